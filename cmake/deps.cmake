@@ -1,0 +1,21 @@
+# Where the outside libraries are. setup.sh is the one list of how each is installed.
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(SQLITE3 REQUIRED IMPORTED_TARGET sqlite3)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+
+# CUDA: headers only, everything is loaded with dlopen. A toolkit when there is one, else the
+# wheels that setup.sh put under .deps/cuda.
+find_path(CUDA_INCLUDE nvrtc.h
+    HINTS $ENV{CUDA_HOME}/include /usr/local/cuda/include ${PROJECT_SOURCE_DIR}/.deps/cuda/include
+    REQUIRED)
+find_path(LIBCLANG_INCLUDE clang-c/Index.h
+    HINTS /usr/lib/llvm-14/include /usr/lib/llvm-16/include /usr/lib/llvm-19/include REQUIRED)
+find_library(LIBCLANG_LIBRARY NAMES clang-14 clang
+    HINTS ${LIBCLANG_INCLUDE}/../lib REQUIRED)
+add_library(libclang INTERFACE)
+target_include_directories(libclang SYSTEM INTERFACE ${LIBCLANG_INCLUDE})
+target_link_libraries(libclang INTERFACE ${LIBCLANG_LIBRARY})

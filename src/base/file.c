@@ -1,0 +1,127 @@
+/* Owns nothing: reads and writes whole files. */
+#include "base/file.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool read_all(int fd, size_t max_bytes, char **text, size_t *len)
+{
+    size_t cap = 0, used = 0;
+    char *bytes = NULL;
+
+    for (;;) {
+        ssize_t got;
+
+        bytes = grow(bytes, &cap, used + 65536 + 1, 1);
+        got = read(fd, bytes + used, cap - used - 1);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0 || used + (size_t)got > max_bytes) {
+            if (got > 0)
+                errno = EFBIG;
+            if (got != 0) {
+                free(bytes);
+                return false;
+            }
+            bytes[used] = '\0';
+            *text = bytes;
+            *len = used;
+            return true;
+        }
+        used += (size_t)got;
+    }
+}
+
+bool file_read(const char *path, size_t max_bytes, char **text, size_t *len, struct err *err)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool ok;
+
+    if (fd < 0)
+        return err_errno(err, "cannot open %s", path);
+    ok = read_all(fd, max_bytes, text, len);
+    if (!ok)
+        err_errno(err, "cannot read %s (limit %zu bytes)", path, max_bytes);
+    close(fd);
+    return ok;
+}
+
+static bool write_all(int fd, const char *bytes, size_t len)
+{
+    while (len) {
+        const ssize_t n = write(fd, bytes, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        bytes += n;
+        len -= (size_t)n;
+    }
+    return fsync(fd) == 0;
+}
+
+bool file_write(const char *path, const void *bytes, size_t len, struct err *err)
+{
+    const size_t temp_bytes = strlen(path) + 8;
+    char *temp = xmalloc(temp_bytes);
+    mode_t mask;
+    bool ok;
+    int fd;
+
+    snprintf(temp, temp_bytes, "%s.XXXXXX", path);
+    fd = mkstemp(temp);
+    if (fd < 0) {
+        err_errno(err, "cannot write %s", path);
+        free(temp);
+        return false;
+    }
+    mask = umask(0);
+    umask(mask);
+    ok = write_all(fd, bytes, len) && fchmod(fd, 0666 & ~mask) == 0;
+    ok = close(fd) == 0 && ok;
+    ok = ok && rename(temp, path) == 0;
+    if (!ok) {
+        err_errno(err, "cannot write %s", path);
+        unlink(temp);
+    }
+    free(temp);
+    return ok;
+}
+
+bool file_mkdirs(const char *path, struct err *err)
+{
+    char *copy = xstrdup(path);
+    bool ok = true;
+
+    for (char *p = copy + 1; ok && *p; p++) {
+        if (*p != '/')
+            continue;
+        *p = '\0';
+        ok = mkdir(copy, 0777) == 0 || errno == EEXIST;
+        *p = '/';
+    }
+    ok = ok && (mkdir(copy, 0777) == 0 || errno == EEXIST);
+    if (!ok)
+        err_errno(err, "cannot make the folder %s", path);
+    free(copy);
+    return ok;
+}
+
+bool file_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}

@@ -1,0 +1,51 @@
+/* Owns the out-of-memory policy. */
+#include "base/mem.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *or_die(void *p, size_t bytes)
+{
+    if (!p && bytes) {
+        fprintf(stderr, "keet-opt: out of memory (%zu bytes wanted)\n", bytes);
+        abort();
+    }
+    return p;
+}
+
+void *xmalloc(size_t bytes)
+{
+    return or_die(malloc(bytes ? bytes : 1), bytes);
+}
+
+void *xcalloc(size_t nr, size_t bytes_each)
+{
+    return or_die(calloc(nr ? nr : 1, bytes_each ? bytes_each : 1), nr);
+}
+
+void *xrealloc(void *old, size_t bytes)
+{
+    return or_die(realloc(old, bytes ? bytes : 1), bytes);
+}
+
+char *xstrdup(const char *text)
+{
+    return or_die(strdup(text), strlen(text));
+}
+
+void *grow(void *array, size_t *cap, size_t need, size_t bytes_each)
+{
+    size_t want = *cap ? *cap : 8;
+
+    if (need <= *cap)
+        return array;
+    while (want < need)
+        want *= 2;
+    if (bytes_each && want > SIZE_MAX / bytes_each)
+        or_die(NULL, SIZE_MAX);
+    array = xrealloc(array, want * bytes_each);
+    *cap = want;
+    return array;
+}

@@ -1,0 +1,28 @@
+/* A growing string. Always NUL-terminated once anything was added; zero-initialise to start
+ * (`struct str s = {0}`), str_finish to free. */
+#ifndef KEET_BASE_STR_H
+#define KEET_BASE_STR_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct str {
+    char *text; /* NULL while empty and never added to; use str_text */
+    size_t len, cap;
+};
+
+void str_finish(struct str *s);
+void str_clear(struct str *s); /* length 0, memory kept */
+void str_add(struct str *s, const char *text);
+void str_add_n(struct str *s, const char *bytes, size_t len);
+void str_add_char(struct str *s, char c);
+void str_addf(struct str *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void str_vaddf(struct str *s, const char *format, va_list ap);
+const char *str_text(const struct str *s); /* never NULL */
+char *str_take(struct str *s);             /* the heap text; s is empty afterwards */
+
+bool str_starts(const char *text, const char *prefix);
+bool str_ends(const char *text, const char *suffix);
+
+#endif

@@ -1,0 +1,43 @@
+/* Compile: CUDA C++ to PTX and cubin with NVRTC, in a child process with limits, behind a
+ * content-addressed cache. */
+#ifndef KEET_COMPILE_COMPILE_H
+#define KEET_COMPILE_COMPILE_H
+
+#include "base/err.h"
+#include "core/candidate.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct compiler;
+
+struct compiler_options {
+    const char *arch;      /* "sm_90a" */
+    const char *cache_dir; /* NULL: $XDG_CACHE_HOME/keet-opt, else ~/.cache/keet-opt; "" : no cache */
+    uint64_t memory_limit_bytes; /* of the child; 0: 4 GiB */
+    double time_limit_s;         /* 0: 60 */
+};
+
+/* Finds and loads NVRTC (KEET_CUDA, CUDA_HOME, /usr/local/cuda, .deps/cuda beside the binary or the
+ * source tree, the loader's path); the error says where it looked and how to install it. */
+struct compiler *compiler_create(const struct compiler_options *options, struct err *err);
+void compiler_destroy(struct compiler *compiler);
+const char *compiler_version(const struct compiler *compiler); /* "NVRTC 13.0" */
+
+/* Fill c->compilation, or verdict no_compile with the first error, its line, and the log. */
+bool compile_kernel(struct compiler *compiler, struct candidate *c, struct err *err);
+
+/* The same for any source and list of kernel names (the oracle kernel of a `reference` line). */
+struct compile_input {
+    const char *source; /* CUDA C++ with pragmas blanked */
+    const char *name;   /* "kernel.cu", for messages */
+    const char *const *kernels;
+    unsigned nr_kernels;
+    const struct tune *tunes; /* become -DNAME=value */
+    unsigned nr_tunes;
+};
+bool compile_source(struct compiler *compiler, const struct compile_input *input,
+    struct arena *arena, struct compilation *out, enum verdict *verdict, unsigned *line,
+    const char **text, struct err *err);
+
+#endif

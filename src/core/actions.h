@@ -1,0 +1,19 @@
+/* The moves that a proposer can be asked for. */
+#ifndef KEET_CORE_ACTIONS_H
+#define KEET_CORE_ACTIONS_H
+
+#include <stdbool.h>
+
+enum action {
+#define ACTION(id, name, rewrites) ACTION_##id,
+#include "core/actions.def"
+#undef ACTION
+    NR_ACTIONS,
+    ACTION_NONE = -1 /* the root: no move led there */
+};
+
+const char *action_name(enum action action); /* "none" for ACTION_NONE */
+bool action_parse(const char *name, enum action *action);
+bool action_rewrites(enum action action);
+
+#endif

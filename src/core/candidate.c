@@ -1,0 +1,29 @@
+/* Owns the candidate's verdict and the names of its enums. */
+#include "core/candidate.h"
+
+bool candidate_fail(
+    struct candidate *c, enum verdict verdict, unsigned line, const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    c->verdict_text = arena_vprintf(c->arena, format, ap);
+    va_end(ap);
+    c->verdict = verdict;
+    c->verdict_line = line;
+    return true;
+}
+
+const char *proposer_name(enum proposer proposer)
+{
+    static const char *const names[NR_PROPOSERS] = {"none", "rewriter", "tuner", "model"};
+
+    return names[proposer];
+}
+
+const char *bound_name(enum bound bound)
+{
+    static const char *const names[] = {"unknown", "compute", "memory", "latency", "mixed"};
+
+    return names[bound];
+}

@@ -1,0 +1,143 @@
+/* The candidate: the one record that goes round the loop. Each stage reads what earlier stages
+ * wrote and fills its own part. All pointers live in the step arena unless said otherwise. */
+#ifndef KEET_CORE_CANDIDATE_H
+#define KEET_CORE_CANDIDATE_H
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "core/actions.h"
+#include "core/counters.h"
+#include "core/task.h"
+#include "core/verdict.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum proposer { PROPOSER_NONE, PROPOSER_REWRITER, PROPOSER_TUNER, PROPOSER_MODEL, NR_PROPOSERS };
+const char *proposer_name(enum proposer proposer);
+
+/* One thing that can be tried on a node: a move, and which of its variants (which loop, which
+ * factor). Variants are numbered by the rewriter, deterministically, per source text. */
+struct option {
+    enum action action;
+    enum proposer proposer;
+    unsigned variant;
+    float prior;     /* filled by explain; sums to 1 over a node's options */
+    const char *what; /* "unroll the loop at line 9 by 4": shown live and in reports */
+};
+
+/* What the compiler made of it. */
+struct kernel_facts {
+    const char *kernel;  /* as written in the launch line */
+    const char *lowered; /* the symbol in PTX and cubin */
+    unsigned registers, stack_bytes, spill_store_bytes, spill_load_bytes;
+    unsigned smem_static_bytes, const_bytes, nr_barriers;
+};
+
+struct compilation {
+    const char *ptx;
+    size_t ptx_bytes;
+    const void *cubin;
+    size_t cubin_bytes;
+    const char *log; /* warnings, ptxas -v */
+    struct kernel_facts *kernels; /* one per distinct kernel of the plan's launches, in order */
+    unsigned nr_kernels;
+    struct hash key; /* of the PTX without line information, and the launches: same key, same node */
+    double compile_ms;
+    bool cached;
+};
+
+/* What the check saw. */
+struct check_result {
+    unsigned nr_runs;      /* candidate runs compared with the reference */
+    unsigned nr_shapes;
+    double max_abs, max_rel, q99_rel; /* errors over all compared elements */
+    const char *worst_array;
+    uint64_t worst_index;
+    bool nondeterministic_allowed; /* float atomics explain the differences seen */
+    const char *note;      /* what was checked and how, one line */
+};
+
+enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL };
+
+enum { FINDING_MAX_EVIDENCE = 6, FINDING_MAX_WEIGHTS = 6, FINDING_TEXT_BYTES = 361 };
+
+struct evidence {
+    enum metric metric;
+    double value;
+    enum provenance from;
+};
+
+struct weight {
+    enum action action;
+    float weight; /* > 0; relative to the other findings' weights */
+};
+
+/* One sentence of advice with what it stands on. */
+struct finding {
+    const char *tool;
+    enum severity severity;
+    unsigned line; /* of the candidate's source; 0 when it concerns the whole kernel */
+    char text[FINDING_TEXT_BYTES];
+    double share;    /* of the time at stake, 0..1 */
+    double max_gain; /* upper bound, >= 1 */
+    struct evidence evidence[FINDING_MAX_EVIDENCE];
+    unsigned nr_evidence;
+    struct weight weights[FINDING_MAX_WEIGHTS];
+    unsigned nr_weights;
+};
+
+enum bound { BOUND_UNKNOWN, BOUND_COMPUTE, BOUND_MEMORY, BOUND_LATENCY, BOUND_MIXED };
+const char *bound_name(enum bound bound);
+
+struct explanation {
+    enum bound bound;
+    double confidence;     /* 0..1 */
+    double roofline_ns;    /* the least time that the chip needs for the task's `work`; 0 unknown */
+    double roofline_share; /* roofline_ns / time, 0..1; 0 unknown */
+    const char *summary;   /* one sentence */
+    struct finding *findings; /* at most 5, most specific first */
+    unsigned nr_findings;
+    const char *unexamined; /* names of tools that could not run, or "" */
+};
+
+struct candidate {
+    struct arena *arena; /* the step arena, borrowed */
+    const struct task *task; /* borrowed */
+    int64_t node;            /* number in this run, root = 0 */
+    int64_t parent;          /* -1 for the root */
+    uint64_t seed;           /* everything random about this node comes from here */
+
+    /* propose */
+    struct option option; /* what was asked for */
+    const char *source;
+    size_t source_bytes;
+    struct plan plan;
+    const char *proposal_note; /* what the proposer says it did; where it did not, why */
+
+    /* the verdict so far; anything but OK makes the candidate dead */
+    enum verdict verdict;
+    const char *verdict_text; /* "kernel.cu:12: ..." cause and place; NULL when ok */
+    unsigned verdict_line;    /* of the source, 0 unknown */
+
+    struct compilation compilation;
+    struct check_result check;
+    struct profile profile;
+    bool profiled;
+    struct explanation explanation;
+    int64_t recalled_from; /* node with the same key whose results these are, or -1 */
+
+    /* what can be tried next, with priors */
+    struct option *options;
+    unsigned nr_options;
+
+    /* told to the search */
+    double speedup; /* over the original, by profile.time_from; 0 when dead */
+};
+
+/* Set verdict, line and text (printed into the arena). Returns true, so that a stage can
+ * `return candidate_fail(...)`: a verdict is not an error. */
+bool candidate_fail(struct candidate *c, enum verdict verdict, unsigned line, const char *format,
+    ...) __attribute__((format(printf, 4, 5)));
+
+#endif

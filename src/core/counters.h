@@ -1,0 +1,78 @@
+/* What is known of a run, under Nsight Compute's names, each value with where it comes from. */
+#ifndef KEET_CORE_COUNTERS_H
+#define KEET_CORE_COUNTERS_H
+
+#include "base/arena.h"
+#include "core/task.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum metric {
+#define METRIC(id, name, unit) METRIC_##id,
+#include "core/metrics.def"
+#undef METRIC
+    NR_METRICS
+};
+
+enum provenance {
+    PROV_ABSENT,   /* not known: the value means nothing */
+    PROV_MEASURED, /* a GPU's clock or counter */
+    PROV_COUNTED,  /* exact, by the emulator or the compiler */
+    PROV_SAMPLED,  /* counted on a sample of blocks and scaled up */
+    PROV_MODELLED, /* an estimate */
+    NR_PROVENANCES
+};
+
+struct counter {
+    double value;
+    enum provenance from;
+};
+
+/* Costs of one source line of the candidate, summed over the run (scaled when sampled). */
+struct line_cost {
+    unsigned line;
+    double warp_inst, thread_inst;
+    double global_requests, global_sectors, global_sectors_ideal;
+    double global_bytes;       /* asked for by lanes */
+    unsigned access_bytes;     /* widest global access per lane on the line, 0 when none */
+    double shared_requests, shared_wavefronts, shared_wavefronts_ideal;
+    double local_requests, atomics, barriers;
+    double branches, branches_divergent;
+    double fp64_inst, special_inst, integer_inst, conversion_inst;
+    double stall_cycles;       /* modelled share of warp time spent waiting at this line */
+};
+
+struct counters {
+    struct counter metric[NR_METRICS];
+    struct line_cost *lines; /* rising line numbers; arena memory */
+    unsigned nr_lines;
+    uint64_t blocks_run, blocks_all; /* less than all: sampled */
+};
+
+/* One candidate at the timed size: each launch, and their sum. In the total, rates and percentages
+ * are time-weighted means, launch parameters are those of the longest launch. */
+struct profile {
+    struct counters *launches;
+    struct launch_config *configs;
+    unsigned nr_launches;
+    unsigned longest; /* index of the launch with the largest time */
+    struct counters total;
+    double time_ns; /* of one run of all launches, launch overhead included */
+    double time_low_ns, time_high_ns; /* measured: bootstrap interval; modelled: both equal time */
+    enum provenance time_from;
+};
+
+const char *metric_name(enum metric metric);
+const char *metric_unit(enum metric metric);
+bool metric_parse(const char *name, enum metric *metric);
+const char *provenance_name(enum provenance from); /* "absent", "measured", "counted", "sampled", "modelled" */
+
+void counters_set(struct counters *c, enum metric metric, double value, enum provenance from);
+bool counters_has(const struct counters *c, enum metric metric);
+double counters_get(const struct counters *c, enum metric metric); /* 0 when absent: ask has first */
+
+/* Fill profile->total, longest and the sum of times from the launches. Lines are merged by number. */
+void profile_sum(struct profile *profile, struct arena *arena);
+
+#endif

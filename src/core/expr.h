@@ -1,0 +1,34 @@
+/* Integer expressions of the task language: C's operators and precedence (?: || && | ^ & == != < >
+ * <= >= << >> + - * / % unary - ! ~ parentheses), ceil_div(a,b), min(a,b), max(a,b), decimal, hex
+ * and 1e6-style integer literals, names. 64-bit; overflow and division by zero are errors. */
+#ifndef KEET_CORE_EXPR_H
+#define KEET_CORE_EXPR_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct expr; /* lives in the arena it was parsed into */
+
+/* What a name stands for. */
+struct binding {
+    const char *name;
+    int64_t value;
+};
+
+struct env {
+    const struct binding *bindings;
+    size_t nr;
+};
+
+/* Parse all of text[0..len). Errors name the column (from 1) within the text. */
+const struct expr *expr_parse(struct arena *arena, const char *text, size_t len, struct err *err);
+const struct expr *expr_literal(struct arena *arena, int64_t value);
+bool expr_eval(const struct expr *expr, const struct env *env, int64_t *value, struct err *err);
+const char *expr_text(const struct expr *expr); /* as it was written, trimmed */
+bool expr_uses(const struct expr *expr, const char *name);
+
+#endif

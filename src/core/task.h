@@ -1,0 +1,172 @@
+/* The task: what a kernel file says in its `#pragma keet` lines (grammar: docs in README.md).
+ *
+ * The contract (size, check, in, out, inout, scalar, tolerance, work, reference, expect) is read
+ * once, from the user's original file. The plan (launch, temp, tune, where) and the code belong to
+ * each candidate. A candidate is a whole kernel file; contract lines that it repeats must say the
+ * same as the original's, or it breaks the contract. A candidate's tuning parameters take the
+ * values written before `in {...}`: its text alone determines everything about it. */
+#ifndef KEET_CORE_TASK_H
+#define KEET_CORE_TASK_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "core/elem.h"
+#include "core/expr.h"
+#include "core/verdict.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TASK_MAX_DIMS = 6, TASK_MAX_BYTES = 4 << 20 };
+
+enum role { ROLE_IN, ROLE_OUT, ROLE_INOUT, ROLE_TEMP };
+
+/* How an input is filled; a and b are the generator's arguments.
+ *   uniform(a, b)      reals in [a, b)           (default: uniform(-1, 1))
+ *   normal(a, b)       mean a, deviation b
+ *   integers(a, b)     whole numbers a..b inclusive   (default for integer types: integers(0, 9))
+ *   sorted(a, b)       integers(a, b), in rising order; first is a and last is b (CSR offsets)
+ *   permutation()      of 0..n-1
+ *   constant(a)        all equal a
+ *   iota(a, b)         a + b*i
+ *   file("x.npy")      a NumPy file, beside the kernel file; used at the timed size only */
+enum gen_kind {
+    GEN_UNIFORM,
+    GEN_NORMAL,
+    GEN_INTEGERS,
+    GEN_SORTED,
+    GEN_PERMUTATION,
+    GEN_CONSTANT,
+    GEN_IOTA,
+    GEN_FILE
+};
+
+struct gen {
+    enum gen_kind kind;
+    const struct expr *a_int, *b_int; /* integer arguments may use sizes; NULL when a, b are used */
+    double a, b;
+    const char *path; /* GEN_FILE */
+};
+
+struct task_array {
+    const char *name;
+    enum role role;
+    enum elem elem;
+    unsigned nr_dims;
+    const struct expr *dims[TASK_MAX_DIMS];
+    struct gen gen;          /* ROLE_IN and ROLE_INOUT */
+    const char *expect_path; /* `expect C = file("c.npy")`, else NULL */
+    unsigned line;           /* in the file, from 1 */
+};
+
+struct task_scalar {
+    const char *name;
+    enum elem elem;
+    double value;
+    unsigned line;
+};
+
+/* One assignment of all sizes: the timed one or a check. */
+struct shape {
+    struct env sizes; /* in the order of the `size` line */
+    unsigned line;
+};
+
+enum arg_kind { ARG_ARRAY, ARG_SCALAR, ARG_INTEGER };
+
+struct launch_arg {
+    enum arg_kind kind;
+    const char *name;          /* array or scalar */
+    const struct expr *value;  /* ARG_INTEGER: over sizes and tuning parameters */
+};
+
+struct launch {
+    const char *kernel; /* as written: a name, or a template-id such as row_sum<float, 4> */
+    const struct expr *grid[3], *block[3], *smem_bytes, *cluster[3]; /* absent ones are literal 1, 0 */
+    const struct launch_arg *args;
+    unsigned nr_args;
+    unsigned line;
+    const char *text; /* everything after `launch`, as written */
+};
+
+struct tune {
+    const char *name;
+    int64_t value;          /* the chosen one */
+    const int64_t *choices; /* value is among them */
+    unsigned nr_choices;
+    unsigned line;
+};
+
+/* What belongs to the candidate. */
+struct plan {
+    struct launch *launches;
+    unsigned nr_launches;
+    struct task_array *temps;
+    unsigned nr_temps;
+    struct tune *tunes;
+    unsigned nr_tunes;
+    const struct expr **wheres;
+    unsigned nr_wheres;
+};
+
+struct task {
+    const char *path;   /* as the user gave it */
+    const char *source; /* the whole original file */
+    size_t source_bytes;
+    struct shape timed;
+    struct shape *checks; /* explicit `check` lines, in order */
+    unsigned nr_checks;
+    struct task_array *arrays; /* in, out, inout, in order of declaration */
+    unsigned nr_arrays;
+    struct task_scalar *scalars;
+    unsigned nr_scalars;
+    struct tolerance tolerance;
+    bool has_tolerance;
+    const struct expr *flops, *bytes;       /* `work`; NULL when not given */
+    const struct launch *reference;         /* oracle kernel in the same file, or NULL */
+    struct plan plan;                       /* the original's own */
+};
+
+/* Read a kernel file. Everything lives in the arena, `source` included (copied). Errors read
+ * "file:line:column: what is wrong; what was expected". */
+bool task_parse(struct task *task, struct arena *arena, const char *path, const char *source,
+    size_t source_bytes, struct err *err);
+bool task_load(struct task *task, struct arena *arena, const char *path, struct err *err);
+
+/* Read a candidate's plan. False means verdict `contract` or `no_kernel` (in *verdict), with the
+ * reason and its line in why->text. */
+bool plan_parse(struct plan *plan, const struct task *task, struct arena *arena,
+    const char *source, size_t source_bytes, enum verdict *verdict, struct err *why);
+
+/* Sizes of one shape and the plan's tuning parameters in one environment (arena memory). */
+struct env plan_env(struct arena *arena, const struct plan *plan, const struct shape *shape);
+
+/* True when every `where` holds under the environment. */
+bool plan_allows(const struct plan *plan, const struct env *env);
+
+/* The number of elements of an array under an environment; an error when a dimension is negative
+ * or the product is over 2^40. Zero is allowed. */
+bool array_elems(const struct task_array *array, const struct env *env, uint64_t *nr,
+    struct err *err);
+
+/* A launch with all expressions evaluated. */
+struct launch_config {
+    const char *kernel;
+    uint32_t grid[3], block[3], cluster[3];
+    uint32_t smem_bytes;
+};
+/* Values that do not fit, zero and negative ones included, make verdict launch_failed: false, with
+ * why->text naming the launch line. */
+bool launch_resolve(const struct launch *launch, const struct env *env,
+    struct launch_config *config, struct err *why);
+
+const struct task_array *task_find_array(
+    const struct task *task, const struct plan *plan, const char *name);
+const struct task_scalar *task_find_scalar(const struct task *task, const char *name);
+
+/* The source with every `#pragma keet` line blanked (newlines kept, so line numbers hold): what the
+ * compiler gets. The tuning parameters travel as -DNAME=value. Heap memory. */
+char *task_code(const char *source, size_t source_bytes);
+
+#endif

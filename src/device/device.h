@@ -1,0 +1,115 @@
+/* Where a kernel runs: one table of functions, one row per backend. The emulator is always there; a
+ * GPU (device_gpu.c with its worker process) comes with a later change and fills the same table.
+ *
+ * Functions return false with err only for broken environments. What the kernel did wrong is a
+ * verdict in struct device_result. */
+#ifndef KEET_DEVICE_DEVICE_H
+#define KEET_DEVICE_DEVICE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "core/candidate.h"
+#include "core/chip.h"
+#include "core/counters.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct device; /* begins with const struct device_ops *ops */
+struct device_module;
+
+struct device_options {
+    const char *name;    /* "emu", "emu:h200"; NULL or "auto": a GPU when there is one, else emu */
+    unsigned nr_threads; /* emulator; 0: one per core */
+};
+
+struct device_arg {
+    enum arg_kind kind;
+    uint64_t address;  /* ARG_ARRAY */
+    int64_t integer;   /* ARG_INTEGER, and ARG_SCALAR of integer type */
+    double real;       /* ARG_SCALAR of floating type */
+    enum elem elem;    /* ARG_SCALAR */
+    const char *name;  /* for messages */
+};
+
+struct device_launch {
+    const struct launch_config *config;
+    const struct kernel_facts *facts;
+    const struct device_arg *args;
+    unsigned nr_args;
+    unsigned line; /* of the launch, for messages */
+    bool sanitize; /* find races and uninitialised reads where the device can */
+    uint64_t step_limit; /* 0: the device's default */
+    uint64_t seed;
+};
+
+struct device_result {
+    enum verdict verdict;
+    unsigned line;
+    char text[640];
+    bool float_atomics;
+    uint64_t thread_insts; /* 0 when the device cannot tell */
+};
+
+struct device_measure {
+    const struct device_launch *launches;
+    unsigned nr_launches;
+    uint64_t sample_blocks; /* emulator: per launch; 0: the device decides what is affordable */
+    double time_limit_s;    /* GPU */
+};
+
+struct device_ops {
+    const char *name;
+    enum provenance time_from; /* MEASURED or MODELLED */
+    void (*destroy)(struct device *device);
+    bool (*load)(struct device *device, const struct compilation *compilation,
+        struct device_module **module, struct device_result *result, struct err *err);
+    void (*unload)(struct device *device, struct device_module *module);
+    uint64_t (*alloc)(struct device *device, uint64_t bytes, const char *name, struct err *err);
+    void (*free)(struct device *device, uint64_t address);
+    bool (*write)(struct device *device, uint64_t address, const void *bytes, uint64_t nr,
+        struct err *err);
+    bool (*read)(struct device *device, uint64_t address, void *bytes, uint64_t nr, struct err *err);
+    bool (*fill)(struct device *device, uint64_t address, uint8_t byte, uint64_t nr,
+        bool initialised, struct err *err);
+    bool (*launch)(struct device *device, struct device_module *module,
+        const struct device_launch *launch, struct device_result *result, struct err *err);
+    /* Time and counters of all launches in order; fills profile (arena memory), profile_sum done. */
+    bool (*measure)(struct device *device, struct device_module *module,
+        const struct device_measure *measure, struct arena *arena, struct profile *profile,
+        struct device_result *result, struct err *err);
+};
+
+struct device {
+    const struct device_ops *ops;
+    const struct chip *chip;
+};
+
+struct device *device_create(const struct device_options *options, struct err *err);
+void device_destroy(struct device *device);
+
+/* Thin calls through the table, and the packing of arguments that all backends share. */
+bool device_load(struct device *device, const struct compilation *compilation,
+    struct device_module **module, struct device_result *result, struct err *err);
+void device_unload(struct device *device, struct device_module *module);
+uint64_t device_alloc(struct device *device, uint64_t bytes, const char *name, struct err *err);
+void device_free(struct device *device, uint64_t address);
+bool device_write(
+    struct device *device, uint64_t address, const void *bytes, uint64_t nr, struct err *err);
+bool device_read(struct device *device, uint64_t address, void *bytes, uint64_t nr, struct err *err);
+bool device_fill(struct device *device, uint64_t address, uint8_t byte, uint64_t nr,
+    bool initialised, struct err *err);
+bool device_launch(struct device *device, struct device_module *module,
+    const struct device_launch *launch, struct device_result *result, struct err *err);
+bool device_measure(struct device *device, struct device_module *module,
+    const struct device_measure *measure, struct arena *arena, struct profile *profile,
+    struct device_result *result, struct err *err);
+
+/* Put arguments at a kernel's parameter offsets. An argument that does not fit its parameter (too
+ * many, too few, pointer into a 4-byte parameter, integer out of range) gives verdict
+ * launch_failed in the result and returns false. */
+bool device_pack(const struct device_launch *launch, unsigned nr_params,
+    const uint32_t *bytes_each, const uint32_t *offsets, void *packed, uint32_t packed_bytes,
+    struct device_result *result);
+
+#endif

@@ -1,0 +1,82 @@
+/* The emulator: a Hopper made of software. It runs the PTX that NVRTC emits, exactly; counts what a
+ * profiler counts; finds races and stray accesses; and models time.
+ *
+ *     struct emu *emu = emu_create(chip, 0);
+ *     emu_load(emu, ptx, len, &module, &result) && emu_launch(...)
+ *
+ * Memory is an arena of buffers with red zones between them; addresses are 64-bit and fresh for each
+ * allocation. Functions that return bool return false for broken environments only; what the kernel
+ * did wrong is a verdict in the result. One emu is used by one thread; inside a launch it spreads
+ * blocks over nr_threads threads, and results do not depend on how many. */
+#ifndef KEET_EMU_EMU_H
+#define KEET_EMU_EMU_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "core/chip.h"
+#include "core/counters.h"
+#include "core/verdict.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct emu;
+struct emu_module;
+
+struct emu *emu_create(const struct chip *chip, unsigned nr_threads); /* 0: one per core */
+void emu_destroy(struct emu *emu);
+
+/* Global memory. Contents of a fresh buffer are the byte 0xAA ("poison") and count as uninitialised
+ * until written; writes and fills from here initialise. Returns 0 with err set when the chip's
+ * memory (or the host's) is exhausted. `name` appears in reports. */
+uint64_t emu_alloc(struct emu *emu, uint64_t bytes, const char *name, struct err *err);
+void emu_free(struct emu *emu, uint64_t address);
+bool emu_write(struct emu *emu, uint64_t address, const void *bytes, uint64_t nr, struct err *err);
+bool emu_read(struct emu *emu, uint64_t address, void *bytes, uint64_t nr, struct err *err);
+/* Fill with a byte; `initialised` false marks the bytes as never written. */
+bool emu_fill(struct emu *emu, uint64_t address, uint8_t byte, uint64_t nr, bool initialised,
+    struct err *err);
+
+struct emu_result {
+    enum verdict verdict;
+    unsigned line;      /* source line of the fault, 0 unknown */
+    char text[512];     /* "out of bounds: 4-byte read 4 bytes past the end of A (16384 bytes) by
+                           thread (5,0,0) of block (31,0,0)" */
+    uint64_t thread_insts;
+    bool float_atomics; /* a floating-point atomic add was executed: order may show in the result */
+    struct counters counters; /* when asked for; lines in the arena given */
+};
+
+/* Parse, verify, decode; place .global and .const variables. Unsupported instructions are a verdict
+ * here, with the source line. *module is NULL unless the verdict is ok. */
+bool emu_load(struct emu *emu, const char *ptx, size_t ptx_bytes, struct emu_module **module,
+    struct emu_result *result, struct err *err);
+void emu_unload(struct emu *emu, struct emu_module *module);
+
+/* The parameters that a kernel takes: how many, and the bytes of each, so that callers can pack. */
+bool emu_params(const struct emu_module *module, const char *kernel, unsigned *nr,
+    const uint32_t **bytes_each, const uint32_t **offsets, uint32_t *total_bytes);
+
+struct emu_launch {
+    const char *kernel; /* lowered name */
+    uint32_t grid[3], block[3];
+    uint32_t smem_bytes; /* dynamic */
+    const void *params;  /* packed at the kernel's parameter offsets */
+    uint32_t params_bytes;
+    unsigned registers;  /* from ptxas, for occupancy; 0: assume 32 */
+    unsigned spill_bytes; /* from ptxas, per thread; for the counters */
+    /* checks: out of bounds and misaligned are always on */
+    bool find_races;  /* shared memory between barriers, and global between blocks */
+    bool find_uninit; /* reads of memory that nothing wrote */
+    uint64_t step_limit; /* warp instructions over the whole launch; 0: 2^36 */
+    /* counting */
+    bool count;             /* fill result->counters, time modelled included */
+    uint64_t sample_blocks; /* run only about this many blocks, stratified; 0: all. Implies count */
+    uint64_t seed;          /* picks sampled blocks; orders warps */
+};
+
+bool emu_launch(struct emu *emu, const struct emu_module *module, const struct emu_launch *launch,
+    struct arena *arena, struct emu_result *result, struct err *err);
+
+#endif

@@ -1,0 +1,183 @@
+/* PTX text -> a checked module that the emulator can decode and others can ask questions of.
+ *
+ *     struct ptx_module *m = ptx_parse(text, len, &problem);   // NULL: problem says what and where
+ *     ... ptx_find_func(m, "_Z6matmul...") ...
+ *     ptx_destroy(m);
+ *
+ * ptx_parse lexes, parses and verifies: types of operands, register classes, labels, vector widths,
+ * symbols. What it does not know is a problem of kind unsupported, never a guess. All of a module
+ * lives in one arena; every pointer here is owned by the module. Source: PTX ISA 9.0 manual. */
+#ifndef KEET_PTX_PTX_H
+#define KEET_PTX_PTX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ptx_type {
+    PTX_NONE, PTX_PRED,
+    PTX_B8, PTX_B16, PTX_B32, PTX_B64, PTX_B128,
+    PTX_U8, PTX_U16, PTX_U32, PTX_U64,
+    PTX_S8, PTX_S16, PTX_S32, PTX_S64,
+    PTX_F16, PTX_F16X2, PTX_BF16, PTX_BF16X2, PTX_F32, PTX_F64, PTX_TF32, PTX_E4M3X2, PTX_E5M2X2
+};
+unsigned ptx_type_bytes(enum ptx_type type); /* PRED: 1 */
+
+enum ptx_space { PTX_GENERIC, PTX_GLOBAL, PTX_SHARED, PTX_LOCAL, PTX_CONST, PTX_PARAM, PTX_REG_SPACE };
+
+/* Base opcodes, from ops.def: OP(id, "name", class). */
+enum ptx_op {
+#define OP(id, name, class) PTX_OP_##id,
+#include "ptx/ops.def"
+#undef OP
+    NR_PTX_OPS
+};
+
+/* What an operation counts as. */
+enum ptx_class {
+    PTX_CLASS_FP,         /* by type: fp32, fp64, fp16 */
+    PTX_CLASS_INT,
+    PTX_CLASS_MOVE,       /* mov, selp, cvta, ... */
+    PTX_CLASS_CONVERT,
+    PTX_CLASS_SPECIAL,    /* ex2 lg2 sin cos tanh rcp sqrt rsqrt */
+    PTX_CLASS_MEMORY,
+    PTX_CLASS_ATOMIC,
+    PTX_CLASS_CONTROL,
+    PTX_CLASS_BARRIER,
+    PTX_CLASS_SHUFFLE,    /* shfl vote match redux activemask */
+    PTX_CLASS_TENSOR,
+    PTX_CLASS_OTHER
+};
+const char *ptx_op_name(enum ptx_op op);
+enum ptx_class ptx_op_class(enum ptx_op op);
+
+/* Modifiers, orthogonal to the opcode. One enum per question, 0 = not given. */
+enum ptx_round { PTX_RND_NONE, PTX_RN, PTX_RZ, PTX_RM, PTX_RP, PTX_RNA, PTX_RNI, PTX_RZI, PTX_RMI, PTX_RPI, PTX_RS };
+enum ptx_cmp { PTX_CMP_NONE, PTX_EQ, PTX_NE, PTX_LT, PTX_LE, PTX_GT, PTX_GE, PTX_LO, PTX_LS, PTX_HI, PTX_HS,
+    PTX_EQU, PTX_NEU, PTX_LTU, PTX_LEU, PTX_GTU, PTX_GEU, PTX_NUM, PTX_NAN };
+enum ptx_bool { PTX_BOOL_NONE, PTX_BOOL_AND, PTX_BOOL_OR, PTX_BOOL_XOR };
+enum ptx_mul { PTX_MUL_NONE, PTX_MUL_LO, PTX_MUL_HI, PTX_MUL_WIDE };
+enum ptx_atom { PTX_ATOM_NONE, PTX_ATOM_ADD, PTX_ATOM_MIN, PTX_ATOM_MAX, PTX_ATOM_INC, PTX_ATOM_DEC, PTX_ATOM_AND,
+    PTX_ATOM_OR, PTX_ATOM_XOR, PTX_ATOM_EXCH, PTX_ATOM_CAS, PTX_ATOM_POPC };
+enum ptx_shfl { PTX_SHFL_NONE, PTX_SHFL_UP, PTX_SHFL_DOWN, PTX_SHFL_BFLY, PTX_SHFL_IDX };
+enum ptx_vote { PTX_VOTE_NONE, PTX_VOTE_ALL, PTX_VOTE_ANY, PTX_VOTE_UNI, PTX_VOTE_BALLOT };
+enum ptx_prmt { PTX_PRMT_NONE, PTX_PRMT_F4E, PTX_PRMT_B4E, PTX_PRMT_RC8, PTX_PRMT_ECL, PTX_PRMT_ECR, PTX_PRMT_RC16 };
+
+enum ptx_special { /* %tid.x ... */
+    PTX_SR_NONE, PTX_SR_TID_X, PTX_SR_TID_Y, PTX_SR_TID_Z, PTX_SR_NTID_X, PTX_SR_NTID_Y, PTX_SR_NTID_Z,
+    PTX_SR_CTAID_X, PTX_SR_CTAID_Y, PTX_SR_CTAID_Z, PTX_SR_NCTAID_X, PTX_SR_NCTAID_Y, PTX_SR_NCTAID_Z,
+    PTX_SR_LANEID, PTX_SR_WARPID, PTX_SR_NWARPID, PTX_SR_SMID, PTX_SR_NSMID, PTX_SR_GRIDID,
+    PTX_SR_LANEMASK_EQ, PTX_SR_LANEMASK_LE, PTX_SR_LANEMASK_LT, PTX_SR_LANEMASK_GE, PTX_SR_LANEMASK_GT,
+    PTX_SR_CLOCK, PTX_SR_CLOCK64, PTX_SR_GLOBALTIMER, PTX_SR_DYNAMIC_SMEM_SIZE, PTX_SR_TOTAL_SMEM_SIZE,
+    PTX_SR_CLUSTERID_X, PTX_SR_CLUSTERID_Y, PTX_SR_CLUSTERID_Z, PTX_SR_CLUSTER_CTARANK, PTX_SR_CLUSTER_NCTARANK
+};
+
+enum ptx_operand_kind {
+    PTX_OPERAND_NONE,
+    PTX_OPERAND_REG,     /* reg */
+    PTX_OPERAND_IMM,     /* imm: integer bits, or the bits of a 0f/0d/decimal float at the operation's type */
+    PTX_OPERAND_SPECIAL, /* special */
+    PTX_OPERAND_SYMBOL,  /* the address of symbol (+ imm) as a value: mov.u64 %rd, name */
+    PTX_OPERAND_ADDRESS, /* [reg+imm] when reg >= 0; else [symbol+imm]; else [imm] */
+    PTX_OPERAND_VECTOR,  /* {..}: nr registers or immediates (or sinks: reg -1) in vec */
+    PTX_OPERAND_LABEL,   /* target: index of the instruction jumped to */
+    PTX_OPERAND_SINK     /* _ */
+};
+
+struct ptx_symbol; /* a variable */
+
+struct ptx_operand {
+    enum ptx_operand_kind kind;
+    bool negated;      /* !%p, or -%r where the manual allows it */
+    int32_t reg;       /* index into func->regs; -1 none */
+    uint64_t imm;
+    enum ptx_special special;
+    const struct ptx_symbol *symbol;
+    uint32_t target;
+    uint32_t nr;                    /* VECTOR */
+    const struct ptx_operand *vec;  /* VECTOR */
+};
+
+enum { PTX_MAX_OPERANDS = 6 };
+
+struct ptx_inst {
+    enum ptx_op op;
+    enum ptx_type type, type2; /* main type (destination side for cvt, set), second type (source side) */
+    enum ptx_space space;      /* memory operations; PTX_GENERIC when unstated; cvta: the space converted */
+    enum ptx_round round;
+    enum ptx_cmp cmp;
+    enum ptx_bool boolop;      /* setp/set combining with a predicate */
+    enum ptx_mul mul;
+    enum ptx_atom atom;
+    enum ptx_shfl shfl;        /* also shf: UP = .l, DOWN = .r */
+    enum ptx_vote vote;
+    enum ptx_prmt prmt;
+    uint8_t vec;               /* 1, 2, 4, 8 for ld/st; vector width */
+    bool ftz, sat, approx, full, relu, nan, xorsign, uni, to, wrap, clamp, volatile_, sync, noftz, cc;
+    bool param_of_call;        /* ld/st .param of a call's local param space, not the kernel's */
+    int32_t guard;             /* predicate register or -1 */
+    bool guard_negated;
+    struct ptx_operand operand[PTX_MAX_OPERANDS]; /* destinations first, then sources, as written */
+    uint8_t nr_operands, nr_dests;
+    uint32_t line;             /* source line by .loc (of the outermost inlining site's file 1), 0 unknown */
+    uint32_t text_line;        /* line in the PTX text */
+    uint32_t reconverge;       /* for branches that may diverge: index of the immediate post-dominator's
+                                  first instruction; nr_insts = the function's end */
+};
+
+struct ptx_reg {
+    enum ptx_type type;
+    const char *name;
+};
+
+struct ptx_symbol {
+    const char *name;
+    enum ptx_space space;   /* GLOBAL, CONST, SHARED, LOCAL, PARAM */
+    enum ptx_type type;
+    uint32_t align;
+    uint64_t bytes;         /* 0: .extern .shared, sized at launch */
+    uint64_t offset;        /* SHARED, LOCAL, PARAM: within the function's (or module's) space */
+    bool external;
+    const uint8_t *init;    /* NULL: zeros */
+    /* addresses inside init: at init_at[i] (8 bytes) stands the address of init_symbol[i] */
+    const uint32_t *init_at;
+    const struct ptx_symbol *const *init_symbol;
+    uint32_t nr_init_symbols;
+};
+
+struct ptx_func {
+    const char *name;
+    bool is_entry;
+    const struct ptx_symbol *params; /* in order, with offsets */
+    uint32_t nr_params, param_bytes;
+    const struct ptx_reg *regs;
+    uint32_t nr_regs;
+    const struct ptx_inst *insts;
+    uint32_t nr_insts;
+    uint32_t local_bytes;         /* .local variables of the function */
+    uint32_t shared_static_bytes; /* .shared variables it can reach, extern ones excluded */
+    uint32_t maxntid[3], reqntid[3], minnctapersm; /* 0: not given */
+};
+
+struct ptx_module {
+    unsigned version_major, version_minor;
+    const char *target; /* "sm_90a" */
+    const struct ptx_func *const *funcs;
+    uint32_t nr_funcs;
+    const struct ptx_symbol *const *globals; /* .global and .const variables */
+    uint32_t nr_globals;
+    struct arena *arena;
+};
+
+struct ptx_problem {
+    bool unsupported;   /* valid PTX as far as we can tell, but not known here */
+    uint32_t text_line; /* in the PTX text */
+    uint32_t line;      /* in the source, by the last .loc; 0 unknown */
+    char text[256];
+};
+
+struct ptx_module *ptx_parse(const char *text, size_t len, struct ptx_problem *problem);
+void ptx_destroy(struct ptx_module *module);
+const struct ptx_func *ptx_find_func(const struct ptx_module *module, const char *name);
+
+#endif

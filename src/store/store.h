@@ -1,0 +1,57 @@
+/* Store: every node, with all that led to it, in one SQLite file (WAL, foreign keys, migrations by
+ * user_version). The database is the log of record: a run killed anywhere resumes from it. One
+ * transaction per node. */
+#ifndef KEET_STORE_STORE_H
+#define KEET_STORE_STORE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "core/candidate.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct store;
+
+/* What identifies a run: resuming with other values is an error that names the difference. */
+struct run_info {
+    int64_t id; /* filled by the store */
+    const char *kernel_path;
+    const char *original; /* the task's whole source */
+    const char *device, *policy, *version;
+    uint64_t seed;
+    const char *budget; /* as given */
+    const char *started; /* UTC; filled by the store */
+    bool done;
+};
+
+struct store *store_open(const char *path, struct err *err); /* makes and migrates */
+void store_close(struct store *store);
+
+bool store_begin_run(struct store *store, struct run_info *run, struct err *err);
+/* The newest run in the file; strings in the arena. *found false when there is none. */
+bool store_find_run(struct store *store, struct arena *arena, struct run_info *run, bool *found,
+    struct err *err);
+bool store_end_run(struct store *store, const char *why_stopped, struct err *err);
+
+/* Save the node and all its parts (source, compilation facts, check, measurement, counters,
+ * findings, options with priors): one transaction. */
+bool store_kernel(struct store *store, const struct candidate *c, struct err *err);
+
+/* If a node of this run has the same compilation key, copy its check, profile and verdict into c and
+ * set c->recalled_from. */
+bool store_recall(struct store *store, struct candidate *c, struct err *err);
+
+/* Read node back, everything that store_kernel saved (PTX and cubin excepted), into c (c->arena and
+ * c->task set by the caller). *found false when there is no such node. */
+bool store_load_node(
+    struct store *store, int64_t node, struct candidate *c, bool *found, struct err *err);
+bool store_nr_nodes(struct store *store, int64_t *nr, struct err *err);
+/* The source of a node; arena memory. */
+bool store_load_source(struct store *store, struct arena *arena, int64_t node, const char **source,
+    size_t *bytes, struct err *err);
+/* A hash over the tree as the search sees it (parents, moves, verdicts, rewards, source hashes; no
+ * wall times), for comparing runs. */
+bool store_tree_hash(struct store *store, char hex[33], struct err *err);
+
+#endif
