@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 struct chip {
-    const char *name;      /* "NVIDIA H100 SXM5 (emulated)" */
-    const char *key;       /* "h100", "h200" */
-    const char *arch;      /* "sm_90a" */
+    const char *name; /* "NVIDIA H100 SXM5 (emulated)" */
+    const char *key;  /* "h100", "h200" */
+    const char *arch; /* "sm_90a" */
     unsigned nr_sms, schedulers_per_sm;
     double clock_hz;
     unsigned max_threads_per_block, max_warps_per_sm, max_blocks_per_sm;
@@ -17,6 +17,7 @@ struct chip {
     unsigned l1_bytes; /* L1 and shared memory together */
     uint64_t l2_bytes, dram_bytes;
     double dram_bytes_per_s, l2_bytes_per_s, l1_bytes_per_clk_sm;
+    double dram_achievable; /* share of dram_bytes_per_s that the best streaming kernels reach */
     /* operations per clock and SM */
     double fp32_per_clk, fp64_per_clk, half2_per_clk, int_per_clk, imul_per_clk, sfu_per_clk,
         cvt_per_clk, cvt64_per_clk, shuffle_per_clk, shared_bytes_per_clk;

@@ -1,0 +1,1 @@
+keet_test(counters core base)
