@@ -22,8 +22,8 @@ struct search;
 struct search_options {
     const char *policy; /* "mcts", "random", "greedy" */
     uint64_t seed;
-    double c_puct;            /* 0: the default */
-    double best_share;        /* of the best descendant in the value backed up; <0: the default */
+    double c_puct;     /* 0: the default */
+    double best_share; /* of the best descendant in the value backed up; 0 or less: the default */
     unsigned failures_to_die; /* children without success after which a node is dead; 0: default */
 };
 
@@ -40,8 +40,8 @@ struct search_pick {
 };
 
 struct search_outcome {
-    bool ok;       /* false: failed, no reward */
-    double reward; /* log2(speedup) */
+    bool ok;                         /* false: failed, no reward */
+    double reward;                   /* log2(speedup) */
     const struct search_move *moves; /* that the new node offers; copied */
     unsigned nr_moves;
 };
@@ -53,13 +53,15 @@ struct search *search_create(const struct search_options *options); /* NULL: unk
 void search_destroy(struct search *search);
 void search_add_root(struct search *search, const struct search_outcome *outcome);
 
-/* False: nothing left to try (every node dead or exhausted, and nothing pending may change that). */
+/* False: nothing left to try now, every node being dead or exhausted. While picks are pending, tell
+ * them and ask again: their outcomes may open new nodes. */
 bool search_ask(struct search *search, struct search_pick *pick);
 void search_tell(
     struct search *search, const struct search_pick *pick, const struct search_outcome *outcome);
 
 int64_t search_best(const struct search *search, double *reward); /* node number; 0 is the root */
-/* True when the last `window` outcomes brought less than min_gain (log2) over the best before. */
+/* True when the last `window` successes brought less than min_gain (log2) over the best before.
+ * Failures do not count: failure alone never ends a run. */
 bool search_converged(const struct search *search, unsigned window, double min_gain);
 
 struct search_node_info {

@@ -1,0 +1,53 @@
+/* Owns the policies that the tree search must beat at equal budget: random and greedy. */
+#include "search/policy.h"
+
+/* Uniform over all pairs of a live node and a move that it has not tried. */
+static void choose_random(struct search *search, int64_t *number, unsigned *move)
+{
+    uint64_t nr_pairs = 0;
+
+    for (size_t i = 0; i < search->nr_nodes; i++) {
+        const struct search_node *node = &search->nodes[i];
+
+        nr_pairs += search_node_can_grow(search, node) ? node->nr_moves - node->nr_tried : 0;
+    }
+    uint64_t pair = search_random(search, nr_pairs);
+
+    for (size_t i = 0; i < search->nr_nodes; i++) {
+        const struct search_node *node = &search->nodes[i];
+        uint64_t nr = search_node_can_grow(search, node) ? node->nr_moves - node->nr_tried : 0;
+
+        if (pair < nr) {
+            *number = (int64_t)i;
+            *move = node->nr_tried + (unsigned)pair;
+            return;
+        }
+        pair -= nr;
+    }
+}
+
+/* The best node's most promising move; the next best node once that one has nothing left. */
+static void choose_greedy(struct search *search, int64_t *number, unsigned *move)
+{
+    const struct search_node *best = NULL;
+    unsigned nr_ties = 0;
+
+    for (size_t i = 0; i < search->nr_nodes; i++) {
+        const struct search_node *node = &search->nodes[i];
+
+        if (!search_node_can_grow(search, node) || (best && node->reward < best->reward)) {
+            continue;
+        }
+        if (!best || node->reward > best->reward) {
+            nr_ties = 0;
+        }
+        if (search_random(search, ++nr_ties) == 0) {
+            best = node;
+            *number = (int64_t)i;
+            *move = node->nr_tried;
+        }
+    }
+}
+
+const struct policy policy_random = {"random", choose_random};
+const struct policy policy_greedy = {"greedy", choose_greedy};

@@ -1,0 +1,131 @@
+/* Owns the Monte-Carlo tree search: walk down from the root by PUCT, and at each node let the next
+ * untried move compete with the children as long as the node may still widen. */
+#include "search/policy.h"
+
+#include <math.h>
+
+/* Progressive widening: at most ceil(k * N^a) children after N visits (Coulom 2007). a is 1/2 so
+ * that a correctly rounded sqrt decides and every machine agrees. A node that improved on its
+ * parent may have more: gains compose, so its surroundings deserve a wider look. */
+static const double WIDTH = 1.5;
+static const double WIDTH_IMPROVED = 2.5;
+static const double IMPROVED = 0.014; /* log2 of 1% */
+
+/* Values are compared on a scale from the worst to the best seen; a spread under this much (log2)
+ * is noise and must not be blown up to the whole scale. */
+static const double LEAST_SPREAD = 0.5;
+
+struct scale {
+    double low, spread;
+};
+
+static struct scale scale_of(const struct search *search)
+{
+    double low = search->nodes[0].reward, high = low;
+
+    for (size_t i = 0; i < search->nr_nodes; i++) {
+        if (search->nodes[i].state == NODE_OK) {
+            low = fmin(low, search->nodes[i].reward);
+            high = fmax(high, search->nodes[i].reward);
+        }
+    }
+    return (struct scale){low, fmax(high - low, LEAST_SPREAD)};
+}
+
+static double scaled(const struct scale *scale, double reward)
+{
+    return (reward - scale->low) / scale->spread;
+}
+
+/* Mean and best of the subtree, blended; picks under way count as if they came out worst, so that
+ * several pending picks spread (virtual loss). */
+static double value_of(
+    const struct search *search, const struct scale *scale, const struct search_node *node)
+{
+    double share = search->options.best_share;
+
+    if (node->nr_values == 0) {
+        return 0;
+    }
+    double mean = scaled(scale, node->sum / node->nr_values);
+    double best = scaled(scale, node->best);
+    double value = (1 - share) * mean + share * best;
+
+    return value * node->nr_values / (node->nr_values + node->pending);
+}
+
+static bool may_widen(const struct search *search, const struct search_node *node)
+{
+    double k = WIDTH;
+
+    if (node->parent >= 0 && node->reward > search->nodes[node->parent].reward + IMPROVED) {
+        k = WIDTH_IMPROVED;
+    }
+    /* Failed children hold no place: there is nothing to descend into. */
+    return node->nr_ok + node->nr_pending < ceil(k * sqrt(node->visits + node->pending));
+}
+
+/* The best open child, -1 when there is none; ties are broken at random. */
+static int64_t best_child(struct search *search, const struct scale *scale,
+    const struct search_node *node, double *score_out)
+{
+    double root_n = sqrt(node->visits + node->pending), best = -INFINITY;
+    int64_t chosen = -1;
+    unsigned nr_ties = 0;
+
+    for (int64_t c = node->first_child; c >= 0; c = search->nodes[c].next_sibling) {
+        const struct search_node *child = &search->nodes[c];
+
+        if (!child->open) {
+            continue;
+        }
+        double explore = search->options.c_puct * (double)child->prior * root_n /
+                         (1 + child->visits + child->pending);
+        double score = value_of(search, scale, child) + explore;
+
+        if (score > best) {
+            best = score;
+            nr_ties = 0;
+        }
+        if (score >= best && search_random(search, ++nr_ties) == 0) {
+            chosen = c;
+        }
+    }
+    *score_out = best;
+    return chosen;
+}
+
+/* What an untried move promises: the node's own value, for a move that changes nothing, and the
+ * exploration that its prior earns. Siblings that are under way make it less urgent. */
+static double untried_score(
+    const struct search *search, const struct scale *scale, const struct search_node *node)
+{
+    double prior = (double)node->moves[node->nr_tried].prior;
+    double root_n = sqrt(node->visits + node->pending);
+    double own = scaled(scale, node->reward);
+
+    return own / (1 + node->nr_pending) + search->options.c_puct * prior * root_n;
+}
+
+static void choose(struct search *search, int64_t *number, unsigned *move)
+{
+    struct scale scale = scale_of(search);
+    int64_t at = 0;
+
+    for (;;) {
+        struct search_node *node = &search->nodes[at];
+        double child_score;
+        int64_t child = best_child(search, &scale, node, &child_score);
+        bool can_grow = search_node_can_grow(search, node);
+
+        if (can_grow && (child < 0 || (may_widen(search, node) &&
+                                          untried_score(search, &scale, node) >= child_score))) {
+            *number = at;
+            *move = node->nr_tried;
+            return;
+        }
+        at = child; /* never -1: an open node can grow or has an open child */
+    }
+}
+
+const struct policy policy_mcts = {"mcts", choose};

@@ -1,0 +1,64 @@
+/* Private to search/: the tree as the policies see it, and the one question that a policy answers.
+ * The tree (search.c) owns all state; a policy only reads it and names a node and one of its
+ * untried moves. Nothing here may depend on addresses, clocks or the machine's libm beyond sqrt,
+ * which IEEE 754 rounds correctly everywhere. */
+#ifndef KEET_SEARCH_POLICY_H
+#define KEET_SEARCH_POLICY_H
+
+#include "search/search.h"
+
+#include <stddef.h>
+
+enum node_state { NODE_PENDING, NODE_OK, NODE_FAILED };
+
+struct search_node {
+    int64_t parent; /* -1 for the root */
+    enum node_state state;
+    double reward; /* own, clipped; meaningful when NODE_OK */
+    float prior;   /* of the move that led here */
+
+    /* What it offers, most promising first, equal priors in a seeded order. moves[0..nr_tried) were
+     * given out: a policy that skips ahead has its choice swapped down by the tree. */
+    struct search_move *moves;
+    unsigned nr_moves, nr_tried;
+
+    int64_t first_child, next_sibling;     /* -1: none. Newest first. */
+    unsigned nr_ok, nr_failed, nr_pending; /* children, by state */
+
+    /* Of the whole subtree, this node included. */
+    unsigned visits;  /* outcomes told, failures included */
+    unsigned pending; /* picks given out and not told yet */
+    unsigned nr_values;
+    double sum, best;
+
+    bool open; /* refreshed before each choice: something below may be tried */
+};
+
+struct search {
+    struct search_options options; /* defaults filled in */
+    const struct policy *policy;
+    struct search_node *nodes;
+    size_t nr_nodes, cap_nodes;
+    uint64_t nr_asked; /* the random numbers of an ask follow from this and the seed */
+    uint64_t rng;
+    int64_t best;
+    double *best_after; /* the best reward after each success, for search_converged */
+    size_t nr_best_after, cap_best_after;
+};
+
+struct policy {
+    const char *name;
+    /* Which untried move (index into moves, >= nr_tried) of which live node to try next. Only asked
+     * when there is one. */
+    void (*choose)(struct search *search, int64_t *node, unsigned *move);
+};
+
+extern const struct policy policy_mcts, policy_random, policy_greedy;
+
+/* For policies. */
+uint64_t search_random(struct search *search, uint64_t bound); /* 0..bound-1, bound > 0 */
+bool search_node_dead(const struct search *search, const struct search_node *node);
+/* Alive, and offers a move that was not tried. */
+bool search_node_can_grow(const struct search *search, const struct search_node *node);
+
+#endif

@@ -1,0 +1,331 @@
+/* Owns the tree: nodes, the moves they offer, outcomes and their back-up, death, the table of
+ * policies. */
+#include "search/policy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A kernel that is 128 times faster than the original has nothing left to teach by being 256 times
+ * faster, and a very slow one is no better a guide than a slow one. */
+static const double REWARD_MIN = -3, REWARD_MAX = 7;
+
+static const double DEFAULT_C_PUCT = 1.0;
+static const double DEFAULT_BEST_SHARE = 0.6;
+enum { DEFAULT_FAILURES_TO_DIE = 5 };
+
+static const struct policy *const policies[] = {&policy_mcts, &policy_random, &policy_greedy};
+const char *const search_policies[] = {"mcts", "random", "greedy", NULL};
+
+static void *grow_array(void *array, size_t *cap, size_t need, size_t bytes_each)
+{
+    if (need <= *cap) {
+        return array;
+    }
+    size_t cap_new = *cap ? *cap * 2 : 16;
+
+    if (cap_new < need) {
+        cap_new = need;
+    }
+    array = realloc(array, cap_new * bytes_each);
+    if (!array) {
+        fputs("search: out of memory\n", stderr);
+        abort();
+    }
+    *cap = cap_new;
+    return array;
+}
+
+/* SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), kept here since search/ includes nothing of
+ * ours. */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static uint64_t seeded(uint64_t seed, uint64_t stream)
+{
+    uint64_t state = seed ^ (stream * 0xd1342543de82ef95u + 1);
+
+    return next_random(&state);
+}
+
+static uint64_t below(uint64_t *state, uint64_t bound)
+{
+    uint64_t limit = UINT64_MAX - UINT64_MAX % bound;
+    uint64_t value = next_random(state);
+
+    while (value >= limit) {
+        value = next_random(state);
+    }
+    return value % bound;
+}
+
+uint64_t search_random(struct search *search, uint64_t bound)
+{
+    return below(&search->rng, bound);
+}
+
+bool search_node_dead(const struct search *search, const struct search_node *node)
+{
+    return node->state == NODE_FAILED || (node->parent >= 0 && node->nr_ok == 0 &&
+                                             node->nr_failed >= search->options.failures_to_die);
+}
+
+bool search_node_can_grow(const struct search *search, const struct search_node *node)
+{
+    return node->state == NODE_OK && node->nr_tried < node->nr_moves &&
+           !search_node_dead(search, node);
+}
+
+struct search *search_create(const struct search_options *options)
+{
+    const char *name = options->policy ? options->policy : policies[0]->name;
+    const struct policy *policy = NULL;
+
+    for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
+        if (strcmp(policies[i]->name, name) == 0) {
+            policy = policies[i];
+        }
+    }
+    if (!policy) {
+        return NULL;
+    }
+    size_t cap = 0;
+    struct search *search = grow_array(NULL, &cap, 1, sizeof(*search));
+
+    *search = (struct search){.options = *options, .policy = policy, .best = -1};
+    search->options.policy = policy->name;
+    if (search->options.c_puct <= 0) {
+        search->options.c_puct = DEFAULT_C_PUCT;
+    }
+    if (search->options.best_share <= 0 || search->options.best_share > 1) {
+        search->options.best_share = DEFAULT_BEST_SHARE;
+    }
+    if (search->options.failures_to_die == 0) {
+        search->options.failures_to_die = DEFAULT_FAILURES_TO_DIE;
+    }
+    return search;
+}
+
+void search_destroy(struct search *search)
+{
+    if (!search) {
+        return;
+    }
+    for (size_t i = 0; i < search->nr_nodes; i++) {
+        free(search->nodes[i].moves);
+    }
+    free(search->nodes);
+    free(search->best_after);
+    free(search);
+}
+
+static int64_t add_node(struct search *search, int64_t parent, float prior)
+{
+    int64_t number = (int64_t)search->nr_nodes;
+
+    search->nodes =
+        grow_array(search->nodes, &search->cap_nodes, search->nr_nodes + 1, sizeof(*search->nodes));
+    search->nr_nodes++;
+    search->nodes[number] = (struct search_node){.parent = parent,
+        .state = NODE_PENDING,
+        .prior = prior,
+        .first_child = -1,
+        .next_sibling = -1};
+    if (parent >= 0) {
+        search->nodes[number].next_sibling = search->nodes[parent].first_child;
+        search->nodes[parent].first_child = number;
+        search->nodes[parent].nr_pending++;
+    }
+    for (int64_t n = number; n >= 0; n = search->nodes[n].parent) {
+        search->nodes[n].pending++;
+    }
+    return number;
+}
+
+/* Shuffle, then order by prior with a stable sort, so that equal priors come in the shuffled order:
+ * the order in which a rewriter lists its moves must not decide. */
+static void take_moves(struct search *search, int64_t number, const struct search_outcome *outcome)
+{
+    struct search_node *node = &search->nodes[number];
+    uint64_t state = seeded(search->options.seed, 2 * (uint64_t)number + 1);
+    size_t cap = 0;
+
+    if (outcome->nr_moves == 0) {
+        return;
+    }
+    node->moves = grow_array(NULL, &cap, outcome->nr_moves, sizeof(*node->moves));
+    node->nr_moves = outcome->nr_moves;
+    memcpy(node->moves, outcome->moves, outcome->nr_moves * sizeof(*node->moves));
+    for (unsigned i = node->nr_moves - 1; i > 0; i--) {
+        unsigned j = (unsigned)below(&state, i + 1);
+        struct search_move swap = node->moves[i];
+
+        node->moves[i] = node->moves[j];
+        node->moves[j] = swap;
+    }
+    for (unsigned i = 1; i < node->nr_moves;
+         i++) { /* insertion sort: stable, and lists are short */
+        struct search_move move = node->moves[i];
+        unsigned j = i;
+
+        for (; j > 0 && node->moves[j - 1].prior < move.prior; j--) {
+            node->moves[j] = node->moves[j - 1];
+        }
+        node->moves[j] = move;
+    }
+}
+
+static void record_best(struct search *search, int64_t number)
+{
+    const struct search_node *nodes = search->nodes;
+
+    if (search->best < 0 || nodes[number].reward > nodes[search->best].reward) {
+        search->best = number;
+    }
+    search->best_after = grow_array(search->best_after, &search->cap_best_after,
+        search->nr_best_after + 1, sizeof(*search->best_after));
+    search->best_after[search->nr_best_after++] = nodes[search->best].reward;
+}
+
+/* The outcome of a node goes up to the root. A failure counts as a visit and has no value. */
+static void back_up(struct search *search, int64_t number, bool ok, double reward)
+{
+    for (int64_t n = number; n >= 0; n = search->nodes[n].parent) {
+        struct search_node *node = &search->nodes[n];
+
+        node->pending--;
+        node->visits++;
+        if (ok) {
+            node->best = node->nr_values == 0 || reward > node->best ? reward : node->best;
+            node->sum += reward;
+            node->nr_values++;
+        }
+    }
+}
+
+static void settle(struct search *search, int64_t number, const struct search_outcome *outcome)
+{
+    struct search_node *node = &search->nodes[number];
+    bool ok = outcome->ok && !isnan(outcome->reward);
+
+    if (ok) {
+        node->state = NODE_OK;
+        node->reward = fmin(fmax(outcome->reward, REWARD_MIN), REWARD_MAX);
+        take_moves(search, number, outcome);
+    } else {
+        node->state = NODE_FAILED;
+    }
+    if (node->parent >= 0) {
+        struct search_node *parent = &search->nodes[node->parent];
+
+        parent->nr_pending--;
+        parent->nr_ok += ok;
+        parent->nr_failed += !ok;
+    }
+    back_up(search, number, ok, node->reward);
+    if (ok) {
+        record_best(search, number);
+    }
+}
+
+void search_add_root(struct search *search, const struct search_outcome *outcome)
+{
+    if (search->nr_nodes == 0) {
+        settle(search, add_node(search, -1, 1), outcome);
+    }
+}
+
+/* Mark the nodes that have something to try in or below them. Children have higher numbers than
+ * their parents, so one sweep from the end is enough. */
+static bool mark_open(struct search *search)
+{
+    for (size_t i = 0; i < search->nr_nodes; i++) {
+        search->nodes[i].open = search_node_can_grow(search, &search->nodes[i]);
+    }
+    for (size_t i = search->nr_nodes; i-- > 1;) {
+        if (search->nodes[i].open) {
+            search->nodes[search->nodes[i].parent].open = true;
+        }
+    }
+    return search->nr_nodes > 0 && search->nodes[0].open;
+}
+
+bool search_ask(struct search *search, struct search_pick *pick)
+{
+    int64_t parent = 0;
+    unsigned chosen = 0;
+
+    if (!mark_open(search)) {
+        return false;
+    }
+    search->rng = seeded(search->options.seed, 2 * search->nr_asked++);
+    search->policy->choose(search, &parent, &chosen);
+
+    /* Move the choice to the end of the tried ones, and keep the others in their order. */
+    struct search_node *node = &search->nodes[parent];
+    struct search_move move = node->moves[chosen];
+
+    for (unsigned i = chosen; i > node->nr_tried; i--) {
+        node->moves[i] = node->moves[i - 1];
+    }
+    node->moves[node->nr_tried++] = move;
+    *pick = (struct search_pick){.parent = parent, .move = move.id};
+    pick->node = add_node(search, parent, move.prior);
+    return true;
+}
+
+void search_tell(
+    struct search *search, const struct search_pick *pick, const struct search_outcome *outcome)
+{
+    if (pick->node <= 0 || (size_t)pick->node >= search->nr_nodes ||
+        search->nodes[pick->node].state != NODE_PENDING) {
+        return; /* told twice, or never asked: the first word stands */
+    }
+    settle(search, pick->node, outcome);
+}
+
+int64_t search_best(const struct search *search, double *reward)
+{
+    int64_t best = search->best < 0 ? 0 : search->best;
+
+    if (reward) {
+        *reward = search->best < 0 ? 0 : search->nodes[best].reward;
+    }
+    return best;
+}
+
+bool search_converged(const struct search *search, unsigned window, double min_gain)
+{
+    size_t nr = search->nr_best_after;
+
+    if (window == 0 || nr < (size_t)window + 1) {
+        return false;
+    }
+    return search->best_after[nr - 1] - search->best_after[nr - 1 - window] < min_gain;
+}
+
+struct search_node_info search_node(const struct search *search, int64_t number)
+{
+    if (number < 0 || (size_t)number >= search->nr_nodes) {
+        return (struct search_node_info){.parent = -1};
+    }
+    const struct search_node *node = &search->nodes[number];
+    struct search_node_info info = {.parent = node->parent,
+        .visits = node->visits,
+        .children = node->nr_ok + node->nr_failed + node->nr_pending,
+        .dead = search_node_dead(search, node)};
+
+    if (node->nr_values > 0) {
+        double share = search->options.best_share;
+
+        info.value = (1 - share) * node->sum / node->nr_values + share * node->best;
+    }
+    return info;
+}

@@ -1,0 +1,501 @@
+/* Tests of search/: on landscapes whose best leaf is known beforehand. */
+#include "search/search.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MAX_NODES = 512, MAX_MOVES = 64 };
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+    uint64_t z = a * 0x9e3779b97f4a7c15u + b * 0xd1342543de82ef95u + 0x632be59bd9b4e019u;
+
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static double unit(uint64_t a, uint64_t b)
+{
+    return (double)(mix(a, b) >> 11) * 0x1p-53;
+}
+
+/* A landscape in which four of 24 moves matter, and only in their order (each needs the one before,
+ * as register tiling needs a shared tile). They bring 1.5 + 1 + 0.8 + 0.5; the others lose up to 1
+ * or gain nothing, and three in ten fail. The state of a node is the set of moves applied. */
+enum { LADDER_MOVES = 24, LADDER_USEFUL = 4 };
+static const double ladder_gain[LADDER_USEFUL] = {1.5, 1.0, 0.8, 0.5};
+
+struct state {
+    uint32_t applied;
+    unsigned depth;
+    double reward;
+};
+
+static bool ladder_step(uint64_t seed, const struct state *from, uint32_t move, struct state *to)
+{
+    *to = *from;
+    to->applied |= 1u << move;
+    to->depth++;
+    if (move < LADDER_USEFUL) {
+        bool first = (from->applied & 1u << move) == 0;
+        uint32_t below = (1u << move) - 1;
+
+        if (first && (from->applied & below) == below) {
+            to->reward += ladder_gain[move];
+        }
+        return true;
+    }
+    to->reward -= unit(seed, move + 1000 * (uint64_t)from->applied);
+    return unit(seed + 1, move + 1000 * (uint64_t)from->applied) >= 0.3;
+}
+
+/* Informative priors: the useful next move weighs 4 times what the others weigh, give or take half;
+ * some useless ones are praised as much. */
+static void ladder_offer(uint64_t seed, const struct state *state, struct search_move *moves)
+{
+    unsigned next = 0;
+    float sum = 0;
+
+    while (next < LADDER_USEFUL && state->applied & 1u << next) {
+        next++;
+    }
+    for (uint32_t m = 0; m < LADDER_MOVES; m++) {
+        uint64_t place = m + 64 * (uint64_t)state->applied;
+        double weight = m == next || unit(seed + 2, place) < 0.1 ? 4 : 1;
+
+        moves[m] = (struct search_move){m, (float)(weight * (0.5 + unit(seed + 3, place)))};
+        sum += moves[m].prior;
+    }
+    for (unsigned m = 0; m < LADDER_MOVES; m++) {
+        moves[m].prior /= sum;
+    }
+}
+
+/* Asks until the best leaf was found or the budget is spent; the number of asks, and the best. */
+static unsigned climb(const char *policy, uint64_t seed, unsigned budget, double *best)
+{
+    struct search *search = search_create(&(struct search_options){.policy = policy, .seed = seed});
+    static struct state states[MAX_NODES];
+    struct search_move moves[LADDER_MOVES];
+    unsigned asked = 0;
+
+    states[0] = (struct state){0};
+    ladder_offer(seed, &states[0], moves);
+    search_add_root(search, &(struct search_outcome){true, 0, moves, LADDER_MOVES});
+    while (asked < budget) {
+        struct search_pick pick;
+        struct search_outcome outcome = {0};
+
+        assert_true(search_ask(search, &pick));
+        asked++;
+        struct state *to = &states[pick.node];
+
+        if (ladder_step(seed, &states[pick.parent], pick.move, to)) {
+            ladder_offer(seed, to, moves);
+            outcome = (struct search_outcome){true, to->reward, moves, LADDER_MOVES};
+        }
+        search_tell(search, &pick, &outcome);
+        search_best(search, best);
+        if (*best > 3.8 - 1e-9) {
+            break;
+        }
+    }
+    search_destroy(search);
+    return asked;
+}
+
+static void test_mcts_finds_the_best_leaf(void **state)
+{
+    enum { BUDGET = 60, SEEDS = 100 };
+    unsigned found = 0, asks = 0;
+    double sum_mcts = 0, sum_random = 0, sum_greedy = 0;
+
+    (void)state;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        double best;
+
+        asks += climb("mcts", seed, BUDGET, &best);
+        found += best > 3.8 - 1e-9;
+        sum_mcts += best;
+        climb("random", seed, BUDGET, &best);
+        sum_random += best;
+        climb("greedy", seed, BUDGET, &best);
+        sum_greedy += best;
+    }
+    print_message("mcts: best leaf in %u of 100 seeds, %.1f asks on average; mean reward %.2f, "
+                  "random %.2f, greedy %.2f\n",
+        found, asks / 100.0, sum_mcts / SEEDS, sum_random / SEEDS, sum_greedy / SEEDS);
+    assert_true(found >= 95);
+    assert_true(sum_mcts > sum_random + 100);
+}
+
+/* Two doors: the praised one gains 1 and leads nowhere (60 moves that bring a hair less or fail);
+ * the other gains nothing at first, and 3 one step later. Returns the best reward found. */
+static double trap(const char *policy, uint64_t seed, unsigned budget)
+{
+    enum { DEAD_END = 60 };
+    struct search *search = search_create(&(struct search_options){.policy = policy, .seed = seed});
+    static char door[MAX_NODES]; /* 'R' root, 'A' the trap, 'B' the way, 'x' elsewhere */
+    struct search_move doors[] = {{0, 0.5f}, {1, 0.3f}, {2, 0.2f}}, many[DEAD_END];
+    struct search_pick pick;
+    double best;
+
+    for (uint32_t m = 0; m < DEAD_END; m++) {
+        many[m] = (struct search_move){m, 1.0f / DEAD_END};
+    }
+    door[0] = 'R';
+    search_add_root(search, &(struct search_outcome){true, 0, doors, 3});
+    for (unsigned i = 0; i < budget && search_ask(search, &pick); i++) {
+        struct search_outcome outcome = {true, 0.9, many, DEAD_END};
+
+        door[pick.node] = 'x';
+        if (door[pick.parent] == 'R') {
+            door[pick.node] = pick.move == 0 ? 'A' : pick.move == 1 ? 'B' : 'x';
+            outcome.reward = pick.move == 0 ? 1 : pick.move == 1 ? 0.1 : -1;
+            outcome.moves = pick.move == 1 ? doors : many;
+            outcome.nr_moves = pick.move == 1 ? 3 : DEAD_END;
+        } else if (door[pick.parent] == 'B') {
+            outcome.reward = pick.move == 0 ? 3 : 0;
+        }
+        search_tell(search, &pick, &outcome);
+    }
+    search_best(search, &best);
+    search_destroy(search);
+    return best;
+}
+
+static void test_greedy_is_trapped_and_mcts_is_not(void **state)
+{
+    unsigned escaped = 0;
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        assert_true(fabs(trap("greedy", seed, 40) - 1) < 1e-12);
+        escaped += trap("mcts", seed, 40) > 2.9;
+    }
+    print_message("mcts escaped from the trap in %u of 100 seeds\n", escaped);
+    assert_true(escaped >= 95);
+}
+
+static struct search *with_root(const char *policy, struct search_move *moves, unsigned nr)
+{
+    struct search *search = search_create(&(struct search_options){.policy = policy, .seed = 5});
+
+    for (uint32_t m = 0; m < nr; m++) {
+        moves[m] = (struct search_move){m, 1.0f / (float)nr};
+    }
+    search_add_root(search, &(struct search_outcome){true, 0, moves, nr});
+    return search;
+}
+
+static void test_pending_picks_spread(void **state)
+{
+    struct search_move moves[4];
+    struct search *search = with_root("mcts", moves, 4);
+    struct search_pick pick[16];
+    bool parents[32] = {0};
+    unsigned distinct = 0;
+
+    (void)state;
+    /* Four children, all equally good, all of the root's moves used up. */
+    for (unsigned i = 0; i < 4; i++) {
+        assert_true(search_ask(search, &pick[i]));
+        assert_int_equal(pick[i].parent, 0);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        search_tell(search, &pick[i], &(struct search_outcome){true, 1, moves, 4});
+    }
+    /* Four more without an answer: each goes under another child. */
+    for (unsigned i = 0; i < 4; i++) {
+        assert_true(search_ask(search, &pick[i]));
+        distinct += !parents[pick[i].parent];
+        parents[pick[i].parent] = true;
+    }
+    assert_int_equal(distinct, 4);
+    search_destroy(search);
+}
+
+static void test_many_failures_then_success(void **state)
+{
+    static const char *const names[] = {"mcts", "random", "greedy"};
+
+    (void)state;
+    for (unsigned p = 0; p < 3; p++) {
+        struct search_move moves[50];
+        struct search *search = with_root(names[p], moves, 50);
+        struct search_pick pick;
+        double best;
+
+        for (unsigned i = 0; i < 43; i++) {
+            assert_true(search_ask(search, &pick));
+            search_tell(search, &pick, &(struct search_outcome){0});
+            assert_false(search_converged(search, 10, 0.014));
+        }
+        assert_false(search_node(search, 0).dead);
+        assert_int_equal(search_node(search, 0).visits, 44);
+        assert_true(search_ask(search, &pick));
+        search_tell(search, &pick, &(struct search_outcome){true, 2, moves, 50});
+        assert_int_equal(search_best(search, &best), 44);
+        assert_true(fabs(best - 2) < 1e-12);
+        assert_true(search_ask(search, &pick));
+        search_destroy(search);
+    }
+}
+
+static void test_a_node_dies_after_failures(void **state)
+{
+    struct search_move one[1], many[20];
+    struct search *search =
+        search_create(&(struct search_options){.policy = "mcts", .seed = 1, .failures_to_die = 3});
+    struct search_pick pick;
+
+    (void)state;
+    one[0] = (struct search_move){7, 1};
+    for (uint32_t m = 0; m < 20; m++) {
+        many[m] = (struct search_move){m, 0.05f};
+    }
+    search_add_root(search, &(struct search_outcome){true, 0, one, 1});
+    assert_true(search_ask(search, &pick));
+    assert_int_equal(pick.node, 1);
+    assert_int_equal(pick.move, 7);
+    search_tell(search, &pick, &(struct search_outcome){true, 1, many, 20});
+    for (unsigned i = 0; i < 3; i++) {
+        assert_false(search_node(search, 1).dead);
+        assert_true(search_ask(search, &pick));
+        assert_int_equal(pick.parent, 1);
+        search_tell(search, &pick, &(struct search_outcome){0});
+    }
+    assert_true(search_node(search, 1).dead);
+    assert_false(search_ask(search, &pick)); /* the root has no move left, its only child is dead */
+    search_destroy(search);
+}
+
+static void test_one_success_keeps_a_node_alive(void **state)
+{
+    struct search_move one[1], many[20];
+    struct search *search = search_create(
+        &(struct search_options){.policy = "greedy", .seed = 1, .failures_to_die = 3});
+    struct search_pick pick;
+
+    (void)state;
+    one[0] = (struct search_move){0, 1};
+    for (uint32_t m = 0; m < 20; m++) {
+        many[m] = (struct search_move){m, 0.05f};
+    }
+    search_add_root(search, &(struct search_outcome){true, 0, one, 1});
+    assert_true(search_ask(search, &pick));
+    search_tell(search, &pick, &(struct search_outcome){true, 1, many, 20});
+    for (unsigned i = 0; i < 20; i++) {
+        assert_true(search_ask(search, &pick));
+        assert_int_equal(pick.parent, 1);
+        /* The second one comes out right, but offers nothing. */
+        search_tell(search, &pick, &(struct search_outcome){.ok = i == 1, .reward = 0.5});
+    }
+    assert_false(search_node(search, 1).dead);
+    assert_int_equal(search_node(search, 1).children, 20);
+    assert_false(search_ask(search, &pick));
+    search_destroy(search);
+}
+
+static void test_every_move_once_then_exhausted(void **state)
+{
+    static const char *const names[] = {"mcts", "random", "greedy"};
+
+    (void)state;
+    for (unsigned p = 0; p < 3; p++) {
+        struct search_move moves[6];
+        struct search *search = with_root(names[p], moves, 6);
+        struct search_pick pick;
+        bool tried[64][6] = {{0}};
+        unsigned nr = 0;
+
+        while (search_ask(search, &pick)) {
+            assert_int_equal(pick.node, ++nr);
+            assert_false(tried[pick.parent][pick.move]);
+            tried[pick.parent][pick.move] = true;
+            search_tell(search, &pick,
+                &(struct search_outcome){true, 0.1 * pick.move, moves, pick.parent == 0 ? 6 : 0});
+        }
+        assert_int_equal(nr, 6 + 36);
+        search_destroy(search);
+    }
+}
+
+static void test_exhausted_while_pending(void **state)
+{
+    struct search_move moves[1];
+    struct search *search = with_root("mcts", moves, 1);
+    struct search_pick first, second;
+
+    (void)state;
+    assert_true(search_ask(search, &first));
+    assert_false(search_ask(search, &second));
+    search_tell(search, &first, &(struct search_outcome){true, 0, moves, 1});
+    search_tell(search, &first, &(struct search_outcome){0}); /* the first word stands */
+    assert_true(search_ask(search, &second));
+    assert_int_equal(second.parent, 1);
+    search_destroy(search);
+}
+
+static double landscape(uint64_t seed, const struct search_pick *pick)
+{
+    return 4 * unit(seed, (uint64_t)pick->parent * 100 + pick->move) - 2;
+}
+
+/* The same outcomes give the same picks, whichever policy; with several pending, too. */
+static void test_replay(void **state)
+{
+    static const char *const names[] = {"mcts", "random", "greedy"};
+
+    (void)state;
+    for (unsigned p = 0; p < 3; p++) {
+        struct search_pick seen[100];
+
+        for (unsigned round = 0; round < 2; round++) {
+            struct search_move moves[12];
+            struct search *search = with_root(names[p], moves, 12);
+
+            for (unsigned i = 0; i < 100; i += 4) {
+                struct search_pick picks[4];
+
+                for (unsigned k = 0; k < 4; k++) {
+                    assert_true(search_ask(search, &picks[k]));
+                    if (round == 1) {
+                        assert_memory_equal(&picks[k], &seen[i + k], sizeof(picks[k]));
+                    }
+                    seen[i + k] = picks[k];
+                }
+                for (unsigned k = 4; k-- > 0;) { /* told in another order than asked */
+                    double reward = landscape(9, &picks[k]);
+
+                    search_tell(search, &picks[k],
+                        &(struct search_outcome){reward > -1, reward, moves, 12});
+                }
+            }
+            search_destroy(search);
+        }
+    }
+}
+
+static void test_seed_breaks_ties(void **state)
+{
+    bool first[12] = {0};
+    unsigned distinct = 0;
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        struct search *search = search_create(&(struct search_options){.seed = seed});
+        struct search_move moves[12];
+        struct search_pick pick;
+
+        for (uint32_t m = 0; m < 12; m++) {
+            moves[m] = (struct search_move){m, m < 6 ? 0.1f : 0.4f / 6};
+        }
+        search_add_root(search, &(struct search_outcome){true, 0, moves, 12});
+        assert_true(search_ask(search, &pick));
+        assert_in_range(pick.move, 0, 5); /* never a lower prior before a higher one */
+        distinct += !first[pick.move];
+        first[pick.move] = true;
+        search_destroy(search);
+    }
+    assert_true(distinct >= 4);
+}
+
+/* Uniform over (node, move) pairs: a child with 90 moves left beside a root with 9 left gets ten in
+ * eleven of the next picks. 400 seeds: expected 363.6, deviation 5.7. */
+static void test_random_is_uniform_over_pairs(void **state)
+{
+    unsigned under_child = 0;
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        struct search *search =
+            search_create(&(struct search_options){.policy = "random", .seed = seed});
+        struct search_move moves[90];
+        struct search_pick pick;
+
+        for (uint32_t m = 0; m < 90; m++) {
+            moves[m] = (struct search_move){m, 0.01f};
+        }
+        search_add_root(search, &(struct search_outcome){true, 0, moves, 10});
+        assert_true(search_ask(search, &pick));
+        search_tell(search, &pick, &(struct search_outcome){true, 0, moves, 90});
+        assert_true(search_ask(search, &pick));
+        under_child += pick.parent == 1;
+        search_destroy(search);
+    }
+    assert_in_range(under_child, 340, 387);
+}
+
+static void test_best_and_convergence(void **state)
+{
+    struct search_move moves[30];
+    struct search *search = with_root("mcts", moves, 30);
+    static const double rewards[] = {0.5, 1.0, 1.001, 1.002, 0.3, 1.003};
+    struct search_pick pick;
+    double best;
+
+    (void)state;
+    assert_int_equal(search_best(search, &best), 0);
+    for (unsigned i = 0; i < 6; i++) {
+        assert_true(search_ask(search, &pick));
+        search_tell(search, &pick, &(struct search_outcome){true, rewards[i], moves, 30});
+        /* best after each success: 0 .5 1 1.001 1.002 1.002 1.003; over four: .5 ... */
+        assert_int_equal(search_converged(search, 4, 0.014), i >= 5);
+    }
+    assert_int_equal(search_best(search, &best), 6);
+    assert_true(fabs(best - 1.003) < 1e-12);
+    search_destroy(search);
+}
+
+/* Rewards of 20 (a million times faster) are clipped to 7; NaN is a failure. */
+static void test_strange_rewards(void **state)
+{
+    struct search_move moves[5];
+    struct search *search = with_root("mcts", moves, 5);
+    struct search_pick pick;
+    double best;
+
+    (void)state;
+    assert_true(search_ask(search, &pick));
+    search_tell(search, &pick, &(struct search_outcome){true, (double)NAN, moves, 5});
+    assert_true(search_node(search, 1).dead);
+    assert_true(search_ask(search, &pick));
+    search_tell(search, &pick, &(struct search_outcome){true, 20, moves, 5});
+    assert_int_equal(search_best(search, &best), 2);
+    assert_true(fabs(best - 7) < 1e-12);
+    assert_null(search_create(&(struct search_options){.policy = "guess"}));
+    assert_int_equal(search_node(search, 99).parent, -1);
+    search_destroy(search);
+    search_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mcts_finds_the_best_leaf),
+        cmocka_unit_test(test_greedy_is_trapped_and_mcts_is_not),
+        cmocka_unit_test(test_pending_picks_spread),
+        cmocka_unit_test(test_many_failures_then_success),
+        cmocka_unit_test(test_a_node_dies_after_failures),
+        cmocka_unit_test(test_one_success_keeps_a_node_alive),
+        cmocka_unit_test(test_every_move_once_then_exhausted),
+        cmocka_unit_test(test_exhausted_while_pending),
+        cmocka_unit_test(test_replay),
+        cmocka_unit_test(test_seed_breaks_ties),
+        cmocka_unit_test(test_random_is_uniform_over_pairs),
+        cmocka_unit_test(test_best_and_convergence),
+        cmocka_unit_test(test_strange_rewards),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
