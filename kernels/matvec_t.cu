@@ -1,0 +1,22 @@
+// y = A^T x for a row-major f32 matrix, one column per thread.
+#pragma keet size   M = 2048, N = 4096
+#pragma keet check  M = 131, N = 257
+#pragma keet check  M = 64, N = 96
+#pragma keet in     A : f32[M][N] = uniform(-1, 1)
+#pragma keet in     X : f32[M] = uniform(-1, 1)
+#pragma keet out    Y : f32[N]
+#pragma keet tolerance rel = 1e-3, abs = 1e-3
+#pragma keet work   flops = 2*M*N, bytes = 4*(M*N + M + N)
+#pragma keet tune   BLOCK = 128 in {32, 64, 128, 256}
+#pragma keet launch matvec_t<<<ceil_div(N, BLOCK), BLOCK>>>(A, X, Y, M, N)
+
+__global__ void matvec_t(const float *A, const float *x, float *y, int m, int n)
+{
+    int col = blockIdx.x * blockDim.x + threadIdx.x;
+    if (col < n) {
+        float sum = 0;
+        for (int i = 0; i < m; i++)
+            sum += A[i * n + col] * x[i];
+        y[col] = sum;
+    }
+}

@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+# Compares what a kernel of kernels/ computed with a NumPy reference in double precision.
+#
+#   oracle.py KERNEL.cu DIR
+#
+# DIR is what `keet-opt run KERNEL.cu --dump DIR` wrote: shape.json (sizes and scalars by name), one
+# <array>.npy per array after the run, and for an inout array <array>.in.npy, its contents before.
+# The tolerance is the one of the kernel file. Exit status: 0 equal, 1 different, 2 cannot tell.
+import json
+import os
+import re
+import sys
+
+import numpy as np
+
+
+def f64(a):
+    return np.asarray(a, dtype=np.float64)
+
+
+def softmax(x):
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def normalise(x, axes, eps):
+    d = x - x.mean(axis=axes, keepdims=True)
+    return d / np.sqrt((d * d).mean(axis=axes, keepdims=True) + eps)
+
+
+def windows(x, nr_rows, nr_cols, top, left):
+    """All nr_rows x nr_cols windows of the last two axes of x, padded with zeros: (..., H, W, r, s)."""
+    h, w = x.shape[-2:]
+    pad = [(0, 0)] * (x.ndim - 2) + [(top, nr_rows - 1 - top), (left, nr_cols - 1 - left)]
+    view = np.lib.stride_tricks.sliding_window_view(np.pad(x, pad), (nr_rows, nr_cols), axis=(-2, -1))
+    assert view.shape[-4:-2] == (h, w)
+    return view
+
+
+def saxpy(a, s):
+    return {"Y": s["alpha"] * f64(a["X"]) + f64(a["Y.in"])}
+
+
+def transpose(a, s):
+    return {"OUT": f64(a["IN"]).T}
+
+
+def matmul(a, s):
+    return {"C": f64(a["A"]) @ f64(a["B"])}
+
+
+def gemv(a, s):
+    return {"Y": f64(a["A"]) @ f64(a["X"])}
+
+
+def matvec_t(a, s):
+    return {"Y": f64(a["A"]).T @ f64(a["X"])}
+
+
+def softmax_rows(a, s):
+    return {"Y": softmax(f64(a["X"]))}
+
+
+def layernorm(a, s):
+    return {"Y": normalise(f64(a["X"]), -1, 1e-5) * f64(a["GAMMA"]) + f64(a["BETA"])}
+
+
+def rmsnorm(a, s):
+    x = f64(a["X"])
+    scale = np.sqrt((x * x).mean(axis=-1, keepdims=True) + s["eps"])
+    return {"Y": x / scale * f64(a["WEIGHT"])}
+
+
+def group_norm(a, s):
+    scale, shift = f64(a["GAMMA"])[None, :, :, None], f64(a["BETA"])[None, :, :, None]
+    return {"Y": normalise(f64(a["X"]), (2, 3), 1e-5) * scale + shift}
+
+
+def total(a, s):
+    return {"TOTAL": f64(a["X"]).sum(keepdims=True)}
+
+
+def dot(a, s):
+    return {"RESULT": (f64(a["X"]) * f64(a["Y"])).sum(keepdims=True)}
+
+
+def argmax(a, s):
+    return {"INDEX": f64(a["X"]).argmax(axis=1)}
+
+
+def prefix_sum(a, s):
+    return {"Y": np.cumsum(np.asarray(a["X"], dtype=np.int64))}
+
+
+def histogram(a, s):
+    return {"BINS": np.bincount(a["DATA"].ravel(), minlength=256)}
+
+
+def conv2d(a, s):
+    rows, cols = s["R"], s["S"]
+    view = windows(f64(a["X"]), rows, cols, rows // 2, cols // 2)
+    return {"Y": np.einsum("cyxij,ocij->oyx", view, f64(a["F"]))}
+
+
+def max_pool(a, s):
+    x, p = f64(a["X"]), s["P"]
+    c, h, w = x.shape[0], x.shape[1] // p, x.shape[2] // p
+    return {"Y": x[:, : h * p, : w * p].reshape(c, h, p, w, p).max(axis=(2, 4))}
+
+
+def stencil3d(a, s):
+    x = f64(a["A"])
+    y = x.copy()
+    inner = slice(1, -1)
+    neighbours = (x[:-2, inner, inner] + x[2:, inner, inner] + x[inner, :-2, inner]
+                  + x[inner, 2:, inner] + x[inner, inner, :-2] + x[inner, inner, 2:])
+    y[inner, inner, inner] = s["c0"] * x[inner, inner, inner] + s["c1"] * neighbours
+    return {"B": y}
+
+
+def spmv_csr(a, s):
+    rows = np.repeat(np.arange(s["M"]), np.diff(a["OFFSETS"]))
+    y = np.zeros(s["M"])
+    np.add.at(y, rows, f64(a["VALUES"]) * f64(a["X"])[a["COLUMNS"]])
+    return {"Y": y}
+
+
+def nbody(a, s):
+    place = np.stack([f64(a["PX"]), f64(a["PY"]), f64(a["PZ"])])
+    d = place[:, None, :] - place[:, :, None]
+    pull = f64(a["MASS"]) * ((d * d).sum(axis=0) + 0.01) ** -1.5
+    return dict(zip(("AX", "AY", "AZ"), (pull * d).sum(axis=2)))
+
+
+def embedding(a, s):
+    return {"OUT": f64(a["TABLE"])[a["IDS"]]}
+
+
+def cross_entropy(a, s):
+    x = f64(a["LOGITS"])
+    top = x.max(axis=1)
+    log_sum = np.log(np.exp(x - top[:, None]).sum(axis=1)) + top
+    return {"LOSS": log_sum - x[np.arange(x.shape[0]), a["LABELS"]]}
+
+
+def bias_gelu(a, s):
+    v = f64(a["X"]) + f64(a["BIAS"])
+    return {"Y": 0.5 * v * (1 + np.tanh(np.sqrt(2 / np.pi) * (v + 0.044715 * v**3)))}
+
+
+def attention(a, s):
+    q, k, v = f64(a["Q"]), f64(a["K"]), f64(a["V"])
+    return {"O": softmax(q @ k.transpose(0, 2, 1) / np.sqrt(s["D"])) @ v}
+
+
+def swiglu(a, s):
+    x = f64(a["X"])
+    g = x @ f64(a["WG"])
+    return {"Y": (g / (1 + np.exp(-g)) * (x @ f64(a["WU"]))) @ f64(a["WD"])}
+
+
+def distance(a, s):
+    d = f64(a["P"])[:, None, :] - f64(a["C"])[None, :, :]
+    return {"DIST": (d * d).sum(axis=2)}
+
+
+def box_blur(a, s):
+    n, r = 2 * s["RADIUS"] + 1, s["RADIUS"]
+    x = np.asarray(a["IN"], dtype=np.int64)
+    totals = windows(x, n, n, r, r).sum(axis=(-2, -1))
+    return {"OUT": totals // windows(np.ones_like(x), n, n, r, r).sum(axis=(-2, -1))}
+
+
+REFERENCES = {
+    "argmax": argmax,
+    "attention": attention,
+    "batched_matmul": matmul,
+    "bias_gelu": bias_gelu,
+    "box_blur": box_blur,
+    "conv2d": conv2d,
+    "cross_entropy": cross_entropy,
+    "distance": distance,
+    "dot": dot,
+    "embedding": embedding,
+    "gemv": gemv,
+    "group_norm": group_norm,
+    "histogram": histogram,
+    "layernorm": layernorm,
+    "matmul": matmul,
+    "matmul_f16": matmul,
+    "matvec_t": matvec_t,
+    "max_pool": max_pool,
+    "nbody": nbody,
+    "prefix_sum": prefix_sum,
+    "rmsnorm": rmsnorm,
+    "saxpy": saxpy,
+    "softmax": softmax_rows,
+    "spmv_csr": spmv_csr,
+    "stencil3d": stencil3d,
+    "sum": total,
+    "swiglu": swiglu,
+    "transpose": transpose,
+}
+
+
+class CannotTell(Exception):
+    pass
+
+
+def tolerance(path):
+    """rel and abs of the file's tolerance line; integers without one must be equal."""
+    with open(path) as f:
+        line = re.search(r"^#pragma keet\s+tolerance\s+(.*)$", f.read(), re.M)
+    found = dict(re.findall(r"(\w+)\s*=\s*([0-9.eE+-]+)", line.group(1))) if line else {}
+    return float(found.get("rel", 0)), float(found.get("abs", 0))
+
+
+def load(folder):
+    arrays = {}
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".npy"):
+            arrays[name[: -len(".npy")]] = np.load(os.path.join(folder, name))
+    with open(os.path.join(folder, "shape.json")) as f:
+        return arrays, json.load(f)
+
+
+def compare(name, got, want, rel, abs_):
+    """A message that says how `got` differs from `want`, or None."""
+    if got.shape != want.shape:
+        return f"{name}: shape {got.shape}, expected {want.shape}"
+    got, want = f64(got), f64(want)
+    error = np.abs(got - want)
+    bad = ~(error <= abs_ + rel * np.abs(want))
+    if not bad.any():
+        return None
+    worst = np.unravel_index(np.where(np.isnan(error), np.inf, error).argmax(), error.shape)
+    where = "".join(f"[{i}]" for i in worst)
+    return (f"{name}: {bad.sum()} of {bad.size} elements differ; worst {name}{where} = {got[worst]:.9g},"
+            f" expected {want[worst]:.9g}")
+
+
+def check(kernel, folder):
+    name = os.path.splitext(os.path.basename(kernel))[0]
+    if name not in REFERENCES:
+        raise CannotTell(f"no reference for {name}")
+    arrays, sizes = load(folder)
+    rel, abs_ = tolerance(kernel)
+    expected = REFERENCES[name](arrays, sizes)
+    missing = [n for n in expected if n not in arrays]
+    if missing:
+        raise CannotTell(f"{folder} has no {missing[0]}.npy")
+    messages = [compare(n, arrays[n], want, rel, abs_) for n, want in expected.items()]
+    return [m for m in messages if m]
+
+
+def main(argv):
+    if len(argv) != 3:
+        print("usage: oracle.py KERNEL.cu DIR", file=sys.stderr)
+        return 2
+    try:
+        messages = check(argv[1], argv[2])
+    except (CannotTell, OSError, KeyError, ValueError) as problem:
+        print(f"oracle: {problem}", file=sys.stderr)
+        return 2
+    for message in messages:
+        print(message)
+    if not messages:
+        print(f"{os.path.basename(argv[1])}: agrees with NumPy")
+    return 1 if messages else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))
