@@ -33,8 +33,10 @@ bool elem_parse(const char *name, size_t len, enum elem *elem);
 size_t elem_bytes(enum elem elem);
 bool elem_is_float(enum elem elem);
 
-/* Element i of an array. Stores round to nearest even and saturate integers and 8-bit floats.
- * 64-bit integers beyond 2^53 lose bits: use elem_get_int / elem_set_int for those. */
+/* Element i of an array. Stores round to nearest even and saturate integers and 8-bit floats (an
+ * infinity becomes the largest finite e4m3 or e5m2, as CUDA's satfinite conversions do); a NaN
+ * becomes an integer 0. 64-bit integers beyond 2^53 lose bits: use elem_get_int / elem_set_int for
+ * those; they carry a u64 as the int64_t of the same bits. */
 double elem_get(enum elem elem, const void *array, size_t i);
 void elem_set(enum elem elem, void *array, size_t i, double value);
 int64_t elem_get_int(enum elem elem, const void *array, size_t i);

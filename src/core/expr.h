@@ -26,9 +26,14 @@ struct env {
 
 /* Parse all of text[0..len). Errors name the column (from 1) within the text. */
 const struct expr *expr_parse(struct arena *arena, const char *text, size_t len, struct err *err);
+/* The same, with the error's offset (from 0) in *at and no column in its text. */
+const struct expr *expr_parse_at(
+    struct arena *arena, const char *text, size_t len, size_t *at, struct err *err);
 const struct expr *expr_literal(struct arena *arena, int64_t value);
 bool expr_eval(const struct expr *expr, const struct env *env, int64_t *value, struct err *err);
 const char *expr_text(const struct expr *expr); /* as it was written, trimmed */
+/* The first name that env does not bind, and its offset in the text parsed; NULL when none. */
+const char *expr_unknown(const struct expr *expr, const struct env *env, size_t *at);
 bool expr_uses(const struct expr *expr, const char *name);
 
 #endif

@@ -29,7 +29,7 @@ enum role { ROLE_IN, ROLE_OUT, ROLE_INOUT, ROLE_TEMP };
  *   sorted(a, b)       integers(a, b), in rising order; first is a and last is b (CSR offsets)
  *   permutation()      of 0..n-1
  *   constant(a)        all equal a
- *   iota(a, b)         a + b*i
+ *   iota(a, b)         a + b*i (default: iota(0, 1))
  *   file("x.npy")      a NumPy file, beside the kernel file; used at the timed size only */
 enum gen_kind {
     GEN_UNIFORM,
@@ -49,6 +49,9 @@ struct gen {
     const char *path; /* GEN_FILE */
 };
 
+/* What an input without `=` gets, and what file("x.npy") becomes away from the timed size. */
+struct gen gen_default(enum elem elem);
+
 struct task_array {
     const char *name;
     enum role role;
@@ -67,7 +70,9 @@ struct task_scalar {
     unsigned line;
 };
 
-/* One assignment of all sizes: the timed one or a check. */
+/* One assignment of all sizes: the timed one or a check. A size that a check line leaves out takes
+ * the value of its own expression on the `size` line, under the check's other sizes: with
+ * `size N = 64, NNZ = 8*N`, `check N = 7` has NNZ = 56; a plain number stays as timed. */
 struct shape {
     struct env sizes; /* in the order of the `size` line */
     unsigned line;
@@ -77,13 +82,14 @@ enum arg_kind { ARG_ARRAY, ARG_SCALAR, ARG_INTEGER };
 
 struct launch_arg {
     enum arg_kind kind;
-    const char *name;          /* array or scalar */
-    const struct expr *value;  /* ARG_INTEGER: over sizes and tuning parameters */
+    const char *name;         /* array or scalar */
+    const struct expr *value; /* ARG_INTEGER: over sizes and tuning parameters */
 };
 
 struct launch {
     const char *kernel; /* as written: a name, or a template-id such as row_sum<float, 4> */
-    const struct expr *grid[3], *block[3], *smem_bytes, *cluster[3]; /* absent ones are literal 1, 0 */
+    const struct expr *grid[3], *block[3], *smem_bytes,
+        *cluster[3]; /* absent ones are literal 1, 0 */
     const struct launch_arg *args;
     unsigned nr_args;
     unsigned line;
@@ -121,11 +127,11 @@ struct task {
     unsigned nr_arrays;
     struct task_scalar *scalars;
     unsigned nr_scalars;
-    struct tolerance tolerance;
+    struct tolerance tolerance; /* a negative part was not given: elem_tolerance has it */
     bool has_tolerance;
-    const struct expr *flops, *bytes;       /* `work`; NULL when not given */
-    const struct launch *reference;         /* oracle kernel in the same file, or NULL */
-    struct plan plan;                       /* the original's own */
+    const struct expr *flops, *bytes; /* `work`; NULL when not given */
+    const struct launch *reference;   /* oracle kernel in the same file, or NULL */
+    struct plan plan;                 /* the original's own */
 };
 
 /* Read a kernel file. Everything lives in the arena, `source` included (copied). Errors read
@@ -136,8 +142,8 @@ bool task_load(struct task *task, struct arena *arena, const char *path, struct 
 
 /* Read a candidate's plan. False means verdict `contract` or `no_kernel` (in *verdict), with the
  * reason and its line in why->text. */
-bool plan_parse(struct plan *plan, const struct task *task, struct arena *arena,
-    const char *source, size_t source_bytes, enum verdict *verdict, struct err *why);
+bool plan_parse(struct plan *plan, const struct task *task, struct arena *arena, const char *source,
+    size_t source_bytes, enum verdict *verdict, struct err *why);
 
 /* Sizes of one shape and the plan's tuning parameters in one environment (arena memory). */
 struct env plan_env(struct arena *arena, const struct plan *plan, const struct shape *shape);
@@ -147,8 +153,8 @@ bool plan_allows(const struct plan *plan, const struct env *env);
 
 /* The number of elements of an array under an environment; an error when a dimension is negative
  * or the product is over 2^40. Zero is allowed. */
-bool array_elems(const struct task_array *array, const struct env *env, uint64_t *nr,
-    struct err *err);
+bool array_elems(
+    const struct task_array *array, const struct env *env, uint64_t *nr, struct err *err);
 
 /* A launch with all expressions evaluated. */
 struct launch_config {

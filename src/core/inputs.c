@@ -1,0 +1,153 @@
+/* Owns the contents of input arrays. */
+#include "core/inputs.h"
+#include "base/hash.h"
+#include "base/rng.h"
+#include "core/npy.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct range {
+    double a, b;
+    int64_t a_int, b_int;
+};
+
+/* Two arrays under one seed must differ: the name chooses the stream. */
+static uint64_t stream_of(const struct task_array *array, uint64_t seed)
+{
+    return hash_bytes(array->name, strlen(array->name), seed).low;
+}
+
+static double unit(uint64_t bits)
+{
+    return (double)(bits >> 11) * 0x1p-53;
+}
+
+/* Box and Muller, from two independent values per element so that any element stands alone. */
+static double normal(uint64_t seed, uint64_t i)
+{
+    double u = 1 - unit(rng_mix(seed, 2 * i)), v = unit(rng_mix(seed, 2 * i + 1));
+
+    return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+}
+
+static int64_t whole(uint64_t seed, uint64_t i, const struct range *r)
+{
+    uint64_t span = (uint64_t)r->b_int - (uint64_t)r->a_int + 1; /* 0: all 2^64 values */
+    uint64_t bits = rng_mix(seed, i);
+
+    return (int64_t)((uint64_t)r->a_int + (span ? bits % span : bits));
+}
+
+/* Element i of n lies within half a step of its place on the straight line from a to b, so values
+ * rise, and steps vary between nothing and twice the mean. */
+static int64_t sorted(uint64_t seed, uint64_t i, uint64_t n, const struct range *r)
+{
+    double span = (double)r->b_int - (double)r->a_int, at;
+
+    if (i == 0)
+        return r->a_int;
+    if (i == n - 1)
+        return r->b_int;
+    at = ((double)i - 0.5 + unit(rng_mix(seed, i))) / (double)(n - 1);
+    at = floor(span * at);
+    return at >= span ? r->b_int : (int64_t)((uint64_t)r->a_int + (uint64_t)at);
+}
+
+static void fill_permutation(enum elem elem, uint64_t seed, void *elems, uint64_t nr)
+{
+    size_t bytes = elem_bytes(elem);
+    unsigned char *at = elems, swap[8];
+
+    for (uint64_t i = 0; i < nr; i++)
+        elem_set_int(elem, elems, i, (int64_t)i);
+    for (uint64_t i = nr; i > 1; i--) { /* Fisher and Yates */
+        uint64_t j = rng_mix(seed, i) % i;
+
+        memcpy(swap, at + j * bytes, bytes);
+        memcpy(at + j * bytes, at + (i - 1) * bytes, bytes);
+        memcpy(at + (i - 1) * bytes, swap, bytes);
+    }
+}
+
+static bool get_range(
+    const struct gen *gen, const struct env *env, struct range *r, struct err *err)
+{
+    r->a = gen->a;
+    r->b = gen->b;
+    r->a_int = (int64_t)gen->a;
+    r->b_int = (int64_t)gen->b;
+    if (gen->a_int) {
+        if (!expr_eval(gen->a_int, env, &r->a_int, err))
+            return false;
+        r->a = (double)r->a_int;
+    }
+    if (gen->b_int) {
+        if (!expr_eval(gen->b_int, env, &r->b_int, err))
+            return false;
+        r->b = (double)r->b_int;
+    }
+    if ((gen->kind == GEN_INTEGERS || gen->kind == GEN_SORTED) && r->a_int > r->b_int)
+        return err_set(err,
+            "the range %" PRId64 "..%" PRId64 " is empty; expected the smaller "
+            "one first",
+            r->a_int, r->b_int);
+    return true;
+}
+
+static bool fill_file(
+    const struct task_array *array, const char *folder, void *elems, uint64_t nr, struct err *err)
+{
+    char path[4096];
+    const char *name = array->gen.path;
+
+    if (name[0] == '/' || !folder || !*folder)
+        snprintf(path, sizeof(path), "%s", name);
+    else
+        snprintf(path, sizeof(path), "%s/%s", folder, name);
+    return npy_read(path, array->elem, elems, nr, err) || err_wrap(err, "%s", array->name);
+}
+
+bool inputs_fill(const struct task_array *array, const struct env *env, const char *folder,
+    uint64_t seed, double scale, void *elems, uint64_t nr, struct err *err)
+{
+    const struct gen *gen = &array->gen;
+    enum elem elem = array->elem;
+    struct range r;
+
+    seed = stream_of(array, seed);
+    if (!elem_is_float(elem))
+        scale = 1; /* a scaled index or count would mean something else */
+    if (gen->kind == GEN_FILE)
+        return fill_file(array, folder, elems, nr, err);
+    if (!get_range(gen, env, &r, err))
+        return err_wrap(err, "%s", array->name);
+    if (gen->kind == GEN_PERMUTATION) {
+        fill_permutation(elem, seed, elems, nr);
+        return true;
+    }
+    for (uint64_t i = 0; i < nr; i++) {
+        switch (gen->kind) {
+        case GEN_UNIFORM:
+            elem_set(elem, elems, i, scale * (r.a + (r.b - r.a) * unit(rng_mix(seed, i))));
+            break;
+        case GEN_NORMAL:
+            elem_set(elem, elems, i, scale * (r.a + r.b * normal(seed, i)));
+            break;
+        case GEN_INTEGERS:
+            elem_set_int(elem, elems, i, whole(seed, i, &r));
+            break;
+        case GEN_SORTED:
+            elem_set_int(elem, elems, i, sorted(seed, i, nr, &r));
+            break;
+        case GEN_CONSTANT:
+            elem_set(elem, elems, i, r.a);
+            break;
+        default:
+            elem_set(elem, elems, i, r.a + r.b * (double)i);
+        }
+    }
+    return true;
+}

@@ -1,0 +1,684 @@
+/* Owns the contract: size, check, in, out, inout, scalar, tolerance, work, reference, expect. */
+#include "core/task.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "core/task_read.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct statement statements[] = {
+    {"size", true},
+    {"check", true},
+    {"in", true},
+    {"out", true},
+    {"inout", true},
+    {"scalar", true},
+    {"tolerance", true},
+    {"work", true},
+    {"reference", true},
+    {"expect", true},
+    {"launch", false},
+    {"temp", false},
+    {"tune", false},
+    {"where", false},
+};
+
+const struct statement *statement_find(const char *keyword)
+{
+    for (unsigned i = 0; i < ARRAY_SIZE(statements); i++) {
+        if (strcmp(statements[i].keyword, keyword) == 0)
+            return &statements[i];
+    }
+    return NULL;
+}
+
+bool reader_bad_keyword(struct reader *r, const struct pragma *pragma)
+{
+    struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
+    struct binding bindings[ARRAY_SIZE(statements)];
+    struct env env = {bindings, ARRAY_SIZE(statements)};
+    const char *at = pragma->text + pragma->rest - strlen(pragma->keyword);
+
+    for (unsigned i = 0; i < ARRAY_SIZE(statements); i++)
+        bindings[i] = (struct binding){statements[i].keyword, 0};
+    if (!*pragma->keyword)
+        return cursor_fail(&c, at,
+            "no keyword after `#pragma keet`; expected one of size, check, "
+            "in, out, inout, scalar, tolerance, work, reference, expect, "
+            "launch, temp, tune, where");
+    return cursor_unknown(&c, at, pragma->keyword, &env,
+        "one of size, check, in, out, inout, scalar, tolerance, work, reference, expect, launch, "
+        "temp, tune, where");
+}
+
+/* Names that mean something to C++, CUDA or this language. A tuning parameter becomes a macro, so
+ * taking one of these would change the meaning of the code. */
+static bool is_reserved(const char *name)
+{
+    static const char *const reserved[] = {"alignas", "alignof", "asm", "auto", "bool", "break",
+        "case", "catch", "char", "class", "const", "constexpr", "continue", "decltype", "default",
+        "delete", "do", "double", "else", "enum", "explicit", "extern", "false", "float", "for",
+        "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new", "noexcept",
+        "nullptr", "operator", "private", "protected", "public", "register", "return", "short",
+        "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw", "true",
+        "try", "typedef", "typename", "union", "unsigned", "using", "virtual", "void", "volatile",
+        "while", "blockIdx", "blockDim", "threadIdx", "gridDim", "warpSize", "dim3", "ceil_div",
+        "min", "max", "in", "file", "cluster", "defined"};
+
+    if (name[0] == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z')))
+        return true;
+    for (unsigned i = 0; i < ARRAY_SIZE(reserved); i++) {
+        if (strcmp(reserved[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool reader_claim(struct reader *r, const struct cursor *c, const char *at, const char *name)
+{
+    if (is_reserved(name))
+        return cursor_fail(c, at, "'%s' is a reserved word; expected another name", name);
+    for (size_t i = 0; i < r->nr_names; i++) {
+        if (strcmp(r->names[i].name, name) == 0)
+            return cursor_fail(c, at, "'%s' is declared twice; expected another name", name);
+    }
+    if (r->nr_names == MAX_NAMES)
+        return cursor_fail(c, at, "too many names; expected at most %d", MAX_NAMES);
+    r->names[r->nr_names++] = (struct binding){name, 0};
+    return true;
+}
+
+/* "NAME = " */
+static bool read_name_is(struct cursor *c, const char **name, const char *expected)
+{
+    return cursor_name(c, name, expected) && cursor_expect(c, "=", "no value for the name") &&
+           (cursor_skip(c), true);
+}
+
+/* The comma between items, or the end. *more tells which. */
+static bool read_comma(struct cursor *c, bool *more)
+{
+    *more = !cursor_done(c);
+    if (!*more)
+        return true;
+    return cursor_expect(c, ",", "text after a value") &&
+           (!cursor_done(c) || cursor_fail(c, c->p, "nothing after ','; expected another item"));
+}
+
+/* Sizes keep the expression they were written with: a check line that does not name one takes that
+ * expression under its own sizes. */
+struct size_expr {
+    const struct expr *expr;
+};
+
+static bool read_size(
+    struct reader *r, const struct pragma *pragma, struct binding *sizes, struct size_expr *exprs)
+{
+    struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
+    struct env *env = &r->task->timed.sizes;
+    bool more = true;
+
+    if (r->task->timed.line == 0)
+        r->task->timed.line = pragma->line;
+    while (more) {
+        const char *at = c.p, *name;
+        struct cursor value;
+        int64_t number;
+
+        if (!read_name_is(&c, &name, "a size, as in M = 1024") || !reader_claim(r, &c, at, name))
+            return false;
+        value = cursor_until(&c, ",");
+        at = value.p;
+        struct cursor copy = value;
+        if (!cursor_expr(&copy, env, &exprs[env->nr].expr) || !cursor_value(&value, env, &number))
+            return false;
+        if (number < 1)
+            return cursor_fail(
+                &c, at, "the size %s is %" PRId64 "; expected at least 1", name, number);
+        sizes[env->nr] = (struct binding){name, number};
+        env->bindings = sizes;
+        env->nr++;
+        if (!read_comma(&c, &more))
+            return false;
+    }
+    return true;
+}
+
+static bool read_check(struct reader *r, const struct pragma *pragma, const struct size_expr *exprs)
+{
+    struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
+    const struct env *timed = &r->task->timed.sizes;
+    struct shape *shape = &r->task->checks[r->task->nr_checks];
+    struct binding *sizes = arena_array(r->arena, timed->nr + 1, sizeof(*sizes));
+    bool given[MAX_NAMES] = {false}, more = true;
+    struct env so_far = {sizes, 0};
+    struct err why;
+
+    if (r->task->nr_checks == MAX_CHECKS)
+        return cursor_fail(&c, c.p, "too many check lines; expected at most %d", MAX_CHECKS);
+    while (more) {
+        const char *at = c.p, *name;
+        struct cursor value;
+        size_t i = 0;
+
+        if (!read_name_is(&c, &name, "a size, as in M = 33"))
+            return false;
+        while (i < timed->nr && strcmp(timed->bindings[i].name, name) != 0)
+            i++;
+        if (i == timed->nr)
+            return cursor_unknown(&c, at, name, timed, "a name from the size line");
+        if (given[i])
+            return cursor_fail(&c, at, "'%s' is given twice; expected it once", name);
+        given[i] = true;
+        value = cursor_until(&c, ",");
+        at = value.p;
+        if (!cursor_value(&value, &(struct env){NULL, 0}, &sizes[i].value))
+            return false;
+        if (sizes[i].value < 1)
+            return cursor_fail(
+                &c, at, "the size %s is %" PRId64 "; expected at least 1", name, sizes[i].value);
+        if (!read_comma(&c, &more))
+            return false;
+    }
+    for (size_t i = 0; i < timed->nr; i++) {
+        sizes[i].name = timed->bindings[i].name;
+        so_far.nr = i;
+        if (given[i])
+            continue;
+        if (!expr_eval(exprs[i].expr, &so_far, &sizes[i].value, &why))
+            return cursor_fail(&c, c.p, "the size %s: %s", sizes[i].name, why.text);
+        if (sizes[i].value < 1)
+            return cursor_fail(&c, c.p, "the size %s is %" PRId64 "; expected at least 1",
+                sizes[i].name, sizes[i].value);
+    }
+    shape->sizes = (struct env){sizes, timed->nr};
+    shape->line = pragma->line;
+    r->task->nr_checks++;
+    return true;
+}
+
+bool reader_array(struct reader *r, struct cursor *c, const struct env *env, enum role role,
+    struct task_array *array)
+{
+    const char *at = c->p, *name, *type;
+
+    if (!cursor_name(c, &name, "a name, as in A : f32[M][K]") || !reader_claim(r, c, at, name) ||
+        !cursor_expect(c, ":", "no type after the name"))
+        return false;
+    cursor_skip(c);
+    at = c->p;
+    if (!cursor_name(c, &type, "an element type"))
+        return false;
+    if (!elem_parse(type, strlen(type), &array->elem))
+        return cursor_fail(c, at,
+            "unknown type '%s'; expected one of f64 f32 tf32 f16 bf16 e4m3 "
+            "e5m2 i64 i32 i16 i8 u64 u32 u16 u8 bool",
+            type);
+    array->name = name;
+    array->role = role;
+    array->line = c->pragma->line;
+    array->gen = gen_default(array->elem);
+    if (!cursor_expect(c, "[", "an array without dimensions"))
+        return false;
+    do {
+        struct cursor dim = cursor_until(c, "]");
+
+        if (array->nr_dims == TASK_MAX_DIMS)
+            return cursor_fail(c, dim.p, "too many dimensions; expected at most %d", TASK_MAX_DIMS);
+        if (!cursor_expr(&dim, env, &array->dims[array->nr_dims]) ||
+            !cursor_expect(c, "]", "an open dimension"))
+            return false;
+        array->nr_dims++;
+    } while (cursor_take(c, "["));
+    return true;
+}
+
+static const struct {
+    const char *name;
+    enum gen_kind kind;
+    int least, most; /* number of arguments */
+    bool whole;      /* arguments are integer expressions */
+} generators[] = {
+    {"uniform", GEN_UNIFORM, 2, 2, false},
+    {"normal", GEN_NORMAL, 2, 2, false},
+    {"integers", GEN_INTEGERS, 2, 2, true},
+    {"sorted", GEN_SORTED, 2, 2, true},
+    {"permutation", GEN_PERMUTATION, 0, 0, true},
+    {"constant", GEN_CONSTANT, 1, 1, false},
+    {"iota", GEN_IOTA, 0, 2, false},
+    {"file", GEN_FILE, 1, 1, false},
+};
+
+struct gen gen_default(enum elem elem)
+{
+    struct gen gen = {.kind = GEN_UNIFORM, .a = -1, .b = 1};
+
+    if (!elem_is_float(elem))
+        gen = (struct gen){.kind = GEN_INTEGERS, .a = 0, .b = elem == ELEM_BOOL ? 1 : 9};
+    return gen;
+}
+
+/* file("x.npy"): the cursor stands after the parenthesis. */
+static bool read_path(struct cursor *c, const char **path)
+{
+    const char *from;
+
+    if (!cursor_expect(c, "\"", "no file name"))
+        return false;
+    for (from = c->p; c->p < c->end && *c->p != '"'; c->p++)
+        ;
+    if (c->p == c->end || c->p == from)
+        return cursor_fail(c, c->p, "no file name; expected one in double quotes");
+    *path = arena_strndup(c->arena, from, (size_t)(c->p - from));
+    c->p++;
+    return cursor_expect(c, ")", "an open parenthesis");
+}
+
+static bool read_gen_arg(
+    struct cursor *c, const struct env *env, bool whole, const struct expr **expr, double *real)
+{
+    struct cursor arg = cursor_until(c, ",");
+
+    if (!whole && cursor_is_real(&arg, real))
+        return true;
+    return cursor_expr(&arg, env, expr);
+}
+
+static bool read_gen(struct cursor *c, const struct env *env, struct gen *gen)
+{
+    const char *at = c->p, *name;
+    struct cursor args;
+    unsigned i = 0;
+    int nr = 0;
+    bool more;
+
+    if (!cursor_name(c, &name, "a generator, as in uniform(-1, 1)"))
+        return false;
+    while (i < ARRAY_SIZE(generators) && strcmp(generators[i].name, name) != 0)
+        i++;
+    if (i == ARRAY_SIZE(generators))
+        return cursor_fail(c, at,
+            "unknown generator '%s'; expected one of uniform, normal, "
+            "integers, sorted, permutation, constant, iota, file",
+            name);
+    *gen = (struct gen){.kind = generators[i].kind, .a = 0, .b = gen->kind == GEN_IOTA ? 1 : 0};
+    if (gen->kind == GEN_IOTA)
+        gen->b = 1;
+    if (!cursor_expect(c, "(", "a generator without arguments"))
+        return false;
+    if (gen->kind == GEN_FILE)
+        return read_path(c, &gen->path);
+    args = cursor_until(c, ")");
+    at = args.p;
+    for (more = !cursor_done(&args); more; nr++) {
+        if (nr == generators[i].most)
+            return cursor_fail(
+                &args, args.p, "too many arguments; expected %d for %s", generators[i].most, name);
+        if (!read_gen_arg(&args, env, generators[i].whole, nr ? &gen->b_int : &gen->a_int,
+                nr ? &gen->b : &gen->a) ||
+            !read_comma(&args, &more))
+            return false;
+    }
+    if (nr < generators[i].least)
+        return cursor_fail(
+            &args, at, "too few arguments; expected %d for %s", generators[i].least, name);
+    return cursor_expect(c, ")", "an open parenthesis");
+}
+
+static bool read_array(struct reader *r, const struct pragma *pragma, enum role role)
+{
+    struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
+    struct task_array *array = &r->task->arrays[r->task->nr_arrays];
+    const struct env *sizes = &r->task->timed.sizes;
+
+    *array = (struct task_array){0};
+    if (!reader_array(r, &c, sizes, role, array))
+        return false;
+    cursor_skip(&c);
+    if (c.p < c.end && *c.p == '=') {
+        if (role == ROLE_OUT)
+            return cursor_fail(
+                &c, c.p, "an output takes no generator; expected the end, or inout instead");
+        c.p++;
+        cursor_skip(&c);
+        if (!read_gen(&c, sizes, &array->gen))
+            return false;
+    }
+    r->task->nr_arrays++;
+    return cursor_end(&c, "the array");
+}
+
+static bool scalar_fits(enum elem elem, double value)
+{
+    static const double top[NR_ELEMS] = {[ELEM_I64] = 0x1p63,
+        [ELEM_I32] = 0x1p31,
+        [ELEM_I16] = 0x1p15,
+        [ELEM_I8] = 0x1p7,
+        [ELEM_U64] = 0x1p64,
+        [ELEM_U32] = 0x1p32,
+        [ELEM_U16] = 0x1p16,
+        [ELEM_U8] = 0x1p8,
+        [ELEM_BOOL] = 2};
+    bool is_signed = elem >= ELEM_I64 && elem <= ELEM_I8;
+
+    return elem_is_float(elem) || (value < top[elem] && value >= (is_signed ? -top[elem] : 0) &&
+                                      value == rint(value));
+}
+
+static bool read_scalar(struct reader *r, const struct pragma *pragma)
+{
+    struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
+    struct task_scalar *scalar = &r->task->scalars[r->task->nr_scalars];
+    const char *at = c.p, *type;
+
+    *scalar = (struct task_scalar){.line = pragma->line};
+    if (!cursor_name(&c, &scalar->name, "a name, as in alpha : f32 = 1.5") ||
+        !reader_claim(r, &c, at, scalar->name) || !cursor_expect(&c, ":", "no type after the name"))
+        return false;
+    cursor_skip(&c);
+    at = c.p;
+    if (!cursor_name(&c, &type, "an element type"))
+        return false;
+    if (!elem_parse(type, strlen(type), &scalar->elem))
+        return cursor_fail(&c, at,
+            "unknown type '%s'; expected one of f64 f32 tf32 f16 bf16 e4m3 "
+            "e5m2 i64 i32 i16 i8 u64 u32 u16 u8 bool",
+            type);
+    if (!cursor_expect(&c, "=", "a scalar without a value"))
+        return false;
+    cursor_skip(&c);
+    at = c.p;
+    if (!cursor_real(&c, &r->task->timed.sizes, &scalar->value))
+        return false;
+    if (!scalar_fits(scalar->elem, scalar->value))
+        return cursor_fail(
+            &c, at, "%.17g is not a value of type %s; expected one that fits", scalar->value, type);
+    r->task->nr_scalars++;
+    return true;
+}
+
+static bool read_tolerance(struct reader *r, const struct pragma *pragma)
+{
+    struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
+    struct tolerance *tolerance = &r->task->tolerance;
+    bool more = true;
+
+    if (r->task->has_tolerance)
+        return cursor_fail(&c, c.p, "a second tolerance line; expected one");
+    *tolerance = (struct tolerance){-1, -1};
+    while (more) {
+        const char *at = c.p, *name;
+        struct cursor value;
+        double *where;
+
+        if (!read_name_is(&c, &name, "rel = or abs ="))
+            return false;
+        where = strcmp(name, "rel") == 0   ? &tolerance->rel
+                : strcmp(name, "abs") == 0 ? &tolerance->abs
+                                           : NULL;
+        if (!where)
+            return cursor_fail(&c, at, "unknown tolerance '%s'; expected rel or abs", name);
+        if (*where >= 0)
+            return cursor_fail(&c, at, "'%s' is given twice; expected it once", name);
+        value = cursor_until(&c, ",");
+        if (!cursor_is_real(&value, where) || *where < 0)
+            return cursor_fail(
+                &c, value.p, "not a tolerance; expected a number of at least 0, as 1e-4");
+        if (!read_comma(&c, &more))
+            return false;
+    }
+    r->task->has_tolerance = true;
+    return true;
+}
+
+static bool read_work(struct reader *r, const struct pragma *pragma)
+{
+    struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
+    bool more = true;
+
+    while (more) {
+        const char *at = c.p, *name;
+        const struct expr **where;
+        struct cursor value;
+
+        if (!read_name_is(&c, &name, "flops = or bytes ="))
+            return false;
+        where = strcmp(name, "flops") == 0   ? &r->task->flops
+                : strcmp(name, "bytes") == 0 ? &r->task->bytes
+                                             : NULL;
+        if (!where)
+            return cursor_fail(&c, at, "unknown work '%s'; expected flops or bytes", name);
+        if (*where)
+            return cursor_fail(&c, at, "'%s' is given twice; expected it once", name);
+        value = cursor_until(&c, ",");
+        struct cursor copy = value;
+        int64_t number;
+        if (!cursor_expr(&value, &r->task->timed.sizes, where) ||
+            !cursor_value(&copy, &r->task->timed.sizes, &number))
+            return false;
+        if (number < 0)
+            return cursor_fail(&c, at, "%s is %" PRId64 "; expected at least 0", name, number);
+        if (!read_comma(&c, &more))
+            return false;
+    }
+    return true;
+}
+
+static bool read_expect(struct reader *r, const struct pragma *pragma)
+{
+    struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
+    const char *at = c.p, *name;
+
+    if (!read_name_is(&c, &name, "an output, as in C = file(\"c.npy\")"))
+        return false;
+    for (unsigned i = 0; i < r->task->nr_arrays; i++) {
+        struct task_array *array = &r->task->arrays[i];
+
+        if (strcmp(array->name, name) != 0)
+            continue;
+        if (array->role == ROLE_IN)
+            return cursor_fail(&c, at, "'%s' is an input; expected an output", name);
+        if (array->expect_path)
+            return cursor_fail(&c, at, "'%s' has two expect lines; expected one", name);
+        return cursor_expect(&c, "file", "not a file") && cursor_expect(&c, "(", "no file name") &&
+               read_path(&c, &array->expect_path) && cursor_end(&c, "the file");
+    }
+    return cursor_fail(&c, at, "unknown output '%s'; expected the name of an out line", name);
+}
+
+static bool is(const struct pragma *pragma, const char *keyword)
+{
+    return strcmp(pragma->keyword, keyword) == 0;
+}
+
+static bool read_phase_arrays(struct reader *r)
+{
+    for (unsigned i = 0; i < r->lines->nr; i++) {
+        const struct pragma *p = &r->lines->pragmas[i];
+
+        if ((is(p, "in") && !read_array(r, p, ROLE_IN)) ||
+            (is(p, "out") && !read_array(r, p, ROLE_OUT)) ||
+            (is(p, "inout") && !read_array(r, p, ROLE_INOUT)) ||
+            (is(p, "scalar") && !read_scalar(r, p)))
+            return false;
+    }
+    return true;
+}
+
+static bool read_phase_rest(struct reader *r)
+{
+    struct launch *reference = NULL;
+
+    for (unsigned i = 0; i < r->lines->nr; i++) {
+        const struct pragma *p = &r->lines->pragmas[i];
+
+        if ((is(p, "tolerance") && !read_tolerance(r, p)) || (is(p, "work") && !read_work(r, p)) ||
+            (is(p, "expect") && !read_expect(r, p)))
+            return false;
+        if (!is(p, "reference"))
+            continue;
+        if (reference) {
+            struct cursor c = cursor_of(r->lines, p, r->arena, r->err);
+            return cursor_fail(&c, c.p, "a second reference line; expected one");
+        }
+        reference = arena_alloc(r->arena, sizeof(*reference));
+        if (!reader_launch(r, p, reference))
+            return false;
+        r->task->reference = reference;
+    }
+    return true;
+}
+
+/* Arguments of generators that make no sense are found here and not in the middle of a run. */
+static bool gen_valid(const struct task_array *array, const struct env *env, struct err *why)
+{
+    const struct gen *gen = &array->gen;
+    int64_t a, b;
+
+    if (gen->kind == GEN_UNIFORM && !gen->a_int && !gen->b_int && gen->a > gen->b)
+        return err_set(
+            why, "uniform(%g, %g) is empty; expected the smaller one first", gen->a, gen->b);
+    if ((gen->a_int && !expr_eval(gen->a_int, env, &a, why)) ||
+        (gen->b_int && !expr_eval(gen->b_int, env, &b, why)))
+        return false;
+    if (gen->a_int && gen->b_int && a > b && gen->kind != GEN_IOTA)
+        return err_set(why,
+            "the range %" PRId64 "..%" PRId64 " is empty; expected the smaller "
+            "one first",
+            a, b);
+    return true;
+}
+
+static bool shape_valid(const struct task *task, const struct shape *shape, struct err *err)
+{
+    struct env env = plan_env(NULL, &(struct plan){0}, shape);
+    struct err why;
+    uint64_t nr;
+
+    for (unsigned i = 0; i < task->nr_arrays; i++) {
+        const struct task_array *array = &task->arrays[i];
+
+        if (!array_elems(array, &env, &nr, &why) ||
+            (array->role != ROLE_OUT && !gen_valid(array, &env, &why)))
+            return err_set(err, "%.512s:%u:1: %s: %.1000s (sizes of line %u)", task->path,
+                array->line, array->name, why.text, shape->line);
+    }
+    return true;
+}
+
+static bool launches_valid(
+    const struct task *task, const struct shape *shape, struct arena *arena, struct err *err)
+{
+    struct env env = plan_env(arena, &task->plan, shape);
+    struct launch_config config;
+    struct err why;
+    uint64_t nr;
+
+    for (unsigned i = 0; i < task->plan.nr_temps; i++) {
+        if (!array_elems(&task->plan.temps[i], &env, &nr, &why))
+            return err_set(err, "%.512s:%u:1: %s: %.1000s (sizes of line %u)", task->path,
+                task->plan.temps[i].line, task->plan.temps[i].name, why.text, shape->line);
+    }
+    for (unsigned i = 0; i < task->plan.nr_launches; i++) {
+        if (!launch_resolve(&task->plan.launches[i], &env, &config, &why))
+            return err_set(err, "%.512s:%u:1: %.1000s (sizes of line %u)", task->path,
+                task->plan.launches[i].line, why.text, shape->line);
+    }
+    if (task->reference && !launch_resolve(task->reference, &env, &config, &why))
+        return err_set(err, "%.512s:%u:1: %.1000s (sizes of line %u)", task->path,
+            task->reference->line, why.text, shape->line);
+    return true;
+}
+
+static bool validate(
+    const struct task *task, const struct lines *lines, struct arena *arena, struct err *err)
+{
+    unsigned nr_out = 0;
+
+    for (unsigned i = 0; i < task->nr_arrays; i++)
+        nr_out += task->arrays[i].role != ROLE_IN;
+    if (nr_out == 0)
+        return err_set(err, "%.512s:1:1: no output; expected an out or inout line", task->path);
+    if (task->plan.nr_launches == 0)
+        return err_set(err, "%.512s:1:1: no launch; expected a launch line", task->path);
+    if (!lines->has_global)
+        return err_set(err, "%.512s:1:1: no kernel; expected a __global__ function", task->path);
+    if (!shape_valid(task, &task->timed, err) || !launches_valid(task, &task->timed, arena, err))
+        return false;
+    for (unsigned i = 0; i < task->nr_checks; i++) {
+        if (!shape_valid(task, &task->checks[i], err) ||
+            !launches_valid(task, &task->checks[i], arena, err))
+            return false;
+    }
+    return true;
+}
+
+static bool read_sizes(struct reader *r)
+{
+    struct binding *sizes = arena_array(r->arena, MAX_NAMES, sizeof(*sizes));
+    struct size_expr *exprs = arena_array(r->arena, MAX_NAMES, sizeof(*exprs));
+
+    for (unsigned i = 0; i < r->lines->nr; i++) {
+        if (is(&r->lines->pragmas[i], "size") && !read_size(r, &r->lines->pragmas[i], sizes, exprs))
+            return false;
+    }
+    for (unsigned i = 0; i < r->lines->nr; i++) {
+        if (is(&r->lines->pragmas[i], "check") && !read_check(r, &r->lines->pragmas[i], exprs))
+            return false;
+    }
+    return true;
+}
+
+bool task_parse(struct task *task, struct arena *arena, const char *path, const char *source,
+    size_t source_bytes, struct err *err)
+{
+    struct lines lines;
+    struct reader *r;
+
+    *task = (struct task){0};
+    if (source_bytes > TASK_MAX_BYTES)
+        return err_set(err, "%.512s:1:1: the file has %zu bytes; expected at most %d", path,
+            source_bytes, TASK_MAX_BYTES);
+    task->path = arena_strdup(arena, path);
+    task->source = arena_strndup(arena, source, source_bytes);
+    task->source_bytes = source_bytes;
+    if (!lines_find(&lines, arena, task->path, task->source, source_bytes, err))
+        return false;
+    if (lines.nr == 0)
+        return err_set(err,
+            "%.512s:1:1: no `#pragma keet` lines; expected size, in, out and "
+            "launch lines that describe the kernel",
+            path);
+    r = arena_alloc(arena, sizeof(*r));
+    r->lines = &lines;
+    r->arena = arena;
+    r->err = err;
+    r->task = task;
+    r->contract = task;
+    r->plan = &task->plan;
+    task->arrays = arena_array(arena, MAX_NAMES + 1, sizeof(*task->arrays));
+    task->scalars = arena_array(arena, MAX_NAMES + 1, sizeof(*task->scalars));
+    task->checks = arena_array(arena, MAX_CHECKS + 1, sizeof(*task->checks));
+    for (unsigned i = 0; i < lines.nr; i++) {
+        if (!statement_find(lines.pragmas[i].keyword))
+            return reader_bad_keyword(r, &lines.pragmas[i]);
+    }
+    return read_sizes(r) && read_phase_arrays(r) && reader_plan(r) && read_phase_rest(r) &&
+           validate(task, &lines, arena, err);
+}
+
+bool task_load(struct task *task, struct arena *arena, const char *path, struct err *err)
+{
+    char *text;
+    size_t len;
+    bool ok;
+
+    if (!file_read(path, TASK_MAX_BYTES, &text, &len, err))
+        return false;
+    ok = task_parse(task, arena, path, text, len, err);
+    free(text);
+    return ok;
+}

@@ -1,0 +1,57 @@
+/* Private to the task language: what the readers of contract lines (task.c) and plan lines
+ * (task_plan.c) share. */
+#ifndef KEET_CORE_TASK_READ_H
+#define KEET_CORE_TASK_READ_H
+
+#include "core/task.h"
+#include "core/task_lines.h"
+
+enum {
+    MAX_NAMES = 256, /* sizes, arrays, scalars, temps and tunes together */
+    MAX_CHECKS = 64,
+    MAX_LAUNCHES = 64,
+    MAX_CHOICES = 64,
+    MAX_ARGS = 64,
+    MAX_WHERES = 64
+};
+
+struct reader {
+    const struct lines *lines;
+    struct arena *arena;
+    struct err *err;
+    struct task *task;           /* being filled; NULL while reading a candidate's plan */
+    const struct task *contract; /* == task while reading the original */
+    struct plan *plan;
+    struct binding names[MAX_NAMES]; /* every name taken; values mean nothing */
+    size_t nr_names;
+    struct env plan_env; /* sizes (timed) and tunes */
+};
+
+/* The row of a keyword: whether it belongs to the contract. NULL when unknown. */
+struct statement {
+    const char *keyword;
+    bool contract;
+};
+const struct statement *statement_find(const char *keyword);
+
+/* Error at a pragma line whose keyword is unknown; always false. */
+bool reader_bad_keyword(struct reader *r, const struct pragma *pragma);
+
+/* Take a name: not reserved, not taken. */
+bool reader_claim(struct reader *r, const struct cursor *c, const char *at, const char *name);
+
+/* "NAME : type[dims]" of in, out, inout, temp lines, without what follows. */
+bool reader_array(struct reader *r, struct cursor *c, const struct env *env, enum role role,
+    struct task_array *array);
+
+/* All tune, temp, where and launch lines into r->plan. */
+bool reader_plan(struct reader *r);
+
+/* What follows `launch` or `reference`. */
+bool reader_launch(struct reader *r, const struct pragma *pragma, struct launch *launch);
+
+/* Is each contract line of the candidate (r->lines) also one of the original? Defined in
+ * task_contract.c. */
+bool contract_holds(const struct reader *r);
+
+#endif
