@@ -25,11 +25,11 @@ struct device_options {
 
 struct device_arg {
     enum arg_kind kind;
-    uint64_t address;  /* ARG_ARRAY */
-    int64_t integer;   /* ARG_INTEGER, and ARG_SCALAR of integer type */
-    double real;       /* ARG_SCALAR of floating type */
-    enum elem elem;    /* ARG_SCALAR */
-    const char *name;  /* for messages */
+    uint64_t address; /* ARG_ARRAY */
+    int64_t integer;  /* ARG_INTEGER, and ARG_SCALAR of integer type */
+    double real;      /* ARG_SCALAR of floating type */
+    enum elem elem;   /* ARG_SCALAR */
+    const char *name; /* for messages */
 };
 
 struct device_launch {
@@ -37,8 +37,8 @@ struct device_launch {
     const struct kernel_facts *facts;
     const struct device_arg *args;
     unsigned nr_args;
-    unsigned line; /* of the launch, for messages */
-    bool sanitize; /* find races and uninitialised reads where the device can */
+    unsigned line;       /* of the launch, for messages */
+    bool sanitize;       /* find races and uninitialised reads where the device can */
     uint64_t step_limit; /* 0: the device's default */
     uint64_t seed;
 };
@@ -67,14 +67,16 @@ struct device_ops {
     void (*unload)(struct device *device, struct device_module *module);
     uint64_t (*alloc)(struct device *device, uint64_t bytes, const char *name, struct err *err);
     void (*free)(struct device *device, uint64_t address);
-    bool (*write)(struct device *device, uint64_t address, const void *bytes, uint64_t nr,
-        struct err *err);
-    bool (*read)(struct device *device, uint64_t address, void *bytes, uint64_t nr, struct err *err);
+    bool (*write)(
+        struct device *device, uint64_t address, const void *bytes, uint64_t nr, struct err *err);
+    bool (*read)(
+        struct device *device, uint64_t address, void *bytes, uint64_t nr, struct err *err);
     bool (*fill)(struct device *device, uint64_t address, uint8_t byte, uint64_t nr,
         bool initialised, struct err *err);
     bool (*launch)(struct device *device, struct device_module *module,
         const struct device_launch *launch, struct device_result *result, struct err *err);
-    /* Time and counters of all launches in order; fills profile (arena memory), profile_sum done. */
+    /* Time and counters of all launches in order; fills profile (arena memory), profile_sum done.
+     */
     bool (*measure)(struct device *device, struct device_module *module,
         const struct device_measure *measure, struct arena *arena, struct profile *profile,
         struct device_result *result, struct err *err);
@@ -96,7 +98,8 @@ uint64_t device_alloc(struct device *device, uint64_t bytes, const char *name, s
 void device_free(struct device *device, uint64_t address);
 bool device_write(
     struct device *device, uint64_t address, const void *bytes, uint64_t nr, struct err *err);
-bool device_read(struct device *device, uint64_t address, void *bytes, uint64_t nr, struct err *err);
+bool device_read(
+    struct device *device, uint64_t address, void *bytes, uint64_t nr, struct err *err);
 bool device_fill(struct device *device, uint64_t address, uint8_t byte, uint64_t nr,
     bool initialised, struct err *err);
 bool device_launch(struct device *device, struct device_module *module,
@@ -108,8 +111,7 @@ bool device_measure(struct device *device, struct device_module *module,
 /* Put arguments at a kernel's parameter offsets. An argument that does not fit its parameter (too
  * many, too few, pointer into a 4-byte parameter, integer out of range) gives verdict
  * launch_failed in the result and returns false. */
-bool device_pack(const struct device_launch *launch, unsigned nr_params,
-    const uint32_t *bytes_each, const uint32_t *offsets, void *packed, uint32_t packed_bytes,
-    struct device_result *result);
+bool device_pack(const struct device_launch *launch, unsigned nr_params, const uint32_t *bytes_each,
+    const uint32_t *offsets, void *packed, uint32_t packed_bytes, struct device_result *result);
 
 #endif

@@ -5,12 +5,14 @@
 
 #include "device/device.h"
 
+enum { RUN_GUARD_BYTE = 0xC5 }; /* what guard zones hold; guard_bytes is rounded up to 256 */
+
 /* Where one array of the task (or temp of the plan) lies. */
 struct run_buffer {
     const struct task_array *array;
     uint64_t nr, bytes;
-    uint64_t address, base;  /* base: of the allocation that holds the guard zones too */
-    uint64_t guard_bytes;    /* before and after; 0: none */
+    uint64_t address, base; /* base: of the allocation that holds the guard zones too */
+    uint64_t guard_bytes;   /* before and after; 0: none */
 };
 
 struct run_buffers {

@@ -1,0 +1,170 @@
+/* Owns the choice of a device, the calls through its table, and the packing of arguments. */
+#include "device/device.h"
+
+#include "base/str.h"
+#include "core/elem.h"
+#include "device/device_emu.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct device *device_create(const struct device_options *options, struct err *err)
+{
+    const char *name = options->name != NULL ? options->name : "auto";
+    const struct chip *chip = chip_default();
+
+    if (strcmp(name, "gpu") == 0 || str_starts(name, "gpu:")) {
+        err_set(err,
+            "device \"%s\": this version cannot drive a GPU yet (it comes with a later one); use "
+            "--device emu",
+            name);
+        return NULL;
+    }
+    if (str_starts(name, "emu:"))
+        chip = chip_find(name + strlen("emu:"));
+    else if (strcmp(name, "emu") != 0 && strcmp(name, "auto") != 0)
+        chip = NULL;
+    if (chip == NULL) {
+        err_set(err, "unknown device \"%s\"; there are auto, emu, emu:h100 and emu:h200", name);
+        return NULL;
+    }
+    return device_emu_create(chip, options->nr_threads, err);
+}
+
+void device_destroy(struct device *device)
+{
+    if (device != NULL)
+        device->ops->destroy(device);
+}
+
+bool device_load(struct device *device, const struct compilation *compilation,
+    struct device_module **module, struct device_result *result, struct err *err)
+{
+    memset(result, 0, sizeof(*result));
+    *module = NULL;
+    return device->ops->load(device, compilation, module, result, err);
+}
+
+void device_unload(struct device *device, struct device_module *module)
+{
+    if (module != NULL)
+        device->ops->unload(device, module);
+}
+
+uint64_t device_alloc(struct device *device, uint64_t bytes, const char *name, struct err *err)
+{
+    return device->ops->alloc(device, bytes, name, err);
+}
+
+void device_free(struct device *device, uint64_t address)
+{
+    if (address != 0)
+        device->ops->free(device, address);
+}
+
+bool device_write(
+    struct device *device, uint64_t address, const void *bytes, uint64_t nr, struct err *err)
+{
+    return nr == 0 || device->ops->write(device, address, bytes, nr, err);
+}
+
+bool device_read(struct device *device, uint64_t address, void *bytes, uint64_t nr, struct err *err)
+{
+    return nr == 0 || device->ops->read(device, address, bytes, nr, err);
+}
+
+bool device_fill(struct device *device, uint64_t address, uint8_t byte, uint64_t nr,
+    bool initialised, struct err *err)
+{
+    return nr == 0 || device->ops->fill(device, address, byte, nr, initialised, err);
+}
+
+bool device_launch(struct device *device, struct device_module *module,
+    const struct device_launch *launch, struct device_result *result, struct err *err)
+{
+    memset(result, 0, sizeof(*result));
+    return device->ops->launch(device, module, launch, result, err);
+}
+
+bool device_measure(struct device *device, struct device_module *module,
+    const struct device_measure *measure, struct arena *arena, struct profile *profile,
+    struct device_result *result, struct err *err)
+{
+    memset(result, 0, sizeof(*result));
+    memset(profile, 0, sizeof(*profile));
+    return device->ops->measure(device, module, measure, arena, profile, result, err);
+}
+
+static bool misfit(const struct device_launch *launch, struct device_result *result,
+    unsigned nr_arg, const char *why)
+{
+    const struct device_arg *arg = &launch->args[nr_arg];
+
+    result->verdict = VERDICT_LAUNCH_FAILED;
+    result->line = launch->line;
+    snprintf(result->text, sizeof(result->text), "argument %u (%s) of %s: %s", nr_arg + 1,
+        arg->name != NULL ? arg->name : "an expression", launch->config->kernel, why);
+    return false;
+}
+
+/* Signed or unsigned, the value must be representable in that many bytes. */
+static bool fits_integer(int64_t value, uint32_t bytes)
+{
+    int64_t span;
+
+    if (bytes >= 8)
+        return true;
+    span = INT64_C(1) << (bytes * 8);
+    return value >= -(span / 2) && value < span;
+}
+
+static bool pack_one(const struct device_launch *launch, unsigned nr_arg, uint32_t bytes,
+    uint8_t *at, struct device_result *result)
+{
+    const struct device_arg *arg = &launch->args[nr_arg];
+
+    switch (arg->kind) {
+    case ARG_ARRAY:
+        if (bytes != 8)
+            return misfit(launch, result, nr_arg, "an array, but the parameter is no pointer");
+        memcpy(at, &arg->address, sizeof(arg->address));
+        return true;
+    case ARG_SCALAR:
+        if (elem_bytes(arg->elem) != bytes)
+            return misfit(
+                launch, result, nr_arg, "the scalar's type and the parameter's differ in size");
+        if (elem_is_float(arg->elem))
+            elem_set(arg->elem, at, 0, arg->real);
+        else
+            elem_set_int(arg->elem, at, 0, arg->integer);
+        return true;
+    case ARG_INTEGER:
+        if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
+            return misfit(launch, result, nr_arg, "an integer, but the parameter is a structure");
+        if (!fits_integer(arg->integer, bytes))
+            return misfit(launch, result, nr_arg, "the value does not fit the parameter");
+        memcpy(at, &arg->integer, bytes); /* little endian, as the chip is */
+        return true;
+    }
+    return misfit(launch, result, nr_arg, "of unknown kind");
+}
+
+bool device_pack(const struct device_launch *launch, unsigned nr_params, const uint32_t *bytes_each,
+    const uint32_t *offsets, void *packed, uint32_t packed_bytes, struct device_result *result)
+{
+    memset(packed, 0, packed_bytes);
+    if (launch->nr_args != nr_params) {
+        result->verdict = VERDICT_LAUNCH_FAILED;
+        result->line = launch->line;
+        snprintf(result->text, sizeof(result->text), "%s takes %u arguments, the launch gives %u",
+            launch->config->kernel, nr_params, launch->nr_args);
+        return false;
+    }
+    for (unsigned i = 0; i < nr_params; i++) {
+        if (offsets[i] + bytes_each[i] > packed_bytes)
+            return misfit(launch, result, i, "lies outside the parameter space");
+        if (!pack_one(launch, i, bytes_each[i], (uint8_t *)packed + offsets[i], result))
+            return false;
+    }
+    return true;
+}

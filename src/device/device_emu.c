@@ -1,0 +1,309 @@
+/* Owns the emulator's row in the table of devices: what a driver would check before a launch, the
+ * packing of arguments, and how much of a launch is worth running to measure it. */
+#include "device/device_emu.h"
+
+#include "base/mem.h"
+#include "emu/emu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct device_emu {
+    struct device base;
+    struct emu *emu;
+};
+
+struct device_module {
+    struct emu_module *module;
+};
+
+/* Thread instructions that measuring one launch should cost, about; and the most that running
+ * enough blocks for neighbours to meet in the caches may raise it to. */
+static const double measure_budget = 60e6, measure_budget_most = 100e6;
+/* The measured run must not hang where the checked one did not, but its shape is far larger. */
+static const uint64_t measure_step_limit = UINT64_C(1) << 33;
+
+static struct emu *emu_of(struct device *device)
+{
+    return ((struct device_emu *)device)->emu;
+}
+
+static void take_result(struct device_result *result, const struct emu_result *from)
+{
+    result->verdict = from->verdict;
+    result->line = from->line;
+    result->float_atomics = from->float_atomics;
+    result->thread_insts = from->thread_insts;
+    snprintf(result->text, sizeof(result->text), "%s", from->text);
+}
+
+static void emu_device_destroy(struct device *device)
+{
+    emu_destroy(emu_of(device));
+    free(device);
+}
+
+static bool emu_device_load(struct device *device, const struct compilation *compilation,
+    struct device_module **module, struct device_result *result, struct err *err)
+{
+    struct emu_result loaded = {0};
+    struct emu_module *emu_module = NULL;
+
+    if (!emu_load(
+            emu_of(device), compilation->ptx, compilation->ptx_bytes, &emu_module, &loaded, err))
+        return false;
+    take_result(result, &loaded);
+    if (emu_module == NULL)
+        return true;
+    *module = xmalloc(sizeof(**module));
+    (*module)->module = emu_module;
+    return true;
+}
+
+static void emu_device_unload(struct device *device, struct device_module *module)
+{
+    emu_unload(emu_of(device), module->module);
+    free(module);
+}
+
+static uint64_t emu_device_alloc(
+    struct device *device, uint64_t bytes, const char *name, struct err *err)
+{
+    return emu_alloc(emu_of(device), bytes, name, err);
+}
+
+static void emu_device_free(struct device *device, uint64_t address)
+{
+    emu_free(emu_of(device), address);
+}
+
+static bool emu_device_write(
+    struct device *device, uint64_t address, const void *bytes, uint64_t nr, struct err *err)
+{
+    return emu_write(emu_of(device), address, bytes, nr, err);
+}
+
+static bool emu_device_read(
+    struct device *device, uint64_t address, void *bytes, uint64_t nr, struct err *err)
+{
+    return emu_read(emu_of(device), address, bytes, nr, err);
+}
+
+static bool emu_device_fill(struct device *device, uint64_t address, uint8_t byte, uint64_t nr,
+    bool initialised, struct err *err)
+{
+    return emu_fill(emu_of(device), address, byte, nr, initialised, err);
+}
+
+static bool refuse(
+    struct device_result *result, const struct device_launch *launch, const char *why)
+{
+    result->verdict = VERDICT_LAUNCH_FAILED;
+    result->line = launch->line;
+    snprintf(result->text, sizeof(result->text), "%s cannot be launched: %s",
+        launch->config->kernel, why);
+    return false;
+}
+
+/* What the driver refuses before anything runs. */
+static bool launch_fits(
+    const struct chip *chip, const struct device_launch *launch, struct device_result *result)
+{
+    const struct launch_config *c = launch->config;
+    const struct kernel_facts *facts = launch->facts;
+    uint64_t threads = (uint64_t)c->block[0] * c->block[1] * c->block[2];
+    uint64_t smem = (uint64_t)c->smem_bytes + facts->smem_static_bytes;
+
+    if (threads == 0 || c->grid[0] == 0 || c->grid[1] == 0 || c->grid[2] == 0)
+        return refuse(result, launch, "an empty grid or block");
+    if (threads > chip->max_threads_per_block)
+        return refuse(result, launch, "more than 1024 threads in a block");
+    if (c->block[2] > 64)
+        return refuse(result, launch, "more than 64 threads in z");
+    if (c->grid[0] > INT32_MAX || c->grid[1] > 65535 || c->grid[2] > 65535)
+        return refuse(result, launch, "a grid over 2147483647 x 65535 x 65535");
+    if (smem > chip->smem_per_block_max_bytes)
+        return refuse(result, launch, "more than 227 KB of shared memory in a block");
+    if (chip_occupancy(chip, (unsigned)threads, facts->registers, (unsigned)smem).blocks == 0)
+        return refuse(result, launch, "its threads need more registers than an SM has");
+    return true;
+}
+
+/* Check and pack a launch. False: the verdict says why it cannot start. */
+static bool prepare(struct device *device, const struct device_module *module,
+    const struct device_launch *launch, struct arena *arena, struct emu_launch *prepared,
+    struct device_result *result)
+{
+    const struct launch_config *c = launch->config;
+    const uint32_t *bytes_each, *offsets;
+    uint32_t total = 0;
+    unsigned nr_params;
+    void *packed;
+
+    if (!launch_fits(device->chip, launch, result))
+        return false;
+    if (!emu_params(
+            module->module, launch->facts->lowered, &nr_params, &bytes_each, &offsets, &total))
+        return refuse(result, launch, "the compiled code has no such kernel");
+    packed = arena_alloc(arena, total + 8);
+    if (!device_pack(launch, nr_params, bytes_each, offsets, packed, total, result))
+        return false;
+    *prepared = (struct emu_launch){
+        .kernel = launch->facts->lowered,
+        .grid = {c->grid[0], c->grid[1], c->grid[2]},
+        .block = {c->block[0], c->block[1], c->block[2]},
+        .smem_bytes = c->smem_bytes,
+        .params = packed,
+        .params_bytes = total,
+        .registers = launch->facts->registers,
+        .spill_bytes = launch->facts->spill_store_bytes + launch->facts->spill_load_bytes,
+        .step_limit = launch->step_limit,
+        .seed = launch->seed,
+    };
+    return true;
+}
+
+static bool emu_device_launch(struct device *device, struct device_module *module,
+    const struct device_launch *launch, struct device_result *result, struct err *err)
+{
+    struct arena *arena = arena_create();
+    struct emu_result ran = {0};
+    struct emu_launch prepared;
+    bool ok = true;
+
+    if (prepare(device, module, launch, arena, &prepared, result)) {
+        prepared.find_races = prepared.find_uninit = launch->sanitize;
+        ok = emu_launch(emu_of(device), module->module, &prepared, arena, &ran, err);
+        if (ok)
+            take_result(result, &ran);
+    }
+    arena_destroy(arena);
+    return ok;
+}
+
+static uint64_t nr_blocks(const struct emu_launch *launch)
+{
+    return (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+}
+
+/* How many blocks to run, from what a few of them cost: all when that is cheap; else as many as
+ * the budget buys, raised to two sets of blocks that share an SM where that is affordable, since
+ * neighbours are what caches serve. 0: all. */
+static uint64_t affordable_blocks(const struct chip *chip, const struct emu_launch *launch,
+    const struct kernel_facts *facts, const struct emu_result *probe)
+{
+    unsigned threads = launch->block[0] * launch->block[1] * launch->block[2];
+    struct occupancy occ = chip_occupancy(
+        chip, threads, facts->registers, launch->smem_bytes + facts->smem_static_bytes);
+    uint64_t blocks = nr_blocks(launch), run = probe->counters.blocks_run;
+    double each = run == 0 ? 1 : (double)probe->thread_insts / (double)run, nr;
+
+    if (each < 1)
+        each = 1;
+    if (each * (double)blocks <= measure_budget)
+        return 0;
+    nr = measure_budget / each;
+    if (nr < 2.0 * occ.blocks && 2.0 * occ.blocks * each <= measure_budget_most)
+        nr = 2.0 * occ.blocks;
+    if (nr < 4)
+        nr = 4;
+    return nr >= (double)blocks ? 0 : (uint64_t)nr;
+}
+
+/* Run one launch with counters on. Small grids run whole; of others a few blocks run first, to
+ * learn what a block costs. Running blocks twice is harmless here: nobody reads the outputs of a
+ * measured run on the emulator. */
+static bool measure_launch(struct device *device, struct device_module *module,
+    struct emu_launch *launch, const struct kernel_facts *facts, uint64_t sample_blocks,
+    struct arena *arena, struct emu_result *ran, struct err *err)
+{
+    enum { PROBE_BLOCKS = 4 };
+    struct emu *emu = emu_of(device);
+
+    launch->count = true;
+    launch->sample_blocks = sample_blocks;
+    if (launch->step_limit == 0)
+        launch->step_limit = measure_step_limit;
+    if (sample_blocks == 0 && nr_blocks(launch) > PROBE_BLOCKS) {
+        launch->sample_blocks = PROBE_BLOCKS;
+        if (!emu_launch(emu, module->module, launch, arena, ran, err))
+            return false;
+        if (ran->verdict != VERDICT_OK)
+            return true;
+        launch->sample_blocks = affordable_blocks(device->chip, launch, facts, ran);
+    }
+    if (launch->sample_blocks >= nr_blocks(launch))
+        launch->sample_blocks = 0;
+    memset(ran, 0, sizeof(*ran));
+    return emu_launch(emu, module->module, launch, arena, ran, err);
+}
+
+static bool emu_device_measure(struct device *device, struct device_module *module,
+    const struct device_measure *measure, struct arena *arena, struct profile *profile,
+    struct device_result *result, struct err *err)
+{
+    double gaps_ns;
+
+    profile->nr_launches = measure->nr_launches;
+    profile->launches = arena_array(arena, measure->nr_launches, sizeof(*profile->launches));
+    profile->configs = arena_array(arena, measure->nr_launches, sizeof(*profile->configs));
+    for (unsigned i = 0; i < measure->nr_launches; i++) {
+        const struct device_launch *launch = &measure->launches[i];
+        struct emu_result ran = {0};
+        struct emu_launch prepared;
+        uint64_t insts = result->thread_insts;
+
+        if (!prepare(device, module, launch, arena, &prepared, result))
+            return true;
+        if (!measure_launch(
+                device, module, &prepared, launch->facts, measure->sample_blocks, arena, &ran, err))
+            return false;
+        take_result(result, &ran);
+        if (ran.verdict != VERDICT_OK)
+            return true;
+        result->thread_insts += insts;
+        profile->launches[i] = ran.counters;
+        profile->configs[i] = *launch->config;
+    }
+    profile_sum(profile, arena);
+    /* One launch after another costs the gap between them as well. */
+    gaps_ns = measure->nr_launches < 2
+                  ? 0
+                  : (measure->nr_launches - 1) * device->chip->launch_overhead_ns;
+    profile->time_ns += gaps_ns;
+    profile->time_low_ns += gaps_ns;
+    profile->time_high_ns += gaps_ns;
+    return true;
+}
+
+static const struct device_ops ops = {
+    .name = "emu",
+    .time_from = PROV_MODELLED,
+    .destroy = emu_device_destroy,
+    .load = emu_device_load,
+    .unload = emu_device_unload,
+    .alloc = emu_device_alloc,
+    .free = emu_device_free,
+    .write = emu_device_write,
+    .read = emu_device_read,
+    .fill = emu_device_fill,
+    .launch = emu_device_launch,
+    .measure = emu_device_measure,
+};
+
+struct device *device_emu_create(const struct chip *chip, unsigned nr_threads, struct err *err)
+{
+    struct device_emu *device;
+    struct emu *emu = emu_create(chip, nr_threads);
+
+    if (emu == NULL) {
+        err_set(err, "the emulator could not be made");
+        return NULL;
+    }
+    device = xcalloc(1, sizeof(*device));
+    device->base.ops = &ops;
+    device->base.chip = chip;
+    device->emu = emu;
+    return &device->base;
+}

@@ -1,0 +1,179 @@
+/* Owns the buffers of one run and the binding of launch arguments to them. */
+#include "device/run.h"
+
+#include "core/elem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { POISON = 0xAA };
+
+static bool alloc_one(struct device *device, struct run_buffer *buffer, const struct env *env,
+    uint64_t guard_bytes, struct err *err)
+{
+    const struct task_array *array = buffer->array;
+
+    if (!array_elems(array, env, &buffer->nr, err))
+        return false;
+    buffer->bytes = buffer->nr * elem_bytes(array->elem);
+    buffer->guard_bytes = guard_bytes;
+    /* An array without elements still needs an address of its own. */
+    buffer->base = device_alloc(device,
+        (buffer->bytes + 2 * guard_bytes) > 0 ? buffer->bytes + 2 * guard_bytes : 1, array->name,
+        err);
+    if (buffer->base == 0)
+        return err_wrap(err, "array %s", array->name);
+    buffer->address = buffer->base + guard_bytes;
+    if (!device_fill(device, buffer->base, RUN_GUARD_BYTE, guard_bytes, true, err) ||
+        !device_fill(
+            device, buffer->address + buffer->bytes, RUN_GUARD_BYTE, guard_bytes, true, err))
+        return false;
+    if (array->role == ROLE_OUT || array->role == ROLE_TEMP)
+        return device_fill(device, buffer->address, POISON, buffer->bytes, false, err);
+    return true;
+}
+
+bool run_alloc(struct device *device, const struct task *task, const struct plan *plan,
+    const struct env *env, uint64_t guard_bytes, struct arena *arena, struct run_buffers *buffers,
+    struct err *err)
+{
+    enum { ALIGNMENT = 256 }; /* as cudaMalloc; guards must not spoil it */
+    unsigned nr = task->nr_arrays + plan->nr_temps;
+
+    guard_bytes = (guard_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    buffers->buffers = arena_array(arena, nr > 0 ? nr : 1, sizeof(*buffers->buffers));
+    buffers->nr = 0;
+    for (unsigned i = 0; i < nr; i++) {
+        struct run_buffer *buffer = &buffers->buffers[buffers->nr++];
+
+        buffer->array = i < task->nr_arrays ? &task->arrays[i] : &plan->temps[i - task->nr_arrays];
+        if (!alloc_one(device, buffer, env, guard_bytes, err)) {
+            run_free(device, buffers);
+            return false;
+        }
+    }
+    return true;
+}
+
+void run_free(struct device *device, struct run_buffers *buffers)
+{
+    for (unsigned i = 0; i < buffers->nr; i++)
+        device_free(device, buffers->buffers[i].base);
+    buffers->nr = 0;
+}
+
+static void cannot_bind(struct device_result *result, const struct launch *launch, const char *text)
+{
+    result->verdict = VERDICT_LAUNCH_FAILED;
+    result->line = launch->line;
+    snprintf(result->text, sizeof(result->text), "%.600s", text);
+}
+
+static const struct run_buffer *find_buffer(const struct run_buffers *buffers, const char *name)
+{
+    for (unsigned i = 0; i < buffers->nr; i++)
+        if (strcmp(buffers->buffers[i].array->name, name) == 0)
+            return &buffers->buffers[i];
+    return NULL;
+}
+
+static bool bind_arg(const struct task *task, const struct launch_arg *arg, const struct env *env,
+    const struct run_buffers *buffers, struct device_arg *bound, struct err *why)
+{
+    const struct task_scalar *scalar;
+    const struct run_buffer *buffer;
+
+    bound->kind = arg->kind;
+    bound->name = arg->name;
+    switch (arg->kind) {
+    case ARG_ARRAY:
+        buffer = find_buffer(buffers, arg->name);
+        if (buffer == NULL)
+            return err_set(why, "no array or temp is called %s", arg->name);
+        bound->address = buffer->address;
+        return true;
+    case ARG_SCALAR:
+        scalar = task_find_scalar(task, arg->name);
+        if (scalar == NULL)
+            return err_set(why, "no scalar is called %s", arg->name);
+        bound->elem = scalar->elem;
+        bound->real = scalar->value;
+        if (!elem_is_float(scalar->elem))
+            bound->integer = (int64_t)scalar->value;
+        return true;
+    case ARG_INTEGER:
+        bound->name = expr_text(arg->value);
+        return expr_eval(arg->value, env, &bound->integer, why);
+    }
+    return err_set(why, "an argument of unknown kind");
+}
+
+static const struct kernel_facts *find_facts(
+    const struct compilation *compilation, const char *kernel)
+{
+    for (unsigned i = 0; i < compilation->nr_kernels; i++)
+        if (strcmp(compilation->kernels[i].kernel, kernel) == 0)
+            return &compilation->kernels[i];
+    return NULL;
+}
+
+static bool bind_launch(const struct task *task, const struct launch *launch,
+    const struct compilation *compilation, const struct env *env, const struct run_buffers *buffers,
+    struct arena *arena, struct device_launch *bound, struct err *why)
+{
+    struct launch_config *config = arena_alloc(arena, sizeof(*config));
+    struct device_arg *args = arena_array(arena, launch->nr_args + 1, sizeof(*args));
+
+    if (!launch_resolve(launch, env, config, why))
+        return false;
+    for (unsigned i = 0; i < launch->nr_args; i++)
+        if (!bind_arg(task, &launch->args[i], env, buffers, &args[i], why))
+            return false;
+    bound->config = config;
+    bound->args = args;
+    bound->nr_args = launch->nr_args;
+    bound->line = launch->line;
+    bound->facts = find_facts(compilation, launch->kernel);
+    if (bound->facts == NULL)
+        return err_set(why, "the compiled code has no kernel %s", launch->kernel);
+    return true;
+}
+
+bool run_bind(const struct task *task, const struct plan *plan,
+    const struct compilation *compilation, const struct env *env, const struct run_buffers *buffers,
+    struct arena *arena, struct device_launch **launches, struct device_result *result,
+    struct err *err)
+{
+    struct err why = {0};
+
+    (void)err; /* binding asks nothing of the environment yet: all its failures are verdicts */
+    memset(result, 0, sizeof(*result));
+    *launches = arena_array(arena, plan->nr_launches + 1, sizeof(**launches));
+    for (unsigned i = 0; i < plan->nr_launches; i++) {
+        if (!bind_launch(task, &plan->launches[i], compilation, env, buffers, arena,
+                &(*launches)[i], &why)) {
+            cannot_bind(result, &plan->launches[i], why.text);
+            return true;
+        }
+    }
+    return true;
+}
+
+bool run_launches(struct device *device, struct device_module *module,
+    const struct device_launch *launches, unsigned nr, struct device_result *result,
+    struct err *err)
+{
+    uint64_t insts = 0;
+    bool float_atomics = false;
+
+    memset(result, 0, sizeof(*result));
+    for (unsigned i = 0; i < nr; i++) {
+        if (!device_launch(device, module, &launches[i], result, err))
+            return false;
+        result->thread_insts = insts += result->thread_insts;
+        result->float_atomics = float_atomics |= result->float_atomics;
+        if (result->verdict != VERDICT_OK)
+            return true;
+    }
+    return true;
+}

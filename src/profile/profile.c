@@ -1,0 +1,302 @@
+/* Owns the profile stage: one set of inputs of the timed shape for all candidates of a run, the
+ * measuring of each, and the roofline that no kernel can beat. */
+#include "profile/profile.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "core/elem.h"
+#include "core/inputs.h"
+#include "device/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct profiler {
+    struct device *device;
+    const struct task *task;
+    struct profiler_options options;
+    double baseline_ns; /* 0: not told yet */
+    struct arena *arena;
+    struct run_buffers buffers; /* the task's arrays, at the timed shape; temps come and go */
+    void **initial;             /* host copies of what each array holds before a run */
+    double flops, bytes;        /* of the task's `work`; 0 unknown */
+    uint64_t bytes_out;         /* of all arrays that a candidate writes */
+};
+
+/* The inputs depend on the task only, so that every candidate of a run, and of a later run of the
+ * same task, is timed on the same data. */
+static const uint64_t inputs_seed = UINT64_C(0x6b6565742d6f7074);
+
+static char *folder_of(const char *path)
+{
+    size_t len = (size_t)(file_name(path) - path);
+    char *folder;
+
+    if (len == 0)
+        return xstrdup(".");
+    folder = xstrdup(path);
+    folder[len > 1 ? len - 1 : 1] = '\0';
+    return folder;
+}
+
+/* Data for arrays that a kernel should write before it reads them. On the emulator an earlier
+ * launch may have been run for a sample of its blocks only, so that a later launch finds parts of
+ * its input unwritten; such parts must hold values that indexing and arithmetic survive. */
+static void fill_plausible(enum elem elem, void *elems, uint64_t nr)
+{
+    struct rng rng;
+
+    if (!elem_is_float(elem)) {
+        memset(elems, 0, nr * elem_bytes(elem));
+        return;
+    }
+    rng_seed(&rng, inputs_seed, 1);
+    for (uint64_t i = 0; i < nr; i++)
+        elem_set(elem, elems, i, rng_unit(&rng));
+}
+
+static bool make_initial(struct profiler *p, unsigned nr_array, const char *folder, struct err *err)
+{
+    const struct run_buffer *buffer = &p->buffers.buffers[nr_array];
+    const struct task_array *array = buffer->array;
+    void *elems = xmalloc(buffer->bytes > 0 ? buffer->bytes : 1);
+
+    p->initial[nr_array] = elems;
+    if (array->role == ROLE_OUT)
+        fill_plausible(array->elem, elems, buffer->nr);
+    else if (!inputs_fill(array, &p->task->timed.sizes, folder, rng_mix(inputs_seed, nr_array), 1.0,
+                 elems, buffer->nr, err))
+        return err_wrap(err, "inputs of the timed size");
+    if (array->role != ROLE_IN)
+        p->bytes_out += buffer->bytes;
+    return device_write(p->device, buffer->address, elems, buffer->bytes, err);
+}
+
+static bool eval_work(
+    const struct profiler *p, const struct expr *expr, double *value, struct err *err)
+{
+    int64_t integer;
+
+    *value = 0;
+    if (expr == NULL)
+        return true;
+    if (!expr_eval(expr, &p->task->timed.sizes, &integer, err))
+        return err_wrap(err, "the task's work");
+    *value = (double)integer;
+    return true;
+}
+
+static bool profiler_init(struct profiler *p, struct err *err)
+{
+    static const struct plan no_plan;
+    char *folder;
+    bool ok = true;
+
+    if (!run_alloc(
+            p->device, p->task, &no_plan, &p->task->timed.sizes, 0, p->arena, &p->buffers, err))
+        return false;
+    p->initial = xcalloc(p->buffers.nr + 1, sizeof(*p->initial));
+    folder = folder_of(p->task->path);
+    for (unsigned i = 0; i < p->buffers.nr && ok; i++)
+        ok = make_initial(p, i, folder, err);
+    free(folder);
+    return ok && eval_work(p, p->task->flops, &p->flops, err) &&
+           eval_work(p, p->task->bytes, &p->bytes, err);
+}
+
+struct profiler *profiler_create(struct device *device, const struct task *task,
+    const struct profiler_options *options, struct err *err)
+{
+    struct profiler *p = xcalloc(1, sizeof(*p));
+
+    p->device = device;
+    p->task = task;
+    p->options = *options;
+    p->arena = arena_create();
+    if (!profiler_init(p, err)) {
+        profiler_destroy(p);
+        return NULL;
+    }
+    return p;
+}
+
+void profiler_destroy(struct profiler *p)
+{
+    if (p == NULL)
+        return;
+    for (unsigned i = 0; p->initial != NULL && i < p->task->nr_arrays; i++)
+        free(p->initial[i]);
+    free(p->initial);
+    run_free(p->device, &p->buffers);
+    arena_destroy(p->arena);
+    free(p);
+}
+
+void profiler_baseline(struct profiler *p, double time_ns)
+{
+    p->baseline_ns = time_ns;
+}
+
+/* The fastest rate at which the chip could do the task's flops, whatever the code: for element
+ * types that tensor cores take, theirs, since a candidate within tolerance may use them. */
+static double peak_flops(const struct chip *chip, const struct task *task)
+{
+    double fp32 = chip->fp32_per_clk * 2 * chip->nr_sms * chip->clock_hz;
+    double fp64 = chip->fp64_per_clk * 2 * chip->nr_sms * chip->clock_hz;
+    double peak = 0;
+
+    for (unsigned i = 0; i < task->nr_arrays; i++) {
+        double of_type = fp32;
+
+        switch (task->arrays[i].elem) {
+        case ELEM_F64:
+            of_type = 2 * fp64; /* the tensor cores' FP64 rate is twice that of the FP64 pipe */
+            break;
+        case ELEM_F32:
+        case ELEM_TF32:
+            of_type = chip->tensor_tf32_flops;
+            break;
+        case ELEM_F16:
+        case ELEM_BF16:
+            of_type = chip->tensor_fp16_flops;
+            break;
+        case ELEM_E4M3:
+        case ELEM_E5M2:
+        case ELEM_I8:
+        case ELEM_U8:
+            of_type = 2 * chip->tensor_fp16_flops;
+            break;
+        default:
+            break;
+        }
+        if (of_type > peak)
+            peak = of_type;
+    }
+    return peak > 0 ? peak : fp32;
+}
+
+/* Inputs start in DRAM; what is written may still be in L2 when the clock stops. */
+static double least_time_ns(const struct profiler *p)
+{
+    const struct chip *chip = p->device->chip;
+    double held = p->bytes_out < chip->l2_bytes ? (double)p->bytes_out : (double)chip->l2_bytes;
+    double compute = p->flops / peak_flops(chip, p->task);
+    double memory = p->bytes > held ? (p->bytes - held) / chip->dram_bytes_per_s : 0;
+
+    return (compute > memory ? compute : memory) * 1e9;
+}
+
+/* Lay out all buffers of a candidate: the profiler's own for the task's arrays, fresh ones for its
+ * temps. The latter are the caller's to free from index task->nr_arrays on. */
+static bool place_buffers(struct profiler *p, const struct candidate *c, const struct env *env,
+    struct run_buffers *all, struct run_buffers *temps, struct err *err)
+{
+    struct task no_arrays = *p->task;
+
+    no_arrays.nr_arrays = 0;
+    if (!run_alloc(p->device, &no_arrays, &c->plan, env, 0, c->arena, temps, err))
+        return false;
+    all->nr = p->buffers.nr + temps->nr;
+    all->buffers = arena_array(c->arena, all->nr + 1, sizeof(*all->buffers));
+    for (unsigned i = 0; i < all->nr; i++)
+        all->buffers[i] =
+            i < p->buffers.nr ? p->buffers.buffers[i] : temps->buffers[i - p->buffers.nr];
+    return true;
+}
+
+/* Every candidate starts from the same contents, whatever the one before it wrote. */
+static bool restore_contents(struct profiler *p, const struct run_buffers *temps, struct err *err)
+{
+    for (unsigned i = 0; i < p->buffers.nr; i++) {
+        const struct run_buffer *buffer = &p->buffers.buffers[i];
+
+        if (buffer->array->role != ROLE_IN &&
+            !device_write(p->device, buffer->address, p->initial[i], buffer->bytes, err))
+            return false;
+    }
+    for (unsigned i = 0; i < temps->nr; i++) {
+        const struct run_buffer *buffer = &temps->buffers[i];
+        void *elems = xmalloc(buffer->bytes > 0 ? buffer->bytes : 1);
+        bool ok;
+
+        fill_plausible(buffer->array->elem, elems, buffer->nr);
+        ok = device_write(p->device, buffer->address, elems, buffer->bytes, err);
+        free(elems);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+static bool fail_as(
+    const struct profiler *p, struct candidate *c, const struct device_result *result)
+{
+    if (result->line == 0)
+        return candidate_fail(c, result->verdict, 0, "when timed: %s", result->text);
+    return candidate_fail(c, result->verdict, result->line, "%s:%u: when timed: %s",
+        file_name(p->task->path), result->line, result->text);
+}
+
+static bool judge(struct profiler *p, struct candidate *c)
+{
+    double least_ns = least_time_ns(p), time_ns = c->profile.time_ns;
+
+    c->profiled = true;
+    if (p->baseline_ns > 0 && time_ns > 0)
+        c->speedup = p->baseline_ns / time_ns;
+    else
+        c->speedup = 1;
+    if (time_ns > 0 && time_ns >= 0.9 * least_ns)
+        return true;
+    c->speedup = 0;
+    return candidate_fail(c, VERDICT_SUSPICIOUS, 0,
+        "too fast to be true: %.3g us, but the chip needs %.3g us for the task's work (%.3g flops, "
+        "%.3g bytes)",
+        time_ns / 1e3, least_ns / 1e3, p->flops, p->bytes);
+}
+
+static bool measure_bound(struct profiler *p, struct candidate *c, struct device_module *module,
+    const struct env *env, struct device_result *result, struct err *err)
+{
+    struct run_buffers all = {0}, temps = {0};
+    struct device_measure measure = {
+        .nr_launches = c->plan.nr_launches, .sample_blocks = p->options.sample_blocks};
+    struct device_launch *launches;
+    bool ok;
+
+    if (!place_buffers(p, c, env, &all, &temps, err))
+        return false;
+    ok = run_bind(p->task, &c->plan, &c->compilation, env, &all, c->arena, &launches, result, err);
+    if (ok && result->verdict == VERDICT_OK) {
+        /* One seed for all: candidates are compared on the same sample of blocks. */
+        for (unsigned i = 0; i < c->plan.nr_launches; i++)
+            launches[i].seed = inputs_seed;
+        measure.launches = launches;
+        ok = restore_contents(p, &temps, err) &&
+             device_measure(p->device, module, &measure, c->arena, &c->profile, result, err);
+    }
+    run_free(p->device, &temps);
+    return ok;
+}
+
+bool profile_kernel(struct profiler *p, struct candidate *c, struct err *err)
+{
+    struct env env;
+    struct device_module *module;
+    struct device_result result;
+    bool ok;
+
+    if (c->verdict != VERDICT_OK)
+        return true;
+    env = plan_env(c->arena, &c->plan, &p->task->timed);
+    if (!device_load(p->device, &c->compilation, &module, &result, err))
+        return err_wrap(err, "profile");
+    ok = true;
+    if (result.verdict == VERDICT_OK)
+        ok = measure_bound(p, c, module, &env, &result, err);
+    device_unload(p->device, module);
+    if (!ok)
+        return err_wrap(err, "profile");
+    return result.verdict == VERDICT_OK ? judge(p, c) : fail_as(p, c, &result);
+}
