@@ -20,7 +20,7 @@ struct run_info {
     const char *original; /* the task's whole source */
     const char *device, *policy, *version;
     uint64_t seed;
-    const char *budget; /* as given */
+    const char *budget;  /* as given */
     const char *started; /* UTC; filled by the store */
     bool done;
 };
@@ -30,20 +30,28 @@ void store_close(struct store *store);
 
 bool store_begin_run(struct store *store, struct run_info *run, struct err *err);
 /* The newest run in the file; strings in the arena. *found false when there is none. */
-bool store_find_run(struct store *store, struct arena *arena, struct run_info *run, bool *found,
-    struct err *err);
+bool store_find_run(
+    struct store *store, struct arena *arena, struct run_info *run, bool *found, struct err *err);
+/* May a run with the stored values be resumed as the wanted one? The error names the difference.
+ * Budget and kernel path may differ: a longer budget is the usual reason to resume. */
+bool store_same_run(const struct run_info *stored, const struct run_info *wanted, struct err *err);
+/* Mark the run done, with the reason; resuming a done run with a larger budget is fine. */
 bool store_end_run(struct store *store, const char *why_stopped, struct err *err);
 
 /* Save the node and all its parts (source, compilation facts, check, measurement, counters,
  * findings, options with priors): one transaction. */
 bool store_kernel(struct store *store, const struct candidate *c, struct err *err);
 
-/* If a node of this run has the same compilation key, copy its check, profile and verdict into c and
- * set c->recalled_from. */
+/* If a node of this run has the same compilation key, copy its check, profile and verdict into c
+ * and set c->recalled_from; else leave c as it is. Costs of lines and the verdict's line are left
+ * out when the two sources have different numbers of lines, where they would name the wrong ones.
+ */
 bool store_recall(struct store *store, struct candidate *c, struct err *err);
 
 /* Read node back, everything that store_kernel saved (PTX and cubin excepted), into c (c->arena and
- * c->task set by the caller). *found false when there is no such node. */
+ * c->task set by the caller). The plan is not stored: it is parsed anew from the source when
+ * c->task is set and the verdict says that there is one. *found false when there is no such node.
+ */
 bool store_load_node(
     struct store *store, int64_t node, struct candidate *c, bool *found, struct err *err);
 bool store_nr_nodes(struct store *store, int64_t *nr, struct err *err);

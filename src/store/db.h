@@ -1,0 +1,104 @@
+/* Private to store/: the connection, its prepared statements, and short ways to bind and read in
+ * order. All SQL text is in schema.c; nothing is ever pasted into it. */
+#ifndef KEET_STORE_DB_H
+#define KEET_STORE_DB_H
+
+#include "store/store.h"
+
+#include <sqlite3.h>
+
+enum { SCHEMA_VERSION = 1 };
+enum { DB_BUSY_MS = 5000 };
+enum { DB_APPLICATION_ID = 0x6b656574 }; /* "keet" */
+
+/* One per prepared statement; text in schema.c. */
+enum sql {
+    SQL_BEGIN,
+    SQL_COMMIT,
+    SQL_ROLLBACK,
+    SQL_ADD_RUN,
+    SQL_FIND_RUN,
+    SQL_END_RUN,
+    SQL_ADD_SOURCE,
+    SQL_ADD_NODE,
+    SQL_ADD_COMPILATION,
+    SQL_ADD_KERNEL,
+    SQL_ADD_CHECK,
+    SQL_ADD_MEASUREMENT,
+    SQL_ADD_LAUNCH,
+    SQL_ADD_COUNTER,
+    SQL_ADD_LINE,
+    SQL_ADD_EXPLANATION,
+    SQL_ADD_FINDING,
+    SQL_ADD_EVIDENCE,
+    SQL_ADD_WEIGHT,
+    SQL_ADD_OPTION,
+    SQL_GET_NODE,
+    SQL_GET_COMPILATION,
+    SQL_GET_KERNELS,
+    SQL_GET_CHECK,
+    SQL_GET_MEASUREMENT,
+    SQL_GET_LAUNCHES,
+    SQL_GET_COUNTERS,
+    SQL_GET_LINES,
+    SQL_GET_EXPLANATION,
+    SQL_GET_FINDINGS,
+    SQL_GET_EVIDENCE,
+    SQL_GET_WEIGHTS,
+    SQL_GET_OPTIONS,
+    SQL_NR_NODES,
+    SQL_NODE_BY_KEY,
+    SQL_SOURCE_OF_NODE,
+    SQL_TREE,
+    NR_SQL
+};
+
+extern const char *const sql_text[NR_SQL];
+extern const char schema_v1[]; /* several statements */
+
+struct store {
+    sqlite3 *db;
+    char *path;
+    int64_t run; /* 0: none begun or found yet */
+    sqlite3_stmt *statements[NR_SQL];
+};
+
+/* Turn SQLite's last error into a sentence that names the file and what to do; returns false. */
+bool db_fail(struct store *store, const char *doing, struct err *err);
+
+/* A statement about to run, parameters bound in order, columns read in order. */
+struct query {
+    struct store *store;
+    sqlite3_stmt *stmt; /* NULL: could not be prepared */
+    int at;             /* last parameter bound, or next column to read */
+    bool bad;           /* a bind failed */
+};
+
+struct query query_start(struct store *store, enum sql sql);
+void put_int(struct query *q, int64_t value);
+void put_real(struct query *q, double value);     /* NaN is stored as NULL, and read back as NaN */
+void put_text(struct query *q, const char *text); /* NULL is NULL */
+void put_text_n(struct query *q, const char *text, size_t len);
+void put_null(struct query *q);
+void put_hash(struct query *q, struct hash hash); /* all zero is NULL */
+/* Run to its end, for statements that return no rows. */
+bool query_run(struct query *q, const char *doing, struct err *err);
+/* The next row: *row false at the end. Resets the column to read. */
+bool query_next(struct query *q, bool *row, const char *doing, struct err *err);
+void query_end(struct query *q); /* needed after a query left before its end */
+
+int64_t get_int(struct query *q);
+unsigned get_unsigned(struct query *q);
+double get_real(struct query *q);
+const char *get_text(struct query *q, struct arena *arena); /* NULL for NULL */
+struct hash get_hash(struct query *q);
+
+/* A run must have been begun or found. */
+bool db_has_run(const struct store *store, struct err *err);
+struct hash db_source_hash(const char *source, size_t bytes);
+
+/* The doubles of a line_cost in the order of their columns, for saving and loading alike. */
+extern const size_t line_cost_fields[];
+extern const size_t nr_line_cost_fields;
+
+#endif

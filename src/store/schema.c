@@ -1,0 +1,171 @@
+/* Owns all SQL text: the schema, and every prepared statement. */
+#include "store/db.h"
+
+/* Version 1. Names of enums are stored, not numbers, so that the file can be queried by hand.
+ * Reals are 8-byte IEEE and come back exactly; NaN is NULL. 64-bit unsigned values are stored as
+ * their signed pattern. Hashes are 32 hex digits. launch -1 is the sum of all launches. */
+const char schema_v1[] =
+    "CREATE TABLE run ("
+    " id INTEGER PRIMARY KEY, kernel_path TEXT NOT NULL, original TEXT NOT NULL,"
+    " device TEXT NOT NULL, policy TEXT NOT NULL, version TEXT NOT NULL, seed INTEGER NOT NULL,"
+    " budget TEXT NOT NULL, started TEXT NOT NULL, ended TEXT, done INTEGER NOT NULL DEFAULT 0,"
+    " why_stopped TEXT);"
+
+    "CREATE TABLE source (hash TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;"
+
+    "CREATE TABLE node ("
+    " id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run(id), number INTEGER NOT NULL,"
+    " parent INTEGER, seed INTEGER NOT NULL, action TEXT NOT NULL, proposer TEXT NOT NULL,"
+    " variant INTEGER NOT NULL, prior REAL NOT NULL, what TEXT, source TEXT REFERENCES "
+    "source(hash),"
+    " proposal_note TEXT, verdict TEXT NOT NULL, verdict_text TEXT, verdict_line INTEGER NOT NULL,"
+    " recalled_from INTEGER, speedup REAL, stored TEXT NOT NULL,"
+    " UNIQUE (run, number), FOREIGN KEY (run, parent) REFERENCES node (run, number));"
+
+    /* PTX and cubin themselves live in the compile cache, under their keys. */
+    "CREATE TABLE compilation ("
+    " node INTEGER PRIMARY KEY REFERENCES node(id), key TEXT, ptx_bytes INTEGER NOT NULL,"
+    " ptx_hash TEXT, cubin_bytes INTEGER NOT NULL, cubin_hash TEXT, log TEXT,"
+    " compile_ms REAL, cached INTEGER NOT NULL);"
+    "CREATE INDEX compilation_key ON compilation (key);"
+
+    "CREATE TABLE kernel ("
+    " node INTEGER NOT NULL REFERENCES node(id), seq INTEGER NOT NULL, kernel TEXT, lowered TEXT,"
+    " registers INTEGER NOT NULL, stack_bytes INTEGER NOT NULL,"
+    " spill_store_bytes INTEGER NOT NULL, spill_load_bytes INTEGER NOT NULL,"
+    " smem_static_bytes INTEGER NOT NULL, const_bytes INTEGER NOT NULL,"
+    " nr_barriers INTEGER NOT NULL, PRIMARY KEY (node, seq)) WITHOUT ROWID;"
+
+    "CREATE TABLE check_result ("
+    " node INTEGER PRIMARY KEY REFERENCES node(id), nr_runs INTEGER NOT NULL,"
+    " nr_shapes INTEGER NOT NULL, max_abs REAL, max_rel REAL, q99_rel REAL, worst_array TEXT,"
+    " worst_index INTEGER NOT NULL, nondeterministic_allowed INTEGER NOT NULL, note TEXT);"
+
+    "CREATE TABLE measurement ("
+    " node INTEGER PRIMARY KEY REFERENCES node(id), nr_launches INTEGER NOT NULL,"
+    " longest INTEGER NOT NULL, time_ns REAL, time_low_ns REAL, time_high_ns REAL,"
+    " time_from TEXT NOT NULL);"
+
+    "CREATE TABLE launch ("
+    " node INTEGER NOT NULL REFERENCES node(id), launch INTEGER NOT NULL, kernel TEXT,"
+    " grid_x INTEGER, grid_y INTEGER, grid_z INTEGER, block_x INTEGER, block_y INTEGER,"
+    " block_z INTEGER, cluster_x INTEGER, cluster_y INTEGER, cluster_z INTEGER,"
+    " smem_bytes INTEGER, blocks_run INTEGER NOT NULL, blocks_all INTEGER NOT NULL,"
+    " PRIMARY KEY (node, launch)) WITHOUT ROWID;"
+
+    "CREATE TABLE counter ("
+    " node INTEGER NOT NULL REFERENCES node(id), launch INTEGER NOT NULL, metric TEXT NOT NULL,"
+    " value REAL, provenance TEXT NOT NULL, PRIMARY KEY (node, launch, metric)) WITHOUT ROWID;"
+
+    "CREATE TABLE line_cost ("
+    " node INTEGER NOT NULL REFERENCES node(id), launch INTEGER NOT NULL, line INTEGER NOT NULL,"
+    " access_bytes INTEGER NOT NULL, warp_inst REAL, thread_inst REAL, global_requests REAL,"
+    " global_sectors REAL, global_sectors_ideal REAL, global_bytes REAL, shared_requests REAL,"
+    " shared_wavefronts REAL, shared_wavefronts_ideal REAL, local_requests REAL, atomics REAL,"
+    " barriers REAL, branches REAL, branches_divergent REAL, fp64_inst REAL, special_inst REAL,"
+    " integer_inst REAL, conversion_inst REAL, stall_cycles REAL,"
+    " PRIMARY KEY (node, launch, line)) WITHOUT ROWID;"
+
+    "CREATE TABLE explanation ("
+    " node INTEGER PRIMARY KEY REFERENCES node(id), bound TEXT NOT NULL, confidence REAL,"
+    " roofline_ns REAL, roofline_share REAL, summary TEXT, unexamined TEXT);"
+
+    "CREATE TABLE finding ("
+    " node INTEGER NOT NULL REFERENCES node(id), seq INTEGER NOT NULL, tool TEXT NOT NULL,"
+    " severity INTEGER NOT NULL, line INTEGER NOT NULL, text TEXT NOT NULL, share REAL,"
+    " max_gain REAL, PRIMARY KEY (node, seq)) WITHOUT ROWID;"
+
+    "CREATE TABLE evidence ("
+    " node INTEGER NOT NULL, finding INTEGER NOT NULL, seq INTEGER NOT NULL, metric TEXT NOT NULL,"
+    " value REAL, provenance TEXT NOT NULL, PRIMARY KEY (node, finding, seq),"
+    " FOREIGN KEY (node, finding) REFERENCES finding (node, seq)) WITHOUT ROWID;"
+
+    "CREATE TABLE weight ("
+    " node INTEGER NOT NULL, finding INTEGER NOT NULL, seq INTEGER NOT NULL, action TEXT NOT NULL,"
+    " weight REAL NOT NULL, PRIMARY KEY (node, finding, seq),"
+    " FOREIGN KEY (node, finding) REFERENCES finding (node, seq)) WITHOUT ROWID;"
+
+    "CREATE TABLE option ("
+    " node INTEGER NOT NULL REFERENCES node(id), seq INTEGER NOT NULL, action TEXT NOT NULL,"
+    " proposer TEXT NOT NULL, variant INTEGER NOT NULL, prior REAL NOT NULL, what TEXT,"
+    " PRIMARY KEY (node, seq)) WITHOUT ROWID;"
+
+    /* Filled once a language model proposes, and once lessons are drawn across runs. */
+    "CREATE TABLE model_call ("
+    " id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run(id),"
+    " node INTEGER REFERENCES node(id), model TEXT NOT NULL, prompt TEXT NOT NULL, answer TEXT,"
+    " tokens_in INTEGER, tokens_out INTEGER, cost REAL, ms REAL, called TEXT NOT NULL);"
+    "CREATE TABLE lesson ("
+    " id INTEGER PRIMARY KEY, run INTEGER REFERENCES run(id), action TEXT, device TEXT,"
+    " text TEXT NOT NULL, support INTEGER NOT NULL DEFAULT 1, learned TEXT NOT NULL);";
+
+const char *const sql_text[NR_SQL] = {
+    [SQL_BEGIN] = "BEGIN IMMEDIATE",
+    [SQL_COMMIT] = "COMMIT",
+    [SQL_ROLLBACK] = "ROLLBACK",
+    [SQL_ADD_RUN] = "INSERT INTO run (kernel_path, original, device, policy, version, seed, budget,"
+                    " started, done) VALUES (?,?,?,?,?,?,?,?,0)",
+    [SQL_FIND_RUN] = "SELECT id, kernel_path, original, device, policy, version, seed, budget,"
+                     " started, done FROM run ORDER BY id DESC LIMIT 1",
+    [SQL_END_RUN] = "UPDATE run SET done = 1, why_stopped = ?, ended = ? WHERE id = ?",
+    [SQL_ADD_SOURCE] = "INSERT OR IGNORE INTO source (hash, text) VALUES (?,?)",
+    [SQL_ADD_NODE] = "INSERT INTO node (run, number, parent, seed, action, proposer, variant,"
+                     " prior, what, source, proposal_note, verdict, verdict_text, verdict_line,"
+                     " recalled_from, speedup, stored) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [SQL_ADD_COMPILATION] = "INSERT INTO compilation (node, key, ptx_bytes, ptx_hash, cubin_bytes,"
+                            " cubin_hash, log, compile_ms, cached) VALUES (?,?,?,?,?,?,?,?,?)",
+    [SQL_ADD_KERNEL] = "INSERT INTO kernel VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+    [SQL_ADD_CHECK] = "INSERT INTO check_result VALUES (?,?,?,?,?,?,?,?,?,?)",
+    [SQL_ADD_MEASUREMENT] = "INSERT INTO measurement VALUES (?,?,?,?,?,?,?)",
+    [SQL_ADD_LAUNCH] = "INSERT INTO launch VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [SQL_ADD_COUNTER] = "INSERT INTO counter VALUES (?,?,?,?,?)",
+    [SQL_ADD_LINE] = "INSERT INTO line_cost VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [SQL_ADD_EXPLANATION] = "INSERT INTO explanation VALUES (?,?,?,?,?,?,?)",
+    [SQL_ADD_FINDING] = "INSERT INTO finding VALUES (?,?,?,?,?,?,?,?)",
+    [SQL_ADD_EVIDENCE] = "INSERT INTO evidence VALUES (?,?,?,?,?,?)",
+    [SQL_ADD_WEIGHT] = "INSERT INTO weight VALUES (?,?,?,?,?)",
+    [SQL_ADD_OPTION] = "INSERT INTO option VALUES (?,?,?,?,?,?,?)",
+    [SQL_GET_NODE] = "SELECT node.id, parent, seed, action, proposer, variant, prior, what,"
+                     " proposal_note, verdict, verdict_text, verdict_line, recalled_from, speedup,"
+                     " text FROM node LEFT JOIN source ON source.hash = node.source"
+                     " WHERE run = ? AND number = ?",
+    [SQL_GET_COMPILATION] = "SELECT key, log, compile_ms, cached FROM compilation WHERE node = ?",
+    [SQL_GET_KERNELS] = "SELECT kernel, lowered, registers, stack_bytes, spill_store_bytes,"
+                        " spill_load_bytes, smem_static_bytes, const_bytes, nr_barriers"
+                        " FROM kernel WHERE node = ? ORDER BY seq",
+    [SQL_GET_CHECK] = "SELECT nr_runs, nr_shapes, max_abs, max_rel, q99_rel, worst_array,"
+                      " worst_index, nondeterministic_allowed, note FROM check_result"
+                      " WHERE node = ?",
+    [SQL_GET_MEASUREMENT] = "SELECT nr_launches, longest, time_ns, time_low_ns, time_high_ns,"
+                            " time_from FROM measurement WHERE node = ?",
+    [SQL_GET_LAUNCHES] = "SELECT launch, kernel, grid_x, grid_y, grid_z, block_x, block_y, block_z,"
+                         " cluster_x, cluster_y, cluster_z, smem_bytes, blocks_run, blocks_all"
+                         " FROM launch WHERE node = ? ORDER BY launch",
+    [SQL_GET_COUNTERS] = "SELECT launch, metric, value, provenance FROM counter WHERE node = ?",
+    [SQL_GET_LINES] = "SELECT launch, line, access_bytes, warp_inst, thread_inst, global_requests,"
+                      " global_sectors, global_sectors_ideal, global_bytes, shared_requests,"
+                      " shared_wavefronts, shared_wavefronts_ideal, local_requests, atomics,"
+                      " barriers, branches, branches_divergent, fp64_inst, special_inst,"
+                      " integer_inst, conversion_inst, stall_cycles"
+                      " FROM line_cost WHERE node = ? ORDER BY launch, line",
+    [SQL_GET_EXPLANATION] = "SELECT bound, confidence, roofline_ns, roofline_share, summary,"
+                            " unexamined FROM explanation WHERE node = ?",
+    [SQL_GET_FINDINGS] = "SELECT tool, severity, line, text, share, max_gain FROM finding"
+                         " WHERE node = ? ORDER BY seq",
+    [SQL_GET_EVIDENCE] = "SELECT finding, metric, value, provenance FROM evidence"
+                         " WHERE node = ? ORDER BY finding, seq",
+    [SQL_GET_WEIGHTS] = "SELECT finding, action, weight FROM weight"
+                        " WHERE node = ? ORDER BY finding, seq",
+    [SQL_GET_OPTIONS] = "SELECT action, proposer, variant, prior, what FROM option"
+                        " WHERE node = ? ORDER BY seq",
+    [SQL_NR_NODES] = "SELECT count(*) FROM node WHERE run = ?",
+    [SQL_NODE_BY_KEY] = "SELECT node.id, number, verdict, verdict_text, verdict_line, text"
+                        " FROM node JOIN compilation ON compilation.node = node.id"
+                        " LEFT JOIN source ON source.hash = node.source"
+                        " WHERE run = ? AND key = ? AND recalled_from IS NULL"
+                        " ORDER BY number LIMIT 1",
+    [SQL_SOURCE_OF_NODE] = "SELECT text FROM node JOIN source ON source.hash = node.source"
+                           " WHERE run = ? AND number = ?",
+    [SQL_TREE] = "SELECT number, parent, action, proposer, variant, verdict, speedup, source"
+                 " FROM node WHERE run = ? ORDER BY number",
+};

@@ -1,0 +1,280 @@
+/* Owns the database file: opening, migrating, and runs. */
+#include "store/db.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool execute(struct store *store, const char *sql, const char *doing, struct err *err)
+{
+    if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK) {
+        return db_fail(store, doing, err);
+    }
+    return true;
+}
+
+/* A PRAGMA or SELECT of one whole number; the text is a constant of this file. */
+static bool read_number(struct store *store, const char *sql, int64_t *value, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    bool ok = sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL) == SQLITE_OK &&
+              sqlite3_step(stmt) == SQLITE_ROW;
+
+    *value = ok ? sqlite3_column_int64(stmt, 0) : 0;
+    if (!ok) {
+        db_fail(store, "opening", err);
+    }
+    sqlite3_finalize(stmt);
+    return ok;
+}
+
+/* Version 0 becomes 1, in one transaction: two processes that open a new file at once both end up
+ * with a whole schema, since the second finds version 1 once it has the lock. */
+static bool make_schema(struct store *store, struct err *err)
+{
+    int64_t version = 0;
+
+    if (!execute(store, sql_text[SQL_BEGIN], "making the tables", err)) {
+        return false;
+    }
+    if (read_number(store, "PRAGMA user_version", &version, err) &&
+        (version >= 1 ||
+            (execute(store, schema_v1, "making the tables", err) &&
+                execute(store, "PRAGMA application_id = 1801807220; PRAGMA user_version = 1",
+                    "making the tables", err))) &&
+        execute(store, sql_text[SQL_COMMIT], "making the tables", err)) {
+        return true;
+    }
+    sqlite3_exec(store->db, sql_text[SQL_ROLLBACK], NULL, NULL, NULL);
+    return false;
+}
+
+static bool migrate(struct store *store, struct err *err)
+{
+    int64_t version, nr_tables, application;
+
+    _Static_assert(DB_APPLICATION_ID == 1801807220, "as written in make_schema");
+    if (!read_number(store, "PRAGMA user_version", &version, err) ||
+        !read_number(store, "PRAGMA application_id", &application, err) ||
+        !read_number(store, "SELECT count(*) FROM sqlite_schema", &nr_tables, err)) {
+        return false;
+    }
+    if (application != DB_APPLICATION_ID && nr_tables > 0) {
+        return err_set(err,
+            "%s: this is an SQLite file of another program; name another file with --db",
+            store->path);
+    }
+    if (version > SCHEMA_VERSION) {
+        return err_set(err,
+            "%s: written by a newer keet-opt (schema %" PRId64 ", this one knows %d); use that "
+            "version, or another file with --db",
+            store->path, version, SCHEMA_VERSION);
+    }
+    return version == SCHEMA_VERSION || make_schema(store, err);
+}
+
+struct store *store_open(const char *path, struct err *err)
+{
+    struct store *store = xcalloc(1, sizeof(*store));
+    int code;
+
+    store->path = xstrdup(path);
+    code = sqlite3_open_v2(path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    if (code == SQLITE_OK && sqlite3_db_readonly(store->db, "main") == 1) {
+        err_set(err, "%s: opening: %s", path,
+            "it cannot be written; make the file and its folder writable, or use another --db");
+    } else if (code != SQLITE_OK) {
+        db_fail(store, "opening", err);
+    } else {
+        sqlite3_busy_timeout(store->db, DB_BUSY_MS);
+        /* Another program's file must not be changed, so migrate looks before the journal mode is
+         * set. NORMAL is safe when the process is killed: only a power cut may lose the last rows.
+         */
+        if (migrate(store, err) &&
+            execute(store,
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON",
+                "opening", err)) {
+            return store;
+        }
+    }
+    store_close(store);
+    return NULL;
+}
+
+void store_close(struct store *store)
+{
+    if (!store) {
+        return;
+    }
+    for (size_t i = 0; i < NR_SQL; i++) {
+        sqlite3_finalize(store->statements[i]);
+    }
+    sqlite3_close(store->db);
+    free(store->path);
+    free(store);
+}
+
+bool db_has_run(const struct store *store, struct err *err)
+{
+    return store->run != 0 ||
+           err_set(err, "%s: no run was begun or found in it; start one first", store->path);
+}
+
+bool store_begin_run(struct store *store, struct run_info *run, struct err *err)
+{
+    char now[32];
+    struct query q = query_start(store, SQL_ADD_RUN);
+
+    clock_utc(now);
+    put_text(&q, run->kernel_path);
+    put_text(&q, run->original);
+    put_text(&q, run->device);
+    put_text(&q, run->policy);
+    put_text(&q, run->version);
+    put_int(&q, (int64_t)run->seed);
+    put_text(&q, run->budget);
+    put_text(&q, now);
+    if (!query_run(&q, "beginning a run", err)) {
+        return false;
+    }
+    run->id = store->run = sqlite3_last_insert_rowid(store->db);
+    run->done = false;
+    return true;
+}
+
+bool store_find_run(
+    struct store *store, struct arena *arena, struct run_info *run, bool *found, struct err *err)
+{
+    struct query q = query_start(store, SQL_FIND_RUN);
+
+    if (!query_next(&q, found, "looking for the last run", err)) {
+        return false;
+    }
+    if (*found) {
+        run->id = store->run = get_int(&q);
+        run->kernel_path = get_text(&q, arena);
+        run->original = get_text(&q, arena);
+        run->device = get_text(&q, arena);
+        run->policy = get_text(&q, arena);
+        run->version = get_text(&q, arena);
+        run->seed = (uint64_t)get_int(&q);
+        run->budget = get_text(&q, arena);
+        run->started = get_text(&q, arena);
+        run->done = get_int(&q) != 0;
+        query_end(&q);
+    }
+    return true;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+bool store_same_run(const struct run_info *stored, const struct run_info *wanted, struct err *err)
+{
+    if (!same_text(stored->original, wanted->original)) {
+        return err_set(err,
+            "the kernel file has changed since the run of %s began; resume with the file as it "
+            "was, or start anew with another --db",
+            stored->kernel_path);
+    }
+    if (stored->seed != wanted->seed) {
+        return err_set(err, "the run was begun with --seed %" PRIu64 ", not %" PRIu64, stored->seed,
+            wanted->seed);
+    }
+    const struct {
+        const char *what, *stored, *wanted;
+    } fields[] = {
+        {"--device", stored->device, wanted->device},
+        {"--policy", stored->policy, wanted->policy},
+        {"version", stored->version, wanted->version},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+        if (!same_text(fields[i].stored, fields[i].wanted)) {
+            return err_set(err, "the run was begun with %s %s, not %s; resume it with that one",
+                fields[i].what, fields[i].stored, fields[i].wanted);
+        }
+    }
+    return true;
+}
+
+bool store_end_run(struct store *store, const char *why_stopped, struct err *err)
+{
+    char now[32];
+
+    if (!db_has_run(store, err)) {
+        return false;
+    }
+    struct query q = query_start(store, SQL_END_RUN);
+
+    clock_utc(now);
+    put_text(&q, why_stopped);
+    put_text(&q, now);
+    put_int(&q, store->run);
+    return query_run(&q, "ending the run", err);
+}
+
+bool store_nr_nodes(struct store *store, int64_t *nr, struct err *err)
+{
+    bool row;
+
+    if (!db_has_run(store, err)) {
+        return false;
+    }
+    struct query q = query_start(store, SQL_NR_NODES);
+
+    put_int(&q, store->run);
+    if (!query_next(&q, &row, "counting nodes", err)) {
+        return false;
+    }
+    *nr = get_int(&q);
+    query_end(&q);
+    return true;
+}
+
+bool store_tree_hash(struct store *store, char hex[33], struct err *err)
+{
+    struct str text = {0};
+    bool row;
+
+    if (!db_has_run(store, err)) {
+        return false;
+    }
+    struct query q = query_start(store, SQL_TREE);
+
+    put_int(&q, store->run);
+    for (;;) {
+        if (!query_next(&q, &row, "reading the tree", err)) {
+            str_finish(&text);
+            return false;
+        }
+        if (!row) {
+            break;
+        }
+        /* Every column as SQLite holds it, except that a real goes in by its bits: printed decimals
+         * could hide a difference. */
+        for (int i = 0; i < sqlite3_column_count(q.stmt); i++) {
+            if (sqlite3_column_type(q.stmt, i) == SQLITE_FLOAT) {
+                double value = sqlite3_column_double(q.stmt, i);
+                uint64_t bits;
+
+                memcpy(&bits, &value, sizeof(bits));
+                str_addf(&text, "%016" PRIx64 " ", bits);
+            } else {
+                const char *column = (const char *)sqlite3_column_text(q.stmt, i);
+
+                str_addf(&text, "%s ", column ? column : "-");
+            }
+        }
+        str_add_char(&text, '\n');
+    }
+    hash_hex(hash_bytes(str_text(&text), text.len, 0), hex);
+    str_finish(&text);
+    return true;
+}

@@ -1,0 +1,547 @@
+/* Owns reading nodes back: load for resuming, recall of a twin. */
+#include "store/db.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool strange(struct store *store, const char *what, const char *name, struct err *err)
+{
+    return err_set(err,
+        "%s: unknown %s '%s': written by another version of keet-opt; use that version, or another "
+        "file with --db",
+        store->path, what, name ? name : "");
+}
+
+static bool parse_action(
+    struct store *store, const char *name, enum action *action, struct err *err)
+{
+    if (name && strcmp(name, action_name(ACTION_NONE)) == 0) {
+        *action = ACTION_NONE;
+        return true;
+    }
+    return (name && action_parse(name, action)) || strange(store, "move", name, err);
+}
+
+static bool parse_proposer(
+    struct store *store, const char *name, enum proposer *proposer, struct err *err)
+{
+    for (int i = 0; name && i < NR_PROPOSERS; i++) {
+        if (strcmp(name, proposer_name((enum proposer)i)) == 0) {
+            *proposer = (enum proposer)i;
+            return true;
+        }
+    }
+    return strange(store, "proposer", name, err);
+}
+
+static bool parse_provenance(
+    struct store *store, const char *name, enum provenance *from, struct err *err)
+{
+    for (int i = 0; name && i < NR_PROVENANCES; i++) {
+        if (strcmp(name, provenance_name((enum provenance)i)) == 0) {
+            *from = (enum provenance)i;
+            return true;
+        }
+    }
+    return strange(store, "provenance", name, err);
+}
+
+static bool parse_bound(struct store *store, const char *name, enum bound *bound, struct err *err)
+{
+    for (int i = 0; name && i <= BOUND_MIXED; i++) {
+        if (strcmp(name, bound_name((enum bound)i)) == 0) {
+            *bound = (enum bound)i;
+            return true;
+        }
+    }
+    return strange(store, "class", name, err);
+}
+
+/* Rows of a node: start with `struct query q = of_node(...)`, then query_next. */
+static struct query of_node(struct store *store, enum sql sql, int64_t id)
+{
+    struct query q = query_start(store, sql);
+
+    put_int(&q, id);
+    return q;
+}
+
+static bool load_compilation(struct store *store, int64_t id, struct candidate *c, struct err *err)
+{
+    struct compilation *compilation = &c->compilation;
+    struct query q = of_node(store, SQL_GET_COMPILATION, id);
+    struct kernel_facts *kernels = NULL;
+    size_t cap = 0, nr = 0;
+    bool row, ok;
+
+    if (!query_next(&q, &row, "reading a compilation", err)) {
+        return false;
+    }
+    if (row) {
+        compilation->key = get_hash(&q);
+        compilation->log = get_text(&q, c->arena);
+        compilation->compile_ms = get_real(&q);
+        compilation->cached = get_int(&q) != 0;
+        query_end(&q);
+    }
+    q = of_node(store, SQL_GET_KERNELS, id);
+    while ((ok = query_next(&q, &row, "reading a compilation", err)) && row) {
+        kernels = grow(kernels, &cap, nr + 1, sizeof(*kernels));
+        struct kernel_facts *kernel = &kernels[nr++];
+
+        kernel->kernel = get_text(&q, c->arena);
+        kernel->lowered = get_text(&q, c->arena);
+        kernel->registers = get_unsigned(&q);
+        kernel->stack_bytes = get_unsigned(&q);
+        kernel->spill_store_bytes = get_unsigned(&q);
+        kernel->spill_load_bytes = get_unsigned(&q);
+        kernel->smem_static_bytes = get_unsigned(&q);
+        kernel->const_bytes = get_unsigned(&q);
+        kernel->nr_barriers = get_unsigned(&q);
+    }
+    if (nr > 0) {
+        compilation->kernels = arena_array(c->arena, nr, sizeof(*kernels));
+        memcpy(compilation->kernels, kernels, nr * sizeof(*kernels));
+        compilation->nr_kernels = (unsigned)nr;
+    }
+    free(kernels);
+    return ok;
+}
+
+static bool load_check(struct store *store, int64_t id, struct candidate *c, struct err *err)
+{
+    struct check_result *check = &c->check;
+    struct query q = of_node(store, SQL_GET_CHECK, id);
+    bool row;
+
+    if (!query_next(&q, &row, "reading a check", err)) {
+        return false;
+    }
+    if (row) {
+        check->nr_runs = get_unsigned(&q);
+        check->nr_shapes = get_unsigned(&q);
+        check->max_abs = get_real(&q);
+        check->max_rel = get_real(&q);
+        check->q99_rel = get_real(&q);
+        check->worst_array = get_text(&q, c->arena);
+        check->worst_index = (uint64_t)get_int(&q);
+        check->nondeterministic_allowed = get_int(&q) != 0;
+        check->note = get_text(&q, c->arena);
+        query_end(&q);
+    }
+    return true;
+}
+
+/* Rows of launches: -1 is the total. NULL for a number that the measurement does not have. */
+static struct counters *counters_of(struct profile *profile, int64_t launch)
+{
+    if (launch == -1) {
+        return &profile->total;
+    }
+    return launch >= 0 && launch < profile->nr_launches ? &profile->launches[launch] : NULL;
+}
+
+static bool load_launches(struct store *store, int64_t id, struct candidate *c, struct err *err)
+{
+    struct query q = of_node(store, SQL_GET_LAUNCHES, id);
+    bool row, ok;
+
+    while ((ok = query_next(&q, &row, "reading launches", err)) && row) {
+        int64_t launch = get_int(&q);
+        struct counters *counters = counters_of(&c->profile, launch);
+        struct launch_config config = {.kernel = get_text(&q, c->arena)};
+
+        for (unsigned i = 0; i < 3; i++) {
+            config.grid[i] = get_unsigned(&q);
+        }
+        for (unsigned i = 0; i < 3; i++) {
+            config.block[i] = get_unsigned(&q);
+        }
+        for (unsigned i = 0; i < 3; i++) {
+            config.cluster[i] = get_unsigned(&q);
+        }
+        config.smem_bytes = get_unsigned(&q);
+        if (counters) {
+            counters->blocks_run = (uint64_t)get_int(&q);
+            counters->blocks_all = (uint64_t)get_int(&q);
+        }
+        if (counters && launch >= 0) {
+            c->profile.configs[launch] = config;
+        }
+    }
+    return ok;
+}
+
+static bool load_counters(struct store *store, int64_t id, struct candidate *c, struct err *err)
+{
+    struct query q = of_node(store, SQL_GET_COUNTERS, id);
+    bool row, ok;
+
+    while ((ok = query_next(&q, &row, "reading counters", err)) && row) {
+        struct counters *counters = counters_of(&c->profile, get_int(&q));
+        const char *name = get_text(&q, c->arena);
+        double value = get_real(&q);
+        enum provenance from;
+        enum metric metric;
+
+        if (!metric_parse(name, &metric)) {
+            query_end(&q);
+            return strange(store, "metric", name, err);
+        }
+        if (!parse_provenance(store, get_text(&q, c->arena), &from, err)) {
+            query_end(&q);
+            return false;
+        }
+        if (counters) {
+            counters->metric[metric] = (struct counter){value, from};
+        }
+    }
+    return ok;
+}
+
+static bool load_lines(struct store *store, int64_t id, struct candidate *c, struct err *err)
+{
+    struct query q = of_node(store, SQL_GET_LINES, id);
+    struct line_cost *lines = NULL;
+    int64_t *owners = NULL;
+    size_t cap = 0, cap_owners = 0, nr = 0;
+    bool row, ok;
+
+    while ((ok = query_next(&q, &row, "reading the costs of lines", err)) && row) {
+        lines = grow(lines, &cap, nr + 1, sizeof(*lines));
+        owners = grow(owners, &cap_owners, nr + 1, sizeof(*owners));
+        owners[nr] = get_int(&q);
+        lines[nr].line = get_unsigned(&q);
+        lines[nr].access_bytes = get_unsigned(&q);
+        for (size_t i = 0; i < nr_line_cost_fields; i++) {
+            *(double *)((char *)&lines[nr] + line_cost_fields[i]) = get_real(&q);
+        }
+        nr++;
+    }
+    /* The rows come in runs of one launch each. */
+    for (size_t i = 0, end; i < nr; i = end) {
+        struct counters *counters = counters_of(&c->profile, owners[i]);
+
+        for (end = i; end < nr && owners[end] == owners[i]; end++) {
+        }
+        if (counters) {
+            counters->lines = arena_array(c->arena, end - i, sizeof(*lines));
+            memcpy(counters->lines, &lines[i], (end - i) * sizeof(*lines));
+            counters->nr_lines = (unsigned)(end - i);
+        }
+    }
+    free(lines);
+    free(owners);
+    return ok;
+}
+
+static bool load_profile(struct store *store, int64_t id, struct candidate *c, struct err *err)
+{
+    struct profile *profile = &c->profile;
+    struct query q = of_node(store, SQL_GET_MEASUREMENT, id);
+    bool row;
+
+    if (!query_next(&q, &row, "reading a measurement", err)) {
+        return false;
+    }
+    c->profiled = row;
+    if (!row) {
+        return true;
+    }
+    profile->nr_launches = get_unsigned(&q);
+    profile->longest = get_unsigned(&q);
+    profile->time_ns = get_real(&q);
+    profile->time_low_ns = get_real(&q);
+    profile->time_high_ns = get_real(&q);
+    const char *from = get_text(&q, c->arena);
+
+    query_end(&q);
+    profile->launches =
+        arena_array(c->arena, profile->nr_launches + 1u, sizeof(*profile->launches));
+    profile->configs = arena_array(c->arena, profile->nr_launches + 1u, sizeof(*profile->configs));
+    return parse_provenance(store, from, &profile->time_from, err) &&
+           load_launches(store, id, c, err) && load_counters(store, id, c, err) &&
+           load_lines(store, id, c, err);
+}
+
+static bool load_evidence(struct store *store, int64_t id, struct candidate *c, struct err *err)
+{
+    struct explanation *explanation = &c->explanation;
+    struct query q = of_node(store, SQL_GET_EVIDENCE, id);
+    bool row, ok;
+
+    while ((ok = query_next(&q, &row, "reading evidence", err)) && row) {
+        struct finding *finding = &explanation->findings[get_unsigned(&q)];
+        const char *name = get_text(&q, c->arena);
+        struct evidence evidence = {.value = get_real(&q)};
+
+        ok = (metric_parse(name, &evidence.metric) || strange(store, "metric", name, err)) &&
+             parse_provenance(store, get_text(&q, c->arena), &evidence.from, err);
+        if (!ok || finding->nr_evidence == FINDING_MAX_EVIDENCE) {
+            query_end(&q);
+            return ok;
+        }
+        finding->evidence[finding->nr_evidence++] = evidence;
+    }
+    return ok;
+}
+
+static bool load_weights(struct store *store, int64_t id, struct candidate *c, struct err *err)
+{
+    struct explanation *explanation = &c->explanation;
+    struct query q = of_node(store, SQL_GET_WEIGHTS, id);
+    bool row, ok;
+
+    while ((ok = query_next(&q, &row, "reading weights", err)) && row) {
+        struct finding *finding = &explanation->findings[get_unsigned(&q)];
+        struct weight weight;
+
+        ok = parse_action(store, get_text(&q, c->arena), &weight.action, err);
+        if (!ok || finding->nr_weights == FINDING_MAX_WEIGHTS) {
+            query_end(&q);
+            return ok;
+        }
+        weight.weight = (float)get_real(&q);
+        finding->weights[finding->nr_weights++] = weight;
+    }
+    return ok;
+}
+
+static bool load_findings(struct store *store, int64_t id, struct candidate *c, struct err *err)
+{
+    struct query q = of_node(store, SQL_GET_FINDINGS, id);
+    struct finding *findings = NULL;
+    size_t cap = 0, nr = 0;
+    bool row, ok;
+
+    while ((ok = query_next(&q, &row, "reading findings", err)) && row) {
+        findings = grow(findings, &cap, nr + 1, sizeof(*findings));
+        struct finding *finding = &findings[nr++];
+
+        *finding = (struct finding){.tool = get_text(&q, c->arena)};
+        finding->severity = (enum severity)get_int(&q);
+        finding->line = get_unsigned(&q);
+        const char *text = get_text(&q, c->arena);
+
+        strncpy(finding->text, text ? text : "", sizeof(finding->text) - 1);
+        finding->share = get_real(&q);
+        finding->max_gain = get_real(&q);
+    }
+    if (nr > 0) {
+        c->explanation.findings = arena_array(c->arena, nr, sizeof(*findings));
+        memcpy(c->explanation.findings, findings, nr * sizeof(*findings));
+        c->explanation.nr_findings = (unsigned)nr;
+    }
+    free(findings);
+    return ok && load_evidence(store, id, c, err) && load_weights(store, id, c, err);
+}
+
+static bool load_explanation(struct store *store, int64_t id, struct candidate *c, struct err *err)
+{
+    struct explanation *explanation = &c->explanation;
+    struct query q = of_node(store, SQL_GET_EXPLANATION, id);
+    bool row;
+
+    if (!query_next(&q, &row, "reading an explanation", err)) {
+        return false;
+    }
+    if (!row) {
+        return true;
+    }
+    const char *bound = get_text(&q, c->arena);
+
+    explanation->confidence = get_real(&q);
+    explanation->roofline_ns = get_real(&q);
+    explanation->roofline_share = get_real(&q);
+    explanation->summary = get_text(&q, c->arena);
+    explanation->unexamined = get_text(&q, c->arena);
+    query_end(&q);
+    return parse_bound(store, bound, &explanation->bound, err) && load_findings(store, id, c, err);
+}
+
+static bool read_option(
+    struct query *q, struct arena *arena, struct option *option, struct err *err)
+{
+    if (!parse_action(q->store, get_text(q, arena), &option->action, err) ||
+        !parse_proposer(q->store, get_text(q, arena), &option->proposer, err)) {
+        query_end(q);
+        return false;
+    }
+    option->variant = get_unsigned(q);
+    option->prior = (float)get_real(q);
+    option->what = get_text(q, arena);
+    return true;
+}
+
+static bool load_options(struct store *store, int64_t id, struct candidate *c, struct err *err)
+{
+    struct query q = of_node(store, SQL_GET_OPTIONS, id);
+    struct option *options = NULL;
+    size_t cap = 0, nr = 0;
+    bool row, ok;
+
+    while ((ok = query_next(&q, &row, "reading options", err)) && row) {
+        options = grow(options, &cap, nr + 1, sizeof(*options));
+        if (!read_option(&q, c->arena, &options[nr++], err)) {
+            ok = false;
+            break;
+        }
+    }
+    if (ok && nr > 0) {
+        c->options = arena_array(c->arena, nr, sizeof(*options));
+        memcpy(c->options, options, nr * sizeof(*options));
+        c->nr_options = (unsigned)nr;
+    }
+    free(options);
+    return ok;
+}
+
+/* The node's own row; *id 0 when there is none. */
+static bool load_row(
+    struct store *store, int64_t node, struct candidate *c, int64_t *id, struct err *err)
+{
+    struct query q = query_start(store, SQL_GET_NODE);
+    bool row;
+
+    *id = 0;
+    put_int(&q, store->run);
+    put_int(&q, node);
+    if (!query_next(&q, &row, "reading a node", err)) {
+        return false;
+    }
+    if (!row) {
+        return true;
+    }
+    *c = (struct candidate){.arena = c->arena, .task = c->task, .node = node};
+    *id = get_int(&q);
+    c->parent = sqlite3_column_type(q.stmt, q.at) == SQLITE_NULL ? -1 : 0;
+    c->parent += get_int(&q);
+    c->seed = (uint64_t)get_int(&q);
+    if (!read_option(&q, c->arena, &c->option, err)) {
+        return false;
+    }
+    c->proposal_note = get_text(&q, c->arena);
+    const char *verdict = get_text(&q, c->arena);
+
+    c->verdict_text = get_text(&q, c->arena);
+    c->verdict_line = get_unsigned(&q);
+    c->recalled_from = sqlite3_column_type(q.stmt, q.at) == SQLITE_NULL ? -1 : 0;
+    c->recalled_from += get_int(&q);
+    c->speedup = get_real(&q);
+    c->source_bytes = (size_t)sqlite3_column_bytes(q.stmt, q.at);
+    c->source = get_text(&q, c->arena);
+    query_end(&q);
+    return (verdict && verdict_parse(verdict, &c->verdict)) ||
+           strange(store, "verdict", verdict, err);
+}
+
+bool store_load_node(
+    struct store *store, int64_t node, struct candidate *c, bool *found, struct err *err)
+{
+    int64_t id;
+
+    if (!db_has_run(store, err) || !load_row(store, node, c, &id, err)) {
+        return false;
+    }
+    *found = id != 0;
+    if (!*found) {
+        return true;
+    }
+    return (load_compilation(store, id, c, err) && load_check(store, id, c, err) &&
+               load_profile(store, id, c, err) && load_explanation(store, id, c, err) &&
+               load_options(store, id, c, err)) ||
+           err_wrap(err, "node %lld", (long long)node);
+}
+
+bool store_load_source(struct store *store, struct arena *arena, int64_t node, const char **source,
+    size_t *bytes, struct err *err)
+{
+    bool row;
+
+    if (!db_has_run(store, err)) {
+        return false;
+    }
+    struct query q = query_start(store, SQL_SOURCE_OF_NODE);
+
+    put_int(&q, store->run);
+    put_int(&q, node);
+    if (!query_next(&q, &row, "reading a source", err)) {
+        return false;
+    }
+    if (!row) {
+        return err_set(
+            err, "%s: there is no source of node %lld in this run", store->path, (long long)node);
+    }
+    *bytes = (size_t)sqlite3_column_bytes(q.stmt, 0);
+    *source = get_text(&q, arena);
+    query_end(&q);
+    return true;
+}
+
+static size_t nr_lines_of(const char *text, size_t bytes)
+{
+    size_t nr = 0;
+
+    for (size_t i = 0; i < bytes; i++) {
+        nr += text[i] == '\n';
+    }
+    return nr;
+}
+
+static void forget_lines(struct profile *profile)
+{
+    for (unsigned i = 0; i < profile->nr_launches; i++) {
+        profile->launches[i].lines = NULL;
+        profile->launches[i].nr_lines = 0;
+    }
+    profile->total.lines = NULL;
+    profile->total.nr_lines = 0;
+}
+
+bool store_recall(struct store *store, struct candidate *c, struct err *err)
+{
+    bool row;
+
+    c->recalled_from = -1;
+    if (!db_has_run(store, err)) {
+        return false;
+    }
+    if (c->compilation.key.high == 0 && c->compilation.key.low == 0) {
+        return true;
+    }
+    struct query q = query_start(store, SQL_NODE_BY_KEY);
+
+    put_int(&q, store->run);
+    put_hash(&q, c->compilation.key);
+    if (!query_next(&q, &row, "looking for a twin", err)) {
+        return false;
+    }
+    if (!row) {
+        return true;
+    }
+    int64_t id = get_int(&q), number = get_int(&q);
+    const char *verdict = get_text(&q, c->arena), *verdict_text = get_text(&q, c->arena);
+    unsigned verdict_line = get_unsigned(&q);
+    size_t bytes = (size_t)sqlite3_column_bytes(q.stmt, q.at);
+    const char *source = get_text(&q, c->arena);
+
+    query_end(&q);
+    if (!verdict || !verdict_parse(verdict, &c->verdict)) {
+        return strange(store, "verdict", verdict, err);
+    }
+    if (!load_check(store, id, c, err) || !load_profile(store, id, c, err)) {
+        return err_wrap(err, "node %lld", (long long)number);
+    }
+    bool same_lines = source && c->source &&
+                      nr_lines_of(source, bytes) == nr_lines_of(c->source, c->source_bytes);
+
+    if (!same_lines) {
+        forget_lines(&c->profile);
+    }
+    c->verdict_text = verdict_text;
+    c->verdict_line = same_lines ? verdict_line : 0;
+    c->recalled_from = number;
+    return true;
+}

@@ -1,0 +1,842 @@
+/* Tests of store/: what goes in comes out, and a killed process leaves whole nodes. */
+#include "store/db.h"
+
+#include "base/rng.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct fixture {
+    char folder[64], path[96];
+    struct arena *arena;
+    struct store *store;
+    struct err err;
+};
+
+static const struct run_info run_values = {.kernel_path = "kernels/matmul.cu",
+    .original = "__global__ void f() {}\n",
+    .device = "emu:h100",
+    .policy = "mcts",
+    .version = "0.1.0",
+    .seed = 0xfedcba9876543210u,
+    .budget = "50"};
+
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+
+    strcpy(f->folder, "/tmp/keet-store-XXXXXX");
+    assert_non_null(mkdtemp(f->folder));
+    snprintf(f->path, sizeof(f->path), "%s/run.db", f->folder);
+    f->arena = arena_create();
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const ends[] = {"", "-wal", "-shm", "-journal"};
+    char path[128];
+
+    store_close(f->store);
+    arena_destroy(f->arena);
+    for (unsigned i = 0; i < 4; i++) {
+        snprintf(path, sizeof(path), "%s%s", f->path, ends[i]);
+        unlink(path);
+    }
+    rmdir(f->folder);
+    free(f);
+    return 0;
+}
+
+static void open_store(struct fixture *f)
+{
+    f->store = store_open(f->path, &f->err);
+    if (!f->store) {
+        fail_msg("%s", f->err.text);
+    }
+}
+
+static void begin(struct fixture *f)
+{
+    struct run_info run = run_values;
+
+    open_store(f);
+    if (!store_begin_run(f->store, &run, &f->err)) {
+        fail_msg("%s", f->err.text);
+    }
+}
+
+static void reopen(struct fixture *f)
+{
+    struct run_info run;
+    bool found;
+
+    store_close(f->store);
+    open_store(f);
+    assert_true(store_find_run(f->store, f->arena, &run, &found, &f->err));
+    assert_true(found);
+}
+
+static void fill_lines(struct arena *arena, struct counters *counters, unsigned nr, struct rng *rng)
+{
+    counters->lines = arena_array(arena, nr, sizeof(*counters->lines));
+    counters->nr_lines = nr;
+    for (unsigned i = 0; i < nr; i++) {
+        struct line_cost *line = &counters->lines[i];
+
+        *line = (struct line_cost){.line = 3 + 2 * i, .access_bytes = 4 + i};
+        for (size_t k = 0; k < nr_line_cost_fields; k++) {
+            *(double *)((char *)line + line_cost_fields[k]) = rng_unit(rng) * 1e9;
+        }
+    }
+}
+
+static void fill_counters(struct arena *arena, struct counters *counters, struct rng *rng)
+{
+    *counters = (struct counters){.blocks_run = rng_next(rng), .blocks_all = rng_next(rng)};
+    for (unsigned m = 0; m < NR_METRICS; m++) {
+        if (m % 5 != 4) { /* every fifth absent */
+            counters_set(counters, (enum metric)m, rng_normal(rng) / 3,
+                (enum provenance)(1 + rng_below(rng, NR_PROVENANCES - 1)));
+        }
+    }
+    fill_lines(arena, counters, 3, rng);
+}
+
+static void fill_findings(struct arena *arena, struct explanation *explanation, struct rng *rng)
+{
+    explanation->findings = arena_array(arena, 2, sizeof(*explanation->findings));
+    explanation->nr_findings = 2;
+    for (unsigned i = 0; i < 2; i++) {
+        struct finding *finding = &explanation->findings[i];
+
+        *finding = (struct finding){.tool = i ? "tail" : "coalescing",
+            .severity = i ? SEVERITY_INFO : SEVERITY_CRITICAL,
+            .line = 9 * i,
+            .share = rng_unit(rng),
+            .max_gain = 1 / rng_unit(rng),
+            .nr_evidence = i ? 1 : FINDING_MAX_EVIDENCE,
+            .nr_weights = i ? 0 : FINDING_MAX_WEIGHTS};
+        memset(finding->text, 'a' + (int)i, FINDING_TEXT_BYTES - 1);
+        for (unsigned k = 0; k < finding->nr_evidence; k++) {
+            finding->evidence[k] =
+                (struct evidence){(enum metric)(7 * k), rng_normal(rng), PROV_SAMPLED};
+        }
+        for (unsigned k = 0; k < finding->nr_weights; k++) {
+            finding->weights[k] = (struct weight){(enum action)(2 * k), (float)rng_unit(rng)};
+        }
+    }
+}
+
+static void fill_options(struct arena *arena, struct candidate *c, unsigned nr, struct rng *rng)
+{
+    c->options = arena_array(arena, nr, sizeof(*c->options));
+    c->nr_options = nr;
+    for (unsigned i = 0; i < nr; i++) {
+        c->options[i] = (struct option){.action = (enum action)(i % NR_ACTIONS),
+            .proposer = i % 2 ? PROPOSER_TUNER : PROPOSER_REWRITER,
+            .variant = i,
+            .prior = (float)rng_unit(rng),
+            .what = arena_printf(arena, "option %u with 'quotes' and \"more\"; --", i)};
+    }
+}
+
+/* A candidate with every part filled. */
+static struct candidate full_candidate(struct arena *arena, int64_t node, uint64_t seed)
+{
+    struct rng rng;
+    struct candidate c = {.arena = arena, .node = node, .parent = node - 1, .recalled_from = -1};
+
+    rng_seed(&rng, seed, 0);
+    c.seed = rng_next(&rng) | 1ull << 63;
+    c.option = (struct option){node ? ACTION_SHARED_TILE : ACTION_NONE,
+        node ? PROPOSER_REWRITER : PROPOSER_NONE, 7, 0.1f, "tile the loop at line 9"};
+    c.source = arena_printf(
+        arena, "// %llu\n__global__ void f() {}\n// caf\xc3\xa9 '\n", (unsigned long long)seed);
+    c.source_bytes = strlen(c.source);
+    c.proposal_note = "staged A and B";
+    c.compilation = (struct compilation){.ptx = ".version 8.0",
+        .ptx_bytes = 12,
+        .cubin = "\x7f"
+                 "ELF",
+        .cubin_bytes = 4,
+        .log = "ptxas info",
+        .key = {seed + 1, 2},
+        .compile_ms = 12.25,
+        .cached = true};
+    c.compilation.kernels = arena_array(arena, 2, sizeof(*c.compilation.kernels));
+    c.compilation.nr_kernels = 2;
+    c.compilation.kernels[0] =
+        (struct kernel_facts){"f<float>", "_Z1fIfEvv", 32, 1, 2, 3, 4096, 5, 1};
+    c.compilation.kernels[1] = (struct kernel_facts){"g", NULL, 255, 0, 0, 0, 0, 0, 0};
+    c.check = (struct check_result){
+        9, 3, 1e-7, (double)INFINITY, 0.1 + 0.2, "C", UINT64_MAX, true, "compared 9 runs"};
+    c.profiled = true;
+    c.profile = (struct profile){.nr_launches = 2,
+        .longest = 1,
+        .time_ns = 12345.678,
+        .time_low_ns = 1.0 / 3,
+        .time_high_ns = 1e300,
+        .time_from = PROV_MODELLED};
+    c.profile.launches = arena_array(arena, 2, sizeof(*c.profile.launches));
+    c.profile.configs = arena_array(arena, 2, sizeof(*c.profile.configs));
+    for (unsigned i = 0; i < 2; i++) {
+        fill_counters(arena, &c.profile.launches[i], &rng);
+        c.profile.configs[i] = (struct launch_config){
+            i ? "g" : "f<float>", {1024, 2, 3 + i}, {256, 1, 1}, {1, 1, 1}, 48 * i};
+    }
+    fill_counters(arena, &c.profile.total, &rng);
+    c.explanation = (struct explanation){.bound = BOUND_LATENCY,
+        .confidence = 0.7,
+        .roofline_ns = 100.5,
+        .roofline_share = 0.01,
+        .summary = "It waits.",
+        .unexamined = "divergence"};
+    fill_findings(arena, &c.explanation, &rng);
+    fill_options(arena, &c, 12, &rng);
+    c.speedup = 3.0000000000000004;
+    return c;
+}
+
+static void same_text(const char *a, const char *b)
+{
+    if (!a || !b) {
+        assert_ptr_equal(a, b);
+    } else {
+        assert_string_equal(a, b);
+    }
+}
+
+static void same_real(double a, double b)
+{
+    assert_memory_equal(&a, &b, sizeof(a));
+}
+
+static void same_counters(const struct counters *a, const struct counters *b)
+{
+    assert_true(a->blocks_run == b->blocks_run && a->blocks_all == b->blocks_all);
+    for (unsigned m = 0; m < NR_METRICS; m++) {
+        assert_int_equal(a->metric[m].from, b->metric[m].from);
+        if (a->metric[m].from != PROV_ABSENT) {
+            same_real(a->metric[m].value, b->metric[m].value);
+        }
+    }
+    assert_int_equal(a->nr_lines, b->nr_lines);
+    for (unsigned i = 0; i < a->nr_lines; i++) {
+        assert_int_equal(a->lines[i].line, b->lines[i].line);
+        assert_int_equal(a->lines[i].access_bytes, b->lines[i].access_bytes);
+        same_real(a->lines[i].warp_inst, b->lines[i].warp_inst);
+        same_real(a->lines[i].global_sectors_ideal, b->lines[i].global_sectors_ideal);
+        same_real(a->lines[i].shared_wavefronts_ideal, b->lines[i].shared_wavefronts_ideal);
+        same_real(a->lines[i].branches_divergent, b->lines[i].branches_divergent);
+        same_real(a->lines[i].conversion_inst, b->lines[i].conversion_inst);
+        same_real(a->lines[i].stall_cycles, b->lines[i].stall_cycles);
+    }
+}
+
+static void same_profile(const struct profile *a, const struct profile *b)
+{
+    assert_int_equal(a->nr_launches, b->nr_launches);
+    assert_int_equal(a->longest, b->longest);
+    assert_int_equal(a->time_from, b->time_from);
+    same_real(a->time_ns, b->time_ns);
+    same_real(a->time_low_ns, b->time_low_ns);
+    same_real(a->time_high_ns, b->time_high_ns);
+    same_counters(&a->total, &b->total);
+    for (unsigned i = 0; i < a->nr_launches; i++) {
+        same_counters(&a->launches[i], &b->launches[i]);
+        same_text(a->configs[i].kernel, b->configs[i].kernel);
+        assert_memory_equal(a->configs[i].grid, b->configs[i].grid, sizeof(a->configs[i].grid));
+        assert_memory_equal(a->configs[i].block, b->configs[i].block, sizeof(a->configs[i].block));
+        assert_memory_equal(
+            a->configs[i].cluster, b->configs[i].cluster, sizeof(a->configs[i].cluster));
+        assert_int_equal(a->configs[i].smem_bytes, b->configs[i].smem_bytes);
+    }
+}
+
+static void same_compilation(const struct compilation *a, const struct compilation *b)
+{
+    assert_true(a->key.high == b->key.high && a->key.low == b->key.low);
+    same_text(a->log, b->log);
+    same_real(a->compile_ms, b->compile_ms);
+    assert_int_equal(a->cached, b->cached);
+    assert_int_equal(a->nr_kernels, b->nr_kernels);
+    for (unsigned i = 0; i < a->nr_kernels; i++) {
+        const struct kernel_facts *k = &a->kernels[i], *l = &b->kernels[i];
+
+        same_text(k->kernel, l->kernel);
+        same_text(k->lowered, l->lowered);
+        assert_memory_equal(&k->registers, &l->registers,
+            offsetof(struct kernel_facts, nr_barriers) + sizeof(k->nr_barriers) -
+                offsetof(struct kernel_facts, registers));
+    }
+}
+
+static void same_check(const struct check_result *a, const struct check_result *b)
+{
+    assert_int_equal(a->nr_runs, b->nr_runs);
+    assert_int_equal(a->nr_shapes, b->nr_shapes);
+    same_real(a->max_abs, b->max_abs);
+    same_real(a->max_rel, b->max_rel);
+    same_real(a->q99_rel, b->q99_rel);
+    same_text(a->worst_array, b->worst_array);
+    assert_true(a->worst_index == b->worst_index);
+    assert_int_equal(a->nondeterministic_allowed, b->nondeterministic_allowed);
+    same_text(a->note, b->note);
+}
+
+static void same_explanation(const struct explanation *a, const struct explanation *b)
+{
+    assert_int_equal(a->bound, b->bound);
+    same_real(a->confidence, b->confidence);
+    same_real(a->roofline_ns, b->roofline_ns);
+    same_real(a->roofline_share, b->roofline_share);
+    same_text(a->summary, b->summary);
+    same_text(a->unexamined, b->unexamined);
+    assert_int_equal(a->nr_findings, b->nr_findings);
+    for (unsigned i = 0; i < a->nr_findings; i++) {
+        const struct finding *f = &a->findings[i], *g = &b->findings[i];
+
+        same_text(f->tool, g->tool);
+        same_text(f->text, g->text);
+        assert_int_equal(f->severity, g->severity);
+        assert_int_equal(f->line, g->line);
+        same_real(f->share, g->share);
+        same_real(f->max_gain, g->max_gain);
+        assert_int_equal(f->nr_evidence, g->nr_evidence);
+        for (unsigned k = 0; k < f->nr_evidence; k++) {
+            assert_int_equal(f->evidence[k].metric, g->evidence[k].metric);
+            assert_int_equal(f->evidence[k].from, g->evidence[k].from);
+            same_real(f->evidence[k].value, g->evidence[k].value);
+        }
+        assert_int_equal(f->nr_weights, g->nr_weights);
+        assert_memory_equal(f->weights, g->weights, f->nr_weights * sizeof(f->weights[0]));
+    }
+}
+
+static void same_option(const struct option *a, const struct option *b)
+{
+    assert_int_equal(a->action, b->action);
+    assert_int_equal(a->proposer, b->proposer);
+    assert_int_equal(a->variant, b->variant);
+    assert_memory_equal(&a->prior, &b->prior, sizeof(a->prior));
+    same_text(a->what, b->what);
+}
+
+static void same_candidate(const struct candidate *a, const struct candidate *b)
+{
+    assert_true(a->node == b->node && a->parent == b->parent && a->seed == b->seed);
+    same_option(&a->option, &b->option);
+    assert_int_equal(a->source_bytes, b->source_bytes);
+    same_text(a->source, b->source);
+    same_text(a->proposal_note, b->proposal_note);
+    assert_int_equal(a->verdict, b->verdict);
+    same_text(a->verdict_text, b->verdict_text);
+    assert_int_equal(a->verdict_line, b->verdict_line);
+    same_compilation(&a->compilation, &b->compilation);
+    same_check(&a->check, &b->check);
+    assert_int_equal(a->profiled, b->profiled);
+    same_profile(&a->profile, &b->profile);
+    same_explanation(&a->explanation, &b->explanation);
+    assert_true(a->recalled_from == b->recalled_from);
+    assert_int_equal(a->nr_options, b->nr_options);
+    for (unsigned i = 0; i < a->nr_options; i++) {
+        same_option(&a->options[i], &b->options[i]);
+    }
+    same_real(a->speedup, b->speedup);
+}
+
+static void put(struct fixture *f, const struct candidate *c)
+{
+    if (!store_kernel(f->store, c, &f->err)) {
+        fail_msg("%s", f->err.text);
+    }
+}
+
+static struct candidate get(struct fixture *f, int64_t node)
+{
+    struct candidate c = {.arena = f->arena};
+    bool found = false;
+
+    if (!store_load_node(f->store, node, &c, &found, &f->err)) {
+        fail_msg("%s", f->err.text);
+    }
+    assert_true(found);
+    return c;
+}
+
+static void test_round_trip(void **state)
+{
+    struct fixture *f = *state;
+    struct candidate root = full_candidate(f->arena, 0, 1), child = full_candidate(f->arena, 1, 2);
+    struct candidate back, missing = {.arena = f->arena};
+    const char *source;
+    size_t bytes;
+    int64_t nr;
+    bool found = true;
+
+    begin(f);
+    child.recalled_from = 0;
+    put(f, &root);
+    put(f, &child);
+    reopen(f);
+    back = get(f, 0);
+    same_candidate(&root, &back);
+    back = get(f, 1);
+    same_candidate(&child, &back);
+    assert_true(store_nr_nodes(f->store, &nr, &f->err));
+    assert_int_equal(nr, 2);
+    assert_true(store_load_source(f->store, f->arena, 1, &source, &bytes, &f->err));
+    assert_int_equal(bytes, child.source_bytes);
+    assert_string_equal(source, child.source);
+    assert_true(store_load_node(f->store, 2, &missing, &found, &f->err));
+    assert_false(found);
+    assert_false(store_load_source(f->store, f->arena, 2, &source, &bytes, &f->err));
+}
+
+static void test_dead_candidate(void **state)
+{
+    struct fixture *f = *state;
+    struct candidate root = full_candidate(f->arena, 0, 1), back;
+    struct candidate dead = {.arena = f->arena,
+        .node = 1,
+        .option = {ACTION_FUSE, PROPOSER_MODEL, 0, 0.5f, NULL},
+        .recalled_from = -1};
+
+    begin(f);
+    put(f, &root);
+    candidate_fail(&dead, VERDICT_NO_KERNEL, 12, "k.cu:12: %s", "nothing there");
+    put(f, &dead);
+    back = get(f, 1);
+    same_candidate(&dead, &back);
+    assert_null(back.source);
+    assert_int_equal(back.verdict, VERDICT_NO_KERNEL);
+    assert_string_equal(back.verdict_text, "k.cu:12: nothing there");
+}
+
+static int64_t ask_number(struct store *store, const char *sql)
+{
+    sqlite3_stmt *stmt;
+    int64_t value;
+
+    assert_int_equal(sqlite3_prepare_v2(store->db, sql, -1, &stmt, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+    value = sqlite3_column_int64(stmt, 0);
+    sqlite3_finalize(stmt);
+    return value;
+}
+
+static void test_sources_are_stored_once(void **state)
+{
+    struct fixture *f = *state;
+    struct candidate a = full_candidate(f->arena, 0, 1), b = full_candidate(f->arena, 1, 1);
+
+    begin(f);
+    put(f, &a);
+    put(f, &b);
+    assert_int_equal(ask_number(f->store, "SELECT count(*) FROM source"), 1);
+    assert_int_equal(ask_number(f->store, "PRAGMA foreign_keys"), 1);
+    assert_int_equal(ask_number(f->store, "SELECT count(*) FROM pragma_journal_mode"
+                                          " WHERE journal_mode = 'wal'"),
+        1);
+    assert_int_equal(ask_number(f->store, "PRAGMA user_version"), 1);
+    /* The tables that later stages fill are there. */
+    assert_int_equal(ask_number(f->store, "SELECT count(*) FROM model_call"), 0);
+    assert_int_equal(ask_number(f->store, "SELECT count(*) FROM lesson"), 0);
+}
+
+static void test_a_node_twice_is_refused_whole(void **state)
+{
+    struct fixture *f = *state;
+    struct candidate a = full_candidate(f->arena, 0, 1), b = full_candidate(f->arena, 0, 2);
+    struct candidate orphan = full_candidate(f->arena, 5, 3), back;
+
+    begin(f);
+    put(f, &a);
+    assert_false(store_kernel(f->store, &b, &f->err));
+    assert_non_null(strstr(f->err.text, f->path));
+    assert_false(store_kernel(f->store, &orphan, &f->err)); /* its parent, 4, is not there */
+    assert_non_null(strstr(f->err.text, "node 5"));
+    assert_int_equal(ask_number(f->store, "SELECT count(*) FROM source"), 1);
+    back = get(f, 0);
+    same_candidate(&a, &back);
+}
+
+static void test_recall(void **state)
+{
+    struct fixture *f = *state;
+    struct candidate a = full_candidate(f->arena, 0, 1), b = full_candidate(f->arena, 1, 2);
+    struct candidate twin = {.arena = f->arena, .source = "1\n2\n3\n", .source_bytes = 6};
+    struct candidate longer = {.arena = f->arena, .source = "1\n2\n3\n4\n", .source_bytes = 8};
+    struct candidate stranger = {.arena = f->arena};
+
+    begin(f);
+    put(f, &a);
+    candidate_fail(&b, VERDICT_RACE, 2, "k.cu:2: race");
+    put(f, &b);
+
+    twin.compilation.key = b.compilation.key;
+    assert_true(store_recall(f->store, &twin, &f->err));
+    assert_int_equal(twin.recalled_from, 1);
+    assert_int_equal(twin.verdict, VERDICT_RACE);
+    assert_int_equal(twin.verdict_line, 2);
+    assert_true(twin.profiled);
+    same_check(&b.check, &twin.check);
+    same_profile(&b.profile, &twin.profile);
+
+    longer.compilation.key = a.compilation.key;
+    assert_true(store_recall(f->store, &longer, &f->err));
+    assert_int_equal(longer.recalled_from, 0);
+    assert_int_equal(longer.verdict, VERDICT_OK);
+    assert_int_equal(longer.profile.total.nr_lines, 0); /* they would name the wrong lines */
+    same_real(longer.profile.time_ns, a.profile.time_ns);
+
+    stranger.compilation.key = (struct hash){99, 99};
+    assert_true(store_recall(f->store, &stranger, &f->err));
+    assert_int_equal(stranger.recalled_from, -1);
+    assert_false(stranger.profiled);
+    stranger.compilation.key = (struct hash){0, 0}; /* never compiled: equals nothing */
+    assert_true(store_recall(f->store, &stranger, &f->err));
+    assert_int_equal(stranger.recalled_from, -1);
+}
+
+static void test_recall_stays_in_the_run(void **state)
+{
+    struct fixture *f = *state;
+    struct candidate a = full_candidate(f->arena, 0, 1), twin = {.arena = f->arena};
+    struct run_info run = run_values;
+
+    begin(f);
+    put(f, &a);
+    assert_true(store_begin_run(f->store, &run, &f->err));
+    twin.compilation.key = a.compilation.key;
+    assert_true(store_recall(f->store, &twin, &f->err));
+    assert_int_equal(twin.recalled_from, -1);
+}
+
+static void test_runs(void **state)
+{
+    struct fixture *f = *state;
+    struct run_info run = run_values, found_run = {0}, other;
+    bool found = true;
+    int64_t nr;
+
+    open_store(f);
+    assert_false(store_nr_nodes(f->store, &nr, &f->err));
+    assert_true(store_find_run(f->store, f->arena, &found_run, &found, &f->err));
+    assert_false(found);
+    assert_true(store_begin_run(f->store, &run, &f->err));
+    run.policy = "greedy";
+    assert_true(store_begin_run(f->store, &run, &f->err));
+    store_close(f->store);
+    open_store(f);
+    assert_true(store_find_run(f->store, f->arena, &found_run, &found, &f->err));
+    assert_true(found);
+    assert_int_equal(found_run.id, 2);
+    assert_string_equal(found_run.policy, "greedy");
+    assert_string_equal(found_run.original, run_values.original);
+    assert_true(found_run.seed == run_values.seed);
+    assert_int_equal(strlen(found_run.started), 20);
+    assert_false(found_run.done);
+    assert_true(store_end_run(f->store, "budget", &f->err));
+    assert_true(store_find_run(f->store, f->arena, &found_run, &found, &f->err));
+    assert_true(found_run.done);
+
+    other = found_run;
+    other.budget = "100";
+    assert_true(store_same_run(&found_run, &other, &f->err));
+    other.seed = 7;
+    assert_false(store_same_run(&found_run, &other, &f->err));
+    assert_non_null(strstr(f->err.text, "--seed 18364758544493064720, not 7"));
+    other = found_run;
+    other.device = "gpu:0";
+    assert_false(store_same_run(&found_run, &other, &f->err));
+    assert_non_null(strstr(f->err.text, "--device emu:h100, not gpu:0"));
+    other = found_run;
+    other.original = "x";
+    assert_false(store_same_run(&found_run, &other, &f->err));
+    assert_non_null(strstr(f->err.text, "changed"));
+}
+
+/* The hash sees the tree, and not the clock. */
+static void test_tree_hash(void **state)
+{
+    struct fixture *f = *state;
+    struct candidate a = full_candidate(f->arena, 0, 1), b = full_candidate(f->arena, 1, 2);
+    struct run_info run = run_values;
+    char first[33], again[33], other[33];
+
+    begin(f);
+    put(f, &a);
+    assert_true(store_tree_hash(f->store, other, &f->err));
+    put(f, &b);
+    assert_true(store_tree_hash(f->store, first, &f->err));
+    assert_int_equal(strlen(first), 32);
+    assert_string_not_equal(first, other);
+
+    a.compilation.compile_ms = 99; /* a wall time */
+    assert_true(store_begin_run(f->store, &run, &f->err));
+    put(f, &a);
+    put(f, &b);
+    assert_true(store_tree_hash(f->store, again, &f->err));
+    assert_string_equal(first, again);
+
+    b.speedup = nextafter(b.speedup, 9);
+    assert_true(store_begin_run(f->store, &run, &f->err));
+    put(f, &a);
+    put(f, &b);
+    assert_true(store_tree_hash(f->store, again, &f->err));
+    assert_string_not_equal(first, again);
+}
+
+static void expect_refusal(struct fixture *f, const char *why)
+{
+    f->store = store_open(f->path, &f->err);
+    assert_null(f->store);
+    assert_non_null(strstr(f->err.text, f->path));
+    if (!strstr(f->err.text, why)) {
+        fail_msg("'%s' does not say '%s'", f->err.text, why);
+    }
+}
+
+static void write_file(const char *path, long at, const void *bytes, size_t len)
+{
+    FILE *file = fopen(path, at < 0 ? "wb" : "r+b");
+
+    assert_non_null(file);
+    assert_int_equal(fseek(file, at < 0 ? 0 : at, SEEK_SET), 0);
+    assert_int_equal(fwrite(bytes, 1, len, file), len);
+    fclose(file);
+}
+
+static void test_not_a_database(void **state)
+{
+    struct fixture *f = *state;
+    char junk[4096];
+
+    memset(junk, 'x', sizeof(junk));
+    write_file(f->path, -1, junk, sizeof(junk));
+    expect_refusal(f, "not a keet-opt database");
+}
+
+static void test_newer_schema(void **state)
+{
+    struct fixture *f = *state;
+
+    open_store(f);
+    assert_int_equal(
+        sqlite3_exec(f->store->db, "PRAGMA user_version = 7", NULL, NULL, NULL), SQLITE_OK);
+    store_close(f->store);
+    expect_refusal(f, "newer keet-opt (schema 7, this one knows 1)");
+}
+
+static void test_database_of_another_program(void **state)
+{
+    struct fixture *f = *state;
+    sqlite3 *db;
+
+    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "CREATE TABLE bookmark (x)", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    expect_refusal(f, "another program");
+}
+
+static void test_folder_that_is_not_there(void **state)
+{
+    struct fixture *f = *state;
+
+    snprintf(f->path, sizeof(f->path), "%s/no/run.db", f->folder);
+    expect_refusal(f, "its folder exists");
+}
+
+static void test_corrupted_file(void **state)
+{
+    struct fixture *f = *state;
+    char junk[4096 * 40];
+    int64_t nr;
+    bool ok = true;
+
+    begin(f);
+    for (int64_t i = 0; i < 20; i++) {
+        struct candidate c = full_candidate(f->arena, i, (uint64_t)i);
+
+        put(f, &c);
+    }
+    store_close(f->store);
+    f->store = NULL;
+    memset(junk, 0x5a, sizeof(junk));
+    write_file(f->path, 4096, junk, sizeof(junk));
+    f->store = store_open(f->path, &f->err);
+    if (f->store) {
+        struct run_info run;
+        bool found;
+
+        ok = store_find_run(f->store, f->arena, &run, &found, &f->err) &&
+             store_nr_nodes(f->store, &nr, &f->err);
+        assert_false(ok);
+    }
+    assert_non_null(strstr(f->err.text, "damaged"));
+    assert_non_null(strstr(f->err.text, f->path));
+}
+
+static void test_locked(void **state)
+{
+    struct fixture *f = *state;
+    struct run_info run = run_values;
+    sqlite3 *other;
+
+    open_store(f);
+    assert_int_equal(sqlite3_open(f->path, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_busy_timeout(f->store->db, 20); /* instead of the usual 5 s */
+    assert_false(store_begin_run(f->store, &run, &f->err));
+    assert_non_null(strstr(f->err.text, "another process has locked it"));
+    assert_non_null(strstr(f->err.text, f->path));
+    sqlite3_close(other);
+    assert_true(store_begin_run(f->store, &run, &f->err));
+}
+
+static void test_disk_full(void **state)
+{
+    struct fixture *f = *state;
+    struct candidate c = full_candidate(f->arena, 0, 1);
+    int64_t nr = -1;
+
+    begin(f);
+    /* A full disk, as SQLite sees it: no page more. */
+    c.source = arena_alloc(f->arena, 1 << 20);
+    memset((char *)c.source, 'x', 1 << 20);
+    c.source_bytes = 1 << 20;
+    ask_number(f->store, "PRAGMA max_page_count = 1");
+    assert_false(store_kernel(f->store, &c, &f->err));
+    assert_non_null(strstr(f->err.text, "disk is full"));
+    ask_number(f->store, "PRAGMA max_page_count = 1000000");
+    assert_true(store_nr_nodes(f->store, &nr, &f->err));
+    assert_int_equal(nr, 0);
+    put(f, &c); /* and it goes on when there is space again */
+}
+
+static void test_read_only(void **state)
+{
+    struct fixture *f = *state;
+
+    if (geteuid() == 0) {
+        skip(); /* permissions do not bind root */
+    }
+    open_store(f);
+    store_close(f->store);
+    assert_int_equal(chmod(f->path, 0400), 0);
+    expect_refusal(f, "cannot be written");
+}
+
+/* The child stores nodes until it is killed. */
+static void store_until_killed(const char *path, uint64_t seed)
+{
+    struct err err;
+    struct arena *arena = arena_create();
+    struct store *store = store_open(path, &err);
+    struct run_info run;
+    int64_t nr = 0;
+    bool found;
+
+    if (!store || !store_find_run(store, arena, &run, &found, &err) || !found ||
+        !store_nr_nodes(store, &nr, &err)) {
+        _exit(3);
+    }
+    for (;; nr++) {
+        struct candidate c = full_candidate(arena, nr, seed + (uint64_t)nr);
+
+        if (!store_kernel(store, &c, &err)) {
+            _exit(4);
+        }
+        arena_reset(arena);
+    }
+}
+
+/* Killed at 20 random instants: the file is whole, the nodes are 0..n-1, and each has all parts. */
+static void test_kill_leaves_whole_nodes(void **state)
+{
+    struct fixture *f = *state;
+    struct rng rng;
+    int64_t nr = 0;
+
+    rng_seed(&rng, (uint64_t)getpid(), 0);
+    begin(f);
+    for (unsigned round = 0; round < 20; round++) {
+        struct timespec wait = {.tv_nsec = (long)rng_below(&rng, 30 * 1000 * 1000)};
+        int status;
+        int64_t before = nr;
+
+        store_close(f->store);
+        f->store = NULL;
+        pid_t child = fork();
+
+        assert_true(child >= 0);
+        if (child == 0) {
+            store_until_killed(f->path, 1000);
+        }
+        nanosleep(&wait, NULL);
+        kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status)); /* not ended by an error */
+        reopen(f);
+        assert_int_equal(ask_number(f->store, "SELECT count(*) FROM pragma_integrity_check"
+                                              " WHERE integrity_check = 'ok'"),
+            1);
+        assert_int_equal(ask_number(f->store, "SELECT count(*) FROM pragma_foreign_key_check"), 0);
+        assert_true(store_nr_nodes(f->store, &nr, &f->err));
+        assert_true(nr >= before);
+        if (nr > 0) {
+            struct candidate expected = full_candidate(f->arena, nr - 1, 1000 + (uint64_t)nr - 1);
+            struct candidate last = get(f, nr - 1);
+
+            same_candidate(&expected, &last);
+            assert_int_equal(ask_number(f->store, "SELECT max(number) + 1 FROM node"), nr);
+            assert_int_equal(ask_number(f->store, "SELECT count(*) FROM option"), 12 * nr);
+        }
+    }
+    print_message("%lld nodes survived 20 kills\n", (long long)nr);
+    assert_true(nr > 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_round_trip),
+        TEST(test_dead_candidate),
+        TEST(test_sources_are_stored_once),
+        TEST(test_a_node_twice_is_refused_whole),
+        TEST(test_recall),
+        TEST(test_recall_stays_in_the_run),
+        TEST(test_runs),
+        TEST(test_tree_hash),
+        TEST(test_not_a_database),
+        TEST(test_newer_schema),
+        TEST(test_database_of_another_program),
+        TEST(test_folder_that_is_not_there),
+        TEST(test_corrupted_file),
+        TEST(test_locked),
+        TEST(test_disk_full),
+        TEST(test_read_only),
+        TEST(test_kill_leaves_whole_nodes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
