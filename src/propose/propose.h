@@ -28,11 +28,12 @@ void propose_destroy(struct propose *propose);
 bool propose_kernel(struct propose *propose, const char *parent_source, size_t parent_bytes,
     struct candidate *c, struct err *err);
 
-/* List what can be tried on c->source: c->options, priors uniform. Deterministic for a source. Moves
- * that would not change the text, or do not apply, are not listed. */
+/* List what can be tried on c->source: c->options, priors uniform. Deterministic for a source.
+ * Moves that would not change the text, or do not apply, are not listed. */
 bool propose_options(struct propose *propose, struct candidate *c, struct err *err);
 
-/* Why each move was not listed for the last propose_options call: "move: reason\n" lines, for -v. */
+/* Why each move was not listed for the last propose_options call: "move: reason\n" lines, for -v.
+ */
 const char *propose_refusals(const struct propose *propose);
 
 /* The text of prompts/actions/<move>.md. */

@@ -1,0 +1,31 @@
+/* Proposers: who can carry out a move. Private to propose/.
+ *
+ * `list` adds what the proposer can do with a source to an option list; `make` carries one option
+ * out. Both are deterministic for a source text. */
+#ifndef KEET_PROPOSE_PROPOSER_H
+#define KEET_PROPOSE_PROPOSER_H
+
+#include "propose/rewrite.h"
+
+#include <stdbool.h>
+
+struct option_list {
+    struct arena *arena;
+    struct option *items;
+    unsigned nr, cap;
+    struct str *refusals; /* "move: reason" lines */
+};
+
+void option_add(struct option_list *list, const struct option *option);
+
+struct proposer_ops {
+    const char *name;
+    enum proposer proposer;
+    bool (*list)(const struct rewrite_in *in, struct option_list *list, struct err *err);
+    /* False with out->why when the option does not apply. */
+    bool (*make)(const struct rewrite_in *in, const struct option *option, struct rewrite_out *out);
+};
+
+extern const struct proposer_ops rewriter_ops, tuner_ops;
+
+#endif

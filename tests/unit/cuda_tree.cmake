@@ -1,0 +1,1 @@
+keet_test(cuda_tree propose core base)
