@@ -12,8 +12,9 @@
 struct compiler;
 
 struct compiler_options {
-    const char *arch;      /* "sm_90a" */
-    const char *cache_dir; /* NULL: $XDG_CACHE_HOME/keet-opt, else ~/.cache/keet-opt; "" : no cache */
+    const char *arch; /* "sm_90a" */
+    /* NULL: $XDG_CACHE_HOME/keet-opt/compile, else ~/.cache/keet-opt/compile; "": no cache */
+    const char *cache_dir;
     uint64_t memory_limit_bytes; /* of the child; 0: 4 GiB */
     double time_limit_s;         /* 0: 60 */
 };
@@ -33,7 +34,8 @@ struct compile_input {
     const char *name;   /* "kernel.cu", for messages */
     const char *const *kernels;
     unsigned nr_kernels;
-    const struct tune *tunes; /* become -DNAME=value */
+    const unsigned *kernel_lines; /* of the launches that name them, for messages; or NULL */
+    const struct tune *tunes;     /* become -DNAME=value */
     unsigned nr_tunes;
 };
 bool compile_source(struct compiler *compiler, const struct compile_input *input,

@@ -1,0 +1,394 @@
+/* Owns the compiler: options, the child that runs NVRTC, the cache in front of it, and the way from
+ * how the child ended to a verdict. */
+#include "compile/compile.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/proc.h"
+#include "base/str.h"
+#include "compile/artifact.h"
+#include "compile/cache.h"
+#include "compile/includes.h"
+#include "compile/log_read.h"
+#include "compile/ptx_key.h"
+#include "compile/standins.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_INCLUDE_DIRS = 4, MAX_OUTPUT_BYTES = 128 << 20 };
+
+static const uint64_t cache_bytes = 512u << 20;
+
+struct compiler {
+    struct nvrtc *nvrtc;
+    struct cache *cache;
+    char *arch;
+    uint64_t memory_limit_bytes;
+    double time_limit_s;
+    char *include_dirs[MAX_INCLUDE_DIRS]; /* ended by NULL */
+};
+
+/* What the child needs; it sees our memory. */
+struct job {
+    const struct compiler *compiler;
+    struct nvrtc_request request;
+};
+
+static void add_include_dir(struct compiler *compiler, const char *dir, const char *below)
+{
+    struct str path = {0};
+    unsigned nr = 0;
+
+    while (compiler->include_dirs[nr])
+        nr++;
+    str_addf(&path, "%s%s", dir, below);
+    if (nr < MAX_INCLUDE_DIRS - 1 && file_exists(str_text(&path)))
+        compiler->include_dirs[nr] = str_take(&path);
+    str_finish(&path);
+}
+
+struct compiler *compiler_create(const struct compiler_options *options, struct err *err)
+{
+    struct nvrtc *nvrtc = nvrtc_open(err);
+    const char *cutlass = getenv("KEET_CUTLASS");
+    struct compiler *compiler;
+
+    if (!nvrtc)
+        return NULL;
+    compiler = xcalloc(1, sizeof(*compiler));
+    compiler->nvrtc = nvrtc;
+    compiler->cache = cache_create(options->cache_dir, cache_bytes);
+    compiler->arch = xstrdup(options->arch ? options->arch : "sm_90a");
+    compiler->memory_limit_bytes =
+        options->memory_limit_bytes ? options->memory_limit_bytes : (uint64_t)4 << 30;
+    compiler->time_limit_s = options->time_limit_s > 0 ? options->time_limit_s : 60;
+    if (nvrtc_include_dir(nvrtc)) {
+        add_include_dir(compiler, nvrtc_include_dir(nvrtc), "");
+        add_include_dir(compiler, nvrtc_include_dir(nvrtc), "/cccl");
+    }
+    if (cutlass && cutlass[0] == '/')
+        add_include_dir(compiler, cutlass, "/include");
+    return compiler;
+}
+
+void compiler_destroy(struct compiler *compiler)
+{
+    if (!compiler)
+        return;
+    for (unsigned i = 0; i < MAX_INCLUDE_DIRS; i++)
+        free(compiler->include_dirs[i]);
+    free(compiler->arch);
+    cache_destroy(compiler->cache);
+    nvrtc_close(compiler->nvrtc);
+    free(compiler);
+}
+
+const char *compiler_version(const struct compiler *compiler)
+{
+    return nvrtc_version(compiler->nvrtc);
+}
+
+/* Exit code 0 whenever an answer was sent, refusals included. */
+static int child_body(int fd, const void *input)
+{
+    const struct job *job = input;
+    struct nvrtc_answer answer;
+    struct str bytes = {0};
+
+    /* Quoted includes are looked up here first: nothing of the user's is. */
+    if (chdir("/") != 0)
+        return 1;
+    nvrtc_compile(job->compiler->nvrtc, &job->request, &answer);
+    artifact_pack(&answer, &bytes);
+    return proc_write(fd, bytes.text, bytes.len) ? 0 : 1;
+}
+
+/* The command line, in the arena. */
+static const char *const *make_options(const struct compiler *compiler,
+    const struct compile_input *input, struct arena *arena, unsigned *nr)
+{
+    static const char *const fixed[] = {
+        "-lineinfo", "--ptxas-options=-v", "-default-device", "--std=c++17"};
+    const char **options = arena_array(
+        arena, ARRAY_SIZE(fixed) + 1 + MAX_INCLUDE_DIRS + input->nr_tunes, sizeof(*options));
+
+    *nr = 0;
+    options[(*nr)++] = arena_printf(arena, "--gpu-architecture=%s", compiler->arch);
+    for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
+        options[(*nr)++] = fixed[i];
+    for (unsigned i = 0; compiler->include_dirs[i]; i++)
+        options[(*nr)++] = arena_printf(arena, "-I%s", compiler->include_dirs[i]);
+    for (unsigned i = 0; i < input->nr_tunes; i++)
+        options[(*nr)++] =
+            arena_printf(arena, "-D%s=%" PRId64, input->tunes[i].name, input->tunes[i].value);
+    return options;
+}
+
+static struct hash key_of(const struct compiler *compiler, const struct nvrtc_request *request)
+{
+    struct str text = {0};
+    struct hash key;
+
+    str_addf(
+        &text, "%s\n%08x\n%s\n", nvrtc_version(compiler->nvrtc), standins_version(), request->name);
+    for (unsigned i = 0; i < request->nr_options; i++)
+        str_addf(&text, "%s\n", request->options[i]);
+    for (unsigned i = 0; i < request->nr_kernels; i++)
+        str_addf(&text, "kernel %s\n", request->kernels[i]);
+    str_add_char(&text, '\0');
+    str_add(&text, request->source);
+    key = hash_bytes(text.text, text.len, 0);
+    str_finish(&text);
+    return key;
+}
+
+/* ---- from the end of the child to a verdict ---- */
+
+/* Where a verdict goes; all of it is compile_source's own out-parameters. */
+struct judgement {
+    struct arena *arena;
+    enum verdict *verdict;
+    unsigned *line;
+    const char **text;
+};
+
+static bool refuse(const struct judgement *j, unsigned line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static bool refuse(const struct judgement *j, unsigned line, const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    *j->text = arena_vprintf(j->arena, format, ap);
+    va_end(ap);
+    *j->verdict = VERDICT_NO_COMPILE;
+    *j->line = line;
+    return true;
+}
+
+static bool is_word(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* The line on which a kernel of the list whose name is part of `symbol` is first mentioned. */
+static unsigned line_of_symbol(const struct compile_input *input, const char *symbol)
+{
+    for (unsigned k = 0; symbol && k < input->nr_kernels; k++) {
+        const size_t len = strcspn(input->kernels[k], "< ");
+        unsigned line = 1;
+
+        if (!len || !memmem(symbol, strlen(symbol), input->kernels[k], len))
+            continue;
+        for (const char *p = input->source; *p; p++) {
+            line += *p == '\n';
+            if (strncmp(p, input->kernels[k], len) == 0 && !is_word(p[len]) &&
+                (p == input->source || !is_word(p[-1])))
+                return line;
+        }
+    }
+    return 0;
+}
+
+/* "line 41" of a message about PTX: the source line that the nearest .loc before it names. File 1
+ * is the candidate itself. */
+static unsigned line_of_ptx(const char *ptx, const char *message)
+{
+    const char *at = strstr(message, "line ");
+    unsigned long wanted = at ? strtoul(at + 5, NULL, 10) : 0;
+    unsigned line = 0;
+
+    for (const char *p = ptx; wanted > 0 && *p; wanted--) {
+        const char *end = p + strcspn(p, "\n");
+        unsigned file, number;
+        if (sscanf(p, " .loc %u %u", &file, &number) == 2 && file == 1)
+            line = number;
+        p = *end ? end + 1 : end;
+    }
+    return line;
+}
+
+static bool refuse_missing(
+    const struct judgement *j, const struct compile_input *input, const struct diagnosis *d)
+{
+    const unsigned line = input->kernel_lines ? input->kernel_lines[d->missing] : 0;
+    const char *kernel = input->kernels[d->missing];
+
+    if (!line)
+        return refuse(j, 0, "%s: there is no kernel (__global__ function) %s", input->name, kernel);
+    return refuse(j, line,
+        "%s:%u: the launch names %s, but there is no such kernel (__global__ "
+        "function) in the code",
+        input->name, line, kernel);
+}
+
+static bool refuse_by_log(
+    const struct judgement *j, const struct compile_input *input, const struct artifact *artifact)
+{
+    struct diagnosis d;
+    const char *more = "";
+
+    if (!log_read_error(
+            artifact->log, input->name, input->kernels, input->nr_kernels, j->arena, &d))
+        return refuse(j, 0, "%s: the compiler refused it: %s", input->name, artifact->outcome_text);
+    if (d.is_missing)
+        return refuse_missing(j, input, &d);
+    if (!d.line && d.symbol)
+        d.line = line_of_symbol(input, d.symbol);
+    if (!d.line && strncmp(d.text, "ptxas", 5) == 0)
+        d.line = line_of_ptx(artifact->ptx, d.text);
+    if (d.nr_more)
+        more =
+            arena_printf(j->arena, " (and %u more error%s)", d.nr_more, d.nr_more > 1 ? "s" : "");
+    if (!d.line)
+        return refuse(j, 0, "%s: %s%s", input->name, d.text, more);
+    return refuse(j, d.line, "%s:%u: %s%s", input->name, d.line, d.text, more);
+}
+
+static bool refuse_by_end(const struct judgement *j, const struct compiler *compiler,
+    const struct compile_input *input, const struct proc_result *result)
+{
+    const unsigned mib = (unsigned)(compiler->memory_limit_bytes >> 20);
+
+    switch (result->end) {
+    case PROC_DEADLINE:
+        return refuse(j, 0, "%s: compiling took longer than the limit of %g s", input->name,
+            compiler->time_limit_s);
+    case PROC_MEMORY:
+        return refuse(
+            j, 0, "%s: compiling took more memory than the limit of %u MiB", input->name, mib);
+    case PROC_OUTPUT:
+        return refuse(j, 0, "%s: the compiled code is over the limit of %d MiB", input->name,
+            MAX_OUTPUT_BYTES >> 20);
+    case PROC_SIGNALLED:
+        return refuse(j, 0,
+            "%s: the compiler crashed on it (signal %d); the code may nest too deeply or need "
+            "more than %u MiB",
+            input->name, result->status, mib);
+    default:
+        return refuse(
+            j, 0, "%s: the compiler gave up on it (exit code %d)", input->name, result->status);
+    }
+}
+
+static bool judge(const struct judgement *j, const struct compiler *compiler,
+    const struct compile_input *input, const struct artifact *artifact)
+{
+    switch (artifact->outcome) {
+    case NVRTC_GOOD:
+        *j->verdict = VERDICT_OK;
+        *j->line = 0;
+        *j->text = NULL;
+        return true;
+    case NVRTC_REFUSED:
+        return refuse_by_log(j, input, artifact);
+    case NVRTC_NO_MEMORY:
+        return refuse(j, 0, "%s: compiling took more memory than the limit of %u MiB", input->name,
+            (unsigned)(compiler->memory_limit_bytes >> 20));
+    default:
+        return refuse(j, 0, "%s: the compiler failed: %s", input->name, artifact->outcome_text);
+    }
+}
+
+/* ---- */
+
+static void fill(const struct compile_input *input, const struct artifact *artifact,
+    struct arena *arena, struct compilation *out)
+{
+    struct str essence = {0};
+
+    out->log = log_read_stable(artifact->log, arena);
+    if (artifact->outcome != NVRTC_GOOD)
+        return;
+    out->ptx = artifact->ptx;
+    out->ptx_bytes = artifact->ptx_bytes;
+    out->cubin = artifact->cubin;
+    out->cubin_bytes = artifact->cubin_bytes;
+    out->nr_kernels = input->nr_kernels;
+    out->kernels = arena_array(arena, input->nr_kernels, sizeof(*out->kernels));
+    for (unsigned i = 0; i < input->nr_kernels; i++) {
+        out->kernels[i].kernel = arena_strdup(arena, input->kernels[i]);
+        out->kernels[i].lowered = artifact->lowered[i];
+    }
+    log_read_facts(out->log, out->kernels, out->nr_kernels);
+    ptx_essence(out->ptx, out->ptx_bytes, &essence);
+    out->key = hash_bytes(essence.text, essence.len, 0);
+    str_finish(&essence);
+}
+
+/* Run the child. True with *answered false: it left no answer, and the verdict says why. */
+static bool run(const struct compiler *compiler, const struct compile_input *input,
+    const struct job *job, struct hash key, const struct judgement *j, struct artifact *artifact,
+    bool *answered, struct err *err)
+{
+    const char *readable[MAX_INCLUDE_DIRS + 8] = {nvrtc_library_dir(compiler->nvrtc), "/lib",
+        "/lib64", "/usr/lib", "/etc/ld.so.cache", "/dev/null", "/dev/urandom"};
+    const struct proc_limits limits = {.time_s = compiler->time_limit_s,
+        .cpu_s = compiler->time_limit_s + 1,
+        .memory_bytes = compiler->memory_limit_bytes,
+        .output_bytes = MAX_OUTPUT_BYTES,
+        .readable = readable};
+    struct proc_result result;
+
+    for (unsigned i = 0, at = 7; compiler->include_dirs[i]; i++)
+        readable[at++] = compiler->include_dirs[i];
+    if (!proc_call(child_body, job, &limits, &result, err))
+        return err_wrap(err, "compiling %s", input->name);
+    *answered = result.end == PROC_EXITED && result.status == 0 &&
+                artifact_unpack(result.output, result.output_bytes, j->arena, artifact);
+    if (!*answered)
+        refuse_by_end(j, compiler, input, &result);
+    else if (artifact->outcome == NVRTC_GOOD)
+        cache_keep(compiler->cache, key, result.output, result.output_bytes);
+    proc_result_finish(&result);
+    return true;
+}
+
+bool compile_source(struct compiler *compiler, const struct compile_input *input,
+    struct arena *arena, struct compilation *out, enum verdict *verdict, unsigned *line,
+    const char **text, struct err *err)
+{
+    const struct judgement j = {.arena = arena, .verdict = verdict, .line = line, .text = text};
+    const char *const *dirs = (const char *const *)compiler->include_dirs;
+    const uint64_t start_ns = clock_ns();
+    struct job job = {.compiler = compiler,
+        .request = {.source = input->source,
+            .name = input->name,
+            .headers = standins,
+            .nr_headers = nr_standins,
+            .kernels = input->kernels,
+            .nr_kernels = input->nr_kernels}};
+    struct artifact artifact;
+    struct str what = {0};
+    bool answered = true;
+    struct hash key;
+    unsigned bad;
+
+    *out = (struct compilation){.log = ""};
+    if (!includes_allowed(input->source, dirs, &bad, &what)) {
+        refuse(&j, bad,
+            "%s:%u: %s is not allowed: a candidate may include CUDA and CCCL headers "
+            "only",
+            input->name, bad, str_text(&what));
+        str_finish(&what);
+        return true;
+    }
+    job.request.options = make_options(compiler, input, arena, &job.request.nr_options);
+    key = key_of(compiler, &job.request);
+    out->cached = cache_find(compiler->cache, key, arena, &artifact);
+    if (!out->cached && !run(compiler, input, &job, key, &j, &artifact, &answered, err))
+        return false;
+    if (answered) {
+        fill(input, &artifact, arena, out);
+        judge(&j, compiler, input, &artifact);
+    }
+    out->compile_ms = (double)(clock_ns() - start_ns) * 1e-6;
+    return true;
+}

@@ -1,0 +1,259 @@
+/* Owns a small scanner of C++ that sees directives where the compiler would: after comments,
+ * literals and line splices are taken into account. */
+#include "compile/includes.h"
+
+#include "base/mem.h"
+#include "compile/standins.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct scanner {
+    const char *p;
+    unsigned line;
+    bool line_start; /* only white space and comments so far on this logical line */
+};
+
+/* Past any splices: a backslash, optional blanks, a newline. */
+static void skip_splices(struct scanner *s)
+{
+    while (s->p[0] == '\\') {
+        const char *q = s->p + 1;
+
+        while (*q == ' ' || *q == '\t' || *q == '\r')
+            q++;
+        if (*q != '\n')
+            return;
+        s->p = q + 1;
+        s->line++;
+    }
+}
+
+static char peek(struct scanner *s)
+{
+    skip_splices(s);
+    return *s->p;
+}
+
+static char next(struct scanner *s)
+{
+    const char c = peek(s);
+
+    if (c) {
+        s->p++;
+        s->line += c == '\n';
+    }
+    return c;
+}
+
+static bool accept(struct scanner *s, char c)
+{
+    if (peek(s) != c)
+        return false;
+    next(s);
+    return true;
+}
+
+/* After a '/': a comment is skipped, and true returned. A line comment's newline stays. */
+static bool skip_comment(struct scanner *s)
+{
+    if (accept(s, '/')) {
+        while (peek(s) && peek(s) != '\n')
+            next(s);
+        return true;
+    }
+    if (accept(s, '*')) {
+        char c = next(s);
+        while (c && !(c == '*' && peek(s) == '/'))
+            c = next(s);
+        accept(s, '/');
+        return true;
+    }
+    return false;
+}
+
+static void skip_blanks(struct scanner *s)
+{
+    for (;;) {
+        const char c = peek(s);
+
+        if (c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f') {
+            next(s);
+        } else if (c == '/') {
+            struct scanner ahead = *s;
+            next(&ahead);
+            if (!skip_comment(&ahead))
+                return;
+            *s = ahead;
+        } else {
+            return;
+        }
+    }
+}
+
+static void skip_literal(struct scanner *s, char quote)
+{
+    for (char c = next(s); c && c != quote && c != '\n'; c = next(s)) {
+        if (c == '\\')
+            next(s);
+    }
+}
+
+/* After R": delimiter ( ... )delimiter". No splices in raw strings. */
+static void skip_raw_literal(struct scanner *s)
+{
+    char end[24];
+    size_t len = 0;
+    const char *q;
+
+    end[len++] = ')';
+    while (s->p[0] && s->p[0] != '(' && len < sizeof(end) - 2)
+        end[len++] = *s->p++;
+    end[len++] = '"';
+    end[len] = '\0';
+    q = strstr(s->p, end);
+    q = q ? q + len : s->p + strlen(s->p);
+    for (; s->p < q; s->p++)
+        s->line += *s->p == '\n';
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* An identifier or number; false at anything else. Longer words than fit are cut. */
+static bool read_word(struct scanner *s, char *word, size_t bytes)
+{
+    size_t len = 0;
+
+    while (is_word(peek(s))) {
+        const char c = next(s);
+        if (len < bytes - 1)
+            word[len++] = c;
+    }
+    word[len] = '\0';
+    return len > 0;
+}
+
+static bool stays_below(const char *name)
+{
+    const char *p = name;
+
+    if (p[0] == '/' || strchr(p, '\\'))
+        return false;
+    for (; p; p = strchr(p, '/')) {
+        p += *p == '/';
+        if (strncmp(p, "..", 2) == 0 && (p[2] == '/' || p[2] == '\0'))
+            return false;
+    }
+    return true;
+}
+
+static bool may_include(const char *name, const char *const *dirs)
+{
+    if (standin_exists(name))
+        return true;
+    if (!name[0] || !stays_below(name))
+        return false;
+    for (; *dirs; dirs++) {
+        char path[PATH_MAX];
+        struct stat st;
+
+        if (snprintf(path, sizeof(path), "%s/%s", *dirs, name) < (int)sizeof(path) &&
+            stat(path, &st) == 0 && S_ISREG(st.st_mode))
+            return true;
+    }
+    return false;
+}
+
+/* After the # of a directive. */
+static bool directive_allowed(struct scanner *s, const char *const *dirs, struct str *what)
+{
+    struct str name = {0};
+    char word[32], open, close;
+    bool ok;
+
+    skip_blanks(s);
+    read_word(s, word, sizeof(word));
+    if (strcmp(word, "include") != 0 && strcmp(word, "include_next") != 0 &&
+        strcmp(word, "import") != 0 && strcmp(word, "embed") != 0)
+        return true;
+    skip_blanks(s);
+    open = peek(s);
+    close = open == '<' ? '>' : '"';
+    if (open != '<' && open != '"') {
+        str_addf(what, "#%s of a macro", word);
+        return false;
+    }
+    next(s);
+    while (peek(s) && peek(s) != close && peek(s) != '\n')
+        str_add_char(&name, next(s));
+    ok = accept(s, close) && may_include(str_text(&name), dirs);
+    if (!ok)
+        str_addf(what, "#%s of %c%.200s%c", word, open, str_text(&name), close);
+    str_finish(&name);
+    return ok;
+}
+
+/* #, and its other spellings %: and ??= . */
+static bool at_hash(struct scanner *s)
+{
+    struct scanner ahead = *s;
+    const char c = next(&ahead);
+    bool hash = c == '#';
+
+    if (c == '%')
+        hash = accept(&ahead, ':');
+    else if (c == '?')
+        hash = accept(&ahead, '?') && accept(&ahead, '=');
+    if (hash)
+        *s = ahead;
+    return hash;
+}
+
+/* One token that is not the start of a directive. */
+static void skip_token(struct scanner *s)
+{
+    char word[32];
+    char c;
+
+    if (read_word(s, word, sizeof(word))) {
+        const size_t len = strlen(word);
+        /* R" and its prefixed forms. A digit separator such as 1'000 is part of the number. */
+        if (word[len - 1] == 'R' && (len == 1 || strchr("uUL8", word[len - 2])) && accept(s, '"'))
+            skip_raw_literal(s);
+        else if (isdigit((unsigned char)word[0]))
+            accept(s, '\'');
+        return;
+    }
+    c = next(s);
+    if (c == '"' || c == '\'')
+        skip_literal(s, c);
+}
+
+bool includes_allowed(const char *source, const char *const *dirs, unsigned *line, struct str *what)
+{
+    struct scanner s = {.p = source, .line = 1, .line_start = true};
+
+    for (;;) {
+        skip_blanks(&s);
+        if (!peek(&s))
+            return true;
+        if (accept(&s, '\n')) {
+            s.line_start = true;
+        } else if (s.line_start && at_hash(&s)) {
+            *line = s.line;
+            if (!directive_allowed(&s, dirs, what))
+                return false;
+            s.line_start = false;
+        } else {
+            s.line_start = false;
+            skip_token(&s);
+        }
+    }
+}

@@ -1,0 +1,327 @@
+/* Owns the handle on NVRTC: finding it, its functions, one compilation. */
+#include "nv/nvrtc.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <nvrtc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OLDEST_MAJOR = 12 }; /* the first that knows sm_90a */
+
+struct nvrtc {
+    void *handle, *builtins;
+    char version[32];
+    char library_dir[PATH_MAX];
+    char include_dir[PATH_MAX]; /* "" when not found */
+    __typeof__(&nvrtcVersion) version_of;
+    __typeof__(&nvrtcGetErrorString) error_string;
+    __typeof__(&nvrtcCreateProgram) create;
+    __typeof__(&nvrtcDestroyProgram) destroy;
+    __typeof__(&nvrtcAddNameExpression) add_name;
+    __typeof__(&nvrtcCompileProgram) compile;
+    __typeof__(&nvrtcGetLoweredName) lowered_name;
+    __typeof__(&nvrtcGetPTXSize) ptx_size;
+    __typeof__(&nvrtcGetPTX) ptx;
+    __typeof__(&nvrtcGetCUBINSize) cubin_size;
+    __typeof__(&nvrtcGetCUBIN) cubin;
+    __typeof__(&nvrtcGetProgramLogSize) log_size;
+    __typeof__(&nvrtcGetProgramLog) log;
+};
+
+static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
+static const char *const lib_dirs[] = {"lib64", "lib", "targets/x86_64-linux/lib", "."};
+
+static bool open_below(struct nvrtc *nvrtc, const char *root, struct str *looked)
+{
+    char path[PATH_MAX];
+
+    if (!root || !root[0])
+        return false;
+    str_addf(looked, "%s%s", looked->len ? ", " : "", root);
+    for (size_t d = 0; d < ARRAY_SIZE(lib_dirs); d++) {
+        for (size_t n = 0; n < ARRAY_SIZE(names); n++) {
+            const int len = snprintf(path, sizeof(path), "%s/%s/%s", root, lib_dirs[d], names[n]);
+            if (len >= (int)sizeof(path) || !file_exists(path))
+                continue;
+            nvrtc->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+            if (nvrtc->handle)
+                return true;
+            str_addf(looked, " (%s)", dlerror());
+        }
+    }
+    return false;
+}
+
+/* .deps/cuda in the folder of the binary and in those above it: build/release is inside the
+ * source tree, bin is inside the installed one. */
+static bool open_beside_binary(struct nvrtc *nvrtc, struct str *looked)
+{
+    char path[PATH_MAX];
+    const ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+    if (len <= 0)
+        return false;
+    path[len] = '\0';
+    for (char *slash = strrchr(path, '/'); slash && slash != path; slash = strrchr(path, '/')) {
+        char root[PATH_MAX];
+
+        *slash = '\0';
+        if (snprintf(root, sizeof(root), "%s/.deps/cuda", path) < (int)sizeof(root) &&
+            file_exists(root) && open_below(nvrtc, root, looked))
+            return true;
+    }
+    return false;
+}
+
+static bool open_by_loader(struct nvrtc *nvrtc, struct str *looked)
+{
+    str_add(looked, ", the loader's path");
+    for (size_t n = 0; n < ARRAY_SIZE(names) && !nvrtc->handle; n++)
+        nvrtc->handle = dlopen(names[n], RTLD_NOW | RTLD_LOCAL);
+    return nvrtc->handle != NULL;
+}
+
+static bool find(struct nvrtc *nvrtc, struct err *err)
+{
+    const char *chosen = getenv("KEET_CUDA");
+    struct str looked = {0};
+    bool found;
+
+    if (chosen && chosen[0])
+        found = open_below(nvrtc, chosen, &looked);
+    else
+        found = open_below(nvrtc, getenv("CUDA_HOME"), &looked) ||
+                open_below(nvrtc, "/usr/local/cuda", &looked) ||
+                open_beside_binary(nvrtc, &looked) ||
+                open_below(nvrtc, KEET_DEPS_DIR "/cuda", &looked) || open_by_loader(nvrtc, &looked);
+    if (!found)
+        err_set(err,
+            "cannot find NVRTC, the CUDA compiler library (libnvrtc.so), in: %s. Run setup.sh, "
+            "which installs it without root, or set KEET_CUDA to the folder of a CUDA toolkit "
+            "(12.0 or newer)",
+            str_text(&looked));
+    str_finish(&looked);
+    return found;
+}
+
+/* dlsym into any pointer to a function; ISO C has no cast from void * to one. */
+static bool bind(struct nvrtc *nvrtc, const char *name, void *function, struct err *err)
+{
+    void *symbol = dlsym(nvrtc->handle, name);
+
+    memcpy(function, &symbol, sizeof(symbol));
+    return symbol || err_set(err, "NVRTC in %s lacks %s: a newer CUDA toolkit is needed (12.0)",
+                         nvrtc->library_dir, name);
+}
+
+static bool bind_all(struct nvrtc *n, struct err *err)
+{
+    return bind(n, "nvrtcVersion", &n->version_of, err) &&
+           bind(n, "nvrtcGetErrorString", &n->error_string, err) &&
+           bind(n, "nvrtcCreateProgram", &n->create, err) &&
+           bind(n, "nvrtcDestroyProgram", &n->destroy, err) &&
+           bind(n, "nvrtcAddNameExpression", &n->add_name, err) &&
+           bind(n, "nvrtcCompileProgram", &n->compile, err) &&
+           bind(n, "nvrtcGetLoweredName", &n->lowered_name, err) &&
+           bind(n, "nvrtcGetPTXSize", &n->ptx_size, err) && bind(n, "nvrtcGetPTX", &n->ptx, err) &&
+           bind(n, "nvrtcGetCUBINSize", &n->cubin_size, err) &&
+           bind(n, "nvrtcGetCUBIN", &n->cubin, err) &&
+           bind(n, "nvrtcGetProgramLogSize", &n->log_size, err) &&
+           bind(n, "nvrtcGetProgramLog", &n->log, err);
+}
+
+static void locate_library(struct nvrtc *nvrtc)
+{
+    void *symbol = dlsym(nvrtc->handle, "nvrtcVersion");
+    char *slash;
+    Dl_info info;
+
+    if (!symbol || !dladdr(symbol, &info) || !realpath(info.dli_fname, nvrtc->library_dir))
+        snprintf(nvrtc->library_dir, sizeof(nvrtc->library_dir), "/");
+    slash = strrchr(nvrtc->library_dir, '/');
+    if (slash && slash != nvrtc->library_dir)
+        *slash = '\0';
+}
+
+static bool include_below(struct nvrtc *nvrtc, const char *root, const char *rest)
+{
+    char path[PATH_MAX];
+
+    if (!root || !root[0] ||
+        snprintf(path, sizeof(path), "%s%s/cuda_fp16.h", root, rest) >= (int)sizeof(path) ||
+        !realpath(path, nvrtc->include_dir)) {
+        nvrtc->include_dir[0] = '\0';
+        return false;
+    }
+    /* The folder is asked for, not where the header itself may be linked to. */
+    snprintf(path, sizeof(path), "%s%s", root, rest);
+    return realpath(path, nvrtc->include_dir) != NULL;
+}
+
+static bool versions(struct nvrtc *nvrtc, struct err *err)
+{
+    char builtins[PATH_MAX + 64];
+    int major = 0, minor = 0;
+
+    nvrtc->version_of(&major, &minor);
+    snprintf(nvrtc->version, sizeof(nvrtc->version), "NVRTC %d.%d", major, minor);
+    if (major < OLDEST_MAJOR)
+        return err_set(err, "%s in %s is too old: CUDA %d.0 or newer is needed", nvrtc->version,
+            nvrtc->library_dir, OLDEST_MAJOR);
+    /* NVRTC loads its companion by name at the first compilation: loaded here once, each child
+     * finds it in place. */
+    snprintf(builtins, sizeof(builtins), "%s/libnvrtc-builtins.so.%d.%d", nvrtc->library_dir, major,
+        minor);
+    nvrtc->builtins = dlopen(builtins, RTLD_NOW | RTLD_LOCAL);
+    return true;
+}
+
+struct nvrtc *nvrtc_open(struct err *err)
+{
+    struct nvrtc *nvrtc = xcalloc(1, sizeof(*nvrtc));
+
+    if (!find(nvrtc, err)) {
+        free(nvrtc);
+        return NULL;
+    }
+    locate_library(nvrtc);
+    if (!bind_all(nvrtc, err) || !versions(nvrtc, err)) {
+        nvrtc_close(nvrtc);
+        return NULL;
+    }
+    if (!include_below(nvrtc, getenv("KEET_CUDA"), "/include") &&
+        !include_below(nvrtc, nvrtc->library_dir, "/../include") &&
+        !include_below(nvrtc, nvrtc->library_dir, "/../../../include"))
+        include_below(nvrtc, getenv("CUDA_HOME"), "/include");
+    return nvrtc;
+}
+
+void nvrtc_close(struct nvrtc *nvrtc)
+{
+    if (!nvrtc)
+        return;
+    if (nvrtc->builtins)
+        dlclose(nvrtc->builtins);
+    dlclose(nvrtc->handle);
+    free(nvrtc);
+}
+
+const char *nvrtc_version(const struct nvrtc *nvrtc)
+{
+    return nvrtc->version;
+}
+
+const char *nvrtc_library_dir(const struct nvrtc *nvrtc)
+{
+    return nvrtc->library_dir;
+}
+
+const char *nvrtc_include_dir(const struct nvrtc *nvrtc)
+{
+    return nvrtc->include_dir[0] ? nvrtc->include_dir : NULL;
+}
+
+/* Fetch one of the program's texts. The sizes of PTX and log count their NUL. */
+static void fetch(nvrtcProgram program, nvrtcResult (*size_of)(nvrtcProgram, size_t *),
+    nvrtcResult (*get)(nvrtcProgram, char *), bool is_text, char **bytes, size_t *len)
+{
+    size_t size = 0;
+
+    if (size_of(program, &size) != NVRTC_SUCCESS)
+        size = 0;
+    *bytes = xcalloc(1, size + 1);
+    if (size && get(program, *bytes) != NVRTC_SUCCESS)
+        size = 0;
+    *len = is_text && size ? strlen(*bytes) : size;
+}
+
+static enum nvrtc_outcome outcome_of(nvrtcResult result)
+{
+    switch (result) {
+    case NVRTC_SUCCESS:
+        return NVRTC_GOOD;
+    case NVRTC_ERROR_COMPILATION:
+    case NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID:
+        return NVRTC_REFUSED;
+    case NVRTC_ERROR_OUT_OF_MEMORY:
+        return NVRTC_NO_MEMORY;
+    default:
+        return NVRTC_FAILED;
+    }
+}
+
+static nvrtcResult lower(const struct nvrtc *nvrtc, nvrtcProgram program,
+    const struct nvrtc_request *request, struct nvrtc_answer *answer)
+{
+    answer->lowered = xcalloc(request->nr_kernels, sizeof(*answer->lowered));
+    for (unsigned i = 0; i < request->nr_kernels; i++) {
+        const char *symbol;
+        const nvrtcResult result = nvrtc->lowered_name(program, request->kernels[i], &symbol);
+
+        if (result != NVRTC_SUCCESS)
+            return result;
+        answer->lowered[answer->nr_lowered++] = xstrdup(symbol);
+    }
+    return NVRTC_SUCCESS;
+}
+
+static nvrtcResult compile(const struct nvrtc *nvrtc, nvrtcProgram program,
+    const struct nvrtc_request *request, struct nvrtc_answer *answer)
+{
+    nvrtcResult result = NVRTC_SUCCESS;
+
+    for (unsigned i = 0; i < request->nr_kernels && result == NVRTC_SUCCESS; i++)
+        result = nvrtc->add_name(program, request->kernels[i]);
+    if (result == NVRTC_SUCCESS)
+        result = nvrtc->compile(program, (int)request->nr_options, request->options);
+    fetch(program, nvrtc->log_size, nvrtc->log, true, &answer->log, &answer->log_bytes);
+    /* When ptxas refuses, there may be PTX all the same: it says which line is to blame. */
+    fetch(program, nvrtc->ptx_size, nvrtc->ptx, true, &answer->ptx, &answer->ptx_bytes);
+    if (result != NVRTC_SUCCESS)
+        return result;
+    fetch(program, nvrtc->cubin_size, nvrtc->cubin, false, &answer->cubin, &answer->cubin_bytes);
+    return lower(nvrtc, program, request, answer);
+}
+
+void nvrtc_compile(
+    const struct nvrtc *nvrtc, const struct nvrtc_request *request, struct nvrtc_answer *answer)
+{
+    const char **texts = xcalloc(request->nr_headers, sizeof(*texts));
+    const char **header_names = xcalloc(request->nr_headers, sizeof(*header_names));
+    nvrtcProgram program;
+    nvrtcResult result;
+
+    *answer = (struct nvrtc_answer){0};
+    for (unsigned i = 0; i < request->nr_headers; i++) {
+        texts[i] = request->headers[i].text;
+        header_names[i] = request->headers[i].name;
+    }
+    result = nvrtc->create(
+        &program, request->source, request->name, (int)request->nr_headers, texts, header_names);
+    if (result == NVRTC_SUCCESS) {
+        result = compile(nvrtc, program, request, answer);
+        nvrtc->destroy(&program);
+    }
+    answer->outcome = outcome_of(result);
+    answer->outcome_text = nvrtc->error_string(result);
+    free(texts);
+    free(header_names);
+}
+
+void nvrtc_answer_finish(struct nvrtc_answer *answer)
+{
+    for (unsigned i = 0; i < answer->nr_lowered; i++)
+        free(answer->lowered[i]);
+    free(answer->lowered);
+    free(answer->ptx);
+    free(answer->cubin);
+    free(answer->log);
+    *answer = (struct nvrtc_answer){0};
+}

@@ -1,0 +1,1 @@
+keet_test(compile compile nv core base)
