@@ -364,8 +364,8 @@ static bool scalar_fits(enum elem elem, double value)
         [ELEM_BOOL] = 2};
     bool is_signed = elem >= ELEM_I64 && elem <= ELEM_I8;
 
-    return elem_is_float(elem) || (value < top[elem] && value >= (is_signed ? -top[elem] : 0) &&
-                                      value == rint(value));
+    return elem_is_float(elem) ||
+           (value < top[elem] && value >= (is_signed ? -top[elem] : 0) && value == rint(value));
 }
 
 static bool read_scalar(struct reader *r, const struct pragma *pragma)
@@ -569,6 +569,14 @@ static bool shape_valid(const struct task *task, const struct shape *shape, stru
     return true;
 }
 
+/* launch_resolve's text without its "line N: ": the place is said in full here. */
+static const char *cause(const struct err *why)
+{
+    const char *colon = strstr(why->text, ": ");
+
+    return colon ? colon + 2 : why->text;
+}
+
 static bool launches_valid(
     const struct task *task, const struct shape *shape, struct arena *arena, struct err *err)
 {
@@ -585,11 +593,11 @@ static bool launches_valid(
     for (unsigned i = 0; i < task->plan.nr_launches; i++) {
         if (!launch_resolve(&task->plan.launches[i], &env, &config, &why))
             return err_set(err, "%.512s:%u:1: %.1000s (sizes of line %u)", task->path,
-                task->plan.launches[i].line, why.text, shape->line);
+                task->plan.launches[i].line, cause(&why), shape->line);
     }
     if (task->reference && !launch_resolve(task->reference, &env, &config, &why))
         return err_set(err, "%.512s:%u:1: %.1000s (sizes of line %u)", task->path,
-            task->reference->line, why.text, shape->line);
+            task->reference->line, cause(&why), shape->line);
     return true;
 }
 

@@ -382,7 +382,7 @@ bool cursor_unknown(const struct cursor *c, const char *where, const char *name,
     for (size_t i = 0; i < env->nr; i++) {
         size_t d = distance(name, env->bindings[i].name);
 
-        if (d < best && d < strlen(env->bindings[i].name)) {
+        if (d < best && d < strlen(name)) {
             best = d;
             near = env->bindings[i].name;
         }

@@ -126,8 +126,10 @@ static bool read_kernel(struct cursor *c, const char **kernel)
     for (; c->p < c->end; c->p++) {
         depth += *c->p == '<' || *c->p == '(';
         depth -= *c->p == '>' || *c->p == ')';
-        if (depth < 0)
+        if (depth < 0 || (c->end - c->p > 1 && c->p[0] == '<' && c->p[1] == '<')) {
+            depth = -1;
             break;
+        }
         if (depth == 0 && *c->p != '>' && *c->p != ')' && !isspace((unsigned char)*c->p))
             break;
     }
@@ -288,8 +290,8 @@ bool reader_launch(struct reader *r, const struct pragma *pragma, struct launch 
         return false;
     cursor_skip(&c);
     part = cursor_until(&c, ">>>");
-    if (!read_config(&part, &r->plan_env, launch) ||
-        !cursor_expect(&c, ">>>", "an open launch configuration") || !read_args(r, &c, launch))
+    if (!cursor_expect(&c, ">>>", "an open launch configuration") ||
+        !read_config(&part, &r->plan_env, launch) || !read_args(r, &c, launch))
         return false;
     if (cursor_take(&c, "cluster") && (!cursor_expect(&c, "(", "cluster without values") ||
                                           !read_dims(&c, &r->plan_env, launch->cluster)))

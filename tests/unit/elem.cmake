@@ -1,0 +1,1 @@
+keet_test(elem core base LINK m)

@@ -1,0 +1,1 @@
+keet_test(expr core base LINK m)

@@ -1,0 +1,224 @@
+/* Owns the tests of input generators: in range, with the right moments, the same every time. */
+#include "base/arena.h"
+#include "base/file.h"
+#include "core/inputs.h"
+#include "core/npy.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+enum { NR = 20000 };
+
+static const struct binding sizes[] = {{"N", 300}, {"NNZ", 4001}};
+static const struct env env = {sizes, 2};
+
+static double room[NR];
+
+static const void *fill(struct task_array array, uint64_t seed, double scale, uint64_t nr)
+{
+    struct err err;
+
+    memset(room, 0xee, sizeof(room));
+    if (!inputs_fill(&array, &env, "", seed, scale, room, nr, &err))
+        fail_msg("%s", err.text);
+    return room;
+}
+
+static struct task_array reals(enum gen_kind kind, double a, double b)
+{
+    return (struct task_array){
+        .name = "A", .elem = ELEM_F64, .gen = {.kind = kind, .a = a, .b = b}};
+}
+
+static struct task_array wholes(enum elem elem, enum gen_kind kind, double a, double b)
+{
+    return (struct task_array){.name = "I", .elem = elem, .gen = {.kind = kind, .a = a, .b = b}};
+}
+
+static void moments(const double *x, double *mean, double *deviation)
+{
+    double sum = 0, squares = 0;
+
+    for (int i = 0; i < NR; i++) {
+        sum += x[i];
+        squares += x[i] * x[i];
+    }
+    *mean = sum / NR;
+    *deviation = sqrt(squares / NR - *mean * *mean);
+}
+
+static void test_uniform(void **state)
+{
+    const double *x = fill(reals(GEN_UNIFORM, -2, 4), 7, 1, NR);
+    double mean, deviation;
+
+    for (int i = 0; i < NR; i++)
+        assert_true(x[i] >= -2 && x[i] < 4);
+    moments(x, &mean, &deviation);
+    assert_true(fabs(mean - 1) < 0.05);                 /* 4 sigma of the mean of 20000 */
+    assert_true(fabs(deviation - 6 / sqrt(12)) < 0.05); /* (b - a) / sqrt(12) */
+}
+
+static void test_normal(void **state)
+{
+    const double *x = fill(reals(GEN_NORMAL, 3, 2), 7, 1, NR);
+    double mean, deviation;
+    int within = 0;
+
+    moments(x, &mean, &deviation);
+    assert_true(fabs(mean - 3) < 0.06);
+    assert_true(fabs(deviation - 2) < 0.06);
+    for (int i = 0; i < NR; i++)
+        within += fabs(x[i] - 3) < 2;
+    assert_true(fabs((double)within / NR - 0.6827) < 0.02);
+}
+
+static void test_scale(void **state)
+{
+    double first = *(const double *)fill(reals(GEN_UNIFORM, -1, 1), 5, 1, 4);
+
+    assert_true(*(const double *)fill(reals(GEN_UNIFORM, -1, 1), 5, 3, 4) == 3 * first);
+    assert_true(*(const double *)fill(reals(GEN_UNIFORM, -1, 1), 5, -1, 4) == -first);
+    assert_true(*(const double *)fill(reals(GEN_CONSTANT, 2.5, 0), 5, 3, 4) == 2.5);
+    assert_true(*(const int32_t *)fill(wholes(ELEM_I32, GEN_CONSTANT, 4, 0), 5, -1, 4) == 4);
+}
+
+static void test_integers(void **state)
+{
+    const int32_t *x = fill(wholes(ELEM_I32, GEN_INTEGERS, -3, 5), 1, 3, NR);
+    int seen[9] = {0};
+
+    for (int i = 0; i < NR; i++) {
+        assert_true(x[i] >= -3 && x[i] <= 5);
+        seen[x[i] + 3]++;
+    }
+    for (int i = 0; i < 9; i++)
+        assert_true(abs(seen[i] - NR / 9) < 300);
+}
+
+static void test_sorted(void **state)
+{
+    struct arena *arena = arena_create();
+    struct err err;
+    struct task_array array = wholes(ELEM_I32, GEN_SORTED, 0, 0);
+    const int32_t *x;
+    int longest = 0;
+
+    array.gen.b_int = expr_parse(arena, "NNZ", 3, &err);
+    x = fill(array, 11, 1, 301);
+    assert_int_equal(x[0], 0);
+    assert_int_equal(x[300], 4001);
+    for (int i = 0; i < 300; i++) {
+        assert_true(x[i] <= x[i + 1]);
+        longest = x[i + 1] - x[i] > longest ? x[i + 1] - x[i] : longest;
+    }
+    assert_true(longest > 14); /* rows differ: the mean is 13.3 */
+    x = fill(array, 11, 1, 1);
+    assert_int_equal(x[0], 0);
+    arena_destroy(arena);
+}
+
+static void test_permutation(void **state)
+{
+    const uint16_t *x = fill(wholes(ELEM_U16, GEN_PERMUTATION, 0, 0), 3, 1, 1000);
+    bool seen[1000] = {false};
+    int moved = 0;
+
+    for (int i = 0; i < 1000; i++) {
+        assert_true(x[i] < 1000 && !seen[x[i]]);
+        seen[x[i]] = true;
+        moved += x[i] != i;
+    }
+    assert_true(moved > 950);
+}
+
+static void test_iota(void **state)
+{
+    const int64_t *x = fill(wholes(ELEM_I64, GEN_IOTA, 5, -2), 3, 1, 10);
+
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(x[i], 5 - 2 * i);
+}
+
+static void test_deterministic(void **state)
+{
+    struct task_array a = reals(GEN_UNIFORM, 0, 1), b = a;
+    double first[64];
+
+    memcpy(first, fill(a, 42, 1, 64), sizeof(first));
+    assert_memory_equal(first, fill(a, 42, 1, 64), sizeof(first));
+    /* a shorter array is a prefix: elements do not depend on each other */
+    assert_memory_equal(first, fill(a, 42, 1, 16), 16 * sizeof(double));
+    assert_memory_not_equal(first, fill(a, 43, 1, 64), sizeof(first));
+    b.name = "B";
+    assert_memory_not_equal(first, fill(b, 42, 1, 64), sizeof(first));
+}
+
+/* Each type's default fills exactly its own bytes with values in its range. */
+static void test_every_type(void **state)
+{
+    for (int e = 0; e < NR_ELEMS; e++) {
+        struct task_array array = {.name = "T", .elem = (enum elem)e};
+        unsigned char before[8];
+        uint64_t nr = 100;
+
+        array.gen = gen_default(array.elem);
+        fill(array, 1, 1, nr);
+        memset(before, 0xee, sizeof(before));
+        assert_memory_equal((char *)room + nr * elem_bytes(array.elem), before, 8);
+        for (uint64_t i = 0; i < nr; i++) {
+            double v = elem_get(array.elem, room, i);
+
+            assert_true(elem_is_float(array.elem) ? v >= -1 && v <= 1
+                                                  : v >= 0 && v <= (e == ELEM_BOOL ? 1 : 9));
+        }
+    }
+}
+
+static void test_file(void **state)
+{
+    char folder[] = "/tmp/keet-inputs-XXXXXX", path[64];
+    const float data[] = {1, 2, 3};
+    const uint64_t dims[] = {3};
+    struct task_array array = {.name = "A", .elem = ELEM_F32, .gen = {.kind = GEN_FILE}};
+    struct err err;
+    float got[3];
+
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/a.npy", folder);
+    assert_true(npy_write(path, ELEM_F32, data, dims, 1, &err));
+    array.gen.path = "a.npy";
+    assert_true(inputs_fill(&array, &env, folder, 1, 1, got, 3, &err));
+    assert_memory_equal(got, data, sizeof(data));
+    array.gen.path = "b.npy";
+    assert_false(inputs_fill(&array, &env, folder, 1, 1, got, 3, &err));
+    assert_non_null(strstr(err.text, "A: cannot open"));
+    unlink(path);
+    rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_uniform),
+        cmocka_unit_test(test_normal),
+        cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_sorted),
+        cmocka_unit_test(test_permutation),
+        cmocka_unit_test(test_iota),
+        cmocka_unit_test(test_deterministic),
+        cmocka_unit_test(test_every_type),
+        cmocka_unit_test(test_file),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,1 @@
+keet_test(inputs core base LINK m)

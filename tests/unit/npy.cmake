@@ -1,0 +1,1 @@
+keet_test(npy core base LINK m)

@@ -1,0 +1,1 @@
+keet_test(task core base LINK m)
