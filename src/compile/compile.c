@@ -14,8 +14,6 @@
 #include "compile/ptx_key.h"
 #include "compile/standins.h"
 
-#include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,13 +108,13 @@ static int child_body(int fd, const void *input)
 }
 
 /* The command line, in the arena. */
-static const char *const *make_options(const struct compiler *compiler,
-    const struct compile_input *input, struct arena *arena, unsigned *nr)
+static const char *const *make_options(
+    const struct compiler *compiler, struct arena *arena, unsigned *nr)
 {
     static const char *const fixed[] = {
         "-lineinfo", "--ptxas-options=-v", "-default-device", "--std=c++17"};
-    const char **options = arena_array(
-        arena, ARRAY_SIZE(fixed) + 1 + MAX_INCLUDE_DIRS + input->nr_tunes, sizeof(*options));
+    const char **options =
+        arena_array(arena, ARRAY_SIZE(fixed) + 1 + MAX_INCLUDE_DIRS, sizeof(*options));
 
     *nr = 0;
     options[(*nr)++] = arena_printf(arena, "--gpu-architecture=%s", compiler->arch);
@@ -124,9 +122,6 @@ static const char *const *make_options(const struct compiler *compiler,
         options[(*nr)++] = fixed[i];
     for (unsigned i = 0; compiler->include_dirs[i]; i++)
         options[(*nr)++] = arena_printf(arena, "-I%s", compiler->include_dirs[i]);
-    for (unsigned i = 0; i < input->nr_tunes; i++)
-        options[(*nr)++] =
-            arena_printf(arena, "-D%s=%" PRId64, input->tunes[i].name, input->tunes[i].value);
     return options;
 }
 
@@ -359,15 +354,14 @@ bool compile_source(struct compiler *compiler, const struct compile_input *input
     const char *const *dirs = (const char *const *)compiler->include_dirs;
     const uint64_t start_ns = clock_ns();
     struct job job = {.compiler = compiler,
-        .request = {.source = input->source,
-            .name = input->name,
+        .request = {.name = input->name,
             .headers = standins,
             .nr_headers = nr_standins,
             .kernels = input->kernels,
             .nr_kernels = input->nr_kernels}};
     struct artifact artifact;
-    struct str what = {0};
-    bool answered = true;
+    struct str what = {0}, code = {0};
+    bool answered = true, ok;
     struct hash key;
     unsigned bad;
 
@@ -380,10 +374,14 @@ bool compile_source(struct compiler *compiler, const struct compile_input *input
         str_finish(&what);
         return true;
     }
-    job.request.options = make_options(compiler, input, arena, &job.request.nr_options);
+    includes_define_tunes(input->source, input->tunes, input->nr_tunes, &code);
+    job.request.source = str_text(&code);
+    job.request.options = make_options(compiler, arena, &job.request.nr_options);
     key = key_of(compiler, &job.request);
     out->cached = cache_find(compiler->cache, key, arena, &artifact);
-    if (!out->cached && !run(compiler, input, &job, key, &j, &artifact, &answered, err))
+    ok = out->cached || run(compiler, input, &job, key, &j, &artifact, &answered, err);
+    str_finish(&code);
+    if (!ok)
         return false;
     if (answered) {
         fill(input, &artifact, arena, out);

@@ -35,7 +35,7 @@ struct compile_input {
     const char *const *kernels;
     unsigned nr_kernels;
     const unsigned *kernel_lines; /* of the launches that name them, for messages; or NULL */
-    const struct tune *tunes;     /* become -DNAME=value */
+    const struct tune *tunes;     /* defined as macros, but not for what the source includes */
     unsigned nr_tunes;
 };
 bool compile_source(struct compiler *compiler, const struct compile_input *input,

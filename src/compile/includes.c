@@ -6,6 +6,7 @@
 #include "compile/standins.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,6 +172,12 @@ static bool may_include(const char *name, const char *const *dirs)
     return false;
 }
 
+static bool is_inclusion(const char *word)
+{
+    return strcmp(word, "include") == 0 || strcmp(word, "include_next") == 0 ||
+           strcmp(word, "import") == 0 || strcmp(word, "embed") == 0;
+}
+
 /* After the # of a directive. */
 static bool directive_allowed(struct scanner *s, const char *const *dirs, struct str *what)
 {
@@ -180,8 +187,7 @@ static bool directive_allowed(struct scanner *s, const char *const *dirs, struct
 
     skip_blanks(s);
     read_word(s, word, sizeof(word));
-    if (strcmp(word, "include") != 0 && strcmp(word, "include_next") != 0 &&
-        strcmp(word, "import") != 0 && strcmp(word, "embed") != 0)
+    if (!is_inclusion(word))
         return true;
     skip_blanks(s);
     open = peek(s);
@@ -236,24 +242,76 @@ static void skip_token(struct scanner *s)
         skip_literal(s, c);
 }
 
+/* To the next directive, past its # : false at the end of the source. *start is where its # was. */
+static bool next_directive(struct scanner *s, const char **start)
+{
+    for (;;) {
+        skip_blanks(s);
+        *start = s->p;
+        if (!peek(s))
+            return false;
+        if (accept(s, '\n')) {
+            s->line_start = true;
+        } else if (s->line_start && at_hash(s)) {
+            s->line_start = false;
+            return true;
+        } else {
+            s->line_start = false;
+            skip_token(s);
+        }
+    }
+}
+
 bool includes_allowed(const char *source, const char *const *dirs, unsigned *line, struct str *what)
 {
     struct scanner s = {.p = source, .line = 1, .line_start = true};
+    const char *start;
 
-    for (;;) {
-        skip_blanks(&s);
-        if (!peek(&s))
-            return true;
-        if (accept(&s, '\n')) {
-            s.line_start = true;
-        } else if (s.line_start && at_hash(&s)) {
-            *line = s.line;
-            if (!directive_allowed(&s, dirs, what))
-                return false;
-            s.line_start = false;
-        } else {
-            s.line_start = false;
-            skip_token(&s);
-        }
+    while (next_directive(&s, &start)) {
+        *line = s.line;
+        if (!directive_allowed(&s, dirs, what))
+            return false;
     }
+    return true;
+}
+
+static void define(const struct tune *tunes, unsigned nr_tunes, unsigned next_line, struct str *out)
+{
+    for (unsigned i = 0; i < nr_tunes; i++)
+        str_addf(out, "#define %s %" PRId64 "\n", tunes[i].name, tunes[i].value);
+    str_addf(out, "#line %u\n", next_line);
+}
+
+void includes_define_tunes(
+    const char *source, const struct tune *tunes, unsigned nr_tunes, struct str *out)
+{
+    struct scanner s = {.p = source, .line = 1, .line_start = true};
+    const char *done = source, *start;
+
+    if (!nr_tunes) {
+        str_add(out, source);
+        return;
+    }
+    define(tunes, nr_tunes, 1, out);
+    while (next_directive(&s, &start)) {
+        struct scanner ahead = s;
+        char word[32];
+
+        skip_blanks(&ahead);
+        read_word(&ahead, word, sizeof(word));
+        if (!is_inclusion(word))
+            continue;
+        str_add_n(out, done, (size_t)(start - done));
+        for (unsigned i = 0; i < nr_tunes; i++)
+            str_addf(out, "#undef %s\n", tunes[i].name);
+        /* The rest of the line, with any comment that reaches over its end. */
+        for (skip_blanks(&s); peek(&s) && peek(&s) != '\n'; skip_blanks(&s))
+            next(&s);
+        str_add_n(out, start, (size_t)(s.p - start));
+        str_add_char(out, '\n');
+        define(tunes, nr_tunes, s.line + 1, out);
+        s.line_start = accept(&s, '\n');
+        done = s.p;
+    }
+    str_add(out, done);
 }

@@ -2,6 +2,7 @@
 #include "nv/nvrtc.h"
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -16,7 +17,7 @@
 enum { OLDEST_MAJOR = 12 }; /* the first that knows sm_90a */
 
 struct nvrtc {
-    void *handle, *builtins;
+    void *handle;
     char version[32];
     char library_dir[PATH_MAX];
     char include_dir[PATH_MAX]; /* "" when not found */
@@ -179,7 +180,8 @@ static bool versions(struct nvrtc *nvrtc, struct err *err)
      * finds it in place. */
     snprintf(builtins, sizeof(builtins), "%s/libnvrtc-builtins.so.%d.%d", nvrtc->library_dir, major,
         minor);
-    nvrtc->builtins = dlopen(builtins, RTLD_NOW | RTLD_LOCAL);
+    if (!dlopen(builtins, RTLD_NOW | RTLD_LOCAL))
+        log_detail("%s is not there; NVRTC will look for it itself", builtins);
     return true;
 }
 
@@ -205,11 +207,8 @@ struct nvrtc *nvrtc_open(struct err *err)
 
 void nvrtc_close(struct nvrtc *nvrtc)
 {
-    if (!nvrtc)
-        return;
-    if (nvrtc->builtins)
-        dlclose(nvrtc->builtins);
-    dlclose(nvrtc->handle);
+    /* The libraries stay loaded: unloading them would lose what their constructors allocated, and
+     * opening them again finds them in place. */
     free(nvrtc);
 }
 

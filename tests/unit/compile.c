@@ -7,6 +7,7 @@
 #include "compile/log_read.h"
 #include "compile/ptx_key.h"
 #include "compile/standins.h"
+#include "core/task.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -198,7 +199,7 @@ static void test_errors_name_the_line(void **state)
         {"__device__ void k(int *a) { *a = 1; }\n", 77, "no such kernel"},
         {"__global__ void k(float *a)\n{\n    a[1] = 2;\n"
          "    asm volatile(\"bogus.f32 %0;\" ::\"f\"(a[0]));\n}\n",
-            4, "bogus"},
+            4, "bogus"}, /* line 4 of PTX's line information */
         {"\n\n__global__ void k(float *a)\n{\n    __shared__ float s[60000];\n"
          "    s[threadIdx.x] = a[0];\n    __syncthreads();\n    a[1] = s[3];\n}\n",
             3, "240000 bytes of static shared memory"},
@@ -363,6 +364,34 @@ static void test_standins_and_cuda_headers(void **state)
     str_finish(&source);
 }
 
+/* Parameters with the names that headers use for their own things; lines stay what they were. */
+static void test_tunes_stay_out_of_headers(void **state)
+{
+    static const char source[] = "#if T != 5\n#error T\n#endif\n"
+                                 "/* two\nlines */ #include <cuda_fp16.h> /* and\nmore */ // x\n"
+                                 "#include <type_traits>\n"
+                                 "__global__ void k(__half *a)\n"
+                                 "{\n"
+                                 "    a[N] = __float2half(T);\n"
+                                 "    int x = nowhere;\n"
+                                 "}\n";
+    static const struct tune tunes[] = {{.name = "T", .value = 5}, {.name = "N", .value = -1}};
+    static const char *const kernel = "k";
+    const struct compile_input input = {.source = source,
+        .name = "t.cu",
+        .kernels = &kernel,
+        .nr_kernels = 1,
+        .tunes = tunes,
+        .nr_tunes = 2};
+    struct outcome o = {.arena = arena_create()};
+    struct err err;
+
+    assert_true(compile_source(shared, &input, o.arena, &o.c, &o.verdict, &o.line, &o.text, &err));
+    assert_refused(&o, 11, "t.cu:11: error: identifier \"nowhere\" is undefined");
+    assert_null(strstr(o.text, "more error"));
+    arena_destroy(o.arena);
+}
+
 static char *only_entry(void)
 {
     struct str path = {0};
@@ -519,6 +548,101 @@ static void test_facts_of_functions_and_constants(void **state)
     assert_int_equal(f[1].const_bytes, 420);
 }
 
+static void compile_file(struct candidate *c, struct task *task, const char *path)
+{
+    struct err err;
+
+    *c = (struct candidate){.arena = arena_create(), .task = task};
+    if (!task_load(task, c->arena, path, &err))
+        fail_msg("%s", err.text);
+    c->source = task->source;
+    c->source_bytes = task->source_bytes;
+    c->plan = task->plan;
+    if (!compile_kernel(shared, c, &err))
+        fail_msg("%s", err.text);
+}
+
+static void test_every_kernel_of_the_suite(void **state)
+{
+    DIR *dir = opendir(KEET_SOURCE_DIR "/kernels");
+    unsigned nr = 0;
+
+    assert_non_null(dir);
+    for (struct dirent *d = readdir(dir); d; d = readdir(dir)) {
+        struct candidate c;
+        struct task task;
+        char path[1024];
+
+        if (!str_ends(d->d_name, ".cu"))
+            continue;
+        snprintf(path, sizeof(path), "%s/kernels/%s", KEET_SOURCE_DIR, d->d_name);
+        compile_file(&c, &task, path);
+        if (c.verdict != VERDICT_OK)
+            fail_msg("%s", c.verdict_text);
+        for (unsigned i = 0; i < c.compilation.nr_kernels; i++)
+            assert_true(c.compilation.kernels[i].registers > 0);
+        arena_destroy(c.arena);
+        nr++;
+    }
+    closedir(dir);
+    assert_true(nr >= 2);
+}
+
+static struct hash key_of_text(const char *launch, const char *tune, const char *body)
+{
+    char path[] = "/tmp/keet-key-XXXXXX.cu";
+    const int fd = mkstemps(path, 3);
+    struct candidate c;
+    struct task task;
+    struct hash key;
+
+    assert_true(fd >= 0);
+    dprintf(fd,
+        "#pragma keet size N = 64\n#pragma keet inout A : f32[N]\n%s"
+        "#pragma keet launch %s\n"
+        "__global__ void k(float *a) { %s }\n",
+        tune, launch, body);
+    close(fd);
+    compile_file(&c, &task, path);
+    unlink(path);
+    if (c.verdict != VERDICT_OK)
+        fail_msg("%s", c.verdict_text);
+    key = c.compilation.key;
+    arena_destroy(c.arena);
+    return key;
+}
+
+/* Same code and same launches are the same kernel; a tuning parameter counts where it is used. */
+static void test_key_of_a_candidate(void **state)
+{
+    static const char twice[] = "a[threadIdx.x] *= 2;";
+    const struct hash base = key_of_text("k<<<1, N>>>(A)", "", twice);
+    struct hash key;
+
+    key = key_of_text("k<<< 1 , N >>>( A )", "", "// twice\n  a[threadIdx.x] *= 2;");
+    assert_memory_equal(&key, &base, sizeof(key));
+    key = key_of_text("k<<<1, N>>>(A)", "#pragma keet tune T = 2 in {1, 2}\n", twice);
+    assert_memory_equal(&key, &base, sizeof(key));
+    key = key_of_text("k<<<2, 32>>>(A)", "", twice);
+    assert_memory_not_equal(&key, &base, sizeof(key));
+    key = key_of_text("k<<<1, N>>>(A)", "", "a[threadIdx.x] *= 3;");
+    assert_memory_not_equal(&key, &base, sizeof(key));
+    key = key_of_text("k<<<1, N/T>>>(A)", "#pragma keet tune T = 1 in {1, 2}\n", twice);
+    assert_memory_not_equal(&key, &base, sizeof(key));
+}
+
+/* Whatever kills the child, the caller lives on. */
+static void test_child_that_is_killed(void **state)
+{
+    struct compiler *hasty = make_compiler("", 0.003, 0);
+    struct outcome o;
+
+    compile_with(hasty, &o, matmul, "matmul", 16);
+    assert_refused(&o, 0, "longer than the limit of 0.003 s");
+    arena_destroy(o.arena);
+    compiler_destroy(hasty);
+}
+
 static void test_no_toolkit_is_an_error(void **state)
 {
     const char *before = getenv("KEET_CUDA");
@@ -549,11 +673,15 @@ int main(void)
         cmocka_unit_test(test_host_files_stay_closed),
         cmocka_unit_test(test_what_is_not_an_include),
         cmocka_unit_test(test_standins_and_cuda_headers),
+        cmocka_unit_test(test_tunes_stay_out_of_headers),
         cmocka_unit_test(test_cache),
         cmocka_unit_test(test_cache_folder_that_cannot_be),
         cmocka_unit_test(test_key),
         cmocka_unit_test(test_ptx_essence),
         cmocka_unit_test(test_facts_of_functions_and_constants),
+        cmocka_unit_test(test_every_kernel_of_the_suite),
+        cmocka_unit_test(test_key_of_a_candidate),
+        cmocka_unit_test(test_child_that_is_killed),
         cmocka_unit_test(test_no_toolkit_is_an_error),
     };
 
