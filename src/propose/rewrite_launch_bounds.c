@@ -8,7 +8,7 @@
 #include <ctype.h>
 #include <string.h>
 
-static const unsigned min_blocks[] = {0, 2, 4, 8};
+static const unsigned min_blocks[] = {0, 2, 4};
 enum { THREADS_PER_SM = 2048 };
 
 /* An expression of tuning parameters and numbers alone means the same in device code. */

@@ -12,10 +12,17 @@ enum { MAX_VARIANTS = 6, MAX_TRIED = 24 };
 static const struct move {
     enum action action;
     rewrite_f *rewrite;
+    unsigned max; /* variants listed */
 } moves[] = {
-    {ACTION_READ_ONLY, rewrite_read_only},
-    {ACTION_UNROLL, rewrite_unroll},
-    {ACTION_LAUNCH_BOUNDS, rewrite_launch_bounds},
+    {ACTION_BLOCK_SHAPE, rewrite_block_shape, 6},
+    {ACTION_SWAP_XY, rewrite_swap_xy, 6},
+    {ACTION_READ_ONLY, rewrite_read_only, 1},
+    {ACTION_UNROLL, rewrite_unroll, 6},
+    {ACTION_PAD_SHARED, rewrite_pad_shared, 4},
+    {ACTION_LAUNCH_BOUNDS, rewrite_launch_bounds, 4},
+    {ACTION_GRID_STRIDE, rewrite_grid_stride, 4},
+    {ACTION_HOIST, rewrite_hoist, 4},
+    {ACTION_FAST_MATH, rewrite_fast_math, 3},
 };
 
 static struct rewrite_out fresh_out(const struct rewrite_in *in)
@@ -49,13 +56,13 @@ static bool try_variant(const struct rewrite_in *in, const struct move *move, un
 static bool list_move(const struct rewrite_in *in, const struct move *move,
     struct option_list *list, struct hash *seen, unsigned *nr_seen)
 {
-    const char *why = "no variant applies";
+    const char *why = NULL; /* of the first variant that is refused */
     unsigned found = 0;
-    for (unsigned k = 0; k < MAX_TRIED && found < MAX_VARIANTS; k++) {
+    for (unsigned k = 0; k < MAX_TRIED && found < move->max; k++) {
         struct rewrite_out out;
         struct hash hash;
         if (!try_variant(in, move, k, &out, &hash)) {
-            if (out.why && !found)
+            if (out.why && !why)
                 why = out.why;
             if (!out.more)
                 break;
@@ -74,7 +81,7 @@ static bool list_move(const struct rewrite_in *in, const struct move *move,
                              .what = out.what});
     }
     if (!found)
-        str_addf(list->refusals, "%s: %s\n", action_name(move->action), why);
+        str_addf(list->refusals, "%s: %s\n", action_name(move->action), why ? why : "nothing new");
     return true;
 }
 
