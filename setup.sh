@@ -1,2 +1,163 @@
 #!/usr/bin/env bash
-exit 0
+# Installs what is missing to build and run keet-opt, and says nothing when nothing is missing. The
+# one list of all dependencies. Debian 12 and its relatives; elsewhere it says what to install.
+#
+#   ./setup.sh                     packages by apt (with sudo when not root), CUDA as below
+#   KEET_SETUP_WHEELS=1 ./setup.sh NVIDIA's wheels even where there is a CUDA toolkit
+#
+# CUDA: a toolkit of 12.8 or newer in $KEET_CUDA, $CUDA_HOME or /usr/local/cuda is used as it is;
+# without one, NVIDIA's wheels go to .deps/cuda (include/ and lib/, about 300 MB). No GPU or driver
+# is needed.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+# Alternatives are separated by |: any of them will do, the first that apt knows is installed.
+packages=(
+    gcc libc6-dev git cmake ninja-build pkg-config
+    'clang-14|clang' 'clang-format-14|clang-format'
+    'libclang-14-dev|libclang-dev' 'libclang-rt-14-dev|libclang-rt-dev'
+    libsqlite3-dev libxxhash-dev libjansson-dev libseccomp-dev libcurl4-openssl-dev
+    libcmocka-dev
+    python3 python3-numpy
+)
+cuda_oldest=12080
+cuda_wheels=(
+    'nvidia-cuda-nvrtc==13.0.*'   # the compiler
+    'nvidia-cuda-runtime==13.0.*' # cuda_fp16.h, cooperative groups, cuda.h
+    'nvidia-cuda-crt==13.0.*'     # what those include
+    'nvidia-cuda-cccl==13.0.*'    # cuda/std, cub
+    'nvidia-cuda-cupti==13.0.*'   # counters, on machines with a GPU
+    'nvidia-cuda-nvcc==13.0.*'    # ptxas
+)
+
+fail()
+{
+    printf 'setup.sh: %s\n' "$@" >&2
+    exit 1
+}
+
+# Runs a command quietly; its output is shown when it fails.
+quietly()
+{
+    local log
+    log=$(mktemp)
+    if ! "$@" >"$log" 2>&1 </dev/null; then
+        tail -n 20 "$log" >&2
+        rm -f "$log"
+        return 1
+    fi
+    rm -f "$log"
+}
+
+is_installed()
+{
+    dpkg-query -W -f='${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed
+}
+
+# Prints the packages that are missing, one per line, alternatives kept.
+missing_packages()
+{
+    local entry name found
+    for entry in "$@"; do
+        found=
+        for name in ${entry//|/ }; do
+            if is_installed "$name"; then
+                found=1
+                break
+            fi
+        done
+        [ -n "$found" ] || echo "$entry"
+    done
+}
+
+install_packages()
+{
+    local as_root=() chosen=() entry name
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null ||
+            fail "these packages are missing: ${*//|*/}" \
+                "install them as root (apt-get install ${*//|*/}) and run setup.sh again"
+        as_root=(sudo)
+    fi
+    echo "setup.sh: installing ${*//|*/}"
+    quietly "${as_root[@]}" apt-get -qq update ||
+        fail "apt-get update failed: is the network there?"
+    for entry in "$@"; do
+        for name in ${entry//|/ }; do
+            if apt-cache show "$name" >/dev/null 2>&1; then
+                chosen+=("$name")
+                continue 2
+            fi
+        done
+        fail "apt knows no package ${entry//|/ or }"
+    done
+    quietly "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get -qq -y --no-install-recommends install "${chosen[@]}" ||
+        fail "apt-get could not install: ${chosen[*]}" "is the network there?"
+}
+
+need_packages()
+{
+    local missing
+    if ! command -v dpkg-query >/dev/null; then
+        local tool
+        for tool in cmake ninja pkg-config gcc clang clang-format python3; do
+            command -v "$tool" >/dev/null ||
+                fail "$tool is missing, and this is no Debian: install what these packages are called here:" \
+                    "${packages[*]}"
+        done
+        return
+    fi
+    mapfile -t missing < <(missing_packages "$@")
+    [ "${#missing[@]}" -eq 0 ] || install_packages "${missing[@]}"
+}
+
+# Is there a CUDA toolkit in folder $1 that is complete and new enough?
+has_cuda()
+{
+    local root=$1 version lib
+    [ -n "$root" ] && [ -f "$root/include/nvrtc.h" ] && [ -f "$root/include/cuda_fp16.h" ] &&
+        [ -f "$root/include/cuda.h" ] || return 1
+    version=$(awk '$1 == "#define" && $2 == "CUDA_VERSION" { print $3; exit }' "$root/include/cuda.h")
+    [ "${version:-0}" -ge "$cuda_oldest" ] || return 1
+    for lib in "$root"/lib64/libnvrtc.so* "$root"/lib/libnvrtc.so* \
+        "$root"/targets/*/lib/libnvrtc.so*; do
+        [ -e "$lib" ] && return 0
+    done
+    return 1
+}
+
+install_wheels()
+{
+    local wanted="${cuda_wheels[*]}" temp
+    if [ -f .deps/cuda/wheels ] && [ "$(cat .deps/cuda/wheels)" = "$wanted" ]; then
+        return
+    fi
+    python3 -m pip --version >/dev/null 2>&1 || need_packages python3-pip
+    echo "setup.sh: no CUDA toolkit of 12.8 or newer; getting NVIDIA's wheels into .deps/cuda"
+    mkdir -p .deps
+    temp=$(mktemp -d .deps/new.XXXXXX)
+    # shellcheck disable=SC2064
+    trap "rm -rf '$PWD/$temp'" EXIT
+    quietly python3 -m pip install --disable-pip-version-check --no-deps --target "$temp" \
+        "${cuda_wheels[@]}" ||
+        fail "could not get NVIDIA's wheels: is the network there, and https://pypi.org reachable?" \
+            "otherwise install a CUDA toolkit and set CUDA_HOME to it"
+    [ -f "$temp/nvidia/cu13/include/nvrtc.h" ] ||
+        fail "NVIDIA's wheels are not laid out as expected (nvidia/cu13/include/nvrtc.h)"
+    printf '%s\n' "$wanted" >"$temp/nvidia/cu13/wheels"
+    rm -rf .deps/cuda
+    mv "$temp/nvidia/cu13" .deps/cuda
+    rm -rf "$temp"
+    trap - EXIT
+}
+
+need_packages "${packages[@]}"
+if [ -n "${KEET_SETUP_WHEELS:-}" ]; then
+    install_wheels
+elif [ -n "${KEET_CUDA:-}" ]; then
+    has_cuda "$KEET_CUDA" ||
+        fail "KEET_CUDA=$KEET_CUDA is not the folder of a CUDA toolkit of 12.8 or newer"
+elif ! has_cuda "${CUDA_HOME:-}" && ! has_cuda /usr/local/cuda; then
+    install_wheels
+fi

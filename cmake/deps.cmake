@@ -7,10 +7,11 @@ pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp)
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 
-# CUDA: headers only, everything is loaded with dlopen. A toolkit when there is one, else the
-# wheels that setup.sh put under .deps/cuda.
+# CUDA: headers only, everything is loaded with dlopen. KEET_CUDA when it is set; .deps/cuda, which
+# setup.sh makes where it finds no toolkit that is new enough; else the toolkit.
 find_path(CUDA_INCLUDE nvrtc.h
-    HINTS $ENV{CUDA_HOME}/include /usr/local/cuda/include ${PROJECT_SOURCE_DIR}/.deps/cuda/include
+    HINTS $ENV{KEET_CUDA}/include ${PROJECT_SOURCE_DIR}/.deps/cuda/include $ENV{CUDA_HOME}/include
+        /usr/local/cuda/include
     REQUIRED)
 find_path(LIBCLANG_INCLUDE clang-c/Index.h
     HINTS /usr/lib/llvm-14/include /usr/lib/llvm-16/include /usr/lib/llvm-19/include REQUIRED)

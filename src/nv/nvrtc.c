@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OLDEST_MAJOR = 12 }; /* the first that knows sm_90a */
+enum { OLDEST = 12080 }; /* CUDA 12.8, as setup.sh asks for; numbered as in cuda.h */
 
 struct nvrtc {
     void *handle;
@@ -39,6 +39,30 @@ struct nvrtc {
 static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
 static const char *const lib_dirs[] = {"lib64", "lib", "targets/x86_64-linux/lib", "."};
 
+/* Open one library file; one that is too old is as good as none, and noted. */
+static bool try_open(struct nvrtc *nvrtc, const char *path, struct str *looked)
+{
+    __typeof__(&nvrtcVersion) version_of;
+    int major = 0, minor = 0;
+    void *symbol;
+
+    nvrtc->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!nvrtc->handle) {
+        str_addf(looked, " (%s)", dlerror());
+        return false;
+    }
+    symbol = dlsym(nvrtc->handle, "nvrtcVersion");
+    memcpy(&version_of, &symbol, sizeof(symbol));
+    if (symbol)
+        version_of(&major, &minor);
+    if (major * 1000 + minor * 10 >= OLDEST)
+        return true;
+    str_addf(looked, " (there is %d.%d, which is too old)", major, minor);
+    dlclose(nvrtc->handle);
+    nvrtc->handle = NULL;
+    return false;
+}
+
 static bool open_below(struct nvrtc *nvrtc, const char *root, struct str *looked)
 {
     char path[PATH_MAX];
@@ -49,12 +73,8 @@ static bool open_below(struct nvrtc *nvrtc, const char *root, struct str *looked
     for (size_t d = 0; d < ARRAY_SIZE(lib_dirs); d++) {
         for (size_t n = 0; n < ARRAY_SIZE(names); n++) {
             const int len = snprintf(path, sizeof(path), "%s/%s/%s", root, lib_dirs[d], names[n]);
-            if (len >= (int)sizeof(path) || !file_exists(path))
-                continue;
-            nvrtc->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-            if (nvrtc->handle)
+            if (len < (int)sizeof(path) && file_exists(path) && try_open(nvrtc, path, looked))
                 return true;
-            str_addf(looked, " (%s)", dlerror());
         }
     }
     return false;
@@ -85,7 +105,7 @@ static bool open_by_loader(struct nvrtc *nvrtc, struct str *looked)
 {
     str_add(looked, ", the loader's path");
     for (size_t n = 0; n < ARRAY_SIZE(names) && !nvrtc->handle; n++)
-        nvrtc->handle = dlopen(names[n], RTLD_NOW | RTLD_LOCAL);
+        try_open(nvrtc, names[n], looked);
     return nvrtc->handle != NULL;
 }
 
@@ -106,7 +126,7 @@ static bool find(struct nvrtc *nvrtc, struct err *err)
         err_set(err,
             "cannot find NVRTC, the CUDA compiler library (libnvrtc.so), in: %s. Run setup.sh, "
             "which installs it without root, or set KEET_CUDA to the folder of a CUDA toolkit "
-            "(12.0 or newer)",
+            "(12.8 or newer)",
             str_text(&looked));
     str_finish(&looked);
     return found;
@@ -118,7 +138,7 @@ static bool bind(struct nvrtc *nvrtc, const char *name, void *function, struct e
     void *symbol = dlsym(nvrtc->handle, name);
 
     memcpy(function, &symbol, sizeof(symbol));
-    return symbol || err_set(err, "NVRTC in %s lacks %s: a newer CUDA toolkit is needed (12.0)",
+    return symbol || err_set(err, "NVRTC in %s lacks %s: a newer CUDA toolkit is needed",
                          nvrtc->library_dir, name);
 }
 
@@ -166,23 +186,19 @@ static bool include_below(struct nvrtc *nvrtc, const char *root, const char *res
     return realpath(path, nvrtc->include_dir) != NULL;
 }
 
-static bool versions(struct nvrtc *nvrtc, struct err *err)
+static void load_builtins(struct nvrtc *nvrtc)
 {
     char builtins[PATH_MAX + 64];
     int major = 0, minor = 0;
 
     nvrtc->version_of(&major, &minor);
     snprintf(nvrtc->version, sizeof(nvrtc->version), "NVRTC %d.%d", major, minor);
-    if (major < OLDEST_MAJOR)
-        return err_set(err, "%s in %s is too old: CUDA %d.0 or newer is needed", nvrtc->version,
-            nvrtc->library_dir, OLDEST_MAJOR);
     /* NVRTC loads its companion by name at the first compilation: loaded here once, each child
      * finds it in place. */
     snprintf(builtins, sizeof(builtins), "%s/libnvrtc-builtins.so.%d.%d", nvrtc->library_dir, major,
         minor);
     if (!dlopen(builtins, RTLD_NOW | RTLD_LOCAL))
         log_detail("%s is not there; NVRTC will look for it itself", builtins);
-    return true;
 }
 
 struct nvrtc *nvrtc_open(struct err *err)
@@ -194,10 +210,11 @@ struct nvrtc *nvrtc_open(struct err *err)
         return NULL;
     }
     locate_library(nvrtc);
-    if (!bind_all(nvrtc, err) || !versions(nvrtc, err)) {
+    if (!bind_all(nvrtc, err)) {
         nvrtc_close(nvrtc);
         return NULL;
     }
+    load_builtins(nvrtc);
     if (!include_below(nvrtc, getenv("KEET_CUDA"), "/include") &&
         !include_below(nvrtc, nvrtc->library_dir, "/../include") &&
         !include_below(nvrtc, nvrtc->library_dir, "/../../../include"))
