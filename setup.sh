@@ -145,6 +145,7 @@ install_wheels()
             "otherwise install a CUDA toolkit and set CUDA_HOME to it"
     [ -f "$temp/nvidia/cu13/include/nvrtc.h" ] ||
         fail "NVIDIA's wheels are not laid out as expected (nvidia/cu13/include/nvrtc.h)"
+    rm -f "$temp"/nvidia/cu13/lib/*.alt.so* "$temp"/nvidia/cu13/lib/*.a # not used, 120 MB
     printf '%s\n' "$wanted" >"$temp/nvidia/cu13/wheels"
     rm -rf .deps/cuda
     mv "$temp/nvidia/cu13" .deps/cuda
