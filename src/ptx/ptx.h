@@ -220,10 +220,11 @@ struct ptx_symbol {
     uint64_t offset;        /* SHARED, LOCAL, PARAM: within the function's (or module's) space */
     bool external;
     const uint8_t *init;    /* NULL: zeros */
-    /* addresses inside init: at init_at[i] (8 bytes) stands the address of init_symbol[i] */
+    /* addresses inside init: at init_at[i] belongs the address of init_symbol[i] plus the 8 bytes there */
     const uint32_t *init_at;
     const struct ptx_symbol *const *init_symbol;
     uint32_t nr_init_symbols;
+    bool names_funcs;       /* init has addresses of functions too; they are left zero */
 };
 
 struct ptx_func {

@@ -1,0 +1,258 @@
+/* Owns the control-flow graph of a function and its post-dominators.
+ *
+ * Method: Cooper, Harvey, Kennedy, "A simple, fast dominance algorithm" (2001), on the reversed
+ * graph. Edges by which lanes only leave the function are not in the graph: on the chip a lane that
+ * exits drops out of every reconvergence it would have taken part in. */
+#include "ptx/parse.h"
+
+#include <string.h>
+
+enum { NO_BLOCK = UINT32_MAX };
+
+struct block {
+    uint32_t first, end; /* instructions */
+    uint32_t next[2];    /* successors in the graph; NO_BLOCK */
+    bool leaves;         /* nothing but leaving: ret, exit or trap alone */
+    bool returns;        /* ends in ret: the ordinary way out */
+    uint32_t order;      /* in the post-order of the reversed graph, from 0; NO_BLOCK unreached */
+    uint32_t dominator;  /* index of block, nr: the exit; NO_BLOCK unknown */
+    uint32_t first_pred, nr_preds;
+};
+
+struct flow {
+    const struct ptx_func *func;
+    struct arena *scratch;
+    struct block *blocks; /* nr + 1: the last is the exit */
+    uint32_t nr;
+    uint32_t *block_of; /* instruction -> block */
+    uint32_t *preds;
+    uint32_t *by_order;
+    uint32_t nr_ordered;
+    uint32_t *stack, *stack_at;
+};
+
+static bool is_leave(enum ptx_op op)
+{
+    return op == PTX_OP_RET || op == PTX_OP_EXIT || op == PTX_OP_TRAP;
+}
+
+static bool ends_block(const struct ptx_inst *inst)
+{
+    return inst->op == PTX_OP_BRA || (is_leave(inst->op) && inst->guard < 0);
+}
+
+static void find_blocks(struct flow *flow)
+{
+    const struct ptx_func *func = flow->func;
+    uint8_t *starts = arena_alloc(flow->scratch, func->nr_insts + 1);
+    uint32_t i, nr = 0;
+
+    starts[0] = 1;
+    for (i = 0; i < func->nr_insts; i++) {
+        if (func->insts[i].op == PTX_OP_BRA)
+            starts[func->insts[i].operand[0].target] = 1;
+        if (ends_block(&func->insts[i]))
+            starts[i + 1] = 1;
+    }
+    for (i = 0; i < func->nr_insts; i++)
+        nr += starts[i];
+    flow->nr = nr;
+    flow->blocks = arena_array(flow->scratch, nr + 1, sizeof(*flow->blocks));
+    flow->block_of = arena_array(flow->scratch, func->nr_insts + 1, sizeof(*flow->block_of));
+    nr = 0;
+    for (i = 0; i < func->nr_insts; i++) {
+        if (starts[i])
+            flow->blocks[nr++].first = i;
+        flow->block_of[i] = nr - 1;
+        flow->blocks[nr - 1].end = i + 1;
+    }
+    flow->block_of[func->nr_insts] = nr; /* the exit */
+}
+
+static void find_edges(struct flow *flow)
+{
+    const struct ptx_func *func = flow->func;
+    uint32_t b;
+
+    for (b = 0; b < flow->nr; b++) {
+        struct block *block = &flow->blocks[b];
+        const struct ptx_inst *last = &func->insts[block->end - 1];
+        block->leaves = block->end - block->first == 1 && is_leave(last->op) && last->guard < 0;
+        block->returns = last->op == PTX_OP_RET && last->guard < 0;
+        block->next[0] = block->next[1] = NO_BLOCK;
+    }
+    for (b = 0; b < flow->nr; b++) {
+        struct block *block = &flow->blocks[b];
+        const struct ptx_inst *last = &func->insts[block->end - 1];
+        if (last->op == PTX_OP_BRA) {
+            const uint32_t target = flow->block_of[last->operand[0].target];
+            if (last->guard < 0)
+                block->next[0] = target;
+            else
+                block->next[0] = flow->block_of[block->end];
+            /* lanes that branch to a lone ret leave here */
+            if (last->guard >= 0 && target < flow->nr && !flow->blocks[target].leaves)
+                block->next[1] = target;
+        } else if (block->returns) {
+            block->next[0] = flow->nr;
+        } else if (!ends_block(last)) {
+            block->next[0] = flow->block_of[block->end];
+        }
+    }
+}
+
+static void find_preds(struct flow *flow)
+{
+    uint32_t b, at = 0;
+    int s;
+
+    for (b = 0; b < flow->nr; b++) {
+        for (s = 0; s < 2; s++) {
+            if (flow->blocks[b].next[s] != NO_BLOCK)
+                flow->blocks[flow->blocks[b].next[s]].nr_preds++;
+        }
+    }
+    for (b = 0; b <= flow->nr; b++) {
+        flow->blocks[b].first_pred = at;
+        at += flow->blocks[b].nr_preds;
+        flow->blocks[b].nr_preds = 0;
+        flow->blocks[b].order = flow->blocks[b].dominator = NO_BLOCK;
+    }
+    flow->preds = arena_array(flow->scratch, at, sizeof(*flow->preds));
+    for (b = 0; b < flow->nr; b++) {
+        for (s = 0; s < 2; s++) {
+            if (flow->blocks[b].next[s] != NO_BLOCK) {
+                struct block *next = &flow->blocks[flow->blocks[b].next[s]];
+                flow->preds[next->first_pred + next->nr_preds++] = b;
+            }
+        }
+    }
+}
+
+/* Depth first over predecessors; NO_BLOCK - 1 marks blocks on the way. */
+static void walk(struct flow *flow, uint32_t root)
+{
+    uint32_t top = 0;
+
+    flow->stack[0] = root;
+    flow->stack_at[0] = 0;
+    flow->blocks[root].order = NO_BLOCK - 1;
+    for (;;) {
+        struct block *block = &flow->blocks[flow->stack[top]];
+        if (flow->stack_at[top] < block->nr_preds) {
+            const uint32_t pred = flow->preds[block->first_pred + flow->stack_at[top]++];
+            if (flow->blocks[pred].order == NO_BLOCK) {
+                flow->blocks[pred].order = NO_BLOCK - 1;
+                flow->stack[++top] = pred;
+                flow->stack_at[top] = 0;
+            }
+            continue;
+        }
+        block->order = flow->nr_ordered;
+        flow->by_order[flow->nr_ordered++] = flow->stack[top];
+        if (!top--)
+            return;
+    }
+}
+
+/* Blocks from which the ordinary exit cannot be reached (endless loops, ways to a trap) hang on the
+ * exit by their last block: latches of loops come last in what compilers emit. The exit's own walk
+ * must be numbered last, so these roots go first. */
+static void order_blocks(struct flow *flow)
+{
+    uint8_t *reached = arena_alloc(flow->scratch, flow->nr + 1);
+    uint32_t top, b;
+    uint32_t *roots = arena_array(flow->scratch, flow->nr + 1, sizeof(*roots));
+    uint32_t nr_roots = 0;
+
+    roots[nr_roots++] = flow->nr;
+    for (b = flow->nr;; b--) {
+        if (b < flow->nr && !reached[b])
+            roots[nr_roots++] = b;
+        if (!reached[b]) {
+            reached[b] = 1;
+            flow->stack[0] = b;
+            top = 1;
+            while (top) {
+                const struct block *block = &flow->blocks[flow->stack[--top]];
+                for (uint32_t i = 0; i < block->nr_preds; i++) {
+                    const uint32_t pred = flow->preds[block->first_pred + i];
+                    if (!reached[pred]) {
+                        reached[pred] = 1;
+                        flow->stack[top++] = pred;
+                    }
+                }
+            }
+        }
+        if (!b)
+            break;
+    }
+    for (uint32_t r = nr_roots; r > 0; r--) {
+        walk(flow, roots[r - 1]);
+        if (roots[r - 1] != flow->nr)
+            flow->blocks[roots[r - 1]].dominator = flow->nr;
+    }
+}
+
+static uint32_t meet(const struct flow *flow, uint32_t a, uint32_t b)
+{
+    while (a != b) {
+        while (flow->blocks[a].order < flow->blocks[b].order)
+            a = flow->blocks[a].dominator;
+        while (flow->blocks[b].order < flow->blocks[a].order)
+            b = flow->blocks[b].dominator;
+    }
+    return a;
+}
+
+static void find_dominators(struct flow *flow)
+{
+    struct block *blocks = flow->blocks;
+    bool changed = true;
+
+    blocks[flow->nr].dominator = flow->nr;
+    while (changed) {
+        changed = false;
+        for (uint32_t i = flow->nr_ordered; i > 0; i--) {
+            const uint32_t b = flow->by_order[i - 1];
+            uint32_t dominator = NO_BLOCK;
+            if (b == flow->nr)
+                continue;
+            for (int s = 0; s < 2; s++) {
+                const uint32_t next = blocks[b].next[s];
+                if (next == NO_BLOCK || blocks[next].dominator == NO_BLOCK)
+                    continue;
+                dominator = dominator == NO_BLOCK ? next : meet(flow, dominator, next);
+            }
+            if (blocks[b].dominator == flow->nr || dominator == NO_BLOCK)
+                continue; /* as far out as can be */
+            if (blocks[b].dominator != dominator) {
+                blocks[b].dominator = dominator;
+                changed = true;
+            }
+        }
+    }
+}
+
+void flow_reconverge(struct ptx_func *func, struct ptx_inst *insts, struct arena *scratch)
+{
+    struct flow flow = {.func = func, .scratch = scratch};
+
+    if (!func->nr_insts)
+        return;
+    find_blocks(&flow);
+    find_edges(&flow);
+    find_preds(&flow);
+    flow.by_order = arena_array(scratch, flow.nr + 1, sizeof(uint32_t));
+    flow.stack = arena_array(scratch, flow.nr + 2, sizeof(uint32_t));
+    flow.stack_at = arena_array(scratch, flow.nr + 2, sizeof(uint32_t));
+    order_blocks(&flow);
+    find_dominators(&flow);
+    for (uint32_t b = 0; b < flow.nr; b++) {
+        struct ptx_inst *last = &insts[flow.blocks[b].end - 1];
+        const uint32_t dominator = flow.blocks[b].dominator;
+        if (last->op != PTX_OP_BRA)
+            continue;
+        last->reconverge = dominator < flow.nr ? flow.blocks[dominator].first : func->nr_insts;
+    }
+}
