@@ -81,3 +81,105 @@ bool extent_is_constant(const struct rewrite_in *in, const char *text)
     }
     return true;
 }
+
+/* --- tuning parameters that a rewrite leaves without a use --- */
+
+static bool is_word_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool is_pragma(const struct rewrite_in *in, unsigned line_start, const char *what)
+{
+    const char *p = in->source + line_start;
+    static const char head[] = "#pragma keet";
+    if (strncmp(p, head, sizeof head - 1) != 0)
+        return false;
+    p += sizeof head - 1;
+    while (*p == ' ')
+        p++;
+    return strncmp(p, what, strlen(what)) == 0;
+}
+
+/* Whether byte `at` belongs to what the rewrite replaces. */
+static bool replaced(const struct rewrite_in *in, const struct node *function, unsigned at)
+{
+    if (at >= function->start && at < function->end)
+        return true;
+    for (unsigned l = 0; l < in->plan->nr_launches; l++) {
+        struct launch_text text;
+        struct rewrite_out ignored = {.why = NULL};
+        if (rewrite_kernel(in, l) == function && launch_text_read(in, l, &text, &ignored)
+            && at >= text.start && at < text.end)
+            return true;
+    }
+    unsigned line = tree_line_start(in->tree, at);
+    return is_pragma(in, line, "tune") || is_pragma(in, line, "where");
+}
+
+static bool has_other_use(
+    const struct rewrite_in *in, const struct node *function, const char *name)
+{
+    size_t len = strlen(name);
+    for (const char *p = in->source; (p = strstr(p, name)); p += len) {
+        bool word = !is_word_char(p[len]) && (p == in->source || !is_word_char(p[-1]));
+        if (word && !replaced(in, function, (unsigned)(p - in->source)))
+            return true;
+    }
+    return false;
+}
+
+static bool stands_in_launches(
+    const struct rewrite_in *in, const struct node *function, const char *name)
+{
+    for (unsigned l = 0; l < in->plan->nr_launches; l++) {
+        const struct launch *launch = &in->plan->launches[l];
+        if (rewrite_kernel(in, l) != function)
+            continue;
+        for (unsigned d = 0; d < 3; d++)
+            if (expr_uses(launch->grid[d], name) || expr_uses(launch->block[d], name))
+                return true;
+    }
+    return false;
+}
+
+static void drop_line(const struct rewrite_in *in, unsigned start, struct edits *edits)
+{
+    const char *end = strchr(in->source + start, '\n');
+    while (end && end[-1] == '\\')
+        end = strchr(end + 1, '\n');
+    unsigned stop = end ? (unsigned)(end - in->source) + 1 : (unsigned)in->bytes;
+    edits_replace(edits, start, stop, "%s", "");
+}
+
+static bool line_has_word(const struct rewrite_in *in, unsigned start, const char *name)
+{
+    const char *end = strchr(in->source + start, '\n');
+    size_t len = strlen(name);
+    for (const char *p = in->source + start; (p = strstr(p, name)) && (!end || p < end); p += len)
+        if (!is_word_char(p[len]) && !is_word_char(p[-1]))
+            return true;
+    return false;
+}
+
+void extent_drop_tunes(
+    const struct rewrite_in *in, const struct node *function, struct edits *edits)
+{
+    bool dropped[64] = {false};
+    unsigned nr = in->plan->nr_tunes < 64 ? in->plan->nr_tunes : 64;
+    for (unsigned i = 0; i < nr; i++) {
+        const char *name = in->plan->tunes[i].name;
+        dropped[i] = stands_in_launches(in, function, name) && !has_other_use(in, function, name);
+        if (dropped[i])
+            drop_line(in, source_line_at(in, in->plan->tunes[i].line), edits);
+    }
+    for (unsigned at = 0; at < in->bytes;) {
+        bool drop = false;
+        for (unsigned i = 0; i < nr && is_pragma(in, at, "where"); i++)
+            drop = drop || (dropped[i] && line_has_word(in, at, in->plan->tunes[i].name));
+        if (drop)
+            drop_line(in, at, edits);
+        const char *end = strchr(in->source + at, '\n');
+        at = end ? (unsigned)(end - in->source) + 1 : (unsigned)in->bytes;
+    }
+}

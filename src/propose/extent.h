@@ -24,4 +24,9 @@ bool extent_eval(const struct rewrite_in *in, const char *text, int64_t *value);
 /* The expression uses tuning parameters and literals only: it may size a shared array. */
 bool extent_is_constant(const struct rewrite_in *in, const char *text);
 
+/* Delete tuning parameters, with the `where` lines that speak of them, that stand in the launches of
+ * the function or in it and nowhere else: for rewrites that replace both. */
+void extent_drop_tunes(
+    const struct rewrite_in *in, const struct node *function, struct edits *edits);
+
 #endif
