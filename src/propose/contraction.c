@@ -7,8 +7,8 @@
 
 static bool is_change(const struct node *n)
 {
-    return n->kind == NODE_ASSIGN
-        || (n->kind == NODE_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--")));
+    return n->kind == NODE_ASSIGN ||
+           (n->kind == NODE_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--")));
 }
 
 static bool say(const char **why, const char *text)
@@ -53,8 +53,8 @@ static bool find_loop(struct contraction *c, const char **why)
     if (nr != 1)
         return say(why, "not exactly one loop");
     struct node *loop = c->form.work[c->loop_at];
-    if (!node_loop(loop, &c->loop) || !c->loop.counted || c->loop.down || c->loop.step
-        || !c->loop.declares || strcmp(c->loop.compare, "<") != 0)
+    if (!node_loop(loop, &c->loop) || !c->loop.counted || c->loop.down || c->loop.step ||
+        !c->loop.declares || strcmp(c->loop.compare, "<") != 0)
         return say(why, "the loop does not count up by one");
     if (!node_innermost(loop))
         return say(why, "loops inside the loop");
@@ -81,8 +81,8 @@ static bool find_accs(struct contraction *c, const char **why)
         if (!is_change(n))
             continue;
         struct node *target = node_strip(n->child), *var = target->decl;
-        if (target->kind != NODE_NAME || !var || var->kind != NODE_VAR || var->type.nr_dims
-            || var->type.is_pointer)
+        if (target->kind != NODE_NAME || !var || var->kind != NODE_VAR || var->type.nr_dims ||
+            var->type.is_pointer)
             return say(why, "the loop stores to memory");
         if (node_within(var, body))
             continue;
@@ -101,20 +101,26 @@ static bool find_accs(struct contraction *c, const char **why)
 /* Up from a load through conversions: __half2float(A[i]). */
 static struct node *with_conversions(struct node *n)
 {
-    while (n->parent
-        && (n->parent->kind == NODE_PAREN || n->parent->kind == NODE_CAST
-            || (n->parent->kind == NODE_CALL && n->parent->nr_children == 1
-                && call_is_pure(n->parent->name))))
+    while (n->parent && (n->parent->kind == NODE_PAREN || n->parent->kind == NODE_CAST ||
+                            (n->parent->kind == NODE_CALL && n->parent->nr_children == 1 &&
+                                call_is_pure(n->parent->name))))
         n = n->parent;
     return n;
 }
 
 static const char *type_name(enum scalar scalar)
 {
-    static const char *const names[] = {[SCALAR_I8] = "signed char", [SCALAR_U8] = "unsigned char",
-        [SCALAR_I16] = "short", [SCALAR_U16] = "unsigned short", [SCALAR_I32] = "int",
-        [SCALAR_U32] = "unsigned", [SCALAR_I64] = "long long", [SCALAR_U64] = "unsigned long long",
-        [SCALAR_F16] = "half", [SCALAR_BF16] = "__nv_bfloat16", [SCALAR_F32] = "float",
+    static const char *const names[] = {[SCALAR_I8] = "signed char",
+        [SCALAR_U8] = "unsigned char",
+        [SCALAR_I16] = "short",
+        [SCALAR_U16] = "unsigned short",
+        [SCALAR_I32] = "int",
+        [SCALAR_U32] = "unsigned",
+        [SCALAR_I64] = "long long",
+        [SCALAR_U64] = "unsigned long long",
+        [SCALAR_F16] = "half",
+        [SCALAR_BF16] = "__nv_bfloat16",
+        [SCALAR_F32] = "float",
         [SCALAR_F64] = "double"};
     return scalar < sizeof names / sizeof names[0] ? names[scalar] : NULL;
 }
@@ -129,8 +135,8 @@ static bool add_operand(struct contraction *c, struct node *load, unsigned mask,
     int64_t step = 0;
     if (!affine_access(c->in->tree, c->form.function, load, &base, &index))
         return say(why, "an address that is not understood");
-    o.k_runs = affine_coefficient(&index, c->loop.var->name, &step) == COEFFICIENT_CONSTANT
-        && step == 1;
+    o.k_runs =
+        affine_coefficient(&index, c->loop.var->name, &step) == COEFFICIENT_CONSTANT && step == 1;
     o.type = type_name(n->type.scalar);
     if (!o.type || n->type.is_pointer || !node_base(load))
         return say(why, "an operand of a strange type");
@@ -167,8 +173,8 @@ static bool find_operands(struct contraction *c, const char **why)
         if (load && (mask & (ALONG_X | ALONG_Y))) {
             if (mask != (ALONG_X | ALONG_K) && mask != (ALONG_Y | ALONG_K))
                 return say(why, "a load that depends on more, or less, than k and one axis");
-            if (node_has(n->child, NODE_INDEX) || node_has(n->child->next ? n->child->next : n,
-                    NODE_CALL))
+            if (node_has(n->child, NODE_INDEX) ||
+                node_has(n->child->next ? n->child->next : n, NODE_CALL))
                 return say(why, "an address that is itself loaded");
             if (!add_operand(c, n, mask, why))
                 return false;
@@ -196,8 +202,8 @@ static bool locals_are_single(const struct contraction *c, const char **why)
                     acc = acc || c->accs[j] == var;
                 if (acc && !part)
                     return say(why, "a sum that starts before the guard");
-                if (!acc && (!var->init || var->is_shared || !node_is_pure(var->init)
-                        || !node_is_single(c->form.function, var)))
+                if (!acc && (!var->init || var->is_shared || !node_is_pure(var->init) ||
+                                !node_is_single(c->form.function, var)))
                     return say(why, "a local variable that is written more than once");
             }
         }
@@ -213,9 +219,14 @@ static bool guards_are_separate(const struct contraction *c, const char **why)
             return say(why, "a guard that mixes both axes");
         if (node_has(c->form.conds[i].node, NODE_INDEX))
             return say(why, "a guard that loads");
+        const struct node *root = c->form.conds[i].node;
+        for (const struct node *n = root; n; n = node_next(root, n))
+            if (n->kind == NODE_NAME && n->decl && n->decl != c->x->var && n->decl != c->y->var &&
+                mask_of(c, n))
+                return say(why, "a guard on a value that is computed from the indices");
     }
-    if (mask_of(c, c->loop.start) || mask_of(c, c->loop.bound) || !node_is_pure(c->loop.bound)
-        || node_has(c->loop.bound, NODE_INDEX) || node_has(c->loop.start, NODE_INDEX))
+    if (mask_of(c, c->loop.start) || mask_of(c, c->loop.bound) || !node_is_pure(c->loop.bound) ||
+        node_has(c->loop.bound, NODE_INDEX) || node_has(c->loop.start, NODE_INDEX))
         return say(why, "threads differ in how far they loop");
     return true;
 }
@@ -223,8 +234,8 @@ static bool guards_are_separate(const struct contraction *c, const char **why)
 static bool is_operand(const struct contraction *c, const struct node *n)
 {
     for (unsigned i = 0; i < c->nr_operands; i++)
-        if (c->operands[i].node == n || node_within(c->operands[i].node, n))
-            return node_strip(n) == node_strip(c->operands[i].node);
+        if (node_strip(n) == node_strip(c->operands[i].node))
+            return true;
     return false;
 }
 
@@ -247,8 +258,8 @@ static bool is_neutral(const struct contraction *c)
     unsigned nr = body->kind == NODE_BLOCK ? body->nr_children : 1;
     for (; nr-- > 0; s = s->next) {
         unsigned axes = 0;
-        if (s->kind != NODE_ASSIGN || strcmp(s->op, "+=") != 0
-            || !is_product(c, s->child->next, &axes) || !axes)
+        if (s->kind != NODE_ASSIGN || strcmp(s->op, "+=") != 0 ||
+            !is_product(c, s->child->next, &axes) || !axes)
             return false;
     }
     return true;
@@ -279,14 +290,14 @@ bool contraction_read(
     struct contraction *c, const struct rewrite_in *in, struct node *function, const char **why)
 {
     *c = (struct contraction){.in = in};
-    if (!kernel_form_read(&c->form, in->tree, function, why) || !read_axes(c, why)
-        || !find_loop(c, why))
+    if (!kernel_form_read(&c->form, in->tree, function, why) || !read_axes(c, why) ||
+        !find_loop(c, why))
         return false;
     solve(c);
     if (c->deps.overflow)
         return say(why, "too many variables");
-    if (!find_accs(c, why) || !find_operands(c, why) || !locals_are_single(c, why)
-        || !guards_are_separate(c, why) || !stores_after_only(c, why))
+    if (!find_accs(c, why) || !find_operands(c, why) || !locals_are_single(c, why) ||
+        !guards_are_separate(c, why) || !stores_after_only(c, why))
         return false;
     c->neutral = is_neutral(c);
     return true;

@@ -14,11 +14,11 @@ enum { ALONG_X = 1, ALONG_Y = 2, ALONG_K = 4 };
 
 /* One operand: an expression in the loop that loads, and depends on k and one axis. */
 struct operand {
-    struct node *node;   /* the load with the conversions around it */
-    const char *text;    /* as written; equal texts share a tile */
-    unsigned axis;       /* ALONG_X or ALONG_Y */
-    bool k_runs;         /* memory runs along k: neighbours in k are neighbours in memory */
-    const char *type;    /* "float" */
+    struct node *node;           /* the load with the conversions around it */
+    const char *text;            /* as written; equal texts share a tile */
+    unsigned axis;               /* ALONG_X or ALONG_Y */
+    bool k_runs;                 /* memory runs along k: neighbours in k are neighbours in memory */
+    const char *type;            /* "float" */
     const char *tile, *fragment; /* names */
 };
 
@@ -36,8 +36,8 @@ struct contraction {
     bool neutral; /* zeros beyond the last k add nothing */
 };
 
-bool contraction_read(struct contraction *c, const struct rewrite_in *in, struct node *function,
-    const char **why);
+bool contraction_read(
+    struct contraction *c, const struct rewrite_in *in, struct node *function, const char **why);
 
 /* Starting values of the tuning parameters. */
 struct tiling {

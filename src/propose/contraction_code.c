@@ -9,7 +9,7 @@
 /* Names of what the new kernel is made of. */
 struct names {
     const char *bm, *bn, *bk, *tm, *tn; /* tuning parameters */
-    const char *thread, *nr_threads, *row0, *col0, *k0, *kk, *vector;
+    const char *thread, *nr_threads, *row0, *col0, *k0, *kk, *vector, *dm, *dn, *e, *at, *value;
 };
 
 struct writer {
@@ -28,8 +28,9 @@ static const char *fresh(const struct writer *w, const char *base)
 static void choose_names(struct writer *w)
 {
     w->names = (struct names){fresh(w, "BM"), fresh(w, "BN"), fresh(w, "BK"), fresh(w, "TM"),
-        fresh(w, "TN"), fresh(w, "thread"), fresh(w, "NR_THREADS"), fresh(w, "first_y"),
-        fresh(w, "first_x"), fresh(w, "k0"), fresh(w, "kk"), fresh(w, "VECTOR")};
+        fresh(w, "TN"), fresh(w, "tid"), fresh(w, "NR_THREADS"), fresh(w, "first_y"),
+        fresh(w, "first_x"), fresh(w, "k0"), fresh(w, "kk"), fresh(w, "VECTOR"), fresh(w, "dm"),
+        fresh(w, "dn"), fresh(w, "e"), fresh(w, "at"), fresh(w, "value")};
 }
 
 static const char *zero_of(const char *type)
@@ -81,9 +82,9 @@ static unsigned find_needs(
     struct node *all[128];
     unsigned nr_all = 0, nr = 0;
     for (struct node *n = c->form.body; n; n = node_next(c->form.body, n))
-        if (n->kind == NODE_VAR && n->init && !is_acc(c, n) && !is_axis(c, n) && n != c->loop.var
-            && depends(c, n) && !node_within(n, c->form.work[c->form.nr_work - 1])
-            && nr_all < 128 && n->parent->parent && n->start < c->loop.node->end)
+        if (n->kind == NODE_VAR && n->init && !is_acc(c, n) && !is_axis(c, n) && n != c->loop.var &&
+            depends(c, n) && !node_within(n, c->form.work[c->form.nr_work - 1]) && nr_all < 128 &&
+            n->parent->parent && n->start < c->loop.node->end)
             all[nr_all++] = n;
     bool wanted[128] = {false};
     for (unsigned i = nr_all; i-- > 0;) {
@@ -123,13 +124,6 @@ static const char *conds_text(const struct writer *w, unsigned axis)
     return text;
 }
 
-static void need_conds(const struct writer *w, struct needs *needs, unsigned axis)
-{
-    for (unsigned i = 0; i < w->c->form.nr_conds; i++)
-        if ((deps_of(&w->c->deps, w->c->form.conds[i].node) & (ALONG_X | ALONG_Y)) == axis)
-            needs->roots[needs->nr++] = w->c->form.conds[i].node;
-}
-
 /* --- parts of the kernel --- */
 
 static bool is_first_of_its_tile(const struct contraction *c, unsigned i)
@@ -154,8 +148,8 @@ static void write_head(struct writer *w)
     str_addf(&w->out, "    const int %s = (%s / %s) * (%s / %s);\n", n->nr_threads, n->bm, n->tm,
         n->bn, n->tn);
     str_addf(&w->out, "    const int %s = %s %% 4 == 0 ? 4 : 1;\n", n->vector, n->tn);
-    str_addf(&w->out, "    int %s = threadIdx.y * (%s / %s) + threadIdx.x;\n", n->thread, n->bn,
-        n->tn);
+    str_addf(
+        &w->out, "    int %s = threadIdx.y * (%s / %s) + threadIdx.x;\n", n->thread, n->bn, n->tn);
     str_addf(&w->out, "    int %s = blockIdx.y * %s;\n    int %s = blockIdx.x * %s;\n", n->row0,
         n->bm, n->col0, n->bn);
     for (unsigned part = 0; part < 2; part++) {
@@ -169,36 +163,47 @@ static void write_head(struct writer *w)
                         tree_text(c->in->tree, v->init));
     }
     for (unsigned i = 0; i < c->nr_accs; i++)
-        str_addf(&w->out, "    %s %s[%s][%s];\n", c->accs[i]->type.base, c->accs[i]->name, n->tm,
-            n->tn);
+        str_addf(
+            &w->out, "    %s %s[%s][%s];\n", c->accs[i]->type.base, c->accs[i]->name, n->tm, n->tn);
 }
 
 static void write_patch_loops(struct writer *w, const char *indent)
 {
     const struct names *n = &w->names;
-    str_addf(&w->out, "%s#pragma unroll\n%sfor (int i = 0; i < %s; i++) {\n", indent, indent, n->tm);
-    str_addf(&w->out, "%s    #pragma unroll\n%s    for (int j = 0; j < %s; j++) {\n", indent, indent,
-        n->tn);
+    str_addf(&w->out, "%s#pragma unroll\n%sfor (int %s = 0; %s < %s; %s++) {\n", indent, indent,
+        n->dm, n->dm, n->tm, n->dm);
+    str_addf(&w->out, "%s    #pragma unroll\n%s    for (int %s = 0; %s < %s; %s++) {\n", indent,
+        indent, n->dn, n->dn, n->tn, n->dn);
 }
 
 /* Text of an expression in which accumulators are elements of the patch. */
 static void subst_accs(const struct writer *w, struct substs *s)
 {
     for (unsigned i = 0; i < w->c->nr_accs; i++)
-        substs_add(
-            s, w->c->accs[i], arena_printf(w->arena, "%s[i][j]", w->c->accs[i]->name));
+        substs_add(s, w->c->accs[i],
+            arena_printf(w->arena, "%s[%s][%s]", w->c->accs[i]->name, w->names.dm, w->names.dn));
+}
+
+/* Where output dn (dm) of the thread's patch lies in the block: along x in groups that a vector
+ * load takes, the groups of neighbouring threads side by side; along y one after the other. */
+static const char *place_in_block(const struct writer *w, unsigned axis)
+{
+    const struct names *n = &w->names;
+    if (axis == ALONG_Y)
+        return arena_printf(w->arena, "threadIdx.y * %s + %s", n->tm, n->dm);
+    return arena_printf(w->arena, "%s / %s * (%s / %s * %s) + threadIdx.x * %s + %s %% %s", n->dn,
+        n->vector, n->bn, n->tn, n->vector, n->vector, n->dn, n->vector);
 }
 
 static void write_position(struct writer *w, unsigned axis, const char *indent)
 {
     const struct names *n = &w->names;
     if (axis == ALONG_X)
-        str_addf(&w->out, "%sint %s = %s + j / %s * (%s / %s * %s) + threadIdx.x * %s + j %% %s;\n",
-            indent, w->c->x->var->name, n->col0, n->vector, n->bn, n->tn, n->vector, n->vector,
-            n->vector);
+        str_addf(&w->out, "%sint %s = %s + %s;\n", indent, w->c->x->var->name, n->col0,
+            place_in_block(w, ALONG_X));
     else
-        str_addf(&w->out, "%sint %s = %s + threadIdx.y * %s + i;\n", indent, w->c->y->var->name,
-            n->row0, n->tm);
+        str_addf(&w->out, "%sint %s = %s + %s;\n", indent, w->c->y->var->name, n->row0,
+            place_in_block(w, ALONG_Y));
 }
 
 static void write_inits(struct writer *w)
@@ -217,8 +222,8 @@ static void write_inits(struct writer *w)
         add_decls(w, &needs, "            ");
     }
     for (unsigned i = 0; i < w->c->nr_accs; i++)
-        str_addf(&w->out, "            %s[i][j] = %s;\n", w->c->accs[i]->name,
-            subst_text(w->c->in->tree, w->c->accs[i]->init, &none));
+        str_addf(&w->out, "            %s[%s][%s] = %s;\n", w->c->accs[i]->name, w->names.dm,
+            w->names.dn, subst_text(w->c->in->tree, w->c->accs[i]->init, &none));
     str_add(&w->out, "        }\n    }\n");
 }
 
@@ -230,52 +235,47 @@ static void write_load(struct writer *w, const struct operand *o)
     bool x = o->axis == ALONG_X;
     const char *size = x ? n->bn : n->bm, *axis = (x ? c->x : c->y)->var->name;
     const char *k = c->loop.var->name, *in = "            ";
-    struct needs needs = {.nr = 0};
-    str_addf(&w->out, "        #pragma unroll\n        for (int e = %s; e < %s * %s; e += %s) {\n",
-        n->thread, n->bk, size, n->nr_threads);
-    str_addf(&w->out, "%sint %s = e %s %s;\n", in, n->kk, o->k_runs ? "%" : "/",
-        o->k_runs ? n->bk : size);
-    str_addf(&w->out, "%sint at = e %s %s;\n", in, o->k_runs ? "/" : "%",
-        o->k_runs ? n->bk : size);
-    str_addf(&w->out, "%sint %s = %s + at;\n%sint %s = %s + %s;\n", in, axis,
-        x ? n->col0 : n->row0, in, k, n->k0, n->kk);
-    str_addf(&w->out, "%s%s value = %s;\n", in, o->type, zero_of(o->type));
+    const char *fast = o->k_runs ? n->kk : n->at, *slow = o->k_runs ? n->at : n->kk;
+    const char *run = o->k_runs ? n->bk : size;
+    struct needs needs = {.roots = {o->node}, .nr = 1};
+    str_addf(&w->out,
+        "        #pragma unroll\n        for (int %s = %s; %s < %s * %s; %s += %s) {\n", n->e,
+        n->thread, n->e, n->bk, size, n->e, n->nr_threads);
+    str_addf(&w->out, "%sint %s = %s %% %s, %s = %s / %s;\n", in, fast, n->e, run, slow, n->e, run);
+    str_addf(&w->out, "%sint %s = %s + %s, %s = %s + %s;\n", in, axis, x ? n->col0 : n->row0, n->at,
+        k, n->k0, n->kk);
+    str_addf(&w->out, "%s%s %s = %s;\n", in, o->type, n->value, zero_of(o->type));
     const char *conds = conds_text(w, o->axis), *uniform = conds_text(w, 0);
     str_addf(&w->out, "%sif (%s < %s", in, k, tree_text(c->in->tree, c->loop.bound));
     if (conds)
         str_addf(&w->out, " && %s", conds);
     if (uniform)
         str_addf(&w->out, " && %s", uniform);
-    needs.roots[needs.nr++] = o->node;
     struct node *vars[64];
     struct needs probe = needs;
     bool block = find_needs(c, &probe, vars, 64) > 0;
     str_addf(&w->out, ")%s\n", block ? " {" : "");
     add_decls(w, &needs, "                ");
-    str_addf(&w->out, "                value = %s;\n", o->text);
+    str_addf(&w->out, "                %s = %s;\n", n->value, o->text);
     if (block)
         str_addf(&w->out, "%s}\n", in);
-    str_addf(&w->out, "%s%s[%s][at] = value;\n        }\n", in, o->tile, n->kk);
+    str_addf(&w->out, "%s%s[%s][%s] = %s;\n        }\n", in, o->tile, n->kk, n->at, n->value);
 }
 
+/* The thread's part of each tile at one k, in registers. */
 static void write_fragments(struct writer *w, const char *indent)
 {
     const struct names *n = &w->names;
     for (unsigned i = 0; i < w->c->nr_operands; i++) {
         const struct operand *o = &w->c->operands[i];
         bool x = o->axis == ALONG_X;
+        const char *counter = x ? n->dn : n->dm, *nr = x ? n->tn : n->tm;
         if (!is_first_of_its_tile(w->c, i))
             continue;
-        const char *at = x ? arena_printf(w->arena,
-                                 "%c / %s * (%s / %s * %s) + threadIdx.x * %s + %c %% %s", 'j',
-                                 n->vector, n->bn, n->tn, n->vector, n->vector, 'j', n->vector)
-                           : arena_printf(w->arena, "threadIdx.y * %s + i", n->tm);
-        str_addf(&w->out,
-            "%s%s %s[%s];\n%s#pragma unroll\n%sfor (int %c = 0; %c < %s; %c++)\n"
-            "%s    %s[%c] = %s[%s][%s];\n",
-            indent, o->type, o->fragment, x ? n->tn : n->tm, indent, indent, x ? 'j' : 'i',
-            x ? 'j' : 'i', x ? n->tn : n->tm, x ? 'j' : 'i', indent, o->fragment, x ? 'j' : 'i',
-            o->tile, n->kk, at);
+        str_addf(&w->out, "%s%s %s[%s];\n%s#pragma unroll\n%sfor (int %s = 0; %s < %s; %s++)\n",
+            indent, o->type, o->fragment, nr, indent, indent, counter, counter, nr, counter);
+        str_addf(&w->out, "%s    %s[%s] = %s[%s][%s];\n", indent, o->fragment, counter, o->tile,
+            n->kk, place_in_block(w, o->axis));
     }
 }
 
@@ -291,17 +291,15 @@ static void write_body(struct writer *w, const char *indent)
     for (unsigned i = 0; i < c->nr_operands; i++) {
         const struct operand *o = &c->operands[i];
         substs_add(&s, o->node,
-            arena_printf(w->arena, "%s[%s]", o->fragment, o->axis == ALONG_X ? "j" : "i"));
+            arena_printf(
+                w->arena, "%s[%s]", o->fragment, o->axis == ALONG_X ? w->names.dn : w->names.dm));
     }
     write_patch_loops(w, indent);
     struct node *stmt = body->kind == NODE_BLOCK ? body->child : body;
     unsigned nr = body->kind == NODE_BLOCK ? body->nr_children : 1;
-    bool x = false, y = false;
     for (unsigned i = 0; i < nr; i++, stmt = stmt->next) {
-        const char *text = subst_slice(
-            c->in->tree, stmt, stmt->start, tree_stmt_end(c->in->tree, stmt), &s);
-        (void)x;
-        (void)y;
+        const char *text =
+            subst_slice(c->in->tree, stmt, stmt->start, tree_stmt_end(c->in->tree, stmt), &s);
         str_addf(&w->out, "%s%s\n", inner,
             text_reindent(w->arena, text, (unsigned)strlen(tree_indent(c->in->tree, stmt->start)),
                 (unsigned)strlen(inner)));
@@ -322,8 +320,8 @@ static void write_loop(struct writer *w)
     str_add(&w->out, "        __syncthreads();\n");
     const char *in = "        ";
     if (!c->neutral) {
-        str_addf(&w->out, "        if (%s - %s >= %s) {\n", text_operand(w->arena, bound), n->k0,
-            n->bk);
+        str_addf(
+            &w->out, "        if (%s - %s >= %s) {\n", text_operand(w->arena, bound), n->k0, n->bk);
         in = "            ";
     }
     str_addf(&w->out, "%s#pragma unroll\n%sfor (int %s = 0; %s < %s; %s++) {\n", in, in, n->kk,
@@ -364,13 +362,14 @@ static void write_tail(struct writer *w)
     for (unsigned i = c->loop_at + 1; i < c->form.nr_work; i++) {
         struct node *stmt = c->form.work[i];
         unsigned end = stmt->kind == NODE_BLOCK || stmt->kind == NODE_IF
-            ? stmt->end : tree_stmt_end(c->in->tree, stmt);
+                           ? stmt->end
+                           : tree_stmt_end(c->in->tree, stmt);
         if (stmt->kind == NODE_IF)
             end = tree_stmt_end(c->in->tree, stmt);
         const char *text = subst_slice(c->in->tree, stmt, stmt->start, end, &s);
         str_addf(&w->out, "                %s\n",
-            text_reindent(w->arena, text, (unsigned)strlen(tree_indent(c->in->tree, stmt->start)),
-                16));
+            text_reindent(
+                w->arena, text, (unsigned)strlen(tree_indent(c->in->tree, stmt->start)), 16));
     }
     str_addf(&w->out, "%s}\n        }\n    }\n}", in);
 }
@@ -410,8 +409,8 @@ static void write_tunes(const struct writer *w, struct rewrite_out *out)
     pragma_add_tune(in, &out->edits, n->tn, t->thread_n, "1, 2, 4, 8");
     pragma_add_line(in, &out->edits,
         arena_printf(w->arena,
-            "where  (%s/%s)*(%s/%s) <= 1024 && (%s/%s)*(%s/%s) %% 32 == 0 && %s*%s*%s <= 2048", n->bm,
-            n->tm, n->bn, n->tn, n->bm, n->tm, n->bn, n->tn, n->bk, n->tm, n->tn));
+            "where  (%s/%s)*(%s/%s) <= 1024 && (%s/%s)*(%s/%s) %% 32 == 0 && %s*%s*%s <= 2048",
+            n->bm, n->tm, n->bn, n->tn, n->bm, n->tm, n->bn, n->tn, n->bk, n->tm, n->tn));
 }
 
 bool contraction_tile(
@@ -423,8 +422,7 @@ bool contraction_tile(
     write_inits(&w);
     write_loop(&w);
     write_tail(&w);
-    edits_replace(
-        &out->edits, c->form.body->start, c->form.body->end, "%s", str_text(&w.out));
+    edits_replace(&out->edits, c->form.body->start, c->form.body->end, "%s", str_text(&w.out));
     str_finish(&w.out);
     write_tunes(&w, out);
     extent_drop_tunes(c->in, c->form.function, &out->edits);

@@ -22,8 +22,8 @@ const char *extent_text(const struct rewrite_in *in, const struct launch_text *t
     if (high && high->kind == NODE_NAME && high->decl && high->decl->kind == NODE_PARAM) {
         unsigned nr = function_nr_params(form->function);
         for (unsigned i = 0; i < nr && i < text->nr_args; i++)
-            if (function_param(form->function, i) == high->decl
-                && !node_assigns(form->function, high->decl))
+            if (function_param(form->function, i) == high->decl &&
+                !node_assigns(form->function, high->decl))
                 return text->args[i];
     }
     const char *grid = text->grid[axis->dim], *block = text->block[axis->dim];
@@ -109,8 +109,8 @@ static bool replaced(const struct rewrite_in *in, const struct node *function, u
     for (unsigned l = 0; l < in->plan->nr_launches; l++) {
         struct launch_text text;
         struct rewrite_out ignored = {.why = NULL};
-        if (rewrite_kernel(in, l) == function && launch_text_read(in, l, &text, &ignored)
-            && at >= text.start && at < text.end)
+        if (rewrite_kernel(in, l) == function && launch_text_read(in, l, &text, &ignored) &&
+            at >= text.start && at < text.end)
             return true;
     }
     unsigned line = tree_line_start(in->tree, at);

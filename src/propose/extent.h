@@ -15,8 +15,7 @@ const struct form_cond *extent_cond(const struct kernel_form *form, const struct
 
 /* Make sure that `text`, a block size, is a multiple of 32 for all values of the tuning parameters:
  * it is by itself, or a `where` line is added. False with out->why when it is not now. */
-bool extent_whole_warps(
-    const struct rewrite_in *in, const char *text, struct rewrite_out *out);
+bool extent_whole_warps(const struct rewrite_in *in, const char *text, struct rewrite_out *out);
 
 /* The value of an expression at the timed size and the present tuning parameters. */
 bool extent_eval(const struct rewrite_in *in, const char *text, int64_t *value);
@@ -24,8 +23,8 @@ bool extent_eval(const struct rewrite_in *in, const char *text, int64_t *value);
 /* The expression uses tuning parameters and literals only: it may size a shared array. */
 bool extent_is_constant(const struct rewrite_in *in, const char *text);
 
-/* Delete tuning parameters, with the `where` lines that speak of them, that stand in the launches of
- * the function or in it and nowhere else: for rewrites that replace both. */
+/* Delete tuning parameters, with the `where` lines that speak of them, that stand in the launches
+ * of the function or in it and nowhere else: for rewrites that replace both. */
 void extent_drop_tunes(
     const struct rewrite_in *in, const struct node *function, struct edits *edits);
 

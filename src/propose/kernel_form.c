@@ -24,8 +24,8 @@ static bool is_block_start(const struct node *n, unsigned *dim)
         return false;
     unsigned a, b;
     const struct node *l = n->child, *r = l->next;
-    if ((is_member_of(l, "blockIdx", &a) && is_member_of(r, "blockDim", &b))
-        || (is_member_of(l, "blockDim", &a) && is_member_of(r, "blockIdx", &b))) {
+    if ((is_member_of(l, "blockIdx", &a) && is_member_of(r, "blockDim", &b)) ||
+        (is_member_of(l, "blockDim", &a) && is_member_of(r, "blockIdx", &b))) {
         *dim = a;
         return a == b;
     }
@@ -39,8 +39,8 @@ static bool is_global_index(const struct node *n, unsigned *dim)
         return false;
     unsigned a, b;
     const struct node *l = n->child, *r = l->next;
-    if ((is_block_start(l, &a) && is_member_of(r, "threadIdx", &b))
-        || (is_block_start(r, &a) && is_member_of(l, "threadIdx", &b))) {
+    if ((is_block_start(l, &a) && is_member_of(r, "threadIdx", &b)) ||
+        (is_block_start(r, &a) && is_member_of(l, "threadIdx", &b))) {
         *dim = a;
         return a == b;
     }
@@ -49,8 +49,8 @@ static bool is_global_index(const struct node *n, unsigned *dim)
 
 bool node_uses_grid(const struct node *n)
 {
-    return node_uses_name(n, "threadIdx") || node_uses_name(n, "blockIdx")
-        || node_uses_name(n, "blockDim") || node_uses_name(n, "gridDim");
+    return node_uses_name(n, "threadIdx") || node_uses_name(n, "blockIdx") ||
+           node_uses_name(n, "blockDim") || node_uses_name(n, "gridDim");
 }
 
 static bool add_axes(struct kernel_form *form, struct node *stmt)
@@ -75,8 +75,8 @@ static bool add_axes(struct kernel_form *form, struct node *stmt)
 
 static const char *opposite(const char *op)
 {
-    static const char *const pairs[][2] = {{"<", ">="}, {">", "<="}, {"<=", ">"}, {">=", "<"},
-        {"==", "!="}, {"!=", "=="}};
+    static const char *const pairs[][2] = {
+        {"<", ">="}, {">", "<="}, {"<=", ">"}, {">=", "<"}, {"==", "!="}, {"!=", "=="}};
     for (unsigned i = 0; i < 6; i++)
         if (strcmp(pairs[i][0], op) == 0)
             return pairs[i][1];
@@ -89,8 +89,7 @@ static bool add_conds(struct kernel_form *form, struct node *n, bool negated)
     const struct cuda_tree *tree = form->tree;
     struct node *bare = node_strip(n);
     if (bare->kind == NODE_BINARY && strcmp(bare->op, negated ? "||" : "&&") == 0)
-        return add_conds(form, bare->child, negated)
-            && add_conds(form, bare->child->next, negated);
+        return add_conds(form, bare->child, negated) && add_conds(form, bare->child->next, negated);
     if (form->nr_conds == FORM_MAX_CONDS)
         return false;
     struct form_cond cond = {.node = bare};
@@ -202,8 +201,8 @@ static bool uses_grid_raw(const struct kernel_form *form)
     return false;
 }
 
-bool kernel_form_read(struct kernel_form *form, const struct cuda_tree *tree,
-    struct node *function, const char **why)
+bool kernel_form_read(
+    struct kernel_form *form, const struct cuda_tree *tree, struct node *function, const char **why)
 {
     *form = (struct kernel_form){.tree = tree, .function = function, .body = function->body};
     *why = NULL;

@@ -20,9 +20,9 @@ struct form_axis {
 };
 
 struct form_cond {
-    struct node *node;    /* the comparison as written */
-    const char *text;     /* what must hold: negated for an early return */
-    struct node *low;     /* text says low < high, when it is of that form */
+    struct node *node; /* the comparison as written */
+    const char *text;  /* what must hold: negated for an early return */
+    struct node *low;  /* text says low < high, when it is of that form */
     struct node *high;
 };
 
@@ -42,8 +42,8 @@ struct kernel_form {
 };
 
 /* False, with the reason in *why, when the function is not of this form. */
-bool kernel_form_read(struct kernel_form *form, const struct cuda_tree *tree,
-    struct node *function, const char **why);
+bool kernel_form_read(struct kernel_form *form, const struct cuda_tree *tree, struct node *function,
+    const char **why);
 
 /* The only axis along a dimension, or NULL. */
 const struct form_axis *form_axis_along(const struct kernel_form *form, unsigned dim);

@@ -12,9 +12,9 @@ enum fold { FOLD_SUM, FOLD_PRODUCT, FOLD_CALL, FOLD_GREATER, FOLD_LESS };
 struct reduction {
     struct node *var;
     enum fold fold;
-    const char *call;        /* FOLD_CALL: "fmaxf" */
-    struct node *companion;  /* FOLD_GREATER, FOLD_LESS: the index kept with the extreme */
-    unsigned nr_uses;        /* occurrences of var that the pattern explains */
+    const char *call;       /* FOLD_CALL: "fmaxf" */
+    struct node *companion; /* FOLD_GREATER, FOLD_LESS: the index kept with the extreme */
+    unsigned nr_uses;       /* occurrences of var that the pattern explains */
 };
 
 struct spread {
@@ -133,8 +133,8 @@ static bool read_extreme(
             continue;
         }
         struct node *target = node_strip(s->child);
-        if (r->companion || target->kind != NODE_NAME || cond->op[1] == '='
-            || !names_var(s->child->next, loop->var))
+        if (r->companion || target->kind != NODE_NAME || cond->op[1] == '=' ||
+            !names_var(s->child->next, loop->var))
             return false;
         r->companion = target->decl;
     }
@@ -183,13 +183,13 @@ static struct reduction *find_reduction(struct reduction *list, unsigned nr, con
 
 static bool is_change(const struct node *n)
 {
-    return n->kind == NODE_ASSIGN
-        || (n->kind == NODE_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--")));
+    return n->kind == NODE_ASSIGN ||
+           (n->kind == NODE_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--")));
 }
 
 /* All variables from outside that the loop changes, as reductions; false when one is not. */
-static bool read_reductions(struct lanes *lanes, const struct loop *loop, struct reduction *list,
-    unsigned *nr)
+static bool read_reductions(
+    struct lanes *lanes, const struct loop *loop, struct reduction *list, unsigned *nr)
 {
     const struct cuda_tree *tree = lanes->in->tree;
     *nr = 0;
@@ -207,11 +207,11 @@ static bool read_reductions(struct lanes *lanes, const struct loop *loop, struct
         if (*nr == MAX_REDUCTIONS)
             return refuse(lanes, "too many variables are changed in the loop", n);
         struct reduction r = {.var = var};
-        if (!scalar_can_shuffle(var->type.scalar) || var->type.nr_dims || var->type.is_pointer
-            || !read_change(tree, n, loop, &r))
+        if (!scalar_can_shuffle(var->type.scalar) || var->type.nr_dims || var->type.is_pointer ||
+            !read_change(tree, n, loop, &r))
             return refuse(lanes,
-                arena_printf(lanes->in->arena, "'%s' carries a value from one iteration to the next",
-                    var->name),
+                arena_printf(lanes->in->arena,
+                    "'%s' carries a value from one iteration to the next", var->name),
                 n);
         if (old && (old->fold != r.fold || old->companion || r.companion))
             return refuse(lanes, "a variable is combined in two ways", n);
@@ -222,12 +222,12 @@ static bool read_reductions(struct lanes *lanes, const struct loop *loop, struct
     }
     for (unsigned i = 0; i < *nr; i++) {
         const struct node *companion = list[i].companion;
-        if (nr_names(loop->node, list[i].var) != list[i].nr_uses
-            || (companion && nr_names(loop->node, companion) != 1)
-            || (companion && companion->type.scalar != SCALAR_I32))
+        if (nr_names(loop->node, list[i].var) != list[i].nr_uses ||
+            (companion && nr_names(loop->node, companion) != 1) ||
+            (companion && companion->type.scalar != SCALAR_I32))
             return refuse(lanes,
-                arena_printf(lanes->in->arena, "'%s' is read while it is being combined",
-                    list[i].var->name),
+                arena_printf(
+                    lanes->in->arena, "'%s' is read while it is being combined", list[i].var->name),
                 loop->node);
     }
     return true;
@@ -248,8 +248,8 @@ static bool store_is_own(struct lanes *lanes, const struct loop *loop, struct no
     struct node *access = node_strip(target);
     const struct node *base;
     struct affine index;
-    if (access->kind != NODE_INDEX || !affine_access(tree, lanes->function, access, &base, &index)
-        || !base)
+    if (access->kind != NODE_INDEX ||
+        !affine_access(tree, lanes->function, access, &base, &index) || !base)
         return refuse(lanes, "a store that is not understood", target);
     if (!base->type.is_pointer || base->kind != NODE_PARAM)
         return refuse(lanes, "a store to an array of the thread", target);
@@ -272,8 +272,8 @@ static bool loop_memory_ok(struct lanes *lanes, const struct loop *loop)
     for (struct node *n = loop->node->body; n; n = node_next(loop->node->body, n)) {
         if (n->kind == NODE_RETURN || n->kind == NODE_BREAK || n->kind == NODE_WHILE)
             return refuse(lanes, "the loop may end early", n);
-        if (n->kind == NODE_CALL && !call_is_pure(n->name)
-            && !(call_is_atomic(n->name) && node_is_statement(n)))
+        if (n->kind == NODE_CALL && !call_is_pure(n->name) &&
+            !(call_is_atomic(n->name) && node_is_statement(n)))
             return refuse(lanes, "a call with effects of its own", n);
         if (is_change(n) && is_memory(n->child) && !store_is_own(lanes, loop, n->child))
             return false;
@@ -343,8 +343,8 @@ static void barrier_before(struct spread *s, struct node *stmt)
 {
     if (!conflicts(s, stmt))
         return;
-    edits_insert(s->lanes->edits, stmt->start, "%s\n%s", barrier(s->lanes),
-        indent_of(s->lanes, stmt));
+    edits_insert(
+        s->lanes->edits, stmt->start, "%s\n%s", barrier(s->lanes), indent_of(s->lanes, stmt));
     forget_accesses(s);
 }
 
@@ -361,8 +361,11 @@ static const char *fold_text(struct arena *arena, const char *op, const char *a,
 
 static const char *part_name(const struct lanes *lanes, enum scalar scalar)
 {
-    static const char *const suffixes[] = {[SCALAR_I32] = "_int", [SCALAR_U32] = "_uint",
-        [SCALAR_I64] = "_long", [SCALAR_U64] = "_ulong", [SCALAR_F64] = "_double",
+    static const char *const suffixes[] = {[SCALAR_I32] = "_int",
+        [SCALAR_U32] = "_uint",
+        [SCALAR_I64] = "_long",
+        [SCALAR_U64] = "_ulong",
+        [SCALAR_F64] = "_double",
         [SCALAR_F32] = ""};
     return arena_printf(lanes->in->arena, "%s%s", lanes->part, suffixes[scalar]);
 }
@@ -387,12 +390,12 @@ const char *lanes_reduction(struct lanes *lanes, const char *var, enum scalar sc
 {
     struct arena *arena = lanes->in->arena;
     (void)base;
-    const char *shuffled
-        = arena_printf(arena, "__shfl_xor_sync(0xffffffff, %s, offset)", var);
+    const char *shuffled = arena_printf(arena, "__shfl_xor_sync(0xffffffff, %s, offset)", var);
     const char *text;
     if (op[0] == '<' || op[0] == '>')
         text = arena_printf(arena,
-            "for (int offset = 16; offset > 0; offset /= 2) {\n%s    auto other = %s;\n%s    %s;\n%s}",
+            "for (int offset = 16; offset > 0; offset /= 2) {\n%s    auto other = %s;\n%s    "
+            "%s;\n%s}",
             indent, shuffled, indent, fold_text(arena, op, var, "other"), indent);
     else
         text = arena_printf(arena, "for (int offset = 16; offset > 0; offset /= 2)\n%s    %s;",
@@ -409,7 +412,8 @@ const char *lanes_reduction(struct lanes *lanes, const char *var, enum scalar sc
         fold_text(arena, op, var, arena_printf(arena, "%s[warp]", part)), indent);
 }
 
-static const char *pair_reduction(struct lanes *lanes, const struct reduction *r, const char *indent)
+static const char *pair_reduction(
+    struct lanes *lanes, const struct reduction *r, const char *indent)
 {
     struct arena *arena = lanes->in->arena;
     const char *v = r->var->name, *c = r->companion->name;
@@ -457,8 +461,8 @@ static bool starts_neutral(
             return false;
     /* a loop around would bring the last round's value back in */
     for (const struct node *up = loop->parent; up && up != lanes->function; up = up->parent)
-        if ((up->kind == NODE_FOR || up->kind == NODE_WHILE || up->kind == NODE_DO)
-            && !declared_in(var, up))
+        if ((up->kind == NODE_FOR || up->kind == NODE_WHILE || up->kind == NODE_DO) &&
+            !declared_in(var, up))
             return false;
     return true;
 }
@@ -475,17 +479,16 @@ static bool add_reduction(struct lanes *lanes, const struct reduction *r, struct
         edits_insert(lanes->edits, end, "\n%s%s", indent, text);
         return true;
     }
-    static const char *const ops[] = {[FOLD_SUM] = "+", [FOLD_PRODUCT] = "*", [FOLD_GREATER] = ">",
-        [FOLD_LESS] = "<"};
+    static const char *const ops[] = {
+        [FOLD_SUM] = "+", [FOLD_PRODUCT] = "*", [FOLD_GREATER] = ">", [FOLD_LESS] = "<"};
     const char *op = r->fold == FOLD_CALL ? r->call : ops[r->fold];
-    const char *text
-        = lanes_reduction(lanes, name, r->var->type.scalar, r->var->type.base, op, indent);
+    const char *text =
+        lanes_reduction(lanes, name, r->var->type.scalar, r->var->type.base, op, indent);
     bool save = (r->fold == FOLD_SUM || r->fold == FOLD_PRODUCT) && !starts_neutral(lanes, r, loop);
     if (save) {
-        const char *before
-            = tree_fresh(lanes->in->tree, arena_printf(arena, "%s_before", name));
-        edits_insert(lanes->edits, loop->start, "%s %s = %s;\n%s%s = %s;\n%s",
-            r->var->type.base, before, name, indent, name, op[0] == '+' ? "0" : "1", indent);
+        const char *before = tree_fresh(lanes->in->tree, arena_printf(arena, "%s_before", name));
+        edits_insert(lanes->edits, loop->start, "%s %s = %s;\n%s%s = %s;\n%s", r->var->type.base,
+            before, name, indent, name, op[0] == '+' ? "0" : "1", indent);
         edits_insert(
             lanes->edits, end, "\n%s%s\n%s%s %s= %s;", indent, text, indent, name, op, before);
     } else {
@@ -524,11 +527,11 @@ static bool try_parallel(struct spread *s, struct node *stmt, bool *done)
     struct reduction list[MAX_REDUCTIONS];
     unsigned nr;
     *done = false;
-    if (!node_loop(stmt, &loop) || !loop.counted || loop.down || loop.step || !loop.declares
-        || (strcmp(loop.compare, "<") && strcmp(loop.compare, "<=")))
+    if (!node_loop(stmt, &loop) || !loop.counted || loop.down || loop.step || !loop.declares ||
+        (strcmp(loop.compare, "<") && strcmp(loop.compare, "<=")))
         return refuse(lanes, "a loop that does not count up by one", stmt);
-    if (!node_is_pure(loop.start) || !node_is_pure(loop.bound)
-        || !node_invariant(loop.bound, stmt, true))
+    if (!node_is_pure(loop.start) || !node_is_pure(loop.bound) ||
+        !node_invariant(loop.bound, stmt, true))
         return refuse(lanes, "the loop's bound changes", stmt);
     if (!read_reductions(lanes, &loop, list, &nr) || !loop_memory_ok(lanes, &loop))
         return false;
@@ -554,8 +557,8 @@ static bool spread_serial_loop(struct spread *s, struct node *stmt)
     unsigned before = lanes->nr_loops;
     struct node *list[64];
     unsigned nr = 0;
-    if (stmt->body->kind != NODE_BLOCK || stmt->kind != NODE_FOR || node_has(stmt, NODE_BREAK)
-        || node_has(stmt, NODE_CONTINUE))
+    if (stmt->body->kind != NODE_BLOCK || stmt->kind != NODE_FOR || node_has(stmt, NODE_BREAK) ||
+        node_has(stmt, NODE_CONTINUE))
         return false;
     for (struct node *n = stmt->body->child; n; n = n->next) {
         if (nr == 64)
@@ -567,9 +570,9 @@ static bool spread_serial_loop(struct spread *s, struct node *stmt)
         lanes->why = why;
         return false;
     }
-    edits_insert(lanes->edits, list[nr - 1]->kind == NODE_BLOCK ? list[nr - 1]->end
-                                                                : tree_stmt_end(lanes->in->tree,
-                                                                    list[nr - 1]),
+    edits_insert(lanes->edits,
+        list[nr - 1]->kind == NODE_BLOCK ? list[nr - 1]->end
+                                         : tree_stmt_end(lanes->in->tree, list[nr - 1]),
         "\n%s%s", indent_of(lanes, list[nr - 1]), barrier(lanes));
     forget_accesses(s);
     return true;
@@ -578,8 +581,8 @@ static bool spread_serial_loop(struct spread *s, struct node *stmt)
 static bool has_store(const struct node *root)
 {
     for (const struct node *n = root; n; n = node_next(root, n))
-        if ((is_change(n) && is_memory(n->child))
-            || (n->kind == NODE_CALL && call_is_atomic(n->name)))
+        if ((is_change(n) && is_memory(n->child)) ||
+            (n->kind == NODE_CALL && call_is_atomic(n->name)))
             return true;
     return false;
 }
@@ -601,8 +604,8 @@ static bool spread_plain(struct spread *s, struct node *stmt)
 {
     struct lanes *lanes = s->lanes;
     for (struct node *n = stmt; n; n = node_next(stmt, n))
-        if (n->kind == NODE_RETURN || n->kind == NODE_BREAK || n->kind == NODE_CONTINUE
-            || (n->kind == NODE_CALL && !call_is_pure(n->name) && !call_is_atomic(n->name)))
+        if (n->kind == NODE_RETURN || n->kind == NODE_BREAK || n->kind == NODE_CONTINUE ||
+            (n->kind == NODE_CALL && !call_is_pure(n->name) && !call_is_atomic(n->name)))
             return refuse(lanes, "a statement that is not understood", n);
     barrier_before(s, stmt);
     note_accesses(s, stmt);
@@ -610,8 +613,8 @@ static bool spread_plain(struct spread *s, struct node *stmt)
         return true;
     if (changes_outer_local(stmt) || stmt->kind == NODE_DECLS)
         return refuse(lanes, "a statement stores and changes a variable at once", stmt);
-    edits_insert(lanes->edits, stmt->start, "if (%s == 0)\n%s    ", lanes->lane,
-        indent_of(lanes, stmt));
+    edits_insert(
+        lanes->edits, stmt->start, "if (%s == 0)\n%s    ", lanes->lane, indent_of(lanes, stmt));
     return true;
 }
 

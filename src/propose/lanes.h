@@ -11,13 +11,13 @@ struct lanes {
     const struct rewrite_in *in;
     struct edits *edits;
     struct node *function;
-    const char *lane;  /* the name of the lane's number */
-    const char *count; /* "32", or "blockDim.x" */
-    bool block;        /* all threads of a one-dimensional block, else a warp */
-    const char *part;  /* block: name of the shared array for `float`; others get a suffix */
-    unsigned nr_loops; /* out: how many loops were strided */
+    const char *lane;      /* the name of the lane's number */
+    const char *count;     /* "32", or "blockDim.x" */
+    bool block;            /* all threads of a one-dimensional block, else a warp */
+    const char *part;      /* block: name of the shared array for `float`; others get a suffix */
+    unsigned nr_loops;     /* out: how many loops were strided */
     unsigned shared_types; /* out, block: bit per enum scalar that needs a shared array */
-    const char *why;   /* out: the reason of a refusal */
+    const char *why;       /* out: the reason of a refusal */
 };
 
 /* Spread statements nr[0..nr). All of them must be reached by all lanes or by none. */

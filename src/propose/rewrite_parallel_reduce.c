@@ -61,7 +61,7 @@ static bool edit_launches(struct rows *r)
         const char *rows = extent_text(r->in, &text, &r->form, r->axis);
         text.grid[0] = r->block ? rows
                                 : arena_printf(arena, "ceil_div(32*%s, %s)",
-                                    text_operand(arena, rows), text.block[0]);
+                                      text_operand(arena, rows), text.block[0]);
         launch_text_write(&text, &r->out->edits);
     }
     return true;
@@ -87,8 +87,7 @@ static void edit_index(struct rows *r, const struct lanes *lanes)
 
 /* A barrier for the whole block must not stand behind a guard that splits the block: with a block a
  * row the row is the same for all, so every guard on it is too. */
-bool rewrite_parallel_reduce(
-    const struct rewrite_in *in, unsigned variant, struct rewrite_out *out)
+bool rewrite_parallel_reduce(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out)
 {
     struct rows r = {.in = in, .out = out, .block = variant % 2 == 1};
     struct node *function;
@@ -109,7 +108,6 @@ bool rewrite_parallel_reduce(
     edit_index(&r, &lanes);
     if (!edit_launches(&r))
         return false;
-    return rewrite_done(
-        in, out, "one %s per %s in %s", r.block ? "block" : "warp", r.axis->var->name,
-        function->name);
+    return rewrite_done(in, out, "one %s per %s in %s", r.block ? "block" : "warp",
+        r.axis->var->name, function->name);
 }

@@ -2,8 +2,7 @@
 #include "propose/contraction.h"
 #include "propose/rewrite.h"
 
-bool rewrite_shared_tile(
-    const struct rewrite_in *in, unsigned variant, struct rewrite_out *out)
+bool rewrite_shared_tile(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out)
 {
     struct node *function;
     struct contraction *c = arena_alloc(in->arena, sizeof *c);
