@@ -437,6 +437,19 @@ static bool load_row(
            strange(store, "verdict", verdict, err);
 }
 
+/* The plan is a function of the source. A candidate that had none stays without. */
+static void parse_plan(struct candidate *c)
+{
+    struct plan plan;
+    enum verdict verdict;
+    struct err why;
+
+    if (c->task && c->source && c->verdict != VERDICT_NO_KERNEL && c->verdict != VERDICT_CONTRACT &&
+        plan_parse(&plan, c->task, c->arena, c->source, c->source_bytes, &verdict, &why)) {
+        c->plan = plan;
+    }
+}
+
 bool store_load_node(
     struct store *store, int64_t node, struct candidate *c, bool *found, struct err *err)
 {
@@ -449,6 +462,7 @@ bool store_load_node(
     if (!*found) {
         return true;
     }
+    parse_plan(c);
     return (load_compilation(store, id, c, err) && load_check(store, id, c, err) &&
                load_profile(store, id, c, err) && load_explanation(store, id, c, err) &&
                load_options(store, id, c, err)) ||

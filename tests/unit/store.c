@@ -429,6 +429,39 @@ static void test_dead_candidate(void **state)
     assert_string_equal(back.verdict_text, "k.cu:12: nothing there");
 }
 
+/* The plan is not stored, and is there again. */
+static void test_plan_comes_back(void **state)
+{
+    struct fixture *f = *state;
+    static const char text[] = "#pragma keet size N = 1000\n"
+                               "#pragma keet in x : f32[N]\n"
+                               "#pragma keet out y : f32[N]\n"
+                               "#pragma keet tune T = 128 in {64, 128}\n"
+                               "#pragma keet launch f<<<ceil_div(N, T), T>>>(x, y, N)\n"
+                               "__global__ void f(const float *x, float *y, int n) {}\n";
+    struct candidate c = {.arena = f->arena,
+        .parent = -1,
+        .option = {.action = ACTION_NONE},
+        .source = text,
+        .source_bytes = sizeof(text) - 1,
+        .recalled_from = -1};
+    struct candidate back = {.arena = f->arena};
+    struct task task;
+    bool found;
+
+    if (!task_parse(&task, f->arena, "f.cu", text, sizeof(text) - 1, &f->err)) {
+        fail_msg("%s", f->err.text);
+    }
+    begin(f);
+    put(f, &c);
+    back.task = &task;
+    assert_true(store_load_node(f->store, 0, &back, &found, &f->err));
+    assert_int_equal(back.plan.nr_launches, 1);
+    assert_string_equal(back.plan.launches[0].kernel, "f");
+    assert_int_equal(back.plan.nr_tunes, 1);
+    assert_int_equal(back.plan.tunes[0].value, 128);
+}
+
 static int64_t ask_number(struct store *store, const char *sql)
 {
     sqlite3_stmt *stmt;
@@ -821,6 +854,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_round_trip),
         TEST(test_dead_candidate),
+        TEST(test_plan_comes_back),
         TEST(test_sources_are_stored_once),
         TEST(test_a_node_twice_is_refused_whole),
         TEST(test_recall),
