@@ -1,0 +1,129 @@
+/* Owns the stage: classify, run the tools, choose what leaves, turn it into priors. */
+#include "explain/tool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_FINDINGS = 5 };
+
+struct ranked {
+    const struct finding *finding;
+    unsigned rank, order;
+};
+
+/* The table's order decides last, so that the result does not depend on qsort. */
+static int by_gain(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+
+    if (x->finding->max_gain != y->finding->max_gain) {
+        return x->finding->max_gain > y->finding->max_gain ? -1 : 1;
+    }
+    if (x->finding->share != y->finding->share) {
+        return x->finding->share > y->finding->share ? -1 : 1;
+    }
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+
+    if (x->rank != y->rank) {
+        return x->rank < y->rank ? -1 : 1;
+    }
+    return by_gain(a, b);
+}
+
+/* The five with the most to gain leave, the most specific of them first. */
+static void choose_findings(struct candidate *c, const struct finding_list *list)
+{
+    struct explanation *e = &c->explanation;
+    struct ranked ranked[TOOLS_MAX_FINDINGS];
+    unsigned nr = list->nr < MOST_FINDINGS ? list->nr : MOST_FINDINGS;
+
+    for (unsigned i = 0; i < list->nr; i++) {
+        ranked[i] = (struct ranked){&list->findings[i], list->ranks[i], i};
+    }
+    qsort(ranked, list->nr, sizeof(ranked[0]), by_gain);
+    qsort(ranked, nr, sizeof(ranked[0]), by_rank);
+    e->findings = arena_array(c->arena, nr + 1u, sizeof(*e->findings));
+    e->nr_findings = nr;
+    for (unsigned i = 0; i < nr; i++) {
+        e->findings[i] = *ranked[i].finding;
+    }
+}
+
+static void explain_living(const struct chip *chip, struct candidate *c)
+{
+    struct tool_input in = {.chip = chip, .c = c, .n = &c->profile.total};
+    struct finding_list *list = arena_alloc(c->arena, sizeof(*list));
+
+    roofline_classify(chip, c);
+    in.roofline_share = c->explanation.roofline_share;
+    if (c->profile.nr_launches > 0 && c->profile.configs) {
+        in.config = &c->profile.configs[c->profile.longest];
+    }
+    tools_weigh_paths(&in);
+    c->explanation.unexamined = tools_run(&in, list);
+    choose_findings(c, list);
+}
+
+/* What to do about each verdict, after the text that says what happened. */
+static const char *const advice[NR_VERDICTS] = {
+    [VERDICT_NO_KERNEL] = "This move does not apply here; try another.",
+    [VERDICT_CONTRACT] = "Change only code, launch, temp, tune and where lines.",
+    [VERDICT_NO_COMPILE] = "Fix the line named, or give the move up.",
+    [VERDICT_LAUNCH_FAILED] = "Fit the block, its shared memory and the arguments to the chip.",
+    [VERDICT_FAULT] = "Guard the index against the array's end; sizes need not divide the block.",
+    [VERDICT_RACE] = "Put a __syncthreads() between the write and the other thread's access.",
+    [VERDICT_TIMEOUT] = "Check the loop's end condition.",
+    [VERDICT_WRONG] = "Check tails, sizes that do not divide the tile, and the order of writes.",
+    [VERDICT_NONDETERMINISTIC] =
+        "Make the order of operations fixed, or look for a missing barrier.",
+    [VERDICT_SUSPICIOUS] = "Do the whole work on every run.",
+    [VERDICT_UNSUPPORTED] = "Nothing is known of this one: use other instructions.",
+};
+
+void explain_dead(struct candidate *c)
+{
+    struct explanation *e = &c->explanation;
+    struct finding *f = arena_alloc(c->arena, sizeof(*f));
+    const char *text = c->verdict_text ? c->verdict_text : "no details";
+    const char *cure = advice[c->verdict] ? advice[c->verdict] : "";
+    const char *name = verdict_name(c->verdict);
+    int room = (int)(sizeof(f->text) - 1 - strlen(name) - 2 - strlen(cure) - 5);
+    bool cut = (int)strlen(text) > room;
+
+    *f = (struct finding){
+        .tool = "verdict", .severity = SEVERITY_CRITICAL, .line = c->verdict_line, .max_gain = 1};
+    snprintf(f->text, sizeof(f->text), "%s: %.*s%s %s", name, room, text,
+        cut                                        ? "..."
+        : text[0] && text[strlen(text) - 1] == '.' ? ""
+                                                   : ".",
+        cure);
+    for (char *p = f->text; *p; p++) { /* one line, whatever the compiler's log looked like */
+        if (*p == '\n' || *p == '\t' || *p == '\r') {
+            *p = ' ';
+        }
+    }
+    e->bound = BOUND_UNKNOWN;
+    e->summary = arena_printf(c->arena, "Not explained: %s.", name);
+    e->findings = f;
+    e->nr_findings = 1;
+    e->unexamined = "";
+}
+
+bool explain_kernel(const struct chip *chip, struct candidate *c, struct err *err)
+{
+    (void)err;
+    c->explanation = (struct explanation){.unexamined = ""};
+    if (c->verdict == VERDICT_OK) {
+        explain_living(chip, c);
+    } else {
+        explain_dead(c);
+    }
+    priors_fill(c);
+    return true;
+}

@@ -1,0 +1,133 @@
+/* Private to explain/: what a tool is, what it is given, and how it writes a finding. To add a
+ * tool: write `static void examine(const struct tool_input *in, struct finding_list *out)` in the
+ * tool_*.c of its family, and one row in the table in tools.c. A tool is called only when the class
+ * fits and every metric in `needs` is there; other metrics it must ask for with has(). */
+#ifndef KEET_EXPLAIN_TOOL_H
+#define KEET_EXPLAIN_TOOL_H
+
+#include "explain/explain.h"
+
+enum {
+    IN_COMPUTE = 1 << BOUND_COMPUTE,
+    IN_MEMORY = 1 << BOUND_MEMORY,
+    IN_LATENCY = 1 << BOUND_LATENCY,
+    IN_MIXED = 1 << BOUND_MIXED,
+    IN_ALL = IN_COMPUTE | IN_MEMORY | IN_LATENCY | IN_MIXED
+};
+
+/* What the theory says of the task at the timed size; zeros where `work` is silent. */
+struct roofline {
+    double flops, bytes;
+    double compute_ns, memory_ns, least_ns;
+};
+struct roofline roofline_of(const struct chip *chip, const struct task *task);
+/* Stage 1: class, confidence, roofline and summary of c->explanation. */
+void roofline_classify(const struct chip *chip, struct candidate *c);
+
+struct tool_input {
+    const struct chip *chip;
+    const struct candidate *c;
+    const struct counters *n;           /* the total */
+    const struct launch_config *config; /* of the longest launch; NULL unknown */
+    double roofline_share;              /* 0 unknown */
+    double memory_weight;               /* how much of the time goes with the memory path, 0..1 */
+    double compute_weight;              /* the same for issue and arithmetic */
+    double busiest_pipe_pct;            /* of any pipe or memory level; 0 unknown */
+};
+
+enum { TOOLS_MAX_FINDINGS = 64, TOOLS_MAX_NEEDS = 6 };
+
+struct finding_list {
+    struct finding findings[TOOLS_MAX_FINDINGS];
+    unsigned ranks[TOOLS_MAX_FINDINGS];
+    unsigned nr;
+    const struct tool *tool; /* running now */
+    unsigned nr_of_tool;
+};
+
+struct tool {
+    const char *name;
+    unsigned rank; /* how specific: 1 names one cause and its cure, 3 a general state */
+    unsigned classes;
+    enum metric needs[TOOLS_MAX_NEEDS];
+    unsigned nr_needs;
+    void (*examine)(const struct tool_input *in, struct finding_list *out);
+};
+
+extern const struct tool tools[];
+extern const unsigned nr_tools;
+
+/* Run all tools that fit; names of those that could not run are returned (arena memory). */
+const char *tools_run(const struct tool_input *in, struct finding_list *out);
+/* How much of the time goes with which path, from whatever utilisations and stalls are known. */
+void tools_weigh_paths(struct tool_input *in);
+
+/* Fill the priors of c->options from c->explanation.findings. */
+void priors_fill(struct candidate *c);
+/* A dead candidate's verdict as its one finding. */
+void explain_dead(struct candidate *c);
+
+/* --- for tools --- */
+
+static inline bool has(const struct tool_input *in, enum metric metric)
+{
+    return counters_has(in->n, metric);
+}
+
+static inline double value(const struct tool_input *in, enum metric metric)
+{
+    return counters_get(in->n, metric);
+}
+
+/* "counted", "sampled", ... of a metric, for the sentence. */
+const char *from(const struct tool_input *in, enum metric metric);
+
+/* The line with the largest value of a function of its costs, NULL when all are zero. */
+const struct line_cost *worst_line(
+    const struct tool_input *in, double (*cost)(const struct line_cost *line));
+static inline unsigned line_of(const struct line_cost *line)
+{
+    return line ? line->line : 0;
+}
+
+/* Add a finding; share of the time at stake 0..1. NULL when there is too little to win for anyone
+ * to care, or the tool said enough already. */
+struct finding *finding_add(const struct tool_input *in, struct finding_list *out,
+    enum severity severity, unsigned line, double share);
+/* Set the sentence; it begins with the line, when there is one. */
+void finding_say(struct finding *finding, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void finding_cite(struct finding *finding, const struct tool_input *in, enum metric metric);
+void finding_weigh(struct finding *finding, enum action action, double weight);
+
+/* 1234567 as "1.23M". */
+struct count_text {
+    char text[16];
+};
+struct count_text count_text(double count);
+
+/* The tools, by family. */
+void examine_coalescing(const struct tool_input *in, struct finding_list *out);
+void examine_serial_rows(const struct tool_input *in, struct finding_list *out);
+void examine_narrow_access(const struct tool_input *in, struct finding_list *out);
+void examine_reuse(const struct tool_input *in, struct finding_list *out);
+void examine_cache(const struct tool_input *in, struct finding_list *out);
+void examine_bandwidth(const struct tool_input *in, struct finding_list *out);
+void examine_atomics(const struct tool_input *in, struct finding_list *out);
+void examine_bank_conflicts(const struct tool_input *in, struct finding_list *out);
+void examine_shared_traffic(const struct tool_input *in, struct finding_list *out);
+void examine_barriers(const struct tool_input *in, struct finding_list *out);
+void examine_occupancy(const struct tool_input *in, struct finding_list *out);
+void examine_spills(const struct tool_input *in, struct finding_list *out);
+void examine_tail(const struct tool_input *in, struct finding_list *out);
+void examine_few_blocks(const struct tool_input *in, struct finding_list *out);
+void examine_launches(const struct tool_input *in, struct finding_list *out);
+void examine_divergence(const struct tool_input *in, struct finding_list *out);
+void examine_overhead(const struct tool_input *in, struct finding_list *out);
+void examine_fp64(const struct tool_input *in, struct finding_list *out);
+void examine_special(const struct tool_input *in, struct finding_list *out);
+void examine_conversions(const struct tool_input *in, struct finding_list *out);
+void examine_latency(const struct tool_input *in, struct finding_list *out);
+void examine_tensor(const struct tool_input *in, struct finding_list *out);
+
+#endif

@@ -1,0 +1,310 @@
+/* Owns the tools that look at global memory: coalescing, serial rows, narrow accesses, redundant
+ * loads, caches, bandwidth, atomics. */
+#include "explain/tool.h"
+
+#include <math.h>
+
+enum { SECTOR_BYTES = 32 };
+
+/* A request moves at least one sector, however few bytes its lanes want: a broadcast is no waste.
+ */
+static double least_sectors(double ideal, double requests)
+{
+    return fmax(ideal, requests);
+}
+
+static double wasted_sectors(const struct line_cost *line)
+{
+    return line->global_sectors - least_sectors(line->global_sectors_ideal, line->global_requests);
+}
+
+static bool one_dimensional(const struct tool_input *in)
+{
+    return in->config && in->config->block[1] <= 1 && in->config->grid[1] <= 1;
+}
+
+/* Sectors over the fewest possible; over 1.2 is the trigger that others use, and two sectors too
+ * many per request keeps misaligned rows and half-broadcasts out. */
+void examine_coalescing(const struct tool_input *in, struct finding_list *out)
+{
+    double requests = value(in, METRIC_GLOBAL_LD_REQUESTS) + value(in, METRIC_GLOBAL_ST_REQUESTS);
+    double sectors = value(in, METRIC_GLOBAL_LD_SECTORS) + value(in, METRIC_GLOBAL_ST_SECTORS);
+    double ideal = least_sectors(
+        value(in, METRIC_GLOBAL_LD_SECTORS_IDEAL) + value(in, METRIC_GLOBAL_ST_SECTORS_IDEAL),
+        requests);
+    const struct line_cost *line = worst_line(in, wasted_sectors);
+    double line_requests = line ? line->global_requests : requests;
+    double line_sectors = line ? line->global_sectors : sectors;
+    double line_ideal =
+        line ? least_sectors(line->global_sectors_ideal, line->global_requests) : ideal;
+
+    if (line_requests <= 0 || sectors <= 0 || line_sectors < 1.2 * line_ideal ||
+        line_sectors - line_ideal < 2 * line_requests) {
+        return;
+    }
+    double wasted = line ? wasted_sectors(line) / sectors : 1 - ideal / sectors;
+    struct finding *f = finding_add(in, out,
+        line_sectors > 8 * line_requests ? SEVERITY_CRITICAL : SEVERITY_WARNING, line_of(line),
+        wasted * in->memory_weight);
+
+    if (!f) {
+        return;
+    }
+    finding_say(f,
+        "each global access of a warp touches %.1f sectors of 32 bytes where %.1f would do (%s): "
+        "neighbouring lanes are far apart in memory. Let threadIdx.x run along the contiguous "
+        "dimension, give each row to a block, or stage the data through shared memory.",
+        line_sectors / line_requests, line_ideal / line_requests,
+        from(in, METRIC_GLOBAL_LD_SECTORS));
+    finding_cite(f, in, METRIC_GLOBAL_LD_SECTORS);
+    finding_cite(f, in, METRIC_GLOBAL_LD_SECTORS_IDEAL);
+    finding_cite(f, in, METRIC_GLOBAL_LD_REQUESTS);
+    finding_cite(f, in, METRIC_GLOBAL_ST_SECTORS);
+    if (one_dimensional(in)) {
+        finding_weigh(f, ACTION_PARALLEL_REDUCE, 4);
+        finding_weigh(f, ACTION_SHARED_TILE, 1.5);
+        finding_weigh(f, ACTION_VECTORIZE, 1);
+        finding_weigh(f, ACTION_BLOCK_SHAPE, 0.5);
+    } else {
+        finding_weigh(f, ACTION_SWAP_XY, 4);
+        finding_weigh(f, ACTION_SHARED_TILE, 3);
+        finding_weigh(f, ACTION_PARALLEL_REDUCE, 1);
+        finding_weigh(f, ACTION_BLOCK_SHAPE, 0.5);
+    }
+}
+
+static double line_sectors(const struct line_cost *line)
+{
+    return line->global_sectors;
+}
+
+/* One thread walks a whole row: many loads per thread, lanes a row apart, fewer threads than the
+ * chip holds. */
+void examine_serial_rows(const struct tool_input *in, struct finding_list *out)
+{
+    const struct line_cost *line = worst_line(in, line_sectors);
+    double warps = value(in, METRIC_WARPS_LAUNCHED);
+    double requests = value(in, METRIC_GLOBAL_LD_REQUESTS);
+    double per_request = line && line->global_requests > 0
+                             ? line->global_sectors / line->global_requests
+                             : (requests > 0 ? value(in, METRIC_GLOBAL_LD_SECTORS) / requests : 0);
+    double room = (double)in->chip->nr_sms * in->chip->max_warps_per_sm;
+
+    if (!one_dimensional(in) || warps <= 0 || requests < 16 * warps || per_request < 8 ||
+        warps >= room) {
+        return;
+    }
+    double idle = 1 - warps / room, scattered = 1 - 4 / per_request;
+    struct finding *f = finding_add(in, out, SEVERITY_CRITICAL, line_of(line),
+        fmax(idle, scattered) * fmax(in->memory_weight, 0.6));
+
+    if (!f) {
+        return;
+    }
+    finding_say(f,
+        "%s threads each walk a row alone: %.0f loads per thread, %.1f sectors per access (%s), "
+        "and "
+        "%.0f%% of the chip's %.0f warp slots ever used. Let a warp or a block work on each row "
+        "with neighbouring lanes on neighbouring elements, then reduce.",
+        count_text(32 * warps).text, requests / warps, per_request,
+        from(in, METRIC_GLOBAL_LD_SECTORS), 100 * warps / room, room);
+    finding_cite(f, in, METRIC_WARPS_LAUNCHED);
+    finding_cite(f, in, METRIC_GLOBAL_LD_REQUESTS);
+    finding_cite(f, in, METRIC_GLOBAL_LD_SECTORS);
+    finding_weigh(f, ACTION_PARALLEL_REDUCE, 8);
+    finding_weigh(f, ACTION_SHUFFLE_REDUCE, 1);
+    finding_weigh(f, ACTION_SHARED_TILE, 0.5);
+}
+
+static double narrow_sectors(const struct line_cost *line)
+{
+    return line->access_bytes > 0 && line->access_bytes <= 4 ? line->global_sectors : 0;
+}
+
+/* Streaming code (each byte asked for about once) in accesses of at most 4 bytes a lane. */
+void examine_narrow_access(const struct tool_input *in, struct finding_list *out)
+{
+    double asked = value(in, METRIC_GLOBAL_LD_BYTES) + value(in, METRIC_GLOBAL_ST_BYTES);
+    double requests = value(in, METRIC_GLOBAL_LD_REQUESTS) + value(in, METRIC_GLOBAL_ST_REQUESTS);
+    double unique = value(in, METRIC_GLOBAL_UNIQUE_BYTES);
+    const struct line_cost *line = worst_line(in, narrow_sectors);
+    double per_lane = requests > 0 ? asked / requests / 32 : 0;
+
+    if (per_lane <= 0 || per_lane > 4.5 || unique <= 0 || asked > 3 * unique ||
+        (line && line->global_sectors > 6 * line->global_requests)) {
+        return; /* wide already, or reused, or scattered: other tools speak */
+    }
+    /* What wider accesses bring is fewer instructions and more bytes in flight: at most some third
+     * of the time that goes with memory. */
+    struct finding *f =
+        finding_add(in, out, SEVERITY_WARNING, line_of(line), 0.3 * in->memory_weight);
+
+    if (!f) {
+        return;
+    }
+    finding_say(f,
+        "the data streams through in accesses of %.1f bytes per lane: %s requests for %s bytes "
+        "(%s). 8- or 16-byte accesses (float2, float4) need a half or a quarter of the "
+        "instructions and keep more bytes in flight.",
+        per_lane, count_text(requests).text, count_text(asked).text,
+        from(in, METRIC_GLOBAL_LD_BYTES));
+    finding_cite(f, in, METRIC_GLOBAL_LD_BYTES);
+    finding_cite(f, in, METRIC_GLOBAL_ST_BYTES);
+    finding_cite(f, in, METRIC_GLOBAL_LD_REQUESTS);
+    finding_cite(f, in, METRIC_GLOBAL_UNIQUE_BYTES);
+    finding_weigh(f, ACTION_VECTORIZE, 5);
+    finding_weigh(f, ACTION_COARSEN, 2);
+    finding_weigh(f, ACTION_UNROLL, 1);
+    finding_weigh(f, ACTION_GRID_STRIDE, 0.5);
+}
+
+static double line_bytes(const struct line_cost *line)
+{
+    return line->global_bytes;
+}
+
+/* How often the same bytes come through the load/store unit. Scattered accesses ask for few bytes
+ * and move many sectors, broadcasts the other way round: the smaller of both is real reuse. */
+void examine_reuse(const struct tool_input *in, struct finding_list *out)
+{
+    double moved =
+        fmin(value(in, METRIC_GLOBAL_LD_BYTES), SECTOR_BYTES * value(in, METRIC_GLOBAL_LD_SECTORS));
+    double unique = value(in, METRIC_GLOBAL_UNIQUE_BYTES);
+    bool uses_shared =
+        has(in, METRIC_SHARED_LD_REQUESTS) && value(in, METRIC_SHARED_LD_REQUESTS) > 0;
+    const struct line_cost *line = worst_line(in, line_bytes);
+    double times = unique > 0 ? moved / unique : 0;
+
+    if (times < 4) {
+        return;
+    }
+    struct finding *f = finding_add(in, out, times >= 16 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
+        line_of(line), (1 - 1 / times) * in->memory_weight);
+
+    if (!f) {
+        return;
+    }
+    finding_say(f,
+        "%s bytes are loaded from global memory to use %s distinct ones, %.0f times each (%s). %s",
+        count_text(moved).text, count_text(unique).text, times,
+        from(in, METRIC_GLOBAL_UNIQUE_BYTES),
+        uses_shared ? "Reuse each tile for more outputs: a patch of outputs per thread in "
+                      "registers, or larger tiles."
+                    : "Stage tiles in shared memory and let each thread make several outputs, so "
+                      "that each byte fetched is used many times.");
+    finding_cite(f, in, METRIC_GLOBAL_LD_BYTES);
+    finding_cite(f, in, METRIC_GLOBAL_LD_SECTORS);
+    finding_cite(f, in, METRIC_GLOBAL_UNIQUE_BYTES);
+    finding_weigh(f, ACTION_SHARED_TILE, uses_shared ? 2 : 5);
+    finding_weigh(f, ACTION_REGISTER_TILE, uses_shared ? 5 : 4);
+    finding_weigh(f, ACTION_COARSEN, 2.5);
+    finding_weigh(f, ACTION_TUNE, uses_shared ? 1.5 : 0.5);
+}
+
+void examine_cache(const struct tool_input *in, struct finding_list *out)
+{
+    double hit = value(in, METRIC_L1_HIT_PCT);
+    double unique = value(in, METRIC_GLOBAL_UNIQUE_BYTES);
+    double times = unique > 0 ? SECTOR_BYTES * value(in, METRIC_GLOBAL_LD_SECTORS) / unique : 0;
+    const struct line_cost *line = worst_line(in, line_sectors);
+
+    if (hit >= 30 || times < 2) {
+        return;
+    }
+    struct finding *f = finding_add(
+        in, out, SEVERITY_WARNING, line_of(line), 0.5 * (1 - 1 / times) * in->memory_weight);
+
+    if (!f) {
+        return;
+    }
+    finding_say(f,
+        "sectors are loaded %.1f times each, but L1 serves only %.0f%% of them (%s). Keep what is "
+        "used again close: shared memory, or blocks shaped so that neighbours share lines.",
+        times, hit, from(in, METRIC_L1_HIT_PCT));
+    finding_cite(f, in, METRIC_L1_HIT_PCT);
+    finding_cite(f, in, METRIC_GLOBAL_LD_SECTORS);
+    finding_cite(f, in, METRIC_GLOBAL_UNIQUE_BYTES);
+    finding_weigh(f, ACTION_SHARED_TILE, 2);
+    finding_weigh(f, ACTION_BLOCK_SHAPE, 2);
+    finding_weigh(f, ACTION_TUNE, 1);
+    finding_weigh(f, ACTION_READ_ONLY, 0.5);
+}
+
+/* DRAM is saturated: only moving fewer bytes helps. */
+void examine_bandwidth(const struct tool_input *in, struct finding_list *out)
+{
+    double pct = value(in, METRIC_DRAM_PCT);
+    double needed = roofline_of(in->chip, in->c->task).bytes;
+    double moved = value(in, METRIC_DRAM_BYTES);
+
+    if (pct < 80 || needed <= 0 || moved < 1.3 * needed) {
+        return;
+    }
+    struct finding *f = finding_add(in, out, SEVERITY_WARNING, 0, (1 - needed / moved) * pct / 100);
+
+    if (!f) {
+        return;
+    }
+    finding_say(f,
+        "DRAM is %.0f%% busy (%s) moving %s bytes, and the task's work states %s: only fewer bytes "
+        "help now. %s",
+        pct, from(in, METRIC_DRAM_PCT), count_text(moved).text, count_text(needed).text,
+        in->c->profile.nr_launches > 1
+            ? "Fuse launches, so that intermediate results never leave the chip."
+            : "Read each input once and keep it in registers or shared memory.");
+    finding_cite(f, in, METRIC_DRAM_PCT);
+    finding_cite(f, in, METRIC_DRAM_BYTES);
+    finding_weigh(f, ACTION_SHARED_TILE, 2);
+    finding_weigh(f, ACTION_COARSEN, 1);
+    if (in->c->profile.nr_launches > 1) {
+        finding_weigh(f, ACTION_FUSE, 5);
+    }
+}
+
+static double line_atomics(const struct line_cost *line)
+{
+    return line->atomics;
+}
+
+/* The share of waiting at lines with atomics where it is known; else by the share of requests. */
+static double atomics_share(const struct tool_input *in, double ratio)
+{
+    double waiting = 0, all = 0;
+
+    for (unsigned i = 0; i < in->n->nr_lines; i++) {
+        all += in->n->lines[i].stall_cycles;
+        waiting += in->n->lines[i].atomics > 0 ? in->n->lines[i].stall_cycles : 0;
+    }
+    return fmax(all > 0 ? waiting / all : 0, fmin(2 * ratio, 0.8));
+}
+
+void examine_atomics(const struct tool_input *in, struct finding_list *out)
+{
+    double atomics = value(in, METRIC_GLOBAL_ATOMICS);
+    double requests =
+        atomics + value(in, METRIC_GLOBAL_LD_REQUESTS) + value(in, METRIC_GLOBAL_ST_REQUESTS);
+    const struct line_cost *line = worst_line(in, line_atomics);
+    double ratio = requests > 0 ? atomics / requests : 0;
+
+    if (ratio < 0.02) {
+        return;
+    }
+    struct finding *f = finding_add(in, out, ratio > 0.2 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
+        line_of(line), atomics_share(in, ratio));
+
+    if (!f) {
+        return;
+    }
+    finding_say(f,
+        "%s of %s global requests are atomics (%s), and those on one address wait for each other. "
+        "Combine within the warp by shuffles or within the block in shared memory first, and issue "
+        "one global atomic per block.",
+        count_text(atomics).text, count_text(requests).text, from(in, METRIC_GLOBAL_ATOMICS));
+    finding_cite(f, in, METRIC_GLOBAL_ATOMICS);
+    finding_cite(f, in, METRIC_GLOBAL_LD_REQUESTS);
+    finding_weigh(f, ACTION_PRIVATIZE, 6);
+    finding_weigh(f, ACTION_SHUFFLE_REDUCE, 3);
+    finding_weigh(f, ACTION_PARALLEL_REDUCE, 2);
+    finding_weigh(f, ACTION_COARSEN, 1.5);
+    finding_weigh(f, ACTION_GRID_STRIDE, 1.5);
+}

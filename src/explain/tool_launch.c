@@ -1,0 +1,204 @@
+/* Owns the tools that look at the launch and its resources: occupancy, spills, tail, grid size,
+ * launch overhead. */
+#include "explain/tool.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* Above this busiest path more warps cannot help: advice on occupancy is withheld. */
+static const double SATURATED_PCT = 80;
+static const double ENOUGH_OCCUPANCY_PCT = 50;
+
+struct limiter {
+    enum metric metric;
+    const char *what, *cure;
+};
+
+static struct limiter find_limiter(const struct tool_input *in)
+{
+    static const struct limiter limiters[] = {
+        {METRIC_OCC_LIMIT_REGISTERS, "registers",
+            "Cap the registers with __launch_bounds__, or use smaller blocks."},
+        {METRIC_OCC_LIMIT_SMEM, "shared memory", "Use smaller tiles, or more threads per tile."},
+        {METRIC_OCC_LIMIT_WARPS, "warps per block",
+            "Use a block size that divides the SM's warps evenly."},
+        {METRIC_OCC_LIMIT_BLOCKS, "blocks per SM", "Use larger blocks."},
+    };
+    unsigned least = 0;
+
+    for (unsigned i = 1; i < 4; i++) {
+        if (value(in, limiters[i].metric) < value(in, limiters[least].metric)) {
+            least = i;
+        }
+    }
+    return limiters[least];
+}
+
+void examine_occupancy(const struct tool_input *in, struct finding_list *out)
+{
+    double pct = value(in, METRIC_OCCUPANCY_PCT);
+    struct limiter limiter = find_limiter(in);
+    /* Few resident warps cost as much as there is waiting that more warps would hide. */
+    double waiting = has(in, METRIC_STALL_LONG_PCT)
+                         ? fmin(value(in, METRIC_STALL_LONG_PCT) / 100, 1)
+                         : 1 - fmax(in->busiest_pipe_pct, 20) / 100;
+
+    if (pct >= ENOUGH_OCCUPANCY_PCT || in->busiest_pipe_pct >= SATURATED_PCT) {
+        return;
+    }
+    struct finding *f = finding_add(in, out, pct < 25 ? SEVERITY_CRITICAL : SEVERITY_WARNING, 0,
+        0.6 * waiting * (1 - pct / ENOUGH_OCCUPANCY_PCT));
+
+    if (!f) {
+        return;
+    }
+    finding_say(f, "only %.0f%% of the SM's warps fit (%s): %s allow %.0f blocks per SM%s. %s", pct,
+        from(in, METRIC_OCCUPANCY_PCT), limiter.what, value(in, limiter.metric),
+        has(in, METRIC_REGISTERS) ? arena_printf(in->c->arena, " at %.0f registers per thread",
+                                        value(in, METRIC_REGISTERS))
+                                  : "",
+        limiter.cure);
+    finding_cite(f, in, METRIC_OCCUPANCY_PCT);
+    finding_cite(f, in, limiter.metric);
+    finding_cite(f, in, METRIC_REGISTERS);
+    finding_cite(f, in, METRIC_SMEM_STATIC);
+    finding_cite(f, in, METRIC_BLOCK_THREADS);
+    finding_weigh(f, ACTION_BLOCK_SHAPE, 3);
+    finding_weigh(f, ACTION_TUNE, 2);
+    if (limiter.metric == METRIC_OCC_LIMIT_REGISTERS) {
+        finding_weigh(f, ACTION_LAUNCH_BOUNDS, 3);
+    }
+}
+
+static double line_local(const struct line_cost *line)
+{
+    return line->local_requests;
+}
+
+void examine_spills(const struct tool_input *in, struct finding_list *out)
+{
+    double spill = value(in, METRIC_SPILL_BYTES);
+    double local = value(in, METRIC_LOCAL_LD_REQUESTS) + value(in, METRIC_LOCAL_ST_REQUESTS);
+    double other = (has(in, METRIC_GLOBAL_LD_REQUESTS) ? value(in, METRIC_GLOBAL_LD_REQUESTS) : 0) +
+                   (has(in, METRIC_GLOBAL_ST_REQUESTS) ? value(in, METRIC_GLOBAL_ST_REQUESTS) : 0) +
+                   (has(in, METRIC_SHARED_LD_REQUESTS) ? value(in, METRIC_SHARED_LD_REQUESTS) : 0);
+    const struct line_cost *line = worst_line(in, line_local);
+
+    if (spill <= 0 && local <= 0) {
+        return;
+    }
+    /* Spills are known per thread only; a bad case costs some third of the time. */
+    double share = fmax(local > 0 ? local / (local + other) * in->memory_weight : 0,
+        spill > 0 ? fmin(0.05 + spill / 1000, 0.35) : 0);
+    struct finding *f = finding_add(in, out,
+        spill > 64 || share > 0.3 ? SEVERITY_CRITICAL : SEVERITY_WARNING, line_of(line), share);
+
+    if (!f) {
+        return;
+    }
+    if (spill > 0) {
+        finding_say(f,
+            "%.0f bytes per thread are spilled from registers to local memory (%s)%s. Allow more "
+            "registers by __launch_bounds__ with fewer threads or blocks, or hold less per thread: "
+            "smaller patches, less unrolling.",
+            spill, from(in, METRIC_SPILL_BYTES),
+            has(in, METRIC_REGISTERS)
+                ? arena_printf(in->c->arena, " at %.0f registers", value(in, METRIC_REGISTERS))
+                : "");
+        finding_weigh(f, ACTION_LAUNCH_BOUNDS, 5);
+        finding_weigh(f, ACTION_TUNE, 2);
+        finding_weigh(f, ACTION_BLOCK_SHAPE, 2);
+    } else {
+        finding_say(f,
+            "a thread's own array lives in local memory, which is off chip: %s requests (%s). "
+            "Unroll the loops over it so that all indices are constants and it fits in registers, "
+            "or keep it in shared memory.",
+            count_text(local).text, from(in, METRIC_LOCAL_LD_REQUESTS));
+        finding_weigh(f, ACTION_UNROLL, 5);
+        finding_weigh(f, ACTION_SHARED_TILE, 1);
+    }
+    finding_cite(f, in, METRIC_SPILL_BYTES);
+    finding_cite(f, in, METRIC_LOCAL_LD_REQUESTS);
+    finding_cite(f, in, METRIC_LOCAL_ST_REQUESTS);
+    finding_cite(f, in, METRIC_REGISTERS);
+}
+
+void examine_tail(const struct tool_input *in, struct finding_list *out)
+{
+    double waves = value(in, METRIC_WAVES);
+    double idle = waves > 0 ? 1 - waves / ceil(waves - 1e-9) : 0;
+
+    if (waves <= 1 || idle < 0.1) {
+        return;
+    }
+    struct finding *f =
+        finding_add(in, out, idle > 0.3 ? SEVERITY_WARNING : SEVERITY_INFO, 0, idle);
+
+    if (!f) {
+        return;
+    }
+    finding_say(f,
+        "the grid is %.2f waves (%s): the last wave leaves the chip partly idle, %.0f%% of all "
+        "block slots. Choose a block size or tile that fills whole waves, or let a grid of one "
+        "wave stride over the work.",
+        waves, from(in, METRIC_WAVES), 100 * idle);
+    finding_cite(f, in, METRIC_WAVES);
+    finding_cite(f, in, METRIC_GRID_BLOCKS);
+    finding_cite(f, in, METRIC_BLOCK_THREADS);
+    finding_weigh(f, ACTION_BLOCK_SHAPE, 3);
+    finding_weigh(f, ACTION_GRID_STRIDE, 3);
+    finding_weigh(f, ACTION_TUNE, 2);
+}
+
+void examine_few_blocks(const struct tool_input *in, struct finding_list *out)
+{
+    double blocks = value(in, METRIC_GRID_BLOCKS), threads = value(in, METRIC_BLOCK_THREADS);
+    double sms = in->chip->nr_sms;
+
+    if (blocks <= 0 || blocks >= sms) {
+        return;
+    }
+    struct finding *f = finding_add(
+        in, out, blocks < sms / 2 ? SEVERITY_CRITICAL : SEVERITY_WARNING, 0, 1 - blocks / sms);
+
+    if (!f) {
+        return;
+    }
+    finding_say(f,
+        "%.0f blocks of %.0f threads (%s) for %.0f SMs: %.0f SMs have nothing to do. Use smaller "
+        "blocks, or split the work of a thread over more threads: one block per row, or a long "
+        "loop over several blocks.",
+        blocks, threads, from(in, METRIC_GRID_BLOCKS), sms, sms - blocks);
+    finding_cite(f, in, METRIC_GRID_BLOCKS);
+    finding_cite(f, in, METRIC_BLOCK_THREADS);
+    finding_weigh(f, ACTION_PARALLEL_REDUCE, 4);
+    finding_weigh(f, ACTION_SPLIT_WORK, 4);
+    finding_weigh(f, ACTION_BLOCK_SHAPE, threads > 64 ? 3 : 0.5);
+    finding_weigh(f, ACTION_TUNE, threads > 64 ? 2 : 0.5);
+}
+
+/* Time between launches against the time of all. */
+void examine_launches(const struct tool_input *in, struct finding_list *out)
+{
+    unsigned nr = in->c->profile.nr_launches;
+    double time = in->c->profile.time_ns;
+    double overhead = nr > 1 ? (nr - 1) * in->chip->launch_overhead_ns : 0;
+
+    if (time <= 0 || overhead < 0.2 * time) {
+        return;
+    }
+    struct finding *f = finding_add(
+        in, out, overhead > 0.5 * time ? SEVERITY_CRITICAL : SEVERITY_WARNING, 0, overhead / time);
+
+    if (!f) {
+        return;
+    }
+    finding_say(f,
+        "%u launches take %.3g us (%s), and the gaps between them cost about %.3g us of it "
+        "(modelled). Fuse launches, or give each more work.",
+        nr, time / 1e3, provenance_name(in->c->profile.time_from), overhead / 1e3);
+    finding_cite(f, in, METRIC_TIME_NS);
+    finding_cite(f, in, METRIC_GRID_BLOCKS);
+    finding_weigh(f, ACTION_FUSE, 6);
+    finding_weigh(f, ACTION_GRID_STRIDE, 0.5);
+}

@@ -1,0 +1,122 @@
+/* Owns the tools that look at shared memory and barriers. */
+#include "explain/tool.h"
+
+#include <math.h>
+
+static double line_conflicts(const struct line_cost *line)
+{
+    return line->shared_wavefronts - line->shared_wavefronts_ideal;
+}
+
+void examine_bank_conflicts(const struct tool_input *in, struct finding_list *out)
+{
+    double wavefronts =
+        value(in, METRIC_SHARED_LD_WAVEFRONTS) + value(in, METRIC_SHARED_ST_WAVEFRONTS);
+    double conflicts =
+        value(in, METRIC_SHARED_LD_CONFLICTS) + value(in, METRIC_SHARED_ST_CONFLICTS);
+    const struct line_cost *line = worst_line(in, line_conflicts);
+
+    if (wavefronts <= 0 || conflicts < 0.1 * wavefronts) {
+        return;
+    }
+    double ways = line && line->shared_wavefronts_ideal > 0
+                      ? line->shared_wavefronts / line->shared_wavefronts_ideal
+                      : wavefronts / fmax(wavefronts - conflicts, 1);
+    struct finding *f = finding_add(in, out, ways >= 8 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
+        line_of(line), conflicts / wavefronts * in->memory_weight);
+
+    if (!f) {
+        return;
+    }
+    finding_say(f,
+        "shared memory takes %.1f times the wavefronts it needs: %s of %s are bank conflicts (%s), "
+        "lanes meeting in one of the 32 banks. One more column in the shared array puts the rows "
+        "in different banks.",
+        ways, count_text(conflicts).text, count_text(wavefronts).text,
+        from(in, METRIC_SHARED_LD_CONFLICTS));
+    finding_cite(f, in, METRIC_SHARED_LD_CONFLICTS);
+    finding_cite(f, in, METRIC_SHARED_ST_CONFLICTS);
+    finding_cite(f, in, METRIC_SHARED_LD_WAVEFRONTS);
+    finding_cite(f, in, METRIC_SHARED_ST_WAVEFRONTS);
+    finding_weigh(f, ACTION_PAD_SHARED, 6);
+    finding_weigh(f, ACTION_SWAP_XY, 1);
+    finding_weigh(f, ACTION_SHUFFLE_REDUCE, 1);
+    finding_weigh(f, ACTION_REGISTER_TILE, 0.5);
+}
+
+static double line_shared(const struct line_cost *line)
+{
+    return line->shared_wavefronts;
+}
+
+/* The load/store unit is the limit and feeds on shared memory: more arithmetic per load is needed.
+ * A multiply-add with both operands from shared memory asks for 2 loads per fp32 instruction. */
+void examine_shared_traffic(const struct tool_input *in, struct finding_list *out)
+{
+    double loads = 32 * value(in, METRIC_SHARED_LD_REQUESTS);
+    double math =
+        value(in, METRIC_INST_FP32) + (has(in, METRIC_INST_FP16) ? value(in, METRIC_INST_FP16) : 0);
+    double busy = value(in, METRIC_LSU_PCT);
+    const struct line_cost *line = worst_line(in, line_shared);
+
+    if (math <= 0 || loads < 0.4 * math || busy < 40) {
+        return;
+    }
+    double needed = 0.125 * math; /* what an 8 by 8 patch of outputs per thread asks for, halved */
+    struct finding *f = finding_add(in, out, busy >= 80 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
+        line_of(line), (1 - needed / loads) * busy / 100);
+
+    if (!f) {
+        return;
+    }
+    finding_say(f,
+        "%.1f loads from shared memory per arithmetic instruction (%s) keep the load/store unit "
+        "%.0f%% busy (%s). Let each thread make a patch of outputs in registers, so that an "
+        "operand "
+        "once loaded is used several times.",
+        loads / math, from(in, METRIC_SHARED_LD_REQUESTS), busy, from(in, METRIC_LSU_PCT));
+    finding_cite(f, in, METRIC_SHARED_LD_REQUESTS);
+    finding_cite(f, in, METRIC_INST_FP32);
+    finding_cite(f, in, METRIC_LSU_PCT);
+    finding_weigh(f, ACTION_REGISTER_TILE, 6);
+    finding_weigh(f, ACTION_COARSEN, 3);
+    finding_weigh(f, ACTION_VECTORIZE, 1.5);
+    finding_weigh(f, ACTION_UNROLL, 1);
+}
+
+static double barrier_stall(const struct line_cost *line)
+{
+    return line->barriers > 0 ? line->stall_cycles + line->barriers * 1e-9 : 0;
+}
+
+void examine_barriers(const struct tool_input *in, struct finding_list *out)
+{
+    double pct = value(in, METRIC_STALL_BARRIER_PCT);
+    double barriers = value(in, METRIC_BARRIERS);
+    const struct line_cost *line = worst_line(in, barrier_stall);
+    bool big = has(in, METRIC_BLOCK_THREADS) && value(in, METRIC_BLOCK_THREADS) > 128;
+
+    if (barriers <= 0 || pct < 30) {
+        return;
+    }
+    struct finding *f = finding_add(in, out, pct >= 60 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
+        line_of(line), fmin(pct / 100, 1) * 0.8);
+
+    if (!f) {
+        return;
+    }
+    finding_say(f,
+        "warps spend %.0f%% of their time waiting at barriers (%s), %s times in all (%s). Reduce "
+        "within a warp by shuffles, which need no barrier, do more work between barriers, or use "
+        "smaller blocks.",
+        pct, from(in, METRIC_STALL_BARRIER_PCT), count_text(barriers).text,
+        from(in, METRIC_BARRIERS));
+    finding_cite(f, in, METRIC_STALL_BARRIER_PCT);
+    finding_cite(f, in, METRIC_BARRIERS);
+    finding_weigh(f, ACTION_SHUFFLE_REDUCE, 4);
+    finding_weigh(f, ACTION_COARSEN, 2);
+    finding_weigh(f, ACTION_REGISTER_TILE, 2);
+    finding_weigh(f, ACTION_TUNE, 1.5);
+    finding_weigh(f, ACTION_BLOCK_SHAPE, big ? 2 : 0.5);
+    finding_weigh(f, ACTION_ASYNC_COPY, 1);
+}
