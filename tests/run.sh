@@ -1,8 +1,55 @@
 #!/usr/bin/env bash
-# Set up, build, test. Grows with the project.
+# Sets up, builds and tests everything; one of the README's two commands. Exits non-zero when
+# anything fails.
+#
+#   tests/run.sh                     release with gcc, release with clang, gcc with ASan and UBSan
+#   tests/run.sh asan-clang debug    these presets instead (see CMakePresets.json)
+#
+# All tests run in the first preset; in the others those with the label `slow` are left out, since
+# they look at the program as a whole and say the same whatever compiler built it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
 ./setup.sh
-cmake --preset release >/dev/null
-cmake --build --preset release
-ctest --preset release 2>/dev/null || ctest --test-dir build/release --output-on-failure
+[ $# -gt 0 ] || set -- release clang asan
+
+jobs=$(nproc)
+export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+export LSAN_OPTIONS=suppressions=$PWD/tests/lint/lsan.supp:print_suppressions=0
+failed=()
+logs=build/logs
+mkdir -p "$logs"
+
+# run_preset NAME, then what ctest is to leave out
+run_preset()
+{
+    local preset=$1 start=$SECONDS
+    shift
+    echo "== $preset"
+    if ! { cmake --preset "$preset" && cmake --build --preset "$preset" -j "$jobs"; } \
+        >"$logs/$preset.log" 2>&1; then
+        tail -n 40 "$logs/$preset.log"
+        failed+=("$preset (build)")
+        return
+    fi
+    echo "built in $((SECONDS - start)) s"
+    ctest --test-dir "build/$preset" -j "$jobs" --output-on-failure --no-tests=error "$@" \
+        </dev/null || failed+=("$preset (tests)")
+    echo "$preset took $((SECONDS - start)) s"
+}
+
+first=1
+for preset in "$@"; do
+    if [ -n "$first" ]; then
+        run_preset "$preset"
+    else
+        run_preset "$preset" -LE '^(slow|lint)$'
+    fi
+    first=
+done
+
+if [ "${#failed[@]}" -gt 0 ]; then
+    printf 'FAILED: %s\n' "${failed[@]}"
+    exit 1
+fi
+echo "all tests passed: $*, in $SECONDS s"

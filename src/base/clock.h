@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-uint64_t clock_ns(void); /* monotonic, since an arbitrary start */
+uint64_t clock_ns(void);       /* monotonic, since an arbitrary start */
 void clock_utc(char text[32]); /* now, as 2026-01-31T12:34:56Z */
 
 #endif

@@ -22,7 +22,7 @@ struct option {
     enum action action;
     enum proposer proposer;
     unsigned variant;
-    float prior;     /* filled by explain; sums to 1 over a node's options */
+    float prior;      /* filled by explain; sums to 1 over a node's options */
     const char *what; /* "unroll the loop at line 9 by 4": shown live and in reports */
 };
 
@@ -39,23 +39,24 @@ struct compilation {
     size_t ptx_bytes;
     const void *cubin;
     size_t cubin_bytes;
-    const char *log; /* warnings, ptxas -v */
+    const char *log;              /* warnings, ptxas -v */
     struct kernel_facts *kernels; /* one per distinct kernel of the plan's launches, in order */
     unsigned nr_kernels;
-    struct hash key; /* of the PTX without line information, and the launches: same key, same node */
+    struct hash
+        key; /* of the PTX without line information, and the launches: same key, same node */
     double compile_ms;
     bool cached;
 };
 
 /* What the check saw. */
 struct check_result {
-    unsigned nr_runs;      /* candidate runs compared with the reference */
+    unsigned nr_runs; /* candidate runs compared with the reference */
     unsigned nr_shapes;
     double max_abs, max_rel, q99_rel; /* errors over all compared elements */
     const char *worst_array;
     uint64_t worst_index;
     bool nondeterministic_allowed; /* float atomics explain the differences seen */
-    const char *note;      /* what was checked and how, one line */
+    const char *note;              /* what was checked and how, one line */
 };
 
 enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL };
@@ -102,7 +103,7 @@ struct explanation {
 };
 
 struct candidate {
-    struct arena *arena; /* the step arena, borrowed */
+    struct arena *arena;     /* the step arena, borrowed */
     const struct task *task; /* borrowed */
     int64_t node;            /* number in this run, root = 0 */
     int64_t parent;          /* -1 for the root */

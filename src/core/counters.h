@@ -34,13 +34,13 @@ struct line_cost {
     unsigned line;
     double warp_inst, thread_inst;
     double global_requests, global_sectors, global_sectors_ideal;
-    double global_bytes;       /* asked for by lanes */
-    unsigned access_bytes;     /* widest global access per lane on the line, 0 when none */
+    double global_bytes;   /* asked for by lanes */
+    unsigned access_bytes; /* widest global access per lane on the line, 0 when none */
     double shared_requests, shared_wavefronts, shared_wavefronts_ideal;
     double local_requests, atomics, barriers;
     double branches, branches_divergent;
     double fp64_inst, special_inst, integer_inst, conversion_inst;
-    double stall_cycles;       /* modelled share of warp time spent waiting at this line */
+    double stall_cycles; /* modelled share of warp time spent waiting at this line */
 };
 
 struct counters {
@@ -58,7 +58,7 @@ struct profile {
     unsigned nr_launches;
     unsigned longest; /* index of the launch with the largest time */
     struct counters total;
-    double time_ns; /* of one run of all launches, launch overhead included */
+    double time_ns;                   /* of one run of all launches, launch overhead included */
     double time_low_ns, time_high_ns; /* measured: bootstrap interval; modelled: both equal time */
     enum provenance time_from;
 };
@@ -66,13 +66,16 @@ struct profile {
 const char *metric_name(enum metric metric);
 const char *metric_unit(enum metric metric);
 bool metric_parse(const char *name, enum metric *metric);
-const char *provenance_name(enum provenance from); /* "absent", "measured", "counted", "sampled", "modelled" */
+const char *provenance_name(
+    enum provenance from); /* "absent", "measured", "counted", "sampled", "modelled" */
 
 void counters_set(struct counters *c, enum metric metric, double value, enum provenance from);
 bool counters_has(const struct counters *c, enum metric metric);
-double counters_get(const struct counters *c, enum metric metric); /* 0 when absent: ask has first */
+double counters_get(
+    const struct counters *c, enum metric metric); /* 0 when absent: ask has first */
 
-/* Fill profile->total, longest and the sum of times from the launches. Lines are merged by number. */
+/* Fill profile->total, longest and the sum of times from the launches. Lines are merged by number.
+ */
 void profile_sum(struct profile *profile, struct arena *arena);
 
 #endif

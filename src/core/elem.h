@@ -42,7 +42,8 @@ void elem_set(enum elem elem, void *array, size_t i, double value);
 int64_t elem_get_int(enum elem elem, const void *array, size_t i);
 void elem_set_int(enum elem elem, void *array, size_t i, int64_t value);
 
-/* What a task without a tolerance line gets: rel = abs = a few roundings of the type. Integers: 0. */
+/* What a task without a tolerance line gets: rel = abs = a few roundings of the type. Integers: 0.
+ */
 struct tolerance {
     double rel, abs;
 };

@@ -1,4 +1,5 @@
-/* What became of a candidate. A verdict is a result: stored, explained and counted, never an err. */
+/* What became of a candidate. A verdict is a result: stored, explained and counted, never an err.
+ */
 #ifndef KEET_CORE_VERDICT_H
 #define KEET_CORE_VERDICT_H
 

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Plants each kind of violation in a small tree of its own and asks layers.py for it, so that a
+check that has gone blind is noticed. usage: planted.py"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+OK = "/* Owns nothing. */\n"
+CLEAN = {
+    "src/base/str.h": OK, "src/base/str.c": OK + '#include "base/str.h"\n#include <stdio.h>\n',
+    "src/core/task.h": OK + '#include "base/str.h"\n', "src/core/task_read.h": OK,
+    "src/core/task.c": OK + '#include "core/task_read.h"\n', "src/store/db.h": OK,
+    "src/store/store.h": OK, "src/store/store.c": OK + '#include "store/db.h"\n'
+    "#include <sqlite3.h>\n", "src/propose/http.c": OK + "#include <curl/curl.h>\n",
+    "src/propose/propose.h": OK, "src/check/check.h": OK,
+    "src/loop.h": OK, "src/loop.c": OK + '#include "loop.h"\n#include "check/check.h"\n',
+    "search/search.h": OK, "search/search.c": OK + '#include "search/search.h"\n#include <math.h>\n',
+    "src/propose/model.c": OK + '#include "search/search.h"\n',
+}
+# What is added or replaced, and what must be said of it.
+PLANTED = [
+    ("src/base/str.c", OK + '#include "core/task.h"\n', "src/base/str.c:2: ", "base may not include core"),
+    ("src/check/c.c", OK + '#include "store/store.h"\n', "src/check/c.c:2: ", "check may not include store"),
+    ("src/store/s.c", OK + '#include "loop.h"\n', "src/store/s.c:2: ", "no folder of the table"),
+    ("src/loop.c", OK + '\n#include "store/db.h"\n', "src/loop.c:3: ", "db.h is private to store"),
+    ("src/check/c.c", OK + ' # include "core/task_read.h"\n', "src/check/c.c:2: ", "private to core"),
+    ("src/check/c.c", OK + '#include "check.h"\n', "src/check/c.c:2: ", "no such file"),
+    ("search/x.c", OK + '#include "base/str.h"\n', "search/x.c:2: ", "search may not include base"),
+    ("search/x.c", OK + "#include <sys/socket.h>\n", "search/x.c:2: ", "libc and libm only"),
+    ("src/check/c.c", OK + "#include <sqlite3.h>\n", "src/check/c.c:2: ", "only in src/store/"),
+    ("src/base/x.c", OK + "#include <xxhash.h>\n", "src/base/x.c:2: ", "only in src/base/hash.c"),
+    ("src/check/c.c", OK + "#include <cuda_runtime.h>\n", "src/check/c.c:2: ", "only in src/nv/"),
+    ("src/propose/two.c", OK + "#include <curl/curl.h>\n", "src/propose/two.c:2: ", "only in one file"),
+    ("src/store/clang.c", OK + "#include <clang-c/Index.h>\n", "src/store/clang.c:2: ", "only in src/propose/"),
+    ("src/sub/x.c", OK, "src/sub/x.c:1: ", "not in the table of layers"),
+    ("src/store/long.c", OK + "int x;\n" * 800, "src/store/long.c:801: ", "longer than 800 lines"),
+    ("tests/unit/long.c", OK + "int x;\n" * 1200, "tests/unit/long.c:1201: ", "longer than 1200 lines"),
+    ("src/store/str.h", OK, "src/store/str.h:1: ", "names of files are unique"),
+    ("src/store/x.c", OK + "// TO" + "DO: later\n", "src/store/x.c:2: ", "finish it"),
+    ("bench/x.sh", "# FIX" + "ME\n", "bench/x.sh:1: ", "finish it"),
+    ("src/store/x.c", "int x;\n", "src/store/x.c:1: ", "what the file owns"),
+    ("src/store/x.c", OK + "\tint x;\n", "src/store/x.c:2: ", "a tab"),
+]
+
+
+def lint(files):
+    with tempfile.TemporaryDirectory() as root:
+        for path, text in files.items():
+            os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+            with open(os.path.join(root, path), "w", encoding="utf-8") as file:
+                file.write(text)
+        os.makedirs(os.path.join(root, "tests/lint"))
+        shutil.copy(os.path.join(HERE, "layers.txt"), os.path.join(root, "tests/lint"))
+        done = subprocess.run([sys.executable, os.path.join(HERE, "layers.py"), root],
+                              capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+
+def main():
+    status, said = lint(CLEAN)
+    bad = [f"a clean tree is refused: {said}"] if status or said else []
+    for path, text, where, what in PLANTED:
+        status, said = lint({**CLEAN, path: text})
+        lines = said.splitlines()
+        if status != 1 or len(lines) != 1 or not lines[0].startswith(where) or what not in lines[0]:
+            bad.append(f"planted in {path}: wanted '{where}...{what}', got {status}: {said}")
+    print("\n".join(bad) if bad else f"{len(PLANTED)} planted violations found")
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
