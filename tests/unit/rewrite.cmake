@@ -1,0 +1,1 @@
+keet_test(rewrite propose compile core base TIMEOUT 120)
