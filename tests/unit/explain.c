@@ -1,0 +1,883 @@
+/* Tests of explain/: counters made by hand, with one planted bottleneck each, must bring the tool
+ * that is made for it first, with its line, evidence and moves. */
+#include "explain/explain.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A kernel in good order: 16-byte coalesced accesses, DRAM 85% busy, all warps resident, two whole
+ * waves, nothing in local memory. Lines: 5 loads, 6 computes, 7 stores. */
+struct fixture {
+    struct arena *arena;
+    struct candidate c;
+    struct task task;
+    struct counters *n; /* the total */
+    struct line_cost lines[3];
+    struct launch_config config;
+    struct counters launch;
+    struct err err;
+};
+
+static void set(struct fixture *f, enum metric metric, double value)
+{
+    counters_set(f->n, metric, value, PROV_COUNTED);
+}
+
+static void set_memory(struct fixture *f)
+{
+    static const enum metric zeros[] = {METRIC_GLOBAL_ATOMICS, METRIC_SHARED_LD_REQUESTS,
+        METRIC_SHARED_ST_REQUESTS, METRIC_SHARED_LD_WAVEFRONTS, METRIC_SHARED_ST_WAVEFRONTS,
+        METRIC_SHARED_LD_CONFLICTS, METRIC_SHARED_ST_CONFLICTS, METRIC_LOCAL_LD_REQUESTS,
+        METRIC_LOCAL_ST_REQUESTS, METRIC_SPILL_BYTES, METRIC_BARRIERS, METRIC_STALL_BARRIER_PCT,
+        METRIC_INST_FP64, METRIC_INST_CONVERSION, METRIC_INST_SPECIAL, METRIC_INST_TENSOR,
+        METRIC_BRANCHES_DIVERGENT};
+
+    for (size_t i = 0; i < sizeof(zeros) / sizeof(zeros[0]); i++) {
+        set(f, zeros[i], 0);
+    }
+    /* 1e6 loads and as many stores of 512 bytes a warp, 16 sectors each. */
+    set(f, METRIC_GLOBAL_LD_REQUESTS, 1e6);
+    set(f, METRIC_GLOBAL_ST_REQUESTS, 1e6);
+    set(f, METRIC_GLOBAL_LD_SECTORS, 16e6);
+    set(f, METRIC_GLOBAL_ST_SECTORS, 16e6);
+    set(f, METRIC_GLOBAL_LD_SECTORS_IDEAL, 16e6);
+    set(f, METRIC_GLOBAL_ST_SECTORS_IDEAL, 16e6);
+    set(f, METRIC_GLOBAL_LD_BYTES, 512e6);
+    set(f, METRIC_GLOBAL_ST_BYTES, 512e6);
+    set(f, METRIC_GLOBAL_UNIQUE_BYTES, 1024e6);
+    set(f, METRIC_L1_HIT_PCT, 0);
+    set(f, METRIC_DRAM_BYTES, 1024e6);
+    set(f, METRIC_DRAM_PCT, 85);
+    set(f, METRIC_L2_PCT, 50);
+    set(f, METRIC_LSU_PCT, 30);
+}
+
+static void set_compute(struct fixture *f)
+{
+    set(f, METRIC_TIME_NS, 360e3);
+    set(f, METRIC_WARP_INST, 1e7);
+    set(f, METRIC_THREAD_INST, 32e7);
+    set(f, METRIC_INST_FP32, 16e7);
+    set(f, METRIC_INST_INTEGER, 8e7);
+    set(f, METRIC_INST_CONTROL, 1e7);
+    set(f, METRIC_BRANCHES, 1e6);
+    set(f, METRIC_FLOPS, 32e7);
+    set(f, METRIC_FMA_PCT, 20);
+    set(f, METRIC_ALU_PCT, 20);
+    set(f, METRIC_FP64_PCT, 0);
+    set(f, METRIC_XU_PCT, 0);
+    set(f, METRIC_TENSOR_PCT, 0);
+    set(f, METRIC_ISSUE_PCT, 25);
+    set(f, METRIC_STALL_LONG_PCT, 30);
+    set(f, METRIC_STALL_SHORT_PCT, 0);
+    set(f, METRIC_STALL_MIO_PCT, 0);
+}
+
+static void set_launch(struct fixture *f)
+{
+    set(f, METRIC_WARPS_LAUNCHED, 2112 * 8);
+    set(f, METRIC_REGISTERS, 32);
+    set(f, METRIC_BLOCK_THREADS, 256);
+    set(f, METRIC_GRID_BLOCKS, 2112);
+    set(f, METRIC_WAVES, 2);
+    set(f, METRIC_OCC_LIMIT_BLOCKS, 32);
+    set(f, METRIC_OCC_LIMIT_REGISTERS, 8);
+    set(f, METRIC_OCC_LIMIT_SMEM, 32);
+    set(f, METRIC_OCC_LIMIT_WARPS, 8);
+    set(f, METRIC_OCCUPANCY_PCT, 100);
+    f->config = (struct launch_config){"f", {2112, 1, 1}, {256, 1, 1}, {1, 1, 1}, 0};
+}
+
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+
+    f->arena = arena_create();
+    f->c = (struct candidate){.arena = f->arena,
+        .task = &f->task,
+        .parent = -1,
+        .recalled_from = -1,
+        .option = {.action = ACTION_NONE},
+        .profiled = true};
+    f->n = &f->c.profile.total;
+    f->c.profile.nr_launches = 1;
+    f->c.profile.configs = &f->config;
+    f->c.profile.launches = &f->launch;
+    f->c.profile.time_ns = 360e3;
+    f->c.profile.time_from = PROV_MODELLED;
+    set_memory(f);
+    set_compute(f);
+    set_launch(f);
+    f->lines[0] = (struct line_cost){.line = 5,
+        .access_bytes = 16,
+        .global_requests = 1e6,
+        .global_sectors = 16e6,
+        .global_sectors_ideal = 16e6,
+        .global_bytes = 512e6,
+        .stall_cycles = 100};
+    f->lines[1] =
+        (struct line_cost){.line = 6, .warp_inst = 8e6, .thread_inst = 256e6, .integer_inst = 8e7};
+    f->lines[2] = f->lines[0];
+    f->lines[2].line = 7;
+    f->lines[2].stall_cycles = 10;
+    f->n->lines = f->lines;
+    f->n->nr_lines = 3;
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    arena_destroy(f->arena);
+    free(f);
+    return 0;
+}
+
+static const struct explanation *explain(struct fixture *f)
+{
+    assert_true(explain_kernel(chip_default(), &f->c, &f->err));
+    const struct explanation *e = &f->c.explanation;
+
+    assert_true(e->nr_findings <= 5);
+    assert_non_null(e->summary);
+    for (unsigned i = 0; i < e->nr_findings; i++) {
+        const struct finding *finding = &e->findings[i];
+        size_t len = strlen(finding->text);
+        unsigned same_tool = 0;
+
+        /* A whole sentence: under the limit, and not cut at it. */
+        assert_in_range(len, 20, 360);
+        assert_int_equal(finding->text[len - 1], '.');
+        assert_true(finding->max_gain >= 1);
+        for (unsigned k = 0; k < e->nr_findings; k++) {
+            same_tool += strcmp(finding->tool, e->findings[k].tool) == 0;
+        }
+        assert_true(same_tool <= 2);
+    }
+    return e;
+}
+
+static enum action heaviest(const struct finding *finding)
+{
+    unsigned most = 0;
+
+    assert_true(finding->nr_weights > 0);
+    for (unsigned i = 1; i < finding->nr_weights; i++) {
+        if (finding->weights[i].weight > finding->weights[most].weight) {
+            most = i;
+        }
+    }
+    return finding->weights[most].action;
+}
+
+static bool cites(const struct finding *finding, enum metric metric, double value)
+{
+    for (unsigned i = 0; i < finding->nr_evidence; i++) {
+        if (finding->evidence[i].metric == metric &&
+            fabs(finding->evidence[i].value - value) < 1e-9 &&
+            finding->evidence[i].from == PROV_COUNTED) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void expect_first(struct fixture *f, const char *tool, unsigned line, enum metric metric,
+    double value, enum action action)
+{
+    const struct explanation *e = explain(f);
+
+    assert_true(e->nr_findings >= 1);
+    assert_string_equal(e->findings[0].tool, tool);
+    assert_int_equal(e->findings[0].line, line);
+    assert_true(cites(&e->findings[0], metric, value));
+    assert_string_equal(action_name(heaviest(&e->findings[0])), action_name(action));
+}
+
+static bool found(const struct explanation *e, const char *tool)
+{
+    for (unsigned i = 0; i < e->nr_findings; i++) {
+        if (strcmp(e->findings[i].tool, tool) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_listed(const char *list, const char *name)
+{
+    const char *at = strstr(list, name);
+
+    return at && (at == list || at[-1] == ' ') &&
+           (at[strlen(name)] == '\0' || at[strlen(name)] == ',');
+}
+
+static void test_good_order_is_silent(void **state)
+{
+    const struct explanation *e = explain(*state);
+
+    assert_int_equal(e->nr_findings, 0);
+    assert_string_equal(e->unexamined, "");
+}
+
+/* Column-wise loads: 32 sectors a request where 4 would do, in a 2-D block. */
+static void test_coalescing(void **state)
+{
+    struct fixture *f = *state;
+
+    f->config.block[0] = f->config.block[1] = 16;
+    set(f, METRIC_GLOBAL_LD_SECTORS, 32e6);
+    set(f, METRIC_GLOBAL_LD_SECTORS_IDEAL, 4e6);
+    set(f, METRIC_GLOBAL_LD_BYTES, 128e6);
+    f->lines[0].access_bytes = 4;
+    f->lines[0].global_bytes = 128e6;
+    f->lines[0].global_sectors = 32e6;
+    f->lines[0].global_sectors_ideal = 4e6;
+    expect_first(f, "coalescing", 5, METRIC_GLOBAL_LD_SECTORS, 32e6, ACTION_SWAP_XY);
+    assert_non_null(strstr(f->c.explanation.findings[0].text, "Line 5: "));
+    assert_non_null(strstr(f->c.explanation.findings[0].text, "32.0 sectors"));
+    assert_non_null(strstr(f->c.explanation.findings[0].text, "(counted)"));
+    /* 28 of the 48 million sectors moved are waste; DRAM, the busiest path, takes 85% of the time.
+     */
+    double share = 28.0 / 48 * 0.85;
+
+    assert_true(fabs(f->c.explanation.findings[0].share - share) < 1e-6);
+    assert_true(fabs(f->c.explanation.findings[0].max_gain - 1 / (1 - share)) < 1e-6);
+}
+
+/* A broadcast wants 4 bytes and moves one sector: nothing to gain. */
+static void test_broadcast_is_no_waste(void **state)
+{
+    struct fixture *f = *state;
+
+    set(f, METRIC_GLOBAL_LD_SECTORS, 1e6);
+    set(f, METRIC_GLOBAL_LD_SECTORS_IDEAL, 0.125e6);
+    f->lines[0].global_sectors = 1e6;
+    f->lines[0].global_sectors_ideal = 0.125e6;
+    assert_false(found(explain(f), "coalescing"));
+}
+
+/* 4096 threads in 32 blocks, each walking its own row of 1024. */
+static void test_serial_rows(void **state)
+{
+    struct fixture *f = *state;
+
+    f->config.grid[0] = 32;
+    f->config.block[0] = 128;
+    set(f, METRIC_WARPS_LAUNCHED, 128);
+    set(f, METRIC_GRID_BLOCKS, 32);
+    set(f, METRIC_BLOCK_THREADS, 128);
+    set(f, METRIC_WAVES, 0.1);
+    set(f, METRIC_GLOBAL_LD_SECTORS, 32e6);
+    set(f, METRIC_GLOBAL_LD_SECTORS_IDEAL, 4e6);
+    set(f, METRIC_GLOBAL_LD_BYTES, 128e6);
+    set(f, METRIC_DRAM_PCT, 20);
+    set(f, METRIC_L2_PCT, 20);
+    set(f, METRIC_STALL_LONG_PCT, 80);
+    f->lines[0].global_sectors = 32e6;
+    f->lines[0].global_sectors_ideal = 4e6;
+    expect_first(f, "serial_rows", 5, METRIC_WARPS_LAUNCHED, 128, ACTION_PARALLEL_REDUCE);
+    assert_true(found(&f->c.explanation, "few_blocks"));
+    assert_int_equal(f->c.explanation.bound, BOUND_LATENCY);
+}
+
+static void test_bank_conflicts(void **state)
+{
+    struct fixture *f = *state;
+
+    set(f, METRIC_SHARED_LD_REQUESTS, 1e5);
+    set(f, METRIC_SHARED_LD_WAVEFRONTS, 32e5);
+    set(f, METRIC_SHARED_LD_CONFLICTS, 31e5);
+    f->lines[1].shared_requests = 1e5;
+    f->lines[1].shared_wavefronts = 32e5;
+    f->lines[1].shared_wavefronts_ideal = 1e5;
+    expect_first(f, "bank_conflicts", 6, METRIC_SHARED_LD_CONFLICTS, 31e5, ACTION_PAD_SHARED);
+    assert_int_equal(f->c.explanation.findings[0].severity, SEVERITY_CRITICAL);
+}
+
+static void test_spills(void **state)
+{
+    struct fixture *f = *state;
+
+    set(f, METRIC_SPILL_BYTES, 128);
+    set(f, METRIC_REGISTERS, 255);
+    expect_first(f, "register_spills", 0, METRIC_SPILL_BYTES, 128, ACTION_LAUNCH_BOUNDS);
+}
+
+static void test_local_array(void **state)
+{
+    struct fixture *f = *state;
+
+    set(f, METRIC_LOCAL_LD_REQUESTS, 2e6);
+    set(f, METRIC_LOCAL_ST_REQUESTS, 1e6);
+    f->lines[1].local_requests = 3e6;
+    expect_first(f, "register_spills", 6, METRIC_LOCAL_LD_REQUESTS, 2e6, ACTION_UNROLL);
+}
+
+static void test_divergence(void **state)
+{
+    struct fixture *f = *state;
+
+    set(f, METRIC_THREAD_INST, 8e7); /* 8 of 32 lanes */
+    set(f, METRIC_INST_INTEGER, 1e7);
+    set(f, METRIC_INST_CONTROL, 1e6);
+    set(f, METRIC_BRANCHES_DIVERGENT, 5e5);
+    f->lines[1].branches_divergent = 5e5;
+    expect_first(f, "divergence", 6, METRIC_THREAD_INST, 8e7, ACTION_BLOCK_SHAPE);
+    assert_non_null(strstr(f->c.explanation.findings[0].text, "8.0 of 32 lanes"));
+}
+
+/* saxpy: 4 bytes a lane. */
+static void test_narrow_access(void **state)
+{
+    struct fixture *f = *state;
+
+    set(f, METRIC_GLOBAL_LD_REQUESTS, 4e6);
+    set(f, METRIC_GLOBAL_ST_REQUESTS, 4e6);
+    for (unsigned i = 0; i < 3; i += 2) {
+        f->lines[i].access_bytes = 4;
+        f->lines[i].global_requests = 4e6;
+    }
+    expect_first(f, "narrow_access", 5, METRIC_GLOBAL_LD_REQUESTS, 4e6, ACTION_VECTORIZE);
+}
+
+/* The naive product of two 1024 x 1024 f32 matrices: 2 * 1024^3 loads of 4 bytes, 12 MiB distinct.
+ * 16 x 16 blocks: per warp and k, 2 sectors of A (two rows) and 2 of B. */
+static void make_matmul(struct fixture *f)
+{
+    double steps = 1024.0 * 1024 * 1024 / 32;
+
+    f->config = (struct launch_config){"matmul", {64, 64, 1}, {16, 16, 1}, {1, 1, 1}, 0};
+    set(f, METRIC_GLOBAL_LD_REQUESTS, 2 * steps);
+    set(f, METRIC_GLOBAL_LD_SECTORS, 4 * steps);
+    set(f, METRIC_GLOBAL_LD_SECTORS_IDEAL, 2.25 * steps);
+    set(f, METRIC_GLOBAL_LD_BYTES, 8 * 32 * steps);
+    set(f, METRIC_GLOBAL_ST_REQUESTS, 32768);
+    set(f, METRIC_GLOBAL_ST_SECTORS, 131072);
+    set(f, METRIC_GLOBAL_ST_SECTORS_IDEAL, 131072);
+    set(f, METRIC_GLOBAL_ST_BYTES, 4194304);
+    set(f, METRIC_GLOBAL_UNIQUE_BYTES, 12 << 20);
+    set(f, METRIC_L1_HIT_PCT, 90);
+    set(f, METRIC_DRAM_PCT, 3);
+    set(f, METRIC_DRAM_BYTES, 12 << 20);
+    set(f, METRIC_L2_PCT, 10);
+    set(f, METRIC_LSU_PCT, 95);
+    f->lines[0].access_bytes = 4;
+    f->lines[0].global_requests = 2 * steps;
+    f->lines[0].global_sectors = 4 * steps;
+    f->lines[0].global_sectors_ideal = 2.25 * steps;
+    f->lines[0].global_bytes = 8 * 32 * steps;
+    f->c.profile.time_ns = 700e3;
+    set(f, METRIC_TIME_NS, 700e3);
+}
+
+static void give_work(struct fixture *f, const char *flops, const char *bytes)
+{
+    f->task.flops = flops ? expr_parse(f->arena, flops, strlen(flops), &f->err) : NULL;
+    f->task.bytes = bytes ? expr_parse(f->arena, bytes, strlen(bytes), &f->err) : NULL;
+}
+
+static void test_redundant_loads(void **state)
+{
+    struct fixture *f = *state;
+
+    make_matmul(f);
+    expect_first(f, "redundant_loads", 5, METRIC_GLOBAL_UNIQUE_BYTES, 12 << 20, ACTION_SHARED_TILE);
+    assert_false(found(&f->c.explanation, "coalescing"));
+    /* Sectors: 4 * 2^25 * 32 bytes = 4.29e9 over 12582912: 341 times. */
+    assert_non_null(strstr(f->c.explanation.findings[0].text, "341 times"));
+}
+
+static void test_shared_traffic(void **state)
+{
+    struct fixture *f = *state;
+
+    set(f, METRIC_SHARED_LD_REQUESTS, 1e7); /* 2 loads per fp32 instruction */
+    set(f, METRIC_SHARED_LD_WAVEFRONTS, 1e7);
+    set(f, METRIC_LSU_PCT, 90);
+    f->lines[1].shared_requests = f->lines[1].shared_wavefronts = 1e7;
+    f->lines[1].shared_wavefronts_ideal = 1e7;
+    expect_first(f, "shared_traffic", 6, METRIC_SHARED_LD_REQUESTS, 1e7, ACTION_REGISTER_TILE);
+    assert_non_null(strstr(f->c.explanation.findings[0].text, "2.0 loads"));
+}
+
+static void test_instruction_overhead(void **state)
+{
+    struct fixture *f = *state;
+
+    set(f, METRIC_INST_INTEGER, 20e7);
+    set(f, METRIC_INST_CONTROL, 4e7);
+    set(f, METRIC_ALU_PCT, 90);
+    expect_first(f, "instruction_overhead", 6, METRIC_INST_INTEGER, 20e7, ACTION_UNROLL);
+    assert_non_null(strstr(f->c.explanation.findings[0].text, "75%"));
+}
+
+/* 1.1 waves: 1 - 1.1 / 2 of the slots are idle. */
+static void test_tail(void **state)
+{
+    struct fixture *f = *state;
+
+    set(f, METRIC_WAVES, 1.1);
+    expect_first(f, "tail_effect", 0, METRIC_WAVES, 1.1, ACTION_BLOCK_SHAPE);
+    assert_true(fabs(f->c.explanation.findings[0].share - 0.45) < 1e-6);
+}
+
+static void test_few_blocks(void **state)
+{
+    struct fixture *f = *state;
+
+    f->config.grid[0] = 33; /* a quarter of 132 SMs */
+    set(f, METRIC_GRID_BLOCKS, 33);
+    set(f, METRIC_WAVES, 0.03);
+    expect_first(f, "few_blocks", 0, METRIC_GRID_BLOCKS, 33, ACTION_PARALLEL_REDUCE);
+    assert_true(fabs(f->c.explanation.findings[0].share - 0.75) < 1e-6);
+}
+
+static void test_barriers(void **state)
+{
+    struct fixture *f = *state;
+
+    set(f, METRIC_BARRIERS, 1e5);
+    set(f, METRIC_STALL_BARRIER_PCT, 65);
+    f->lines[1].barriers = 1e5;
+    expect_first(f, "barriers", 6, METRIC_STALL_BARRIER_PCT, 65, ACTION_SHUFFLE_REDUCE);
+    assert_int_equal(f->c.explanation.findings[0].severity, SEVERITY_CRITICAL);
+}
+
+static void test_fp64_in_f32_task(void **state)
+{
+    struct fixture *f = *state;
+    struct task_array array = {.elem = ELEM_F64};
+
+    set(f, METRIC_INST_FP64, 8e7);
+    set(f, METRIC_FP64_PCT, 90);
+    f->lines[1].fp64_inst = 8e7;
+    expect_first(f, "fp64", 6, METRIC_INST_FP64, 8e7, ACTION_FAST_MATH);
+    f->task.arrays = &array; /* in a task of doubles that is as it should be */
+    f->task.nr_arrays = 1;
+    assert_false(found(explain(f), "fp64"));
+}
+
+static void test_special_functions(void **state)
+{
+    struct fixture *f = *state;
+
+    set(f, METRIC_INST_SPECIAL, 4e7);
+    set(f, METRIC_XU_PCT, 90);
+    f->lines[1].special_inst = 4e7;
+    expect_first(f, "special_functions", 6, METRIC_INST_SPECIAL, 4e7, ACTION_FAST_MATH);
+}
+
+static void test_conversions(void **state)
+{
+    struct fixture *f = *state;
+
+    set(f, METRIC_INST_CONVERSION, 10e7);
+    f->lines[1].conversion_inst = 10e7;
+    expect_first(f, "conversions", 6, METRIC_INST_CONVERSION, 10e7, ACTION_HOIST);
+}
+
+static void test_latency(void **state)
+{
+    struct fixture *f = *state;
+
+    set(f, METRIC_DRAM_PCT, 25);
+    set(f, METRIC_L2_PCT, 15);
+    set(f, METRIC_STALL_LONG_PCT, 75);
+    expect_first(f, "latency", 5, METRIC_STALL_LONG_PCT, 75, ACTION_COARSEN);
+    assert_int_equal(f->c.explanation.findings[0].severity, SEVERITY_CRITICAL);
+}
+
+static void test_atomics(void **state)
+{
+    struct fixture *f = *state;
+
+    set(f, METRIC_GLOBAL_ATOMICS, 1e6);
+    f->lines[1].atomics = 1e6;
+    f->lines[1].stall_cycles = 890; /* of 1000 */
+    expect_first(f, "atomics", 6, METRIC_GLOBAL_ATOMICS, 1e6, ACTION_PRIVATIZE);
+    assert_true(fabs(f->c.explanation.findings[0].share - 0.89) < 1e-6);
+}
+
+/* Five launches in 10 us: four gaps of 1 us. */
+static void test_launch_overhead(void **state)
+{
+    struct fixture *f = *state;
+
+    f->c.profile.nr_launches = 5;
+    f->c.profile.time_ns = 10e3;
+    set(f, METRIC_TIME_NS, 10e3);
+    expect_first(f, "launch_overhead", 0, METRIC_TIME_NS, 10e3, ACTION_FUSE);
+    assert_true(fabs(f->c.explanation.findings[0].share - 0.4) < 1e-6);
+}
+
+static void starve(struct fixture *f)
+{
+    set(f, METRIC_OCCUPANCY_PCT, 12.5);
+    set(f, METRIC_OCC_LIMIT_REGISTERS, 1);
+    set(f, METRIC_REGISTERS, 250);
+    set(f, METRIC_STALL_LONG_PCT, 39); /* one under the trigger of the latency tool */
+    set(f, METRIC_DRAM_PCT, 50);
+}
+
+static void test_occupancy_names_the_limiter(void **state)
+{
+    struct fixture *f = *state;
+
+    starve(f);
+    expect_first(f, "occupancy", 0, METRIC_OCC_LIMIT_REGISTERS, 1, ACTION_BLOCK_SHAPE);
+    assert_non_null(strstr(f->c.explanation.findings[0].text, "registers allow 1 block"));
+    set(f, METRIC_OCC_LIMIT_REGISTERS, 8);
+    set(f, METRIC_OCC_LIMIT_SMEM, 1);
+    expect_first(f, "occupancy", 0, METRIC_OCC_LIMIT_SMEM, 1, ACTION_BLOCK_SHAPE);
+    assert_non_null(strstr(f->c.explanation.findings[0].text, "shared memory"));
+}
+
+static void test_occupancy_is_withheld_when_a_pipe_is_busy(void **state)
+{
+    struct fixture *f = *state;
+
+    starve(f);
+    assert_true(found(explain(f), "occupancy"));
+    set(f, METRIC_FMA_PCT, 80);
+    assert_false(found(explain(f), "occupancy"));
+}
+
+static void test_cache_misses(void **state)
+{
+    struct fixture *f = *state;
+
+    set(f, METRIC_GLOBAL_UNIQUE_BYTES, 1024e6 / 6); /* each sector 3 times, asked for 3 times */
+    set(f, METRIC_L1_HIT_PCT, 5);
+    expect_first(f, "cache_misses", 5, METRIC_L1_HIT_PCT, 5, ACTION_SHARED_TILE);
+}
+
+static void test_bandwidth(void **state)
+{
+    struct fixture *f = *state;
+
+    give_work(f, NULL, "512*1000*1000"); /* half of what DRAM moved */
+    set(f, METRIC_DRAM_PCT, 90);
+    expect_first(f, "bandwidth", 0, METRIC_DRAM_BYTES, 1024e6, ACTION_SHARED_TILE);
+}
+
+static void test_tensor_cores(void **state)
+{
+    struct fixture *f = *state;
+    struct task_array arrays[] = {{.role = ROLE_IN, .elem = ELEM_F16},
+        {.role = ROLE_IN, .elem = ELEM_F16}, {.role = ROLE_OUT, .elem = ELEM_F32}};
+
+    f->task.arrays = arrays;
+    f->task.nr_arrays = 3;
+    give_work(f, "2*4096*4096*4096", "8*4096*4096");
+    set(f, METRIC_FMA_PCT, 90);
+    set(f, METRIC_DRAM_PCT, 10);
+    set(f, METRIC_L2_PCT, 10);
+    expect_first(f, "tensor_cores", 0, METRIC_INST_TENSOR, 0, ACTION_TENSOR_CORES);
+    assert_int_equal(f->c.explanation.bound, BOUND_COMPUTE);
+}
+
+/* What is not known is named, and what is known is still used. */
+static void test_absent_is_unexamined(void **state)
+{
+    struct fixture *f = *state;
+
+    f->n->metric[METRIC_STALL_BARRIER_PCT].from = PROV_ABSENT;
+    f->n->metric[METRIC_WAVES].from = PROV_ABSENT;
+    set(f, METRIC_SPILL_BYTES, 128);
+    const struct explanation *e = explain(f);
+
+    assert_true(is_listed(e->unexamined, "barriers"));
+    assert_true(is_listed(e->unexamined, "tail_effect"));
+    assert_false(is_listed(e->unexamined, "register_spills"));
+    assert_string_equal(e->findings[0].tool, "register_spills");
+
+    memset(f->n->metric, 0, sizeof(f->n->metric));
+    e = explain(f);
+    assert_int_equal(e->nr_findings, 0);
+    assert_int_equal(e->bound, BOUND_UNKNOWN);
+    assert_true(is_listed(e->unexamined, "coalescing"));
+    assert_true(is_listed(e->unexamined, "register_spills"));
+}
+
+/* Without costs of lines the findings concern the whole kernel. */
+static void test_without_lines(void **state)
+{
+    struct fixture *f = *state;
+
+    make_matmul(f);
+    f->n->nr_lines = 0;
+    f->n->lines = NULL;
+    expect_first(f, "redundant_loads", 0, METRIC_GLOBAL_UNIQUE_BYTES, 12 << 20, ACTION_SHARED_TILE);
+    assert_null(strstr(f->c.explanation.findings[0].text, "Line"));
+}
+
+/* f32, 2^31 flops: 2^31 / (132 * 128 * 2 * 1.98e9) s = 32.1 us. 12 MiB / 3.35e12 = 3.76 us. */
+static void test_roofline(void **state)
+{
+    struct fixture *f = *state;
+    struct task_array arrays[] = {{.role = ROLE_IN, .elem = ELEM_F32}};
+
+    assert_true(explain_roofline_ns(chip_default(), &f->task) == 0);
+    f->task.arrays = arrays;
+    f->task.nr_arrays = 1;
+    give_work(f, "2*1024*1024*1024", "12*1024*1024");
+    assert_true(fabs(explain_roofline_ns(chip_default(), &f->task) / 32095.0 - 1) < 1e-3);
+    give_work(f, "2*1024", "12*1024*1024");
+    assert_true(fabs(explain_roofline_ns(chip_default(), &f->task) / 3756.1 - 1) < 1e-3);
+    arrays[0].elem = ELEM_F64; /* half the rate: 64.2 us */
+    give_work(f, "2*1024*1024*1024", NULL);
+    assert_true(fabs(explain_roofline_ns(chip_default(), &f->task) / 64190.0 - 1) < 1e-3);
+}
+
+static void test_class_and_conflict(void **state)
+{
+    struct fixture *f = *state;
+    const struct explanation *e;
+    double agreed;
+
+    give_work(f, "1000", "1024*1000*1000"); /* memory by theory, DRAM 85% busy */
+    e = explain(f);
+    assert_int_equal(e->bound, BOUND_MEMORY);
+    agreed = e->confidence;
+    assert_null(strstr(e->summary, "theory goes first"));
+    assert_true(fabs(e->roofline_share - 1024e6 / 3.35e12 * 1e9 / 360e3) < 1e-9);
+
+    make_matmul(f); /* compute by theory, the load/store unit 95% busy */
+    give_work(f, "2*1024*1024*1024", "12*1024*1024");
+    e = explain(f);
+    assert_int_equal(e->bound, BOUND_COMPUTE);
+    assert_true(e->confidence < agreed);
+    assert_non_null(strstr(e->summary, "by the counts it is memory-bound, theory goes first"));
+    assert_non_null(strstr(e->summary, "(counted)"));
+    assert_non_null(strstr(e->summary, "700 us (modelled)"));
+    assert_string_equal(e->findings[0].tool, "redundant_loads"); /* and still the right advice */
+}
+
+/* The gain cannot exceed what the roofline leaves. */
+static void test_gain_is_clipped_by_the_roofline(void **state)
+{
+    struct fixture *f = *state;
+    const struct explanation *e;
+
+    make_matmul(f);
+    give_work(f, "2*1024*1024*1024", NULL);
+    f->c.profile.time_ns = 2 * explain_roofline_ns(chip_default(), &f->task);
+    e = explain(f);
+    assert_true(e->nr_findings > 0);
+    for (unsigned i = 0; i < e->nr_findings; i++) {
+        assert_true(e->findings[i].max_gain <= 2 + 1e-9);
+    }
+    f->c.profile.time_ns = explain_roofline_ns(chip_default(), &f->task);
+    assert_int_equal(explain(f)->nr_findings, 0);
+}
+
+/* Everything wrong at once: five leave, the most specific first. */
+static void test_at_most_five(void **state)
+{
+    struct fixture *f = *state;
+    const struct explanation *e;
+
+    make_matmul(f);
+    set(f, METRIC_SPILL_BYTES, 500);
+    set(f, METRIC_GLOBAL_ATOMICS, 1e8);
+    set(f, METRIC_STALL_BARRIER_PCT, 70);
+    set(f, METRIC_BARRIERS, 1e5);
+    set(f, METRIC_WAVES, 1.1);
+    set(f, METRIC_INST_SPECIAL, 1e8);
+    set(f, METRIC_XU_PCT, 95);
+    set(f, METRIC_INST_FP64, 1e8);
+    set(f, METRIC_FP64_PCT, 95);
+    e = explain(f);
+    assert_int_equal(e->nr_findings, 5);
+    assert_true(strcmp(e->findings[0].tool, "atomics") == 0 ||
+                strcmp(e->findings[0].tool, "fp64") == 0 ||
+                strcmp(e->findings[0].tool, "register_spills") == 0);
+    assert_string_not_equal(e->findings[4].tool, "fp64");
+}
+
+static void give_options(struct fixture *f)
+{
+    static const enum action actions[] = {ACTION_READ_ONLY, ACTION_LAUNCH_BOUNDS, ACTION_UNROLL,
+        ACTION_UNROLL, ACTION_UNROLL, ACTION_SHARED_TILE, ACTION_REGISTER_TILE, ACTION_PAD_SHARED,
+        ACTION_VECTORIZE, ACTION_SWAP_XY};
+    unsigned nr = sizeof(actions) / sizeof(actions[0]);
+
+    f->c.options = arena_array(f->arena, nr, sizeof(*f->c.options));
+    f->c.nr_options = nr;
+    for (unsigned i = 0; i < nr; i++) {
+        f->c.options[i] = (struct option){.action = actions[i],
+            .proposer = PROPOSER_REWRITER,
+            .variant = i,
+            .what = arena_printf(f->arena, "%s at line %u", action_name(actions[i]), i + 3)};
+    }
+}
+
+static double prior_of(const struct fixture *f, enum action action)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < f->c.nr_options; i++) {
+        sum += f->c.options[i].action == action ? (double)f->c.options[i].prior : 0;
+    }
+    return sum;
+}
+
+static void check_priors(struct fixture *f)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < f->c.nr_options; i++) {
+        assert_true(f->c.options[i].prior > 0);
+        sum += (double)f->c.options[i].prior;
+    }
+    assert_true(fabs(sum - 1) < 1e-5);
+}
+
+static void test_priors_follow_the_findings(void **state)
+{
+    struct fixture *f = *state;
+    double pad, tile;
+
+    give_options(f);
+    explain(f); /* no findings: general usefulness */
+    check_priors(f);
+    assert_true(prior_of(f, ACTION_REGISTER_TILE) > prior_of(f, ACTION_LAUNCH_BOUNDS));
+    pad = prior_of(f, ACTION_PAD_SHARED);
+    tile = prior_of(f, ACTION_SHARED_TILE);
+
+    set(f, METRIC_SHARED_LD_REQUESTS, 1e5);
+    set(f, METRIC_SHARED_LD_WAVEFRONTS, 32e5);
+    set(f, METRIC_SHARED_LD_CONFLICTS, 31e5);
+    explain(f);
+    check_priors(f);
+    assert_true(prior_of(f, ACTION_PAD_SHARED) > 5 * pad);
+    assert_true(prior_of(f, ACTION_PAD_SHARED) > 0.5);
+
+    set_memory(f);
+    make_matmul(f);
+    explain(f);
+    check_priors(f);
+    assert_true(prior_of(f, ACTION_SHARED_TILE) > 1.5 * tile);
+    assert_true(prior_of(f, ACTION_SHARED_TILE) + prior_of(f, ACTION_REGISTER_TILE) > 0.6);
+}
+
+/* Variants share their move's weight; the one at the finding's line gets more. */
+static void test_priors_of_variants(void **state)
+{
+    struct fixture *f = *state;
+
+    give_options(f); /* unroll at lines 5, 6 and 7 */
+    explain(f);
+    assert_true(f->c.options[2].prior > f->c.options[3].prior);
+    assert_true(f->c.options[3].prior > f->c.options[4].prior);
+    set(f, METRIC_LOCAL_LD_REQUESTS, 2e6);
+    f->lines[1].local_requests = 3e6; /* line 6 */
+    explain(f);
+    check_priors(f);
+    assert_true(f->c.options[3].prior > f->c.options[2].prior);
+    assert_true(f->c.options[3].prior > f->c.options[4].prior);
+}
+
+static void test_priors_do_not_repeat(void **state)
+{
+    struct fixture *f = *state;
+    double before;
+
+    give_options(f);
+    explain(f);
+    before = prior_of(f, ACTION_SWAP_XY);
+    f->c.option.action = ACTION_SWAP_XY;
+    explain(f);
+    check_priors(f);
+    assert_true(prior_of(f, ACTION_SWAP_XY) < 0.5 * before);
+}
+
+static void test_every_verdict_becomes_one_finding(void **state)
+{
+    struct fixture *f = *state;
+
+    for (int v = VERDICT_OK + 1; v < NR_VERDICTS; v++) {
+        candidate_fail(&f->c, (enum verdict)v, 12, "k.cu:12: it went wrong");
+        const struct explanation *e = explain(f);
+
+        assert_int_equal(e->nr_findings, 1);
+        assert_int_equal(e->findings[0].line, 12);
+        assert_int_equal(e->findings[0].nr_weights, 0);
+        assert_non_null(strstr(e->findings[0].text, verdict_name((enum verdict)v)));
+        assert_non_null(strstr(e->findings[0].text, "k.cu:12: it went wrong"));
+    }
+}
+
+static void test_long_verdict_is_cut(void **state)
+{
+    struct fixture *f = *state;
+    char log[2000];
+
+    memset(log, 'e', sizeof(log) - 1);
+    log[sizeof(log) - 1] = '\0';
+    log[10] = '\n';
+    candidate_fail(&f->c, VERDICT_NO_COMPILE, 3, "%s", log);
+    const struct finding *finding = &explain(f)->findings[0];
+
+    assert_in_range(strlen(finding->text), 300, 360);
+    assert_null(strchr(finding->text, '\n'));
+    assert_non_null(strstr(finding->text, "give the move up"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_good_order_is_silent),
+        TEST(test_coalescing),
+        TEST(test_broadcast_is_no_waste),
+        TEST(test_serial_rows),
+        TEST(test_bank_conflicts),
+        TEST(test_spills),
+        TEST(test_local_array),
+        TEST(test_divergence),
+        TEST(test_narrow_access),
+        TEST(test_redundant_loads),
+        TEST(test_shared_traffic),
+        TEST(test_instruction_overhead),
+        TEST(test_tail),
+        TEST(test_few_blocks),
+        TEST(test_barriers),
+        TEST(test_fp64_in_f32_task),
+        TEST(test_special_functions),
+        TEST(test_conversions),
+        TEST(test_latency),
+        TEST(test_atomics),
+        TEST(test_launch_overhead),
+        TEST(test_occupancy_names_the_limiter),
+        TEST(test_occupancy_is_withheld_when_a_pipe_is_busy),
+        TEST(test_cache_misses),
+        TEST(test_bandwidth),
+        TEST(test_tensor_cores),
+        TEST(test_absent_is_unexamined),
+        TEST(test_without_lines),
+        TEST(test_roofline),
+        TEST(test_class_and_conflict),
+        TEST(test_gain_is_clipped_by_the_roofline),
+        TEST(test_at_most_five),
+        TEST(test_priors_follow_the_findings),
+        TEST(test_priors_of_variants),
+        TEST(test_priors_do_not_repeat),
+        TEST(test_every_verdict_becomes_one_finding),
+        TEST(test_long_verdict_is_cut),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

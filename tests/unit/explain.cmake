@@ -1,0 +1,1 @@
+keet_test(explain explain core base LINK m)
