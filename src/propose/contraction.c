@@ -63,6 +63,7 @@ static bool find_loop(struct contraction *c, const char **why)
 
 static void solve(struct contraction *c)
 {
+    c->deps.guard = c->form.guard;
     deps_seed(&c->deps, c->x->var, ALONG_X);
     deps_seed(&c->deps, c->y->var, ALONG_Y);
     deps_seed(&c->deps, c->loop.var, ALONG_K);

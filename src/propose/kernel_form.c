@@ -275,7 +275,7 @@ static unsigned control_mask(
 {
     unsigned mask = 0;
     for (const struct node *up = n->parent; up && up != function; up = up->parent)
-        if (up->cond)
+        if (up->cond && up != deps->guard)
             mask |= deps_of(deps, up->cond);
     return mask;
 }

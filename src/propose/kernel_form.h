@@ -61,6 +61,8 @@ struct deps {
     unsigned masks[DEPS_MAX];
     unsigned nr;
     bool overflow;
+    const struct node *guard; /* an `if` whose condition counts for nothing: what it holds back is
+                                 not seen by anyone */
 };
 
 /* Seeds: their masks stay as given. */
