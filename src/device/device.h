@@ -61,6 +61,7 @@ struct device_measure {
 struct device_ops {
     const char *name;
     enum provenance time_from; /* MEASURED or MODELLED */
+    bool catches_stray; /* every access outside an allocation is a verdict: guards would hide it */
     void (*destroy)(struct device *device);
     bool (*load)(struct device *device, const struct compilation *compilation,
         struct device_module **module, struct device_result *result, struct err *err);

@@ -280,6 +280,7 @@ static bool emu_device_measure(struct device *device, struct device_module *modu
 static const struct device_ops ops = {
     .name = "emu",
     .time_from = PROV_MODELLED,
+    .catches_stray = true,
     .destroy = emu_device_destroy,
     .load = emu_device_load,
     .unload = emu_device_unload,

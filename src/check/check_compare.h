@@ -1,0 +1,51 @@
+/* Private to check/: how far two sets of outputs are apart. */
+#ifndef KEET_CHECK_CHECK_COMPARE_H
+#define KEET_CHECK_CHECK_COMPARE_H
+
+#include "check/check_run.h"
+
+enum { ERROR_BINS = 1024 };
+
+/* Errors of all elements compared so far. rel is |x-r| / |r| where |r| is over the absolute
+ * tolerance: below it a relative error says nothing. */
+struct errors {
+    uint64_t nr, nr_rel;
+    double max_abs, max_rel;
+    double worst; /* |x-r| over what was allowed; > 1 is wrong */
+    const char *worst_array;
+    uint64_t worst_index;
+    uint64_t bins[ERROR_BINS]; /* of rel, eight per octave */
+};
+
+/* 99% of the relative errors are at most this (to within 9%). */
+double errors_q99(const struct errors *errors);
+
+/* The tolerance of one array: the task's, or its type's; never under one unit in the last place
+ * of a 16- or 8-bit float. Integers compare exactly, unless `abs` is 1 or more. abs grows with the
+ * square of a scale over 1: outputs are at most quadratic in the inputs for the kernels that sum.
+ */
+struct tolerance compare_tolerance(
+    const struct task *task, const struct task_array *array, double scale);
+
+/* The first element that is wrong, and how many are. */
+struct mismatch {
+    const struct task_array *array; /* NULL: none */
+    unsigned which;                 /* its number in the task */
+    uint64_t index, nr_wrong, nr;
+    bool unwritten;
+};
+
+/* Outputs against the reference. Elements that the reference left at its poison are not compared;
+ * those that the candidate left at its poison, and the reference did not, are wrong. */
+void compare_outputs(const struct task *task, const struct host_arrays *got,
+    const struct host_arrays *want, uint8_t got_poison, uint8_t want_poison, double scale,
+    struct errors *errors, struct mismatch *mismatch);
+
+/* Bit for bit, elements that the reference left unwritten aside. */
+void compare_bits(const struct task *task, const struct host_arrays *a, const struct host_arrays *b,
+    const struct host_arrays *reference, uint8_t reference_poison, struct mismatch *mismatch);
+
+bool outputs_finite(const struct task *task, const struct host_arrays *outputs);
+bool outputs_written(const struct task *task, const struct host_arrays *outputs, uint8_t poison);
+
+#endif

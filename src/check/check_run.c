@@ -1,0 +1,228 @@
+/* Owns one run of a plan in fresh memory. */
+#include "check/check_run.h"
+#include "base/mem.h"
+#include "core/inputs.h"
+
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GUARD_BYTES = 4096 };
+
+bool host_init(
+    struct host_arrays *host, const struct task *task, const struct env *env, struct err *err)
+{
+    host->nr_arrays = task->nr_arrays;
+    host->bytes = xcalloc(task->nr_arrays + 1, sizeof(*host->bytes));
+    host->nr = xcalloc(task->nr_arrays + 1, sizeof(*host->nr));
+    for (unsigned i = 0; i < task->nr_arrays; i++) {
+        if (!array_elems(&task->arrays[i], env, &host->nr[i], err)) {
+            host_finish(host);
+            return false;
+        }
+        host->bytes[i] = xcalloc(host->nr[i] + 1, elem_bytes(task->arrays[i].elem));
+    }
+    return true;
+}
+
+void host_finish(struct host_arrays *host)
+{
+    for (unsigned i = 0; host->bytes && i < host->nr_arrays; i++)
+        free(host->bytes[i]);
+    free(host->bytes);
+    free(host->nr);
+    *host = (struct host_arrays){0};
+}
+
+bool host_fill(struct host_arrays *host, const struct task *task, const struct env *env,
+    uint64_t seed, double scale, bool timed, struct err *err)
+{
+    char *path = xstrdup(task->path);
+    const char *folder = dirname(path);
+    bool ok = true;
+
+    for (unsigned i = 0; ok && i < task->nr_arrays; i++) {
+        struct task_array array = task->arrays[i];
+
+        if (array.role == ROLE_OUT)
+            continue;
+        if (array.gen.kind == GEN_FILE && !timed)
+            array.gen = gen_default(array.elem);
+        ok = inputs_fill(&array, env, folder, seed, scale, host->bytes[i], host->nr[i], err);
+    }
+    free(path);
+    return ok;
+}
+
+const char *element_name(
+    struct arena *arena, const struct task_array *array, const struct env *env, uint64_t index)
+{
+    const char *text = "";
+    struct err ignored;
+    int64_t dim;
+
+    for (unsigned i = array->nr_dims; i-- > 0;) {
+        if (!expr_eval(array->dims[i], env, &dim, &ignored) || dim < 1)
+            dim = 1;
+        text = arena_printf(arena, "[%" PRIu64 "]%s", i ? index % (uint64_t)dim : index, text);
+        index /= (uint64_t)dim;
+    }
+    return arena_printf(arena, "%s%s", array->name, text);
+}
+
+const char *element_text(
+    struct arena *arena, const struct task_array *array, const void *elems, uint64_t index)
+{
+    if (array->elem == ELEM_U64)
+        return arena_printf(arena, "%" PRIu64, (uint64_t)elem_get_int(array->elem, elems, index));
+    if (!elem_is_float(array->elem))
+        return arena_printf(arena, "%" PRId64, elem_get_int(array->elem, elems, index));
+    return arena_printf(
+        arena, array->elem == ELEM_F64 ? "%.17g" : "%.9g", elem_get(array->elem, elems, index));
+}
+
+static bool write_inputs(
+    const struct check_run *run, const struct run_buffers *buffers, struct err *err)
+{
+    for (unsigned i = 0; i < buffers->nr; i++) {
+        const struct run_buffer *b = &buffers->buffers[i];
+
+        if (b->array->role == ROLE_IN || b->array->role == ROLE_INOUT) {
+            if (!device_write(run->device, b->address, run->inputs->bytes[i], b->bytes, err))
+                return false;
+        } else if (!device_fill(run->device, b->address, run->poison, b->bytes, false, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The kernel must leave what it only reads as it was. */
+static bool inputs_unchanged(const struct check_run *run, unsigned i, const void *now,
+    struct arena *arena, struct device_result *result)
+{
+    const struct task_array *array = &run->task->arrays[i];
+    const void *before = run->inputs->bytes[i];
+    struct env env = plan_env(arena, run->plan, run->shape);
+    size_t each = elem_bytes(array->elem);
+
+    for (uint64_t at = 0; at < run->inputs->nr[i]; at++) {
+        if (memcmp((const char *)before + at * each, (const char *)now + at * each, each) == 0)
+            continue;
+        result->verdict = VERDICT_WRONG;
+        result->line = 0;
+        snprintf(result->text, sizeof(result->text),
+            "%s is an input, and the kernel changed it from %s to %s",
+            element_name(arena, array, &env, at), element_text(arena, array, before, at),
+            element_text(arena, array, now, at));
+        return false;
+    }
+    return true;
+}
+
+static bool read_back(const struct check_run *run, const struct run_buffers *buffers,
+    struct host_arrays *outputs, struct arena *arena, struct device_result *result, struct err *err)
+{
+    for (unsigned i = 0; i < run->task->nr_arrays; i++) {
+        const struct run_buffer *b = &buffers->buffers[i];
+
+        if (!device_read(run->device, b->address, outputs->bytes[i], b->bytes, err))
+            return false;
+        if (b->array->role == ROLE_IN &&
+            !inputs_unchanged(run, i, outputs->bytes[i], arena, result))
+            return true;
+    }
+    return true;
+}
+
+static bool guard_intact(const unsigned char *zone, uint64_t bytes, uint64_t *at)
+{
+    for (*at = 0; *at < bytes; ++*at) {
+        if (zone[*at] != RUN_GUARD_BYTE)
+            return false;
+    }
+    return true;
+}
+
+static bool check_guards(const struct check_run *run, const struct run_buffers *buffers,
+    struct device_result *result, struct err *err)
+{
+    unsigned char zone[2 * GUARD_BYTES];
+    uint64_t at;
+
+    for (unsigned i = 0; i < buffers->nr; i++) {
+        const struct run_buffer *b = &buffers->buffers[i];
+
+        if (b->guard_bytes == 0 || b->guard_bytes > sizeof(zone))
+            continue;
+        for (int side = 0; side < 2; side++) {
+            uint64_t from = side ? b->address + b->bytes : b->base;
+
+            if (!device_read(run->device, from, zone, b->guard_bytes, err))
+                return false;
+            if (guard_intact(zone, b->guard_bytes, &at))
+                continue;
+            result->verdict = VERDICT_FAULT;
+            result->line = 0;
+            snprintf(result->text, sizeof(result->text),
+                "out of bounds: a write %" PRIu64 " bytes %s of %s (%" PRIu64 " bytes)",
+                side ? at : b->guard_bytes - at, side ? "past the end" : "before the start",
+                b->array->name, b->bytes);
+            return true;
+        }
+    }
+    return true;
+}
+
+static bool run_in(const struct check_run *run, struct run_buffers *buffers, const struct env *env,
+    struct arena *arena, struct host_arrays *outputs, struct device_result *result, struct err *err)
+{
+    struct device_launch *launches;
+
+    if (!write_inputs(run, buffers, err) || !run_bind(run->task, run->plan, run->compilation, env,
+                                                buffers, arena, &launches, result, err))
+        return false;
+    if (result->verdict != VERDICT_OK)
+        return true;
+    for (unsigned i = 0; i < run->plan->nr_launches; i++) {
+        launches[i].sanitize = run->sanitize;
+        launches[i].step_limit = run->step_limit;
+        launches[i].seed = run->seed;
+    }
+    if (!run_launches(run->device, run->module, launches, run->plan->nr_launches, result, err))
+        return false;
+    if (result->verdict == VERDICT_OK && !check_guards(run, buffers, result, err))
+        return false;
+    return result->verdict != VERDICT_OK || read_back(run, buffers, outputs, arena, result, err);
+}
+
+bool check_run(const struct check_run *run, struct arena *arena, struct host_arrays *outputs,
+    struct device_result *result, struct err *err)
+{
+    struct env env = plan_env(arena, run->plan, run->shape);
+    uint64_t guard = run->device->ops->catches_stray ? 0 : GUARD_BYTES, nr;
+    struct run_buffers buffers = {0};
+    struct err why;
+    bool ok;
+
+    memset(result, 0, sizeof(*result));
+    /* Scratch whose size makes no sense here is the plan's fault, not the environment's. */
+    for (unsigned i = 0; i < run->plan->nr_temps; i++) {
+        const struct task_array *temp = &run->plan->temps[i];
+
+        if (array_elems(temp, &env, &nr, &why) && nr * elem_bytes(temp->elem) <= UINT64_C(1) << 32)
+            continue;
+        result->verdict = VERDICT_LAUNCH_FAILED;
+        result->line = temp->line;
+        snprintf(result->text, sizeof(result->text), "the scratch array %s cannot be made: %.400s",
+            temp->name, array_elems(temp, &env, &nr, &why) ? "over 4 GiB" : why.text);
+        return true;
+    }
+    if (!run_alloc(run->device, run->task, run->plan, &env, guard, arena, &buffers, err))
+        return false;
+    ok = run_in(run, &buffers, &env, arena, outputs, result, err);
+    run_free(run->device, &buffers);
+    return ok;
+}

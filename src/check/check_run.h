@@ -1,0 +1,48 @@
+/* Private to check/: one run of a plan on one shape with given inputs, in fresh memory, and what is
+ * looked at afterwards. */
+#ifndef KEET_CHECK_CHECK_RUN_H
+#define KEET_CHECK_CHECK_RUN_H
+
+#include "device/run.h"
+
+/* Host copies of arrays, one per array of the task, in order. */
+struct host_arrays {
+    void **bytes;
+    uint64_t *nr; /* elements */
+    unsigned nr_arrays;
+};
+
+/* Heap memory for all arrays of a shape; host_finish frees it. */
+bool host_init(
+    struct host_arrays *host, const struct task *task, const struct env *env, struct err *err);
+void host_finish(struct host_arrays *host);
+
+/* Fill inputs. timed: file("x.npy") inputs are read; elsewhere they get their type's default. */
+bool host_fill(struct host_arrays *host, const struct task *task, const struct env *env,
+    uint64_t seed, double scale, bool timed, struct err *err);
+
+/* Array i as "C[128][64]" for one flat index. */
+const char *element_name(
+    struct arena *arena, const struct task_array *array, const struct env *env, uint64_t index);
+const char *element_text(
+    struct arena *arena, const struct task_array *array, const void *elems, uint64_t index);
+
+struct check_run {
+    struct device *device;
+    const struct task *task;
+    const struct plan *plan;
+    const struct compilation *compilation;
+    struct device_module *module;
+    const struct shape *shape;
+    const struct host_arrays *inputs;
+    uint8_t poison; /* what outputs and scratch hold before */
+    bool sanitize;
+    uint64_t step_limit, seed;
+};
+
+/* Runs, reads the outputs (out and inout) into *outputs, and looks for changed inputs and guard
+ * zones: verdict wrong and fault in *result. False: broken environment. */
+bool check_run(const struct check_run *run, struct arena *arena, struct host_arrays *outputs,
+    struct device_result *result, struct err *err);
+
+#endif

@@ -1,0 +1,140 @@
+/* Owns the choice of sizes: each check line, and tails derived from them. Tails are where kernels
+ * break: one less and one more than a round size, and primes that no tile divides. */
+#include "check/check_shapes.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { TIMED_MAX_ELEMS = 65536, DERIVED_MAX_ELEMS = 1 << 18 };
+
+static uint64_t total_elems(const struct task *task, const struct shape *shape)
+{
+    struct err ignored;
+    uint64_t total = 0, nr;
+
+    for (unsigned i = 0; i < task->nr_arrays; i++) {
+        if (!array_elems(&task->arrays[i], &shape->sizes, &nr, &ignored))
+            return UINT64_MAX;
+        total += nr;
+    }
+    return total;
+}
+
+static const char *sizes_text(struct arena *arena, const struct env *sizes)
+{
+    const char *text = "";
+
+    for (size_t i = 0; i < sizes->nr; i++)
+        text = arena_printf(arena, "%s%s%s = %" PRId64, text, i ? ", " : "",
+            sizes->bindings[i].name, sizes->bindings[i].value);
+    return text;
+}
+
+static bool same_sizes(const struct env *a, const struct env *b)
+{
+    for (size_t i = 0; i < a->nr; i++) {
+        if (a->bindings[i].value != b->bindings[i].value)
+            return false;
+    }
+    return true;
+}
+
+static void add(struct check_shape *shapes, unsigned *nr, struct shape shape, enum shape_kind kind,
+    struct arena *arena)
+{
+    for (unsigned i = 0; i < *nr; i++) {
+        if (kind == SHAPE_DERIVED && same_sizes(&shapes[i].shape.sizes, &shape.sizes))
+            return;
+    }
+    shapes[(*nr)++] = (struct check_shape){shape, kind, sizes_text(arena, &shape.sizes)};
+}
+
+/* A size with one value on every line is a constant of the task (a filter's radius): it stays. */
+static bool varies(const struct task *task, size_t which)
+{
+    if (task->nr_checks == 0)
+        return true;
+    for (unsigned i = 0; i < task->nr_checks; i++) {
+        if (task->checks[i].sizes.bindings[which].value != task->timed.sizes.bindings[which].value)
+            return true;
+    }
+    return false;
+}
+
+enum change { CHANGE_PRIME, CHANGE_HALF, CHANGE_LESS, CHANGE_MORE, CHANGE_SMALL, NR_CHANGES };
+
+static int64_t changed(enum change change, int64_t value, size_t which)
+{
+    static const int64_t primes[] = {29, 13, 37, 7, 19, 11, 23, 5};
+    static const int64_t small[] = {67, 35, 33, 5, 17, 9};
+    int64_t prime = primes[which % (sizeof(primes) / sizeof(primes[0]))];
+
+    switch (change) {
+    case CHANGE_PRIME:
+        /* structural sizes (a filter's width) stay structural */
+        return value < 8 ? value : prime < value ? prime : value - 1;
+    case CHANGE_HALF:
+        return value < 8 ? value : value / 2 - 1;
+    case CHANGE_LESS:
+        return value - 1;
+    case CHANGE_MORE:
+        return value + 1;
+    default:
+        prime = small[which % (sizeof(small) / sizeof(small[0]))];
+        return value < prime ? value : prime;
+    }
+}
+
+static void derive(const struct task *task, const struct shape *base, enum change change,
+    struct check_shape *shapes, unsigned *nr, struct arena *arena)
+{
+    size_t n = base->sizes.nr;
+    struct binding *sizes = arena_array(arena, n + 1, sizeof(*sizes));
+    struct shape shape = {{sizes, n}, base->line};
+
+    for (size_t i = 0; i < n; i++) {
+        sizes[i] = base->sizes.bindings[i];
+        if (varies(task, i))
+            sizes[i].value = changed(change, sizes[i].value, i);
+        if (sizes[i].value < 1)
+            sizes[i].value = 1;
+    }
+    if (total_elems(task, &shape) <= DERIVED_MAX_ELEMS)
+        add(shapes, nr, shape, SHAPE_DERIVED, arena);
+}
+
+static bool uses_files(const struct task *task)
+{
+    for (unsigned i = 0; i < task->nr_arrays; i++) {
+        if (task->arrays[i].expect_path ||
+            (task->arrays[i].role != ROLE_OUT && task->arrays[i].gen.kind == GEN_FILE))
+            return true;
+    }
+    return false;
+}
+
+void shapes_choose(
+    const struct task *task, struct arena *arena, struct check_shape **shapes, unsigned *nr)
+{
+    const struct shape *base = &task->timed;
+    uint64_t least = UINT64_MAX, elems;
+
+    *nr = 0;
+    *shapes = arena_array(arena, task->nr_checks + 2 + NR_CHANGES, sizeof(**shapes));
+    for (unsigned i = 0; i < task->nr_checks; i++)
+        add(*shapes, nr, task->checks[i], SHAPE_EXPLICIT, arena);
+    if (uses_files(task) && total_elems(task, &task->timed) <= TIMED_MAX_ELEMS)
+        add(*shapes, nr, task->timed, SHAPE_TIMED, arena);
+    /* Tails of the cheapest check line that is not degenerate. */
+    for (unsigned i = 0; i < task->nr_checks; i++) {
+        elems = total_elems(task, &task->checks[i]);
+        if (elems >= 64 && elems < least) {
+            least = elems;
+            base = &task->checks[i];
+        }
+    }
+    if (task->nr_checks == 0)
+        derive(task, base, CHANGE_SMALL, *shapes, nr, arena);
+    for (int change = 0; change < CHANGE_SMALL; change++)
+        derive(task, base, (enum change)change, *shapes, nr, arena);
+}

@@ -1,0 +1,26 @@
+/* Private to check/: the sizes at which candidates are checked. */
+#ifndef KEET_CHECK_CHECK_SHAPES_H
+#define KEET_CHECK_CHECK_SHAPES_H
+
+#include "core/task.h"
+
+enum shape_kind {
+    SHAPE_EXPLICIT, /* a check line */
+    SHAPE_DERIVED,  /* chosen here */
+    SHAPE_TIMED     /* the timed sizes, for file("x.npy") and expect */
+};
+
+struct check_shape {
+    struct shape shape;
+    enum shape_kind kind;
+    const char *text; /* "M = 129, N = 65" */
+};
+
+enum { MAX_DERIVED = 8 };
+
+/* All shapes worth trying, explicit ones first, derived ones in order of preference; none twice.
+ * Whether the original runs at a derived one is for the caller to find out. Arena memory. */
+void shapes_choose(
+    const struct task *task, struct arena *arena, struct check_shape **shapes, unsigned *nr);
+
+#endif
