@@ -167,7 +167,7 @@ static int eat(int fd, const void *input)
     const size_t step = 4 << 20;
 
     for (size_t total = 0; total < (size_t)2 << 30; total += step) {
-        char *p = malloc(step);
+        char *volatile p = malloc(step); /* volatile: or compilers see that it serves nothing */
         if (!p)
             return proc_write(fd, "refused", 7) ? 0 : 1;
         memset(p, 1, step);

@@ -1,0 +1,45 @@
+/* Owns nothing: looks for folders around the binary. */
+#include "base/share.h"
+
+#include "base/str.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *folder_at(const char *root, const char *between, const char *folder)
+{
+    struct str path = {0};
+    struct stat st;
+
+    str_addf(&path, "%s%s/%s", root, between, folder);
+    if (stat(path.text, &st) == 0 && S_ISDIR(st.st_mode))
+        return str_take(&path);
+    str_finish(&path);
+    return NULL;
+}
+
+char *share_find(const char *folder)
+{
+    const char *chosen = getenv("KEET_SHARE");
+    char exe[PATH_MAX], *found = NULL, *slash;
+    ssize_t len;
+
+    if (chosen && chosen[0])
+        return folder_at(chosen, "", folder);
+    len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+    if (len <= 0)
+        return NULL;
+    exe[len] = '\0';
+    slash = strrchr(exe, '/');
+    *slash = '\0';
+    found = folder_at(exe, "/../share/keet-opt", folder);
+    while (!found && exe[0]) {
+        found = folder_at(exe, "", folder);
+        slash = strrchr(exe, '/');
+        *slash = '\0';
+    }
+    return found;
+}
