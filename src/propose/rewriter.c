@@ -27,6 +27,7 @@ static const struct move {
     {ACTION_SHARED_TILE, rewrite_shared_tile, 4},
     {ACTION_REGISTER_TILE, rewrite_register_tile, 6},
     {ACTION_PARALLEL_REDUCE, rewrite_parallel_reduce, 6},
+    {ACTION_SHUFFLE_REDUCE, rewrite_shuffle_reduce, 4},
 };
 
 static struct rewrite_out fresh_out(const struct rewrite_in *in)
