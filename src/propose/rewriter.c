@@ -23,6 +23,7 @@ static const struct move {
     {ACTION_GRID_STRIDE, rewrite_grid_stride, 4},
     {ACTION_HOIST, rewrite_hoist, 4},
     {ACTION_FAST_MATH, rewrite_fast_math, 3},
+    {ACTION_VECTORIZE, rewrite_vectorize, 4},
     {ACTION_COARSEN, rewrite_coarsen, 4},
     {ACTION_SHARED_TILE, rewrite_shared_tile, 4},
     {ACTION_REGISTER_TILE, rewrite_register_tile, 6},
