@@ -40,9 +40,11 @@ struct search_pick {
 };
 
 struct search_outcome {
-    bool ok;                         /* false: failed, no reward */
-    double reward;                   /* log2(speedup) */
-    const struct search_move *moves; /* that the new node offers; copied */
+    bool ok;       /* false: failed, no reward */
+    double reward; /* log2(speedup) */
+    /* That the new node offers; copied. None for one that turned out the same as an earlier node:
+     * what follows from it is searched there. */
+    const struct search_move *moves;
     unsigned nr_moves;
 };
 

@@ -2,6 +2,7 @@
  */
 #include "explain/tool.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,28 +61,88 @@ static bool repeats_badly(enum action action)
     }
 }
 
-/* Does the option's description name this line ("... at line 12 ...")? */
-static bool names_line(const struct option *option, unsigned line)
+/* The line that an option's description names ("unroll the loop at line 12 by 4"); 0 when none. */
+static unsigned option_line(const struct option *option)
 {
-    const char *at = option->what;
+    const char *at = option->what ? strstr(option->what, "line ") : NULL;
 
-    while (line > 0 && at && (at = strstr(at, "line "))) {
-        at += strlen("line ");
-        if (strtoul(at, NULL, 10) == line) {
+    return at ? (unsigned)strtoul(at + strlen("line "), NULL, 10) : 0;
+}
+
+/* A finding names a line in the body of a loop, an option names the loop's head: it is meant when
+ * it is the last one at or before that line. */
+static bool is_meant(const struct candidate *c, const struct option *option, unsigned line)
+{
+    unsigned own = option_line(option);
+
+    if (own == 0 || own > line) {
+        return false;
+    }
+    for (unsigned i = 0; i < c->nr_options; i++) {
+        unsigned other = option_line(&c->options[i]);
+
+        if (c->options[i].action == option->action && other > own && other <= line) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_word_char(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Does the description name this kernel, as a whole word? Template arguments are not written. */
+static bool names_kernel(const struct option *option, const char *kernel)
+{
+    size_t len = strcspn(kernel, "<");
+
+    if (!option->what || len == 0) {
+        return false;
+    }
+    for (const char *at = option->what; *at; at++) {
+        if (strncmp(at, kernel, len) == 0 && !is_word_char(at[len]) &&
+            (at == option->what || !is_word_char(at[-1]))) {
             return true;
         }
     }
     return false;
 }
 
-static bool offered(const struct candidate *c, enum action action)
+/* How much of the time the kernels take that the option changes; 1 when it names none. */
+static double time_at_stake(const struct candidate *c, const struct option *option)
 {
-    for (unsigned i = 0; i < c->nr_options; i++) {
-        if (c->options[i].action == action) {
-            return true;
+    const struct profile *profile = &c->profile;
+    double named = 0, all = 0;
+    bool any = false;
+
+    if (!c->profiled || profile->nr_launches < 2) {
+        return 1;
+    }
+    for (unsigned i = 0; i < profile->nr_launches; i++) {
+        double time = counters_get(&profile->launches[i], METRIC_TIME_NS);
+
+        all += time;
+        if (profile->configs[i].kernel && names_kernel(option, profile->configs[i].kernel)) {
+            any = true;
+            named += time;
         }
     }
-    return false;
+    return any && all > 0 ? named / all : 1;
+}
+
+/* The most time that any variant of a move could change; negative when the move is not offered. */
+static double best_stake(const struct candidate *c, enum action action)
+{
+    double best = -1;
+
+    for (unsigned i = 0; i < c->nr_options; i++) {
+        if (c->options[i].action == action) {
+            best = fmax(best, time_at_stake(c, &c->options[i]));
+        }
+    }
+    return best;
 }
 
 /* Weights per move: what the findings ask for, each in proportion to what it could gain, blended
@@ -100,24 +161,22 @@ static void weigh_moves(const struct candidate *c, double weights[NR_ACTIONS])
         }
     }
     for (int a = 0; a < NR_ACTIONS; a++) {
-        weights[a] = 0;
-        if (offered(c, (enum action)a)) {
-            double again =
-                c->option.action == (enum action)a && repeats_badly(c->option.action) ? AGAIN : 1;
+        double stake = best_stake(c, (enum action)a);
+        double again =
+            c->option.action == (enum action)a && repeats_badly((enum action)a) ? AGAIN : 1;
 
-            asked[a] *= again;
-            weights[a] = usefulness[a] * again;
-            sum_asked += asked[a];
-            sum_useful += weights[a];
-        }
+        /* A tenth of the weight is left even where next to no time is at stake. */
+        stake = stake < 0 ? 0 : (0.1 + 0.9 * stake) * again;
+        asked[a] *= stake;
+        weights[a] = usefulness[a] * stake;
+        sum_asked += asked[a];
+        sum_useful += weights[a];
     }
     double findings_share = sum_asked > 0 ? FINDINGS_SHARE : 0;
 
     for (int a = 0; a < NR_ACTIONS; a++) {
-        weights[a] = weights[a] > 0 ? (1 - findings_share) * weights[a] / sum_useful : 0;
-        if (sum_asked > 0 && offered(c, (enum action)a)) {
-            weights[a] += findings_share * asked[a] / sum_asked;
-        }
+        weights[a] = (1 - findings_share) * weights[a] / sum_useful;
+        weights[a] += sum_asked > 0 ? findings_share * asked[a] / sum_asked : 0;
     }
 }
 
@@ -131,12 +190,13 @@ static double variant_weight(const struct candidate *c, unsigned index)
     for (unsigned i = 0; i < index; i++) {
         earlier += c->options[i].action == option->action;
     }
-    weight = 1 / (1 + VARIANT_DECAY * earlier);
+    weight = (0.1 + 0.9 * time_at_stake(c, option)) / (1 + VARIANT_DECAY * earlier);
     for (unsigned i = 0; i < c->explanation.nr_findings; i++) {
         const struct finding *finding = &c->explanation.findings[i];
 
         for (unsigned k = 0; k < finding->nr_weights; k++) {
-            if (finding->weights[k].action == option->action && names_line(option, finding->line)) {
+            if (finding->weights[k].action == option->action &&
+                is_meant(c, option, finding->line)) {
                 return weight * AT_THE_LINE;
             }
         }

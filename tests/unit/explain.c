@@ -789,6 +789,45 @@ static void test_priors_of_variants(void **state)
     assert_true(f->c.options[3].prior > f->c.options[4].prior);
 }
 
+/* The finding is on line 6, in the body of the loop whose head is on line 5, not of the one on 7.
+ */
+static void test_priors_know_the_loop_around_a_line(void **state)
+{
+    struct fixture *f = *state;
+
+    give_options(f);
+    f->c.options[3].what = "unroll the loop at line 9 by 4";
+    set(f, METRIC_LOCAL_LD_REQUESTS, 2e6);
+    f->lines[1].local_requests = 3e6;
+    explain(f);
+    check_priors(f);
+    assert_true(f->c.options[2].prior > 2 * f->c.options[3].prior);
+    assert_true(f->c.options[2].prior > 2 * f->c.options[4].prior);
+}
+
+/* Of two launches the first takes 9% of the time: moves on its kernel are worth little. */
+static void test_priors_follow_the_time_of_kernels(void **state)
+{
+    struct fixture *f = *state;
+    struct launch_config configs[] = {{.kernel = "rows<float>"}, {.kernel = "rows_sum"}};
+    struct counters launches[2] = {0};
+
+    give_options(f);
+    counters_set(&launches[0], METRIC_TIME_NS, 30e3, PROV_MODELLED);
+    counters_set(&launches[1], METRIC_TIME_NS, 300e3, PROV_MODELLED);
+    f->c.profile.nr_launches = 2;
+    f->c.profile.longest = 1;
+    f->c.profile.configs = configs;
+    f->c.profile.launches = launches;
+    f->c.options[5].what = "tiles of rows's operands in shared memory"; /* shared_tile */
+    f->c.options[6].what = "4x4 outputs a thread in rows_sum";          /* register_tile */
+    explain(f);
+    check_priors(f);
+    /* 3 * (0.1 + 0.9 * 30 / 330) against 3.5 * (0.1 + 0.9 * 300 / 330) */
+    assert_true(fabs((double)(f->c.options[5].prior / f->c.options[6].prior) -
+                     3 * (0.1 + 0.9 / 11) / (3.5 * (0.1 + 9.0 / 11))) < 1e-3);
+}
+
 static void test_priors_do_not_repeat(void **state)
 {
     struct fixture *f = *state;
@@ -874,6 +913,8 @@ int main(void)
         TEST(test_at_most_five),
         TEST(test_priors_follow_the_findings),
         TEST(test_priors_of_variants),
+        TEST(test_priors_know_the_loop_around_a_line),
+        TEST(test_priors_follow_the_time_of_kernels),
         TEST(test_priors_do_not_repeat),
         TEST(test_every_verdict_becomes_one_finding),
         TEST(test_long_verdict_is_cut),
