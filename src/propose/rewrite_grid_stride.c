@@ -94,13 +94,9 @@ static bool works_alone(const struct node *function)
     return !node_uses_name(function, "gridDim");
 }
 
-bool rewrite_grid_stride(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out)
+bool grid_stride_edit(const struct rewrite_in *in, struct node *function, unsigned launch,
+    int64_t blocks, struct rewrite_out *out)
 {
-    struct node *function;
-    const int launch = rewrite_nth_kernel(in, variant, &function);
-    if (launch < 0)
-        return rewrite_refuse(in, out, "no more kernels");
-    out->more = true;
     struct pattern p;
     if (!find_pattern(function, &p) || p.guard->in_macro)
         return rewrite_refuse(in, out,
@@ -113,7 +109,7 @@ bool rewrite_grid_stride(const struct rewrite_in *in, unsigned variant, struct r
     if (nr_returns > p.returns)
         return rewrite_refuse(in, out, "%s returns in the middle", function->name);
     uint32_t block[3], grid[3];
-    if (!rewrite_block(in, (unsigned)launch, block) || !rewrite_grid(in, (unsigned)launch, grid))
+    if (!rewrite_block(in, launch, block) || !rewrite_grid(in, launch, grid))
         return rewrite_refuse(in, out, "the launch of %s does not evaluate", function->name);
     if (grid[0] < 2 * 132 || grid[1] != 1 || grid[2] != 1 ||
         (uint64_t)grid[0] * block[0] > 1u << 30)
@@ -129,8 +125,20 @@ bool rewrite_grid_stride(const struct rewrite_in *in, unsigned variant, struct r
         text.grid[0] = arena_printf(in->arena, "min(%s, %s)", text.grid[0], name);
         launch_text_write(&text, &out->edits);
     }
-    pragma_add_tune(in, &out->edits, name, 1056, "264, 528, 1056, 2112");
+    pragma_add_tune(in, &out->edits, name, blocks, "264, 528, 1056, 2112");
     edit_code(in, function, &p, &out->edits);
+    return true;
+}
+
+bool rewrite_grid_stride(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out)
+{
+    struct node *function;
+    const int launch = rewrite_nth_kernel(in, variant, &function);
+    if (launch < 0)
+        return rewrite_refuse(in, out, "no more kernels");
+    out->more = true;
+    if (!grid_stride_edit(in, function, (unsigned)launch, 1056, out))
+        return false;
     return rewrite_done(
         in, out, "let %s run over its elements with the stride of the grid", function->name);
 }

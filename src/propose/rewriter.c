@@ -29,6 +29,7 @@ static const struct move {
     {ACTION_REGISTER_TILE, rewrite_register_tile, 6},
     {ACTION_PARALLEL_REDUCE, rewrite_parallel_reduce, 6},
     {ACTION_SHUFFLE_REDUCE, rewrite_shuffle_reduce, 4},
+    {ACTION_PRIVATIZE, rewrite_privatize, 4},
 };
 
 static struct rewrite_out fresh_out(const struct rewrite_in *in)

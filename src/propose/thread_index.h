@@ -23,6 +23,13 @@ bool any_block_shape(
 /* The launch covers axis a as ceil_div(extent, block[a]): the text of extent, or NULL. */
 const char *covered_extent(struct arena *arena, const struct launch_text *launch, unsigned axis);
 
+/* Element-wise kernels, `int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) work` or with an
+ * early return, become loops with the stride of the grid, whose blocks are limited to a new tuning
+ * parameter. False with out->why, and perhaps edits to drop, when the kernel is not of that form.
+ * Only the first return may be in the kernel. */
+bool grid_stride_edit(const struct rewrite_in *in, struct node *function, unsigned launch,
+    int64_t blocks, struct rewrite_out *out);
+
 extern const char axis_name[3];
 
 #endif

@@ -369,6 +369,83 @@ static void test_pad_shared(void **state)
     end(&b);
 }
 
+static void test_shuffle_reduce(void **state)
+{
+    struct bench b = begin(
+        "#pragma keet size N = 65536\n#pragma keet in X : f32[N]\n#pragma keet out R : f32[1]\n"
+        "#pragma keet temp P : f32[N/256]\n"
+        "#pragma keet launch blocks<<<N/256, 256>>>(X, P)\n"
+        "#pragma keet launch total<<<1, 1>>>(P, R, N/256)\n"
+        "__global__ void blocks(const float *x, float *p)\n{\n"
+        "    __shared__ float s[256];\n    int t = threadIdx.x;\n"
+        "    s[t] = x[blockIdx.x * 256 + t];\n    __syncthreads();\n"
+        "    for (int k = blockDim.x / 2; k > 0; k >>= 1) {\n"
+        "        if (t < k)\n            s[t] = fmaxf(s[t], s[t + k]);\n"
+        "        __syncthreads();\n    }\n"
+        "    if (t == 0)\n        p[blockIdx.x] = s[0];\n}\n"
+        "__global__ void total(const float *p, float *r, int n)\n{\n"
+        "    float m = p[0];\n    for (int i = 1; i < n; i++)\n        m = fmaxf(m, p[i]);\n"
+        "    r[0] = m;\n}\n");
+    open_bench(&b, false);
+    step(&b, ACTION_SHUFFLE_REDUCE, 0);
+    has(&b, "value = fmaxf(value, __shfl_xor_sync(0xffffffff, value, offset));");
+    lacks(&b, "k >>= 1");
+    step(&b, ACTION_SHUFFLE_REDUCE, 3);
+    has(&b, "total<<<1, THREADS>>>");
+    has(&b, "for (int i = 1 + lane; i < n; i += blockDim.x)");
+    refuses(&b, ACTION_SHUFFLE_REDUCE, 0, "no tree");
+    refuses(&b, ACTION_SHUFFLE_REDUCE, 3, "not the work of one thread");
+    end(&b);
+}
+
+/* What a tree leaves in other elements than the first is not kept by shuffles. */
+static void test_shuffle_reduce_is_careful(void **state)
+{
+    struct bench b = begin(
+        "#pragma keet size N = 65536\n#pragma keet in X : f32[N]\n#pragma keet out P : f32[N/256]\n"
+        "#pragma keet launch blocks<<<N/256, 256>>>(X, P)\n"
+        "__global__ void blocks(const float *x, float *p)\n{\n"
+        "    __shared__ float s[256];\n    int t = threadIdx.x;\n"
+        "    s[t] = x[blockIdx.x * 256 + t];\n    __syncthreads();\n"
+        "    for (int k = blockDim.x / 2; k > 0; k >>= 1) {\n"
+        "        if (t < k)\n            s[t] += s[t + k];\n        __syncthreads();\n    }\n"
+        "    if (t == 0)\n        p[blockIdx.x] = s[0] + s[1];\n}\n");
+    open_bench(&b, false);
+    refuses(&b, ACTION_SHUFFLE_REDUCE, 0, "no tree");
+    end(&b);
+}
+
+static void test_privatize(void **state)
+{
+    struct bench b = begin(
+        "#pragma keet size N = 1048576, BINS = 64\n#pragma keet in X : u8[N] = integers(0, 63)\n"
+        "#pragma keet inout H : i32[BINS] = constant(0)\n"
+        "#pragma keet launch f<<<ceil_div(N, 256), 256>>>(X, H, N, BINS)\n"
+        "__global__ void f(const unsigned char *x, int *h, int n, int bins)\n{\n"
+        "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    if (i < n)\n        atomicAdd(h + x[i], 1);\n}\n");
+    open_bench(&b, false);
+    refuses(&b, ACTION_PRIVATIZE, 0, "one change of the launch at a time");
+    step(&b, ACTION_GRID_STRIDE, 0);
+    step(&b, ACTION_PRIVATIZE, 1);
+    has(&b, "extern __shared__ int block_h[];");
+    has(&b, "atomicAdd(block_h + x[i], 1);");
+    has(&b, "256, 4*BINS>>>");
+    has(&b, "if (block_h[bin] != 0)\n            atomicAdd(&h[bin], block_h[bin]);\n}");
+    refuses(&b, ACTION_PRIVATIZE, 1, "shared memory already");
+    end(&b);
+
+    b = begin("#pragma keet size N = 1024\n#pragma keet in X : i32[N] = integers(0, 63)\n"
+              "#pragma keet inout H : i32[64] = constant(0)\n"
+              "#pragma keet launch f<<<ceil_div(N, 256), 256>>>(X, H, N)\n"
+              "__global__ void f(const int *x, int *h, int n)\n{\n"
+              "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+              "    if (i < n)\n        x[atomicAdd(&h[x[i]], 1)];\n}\n");
+    open_bench(&b, false);
+    refuses(&b, ACTION_PRIVATIZE, 1, "does not only add");
+    end(&b);
+}
+
 /* Moves compose, and the contract of the original survives all of them. */
 static void test_composition(void **state)
 {
@@ -472,6 +549,9 @@ int main(void)
         cmocka_unit_test(test_fast_math),
         cmocka_unit_test(test_grid_stride),
         cmocka_unit_test(test_pad_shared),
+        cmocka_unit_test(test_shuffle_reduce),
+        cmocka_unit_test(test_shuffle_reduce_is_careful),
+        cmocka_unit_test(test_privatize),
         cmocka_unit_test(test_composition),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_missing_prompts),
