@@ -20,7 +20,9 @@ struct compiler_options {
 };
 
 /* Finds and loads NVRTC (KEET_CUDA, CUDA_HOME, /usr/local/cuda, .deps/cuda beside the binary or the
- * source tree, the loader's path); the error says where it looked and how to install it. */
+ * source tree, the loader's path); the error says where it looked and how to install it. Kernels
+ * may include CUDA's and CCCL's headers, CUTLASS's when KEET_CUTLASS names its folder, and small
+ * stand-ins for the standard headers that make sense on a device. */
 struct compiler *compiler_create(const struct compiler_options *options, struct err *err);
 void compiler_destroy(struct compiler *compiler);
 const char *compiler_version(const struct compiler *compiler); /* "NVRTC 13.0" */

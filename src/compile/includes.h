@@ -1,7 +1,7 @@
 /* Private to compile/: the #include directives of a candidate: which files it may include, and how
- * its tuning parameters are kept out of them. The sandbox of the child enforces the
- * same a second time; this check is what gives the clear message, and what holds on kernels of the
- * operating system that have no Landlock. */
+ * its tuning parameters are kept out of them. The sandbox of the child refuses other files a second
+ * time; this check is what gives the clear message, and what holds where the operating system has
+ * no Landlock. */
 #ifndef KEET_COMPILE_INCLUDES_H
 #define KEET_COMPILE_INCLUDES_H
 

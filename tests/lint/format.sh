@@ -15,6 +15,12 @@ done
 
 mapfile -t files < <(find src search tests bench -name '*.[ch]' -not -path '*/build/*' 2>/dev/null | sort)
 if [ "${1:-}" = --fix ]; then
-    exec "$tool" -i "${files[@]}"
+    # Some macros take several passes until nothing changes any more.
+    for _ in $(seq 20); do
+        "$tool" -i "${files[@]}"
+        "$tool" --dry-run -Werror "${files[@]}" 2>/dev/null && exit 0
+    done
+    echo "clang-format does not come to rest on some file"
+    exit 1
 fi
 "$tool" --dry-run -Werror "${files[@]}"

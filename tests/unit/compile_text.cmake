@@ -1,0 +1,1 @@
+keet_test(compile_text compile nv core base)
