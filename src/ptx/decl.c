@@ -156,8 +156,8 @@ static bool parse_init_address(struct parser *p, struct init *init, unsigned byt
             init->at++;
             return true;
         }
-        if (init->open || init->at + 8 > init->cap)
-            return parser_fail(p, "a pointer sticks out of %s", init->symbol->name);
+        if (!init_room(p, init, 8))
+            return false;
         memcpy(init->bytes + init->at, &offset, 8);
     } else if (bytes != 8) {
         return parser_unsupported(p, "addresses of other than 64 bits");
@@ -244,6 +244,8 @@ static bool parse_init(struct parser *p, struct ptx_symbol *symbol, const uint64
         init.bytes = xcalloc(symbol->bytes + 8, 1);
     }
     ok = parse_init_list(p, &init, row_bytes, 0, nr_dims);
+    if (ok && init.nr && init.symbol_at[init.nr - 1] + 8 > (open ? init.at : init.cap))
+        ok = parser_unsupported(p, "a part of an address as an initial value");
     if (ok) {
         uint8_t *bytes;
         const struct ptx_symbol **symbols;
@@ -426,7 +428,8 @@ static bool parse_one_variable(
 
 bool parse_variable(struct parser *p, enum ptx_space space, bool external, bool in_body)
 {
-    struct ptx_symbol like = {.space = space, .external = external};
+    struct ptx_symbol like = {
+        .space = space, .external = external, .func = in_body ? p->body.func : NULL};
     unsigned vec = 1;
 
     for (;;) {

@@ -14,6 +14,7 @@ struct block {
     uint32_t next[2];    /* successors in the graph; NO_BLOCK */
     bool leaves;         /* nothing but leaving: ret, exit or trap alone */
     bool returns;        /* ends in ret: the ordinary way out */
+    bool lost;           /* the ordinary way out cannot be reached from here */
     uint32_t order;      /* in the post-order of the reversed graph, from 0; NO_BLOCK unreached */
     uint32_t dominator;  /* index of block, nr: the exit; NO_BLOCK unknown */
     uint32_t first_pred, nr_preds;
@@ -164,13 +165,17 @@ static void order_blocks(struct flow *flow)
     uint32_t top, b;
     uint32_t *roots = arena_array(flow->scratch, flow->nr + 1, sizeof(*roots));
     uint32_t nr_roots = 0;
+    bool mark_lost = false;
 
     roots[nr_roots++] = flow->nr;
     for (b = flow->nr;; b--) {
-        if (b < flow->nr && !reached[b])
+        if (b < flow->nr && !reached[b]) {
             roots[nr_roots++] = b;
+            mark_lost = true;
+        }
         if (!reached[b]) {
             reached[b] = 1;
+            flow->blocks[b].lost = mark_lost;
             flow->stack[0] = b;
             top = 1;
             while (top) {
@@ -179,6 +184,7 @@ static void order_blocks(struct flow *flow)
                     const uint32_t pred = flow->preds[block->first_pred + i];
                     if (!reached[pred]) {
                         reached[pred] = 1;
+                        flow->blocks[pred].lost = mark_lost;
                         flow->stack[top++] = pred;
                     }
                 }
@@ -222,6 +228,8 @@ static void find_dominators(struct flow *flow)
                 const uint32_t next = blocks[b].next[s];
                 if (next == NO_BLOCK || blocks[next].dominator == NO_BLOCK)
                     continue;
+                if (blocks[next].lost && !blocks[b].lost)
+                    continue; /* lanes that go there do not come back */
                 dominator = dominator == NO_BLOCK ? next : meet(flow, dominator, next);
             }
             if (blocks[b].dominator == flow->nr || dominator == NO_BLOCK)

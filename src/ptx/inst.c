@@ -494,8 +494,10 @@ static bool parse_call(struct parser *p, struct ptx_inst *inst)
     if (parser_is(p, '(') &&
         !(parse_call_list(p, inst, &inst->operand[0]) && parser_expect(p, ',')))
         return false;
-    if (p->token.kind != TOKEN_NAME || !parse_name_operand(p, inst, callee))
-        return p->token.kind == TOKEN_NAME ? false : parser_fail(p, "call: a function is needed");
+    if (p->token.kind != TOKEN_NAME)
+        return parser_fail(p, "call: a function is needed");
+    if (!parse_name_operand(p, inst, callee))
+        return false;
     if (callee->kind != PTX_OPERAND_FUNC && callee->kind != PTX_OPERAND_REG)
         return parser_fail(p, "call: not a function");
     if (parser_accept(p, ',')) {

@@ -136,6 +136,8 @@ static bool parse_loc(struct parser *p)
             return parser_unsupported(p, ".loc with %.*s", TOKEN_ARG(&word));
         }
     }
+    if (!at[1])
+        return true; /* made up by the compiler: belongs to what stands before it */
     locs_add(&p->locs, (uint32_t)at[0], (uint32_t)at[1], (uint32_t)at[2], (uint32_t)at[3],
         (uint32_t)at[4], (uint32_t)at[5], p->body.func && p->body.func->is_entry);
     return true;
@@ -216,13 +218,6 @@ static bool parse_body_directive(struct parser *p)
         return parse_file(p);
     if (parser_is_word(p, "section"))
         return skip_section(p);
-    if (parser_is_word(p, "extern")) {
-        parser_advance(p);
-        if (!parser_is_word(p, "shared"))
-            return parser_fail(p, "only .shared can be .extern inside a function");
-        parser_advance(p);
-        return parse_variable(p, PTX_SHARED, true, true);
-    }
     if (state_space(p, &space)) {
         parser_advance(p);
         return parse_variable(p, space, false, true);
@@ -464,16 +459,13 @@ static struct func_facts *find_or_add_func(
     if (binding) {
         if (binding->kind != BOUND_FUNC)
             return NULL;
-        for (size_t i = p->nr_funcs; i > 0; i--) {
-            if (p->funcs[i - 1].func == binding->func)
-                return &p->funcs[i - 1];
-        }
-        return NULL;
+        return &p->funcs[binding->func->index];
     }
     func = arena_alloc(p->arena, sizeof(*func));
     func->name = parser_copy(p, name);
     func->is_entry = is_entry;
     func->external = true;
+    func->index = (uint32_t)p->nr_funcs;
     p->funcs = grow(p->funcs, &p->cap_funcs, p->nr_funcs + 1, sizeof(*p->funcs));
     facts = &p->funcs[p->nr_funcs++];
     *facts = (struct func_facts){.func = func};
@@ -611,7 +603,7 @@ static bool parse_directive(struct parser *p)
 /* ---- what is settled at the end ---- */
 
 /* Does the function touch shared variables of the module, or call one that may? */
-static bool uses_module_shared(const struct parser *p, const struct func_facts *facts)
+static bool uses_module_shared(const struct func_facts *facts)
 {
     const struct ptx_func *func = facts->func;
 
@@ -625,38 +617,39 @@ static bool uses_module_shared(const struct parser *p, const struct func_facts *
             const struct ptx_operand *operand = &inst->operand[o];
             if ((operand->kind == PTX_OPERAND_SYMBOL || operand->kind == PTX_OPERAND_ADDRESS) &&
                 operand->symbol && operand->symbol->space == PTX_SHARED &&
-                !operand->symbol->external && operand->symbol->role == PTX_ROLE_VARIABLE) {
-                size_t s = 0;
-                while (s < facts->nr_shared && facts->shared[s] != operand->symbol)
-                    s++;
-                if (s == facts->nr_shared)
-                    return true;
-            }
+                !operand->symbol->external && !operand->symbol->func)
+                return true;
         }
     }
     return false;
 }
 
-/* Through calls, until nothing changes; call graphs are small and shallow. */
+static bool calls_user(const struct parser *p, const struct ptx_func *func)
+{
+    for (uint32_t i = 0; i < func->nr_insts; i++) {
+        const struct ptx_operand *callee = &func->insts[i].operand[1];
+        if (func->insts[i].op == PTX_OP_CALL && callee->kind == PTX_OPERAND_FUNC &&
+            p->funcs[callee->func->index].uses_module_shared)
+            return true;
+    }
+    return false;
+}
+
+/* Through calls, until nothing changes. Call graphs are shallow; in one that is not, all use it. */
 static void spread_uses(struct parser *p)
 {
+    enum { MAX_ROUNDS = 64 };
     bool changed = true;
 
     for (size_t i = 0; i < p->nr_funcs; i++)
-        p->funcs[i].uses_module_shared = uses_module_shared(p, &p->funcs[i]);
-    while (changed) {
+        p->funcs[i].uses_module_shared = uses_module_shared(&p->funcs[i]);
+    for (int round = 0; changed; round++) {
         changed = false;
         for (size_t i = 0; i < p->nr_funcs; i++) {
-            const struct ptx_func *func = p->funcs[i].func;
-            for (uint32_t n = 0; n < func->nr_insts && !p->funcs[i].uses_module_shared; n++) {
-                const struct ptx_operand *callee = &func->insts[n].operand[1];
-                if (func->insts[n].op != PTX_OP_CALL || callee->kind != PTX_OPERAND_FUNC)
-                    continue;
-                for (size_t c = 0; c < p->nr_funcs; c++) {
-                    if (p->funcs[c].func == callee->func && p->funcs[c].uses_module_shared)
-                        p->funcs[i].uses_module_shared = changed = true;
-                }
-            }
+            struct func_facts *facts = &p->funcs[i];
+            if (facts->uses_module_shared || (round < MAX_ROUNDS && !calls_user(p, facts->func)))
+                continue;
+            facts->uses_module_shared = changed = true;
         }
     }
 }

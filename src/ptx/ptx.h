@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* clang-format off */
 enum ptx_type {
     PTX_NONE, PTX_PRED,
     PTX_B8, PTX_B16, PTX_B32, PTX_B64, PTX_B128,
@@ -24,12 +25,22 @@ enum ptx_type {
     PTX_TEXREF, PTX_SAMPLERREF, PTX_SURFREF, /* opaque handles, 8 bytes */
     NR_PTX_TYPES
 };
-unsigned ptx_type_bytes(enum ptx_type type); /* PRED and types under a byte: 1 */
+/* clang-format on */
+
+unsigned ptx_type_bytes(enum ptx_type type);   /* PRED and types under a byte: 1 */
 const char *ptx_type_name(enum ptx_type type); /* "f32"; NONE: "" */
 bool ptx_type_is_float(enum ptx_type type);    /* f16 .. f64, bf16, tf32, packed ones too */
 bool ptx_type_is_signed(enum ptx_type type);   /* s4 .. s64 */
 
-enum ptx_space { PTX_GENERIC, PTX_GLOBAL, PTX_SHARED, PTX_LOCAL, PTX_CONST, PTX_PARAM, PTX_REG_SPACE };
+enum ptx_space {
+    PTX_GENERIC,
+    PTX_GLOBAL,
+    PTX_SHARED,
+    PTX_LOCAL,
+    PTX_CONST,
+    PTX_PARAM,
+    PTX_REG_SPACE
+};
 
 /* Base opcodes, from ops.def: OP(id, "name", class). */
 enum ptx_op {
@@ -41,22 +52,23 @@ enum ptx_op {
 
 /* What an operation counts as. */
 enum ptx_class {
-    PTX_CLASS_FP,         /* by type: fp32, fp64, fp16 */
+    PTX_CLASS_FP, /* by type: fp32, fp64, fp16 */
     PTX_CLASS_INT,
-    PTX_CLASS_MOVE,       /* mov, selp, cvta, ... */
+    PTX_CLASS_MOVE, /* mov, selp, cvta, ... */
     PTX_CLASS_CONVERT,
-    PTX_CLASS_SPECIAL,    /* ex2 lg2 sin cos tanh rcp sqrt rsqrt */
+    PTX_CLASS_SPECIAL, /* ex2 lg2 sin cos tanh rcp sqrt rsqrt */
     PTX_CLASS_MEMORY,
     PTX_CLASS_ATOMIC,
     PTX_CLASS_CONTROL,
     PTX_CLASS_BARRIER,
-    PTX_CLASS_SHUFFLE,    /* shfl vote match redux activemask */
+    PTX_CLASS_SHUFFLE, /* shfl vote match redux activemask */
     PTX_CLASS_TENSOR,
     PTX_CLASS_OTHER
 };
 const char *ptx_op_name(enum ptx_op op);
 enum ptx_class ptx_op_class(enum ptx_op op);
 
+/* clang-format off */
 /* Modifiers, orthogonal to the opcode. One enum per question, 0 = not given. */
 enum ptx_round { PTX_RND_NONE, PTX_RN, PTX_RZ, PTX_RM, PTX_RP, PTX_RNA, PTX_RNI, PTX_RZI, PTX_RMI, PTX_RPI, PTX_RS };
 enum ptx_cmp { PTX_CMP_NONE, PTX_EQ, PTX_NE, PTX_LT, PTX_LE, PTX_GT, PTX_GE, PTX_LO, PTX_LS, PTX_HI, PTX_HS,
@@ -117,14 +129,17 @@ enum ptx_special { /* %tid.x ... */
     PTX_SR_AGGR_SMEM_SIZE, PTX_SR_CURRENT_GRAPH_EXEC
 };
 
+/* clang-format on */
+
 enum ptx_operand_kind {
     PTX_OPERAND_NONE,
-    PTX_OPERAND_REG,     /* reg */
-    PTX_OPERAND_IMM,     /* imm: integer bits, or the bits of a 0f/0d/decimal float at the operation's type */
+    PTX_OPERAND_REG, /* reg */
+    PTX_OPERAND_IMM, /* imm: integer bits, or the bits of a 0f/0d/decimal float at the operation's
+                        type */
     PTX_OPERAND_SPECIAL, /* special */
     PTX_OPERAND_SYMBOL,  /* the address of symbol (+ imm) as a value: mov.u64 %rd, name */
-    PTX_OPERAND_ADDRESS, /* [reg+imm] when reg >= 0; else [symbol+imm]; else [imm]. tex, suld and bulk
-                            tensor copies, [name, {x, y}]: the coordinates in vec, nr */
+    PTX_OPERAND_ADDRESS, /* [reg+imm] when reg >= 0; else [symbol+imm]; else [imm]. tex, suld and
+                            bulk tensor copies, [name, {x, y}]: the coordinates in vec, nr */
     PTX_OPERAND_VECTOR,  /* {..}: nr registers or immediates (or sinks: reg -1) in vec */
     PTX_OPERAND_LABEL,   /* target: index of the instruction jumped to */
     PTX_OPERAND_SINK,    /* _ */
@@ -136,8 +151,8 @@ struct ptx_func;
 
 struct ptx_operand {
     enum ptx_operand_kind kind;
-    bool negated;      /* !%p, or -%r where the manual allows it */
-    int32_t reg;       /* index into func->regs; -1 none */
+    bool negated; /* !%p, or -%r where the manual allows it */
+    int32_t reg;  /* index into func->regs; -1 none */
     uint64_t imm;
     enum ptx_special special;
     union {
@@ -145,56 +160,59 @@ struct ptx_operand {
         const struct ptx_func *func;
     };
     uint32_t target;
-    uint32_t nr;                    /* VECTOR */
-    const struct ptx_operand *vec;  /* VECTOR */
+    uint32_t nr;                   /* VECTOR */
+    const struct ptx_operand *vec; /* VECTOR */
 };
 
 enum { PTX_MAX_OPERANDS = 8 };
 
 /* Shapes that operands take, beyond the manual's own order:
- *   shfl d|p, setp p|q, lop3 d|p, match d|p, elect d|p: two destinations (operand 0 and 1, nr_dests 2).
- *   call: always three: operand[0] VECTOR of return values (nr 0: none; nr_dests is 1), operand[1] FUNC (or REG
- *     when indirect), operand[2] VECTOR of arguments. Elements are SYMBOL of role PTX_ROLE_CALL (param
- *     space of the call), REG or IMM. A function without body (external) has nr_insts 0.
- *   ld/st with vec > 1, mov of {..}: VECTOR. atom/red: [address], b {, c}. Cache-policy operands of
- *     .L2::cache_hint are dropped. */
+ *   shfl d|p, setp p|q, lop3 d|p, match d|p, elect d|p: two destinations (operand 0 and 1, nr_dests
+ * 2). call: always three: operand[0] VECTOR of return values (nr 0: none; nr_dests is 1),
+ * operand[1] FUNC (or REG when indirect), operand[2] VECTOR of arguments. Elements are SYMBOL of
+ * role PTX_ROLE_CALL (param space of the call), REG or IMM. A function without body (external) has
+ * nr_insts 0. ld/st with vec > 1, mov of {..}: VECTOR. atom/red: [address], b {, c}. Cache-policy
+ * operands of .L2::cache_hint are dropped. */
 struct ptx_inst {
     enum ptx_op op;
-    enum ptx_type type, type2; /* main type (destination side for cvt, set), second type (source side) */
-    enum ptx_space space;      /* memory operations; PTX_GENERIC when unstated; cvta: the space converted */
+    enum ptx_type type,
+        type2; /* main type (destination side for cvt, set), second type (source side) */
+    enum ptx_space
+        space; /* memory operations; PTX_GENERIC when unstated; cvta: the space converted */
     enum ptx_round round;
     enum ptx_cmp cmp;
-    enum ptx_bool boolop;      /* setp/set combining with a predicate */
+    enum ptx_bool boolop; /* setp/set combining with a predicate */
     enum ptx_mul mul;
     enum ptx_atom atom;
-    enum ptx_shfl shfl;        /* also shf: UP = .l, DOWN = .r */
+    enum ptx_shfl shfl; /* also shf: UP = .l, DOWN = .r */
     enum ptx_vote vote;
     enum ptx_prmt prmt;
-    uint8_t vec;               /* 1, 2, 4, 8 for ld/st; vector width */
+    uint8_t vec; /* 1, 2, 4, 8 for ld/st; vector width */
     enum ptx_sub sub;
     enum ptx_sem sem;
     enum ptx_scope scope;
     enum ptx_cache cache;
-    enum ptx_geom geom;        /* tex, suld, cp.async.bulk.tensor */
-    enum ptx_space space2;     /* cp.async: the source's space */
+    enum ptx_geom geom;         /* tex, suld, cp.async.bulk.tensor */
+    enum ptx_space space2;      /* cp.async: the source's space */
     enum ptx_type type3, type4; /* mma, wgmma: d a b c as written; cvt.pack */
-    uint16_t m, n, k;          /* .m16n8k16; ldmatrix .m8n8: k 0, and vec is the .x1 .x2 .x4 */
+    uint16_t m, n, k;           /* .m16n8k16; ldmatrix .m8n8: k 0, and vec is the .x1 .x2 .x4 */
     enum ptx_layout layout_a, layout_b; /* mma, wmma .row .col */
-    char frag;                 /* wmma.load.a: 'a', 'b', 'c'; store: 'd' */
-    const char *mods;          /* all modifiers as written, ".sync.aligned.m16n8k16..."; "" none */
-    bool nc, aligned, trans, abs, satfinite, async_, bulk, tensor, parity, read, expect_tx, nocomplete, noinc,
-        multicast;
-    bool ftz, sat, approx, full, relu, nan, xorsign, uni, to, wrap, clamp, volatile_, sync, noftz, cc;
-    bool param_of_call;        /* ld/st .param of a call's local param space, not the kernel's */
-    int32_t guard;             /* predicate register or -1 */
+    char frag;                          /* wmma.load.a: 'a', 'b', 'c'; store: 'd' */
+    const char *mods; /* all modifiers as written, ".sync.aligned.m16n8k16..."; "" none */
+    bool nc, aligned, trans, abs, satfinite, async_, bulk, tensor, parity, read, expect_tx,
+        nocomplete, noinc, multicast;
+    bool ftz, sat, approx, full, relu, nan, xorsign, uni, to, wrap, clamp, volatile_, sync, noftz,
+        cc;
+    bool param_of_call; /* ld/st .param of a call's local param space, not the kernel's */
+    int32_t guard;      /* predicate register or -1 */
     bool guard_negated;
     struct ptx_operand operand[PTX_MAX_OPERANDS]; /* destinations first, then sources, as written */
     uint8_t nr_operands, nr_dests;
-    uint32_t line;             /* source line by .loc (of the outermost inlining site's file 1), 0 unknown */
-    uint32_t text_line;        /* line in the PTX text */
-    uint32_t reconverge;       /* for bra: index of the immediate post-dominator's first instruction;
-                                  nr_insts = the function's end. Paths that only leave (ret, exit, trap) do
-                                  not count: lanes that leave hold nobody up, as on the chip */
+    uint32_t line; /* source line by .loc (of the outermost inlining site's file 1), 0 unknown */
+    uint32_t text_line;  /* line in the PTX text */
+    uint32_t reconverge; /* for bra: index of the immediate post-dominator's first instruction;
+                            nr_insts = the function's end. Paths that only leave (ret, exit, trap)
+                            do not count: lanes that leave hold nobody up, as on the chip */
 };
 
 struct ptx_reg {
@@ -213,29 +231,32 @@ enum ptx_role {
 struct ptx_symbol {
     const char *name;
     enum ptx_role role;
-    enum ptx_space space;   /* GLOBAL, CONST, SHARED, LOCAL, PARAM */
+    enum ptx_space space; /* GLOBAL, CONST, SHARED, LOCAL, PARAM */
     enum ptx_type type;
     uint32_t align;
-    uint64_t bytes;         /* 0: .extern .shared, sized at launch */
-    uint64_t offset;        /* SHARED, LOCAL, PARAM: within the function's (or module's) space */
+    uint64_t bytes;  /* 0: .extern .shared, sized at launch */
+    uint64_t offset; /* SHARED, LOCAL, PARAM: within the function's (or module's) space */
     bool external;
-    const uint8_t *init;    /* NULL: zeros */
-    /* addresses inside init: at init_at[i] belongs the address of init_symbol[i] plus the 8 bytes there */
+    const struct ptx_func *func; /* that it is declared in; NULL: the module */
+    const uint8_t *init;         /* NULL: zeros */
+    /* addresses inside init: at init_at[i] belongs the address of init_symbol[i] plus the 8 bytes
+     * there */
     const uint32_t *init_at;
     const struct ptx_symbol *const *init_symbol;
     uint32_t nr_init_symbols;
-    bool names_funcs;       /* init has addresses of functions too; they are left zero */
+    bool names_funcs; /* init has addresses of functions too; they are left zero */
 };
 
 struct ptx_func {
     const char *name;
+    uint32_t index; /* in module->funcs */
     bool is_entry;
     const struct ptx_symbol *params; /* in order, with offsets */
     uint32_t nr_params, param_bytes;
     const struct ptx_symbol *rets; /* return values of a .func */
     uint32_t nr_rets, ret_bytes;
-    uint32_t call_param_bytes;     /* .param variables inside the body */
-    bool external;                 /* declared only: vprintf, __assertfail, ... */
+    uint32_t call_param_bytes; /* .param variables inside the body */
+    bool external;             /* declared only: vprintf, __assertfail, ... */
     bool noreturn;
     const struct ptx_reg *regs;
     uint32_t nr_regs;
@@ -244,7 +265,7 @@ struct ptx_func {
     uint32_t local_bytes;         /* .local variables of the function */
     uint32_t shared_static_bytes; /* .shared variables it can reach, extern ones excluded */
     uint32_t maxntid[3], reqntid[3], minnctapersm; /* 0: not given */
-    uint32_t reqnctapercluster[3]; /* cluster shape; 0: not given */
+    uint32_t reqnctapercluster[3];                 /* cluster shape; 0: not given */
     uint32_t maxnreg;
 };
 

@@ -1,0 +1,1 @@
+keet_test(ptx_parse ptx base)
