@@ -37,6 +37,7 @@ enum inst_kind {
     INST_WARP_SYNC,  /* bar.warp.sync */
     INST_COLLECTIVE, /* shfl, vote, match, redux .sync: waits for its lanes, then inst->run */
     INST_CLOCK,      /* mov from %clock, %clock64, %globaltimer */
+    INST_COPY_FRAME, /* call parameters between frames; in->rows: (to, from, bytes) * vec */
     INST_PRINT,
     INST_ASSERT,
     INST_TRAP,
@@ -102,7 +103,8 @@ enum {
     INST_SAT = 4,
     INST_VOLATILE = 8,
     INST_NO_DEST = 16,  /* red, or an atom whose result is dropped */
-    INST_UNGUARDED = 32 /* guard is offset 0: always taken */
+    INST_UNGUARDED = 32, /* guard is offset 0: always taken */
+    INST_NEGATE_C = 64   /* source predicate c is negated */
 };
 #define NO_ROW 0xffffffffu
 
@@ -116,7 +118,7 @@ struct inst_info {
     enum inst_latency latency;
     bool fp32, fp64, fp16; /* arithmetic of that kind */
     uint8_t flops;         /* per lane: fma 2, f16x2 fma 4 */
-    bool is_memory, is_load, is_store, is_atomic, is_branch, is_barrier;
+    bool is_memory, is_load, is_store, is_atomic, is_copy, is_branch, is_barrier; /* copy: cp.async */
     enum ptx_space space;  /* as stated; PTX_GENERIC: known only per access */
     unsigned access_bytes; /* per lane, memory operations */
     uint32_t line;         /* source line, 0 unknown */
@@ -151,15 +153,13 @@ struct program {
     uint32_t nr_insts, entry;
     uint32_t nr_regs;     /* scoreboard registers */
     uint32_t file_bytes;  /* register file of one warp, a multiple of 256 */
-    uint32_t vars_offset; /* rows from here on are registers: zeroed before a block starts */
+    uint32_t vars_offset, vars_bytes; /* the registers proper: zeroed before a block starts */
     struct special_row *specials;
     uint32_t nr_specials;
     struct param_row *params;
     uint32_t nr_params;
     struct const_row *consts;
     uint32_t nr_consts;
-    uint32_t
-        extern_row_lo; /* consts whose value is relative to the dynamic shared memory: see decode */
     uint32_t local_bytes; /* per thread, all functions together, call parameters included */
     uint32_t shared_static_bytes;
     bool float_atomics, uses_param_address;

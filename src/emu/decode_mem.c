@@ -1,0 +1,395 @@
+/* Owns what loads, stores, atomics, asynchronous copies, collectives, barriers and calls become. */
+#include "emu/decode.h"
+
+#include "emu/exec.h"
+#include "emu/sem.h"
+
+#include <string.h>
+
+static enum inst_latency latency_of(enum ptx_space space)
+{
+    switch (space) {
+    case PTX_SHARED:
+        return LATENCY_SHARED;
+    case PTX_LOCAL:
+        return LATENCY_LOCAL;
+    case PTX_CONST:
+    case PTX_PARAM:
+        return LATENCY_CONST;
+    default:
+        return LATENCY_GLOBAL;
+    }
+}
+
+static void memory_info(struct decoder *d, const struct inst *in)
+{
+    struct inst_info *info = decode_info(d);
+    info->class = ptx_op_class(d->ptx->op);
+    info->unit = UNIT_LSU;
+    info->space = (enum ptx_space)in->space;
+    info->latency = in->kind == INST_ATOM ? LATENCY_ATOMIC : latency_of(info->space);
+    info->is_memory = true;
+    info->is_load = in->kind == INST_LOAD || in->kind == INST_CP_ASYNC;
+    info->is_copy = in->kind == INST_CP_ASYNC;
+    info->is_store = in->kind == INST_STORE;
+    info->is_atomic = in->kind == INST_ATOM;
+    info->access_bytes = (unsigned)in->vec * in->elem_bytes;
+}
+
+static bool is_sink(const struct ptx_operand *o)
+{
+    return o->kind == PTX_OPERAND_SINK || (o->kind == PTX_OPERAND_REG && o->reg < 0);
+}
+
+static const struct ptx_operand *element(const struct ptx_operand *o, unsigned i)
+{
+    return o->kind == PTX_OPERAND_VECTOR ? &o->vec[i] : o;
+}
+
+static unsigned nr_elements(const struct ptx_operand *o)
+{
+    return o->kind == PTX_OPERAND_VECTOR ? o->nr : 1;
+}
+
+/* Kernel parameters at fixed offsets: a copy from a row that the launch fills. */
+static bool load_param(struct decoder *d, const struct ptx_operand *to, uint32_t offset)
+{
+    const struct ptx_inst *p = d->ptx;
+    unsigned bytes = ptx_type_bytes(p->type), nr = nr_elements(to);
+    for (unsigned i = 0; i < nr; i++) {
+        const struct ptx_operand *o = element(to, i);
+        unsigned reg = decode_reg_bytes(d, o), row_bytes = reg == 8 ? 8 : 4;
+        if (is_sink(o))
+            continue;
+        uint32_t from =
+            decode_param_row(d, offset + i * bytes, bytes, row_bytes, ptx_type_is_signed(p->type));
+        uint32_t dest = decode_dest(d, o, row_bytes, false);
+        struct inst *in = decode_emit(d, i + 1 < nr);
+        in->a = from;
+        in->d = dest;
+        in->run = sem_move(row_bytes == 8 ? SEM_COPY64 : reg == 2 ? SEM_COPY16 : SEM_COPY32);
+        in->space = PTX_PARAM;
+        struct inst_info *info = decode_info(d);
+        info->class = PTX_CLASS_MEMORY;
+        info->unit = UNIT_NONE;
+        info->latency = LATENCY_CONST;
+        info->space = PTX_PARAM;
+    }
+    return true;
+}
+
+static bool load_store(struct decoder *d)
+{
+    const struct ptx_inst *p = d->ptx;
+    bool store = p->op == PTX_OP_ST;
+    const struct ptx_operand *value = &p->operand[store ? 1 : 0], *at = &p->operand[store ? 0 : 1];
+    unsigned bytes = ptx_type_bytes(p->type), nr = nr_elements(value);
+    bool is_static = at->kind == PTX_OPERAND_ADDRESS && at->reg < 0 && at->symbol;
+    if (bytes > 8 || bytes == 0 || nr > 8)
+        return decode_fail(d, "an access of this width");
+    if (!store && p->space == PTX_PARAM && is_static && at->symbol->role == PTX_ROLE_PARAM &&
+        d->f->func->is_entry)
+        return load_param(d, value, (uint32_t)(at->symbol->offset + at->imm));
+    uint32_t rows[8], row;
+    bool is32;
+    int64_t imm;
+    unsigned reg = bytes == 8 ? 8 : 4;
+    for (unsigned i = 0; i < nr; i++) {
+        unsigned have = decode_reg_bytes(d, element(value, i));
+        reg = have ? have : reg;
+    }
+    for (unsigned i = 0; i < nr; i++) {
+        const struct ptx_operand *o = element(value, i);
+        if (store)
+            rows[i] = decode_source(d, o, reg);
+        else
+            rows[i] = is_sink(o) ? NO_ROW : decode_dest(d, o, reg, false);
+    }
+    if (!decode_address(d, at, &row, &is32, &imm))
+        return false;
+    struct inst *in = decode_emit(d, false);
+    in->kind = store ? INST_STORE : INST_LOAD;
+    in->a = row;
+    in->address32 = is32;
+    in->imm = imm;
+    in->vec = (uint8_t)nr;
+    in->elem_bytes = (uint8_t)bytes;
+    in->reg_bytes = (uint8_t)(reg ? reg : 4);
+    in->sign_extend = ptx_type_is_signed(p->type);
+    in->rows = decode_copy(d, rows, nr * sizeof(*rows));
+    in->space = (uint8_t)p->space;
+    in->flags |= p->volatile_ ? INST_VOLATILE : 0;
+    /* parameters of functions lie in local memory; a kernel's own in a buffer */
+    bool kernel_param = is_static ? at->symbol->role == PTX_ROLE_PARAM && d->f->func->is_entry
+                                  : d->f->func->is_entry;
+    if (p->space == PTX_PARAM && kernel_param)
+        in->space = PTX_CONST;
+    memory_info(d, in);
+    return true;
+}
+
+static bool atomic_known(const struct ptx_inst *p)
+{
+    switch (p->type) {
+    case PTX_F32:
+    case PTX_F64:
+    case PTX_F16:
+    case PTX_F16X2:
+    case PTX_BF16:
+    case PTX_BF16X2:
+        return p->atom == PTX_ATOM_ADD || p->atom == PTX_ATOM_EXCH ||
+               ((p->atom == PTX_ATOM_MIN || p->atom == PTX_ATOM_MAX) && p->type != PTX_F32 &&
+                   p->type != PTX_F64);
+    case PTX_B16:
+        return p->atom == PTX_ATOM_CAS;
+    case PTX_B32:
+    case PTX_U32:
+    case PTX_S32:
+    case PTX_B64:
+    case PTX_U64:
+    case PTX_S64:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool atomic(struct decoder *d)
+{
+    const struct ptx_inst *p = d->ptx;
+    bool has_dest = p->op == PTX_OP_ATOM;
+    unsigned n = has_dest ? 1 : 0, bytes = ptx_type_bytes(p->type);
+    uint32_t row;
+    bool is32;
+    int64_t imm;
+    if (p->vec > 1 || !atomic_known(p))
+        return decode_fail(d, "not known to the emulator");
+    uint32_t b = decode_source(d, &p->operand[n + 1], bytes);
+    uint32_t c = p->nr_operands > n + 2 ? decode_source(d, &p->operand[n + 2], bytes) : NO_ROW;
+    uint32_t dest = has_dest && !is_sink(&p->operand[0]) ? decode_dest(d, &p->operand[0], bytes, false)
+                                                         : NO_ROW;
+    if (!decode_address(d, &p->operand[n], &row, &is32, &imm))
+        return false;
+    struct inst *in = decode_emit(d, false);
+    in->kind = INST_ATOM;
+    in->a = row, in->b = b, in->c = c, in->d = dest;
+    in->address32 = is32;
+    in->imm = imm;
+    in->vec = 1;
+    in->elem_bytes = (uint8_t)bytes;
+    in->reg_bytes = bytes == 8 ? 8 : 4;
+    in->sub = (uint8_t)p->atom;
+    in->type = (uint8_t)p->type;
+    in->space = (uint8_t)p->space;
+    in->flags |= dest == NO_ROW ? INST_NO_DEST : 0;
+    memory_info(d, in);
+    if (p->atom == PTX_ATOM_ADD && ptx_type_is_float(p->type))
+        d->p->float_atomics = true;
+    return true;
+}
+
+static bool cp_async(struct decoder *d)
+{
+    const struct ptx_inst *p = d->ptx;
+    if (p->sub == PTX_SUB_COMMIT_GROUP || p->sub == PTX_SUB_WAIT_GROUP || p->sub == PTX_SUB_WAIT_ALL) {
+        decode_emit(d, false)->kind = INST_NOP;
+        decode_info(d)->class = PTX_CLASS_MEMORY;
+        decode_info(d)->unit = UNIT_LSU;
+        return !p->bulk || decode_fail(d, "not known to the emulator");
+    }
+    if (p->bulk || p->sub != PTX_SUB_NONE || p->nr_operands < 3 ||
+        p->operand[2].kind != PTX_OPERAND_IMM)
+        return decode_fail(d, "not known to the emulator");
+    uint32_t to, from;
+    bool to32, from32;
+    int64_t to_imm, from_imm;
+    bool sized = p->nr_operands > 3 && decode_reg_bytes(d, &p->operand[3]) != 1;
+    if (p->nr_operands > 3 && !sized)
+        return decode_fail(d, "ignore-src");
+    uint32_t size = sized ? decode_source(d, &p->operand[3], 4) : NO_ROW;
+    if (!decode_address(d, &p->operand[0], &to, &to32, &to_imm) ||
+        !decode_address(d, &p->operand[1], &from, &from32, &from_imm))
+        return false;
+    if (from32 || from_imm != (int32_t)from_imm)
+        return decode_fail(d, "a 32-bit global address");
+    struct inst *in = decode_emit(d, false);
+    in->kind = INST_CP_ASYNC;
+    in->a = to, in->b = from, in->c = size;
+    in->address32 = to32;
+    in->imm = to_imm;
+    in->target = (uint32_t)(int32_t)from_imm;
+    in->vec = 1;
+    in->elem_bytes = (uint8_t)p->operand[2].imm;
+    in->space = PTX_GLOBAL;
+    memory_info(d, in);
+    return true;
+}
+
+bool decode_memory(struct decoder *d)
+{
+    switch (d->ptx->op) {
+    case PTX_OP_ATOM:
+    case PTX_OP_RED:
+        return atomic(d);
+    case PTX_OP_CP:
+        return cp_async(d);
+    default:
+        return load_store(d);
+    }
+}
+
+/* --- barriers and collectives --- */
+
+static void sync_info(struct decoder *d, enum inst_unit unit, enum inst_latency latency)
+{
+    struct inst_info *info = decode_info(d);
+    info->class = ptx_op_class(d->ptx->op);
+    info->unit = unit;
+    info->latency = latency;
+}
+
+/* bar, barrier: a: number, b: thread count, c: predicate of .red, sub: enum ptx_sub, imm: what .red does */
+static bool barrier(struct decoder *d)
+{
+    const struct ptx_inst *p = d->ptx;
+    if (p->sub == PTX_SUB_WARP) {
+        uint32_t mask = decode_source(d, &p->operand[0], 4);
+        struct inst *in = decode_emit(d, false);
+        in->kind = INST_WARP_SYNC;
+        in->e = mask;
+        sync_info(d, UNIT_BRANCH, LATENCY_ALU);
+        return true;
+    }
+    if (p->scope == PTX_SCOPE_CLUSTER)
+        return decode_fail(d, "not known to the emulator");
+    bool red = p->sub == PTX_SUB_RED;
+    unsigned n = red ? 1 : 0, nr = p->nr_operands - n - (red ? 1 : 0);
+    uint32_t a = decode_source(d, &p->operand[n], 4);
+    uint32_t b = nr > 1 ? decode_source(d, &p->operand[n + 1], 4) : NO_ROW;
+    uint32_t dest = NO_ROW, c = NO_ROW;
+    if (red) {
+        c = decode_pred(d, &p->operand[p->nr_operands - 1]);
+        dest = p->atom == PTX_ATOM_POPC ? decode_dest(d, &p->operand[0], 4, false)
+                                        : decode_pred(d, &p->operand[0]);
+    }
+    struct inst *in = decode_emit(d, false);
+    in->kind = INST_BARRIER;
+    in->a = a, in->b = b, in->c = c, in->d = dest;
+    in->sub = (uint8_t)p->sub;
+    in->imm = p->atom == PTX_ATOM_POPC ? 0 : p->boolop;
+    in->flags |= red && p->operand[p->nr_operands - 1].negated ? INST_NEGATE_C : 0;
+    decode_info(d)->is_barrier = true;
+    sync_info(d, UNIT_BRANCH, LATENCY_ALU);
+    return true;
+}
+
+/* e: the mask of lanes; a, b, c: sources; d, d2: results (d2 and a vote's d may be predicates). */
+static bool collective(struct decoder *d)
+{
+    const struct ptx_inst *p = d->ptx;
+    unsigned n = p->nr_dests, last = p->nr_operands - 1;
+    bool pred_dest = p->op == PTX_OP_VOTE && p->vote != PTX_VOTE_BALLOT;
+    if (!p->sync)
+        return decode_fail(d, "without .sync");
+    uint32_t source[3] = {NO_ROW, NO_ROW, NO_ROW};
+    for (unsigned i = n; i < last && i - n < 3; i++) {
+        if (p->op == PTX_OP_VOTE)
+            source[i - n] = decode_pred(d, &p->operand[i]);
+        else
+            source[i - n] = decode_source(d, &p->operand[i], p->op == PTX_OP_MATCH && i == n
+                                                                 ? ptx_type_bytes(p->type)
+                                                                 : 4);
+    }
+    uint32_t mask = decode_source(d, &p->operand[last], 4);
+    uint32_t dest = pred_dest ? decode_pred(d, &p->operand[0]) : decode_dest(d, &p->operand[0], 4, false);
+    struct inst *in = decode_emit(d, false);
+    in->kind = INST_COLLECTIVE;
+    in->a = source[0], in->b = source[1], in->c = source[2], in->e = mask;
+    in->d = dest;
+    in->d2 = n > 1 && !is_sink(&p->operand[1]) ? decode_pred(d, &p->operand[1]) : NO_ROW;
+    in->flags |= p->op == PTX_OP_VOTE && p->operand[n].negated ? INST_NEGATE_C : 0;
+    in->run = sync_find(p, in);
+    bool ballot = p->op == PTX_OP_VOTE || p->op == PTX_OP_ELECT;
+    sync_info(d, ballot ? UNIT_ALU : UNIT_LSU, ballot ? LATENCY_ALU : LATENCY_SHUFFLE);
+    return in->run || decode_fail(d, "not known to the emulator");
+}
+
+bool decode_sync(struct decoder *d)
+{
+    if (d->ptx->op == PTX_OP_BAR || d->ptx->op == PTX_OP_BARRIER)
+        return barrier(d);
+    return collective(d);
+}
+
+/* --- calls --- */
+
+/* A hidden copy of arguments to the callee's frame, or of results back. Triples: to, from, bytes. */
+static bool copy_frame(struct decoder *d, const struct ptx_operand *list, const struct ptx_symbol *theirs,
+    uint32_t their_base, bool back)
+{
+    uint32_t triples[3 * 64];
+    if (list->nr > 64)
+        return decode_fail(d, "so many arguments");
+    for (uint32_t i = 0; i < list->nr; i++) {
+        const struct ptx_operand *o = &list->vec[i];
+        if (o->kind != PTX_OPERAND_SYMBOL)
+            return decode_fail(d, "arguments in registers");
+        uint64_t ours;
+        if (!decode_symbol(d, o->symbol, &ours))
+            return false;
+        uint32_t other = their_base + (uint32_t)theirs[i].offset;
+        triples[3 * i] = back ? (uint32_t)ours : other;
+        triples[3 * i + 1] = back ? other : (uint32_t)ours;
+        triples[3 * i + 2] =
+            (uint32_t)(theirs[i].bytes < o->symbol->bytes ? theirs[i].bytes : o->symbol->bytes);
+    }
+    struct inst *in = decode_emit(d, true);
+    in->kind = INST_COPY_FRAME;
+    in->vec = (uint8_t)list->nr;
+    in->rows = decode_copy(d, triples, 3 * list->nr * sizeof(*triples));
+    return true;
+}
+
+static bool call_external(struct decoder *d, const struct ptx_func *callee)
+{
+    const struct ptx_operand *args = &d->ptx->operand[2];
+    bool assertion = strcmp(callee->name, "__assertfail") == 0;
+    if (!assertion && strcmp(callee->name, "vprintf") != 0)
+        return decode_fail(d, "a function that is only declared");
+    uint32_t at[8] = {0};
+    for (uint32_t i = 0; i < args->nr && i < 8; i++) {
+        uint64_t address;
+        if (args->vec[i].kind != PTX_OPERAND_SYMBOL)
+            return decode_fail(d, "arguments in registers");
+        if (!decode_symbol(d, args->vec[i].symbol, &address))
+            return false;
+        at[i] = (uint32_t)address;
+    }
+    struct inst *in = decode_emit(d, false);
+    in->kind = assertion ? INST_ASSERT : INST_PRINT;
+    in->rows = decode_copy(d, at, sizeof(at));
+    decode_info(d)->class = PTX_CLASS_CONTROL;
+    decode_info(d)->unit = UNIT_BRANCH;
+    return true;
+}
+
+bool decode_call(struct decoder *d)
+{
+    const struct ptx_inst *p = d->ptx;
+    if (p->operand[1].kind != PTX_OPERAND_FUNC)
+        return decode_fail(d, "indirect calls");
+    const struct ptx_func *callee = p->operand[1].func;
+    struct frame *frame = decode_frame(d, callee);
+    if (!frame)
+        return call_external(d, callee);
+    if (p->operand[2].nr > callee->nr_params || p->operand[0].nr > callee->nr_rets)
+        return decode_fail(d, "more arguments than parameters");
+    if (p->operand[2].nr &&
+        !copy_frame(d, &p->operand[2], callee->params, frame->param_base, false))
+        return false;
+    decode_emit(d, false)->kind = INST_CALL;
+    decode_info(d)->class = PTX_CLASS_CONTROL;
+    decode_info(d)->unit = UNIT_BRANCH;
+    decode_info(d)->latency = LATENCY_ALU;
+    return !p->operand[0].nr || copy_frame(d, &p->operand[0], callee->rets, frame->ret_base, true);
+}

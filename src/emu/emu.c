@@ -1,0 +1,263 @@
+/* Owns the emulator object and its modules: memory for callers, loading, launching. */
+#include "emu/emu.h"
+
+#include "base/mem.h"
+#include "emu/decode.h"
+#include "emu/launch.h"
+#include "emu/memory.h"
+#include "ptx/ptx.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PARAM_BYTES = 32764, MAX_THREADS = 256 }; /* parameters: CUDA 12.1 and later, sm_70 and up */
+
+struct emu {
+    const struct chip *chip;
+    unsigned nr_threads;
+    struct emu_memory memory;
+    struct mem_buffer *params;
+};
+
+struct module_kernel {
+    const struct ptx_func *func;
+    struct program *program;
+    uint32_t *param_bytes, *param_offsets;
+};
+
+struct emu_module {
+    struct arena *arena;
+    struct ptx_module *ptx;
+    uint64_t *addresses; /* of ptx->globals */
+    struct module_kernel *kernels;
+    uint32_t nr_kernels;
+};
+
+struct emu *emu_create(const struct chip *chip, unsigned nr_threads)
+{
+    struct emu *emu = xcalloc(1, sizeof(*emu));
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    emu->chip = chip;
+    emu->nr_threads = nr_threads ? nr_threads : cores > 0 ? (unsigned)cores : 1;
+    emu->nr_threads = emu->nr_threads < MAX_THREADS ? emu->nr_threads : MAX_THREADS;
+    memory_init(&emu->memory, chip->dram_bytes);
+    struct err err;
+    emu->params = memory_alloc(&emu->memory, PARAM_BYTES + 4, "the kernel parameters", &err);
+    emu->params->all_init = emu->params->constant = true;
+    return emu;
+}
+
+void emu_destroy(struct emu *emu)
+{
+    if (!emu)
+        return;
+    memory_finish(&emu->memory);
+    free(emu);
+}
+
+uint64_t emu_alloc(struct emu *emu, uint64_t bytes, const char *name, struct err *err)
+{
+    struct mem_buffer *buffer = memory_alloc(&emu->memory, bytes, name, err);
+    return buffer ? buffer->base : 0;
+}
+
+void emu_free(struct emu *emu, uint64_t address)
+{
+    memory_free(&emu->memory, address);
+}
+
+static struct mem_buffer *range(
+    struct emu *emu, uint64_t address, uint64_t nr, const char *what, struct err *err)
+{
+    struct mem_buffer *buffer = memory_find(&emu->memory, address, nr);
+    if (!buffer)
+        err_set(err, "%s of %llu bytes at 0x%llx: not within one buffer of the emulator", what,
+            (unsigned long long)nr, (unsigned long long)address);
+    return buffer;
+}
+
+bool emu_write(struct emu *emu, uint64_t address, const void *bytes, uint64_t nr, struct err *err)
+{
+    struct mem_buffer *buffer = range(emu, address, nr, "write", err);
+    if (!buffer)
+        return false;
+    if (nr)
+        memcpy(buffer->host + (address - buffer->base), bytes, nr);
+    memory_set_init(buffer, address - buffer->base, nr, true);
+    return true;
+}
+
+bool emu_read(struct emu *emu, uint64_t address, void *bytes, uint64_t nr, struct err *err)
+{
+    struct mem_buffer *buffer = range(emu, address, nr, "read", err);
+    if (buffer && nr)
+        memcpy(bytes, buffer->host + (address - buffer->base), nr);
+    return buffer != NULL;
+}
+
+bool emu_fill(struct emu *emu, uint64_t address, uint8_t byte, uint64_t nr, bool initialised,
+    struct err *err)
+{
+    struct mem_buffer *buffer = range(emu, address, nr, "fill", err);
+    if (!buffer)
+        return false;
+    memset(buffer->host + (address - buffer->base), byte, nr);
+    memory_set_init(buffer, address - buffer->base, nr, initialised);
+    return true;
+}
+
+/* --- modules --- */
+
+static bool place_globals(struct emu *emu, struct emu_module *m, struct err *err)
+{
+    const struct ptx_module *ptx = m->ptx;
+    m->addresses = arena_array(m->arena, ptx->nr_globals + 1, sizeof(*m->addresses));
+    for (uint32_t i = 0; i < ptx->nr_globals; i++) {
+        const struct ptx_symbol *s = ptx->globals[i];
+        struct mem_buffer *b = memory_alloc(&emu->memory, s->bytes, s->name, err);
+        if (!b)
+            return false;
+        m->addresses[i] = b->base;
+        memset(b->host, 0, s->bytes);
+        if (s->init)
+            memcpy(b->host, s->init, s->bytes);
+        b->all_init = true;
+        b->constant = s->space == PTX_CONST;
+    }
+    for (uint32_t i = 0; i < ptx->nr_globals; i++) {
+        const struct ptx_symbol *s = ptx->globals[i];
+        uint8_t *host = memory_find(&emu->memory, m->addresses[i], 0)->host;
+        for (uint32_t j = 0; j < s->nr_init_symbols; j++) {
+            for (uint32_t g = 0; g < ptx->nr_globals; g++) {
+                uint64_t addend;
+                if (ptx->globals[g] != s->init_symbol[j])
+                    continue;
+                memcpy(&addend, host + s->init_at[j], 8);
+                addend += m->addresses[g];
+                memcpy(host + s->init_at[j], &addend, 8);
+            }
+        }
+    }
+    return true;
+}
+
+static void fill_params(struct emu_module *m, struct module_kernel *k)
+{
+    k->param_bytes = arena_array(m->arena, k->func->nr_params + 1, sizeof(uint32_t));
+    k->param_offsets = arena_array(m->arena, k->func->nr_params + 1, sizeof(uint32_t));
+    for (uint32_t i = 0; i < k->func->nr_params; i++) {
+        k->param_bytes[i] = (uint32_t)k->func->params[i].bytes;
+        k->param_offsets[i] = (uint32_t)k->func->params[i].offset;
+    }
+}
+
+static bool decode_all(struct emu *emu, struct emu_module *m, struct emu_result *result)
+{
+    const struct ptx_module *ptx = m->ptx;
+    struct decode_env env = {.param_address = emu->params->base,
+        .symbols = ptx->globals,
+        .addresses = m->addresses,
+        .nr_symbols = ptx->nr_globals};
+    m->kernels = arena_array(m->arena, ptx->nr_funcs + 1, sizeof(*m->kernels));
+    for (uint32_t i = 0; i < ptx->nr_funcs; i++) {
+        if (!ptx->funcs[i]->is_entry)
+            continue;
+        struct module_kernel *k = &m->kernels[m->nr_kernels];
+        struct decode_problem problem = {0};
+        k->func = ptx->funcs[i];
+        k->program = decode_kernel(k->func, &env, m->arena, &problem);
+        if (!k->program) {
+            result->verdict = VERDICT_UNSUPPORTED;
+            result->line = problem.line;
+            snprintf(result->text, sizeof(result->text), "unsupported: %s", problem.text);
+            return false;
+        }
+        fill_params(m, k);
+        m->nr_kernels++;
+    }
+    return true;
+}
+
+void emu_unload(struct emu *emu, struct emu_module *module)
+{
+    if (!module)
+        return;
+    for (uint32_t i = 0; module->addresses && i < module->ptx->nr_globals; i++)
+        memory_free(&emu->memory, module->addresses[i]);
+    ptx_destroy(module->ptx);
+    arena_destroy(module->arena);
+    free(module);
+}
+
+bool emu_load(struct emu *emu, const char *ptx, size_t ptx_bytes, struct emu_module **module,
+    struct emu_result *result, struct err *err)
+{
+    struct ptx_problem problem = {0};
+    *module = NULL;
+    *result = (struct emu_result){.verdict = VERDICT_OK};
+    struct ptx_module *parsed = ptx_parse(ptx, ptx_bytes, &problem);
+    if (!parsed) {
+        result->verdict = problem.unsupported ? VERDICT_UNSUPPORTED : VERDICT_NO_COMPILE;
+        result->line = problem.line;
+        snprintf(result->text, sizeof(result->text), "%s: %s (line %u of the PTX)",
+            problem.unsupported ? "unsupported" : "bad PTX", problem.text, problem.text_line);
+        return true;
+    }
+    struct emu_module *m = xcalloc(1, sizeof(*m));
+    m->arena = arena_create();
+    m->ptx = parsed;
+    bool placed = place_globals(emu, m, err);
+    if (!placed || !decode_all(emu, m, result)) {
+        emu_unload(emu, m);
+        return placed;
+    }
+    *module = m;
+    return true;
+}
+
+static const struct module_kernel *find_kernel(const struct emu_module *m, const char *name)
+{
+    for (uint32_t i = 0; i < m->nr_kernels; i++) {
+        if (strcmp(m->kernels[i].func->name, name) == 0)
+            return &m->kernels[i];
+    }
+    return NULL;
+}
+
+bool emu_params(const struct emu_module *module, const char *kernel, unsigned *nr,
+    const uint32_t **bytes_each, const uint32_t **offsets, uint32_t *total_bytes)
+{
+    const struct module_kernel *k = find_kernel(module, kernel);
+    if (!k)
+        return false;
+    *nr = k->func->nr_params;
+    *bytes_each = k->param_bytes;
+    *offsets = k->param_offsets;
+    *total_bytes = k->func->param_bytes;
+    return true;
+}
+
+bool emu_launch(struct emu *emu, const struct emu_module *module, const struct emu_launch *launch,
+    struct arena *arena, struct emu_result *result, struct err *err)
+{
+    const struct module_kernel *k = find_kernel(module, launch->kernel);
+    if (!k)
+        return err_set(err, "no kernel named %s in the module", launch->kernel);
+    *result = (struct emu_result){.verdict = VERDICT_OK};
+    if (!launch_check(emu->chip, k->program, launch, result))
+        return true;
+    if (k->func->param_bytes)
+        memcpy(emu->params->host, launch->params, k->func->param_bytes);
+    const uint32_t *g = launch->grid, *b = launch->block;
+    struct emu_run run = {.chip = emu->chip,
+        .program = k->program,
+        .launch = launch,
+        .memory = &emu->memory,
+        .nr_threads = b[0] * b[1] * b[2],
+        .shared_bytes = k->program->shared_static_bytes + launch->smem_bytes,
+        .nr_blocks = (uint64_t)g[0] * g[1] * g[2]};
+    run.nr_warps = (run.nr_threads + WARP_LANES - 1) / WARP_LANES;
+    return launch_run(&run, emu->nr_threads, arena, result, err);
+}

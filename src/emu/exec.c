@@ -1,0 +1,253 @@
+/* Owns the interpreter loop: runs a block's warps until all are done or something is wrong. */
+#include "emu/exec.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* Warp instructions before another side, or another warp, gets its turn: spin locks then make
+ * progress whichever lane holds the lock. */
+enum { SIDE_QUANTUM = 2000, WARP_QUANTUM = 50000, STEPS_PER_CHECK = 1 << 16 };
+
+bool exec_fault(struct worker *k, enum verdict verdict, uint32_t pc, const char *format, ...)
+{
+    struct emu_fault *fault = &k->fault;
+    fault->verdict = verdict;
+    fault->block = k->block.index;
+    if (pc != NO_PC)
+        fault->line = k->program->info[pc].line;
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(fault->text, sizeof(fault->text), format, ap);
+    va_end(ap);
+    return false;
+}
+
+/* How a run of a split ended. */
+enum stop { STOP_SWITCH, STOP_FAULT };
+
+static bool trap(struct worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
+{
+    unsigned thread = w->index * WARP_LANES + (unsigned)__builtin_ctz(mask);
+    const uint32_t *block = k->exec->run.launch->block;
+    return exec_fault(k, VERDICT_FAULT, pc, "trap by thread (%u,%u,%u) of block (%u,%u,%u)",
+        thread % block[0], thread / block[0] % block[1], thread / block[0] / block[1],
+        k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
+}
+
+/* __assertfail(message, file, line, function, char_size) */
+static bool assertion(struct worker *k, const struct warp *w, const struct inst *in, uint32_t pc,
+    uint32_t mask)
+{
+    unsigned lane = (unsigned)__builtin_ctz(mask), thread = w->index * WARP_LANES + lane;
+    const uint32_t *block = k->exec->run.launch->block;
+    const uint8_t *frame = w->local + (size_t)lane * k->program->local_bytes;
+    uint64_t address;
+    uint32_t line;
+    char message[200] = "?";
+    memcpy(&address, frame + in->rows[0], 8);
+    memcpy(&line, frame + in->rows[2], 4);
+    access_string(k, address, message, sizeof(message));
+    exec_fault(k, VERDICT_FAULT, pc,
+        "assertion failed: %s (line %u) by thread (%u,%u,%u) of block (%u,%u,%u)", message, line,
+        thread % block[0], thread / block[0] % block[1], thread / block[0] / block[1],
+        k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
+    if (k->fault.line == 0)
+        k->fault.line = line;
+    return false;
+}
+
+static void read_clock(struct worker *k, uint8_t *file, const struct inst *in, uint32_t mask)
+{
+    /* one cycle a warp instruction: monotonic, and the same in every run */
+    uint64_t now = in->sub == PTX_SR_GLOBALTIMER ? k->steps * 1000 : k->steps;
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        if (!(mask >> l & 1))
+            continue;
+        if (in->reg_bytes == 8)
+            ((uint64_t *)(file + in->d))[l] = now;
+        else
+            ((uint32_t *)(file + in->d))[l] =
+                in->sub == PTX_SR_CLOCK_HI ? (uint32_t)(now >> 32) : (uint32_t)now;
+    }
+}
+
+static void tell_inst(struct worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
+{
+    if (k->program->insts[pc].flags & INST_HIDDEN)
+        return;
+    for (unsigned i = 0; i < k->nr_listeners; i++) {
+        if (k->listeners[i]->wants_insts)
+            k->listeners[i]->class->inst(k->listeners[i], w->index, pc, mask);
+    }
+}
+
+static bool over_limit(struct worker *k, uint32_t pc)
+{
+    struct exec *x = k->exec;
+    uint64_t add = k->steps - k->steps_checked;
+    k->steps_checked = k->steps;
+    uint64_t all = atomic_fetch_add_explicit(&x->steps, add, memory_order_relaxed) + add;
+    if (all > x->step_limit)
+        return !exec_fault(k, VERDICT_TIMEOUT, pc,
+            "more than %" PRIu64 " warp instructions; block (%u,%u,%u) was here", x->step_limit,
+            k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
+    if (atomic_load_explicit(&x->stop, memory_order_relaxed))
+        return !exec_fault(k, VERDICT_OK, pc, "stopped");
+    return false;
+}
+
+/* Everything but ALU operations and branches without divergence. *s may change. False: fault. */
+static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
+{
+    const struct inst *in = &k->program->insts[pc];
+    struct split *split = &w->splits[s];
+    split->pc = pc + 1;
+    switch (in->kind) {
+    case INST_LOAD:
+        return !mask || access_load(k, w, in, pc, mask);
+    case INST_STORE:
+        return !mask || access_store(k, w, in, pc, mask);
+    case INST_ATOM:
+        return !mask || access_atomic(k, w, in, pc, mask);
+    case INST_CP_ASYNC:
+        return !mask || access_cp_async(k, w, in, pc, mask);
+    case INST_COPY_FRAME:
+        access_copy_frame(k, w, in, mask);
+        return true;
+    case INST_CALL:
+        if (mask)
+            warp_call(w, s, mask, in->target, pc + 1);
+        return true;
+    case INST_RET:
+        if (mask)
+            warp_return(w, s, mask);
+        sync_lanes_left(k, w, pc);
+        return true;
+    case INST_EXIT:
+        if (mask)
+            warp_exit(w, s, mask);
+        sync_lanes_left(k, w, pc);
+        return true;
+    case INST_BARRIER:
+        return !mask || sync_barrier(k, w, s, pc, mask);
+    case INST_WARP_SYNC:
+    case INST_COLLECTIVE:
+        return !mask || sync_collective(k, w, s, pc, mask);
+    case INST_CLOCK:
+        read_clock(k, w->file, in, mask);
+        return true;
+    case INST_TRAP:
+        return !mask || trap(k, w, pc, mask);
+    case INST_ASSERT:
+        return !mask || assertion(k, w, in, pc, mask);
+    default:
+        return true;
+    }
+}
+
+/* Runs one ready split until it waits, ends, splits or has had its turn. */
+static bool run_split(struct worker *k, struct warp *w, uint16_t s, unsigned quantum)
+{
+    const struct inst *insts = k->program->insts;
+    struct pc_count *counts = k->counts;
+    uint8_t *file = w->file;
+    uint32_t pc = w->splits[s].pc, mask = w->splits[s].mask;
+    const uint32_t rpc = w->splits[s].rpc;
+    const bool tell = k->wants_insts;
+    uint64_t steps = 0;
+    for (;;) {
+        if (pc == rpc) {
+            w->splits[s].pc = pc;
+            k->steps += steps;
+            warp_arrive(w, s);
+            return true;
+        }
+        const struct inst *in = &insts[pc];
+        uint32_t guard = *(const uint32_t *)(file + in->guard);
+        uint32_t m = mask & (in->guard_negated ? ~guard : guard);
+        counts[pc].warps++;
+        counts[pc].lanes += (unsigned)__builtin_popcount(m);
+        steps++;
+        if (tell)
+            tell_inst(k, w, pc, m);
+        if (in->kind == INST_ALU) {
+            if (m)
+                in->run(file, in, m);
+            pc++;
+            continue;
+        }
+        if (in->kind == INST_BRANCH) {
+            if (m == mask || m == 0) {
+                pc = m ? in->target : pc + 1;
+                if (steps < quantum)
+                    continue;
+                w->splits[s].pc = pc;
+            } else {
+                counts[pc].divergent++;
+                w->splits[s].pc = pc;
+                warp_diverge(w, s, m, in->target, pc + 1, in->reconverge);
+            }
+            k->steps += steps;
+            return true;
+        }
+        k->steps += steps;
+        steps = 0;
+        bool go_on = in->kind == INST_LOAD || in->kind == INST_STORE || in->kind == INST_ATOM ||
+                     in->kind == INST_NOP;
+        if (!step_other(k, w, s, pc, m))
+            return false;
+        if (!go_on && (w->splits[s].state != SPLIT_READY || w->current != s))
+            return true;
+        if (!go_on && w->splits[s].pc != pc + 1)
+            return true;
+        mask = w->splits[s].mask;
+        pc++;
+    }
+}
+
+/* Until every leaf waits, the warp is done, or it has had its turn. */
+static bool run_warp(struct worker *k, struct warp *w)
+{
+    uint64_t end = k->steps + WARP_QUANTUM;
+    while (!w->done && k->steps < end) {
+        uint16_t s = w->current;
+        if (w->splits[s].state != SPLIT_READY) {
+            s = warp_ready(w, s);
+            if (s == NO_SPLIT)
+                return true;
+            w->current = s;
+        }
+        uint64_t before = k->steps;
+        if (!run_split(k, w, s, SIDE_QUANTUM))
+            return false;
+        if (k->steps - k->steps_checked > STEPS_PER_CHECK) {
+            if (over_limit(k, w->splits[s].pc < k->program->nr_insts ? w->splits[s].pc : 0))
+                return false;
+        }
+        /* a side that used its whole turn may be spinning: let another one try */
+        if (k->steps - before >= SIDE_QUANTUM && w->splits[w->current].state == SPLIT_READY) {
+            uint16_t other = warp_ready(w, w->current);
+            w->current = other == NO_SPLIT ? w->current : other;
+        }
+    }
+    return true;
+}
+
+bool exec_block(struct worker *k)
+{
+    unsigned done = 0;
+    while (done < k->nr_warps) {
+        uint64_t before = k->steps;
+        done = 0;
+        for (unsigned i = 0; i < k->nr_warps; i++) {
+            if (!k->warps[i].done && !run_warp(k, &k->warps[i]))
+                return false;
+            done += k->warps[i].done;
+        }
+        if (done < k->nr_warps && k->steps == before)
+            return sync_deadlock(k);
+    }
+    return true;
+}

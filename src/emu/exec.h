@@ -1,0 +1,150 @@
+/* The interpreter's own state: a worker thread, the block it runs, its warps and the sides into which
+ * a warp splits. Private to emu/: exec.c runs, warp.c splits and joins, access.c touches memory, sync.c
+ * waits, launch.c starts it all. */
+#ifndef KEET_EMU_EXEC_H
+#define KEET_EMU_EXEC_H
+
+#include "emu/event.h"
+#include "emu/memory.h"
+
+#include <stdatomic.h>
+
+#define NO_PC 0xffffffffu
+#define NO_SPLIT 0xffffu
+enum { MAX_BARRIERS = 16 };
+
+/* A warp's lanes form a tree of splits. Leaves execute; a split whose lanes diverged waits at the pc
+ * where its sides meet again, or, for a call, at the return, until no side is left; then it goes on
+ * with the lanes that came. Lanes that exit never come, so they hold nobody up. */
+enum split_state {
+    SPLIT_FREE,
+    SPLIT_READY,
+    SPLIT_AT_BARRIER,
+    SPLIT_AT_SYNC, /* waits for lanes of need */
+    SPLIT_PARENT   /* mask: the lanes that have come */
+};
+
+struct split {
+    uint32_t pc, rpc, mask, need;
+    uint16_t parent, nr_sides;
+    uint8_t state, barrier;
+    bool is_call;
+    bool counted; /* barrier with a thread count: arrivals are warps */
+};
+
+struct warp {
+    uint8_t *file, *local;
+    struct split *splits;
+    size_t cap_splits;
+    unsigned index;       /* in the block */
+    uint32_t live;        /* lanes not exited */
+    uint16_t current;
+    bool done;
+};
+
+struct barrier {
+    unsigned arrived, expected; /* threads; expected 0: all live ones */
+    unsigned waiting;           /* splits */
+    unsigned true_threads, red_threads;
+};
+
+/* What an instruction's last access looked like, so that the same shape is not counted twice. */
+struct pattern {
+    uint32_t mask, base_mod;
+    uint32_t rel[WARP_LANES];
+    uint16_t sectors, ideal, lines, wavefronts;
+};
+
+struct pc_cache { /* the buffer that this instruction used last: addresses within [first, end) */
+    uint64_t first, end;
+    struct mem_buffer *buffer;
+};
+
+struct exec { /* one launch, shared by its workers */
+    struct emu_run run;
+    const uint8_t *params;
+    bool counting, listening;
+    uint64_t step_limit;
+    const uint64_t *block_list; /* sampled block numbers, NULL: all */
+    const double *block_weight;
+    const bool *block_traced;
+    uint64_t nr_run;
+    atomic_uint_fast64_t next_block, steps;
+    atomic_bool stop;
+    atomic_uint_fast64_t fault_block; /* lowest so far */
+    const char *module_text;
+};
+
+enum { MAX_LISTENERS = 4 };
+
+struct worker {
+    struct exec *exec;
+    const struct program *program;
+    struct emu_memory *memory;
+    struct emu_block block;
+    struct warp *warps;
+    unsigned nr_warps, nr_threads, nr_done;
+    unsigned live_threads;
+    uint8_t *files, *locals, *shared;
+    uint32_t shared_bytes;
+    struct barrier barriers[MAX_BARRIERS];
+    struct pc_count *counts;
+    struct pc_cache *caches;
+    struct pattern *patterns; /* NULL when nothing counts */
+    uint64_t steps, steps_checked, quantum;
+    bool counting, wants_insts, wants_access, float_atomics;
+    struct emu_listener *listeners[MAX_LISTENERS];
+    unsigned nr_listeners;
+    struct emu_fault fault; /* of the running block */
+    struct emu_fault first; /* lowest block so far */
+};
+
+/* exec.c */
+bool exec_block(struct worker *k); /* false: k->fault says why */
+bool exec_fault(struct worker *k, enum verdict verdict, uint32_t pc, const char *format, ...)
+    __attribute__((format(printf, 4, 5))); /* always false */
+
+/* warp.c */
+void warp_start(struct warp *w, uint32_t live, uint32_t entry);
+uint16_t warp_new_split(struct warp *w);
+/* Divide split s: `taken` goes to `target`, the rest of s to `fall`; they meet at `meet`. */
+void warp_diverge(
+    struct warp *w, uint16_t s, uint32_t taken, uint32_t target, uint32_t fall, uint32_t meet);
+void warp_arrive(struct warp *w, uint16_t s);                /* s is at its rpc */
+void warp_call(struct warp *w, uint16_t s, uint32_t mask, uint32_t target, uint32_t back);
+void warp_return(struct warp *w, uint16_t s, uint32_t mask); /* to the nearest call */
+void warp_exit(struct warp *w, uint16_t s, uint32_t mask);
+uint16_t warp_ready(const struct warp *w, uint16_t after);   /* a ready leaf, NO_SPLIT when none */
+
+/* access.c */
+bool access_load(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+bool access_store(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+bool access_atomic(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+bool access_cp_async(
+    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+void access_copy_frame(struct worker *k, struct warp *w, const struct inst *in, uint32_t mask);
+bool access_string(struct worker *k, uint64_t address, char *text, size_t bytes);
+
+/* atom.c */
+void atom_lane(const struct inst *in, uint8_t *at, const uint64_t operand[2], uint64_t *old);
+
+/* count.c */
+struct access_shape {
+    uint16_t sectors, ideal, lines, wavefronts;
+};
+enum access_kind { ACCESS_UNIFORM, ACCESS_CONTIGUOUS, ACCESS_OTHER };
+void count_access(struct worker *k, uint32_t pc, enum ptx_space space, uint32_t mask,
+    enum access_kind kind, unsigned bytes, const uint64_t *address, struct access_shape *shape);
+struct emu_result;
+bool count_fill(const struct exec *x, const struct pc_count *counts, double scale,
+    struct arena *arena, struct emu_result *result);
+
+/* sync.c */
+/* Each returns with the split ready (done, go on) or waiting; false: fault. */
+bool sync_barrier(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask);
+bool sync_collective(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask);
+void sync_lanes_left(struct worker *k, struct warp *w, uint32_t pc); /* after an exit */
+bool sync_deadlock(struct worker *k);
+sem_fn *sync_find(const struct ptx_inst *ptx, struct inst *in);
+
+#endif

@@ -1,0 +1,164 @@
+/* For the sem_*.c files: what an operation does to 32 lanes, written as plain loops that compilers
+ * vectorise. Each sem file is compiled several times, once per instruction set (CMakeLists.txt
+ * defines KEET_LANES), and exports one function per variant, LANES(sem_x), that picks the loop for a
+ * PTX instruction or says NULL. sem.c chooses the variant at run time.
+ *
+ * Aliasing: a destination row may be a source row, element by element, never shifted: IVDEP says so. */
+#ifndef KEET_EMU_LANES_H
+#define KEET_EMU_LANES_H
+
+#include "emu/inst.h"
+
+#include <math.h>
+#include <string.h>
+
+#ifndef KEET_LANES
+#define KEET_LANES base
+#endif
+#define LANES_JOIN2(a, b) a##_##b
+#define LANES_JOIN(a, b) LANES_JOIN2(a, b)
+#define LANES(name) LANES_JOIN(name, KEET_LANES)
+
+#if defined(__clang__)
+#define IVDEP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define IVDEP _Pragma("GCC ivdep")
+#endif
+
+#define FULL_MASK 0xffffffffu
+
+/* Functions of one, two and three sources. S: element of the source rows, D: of the destination row;
+ * C: the type in which x, y, z are seen; U: the unsigned type of the result's width, so that 16-bit
+ * results stay zero-extended. */
+#define LANE_OP1(name, D, U, S, C, expr)                                                           \
+    static void name(uint8_t *file, const struct inst *in, uint32_t mask)                          \
+    {                                                                                              \
+        D *d = (D *)(file + in->d);                                                                \
+        const S *a = (const S *)(file + in->a);                                                    \
+        if (mask == FULL_MASK) {                                                                   \
+            IVDEP for (unsigned l = 0; l < 32; l++)                                                \
+            {                                                                                      \
+                C x = (C)a[l];                                                                     \
+                d[l] = (D)(U)(expr);                                                               \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        IVDEP for (unsigned l = 0; l < 32; l++)                                                    \
+        {                                                                                          \
+            C x = (C)a[l];                                                                         \
+            D r = (D)(U)(expr);                                                                    \
+            d[l] = (mask >> l & 1) ? r : d[l];                                                     \
+        }                                                                                          \
+    }
+
+#define LANE_OP2(name, D, U, S, C, expr)                                                           \
+    static void name(uint8_t *file, const struct inst *in, uint32_t mask)                          \
+    {                                                                                              \
+        D *d = (D *)(file + in->d);                                                                \
+        const S *a = (const S *)(file + in->a), *b = (const S *)(file + in->b);                    \
+        if (mask == FULL_MASK) {                                                                   \
+            IVDEP for (unsigned l = 0; l < 32; l++)                                                \
+            {                                                                                      \
+                C x = (C)a[l], y = (C)b[l];                                                        \
+                d[l] = (D)(U)(expr);                                                               \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        IVDEP for (unsigned l = 0; l < 32; l++)                                                    \
+        {                                                                                          \
+            C x = (C)a[l], y = (C)b[l];                                                            \
+            D r = (D)(U)(expr);                                                                    \
+            d[l] = (mask >> l & 1) ? r : d[l];                                                     \
+        }                                                                                          \
+    }
+
+/* The third source has the destination's element (mad.wide); Z is the type in which it is seen. */
+#define LANE_OP3(name, D, U, S, C, Z, expr)                                                        \
+    static void name(uint8_t *file, const struct inst *in, uint32_t mask)                          \
+    {                                                                                              \
+        D *d = (D *)(file + in->d);                                                                \
+        const S *a = (const S *)(file + in->a), *b = (const S *)(file + in->b);                    \
+        const D *c = (const D *)(file + in->c);                                                    \
+        if (mask == FULL_MASK) {                                                                   \
+            IVDEP for (unsigned l = 0; l < 32; l++)                                                \
+            {                                                                                      \
+                C x = (C)a[l], y = (C)b[l];                                                        \
+                Z z = (Z)c[l];                                                                     \
+                d[l] = (D)(U)(expr);                                                               \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        IVDEP for (unsigned l = 0; l < 32; l++)                                                    \
+        {                                                                                          \
+            C x = (C)a[l], y = (C)b[l];                                                            \
+            Z z = (Z)c[l];                                                                         \
+            D r = (D)(U)(expr);                                                                    \
+            d[l] = (mask >> l & 1) ? r : d[l];                                                     \
+        }                                                                                          \
+    }
+
+/* Index of an integer type in a table { u16, s16, u32, s32, u64, s64 }; -1 otherwise. */
+static inline int lanes_int_index(enum ptx_type type)
+{
+    switch (type) {
+    case PTX_U16:
+    case PTX_B16:
+        return 0;
+    case PTX_S16:
+        return 1;
+    case PTX_U32:
+    case PTX_B32:
+        return 2;
+    case PTX_S32:
+        return 3;
+    case PTX_U64:
+    case PTX_B64:
+        return 4;
+    case PTX_S64:
+        return 5;
+    default:
+        return -1;
+    }
+}
+
+static inline float lanes_f32(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, 4);
+    return f;
+}
+
+static inline uint32_t lanes_bits(float f)
+{
+    uint32_t bits;
+    memcpy(&bits, &f, 4);
+    return bits;
+}
+
+static inline double lanes_f64(uint64_t bits)
+{
+    double f;
+    memcpy(&f, &bits, 8);
+    return f;
+}
+
+static inline uint64_t lanes_bits64(double f)
+{
+    uint64_t bits;
+    memcpy(&bits, &f, 8);
+    return bits;
+}
+
+/* A subnormal becomes a zero of its sign. */
+static inline uint32_t lanes_ftz(uint32_t bits)
+{
+    return (bits & 0x7f800000u) ? bits : bits & 0x80000000u;
+}
+
+/* f32 results that are NaN are the chip's canonical one. */
+static inline uint32_t lanes_nan32(float f)
+{
+    return f != f ? 0x7fffffffu : lanes_bits(f);
+}
+
+#endif

@@ -1,0 +1,460 @@
+/* Owns launches: the chip's limits, worker threads and their blocks, merging of results. */
+#include "emu/emu.h"
+
+#include "base/mem.h"
+#include "emu/exec.h"
+#include "emu/launch.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool refuse(struct emu_result *result, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The launch fails as a verdict; always true, for bool functions whose false is for the environment. */
+static bool refuse(struct emu_result *result, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(result->text, sizeof(result->text), format, ap);
+    va_end(ap);
+    result->verdict = VERDICT_LAUNCH_FAILED;
+    return true;
+}
+
+/* The chip's limits (CUDA programming guide, compute capability 9.0). */
+static bool within_limits(const struct chip *chip, const struct program *program,
+    const struct emu_launch *l, struct emu_result *result)
+{
+    static const uint32_t most_block[3] = {1024, 1024, 64};
+    static const uint32_t most_grid[3] = {0x7fffffff, 65535, 65535};
+    const struct ptx_func *f = program->func;
+    uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+    for (int i = 0; i < 3; i++) {
+        if (l->grid[i] == 0 || l->block[i] == 0)
+            return !refuse(result, "grid (%u,%u,%u) of blocks (%u,%u,%u): a dimension is zero",
+                l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2]);
+        if (l->block[i] > most_block[i])
+            return !refuse(result, "block (%u,%u,%u): dimension %c may be %u at most", l->block[0],
+                l->block[1], l->block[2], "xyz"[i], most_block[i]);
+        if (l->grid[i] > most_grid[i])
+            return !refuse(result, "grid (%u,%u,%u): dimension %c may be %u at most", l->grid[0],
+                l->grid[1], l->grid[2], "xyz"[i], most_grid[i]);
+        if (f->reqntid[0] && l->block[i] != (f->reqntid[i] ? f->reqntid[i] : 1))
+            return !refuse(result, "block (%u,%u,%u), but the kernel requires (%u,%u,%u)", l->block[0],
+                l->block[1], l->block[2], f->reqntid[0], f->reqntid[1], f->reqntid[2]);
+    }
+    if (threads > chip->max_threads_per_block)
+        return !refuse(result, "block of %" PRIu64 " threads, the limit is %u", threads,
+            chip->max_threads_per_block);
+    uint64_t most = f->maxntid[0];
+    for (int i = 1; i < 3; i++)
+        most *= f->maxntid[i] ? f->maxntid[i] : 1;
+    if (most && threads > most)
+        return !refuse(result, "block of %" PRIu64 " threads, but the kernel's __launch_bounds__ allows %" PRIu64,
+            threads, most);
+    uint64_t smem = (uint64_t)program->shared_static_bytes + l->smem_bytes;
+    if (program->shared_static_bytes > chip->smem_per_block_static_max_bytes)
+        return !refuse(result, "%u bytes of static shared memory, the limit is %u",
+            program->shared_static_bytes, chip->smem_per_block_static_max_bytes);
+    if (smem > chip->smem_per_block_max_bytes)
+        return !refuse(result, "%" PRIu64 " bytes of shared memory (%u static + %u dynamic), the limit is %u",
+            smem, program->shared_static_bytes, l->smem_bytes, chip->smem_per_block_max_bytes);
+    uint64_t warps = (threads + WARP_LANES - 1) / WARP_LANES;
+    uint64_t unit = chip->register_alloc_unit ? chip->register_alloc_unit : 256;
+    uint64_t per_warp = ((uint64_t)l->registers * WARP_LANES + unit - 1) / unit * unit;
+    if (warps * per_warp > chip->registers_per_sm)
+        return !refuse(result, "%u registers per thread x %" PRIu64 " threads: more than the %u of an SM",
+            l->registers, threads, chip->registers_per_sm);
+    if (l->params_bytes < f->param_bytes)
+        return !refuse(result, "%u bytes of parameters, the kernel takes %u", l->params_bytes, f->param_bytes);
+    return true;
+}
+
+/* --- a worker's rows and blocks --- */
+
+static void fill32(uint8_t *file, uint32_t offset, uint32_t value)
+{
+    for (unsigned l = 0; l < WARP_LANES; l++)
+        ((uint32_t *)(file + offset))[l] = value;
+}
+
+static void fill64(uint8_t *file, uint32_t offset, uint64_t value)
+{
+    for (unsigned l = 0; l < WARP_LANES; l++)
+        ((uint64_t *)(file + offset))[l] = value;
+}
+
+static void fill_constants(const struct exec *x, uint8_t *file)
+{
+    const struct program *p = x->run.program;
+    ((uint32_t *)file)[0] = ~0u;
+    ((uint32_t *)file)[1] = 0;
+    for (uint32_t i = 0; i < p->nr_consts; i++) {
+        if (p->consts[i].bytes == 8)
+            fill64(file, p->consts[i].offset, p->consts[i].value);
+        else
+            fill32(file, p->consts[i].offset, (uint32_t)p->consts[i].value);
+    }
+    for (uint32_t i = 0; i < p->nr_params; i++) {
+        const struct param_row *r = &p->params[i];
+        uint64_t v = 0;
+        memcpy(&v, x->params + r->param_offset, r->bytes);
+        unsigned shift = 64 - 8u * r->bytes;
+        if (r->sign_extend)
+            v = (uint64_t)((int64_t)(v << shift) >> shift);
+        if (r->row_bytes == 8)
+            fill64(file, r->offset, v);
+        else
+            fill32(file, r->offset, (uint32_t)v);
+    }
+}
+
+static uint32_t lane_mask(enum ptx_special special, unsigned lane)
+{
+    uint32_t eq = 1u << lane, lt = eq - 1;
+    switch (special) {
+    case PTX_SR_LANEMASK_EQ:
+        return eq;
+    case PTX_SR_LANEMASK_LE:
+        return lt | eq;
+    case PTX_SR_LANEMASK_LT:
+        return lt;
+    case PTX_SR_LANEMASK_GE:
+        return ~lt;
+    default:
+        return ~(lt | eq);
+    }
+}
+
+/* Specials that depend on the block or on nothing; lanes differ only in tid, laneid and lane masks. */
+static uint64_t special_value(const struct worker *k, enum ptx_special special, unsigned warp, unsigned lane)
+{
+    const struct emu_launch *l = k->exec->run.launch;
+    unsigned thread = warp * WARP_LANES + lane;
+    switch (special) {
+    case PTX_SR_TID_X:
+        return thread % l->block[0];
+    case PTX_SR_TID_Y:
+        return thread / l->block[0] % l->block[1];
+    case PTX_SR_TID_Z:
+        return thread / l->block[0] / l->block[1];
+    case PTX_SR_NTID_X:
+    case PTX_SR_NTID_Y:
+    case PTX_SR_NTID_Z:
+        return l->block[special - PTX_SR_NTID_X];
+    case PTX_SR_CTAID_X:
+    case PTX_SR_CTAID_Y:
+    case PTX_SR_CTAID_Z:
+        return k->block.ctaid[special - PTX_SR_CTAID_X];
+    case PTX_SR_NCTAID_X:
+    case PTX_SR_NCTAID_Y:
+    case PTX_SR_NCTAID_Z:
+        return l->grid[special - PTX_SR_NCTAID_X];
+    case PTX_SR_CLUSTERID_X:
+    case PTX_SR_CLUSTERID_Y:
+    case PTX_SR_CLUSTERID_Z:
+        return k->block.ctaid[special - PTX_SR_CLUSTERID_X];
+    case PTX_SR_NCLUSTERID_X:
+    case PTX_SR_NCLUSTERID_Y:
+    case PTX_SR_NCLUSTERID_Z:
+        return l->grid[special - PTX_SR_NCLUSTERID_X];
+    case PTX_SR_CLUSTER_NCTARANK:
+    case PTX_SR_CLUSTER_NCTAID_X:
+    case PTX_SR_CLUSTER_NCTAID_Y:
+    case PTX_SR_CLUSTER_NCTAID_Z:
+        return 1;
+    case PTX_SR_LANEID:
+        return lane;
+    case PTX_SR_WARPID:
+        return warp;
+    case PTX_SR_NWARPID:
+        return k->exec->run.chip->max_warps_per_sm;
+    case PTX_SR_SMID:
+        return k->block.index % k->exec->run.chip->nr_sms;
+    case PTX_SR_NSMID:
+        return k->exec->run.chip->nr_sms;
+    case PTX_SR_DYNAMIC_SMEM_SIZE:
+        return l->smem_bytes;
+    case PTX_SR_TOTAL_SMEM_SIZE:
+    case PTX_SR_AGGR_SMEM_SIZE:
+        return k->shared_bytes;
+    case PTX_SR_LANEMASK_EQ:
+    case PTX_SR_LANEMASK_LE:
+    case PTX_SR_LANEMASK_LT:
+    case PTX_SR_LANEMASK_GE:
+    case PTX_SR_LANEMASK_GT:
+        return lane_mask(special, lane);
+    default:
+        return 0;
+    }
+}
+
+static void fill_specials(const struct worker *k, unsigned warp, bool first)
+{
+    const struct program *p = k->program;
+    uint8_t *file = k->warps[warp].file;
+    for (uint32_t i = 0; i < p->nr_specials; i++) {
+        const struct special_row *r = &p->specials[i];
+        bool fixed = r->special <= PTX_SR_NTID_Z ||
+                     (r->special >= PTX_SR_LANEMASK_EQ && r->special <= PTX_SR_LANEMASK_GT);
+        if (fixed && !first)
+            continue;
+        for (unsigned l = 0; l < WARP_LANES; l++) {
+            uint64_t v = special_value(k, r->special, warp, l);
+            if (r->bytes == 8)
+                ((uint64_t *)(file + r->offset))[l] = v;
+            else
+                ((uint32_t *)(file + r->offset))[l] = (uint32_t)v;
+        }
+    }
+}
+
+static void worker_init(struct worker *k, struct exec *x)
+{
+    const struct program *p = x->run.program;
+    *k = (struct worker){.exec = x, .program = p, .memory = x->run.memory};
+    k->nr_threads = x->run.nr_threads;
+    k->nr_warps = x->run.nr_warps;
+    k->shared_bytes = x->run.shared_bytes;
+    k->counting = x->counting;
+    k->warps = xcalloc(k->nr_warps, sizeof(*k->warps));
+    k->files = aligned_alloc(256, (size_t)k->nr_warps * p->file_bytes);
+    k->locals = xcalloc((size_t)k->nr_warps * WARP_LANES + 1, p->local_bytes ? p->local_bytes : 1);
+    k->shared = aligned_alloc(256, ((size_t)k->shared_bytes + 511) / 256 * 256);
+    k->counts = xcalloc(p->nr_insts, sizeof(*k->counts));
+    k->caches = xcalloc(p->nr_insts, sizeof(*k->caches));
+    if (x->counting || x->listening)
+        k->patterns = xcalloc(p->nr_insts, sizeof(*k->patterns));
+    if (!k->files || !k->shared) {
+        fputs("out of memory\n", stderr);
+        abort();
+    }
+    for (unsigned i = 0; i < k->nr_warps; i++) {
+        k->warps[i].index = i;
+        k->warps[i].file = k->files + (size_t)i * p->file_bytes;
+        k->warps[i].local = k->locals + (size_t)i * WARP_LANES * p->local_bytes;
+        memset(k->warps[i].file, 0, p->file_bytes);
+        fill_constants(x, k->warps[i].file);
+        fill_specials(k, i, true);
+    }
+}
+
+static void worker_finish(struct worker *k)
+{
+    for (unsigned i = 0; i < k->nr_warps; i++)
+        free(k->warps[i].splits);
+    free(k->warps);
+    free(k->files);
+    free(k->locals);
+    free(k->shared);
+    free(k->counts);
+    free(k->caches);
+    free(k->patterns);
+}
+
+static void block_start(struct worker *k)
+{
+    const struct program *p = k->program;
+    k->live_threads = k->nr_threads;
+    memset(k->barriers, 0, sizeof(k->barriers));
+    memset(k->shared, 0xAA, k->shared_bytes);
+    if (p->local_bytes)
+        memset(k->locals, 0, (size_t)k->nr_warps * WARP_LANES * p->local_bytes);
+    for (unsigned i = 0; i < k->nr_warps; i++) {
+        unsigned first = i * WARP_LANES, nr = k->nr_threads - first;
+        memset(k->warps[i].file + p->vars_offset, 0, p->vars_bytes);
+        fill_specials(k, i, false);
+        warp_start(&k->warps[i], nr >= WARP_LANES ? ~0u : (1u << nr) - 1, p->entry);
+    }
+}
+
+static void tell_begin(struct worker *k)
+{
+    k->wants_insts = k->wants_access = false;
+    for (unsigned i = 0; i < k->nr_listeners; i++) {
+        struct emu_listener *l = k->listeners[i];
+        if (l->class->block_begin)
+            l->class->block_begin(l, &k->block);
+        k->wants_insts |= l->wants_insts && l->class->inst;
+        l->wants_access = l->wants_access && l->class->access;
+        k->wants_access |= l->wants_access;
+    }
+}
+
+static void tell_end(struct worker *k)
+{
+    for (unsigned i = 0; i < k->nr_listeners; i++) {
+        if (k->listeners[i]->class->block_end)
+            k->listeners[i]->class->block_end(k->listeners[i]);
+    }
+}
+
+static void run_block(struct worker *k, uint64_t i)
+{
+    struct exec *x = k->exec;
+    const uint32_t *grid = x->run.launch->grid;
+    uint64_t index = x->block_list ? x->block_list[i] : i;
+    k->block = (struct emu_block){.index = index,
+        .ctaid = {(uint32_t)(index % grid[0]), (uint32_t)(index / grid[0] % grid[1]),
+            (uint32_t)(index / grid[0] / grid[1])},
+        .weight = (double)x->run.nr_blocks / (double)x->nr_run,
+        .traced = launch_traced(i, x->nr_run)};
+    k->fault = (struct emu_fault){.verdict = VERDICT_OK};
+    tell_begin(k);
+    block_start(k);
+    bool ok = exec_block(k);
+    tell_end(k);
+    if (ok || k->fault.verdict == VERDICT_OK)
+        return;
+    if (k->first.verdict == VERDICT_OK || k->fault.block < k->first.block)
+        k->first = k->fault;
+    /* blocks below the lowest fault still run, so that the fault reported is always the same one */
+    uint64_t lowest = atomic_load(&x->fault_block);
+    while (i < lowest && !atomic_compare_exchange_weak(&x->fault_block, &lowest, i)) {
+    }
+    if (k->fault.verdict == VERDICT_TIMEOUT)
+        atomic_store(&x->stop, true);
+}
+
+static void *worker_run(void *argument)
+{
+    struct worker *k = argument;
+    struct exec *x = k->exec;
+    for (;;) {
+        uint64_t i = atomic_fetch_add(&x->next_block, 1);
+        if (i >= x->nr_run || i > atomic_load(&x->fault_block) || atomic_load(&x->stop))
+            return NULL;
+        run_block(k, i);
+    }
+}
+
+static void make_listeners(const struct exec *x, struct worker *k)
+{
+    const struct emu_launch *l = x->run.launch;
+    const struct emu_listener_class *classes[] = {l->find_races ? emu_races_class() : NULL,
+        l->find_uninit ? emu_uninit_class() : NULL, x->counting ? emu_time_class() : NULL};
+    for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
+        if (!classes[i])
+            continue;
+        struct emu_listener *made = classes[i]->create(&x->run);
+        made->class = classes[i];
+        k->listeners[k->nr_listeners++] = made;
+    }
+}
+
+static void add_counts(struct pc_count *into, const struct pc_count *from, uint32_t nr)
+{
+    /* a pc_count is a row of uint64_t */
+    uint64_t *a = (uint64_t *)into;
+    const uint64_t *b = (const uint64_t *)from;
+    for (size_t i = 0; i < nr * (sizeof(*into) / sizeof(*a)); i++)
+        a[i] += b[i];
+}
+
+static void merge(struct worker *workers, unsigned nr, struct emu_result *result)
+{
+    struct worker *k = &workers[0];
+    for (unsigned i = 1; i < nr; i++) {
+        struct worker *o = &workers[i];
+        add_counts(k->counts, o->counts, k->program->nr_insts);
+        k->float_atomics |= o->float_atomics;
+        if (o->first.verdict != VERDICT_OK &&
+            (k->first.verdict == VERDICT_OK || o->first.block < k->first.block))
+            k->first = o->first;
+        for (unsigned j = 0; j < k->nr_listeners; j++) {
+            if (k->listeners[j]->class->merge)
+                k->listeners[j]->class->merge(k->listeners[j], o->listeners[j]);
+            o->listeners[j]->class->destroy(o->listeners[j]);
+        }
+    }
+    result->float_atomics = k->float_atomics;
+    for (uint32_t pc = 0; pc < k->program->nr_insts; pc++)
+        result->thread_insts += k->program->info[pc].ptx ? k->counts[pc].lanes : 0;
+    if (k->first.verdict != VERDICT_OK) {
+        result->verdict = k->first.verdict;
+        result->line = k->first.line;
+        memcpy(result->text, k->first.text, sizeof(result->text));
+    }
+}
+
+static void report(struct exec *x, struct worker *k, struct arena *arena, struct emu_result *result)
+{
+    struct emu_listener *timed = NULL;
+    for (unsigned j = 0; j < k->nr_listeners; j++) {
+        if (k->listeners[j]->class == emu_time_class())
+            timed = k->listeners[j];
+    }
+    if (x->counting && result->verdict == VERDICT_OK) {
+        double scale = (double)x->run.nr_blocks / (double)x->nr_run;
+        struct emu_counts counts = {.pc = k->counts, .blocks_run = x->nr_run,
+            .blocks_all = x->run.nr_blocks, .scale = scale,
+            .unique_sectors = memory_count_touched(x->run.memory)};
+        count_fill(x, k->counts, scale, arena, result);
+        counters_set(&result->counters, METRIC_GLOBAL_UNIQUE_BYTES, 32.0 * (double)counts.unique_sectors,
+            x->nr_run < x->run.nr_blocks ? PROV_SAMPLED : PROV_COUNTED);
+        emu_time_model(&x->run, &counts, timed, &result->counters);
+    }
+    for (unsigned j = 0; j < k->nr_listeners; j++) {
+        if (k->listeners[j]->class->finish)
+            k->listeners[j]->class->finish(k->listeners[j], result);
+        k->listeners[j]->class->destroy(k->listeners[j]);
+    }
+}
+
+static bool start_threads(struct worker *workers, unsigned nr, struct err *err)
+{
+    pthread_t threads[256];
+    bool started[256] = {false};
+    for (unsigned i = 1; i < nr; i++)
+        started[i] = pthread_create(&threads[i], NULL, worker_run, &workers[i]) == 0;
+    worker_run(&workers[0]); /* does what threads that did not start would have done */
+    for (unsigned i = 1; i < nr; i++) {
+        if (started[i])
+            pthread_join(threads[i], NULL);
+    }
+    return true;
+}
+
+bool launch_run(const struct emu_run *run, unsigned nr_threads, struct arena *arena,
+    struct emu_result *result, struct err *err)
+{
+    const struct emu_launch *l = run->launch;
+    struct exec x = {.run = *run, .params = l->params};
+    x.counting = l->count || l->sample_blocks;
+    x.listening = l->find_races || l->find_uninit;
+    x.step_limit = l->step_limit ? l->step_limit : UINT64_C(1) << 36;
+    x.nr_run = run->nr_blocks;
+    uint64_t *list = NULL;
+    if (l->sample_blocks && l->sample_blocks < run->nr_blocks)
+        list = launch_sample(l, run->nr_blocks, &x.nr_run);
+    x.block_list = list;
+    atomic_init(&x.fault_block, UINT64_MAX);
+    if (x.counting)
+        memory_clear_touched(run->memory);
+    if (!l->find_uninit)
+        memory_assume_init(run->memory);
+    unsigned nr = nr_threads < x.nr_run ? nr_threads : (unsigned)x.nr_run;
+    struct worker *workers = xcalloc(nr, sizeof(*workers));
+    for (unsigned i = 0; i < nr; i++) {
+        worker_init(&workers[i], &x);
+        make_listeners(&x, &workers[i]);
+    }
+    bool ok = start_threads(workers, nr, err);
+    merge(workers, nr, result);
+    report(&x, &workers[0], arena, result);
+    for (unsigned i = 0; i < nr; i++)
+        worker_finish(&workers[i]);
+    free(workers);
+    free(list);
+    return ok;
+}
+
+bool launch_check(const struct chip *chip, const struct program *program,
+    const struct emu_launch *launch, struct emu_result *result)
+{
+    return within_limits(chip, program, launch, result);
+}

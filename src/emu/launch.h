@@ -1,0 +1,21 @@
+/* Between emu.c, launch.c and sample.c. Private to emu/. */
+#ifndef KEET_EMU_LAUNCH_H
+#define KEET_EMU_LAUNCH_H
+
+#include "emu/event.h"
+
+/* False: the result says LAUNCH_FAILED and why. */
+bool launch_check(const struct chip *chip, const struct program *program,
+    const struct emu_launch *launch, struct emu_result *result);
+bool launch_run(const struct emu_run *run, unsigned nr_threads, struct arena *arena,
+    struct emu_result *result, struct err *err);
+
+/* Rising block numbers, about launch->sample_blocks of them, each standing for nr_blocks / *nr; free()
+ * them. One from each of equally long stretches of the grid, so that edges count as often as they
+ * occur; the same for the same seed. */
+uint64_t *launch_sample(const struct emu_launch *launch, uint64_t nr_blocks, uint64_t *nr);
+
+/* Is the i-th of the nr blocks run one for the time model? At most EMU_TRACED_BLOCKS, evenly spread. */
+bool launch_traced(uint64_t i, uint64_t nr);
+
+#endif

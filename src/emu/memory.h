@@ -1,0 +1,49 @@
+/* Global memory: named buffers at addresses that are never used twice, far apart, so that a stray
+ * access lands in none of them. Private to emu/.
+ *
+ * A buffer's `init` has one bit per byte: written at least once. While all_init is set the bits mean
+ * nothing and every byte counts as written (after launches that did not look). `touched` has one byte
+ * per 32-byte sector, set by counted launches. */
+#ifndef KEET_EMU_MEMORY_H
+#define KEET_EMU_MEMORY_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mem_buffer {
+    uint64_t base, bytes;
+    uint8_t *host;
+    uint8_t *init;
+    uint8_t *touched;
+    bool all_init, constant;
+    char name[64];
+};
+
+struct emu_memory {
+    struct mem_buffer **buffers; /* rising addresses */
+    size_t nr, cap;
+    uint64_t next, used, limit;
+};
+
+void memory_init(struct emu_memory *memory, uint64_t limit_bytes);
+void memory_finish(struct emu_memory *memory);
+struct mem_buffer *memory_alloc(
+    struct emu_memory *memory, uint64_t bytes, const char *name, struct err *err);
+void memory_free(struct emu_memory *memory, uint64_t address);
+
+/* The buffer that holds all of [address, address + bytes); NULL when none does. */
+struct mem_buffer *memory_find(const struct emu_memory *memory, uint64_t address, uint64_t bytes);
+/* The buffer nearest to an address, for messages; NULL when there are no buffers. */
+struct mem_buffer *memory_nearest(const struct emu_memory *memory, uint64_t address);
+
+void memory_set_init(struct mem_buffer *buffer, uint64_t offset, uint64_t nr, bool initialised);
+/* After a launch that did not look: every byte counts as written. */
+void memory_assume_init(struct emu_memory *memory);
+bool memory_is_init(const struct mem_buffer *buffer, uint64_t offset, uint64_t nr);
+void memory_clear_touched(struct emu_memory *memory);
+uint64_t memory_count_touched(const struct emu_memory *memory); /* sectors */
+
+#endif

@@ -1,0 +1,203 @@
+/* Owns f16, f16x2, bf16, bf16x2 arithmetic. Values are computed in f32 or f64 and rounded once: f32
+ * holds sums and products of f16 well enough that rounding twice changes nothing (24 >= 2 * 11 + 2);
+ * fma and bf16 go through f64 rounded to odd. */
+#include "emu/half.h"
+
+static inline uint32_t half_ftz(const struct inst *in, uint32_t h)
+{
+    return in->flags & INST_FTZ && !(h & 0x7c00u) ? h & 0x8000u : h;
+}
+
+/* .sat clamps to [0, 1], NaN to 0; sub bit 3, .relu: negative and -0 to 0, NaN stays. */
+static inline uint32_t half_out(const struct inst *in, uint32_t h)
+{
+    bool nan = (h & 0x7fffu) > 0x7c00u;
+    h = half_ftz(in, h);
+    if (in->flags & INST_SAT)
+        h = nan || h & 0x8000u ? 0 : h > 0x3c00u ? 0x3c00u : h;
+    if (in->sub & 8)
+        h = !nan && h & 0x8000u ? 0 : h;
+    return h;
+}
+
+static inline uint32_t bf16_out(const struct inst *in, uint32_t h)
+{
+    bool nan = (h & 0x7fffu) > 0x7f80u;
+    if (in->flags & INST_SAT)
+        h = nan || h & 0x8000u ? 0 : h > 0x3f80u ? 0x3f80u : h;
+    if (in->sub & 8)
+        h = !nan && h & 0x8000u ? 0 : h;
+    return h;
+}
+
+#define H(x) half_f32(half_ftz(in, (x)&0xffffu))
+#define B(x) ((double)bf16_f32((x)&0xffffu))
+#define HOUT(v) half_out(in, half_from_f32(v))
+#define BOUT(v) bf16_out(in, bf16_from_f32(odd_f32(v)))
+
+static inline uint32_t add_h(const struct inst *in, uint32_t x, uint32_t y)
+{
+    return HOUT(H(x) + H(y));
+}
+
+static inline uint32_t sub_h(const struct inst *in, uint32_t x, uint32_t y)
+{
+    return HOUT(H(x) - H(y));
+}
+
+static inline uint32_t mul_h(const struct inst *in, uint32_t x, uint32_t y)
+{
+    return HOUT(H(x) * H(y));
+}
+
+static inline uint32_t fma_h(const struct inst *in, uint32_t x, uint32_t y, uint32_t z)
+{
+    return HOUT(odd_f32(odd_sum((double)H(x) * (double)H(y), (double)H(z))));
+}
+
+static inline uint32_t add_b(const struct inst *in, uint32_t x, uint32_t y)
+{
+    return BOUT(odd_sum(B(x), B(y)));
+}
+
+static inline uint32_t sub_b(const struct inst *in, uint32_t x, uint32_t y)
+{
+    return BOUT(odd_sum(B(x), -B(y)));
+}
+
+static inline uint32_t mul_b(const struct inst *in, uint32_t x, uint32_t y)
+{
+    return BOUT(B(x) * B(y));
+}
+
+static inline uint32_t fma_b(const struct inst *in, uint32_t x, uint32_t y, uint32_t z)
+{
+    return BOUT(odd_sum(B(x) * B(y), B(z)));
+}
+
+/* sub: bit 0 max, bit 1 .nan, bit 2 .xorsign.abs */
+static inline uint32_t minmax(const struct inst *in, uint32_t x, uint32_t y, float fx, float fy)
+{
+    bool nx = fx != fx, ny = fy != fy;
+    if (in->sub & 4 ? false : nx && ny)
+        return 0x7fffu;
+    if (in->sub & 2 && (nx || ny))
+        return 0x7fffu;
+    if (nx || ny)
+        return nx ? (ny ? 0x7fffu : y) : x;
+    if (fx == fy)
+        return in->sub & 1 ? x & y : x | y;
+    return (in->sub & 1 ? fx > fy : fx < fy) ? x : y;
+}
+
+static inline uint32_t minmax_h(const struct inst *in, uint32_t x, uint32_t y)
+{
+    x = half_ftz(in, x & 0xffffu), y = half_ftz(in, y & 0xffffu);
+    uint32_t sign = in->sub & 4 ? (x ^ y) & 0x8000u : 0;
+    if (in->sub & 4)
+        x &= 0x7fffu, y &= 0x7fffu;
+    return minmax(in, x, y, half_f32(x), half_f32(y)) | sign;
+}
+
+static inline uint32_t minmax_b(const struct inst *in, uint32_t x, uint32_t y)
+{
+    x &= 0xffffu, y &= 0xffffu;
+    uint32_t sign = in->sub & 4 ? (x ^ y) & 0x8000u : 0;
+    if (in->sub & 4)
+        x &= 0x7fffu, y &= 0x7fffu;
+    return minmax(in, x, y, bf16_f32(x), bf16_f32(y)) | sign;
+}
+
+static inline uint32_t neg_h(const struct inst *in, uint32_t x)
+{
+    return half_ftz(in, x & 0xffffu) ^ 0x8000u;
+}
+
+static inline uint32_t abs_h(const struct inst *in, uint32_t x)
+{
+    return half_ftz(in, x & 0xffffu) & 0x7fffu;
+}
+
+static inline uint32_t ex2_h(const struct inst *in, uint32_t x)
+{
+    return HOUT(exp2f(H(x)));
+}
+
+static inline uint32_t tanh_h(const struct inst *in, uint32_t x)
+{
+    return HOUT(tanhf(H(x)));
+}
+
+static inline uint32_t ex2_b(const struct inst *in, uint32_t x)
+{
+    return bf16_from_f32(exp2f(bf16_f32(x & 0xffffu)));
+}
+
+static inline uint32_t tanh_b(const struct inst *in, uint32_t x)
+{
+    return bf16_from_f32(tanhf(bf16_f32(x & 0xffffu)));
+}
+
+#define HALF1(fn)                                                                                  \
+    LANE_OP1(fn##_1, uint32_t, uint32_t, uint32_t, uint32_t, fn(in, x))                            \
+    LANE_OP1(fn##_2, uint32_t, uint32_t, uint32_t, uint32_t, fn(in, x) | fn(in, x >> 16) << 16)
+#define HALF2(fn)                                                                                  \
+    LANE_OP2(fn##_1, uint32_t, uint32_t, uint32_t, uint32_t, fn(in, x, y))                         \
+    LANE_OP2(fn##_2, uint32_t, uint32_t, uint32_t, uint32_t,                                       \
+        fn(in, x, y) | fn(in, x >> 16, y >> 16) << 16)
+#define HALF3(fn)                                                                                  \
+    LANE_OP3(fn##_1, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, fn(in, x, y, z))            \
+    LANE_OP3(fn##_2, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,                             \
+        fn(in, x, y, z) | fn(in, x >> 16, y >> 16, z >> 16) << 16)
+HALF2(add_h)
+HALF2(sub_h)
+HALF2(mul_h)
+HALF3(fma_h)
+HALF2(add_b)
+HALF2(sub_b)
+HALF2(mul_b)
+HALF3(fma_b)
+HALF2(minmax_h)
+HALF2(minmax_b)
+HALF1(neg_h)
+HALF1(abs_h)
+HALF1(ex2_h)
+HALF1(tanh_h)
+HALF1(ex2_b)
+HALF1(tanh_b)
+
+sem_fn *LANES(sem_half)(const struct ptx_inst *p, struct inst *in);
+sem_fn *LANES(sem_half)(const struct ptx_inst *p, struct inst *in)
+{
+    bool b = p->type == PTX_BF16 || p->type == PTX_BF16X2;
+    bool two = p->type == PTX_F16X2 || p->type == PTX_BF16X2;
+    if (!b && p->type != PTX_F16 && p->type != PTX_F16X2)
+        return NULL;
+    in->sub = (uint8_t)((p->op == PTX_OP_MAX ? 1 : 0) | (p->nan ? 2 : 0) | (p->xorsign ? 4 : 0) |
+                        (p->relu ? 8 : 0));
+#define PICK(h, bf) (b ? (two ? bf##_2 : bf##_1) : (two ? h##_2 : h##_1))
+    switch (p->op) {
+    case PTX_OP_ADD:
+        return PICK(add_h, add_b);
+    case PTX_OP_SUB:
+        return PICK(sub_h, sub_b);
+    case PTX_OP_MUL:
+        return PICK(mul_h, mul_b);
+    case PTX_OP_FMA:
+        return PICK(fma_h, fma_b);
+    case PTX_OP_MIN:
+    case PTX_OP_MAX:
+        return PICK(minmax_h, minmax_b);
+    case PTX_OP_NEG:
+        return two ? neg_h_2 : neg_h_1;
+    case PTX_OP_ABS:
+        return two ? abs_h_2 : abs_h_1;
+    case PTX_OP_EX2:
+        return PICK(ex2_h, ex2_b);
+    case PTX_OP_TANH:
+        return PICK(tanh_h, tanh_b);
+    default:
+        return NULL;
+    }
+#undef PICK
+}
