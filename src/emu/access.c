@@ -53,7 +53,8 @@ static bool stray_global(
             verb(s), b->name, b->bytes, who);
     if (b && address >= b->base && address - b->base < reach)
         return exec_fault(k, VERDICT_FAULT, pc,
-            "out of bounds: %u-byte %s %" PRIu64 " bytes past the end of %s (%" PRIu64 " bytes) by %s",
+            "out of bounds: %u-byte %s %" PRIu64 " bytes past the end of %s (%" PRIu64
+            " bytes) by %s",
             s->bytes, verb(s), address - b->base - b->bytes, b->name, b->bytes, who);
     if (b && address < b->base && b->base - address < reach)
         return exec_fault(k, VERDICT_FAULT, pc,
@@ -75,8 +76,8 @@ static bool misaligned(struct worker *k, const struct warp *w, const struct spot
     const struct mem_buffer *b =
         s->space == PTX_GLOBAL ? memory_find(k->memory, s->address[lane], 1) : NULL;
     uint64_t offset = b ? s->address[lane] - b->base : s->address[lane];
-    return exec_fault(k, VERDICT_FAULT, pc, "misaligned: %u-byte %s at byte %" PRIu64 " of %s by %s",
-        s->bytes, verb(s), offset,
+    return exec_fault(k, VERDICT_FAULT, pc,
+        "misaligned: %u-byte %s at byte %" PRIu64 " of %s by %s", s->bytes, verb(s), offset,
         b                        ? b->name
         : s->space == PTX_SHARED ? "shared memory"
         : s->space == PTX_LOCAL  ? "local memory"
@@ -89,12 +90,13 @@ static bool stray_inside(struct worker *k, const struct warp *w, const struct sp
 {
     char who[96];
     unsigned lane = (unsigned)__builtin_ctz(s->mask);
-    while (!(s->mask >> lane & 1) || (s->address[lane] <= size && s->bytes <= size - s->address[lane]))
+    while (
+        !(s->mask >> lane & 1) || (s->address[lane] <= size && s->bytes <= size - s->address[lane]))
         lane++;
     thread_name(k, w, lane, who);
     return exec_fault(k, VERDICT_FAULT, pc,
-        "out of bounds: %u-byte %s at byte %" PRId64 " of %" PRIu64 " bytes of %s memory by %s", s->bytes,
-        verb(s), (int64_t)s->address[lane], size, name, who);
+        "out of bounds: %u-byte %s at byte %" PRId64 " of %" PRIu64 " bytes of %s memory by %s",
+        s->bytes, verb(s), (int64_t)s->address[lane], size, name, who);
 }
 
 /* Range and shape of the active lanes' addresses. */
@@ -188,8 +190,8 @@ static bool place_local(struct worker *k, const struct warp *w, struct spot *s, 
     return true;
 }
 
-static bool tell_access(
-    struct worker *k, const struct warp *w, const struct spot *s, uint32_t pc, struct access_shape shape)
+static bool tell_access(struct worker *k, const struct warp *w, const struct spot *s, uint32_t pc,
+    struct access_shape shape)
 {
     struct emu_access access = {.warp = w->index,
         .pc = pc,
@@ -336,7 +338,8 @@ static void store_data(const struct warp *w, const struct inst *in, const struct
     for (unsigned e = 0; e < in->vec; e++) {
         const uint8_t *row = w->file + in->rows[e];
         unsigned offset = e * in->elem_bytes, stride = in->reg_bytes == 8 ? 8 : 4;
-        if (s->kind == ACCESS_CONTIGUOUS && s->mask == ~0u && in->vec == 1 && stride == in->elem_bytes) {
+        if (s->kind == ACCESS_CONTIGUOUS && s->mask == ~0u && in->vec == 1 &&
+            stride == in->elem_bytes) {
             memcpy(host(s, 0), row, (size_t)stride * WARP_LANES);
             continue;
         }
@@ -350,7 +353,8 @@ static void store_data(const struct warp *w, const struct inst *in, const struct
     }
 }
 
-static void atomic_data(struct worker *k, const struct warp *w, const struct inst *in, const struct spot *s)
+static void atomic_data(
+    struct worker *k, const struct warp *w, const struct inst *in, const struct spot *s)
 {
     unsigned stride = in->reg_bytes == 8 ? 8 : 4;
     for (uint32_t m = s->mask; m; m &= m - 1) {
@@ -367,7 +371,8 @@ static void atomic_data(struct worker *k, const struct warp *w, const struct ins
                         ptx_type_is_float((enum ptx_type)in->type);
 }
 
-static void move_data(struct worker *k, const struct warp *w, const struct inst *in, const struct spot *s)
+static void move_data(
+    struct worker *k, const struct warp *w, const struct inst *in, const struct spot *s)
 {
     if (in->kind == INST_LOAD)
         load_data(w, in, s);
@@ -390,8 +395,8 @@ static bool access_generic(
         enum ptx_space space;
         uint32_t mask;
         uint64_t window;
-    } parts[3] = {{PTX_GLOBAL, all & ~shared & ~local, 0}, {PTX_SHARED, all & shared, WINDOW_SHARED},
-        {PTX_LOCAL, all & local, WINDOW_LOCAL}};
+    } parts[3] = {{PTX_GLOBAL, all & ~shared & ~local, 0},
+        {PTX_SHARED, all & shared, WINDOW_SHARED}, {PTX_LOCAL, all & local, WINDOW_LOCAL}};
     struct spot part;
     for (unsigned i = 0; i < 3; i++) {
         if (!parts[i].mask)
@@ -426,23 +431,26 @@ static bool access_all(
     return true;
 }
 
-bool access_load(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+bool access_load(
+    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     return access_all(k, w, in, pc, mask);
 }
 
-bool access_store(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+bool access_store(
+    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     return access_all(k, w, in, pc, mask);
 }
 
-bool access_atomic(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+bool access_atomic(
+    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     return access_all(k, w, in, pc, mask);
 }
 
-/* The copy is done at once: a kernel that waits properly cannot tell. Bytes past the source size are
- * zeros. */
+/* The copy is done at once: a kernel that waits properly cannot tell. Bytes past the source size
+ * are zeros. */
 bool access_cp_async(
     struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {

@@ -47,7 +47,9 @@ static uint64_t float_result(enum ptx_type type, uint64_t old, uint64_t b, unsig
         return lanes_bits64(lanes_f64(old) + lanes_f64(b));
     case PTX_F16:
     case PTX_BF16:
-        return op != PTX_ATOM_ADD ? minmax_half(x, y, bf, max) : bf ? add_bf16(x, y) : add_half(x, y);
+        return op != PTX_ATOM_ADD ? minmax_half(x, y, bf, max)
+               : bf               ? add_bf16(x, y)
+                                  : add_half(x, y);
     default:
         break;
     }
@@ -99,14 +101,14 @@ void atom_lane(const struct inst *in, uint8_t *at, const uint64_t operand[2], ui
         *old = was;
     } else if (in->elem_bytes == 4) {
         uint32_t was = __atomic_load_n((uint32_t *)at, __ATOMIC_RELAXED);
-        while (!__atomic_compare_exchange_n((uint32_t *)at, &was, (uint32_t)result(in, was, operand),
-            false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+        while (!__atomic_compare_exchange_n((uint32_t *)at, &was,
+            (uint32_t)result(in, was, operand), false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
         }
         *old = was;
     } else {
         uint16_t was = __atomic_load_n((uint16_t *)at, __ATOMIC_RELAXED);
-        while (!__atomic_compare_exchange_n((uint16_t *)at, &was, (uint16_t)result(in, was, operand),
-            false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+        while (!__atomic_compare_exchange_n((uint16_t *)at, &was,
+            (uint16_t)result(in, was, operand), false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
         }
         *old = was;
     }

@@ -1,10 +1,10 @@
-/* Owns the counters: what each access costs in sectors and wavefronts, and the sums per metric and per
- * source line.
+/* Owns the counters: what each access costs in sectors and wavefronts, and the sums per metric and
+ * per source line.
  *
- * Sectors: distinct 32-byte sectors of a warp's request. Shared wavefronts: the most distinct 4-byte
- * words in one of the 32 banks, which equals Nsight Compute's data wavefronts on H200 for every stride
- * and width from 4 to 16 bytes (te42kyfo/gpu-benches, gpu-strides). The ideals: distinct bytes / 32,
- * distinct words / 32, rounded up. */
+ * Sectors: distinct 32-byte sectors of a warp's request. Shared wavefronts: the most distinct
+ * 4-byte words in one of the 32 banks, which equals Nsight Compute's data wavefronts on H200 for
+ * every stride and width from 4 to 16 bytes (te42kyfo/gpu-benches, gpu-strides). The ideals:
+ * distinct bytes / 32, distinct words / 32, rounded up. */
 #include "emu/exec.h"
 
 #include <stdlib.h>
@@ -111,7 +111,8 @@ static struct access_shape shape_of(struct worker *k, uint32_t pc, bool shared, 
         p->base_mod = mod;
         for (unsigned l = 0; l < WARP_LANES; l++)
             p->rel[l] = (mask >> l & 1) ? (uint32_t)(address[l] - start) : 0;
-        p->sectors = s.sectors, p->ideal = s.ideal, p->lines = s.lines, p->wavefronts = s.wavefronts;
+        p->sectors = s.sectors, p->ideal = s.ideal, p->lines = s.lines,
+        p->wavefronts = s.wavefronts;
         return s;
     }
     return (struct access_shape){
@@ -193,7 +194,8 @@ static void add_class(struct sums *s, const struct inst_info *info, double warps
     }
 }
 
-static void add_memory(struct sums *s, const struct inst_info *info, const struct pc_count *c, double by)
+static void add_memory(
+    struct sums *s, const struct inst_info *info, const struct pc_count *c, double by)
 {
     bool store = info->is_store;
     if (info->is_atomic) {
@@ -208,7 +210,8 @@ static void add_memory(struct sums *s, const struct inst_info *info, const struc
         (double)c->sectors_ideal * by;
     s->m[store ? METRIC_GLOBAL_ST_BYTES : METRIC_GLOBAL_LD_BYTES] += (double)c->global_bytes * by;
     bool shared_store = store || info->is_copy; /* cp.async writes shared memory */
-    s->m[shared_store ? METRIC_SHARED_ST_REQUESTS : METRIC_SHARED_LD_REQUESTS] += (double)c->shared * by;
+    s->m[shared_store ? METRIC_SHARED_ST_REQUESTS : METRIC_SHARED_LD_REQUESTS] +=
+        (double)c->shared * by;
     s->m[shared_store ? METRIC_SHARED_ST_WAVEFRONTS : METRIC_SHARED_LD_WAVEFRONTS] +=
         (double)c->wavefronts * by;
     s->m[shared_store ? METRIC_SHARED_ST_CONFLICTS : METRIC_SHARED_LD_CONFLICTS] += extra;
@@ -218,8 +221,8 @@ static void add_memory(struct sums *s, const struct inst_info *info, const struc
             (double)c->bytes * by * (double)c->local / (double)(c->requests ? c->requests : 1);
 }
 
-static void add_line(struct line_cost *line, const struct inst_info *info, const struct pc_count *c,
-    double by)
+static void add_line(
+    struct line_cost *line, const struct inst_info *info, const struct pc_count *c, double by)
 {
     double warps = (double)c->warps * by, lanes = (double)c->lanes * by;
     line->warp_inst += warps;
@@ -278,13 +281,14 @@ static void fill_launch(const struct exec *x, double warps, struct counters *c)
         {METRIC_OCC_LIMIT_SMEM, o.limit_smem}, {METRIC_OCC_LIMIT_WARPS, o.limit_warps},
         {METRIC_OCCUPANCY_PCT, 100.0 * o.blocks * o.warps_per_block / chip->max_warps_per_sm}};
     for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
-        bool from_ptxas = values[i].metric == METRIC_REGISTERS || values[i].metric == METRIC_SPILL_BYTES;
+        bool from_ptxas =
+            values[i].metric == METRIC_REGISTERS || values[i].metric == METRIC_SPILL_BYTES;
         if (!from_ptxas || launch->registers)
             counters_set(c, values[i].metric, values[i].value, PROV_COUNTED);
     }
     if (o.blocks)
-        counters_set(c, METRIC_WAVES,
-            (double)x->run.nr_blocks / ((double)o.blocks * chip->nr_sms), PROV_COUNTED);
+        counters_set(c, METRIC_WAVES, (double)x->run.nr_blocks / ((double)o.blocks * chip->nr_sms),
+            PROV_COUNTED);
 }
 
 static const enum metric summed[] = {METRIC_WARP_INST, METRIC_THREAD_INST, METRIC_INST_FP32,
@@ -293,13 +297,13 @@ static const enum metric summed[] = {METRIC_WARP_INST, METRIC_THREAD_INST, METRI
     METRIC_INST_OTHER, METRIC_INST_TENSOR, METRIC_FLOPS, METRIC_BRANCHES, METRIC_BRANCHES_DIVERGENT,
     METRIC_BARRIERS, METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS, METRIC_GLOBAL_LD_SECTORS,
     METRIC_GLOBAL_ST_SECTORS, METRIC_GLOBAL_LD_SECTORS_IDEAL, METRIC_GLOBAL_ST_SECTORS_IDEAL,
-    METRIC_GLOBAL_LD_BYTES, METRIC_GLOBAL_ST_BYTES, METRIC_GLOBAL_ATOMICS, METRIC_SHARED_LD_REQUESTS,
-    METRIC_SHARED_ST_REQUESTS, METRIC_SHARED_LD_WAVEFRONTS, METRIC_SHARED_ST_WAVEFRONTS,
-    METRIC_SHARED_LD_CONFLICTS, METRIC_SHARED_ST_CONFLICTS, METRIC_SHARED_ATOMICS,
-    METRIC_LOCAL_LD_REQUESTS, METRIC_LOCAL_ST_REQUESTS, METRIC_LOCAL_BYTES};
+    METRIC_GLOBAL_LD_BYTES, METRIC_GLOBAL_ST_BYTES, METRIC_GLOBAL_ATOMICS,
+    METRIC_SHARED_LD_REQUESTS, METRIC_SHARED_ST_REQUESTS, METRIC_SHARED_LD_WAVEFRONTS,
+    METRIC_SHARED_ST_WAVEFRONTS, METRIC_SHARED_LD_CONFLICTS, METRIC_SHARED_ST_CONFLICTS,
+    METRIC_SHARED_ATOMICS, METRIC_LOCAL_LD_REQUESTS, METRIC_LOCAL_ST_REQUESTS, METRIC_LOCAL_BYTES};
 
-bool count_fill(const struct exec *x, const struct pc_count *counts, double scale, struct arena *arena,
-    struct emu_result *result)
+bool count_fill(const struct exec *x, const struct pc_count *counts, double scale,
+    struct arena *arena, struct emu_result *result)
 {
     const struct program *p = x->run.program;
     struct counters *out = &result->counters;

@@ -1,5 +1,5 @@
-/* Owns the decoding of a kernel and the functions it can reach: rows for registers, constants, special
- * registers and parameters; operands; branch targets; facts for listeners. */
+/* Owns the decoding of a kernel and the functions it can reach: rows for registers, constants,
+ * special registers and parameters; operands; branch targets; facts for listeners. */
 #include "emu/decode.h"
 
 #include "base/mem.h"
@@ -16,8 +16,8 @@ bool decode_fail(struct decoder *d, const char *why)
     if (!d->failed) {
         const struct ptx_inst *p = d->ptx;
         d->problem->line = p ? p->line : 0;
-        snprintf(d->problem->text, sizeof(d->problem->text), "%s%s%s%s", p ? ptx_op_name(p->op) : "",
-            p && p->mods ? p->mods : "", p ? ": " : "", why);
+        snprintf(d->problem->text, sizeof(d->problem->text), "%s%s%s%s",
+            p ? ptx_op_name(p->op) : "", p && p->mods ? p->mods : "", p ? ": " : "", why);
     }
     d->failed = true;
     return false;
@@ -37,10 +37,18 @@ struct inst *decode_emit(struct decoder *d, bool hidden)
     p->info = grow(p->info, &d->cap_info, p->nr_insts + 1, sizeof(*p->info));
     struct inst *in = &p->insts[p->nr_insts];
     struct inst_info *info = &p->info[p->nr_insts++];
-    *in = (struct inst){.kind = INST_ALU, .flags = INST_UNGUARDED, .d = NO_ROW, .d2 = NO_ROW,
-        .a = NO_ROW, .b = NO_ROW, .c = NO_ROW, .e = NO_ROW};
-    *info = (struct inst_info){.ptx = hidden ? NULL : d->ptx, .func = d->f->func->name,
-        .unit = UNIT_NONE, .latency = LATENCY_NONE};
+    *in = (struct inst){.kind = INST_ALU,
+        .flags = INST_UNGUARDED,
+        .d = NO_ROW,
+        .d2 = NO_ROW,
+        .a = NO_ROW,
+        .b = NO_ROW,
+        .c = NO_ROW,
+        .e = NO_ROW};
+    *info = (struct inst_info){.ptx = hidden ? NULL : d->ptx,
+        .func = d->f->func->name,
+        .unit = UNIT_NONE,
+        .latency = LATENCY_NONE};
     if (d->ptx) {
         info->line = d->ptx->line;
         in->type = (uint8_t)d->ptx->type;
@@ -105,8 +113,11 @@ uint32_t decode_param_row(
     }
     p->params = grow(p->params, &d->cap_params, p->nr_params + 1, sizeof(*p->params));
     uint32_t offset = new_row(d, row_bytes);
-    p->params[p->nr_params++] = (struct param_row){.offset = offset, .param_offset = param_offset,
-        .bytes = (uint8_t)bytes, .row_bytes = (uint8_t)row_bytes, .sign_extend = sign};
+    p->params[p->nr_params++] = (struct param_row){.offset = offset,
+        .param_offset = param_offset,
+        .bytes = (uint8_t)bytes,
+        .row_bytes = (uint8_t)row_bytes,
+        .sign_extend = sign};
     return offset;
 }
 
@@ -115,10 +126,8 @@ bool decode_symbol(struct decoder *d, const struct ptx_symbol *s, uint64_t *addr
     switch (s->space) {
     case PTX_SHARED:
         *address = s->offset;
-        if (s->external) {
-            uint64_t align = s->align > 16 ? s->align : 16;
-            *address = (d->p->shared_static_bytes + align - 1) / align * align;
-        }
+        if (s->external)
+            *address = d->p->shared_dynamic_offset;
         return true;
     case PTX_LOCAL:
         *address = d->f->local_base + s->offset;
@@ -129,7 +138,7 @@ bool decode_symbol(struct decoder *d, const struct ptx_symbol *s, uint64_t *addr
             d->p->uses_param_address = true;
             return true;
         }
-        *address = s->offset + (s->role == PTX_ROLE_PARAM    ? d->f->param_base
+        *address = s->offset + (s->role == PTX_ROLE_PARAM       ? d->f->param_base
                                    : s->role == PTX_ROLE_RETURN ? d->f->ret_base
                                                                 : d->f->call_base);
         return true;
@@ -299,6 +308,19 @@ struct frame *decode_frame(struct decoder *d, const struct ptx_func *func)
     return NULL;
 }
 
+/* All .extern .shared arrays start at the same place: after the static ones, aligned for the
+ * strictest. */
+static void align_dynamic(struct decoder *d, const struct ptx_operand *o)
+{
+    bool named = o->kind == PTX_OPERAND_SYMBOL || (o->kind == PTX_OPERAND_ADDRESS && o->reg < 0);
+    if (!named || !o->symbol || o->symbol->space != PTX_SHARED || !o->symbol->external)
+        return;
+    uint32_t align = o->symbol->align > 16 ? o->symbol->align : 16;
+    uint32_t at = (d->p->shared_static_bytes + align - 1) / align * align;
+    if (at > d->p->shared_dynamic_offset)
+        d->p->shared_dynamic_offset = at;
+}
+
 static bool collect(struct decoder *d, const struct ptx_func *func, unsigned depth)
 {
     if (func->external || func->nr_insts == 0)
@@ -311,6 +333,8 @@ static bool collect(struct decoder *d, const struct ptx_func *func, unsigned dep
     }
     for (uint32_t i = 0; i < func->nr_insts; i++) {
         const struct ptx_inst *inst = &func->insts[i];
+        for (unsigned j = 0; j < inst->nr_operands; j++)
+            align_dynamic(d, &inst->operand[j]);
         if (inst->op != PTX_OP_CALL)
             continue;
         d->ptx = inst;
@@ -458,7 +482,7 @@ struct program *decode_kernel(const struct ptx_func *kernel, const struct decode
     struct decoder d = {
         .p = p, .env = env, .arena = arena, .problem = problem, .file_end = FIRST_ROW};
     p->func = kernel;
-    p->shared_static_bytes = kernel->shared_static_bytes;
+    p->shared_static_bytes = p->shared_dynamic_offset = kernel->shared_static_bytes;
     bool ok = collect(&d, kernel, 0);
     p->vars_offset = d.file_end;
     for (uint32_t i = 0; ok && i < d.nr_frames; i++)

@@ -1,5 +1,5 @@
-/* PTX function -> struct program. Private to emu/: decode.c owns the tables and operands, decode_op.c what
- * becomes of each operation. */
+/* PTX function -> struct program. Private to emu/: decode.c owns the tables and operands,
+ * decode_op.c what becomes of each operation. */
 #ifndef KEET_EMU_DECODE_H
 #define KEET_EMU_DECODE_H
 
@@ -14,7 +14,7 @@ struct decode_problem {
 
 /* Where things of the module live. */
 struct decode_env {
-    uint64_t param_address; /* of the buffer that holds a kernel's parameters */
+    uint64_t param_address;                  /* of the buffer that holds a kernel's parameters */
     const struct ptx_symbol *const *symbols; /* .global and .const variables ... */
     const uint64_t *addresses;               /* ... and where they are */
     uint32_t nr_symbols;
@@ -28,10 +28,10 @@ struct program *decode_kernel(const struct ptx_func *kernel, const struct decode
 
 struct frame { /* one function's part of the program */
     const struct ptx_func *func;
-    uint32_t *reg_offset; /* per func->regs: its row or word */
-    uint32_t *reg_id;     /* per func->regs: scoreboard id */
-    uint32_t *pc_of;      /* per ptx instruction, nr_insts + 1 */
-    uint32_t carry;       /* condition-code word */
+    uint32_t *reg_offset;                                 /* per func->regs: its row or word */
+    uint32_t *reg_id;                                     /* per func->regs: scoreboard id */
+    uint32_t *pc_of;                                      /* per ptx instruction, nr_insts + 1 */
+    uint32_t carry;                                       /* condition-code word */
     uint32_t local_base, param_base, ret_base, call_base; /* in the thread's local memory */
     bool decoded;
 };
@@ -60,25 +60,29 @@ struct decoder {
     bool failed;
 };
 
-bool decode_fail(struct decoder *d, const char *why); /* always false */
+bool decode_fail(struct decoder *d, const char *why);     /* always false */
 struct inst *decode_emit(struct decoder *d, bool hidden); /* valid until the next emit */
 struct inst_info *decode_info(struct decoder *d);         /* of the last one emitted */
 uint32_t decode_const(struct decoder *d, uint64_t value, unsigned bytes);
 uint32_t decode_special(struct decoder *d, enum ptx_special special, unsigned bytes);
-uint32_t decode_param_row(struct decoder *d, uint32_t offset, unsigned bytes, unsigned row_bytes, bool sign);
+uint32_t decode_param_row(
+    struct decoder *d, uint32_t offset, unsigned bytes, unsigned row_bytes, bool sign);
 /* A source as a row of elements of 4 (bytes <= 4) or 8 bytes; emits hidden moves between widths. */
 uint32_t decode_source(struct decoder *d, const struct ptx_operand *o, unsigned bytes);
 uint32_t decode_pred(struct decoder *d, const struct ptx_operand *o);
-uint32_t decode_dest(struct decoder *d, const struct ptx_operand *o, unsigned bytes, bool is_signed);
-unsigned decode_reg_bytes(const struct decoder *d, const struct ptx_operand *o); /* 0: not a register */
+uint32_t decode_dest(
+    struct decoder *d, const struct ptx_operand *o, unsigned bytes, bool is_signed);
+unsigned decode_reg_bytes(
+    const struct decoder *d, const struct ptx_operand *o); /* 0: not a register */
 bool decode_symbol(struct decoder *d, const struct ptx_symbol *symbol, uint64_t *address);
 /* An address operand: a row of 4- or 8-byte addresses and a displacement. */
-bool decode_address(struct decoder *d, const struct ptx_operand *o, uint32_t *row, bool *is32, int64_t *imm);
+bool decode_address(
+    struct decoder *d, const struct ptx_operand *o, uint32_t *row, bool *is32, int64_t *imm);
 struct frame *decode_frame(struct decoder *d, const struct ptx_func *func);
 void decode_finish_widen(struct decoder *d);
 void *decode_copy(struct decoder *d, const void *bytes, size_t nr);
 
-bool decode_inst(struct decoder *d); /* d->ptx; decode_op.c */
+bool decode_inst(struct decoder *d);   /* d->ptx; decode_op.c */
 bool decode_memory(struct decoder *d); /* decode_mem.c */
 bool decode_sync(struct decoder *d);
 bool decode_call(struct decoder *d);

@@ -166,8 +166,9 @@ static bool atomic(struct decoder *d)
         return decode_fail(d, "not known to the emulator");
     uint32_t b = decode_source(d, &p->operand[n + 1], bytes);
     uint32_t c = p->nr_operands > n + 2 ? decode_source(d, &p->operand[n + 2], bytes) : NO_ROW;
-    uint32_t dest = has_dest && !is_sink(&p->operand[0]) ? decode_dest(d, &p->operand[0], bytes, false)
-                                                         : NO_ROW;
+    uint32_t dest = has_dest && !is_sink(&p->operand[0])
+                        ? decode_dest(d, &p->operand[0], bytes, false)
+                        : NO_ROW;
     if (!decode_address(d, &p->operand[n], &row, &is32, &imm))
         return false;
     struct inst *in = decode_emit(d, false);
@@ -191,7 +192,8 @@ static bool atomic(struct decoder *d)
 static bool cp_async(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
-    if (p->sub == PTX_SUB_COMMIT_GROUP || p->sub == PTX_SUB_WAIT_GROUP || p->sub == PTX_SUB_WAIT_ALL) {
+    if (p->sub == PTX_SUB_COMMIT_GROUP || p->sub == PTX_SUB_WAIT_GROUP ||
+        p->sub == PTX_SUB_WAIT_ALL) {
         decode_emit(d, false)->kind = INST_NOP;
         decode_info(d)->class = PTX_CLASS_MEMORY;
         decode_info(d)->unit = UNIT_LSU;
@@ -248,7 +250,8 @@ static void sync_info(struct decoder *d, enum inst_unit unit, enum inst_latency 
     info->latency = latency;
 }
 
-/* bar, barrier: a: number, b: thread count, c: predicate of .red, sub: enum ptx_sub, imm: what .red does */
+/* bar, barrier: a: number, b: thread count, c: predicate of .red, sub: enum ptx_sub, imm: what .red
+ * does */
 static bool barrier(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
@@ -296,12 +299,12 @@ static bool collective(struct decoder *d)
         if (p->op == PTX_OP_VOTE)
             source[i - n] = decode_pred(d, &p->operand[i]);
         else
-            source[i - n] = decode_source(d, &p->operand[i], p->op == PTX_OP_MATCH && i == n
-                                                                 ? ptx_type_bytes(p->type)
-                                                                 : 4);
+            source[i - n] = decode_source(
+                d, &p->operand[i], p->op == PTX_OP_MATCH && i == n ? ptx_type_bytes(p->type) : 4);
     }
     uint32_t mask = decode_source(d, &p->operand[last], 4);
-    uint32_t dest = pred_dest ? decode_pred(d, &p->operand[0]) : decode_dest(d, &p->operand[0], 4, false);
+    uint32_t dest =
+        pred_dest ? decode_pred(d, &p->operand[0]) : decode_dest(d, &p->operand[0], 4, false);
     struct inst *in = decode_emit(d, false);
     in->kind = INST_COLLECTIVE;
     in->a = source[0], in->b = source[1], in->c = source[2], in->e = mask;
@@ -323,9 +326,10 @@ bool decode_sync(struct decoder *d)
 
 /* --- calls --- */
 
-/* A hidden copy of arguments to the callee's frame, or of results back. Triples: to, from, bytes. */
-static bool copy_frame(struct decoder *d, const struct ptx_operand *list, const struct ptx_symbol *theirs,
-    uint32_t their_base, bool back)
+/* A hidden copy of arguments to the callee's frame, or of results back. Triples: to, from, bytes.
+ */
+static bool copy_frame(struct decoder *d, const struct ptx_operand *list,
+    const struct ptx_symbol *theirs, uint32_t their_base, bool back)
 {
     uint32_t triples[3 * 64];
     if (list->nr > 64)

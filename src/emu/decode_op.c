@@ -1,4 +1,5 @@
-/* Owns what each PTX operation becomes: widths of its operands, its unit and latency, special shapes. */
+/* Owns what each PTX operation becomes: widths of its operands, its unit and latency, special
+ * shapes. */
 #include "emu/decode.h"
 
 #include "emu/sem.h"
@@ -20,7 +21,7 @@ static enum ptx_class class_of(const struct ptx_inst *p)
 {
     enum ptx_class class = ptx_op_class(p->op);
     return class == PTX_CLASS_FP && !is_fp(p->op == PTX_OP_SET ? p->type2 : p->type) ? PTX_CLASS_INT
-                                                                                    : class;
+                                                                                     : class;
 }
 
 static void set_unit(struct inst_info *info, enum inst_unit unit, enum inst_latency latency)
@@ -36,11 +37,11 @@ static void fp_info(struct inst_info *info, const struct ptx_inst *p)
     info->fp32 = t == PTX_F32;
     info->fp64 = t == PTX_F64;
     info->fp16 = is_half(t);
-    unsigned flops = p->op == PTX_OP_FMA || p->op == PTX_OP_MAD                        ? 2
-                     : p->op == PTX_OP_ADD || p->op == PTX_OP_SUB || p->op == PTX_OP_MUL ||
-                             p->op == PTX_OP_DIV
-                         ? 1
-                         : 0;
+    unsigned flops =
+        p->op == PTX_OP_FMA || p->op == PTX_OP_MAD ? 2
+        : p->op == PTX_OP_ADD || p->op == PTX_OP_SUB || p->op == PTX_OP_MUL || p->op == PTX_OP_DIV
+            ? 1
+            : 0;
     info->flops = (uint8_t)(two ? 2 * flops : flops);
     bool compare = p->op == PTX_OP_MIN || p->op == PTX_OP_MAX || p->op == PTX_OP_SETP ||
                    p->op == PTX_OP_SET || p->op == PTX_OP_NEG || p->op == PTX_OP_ABS ||
@@ -210,8 +211,9 @@ static bool mov_vector(struct decoder *d)
     static const struct {
         unsigned bytes, nr;
         enum sem_move pack, unpack;
-    } moves[] = {{4, 2, SEM_PACK16X2_32, SEM_UNPACK32_16X2}, {8, 2, SEM_PACK32X2_64, SEM_UNPACK64_32X2},
-        {8, 4, SEM_PACK16X4_64, SEM_UNPACK64_16X4}, {4, 4, SEM_PACK8X4_32, SEM_UNPACK32_8X4}};
+    } moves[] = {{4, 2, SEM_PACK16X2_32, SEM_UNPACK32_16X2},
+        {8, 2, SEM_PACK32X2_64, SEM_UNPACK64_32X2}, {8, 4, SEM_PACK16X4_64, SEM_UNPACK64_16X4},
+        {4, 4, SEM_PACK8X4_32, SEM_UNPACK32_8X4}};
     for (unsigned i = 0; i < 4; i++) {
         if (moves[i].bytes != bytes || moves[i].nr != nr)
             continue;
@@ -224,7 +226,8 @@ static bool mov_vector(struct decoder *d)
             else
                 rows[j] = sink ? NO_ROW : decode_dest(d, o, 4, false);
         }
-        uint32_t row = pack ? decode_dest(d, scalar, bytes, false) : decode_source(d, scalar, bytes);
+        uint32_t row =
+            pack ? decode_dest(d, scalar, bytes, false) : decode_source(d, scalar, bytes);
         struct inst *in = decode_emit(d, false);
         *(pack ? &in->d : &in->a) = row;
         in->rows = decode_copy(d, rows, sizeof(rows));
@@ -276,7 +279,9 @@ static bool mov(struct decoder *d)
 static bool cvta(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
-    uint64_t window = p->space == PTX_SHARED ? WINDOW_SHARED : p->space == PTX_LOCAL ? WINDOW_LOCAL : 0;
+    uint64_t window = p->space == PTX_SHARED  ? WINDOW_SHARED
+                      : p->space == PTX_LOCAL ? WINDOW_LOCAL
+                                              : 0;
     if (ptx_type_bytes(p->type) != 8)
         return decode_fail(d, "32-bit generic addresses");
     uint32_t row = decode_source(d, &p->operand[1], 8);
@@ -296,7 +301,8 @@ static bool selp(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
     unsigned bytes = ptx_type_bytes(p->type);
-    uint32_t a = decode_source(d, &p->operand[1], bytes), b = decode_source(d, &p->operand[2], bytes);
+    uint32_t a = decode_source(d, &p->operand[1], bytes),
+             b = decode_source(d, &p->operand[2], bytes);
     uint32_t c = decode_pred(d, &p->operand[3]);
     uint32_t dest = decode_dest(d, &p->operand[0], bytes, false);
     struct inst *in = decode_emit(d, false);
@@ -335,7 +341,8 @@ static bool set(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
     unsigned bytes = ptx_type_bytes(p->type2);
-    uint32_t a = decode_source(d, &p->operand[1], bytes), b = decode_source(d, &p->operand[2], bytes);
+    uint32_t a = decode_source(d, &p->operand[1], bytes),
+             b = decode_source(d, &p->operand[2], bytes);
     uint32_t c = p->nr_operands > 3 ? decode_pred(d, &p->operand[3]) : NO_ROW;
     if (p->type2 == PTX_F16X2 || p->type2 == PTX_BF16X2)
         return decode_fail(d, "packed comparison");
@@ -346,9 +353,9 @@ static bool set(struct decoder *d)
     in->run = sem_find(p, in);
     if (!in->run)
         return decode_fail(d, "not known to the emulator");
-    uint64_t yes = p->type == PTX_F32    ? 0x3f800000u
-                   : p->type == PTX_F16  ? 0x3c00u
-                   : p->type == PTX_BF16 ? 0x3f80u
+    uint64_t yes = p->type == PTX_F32                         ? 0x3f800000u
+                   : p->type == PTX_F16                       ? 0x3c00u
+                   : p->type == PTX_BF16                      ? 0x3f80u
                    : p->type == PTX_U16 || p->type == PTX_S16 ? 0xffffu
                                                               : 0xffffffffu;
     uint32_t one = decode_const(d, yes, 4), zero = decode_const(d, 0, 4);

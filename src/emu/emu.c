@@ -97,8 +97,8 @@ bool emu_read(struct emu *emu, uint64_t address, void *bytes, uint64_t nr, struc
     return buffer != NULL;
 }
 
-bool emu_fill(struct emu *emu, uint64_t address, uint8_t byte, uint64_t nr, bool initialised,
-    struct err *err)
+bool emu_fill(
+    struct emu *emu, uint64_t address, uint8_t byte, uint64_t nr, bool initialised, struct err *err)
 {
     struct mem_buffer *buffer = range(emu, address, nr, "fill", err);
     if (!buffer)
@@ -256,7 +256,7 @@ bool emu_launch(struct emu *emu, const struct emu_module *module, const struct e
         .launch = launch,
         .memory = &emu->memory,
         .nr_threads = b[0] * b[1] * b[2],
-        .shared_bytes = k->program->shared_static_bytes + launch->smem_bytes,
+        .shared_bytes = k->program->shared_dynamic_offset + launch->smem_bytes,
         .nr_blocks = (uint64_t)g[0] * g[1] * g[2]};
     run.nr_warps = (run.nr_threads + WARP_LANES - 1) / WARP_LANES;
     return launch_run(&run, emu->nr_threads, arena, result, err);

@@ -4,10 +4,10 @@
  *     struct emu *emu = emu_create(chip, 0);
  *     emu_load(emu, ptx, len, &module, &result) && emu_launch(...)
  *
- * Memory is an arena of buffers with red zones between them; addresses are 64-bit and fresh for each
- * allocation. Functions that return bool return false for broken environments only; what the kernel
- * did wrong is a verdict in the result. One emu is used by one thread; inside a launch it spreads
- * blocks over nr_threads threads, and results do not depend on how many. */
+ * Memory is an arena of buffers with red zones between them; addresses are 64-bit and fresh for
+ * each allocation. Functions that return bool return false for broken environments only; what the
+ * kernel did wrong is a verdict in the result. One emu is used by one thread; inside a launch it
+ * spreads blocks over nr_threads threads, and results do not depend on how many. */
 #ifndef KEET_EMU_EMU_H
 #define KEET_EMU_EMU_H
 
@@ -40,9 +40,9 @@ bool emu_fill(struct emu *emu, uint64_t address, uint8_t byte, uint64_t nr, bool
 
 struct emu_result {
     enum verdict verdict;
-    unsigned line;      /* source line of the fault, 0 unknown */
-    char text[512];     /* "out of bounds: 4-byte read 4 bytes past the end of A (16384 bytes) by
-                           thread (5,0,0) of block (31,0,0)" */
+    unsigned line;  /* source line of the fault, 0 unknown */
+    char text[512]; /* "out of bounds: 4-byte read 4 bytes past the end of A (16384 bytes) by
+                       thread (5,0,0) of block (31,0,0)" */
     uint64_t thread_insts;
     bool float_atomics; /* a floating-point atomic add was executed: order may show in the result */
     struct counters counters; /* when asked for; lines in the arena given */
@@ -64,11 +64,11 @@ struct emu_launch {
     uint32_t smem_bytes; /* dynamic */
     const void *params;  /* packed at the kernel's parameter offsets */
     uint32_t params_bytes;
-    unsigned registers;  /* from ptxas, for occupancy; 0: assume 32 */
+    unsigned registers;   /* from ptxas, for occupancy; 0: assume 32 */
     unsigned spill_bytes; /* from ptxas, per thread; for the counters */
     /* checks: out of bounds and misaligned are always on */
-    bool find_races;  /* shared memory between barriers, and global between blocks */
-    bool find_uninit; /* reads of memory that nothing wrote */
+    bool find_races;     /* shared memory between barriers, and global between blocks */
+    bool find_uninit;    /* reads of memory that nothing wrote */
     uint64_t step_limit; /* warp instructions over the whole launch; 0: 2^36 */
     /* counting */
     bool count;             /* fill result->counters, time modelled included */

@@ -37,8 +37,8 @@ static bool trap(struct worker *k, const struct warp *w, uint32_t pc, uint32_t m
 }
 
 /* __assertfail(message, file, line, function, char_size) */
-static bool assertion(struct worker *k, const struct warp *w, const struct inst *in, uint32_t pc,
-    uint32_t mask)
+static bool assertion(
+    struct worker *k, const struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     unsigned lane = (unsigned)__builtin_ctz(mask), thread = w->index * WARP_LANES + lane;
     const uint32_t *block = k->exec->run.launch->block;

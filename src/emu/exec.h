@@ -1,6 +1,6 @@
-/* The interpreter's own state: a worker thread, the block it runs, its warps and the sides into which
- * a warp splits. Private to emu/: exec.c runs, warp.c splits and joins, access.c touches memory, sync.c
- * waits, launch.c starts it all. */
+/* The interpreter's own state: a worker thread, the block it runs, its warps and the sides into
+ * which a warp splits. Private to emu/: exec.c runs, warp.c splits and joins, access.c touches
+ * memory, sync.c waits, launch.c starts it all. */
 #ifndef KEET_EMU_EXEC_H
 #define KEET_EMU_EXEC_H
 
@@ -13,9 +13,9 @@
 #define NO_SPLIT 0xffffu
 enum { MAX_BARRIERS = 16 };
 
-/* A warp's lanes form a tree of splits. Leaves execute; a split whose lanes diverged waits at the pc
- * where its sides meet again, or, for a call, at the return, until no side is left; then it goes on
- * with the lanes that came. Lanes that exit never come, so they hold nobody up. */
+/* A warp's lanes form a tree of splits. Leaves execute; a split whose lanes diverged waits at the
+ * pc where its sides meet again, or, for a call, at the return, until no side is left; then it goes
+ * on with the lanes that came. Lanes that exit never come, so they hold nobody up. */
 enum split_state {
     SPLIT_FREE,
     SPLIT_READY,
@@ -36,8 +36,8 @@ struct warp {
     uint8_t *file, *local;
     struct split *splits;
     size_t cap_splits;
-    unsigned index;       /* in the block */
-    uint32_t live;        /* lanes not exited */
+    unsigned index; /* in the block */
+    uint32_t live;  /* lanes not exited */
     uint16_t current;
     bool done;
 };
@@ -110,16 +110,19 @@ uint16_t warp_new_split(struct warp *w);
 /* Divide split s: `taken` goes to `target`, the rest of s to `fall`; they meet at `meet`. */
 void warp_diverge(
     struct warp *w, uint16_t s, uint32_t taken, uint32_t target, uint32_t fall, uint32_t meet);
-void warp_arrive(struct warp *w, uint16_t s);                /* s is at its rpc */
+void warp_arrive(struct warp *w, uint16_t s); /* s is at its rpc */
 void warp_call(struct warp *w, uint16_t s, uint32_t mask, uint32_t target, uint32_t back);
 void warp_return(struct warp *w, uint16_t s, uint32_t mask); /* to the nearest call */
 void warp_exit(struct warp *w, uint16_t s, uint32_t mask);
-uint16_t warp_ready(const struct warp *w, uint16_t after);   /* a ready leaf, NO_SPLIT when none */
+uint16_t warp_ready(const struct warp *w, uint16_t after); /* a ready leaf, NO_SPLIT when none */
 
 /* access.c */
-bool access_load(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
-bool access_store(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
-bool access_atomic(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+bool access_load(
+    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+bool access_store(
+    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+bool access_atomic(
+    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 bool access_cp_async(
     struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 void access_copy_frame(struct worker *k, struct warp *w, const struct inst *in, uint32_t mask);

@@ -1,5 +1,5 @@
-/* Conversions between f16, bf16, f32 and f64 bits, written so that loops over them vectorise. For the
- * sem_*.c files and atomics. Bit-exact; NaN results are the chip's canonical ones. */
+/* Conversions between f16, bf16, f32 and f64 bits, written so that loops over them vectorise. For
+ * the sem_*.c files and atomics. Bit-exact; NaN results are the chip's canonical ones. */
 #ifndef KEET_EMU_HALF_H
 #define KEET_EMU_HALF_H
 

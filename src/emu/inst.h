@@ -102,7 +102,7 @@ enum {
     INST_FTZ = 2,
     INST_SAT = 4,
     INST_VOLATILE = 8,
-    INST_NO_DEST = 16,  /* red, or an atom whose result is dropped */
+    INST_NO_DEST = 16,   /* red, or an atom whose result is dropped */
     INST_UNGUARDED = 32, /* guard is offset 0: always taken */
     INST_NEGATE_C = 64   /* source predicate c is negated */
 };
@@ -118,7 +118,8 @@ struct inst_info {
     enum inst_latency latency;
     bool fp32, fp64, fp16; /* arithmetic of that kind */
     uint8_t flops;         /* per lane: fma 2, f16x2 fma 4 */
-    bool is_memory, is_load, is_store, is_atomic, is_copy, is_branch, is_barrier; /* copy: cp.async */
+    bool is_memory, is_load, is_store, is_atomic, is_copy, is_branch,
+        is_barrier;        /* copy: cp.async */
     enum ptx_space space;  /* as stated; PTX_GENERIC: known only per access */
     unsigned access_bytes; /* per lane, memory operations */
     uint32_t line;         /* source line, 0 unknown */
@@ -151,8 +152,8 @@ struct program {
     struct inst *insts;
     struct inst_info *info;
     uint32_t nr_insts, entry;
-    uint32_t nr_regs;     /* scoreboard registers */
-    uint32_t file_bytes;  /* register file of one warp, a multiple of 256 */
+    uint32_t nr_regs;                 /* scoreboard registers */
+    uint32_t file_bytes;              /* register file of one warp, a multiple of 256 */
     uint32_t vars_offset, vars_bytes; /* the registers proper: zeroed before a block starts */
     struct special_row *specials;
     uint32_t nr_specials;
@@ -161,7 +162,7 @@ struct program {
     struct const_row *consts;
     uint32_t nr_consts;
     uint32_t local_bytes; /* per thread, all functions together, call parameters included */
-    uint32_t shared_static_bytes;
+    uint32_t shared_static_bytes, shared_dynamic_offset;
     bool float_atomics, uses_param_address;
 };
 

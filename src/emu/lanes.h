@@ -1,9 +1,10 @@
 /* For the sem_*.c files: what an operation does to 32 lanes, written as plain loops that compilers
  * vectorise. Each sem file is compiled several times, once per instruction set (CMakeLists.txt
- * defines KEET_LANES), and exports one function per variant, LANES(sem_x), that picks the loop for a
- * PTX instruction or says NULL. sem.c chooses the variant at run time.
+ * defines KEET_LANES), and exports one function per variant, LANES(sem_x), that picks the loop for
+ * a PTX instruction or says NULL. sem.c chooses the variant at run time.
  *
- * Aliasing: a destination row may be a source row, element by element, never shifted: IVDEP says so. */
+ * Aliasing: a destination row may be a source row, element by element, never shifted: IVDEP says
+ * so. */
 #ifndef KEET_EMU_LANES_H
 #define KEET_EMU_LANES_H
 
@@ -27,9 +28,9 @@
 
 #define FULL_MASK 0xffffffffu
 
-/* Functions of one, two and three sources. S: element of the source rows, D: of the destination row;
- * C: the type in which x, y, z are seen; U: the unsigned type of the result's width, so that 16-bit
- * results stay zero-extended. */
+/* Functions of one, two and three sources. S: element of the source rows, D: of the destination
+ * row; C: the type in which x, y, z are seen; U: the unsigned type of the result's width, so that
+ * 16-bit results stay zero-extended. */
 #define LANE_OP1(name, D, U, S, C, expr)                                                           \
     static void name(uint8_t *file, const struct inst *in, uint32_t mask)                          \
     {                                                                                              \

@@ -14,7 +14,8 @@
 static bool refuse(struct emu_result *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The launch fails as a verdict; always true, for bool functions whose false is for the environment. */
+/* The launch fails as a verdict; always true, for bool functions whose false is for the
+ * environment. */
 static bool refuse(struct emu_result *result, const char *format, ...)
 {
     va_list ap;
@@ -44,8 +45,8 @@ static bool within_limits(const struct chip *chip, const struct program *program
             return !refuse(result, "grid (%u,%u,%u): dimension %c may be %u at most", l->grid[0],
                 l->grid[1], l->grid[2], "xyz"[i], most_grid[i]);
         if (f->reqntid[0] && l->block[i] != (f->reqntid[i] ? f->reqntid[i] : 1))
-            return !refuse(result, "block (%u,%u,%u), but the kernel requires (%u,%u,%u)", l->block[0],
-                l->block[1], l->block[2], f->reqntid[0], f->reqntid[1], f->reqntid[2]);
+            return !refuse(result, "block (%u,%u,%u), but the kernel requires (%u,%u,%u)",
+                l->block[0], l->block[1], l->block[2], f->reqntid[0], f->reqntid[1], f->reqntid[2]);
     }
     if (threads > chip->max_threads_per_block)
         return !refuse(result, "block of %" PRIu64 " threads, the limit is %u", threads,
@@ -54,23 +55,27 @@ static bool within_limits(const struct chip *chip, const struct program *program
     for (int i = 1; i < 3; i++)
         most *= f->maxntid[i] ? f->maxntid[i] : 1;
     if (most && threads > most)
-        return !refuse(result, "block of %" PRIu64 " threads, but the kernel's __launch_bounds__ allows %" PRIu64,
+        return !refuse(result,
+            "block of %" PRIu64 " threads, but the kernel's __launch_bounds__ allows %" PRIu64,
             threads, most);
     uint64_t smem = (uint64_t)program->shared_static_bytes + l->smem_bytes;
     if (program->shared_static_bytes > chip->smem_per_block_static_max_bytes)
         return !refuse(result, "%u bytes of static shared memory, the limit is %u",
             program->shared_static_bytes, chip->smem_per_block_static_max_bytes);
     if (smem > chip->smem_per_block_max_bytes)
-        return !refuse(result, "%" PRIu64 " bytes of shared memory (%u static + %u dynamic), the limit is %u",
-            smem, program->shared_static_bytes, l->smem_bytes, chip->smem_per_block_max_bytes);
+        return !refuse(result,
+            "%" PRIu64 " bytes of shared memory (%u static + %u dynamic), the limit is %u", smem,
+            program->shared_static_bytes, l->smem_bytes, chip->smem_per_block_max_bytes);
     uint64_t warps = (threads + WARP_LANES - 1) / WARP_LANES;
     uint64_t unit = chip->register_alloc_unit ? chip->register_alloc_unit : 256;
     uint64_t per_warp = ((uint64_t)l->registers * WARP_LANES + unit - 1) / unit * unit;
     if (warps * per_warp > chip->registers_per_sm)
-        return !refuse(result, "%u registers per thread x %" PRIu64 " threads: more than the %u of an SM",
+        return !refuse(result,
+            "%u registers per thread x %" PRIu64 " threads: more than the %u of an SM",
             l->registers, threads, chip->registers_per_sm);
     if (l->params_bytes < f->param_bytes)
-        return !refuse(result, "%u bytes of parameters, the kernel takes %u", l->params_bytes, f->param_bytes);
+        return !refuse(
+            result, "%u bytes of parameters, the kernel takes %u", l->params_bytes, f->param_bytes);
     return true;
 }
 
@@ -130,8 +135,10 @@ static uint32_t lane_mask(enum ptx_special special, unsigned lane)
     }
 }
 
-/* Specials that depend on the block or on nothing; lanes differ only in tid, laneid and lane masks. */
-static uint64_t special_value(const struct worker *k, enum ptx_special special, unsigned warp, unsigned lane)
+/* Specials that depend on the block or on nothing; lanes differ only in tid, laneid and lane masks.
+ */
+static uint64_t special_value(
+    const struct worker *k, enum ptx_special special, unsigned warp, unsigned lane)
 {
     const struct emu_launch *l = k->exec->run.launch;
     unsigned thread = warp * WARP_LANES + lane;
@@ -390,11 +397,14 @@ static void report(struct exec *x, struct worker *k, struct arena *arena, struct
     }
     if (x->counting && result->verdict == VERDICT_OK) {
         double scale = (double)x->run.nr_blocks / (double)x->nr_run;
-        struct emu_counts counts = {.pc = k->counts, .blocks_run = x->nr_run,
-            .blocks_all = x->run.nr_blocks, .scale = scale,
+        struct emu_counts counts = {.pc = k->counts,
+            .blocks_run = x->nr_run,
+            .blocks_all = x->run.nr_blocks,
+            .scale = scale,
             .unique_sectors = memory_count_touched(x->run.memory)};
         count_fill(x, k->counts, scale, arena, result);
-        counters_set(&result->counters, METRIC_GLOBAL_UNIQUE_BYTES, 32.0 * (double)counts.unique_sectors,
+        counters_set(&result->counters, METRIC_GLOBAL_UNIQUE_BYTES,
+            32.0 * (double)counts.unique_sectors,
             x->nr_run < x->run.nr_blocks ? PROV_SAMPLED : PROV_COUNTED);
         emu_time_model(&x->run, &counts, timed, &result->counters);
     }

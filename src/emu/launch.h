@@ -10,12 +10,13 @@ bool launch_check(const struct chip *chip, const struct program *program,
 bool launch_run(const struct emu_run *run, unsigned nr_threads, struct arena *arena,
     struct emu_result *result, struct err *err);
 
-/* Rising block numbers, about launch->sample_blocks of them, each standing for nr_blocks / *nr; free()
- * them. One from each of equally long stretches of the grid, so that edges count as often as they
- * occur; the same for the same seed. */
+/* Rising block numbers, about launch->sample_blocks of them, each standing for nr_blocks / *nr;
+ * free() them. One from each of equally long stretches of the grid, so that edges count as often as
+ * they occur; the same for the same seed. */
 uint64_t *launch_sample(const struct emu_launch *launch, uint64_t nr_blocks, uint64_t *nr);
 
-/* Is the i-th of the nr blocks run one for the time model? At most EMU_TRACED_BLOCKS, evenly spread. */
+/* Is the i-th of the nr blocks run one for the time model? At most EMU_TRACED_BLOCKS, evenly
+ * spread. */
 bool launch_traced(uint64_t i, uint64_t nr);
 
 #endif

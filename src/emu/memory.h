@@ -1,9 +1,9 @@
 /* Global memory: named buffers at addresses that are never used twice, far apart, so that a stray
  * access lands in none of them. Private to emu/.
  *
- * A buffer's `init` has one bit per byte: written at least once. While all_init is set the bits mean
- * nothing and every byte counts as written (after launches that did not look). `touched` has one byte
- * per 32-byte sector, set by counted launches. */
+ * A buffer's `init` has one bit per byte: written at least once. While all_init is set the bits
+ * mean nothing and every byte counts as written (after launches that did not look). `touched` has
+ * one byte per 32-byte sector, set by counted launches. */
 #ifndef KEET_EMU_MEMORY_H
 #define KEET_EMU_MEMORY_H
 

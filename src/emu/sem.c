@@ -1,4 +1,5 @@
-/* Owns the choice of instruction set for the sem_*.c loops, and of the sem file for an operation. */
+/* Owns the choice of instruction set for the sem_*.c loops, and of the sem file for an operation.
+ */
 #include "emu/sem.h"
 
 #define DECLARE(name)                                                                              \

@@ -1,8 +1,8 @@
-/* Owns cvt, between all integer and floating types. Integers clamp with .sat, and always when they come
- * from a float (NaN gives 0); .ftz flushes f32 subnormals on either side.
+/* Owns cvt, between all integer and floating types. Integers clamp with .sat, and always when they
+ * come from a float (NaN gives 0); .ftz flushes f32 subnormals on either side.
  *
- * imm: source type | rounding << 8; type: destination type; reg_bytes: the destination register's, as
- * narrow integers are extended to it. */
+ * imm: source type | rounding << 8; type: destination type; reg_bytes: the destination register's,
+ * as narrow integers are extended to it. */
 #include "emu/half.h"
 
 #include <fenv.h>
@@ -12,8 +12,8 @@ static inline enum ptx_type source_type(const struct inst *in)
     return (enum ptx_type)(in->imm & 0xff);
 }
 
-/* imm bits 16-23: shift that leaves the source's bits at the top, 24-31: the destination's; reg_bytes 2
- * cuts the result to 16 bits. */
+/* imm bits 16-23: shift that leaves the source's bits at the top, 24-31: the destination's;
+ * reg_bytes 2 cuts the result to 16 bits. */
 #define SHIFT_IN ((unsigned)(in->imm >> 16 & 0xff))
 #define SHIFT_OUT ((unsigned)(in->imm >> 24 & 0xff))
 #define NARROW_OP(name, C1, C2)                                                                    \
@@ -173,7 +173,8 @@ static double round_format(double v, int fraction, int least, enum ptx_round rou
     frexp(v, &exponent); /* |v| in [2^(exponent-1), 2^exponent) */
     int unit = (exponent - 1 < least ? least : exponent - 1) - fraction;
     double scaled = ldexp(v, -unit);
-    double r = round == PTX_RNA ? copysign(floor(fabs(scaled) + 0.5), v) : to_integral(scaled, round);
+    double r =
+        round == PTX_RNA ? copysign(floor(fabs(scaled) + 0.5), v) : to_integral(scaled, round);
     return ldexp(r, unit);
 }
 
@@ -235,7 +236,8 @@ static uint64_t store_float(const struct inst *in, const struct value *v, enum p
     case PTX_F64:
         return v->is_float ? lanes_bits64(f) : f64_of_int(v, round);
     case PTX_F32: {
-        uint32_t bits = v->is_float ? f32_rounded(f, integral ? PTX_RN : round) : f32_of_int(v, round);
+        uint32_t bits =
+            v->is_float ? f32_rounded(f, integral ? PTX_RN : round) : f32_of_int(v, round);
         return in->flags & INST_FTZ ? lanes_ftz(bits) : bits;
     }
     case PTX_F16: {

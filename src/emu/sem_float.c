@@ -1,10 +1,10 @@
 /* Owns f32 and f64: arithmetic, comparison-free selection (min, max, abs, neg, copysign), division,
  * roots and the approximate functions.
  *
- * .rn add, sub, mul, fma, div, rcp, sqrt are the host's IEEE operations and bit-exact; other roundings
- * go through fesetround. .ftz flushes subnormal inputs and results to zeros of their sign; .sat clamps
- * to [0, 1] with NaN to 0; NaN results of f32 are 0x7fffffff. Approximations are computed to better
- * than the tolerances of the PTX manual. */
+ * .rn add, sub, mul, fma, div, rcp, sqrt are the host's IEEE operations and bit-exact; other
+ * roundings go through fesetround. .ftz flushes subnormal inputs and results to zeros of their
+ * sign; .sat clamps to [0, 1] with NaN to 0; NaN results of f32 are 0x7fffffff. Approximations are
+ * computed to better than the tolerances of the PTX manual. */
 #include "emu/lanes.h"
 
 #include <fenv.h>
@@ -41,8 +41,8 @@ F32_OP2(add_f32, F(x) + F(y), G(x) + G(y))
 F32_OP2(sub_f32, F(x) - F(y), G(x) - G(y))
 F32_OP2(mul_f32, F(x) * F(y), G(x) * G(y))
 F32_OP2(div_f32, F(x) / F(y), G(x) / G(y))
-LANE_OP3(fma_f32, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
-    lanes_nan32(fmaf(F(x), F(y), F(z))))
+LANE_OP3(
+    fma_f32, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, lanes_nan32(fmaf(F(x), F(y), F(z))))
 LANE_OP3(fma_f32_flags, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
     out32(in, fmaf(G(x), G(y), G(z))))
 
@@ -50,11 +50,11 @@ F64_OP2(add_f64, D(x) + D(y))
 F64_OP2(sub_f64, D(x) - D(y))
 F64_OP2(mul_f64, D(x) * D(y))
 F64_OP2(div_f64, D(x) / D(y))
-LANE_OP3(fma_f64, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
-    lanes_bits64(fma(D(x), D(y), D(z))))
+LANE_OP3(
+    fma_f64, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, lanes_bits64(fma(D(x), D(y), D(z))))
 
-/* div.approx: the quotient, except that divisors beyond 2^126 give zero (NaN for infinite dividends),
- * as the manual says of a * (1 / b). */
+/* div.approx: the quotient, except that divisors beyond 2^126 give zero (NaN for infinite
+ * dividends), as the manual says of a * (1 / b). */
 static inline float div_approx(float x, float y)
 {
     float big = fabsf(y);
@@ -118,8 +118,8 @@ LANE_OP1(neg_f32, uint32_t, uint32_t, uint32_t, uint32_t, in32(in, x) ^ 0x800000
 LANE_OP1(abs_f32, uint32_t, uint32_t, uint32_t, uint32_t, in32(in, x) & 0x7fffffffu)
 LANE_OP1(neg_f64, uint64_t, uint64_t, uint64_t, uint64_t, x ^ (uint64_t)1 << 63)
 LANE_OP1(abs_f64, uint64_t, uint64_t, uint64_t, uint64_t, x & ~((uint64_t)1 << 63))
-LANE_OP2(copysign_f32, uint32_t, uint32_t, uint32_t, uint32_t,
-    (x & 0x80000000u) | (y & 0x7fffffffu))
+LANE_OP2(
+    copysign_f32, uint32_t, uint32_t, uint32_t, uint32_t, (x & 0x80000000u) | (y & 0x7fffffffu))
 LANE_OP2(copysign_f64, uint64_t, uint64_t, uint64_t, uint64_t,
     (x & (uint64_t)1 << 63) | (y & ~((uint64_t)1 << 63)))
 
@@ -282,7 +282,11 @@ static bool test32(enum ptx_sub test, uint32_t x)
 static bool test64(enum ptx_sub test, uint64_t x)
 {
     uint64_t exponent = x >> 52 & 0x7ff, fraction = x << 12;
-    uint32_t as32 = (uint32_t)(exponent == 0x7ff ? 255 : exponent ? 1 : 0) << 23 | (fraction ? 1 : 0);
+    uint32_t as32 = (uint32_t)(exponent == 0x7ff ? 255
+                               : exponent        ? 1
+                                                 : 0)
+                        << 23 |
+                    (fraction ? 1 : 0);
     return test32(test, as32);
 }
 
@@ -318,7 +322,8 @@ static sem_fn *pick_f32(const struct ptx_inst *p, struct inst *in)
     case PTX_OP_MIN:
     case PTX_OP_MAX:
         if (p->nan || p->xorsign) {
-            in->sub = (uint8_t)((p->op == PTX_OP_MAX ? 1 : 0) | (p->nan ? 2 : 0) | (p->xorsign ? 4 : 0));
+            in->sub =
+                (uint8_t)((p->op == PTX_OP_MAX ? 1 : 0) | (p->nan ? 2 : 0) | (p->xorsign ? 4 : 0));
             return minmax_f32_odd;
         }
         if (p->op == PTX_OP_MIN)
@@ -405,8 +410,8 @@ sem_fn *LANES(sem_float)(const struct ptx_inst *p, struct inst *in)
         return testp;
     }
     if (p->round == PTX_RZ || p->round == PTX_RM || p->round == PTX_RP) {
-        static const enum ptx_op ops[] = {PTX_OP_ADD, PTX_OP_SUB, PTX_OP_MUL, PTX_OP_DIV, PTX_OP_FMA,
-            PTX_OP_RCP, PTX_OP_SQRT};
+        static const enum ptx_op ops[] = {
+            PTX_OP_ADD, PTX_OP_SUB, PTX_OP_MUL, PTX_OP_DIV, PTX_OP_FMA, PTX_OP_RCP, PTX_OP_SQRT};
         for (int i = 0; i < 7; i++) {
             if (p->op == ops[i] || (ops[i] == PTX_OP_FMA && p->op == PTX_OP_MAD))
                 return directed(p, in, i);

@@ -1,6 +1,6 @@
 /* Owns f16, f16x2, bf16, bf16x2 arithmetic. Values are computed in f32 or f64 and rounded once: f32
- * holds sums and products of f16 well enough that rounding twice changes nothing (24 >= 2 * 11 + 2);
- * fma and bf16 go through f64 rounded to odd. */
+ * holds sums and products of f16 well enough that rounding twice changes nothing (24 >= 2 * 11 +
+ * 2); fma and bf16 go through f64 rounded to odd. */
 #include "emu/half.h"
 
 static inline uint32_t half_ftz(const struct inst *in, uint32_t h)

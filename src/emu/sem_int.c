@@ -1,9 +1,9 @@
 /* Owns the integer operations: arithmetic, logic, shifts, bit fields, carries.
  *
  * d, a, b, c, e: rows of the operation's width, except where PTX says otherwise (shift amounts, bit
- * positions and the results of popc, clz, bfind are 32-bit rows). lop3, prmt: imm. Carries: d2 is the
- * condition-code predicate word. Division by zero gives all ones and the dividend as remainder, as
- * Hopper does (PTX leaves it unspecified). */
+ * positions and the results of popc, clz, bfind are 32-bit rows). lop3, prmt: imm. Carries: d2 is
+ * the condition-code predicate word. Division by zero gives all ones and the dividend as remainder,
+ * as Hopper does (PTX leaves it unspecified). */
 #include "emu/lanes.h"
 
 #define INT_SIGNED_UNSIGNED(OP, name, expr)                                                        \
@@ -18,9 +18,13 @@
     OP(name##_u32, uint32_t, uint32_t, uint32_t, uint32_t, expr)                                   \
     OP(name##_u64, uint64_t, uint64_t, uint64_t, uint64_t, expr)
 #define TABLE6(name)                                                                               \
-    {name##_u16, name##_s16, name##_u32, name##_s32, name##_u64, name##_s64}
+    {                                                                                              \
+        name##_u16, name##_s16, name##_u32, name##_s32, name##_u64, name##_s64                     \
+    }
 #define TABLE3(name)                                                                               \
-    {name##_u16, name##_u16, name##_u32, name##_u32, name##_u64, name##_u64}
+    {                                                                                              \
+        name##_u16, name##_u16, name##_u32, name##_u32, name##_u64, name##_u64                     \
+    }
 
 typedef unsigned __int128 u128;
 typedef __int128 s128;
@@ -106,11 +110,11 @@ LANE_OP2(mul_wide_s16, uint32_t, uint32_t, uint32_t, int16_t, (int32_t)x *y)
 LANE_OP2(mul_wide_u32, uint64_t, uint64_t, uint32_t, uint32_t, (uint64_t)x *y)
 LANE_OP2(mul_wide_s32, uint64_t, uint64_t, uint32_t, int32_t, (int64_t)x *y)
 LANE_OP3(mad_wide_u16, uint32_t, uint32_t, uint32_t, uint16_t, uint32_t, (uint32_t)x *y + z)
-LANE_OP3(mad_wide_s16, uint32_t, uint32_t, uint32_t, int16_t, uint32_t,
-    (uint32_t)((int32_t)x * y) + z)
+LANE_OP3(
+    mad_wide_s16, uint32_t, uint32_t, uint32_t, int16_t, uint32_t, (uint32_t)((int32_t)x *y) + z)
 LANE_OP3(mad_wide_u32, uint64_t, uint64_t, uint32_t, uint32_t, uint64_t, (uint64_t)x *y + z)
-LANE_OP3(mad_wide_s32, uint64_t, uint64_t, uint32_t, int32_t, uint64_t,
-    (uint64_t)((int64_t)x * y) + z)
+LANE_OP3(
+    mad_wide_s32, uint64_t, uint64_t, uint32_t, int32_t, uint64_t, (uint64_t)((int64_t)x *y) + z)
 
 LANE_OP2(div_op_u16, uint32_t, uint16_t, uint32_t, uint16_t, y ? x / y : 0xffff)
 LANE_OP2(div_op_s16, uint32_t, uint16_t, uint32_t, int16_t, y ? x / y : -1)
@@ -141,8 +145,7 @@ LANE_OP3(mad_hi_sat_s32, uint32_t, uint32_t, uint32_t, int32_t, int32_t,
 LANE_OP2(mul24_u32, uint32_t, uint32_t, uint32_t, uint32_t, LOW24(x) * LOW24(y))
 LANE_OP2(mul24_s32, uint32_t, uint32_t, uint32_t, uint32_t,
     (uint64_t)((int64_t)SIGNED24(x) * SIGNED24(y)))
-LANE_OP2(mul24_hi_u32, uint32_t, uint32_t, uint32_t, uint32_t,
-    (uint64_t)LOW24(x) * LOW24(y) >> 16)
+LANE_OP2(mul24_hi_u32, uint32_t, uint32_t, uint32_t, uint32_t, (uint64_t)LOW24(x) * LOW24(y) >> 16)
 LANE_OP2(mul24_hi_s32, uint32_t, uint32_t, uint32_t, uint32_t,
     (uint64_t)((int64_t)SIGNED24(x) * SIGNED24(y) >> 16))
 LANE_OP3(mad24_u32, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, LOW24(x) * LOW24(y) + z)
@@ -154,8 +157,8 @@ LANE_OP3(mad24_hi_s32, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
     (uint32_t)(uint64_t)((int64_t)SIGNED24(x) * SIGNED24(y) >> 16) + z)
 
 LANE_OP3(sad_u16, uint32_t, uint16_t, uint32_t, uint16_t, uint32_t, (x > y ? x - y : y - x) + z)
-LANE_OP3(sad_s16, uint32_t, uint16_t, uint32_t, int16_t, uint32_t,
-    (uint32_t)(x > y ? x - y : y - x) + z)
+LANE_OP3(
+    sad_s16, uint32_t, uint16_t, uint32_t, int16_t, uint32_t, (uint32_t)(x > y ? x - y : y - x) + z)
 LANE_OP3(sad_u32, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, (x > y ? x - y : y - x) + z)
 LANE_OP3(sad_s32, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
     ((int32_t)x > (int32_t)y ? x - y : y - x) + z)
@@ -213,8 +216,8 @@ static inline uint32_t lop3(uint32_t x, uint32_t y, uint32_t z, uint32_t lut)
     }
     return r;
 }
-LANE_OP3(lop3_b32, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
-    lop3(x, y, z, (uint32_t)in->imm))
+LANE_OP3(
+    lop3_b32, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, lop3(x, y, z, (uint32_t)in->imm))
 
 static inline uint64_t bfe(uint64_t x, uint32_t pos, uint32_t len, unsigned width, bool is_signed)
 {
@@ -481,7 +484,8 @@ static sem_fn *pick_carry(const struct ptx_inst *p, struct inst *in)
     bool carry_in = p->op == PTX_OP_ADDC || p->op == PTX_OP_SUBC || p->op == PTX_OP_MADC;
     in->sub = (uint8_t)((carry_in ? 1 : 0) | (p->cc ? 2 : 0));
     if (p->op == PTX_OP_MADC || p->op == PTX_OP_MAD) {
-        in->sub |= (uint8_t)((p->mul == PTX_MUL_HI ? 8 : 0) | (ptx_type_is_signed(p->type) ? 16 : 0));
+        in->sub |=
+            (uint8_t)((p->mul == PTX_MUL_HI ? 8 : 0) | (ptx_type_is_signed(p->type) ? 16 : 0));
         return wide ? mad_carry_64 : mad_carry_32;
     }
     in->sub |= p->op == PTX_OP_SUB || p->op == PTX_OP_SUBC ? 4 : 0;
@@ -491,7 +495,8 @@ static sem_fn *pick_carry(const struct ptx_inst *p, struct inst *in)
 static sem_fn *pick_mul(const struct ptx_inst *p)
 {
     static sem_fn *const lo[6] = TABLE3(mul), *const hi[6] = TABLE6(mul_hi);
-    static sem_fn *const wide[6] = {mul_wide_u16, mul_wide_s16, mul_wide_u32, mul_wide_s32, NULL, NULL};
+    static sem_fn *const wide[6] = {
+        mul_wide_u16, mul_wide_s16, mul_wide_u32, mul_wide_s32, NULL, NULL};
     if (p->mul == PTX_MUL_WIDE)
         return from(wide, p->type);
     return from(p->mul == PTX_MUL_HI ? hi : lo, p->type);
@@ -500,7 +505,8 @@ static sem_fn *pick_mul(const struct ptx_inst *p)
 static sem_fn *pick_mad(const struct ptx_inst *p)
 {
     static sem_fn *const lo[6] = TABLE3(mad), *const hi[6] = TABLE6(mad_hi);
-    static sem_fn *const wide[6] = {mad_wide_u16, mad_wide_s16, mad_wide_u32, mad_wide_s32, NULL, NULL};
+    static sem_fn *const wide[6] = {
+        mad_wide_u16, mad_wide_s16, mad_wide_u32, mad_wide_s32, NULL, NULL};
     if (p->sat)
         return p->type == PTX_S32 && p->mul == PTX_MUL_HI ? mad_hi_sat_s32 : NULL;
     if (p->mul == PTX_MUL_WIDE)
@@ -519,10 +525,10 @@ static sem_fn *pick_24(const struct ptx_inst *p)
 
 static sem_fn *pick_arithmetic(const struct ptx_inst *p, struct inst *in)
 {
-    static sem_fn *const add[6] = TABLE3(add), *const sub[6] = TABLE3(sub), *const neg[6] = TABLE3(neg),
-                         *const min[6] = TABLE6(min), *const max[6] = TABLE6(max),
-                         *const div[6] = TABLE6(div_op), *const rem[6] = TABLE6(rem_op),
-                         *const sad[6] = TABLE6(sad);
+    static sem_fn *const add[6] = TABLE3(add), *const sub[6] = TABLE3(sub),
+                         *const neg[6] = TABLE3(neg), *const min[6] = TABLE6(min),
+                         *const max[6] = TABLE6(max), *const div[6] = TABLE6(div_op),
+                         *const rem[6] = TABLE6(rem_op), *const sad[6] = TABLE6(sad);
     static sem_fn *const abs[6] = {NULL, abs_s16, NULL, abs_s32, NULL, abs_s64};
     if (p->cc || p->op == PTX_OP_ADDC || p->op == PTX_OP_SUBC || p->op == PTX_OP_MADC)
         return pick_carry(p, in);
@@ -563,8 +569,9 @@ static sem_fn *pick_arithmetic(const struct ptx_inst *p, struct inst *in)
 
 static sem_fn *pick_logic(const struct ptx_inst *p, struct inst *in)
 {
-    static sem_fn *const and[6] = TABLE3(and), *const or[6] = TABLE3(or), *const xor[6] = TABLE3(xor),
-                         *const not[6] = TABLE3(not), *const cnot[6] = TABLE3(cnot);
+    static sem_fn *const and[6] = TABLE3(and), *const or [6] = TABLE3(or),
+                         *const xor [6] = TABLE3(xor), *const not [6] = TABLE3(not ),
+                         *const cnot[6] = TABLE3(cnot);
     if (p->type == PTX_PRED) {
         in->sub = (uint8_t)p->op;
         return p->op == PTX_OP_CNOT ? NULL : pred_op;

@@ -1,4 +1,5 @@
-/* Owns what moves and chooses: copies, packs, selp, slct, comparisons into predicates, space tests. */
+/* Owns what moves and chooses: copies, packs, selp, slct, comparisons into predicates, space tests.
+ */
 #include "emu/lanes.h"
 #include "emu/sem.h"
 #include "emu/windows.h"
@@ -24,8 +25,8 @@ static void copy_pred(uint8_t *file, const struct inst *in, uint32_t mask)
         D *d = (D *)(file + in->d), r[32] = {0};                                                   \
         for (unsigned i = 0; i < (nr); i++) {                                                      \
             const S *a = (const S *)(file + in->rows[i]);                                          \
-            IVDEP for (unsigned l = 0; l < 32; l++) r[l] |=                                        \
-                ((D)a[l] & (((D)1 << (bits)) - 1)) << (i * (bits));                                \
+            IVDEP for (unsigned l = 0; l < 32; l++) r[l] |= ((D)a[l] & (((D)1 << (bits)) - 1))     \
+                                                            << (i * (bits));                       \
         }                                                                                          \
         IVDEP for (unsigned l = 0; l < 32; l++) d[l] = (mask >> l & 1) ? r[l] : d[l];              \
     }
@@ -223,10 +224,24 @@ static void setp_pair(uint8_t *file, const struct inst *in, uint32_t mask)
 
 static uint8_t truth(enum ptx_cmp cmp)
 {
-    static const uint8_t table[] = {[PTX_EQ] = 2, [PTX_NE] = 5, [PTX_LT] = 1, [PTX_LE] = 3,
-        [PTX_GT] = 4, [PTX_GE] = 6, [PTX_LO] = 1, [PTX_LS] = 3, [PTX_HI] = 4, [PTX_HS] = 6,
-        [PTX_EQU] = 10, [PTX_NEU] = 13, [PTX_LTU] = 9, [PTX_LEU] = 11, [PTX_GTU] = 12,
-        [PTX_GEU] = 14, [PTX_NUM] = 7, [PTX_NAN] = 8};
+    static const uint8_t table[] = {[PTX_EQ] = 2,
+        [PTX_NE] = 5,
+        [PTX_LT] = 1,
+        [PTX_LE] = 3,
+        [PTX_GT] = 4,
+        [PTX_GE] = 6,
+        [PTX_LO] = 1,
+        [PTX_LS] = 3,
+        [PTX_HI] = 4,
+        [PTX_HS] = 6,
+        [PTX_EQU] = 10,
+        [PTX_NEU] = 13,
+        [PTX_LTU] = 9,
+        [PTX_LEU] = 11,
+        [PTX_GTU] = 12,
+        [PTX_GEU] = 14,
+        [PTX_NUM] = 7,
+        [PTX_NAN] = 8};
     return table[cmp];
 }
 

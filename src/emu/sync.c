@@ -12,7 +12,8 @@ static unsigned expected(const struct worker *k, const struct barrier *b)
     return b->expected ? b->expected : k->live_threads;
 }
 
-static void finish_reduction(const struct barrier *b, const struct inst *in, uint8_t *file, uint32_t mask)
+static void finish_reduction(
+    const struct barrier *b, const struct inst *in, uint8_t *file, uint32_t mask)
 {
     if (in->sub != PTX_SUB_RED)
         return;
@@ -67,7 +68,8 @@ bool sync_barrier(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uin
     struct barrier *b = &k->barriers[id];
     unsigned count = in->b == NO_ROW ? 0 : ((const uint32_t *)(w->file + in->b))[lane];
     if (in->b != NO_ROW && (count == 0 || count % WARP_LANES))
-        return exec_fault(k, VERDICT_FAULT, pc, "barrier %u for %u threads, not a multiple of 32", id, count);
+        return exec_fault(
+            k, VERDICT_FAULT, pc, "barrier %u for %u threads, not a multiple of 32", id, count);
     b->expected = count;
     if (in->sub == PTX_SUB_RED) {
         uint32_t p = *(const uint32_t *)(w->file + in->c);
@@ -308,10 +310,9 @@ static void match(uint8_t *file, const struct inst *in, uint32_t mask)
     for (unsigned l = 0; l < WARP_LANES; l++) {
         uint32_t group = members[l] & mask, same = 0;
         for (unsigned j = 0; j < WARP_LANES; j++) {
-            bool equal =
-                in->reg_bytes == 8
-                    ? ((const uint64_t *)(file + in->a))[j] == ((const uint64_t *)(file + in->a))[l]
-                    : row(file, in->a)[j] == row(file, in->a)[l];
+            bool equal = in->reg_bytes == 8 ? ((const uint64_t *)(file + in->a))[j] ==
+                                                  ((const uint64_t *)(file + in->a))[l]
+                                            : row(file, in->a)[j] == row(file, in->a)[l];
             same |= (uint32_t)equal << j;
         }
         bool all = (same & group) == group;

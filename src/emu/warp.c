@@ -55,14 +55,15 @@ static void side_gone(struct warp *w, uint16_t s)
 static void add_side(struct warp *w, uint16_t parent, uint32_t pc, uint32_t rpc, uint32_t mask)
 {
     uint16_t s = warp_new_split(w);
-    w->splits[s] = (struct split){
-        .pc = pc, .rpc = rpc, .mask = mask, .parent = parent, .state = SPLIT_READY};
+    w->splits[s] =
+        (struct split){.pc = pc, .rpc = rpc, .mask = mask, .parent = parent, .state = SPLIT_READY};
     w->splits[parent].nr_sides++;
     w->current = s;
 }
 
 /* The sides meet where s itself is expected: they become sides of its parent. */
-static void diverge_within(struct warp *w, uint16_t s, uint32_t taken, uint32_t target, uint32_t fall)
+static void diverge_within(
+    struct warp *w, uint16_t s, uint32_t taken, uint32_t target, uint32_t fall)
 {
     struct split *split = &w->splits[s];
     uint32_t rest = split->mask & ~taken, meet = split->rpc;

@@ -1,5 +1,5 @@
-/* Where the windows of generic addresses lie: generic = window + address within the space. Global and
- * const addresses are their own generic addresses and lie above. Private to emu/. */
+/* Where the windows of generic addresses lie: generic = window + address within the space. Global
+ * and const addresses are their own generic addresses and lie above. Private to emu/. */
 #ifndef KEET_EMU_WINDOWS_H
 #define KEET_EMU_WINDOWS_H
 
