@@ -96,14 +96,14 @@ static void test_body(void **state)
 
 static void test_deadline_takes_the_group(void **state)
 {
-    const struct proc_limits limits = {.time_s = 0.3};
+    const struct proc_limits limits = {.time_s = 1};
     const uint64_t start_ns = clock_ns();
     struct proc_result r;
 
     run("echo before; sleep 60 & sleep 60", &limits, &r);
     assert_int_equal(r.end, PROC_DEADLINE);
     assert_string_equal(r.output, "before\n");
-    assert_true(clock_ns() - start_ns < 5000000000u);
+    assert_true(clock_ns() - start_ns < 15000000000u);
     proc_result_finish(&r);
 }
 
@@ -117,7 +117,7 @@ static void test_descendant_left_behind(void **state)
     run("sleep 60 & echo $!", &loose, &r);
     assert_int_equal(r.end, PROC_EXITED);
     assert_int_equal(r.status, 0);
-    assert_true(clock_ns() - start_ns < 5000000000u);
+    assert_true(clock_ns() - start_ns < 15000000000u);
     left = (pid_t)atol(r.output);
     assert_true(left > 0);
     for (int i = 0; i < 200 && kill(left, 0) == 0; i++) {
