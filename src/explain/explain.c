@@ -65,6 +65,7 @@ static void explain_living(const struct chip *chip, struct candidate *c)
     if (c->profile.nr_launches > 0 && c->profile.configs) {
         in.config = &c->profile.configs[c->profile.longest];
     }
+    in.unique_bytes = tools_unique_bytes(c);
     tools_weigh_paths(&in);
     c->explanation.unexamined = tools_run(&in, list);
     choose_findings(c, list);

@@ -32,7 +32,8 @@ struct tool_input {
     double roofline_share;              /* 0 unknown */
     double memory_weight;               /* how much of the time goes with the memory path, 0..1 */
     double compute_weight;              /* the same for issue and arithmetic */
-    double busiest_pipe_pct;            /* of any pipe or memory level; 0 unknown */
+    double unique_bytes;     /* of global memory, distinct; estimated when sampled; 0 unknown */
+    double busiest_pipe_pct; /* of any pipe or memory level; 0 unknown */
 };
 
 enum { TOOLS_MAX_FINDINGS = 64, TOOLS_MAX_NEEDS = 6 };
@@ -61,6 +62,8 @@ extern const unsigned nr_tools;
 const char *tools_run(const struct tool_input *in, struct finding_list *out);
 /* How much of the time goes with which path, from whatever utilisations and stalls are known. */
 void tools_weigh_paths(struct tool_input *in);
+/* The distinct bytes of global memory that all launches touch, each launch for itself. */
+double tools_unique_bytes(const struct candidate *c);
 
 /* Fill the priors of c->options from c->explanation.findings. */
 void priors_fill(struct candidate *c);

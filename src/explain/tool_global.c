@@ -126,7 +126,7 @@ void examine_narrow_access(const struct tool_input *in, struct finding_list *out
 {
     double asked = value(in, METRIC_GLOBAL_LD_BYTES) + value(in, METRIC_GLOBAL_ST_BYTES);
     double requests = value(in, METRIC_GLOBAL_LD_REQUESTS) + value(in, METRIC_GLOBAL_ST_REQUESTS);
-    double unique = value(in, METRIC_GLOBAL_UNIQUE_BYTES);
+    double unique = in->unique_bytes;
     const struct line_cost *line = worst_line(in, narrow_sectors);
     double per_lane = requests > 0 ? asked / requests / 32 : 0;
 
@@ -169,7 +169,7 @@ void examine_reuse(const struct tool_input *in, struct finding_list *out)
 {
     double moved =
         fmin(value(in, METRIC_GLOBAL_LD_BYTES), SECTOR_BYTES * value(in, METRIC_GLOBAL_LD_SECTORS));
-    double unique = value(in, METRIC_GLOBAL_UNIQUE_BYTES);
+    double unique = in->unique_bytes;
     bool uses_shared =
         has(in, METRIC_SHARED_LD_REQUESTS) && value(in, METRIC_SHARED_LD_REQUESTS) > 0;
     const struct line_cost *line = worst_line(in, line_bytes);
@@ -204,7 +204,7 @@ void examine_reuse(const struct tool_input *in, struct finding_list *out)
 void examine_cache(const struct tool_input *in, struct finding_list *out)
 {
     double hit = value(in, METRIC_L1_HIT_PCT);
-    double unique = value(in, METRIC_GLOBAL_UNIQUE_BYTES);
+    double unique = in->unique_bytes;
     double times = unique > 0 ? SECTOR_BYTES * value(in, METRIC_GLOBAL_LD_SECTORS) / unique : 0;
     const struct line_cost *line = worst_line(in, line_sectors);
 

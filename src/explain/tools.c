@@ -110,6 +110,50 @@ void tools_weigh_paths(struct tool_input *in)
     in->compute_weight = pipes < 0 ? 0.5 : fmin(fmax(pipes / 100, 0.1), 0.95);
 }
 
+static double arrays_bytes(const struct task_array *arrays, unsigned nr, const struct env *env)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < nr; i++) {
+        struct err ignored;
+        uint64_t elems;
+
+        if (array_elems(&arrays[i], env, &elems, &ignored)) {
+            sum += (double)elems * (double)elem_bytes(arrays[i].elem);
+        }
+    }
+    return sum;
+}
+
+/* When a sample of the blocks ran, what it touched is less than what the grid touches: as many
+ * times less as blocks were left out where blocks share nothing, and never more than there is. */
+double tools_unique_bytes(const struct candidate *c)
+{
+    double sum = 0, all = INFINITY;
+
+    if (c->task && c->task->nr_arrays > 0) {
+        struct env env = plan_env(c->arena, &c->plan, &c->task->timed);
+
+        all = arrays_bytes(c->task->arrays, c->task->nr_arrays, &env) +
+              arrays_bytes(c->plan.temps, c->plan.nr_temps, &env);
+    }
+    for (unsigned i = 0; i < c->profile.nr_launches; i++) {
+        const struct counters *n = &c->profile.launches[i];
+        double unique = counters_get(n, METRIC_GLOBAL_UNIQUE_BYTES);
+
+        if (!counters_has(n, METRIC_GLOBAL_UNIQUE_BYTES)) {
+            return counters_get(&c->profile.total, METRIC_GLOBAL_UNIQUE_BYTES);
+        }
+        if (n->blocks_run > 0 && n->blocks_run < n->blocks_all) {
+            double scaled = unique * ((double)n->blocks_all / (double)n->blocks_run);
+
+            unique = fmax(unique, fmin(scaled, all));
+        }
+        sum += unique;
+    }
+    return sum;
+}
+
 const char *from(const struct tool_input *in, enum metric metric)
 {
     return provenance_name(in->n->metric[metric].from);

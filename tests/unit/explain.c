@@ -398,6 +398,41 @@ static void test_redundant_loads(void **state)
     assert_non_null(strstr(f->c.explanation.findings[0].text, "341 times"));
 }
 
+/* One block in 64 of the product ran. It touched 8 MB; the task's arrays hold 12 MiB, and that is
+ * all that there is, however one scales. */
+static void test_redundant_loads_when_sampled(void **state)
+{
+    struct fixture *f = *state;
+    struct task_array arrays[3] = {{.role = ROLE_IN, .elem = ELEM_F32},
+        {.role = ROLE_IN, .elem = ELEM_F32}, {.role = ROLE_OUT, .elem = ELEM_F32}};
+
+    for (unsigned i = 0; i < 3; i++) {
+        arrays[i].nr_dims = 2;
+        arrays[i].dims[0] = arrays[i].dims[1] = expr_literal(f->arena, 1024);
+    }
+    f->task.arrays = arrays;
+    f->task.nr_arrays = 3;
+    make_matmul(f);
+    f->launch.blocks_run = 64;
+    f->launch.blocks_all = 4096;
+    counters_set(&f->launch, METRIC_GLOBAL_UNIQUE_BYTES, 8e6, PROV_SAMPLED);
+    set(f, METRIC_GLOBAL_UNIQUE_BYTES, 8e6);
+    expect_first(f, "redundant_loads", 5, METRIC_GLOBAL_UNIQUE_BYTES, 8e6, ACTION_SHARED_TILE);
+    assert_non_null(strstr(f->c.explanation.findings[0].text, "341 times"));
+}
+
+/* A streaming kernel stays one when one block in ten ran. */
+static void test_streaming_when_sampled(void **state)
+{
+    struct fixture *f = *state;
+
+    f->launch.blocks_run = 211;
+    f->launch.blocks_all = 2110;
+    counters_set(&f->launch, METRIC_GLOBAL_UNIQUE_BYTES, 102.4e6, PROV_SAMPLED);
+    set(f, METRIC_GLOBAL_UNIQUE_BYTES, 102.4e6);
+    assert_false(found(explain(f), "redundant_loads"));
+}
+
 static void test_shared_traffic(void **state)
 {
     struct fixture *f = *state;
@@ -889,6 +924,8 @@ int main(void)
         TEST(test_divergence),
         TEST(test_narrow_access),
         TEST(test_redundant_loads),
+        TEST(test_redundant_loads_when_sampled),
+        TEST(test_streaming_when_sampled),
         TEST(test_shared_traffic),
         TEST(test_instruction_overhead),
         TEST(test_tail),
