@@ -168,7 +168,8 @@ static const struct form forms[NR_PTX_OPS] = {
     [PTX_OP_LDU] = {"v=a", "8bifq", 1, 1, ON(FIELD_TYPE) | ON(FIELD_SPACE) | ON(FIELD_VEC), 0},
     [PTX_OP_ST] = {"=av", "8bifq", 1, 1,
         ON(FIELD_TYPE) | ON(FIELD_SEM) | ON(FIELD_SCOPE) | ON(FIELD_SPACE) | ON(FIELD_CACHE) |
-            ON(FIELD_HINT) | ON(FIELD_VEC) | ON(FLAG_volatile_),
+            ON(FIELD_HINT) | ON(FIELD_VEC) | ON(FLAG_volatile_) | ON(FLAG_async_) |
+            ON(FIELD_IGNORE),
         0},
     [PTX_OP_PREFETCH] = {"=a", NULL, 0, 0, ON(FIELD_SPACE) | ON(FIELD_SUB) | ON(FIELD_HINT), 0},
     [PTX_OP_PREFETCHU] = {"=a", NULL, 0, 0, ON(FIELD_SUB), 0},
@@ -201,7 +202,7 @@ static const struct form forms[NR_PTX_OPS] = {
         ON(FIELD_TYPE) | ON(FIELD_SUB) | ON(FIELD_HINT) | ON(FIELD_SPACE), 0},
     [PTX_OP_MULTIMEM] = {"*", NULL, 1, 1,
         ON(FIELD_TYPE) | ON(FIELD_SUB) | ON(FIELD_SEM) | ON(FIELD_SCOPE) | ON(FIELD_SPACE) |
-            ON(FIELD_ATOM) | ON(FIELD_VEC),
+            ON(FIELD_ATOM) | ON(FIELD_VEC) | ON(FIELD_IGNORE),
         0},
     [PTX_OP_ATOM] = {"v=av?v", "bifhq", 1, 1,
         ON(FIELD_TYPE) | ON(FIELD_SEM) | ON(FIELD_SCOPE) | ON(FIELD_SPACE) | ON(FIELD_ATOM) |
@@ -209,7 +210,7 @@ static const struct form forms[NR_PTX_OPS] = {
         ON(FIELD_ATOM)},
     [PTX_OP_RED] = {"=av", "bifh", 1, 1,
         ON(FIELD_TYPE) | ON(FIELD_SEM) | ON(FIELD_SCOPE) | ON(FIELD_SPACE) | ON(FIELD_ATOM) |
-            ON(FLAG_noftz) | ON(FIELD_VEC) | ON(FIELD_HINT),
+            ON(FLAG_noftz) | ON(FIELD_VEC) | ON(FIELD_HINT) | ON(FLAG_async_) | ON(FIELD_IGNORE),
         ON(FIELD_ATOM)},
     [PTX_OP_BRA] = {"=L", NULL, 0, 0, ON(FLAG_uni), 0},
     [PTX_OP_BRX] = {"=u*", NULL, 0, 0, ON(FLAG_uni) | ON(FIELD_SUB), 0},
@@ -271,7 +272,7 @@ static const struct form forms[NR_PTX_OPS] = {
         ON(FIELD_TYPE) | ON(FLAG_sync) | ON(FLAG_aligned) | ON(FIELD_SHAPE) | ON(FLAG_trans),
         ON(FIELD_SHAPE)},
     [PTX_OP_NANOSLEEP] = {"=u", "u", 1, 1, ON(FIELD_TYPE), 0},
-    [PTX_OP_PMEVENT] = {"=n", NULL, 0, 0, 0, 0},
+    [PTX_OP_PMEVENT] = {"=n", NULL, 0, 0, ON(FIELD_IGNORE), 0},
     [PTX_OP_GRIDDEPCONTROL] = {"=", NULL, 0, 0, ON(FIELD_SUB), ON(FIELD_SUB)},
     [PTX_OP_SETMAXNREG] = {"=n", NULL, 1, 1,
         ON(FIELD_TYPE) | ON(FIELD_SUB) | ON(FLAG_sync) | ON(FLAG_aligned), ON(FIELD_SUB)},
@@ -371,6 +372,9 @@ const char *form_operands(const struct ptx_inst *inst)
         return wmma_operands(inst->sub);
     case PTX_OP_ATOM:
         return atom_operands(inst);
+    case PTX_OP_ST:
+    case PTX_OP_RED:
+        return inst->async_ ? "=ava" : "=av";
     case PTX_OP_CVT:
         return cvt_operands(inst);
     case PTX_OP_VOTE:
@@ -421,6 +425,8 @@ bool form_allows_type(const struct form *form, enum ptx_type type)
     case PTX_BF16:
     case PTX_BF16X2:
     case PTX_F32X2:
+    case PTX_U16X2:
+    case PTX_S16X2:
         letter = 'h';
         break;
     case PTX_B128:

@@ -84,7 +84,7 @@ static bool parse_special(struct parser *p, const struct token *name, struct ptx
     operand->special = find_special(name->text, len);
     if (!operand->special) {
         const struct token whole = {.text = name->text, .len = (uint32_t)len};
-        return name->text[0] == '%' && len > name->len
+        return name->text[0] == '%' && (len > name->len || name->len > 7)
                    ? parser_unsupported(p, "special register %.*s", TOKEN_ARG(&whole))
                    : parser_fail(p, "'%.*s' is not declared", TOKEN_ARG(&whole));
     }
@@ -142,6 +142,8 @@ static bool parse_name_operand(struct parser *p, struct ptx_inst *inst, struct p
     case BOUND_RANGE:
         operand->kind = PTX_OPERAND_REG;
         operand->reg = (int32_t)index;
+        if (p->token.kind == TOKEN_DOT) /* %r1.b0 of the video instructions, %v.x */
+            return parser_unsupported(p, "a part of a register");
         return true;
     case BOUND_SYMBOL:
         operand->kind = PTX_OPERAND_SYMBOL;

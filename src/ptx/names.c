@@ -35,6 +35,8 @@ static const struct {
     [PTX_B1] = {"b1", 1},
     [PTX_U4] = {"u4", 1},
     [PTX_S4] = {"s4", 1},
+    [PTX_U16X2] = {"u16x2", 4},
+    [PTX_S16X2] = {"s16x2", 4},
     [PTX_TEXREF] = {"texref", 8},
     [PTX_SAMPLERREF] = {"samplerref", 8},
     [PTX_SURFREF] = {"surfref", 8},

@@ -120,6 +120,9 @@ static bool check_pred(
         return check_reg(p, inst, operand->reg, PTX_PRED, false);
     if (operand->kind == PTX_OPERAND_SINK && is_dest)
         return true;
+    if (operand->kind == PTX_OPERAND_SPECIAL && operand->special == PTX_SR_IS_EXPLICIT_CLUSTER &&
+        inst->op == PTX_OP_MOV && !is_dest)
+        return true;
     if (operand->kind == PTX_OPERAND_IMM && !is_dest)
         return settle_imm(p, inst, operand, PTX_PRED);
     return parser_fail(p, "%s: a predicate is needed", ptx_op_name(inst->op));
