@@ -123,16 +123,24 @@ static bool used_elsewhere(const struct coarsening *c, const struct node *var)
     return false;
 }
 
+/* The dimensions of a local array as written, "" for a plain variable. */
+static const char *dims_text(const struct coarsening *c, const struct node *var)
+{
+    if (!var->type.nr_dims)
+        return "";
+    return tree_slice(c->in->tree, var->name_at + (unsigned)strlen(var->name), var->end);
+}
+
 static bool choose_arrays(struct coarsening *c)
 {
     for (const struct node *n = c->form.body; n; n = node_next(c->form.body, n)) {
         if (n->kind != NODE_VAR || n == c->axis->var || !var_varies(c, n))
             continue;
-        if (n->type.nr_dims || n->type.is_reference || n->is_shared)
+        if ((n->type.nr_dims && n->init) || n->type.is_reference || n->is_shared)
             return refuse(c, "an array of the thread depends on the axis");
         if (!used_elsewhere(c, n))
             continue;
-        if (c->nr_arrays == MAX_VARS || !n->init || (n->type.is_const && !n->type.is_pointer))
+        if (c->nr_arrays == MAX_VARS || (n->type.is_const && !n->type.is_pointer))
             return refuse(c, "a local variable that cannot be repeated");
         c->arrays[c->nr_arrays++] = n;
     }
@@ -171,11 +179,12 @@ static void write_decls(struct coarsening *c, const struct node *stmt, const cha
     for (const struct node *var = stmt->child; var; var = var->next) {
         const char *init = var->init ? subst_text(c->in->tree, var->init, &s) : NULL;
         if (is_array(c, var)) {
-            str_addf(&c->code, "%s%s[%s] = %s;\n", indent, var->name, c->counter, init);
+            if (init)
+                str_addf(&c->code, "%s%s[%s] = %s;\n", indent, var->name, c->counter, init);
             continue;
         }
-        str_addf(&c->code, "%s%s%s %s%s", indent, var->type.is_const ? "const " : "",
-            var->type.base, var->type.is_pointer ? "*" : "", var->name);
+        str_addf(&c->code, "%s%s%s %s%s%s", indent, var->type.is_const ? "const " : "",
+            var->type.base, var->type.is_pointer ? "*" : "", var->name, dims_text(c, var));
         str_addf(&c->code, init ? " = %s;\n" : "%s;\n", init ? init : "");
     }
 }
