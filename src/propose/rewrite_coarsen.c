@@ -60,7 +60,10 @@ static bool is_memory_change(const struct node *n)
     if (n->kind != NODE_ASSIGN &&
         !(n->kind == NODE_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--"))))
         return false;
-    return node_strip(n->child)->kind != NODE_NAME;
+    if (node_strip(n->child)->kind == NODE_NAME)
+        return false;
+    const struct node *base = node_base(n->child);
+    return !base || base->kind != NODE_VAR || base->is_shared || base->type.is_pointer;
 }
 
 static bool stores(const struct node *root)
@@ -189,6 +192,19 @@ static void write_decls(struct coarsening *c, const struct node *stmt, const cha
     }
 }
 
+/* The `#pragma unroll` line that stands before a statement, with the break after it, or "". */
+static const char *pragma_before(const struct coarsening *c, const struct node *stmt)
+{
+    const struct cuda_tree *tree = c->in->tree;
+    unsigned line = tree_line_start(tree, stmt->start);
+    if (!line)
+        return "";
+    unsigned above = tree_line_start(tree, line - 1);
+    const char *text = tree_slice(tree, above, line);
+    text += strspn(text, " ");
+    return str_starts(text, "#pragma unroll") ? text : "";
+}
+
 static void write_leaf(struct coarsening *c, const struct node *stmt, const char *indent)
 {
     struct substs s = {.nr = 0};
@@ -197,6 +213,9 @@ static void write_leaf(struct coarsening *c, const struct node *stmt, const char
         return;
     }
     subst_arrays(c, &s);
+    const char *pragma = pragma_before(c, stmt);
+    if (pragma[0])
+        str_addf(&c->code, "%s%s", indent, pragma);
     const char *text = subst_slice(c->in->tree, stmt, stmt->start, stmt_end(c, stmt), &s);
     unsigned from = (unsigned)strlen(tree_indent(c->in->tree, stmt->start));
     str_addf(&c->code, "%s%s\n", indent,
@@ -213,6 +232,19 @@ static const char *in_range(const struct coarsening *c, const char *counter)
         c->factor, counter, d, d);
 }
 
+/* Nothing to do but to have arrays. */
+static bool only_declares(const struct coarsening *c, struct node *const *leaves, unsigned nr)
+{
+    for (unsigned i = 0; i < nr; i++) {
+        if (leaves[i]->kind != NODE_DECLS)
+            return false;
+        for (const struct node *v = leaves[i]->child; v; v = v->next)
+            if (v->init || !is_array(c, v))
+                return false;
+    }
+    return true;
+}
+
 /* Consecutive leaves that vary, in one loop over the outputs. Stores are made in range only. */
 static void write_group(
     struct coarsening *c, struct node *const *leaves, unsigned nr, const char *indent)
@@ -224,9 +256,12 @@ static void write_group(
         for (const struct node *v = leaves[i]->kind == NODE_DECLS ? leaves[i]->child : NULL; v;
              v = v->next)
             if (is_array(c, v) && v != c->axis->var)
-                str_addf(&c->code, "%s%s%s %s%s[%s];\n", indent, v->type.is_const ? "const " : "",
-                    v->type.base, v->type.is_pointer ? "*" : "", v->name, c->factor);
+                str_addf(&c->code, "%s%s%s %s%s[%s]%s;\n", indent, v->type.is_const ? "const " : "",
+                    v->type.base, v->type.is_pointer ? "*" : "", v->name, c->factor,
+                    dims_text(c, v));
     }
+    if (only_declares(c, leaves, nr))
+        return;
     str_addf(&c->code, "%s#pragma unroll\n%sfor (int %s = 0; %s < %s; %s++) {\n", indent, indent,
         c->counter, c->counter, c->factor, c->counter);
     const char *deep = in;
@@ -265,6 +300,9 @@ static void write_frame(struct coarsening *c, struct node *stmt, const char *ind
         str_addf(&c->code, "%s}\n", indent);
         return;
     }
+    const char *pragma = pragma_before(c, stmt);
+    if (pragma[0])
+        str_addf(&c->code, "%s%s", indent, pragma);
     str_addf(&c->code, "%s%s{\n", indent, tree_slice(tree, stmt->start, stmt->body->start));
     char *text = c->code.text;
     size_t at = c->code.len - 2; /* `for (...) {` on one line */
@@ -363,6 +401,20 @@ static bool guards_fit(struct coarsening *c)
     return true;
 }
 
+/* threadIdx.d, blockIdx.d and the like, apart from the axis itself. */
+static bool uses_dim_otherwise(const struct coarsening *c)
+{
+    static const char *const objects[] = {"threadIdx", "blockIdx", "blockDim", "gridDim"};
+    static const char *const dims[] = {"x", "y", "z"};
+    for (const struct node *n = c->form.body; n;) {
+        for (unsigned i = 0; i < 4; i++)
+            if (n->kind == NODE_MEMBER && node_is_member(n, objects[i], dims[c->axis->dim]))
+                return true;
+        n = n == c->axis->var ? node_skip(c->form.body, n) : node_next(c->form.body, n);
+    }
+    return false;
+}
+
 static bool body_fits(struct coarsening *c)
 {
     for (const struct node *n = c->form.body; n; n = node_next(c->form.body, n)) {
@@ -381,7 +433,7 @@ static bool body_fits(struct coarsening *c)
     for (unsigned i = 0; i < c->form.nr_work; i++)
         if (node_has(c->form.work[i], NODE_RETURN) || node_within(c->axis->var, c->form.work[i]))
             return refuse(c, "it returns early");
-    if (c->form.raw)
+    if (uses_dim_otherwise(c))
         return refuse(c, "threadIdx is used in other ways");
     return rewrite_no_alias(c->in, c->form.function) ? true
                                                      : refuse(c, "one array is given twice to it");
