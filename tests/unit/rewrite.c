@@ -446,6 +446,30 @@ static void test_privatize(void **state)
     end(&b);
 }
 
+static void test_split_work(void **state)
+{
+    struct bench b =
+        begin("#pragma keet size M = 512, N = 4096\n#pragma keet in A : f32[M][N]\n"
+              "#pragma keet in S : f32[N]\n#pragma keet out Y : f32[N]\n"
+              "#pragma keet launch f<<<ceil_div(N, 128), 128>>>(A, S, Y, M, N)\n"
+              "__global__ void f(const float *a, const float *s, float *y, int m, int n)\n{\n"
+              "    int col = blockIdx.x * blockDim.x + threadIdx.x;\n"
+              "    if (col >= n)\n        return;\n"
+              "    float scale = s[col];\n    float sum = 0.0f;\n"
+              "    for (int i = 1; i < m; i += 2)\n        sum += scale * a[i * n + col];\n"
+              "    y[col] = sum;\n}\n");
+    open_bench(&b, false);
+    step(&b, ACTION_SPLIT_WORK, 0);
+    has(&b, "f<<<ceil_div(N, 128), dim3(128, SPLIT)>>>");
+    has(&b, "where  128*SPLIT <= 1024");
+    lacks(&b, "return"); /* all threads come to the barrier */
+    has(&b, "float scale = col < n ? s[col] : 0;");
+    has(&b, "for (int i = 1 + piece * 2; i < m; i += 2 * blockDim.y)");
+    has(&b, "if (piece == 0 && col < n) {");
+    refuses(&b, ACTION_SPLIT_WORK, 0, "not of the form");
+    end(&b);
+}
+
 /* Moves compose, and the contract of the original survives all of them. */
 static void test_composition(void **state)
 {
@@ -552,6 +576,7 @@ int main(void)
         cmocka_unit_test(test_shuffle_reduce),
         cmocka_unit_test(test_shuffle_reduce_is_careful),
         cmocka_unit_test(test_privatize),
+        cmocka_unit_test(test_split_work),
         cmocka_unit_test(test_composition),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_missing_prompts),
