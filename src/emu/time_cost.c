@@ -1,0 +1,413 @@
+/* Owns what a PTX instruction costs on the chip, and the order in which an optimising assembler
+ * would list the instructions of a basic block.
+ *
+ * Widths and latencies come from struct chip. PTX is not SASS: some operations become a sequence of
+ * instructions (division, square root), others none (moves). The lengths of those sequences are
+ * read off the SASS that ptxas 13.0 makes for sm_90a of one-line kernels, rounded. */
+#include "emu/time.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint16_t pipe_cycles(const struct chip *chip, double per_clk)
+{
+    double cycles = WARP_LANES * chip->schedulers_per_sm / per_clk;
+
+    return cycles < 1 ? 1 : (uint16_t)(cycles + 0.5);
+}
+
+static void set_cost(struct pc_cost *cost, enum time_pipe pipe, double cycles, double latency)
+{
+    cost->pipe = (uint8_t)pipe;
+    cost->pipe_cycles = (uint16_t)cycles;
+    cost->latency = (uint16_t)(latency + 0.5);
+}
+
+static void set_sequence(struct pc_cost *cost, unsigned slots, double latency)
+{
+    cost->slots = (uint16_t)slots;
+    cost->latency = (uint16_t)latency;
+}
+
+/* Operations that become several instructions. */
+static void expand(struct pc_cost *cost, const struct ptx_inst *ptx, const struct chip *chip)
+{
+    bool wide = ptx_type_bytes(ptx->type) == 8;
+    double fp64 = pipe_cycles(chip, chip->fp64_per_clk);
+
+    switch (ptx->op) {
+    case PTX_OP_DIV:
+    case PTX_OP_REM:
+        if (ptx->type == PTX_F64) {
+            set_cost(cost, PIPE_FP64, 9 * fp64, 0);
+            set_sequence(cost, 14, 150);
+        } else if (ptx->type == PTX_F32) {
+            set_cost(cost, PIPE_XU, pipe_cycles(chip, chip->sfu_per_clk), 0);
+            if (ptx->approx)
+                set_sequence(cost, 2, chip->lat_sfu + 2 * chip->lat_alu);
+            else if (ptx->full)
+                set_sequence(cost, 5, chip->lat_sfu + 5 * chip->lat_alu);
+            else
+                set_sequence(cost, 10, chip->lat_sfu + 10 * chip->lat_alu);
+        } else {
+            set_cost(cost, PIPE_XU, pipe_cycles(chip, chip->sfu_per_clk), 0);
+            set_sequence(cost, wide ? 60 : 16, wide ? 400 : 110);
+        }
+        break;
+    case PTX_OP_SQRT:
+    case PTX_OP_RSQRT:
+    case PTX_OP_RCP:
+        if (ptx->type == PTX_F64) {
+            set_cost(cost, PIPE_FP64, 8 * fp64, 0);
+            set_sequence(cost, 12, 120);
+        } else if (!ptx->approx) {
+            set_sequence(cost, 8, chip->lat_sfu + 7 * chip->lat_alu);
+        }
+        break;
+    case PTX_OP_MUL:
+    case PTX_OP_MAD:
+        if (wide && ptx->mul != PTX_MUL_WIDE && !ptx_type_is_float(ptx->type)) {
+            cost->slots = 4;
+            cost->pipe_cycles *= 4;
+            cost->latency = (uint16_t)(3 * chip->lat_alu);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+static void cost_xu(struct pc_cost *cost, const struct inst_info *info, const struct chip *chip)
+{
+    const struct ptx_inst *ptx = info->ptx;
+    bool wide = ptx_type_bytes(ptx->type) == 8 || ptx_type_bytes(ptx->type2) == 8;
+
+    if (info->class != PTX_CLASS_CONVERT) {
+        set_cost(cost, PIPE_XU, pipe_cycles(chip, chip->sfu_per_clk), chip->lat_sfu);
+        cost->reason = STALL_SHORT;
+    } else if (!ptx_type_is_float(ptx->type) && !ptx_type_is_float(ptx->type2)) {
+        /* from one width of integer to another: a move or a mask */
+        set_cost(cost, PIPE_ALU, pipe_cycles(chip, chip->int_per_clk), chip->lat_alu);
+    } else {
+        set_cost(cost, PIPE_XU, pipe_cycles(chip, wide ? chip->cvt64_per_clk : chip->cvt_per_clk),
+            wide ? chip->lat_sfu : chip->lat_sfu / 2);
+        cost->reason = STALL_SHORT;
+    }
+}
+
+static void cost_tensor(struct pc_cost *cost, const struct inst_info *info, const struct chip *chip)
+{
+    double per_clk =
+        chip->tensor_fp16_flops / chip->clock_hz / chip->nr_sms / chip->schedulers_per_sm;
+    double cycles = info->flops * WARP_LANES / per_clk;
+
+    set_cost(cost, PIPE_TENSOR, cycles < 8 ? 8 : cycles, 33);
+}
+
+static bool is_unpacking(const struct ptx_inst *ptx)
+{
+    return ptx->op == PTX_OP_MOV || ptx->op == PTX_OP_CVTA;
+}
+
+static void cost_one(struct pc_cost *cost, const struct inst *in, const struct inst_info *info,
+    const struct chip *chip)
+{
+    const struct ptx_inst *ptx = info->ptx;
+
+    cost->slots = 1;
+    cost->reason = STALL_WAIT;
+    cost->latency = (uint16_t)chip->lat_alu;
+    if (ptx == NULL || (in->flags & INST_HIDDEN) != 0 || info->unit == UNIT_NONE ||
+        is_unpacking(ptx) || info->space == PTX_PARAM) {
+        cost->free = true;
+        cost->latency = 0;
+        return;
+    }
+    switch (info->unit) {
+    case UNIT_FMA:
+        set_cost(cost, PIPE_FMA, pipe_cycles(chip, chip->fp32_per_clk), chip->lat_alu);
+        break;
+    case UNIT_ALU:
+        set_cost(cost, PIPE_ALU, pipe_cycles(chip, chip->int_per_clk), chip->lat_alu);
+        /* Additions can be done by the multiplier too, and ptxas shares them out. */
+        if (ptx->op == PTX_OP_ADD || ptx->op == PTX_OP_SUB || ptx->op == PTX_OP_SHL)
+            cost->alt = PIPE_IMUL;
+        break;
+    case UNIT_IMUL:
+        set_cost(cost, PIPE_IMUL, pipe_cycles(chip, chip->imul_per_clk), chip->lat_alu);
+        break;
+    case UNIT_FP64:
+        set_cost(cost, PIPE_FP64, pipe_cycles(chip, chip->fp64_per_clk), chip->lat_fp64);
+        break;
+    case UNIT_FP16:
+        set_cost(cost, PIPE_FP16, pipe_cycles(chip, chip->half2_per_clk), chip->lat_alu);
+        break;
+    case UNIT_XU:
+        cost_xu(cost, info, chip);
+        break;
+    case UNIT_LSU:
+        cost->lsu = !info->is_memory;
+        cost->latency = (uint16_t)(info->is_memory ? chip->lat_l1 : chip->lat_sfu);
+        cost->reason = STALL_SHORT;
+        break;
+    case UNIT_TENSOR:
+        cost_tensor(cost, info, chip);
+        break;
+    case UNIT_BRANCH:
+        set_cost(cost, PIPE_BRANCH, 2, chip->lat_alu);
+        break;
+    case UNIT_NONE:
+        break;
+    }
+    expand(cost, ptx, chip);
+}
+
+static void cost_kind(struct pc_cost *cost, const struct inst *in, const struct inst_info *info)
+{
+    if (in->kind == INST_BARRIER)
+        cost->barrier = true;
+    if (in->kind == INST_CP_ASYNC)
+        cost->async_copy = true;
+    if (info->ptx == NULL || info->ptx->op != PTX_OP_CP)
+        return;
+    cost->async_commit = info->ptx->sub == PTX_SUB_COMMIT_GROUP;
+    if (info->ptx->sub == PTX_SUB_WAIT_GROUP || info->ptx->sub == PTX_SUB_WAIT_ALL)
+        cost->async_wait = true;
+    if (info->ptx->sub == PTX_SUB_WAIT_GROUP && info->ptx->nr_operands > 0)
+        cost->async_left = (uint16_t)info->ptx->operand[0].imm;
+}
+
+struct pc_cost *time_costs(const struct program *program, const struct chip *chip)
+{
+    struct pc_cost *costs = xcalloc(program->nr_insts + 1, sizeof(*costs));
+
+    for (uint32_t pc = 0; pc < program->nr_insts; pc++) {
+        cost_one(&costs[pc], &program->insts[pc], &program->info[pc], chip);
+        cost_kind(&costs[pc], &program->insts[pc], &program->info[pc]);
+    }
+    return costs;
+}
+
+/* --- the order within basic blocks ---
+ *
+ * The PTX of an unrolled loop has each load right before its use; ptxas moves the loads up, so that
+ * they are in flight together. List scheduling does the same: of the instructions whose operands
+ * are issued, the one with the longest way to the block's end goes first. Memory operations keep
+ * their order against stores of the same kind of memory; barriers and branches end a block. */
+
+enum { MAX_BLOCK = 2048 };
+
+struct edge {
+    uint32_t to;
+    int32_t next; /* -1 none */
+};
+
+struct node {
+    uint32_t pc, nr_before;
+    int32_t edges; /* to the nodes that wait for this one */
+    double height, ready;
+};
+
+struct scheduler {
+    const struct program *program;
+    const struct pc_cost *costs;
+    uint32_t *rank;
+    struct node *nodes;
+    uint32_t nr;
+    int32_t *last_write, *last_read; /* node by register, -1 none */
+    struct edge *edges;
+    size_t nr_edges, cap_edges;
+};
+
+static void add_edge(struct scheduler *s, int32_t from, uint32_t to)
+{
+    struct node *node;
+
+    if (from < 0 || (uint32_t)from == to)
+        return;
+    node = &s->nodes[from];
+    if (node->edges >= 0 && s->edges[node->edges].to == to)
+        return;
+    s->edges = grow(s->edges, &s->cap_edges, s->nr_edges + 1, sizeof(*s->edges));
+    s->edges[s->nr_edges] = (struct edge){to, node->edges};
+    node->edges = (int32_t)s->nr_edges++;
+    s->nodes[to].nr_before++;
+}
+
+static double result_latency(const struct scheduler *s, uint32_t pc)
+{
+    const struct inst_info *info = &s->program->info[pc];
+
+    if (!info->is_load && !info->is_atomic)
+        return s->costs[pc].latency;
+    return info->space == PTX_SHARED ? 29 : 200;
+}
+
+static bool may_conflict(const struct inst_info *a, const struct inst_info *b)
+{
+    if (a->is_load && b->is_load)
+        return false;
+    if (a->ptx->nc || b->ptx->nc)
+        return false;
+    return a->space == b->space || a->space == PTX_GENERIC || b->space == PTX_GENERIC;
+}
+
+static void add_dependencies(struct scheduler *s, uint32_t n)
+{
+    const struct inst_info *info = &s->program->info[s->nodes[n].pc];
+
+    for (unsigned i = 0; i < info->nr_sources; i++)
+        add_edge(s, s->last_write[info->source[i]], n);
+    for (unsigned i = 0; i < info->nr_dests; i++) {
+        add_edge(s, s->last_write[info->dest[i]], n);
+        add_edge(s, s->last_read[info->dest[i]], n);
+    }
+    for (unsigned i = 0; i < info->nr_sources; i++)
+        s->last_read[info->source[i]] = (int32_t)n;
+    for (unsigned i = 0; i < info->nr_dests; i++)
+        s->last_write[info->dest[i]] = (int32_t)n;
+    if (!info->is_memory || info->ptx == NULL || info->space == PTX_PARAM)
+        return;
+    /* Against the nearest earlier conflicting ones only: older ones are ordered through those. */
+    for (uint32_t m = n, found = 0; m-- > 0 && found < 8;) {
+        const struct inst_info *other = &s->program->info[s->nodes[m].pc];
+
+        if (other->is_memory && other->ptx != NULL && other->space != PTX_PARAM &&
+            may_conflict(info, other)) {
+            add_edge(s, (int32_t)m, n);
+            found++;
+        }
+    }
+}
+
+static void forget_registers(struct scheduler *s)
+{
+    for (uint32_t n = 0; n < s->nr; n++) {
+        const struct inst_info *info = &s->program->info[s->nodes[n].pc];
+
+        for (unsigned i = 0; i < info->nr_sources; i++)
+            s->last_write[info->source[i]] = s->last_read[info->source[i]] = -1;
+        for (unsigned i = 0; i < info->nr_dests; i++)
+            s->last_write[info->dest[i]] = s->last_read[info->dest[i]] = -1;
+    }
+}
+
+/* Of the nodes that can go, the one that can start first; then the longest way to the end. */
+static uint32_t pick(const struct scheduler *s, const bool *gone, double now)
+{
+    uint32_t best = UINT32_MAX;
+    double best_start = 0;
+
+    for (uint32_t n = 0, seen = 0; n < s->nr && seen < 256; n++) {
+        const struct node *node = &s->nodes[n];
+        double start;
+
+        if (gone[n])
+            continue;
+        seen++;
+        if (node->nr_before > 0)
+            continue;
+        start = node->ready > now ? node->ready : now;
+        if (best == UINT32_MAX || start < best_start ||
+            (start == best_start && node->height > s->nodes[best].height)) {
+            best = n;
+            best_start = start;
+        }
+    }
+    return best;
+}
+
+static void list_block(struct scheduler *s, uint32_t begin, uint32_t end)
+{
+    bool gone[MAX_BLOCK] = {0};
+    double now = 0;
+
+    s->nr = end - begin;
+    s->nr_edges = 0;
+    for (uint32_t n = 0; n < s->nr; n++)
+        s->nodes[n] = (struct node){.pc = begin + n, .edges = -1};
+    for (uint32_t n = 0; n < s->nr; n++)
+        add_dependencies(s, n);
+    forget_registers(s);
+    for (uint32_t n = s->nr; n-- > 0;) {
+        struct node *node = &s->nodes[n];
+
+        for (int32_t e = node->edges; e >= 0; e = s->edges[e].next)
+            if (s->nodes[s->edges[e].to].height > node->height)
+                node->height = s->nodes[s->edges[e].to].height;
+        node->height += result_latency(s, node->pc) + 1;
+    }
+    for (uint32_t place = 0; place < s->nr; place++) {
+        uint32_t n = pick(s, gone, now);
+        struct node *node = &s->nodes[n];
+        double start = node->ready > now ? node->ready : now;
+
+        gone[n] = true;
+        s->rank[node->pc] = place;
+        now = start + (s->costs[node->pc].free ? 0 : s->costs[node->pc].slots);
+        for (int32_t e = node->edges; e >= 0; e = s->edges[e].next) {
+            struct node *next = &s->nodes[s->edges[e].to];
+
+            next->nr_before--;
+            if (start + result_latency(s, node->pc) > next->ready)
+                next->ready = start + result_latency(s, node->pc);
+        }
+    }
+}
+
+static bool *block_starts(const struct program *program)
+{
+    bool *starts = xcalloc(program->nr_insts + 2, sizeof(*starts));
+
+    starts[0] = starts[program->entry] = true;
+    for (uint32_t pc = 0; pc < program->nr_insts; pc++) {
+        const struct inst *in = &program->insts[pc];
+
+        if (in->kind == INST_BRANCH || in->kind == INST_CALL) {
+            if (in->target < program->nr_insts)
+                starts[in->target] = true;
+            if (in->reconverge < program->nr_insts)
+                starts[in->reconverge] = true;
+        }
+        /* Whatever orders or ends things stays where it is. */
+        if (in->kind != INST_ALU && in->kind != INST_LOAD && in->kind != INST_STORE &&
+            in->kind != INST_COLLECTIVE)
+            starts[pc] = starts[pc + 1] = true;
+    }
+    return starts;
+}
+
+void time_schedule(
+    const struct program *program, const struct pc_cost *costs, uint32_t **rank, uint32_t **block)
+{
+    bool *starts = block_starts(program);
+    struct scheduler s = {.program = program, .costs = costs};
+    uint32_t nr_blocks = 0;
+
+    *rank = xcalloc(program->nr_insts + 1, sizeof(**rank));
+    *block = xcalloc(program->nr_insts + 1, sizeof(**block));
+    s.rank = *rank;
+    s.nodes = xcalloc(MAX_BLOCK, sizeof(*s.nodes));
+    s.last_write = xmalloc((program->nr_regs + 1) * sizeof(*s.last_write));
+    s.last_read = xmalloc((program->nr_regs + 1) * sizeof(*s.last_read));
+    memset(s.last_write, 0xff, (program->nr_regs + 1) * sizeof(*s.last_write));
+    memset(s.last_read, 0xff, (program->nr_regs + 1) * sizeof(*s.last_read));
+    for (uint32_t begin = 0, end; begin < program->nr_insts; begin = end) {
+        for (end = begin + 1; end < program->nr_insts && !starts[end]; end++)
+            ;
+        for (uint32_t pc = begin; pc < end; pc++) {
+            (*rank)[pc] = pc - begin;
+            (*block)[pc] = nr_blocks;
+        }
+        if (end - begin > 2 && end - begin <= MAX_BLOCK)
+            list_block(&s, begin, end);
+        nr_blocks++;
+    }
+    free(starts);
+    free(s.nodes);
+    free(s.edges);
+    free(s.last_write);
+    free(s.last_read);
+}

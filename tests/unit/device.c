@@ -1,0 +1,127 @@
+/* Tests of the choice of a device and of the packing of arguments. Expected bytes are written out
+ * by hand. */
+#include "device/device.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+static const struct launch_config config = {.kernel = "f", .grid = {1, 1, 1}, .block = {32, 1, 1}};
+
+static struct device_launch launch_of(const struct device_arg *args, unsigned nr)
+{
+    return (struct device_launch){.config = &config, .args = args, .nr_args = nr, .line = 7};
+}
+
+static void arguments_stand_at_their_offsets(void **state)
+{
+    const struct device_arg args[] = {
+        {.kind = ARG_ARRAY, .address = 0x1122334455667788, .name = "A"},
+        {.kind = ARG_SCALAR, .elem = ELEM_F32, .real = 1.0, .name = "alpha"},
+        {.kind = ARG_INTEGER, .integer = -2},
+        {.kind = ARG_SCALAR, .elem = ELEM_F16, .real = 0.5, .name = "h"},
+        {.kind = ARG_INTEGER, .integer = 5},
+    };
+    static const uint32_t bytes[] = {8, 4, 4, 2, 8}, offsets[] = {0, 8, 12, 16, 24};
+    static const uint8_t expected[32] = {0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, /* A */
+        0x00, 0x00, 0x80, 0x3f,                                                          /* 1.0f */
+        0xfe, 0xff, 0xff, 0xff,                                                          /* -2 */
+        0x00, 0x38, 0, 0, 0, 0, 0, 0,                                                    /* half */
+        5, 0, 0, 0, 0, 0, 0, 0};
+    struct device_launch launch = launch_of(args, 5);
+    struct device_result result = {0};
+    uint8_t packed[32];
+
+    (void)state;
+    assert_true(device_pack(&launch, 5, bytes, offsets, packed, sizeof(packed), &result));
+    assert_int_equal(result.verdict, VERDICT_OK);
+    assert_memory_equal(packed, expected, sizeof(packed));
+}
+
+static void refused(struct device_arg arg, uint32_t bytes)
+{
+    static const uint32_t offset = 0;
+    struct device_launch launch = launch_of(&arg, 1);
+    struct device_result result = {0};
+    uint8_t packed[8];
+
+    assert_false(device_pack(&launch, 1, &bytes, &offset, packed, sizeof(packed), &result));
+    assert_int_equal(result.verdict, VERDICT_LAUNCH_FAILED);
+    assert_int_equal(result.line, 7);
+    assert_non_null(strstr(result.text, "f:"));
+}
+
+static void misfits_are_verdicts(void **state)
+{
+    static const uint32_t bytes = 4, offset = 0;
+    struct device_arg arg = {.kind = ARG_INTEGER, .integer = 1};
+    struct device_launch launch = launch_of(&arg, 1);
+    struct device_result result = {0};
+    uint8_t packed[8];
+
+    (void)state;
+    refused((struct device_arg){.kind = ARG_ARRAY, .address = 64, .name = "A"}, 4);
+    refused((struct device_arg){.kind = ARG_INTEGER, .integer = INT64_C(1) << 32}, 4);
+    refused((struct device_arg){.kind = ARG_INTEGER, .integer = -INT64_C(2147483649)}, 4);
+    refused((struct device_arg){.kind = ARG_INTEGER, .integer = 256}, 1);
+    refused((struct device_arg){.kind = ARG_SCALAR, .elem = ELEM_F64, .real = 1}, 4);
+    assert_false(device_pack(&launch, 0, &bytes, &offset, packed, 4, &result));
+    assert_int_equal(result.verdict, VERDICT_LAUNCH_FAILED);
+    assert_non_null(strstr(result.text, "takes 0 arguments"));
+}
+
+/* 2^32 - 1 fits an unsigned parameter, -2^31 a signed one; the packing cannot know which it is. */
+static void both_signs_fit(void **state)
+{
+    static const uint32_t bytes[] = {4, 4}, offsets[] = {0, 4};
+    const struct device_arg args[] = {
+        {.kind = ARG_INTEGER, .integer = UINT32_MAX}, {.kind = ARG_INTEGER, .integer = INT32_MIN}};
+    struct device_launch launch = launch_of(args, 2);
+    struct device_result result = {0};
+    uint32_t packed[2];
+
+    (void)state;
+    assert_true(device_pack(&launch, 2, bytes, offsets, packed, sizeof(packed), &result));
+    assert_int_equal(packed[0], UINT32_MAX);
+    assert_int_equal(packed[1], 0x80000000u);
+}
+
+static void names_choose_devices(void **state)
+{
+    struct device_options options = {.name = "emu:h200", .nr_threads = 1};
+    struct err err = {0};
+    struct device *device = device_create(&options, &err);
+
+    (void)state;
+    assert_non_null(device);
+    assert_string_equal(device->chip->key, "h200");
+    assert_int_equal(device->ops->time_from, PROV_MODELLED);
+    device_destroy(device);
+    options.name = NULL;
+    device = device_create(&options, &err);
+    assert_non_null(device);
+    assert_string_equal(device->chip->key, "h100");
+    device_destroy(device);
+    options.name = "gpu";
+    assert_null(device_create(&options, &err));
+    assert_non_null(strstr(err.text, "GPU"));
+    options.name = "emu:v100";
+    assert_null(device_create(&options, &err));
+    assert_non_null(strstr(err.text, "emu:v100"));
+    device_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arguments_stand_at_their_offsets),
+        cmocka_unit_test(misfits_are_verdicts),
+        cmocka_unit_test(both_signs_fit),
+        cmocka_unit_test(names_choose_devices),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,1 @@
+keet_test(device device emu core base)

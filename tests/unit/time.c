@@ -1,0 +1,426 @@
+/* Tests of the time model on programs built by hand, against measured tables of real chips
+ * (te42kyfo/gpu-benches: gpu-strides, gpu-stream; H200) and against figures worked by hand. */
+#include "emu/event.h"
+#include "emu/memory.h"
+
+#include "base/mem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_INSTS = 64, BUFFER_AT = 1 << 20 };
+
+/* A program, and a launch of it that the test plays to the model. */
+struct bench {
+    struct ptx_inst ptx[MAX_INSTS];
+    struct inst insts[MAX_INSTS];
+    struct inst_info info[MAX_INSTS];
+    struct program program;
+    struct emu_launch launch;
+    struct mem_buffer buffer;
+    struct mem_buffer *buffers[1];
+    struct emu_memory memory;
+    struct emu_run run;
+    struct pc_count pc[MAX_INSTS];
+    struct emu_counts counts;
+    struct emu_listener *listener;
+    struct counters out;
+    unsigned nr_played; /* blocks */
+};
+
+static struct bench *bench_create(const char *chip, uint64_t blocks, unsigned threads)
+{
+    struct bench *b = xcalloc(1, sizeof(*b));
+
+    b->program.insts = b->insts;
+    b->program.info = b->info;
+    b->program.nr_regs = 256;
+    b->launch.registers = 32;
+    b->buffers[0] = &b->buffer;
+    b->memory.buffers = b->buffers;
+    b->memory.nr = 1;
+    b->run = (struct emu_run){.chip = chip_find(chip),
+        .program = &b->program,
+        .launch = &b->launch,
+        .memory = &b->memory,
+        .nr_threads = threads,
+        .nr_warps = (threads + 31) / 32,
+        .nr_blocks = blocks};
+    b->counts =
+        (struct emu_counts){.pc = b->pc, .blocks_run = blocks, .blocks_all = blocks, .scale = 1};
+    return b;
+}
+
+static void bench_destroy(struct bench *b)
+{
+    b->listener->class->destroy(b->listener);
+    free(b->buffer.touched);
+    free(b);
+}
+
+/* All of a buffer of so many bytes counts as touched. */
+static void bench_buffer(struct bench *b, uint64_t bytes)
+{
+    b->buffer.base = BUFFER_AT;
+    b->buffer.bytes = bytes;
+    b->buffer.touched = xmalloc((bytes + 31) / 32);
+    memset(b->buffer.touched, 1, (bytes + 31) / 32);
+    b->counts.unique_sectors = (bytes + 31) / 32;
+}
+
+static uint32_t add(struct bench *b, enum ptx_op op, enum inst_unit unit, int dest, int source)
+{
+    uint32_t pc = b->program.nr_insts++;
+    struct inst_info *info = &b->info[pc];
+
+    assert_true(pc < MAX_INSTS);
+    b->ptx[pc].op = op;
+    b->ptx[pc].type = PTX_F32;
+    info->ptx = &b->ptx[pc];
+    info->unit = unit;
+    info->line = pc + 1;
+    b->insts[pc].kind = INST_ALU;
+    if (dest >= 0)
+        info->dest[info->nr_dests++] = (uint32_t)dest;
+    if (source >= 0)
+        info->source[info->nr_sources++] = (uint32_t)source;
+    return pc;
+}
+
+static uint32_t add_memory(
+    struct bench *b, bool store, enum ptx_space space, unsigned bytes, int reg, int address)
+{
+    uint32_t pc = add(b, store ? PTX_OP_ST : PTX_OP_LD, UNIT_LSU, store ? -1 : reg, address);
+    struct inst_info *info = &b->info[pc];
+
+    if (store)
+        info->source[info->nr_sources++] = (uint32_t)reg;
+    b->insts[pc].kind = store ? INST_STORE : INST_LOAD;
+    info->is_memory = true;
+    info->is_load = !store;
+    info->is_store = store;
+    info->space = space;
+    info->access_bytes = bytes;
+    return pc;
+}
+
+static void begin(struct bench *b, uint64_t block)
+{
+    struct emu_block at = {.index = block, .weight = 1, .traced = true};
+
+    if (b->listener == NULL)
+        b->listener = emu_time_class()->create(&b->run);
+    b->listener->class->block_begin(b->listener, &at);
+    b->nr_played++;
+}
+
+static void play(struct bench *b, unsigned warp, uint32_t pc)
+{
+    b->listener->class->inst(b->listener, warp, pc, ~0u);
+    b->pc[pc].warps++;
+}
+
+/* Lane i accesses address at + i * stride. */
+static void play_access(struct bench *b, unsigned warp, uint32_t pc, uint64_t at, uint64_t stride)
+{
+    uint64_t address[32];
+    struct emu_access access = {.warp = warp,
+        .pc = pc,
+        .mask = ~0u,
+        .space = b->info[pc].space,
+        .is_write = b->info[pc].is_store,
+        .bytes = b->info[pc].access_bytes,
+        .address = address};
+
+    for (unsigned i = 0; i < 32; i++)
+        address[i] = at + i * stride;
+    play(b, warp, pc);
+    b->listener->class->access(b->listener, &access, NULL);
+}
+
+static void end(struct bench *b)
+{
+    b->listener->class->block_end(b->listener);
+}
+
+/* Model; the kernel's cycles without the fixed ramp of 1.2 us. */
+static double finish(struct bench *b)
+{
+    static const double ramp_ns = 1200;
+    double ns;
+
+    b->counts.scale = (double)b->run.nr_blocks / b->nr_played;
+    emu_time_model(&b->run, &b->counts, b->listener, &b->out);
+    assert_int_equal(b->out.metric[METRIC_TIME_NS].from, PROV_MODELLED);
+    ns = counters_get(&b->out, METRIC_TIME_NS);
+    assert_true(ns >= ramp_ns && ns < 1e12);
+    return (ns - ramp_ns) * 1e-9 * b->run.chip->clock_hz;
+}
+
+static double gigabytes_per_s(const struct bench *b, double bytes, double cycles)
+{
+    return bytes / (cycles / b->run.chip->clock_hz) / 1e9;
+}
+
+/* One warp, a thousand fused multiply-adds: 4 cycles each when each needs the one before it, 1 when
+ * none does. */
+static void chains_cost_latency(void **state)
+{
+    for (int chained = 0; chained < 2; chained++) {
+        struct bench *b = bench_create("h100", 1, 32);
+        uint32_t pc = add(b, PTX_OP_FMA, UNIT_FMA, 1, chained ? 1 : 2);
+
+        (void)state;
+        begin(b, 0);
+        for (unsigned i = 0; i < 1000; i++)
+            play(b, 0, pc);
+        end(b);
+        assert_float_equal(finish(b), chained ? 4000 : 1000, chained ? 40 : 40);
+        bench_destroy(b);
+    }
+}
+
+/* 16 warps on four schedulers: f32 at 4 warp instructions a cycle, f64 at 2, integers at 2, special
+ * functions at a half (CUDA programming guide: 128, 64, 64, 16 lanes). */
+static void pipes_have_their_widths(void **state)
+{
+    static const struct {
+        enum inst_unit unit;
+        enum ptx_op op;
+        double per_cycle;
+    } rows[] = {{UNIT_FMA, PTX_OP_FMA, 4}, {UNIT_FP64, PTX_OP_FMA, 2}, {UNIT_IMUL, PTX_OP_MAD, 2},
+        {UNIT_ALU, PTX_OP_AND, 2}, {UNIT_XU, PTX_OP_EX2, 0.5}};
+
+    (void)state;
+    for (size_t row = 0; row < ARRAY_SIZE(rows); row++) {
+        struct bench *b = bench_create("h100", 1, 512);
+        uint32_t pc = add(b, rows[row].op, rows[row].unit, 1, 2);
+        double expected = 16 * 500 / rows[row].per_cycle;
+
+        begin(b, 0);
+        for (unsigned w = 0; w < 16; w++)
+            for (unsigned i = 0; i < 500; i++)
+                play(b, w, pc);
+        end(b);
+        assert_float_equal(finish(b), expected, 0.05 * expected);
+        bench_destroy(b);
+    }
+}
+
+/* Cycles per warp load that hits L1: gpu-strides_h200.txt, third column. Loads start at every
+ * element in turn. */
+static void strided_loads_cost_what_was_measured(void **state)
+{
+    static const double of_float[16] = {1.01, 1.01, 2.01, 1.63, 4.01, 2.00, 2.32, 2.41, 8.0, 3.00,
+        3.16, 3.41, 4.01, 4.10, 4.25, 4.60};
+    static const double of_double[16] = {
+        2.01, 2.01, 4.01, 2.32, 8.0, 3.16, 4.01, 4.32, 16.0, 5.3, 5.5, 6.0, 8.0, 7.0, 7.0, 8.0};
+
+    (void)state;
+    for (unsigned row = 0; row < 32; row++) {
+        unsigned bytes = row < 16 ? 4 : 8, stride = row % 16;
+        double expected = row < 16 ? of_float[stride] : of_double[stride], cycles;
+        struct bench *b = bench_create("h200", 1, 1024);
+        uint32_t pc = add_memory(b, false, PTX_GLOBAL, bytes, 1, 2);
+
+        bench_buffer(b, 1 << 16);
+        begin(b, 0);
+        for (unsigned w = 0; w < 32; w++)
+            for (unsigned i = 0; i < 200; i++)
+                play_access(b, w, pc, BUFFER_AT + i * bytes, (uint64_t)stride * bytes);
+        end(b);
+        cycles = finish(b) / (32 * 200);
+        print_message("%s stride %2u: %5.2f cycles a load (measured %5.2f)\n",
+            row < 16 ? "float" : "double", stride, cycles, expected);
+        assert_true(cycles > 0.9 * expected && cycles < 1.2 * expected);
+        bench_destroy(b);
+    }
+}
+
+/* 132 blocks that stream through 256 MB of doubles, one load in flight per thread (the `read`
+ * column of gpu-stream_h200.txt), or a load and a store (`scale`). Each traced block plays the
+ * first 200 rounds of its grid-stride loop. */
+static double stream(unsigned threads, bool store)
+{
+    enum { ROUNDS = 200, BLOCKS = 132 };
+    struct bench *b = bench_create("h200", BLOCKS, threads);
+    uint32_t index = add(b, PTX_OP_ADD, UNIT_ALU, 3, 3);
+    uint32_t load = add_memory(b, false, PTX_GLOBAL, 8, 1, 3);
+    uint32_t use = add(b, PTX_OP_ADD, UNIT_FP64, 2, 1);
+    uint32_t save = store ? add_memory(b, true, PTX_GLOBAL, 8, 2, 3) : 0;
+    uint32_t jump = add(b, PTX_OP_BRA, UNIT_BRANCH, -1, 3);
+    uint64_t row = (uint64_t)BLOCKS * threads * 8, half = row * ROUNDS;
+    double bytes = (double)half * (store ? 2 : 1), cycles;
+
+    b->insts[jump].kind = INST_BRANCH;
+    b->insts[jump].target = b->insts[jump].reconverge = index;
+    bench_buffer(b, half * 2);
+    if (!store)
+        memset(b->buffer.touched + half / 32, 0, half / 32);
+    for (unsigned block = 0; block < BLOCKS; block += 40) {
+        begin(b, block);
+        for (unsigned i = 0; i < ROUNDS; i++) {
+            for (unsigned w = 0; w < threads / 32; w++) {
+                uint64_t at = BUFFER_AT + i * row + ((uint64_t)block * threads + w * 32) * 8;
+
+                play(b, w, index);
+                play_access(b, w, load, at, 8);
+                play(b, w, use);
+                if (store)
+                    play_access(b, w, save, at + half, 8);
+                play(b, w, jump);
+            }
+        }
+        end(b);
+    }
+    cycles = finish(b);
+    bytes = gigabytes_per_s(b, bytes, cycles);
+    bench_destroy(b);
+    return bytes;
+}
+
+static void streams_reach_what_was_measured(void **state)
+{
+    static const struct {
+        unsigned threads;
+        double read, scale;
+    } rows[] = {{32, 123, 240}, {64, 244, 463}, {128, 485, 852}, {256, 935, 1395},
+        {512, 1707, 2263}, {768, 2297, 2844}, {1024, 2756, 3165}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        double read = stream(rows[i].threads, false), scale = stream(rows[i].threads, true);
+
+        print_message("%4u threads: read %5.0f GB/s (measured %5.0f), scale %5.0f (%5.0f)\n",
+            rows[i].threads, read, rows[i].read, scale, rows[i].scale);
+        assert_true(read > 0.85 * rows[i].read && read < 1.15 * rows[i].read);
+        assert_true(scale > 0.85 * rows[i].scale && scale < 1.15 * rows[i].scale);
+    }
+}
+
+/* Four loads of different lines: in flight together when none needs another's value. */
+static void independent_loads_overlap(void **state)
+{
+    double cycles[2];
+
+    (void)state;
+    for (int chained = 0; chained < 2; chained++) {
+        struct bench *b = bench_create("h100", 1, 32);
+        uint32_t load[8];
+
+        bench_buffer(b, 1 << 20);
+        for (unsigned i = 0; i < 8; i++)
+            load[i] = add_memory(b, false, PTX_GLOBAL, 4, chained ? 1 : 10 + (int)i, 1);
+        begin(b, 0);
+        for (unsigned i = 0; i < 8; i++)
+            play_access(b, 0, load[i], BUFFER_AT + i * 4096, 4);
+        add(b, PTX_OP_ADD, UNIT_FMA, 2, chained ? 1 : 17);
+        play(b, 0, b->program.nr_insts - 1);
+        end(b);
+        cycles[chained] = finish(b);
+        bench_destroy(b);
+    }
+    assert_true(cycles[1] > 6 * cycles[0]);
+    assert_true(cycles[0] > 500 && cycles[0] < 800);
+}
+
+/* 32 ways of conflict: 32 cycles a load; and the metric says so. */
+static void bank_conflicts_cost_wavefronts(void **state)
+{
+    (void)state;
+    for (unsigned ways = 1; ways <= 32; ways *= 2) {
+        struct bench *b = bench_create("h100", 1, 256);
+        uint32_t pc = add_memory(b, false, PTX_SHARED, 4, 1, 2);
+
+        begin(b, 0);
+        for (unsigned w = 0; w < 8; w++)
+            for (unsigned i = 0; i < 200; i++)
+                play_access(b, w, pc, 0, 4 * ways);
+        end(b);
+        assert_float_equal(finish(b) / 1600, ways, 0.1 * ways + 0.1);
+        bench_destroy(b);
+    }
+}
+
+/* A block's warps meet: one slow warp keeps all. */
+static void barriers_wait_for_the_slowest(void **state)
+{
+    struct bench *b = bench_create("h100", 1, 64);
+    uint32_t fma = add(b, PTX_OP_FMA, UNIT_FMA, 1, 1),
+             bar = add(b, PTX_OP_BAR, UNIT_BRANCH, -1, -1);
+
+    (void)state;
+    b->insts[bar].kind = INST_BARRIER;
+    b->info[bar].is_barrier = true;
+    begin(b, 0);
+    for (unsigned i = 0; i < 1000; i++)
+        play(b, 0, fma);
+    play(b, 0, bar);
+    play(b, 1, bar);
+    for (unsigned i = 0; i < 500; i++)
+        play(b, 1, fma);
+    end(b);
+    assert_float_equal(finish(b), 6000, 100);
+    /* Warp 1 waited 4000 of the 10000 cycles that the two were resident. */
+    assert_float_equal(counters_get(&b->out, METRIC_STALL_BARRIER_PCT), 40, 2);
+    bench_destroy(b);
+}
+
+/* The same work on a tenth of the SMs takes about ten times as long. */
+static void idle_sms_cost_time(void **state)
+{
+    double cycles[2];
+
+    (void)state;
+    for (int few = 0; few < 2; few++) {
+        struct bench *b = bench_create("h100", few ? 13 : 130, 1024);
+        uint32_t pc = add(b, PTX_OP_FMA, UNIT_FMA, 1, 1);
+
+        begin(b, 0);
+        for (unsigned w = 0; w < 32; w++)
+            for (unsigned i = 0; i < (few ? 2000u : 200u); i++)
+                play(b, w, pc);
+        end(b);
+        cycles[few] = finish(b);
+        bench_destroy(b);
+    }
+    assert_float_equal(cycles[1] / cycles[0], 10, 1);
+}
+
+/* Whatever comes in, time stays positive and finite. */
+static void nothing_to_trace_is_survived(void **state)
+{
+    struct bench *b = bench_create("h100", 1000, 128);
+
+    (void)state;
+    add(b, PTX_OP_FMA, UNIT_FMA, 1, 1);
+    emu_time_model(&b->run, &b->counts, NULL, &b->out);
+    assert_true(counters_get(&b->out, METRIC_TIME_NS) >= 1000);
+    assert_false(counters_has(&b->out, METRIC_L1_HIT_PCT));
+    begin(b, 0); /* a block in which nothing happened */
+    end(b);
+    finish(b);
+    bench_destroy(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chains_cost_latency),
+        cmocka_unit_test(pipes_have_their_widths),
+        cmocka_unit_test(strided_loads_cost_what_was_measured),
+        cmocka_unit_test(streams_reach_what_was_measured),
+        cmocka_unit_test(independent_loads_overlap),
+        cmocka_unit_test(bank_conflicts_cost_wavefronts),
+        cmocka_unit_test(barriers_wait_for_the_slowest),
+        cmocka_unit_test(idle_sms_cost_time),
+        cmocka_unit_test(nothing_to_trace_is_survived),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

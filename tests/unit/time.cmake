@@ -1,0 +1,1 @@
+keet_test(time emu ptx core base LINK m)
