@@ -1,0 +1,1 @@
+keet_test(profile profile device emu ptx core base LINK m)
