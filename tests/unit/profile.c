@@ -157,11 +157,11 @@ static void a_profile_counts_and_models(void **state)
     assert_float_equal(counters_get(&first.profile.total, METRIC_WARPS_LAUNCHED), 8192, 0);
     assert_float_equal(counters_get(&first.profile.total, METRIC_GLOBAL_LD_REQUESTS), 8192, 0);
     assert_float_equal(counters_get(&first.profile.total, METRIC_GLOBAL_LD_SECTORS), 4 * 8192, 0);
-    assert_float_equal(counters_get(&first.profile.total, METRIC_GLOBAL_ST_BYTES), 1 << 20, 0);
+    assert_float_equal(counters_get(&first.profile.total, METRIC_GLOBAL_ST_BYTES), 1048576, 0);
     assert_float_equal(counters_get(&first.profile.total, METRIC_REGISTERS), 12, 0);
     assert_float_equal(counters_get(&first.profile.total, METRIC_OCCUPANCY_PCT), 100, 0);
     assert_float_equal(counters_get(&first.profile.total, METRIC_L1_HIT_PCT), 0, 0);
-    assert_float_equal(counters_get(&first.profile.total, METRIC_DRAM_BYTES), 2 << 20, 1 << 17);
+    assert_float_equal(counters_get(&first.profile.total, METRIC_DRAM_BYTES), 2097152, 131072);
 
     /* The same code again: the same time, and so half of a baseline of twice that. */
     profiler_baseline(profiler, 2 * first.profile.time_ns);
