@@ -220,13 +220,14 @@ static void what_cannot_launch_is_a_verdict(void **state)
     struct candidate c;
 
     (void)state;
-    make_world(&w, TASK("8*N", "dim3(64, 32)"));
+    make_world(&w, TASK("8*N", "1024"));
     profiler = profiler_create(w.device, &w.task, &options, &w.err);
     c = make_candidate(&w);
+    w.facts.registers = 128; /* 1024 threads of 128 registers: twice what an SM has */
     assert_true(profile_kernel(profiler, &c, &w.err));
     assert_int_equal(c.verdict, VERDICT_LAUNCH_FAILED);
     assert_int_equal(c.verdict_line, 6);
-    assert_non_null(strstr(c.verdict_text, "1024 threads"));
+    assert_non_null(strstr(c.verdict_text, "registers"));
     profiler_destroy(profiler);
     end_world(&w);
 }
