@@ -3,6 +3,7 @@
 # one list of all dependencies. Debian 12 and its relatives; elsewhere it says what to install.
 #
 #   ./setup.sh                     packages by apt (with sudo when not root), CUDA as below
+#   ./setup.sh --run               only what it takes to build and run, without the tests' tools
 #   KEET_SETUP_WHEELS=1 ./setup.sh NVIDIA's wheels even where there is a CUDA toolkit
 #
 # CUDA: a toolkit of 12.8 or newer in $KEET_CUDA, $CUDA_HOME or /usr/local/cuda is used as it is;
@@ -13,12 +14,13 @@ cd "$(dirname "$0")"
 
 # Alternatives are separated by |: any of them will do, the first that apt knows is installed.
 packages=(
-    gcc libc6-dev git cmake ninja-build pkg-config
-    'clang-14|clang' 'clang-format-14|clang-format'
-    'libclang-14-dev|libclang-dev' 'libclang-rt-14-dev|libclang-rt-dev'
-    libsqlite3-dev libxxhash-dev libjansson-dev libseccomp-dev libcurl4-openssl-dev
-    libcmocka-dev
-    python3 python3-numpy
+    gcc libc6-dev git cmake ninja-build pkg-config python3
+    'libclang-14-dev|libclang-dev'
+    libsqlite3-dev libxxhash-dev libjansson-dev libseccomp-dev libcurl4-openssl-dev libcmocka-dev
+)
+test_packages=(
+    'clang-14|clang' 'clang-format-14|clang-format' 'libclang-rt-14-dev|libclang-rt-dev'
+    python3-numpy
 )
 cuda_oldest=12080
 cuda_wheels=(
@@ -78,10 +80,11 @@ install_packages()
             fail "these packages are missing: ${*//|*/}" \
                 "install them as root (apt-get install ${*//|*/}) and run setup.sh again"
         as_root=(sudo)
+        sudo -v # asks for the password, if it must, where it can be seen
     fi
     echo "setup.sh: installing ${*//|*/}"
     quietly "${as_root[@]}" apt-get -qq update ||
-        fail "apt-get update failed: is the network there?"
+        echo "setup.sh: apt-get update failed; going on with the lists that are there" >&2
     for entry in "$@"; do
         for name in ${entry//|/ }; do
             if apt-cache show "$name" >/dev/null 2>&1; then
@@ -96,16 +99,22 @@ install_packages()
         fail "apt-get could not install: ${chosen[*]}" "is the network there?"
 }
 
+# Without dpkg there is only so much that can be checked.
+check_tools()
+{
+    local tool
+    for tool in cmake ninja pkg-config gcc python3; do
+        command -v "$tool" >/dev/null ||
+            fail "$tool is missing, and this is no Debian: install what these packages are called here:" \
+                "${packages[*]} ${test_packages[*]}"
+    done
+}
+
 need_packages()
 {
     local missing
     if ! command -v dpkg-query >/dev/null; then
-        local tool
-        for tool in cmake ninja pkg-config gcc clang clang-format python3; do
-            command -v "$tool" >/dev/null ||
-                fail "$tool is missing, and this is no Debian: install what these packages are called here:" \
-                    "${packages[*]}"
-        done
+        check_tools
         return
     fi
     mapfile -t missing < <(missing_packages "$@")
@@ -127,13 +136,16 @@ has_cuda()
     return 1
 }
 
+wanted_wheels="${cuda_wheels[*]}"
+
+has_wheels()
+{
+    [ -f .deps/cuda/wheels ] && [ "$(cat .deps/cuda/wheels)" = "$wanted_wheels" ]
+}
+
 install_wheels()
 {
-    local wanted="${cuda_wheels[*]}" temp
-    if [ -f .deps/cuda/wheels ] && [ "$(cat .deps/cuda/wheels)" = "$wanted" ]; then
-        return
-    fi
-    python3 -m pip --version >/dev/null 2>&1 || need_packages python3-pip
+    local temp
     echo "setup.sh: no CUDA toolkit of 12.8 or newer; getting NVIDIA's wheels into .deps/cuda"
     mkdir -p .deps
     temp=$(mktemp -d .deps/new.XXXXXX)
@@ -146,19 +158,29 @@ install_wheels()
     [ -f "$temp/nvidia/cu13/include/nvrtc.h" ] ||
         fail "NVIDIA's wheels are not laid out as expected (nvidia/cu13/include/nvrtc.h)"
     rm -f "$temp"/nvidia/cu13/lib/*.alt.so* "$temp"/nvidia/cu13/lib/*.a # not used, 120 MB
-    printf '%s\n' "$wanted" >"$temp/nvidia/cu13/wheels"
+    printf '%s\n' "$wanted_wheels" >"$temp/nvidia/cu13/wheels"
     rm -rf .deps/cuda
     mv "$temp/nvidia/cu13" .deps/cuda
     rm -rf "$temp"
     trap - EXIT
 }
 
-need_packages "${packages[@]}"
+need_wheels=
 if [ -n "${KEET_SETUP_WHEELS:-}" ]; then
-    install_wheels
+    need_wheels=1
 elif [ -n "${KEET_CUDA:-}" ]; then
     has_cuda "$KEET_CUDA" ||
         fail "KEET_CUDA=$KEET_CUDA is not the folder of a CUDA toolkit of 12.8 or newer"
 elif ! has_cuda "${CUDA_HOME:-}" && ! has_cuda /usr/local/cuda; then
-    install_wheels
+    need_wheels=1
 fi
+if has_wheels; then
+    need_wheels=
+fi
+
+[ "${1:-}" = --run ] || packages+=("${test_packages[@]}")
+if [ -n "$need_wheels" ] && ! python3 -m pip --version >/dev/null 2>&1; then
+    packages+=(python3-pip)
+fi
+need_packages "${packages[@]}"
+[ -z "$need_wheels" ] || install_wheels
