@@ -95,7 +95,7 @@ install_packages()
         fail "apt knows no package ${entry//|/ or }"
     done
     quietly "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get -qq -y --no-install-recommends install "${chosen[@]}" ||
+        apt-get -qq -y -o DPkg::Lock::Timeout=300 --no-install-recommends install "${chosen[@]}" ||
         fail "apt-get could not install: ${chosen[*]}" "is the network there?"
 }
 
