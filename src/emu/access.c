@@ -99,31 +99,37 @@ static bool stray_inside(struct worker *k, const struct warp *w, const struct sp
         s->bytes, verb(s), (int64_t)s->address[lane], size, name, who);
 }
 
-/* Range and shape of the active lanes' addresses. */
-static void measure(struct spot *s)
+/* Range, shape and alignment of the active lanes' addresses. */
+static bool measure(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc)
 {
     unsigned first = (unsigned)__builtin_ctz(s->mask);
-    uint64_t start = s->address[first], lo = start, hi = start, differ = 0, stray = 0;
-    uint32_t mask = s->mask;
+    const uint64_t *address = s->address, start = address[first];
+    const uint64_t origin = start - (uint64_t)first * s->bytes, bytes = s->bytes;
+    const uint32_t mask = s->mask;
+    const unsigned shift = (unsigned)__builtin_ctz(s->bytes); /* sizes are powers of two */
+    uint64_t differ = 0, stray = 0;
     for (unsigned l = 0; l < WARP_LANES; l++) {
-        uint64_t a = (mask >> l & 1) ? s->address[l] : start;
-        uint64_t line = (mask >> l & 1) ? start + (uint64_t)((int64_t)l - first) * s->bytes : start;
+        uint64_t on = (mask >> l & 1) ? ~(uint64_t)0 : 0;
+        differ |= (address[l] ^ start) & on;
+        stray |= (address[l] ^ (origin + ((uint64_t)l << shift))) & on;
+    }
+    if (((differ | start) & (bytes - 1)) != 0)
+        return misaligned(k, w, s, pc);
+    s->kind = differ == 0 ? ACCESS_UNIFORM : stray == 0 ? ACCESS_CONTIGUOUS : ACCESS_OTHER;
+    s->lo = s->hi = start;
+    if (s->kind == ACCESS_CONTIGUOUS)
+        s->hi = origin + (31 - (unsigned)__builtin_clz(mask)) * bytes;
+    if (s->kind != ACCESS_OTHER)
+        return true;
+    uint64_t lo = start, hi = start;
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        uint64_t a = (mask >> l & 1) ? address[l] : start;
         lo = a < lo ? a : lo;
         hi = a > hi ? a : hi;
-        differ |= a ^ start;
-        stray |= a ^ line;
     }
     s->lo = lo;
     s->hi = hi;
-    s->kind = differ == 0 ? ACCESS_UNIFORM : stray == 0 ? ACCESS_CONTIGUOUS : ACCESS_OTHER;
-}
-
-static bool check_alignment(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc)
-{
-    uint64_t low = 0;
-    for (unsigned l = 0; l < WARP_LANES; l++)
-        low |= (s->mask >> l & 1) ? s->address[l] : 0;
-    return (low & (s->bytes - 1)) == 0 || misaligned(k, w, s, pc);
+    return true;
 }
 
 /* Lanes in different buffers: each finds its own. */
@@ -152,10 +158,14 @@ static void touch(const struct mem_buffer *b, const struct spot *s)
             __atomic_store_n(&b->touched[i], 1, __ATOMIC_RELAXED);
         return;
     }
-    for (unsigned l = 0; l < WARP_LANES; l++) {
-        uint64_t a = (s->mask >> l & 1) ? s->address[l] : s->lo;
-        __atomic_store_n(&b->touched[(a - b->base) / 32], 1, __ATOMIC_RELAXED);
-    }
+    /* only where a lane's sector is not its neighbour's */
+    uint64_t fresh = 1;
+    for (unsigned l = 1; l < WARP_LANES; l++)
+        fresh |= s->address[l] / 32 != s->address[l - 1] / 32 ? (uint64_t)1 << l : 0;
+    uint32_t first = s->mask & -s->mask, idle_before = ~(s->mask << 1);
+    for (uint32_t m = s->mask & ((uint32_t)fresh | first | idle_before); m; m &= m - 1)
+        __atomic_store_n(
+            &b->touched[(s->address[__builtin_ctz(m)] - b->base) / 32], 1, __ATOMIC_RELAXED);
 }
 
 static bool place_global(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc)
@@ -218,8 +228,7 @@ static bool tell_access(struct worker *k, const struct warp *w, const struct spo
 /* Checks, counts, tells listeners, and finds the host memory of a request within one space. */
 static bool place(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc)
 {
-    measure(s);
-    if (!check_alignment(k, w, s, pc))
+    if (!measure(k, w, s, pc))
         return false;
     bool param = s->space == PTX_PARAM;
     struct access_shape shape = {0};
@@ -413,7 +422,7 @@ static bool access_generic(
     return true;
 }
 
-static bool access_all(
+bool access_memory(
     struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     struct spot s;
@@ -429,24 +438,6 @@ static bool access_all(
         return false;
     move_data(k, w, in, &s);
     return true;
-}
-
-bool access_load(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
-{
-    return access_all(k, w, in, pc, mask);
-}
-
-bool access_store(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
-{
-    return access_all(k, w, in, pc, mask);
-}
-
-bool access_atomic(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
-{
-    return access_all(k, w, in, pc, mask);
 }
 
 /* The copy is done at once: a kernel that waits properly cannot tell. Bytes past the source size
@@ -488,19 +479,4 @@ void access_copy_frame(struct worker *k, struct warp *w, const struct inst *in, 
         for (unsigned i = 0; i < in->vec; i++)
             memmove(frame + in->rows[3 * i], frame + in->rows[3 * i + 1], in->rows[3 * i + 2]);
     }
-}
-
-bool access_string(struct worker *k, uint64_t address, char *text, size_t bytes)
-{
-    size_t i = 0;
-    for (; i + 1 < bytes; i++) {
-        const struct mem_buffer *b = memory_find(k->memory, address + i, 1);
-        if (!b)
-            break;
-        text[i] = (char)b->host[address + i - b->base];
-        if (!text[i])
-            return true;
-    }
-    text[i] = 0;
-    return i > 0;
 }

@@ -10,23 +10,6 @@
  * progress whichever lane holds the lock. */
 enum { SIDE_QUANTUM = 2000, WARP_QUANTUM = 50000, STEPS_PER_CHECK = 1 << 16 };
 
-bool exec_fault(struct worker *k, enum verdict verdict, uint32_t pc, const char *format, ...)
-{
-    struct emu_fault *fault = &k->fault;
-    fault->verdict = verdict;
-    fault->block = k->block.index;
-    if (pc != NO_PC)
-        fault->line = k->program->info[pc].line;
-    va_list ap;
-    va_start(ap, format);
-    vsnprintf(fault->text, sizeof(fault->text), format, ap);
-    va_end(ap);
-    return false;
-}
-
-/* How a run of a split ended. */
-enum stop { STOP_SWITCH, STOP_FAULT };
-
 static bool trap(struct worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
 {
     unsigned thread = w->index * WARP_LANES + (unsigned)__builtin_ctz(mask);
@@ -98,19 +81,13 @@ static bool over_limit(struct worker *k, uint32_t pc)
     return false;
 }
 
-/* Everything but ALU operations and branches without divergence. *s may change. False: fault. */
+/* Everything but ALU operations, memory and branches. The split may be gone after. False: fault. */
 static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
 {
     const struct inst *in = &k->program->insts[pc];
     struct split *split = &w->splits[s];
     split->pc = pc + 1;
     switch (in->kind) {
-    case INST_LOAD:
-        return !mask || access_load(k, w, in, pc, mask);
-    case INST_STORE:
-        return !mask || access_store(k, w, in, pc, mask);
-    case INST_ATOM:
-        return !mask || access_atomic(k, w, in, pc, mask);
     case INST_CP_ASYNC:
         return !mask || access_cp_async(k, w, in, pc, mask);
     case INST_COPY_FRAME:
@@ -192,10 +169,15 @@ static bool run_split(struct worker *k, struct warp *w, uint16_t s, unsigned qua
             k->steps += steps;
             return true;
         }
+        if (in->kind <= INST_ATOM) {
+            if (m && !access_memory(k, w, in, pc, m))
+                return false;
+            pc++;
+            continue;
+        }
         k->steps += steps;
         steps = 0;
-        bool go_on = in->kind == INST_LOAD || in->kind == INST_STORE || in->kind == INST_ATOM ||
-                     in->kind == INST_NOP;
+        bool go_on = in->kind == INST_NOP;
         if (!step_other(k, w, s, pc, m))
             return false;
         if (!go_on && (w->splits[s].state != SPLIT_READY || w->current != s))
@@ -235,7 +217,7 @@ static bool run_warp(struct worker *k, struct warp *w)
     return true;
 }
 
-bool exec_block(struct worker *k)
+bool exec_block_here(struct worker *k)
 {
     unsigned done = 0;
     while (done < k->nr_warps) {

@@ -9,6 +9,20 @@
 
 #include <stdatomic.h>
 
+/* exec.c, access.c and shape.c are compiled once per instruction set, like the sem files: what they
+ * export has the set's name at its end. sem.c chooses. */
+#ifndef KEET_LANES
+#define KEET_LANES base
+#endif
+#define EXEC_JOIN2(a, b) a##_##b
+#define EXEC_JOIN(a, b) EXEC_JOIN2(a, b)
+#define EXEC_NAME(name) EXEC_JOIN(name, KEET_LANES)
+#define exec_block_here EXEC_NAME(exec_block)
+#define access_memory EXEC_NAME(access_memory)
+#define access_cp_async EXEC_NAME(access_cp_async)
+#define access_copy_frame EXEC_NAME(access_copy_frame)
+#define count_access EXEC_NAME(count_access)
+
 #define NO_PC 0xffffffffu
 #define NO_SPLIT 0xffffu
 enum { MAX_BARRIERS = 16 };
@@ -100,7 +114,12 @@ struct worker {
 };
 
 /* exec.c */
-bool exec_block(struct worker *k); /* false: k->fault says why */
+bool exec_block_here(struct worker *k); /* false: k->fault says why */
+
+/* sem.c */
+bool exec_block(struct worker *k);
+
+/* fault.c */
 bool exec_fault(struct worker *k, enum verdict verdict, uint32_t pc, const char *format, ...)
     __attribute__((format(printf, 4, 5))); /* always false */
 
@@ -116,12 +135,8 @@ void warp_return(struct warp *w, uint16_t s, uint32_t mask); /* to the nearest c
 void warp_exit(struct warp *w, uint16_t s, uint32_t mask);
 uint16_t warp_ready(const struct warp *w, uint16_t after); /* a ready leaf, NO_SPLIT when none */
 
-/* access.c */
-bool access_load(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
-bool access_store(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
-bool access_atomic(
+/* access.c: loads, stores, atomics; copies */
+bool access_memory(
     struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 bool access_cp_async(
     struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
@@ -131,14 +146,15 @@ bool access_string(struct worker *k, uint64_t address, char *text, size_t bytes)
 /* atom.c */
 void atom_lane(const struct inst *in, uint8_t *at, const uint64_t operand[2], uint64_t *old);
 
-/* count.c */
+/* shape.c */
 struct access_shape {
     uint16_t sectors, ideal, lines, wavefronts;
 };
 enum access_kind { ACCESS_UNIFORM, ACCESS_CONTIGUOUS, ACCESS_OTHER };
 void count_access(struct worker *k, uint32_t pc, enum ptx_space space, uint32_t mask,
     enum access_kind kind, unsigned bytes, const uint64_t *address, struct access_shape *shape);
-struct emu_result;
+
+/* count.c */
 bool count_fill(const struct exec *x, const struct pc_count *counts, double scale,
     struct arena *arena, struct emu_result *result);
 

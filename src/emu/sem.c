@@ -1,5 +1,6 @@
 /* Owns the choice of instruction set for the sem_*.c loops, and of the sem file for an operation.
  */
+#include "emu/exec.h"
 #include "emu/sem.h"
 
 #define DECLARE(name)                                                                              \
@@ -11,6 +12,9 @@ DECLARE(sem_float)
 DECLARE(sem_half)
 DECLARE(sem_choose)
 DECLARE(sem_cvt)
+bool exec_block_base(struct worker *k);
+bool exec_block_avx2(struct worker *k);
+bool exec_block_avx512(struct worker *k);
 sem_fn *sem_moves_base(enum sem_move move);
 sem_fn *sem_moves_avx2(enum sem_move move);
 sem_fn *sem_moves_avx512(enum sem_move move);
@@ -22,12 +26,13 @@ enum { NR_PICKS = 5 };
 struct variant {
     sem_pick *pick[NR_PICKS];
     sem_fn *(*move)(enum sem_move);
+    bool (*block)(struct worker *k);
 };
 
 #define VARIANT(isa)                                                                               \
     {                                                                                              \
         {sem_int_##isa, sem_float_##isa, sem_half_##isa, sem_choose_##isa, sem_cvt_##isa},         \
-            sem_moves_##isa                                                                        \
+            sem_moves_##isa, exec_block_##isa                                                      \
     }
 static const struct variant base = VARIANT(base);
 #ifdef KEET_X86
@@ -61,4 +66,9 @@ sem_fn *sem_find(const struct ptx_inst *ptx, struct inst *in)
 sem_fn *sem_move(enum sem_move move)
 {
     return best()->move(move);
+}
+
+bool exec_block(struct worker *k)
+{
+    return best()->block(k);
 }

@@ -1,0 +1,185 @@
+/* Owns the counters: what each access costs in sectors and wavefronts, and the sums per metric and
+ * per source line.
+ *
+ * Sectors: distinct 32-byte sectors of a warp's request. Shared wavefronts: the most distinct
+ * 4-byte words in one of the 32 banks, which equals Nsight Compute's data wavefronts on H200 for
+ * every stride and width from 4 to 16 bytes (te42kyfo/gpu-benches, gpu-strides). The ideals:
+ * distinct bytes / 32, distinct words / 32, rounded up. */
+#include "emu/exec.h"
+
+#include <string.h>
+
+static bool same_pattern(
+    const struct pattern *p, uint32_t mask, const uint64_t *address, uint64_t start)
+{
+    uint32_t differ = 0;
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        uint32_t rel = (mask >> l & 1) ? (uint32_t)(address[l] - start) : 0;
+        differ |= rel ^ p->rel[l];
+    }
+    return differ == 0;
+}
+
+static void remember(struct pattern *p, uint32_t mask, uint32_t mod, const uint64_t *address)
+{
+    uint64_t start = address[__builtin_ctz(mask)];
+    p->mask = mask;
+    p->base_mod = mod;
+    for (unsigned l = 0; l < WARP_LANES; l++)
+        p->rel[l] = (mask >> l & 1) ? (uint32_t)(address[l] - start) : 0;
+}
+
+static void sort(uint64_t *v, unsigned nr)
+{
+    for (unsigned i = 1; i < nr; i++) {
+        uint64_t x = v[i];
+        unsigned j = i;
+        for (; j > 0 && v[j - 1] > x; j--)
+            v[j] = v[j - 1];
+        v[j] = x;
+    }
+}
+
+/* The active lanes' addresses in rising order; the rest of out repeats the last. */
+static unsigned sorted_lanes(uint32_t mask, const uint64_t *address, uint64_t out[WARP_LANES])
+{
+    unsigned nr = 0;
+    if (mask == ~0u) {
+        memcpy(out, address, WARP_LANES * sizeof(*out));
+        nr = WARP_LANES;
+    } else {
+        for (uint32_t m = mask; m; m &= m - 1)
+            out[nr++] = address[__builtin_ctz(m)];
+        for (unsigned i = nr; i < WARP_LANES; i++)
+            out[i] = out[nr - 1];
+    }
+    unsigned falls = 0;
+    for (unsigned i = 1; i < WARP_LANES; i++)
+        falls += out[i] < out[i - 1];
+    if (falls)
+        sort(out, WARP_LANES);
+    return nr;
+}
+
+struct steps {
+    uint64_t falls, distinct, sectors, lines;
+};
+
+/* Differences between neighbours; in counters as wide as addresses, so that the loop vectorises. */
+static inline struct steps count_steps(const uint64_t *a)
+{
+    uint64_t falls = 0, distinct = 1, sectors = 1, lines = 1;
+    for (unsigned i = 1; i < WARP_LANES; i++) {
+        falls += a[i] < a[i - 1] ? 1 : 0;
+        distinct += a[i] != a[i - 1] ? 1 : 0;
+        sectors += a[i] / 32 != a[i - 1] / 32 ? 1 : 0;
+        lines += a[i] / 128 != a[i - 1] / 128 ? 1 : 0;
+    }
+    return (struct steps){falls, distinct, sectors, lines};
+}
+
+/* Accesses are aligned to their size, so two lanes' bytes are the same or apart. */
+static struct access_shape global_shape(
+    struct pattern *p, uint32_t mask, unsigned bytes, const uint64_t *address)
+{
+    struct steps steps = {.falls = 1};
+    if (mask == ~0u)
+        steps = count_steps(address);
+    if (steps.falls) {
+        uint64_t start = address[__builtin_ctz(mask)], a[WARP_LANES];
+        uint32_t mod = (uint32_t)start % 128;
+        if (p->mask == mask && p->base_mod == mod && same_pattern(p, mask, address, start))
+            return (struct access_shape){
+                .sectors = p->sectors, .ideal = p->ideal, .lines = p->lines};
+        sorted_lanes(mask, address, a);
+        steps = count_steps(a);
+        remember(p, mask, mod, address);
+        p->sectors = (uint16_t)steps.sectors;
+        p->lines = (uint16_t)steps.lines;
+        p->ideal = (uint16_t)((steps.distinct * bytes + 31) / 32);
+    }
+    return (struct access_shape){.sectors = (uint16_t)steps.sectors,
+        .lines = (uint16_t)steps.lines,
+        .ideal = (uint16_t)((steps.distinct * bytes + 31) / 32)};
+}
+
+static struct access_shape shared_shape(uint32_t mask, unsigned bytes, const uint64_t *address)
+{
+    uint64_t a[WARP_LANES], last = ~(uint64_t)0;
+    unsigned nr = sorted_lanes(mask, address, a), distinct = 0, most = 0;
+    uint8_t bank[32] = {0};
+    for (unsigned i = 0; i < nr; i++) {
+        for (uint64_t word = a[i] / 4; word <= (a[i] + bytes - 1) / 4; word++) {
+            if (last != ~(uint64_t)0 && word <= last)
+                continue;
+            last = word;
+            distinct++;
+            unsigned depth = ++bank[word % 32];
+            most = depth > most ? depth : most;
+        }
+    }
+    return (struct access_shape){
+        .wavefronts = (uint16_t)most, .ideal = (uint16_t)((distinct + 31) / 32)};
+}
+
+/* Shared memory looks the same from every start that is a whole word: banks rotate. */
+static struct access_shape remembered_shared(
+    struct pattern *p, uint32_t mask, unsigned bytes, const uint64_t *address)
+{
+    uint64_t start = address[__builtin_ctz(mask)];
+    uint32_t mod = (uint32_t)start % 4;
+    if (p->mask != mask || p->base_mod != mod || !same_pattern(p, mask, address, start)) {
+        struct access_shape s = shared_shape(mask, bytes, address);
+        remember(p, mask, mod, address);
+        p->ideal = s.ideal;
+        p->wavefronts = s.wavefronts;
+    }
+    return (struct access_shape){.ideal = p->ideal, .wavefronts = p->wavefronts};
+}
+
+static struct access_shape shape_of(struct worker *k, uint32_t pc, bool shared, uint32_t mask,
+    enum access_kind kind, unsigned bytes, const uint64_t *address)
+{
+    uint64_t start = address[__builtin_ctz(mask)];
+    if (kind == ACCESS_UNIFORM)
+        return (struct access_shape){.sectors = 1, .ideal = 1, .lines = 1, .wavefronts = 1};
+    if (kind == ACCESS_CONTIGUOUS && mask == ~0u && !shared)
+        return (struct access_shape){.sectors = (uint16_t)((start % 32 + 32 * bytes + 31) / 32),
+            .ideal = (uint16_t)bytes,
+            .lines = (uint16_t)((start % 128 + 32 * bytes + 127) / 128)};
+    if (kind == ACCESS_CONTIGUOUS && mask == ~0u && bytes >= 4) {
+        uint16_t waves = (uint16_t)(bytes / 4);
+        return (struct access_shape){.wavefronts = waves, .ideal = waves};
+    }
+    return shared ? remembered_shared(&k->patterns[pc], mask, bytes, address)
+                  : global_shape(&k->patterns[pc], mask, bytes, address);
+}
+
+void count_access(struct worker *k, uint32_t pc, enum ptx_space space, uint32_t mask,
+    enum access_kind kind, unsigned bytes, const uint64_t *address, struct access_shape *shape)
+{
+    struct pc_count *c = &k->counts[pc];
+    *shape = (struct access_shape){0};
+    if (space != PTX_LOCAL)
+        *shape = shape_of(k, pc, space == PTX_SHARED, mask, kind, bytes, address);
+    c->requests++;
+    c->bytes += (uint64_t)bytes * (unsigned)__builtin_popcount(mask);
+    switch (space) {
+    case PTX_SHARED:
+        c->shared++;
+        c->wavefronts += shape->wavefronts;
+        c->wavefronts_ideal += shape->ideal;
+        break;
+    case PTX_LOCAL:
+        c->local++;
+        break;
+    case PTX_CONST:
+        break;
+    default:
+        c->global++;
+        c->sectors += shape->sectors;
+        c->sectors_ideal += shape->ideal;
+        c->lines += shape->lines;
+        c->global_bytes += (uint64_t)bytes * (unsigned)__builtin_popcount(mask);
+    }
+}
