@@ -1,0 +1,40 @@
+/* argv -> options. The only reader of the command line. */
+#ifndef KEET_OPTIONS_H
+#define KEET_OPTIONS_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum verb {
+    VERB_OPTIMIZE, /* keet-opt kernel.cu */
+    VERB_RUN,      /* keet-opt run kernel.cu: once, print what is known, dump arrays */
+    VERB_HELP,
+    VERB_VERSION
+};
+
+struct options {
+    enum verb verb;
+    const char *kernel_path;
+    const char *budget_text; /* as given */
+    uint64_t budget_nodes;   /* 0: no limit */
+    double budget_s;         /* 0: no limit */
+    unsigned window;         /* nodes without a gain of 1% after which the run has converged */
+    const char *device, *policy;
+    const char *db_path;     /* NULL: <kernel>.keet.db */
+    const char *output_path; /* NULL: <kernel>.keet.cu */
+    const char *cache_dir;   /* NULL: the compiler's default */
+    const char *dump_dir;    /* run: where arrays go as .npy; NULL: nowhere */
+    uint64_t seed;
+    unsigned nr_threads; /* of the emulator; 0: one per core */
+    int verbosity;       /* -1 quiet, 0, 1, 2 */
+    bool json, resume, forbid_fast_math;
+};
+
+/* Strings point into argv. The error says which argument, and what was expected. */
+bool options_parse(struct options *options, int argc, char **argv, struct err *err);
+
+void options_help(void); /* prints --help to stdout */
+
+#endif

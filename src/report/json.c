@@ -1,0 +1,108 @@
+/* Owns the JSON that programs read. Every value carries where it comes from. */
+#include "report/report.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+static json_t *real_or_null(double value)
+{
+    json_t *number = json_real(value);
+
+    return number ? number : json_null();
+}
+
+static json_t *text_or_null(const char *text)
+{
+    json_t *string = text ? json_string(text) : NULL;
+
+    return string ? string : json_null();
+}
+
+static json_t *metrics_of(const struct counters *c)
+{
+    json_t *all = json_object();
+
+    for (int m = 0; m < NR_METRICS; m++) {
+        if (!counters_has(c, (enum metric)m))
+            continue;
+        json_object_set_new(all, metric_name((enum metric)m),
+            json_pack("{s:o, s:s, s:s}", "value", real_or_null(counters_get(c, (enum metric)m)),
+                "unit", metric_unit((enum metric)m), "from", provenance_name(c->metric[m].from)));
+    }
+    return all;
+}
+
+static json_t *findings_of(const struct explanation *e)
+{
+    json_t *all = json_array();
+
+    for (unsigned i = 0; i < e->nr_findings; i++) {
+        const struct finding *f = &e->findings[i];
+        json_array_append_new(
+            all, json_pack("{s:s, s:I, s:o, s:o}", "tool", f->tool, "line", (json_int_t)f->line,
+                     "max_gain", real_or_null(f->max_gain), "text", text_or_null(f->text)));
+    }
+    return all;
+}
+
+static json_t *candidate_of(const struct candidate *c, bool whole)
+{
+    json_t *node = json_pack("{s:I, s:I, s:s, s:s, s:o, s:s, s:o}", "node", (json_int_t)c->node,
+        "parent", (json_int_t)c->parent, "move", action_name(c->option.action), "proposer",
+        proposer_name(c->option.proposer), "what", text_or_null(c->option.what), "verdict",
+        verdict_name(c->verdict), "verdict_text", text_or_null(c->verdict_text));
+
+    if (c->profiled) {
+        json_object_set_new(node, "time_ns", real_or_null(c->profile.time_ns));
+        json_object_set_new(node, "time_from", json_string(provenance_name(c->profile.time_from)));
+        json_object_set_new(node, "speedup", real_or_null(c->speedup));
+    }
+    if (whole) {
+        json_object_set_new(node, "source", text_or_null(c->source));
+        json_object_set_new(node, "metrics", metrics_of(&c->profile.total));
+        json_object_set_new(node, "summary", text_or_null(c->explanation.summary));
+        json_object_set_new(node, "findings", findings_of(&c->explanation));
+    }
+    return node;
+}
+
+static void add_json(struct str *out, json_t *root)
+{
+    char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+
+    str_add(out, text ? text : "null");
+    str_add_char(out, '\n');
+    free(text);
+    json_decref(root);
+}
+
+void report_json(struct str *out, const struct report_run *run)
+{
+    const struct candidate *root = &run->path[0], *best = &run->path[run->nr_path - 1];
+    json_t *verdicts = json_object(), *path = json_array(), *all;
+
+    for (int v = 0; v < NR_VERDICTS; v++)
+        json_object_set_new(
+            verdicts, verdict_name((enum verdict)v), json_integer((json_int_t)run->verdicts[v]));
+    for (unsigned i = 0; i < run->nr_path; i++)
+        json_array_append_new(path, candidate_of(&run->path[i], false));
+    all = json_pack("{s:s, s:s, s:s, s:I, s:s, s:s, s:o, s:o}", "kernel", run->task->path, "device",
+        run->device_name, "policy", run->run->policy, "seed", (json_int_t)run->run->seed, "version",
+        run->run->version, "stopped_by", run->why, "speedup", real_or_null(best->speedup),
+        "elapsed_s", real_or_null(run->elapsed_s));
+    json_object_set_new(all, "speedup_from", json_string(provenance_name(best->profile.time_from)));
+    json_object_set_new(all, "nodes", json_integer((json_int_t)run->nr_nodes));
+    json_object_set_new(all, "evaluated", json_integer((json_int_t)run->nr_evaluated));
+    json_object_set_new(all, "verdicts", verdicts);
+    json_object_set_new(all, "path", path);
+    json_object_set_new(all, "original", candidate_of(root, true));
+    json_object_set_new(all, "best", candidate_of(best, true));
+    json_object_set_new(all, "output", text_or_null(run->output_path));
+    json_object_set_new(all, "database", text_or_null(run->db_path));
+    add_json(out, all);
+}
+
+void report_candidate_json(struct str *out, const struct candidate *c)
+{
+    add_json(out, candidate_of(c, true));
+}

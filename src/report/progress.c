@@ -1,0 +1,100 @@
+/* Owns the live line. */
+#include "report/report.h"
+
+#include "base/clock.h"
+
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static const uint64_t REDRAW_NS = 50000000;
+
+void progress_init(struct progress *p, FILE *out, bool quiet, bool verbose, uint64_t budget)
+{
+    *p = (struct progress){
+        .out = out,
+        .live = isatty(fileno(out)) && !verbose,
+        .quiet = quiet,
+        .verbose = verbose,
+        .budget = budget,
+        .best_shown = 1,
+    };
+}
+
+static int columns(const struct progress *p)
+{
+    struct winsize size;
+
+    return ioctl(fileno(p->out), TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 100;
+}
+
+static void wipe(struct progress *p)
+{
+    if (p->dirty)
+        fputs("\r\033[K", p->out);
+    p->dirty = false;
+}
+
+static void add_count(struct str *line, const struct progress *p, uint64_t nr)
+{
+    if (p->budget)
+        str_addf(line, "[%llu/%llu] ", (unsigned long long)nr, (unsigned long long)p->budget);
+    else
+        str_addf(line, "[%llu] ", (unsigned long long)nr);
+}
+
+void progress_trying(
+    struct progress *p, const struct progress_state *state, const struct candidate *c)
+{
+    const uint64_t now = clock_ns();
+    struct str line = {0};
+
+    if (p->quiet || !p->live || now - p->last_ns < REDRAW_NS)
+        return;
+    p->last_ns = now;
+    add_count(&line, p, state->nr_evaluated);
+    str_addf(&line, "best %.2fx %s", state->best_speedup,
+        state->from == PROV_MEASURED ? "" : "(modelled) ");
+    if (state->nr_failed)
+        str_addf(&line, "| %llu failed ", (unsigned long long)state->nr_failed);
+    str_addf(&line, "| %.0f s | trying on node %lld: %s", state->elapsed_s, (long long)c->parent,
+        c->option.what ? c->option.what : action_name(c->option.action));
+    wipe(p);
+    fprintf(p->out, "%.*s", columns(p) - 1, str_text(&line));
+    fflush(p->out);
+    p->dirty = true;
+    str_finish(&line);
+}
+
+void progress_done(
+    struct progress *p, const struct progress_state *state, const struct candidate *c)
+{
+    const bool better = state->best == c->node && state->best_speedup > p->best_shown;
+    struct str line = {0};
+
+    if (p->quiet || (!better && !p->verbose))
+        return;
+    add_count(&line, p, state->nr_evaluated);
+    str_addf(&line, "node %lld ", (long long)c->node);
+    if (c->verdict == VERDICT_OK)
+        str_addf(&line, "%.2fx %s ", c->speedup, report_speedup_word(state->from));
+    else
+        str_addf(&line, "%s ", verdict_name(c->verdict));
+    if (c->recalled_from >= 0)
+        str_addf(&line, "(same as node %lld) ", (long long)c->recalled_from);
+    str_addf(&line, "<- node %lld: %s", (long long)c->parent,
+        c->option.what ? c->option.what : action_name(c->option.action));
+    if (c->verdict != VERDICT_OK && c->verdict_text)
+        str_addf(&line, "\n        %s", c->verdict_text);
+    wipe(p);
+    fprintf(p->out, "%s\n", str_text(&line));
+    fflush(p->out);
+    p->best_shown = better ? state->best_speedup : p->best_shown;
+    str_finish(&line);
+}
+
+void progress_finish(struct progress *p)
+{
+    wipe(p);
+    fflush(p->out);
+}

@@ -1,0 +1,73 @@
+/* What people look at: the live line, the summary at the end, the same as JSON, diffs. A pure
+ * function of what is handed in: nothing is measured or decided here. */
+#ifndef KEET_REPORT_REPORT_H
+#define KEET_REPORT_REPORT_H
+
+#include "base/str.h"
+#include "core/candidate.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A finished (or interrupted) run. Everything borrowed. */
+struct report_run {
+    const struct task *task;
+    const struct run_info *run;
+    const char *db_path, *output_path;
+    const char *device_name; /* of the chip */
+    const char *why;         /* it stopped */
+    double elapsed_s;
+    uint64_t nr_nodes, nr_evaluated, nr_ok;
+    const uint64_t *verdicts;     /* [NR_VERDICTS] */
+    const struct candidate *path; /* from the root to the best node, both included */
+    unsigned nr_path;
+};
+
+/* "speedup" for measured times, "modelled speedup" for all others. */
+const char *report_speedup_word(enum provenance from);
+
+/* 1.23 ms, 45.6 us: four digits at most. */
+void report_time(struct str *out, double ns);
+
+/* The summary for a terminal. */
+void report_summary(struct str *out, const struct report_run *run);
+
+/* The same for programs: one JSON document with a newline. */
+void report_json(struct str *out, const struct report_run *run);
+
+/* One candidate: what is known of it, counters and advice (keet-opt run). */
+void report_candidate(struct str *out, const struct candidate *c);
+void report_candidate_json(struct str *out, const struct candidate *c);
+
+/* Unified diff of two texts with three lines of context; empty when equal. */
+void report_diff(
+    struct str *out, const char *old_name, const char *old, const char *new_name, const char *new_);
+
+/* The live line: rewritten in place on a terminal, a line per gain elsewhere. */
+struct progress {
+    FILE *out;
+    bool live, quiet, verbose;
+    uint64_t budget; /* nodes; 0: none */
+    uint64_t last_ns;
+    bool dirty; /* a live line stands on the screen */
+    double best_shown;
+};
+
+/* Where the run stands. */
+struct progress_state {
+    uint64_t nr_evaluated, nr_failed;
+    double best_speedup, elapsed_s;
+    int64_t best;
+    enum provenance from;
+};
+
+void progress_init(struct progress *p, FILE *out, bool quiet, bool verbose, uint64_t budget);
+void progress_trying(
+    struct progress *p, const struct progress_state *state, const struct candidate *c);
+void progress_done(
+    struct progress *p, const struct progress_state *state, const struct candidate *c);
+void progress_finish(struct progress *p); /* leaves the cursor on a fresh line */
+
+#endif

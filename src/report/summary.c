@@ -1,0 +1,193 @@
+/* Owns the summary that a run ends with. */
+#include "report/report.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *report_speedup_word(enum provenance from)
+{
+    return from == PROV_MEASURED ? "speedup" : "modelled speedup";
+}
+
+void report_time(struct str *out, double ns)
+{
+    if (ns < 1e3)
+        str_addf(out, "%.4g ns", ns);
+    else if (ns < 1e6)
+        str_addf(out, "%.4g us", ns / 1e3);
+    else
+        str_addf(out, "%.4g ms", ns / 1e6);
+}
+
+/* The metrics that a reader compares first. */
+static const enum metric shown[] = {
+    METRIC_TIME_NS,
+    METRIC_WARP_INST,
+    METRIC_GLOBAL_LD_REQUESTS,
+    METRIC_GLOBAL_LD_SECTORS,
+    METRIC_GLOBAL_ST_SECTORS,
+    METRIC_SHARED_LD_WAVEFRONTS,
+    METRIC_SHARED_LD_CONFLICTS,
+    METRIC_BRANCHES_DIVERGENT,
+    METRIC_BARRIERS,
+    METRIC_REGISTERS,
+    METRIC_SPILL_BYTES,
+    METRIC_BLOCK_THREADS,
+    METRIC_GRID_BLOCKS,
+    METRIC_OCCUPANCY_PCT,
+    METRIC_L1_HIT_PCT,
+    METRIC_DRAM_BYTES,
+    METRIC_DRAM_PCT,
+    METRIC_FMA_PCT,
+    METRIC_LSU_PCT,
+    METRIC_ISSUE_PCT,
+};
+
+static void add_value(struct str *out, double value)
+{
+    static const char *const units[] = {"", " k", " M", " G", " T"};
+    unsigned unit = 0;
+
+    while (fabs(value) >= 99999.5 && unit < 4) {
+        value /= 1000;
+        unit++;
+    }
+    str_addf(out, fabs(value - rint(value)) < 1e-9 ? "%.0f%s" : "%.4g%s", value, units[unit]);
+}
+
+static void add_metric_row(
+    struct str *out, enum metric m, const struct counters *before, const struct counters *after)
+{
+    const struct counters *sides[] = {before, after};
+    const enum provenance from =
+        counters_has(after, m) ? after->metric[m].from : before->metric[m].from;
+
+    if (from == PROV_ABSENT)
+        return;
+    str_addf(out, "  %-66s", metric_name(m));
+    for (int i = 0; i < 2; i++) {
+        struct str cell = {0};
+        if (counters_has(sides[i], m))
+            add_value(&cell, counters_get(sides[i], m));
+        else
+            str_add(&cell, "-");
+        str_addf(out, "%12s", str_text(&cell));
+        str_finish(&cell);
+    }
+    str_addf(out, "  %-8s %s\n", metric_unit(m), provenance_name(from));
+}
+
+static void add_metrics(
+    struct str *out, const struct counters *before, const struct counters *after)
+{
+    str_addf(out, "  %-66s%12s%12s  %-8s %s\n", "metric", "original", "best", "unit", "is");
+    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+        add_metric_row(out, shown[i], before, after);
+}
+
+static void add_path(struct str *out, const struct report_run *run)
+{
+    for (unsigned i = 1; i < run->nr_path; i++) {
+        const struct candidate *c = &run->path[i];
+        str_addf(out, "  node %-4lld %8.2fx  %-15s %s\n", (long long)c->node, c->speedup,
+            action_name(c->option.action), c->option.what ? c->option.what : "");
+    }
+}
+
+static void add_failures(struct str *out, const struct report_run *run)
+{
+    bool any = false;
+
+    for (int v = 1; v < NR_VERDICTS; v++) {
+        if (!run->verdicts[v])
+            continue;
+        str_addf(out, "%s%llu %s", any ? ", " : "; refused: ", (unsigned long long)run->verdicts[v],
+            verdict_name((enum verdict)v));
+        any = true;
+    }
+}
+
+static void add_result(struct str *out, const struct report_run *run)
+{
+    const struct candidate *root = &run->path[0], *best = &run->path[run->nr_path - 1];
+    const enum provenance from = best->profile.time_from;
+
+    if (best == root) {
+        str_addf(out, "No variant beat the original (");
+        report_time(out, root->profile.time_ns);
+        str_addf(out, ", %s).\n", provenance_name(root->profile.time_from));
+        return;
+    }
+    str_addf(out, "%.2fx %s: ", best->speedup, report_speedup_word(from));
+    report_time(out, root->profile.time_ns);
+    str_add(out, " -> ");
+    report_time(out, best->profile.time_ns);
+    str_addf(out, " (%s, %s), verified on %u shapes, %u runs\n", provenance_name(from),
+        run->device_name, best->check.nr_shapes, best->check.nr_runs);
+    if (best->check.note && *best->check.note)
+        str_addf(out, "  %s\n", best->check.note);
+    if (best->explanation.roofline_ns > 0)
+        str_addf(out, "  at %.0f%% of the roofline of the stated work\n",
+            100 * best->explanation.roofline_share);
+}
+
+void report_summary(struct str *out, const struct report_run *run)
+{
+    const struct candidate *root = &run->path[0], *best = &run->path[run->nr_path - 1];
+
+    str_addf(out, "%s on %s, seed %llu, policy %s\n", run->task->path, run->device_name,
+        (unsigned long long)run->run->seed, run->run->policy);
+    str_addf(out, "%llu variants evaluated (%llu right) in %.1f s, stopped by: %s",
+        (unsigned long long)run->nr_evaluated, (unsigned long long)run->nr_ok, run->elapsed_s,
+        run->why);
+    add_failures(out, run);
+    str_add(out, "\n\n");
+    add_result(out, run);
+    if (best != root) {
+        str_add(out, "\nThe moves that led there\n");
+        add_path(out, run);
+        str_add(out, "\nWhat changed\n");
+        add_metrics(out, &root->profile.total, &best->profile.total);
+        str_add(out, "\n");
+        report_diff(out, run->task->path, root->source, run->output_path, best->source);
+    }
+    if (best->explanation.summary)
+        str_addf(out, "\nWhat limits the best now: %s\n", best->explanation.summary);
+    for (unsigned i = 0; i < best->explanation.nr_findings; i++)
+        str_addf(out, "  - %s\n", best->explanation.findings[i].text);
+    str_addf(out, "\nBest kernel: %s\nEverything else: %s\n", run->output_path, run->db_path);
+}
+
+void report_candidate(struct str *out, const struct candidate *c)
+{
+    const struct counters *t = &c->profile.total;
+
+    str_addf(out, "%s: %s\n", c->task->path, verdict_name(c->verdict));
+    if (c->verdict_text)
+        str_addf(out, "%s\n", c->verdict_text);
+    if (!c->profiled)
+        return;
+    str_add(out, "time ");
+    report_time(out, c->profile.time_ns);
+    str_addf(out, " (%s)\n\n", provenance_name(c->profile.time_from));
+    for (int m = 0; m < NR_METRICS; m++) {
+        struct str cell = {0};
+        if (!counters_has(t, (enum metric)m))
+            continue;
+        add_value(&cell, counters_get(t, (enum metric)m));
+        str_addf(out, "  %-76s%12s  %-8s %s\n", metric_name((enum metric)m), str_text(&cell),
+            metric_unit((enum metric)m), provenance_name(t->metric[m].from));
+        str_finish(&cell);
+    }
+    str_addf(out, "\n  %5s %14s %14s %14s %12s\n", "line", "warp inst", "global sectors",
+        "shared wavefr.", "stall cycles");
+    for (unsigned i = 0; i < t->nr_lines; i++) {
+        const struct line_cost *l = &t->lines[i];
+        str_addf(out, "  %5u %14.0f %14.0f %14.0f %12.0f\n", l->line, l->warp_inst,
+            l->global_sectors, l->shared_wavefronts, l->stall_cycles);
+    }
+    if (c->explanation.summary)
+        str_addf(out, "\n%s\n", c->explanation.summary);
+    for (unsigned i = 0; i < c->explanation.nr_findings; i++)
+        str_addf(out, "  - %s\n", c->explanation.findings[i].text);
+}

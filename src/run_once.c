@@ -1,0 +1,199 @@
+/* Owns the single run: no search, no database. */
+#include "run_once.h"
+
+#include "base/file.h"
+#include "base/str.h"
+#include "check/check.h"
+#include "compile/compile.h"
+#include "core/inputs.h"
+#include "core/npy.h"
+#include "device/run.h"
+#include "explain/explain.h"
+#include "profile/profile.h"
+#include "report/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct single {
+    const struct options *options;
+    struct arena *arena;
+    struct task task;
+    struct device *device;
+    struct compiler *compiler;
+    struct checker *checker;
+    struct profiler *profiler;
+    struct candidate c;
+};
+
+/* ---- --dump: the arrays of the first check shape as .npy ---- */
+
+static bool dump_array(const struct single *one, const struct run_buffer *buffer,
+    const struct env *env, struct err *err)
+{
+    const struct task_array *array = buffer->array;
+    void *bytes = malloc(buffer->bytes + 1);
+    uint64_t dims[TASK_MAX_DIMS];
+    bool ok = true;
+
+    for (unsigned d = 0; ok && d < array->nr_dims; d++) {
+        int64_t extent = 0;
+        ok = expr_eval(array->dims[d], env, &extent, err);
+        dims[d] = (uint64_t)extent;
+    }
+    ok = ok && bytes && device_read(one->device, buffer->address, bytes, buffer->bytes, err) &&
+         npy_write(arena_printf(one->arena, "%s/%s.npy", one->options->dump_dir, array->name),
+             array->elem, bytes, dims, array->nr_dims, err);
+    free(bytes);
+    return ok;
+}
+
+static bool dump_shape(const struct single *one, const struct shape *shape, struct err *err)
+{
+    struct str text = {0};
+    bool ok;
+
+    str_add_char(&text, '{');
+    for (size_t i = 0; i < shape->sizes.nr; i++)
+        str_addf(&text, "%s\"%s\": %lld", i ? ", " : "", shape->sizes.bindings[i].name,
+            (long long)shape->sizes.bindings[i].value);
+    for (unsigned i = 0; i < one->task.nr_scalars; i++)
+        str_addf(&text, ", \"%s\": %.17g", one->task.scalars[i].name, one->task.scalars[i].value);
+    str_add(&text, "}\n");
+    ok = file_write(arena_printf(one->arena, "%s/shape.json", one->options->dump_dir),
+        str_text(&text), text.len, err);
+    str_finish(&text);
+    return ok;
+}
+
+static bool fill_inputs(const struct single *one, const struct run_buffers *buffers,
+    const struct env *env, struct err *err)
+{
+    bool ok = true;
+
+    for (unsigned i = 0; ok && i < one->task.nr_arrays; i++) {
+        const struct run_buffer *buffer = &buffers->buffers[i];
+        void *bytes;
+
+        if (buffer->array->role != ROLE_IN && buffer->array->role != ROLE_INOUT)
+            continue;
+        bytes = calloc(1, buffer->bytes + 1);
+        ok = bytes &&
+             inputs_fill(buffer->array, env, one->task.path, one->options->seed + i, 1, bytes,
+                 buffer->nr, err) &&
+             device_write(one->device, buffer->address, bytes, buffer->bytes, err);
+        free(bytes);
+        /* an inout array's value before the run, under its own name */
+        if (ok && buffer->array->role == ROLE_INOUT) {
+            struct task_array before = *buffer->array;
+            struct run_buffer copy = *buffer;
+            before.name = arena_printf(one->arena, "%s.in", before.name);
+            copy.array = &before;
+            ok = dump_array(one, &copy, env, err);
+        }
+    }
+    return ok;
+}
+
+static bool dump(struct single *one, struct err *err)
+{
+    const struct shape *shape = one->task.nr_checks ? &one->task.checks[0] : &one->task.timed;
+    const struct env env = plan_env(one->arena, &one->c.plan, shape);
+    struct run_buffers buffers = {0};
+    struct device_launch *launches = NULL;
+    struct device_module *module = NULL;
+    struct device_result result = {0};
+    bool ok;
+
+    ok = file_mkdirs(one->options->dump_dir, err) &&
+         run_alloc(one->device, &one->task, &one->c.plan, &env, 0, one->arena, &buffers, err) &&
+         fill_inputs(one, &buffers, &env, err) &&
+         run_bind(&one->task, &one->c.plan, &one->c.compilation, &env, &buffers, one->arena,
+             &launches, &result, err) &&
+         (result.verdict != VERDICT_OK ||
+             device_load(one->device, &one->c.compilation, &module, &result, err)) &&
+         (result.verdict != VERDICT_OK ||
+             run_launches(one->device, module, launches, one->c.plan.nr_launches, &result, err));
+    if (ok && result.verdict != VERDICT_OK)
+        ok = err_set(err, "%s: %s", verdict_name(result.verdict), result.text);
+    for (unsigned i = 0; ok && i < one->task.nr_arrays; i++)
+        ok = dump_array(one, &buffers.buffers[i], &env, err);
+    ok = ok && dump_shape(one, shape, err);
+    if (module)
+        device_unload(one->device, module);
+    run_free(one->device, &buffers);
+    return ok;
+}
+
+/* ---- the run ---- */
+
+static bool open_parts(struct single *one, struct err *err)
+{
+    const struct options *o = one->options;
+    const struct device_options device_options = {.name = o->device, .nr_threads = o->nr_threads};
+    struct compiler_options compiler_options = {.cache_dir = o->cache_dir};
+
+    one->arena = arena_create();
+    if (!task_load(&one->task, one->arena, o->kernel_path, err))
+        return false;
+    one->device = device_create(&device_options, err);
+    if (!one->device)
+        return false;
+    compiler_options.arch = one->device->chip->arch;
+    one->compiler = compiler_create(&compiler_options, err);
+    return one->compiler != NULL;
+}
+
+static bool evaluate(struct single *one, struct err *err)
+{
+    struct candidate *c = &one->c;
+
+    *c = (struct candidate){
+        .arena = one->arena,
+        .task = &one->task,
+        .parent = -1,
+        .seed = one->options->seed,
+        .option = {.action = ACTION_NONE},
+        .source = one->task.source,
+        .source_bytes = one->task.source_bytes,
+        .plan = one->task.plan,
+        .recalled_from = -1,
+    };
+    if (!compile_kernel(one->compiler, c, err))
+        return false;
+    if (c->verdict == VERDICT_OK) {
+        one->checker = checker_create(
+            one->device, &one->task, &c->compilation, &(struct checker_options){0}, err);
+        one->profiler = one->checker ? profiler_create(one->device, &one->task,
+                                           &(struct profiler_options){0}, err)
+                                     : NULL;
+        if (!one->profiler || !check_kernel(one->checker, c, err) ||
+            !profile_kernel(one->profiler, c, err))
+            return false;
+    }
+    return explain_kernel(one->device->chip, c, err) &&
+           (!one->options->dump_dir || c->verdict != VERDICT_OK || dump(one, err));
+}
+
+bool run_once(const struct options *options, bool *clean, struct err *err)
+{
+    struct single one = {.options = options};
+    struct str text = {0};
+    const bool ok = open_parts(&one, err) && evaluate(&one, err);
+
+    if (ok) {
+        if (options->json)
+            report_candidate_json(&text, &one.c);
+        else
+            report_candidate(&text, &one.c);
+        fputs(str_text(&text), stdout);
+        *clean = one.c.verdict == VERDICT_OK;
+    }
+    str_finish(&text);
+    profiler_destroy(one.profiler);
+    checker_destroy(one.checker);
+    compiler_destroy(one.compiler);
+    device_destroy(one.device);
+    arena_destroy(one.arena);
+    return ok;
+}

@@ -1,0 +1,320 @@
+/* Owns the parts of a run, the measurement of the original, and the replay of a resumed tree. */
+#include "session.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/rng.h"
+#include "base/str.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+uint32_t session_move_id(const struct option *option)
+{
+    return (uint32_t)option->action | (uint32_t)option->proposer << 8 | option->variant << 16;
+}
+
+void session_candidate(
+    struct session *s, struct candidate *c, int64_t node, int64_t parent, struct option option)
+{
+    struct arena *arena = node == 0 ? s->arena : s->step;
+
+    if (node != 0)
+        arena_reset(arena);
+    *c = (struct candidate){
+        .arena = arena,
+        .task = &s->task,
+        .node = node,
+        .parent = parent,
+        .seed = rng_mix(s->run.seed, (uint64_t)node),
+        .option = option,
+        .recalled_from = -1,
+    };
+}
+
+/* What the search is told: the reward, and the moves that the new node offers. A node recalled from
+ * an equal one offers none, so that no part of the tree is searched twice. */
+static struct search_outcome outcome_of(const struct candidate *c, struct arena *arena)
+{
+    struct search_outcome outcome = {0};
+    struct search_move *moves;
+
+    outcome.ok = c->verdict == VERDICT_OK && c->speedup > 0;
+    if (!outcome.ok)
+        return outcome;
+    outcome.reward = log2(c->speedup);
+    if (c->recalled_from >= 0)
+        return outcome;
+    moves = arena_array(arena, c->nr_options, sizeof(*moves));
+    for (unsigned i = 0; i < c->nr_options; i++)
+        moves[i] = (struct search_move){session_move_id(&c->options[i]), c->options[i].prior};
+    outcome.moves = moves;
+    outcome.nr_moves = c->nr_options;
+    return outcome;
+}
+
+void session_tell(struct session *s, const struct search_pick *pick, const struct candidate *c)
+{
+    const struct search_outcome outcome = outcome_of(c, c->arena);
+
+    search_tell(s->search, pick, &outcome);
+    s->nr_nodes++;
+    s->nr_evaluated += c->recalled_from < 0;
+    s->nr_ok += outcome.ok;
+    s->verdicts[c->verdict]++;
+    if (outcome.ok && c->speedup > s->best_speedup) {
+        s->best_speedup = c->speedup;
+        s->best = c->node;
+    }
+}
+
+/* prompts/ is beside the sources of a build tree, or under share/ of an installed one. */
+static const char *find_prompts(struct session *s, struct err *err)
+{
+    static const char *const beside[] = {"../../prompts", "../share/keet-opt/prompts"};
+    const char *home = getenv("KEET_HOME");
+    char exe[4096];
+    ssize_t len;
+    const char *path;
+
+    if (home)
+        return arena_printf(s->arena, "%s/prompts", home);
+    len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+    if (len > 0) {
+        exe[len] = '\0';
+        *strrchr(exe, '/') = '\0';
+        for (size_t i = 0; i < 2; i++) {
+            path = arena_printf(s->arena, "%s/%s", exe, beside[i]);
+            if (file_exists(path))
+                return path;
+        }
+    }
+    err_set(err,
+        "the folder prompts/ was not found beside the program; set KEET_HOME to the folder "
+        "that holds it");
+    return NULL;
+}
+
+static const char *with_suffix(struct arena *arena, const char *path, const char *suffix)
+{
+    const char *name = file_name(path);
+    const size_t len = strlen(name) - (str_ends(name, ".cu") ? 3 : 0);
+
+    return arena_printf(arena, "%.*s%s", (int)len, name, suffix);
+}
+
+static bool open_parts(struct session *s, struct err *err)
+{
+    const struct options *o = s->options;
+    const struct device_options device_options = {.name = o->device, .nr_threads = o->nr_threads};
+    const char *prompts = find_prompts(s, err);
+    struct propose_options propose_options;
+    struct compiler_options compiler_options = {.cache_dir = o->cache_dir};
+
+    if (!prompts || !task_load(&s->task, s->arena, o->kernel_path, err))
+        return false;
+    s->device = device_create(&device_options, err);
+    if (!s->device)
+        return false;
+    compiler_options.arch = s->device->chip->arch;
+    s->compiler = compiler_create(&compiler_options, err);
+    if (!s->compiler)
+        return false;
+    propose_options = (struct propose_options){
+        .prompts_dir = prompts,
+        .forbid_fast_math = o->forbid_fast_math,
+    };
+    s->propose = propose_create(&propose_options, &s->task, err);
+    return s->propose != NULL;
+}
+
+/* A new run, or with --resume the newest one of the same kernel, seed, policy and device. */
+static bool open_run(struct session *s, bool *resumed, struct err *err)
+{
+    const struct options *o = s->options;
+    struct run_info run = {
+        .kernel_path = o->kernel_path,
+        .original = s->task.source,
+        .device = s->device->ops->name,
+        .policy = o->policy,
+        .version = KEET_VERSION,
+        .seed = o->seed,
+        .budget = o->budget_text,
+    };
+    struct run_info old;
+    bool found = false;
+    const char *path = s->db_path;
+
+    *resumed = false;
+    s->store = store_open(path, err);
+    if (!s->store)
+        return false;
+    if (o->resume && !store_find_run(s->store, s->arena, &old, &found, err))
+        return false;
+    if (!found) {
+        s->run = run;
+        return store_begin_run(s->store, &s->run, err);
+    }
+    if (strcmp(old.original, run.original) != 0)
+        return err_set(err,
+            "%s holds a run of another text of %s; restore that text, or use another --db", path,
+            old.kernel_path);
+    if (old.seed != run.seed || strcmp(old.policy, run.policy) != 0 ||
+        strcmp(old.device, run.device) != 0)
+        return err_set(err,
+            "the run in %s was started with --seed %" PRIu64 " --policy %s --device %s: give the "
+            "same to resume it, or leave out --resume to start another",
+            path, old.seed, old.policy, old.device);
+    *resumed = true;
+    s->run = old;
+    return true;
+}
+
+/* The oracle: the file's `reference` kernel where it has one, else the original itself. */
+static bool compile_oracle(struct session *s, struct err *err)
+{
+    const struct launch *oracle = s->task.reference;
+    struct compile_input input;
+    enum verdict verdict = VERDICT_OK;
+    unsigned line = 0;
+    const char *text = NULL;
+    char *code;
+    bool ok;
+
+    s->reference = s->root.compilation;
+    if (!oracle)
+        return true;
+    code = task_code(s->task.source, s->task.source_bytes);
+    input = (struct compile_input){
+        .source = code,
+        .name = file_name(s->task.path),
+        .kernels = &oracle->kernel,
+        .nr_kernels = 1,
+        .tunes = s->task.plan.tunes,
+        .nr_tunes = s->task.plan.nr_tunes,
+    };
+    ok = compile_source(s->compiler, &input, s->arena, &s->reference, &verdict, &line, &text, err);
+    free(code);
+    if (ok && verdict != VERDICT_OK)
+        return err_set(err, "the reference kernel does not compile: %s", text);
+    return ok;
+}
+
+static bool must_live(const struct candidate *c, struct err *err)
+{
+    if (c->verdict == VERDICT_OK)
+        return true;
+    return err_set(err,
+        "%s: the original kernel itself fails (%s), so nothing can be compared "
+        "with it: %s",
+        c->task->path, verdict_name(c->verdict), c->verdict_text ? c->verdict_text : "");
+}
+
+/* The original goes through the same stages as every candidate. */
+static bool measure_original(struct session *s, bool stored, struct err *err)
+{
+    struct candidate *c = &s->root;
+
+    session_candidate(s, c, 0, -1, (struct option){.action = ACTION_NONE});
+    if (!propose_kernel(s->propose, s->task.source, s->task.source_bytes, c, err) ||
+        !compile_kernel(s->compiler, c, err) || !must_live(c, err) || !compile_oracle(s, err))
+        return false;
+    s->checker =
+        checker_create(s->device, &s->task, &s->reference, &(struct checker_options){0}, err);
+    s->profiler = s->checker
+                      ? profiler_create(s->device, &s->task, &(struct profiler_options){0}, err)
+                      : NULL;
+    if (!s->profiler)
+        return false;
+    if (stored) {
+        bool found;
+        const struct compilation compiled = c->compilation;
+
+        if (!store_load_node(s->store, 0, c, &found, err))
+            return false;
+        c->compilation = compiled;
+        profiler_baseline(s->profiler, c->profile.time_ns);
+        return must_live(c, err);
+    }
+    if (!check_kernel(s->checker, c, err) || !must_live(c, err) ||
+        !profile_kernel(s->profiler, c, err) || !must_live(c, err))
+        return false;
+    profiler_baseline(s->profiler, c->profile.time_ns);
+    c->speedup = 1;
+    return propose_options(s->propose, c, err) && explain_kernel(s->device->chip, c, err) &&
+           store_kernel(s->store, c, err);
+}
+
+/* Tell the search again what the database holds. It must ask for the very same nodes. */
+static bool replay(struct session *s, int64_t nr_stored, struct err *err)
+{
+    for (int64_t node = 1; node < nr_stored; node++) {
+        struct search_pick pick;
+        struct candidate c;
+        bool found;
+
+        session_candidate(s, &c, node, -1, (struct option){.action = ACTION_NONE});
+        if (!store_load_node(s->store, node, &c, &found, err))
+            return false;
+        if (!found || !search_ask(s->search, &pick) || pick.node != node ||
+            pick.parent != c.parent || pick.move != session_move_id(&c.option))
+            return err_set(err,
+                "cannot resume: node %lld is not what this version of the search would have "
+                "tried; start a new run without --resume",
+                (long long)node);
+        session_tell(s, &pick, &c);
+    }
+    return true;
+}
+
+static bool plant(struct session *s, struct err *err)
+{
+    const struct search_options search_options = {
+        .policy = s->options->policy,
+        .seed = s->run.seed,
+        .best_share = -1,
+    };
+    const struct search_outcome outcome = outcome_of(&s->root, s->arena);
+
+    s->search = search_create(&search_options);
+    if (!s->search)
+        return err_set(err, "unknown search policy %s", s->options->policy);
+    search_add_root(s->search, &outcome);
+    s->best_speedup = 1;
+    return true;
+}
+
+bool session_open(struct session *s, const struct options *options, struct err *err)
+{
+    bool resumed;
+    int64_t nr_stored = 0;
+
+    *s = (struct session){.options = options, .arena = arena_create(), .step = arena_create()};
+    s->started_ns = clock_ns();
+    s->run.seed = options->seed;
+    s->db_path = options->db_path ? options->db_path
+                                  : with_suffix(s->arena, options->kernel_path, ".keet.db");
+    s->output_path = options->output_path ? options->output_path
+                                          : with_suffix(s->arena, options->kernel_path, ".keet.cu");
+    return open_parts(s, err) && open_run(s, &resumed, err) &&
+           (!resumed || store_nr_nodes(s->store, &nr_stored, err)) &&
+           measure_original(s, nr_stored > 0, err) && plant(s, err) && replay(s, nr_stored, err);
+}
+
+void session_close(struct session *s)
+{
+    search_destroy(s->search);
+    profiler_destroy(s->profiler);
+    checker_destroy(s->checker);
+    propose_destroy(s->propose);
+    compiler_destroy(s->compiler);
+    device_destroy(s->device);
+    store_close(s->store);
+    arena_destroy(s->step);
+    arena_destroy(s->arena);
+}
