@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# The suite: every kernel in kernels/ to the end, by one or more policies, at equal budget.
+#
+#   bench/suite.sh [--budget N] [--seed N] [--policy NAME]... [--jobs N] [--out DIR] [KERNEL.cu...]
+#
+# Without --policy: mcts, random and greedy. Writes DIR/suite.md and DIR/suite.json (default
+# results/suite); per-run files go to keet-out/suite. On the emulator all times are modelled.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+budget=30 seed=1 jobs=$(nproc) out=results/suite policies=() kernels=()
+while [ $# -gt 0 ]; do
+    case $1 in
+    --budget) budget=$2; shift 2 ;;
+    --seed) seed=$2; shift 2 ;;
+    --policy) policies+=("$2"); shift 2 ;;
+    --jobs) jobs=$2; shift 2 ;;
+    --out) out=$2; shift 2 ;;
+    -*) echo "suite.sh: unknown option $1; see the head of the file" >&2; exit 2 ;;
+    *) kernels+=("$1"); shift ;;
+    esac
+done
+[ ${#policies[@]} -gt 0 ] || policies=(mcts random greedy)
+[ ${#kernels[@]} -gt 0 ] || kernels=(kernels/*.cu)
+./setup.sh
+cmake --preset release >/dev/null
+cmake --build --preset release --target keet-opt >/dev/null
+
+work=keet-out/suite
+mkdir -p "$work" "$out"
+one() { # kernel policy budget seed work
+    local name
+    name=$(basename "$1" .cu)-$2-$4
+    rm -f "$5/$name.db" "$5/$name.db-wal" "$5/$name.db-shm" "$5/$name.json"
+    if ./build/release/keet-opt "$1" --budget "$3" --policy "$2" --seed "$4" --threads 1 --json -q \
+        --db "$5/$name.db" -o "$5/$name.cu" >"$5/$name.json" 2>"$5/$name.err"; then
+        echo "ok    $name"
+    else
+        echo "ERROR $name: $(tail -n 1 "$5/$name.err")"
+    fi
+}
+export -f one
+for policy in "${policies[@]}"; do
+    printf '%s\0' "${kernels[@]}" |
+        xargs -0 -P "$jobs" -I{} bash -c 'one "$@"' _ {} "$policy" "$budget" "$seed" "$work"
+done
+python3 bench/suite_table.py --work "$work" --out "$out" --budget "$budget" --seed "$seed" \
+    --policies "$(IFS=,; echo "${policies[*]}")" "${kernels[@]}"

@@ -1,0 +1,1 @@
+keet_test(report_diff report core base)
