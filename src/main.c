@@ -102,9 +102,11 @@ static bool finish(struct session *s, const char *why, struct err *err)
     };
     struct str text = {0};
     const struct candidate *best;
+    char tree[33];
 
-    if (!load_path(s, &path, &run.nr_path, err))
+    if (!load_path(s, &path, &run.nr_path, err) || !store_tree_hash(s->store, tree, err))
         return false;
+    run.tree_hash = tree;
     run.path = path;
     best = &path[run.nr_path - 1];
     if (!file_write(s->output_path, best->source, best->source_bytes, err))

@@ -98,6 +98,7 @@ void report_json(struct str *out, const struct report_run *run)
     json_object_set_new(all, "original", candidate_of(root, true));
     json_object_set_new(all, "best", candidate_of(best, true));
     json_object_set_new(all, "output", text_or_null(run->output_path));
+    json_object_set_new(all, "tree", text_or_null(run->tree_hash));
     json_object_set_new(all, "database", text_or_null(run->db_path));
     add_json(out, all);
 }

@@ -18,6 +18,7 @@ struct report_run {
     const char *db_path, *output_path;
     const char *device_name; /* of the chip */
     const char *why;         /* it stopped */
+    const char *tree_hash;   /* of the store, for comparing runs */
     double elapsed_s;
     uint64_t nr_nodes, nr_evaluated, nr_ok;
     const uint64_t *verdicts;     /* [NR_VERDICTS] */
