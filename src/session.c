@@ -148,10 +148,9 @@ static bool open_run(struct session *s, bool *resumed, struct err *err)
     };
     struct run_info old;
     bool found = false;
-    const char *path = s->db_path;
 
     *resumed = false;
-    s->store = store_open(path, err);
+    s->store = store_open(s->db_path, err);
     if (!s->store)
         return false;
     if (o->resume && !store_find_run(s->store, s->arena, &old, &found, err))
@@ -160,16 +159,8 @@ static bool open_run(struct session *s, bool *resumed, struct err *err)
         s->run = run;
         return store_begin_run(s->store, &s->run, err);
     }
-    if (strcmp(old.original, run.original) != 0)
-        return err_set(err,
-            "%s holds a run of another text of %s; restore that text, or use another --db", path,
-            old.kernel_path);
-    if (old.seed != run.seed || strcmp(old.policy, run.policy) != 0 ||
-        strcmp(old.device, run.device) != 0)
-        return err_set(err,
-            "the run in %s was started with --seed %" PRIu64 " --policy %s --device %s: give the "
-            "same to resume it, or leave out --resume to start another",
-            path, old.seed, old.policy, old.device);
+    if (!store_same_run(&old, &run, err))
+        return err_wrap(err, "cannot resume the run in %s", s->db_path);
     *resumed = true;
     s->run = old;
     return true;
