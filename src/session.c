@@ -140,7 +140,7 @@ static bool open_run(struct session *s, bool *resumed, struct err *err)
     struct run_info run = {
         .kernel_path = o->kernel_path,
         .original = s->task.source,
-        .device = s->device->ops->name,
+        .device = arena_printf(s->arena, "%s:%s", s->device->ops->name, s->device->chip->key),
         .policy = o->policy,
         .version = KEET_VERSION,
         .seed = o->seed,
