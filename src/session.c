@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/rng.h"
+#include "base/share.h"
 #include "base/str.h"
 
 #include <inttypes.h>
@@ -73,33 +74,6 @@ void session_tell(struct session *s, const struct search_pick *pick, const struc
     }
 }
 
-/* prompts/ is beside the sources of a build tree, or under share/ of an installed one. */
-static const char *find_prompts(struct session *s, struct err *err)
-{
-    static const char *const beside[] = {"../../prompts", "../share/keet-opt/prompts"};
-    const char *home = getenv("KEET_HOME");
-    char exe[4096];
-    ssize_t len;
-    const char *path;
-
-    if (home)
-        return arena_printf(s->arena, "%s/prompts", home);
-    len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-    if (len > 0) {
-        exe[len] = '\0';
-        *strrchr(exe, '/') = '\0';
-        for (size_t i = 0; i < 2; i++) {
-            path = arena_printf(s->arena, "%s/%s", exe, beside[i]);
-            if (file_exists(path))
-                return path;
-        }
-    }
-    err_set(err,
-        "the folder prompts/ was not found beside the program; set KEET_HOME to the folder "
-        "that holds it");
-    return NULL;
-}
-
 static const char *with_suffix(struct arena *arena, const char *path, const char *suffix)
 {
     const char *name = file_name(path);
@@ -112,11 +86,11 @@ static bool open_parts(struct session *s, struct err *err)
 {
     const struct options *o = s->options;
     const struct device_options device_options = {.name = o->device, .nr_threads = o->nr_threads};
-    const char *prompts = find_prompts(s, err);
-    struct propose_options propose_options;
+    struct propose_options propose_options = {.forbid_fast_math = o->forbid_fast_math};
+    char *prompts;
     struct compiler_options compiler_options = {.cache_dir = o->cache_dir};
 
-    if (!prompts || !task_load(&s->task, s->arena, o->kernel_path, err))
+    if (!task_load(&s->task, s->arena, o->kernel_path, err))
         return false;
     s->device = device_create(&device_options, err);
     if (!s->device)
@@ -125,11 +99,14 @@ static bool open_parts(struct session *s, struct err *err)
     s->compiler = compiler_create(&compiler_options, err);
     if (!s->compiler)
         return false;
-    propose_options = (struct propose_options){
-        .prompts_dir = prompts,
-        .forbid_fast_math = o->forbid_fast_math,
-    };
+    prompts = share_find("prompts");
+    if (!prompts)
+        return err_set(err,
+            "the folder prompts/ was not found beside the program; set KEET_SHARE to "
+            "the folder that holds it");
+    propose_options.prompts_dir = prompts;
     s->propose = propose_create(&propose_options, &s->task, err);
+    free(prompts);
     return s->propose != NULL;
 }
 
