@@ -49,7 +49,7 @@ static struct search_outcome outcome_of(const struct candidate *c, struct arena 
     if (!outcome.ok)
         return outcome;
     outcome.reward = log2(c->speedup);
-    if (c->recalled_from >= 0)
+    if (c->recalled)
         return outcome;
     moves = arena_array(arena, c->nr_options, sizeof(*moves));
     for (unsigned i = 0; i < c->nr_options; i++)
@@ -65,7 +65,7 @@ void session_tell(struct session *s, const struct search_pick *pick, const struc
 
     search_tell(s->search, pick, &outcome);
     s->nr_nodes++;
-    s->nr_evaluated += c->recalled_from < 0;
+    s->nr_evaluated += !c->recalled;
     s->nr_ok += outcome.ok;
     s->verdicts[c->verdict]++;
     if (outcome.ok && c->speedup > s->best_speedup) {

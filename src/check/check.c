@@ -669,7 +669,7 @@ bool check_kernel(struct checker *checker, struct candidate *c, struct err *err)
     struct device_result result;
     bool ok;
 
-    if (c->verdict != VERDICT_OK || c->recalled_from >= 0)
+    if (candidate_settled(c))
         return true;
     t = arena_alloc(c->arena, sizeof(*t));
     t->checker = checker;

@@ -27,3 +27,8 @@ const char *bound_name(enum bound bound)
 
     return names[bound];
 }
+
+bool candidate_settled(const struct candidate *c)
+{
+    return c->verdict != VERDICT_OK || c->recalled;
+}

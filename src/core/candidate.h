@@ -126,7 +126,8 @@ struct candidate {
     struct profile profile;
     bool profiled;
     struct explanation explanation;
-    int64_t recalled_from; /* node with the same key whose results these are, or -1 */
+    bool recalled;         /* these are the results of an equal node: recalled_from */
+    int64_t recalled_from; /* -1 when not recalled */
 
     /* what can be tried next, with priors */
     struct option *options;
@@ -140,5 +141,8 @@ struct candidate {
  * `return candidate_fail(...)`: a verdict is not an error. */
 bool candidate_fail(struct candidate *c, enum verdict verdict, unsigned line, const char *format,
     ...) __attribute__((format(printf, 4, 5)));
+
+/* Nothing is left to find out: the candidate is dead, or its results are those of an equal node. */
+bool candidate_settled(const struct candidate *c);
 
 #endif

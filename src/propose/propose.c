@@ -192,7 +192,7 @@ bool propose_options(struct propose *p, struct candidate *c, struct err *err)
     str_clear(&p->refusals);
     c->options = NULL;
     c->nr_options = 0;
-    if (c->verdict != VERDICT_OK || c->recalled_from >= 0)
+    if (candidate_settled(c))
         return true;
     struct rewrite_in in;
     bool has_plan;

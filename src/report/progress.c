@@ -80,7 +80,7 @@ void progress_done(
         str_addf(&line, "%.2fx %s ", c->speedup, report_speedup_word(state->from));
     else
         str_addf(&line, "%s ", verdict_name(c->verdict));
-    if (c->recalled_from >= 0)
+    if (c->recalled)
         str_addf(&line, "(same as node %lld) ", (long long)c->recalled_from);
     str_addf(&line, "<- node %lld: %s", (long long)c->parent,
         c->option.what ? c->option.what : action_name(c->option.action));

@@ -429,6 +429,7 @@ static bool load_row(
     c->verdict_line = get_unsigned(&q);
     c->recalled_from = sqlite3_column_type(q.stmt, q.at) == SQLITE_NULL ? -1 : 0;
     c->recalled_from += get_int(&q);
+    c->recalled = c->recalled_from >= 0;
     c->speedup = get_real(&q);
     c->source_bytes = (size_t)sqlite3_column_bytes(q.stmt, q.at);
     c->source = get_text(&q, c->arena);
@@ -518,6 +519,7 @@ bool store_recall(struct store *store, struct candidate *c, struct err *err)
 {
     bool row;
 
+    c->recalled = false;
     c->recalled_from = -1;
     if (!db_has_run(store, err)) {
         return false;
@@ -556,6 +558,7 @@ bool store_recall(struct store *store, struct candidate *c, struct err *err)
     }
     c->verdict_text = verdict_text;
     c->verdict_line = same_lines ? verdict_line : 0;
+    c->recalled = true;
     c->recalled_from = number;
     return true;
 }

@@ -48,7 +48,7 @@ static bool save_node(struct store *store, const struct candidate *c, struct err
     put_text(&q, verdict_name(c->verdict));
     put_text(&q, c->verdict_text);
     put_int(&q, c->verdict_line);
-    if (c->recalled_from < 0) {
+    if (!c->recalled) {
         put_null(&q);
     } else {
         put_int(&q, c->recalled_from);

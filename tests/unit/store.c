@@ -391,6 +391,7 @@ static void test_round_trip(void **state)
     bool found = true;
 
     begin(f);
+    child.recalled = true;
     child.recalled_from = 0;
     put(f, &root);
     put(f, &child);
