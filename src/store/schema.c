@@ -159,7 +159,8 @@ const char *const sql_text[NR_SQL] = {
     [SQL_GET_OPTIONS] = "SELECT action, proposer, variant, prior, what FROM option"
                         " WHERE node = ? ORDER BY seq",
     [SQL_NR_NODES] = "SELECT count(*) FROM node WHERE run = ?",
-    [SQL_NODE_BY_KEY] = "SELECT node.id, number, verdict, verdict_text, verdict_line, text"
+    [SQL_NODE_BY_KEY] = "SELECT node.id, number, verdict, verdict_text, verdict_line, speedup,"
+                        " text"
                         " FROM node JOIN compilation ON compilation.node = node.id"
                         " LEFT JOIN source ON source.hash = node.source"
                         " WHERE run = ? AND key = ? AND recalled_from IS NULL"

@@ -42,9 +42,10 @@ bool store_end_run(struct store *store, const char *why_stopped, struct err *err
  * findings, options with priors): one transaction. */
 bool store_kernel(struct store *store, const struct candidate *c, struct err *err);
 
-/* If a node of this run has the same compilation key, copy its check, profile and verdict into c
- * and set c->recalled_from; else leave c as it is. Costs of lines and the verdict's line are left
- * out when the two sources have different numbers of lines, where they would name the wrong ones.
+/* If a node of this run has the same compilation key, copy its check, profile, speedup and verdict
+ * into c and set c->recalled_from; else leave c as it is. Costs of lines and the verdict's line are
+ * left out when the two sources have different numbers of lines, where they would name the wrong
+ * ones.
  */
 bool store_recall(struct store *store, struct candidate *c, struct err *err);
 

@@ -540,6 +540,7 @@ bool store_recall(struct store *store, struct candidate *c, struct err *err)
     int64_t id = get_int(&q), number = get_int(&q);
     const char *verdict = get_text(&q, c->arena), *verdict_text = get_text(&q, c->arena);
     unsigned verdict_line = get_unsigned(&q);
+    double speedup = get_real(&q);
     size_t bytes = (size_t)sqlite3_column_bytes(q.stmt, q.at);
     const char *source = get_text(&q, c->arena);
 
@@ -558,6 +559,7 @@ bool store_recall(struct store *store, struct candidate *c, struct err *err)
     }
     c->verdict_text = verdict_text;
     c->verdict_line = same_lines ? verdict_line : 0;
+    c->speedup = speedup;
     c->recalled = true;
     c->recalled_from = number;
     return true;

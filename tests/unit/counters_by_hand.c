@@ -3,7 +3,8 @@
  *
  * Conventions. A warp is 32 lanes. A request is one memory instruction of one warp. Sectors are the
  * distinct 32-byte pieces that a request touches. Shared wavefronts are the most distinct 4-byte
- * words in one of the 32 banks; conflicts are the wavefronts beyond the fewest possible. */
+ * words in one of the 32 banks; conflicts are the wavefronts beyond the fewest possible. Thread
+ * instructions are those whose guard is on. */
 #include "core/chip.h"
 #include "emu/emu.h"
 
@@ -167,7 +168,8 @@ static const struct example examples[] = {
         64, /* 2 warps */
         {
             {METRIC_WARP_INST, (8 + 2 + 4 * 10 + 4 + 1) * 2},
-            {METRIC_THREAD_INST, (8 + 2 + 4 * 10 + 4 + 1) * 64},
+            /* the last jump back is not taken: its guard is off in all lanes */
+            {METRIC_THREAD_INST, (8 + 2 + 4 * 10 - 1 + 4 + 1) * 64},
             {METRIC_INST_FP32, 10 * 64},
             {METRIC_INST_FP64, 1 * 64},
             {METRIC_INST_SPECIAL, 2 * 64},
