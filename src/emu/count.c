@@ -11,14 +11,14 @@ struct sums {
 static void add_class(struct sums *s, const struct inst_info *info, double warps, double lanes)
 {
     s->m[METRIC_FLOPS] += lanes * info->flops;
-    if (info->fp32)
-        s->m[METRIC_INST_FP32] += lanes;
-    if (info->fp64)
-        s->m[METRIC_INST_FP64] += lanes;
-    if (info->fp16)
-        s->m[METRIC_INST_FP16] += lanes;
     switch (info->class) {
-    case PTX_CLASS_FP:
+    case PTX_CLASS_FP: /* special functions have a metric of their own, whatever their type */
+        if (info->fp32)
+            s->m[METRIC_INST_FP32] += lanes;
+        if (info->fp64)
+            s->m[METRIC_INST_FP64] += lanes;
+        if (info->fp16)
+            s->m[METRIC_INST_FP16] += lanes;
         break;
     case PTX_CLASS_INT:
         s->m[METRIC_INST_INTEGER] += lanes;

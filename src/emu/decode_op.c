@@ -104,7 +104,6 @@ static void fill_info(struct decoder *d)
     }
     case PTX_CLASS_SPECIAL:
         fp_info(info, p);
-        info->flops = 1;
         set_unit(info, p->type == PTX_F64 ? UNIT_FP64 : UNIT_XU,
             p->type == PTX_F64 ? LATENCY_FP64 : LATENCY_SFU);
         return;
