@@ -1,6 +1,6 @@
 /* Parallel reduce: one warp, or one block, a row instead of one thread a row. */
 #include "propose/extent.h"
-#include "propose/lanes.h"
+#include "propose/row_lanes.h"
 #include "propose/rewrite.h"
 
 #include <string.h>

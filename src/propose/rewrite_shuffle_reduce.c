@@ -1,7 +1,7 @@
 /* shuffle_reduce: warp shuffles instead of a tree in shared memory, and a block instead of the one
  * thread of a <<<1, 1>>> launch that walks through what other launches left. */
 #include "propose/extent.h"
-#include "propose/lanes.h"
+#include "propose/row_lanes.h"
 #include "propose/rewrite.h"
 
 #include "base/str.h"

@@ -2,8 +2,8 @@
  * whose iterations are independent, or combine into sums, products, minima or maxima, are strided
  * over the lanes and followed by a reduction; other statements are repeated by every lane; stores
  * outside such loops are left to lane 0. */
-#ifndef KEET_PROPOSE_LANES_H
-#define KEET_PROPOSE_LANES_H
+#ifndef KEET_PROPOSE_ROW_LANES_H
+#define KEET_PROPOSE_ROW_LANES_H
 
 #include "propose/rewrite.h"
 

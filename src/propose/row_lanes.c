@@ -1,5 +1,5 @@
 /* The work of one thread spread over lanes. */
-#include "propose/lanes.h"
+#include "propose/row_lanes.h"
 
 #include "propose/affine.h"
 
