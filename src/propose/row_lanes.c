@@ -2,6 +2,7 @@
 #include "propose/row_lanes.h"
 
 #include "propose/affine.h"
+#include "propose/lanes_scan.h"
 
 #include <string.h>
 
@@ -385,6 +386,12 @@ const char *lanes_shared_decls(const struct lanes *lanes, const char *indent)
     return text;
 }
 
+const char *lanes_part(struct lanes *lanes, enum scalar scalar)
+{
+    lanes->shared_types |= 1u << scalar;
+    return part_name(lanes, scalar);
+}
+
 const char *lanes_reduction(struct lanes *lanes, const char *var, enum scalar scalar,
     const char *base, const char *op, const char *indent)
 {
@@ -578,6 +585,22 @@ static bool spread_serial_loop(struct spread *s, struct node *stmt)
     return true;
 }
 
+/* The barrier goes before the loop, so it is asked for before the loop is replaced. */
+static bool try_scan(struct spread *s, struct node *stmt)
+{
+    struct edits *edits = s->lanes->edits;
+    const unsigned nr_edits = edits->nr;
+    const struct spread before = *s;
+    barrier_before(s, stmt);
+    if (!lanes_scan(s->lanes, stmt)) {
+        *s = before;
+        edits->nr = nr_edits;
+        return false;
+    }
+    note_accesses(s, stmt);
+    return true;
+}
+
 static bool has_store(const struct node *root)
 {
     for (const struct node *n = root; n; n = node_next(root, n))
@@ -645,6 +668,8 @@ static bool spread_stmts(struct spread *s, struct node *const *stmts, unsigned n
         struct node *stmt = stmts[i];
         bool done = false;
         if (stmt->kind == NODE_FOR && try_parallel(s, stmt, &done) && done)
+            continue;
+        if (stmt->kind == NODE_FOR && try_scan(s, stmt))
             continue;
         if (stmt->kind == NODE_FOR) {
             if (has_store(stmt) || node_has(stmt->body, NODE_FOR)) {

@@ -26,6 +26,9 @@ bool lanes_spread(struct lanes *lanes, struct node *const *stmts, unsigned nr);
 /* The declarations of the shared arrays that the reductions use, one per line, or "". */
 const char *lanes_shared_decls(const struct lanes *lanes, const char *indent);
 
+/* The shared array of 32 partial results of that type, asked for. */
+const char *lanes_part(struct lanes *lanes, enum scalar scalar);
+
 /* The code that leaves in every lane the sum ("+"), product ("*"), or maximum or minimum (a
  * function's name) of `var` over the lanes. */
 const char *lanes_reduction(struct lanes *lanes, const char *var, enum scalar scalar,

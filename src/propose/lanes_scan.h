@@ -1,0 +1,11 @@
+/* Running sums over lanes (prefix sums), for loops that lanes_spread cannot stride. */
+#ifndef KEET_PROPOSE_LANES_SCAN_H
+#define KEET_PROPOSE_LANES_SCAN_H
+
+#include "propose/lanes.h"
+
+/* Replace the loop by a scan over the lanes. False, without edits, when it is not a running sum
+ * whose iterations store to elements of their own. */
+bool lanes_scan(struct lanes *lanes, struct node *loop);
+
+#endif
