@@ -2,7 +2,7 @@
 #include "propose/row_lanes.h"
 
 #include "propose/affine.h"
-#include "propose/lanes_scan.h"
+#include "propose/row_scan.h"
 
 #include <string.h>
 

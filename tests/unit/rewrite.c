@@ -470,6 +470,39 @@ static void test_split_work(void **state)
     end(&b);
 }
 
+static void test_running_sums(void **state)
+{
+    struct bench b =
+        begin("#pragma keet size R = 64, N = 4096\n#pragma keet in X : i32[R][N]\n"
+              "#pragma keet out Y : i32[R][N]\n"
+              "#pragma keet launch f<<<ceil_div(R, 64), 64>>>(X, Y, R, N)\n"
+              "__global__ void f(const int *x, int *y, int rows, int n)\n{\n"
+              "    int row = blockIdx.x * blockDim.x + threadIdx.x;\n"
+              "    if (row < rows) {\n        int sum = 0;\n"
+              "        for (int i = 0; i < n; i++) {\n            int here = x[row * n + i];\n"
+              "            y[row * n + i] = sum;\n            sum += here;\n        }\n    }\n}\n");
+    open_bench(&b, false);
+    step(&b, ACTION_PARALLEL_REDUCE, 0);
+    has(&b, "for (int first = 0; first < n; first += 32) {");
+    has(&b, "int own = inside ? (x[row * n + i]) : 0;");
+    has(&b, "y[row * n + i] = (sum + running - own);");
+    has(&b, "sum += added;");
+    end(&b);
+
+    /* the next element depends on the sum: no scan */
+    b = begin("#pragma keet size R = 64, N = 4096\n#pragma keet inout X : i32[R][N]\n"
+              "#pragma keet launch f<<<ceil_div(R, 64), 64>>>(X, R, N)\n"
+              "__global__ void f(int *x, int rows, int n)\n{\n"
+              "    int row = blockIdx.x * blockDim.x + threadIdx.x;\n"
+              "    if (row < rows) {\n        int sum = 0;\n"
+              "        for (int i = 0; i < n - 1; i++) {\n"
+              "            sum += x[row * n + i];\n"
+              "            x[row * n + i + 1] = sum;\n        }\n    }\n}\n");
+    open_bench(&b, false);
+    refuses(&b, ACTION_PARALLEL_REDUCE, 0, "line");
+    end(&b);
+}
+
 /* Moves compose, and the contract of the original survives all of them. */
 static void test_composition(void **state)
 {
@@ -577,6 +610,7 @@ int main(void)
         cmocka_unit_test(test_shuffle_reduce_is_careful),
         cmocka_unit_test(test_privatize),
         cmocka_unit_test(test_split_work),
+        cmocka_unit_test(test_running_sums),
         cmocka_unit_test(test_composition),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_missing_prompts),

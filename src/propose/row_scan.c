@@ -1,6 +1,6 @@
 /* Running sums over lanes: a loop that adds to a sum and looks at it in every iteration becomes a
  * scan by shuffles, a warp's or a block's width of iterations at a time. */
-#include "propose/lanes_scan.h"
+#include "propose/row_scan.h"
 
 #include "propose/affine.h"
 #include "propose/subst.h"

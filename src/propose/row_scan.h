@@ -1,8 +1,8 @@
 /* Running sums over lanes (prefix sums), for loops that lanes_spread cannot stride. */
-#ifndef KEET_PROPOSE_LANES_SCAN_H
-#define KEET_PROPOSE_LANES_SCAN_H
+#ifndef KEET_PROPOSE_ROW_SCAN_H
+#define KEET_PROPOSE_ROW_SCAN_H
 
-#include "propose/lanes.h"
+#include "propose/row_lanes.h"
 
 /* Replace the loop by a scan over the lanes. False, without edits, when it is not a running sum
  * whose iterations store to elements of their own. */
