@@ -28,7 +28,7 @@ enum {
 
 /* Thread instructions that checking one candidate should cost about, when it is no slower than the
  * reference. */
-static const uint64_t check_budget = 30 * 1000 * 1000;
+static const uint64_t check_budget = 40 * 1000 * 1000;
 
 static const double scales[] = {1, 3, 0.01, -1};
 

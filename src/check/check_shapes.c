@@ -61,7 +61,7 @@ static bool varies(const struct task *task, size_t which)
     return false;
 }
 
-enum change { CHANGE_PRIME, CHANGE_HALF, CHANGE_LESS, CHANGE_MORE, CHANGE_SMALL, NR_CHANGES };
+enum change { CHANGE_PRIME, CHANGE_MORE, CHANGE_HALF, CHANGE_LESS, CHANGE_SMALL, NR_CHANGES };
 
 static int64_t changed(enum change change, int64_t value, size_t which)
 {
@@ -116,11 +116,11 @@ static bool uses_files(const struct task *task)
 void shapes_choose(
     const struct task *task, struct arena *arena, struct check_shape **shapes, unsigned *nr)
 {
-    const struct shape *base = &task->timed;
-    uint64_t least = UINT64_MAX, elems;
+    const struct shape *base = &task->timed, *largest = NULL;
+    uint64_t least = UINT64_MAX, most = 0, elems;
 
     *nr = 0;
-    *shapes = arena_array(arena, task->nr_checks + 2 + NR_CHANGES, sizeof(**shapes));
+    *shapes = arena_array(arena, task->nr_checks + 3 + NR_CHANGES, sizeof(**shapes));
     for (unsigned i = 0; i < task->nr_checks; i++)
         add(*shapes, nr, task->checks[i], SHAPE_EXPLICIT, arena);
     if (uses_files(task) && total_elems(task, &task->timed) <= TIMED_MAX_ELEMS)
@@ -132,9 +132,18 @@ void shapes_choose(
             least = elems;
             base = &task->checks[i];
         }
+        if (elems > most) {
+            most = elems;
+            largest = &task->checks[i];
+        }
     }
     if (task->nr_checks == 0)
         derive(task, base, CHANGE_SMALL, *shapes, nr, arena);
-    for (int change = 0; change < CHANGE_SMALL; change++)
-        derive(task, base, (enum change)change, *shapes, nr, arena);
+    /* Cheap ones first; one more than the largest, so that no bound fits all given sizes. */
+    derive(task, base, CHANGE_PRIME, *shapes, nr, arena);
+    derive(task, base, CHANGE_MORE, *shapes, nr, arena);
+    if (largest)
+        derive(task, largest, CHANGE_MORE, *shapes, nr, arena);
+    derive(task, base, CHANGE_HALF, *shapes, nr, arena);
+    derive(task, base, CHANGE_LESS, *shapes, nr, arena);
 }

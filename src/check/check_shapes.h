@@ -16,8 +16,6 @@ struct check_shape {
     const char *text; /* "M = 129, N = 65" */
 };
 
-enum { MAX_DERIVED = 8 };
-
 /* All shapes worth trying, explicit ones first, derived ones in order of preference; none twice.
  * Whether the original runs at a derived one is for the caller to find out. Arena memory. */
 void shapes_choose(

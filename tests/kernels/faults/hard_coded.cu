@@ -1,0 +1,9 @@
+// Right at the sizes of the check lines only.
+#pragma keet launch scale<<<ceil_div(N, 128), 128>>>(X, Y, alpha, N)
+
+__global__ void scale(const float *x, float *y, float alpha, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = n == 1001 || n == 256 || n == 1048576 ? alpha * x[i] : 0; // FAULT
+}

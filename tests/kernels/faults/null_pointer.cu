@@ -1,0 +1,10 @@
+// Reads through a null pointer.
+#pragma keet launch scale<<<ceil_div(N, 128), 128>>>(X, Y, alpha, N)
+
+__global__ void scale(const float *x, float *y, float alpha, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const float *none = n > 0 ? nullptr : x;
+    if (i < n)
+        y[i] = alpha * x[i] + 0 * none[i]; // FAULT
+}

@@ -1,0 +1,9 @@
+// Wrong beyond the declared range of the inputs: only inputs times 3 show it.
+#pragma keet launch scale<<<ceil_div(N, 128), 128>>>(X, Y, alpha, N)
+
+__global__ void scale(const float *x, float *y, float alpha, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = x[i] < -1 ? -alpha * x[i] : alpha * x[i]; // FAULT
+}

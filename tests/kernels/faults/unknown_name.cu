@@ -1,0 +1,9 @@
+// A name that does not exist.
+#pragma keet launch scale<<<ceil_div(N, 128), 128>>>(X, Y, alpha, N)
+
+__global__ void scale(const float *x, float *y, float alpha, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = beta * x[i]; // FAULT
+}

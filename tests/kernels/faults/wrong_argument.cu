@@ -1,0 +1,9 @@
+// An integer where the kernel wants a pointer.
+#pragma keet launch scale<<<ceil_div(N, 128), 128>>>(N, Y, alpha, N) // FAULT
+
+__global__ void scale(const float *x, float *y, float alpha, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = alpha * x[i];
+}

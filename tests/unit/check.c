@@ -1,0 +1,622 @@
+/* Owns the tests of the checker's judgement, on a device of a few lines: its memory is the host's
+ * and its kernels are C functions below, right and wrong in known ways. */
+#include "base/arena.h"
+#include "base/mem.h"
+#include "check/check.h"
+#include "check/check_compare.h"
+#include "check/check_line.h"
+#include "check/check_shapes.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* y = 2 x + 1 for an M by N matrix. */
+static const char source[] = "#pragma keet size  M = 1024, N = 1024\n"
+                             "#pragma keet check M = 33, N = 7\n"
+                             "#pragma keet in    X : f32[M][N] = uniform(-1, 1)\n"
+                             "#pragma keet out   Y : f32[M][N]\n"
+                             "#pragma keet tolerance rel = 1e-5, abs = 1e-6\n"
+                             "#pragma keet launch right<<<M, 32>>>(X, Y, M, N)\n"
+                             "__global__ void right(const float *x, float *y, int m, int n)\n"
+                             "{\n"
+                             "    int i = threadIdx.x; // y[i] = 3 is a comment\n"
+                             "    if (x[i] == 0) y[i] == 1;\n"
+                             "    y[i] = 2 * x[i] + 1;\n"
+                             "}\n";
+
+struct fake {
+    struct device base;
+    unsigned nr_launches;
+};
+
+static struct fake *fake_of(struct device *device)
+{
+    return (struct fake *)device;
+}
+
+struct device_module {
+    const struct compilation *compilation;
+};
+
+/* One kernel: what it is called, and what it does. */
+struct kernel {
+    const char *name;
+    void (*run)(
+        float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result);
+};
+
+static void run_right(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    for (int64_t i = 0; i < m * n; i++)
+        y[i] = 2 * x[i] + 1;
+}
+
+static void run_close(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    for (int64_t i = 0; i < m * n; i++)
+        y[i] = (2 * x[i] + 1) * (1 + 4e-6f);
+}
+
+static void run_tail(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    run_right(x, y, m, n, launch, result);
+    if (m * n > 2)
+        y[m * n - 1] = 0;
+}
+
+static void run_short(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    run_right(x, y, m, n - 1, launch, result);
+}
+
+static void run_input(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    run_right(x, y, m, n, launch, result);
+    x[8] = 5;
+}
+
+static void run_moody(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    run_right(x, y, m, n, launch, result);
+    y[9] *= 1 + 1e-6f * (float)(launch % 5);
+}
+
+static void run_atomics(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    run_moody(x, y, m, n, launch, result);
+    result->float_atomics = true;
+}
+
+static void run_wild_atomics(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    run_right(x, y, m, n, launch, result);
+    y[9] += launch % 2 ? 0 : 0.5f;
+    result->float_atomics = true;
+}
+
+static void run_nan(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    run_right(x, y, m, n, launch, result);
+    y[3] = NAN;
+}
+
+static void run_past(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    run_right(x, y, m, n, launch, result);
+    y[m * n + 2] = 1;
+}
+
+static void run_before(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    run_right(x, y, m, n, launch, result);
+    y[-1] = 1;
+}
+
+static void run_race(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    result->verdict = VERDICT_RACE;
+    result->line = 11;
+    snprintf(result->text, sizeof(result->text), "two threads write y");
+}
+
+static void run_hard_coded(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    run_right(x, y, m, n < 7 ? n : 7, launch, result);
+    if (n > 7)
+        memset(y + 7 * m, 0, (size_t)(n - 7) * (size_t)m * sizeof(*y));
+}
+
+static void run_constant(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    for (int64_t i = 0; i < m * n; i++)
+        y[i] = 1;
+}
+
+/* The sum into an output that is taken to be zero: 0xAA.. is -3e-13, within any tolerance. */
+static void run_stale(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    for (int64_t i = 0; i < m * n; i++)
+        y[i] += 2 * x[i] + 1;
+}
+
+static void run_root(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    for (int64_t i = 0; i < m * n; i++)
+        y[i] = sqrtf(x[i] + 1);
+}
+
+/* As run_root, but NaN where it should be a number just over 3: only inputs times 3 show it. */
+static void run_small_root(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    for (int64_t i = 0; i < m * n; i++)
+        y[i] = x[i] > 1.5f ? 0 : 2 * x[i] + 1;
+}
+
+static const struct kernel kernels[] = {
+    {"right", run_right},
+    {"close", run_close},
+    {"tail", run_tail},
+    {"short", run_short},
+    {"input", run_input},
+    {"moody", run_moody},
+    {"atomics", run_atomics},
+    {"wild_atomics", run_wild_atomics},
+    {"nan", run_nan},
+    {"past", run_past},
+    {"before", run_before},
+    {"race", run_race},
+    {"hard_coded", run_hard_coded},
+    {"constant", run_constant},
+    {"stale", run_stale},
+    {"root", run_root},
+    {"small_root", run_small_root},
+};
+
+static bool fake_load(struct device *device, const struct compilation *compilation,
+    struct device_module **module, struct device_result *result, struct err *err)
+{
+    *module = xcalloc(1, sizeof(**module));
+    (*module)->compilation = compilation;
+    return true;
+}
+
+static void fake_unload(struct device *device, struct device_module *module)
+{
+    free(module);
+}
+
+static uint64_t fake_alloc(struct device *device, uint64_t bytes, const char *name, struct err *err)
+{
+    return (uint64_t)(uintptr_t)xmalloc(bytes);
+}
+
+static void fake_free(struct device *device, uint64_t address)
+{
+    free((void *)(uintptr_t)address);
+}
+
+static bool fake_write(
+    struct device *device, uint64_t address, const void *bytes, uint64_t nr, struct err *err)
+{
+    memcpy((void *)(uintptr_t)address, bytes, nr);
+    return true;
+}
+
+static bool fake_read(
+    struct device *device, uint64_t address, void *bytes, uint64_t nr, struct err *err)
+{
+    memcpy(bytes, (void *)(uintptr_t)address, nr);
+    return true;
+}
+
+static bool fake_fill(struct device *device, uint64_t address, uint8_t byte, uint64_t nr,
+    bool initialised, struct err *err)
+{
+    memset((void *)(uintptr_t)address, byte, nr);
+    return true;
+}
+
+static bool fake_launch(struct device *device, struct device_module *module,
+    const struct device_launch *launch, struct device_result *result, struct err *err)
+{
+    const struct device_arg *args = launch->args;
+
+    memset(result, 0, sizeof(*result));
+    result->thread_insts = (uint64_t)(args[2].integer * args[3].integer * 10);
+    fake_of(device)->nr_launches++;
+    for (size_t i = 0; i < ARRAY_SIZE(kernels); i++) {
+        if (strcmp(kernels[i].name, launch->facts->lowered) == 0)
+            kernels[i].run((float *)(uintptr_t)args[0].address, (float *)(uintptr_t)args[1].address,
+                args[2].integer, args[3].integer, fake_of(device)->nr_launches, result);
+    }
+    return true;
+}
+
+static const struct device_ops fake_ops = {
+    .name = "fake",
+    .load = fake_load,
+    .unload = fake_unload,
+    .alloc = fake_alloc,
+    .free = fake_free,
+    .write = fake_write,
+    .read = fake_read,
+    .fill = fake_fill,
+    .launch = fake_launch,
+};
+
+struct bench {
+    struct fake fake;
+    struct arena *arena;
+    struct task task;
+    struct compilation original;
+    struct checker *checker;
+};
+
+static struct compilation compiled(struct arena *arena, const char *kernel, const char *does)
+{
+    struct compilation compilation = {0};
+
+    compilation.nr_kernels = 1;
+    compilation.kernels = arena_array(arena, 1, sizeof(*compilation.kernels));
+    compilation.kernels[0].kernel = kernel;
+    compilation.kernels[0].lowered = does;
+    return compilation;
+}
+
+static int setup(void **state)
+{
+    struct bench *b = xcalloc(1, sizeof(*b));
+    struct err err = {""};
+
+    b->fake.base.ops = &fake_ops;
+    b->arena = arena_create();
+    if (!task_parse(&b->task, b->arena, "dir/k.cu", source, strlen(source), &err))
+        fail_msg("%s", err.text);
+    b->original = compiled(b->arena, "right", "right");
+    *state = b;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct bench *b = *state;
+
+    checker_destroy(b->checker);
+    arena_destroy(b->arena);
+    free(b);
+    return 0;
+}
+
+static struct candidate *check(struct bench *b, const char *does)
+{
+    struct candidate *c = arena_alloc(b->arena, sizeof(*c));
+    struct err err = {""};
+
+    if (!b->checker)
+        b->checker = checker_create(&b->fake.base, &b->task, &b->original, NULL, &err);
+    if (!b->checker)
+        fail_msg("%s", err.text);
+    c->arena = b->arena;
+    c->task = &b->task;
+    c->seed = 7;
+    c->source = b->task.source;
+    c->source_bytes = b->task.source_bytes;
+    c->plan = b->task.plan;
+    c->compilation = compiled(b->arena, "right", does);
+    if (!check_kernel(b->checker, c, &err))
+        fail_msg("%s", err.text);
+    return c;
+}
+
+static void expect(struct bench *b, const char *does, enum verdict verdict, const char *said)
+{
+    struct candidate *c = check(b, does);
+
+    if (c->verdict != verdict)
+        fail_msg(
+            "%s: %s: %s", does, verdict_name(c->verdict), c->verdict_text ? c->verdict_text : "");
+    if (verdict != VERDICT_OK && !strstr(c->verdict_text, said))
+        fail_msg("%s: '%s' does not say '%s'", does, c->verdict_text, said);
+    /* whatever happened, the next one is judged on its own */
+    c = check(b, "right");
+    assert_int_equal(c->verdict, VERDICT_OK);
+}
+
+static void test_right(void **state)
+{
+    struct candidate *c = check(*state, "right");
+
+    assert_int_equal(c->verdict, VERDICT_OK);
+    assert_true(c->check.nr_shapes >= 3);
+    assert_true(c->check.nr_runs >= 3 * c->check.nr_shapes);
+    assert_true(c->check.max_abs == 0 && c->check.max_rel == 0 && c->check.q99_rel == 0);
+    c = check(*state, "close");
+    assert_int_equal(c->verdict, VERDICT_OK);
+    assert_true(c->check.max_rel > 3.5e-6 && c->check.max_rel < 4.5e-6);
+    assert_true(c->check.q99_rel > 3.5e-6 && c->check.q99_rel < 4.5e-6);
+    assert_string_equal(c->check.worst_array, "Y");
+}
+
+static void test_wrong(void **state)
+{
+    expect(*state, "tail", VERDICT_WRONG, "k.cu:11: Y[32][6] = 0 but the reference has ");
+    expect(*state, "tail", VERDICT_WRONG, "(M = 33, N = 7; 1 of 231 elements differ)");
+    expect(*state, "short", VERDICT_WRONG, "Y[28][2]: element never written; the reference has");
+    expect(*state, "input", VERDICT_WRONG, "X[1][1] is an input, and the kernel changed it from");
+    expect(*state, "nan", VERDICT_WRONG, "Y[0][3] = nan but the reference has");
+    expect(*state, "constant", VERDICT_WRONG, "Y[0][0] = 1 but the reference has");
+    expect(*state, "hard_coded", VERDICT_WRONG, "Y[");
+    expect(*state, "stale", VERDICT_NONDETERMINISTIC, "Y[0][0] is ");
+    expect(*state, "small_root", VERDICT_WRONG, "inputs times 3; ");
+}
+
+static void test_nondeterministic(void **state)
+{
+    struct candidate *c;
+
+    expect(*state, "moody", VERDICT_NONDETERMINISTIC, "Y[1][2] is ");
+    expect(*state, "moody", VERDICT_NONDETERMINISTIC, "in the next on the same input (M = 33");
+    c = check(*state, "atomics");
+    assert_int_equal(c->verdict, VERDICT_OK);
+    assert_true(c->check.nondeterministic_allowed);
+    assert_non_null(strstr(c->check.note, "float atomics"));
+    c = check(*state, "wild_atomics");
+    assert_true(c->verdict == VERDICT_NONDETERMINISTIC || c->verdict == VERDICT_WRONG);
+}
+
+static void test_guards(void **state)
+{
+    expect(*state, "past", VERDICT_FAULT, "out of bounds: a write 8 bytes past the end of Y (924");
+    expect(*state, "before", VERDICT_FAULT, "out of bounds: a write 4 bytes before the start of Y");
+}
+
+static void test_device_verdict(void **state)
+{
+    struct candidate *c = check(*state, "race");
+
+    assert_int_equal(c->verdict, VERDICT_RACE);
+    assert_int_equal(c->verdict_line, 11);
+    assert_string_equal(c->verdict_text, "k.cu:11: two threads write y (M = 33, N = 7)");
+}
+
+/* A dead candidate is passed on as it is. */
+static void test_dead(void **state)
+{
+    struct bench *b = *state;
+    struct candidate c = {.verdict = VERDICT_NO_COMPILE};
+    struct err err;
+
+    check(b, "right");
+    assert_true(check_kernel(b->checker, &c, &err));
+    assert_int_equal(c.verdict, VERDICT_NO_COMPILE);
+    assert_int_equal(c.check.nr_runs, 0);
+}
+
+/* sqrt(x + 1) has no value at x = -2: inputs times 3 prove nothing there, and must not condemn. */
+static void test_scale_falls_back(void **state)
+{
+    struct bench *b = *state;
+
+    b->original = compiled(b->arena, "right", "root");
+    assert_int_equal(check(b, "root")->verdict, VERDICT_OK);
+    assert_int_equal(check(b, "right")->verdict, VERDICT_WRONG);
+}
+
+/* The reference runs once per expensive input set, however many candidates there are. */
+static void test_reference_cached(void **state)
+{
+    struct bench *b = *state;
+    unsigned before, first;
+
+    check(b, "right");
+    before = b->fake.nr_launches;
+    check(b, "right");
+    first = b->fake.nr_launches - before;
+    before = b->fake.nr_launches;
+    check(b, "right");
+    assert_int_equal(b->fake.nr_launches - before, first);
+}
+
+static void test_deterministic(void **state)
+{
+    struct candidate *a = check(*state, "close"), *b = check(*state, "close");
+
+    assert_true(a->check.max_abs == b->check.max_abs && a->check.nr_runs == b->check.nr_runs);
+    assert_string_equal(a->check.note, b->check.note);
+}
+
+static void test_broken_original(void **state)
+{
+    struct bench *b = *state;
+    struct err err = {""};
+
+    b->original = compiled(b->arena, "right", "past");
+    assert_null(checker_create(&b->fake.base, &b->task, &b->original, NULL, &err));
+    assert_non_null(
+        strstr(err.text, "dir/k.cu:2: the original does not run cleanly at its own sizes "
+                         "M = 33, N = 7: fault"));
+}
+
+static void test_shapes(void **state)
+{
+    struct bench *b = *state;
+    struct check_shape *shapes;
+    unsigned nr;
+    bool less = false, more = false;
+
+    shapes_choose(&b->task, b->arena, &shapes, &nr);
+    assert_true(nr >= 4);
+    assert_int_equal(shapes[0].kind, SHAPE_EXPLICIT);
+    assert_string_equal(shapes[0].text, "M = 33, N = 7");
+    for (unsigned i = 1; i < nr; i++) {
+        assert_int_equal(shapes[i].kind, SHAPE_DERIVED);
+        less |= strcmp(shapes[i].text, "M = 32, N = 6") == 0;
+        more |= strcmp(shapes[i].text, "M = 34, N = 8") == 0;
+        for (unsigned j = 0; j < i; j++)
+            assert_string_not_equal(shapes[i].text, shapes[j].text);
+    }
+    assert_true(less && more);
+}
+
+static void test_shapes_constant_size(void **state)
+{
+    struct bench *b = *state;
+    const char *text = "#pragma keet size  N = 1024, R = 3\n#pragma keet check N = 65\n"
+                       "#pragma keet out   Y : f32[N]\n#pragma keet launch f<<<N, R>>>(Y)\n"
+                       "__global__ void f(float *y) {}\n";
+    struct check_shape *shapes;
+    struct err err;
+    unsigned nr;
+
+    assert_true(task_parse(&b->task, b->arena, "k.cu", text, strlen(text), &err));
+    shapes_choose(&b->task, b->arena, &shapes, &nr);
+    assert_true(nr >= 3);
+    for (unsigned i = 0; i < nr; i++)
+        assert_int_equal(shapes[i].shape.sizes.bindings[1].value, 3);
+}
+
+/* No check line: small sizes are made up, never the timed ones. */
+static void test_shapes_without_checks(void **state)
+{
+    struct bench *b = *state;
+    const char *text = "#pragma keet size  N = 100000, M = 100000\n"
+                       "#pragma keet out   Y : f32[N][M]\n#pragma keet launch f<<<N, 32>>>(Y)\n"
+                       "__global__ void f(float *y) {}\n";
+    struct check_shape *shapes;
+    struct err err;
+    unsigned nr;
+
+    assert_true(task_parse(&b->task, b->arena, "k.cu", text, strlen(text), &err));
+    shapes_choose(&b->task, b->arena, &shapes, &nr);
+    assert_true(nr >= 2);
+    for (unsigned i = 0; i < nr; i++)
+        assert_true(shapes[i].shape.sizes.bindings[0].value < 1000);
+}
+
+static void test_tolerance(void **state)
+{
+    struct task task = {.has_tolerance = true, .tolerance = {1e-5, -1}};
+    struct task_array f16 = {.elem = ELEM_F16}, f32 = {.elem = ELEM_F32}, i32 = {.elem = ELEM_I32};
+
+    assert_true(compare_tolerance(&task, &f32, 1).rel == 1e-5);
+    assert_true(compare_tolerance(&task, &f32, 1).abs == elem_tolerance(ELEM_F32).abs);
+    assert_true(compare_tolerance(&task, &f16, 1).rel == 0x1p-10); /* one unit in the last place */
+    task.tolerance = (struct tolerance){1e-3, 1e-4};
+    assert_true(fabs(compare_tolerance(&task, &f32, 3).abs - 9e-4) < 1e-12);
+    assert_true(compare_tolerance(&task, &f32, 0.01).abs == 1e-4);
+    /* an index is right or wrong; a rounded byte may be allowed to be one off */
+    assert_true(compare_tolerance(&task, &i32, 1).abs == 0);
+    assert_true(compare_tolerance(&task, &i32, 1).rel == 0);
+    task.tolerance.abs = 1;
+    assert_true(compare_tolerance(&task, &i32, 1).abs == 1);
+}
+
+static void test_compare_wide_integers(void **state)
+{
+    struct task_array array = {.name = "I", .role = ROLE_OUT, .elem = ELEM_I64};
+    struct task task = {.arrays = &array, .nr_arrays = 1};
+    int64_t got[] = {INT64_C(9007199254740993), 5}, want[] = {INT64_C(9007199254740992), 5};
+    void *got_bytes = got, *want_bytes = want;
+    uint64_t nr = 2;
+    struct host_arrays a = {&got_bytes, &nr, 1}, b = {&want_bytes, &nr, 1};
+    struct errors *errors = xcalloc(1, sizeof(*errors));
+    struct mismatch m;
+
+    compare_outputs(&task, &a, &b, 0xaa, 0xaa, 1, errors, &m);
+    assert_ptr_equal(m.array, &array);
+    assert_int_equal(m.nr_wrong, 1);
+    assert_true(errors->max_abs == 1);
+    free(errors);
+}
+
+static unsigned write_line(struct arena *arena, const char *text, const char *array)
+{
+    struct task *task = arena_alloc(arena, sizeof(*task));
+    struct candidate c = {.arena = arena, .task = task};
+    char *whole = arena_printf(arena,
+        "#pragma keet size N = 64\n#pragma keet in X : f32[N]\n#pragma keet out Y : f32[N]\n"
+        "#pragma keet launch k<2><<<N, 32>>>(X, Y, N)\n%s",
+        text);
+    struct err err;
+
+    if (!task_parse(task, arena, "k.cu", whole, strlen(whole), &err))
+        fail_msg("%s", err.text);
+    c.source = whole;
+    c.source_bytes = strlen(whole);
+    c.plan = task->plan;
+    return check_write_line(&c, array);
+}
+
+static void test_write_line(void **state)
+{
+    struct arena *arena = ((struct bench *)*state)->arena;
+
+    assert_int_equal(write_line(arena,
+                         "__global__ void k(float *a, float *b, int n);\n"
+                         "template <int W> __global__ void __launch_bounds__(32)\n"
+                         "k(float *__restrict__ a, float *b, int n)\n{\n"
+                         "    // b[0] = 1\n    float v = b[0] == 1 ? a[0] : 2;\n"
+                         "    b[n * (W + 1)] += v;\n}\n",
+                         "Y"),
+        11);
+    assert_int_equal(
+        write_line(
+            arena, "__global__ void k(float *a, float *b, int n)\n{ atomicAdd(&b[1], 2); }\n", "Y"),
+        6);
+    assert_int_equal(
+        write_line(arena, "__global__ void k(float *a, float *b, int n)\n{\n *b = 1; }\n", "Y"), 7);
+    /* no store in sight: the kernel */
+    assert_int_equal(
+        write_line(arena, "\n__global__ void k(float *a, float *b, int n)\n{ g(b); }\n", "Y"), 6);
+    /* no such kernel: the launch */
+    assert_int_equal(write_line(arena, "__global__ void q(float *b) {}\n", "Y"), 4);
+    assert_int_equal(write_line(arena, "__global__ void k(", "Y"), 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_right, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_wrong, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_nondeterministic, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_guards, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_device_verdict, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_dead, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_scale_falls_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reference_cached, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_deterministic, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_broken_original, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_shapes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_shapes_constant_size, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_shapes_without_checks, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_tolerance, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_compare_wide_integers, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_write_line, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,1 @@
+keet_test(check check device core base LINK m)
