@@ -434,7 +434,12 @@ static bool fail_result(
 {
     const struct task *task = t->checker->task;
     unsigned line = result->line;
+    int end = 0;
+    const char *text = result->text;
 
+    /* launch_resolve begins with the line, which stands in front already */
+    if (sscanf(text, "line %*u: %n", &end) == 0 && end > 0)
+        text += end;
     /* Writes to inputs are found afterwards: the text begins with the element's name. */
     for (unsigned i = 0; result->verdict == VERDICT_WRONG && line == 0 && i < task->nr_arrays;
          i++) {
@@ -444,7 +449,7 @@ static bool fail_result(
             line = check_write_line(t->c, task->arrays[i].name);
     }
     return fail_at(t, result->verdict, line,
-        arena_printf(t->c->arena, "%s (%s)", result->text, where_text(t, shape, scale)));
+        arena_printf(t->c->arena, "%s (%s)", text, where_text(t, shape, scale)));
 }
 
 static bool fail_wrong(struct trial *t, const struct mismatch *m, const struct host_arrays *got,

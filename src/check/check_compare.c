@@ -15,6 +15,11 @@ static bool is_poison(const void *elems, size_t each, uint64_t i, uint8_t poison
     return true;
 }
 
+static bool same_bits(const void *a, const void *b, size_t each, uint64_t i)
+{
+    return memcmp((const char *)a + i * each, (const char *)b + i * each, each) == 0;
+}
+
 /* One unit in the last place of 1, for the formats so coarse that a correct kernel may differ by
  * one: elem_tolerance is 4 of them (2 for the 8-bit floats). */
 static double one_ulp(enum elem elem)
@@ -156,10 +161,10 @@ void compare_outputs(const struct task *task, const struct host_arrays *got,
         for (uint64_t i = 0; i < want->nr[a]; i++) {
             if (fresh && is_poison(want->bytes[a], each, i, want_poison))
                 continue;
-            /* A poison may also be the value that is wanted: -1, or any byte. Poison of another
-             * kind in another run tells the two apart. */
+            /* The poison can also be the right value (0xff.. is -1), and a byte can be any: then
+             * the value decides. */
             if (fresh && each > 1 && is_poison(got->bytes[a], each, i, got_poison) &&
-                !is_poison(want->bytes[a], each, i, got_poison))
+                !same_bits(got->bytes[a], want->bytes[a], each, i))
                 note_wrong(mismatch, task, a, i, true);
             else if (!element_right(array, got->bytes[a], want->bytes[a], i, &t, errors))
                 note_wrong(
@@ -181,8 +186,7 @@ void compare_bits(const struct task *task, const struct host_arrays *a, const st
         if (array->role == ROLE_IN)
             continue;
         for (uint64_t i = 0; i < a->nr[k]; i++) {
-            if (memcmp((const char *)a->bytes[k] + i * each, (const char *)b->bytes[k] + i * each,
-                    each) == 0)
+            if (same_bits(a->bytes[k], b->bytes[k], each, i))
                 continue;
             if (array->role == ROLE_OUT &&
                 is_poison(reference->bytes[k], each, i, reference_poison))

@@ -553,6 +553,25 @@ static void test_compare_wide_integers(void **state)
     free(errors);
 }
 
+/* -1 has the bits of the second poison: right when the reference says so. */
+static void test_poison_can_be_right(void **state)
+{
+    struct task_array array = {.name = "I", .role = ROLE_OUT, .elem = ELEM_I32};
+    struct task task = {.arrays = &array, .nr_arrays = 1};
+    int32_t got[] = {-1, -1}, want[] = {-1, 4};
+    void *got_bytes = got, *want_bytes = want;
+    uint64_t nr = 2;
+    struct host_arrays a = {&got_bytes, &nr, 1}, b = {&want_bytes, &nr, 1};
+    struct errors *errors = xcalloc(1, sizeof(*errors));
+    struct mismatch m;
+
+    compare_outputs(&task, &a, &b, 0xff, 0xaa, 1, errors, &m);
+    assert_int_equal(m.nr_wrong, 1);
+    assert_int_equal(m.index, 1);
+    assert_true(m.unwritten);
+    free(errors);
+}
+
 static unsigned write_line(struct arena *arena, const char *text, const char *array)
 {
     struct task *task = arena_alloc(arena, sizeof(*task));
@@ -615,6 +634,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_shapes_without_checks, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tolerance, setup, teardown),
         cmocka_unit_test_setup_teardown(test_compare_wide_integers, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_poison_can_be_right, setup, teardown),
         cmocka_unit_test_setup_teardown(test_write_line, setup, teardown),
     };
 

@@ -1,5 +1,5 @@
 // Rounds the grid down: nothing is launched for small sizes.
-#pragma keet launch scale<<<N / 128, 128>>>(X, Y, alpha, N) // FAULT
+#pragma keet launch scale<<<N / 1024, 1024>>>(X, Y, alpha, N) // FAULT
 
 __global__ void scale(const float *x, float *y, float alpha, int n)
 {

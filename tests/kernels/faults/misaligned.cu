@@ -6,7 +6,7 @@ __global__ void scale(const float *x, float *y, float alpha, int n)
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i + 1 < n) {
         float2 v = *(const float2 *)(x + i); // FAULT
-        y[i] = alpha * v.x;
+        y[i] = alpha * v.x + 0 * v.y;
     } else if (i < n) {
         y[i] = alpha * x[i];
     }

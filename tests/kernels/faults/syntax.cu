@@ -5,8 +5,8 @@ __global__ void scale(const float *x, float *y, float alpha, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
-        y[i] = alpha * x[i] // FAULT
-}
+        y[i] = alpha * x[i]
+} // FAULT
 
 __global__ void other(void)
 {

@@ -1,5 +1,5 @@
-// An integer where the kernel wants a pointer.
-#pragma keet launch scale<<<ceil_div(N, 128), 128>>>(N, Y, alpha, N) // FAULT
+// An array where the kernel wants a number.
+#pragma keet launch scale<<<ceil_div(N, 128), 128>>>(X, Y, alpha, Y) // FAULT
 
 __global__ void scale(const float *x, float *y, float alpha, int n)
 {
