@@ -1,0 +1,468 @@
+/* Mechanical moves on small kernels, each result compiled, run on the emulator and checked against
+ * the original on sizes with tails. What a move must refuse, it must refuse with the reason. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+#include "check/check.h"
+#include "compile/compile.h"
+#include "device/device.h"
+#include "propose/propose.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct compiler *compiler;
+static struct device *device;
+
+struct bench {
+    struct arena *arena;
+    struct task task;
+    struct propose *propose;
+    struct checker *checker;
+    struct candidate original, at;
+};
+
+static void compile_and_check(struct bench *b, struct candidate *c)
+{
+    struct err err;
+    if (!compiler)
+        return;
+    if (!compile_kernel(compiler, c, &err))
+        fail_msg("%s", err.text);
+    if (!b->checker) {
+        const struct checker_options options = {.nr_seeds = 1};
+        b->checker = checker_create(device, &b->task, &c->compilation, &options, &err);
+        if (!b->checker)
+            fail_msg("%s", err.text);
+    }
+    if (!check_kernel(b->checker, c, &err))
+        fail_msg("%s", err.text);
+    if (c->verdict != VERDICT_OK)
+        fail_msg("%s: %s\n%s", verdict_name(c->verdict), c->verdict_text, c->source);
+}
+
+static struct bench *begin(const char *source)
+{
+    struct err err;
+    struct arena *arena = arena_create();
+    struct bench *b = arena_alloc(arena, sizeof *b);
+    const struct propose_options options = {.prompts_dir = KEET_SOURCE_DIR "/prompts"};
+    b->arena = arena;
+    if (!task_parse(&b->task, arena, "test.cu", source, strlen(source), &err))
+        fail_msg("%s", err.text);
+    b->propose = propose_create(&options, &b->task, &err);
+    if (!b->propose)
+        fail_msg("%s", err.text);
+    b->original = (struct candidate){
+        .arena = arena, .task = &b->task, .parent = -1, .seed = 1, .recalled_from = -1};
+    b->original.option.action = ACTION_NONE;
+    assert_true(propose_kernel(b->propose, NULL, 0, &b->original, &err));
+    compile_and_check(b, &b->original);
+    b->at = b->original;
+    return b;
+}
+
+static void end(struct bench *b)
+{
+    struct arena *arena = b->arena;
+    checker_destroy(b->checker);
+    propose_destroy(b->propose);
+    arena_destroy(arena);
+}
+
+static struct candidate propose(struct bench *b, enum action action, unsigned variant)
+{
+    struct err err;
+    struct candidate c = {
+        .arena = b->arena, .task = &b->task, .node = 1, .seed = 2, .recalled_from = -1};
+    c.option = (struct option){.action = action, .variant = variant, .proposer = PROPOSER_REWRITER};
+    assert_true(propose_kernel(b->propose, b->at.source, b->at.source_bytes, &c, &err));
+    return c;
+}
+
+/* The move applies to where we are, and what comes out is right. */
+static void step(struct bench *b, enum action action, unsigned variant)
+{
+    struct candidate c = propose(b, action, variant);
+    if (c.verdict != VERDICT_OK)
+        fail_msg("%s", c.verdict_text);
+    compile_and_check(b, &c);
+    b->at = c;
+}
+
+static void has(const struct bench *b, const char *text)
+{
+    if (!strstr(b->at.source, text))
+        fail_msg("lacks: %s\n%s", text, b->at.source);
+}
+
+static void lacks(const struct bench *b, const char *text)
+{
+    if (strstr(b->at.source, text))
+        fail_msg("still has: %s\n%s", text, b->at.source);
+}
+
+static void refuses(struct bench *b, enum action action, unsigned variant, const char *reason)
+{
+    struct candidate c = propose(b, action, variant);
+    assert_int_equal(c.verdict, VERDICT_NO_KERNEL);
+    if (!strstr(c.verdict_text, reason))
+        fail_msg("%s (expected %s)", c.verdict_text, reason);
+}
+
+static void back(struct bench *b)
+{
+    b->at = b->original;
+}
+
+#define ROWS_TASK                                                                                  \
+    "#pragma keet size   R = 64, C = 96\n"                                                         \
+    "#pragma keet check  R = 5, C = 67\n"                                                          \
+    "#pragma keet check  R = 33, C = 1\n"                                                          \
+    "#pragma keet in     X : f32[R][C]\n"                                                          \
+    "#pragma keet tolerance rel = 1e-4, abs = 1e-5\n"                                              \
+    "#pragma keet tune   B = 64 in {32, 64}\n"                                                     \
+    "#pragma keet launch f<<<ceil_div(R, B), B>>>(X, Y, R, C)\n"
+
+/* A sum that does not start at zero, a minimum, a count, and stores in and after the loops. */
+static const char rows[] = "#pragma keet out    Y : f32[R][C]\n" ROWS_TASK
+                           "__global__ void f(const float *X, float *Y, int r, int c)\n"
+                           "{\n"
+                           "    int row = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                           "    if (row >= r)\n"
+                           "        return;\n"
+                           "    float sum = X[row * c];\n"
+                           "    float low = sum;\n"
+                           "    int positive = 0;\n"
+                           "    for (int i = 0; i < c; i++) {\n"
+                           "        float v = X[row * c + i];\n"
+                           "        sum += v;\n"
+                           "        low = fminf(low, v);\n"
+                           "        if (v > 0)\n"
+                           "            positive++;\n"
+                           "    }\n"
+                           "    for (int i = 0; i < c; i++)\n"
+                           "        Y[row * c + i] = sum - low * i;\n"
+                           "    Y[row * c] = positive + Y[row * c];\n"
+                           "}\n";
+
+static void test_rows(void **state)
+{
+    (void)state;
+    struct bench *b = begin(rows);
+    step(b, ACTION_PARALLEL_REDUCE, 0);
+    has(b, "f<<<ceil_div(32*R, B), B>>>");
+    has(b, "i += 32");
+    has(b, "fminf(low, __shfl_xor_sync(0xffffffff, low, offset))");
+    has(b, "sum += sum_before;");
+    has(b, "__syncwarp();");
+    back(b);
+    step(b, ACTION_PARALLEL_REDUCE, 1);
+    has(b, "f<<<R, B>>>");
+    has(b, "i += blockDim.x");
+    has(b, "__shared__ float part[32];");
+    has(b, "__shared__ int part_int[32];");
+    refuses(b, ACTION_PARALLEL_REDUCE, 0, "no index along thread x");
+    end(b);
+}
+
+static const char first_largest[] = "#pragma keet out    Y : i32[R]\n" ROWS_TASK
+                                    "__global__ void f(const float *X, int *Y, int r, int c)\n"
+                                    "{\n"
+                                    "    int row = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                                    "    if (row < r) {\n"
+                                    "        float best = floorf(2 * X[row * c]);\n"
+                                    "        int where = 0;\n"
+                                    "        for (int i = 1; i < c; i++) {\n"
+                                    "            float v = floorf(2 * X[row * c + i]);\n"
+                                    "            if (v > best) {\n"
+                                    "                best = v;\n"
+                                    "                where = i;\n"
+                                    "            }\n"
+                                    "        }\n"
+                                    "        Y[row] = where;\n"
+                                    "    }\n"
+                                    "}\n";
+
+/* Values are rounded to four different ones, so that most are equal: the first must win. */
+static void test_first_of_equals(void **state)
+{
+    (void)state;
+    struct bench *b = begin(first_largest);
+    step(b, ACTION_PARALLEL_REDUCE, 0);
+    has(b, "other_where < where");
+    back(b);
+    step(b, ACTION_PARALLEL_REDUCE, 1);
+    end(b);
+}
+
+static const char carried[] = "#pragma keet out    Y : f32[R][C]\n" ROWS_TASK
+                              "__global__ void f(const float *X, float *Y, int r, int c)\n"
+                              "{\n"
+                              "    int row = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                              "    if (row < r) {\n"
+                              "        float sum = 0;\n"
+                              "        for (int i = 0; i < c; i++) {\n"
+                              "            sum += X[row * c + i];\n"
+                              "            Y[row * c + i] = sum;\n"
+                              "        }\n"
+                              "    }\n"
+                              "}\n";
+
+static const char neighbour[] =
+    "#pragma keet out    Y : f32[R][C]\n" ROWS_TASK
+    "__global__ void f(const float *X, float *Y, int r, int c)\n"
+    "{\n"
+    "    int row = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (row < r) {\n"
+    "        Y[row * c] = X[row * c];\n"
+    "        for (int i = 1; i < c; i++)\n"
+    "            Y[row * c + i] = X[row * c + i] + 0.5f * Y[row * c + i - 1];\n"
+    "    }\n"
+    "}\n";
+
+static void test_rows_refused(void **state)
+{
+    (void)state;
+    struct bench *b = begin(carried);
+    refuses(b, ACTION_PARALLEL_REDUCE, 0, "'sum' is read while it is being combined");
+    end(b);
+    b = begin(neighbour);
+    refuses(b, ACTION_PARALLEL_REDUCE, 0, "reads what other iterations store");
+    end(b);
+}
+
+#define PRODUCT_TASK                                                                               \
+    "#pragma keet size   M = 64, N = 96, K = 40\n"                                                 \
+    "#pragma keet check  M = 67, N = 33, K = 35\n"                                                 \
+    "#pragma keet check  M = 3, N = 65, K = 1\n"                                                   \
+    "#pragma keet in     A : f32[M][K]\n"                                                          \
+    "#pragma keet out    C : f32[M][N]\n"                                                          \
+    "#pragma keet tolerance rel = 1e-4, abs = 1e-5\n"                                              \
+    "#pragma keet tune   T = 16 in {8, 16}\n"                                                      \
+    "#pragma keet where  T*T <= 1024\n"                                                            \
+    "#pragma keet launch f<<<dim3(ceil_div(N,T), ceil_div(M,T)), dim3(T,T)>>>(A, B, C, M, N, K)\n"
+
+/* Locals that the operands stand on, a sum that starts at a load of uniform place, an epilogue. */
+static const char product[] =
+    "#pragma keet in     B : f32[K][N]\n" PRODUCT_TASK
+    "__global__ void f(const float *A, const float *B, float *C, int M, int N, int K)\n"
+    "{\n"
+    "    int row = blockIdx.y * blockDim.y + threadIdx.y;\n"
+    "    int col = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (row >= M || col >= N)\n"
+    "        return;\n"
+    "    const float *a = A + row * K;\n"
+    "    float sum = 0.25f * col, unused = 1;\n"
+    "    for (int i = 0; i < K; i++)\n"
+    "        sum += a[i] * B[i * N + col];\n"
+    "    if (sum < 0)\n"
+    "        sum = 0.1f * sum;\n"
+    "    C[row * N + col] = sum * unused;\n"
+    "}\n";
+
+static void test_product(void **state)
+{
+    (void)state;
+    struct bench *b = begin(product);
+    step(b, ACTION_SHARED_TILE, 0);
+    has(b, "__shared__ __align__(16) float tile_a[BK][BM + 4];");
+    has(b, "dim3(ceil_div(N, BN), ceil_div(M, BM)), dim3(BN/TN, BM/TM)");
+    lacks(b, "tune   T ");
+    lacks(b, "where  T*T");
+    for (unsigned variant = 0; variant < 3; variant++) {
+        back(b);
+        step(b, ACTION_REGISTER_TILE, variant);
+    }
+    end(b);
+}
+
+/* Zeros would count here, and the operands lie the other way round. */
+static const char differences[] =
+    "#pragma keet in     B : f32[N][K]\n" PRODUCT_TASK
+    "__global__ void f(const float *A, const float *B, float *C, int M, int N, int K)\n"
+    "{\n"
+    "    int j = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    int i = blockIdx.y * blockDim.y + threadIdx.y;\n"
+    "    if (i < M && j < N) {\n"
+    "        float far = 0, all = 0;\n"
+    "        for (int k = 0; k < K; k++) {\n"
+    "            float d = A[i * K + k] - B[j * K + k] + 1;\n"
+    "            far = fmaxf(far, d * k);\n"
+    "            all += d * d;\n"
+    "        }\n"
+    "        C[i * N + j] = far + all;\n"
+    "    }\n"
+    "}\n";
+
+static void test_differences(void **state)
+{
+    (void)state;
+    struct bench *b = begin(differences);
+    step(b, ACTION_REGISTER_TILE, 0);
+    has(b, "if (K - k0 >= BK) {");
+    back(b);
+    step(b, ACTION_COARSEN, 0);
+    has(b, "tune   PER_X = 4 in {2, 4, 8}");
+    step(b, ACTION_COARSEN, 1);
+    has(b, "float far[PER_Y][PER_X];");
+    end(b);
+}
+
+static const char written_operand[] =
+    "#pragma keet in     B : f32[K][N]\n" PRODUCT_TASK
+    "__global__ void f(const float *A, const float *B, float *C, int M, int N, int K)\n"
+    "{\n"
+    "    int row = blockIdx.y * blockDim.y + threadIdx.y;\n"
+    "    int col = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (row < M && col < N) {\n"
+    "        C[row * N + col] = 1;\n"
+    "        for (int k = 0; k < K; k++)\n"
+    "            C[row * N + col] += A[row * K + k] * B[k * N + col];\n"
+    "    }\n"
+    "}\n";
+
+static void test_product_refused(void **state)
+{
+    (void)state;
+    struct bench *b = begin(written_operand);
+    refuses(b, ACTION_SHARED_TILE, 0, "statements other than declarations before the loop");
+    refuses(b, ACTION_REGISTER_TILE, 0, "statements other than declarations before the loop");
+    end(b);
+    b = begin(rows);
+    refuses(b, ACTION_SHARED_TILE, 0, "one index along thread x and one along y");
+    end(b);
+}
+
+/* Four kernels: planes along grid z without a guard, in place, vectors with an offset operand. */
+static const char planes[] =
+    "#pragma keet size   P = 6, N = 300\n"
+    "#pragma keet check  P = 5, N = 67\n"
+    "#pragma keet check  P = 1, N = 2\n"
+    "#pragma keet in     X : f32[N]\n"
+    "#pragma keet in     W : f32[P][3]\n"
+    "#pragma keet inout  Y : f32[P][N]\n"
+    "#pragma keet tolerance rel = 1e-4, abs = 1e-5\n"
+    "#pragma keet launch f<<<dim3(ceil_div(N, 64), 1, P), 64>>>(X, W, Y, N)\n"
+    "#pragma keet launch g<<<ceil_div(P*N, 64), 64>>>(X, Y, P*N, N)\n"
+    "__global__ void f(const float *X, const float *W, float *Y, int n)\n"
+    "{\n"
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    int p = blockIdx.z;\n"
+    "    if (i < n) {\n"
+    "        float sum = Y[p * n + i];\n"
+    "        for (int k = 0; k < 3; k++) {\n"
+    "            if (i + k < n)\n"
+    "                sum += W[p * 3 + k] * X[i + k];\n"
+    "        }\n"
+    "        Y[p * n + i] = sum;\n"
+    "    }\n"
+    "}\n"
+    "__global__ void g(const float *X, float *Y, int total, int n)\n"
+    "{\n"
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (i < total) {\n"
+    "        float y = Y[i];\n"
+    "        Y[i] = y * X[i % n] + i;\n"
+    "    }\n"
+    "}\n";
+
+static void test_planes(void **state)
+{
+    (void)state;
+    struct bench *b = begin(planes);
+    step(b, ACTION_COARSEN, 2);
+    has(b, "ceil_div(P, PER_Z)), 64>>>(X, W, Y, N, P)");
+    has(b, "int n, int nr_p)");
+    back(b);
+    step(b, ACTION_VECTORIZE, 2);
+    has(b, "g<<<ceil_div(ceil_div(P*N, 64), 4), 64>>>");
+    has(b, "float4 Y4 = *reinterpret_cast<const float4 *>(&Y[i]);");
+    back(b);
+    step(b, ACTION_VECTORIZE, 3);
+    has(b, "float2");
+    refuses(b, ACTION_VECTORIZE, 0, "");
+    end(b);
+}
+
+#define TURN_TASK                                                                                  \
+    "#pragma keet size   R = 96, C = 64\n"                                                         \
+    "#pragma keet check  R = 67, C = 35\n"                                                         \
+    "#pragma keet check  R = 1, C = 70\n"                                                          \
+    "#pragma keet tune   W = 16 in {8, 16, 32}\n"                                                  \
+    "#pragma keet in     X : f32[R][C]\n"                                                          \
+    "#pragma keet out    Y : f32[C][R]\n"
+
+static const char turn_store[] = TURN_TASK
+    "#pragma keet launch f<<<dim3(ceil_div(C, W), ceil_div(R, 8)), dim3(W, 8)>>>(X, Y, R, C)\n"
+    "__global__ void f(const float *X, float *Y, int r, int c)\n"
+    "{\n"
+    "    int x = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    int y = blockIdx.y * blockDim.y + threadIdx.y;\n"
+    "    if (x < c && y < r)\n"
+    "        Y[x * r + y] = 2 * X[y * c + x];\n"
+    "}\n";
+
+static const char turn_load[] = TURN_TASK
+    "#pragma keet launch f<<<dim3(ceil_div(R, W), ceil_div(C, 8)), dim3(W, 8)>>>(X, Y, R, C)\n"
+    "__global__ void f(const float *X, float *Y, int r, int c)\n"
+    "{\n"
+    "    int x = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    int y = blockIdx.y * blockDim.y + threadIdx.y;\n"
+    "    if (x < r && y < c)\n"
+    "        Y[y * r + x] = X[x * c + y] + x;\n"
+    "}\n";
+
+static void test_turned_tiles(void **state)
+{
+    (void)state;
+    struct bench *b = begin(turn_store);
+    step(b, ACTION_SHARED_TILE, 1);
+    has(b, "__shared__ float tile[8][W + 1];");
+    refuses(b, ACTION_SHARED_TILE, 1, "");
+    end(b);
+    b = begin(turn_load);
+    step(b, ACTION_SHARED_TILE, 1);
+    end(b);
+}
+
+static int open_world(void **state)
+{
+    (void)state;
+    struct err err;
+    const struct compiler_options options = {.arch = "sm_90a", .cache_dir = ""};
+    const struct device_options emulated = {.name = "emu", .nr_threads = 2};
+    compiler = compiler_create(&options, &err);
+    if (!compiler)
+        print_message("without NVRTC the results are not run: %s\n", err.text);
+    device = device_create(&emulated, &err);
+    return device ? 0 : -1;
+}
+
+static int close_world(void **state)
+{
+    (void)state;
+    compiler_destroy(compiler);
+    device_destroy(device);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_first_of_equals),
+        cmocka_unit_test(test_rows_refused),
+        cmocka_unit_test(test_product),
+        cmocka_unit_test(test_differences),
+        cmocka_unit_test(test_product_refused),
+        cmocka_unit_test(test_planes),
+        cmocka_unit_test(test_turned_tiles),
+    };
+    return cmocka_run_group_tests(tests, open_world, close_world);
+}

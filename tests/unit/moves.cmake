@@ -1,0 +1,1 @@
+keet_test(moves propose check compile device profile core base)
