@@ -224,9 +224,11 @@ bool exec_block_here(struct worker *k)
         uint64_t before = k->steps;
         done = 0;
         for (unsigned i = 0; i < k->nr_warps; i++) {
-            if (!k->warps[i].done && !run_warp(k, &k->warps[i]))
+            unsigned turn = k->backwards ? k->nr_warps - i : i;
+            struct warp *w = &k->warps[(k->first_warp + turn) % k->nr_warps];
+            if (!w->done && !run_warp(k, w))
                 return false;
-            done += k->warps[i].done;
+            done += w->done;
         }
         if (done < k->nr_warps && k->steps == before)
             return sync_deadlock(k);

@@ -99,6 +99,8 @@ struct worker {
     struct warp *warps;
     unsigned nr_warps, nr_threads, nr_done;
     unsigned live_threads;
+    unsigned first_warp; /* each round of turns begins with it */
+    bool backwards;      /* and goes down from there */
     uint8_t *files, *locals, *shared;
     uint32_t shared_bytes;
     struct barrier barriers[MAX_BARRIERS];
