@@ -3,7 +3,7 @@
 # usage: bench/demo.sh [more keet-opt options]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-./setup.sh
+./setup.sh --run
 cmake --preset release >/dev/null
 cmake --build --preset release --target keet-opt
 mkdir -p keet-out

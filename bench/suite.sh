@@ -21,7 +21,7 @@ while [ $# -gt 0 ]; do
 done
 [ ${#policies[@]} -gt 0 ] || policies=(mcts random greedy)
 [ ${#kernels[@]} -gt 0 ] || kernels=(kernels/*.cu)
-./setup.sh
+./setup.sh --run
 cmake --preset release >/dev/null
 cmake --build --preset release --target keet-opt >/dev/null
 

@@ -34,10 +34,25 @@ enum field {
     FLAG(ftz)                                                                                      \
     FLAG(sat)                                                                                      \
     FLAG(approx)                                                                                   \
-    FLAG(full) FLAG(relu) FLAG(nan) FLAG(xorsign) FLAG(abs) FLAG(uni) FLAG(to) FLAG(wrap)          \
-        FLAG(clamp) FLAG(volatile_) FLAG(sync) FLAG(noftz) FLAG(cc) FLAG(nc) FLAG(aligned)         \
-            FLAG(trans) FLAG(satfinite) FLAG(async_) FLAG(bulk) FLAG(tensor) FLAG(parity)          \
-                FLAG(read) FLAG(nocomplete) FLAG(noinc) FLAG(multicast)
+    FLAG(full)                                                                                     \
+    FLAG(relu)                                                                                     \
+    FLAG(nan)                                                                                      \
+    FLAG(xorsign)                                                                                  \
+    FLAG(abs)                                                                                      \
+    FLAG(uni)                                                                                      \
+    FLAG(to)                                                                                       \
+    FLAG(wrap)                                                                                     \
+    FLAG(clamp)                                                                                    \
+    FLAG(volatile_)                                                                                \
+    FLAG(sync)                                                                                     \
+    FLAG(noftz)                                                                                    \
+    FLAG(cc)                                                                                       \
+    FLAG(nc)                                                                                       \
+    FLAG(aligned)                                                                                  \
+    FLAG(trans)                                                                                    \
+    FLAG(satfinite)                                                                                \
+    FLAG(async_)                                                                                   \
+    FLAG(bulk) FLAG(tensor) FLAG(parity) FLAG(read) FLAG(nocomplete) FLAG(noinc) FLAG(multicast)
     FLAGS
 #undef FLAG
         NR_FIELDS
