@@ -55,6 +55,19 @@ static void choose_findings(struct candidate *c, const struct finding_list *list
     }
 }
 
+static double longest_share(const struct profile *profile)
+{
+    double longest = 0, all = 0;
+
+    for (unsigned i = 0; i < profile->nr_launches; i++) {
+        double time = counters_get(&profile->launches[i], METRIC_TIME_NS);
+
+        longest = i == profile->longest ? time : longest;
+        all += time;
+    }
+    return all > 0 ? longest / all : 1;
+}
+
 static void explain_living(const struct chip *chip, struct candidate *c)
 {
     struct tool_input in = {.chip = chip, .c = c, .n = &c->profile.total};
@@ -65,6 +78,7 @@ static void explain_living(const struct chip *chip, struct candidate *c)
     if (c->profile.nr_launches > 0 && c->profile.configs) {
         in.config = &c->profile.configs[c->profile.longest];
     }
+    in.longest_share = longest_share(&c->profile);
     in.unique_bytes = tools_unique_bytes(c);
     tools_weigh_paths(&in);
     c->explanation.unexamined = tools_run(&in, list);

@@ -15,6 +15,8 @@ static const double AT_THE_LINE = 2.5;
 static const double VARIANT_DECAY = 0.25;
 /* The move that has just been tried, once more, where a second time rarely helps. */
 static const double AGAIN = 0.3;
+/* Tuning after a move whose parameters are new. */
+static const double NEW_PARAMETERS = 2.5;
 
 /* General usefulness of a move where it applies at all. From the published shares of rounds that
  * gained over 1.5x (spills 18%, occupancy 13%, tiling 9%, coalescing 6%, vectorisation 4% of
@@ -23,10 +25,10 @@ static const double AGAIN = 0.3;
 static const double usefulness[NR_ACTIONS] = {
     [ACTION_TUNE] = 1.5,
     [ACTION_BLOCK_SHAPE] = 1.5,
-    [ACTION_SWAP_XY] = 1.5,
+    [ACTION_SWAP_XY] = 0.7,
     [ACTION_READ_ONLY] = 0.7,
     [ACTION_VECTORIZE] = 2,
-    [ACTION_UNROLL] = 1.2,
+    [ACTION_UNROLL] = 0.8,
     [ACTION_COARSEN] = 2.5,
     [ACTION_SHARED_TILE] = 3,
     [ACTION_REGISTER_TILE] = 3.5,
@@ -47,7 +49,6 @@ static const double usefulness[NR_ACTIONS] = {
 static bool repeats_badly(enum action action)
 {
     switch (action) {
-    case ACTION_TUNE:
     case ACTION_BLOCK_SHAPE:
     case ACTION_SWAP_XY:
     case ACTION_READ_ONLY:
@@ -145,38 +146,62 @@ static double best_stake(const struct candidate *c, enum action action)
     return best;
 }
 
-/* Weights per move: what the findings ask for, each in proportion to what it could gain, blended
- * with general usefulness. Both parts are over the moves offered, and sum to 1. */
-static void weigh_moves(const struct candidate *c, double weights[NR_ACTIONS])
+/* A move that has just brought new parameters calls for their tuning. */
+static bool brings_parameters(enum action action)
 {
-    double asked[NR_ACTIONS] = {0}, sum_asked = 0, sum_useful = 0;
-    const struct explanation *e = &c->explanation;
+    return action == ACTION_SHARED_TILE || action == ACTION_REGISTER_TILE ||
+           action == ACTION_PARALLEL_REDUCE || action == ACTION_COARSEN ||
+           action == ACTION_PRIVATIZE;
+}
+
+/* What the findings ask for, each in proportion to what it could gain. */
+static double ask_findings(const struct explanation *e, double asked[NR_ACTIONS])
+{
+    double sum = 0;
 
     for (unsigned i = 0; i < e->nr_findings; i++) {
         double worth = fmin(fmax(log2(e->findings[i].max_gain), 0.05), 3);
 
         for (unsigned k = 0; k < e->findings[i].nr_weights; k++) {
-            asked[e->findings[i].weights[k].action] +=
-                worth * (double)e->findings[i].weights[k].weight;
+            double weight = worth * (double)e->findings[i].weights[k].weight;
+
+            asked[e->findings[i].weights[k].action] += weight;
+            sum += weight;
         }
     }
-    for (int a = 0; a < NR_ACTIONS; a++) {
-        double stake = best_stake(c, (enum action)a);
-        double again =
-            c->option.action == (enum action)a && repeats_badly((enum action)a) ? AGAIN : 1;
+    return sum;
+}
 
+/* Weights per move, summing to 1 over the moves offered: what the findings ask for, blended with
+ * general usefulness. When what they ask for most is not on offer, they decide less. */
+static void weigh_moves(const struct candidate *c, double weights[NR_ACTIONS])
+{
+    double asked[NR_ACTIONS] = {0}, sum_offered = 0, sum_useful = 0;
+    double sum_asked = ask_findings(&c->explanation, asked);
+
+    for (int a = 0; a < NR_ACTIONS; a++) {
+        double stake = best_stake(c, (enum action)a), fit = 1;
+
+        if (c->option.action == (enum action)a && repeats_badly((enum action)a)) {
+            fit = AGAIN;
+        } else if (a == ACTION_TUNE && brings_parameters(c->option.action)) {
+            fit = NEW_PARAMETERS;
+        }
         /* A tenth of the weight is left even where next to no time is at stake. */
-        stake = stake < 0 ? 0 : (0.1 + 0.9 * stake) * again;
-        asked[a] *= stake;
-        weights[a] = usefulness[a] * stake;
-        sum_asked += asked[a];
+        fit *= stake < 0 ? 0 : 0.1 + 0.9 * stake;
+        asked[a] *= fit;
+        weights[a] = usefulness[a] * fit;
+        sum_offered += asked[a];
         sum_useful += weights[a];
     }
-    double findings_share = sum_asked > 0 ? FINDINGS_SHARE : 0;
+    double share = 0;
 
+    if (sum_offered > 0) {
+        share = FINDINGS_SHARE * fmin(2 * sum_offered / sum_asked, 1);
+    }
     for (int a = 0; a < NR_ACTIONS; a++) {
-        weights[a] = (1 - findings_share) * weights[a] / sum_useful;
-        weights[a] += sum_asked > 0 ? findings_share * asked[a] / sum_asked : 0;
+        weights[a] = (1 - share) * weights[a] / sum_useful;
+        weights[a] += share > 0 ? share * asked[a] / sum_offered : 0;
     }
 }
 

@@ -30,8 +30,9 @@ struct tool_input {
     const struct counters *n;           /* the total */
     const struct launch_config *config; /* of the longest launch; NULL unknown */
     double roofline_share;              /* 0 unknown */
-    double memory_weight;               /* how much of the time goes with the memory path, 0..1 */
-    double compute_weight;              /* the same for issue and arithmetic */
+    double longest_share;    /* of the time, the longest launch's: launch metrics are that one's */
+    double memory_weight;    /* how much of the time goes with the memory path, 0..1 */
+    double compute_weight;   /* the same for issue and arithmetic */
     double unique_bytes;     /* of global memory, distinct; estimated when sampled; 0 unknown */
     double busiest_pipe_pct; /* of any pipe or memory level; 0 unknown */
 };

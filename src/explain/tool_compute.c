@@ -234,7 +234,7 @@ void examine_latency(const struct tool_input *in, struct finding_list *out)
     finding_cite(f, in, METRIC_OCCUPANCY_PCT);
     finding_cite(f, in, METRIC_ISSUE_PCT);
     finding_weigh(f, ACTION_COARSEN, 3);
-    finding_weigh(f, ACTION_UNROLL, 2.5);
+    finding_weigh(f, ACTION_UNROLL, 2);
     finding_weigh(f, ACTION_SHARED_TILE, 2);
     finding_weigh(f, ACTION_VECTORIZE, 2);
     finding_weigh(f, ACTION_REGISTER_TILE, 2);

@@ -23,6 +23,11 @@ static bool one_dimensional(const struct tool_input *in)
     return in->config && in->config->block[1] <= 1 && in->config->grid[1] <= 1;
 }
 
+static bool uses_shared(const struct tool_input *in)
+{
+    return has(in, METRIC_SHARED_LD_REQUESTS) && value(in, METRIC_SHARED_LD_REQUESTS) > 0;
+}
+
 /* Sectors over the fewest possible; over 1.2 is the trigger that others use, and two sectors too
  * many per request keeps misaligned rows and half-broadcasts out. */
 void examine_coalescing(const struct tool_input *in, struct finding_list *out)
@@ -66,8 +71,10 @@ void examine_coalescing(const struct tool_input *in, struct finding_list *out)
         finding_weigh(f, ACTION_VECTORIZE, 1);
         finding_weigh(f, ACTION_BLOCK_SHAPE, 0.5);
     } else {
-        finding_weigh(f, ACTION_SWAP_XY, 4);
+        /* In a tiled kernel the axes were chosen with care. */
+        finding_weigh(f, ACTION_SWAP_XY, uses_shared(in) ? 1 : 4);
         finding_weigh(f, ACTION_SHARED_TILE, 3);
+        finding_weigh(f, ACTION_VECTORIZE, uses_shared(in) ? 3 : 0.5);
         finding_weigh(f, ACTION_PARALLEL_REDUCE, 1);
         finding_weigh(f, ACTION_BLOCK_SHAPE, 0.5);
     }
@@ -170,8 +177,7 @@ void examine_reuse(const struct tool_input *in, struct finding_list *out)
     double moved =
         fmin(value(in, METRIC_GLOBAL_LD_BYTES), SECTOR_BYTES * value(in, METRIC_GLOBAL_LD_SECTORS));
     double unique = in->unique_bytes;
-    bool uses_shared =
-        has(in, METRIC_SHARED_LD_REQUESTS) && value(in, METRIC_SHARED_LD_REQUESTS) > 0;
+    bool tiled = uses_shared(in);
     const struct line_cost *line = worst_line(in, line_bytes);
     double times = unique > 0 ? moved / unique : 0;
 
@@ -188,17 +194,18 @@ void examine_reuse(const struct tool_input *in, struct finding_list *out)
         "%s bytes are loaded from global memory to use %s distinct ones, %.0f times each (%s). %s",
         count_text(moved).text, count_text(unique).text, times,
         from(in, METRIC_GLOBAL_UNIQUE_BYTES),
-        uses_shared ? "Reuse each tile for more outputs: a patch of outputs per thread in "
-                      "registers, or larger tiles."
-                    : "Stage tiles in shared memory and let each thread make several outputs, so "
-                      "that each byte fetched is used many times.");
+        tiled ? "Reuse each tile for more outputs: a patch of outputs per thread in "
+                "registers, or larger tiles."
+              : "Stage tiles in shared memory and let each thread make several outputs, so "
+                "that each byte fetched is used many times.");
     finding_cite(f, in, METRIC_GLOBAL_LD_BYTES);
     finding_cite(f, in, METRIC_GLOBAL_LD_SECTORS);
     finding_cite(f, in, METRIC_GLOBAL_UNIQUE_BYTES);
-    finding_weigh(f, ACTION_SHARED_TILE, uses_shared ? 2 : 5);
-    finding_weigh(f, ACTION_REGISTER_TILE, uses_shared ? 5 : 4);
+    /* A register tile is a shared tile and more, where the code allows one. */
+    finding_weigh(f, ACTION_REGISTER_TILE, 6);
+    finding_weigh(f, ACTION_SHARED_TILE, tiled ? 2 : 4);
     finding_weigh(f, ACTION_COARSEN, 2.5);
-    finding_weigh(f, ACTION_TUNE, uses_shared ? 1.5 : 0.5);
+    finding_weigh(f, ACTION_TUNE, tiled ? 2.5 : 0.5);
 }
 
 void examine_cache(const struct tool_input *in, struct finding_list *out)

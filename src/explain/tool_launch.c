@@ -47,7 +47,7 @@ void examine_occupancy(const struct tool_input *in, struct finding_list *out)
         return;
     }
     struct finding *f = finding_add(in, out, pct < 25 ? SEVERITY_CRITICAL : SEVERITY_WARNING, 0,
-        0.6 * waiting * (1 - pct / ENOUGH_OCCUPANCY_PCT));
+        0.6 * waiting * (1 - pct / ENOUGH_OCCUPANCY_PCT) * in->longest_share);
 
     if (!f) {
         return;
@@ -123,6 +123,15 @@ void examine_spills(const struct tool_input *in, struct finding_list *out)
     finding_cite(f, in, METRIC_REGISTERS);
 }
 
+/* "launch of f, the longest: " when there are several. */
+static const char *which_launch(const struct tool_input *in)
+{
+    if (in->c->profile.nr_launches < 2 || !in->config || !in->config->kernel) {
+        return "";
+    }
+    return arena_printf(in->c->arena, "the longest launch, %.40s: ", in->config->kernel);
+}
+
 void examine_tail(const struct tool_input *in, struct finding_list *out)
 {
     double waves = value(in, METRIC_WAVES);
@@ -131,8 +140,8 @@ void examine_tail(const struct tool_input *in, struct finding_list *out)
     if (waves <= 1 || idle < 0.1) {
         return;
     }
-    struct finding *f =
-        finding_add(in, out, idle > 0.3 ? SEVERITY_WARNING : SEVERITY_INFO, 0, idle);
+    struct finding *f = finding_add(
+        in, out, idle > 0.3 ? SEVERITY_WARNING : SEVERITY_INFO, 0, idle * in->longest_share);
 
     if (!f) {
         return;
@@ -158,23 +167,27 @@ void examine_few_blocks(const struct tool_input *in, struct finding_list *out)
     if (blocks <= 0 || blocks >= sms) {
         return;
     }
-    struct finding *f = finding_add(
-        in, out, blocks < sms / 2 ? SEVERITY_CRITICAL : SEVERITY_WARNING, 0, 1 - blocks / sms);
+    struct finding *f =
+        finding_add(in, out, blocks < sms / 2 ? SEVERITY_CRITICAL : SEVERITY_WARNING, 0,
+            (1 - blocks / sms) * in->longest_share);
 
     if (!f) {
         return;
     }
     finding_say(f,
-        "%.0f blocks of %.0f threads (%s) for %.0f SMs: %.0f SMs have nothing to do. Use smaller "
+        "%s%.0f block%s of %.0f thread%s (%s) for %.0f SMs: %.0f SMs have nothing to do. Use "
+        "smaller "
         "blocks, or split the work of a thread over more threads: one block per row, or a long "
         "loop over several blocks.",
-        blocks, threads, from(in, METRIC_GRID_BLOCKS), sms, sms - blocks);
+        which_launch(in), blocks, blocks == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
+        from(in, METRIC_GRID_BLOCKS), sms, sms - blocks);
     finding_cite(f, in, METRIC_GRID_BLOCKS);
     finding_cite(f, in, METRIC_BLOCK_THREADS);
     finding_weigh(f, ACTION_PARALLEL_REDUCE, 4);
     finding_weigh(f, ACTION_SPLIT_WORK, 4);
     finding_weigh(f, ACTION_BLOCK_SHAPE, threads > 64 ? 3 : 0.5);
     finding_weigh(f, ACTION_TUNE, threads > 64 ? 2 : 0.5);
+    finding_weigh(f, ACTION_SHUFFLE_REDUCE, threads < 32 ? 5 : 0);
 }
 
 /* Time between launches against the time of all. */
