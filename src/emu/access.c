@@ -211,6 +211,7 @@ static bool tell_access(struct worker *k, const struct warp *w, const struct spo
         .is_atomic = s->atomic,
         .bytes = s->bytes,
         .address = s->address,
+        .file = w->file,
         .sectors = shape.sectors,
         .lines = shape.lines,
         .wavefronts = shape.wavefronts};

@@ -57,6 +57,7 @@ struct emu_access {
     unsigned bytes;           /* per lane */
     const uint64_t *address;  /* 32; GLOBAL, CONST: addresses. SHARED: bytes from the start of the
                                  block's shared memory. LOCAL: bytes within the thread's own */
+    const uint8_t *file;      /* the warp's registers: what a store is about to write */
     /* as counted, only when the launch counts or the block is traced, else 0 */
     unsigned sectors,
         lines;           /* distinct 32-byte sectors, 128-byte lines (global, local as laid out) */
@@ -94,7 +95,7 @@ struct emu_listener_class {
     void (*finish)(struct emu_listener *listener, struct emu_result *result);
 };
 
-/* races.c, uninit.c: made when launch->find_races, find_uninit. Until they exist, NULL. */
+/* races.c, uninit.c: made when launch->find_races, find_uninit. */
 const struct emu_listener_class *emu_races_class(void);
 const struct emu_listener_class *emu_uninit_class(void);
 

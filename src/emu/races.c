@@ -1,0 +1,450 @@
+/* Owns the search for races: two threads, one byte, nothing that orders them, and one of them
+ * writes without being atomic.
+ *
+ * Shared memory, between warps of a block: each cell remembers its last write and two readers; each
+ * warp has a vector clock that barriers join (Flanagan and Freund, "FastTrack", PLDI 2009, with
+ * warps for threads). Within a warp: lanes that write different values to one place in one
+ * instruction. What the lanes of a warp do in different instructions counts as ordered.
+ *
+ * Global memory, between blocks of a launch: each cell remembers the lowest block that wrote it and
+ * the two lowest that touched it; what is reported depends on who touched what only, not on the
+ * order or the worker. Kernels that order blocks themselves, by fences and atomics (the last block
+ * sums up), are believed: once a block has done an atomic, what it touches is not held against it.
+ * The same goes for locks in shared memory. Missing waits for cp.async are not seen: copies happen
+ * at once. */
+#include "emu/shadow.h"
+#include "emu/where.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_WARPS = 32 };
+
+/* Shared cells' tags: the warp's clock, then warp, lane, pc and whether the access was strong
+ * (atomic or volatile, acquire and the like). */
+enum { TAG_PC_BITS = 21, TAG_WHO_SHIFT = TAG_PC_BITS + 1 + 5, TAG_LANE_SHIFT = TAG_PC_BITS + 1 };
+
+struct races {
+    struct emu_listener base;
+    const struct emu_run *run;
+    struct emu_block block;
+    uint8_t *strong; /* per pc: atomic, volatile, or with memory ordering */
+    bool fences_block, fences_chip, arrives;
+    /* shared memory of the running block */
+    unsigned cell_shift;
+    size_t nr_cells;
+    uint64_t *write, *read1, *read2;
+    uint32_t clock[MAX_WARPS][MAX_WARPS]; /* [w][o]: what w knows of o; [w][w]: its own */
+    uint64_t floor[MAX_WARPS];            /* tags below are ordered before all that w does */
+    bool trusted[MAX_WARPS];              /* did something strong since the last barrier */
+    /* global memory of the launch */
+    struct shadow shadow;
+    bool block_trusted;
+};
+
+/* ---- what the kernel is made of ---- */
+
+static void look_at_program(struct races *r)
+{
+    const struct program *program = r->run->program;
+
+    for (uint32_t pc = 0; pc < program->nr_insts; pc++) {
+        const struct ptx_inst *ptx = program->info[pc].ptx;
+        if (!ptx)
+            continue;
+        const bool orders = ptx->sem >= PTX_SEM_ACQUIRE || ptx->op == PTX_OP_MEMBAR ||
+                            (ptx->op == PTX_OP_FENCE && ptx->sub == PTX_SUB_NONE);
+        r->strong[pc] =
+            program->info[pc].is_atomic || ptx->volatile_ || ptx->sem >= PTX_SEM_RELAXED;
+        r->fences_block |= orders;
+        r->fences_chip |= orders && ptx->scope != PTX_SCOPE_CTA;
+        r->arrives |=
+            program->insts[pc].kind == INST_BARRIER && program->insts[pc].sub == PTX_SUB_ARRIVE;
+    }
+}
+
+static struct emu_listener *create(const struct emu_run *run)
+{
+    struct races *r = xcalloc(1, sizeof(*r));
+    const unsigned bytes = shadow_cell_bytes(run->program, PTX_SHARED);
+
+    r->run = run;
+    r->strong = xcalloc(run->program->nr_insts, 1);
+    look_at_program(r);
+    r->cell_shift = bytes == 1 ? 0 : bytes == 2 ? 1 : 2;
+    r->nr_cells = (run->shared_bytes >> r->cell_shift) + 1;
+    r->write = xcalloc(3 * r->nr_cells, sizeof(*r->write));
+    r->read1 = r->write + r->nr_cells;
+    r->read2 = r->read1 + r->nr_cells;
+    shadow_init(&r->shadow, run);
+    return &r->base;
+}
+
+static void destroy(struct emu_listener *listener)
+{
+    struct races *r = (struct races *)listener;
+
+    shadow_finish(&r->shadow);
+    free(r->write);
+    free(r->strong);
+    free(r);
+}
+
+/* ---- order between warps ---- */
+
+static void set_floor(struct races *r, unsigned warp)
+{
+    uint32_t low = UINT32_MAX;
+
+    for (unsigned o = 0; o < r->run->nr_warps; o++) {
+        if (o != warp && r->clock[warp][o] < low)
+            low = r->clock[warp][o];
+    }
+    r->floor[warp] = low == UINT32_MAX ? UINT64_MAX : (uint64_t)(low + 1) << 32;
+}
+
+static void block_begin(struct emu_listener *listener, const struct emu_block *block)
+{
+    struct races *r = (struct races *)listener;
+
+    r->base.wants_access = r->run->nr_blocks < UINT32_MAX;
+    r->block = *block;
+    r->block_trusted = false;
+    memset(r->write, 0, 3 * r->nr_cells * sizeof(*r->write));
+    memset(r->clock, 0, sizeof(r->clock));
+    memset(r->trusted, 0, sizeof(r->trusted));
+    for (unsigned w = 0; w < r->run->nr_warps; w++) {
+        r->clock[w][w] = 1;
+        set_floor(r, w);
+    }
+}
+
+/* Barriers without a count are for all threads, those that have exited included. Of the warps that
+ * bar.arrive and go on, the event does not tell: then the barrier counts for all. */
+static void barrier(struct emu_listener *listener, const struct emu_barrier *event)
+{
+    struct races *r = (struct races *)listener;
+    const bool all = r->arrives || r->run->program->insts[event->pc].b == NO_ROW;
+    uint32_t joined[MAX_WARPS] = {0};
+
+    for (unsigned w = 0; w < r->run->nr_warps; w++) {
+        for (unsigned o = 0; (all || event->lanes[w]) && o < r->run->nr_warps; o++)
+            joined[o] = r->clock[w][o] > joined[o] ? r->clock[w][o] : joined[o];
+    }
+    for (unsigned w = 0; w < r->run->nr_warps; w++) {
+        if (!all && !event->lanes[w])
+            continue;
+        memcpy(r->clock[w], joined, sizeof(joined));
+        r->clock[w][w]++;
+        r->trusted[w] = false;
+        set_floor(r, w);
+    }
+}
+
+static unsigned tag_warp(uint64_t tag)
+{
+    return (unsigned)(tag >> TAG_WHO_SHIFT) & 31;
+}
+
+static bool is_strong(uint64_t tag)
+{
+    return tag & 1;
+}
+
+/* Did what the tag tells of happen at the same time as what `warp` does now? */
+static bool concurrent(const struct races *r, unsigned warp, uint64_t tag)
+{
+    const unsigned other = tag_warp(tag);
+
+    return tag >= r->floor[warp] && other != warp && (uint32_t)(tag >> 32) > r->clock[warp][other];
+}
+
+/* ---- shared memory ---- */
+
+static bool report_shared(const struct races *r, const struct emu_access *access, unsigned lane,
+    uint64_t cell, uint64_t tag, struct emu_fault *fault)
+{
+    const uint32_t pc = (uint32_t)(tag >> 1) & ((1u << TAG_PC_BITS) - 1);
+    const unsigned other = tag_warp(tag) * WARP_LANES + ((unsigned)(tag >> TAG_LANE_SHIFT) & 31);
+    char mine[WHERE_BYTES], theirs[WHERE_BYTES], place[WHERE_BYTES];
+
+    where_thread(r->run, r->block.index, access->warp * WARP_LANES + lane, mine);
+    where_thread(r->run, r->block.index, other, theirs);
+    where_shared(r->run, cell << r->cell_shift, place);
+    *strstr(mine, " of block") = '\0';
+    fault->verdict = VERDICT_RACE;
+    snprintf(fault->text, sizeof(fault->text),
+        "race on %s: %s by %s (line %u) and %s by %s (line %u), no barrier between them", place,
+        where_verb(r->run, access->pc, PTX_SHARED), mine, r->run->program->info[access->pc].line,
+        where_verb(r->run, pc, PTX_SHARED), theirs, r->run->program->info[pc].line);
+    return false;
+}
+
+/* What the tags of one cell say against an access; 0 nothing. */
+static uint64_t conflict(
+    const struct races *r, const struct emu_access *access, size_t cell, bool strong)
+{
+    const unsigned warp = access->warp;
+    const uint64_t write = r->write[cell];
+
+    if (concurrent(r, warp, write) && (!is_strong(write) || (access->is_write && !strong)))
+        return write;
+    if (!access->is_write || strong)
+        return 0;
+    if (concurrent(r, warp, r->read1[cell]))
+        return r->read1[cell];
+    return concurrent(r, warp, r->read2[cell]) ? r->read2[cell] : 0;
+}
+
+static void remember(struct races *r, const struct emu_access *access, size_t cell, uint64_t tag)
+{
+    if (access->is_write) {
+        const uint64_t last = r->write[cell];
+        /* an atomic right after the warp's own plain write does not make that one harmless */
+        if (!is_strong(tag) || is_strong(last) || (last ^ tag) >> TAG_WHO_SHIFT)
+            r->write[cell] = tag;
+    } else if (!concurrent(r, access->warp, r->read1[cell])) {
+        r->read1[cell] = tag;
+    } else if (!concurrent(r, access->warp, r->read2[cell])) {
+        r->read2[cell] = tag;
+    }
+}
+
+/* Reads of cells that nobody has written since the warp's last barrier, and of which it, or two
+ * others, are known to read: most of them. */
+static bool nothing_new(const struct races *r, unsigned warp, size_t cell, size_t nr, uint64_t tag)
+{
+    const uint64_t floor = r->floor[warp];
+    uint64_t news = 0;
+
+    for (size_t c = cell; c < cell + nr; c++) {
+        const bool known = ((r->read1[c] ^ tag) >> TAG_WHO_SHIFT) == 0 || r->read2[c] >= floor;
+        news |=
+            (uint64_t)(r->write[c] >= floor) | (uint64_t)(r->read1[c] < floor) | (uint64_t)!known;
+    }
+    return !news;
+}
+
+static bool access_shared(struct races *r, const struct emu_access *access, struct emu_fault *fault)
+{
+    const bool strong = r->strong[access->pc];
+    const unsigned warp = access->warp;
+    const uint64_t now = (uint64_t)r->clock[warp][warp] << 32 | (uint64_t)warp << TAG_WHO_SHIFT |
+                         (uint64_t)access->pc << 1 | strong;
+    const size_t nr = access->bytes >> r->cell_shift ? access->bytes >> r->cell_shift : 1;
+    uint64_t before = UINT64_MAX;
+
+    if (strong && r->fences_block)
+        r->trusted[warp] = true;
+    if (r->trusted[warp])
+        return true;
+    for (uint32_t mask = access->mask; mask; mask &= mask - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(mask);
+        const size_t cell = access->address[lane] >> r->cell_shift;
+        const uint64_t tag = now | (uint64_t)lane << TAG_LANE_SHIFT;
+        if (access->address[lane] == before)
+            continue;
+        before = access->address[lane];
+        if (!access->is_write && nothing_new(r, warp, cell, nr, tag))
+            continue;
+        for (size_t c = cell; c < cell + nr; c++) {
+            const uint64_t against = conflict(r, access, c, strong);
+            if (against)
+                return report_shared(r, access, lane, c, against, fault);
+            remember(r, access, c, tag);
+        }
+    }
+    return true;
+}
+
+/* ---- lanes of one instruction ---- */
+
+static uint64_t value_of(
+    const struct races *r, const struct emu_access *access, unsigned lane, unsigned element)
+{
+    const struct inst *in = &r->run->program->insts[access->pc];
+    const unsigned stride = in->reg_bytes == 8 ? 8 : 4;
+    uint64_t value = 0;
+
+    memcpy(&value, access->file + in->rows[element] + (size_t)lane * stride, stride);
+    return in->elem_bytes < 8 ? value & ((UINT64_C(1) << 8 * in->elem_bytes) - 1) : value;
+}
+
+static bool same_values(
+    const struct races *r, const struct emu_access *access, unsigned a, unsigned b)
+{
+    for (unsigned e = 0; e < r->run->program->insts[access->pc].vec; e++) {
+        if (value_of(r, access, a, e) != value_of(r, access, b, e))
+            return false;
+    }
+    return true;
+}
+
+static bool rising(const struct emu_access *access)
+{
+    uint64_t before = 0;
+    bool first = true;
+
+    for (uint32_t mask = access->mask; mask; mask &= mask - 1) {
+        const uint64_t address = access->address[__builtin_ctz(mask)];
+        if (!first && address <= before)
+            return false;
+        before = address;
+        first = false;
+    }
+    return true;
+}
+
+/* Aligned accesses of one size overlap only where they are equal. */
+static bool check_lanes(
+    const struct races *r, const struct emu_access *access, struct emu_fault *fault)
+{
+    char mine[WHERE_BYTES], theirs[WHERE_BYTES];
+
+    if (r->run->program->insts[access->pc].kind != INST_STORE || rising(access))
+        return true;
+    for (uint32_t m = access->mask; m; m &= m - 1) {
+        const unsigned a = (unsigned)__builtin_ctz(m);
+        for (uint32_t n = m & (m - 1); n; n &= n - 1) {
+            const unsigned b = (unsigned)__builtin_ctz(n);
+            if (access->address[a] != access->address[b] || same_values(r, access, a, b))
+                continue;
+            where_thread(r->run, r->block.index, access->warp * WARP_LANES + a, mine);
+            where_thread(r->run, r->block.index, access->warp * WARP_LANES + b, theirs);
+            *strstr(mine, " of block") = '\0';
+            fault->verdict = VERDICT_RACE;
+            snprintf(fault->text, sizeof(fault->text),
+                "race: %s and %s write different values to one place of %s memory in one "
+                "instruction (line %u)",
+                mine, theirs, access->space == PTX_SHARED ? "shared" : "global",
+                r->run->program->info[access->pc].line);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- global memory ---- */
+
+/* tag[0]: the lowest block that wrote; tag[1], tag[2]: the two lowest that touched it */
+static void touch(struct shadow_cell *cell, uint64_t tag, enum shadow_how how)
+{
+    const uint64_t block = shadow_block(tag);
+
+    if (how == SHADOW_WRITE && (!cell->tag[0] || block < shadow_block(cell->tag[0])))
+        cell->tag[0] = tag;
+    shadow_keep_two(&cell->tag[1], &cell->tag[2], tag);
+}
+
+static void join(struct shadow_cell *into, const struct shadow_cell *from)
+{
+    if (from->tag[0] && (!into->tag[0] || shadow_block(from->tag[0]) < shadow_block(into->tag[0])))
+        into->tag[0] = from->tag[0];
+    shadow_keep_two(&into->tag[1], &into->tag[2], from->tag[1]);
+    shadow_keep_two(&into->tag[1], &into->tag[2], from->tag[2]);
+}
+
+static bool on_access(
+    struct emu_listener *listener, const struct emu_access *access, struct emu_fault *fault)
+{
+    struct races *r = (struct races *)listener;
+    const bool strong = r->strong[access->pc];
+
+    if (access->space != PTX_SHARED && access->space != PTX_GLOBAL)
+        return true;
+    if (access->is_write && !strong && !check_lanes(r, access, fault))
+        return false;
+    if (access->space == PTX_SHARED)
+        return r->run->nr_warps == 1 || access_shared(r, access, fault);
+    if (strong && r->fences_chip)
+        r->block_trusted = true;
+    if (!r->block_trusted && r->run->nr_blocks > 1)
+        shadow_access(&r->shadow, r->block.index, access,
+            strong             ? SHADOW_ATOMIC
+            : access->is_write ? SHADOW_WRITE
+                               : SHADOW_READ,
+            touch);
+    return true;
+}
+
+static void merge(struct emu_listener *into, struct emu_listener *from)
+{
+    shadow_merge(&((struct races *)into)->shadow, &((struct races *)from)->shadow, join);
+}
+
+/* The pair that a cell tells of: the lowest writer, and the lowest other block. */
+struct pair {
+    uint64_t writer, other;
+    const struct shadow_buffer *buffer;
+    uint64_t offset;
+};
+
+static void consider(struct pair *best, const struct shadow_cell *cell,
+    const struct shadow_buffer *buffer, uint64_t offset)
+{
+    const uint64_t writer = cell->tag[0];
+    const uint64_t other =
+        shadow_block(cell->tag[1]) == shadow_block(writer) ? cell->tag[2] : cell->tag[1];
+    const uint64_t w = shadow_block(writer), o = shadow_block(other);
+
+    if (!writer || !other)
+        return;
+    if (best->writer) {
+        const uint64_t bw = shadow_block(best->writer), bo = shadow_block(best->other);
+        const uint64_t low = w < o ? w : o, high = w < o ? o : w;
+        const uint64_t best_low = bw < bo ? bw : bo, best_high = bw < bo ? bo : bw;
+        if (low > best_low || (low == best_low && high >= best_high))
+            return;
+    }
+    *best = (struct pair){.writer = writer, .other = other, .buffer = buffer, .offset = offset};
+}
+
+static void finish(struct emu_listener *listener, struct emu_result *result)
+{
+    struct races *r = (struct races *)listener;
+    char writer[WHERE_BYTES], other[WHERE_BYTES];
+    struct pair best = {0};
+
+    for (size_t i = 0; i < r->shadow.nr; i++) {
+        const struct shadow_buffer *buffer = &r->shadow.buffers[i];
+        for (uint64_t s = 0; buffer->sectors && s < buffer->nr_sectors; s++) {
+            const struct shadow_sector *sector = &buffer->sectors[s];
+            if (!sector->fine) {
+                consider(&best, &sector->all, buffer, s * SHADOW_SECTOR_BYTES);
+                continue;
+            }
+            for (unsigned c = 0; c < r->shadow.nr_cells; c++)
+                consider(&best, &sector->fine[c], buffer,
+                    s * SHADOW_SECTOR_BYTES + (uint64_t)c * r->shadow.cell_bytes);
+        }
+    }
+    if (!best.writer || result->verdict != VERDICT_OK)
+        return;
+    where_thread(r->run, shadow_block(best.writer) - 1, shadow_thread(best.writer), writer);
+    where_thread(r->run, shadow_block(best.other) - 1, shadow_thread(best.other), other);
+    result->verdict = VERDICT_RACE;
+    result->line = r->run->program->info[shadow_pc(best.writer)].line;
+    snprintf(result->text, sizeof(result->text),
+        "race on byte %" PRIu64 " of %s: write by %s (line %u) and %s by %s (line %u), nothing "
+        "orders the blocks of one launch",
+        best.offset, best.buffer->buffer->name, writer, result->line,
+        where_verb(r->run, shadow_pc(best.other), PTX_GLOBAL), other,
+        r->run->program->info[shadow_pc(best.other)].line);
+}
+
+const struct emu_listener_class *emu_races_class(void)
+{
+    static const struct emu_listener_class class = {.name = "races",
+        .create = create,
+        .destroy = destroy,
+        .merge = merge,
+        .block_begin = block_begin,
+        .access = on_access,
+        .barrier = barrier,
+        .finish = finish};
+    return &class;
+}

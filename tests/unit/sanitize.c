@@ -1,0 +1,301 @@
+/* Owns the tests of what finds races and uninitialised reads: tiny kernels, written by hand, of
+ * which the answer is known. */
+#include "emu/emu.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Each thread's number in the block %r1, block %r2, number in the grid %r4; address of its word in
+ * tile %r7, in a %rd4, in b %rd5; bytes of its word %r5. */
+static const char before[] =
+    ".version 9.0\n.target sm_90a\n.address_size 64\n"
+    ".visible .entry k(.param .u64 a, .param .u64 b) {\n"
+    ".reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<30>; .reg .b64 %rd<20>; .reg .f32 %f<9>;\n"
+    ".shared .align 4 .b8 _ZZ1kPfS_E4tile[1024]; .local .align 4 .b8 depot[16];\n"
+    ".loc 1 1 0\n"
+    "ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b];\n"
+    "mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x;\n"
+    "mad.lo.s32 %r4, %r2, %r3, %r1; shl.b32 %r5, %r1, 2; mov.u32 %r6, _ZZ1kPfS_E4tile;\n"
+    "add.s32 %r7, %r6, %r5; mul.wide.s32 %rd3, %r4, 4; add.s64 %rd4, %rd1, %rd3;\n"
+    "add.s64 %rd5, %rd2, %rd3; mov.f32 %f1, 0f3F800000;\n";
+
+struct bench {
+    struct emu *emu;
+    uint64_t a, b; /* 4096 words each */
+    struct err err;
+    struct arena *arena;
+};
+
+enum { BUFFER_BYTES = 16384 };
+
+static void bench_init(struct bench *bench, unsigned nr_threads)
+{
+    bench->emu = emu_create(chip_default(), nr_threads);
+    bench->a = emu_alloc(bench->emu, BUFFER_BYTES, "a", &bench->err);
+    bench->b = emu_alloc(bench->emu, BUFFER_BYTES, "b", &bench->err);
+    bench->arena = arena_create();
+    assert_true(bench->a && bench->b);
+    assert_true(emu_fill(bench->emu, bench->a, 0, BUFFER_BYTES, true, &bench->err));
+}
+
+static void bench_finish(struct bench *bench)
+{
+    emu_destroy(bench->emu);
+    arena_destroy(bench->arena);
+}
+
+/* b starts uninitialised, a as zeros. */
+static struct emu_result launch(
+    struct bench *bench, const char *body, uint32_t grid, uint32_t block, bool races, bool uninit)
+{
+    struct emu_result result;
+    struct emu_module *module;
+    struct str ptx = {0};
+    const uint64_t params[2] = {bench->a, bench->b};
+    const struct emu_launch how = {.kernel = "k",
+        .grid = {grid, 1, 1},
+        .block = {block, 1, 1},
+        .params = params,
+        .params_bytes = sizeof(params),
+        .find_races = races,
+        .find_uninit = uninit};
+
+    str_add(&ptx, before);
+    str_add(&ptx, body);
+    str_add(&ptx, "}\n");
+    if (!emu_load(bench->emu, ptx.text, ptx.len, &module, &result, &bench->err) || !module)
+        fail_msg("%s", result.text);
+    assert_true(emu_launch(bench->emu, module, &how, bench->arena, &result, &bench->err));
+    emu_unload(bench->emu, module);
+    str_finish(&ptx);
+    return result;
+}
+
+/* The same verdict, line and words with 1, 2 and 3 host threads. */
+static struct emu_result run(
+    const char *body, uint32_t grid, uint32_t block, bool races, bool uninit)
+{
+    struct emu_result first = {0};
+
+    for (unsigned nr = 1; nr <= 3; nr++) {
+        struct bench bench;
+        struct emu_result result;
+        bench_init(&bench, nr);
+        result = launch(&bench, body, grid, block, races, uninit);
+        bench_finish(&bench);
+        if (nr == 1)
+            first = result;
+        assert_int_equal(result.verdict, first.verdict);
+        assert_int_equal(result.line, first.line);
+        assert_string_equal(result.text, first.text);
+    }
+    return first;
+}
+
+static void assert_clean(struct emu_result result)
+{
+    if (result.verdict != VERDICT_OK)
+        fail_msg("%s", result.text);
+}
+
+static void assert_says(
+    struct emu_result result, enum verdict verdict, unsigned line, const char *text)
+{
+    if (result.verdict != verdict || result.line != line || !strstr(result.text, text))
+        fail_msg("verdict %d, line %u: %s", result.verdict, result.line, result.text);
+}
+
+static struct emu_result races(const char *body, uint32_t grid, uint32_t block)
+{
+    return run(body, grid, block, true, false);
+}
+
+static struct emu_result uninit(const char *body, uint32_t grid, uint32_t block)
+{
+    return run(body, grid, block, false, true);
+}
+
+#define STORE_OWN ".loc 1 10 0\nst.shared.f32 [%r7], %f1;\n"
+#define LOAD_MIRRORED                                                                              \
+    ".loc 1 12 0\nsub.s32 %r8, 1020, %r5; add.s32 %r8, %r6, %r8; ld.shared.f32 %f2, [%r8];\n"
+#define SYNC ".loc 1 11 0\nbar.sync 0;\n"
+#define STORE_RESULT ".loc 1 13 0\nst.global.f32 [%rd5], %f2; ret;\n"
+
+static void test_missing_barrier(void **state)
+{
+    /* warp 3 reads what warp 4 has yet to write: seen when warp 4 writes */
+    assert_says(races(STORE_OWN LOAD_MIRRORED STORE_RESULT, 2, 256), VERDICT_RACE, 10,
+        "byte 512 of tile (shared memory): write by thread (128,0,0) (line 10) and read by thread "
+        "(127,0,0) of block (0,0,0) (line 12)");
+    assert_clean(races(STORE_OWN SYNC LOAD_MIRRORED STORE_RESULT, 2, 256));
+    /* a second round overwrites before all have read */
+    assert_says(
+        races(STORE_OWN SYNC LOAD_MIRRORED ".loc 1 20 0\nst.shared.f32 [%r7], %f2;\n" STORE_RESULT,
+            1, 256),
+        VERDICT_RACE, 12,
+        "byte 1020 of tile (shared memory): read by thread (0,0,0) (line 12) and "
+        "write by thread (255,0,0) of block (0,0,0) (line 20)");
+    /* one warp is in step with itself */
+    assert_clean(races(STORE_OWN "xor.b32 %r9, %r5, 4; add.s32 %r9, %r6, %r9; ld.shared.f32 %f2, "
+                                 "[%r9];\n" STORE_RESULT,
+        2, 32));
+}
+
+#define REDUCE(sync)                                                                               \
+    STORE_OWN "mov.u32 %r9, 512;\nLOOP: " sync "setp.ge.u32 %p1, %r5, %r9; @%p1 bra SKIP;\n"       \
+              ".loc 1 30 0\nadd.s32 %r10, %r7, %r9; ld.shared.f32 %f2, [%r10]; "                   \
+              "ld.shared.f32 %f3, [%r7]; add.f32 %f3, %f3, %f2;\n"                                 \
+              ".loc 1 31 0\nst.shared.f32 [%r7], %f3;\n"                                           \
+              "SKIP: shr.u32 %r9, %r9, 1; setp.gt.u32 %p2, %r9, 2; @%p2 bra LOOP;\n"               \
+              "setp.ne.s32 %p3, %r1, 0; @%p3 bra END; st.global.f32 [%rd5], %f3;\nEND: ret;\n"
+
+static void test_reduction(void **state)
+{
+    assert_clean(run(REDUCE("bar.sync 0;\n"), 3, 256, true, true));
+    /* Without barriers: warp 0 adds tile[128] before warp 4 writes it. */
+    assert_says(races(REDUCE(""), 3, 256), VERDICT_RACE, 10, "(line 30)");
+}
+
+static void test_atomics(void **state)
+{
+    assert_clean(
+        races("mov.u32 %r9, 1; st.shared.u32 [%r7], 0; bar.sync 0; .loc 1 40 0\n"
+              "red.shared.add.u32 [%r6], %r9; atom.global.add.u32 %r10, [%rd1], %r9; ret;\n",
+            4, 256));
+    /* the first thread clears the counter without a barrier */
+    assert_says(races("mov.u32 %r9, 1; setp.ne.s32 %p1, %r1, 0; .loc 1 41 0\n"
+                      "@%p1 bra A; st.shared.u32 [%r6], 0;\nA: .loc 1 42 0\n"
+                      "red.shared.add.u32 [%r6], %r9; ret;\n",
+                    1, 64),
+        VERDICT_RACE, 42, "write by thread (0,0,0) of block (0,0,0) (line 41)");
+}
+
+static void test_named_barriers(void **state)
+{
+    /* warps 0, 1 and warps 2, 3 meet in pairs; each reads its partner's words */
+    static const char pairs[] = STORE_OWN "shr.u32 %r9, %r1, 6; bar.sync %r9, 64;\n"
+                                          "xor.b32 %r10, %r5, 128; add.s32 %r10, %r6, %r10; "
+                                          ".loc 1 50 0\nld.shared.f32 %f2, [%r10];\n" STORE_RESULT;
+    /* each reads the other pair's words */
+    static const char across[] = STORE_OWN "shr.u32 %r9, %r1, 6; bar.sync %r9, 64;\n"
+                                           "xor.b32 %r10, %r5, 256; add.s32 %r10, %r6, %r10; "
+                                           ".loc 1 51 0\nld.shared.f32 %f2, [%r10];\n" STORE_RESULT;
+
+    assert_clean(races(pairs, 2, 128));
+    assert_int_equal(races(across, 2, 128).verdict, VERDICT_RACE);
+}
+
+static void test_lanes_of_one_instruction(void **state)
+{
+    assert_says(races(".loc 1 60 0\nst.shared.u32 [%r6], %r1; ret;\n", 1, 32), VERDICT_RACE, 60,
+        "thread (0,0,0) and thread (1,0,0) of block (0,0,0) write different values");
+    assert_clean(races("st.shared.u32 [%r6], %r3; ret;\n", 1, 32));
+}
+
+static void test_blocks(void **state)
+{
+    /* thread 5 of each block writes a[0] */
+    assert_says(races("setp.ne.s32 %p1, %r1, 5; @%p1 ret; .loc 1 70 0\n"
+                      "st.global.u32 [%rd1], %r2; ret;\n",
+                    6, 64),
+        VERDICT_RACE, 70,
+        "byte 0 of a: write by thread (5,0,0) of block (0,0,0) (line 70) and write by thread "
+        "(5,0,0) of block (1,0,0) (line 70)");
+    assert_clean(races("red.global.add.u32 [%rd1], %r2; ret;\n", 6, 64));
+    assert_clean(races("ld.global.u32 %r9, [%rd1]; st.global.u32 [%rd5], %r9; ret;\n", 6, 64));
+    /* in place: a[i] = a[i + 1]; only the last thread of a block reads another block's word */
+    assert_says(races(".loc 1 71 0\nld.global.f32 %f2, [%rd4+4];\n.loc 1 72 0\n"
+                      "st.global.f32 [%rd4], %f2; ret;\n",
+                    6, 64),
+        VERDICT_RACE, 72,
+        "byte 256 of a: write by thread (0,0,0) of block (1,0,0) (line 72) and read by thread "
+        "(63,0,0) of block (0,0,0) (line 71)");
+    /* neighbouring halves of one word are different bytes */
+    assert_clean(
+        races("mul.wide.s32 %rd6, %r4, 2; add.s64 %rd6, %rd1, %rd6; cvt.u16.u32 %h1, %r4;\n"
+              "st.global.u16 [%rd6], %h1; ret;\n",
+            6, 33));
+}
+
+static void test_last_block_sums_up(void **state)
+{
+    assert_clean(races(
+        "setp.ne.s32 %p1, %r1, 0; @%p1 ret;\n"
+        "mul.wide.s32 %rd6, %r2, 4; add.s64 %rd6, %rd2, %rd6; st.global.f32 [%rd6], %f1;\n"
+        "membar.gl; atom.global.inc.u32 %r9, [%rd1], 1000; setp.ne.s32 %p2, %r9, 5; @%p2 ret;\n"
+        "membar.gl; ld.global.f32 %f2, [%rd2]; ld.global.f32 %f3, [%rd2+16];\n"
+        "add.f32 %f2, %f2, %f3; st.global.f32 [%rd1+64], %f2; ret;\n",
+        6, 64));
+}
+
+static void test_uninitialised_global(void **state)
+{
+    struct bench bench;
+
+    assert_says(uninit(".loc 1 80 0\nld.global.f32 %f2, [%rd5];\n" STORE_RESULT, 3, 64),
+        VERDICT_FAULT, 80,
+        "read of byte 0 of b, which nothing wrote before, by thread (0,0,0) of block (0,0,0)");
+    assert_says(uninit(".loc 1 81 0\nred.global.add.f32 [%rd2+12], %f1; ret;\n", 3, 64),
+        VERDICT_FAULT, 81, "atomic of byte 12 of b");
+    assert_clean(
+        uninit("st.global.f32 [%rd5], %f1; ld.global.f32 %f2, [%rd5]; st.global.f32 [%rd4], "
+               "%f2; ret;\n",
+            3, 64));
+    assert_clean(uninit("ld.global.f32 %f2, [%rd4]; st.global.f32 [%rd5], %f2; ret;\n", 3, 64));
+
+    /* what one launch wrote, the next may read; the word behind it, not */
+    bench_init(&bench, 2);
+    assert_clean(launch(&bench, "st.global.f32 [%rd5], %f1; ret;\n", 2, 33, false, true));
+    assert_clean(launch(&bench, "ld.global.f32 %f2, [%rd5]; st.global.f32 [%rd4], %f2; ret;\n", 1,
+        66, false, true));
+    assert_says(
+        launch(&bench, ".loc 1 83 0\nld.global.f32 %f2, [%rd5]; st.global.f32 [%rd4], %f2; ret;\n",
+            1, 67, false, true),
+        VERDICT_FAULT, 83, "byte 264 of b, which nothing wrote before, by thread (66,0,0)");
+    bench_finish(&bench);
+}
+
+static void test_uninitialised_inside(void **state)
+{
+    /* 64 threads write, all read 64 words further on */
+    assert_says(
+        uninit(STORE_OWN SYNC ".loc 1 90 0\nld.shared.f32 %f2, [%r7+256];\n" STORE_RESULT, 2, 64),
+        VERDICT_FAULT, 90, "read of byte 256 of tile (shared memory)");
+    assert_says(uninit("mov.u64 %rd6, depot; st.local.f32 [%rd6], %f1; .loc 1 91 0\n"
+                       "ld.local.v2.f32 {%f2, %f3}, [%rd6];\n" STORE_RESULT,
+                    2, 64),
+        VERDICT_FAULT, 91, "byte 0 of local memory");
+    assert_clean(uninit(
+        "mov.u64 %rd6, depot; st.local.f32 [%rd6], %f1; ld.local.f32 %f2, [%rd6];\n" STORE_RESULT,
+        2, 64));
+    /* both searches on: the missing barrier is the cause to name */
+    assert_int_equal(
+        run(STORE_OWN LOAD_MIRRORED STORE_RESULT, 2, 256, true, true).verdict, VERDICT_RACE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_missing_barrier),
+        cmocka_unit_test(test_reduction),
+        cmocka_unit_test(test_atomics),
+        cmocka_unit_test(test_named_barriers),
+        cmocka_unit_test(test_lanes_of_one_instruction),
+        cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_last_block_sums_up),
+        cmocka_unit_test(test_uninitialised_global),
+        cmocka_unit_test(test_uninitialised_inside),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
