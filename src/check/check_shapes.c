@@ -5,7 +5,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { TIMED_MAX_ELEMS = 65536, DERIVED_MAX_ELEMS = 1 << 18 };
+enum {
+    TIMED_MAX_ELEMS = 65536,
+    DERIVED_MAX_ELEMS = 1 << 18,
+    LEAST_BASE = 16 /* a degenerate check line, N = 1, has no tails worth deriving */
+};
 
 static uint64_t total_elems(const struct task *task, const struct shape *shape)
 {
@@ -113,6 +117,17 @@ static bool uses_files(const struct task *task)
     return false;
 }
 
+static int64_t largest_size(const struct task *task, const struct shape *shape)
+{
+    int64_t largest = 0;
+
+    for (size_t i = 0; i < shape->sizes.nr; i++) {
+        if (varies(task, i) && shape->sizes.bindings[i].value > largest)
+            largest = shape->sizes.bindings[i].value;
+    }
+    return largest;
+}
+
 void shapes_choose(
     const struct task *task, struct arena *arena, struct check_shape **shapes, unsigned *nr)
 {
@@ -128,7 +143,7 @@ void shapes_choose(
     /* Tails of the cheapest check line that is not degenerate. */
     for (unsigned i = 0; i < task->nr_checks; i++) {
         elems = total_elems(task, &task->checks[i]);
-        if (elems >= 64 && elems < least) {
+        if (elems < least && largest_size(task, &task->checks[i]) >= LEAST_BASE) {
             least = elems;
             base = &task->checks[i];
         }

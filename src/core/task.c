@@ -304,7 +304,7 @@ static bool read_gen(struct cursor *c, const struct env *env, struct gen *gen)
             "unknown generator '%s'; expected one of uniform, normal, "
             "integers, sorted, permutation, constant, iota, file",
             name);
-    *gen = (struct gen){.kind = generators[i].kind, .a = 0, .b = gen->kind == GEN_IOTA ? 1 : 0};
+    *gen = (struct gen){.kind = generators[i].kind};
     if (gen->kind == GEN_IOTA)
         gen->b = 1;
     if (!cursor_expect(c, "(", "a generator without arguments"))

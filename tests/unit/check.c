@@ -6,6 +6,7 @@
 #include "check/check_compare.h"
 #include "check/check_line.h"
 #include "check/check_shapes.h"
+#include "core/npy.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 /* y = 2 x + 1 for an M by N matrix. */
@@ -517,6 +519,72 @@ static void test_shapes_without_checks(void **state)
         assert_true(shapes[i].shape.sizes.bindings[0].value < 1000);
 }
 
+/* A check line of size 1 is checked, but tails come from the others. */
+static void test_shapes_degenerate(void **state)
+{
+    struct bench *b = *state;
+    const char *text = "#pragma keet size  N = 100000\n"
+                       "#pragma keet check N = 1\n#pragma keet check N = 64\n"
+                       "#pragma keet out   Y : f32[N]\n#pragma keet launch f<<<N, 32>>>(Y)\n"
+                       "__global__ void f(float *y) {}\n";
+    struct check_shape *shapes;
+    struct err err;
+    unsigned nr, found = 0;
+
+    assert_true(task_parse(&b->task, b->arena, "k.cu", text, strlen(text), &err));
+    shapes_choose(&b->task, b->arena, &shapes, &nr);
+    for (unsigned i = 0; i < nr; i++)
+        found += strcmp(shapes[i].text, "N = 63") == 0 || strcmp(shapes[i].text, "N = 65") == 0 ||
+                 strcmp(shapes[i].text, "N = 29") == 0;
+    assert_int_equal(found, 3);
+}
+
+static void write_npy(
+    struct arena *arena, const char *folder, const char *name, const float *data, uint64_t nr)
+{
+    struct err err;
+
+    if (!npy_write(arena_printf(arena, "%s/%s", folder, name), ELEM_F32, data, &nr, 1, &err))
+        fail_msg("%s", err.text);
+}
+
+/* Files are read at the timed sizes, where they are small; elsewhere the inputs are made up. */
+static void test_files(void **state)
+{
+    static const char text[] = "#pragma keet size   M = 4, N = 2\n"
+                               "#pragma keet check  M = 33, N = 7\n"
+                               "#pragma keet in     X : f32[M][N] = file(\"x.npy\")\n"
+                               "#pragma keet out    Y : f32[M][N]\n"
+                               "#pragma keet expect Y = file(\"y.npy\")\n"
+                               "#pragma keet launch right<<<M, 32>>>(X, Y, M, N)\n"
+                               "__global__ void right() {}\n";
+    static const float x[] = {0, 1, 2, 3, 4, 5, 6, 7}, y[] = {1, 3, 5, 7, 9, 11, 13, 15};
+    static const float wrong[] = {1, 3, 5, 7, 9, 12, 13, 15};
+    struct bench *b = *state;
+    char folder[] = "/tmp/keet-check-XXXXXX";
+    struct err err = {""};
+    struct candidate *c;
+
+    assert_non_null(mkdtemp(folder));
+    assert_true(task_parse(
+        &b->task, b->arena, arena_printf(b->arena, "%s/k.cu", folder), text, strlen(text), &err));
+    write_npy(b->arena, folder, "x.npy", x, 8);
+    write_npy(b->arena, folder, "y.npy", wrong, 8);
+    assert_null(checker_create(&b->fake.base, &b->task, &b->original, NULL, &err));
+    assert_non_null(
+        strstr(err.text, "the original does not compute what `expect` says: Y[2][1] = 11, "
+                         "expected 12"));
+    write_npy(b->arena, folder, "y.npy", y, 8);
+    c = check(b, "right");
+    assert_int_equal(c->verdict, VERDICT_OK);
+    assert_non_null(strstr(c->check.note, "(2 given,"));
+    c = check(b, "hard_coded"); /* right where N is at most 7: the tails tell */
+    assert_int_equal(c->verdict, VERDICT_WRONG);
+    unlink(arena_printf(b->arena, "%s/x.npy", folder));
+    unlink(arena_printf(b->arena, "%s/y.npy", folder));
+    rmdir(folder);
+}
+
 static void test_tolerance(void **state)
 {
     struct task task = {.has_tolerance = true, .tolerance = {1e-5, -1}};
@@ -632,6 +700,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_shapes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_shapes_constant_size, setup, teardown),
         cmocka_unit_test_setup_teardown(test_shapes_without_checks, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_shapes_degenerate, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tolerance, setup, teardown),
         cmocka_unit_test_setup_teardown(test_compare_wide_integers, setup, teardown),
         cmocka_unit_test_setup_teardown(test_poison_can_be_right, setup, teardown),
