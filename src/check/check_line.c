@@ -109,6 +109,8 @@ static bool is_store(const char *at, const char *begin, size_t len)
 {
     const char *p = skip_space(at + len);
 
+    while (*p == ')' && begin < at) /* ((float *)x)[i] */
+        p = skip_space(p + 1);
     if (*p == '[') {
         if (at > begin && at[-1] == '&')
             return true;

@@ -676,6 +676,11 @@ static void test_write_line(void **state)
         6);
     assert_int_equal(
         write_line(arena, "__global__ void k(float *a, float *b, int n)\n{\n *b = 1; }\n", "Y"), 7);
+    assert_int_equal(write_line(arena,
+                         "__global__ void k(const float *a, float *b, int n)\n{\n f(b)[1];\n "
+                         "((float *)b)[n] = 1; }\n",
+                         "Y"),
+        8);
     /* no store in sight: the kernel */
     assert_int_equal(
         write_line(arena, "\n__global__ void k(float *a, float *b, int n)\n{ g(b); }\n", "Y"), 6);

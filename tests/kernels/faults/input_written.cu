@@ -6,6 +6,6 @@ __global__ void scale(const float *x, float *y, float alpha, int n)
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
         y[i] = alpha * x[i];
-        ((float *)x)[i] = 0; // clears the input
+        ((float *)x)[i] = 0; // FAULT
     }
 }
