@@ -1,7 +1,9 @@
-/* hoist: divisions by a value fixed in a loop become products with a reciprocal, and sums that are
- * kept in memory get a register. The compiler may do neither by itself: the first rounds
- * differently, the second needs to know what else the stores reach. */
+/* hoist: divisions by a value fixed in a loop become products with a reciprocal, sums that are
+ * kept in memory get a register, and conditions on a counter become bounds (tighten.h). The
+ * compiler may do neither by itself: the first rounds differently, the second needs to know what
+ * else the stores reach. */
 #include "propose/rewrite.h"
+#include "propose/tighten.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -226,15 +228,20 @@ bool rewrite_hoist(const struct rewrite_in *in, unsigned variant, struct rewrite
 {
     struct sum sum;
     out->more = variant == 0;
-    if (variant)
-        return nth_sum(in, variant - 1, &sum)
-                   ? (out->more = true, keep_in_register(in, &sum, out))
-                   : rewrite_refuse(in, out, "no more sums kept in memory");
+    if (variant) {
+        unsigned nr_sums = 0;
+        while (nth_sum(in, nr_sums, &sum))
+            nr_sums++;
+        out->more = true;
+        if (variant - 1 < nr_sums)
+            return nth_sum(in, variant - 1, &sum) && keep_in_register(in, &sum, out);
+        out->more = tighten_loops(in, variant - 1 - nr_sums, out);
+        return out->more;
+    }
     if (!in->task->has_tolerance || in->task->tolerance.rel < least_rel)
         return rewrite_refuse(in, out, "the tolerance has no room for reciprocals");
     const unsigned nr = invert(in, &out->edits);
     if (!nr)
-        return rewrite_refuse(
-            in, out, "no division by a fixed value in a loop, and no sum kept in memory");
+        return rewrite_refuse(in, out, "no division by a fixed value in a loop");
     return rewrite_done(in, out, "multiply by a reciprocal made before the loop, at %u places", nr);
 }

@@ -282,7 +282,7 @@ static void test_hoist_is_careful(void **state)
                            "        if (y[i] > 0)\n            x[t] += y[i];\n"
                            "    for (int i = 0; i < n; i++)\n        x[t] += x[i] * y[i];\n}\n");
     open_bench(&b, false);
-    refuses(&b, ACTION_HOIST, 1, "no more sums");
+    refuses(&b, ACTION_HOIST, 1, "no conditions");
     end(&b);
 }
 
@@ -503,6 +503,27 @@ static void test_running_sums(void **state)
     end(&b);
 }
 
+/* Conditions on counters become bounds; one that reads memory stays. */
+static void test_tighten(void **state)
+{
+    struct bench b =
+        begin("#pragma keet size N = 4096, R = 3\n#pragma keet in X : f32[N]\n#pragma keet out Y : "
+              "f32[N]\n"
+              "#pragma keet launch f<<<ceil_div(N, 128), 128>>>(X, Y, N, R)\n"
+              "__global__ void f(const float *x, float *y, int n, int r)\n{\n"
+              "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+              "    if (i >= n)\n        return;\n    float sum = 0;\n"
+              "    for (int d = -r; d <= r; d++) {\n        int at = i + d - 1;\n"
+              "        if (at >= 0 && n > at && x[at] > 0)\n            sum += x[at];\n    }\n"
+              "    y[i] = sum;\n}\n");
+    open_bench(&b, false);
+    step(&b, ACTION_HOIST, 1);
+    has(&b, "for (int d = max(-r, -(i - 1)); d <= min(r, n - (i - 1) - 1); d++) {");
+    has(&b, "if (x[at] > 0) sum += x[at];");
+    refuses(&b, ACTION_HOIST, 1, "no conditions");
+    end(&b);
+}
+
 /* Moves compose, and the contract of the original survives all of them. */
 static void test_composition(void **state)
 {
@@ -611,6 +632,7 @@ int main(void)
         cmocka_unit_test(test_privatize),
         cmocka_unit_test(test_split_work),
         cmocka_unit_test(test_running_sums),
+        cmocka_unit_test(test_tighten),
         cmocka_unit_test(test_composition),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_missing_prompts),
