@@ -9,7 +9,7 @@
 /* Names of what the new kernel is made of. */
 struct names {
     const char *bm, *bn, *bk, *tm, *tn; /* tuning parameters */
-    const char *thread, *nr_threads, *row0, *col0, *k0, *kk, *vector, *dm, *dn, *e, *at, *value;
+    const char *thread, *nr_threads, *row0, *col0, *k0, *kk, *vector, *dm, *dn, *e, *at, *u;
 };
 
 struct writer {
@@ -30,7 +30,7 @@ static void choose_names(struct writer *w)
     w->names = (struct names){fresh(w, "BM"), fresh(w, "BN"), fresh(w, "BK"), fresh(w, "TM"),
         fresh(w, "TN"), fresh(w, "tid"), fresh(w, "NR_THREADS"), fresh(w, "first_y"),
         fresh(w, "first_x"), fresh(w, "k0"), fresh(w, "kk"), fresh(w, "VECTOR"), fresh(w, "dm"),
-        fresh(w, "dn"), fresh(w, "e"), fresh(w, "at"), fresh(w, "value")};
+        fresh(w, "dn"), fresh(w, "e"), fresh(w, "at"), fresh(w, "u")};
 }
 
 static const char *zero_of(const char *type)
@@ -227,26 +227,57 @@ static void write_inits(struct writer *w)
     str_add(&w->out, "        }\n    }\n");
 }
 
-/* One tile, loaded by all threads, each element by one; zeros outside the matrices. */
-static void write_load(struct writer *w, const struct operand *o)
+/* How many elements of a tile a thread fetches. */
+static const char *fetches(const struct writer *w, const struct operand *o)
+{
+    const struct names *n = &w->names;
+    return arena_printf(w->arena, "(%s * %s + %s - 1) / %s", n->bk,
+        o->axis == ALONG_X ? n->bn : n->bm, n->nr_threads, n->nr_threads);
+}
+
+static const char *next_name(const struct writer *w, const struct operand *o)
+{
+    return arena_printf(w->arena, "next_%s", o->tile);
+}
+
+/* The loop over a thread's elements of a tile, with their place in it. */
+static void write_elements(struct writer *w, const struct operand *o)
+{
+    const struct names *n = &w->names;
+    const char *size = o->axis == ALONG_X ? n->bn : n->bm, *in = "            ";
+    const char *fast = o->k_runs ? n->kk : n->at, *slow = o->k_runs ? n->at : n->kk;
+    const char *run = o->k_runs ? n->bk : size;
+    str_addf(&w->out, "        #pragma unroll\n        for (int %s = 0; %s < %s; %s++) {\n", n->u,
+        n->u, fetches(w, o), n->u);
+    str_addf(&w->out, "%sint %s = %s + %s * %s;\n", in, n->e, n->thread, n->u, n->nr_threads);
+    str_addf(&w->out, "%sint %s = %s %% %s, %s = %s / %s;\n", in, fast, n->e, run, slow, n->e, run);
+}
+
+/* True for a constant where the threads share the elements evenly. */
+static const char *in_tile(const struct writer *w, const struct operand *o)
+{
+    const struct names *n = &w->names;
+    const char *size = o->axis == ALONG_X ? n->bn : n->bm;
+    return arena_printf(w->arena, "(%s * %s %% %s == 0 || %s < %s * %s)", n->bk, size,
+        n->nr_threads, n->e, n->bk, size);
+}
+
+/* The thread's elements of a tile from memory to registers; zeros outside the matrices. */
+static void write_fetch(struct writer *w, const struct operand *o)
 {
     const struct contraction *c = w->c;
     const struct names *n = &w->names;
     bool x = o->axis == ALONG_X;
-    const char *size = x ? n->bn : n->bm, *axis = (x ? c->x : c->y)->var->name;
-    const char *k = c->loop.var->name, *in = "            ";
-    const char *fast = o->k_runs ? n->kk : n->at, *slow = o->k_runs ? n->at : n->kk;
-    const char *run = o->k_runs ? n->bk : size;
+    const char *axis = (x ? c->x : c->y)->var->name, *k = c->loop.var->name, *in = "            ";
     struct needs needs = {.roots = {o->node}, .nr = 1};
-    str_addf(&w->out,
-        "        #pragma unroll\n        for (int %s = %s; %s < %s * %s; %s += %s) {\n", n->e,
-        n->thread, n->e, n->bk, size, n->e, n->nr_threads);
-    str_addf(&w->out, "%sint %s = %s %% %s, %s = %s / %s;\n", in, fast, n->e, run, slow, n->e, run);
+    str_addf(&w->out, "        %s %s[%s];\n", o->type, next_name(w, o), fetches(w, o));
+    write_elements(w, o);
     str_addf(&w->out, "%sint %s = %s + %s, %s = %s + %s;\n", in, axis, x ? n->col0 : n->row0, n->at,
         k, n->k0, n->kk);
-    str_addf(&w->out, "%s%s %s = %s;\n", in, o->type, n->value, zero_of(o->type));
+    str_addf(&w->out, "%s%s[%s] = %s;\n", in, next_name(w, o), n->u, zero_of(o->type));
     const char *conds = conds_text(w, o->axis), *uniform = conds_text(w, 0);
-    str_addf(&w->out, "%sif (%s < %s", in, k, tree_text(c->in->tree, c->loop.bound));
+    str_addf(&w->out, "%sif (%s && %s < %s", in, in_tile(w, o), k,
+        tree_text(c->in->tree, c->loop.bound));
     if (conds)
         str_addf(&w->out, " && %s", conds);
     if (uniform)
@@ -256,10 +287,17 @@ static void write_load(struct writer *w, const struct operand *o)
     bool block = find_needs(c, &probe, vars, 64) > 0;
     str_addf(&w->out, ")%s\n", block ? " {" : "");
     add_decls(w, &needs, "                ");
-    str_addf(&w->out, "                %s = %s;\n", n->value, o->text);
-    if (block)
-        str_addf(&w->out, "%s}\n", in);
-    str_addf(&w->out, "%s%s[%s][%s] = %s;\n        }\n", in, o->tile, n->kk, n->at, n->value);
+    str_addf(&w->out, "                %s[%s] = %s;\n", next_name(w, o), n->u, o->text);
+    str_addf(&w->out, "%s        }\n", block ? "            }\n" : "");
+}
+
+/* From registers to shared memory. */
+static void write_put(struct writer *w, const struct operand *o)
+{
+    const struct names *n = &w->names;
+    write_elements(w, o);
+    str_addf(&w->out, "            if %s\n                %s[%s][%s] = %s[%s];\n        }\n",
+        in_tile(w, o), o->tile, n->kk, n->at, next_name(w, o), n->u);
 }
 
 /* The thread's part of each tile at one k, in registers. */
@@ -287,7 +325,8 @@ static void write_body(struct writer *w, const char *indent)
     const char *inner = arena_printf(w->arena, "%s        ", indent);
     write_fragments(w, indent);
     subst_accs(w, &s);
-    substs_add(&s, c->loop.var, arena_printf(w->arena, "(%s + %s)", w->names.k0, w->names.kk));
+    substs_add(&s, c->loop.var,
+        arena_printf(w->arena, "(%s - %s + %s)", w->names.k0, w->names.bk, w->names.kk));
     for (unsigned i = 0; i < c->nr_operands; i++) {
         const struct operand *o = &c->operands[i];
         substs_add(&s, o->node,
@@ -307,33 +346,47 @@ static void write_body(struct writer *w, const char *indent)
     str_addf(&w->out, "%s    }\n%s}\n", indent, indent);
 }
 
-static void write_loop(struct writer *w)
+/* What the tile in shared memory gives: that of k0 - BK. */
+static void write_compute(struct writer *w)
 {
     const struct contraction *c = w->c;
     const struct names *n = &w->names;
-    const char *bound = tree_text(c->in->tree, c->loop.bound);
-    str_addf(&w->out, "    for (int %s = %s; %s < %s; %s += %s) {\n", n->k0,
-        tree_text(c->in->tree, c->loop.start), n->k0, bound, n->k0, n->bk);
-    for (unsigned i = 0; i < c->nr_operands; i++)
-        if (is_first_of_its_tile(c, i))
-            write_load(w, &c->operands[i]);
-    str_add(&w->out, "        __syncthreads();\n");
-    const char *in = "        ";
+    const char *bound = tree_text(c->in->tree, c->loop.bound), *in = "            ";
     if (!c->neutral) {
-        str_addf(
-            &w->out, "        if (%s - %s >= %s) {\n", text_operand(w->arena, bound), n->k0, n->bk);
-        in = "            ";
+        str_addf(&w->out, "            if (%s >= %s) {\n", text_operand(w->arena, bound), n->k0);
+        in = "                ";
     }
     str_addf(&w->out, "%s#pragma unroll\n%sfor (int %s = 0; %s < %s; %s++) {\n", in, in, n->kk,
         n->kk, n->bk, n->kk);
     write_body(w, arena_printf(w->arena, "%s    ", in));
     str_addf(&w->out, "%s}\n", in);
     if (!c->neutral) {
-        str_addf(&w->out, "        } else {\n%sfor (int %s = 0; %s < %s - %s; %s++) {\n", in, n->kk,
-            n->kk, text_operand(w->arena, bound), n->k0, n->kk);
-        write_body(w, "                ");
-        str_addf(&w->out, "%s}\n        }\n", in);
+        str_addf(&w->out, "            } else {\n%sfor (int %s = 0; %s < %s - (%s - %s); %s++) {\n",
+            in, n->kk, n->kk, text_operand(w->arena, bound), n->k0, n->bk, n->kk);
+        write_body(w, "                    ");
+        str_addf(&w->out, "%s}\n            }\n", in);
     }
+}
+
+/* Each round fetches one tile of each operand into registers while it computes with those before,
+ * so that the fetches' latency is hidden; the last round fetches nothing. */
+static void write_loop(struct writer *w)
+{
+    const struct contraction *c = w->c;
+    const struct names *n = &w->names;
+    const char *bound = text_operand(w->arena, tree_text(c->in->tree, c->loop.bound));
+    const char *start = tree_text(c->in->tree, c->loop.start);
+    str_addf(&w->out, "    for (int %s = %s; %s < %s + %s; %s += %s) {\n", n->k0, start, n->k0,
+        bound, n->bk, n->k0, n->bk);
+    for (unsigned i = 0; i < c->nr_operands; i++)
+        if (is_first_of_its_tile(c, i))
+            write_fetch(w, &c->operands[i]);
+    str_addf(&w->out, "        if (%s > %s) {\n", n->k0, text_operand(w->arena, start));
+    write_compute(w);
+    str_add(&w->out, "        }\n        __syncthreads();\n");
+    for (unsigned i = 0; i < c->nr_operands; i++)
+        if (is_first_of_its_tile(c, i))
+            write_put(w, &c->operands[i]);
     str_add(&w->out, "        __syncthreads();\n    }\n");
 }
 

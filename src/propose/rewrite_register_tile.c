@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const struct tiling tilings[] = {{64, 64, 8, 4, 4}, {128, 128, 8, 8, 8}, {64, 64, 16, 4, 4}};
+static const struct tiling tilings[] = {{64, 64, 8, 4, 8}, {64, 64, 16, 4, 4}, {32, 32, 32, 2, 4}};
 enum { NR_TILINGS = 3 };
 
 bool rewrite_register_tile(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out)
