@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_WARPS = 64, L1_WAYS = 8, MAX_GROUPS = 8 };
+enum { MAX_WARPS = 64, MAX_SCHEDULERS = 4, L1_WAYS = 8, MAX_GROUPS = 8 };
 /* Events that one simulation may cost; more work is cut short and scaled. */
 static const double max_events = 1.2e6;
 /* Cycles: after a barrier's last arrival; from a block's end to its successor's first issue;
@@ -23,6 +23,17 @@ enum {
     STORE_QUEUE = 800,
     JUMP_CYCLES = 4
 };
+
+/* fmax and fmin without their care for NaN, which is what they mostly cost. */
+static inline double later(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static inline double sooner(double a, double b)
+{
+    return a < b ? a : b;
+}
 
 struct l1_line {
     uint64_t tag; /* line number + 1; 0 empty */
@@ -50,6 +61,7 @@ struct sim_warp {
     double copies[MAX_GROUPS], copy; /* when groups of async copies are done; the open group */
     unsigned nr_groups;
     double spills;
+    bool queued; /* waits for the LSU and has been given a time */
 };
 
 struct sim {
@@ -57,12 +69,16 @@ struct sim {
     struct sim_output *out;
     const struct program *program;
     const struct chip *chip;
-    struct sim_warp warps[MAX_WARPS];
+    struct sim_warp warps[MAX_WARPS]; /* warp i is scheduler i % nr_schedulers' */
+    /* by scheduler and place (i / nr_schedulers): when the next event can issue, INFINITY at a
+     * barrier and where there is no warp; when the warp last issued */
+    double ready[MAX_SCHEDULERS][MAX_WARPS], issued[MAX_SCHEDULERS][MAX_WARPS];
+    unsigned nr_places;
     struct sim_block *blocks; /* resident slots */
     unsigned nr_slots, warps_per_block, nr_schedulers;
-    double issue_free[8], next[8];
-    double pipe_free[8][NR_PIPES];
-    double lsu_free, l2_free, dram_free, dram_busy;
+    double issue_free[MAX_SCHEDULERS], next[MAX_SCHEDULERS];
+    double pipe_free[MAX_SCHEDULERS][NR_PIPES];
+    double lsu_free, lsu_line, l2_free, dram_free, dram_busy;
     double dram_read, dram_written; /* sectors */
     struct l1_line *l1;
     size_t l1_sets;
@@ -104,7 +120,7 @@ static double *l1_sector(struct sim *s, uint64_t sector, double now, bool make, 
  * the unloaded latency at 70% of what reading reaches). */
 static double dram_latency(const struct sim *s, double now)
 {
-    double share = now > 2000 ? fmin(1, s->dram_busy / now) : 0;
+    double share = now > 2000 ? sooner(1, s->dram_busy / now) : 0;
     double all = s->dram_read + s->dram_written, writes = all > 0 ? s->dram_written / all : 0;
 
     return s->in->lat_dram * (1 + 0.8 * share * share + 0.6 * share * writes);
@@ -116,7 +132,7 @@ static void use_dram(struct sim *s, double now, double cost)
 {
     double cycles = cost * 32 / s->in->dram_bytes_per_clk;
 
-    s->dram_free = fmax(s->dram_free, now) + cycles;
+    s->dram_free = later(s->dram_free, now) + cycles;
     s->dram_busy += cycles;
     s->out->dram_sectors++;
 }
@@ -135,14 +151,14 @@ static double ask_l2(struct sim *s, double now, bool from_dram)
 {
     double done;
 
-    s->l2_free = fmax(s->l2_free, now) + 32 / s->in->l2_bytes_per_clk;
+    s->l2_free = later(s->l2_free, now) + 32 / s->in->l2_bytes_per_clk;
     s->out->l2_sectors++;
     done = s->l2_free + s->in->lat_l2;
     if (!from_dram)
         return done;
     s->dram_read++;
     use_dram(s, now, 1);
-    return fmax(done, s->dram_free + dram_latency(s, now));
+    return later(done, s->dram_free + dram_latency(s, now));
 }
 
 static double load_global(
@@ -173,7 +189,7 @@ static double load_global(
             *ready = ask_l2(s, now, from_dram && a->space != PTX_LOCAL);
             s->out->l2_read_sectors++;
         }
-        done = fmax(done, *ready);
+        done = later(done, *ready);
     }
     return done;
 }
@@ -185,17 +201,17 @@ static void store_global(
         uint64_t entry = block->trace->sectors[a->first + i];
         bool hit;
 
-        s->l2_free = fmax(s->l2_free, now) + 32 / s->in->l2_bytes_per_clk;
+        s->l2_free = later(s->l2_free, now) + 32 / s->in->l2_bytes_per_clk;
         s->out->l2_sectors++;
         if (a->space == PTX_LOCAL) /* written back only when evicted: stays in L1 */
             *l1_sector(s, TRACE_SECTOR(entry) + block->space, now, true, &hit) = now;
         else if ((entry & TRACE_FIRST) != 0 && owes(&s->write, s->in->dram_write)) {
             s->dram_written++;
-            use_dram(s, now, 1 + 0.2 * fmin(1, s->dram_read / s->dram_written));
+            use_dram(s, now, 1 + 0.2 * sooner(1, s->dram_read / s->dram_written));
         }
     }
     /* Stores wait in queues, not in warps; when those are full, everybody behind waits. */
-    s->lsu_free = fmax(s->lsu_free, fmax(s->l2_free, s->dram_free) - STORE_QUEUE);
+    s->lsu_free = later(s->lsu_free, later(s->l2_free, s->dram_free) - STORE_QUEUE);
 }
 
 static double atomic_global(struct sim *s, const struct trace_access *a, double now)
@@ -204,11 +220,11 @@ static double atomic_global(struct sim *s, const struct trace_access *a, double 
 
     /* An atomic occupies its sector twice: to read and to write. */
     for (unsigned i = 0; i < a->nr_sectors; i++) {
-        s->l2_free = fmax(s->l2_free, now) + 2 * 32 / s->in->l2_bytes_per_clk;
+        s->l2_free = later(s->l2_free, now) + 2 * 32 / s->in->l2_bytes_per_clk;
         s->out->l2_sectors++;
         done = s->l2_free;
     }
-    s->lsu_free = fmax(s->lsu_free, s->l2_free - STORE_QUEUE);
+    s->lsu_free = later(s->lsu_free, s->l2_free - STORE_QUEUE);
     return done + s->chip->lat_atomic;
 }
 
@@ -219,13 +235,13 @@ static double lsu_cycles(const struct trace_access *a)
     double data = a->wavefronts;
 
     if (a->space == PTX_SHARED)
-        return a->is_atomic ? fmax(data, 2.0 * a->same_address) : data;
-    return fmax(fmax(data, 1), 0.45 + 0.275 * a->lines);
+        return a->is_atomic ? later(data, 2.0 * a->same_address) : data;
+    return later(later(data, 1), 0.45 + 0.275 * a->lines);
 }
 
 static double lsu_enter(struct sim *s, double now, double cycles)
 {
-    double start = fmax(s->lsu_free, now);
+    double start = later(s->lsu_free, now);
 
     s->lsu_free = start + cycles;
     s->out->lsu_busy += cycles;
@@ -275,14 +291,21 @@ static void pass_on(struct sim *s, struct sim_warp *w, uint32_t pc)
     }
 }
 
+static double *ready_of(struct sim *s, const struct sim_warp *w)
+{
+    unsigned i = (unsigned)(w - s->warps);
+
+    return &s->ready[i % s->nr_schedulers][i / s->nr_schedulers];
+}
+
 static void update_next(struct sim *s, unsigned scheduler)
 {
-    double earliest = INFINITY;
+    const double *ready = s->ready[scheduler];
+    double earliest = ready[0];
 
-    for (unsigned i = scheduler; i < MAX_WARPS; i += s->nr_schedulers)
-        if (s->warps[i].ready < earliest)
-            earliest = s->warps[i].ready;
-    s->next[scheduler] = fmax(earliest, s->issue_free[scheduler]);
+    for (unsigned i = 1; i < s->nr_places; i++)
+        earliest = sooner(earliest, ready[i]);
+    s->next[scheduler] = later(earliest, s->issue_free[scheduler]);
 }
 
 static void release_barrier(struct sim *s, struct sim_block *block, double now)
@@ -290,9 +313,9 @@ static void release_barrier(struct sim *s, struct sim_block *block, double now)
     for (unsigned i = 0; i < MAX_WARPS; i++) {
         struct sim_warp *w = &s->warps[i];
 
-        if (w->block != block || w->ready < INFINITY)
+        if (w->block != block || *ready_of(s, w) < INFINITY)
             continue;
-        w->ready = w->depends = fmax(w->depends, now + BARRIER_CYCLES);
+        *ready_of(s, w) = w->depends = later(w->depends, now + BARRIER_CYCLES);
         w->why = STALL_BARRIER;
         update_next(s, i % s->nr_schedulers);
     }
@@ -306,9 +329,9 @@ static void end_warp(struct sim *s, struct sim_warp *w)
     struct sim_block *block = w->block;
 
     s->out->warp_cycles += w->last + 1 - w->begin;
-    block->end = fmax(block->end, w->last + 1);
+    block->end = later(block->end, w->last + 1);
     w->block = NULL;
-    w->ready = INFINITY;
+    *ready_of(s, w) = INFINITY;
     block->nr_live--;
     if (block->nr_live > 0) {
         if (block->nr_waiting == block->nr_live)
@@ -337,6 +360,7 @@ static void look_ahead(struct sim *s, struct sim_warp *w)
     w->depends = w->last + 1;
     w->why = STALL_OTHER;
     w->held[0] = w->held[1] = 0;
+    w->queued = false;
     for (unsigned i = 0; i < info->nr_sources; i++) {
         if (w->reg[info->source[i]] > w->depends) {
             w->depends = w->reg[info->source[i]];
@@ -352,9 +376,9 @@ static void look_ahead(struct sim *s, struct sim_warp *w)
         }
     }
     if (w->at > 0 && w->events[w->at].pc < w->events[w->at - 1].pc) {
-        w->depends = fmax(w->depends, w->last + 1 + JUMP_CYCLES);
+        w->depends = later(w->depends, w->last + 1 + JUMP_CYCLES);
     }
-    w->ready = w->depends;
+    *ready_of(s, w) = w->depends;
 }
 
 static void start_warp(
@@ -384,7 +408,7 @@ static void start_block(struct sim *s, unsigned slot, double now)
     struct sim_block *block = &s->blocks[slot];
     unsigned first = slot * s->warps_per_block;
 
-    now = fmax(now, s->next_dispatch);
+    now = later(now, s->next_dispatch);
     s->next_dispatch = now + BLOCK_DISPATCH;
     block->trace = s->in->traces[nr % s->in->nr_traces];
     block->space = (nr / s->in->nr_traces & 0x3f) << 57;
@@ -407,7 +431,7 @@ static void commit_copies(struct sim_warp *w)
     }
     /* Groups complete in order. */
     if (w->nr_groups > 0)
-        w->copy = fmax(w->copy, w->copies[w->nr_groups - 1]);
+        w->copy = later(w->copy, w->copies[w->nr_groups - 1]);
     w->copies[w->nr_groups++] = w->copy;
     w->copy = 0;
 }
@@ -427,9 +451,9 @@ static void execute(struct sim *s, struct sim_warp *w, const struct trace_event 
             access_memory(s, w->block, &w->block->trace->accesses[event->access + i], now, &reason);
 
         if (cost->async_copy)
-            w->copy = fmax(w->copy, at);
+            w->copy = later(w->copy, at);
         else
-            done = i == 0 ? at : fmax(done, at);
+            done = i == 0 ? at : later(done, at);
     }
     if (cost->async_commit)
         commit_copies(w);
@@ -455,7 +479,30 @@ static void account(struct sim *s, const struct sim_warp *w, uint32_t pc, double
         s->out->stall[w->why] += dep;
     s->out->stall[STALL_MIO] += w->held[0];
     s->out->stall[STALL_MATH] += w->held[1];
-    s->out->stall[STALL_OTHER] += fmax(0, total - fmax(dep, 0) - w->held[0] - w->held[1]);
+    s->out->stall[STALL_OTHER] += later(0, total - later(dep, 0) - w->held[0] - w->held[1]);
+}
+
+/* The LSU takes so much and makes the rest wait, in the order in which they came. A waiting warp
+ * is given a time by which those before it should be through, so that it rarely asks twice. */
+static bool held_by_lsu(
+    struct sim *s, struct sim_warp *w, const struct trace_event *event, double now)
+{
+    double room = s->lsu_free - LSU_QUEUE, at;
+
+    if (!w->queued && s->lsu_line > room)
+        room = s->lsu_line;
+    if (room <= now)
+        return false;
+    at = room;
+    if (!w->queued) {
+        s->lsu_line = room;
+        for (unsigned i = 0; i < event->nr_accesses; i++)
+            s->lsu_line += lsu_cycles(&w->block->trace->accesses[event->access + i]);
+        w->queued = true;
+    }
+    w->held[0] += at - now;
+    *ready_of(s, w) = at;
+    return true;
 }
 
 /* Wait for a pipe or the LSU when they are busy. True: not now. */
@@ -468,14 +515,11 @@ static bool held_up(struct sim *s, struct sim_warp *w, unsigned scheduler,
     *pipe = cost->pipe;
     if (cost->alt != PIPE_NONE && free_at[cost->alt] < free_at[*pipe])
         *pipe = cost->alt;
-    if ((cost->lsu || event->nr_accesses > 0) && s->lsu_free - LSU_QUEUE > now) {
-        w->held[0] += s->lsu_free - LSU_QUEUE - now;
-        w->ready = s->lsu_free - LSU_QUEUE;
+    if ((cost->lsu || event->nr_accesses > 0) && held_by_lsu(s, w, event, now))
         return true;
-    }
     if (*pipe != PIPE_NONE && free_at[*pipe] > now) {
         w->held[1] += free_at[*pipe] - now;
-        w->ready = free_at[*pipe];
+        *ready_of(s, w) = free_at[*pipe];
         return true;
     }
     return false;
@@ -485,7 +529,7 @@ static void arrive(struct sim *s, struct sim_warp *w, double now)
 {
     struct sim_block *block = w->block;
 
-    w->ready = INFINITY;
+    *ready_of(s, w) = INFINITY;
     if (++block->nr_waiting == block->nr_live)
         release_barrier(s, block, now);
 }
@@ -505,6 +549,7 @@ static void issue(struct sim *s, unsigned number, double now)
     s->pipe_free[scheduler][pipe] = now + cost->pipe_cycles;
     s->out->pipe_busy[pipe] += cost->pipe_cycles;
     w->last = now + cost->slots - 1;
+    s->issued[scheduler][number / s->nr_schedulers] = now;
     execute(s, w, event, now);
     w->at++;
     look_ahead(s, w);
@@ -512,16 +557,16 @@ static void issue(struct sim *s, unsigned number, double now)
         arrive(s, w, now);
 }
 
-/* The warp of a scheduler that has been ready for longest. */
-static unsigned oldest_ready(const struct sim *s, unsigned scheduler)
+/* Of the warps of a scheduler that can issue, the one that last did so longest ago. */
+static unsigned pick_warp(const struct sim *s, unsigned scheduler, double now)
 {
+    const double *ready = s->ready[scheduler], *issued = s->issued[scheduler];
     unsigned best = MAX_WARPS;
 
-    for (unsigned i = scheduler; i < MAX_WARPS; i += s->nr_schedulers)
-        if (s->warps[i].ready < INFINITY &&
-            (best == MAX_WARPS || s->warps[i].ready < s->warps[best].ready))
+    for (unsigned i = 0; i < s->nr_places; i++)
+        if (ready[i] <= now && (best == MAX_WARPS || issued[i] < issued[best]))
             best = i;
-    return best;
+    return best == MAX_WARPS ? MAX_WARPS : best * s->nr_schedulers + scheduler;
 }
 
 /* Barriers that only some warps reach, or traces cut at different places: let all go on. */
@@ -554,7 +599,7 @@ static void run(struct sim *s)
             continue;
         }
         now = s->next[scheduler];
-        warp = oldest_ready(s, scheduler);
+        warp = pick_warp(s, scheduler, now);
         if (warp < MAX_WARPS)
             issue(s, warp, now);
         update_next(s, scheduler);
@@ -625,9 +670,9 @@ static void plan_blocks(struct sim *s)
     if (events < 1)
         events = 1;
     s->cut = 1;
-    nr = fmin((double)in->nr_blocks, 3.0 * s->nr_slots);
+    nr = sooner((double)in->nr_blocks, 3.0 * s->nr_slots);
     if (events * nr > max_events)
-        nr = fmax(fmin(s->nr_slots, nr), floor(max_events / events));
+        nr = later(sooner(s->nr_slots, nr), floor(max_events / events));
     if (events * nr > max_events)
         s->cut = max_events / (events * nr);
     s->nr_blocks = (uint64_t)nr;
@@ -667,18 +712,20 @@ static void sim_init(struct sim *s)
 
     s->program = s->in->run->program;
     s->chip = s->in->run->chip;
-    s->nr_schedulers = s->chip->schedulers_per_sm < 8 ? s->chip->schedulers_per_sm : 8;
+    s->nr_schedulers =
+        s->chip->schedulers_per_sm < MAX_SCHEDULERS ? s->chip->schedulers_per_sm : MAX_SCHEDULERS;
     s->warps_per_block = s->in->run->nr_warps;
     s->nr_slots = s->in->resident > 0 ? s->in->resident : 1;
     while (s->nr_slots > 1 && s->nr_slots * s->warps_per_block > MAX_WARPS)
         s->nr_slots--;
     nr_warps = s->nr_slots * s->warps_per_block;
+    s->nr_places = (nr_warps + s->nr_schedulers - 1) / s->nr_schedulers;
     s->blocks = xcalloc(s->nr_slots, sizeof(*s->blocks));
     s->l1_sets = (size_t)(s->in->l1_bytes / 128 / L1_WAYS);
     s->l1_sets = s->l1_sets > 0 ? s->l1_sets : 1;
     s->l1 = xcalloc(s->l1_sets * L1_WAYS, sizeof(*s->l1));
     for (unsigned i = 0; i < MAX_WARPS; i++) {
-        s->warps[i].ready = INFINITY;
+        *ready_of(s, &s->warps[i]) = INFINITY;
         if (i < nr_warps) {
             s->warps[i].reg = xcalloc(s->program->nr_regs + 1, sizeof(double));
             s->warps[i].reason = xcalloc(s->program->nr_regs + 1, 1);
@@ -707,7 +754,7 @@ void time_simulate(const struct sim_input *in, struct sim_output *out)
     if (s.nr_done > 0) {
         out->cycles = all_cycles(&s, kept);
         out->simulated_blocks = (double)s.nr_done * kept;
-        out->resident_warps = out->warp_cycles / fmax(1, s.ends[s.nr_done - 1]);
+        out->resident_warps = out->warp_cycles / later(1, s.ends[s.nr_done - 1]);
     }
     sim_finish(&s);
 }
