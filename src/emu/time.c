@@ -430,9 +430,9 @@ void emu_time_model(const struct emu_run *run, const struct emu_counts *counts,
     m.resident = m.occ.blocks > 0 ? m.occ.blocks : 1;
     if (m.resident > m.blocks_sm)
         m.resident = (unsigned)m.blocks_sm;
-    m.costs = time_costs(run->program, run->chip);
     if (m.listener != NULL && m.listener->nr_traces == 0)
         m.listener = NULL;
+    m.costs = time_costs(run->program, run->chip, m.listener);
     if (m.listener != NULL) {
         time_traces_finish(m.listener);
         footprint(&m);

@@ -20,6 +20,7 @@ struct trace_access {
     uint8_t space;       /* enum ptx_space */
     bool is_write, is_atomic;
     uint8_t same_address; /* atomics: the most lanes on one address */
+    uint8_t wide;         /* head of a merged load: wavefronts of the wide load, 0: not aligned */
 };
 
 struct trace_event {
@@ -66,9 +67,19 @@ struct block_trace {
     uint64_t nr_atomic_lanes;
 };
 
+/* Neighbouring loads of shared memory that ptxas makes one wide load of: the first of them, its
+ * head, stands for all. By pc. */
+struct merge {
+    uint32_t head; /* pc + 1; 0: not merged */
+    uint8_t bytes; /* of the wide load: 8 or 16 */
+    int8_t before; /* bytes from the wide load's start to this one */
+};
+struct merge *time_merges(const struct program *program); /* heap memory */
+
 struct time_listener {
     struct emu_listener base;
     const struct emu_run *run;
+    struct merge *merges;
     struct block_trace **traces;
     unsigned nr_traces;
     struct block_trace *now;  /* NULL: the block is not traced */
@@ -115,12 +126,15 @@ struct pc_cost {
     bool lsu;       /* goes through the LSU without touching memory: shuffles */
     uint8_t reason; /* enum stall of those who wait for its result */
     uint16_t pipe_cycles, slots, latency;
+    uint32_t head;       /* this load is part of the wide load at that pc; its own pc: none */
     uint16_t async_left; /* async_wait: groups that may remain in flight */
     bool async_commit;
 };
 
-/* Per pc; heap memory. */
-struct pc_cost *time_costs(const struct program *program, const struct chip *chip);
+/* Per pc; heap memory. Merged loads whose traced addresses were not aligned are loads of their own;
+ * traces may be NULL. */
+struct pc_cost *time_costs(
+    const struct program *program, const struct chip *chip, const struct time_listener *traced);
 
 /* A static order of each basic block's instructions, as an optimising assembler would list them:
  * rank[pc] within its block, block[pc] the block's number. Both heap memory. */

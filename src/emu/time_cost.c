@@ -179,14 +179,68 @@ static void cost_kind(struct pc_cost *cost, const struct inst *in, const struct 
         cost->async_left = (uint16_t)info->ptx->operand[0].imm;
 }
 
-struct pc_cost *time_costs(const struct program *program, const struct chip *chip)
+static struct trace_access *head_access(
+    const struct time_listener *traced, const struct block_trace *trace, unsigned w, size_t e)
+{
+    const struct trace_event *event = &trace->warps[w].events[e];
+
+    return traced->merges[event->pc].head == event->pc + 1 && event->nr_accesses > 0
+               ? &trace->accesses[event->access]
+               : NULL;
+}
+
+/* One pass over all traced heads: find those that were not aligned every time, or make the loads
+ * of those narrow again. */
+static void visit_heads(const struct time_listener *traced, bool *broken, bool narrow)
+{
+    for (unsigned i = 0; i < traced->nr_traces; i++) {
+        const struct block_trace *trace = traced->traces[i];
+
+        for (unsigned w = 0; w < trace->nr_warps; w++) {
+            for (size_t e = 0; e < trace->warps[w].nr; e++) {
+                struct trace_access *access = head_access(traced, trace, w, e);
+                uint32_t pc = trace->warps[w].events[e].pc;
+
+                if (access != NULL && !narrow)
+                    broken[pc] |= access->wide == 0;
+                else if (access != NULL && broken[pc])
+                    access->wide = 0;
+            }
+        }
+    }
+}
+
+/* A merged load stays merged when all traced addresses of its head were aligned for it. */
+static void check_merges(
+    struct pc_cost *costs, const struct program *program, const struct time_listener *traced)
+{
+    bool *broken = xcalloc(program->nr_insts + 1, sizeof(*broken));
+
+    visit_heads(traced, broken, false);
+    visit_heads(traced, broken, true);
+    for (uint32_t pc = 0; pc < program->nr_insts; pc++) {
+        uint32_t head = traced->merges[pc].head;
+
+        if (head != 0 && !broken[head - 1])
+            costs[pc].head = head - 1;
+    }
+    free(broken);
+}
+
+struct pc_cost *time_costs(
+    const struct program *program, const struct chip *chip, const struct time_listener *traced)
 {
     struct pc_cost *costs = xcalloc(program->nr_insts + 1, sizeof(*costs));
 
     for (uint32_t pc = 0; pc < program->nr_insts; pc++) {
+        costs[pc].head = pc;
         cost_one(&costs[pc], &program->insts[pc], &program->info[pc], chip);
         cost_kind(&costs[pc], &program->insts[pc], &program->info[pc]);
     }
+    if (traced != NULL)
+        check_merges(costs, program, traced);
+    for (uint32_t pc = 0; pc < program->nr_insts; pc++)
+        costs[pc].free |= costs[pc].head != pc;
     return costs;
 }
 
@@ -240,6 +294,8 @@ static double result_latency(const struct scheduler *s, uint32_t pc)
 {
     const struct inst_info *info = &s->program->info[pc];
 
+    if (s->costs[pc].head != pc)
+        return 0;
     if (!info->is_load && !info->is_atomic)
         return s->costs[pc].latency;
     return info->space == PTX_SHARED ? 29 : 200;
@@ -268,6 +324,8 @@ static void add_dependencies(struct scheduler *s, uint32_t n)
         s->last_read[info->source[i]] = (int32_t)n;
     for (unsigned i = 0; i < info->nr_dests; i++)
         s->last_write[info->dest[i]] = (int32_t)n;
+    if (s->costs[s->nodes[n].pc].head != s->nodes[n].pc)
+        add_edge(s, (int32_t)(s->costs[s->nodes[n].pc].head - s->nodes[0].pc), n);
     if (!info->is_memory || info->ptx == NULL || info->space == PTX_PARAM)
         return;
     /* Against the nearest earlier conflicting ones only: older ones are ordered through those. */
@@ -410,4 +468,106 @@ void time_schedule(
     free(s.edges);
     free(s.last_write);
     free(s.last_read);
+}
+
+/* --- merged loads --- */
+
+struct shared_load {
+    uint32_t pc;
+    int32_t reg;
+    uint64_t at;
+    unsigned bytes;
+};
+
+static int by_address(const void *a, const void *b)
+{
+    const struct shared_load *x = a, *y = b;
+
+    if (x->reg != y->reg)
+        return (x->reg > y->reg) - (x->reg < y->reg);
+    if (x->at != y->at)
+        return (x->at > y->at) - (x->at < y->at);
+    return (x->pc > y->pc) - (x->pc < y->pc);
+}
+
+static void merge_run(struct merge *merges, const struct shared_load *run, unsigned nr)
+{
+    uint32_t head = run[0].pc;
+
+    for (unsigned i = 1; i < nr; i++)
+        head = run[i].pc < head ? run[i].pc : head;
+    for (unsigned i = 0; i < nr; i++)
+        merges[run[i].pc] =
+            (struct merge){head + 1, (uint8_t)(nr * run[0].bytes), (int8_t)(run[i].at - run[0].at)};
+}
+
+/* Runs of loads off one register, at successive addresses that could be aligned to 16 or 8. */
+static void merge_loads(struct merge *merges, struct shared_load *loads, unsigned nr)
+{
+    qsort(loads, nr, sizeof(*loads), by_address);
+    for (unsigned i = 0, len; i < nr; i += len) {
+        const struct shared_load *l = &loads[i];
+        unsigned most = l->at % 16 == 0 ? 16 / l->bytes : l->at % 8 == 0 ? 8 / l->bytes : 1;
+
+        for (len = 1; len < most && i + len < nr; len++)
+            if (loads[i + len].reg != l->reg || loads[i + len].bytes != l->bytes ||
+                loads[i + len].at != l->at + len * l->bytes)
+                break;
+        if (len == 3)
+            len = 2;
+        if (len > 1)
+            merge_run(merges, l, len);
+    }
+}
+
+static bool as_shared_load(const struct program *program, uint32_t pc, struct shared_load *load)
+{
+    const struct inst_info *info = &program->info[pc];
+    const struct ptx_operand *from;
+
+    if (info->ptx == NULL || !info->is_load || info->space != PTX_SHARED ||
+        program->insts[pc].kind != INST_LOAD || info->ptx->guard >= 0 ||
+        info->ptx->nr_operands < 2 || (info->access_bytes != 4 && info->access_bytes != 8))
+        return false;
+    from = &info->ptx->operand[1];
+    if (from->kind != PTX_OPERAND_ADDRESS)
+        return false;
+    *load = (struct shared_load){pc, from->reg, from->imm, info->access_bytes};
+    if (from->symbol != NULL)
+        load->at += from->symbol->offset;
+    return true;
+}
+
+struct merge *time_merges(const struct program *program)
+{
+    struct merge *merges = xcalloc(program->nr_insts + 1, sizeof(*merges));
+    struct shared_load *loads = xmalloc((program->nr_insts + 1) * sizeof(*loads));
+    bool *starts = block_starts(program);
+    unsigned nr = 0;
+
+    for (uint32_t pc = 0; pc < program->nr_insts; pc++) {
+        const struct inst_info *info = &program->info[pc];
+        bool stores = info->is_memory && !info->is_load;
+
+        if (starts[pc] || stores) {
+            merge_loads(merges, loads, nr);
+            nr = 0;
+        }
+        nr += as_shared_load(program, pc, &loads[nr]);
+        /* A new value in an address register: what follows is somewhere else. */
+        for (unsigned i = 0; i < nr; i++) {
+            for (unsigned d = 0; d < info->nr_dests && info->ptx != NULL; d++) {
+                if (loads[i].reg >= 0 && info->ptx->operand[d].kind == PTX_OPERAND_REG &&
+                    info->ptx->operand[d].reg == loads[i].reg) {
+                    merge_loads(merges, loads, nr);
+                    nr = 0;
+                    break;
+                }
+            }
+        }
+    }
+    merge_loads(merges, loads, nr);
+    free(starts);
+    free(loads);
+    return merges;
 }

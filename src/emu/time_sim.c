@@ -234,6 +234,8 @@ static double lsu_cycles(const struct trace_access *a)
 {
     double data = a->wavefronts;
 
+    if (a->wide > 0)
+        return a->wide;
     if (a->space == PTX_SHARED)
         return a->is_atomic ? later(data, 2.0 * a->same_address) : data;
     return later(later(data, 1), 0.45 + 0.275 * a->lines);
@@ -289,6 +291,18 @@ static void pass_on(struct sim *s, struct sim_warp *w, uint32_t pc)
         w->reg[info->dest[i]] = ready;
         w->reason[info->dest[i]] = why;
     }
+}
+
+/* A merged load is there when its head is. */
+static void take_from_head(struct sim *s, struct sim_warp *w, uint32_t pc)
+{
+    const struct inst_info *info = &s->program->info[pc];
+    const struct inst_info *head = &s->program->info[s->in->costs[pc].head];
+
+    if (info->nr_dests == 0 || head->nr_dests == 0)
+        return;
+    w->reg[info->dest[0]] = w->reg[head->dest[0]];
+    w->reason[info->dest[0]] = w->reason[head->dest[0]];
 }
 
 static double *ready_of(struct sim *s, const struct sim_warp *w)
@@ -349,8 +363,14 @@ static void look_ahead(struct sim *s, struct sim_warp *w)
     const struct inst_info *info;
     const struct pc_cost *cost;
 
-    while (w->at < w->nr && s->in->costs[w->events[w->at].pc].free)
-        pass_on(s, w, w->events[w->at++].pc);
+    while (w->at < w->nr && s->in->costs[w->events[w->at].pc].free) {
+        uint32_t pc = w->events[w->at++].pc;
+
+        if (s->in->costs[pc].head != pc)
+            take_from_head(s, w, pc);
+        else
+            pass_on(s, w, pc);
+    }
     if (w->at == w->nr) {
         end_warp(s, w);
         return;

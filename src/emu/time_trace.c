@@ -86,6 +86,7 @@ static struct emu_listener *trace_create(const struct emu_run *run)
 
     t->base.class = emu_time_class();
     t->run = run;
+    t->merges = time_merges(run->program);
     t->events_per_warp = run->nr_warps > 0 ? MAX_EVENTS / run->nr_warps : MAX_EVENTS;
     return &t->base;
 }
@@ -98,6 +99,7 @@ static void trace_destroy(struct emu_listener *listener)
     for (unsigned i = 0; i < t->nr_traces; i++)
         block_trace_destroy(t->traces[i]);
     free(t->traces);
+    free(t->merges);
     free(t);
 }
 
@@ -193,6 +195,23 @@ static unsigned data_wavefronts(const struct emu_access *a)
     for (unsigned lane = 0; lane < WARP_LANES; lane += lanes)
         nr += group_wavefronts(a, lane, lane + lanes);
     return nr > 0 ? nr : 1;
+}
+
+/* The wavefronts of the wide load that this one is the head of; 0 when an address is not aligned.
+ */
+static unsigned wide_wavefronts(const struct emu_access *a, const struct merge *merge)
+{
+    uint64_t address[WARP_LANES];
+    struct emu_access wide = *a;
+
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+        address[lane] = a->address[lane] - (uint64_t)merge->before;
+        if ((a->mask >> lane & 1) != 0 && address[lane] % merge->bytes != 0)
+            return 0;
+    }
+    wide.address = address;
+    wide.bytes = merge->bytes;
+    return data_wavefronts(&wide);
 }
 
 static void count_atomics(
@@ -311,6 +330,8 @@ static bool trace_access(
         entry->wavefronts = (uint16_t)data_wavefronts(a);
     if (a->space == PTX_SHARED && a->wavefronts > entry->wavefronts)
         entry->wavefronts = (uint16_t)a->wavefronts;
+    if (t->merges[a->pc].head == a->pc + 1)
+        entry->wide = (uint8_t)wide_wavefronts(a, &t->merges[a->pc]);
     if (a->is_atomic)
         count_atomics(trace, entry, a);
     if (a->space == PTX_GLOBAL)
