@@ -11,18 +11,18 @@
 enum { MAX_WARPS = 64, MAX_SCHEDULERS = 4, L1_WAYS = 8, MAX_GROUPS = 8 };
 /* Events that one simulation may cost; more work is cut short and scaled. */
 static const double max_events = 1.2e6;
-/* Cycles: after a barrier's last arrival; from a block's end to its successor's first issue;
- * between two blocks that an SM is given; queued in the LSU before warps stall; stores queued
- * towards L2 before the LSU stalls; refilling a warp's instructions after a jump. Rough figures:
- * no vendor states them, microbenchmarks of Volta to Hopper give such sizes. */
+/* Figures that no vendor states. Of microbenchmarks' size, from Volta to Hopper: */
 enum {
-    BARRIER_CYCLES = 12,
-    BLOCK_GAP = 200,
-    BLOCK_DISPATCH = 40,
-    LSU_QUEUE = 32,
-    STORE_QUEUE = 800,
-    JUMP_CYCLES = 4
+    BARRIER_CYCLES = 12, /* from a barrier's last arrival to the next issue */
+    JUMP_CYCLES = 4,     /* to refill a warp's instructions after a jump back */
+    LSU_QUEUE = 32,      /* cycles of work in the LSU's queue before warps stall */
+    STORE_QUEUE = 800    /* cycles of stores queued towards L2 before the LSU stalls */
 };
+/* Fitted. Global loads that L1 holds at a time: to what tiling in shared memory gains over the
+ * naive f32 matrix product (1.5 times, siboehm's SGEMM tutorial on GA102). Cycles from a block's
+ * end to its successor's start, and between two blocks that an SM is given: to saxpy with one
+ * element per thread, which reaches some 0.9 of what streams reach. */
+enum { L1_QUEUE = 256, BLOCK_GAP = 120, BLOCK_DISPATCH = 20 };
 
 /* fmax and fmin without their care for NaN, which is what they mostly cost. */
 static inline double later(double a, double b)
@@ -79,7 +79,9 @@ struct sim {
     double issue_free[MAX_SCHEDULERS], next[MAX_SCHEDULERS];
     double pipe_free[MAX_SCHEDULERS][NR_PIPES];
     double lsu_free, lsu_line, l2_free, dram_free, dram_busy;
-    double dram_read, dram_written; /* sectors */
+    double dram_read, dram_written;     /* sectors */
+    double answers[L1_QUEUE], answered; /* when loads under way are answered; the last of them */
+    uint64_t nr_answers;
     struct l1_line *l1;
     size_t l1_sets;
     double first, again, write; /* fractions of a line owed to DRAM */
@@ -198,10 +200,13 @@ static void store_global(
     struct sim *s, const struct sim_block *block, const struct trace_access *a, double now)
 {
     for (unsigned i = 0; i < a->nr_sectors; i++) {
-        uint64_t entry = block->trace->sectors[a->first + i];
-        bool hit;
+        const uint64_t *sectors = &block->trace->sectors[a->first];
+        uint64_t entry = sectors[i], pair = TRACE_SECTOR(entry) ^ 1;
+        bool hit, paired = (i > 0 && TRACE_SECTOR(sectors[i - 1]) == pair) ||
+                           (i + 1 < a->nr_sectors && TRACE_SECTOR(sectors[i + 1]) == pair);
 
-        s->l2_free = later(s->l2_free, now) + 32 / s->in->l2_bytes_per_clk;
+        /* L2 takes 64 bytes at a time, so that a lone sector uses up the place of two. */
+        s->l2_free = later(s->l2_free, now) + (paired ? 1 : 2) * 32 / s->in->l2_bytes_per_clk;
         s->out->l2_sectors++;
         if (a->space == PTX_LOCAL) /* written back only when evicted: stays in L1 */
             *l1_sector(s, TRACE_SECTOR(entry) + block->space, now, true, &hit) = now;
@@ -250,6 +255,18 @@ static double lsu_enter(struct sim *s, double now, double cycles)
     return start + cycles - 1;
 }
 
+/* L1 answers global loads in the order in which they came, and holds so many that wait. */
+static double in_order(struct sim *s, double done)
+{
+    double *oldest = &s->answers[s->nr_answers++ % L1_QUEUE];
+
+    s->answered = later(s->answered, done);
+    /* The place that this load takes must have been left by the one that had it before. */
+    s->lsu_free = later(s->lsu_free, *oldest);
+    *oldest = s->answered;
+    return s->answered;
+}
+
 /* One access; returns when its value is there. */
 static double access_memory(struct sim *s, const struct sim_block *block,
     const struct trace_access *a, double now, uint8_t *reason)
@@ -270,7 +287,7 @@ static double access_memory(struct sim *s, const struct sim_block *block,
         store_global(s, block, a, start);
         return start;
     }
-    return load_global(s, block, a, start);
+    return in_order(s, load_global(s, block, a, start));
 }
 
 /* --- warps --- */
