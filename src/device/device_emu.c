@@ -20,6 +20,7 @@ struct device_module {
 
 /* Thread instructions that measuring one launch should cost, about; and the most that running
  * enough blocks for neighbours to meet in the caches may raise it to. */
+enum { PROBE_BLOCKS = 4 }; /* run first, to learn what a block costs */
 static const double measure_budget = 60e6, measure_budget_most = 100e6;
 /* The measured run must not hang where the checked one did not, but its shape is far larger. */
 static const uint64_t measure_step_limit = UINT64_C(1) << 33;
@@ -196,8 +197,8 @@ static uint64_t affordable_blocks(const struct chip *chip, const struct emu_laun
     unsigned threads = launch->block[0] * launch->block[1] * launch->block[2];
     struct occupancy occ = chip_occupancy(
         chip, threads, facts->registers, launch->smem_bytes + facts->smem_static_bytes);
-    uint64_t blocks = nr_blocks(launch), run = probe->counters.blocks_run;
-    double each = run == 0 ? 1 : (double)probe->thread_insts / (double)run, nr;
+    uint64_t blocks = nr_blocks(launch);
+    double each = (double)probe->thread_insts / PROBE_BLOCKS, nr;
 
     if (each < 1)
         each = 1;
@@ -218,10 +219,8 @@ static bool measure_launch(struct device *device, struct device_module *module,
     struct emu_launch *launch, const struct kernel_facts *facts, uint64_t sample_blocks,
     struct arena *arena, struct emu_result *ran, struct err *err)
 {
-    enum { PROBE_BLOCKS = 4 };
     struct emu *emu = emu_of(device);
 
-    launch->count = true;
     launch->sample_blocks = sample_blocks;
     if (launch->step_limit == 0)
         launch->step_limit = measure_step_limit;
@@ -235,6 +234,7 @@ static bool measure_launch(struct device *device, struct device_module *module,
     }
     if (launch->sample_blocks >= nr_blocks(launch))
         launch->sample_blocks = 0;
+    launch->count = true;
     memset(ran, 0, sizeof(*ran));
     return emu_launch(emu, module->module, launch, arena, ran, err);
 }

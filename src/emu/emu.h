@@ -72,7 +72,7 @@ struct emu_launch {
     uint64_t step_limit; /* warp instructions over the whole launch; 0: 2^36 */
     /* counting */
     bool count;             /* fill result->counters, time modelled included */
-    uint64_t sample_blocks; /* run only about this many blocks, stratified; 0: all. Implies count */
+    uint64_t sample_blocks; /* run only about this many blocks, stratified; 0: all */
     uint64_t seed;          /* picks sampled blocks; orders warps */
 };
 

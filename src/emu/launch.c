@@ -446,7 +446,7 @@ bool launch_run(const struct emu_run *run, unsigned nr_threads, struct arena *ar
 {
     const struct emu_launch *l = run->launch;
     struct exec x = {.run = *run, .params = l->params};
-    x.counting = l->count || l->sample_blocks;
+    x.counting = l->count;
     x.listening = l->find_races || l->find_uninit;
     x.step_limit = l->step_limit ? l->step_limit : UINT64_C(1) << 36;
     x.nr_run = run->nr_blocks;
