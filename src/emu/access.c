@@ -211,6 +211,9 @@ static bool tell_access(struct worker *k, const struct warp *w, const struct spo
         .is_atomic = s->atomic,
         .bytes = s->bytes,
         .address = s->address,
+        .kind = s->kind,
+        .lo = s->lo,
+        .hi = s->hi,
         .file = w->file,
         .sectors = shape.sectors,
         .lines = shape.lines,
@@ -233,7 +236,7 @@ static bool place(struct worker *k, const struct warp *w, struct spot *s, uint32
         return false;
     bool param = s->space == PTX_PARAM;
     struct access_shape shape = {0};
-    if ((k->counting || k->wants_access) && !param)
+    if (k->counting && !param)
         count_access(k, pc, s->space, s->mask, s->kind, s->bytes, s->address, &shape);
     switch (s->space) {
     case PTX_SHARED:

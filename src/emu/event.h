@@ -45,6 +45,8 @@ struct emu_block {
     bool traced;   /* one of the few for the time model */
 };
 
+enum access_kind { ACCESS_UNIFORM, ACCESS_CONTIGUOUS, ACCESS_OTHER };
+
 /* One memory instruction of one warp. For cp.async two of these: the global read, the shared write.
  */
 struct emu_access {
@@ -57,6 +59,9 @@ struct emu_access {
     unsigned bytes;           /* per lane */
     const uint64_t *address;  /* 32; GLOBAL, CONST: addresses. SHARED: bytes from the start of the
                                  block's shared memory. LOCAL: bytes within the thread's own */
+    enum access_kind kind;    /* of the active lanes: one address; lane l at the first's plus
+                                 (l - first) * bytes; neither */
+    uint64_t lo, hi;          /* lowest and highest address of an active lane */
     const uint8_t *file;      /* the warp's registers: what a store is about to write */
     /* as counted, only when the launch counts or the block is traced, else 0 */
     unsigned sectors,

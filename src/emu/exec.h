@@ -152,7 +152,6 @@ void atom_lane(const struct inst *in, uint8_t *at, const uint64_t operand[2], ui
 struct access_shape {
     uint16_t sectors, ideal, lines, wavefronts;
 };
-enum access_kind { ACCESS_UNIFORM, ACCESS_CONTIGUOUS, ACCESS_OTHER };
 void count_access(struct worker *k, uint32_t pc, enum ptx_space space, uint32_t mask,
     enum access_kind kind, unsigned bytes, const uint64_t *address, struct access_shape *shape);
 

@@ -229,6 +229,38 @@ static bool nothing_new(const struct races *r, unsigned warp, size_t cell, size_
     return !news;
 }
 
+/* The same for scattered lanes of one cell each, without a branch per lane. */
+static bool nothing_new_scattered(
+    const struct races *r, const struct emu_access *access, uint64_t tag)
+{
+    const uint64_t floor = r->floor[access->warp];
+    uint64_t news = 0;
+
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        const uint64_t address = (access->mask >> l & 1) ? access->address[l] : access->lo;
+        const size_t c = address >> r->cell_shift;
+        const bool known = ((r->read1[c] ^ tag) >> TAG_WHO_SHIFT) == 0 || r->read2[c] >= floor;
+        news |=
+            (uint64_t)(r->write[c] >= floor) | (uint64_t)(r->read1[c] < floor) | (uint64_t)!known;
+    }
+    return !news;
+}
+
+static bool skip_read(
+    const struct races *r, const struct emu_access *access, size_t nr, uint64_t now)
+{
+    const size_t cell = access->lo >> r->cell_shift;
+
+    if (access->is_write)
+        return false;
+    if (access->kind == ACCESS_UNIFORM)
+        return nothing_new(r, access->warp, cell, nr, now);
+    if (access->kind == ACCESS_CONTIGUOUS)
+        return nothing_new(
+            r, access->warp, cell, (size_t)((access->hi - access->lo) >> r->cell_shift) + nr, now);
+    return nr == 1 && nothing_new_scattered(r, access, now);
+}
+
 static bool access_shared(struct races *r, const struct emu_access *access, struct emu_fault *fault)
 {
     const bool strong = r->strong[access->pc];
@@ -240,7 +272,7 @@ static bool access_shared(struct races *r, const struct emu_access *access, stru
 
     if (strong && r->fences_block)
         r->trusted[warp] = true;
-    if (r->trusted[warp])
+    if (r->trusted[warp] || skip_read(r, access, nr, now))
         return true;
     for (uint32_t mask = access->mask; mask; mask &= mask - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(mask);
@@ -249,14 +281,14 @@ static bool access_shared(struct races *r, const struct emu_access *access, stru
         if (access->address[lane] == before)
             continue;
         before = access->address[lane];
-        if (!access->is_write && nothing_new(r, warp, cell, nr, tag))
-            continue;
         for (size_t c = cell; c < cell + nr; c++) {
             const uint64_t against = conflict(r, access, c, strong);
             if (against)
                 return report_shared(r, access, lane, c, against, fault);
             remember(r, access, c, tag);
         }
+        if (access->kind == ACCESS_UNIFORM)
+            break;
     }
     return true;
 }
@@ -305,7 +337,8 @@ static bool check_lanes(
 {
     char mine[WHERE_BYTES], theirs[WHERE_BYTES];
 
-    if (r->run->program->insts[access->pc].kind != INST_STORE || rising(access))
+    if (r->run->program->insts[access->pc].kind != INST_STORE ||
+        access->kind == ACCESS_CONTIGUOUS || rising(access))
         return true;
     for (uint32_t m = access->mask; m; m &= m - 1) {
         const unsigned a = (unsigned)__builtin_ctz(m);

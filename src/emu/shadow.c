@@ -138,27 +138,44 @@ static void touch_run(struct shadow *shadow, const struct emu_access *access, ui
     }
 }
 
+/* Lanes from `first` on that follow each other, or repeat one address. *last: of those that count.
+ */
+static unsigned end_of_run(const struct emu_access *access, unsigned first, unsigned *last)
+{
+    const uint64_t address = access->address[first];
+    unsigned next = first + 1;
+
+    while (next < WARP_LANES && (access->mask >> next & 1) &&
+           access->address[next] == address + (uint64_t)(next - first) * access->bytes)
+        next++;
+    *last = next - 1;
+    if (*last == first) { /* lanes that repeat one address add nothing */
+        while (next < WARP_LANES && (access->mask >> next & 1) && access->address[next] == address)
+            next++;
+    }
+    return next;
+}
+
 void shadow_access(struct shadow *shadow, uint64_t block, const struct emu_access *access,
     enum shadow_how how, shadow_update *update)
 {
+    const struct shadow_buffer *known = shadow->by_pc[access->pc];
     uint32_t mask = access->mask;
 
+    if (known && known->skip && access->lo >= known->base &&
+        access->hi - known->base < known->bytes)
+        return;
     while (mask) {
         const unsigned first = (unsigned)__builtin_ctz(mask);
-        const uint64_t address = access->address[first];
-        const uint64_t tag = shadow_tag(block, access->warp * WARP_LANES + first, access->pc);
-        unsigned last = first, next = first + 1;
+        unsigned last = first, next = WARP_LANES;
 
-        while (next < WARP_LANES && (mask >> next & 1) &&
-               access->address[next] == address + (uint64_t)(next - first) * access->bytes)
-            last = next++;
-        /* lanes that repeat one address add nothing */
-        if (last == first) {
-            while (next < WARP_LANES && (mask >> next & 1) && access->address[next] == address)
-                next++;
-        }
-        touch_run(shadow, access, address, (uint64_t)(last - first + 1) * access->bytes, tag, how,
-            update);
+        if (access->kind == ACCESS_CONTIGUOUS && access->mask == UINT32_MAX)
+            last = WARP_LANES - 1;
+        else if (access->kind != ACCESS_UNIFORM)
+            next = end_of_run(access, first, &last);
+        touch_run(shadow, access, access->address[first],
+            (uint64_t)(last - first + 1) * access->bytes,
+            shadow_tag(block, access->warp * WARP_LANES + first, access->pc), how, update);
         mask = next < WARP_LANES ? mask & ~0u << next : 0;
     }
 }

@@ -34,8 +34,9 @@ struct uninit {
     struct emu_listener base;
     const struct emu_run *run;
     uint64_t block;
-    uint8_t *shared; /* per byte: written in this block */
-    uint8_t *local;  /* per thread and byte */
+    uint8_t *shared;    /* per byte: written in this block */
+    size_t shared_left; /* bytes of it not written yet */
+    uint8_t *local;     /* per thread and byte */
     size_t local_bytes;
     uint8_t *overwrites; /* per pc: an atomic exchange, which does not care what was there */
     struct stray first;  /* in shared or local memory; of the lowest block */
@@ -137,6 +138,7 @@ static void block_begin(struct emu_listener *listener, const struct emu_block *b
     u->base.wants_access = u->run->nr_blocks < UINT32_MAX;
     u->block = block->index;
     memset(u->shared, 0, u->run->shared_bytes);
+    u->shared_left = u->run->shared_bytes;
     if (u->local_bytes)
         memset(u->local, 0, (size_t)u->run->nr_threads * u->local_bytes);
 }
@@ -204,37 +206,35 @@ static bool all_written(const uint8_t *written, size_t nr)
     return true;
 }
 
-/* The bytes from the first lane's address on that all lanes touch together, without gaps; 0 when
- * their addresses do not follow each other. */
-static size_t contiguous(const struct emu_access *access)
+static void mark_written(struct uninit *u, uint64_t at, size_t nr)
 {
-    const uint64_t start = access->address[0];
-    uint64_t differ = 0;
-
-    if (access->mask != UINT32_MAX)
-        return 0;
-    for (unsigned l = 0; l < WARP_LANES; l++)
-        differ |= access->address[l] ^ (start + (uint64_t)l * access->bytes);
-    return differ ? 0 : (size_t)access->bytes * WARP_LANES;
+    for (size_t i = at; i < at + nr; i++) {
+        u->shared_left -= !u->shared[i];
+        u->shared[i] = 1;
+    }
 }
 
 static void access_shared(struct uninit *u, const struct emu_access *access)
 {
     const bool reads = !access->is_write || (access->is_atomic && !u->overwrites[access->pc]);
-    const size_t run = contiguous(access);
+    const bool solid = access->kind == ACCESS_UNIFORM ||
+                       (access->kind == ACCESS_CONTIGUOUS &&
+                           !(access->mask & (access->mask + (access->mask & -access->mask))));
+    const size_t all = (size_t)(access->hi - access->lo) + access->bytes;
 
-    if (run && (!reads || all_written(u->shared + access->address[0], run))) {
+    if (!u->shared_left)
+        return;
+    if (solid && (!reads || all_written(u->shared + access->lo, all))) {
         if (access->is_write)
-            memset(u->shared + access->address[0], 1, run);
+            mark_written(u, access->lo, all);
         return;
     }
     for (uint32_t mask = access->mask; mask; mask &= mask - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(mask);
-        uint8_t *written = u->shared + access->address[lane];
-        if (reads && !all_written(written, access->bytes))
+        if (reads && !all_written(u->shared + access->address[lane], access->bytes))
             note_stray(u, access, lane);
         if (access->is_write)
-            memset(written, 1, access->bytes);
+            mark_written(u, access->address[lane], access->bytes);
     }
 }
 
