@@ -31,6 +31,7 @@ static const struct move {
     {ACTION_SHUFFLE_REDUCE, rewrite_shuffle_reduce, 4},
     {ACTION_PRIVATIZE, rewrite_privatize, 4},
     {ACTION_SPLIT_WORK, rewrite_split_work, 4},
+    {ACTION_FUSE, rewrite_fuse, 4},
 };
 
 static struct rewrite_out fresh_out(const struct rewrite_in *in)

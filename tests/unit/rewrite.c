@@ -15,6 +15,7 @@
 #include <string.h>
 
 static struct compiler *compiler;
+static struct arena *test_arena; /* sources put together for a test */
 
 struct bench {
     struct arena *arena;
@@ -524,6 +525,42 @@ static void test_tighten(void **state)
     end(&b);
 }
 
+static void test_fuse(void **state)
+{
+    static const char head[] =
+        "#pragma keet size N = 4096\n#pragma keet in X : f32[N]\n#pragma keet out Y : f32[N]\n"
+        "#pragma keet temp T : f32[N]\n"
+        "#pragma keet launch first<<<ceil_div(N, 128), 128>>>(X, T, N)\n"
+        "#pragma keet launch second<<<ceil_div(N, 256), 256>>>(T, Y, N)\n"
+        "__global__ void first(const float *x, float *t, int n)\n{\n"
+        "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    if (i < n) {\n        float v = x[i];\n        t[i] = v * v;\n    }\n}\n\n";
+    struct bench b = begin(arena_printf(test_arena, "%s%s", head,
+        "__global__ void second(const float *t, float *y, int n)\n{\n"
+        "    int k = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    if (k < n)\n        y[k] = t[k] + 1;\n}\n"));
+    open_bench(&b, false);
+    step(&b, ACTION_FUSE, 0);
+    lacks(&b, "temp");
+    lacks(&b, "void first");
+    has(&b, "second<<<ceil_div(N, 256), 256>>>(X, N, Y, N)");
+    has(&b, "void second(const float *x, int first_n, float *y, int n)");
+    has(&b, "float v = x[k];");
+    has(&b, "const float fused = v * v;");
+    has(&b, "y[k] = fused + 1;");
+    refuses(&b, ACTION_FUSE, 0, "no two launches");
+    end(&b);
+
+    /* a neighbour's element is another thread's work */
+    b = begin(arena_printf(test_arena, "%s%s", head,
+        "__global__ void second(const float *t, float *y, int n)\n{\n"
+        "    int k = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    if (k < n)\n        y[k] = t[k] + t[0];\n}\n"));
+    open_bench(&b, false);
+    refuses(&b, ACTION_FUSE, 0, "element by element");
+    end(&b);
+}
+
 /* Moves compose, and the contract of the original survives all of them. */
 static void test_composition(void **state)
 {
@@ -599,6 +636,7 @@ static void test_trouble(void **state)
 
 static int open_compiler(void **state)
 {
+    test_arena = arena_create();
     struct err err;
     const struct compiler_options options = {.arch = "sm_90a", .cache_dir = ""};
     compiler = compiler_create(&options, &err);
@@ -610,6 +648,7 @@ static int open_compiler(void **state)
 static int close_compiler(void **state)
 {
     compiler_destroy(compiler);
+    arena_destroy(test_arena);
     return 0;
 }
 
@@ -633,6 +672,7 @@ int main(void)
         cmocka_unit_test(test_split_work),
         cmocka_unit_test(test_running_sums),
         cmocka_unit_test(test_tighten),
+        cmocka_unit_test(test_fuse),
         cmocka_unit_test(test_composition),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_missing_prompts),
