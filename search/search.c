@@ -11,7 +11,7 @@
  * faster, and a very slow one is no better a guide than a slow one. */
 static const double REWARD_MIN = -3, REWARD_MAX = 7;
 
-static const double DEFAULT_C_PUCT = 2.0;
+static const double DEFAULT_C_PUCT = 1.7;
 static const double DEFAULT_BEST_SHARE = 0.6;
 enum { DEFAULT_FAILURES_TO_DIE = 5 };
 

@@ -237,7 +237,7 @@ void examine_latency(const struct tool_input *in, struct finding_list *out)
     finding_weigh(f, ACTION_UNROLL, 2);
     finding_weigh(f, ACTION_SHARED_TILE, 2);
     finding_weigh(f, ACTION_VECTORIZE, 2);
-    finding_weigh(f, ACTION_REGISTER_TILE, 2);
+    finding_weigh(f, ACTION_READ_ONLY, 2); /* without aliases, loads of later rounds go first */
     finding_weigh(f, ACTION_BLOCK_SHAPE, few_warps ? 1.5 : 0.5);
 }
 

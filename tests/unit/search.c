@@ -386,6 +386,38 @@ static void test_replay(void **state)
     }
 }
 
+/* The first move gains 5; below it every other child gains or loses 0.3, a 17th of the whole scale.
+ * The small gains must still be told from the small losses: more picks under the better children.
+ */
+static void test_small_gains_after_a_large_jump(void **state)
+{
+    unsigned under_gain = 0, under_loss = 0;
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct search *search = search_create(&(struct search_options){.seed = seed});
+        struct search_move moves[12];
+        double rewards[64] = {0};
+
+        for (uint32_t m = 0; m < 12; m++) {
+            moves[m] = (struct search_move){m, 1.0f / 12};
+        }
+        search_add_root(search, &(struct search_outcome){true, 0, moves, 1});
+        for (unsigned i = 1; i <= 40; i++) {
+            struct search_pick pick;
+
+            assert_true(search_ask(search, &pick));
+            rewards[i] = pick.parent == 0 ? 5 : rewards[pick.parent] + (pick.move % 2 ? 0.3 : -0.3);
+            under_gain += pick.parent > 1 && rewards[pick.parent] > 5.1;
+            under_loss += pick.parent > 1 && rewards[pick.parent] < 4.9;
+            search_tell(search, &pick, &(struct search_outcome){true, rewards[i], moves, 12});
+        }
+        search_destroy(search);
+    }
+    print_message("%u picks under gains, %u under losses\n", under_gain, under_loss);
+    assert_true(under_gain > 5 * under_loss);
+}
+
 static void test_seed_breaks_ties(void **state)
 {
     bool first[12] = {0};
@@ -491,6 +523,7 @@ int main(void)
         cmocka_unit_test(test_every_move_once_then_exhausted),
         cmocka_unit_test(test_exhausted_while_pending),
         cmocka_unit_test(test_replay),
+        cmocka_unit_test(test_small_gains_after_a_large_jump),
         cmocka_unit_test(test_seed_breaks_ties),
         cmocka_unit_test(test_random_is_uniform_over_pairs),
         cmocka_unit_test(test_best_and_convergence),
