@@ -430,6 +430,7 @@ bool access_memory(
     struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     struct spot s;
+    k->contacts += in->kind == INST_ATOM || in->flags & INST_VOLATILE;
     s.mask = mask;
     s.space = (enum ptx_space)in->space;
     s.bytes = (unsigned)in->vec * in->elem_bytes;

@@ -118,7 +118,7 @@ static bool load_store(struct decoder *d)
     in->sign_extend = ptx_type_is_signed(p->type);
     in->rows = decode_copy(d, rows, nr * sizeof(*rows));
     in->space = (uint8_t)p->space;
-    in->flags |= p->volatile_ ? INST_VOLATILE : 0;
+    in->flags |= p->volatile_ || p->sem > PTX_SEM_WEAK ? INST_VOLATILE : 0;
     /* parameters of functions lie in local memory; a kernel's own in a buffer */
     bool kernel_param = is_static ? at->symbol->role == PTX_ROLE_PARAM && d->f->func->is_entry
                                   : d->f->func->is_entry;

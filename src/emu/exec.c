@@ -8,7 +8,7 @@
 
 /* Warp instructions before another side, or another warp, gets its turn: spin locks then make
  * progress whichever lane holds the lock. */
-enum { SIDE_QUANTUM = 2000, WARP_QUANTUM = 50000, STEPS_PER_CHECK = 1 << 16 };
+enum { SIDE_QUANTUM = 2000, WARP_QUANTUM = 50000, STEPS_PER_CHECK = 1 << 16, SPINS_TO_PART = 8 };
 
 static bool trap(struct worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
 {
@@ -189,6 +189,25 @@ static bool run_split(struct worker *k, struct warp *w, uint16_t s, unsigned qua
     }
 }
 
+/* After a whole turn: another side runs. When there is none, and turn after turn was spent touching
+ * memory as locks do, lanes that wait at the meeting point go on alone, since one may hold the
+ * lock. */
+static void give_way(struct warp *w, bool contacts)
+{
+    if (w->splits[w->current].state != SPLIT_READY)
+        return;
+    uint16_t other = warp_ready(w, w->current);
+    if (other != w->current) {
+        w->current = other;
+        w->spins = 0;
+    } else if (!contacts) {
+        w->spins = 0;
+    } else if (++w->spins >= SPINS_TO_PART) {
+        w->spins = 0;
+        warp_part(w, w->current);
+    }
+}
+
 /* Until every leaf waits, the warp is done, or it has had its turn. */
 static bool run_warp(struct worker *k, struct warp *w)
 {
@@ -201,18 +220,17 @@ static bool run_warp(struct worker *k, struct warp *w)
                 return true;
             w->current = s;
         }
-        uint64_t before = k->steps;
+        uint64_t before = k->steps, contacts = k->contacts;
         if (!run_split(k, w, s, SIDE_QUANTUM))
             return false;
         if (k->steps - k->steps_checked > STEPS_PER_CHECK) {
             if (over_limit(k, w->splits[s].pc < k->program->nr_insts ? w->splits[s].pc : 0))
                 return false;
         }
-        /* a side that used its whole turn may be spinning: let another one try */
-        if (k->steps - before >= SIDE_QUANTUM && w->splits[w->current].state == SPLIT_READY) {
-            uint16_t other = warp_ready(w, w->current);
-            w->current = other == NO_SPLIT ? w->current : other;
-        }
+        if (k->steps - before >= SIDE_QUANTUM)
+            give_way(w, k->contacts != contacts);
+        else
+            w->spins = 0;
     }
     return true;
 }

@@ -53,6 +53,7 @@ struct warp {
     unsigned index; /* in the block */
     uint32_t live;  /* lanes not exited */
     uint16_t current;
+    uint16_t spins; /* turns in a row that look like waiting for another lane */
     bool done;
 };
 
@@ -107,7 +108,8 @@ struct worker {
     struct pc_count *counts;
     struct pc_cache *caches;
     struct pattern *patterns; /* NULL when nothing counts */
-    uint64_t steps, steps_checked, quantum;
+    uint64_t steps, steps_checked;
+    uint64_t contacts; /* atomics and volatile accesses: what a lane that waits for another does */
     bool counting, wants_insts, wants_access, float_atomics;
     struct emu_listener *listeners[MAX_LISTENERS];
     unsigned nr_listeners;
@@ -135,6 +137,9 @@ void warp_arrive(struct warp *w, uint16_t s); /* s is at its rpc */
 void warp_call(struct warp *w, uint16_t s, uint32_t mask, uint32_t target, uint32_t back);
 void warp_return(struct warp *w, uint16_t s, uint32_t mask); /* to the nearest call */
 void warp_exit(struct warp *w, uint16_t s, uint32_t mask);
+/* Lanes that wait for split s to meet them go on without it: one of them may hold what s waits for.
+ */
+void warp_part(struct warp *w, uint16_t s);
 uint16_t warp_ready(const struct warp *w, uint16_t after); /* a ready leaf, NO_SPLIT when none */
 
 /* access.c: loads, stores, atomics; copies */

@@ -219,7 +219,7 @@ static uint64_t f64_of_int(const struct value *v, enum ptx_round round)
 static double int_odd(const struct value *v)
 {
     bool negative = v->is_signed && v->s < 0;
-    uint64_t m = negative ? 0 - v->u : v->u;
+    uint64_t m = negative ? 0 - (uint64_t)v->s : v->u;
     if (m >> 53)
         m = (m & ~(uint64_t)0xfff) | (m & 0xfff ? 0x1000 : 0);
     return negative ? -(double)m : (double)m;

@@ -141,6 +141,26 @@ void warp_exit(struct warp *w, uint16_t s, uint32_t mask)
     leave(w, s, mask);
 }
 
+void warp_part(struct warp *w, uint16_t s)
+{
+    uint16_t up = w->splits[s].parent;
+    while (up != NO_SPLIT && w->splits[up].mask == 0)
+        up = w->splits[up].parent;
+    if (up == NO_SPLIT)
+        return;
+    uint16_t made = warp_new_split(w);
+    struct split *from = &w->splits[up];
+    w->splits[made] = (struct split){.pc = from->pc,
+        .rpc = from->rpc,
+        .mask = from->mask,
+        .parent = from->parent,
+        .state = SPLIT_READY};
+    from->mask = 0;
+    if (from->parent != NO_SPLIT)
+        w->splits[from->parent].nr_sides++;
+    w->current = made;
+}
+
 uint16_t warp_ready(const struct warp *w, uint16_t after)
 {
     size_t from = after == NO_SPLIT ? 0 : (size_t)after + 1;

@@ -1,0 +1,1 @@
+keet_test(emu_int emu ptx core base LINK Threads::Threads m)

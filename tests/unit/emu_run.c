@@ -1,0 +1,430 @@
+/* How kernels run: divergence, barriers, locks, calls, collectives, atomics, memory spaces; and
+ * what is said of kernels that do wrong. */
+#include "emu_harness.h"
+
+#define ONE_PARAM                                                                                  \
+    ".visible .entry k(.param .u64 p0)\n{\n.reg .b32 %r<20>;\n.reg .b64 %rd<20>;\n"                \
+    ".reg .f32 %f<8>;\n.reg .b16 %h<4>;\n.reg .pred %p<8>;\n"
+/* %rd1: p0, %r1: tid.x, %rd2: p0 + 4 * (ctaid.x * ntid.x + tid.x) */
+#define INDEX                                                                                      \
+    "ld.param.u64 %rd1, [p0];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nmov.u32 %r3, "        \
+    "%ntid.x;\n"                                                                                   \
+    "mad.lo.s32 %r2, %r2, %r3, %r1;\nmul.wide.u32 %rd2, %r2, 4;\nadd.s64 %rd2, %rd1, %rd2;\n"
+
+enum { NR = 256 };
+
+/* Runs a kernel on NR zeroed words. */
+static enum verdict run_words(
+    struct bench *b, const char *ptx, uint32_t grid, uint32_t block, uint32_t *out)
+{
+    uint32_t zero[NR] = {0};
+    bench_init(b, ptx, 1);
+    if (!b->module)
+        return b->result.verdict;
+    bench_buffer(b, zero, sizeof(zero));
+    enum verdict v = bench_run(b, grid, block);
+    bench_read(b, 0, out, sizeof(zero));
+    return v;
+}
+
+#define EXPECT(ptx, grid, block, expr)                                                             \
+    do {                                                                                           \
+        struct bench b;                                                                            \
+        uint32_t out[NR];                                                                          \
+        enum verdict v = run_words(&b, ptx, grid, block, out);                                     \
+        if (v != VERDICT_OK)                                                                       \
+            fail_msg("%s", b.result.text);                                                         \
+        for (uint32_t i = 0; i < (grid) * (block); i++)                                            \
+            assert_int_equal(out[i], (uint32_t)(expr));                                            \
+        bench_finish(&b);                                                                          \
+    } while (0)
+
+static void loops_diverge_and_join(void **state)
+{
+    (void)state;
+    /* each lane loops its own number of times; all meet after the loop */
+    const char *ptx = PTX_HEAD ONE_PARAM INDEX
+        "and.b32 %r4, %r1, 7;\nmov.u32 %r5, 0;\nmov.u32 %r6, 0;\n"
+        "setp.eq.u32 %p1, %r4, 0;\n@%p1 bra DONE;\n"
+        "LOOP:\nadd.s32 %r5, %r5, 1;\nadd.s32 %r6, %r6, %r5;\nsetp.lt.u32 %p2, %r5, %r4;\n@%p2 bra "
+        "LOOP;\n"
+        "DONE:\nactivemask.b32 %r7;\npopc.b32 %r7, %r7;\nmad.lo.s32 %r6, %r7, 1000, %r6;\n"
+        "st.global.u32 [%rd2], %r6;\nret;\n}\n";
+    EXPECT(ptx, 2, 96, 32000 + (i % 8) * (i % 8 + 1) / 2);
+}
+
+static void nested_branches(void **state)
+{
+    (void)state;
+    const char *ptx = PTX_HEAD ONE_PARAM INDEX
+        "and.b32 %r4, %r1, 1;\nand.b32 %r5, %r1, 2;\nsetp.eq.u32 %p1, %r4, 0;\nsetp.eq.u32 %p2, "
+        "%r5, 0;\n"
+        "@%p1 bra EVEN;\n@%p2 bra ONE;\nmov.u32 %r6, 3;\nbra JOIN1;\nONE:\nmov.u32 %r6, 1;\n"
+        "JOIN1:\nadd.s32 %r6, %r6, 100;\nbra JOIN;\n"
+        "EVEN:\n@%p2 bra ZERO;\nmov.u32 %r6, 2;\nbra JOIN;\nZERO:\nmov.u32 %r6, 0;\n"
+        "JOIN:\nst.global.u32 [%rd2], %r6;\nret;\n}\n";
+    EXPECT(ptx, 1, 64, (i & 3) + (i & 1 ? 100 : 0));
+}
+
+static void exited_threads_hold_up_no_barrier(void **state)
+{
+    (void)state;
+    const char *ptx =
+        PTX_HEAD ".shared .align 4 .b8 s[512];\n" ONE_PARAM INDEX
+                 "setp.ge.u32 %p1, %r1, 80;\n@%p1 bra OUT;\nshl.b32 %r4, %r1, 2;\nmov.u32 %r5, s;\n"
+                 "add.s32 %r5, %r5, %r4;\nst.shared.u32 [%r5], %r1;\nbar.sync 0;\n"
+                 "mov.u32 %r6, 79;\nsub.s32 %r6, %r6, %r1;\nshl.b32 %r6, %r6, 2;\nmov.u32 %r7, s;\n"
+                 "add.s32 %r7, %r7, %r6;\nld.shared.u32 %r8, [%r7];\nst.global.u32 [%rd2], "
+                 "%r8;\nOUT:\nret;\n}\n";
+    EXPECT(ptx, 1, 128, i < 80 ? 79 - i : 0);
+}
+
+static void spin_locks_make_progress(void **state)
+{
+    (void)state;
+    /* out[0] is the lock, out[1] the count: every lane of every warp takes the lock once */
+    const char *ptx = PTX_HEAD ONE_PARAM
+        "ld.param.u64 %rd1, [p0];\n"
+        "TRY:\natom.global.cas.b32 %r1, [%rd1], 0, 1;\nsetp.ne.s32 %p1, %r1, 0;\n@%p1 bra TRY;\n"
+        "ld.volatile.global.u32 %r2, [%rd1+4];\nadd.s32 %r2, %r2, 1;\nst.volatile.global.u32 "
+        "[%rd1+4], %r2;\n"
+        "membar.gl;\natom.global.exch.b32 %r3, [%rd1], 0;\nret;\n}\n";
+    struct bench b;
+    uint32_t out[NR];
+    assert_int_equal(run_words(&b, ptx, 2, 96, out), VERDICT_OK);
+    assert_int_equal(out[0], 0);
+    assert_int_equal(out[1], 192);
+    bench_finish(&b);
+}
+
+static void functions_are_called_by_some_lanes(void **state)
+{
+    (void)state;
+    const char *ptx = PTX_HEAD
+        ".func (.param .b32 ret) square(.param .b32 x, .param .b32 y)\n{\n.reg .b32 %r<4>;\n.reg "
+        ".pred %p1;\n"
+        "ld.param.u32 %r1, [x];\nld.param.u32 %r3, [y];\nsetp.gt.u32 %p1, %r1, 20;\n@%p1 bra BIG;\n"
+        "mad.lo.s32 %r2, %r1, %r1, %r3;\nst.param.b32 [ret+0], %r2;\nret;\n"
+        "BIG:\nst.param.b32 [ret+0], 7;\nret;\n}\n" ONE_PARAM INDEX
+        "mov.u32 %r6, 5;\nand.b32 %r4, %r1, 1;\nsetp.eq.u32 %p1, %r4, 0;\n@%p1 bra SKIP;\n"
+        "{\n.param .b32 param0;\nst.param.b32 [param0+0], %r1;\n.param .b32 param1;\n"
+        "st.param.b32 [param1+0], 1;\n.param .b32 retval0;\ncall.uni (retval0), square, (param0, "
+        "param1);\n"
+        "ld.param.b32 %r6, [retval0+0];\n}\n"
+        "SKIP:\nst.global.u32 [%rd2], %r6;\nret;\n}\n";
+    EXPECT(ptx, 1, 64, i % 2 == 0 ? 5 : i > 20 ? 7 : i * i + 1);
+}
+
+static void collectives(void **state)
+{
+    (void)state;
+#define SHFL(op) PTX_HEAD ONE_PARAM INDEX op "\nst.global.u32 [%rd2], %r6;\nret;\n}\n"
+    EXPECT(SHFL("shfl.sync.bfly.b32 %r6, %r1, 5, 31, -1;"), 1, 64, i ^ 5);
+    EXPECT(SHFL("shfl.sync.down.b32 %r6, %r1, 3, 31, -1;"), 1, 32, i + 3 < 32 ? i + 3 : i);
+    EXPECT(SHFL("shfl.sync.up.b32 %r6, %r1, 3, 0, -1;"), 1, 32, i >= 3 ? i - 3 : i);
+    EXPECT(SHFL("shfl.sync.idx.b32 %r6, %r1, 9, 31, -1;"), 1, 32, 9);
+    /* segments of 8: clamp 31, segment mask 24 */
+    EXPECT(SHFL("shfl.sync.down.b32 %r6|%p1, %r1, 5, 0x181f, -1;\n@!%p1 mov.u32 %r6, 99;"), 1, 32,
+        i % 8 < 3 ? i + 5 : 99);
+    EXPECT(
+        SHFL("setp.gt.u32 %p1, %r1, 7;\nvote.sync.ballot.b32 %r6, %p1, -1;"), 1, 32, 0xffffff00u);
+    EXPECT(SHFL("setp.gt.u32 %p1, %r1, 7;\nvote.sync.any.pred %p2, %p1, -1;\nvote.sync.all.pred "
+                "%p3, %p1, -1;\n"
+                "selp.b32 %r6, 2, 0, %p2;\nselp.b32 %r7, 1, 0, %p3;\nadd.s32 %r6, %r6, %r7;"),
+        1, 32, 2);
+    EXPECT(SHFL("shr.u32 %r4, %r1, 2;\nmatch.any.sync.b32 %r6, %r4, -1;"), 1, 32, 15u << (i & ~3u));
+    EXPECT(SHFL("redux.sync.add.s32 %r6, %r1, -1;"), 1, 32, 496);
+    EXPECT(SHFL("redux.sync.max.u32 %r6, %r1, -1;"), 1, 32, 31);
+    EXPECT(SHFL("setp.lt.u32 %p1, %r1, 40;\nbar.red.popc.u32 %r6, 0, %p1;"), 1, 128, 40);
+    EXPECT(SHFL("setp.lt.u32 %p1, %r1, 40;\nbar.red.or.pred %p2, 0, %p1;\nbar.red.and.pred %p3, 0, "
+                "%p1;\n"
+                "selp.b32 %r6, 2, 0, %p2;\nselp.b32 %r7, 1, 0, %p3;\nadd.s32 %r6, %r6, %r7;"),
+        1, 128, 2);
+}
+
+/* Both sides of a branch shuffle within themselves, then all together. */
+static void syncs_wait_for_their_lanes(void **state)
+{
+    (void)state;
+    const char *ptx = PTX_HEAD ONE_PARAM INDEX
+        "setp.lt.u32 %p1, %r1, 16;\n@%p1 bra LOW;\n"
+        "shfl.sync.bfly.b32 %r6, %r1, 1, 31, 0xffff0000;\nadd.s32 %r6, %r6, 100;\nbar.warp.sync "
+        "-1;\nbra JOIN;\n"
+        "LOW:\nshfl.sync.bfly.b32 %r6, %r1, 2, 31, 0x0000ffff;\nbar.warp.sync -1;\n"
+        "JOIN:\nst.global.u32 [%rd2], %r6;\nret;\n}\n";
+    EXPECT(ptx, 1, 32, i < 16 ? i ^ 2 : (i ^ 1) + 100);
+}
+
+static void named_barriers_order_producers(void **state)
+{
+    (void)state;
+    /* warp 1 arrives at barrier 1 after writing; warp 0 waits there; 64 threads take part */
+    const char *ptx = PTX_HEAD ".shared .align 4 .b8 s[128];\n" ONE_PARAM INDEX
+                               "and.b32 %r4, %r1, 31;\nshl.b32 %r4, %r4, 2;\nmov.u32 %r5, "
+                               "s;\nadd.s32 %r5, %r5, %r4;\nmov.u32 %r6, 1;\n"
+                               "setp.ge.u32 %p1, %r1, 32;\n@%p1 bra MAKE;\nbar.sync 1, "
+                               "64;\nld.shared.u32 %r6, [%r5];\nbra JOIN;\n"
+                               "MAKE:\nst.shared.u32 [%r5], %r1;\nbar.arrive 1, "
+                               "64;\nJOIN:\nst.global.u32 [%rd2], %r6;\nret;\n}\n";
+    EXPECT(ptx, 1, 64, i < 32 ? i + 32 : 1);
+}
+
+static void atomics(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *op;
+        uint32_t want;
+    } cases[] = {{"add.u32 %r6, [%rd1], 3;", 3 * 256}, {"max.u32 %r6, [%rd1], %r2;", 255},
+        {"or.b32 %r6, [%rd1], %r2;", 255}, {"inc.u32 %r6, [%rd1], 9;", 256 % 10},
+        {"min.s32 %r6, [%rd1], -5;", (uint32_t)-5}, {"xor.b32 %r6, [%rd1], %r2;", 0},
+        {"exch.b32 %r6, [%rd1], 42;", 42}, {"dec.u32 %r6, [%rd1], 99;", 44}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        char ptx[2048];
+        snprintf(
+            ptx, sizeof(ptx), "%satom.global.%s\nret;\n}\n", PTX_HEAD ONE_PARAM INDEX, cases[i].op);
+        struct bench b;
+        uint32_t out[NR];
+        assert_int_equal(run_words(&b, ptx, 2, 128, out), VERDICT_OK);
+        assert_int_equal(out[0], cases[i].want);
+        assert_int_equal(counters_get(&b.result.counters, METRIC_GLOBAL_ATOMICS), 8);
+        assert_false(b.result.float_atomics);
+        bench_finish(&b);
+    }
+}
+
+static void float_atomics_are_noted(void **state)
+{
+    (void)state;
+    const char *ptx = PTX_HEAD ONE_PARAM INDEX "red.global.add.f32 [%rd1], 0f3F000000;\nret;\n}\n";
+    struct bench b;
+    uint32_t out[NR];
+    float sum;
+    assert_int_equal(run_words(&b, ptx, 2, 128, out), VERDICT_OK);
+    memcpy(&sum, out, 4);
+    assert_true(sum == 128.0f);
+    assert_true(b.result.float_atomics);
+    bench_finish(&b);
+}
+
+static void memory_spaces(void **state)
+{
+    (void)state;
+    /* static shared, then dynamic shared behind it; generic addresses to shared and local */
+    const char *ptx = PTX_HEAD
+        ".shared .align 4 .b8 s[20];\n.extern .shared .align 16 .b8 dyn[];\n"
+        ".global .align 4 .u32 table[4] = {10, 20, 30, 40};\n.const .align 4 .u32 c[2] = {5, "
+        "6};\n" ONE_PARAM ".local .align 8 .b8 loc[16];\n" INDEX
+        "mov.u32 %r4, s;\nst.shared.u32 [%r4+16], %r1;\nmov.u64 %rd3, dyn;\ncvta.shared.u64 %rd4, "
+        "%rd3;\nmul.wide.u32 %rd5, %r1, 4;\nadd.s64 "
+        "%rd6, %rd4, %rd5;\n"
+        "st.u32 [%rd6], %r1;\nbar.sync 0;\nadd.s64 %rd7, %rd3, %rd5;\nld.shared.u32 %r4, [%rd7];\n"
+        "mov.u64 %rd8, loc;\ncvta.local.u64 %rd9, %rd8;\nst.u32 [%rd9+4], %r4;\nld.local.u32 %r5, "
+        "[loc+4];\n"
+        "and.b32 %r6, %r1, 3;\nmul.wide.u32 %rd10, %r6, 4;\nmov.u64 %rd11, table;\nadd.s64 %rd10, "
+        "%rd11, %rd10;\n"
+        "ld.global.u32 %r7, [%rd10];\nadd.s32 %r5, %r5, %r7;\nld.const.u32 %r8, [c+4];\nadd.s32 "
+        "%r5, %r5, %r8;\n"
+        "cvt.u32.u64 %r9, %rd3;\nmad.lo.s32 %r5, %r9, 1000, %r5;\n"
+        "st.global.u32 [%rd2], %r5;\nret;\n}\n";
+    struct bench b;
+    uint32_t zero[NR] = {0}, out[NR];
+    bench_init(&b, ptx, 1);
+    if (!b.module)
+        fail_msg("%s", b.result.text);
+    bench_buffer(&b, zero, sizeof(zero));
+    struct emu_launch launch = {.grid = {1, 1, 1}, .block = {64, 1, 1}, .smem_bytes = 256};
+    assert_int_equal(bench_launch(&b, launch), VERDICT_OK);
+    bench_read(&b, 0, out, sizeof(out));
+    for (uint32_t i = 0; i < 64; i++)
+        assert_int_equal(out[i], 32000 + i + 10 + 10 * (i % 4) + 6);
+    bench_finish(&b);
+}
+
+static void vectors_and_narrow_types(void **state)
+{
+    (void)state;
+    const char *ptx = PTX_HEAD ONE_PARAM INDEX
+        "mul.wide.u32 %rd3, %r1, 16;\nadd.s64 %rd3, %rd1, %rd3;\nneg.s32 %r4, %r1;\nshl.b32 %r5, "
+        "%r1, 8;\n"
+        "st.global.v4.u32 [%rd3], {%r1, %r4, %r5, 77};\nld.global.v2.u32 {%r6, %r7}, [%rd3];\n"
+        "ld.global.s8 %r8, [%rd3+4];\nld.global.u8 %r9, [%rd3+9];\nld.global.s16 %h1, [%rd3+4];\n"
+        "cvt.s32.s16 %r10, %h1;\nadd.s32 %r6, %r6, %r7;\nadd.s32 %r6, %r6, %r8;\nadd.s32 %r6, %r6, "
+        "%r9;\n"
+        "sub.s32 %r6, %r6, %r10;\nst.global.u32 [%rd3+12], %r6;\nret;\n}\n";
+    /* i - i + (-i) + i - (-i) = i */
+    struct bench b;
+    uint32_t out[NR];
+    assert_int_equal(run_words(&b, ptx, 1, 64, out), VERDICT_OK);
+    for (uint32_t i = 0; i < 64; i++) {
+        assert_int_equal(out[4 * i + 1], 0 - i);
+        assert_int_equal(out[4 * i + 2], i << 8);
+        assert_int_equal(out[4 * i + 3], i);
+    }
+    bench_finish(&b);
+}
+
+static void asynchronous_copies(void **state)
+{
+    (void)state;
+    const char *ptx = PTX_HEAD
+        ".shared .align 16 .b8 s[256];\n" ONE_PARAM INDEX
+        "st.global.u32 [%rd2], %r1;\nbar.sync 0;\nsetp.ge.u32 %p1, %r1, 16;\n@%p1 bra WAIT;\n"
+        "mul.wide.u32 %rd3, %r1, 16;\nadd.s64 %rd4, %rd1, %rd3;\nmov.u32 %r4, s;\nshl.b32 %r5, "
+        "%r1, 4;\n"
+        "add.s32 %r4, %r4, %r5;\ncp.async.cg.shared.global [%r4], [%rd4], 16, 8;\n"
+        "cp.async.commit_group;\ncp.async.wait_group 0;\nWAIT:\nbar.sync 0;\n"
+        "mov.u32 %r6, s;\nshl.b32 %r7, %r1, 2;\nadd.s32 %r6, %r6, %r7;\nld.shared.u32 %r8, [%r6];\n"
+        "st.global.u32 [%rd2], %r8;\nret;\n}\n";
+    EXPECT(ptx, 1, 64, i % 4 < 2 ? i : 0);
+}
+
+/* --- verdicts --- */
+
+#define LINE ".loc 1 7 3\n"
+#define FILE_TABLE "\n.file 1 \"kernel.cu\"\n"
+
+static void expect_fault(const char *body, enum verdict verdict, unsigned line, const char *text)
+{
+    char ptx[4096];
+    struct bench b;
+    uint32_t out[NR];
+    snprintf(ptx, sizeof(ptx),
+        PTX_HEAD ".shared .align 16 .b8 s[256];\n%s\n%s\nret;\n}\n" FILE_TABLE, ONE_PARAM INDEX,
+        body);
+    enum verdict v = run_words(&b, ptx, 2, 64, out);
+    if (v != verdict || b.result.line != line || !strstr(b.result.text, text))
+        fail_msg("%s, line %u: %s\nwanted %s, line %u: %s", verdict_name(v), b.result.line,
+            b.result.text, verdict_name(verdict), line, text);
+    bench_finish(&b);
+}
+
+static void stray_accesses(void **state)
+{
+    (void)state;
+    /* 256 words; block 1 thread 62 reads word 256 */
+    expect_fault("mul.wide.u32 %rd3, %r2, 8;\nadd.s64 %rd2, %rd1, %rd3;\n" LINE
+                 "ld.global.u32 %r4, [%rd2+16];",
+        VERDICT_FAULT, 7,
+        "out of bounds: 4-byte read 0 bytes past the end of A (1024 bytes) by thread (62,0,0) of "
+        "block (1,0,0)");
+    expect_fault(LINE "st.global.u32 [%rd2+-8], %r1;", VERDICT_FAULT, 7,
+        "out of bounds: 4-byte write 8 bytes before the start of A (1024 bytes) by thread (0,0,0) "
+        "of block (0,0,0)");
+    expect_fault("mov.u64 %rd3, 0;\n" LINE "ld.global.u32 %r4, [%rd3];", VERDICT_FAULT, 7,
+        "4-byte read at address 0x0, where no buffer is");
+    expect_fault(LINE "ld.global.v2.u32 {%r4, %r5}, [%rd2];", VERDICT_FAULT, 7,
+        "misaligned: 8-byte read at byte 4 of A by thread (1,0,0) of block (0,0,0)");
+    expect_fault("mov.u32 %r6, s;\nshl.b32 %r4, %r1, 3;\nadd.s32 %r4, %r4, %r6;\n" LINE
+                 "ld.shared.u32 %r5, [%r4];",
+        VERDICT_FAULT, 7,
+        "out of bounds: 4-byte read at byte 256 of 256 bytes of shared memory by thread (32,0,0)");
+}
+
+static void barriers_that_cannot_complete(void **state)
+{
+    (void)state;
+    expect_fault("setp.ge.u32 %p1, %r1, 16;\n@%p1 bra JOIN;\n" LINE
+                 "bar.sync 0;\nJOIN:\nadd.s32 %r4, %r1, 1;",
+        VERDICT_FAULT, 7, "barrier in divergent code: 16 of 32 threads");
+    expect_fault("setp.ge.u32 %p1, %r1, 16;\n@%p1 bra JOIN;\n" LINE
+                 "shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1;\nJOIN:\nadd.s32 %r4, %r1, 1;",
+        VERDICT_FAULT, 7, "lanes 0x0000ffff wait for lanes 0xffff0000");
+}
+
+static void other_verdicts(void **state)
+{
+    (void)state;
+    expect_fault("setp.eq.u32 %p1, %r2, 70;\n" LINE "@%p1 trap;", VERDICT_FAULT, 7,
+        "trap by thread (6,0,0) of block (1,0,0)");
+    expect_fault(LINE "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, "
+                      "{%r1,%r1,%r1,%r1}, {%r1,%r1}, {%f0,%f1,%f2,%f3};",
+        VERDICT_UNSUPPORTED, 7, "mma.sync.aligned.m16n8k16");
+}
+
+static void endless_loops_time_out(void **state)
+{
+    (void)state;
+    const char *ptx =
+        PTX_HEAD ONE_PARAM INDEX LINE "L:\nadd.s32 %r4, %r4, 1;\nbra L;\n}\n" FILE_TABLE;
+    struct bench b;
+    bench_init(&b, ptx, 2);
+    uint32_t zero[NR] = {0};
+    bench_buffer(&b, zero, sizeof(zero));
+    struct emu_launch launch = {.grid = {4, 1, 1}, .block = {64, 1, 1}, .step_limit = 1000000};
+    assert_int_equal(bench_launch(&b, launch), VERDICT_TIMEOUT);
+    assert_int_equal(b.result.line, 7);
+    bench_finish(&b);
+}
+
+static void launches_beyond_the_chip_are_refused(void **state)
+{
+    (void)state;
+    const char *ptx =
+        PTX_HEAD ".visible .entry k(.param .u64 p0)\n.maxntid 256, 1, 1\n{\nret;\n}\n";
+    static const struct {
+        struct emu_launch launch;
+        const char *text;
+    } cases[] = {{{.grid = {1, 1, 1}, .block = {2048, 1, 1}}, "2048"},
+        {{.grid = {1, 1, 1}, .block = {64, 32, 1}}, "2048 threads, the limit is 1024"},
+        {{.grid = {0, 1, 1}, .block = {64, 1, 1}}, "zero"},
+        {{.grid = {1, 70000, 1}, .block = {64, 1, 1}}, "65535"},
+        {{.grid = {1, 1, 1}, .block = {512, 1, 1}}, "256"},
+        {{.grid = {1, 1, 1}, .block = {64, 1, 1}, .smem_bytes = 240000}, "240000"},
+        {{.grid = {1, 1, 1}, .block = {256, 1, 1}, .registers = 255}, NULL}};
+    struct bench b;
+    bench_init(&b, ptx, 1);
+    bench_buffer(&b, NULL, 16);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        enum verdict v = bench_launch(&b, cases[i].launch);
+        assert_int_equal(v, cases[i].text ? VERDICT_LAUNCH_FAILED : VERDICT_OK);
+        if (cases[i].text && !strstr(b.result.text, cases[i].text))
+            fail_msg("%s", b.result.text);
+    }
+    bench_finish(&b);
+}
+
+/* The lowest block at fault is the one reported, whatever the number of threads. */
+static void reports_do_not_depend_on_threads(void **state)
+{
+    (void)state;
+    const char *ptx = PTX_HEAD ONE_PARAM INDEX
+        "setp.ge.u32 %p1, %r2, 777;\n@%p1 ld.global.u32 %r4, [%rd2+4096];\nret;\n}\n";
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        struct bench b;
+        uint32_t zero[NR * 16] = {0};
+        bench_init(&b, ptx, threads);
+        bench_buffer(&b, zero, sizeof(zero));
+        struct emu_launch launch = {.grid = {64, 1, 1}, .block = {64, 1, 1}};
+        assert_int_equal(bench_launch(&b, launch), VERDICT_FAULT);
+        /* word i + 1024 is past 4096 words for i >= 3072 = block 48 */
+        assert_non_null(strstr(b.result.text, "thread (0,0,0) of block (48,0,0)"));
+        bench_finish(&b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loops_diverge_and_join),
+        cmocka_unit_test(nested_branches),
+        cmocka_unit_test(exited_threads_hold_up_no_barrier),
+        cmocka_unit_test(spin_locks_make_progress),
+        cmocka_unit_test(functions_are_called_by_some_lanes),
+        cmocka_unit_test(collectives),
+        cmocka_unit_test(syncs_wait_for_their_lanes),
+        cmocka_unit_test(named_barriers_order_producers),
+        cmocka_unit_test(atomics),
+        cmocka_unit_test(float_atomics_are_noted),
+        cmocka_unit_test(memory_spaces),
+        cmocka_unit_test(vectors_and_narrow_types),
+        cmocka_unit_test(asynchronous_copies),
+        cmocka_unit_test(stray_accesses),
+        cmocka_unit_test(barriers_that_cannot_complete),
+        cmocka_unit_test(other_verdicts),
+        cmocka_unit_test(endless_loops_time_out),
+        cmocka_unit_test(launches_beyond_the_chip_are_refused),
+        cmocka_unit_test(reports_do_not_depend_on_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
