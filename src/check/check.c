@@ -224,33 +224,65 @@ static uint64_t seed_of(
     return rng_mix(c->seed, 64 * (uint64_t)shape + set);
 }
 
+/* The reference on a shape's first input set, at scale 1 where another gives nothing to compare. */
+static bool run_first(struct checker *k, unsigned shape, struct reference *r,
+    struct device_result *result, struct err *err)
+{
+    bool ok;
+
+    *r = (struct reference){.shape = shape,
+        .seed = pool_seed(shape, 0),
+        .asked = scale_of(k, shape, 0),
+        .scale = scale_of(k, shape, 0)};
+    ok = run_reference(k, shape, r->seed, r->scale, k->sanitize, &r->outputs, result, err);
+    if (!ok || r->scale == 1 ||
+        (result->verdict == VERDICT_OK && outputs_finite(k->task, &r->outputs)))
+        return ok;
+    host_finish(&r->outputs);
+    r->scale = 1;
+    return run_reference(k, shape, r->seed, 1, k->sanitize, &r->outputs, result, err);
+}
+
+/* An original that is not clean under the finer checks alone is not rejected for it, and neither
+ * are its candidates: those checks are then left out, and the note says so. */
+static bool run_first_leniently(struct checker *k, unsigned shape, struct reference *r,
+    struct device_result *result, struct err *err)
+{
+    struct device_result strict;
+
+    if (!run_first(k, shape, r, result, err))
+        return false;
+    strict = *result;
+    if (!k->sanitize || k->shapes[shape].kind == SHAPE_DERIVED ||
+        (strict.verdict != VERDICT_RACE && strict.verdict != VERDICT_FAULT))
+        return true;
+    host_finish(&r->outputs);
+    k->sanitize = false;
+    if (!run_first(k, shape, r, result, err))
+        return false;
+    if (result->verdict == VERDICT_OK)
+        k->caveat = arena_printf(k->arena,
+            "races and uninitialised reads are not checked, since the original has one "
+            "(line %u: %.300s)",
+            strict.line, strict.text);
+    k->sanitize = result->verdict != VERDICT_OK;
+    return true;
+}
+
 /* Does the original run cleanly here? Learns what it costs. */
 static bool try_shape(
     struct checker *k, unsigned shape, bool *clean, struct device_result *result, struct err *err)
 {
-    struct reference r = {.shape = shape,
-        .seed = pool_seed(shape, 0),
-        .asked = scale_of(k, shape, 0),
-        .scale = scale_of(k, shape, 0)};
-    bool kept = false, derived = k->shapes[shape].kind == SHAPE_DERIVED;
+    enum shape_kind kind = k->shapes[shape].kind;
+    struct reference r;
+    bool kept = false;
 
-    *clean = true;
-    *result = (struct device_result){0};
-    if (cache_find(k, shape, r.seed, r.asked)) /* choose_sanitize was here */
-        return true;
-    *clean = false;
-    if (!run_reference(k, shape, r.seed, r.scale, k->sanitize, &r.outputs, result, err))
+    if (!run_first_leniently(k, shape, &r, result, err))
         return false;
-    if (r.scale != 1 && (result->verdict != VERDICT_OK || !outputs_finite(k->task, &r.outputs))) {
-        host_finish(&r.outputs);
-        r.scale = 1;
-        if (!run_reference(k, shape, r.seed, 1, k->sanitize, &r.outputs, result, err))
-            return false;
-    }
     k->costs[shape] = result->thread_insts;
     *clean = result->verdict == VERDICT_OK &&
-             !(derived && !outputs_written(k->task, &r.outputs, POISON_FIRST));
-    if (*clean && k->shapes[shape].kind == SHAPE_TIMED && !use_expected(k, shape, &r, err)) {
+             (kind != SHAPE_DERIVED || outputs_written(k->task, &r.outputs, POISON_FIRST));
+    if (*clean && kind == SHAPE_TIMED && !use_expected(k, shape, &r, err)) {
         reference_finish(&r);
         return false;
     }
@@ -258,31 +290,6 @@ static bool try_shape(
         cache_add(k, &r, &kept);
     if (!kept)
         reference_finish(&r);
-    return true;
-}
-
-/* An original that is not clean under the finer checks alone is not rejected for it, and neither
- * are its candidates. */
-static bool choose_sanitize(struct checker *k, struct err *err)
-{
-    struct device_result strict, plain;
-    bool clean;
-
-    k->sanitize = true;
-    if (k->nr_shapes == 0 || !try_shape(k, 0, &clean, &strict, err))
-        return k->nr_shapes == 0;
-    if (strict.verdict != VERDICT_RACE && strict.verdict != VERDICT_FAULT)
-        return true;
-    k->sanitize = false;
-    if (!try_shape(k, 0, &clean, &plain, err))
-        return false;
-    if (plain.verdict == VERDICT_OK)
-        k->caveat = arena_printf(k->arena,
-            "races and uninitialised reads are not checked, since the original has one "
-            "(line %u: %.300s)",
-            strict.line, strict.text);
-    else
-        k->sanitize = true;
     return true;
 }
 
@@ -384,9 +391,10 @@ struct checker *checker_create(struct device *device, const struct task *task,
     k->nr_seeds = options && options->nr_seeds ? options->nr_seeds : DEFAULT_SEEDS;
     k->step_limit = options ? options->step_limit : 0;
     k->caveat = "";
+    k->sanitize = true;
     shapes_choose(task, k->arena, &k->shapes, &k->nr_shapes);
     k->costs = arena_array(k->arena, k->nr_shapes + 1, sizeof(*k->costs));
-    if (!set_oracle(k, err) || !choose_sanitize(k, err) || !keep_shapes(k, err)) {
+    if (!set_oracle(k, err) || !keep_shapes(k, err)) {
         checker_destroy(k);
         return NULL;
     }

@@ -36,6 +36,7 @@ static const char source[] = "#pragma keet size  M = 1024, N = 1024\n"
 struct fake {
     struct device base;
     unsigned nr_launches;
+    bool finds_races; /* in everything, when asked to look */
 };
 
 static struct fake *fake_of(struct device *device)
@@ -250,6 +251,12 @@ static bool fake_launch(struct device *device, struct device_module *module,
     memset(result, 0, sizeof(*result));
     result->thread_insts = (uint64_t)(args[2].integer * args[3].integer * 10);
     fake_of(device)->nr_launches++;
+    if (fake_of(device)->finds_races && launch->sanitize) {
+        result->verdict = VERDICT_RACE;
+        result->line = 3;
+        snprintf(result->text, sizeof(result->text), "a race");
+        return true;
+    }
     for (size_t i = 0; i < ARRAY_SIZE(kernels); i++) {
         if (strcmp(kernels[i].name, launch->facts->lowered) == 0)
             kernels[i].run((float *)(uintptr_t)args[0].address, (float *)(uintptr_t)args[1].address,
@@ -461,6 +468,38 @@ static void test_broken_original(void **state)
     assert_non_null(
         strstr(err.text, "dir/k.cu:2: the original does not run cleanly at its own sizes "
                          "M = 33, N = 7: fault"));
+}
+
+/* An original that races harmlessly is not condemned for it, and neither are its candidates; the
+ * note says what was not checked. */
+static void test_racy_original(void **state)
+{
+    struct bench *b = *state;
+    struct candidate *c;
+
+    b->fake.finds_races = true;
+    c = check(b, "right");
+    assert_int_equal(c->verdict, VERDICT_OK);
+    assert_non_null(
+        strstr(c->check.note, "not checked, since the original has one (line 3: a race)"));
+    assert_int_equal(check(b, "tail")->verdict, VERDICT_WRONG);
+}
+
+/* A reference line names another kernel than the one that is optimised. */
+static void test_reference_kernel(void **state)
+{
+    struct bench *b = *state;
+    char *text =
+        arena_printf(b->arena, "%s#pragma keet reference oracle<<<M, 1>>>(X, Y, M, N)\n", source);
+    struct candidate *c;
+    struct err err;
+
+    assert_true(task_parse(&b->task, b->arena, "k.cu", text, strlen(text), &err));
+    b->original = compiled(b->arena, "oracle", "right");
+    c = check(b, "close");
+    assert_int_equal(c->verdict, VERDICT_OK);
+    assert_true(c->check.max_rel > 3e-6);
+    assert_int_equal(check(b, "constant")->verdict, VERDICT_WRONG);
 }
 
 static void test_shapes(void **state)
@@ -702,6 +741,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_reference_cached, setup, teardown),
         cmocka_unit_test_setup_teardown(test_deterministic, setup, teardown),
         cmocka_unit_test_setup_teardown(test_broken_original, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_racy_original, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_reference_kernel, setup, teardown),
         cmocka_unit_test_setup_teardown(test_shapes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_shapes_constant_size, setup, teardown),
         cmocka_unit_test_setup_teardown(test_shapes_without_checks, setup, teardown),
