@@ -134,7 +134,8 @@ static bool read_second(struct fusion *f)
 static const char *fresh(const struct fusion *f, const char *name)
 {
     for (const struct node *n = f->b.form.function; n; n = node_next(f->b.form.function, n))
-        if (n->name && !strcmp(n->name, name))
+        if ((n->kind == NODE_PARAM || n->kind == NODE_VAR || n->kind == NODE_NAME) &&
+            !strcmp(n->name, name))
             return tree_fresh(f->in->tree, arena_printf(f->in->arena, "first_%s", name));
     return name;
 }
@@ -190,9 +191,15 @@ static void join_work(struct fusion *f, struct substs *names, const char *value)
     }
     str_addf(&code, "const %s %s = %s;\n%s", f->a.param->type.base, value,
         subst_text(tree, f->store->child->next, names), indent);
-    edits_insert(&f->out->edits, first->start, "%s%s", braces ? "" : "{\n", str_text(&code));
-    if (!braces)
-        edits_insert(&f->out->edits, tree_stmt_end(tree, first), "\n%s}", indent);
+    edits_insert(&f->out->edits, first->start, "%s", str_text(&code));
+    if (!braces) {
+        unsigned at = first->start;
+        while (at && strchr(" \t\n", f->in->source[at - 1]))
+            at--;
+        edits_insert(&f->out->edits, at, " {");
+        edits_insert(&f->out->edits, tree_stmt_end(tree, first), "\n%s}",
+            tree_indent(tree, first->parent->start));
+    }
     str_finish(&code);
     for (const struct node *n = f->b.form.function->body; n;
          n = node_next(f->b.form.function->body, n))

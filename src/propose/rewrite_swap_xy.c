@@ -36,8 +36,12 @@ static bool swap_members(const struct rewrite_in *in, const struct node *functio
     return true;
 }
 
+/* Warps, or tiles in shared memory that were laid out for these axes. */
 static bool warp_code(const struct node *function)
 {
+    for (const struct node *n = function; n; n = node_next(function, n))
+        if (n->kind == NODE_VAR && n->is_shared)
+            return true;
     for (const struct node *n = function; n; n = node_next(function, n))
         if (n->kind == NODE_CALL && call_is_barrier(n->name) &&
             !str_starts(n->name, "__syncthreads") && !str_starts(n->name, "__threadfence"))
@@ -96,7 +100,8 @@ bool rewrite_swap_xy(const struct rewrite_in *in, unsigned variant, struct rewri
         return rewrite_refuse(
             in, out, "thread %c of %s runs along memory already", axis_name[a], function->name);
     if (warp_code(function) || device_code_uses(in, function))
-        return rewrite_refuse(in, out, "%s counts on which threads form a warp", function->name);
+        return rewrite_refuse(
+            in, out, "%s counts on which threads form a warp or a tile", function->name);
     unsigned nr = 0;
     if (!swap_members(in, function, a, b, &out->edits, &nr) || !nr)
         return rewrite_refuse(in, out, "%s hides its coordinates in macros", function->name);

@@ -545,9 +545,8 @@ static void test_fuse(void **state)
     lacks(&b, "void first");
     has(&b, "second<<<ceil_div(N, 256), 256>>>(X, N, Y, N)");
     has(&b, "void second(const float *x, int first_n, float *y, int n)");
-    has(&b, "float v = x[k];");
-    has(&b, "const float fused = v * v;");
-    has(&b, "y[k] = fused + 1;");
+    has(&b, "    if (k < n) {\n        float v = x[k];\n        const float fused = v * v;\n       "
+            " y[k] = fused + 1;\n    }\n}\n");
     refuses(&b, ACTION_FUSE, 0, "no two launches");
     end(&b);
 
