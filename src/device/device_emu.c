@@ -256,6 +256,7 @@ static bool emu_device_measure(struct device *device, struct device_module *modu
 
         if (!prepare(device, module, launch, arena, &prepared, result))
             return true;
+        prepared.warm = i > 0;
         if (!measure_launch(
                 device, module, &prepared, launch->facts, measure->sample_blocks, arena, &ran, err))
             return false;

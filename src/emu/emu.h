@@ -73,6 +73,7 @@ struct emu_launch {
     /* counting */
     bool count;             /* fill result->counters, time modelled included */
     uint64_t sample_blocks; /* run only about this many blocks, stratified; 0: all */
+    bool warm;              /* the launch before this one left L2 warm; else it starts empty */
     uint64_t seed;          /* picks sampled blocks; orders warps */
 };
 

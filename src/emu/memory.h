@@ -19,6 +19,7 @@ struct mem_buffer {
     uint8_t *init;
     uint8_t *touched;
     bool all_init, constant;
+    double in_l2; /* share of its sectors that L2 holds after the last modelled launch */
     char name[64];
 };
 

@@ -31,7 +31,9 @@ struct model {
     /* 32-byte sectors, of the whole grid */
     double unique;       /* touched at all */
     double block_unique; /* touched by one block, on average */
-    double dram_first, dram_again;
+    double *of_buffer;   /* touched, by buffer */
+    double warm;         /* share of what is touched that an earlier launch left in L2 */
+    double dram_first, dram_again, dram_write;
     struct sim_output sim;
     double cycles;
 };
@@ -80,8 +82,9 @@ static double extrapolate(double one, double of_sample, double sample, double al
 static void footprint(struct model *m)
 {
     const struct emu_memory *memory = m->run->memory;
-    double sample = (double)m->counts->blocks_run, all = (double)m->blocks;
+    double sample = (double)m->counts->blocks_run, all = (double)m->blocks, warm = 0;
 
+    m->of_buffer = xcalloc(memory != NULL ? memory->nr + 1 : 1, sizeof(*m->of_buffer));
     for (size_t i = 0; memory != NULL && i < memory->nr; i++) {
         const struct mem_buffer *buffer = memory->buffers[i];
         double touched = touched_of(buffer), one;
@@ -90,8 +93,13 @@ static void footprint(struct model *m)
             continue;
         one = traced_of(m->listener, buffer);
         m->block_unique += one;
-        m->unique += extrapolate(one, touched, sample, all, (double)((buffer->bytes + 31) / 32));
+        m->of_buffer[i] =
+            extrapolate(one, touched, sample, all, (double)((buffer->bytes + 31) / 32));
+        m->unique += m->of_buffer[i];
+        if (m->run->launch->warm)
+            warm += m->of_buffer[i] * buffer->in_l2;
     }
+    m->warm = m->unique > 0 ? fmin(1, warm / m->unique) : 0;
     m->unique = fmax(m->unique, m->block_unique);
 }
 
@@ -124,14 +132,33 @@ static void share_with_dram(struct model *m)
                        ? log(fmax(1, m->unique / m->block_unique)) / log((double)m->blocks)
                        : 1;
 
-    m->dram_first = 1;
+    m->dram_first = m->dram_write = 1;
     if (firsts <= 0)
         return;
     of_wave = fmin(m->unique, m->block_unique * pow(wave, fmin(power, 1)));
     waves = (double)m->blocks / wave;
     m->dram_first = m->unique + fmax(0, of_wave * waves - m->unique) * (1 - l2_keeps(m, m->unique));
-    m->dram_first = fmin(1, m->dram_first / firsts);
+    m->dram_write = fmin(1, m->dram_first / firsts);
+    m->dram_first = m->dram_write * (1 - m->warm);
     m->dram_again = 1 - l2_keeps(m, of_wave);
+}
+
+/* What this launch leaves in L2 for the next: the sectors that it touched, as far as they fit; and
+ * of other buffers what they do not push out. */
+static void leave_in_l2(const struct model *m)
+{
+    const struct emu_memory *memory = m->run->memory;
+
+    for (size_t i = 0; memory != NULL && i < memory->nr; i++) {
+        struct mem_buffer *buffer = memory->buffers[i];
+        double sectors = (double)((buffer->bytes + 31) / 32);
+
+        if (!m->run->launch->warm)
+            buffer->in_l2 = 0;
+        if (sectors > 0)
+            buffer->in_l2 = fmax(buffer->in_l2, fmin(1, m->of_buffer[i] / sectors));
+        buffer->in_l2 *= l2_keeps(m, m->unique);
+    }
 }
 
 /* --- simulation --- */
@@ -185,7 +212,7 @@ static void simulate(struct model *m)
         .lat_dram = chip->lat_dram * stream_latency_share,
         .dram_first = m->dram_first,
         .dram_again = m->dram_again,
-        .dram_write = m->dram_first,
+        .dram_write = m->dram_write,
         .spill_rate = spill_rate(m),
     };
 
@@ -438,9 +465,11 @@ void emu_time_model(const struct emu_run *run, const struct emu_counts *counts,
         footprint(&m);
         share_with_dram(&m);
         simulate(&m);
+        leave_in_l2(&m);
     }
     settle_cycles(&m);
     fill(&m, counters);
+    free(m.of_buffer);
     free(m.sim.stall_pc);
     free(m.costs);
 }

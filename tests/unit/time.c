@@ -394,6 +394,41 @@ static void idle_sms_cost_time(void **state)
     assert_float_equal(cycles[1] / cycles[0], 10, 1);
 }
 
+/* A launch that reads 4 MB which the launch before it read finds them in L2, unless L2 was empty.
+ */
+static void the_next_launch_finds_l2_warm(void **state)
+{
+    double in_l2 = 0, cycles[2], dram[2];
+
+    (void)state;
+    for (int warm = 0; warm < 2; warm++) {
+        struct bench *b = bench_create("h100", 128, 1024);
+        uint32_t load = add_memory(b, false, PTX_GLOBAL, 4, 1, 2);
+        uint32_t use = add(b, PTX_OP_ADD, UNIT_FMA, 2, 1);
+
+        bench_buffer(b, 4 << 20);
+        b->launch.warm = warm;
+        b->buffer.in_l2 = in_l2;
+        for (unsigned block = 0; block < 128; block += 32) {
+            begin(b, block);
+            for (unsigned w = 0; w < 32; w++) {
+                for (unsigned i = 0; i < 8; i++) {
+                    play_access(b, w, load, BUFFER_AT + ((block * 32 + w) * 8 + i) * 128, 4);
+                    play(b, w, use);
+                }
+            }
+            end(b);
+        }
+        cycles[warm] = finish(b);
+        dram[warm] = counters_get(&b->out, METRIC_DRAM_BYTES);
+        in_l2 = b->buffer.in_l2;
+        bench_destroy(b);
+    }
+    assert_float_equal(dram[0], 4194304, 65536);
+    assert_float_equal(dram[1], 0, 65536);
+    assert_true(cycles[1] < 0.7 * cycles[0]);
+}
+
 /* Whatever comes in, time stays positive and finite. */
 static void nothing_to_trace_is_survived(void **state)
 {
@@ -421,6 +456,7 @@ int main(void)
         cmocka_unit_test(bank_conflicts_cost_wavefronts),
         cmocka_unit_test(barriers_wait_for_the_slowest),
         cmocka_unit_test(idle_sms_cost_time),
+        cmocka_unit_test(the_next_launch_finds_l2_warm),
         cmocka_unit_test(nothing_to_trace_is_survived),
     };
 
