@@ -107,65 +107,101 @@ static bool read_turning(struct turning *t, struct node *function)
     return choose_payload(t) && launches_fit(t);
 }
 
-/* One pass over the tile: the indices from the given place in the block, then the statement. */
-static void write_pass(
-    const struct turning *t, struct str *code, const char *lx, const char *ly, const char *stmt)
+/* Names of what the new kernel is made of. */
+struct turn_names {
+    const char *tx, *ty; /* tuning parameters: the tile's width and height */
+    const char *tile, *tid, *nr_threads, *value, *u, *e, *lx, *ly;
+};
+
+/* The start of a loop in which the block's threads go over the tile, along x or along y. */
+static void write_places(
+    const struct turning *t, const struct turn_names *n, struct str *code, bool along_x)
 {
     const struct cuda_tree *tree = t->in->tree;
-    const char *conds = "";
-    str_add(code, "    {\n");
+    const char *fast = along_x ? n->lx : n->ly, *slow = along_x ? n->ly : n->lx;
+    const char *run = along_x ? n->tx : n->ty;
+    str_addf(code,
+        "    #pragma unroll\n    for (int %s = 0; %s < (%s * %s + %s - 1) / %s; %s++) {\n", n->u,
+        n->u, n->tx, n->ty, n->nr_threads, n->nr_threads, n->u);
+    str_addf(code, "        int %s = %s + %s * %s;\n", n->e, n->tid, n->u, n->nr_threads);
+    str_addf(code, "        int %s = %s %% %s, %s = %s / %s;\n", fast, n->e, run, slow, n->e, run);
     for (unsigned i = 0; i < t->form.nr_prologue; i++) {
         const struct node *s = t->form.prologue[i], *var = s->child;
         if (var == t->x->var)
-            str_addf(code, "        int %s = blockIdx.x * %s + %s;\n", var->name,
-                text_operand(t->in->arena, t->width), lx);
+            str_addf(code, "        int %s = blockIdx.x * %s + %s;\n", var->name, n->tx, n->lx);
         else if (var == t->y->var)
-            str_addf(code, "        int %s = blockIdx.y * %s + %s;\n", var->name,
-                text_operand(t->in->arena, t->height), ly);
+            str_addf(code, "        int %s = blockIdx.y * %s + %s;\n", var->name, n->ty, n->ly);
         else
             str_addf(code, "        %s;\n", tree_text(tree, s));
     }
+    str_addf(code, "        if ((%s * %s %% %s == 0 || %s < %s * %s)", n->tx, n->ty, n->nr_threads,
+        n->e, n->tx, n->ty);
     for (unsigned i = 0; i < t->form.nr_conds; i++)
-        conds = arena_printf(t->in->arena, "%s%s%s", conds, i ? " && " : "", t->form.conds[i].text);
-    if (conds[0])
-        str_addf(code, "        if (%s)\n    ", conds);
-    str_addf(code, "        %s;\n    }\n", stmt);
+        str_addf(code, " && %s", t->form.conds[i].text);
+    str_add(code, ")\n");
+}
+
+/* All loads first, so that they are under way together; then the tile; then the stores. */
+static void write_kernel(const struct turning *t, const struct turn_names *n)
+{
+    struct arena *arena = t->in->arena;
+    struct str code = {0};
+    struct substs s = {.nr = 0};
+    const struct node *typed = t->store_turned ? t->store->child : t->payload;
+    const char *type = node_base(typed)->type.base;
+    const char *element = arena_printf(arena, "%s[%s][%s]", n->tile, n->ly, n->lx);
+    substs_add(&s, t->payload, element);
+    str_addf(&code, "{\n    __shared__ %s %s[%s][%s + 1];\n", type, n->tile, n->ty, n->tx);
+    str_addf(&code, "    const int %s = %s * %s;\n", n->nr_threads, text_operand(arena, t->width),
+        text_operand(arena, t->height));
+    str_addf(&code, "    int %s = threadIdx.y * %s + threadIdx.x;\n", n->tid,
+        text_operand(arena, t->width));
+    str_addf(&code, "    %s %s[(%s * %s + %s - 1) / %s];\n", type, n->value, n->tx, n->ty,
+        n->nr_threads, n->nr_threads);
+    write_places(t, n, &code, t->store_turned);
+    str_addf(&code, "            %s[%s] = %s;\n    }\n", n->value, n->u,
+        tree_text(t->in->tree, t->payload));
+    write_places(t, n, &code, t->store_turned);
+    str_addf(
+        &code, "            %s = %s[%s];\n    }\n    __syncthreads();\n", element, n->value, n->u);
+    write_places(t, n, &code, !t->store_turned);
+    str_addf(&code, "            %s;\n    }\n}", subst_text(t->in->tree, t->store, &s));
+    edits_replace(&t->out->edits, t->form.body->start, t->form.body->end, "%s", str_text(&code));
+    str_finish(&code);
+}
+
+static bool edit_launches(const struct turning *t, const struct turn_names *n)
+{
+    struct arena *arena = t->in->arena;
+    for (unsigned l = 0; l < t->in->plan->nr_launches; l++) {
+        struct launch_text text;
+        if (rewrite_kernel(t->in, l) != t->form.function)
+            continue;
+        if (!launch_text_read(t->in, l, &text, t->out))
+            return false;
+        text.grid[0] = arena_printf(
+            arena, "ceil_div(%s, %s)", extent_text(t->in, &text, &t->form, t->x), n->tx);
+        text.grid[1] = arena_printf(
+            arena, "ceil_div(%s, %s)", extent_text(t->in, &text, &t->form, t->y), n->ty);
+        launch_text_write(&text, &t->out->edits);
+    }
+    return true;
 }
 
 bool turned_tile(const struct rewrite_in *in, struct node *function, struct rewrite_out *out)
 {
     struct turning t = {.in = in, .out = out};
-    struct str code = {0};
+    const struct cuda_tree *tree = in->tree;
     if (!read_turning(&t, function))
         return false;
-    struct arena *arena = in->arena;
-    const char *tile = tree_fresh(in->tree, "tile"), *tid = tree_fresh(in->tree, "tid");
-    const char *w = text_operand(arena, t.width), *h = text_operand(arena, t.height);
-    const char *lx = arena_printf(arena, "%s / %s", tid, h);
-    const char *ly = arena_printf(arena, "%s %% %s", tid, h);
-    const char *near_tile = arena_printf(arena, "%s[threadIdx.y][threadIdx.x]", tile);
-    const char *far_tile = arena_printf(arena, "%s[%s][%s]", tile, ly, lx);
-    struct substs s = {.nr = 0};
-    substs_add(&s, t.payload, t.store_turned ? far_tile : near_tile);
-    const char *type = node_base(t.store->child)->type.base;
-    if (!t.store_turned)
-        type = node_base(t.payload)->type.base;
-    str_addf(&code, "{\n    __shared__ %s %s[%s][%s + 1];\n", type, tile, h, w);
-    str_addf(&code, "    int %s = threadIdx.y * %s + threadIdx.x;\n", tid, w);
-    const char *fill = arena_printf(
-        arena, "%s = %s", t.store_turned ? near_tile : far_tile, tree_text(in->tree, t.payload));
-    const char *drain = subst_text(in->tree, t.store, &s);
-    if (t.store_turned)
-        write_pass(&t, &code, "threadIdx.x", "threadIdx.y", fill);
-    else
-        write_pass(&t, &code, lx, ly, fill);
-    str_add(&code, "    __syncthreads();\n");
-    if (t.store_turned)
-        write_pass(&t, &code, lx, ly, drain);
-    else
-        write_pass(&t, &code, "threadIdx.x", "threadIdx.y", drain);
-    str_add(&code, "}");
-    edits_replace(&out->edits, t.form.body->start, t.form.body->end, "%s", str_text(&code));
-    str_finish(&code);
+    const struct turn_names n = {tree_fresh(tree, "TILE_X"), tree_fresh(tree, "TILE_Y"),
+        tree_fresh(tree, "tile"), tree_fresh(tree, "tid"), tree_fresh(tree, "NR_THREADS"),
+        tree_fresh(tree, "value"), tree_fresh(tree, "u"), tree_fresh(tree, "e"),
+        tree_fresh(tree, "lx"), tree_fresh(tree, "ly")};
+    write_kernel(&t, &n);
+    pragma_add_tune(in, &out->edits, n.tx, 32, "16, 32, 64");
+    pragma_add_tune(in, &out->edits, n.ty, 32, "16, 32, 64");
+    if (!edit_launches(&t, &n))
+        return false;
     return rewrite_done(in, out, "tiles of %s turned in shared memory", function->name);
 }

@@ -427,7 +427,7 @@ static void test_turned_tiles(void **state)
     (void)state;
     struct bench *b = begin(turn_store);
     step(b, ACTION_SHARED_TILE, 1);
-    has(b, "__shared__ float tile[8][W + 1];");
+    has(b, "__shared__ float tile[TILE_Y][TILE_X + 1];");
     refuses(b, ACTION_SHARED_TILE, 1, "");
     end(b);
     b = begin(turn_load);
