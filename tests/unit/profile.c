@@ -173,6 +173,33 @@ static void a_profile_counts_and_models(void **state)
     end_world(&w);
 }
 
+/* Two launches: counts add up, and the gap between launches is part of the time but of no kernel.
+ */
+static void launches_have_a_gap_between_them(void **state)
+{
+    struct profiler_options options = {0};
+    struct profiler *profiler;
+    struct world w;
+    struct candidate c;
+
+    (void)state;
+    make_world(
+        &w, "#pragma keet launch twice<<<ceil_div(N, 256), 256>>>(X, Y, N)\n" TASK("8*N", "256"));
+    profiler = profiler_create(w.device, &w.task, &options, &w.err);
+    c = make_candidate(&w);
+    assert_true(profile_kernel(profiler, &c, &w.err));
+    assert_int_equal(c.verdict, VERDICT_OK);
+    assert_int_equal(c.profile.nr_launches, 2);
+    assert_float_equal(counters_get(&c.profile.total, METRIC_WARPS_LAUNCHED), 2 * 8192, 0);
+    assert_float_equal(c.profile.time_ns - counters_get(&c.profile.total, METRIC_TIME_NS),
+        w.device->chip->launch_overhead_ns, 1);
+    /* The second launch finds X in L2. */
+    assert_true(counters_get(&c.profile.launches[1], METRIC_DRAM_BYTES) <
+                0.7 * counters_get(&c.profile.launches[0], METRIC_DRAM_BYTES));
+    profiler_destroy(profiler);
+    end_world(&w);
+}
+
 static void a_dead_candidate_passes_by(void **state)
 {
     struct profiler_options options = {0};
@@ -237,6 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_computes_between_guards),
         cmocka_unit_test(a_profile_counts_and_models),
+        cmocka_unit_test(launches_have_a_gap_between_them),
         cmocka_unit_test(a_dead_candidate_passes_by),
         cmocka_unit_test(faster_than_the_roofline_is_suspicious),
         cmocka_unit_test(what_cannot_launch_is_a_verdict),
