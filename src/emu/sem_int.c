@@ -228,10 +228,8 @@ static inline uint64_t bfe(uint64_t x, uint32_t pos, uint32_t len, unsigned widt
     bool sign = is_signed && (x >> (pos + len - 1 < width - 1 ? pos + len - 1 : width - 1) & 1);
     uint64_t field = pos < width ? x >> pos : 0;
     uint64_t keep = len < 64 ? ((uint64_t)1 << len) - 1 : ~(uint64_t)0;
-    if (pos + len > width) /* bits past the top are the sign's */
+    if (pos + len > width && pos > 0) /* bits past the top are the sign's */
         keep = pos < width ? ((uint64_t)1 << (width - pos)) - 1 : 0;
-    if (pos == 0 && len >= 64)
-        keep = ~(uint64_t)0;
     return (field & keep) | (sign ? ~keep : 0);
 }
 
