@@ -478,6 +478,7 @@ bool contraction_tile(
     edits_replace(&out->edits, c->form.body->start, c->form.body->end, "%s", str_text(&w.out));
     str_finish(&w.out);
     write_tunes(&w, out);
+    extent_drop_bounds(c->in, c->form.function, &out->edits);
     extent_drop_tunes(c->in, c->form.function, &out->edits);
     return write_launches(&w, out);
 }

@@ -101,10 +101,31 @@ static bool is_pragma(const struct rewrite_in *in, unsigned line_start, const ch
     return strncmp(p, what, strlen(what)) == 0;
 }
 
+/* Bytes [*start, *end): the function's __launch_bounds__(...) and the blank after it. */
+static bool bounds_attribute(
+    const struct rewrite_in *in, const struct node *function, unsigned *start, unsigned *end)
+{
+    static const char word[] = "__launch_bounds__";
+    const char *body = in->source + function->body->start;
+    const char *at = strstr(in->source + tree_line_start(in->tree, function->start), word);
+    const char *close = at && at < body ? strchr(at, '(') : NULL;
+    unsigned depth = 0;
+    for (; close && close < body; close++) {
+        depth += *close == '(';
+        depth -= *close == ')';
+        if (depth)
+            continue;
+        *start = (unsigned)(at - in->source);
+        *end = (unsigned)(close + 1 - in->source) + (close[1] == ' ');
+        return true;
+    }
+    return false;
+}
+
 /* Whether byte `at` belongs to what the rewrite replaces. */
 static bool replaced(const struct rewrite_in *in, const struct node *function, unsigned at)
 {
-    if (at >= function->start && at < function->end)
+    if (at >= function->body->start && at < function->body->end)
         return true;
     for (unsigned l = 0; l < in->plan->nr_launches; l++) {
         struct launch_text text;
@@ -113,6 +134,9 @@ static bool replaced(const struct rewrite_in *in, const struct node *function, u
             at >= text.start && at < text.end)
             return true;
     }
+    unsigned start, end;
+    if (bounds_attribute(in, function, &start, &end) && at >= start && at < end)
+        return true;
     unsigned line = tree_line_start(in->tree, at);
     return is_pragma(in, line, "tune") || is_pragma(in, line, "where");
 }
@@ -182,4 +206,12 @@ void extent_drop_tunes(
         const char *end = strchr(in->source + at, '\n');
         at = end ? (unsigned)(end - in->source) + 1 : (unsigned)in->bytes;
     }
+}
+
+void extent_drop_bounds(
+    const struct rewrite_in *in, const struct node *function, struct edits *edits)
+{
+    unsigned start, end;
+    if (bounds_attribute(in, function, &start, &end))
+        edits_replace(edits, start, end, "%s", "");
 }

@@ -28,4 +28,8 @@ bool extent_is_constant(const struct rewrite_in *in, const char *text);
 void extent_drop_tunes(
     const struct rewrite_in *in, const struct node *function, struct edits *edits);
 
+/* Delete the function's __launch_bounds__, for rewrites that change the size of the block. */
+void extent_drop_bounds(
+    const struct rewrite_in *in, const struct node *function, struct edits *edits);
+
 #endif

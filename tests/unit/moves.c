@@ -283,6 +283,12 @@ static void test_product(void **state)
         back(b);
         step(b, ACTION_REGISTER_TILE, variant);
     }
+    back(b);
+    step(b, ACTION_LAUNCH_BOUNDS, 0);
+    has(b, "__launch_bounds__(T*T)");
+    step(b, ACTION_REGISTER_TILE, 0); /* another block: the old bound must go */
+    lacks(b, "__launch_bounds__");
+    lacks(b, "tune   T ");
     end(b);
 }
 
