@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -40,6 +41,7 @@ struct job {
     const char *const *argv;
     int (*body)(int fd, const void *input);
     const void *input;
+    int stdin_fd; /* -1: nothing on standard input */
     const struct proc_limits *limits;
     int output[2], errors[2];            /* pipes: read end, write end */
     uint64_t data_bytes, resident_bytes; /* ours at the fork */
@@ -123,9 +125,10 @@ static void arrange_files(const struct job *job)
     /* Out of the way first: a pipe may sit on a number that is about to be overwritten. */
     const int output = fcntl(job->output[1], F_DUPFD, 16);
     const int errors = fcntl(job->errors[1], F_DUPFD, 16);
-    const int null = open("/dev/null", O_RDONLY);
+    const int input =
+        job->stdin_fd >= 0 ? fcntl(job->stdin_fd, F_DUPFD, 16) : open("/dev/null", O_RDONLY);
 
-    dup2(null, STDIN_FILENO);
+    dup2(input, STDIN_FILENO);
     dup2(errors, STDERR_FILENO);
     dup2(job->body ? errors : output, STDOUT_FILENO);
     if (job->body)
@@ -170,6 +173,8 @@ static void check_limits(struct watch *watch)
 
     if (limits->time_s > 0 && elapsed_s > limits->time_s)
         kill_child(watch, PROC_DEADLINE);
+    if (limits->stop && atomic_load(limits->stop))
+        kill_child(watch, PROC_STOPPED);
     if (limits->memory_bytes && memory_of(watch->pid, &resident, &data) &&
         resident > before + limits->memory_bytes)
         kill_child(watch, PROC_MEMORY);
@@ -181,7 +186,7 @@ static int poll_ms(const struct watch *watch)
     const double elapsed_s = (double)(clock_ns() - watch->start_ns) * 1e-9;
     double ms = limits->time_s > 0 ? (limits->time_s - elapsed_s) * 1e3 + 1 : 1e6;
 
-    if ((limits->memory_bytes || watch->pidfd < 0) && ms > WATCH_MS)
+    if ((limits->memory_bytes || limits->stop || watch->pidfd < 0) && ms > WATCH_MS)
         ms = WATCH_MS;
     return ms < 0 ? 0 : (int)ms;
 }
@@ -314,7 +319,7 @@ static bool start(struct job *job, struct proc_result *result, struct err *err)
 bool proc_call(int (*body)(int fd, const void *input), const void *input,
     const struct proc_limits *limits, struct proc_result *result, struct err *err)
 {
-    struct job job = {.body = body, .input = input, .limits = limits};
+    struct job job = {.body = body, .input = input, .stdin_fd = -1, .limits = limits};
 
     return start(&job, result, err);
 }
@@ -322,9 +327,27 @@ bool proc_call(int (*body)(int fd, const void *input), const void *input,
 bool proc_run(const char *const argv[], const struct proc_limits *limits,
     struct proc_result *result, struct err *err)
 {
-    struct job job = {.argv = argv, .limits = limits};
+    struct job job = {.argv = argv, .stdin_fd = -1, .limits = limits};
 
     return start(&job, result, err);
+}
+
+/* A file in memory rather than a pipe: a child that does not read cannot block us. */
+bool proc_run_fed(const char *const argv[], const void *bytes, size_t len,
+    const struct proc_limits *limits, struct proc_result *result, struct err *err)
+{
+    struct job job = {.argv = argv, .limits = limits};
+    bool ok;
+
+    job.stdin_fd = memfd_create("stdin", MFD_CLOEXEC);
+    if (job.stdin_fd < 0)
+        return err_errno(err, "cannot make a file in memory");
+    ok = proc_write(job.stdin_fd, bytes, len) && lseek(job.stdin_fd, 0, SEEK_SET) == 0;
+    if (!ok)
+        err_errno(err, "cannot write to a file in memory");
+    ok = ok && start(&job, result, err);
+    close(job.stdin_fd);
+    return ok;
 }
 
 void proc_result_finish(struct proc_result *result)

@@ -17,6 +17,7 @@
 
 #include "base/err.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,6 +31,7 @@ struct proc_limits {
      * written. Needs Landlock (Linux 5.13); on older kernels only writing is stopped. NULL: no
      * restriction. Paths that do not exist are skipped. */
     const char *const *readable;
+    const atomic_bool *stop; /* another thread sets it: the child ends as PROC_STOPPED; or NULL */
 };
 
 enum proc_end {
@@ -37,7 +39,8 @@ enum proc_end {
     PROC_SIGNALLED, /* status: the signal, which was not ours */
     PROC_DEADLINE,  /* killed: out of wall or processor time */
     PROC_MEMORY,    /* killed: over memory_bytes */
-    PROC_OUTPUT     /* killed: over output_bytes */
+    PROC_OUTPUT,    /* killed: over output_bytes */
+    PROC_STOPPED    /* killed: the caller's wish */
 };
 
 struct proc_result {
@@ -61,6 +64,10 @@ bool proc_call(int (*body)(int fd, const void *input), const void *input,
  */
 bool proc_run(const char *const argv[], const struct proc_limits *limits,
     struct proc_result *result, struct err *err);
+
+/* The same with bytes on its standard input. */
+bool proc_run_fed(const char *const argv[], const void *bytes, size_t len,
+    const struct proc_limits *limits, struct proc_result *result, struct err *err);
 
 /* Write all bytes, however often write(2) has to be called; for bodies. */
 bool proc_write(int fd, const void *bytes, size_t len);
