@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-static const struct llm_kind *const kinds[] = {&llm_cmd_kind, &llm_script_kind};
+static const struct llm_kind *const kinds[] = {&llm_cmd_kind, &llm_script_kind, &llm_replay_kind};
 
 struct purpose_count {
     char *purpose;
@@ -466,9 +466,14 @@ bool llm_wait(struct llm *llm, double timeout_ms, struct llm_reply *reply)
     llm->nr_in_flight--;
     llm->given = call;
     *reply = call->reply;
-    if (llm->record)
-        llm_record_write(llm->record, call, llm->nr_started, llm->moment);
+    if (llm->record && !llm_record_write(llm->record, call, llm->nr_started, llm->moment))
+        llm->record_failed = true;
     return true;
+}
+
+bool llm_record_ok(const struct llm *llm)
+{
+    return !llm->record_failed;
 }
 
 void llm_abandon(struct llm *llm)

@@ -135,7 +135,8 @@ bool llm_wait(struct llm *llm, double timeout_ms, struct llm_reply *reply);
 
 unsigned llm_in_flight(const struct llm *llm); /* started, and not yet returned by llm_wait */
 
-/* Give up all calls in flight: llm_wait returns each of them, as LLM_FAILED. */
+/* Give up all calls in flight: llm_wait returns each of them soon, as LLM_FAILED unless it was
+ * there already. No other call can follow. */
 void llm_abandon(struct llm *llm);
 
 /* Everything about a request as text, the way cmd: gets it on stdin. */
@@ -152,6 +153,8 @@ const char *llm_outcome_name(enum llm_outcome outcome); /* "ok", "truncated", ..
  * ("write 3") and where it differs first. */
 bool llm_record(
     struct llm *llm, const char *path, struct err *err); /* before the first llm_start */
+
+bool llm_record_ok(const struct llm *llm); /* false: a line could not be written (disk full?) */
 
 /* The caller's own clock, for callers that do other things between calls and whose requests depend
  * on them: any number that only grows, such as the nodes evaluated so far. */

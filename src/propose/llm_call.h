@@ -63,6 +63,7 @@ struct llm {
     struct purpose_count *purposes;
     size_t nr_purposes, cap_purposes;
     FILE *record;
+    bool record_failed;
 };
 
 /* Whoever finishes a call sets outcome, text, error, calls, model and tokens as far as known. */
@@ -78,7 +79,7 @@ void llm_call_thread(struct llm_call *call, void (*body)(struct llm_call *call))
 extern const struct llm_kind llm_cmd_kind, llm_script_kind, llm_replay_kind;
 extern const struct llm_kind llm_anthropic_kind, llm_openai_kind, llm_http_kind, llm_https_kind;
 
-/* llm_replay.c */
-void llm_record_write(FILE *file, const struct llm_call *call, uint64_t started, uint64_t moment);
+/* llm_replay.c: one line. started, moment: at the time the reply was given. False: not written. */
+bool llm_record_write(FILE *file, struct llm_call *call, uint64_t started, uint64_t moment);
 
 #endif

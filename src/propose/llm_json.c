@@ -153,3 +153,14 @@ uint64_t json_uint(const json_t *object, const char *member)
 
     return value > 0 ? (uint64_t)value : 0;
 }
+
+json_t *json_from_text(const char *text)
+{
+    struct str repaired = {0};
+    json_t *string;
+
+    utf8_add(&repaired, text ? text : "", text ? strlen(text) : 0);
+    string = json_stringn(str_text(&repaired), repaired.len);
+    str_finish(&repaired);
+    return string;
+}

@@ -24,4 +24,6 @@ json_t *json_from_bytes(const char *bytes, size_t len, const char **why);
 const char *json_text(const json_t *object, const char *member);
 uint64_t json_uint(const json_t *object, const char *member);
 
+json_t *json_from_text(const char *text); /* a string, repaired as by utf8_add; NULL is "" */
+
 #endif
