@@ -223,7 +223,6 @@ uint32_t decode_source(struct decoder *d, const struct ptx_operand *o, unsigned 
         return hidden_move(d, have == 8 ? SEM_NARROW64_32 : SEM_WIDEN32_64, row, bytes);
     }
     case PTX_OPERAND_SYMBOL:
-    case PTX_OPERAND_ADDRESS:
         if (!decode_symbol(d, o->symbol, &address))
             return 0;
         return decode_const(d, address + o->imm, bytes);

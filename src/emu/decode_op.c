@@ -178,6 +178,9 @@ static bool plain(struct decoder *d)
     const struct ptx_inst *p = d->ptx;
     uint32_t source[4] = {NO_ROW, NO_ROW, NO_ROW, NO_ROW};
     unsigned nr = p->nr_operands - p->nr_dests;
+    struct inst probe = {0};
+    if (!sem_find(p, &probe))
+        return decode_fail(d, "not known to the emulator");
     if (p->nr_dests != 1 || nr > 4)
         return decode_fail(d, "this number of operands");
     unsigned values = p->op == PTX_OP_LOP3 ? 3 : nr;
@@ -343,11 +346,12 @@ static bool set(struct decoder *d)
     uint32_t a = decode_source(d, &p->operand[1], bytes),
              b = decode_source(d, &p->operand[2], bytes);
     uint32_t c = p->nr_operands > 3 ? decode_pred(d, &p->operand[3]) : NO_ROW;
-    if (p->type2 == PTX_F16X2 || p->type2 == PTX_BF16X2)
-        return decode_fail(d, "packed comparison");
+    bool pair = p->type2 == PTX_F16X2 || p->type2 == PTX_BF16X2;
     struct inst *in = decode_emit(d, true);
     in->a = a, in->b = b, in->c = c;
     in->d = d->scratch_word[0];
+    in->d2 = pair ? d->scratch_word[1] : NO_ROW;
+    in->type = (uint8_t)p->type2;
     in->flags |= float_flags(p) | (p->nr_operands > 3 && p->operand[3].negated ? INST_NEGATE_C : 0);
     in->run = sem_find(p, in);
     if (!in->run)
@@ -360,6 +364,13 @@ static bool set(struct decoder *d)
     uint32_t one = decode_const(d, yes, 4), zero = decode_const(d, 0, 4);
     uint32_t dest = decode_dest(d, &p->operand[0], 4, false);
     in = decode_emit(d, false);
+    if (pair) {
+        in->a = d->scratch_word[0], in->b = d->scratch_word[1], in->d = dest;
+        in->imm = (int64_t)(yes & 0xffffu);
+        in->run = sem_move(SEM_SELECT_PAIR);
+        fill_info(d);
+        return true;
+    }
     struct ptx_inst choose = {.op = PTX_OP_SELP, .type = PTX_B32};
     in->a = one, in->b = zero, in->c = d->scratch_word[0], in->d = dest;
     in->run = sem_find(&choose, in);

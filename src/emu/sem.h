@@ -27,6 +27,7 @@ enum sem_move {
     SEM_UNPACK64_16X4,
     SEM_UNPACK32_8X4, /* in->rows: destinations,
  NO_ROW skipped */
+    SEM_SELECT_PAIR,  /* words a, b choose imm or 0 in the low and high half */
     NR_SEM_MOVES
 };
 sem_fn *sem_move(enum sem_move move);

@@ -55,6 +55,16 @@ UNPACK_OP(unpack64_32x2, uint32_t, uint64_t, 2, 32)
 UNPACK_OP(unpack64_16x4, uint32_t, uint64_t, 4, 16)
 UNPACK_OP(unpack32_8x4, uint32_t, uint32_t, 4, 8)
 
+static void select_pair(uint8_t *file, const struct inst *in, uint32_t mask)
+{
+    uint32_t lo = *(const uint32_t *)(file + in->a), hi = *(const uint32_t *)(file + in->b);
+    uint32_t *d = (uint32_t *)(file + in->d), yes = (uint32_t)in->imm;
+    for (unsigned l = 0; l < 32; l++) {
+        uint32_t r = (lo >> l & 1 ? yes : 0) | (hi >> l & 1 ? yes << 16 : 0);
+        d[l] = (mask >> l & 1) ? r : d[l];
+    }
+}
+
 sem_fn *LANES(sem_moves)(enum sem_move move);
 sem_fn *LANES(sem_moves)(enum sem_move move)
 {
@@ -75,6 +85,7 @@ sem_fn *LANES(sem_moves)(enum sem_move move)
         [SEM_UNPACK64_32X2] = unpack64_32x2,
         [SEM_UNPACK64_16X4] = unpack64_16x4,
         [SEM_UNPACK32_8X4] = unpack32_8x4,
+        [SEM_SELECT_PAIR] = select_pair,
     };
     return table[move];
 }

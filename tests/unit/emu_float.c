@@ -264,6 +264,41 @@ REF(sat_f, clamp01(FA))
 
 REF(finite_f, FA - FA == 0)
 
+/* 8-bit floats by their table of values: the nearest finite one, the even code of two equally near.
+ */
+static double fp8_value(unsigned code, bool e5)
+{
+    int fraction = e5 ? 2 : 3, bias = e5 ? 15 : 7, e = (int)(code & 0x7f) >> fraction;
+    int m = (int)code & ((1 << fraction) - 1);
+    double v = e ? ldexp(1 + ldexp(m, -fraction), e - bias) : ldexp(m, 1 - bias - fraction);
+    return code & 0x80 ? -v : v;
+}
+
+static u64 to_fp8(double v, bool e5)
+{
+    unsigned top = e5 ? 0x7b : 0x7e, best = 0;
+    if (isnan(v))
+        return 0x7f;
+    double far = INFINITY;
+    for (unsigned code = 0; code <= top; code++) {
+        double off = fabs(fabs(v) - fp8_value(code, e5));
+        if (fabs(v) >= fp8_value(top, e5) ? code == top
+                                          : off < far || (off == far && code % 2 == 0)) {
+            best = code;
+            far = off;
+        }
+    }
+    return best | (signbit(v) ? 0x80 : 0);
+}
+REF(e4m3_pair, to_fp8(FA, false) << 8 | to_fp8(FB, false))
+REF(e5m2_pair, to_fp8(FA, true) << 8 | to_fp8(FB, true))
+REF(half_of_e4m3,
+    (a >> 8 & 0x7f) == 0x7f || (a & 0x7f) == 0x7f
+        ? 0
+        : to_half(fp8_value(a >> 8 & 255, false)) << 16 | to_half(fp8_value(a & 255, false)))
+REF(eq_pair, (from_half(a) == from_half(b) ? 0x3c00 : 0) |
+                 (from_half(a >> 16) == from_half(b >> 16) ? 0x3c000000u : 0))
+
 #define PRED "\nselp.b32 D, 1, 0, P;"
 static const struct op_case cases[] = {
     {"add.f32 D, A, B;", 4, 4, 4, 0, add, 0},
@@ -337,6 +372,15 @@ static const struct op_case cases[] = {
     {"cvt.sat.f32.f32 D, A;", 4, 4, 0, 0, sat_f, 0},
     {"cvt.rn.f16x2.f32 D, A, B;", 4, 4, 4, 0, pack_half, 0},
     {"cvt.rn.bf16x2.f32 D, A, B;", 4, 4, 4, 0, pack_bf, 0},
+    {"cvt.rn.satfinite.e4m3x2.f32 D, A, B;", 2, 4, 4, 0, e4m3_pair, 0},
+    {"cvt.rn.satfinite.e5m2x2.f32 D, A, B;", 2, 4, 4, 0, e5m2_pair, 0},
+    /* pairs that hold a NaN give 0 on both sides */
+    {".reg .b16 l, h, m;\n.reg .b32 v, w;\ncvt.rn.f16x2.e4m3x2 D, A;\nand.b16 l, A, 0x7f;\n"
+     "shr.u16 h, A, 8;\nand.b16 h, h, 0x7f;\nsetp.eq.u16 P, l, 0x7f;\nsetp.eq.or.u16 P, h, 0x7f, "
+     "P;\n"
+     "@P mov.b32 D, 0;",
+        4, 2, 0, 0, half_of_e4m3, 0},
+    {"set.eq.f16x2.f16x2 D, A, B;", 4, 4, 4, 0, eq_pair, 0},
 };
 
 static void operations_match_references(void **state)

@@ -177,7 +177,58 @@ REF(pack, (b & 0xffff) << 16 | (a & 0xffff))
 REF(swap64, a >> 32 | a << 32)
 REF(bmsk, a > 31 || b == 0 ? 0 : (b > 31 ? 0xffffffffu : (1u << b) - 1) << a)
 
+static u64 halves(u64 a, u64 b, int64_t (*f)(s64, s64), bool is_signed)
+{
+    u64 r = 0;
+    for (int i = 0; i < 2; i++) {
+        u64 x = a >> 16 * i & 0xffff, y = b >> 16 * i & 0xffff;
+        s64 v = is_signed ? f((s16)x, (s16)y) : f((s64)x, (s64)y);
+        r |= ((u64)v & 0xffff) << 16 * i;
+    }
+    return r;
+}
+
+static s64 plus(s64 x, s64 y)
+{
+    return x + y;
+}
+
+static s64 most(s64 x, s64 y)
+{
+    return x > y ? x : y;
+}
+REF(add_16x2, halves(a, b, plus, false))
+REF(max_s16x2, halves(a, b, most, true))
+REF(max_u16x2, halves(a, b, most, false))
+
+static u64 absdiff4(u64 a, u64 b, u64 c)
+{
+    u64 sum = c;
+    for (int i = 0; i < 4; i++) {
+        int x = a >> 8 * i & 255, y = b >> 8 * i & 255;
+        sum += (u64)abs(x - y);
+    }
+    return sum;
+}
+
+static u64 add4_sat(u64 a, u64 b, u64 c)
+{
+    u64 r = 0;
+    (void)c;
+    for (int i = 0; i < 4; i++) {
+        int v = (int8_t)(a >> 8 * i) + (int8_t)(b >> 8 * i);
+        v = v > 127 ? 127 : v < -128 ? -128 : v;
+        r |= (u64)(v & 255) << 8 * i;
+    }
+    return r;
+}
+
 static const struct op_case cases[] = {
+    {"add.u16x2 D, A, B;", 4, 4, 4, 0, add_16x2, 0},
+    {"max.s16x2 D, A, B;", 4, 4, 4, 0, max_s16x2, 0},
+    {"max.u16x2 D, A, B;", 4, 4, 4, 0, max_u16x2, 0},
+    {"vabsdiff4.u32.u32.u32.add D, A, B, C;", 4, 4, 4, 4, absdiff4, 0},
+    {"vadd4.s32.s32.s32.sat D, A, B, C;", 4, 4, 4, 4, add4_sat, 0},
     {"add.s32 D, A, B;", 4, 4, 4, 0, add_u, 0},
     {"add.u64 D, A, B;", 8, 8, 8, 0, add_u, 0},
     {"add.s16 D, A, B;", 2, 2, 2, 0, add_u, 0},
