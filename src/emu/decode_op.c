@@ -356,11 +356,11 @@ static bool set(struct decoder *d)
     in->run = sem_find(p, in);
     if (!in->run)
         return decode_fail(d, "not known to the emulator");
-    uint64_t yes = p->type == PTX_F32                         ? 0x3f800000u
-                   : p->type == PTX_F16                       ? 0x3c00u
-                   : p->type == PTX_BF16                      ? 0x3f80u
-                   : p->type == PTX_U16 || p->type == PTX_S16 ? 0xffffu
-                                                              : 0xffffffffu;
+    uint64_t yes = p->type == PTX_F32                             ? 0x3f800000u
+                   : p->type == PTX_F16 || p->type == PTX_F16X2   ? 0x3c00u
+                   : p->type == PTX_BF16 || p->type == PTX_BF16X2 ? 0x3f80u
+                   : p->type == PTX_U16 || p->type == PTX_S16     ? 0xffffu
+                                                                  : 0xffffffffu;
     uint32_t one = decode_const(d, yes, 4), zero = decode_const(d, 0, 4);
     uint32_t dest = decode_dest(d, &p->operand[0], 4, false);
     in = decode_emit(d, false);
