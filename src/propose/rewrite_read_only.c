@@ -45,6 +45,10 @@ bool rewrite_read_only(const struct rewrite_in *in, unsigned variant, struct rew
     if (!nr_const && !nr_restrict)
         return rewrite_refuse(
             in, out, "every pointer is const and __restrict__ as far as it can be");
+    if (!nr_const)
+        return rewrite_done(in, out, "mark the pointers __restrict__ (%u)", nr_restrict);
+    if (!nr_restrict)
+        return rewrite_done(in, out, "mark pointers that are only read const (%u)", nr_const);
     return rewrite_done(
-        in, out, "mark %u pointers const and %u pointers __restrict__", nr_const, nr_restrict);
+        in, out, "mark pointers that are only read const (%u), and all __restrict__", nr_const);
 }

@@ -43,16 +43,53 @@ static const enum metric shown[] = {
     METRIC_ISSUE_PCT,
 };
 
+/* 1234, 17.4 k, 33.55 M */
 static void add_value(struct str *out, double value)
 {
     static const char *const units[] = {"", " k", " M", " G", " T"};
+    const bool whole = fabs(value - rint(value)) < 1e-9 && fabs(value) < 99999.5;
     unsigned unit = 0;
 
-    while (fabs(value) >= 99999.5 && unit < 4) {
+    while (!whole && fabs(value) >= 9999.5 && unit < 4) {
         value /= 1000;
         unit++;
     }
-    str_addf(out, fabs(value - rint(value)) < 1e-9 ? "%.0f%s" : "%.4g%s", value, units[unit]);
+    str_addf(out, whole ? "%.0f%s" : "%.4g%s", value, units[unit]);
+}
+
+static void add_metric(struct str *out, enum metric m, const struct counters *c)
+{
+    if (!counters_has(c, m))
+        str_add(out, "-");
+    else if (m == METRIC_TIME_NS)
+        report_time(out, counters_get(c, m));
+    else
+        add_value(out, counters_get(c, m));
+}
+
+/* Lines of at most 98 columns, broken between words; the first starts with `first`, the others with
+ * as many blanks. */
+static void add_wrapped(struct str *out, const char *first, const char *text)
+{
+    enum { WIDTH = 98 };
+    const int indent = (int)strlen(first);
+    int at = indent;
+
+    str_add(out, first);
+    while (*text) {
+        const int len = (int)strcspn(text, " ");
+        if (at > indent && at + 1 + len > WIDTH) {
+            str_addf(out, "\n%*s", indent, "");
+            at = indent;
+        } else if (at > indent) {
+            str_add_char(out, ' ');
+            at++;
+        }
+        str_add_n(out, text, (size_t)len);
+        at += len;
+        text += len + (text[len] == ' ');
+    }
+    str_add_char(out, '\n');
 }
 
 static void add_metric_row(
@@ -67,22 +104,27 @@ static void add_metric_row(
     str_addf(out, "  %-66s", metric_name(m));
     for (int i = 0; i < 2; i++) {
         struct str cell = {0};
-        if (counters_has(sides[i], m))
-            add_value(&cell, counters_get(sides[i], m));
-        else
-            str_add(&cell, "-");
-        str_addf(out, "%12s", str_text(&cell));
+        add_metric(&cell, m, sides[i]);
+        str_addf(out, "%11s", str_text(&cell));
         str_finish(&cell);
     }
-    str_addf(out, "  %-8s %s\n", metric_unit(m), provenance_name(from));
+    str_addf(out, " %s\n", provenance_name(from));
 }
 
 static void add_metrics(
     struct str *out, const struct counters *before, const struct counters *after)
 {
-    str_addf(out, "  %-66s%12s%12s  %-8s %s\n", "metric", "original", "best", "unit", "is");
+    str_addf(out, "  %-66s%11s%11s %s\n", "metric", "original", "best", "is");
     for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
         add_metric_row(out, shown[i], before, after);
+}
+
+static void add_explanation(struct str *out, const struct explanation *e)
+{
+    if (e->summary)
+        add_wrapped(out, "  ", e->summary);
+    for (unsigned i = 0; i < e->nr_findings; i++)
+        add_wrapped(out, "  - ", e->findings[i].text);
 }
 
 static void add_path(struct str *out, const struct report_run *run)
@@ -151,10 +193,8 @@ void report_summary(struct str *out, const struct report_run *run)
         str_add(out, "\n");
         report_diff(out, run->task->path, root->source, run->output_path, best->source);
     }
-    if (best->explanation.summary)
-        str_addf(out, "\nWhat limits the best now: %s\n", best->explanation.summary);
-    for (unsigned i = 0; i < best->explanation.nr_findings; i++)
-        str_addf(out, "  - %s\n", best->explanation.findings[i].text);
+    str_add(out, "\nWhat limits the best now\n");
+    add_explanation(out, &best->explanation);
     str_addf(out, "\nBest kernel: %s\nEverything else: %s\n", run->output_path, run->db_path);
 }
 
@@ -174,7 +214,7 @@ void report_candidate(struct str *out, const struct candidate *c)
         struct str cell = {0};
         if (!counters_has(t, (enum metric)m))
             continue;
-        add_value(&cell, counters_get(t, (enum metric)m));
+        add_metric(&cell, (enum metric)m, t);
         str_addf(out, "  %-76s%12s  %-8s %s\n", metric_name((enum metric)m), str_text(&cell),
             metric_unit((enum metric)m), provenance_name(t->metric[m].from));
         str_finish(&cell);
@@ -186,8 +226,6 @@ void report_candidate(struct str *out, const struct candidate *c)
         str_addf(out, "  %5u %14.0f %14.0f %14.0f %12.0f\n", l->line, l->warp_inst,
             l->global_sectors, l->shared_wavefronts, l->stall_cycles);
     }
-    if (c->explanation.summary)
-        str_addf(out, "\n%s\n", c->explanation.summary);
-    for (unsigned i = 0; i < c->explanation.nr_findings; i++)
-        str_addf(out, "  - %s\n", c->explanation.findings[i].text);
+    str_add_char(out, '\n');
+    add_explanation(out, &c->explanation);
 }
