@@ -445,6 +445,30 @@ bool access_memory(
     return true;
 }
 
+bool access_lanes(struct worker *k, struct warp *w, uint32_t pc, enum ptx_space space,
+    uint32_t mask, unsigned bytes, bool write, const uint64_t *address, uint8_t **at)
+{
+    struct spot s = {.mask = mask, .space = space, .bytes = bytes, .write = write};
+    uint64_t first = address[__builtin_ctz(mask)], window = 0;
+    if (space == PTX_GENERIC) {
+        s.space = PTX_GLOBAL;
+        if (first - WINDOW_SHARED < WINDOW_BYTES) {
+            s.space = PTX_SHARED;
+            window = WINDOW_SHARED;
+        } else if (first - WINDOW_LOCAL < WINDOW_BYTES) {
+            s.space = PTX_LOCAL;
+            window = WINDOW_LOCAL;
+        }
+    }
+    for (unsigned l = 0; l < WARP_LANES; l++)
+        s.address[l] = address[l] - window;
+    if (!place(k, w, &s, pc))
+        return false;
+    for (unsigned l = 0; l < WARP_LANES; l++)
+        at[l] = (mask >> l & 1) ? host(&s, l) : NULL;
+    return true;
+}
+
 /* The copy is done at once: a kernel that waits properly cannot tell. Bytes past the source size
  * are zeros. */
 bool access_cp_async(

@@ -85,6 +85,7 @@ void *decode_copy(struct decoder *d, const void *bytes, size_t nr);
 bool decode_inst(struct decoder *d);   /* d->ptx; decode_op.c */
 bool decode_memory(struct decoder *d); /* decode_mem.c */
 bool decode_sync(struct decoder *d);
+bool decode_tensor(struct decoder *d); /* decode_tensor.c */
 bool decode_call(struct decoder *d);
 
 #endif

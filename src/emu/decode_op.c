@@ -42,7 +42,7 @@ static void fp_info(struct inst_info *info, const struct ptx_inst *p)
         : p->op == PTX_OP_ADD || p->op == PTX_OP_SUB || p->op == PTX_OP_MUL || p->op == PTX_OP_DIV
             ? 1
             : 0;
-    info->flops = (uint8_t)(two ? 2 * flops : flops);
+    info->flops = (uint16_t)(two ? 2 * flops : flops);
     bool compare = p->op == PTX_OP_MIN || p->op == PTX_OP_MAX || p->op == PTX_OP_SETP ||
                    p->op == PTX_OP_SET || p->op == PTX_OP_NEG || p->op == PTX_OP_ABS ||
                    p->op == PTX_OP_COPYSIGN || p->op == PTX_OP_SLCT || p->op == PTX_OP_TESTP;
@@ -466,6 +466,12 @@ bool decode_inst(struct decoder *d)
     case PTX_OP_REDUX:
     case PTX_OP_ELECT:
         return decode_sync(d);
+    case PTX_OP_MMA:
+    case PTX_OP_WMMA:
+    case PTX_OP_LDMATRIX:
+    case PTX_OP_STMATRIX:
+    case PTX_OP_MOVMATRIX:
+        return decode_tensor(d);
     case PTX_OP_ACTIVEMASK:
         return activemask(d);
     default:

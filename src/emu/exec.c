@@ -90,6 +90,8 @@ static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc
     switch (in->kind) {
     case INST_CP_ASYNC:
         return !mask || access_cp_async(k, w, in, pc, mask);
+    case INST_MATRIX:
+        return !mask || matrix_memory(k, w, in, pc, mask);
     case INST_COPY_FRAME:
         access_copy_frame(k, w, in, mask);
         return true;

@@ -22,6 +22,7 @@
 #define access_cp_async EXEC_NAME(access_cp_async)
 #define access_copy_frame EXEC_NAME(access_copy_frame)
 #define count_access EXEC_NAME(count_access)
+#define access_lanes EXEC_NAME(access_lanes)
 
 #define NO_PC 0xffffffffu
 #define NO_SPLIT 0xffffu
@@ -147,8 +148,16 @@ bool access_memory(
     struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 bool access_cp_async(
     struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+/* One request, host memory of each lane in at; the caller moves the data. */
+bool access_lanes(struct worker *k, struct warp *w, uint32_t pc, enum ptx_space space,
+    uint32_t mask, unsigned bytes, bool write, const uint64_t *address, uint8_t **at);
 void access_copy_frame(struct worker *k, struct warp *w, const struct inst *in, uint32_t mask);
 bool access_string(struct worker *k, uint64_t address, char *text, size_t bytes);
+
+/* matrix.c */
+#define matrix_memory EXEC_NAME(matrix_memory)
+bool matrix_memory(
+    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 
 /* atom.c */
 void atom_lane(const struct inst *in, uint8_t *at, const uint64_t operand[2], uint64_t *old);

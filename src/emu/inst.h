@@ -29,6 +29,7 @@ enum inst_kind {
     INST_STORE,
     INST_ATOM,
     INST_CP_ASYNC, /* access.c */
+    INST_MATRIX,   /* ldmatrix, stmatrix, wmma.load, wmma.store: matrix.c */
     INST_BRANCH,
     INST_CALL,
     INST_RET,
@@ -117,7 +118,7 @@ struct inst_info {
     enum inst_unit unit;
     enum inst_latency latency;
     bool fp32, fp64, fp16; /* arithmetic of that kind */
-    uint8_t flops;         /* per lane: fma 2, f16x2 fma 4 */
+    uint16_t flops;        /* per lane: fma 2, f16x2 fma 4 */
     bool is_memory, is_load, is_store, is_atomic, is_copy, is_branch,
         is_barrier;        /* copy: cp.async */
     enum ptx_space space;  /* as stated; PTX_GENERIC: known only per access */

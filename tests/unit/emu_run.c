@@ -337,9 +337,10 @@ static void other_verdicts(void **state)
     (void)state;
     expect_fault("setp.eq.u32 %p1, %r2, 70;\n" LINE "@%p1 trap;", VERDICT_FAULT, 7,
         "trap by thread (6,0,0) of block (1,0,0)");
-    expect_fault(LINE "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, "
-                      "{%r1,%r1,%r1,%r1}, {%r1,%r1}, {%f0,%f1,%f2,%f3};",
-        VERDICT_UNSUPPORTED, 7, "mma.sync.aligned.m16n8k16");
+    expect_fault(LINE
+        "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7}, "
+        "{%r1,%r1}, {%r1,%r1}, {%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7};",
+        VERDICT_UNSUPPORTED, 7, "mma.sync.aligned.m8n8k4");
 }
 
 static void endless_loops_time_out(void **state)
