@@ -1,0 +1,1 @@
+keet_test(timing device base LINK m LABEL gpu)
