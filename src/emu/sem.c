@@ -43,16 +43,36 @@ static const struct variant avx2 = VARIANT(avx2);
 static const struct variant avx512 = VARIANT(avx512);
 #endif
 
-static const struct variant *best(void)
+static const struct variant *limited; /* by sem_use */
+
+static const struct variant *variant_of(enum sem_isa isa)
 {
 #ifdef KEET_X86
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        return &avx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return &avx2;
+    if (isa == SEM_AVX512)
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
+                   ? &avx512
+                   : NULL;
+    if (isa == SEM_AVX2)
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &avx2 : NULL;
 #endif
-    return &base;
+    return isa == SEM_BASE ? &base : NULL;
+}
+
+static const struct variant *best(void)
+{
+    if (limited)
+        return limited;
+    const struct variant *v = variant_of(SEM_AVX512);
+    v = v ? v : variant_of(SEM_AVX2);
+    return v ? v : &base;
+}
+
+bool sem_use(enum sem_isa isa)
+{
+    const struct variant *v = variant_of(isa);
+    limited = v ? v : limited;
+    return v != NULL;
 }
 
 sem_fn *sem_find(const struct ptx_inst *ptx, struct inst *in)

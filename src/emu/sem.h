@@ -8,6 +8,11 @@
 /* NULL: not known here. May set in->sub, in->imm, in->flags. */
 sem_fn *sem_find(const struct ptx_inst *ptx, struct inst *in);
 
+/* For tests: use this set from now on instead of the best; false when the machine lacks it. Not
+ * while launches run; modules decoded before keep their loops. */
+enum sem_isa { SEM_BASE, SEM_AVX2, SEM_AVX512 };
+bool sem_use(enum sem_isa isa);
+
 /* Moves between register widths and packs, for decode. */
 enum sem_move {
     SEM_COPY32,
