@@ -99,37 +99,47 @@ static bool stray_inside(struct worker *k, const struct warp *w, const struct sp
         s->bytes, verb(s), (int64_t)s->address[lane], size, name, who);
 }
 
-/* Range, shape and alignment of the active lanes' addresses. */
-static bool measure(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc)
+static void learn(struct pattern *p, const struct spot *s, uint64_t start)
 {
-    unsigned first = (unsigned)__builtin_ctz(s->mask);
-    const uint64_t *address = s->address, start = address[first];
-    const uint64_t origin = start - (uint64_t)first * s->bytes, bytes = s->bytes;
+    unsigned first = (unsigned)__builtin_ctz(s->mask), shift = (unsigned)__builtin_ctz(s->bytes);
+    const uint64_t *address = s->address, origin = start - ((uint64_t)first << shift);
+    uint64_t low = 0, stray = 0, lo = start, hi = start;
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        uint64_t on = (s->mask >> l & 1) ? ~(uint64_t)0 : 0, rel = (address[l] - start) & on;
+        p->rel[l] = rel;
+        low |= rel;
+        stray |= (address[l] ^ (origin + ((uint64_t)l << shift))) & on;
+        lo = on && address[l] < lo ? address[l] : lo;
+        hi = on && address[l] > hi ? address[l] : hi;
+    }
+    p->low = low;
+    p->lo_rel = lo - start;
+    p->hi_rel = hi - start;
+    p->mask = s->mask;
+    p->bytes = s->bytes;
+    p->space = (uint8_t)s->space;
+    p->kind = low == 0 ? ACCESS_UNIFORM : stray == 0 ? ACCESS_CONTIGUOUS : ACCESS_OTHER;
+    p->shape_mod = NO_SHAPE;
+}
+
+/* Range, shape and alignment of the active lanes' addresses. */
+static bool measure(
+    struct worker *k, const struct warp *w, struct spot *s, uint32_t pc, struct pattern *p)
+{
+    const uint64_t *address = s->address, start = address[__builtin_ctz(s->mask)];
     const uint32_t mask = s->mask;
-    const unsigned shift = (unsigned)__builtin_ctz(s->bytes); /* sizes are powers of two */
-    uint64_t differ = 0, stray = 0;
+    uint64_t differ = 0;
     for (unsigned l = 0; l < WARP_LANES; l++) {
         uint64_t on = (mask >> l & 1) ? ~(uint64_t)0 : 0;
-        differ |= (address[l] ^ start) & on;
-        stray |= (address[l] ^ (origin + ((uint64_t)l << shift))) & on;
+        differ |= ((address[l] - start) & on) ^ p->rel[l];
     }
-    if (((differ | start) & (bytes - 1)) != 0)
-        return misaligned(k, w, s, pc);
-    s->kind = differ == 0 ? ACCESS_UNIFORM : stray == 0 ? ACCESS_CONTIGUOUS : ACCESS_OTHER;
-    s->lo = s->hi = start;
-    if (s->kind == ACCESS_CONTIGUOUS)
-        s->hi = origin + (31 - (unsigned)__builtin_clz(mask)) * bytes;
-    if (s->kind != ACCESS_OTHER)
-        return true;
-    uint64_t lo = start, hi = start;
-    for (unsigned l = 0; l < WARP_LANES; l++) {
-        uint64_t a = (mask >> l & 1) ? address[l] : start;
-        lo = a < lo ? a : lo;
-        hi = a > hi ? a : hi;
-    }
-    s->lo = lo;
-    s->hi = hi;
-    return true;
+    if (differ || p->mask != mask || p->bytes != s->bytes || p->space != s->space)
+        learn(p, s, start);
+    s->kind = (enum access_kind)p->kind;
+    /* around the end of the address space lo would be above hi: no buffer is there */
+    s->lo = start + p->lo_rel;
+    s->hi = start + p->hi_rel;
+    return ((p->low | start) & (s->bytes - 1)) == 0 || misaligned(k, w, s, pc);
 }
 
 /* Lanes in different buffers: each finds its own. */
@@ -190,7 +200,7 @@ static bool place_global(struct worker *k, const struct warp *w, struct spot *s,
 static bool place_local(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc)
 {
     uint64_t size = k->program->local_bytes;
-    if (s->hi > size || s->bytes > size - s->hi)
+    if (s->lo > s->hi || s->hi > size || s->bytes > size - s->hi)
         return stray_inside(k, w, s, pc, size, "local");
     for (unsigned l = 0; l < WARP_LANES; l++)
         s->moved[l] = s->address[l] + l * size;
@@ -232,15 +242,16 @@ static bool tell_access(struct worker *k, const struct warp *w, const struct spo
 /* Checks, counts, tells listeners, and finds the host memory of a request within one space. */
 static bool place(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc)
 {
-    if (!measure(k, w, s, pc))
+    struct pattern *pattern = &k->patterns[pc];
+    if (!measure(k, w, s, pc, pattern))
         return false;
     bool param = s->space == PTX_PARAM;
     struct access_shape shape = {0};
     if (k->counting && !param)
-        count_access(k, pc, s->space, s->mask, s->kind, s->bytes, s->address, &shape);
+        count_access(k, pc, pattern, s->address, &shape);
     switch (s->space) {
     case PTX_SHARED:
-        if (s->hi > k->shared_bytes || s->bytes > k->shared_bytes - s->hi)
+        if (s->lo > s->hi || s->hi > k->shared_bytes || s->bytes > k->shared_bytes - s->hi)
             return stray_inside(k, w, s, pc, k->shared_bytes, "shared");
         s->base = k->shared;
         s->at = s->address;
@@ -293,18 +304,28 @@ static void load_odd(const struct inst *in, const struct spot *s, uint8_t *row, 
     }
 }
 
+/* Through locals, so that the compiler knows that rows and addresses do not overlap. */
+static void gather4(const struct spot *s, uint32_t *d, unsigned offset)
+{
+    const uintptr_t base = (uintptr_t)s->base + offset;
+    const uint64_t *at = s->at;
+    uint32_t v[WARP_LANES];
+    for (unsigned l = 0; l < WARP_LANES; l++)
+        memcpy(&v[l], (const uint8_t *)(base + at[l]), 4);
+    memcpy(d, v, sizeof(v));
+}
+
 static void load4(const struct spot *s, uint32_t *d, unsigned offset, bool one)
 {
     if (s->kind == ACCESS_UNIFORM) {
-        uint32_t v;
-        memcpy(&v, host(s, (unsigned)__builtin_ctz(s->mask)) + offset, 4);
+        uint32_t v, mask = s->mask;
+        memcpy(&v, host(s, (unsigned)__builtin_ctz(mask)) + offset, 4);
         for (unsigned l = 0; l < WARP_LANES; l++)
-            d[l] = (s->mask >> l & 1) ? v : d[l];
+            d[l] = (mask >> l & 1) ? v : d[l];
     } else if (s->kind == ACCESS_CONTIGUOUS && s->mask == ~0u && one) {
         memcpy(d, host(s, 0), 4 * WARP_LANES);
     } else if (s->mask == ~0u) {
-        for (unsigned l = 0; l < WARP_LANES; l++)
-            memcpy(&d[l], host(s, l) + offset, 4);
+        gather4(s, d, offset);
     } else {
         for (uint32_t m = s->mask; m; m &= m - 1) {
             unsigned l = (unsigned)__builtin_ctz(m);
@@ -313,15 +334,28 @@ static void load4(const struct spot *s, uint32_t *d, unsigned offset, bool one)
     }
 }
 
+static void gather8(const struct spot *s, uint64_t *d, unsigned offset)
+{
+    const uintptr_t base = (uintptr_t)s->base + offset;
+    const uint64_t *at = s->at;
+    uint64_t v[WARP_LANES];
+    for (unsigned l = 0; l < WARP_LANES; l++)
+        memcpy(&v[l], (const uint8_t *)(base + at[l]), 8);
+    memcpy(d, v, sizeof(v));
+}
+
 static void load8(const struct spot *s, uint64_t *d, unsigned offset, bool one)
 {
     if (s->kind == ACCESS_UNIFORM) {
         uint64_t v;
-        memcpy(&v, host(s, (unsigned)__builtin_ctz(s->mask)) + offset, 8);
+        uint32_t mask = s->mask;
+        memcpy(&v, host(s, (unsigned)__builtin_ctz(mask)) + offset, 8);
         for (unsigned l = 0; l < WARP_LANES; l++)
-            d[l] = (s->mask >> l & 1) ? v : d[l];
+            d[l] = (mask >> l & 1) ? v : d[l];
     } else if (s->kind == ACCESS_CONTIGUOUS && s->mask == ~0u && one) {
         memcpy(d, host(s, 0), 8 * WARP_LANES);
+    } else if (s->mask == ~0u) {
+        gather8(s, d, offset);
     } else {
         for (uint32_t m = s->mask; m; m &= m - 1) {
             unsigned l = (unsigned)__builtin_ctz(m);

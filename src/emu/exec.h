@@ -64,12 +64,18 @@ struct barrier {
     unsigned true_threads, red_threads;
 };
 
-/* What an instruction's last access looked like, so that the same shape is not counted twice. */
+/* What an instruction's last access looked like: a loop's accesses mostly look alike, and then
+ * neither their extent nor their cost has to be found again. */
 struct pattern {
-    uint32_t mask, base_mod;
-    uint32_t rel[WARP_LANES];
+    uint64_t rel[WARP_LANES]; /* from the first active lane's address; 0 for idle lanes */
+    uint64_t low;             /* all rel or-ed: their common alignment */
+    uint64_t lo_rel, hi_rel;  /* the least and the greatest, from the first (modulo 2^64) */
+    uint32_t mask, bytes;     /* mask 0: nothing yet */
+    uint8_t kind, space;      /* enum access_kind, enum ptx_space */
+    uint32_t shape_mod;       /* address mod 128 that the shape was found for; NO_SHAPE: none */
     uint16_t sectors, ideal, lines, wavefronts;
 };
+#define NO_SHAPE 0xffffffffu
 
 struct pc_cache { /* the buffer that this instruction used last: addresses within [first, end) */
     uint64_t first, end;
@@ -108,7 +114,7 @@ struct worker {
     struct barrier barriers[MAX_BARRIERS];
     struct pc_count *counts;
     struct pc_cache *caches;
-    struct pattern *patterns; /* NULL when nothing counts */
+    struct pattern *patterns;
     uint64_t steps, steps_checked;
     uint64_t contacts; /* atomics and volatile accesses: what a lane that waits for another does */
     bool counting, wants_insts, wants_access, float_atomics;
@@ -166,8 +172,9 @@ void atom_lane(const struct inst *in, uint8_t *at, const uint64_t operand[2], ui
 struct access_shape {
     uint16_t sectors, ideal, lines, wavefronts;
 };
-void count_access(struct worker *k, uint32_t pc, enum ptx_space space, uint32_t mask,
-    enum access_kind kind, unsigned bytes, const uint64_t *address, struct access_shape *shape);
+/* The pattern is that of this very access. */
+void count_access(struct worker *k, uint32_t pc, struct pattern *p, const uint64_t *address,
+    struct access_shape *shape);
 
 /* count.c */
 bool count_fill(const struct exec *x, const struct pc_count *counts, double scale,

@@ -235,8 +235,7 @@ static void worker_init(struct worker *k, struct exec *x)
     k->shared = aligned_alloc(256, ((size_t)k->shared_bytes + 511) / 256 * 256);
     k->counts = xcalloc(p->nr_insts, sizeof(*k->counts));
     k->caches = xcalloc(p->nr_insts, sizeof(*k->caches));
-    if (x->counting || x->listening)
-        k->patterns = xcalloc(p->nr_insts, sizeof(*k->patterns));
+    k->patterns = xcalloc(p->nr_insts, sizeof(*k->patterns));
     if (!k->files || !k->shared) {
         fputs("out of memory\n", stderr);
         abort();

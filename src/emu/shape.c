@@ -9,26 +9,6 @@
 
 #include <string.h>
 
-static bool same_pattern(
-    const struct pattern *p, uint32_t mask, const uint64_t *address, uint64_t start)
-{
-    uint32_t differ = 0;
-    for (unsigned l = 0; l < WARP_LANES; l++) {
-        uint32_t rel = (mask >> l & 1) ? (uint32_t)(address[l] - start) : 0;
-        differ |= rel ^ p->rel[l];
-    }
-    return differ == 0;
-}
-
-static void remember(struct pattern *p, uint32_t mask, uint32_t mod, const uint64_t *address)
-{
-    uint64_t start = address[__builtin_ctz(mask)];
-    p->mask = mask;
-    p->base_mod = mod;
-    for (unsigned l = 0; l < WARP_LANES; l++)
-        p->rel[l] = (mask >> l & 1) ? (uint32_t)(address[l] - start) : 0;
-}
-
 static void sort(uint64_t *v, unsigned nr)
 {
     for (unsigned i = 1; i < nr; i++) {
@@ -79,37 +59,28 @@ static inline struct steps count_steps(const uint64_t *a)
 }
 
 /* Accesses are aligned to their size, so two lanes' bytes are the same or apart. */
-static struct access_shape global_shape(
-    struct pattern *p, uint32_t mask, unsigned bytes, const uint64_t *address)
+static void global_shape(struct pattern *p, const uint64_t *address)
 {
     struct steps steps = {.falls = 1};
-    if (mask == ~0u)
+    if (p->mask == ~0u)
         steps = count_steps(address);
     if (steps.falls) {
-        uint64_t start = address[__builtin_ctz(mask)], a[WARP_LANES];
-        uint32_t mod = (uint32_t)start % 128;
-        if (p->mask == mask && p->base_mod == mod && same_pattern(p, mask, address, start))
-            return (struct access_shape){
-                .sectors = p->sectors, .ideal = p->ideal, .lines = p->lines};
-        sorted_lanes(mask, address, a);
+        uint64_t a[WARP_LANES];
+        sorted_lanes(p->mask, address, a);
         steps = count_steps(a);
-        remember(p, mask, mod, address);
-        p->sectors = (uint16_t)steps.sectors;
-        p->lines = (uint16_t)steps.lines;
-        p->ideal = (uint16_t)((steps.distinct * bytes + 31) / 32);
     }
-    return (struct access_shape){.sectors = (uint16_t)steps.sectors,
-        .lines = (uint16_t)steps.lines,
-        .ideal = (uint16_t)((steps.distinct * bytes + 31) / 32)};
+    p->sectors = (uint16_t)steps.sectors;
+    p->lines = (uint16_t)steps.lines;
+    p->ideal = (uint16_t)((steps.distinct * p->bytes + 31) / 32);
 }
 
-static struct access_shape shared_shape(uint32_t mask, unsigned bytes, const uint64_t *address)
+static void shared_shape(struct pattern *p, const uint64_t *address)
 {
     uint64_t a[WARP_LANES], last = ~(uint64_t)0;
-    unsigned nr = sorted_lanes(mask, address, a), distinct = 0, most = 0;
+    unsigned nr = sorted_lanes(p->mask, address, a), distinct = 0, most = 0;
     uint8_t bank[32] = {0};
     for (unsigned i = 0; i < nr; i++) {
-        for (uint64_t word = a[i] / 4; word <= (a[i] + bytes - 1) / 4; word++) {
+        for (uint64_t word = a[i] / 4; word <= (a[i] + p->bytes - 1) / 4; word++) {
             if (last != ~(uint64_t)0 && word <= last)
                 continue;
             last = word;
@@ -118,53 +89,49 @@ static struct access_shape shared_shape(uint32_t mask, unsigned bytes, const uin
             most = depth > most ? depth : most;
         }
     }
-    return (struct access_shape){
-        .wavefronts = (uint16_t)most, .ideal = (uint16_t)((distinct + 31) / 32)};
+    p->wavefronts = (uint16_t)most;
+    p->ideal = (uint16_t)((distinct + 31) / 32);
 }
 
-/* Shared memory looks the same from every start that is a whole word: banks rotate. */
-static struct access_shape remembered_shared(
-    struct pattern *p, uint32_t mask, unsigned bytes, const uint64_t *address)
+static struct access_shape shape_of(struct pattern *p, const uint64_t *address)
 {
-    uint64_t start = address[__builtin_ctz(mask)];
-    uint32_t mod = (uint32_t)start % 4;
-    if (p->mask != mask || p->base_mod != mod || !same_pattern(p, mask, address, start)) {
-        struct access_shape s = shared_shape(mask, bytes, address);
-        remember(p, mask, mod, address);
-        p->ideal = s.ideal;
-        p->wavefronts = s.wavefronts;
-    }
-    return (struct access_shape){.ideal = p->ideal, .wavefronts = p->wavefronts};
-}
-
-static struct access_shape shape_of(struct worker *k, uint32_t pc, bool shared, uint32_t mask,
-    enum access_kind kind, unsigned bytes, const uint64_t *address)
-{
-    uint64_t start = address[__builtin_ctz(mask)];
-    if (kind == ACCESS_UNIFORM)
+    uint64_t start = address[__builtin_ctz(p->mask)];
+    unsigned bytes = p->bytes;
+    bool shared = p->space == PTX_SHARED, full = p->mask == ~0u;
+    if (p->kind == ACCESS_UNIFORM)
         return (struct access_shape){.sectors = 1, .ideal = 1, .lines = 1, .wavefronts = 1};
-    if (kind == ACCESS_CONTIGUOUS && mask == ~0u && !shared)
+    if (p->kind == ACCESS_CONTIGUOUS && full && !shared)
         return (struct access_shape){.sectors = (uint16_t)((start % 32 + 32 * bytes + 31) / 32),
             .ideal = (uint16_t)bytes,
             .lines = (uint16_t)((start % 128 + 32 * bytes + 127) / 128)};
-    if (kind == ACCESS_CONTIGUOUS && mask == ~0u && bytes >= 4) {
+    if (p->kind == ACCESS_CONTIGUOUS && full && bytes >= 4) {
         uint16_t waves = (uint16_t)(bytes / 4);
         return (struct access_shape){.wavefronts = waves, .ideal = waves};
     }
-    return shared ? remembered_shared(&k->patterns[pc], mask, bytes, address)
-                  : global_shape(&k->patterns[pc], mask, bytes, address);
+    /* shared memory looks the same from every start that is a whole word: banks rotate */
+    uint32_t mod = shared ? start % 4 : start % 128;
+    if (p->shape_mod != mod) {
+        if (shared)
+            shared_shape(p, address);
+        else
+            global_shape(p, address);
+        p->shape_mod = mod;
+    }
+    return (struct access_shape){
+        .sectors = p->sectors, .ideal = p->ideal, .lines = p->lines, .wavefronts = p->wavefronts};
 }
 
-void count_access(struct worker *k, uint32_t pc, enum ptx_space space, uint32_t mask,
-    enum access_kind kind, unsigned bytes, const uint64_t *address, struct access_shape *shape)
+void count_access(struct worker *k, uint32_t pc, struct pattern *p, const uint64_t *address,
+    struct access_shape *shape)
 {
     struct pc_count *c = &k->counts[pc];
+    uint64_t asked = (uint64_t)p->bytes * (unsigned)__builtin_popcount(p->mask);
     *shape = (struct access_shape){0};
-    if (space != PTX_LOCAL)
-        *shape = shape_of(k, pc, space == PTX_SHARED, mask, kind, bytes, address);
+    if (p->space != PTX_LOCAL)
+        *shape = shape_of(p, address);
     c->requests++;
-    c->bytes += (uint64_t)bytes * (unsigned)__builtin_popcount(mask);
-    switch (space) {
+    c->bytes += asked;
+    switch (p->space) {
     case PTX_SHARED:
         c->shared++;
         c->wavefronts += shape->wavefronts;
@@ -180,6 +147,6 @@ void count_access(struct worker *k, uint32_t pc, enum ptx_space space, uint32_t 
         c->sectors += shape->sectors;
         c->sectors_ideal += shape->ideal;
         c->lines += shape->lines;
-        c->global_bytes += (uint64_t)bytes * (unsigned)__builtin_popcount(mask);
+        c->global_bytes += asked;
     }
 }
