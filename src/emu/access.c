@@ -15,6 +15,7 @@ struct spot {
     uint8_t *base;
     uint64_t lo, hi; /* of active lanes */
     enum access_kind kind;
+    const struct pattern *pattern;
     uint32_t mask;
     enum ptx_space space;
     unsigned bytes; /* per lane */
@@ -99,6 +100,24 @@ static bool stray_inside(struct worker *k, const struct warp *w, const struct sp
         s->bytes, verb(s), (int64_t)s->address[lane], size, name, who);
 }
 
+/* Blocks of 8 or 16 threads in x make warps of several rows: each group of 8 lanes is then plain.
+ */
+static void learn_groups(struct pattern *p)
+{
+    for (unsigned g = 0; g < 4; g++) {
+        uint64_t same = 0, stray = 0;
+        for (unsigned i = 1; i < 8; i++) {
+            uint64_t step = p->rel[8 * g + i] - p->rel[8 * g];
+            same |= step;
+            stray |= step ^ (uint64_t)i * p->bytes;
+        }
+        bool full = p->mask == ~0u;
+        p->group[g] = full && !same    ? ACCESS_UNIFORM
+                      : full && !stray ? ACCESS_CONTIGUOUS
+                                       : ACCESS_OTHER;
+    }
+}
+
 static void learn(struct pattern *p, const struct spot *s, uint64_t start)
 {
     unsigned first = (unsigned)__builtin_ctz(s->mask), shift = (unsigned)__builtin_ctz(s->bytes);
@@ -120,6 +139,7 @@ static void learn(struct pattern *p, const struct spot *s, uint64_t start)
     p->space = (uint8_t)s->space;
     p->kind = low == 0 ? ACCESS_UNIFORM : stray == 0 ? ACCESS_CONTIGUOUS : ACCESS_OTHER;
     p->shape_mod = NO_SHAPE;
+    learn_groups(p);
 }
 
 /* Range, shape and alignment of the active lanes' addresses. */
@@ -243,6 +263,7 @@ static bool tell_access(struct worker *k, const struct warp *w, const struct spo
 static bool place(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc)
 {
     struct pattern *pattern = &k->patterns[pc];
+    s->pattern = pattern;
     if (!measure(k, w, s, pc, pattern))
         return false;
     bool param = s->space == PTX_PARAM;
@@ -305,14 +326,29 @@ static void load_odd(const struct inst *in, const struct spot *s, uint8_t *row, 
 }
 
 /* Through locals, so that the compiler knows that rows and addresses do not overlap. */
-static void gather4(const struct spot *s, uint32_t *d, unsigned offset)
+static void gather4(const struct spot *s, uint32_t *d, unsigned offset, bool one)
 {
     const uintptr_t base = (uintptr_t)s->base + offset;
     const uint64_t *at = s->at;
-    uint32_t v[WARP_LANES];
-    for (unsigned l = 0; l < WARP_LANES; l++)
-        memcpy(&v[l], (const uint8_t *)(base + at[l]), 4);
-    memcpy(d, v, sizeof(v));
+    /* in local memory each lane has its own place whatever the addresses */
+    bool groups = s->space != PTX_LOCAL && s->space != PTX_PARAM;
+    for (unsigned g = 0; g < 4; g++, at += 8, d += 8) {
+        unsigned kind = groups ? s->pattern->group[g] : ACCESS_OTHER;
+        uint32_t v[8];
+        if (kind == ACCESS_CONTIGUOUS && one) {
+            memcpy(d, (const uint8_t *)(base + at[0]), sizeof(v));
+            continue;
+        }
+        if (kind == ACCESS_UNIFORM) {
+            memcpy(v, (const uint8_t *)(base + at[0]), 4);
+            for (unsigned i = 0; i < 8; i++)
+                d[i] = v[0];
+            continue;
+        }
+        for (unsigned i = 0; i < 8; i++)
+            memcpy(&v[i], (const uint8_t *)(base + at[i]), 4);
+        memcpy(d, v, sizeof(v));
+    }
 }
 
 static void load4(const struct spot *s, uint32_t *d, unsigned offset, bool one)
@@ -325,7 +361,7 @@ static void load4(const struct spot *s, uint32_t *d, unsigned offset, bool one)
     } else if (s->kind == ACCESS_CONTIGUOUS && s->mask == ~0u && one) {
         memcpy(d, host(s, 0), 4 * WARP_LANES);
     } else if (s->mask == ~0u) {
-        gather4(s, d, offset);
+        gather4(s, d, offset, one);
     } else {
         for (uint32_t m = s->mask; m; m &= m - 1) {
             unsigned l = (unsigned)__builtin_ctz(m);

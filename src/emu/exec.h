@@ -72,6 +72,7 @@ struct pattern {
     uint64_t lo_rel, hi_rel;  /* the least and the greatest, from the first (modulo 2^64) */
     uint32_t mask, bytes;     /* mask 0: nothing yet */
     uint8_t kind, space;      /* enum access_kind, enum ptx_space */
+    uint8_t group[4];         /* enum access_kind of lanes 0-7, 8-15 ...; all of them active */
     uint32_t shape_mod;       /* address mod 128 that the shape was found for; NO_SHAPE: none */
     uint16_t sectors, ideal, lines, wavefronts;
 };

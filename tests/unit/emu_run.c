@@ -241,6 +241,22 @@ static void memory_spaces(void **state)
     bench_finish(&b);
 }
 
+/* Two-dimensional blocks: a warp is several rows, each lane's own local array among others. */
+static void rows_of_a_warp(void **state)
+{
+    (void)state;
+    const char *ptx = PTX_HEAD ONE_PARAM
+        ".local .align 4 .b8 loc[64];\n" INDEX "shl.b32 %r4, %r1, 2;\nst.local.u32 [loc+8], %r4;\n"
+        "and.b32 %r5, %r1, 7;\nshr.u32 %r6, %r1, 3;\n"
+        "st.global.u32 [%rd2], %r4;\nbar.sync 0;\n"
+        "mul.wide.u32 %rd3, %r5, 4;\nadd.s64 %rd3, %rd1, %rd3;\nld.global.u32 %r7, [%rd3];\n"
+        "mul.wide.u32 %rd4, %r6, 4;\nadd.s64 %rd4, %rd1, %rd4;\nld.global.u32 %r8, [%rd4];\n"
+        "ld.local.u32 %r9, [loc+8];\nbar.sync 0;\nmad.lo.s32 %r7, %r8, 100, %r7;\nmad.lo.s32 %r7, "
+        "%r9, 10000, %r7;\n"
+        "st.global.u32 [%rd2], %r7;\nret;\n}\n";
+    EXPECT(ptx, 1, 64, 4 * (i % 8) + 400 * (i / 8) + 40000 * i);
+}
+
 static void vectors_and_narrow_types(void **state)
 {
     (void)state;
@@ -313,6 +329,13 @@ static void stray_accesses(void **state)
         "of block (0,0,0)");
     expect_fault("mov.u64 %rd3, 0;\n" LINE "ld.global.u32 %r4, [%rd3];", VERDICT_FAULT, 7,
         "4-byte read at address 0x0, where no buffer is");
+    /* the pattern of the first pass comes again, lower: below the start of shared memory */
+    expect_fault(
+        "mov.u32 %r6, s;\nand.b32 %r7, %r1, 31;\nxor.b32 %r7, %r7, 31;\nshl.b32 %r7, %r7, 2;\n"
+        "add.s32 %r6, %r6, %r7;\nmov.u32 %r8, 0;\nL:\n" LINE
+        "ld.shared.u32 %r5, [%r6];\nsub.s32 %r6, %r6, 64;\nadd.s32 %r8, %r8, 1;\n"
+        "setp.lt.u32 %p1, %r8, 2;\n@%p1 bra L;",
+        VERDICT_FAULT, 7, "of 256 bytes of shared memory by thread (16,0,0)");
     expect_fault(LINE "ld.global.v2.u32 {%r4, %r5}, [%rd2];", VERDICT_FAULT, 7,
         "misaligned: 8-byte read at byte 4 of A by thread (1,0,0) of block (0,0,0)");
     expect_fault("mov.u32 %r6, s;\nshl.b32 %r4, %r1, 3;\nadd.s32 %r4, %r4, %r6;\n" LINE
@@ -418,6 +441,7 @@ int main(void)
         cmocka_unit_test(atomics),
         cmocka_unit_test(float_atomics_are_noted),
         cmocka_unit_test(memory_spaces),
+        cmocka_unit_test(rows_of_a_warp),
         cmocka_unit_test(vectors_and_narrow_types),
         cmocka_unit_test(asynchronous_copies),
         cmocka_unit_test(stray_accesses),
