@@ -1,6 +1,8 @@
 /* Owns the candidate's verdict and the names of its enums. */
 #include "core/candidate.h"
 
+#include <string.h>
+
 bool candidate_fail(
     struct candidate *c, enum verdict verdict, unsigned line, const char *format, ...)
 {
@@ -26,6 +28,16 @@ const char *bound_name(enum bound bound)
     static const char *const names[] = {"unknown", "compute", "memory", "latency", "mixed"};
 
     return names[bound];
+}
+
+unsigned candidate_nr_repairs(const struct candidate *c)
+{
+    unsigned nr = 0;
+
+    for (unsigned i = 0; i < c->nr_calls; i++) {
+        nr += strcmp(c->calls[i].purpose, "repair") == 0;
+    }
+    return nr;
 }
 
 bool candidate_settled(const struct candidate *c)

@@ -102,6 +102,20 @@ struct explanation {
     const char *unexamined; /* names of tools that could not run, or "" */
 };
 
+/* One question to a language model and its answer, for the record. */
+struct model_call {
+    const char *purpose; /* "plan", "write", "repair" */
+    const char *model;   /* as given with --model */
+    const char *prompt;  /* all messages, each under its role */
+    const char *reply;   /* NULL when none came */
+    const char *error;   /* why none came, or what was wrong with its form; NULL */
+    uint64_t tokens_in, tokens_out, tokens_cached; /* cached: the part of in that was */
+    bool tokens_estimated;                         /* by bytes/4: the endpoint did not say */
+    double latency_ms, cost;                       /* cost in dollars; NaN: no price known */
+    enum verdict verdict;                          /* of the code in the reply; OK for plans */
+    const char *verdict_text;
+};
+
 struct candidate {
     struct arena *arena;     /* the step arena, borrowed */
     const struct task *task; /* borrowed */
@@ -115,6 +129,8 @@ struct candidate {
     size_t source_bytes;
     struct plan plan;
     const char *proposal_note; /* what the proposer says it did; where it did not, why */
+    struct model_call *calls;  /* in order of asking */
+    unsigned nr_calls;
 
     /* the verdict so far; anything but OK makes the candidate dead */
     enum verdict verdict;
@@ -141,6 +157,9 @@ struct candidate {
  * `return candidate_fail(...)`: a verdict is not an error. */
 bool candidate_fail(struct candidate *c, enum verdict verdict, unsigned line, const char *format,
     ...) __attribute__((format(printf, 4, 5)));
+
+/* How many of the candidate's calls were repairs: each was one more evaluation. */
+unsigned candidate_nr_repairs(const struct candidate *c);
 
 /* Nothing is left to find out: the candidate is dead, or its results are those of an equal node. */
 bool candidate_settled(const struct candidate *c);

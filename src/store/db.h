@@ -7,7 +7,7 @@
 
 #include <sqlite3.h>
 
-enum { SCHEMA_VERSION = 1 };
+enum { SCHEMA_VERSION = 2 };
 enum { DB_BUSY_MS = 5000 };
 enum { DB_APPLICATION_ID = 0x6b656574 }; /* "keet" */
 
@@ -50,11 +50,20 @@ enum sql {
     SQL_NODE_BY_KEY,
     SQL_SOURCE_OF_NODE,
     SQL_TREE,
+    SQL_ADD_CALL,
+    SQL_GET_CALLS,
+    SQL_LIST_CALLS,
+    SQL_ADD_PICK,
+    SQL_GET_PICKS,
+    SQL_GET_TOLD,
+    SQL_ADD_LESSON,
+    SQL_GET_LESSONS,
+    SQL_GET_TRIED,
     NR_SQL
 };
 
 extern const char *const sql_text[NR_SQL];
-extern const char schema_v1[]; /* several statements */
+extern const char schema_v1[], schema_v2[]; /* several statements */
 
 struct store {
     sqlite3 *db;
@@ -96,6 +105,17 @@ struct hash get_hash(struct query *q);
 /* A run must have been begun or found. */
 bool db_has_run(const struct store *store, struct err *err);
 struct hash db_source_hash(const char *source, size_t bytes);
+
+/* store_calls.c: a node's questions to models, by its row id. */
+bool calls_save(struct store *store, int64_t id, const struct candidate *c, struct err *err);
+bool calls_load(struct store *store, int64_t id, struct candidate *c, struct err *err);
+
+/* Names as stored back to enums; the error tells what to do. */
+bool db_parse_action(struct store *store, const char *name, enum action *action, struct err *err);
+bool db_parse_proposer(
+    struct store *store, const char *name, enum proposer *proposer, struct err *err);
+bool db_parse_bound(struct store *store, const char *name, enum bound *bound, struct err *err);
+bool db_strange(struct store *store, const char *what, const char *name, struct err *err);
 
 /* The doubles of a line_cost in the order of their columns, for saving and loading alike. */
 extern const size_t line_cost_fields[];

@@ -99,6 +99,30 @@ const char schema_v1[] =
     " id INTEGER PRIMARY KEY, run INTEGER REFERENCES run(id), action TEXT, device TEXT,"
     " text TEXT NOT NULL, support INTEGER NOT NULL DEFAULT 1, learned TEXT NOT NULL);";
 
+/* Version 2: what models were asked and said, in full; the order in which picks were asked, when
+ * several are under way at once; lessons by circumstances. */
+const char schema_v2[] =
+    "ALTER TABLE model_call ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE model_call ADD COLUMN purpose TEXT NOT NULL DEFAULT 'write';"
+    "ALTER TABLE model_call ADD COLUMN error TEXT;"
+    "ALTER TABLE model_call ADD COLUMN tokens_cached INTEGER;"
+    "ALTER TABLE model_call ADD COLUMN tokens_estimated INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE model_call ADD COLUMN verdict TEXT NOT NULL DEFAULT 'ok';"
+    "ALTER TABLE model_call ADD COLUMN verdict_text TEXT;"
+    "CREATE INDEX model_call_node ON model_call (node);"
+
+    /* nr_told: how many nodes had been told to the search when this one was asked. */
+    "CREATE TABLE pick ("
+    " run INTEGER NOT NULL REFERENCES run(id), number INTEGER NOT NULL, nr_told INTEGER NOT NULL,"
+    " PRIMARY KEY (run, number)) WITHOUT ROWID;"
+
+    "ALTER TABLE lesson ADD COLUMN proposer TEXT NOT NULL DEFAULT 'none';"
+    "ALTER TABLE lesson ADD COLUMN bound TEXT NOT NULL DEFAULT 'unknown';"
+    "ALTER TABLE lesson ADD COLUMN features INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE lesson ADD COLUMN kernel TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE lesson ADD COLUMN verdict TEXT NOT NULL DEFAULT 'ok';"
+    "ALTER TABLE lesson ADD COLUMN gain REAL NOT NULL DEFAULT 0;";
+
 const char *const sql_text[NR_SQL] = {
     [SQL_BEGIN] = "BEGIN IMMEDIATE",
     [SQL_COMMIT] = "COMMIT",
@@ -169,4 +193,25 @@ const char *const sql_text[NR_SQL] = {
                            " WHERE run = ? AND number = ?",
     [SQL_TREE] = "SELECT number, parent, action, proposer, variant, verdict, speedup, source"
                  " FROM node WHERE run = ? ORDER BY number",
+    [SQL_ADD_CALL] =
+        "INSERT INTO model_call (run, node, seq, purpose, model, prompt, answer, error,"
+        " tokens_in, tokens_out, tokens_cached, tokens_estimated, cost, ms, verdict,"
+        " verdict_text, called) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [SQL_GET_CALLS] = "SELECT purpose, model, prompt, answer, error, tokens_in, tokens_out,"
+                      " tokens_cached, tokens_estimated, cost, ms, verdict, verdict_text"
+                      " FROM model_call WHERE node = ? ORDER BY seq",
+    [SQL_LIST_CALLS] = "SELECT node.number, node.action, purpose, model, prompt, answer, error,"
+                       " tokens_in, tokens_out, tokens_cached, tokens_estimated, cost, ms,"
+                       " model_call.verdict, model_call.verdict_text FROM model_call"
+                       " JOIN node ON node.id = model_call.node WHERE model_call.run = ?"
+                       " ORDER BY model_call.id",
+    [SQL_ADD_PICK] = "INSERT OR IGNORE INTO pick (run, number, nr_told) VALUES (?,?,?)",
+    [SQL_GET_PICKS] = "SELECT number, nr_told FROM pick WHERE run = ? ORDER BY number",
+    [SQL_GET_TOLD] = "SELECT number FROM node WHERE run = ? AND number > 0 ORDER BY id",
+    [SQL_ADD_LESSON] = "INSERT INTO lesson (run, action, device, text, learned, proposer, bound,"
+                       " features, kernel, verdict, gain) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+    [SQL_GET_LESSONS] = "SELECT action, device, text, proposer, bound, features, kernel, verdict,"
+                        " gain FROM lesson WHERE ? = 0 OR run = ? ORDER BY id",
+    [SQL_GET_TRIED] = "SELECT number, action, proposer, variant, what, verdict, verdict_text,"
+                      " speedup FROM node WHERE run = ? AND parent = ? ORDER BY number",
 };

@@ -32,21 +32,22 @@ static bool read_number(struct store *store, const char *sql, int64_t *value, st
     return ok;
 }
 
-/* Version 0 becomes 1, in one transaction: two processes that open a new file at once both end up
- * with a whole schema, since the second finds version 1 once it has the lock. */
+/* From whatever version to this one, in one transaction: two processes that open a new file at once
+ * both end up with a whole schema, since the second finds it made once it has the lock. */
 static bool make_schema(struct store *store, struct err *err)
 {
+    static const char *const doing = "making the tables";
     int64_t version = 0;
 
-    if (!execute(store, sql_text[SQL_BEGIN], "making the tables", err)) {
+    _Static_assert(SCHEMA_VERSION == 2, "as written below");
+    if (!execute(store, sql_text[SQL_BEGIN], doing, err)) {
         return false;
     }
     if (read_number(store, "PRAGMA user_version", &version, err) &&
-        (version >= 1 ||
-            (execute(store, schema_v1, "making the tables", err) &&
-                execute(store, "PRAGMA application_id = 1801807220; PRAGMA user_version = 1",
-                    "making the tables", err))) &&
-        execute(store, sql_text[SQL_COMMIT], "making the tables", err)) {
+        (version >= 1 || execute(store, schema_v1, doing, err)) &&
+        (version >= 2 || execute(store, schema_v2, doing, err)) &&
+        execute(store, "PRAGMA application_id = 1801807220; PRAGMA user_version = 2", doing, err) &&
+        execute(store, sql_text[SQL_COMMIT], doing, err)) {
         return true;
     }
     sqlite3_exec(store->db, sql_text[SQL_ROLLBACK], NULL, NULL, NULL);

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "core/candidate.h"
+#include "core/lesson.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,6 +60,43 @@ bool store_nr_nodes(struct store *store, int64_t *nr, struct err *err);
 /* The source of a node; arena memory. */
 bool store_load_source(struct store *store, struct arena *arena, int64_t node, const char **source,
     size_t *bytes, struct err *err);
+/* --- the order of asking and telling, where several nodes are under way at once --- */
+
+/* Note that node `number` was asked when nr_told nodes had been told. Not needed where each was
+ * asked after the one before was told. */
+bool store_add_pick(struct store *store, int64_t number, int64_t nr_told, struct err *err);
+/* What a resumed run replays. Arena memory. */
+struct store_order {
+    int64_t *told; /* node numbers in the order of telling */
+    int64_t nr_told;
+    int64_t *asked; /* asked[n - 1]: how many had been told when node n was asked */
+    int64_t nr_asked;
+};
+bool store_load_order(
+    struct store *store, struct arena *arena, struct store_order *order, struct err *err);
+
+/* --- what models were asked (store_kernel saves a node's calls) --- */
+
+struct store_call {
+    int64_t node;
+    const char *action;
+    struct model_call call;
+};
+/* All of the run, in order; arena memory. */
+bool store_list_calls(struct store *store, struct arena *arena, struct store_call **calls,
+    unsigned *nr, struct err *err);
+
+/* --- lessons --- */
+
+/* own: of this run (a run must have been begun); else of no run, as in a --memory file. */
+bool store_add_lesson(struct store *store, const struct lesson *lesson, bool own, struct err *err);
+bool store_list_lessons(struct store *store, struct arena *arena, bool own, struct lesson **lessons,
+    unsigned *nr, struct err *err);
+
+/* The children of a node that were told: option, verdict, verdict_text, speedup and number only. */
+bool store_list_children(struct store *store, struct arena *arena, int64_t node,
+    struct candidate **children, unsigned *nr, struct err *err);
+
 /* A hash over the tree as the search sees it (parents, moves, verdicts, rewards, source hashes; no
  * wall times), for comparing runs. */
 bool store_tree_hash(struct store *store, char hex[33], struct err *err);

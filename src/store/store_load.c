@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool strange(struct store *store, const char *what, const char *name, struct err *err)
+bool db_strange(struct store *store, const char *what, const char *name, struct err *err)
 {
     return err_set(err,
         "%s: unknown %s '%s': written by another version of keet-opt; use that version, or another "
@@ -14,17 +14,16 @@ static bool strange(struct store *store, const char *what, const char *name, str
         store->path, what, name ? name : "");
 }
 
-static bool parse_action(
-    struct store *store, const char *name, enum action *action, struct err *err)
+bool db_parse_action(struct store *store, const char *name, enum action *action, struct err *err)
 {
     if (name && strcmp(name, action_name(ACTION_NONE)) == 0) {
         *action = ACTION_NONE;
         return true;
     }
-    return (name && action_parse(name, action)) || strange(store, "move", name, err);
+    return (name && action_parse(name, action)) || db_strange(store, "move", name, err);
 }
 
-static bool parse_proposer(
+bool db_parse_proposer(
     struct store *store, const char *name, enum proposer *proposer, struct err *err)
 {
     for (int i = 0; name && i < NR_PROPOSERS; i++) {
@@ -33,7 +32,7 @@ static bool parse_proposer(
             return true;
         }
     }
-    return strange(store, "proposer", name, err);
+    return db_strange(store, "proposer", name, err);
 }
 
 static bool parse_provenance(
@@ -45,10 +44,10 @@ static bool parse_provenance(
             return true;
         }
     }
-    return strange(store, "provenance", name, err);
+    return db_strange(store, "provenance", name, err);
 }
 
-static bool parse_bound(struct store *store, const char *name, enum bound *bound, struct err *err)
+bool db_parse_bound(struct store *store, const char *name, enum bound *bound, struct err *err)
 {
     for (int i = 0; name && i <= BOUND_MIXED; i++) {
         if (strcmp(name, bound_name((enum bound)i)) == 0) {
@@ -56,7 +55,7 @@ static bool parse_bound(struct store *store, const char *name, enum bound *bound
             return true;
         }
     }
-    return strange(store, "class", name, err);
+    return db_strange(store, "class", name, err);
 }
 
 /* Rows of a node: start with `struct query q = of_node(...)`, then query_next. */
@@ -188,7 +187,7 @@ static bool load_counters(struct store *store, int64_t id, struct candidate *c, 
 
         if (!metric_parse(name, &metric)) {
             query_end(&q);
-            return strange(store, "metric", name, err);
+            return db_strange(store, "metric", name, err);
         }
         if (!parse_provenance(store, get_text(&q, c->arena), &from, err)) {
             query_end(&q);
@@ -277,7 +276,7 @@ static bool load_evidence(struct store *store, int64_t id, struct candidate *c, 
         const char *name = get_text(&q, c->arena);
         struct evidence evidence = {.value = get_real(&q)};
 
-        ok = (metric_parse(name, &evidence.metric) || strange(store, "metric", name, err)) &&
+        ok = (metric_parse(name, &evidence.metric) || db_strange(store, "metric", name, err)) &&
              parse_provenance(store, get_text(&q, c->arena), &evidence.from, err);
         if (!ok || finding->nr_evidence == FINDING_MAX_EVIDENCE) {
             query_end(&q);
@@ -298,7 +297,7 @@ static bool load_weights(struct store *store, int64_t id, struct candidate *c, s
         struct finding *finding = &explanation->findings[get_unsigned(&q)];
         struct weight weight;
 
-        ok = parse_action(store, get_text(&q, c->arena), &weight.action, err);
+        ok = db_parse_action(store, get_text(&q, c->arena), &weight.action, err);
         if (!ok || finding->nr_weights == FINDING_MAX_WEIGHTS) {
             query_end(&q);
             return ok;
@@ -358,14 +357,15 @@ static bool load_explanation(struct store *store, int64_t id, struct candidate *
     explanation->summary = get_text(&q, c->arena);
     explanation->unexamined = get_text(&q, c->arena);
     query_end(&q);
-    return parse_bound(store, bound, &explanation->bound, err) && load_findings(store, id, c, err);
+    return db_parse_bound(store, bound, &explanation->bound, err) &&
+           load_findings(store, id, c, err);
 }
 
 static bool read_option(
     struct query *q, struct arena *arena, struct option *option, struct err *err)
 {
-    if (!parse_action(q->store, get_text(q, arena), &option->action, err) ||
-        !parse_proposer(q->store, get_text(q, arena), &option->proposer, err)) {
+    if (!db_parse_action(q->store, get_text(q, arena), &option->action, err) ||
+        !db_parse_proposer(q->store, get_text(q, arena), &option->proposer, err)) {
         query_end(q);
         return false;
     }
@@ -435,7 +435,7 @@ static bool load_row(
     c->source = get_text(&q, c->arena);
     query_end(&q);
     return (verdict && verdict_parse(verdict, &c->verdict)) ||
-           strange(store, "verdict", verdict, err);
+           db_strange(store, "verdict", verdict, err);
 }
 
 /* The plan is a function of the source. A candidate that had none stays without. */
@@ -466,7 +466,7 @@ bool store_load_node(
     parse_plan(c);
     return (load_compilation(store, id, c, err) && load_check(store, id, c, err) &&
                load_profile(store, id, c, err) && load_explanation(store, id, c, err) &&
-               load_options(store, id, c, err)) ||
+               load_options(store, id, c, err) && calls_load(store, id, c, err)) ||
            err_wrap(err, "node %lld", (long long)node);
 }
 
@@ -546,7 +546,7 @@ bool store_recall(struct store *store, struct candidate *c, struct err *err)
 
     query_end(&q);
     if (!verdict || !verdict_parse(verdict, &c->verdict)) {
-        return strange(store, "verdict", verdict, err);
+        return db_strange(store, "verdict", verdict, err);
     }
     if (!load_check(store, id, c, err) || !load_profile(store, id, c, err)) {
         return err_wrap(err, "node %lld", (long long)number);

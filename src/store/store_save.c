@@ -300,7 +300,8 @@ static bool save_all(struct store *store, const struct candidate *c, struct err 
     return save_compilation(store, id, &c->compilation, err) &&
            save_check(store, id, &c->check, err) &&
            (!c->profiled || save_profile(store, id, &c->profile, err)) &&
-           save_explanation(store, id, &c->explanation, err) && save_options(store, id, c, err);
+           save_explanation(store, id, &c->explanation, err) && save_options(store, id, c, err) &&
+           calls_save(store, id, c, err);
 }
 
 bool store_kernel(struct store *store, const struct candidate *c, struct err *err)
