@@ -15,15 +15,13 @@ void loop_interrupt(void)
 
 /* The chain: each stage takes the candidate and passes it on. A stage handed a dead candidate
  * returns at once; explain and store serve the dead as well. False means that the environment is
- * broken, never that the kernel is. */
-static bool evaluate(
-    struct session *s, const struct candidate *parent, struct candidate *c, struct err *err)
+ * broken, never that the kernel is. Its proposer has had its say already (session_begin). */
+static bool evaluate(struct session *s, struct candidate *c, struct err *err)
 {
-    return propose_kernel(s->propose, parent->source, parent->source_bytes, c, err) &&
-           compile_kernel(s->compiler, c, err) && store_recall(s->store, c, err) &&
+    return compile_kernel(s->compiler, c, err) && store_recall(s->store, c, err) &&
            check_kernel(s->checker, c, err) && profile_kernel(s->profiler, c, err) &&
            propose_options(s->propose, c, err) && explain_kernel(s->device->chip, c, err) &&
-           store_kernel(s->store, c, err);
+           session_priors(s, c);
 }
 
 static const char *reason_to_stop(const struct session *s)
@@ -38,6 +36,10 @@ static const char *reason_to_stop(const struct session *s)
         return "budget";
     if (o->budget_s > 0 && elapsed_s >= o->budget_s)
         return "budget";
+    if (o->max_tokens && propose_spent(s->propose).tokens >= o->max_tokens)
+        return "tokens";
+    if (o->max_cost > 0 && propose_spent(s->propose).cost >= o->max_cost)
+        return "cost";
     if (roofline_ns > 0 && s->root.profile.time_ns / s->best_speedup * 0.95 <= roofline_ns)
         return "roofline";
     if (search_converged(s->search, o->window, log2(1.01)))
@@ -45,43 +47,47 @@ static const char *reason_to_stop(const struct session *s)
     return NULL;
 }
 
-/* What the pick means: the parent's source, and its option of that number. */
-static bool begin(struct session *s, const struct search_pick *pick, struct candidate *c,
-    struct candidate *parent, struct err *err)
+/* Ask the search for as many picks as may be under way: one, or several where a model works while
+ * the device does. None beyond the budget. */
+static bool fill(struct session *s, struct err *err)
 {
-    bool found;
+    const uint64_t budget = s->options->budget_nodes;
+    unsigned pending = session_nr_pending(s);
+    struct search_pick pick;
 
-    session_candidate(s, c, pick->node, pick->parent, (struct option){.action = ACTION_NONE});
-    *parent = (struct candidate){.arena = c->arena, .task = c->task};
-    if (!store_load_node(s->store, pick->parent, parent, &found, err))
-        return false;
-    for (unsigned i = 0; found && i < parent->nr_options; i++) {
-        if (session_move_id(&parent->options[i]) == pick->move) {
-            c->option = parent->options[i];
-            return true;
-        }
+    for (; pending < s->in_flight; pending++) {
+        if ((budget && s->nr_evaluated + pending >= budget) || !search_ask(s->search, &pick))
+            break;
+        if (!session_begin(s, &pick, err))
+            return false;
     }
-    return err_set(err, "node %lld has no move %u: the database was changed by another program",
-        (long long)pick->parent, pick->move);
+    return true;
 }
 
 bool loop_run(struct session *s, struct loop_watcher *watcher, const char **why, struct err *err)
 {
     while (!(*why = reason_to_stop(s))) {
-        struct search_pick pick;
-        struct candidate c, parent;
+        struct trial *trial;
+        bool again;
 
-        if (!search_ask(s->search, &pick)) {
+        if (!fill(s, err))
+            return false;
+        if (session_nr_pending(s) == 0) {
             *why = "exhausted";
             break;
         }
-        if (!begin(s, &pick, &c, &parent, err))
+        if (!session_take(s, &trial, err))
             return false;
-        watcher->trying(watcher, s, &c);
-        if (!evaluate(s, &parent, &c, err))
+        if (!trial)
+            continue; /* all wait for a model */
+        watcher->trying(watcher, s, &trial->c);
+        if (!evaluate(s, &trial->c, err) || !session_repair(s, trial, &again, err))
             return false;
-        session_tell(s, &pick, &c);
-        watcher->done(watcher, s, &c);
+        if (again)
+            continue;
+        if (!session_finish(s, trial, err))
+            return false;
+        watcher->done(watcher, s, &trial->c);
     }
     return store_end_run(s->store, *why, err);
 }

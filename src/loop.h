@@ -14,7 +14,8 @@ struct loop_watcher {
     void (*done)(struct loop_watcher *watcher, const struct session *s, const struct candidate *c);
 };
 
-/* Runs to a stop; *why names it ("budget", "converged", "roofline", "exhausted", "interrupted"). */
+/* Runs to a stop; *why names it ("budget", "tokens", "cost", "converged", "roofline",
+ * "exhausted", "interrupted"). */
 bool loop_run(struct session *s, struct loop_watcher *watcher, const char **why, struct err *err);
 
 /* Ask a running loop to stop after the node in hand. Safe in a signal handler. */

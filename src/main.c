@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "calls.h"
 #include "loop.h"
 #include "options.h"
 #include "report/report.h"
@@ -73,7 +74,7 @@ static bool load_path(
         struct candidate *c = &(*path)[i];
         bool found;
 
-        session_candidate(s, c, 0, -1, (struct option){.action = ACTION_NONE});
+        session_candidate(s, s->arena, c, 0, -1, (struct option){.action = ACTION_NONE});
         if (!store_load_node(s->store, node, c, &found, err))
             return false;
         if (!found)
@@ -123,6 +124,19 @@ static bool finish(struct session *s, const char *why, struct err *err)
     return true;
 }
 
+static bool show_prompt(const struct options *options, struct err *err)
+{
+    struct session s;
+    struct str text = {0};
+    const bool ok = session_open(&s, options, err) && session_show_prompt(&s, &text, err);
+
+    if (ok)
+        fputs(str_text(&text), stdout);
+    str_finish(&text);
+    session_close(&s);
+    return ok;
+}
+
 static bool optimize(const struct options *options, struct err *err)
 {
     struct session s;
@@ -165,8 +179,11 @@ int main(int argc, char **argv)
     case VERB_RUN:
         ok = run_once(&options, &clean, &err);
         break;
+    case VERB_CALLS:
+        ok = calls_list(&options, &err);
+        break;
     default:
-        ok = optimize(&options, &err);
+        ok = options.show_prompt ? show_prompt(&options, &err) : optimize(&options, &err);
         break;
     }
     if (!ok)

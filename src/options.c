@@ -22,6 +22,16 @@ enum {
     OPT_CACHE,
     OPT_DUMP,
     OPT_NO_FAST_MATH,
+    OPT_MODEL,
+    OPT_IN_FLIGHT,
+    OPT_PROMPT_TOKENS,
+    OPT_MAX_TOKENS,
+    OPT_MAX_COST,
+    OPT_MEMORY,
+    OPT_NO_MEMORY,
+    OPT_NO_PLAN,
+    OPT_RECORD,
+    OPT_SHOW_PROMPT,
     OPT_VERSION
 };
 
@@ -39,6 +49,16 @@ static const struct option long_options[] = {
     {"cache", required_argument, NULL, OPT_CACHE},
     {"dump", required_argument, NULL, OPT_DUMP},
     {"no-fast-math", no_argument, NULL, OPT_NO_FAST_MATH},
+    {"model", required_argument, NULL, OPT_MODEL},
+    {"in-flight", required_argument, NULL, OPT_IN_FLIGHT},
+    {"prompt-tokens", required_argument, NULL, OPT_PROMPT_TOKENS},
+    {"max-tokens", required_argument, NULL, OPT_MAX_TOKENS},
+    {"max-cost", required_argument, NULL, OPT_MAX_COST},
+    {"memory", required_argument, NULL, OPT_MEMORY},
+    {"no-memory", no_argument, NULL, OPT_NO_MEMORY},
+    {"no-plan", no_argument, NULL, OPT_NO_PLAN},
+    {"record", required_argument, NULL, OPT_RECORD},
+    {"show-prompt", no_argument, NULL, OPT_SHOW_PROMPT},
     {"quiet", no_argument, NULL, 'q'},
     {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
@@ -53,6 +73,7 @@ void options_help(void)
         "\n"
         "  keet-opt KERNEL.cu [options]        search for faster variants\n"
         "  keet-opt run KERNEL.cu [options]    run the kernel once; print counters and advice\n"
+        "  keet-opt calls RUN.db [--json]      list what models were asked, and what it cost\n"
         "\n"
         "Without a GPU the kernel runs on the built-in emulator: results and counters are exact,\n"
         "times are modelled. Without a language model, a rewriter and a tuner propose variants.\n"
@@ -64,6 +85,18 @@ void options_help(void)
         "  --seed N           everything random follows from it (default 1)\n"
         "  --window N         stop when N variants in a row brought less than 1% (default 64)\n"
         "  --no-fast-math     forbid intrinsics of lower accuracy\n"
+        "With a language model (README.md has more)\n"
+        "  --model SPEC       anthropic:NAME, openai:NAME, http://host:port/v1#NAME,\n"
+        "                     cmd:'PROGRAM ARGS', script:DIR, replay:FILE, none (default);\n"
+        "                     may be given several times: the run learns which one pays\n"
+        "  --in-flight N      variants under way at once (default 4 with a model)\n"
+        "  --max-tokens N     stop after so many tokens, in and out\n"
+        "  --max-cost USD     stop at this sum, by the table prompts/prices.txt\n"
+        "  --prompt-tokens N  the longest prompt, by bytes/4 (default 24000)\n"
+        "  --no-plan          ask for code right away, without a plan first\n"
+        "  --memory FILE      keep lessons over runs;   --no-memory  use none at all\n"
+        "  --record FILE      write all replies, for --model replay:FILE\n"
+        "  --show-prompt      print what would be sent first; send nothing\n"
         "Where\n"
         "  --device NAME      auto (default), emu, emu:h100, emu:h200\n"
         "  --threads N        host threads of the emulator (default: one per core)\n"
@@ -135,6 +168,71 @@ static bool parse_policy(struct options *options, const char *name, struct err *
     return false;
 }
 
+static bool parse_small(
+    const char *name, const char *text, uint64_t most, unsigned *value, struct err *err)
+{
+    uint64_t n;
+
+    if (!parse_u64(name, text, &n, err) || !n || n > most)
+        return err_set(err, "%s %s: expected 1 to %llu", name, text, (unsigned long long)most);
+    *value = (unsigned)n;
+    return true;
+}
+
+static bool parse_model(struct options *options, const char *spec, struct err *err)
+{
+    if (strcmp(spec, "none") == 0) {
+        options->nr_models = 0;
+        return true;
+    }
+    if (options->nr_models == OPTIONS_MAX_MODELS)
+        return err_set(err, "at most %d models in one run", OPTIONS_MAX_MODELS);
+    options->models[options->nr_models++] = spec;
+    return true;
+}
+
+static bool parse_cost(struct options *options, const char *text, struct err *err)
+{
+    char *end;
+
+    options->max_cost = strtod(text, &end);
+    return (end > text && !*end && options->max_cost > 0 && options->max_cost < 1e9) ||
+           err_set(err, "--max-cost %s: expected a sum in dollars, such as 2.50", text);
+}
+
+static bool parse_for_model(struct options *options, int opt, const char *arg, struct err *err)
+{
+    switch (opt) {
+    case OPT_MODEL:
+        return parse_model(options, arg, err);
+    case OPT_IN_FLIGHT:
+        return parse_small("--in-flight", arg, 32, &options->in_flight, err);
+    case OPT_PROMPT_TOKENS:
+        return parse_small("--prompt-tokens", arg, 10000000, &options->prompt_tokens, err);
+    case OPT_MAX_TOKENS:
+        return parse_u64("--max-tokens", arg, &options->max_tokens, err);
+    case OPT_MAX_COST:
+        return parse_cost(options, arg, err);
+    case OPT_MEMORY:
+        options->memory_path = arg;
+        return true;
+    case OPT_RECORD:
+        options->record_path = arg;
+        return true;
+    case OPT_NO_MEMORY:
+        options->no_memory = true;
+        return true;
+    case OPT_NO_PLAN:
+        options->no_plan = true;
+        return true;
+    case OPT_SHOW_PROMPT:
+        options->show_prompt = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static bool parse_one(struct options *options, int opt, const char *arg, struct err *err)
 {
     uint64_t n;
@@ -193,7 +291,7 @@ static bool parse_one(struct options *options, int opt, const char *arg, struct 
         options->verb = VERB_VERSION;
         return true;
     default:
-        return false;
+        return parse_for_model(options, opt, arg, err);
     }
 }
 
@@ -225,6 +323,11 @@ bool options_parse(struct options *options, int argc, char **argv, struct err *e
     if (optind < argc && strcmp(argv[optind], "run") == 0) {
         options->verb = VERB_RUN;
         optind++;
+    } else if (optind < argc && strcmp(argv[optind], "calls") == 0) {
+        options->verb = VERB_CALLS;
+        optind++;
+        if (optind >= argc)
+            return err_set(err, "no database given; try: keet-opt calls matmul.keet.db");
     }
     if (optind >= argc)
         return err_set(err, "no kernel file given; try: keet-opt kernels/matmul.cu --budget 50");
@@ -234,5 +337,7 @@ bool options_parse(struct options *options, int argc, char **argv, struct err *e
     options->kernel_path = argv[optind];
     if (options->dump_dir && options->verb != VERB_RUN)
         return err_set(err, "--dump goes with `keet-opt run KERNEL.cu`");
+    if (options->record_path && options->nr_models == 0)
+        return err_set(err, "--record goes with --model");
     return true;
 }

@@ -10,9 +10,12 @@
 enum verb {
     VERB_OPTIMIZE, /* keet-opt kernel.cu */
     VERB_RUN,      /* keet-opt run kernel.cu: once, print what is known, dump arrays */
+    VERB_CALLS,    /* keet-opt calls run.db: what models were asked */
     VERB_HELP,
     VERB_VERSION
 };
+
+enum { OPTIONS_MAX_MODELS = 8 };
 
 struct options {
     enum verb verb;
@@ -30,6 +33,16 @@ struct options {
     unsigned nr_threads; /* of the emulator; 0: one per core */
     int verbosity;       /* -1 quiet, 0, 1, 2 */
     bool json, resume, forbid_fast_math;
+    /* with a language model */
+    const char *models[OPTIONS_MAX_MODELS]; /* specs, as propose/llm.h lists them */
+    unsigned nr_models;
+    unsigned in_flight;      /* nodes under way at once; 0: 4 with a model, 1 without */
+    unsigned prompt_tokens;  /* 0: the default */
+    uint64_t max_tokens;     /* 0: no limit */
+    double max_cost;         /* dollars; 0: no limit */
+    const char *memory_path; /* lessons across runs; NULL: this run's own */
+    const char *record_path;
+    bool no_memory, no_plan, show_prompt;
 };
 
 /* Strings point into argv. The error says which argument, and what was expected. */

@@ -20,13 +20,9 @@ uint32_t session_move_id(const struct option *option)
     return (uint32_t)option->action | (uint32_t)option->proposer << 8 | option->variant << 16;
 }
 
-void session_candidate(
-    struct session *s, struct candidate *c, int64_t node, int64_t parent, struct option option)
+void session_candidate(struct session *s, struct arena *arena, struct candidate *c, int64_t node,
+    int64_t parent, struct option option)
 {
-    struct arena *arena = node == 0 ? s->arena : s->step;
-
-    if (node != 0)
-        arena_reset(arena);
     *c = (struct candidate){
         .arena = arena,
         .task = &s->task,
@@ -59,7 +55,8 @@ static struct search_outcome outcome_of(const struct candidate *c, struct arena 
     return outcome;
 }
 
-void session_tell(struct session *s, const struct search_pick *pick, const struct candidate *c)
+/* Tell search and tallies. */
+static void tell(struct session *s, const struct search_pick *pick, const struct candidate *c)
 {
     const struct search_outcome outcome = outcome_of(c, c->arena);
 
@@ -74,6 +71,26 @@ void session_tell(struct session *s, const struct search_pick *pick, const struc
     }
 }
 
+/* log2 of a candidate's speed over its parent's; 0 when it failed. */
+static double gain_of(const struct candidate *parent, const struct candidate *c)
+{
+    const bool ok = c->verdict == VERDICT_OK && c->speedup > 0 && parent->speedup > 0;
+
+    return ok ? log2(c->speedup / parent->speedup) : 0;
+}
+
+bool session_finish(struct session *s, struct trial *trial, struct err *err)
+{
+    struct candidate *c = &trial->c;
+
+    if (!store_kernel(s->store, c, err) || !memory_note(s->memory, &trial->parent, c, err))
+        return false;
+    tell(s, &trial->pick, c);
+    propose_told(s->propose, c, gain_of(&trial->parent, c));
+    trial->state = TRIAL_FREE; /* its memory stays until the next pick takes it */
+    return true;
+}
+
 static const char *with_suffix(struct arena *arena, const char *path, const char *suffix)
 {
     const char *name = file_name(path);
@@ -86,7 +103,17 @@ static bool open_parts(struct session *s, struct err *err)
 {
     const struct options *o = s->options;
     const struct device_options device_options = {.name = o->device, .nr_threads = o->nr_threads};
-    struct propose_options propose_options = {.forbid_fast_math = o->forbid_fast_math};
+    struct propose_options propose_options = {
+        .forbid_fast_math = o->forbid_fast_math,
+        .models = o->models,
+        .nr_models = o->nr_models,
+        .record_path = o->record_path,
+        .in_flight = s->in_flight,
+        .prompt_tokens = o->prompt_tokens,
+        .no_plan = o->no_plan,
+        .need_prices = o->max_cost > 0,
+        .seed = o->seed,
+    };
     char *prompts;
     struct compiler_options compiler_options = {.cache_dir = o->cache_dir};
 
@@ -104,9 +131,11 @@ static bool open_parts(struct session *s, struct err *err)
         return err_set(err,
             "the folder prompts/ was not found beside the program; set KEET_SHARE to "
             "the folder that holds it");
-    propose_options.prompts_dir = prompts;
-    s->propose = propose_create(&propose_options, &s->task, err);
+    propose_options.prompts_dir = arena_strdup(s->arena, prompts);
     free(prompts);
+    if (o->nr_models > 0 || o->show_prompt)
+        propose_options.chip = s->device->chip;
+    s->propose = propose_create(&propose_options, &s->task, err);
     return s->propose != NULL;
 }
 
@@ -188,7 +217,7 @@ static bool measure_original(struct session *s, bool stored, struct err *err)
 {
     struct candidate *c = &s->root;
 
-    session_candidate(s, c, 0, -1, (struct option){.action = ACTION_NONE});
+    session_candidate(s, s->arena, c, 0, -1, (struct option){.action = ACTION_NONE});
     if (!propose_kernel(s->propose, s->task.source, s->task.source_bytes, c, err) ||
         !compile_kernel(s->compiler, c, err) || !must_live(c, err) || !compile_oracle(s, err))
         return false;
@@ -215,29 +244,69 @@ static bool measure_original(struct session *s, bool stored, struct err *err)
     profiler_baseline(s->profiler, c->profile.time_ns);
     c->speedup = 1;
     return propose_options(s->propose, c, err) && explain_kernel(s->device->chip, c, err) &&
-           store_kernel(s->store, c, err);
+           session_priors(s, c) && store_kernel(s->store, c, err);
 }
 
-/* Tell the search again what the database holds. It must ask for the very same nodes. */
-static bool replay(struct session *s, int64_t nr_stored, struct err *err)
+static bool strange_tree(int64_t node, struct err *err)
 {
-    for (int64_t node = 1; node < nr_stored; node++) {
-        struct search_pick pick;
-        struct candidate c;
-        bool found;
+    return err_set(err,
+        "cannot resume: node %lld is not what this version of the search would have tried; start a "
+        "new run without --resume",
+        (long long)node);
+}
 
-        session_candidate(s, &c, node, -1, (struct option){.action = ACTION_NONE});
-        if (!store_load_node(s->store, node, &c, &found, err))
-            return false;
-        if (!found || !search_ask(s->search, &pick) || pick.node != node ||
-            pick.parent != c.parent || pick.move != session_move_id(&c.option))
-            return err_set(err,
-                "cannot resume: node %lld is not what this version of the search would have "
-                "tried; start a new run without --resume",
-                (long long)node);
-        session_tell(s, &pick, &c);
-    }
+/* Tell a stored node again. The search must have asked for this very one. */
+static bool retell(struct session *s, int64_t node, const struct search_pick *pick, struct err *err)
+{
+    struct arena *arena = s->trials[0].arena;
+    struct candidate c, parent;
+    bool found;
+
+    arena_reset(arena);
+    session_candidate(s, arena, &c, node, -1, (struct option){.action = ACTION_NONE});
+    if (!store_load_node(s->store, node, &c, &found, err))
+        return false;
+    if (!found || pick->node != node || pick->parent != c.parent ||
+        pick->move != session_move_id(&c.option))
+        return strange_tree(node, err);
+    tell(s, pick, &c);
+    s->nr_evaluated += candidate_nr_repairs(&c);
+    if (c.nr_calls == 0)
+        return true;
+    session_candidate(s, arena, &parent, c.parent, -1, (struct option){.action = ACTION_NONE});
+    if (!store_load_node(s->store, c.parent, &parent, &found, err))
+        return false;
+    propose_told(s->propose, &c, gain_of(&parent, &c));
     return true;
+}
+
+/* Ask and tell the search again in the order in which it was done, and begin anew what was asked
+ * but never told. */
+static bool replay(struct session *s, struct err *err)
+{
+    struct store_order order;
+    struct search_pick *picks;
+    int64_t nr_asked = 0;
+    bool ok = true;
+
+    if (!store_load_order(s->store, s->arena, &order, err))
+        return false;
+    picks = arena_array(s->arena, (size_t)order.nr_asked + 1, sizeof(*picks));
+    for (int64_t told = 0; ok && told <= order.nr_told; told++) {
+        for (; nr_asked < order.nr_asked && order.asked[nr_asked] <= told; nr_asked++)
+            if (!search_ask(s->search, &picks[nr_asked]))
+                return strange_tree(nr_asked + 1, err);
+        if (told == order.nr_told)
+            break;
+        const int64_t node = order.told[told];
+        if (node < 1 || node > nr_asked)
+            return strange_tree(node, err);
+        ok = retell(s, node, &picks[node - 1], err);
+        picks[node - 1].node = 0; /* done */
+    }
+    for (int64_t i = 0; ok && i < nr_asked; i++)
+        ok = picks[i].node == 0 || session_begin(s, &picks[i], err);
+    return ok;
 }
 
 static bool plant(struct session *s, struct err *err)
@@ -257,12 +326,29 @@ static bool plant(struct session *s, struct err *err)
     return true;
 }
 
+static bool open_memory(struct session *s, struct err *err)
+{
+    const struct options *o = s->options;
+    const struct memory_options memory_options = {.path = o->memory_path,
+        .store = s->store,
+        .kernel = file_name(s->task.path),
+        .device = s->run.device};
+
+    if (o->no_memory || (!o->memory_path && o->nr_models == 0))
+        return true;
+    s->memory = memory_create(&memory_options, err);
+    return s->memory != NULL;
+}
+
 bool session_open(struct session *s, const struct options *options, struct err *err)
 {
     bool resumed;
     int64_t nr_stored = 0;
 
-    *s = (struct session){.options = options, .arena = arena_create(), .step = arena_create()};
+    *s = (struct session){.options = options, .arena = arena_create()};
+    s->in_flight = options->in_flight ? options->in_flight : options->nr_models ? 4 : 1;
+    for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
+        s->trials[i].arena = arena_create();
     s->started_ns = clock_ns();
     s->run.seed = options->seed;
     s->db_path = options->db_path ? options->db_path
@@ -270,19 +356,22 @@ bool session_open(struct session *s, const struct options *options, struct err *
     s->output_path = options->output_path ? options->output_path
                                           : with_suffix(s->arena, options->kernel_path, ".keet.cu");
     return open_parts(s, err) && open_run(s, &resumed, err) &&
-           (!resumed || store_nr_nodes(s->store, &nr_stored, err)) &&
-           measure_original(s, nr_stored > 0, err) && plant(s, err) && replay(s, nr_stored, err);
+           (!resumed || store_nr_nodes(s->store, &nr_stored, err)) && open_memory(s, err) &&
+           measure_original(s, nr_stored > 0, err) && plant(s, err) &&
+           (nr_stored == 0 || replay(s, err));
 }
 
 void session_close(struct session *s)
 {
     search_destroy(s->search);
+    memory_destroy(s->memory);
     profiler_destroy(s->profiler);
     checker_destroy(s->checker);
     propose_destroy(s->propose);
     compiler_destroy(s->compiler);
     device_destroy(s->device);
     store_close(s->store);
-    arena_destroy(s->step);
+    for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
+        arena_destroy(s->trials[i].arena);
     arena_destroy(s->arena);
 }

@@ -9,6 +9,7 @@
 #include "core/task.h"
 #include "device/device.h"
 #include "explain/explain.h"
+#include "memory.h"
 #include "options.h"
 #include "profile/profile.h"
 #include "propose/propose.h"
@@ -18,10 +19,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct str;
+
+/* A pick of the search on its way from asking to telling. */
+struct trial {
+    enum { TRIAL_FREE, TRIAL_ASKED, TRIAL_READY } state;
+    uint64_t turn; /* ready ones are evaluated in the order in which they became ready */
+    struct search_pick pick;
+    struct candidate c, parent;
+    struct arena *arena; /* of both */
+};
+
 struct session {
     const struct options *options;
     struct arena *arena; /* the run's */
-    struct arena *step;  /* one node's; reset before each */
+    struct trial trials[PROPOSE_MAX_IN_FLIGHT];
+    unsigned in_flight; /* trials at once */
     struct task task;
     struct device *device;
     struct compiler *compiler;
@@ -30,6 +43,7 @@ struct session {
     struct profiler *profiler;
     struct store *store;
     struct search *search;
+    struct memory *memory; /* NULL: none */
     struct run_info run;
     const char *db_path, *output_path;
     struct candidate root;        /* in the run's arena */
@@ -37,9 +51,11 @@ struct session {
     uint64_t started_ns;
     /* tallies, kept over --resume */
     uint64_t nr_nodes;     /* stored, root excluded */
-    uint64_t nr_evaluated; /* of them, not recalled from an equal one: what the budget counts */
+    uint64_t nr_evaluated; /* of them, not recalled from an equal one, and repairs: what the
+                             budget counts */
     uint64_t nr_ok;
     uint64_t verdicts[NR_VERDICTS];
+    uint64_t nr_turns, nr_taken;
     int64_t best;        /* node number */
     double best_speedup; /* >= 1: the root is 1 */
 };
@@ -48,12 +64,23 @@ struct session {
 bool session_open(struct session *s, const struct options *options, struct err *err);
 void session_close(struct session *s); /* fine on a session that failed to open */
 
-/* Start the next candidate: the step arena is reset, the fields common to all are set. */
-void session_candidate(
-    struct session *s, struct candidate *c, int64_t node, int64_t parent, struct option option);
+/* A candidate in an arena, with the fields common to all set. */
+void session_candidate(struct session *s, struct arena *arena, struct candidate *c, int64_t node,
+    int64_t parent, struct option option);
 
-/* Tell search and tallies of a finished node. */
-void session_tell(struct session *s, const struct search_pick *pick, const struct candidate *c);
+/* Begin a pick: its parent is loaded and its proposer asked. */
+bool session_begin(struct session *s, const struct search_pick *pick, struct err *err);
+unsigned session_nr_pending(const struct session *s);
+/* The next trial that is ready, waiting a while for one; NULL: none is, as yet. */
+bool session_take(struct session *s, struct trial **trial, struct err *err);
+/* A trial that failed may be asked for once more; *again: it is not ready any longer. */
+bool session_repair(struct session *s, struct trial *trial, bool *again, struct err *err);
+/* What models and lessons do to the priors of a candidate's moves. */
+bool session_priors(struct session *s, struct candidate *c);
+/* Store the trial, tell search, memory and tallies of it, and free it. */
+bool session_finish(struct session *s, struct trial *trial, struct err *err);
+/* Write what a model would be sent for the original's most promising move. */
+bool session_show_prompt(struct session *s, struct str *out, struct err *err);
 
 /* A move as the search knows it. */
 uint32_t session_move_id(const struct option *option);

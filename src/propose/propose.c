@@ -1,12 +1,12 @@
-/* The stage: move texts, the proposers, the contract. */
+/* The stage: the proposers, the contract. */
 #include "propose/propose.h"
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "propose/model.h"
+#include "propose/prompt.h"
 #include "propose/proposer.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +15,9 @@ static const struct proposer_ops *const proposers[] = {&rewriter_ops, &tuner_ops
 struct propose {
     const struct task *task; /* borrowed */
     bool forbid_fast_math;
-    char *texts[NR_ACTIONS];
+    struct propose_options options;
+    struct prompts *prompts;
+    struct model *model; /* NULL: none is asked */
     struct str refusals;
 };
 
@@ -32,59 +34,21 @@ void option_add(struct option_list *list, const struct option *option)
     list->items[list->nr++] = *option;
 }
 
-static bool is_blank(const char *text)
-{
-    for (; *text; text++)
-        if (!isspace((unsigned char)*text))
-            return false;
-    return true;
-}
-
-static bool read_prompt(const char *dir, const char *name, char **text, struct err *err)
-{
-    struct str path = {0};
-    str_addf(&path, "%s/%s", dir, name);
-    size_t len;
-    bool good = file_read(str_text(&path), 1 << 20, text, &len, err);
-    if (!good)
-        err_wrap(err, "prompt files");
-    else if (is_blank(*text)) {
-        good = err_set(err, "prompt files: %s is empty", str_text(&path));
-        free(*text);
-        *text = NULL;
-    }
-    str_finish(&path);
-    return good;
-}
-
-static bool load_prompts(struct propose *p, const char *dir, struct err *err)
-{
-    static const char *const general[] = {
-        "system.md", "plan.md", "write.md", "repair.md", "explain.md"};
-    for (size_t i = 0; i < ARRAY_SIZE(general); i++) {
-        char *text = NULL;
-        if (!read_prompt(dir, general[i], &text, err))
-            return false;
-        free(text);
-    }
-    for (int a = 0; a < NR_ACTIONS; a++) {
-        struct str name = {0};
-        str_addf(&name, "actions/%s.md", action_name((enum action)a));
-        const bool good = read_prompt(dir, str_text(&name), &p->texts[a], err);
-        str_finish(&name);
-        if (!good)
-            return false;
-    }
-    return true;
-}
-
 struct propose *propose_create(
     const struct propose_options *options, const struct task *task, struct err *err)
 {
     struct propose *p = xcalloc(1, sizeof(*p));
     p->task = task;
     p->forbid_fast_math = options->forbid_fast_math;
-    if (!load_prompts(p, options->prompts_dir, err)) {
+    p->options = *options;
+    p->prompts = prompts_load(options->prompts_dir, err);
+    if (!p->prompts) {
+        propose_destroy(p);
+        return NULL;
+    }
+    if (options->chip)
+        p->model = model_create(&p->options, p->prompts, task, err);
+    if (options->chip && !p->model) {
         propose_destroy(p);
         return NULL;
     }
@@ -95,8 +59,8 @@ void propose_destroy(struct propose *p)
 {
     if (!p)
         return;
-    for (int a = 0; a < NR_ACTIONS; a++)
-        free(p->texts[a]);
+    model_destroy(p->model);
+    prompts_destroy(p->prompts);
     str_finish(&p->refusals);
     free(p);
 }
@@ -108,7 +72,7 @@ const char *propose_refusals(const struct propose *p)
 
 const char *propose_action_text(const struct propose *p, enum action action)
 {
-    return action >= 0 && action < NR_ACTIONS ? p->texts[action] : "";
+    return action >= 0 && action < NR_ACTIONS ? prompts_action(p->prompts, action) : "";
 }
 
 /* False with a verdict on c when the source has no plan, or with err when libclang failed. */
@@ -207,9 +171,87 @@ bool propose_options(struct propose *p, struct candidate *c, struct err *err)
     for (size_t i = 0; i < ARRAY_SIZE(proposers); i++)
         if (!proposers[i]->list(&in, &list, err))
             return false;
+    if (propose_has_model(p))
+        model_list(p->model, &in, &list);
     for (unsigned i = 0; i < list.nr; i++)
         list.items[i].prior = 1.0f / (float)list.nr;
     c->options = list.items;
     c->nr_options = list.nr;
     return true;
+}
+
+/* --- with a model --- */
+
+/* The model's moves together get at least this share of the priors: it can do what the rewriter
+ * cannot, but each of its answers costs. */
+static const float MODEL_SHARE = 0.5f;
+
+bool propose_has_model(const struct propose *p)
+{
+    return p->model && p->options.nr_models > 0;
+}
+
+void propose_priors(const struct propose *p, struct candidate *c)
+{
+    float mine = 0, others = 0;
+
+    if (!propose_has_model(p))
+        return;
+    for (unsigned i = 0; i < c->nr_options; i++)
+        *(c->options[i].proposer == PROPOSER_MODEL ? &mine : &others) += c->options[i].prior;
+    if (mine <= 0 || others <= 0 || mine >= MODEL_SHARE * (mine + others))
+        return;
+    for (unsigned i = 0; i < c->nr_options; i++)
+        c->options[i].prior *= c->options[i].proposer == PROPOSER_MODEL
+                                   ? MODEL_SHARE / mine
+                                   : (1 - MODEL_SHARE) / others;
+}
+
+bool propose_start(struct propose *p, const struct propose_context *context, struct candidate *c,
+    bool *ready, struct err *err)
+{
+    *ready = c->option.proposer != PROPOSER_MODEL;
+    if (*ready)
+        return propose_kernel(p, context->parent->source, context->parent->source_bytes, c, err);
+    if (!propose_has_model(p))
+        return err_set(err, "the tree has moves of a model; go on with the same --model");
+    return model_start(p->model, context, c, err);
+}
+
+bool propose_wait(struct propose *p, double timeout_ms, struct candidate **ready, struct err *err)
+{
+    *ready = NULL;
+    return !propose_has_model(p) || model_wait(p->model, timeout_ms, ready, err);
+}
+
+bool propose_repair(struct propose *p, struct candidate *c, bool *asked, struct err *err)
+{
+    *asked = false;
+    return c->option.proposer != PROPOSER_MODEL || !propose_has_model(p) ||
+           model_repair(p->model, c, asked, err);
+}
+
+void propose_told(struct propose *p, const struct candidate *c, double gain)
+{
+    if (propose_has_model(p))
+        model_told(p->model, c, gain);
+}
+
+void propose_moment(struct propose *p, uint64_t moment)
+{
+    if (propose_has_model(p))
+        model_moment(p->model, moment);
+}
+
+struct propose_spent propose_spent(const struct propose *p)
+{
+    return p->model ? model_spent(p->model) : (struct propose_spent){0};
+}
+
+bool propose_show(struct propose *p, const struct propose_context *context, struct candidate *c,
+    struct str *out, struct err *err)
+{
+    if (!p->model)
+        return err_set(err, "prompts cannot be shown without a chip");
+    return model_show(p->model, context, c, out, err);
 }

@@ -1,21 +1,47 @@
 /* Propose: carry out the move that the search asked for, and list the moves a source allows.
  *
- * Three proposers, one table (struct proposer_ops in propose/proposer.h): the rewriter, which edits
- * CUDA by libclang's syntax tree; the tuner, which picks values of tuning parameters; a language
- * model (a later change). */
+ * Three proposers: the rewriter, which edits CUDA by libclang's syntax tree; the tuner, which picks
+ * values of tuning parameters; and, where one is given, a language model.
+ *
+ * The first two answer at once. A model takes its time, so several candidates may be under way:
+ *
+ *     propose_start(p, &context, &c, &ready, err)      // not ready: a model was asked
+ *     propose_wait(p, timeout_ms, &which, err)         // one that has become ready, or NULL
+ *     ... compile, check ...
+ *     propose_repair(p, &c, &asked, err)               // asked: wait for it and evaluate it again
+ *     propose_told(p, &c, gain)                        // done with it
+ *
+ * A repair is another answer for the same node, not a new node: the node's verdict and source are
+ * those of the last answer, each answer with its own verdict is kept in c->calls, and each repair
+ * counts as one more evaluation. A node that was not finished when a run ended is asked anew. */
 #ifndef KEET_PROPOSE_PROPOSE_H
 #define KEET_PROPOSE_PROPOSE_H
 
 #include "base/err.h"
 #include "core/candidate.h"
+#include "core/chip.h"
+#include "core/lesson.h"
 
 #include <stdbool.h>
 
 struct propose; /* owns the proposers */
+struct str;
+
+enum { PROPOSE_MAX_MODELS = 8, PROPOSE_MAX_IN_FLIGHT = 64, PROPOSE_REPAIRS = 2 };
 
 struct propose_options {
-    const char *prompts_dir; /* where actions/<move>.md are; checked at start */
+    const char *prompts_dir; /* all files in it are checked at start */
     bool forbid_fast_math;
+    const struct chip *chip; /* needed to show or ask a model; else NULL */
+    /* Models, as llm.h lists them; none: rewriter and tuner only. Several: a bandit chooses. */
+    const char *const *models;
+    unsigned nr_models;
+    const char *record_path; /* NULL; the second model's replies go to PATH.2, and so on */
+    unsigned in_flight;      /* calls at once; 0: 4 */
+    unsigned prompt_tokens;  /* a prompt's budget, by bytes/4; 0: 24000 */
+    bool no_plan;            /* ask for code right away */
+    bool need_prices;        /* a model without a price is an error */
+    uint64_t seed;
 };
 
 struct propose *propose_create(
@@ -24,12 +50,13 @@ void propose_destroy(struct propose *propose);
 
 /* Fill c->source, c->plan, c->proposal_note from parent_source and c->option. A move that does not
  * apply gives verdict no_kernel with the reason; a broken contract gives verdict contract. The root
- * (option.action ACTION_NONE) gets the task's own source. */
+ * (option.action ACTION_NONE) gets the task's own source. Not for options of a model. */
 bool propose_kernel(struct propose *propose, const char *parent_source, size_t parent_bytes,
     struct candidate *c, struct err *err);
 
 /* List what can be tried on c->source: c->options, priors uniform. Deterministic for a source.
- * Moves that would not change the text, or do not apply, are not listed. */
+ * Moves that would not change the text, or do not apply, are not listed; with a model, each move
+ * that has a page in prompts/actions is. */
 bool propose_options(struct propose *propose, struct candidate *c, struct err *err);
 
 /* Why each move was not listed for the last propose_options call: "move: reason\n" lines, for -v.
@@ -38,5 +65,49 @@ const char *propose_refusals(const struct propose *propose);
 
 /* The text of prompts/actions/<move>.md. */
 const char *propose_action_text(const struct propose *propose, enum action action);
+
+/* --- with a model --- */
+
+bool propose_has_model(const struct propose *propose);
+
+/* What surrounds a move; all borrowed for the call only. */
+struct propose_context {
+    const struct candidate *parent;          /* as loaded from the store */
+    const struct candidate *const *siblings; /* what was tried on it already */
+    unsigned nr_siblings;
+    const struct lesson *const *lessons;
+    unsigned nr_lessons;
+};
+
+/* After explain has filled the priors: the model's moves together get at least half of the mass.
+ * Without a model, nothing. */
+void propose_priors(const struct propose *propose, struct candidate *c);
+
+/* c must stay where it is until propose_told. */
+bool propose_start(struct propose *propose, const struct propose_context *context,
+    struct candidate *c, bool *ready, struct err *err);
+/* A candidate whose answer is there, with source or verdict; NULL when none came in time. False:
+ * no model is left that could answer. */
+bool propose_wait(
+    struct propose *propose, double timeout_ms, struct candidate **ready, struct err *err);
+/* Ask for a repair of a candidate that failed, unless it is not the model's, the failure is not of
+ * that kind, or it has had its rounds. */
+bool propose_repair(struct propose *propose, struct candidate *c, bool *asked, struct err *err);
+/* The candidate is done; gain is log2 of its speed over its parent's, 0 when it failed. Also for
+ * stored nodes on resuming: the bandit and the tally of what was spent learn from them. */
+void propose_told(struct propose *propose, const struct candidate *c, double gain);
+/* How many candidates have been taken so far: the clock of recordings. */
+void propose_moment(struct propose *propose, uint64_t moment);
+
+struct propose_spent {
+    uint64_t tokens; /* in and out */
+    double cost;     /* dollars, of the calls with a known price */
+    unsigned nr_calls;
+};
+struct propose_spent propose_spent(const struct propose *propose);
+
+/* What would be sent for c's option, in full. Sends nothing, and needs no model. */
+bool propose_show(struct propose *propose, const struct propose_context *context,
+    struct candidate *c, struct str *out, struct err *err);
 
 #endif

@@ -1,0 +1,105 @@
+/* Owns the list of a run's calls. */
+#include "calls.h"
+
+#include "base/file.h"
+#include "store/store.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static json_t *text_json(const char *text)
+{
+    return text ? json_string(text) : json_null();
+}
+
+static json_t *call_json(const struct store_call *row)
+{
+    const struct model_call *call = &row->call;
+    json_t *out = json_object();
+
+    json_object_set_new(out, "node", json_integer(row->node));
+    json_object_set_new(out, "move", text_json(row->action));
+    json_object_set_new(out, "purpose", text_json(call->purpose));
+    json_object_set_new(out, "model", text_json(call->model));
+    json_object_set_new(out, "verdict", text_json(verdict_name(call->verdict)));
+    json_object_set_new(out, "verdict_text", text_json(call->verdict_text));
+    json_object_set_new(out, "error", text_json(call->error));
+    json_object_set_new(out, "tokens_in", json_integer((json_int_t)call->tokens_in));
+    json_object_set_new(out, "tokens_cached", json_integer((json_int_t)call->tokens_cached));
+    json_object_set_new(out, "tokens_out", json_integer((json_int_t)call->tokens_out));
+    json_object_set_new(out, "tokens_estimated", json_boolean(call->tokens_estimated));
+    json_object_set_new(out, "cost", isnan(call->cost) ? json_null() : json_real(call->cost));
+    json_object_set_new(out, "latency_ms", json_real(call->latency_ms));
+    json_object_set_new(out, "prompt", text_json(call->prompt));
+    json_object_set_new(out, "reply", text_json(call->reply));
+    return out;
+}
+
+static void print_json(const struct store_call *rows, unsigned nr)
+{
+    json_t *list = json_array();
+    char *text;
+
+    for (unsigned i = 0; i < nr; i++)
+        json_array_append_new(list, call_json(&rows[i]));
+    text = json_dumps(list, JSON_INDENT(1));
+    puts(text ? text : "[]");
+    free(text);
+    json_decref(list);
+}
+
+static void print_table(const struct store_call *rows, unsigned nr)
+{
+    unsigned long long in = 0, cached = 0, tokens_out = 0;
+    double cost = 0;
+    bool unpriced = false;
+
+    printf("%5s  %-7s %-15s %-16s %8s %8s %7s %8s %9s  %s\n", "node", "purpose", "move", "verdict",
+        "in", "cached", "out", "seconds", "dollars", "model");
+    for (unsigned i = 0; i < nr; i++) {
+        const struct model_call *c = &rows[i].call;
+        char dollars[32] = "?";
+
+        if (!isnan(c->cost))
+            snprintf(dollars, sizeof(dollars), "%.4f", c->cost);
+        printf("%5lld  %-7s %-15s %-16s %8llu %8llu %7llu %8.1f %9s  %s\n", (long long)rows[i].node,
+            c->purpose, rows[i].action, c->error ? "no answer" : verdict_name(c->verdict),
+            (unsigned long long)c->tokens_in, (unsigned long long)c->tokens_cached,
+            (unsigned long long)c->tokens_out, c->latency_ms * 1e-3, dollars, c->model);
+        in += c->tokens_in;
+        cached += c->tokens_cached;
+        tokens_out += c->tokens_out;
+        cost += isnan(c->cost) ? 0 : c->cost;
+        unpriced = unpriced || isnan(c->cost);
+    }
+    printf("%u calls, %llu tokens in (%llu cached), %llu out, %.4f dollars%s\n", nr, in, cached,
+        tokens_out, cost,
+        unpriced ? " (some models have no price in prompts/prices.txt: shown as ?)" : "");
+}
+
+bool calls_list(const struct options *options, struct err *err)
+{
+    const char *path = options->kernel_path;
+    struct arena *arena = arena_create();
+    struct store *store = NULL;
+    struct store_call *rows;
+    struct run_info run;
+    bool ok, found = false;
+    unsigned nr = 0;
+
+    ok = file_exists(path) || err_set(err, "%s: there is no such file", path);
+    store = ok ? store_open(path, err) : NULL;
+    ok = store && store_find_run(store, arena, &run, &found, err);
+    if (ok && !found)
+        ok = err_set(err, "%s: it holds no run", path);
+    ok = ok && store_list_calls(store, arena, &rows, &nr, err);
+    if (ok && options->json)
+        print_json(rows, nr);
+    else if (ok)
+        print_table(rows, nr);
+    store_close(store);
+    arena_destroy(arena);
+    return ok;
+}

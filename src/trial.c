@@ -1,0 +1,190 @@
+/* Owns the trials of a session: picks from asking to telling, several at once with a model. */
+#include "session.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <math.h>
+#include <string.h>
+
+/* How long session_take waits for a model before it looks at the clock and signals again. */
+enum { WAIT_MS = 200 };
+
+static void become_ready(struct session *s, struct trial *trial)
+{
+    trial->state = TRIAL_READY;
+    trial->turn = s->nr_turns++;
+}
+
+unsigned session_nr_pending(const struct session *s)
+{
+    unsigned nr = 0;
+
+    for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
+        nr += s->trials[i].state != TRIAL_FREE;
+    return nr;
+}
+
+static struct trial *free_trial(struct session *s)
+{
+    for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
+        if (s->trials[i].state == TRIAL_FREE)
+            return &s->trials[i];
+    return NULL;
+}
+
+/* What the pick means: the parent, and its option of that number. */
+static bool find_option(struct session *s, struct trial *t, struct err *err)
+{
+    const struct search_pick *pick = &t->pick;
+    bool found;
+
+    arena_reset(t->arena);
+    session_candidate(
+        s, t->arena, &t->c, pick->node, pick->parent, (struct option){.action = ACTION_NONE});
+    t->parent = (struct candidate){.arena = t->arena, .task = &s->task};
+    if (!store_load_node(s->store, pick->parent, &t->parent, &found, err))
+        return false;
+    for (unsigned i = 0; found && i < t->parent.nr_options; i++) {
+        if (session_move_id(&t->parent.options[i]) == pick->move) {
+            t->c.option = t->parent.options[i];
+            return true;
+        }
+    }
+    return err_set(err, "node %lld has no move %u: the database was changed by another program",
+        (long long)pick->parent, pick->move);
+}
+
+/* What a model is told beside the parent itself. */
+static bool surround(struct session *s, const struct candidate *parent, struct arena *arena,
+    struct propose_context *context, struct err *err)
+{
+    const struct lesson **lessons = arena_array(arena, MEMORY_SHOWN, sizeof(const void *));
+    const struct candidate **siblings;
+    struct candidate *children;
+    unsigned nr;
+
+    if (!store_list_children(s->store, arena, parent->node, &children, &nr, err))
+        return false;
+    siblings = arena_array(arena, nr + 1, sizeof(const void *));
+    for (unsigned i = 0; i < nr; i++)
+        siblings[i] = &children[i];
+    *context = (struct propose_context){.parent = parent,
+        .siblings = siblings,
+        .nr_siblings = nr,
+        .lessons = lessons,
+        .nr_lessons = memory_recall(s->memory, parent, lessons)};
+    return true;
+}
+
+bool session_begin(struct session *s, const struct search_pick *pick, struct err *err)
+{
+    struct trial *t = free_trial(s);
+    struct propose_context context;
+    bool ready;
+
+    if (!t)
+        return err_set(err, "more than %d nodes are under way", PROPOSE_MAX_IN_FLIGHT);
+    t->pick = *pick;
+    if (!find_option(s, t, err))
+        return false;
+    context = (struct propose_context){.parent = &t->parent};
+    if (t->c.option.proposer == PROPOSER_MODEL && !surround(s, &t->parent, t->arena, &context, err))
+        return false;
+    if ((int64_t)s->nr_nodes != pick->node - 1 &&
+        !store_add_pick(s->store, pick->node, (int64_t)s->nr_nodes, err))
+        return false;
+    if (!propose_start(s->propose, &context, &t->c, &ready, err))
+        return false;
+    t->state = TRIAL_ASKED;
+    if (ready)
+        become_ready(s, t);
+    return true;
+}
+
+static struct trial *trial_of(struct session *s, const struct candidate *c)
+{
+    for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
+        if (&s->trials[i].c == c)
+            return &s->trials[i];
+    return NULL;
+}
+
+static struct trial *first_ready(struct session *s)
+{
+    struct trial *first = NULL;
+
+    for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++) {
+        struct trial *t = &s->trials[i];
+
+        if (t->state == TRIAL_READY && (!first || t->turn < first->turn))
+            first = t;
+    }
+    return first;
+}
+
+bool session_take(struct session *s, struct trial **trial, struct err *err)
+{
+    struct candidate *c;
+
+    propose_moment(s->propose, s->nr_taken);
+    do { /* whatever has come in during the last evaluation */
+        if (!propose_wait(s->propose, 0, &c, err))
+            return false;
+        if (c)
+            become_ready(s, trial_of(s, c));
+    } while (c);
+    if (!first_ready(s)) {
+        if (!propose_wait(s->propose, WAIT_MS, &c, err))
+            return false;
+        if (c)
+            become_ready(s, trial_of(s, c));
+    }
+    *trial = first_ready(s);
+    s->nr_taken += *trial != NULL;
+    return true;
+}
+
+bool session_repair(struct session *s, struct trial *trial, bool *again, struct err *err)
+{
+    if (!propose_repair(s->propose, &trial->c, again, err))
+        return false;
+    if (*again) {
+        trial->state = TRIAL_ASKED;
+        s->nr_evaluated++;
+    }
+    return true;
+}
+
+bool session_priors(struct session *s, struct candidate *c)
+{
+    memory_priors(s->memory, c);
+    propose_priors(s->propose, c);
+    return true;
+}
+
+/* The most promising of the model's moves on the original; all of them when there is no model. */
+static enum action best_move(const struct candidate *root)
+{
+    double share[NR_ACTIONS] = {0};
+    enum action best = ACTION_SHARED_TILE;
+
+    for (unsigned i = 0; i < root->nr_options; i++)
+        if (root->options[i].action != ACTION_TUNE)
+            share[root->options[i].action] += (double)root->options[i].prior;
+    for (int a = 0; a < NR_ACTIONS; a++)
+        if (share[a] > share[best])
+            best = (enum action)a;
+    return best;
+}
+
+bool session_show_prompt(struct session *s, struct str *out, struct err *err)
+{
+    const struct option option = {.action = best_move(&s->root), .proposer = PROPOSER_MODEL};
+    struct propose_context context;
+    struct candidate c;
+
+    session_candidate(s, s->arena, &c, 1, 0, option);
+    return surround(s, &s->root, s->arena, &context, err) &&
+           propose_show(s->propose, &context, &c, out, err);
+}
