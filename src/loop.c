@@ -55,7 +55,7 @@ static bool fill(struct session *s, struct err *err)
     unsigned pending = session_nr_pending(s);
     struct search_pick pick;
 
-    for (; pending < s->in_flight; pending++) {
+    for (; pending < s->nr_slots; pending++) {
         if ((budget && s->nr_evaluated + pending >= budget) || !search_ask(s->search, &pick))
             break;
         if (!session_begin(s, &pick, err))

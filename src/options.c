@@ -30,6 +30,7 @@ enum {
     OPT_MEMORY,
     OPT_NO_MEMORY,
     OPT_NO_PLAN,
+    OPT_MODEL_ONLY,
     OPT_RECORD,
     OPT_SHOW_PROMPT,
     OPT_VERSION
@@ -57,6 +58,7 @@ static const struct option long_options[] = {
     {"memory", required_argument, NULL, OPT_MEMORY},
     {"no-memory", no_argument, NULL, OPT_NO_MEMORY},
     {"no-plan", no_argument, NULL, OPT_NO_PLAN},
+    {"model-only", no_argument, NULL, OPT_MODEL_ONLY},
     {"record", required_argument, NULL, OPT_RECORD},
     {"show-prompt", no_argument, NULL, OPT_SHOW_PROMPT},
     {"quiet", no_argument, NULL, 'q'},
@@ -89,10 +91,11 @@ void options_help(void)
         "  --model SPEC       anthropic:NAME, openai:NAME, http://host:port/v1#NAME,\n"
         "                     cmd:'PROGRAM ARGS', script:DIR, replay:FILE, none (default);\n"
         "                     may be given several times: the run learns which one pays\n"
-        "  --in-flight N      variants under way at once (default 4 with a model)\n"
+        "  --in-flight N      requests at once, while the device works (default 4)\n"
         "  --max-tokens N     stop after so many tokens, in and out\n"
         "  --max-cost USD     stop at this sum, by the table prompts/prices.txt\n"
         "  --prompt-tokens N  the longest prompt, by bytes/4 (default 24000)\n"
+        "  --model-only       neither rewriter nor tuner\n"
         "  --no-plan          ask for code right away, without a plan first\n"
         "  --memory FILE      keep lessons over runs;   --no-memory  use none at all\n"
         "  --record FILE      write all replies, for --model replay:FILE\n"
@@ -225,6 +228,9 @@ static bool parse_for_model(struct options *options, int opt, const char *arg, s
     case OPT_NO_PLAN:
         options->no_plan = true;
         return true;
+    case OPT_MODEL_ONLY:
+        options->model_only = true;
+        return true;
     case OPT_SHOW_PROMPT:
         options->show_prompt = true;
         return true;
@@ -339,5 +345,7 @@ bool options_parse(struct options *options, int argc, char **argv, struct err *e
         return err_set(err, "--dump goes with `keet-opt run KERNEL.cu`");
     if (options->record_path && options->nr_models == 0)
         return err_set(err, "--record goes with --model");
+    if (options->model_only && options->nr_models == 0)
+        return err_set(err, "--model-only goes with --model");
     return true;
 }

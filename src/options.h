@@ -36,13 +36,14 @@ struct options {
     /* with a language model */
     const char *models[OPTIONS_MAX_MODELS]; /* specs, as propose/llm.h lists them */
     unsigned nr_models;
-    unsigned in_flight;      /* nodes under way at once; 0: 4 with a model, 1 without */
+    unsigned in_flight;      /* requests to models at once; 0: 4 */
     unsigned prompt_tokens;  /* 0: the default */
     uint64_t max_tokens;     /* 0: no limit */
     double max_cost;         /* dollars; 0: no limit */
     const char *memory_path; /* lessons across runs; NULL: this run's own */
     const char *record_path;
     bool no_memory, no_plan, show_prompt;
+    bool model_only; /* neither rewriter nor tuner: for comparisons */
 };
 
 /* Strings point into argv. The error says which argument, and what was expected. */

@@ -15,6 +15,8 @@
 
 #include "base/file.h"
 
+enum { DEFAULT_IN_FLIGHT = 4 };
+
 uint32_t session_move_id(const struct option *option)
 {
     return (uint32_t)option->action | (uint32_t)option->proposer << 8 | option->variant << 16;
@@ -108,9 +110,10 @@ static bool open_parts(struct session *s, struct err *err)
         .models = o->models,
         .nr_models = o->nr_models,
         .record_path = o->record_path,
-        .in_flight = s->in_flight,
+        .in_flight = o->in_flight ? o->in_flight : DEFAULT_IN_FLIGHT,
         .prompt_tokens = o->prompt_tokens,
         .no_plan = o->no_plan,
+        .model_only = o->model_only,
         .need_prices = o->max_cost > 0,
         .seed = o->seed,
     };
@@ -346,7 +349,10 @@ bool session_open(struct session *s, const struct options *options, struct err *
     int64_t nr_stored = 0;
 
     *s = (struct session){.options = options, .arena = arena_create()};
-    s->in_flight = options->in_flight ? options->in_flight : options->nr_models ? 4 : 1;
+    /* While one trial is evaluated, so many others wait for a model. */
+    s->nr_slots = options->nr_models == 0 || options->in_flight == 1 ? 1
+                  : options->in_flight ? options->in_flight + 1
+                                       : DEFAULT_IN_FLIGHT + 1;
     for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
         s->trials[i].arena = arena_create();
     s->started_ns = clock_ns();

@@ -34,7 +34,7 @@ struct session {
     const struct options *options;
     struct arena *arena; /* the run's */
     struct trial trials[PROPOSE_MAX_IN_FLIGHT];
-    unsigned in_flight; /* trials at once */
+    unsigned nr_slots; /* how many of them are used */
     struct task task;
     struct device *device;
     struct compiler *compiler;

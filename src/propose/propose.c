@@ -168,7 +168,7 @@ bool propose_options(struct propose *p, struct candidate *c, struct err *err)
         str_addf(&p->refusals, "source: %s\n", probe.verdict_text);
         return true;
     }
-    for (size_t i = 0; i < ARRAY_SIZE(proposers); i++)
+    for (size_t i = 0; i < ARRAY_SIZE(proposers) && !p->options.model_only; i++)
         if (!proposers[i]->list(&in, &list, err))
             return false;
     if (propose_has_model(p))

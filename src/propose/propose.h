@@ -39,6 +39,7 @@ struct propose_options {
     const char *record_path; /* NULL; the second model's replies go to PATH.2, and so on */
     unsigned in_flight;      /* calls at once; 0: 4 */
     unsigned prompt_tokens;  /* a prompt's budget, by bytes/4; 0: 24000 */
+    bool model_only;         /* no rewriter, no tuner */
     bool no_plan;            /* ask for code right away */
     bool need_prices;        /* a model without a price is an error */
     uint64_t seed;

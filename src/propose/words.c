@@ -151,7 +151,7 @@ const char *words_findings(struct arena *arena, const struct candidate *c)
         const struct finding *f = &c->explanation.findings[i];
 
         str_add(&out, "- ");
-        if (f->line)
+        if (f->line && strncmp(f->text, "Line ", 5) != 0)
             str_addf(&out, "line %u: ", f->line);
         str_add(&out, f->text);
         if (f->max_gain > 1.005)
