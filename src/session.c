@@ -85,7 +85,7 @@ bool session_finish(struct session *s, struct trial *trial, struct err *err)
 {
     struct candidate *c = &trial->c;
 
-    if (!store_kernel(s->store, c, err) || !memory_note(s->memory, &trial->parent, c, err))
+    if (!store_kernel(s->store, c, err) || !lessons_note(s->memory, &trial->parent, c, err))
         return false;
     tell(s, &trial->pick, c);
     propose_told(s->propose, c, gain_of(&trial->parent, c));
@@ -332,14 +332,14 @@ static bool plant(struct session *s, struct err *err)
 static bool open_memory(struct session *s, struct err *err)
 {
     const struct options *o = s->options;
-    const struct memory_options memory_options = {.path = o->memory_path,
+    const struct lessons_options lessons_options = {.path = o->memory_path,
         .store = s->store,
         .kernel = file_name(s->task.path),
         .device = s->run.device};
 
     if (o->no_memory || (!o->memory_path && o->nr_models == 0))
         return true;
-    s->memory = memory_create(&memory_options, err);
+    s->memory = lessons_create(&lessons_options, err);
     return s->memory != NULL;
 }
 
@@ -351,8 +351,8 @@ bool session_open(struct session *s, const struct options *options, struct err *
     *s = (struct session){.options = options, .arena = arena_create()};
     /* While one trial is evaluated, so many others wait for a model. */
     s->nr_slots = options->nr_models == 0 || options->in_flight == 1 ? 1
-                  : options->in_flight ? options->in_flight + 1
-                                       : DEFAULT_IN_FLIGHT + 1;
+                  : options->in_flight                               ? options->in_flight + 1
+                                                                     : DEFAULT_IN_FLIGHT + 1;
     for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
         s->trials[i].arena = arena_create();
     s->started_ns = clock_ns();
@@ -370,7 +370,7 @@ bool session_open(struct session *s, const struct options *options, struct err *
 void session_close(struct session *s)
 {
     search_destroy(s->search);
-    memory_destroy(s->memory);
+    lessons_destroy(s->memory);
     profiler_destroy(s->profiler);
     checker_destroy(s->checker);
     propose_destroy(s->propose);

@@ -9,7 +9,7 @@
 #include "core/task.h"
 #include "device/device.h"
 #include "explain/explain.h"
-#include "memory.h"
+#include "lessons.h"
 #include "options.h"
 #include "profile/profile.h"
 #include "propose/propose.h"
@@ -43,7 +43,7 @@ struct session {
     struct profiler *profiler;
     struct store *store;
     struct search *search;
-    struct memory *memory; /* NULL: none */
+    struct lessons *memory; /* NULL: none */
     struct run_info run;
     const char *db_path, *output_path;
     struct candidate root;        /* in the run's arena */

@@ -59,7 +59,7 @@ static bool find_option(struct session *s, struct trial *t, struct err *err)
 static bool surround(struct session *s, const struct candidate *parent, struct arena *arena,
     struct propose_context *context, struct err *err)
 {
-    const struct lesson **lessons = arena_array(arena, MEMORY_SHOWN, sizeof(const void *));
+    const struct lesson **lessons = arena_array(arena, LESSONS_SHOWN, sizeof(const void *));
     const struct candidate **siblings;
     struct candidate *children;
     unsigned nr;
@@ -73,7 +73,7 @@ static bool surround(struct session *s, const struct candidate *parent, struct a
         .siblings = siblings,
         .nr_siblings = nr,
         .lessons = lessons,
-        .nr_lessons = memory_recall(s->memory, parent, lessons)};
+        .nr_lessons = lessons_recall(s->memory, parent, lessons)};
     return true;
 }
 
@@ -158,7 +158,7 @@ bool session_repair(struct session *s, struct trial *trial, bool *again, struct 
 
 bool session_priors(struct session *s, struct candidate *c)
 {
-    memory_priors(s->memory, c);
+    lessons_priors(s->memory, c);
     propose_priors(s->propose, c);
     return true;
 }

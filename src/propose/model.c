@@ -7,7 +7,7 @@
 #include "propose/llm.h"
 #include "propose/price.h"
 #include "propose/reply.h"
-#include "propose/words.h"
+#include "propose/phrases.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -98,8 +98,8 @@ static void write_system(struct model *m)
 {
     const struct prompt_values values = {
         .text = {
-            [PLACE_CONTRACT] = words_contract(m->arena, m->task),
-            [PLACE_HARDWARE] = words_hardware(m->arena, m->options->chip),
+            [PLACE_CONTRACT] = phrase_contract(m->arena, m->task),
+            [PLACE_HARDWARE] = phrase_hardware(m->arena, m->options->chip),
         }};
 
     m->system = prompt_fill(m->prompts, PROMPT_SYSTEM, &values, m->arena);
@@ -217,14 +217,14 @@ static void fill_values(
     job->base = arena_strndup(c->arena, parent->source, parent->source_bytes);
     job->values = (struct prompt_values){
         .text = {
-            [PLACE_CONTRACT] = words_contract(c->arena, m->task),
-            [PLACE_HARDWARE] = words_hardware(c->arena, m->options->chip),
-            [PLACE_SOURCE] = words_source(c->arena, job->base),
-            [PLACE_STATE] = words_state(c->arena, parent),
-            [PLACE_FINDINGS] = words_findings(c->arena, parent),
+            [PLACE_CONTRACT] = phrase_contract(c->arena, m->task),
+            [PLACE_HARDWARE] = phrase_hardware(c->arena, m->options->chip),
+            [PLACE_SOURCE] = phrase_source(c->arena, job->base),
+            [PLACE_STATE] = phrase_state(c->arena, parent),
+            [PLACE_FINDINGS] = phrase_findings(c->arena, parent),
             [PLACE_SIBLINGS] =
-                words_siblings(c->arena, parent, context->siblings, context->nr_siblings),
-            [PLACE_LESSONS] = words_lessons(c->arena, context->lessons, context->nr_lessons),
+                phrase_siblings(c->arena, parent, context->siblings, context->nr_siblings),
+            [PLACE_LESSONS] = phrase_lessons(c->arena, context->lessons, context->nr_lessons),
             [PLACE_MOVE] = prompts_action(m->prompts, c->option.action),
         }};
 }
@@ -521,8 +521,8 @@ bool model_repair(struct model *m, struct candidate *c, bool *asked, struct err 
     job->stage = STAGE_REPAIR;
     job->given = false;
     job->base = arena_strndup(c->arena, c->source, c->source_bytes);
-    job->values.text[PLACE_PROBLEM] = words_problem(c->arena, c);
-    job->values.text[PLACE_EXCERPT] = words_excerpt(c->arena, job->base, c->verdict_line);
+    job->values.text[PLACE_PROBLEM] = phrase_problem(c->arena, c);
+    job->values.text[PLACE_EXCERPT] = phrase_excerpt(c->arena, job->base, c->verdict_line);
     forget_results(c);
     return ask(m, job, err);
 }

@@ -1,5 +1,5 @@
 /* Owns the words in which a kernel, its profile and its past are told to a model. */
-#include "propose/words.h"
+#include "propose/phrases.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -38,7 +38,7 @@ static bool is_contract(const char *line, size_t len)
     return false;
 }
 
-const char *words_contract(struct arena *arena, const struct task *task)
+const char *phrase_contract(struct arena *arena, const struct task *task)
 {
     struct str out = {0};
 
@@ -55,7 +55,7 @@ const char *words_contract(struct arena *arena, const struct task *task)
     return finish(arena, &out);
 }
 
-const char *words_hardware(struct arena *arena, const struct chip *chip)
+const char *phrase_hardware(struct arena *arena, const struct chip *chip)
 {
     struct str out = {0};
     const double flops = 2 * chip->fp32_per_clk * chip->nr_sms * chip->clock_hz;
@@ -99,12 +99,12 @@ static const char *numbered(struct arena *arena, const char *source, unsigned fi
     return finish(arena, &out);
 }
 
-const char *words_source(struct arena *arena, const char *source)
+const char *phrase_source(struct arena *arena, const char *source)
 {
     return numbered(arena, source, 1, ~0u);
 }
 
-const char *words_excerpt(struct arena *arena, const char *source, unsigned line)
+const char *phrase_excerpt(struct arena *arena, const char *source, unsigned line)
 {
     if (line == 0)
         return "(it names no line)";
@@ -119,7 +119,7 @@ static const char *time_text(struct arena *arena, double ns)
     return arena_printf(arena, "%.4g us", ns / 1e3);
 }
 
-const char *words_state(struct arena *arena, const struct candidate *c)
+const char *phrase_state(struct arena *arena, const struct candidate *c)
 {
     struct str out = {0};
     const struct explanation *e = &c->explanation;
@@ -143,7 +143,7 @@ const char *words_state(struct arena *arena, const struct candidate *c)
     return finish(arena, &out);
 }
 
-const char *words_findings(struct arena *arena, const struct candidate *c)
+const char *phrase_findings(struct arena *arena, const struct candidate *c)
 {
     struct str out = {0};
 
@@ -173,7 +173,7 @@ static const char *brief(struct arena *arena, const char *text)
     return arena_strndup(arena, text ? text : "", len < WHY_BYTES ? len : WHY_BYTES);
 }
 
-const char *words_siblings(struct arena *arena, const struct candidate *parent,
+const char *phrase_siblings(struct arena *arena, const struct candidate *parent,
     const struct candidate *const *siblings, unsigned nr)
 {
     struct str out = {0};
@@ -192,7 +192,7 @@ const char *words_siblings(struct arena *arena, const struct candidate *parent,
     return finish(arena, &out);
 }
 
-const char *words_lessons(struct arena *arena, const struct lesson *const *lessons, unsigned nr)
+const char *phrase_lessons(struct arena *arena, const struct lesson *const *lessons, unsigned nr)
 {
     struct str out = {0};
 
@@ -210,7 +210,7 @@ const char *words_lessons(struct arena *arena, const struct lesson *const *lesso
     return finish(arena, &out);
 }
 
-const char *words_problem(struct arena *arena, const struct candidate *c)
+const char *phrase_problem(struct arena *arena, const struct candidate *c)
 {
     struct str out = {0};
     const char *log = c->compilation.log;

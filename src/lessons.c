@@ -1,5 +1,5 @@
 /* Owns the lessons of a run: noting, finding, and what they do to priors. */
-#include "memory.h"
+#include "lessons.h"
 
 #include "base/mem.h"
 
@@ -11,15 +11,15 @@ static const double FIT_SHOWN = 0.3;
 /* What a failure counts, as log2 of a speedup. */
 static const double FAILED = -0.5;
 
-struct memory {
-    struct memory_options options;
+struct lessons {
+    struct lessons_options options;
     struct store *file; /* NULL without --memory */
     struct arena *arena;
     struct lesson *items;
     size_t nr, cap;
 };
 
-static bool load(struct memory *m, struct err *err)
+static bool load(struct lessons *m, struct err *err)
 {
     struct lesson *stored;
     unsigned nr;
@@ -34,9 +34,9 @@ static bool load(struct memory *m, struct err *err)
     return true;
 }
 
-struct memory *memory_create(const struct memory_options *options, struct err *err)
+struct lessons *lessons_create(const struct lessons_options *options, struct err *err)
 {
-    struct memory *m = xcalloc(1, sizeof(*m));
+    struct lessons *m = xcalloc(1, sizeof(*m));
 
     m->options = *options;
     m->arena = arena_create();
@@ -44,13 +44,13 @@ struct memory *memory_create(const struct memory_options *options, struct err *e
         m->file = store_open(options->path, err);
     if ((options->path && !m->file) || !load(m, err)) {
         err_wrap(err, "--memory");
-        memory_destroy(m);
+        lessons_destroy(m);
         return NULL;
     }
     return m;
 }
 
-void memory_destroy(struct memory *m)
+void lessons_destroy(struct lessons *m)
 {
     if (!m)
         return;
@@ -60,8 +60,8 @@ void memory_destroy(struct memory *m)
     free(m);
 }
 
-bool memory_note(
-    struct memory *m, const struct candidate *parent, const struct candidate *c, struct err *err)
+bool lessons_note(
+    struct lessons *m, const struct candidate *parent, const struct candidate *c, struct err *err)
 {
     if (!m || c->recalled)
         return true;
@@ -85,16 +85,16 @@ bool memory_note(
            (!m->file || store_add_lesson(m->file, &lesson, false, err));
 }
 
-static double fit_of(const struct memory *m, const struct lesson *l, const struct candidate *c)
+static double fit_of(const struct lessons *m, const struct lesson *l, const struct candidate *c)
 {
     return lesson_fit(
         l, lesson_features(c), c->explanation.bound, m->options.kernel, m->options.device);
 }
 
-unsigned memory_recall(
-    struct memory *m, const struct candidate *c, const struct lesson *found[MEMORY_SHOWN])
+unsigned lessons_recall(
+    struct lessons *m, const struct candidate *c, const struct lesson *found[LESSONS_SHOWN])
 {
-    double worth[MEMORY_SHOWN];
+    double worth[LESSONS_SHOWN];
     unsigned nr = 0;
 
     for (size_t i = m ? m->nr : 0; i-- > 0;) { /* newest first: it wins among equals */
@@ -115,7 +115,7 @@ unsigned memory_recall(
                 score = out_score;
             }
         }
-        if (nr < MEMORY_SHOWN) {
+        if (nr < LESSONS_SHOWN) {
             found[nr] = in;
             worth[nr++] = score;
         }
@@ -123,7 +123,7 @@ unsigned memory_recall(
     return nr;
 }
 
-void memory_priors(const struct memory *m, struct candidate *c)
+void lessons_priors(const struct lessons *m, struct candidate *c)
 {
     double gain[NR_ACTIONS] = {0}, weight[NR_ACTIONS] = {0}, sum = 0;
 

@@ -1,0 +1,1 @@
+keet_test(prompt propose core base LABEL model)

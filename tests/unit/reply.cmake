@@ -1,0 +1,1 @@
+keet_test(reply propose core base LABEL model)
