@@ -9,11 +9,13 @@
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-static const struct llm_kind *const kinds[] = {&llm_cmd_kind, &llm_script_kind, &llm_replay_kind};
+static const struct llm_kind *const kinds[] = {&llm_anthropic_kind, &llm_openai_kind,
+    &llm_http_kind, &llm_https_kind, &llm_cmd_kind, &llm_script_kind, &llm_replay_kind};
 
 struct purpose_count {
     char *purpose;
@@ -327,7 +329,7 @@ void llm_call_fail(struct llm_call *call, const char *format, ...)
     va_end(ap);
 }
 
-static uint64_t estimate_in(const struct llm_request *request)
+uint64_t llm_estimate_in(const struct llm_request *request)
 {
     size_t bytes = 0;
 
@@ -365,7 +367,7 @@ static void complete(struct llm_call *call)
         reply->text[strspn(reply->text, " \t\r\n")] == '\0')
         reply->outcome = LLM_EMPTY;
     if (reply->outcome != LLM_FAILED && !reply->tokens_in && !reply->tokens_out) {
-        reply->tokens_in = estimate_in(&call->request);
+        reply->tokens_in = llm_estimate_in(&call->request);
         reply->tokens_out = estimate_out(reply);
         reply->tokens_estimated = true;
     }
@@ -401,7 +403,10 @@ static void *thread_main(void *argument)
 {
     struct body *body = argument;
     struct llm_call *call = body->call;
+    sigset_t all;
 
+    sigfillset(&all); /* they are for the main thread */
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
     body->run(call);
     llm_call_finish(call);
     return NULL;

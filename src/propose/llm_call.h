@@ -73,6 +73,8 @@ void llm_call_finish(struct llm_call *call);
 void llm_call_fail(struct llm_call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+uint64_t llm_estimate_in(const struct llm_request *request); /* tokens */
+
 /* Run body in a thread of its own, which ends by finishing the call. */
 void llm_call_thread(struct llm_call *call, void (*body)(struct llm_call *call));
 
