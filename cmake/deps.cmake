@@ -14,6 +14,8 @@ find_path(CUDA_INCLUDE nvrtc.h
     HINTS $ENV{KEET_CUDA}/include ${PROJECT_SOURCE_DIR}/.deps/cuda/include $ENV{CUDA_HOME}/include
         /usr/local/cuda/include
     REQUIRED)
+find_path(CUPTI_INCLUDE cupti_profiler_host.h
+    HINTS ${CUDA_INCLUDE} ${CUDA_INCLUDE}/../extras/CUPTI/include REQUIRED)
 find_path(LIBCLANG_INCLUDE clang-c/Index.h
     HINTS /usr/lib/llvm-14/include /usr/lib/llvm-16/include /usr/lib/llvm-19/include REQUIRED)
 find_library(LIBCLANG_LIBRARY NAMES clang-14 clang

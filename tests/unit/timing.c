@@ -111,7 +111,7 @@ static struct coverage trials(enum noise noise, double sigma, double speedup, do
     struct timing_options options = timing_defaults();
     struct coverage c = {0};
 
-    options.nr_resamples = 400; /* for speed */
+    options.nr_resamples = 300; /* for speed */
     for (unsigned t = 0; t < NR_TRIALS; t++) {
         struct synthetic s = synthetic(noise, sigma, speedup, 1000 + t);
         struct timing_result r;

@@ -1,0 +1,80 @@
+/* CUPTI's range profiler, loaded with dlopen: hardware counters of whole kernels.
+ *
+ * The host half needs no GPU and no driver: it says which metrics a chip has, makes the
+ * configuration that a card is programmed with, and turns what the card counted (a counter data
+ * image, a file of bytes that can be kept) into numbers.
+ *
+ *     struct cupti *cupti = cupti_open(err);
+ *     struct cupti_config *config = cupti_config_create(cupti, "GH100", names, nr, err);
+ *     ... cupti_config_nr_passes(config) ...
+ *     cupti_evaluate(config, image, image_bytes, range, values, err);
+ *
+ * The target half (cupti_collect) runs launches on a card. NOT YET RUN ON A CARD: it is written
+ * from the headers' documentation, compiled, and not tested.
+ *
+ * A library that must be handled with care. Initialisation fails without a driver and must be
+ * called all the same, or later calls crash; a call that was refused for one unknown name leaves an
+ * object whose later calls crash. So names are looked up before they are used, every code is
+ * checked, and an object that refused anything is abandoned. Whoever can should call this in a
+ * child process. Metrics go in by one call: added one by one, each takes a pass of its own. */
+#ifndef KEET_NV_CUPTI_H
+#define KEET_NV_CUPTI_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cupti;
+struct cupti_config;
+
+/* Looks in $KEET_CUDA (alone, when it is set), $CUDA_HOME and /usr/local/cuda, each with lib64, lib
+ * and extras/CUPTI/lib64, then .deps/cuda, then asks the loader. */
+struct cupti *cupti_open(struct err *err);
+void cupti_close(struct cupti *cupti);
+const char *cupti_path(const struct cupti *cupti);     /* of the library */
+unsigned cupti_api_version(const struct cupti *cupti); /* 130000 for CUDA 13.0; 0: not known */
+/* "" when initialisation succeeded, which takes a driver; else why not. */
+const char *cupti_no_target(const struct cupti *cupti);
+
+/* A set of metrics for one chip, by CUPTI's chip name ("GH100"). Names are copied. An unknown name
+ * is an error that says which. The library must outlive it. */
+struct cupti_config *cupti_config_create(const struct cupti *cupti, const char *chip,
+    const char *const *names, unsigned nr, struct err *err);
+void cupti_config_destroy(struct cupti_config *config);
+unsigned cupti_config_nr_passes(const struct cupti_config *config);
+const uint8_t *cupti_config_image(const struct cupti_config *config, size_t *bytes);
+
+/* How many metrics the chip has, and whether it has all of these; *unknown is the first that it has
+ * not, or NULL. */
+bool cupti_chip_knows(const struct cupti *cupti, const char *chip, const char *const *names,
+    unsigned nr, unsigned *nr_on_chip, const char **unknown, struct err *err);
+
+/* Values of the configuration's metrics, in its order, for one range (launch) of an image that was
+ * recorded with the same metrics on the same chip. */
+bool cupti_nr_ranges(
+    const struct cupti *cupti, const uint8_t *image, size_t bytes, unsigned *nr, struct err *err);
+bool cupti_evaluate(const struct cupti_config *config, const uint8_t *image, size_t bytes,
+    unsigned range, double *values, struct err *err);
+
+/* ---- the target half: not yet run on a card ---- */
+
+/* The chip of a device, as cupti_config_create wants it. */
+bool cupti_chip_name(const struct cupti *cupti, unsigned device, char name[64], struct err *err);
+
+/* Launches kernels in the context and waits for them; embed it first in a struct of your own. */
+struct cupti_work {
+    bool (*launch)(struct cupti_work *work, struct err *err);
+};
+
+/* Run the work once, each launch replayed for every pass with memory restored between (kernel
+ * replay), one range per launch. The image is heap memory; free it. cu_context is a CUcontext.
+ * Where counters are not permitted, the error says how to permit them. */
+bool cupti_collect(const struct cupti_config *config, void *cu_context, unsigned nr_launches,
+    struct cupti_work *work, uint8_t **image, size_t *image_bytes, struct err *err);
+
+/* What to do about ERR_NVGPUCTRPERM; a static sentence, for doctor too. */
+const char *cupti_permission_advice(void);
+
+#endif

@@ -1,0 +1,1 @@
+keet_test(cupti nv core base LINK m LABEL gpu)
