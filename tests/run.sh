@@ -2,8 +2,8 @@
 # Sets up, builds and tests everything; one of the README's two commands. Exits non-zero when
 # anything fails.
 #
-#   tests/run.sh                     release with gcc, release with clang, gcc with ASan and UBSan
-#   tests/run.sh asan-clang debug    these presets instead (see CMakePresets.json)
+#   tests/run.sh                     gcc and clang, release and with ASan and UBSan
+#   tests/run.sh asan debug          these presets instead (see CMakePresets.json)
 #
 # All tests run in the first preset; in the others those with the label `slow` are left out, since
 # they look at the program as a whole and say the same whatever compiler built it.
@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 ./setup.sh
-[ $# -gt 0 ] || set -- release clang asan
+[ $# -gt 0 ] || set -- release clang asan asan-clang
 
 jobs=$(nproc)
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
