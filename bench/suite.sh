@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # The suite: every kernel in kernels/ to the end, by one or more policies, at equal budget.
 #
-#   bench/suite.sh [--budget N] [--seed N] [--policy NAME]... [--jobs N] [--out DIR] [KERNEL.cu...]
+#   bench/suite.sh [--budget N] [--seed N]... [--policy NAME]... [--jobs N] [--out DIR] [KERNEL.cu...]
 #
-# Without --policy: mcts, random and greedy. Writes DIR/suite.md and DIR/suite.json (default
+# Without --policy: mcts, random and greedy; without --seed: 1. Writes DIR/suite.md and DIR/suite.json (default
 # results/suite); per-run files go to keet-out/suite. On the emulator all times are modelled.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-budget=30 seed=1 jobs=$(nproc) out=results/suite policies=() kernels=()
+budget=30 seeds=() jobs=$(nproc) out=results/suite policies=() kernels=()
 while [ $# -gt 0 ]; do
     case $1 in
     --budget) budget=$2; shift 2 ;;
-    --seed) seed=$2; shift 2 ;;
+    --seed) seeds+=("$2"); shift 2 ;;
     --policy) policies+=("$2"); shift 2 ;;
     --jobs) jobs=$2; shift 2 ;;
     --out) out=$2; shift 2 ;;
@@ -19,6 +19,7 @@ while [ $# -gt 0 ]; do
     *) kernels+=("$1"); shift ;;
     esac
 done
+[ ${#seeds[@]} -gt 0 ] || seeds=(1)
 [ ${#policies[@]} -gt 0 ] || policies=(mcts random greedy)
 [ ${#kernels[@]} -gt 0 ] || kernels=(kernels/*.cu)
 ./setup.sh --run
@@ -39,9 +40,12 @@ one() { # kernel policy budget seed work
     fi
 }
 export -f one
-for policy in "${policies[@]}"; do
-    printf '%s\0' "${kernels[@]}" |
-        xargs -0 -P "$jobs" -I{} bash -c 'one "$@"' _ {} "$policy" "$budget" "$seed" "$work"
+for seed in "${seeds[@]}"; do
+    for policy in "${policies[@]}"; do
+        printf '%s\0' "${kernels[@]}" |
+            xargs -0 -P "$jobs" -I{} bash -c 'one "$@"' _ {} "$policy" "$budget" "$seed" "$work"
+    done
 done
-python3 bench/suite_table.py --work "$work" --out "$out" --budget "$budget" --seed "$seed" \
-    --policies "$(IFS=,; echo "${policies[*]}")" "${kernels[@]}"
+list() { (IFS=,; echo "$*"); }
+python3 bench/suite_table.py --work "$work" --out "$out" --budget "$budget" \
+    --seeds "$(list "${seeds[@]}")" --policies "$(list "${policies[@]}")" "${kernels[@]}"
