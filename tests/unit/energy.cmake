@@ -1,0 +1,1 @@
+keet_test(energy nv core base LINK m LABEL gpu)
