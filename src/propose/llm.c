@@ -84,6 +84,7 @@ struct llm *llm_create(const char *spec, const struct llm_limits *limits, struct
         return NULL;
     llm = xcalloc(1, sizeof(*llm));
     llm->kind = kind;
+    llm->has_tools = kind->has_tools;
     llm->spec = xstrdup(spec);
     llm->limits = *limits;
     init_lock(llm);
@@ -135,7 +136,7 @@ const char *llm_spec(const struct llm *llm)
 
 bool llm_has_tools(const struct llm *llm)
 {
-    return llm->kind->has_tools;
+    return llm->has_tools;
 }
 
 unsigned llm_in_flight(const struct llm *llm)

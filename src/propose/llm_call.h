@@ -45,6 +45,7 @@ struct llm {
     const struct llm_kind *kind;
     char *spec;
     struct llm_limits limits;
+    bool has_tools; /* the kind's, or the recording's */
     struct secrets secrets;
     struct remote *remote; /* one of these, by kind */
     char *command;

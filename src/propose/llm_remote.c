@@ -300,17 +300,22 @@ static void on_begin(struct http_exchange *x)
 static const char *what_it_said(struct remote_call *rc)
 {
     struct arena *arena = rc->call->arena;
-    const char *why, *text;
-    json_t *root = json_from_bytes(str_text(&rc->raw), rc->raw.len, &why), *detail;
+    const char *why, *text, *raw = str_text(&rc->raw);
+    json_t *root, *detail;
     char *copy;
+
+    if (str_starts(raw, "data:")) /* asked for a stream, some refuse in one */
+        raw += strlen("data:");
+    root = json_from_bytes(raw, strcspn(raw, "\n"), &why);
+    if (!root)
+        root = json_from_bytes(raw, strlen(raw), &why);
 
     if (root && json_object_get(root, "error")) {
         reading_set_error(&rc->reading, json_object_get(root, "error"));
         text = str_text(&rc->reading.error);
     } else {
         detail = json_object_get(root, "detail");
-        text = root ? json_text(root, json_is_string(detail) ? "detail" : "message")
-                    : str_text(&rc->raw);
+        text = root ? json_text(root, json_is_string(detail) ? "detail" : "message") : raw;
     }
     copy = utf8_repair(arena, text, strnlen(text, SAID_BYTES));
     json_decref(root);
@@ -411,6 +416,9 @@ static enum http_next accept(struct remote_call *rc)
 
     rc->call->reply.outcome = outcomes[rc->reading.finish];
     rc->call->reply.error = "";
+    /* Some servers (llama.cpp's responses) call an answer complete that the limit has cut. */
+    if (rc->reading.finish == FINISH_DONE && rc->reading.tokens_out == rc->call->request.max_tokens)
+        rc->call->reply.outcome = LLM_TRUNCATED;
     if (rc->is_over || reading_bytes(&rc->reading) > rc->call->llm->limits.reply_bytes)
         rc->call->reply.outcome = LLM_TRUNCATED;
     return HTTP_DONE;

@@ -109,10 +109,11 @@ bool llm_record_write(FILE *file, struct llm_call *call, uint64_t started, uint6
     bool ok;
 
     request_hash(request, hex);
-    line = json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:o, s:o}", "purpose", call->request.purpose,
-        "number", (json_int_t)call->number, "started", (json_int_t)call->started, "after_started",
-        (json_int_t)started, "after_moment", (json_int_t)moment, "hash", hex, "reply",
-        reply_json(call), "request", request);
+    line =
+        json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:s, s:o, s:o}", "purpose", call->request.purpose,
+            "has_tools", call->llm->has_tools, "number", (json_int_t)call->number, "started",
+            (json_int_t)call->started, "after_started", (json_int_t)started, "after_moment",
+            (json_int_t)moment, "hash", hex, "reply", reply_json(call), "request", request);
     ok = json_dumpf(line, file, JSON_COMPACT) == 0 && fputc('\n', file) != EOF && fflush(file) == 0;
     json_decref(line);
     return ok;
@@ -164,6 +165,8 @@ static bool replay_open(struct llm *llm, const char *rest, struct err *err)
     llm->replay = xcalloc(1, sizeof(*llm->replay));
     ok = read_lines(llm->replay, rest, text, err) &&
          secrets_read(&llm->secrets, VENDOR_NONE, &unused, err);
+    if (llm->replay->nr) /* prompts differ by this */
+        llm->has_tools = json_is_true(json_object_get(llm->replay->entries[0].root, "has_tools"));
     free(text);
     return ok;
 }
