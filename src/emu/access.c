@@ -20,6 +20,7 @@ struct spot {
     enum ptx_space space;
     unsigned bytes; /* per lane */
     bool write, atomic;
+    bool matrices; /* see struct pattern */
 };
 
 static inline uint8_t *host(const struct spot *s, unsigned lane)
@@ -268,6 +269,7 @@ static bool place(struct worker *k, const struct warp *w, struct spot *s, uint32
         return false;
     bool param = s->space == PTX_PARAM;
     struct access_shape shape = {0};
+    pattern->matrices = s->matrices;
     if (k->counting && !param)
         count_access(k, pc, pattern, s->address, &shape);
     switch (s->space) {
@@ -500,6 +502,7 @@ bool access_memory(
     struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     struct spot s;
+    s.matrices = false;
     k->contacts += in->kind == INST_ATOM || in->flags & INST_VOLATILE;
     s.mask = mask;
     s.space = (enum ptx_space)in->space;
@@ -519,6 +522,7 @@ bool access_lanes(struct worker *k, struct warp *w, uint32_t pc, enum ptx_space 
     uint32_t mask, unsigned bytes, bool write, const uint64_t *address, uint8_t **at)
 {
     struct spot s = {.mask = mask, .space = space, .bytes = bytes, .write = write};
+    s.matrices = bytes == 16;
     uint64_t first = address[__builtin_ctz(mask)], window = 0;
     if (space == PTX_GENERIC) {
         s.space = PTX_GLOBAL;
@@ -549,6 +553,7 @@ bool access_cp_async(
     const uint32_t *sizes = in->c == NO_ROW ? NULL : (const uint32_t *)(w->file + in->c);
     for (unsigned l = 0; sizes && l < WARP_LANES; l++)
         reading &= sizes[l] ? ~0u : ~(1u << l);
+    from.matrices = to.matrices = false;
     from.mask = reading;
     from.space = PTX_GLOBAL;
     from.bytes = in->elem_bytes;

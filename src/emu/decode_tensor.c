@@ -1,5 +1,4 @@
-/* Owns what matrix instructions become: see tensor.h. Shapes and types that the emulator lacks are
- * unsupported: sparse, sub-byte, f64 beyond m8n8k4, wgmma. */
+/* Owns which matrix shapes and types there are, and how their fragments lie in registers. */
 #include "emu/decode.h"
 
 #include "emu/sem.h"
@@ -7,219 +6,326 @@
 
 #include <string.h>
 
-enum { MOST_ROWS = 64 };
-
-struct tensor_parts {
-    uint32_t words[TENSOR_ROWS + MOST_ROWS];
-    unsigned nr;
-};
-
-static bool add_rows(struct decoder *d, struct tensor_parts *t, const struct ptx_operand *o,
-    bool dest, unsigned bytes, enum tensor_header count)
+static unsigned element_bits(enum ptx_type type)
 {
-    unsigned nr = o->kind == PTX_OPERAND_VECTOR ? o->nr : 1;
-    if (t->nr + nr > MOST_ROWS)
-        return decode_fail(d, "so many registers");
-    for (unsigned i = 0; i < nr; i++) {
-        const struct ptx_operand *e = o->kind == PTX_OPERAND_VECTOR ? &o->vec[i] : o;
-        if (e->kind == PTX_OPERAND_REG && e->reg >= 0 && decode_reg_bytes(d, e) != bytes)
-            return decode_fail(d, "a register of another width");
-        bool sink = e->kind == PTX_OPERAND_SINK || (e->kind == PTX_OPERAND_REG && e->reg < 0);
-        t->words[TENSOR_ROWS + t->nr++] = sink && dest ? NO_ROW
-                                          : dest       ? decode_dest(d, e, bytes, false)
-                                                       : decode_source(d, e, bytes);
+    switch (type) {
+    case PTX_B1:
+        return 1;
+    case PTX_U4:
+    case PTX_S4:
+        return 4;
+    case PTX_TF32:
+        return 32;
+    case PTX_E4M3:
+    case PTX_E5M2:
+        return 8;
+    default:
+        return 8 * ptx_type_bytes(type);
     }
-    t->words[count] = nr;
+}
+
+/* --- layout: tiles of m16n8 (or m8n8), PTX ISA, "Matrix Fragments for mma" --- */
+
+static unsigned place_element(const struct fragment *f, char which, unsigned i, unsigned lane)
+{
+    const unsigned group = lane / 4, quad = lane % 4, per = f->per_reg;
+    const unsigned reg = i / per, e = i % per;
+    unsigned row, col;
+    if (which == 'a') { /* registers go down a tile's 8-row parts, then along k */
+        unsigned parts = f->rows == 8 ? 1 : 2, tile_regs = parts * f->cols / (4 * per);
+        unsigned in_tile = reg % tile_regs;
+        row = reg / tile_regs * 16 + in_tile % parts * 8 + group;
+        col = in_tile / parts * 4 * per + quad * per + e;
+    } else if (which == 'b') { /* along k, then to the next 8 columns */
+        unsigned tile_regs = f->rows / (4 * per);
+        row = reg % tile_regs * 4 * per + quad * per + e;
+        col = reg / tile_regs * 8 + group;
+    } else { /* pairs in a row, down the parts, next 8 columns, next 16 rows */
+        unsigned parts = f->rows == 8 ? 1 : 2, pair = i / 2, tiles = f->cols / 8;
+        unsigned tile = pair / parts;
+        row = tile / tiles * 16 + pair % parts * 8 + group;
+        col = tile % tiles * 8 + quad * 2 + i % 2;
+    }
+    return row * f->cols + col;
+}
+
+/* Registers that hold the matrix once; 0: the type does not fit the shape. */
+static unsigned distinct_regs(const struct fragment *f)
+{
+    unsigned bits = (unsigned)f->rows * f->cols * f->bits, reg = WARP_LANES * 8u * f->reg_bytes;
+    return bits % reg ? 0 : bits / reg;
+}
+
+static bool lay_out(struct decoder *d, struct fragment *f, char which, enum ptx_type type,
+    unsigned rows, unsigned cols)
+{
+    f->type = type;
+    f->bits = (uint8_t)element_bits(type);
+    f->reg_bytes = type == PTX_F64 ? 8 : 4;
+    f->per_reg = (uint8_t)(f->reg_bytes * 8 / f->bits);
+    f->rows = (uint16_t)rows;
+    f->cols = (uint16_t)cols;
+    unsigned nr = distinct_regs(f);
+    if (nr == 0 || f->nr_regs < nr || f->nr_regs > TENSOR_MAX_REGS || f->nr_regs % nr)
+        return decode_fail(d, "this number of registers for the shape");
+    uint16_t at[TENSOR_MAX_REGS * 32 * WARP_LANES];
+    for (unsigned i = 0; i < (unsigned)f->nr_regs * f->per_reg; i++) {
+        for (unsigned l = 0; l < WARP_LANES; l++)
+            at[i * WARP_LANES + l] = (uint16_t)place_element(f, which, i % (nr * f->per_reg), l);
+    }
+    f->at = decode_copy(d, at, (size_t)f->nr_regs * f->per_reg * WARP_LANES * sizeof(*at));
     return true;
 }
 
-static bool is_type(enum ptx_type type, const enum ptx_type *list, unsigned nr)
+/* The registers of an operand, which is a vector or, of one register, may be plain. */
+static bool registers(
+    struct decoder *d, struct fragment *f, const struct ptx_operand *o, unsigned bytes, bool dest)
 {
+    uint32_t row[TENSOR_MAX_REGS];
+    unsigned nr = o->kind == PTX_OPERAND_VECTOR ? o->nr : 1;
+    if (nr > TENSOR_MAX_REGS)
+        return decode_fail(d, "this number of registers");
     for (unsigned i = 0; i < nr; i++) {
-        if (list[i] == type)
+        const struct ptx_operand *e = o->kind == PTX_OPERAND_VECTOR ? &o->vec[i] : o;
+        unsigned have = decode_reg_bytes(d, e);
+        if (have && have != bytes)
+            return decode_fail(d, "registers of this width");
+        row[i] = dest ? decode_dest(d, e, bytes, false) : decode_source(d, e, bytes);
+    }
+    f->nr_regs = (uint8_t)nr;
+    f->row = decode_copy(d, row, nr * sizeof(*row));
+    return !d->failed;
+}
+
+static unsigned type_bytes(enum ptx_type type)
+{
+    return type == PTX_F64 ? 8 : 4;
+}
+
+static struct inst *emit(struct decoder *d, const struct tensor *t)
+{
+    struct inst *in = decode_emit(d, false);
+    in->kind = INST_MATRIX;
+    in->tensor = decode_copy(d, t, sizeof(*t));
+    return in;
+}
+
+/* --- products --- */
+
+enum family { NO_FAMILY, FLOATS, TF32S, EIGHTS, F64S, INTS, NIBBLES, BITS };
+
+static enum family family_of(enum ptx_type type)
+{
+    switch (type) {
+    case PTX_F16:
+    case PTX_BF16:
+        return FLOATS;
+    case PTX_TF32:
+        return TF32S;
+    case PTX_E4M3:
+    case PTX_E5M2:
+        return EIGHTS;
+    case PTX_F64:
+        return F64S;
+    case PTX_U8:
+    case PTX_S8:
+        return INTS;
+    case PTX_U4:
+    case PTX_S4:
+        return NIBBLES;
+    case PTX_B1:
+        return BITS;
+    default:
+        return NO_FAMILY;
+    }
+}
+
+static const struct shape {
+    enum family family;
+    bool wmma;
+    uint16_t m, n, k;
+} shapes[] = {{FLOATS, false, 16, 8, 8}, {FLOATS, false, 16, 8, 16}, {TF32S, false, 16, 8, 4},
+    {TF32S, false, 16, 8, 8}, {EIGHTS, false, 16, 8, 16}, {EIGHTS, false, 16, 8, 32},
+    {F64S, false, 8, 8, 4}, {F64S, false, 16, 8, 4}, {F64S, false, 16, 8, 8},
+    {F64S, false, 16, 8, 16}, {INTS, false, 8, 8, 16}, {INTS, false, 16, 8, 16},
+    {INTS, false, 16, 8, 32}, {NIBBLES, false, 8, 8, 32}, {NIBBLES, false, 16, 8, 32},
+    {NIBBLES, false, 16, 8, 64}, {BITS, false, 8, 8, 128}, {BITS, false, 16, 8, 128},
+    {BITS, false, 16, 8, 256}, {FLOATS, true, 16, 16, 16}, {FLOATS, true, 32, 8, 16},
+    {FLOATS, true, 8, 32, 16}, {INTS, true, 16, 16, 16}, {INTS, true, 32, 8, 16},
+    {INTS, true, 8, 32, 16}, {TF32S, true, 16, 16, 8}, {F64S, true, 8, 8, 4}};
+
+static bool shape_exists(const struct ptx_inst *p, enum ptx_type type)
+{
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+        const struct shape *s = &shapes[i];
+        if (s->family == family_of(type) && s->wmma == (p->op == PTX_OP_WMMA) && s->m == p->m &&
+            s->n == p->n && s->k == p->k)
             return true;
     }
     return false;
 }
 
-static bool known_product(const struct ptx_inst *p, enum ptx_type a, enum ptx_type b, bool wmma)
+/* Of the sums, d and c. */
+static bool sum_exists(enum ptx_type type, enum ptx_type sum)
 {
-    static const enum ptx_type floats[] = {PTX_F16, PTX_F32};
-    bool same = a == b;
-    unsigned k = p->k;
-    bool out_float = is_type(p->type, floats, 2);
-    if (wmma) {
-        bool shape =
-            (p->m == 16 && p->n == 16) || (p->m == 32 && p->n == 8) || (p->m == 8 && p->n == 32);
-        return shape && same &&
-               ((a == PTX_F16 && k == 16 && out_float) ||
-                   (a == PTX_BF16 && k == 16 && p->type == PTX_F32) ||
-                   (a == PTX_TF32 && k == 8 && p->m == 16 && p->type == PTX_F32) ||
-                   ((a == PTX_S8 || a == PTX_U8) && k == 16 && p->type == PTX_S32));
+    switch (family_of(type)) {
+    case FLOATS:
+        return sum == PTX_F32 || (sum == PTX_F16 && type == PTX_F16);
+    case EIGHTS:
+        return sum == PTX_F32 || sum == PTX_F16;
+    case TF32S:
+        return sum == PTX_F32;
+    case F64S:
+        return sum == PTX_F64;
+    default:
+        return sum == PTX_S32;
     }
-    if (p->m == 8 && p->n == 8 && k == 4)
-        return p->type == PTX_F64;
-    if (p->m != 16 || p->n != 8)
-        return false;
-    if (a == PTX_F16)
-        return same && (k == 8 || k == 16) && out_float;
-    if (a == PTX_BF16)
-        return same && (k == 8 || k == 16) && p->type == PTX_F32;
-    if (a == PTX_TF32)
-        return same && (k == 4 || k == 8) && p->type == PTX_F32;
-    return (a == PTX_S8 || a == PTX_U8) && (b == PTX_S8 || b == PTX_U8) && (k == 16 || k == 32) &&
-           p->type == PTX_S32;
 }
 
-static void product_info(struct decoder *d, unsigned flops)
+static void product_info(struct decoder *d, const struct tensor *t)
 {
     struct inst_info *info = decode_info(d);
+    bool floats = t->d.type != PTX_S32;
     info->class = PTX_CLASS_TENSOR;
     info->unit = UNIT_TENSOR;
-    info->latency = LATENCY_ALU;
-    info->flops = (uint16_t)flops;
+    info->flops = floats ? (uint16_t)(2u * t->m * t->n * t->k / WARP_LANES) : 0;
 }
 
-static bool product(struct decoder *d, bool wmma)
+static bool product(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
-    struct tensor_parts t = {.nr = 0};
-    /* wmma with f16 inputs names only d and c */
+    /* wmma.mma of f16 names only the types of d and c */
     bool two = p->type3 == PTX_NONE;
-    enum ptx_type a = two ? PTX_F16 : p->type2, b = two ? PTX_F16 : p->type3;
-    enum ptx_type c = two ? p->type2 : p->type4;
-    bool row_col = p->layout_a == PTX_ROW && p->layout_b == PTX_COL;
-    if (strstr(p->mods, ".sp") || p->boolop || (!wmma && (two || !row_col)) ||
-        !known_product(p, a, b, wmma) || c == PTX_NONE)
-        return decode_fail(d, "not known to the emulator");
-    unsigned bytes = p->type == PTX_F64 ? 8 : 4;
-    if (!add_rows(d, &t, &p->operand[0], true, bytes, TENSOR_ND) ||
-        !add_rows(d, &t, &p->operand[1], false, bytes, TENSOR_NA) ||
-        !add_rows(d, &t, &p->operand[2], false, bytes, TENSOR_NB) ||
-        !add_rows(d, &t, &p->operand[3], false, bytes, TENSOR_NC))
+    enum ptx_type a = two ? PTX_F16 : p->type2, b = two ? PTX_F16 : p->type3,
+                  c = two ? p->type2 : p->type4;
+    struct tensor t = {.kind = TENSOR_MMA, .m = p->m, .n = p->n, .k = p->k};
+    bool mixed =
+        a != b && family_of(a) != INTS && family_of(a) != NIBBLES && family_of(a) != EIGHTS;
+    if (p->nr_operands != 4 || !shape_exists(p, a) || family_of(a) != family_of(b) || mixed ||
+        !sum_exists(a, p->type) || !sum_exists(a, c) || p->sub == PTX_SUB_OTHER)
+        return decode_fail(d, "not a shape known to the emulator");
+    if (p->op == PTX_OP_MMA && (p->layout_a == PTX_COL || p->layout_b == PTX_ROW))
+        return decode_fail(d, "not a layout of this shape");
+    t.satfinite = p->satfinite;
+    t.xor_bits = family_of(a) == BITS && (p->boolop == PTX_BOOL_XOR || p->atom == PTX_ATOM_XOR);
+    if (!registers(d, &t.a, &p->operand[1], type_bytes(a), false) ||
+        !registers(d, &t.b, &p->operand[2], type_bytes(b), false) ||
+        !registers(d, &t.c, &p->operand[3], type_bytes(c), false) ||
+        !registers(d, &t.d, &p->operand[0], type_bytes(p->type), true))
         return false;
-    uint32_t *h = t.words;
-    h[TENSOR_M] = p->m, h[TENSOR_N] = p->n, h[TENSOR_K] = p->k;
-    h[TENSOR_TD] = p->type, h[TENSOR_TA] = a, h[TENSOR_TB] = b, h[TENSOR_TC] = c;
-    h[TENSOR_WHAT] = wmma ? TENSOR_WMMA : TENSOR_MMA;
-    h[TENSOR_FLAGS] = p->satfinite ? TENSOR_SATURATE : 0;
-    uint32_t all = decode_const(d, ~0u, 4);
-    struct inst *in = decode_emit(d, false);
-    in->kind = INST_COLLECTIVE;
-    in->e = all;
-    in->rows = decode_copy(d, h, (TENSOR_ROWS + t.nr) * sizeof(*h));
+    if (!lay_out(d, &t.a, 'a', a, t.m, t.k) || !lay_out(d, &t.b, 'b', b, t.k, t.n) ||
+        !lay_out(d, &t.c, 'c', c, t.m, t.n) || !lay_out(d, &t.d, 'd', p->type, t.m, t.n))
+        return false;
+    struct inst *in = emit(d, &t);
     in->run = sem_find(p, in);
-    product_info(d, 2u * p->m * p->n * p->k / WARP_LANES);
-    return true;
+    product_info(d, &t);
+    return in->run || decode_fail(d, "not known to the emulator");
 }
 
 static bool movmatrix(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
-    struct tensor_parts t = {.nr = 0};
-    if (p->m != 8 || p->n != 8 || !p->trans ||
-        !add_rows(d, &t, &p->operand[0], true, 4, TENSOR_ND) ||
-        !add_rows(d, &t, &p->operand[1], false, 4, TENSOR_NA))
-        return decode_fail(d, "not known to the emulator");
-    t.words[TENSOR_WHAT] = TENSOR_MOVE;
-    uint32_t all = decode_const(d, ~0u, 4);
-    struct inst *in = decode_emit(d, false);
-    in->kind = INST_COLLECTIVE;
-    in->e = all;
-    in->rows = decode_copy(d, t.words, (TENSOR_ROWS + t.nr) * sizeof(*t.words));
+    struct tensor t = {.kind = TENSOR_MOVE, .m = 8, .n = 8};
+    if (p->m != 8 || p->n != 8 || !p->trans || p->type != PTX_B16)
+        return decode_fail(d, "not a shape known to the emulator");
+    if (!registers(d, &t.a, &p->operand[1], 4, false) ||
+        !registers(d, &t.d, &p->operand[0], 4, true))
+        return false;
+    struct inst *in = emit(d, &t);
     in->run = sem_find(p, in);
-    decode_info(d)->class = PTX_CLASS_SHUFFLE;
-    decode_info(d)->unit = UNIT_LSU;
-    decode_info(d)->latency = LATENCY_SHUFFLE;
+    struct inst_info *info = decode_info(d);
+    info->class = PTX_CLASS_SHUFFLE;
+    info->unit = UNIT_LSU;
+    info->latency = LATENCY_SHUFFLE;
     return true;
 }
 
-static void memory_info(struct decoder *d, const struct inst *in, bool store)
-{
-    struct inst_info *info = decode_info(d);
-    info->class = PTX_CLASS_MEMORY;
-    info->unit = UNIT_LSU;
-    info->space = (enum ptx_space)in->space;
-    info->latency = info->space == PTX_SHARED ? LATENCY_SHARED : LATENCY_GLOBAL;
-    info->is_memory = true;
-    info->is_load = !store;
-    info->is_store = store;
-    info->access_bytes = 16;
-}
+/* --- memory --- */
 
-static bool matrix_memory(struct decoder *d, struct tensor_parts *t, const struct ptx_operand *at,
-    const struct ptx_operand *stride, unsigned elem_bytes, bool store)
+static bool finish_memory(
+    struct decoder *d, const struct tensor *t, const struct ptx_operand *at, unsigned bytes)
 {
-    uint32_t row, by = stride ? decode_source(d, stride, 4) : NO_ROW;
+    const bool store = t->kind == TENSOR_MATRIX_STORE || t->kind == TENSOR_STORE;
+    uint32_t row;
     bool is32;
     int64_t imm;
     if (!decode_address(d, at, &row, &is32, &imm))
         return false;
-    struct inst *in = decode_emit(d, false);
-    in->kind = INST_MATRIX;
-    in->a = row, in->b = by;
+    struct inst *in = emit(d, t);
+    in->a = row;
     in->address32 = is32;
     in->imm = imm;
-    in->elem_bytes = (uint8_t)elem_bytes;
+    in->elem_bytes = 16; /* vec is 0: there are no element rows */
     in->space = (uint8_t)d->ptx->space;
-    in->rows = decode_copy(d, t->words, (TENSOR_ROWS + t->nr) * sizeof(*t->words));
-    memory_info(d, in, store);
+    struct inst_info *info = decode_info(d);
+    info->class = PTX_CLASS_MEMORY;
+    info->unit = UNIT_LSU;
+    info->space = d->ptx->op == PTX_OP_WMMA ? d->ptx->space : PTX_SHARED;
+    info->latency = info->space == PTX_SHARED ? LATENCY_SHARED : LATENCY_GLOBAL;
+    info->is_memory = true;
+    info->is_load = !store;
+    info->is_store = store;
+    info->access_bytes = bytes;
     return true;
 }
 
-static bool ldmatrix(struct decoder *d, bool store)
+static bool matrix_access(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
-    struct tensor_parts t = {.nr = 0};
-    if (p->m != 8 || p->n != 8 || p->type != PTX_B16 ||
-        !add_rows(d, &t, &p->operand[store ? 1 : 0], !store, 4, TENSOR_ND))
-        return decode_fail(d, "not known to the emulator");
-    t.words[TENSOR_WHAT] = store ? TENSOR_STMATRIX : TENSOR_LDMATRIX;
-    t.words[TENSOR_FLAGS] = p->trans ? TENSOR_TRANSPOSED : 0;
-    return matrix_memory(d, &t, &p->operand[store ? 0 : 1], NULL, 2, store);
+    const bool store = p->op == PTX_OP_STMATRIX;
+    struct tensor t = {.kind = store ? TENSOR_MATRIX_STORE : TENSOR_MATRIX_LOAD,
+        .m = 8,
+        .n = 8,
+        .trans = p->trans};
+    if (p->m != 8 || p->n != 8 || p->k || p->type != PTX_B16)
+        return decode_fail(d, "not a shape known to the emulator");
+    if (!registers(d, &t.d, &p->operand[store ? 1 : 0], 4, !store))
+        return false;
+    if (t.d.nr_regs != p->vec)
+        return decode_fail(d, "another number of registers than of matrices");
+    return finish_memory(d, &t, &p->operand[store ? 0 : 1], 16);
 }
 
-static bool wmma_memory(struct decoder *d, bool store)
+static bool fragment_access(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
-    struct tensor_parts t = {.nr = 0};
-    enum ptx_type type = p->type == PTX_TF32 ? PTX_B32 : p->type;
-    unsigned bytes = ptx_type_bytes(type);
-    if (bytes > 4 || type == PTX_B1 || type == PTX_U4 || type == PTX_S4)
-        return decode_fail(d, "not known to the emulator");
-    if (!add_rows(d, &t, &p->operand[store ? 1 : 0], !store, 4, TENSOR_ND))
+    const bool store = p->sub == PTX_SUB_STORE;
+    const char which = p->frag;
+    const bool sum = which == 'c' || which == 'd';
+    struct tensor t = {.kind = store ? TENSOR_STORE : TENSOR_LOAD, .m = p->m, .n = p->n, .k = p->k};
+    bool known = false;
+    static const enum ptx_type operands[] = {PTX_F16, PTX_BF16, PTX_TF32, PTX_F64, PTX_S8, PTX_U8};
+    for (unsigned i = 0; i < sizeof(operands) / sizeof(*operands); i++)
+        known |= shape_exists(p, operands[i]) &&
+                 (sum ? sum_exists(operands[i], p->type) : operands[i] == p->type);
+    if (!known || (which != 'a' && which != 'b' && !sum) || p->layout_a == PTX_LAYOUT_NONE)
+        return decode_fail(d, "not a shape known to the emulator");
+    if (!registers(d, &t.d, &p->operand[store ? 1 : 0], type_bytes(p->type), !store))
         return false;
-    char frag = store ? 'd' : p->frag;
-    t.words[TENSOR_M] = frag == 'b' ? p->k : p->m;
-    t.words[TENSOR_N] = frag == 'a' ? p->k : p->n;
-    t.words[TENSOR_WHAT] = store ? TENSOR_WMMA_STORE : TENSOR_WMMA_LOAD;
-    t.words[TENSOR_FLAGS] = p->layout_a == PTX_COL ? TENSOR_TRANSPOSED : 0;
-    return matrix_memory(d, &t, &p->operand[store ? 0 : 1],
-        p->nr_operands > 2 ? &p->operand[2] : NULL, bytes, store);
+    unsigned rows = which == 'b' ? p->k : p->m, cols = which == 'a' ? p->k : p->n;
+    if (!lay_out(d, &t.d, which, p->type, rows, cols))
+        return false;
+    t.row_is_strided = p->layout_a == PTX_ROW;
+    t.nr_distinct = distinct_regs(&t.d);
+    /* neighbours in a row (of b: in a column) are neighbours in memory when the layout is that */
+    bool along = t.row_is_strided == (which != 'b');
+    t.by_8x8 = !sum && t.d.bits == 16;
+    t.run = (uint8_t)(!along ? 1 : sum ? 2 : t.d.per_reg);
+    t.stride_row = p->nr_operands > 2 ? decode_source(d, &p->operand[2], 4)
+                                      : decode_const(d, t.row_is_strided ? cols : rows, 4);
+    return finish_memory(d, &t, &p->operand[store ? 0 : 1], t.run * t.d.bits / 8u);
 }
 
 bool decode_tensor(struct decoder *d)
 {
     switch (d->ptx->op) {
     case PTX_OP_MMA:
-        return product(d, false);
+        return product(d);
     case PTX_OP_MOVMATRIX:
         return movmatrix(d);
-    case PTX_OP_LDMATRIX:
-        return ldmatrix(d, false);
-    case PTX_OP_STMATRIX:
-        return ldmatrix(d, true);
+    case PTX_OP_WMMA:
+        return d->ptx->sub == PTX_SUB_MMA ? product(d) : fragment_access(d);
     default:
-        break;
-    }
-    switch (d->ptx->sub) {
-    case PTX_SUB_MMA:
-        return product(d, true);
-    case PTX_SUB_LOAD:
-        return wmma_memory(d, false);
-    case PTX_SUB_STORE:
-        return wmma_memory(d, true);
-    default:
-        return decode_fail(d, "not known to the emulator");
+        return matrix_access(d);
     }
 }

@@ -91,7 +91,7 @@ static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc
     case INST_CP_ASYNC:
         return !mask || access_cp_async(k, w, in, pc, mask);
     case INST_MATRIX:
-        return !mask || matrix_memory(k, w, in, pc, mask);
+        return !mask || matrix_step(k, w, in, pc, mask);
     case INST_COPY_FRAME:
         access_copy_frame(k, w, in, mask);
         return true;
@@ -179,7 +179,7 @@ static bool run_split(struct worker *k, struct warp *w, uint16_t s, unsigned qua
         }
         k->steps += steps;
         steps = 0;
-        bool go_on = in->kind == INST_NOP;
+        bool go_on = in->kind == INST_NOP || in->kind == INST_MATRIX;
         if (!step_other(k, w, s, pc, m))
             return false;
         if (!go_on && (w->splits[s].state != SPLIT_READY || w->current != s))

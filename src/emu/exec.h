@@ -72,6 +72,7 @@ struct pattern {
     uint64_t lo_rel, hi_rel;  /* the least and the greatest, from the first (modulo 2^64) */
     uint32_t mask, bytes;     /* mask 0: nothing yet */
     uint8_t kind, space;      /* enum access_kind, enum ptx_space */
+    bool matrices;            /* rows of 8x8 matrices, each matrix served by itself */
     uint8_t group[4];         /* enum access_kind of lanes 0-7, 8-15 ...; all of them active */
     uint32_t shape_mod;       /* address mod 128 that the shape was found for; NO_SHAPE: none */
     uint16_t sectors, ideal, lines, wavefronts;
@@ -155,15 +156,16 @@ bool access_memory(
     struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 bool access_cp_async(
     struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
-/* One request, host memory of each lane in at; the caller moves the data. */
+/* One request of a matrix instruction, host memory of each lane in at; the caller moves the data.
+ * In shared memory 8 lanes are served at a time when each asks for 16 bytes. */
 bool access_lanes(struct worker *k, struct warp *w, uint32_t pc, enum ptx_space space,
     uint32_t mask, unsigned bytes, bool write, const uint64_t *address, uint8_t **at);
 void access_copy_frame(struct worker *k, struct warp *w, const struct inst *in, uint32_t mask);
 bool access_string(struct worker *k, uint64_t address, char *text, size_t bytes);
 
 /* matrix.c */
-#define matrix_memory EXEC_NAME(matrix_memory)
-bool matrix_memory(
+#define matrix_step EXEC_NAME(matrix_step)
+bool matrix_step(
     struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 
 /* atom.c */

@@ -29,7 +29,7 @@ enum inst_kind {
     INST_STORE,
     INST_ATOM,
     INST_CP_ASYNC, /* access.c */
-    INST_MATRIX,   /* ldmatrix, stmatrix, wmma.load, wmma.store: matrix.c */
+    INST_MATRIX,   /* mma, wmma, ldmatrix, ...: all lanes at once: matrix.c; in->tensor */
     INST_BRANCH,
     INST_CALL,
     INST_RET,
@@ -74,6 +74,7 @@ enum inst_latency {
 };
 
 struct inst;
+struct tensor;
 typedef void sem_fn(uint8_t *file, const struct inst *in, uint32_t mask);
 
 struct inst {
@@ -83,19 +84,22 @@ struct inst {
     uint8_t elem_bytes; /* memory: bytes of one element in memory */
     uint8_t space;      /* memory: enum ptx_space, PTX_GENERIC resolved per access */
     bool guard_negated;
-    bool address32;       /* memory: the address row is 32-bit */
-    bool sign_extend;     /* loads narrower than the register */
-    uint8_t reg_bytes;    /* memory: bytes of the registers: 2, 4 or 8 */
-    uint8_t sub;          /* kind's own: barrier flavour, atomic operation, shuffle mode ... */
-    uint8_t type;         /* enum ptx_type of the operation */
-    uint16_t flags;       /* INST_* below */
-    uint32_t guard;       /* offset of the predicate word; offset 0 is always all ones */
-    uint32_t d, d2;       /* destinations (offsets); NO_ROW when absent */
-    uint32_t a, b, c, e;  /* sources (offsets) */
-    uint32_t target;      /* pc: branch, call; immediate lookup for lop3, prmt */
-    uint32_t reconverge;  /* pc where the sides of a divergent branch meet */
-    int64_t imm;          /* memory: displacement; others: see sem files */
-    const uint32_t *rows; /* vector operands: element rows; call: argument triples */
+    bool address32;      /* memory: the address row is 32-bit */
+    bool sign_extend;    /* loads narrower than the register */
+    uint8_t reg_bytes;   /* memory: bytes of the registers: 2, 4 or 8 */
+    uint8_t sub;         /* kind's own: barrier flavour, atomic operation, shuffle mode ... */
+    uint8_t type;        /* enum ptx_type of the operation */
+    uint16_t flags;      /* INST_* below */
+    uint32_t guard;      /* offset of the predicate word; offset 0 is always all ones */
+    uint32_t d, d2;      /* destinations (offsets); NO_ROW when absent */
+    uint32_t a, b, c, e; /* sources (offsets) */
+    uint32_t target;     /* pc: branch, call; immediate lookup for lop3, prmt */
+    uint32_t reconverge; /* pc where the sides of a divergent branch meet */
+    int64_t imm;         /* memory: displacement; others: see sem files */
+    union {
+        const uint32_t *rows;        /* vector operands: element rows; call: argument triples */
+        const struct tensor *tensor; /* INST_MATRIX; vec is 0 */
+    };
 };
 
 enum {
@@ -109,7 +113,7 @@ enum {
 };
 #define NO_ROW 0xffffffffu
 
-enum { INST_MAX_REGS = 12 };
+enum { INST_MAX_REGS = 28 }; /* wmma.mma of f16 reads 24 */
 
 struct inst_info {
     const struct ptx_inst *ptx; /* NULL: hidden */
@@ -118,7 +122,7 @@ struct inst_info {
     enum inst_unit unit;
     enum inst_latency latency;
     bool fp32, fp64, fp16; /* arithmetic of that kind */
-    uint16_t flops;        /* per lane: fma 2, f16x2 fma 4 */
+    uint16_t flops;        /* per lane: fma 2, f16x2 fma 4, mma 2 m n k / 32 */
     bool is_memory, is_load, is_store, is_atomic, is_copy, is_branch,
         is_barrier;        /* copy: cp.async */
     enum ptx_space space;  /* as stated; PTX_GENERIC: known only per access */

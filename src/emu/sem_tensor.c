@@ -1,182 +1,194 @@
-/* Owns mma.sync, wmma.mma and movmatrix: the arithmetic on matrices held by a warp. Products are
- * exact and summed in double, then rounded once to the type of d; the chip's own order of summation
- * is not known and its sums are a little coarser. tf32 inputs lose their low 13 bits. */
-#include "emu/half.h"
+/* Owns mma and wmma.mma, matrix products over the registers of a whole warp, and movmatrix. What
+ * fragments are and how sums are rounded: tensor.h. in->tensor has all operands; the mask is full.
+ */
 #include "emu/tensor.h"
 
-enum { MOST = 32 }; /* no side of a matrix is longer */
+#include "emu/half.h"
 
-struct matrix {
-    double v[MOST][MOST];
-};
+/* The finite 8-bit float: four bits of exponent, no infinities, one NaN. */
+static inline float e4m3_f32(uint32_t b)
+{
+    float f = half_f32((b & 0x80u) << 8 | (b & 0x7fu) << 7) * 0x1p8f;
+    return (b & 0x7fu) == 0x7fu ? NAN : f;
+}
 
-static inline unsigned bits_of(enum ptx_type type)
+static inline double float_element(enum ptx_type type, uint32_t bits)
 {
     switch (type) {
     case PTX_F16:
+        return (double)half_f32(bits & 0xffffu);
     case PTX_BF16:
-        return 16;
-    case PTX_S8:
-    case PTX_U8:
-        return 8;
-    case PTX_F64:
-        return 64;
+        return (double)bf16_f32(bits & 0xffffu);
+    case PTX_TF32: /* the lower mantissa bits are not looked at */
+        return (double)lanes_f32(bits & 0xffffe000u);
+    case PTX_E4M3:
+        return (double)e4m3_f32(bits & 0xffu);
+    case PTX_E5M2:
+        return (double)half_f32((bits & 0xffu) << 8);
     default:
-        return 32;
+        return (double)lanes_f32(bits);
     }
 }
 
-static double value_of(enum ptx_type type, uint64_t bits)
+static inline __attribute__((always_inline)) void gather_type(
+    const uint8_t *file, const struct fragment *f, enum ptx_type type, double *out)
 {
-    switch (type) {
+    for (unsigned i = 0; i < (unsigned)f->nr_regs * f->per_reg; i++) {
+        const uint32_t *row = (const uint32_t *)(file + f->row[i / f->per_reg]);
+        const uint16_t *at = f->at + (size_t)i * WARP_LANES;
+        const unsigned shift = i % f->per_reg * f->bits;
+        double v[WARP_LANES];
+        for (unsigned l = 0; l < WARP_LANES; l++)
+            v[l] = float_element(type, row[l] >> shift);
+        for (unsigned l = 0; l < WARP_LANES; l++)
+            out[at[l]] = v[l];
+    }
+}
+
+static void gather(const uint8_t *file, const struct fragment *f, double *out)
+{
+    switch (f->type) {
     case PTX_F16:
-        return half_f32((uint32_t)bits & 0xffffu);
+        gather_type(file, f, PTX_F16, out);
+        return;
     case PTX_BF16:
-        return bf16_f32((uint32_t)bits & 0xffffu);
+        gather_type(file, f, PTX_BF16, out);
+        return;
     case PTX_TF32:
-        return lanes_f32((uint32_t)bits & 0xffffe000u);
+        gather_type(file, f, PTX_TF32, out);
+        return;
+    case PTX_E4M3:
+        gather_type(file, f, PTX_E4M3, out);
+        return;
+    case PTX_E5M2:
+        gather_type(file, f, PTX_E5M2, out);
+        return;
     case PTX_F32:
-        return lanes_f32((uint32_t)bits);
-    case PTX_F64:
-        return lanes_f64(bits);
-    case PTX_S8:
-        return (int8_t)bits;
-    case PTX_U8:
-        return (uint8_t)bits;
-    default:
-        return (int32_t)bits;
-    }
-}
-
-static uint64_t bits_from(enum ptx_type type, double v, bool saturate)
-{
-    switch (type) {
-    case PTX_F16:
-        return half_from_f32(odd_f32(v));
-    case PTX_F32:
-        return lanes_nan32((float)v);
-    case PTX_F64:
-        return lanes_bits64(v);
-    default:
-        if (saturate)
-            v = v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : v;
-        return (uint32_t)(uint64_t)(int64_t)v;
-    }
-}
-
-/* The manual's layouts (PTX ISA 9.0, matrix fragments for mma.m16n8k*, and m8n8k4 with f64): lane =
- * 4 * group + member. */
-static struct tensor_place place_mma(char which, enum ptx_type type, unsigned lane, unsigned i)
-{
-    unsigned group = lane / 4, member = lane % 4, bits = bits_of(type);
-    unsigned each = bits < 32 ? 32 / bits : 1, reg = i / each, j = i % each;
-    if (bits == 64) {
-        if (which == 'a')
-            return (struct tensor_place){group, member};
-        if (which == 'b')
-            return (struct tensor_place){member, group};
-        return (struct tensor_place){group, member * 2 + i};
-    }
-    if (which == 'a')
-        return (struct tensor_place){
-            group + 8 * (reg & 1), member * each + j + 4 * each * (reg >> 1)};
-    if (which == 'b')
-        return (struct tensor_place){member * each + j + 4 * each * reg, group};
-    return (struct tensor_place){group + 8 * (i >> 1), member * 2 + (i & 1)};
-}
-
-static struct tensor_place place_of(
-    const uint32_t *h, char which, enum ptx_type type, unsigned lane, unsigned i)
-{
-    if (h[TENSOR_WHAT] == TENSOR_MMA)
-        return place_mma(which, type, lane, i);
-    unsigned rows = which == 'b' ? h[TENSOR_K] : h[TENSOR_M];
-    unsigned cols = which == 'a' ? h[TENSOR_K] : h[TENSOR_N];
-    return tensor_opaque(lane, i, rows * cols, cols);
-}
-
-static unsigned elements_per_lane(const uint32_t *h, char which)
-{
-    unsigned rows = which == 'b' ? h[TENSOR_K] : h[TENSOR_M];
-    unsigned cols = which == 'a' ? h[TENSOR_K] : h[TENSOR_N];
-    return rows * cols / WARP_LANES;
-}
-
-static void gather(const uint8_t *file, const uint32_t *h, char which, enum ptx_type type,
-    const uint32_t *regs, struct matrix *to)
-{
-    unsigned nr = elements_per_lane(h, which), bits = bits_of(type),
-             each = bits < 32 ? 32 / bits : 1;
-    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-        for (unsigned i = 0; i < nr; i++) {
-            const uint8_t *row = file + regs[i / each];
-            uint64_t raw =
-                bits == 64 ? ((const uint64_t *)row)[lane] : ((const uint32_t *)row)[lane];
-            struct tensor_place at = place_of(h, which, type, lane, i);
-            to->v[at.row][at.col] = value_of(type, raw >> (i % each * bits));
+        gather_type(file, f, PTX_F32, out);
+        return;
+    default: /* f64 */
+        for (unsigned i = 0; i < f->nr_regs; i++) {
+            for (unsigned l = 0; l < WARP_LANES; l++)
+                out[f->at[i * WARP_LANES + l]] = ((const double *)(file + f->row[i]))[l];
         }
     }
 }
 
-static void scatter(uint8_t *file, const uint32_t *h, const struct matrix *from, uint32_t mask)
+static void scatter(uint8_t *file, const struct fragment *f, const double *in)
 {
-    enum ptx_type type = (enum ptx_type)h[TENSOR_TD];
-    const uint32_t *regs = h + TENSOR_ROWS;
-    bool saturate = h[TENSOR_FLAGS] & TENSOR_SATURATE;
-    unsigned bits = bits_of(type), each = bits < 32 ? 32 / bits : 1;
-    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-        if (!(mask >> lane & 1))
-            continue;
-        for (unsigned r = 0; r < h[TENSOR_ND]; r++) {
-            uint64_t out = 0;
-            for (unsigned j = 0; j < each; j++) {
-                struct tensor_place at = place_of(h, 'd', type, lane, r * each + j);
-                out |= bits_from(type, from->v[at.row][at.col], saturate) << (j * bits);
-            }
-            if (regs[r] == NO_ROW)
-                continue;
-            if (bits == 64)
-                ((uint64_t *)(file + regs[r]))[lane] = out;
+    for (unsigned r = 0; r < f->nr_regs; r++) {
+        const uint16_t *at = f->at + (size_t)r * f->per_reg * WARP_LANES;
+        uint32_t *row = (uint32_t *)(file + f->row[r]);
+        for (unsigned l = 0; l < WARP_LANES; l++) {
+            double v = in[at[l]];
+            if (f->type == PTX_F64)
+                ((uint64_t *)row)[l] = v != v ? UINT64_C(0x7ff8000000000000) : lanes_bits64(v);
+            else if (f->type == PTX_F32)
+                row[l] = lanes_nan32((float)v);
             else
-                ((uint32_t *)(file + regs[r]))[lane] = (uint32_t)out;
+                row[l] = half_from_f32(odd_f32(v)) | half_from_f32(odd_f32(in[at[WARP_LANES + l]]))
+                                                         << 16;
         }
     }
 }
 
-static void multiply(uint8_t *file, const struct inst *in, uint32_t mask)
+static void mma_float(uint8_t *file, const struct inst *in, uint32_t mask)
 {
-    const uint32_t *h = in->rows, *a_regs = h + TENSOR_ROWS + h[TENSOR_ND];
-    const uint32_t *b_regs = a_regs + h[TENSOR_NA], *c_regs = b_regs + h[TENSOR_NB];
-    struct matrix a, b, c;
-    gather(file, h, 'a', (enum ptx_type)h[TENSOR_TA], a_regs, &a);
-    gather(file, h, 'b', (enum ptx_type)h[TENSOR_TB], b_regs, &b);
-    gather(file, h, 'c', (enum ptx_type)h[TENSOR_TC], c_regs, &c);
-    for (unsigned m = 0; m < h[TENSOR_M]; m++) {
-        for (unsigned k = 0; k < h[TENSOR_K]; k++) {
-            double x = a.v[m][k];
-            IVDEP for (unsigned n = 0; n < 8; n++) c.v[m][n] += x * b.v[k][n];
-            for (unsigned n = 8; n < h[TENSOR_N]; n++)
-                c.v[m][n] += x * b.v[k][n];
+    const struct tensor *t = in->tensor;
+    const unsigned m = t->m, n = t->n, k = t->k;
+    double a[32 * 16], b[32 * 32], d[32 * 16]; /* m k, k n, m n are at most 512 */
+    (void)mask;
+    gather(file, &t->a, a);
+    gather(file, &t->b, b);
+    gather(file, &t->c, d);
+    for (unsigned i = 0; i < m; i++) {
+        for (unsigned p = 0; p < k; p++) {
+            const double x = a[i * k + p], *y = b + (size_t)p * n;
+            double *z = d + (size_t)i * n;
+            for (unsigned j = 0; j < n; j++)
+                z[j] += x * y[j];
         }
     }
-    scatter(file, h, &c, mask);
+    scatter(file, &t->d, d);
 }
 
-/* movmatrix.trans: an 8x8 matrix of 16-bit elements, lane = 4 * row + column / 2. */
+static void mma_f64(uint8_t *file, const struct inst *in, uint32_t mask)
+{
+    const struct tensor *t = in->tensor;
+    const unsigned m = t->m, n = t->n, k = t->k;
+    double a[16 * 16], b[16 * 8], d[16 * 8];
+    (void)mask;
+    gather(file, &t->a, a);
+    gather(file, &t->b, b);
+    gather(file, &t->c, d);
+    for (unsigned i = 0; i < m; i++) {
+        for (unsigned p = 0; p < k; p++) {
+            for (unsigned j = 0; j < n; j++)
+                d[i * n + j] = fma(a[i * k + p], b[p * n + j], d[i * n + j]);
+        }
+    }
+    scatter(file, &t->d, d);
+}
+
+static void gather_int(const uint8_t *file, const struct fragment *f, int32_t *out)
+{
+    const bool is_signed = ptx_type_is_signed(f->type);
+    const unsigned spare = 32u - f->bits;
+    for (unsigned i = 0; i < (unsigned)f->nr_regs * f->per_reg; i++) {
+        const uint32_t *row = (const uint32_t *)(file + f->row[i / f->per_reg]);
+        const uint16_t *at = f->at + (size_t)i * WARP_LANES;
+        const unsigned shift = i % f->per_reg * f->bits;
+        for (unsigned l = 0; l < WARP_LANES; l++) {
+            uint32_t v = row[l] >> shift << spare;
+            out[at[l]] = is_signed ? (int32_t)v >> spare : (int32_t)(v >> spare);
+        }
+    }
+}
+
+static int32_t narrowed(int64_t v, bool satfinite)
+{
+    if (satfinite)
+        v = v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : v;
+    return (int32_t)(uint32_t)(uint64_t)v;
+}
+
+static void mma_int(uint8_t *file, const struct inst *in, uint32_t mask)
+{
+    const struct tensor *t = in->tensor;
+    const unsigned m = t->m, n = t->n, k = t->k;
+    int32_t a[TENSOR_MAX_ELEMENTS], b[TENSOR_MAX_ELEMENTS], c[32 * 16], d[32 * 16];
+    (void)mask;
+    gather_int(file, &t->a, a);
+    gather_int(file, &t->b, b);
+    gather_int(file, &t->c, c);
+    for (unsigned i = 0; i < m; i++) {
+        int32_t sum[32] = {0}; /* 256 products of 8 bits fit */
+        for (unsigned p = 0; p < k; p++) {
+            const int32_t x = a[i * k + p], *y = b + (size_t)p * n;
+            for (unsigned j = 0; j < n; j++)
+                sum[j] += t->xor_bits ? x ^ y[j] : x * y[j];
+        }
+        for (unsigned j = 0; j < n; j++)
+            d[i * n + j] = narrowed((int64_t)c[i * n + j] + sum[j], t->satfinite);
+    }
+    for (unsigned r = 0; r < t->d.nr_regs; r++) {
+        for (unsigned l = 0; l < WARP_LANES; l++)
+            ((int32_t *)(file + t->d.row[r]))[l] = d[t->d.at[r * WARP_LANES + l]];
+    }
+}
+
+/* Lane 4 i + j holds columns 2 j and 2 j + 1 of row i. */
 static void movmatrix(uint8_t *file, const struct inst *in, uint32_t mask)
 {
-    const uint32_t *regs = in->rows + TENSOR_ROWS;
-    uint32_t from[WARP_LANES], *d = (uint32_t *)(file + regs[0]);
-    uint16_t v[8][8];
-    memcpy(from, file + regs[1], sizeof(from));
+    const uint32_t *from = (const uint32_t *)(file + in->tensor->a.row[0]);
+    uint32_t v[WARP_LANES];
+    (void)mask;
     for (unsigned l = 0; l < WARP_LANES; l++) {
-        v[l / 4][l % 4 * 2] = (uint16_t)from[l];
-        v[l / 4][l % 4 * 2 + 1] = (uint16_t)(from[l] >> 16);
+        unsigned row = l / 4, col = l % 4 * 2, half = row % 2 * 16;
+        v[l] = (from[col * 4 + row / 2] >> half & 0xffffu) |
+               (from[(col + 1) * 4 + row / 2] >> half & 0xffffu) << 16;
     }
-    for (unsigned l = 0; l < WARP_LANES; l++) {
-        uint32_t r = v[l % 4 * 2][l / 4] | (uint32_t)v[l % 4 * 2 + 1][l / 4] << 16;
-        d[l] = (mask >> l & 1) ? r : d[l];
-    }
+    memcpy(file + in->tensor->d.row[0], v, sizeof(v));
 }
 
 sem_fn *LANES(sem_tensor)(const struct ptx_inst *p, struct inst *in);
@@ -184,5 +196,9 @@ sem_fn *LANES(sem_tensor)(const struct ptx_inst *p, struct inst *in)
 {
     if (p->op == PTX_OP_MOVMATRIX)
         return movmatrix;
-    return p->op == PTX_OP_MMA || p->op == PTX_OP_WMMA ? multiply : NULL;
+    if ((p->op != PTX_OP_MMA && p->op != PTX_OP_WMMA) || !in->tensor)
+        return NULL;
+    if (in->tensor->d.type == PTX_S32)
+        return mma_int;
+    return in->tensor->d.type == PTX_F64 ? mma_f64 : mma_float;
 }

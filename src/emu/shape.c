@@ -74,10 +74,10 @@ static void global_shape(struct pattern *p, const uint64_t *address)
     p->ideal = (uint16_t)((steps.distinct * p->bytes + 31) / 32);
 }
 
-static void shared_shape(struct pattern *p, const uint64_t *address)
+static void add_wavefronts(struct pattern *p, uint32_t mask, const uint64_t *address)
 {
     uint64_t a[WARP_LANES], last = ~(uint64_t)0;
-    unsigned nr = sorted_lanes(p->mask, address, a), distinct = 0, most = 0;
+    unsigned nr = sorted_lanes(mask, address, a), distinct = 0, most = 0;
     uint8_t bank[32] = {0};
     for (unsigned i = 0; i < nr; i++) {
         for (uint64_t word = a[i] / 4; word <= (a[i] + p->bytes - 1) / 4; word++) {
@@ -89,8 +89,20 @@ static void shared_shape(struct pattern *p, const uint64_t *address)
             most = depth > most ? depth : most;
         }
     }
-    p->wavefronts = (uint16_t)most;
-    p->ideal = (uint16_t)((distinct + 31) / 32);
+    p->wavefronts = (uint16_t)(p->wavefronts + most);
+    p->ideal = (uint16_t)(p->ideal + (distinct + 31) / 32);
+}
+
+static void shared_shape(struct pattern *p, const uint64_t *address)
+{
+    p->wavefronts = p->ideal = 0;
+    if (!p->matrices) {
+        add_wavefronts(p, p->mask, address);
+        return;
+    }
+    for (unsigned first = 0; first < WARP_LANES; first += 8)
+        if (p->mask >> first & 0xffu)
+            add_wavefronts(p, p->mask & 0xffu << first, address);
 }
 
 static struct access_shape shape_of(struct pattern *p, const uint64_t *address)

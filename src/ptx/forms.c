@@ -249,12 +249,12 @@ static const struct form forms[NR_PTX_OPS] = {
     [PTX_OP_ELECT] = {"u|p=u", NULL, 0, 0, ON(FLAG_sync), 0},
     [PTX_OP_MMA] = {"x=xxx*", NULL, 3, 4,
         ON(FIELD_TYPE) | ON(FLAG_sync) | ON(FLAG_aligned) | ON(FIELD_SHAPE) | ON(FIELD_LAYOUT) |
-            ON(FLAG_satfinite) | ON(FIELD_BOOL) | ON(FIELD_ATOM) | ON(FIELD_SUB),
+            ON(FLAG_satfinite) | ON(FIELD_BOOL) | ON(FIELD_ATOM) | ON(FIELD_SUB) | ON(FIELD_ROUND),
         ON(FIELD_SHAPE)},
     [PTX_OP_WMMA] = {"*", NULL, 1, 4,
         ON(FIELD_TYPE) | ON(FLAG_sync) | ON(FLAG_aligned) | ON(FIELD_SHAPE) | ON(FIELD_LAYOUT) |
             ON(FLAG_satfinite) | ON(FIELD_BOOL) | ON(FIELD_ATOM) | ON(FIELD_SUB) | ON(FIELD_FRAG) |
-            ON(FIELD_SPACE),
+            ON(FIELD_SPACE) | ON(FIELD_ROUND),
         ON(FIELD_SUB) | ON(FIELD_SHAPE)},
     [PTX_OP_WGMMA] = {"*", NULL, 0, 4,
         ON(FIELD_TYPE) | ON(FLAG_sync) | ON(FLAG_aligned) | ON(FIELD_SHAPE) | ON(FLAG_satfinite) |
