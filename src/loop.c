@@ -53,12 +53,12 @@ static bool fill(struct session *s, struct err *err)
 {
     const uint64_t budget = s->options->budget_nodes;
     unsigned pending = session_nr_pending(s);
-    struct search_pick pick;
+    bool asked = true;
 
-    for (; pending < s->nr_slots; pending++) {
-        if ((budget && s->nr_evaluated + pending >= budget) || !search_ask(s->search, &pick))
+    for (; asked && pending < s->nr_slots; pending++) {
+        if (budget && s->nr_evaluated + pending >= budget)
             break;
-        if (!session_begin(s, &pick, err))
+        if (!session_ask(s, &asked, err))
             return false;
     }
     return true;
@@ -89,5 +89,5 @@ bool loop_run(struct session *s, struct loop_watcher *watcher, const char **why,
             return false;
         watcher->done(watcher, s, &trial->c);
     }
-    return store_end_run(s->store, *why, err);
+    return session_save_pending(s, err) && store_end_run(s->store, *why, err);
 }

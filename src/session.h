@@ -68,6 +68,8 @@ void session_close(struct session *s); /* fine on a session that failed to open 
 void session_candidate(struct session *s, struct arena *arena, struct candidate *c, int64_t node,
     int64_t parent, struct option option);
 
+/* Ask the search for one more pick, and begin it. */
+bool session_ask(struct session *s, bool *asked, struct err *err);
 /* Begin a pick: its parent is loaded and its proposer asked. */
 bool session_begin(struct session *s, const struct search_pick *pick, struct err *err);
 unsigned session_nr_pending(const struct session *s);
@@ -79,6 +81,8 @@ bool session_repair(struct session *s, struct trial *trial, bool *again, struct 
 bool session_priors(struct session *s, struct candidate *c);
 /* Store the trial, tell search, memory and tallies of it, and free it. */
 bool session_finish(struct session *s, struct trial *trial, struct err *err);
+/* Put on record what was asked for trials that the end of the run cuts off. */
+bool session_save_pending(struct session *s, struct err *err);
 /* Write what a model would be sent for the original's most promising move. */
 bool session_show_prompt(struct session *s, struct str *out, struct err *err);
 

@@ -77,6 +77,19 @@ static bool surround(struct session *s, const struct candidate *parent, struct a
     return true;
 }
 
+bool session_ask(struct session *s, bool *asked, struct err *err)
+{
+    struct search_pick pick;
+
+    *asked = search_ask(s->search, &pick);
+    if (!*asked)
+        return true;
+    /* Where each is asked after the one before was told, the order needs no record. */
+    return ((int64_t)s->nr_nodes == pick.node - 1 ||
+               store_add_pick(s->store, pick.node, (int64_t)s->nr_nodes, err)) &&
+           session_begin(s, &pick, err);
+}
+
 bool session_begin(struct session *s, const struct search_pick *pick, struct err *err)
 {
     struct trial *t = free_trial(s);
@@ -91,8 +104,7 @@ bool session_begin(struct session *s, const struct search_pick *pick, struct err
     context = (struct propose_context){.parent = &t->parent};
     if (t->c.option.proposer == PROPOSER_MODEL && !surround(s, &t->parent, t->arena, &context, err))
         return false;
-    if ((int64_t)s->nr_nodes != pick->node - 1 &&
-        !store_add_pick(s->store, pick->node, (int64_t)s->nr_nodes, err))
+    if (t->c.option.proposer == PROPOSER_MODEL && !store_load_calls(s->store, &t->c, err))
         return false;
     if (!propose_start(s->propose, &context, &t->c, &ready, err))
         return false;
@@ -142,6 +154,14 @@ bool session_take(struct session *s, struct trial **trial, struct err *err)
     }
     *trial = first_ready(s);
     s->nr_taken += *trial != NULL;
+    return true;
+}
+
+bool session_save_pending(struct session *s, struct err *err)
+{
+    for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
+        if (s->trials[i].state != TRIAL_FREE && !store_save_calls(s->store, &s->trials[i].c, err))
+            return false;
     return true;
 }
 

@@ -301,12 +301,22 @@ static bool ask(struct model *m, struct job *job, struct err *err)
     *call = (struct model_call){.purpose = request.purpose,
         .model = m->endpoints[job->endpoint].spec,
         .prompt = arena_strndup(job->c->arena, str_text(&prompt), prompt.len),
+        .error = "given up: the run ended first",
+        .tokens_in = prompt_tokens(str_text(&prompt)), /* until the endpoint says */
+        .tokens_estimated = true,
         .cost = (double)NAN};
     str_finish(&prompt);
     return llm_start(m->endpoints[job->endpoint].llm, &request, &job->id, err);
 }
 
 /* --- answers --- */
+
+static void tally(struct model *m, const struct model_call *call)
+{
+    m->spent.nr_calls++;
+    m->spent.tokens += call->tokens_in + call->tokens_out;
+    m->spent.cost += isnan(call->cost) ? 0 : call->cost;
+}
 
 static void account(struct model *m, const struct endpoint *e, const struct llm_reply *reply,
     struct candidate *c, struct model_call *call)
@@ -322,9 +332,7 @@ static void account(struct model *m, const struct endpoint *e, const struct llm_
     call->latency_ms = reply->latency_ms;
     if (price_find(m->prices, reply->model, e->spec, &price))
         call->cost = price_of(&price, call->tokens_in, call->tokens_cached, call->tokens_out);
-    m->spent.nr_calls++;
-    m->spent.tokens += call->tokens_in + call->tokens_out;
-    m->spent.cost += isnan(call->cost) ? 0 : call->cost;
+    tally(m, call);
 }
 
 /* The answer becomes the candidate's source, or its verdict. */
@@ -413,6 +421,8 @@ bool model_start(
     *job = (struct job){.c = c,
         .endpoint = (unsigned)endpoint,
         .stage = m->options->no_plan ? STAGE_WRITE : STAGE_PLAN};
+    for (unsigned i = 0; i < c->nr_calls; i++) /* of a run that ended before the node did */
+        tally(m, &c->calls[i]);
     fill_values(m, context, c, job);
     c->source = job->base;
     c->source_bytes = context->parent->source_bytes;
@@ -545,11 +555,8 @@ void model_told(struct model *m, const struct candidate *c, double gain)
                 counted = true;
             }
         }
-        if (!job) { /* of a run that is resumed: not seen by account */
-            m->spent.nr_calls++;
-            m->spent.tokens += c->calls[i].tokens_in + c->calls[i].tokens_out;
-            m->spent.cost += isnan(c->calls[i].cost) ? 0 : c->calls[i].cost;
-        }
+        if (!job) /* of a run that is resumed: not seen by account */
+            tally(m, &c->calls[i]);
     }
     if (job)
         *job = (struct job){0};

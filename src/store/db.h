@@ -106,9 +106,8 @@ struct hash get_hash(struct query *q);
 bool db_has_run(const struct store *store, struct err *err);
 struct hash db_source_hash(const char *source, size_t bytes);
 
-/* store_calls.c: a node's questions to models, by its row id. */
+/* A node's questions to models; id is that of its row, 0: it has none yet. */
 bool calls_save(struct store *store, int64_t id, const struct candidate *c, struct err *err);
-bool calls_load(struct store *store, int64_t id, struct candidate *c, struct err *err);
 
 /* Names as stored back to enums; the error tells what to do. */
 bool db_parse_action(struct store *store, const char *name, enum action *action, struct err *err);

@@ -102,6 +102,9 @@ const char schema_v1[] =
 /* Version 2: what models were asked and said, in full; the order in which picks were asked, when
  * several are under way at once; lessons by circumstances. */
 const char schema_v2[] =
+    /* number is the node's; node itself is NULL until that one is stored, and stays so where the
+     * run ended before. */
+    "ALTER TABLE model_call ADD COLUMN number INTEGER NOT NULL DEFAULT -1;"
     "ALTER TABLE model_call ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE model_call ADD COLUMN purpose TEXT NOT NULL DEFAULT 'write';"
     "ALTER TABLE model_call ADD COLUMN error TEXT;"
@@ -109,7 +112,8 @@ const char schema_v2[] =
     "ALTER TABLE model_call ADD COLUMN tokens_estimated INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE model_call ADD COLUMN verdict TEXT NOT NULL DEFAULT 'ok';"
     "ALTER TABLE model_call ADD COLUMN verdict_text TEXT;"
-    "CREATE INDEX model_call_node ON model_call (node);"
+    "UPDATE model_call SET seq = id;"
+    "CREATE UNIQUE INDEX model_call_number ON model_call (run, number, seq);"
 
     /* nr_told: how many nodes had been told to the search when this one was asked. */
     "CREATE TABLE pick ("
@@ -193,17 +197,17 @@ const char *const sql_text[NR_SQL] = {
                            " WHERE run = ? AND number = ?",
     [SQL_TREE] = "SELECT number, parent, action, proposer, variant, verdict, speedup, source"
                  " FROM node WHERE run = ? ORDER BY number",
-    [SQL_ADD_CALL] =
-        "INSERT INTO model_call (run, node, seq, purpose, model, prompt, answer, error,"
-        " tokens_in, tokens_out, tokens_cached, tokens_estimated, cost, ms, verdict,"
-        " verdict_text, called) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [SQL_ADD_CALL] = "INSERT OR REPLACE INTO model_call (run, number, node, seq, purpose, model, "
+                     "prompt, answer, error,"
+                     " tokens_in, tokens_out, tokens_cached, tokens_estimated, cost, ms, verdict,"
+                     " verdict_text, called) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [SQL_GET_CALLS] = "SELECT purpose, model, prompt, answer, error, tokens_in, tokens_out,"
                       " tokens_cached, tokens_estimated, cost, ms, verdict, verdict_text"
-                      " FROM model_call WHERE node = ? ORDER BY seq",
-    [SQL_LIST_CALLS] = "SELECT node.number, node.action, purpose, model, prompt, answer, error,"
+                      " FROM model_call WHERE run = ? AND number = ? ORDER BY seq",
+    [SQL_LIST_CALLS] = "SELECT model_call.number, action, purpose, model, prompt, answer, error,"
                        " tokens_in, tokens_out, tokens_cached, tokens_estimated, cost, ms,"
                        " model_call.verdict, model_call.verdict_text FROM model_call"
-                       " JOIN node ON node.id = model_call.node WHERE model_call.run = ?"
+                       " LEFT JOIN node ON node.id = model_call.node WHERE model_call.run = ?"
                        " ORDER BY model_call.id",
     [SQL_ADD_PICK] = "INSERT OR IGNORE INTO pick (run, number, nr_told) VALUES (?,?,?)",
     [SQL_GET_PICKS] = "SELECT number, nr_told FROM pick WHERE run = ? ORDER BY number",

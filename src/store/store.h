@@ -77,9 +77,13 @@ bool store_load_order(
 
 /* --- what models were asked (store_kernel saves a node's calls) --- */
 
+/* Those of a node that is not stored yet, and may never be: they were paid for all the same. */
+bool store_save_calls(struct store *store, const struct candidate *c, struct err *err);
+bool store_load_calls(struct store *store, struct candidate *c, struct err *err); /* by c->node */
+
 struct store_call {
     int64_t node;
-    const char *action;
+    const char *action; /* NULL: the node was not finished */
     struct model_call call;
 };
 /* All of the run, in order; arena memory. */

@@ -17,7 +17,12 @@ bool calls_save(struct store *store, int64_t id, const struct candidate *c, stru
         struct query q = query_start(store, SQL_ADD_CALL);
 
         put_int(&q, store->run);
-        put_int(&q, id);
+        put_int(&q, c->node);
+        if (id != 0) {
+            put_int(&q, id);
+        } else {
+            put_null(&q);
+        }
         put_int(&q, i);
         put_text(&q, call->purpose);
         put_text(&q, call->model);
@@ -73,14 +78,20 @@ static void *keep(struct arena *arena, void *rows, size_t nr, size_t bytes_each)
     return kept;
 }
 
-bool calls_load(struct store *store, int64_t id, struct candidate *c, struct err *err)
+bool store_save_calls(struct store *store, const struct candidate *c, struct err *err)
+{
+    return calls_save(store, 0, c, err);
+}
+
+bool store_load_calls(struct store *store, struct candidate *c, struct err *err)
 {
     struct query q = query_start(store, SQL_GET_CALLS);
     struct model_call *calls = NULL;
     size_t cap = 0, nr = 0;
     bool row, ok;
 
-    put_int(&q, id);
+    put_int(&q, store->run);
+    put_int(&q, c->node);
     while ((ok = query_next(&q, &row, "reading calls", err)) && row) {
         calls = grow(calls, &cap, nr + 1, sizeof(*calls));
         if (!read_call(&q, c->arena, &calls[nr++], err)) {

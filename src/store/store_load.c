@@ -466,7 +466,7 @@ bool store_load_node(
     parse_plan(c);
     return (load_compilation(store, id, c, err) && load_check(store, id, c, err) &&
                load_profile(store, id, c, err) && load_explanation(store, id, c, err) &&
-               load_options(store, id, c, err) && calls_load(store, id, c, err)) ||
+               load_options(store, id, c, err) && store_load_calls(store, c, err)) ||
            err_wrap(err, "node %lld", (long long)node);
 }
 
