@@ -65,9 +65,10 @@ static void print_table(const struct store_call *rows, unsigned nr)
         if (!isnan(c->cost))
             snprintf(dollars, sizeof(dollars), "%.4f", c->cost);
         printf("%5lld  %-7s %-15s %-16s %8llu %8llu %7llu %8.1f %9s  %s\n", (long long)rows[i].node,
-            c->purpose, rows[i].action, c->error ? "no answer" : verdict_name(c->verdict),
-            (unsigned long long)c->tokens_in, (unsigned long long)c->tokens_cached,
-            (unsigned long long)c->tokens_out, c->latency_ms * 1e-3, dollars, c->model);
+            c->purpose, rows[i].action ? rows[i].action : "(unfinished)",
+            c->error ? "no answer" : verdict_name(c->verdict), (unsigned long long)c->tokens_in,
+            (unsigned long long)c->tokens_cached, (unsigned long long)c->tokens_out,
+            c->latency_ms * 1e-3, dollars, c->model);
         in += c->tokens_in;
         cached += c->tokens_cached;
         tokens_out += c->tokens_out;

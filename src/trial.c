@@ -106,6 +106,7 @@ bool session_begin(struct session *s, const struct search_pick *pick, struct err
         return false;
     if (t->c.option.proposer == PROPOSER_MODEL && !store_load_calls(s->store, &t->c, err))
         return false;
+    s->nr_evaluated += candidate_nr_repairs(&t->c); /* before a resumed run ended */
     if (!propose_start(s->propose, &context, &t->c, &ready, err))
         return false;
     t->state = TRIAL_ASKED;

@@ -679,6 +679,72 @@ static void test_newer_schema(void **state)
     expect_refusal(f, "newer keet-opt (schema 7, this one knows 2)");
 }
 
+/* A file of the first version opens, keeps its rows, and takes what the second one brought. */
+static void test_old_schema(void **state)
+{
+    struct fixture *f = *state;
+    sqlite3 *db;
+
+    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, schema_v1, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(db,
+            "PRAGMA application_id = 1801807220; PRAGMA user_version = 1;"
+            "INSERT INTO run (kernel_path, original, device, policy, version, seed, budget,"
+            " started) VALUES ('k.cu', 'text', 'emu:h100', 'mcts', '0.1.0', 1, '50', 'now');"
+            "INSERT INTO model_call (run, model, prompt, called) VALUES (1, 'm', 'p', 'now'),"
+            " (1, 'm', 'q', 'now');"
+            "INSERT INTO lesson (run, text, learned) VALUES (1, 'old', 'now')",
+            NULL, NULL, NULL),
+        SQLITE_OK);
+    sqlite3_close(db);
+    open_store(f);
+    assert_int_equal(ask_number(f->store, "PRAGMA user_version"), 2);
+    assert_int_equal(ask_number(f->store, "SELECT count(*) FROM model_call WHERE number = -1"), 2);
+    assert_int_equal(ask_number(f->store, "SELECT count(*) FROM lesson WHERE text = 'old'"), 1);
+    assert_int_equal(ask_number(f->store, "SELECT count(*) FROM pick"), 0);
+    assert_int_equal(ask_number(f->store, "SELECT seed FROM run"), 1);
+}
+
+/* Calls come back as they went in, before their node is stored and after. */
+static void test_calls(void **state)
+{
+    struct fixture *f = *state;
+    struct candidate a = full_candidate(f->arena, 0, 1), b = full_candidate(f->arena, 1, 2), got;
+    struct model_call calls[2] = {
+        {"write", "script:x", "the prompt", "the reply", NULL, 1000, 200, 800, false, 1234.5, 0.25,
+            VERDICT_NO_COMPILE, "k.cu:3: no"},
+        {"repair", "script:x", "again", NULL, "gone", 7, 0, 0, true, 3, (double)NAN,
+            VERDICT_NO_KERNEL, NULL},
+    };
+    struct store_call *list;
+    unsigned nr;
+    bool found;
+
+    begin(f);
+    put(f, &a);
+    b.calls = calls;
+    b.nr_calls = 2;
+    assert_true(store_save_calls(f->store, &b, &f->err));
+    assert_true(store_list_calls(f->store, f->arena, &list, &nr, &f->err));
+    assert_int_equal(nr, 2);
+    assert_null(list[0].action);
+    put(f, &b);
+    got = (struct candidate){.arena = f->arena};
+    assert_true(store_load_node(f->store, 1, &got, &found, &f->err));
+    assert_int_equal(got.nr_calls, 2);
+    assert_string_equal(got.calls[0].reply, "the reply");
+    assert_int_equal(got.calls[0].tokens_cached, 800);
+    assert_int_equal(got.calls[0].verdict, VERDICT_NO_COMPILE);
+    assert_float_equal(got.calls[0].cost, 0.25, 0);
+    assert_null(got.calls[1].reply);
+    assert_true(isnan(got.calls[1].cost));
+    assert_int_equal(candidate_nr_repairs(&got), 1);
+    assert_true(store_list_calls(f->store, f->arena, &list, &nr, &f->err));
+    assert_int_equal(nr, 2);
+    assert_non_null(list[0].action);
+}
+
 static void test_database_of_another_program(void **state)
 {
     struct fixture *f = *state;
@@ -880,6 +946,8 @@ int main(void)
         TEST(test_tree_hash),
         TEST(test_not_a_database),
         TEST(test_newer_schema),
+        TEST(test_old_schema),
+        TEST(test_calls),
         TEST(test_database_of_another_program),
         TEST(test_folder_that_is_not_there),
         TEST(test_corrupted_file),

@@ -1,0 +1,374 @@
+/* Whole runs with a scripted model: the processes are the real program, the evidence is the
+ * database. Replies are written by hand (matmul/) or made here from one kernel. */
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/file.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define MATMUL KEET_SOURCE_DIR "/kernels/matmul.cu"
+
+static char folder[64];
+
+static int run(char *text, size_t bytes, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static int run(char *text, size_t bytes, const char *format, ...)
+{
+    char arguments[1024], command[2048];
+    size_t used = 0, got;
+    va_list ap;
+    FILE *pipe;
+    int status;
+
+    va_start(ap, format);
+    vsnprintf(arguments, sizeof(arguments), format, ap);
+    va_end(ap);
+    snprintf(
+        command, sizeof(command), "cd %s && %s %s 2>&1 </dev/null", folder, KEET_BINARY, arguments);
+    pipe = popen(command, "r");
+    assert_non_null(pipe);
+    while ((got = fread(text + used, 1, bytes - 1 - used, pipe)) > 0)
+        used += got;
+    text[used] = '\0';
+    status = pclose(pipe);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void must_run(const char *arguments)
+{
+    char text[4096];
+
+    if (run(text, sizeof(text), "%s", arguments) != 0)
+        fail_msg("keet-opt %s: %s", arguments, text);
+}
+
+static void shell(const char *command)
+{
+    char text[1024];
+
+    snprintf(text, sizeof(text), "cd %s && %s", folder, command);
+    assert_int_equal(system(text), 0);
+}
+
+/* The first column of the first row, as text; "" for NULL or no row. */
+static const char *ask(const char *db, const char *sql)
+{
+    static char answers[4][65536];
+    static unsigned at;
+    char path[256], *answer = answers[at++ % 4];
+    sqlite3 *handle;
+    sqlite3_stmt *stmt;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, db);
+    assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(handle, sql, -1, &stmt, NULL), SQLITE_OK);
+    *answer = '\0';
+    if (sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_text(stmt, 0))
+        snprintf(answer, sizeof(answers[0]), "%s", (const char *)sqlite3_column_text(stmt, 0));
+    sqlite3_finalize(stmt);
+    sqlite3_close(handle);
+    return answer;
+}
+
+static long number(const char *db, const char *sql)
+{
+    return atol(ask(db, sql));
+}
+
+static void expect_in(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("should hold '%s':\n%.3000s", part, text);
+}
+
+static void put(const char *name, const char *text)
+{
+    char path[256];
+    struct err err;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    assert_true(file_write(path, text, strlen(text), &err));
+}
+
+/* A folder of replies: the naive product unrolled by 2, 3, ..., so that no two are equal. Every
+ * third write does not compile, and its repair does. */
+static void write_script(const char *name, unsigned nr, unsigned delay_ms, bool failures)
+{
+    static const char loop[] = "        for (int k = 0; k < K; k++)";
+    char *source, path[128], text[8192];
+    const char *at;
+    struct err err;
+    size_t len;
+
+    assert_true(file_read(MATMUL, 1 << 16, &source, &len, &err));
+    at = strstr(source, loop);
+    assert_non_null(at);
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    assert_true(file_mkdirs(path, &err));
+    for (unsigned i = 1; i <= 2 * nr; i++) {
+        const bool bad = failures && i <= nr && i % 3 == 0;
+
+        snprintf(text, sizeof(text), "Unrolled by %u.\n\n```cuda\n%.*s#pragma unroll %u\n%s%s```\n",
+            i + 1, (int)(at - source), source, i + 1, bad ? "oops;\n" : "", at);
+        snprintf(path, sizeof(path), "%s/%s-%u.md", name, i <= nr ? "write" : "repair",
+            i <= nr ? i : i - nr);
+        put(path, text);
+        snprintf(path, sizeof(path), "%s/plan-%u.md", name, i);
+        snprintf(text, sizeof(text), "plan number %u\n", i);
+        put(path, text);
+    }
+    snprintf(path, sizeof(path), "%s/delay", name);
+    snprintf(text, sizeof(text), "%u\n", delay_ms);
+    put(path, text);
+    free(source);
+}
+
+static const char *tree_of(const char *arguments)
+{
+    static char trees[4][40];
+    static unsigned at;
+    char text[65536], *tree = trees[at++ % 4];
+    const char *found;
+
+    if (run(text, sizeof(text), "%s --json", arguments) != 0)
+        fail_msg("keet-opt %s: %s", arguments, text);
+    found = strstr(text, "\"tree\": \"");
+    assert_non_null(found);
+    snprintf(tree, 33, "%s", found + strlen("\"tree\": \""));
+    return tree;
+}
+
+/* --- acceptance: naive, tiled, register-tiled, vectorised, with failures and repairs between ---
+ */
+
+static void hand_written_variants_reach_the_last(void **state)
+{
+    char text[8192];
+
+    must_run(MATMUL " --model script:" KEET_SOURCE_DIR "/tests/model/matmul --model-only"
+                    " --in-flight 1 --budget 6 --db m.db -o m.cu -q");
+    assert_int_equal(number("m.db", "SELECT count(*) FROM node"), 4);
+    assert_int_equal(number("m.db", "SELECT count(*) FROM node WHERE verdict = 'ok'"), 4);
+    /* Each is faster than the one before, and the last one is what was written. */
+    assert_int_equal(number("m.db", "SELECT count(*) FROM node a JOIN node b ON b.number ="
+                                    " a.number + 1 WHERE b.speedup > a.speedup"),
+        3);
+    expect_in(ask("m.db", "SELECT text FROM source JOIN node ON source = hash WHERE number = 3"),
+        "*(float4 *)&b[i / 32][i % 32 * 4] = v;");
+    /* What each answer led to. */
+    assert_string_equal(ask("m.db", "SELECT group_concat(number || purpose || ' ' || verdict, ', ')"
+                                    " FROM (SELECT * FROM model_call ORDER BY id)"),
+        "1plan ok, 1write ok, 2plan ok, 2write no_compile, 2repair ok, 3plan ok, 3write fault,"
+        " 3repair wrong, 3repair ok");
+    /* Plan, prompt, reply, verdict and findings of every node. */
+    assert_int_equal(number("m.db", "SELECT count(DISTINCT number) FROM model_call WHERE"
+                                    " purpose = 'plan' AND length(answer) > 20"),
+        3);
+    assert_int_equal(number("m.db", "SELECT count(*) FROM model_call WHERE length(prompt) > 2000 "
+                                    "AND length(answer) > 20 AND node IS NOT NULL"),
+        9);
+    assert_int_equal(number("m.db", "SELECT count(DISTINCT node) FROM finding"), 4);
+    /* The plan reaches the writer; the compiler's words and the wrong element reach the repair. */
+    expect_in(ask("m.db", "SELECT prompt FROM model_call WHERE number = 2 AND purpose = 'write'"),
+        "A patch of 4x4 outputs needs half a load each.");
+    expect_in(ask("m.db", "SELECT prompt FROM model_call WHERE number = 2 AND purpose = 'repair'"),
+        "identifier \"y\" is undefined");
+    expect_in(ask("m.db", "SELECT prompt FROM model_call WHERE number = 3 AND purpose = 'repair'"
+                          " ORDER BY seq DESC LIMIT 1"),
+        "Verdict: wrong.");
+    assert_int_equal(run(text, sizeof(text), "calls m.db"), 0);
+    expect_in(text, "9 calls");
+    assert_int_equal(run(text, sizeof(text), "calls m.db --json"), 0);
+    expect_in(text, "\"verdict\": \"ok\"");
+}
+
+/* --- several at once --- */
+
+static void a_recorded_run_replays_to_the_same_tree(void **state)
+{
+    char text[8192];
+    const char *recorded, *replayed;
+
+    write_script("replies", 40, 150, true);
+    recorded =
+        tree_of(MATMUL " --model script:replies --budget 14 --db a.db -o a.cu --record r.jsonl -q");
+    shell("rm -r replies");
+    replayed = tree_of(MATMUL " --model replay:r.jsonl --budget 14 --db b.db -o b.cu -q");
+    assert_string_equal(recorded, replayed);
+    assert_true(number("a.db", "SELECT count(*) FROM pick") > 0);
+    /* Another prompt is noticed, and named. */
+    assert_int_equal(run(text, sizeof(text),
+                         MATMUL " --model replay:r.jsonl --budget 14 --db c.db -o c.cu -q"
+                                " --no-memory --seed 2"),
+        1);
+    expect_in(text, "replay:r.jsonl");
+}
+
+/* Killed twice while several nodes are under way, resumed twice: every node that was asked is told
+ * once, and the budget is kept. */
+static void a_killed_run_resumes(void **state)
+{
+    write_script("replies", 60, 100, true);
+    for (int i = 0; i < 2; i++) {
+        char command[512];
+
+        snprintf(command, sizeof(command),
+            "timeout -s KILL %d %s %s --model script:replies --budget 16 --db k.db -o k.cu -q %s"
+            " >/dev/null 2>&1; test $? = 137 -o $? = 0",
+            2 + i, KEET_BINARY, MATMUL, i ? "--resume" : "");
+        shell(command);
+    }
+    must_run(MATMUL " --model script:replies --budget 16 --db k.db -o k.cu -q --resume");
+    assert_int_equal(number("k.db", "SELECT count(*) FROM run"), 1);
+    assert_string_equal(ask("k.db", "SELECT why_stopped FROM run"), "budget");
+    assert_int_equal(number("k.db", "SELECT count(*) - count(DISTINCT number) FROM node"), 0);
+    assert_true(number("k.db", "SELECT count(*) FROM node") >= 8);
+    /* Once more, with the database as it is: the order of asking and telling still replays. */
+    must_run(MATMUL " --model script:replies --budget 18 --db k.db -o k.cu -q --resume");
+}
+
+static double seconds_of(const char *db, unsigned delay_ms, unsigned budget)
+{
+    char arguments[512];
+    const uint64_t start = clock_ns();
+
+    write_script("replies", 40, delay_ms, false);
+    snprintf(arguments, sizeof(arguments),
+        MATMUL " --model script:replies --model-only --no-plan --in-flight 4 --budget %u --cache ''"
+               " --threads 1 --db %s -o o.cu -q",
+        budget, db);
+    must_run(arguments);
+    return (double)(clock_ns() - start) * 1e-9;
+}
+
+/* Four requests in flight and a model that takes four evaluations' time: after the first answers
+ * the device is never idle. Ideal is one delay and the evaluations, within 15%. */
+static void requests_overlap_with_evaluation(void **state)
+{
+    enum { BUDGET = 12 };
+    double best = 1e9;
+
+    for (int attempt = 0; attempt < 3 && best > 1.15; attempt++) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "p%d.db", attempt);
+        const double alone = seconds_of(name, 0, BUDGET);
+        const double delay = 4 * alone / (BUDGET + 1);
+
+        snprintf(name, sizeof(name), "q%d.db", attempt);
+        const double both = seconds_of(name, (unsigned)(delay * 1000), BUDGET);
+        const double ratio = both / (alone + delay);
+
+        printf("alone %.2f s, delay %.2f s, overlapped %.2f s: %.2f of the ideal\n", alone, delay,
+            both, ratio);
+        best = ratio < best ? ratio : best;
+    }
+    assert_true(best <= 1.15);
+}
+
+/* --- limits, memory, secrets --- */
+
+static void limits_stop_the_run(void **state)
+{
+    char text[8192];
+
+    write_script("replies", 40, 0, false);
+    must_run(MATMUL " --model script:replies --model-only --budget 30 --max-tokens 20000 --db t.db"
+                    " -o t.cu -q");
+    assert_string_equal(ask("t.db", "SELECT why_stopped FROM run"), "tokens");
+    assert_true(number("t.db", "SELECT sum(tokens_in + tokens_out) FROM model_call") >= 20000);
+    assert_int_equal(run(text, sizeof(text), MATMUL " --model-only --db u.db"), 2);
+}
+
+static void showing_sends_nothing(void **state)
+{
+    char text[65536];
+
+    assert_int_equal(
+        run(text, sizeof(text), MATMUL " --model 'cmd:touch asked' --show-prompt --db s.db"), 0);
+    expect_in(text, "===== plan, about ");
+    expect_in(text, "  14| __global__ void matmul(");
+    expect_in(text, "#pragma keet tolerance rel = 1e-3, abs = 1e-4");
+    expect_in(text, "132 multiprocessors");
+    assert_null(strstr(text, "{{"));
+    shell("test ! -e asked");
+}
+
+static void lessons_outlive_the_run(void **state)
+{
+    static const char *const prompts =
+        "SELECT count(*) FROM model_call WHERE prompt LIKE '%times the speed before; %'";
+
+    write_script("replies", 40, 0, false);
+    must_run(MATMUL " --model script:replies --model-only --budget 3 --in-flight 1 --db l1.db"
+                    " -o l.cu -q --memory lessons.db");
+    assert_int_equal(number("lessons.db", "SELECT count(*) FROM lesson"), 3);
+    must_run(MATMUL " --model script:replies --model-only --budget 1 --in-flight 1 --db l2.db"
+                    " -o l.cu -q --memory lessons.db");
+    assert_true(number("l2.db", prompts) > 0);
+    must_run(MATMUL " --model script:replies --model-only --budget 1 --in-flight 1 --db l3.db"
+                    " -o l.cu -q --memory lessons.db --no-memory");
+    assert_int_equal(number("l3.db", prompts), 0);
+    assert_int_equal(number("lessons.db", "SELECT count(*) FROM lesson"), 4);
+}
+
+static void the_key_is_nowhere(void **state)
+{
+    char text[65536];
+
+    setenv("KEET_API_KEY", "sk-verysecret-12345", 1);
+    run(text, sizeof(text),
+        MATMUL
+        " --model 'cmd:echo \"my key is $KEET_API_KEY\" sk-very\"\"secret-12345' --model-only"
+        " --budget 4 --db key.db -o key.cu --record key.jsonl -v");
+    unsetenv("KEET_API_KEY");
+    assert_null(strstr(text, "verysecret"));
+    assert_true(
+        number("key.db", "SELECT count(*) FROM model_call WHERE answer LIKE '%my key is%'") > 0);
+    shell("! grep -rqa verysecret .");
+}
+
+static int set_up(void **state)
+{
+    strcpy(folder, "/tmp/keet-model-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    char command[128];
+
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    return system(command);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(hand_written_variants_reach_the_last),
+        TEST(a_recorded_run_replays_to_the_same_tree),
+        TEST(a_killed_run_resumes),
+        TEST(requests_overlap_with_evaluation),
+        TEST(limits_stop_the_run),
+        TEST(showing_sends_nothing),
+        TEST(lessons_outlive_the_run),
+        TEST(the_key_is_nowhere),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
