@@ -239,6 +239,34 @@ bool emu_params(const struct emu_module *module, const char *kernel, unsigned *n
     return true;
 }
 
+bool emu_kernel(const struct emu_module *module, unsigned nr, struct emu_kernel *kernel)
+{
+    if (nr >= module->nr_kernels)
+        return false;
+    const struct ptx_func *f = module->kernels[nr].func;
+    const uint32_t *most = f->reqntid[0] ? f->reqntid : f->maxntid;
+    *kernel = (struct emu_kernel){.name = f->name,
+        .smem_static_bytes = f->shared_static_bytes,
+        .local_bytes = f->local_bytes,
+        .params_bytes = f->param_bytes};
+    if (most[0])
+        kernel->max_threads = most[0] * (most[1] ? most[1] : 1) * (most[2] ? most[2] : 1);
+    memcpy(kernel->cluster, f->reqnctapercluster, sizeof(kernel->cluster));
+    return true;
+}
+
+bool emu_global(const struct emu_module *module, unsigned nr, struct emu_global *global)
+{
+    if (nr >= module->ptx->nr_globals)
+        return false;
+    const struct ptx_symbol *s = module->ptx->globals[nr];
+    *global = (struct emu_global){.name = s->name,
+        .address = module->addresses[nr],
+        .bytes = s->bytes,
+        .constant = s->space == PTX_CONST};
+    return true;
+}
+
 bool emu_launch(struct emu *emu, const struct emu_module *module, const struct emu_launch *launch,
     struct arena *arena, struct emu_result *result, struct err *err)
 {

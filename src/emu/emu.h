@@ -58,6 +58,22 @@ void emu_unload(struct emu *emu, struct emu_module *module);
 bool emu_params(const struct emu_module *module, const char *kernel, unsigned *nr,
     const uint32_t **bytes_each, const uint32_t **offsets, uint32_t *total_bytes);
 
+/* What a module holds, by number; false past the end. Names live as long as the module. */
+struct emu_kernel {
+    const char *name;
+    uint32_t smem_static_bytes, local_bytes, params_bytes;
+    uint32_t max_threads; /* of a block, by .maxntid or .reqntid; 0: not given */
+    uint32_t cluster[3];  /* .reqnctapercluster; 0: not given */
+};
+bool emu_kernel(const struct emu_module *module, unsigned nr, struct emu_kernel *kernel);
+
+struct emu_global {
+    const char *name;
+    uint64_t address, bytes;
+    bool constant;
+};
+bool emu_global(const struct emu_module *module, unsigned nr, struct emu_global *global);
+
 struct emu_launch {
     const char *kernel; /* lowered name */
     uint32_t grid[3], block[3];

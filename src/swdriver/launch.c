@@ -1,0 +1,286 @@
+/* Owns launches: what is refused at once, running, what a fault becomes, and the modelled time. */
+#include "swdriver/state.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A launch that the emulator could not end: on a card it would run for ever, and so does this. */
+static void hang(void)
+{
+    for (;;)
+        pause();
+}
+
+static CUresult code_of(const struct emu_result *result)
+{
+    if (result->verdict == VERDICT_LAUNCH_FAILED)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (str_starts(result->text, "out of bounds"))
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
+    if (str_starts(result->text, "misaligned"))
+        return CUDA_ERROR_MISALIGNED_ADDRESS;
+    if (str_starts(result->text, "assertion"))
+        return CUDA_ERROR_ASSERT;
+    return CUDA_ERROR_LAUNCH_FAILED;
+}
+
+static struct emu_launch launch_of(const struct sw_op *op)
+{
+    const struct CUfunc_st *f = op->function;
+
+    return (struct emu_launch){
+        .kernel = f->kernel.name,
+        .grid = {op->grid[0], op->grid[1], op->grid[2]},
+        .block = {op->block[0], op->block[1], op->block[2]},
+        .smem_bytes = op->smem_bytes,
+        .params = op->params,
+        .params_bytes = f->kernel.params_bytes,
+        .registers = f->registers,
+        .spill_bytes = f->spill_bytes,
+        .step_limit = sw_step_limit(),
+    };
+}
+
+/* --- time --- */
+
+/* All memory that a kernel can write, as it was. */
+struct snapshot {
+    struct sw_alloc *ranges;
+    uint8_t **bytes;
+    size_t nr, cap, cap_bytes;
+};
+
+static void keep(CUcontext ctx, struct snapshot *s, uint64_t address, uint64_t nr)
+{
+    struct err err;
+
+    s->ranges = grow(s->ranges, &s->cap, s->nr + 1, sizeof(*s->ranges));
+    s->bytes = grow(s->bytes, &s->cap_bytes, s->nr + 1, sizeof(*s->bytes));
+    s->ranges[s->nr] = (struct sw_alloc){address, nr};
+    s->bytes[s->nr] = xmalloc(nr + 1);
+    emu_read(ctx->emu, address, s->bytes[s->nr++], nr, &err);
+}
+
+static void take(CUcontext ctx, struct snapshot *s)
+{
+    struct emu_global global;
+
+    for (size_t i = 0; i < ctx->nr_allocs; i++)
+        keep(ctx, s, ctx->allocs[i].address, ctx->allocs[i].bytes);
+    for (CUmodule m = ctx->modules; m != NULL; m = m->next)
+        for (unsigned i = 0; emu_global(m->module, i, &global); i++)
+            if (!global.constant)
+                keep(ctx, s, global.address, global.bytes);
+}
+
+static void restore(CUcontext ctx, struct snapshot *s)
+{
+    struct err err;
+
+    for (size_t i = 0; i < s->nr; i++) {
+        emu_write(ctx->emu, s->ranges[i].address, s->bytes[i], s->ranges[i].bytes, &err);
+        free(s->bytes[i]);
+    }
+    free(s->ranges);
+    free(s->bytes);
+}
+
+/* The time of a launch, from a sample of its blocks: enough to meet in the caches where that is
+ * affordable, as device_emu.c does. Memory is as before afterwards. 0: the kernel fails. */
+static double model(CUcontext ctx, const struct sw_op *op)
+{
+    static const double budget = 60e6; /* thread instructions */
+    enum { PROBE_BLOCKS = 4 };
+    struct emu_launch launch = launch_of(op);
+    struct arena *arena = arena_create();
+    struct snapshot before = {0};
+    struct emu_result ran = {0};
+    double blocks = (double)op->grid[0] * op->grid[1] * op->grid[2], time_ns = 0, nr;
+    struct err err;
+
+    take(ctx, &before);
+    launch.sample_blocks = PROBE_BLOCKS;
+    if (emu_launch(ctx->emu, op->function->module->module, &launch, arena, &ran, &err) &&
+        ran.verdict == VERDICT_OK) {
+        nr = budget / ((double)ran.thread_insts / PROBE_BLOCKS + 1);
+        launch.sample_blocks = nr >= blocks ? 0 : nr < PROBE_BLOCKS ? PROBE_BLOCKS : (uint64_t)nr;
+        launch.count = true;
+        ran = (struct emu_result){0};
+        if (emu_launch(ctx->emu, op->function->module->module, &launch, arena, &ran, &err) &&
+            ran.verdict == VERDICT_OK)
+            time_ns = counters_get(&ran.counters, METRIC_TIME_NS);
+    }
+    restore(ctx, &before);
+    arena_destroy(arena);
+    return time_ns;
+}
+
+static bool same_launch(const struct sw_time *t, const struct sw_op *op)
+{
+    return t->function == op->function && t->smem_bytes == op->smem_bytes &&
+           memcmp(t->grid, op->grid, sizeof(t->grid)) == 0 &&
+           memcmp(t->block, op->block, sizeof(t->block)) == 0;
+}
+
+/* The same kernel on the same grid takes the same time here, whatever its arguments. */
+static double time_of(CUcontext ctx, const struct sw_op *op)
+{
+    struct sw_time *t;
+
+    for (size_t i = 0; i < ctx->nr_times; i++)
+        if (same_launch(&ctx->times[i], op))
+            return ctx->times[i].time_ns;
+    ctx->times = grow(ctx->times, &ctx->cap_times, ctx->nr_times + 1, sizeof(*ctx->times));
+    t = &ctx->times[ctx->nr_times++];
+    *t = (struct sw_time){.function = op->function, .smem_bytes = op->smem_bytes};
+    memcpy(t->grid, op->grid, sizeof(t->grid));
+    memcpy(t->block, op->block, sizeof(t->block));
+    t->time_ns = model(ctx, op);
+    return t->time_ns;
+}
+
+CUresult sw_run_launch(CUcontext ctx, const struct sw_op *op)
+{
+    struct emu_launch launch = launch_of(op);
+    struct arena *arena = arena_create();
+    struct emu_result ran = {0};
+    struct err err;
+    bool ok;
+
+    if (ctx->timed)
+        ctx->now_ns += sw_chip()->launch_overhead_ns + time_of(ctx, op);
+    ok = emu_launch(ctx->emu, op->function->module->module, &launch, arena, &ran, &err);
+    arena_destroy(arena);
+    if (!ok)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    if (ran.verdict == VERDICT_TIMEOUT)
+        hang();
+    if (ran.verdict == VERDICT_OK)
+        return CUDA_SUCCESS;
+    if (ran.verdict == VERDICT_LAUNCH_FAILED)
+        return code_of(&ran);
+    ctx->sticky = code_of(&ran);
+    return CUDA_SUCCESS; /* on a card the launch is long over by the time that it is known */
+}
+
+/* --- what the driver refuses --- */
+
+static CUresult fits(CUfunction f, const CUlaunchConfig *c)
+{
+    const struct chip *chip = sw_chip();
+    const uint64_t threads = (uint64_t)c->blockDimX * c->blockDimY * c->blockDimZ;
+    const uint32_t most =
+        f->kernel.max_threads > 0 ? f->kernel.max_threads : chip->max_threads_per_block;
+
+    if (threads == 0 || threads > most || c->blockDimZ > 64 ||
+        c->blockDimX > chip->max_threads_per_block || c->blockDimY > chip->max_threads_per_block)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (c->gridDimX == 0 || c->gridDimY == 0 || c->gridDimZ == 0 || c->gridDimX > INT32_MAX ||
+        c->gridDimY > 65535 || c->gridDimZ > 65535)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (c->sharedMemBytes > f->max_dynamic_bytes)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (chip_occupancy(
+            chip, (unsigned)threads, f->registers, f->kernel.smem_static_bytes + c->sharedMemBytes)
+            .blocks == 0)
+        return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    for (unsigned i = 0; i < c->numAttrs; i++) {
+        const CUlaunchAttribute *a = &c->attrs[i];
+
+        if (a->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && a->value.cooperative)
+            return CUDA_ERROR_NOT_SUPPORTED;
+        if (a->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION &&
+            (uint64_t)a->value.clusterDim.x * a->value.clusterDim.y * a->value.clusterDim.z > 1 &&
+            (a->value.clusterDim.x != f->kernel.cluster[0] ||
+                a->value.clusterDim.y != f->kernel.cluster[1] ||
+                a->value.clusterDim.z != f->kernel.cluster[2]))
+            return CUDA_ERROR_NOT_SUPPORTED; /* the emulator takes clusters from the PTX only */
+    }
+    return CUDA_SUCCESS;
+}
+
+/* Parameters come as one pointer each, or packed, behind CU_LAUNCH_PARAM_BUFFER_POINTER. */
+static CUresult pack(CUfunction f, void *const *params, void *const *extra, void *packed)
+{
+    const uint32_t *each, *offsets;
+    const void *buffer = NULL;
+    uint32_t total;
+    size_t bytes = 0;
+    unsigned nr;
+
+    if (!emu_params(f->module->module, f->kernel.name, &nr, &each, &offsets, &total))
+        return CUDA_ERROR_INVALID_HANDLE;
+    for (; extra != NULL && extra[0] != CU_LAUNCH_PARAM_END; extra += 2) {
+        if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            buffer = extra[1];
+        else if (extra[0] == CU_LAUNCH_PARAM_BUFFER_SIZE)
+            bytes = *(const size_t *)extra[1];
+    }
+    if (buffer != NULL) {
+        memcpy(packed, buffer, bytes < total ? bytes : total);
+        return CUDA_SUCCESS;
+    }
+    if (params == NULL && nr > 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < nr; i++)
+        memcpy((uint8_t *)packed + offsets[i], params[i], each[i]);
+    return CUDA_SUCCESS;
+}
+
+static CUresult launch(
+    CUcontext ctx, const CUlaunchConfig *c, CUfunction f, void **params, void **extra)
+{
+    struct sw_op op = {.kind = SW_LAUNCH, .function = f};
+    CUresult code;
+
+    if (f == NULL || f->module->ctx != ctx)
+        return CUDA_ERROR_INVALID_HANDLE;
+    code = fits(f, c);
+    if (code != CUDA_SUCCESS)
+        return code;
+    memcpy(op.grid, (uint32_t[3]){c->gridDimX, c->gridDimY, c->gridDimZ}, sizeof(op.grid));
+    memcpy(op.block, (uint32_t[3]){c->blockDimX, c->blockDimY, c->blockDimZ}, sizeof(op.block));
+    op.smem_bytes = c->sharedMemBytes;
+    op.params = xcalloc(1, f->kernel.params_bytes + 1);
+    code = pack(f, params, extra, op.params);
+    if (code != CUDA_SUCCESS) {
+        free(op.params);
+        return code;
+    }
+    return sw_submit(ctx, c->hStream, &op);
+}
+
+CUresult CUDAAPI cuLaunchKernelEx(
+    const CUlaunchConfig *config, CUfunction f, void **params, void **extra)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+
+    if (code == CUDA_SUCCESS && config == NULL)
+        code = CUDA_ERROR_INVALID_VALUE;
+    if (code == CUDA_SUCCESS)
+        code = launch(ctx, config, f, params, extra);
+    return sw_end(code);
+}
+
+CUresult CUDAAPI cuLaunchKernel(CUfunction f, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+    unsigned block_x, unsigned block_y, unsigned block_z, unsigned smem_bytes, CUstream stream,
+    void **params, void **extra)
+{
+    const CUlaunchConfig config = {
+        .gridDimX = grid_x,
+        .gridDimY = grid_y,
+        .gridDimZ = grid_z,
+        .blockDimX = block_x,
+        .blockDimY = block_y,
+        .blockDimZ = block_z,
+        .sharedMemBytes = smem_bytes,
+        .hStream = stream,
+    };
+
+    return cuLaunchKernelEx(&config, f, params, extra);
+}

@@ -1,0 +1,283 @@
+/* Owns device memory as callers see it: allocations, copies, fills. */
+#include "swdriver/state.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Device memory is the host's: what the host does not have, the device has not either. */
+static uint64_t host_bytes_free(void)
+{
+    const long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+
+    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
+}
+
+static uint64_t device_bytes_free(CUcontext ctx)
+{
+    const uint64_t host = host_bytes_free();
+    uint64_t left = sw_chip()->dram_bytes;
+
+    for (size_t i = 0; i < ctx->nr_allocs; i++)
+        left -= ctx->allocs[i].bytes < left ? ctx->allocs[i].bytes : left;
+    return left < host ? left : host;
+}
+
+CUresult CUDAAPI cuMemGetInfo(size_t *left, size_t *total)
+{
+    CUcontext ctx;
+    const CUresult code = sw_begin(&ctx);
+
+    if (code == CUDA_SUCCESS) {
+        *left = device_bytes_free(ctx);
+        *total = sw_chip()->dram_bytes;
+    }
+    return sw_end(code);
+}
+
+static CUresult allocate(CUcontext ctx, CUdeviceptr *address, size_t bytes)
+{
+    struct err err;
+
+    if (address == NULL || bytes == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (bytes > device_bytes_free(ctx) / 8 * 7)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *address = emu_alloc(ctx->emu, bytes, "an allocation", &err);
+    if (*address == 0)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    ctx->allocs = grow(ctx->allocs, &ctx->cap_allocs, ctx->nr_allocs + 1, sizeof(*ctx->allocs));
+    ctx->allocs[ctx->nr_allocs++] = (struct sw_alloc){*address, bytes};
+    return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI cuMemAlloc(CUdeviceptr *address, size_t bytes)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+
+    if (code == CUDA_SUCCESS)
+        code = allocate(ctx, address, bytes);
+    return sw_end(code);
+}
+
+CUresult CUDAAPI cuMemAllocPitch(
+    CUdeviceptr *address, size_t *pitch, size_t width, size_t height, unsigned element_bytes)
+{
+    enum { PITCH = 512 };
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+
+    if (code == CUDA_SUCCESS && pitch == NULL)
+        code = CUDA_ERROR_INVALID_VALUE;
+    if (code == CUDA_SUCCESS) {
+        *pitch = (width + PITCH - 1) / PITCH * PITCH;
+        code = allocate(ctx, address, *pitch * height);
+    }
+    return sw_end(code);
+}
+
+static CUresult release(CUcontext ctx, CUdeviceptr address)
+{
+    if (address == 0)
+        return CUDA_SUCCESS;
+    for (size_t i = 0; i < ctx->nr_allocs; i++) {
+        if (ctx->allocs[i].address != address)
+            continue;
+        emu_free(ctx->emu, address);
+        ctx->allocs[i] = ctx->allocs[--ctx->nr_allocs];
+        return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult CUDAAPI cuMemFree(CUdeviceptr address)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+
+    if (code == CUDA_SUCCESS)
+        code = release(ctx, address);
+    return sw_end(code);
+}
+
+/* All work is done when it was submitted, so that order in a stream needs no care. */
+CUresult CUDAAPI cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream)
+{
+    return cuMemAlloc(address, bytes);
+}
+
+CUresult CUDAAPI cuMemFreeAsync(CUdeviceptr address, CUstream stream)
+{
+    return cuMemFree(address);
+}
+
+CUresult CUDAAPI cuMemGetAddressRange(CUdeviceptr *base, size_t *bytes, CUdeviceptr address)
+{
+    const struct sw_alloc *alloc;
+    CUcontext ctx;
+    const CUresult code = sw_begin(&ctx);
+
+    if (code != CUDA_SUCCESS)
+        return sw_end(code);
+    alloc = sw_find(ctx, address);
+    if (alloc == NULL)
+        return sw_end(CUDA_ERROR_NOT_FOUND);
+    if (base != NULL)
+        *base = alloc->address;
+    if (bytes != NULL)
+        *bytes = alloc->bytes;
+    return sw_end(CUDA_SUCCESS);
+}
+
+CUresult CUDAAPI cuMemHostAlloc(void **host, size_t bytes, unsigned flags)
+{
+    enum { PAGE = 4096 };
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+
+    if (code == CUDA_SUCCESS && (host == NULL || bytes == 0))
+        code = CUDA_ERROR_INVALID_VALUE;
+    if (code == CUDA_SUCCESS) {
+        *host = aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
+        if (*host == NULL)
+            code = CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    return sw_end(code);
+}
+
+CUresult CUDAAPI cuMemAllocHost(void **host, size_t bytes)
+{
+    return cuMemHostAlloc(host, bytes, 0);
+}
+
+CUresult CUDAAPI cuMemFreeHost(void *host)
+{
+    free(host);
+    return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI cuMemHostRegister(void *host, size_t bytes, unsigned flags)
+{
+    CUcontext ctx;
+
+    return sw_end(sw_begin(&ctx));
+}
+
+CUresult CUDAAPI cuMemHostUnregister(void *host)
+{
+    CUcontext ctx;
+
+    return sw_end(sw_begin(&ctx));
+}
+
+static CUresult submit(CUstream stream, struct sw_op op)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+
+    if (code == CUDA_SUCCESS)
+        code = sw_submit(ctx, stream, &op);
+    return sw_end(code);
+}
+
+static void *host_of(const void *host)
+{
+    return (void *)(uintptr_t)host;
+}
+
+CUresult CUDAAPI cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
+{
+    return submit(
+        stream, (struct sw_op){SW_COPY_IN, .to = to, .host = host_of(from), .bytes = bytes});
+}
+
+CUresult CUDAAPI cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+    return submit(stream, (struct sw_op){SW_COPY_OUT, .from = from, .host = to, .bytes = bytes});
+}
+
+CUresult CUDAAPI cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+    return submit(stream, (struct sw_op){SW_COPY, .to = to, .from = from, .bytes = bytes});
+}
+
+CUresult CUDAAPI cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes)
+{
+    return cuMemcpyHtoDAsync(to, from, bytes, NULL);
+}
+
+CUresult CUDAAPI cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
+{
+    return cuMemcpyDtoHAsync(to, from, bytes, NULL);
+}
+
+CUresult CUDAAPI cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t bytes)
+{
+    return cuMemcpyDtoDAsync(to, from, bytes, NULL);
+}
+
+/* Addresses tell where they belong: an address that no allocation holds is the host's. */
+CUresult CUDAAPI cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+    CUcontext ctx;
+    const CUresult code = sw_begin(&ctx);
+    const bool to_device = code == CUDA_SUCCESS && sw_find(ctx, to) != NULL;
+    const bool from_device = code == CUDA_SUCCESS && sw_find(ctx, from) != NULL;
+
+    sw_end(code);
+    if (code != CUDA_SUCCESS)
+        return code;
+    if (to_device && from_device)
+        return cuMemcpyDtoDAsync(to, from, bytes, stream);
+    if (to_device)
+        return cuMemcpyHtoDAsync(to, (const void *)(uintptr_t)from, bytes, stream);
+    if (from_device)
+        return cuMemcpyDtoHAsync((void *)(uintptr_t)to, from, bytes, stream);
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult CUDAAPI cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
+{
+    return cuMemcpyAsync(to, from, bytes, NULL);
+}
+
+static CUresult set(CUdeviceptr to, uint32_t value, uint32_t each, size_t nr, CUstream stream)
+{
+    if (to % each != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    return submit(stream,
+        (struct sw_op){SW_SET, .to = to, .value = value, .value_bytes = each, .bytes = nr * each});
+}
+
+CUresult CUDAAPI cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t nr, CUstream stream)
+{
+    return set(to, value, 1, nr, stream);
+}
+
+CUresult CUDAAPI cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t nr, CUstream stream)
+{
+    return set(to, value, 2, nr, stream);
+}
+
+CUresult CUDAAPI cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t nr, CUstream stream)
+{
+    return set(to, value, 4, nr, stream);
+}
+
+CUresult CUDAAPI cuMemsetD8(CUdeviceptr to, unsigned char value, size_t nr)
+{
+    return set(to, value, 1, nr, NULL);
+}
+
+CUresult CUDAAPI cuMemsetD16(CUdeviceptr to, unsigned short value, size_t nr)
+{
+    return set(to, value, 2, nr, NULL);
+}
+
+CUresult CUDAAPI cuMemsetD32(CUdeviceptr to, unsigned value, size_t nr)
+{
+    return set(to, value, 4, nr, NULL);
+}

@@ -1,0 +1,146 @@
+/* The software driver: the CUDA driver API, exported by libkeet-cuda.so under its real names, on
+ * the emulator of one H100. Private to swdriver/; what the functions do is NVIDIA's manual.
+ *
+ * Where it differs from a card, and knowingly so:
+ *   - Work runs in the thread that submits it, at once, in order, whatever the stream. What a
+ *     kernel did wrong still shows as on a card: the launch succeeds, and every later call in the
+ *     context fails with the error until the context is destroyed or reset.
+ *   - A kernel that does not end never returns from its launch: nobody but the process's end helps,
+ *     as on a card. After KEET_CUDA_STEPS warp instructions (2^36) it stops using the processor.
+ *   - Every access outside an allocation is an error; a card lets many of them pass.
+ *   - Events carry modelled time, one clock for all streams of a context.
+ *   - Modules are PTX text: machine code is refused with CUDA_ERROR_NO_BINARY_FOR_GPU. What the
+ *     emulator does not know is refused with CUDA_ERROR_NOT_SUPPORTED and a line in the JIT log.
+ *   - Kernels cannot reach host memory; arrays, textures, IPC, virtual memory, memory pools and
+ *     libraries (cuLibrary*) are absent: cuGetProcAddress says CUDA_ERROR_NOT_FOUND.
+ *
+ * Every exported function is a pair sw_begin ... sw_end around its work: they lock the driver. */
+#ifndef KEET_SWDRIVER_STATE_H
+#define KEET_SWDRIVER_STATE_H
+
+#include "emu/emu.h"
+
+#include <cuda.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sw_alloc {
+    uint64_t address, bytes;
+};
+
+/* What was submitted to a stream: run at once, or recorded into a graph. */
+enum sw_kind { SW_LAUNCH, SW_COPY_IN, SW_COPY_OUT, SW_COPY, SW_SET };
+
+struct sw_op {
+    enum sw_kind kind;
+    /* launch */
+    CUfunction function;
+    uint32_t grid[3], block[3], smem_bytes;
+    void *params; /* heap, packed */
+    /* the others */
+    uint64_t to, from, bytes;
+    void *host;
+    uint32_t value, value_bytes; /* SW_SET: bytes is the number of bytes, of such values */
+};
+
+struct CUfunc_st {
+    CUmodule module;
+    struct emu_kernel kernel;
+    uint32_t max_dynamic_bytes;      /* opted in to */
+    unsigned registers, spill_bytes; /* told by keet_software_driver_facts; else 0 */
+};
+
+struct CUmod_st {
+    CUmodule next;
+    CUcontext ctx;
+    struct emu_module *module;
+    CUfunction functions;
+    unsigned nr_functions;
+};
+
+struct CUstream_st {
+    CUstream next;
+    CUcontext ctx;
+    unsigned flags;
+    CUgraph capture; /* being recorded; NULL: not capturing */
+};
+
+struct CUevent_st {
+    CUevent next;
+    CUcontext ctx;
+    unsigned flags;
+    bool recorded;
+    double time_ns;
+};
+
+struct CUgraph_st {
+    CUgraph next;
+    struct sw_op *ops;
+    size_t nr, cap;
+};
+
+struct CUgraphExec_st {
+    CUgraphExec next;
+    struct sw_op *ops;
+    size_t nr;
+};
+
+/* A modelled time, kept since the same launch is likely to come again. */
+struct sw_time {
+    CUfunction function;
+    uint32_t grid[3], block[3], smem_bytes;
+    double time_ns;
+};
+
+enum { SW_NR_LIMITS = 16 };
+
+struct CUctx_st {
+    CUcontext next;
+    struct emu *emu;
+    CUresult sticky; /* what a kernel did; returned by every call from then on */
+    bool primary;
+    unsigned flags;
+    struct CUstream_st null_stream;
+    CUmodule modules;
+    CUstream streams;
+    CUevent events;
+    CUgraph graphs;
+    CUgraphExec execs;
+    struct sw_alloc *allocs;
+    size_t nr_allocs, cap_allocs;
+    struct sw_time *times;
+    size_t nr_times, cap_times;
+    size_t limits[SW_NR_LIMITS];
+    bool timed;    /* an event was made: launches are modelled from now on */
+    double now_ns; /* the modelled clock */
+};
+
+const struct chip *sw_chip(void);
+unsigned sw_nr_threads(void); /* KEET_CUDA_THREADS; 0: one per core */
+uint64_t sw_step_limit(void); /* KEET_CUDA_STEPS */
+
+/* Lock; give the calling thread's context. Not SUCCESS: not initialised, no context, or its sticky
+ * error. sw_begin_any asks for no context. sw_end unlocks and hands the code through. */
+CUresult sw_begin(CUcontext *ctx);
+CUresult sw_begin_any(void);
+CUresult sw_end(CUresult code);
+
+CUcontext sw_current(void);
+bool sw_set_initialised(void);
+
+/* Is the handle one of the context's? NULL, legacy and per-thread streams give the null stream. */
+CUstream sw_stream(CUcontext ctx, CUstream stream);              /* NULL when it is not */
+const struct sw_alloc *sw_find(CUcontext ctx, uint64_t address); /* the allocation it is in */
+
+/* Destroy everything of a context but the object itself, which is fit for use again. */
+void sw_clear(CUcontext ctx);
+void sw_module_free(CUcontext ctx, CUmodule module);
+void sw_ops_free(struct sw_op *ops, size_t nr);
+
+/* Run or record; takes over op->params. */
+CUresult sw_submit(CUcontext ctx, CUstream stream, struct sw_op *op);
+CUresult sw_run(CUcontext ctx, const struct sw_op *op);
+CUresult sw_run_launch(CUcontext ctx, const struct sw_op *op);
+
+#endif

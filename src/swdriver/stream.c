@@ -1,0 +1,457 @@
+/* Owns streams, events and graphs: what is run at once, what is recorded, and the modelled clock.
+ */
+#include "swdriver/state.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- operations --- */
+
+void sw_ops_free(struct sw_op *ops, size_t nr)
+{
+    for (size_t i = 0; i < nr; i++)
+        free(ops[i].params);
+    free(ops);
+}
+
+static struct sw_op *copy_ops(const struct sw_op *ops, size_t nr)
+{
+    struct sw_op *copy = xcalloc(nr + 1, sizeof(*copy));
+
+    for (size_t i = 0; i < nr; i++) {
+        copy[i] = ops[i];
+        if (ops[i].kind == SW_LAUNCH) {
+            const size_t bytes = ops[i].function->kernel.params_bytes;
+
+            copy[i].params = xmalloc(bytes + 1);
+            memcpy(copy[i].params, ops[i].params, bytes);
+        }
+    }
+    return copy;
+}
+
+CUresult sw_submit(CUcontext ctx, CUstream stream, struct sw_op *op)
+{
+    CUstream s = sw_stream(ctx, stream);
+    CUresult code;
+
+    if (s != NULL && s->capture != NULL) {
+        CUgraph g = s->capture;
+
+        g->ops = grow(g->ops, &g->cap, g->nr + 1, sizeof(*g->ops));
+        g->ops[g->nr++] = *op;
+        return CUDA_SUCCESS;
+    }
+    code = s != NULL ? sw_run(ctx, op) : CUDA_ERROR_INVALID_HANDLE;
+    free(op->params);
+    return code;
+}
+
+static bool fill(CUcontext ctx, const struct sw_op *op)
+{
+    struct err err;
+    uint8_t *bytes;
+    bool ok;
+
+    if (op->value_bytes == 1)
+        return emu_fill(ctx->emu, op->to, (uint8_t)op->value, op->bytes, true, &err);
+    bytes = xmalloc(op->bytes + 1);
+    for (uint64_t at = 0; at < op->bytes; at += op->value_bytes)
+        memcpy(bytes + at, &op->value, op->value_bytes); /* little endian */
+    ok = emu_write(ctx->emu, op->to, bytes, op->bytes, &err);
+    free(bytes);
+    return ok;
+}
+
+static bool copy(CUcontext ctx, const struct sw_op *op)
+{
+    void *bytes = xmalloc(op->bytes + 1);
+    struct err err;
+    const bool ok = emu_read(ctx->emu, op->from, bytes, op->bytes, &err) &&
+                    emu_write(ctx->emu, op->to, bytes, op->bytes, &err);
+
+    free(bytes);
+    return ok;
+}
+
+/* Copies and fills go at the speed of what they go through: PCIe 5.0 x16 (55 GB/s of its 63), or
+ * DRAM, each byte read and written. */
+CUresult sw_run(CUcontext ctx, const struct sw_op *op)
+{
+    static const double host_bytes_per_ns = 55;
+    const double dram_bytes_per_ns = sw_chip()->dram_bytes_per_s * sw_chip()->dram_achievable / 1e9;
+    struct err err;
+    double rate = host_bytes_per_ns;
+    bool ok = false;
+
+    switch (op->kind) {
+    case SW_LAUNCH:
+        return sw_run_launch(ctx, op);
+    case SW_COPY_IN:
+        ok = emu_write(ctx->emu, op->to, op->host, op->bytes, &err);
+        break;
+    case SW_COPY_OUT:
+        ok = emu_read(ctx->emu, op->from, op->host, op->bytes, &err);
+        break;
+    case SW_COPY:
+        ok = copy(ctx, op);
+        rate = dram_bytes_per_ns / 2;
+        break;
+    case SW_SET:
+        ok = fill(ctx, op);
+        rate = dram_bytes_per_ns;
+        break;
+    }
+    if (!ok && op->bytes > 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    ctx->now_ns += sw_chip()->launch_overhead_ns + (double)op->bytes / rate;
+    return CUDA_SUCCESS;
+}
+
+/* --- streams --- */
+
+CUresult CUDAAPI cuStreamCreate(CUstream *stream, unsigned flags)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+
+    if (code == CUDA_SUCCESS && (stream == NULL || flags > CU_STREAM_NON_BLOCKING))
+        code = CUDA_ERROR_INVALID_VALUE;
+    if (code != CUDA_SUCCESS)
+        return sw_end(code);
+    *stream = xcalloc(1, sizeof(**stream));
+    (*stream)->ctx = ctx;
+    (*stream)->flags = flags;
+    (*stream)->next = ctx->streams;
+    ctx->streams = *stream;
+    return sw_end(CUDA_SUCCESS);
+}
+
+CUresult CUDAAPI cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority)
+{
+    return cuStreamCreate(stream, flags);
+}
+
+CUresult CUDAAPI cuStreamDestroy(CUstream stream)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+    CUstream *link;
+
+    if (code != CUDA_SUCCESS)
+        return sw_end(code);
+    for (link = &ctx->streams; *link != NULL && *link != stream;)
+        link = &(*link)->next;
+    if (*link == NULL)
+        return sw_end(CUDA_ERROR_INVALID_HANDLE);
+    *link = stream->next;
+    free(stream);
+    return sw_end(CUDA_SUCCESS);
+}
+
+/* A call that takes a stream and has nothing to wait for. */
+static CUresult stream_call(CUstream stream)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+    CUstream s = code == CUDA_SUCCESS ? sw_stream(ctx, stream) : NULL;
+
+    if (code == CUDA_SUCCESS && s == NULL)
+        code = CUDA_ERROR_INVALID_HANDLE;
+    if (code == CUDA_SUCCESS && s->capture != NULL)
+        code = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    return sw_end(code);
+}
+
+CUresult CUDAAPI cuStreamSynchronize(CUstream stream)
+{
+    return stream_call(stream);
+}
+
+CUresult CUDAAPI cuStreamQuery(CUstream stream)
+{
+    return stream_call(stream);
+}
+
+CUresult CUDAAPI cuStreamGetFlags(CUstream stream, unsigned *flags)
+{
+    const CUresult code = stream_call(stream);
+
+    if (code == CUDA_SUCCESS)
+        *flags = stream > CU_STREAM_PER_THREAD ? stream->flags : 0;
+    return code;
+}
+
+CUresult CUDAAPI cuStreamGetPriority(CUstream stream, int *priority)
+{
+    *priority = 0;
+    return stream_call(stream);
+}
+
+CUresult CUDAAPI cuStreamGetCtx(CUstream stream, CUcontext *of)
+{
+    CUcontext ctx;
+    const CUresult code = sw_begin(&ctx);
+
+    if (code == CUDA_SUCCESS)
+        *of = ctx;
+    return sw_end(code);
+}
+
+/* --- events --- */
+
+static CUresult find_event(CUcontext ctx, CUevent event)
+{
+    CUevent e = ctx->events;
+
+    while (e != NULL && e != event)
+        e = e->next;
+    return e != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult CUDAAPI cuEventCreate(CUevent *event, unsigned flags)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+
+    if (code == CUDA_SUCCESS && event == NULL)
+        code = CUDA_ERROR_INVALID_VALUE;
+    if (code != CUDA_SUCCESS)
+        return sw_end(code);
+    *event = xcalloc(1, sizeof(**event));
+    (*event)->ctx = ctx;
+    (*event)->flags = flags;
+    (*event)->next = ctx->events;
+    ctx->events = *event;
+    ctx->timed |= (flags & CU_EVENT_DISABLE_TIMING) == 0;
+    return sw_end(CUDA_SUCCESS);
+}
+
+CUresult CUDAAPI cuEventDestroy(CUevent event)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+    CUevent *link;
+
+    if (code == CUDA_SUCCESS)
+        code = find_event(ctx, event);
+    if (code != CUDA_SUCCESS)
+        return sw_end(code);
+    for (link = &ctx->events; *link != event;)
+        link = &(*link)->next;
+    *link = event->next;
+    free(event);
+    return sw_end(CUDA_SUCCESS);
+}
+
+CUresult CUDAAPI cuEventRecord(CUevent event, CUstream stream)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+    CUstream s;
+
+    if (code == CUDA_SUCCESS)
+        code = find_event(ctx, event);
+    if (code != CUDA_SUCCESS)
+        return sw_end(code);
+    s = sw_stream(ctx, stream);
+    if (s == NULL)
+        return sw_end(CUDA_ERROR_INVALID_HANDLE);
+    if (s->capture != NULL) /* an event inside a graph only orders; ours is in order */
+        return sw_end(CUDA_SUCCESS);
+    event->recorded = true;
+    event->time_ns = ctx->now_ns;
+    return sw_end(CUDA_SUCCESS);
+}
+
+CUresult CUDAAPI cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags)
+{
+    return cuEventRecord(event, stream);
+}
+
+static CUresult event_call(CUevent event)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+
+    if (code == CUDA_SUCCESS)
+        code = find_event(ctx, event);
+    return sw_end(code);
+}
+
+CUresult CUDAAPI cuEventSynchronize(CUevent event)
+{
+    return event_call(event);
+}
+
+CUresult CUDAAPI cuEventQuery(CUevent event)
+{
+    return event_call(event);
+}
+
+CUresult CUDAAPI cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
+{
+    return event_call(event);
+}
+
+static CUresult elapsed(float *ms, CUevent start, CUevent end)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+
+    if (code == CUDA_SUCCESS)
+        code = find_event(ctx, start);
+    if (code == CUDA_SUCCESS)
+        code = find_event(ctx, end);
+    if (code == CUDA_SUCCESS &&
+        (!start->recorded || !end->recorded || (start->flags & CU_EVENT_DISABLE_TIMING) ||
+            (end->flags & CU_EVENT_DISABLE_TIMING)))
+        code = CUDA_ERROR_INVALID_HANDLE;
+    if (code == CUDA_SUCCESS)
+        *ms = (float)((end->time_ns - start->time_ns) / 1e6);
+    return sw_end(code);
+}
+
+CUresult CUDAAPI cuEventElapsedTime_v2(float *ms, CUevent start, CUevent end);
+CUresult CUDAAPI cuEventElapsedTime_v2(float *ms, CUevent start, CUevent end)
+{
+    return elapsed(ms, start, end);
+}
+
+#undef cuEventElapsedTime
+CUresult CUDAAPI cuEventElapsedTime(float *ms, CUevent start, CUevent end);
+CUresult CUDAAPI cuEventElapsedTime(float *ms, CUevent start, CUevent end)
+{
+    return elapsed(ms, start, end);
+}
+
+/* --- graphs: a list of what a stream was given while it was recorded --- */
+
+CUresult CUDAAPI cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+    CUstream s = code == CUDA_SUCCESS ? sw_stream(ctx, stream) : NULL;
+
+    if (code == CUDA_SUCCESS && s == NULL)
+        code = CUDA_ERROR_INVALID_HANDLE;
+    if (code == CUDA_SUCCESS && s == &ctx->null_stream)
+        code = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    if (code == CUDA_SUCCESS && s->capture != NULL)
+        code = CUDA_ERROR_ILLEGAL_STATE;
+    if (code != CUDA_SUCCESS)
+        return sw_end(code);
+    s->capture = xcalloc(1, sizeof(*s->capture));
+    s->capture->next = ctx->graphs;
+    ctx->graphs = s->capture;
+    return sw_end(CUDA_SUCCESS);
+}
+
+CUresult CUDAAPI cuStreamEndCapture(CUstream stream, CUgraph *graph)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+    CUstream s = code == CUDA_SUCCESS ? sw_stream(ctx, stream) : NULL;
+
+    if (code == CUDA_SUCCESS && (s == NULL || s->capture == NULL))
+        code = CUDA_ERROR_ILLEGAL_STATE;
+    if (code != CUDA_SUCCESS)
+        return sw_end(code);
+    *graph = s->capture;
+    s->capture = NULL;
+    return sw_end(CUDA_SUCCESS);
+}
+
+CUresult CUDAAPI cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+    CUstream s = code == CUDA_SUCCESS ? sw_stream(ctx, stream) : NULL;
+
+    if (code == CUDA_SUCCESS && s == NULL)
+        code = CUDA_ERROR_INVALID_HANDLE;
+    if (code == CUDA_SUCCESS)
+        *status =
+            s->capture != NULL ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    return sw_end(code);
+}
+
+static bool find_graph(CUcontext ctx, CUgraph graph, CUgraph **link)
+{
+    for (*link = &ctx->graphs; **link != NULL && **link != graph;)
+        *link = &(**link)->next;
+    return **link != NULL;
+}
+
+static bool find_exec(CUcontext ctx, CUgraphExec exec, CUgraphExec **link)
+{
+    for (*link = &ctx->execs; **link != NULL && **link != exec;)
+        *link = &(**link)->next;
+    return **link != NULL;
+}
+
+CUresult CUDAAPI cuGraphInstantiateWithFlags(
+    CUgraphExec *exec, CUgraph graph, unsigned long long flags)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+    CUgraph *link;
+
+    if (code == CUDA_SUCCESS && (exec == NULL || !find_graph(ctx, graph, &link)))
+        code = CUDA_ERROR_INVALID_VALUE;
+    if (code != CUDA_SUCCESS)
+        return sw_end(code);
+    *exec = xcalloc(1, sizeof(**exec));
+    (*exec)->ops = copy_ops(graph->ops, graph->nr);
+    (*exec)->nr = graph->nr;
+    (*exec)->next = ctx->execs;
+    ctx->execs = *exec;
+    return sw_end(CUDA_SUCCESS);
+}
+
+CUresult CUDAAPI cuGraphLaunch(CUgraphExec exec, CUstream stream)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+    CUgraphExec *link;
+
+    if (code == CUDA_SUCCESS && (!find_exec(ctx, exec, &link) || sw_stream(ctx, stream) == NULL))
+        code = CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; code == CUDA_SUCCESS && ctx->sticky == CUDA_SUCCESS && i < exec->nr; i++)
+        code = sw_run(ctx, &exec->ops[i]);
+    return sw_end(code);
+}
+
+CUresult CUDAAPI cuGraphDestroy(CUgraph graph)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+    CUgraph *link;
+
+    if (code == CUDA_SUCCESS && !find_graph(ctx, graph, &link))
+        code = CUDA_ERROR_INVALID_VALUE;
+    if (code != CUDA_SUCCESS)
+        return sw_end(code);
+    *link = graph->next;
+    sw_ops_free(graph->ops, graph->nr);
+    free(graph);
+    return sw_end(CUDA_SUCCESS);
+}
+
+CUresult CUDAAPI cuGraphExecDestroy(CUgraphExec exec)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+    CUgraphExec *link;
+
+    if (code == CUDA_SUCCESS && !find_exec(ctx, exec, &link))
+        code = CUDA_ERROR_INVALID_VALUE;
+    if (code != CUDA_SUCCESS)
+        return sw_end(code);
+    *link = exec->next;
+    sw_ops_free(exec->ops, exec->nr);
+    free(exec);
+    return sw_end(CUDA_SUCCESS);
+}
