@@ -101,7 +101,7 @@ void options_help(void)
         "  --record FILE      write all replies, for --model replay:FILE\n"
         "  --show-prompt      print what would be sent first; send nothing\n"
         "Where\n"
-        "  --device NAME      auto (default), emu, emu:h100, emu:h200\n"
+        "  --device NAME      auto (default), gpu, gpu:N, emu, emu:h100, emu:h200\n"
         "  --threads N        host threads of the emulator (default: one per core)\n"
         "  --db FILE          database of the run (default: <kernel>.keet.db)\n"
         "  --resume           go on with the newest run in the database\n"

@@ -1,9 +1,12 @@
-/* Owns the use of Landlock (Linux 5.13; Documentation/userspace-api/landlock.rst). By system call
- * numbers, since C libraries have no wrappers. */
+/* Owns the use of seccomp (through libseccomp) and of Landlock (Linux 5.13;
+ * Documentation/userspace-api/landlock.rst). By system call numbers, since C libraries have no
+ * wrappers. */
 #include "base/sandbox.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
+#include <seccomp.h>
 #include <stdint.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -50,5 +53,25 @@ bool sandbox_read_only(const char *const *paths)
     ok = ok && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
     ok = ok && syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
     close(ruleset);
+    return ok;
+}
+
+/* kill() is among them, tgkill() is not: abort() needs it, and it reaches other processes only when
+ * their thread numbers are known. */
+bool sandbox_no_escape(void)
+{
+    static const int calls[] = {SCMP_SYS(socket), SCMP_SYS(connect), SCMP_SYS(bind),
+        SCMP_SYS(listen), SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(ptrace),
+        SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev), SCMP_SYS(kill),
+        SCMP_SYS(pidfd_send_signal), SCMP_SYS(pidfd_getfd), SCMP_SYS(mount), SCMP_SYS(setns),
+        SCMP_SYS(unshare), SCMP_SYS(bpf), SCMP_SYS(keyctl), SCMP_SYS(io_uring_setup)};
+    const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    bool ok = filter != NULL && seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) == 0;
+
+    for (size_t i = 0; ok && i < sizeof(calls) / sizeof(calls[0]); i++)
+        ok = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), calls[i], 0) == 0;
+    ok = ok && seccomp_load(filter) == 0;
+    if (filter != NULL)
+        seccomp_release(filter);
     return ok;
 }

@@ -9,4 +9,9 @@
  * are already open stay so. False when the kernel has no Landlock: then nothing is enforced. */
 bool sandbox_read_only(const char *const *paths);
 
+/* From now on no thread of this process can open a connection, start a program, trace or signal
+ * another process, or change what is mounted: such calls fail with EPERM. Needs seccomp; false when
+ * the kernel does not have it. */
+bool sandbox_no_escape(void);
+
 #endif

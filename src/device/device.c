@@ -1,31 +1,54 @@
 /* Owns the choice of a device, the calls through its table, and the packing of arguments. */
 #include "device/device.h"
 
+#include "base/log.h"
 #include "base/str.h"
 #include "core/elem.h"
 #include "device/device_emu.h"
+#include "device/device_gpu.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+static struct device *create_gpu(
+    const char *name, const struct device_options *options, struct err *err)
+{
+    unsigned long ordinal = 0;
+    char *end = NULL;
+
+    if (strcmp(name, "gpu") != 0) {
+        ordinal = strtoul(name + strlen("gpu:"), &end, 10);
+        if (end == name + strlen("gpu:") || *end != '\0' || ordinal > 255) {
+            err_set(err, "device \"%s\": expected gpu or gpu:N, the first GPU being gpu:0", name);
+            return NULL;
+        }
+    }
+    return device_gpu_create((unsigned)ordinal, options, err);
+}
 
 struct device *device_create(const struct device_options *options, struct err *err)
 {
     const char *name = options->name != NULL ? options->name : "auto";
     const struct chip *chip = chip_default();
+    struct device *device;
+    struct err why;
 
-    if (strcmp(name, "gpu") == 0 || str_starts(name, "gpu:")) {
-        err_set(err,
-            "device \"%s\": this version cannot drive a GPU yet (it comes with a later one); use "
-            "--device emu",
-            name);
-        return NULL;
+    if (strcmp(name, "gpu") == 0 || str_starts(name, "gpu:"))
+        return create_gpu(name, options, err);
+    if (strcmp(name, "auto") == 0) {
+        device = create_gpu("gpu", options, &why);
+        if (device != NULL)
+            return device;
+        log_note("no GPU, so kernels run on the emulator: %s", why.text);
     }
     if (str_starts(name, "emu:"))
         chip = chip_find(name + strlen("emu:"));
     else if (strcmp(name, "emu") != 0 && strcmp(name, "auto") != 0)
         chip = NULL;
     if (chip == NULL) {
-        err_set(err, "unknown device \"%s\"; there are auto, emu, emu:h100 and emu:h200", name);
+        err_set(err,
+            "unknown device \"%s\"; there are auto, gpu, gpu:N, emu, emu:h100 and emu:h200", name);
         return NULL;
     }
     return device_emu_create(chip, options->nr_threads, err);

@@ -1,5 +1,5 @@
 /* Where a kernel runs: one table of functions, one row per backend. The emulator is always there; a
- * GPU (device_gpu.c with its worker process) comes with a later change and fills the same table.
+ * GPU (device_gpu.c with its worker process) fills the same table.
  *
  * Functions return false with err only for broken environments. What the kernel did wrong is a
  * verdict in struct device_result. */
@@ -19,8 +19,9 @@ struct device; /* begins with const struct device_ops *ops */
 struct device_module;
 
 struct device_options {
-    const char *name;    /* "emu", "emu:h200"; NULL or "auto": a GPU when there is one, else emu */
+    const char *name; /* "gpu", "gpu:1", "emu", "emu:h200"; NULL, "auto": a GPU if any, else emu */
     unsigned nr_threads; /* emulator; 0: one per core */
+    double deadline_s;   /* GPU: a launch that takes longer hangs; 0: the device's default */
 };
 
 struct device_arg {

@@ -297,6 +297,27 @@ CUresult CUDAAPI cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config)
     return sw_end(sw_begin(&ctx));
 }
 
+CUresult CUDAAPI cuFuncGetParamInfo(CUfunction function, size_t i, size_t *offset, size_t *bytes)
+{
+    const uint32_t *each, *offsets;
+    uint32_t total;
+    unsigned nr;
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+
+    if (code == CUDA_SUCCESS && (function == NULL || offset == NULL ||
+                                    !emu_params(function->module->module, function->kernel.name,
+                                        &nr, &each, &offsets, &total) ||
+                                    i >= nr))
+        code = CUDA_ERROR_INVALID_VALUE;
+    if (code != CUDA_SUCCESS)
+        return sw_end(code);
+    *offset = offsets[i];
+    if (bytes != NULL)
+        *bytes = each[i];
+    return sw_end(CUDA_SUCCESS);
+}
+
 CUresult CUDAAPI cuFuncGetModule(CUmodule *module, CUfunction function)
 {
     CUcontext ctx;

@@ -1,0 +1,142 @@
+/* The process that owns a GPU. What a candidate kernel does to a context (a sticky error, a hang, a
+ * crash in the driver) ends this process and nothing else; the next one starts in milliseconds of
+ * our own time. Private to device/: device_gpu.c is the only user, and keeps whatever must survive.
+ *
+ *     struct worker *worker = worker_start(&options, &info, err);
+ *     worker_call(worker, &request, &reply, deadline_s, why) == WORKER_OK
+ *
+ * The worker is a fork of the caller that opens no file and no connection of its own once it has
+ * its context: Landlock, seccomp, limits, an empty environment but for what the driver reads. It
+ * dies when its parent does. The caller must not have initialised CUDA.
+ *
+ * Requests and replies are small and of fixed size, over a socket; bulk data lies in a window of
+ * memory that both share. One request at a time. */
+#ifndef KEET_DEVICE_WORKER_H
+#define KEET_DEVICE_WORKER_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+    WORKER_WINDOW_BYTES = 64 << 20,
+    WORKER_PARAM_BYTES = 32764, /* CUDA 12.1 and later, sm_70 and up */
+    WORKER_MAX_PARAMS = 256,
+    WORKER_MAX_KERNELS = 64,
+    WORKER_MAX_LAUNCHES = 256,
+    WORKER_NAME_BYTES = 2048
+};
+
+struct worker_options {
+    unsigned ordinal;      /* which GPU */
+    double start_s;        /* deadline of the start; a driver may take seconds */
+    uint64_t memory_bytes; /* of host memory; 0: no limit */
+};
+
+/* What the driver says of the GPU. */
+struct worker_info {
+    char name[128], uuid[33], driver[64];
+    uint64_t memory_bytes;
+    int major, minor; /* compute capability */
+    int nr_sms, clock_khz, l2_bytes, memory_clock_khz, memory_bus_bits;
+    bool software;  /* the software driver: times are modelled */
+    bool sandboxed; /* Landlock and seccomp both took hold */
+};
+
+enum worker_op {
+    WORKER_ALLOC,   /* bytes -> address */
+    WORKER_FREE,    /* address */
+    WORKER_WRITE,   /* window -> address, bytes */
+    WORKER_READ,    /* address, bytes -> window */
+    WORKER_FILL,    /* address, bytes, value */
+    WORKER_LOAD,    /* struct worker_load in the window -> module; layouts of parameters there */
+    WORKER_UNLOAD,  /* module */
+    WORKER_LAUNCH,  /* struct worker_launch[nr_launches] in the window, of one module; waits */
+    WORKER_MEASURE, /* the same, timed -> struct worker_time */
+};
+
+struct worker_request {
+    enum worker_op op;
+    uint32_t module, nr_launches, value;
+    uint64_t address, bytes;
+    double time_limit_s; /* MEASURE */
+    uint64_t seed;
+};
+
+/* A kernel of a module that is being loaded. The parameters are filled in by the worker. */
+struct worker_kernel {
+    char name[WORKER_NAME_BYTES]; /* symbol */
+    uint32_t registers, spill_bytes;
+    uint32_t nr_params, bytes_each[WORKER_MAX_PARAMS], offsets[WORKER_MAX_PARAMS], total_bytes;
+};
+
+/* At the start of the window; the cubin and then the PTX (with its NUL) follow at data. */
+struct worker_load {
+    uint32_t nr_kernels;
+    uint64_t cubin_bytes, ptx_bytes;
+    struct worker_kernel kernels[WORKER_MAX_KERNELS];
+    _Alignas(64) uint8_t data[];
+};
+
+struct worker_launch {
+    uint32_t kernel; /* index in the module's list */
+    uint32_t grid[3], block[3], cluster[3], smem_bytes, params_bytes;
+    uint8_t params[WORKER_PARAM_BYTES + 4];
+};
+
+struct worker_time {
+    double time_ns, low_ns, high_ns;
+    double launch_ns[WORKER_MAX_LAUNCHES]; /* each launch's share, when there are several */
+};
+
+/* What came of a request. Anything but GOOD has a text. */
+enum worker_outcome {
+    WORKER_GOOD,
+    WORKER_NO_MEMORY, /* of the device */
+    WORKER_REFUSED,   /* launch or module not acceptable; the context is as before */
+    WORKER_NOT_KNOWN, /* the module uses what this driver does not support */
+    WORKER_FAULTED,   /* a kernel broke the context: end this worker */
+    WORKER_TIMED_OUT, /* the driver's own watchdog ended the kernel: likewise */
+    WORKER_BROKEN     /* an error that no kernel explains: likewise */
+};
+
+struct worker_reply {
+    enum worker_outcome outcome;
+    uint32_t module;
+    uint64_t address;
+    char text[512];
+};
+
+enum worker_end {
+    WORKER_OK,       /* it answered and lives; the rest: it is dead and reaped */
+    WORKER_DIED,     /* by itself: exit or signal */
+    WORKER_DEADLINE, /* killed */
+    WORKER_MEMORY    /* killed: over its limit of host memory */
+};
+
+struct worker;
+
+/* NULL with err: no driver, no such GPU, no process. */
+struct worker *worker_start(
+    const struct worker_options *options, struct worker_info *info, struct err *err);
+void worker_stop(struct worker *worker); /* kills and reaps; NULL is fine */
+pid_t worker_pid(const struct worker *worker);
+void *worker_window(const struct worker *worker);
+
+/* Send, wait, receive. Where the end is not WORKER_OK, why->text says how the worker ended, and
+ * only worker_stop may follow. */
+enum worker_end worker_call(struct worker *worker, const struct worker_request *request,
+    struct worker_reply *reply, double deadline_s, struct err *why);
+
+/* The other side: worker_child.c. Never returns. */
+struct worker_hello {
+    bool ok;
+    struct worker_info info;
+    char text[1024]; /* when not ok */
+};
+_Noreturn void worker_child(int fd, void *window, unsigned ordinal);
+
+#endif
