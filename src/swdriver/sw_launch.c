@@ -1,5 +1,5 @@
 /* Owns launches: what is refused at once, running, what a fault becomes, and the modelled time. */
-#include "swdriver/state.h"
+#include "swdriver/sw_state.h"
 
 #include "base/mem.h"
 #include "base/str.h"

@@ -1,5 +1,5 @@
 /* Owns modules and their functions: PTX text to something that can be launched. */
-#include "swdriver/state.h"
+#include "swdriver/sw_state.h"
 
 #include "base/file.h"
 #include "base/mem.h"

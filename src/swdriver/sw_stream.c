@@ -1,6 +1,6 @@
 /* Owns streams, events and graphs: what is run at once, what is recorded, and the modelled clock.
  */
-#include "swdriver/state.h"
+#include "swdriver/sw_state.h"
 
 #include "base/mem.h"
 

@@ -15,8 +15,8 @@
  *     libraries (cuLibrary*) are absent: cuGetProcAddress says CUDA_ERROR_NOT_FOUND.
  *
  * Every exported function is a pair sw_begin ... sw_end around its work: they lock the driver. */
-#ifndef KEET_SWDRIVER_STATE_H
-#define KEET_SWDRIVER_STATE_H
+#ifndef KEET_SWDRIVER_SW_STATE_H
+#define KEET_SWDRIVER_SW_STATE_H
 
 #include "emu/emu.h"
 

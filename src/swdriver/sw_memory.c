@@ -1,5 +1,5 @@
 /* Owns device memory as callers see it: allocations, copies, fills. */
-#include "swdriver/state.h"
+#include "swdriver/sw_state.h"
 
 #include "base/mem.h"
 

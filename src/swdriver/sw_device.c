@@ -1,6 +1,6 @@
 /* Owns what the software driver says of itself and of its device: version, names, attributes, error
  * texts, and which function has which address. */
-#include "swdriver/state.h"
+#include "swdriver/sw_state.h"
 
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
 /* Owns the contexts, which of them is current in each thread, and the lock. */
-#include "swdriver/state.h"
+#include "swdriver/sw_state.h"
 
 #include "base/mem.h"
 
