@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "calls.h"
+#include "doctor.h"
 #include "loop.h"
 #include "options.h"
 #include "report/report.h"
@@ -176,6 +177,11 @@ int main(int argc, char **argv)
     case VERB_VERSION:
         puts("keet-opt " KEET_VERSION);
         return EXIT_OK;
+    case VERB_DOCTOR:
+        ok = doctor(&options, &clean, &err);
+        if (ok)
+            return clean ? EXIT_OK : EXIT_ERROR;
+        break;
     case VERB_RUN:
         ok = run_once(&options, &clean, &err);
         break;

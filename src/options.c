@@ -76,6 +76,7 @@ void options_help(void)
         "  keet-opt KERNEL.cu [options]        search for faster variants\n"
         "  keet-opt run KERNEL.cu [options]    run the kernel once; print counters and advice\n"
         "  keet-opt calls RUN.db [--json]      list what models were asked, and what it cost\n"
+        "  keet-opt doctor [--json]            what is there, what is not, why, what to do\n"
         "\n"
         "Without a GPU the kernel runs on the built-in emulator: results and counters are exact,\n"
         "times are modelled. Without a language model, a rewriter and a tuner propose variants.\n"
@@ -326,6 +327,11 @@ bool options_parse(struct options *options, int argc, char **argv, struct err *e
     }
     if (options->verb == VERB_HELP || options->verb == VERB_VERSION)
         return true;
+    if (optind < argc && strcmp(argv[optind], "doctor") == 0) {
+        options->verb = VERB_DOCTOR;
+        return optind + 1 == argc ||
+               err_set(err, "unexpected argument %s after doctor", argv[optind + 1]);
+    }
     if (optind < argc && strcmp(argv[optind], "run") == 0) {
         options->verb = VERB_RUN;
         optind++;

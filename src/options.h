@@ -11,6 +11,7 @@ enum verb {
     VERB_OPTIMIZE, /* keet-opt kernel.cu */
     VERB_RUN,      /* keet-opt run kernel.cu: once, print what is known, dump arrays */
     VERB_CALLS,    /* keet-opt calls run.db: what models were asked */
+    VERB_DOCTOR,   /* keet-opt doctor: what is there, what is not, what to do */
     VERB_HELP,
     VERB_VERSION
 };

@@ -4,6 +4,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/str.h"
+#include "compile/compile.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -29,7 +31,7 @@ struct entry {
     struct timespec used;
 };
 
-static char *default_dir(void)
+char *compile_cache_dir(void)
 {
     const char *base = getenv("XDG_CACHE_HOME"), *below = "keet-opt/compile";
     struct str path = {0};
@@ -108,7 +110,7 @@ struct cache *cache_create(const char *dir, uint64_t max_bytes)
 
     cache->max_bytes = max_bytes;
     if (!dir)
-        cache->dir = default_dir();
+        cache->dir = compile_cache_dir();
     else if (dir[0])
         cache->dir = xstrdup(dir);
     if (cache->dir && !file_mkdirs(cache->dir, &err)) {

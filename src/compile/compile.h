@@ -27,6 +27,9 @@ struct compiler *compiler_create(const struct compiler_options *options, struct 
 void compiler_destroy(struct compiler *compiler);
 const char *compiler_version(const struct compiler *compiler); /* "NVRTC 13.0" */
 
+/* The folder of the cache when none is named; heap memory; NULL where there is no home. */
+char *compile_cache_dir(void);
+
 /* Fill c->compilation, or verdict no_compile with the first error, its line, and the log. */
 bool compile_kernel(struct compiler *compiler, struct candidate *c, struct err *err);
 

@@ -1,0 +1,1 @@
+keet_test(doctor base LINK PkgConfig::JANSSON LABEL gpu)
