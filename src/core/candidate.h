@@ -97,7 +97,7 @@ struct explanation {
     double roofline_ns;    /* the least time that the chip needs for the task's `work`; 0 unknown */
     double roofline_share; /* roofline_ns / time, 0..1; 0 unknown */
     const char *summary;   /* one sentence */
-    struct finding *findings; /* at most 5, most specific first */
+    struct finding *findings; /* at most 5, by expected gain and specificity */
     unsigned nr_findings;
     const char *unexamined; /* names of tools that could not run, or "" */
 };

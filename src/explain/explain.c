@@ -1,6 +1,7 @@
 /* Owns the stage: classify, run the tools, choose what leaves, turn it into priors. */
 #include "explain/tool.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,17 +27,31 @@ static int by_gain(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-static int by_rank(const void *a, const void *b)
+/* Expected gain and specificity in one: a finding that names one cause and its cure is likelier to
+ * bring what it promises than one that describes a state. Published rounds (KernelPro) gained over
+ * 1.5x after specific tools (spills, tiling) about twice as often as after general ones. */
+static double promise(const struct ranked *r)
+{
+    static const double likely[] = {0, 1.5, 1, 0.75};
+
+    return log2(r->finding->max_gain) * likely[r->rank];
+}
+
+static int by_promise(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
+    double p = promise(x), q = promise(y);
 
+    if (p != q) {
+        return p > q ? -1 : 1;
+    }
     if (x->rank != y->rank) {
         return x->rank < y->rank ? -1 : 1;
     }
     return by_gain(a, b);
 }
 
-/* The five with the most to gain leave, the most specific of them first. */
+/* The five with the most to gain leave, in the order of what they promise. */
 static void choose_findings(struct candidate *c, const struct finding_list *list)
 {
     struct explanation *e = &c->explanation;
@@ -47,7 +62,7 @@ static void choose_findings(struct candidate *c, const struct finding_list *list
         ranked[i] = (struct ranked){&list->findings[i], list->ranks[i], i};
     }
     qsort(ranked, list->nr, sizeof(ranked[0]), by_gain);
-    qsort(ranked, nr, sizeof(ranked[0]), by_rank);
+    qsort(ranked, nr, sizeof(ranked[0]), by_promise);
     e->findings = arena_array(c->arena, nr + 1u, sizeof(*e->findings));
     e->nr_findings = nr;
     for (unsigned i = 0; i < nr; i++) {

@@ -32,6 +32,7 @@ struct tool_input {
     double roofline_share;              /* 0 unknown */
     double longest_share;    /* of the time, the longest launch's: launch metrics are that one's */
     double memory_weight;    /* how much of the time goes with the memory path, 0..1 */
+    double global_weight;    /* the part of memory_weight that global memory answers for */
     double compute_weight;   /* the same for issue and arithmetic */
     double unique_bytes;     /* of global memory, distinct; estimated when sampled; 0 unknown */
     double busiest_pipe_pct; /* of any pipe or memory level; 0 unknown */
@@ -85,6 +86,15 @@ static inline double value(const struct tool_input *in, enum metric metric)
 
 /* "counted", "sampled", ... of a metric, for the sentence. */
 const char *from(const struct tool_input *in, enum metric metric);
+
+/* How much of the time is left until the busiest path is as busy as the best kernels make it (the
+ * chip's dram_achievable): what hiding latency can bring at most. 1 when nothing is known. */
+static inline double tool_headroom(const struct tool_input *in)
+{
+    double busy = in->busiest_pipe_pct / (100 * in->chip->dram_achievable);
+
+    return busy < 1 ? 1 - busy : 0;
+}
 
 /* The line with the largest value of a function of its costs, NULL when all are zero. */
 const struct line_cost *worst_line(

@@ -207,10 +207,26 @@ static double line_stalls(const struct line_cost *line)
     return line->stall_cycles;
 }
 
+/* A warp waits where a loaded value is first used; the load stands on that line or above it. */
+static const struct line_cost *waited_for(const struct tool_input *in)
+{
+    const struct line_cost *waits = worst_line(in, line_stalls), *load = NULL;
+
+    for (unsigned i = 0; waits && i < in->n->nr_lines; i++) {
+        const struct line_cost *line = &in->n->lines[i];
+
+        if (line->line > 0 && line->line <= waits->line &&
+            line->global_requests + line->local_requests > 0) {
+            load = line;
+        }
+    }
+    return load ? load : waits;
+}
+
 void examine_latency(const struct tool_input *in, struct finding_list *out)
 {
     double pct = value(in, METRIC_STALL_LONG_PCT);
-    const struct line_cost *line = worst_line(in, line_stalls);
+    const struct line_cost *line = waited_for(in);
     bool few_warps = has(in, METRIC_OCCUPANCY_PCT) && value(in, METRIC_OCCUPANCY_PCT) < 50 &&
                      in->busiest_pipe_pct < 80;
 
@@ -219,7 +235,7 @@ void examine_latency(const struct tool_input *in, struct finding_list *out)
         return;
     }
     struct finding *f = finding_add(in, out, pct >= 60 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
-        line_of(line), 0.6 * fmin(pct / 100, 1));
+        line_of(line), fmin(0.6 * fmin(pct / 100, 1), tool_headroom(in)));
 
     if (!f) {
         return;

@@ -50,7 +50,7 @@ void examine_coalescing(const struct tool_input *in, struct finding_list *out)
     double wasted = line ? wasted_sectors(line) / sectors : 1 - ideal / sectors;
     struct finding *f = finding_add(in, out,
         line_sectors > 8 * line_requests ? SEVERITY_CRITICAL : SEVERITY_WARNING, line_of(line),
-        wasted * in->memory_weight);
+        wasted * in->global_weight);
 
     if (!f) {
         return;
@@ -95,15 +95,23 @@ void examine_serial_rows(const struct tool_input *in, struct finding_list *out)
     double per_request = line && line->global_requests > 0
                              ? line->global_sectors / line->global_requests
                              : (requests > 0 ? value(in, METRIC_GLOBAL_LD_SECTORS) / requests : 0);
+    /* Wide accesses of neighbouring lanes need many sectors, too: what they need is no waste. */
+    double needed = line && line->global_requests > 0
+                        ? least_sectors(line->global_sectors_ideal, line->global_requests) /
+                              line->global_requests
+                        : 4;
     double room = (double)in->chip->nr_sms * in->chip->max_warps_per_sm;
 
+    if (per_request < 2 * needed) {
+        return;
+    }
     if (!one_dimensional(in) || warps <= 0 || requests < 16 * warps || per_request < 8 ||
         warps >= room) {
         return;
     }
     double idle = 1 - warps / room, scattered = 1 - 4 / per_request;
     struct finding *f = finding_add(in, out, SEVERITY_CRITICAL, line_of(line),
-        fmax(idle, scattered) * fmax(in->memory_weight, 0.6));
+        fmax(idle, scattered) * fmax(in->global_weight, 0.6));
 
     if (!f) {
         return;
@@ -141,10 +149,13 @@ void examine_narrow_access(const struct tool_input *in, struct finding_list *out
         (line && line->global_sectors > 6 * line->global_requests)) {
         return; /* wide already, or reused, or scattered: other tools speak */
     }
-    /* What wider accesses bring is fewer instructions and more bytes in flight: at most some third
-     * of the time that goes with memory. */
+    /* What wider accesses bring is fewer instructions and more bytes in flight: some third of the
+     * time that goes with memory, more where accesses are of single bytes, and no more than the
+     * busiest path has left. */
+    double most = per_lane <= 1.5 ? 0.6 : per_lane <= 2.5 ? 0.45 : 0.3;
+    double room = in->busiest_pipe_pct > 0 ? fmax(tool_headroom(in), 0.1) : most;
     struct finding *f =
-        finding_add(in, out, SEVERITY_WARNING, line_of(line), 0.3 * in->memory_weight);
+        finding_add(in, out, SEVERITY_WARNING, line_of(line), fmin(most, room) * in->global_weight);
 
     if (!f) {
         return;
@@ -185,7 +196,7 @@ void examine_reuse(const struct tool_input *in, struct finding_list *out)
         return;
     }
     struct finding *f = finding_add(in, out, times >= 16 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
-        line_of(line), (1 - 1 / times) * in->memory_weight);
+        line_of(line), (1 - 1 / times) * in->global_weight);
 
     if (!f) {
         return;
@@ -219,7 +230,7 @@ void examine_cache(const struct tool_input *in, struct finding_list *out)
         return;
     }
     struct finding *f = finding_add(
-        in, out, SEVERITY_WARNING, line_of(line), 0.5 * (1 - 1 / times) * in->memory_weight);
+        in, out, SEVERITY_WARNING, line_of(line), 0.5 * (1 - 1 / times) * in->global_weight);
 
     if (!f) {
         return;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Who cares for less than this share of the time. */
-static const double LEAST_SHARE = 0.02;
+static const double LEAST_SHARE = 0.04;
 static const double MOST_SHARE = 0.97;
 enum { MOST_PER_TOOL = 2 };
 
@@ -91,6 +91,27 @@ static double largest(const struct tool_input *in, const enum metric *metrics, u
     return most;
 }
 
+/* Global memory and shared memory share the load/store unit: its business is split by wavefronts,
+ * of which a global request takes one for each four sectors. */
+static double global_weight(const struct tool_input *in)
+{
+    static const enum metric beyond[] = {METRIC_DRAM_PCT, METRIC_L2_PCT, METRIC_STALL_LONG_PCT};
+    double shared = counters_get(in->n, METRIC_SHARED_LD_WAVEFRONTS) +
+                    counters_get(in->n, METRIC_SHARED_ST_WAVEFRONTS);
+    double sectors = counters_get(in->n, METRIC_GLOBAL_LD_SECTORS) +
+                     counters_get(in->n, METRIC_GLOBAL_ST_SECTORS);
+    double requests = counters_get(in->n, METRIC_GLOBAL_LD_REQUESTS) +
+                      counters_get(in->n, METRIC_GLOBAL_ST_REQUESTS);
+    double wavefronts = fmax(sectors / 4, requests);
+    double pct = largest(in, beyond, ARRAY_SIZE(beyond));
+
+    if (pct < 0 || shared <= 0 || !has(in, METRIC_LSU_PCT)) {
+        return in->memory_weight;
+    }
+    pct = fmax(pct, value(in, METRIC_LSU_PCT) * wavefronts / (wavefronts + shared));
+    return fmin(fmax(pct / 100, 0.1), in->memory_weight);
+}
+
 void tools_weigh_paths(struct tool_input *in)
 {
     static const enum metric memory[] = {METRIC_DRAM_PCT, METRIC_L2_PCT, METRIC_LSU_PCT};
@@ -107,6 +128,7 @@ void tools_weigh_paths(struct tool_input *in)
     /* Where nothing is known, half: neither a strong claim nor silence. */
     paths = paths < 0 && waits <= 0 ? 50 : fmax(paths, waits);
     in->memory_weight = fmin(fmax(paths / 100, 0.1), 0.95);
+    in->global_weight = global_weight(in);
     in->compute_weight = pipes < 0 ? 0.5 : fmin(fmax(pipes / 100, 0.1), 0.95);
 }
 

@@ -1,0 +1,20 @@
+// Three kernels with intermediate results in memory.
+#pragma keet size   N = 4194304
+#pragma keet check  N = 1000
+#pragma keet in     X : f32[4*N] = uniform(-1, 1)
+#pragma keet temp   T : f32[4*N]
+#pragma keet temp   U : f32[4*N]
+#pragma keet out    Y : f32[4*N]
+#pragma keet work   flops = 12*N, bytes = 32*N
+#pragma keet launch scale<<<ceil_div(N, 256), 256>>>(X, T, N)
+#pragma keet launch scale<<<ceil_div(N, 256), 256>>>(T, U, N)
+#pragma keet launch scale<<<ceil_div(N, 256), 256>>>(U, Y, N)
+
+__global__ void scale(const float *__restrict__ X, float *__restrict__ Y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        float4 v = reinterpret_cast<const float4 *>(X)[i];
+        reinterpret_cast<float4 *>(Y)[i] = make_float4(v.x * 2, v.y * 2, v.z * 2, v.w * 2);
+    }
+}

@@ -1,0 +1,20 @@
+// 600 blocks where 528 fit: the second wave is nearly empty.
+#pragma keet size   N = 600
+#pragma keet check  N = 3
+#pragma keet in     X : f32[N*512] = uniform(-1, 1)
+#pragma keet out    Y : f32[N*512]
+#pragma keet tolerance rel = 1e-3, abs = 1e-3
+#pragma keet work   flops = 524288*N, bytes = 4096*N
+#pragma keet launch iterate<<<N, 512>>>(X, Y)
+
+__global__ void iterate(const float *__restrict__ X, float *__restrict__ Y)
+{
+    int i = blockIdx.x * 512 + threadIdx.x;
+    float y = X[i], z = y + 1;
+#pragma unroll 16
+    for (int k = 0; k < 256; k++) {
+        y = y * 0.99f + 0.01f;
+        z = z * 0.98f + 0.01f;
+    }
+    Y[i] = y + z;
+}
