@@ -118,8 +118,15 @@ static bool finish(struct session *s, const char *why, struct err *err)
     else if (o->verbosity < 0)
         str_addf(&text, "%.2fx %s  %s\n", best->speedup,
             report_speedup_word(best->profile.time_from), s->output_path);
-    else
+    else {
+        const struct propose_spent spent = propose_spent(s->propose);
+
         report_summary(&text, &run);
+        if (spent.nr_calls > 0)
+            str_addf(&text,
+                "Language model: %u calls, %llu tokens, %.4f dollars; see keet-opt calls %s\n",
+                spent.nr_calls, (unsigned long long)spent.tokens, spent.cost, s->db_path);
+    }
     fputs(str_text(&text), stdout);
     str_finish(&text);
     return true;

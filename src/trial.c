@@ -136,33 +136,44 @@ static struct trial *first_ready(struct session *s)
     return first;
 }
 
+bool session_save_pending(struct session *s, struct err *err)
+{
+    for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
+        if (s->trials[i].state != TRIAL_FREE && !store_save_calls(s->store, &s->trials[i].c, err))
+            return false;
+    return true;
+}
+
+/* No model left ends the run: what was asked is put on record first. */
+static bool await(struct session *s, double timeout_ms, struct candidate **c, struct err *err)
+{
+    struct err ignored;
+
+    if (propose_wait(s->propose, timeout_ms, c, err))
+        return true;
+    session_save_pending(s, &ignored);
+    return false;
+}
+
 bool session_take(struct session *s, struct trial **trial, struct err *err)
 {
     struct candidate *c;
 
     propose_moment(s->propose, s->nr_taken);
     do { /* whatever has come in during the last evaluation */
-        if (!propose_wait(s->propose, 0, &c, err))
+        if (!await(s, 0, &c, err))
             return false;
         if (c)
             become_ready(s, trial_of(s, c));
     } while (c);
     if (!first_ready(s)) {
-        if (!propose_wait(s->propose, WAIT_MS, &c, err))
+        if (!await(s, WAIT_MS, &c, err))
             return false;
         if (c)
             become_ready(s, trial_of(s, c));
     }
     *trial = first_ready(s);
     s->nr_taken += *trial != NULL;
-    return true;
-}
-
-bool session_save_pending(struct session *s, struct err *err)
-{
-    for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
-        if (s->trials[i].state != TRIAL_FREE && !store_save_calls(s->store, &s->trials[i].c, err))
-            return false;
     return true;
 }
 

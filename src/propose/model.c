@@ -16,6 +16,7 @@
 enum {
     PROMPT_TOKENS = 24000, /* of one prompt, unless told */
     REPLY_TOKENS = 16384,  /* room to think, and a long kernel file */
+    FAILURES = 8,          /* in a row, each after its own attempts, until a model is given up */
     POLL_MS = 10
 };
 
@@ -27,7 +28,8 @@ static const double TOKEN_COST = 1e-6;
 struct endpoint {
     struct llm *llm;
     const char *spec;
-    bool broken; /* it will not answer any more */
+    bool broken;          /* it will not answer any more */
+    unsigned nr_failures; /* in a row */
     char *why;
     /* for the bandit */
     unsigned nr_nodes;
@@ -390,7 +392,8 @@ static bool take_reply(
     struct model_call *call = &c->calls[c->nr_calls - 1];
 
     account(m, e, reply, c, call);
-    if (reply->outcome == LLM_FAILED && reply->is_final && !e->broken &&
+    e->nr_failures = reply->outcome == LLM_FAILED ? e->nr_failures + 1 : 0;
+    if ((e->nr_failures >= FAILURES || (e->nr_failures > 0 && reply->is_final)) && !e->broken &&
         !break_endpoint(m, e, reply->error, err))
         return false;
     if (job->stage == STAGE_PLAN) {

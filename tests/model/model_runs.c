@@ -294,6 +294,31 @@ static void limits_stop_the_run(void **state)
     assert_int_equal(run(text, sizeof(text), MATMUL " --model-only --db u.db"), 2);
 }
 
+/* One model brings gains, the other one words: the run comes to ask the first. */
+static void the_model_that_pays_is_asked(void **state)
+{
+    char arguments[512], name[256];
+
+    write_script("idle", 40, 0, false);
+    shell("mkdir -p good");
+    for (int i = 1; i <= 40; i++) {
+        snprintf(name, sizeof(name), "idle/write-%d.md", i);
+        put(name, "The move does not apply to this kernel.\n");
+        snprintf(name, sizeof(name), "cp %s/tests/model/matmul/write-1.md good/write-%d.md",
+            KEET_SOURCE_DIR, i);
+        shell(name);
+    }
+    snprintf(arguments, sizeof(arguments),
+        MATMUL " --model script:idle --model script:good --model-only --no-plan --in-flight 1"
+               " --budget 6 --max-tokens 60000 --db b.db -o b.cu -q");
+    must_run(arguments);
+    const long good = number("b.db", "SELECT count(*) FROM model_call WHERE model LIKE '%good'");
+    const long idle = number("b.db", "SELECT count(*) FROM model_call WHERE model LIKE '%idle'");
+
+    assert_true(idle >= 1);
+    assert_true(good >= 2 * idle);
+}
+
 static void showing_sends_nothing(void **state)
 {
     char text[65536];
@@ -365,6 +390,7 @@ int main(void)
         TEST(a_killed_run_resumes),
         TEST(requests_overlap_with_evaluation),
         TEST(limits_stop_the_run),
+        TEST(the_model_that_pays_is_asked),
         TEST(showing_sends_nothing),
         TEST(lessons_outlive_the_run),
         TEST(the_key_is_nowhere),
