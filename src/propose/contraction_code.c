@@ -1,7 +1,6 @@
 /* Writes contractions anew: tiles in shared memory, patches of outputs in registers. */
-#include "propose/contraction.h"
+#include "propose/contraction_code.h"
 
-#include "base/str.h"
 #include "propose/subst.h"
 
 #include <string.h>
@@ -70,14 +69,8 @@ static bool used_by(const struct node *var, struct node *const *roots, unsigned 
     return false;
 }
 
-struct needs {
-    struct node *roots[160]; /* expressions and statements to come; initialisers are added */
-    unsigned nr;
-};
-
-/* The locals that the roots stand on and that differ between threads, in order of declaration. */
-static unsigned find_needs(
-    const struct contraction *c, struct needs *needs, struct node **vars, unsigned max)
+unsigned code_find_needs(
+    const struct contraction *c, struct code_needs *needs, struct node **vars, unsigned max)
 {
     struct node *all[128];
     unsigned nr_all = 0, nr = 0;
@@ -98,30 +91,48 @@ static unsigned find_needs(
     return nr;
 }
 
-static void add_decls(struct writer *w, struct needs *needs, const char *indent)
+void code_decls(
+    const struct contraction *c, struct str *out, struct code_needs *needs, const char *indent)
 {
     struct node *vars[64];
-    const struct cuda_tree *tree = w->c->in->tree;
-    unsigned nr = find_needs(w->c, needs, vars, 64);
+    unsigned nr = code_find_needs(c, needs, vars, 64);
     for (unsigned i = 0; i < nr; i++) {
         const struct node *v = vars[i];
-        str_addf(&w->out, "%s%s%s %s%s = %s;\n", indent, v->type.is_const ? "const " : "",
-            v->type.base, v->type.is_pointer ? "*" : "", v->name, tree_text(tree, v->init));
+        str_addf(out, "%s%s%s %s%s = %s;\n", indent, v->type.is_const ? "const " : "", v->type.base,
+            v->type.is_pointer ? "*" : "", v->name, tree_text(c->in->tree, v->init));
     }
 }
 
-/* The conditions on one axis (or on none, axes 0), joined; NULL when there is none. */
-static const char *conds_text(const struct writer *w, unsigned axis)
+void code_uniform_decls(const struct contraction *c, struct str *out)
+{
+    for (unsigned part = 0; part < 2; part++) {
+        struct node *const *list = part ? c->form.work : c->form.prologue;
+        unsigned nr = part ? c->loop_at : c->form.nr_prologue;
+        for (unsigned i = 0; i < nr; i++)
+            for (const struct node *v = list[i]->child; v; v = v->next)
+                if (!is_axis(c, v) && !is_acc(c, v) && !depends(c, v))
+                    str_addf(out, "    %s%s %s%s = %s;\n", v->type.is_const ? "const " : "",
+                        v->type.base, v->type.is_pointer ? "*" : "", v->name,
+                        tree_text(c->in->tree, v->init));
+    }
+}
+
+const char *code_conds(const struct contraction *c, unsigned axis)
 {
     const char *text = NULL;
-    for (unsigned i = 0; i < w->c->form.nr_conds; i++) {
-        const struct form_cond *cond = &w->c->form.conds[i];
-        unsigned mask = deps_of(&w->c->deps, cond->node) & (ALONG_X | ALONG_Y);
+    for (unsigned i = 0; i < c->form.nr_conds; i++) {
+        const struct form_cond *cond = &c->form.conds[i];
+        unsigned mask = deps_of(&c->deps, cond->node) & (ALONG_X | ALONG_Y);
         if (mask != axis)
             continue;
-        text = text ? arena_printf(w->arena, "%s && %s", text, cond->text) : cond->text;
+        text = text ? arena_printf(c->in->arena, "%s && %s", text, cond->text) : cond->text;
     }
     return text;
+}
+
+unsigned code_stmt_end(const struct contraction *c, const struct node *stmt)
+{
+    return stmt->kind == NODE_BLOCK ? stmt->end : tree_stmt_end(c->in->tree, stmt);
 }
 
 /* --- parts of the kernel --- */
@@ -152,16 +163,7 @@ static void write_head(struct writer *w)
         &w->out, "    int %s = threadIdx.y * (%s / %s) + threadIdx.x;\n", n->thread, n->bn, n->tn);
     str_addf(&w->out, "    int %s = blockIdx.y * %s;\n    int %s = blockIdx.x * %s;\n", n->row0,
         n->bm, n->col0, n->bn);
-    for (unsigned part = 0; part < 2; part++) {
-        struct node *const *list = part ? c->form.work : c->form.prologue;
-        unsigned nr = part ? c->loop_at : c->form.nr_prologue;
-        for (unsigned i = 0; i < nr; i++)
-            for (const struct node *v = list[i]->child; v; v = v->next)
-                if (!is_axis(c, v) && !is_acc(c, v) && !depends(c, v))
-                    str_addf(&w->out, "    %s%s %s%s = %s;\n", v->type.is_const ? "const " : "",
-                        v->type.base, v->type.is_pointer ? "*" : "", v->name,
-                        tree_text(c->in->tree, v->init));
-    }
+    code_uniform_decls(c, &w->out);
     for (unsigned i = 0; i < c->nr_accs; i++)
         str_addf(
             &w->out, "    %s %s[%s][%s];\n", c->accs[i]->type.base, c->accs[i]->name, n->tm, n->tn);
@@ -209,7 +211,7 @@ static void write_position(struct writer *w, unsigned axis, const char *indent)
 static void write_inits(struct writer *w)
 {
     struct substs none = {.nr = 0};
-    struct needs needs = {.nr = 0};
+    struct code_needs needs = {.nr = 0};
     bool positions = false;
     write_patch_loops(w, "    ");
     for (unsigned i = 0; i < w->c->nr_accs; i++) {
@@ -219,7 +221,7 @@ static void write_inits(struct writer *w)
     if (positions) {
         write_position(w, ALONG_X, "            ");
         write_position(w, ALONG_Y, "            ");
-        add_decls(w, &needs, "            ");
+        code_decls(w->c, &w->out, &needs, "            ");
     }
     for (unsigned i = 0; i < w->c->nr_accs; i++)
         str_addf(&w->out, "            %s[%s][%s] = %s;\n", w->c->accs[i]->name, w->names.dm,
@@ -269,13 +271,13 @@ static void write_fetch(struct writer *w, const struct operand *o)
     const struct names *n = &w->names;
     bool x = o->axis == ALONG_X;
     const char *axis = (x ? c->x : c->y)->var->name, *k = c->loop.var->name, *in = "            ";
-    struct needs needs = {.roots = {o->node}, .nr = 1};
+    struct code_needs needs = {.roots = {o->node}, .nr = 1};
     str_addf(&w->out, "        %s %s[%s];\n", o->type, next_name(w, o), fetches(w, o));
     write_elements(w, o);
     str_addf(&w->out, "%sint %s = %s + %s, %s = %s + %s;\n", in, axis, x ? n->col0 : n->row0, n->at,
         k, n->k0, n->kk);
     str_addf(&w->out, "%s%s[%s] = %s;\n", in, next_name(w, o), n->u, zero_of(o->type));
-    const char *conds = conds_text(w, o->axis), *uniform = conds_text(w, 0);
+    const char *conds = code_conds(w->c, o->axis), *uniform = code_conds(w->c, 0);
     str_addf(&w->out, "%sif (%s && %s < %s", in, in_tile(w, o), k,
         tree_text(c->in->tree, c->loop.bound));
     if (conds)
@@ -283,10 +285,10 @@ static void write_fetch(struct writer *w, const struct operand *o)
     if (uniform)
         str_addf(&w->out, " && %s", uniform);
     struct node *vars[64];
-    struct needs probe = needs;
-    bool block = find_needs(c, &probe, vars, 64) > 0;
+    struct code_needs probe = needs;
+    bool block = code_find_needs(c, &probe, vars, 64) > 0;
     str_addf(&w->out, ")%s\n", block ? " {" : "");
-    add_decls(w, &needs, "                ");
+    code_decls(w->c, &w->out, &needs, "                ");
     str_addf(&w->out, "                %s[%s] = %s;\n", next_name(w, o), n->u, o->text);
     str_addf(&w->out, "%s        }\n", block ? "            }\n" : "");
 }
@@ -394,8 +396,9 @@ static void write_tail(struct writer *w)
 {
     const struct contraction *c = w->c;
     struct substs s = {.nr = 0};
-    struct needs needs = {.nr = 0};
-    const char *x = conds_text(w, ALONG_X), *y = conds_text(w, ALONG_Y), *none = conds_text(w, 0);
+    struct code_needs needs = {.nr = 0};
+    const char *x = code_conds(w->c, ALONG_X), *y = code_conds(w->c, ALONG_Y),
+               *none = code_conds(w->c, 0);
     const char *in = "            ", *all = "";
     const char *const list[3] = {y, x, none};
     write_patch_loops(w, "    ");
@@ -411,14 +414,10 @@ static void write_tail(struct writer *w)
     subst_accs(w, &s);
     for (unsigned i = c->loop_at + 1; i < c->form.nr_work && needs.nr < 60; i++)
         needs.roots[needs.nr++] = c->form.work[i];
-    add_decls(w, &needs, "                ");
+    code_decls(w->c, &w->out, &needs, "                ");
     for (unsigned i = c->loop_at + 1; i < c->form.nr_work; i++) {
         struct node *stmt = c->form.work[i];
-        unsigned end = stmt->kind == NODE_BLOCK || stmt->kind == NODE_IF
-                           ? stmt->end
-                           : tree_stmt_end(c->in->tree, stmt);
-        if (stmt->kind == NODE_IF)
-            end = tree_stmt_end(c->in->tree, stmt);
+        unsigned end = code_stmt_end(c, stmt);
         const char *text = subst_slice(c->in->tree, stmt, stmt->start, end, &s);
         str_addf(&w->out, "                %s\n",
             text_reindent(

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "check/check.h"
 #include "compile/compile.h"
 #include "device/device.h"
@@ -337,6 +338,75 @@ static const char written_operand[] =
     "    }\n"
     "}\n";
 
+#define HALF_PRODUCT(type, header, from, to, a, b)                                                 \
+    "#pragma keet size   M = 128, N = 128, K = 64\n"                                               \
+    "#pragma keet check  M = 65, N = 67, K = 33\n"                                                 \
+    "#pragma keet check  M = 3, N = 130, K = 16\n"                                                 \
+    "#pragma keet in     A : " type "[M][K] = uniform(-1, 1)\n"                                    \
+    "#pragma keet in     B : " type "[K][N] = uniform(-1, 1)\n"                                    \
+    "#pragma keet out    C : f32[M][N]\n"                                                          \
+    "#pragma keet tolerance rel = 1e-4, abs = 1e-4\n"                                              \
+    "#pragma keet tune   T = 16 in {8, 16, 32}\n"                                                  \
+    "#pragma keet launch f<<<dim3(ceil_div(N,T), ceil_div(M,T)), dim3(T,T)>>>(A, B, C, M, N, K)\n" \
+    "#include <" header ".h>\n"                                                                    \
+    "__global__ void f(const " to " *A, const " to " *B, float *C, int M, int N, int K)\n"         \
+    "{\n"                                                                                          \
+    "    int row = blockIdx.y * blockDim.y + threadIdx.y;\n"                                       \
+    "    int col = blockIdx.x * blockDim.x + threadIdx.x;\n"                                       \
+    "    if (row < M && col < N) {\n"                                                              \
+    "        float sum = 0.0f;\n"                                                                  \
+    "        for (int k = 0; k < K; k++)\n"                                                        \
+    "            sum += " from "(A[" a "]) * " from "(B[" b "]);\n"                                \
+    "        C[row * N + col] = 2.0f * sum + row;\n"                                               \
+    "    }\n"                                                                                      \
+    "}\n"
+
+static void test_tensor_cores_f16_file(void **state)
+{
+    char *source;
+    size_t bytes;
+    struct err err;
+    (void)state;
+    if (!file_read(KEET_SOURCE_DIR "/kernels/matmul_f16.cu", 1 << 20, &source, &bytes, &err))
+        fail_msg("%s", err.text);
+    struct bench *b = begin(source);
+    step(b, ACTION_TENSOR_CORES, 0);
+    has(b, "nvcuda::wmma::mma_sync(");
+    step(b, ACTION_READ_ONLY, 0);
+    has(b, "__restrict__");
+    end(b);
+    free(source);
+}
+
+/* Every operand layout, sizes with tails, all tilings; what is no such product. */
+static void test_tensor_cores(void **state)
+{
+    static const char *const sources[] = {
+        HALF_PRODUCT("f16", "cuda_fp16", "__half2float", "half", "row * K + k", "k * N + col"),
+        HALF_PRODUCT("f16", "cuda_fp16", "__half2float", "half", "k * M + row", "col * K + k"),
+        HALF_PRODUCT("bf16", "cuda_bf16", "(float)", "__nv_bfloat16", "row * K + k", "col * K + k"),
+    };
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        struct bench *b = begin(sources[i]);
+        for (unsigned variant = 0; variant < (i == 0 ? 3 : 1); variant++) {
+            back(b);
+            step(b, ACTION_TENSOR_CORES, variant);
+            has(b, "#include <mma.h>");
+            has(b, "nvcuda::wmma::mma_sync(");
+            lacks(b, "tune   T =");
+        }
+        end(b);
+    }
+    struct bench *b =
+        begin(HALF_PRODUCT("f32", "cuda_fp16", "", "float", "row * K + k", "k * N + col"));
+    refuses(b, ACTION_TENSOR_CORES, 0, "the operands are not both f16 or both bf16");
+    end(b);
+    b = begin(HALF_PRODUCT("f16", "cuda_fp16", "fabsf", "half", "row * K + k", "k * N + col"));
+    refuses(b, ACTION_TENSOR_CORES, 0, "not one sum of products of two operands");
+    end(b);
+}
+
 static void test_product_refused(void **state)
 {
     (void)state;
@@ -469,6 +539,8 @@ int main(void)
         cmocka_unit_test(test_first_of_equals),
         cmocka_unit_test(test_rows_carried),
         cmocka_unit_test(test_product),
+        cmocka_unit_test(test_tensor_cores),
+        cmocka_unit_test(test_tensor_cores_f16_file),
         cmocka_unit_test(test_differences),
         cmocka_unit_test(test_product_refused),
         cmocka_unit_test(test_planes),
