@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "calls.h"
 #include "doctor.h"
+#include "explain_verb.h"
 #include "loop.h"
 #include "options.h"
 #include "report/report.h"
@@ -188,6 +189,11 @@ int main(int argc, char **argv)
         ok = doctor(&options, &clean, &err);
         if (ok)
             return clean ? EXIT_OK : EXIT_ERROR;
+        break;
+    case VERB_EXPLAIN:
+        ok = str_ends(options.kernel_path, ".csv") || str_ends(options.kernel_path, ".ncu-rep")
+                 ? explain_profiles(&options, &err)
+                 : run_once(&options, &clean, &err);
         break;
     case VERB_RUN:
         ok = run_once(&options, &clean, &err);

@@ -1,6 +1,7 @@
 /* Owns the command line: its grammar, its defaults, its help text. */
 #include "options.h"
 
+#include "base/str.h"
 #include "search/search.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@ enum {
     OPT_RESUME,
     OPT_SEED,
     OPT_JSON,
+    OPT_MARKDOWN,
     OPT_THREADS,
     OPT_WINDOW,
     OPT_CACHE,
@@ -45,6 +47,7 @@ static const struct option long_options[] = {
     {"resume", no_argument, NULL, OPT_RESUME},
     {"output", required_argument, NULL, 'o'},
     {"json", no_argument, NULL, OPT_JSON},
+    {"md", no_argument, NULL, OPT_MARKDOWN},
     {"threads", required_argument, NULL, OPT_THREADS},
     {"window", required_argument, NULL, OPT_WINDOW},
     {"cache", required_argument, NULL, OPT_CACHE},
@@ -75,6 +78,8 @@ void options_help(void)
         "\n"
         "  keet-opt KERNEL.cu [options]        search for faster variants\n"
         "  keet-opt run KERNEL.cu [options]    run the kernel once; print counters and advice\n"
+        "  keet-opt explain KERNEL.cu          profile it now, and say what limits it\n"
+        "  keet-opt explain PROFILE...         the same for Nsight Compute's .csv and .ncu-rep\n"
         "  keet-opt calls RUN.db [--json]      list what models were asked, and what it cost\n"
         "  keet-opt doctor [--json]            what is there, what is not, why, what to do\n"
         "\n"
@@ -111,6 +116,7 @@ void options_help(void)
         "  --dump DIR         run: write inputs and outputs of the first check shape as .npy\n"
         "Output\n"
         "  --json             one JSON document on stdout\n"
+        "  --md               explain: Markdown\n"
         "  -q, --quiet        only the result;   -v, -vv  more detail on stderr\n"
         "  -h, --help;  --version\n"
         "\n"
@@ -266,6 +272,9 @@ static bool parse_one(struct options *options, int opt, const char *arg, struct 
     case OPT_JSON:
         options->json = true;
         return true;
+    case OPT_MARKDOWN:
+        options->markdown = true;
+        return true;
     case OPT_THREADS:
         if (!parse_u64("--threads", arg, &n, err) || n > 1024)
             return err_set(err, "--threads %s: expected 0 to 1024", arg);
@@ -300,6 +309,18 @@ static bool parse_one(struct options *options, int opt, const char *arg, struct 
     default:
         return parse_for_model(options, opt, arg, err);
     }
+}
+
+/* Profiles may be many; a kernel stands alone. */
+static bool explain_paths(struct options *options, struct err *err)
+{
+    for (unsigned i = 0; i < options->nr_paths; i++) {
+        if (str_ends(options->paths[i], ".cu"))
+            return err_set(
+                err, "%s: explain takes one kernel, or any number of profiles", options->paths[i]);
+    }
+    options->kernel_path = options->paths[0];
+    return true;
 }
 
 bool options_parse(struct options *options, int argc, char **argv, struct err *err)
@@ -341,8 +362,18 @@ bool options_parse(struct options *options, int argc, char **argv, struct err *e
         if (optind >= argc)
             return err_set(err, "no database given; try: keet-opt calls matmul.keet.db");
     }
+    if (optind < argc && strcmp(argv[optind], "explain") == 0) {
+        options->verb = VERB_EXPLAIN;
+        optind++;
+    }
+    options->paths = (const char *const *)&argv[optind];
+    options->nr_paths = (unsigned)(argc - optind);
+    if (options->markdown && options->verb != VERB_EXPLAIN)
+        return err_set(err, "--md goes with `keet-opt explain`");
     if (optind >= argc)
         return err_set(err, "no kernel file given; try: keet-opt kernels/matmul.cu --budget 50");
+    if (optind + 1 < argc && options->verb == VERB_EXPLAIN)
+        return explain_paths(options, err);
     if (optind + 1 < argc)
         return err_set(err, "unexpected argument %s: one kernel file is expected (got %s first)",
             argv[optind + 1], argv[optind]);

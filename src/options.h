@@ -12,6 +12,7 @@ enum verb {
     VERB_RUN,      /* keet-opt run kernel.cu: once, print what is known, dump arrays */
     VERB_CALLS,    /* keet-opt calls run.db: what models were asked */
     VERB_DOCTOR,   /* keet-opt doctor: what is there, what is not, what to do */
+    VERB_EXPLAIN,  /* keet-opt explain kernel.cu, or profiles from elsewhere */
     VERB_HELP,
     VERB_VERSION
 };
@@ -21,6 +22,8 @@ enum { OPTIONS_MAX_MODELS = 8 };
 struct options {
     enum verb verb;
     const char *kernel_path;
+    const char *const *paths; /* explain: all that were named, borrowed from argv */
+    unsigned nr_paths;
     const char *budget_text; /* as given */
     uint64_t budget_nodes;   /* 0: no limit */
     double budget_s;         /* 0: no limit */
@@ -33,7 +36,7 @@ struct options {
     uint64_t seed;
     unsigned nr_threads; /* of the emulator; 0: one per core */
     int verbosity;       /* -1 quiet, 0, 1, 2 */
-    bool json, resume, forbid_fast_math;
+    bool json, markdown, resume, forbid_fast_math;
     /* with a language model */
     const char *models[OPTIONS_MAX_MODELS]; /* specs, as propose/llm.h lists them */
     unsigned nr_models;

@@ -9,6 +9,7 @@
 #include "core/npy.h"
 #include "device/run.h"
 #include "explain/explain.h"
+#include "explain_verb.h"
 #include "profile/profile.h"
 #include "report/report.h"
 
@@ -184,6 +185,8 @@ bool run_once(const struct options *options, bool *clean, struct err *err)
     if (ok) {
         if (options->json)
             report_candidate_json(&text, &one.c);
+        else if (options->verb == VERB_EXPLAIN)
+            explain_print(&text, options->kernel_path, &one.c, options->markdown);
         else
             report_candidate(&text, &one.c);
         fputs(str_text(&text), stdout);

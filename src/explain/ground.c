@@ -1,0 +1,426 @@
+/* Owns the checking of texts against a profile and a source. */
+#include "explain/ground.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { SMALL_NUMBER = 16, MAX_WORD = 160 };
+
+struct checker {
+    struct ground *ground;
+    struct arena *arena;
+    const char *text;
+    const struct counters *counters;
+    const char *source;
+    size_t cap;
+    int metric;     /* named last in this sentence; -1 none */
+    unsigned line;  /* named last in this sentence; 0 none */
+    char word[12];  /* the word before, lower case */
+    char word2[12]; /* the one before that */
+};
+
+static void add(struct checker *k, enum claim_kind kind, size_t at, size_t len, const char *why)
+{
+    struct ground *g = k->ground;
+
+    g->claims = grow(g->claims, &k->cap, g->nr_claims + 1, sizeof(*g->claims));
+    g->claims[g->nr_claims++] = (struct claim){kind, at, len, why == NULL, why};
+    g->nr_grounded += why == NULL;
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* ---- the source ---- */
+
+static bool source_has_word(const char *source, const char *word, size_t len)
+{
+    for (const char *at = source; (at = strstr(at, word)) != NULL; at++) {
+        if ((at == source || !is_word(at[-1])) && !is_word(at[len])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static unsigned nr_lines(const char *source)
+{
+    unsigned nr = *source != '\0';
+
+    for (const char *at = source; *at; at++) {
+        nr += *at == '\n' && at[1] != '\0';
+    }
+    return nr;
+}
+
+static const char *find_line(const char *source, unsigned line, size_t *len)
+{
+    while (line > 1 && *source) {
+        source += strcspn(source, "\n");
+        source += *source == '\n';
+        line--;
+    }
+    *len = strcspn(source, "\n");
+    return source;
+}
+
+static bool line_has(const char *source, unsigned line, const char *code)
+{
+    size_t len;
+    const char *at = find_line(source, line, &len);
+
+    for (size_t i = 0; i + strlen(code) <= len; i++) {
+        if (strncmp(at + i, code, strlen(code)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- numbers ---- */
+
+struct number {
+    double value, precision; /* half a unit of the last digit written, scaled */
+    const char *unit;        /* "%", "ns", "byte", ... of metrics.def; "" none */
+    size_t len;              /* with unit */
+};
+
+struct unit {
+    const char *text, *unit;
+    double scale;
+};
+
+static const struct unit units[] = {{"%", "%", 1}, {"percent", "%", 1}, {"ns", "ns", 1},
+    {"nanoseconds", "ns", 1}, {"us", "ns", 1e3}, {"microseconds", "ns", 1e3}, {"ms", "ns", 1e6},
+    {"milliseconds", "ns", 1e6}, {"s", "ns", 1e9}, {"bytes", "byte", 1}, {"byte", "byte", 1},
+    {"B", "byte", 1}, {"KB", "byte", 1e3}, {"kB", "byte", 1e3}, {"MB", "byte", 1e6},
+    {"GB", "byte", 1e9}, {"sectors", "sector", 1}, {"requests", "request", 1},
+    {"wavefronts", "wavefront", 1}, {"registers", "register", 1}, {"threads", "thread", 1},
+    {"blocks", "block", 1}, {"waves", "wave", 1}, {"cycles", "cycle", 1},
+    {"instructions", "inst", 1}, {"warps", "warp", 1}, {"flops", "flop", 1}};
+
+static double prefix_scale(char c)
+{
+    return c == 'k' || c == 'K' ? 1e3 : c == 'M' ? 1e6 : c == 'G' ? 1e9 : c == 'T' ? 1e12 : 1;
+}
+
+static const char *read_unit(const char *at, struct number *number)
+{
+    size_t len = *at == '%' ? 1 : 0;
+
+    while (len == 0 || (at[0] != '%' && isalpha((unsigned char)at[len]))) {
+        if (!isalpha((unsigned char)at[len])) {
+            break;
+        }
+        len++;
+    }
+    for (size_t i = 0; len > 0 && i < ARRAY_SIZE(units); i++) {
+        if (strlen(units[i].text) == len && strncmp(units[i].text, at, len) == 0) {
+            number->unit = units[i].unit;
+            number->value *= units[i].scale;
+            number->precision *= units[i].scale;
+            return at + len;
+        }
+    }
+    return NULL;
+}
+
+static struct number read_number(const char *text)
+{
+    struct number number = {.unit = "", .precision = 0.5};
+    char digits[64];
+    size_t nr = 0;
+    const char *at = text, *end;
+    bool fraction = false;
+
+    while (nr + 1 < sizeof(digits) &&
+           (isdigit((unsigned char)*at) || (*at == '.' && isdigit((unsigned char)at[1])) ||
+               (*at == ',' && strspn(at + 1, "0123456789") == 3))) {
+        if (*at != ',') {
+            digits[nr++] = *at;
+        }
+        if (fraction && isdigit((unsigned char)*at)) {
+            number.precision /= 10;
+        }
+        fraction = fraction || *at == '.';
+        at++;
+    }
+    digits[nr] = '\0';
+    number.value = strtod(digits, NULL);
+    if ((*at == 'e' || *at == 'E') &&
+        isdigit((unsigned char)at[1 + (at[1] == '+' || at[1] == '-')])) {
+        double power = strtod(at + 1, NULL);
+
+        number.value *= pow(10, power);
+        number.precision *= pow(10, power);
+        at += 2;
+        at += strspn(at, "0123456789");
+    }
+    end = read_unit(at + (*at == ' '), &number);
+    if (!end && prefix_scale(*at) > 1 && !is_word(at[1])) {
+        number.value *= prefix_scale(*at);
+        number.precision *= prefix_scale(*at);
+        at++;
+        end = read_unit(at + (*at == ' '), &number);
+    } else if (!end && *at == ' ' && prefix_scale(at[1]) > 1 && !is_word(at[2])) {
+        number.value *= prefix_scale(at[1]);
+        number.precision *= prefix_scale(at[1]);
+        at += 2;
+        end = read_unit(at + (*at == ' '), &number);
+    }
+    number.len = (size_t)((end ? end : at) - text);
+    return number;
+}
+
+static bool is_value(const struct number *n, double value)
+{
+    return fabs(n->value - value) <= fmax(1.0001 * n->precision, 0.005 * fabs(value)) &&
+           (value != 0 || n->value == 0);
+}
+
+static bool unit_fits(const struct number *n, enum metric metric)
+{
+    return n->unit[0] == '\0' || strcmp(n->unit, metric_unit(metric)) == 0;
+}
+
+/* Words that claim a direction. */
+static int direction(const struct checker *k)
+{
+    static const char *const above[] = {"above", "over", "exceeds"};
+    static const char *const below[] = {"below", "under"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(above); i++) {
+        if (strcmp(k->word, above[i]) == 0) {
+            return 1;
+        }
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(below); i++) {
+        if (strcmp(k->word, below[i]) == 0) {
+            return -1;
+        }
+    }
+    if (strcmp(k->word, "than") == 0 || strcmp(k->word, "least") == 0 ||
+        strcmp(k->word, "most") == 0) {
+        bool more = strcmp(k->word2, "more") == 0 || strcmp(k->word2, "greater") == 0 ||
+                    strcmp(k->word2, "higher") == 0 || strcmp(k->word, "least") == 0;
+
+        return more ? 1 : -1;
+    }
+    return 0;
+}
+
+static const char *judge_against(struct checker *k, const struct number *n, enum metric metric)
+{
+    double value = counters_get(k->counters, metric);
+    int way = direction(k);
+
+    if (!unit_fits(n, metric)) {
+        return arena_printf(k->arena, "%s is in %s", metric_name(metric), metric_unit(metric));
+    }
+    if (way == 0 ? is_value(n, value) : way > 0 ? value >= n->value : value <= n->value) {
+        return NULL;
+    }
+    return arena_printf(k->arena, "%s is %.6g", metric_name(metric), value);
+}
+
+static const char *judge_number(struct checker *k, const struct number *n, const char *written)
+{
+    if (k->metric >= 0) {
+        return judge_against(k, n, (enum metric)k->metric);
+    }
+    if (direction(k) == 0) {
+        for (int m = 0; m < NR_METRICS; m++) {
+            if (counters_has(k->counters, (enum metric)m) && unit_fits(n, (enum metric)m) &&
+                is_value(n, counters_get(k->counters, (enum metric)m))) {
+                return NULL;
+            }
+        }
+    }
+    if (n->unit[0] == '\0' && source_has_word(k->source, written, strlen(written))) {
+        return NULL;
+    }
+    return direction(k) ? NULL : "no metric and no line of the source has this value";
+}
+
+/* ---- the text ---- */
+
+static const char *judge_line(struct checker *k, unsigned line)
+{
+    unsigned nr = nr_lines(k->source);
+
+    if (line == 0 || line > nr) {
+        return arena_printf(k->arena, "the source has %u lines", nr);
+    }
+    return NULL;
+}
+
+static const char *judge_metric(struct checker *k, const char *name)
+{
+    enum metric metric;
+
+    k->metric = -1;
+    if (!metric_parse(name, &metric)) {
+        return "no such metric";
+    }
+    if (!counters_has(k->counters, metric)) {
+        return "the profile lacks this metric";
+    }
+    k->metric = (int)metric;
+    return NULL;
+}
+
+static void remember(struct checker *k, const char *word, size_t len)
+{
+    memcpy(k->word2, k->word, sizeof(k->word));
+    snprintf(k->word, sizeof(k->word), "%.*s", (int)len, word);
+    for (char *c = k->word; *c; c++) {
+        *c = (char)tolower((unsigned char)*c);
+    }
+}
+
+/* Metric names are words joined by dots. */
+static size_t name_length(const char *at)
+{
+    size_t len = 0;
+
+    while (is_word(at[len]) || (at[len] == '.' && is_word(at[len + 1]))) {
+        len++;
+    }
+    return len;
+}
+
+/* Metrics are named unit__quantity; so are few things in a kernel, and those stand in the source.
+ */
+static bool is_metric_name(const struct checker *k, const char *word)
+{
+    return word[0] != '_' && strstr(word, "__") && name_length(word) == strlen(word) &&
+           !source_has_word(k->source, word, strlen(word));
+}
+
+static size_t check_quoted(struct checker *k, size_t at)
+{
+    const char *start = k->text + at + 1;
+    size_t len = strcspn(start, "`");
+    char *code = arena_strndup(k->arena, start, len);
+
+    if (start[len] != '`') {
+        return at + 1;
+    }
+    if (is_metric_name(k, code)) {
+        add(k, CLAIM_METRIC, at, len + 2, judge_metric(k, code));
+    } else if (k->line > 0 && len > 0) {
+        add(k, CLAIM_WORD, at, len + 2,
+            line_has(k->source, k->line, code) ? NULL
+                                               : arena_printf(k->arena, "not on line %u", k->line));
+    } else if (len > 0) {
+        bool word = name_length(code) == len;
+        bool found = word ? source_has_word(k->source, code, len) : strstr(k->source, code) != NULL;
+
+        add(k, CLAIM_WORD, at, len + 2, found ? NULL : "the source does not have it");
+    }
+    return at + len + 2;
+}
+
+static size_t check_word(struct checker *k, size_t at)
+{
+    const char *start = k->text + at;
+    size_t len = name_length(start);
+    char *word = arena_strndup(k->arena, start, len);
+
+    if (is_metric_name(k, word)) {
+        add(k, CLAIM_METRIC, at, len, judge_metric(k, word));
+    } else if (start[len] == '(' && start[len + 1] == ')') {
+        add(k, CLAIM_WORD, at, len,
+            source_has_word(k->source, word, len) ? NULL : "the source does not have it");
+    }
+    remember(k, start, len);
+    return at + len;
+}
+
+static size_t check_number(struct checker *k, size_t at)
+{
+    const char *start = k->text + at;
+    size_t digits = strspn(start, "0123456789");
+
+    if (strcmp(k->word, "line") == 0 || strcmp(k->word, "lines") == 0) {
+        k->line = (unsigned)strtoul(start, NULL, 10);
+        add(k, CLAIM_LINE, at, digits, judge_line(k, k->line));
+        return at + digits;
+    }
+    struct number n = read_number(start);
+    const char *written = arena_strndup(k->arena, start, strspn(start, "0123456789."));
+
+    if (k->metric >= 0 || n.unit[0] != '\0' || n.value > SMALL_NUMBER || n.value != rint(n.value)) {
+        add(k, CLAIM_NUMBER, at, n.len, judge_number(k, &n, written));
+    }
+    remember(k, "#", 1);
+    return at + n.len;
+}
+
+void ground_check(struct ground *ground, struct arena *arena, const char *text,
+    const struct counters *counters, const char *source)
+{
+    struct checker k = {.ground = ground,
+        .arena = arena,
+        .text = text,
+        .counters = counters,
+        .source = source ? source : "",
+        .metric = -1};
+    struct claim *kept;
+
+    *ground = (struct ground){0};
+    for (size_t at = 0; text[at];) {
+        char c = text[at];
+
+        if (c == '`') {
+            at = check_quoted(&k, at);
+        } else if (isdigit((unsigned char)c)) {
+            at = check_number(&k, at);
+        } else if (is_word(c)) {
+            at = check_word(&k, at);
+        } else {
+            if ((c == '.' || c == '\n' || c == ';') &&
+                (text[at + 1] == ' ' || text[at + 1] == '\n' || !text[at + 1])) {
+                k.metric = -1;
+                k.line = 0;
+            }
+            at++;
+        }
+    }
+    kept = arena_array(arena, ground->nr_claims + 1u, sizeof(*kept));
+    if (ground->nr_claims > 0) {
+        memcpy(kept, ground->claims, ground->nr_claims * sizeof(*kept));
+    }
+    free(ground->claims);
+    ground->claims = kept;
+}
+
+const char *ground_mark(const struct ground *ground, struct arena *arena, const char *text)
+{
+    struct str out = {0};
+    size_t done = 0;
+    const char *copy;
+
+    for (unsigned i = 0; i < ground->nr_claims; i++) {
+        const struct claim *claim = &ground->claims[i];
+
+        if (!claim->grounded) {
+            str_add_n(&out, text + done, claim->at + claim->len - done);
+            str_addf(&out, " [?: %s]", claim->why);
+            done = claim->at + claim->len;
+        }
+    }
+    str_add(&out, text + done);
+    copy = arena_strdup(arena, str_text(&out));
+    str_finish(&out);
+    return copy;
+}

@@ -1,0 +1,20 @@
+/* keet-opt explain PROFILE...: explain profiles from elsewhere (Nsight Compute's CSV or reports).
+ * One kernel: its explanation. Two files with one kernel each: what changed between two versions.
+ * Several kernels: the share of the time of each, clustered by bottleneck, ranked by what fixing
+ * the first finding could save at most. `keet-opt explain KERNEL.cu` is run_once's. */
+#ifndef KEET_EXPLAIN_VERB_H
+#define KEET_EXPLAIN_VERB_H
+
+#include "base/err.h"
+#include "base/str.h"
+#include "core/candidate.h"
+#include "options.h"
+
+#include <stdbool.h>
+
+bool explain_profiles(const struct options *options, struct err *err);
+
+/* One explanation, as text for a terminal or as Markdown. */
+void explain_print(struct str *out, const char *name, const struct candidate *c, bool markdown);
+
+#endif
