@@ -42,7 +42,7 @@ static const double usefulness[NR_ACTIONS] = {
     [ACTION_PRIVATIZE] = 3,
     [ACTION_FUSE] = 2,
     [ACTION_ASYNC_COPY] = 1,
-    [ACTION_TENSOR_CORES] = 2,
+    [ACTION_TENSOR_CORES] = 10, /* over ten times the rate; it stages the tiles too */
     [ACTION_SPLIT_WORK] = 1.5,
 };
 
@@ -151,7 +151,7 @@ static bool brings_parameters(enum action action)
 {
     return action == ACTION_SHARED_TILE || action == ACTION_REGISTER_TILE ||
            action == ACTION_PARALLEL_REDUCE || action == ACTION_COARSEN ||
-           action == ACTION_PRIVATIZE;
+           action == ACTION_PRIVATIZE || action == ACTION_TENSOR_CORES;
 }
 
 /* What the findings ask for, each in proportion to what it could gain. */
