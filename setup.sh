@@ -4,6 +4,7 @@
 #
 #   ./setup.sh                     packages by apt (with sudo when not root), CUDA as below
 #   ./setup.sh --run               only what it takes to build and run, without the tests' tools
+#   ./setup.sh --cutlass           also CUTLASS, from NVIDIA's wheel, into .deps/cutlass (40 MB)
 #   KEET_SETUP_WHEELS=1 ./setup.sh NVIDIA's wheels even where there is a CUDA toolkit
 #
 # CUDA: a toolkit of 12.8 or newer in $KEET_CUDA, $CUDA_HOME or /usr/local/cuda is used as it is;
@@ -136,6 +137,8 @@ has_cuda()
     return 1
 }
 
+cutlass_wheel='nvidia-cutlass==4.2.*' # headers with CuTe, and examples
+
 wanted_wheels="${cuda_wheels[*]}"
 
 has_wheels()
@@ -165,6 +168,32 @@ install_wheels()
     trap - EXIT
 }
 
+# The wheel's source tree becomes .deps/cutlass; its Python packages are not used.
+install_cutlass()
+{
+    local temp
+    [ ! -f .deps/cutlass/wheel ] || [ "$(cat .deps/cutlass/wheel)" != "$cutlass_wheel" ] || return 0
+    echo "setup.sh: getting NVIDIA's wheel nvidia-cutlass into .deps/cutlass"
+    mkdir -p .deps
+    temp=$(mktemp -d .deps/new.XXXXXX)
+    # shellcheck disable=SC2064
+    trap "rm -rf '$PWD/$temp'" EXIT
+    quietly python3 -m pip download --disable-pip-version-check --no-deps --only-binary :all: \
+        --dest "$temp" "$cutlass_wheel" ||
+        fail "could not get NVIDIA's wheel nvidia-cutlass: is the network there?" \
+            "otherwise name a CUTLASS checkout by --cutlass DIR or KEET_CUTLASS"
+    quietly python3 -m zipfile -e "$temp"/nvidia_cutlass-*.whl "$temp/wheel"
+    [ -f "$temp/wheel/cutlass_library/source/include/cute/tensor.hpp" ] ||
+        fail "NVIDIA's wheel nvidia-cutlass is not laid out as expected"
+    rm -rf "$temp/wheel/cutlass_library/source/tools"
+    cp -r "$temp"/wheel/*.dist-info/licenses "$temp/wheel/cutlass_library/source/"
+    printf '%s\n' "$cutlass_wheel" >"$temp/wheel/cutlass_library/source/wheel"
+    rm -rf .deps/cutlass
+    mv "$temp/wheel/cutlass_library/source" .deps/cutlass
+    rm -rf "$temp"
+    trap - EXIT
+}
+
 need_wheels=
 if [ -n "${KEET_SETUP_WHEELS:-}" ]; then
     need_wheels=1
@@ -178,9 +207,19 @@ if has_wheels; then
     need_wheels=
 fi
 
-[ "${1:-}" = --run ] || packages+=("${test_packages[@]}")
-if [ -n "$need_wheels" ] && ! python3 -m pip --version >/dev/null 2>&1; then
+want_cutlass=
+want_tests=1
+for argument in "$@"; do
+    case $argument in
+    --run) want_tests= ;;
+    --cutlass) want_cutlass=1 ;;
+    *) fail "unknown argument $argument" ;;
+    esac
+done
+[ -z "$want_tests" ] || packages+=("${test_packages[@]}")
+if [ -n "$need_wheels$want_cutlass" ] && ! python3 -m pip --version >/dev/null 2>&1; then
     packages+=(python3-pip)
 fi
 need_packages "${packages[@]}"
 [ -z "$need_wheels" ] || install_wheels
+[ -z "$want_cutlass" ] || install_cutlass

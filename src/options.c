@@ -35,6 +35,7 @@ enum {
     OPT_MODEL_ONLY,
     OPT_RECORD,
     OPT_SHOW_PROMPT,
+    OPT_CUTLASS,
     OPT_VERSION
 };
 
@@ -63,6 +64,7 @@ static const struct option long_options[] = {
     {"no-plan", no_argument, NULL, OPT_NO_PLAN},
     {"model-only", no_argument, NULL, OPT_MODEL_ONLY},
     {"record", required_argument, NULL, OPT_RECORD},
+    {"cutlass", required_argument, NULL, OPT_CUTLASS},
     {"show-prompt", no_argument, NULL, OPT_SHOW_PROMPT},
     {"quiet", no_argument, NULL, 'q'},
     {"verbose", no_argument, NULL, 'v'},
@@ -106,6 +108,8 @@ void options_help(void)
         "  --memory FILE      keep lessons over runs;   --no-memory  use none at all\n"
         "  --record FILE      write all replies, for --model replay:FILE\n"
         "  --show-prompt      print what would be sent first; send nothing\n"
+        "  --cutlass DIR      CUTLASS, for variants to include and models to read (default:\n"
+        "                     $KEET_CUTLASS, else what setup.sh --cutlass got; none: without)\n"
         "Where\n"
         "  --device NAME      auto (default), gpu, gpu:N, emu, emu:h100, emu:h200\n"
         "  --threads N        host threads of the emulator (default: one per core)\n"
@@ -225,6 +229,9 @@ static bool parse_for_model(struct options *options, int opt, const char *arg, s
         return parse_cost(options, arg, err);
     case OPT_MEMORY:
         options->memory_path = arg;
+        return true;
+    case OPT_CUTLASS:
+        options->cutlass_dir = arg;
         return true;
     case OPT_RECORD:
         options->record_path = arg;

@@ -46,6 +46,7 @@ struct options {
     double max_cost;         /* dollars; 0: no limit */
     const char *memory_path; /* lessons across runs; NULL: this run's own */
     const char *record_path;
+    const char *cutlass_dir; /* as given; NULL: where cutlass_find looks */
     bool no_memory, no_plan, show_prompt;
     bool model_only; /* neither rewriter nor tuner: for comparisons */
 };

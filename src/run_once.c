@@ -7,6 +7,7 @@
 #include "compile/compile.h"
 #include "core/inputs.h"
 #include "core/npy.h"
+#include "cutlass.h"
 #include "device/run.h"
 #include "explain/explain.h"
 #include "explain_verb.h"
@@ -22,6 +23,7 @@ struct single {
     struct task task;
     struct device *device;
     struct compiler *compiler;
+    char *cutlass_root; /* NULL: there is none */
     struct checker *checker;
     struct profiler *profiler;
     struct candidate c;
@@ -140,6 +142,9 @@ static bool open_parts(struct single *one, struct err *err)
     one->device = device_create(&device_options, err);
     if (!one->device)
         return false;
+    if (!cutlass_find(o->cutlass_dir, &one->cutlass_root, err))
+        return false;
+    compiler_options.cutlass_dir = one->cutlass_root;
     compiler_options.arch = one->device->chip->arch;
     one->compiler = compiler_create(&compiler_options, err);
     return one->compiler != NULL;
@@ -197,6 +202,7 @@ bool run_once(const struct options *options, bool *clean, struct err *err)
     checker_destroy(one.checker);
     compiler_destroy(one.compiler);
     device_destroy(one.device);
+    free(one.cutlass_root);
     arena_destroy(one.arena);
     return ok;
 }

@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "base/share.h"
 #include "base/str.h"
+#include "cutlass.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -125,6 +126,9 @@ static bool open_parts(struct session *s, struct err *err)
     s->device = device_create(&device_options, err);
     if (!s->device)
         return false;
+    if (!cutlass_find(o->cutlass_dir, &s->cutlass_root, err))
+        return false;
+    compiler_options.cutlass_dir = s->cutlass_root;
     compiler_options.arch = s->device->chip->arch;
     s->compiler = compiler_create(&compiler_options, err);
     if (!s->compiler)
@@ -376,6 +380,7 @@ void session_close(struct session *s)
     propose_destroy(s->propose);
     compiler_destroy(s->compiler);
     device_destroy(s->device);
+    free(s->cutlass_root);
     store_close(s->store);
     for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
         arena_destroy(s->trials[i].arena);

@@ -38,6 +38,7 @@ struct session {
     struct task task;
     struct device *device;
     struct compiler *compiler;
+    char *cutlass_root; /* NULL: there is none */
     struct propose *propose;
     struct checker *checker;
     struct profiler *profiler;

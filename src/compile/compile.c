@@ -54,7 +54,6 @@ static void add_include_dir(struct compiler *compiler, const char *dir, const ch
 struct compiler *compiler_create(const struct compiler_options *options, struct err *err)
 {
     struct nvrtc *nvrtc = nvrtc_open(err);
-    const char *cutlass = getenv("KEET_CUTLASS");
     struct compiler *compiler;
 
     if (!nvrtc)
@@ -70,8 +69,8 @@ struct compiler *compiler_create(const struct compiler_options *options, struct 
         add_include_dir(compiler, nvrtc_include_dir(nvrtc), "");
         add_include_dir(compiler, nvrtc_include_dir(nvrtc), "/cccl");
     }
-    if (cutlass && cutlass[0] == '/')
-        add_include_dir(compiler, cutlass, "/include");
+    if (options->cutlass_dir)
+        add_include_dir(compiler, options->cutlass_dir, "/include");
     return compiler;
 }
 

@@ -17,12 +17,13 @@ struct compiler_options {
     const char *cache_dir;
     uint64_t memory_limit_bytes; /* of the child; 0: 4 GiB */
     double time_limit_s;         /* 0: 60 */
+    const char *cutlass_dir; /* CUTLASS's, with include/ in it: candidates may include it; NULL */
 };
 
 /* Finds and loads NVRTC (KEET_CUDA, CUDA_HOME, /usr/local/cuda, .deps/cuda beside the binary or the
  * source tree, the loader's path); the error says where it looked and how to install it. Kernels
- * may include CUDA's and CCCL's headers, CUTLASS's when KEET_CUTLASS names its folder, and small
- * stand-ins for the standard headers that make sense on a device. */
+ * may include CUDA's and CCCL's headers, CUTLASS's where cutlass_dir is given, and small stand-ins
+ * for the standard headers that make sense on a device. */
 struct compiler *compiler_create(const struct compiler_options *options, struct err *err);
 void compiler_destroy(struct compiler *compiler);
 const char *compiler_version(const struct compiler *compiler); /* "NVRTC 13.0" */

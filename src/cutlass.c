@@ -1,0 +1,53 @@
+/* Owns the way to CUTLASS: its folder, and the library over it that models ask. */
+#include "cutlass.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/share.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A checkout or what setup.sh made; the wheel; the folder of the headers itself. */
+static const char *const below[] = {"", "/cutlass_library/source", "/.."};
+
+static char *root_in(const char *dir)
+{
+    char *root = NULL;
+
+    for (size_t i = 0; !root && i < ARRAY_SIZE(below); i++) {
+        struct str path = {0}, mark = {0};
+
+        str_addf(&path, "%s%s", dir, below[i]);
+        str_addf(&mark, "%s/include/cute/tensor.hpp", str_text(&path));
+        if (file_exists(str_text(&mark)))
+            root = realpath(str_text(&path), NULL);
+        str_finish(&path);
+        str_finish(&mark);
+    }
+    return root;
+}
+
+bool cutlass_find(const char *given, char **root, struct err *err)
+{
+    const char *named = given ? given : getenv("KEET_CUTLASS");
+    char *own;
+
+    *root = NULL;
+    if (named && strcmp(named, "none") == 0)
+        return true;
+    if (named && named[0]) {
+        *root = root_in(named);
+        return *root ||
+               err_set(err,
+                   "%s %s: there is no include/cute/tensor.hpp in it; name the folder of a CUTLASS "
+                   "checkout or of NVIDIA's wheel nvidia-cutlass, unpacked",
+                   given ? "--cutlass" : "KEET_CUTLASS", named);
+    }
+    own = share_find(".deps/cutlass");
+    if (own)
+        *root = root_in(own);
+    free(own);
+    return true;
+}
