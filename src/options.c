@@ -19,6 +19,7 @@ enum {
     OPT_SEED,
     OPT_JSON,
     OPT_MARKDOWN,
+    OPT_TOOLS,
     OPT_THREADS,
     OPT_WINDOW,
     OPT_CACHE,
@@ -49,6 +50,7 @@ static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"json", no_argument, NULL, OPT_JSON},
     {"md", no_argument, NULL, OPT_MARKDOWN},
+    {"tools", required_argument, NULL, OPT_TOOLS},
     {"threads", required_argument, NULL, OPT_THREADS},
     {"window", required_argument, NULL, OPT_WINDOW},
     {"cache", required_argument, NULL, OPT_CACHE},
@@ -121,6 +123,7 @@ void options_help(void)
         "Output\n"
         "  --json             one JSON document on stdout\n"
         "  --md               explain: Markdown\n"
+        "  --tools DIR        run, explain KERNEL.cu: your own tools, executables that read JSON\n"
         "  -q, --quiet        only the result;   -v, -vv  more detail on stderr\n"
         "  -h, --help;  --version\n"
         "\n"
@@ -278,6 +281,9 @@ static bool parse_one(struct options *options, int opt, const char *arg, struct 
         return true;
     case OPT_JSON:
         options->json = true;
+        return true;
+    case OPT_TOOLS:
+        options->tools_dir = arg;
         return true;
     case OPT_MARKDOWN:
         options->markdown = true;

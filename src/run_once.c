@@ -10,6 +10,7 @@
 #include "cutlass.h"
 #include "device/run.h"
 #include "explain/explain.h"
+#include "explain/plugin.h"
 #include "explain_verb.h"
 #include "profile/profile.h"
 #include "report/report.h"
@@ -181,11 +182,25 @@ static bool evaluate(struct single *one, struct err *err)
            (!one->options->dump_dir || c->verdict != VERDICT_OK || dump(one, err));
 }
 
+/* The user's own tools; what went wrong with them is said and harms nothing. */
+static bool run_tools(struct single *one, struct err *err)
+{
+    struct str notes = {0};
+    bool ok;
+
+    if (!one->options->tools_dir || one->c.verdict != VERDICT_OK)
+        return true;
+    ok = plugins_run(one->options->tools_dir, &one->c, &notes, err);
+    fputs(str_text(&notes), stderr);
+    str_finish(&notes);
+    return ok;
+}
+
 bool run_once(const struct options *options, bool *clean, struct err *err)
 {
     struct single one = {.options = options};
     struct str text = {0};
-    const bool ok = open_parts(&one, err) && evaluate(&one, err);
+    const bool ok = open_parts(&one, err) && evaluate(&one, err) && run_tools(&one, err);
 
     if (ok) {
         if (options->json)
