@@ -13,15 +13,20 @@ void loop_interrupt(void)
     interrupted = 1;
 }
 
-/* The chain: each stage takes the candidate and passes it on. A stage handed a dead candidate
- * returns at once; explain and store serve the dead as well. False means that the environment is
- * broken, never that the kernel is. Its proposer has had its say already (session_begin). */
-static bool evaluate(struct session *s, struct candidate *c, struct err *err)
+/* Once round: each stage takes the candidate and passes it on. What to propose was settled before
+ * (session_propose), since a model may think while the device works. A stage handed a dead
+ * candidate returns at once; explain and store serve the dead as well, and a model may be asked to
+ * repair one
+ * (*again). False means that the environment is broken, never that the kernel is. */
+static bool go_round(struct session *s, struct trial *trial, bool *again, struct err *err)
 {
+    struct candidate *c = &trial->c;
+
     return compile_kernel(s->compiler, c, err) && store_recall(s->store, c, err) &&
            check_kernel(s->checker, c, err) && profile_kernel(s->profiler, c, err) &&
            propose_options(s->propose, c, err) && explain_kernel(s->device->chip, c, err) &&
-           session_priors(s, c);
+           session_priors(s, c) && session_repair(s, trial, again, err) &&
+           (*again || session_store(s, trial, err));
 }
 
 static const char *reason_to_stop(const struct session *s)
@@ -76,18 +81,15 @@ bool loop_run(struct session *s, struct loop_watcher *watcher, const char **why,
             *why = "exhausted";
             break;
         }
-        if (!session_take(s, &trial, err))
+        if (!session_propose(s, &trial, err))
             return false;
         if (!trial)
             continue; /* all wait for a model */
         watcher->trying(watcher, s, &trial->c);
-        if (!evaluate(s, &trial->c, err) || !session_repair(s, trial, &again, err))
+        if (!go_round(s, trial, &again, err))
             return false;
-        if (again)
-            continue;
-        if (!session_finish(s, trial, err))
-            return false;
-        watcher->done(watcher, s, &trial->c);
+        if (!again)
+            watcher->done(watcher, s, &trial->c);
     }
     return session_save_pending(s, err) && store_end_run(s->store, *why, err);
 }

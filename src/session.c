@@ -82,7 +82,7 @@ static double gain_of(const struct candidate *parent, const struct candidate *c)
     return ok ? log2(c->speedup / parent->speedup) : 0;
 }
 
-bool session_finish(struct session *s, struct trial *trial, struct err *err)
+bool session_store(struct session *s, struct trial *trial, struct err *err)
 {
     struct candidate *c = &trial->c;
 

@@ -75,13 +75,13 @@ bool session_ask(struct session *s, bool *asked, struct err *err);
 bool session_begin(struct session *s, const struct search_pick *pick, struct err *err);
 unsigned session_nr_pending(const struct session *s);
 /* The next trial that is ready, waiting a while for one; NULL: none is, as yet. */
-bool session_take(struct session *s, struct trial **trial, struct err *err);
+bool session_propose(struct session *s, struct trial **trial, struct err *err);
 /* A trial that failed may be asked for once more; *again: it is not ready any longer. */
 bool session_repair(struct session *s, struct trial *trial, bool *again, struct err *err);
 /* What models and lessons do to the priors of a candidate's moves. */
 bool session_priors(struct session *s, struct candidate *c);
 /* Store the trial, tell search, memory and tallies of it, and free it. */
-bool session_finish(struct session *s, struct trial *trial, struct err *err);
+bool session_store(struct session *s, struct trial *trial, struct err *err);
 /* Put on record what was asked for trials that the end of the run cuts off. */
 bool session_save_pending(struct session *s, struct err *err);
 /* Write what a model would be sent for the original's most promising move. */

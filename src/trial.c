@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* How long session_take waits for a model before it looks at the clock and signals again. */
+/* How long session_propose waits for a model before it looks at the clock and signals again. */
 enum { WAIT_MS = 200 };
 
 static void become_ready(struct session *s, struct trial *trial)
@@ -155,7 +155,7 @@ static bool await(struct session *s, double timeout_ms, struct candidate **c, st
     return false;
 }
 
-bool session_take(struct session *s, struct trial **trial, struct err *err)
+bool session_propose(struct session *s, struct trial **trial, struct err *err)
 {
     struct candidate *c;
 
