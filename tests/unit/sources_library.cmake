@@ -1,0 +1,1 @@
+keet_test(sources_library store core base)
