@@ -142,6 +142,11 @@ static bool open_parts(struct session *s, struct err *err)
     free(prompts);
     if (o->nr_models > 0 || o->show_prompt)
         propose_options.chip = s->device->chip;
+    if (s->cutlass_root && propose_options.chip) {
+        s->cutlass = cutlass_create(s->cutlass_root, o->cache_dir);
+        s->library = (struct propose_library){s->cutlass, cutlass_search, cutlass_read};
+        propose_options.library = &s->library;
+    }
     s->propose = propose_create(&propose_options, &s->task, err);
     return s->propose != NULL;
 }
@@ -380,6 +385,7 @@ void session_close(struct session *s)
     propose_destroy(s->propose);
     compiler_destroy(s->compiler);
     device_destroy(s->device);
+    cutlass_destroy(s->cutlass);
     free(s->cutlass_root);
     store_close(s->store);
     for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)

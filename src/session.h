@@ -39,6 +39,8 @@ struct session {
     struct device *device;
     struct compiler *compiler;
     char *cutlass_root; /* NULL: there is none */
+    struct cutlass *cutlass;
+    struct propose_library library; /* over it */
     struct propose *propose;
     struct checker *checker;
     struct profiler *profiler;

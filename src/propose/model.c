@@ -8,6 +8,7 @@
 #include "propose/price.h"
 #include "propose/reply.h"
 #include "propose/phrases.h"
+#include "propose/lookup.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ enum {
     PROMPT_TOKENS = 24000, /* of one prompt, unless told */
     REPLY_TOKENS = 16384,  /* room to think, and a long kernel file */
     FAILURES = 8,          /* in a row, each after its own attempts, until a model is given up */
+    LEAST_ANSWER = 512,    /* bytes that a look-up may answer however full the prompt is */
     POLL_MS = 10
 };
 
@@ -28,6 +30,7 @@ static const double TOKEN_COST = 1e-6;
 struct endpoint {
     struct llm *llm;
     const char *spec;
+    bool by_text;         /* it refused function definitions: tools by text */
     bool broken;          /* it will not answer any more */
     unsigned nr_failures; /* in a row */
     char *why;
@@ -50,8 +53,13 @@ struct job {
     const char *write_text; /* the user's part of the write prompt */
     const char *last_reply; /* to it, or to the last repair */
     unsigned nr_repairs;
-    bool given;    /* ready, and handed out by model_wait */
-    bool hopeless; /* the last failure is not one that a repair can mend */
+    struct llm_message *turns; /* look-ups of this stage and their answers */
+    unsigned nr_turns;
+    unsigned nr_rounds;  /* of look-ups, in all stages */
+    bool with_functions; /* the call in flight has tools */
+    size_t prompt_bytes; /* of the call in flight */
+    bool given;          /* ready, and handed out by model_wait */
+    bool hopeless;       /* the last failure is not one that a repair can mend */
 };
 
 struct model {
@@ -63,7 +71,8 @@ struct model {
     struct endpoint endpoints[PROPOSE_MAX_MODELS];
     unsigned nr_endpoints;
     struct job jobs[PROPOSE_MAX_IN_FLIGHT];
-    const char *system; /* the stable prefix */
+    const char *system;         /* the stable prefix */
+    const char *system_by_text; /* with the tools, for endpoints without function calling */
     struct propose_spent spent;
 };
 
@@ -104,7 +113,12 @@ static void write_system(struct model *m)
             [PLACE_HARDWARE] = phrase_hardware(m->arena, m->options->chip),
         }};
 
-    m->system = prompt_fill(m->prompts, PROMPT_SYSTEM, &values, m->arena);
+    m->system = m->system_by_text = prompt_fill(m->prompts, PROMPT_SYSTEM, &values, m->arena);
+    if (!m->options->library)
+        return;
+    m->system = arena_printf(
+        m->arena, "%s\n%s", m->system, prompt_fill(m->prompts, PROMPT_CUTLASS, &values, m->arena));
+    m->system_by_text = arena_printf(m->arena, "%s%s", m->system, lookup_by_text(m->arena));
 }
 
 struct model *model_create(const struct propose_options *options, const struct prompts *prompts,
@@ -231,16 +245,24 @@ static void fill_values(
         }};
 }
 
-/* The messages of the job's stage; false: they do not fit the budget. */
+/* Does the job's model look things up by calling functions? */
+static bool has_functions(const struct model *m, const struct job *job)
+{
+    const struct endpoint *e = &m->endpoints[job->endpoint];
+
+    return m->options->library && !e->by_text && (!e->llm || llm_has_tools(e->llm));
+}
+
+/* The messages of the job's stage, without look-ups; false: they do not fit the budget. */
 static bool build(struct model *m, struct job *job, struct llm_message messages[4], unsigned *nr)
 {
     struct arena *arena = job->c->arena;
     struct prompt_values trimmed;
-    const size_t used = prompt_tokens(m->system), budget = prompt_budget(m);
+    const char *system = has_functions(m, job) ? m->system : m->system_by_text;
+    const size_t used = prompt_tokens(system), budget = prompt_budget(m);
     const enum prompt prompt = job->stage == STAGE_PLAN ? PROMPT_PLAN : PROMPT_WRITE;
 
-    messages[0] =
-        (struct llm_message){.role = "system", .text = m->system, .stable_until_here = true};
+    messages[0] = (struct llm_message){.role = "system", .text = system, .stable_until_here = true};
     if (job->stage != STAGE_REPAIR) {
         if (used >= budget ||
             !prompt_trim(m->prompts, prompt, &job->values, budget - used, arena, &trimmed))
@@ -279,27 +301,46 @@ static void finish_job(struct job *job, const char *why)
     }
 }
 
+/* The messages with the look-ups made so far after them. */
+static const struct llm_message *with_turns(
+    const struct job *job, const struct llm_message *head, unsigned *nr)
+{
+    struct llm_message *all = arena_array(job->c->arena, *nr + job->nr_turns, sizeof(*all));
+
+    memcpy(all, head, *nr * sizeof(*all));
+    if (job->nr_turns > 0)
+        memcpy(all + *nr, job->turns, job->nr_turns * sizeof(*all));
+    *nr += job->nr_turns;
+    return all;
+}
+
 /* Ask for the job's stage. A model that is gone is replaced by another one. */
 static bool ask(struct model *m, struct job *job, struct err *err)
 {
-    struct llm_message messages[4];
-    struct llm_request request = {.messages = messages,
-        .max_tokens = REPLY_TOKENS,
-        .temperature = -1,
-        .purpose = purposes[job->stage]};
+    struct llm_message head[4];
+    struct llm_request request = {
+        .max_tokens = REPLY_TOKENS, .temperature = -1, .purpose = purposes[job->stage]};
     struct str prompt = {0};
     struct model_call *call;
 
-    if (!build(m, job, messages, &request.nr_messages)) {
-        finish_job(job, "the kernel file is longer than a prompt may be (--prompt-tokens)");
-        return true;
-    }
     if (m->endpoints[job->endpoint].broken) {
         const int other = choose_endpoint(m);
         job->endpoint = other < 0 ? job->endpoint : (unsigned)other;
+        job->nr_turns = 0; /* look-ups are written down differently for each */
+    }
+    if (!build(m, job, head, &request.nr_messages)) {
+        finish_job(job, "the kernel file is longer than a prompt may be (--prompt-tokens)");
+        return true;
+    }
+    request.messages = with_turns(job, head, &request.nr_messages);
+    job->with_functions = has_functions(m, job);
+    if (job->with_functions) {
+        request.tools = lookup_tools;
+        request.nr_tools = NR_TOOLS;
     }
     call = add_call(job->c);
     llm_prompt_text(&request, &prompt);
+    job->prompt_bytes = prompt.len;
     *call = (struct model_call){.purpose = request.purpose,
         .model = m->endpoints[job->endpoint].spec,
         .prompt = arena_strndup(job->c->arena, str_text(&prompt), prompt.len),
@@ -326,6 +367,9 @@ static void account(struct model *m, const struct endpoint *e, const struct llm_
     struct price price;
 
     call->reply = *reply->text ? arena_strdup(c->arena, reply->text) : NULL;
+    for (unsigned i = 0; i < reply->nr_calls; i++)
+        call->reply = arena_printf(c->arena, "%s%s%s(%s)", call->reply ? call->reply : "",
+            call->reply ? "\n" : "", reply->calls[i].name, reply->calls[i].arguments_json);
     call->error = *reply->error ? arena_strdup(c->arena, reply->error) : NULL;
     call->tokens_in = reply->tokens_in + reply->lost_in;
     call->tokens_out = reply->tokens_out + reply->lost_out;
@@ -365,6 +409,100 @@ static void take_code(
     job->stage = STAGE_READY;
 }
 
+/* --- look-ups --- */
+
+static struct llm_message *add_turns(struct job *job, unsigned nr)
+{
+    struct llm_message *turns = arena_array(job->c->arena, job->nr_turns + nr, sizeof(*turns));
+
+    if (job->nr_turns > 0)
+        memcpy(turns, job->turns, job->nr_turns * sizeof(*turns));
+    job->turns = turns;
+    job->nr_turns += nr;
+    return &turns[job->nr_turns - nr];
+}
+
+static struct llm_tool_call *copy_tool_calls(
+    struct arena *arena, const struct llm_tool_call *calls, unsigned nr)
+{
+    struct llm_tool_call *copies = arena_array(arena, nr, sizeof(*copies));
+
+    for (unsigned i = 0; i < nr; i++)
+        copies[i] = (struct llm_tool_call){.id = arena_strdup(arena, calls[i].id),
+            .name = arena_strdup(arena, calls[i].name),
+            .arguments_json = arena_strdup(arena, calls[i].arguments_json)};
+    return copies;
+}
+
+/* Answers, in as much room as the prompt's budget leaves them. */
+static const char **answer_calls(
+    struct model *m, struct job *job, const struct llm_tool_call *calls, unsigned nr)
+{
+    const size_t most = prompt_budget(m) * (size_t)TOKEN_BYTES;
+    const size_t room = most > job->prompt_bytes ? most - job->prompt_bytes : 0;
+    const unsigned nr_answered = nr < TOOL_LINES ? nr : TOOL_LINES;
+    const size_t each = room / nr_answered > LEAST_ANSWER ? room / nr_answered : LEAST_ANSWER;
+    struct arena *arena = job->c->arena;
+    const char **answers = arena_array(arena, nr, sizeof(*answers));
+
+    if (each == LEAST_ANSWER)
+        job->nr_rounds = TOOL_ROUNDS;
+    for (unsigned i = 0; i < nr; i++)
+        answers[i] = i < nr_answered
+                         ? lookup_answer(m->options->library, arena, &calls[i], each)
+                         : arena_printf(arena, "error: at most %d look-ups at once", TOOL_LINES);
+    if (job->nr_rounds == TOOL_ROUNDS)
+        answers[nr - 1] = arena_printf(arena,
+            "%s\n\n(That was the last look-up. Give the answer itself now.)", answers[nr - 1]);
+    return answers;
+}
+
+/* A reply that asks for look-ups gets them, and the model goes on with what it was asked. False:
+ * it is an answer, or has had its rounds. */
+static bool look_up(struct model *m, struct job *job, const struct llm_reply *reply)
+{
+    struct arena *arena = job->c->arena;
+    const struct llm_tool_call *calls = reply->calls;
+    unsigned nr = reply->nr_calls;
+    struct llm_message *turns;
+    const char **answers;
+
+    if (!m->options->library || reply->outcome == LLM_FAILED || job->nr_rounds == TOOL_ROUNDS)
+        return false;
+    if (!job->with_functions)
+        nr = lookup_read(arena, reply->text, &calls);
+    if (nr == 0)
+        return false;
+    job->nr_rounds++;
+    calls = copy_tool_calls(arena, calls, nr);
+    answers = answer_calls(m, job, calls, nr);
+    turns = add_turns(job, job->with_functions ? nr + 1 : 2);
+    turns[0] = (struct llm_message){.role = "assistant", .text = arena_strdup(arena, reply->text)};
+    if (!job->with_functions) {
+        struct str text = {0};
+        for (unsigned i = 0; i < nr; i++)
+            str_addf(&text, "%sRESULT of %s %s\n%s", i ? "\n\n" : "", calls[i].name,
+                calls[i].arguments_json, answers[i]);
+        turns[1] = (struct llm_message){
+            .role = "user", .text = arena_strndup(arena, str_text(&text), text.len)};
+        str_finish(&text);
+        return true;
+    }
+    turns[0].calls = calls;
+    turns[0].nr_calls = nr;
+    for (unsigned i = 0; i < nr; i++)
+        turns[i + 1] =
+            (struct llm_message){.role = "tool", .text = answers[i], .tool_call_id = calls[i].id};
+    return true;
+}
+
+/* Servers that know no functions, or whose model does not, say so: from then on by text. */
+static bool refuses_functions(const struct job *job, const struct llm_reply *reply)
+{
+    return job->with_functions && reply->outcome == LLM_FAILED && reply->is_final &&
+           strcasestr(reply->error, "tool");
+}
+
 static bool break_endpoint(struct model *m, struct endpoint *e, const char *why, struct err *err)
 {
     e->broken = true;
@@ -392,14 +530,22 @@ static bool take_reply(
     struct model_call *call = &c->calls[c->nr_calls - 1];
 
     account(m, e, reply, c, call);
+    if (refuses_functions(job, reply)) {
+        e->by_text = true;
+        job->nr_turns = 0;
+        return ask(m, job, err);
+    }
     e->nr_failures = reply->outcome == LLM_FAILED ? e->nr_failures + 1 : 0;
     if ((e->nr_failures >= FAILURES || (e->nr_failures > 0 && reply->is_final)) && !e->broken &&
         !break_endpoint(m, e, reply->error, err))
         return false;
+    if (look_up(m, job, reply))
+        return ask(m, job, err);
     if (job->stage == STAGE_PLAN) {
         /* Code can be written without a plan; a model that is gone is replaced by ask. */
         job->values.text[PLACE_PLAN] = call->reply;
         job->stage = STAGE_WRITE;
+        job->nr_turns = 0;
         return ask(m, job, err);
     }
     if (reply->outcome == LLM_FAILED) {
@@ -532,6 +678,7 @@ bool model_repair(struct model *m, struct candidate *c, bool *asked, struct err 
         return true;
     job->nr_repairs++;
     job->stage = STAGE_REPAIR;
+    job->nr_turns = 0;
     job->given = false;
     job->base = arena_strndup(c->arena, c->source, c->source_bytes);
     job->values.text[PLACE_PROBLEM] = phrase_problem(c->arena, c);

@@ -27,6 +27,7 @@ enum prompt {
     PROMPT_WRITE,
     PROMPT_REPAIR,
     PROMPT_EXPLAIN,
+    PROMPT_CUTLASS, /* after the system's, where there is a library */
     NR_PROMPTS
 };
 

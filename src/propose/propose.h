@@ -25,7 +25,19 @@
 #include <stdbool.h>
 
 struct propose; /* owns the proposers */
+struct cutlass; /* the caller's */
 struct str;
+
+/* What models may look up: the tools search_cutlass and read_cutlass_file. Another stage has the
+ * sources, so whoever makes both hands these in. Each appends an answer for the model, which may
+ * be a sentence that says what was wrong with the question. Called on the caller's thread, from
+ * within propose_wait. */
+struct propose_library {
+    struct cutlass *library;
+    void (*search)(struct cutlass *library, const char *query, struct str *out);
+    void (*read)(struct cutlass *library, const char *path, unsigned first_line, unsigned nr_lines,
+        struct str *out);
+};
 
 enum { PROPOSE_MAX_MODELS = 8, PROPOSE_MAX_IN_FLIGHT = 64, PROPOSE_REPAIRS = 2 };
 
@@ -39,9 +51,10 @@ struct propose_options {
     const char *record_path; /* NULL; the second model's replies go to PATH.2, and so on */
     unsigned in_flight;      /* calls at once; 0: 4 */
     unsigned prompt_tokens;  /* a prompt's budget, by bytes/4; 0: 24000 */
-    bool model_only;         /* no rewriter, no tuner */
-    bool no_plan;            /* ask for code right away */
-    bool need_prices;        /* a model without a price is an error */
+    const struct propose_library *library; /* borrowed; NULL: nothing to look up */
+    bool model_only;                       /* no rewriter, no tuner */
+    bool no_plan;                          /* ask for code right away */
+    bool need_prices;                      /* a model without a price is an error */
     uint64_t seed;
 };
 
