@@ -499,8 +499,7 @@ static bool look_up(struct model *m, struct job *job, const struct llm_reply *re
 /* Servers that know no functions, or whose model does not, say so: from then on by text. */
 static bool refuses_functions(const struct job *job, const struct llm_reply *reply)
 {
-    return job->with_functions && reply->outcome == LLM_FAILED && reply->is_final &&
-           strcasestr(reply->error, "tool");
+    return job->with_functions && reply->outcome == LLM_FAILED && strcasestr(reply->error, "tool");
 }
 
 static bool break_endpoint(struct model *m, struct endpoint *e, const char *why, struct err *err)

@@ -27,7 +27,7 @@ enum { LIBRARY_MAX_LINES = 200, LIBRARY_MAX_HITS = 20, LIBRARY_TEXT_BYTES = 12 <
 
 /* cache: the folder for the index; NULL: $XDG_CACHE_HOME/keet-opt/library, else
  * ~/.cache/keet-opt/library; "" or one that cannot be written: a temporary file. Indexing CUTLASS
- * takes some seconds. */
+ * takes a second or two. */
 struct library *library_open(const char *dir, const char *cache, struct err *err);
 void library_close(struct library *library);
 unsigned library_nr_indexed(const struct library *library); /* files; 0: the index was there */

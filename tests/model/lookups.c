@@ -187,6 +187,22 @@ static void test_by_text(void **state)
     assert_string_equal(ask("SELECT verdict FROM node WHERE number = 1"), "ok");
 }
 
+/* An endpoint that takes no function definitions says so: the same question again, by text. */
+static void test_functions_refused(void **state)
+{
+    put("s/write-1.json",
+        "{\"outcome\": \"failed\", \"error\": \"status 400: this model does not support tools\"}");
+    put("s/write-2.md", "TOOL search_cutlass {\"query\": \"SM90_RARE_ATOM\"}\n");
+    put_kernel("s/write-3.md");
+    optimize("script:s", "--no-plan");
+    assert_string_equal(ask("SELECT count(*) FROM model_call"), "3");
+    expect_in(ask("SELECT error FROM model_call WHERE seq = 0"), "does not support tools");
+    expect_in(ask("SELECT prompt FROM model_call WHERE seq = 1"), "TOOL read_cutlass_file {");
+    expect_in(ask("SELECT prompt FROM model_call WHERE seq = 2"),
+        "include/cute/atom.hpp:2: struct SM90_RARE_ATOM {};");
+    assert_string_equal(ask("SELECT verdict FROM node WHERE number = 1"), "ok");
+}
+
 /* Recorded and replayed: the answers are part of the prompts, and are the same again. */
 static void test_replayed(void **state)
 {
@@ -213,6 +229,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_functions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_end_of_look_ups, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_by_text, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_functions_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_replayed, set_up, tear_down),
     };
 
