@@ -155,7 +155,8 @@ static bool lock_up(const struct child *child)
     snprintf(path, sizeof(path), "%s", child->driver->path);
     if (path[0] == '/')
         readable[ARRAY_SIZE(readable) - 2] = dirname(path);
-    return sandbox_read_only(readable) & sandbox_no_escape();
+    const bool files_closed = sandbox_read_only(readable); /* the second is tried in any case */
+    return sandbox_no_escape() && files_closed;
 }
 
 /* ---- memory and modules ---- */

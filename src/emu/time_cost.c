@@ -103,8 +103,9 @@ static void cost_xu(struct pc_cost *cost, const struct inst_info *info, const st
 /* Dense rates of the whole chip are those of the datasheet; f64 on tensor cores is twice the FP64
  * pipe's, 8-bit types twice f16's. They are reached by wgmma only: mma.sync reached 62.9% of the
  * peak on average over shapes and types on H800, and takes some 33 cycles as m16n8k16 of f16 (Luo
- * et al., arXiv 2402.13499, tensor core section). Other shapes' latencies are that with their own
- * time in the pipe: an estimate. */
+ * et al., arXiv 2402.13499, tensor core section; both figures are quoted second-hand and have not
+ * been checked against that paper's tables). Other shapes' latencies are that with their own time
+ * in the pipe: an estimate. */
 static void cost_tensor(struct pc_cost *cost, const struct inst_info *info, const struct chip *chip)
 {
     static const double mma_share = 0.629, latency_beside_pipe = 26;
