@@ -33,7 +33,7 @@ run_preset()
         return
     fi
     echo "built in $((SECONDS - start)) s"
-    ctest --test-dir "build/$preset" -j "$jobs" --output-on-failure --no-tests=error "$@" \
+    ctest --test-dir "build/$preset" -j "$((jobs + 1))" --output-on-failure --no-tests=error "$@" \
         </dev/null || failed+=("$preset (tests)")
     echo "$preset took $((SECONDS - start)) s"
 }
