@@ -16,8 +16,7 @@ void loop_interrupt(void)
 /* Once round: each stage takes the candidate and passes it on. What to propose was settled before
  * (session_propose), since a model may think while the device works. A stage handed a dead
  * candidate returns at once; explain and store serve the dead as well, and a model may be asked to
- * repair one
- * (*again). False means that the environment is broken, never that the kernel is. */
+ * repair one (*again). False means that the environment is broken, never that the kernel is. */
 static bool go_round(struct session *s, struct trial *trial, bool *again, struct err *err)
 {
     struct candidate *c = &trial->c;
