@@ -3,7 +3,7 @@
 #
 #   bench/suite.sh [--budget N] [--seed N]... [--policy NAME]... [--jobs N] [--out DIR] [KERNEL.cu...]
 #
-# Without --policy: mcts, random and greedy; without --seed: 1. Writes DIR/suite.md and DIR/suite.json (default
+# Without --policy: all five; without --seed: 1. Writes DIR/suite.md and DIR/suite.json (default
 # results/suite); per-run files go to keet-out/suite. On the emulator all times are modelled.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,7 +20,7 @@ while [ $# -gt 0 ]; do
     esac
 done
 [ ${#seeds[@]} -gt 0 ] || seeds=(1)
-[ ${#policies[@]} -gt 0 ] || policies=(mcts random greedy)
+[ ${#policies[@]} -gt 0 ] || policies=(mcts random greedy beam evolution)
 [ ${#kernels[@]} -gt 0 ] || kernels=(kernels/*.cu)
 ./setup.sh --run
 cmake --preset release >/dev/null

@@ -13,6 +13,7 @@ enum node_state { NODE_PENDING, NODE_OK, NODE_FAILED };
 
 struct search_node {
     int64_t parent; /* -1 for the root */
+    unsigned depth; /* moves from the root */
     enum node_state state;
     double reward; /* own, clipped; meaningful when NODE_OK */
     float prior;   /* of the move that led here */
@@ -53,7 +54,7 @@ struct policy {
     void (*choose)(struct search *search, int64_t *node, unsigned *move);
 };
 
-extern const struct policy policy_mcts, policy_random, policy_greedy;
+extern const struct policy policy_mcts, policy_random, policy_greedy, policy_beam, policy_evolution;
 
 /* For policies. */
 uint64_t search_random(struct search *search, uint64_t bound); /* 0..bound-1, bound > 0 */

@@ -15,8 +15,9 @@ static const double DEFAULT_C_PUCT = 1.7;
 static const double DEFAULT_BEST_SHARE = 0.6;
 enum { DEFAULT_FAILURES_TO_DIE = 5 };
 
-static const struct policy *const policies[] = {&policy_mcts, &policy_random, &policy_greedy};
-const char *const search_policies[] = {"mcts", "random", "greedy", NULL};
+static const struct policy *const policies[] = {
+    &policy_mcts, &policy_random, &policy_greedy, &policy_beam, &policy_evolution};
+const char *const search_policies[] = {"mcts", "random", "greedy", "beam", "evolution", NULL};
 
 static void *grow_array(void *array, size_t *cap, size_t need, size_t bytes_each)
 {
@@ -134,6 +135,7 @@ static int64_t add_node(struct search *search, int64_t parent, float prior)
         grow_array(search->nodes, &search->cap_nodes, search->nr_nodes + 1, sizeof(*search->nodes));
     search->nr_nodes++;
     search->nodes[number] = (struct search_node){.parent = parent,
+        .depth = parent >= 0 ? search->nodes[parent].depth + 1 : 0,
         .state = NODE_PENDING,
         .prior = prior,
         .first_child = -1,

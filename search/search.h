@@ -20,7 +20,7 @@
 struct search;
 
 struct search_options {
-    const char *policy; /* "mcts", "random", "greedy" */
+    const char *policy; /* one of search_policies */
     uint64_t seed;
     double c_puct;     /* 0: the default */
     double best_share; /* of the best descendant in the value backed up; 0 or less: the default */

@@ -93,7 +93,7 @@ void options_help(void)
         "\n"
         "Search\n"
         "  --budget N|TIME    stop after N evaluated variants, or after 90s, 10m, 2h (default 50)\n"
-        "  --policy NAME      mcts (default), random, greedy\n"
+        "  --policy NAME      mcts (default), random, greedy, beam, evolution\n"
         "  --seed N           everything random follows from it (default 1)\n"
         "  --window N         stop when N variants in a row brought less than 1% (default 64)\n"
         "  --no-fast-math     forbid intrinsics of lower accuracy\n"

@@ -226,12 +226,10 @@ static void test_pending_picks_spread(void **state)
 
 static void test_many_failures_then_success(void **state)
 {
-    static const char *const names[] = {"mcts", "random", "greedy"};
-
     (void)state;
-    for (unsigned p = 0; p < 3; p++) {
+    for (unsigned p = 0; search_policies[p]; p++) {
         struct search_move moves[50];
-        struct search *search = with_root(names[p], moves, 50);
+        struct search *search = with_root(search_policies[p], moves, 50);
         struct search_pick pick;
         double best;
 
@@ -308,12 +306,10 @@ static void test_one_success_keeps_a_node_alive(void **state)
 
 static void test_every_move_once_then_exhausted(void **state)
 {
-    static const char *const names[] = {"mcts", "random", "greedy"};
-
     (void)state;
-    for (unsigned p = 0; p < 3; p++) {
+    for (unsigned p = 0; search_policies[p]; p++) {
         struct search_move moves[6];
-        struct search *search = with_root(names[p], moves, 6);
+        struct search *search = with_root(search_policies[p], moves, 6);
         struct search_pick pick;
         bool tried[64][6] = {{0}};
         unsigned nr = 0;
@@ -346,6 +342,74 @@ static void test_exhausted_while_pending(void **state)
     search_destroy(search);
 }
 
+/* Three tries at the root, then three at each of its children, the layer full before the next one
+ * is begun; of the nine grandchildren only the best three are extended. */
+static void test_beam_goes_layer_by_layer(void **state)
+{
+    struct search_move moves[12];
+    struct search *search = with_root("beam", moves, 12);
+    struct search_pick pick;
+
+    (void)state;
+    for (unsigned i = 0; i < 3 + 9 + 9; i++) {
+        assert_true(search_ask(search, &pick));
+        if (i < 3) {
+            assert_int_equal(pick.parent, 0);
+        } else if (i < 12) {
+            assert_in_range(pick.parent, 1, 3);
+        } else {
+            assert_in_range(pick.parent, 10, 12); /* told the highest rewards of their layer */
+        }
+        search_tell(search, &pick, &(struct search_outcome){true, 0.1 * i, moves, 12});
+    }
+    for (int64_t n = 1; n <= 3; n++) {
+        assert_int_equal(search_node(search, n).children, 3);
+    }
+    /* No layer is ever without room for good: with nothing new succeeding, the walk begins again.
+     */
+    for (unsigned i = 0; i < 60; i++) {
+        assert_true(search_ask(search, &pick));
+        search_tell(search, &pick, &(struct search_outcome){0});
+    }
+    search_destroy(search);
+}
+
+/* Twenty children with rewards 0..19: parents are drawn from the best eight, the better ones more
+ * often; a move that weighs nine times as much is drawn far more often, and not always. */
+static void test_evolution_selects_and_mutates(void **state)
+{
+    unsigned of_best_four = 0, heavy = 0;
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        struct search_options options = {.policy = "evolution", .seed = seed};
+        struct search *search = search_create(&options);
+        struct search_move many[20], two[2] = {{0, 0.9f}, {1, 0.1f}};
+        struct search_pick pick;
+
+        for (uint32_t m = 0; m < 20; m++) {
+            many[m] = (struct search_move){m, 0.05f};
+        }
+        search_add_root(search, &(struct search_outcome){true, -1, many, 20});
+        for (unsigned i = 0; i < 20; i++) { /* twenty picks under way, then all told */
+            assert_true(search_ask(search, &pick));
+            assert_int_equal(pick.parent, 0);
+        }
+        for (unsigned i = 0; i < 20; i++) {
+            pick = (struct search_pick){.node = (int64_t)i + 1};
+            search_tell(search, &pick, &(struct search_outcome){true, 0.1 * i, two, 2});
+        }
+        assert_true(search_ask(search, &pick));
+        assert_in_range(pick.parent, 13, 20);
+        of_best_four += pick.parent >= 17;
+        heavy += pick.move == 0;
+        search_destroy(search);
+    }
+    /* A tournament of three finds one of the better half with 1 - 1/2^3. */
+    assert_in_range(of_best_four, 78, 96);
+    assert_in_range(heavy, 80, 98);
+}
+
 static double landscape(uint64_t seed, const struct search_pick *pick)
 {
     return 4 * unit(seed, (uint64_t)pick->parent * 100 + pick->move) - 2;
@@ -354,15 +418,13 @@ static double landscape(uint64_t seed, const struct search_pick *pick)
 /* The same outcomes give the same picks, whichever policy; with several pending, too. */
 static void test_replay(void **state)
 {
-    static const char *const names[] = {"mcts", "random", "greedy"};
-
     (void)state;
-    for (unsigned p = 0; p < 3; p++) {
+    for (unsigned p = 0; search_policies[p]; p++) {
         struct search_pick seen[100];
 
         for (unsigned round = 0; round < 2; round++) {
             struct search_move moves[12];
-            struct search *search = with_root(names[p], moves, 12);
+            struct search *search = with_root(search_policies[p], moves, 12);
 
             for (unsigned i = 0; i < 100; i += 4) {
                 struct search_pick picks[4];
@@ -522,6 +584,8 @@ int main(void)
         cmocka_unit_test(test_one_success_keeps_a_node_alive),
         cmocka_unit_test(test_every_move_once_then_exhausted),
         cmocka_unit_test(test_exhausted_while_pending),
+        cmocka_unit_test(test_beam_goes_layer_by_layer),
+        cmocka_unit_test(test_evolution_selects_and_mutates),
         cmocka_unit_test(test_replay),
         cmocka_unit_test(test_small_gains_after_a_large_jump),
         cmocka_unit_test(test_seed_breaks_ties),
