@@ -322,6 +322,14 @@ static void align_dynamic(struct decoder *d, const struct ptx_operand *o)
 
 static bool collect(struct decoder *d, const struct ptx_func *func, unsigned depth)
 {
+    if (func->problem) {
+        d->problem->line = func->problem->line;
+        const char *text = func->problem->text, *colon = strstr(text, "unsupported: ");
+        snprintf(d->problem->text, sizeof(d->problem->text), "%.200s (line %u of the PTX)",
+            colon ? colon + strlen("unsupported: ") : text, func->problem->text_line);
+        d->failed = true;
+        return false;
+    }
     if (func->external || func->nr_insts == 0)
         return true;
     if (depth > 64)

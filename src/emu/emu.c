@@ -23,7 +23,8 @@ struct emu {
 
 struct module_kernel {
     const struct ptx_func *func;
-    struct program *program;
+    struct program *program; /* NULL: problem says why */
+    struct decode_problem problem;
     uint32_t *param_bytes, *param_offsets;
 };
 
@@ -153,7 +154,7 @@ static void fill_params(struct emu_module *m, struct module_kernel *k)
     }
 }
 
-static bool decode_all(struct emu *emu, struct emu_module *m, struct emu_result *result)
+static void decode_all(struct emu *emu, struct emu_module *m)
 {
     const struct ptx_module *ptx = m->ptx;
     struct decode_env env = {.param_address = emu->params->base,
@@ -162,22 +163,13 @@ static bool decode_all(struct emu *emu, struct emu_module *m, struct emu_result 
         .nr_symbols = ptx->nr_globals};
     m->kernels = arena_array(m->arena, ptx->nr_funcs + 1, sizeof(*m->kernels));
     for (uint32_t i = 0; i < ptx->nr_funcs; i++) {
-        if (!ptx->funcs[i]->is_entry)
+        if (!ptx->funcs[i]->is_entry || (ptx->funcs[i]->external && !ptx->funcs[i]->problem))
             continue;
-        struct module_kernel *k = &m->kernels[m->nr_kernels];
-        struct decode_problem problem = {0};
-        k->func = ptx->funcs[i];
-        k->program = decode_kernel(k->func, &env, m->arena, &problem);
-        if (!k->program) {
-            result->verdict = VERDICT_UNSUPPORTED;
-            result->line = problem.line;
-            snprintf(result->text, sizeof(result->text), "unsupported: %s", problem.text);
-            return false;
-        }
+        struct module_kernel *k = &m->kernels[m->nr_kernels++];
+        *k = (struct module_kernel){.func = ptx->funcs[i]};
+        k->program = decode_kernel(k->func, &env, m->arena, &k->problem);
         fill_params(m, k);
-        m->nr_kernels++;
     }
-    return true;
 }
 
 void emu_unload(struct emu *emu, struct emu_module *module)
@@ -209,10 +201,11 @@ bool emu_load(struct emu *emu, const char *ptx, size_t ptx_bytes, struct emu_mod
     m->arena = arena_create();
     m->ptx = parsed;
     bool placed = place_globals(emu, m, err);
-    if (!placed || !decode_all(emu, m, result)) {
+    if (!placed) {
         emu_unload(emu, m);
-        return placed;
+        return false;
     }
+    decode_all(emu, m);
     *module = m;
     return true;
 }
@@ -274,6 +267,12 @@ bool emu_launch(struct emu *emu, const struct emu_module *module, const struct e
     if (!k)
         return err_set(err, "no kernel named %s in the module", launch->kernel);
     *result = (struct emu_result){.verdict = VERDICT_OK};
+    if (!k->program) {
+        result->verdict = VERDICT_UNSUPPORTED;
+        result->line = k->problem.line;
+        snprintf(result->text, sizeof(result->text), "unsupported: %s", k->problem.text);
+        return true;
+    }
     if (!launch_check(emu->chip, k->program, launch, result))
         return true;
     if (k->func->param_bytes)

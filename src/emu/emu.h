@@ -48,8 +48,10 @@ struct emu_result {
     struct counters counters; /* when asked for; lines in the arena given */
 };
 
-/* Parse, verify, decode; place .global and .const variables. Unsupported instructions are a verdict
- * here, with the source line. *module is NULL unless the verdict is ok. */
+/* Parse, verify, decode; place .global and .const variables. Text that is not PTX, or has something
+ * unknown outside of functions, is a verdict here and *module is NULL. An unknown instruction is a
+ * verdict of launching the kernel that can reach it, with opcode and source line; the other kernels
+ * of the module run. */
 bool emu_load(struct emu *emu, const char *ptx, size_t ptx_bytes, struct emu_module **module,
     struct emu_result *result, struct err *err);
 void emu_unload(struct emu *emu, struct emu_module *module);

@@ -433,8 +433,6 @@ static bool parse_body(
     struct ptx_func *func = facts->func;
     bool twice = false;
 
-    if (func->nr_insts)
-        return parser_fail(p, "%s is defined twice", func->name);
     body_start(p, func);
     scopes_enter(&p->scopes); /* never too deep: the parameters are at depth 1 */
     bind_params(p, params, func->nr_params, &twice);
@@ -446,6 +444,45 @@ static bool parse_body(
     scopes_leave(&p->scopes);
     p->body.func = NULL;
     return true;
+}
+
+/* A body with something unknown in it takes nothing else with it: its function keeps the problem,
+ * and reading goes on after its end. start: where the body's '{' was read. */
+static bool leave_body(struct parser *p, struct func_facts *facts, const struct parser *start)
+{
+    struct ptx_problem *problem = arena_alloc(p->arena, sizeof(*problem));
+    unsigned depth = 0;
+
+    *problem = *p->problem;
+    p->lexer = start->lexer;
+    p->token = start->token;
+    p->ahead = start->ahead;
+    do {
+        depth += parser_is(p, '{');
+        depth -= parser_is(p, '}');
+        if (p->token.kind == TOKEN_END)
+            return parser_fail(p, "the text ends inside a function");
+        parser_advance(p);
+    } while (depth);
+    while (p->scopes.depth > start->scopes.depth)
+        scopes_leave(&p->scopes);
+    *p->problem = (struct ptx_problem){0};
+    facts->func->problem = problem;
+    facts->func->external = false;
+    p->body.func = NULL;
+    return true;
+}
+
+/* At the body's '{'. */
+static bool parse_or_leave_body(
+    struct parser *p, struct func_facts *facts, struct ptx_symbol *params, struct ptx_symbol *rets)
+{
+    const struct parser start = *p;
+
+    if (facts->func->nr_insts || facts->func->problem)
+        return parser_fail(p, "%s is defined twice", facts->func->name);
+    return parse_body(p, facts, params, rets) ||
+           (p->problem->unsupported && leave_body(p, facts, &start));
 }
 
 static struct func_facts *find_or_add_func(
@@ -507,7 +544,7 @@ static bool parse_function(struct parser *p, bool is_entry)
         return true;
     if (!parser_is(p, '{'))
         return parser_fail(p, "expected a body, found '%.*s'", TOKEN_ARG(&p->token));
-    return parse_body(p, facts, params, rets);
+    return parse_or_leave_body(p, facts, params, rets);
 }
 
 /* ---- the module ---- */

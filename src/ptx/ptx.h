@@ -5,8 +5,9 @@
  *     ptx_destroy(m);
  *
  * ptx_parse lexes, parses and verifies: types of operands, register classes, labels, vector widths,
- * symbols. What it does not know is a problem of kind unsupported, never a guess. All of a module
- * lives in one arena; every pointer here is owned by the module. Source: PTX ISA 9.0 manual. */
+ * symbols. What it does not know is a problem of kind unsupported, never a guess: of one function
+ * when it stands in a body, of the module when outside. All of a module lives in one arena; every
+ * pointer here is owned by the module. Source: PTX ISA 9.0 manual. */
 #ifndef KEET_PTX_PTX_H
 #define KEET_PTX_PTX_H
 
@@ -149,6 +150,7 @@ enum ptx_operand_kind {
 
 struct ptx_symbol; /* a variable */
 struct ptx_func;
+struct ptx_problem;
 
 struct ptx_operand {
     enum ptx_operand_kind kind;
@@ -268,6 +270,9 @@ struct ptx_func {
     uint32_t maxntid[3], reqntid[3], minnctapersm; /* 0: not given */
     uint32_t reqnctapercluster[3];                 /* cluster shape; 0: not given */
     uint32_t maxnreg;
+    /* NULL; else its body holds something not known here: nr_insts is 0, and only those who run it
+     * need to care */
+    const struct ptx_problem *problem;
 };
 
 struct ptx_module {

@@ -19,6 +19,8 @@ static CUresult code_of(const struct emu_result *result)
 {
     if (result->verdict == VERDICT_LAUNCH_FAILED)
         return CUDA_ERROR_INVALID_VALUE;
+    if (result->verdict == VERDICT_UNSUPPORTED)
+        return CUDA_ERROR_NOT_SUPPORTED;
     if (str_starts(result->text, "out of bounds"))
         return CUDA_ERROR_ILLEGAL_ADDRESS;
     if (str_starts(result->text, "misaligned"))
@@ -161,7 +163,7 @@ CUresult sw_run_launch(CUcontext ctx, const struct sw_op *op)
         hang();
     if (ran.verdict == VERDICT_OK)
         return CUDA_SUCCESS;
-    if (ran.verdict == VERDICT_LAUNCH_FAILED)
+    if (ran.verdict == VERDICT_LAUNCH_FAILED || ran.verdict == VERDICT_UNSUPPORTED)
         return code_of(&ran);
     ctx->sticky = code_of(&ran);
     return CUDA_SUCCESS; /* on a card the launch is long over by the time that it is known */

@@ -366,6 +366,32 @@ static void other_verdicts(void **state)
         VERDICT_UNSUPPORTED, 7, "mma.sync.aligned.m8n8k4");
 }
 
+/* What one kernel cannot do is no concern of the others, nor of those that cannot reach it. */
+static void only_the_kernel_that_reaches_it_is_unsupported(void **state)
+{
+    (void)state;
+    const char *ptx =
+        PTX_HEAD ".func odd() {\n" LINE "frobnicate.b32 %r1, {%r2, %r3};\n{ ret; }\n}\n"
+                 ".func late() {\n.reg .b32 %r<4>;\n" LINE
+                 "mapa.shared::cluster.u32 %r1, %r2, %r3;\nret;\n}\n"
+                 ".visible .entry bad() { call odd, (); ret; }\n"
+                 ".visible .entry alsobad() { call late, (); ret; }\n" ONE_PARAM INDEX
+                 "st.global.u32 [%rd2], 5;\nret;\n}\n" FILE_TABLE;
+    struct bench b;
+    uint32_t out[NR];
+    assert_int_equal(run_words(&b, ptx, 1, 32, out), VERDICT_OK);
+    assert_int_equal(out[31], 5);
+    struct emu_launch launch = {.kernel = "bad", .grid = {1, 1, 1}, .block = {32, 1, 1}};
+    assert_int_equal(bench_launch(&b, launch), VERDICT_UNSUPPORTED);
+    assert_int_equal(b.result.line, 7);
+    assert_non_null(strstr(b.result.text, "unsupported: instruction 'frobnicate'"));
+    launch.kernel = "alsobad";
+    assert_int_equal(bench_launch(&b, launch), VERDICT_UNSUPPORTED);
+    assert_int_equal(b.result.line, 7);
+    assert_non_null(strstr(b.result.text, "mapa.shared::cluster.u32"));
+    bench_finish(&b);
+}
+
 static void endless_loops_time_out(void **state)
 {
     (void)state;
@@ -447,6 +473,7 @@ int main(void)
         cmocka_unit_test(stray_accesses),
         cmocka_unit_test(barriers_that_cannot_complete),
         cmocka_unit_test(other_verdicts),
+        cmocka_unit_test(only_the_kernel_that_reaches_it_is_unsupported),
         cmocka_unit_test(endless_loops_time_out),
         cmocka_unit_test(launches_beyond_the_chip_are_refused),
         cmocka_unit_test(reports_do_not_depend_on_threads),
