@@ -48,6 +48,10 @@ static bool stray_global(
     uint64_t address = s->address[lane];
     const struct mem_buffer *b = memory_nearest(k->memory, address);
     thread_name(k, w, lane, who);
+    if (b && b->freed && address - b->base < (UINT64_C(1) << 20))
+        return exec_fault(k, VERDICT_FAULT, pc,
+            "use after free: %u-byte %s in the memory of a %s by %s", s->bytes, verb(s), b->name,
+            who);
     uint64_t reach = b ? 2 * b->bytes + (UINT64_C(1) << 24) : 0;
     if (b && address >= b->base && address - b->base < b->bytes)
         return exec_fault(k, VERDICT_FAULT, pc,
@@ -254,7 +258,11 @@ static bool tell_access(struct worker *k, const struct warp *w, const struct spo
         if (l->wants_access && !l->class->access(l, &access, &k->fault)) {
             k->fault.block = k->block.index;
             k->fault.line = k->program->info[pc].line;
-            return false;
+            k->fault.pc = pc;
+            if (!k->reports)
+                return false;
+            reports_add(k->reports, l->class->check, &k->fault);
+            k->fault = (struct emu_fault){.verdict = VERDICT_OK};
         }
     }
     return true;

@@ -1,6 +1,7 @@
 /* Owns what loads, stores, atomics, asynchronous copies, collectives, barriers and calls become. */
 #include "emu/decode.h"
 
+#include "base/mem.h"
 #include "emu/exec.h"
 #include "emu/sem.h"
 
@@ -354,24 +355,39 @@ static bool copy_frame(struct decoder *d, const struct ptx_operand *list,
     return true;
 }
 
+/* The functions that are the system's own. Arguments and result stay in the caller's frame. */
 static bool call_external(struct decoder *d, const struct ptx_func *callee)
 {
-    const struct ptx_operand *args = &d->ptx->operand[2];
-    bool assertion = strcmp(callee->name, "__assertfail") == 0;
-    if (!assertion && strcmp(callee->name, "vprintf") != 0)
+    static const struct {
+        const char *name;
+        enum inst_kind kind;
+    } known[] = {{"__assertfail", INST_ASSERT}, {"vprintf", INST_PRINT}, {"malloc", INST_MALLOC},
+        {"free", INST_FREE}};
+    const struct ptx_operand *args = &d->ptx->operand[2], *rets = &d->ptx->operand[0];
+    uint32_t at[8] = {0}, result = NO_ROW;
+    uint64_t address;
+    size_t which = 0;
+    while (which < ARRAY_SIZE(known) && strcmp(callee->name, known[which].name) != 0)
+        which++;
+    if (which == ARRAY_SIZE(known))
         return decode_fail(d, "a function that is only declared");
-    uint32_t at[8] = {0};
     for (uint32_t i = 0; i < args->nr && i < 8; i++) {
-        uint64_t address;
         if (args->vec[i].kind != PTX_OPERAND_SYMBOL)
             return decode_fail(d, "arguments in registers");
         if (!decode_symbol(d, args->vec[i].symbol, &address))
             return false;
         at[i] = (uint32_t)address;
     }
+    if (rets->nr && rets->vec[0].kind == PTX_OPERAND_SYMBOL) {
+        if (!decode_symbol(d, rets->vec[0].symbol, &address))
+            return false;
+        result = (uint32_t)address;
+    }
     struct inst *in = decode_emit(d, false);
-    in->kind = assertion ? INST_ASSERT : INST_PRINT;
+    in->kind = (uint8_t)known[which].kind;
     in->rows = decode_copy(d, at, sizeof(at));
+    in->target = result;
+    d->p->uses_heap |= in->kind == INST_MALLOC || in->kind == INST_FREE;
     decode_info(d)->class = PTX_CLASS_CONTROL;
     decode_info(d)->unit = UNIT_BRANCH;
     return true;

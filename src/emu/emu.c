@@ -178,6 +178,7 @@ void emu_unload(struct emu *emu, struct emu_module *module)
         return;
     for (uint32_t i = 0; module->addresses && i < module->ptx->nr_globals; i++)
         memory_free(&emu->memory, module->addresses[i]);
+    memory_sweep(&emu->memory, true);
     ptx_destroy(module->ptx);
     arena_destroy(module->arena);
     free(module);

@@ -38,6 +38,25 @@ bool emu_read(struct emu *emu, uint64_t address, void *bytes, uint64_t nr, struc
 bool emu_fill(struct emu *emu, uint64_t address, uint8_t byte, uint64_t nr, bool initialised,
     struct err *err);
 
+/* What sanitizers look for. Accesses out of bounds or misaligned are always found. */
+enum emu_check {
+    EMU_CHECK_MEMORY, /* out of bounds, misaligned, bad free, traps and assertions */
+    EMU_CHECK_INIT,   /* reads of what nothing wrote: global, shared, local memory, registers */
+    EMU_CHECK_RACE,   /* shared memory between and within warps, global between blocks */
+    EMU_CHECK_SYNC,   /* barriers and shuffles in divergent code, bad masks, missing waits */
+    EMU_CHECK_LEAK,   /* device malloc without free */
+    NR_EMU_CHECKS
+};
+
+struct emu_report {
+    enum emu_check check;
+    enum verdict verdict;
+    unsigned line;  /* 0 unknown */
+    uint64_t block; /* the lowest that it was seen in */
+    uint64_t times; /* how often it was seen there and elsewhere, where that can be told */
+    char text[512];
+};
+
 struct emu_result {
     enum verdict verdict;
     unsigned line;  /* source line of the fault, 0 unknown */
@@ -46,7 +65,21 @@ struct emu_result {
     uint64_t thread_insts;
     bool float_atomics; /* a floating-point atomic add was executed: order may show in the result */
     struct counters counters; /* when asked for; lines in the arena given */
+    /* with launch->max_reports: all that was found, by block; how many more of a kind there were */
+    const struct emu_report *reports;
+    unsigned nr_reports, nr_more[NR_EMU_CHECKS];
+    /* what printf printed, in the order of the blocks, at most EMU_PRINT_BYTES of it; in the arena
+     */
+    const char *printed; /* "" nothing */
+    bool print_cut;
+    uint64_t leaked_bytes; /* by malloc of this launch, not freed at its end */
+    unsigned nr_leaked;
 };
+
+enum { EMU_PRINT_BYTES = 1 << 16 };
+/* What all mallocs of a launch may hold; then malloc gives NULL (cudaLimitMallocHeapSize's
+ * default). */
+enum { EMU_HEAP_BYTES = 8 << 20 };
 
 /* Parse, verify, decode; place .global and .const variables. Text that is not PTX, or has something
  * unknown outside of functions, is a verdict here and *module is NULL. An unknown instruction is a
@@ -85,8 +118,14 @@ struct emu_launch {
     unsigned registers;   /* from ptxas, for occupancy; 0: assume 32 */
     unsigned spill_bytes; /* from ptxas, per thread; for the counters */
     /* checks: out of bounds and misaligned are always on */
-    bool find_races;     /* shared memory between barriers, and global between blocks */
-    bool find_uninit;    /* reads of memory that nothing wrote */
+    bool find_races;  /* shared memory between barriers, and global between blocks */
+    bool find_uninit; /* reads of memory or registers that nothing wrote */
+    bool find_sync;   /* barriers in divergent warps, missing waits for asynchronous copies */
+    bool find_leaks;  /* device malloc without free */
+    /* 0: the first fault ends the launch and is its verdict. Else the launch goes on, past faults
+     * that one instruction or one block can be left out for, and result->reports lists at most so
+     * many of each kind; the verdict is that of the first. */
+    unsigned max_reports;
     uint64_t step_limit; /* warp instructions over the whole launch; 0: 2^36 */
     /* counting */
     bool count;             /* fill result->counters, time modelled included */

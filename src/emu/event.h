@@ -25,8 +25,12 @@ struct emu_fault {
     enum verdict verdict; /* VERDICT_OK: none */
     uint64_t block;
     unsigned line;
+    enum emu_check check;
+    uint32_t pc, other; /* other: of the other side of a race; 0 none */
     char text[512];
 };
+
+struct reports; /* reports.h */
 
 struct emu_run { /* what a launch has fixed before it starts */
     const struct chip *chip;
@@ -79,10 +83,12 @@ struct emu_listener {
     const struct emu_listener_class *class;
     bool wants_insts; /* set by the listener in block_begin: deliver inst() for this block */
     bool wants_access;
+    struct reports *reports; /* NULL: the first fault ends the launch */
 };
 
 struct emu_listener_class {
     const char *name;
+    enum emu_check check; /* what its faults are reported as */
     struct emu_listener *(*create)(const struct emu_run *run);
     void (*destroy)(struct emu_listener *listener);
     void (*merge)(struct emu_listener *into, struct emu_listener *from);

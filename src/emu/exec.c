@@ -19,28 +19,6 @@ static bool trap(struct worker *k, const struct warp *w, uint32_t pc, uint32_t m
         k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
 }
 
-/* __assertfail(message, file, line, function, char_size) */
-static bool assertion(
-    struct worker *k, const struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
-{
-    unsigned lane = (unsigned)__builtin_ctz(mask), thread = w->index * WARP_LANES + lane;
-    const uint32_t *block = k->exec->run.launch->block;
-    const uint8_t *frame = w->local + (size_t)lane * k->program->local_bytes;
-    uint64_t address;
-    uint32_t line;
-    char message[200] = "?";
-    memcpy(&address, frame + in->rows[0], 8);
-    memcpy(&line, frame + in->rows[2], 4);
-    access_string(k, address, message, sizeof(message));
-    exec_fault(k, VERDICT_FAULT, pc,
-        "assertion failed: %s (line %u) by thread (%u,%u,%u) of block (%u,%u,%u)", message, line,
-        thread % block[0], thread / block[0] % block[1], thread / block[0] / block[1],
-        k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
-    if (k->fault.line == 0)
-        k->fault.line = line;
-    return false;
-}
-
 static void read_clock(struct worker *k, uint8_t *file, const struct inst *in, uint32_t mask)
 {
     /* one cycle a warp instruction: monotonic, and the same in every run */
@@ -89,9 +67,9 @@ static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc
     split->pc = pc + 1;
     switch (in->kind) {
     case INST_CP_ASYNC:
-        return !mask || access_cp_async(k, w, in, pc, mask);
+        return !mask || access_cp_async(k, w, in, pc, mask) || exec_note(k);
     case INST_MATRIX:
-        return !mask || matrix_step(k, w, in, pc, mask);
+        return !mask || matrix_step(k, w, in, pc, mask) || exec_note(k);
     case INST_COPY_FRAME:
         access_copy_frame(k, w, in, mask);
         return true;
@@ -120,7 +98,13 @@ static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc
     case INST_TRAP:
         return !mask || trap(k, w, pc, mask);
     case INST_ASSERT:
-        return !mask || assertion(k, w, in, pc, mask);
+        return !mask || service_assert(k, w, in, pc, mask);
+    case INST_PRINT:
+        return !mask || service_print(k, w, in, pc, mask);
+    case INST_MALLOC:
+        return !mask || service_malloc(k, w, in, pc, mask);
+    case INST_FREE:
+        return !mask || service_free(k, w, in, pc, mask) || exec_note(k);
     default:
         return true;
     }
@@ -172,7 +156,7 @@ static bool run_split(struct worker *k, struct warp *w, uint16_t s, unsigned qua
             return true;
         }
         if (in->kind <= INST_ATOM) {
-            if (m && !access_memory(k, w, in, pc, m))
+            if (m && !access_memory(k, w, in, pc, m) && !exec_note(k))
                 return false;
             pc++;
             continue;

@@ -4,8 +4,10 @@
 #ifndef KEET_EMU_EXEC_H
 #define KEET_EMU_EXEC_H
 
+#include "base/str.h"
 #include "emu/event.h"
 #include "emu/memory.h"
+#include "emu/reports.h"
 
 #include <stdatomic.h>
 
@@ -99,7 +101,19 @@ struct exec { /* one launch, shared by its workers */
     const char *module_text;
 };
 
-enum { MAX_LISTENERS = 4 };
+enum { MAX_LISTENERS = 6 };
+
+/* What a worker's blocks printed. A worker's blocks rise, so that the first EMU_PRINT_BYTES of all
+ * are among the first of each. */
+struct print_log {
+    struct str text;
+    struct print_entry {
+        uint64_t block;
+        size_t at, bytes;
+    } * entries;
+    size_t nr, cap;
+    bool cut;
+};
 
 struct worker {
     struct exec *exec;
@@ -122,8 +136,10 @@ struct worker {
     bool counting, wants_insts, wants_access, float_atomics;
     struct emu_listener *listeners[MAX_LISTENERS];
     unsigned nr_listeners;
-    struct emu_fault fault; /* of the running block */
-    struct emu_fault first; /* lowest block so far */
+    struct emu_fault fault;  /* of the running block */
+    struct emu_fault first;  /* lowest block so far */
+    struct reports *reports; /* NULL: the first fault ends the launch */
+    struct print_log log;
 };
 
 /* exec.c */
@@ -135,6 +151,10 @@ bool exec_block(struct worker *k);
 /* fault.c */
 bool exec_fault(struct worker *k, enum verdict verdict, uint32_t pc, const char *format, ...)
     __attribute__((format(printf, 4, 5))); /* always false */
+
+/* After a fault, when all faults are wanted: it is noted, and the instruction (or the rest of the
+ * block) is left out. False: the fault stands. */
+bool exec_note(struct worker *k);
 
 /* warp.c */
 void warp_start(struct warp *w, uint32_t live, uint32_t entry);
@@ -161,7 +181,19 @@ bool access_cp_async(
 bool access_lanes(struct worker *k, struct warp *w, uint32_t pc, enum ptx_space space,
     uint32_t mask, unsigned bytes, bool write, const uint64_t *address, uint8_t **at);
 void access_copy_frame(struct worker *k, struct warp *w, const struct inst *in, uint32_t mask);
-bool access_string(struct worker *k, uint64_t address, char *text, size_t bytes);
+
+/* services.c: what device code calls */
+bool service_assert(
+    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+bool service_print(
+    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+bool service_malloc(
+    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+bool service_free(
+    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+/* All workers' logs into the result. */
+void service_printed(
+    struct worker *workers, unsigned nr, struct arena *arena, struct emu_result *result);
 
 /* matrix.c */
 #define matrix_step EXEC_NAME(matrix_step)

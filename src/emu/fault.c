@@ -7,8 +7,9 @@
 bool exec_fault(struct worker *k, enum verdict verdict, uint32_t pc, const char *format, ...)
 {
     struct emu_fault *fault = &k->fault;
-    fault->verdict = verdict;
+    *fault = (struct emu_fault){.verdict = verdict, .line = fault->line};
     fault->block = k->block.index;
+    fault->pc = pc;
     if (pc != NO_PC)
         fault->line = k->program->info[pc].line;
     va_list ap;
@@ -18,17 +19,11 @@ bool exec_fault(struct worker *k, enum verdict verdict, uint32_t pc, const char 
     return false;
 }
 
-bool access_string(struct worker *k, uint64_t address, char *text, size_t bytes)
+bool exec_note(struct worker *k)
 {
-    size_t i = 0;
-    for (; i + 1 < bytes; i++) {
-        const struct mem_buffer *b = memory_find(k->memory, address + i, 1);
-        if (!b)
-            break;
-        text[i] = (char)b->host[address + i - b->base];
-        if (!text[i])
-            return true;
-    }
-    text[i] = 0;
-    return i > 0;
+    if (!k->reports || (k->fault.verdict != VERDICT_FAULT && k->fault.verdict != VERDICT_RACE))
+        return false;
+    reports_add(k->reports, k->fault.check, &k->fault);
+    k->fault = (struct emu_fault){.verdict = VERDICT_OK};
+    return true;
 }

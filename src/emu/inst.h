@@ -42,6 +42,8 @@ enum inst_kind {
     INST_PRINT,
     INST_ASSERT,
     INST_TRAP,
+    INST_MALLOC, /* services.c; in->rows: frame offsets of arguments, in->target: of the result */
+    INST_FREE,
     INST_NOP /* counted, does nothing: fences, nanosleep, prefetch, cp.async groups */
 };
 
@@ -169,6 +171,7 @@ struct program {
     uint32_t local_bytes; /* per thread, all functions together, call parameters included */
     uint32_t shared_static_bytes, shared_dynamic_offset;
     bool float_atomics, uses_param_address;
+    bool uses_heap; /* malloc, free */
 };
 
 #endif

@@ -261,6 +261,11 @@ static void worker_finish(struct worker *k)
     free(k->counts);
     free(k->caches);
     free(k->patterns);
+    str_finish(&k->log.text);
+    free(k->log.entries);
+    if (k->reports)
+        reports_destroy(k->reports);
+    free(k->reports);
 }
 
 static void block_start(struct worker *k)
@@ -328,6 +333,8 @@ static void run_block(struct worker *k, uint64_t i)
     tell_end(k);
     if (ok || k->fault.verdict == VERDICT_OK)
         return;
+    if (exec_note(k)) /* the other blocks may go on */
+        return;
     if (k->first.verdict == VERDICT_OK || k->fault.block < k->first.block)
         k->first = k->fault;
     /* blocks below the lowest fault still run, so that the fault reported is always the same one */
@@ -360,8 +367,32 @@ static void make_listeners(const struct exec *x, struct worker *k)
             continue;
         struct emu_listener *made = classes[i]->create(&x->run);
         made->class = classes[i];
+        made->reports = k->reports;
         k->listeners[k->nr_listeners++] = made;
     }
+}
+
+/* Device memory that nobody freed before the launch was over. */
+static void find_leaks(struct exec *x, struct worker *k, struct emu_result *result)
+{
+    const struct emu_memory *memory = x->run.memory;
+    for (size_t i = 0; i < memory->nr; i++) {
+        struct mem_buffer *b = memory->buffers[i];
+        if (!b->heap || !b->this_launch || b->freed)
+            continue;
+        b->this_launch = false;
+        result->nr_leaked++;
+        result->leaked_bytes += b->bytes;
+        if (!x->run.launch->find_leaks || !k->reports)
+            continue;
+        struct emu_fault fault = {.verdict = VERDICT_OK, .block = b->block, .pc = b->pc};
+        fault.line = k->program->info[b->pc].line;
+        snprintf(fault.text, sizeof(fault.text),
+            "leak: %" PRIu64 " bytes that block %" PRIu64 " got by malloc were not freed", b->bytes,
+            b->block);
+        reports_add(k->reports, EMU_CHECK_LEAK, &fault);
+    }
+    memory_sweep(x->run.memory, false);
 }
 
 static void add_counts(struct pc_count *into, const struct pc_count *from, uint32_t nr)
@@ -380,6 +411,8 @@ static void merge(struct worker *workers, unsigned nr, struct emu_result *result
         struct worker *o = &workers[i];
         add_counts(k->counts, o->counts, k->program->nr_insts);
         k->float_atomics |= o->float_atomics;
+        if (k->reports)
+            reports_merge(k->reports, o->reports);
         if (o->first.verdict != VERDICT_OK &&
             (k->first.verdict == VERDICT_OK || o->first.block < k->first.block))
             k->first = o->first;
@@ -459,14 +492,21 @@ bool launch_run(const struct emu_run *run, unsigned nr_threads, struct arena *ar
     if (!l->find_uninit)
         memory_assume_init(run->memory);
     unsigned nr = nr_threads < x.nr_run ? nr_threads : (unsigned)x.nr_run;
+    if (run->program->uses_heap)
+        nr = 1; /* so that addresses, and who gets the last bytes, do not depend on threads */
     struct worker *workers = xcalloc(nr, sizeof(*workers));
     for (unsigned i = 0; i < nr; i++) {
         worker_init(&workers[i], &x);
+        workers[i].reports = l->max_reports ? xcalloc(1, sizeof(struct reports)) : NULL;
         make_listeners(&x, &workers[i]);
     }
     bool ok = start_threads(workers, nr, err);
+    service_printed(workers, nr, arena, result);
     merge(workers, nr, result);
     report(&x, &workers[0], arena, result);
+    find_leaks(&x, &workers[0], result);
+    if (l->max_reports)
+        reports_finish(workers[0].reports, l->max_reports, arena, result);
     for (unsigned i = 0; i < nr; i++)
         worker_finish(&workers[i]);
     free(workers);

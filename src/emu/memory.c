@@ -88,6 +88,29 @@ void memory_free(struct emu_memory *memory, uint64_t address)
     memory->nr--;
 }
 
+void memory_retire(struct emu_memory *memory, struct mem_buffer *buffer)
+{
+    memory->used -= buffer->bytes;
+    memory->heap_used -= buffer->bytes;
+    buffer->bytes = 0;
+    buffer->freed = true;
+}
+
+void memory_sweep(struct emu_memory *memory, bool all)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < memory->nr; i++) {
+        struct mem_buffer *b = memory->buffers[i];
+        if (b->heap && !b->freed && all)
+            memory_retire(memory, b);
+        if (b->freed)
+            buffer_destroy(b);
+        else
+            memory->buffers[kept++] = b;
+    }
+    memory->nr = kept;
+}
+
 struct mem_buffer *memory_find(const struct emu_memory *memory, uint64_t address, uint64_t bytes)
 {
     size_t i = at_or_below(memory, address);

@@ -19,6 +19,11 @@ struct mem_buffer {
     uint8_t *init;
     uint8_t *touched;
     bool all_init, constant;
+    bool heap;        /* made by malloc on the device ... */
+    bool this_launch; /* ... in the running launch, by ... */
+    bool freed;       /* on the device: 0 bytes now, gone when the launch is over */
+    uint32_t pc;      /* ... this instruction */
+    uint64_t block;
     double in_l2; /* share of its sectors that L2 holds after the last modelled launch */
     char name[64];
 };
@@ -27,6 +32,7 @@ struct emu_memory {
     struct mem_buffer **buffers; /* rising addresses */
     size_t nr, cap;
     uint64_t next, used, limit;
+    uint64_t heap_used; /* bytes that device code holds by malloc */
 };
 
 void memory_init(struct emu_memory *memory, uint64_t limit_bytes);
@@ -34,6 +40,10 @@ void memory_finish(struct emu_memory *memory);
 struct mem_buffer *memory_alloc(
     struct emu_memory *memory, uint64_t bytes, const char *name, struct err *err);
 void memory_free(struct emu_memory *memory, uint64_t address);
+/* Nothing is there any more; the buffer itself stays until memory_sweep, since listeners know it.
+ */
+void memory_retire(struct emu_memory *memory, struct mem_buffer *buffer);
+void memory_sweep(struct emu_memory *memory, bool all); /* all: heap buffers in use too */
 
 /* The buffer that holds all of [address, address + bytes); NULL when none does. */
 struct mem_buffer *memory_find(const struct emu_memory *memory, uint64_t address, uint64_t bytes);

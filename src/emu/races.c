@@ -12,6 +12,7 @@
  * sums up), are believed: once a block has done an atomic, what it touches is not held against it.
  * The same goes for locks in shared memory. Missing waits for cp.async are not seen: copies happen
  * at once. */
+#include "emu/reports.h"
 #include "emu/shadow.h"
 #include "emu/where.h"
 
@@ -177,6 +178,7 @@ static bool report_shared(const struct races *r, const struct emu_access *access
     where_shared(r->run, cell << r->cell_shift, place);
     *strstr(mine, " of block") = '\0';
     fault->verdict = VERDICT_RACE;
+    fault->other = pc;
     snprintf(fault->text, sizeof(fault->text),
         "race on %s: %s by %s (line %u) and %s by %s (line %u), no barrier between them", place,
         where_verb(r->run, access->pc, PTX_SHARED), mine, r->run->program->info[access->pc].line,
@@ -269,6 +271,7 @@ static bool access_shared(struct races *r, const struct emu_access *access, stru
                          (uint64_t)access->pc << 1 | strong;
     const size_t nr = access->bytes >> r->cell_shift ? access->bytes >> r->cell_shift : 1;
     uint64_t before = UINT64_MAX;
+    bool clean = true;
 
     if (strong && r->fences_block)
         r->trusted[warp] = true;
@@ -283,14 +286,16 @@ static bool access_shared(struct races *r, const struct emu_access *access, stru
         before = access->address[lane];
         for (size_t c = cell; c < cell + nr; c++) {
             const uint64_t against = conflict(r, access, c, strong);
-            if (against)
-                return report_shared(r, access, lane, c, against, fault);
+            if (against && clean)
+                clean = report_shared(r, access, lane, c, against, fault);
+            if (!clean && !r->base.reports)
+                return false;
             remember(r, access, c, tag);
         }
         if (access->kind == ACCESS_UNIFORM)
             break;
     }
-    return true;
+    return clean;
 }
 
 /* ---- lanes of one instruction ---- */
@@ -416,16 +421,38 @@ struct pair {
     uint64_t offset;
 };
 
-static void consider(struct pair *best, const struct shadow_cell *cell,
+/* Of each two places of the program the pair of the lowest blocks; `each` false: of all. */
+struct pairs {
+    struct pair *items;
+    size_t nr, cap;
+    bool each;
+};
+
+static struct pair *place_of(struct pairs *pairs, uint64_t writer, uint64_t other)
+{
+    for (size_t i = 0; i < pairs->nr; i++) {
+        struct pair *p = &pairs->items[i];
+        if (!pairs->each ||
+            (shadow_pc(p->writer) == shadow_pc(writer) && shadow_pc(p->other) == shadow_pc(other)))
+            return p;
+    }
+    pairs->items = grow(pairs->items, &pairs->cap, pairs->nr + 1, sizeof(*pairs->items));
+    pairs->items[pairs->nr] = (struct pair){0};
+    return &pairs->items[pairs->nr++];
+}
+
+static void consider(struct pairs *pairs, const struct shadow_cell *cell,
     const struct shadow_buffer *buffer, uint64_t offset)
 {
     const uint64_t writer = cell->tag[0];
     const uint64_t other =
         shadow_block(cell->tag[1]) == shadow_block(writer) ? cell->tag[2] : cell->tag[1];
     const uint64_t w = shadow_block(writer), o = shadow_block(other);
+    struct pair *best;
 
     if (!writer || !other)
         return;
+    best = place_of(pairs, writer, other);
     if (best->writer) {
         const uint64_t bw = shadow_block(best->writer), bo = shadow_block(best->other);
         const uint64_t low = w < o ? w : o, high = w < o ? o : w;
@@ -436,42 +463,66 @@ static void consider(struct pair *best, const struct shadow_cell *cell,
     *best = (struct pair){.writer = writer, .other = other, .buffer = buffer, .offset = offset};
 }
 
-static void finish(struct emu_listener *listener, struct emu_result *result)
+static void look_at_cells(struct races *r, struct pairs *pairs)
 {
-    struct races *r = (struct races *)listener;
-    char writer[WHERE_BYTES], other[WHERE_BYTES];
-    struct pair best = {0};
-
     for (size_t i = 0; i < r->shadow.nr; i++) {
         const struct shadow_buffer *buffer = &r->shadow.buffers[i];
         for (uint64_t s = 0; buffer->sectors && s < buffer->nr_sectors; s++) {
             const struct shadow_sector *sector = &buffer->sectors[s];
             if (!sector->fine) {
-                consider(&best, &sector->all, buffer, s * SHADOW_SECTOR_BYTES);
+                consider(pairs, &sector->all, buffer, s * SHADOW_SECTOR_BYTES);
                 continue;
             }
             for (unsigned c = 0; c < r->shadow.nr_cells; c++)
-                consider(&best, &sector->fine[c], buffer,
+                consider(pairs, &sector->fine[c], buffer,
                     s * SHADOW_SECTOR_BYTES + (uint64_t)c * r->shadow.cell_bytes);
         }
     }
-    if (!best.writer || result->verdict != VERDICT_OK)
-        return;
-    where_thread(r->run, shadow_block(best.writer) - 1, shadow_thread(best.writer), writer);
-    where_thread(r->run, shadow_block(best.other) - 1, shadow_thread(best.other), other);
-    result->verdict = VERDICT_RACE;
-    result->line = r->run->program->info[shadow_pc(best.writer)].line;
-    snprintf(result->text, sizeof(result->text),
+}
+
+static void describe(const struct races *r, const struct pair *pair, struct emu_fault *fault)
+{
+    char writer[WHERE_BYTES], other[WHERE_BYTES];
+    const struct inst_info *info = r->run->program->info;
+
+    where_thread(r->run, shadow_block(pair->writer) - 1, shadow_thread(pair->writer), writer);
+    where_thread(r->run, shadow_block(pair->other) - 1, shadow_thread(pair->other), other);
+    *fault = (struct emu_fault){.verdict = VERDICT_RACE,
+        .block = shadow_block(pair->writer) - 1,
+        .pc = shadow_pc(pair->writer),
+        .other = shadow_pc(pair->other),
+        .line = info[shadow_pc(pair->writer)].line};
+    snprintf(fault->text, sizeof(fault->text),
         "race on byte %" PRIu64 " of %s: write by %s (line %u) and %s by %s (line %u), nothing "
         "orders the blocks of one launch",
-        best.offset, best.buffer->buffer->name, writer, result->line,
-        where_verb(r->run, shadow_pc(best.other), PTX_GLOBAL), other,
-        r->run->program->info[shadow_pc(best.other)].line);
+        pair->offset, pair->buffer->buffer->name, writer, fault->line,
+        where_verb(r->run, fault->other, PTX_GLOBAL), other, info[fault->other].line);
+}
+
+static void finish(struct emu_listener *listener, struct emu_result *result)
+{
+    struct races *r = (struct races *)listener;
+    struct pairs pairs = {.each = r->base.reports != NULL};
+    struct emu_fault fault;
+
+    look_at_cells(r, &pairs);
+    for (size_t i = 0; i < pairs.nr; i++) {
+        describe(r, &pairs.items[i], &fault);
+        if (r->base.reports) {
+            reports_add(r->base.reports, EMU_CHECK_RACE, &fault);
+        } else if (result->verdict == VERDICT_OK) {
+            result->verdict = fault.verdict;
+            result->line = fault.line;
+            memcpy(result->text, fault.text, sizeof(result->text));
+        }
+    }
+    free(pairs.items);
 }
 
 const struct emu_listener_class *emu_races_class(void)
 {
     static const struct emu_listener_class class = {.name = "races",
+        .check = EMU_CHECK_RACE,
         .create = create,
         .destroy = destroy,
         .merge = merge,

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 unsigned shadow_cell_bytes(const struct program *program, enum ptx_space space)
 {
@@ -22,23 +23,29 @@ unsigned shadow_cell_bytes(const struct program *program, enum ptx_space space)
     return bytes;
 }
 
-void shadow_init(struct shadow *shadow, const struct emu_run *run)
+/* Those made since the last call; addresses rise. */
+static void add_buffers(struct shadow *shadow)
 {
-    const struct emu_memory *memory = run->memory;
+    const struct emu_memory *memory = shadow->run->memory;
 
-    *shadow = (struct shadow){.run = run, .nr = memory->nr, .arena = arena_create()};
-    shadow->cell_bytes = shadow_cell_bytes(run->program, PTX_GLOBAL);
-    shadow->nr_cells = SHADOW_SECTOR_BYTES / shadow->cell_bytes;
-    shadow->buffers = xcalloc(memory->nr + 1, sizeof(*shadow->buffers));
-    shadow->by_pc = xcalloc(run->program->nr_insts, sizeof(struct shadow_buffer *));
-    for (size_t i = 0; i < memory->nr; i++) {
-        struct mem_buffer *buffer = memory->buffers[i];
-        shadow->buffers[i] = (struct shadow_buffer){.buffer = buffer,
+    shadow->buffers = grow(shadow->buffers, &shadow->cap, memory->nr + 1, sizeof(*shadow->buffers));
+    for (; shadow->nr < memory->nr; shadow->nr++) {
+        struct mem_buffer *buffer = memory->buffers[shadow->nr];
+        shadow->buffers[shadow->nr] = (struct shadow_buffer){.buffer = buffer,
             .base = buffer->base,
             .bytes = buffer->bytes,
             .nr_sectors = buffer->bytes / SHADOW_SECTOR_BYTES + 1,
             .skip = buffer->constant};
     }
+}
+
+void shadow_init(struct shadow *shadow, const struct emu_run *run)
+{
+    *shadow = (struct shadow){.run = run, .arena = arena_create()};
+    shadow->cell_bytes = shadow_cell_bytes(run->program, PTX_GLOBAL);
+    shadow->nr_cells = SHADOW_SECTOR_BYTES / shadow->cell_bytes;
+    shadow->by_pc = xcalloc(run->program->nr_insts, sizeof(struct shadow_buffer *));
+    add_buffers(shadow);
 }
 
 void shadow_finish(struct shadow *shadow)
@@ -100,8 +107,14 @@ static struct shadow_buffer *find(struct shadow *shadow, uint32_t pc, uint64_t a
         else
             hi = middle;
     }
-    if (!lo || address - shadow->buffers[lo - 1].base >= shadow->buffers[lo - 1].bytes)
-        return NULL;
+    if (!lo || address - shadow->buffers[lo - 1].base >= shadow->buffers[lo - 1].bytes) {
+        if (shadow->nr == shadow->run->memory->nr)
+            return NULL;
+        /* device code has called malloc */
+        add_buffers(shadow);
+        memset(shadow->by_pc, 0, shadow->run->program->nr_insts * sizeof(*shadow->by_pc));
+        return find(shadow, pc, address);
+    }
     buffer = &shadow->buffers[lo - 1];
     if (!buffer->sectors && !buffer->skip)
         buffer->sectors = xcalloc(buffer->nr_sectors, sizeof(*buffer->sectors));

@@ -35,7 +35,7 @@ struct shadow_buffer {
 struct shadow {
     const struct emu_run *run;
     struct shadow_buffer *buffers; /* as run->memory->buffers */
-    size_t nr;
+    size_t nr, cap;
     struct shadow_buffer **by_pc;  /* the buffer that an instruction touched last */
     struct arena *arena;           /* fine cells */
     unsigned cell_bytes, nr_cells; /* per sector */

@@ -9,6 +9,7 @@
  * Shared and local memory: each cell of the running block (of each thread) is written or not. The
  * first such read of the lowest block is reported, after the launch, so that a race that explains
  * it comes first. */
+#include "emu/reports.h"
 #include "emu/shadow.h"
 #include "emu/where.h"
 
@@ -23,9 +24,9 @@
 enum { TAG_HOST = 1 };
 
 struct stray {
-    bool found;
     uint64_t block, address;
     unsigned thread;
+    unsigned turn; /* of the block: the first stray read has the lowest */
     uint32_t pc;
     enum ptx_space space;
 };
@@ -38,8 +39,10 @@ struct uninit {
     size_t shared_left; /* bytes of it not written yet */
     uint8_t *local;     /* per thread and byte */
     size_t local_bytes;
-    uint8_t *overwrites; /* per pc: an atomic exchange, which does not care what was there */
-    struct stray first;  /* in shared or local memory; of the lowest block */
+    uint8_t *overwrites;  /* per pc: an atomic exchange, which does not care what was there */
+    struct stray *strays; /* in shared or local memory; of each pc that of the lowest block */
+    size_t nr_strays, cap_strays;
+    unsigned turn;
     struct shadow shadow;
 };
 
@@ -126,6 +129,7 @@ static void destroy(struct emu_listener *listener)
     free(u->shared);
     free(u->local);
     free(u->overwrites);
+    free(u->strays);
     free(u);
 }
 
@@ -137,6 +141,7 @@ static void block_begin(struct emu_listener *listener, const struct emu_block *b
 
     u->base.wants_access = u->run->nr_blocks < UINT32_MAX;
     u->block = block->index;
+    u->turn = 0;
     memset(u->shared, 0, u->run->shared_bytes);
     u->shared_left = u->run->shared_bytes;
     if (u->local_bytes)
@@ -172,21 +177,35 @@ static void join(struct shadow_cell *into, const struct shadow_cell *from)
         into->tag[2] = from->tag[2];
 }
 
+static void keep_stray(struct uninit *u, const struct stray *stray)
+{
+    for (size_t i = 0; i < u->nr_strays; i++) {
+        struct stray *s = &u->strays[i];
+        if (s->pc != stray->pc)
+            continue;
+        if (stray->block < s->block) {
+            *s = *stray;
+        } else if (stray->block == s->block && stray->thread < s->thread) {
+            const unsigned turn = s->turn;
+            *s = *stray;
+            s->turn = turn;
+        }
+        return;
+    }
+    u->strays = grow(u->strays, &u->cap_strays, u->nr_strays + 1, sizeof(*stray));
+    u->strays[u->nr_strays++] = *stray;
+}
+
 static void note_stray(struct uninit *u, const struct emu_access *access, unsigned lane)
 {
-    const struct stray *first = &u->first;
-    const unsigned thread = access->warp * WARP_LANES + lane;
-
-    if (first->found &&
-        (first->block < u->block ||
-            (first->block == u->block && (first->pc != access->pc || first->thread <= thread))))
-        return;
-    u->first = (struct stray){.found = true,
-        .block = u->block,
+    const struct stray stray = {.block = u->block,
         .address = access->address[lane],
-        .thread = thread,
+        .thread = access->warp * WARP_LANES + lane,
+        .turn = u->turn,
         .pc = access->pc,
         .space = access->space};
+
+    keep_stray(u, &stray);
 }
 
 static bool all_written(const uint8_t *written, size_t nr)
@@ -256,6 +275,7 @@ static bool on_access(
 {
     struct uninit *u = (struct uninit *)listener;
 
+    u->turn++;
     switch (access->space) {
     case PTX_SHARED:
         access_shared(u, access);
@@ -283,19 +303,40 @@ static void merge(struct emu_listener *into, struct emu_listener *from)
     struct uninit *a = (struct uninit *)into;
     const struct uninit *b = (struct uninit *)from;
 
-    if (b->first.found && (!a->first.found || b->first.block < a->first.block))
-        a->first = b->first;
+    for (size_t i = 0; i < b->nr_strays; i++)
+        keep_stray(a, &b->strays[i]);
     shadow_merge(&a->shadow, &((struct uninit *)from)->shadow, join);
 }
 
+/* Reads of global memory, of each pc the one of the lowest block; `each` false: of all. */
 struct found {
     uint64_t tag;
     const struct shadow_buffer *buffer;
     uint64_t offset;
 };
 
-/* Remembers what the launch wrote, and finds the lowest block's read of what it did not. */
-static void settle_cell(struct found *found, const struct shadow_cell *cell,
+struct finds {
+    struct found *items;
+    size_t nr, cap;
+    bool each;
+};
+
+static void keep_find(struct finds *finds, const struct found *found)
+{
+    for (size_t i = 0; i < finds->nr; i++) {
+        struct found *f = &finds->items[i];
+        if (finds->each && shadow_pc(f->tag) != shadow_pc(found->tag))
+            continue;
+        if (shadow_block(found->tag) < shadow_block(f->tag))
+            *f = *found;
+        return;
+    }
+    finds->items = grow(finds->items, &finds->cap, finds->nr + 1, sizeof(*found));
+    finds->items[finds->nr++] = *found;
+}
+
+/* Remembers what the launch wrote, and finds reads of what it did not. */
+static void settle_cell(struct finds *finds, const struct shadow_cell *cell,
     const struct shadow_buffer *buffer, uint64_t offset, uint64_t bytes)
 {
     const uint64_t reader = cell->tag[2];
@@ -308,63 +349,106 @@ static void settle_cell(struct found *found, const struct shadow_cell *cell,
     if (!reader || cell->tag[1] ||
         (cell->tag[0] && shadow_block(cell->tag[0]) != shadow_block(reader)))
         return;
-    if (!found->tag || shadow_block(reader) < shadow_block(found->tag))
-        *found = (struct found){.tag = reader, .buffer = buffer, .offset = offset};
+    keep_find(finds, &(struct found){.tag = reader, .buffer = buffer, .offset = offset});
 }
 
-static struct found settle(struct uninit *u)
+static void settle(struct uninit *u, struct finds *finds)
 {
-    struct found found = {0};
-
     for (size_t i = 0; i < u->shadow.nr; i++) {
         const struct shadow_buffer *buffer = &u->shadow.buffers[i];
         for (uint64_t s = 0; buffer->sectors && s < buffer->nr_sectors; s++) {
             const struct shadow_sector *sector = &buffer->sectors[s];
             const uint64_t at = s * SHADOW_SECTOR_BYTES;
             if (!sector->fine) {
-                settle_cell(&found, &sector->all, buffer, at, SHADOW_SECTOR_BYTES);
+                settle_cell(finds, &sector->all, buffer, at, SHADOW_SECTOR_BYTES);
                 continue;
             }
             for (unsigned c = 0; c < u->shadow.nr_cells; c++)
-                settle_cell(&found, &sector->fine[c], buffer,
+                settle_cell(finds, &sector->fine[c], buffer,
                     at + (uint64_t)c * u->shadow.cell_bytes, u->shadow.cell_bytes);
         }
     }
-    return found;
+}
+
+static void describe(const struct uninit *u, uint64_t block, unsigned thread, uint32_t pc,
+    const char *place, struct emu_fault *fault)
+{
+    char who[WHERE_BYTES];
+
+    where_thread(u->run, block, thread, who);
+    *fault = (struct emu_fault){
+        .verdict = VERDICT_FAULT, .block = block, .pc = pc, .line = u->run->program->info[pc].line};
+    snprintf(fault->text, sizeof(fault->text),
+        "uninitialised: %s of %s, which nothing wrote before, by %s (line %u)",
+        where_verb(u->run, pc, PTX_GLOBAL), place, who, fault->line);
+}
+
+static void describe_global(
+    const struct uninit *u, const struct found *found, struct emu_fault *fault)
+{
+    char place[WHERE_BYTES];
+
+    snprintf(
+        place, sizeof(place), "byte %" PRIu64 " of %s", found->offset, found->buffer->buffer->name);
+    describe(u, shadow_block(found->tag) - 1, shadow_thread(found->tag), shadow_pc(found->tag),
+        place, fault);
+}
+
+static void describe_own(const struct uninit *u, const struct stray *stray, struct emu_fault *fault)
+{
+    char place[WHERE_BYTES];
+
+    if (stray->space == PTX_SHARED)
+        where_shared(u->run, stray->address, place);
+    else
+        snprintf(place, sizeof(place), "byte %" PRIu64 " of local memory", stray->address);
+    describe(u, stray->block, stray->thread, stray->pc, place, fault);
+}
+
+static const struct stray *first_stray(const struct uninit *u)
+{
+    const struct stray *first = NULL;
+
+    for (size_t i = 0; i < u->nr_strays; i++) {
+        const struct stray *s = &u->strays[i];
+        if (!first || s->block < first->block ||
+            (s->block == first->block && s->turn < first->turn))
+            first = s;
+    }
+    return first;
 }
 
 static void finish(struct emu_listener *listener, struct emu_result *result)
 {
     struct uninit *u = (struct uninit *)listener;
-    const struct found found = settle(u);
-    const struct stray *first = &u->first;
-    char who[WHERE_BYTES], place[WHERE_BYTES];
-    uint32_t pc = first->pc;
+    const struct stray *first = first_stray(u);
+    struct finds finds = {.each = u->base.reports != NULL};
+    struct emu_fault fault = {.verdict = VERDICT_OK};
 
-    if (result->verdict != VERDICT_OK || (!first->found && !found.tag))
-        return;
-    if (found.tag && (!first->found || shadow_block(found.tag) - 1 < first->block)) {
-        pc = shadow_pc(found.tag);
-        where_thread(u->run, shadow_block(found.tag) - 1, shadow_thread(found.tag), who);
-        snprintf(place, sizeof(place), "byte %" PRIu64 " of %s", found.offset,
-            found.buffer->buffer->name);
-    } else {
-        where_thread(u->run, first->block, first->thread, who);
-        if (first->space == PTX_SHARED)
-            where_shared(u->run, first->address, place);
-        else
-            snprintf(place, sizeof(place), "byte %" PRIu64 " of local memory", first->address);
+    settle(u, &finds);
+    for (size_t i = 0; i < finds.nr; i++) {
+        describe_global(u, &finds.items[i], &fault);
+        if (u->base.reports)
+            reports_add(u->base.reports, EMU_CHECK_INIT, &fault);
     }
-    result->verdict = VERDICT_FAULT;
-    result->line = u->run->program->info[pc].line;
-    snprintf(result->text, sizeof(result->text),
-        "uninitialised: %s of %s, which nothing wrote before, by %s (line %u)",
-        where_verb(u->run, pc, PTX_GLOBAL), place, who, result->line);
+    for (size_t i = 0; u->base.reports && i < u->nr_strays; i++) {
+        describe_own(u, &u->strays[i], &fault);
+        reports_add(u->base.reports, EMU_CHECK_INIT, &fault);
+    }
+    if (first && (!finds.nr || first->block <= fault.block))
+        describe_own(u, first, &fault);
+    free(finds.items);
+    if (u->base.reports || result->verdict != VERDICT_OK || fault.verdict == VERDICT_OK)
+        return;
+    result->verdict = fault.verdict;
+    result->line = fault.line;
+    memcpy(result->text, fault.text, sizeof(result->text));
 }
 
 const struct emu_listener_class *emu_uninit_class(void)
 {
     static const struct emu_listener_class class = {.name = "uninit",
+        .check = EMU_CHECK_INIT,
         .create = create,
         .destroy = destroy,
         .merge = merge,

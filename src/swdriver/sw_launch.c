@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -156,6 +157,8 @@ CUresult sw_run_launch(CUcontext ctx, const struct sw_op *op)
     if (ctx->timed)
         ctx->now_ns += sw_chip()->launch_overhead_ns + time_of(ctx, op);
     ok = emu_launch(ctx->emu, op->function->module->module, &launch, arena, &ran, &err);
+    if (ok && ran.printed)
+        fputs(ran.printed, stdout);
     arena_destroy(arena);
     if (!ok)
         return CUDA_ERROR_OUT_OF_MEMORY;

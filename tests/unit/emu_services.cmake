@@ -1,0 +1,1 @@
+keet_test(emu_services emu core base LABEL emulator)
