@@ -1,10 +1,8 @@
 /* Owns the worker's side: the driver, the context, one request after another. */
-#include "device/worker.h"
+#include "device/worker_child.h"
 
 #include "base/mem.h"
 #include "base/sandbox.h"
-#include "device/timing.h"
-#include "nv/driver.h"
 
 #include <errno.h>
 #include <libgen.h>
@@ -13,27 +11,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-enum { MAX_MODULES = 256 };
-
-struct module {
-    CUmodule handle;
-    CUfunction functions[WORKER_MAX_KERNELS];
-    unsigned nr_functions;
-    bool used;
-};
-
-struct child {
-    int fd;
-    uint8_t *window;
-    struct driver *driver;
-    CUdevice device;
-    CUstream stream;
-    CUevent start, end;
-    uint64_t flush_address, flush_bytes; /* 0: not made yet */
-    bool software;
-    struct module modules[MAX_MODULES];
-};
 
 /* ---- what an error code means for the worker ---- */
 
@@ -73,7 +50,7 @@ static enum worker_outcome outcome_of(CUresult code)
     }
 }
 
-static bool reply_with(const struct child *child, struct worker_reply *reply, CUresult code)
+bool child_reply(const struct child *child, struct worker_reply *reply, CUresult code)
 {
     reply->outcome = outcome_of(code);
     if (code != CUDA_SUCCESS && reply->text[0] == '\0')
@@ -94,7 +71,7 @@ static bool ready(CUresult code, const struct child *child, const char *what, st
         advice[0] ? "; " : "", advice);
 }
 
-static int attribute(const struct child *child, CUdevice_attribute which)
+int child_attribute(const struct child *child, CUdevice_attribute which)
 {
     int value = 0;
 
@@ -117,13 +94,13 @@ static void fill_info(const struct child *child, struct worker_info *info)
     info->memory_bytes = bytes;
     snprintf(info->driver, sizeof(info->driver), "CUDA %d.%d%s", d->version / 1000,
         d->version % 1000 / 10, d->software ? " (software)" : "");
-    info->major = attribute(child, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-    info->minor = attribute(child, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-    info->nr_sms = attribute(child, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    info->clock_khz = attribute(child, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
-    info->l2_bytes = attribute(child, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-    info->memory_clock_khz = attribute(child, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
-    info->memory_bus_bits = attribute(child, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+    info->major = child_attribute(child, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+    info->minor = child_attribute(child, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    info->nr_sms = child_attribute(child, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    info->clock_khz = child_attribute(child, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+    info->l2_bytes = child_attribute(child, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+    info->memory_clock_khz = child_attribute(child, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+    info->memory_bus_bits = child_attribute(child, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
     info->software = d->software;
 }
 
@@ -169,7 +146,7 @@ static void do_load(struct child *child, struct worker_reply *reply)
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log, (void *)(uintptr_t)sizeof(log)};
     CUresult code = CUDA_ERROR_NO_BINARY_FOR_GPU;
-    struct module *m;
+    struct child_module *m;
     unsigned slot = 0;
 
     while (slot < MAX_MODULES && child->modules[slot].used)
@@ -180,7 +157,7 @@ static void do_load(struct child *child, struct worker_reply *reply)
         return;
     }
     m = &child->modules[slot];
-    *m = (struct module){0};
+    *m = (struct child_module){0};
     /* The cubin is what ptxas was asked about; PTX is for drivers that cannot load it. */
     if (load->cubin_bytes > 0)
         code = d->module_load(&m->handle, load->data, 0, NULL, NULL);
@@ -188,7 +165,7 @@ static void do_load(struct child *child, struct worker_reply *reply)
         code = d->module_load(
             &m->handle, load->data + load->cubin_bytes, ARRAY_SIZE(options), options, values);
     snprintf(reply->text, sizeof(reply->text), "%s", log);
-    if (!reply_with(child, reply, code))
+    if (!child_reply(child, reply, code))
         return;
     m->used = true;
     reply->module = slot;
@@ -196,7 +173,7 @@ static void do_load(struct child *child, struct worker_reply *reply)
         struct worker_kernel *k = &load->kernels[i];
         size_t offset, bytes;
 
-        if (!reply_with(child, reply, d->module_function(&m->functions[i], m->handle, k->name)))
+        if (!child_reply(child, reply, d->module_function(&m->functions[i], m->handle, k->name)))
             return;
         m->nr_functions = i + 1;
         if (d->software_facts != NULL)
@@ -217,13 +194,13 @@ static void do_unload(struct child *child, uint32_t slot, struct worker_reply *r
     if (slot >= MAX_MODULES || !child->modules[slot].used)
         return;
     child->modules[slot].used = false;
-    reply_with(child, reply, child->driver->module_unload(child->modules[slot].handle));
+    child_reply(child, reply, child->driver->module_unload(child->modules[slot].handle));
 }
 
 /* ---- launches ---- */
 
-static CUresult enqueue(
-    struct child *child, struct module *m, struct worker_launch *l, CUstream stream)
+CUresult child_enqueue(
+    struct child *child, struct child_module *m, struct worker_launch *l, CUstream stream)
 {
     CUlaunchAttribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
     CUlaunchConfig config = {
@@ -259,17 +236,17 @@ static CUresult enqueue(
     return child->driver->launch(&config, m->functions[l->kernel], NULL, extra);
 }
 
-static CUresult enqueue_all(
-    struct child *child, struct module *m, struct worker_launch *launches, unsigned nr)
+CUresult child_enqueue_all(
+    struct child *child, struct child_module *m, struct worker_launch *launches, unsigned nr)
 {
     CUresult code = CUDA_SUCCESS;
 
     for (unsigned i = 0; code == CUDA_SUCCESS && i < nr; i++)
-        code = enqueue(child, m, &launches[i], child->stream);
+        code = child_enqueue(child, m, &launches[i], child->stream);
     return code;
 }
 
-static struct module *module_of(
+struct child_module *child_module(
     struct child *child, const struct worker_request *request, struct worker_reply *reply)
 {
     if (request->module < MAX_MODULES && child->modules[request->module].used &&
@@ -283,179 +260,12 @@ static struct module *module_of(
 static void do_launch(
     struct child *child, const struct worker_request *request, struct worker_reply *reply)
 {
-    struct module *m = module_of(child, request, reply);
+    struct child_module *m = child_module(child, request, reply);
 
-    if (m != NULL && reply_with(child, reply,
-                         enqueue_all(child, m, (struct worker_launch *)(void *)child->window,
+    if (m != NULL && child_reply(child, reply,
+                         child_enqueue_all(child, m, (struct worker_launch *)(void *)child->window,
                              request->nr_launches)))
-        reply_with(child, reply, child->driver->stream_synchronize(child->stream));
-}
-
-/* ---- time ---- */
-
-/* Where timing.c's samples come from: all launches once, as a graph between two events, with L2
- * flushed before. */
-struct sampler {
-    struct timing_source base;
-    struct child *child;
-    CUgraphExec graph;
-    CUresult code; /* what ended the sampling */
-};
-
-static CUresult flush_l2(struct child *child)
-{
-    if (child->flush_address == 0) {
-        CUdeviceptr address;
-        CUresult code;
-
-        child->flush_bytes = 2 * (uint64_t)attribute(child, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-        code = child->driver->mem_alloc(&address, child->flush_bytes);
-        if (code != CUDA_SUCCESS)
-            return code;
-        child->flush_address = address;
-    }
-    return child->driver->memset8_async(child->flush_address, 0, child->flush_bytes, child->stream);
-}
-
-static CUresult time_between(struct child *child, double *time_ns)
-{
-    const struct driver *d = child->driver;
-    CUresult code = d->event_synchronize(child->end);
-    float ms = 0;
-
-    if (code == CUDA_SUCCESS)
-        code = d->event_elapsed(&ms, child->start, child->end);
-    *time_ns = (double)ms * 1e6;
-    return code;
-}
-
-static bool sample(struct timing_source *source, enum timing_side side,
-    struct timing_sample *result, struct err *err)
-{
-    struct sampler *s = (struct sampler *)source;
-    const struct driver *d = s->child->driver;
-    CUresult code = d->ctx_reset_l2();
-
-    if (code == CUDA_SUCCESS)
-        code = flush_l2(s->child);
-    if (code == CUDA_SUCCESS)
-        code = d->event_record(s->child->start, s->child->stream);
-    if (code == CUDA_SUCCESS)
-        code = d->graph_launch(s->graph, s->child->stream);
-    if (code == CUDA_SUCCESS)
-        code = d->event_record(s->child->end, s->child->stream);
-    if (code == CUDA_SUCCESS)
-        code = time_between(s->child, &result->time_ns);
-    s->code = code;
-    if (code == CUDA_SUCCESS && result->time_ns > 0)
-        return true;
-    return err_set(err, "a run of no time");
-}
-
-static CUresult make_graph(struct child *child, struct module *m, struct worker_launch *launches,
-    unsigned nr, CUgraphExec *exec)
-{
-    const struct driver *d = child->driver;
-    CUgraph graph = NULL;
-    CUresult code = d->stream_begin_capture(child->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
-    CUresult ended;
-
-    if (code != CUDA_SUCCESS)
-        return code;
-    code = enqueue_all(child, m, launches, nr);
-    ended = d->stream_end_capture(child->stream, &graph);
-    code = code != CUDA_SUCCESS ? code : ended;
-    if (code == CUDA_SUCCESS)
-        code = d->graph_instantiate(exec, graph, 0);
-    if (graph != NULL)
-        d->graph_destroy(graph);
-    return code;
-}
-
-/* Each launch between events of its own, to tell which is the longest. */
-static CUresult time_each(struct child *child, struct module *m, struct worker_launch *launches,
-    unsigned nr, struct worker_time *time)
-{
-    const struct driver *d = child->driver;
-    CUresult code = CUDA_SUCCESS;
-
-    for (unsigned i = 0; code == CUDA_SUCCESS && i < nr; i++) {
-        code = d->event_record(child->start, child->stream);
-        if (code == CUDA_SUCCESS)
-            code = enqueue(child, m, &launches[i], child->stream);
-        if (code == CUDA_SUCCESS)
-            code = d->event_record(child->end, child->stream);
-        if (code == CUDA_SUCCESS)
-            code = time_between(child, &time->launch_ns[i]);
-    }
-    return code;
-}
-
-/* Modelled time does not vary: one sample says all. */
-static struct timing_options timing_of(
-    const struct child *child, const struct worker_request *request)
-{
-    struct timing_options options = timing_defaults();
-
-    options.alone = true;
-    options.seed = request->seed;
-    options.time_limit_s = request->time_limit_s;
-    options.resolution_ns = 500; /* of events, by the manual of cuEventElapsedTime */
-    if (child->software) {
-        options.nr_warmups = 0;
-        options.min_pairs = options.max_pairs = 1;
-    }
-    return options;
-}
-
-static CUresult measure(struct child *child, const struct worker_request *request, struct module *m,
-    struct worker_launch *launches, struct worker_time *time)
-{
-    const struct timing_options options = timing_of(child, request);
-    struct sampler sampler = {.base = {.sample = sample}, .child = child};
-    const unsigned nr = request->nr_launches;
-    struct timing_result result;
-    struct err ignored;
-    CUresult code = CUDA_SUCCESS;
-
-    if (child->start == NULL)
-        code = child->driver->event_create(&child->start, CU_EVENT_DEFAULT);
-    if (code == CUDA_SUCCESS && child->end == NULL)
-        code = child->driver->event_create(&child->end, CU_EVENT_DEFAULT);
-    if (code == CUDA_SUCCESS && nr > 1)
-        code = time_each(child, m, launches, nr, time);
-    if (code == CUDA_SUCCESS)
-        code = make_graph(child, m, launches, nr, &sampler.graph);
-    if (code != CUDA_SUCCESS)
-        return code;
-    if (timing_run(&sampler.base, &options, &result, &ignored)) {
-        time->time_ns = result.time[TIMING_CANDIDATE].value;
-        time->low_ns = result.time[TIMING_CANDIDATE].low;
-        time->high_ns = result.time[TIMING_CANDIDATE].high;
-    } else {
-        code = sampler.code != CUDA_SUCCESS ? sampler.code : CUDA_ERROR_UNKNOWN;
-    }
-    child->driver->graph_exec_destroy(sampler.graph);
-    return code;
-}
-
-static void do_measure(
-    struct child *child, const struct worker_request *request, struct worker_reply *reply)
-{
-    struct module *m = module_of(child, request, reply);
-    struct worker_launch *launches;
-    struct worker_time time = {0};
-    size_t bytes;
-
-    if (m == NULL)
-        return;
-    /* The window takes the answer, so that the question moves out. */
-    bytes = request->nr_launches * sizeof(*launches);
-    launches = xmalloc(bytes + 1);
-    memcpy(launches, child->window, bytes);
-    if (reply_with(child, reply, measure(child, request, m, launches, &time)))
-        memcpy(child->window, &time, sizeof(time));
-    free(launches);
+        child_reply(child, reply, child->driver->stream_synchronize(child->stream));
 }
 
 /* ---- requests ---- */
@@ -467,22 +277,22 @@ static void serve(struct child *child, const struct worker_request *r, struct wo
 
     switch (r->op) {
     case WORKER_ALLOC:
-        reply_with(child, reply, d->mem_alloc(&address, r->bytes));
+        child_reply(child, reply, d->mem_alloc(&address, r->bytes));
         reply->address = address;
         break;
     case WORKER_FREE:
-        reply_with(child, reply, d->mem_free(r->address));
+        child_reply(child, reply, d->mem_free(r->address));
         break;
     case WORKER_WRITE:
-        reply_with(child, reply, d->copy_to_device(r->address, child->window, r->bytes));
+        child_reply(child, reply, d->copy_to_device(r->address, child->window, r->bytes));
         break;
     case WORKER_READ:
-        reply_with(child, reply, d->copy_to_host(child->window, r->address, r->bytes));
+        child_reply(child, reply, d->copy_to_host(child->window, r->address, r->bytes));
         break;
     case WORKER_FILL:
-        reply_with(child, reply, d->memset8(r->address, (unsigned char)r->value, r->bytes));
+        child_reply(child, reply, d->memset8(r->address, (unsigned char)r->value, r->bytes));
         if (reply->outcome == WORKER_GOOD)
-            reply_with(child, reply, d->ctx_synchronize());
+            child_reply(child, reply, d->ctx_synchronize());
         break;
     case WORKER_LOAD:
         do_load(child, reply);
@@ -494,7 +304,7 @@ static void serve(struct child *child, const struct worker_request *r, struct wo
         do_launch(child, r, reply);
         break;
     case WORKER_MEASURE:
-        do_measure(child, r, reply);
+        child_measure(child, r, reply);
         break;
     }
 }

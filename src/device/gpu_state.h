@@ -1,0 +1,98 @@
+/* What the files of the GPU's row share: its state, its worker, its buffers and modules. Private to
+ * device_gpu.c and the gpu_*.c beside it. */
+#ifndef KEET_DEVICE_GPU_STATE_H
+#define KEET_DEVICE_GPU_STATE_H
+
+#include "device/device.h"
+#include "device/worker.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gpu_buffer {
+    uint64_t address, bytes; /* as callers see it */
+    uint64_t real;           /* in the worker of that generation */
+    unsigned generation;
+    uint8_t *contents; /* what the host last wrote; NULL: all bytes are `fill` */
+    uint8_t fill;
+};
+
+struct device_module {
+    uint8_t *image; /* as struct worker_load, with its data */
+    size_t image_bytes;
+    unsigned nr_kernels, generation;
+    uint32_t number; /* in the worker of that generation */
+};
+
+struct device_gpu {
+    struct device base;
+    struct device_ops ops;
+    struct chip chip;
+    struct worker_options options;
+    struct worker_info info;
+    struct worker *worker; /* NULL: none, the next use starts one */
+    unsigned generation;   /* of workers; 0: none was ever started */
+    double launch_s, measure_s;
+    struct gpu_buffer **buffers;
+    size_t nr_buffers, cap_buffers;
+    uint64_t next_address;
+    int lock;
+};
+
+static inline struct device_gpu *gpu_of(struct device *device)
+{
+    return (struct device_gpu *)device;
+}
+
+/* ---- the worker: device_gpu.c ---- */
+
+/* How something ended that asks for a worker. Where the worker dies of a request that no kernel has
+ * part in, whatever was wrong came from an earlier kernel: GPU_AGAIN, with a new worker. */
+enum gpu_end { GPU_DONE, GPU_AGAIN, GPU_FAILED };
+
+bool gpu_have_worker(struct device_gpu *gpu, struct err *err);
+void gpu_drop_worker(struct device_gpu *gpu);
+/* A request that no kernel has part in. FAILED: err is set. */
+enum gpu_end gpu_plain_call(struct device_gpu *gpu, const struct worker_request *request,
+    struct worker_reply *reply, struct err *err);
+
+/* ---- buffers: gpu_memory.c ---- */
+
+struct gpu_buffer *gpu_find_buffer(struct device_gpu *gpu, uint64_t address, uint64_t nr);
+/* Make all buffers real in the present worker, with what the host last wrote. */
+enum gpu_end gpu_bring_buffers(struct device_gpu *gpu, struct err *err);
+uint64_t gpu_alloc(struct device *device, uint64_t bytes, const char *name, struct err *err);
+void gpu_free(struct device *device, uint64_t address);
+bool gpu_write(
+    struct device *device, uint64_t address, const void *bytes, uint64_t nr, struct err *err);
+bool gpu_fill(struct device *device, uint64_t address, uint8_t byte, uint64_t nr, bool initialised,
+    struct err *err);
+bool gpu_read(struct device *device, uint64_t address, void *bytes, uint64_t nr, struct err *err);
+
+/* ---- modules and launches: gpu_launch.c ---- */
+
+bool gpu_load(struct device *device, const struct compilation *compilation,
+    struct device_module **module, struct device_result *result, struct err *err);
+void gpu_unload(struct device *device, struct device_module *m);
+bool gpu_launch(struct device *device, struct device_module *module,
+    const struct device_launch *launch, struct device_result *result, struct err *err);
+/* Run, time or count launches, with everything that they need brought into the present worker.
+ * False: err. The verdict may be anything; whatever broke is gone, and the next call finds a new
+ * worker. */
+bool gpu_run(struct device_gpu *gpu, struct device_module *m, struct worker_request *request,
+    const struct device_launch *launches, unsigned nr, double deadline_s,
+    struct device_result *result, struct err *err);
+
+/* ---- time: gpu_time.c ---- */
+
+bool gpu_measure(struct device *device, struct device_module *module,
+    const struct device_measure *measure, struct arena *arena, struct profile *profile,
+    struct device_result *result, struct err *err);
+
+/* ---- counters of one launch: gpu_counters.c ---- */
+
+void gpu_counters(
+    struct device_gpu *gpu, const struct device_launch *launch, double time_ns, struct counters *c);
+
+#endif

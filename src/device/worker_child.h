@@ -1,0 +1,49 @@
+/* What the files of the worker's side share. Private to worker_child.c and the child_*.c beside it.
+ */
+#ifndef KEET_DEVICE_WORKER_CHILD_H
+#define KEET_DEVICE_WORKER_CHILD_H
+
+#include "device/worker.h"
+#include "nv/driver.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { MAX_MODULES = 256 };
+
+struct child_module {
+    CUmodule handle;
+    CUfunction functions[WORKER_MAX_KERNELS];
+    unsigned nr_functions;
+    bool used;
+};
+
+struct child {
+    int fd;
+    uint8_t *window;
+    struct driver *driver;
+    CUdevice device;
+    CUstream stream;
+    CUevent start, end;
+    uint64_t flush_address, flush_bytes; /* 0: not made yet */
+    bool software;
+    struct child_module modules[MAX_MODULES];
+};
+
+/* Fill the reply by a code of the driver; true: it was success. */
+bool child_reply(const struct child *child, struct worker_reply *reply, CUresult code);
+int child_attribute(const struct child *child, CUdevice_attribute which);
+
+/* The module of a request about launches; NULL: there is none, and the reply says so. */
+struct child_module *child_module(
+    struct child *child, const struct worker_request *request, struct worker_reply *reply);
+CUresult child_enqueue(
+    struct child *child, struct child_module *m, struct worker_launch *l, CUstream stream);
+CUresult child_enqueue_all(
+    struct child *child, struct child_module *m, struct worker_launch *launches, unsigned nr);
+
+/* WORKER_MEASURE: child_time.c. */
+void child_measure(
+    struct child *child, const struct worker_request *request, struct worker_reply *reply);
+
+#endif
