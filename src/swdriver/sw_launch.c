@@ -9,6 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
+/* On a card nobody learns more than the code; here KEET_CUDA_VERBOSE=1 tells what a kernel did. */
+static void tell(const struct sw_op *op, const struct emu_result *result)
+{
+    const char *wanted = getenv("KEET_CUDA_VERBOSE");
+
+    if (wanted != NULL && wanted[0] != '\0' && wanted[0] != '0')
+        fprintf(stderr, "libkeet-cuda: %s: %s\n", op->function->kernel.name, result->text);
+}
+
 /* A launch that the emulator could not end: on a card it would run for ever, and so does this. */
 static void hang(void)
 {
@@ -162,6 +171,8 @@ CUresult sw_run_launch(CUcontext ctx, const struct sw_op *op)
     arena_destroy(arena);
     if (!ok)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    if (ran.verdict != VERDICT_OK)
+        tell(op, &ran);
     if (ran.verdict == VERDICT_TIMEOUT)
         hang();
     if (ran.verdict == VERDICT_OK)

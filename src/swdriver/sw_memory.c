@@ -93,10 +93,15 @@ static CUresult release(CUcontext ctx, CUdeviceptr address)
     return CUDA_ERROR_INVALID_VALUE;
 }
 
+static bool owns_address(CUcontext ctx, const void *address)
+{
+    return sw_find(ctx, (uintptr_t)address) != NULL;
+}
+
 CUresult CUDAAPI cuMemFree(CUdeviceptr address)
 {
     CUcontext ctx;
-    CUresult code = sw_begin(&ctx);
+    CUresult code = sw_begin_owner(&ctx, owns_address, (const void *)(uintptr_t)address);
 
     if (code == CUDA_SUCCESS)
         code = release(ctx, address);
@@ -130,6 +135,55 @@ CUresult CUDAAPI cuMemGetAddressRange(CUdeviceptr *base, size_t *bytes, CUdevice
     if (bytes != NULL)
         *bytes = alloc->bytes;
     return sw_end(CUDA_SUCCESS);
+}
+
+static CUresult pointer_attribute(
+    CUcontext ctx, void *value, CUpointer_attribute which, CUdeviceptr address)
+{
+    const struct sw_alloc *alloc = sw_find(ctx, address);
+
+    if (alloc == NULL)
+        return CUDA_ERROR_INVALID_VALUE; /* the host's: nothing is known of it */
+    switch (which) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+        *(CUcontext *)value = ctx;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        *(unsigned *)value = CU_MEMORYTYPE_DEVICE;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+        *(CUdeviceptr *)value = address;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+        *(unsigned *)value = 0;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        *(int *)value = 0;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+        *(CUdeviceptr *)value = alloc->address;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+        *(size_t *)value = alloc->bytes;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+        *(unsigned *)value = 1;
+        return CUDA_SUCCESS;
+    default:
+        return CUDA_ERROR_NOT_SUPPORTED;
+    }
+}
+
+CUresult CUDAAPI cuPointerGetAttribute(void *value, CUpointer_attribute which, CUdeviceptr address)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+
+    if (code == CUDA_SUCCESS && value == NULL)
+        code = CUDA_ERROR_INVALID_VALUE;
+    if (code == CUDA_SUCCESS)
+        code = pointer_attribute(ctx, value, which, address);
+    return sw_end(code);
 }
 
 CUresult CUDAAPI cuMemHostAlloc(void **host, size_t bytes, unsigned flags)

@@ -30,7 +30,7 @@ void sw_module_free(CUcontext ctx, CUmodule module)
     free(module);
 }
 
-static bool find_module(CUcontext ctx, CUmodule module)
+static bool find_module(CUcontext ctx, const void *module)
 {
     CUmodule m = ctx->modules;
 
@@ -75,12 +75,12 @@ static void log_error(
 }
 
 /* Machine code comes as ELF, or wrapped in a fat binary (the magic numbers of fatbinary.h). */
-static bool is_text(const void *image)
+bool sw_is_machine_code(const void *image)
 {
     uint32_t magic;
 
     memcpy(&magic, image, sizeof(magic));
-    return magic != 0x464C457F && magic != 0xBA55ED50 && magic != 0x466243B1;
+    return magic == 0x464C457F || magic == 0xBA55ED50 || magic == 0x466243B1;
 }
 
 static CUresult load(CUcontext ctx, CUmodule *module, const void *image, unsigned nr_options,
@@ -95,7 +95,7 @@ static CUresult load(CUcontext ctx, CUmodule *module, const void *image, unsigne
         return CUDA_ERROR_INVALID_VALUE;
     if (((const char *)image)[0] == '\0')
         return CUDA_ERROR_INVALID_IMAGE;
-    if (!is_text(image)) {
+    if (sw_is_machine_code(image)) {
         log_error(nr_options, options, values, "the software driver takes PTX text only");
         return CUDA_ERROR_NO_BINARY_FOR_GPU;
     }
@@ -153,7 +153,7 @@ CUresult CUDAAPI cuModuleLoad(CUmodule *module, const char *path)
 CUresult CUDAAPI cuModuleUnload(CUmodule module)
 {
     CUcontext ctx;
-    CUresult code = sw_begin(&ctx);
+    CUresult code = sw_begin_owner(&ctx, find_module, module);
 
     if (code == CUDA_SUCCESS && !find_module(ctx, module))
         code = CUDA_ERROR_INVALID_HANDLE;
@@ -186,6 +186,34 @@ CUresult CUDAAPI cuModuleGetFunction(CUfunction *function, CUmodule module, cons
         }
     }
     return sw_end(CUDA_ERROR_NOT_FOUND);
+}
+
+CUresult CUDAAPI cuModuleGetFunctionCount(unsigned *count, CUmodule module)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+
+    if (code == CUDA_SUCCESS && count == NULL)
+        code = CUDA_ERROR_INVALID_VALUE;
+    if (code == CUDA_SUCCESS && !find_module(ctx, module))
+        code = CUDA_ERROR_INVALID_HANDLE;
+    if (code == CUDA_SUCCESS)
+        *count = module->nr_functions;
+    return sw_end(code);
+}
+
+CUresult CUDAAPI cuModuleEnumerateFunctions(CUfunction *functions, unsigned nr, CUmodule module)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+
+    if (code == CUDA_SUCCESS && functions == NULL)
+        code = CUDA_ERROR_INVALID_VALUE;
+    if (code == CUDA_SUCCESS && !find_module(ctx, module))
+        code = CUDA_ERROR_INVALID_HANDLE;
+    for (unsigned i = 0; code == CUDA_SUCCESS && i < nr && i < module->nr_functions; i++)
+        functions[i] = &module->functions[i];
+    return sw_end(code);
 }
 
 CUresult CUDAAPI cuModuleGetGlobal(
@@ -318,6 +346,36 @@ CUresult CUDAAPI cuFuncGetParamInfo(CUfunction function, size_t i, size_t *offse
     return sw_end(CUDA_SUCCESS);
 }
 
+CUresult CUDAAPI cuFuncGetName(const char **name, CUfunction function)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+
+    if (code == CUDA_SUCCESS && (name == NULL || function == NULL))
+        code = CUDA_ERROR_INVALID_VALUE;
+    if (code == CUDA_SUCCESS)
+        *name = function->kernel.name;
+    return sw_end(code);
+}
+
+/* Functions are loaded with their module. */
+CUresult CUDAAPI cuFuncLoad(CUfunction function)
+{
+    CUcontext ctx;
+
+    return sw_end(sw_begin(&ctx));
+}
+
+CUresult CUDAAPI cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
+{
+    CUcontext ctx;
+    const CUresult code = sw_begin(&ctx);
+
+    if (code == CUDA_SUCCESS)
+        *state = CU_FUNCTION_LOADING_STATE_LOADED;
+    return sw_end(code);
+}
+
 CUresult CUDAAPI cuFuncGetModule(CUmodule *module, CUfunction function)
 {
     CUcontext ctx;
@@ -346,4 +404,45 @@ CUresult CUDAAPI cuOccupancyMaxActiveBlocksPerMultiprocessor(
     if (code == CUDA_SUCCESS)
         *nr_blocks = (int)occupancy_of(function, threads, dynamic_bytes).blocks;
     return sw_end(code);
+}
+
+CUresult CUDAAPI cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *nr_blocks, CUfunction function, int threads, size_t dynamic_bytes, unsigned flags)
+{
+    return cuOccupancyMaxActiveBlocksPerMultiprocessor(nr_blocks, function, threads, dynamic_bytes);
+}
+
+/* The block with the most threads resident; the largest of those that tie, as the driver's. */
+CUresult CUDAAPI cuOccupancyMaxPotentialBlockSize(int *nr_blocks, int *threads, CUfunction function,
+    CUoccupancyB2DSize dynamic_of, size_t dynamic_bytes, int limit)
+{
+    CUcontext ctx;
+    CUresult code = sw_begin(&ctx);
+    int most, best = 0;
+
+    if (code == CUDA_SUCCESS && (nr_blocks == NULL || threads == NULL || function == NULL))
+        code = CUDA_ERROR_INVALID_VALUE;
+    if (code == CUDA_SUCCESS)
+        code = attribute_of(function, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &most);
+    if (code != CUDA_SUCCESS)
+        return sw_end(code);
+    for (int t = limit > 0 && limit < most ? limit : most; t > 0; t = (t - 1) / 32 * 32) {
+        const size_t dynamic = dynamic_of != NULL ? dynamic_of(t) : dynamic_bytes;
+        const int blocks = (int)occupancy_of(function, t, dynamic).blocks;
+
+        if (blocks * t <= best)
+            continue;
+        best = blocks * t;
+        *threads = t;
+        *nr_blocks = blocks * (int)sw_chip()->nr_sms;
+    }
+    return sw_end(best > 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+}
+
+CUresult CUDAAPI cuOccupancyMaxPotentialBlockSizeWithFlags(int *nr_blocks, int *threads,
+    CUfunction function, CUoccupancyB2DSize dynamic_of, size_t dynamic_bytes, int limit,
+    unsigned flags)
+{
+    return cuOccupancyMaxPotentialBlockSize(
+        nr_blocks, threads, function, dynamic_of, dynamic_bytes, limit);
 }

@@ -73,6 +73,21 @@ CUresult sw_begin(CUcontext *ctx)
     return (*ctx)->sticky;
 }
 
+CUresult sw_begin_owner(CUcontext *ctx, sw_owns_fn *owns, const void *handle)
+{
+    const CUresult code = sw_begin(ctx);
+
+    if (code != CUDA_ERROR_INVALID_CONTEXT && (code != CUDA_SUCCESS || owns(*ctx, handle)))
+        return code;
+    for (CUcontext c = contexts; c != NULL; c = c->next) {
+        if (!owns(c, handle))
+            continue;
+        *ctx = c;
+        return c->sticky;
+    }
+    return code;
+}
+
 CUresult sw_end(CUresult code)
 {
     pthread_mutex_unlock(&lock);

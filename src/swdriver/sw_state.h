@@ -11,8 +11,10 @@
  *   - Events carry modelled time, one clock for all streams of a context.
  *   - Modules are PTX text: machine code is refused with CUDA_ERROR_NO_BINARY_FOR_GPU. What the
  *     emulator does not know is refused with CUDA_ERROR_NOT_SUPPORTED and a line in the JIT log.
- *   - Kernels cannot reach host memory; arrays, textures, IPC, virtual memory, memory pools and
- *     libraries (cuLibrary*) are absent: cuGetProcAddress says CUDA_ERROR_NOT_FOUND.
+ *   - The linker takes PTX only, and the "cubin" that it gives back is PTX too.
+ *   - Libraries (cuLibrary*) belong to the context that they were loaded in.
+ *   - Kernels cannot reach host memory; arrays, textures, IPC, virtual memory, memory pools and the
+ *     rest of sw_refused.def are refused with CUDA_ERROR_NOT_SUPPORTED.
  *
  * Every exported function is a pair sw_begin ... sw_end around its work: they lock the driver. */
 #ifndef KEET_SWDRIVER_SW_STATE_H
@@ -126,6 +128,10 @@ CUresult sw_begin(CUcontext *ctx);
 CUresult sw_begin_any(void);
 CUresult sw_end(CUresult code);
 
+/* For calls that destroy a handle: the context that owns it, or else as sw_begin. */
+typedef bool sw_owns_fn(CUcontext ctx, const void *handle);
+CUresult sw_begin_owner(CUcontext *ctx, sw_owns_fn *owns, const void *handle);
+
 CUcontext sw_current(void);
 bool sw_set_initialised(void);
 
@@ -136,6 +142,7 @@ const struct sw_alloc *sw_find(CUcontext ctx, uint64_t address); /* the allocati
 /* Destroy everything of a context but the object itself, which is fit for use again. */
 void sw_clear(CUcontext ctx);
 void sw_module_free(CUcontext ctx, CUmodule module);
+bool sw_is_machine_code(const void *image); /* of the first four bytes */
 void sw_ops_free(struct sw_op *ops, size_t nr);
 
 /* Run or record; takes over op->params. */

@@ -134,10 +134,19 @@ CUresult CUDAAPI cuStreamCreateWithPriority(CUstream *stream, unsigned flags, in
     return cuStreamCreate(stream, flags);
 }
 
+static bool owns_stream(CUcontext ctx, const void *stream)
+{
+    CUstream s = ctx->streams;
+
+    while (s != NULL && s != stream)
+        s = s->next;
+    return s != NULL;
+}
+
 CUresult CUDAAPI cuStreamDestroy(CUstream stream)
 {
     CUcontext ctx;
-    CUresult code = sw_begin(&ctx);
+    CUresult code = sw_begin_owner(&ctx, owns_stream, stream);
     CUstream *link;
 
     if (code != CUDA_SUCCESS)
@@ -200,6 +209,31 @@ CUresult CUDAAPI cuStreamGetCtx(CUstream stream, CUcontext *of)
     return sw_end(code);
 }
 
+/* All work before it is done, so the caller's function runs at once, in the caller's thread; the
+ * lock is not held. */
+CUresult CUDAAPI cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data)
+{
+    const CUresult code = stream_call(stream);
+
+    if (code == CUDA_SUCCESS && function == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (code == CUDA_SUCCESS)
+        function(data);
+    return code;
+}
+
+CUresult CUDAAPI cuStreamAddCallback(
+    CUstream stream, CUstreamCallback callback, void *data, unsigned flags)
+{
+    const CUresult code = stream_call(stream);
+
+    if (code == CUDA_SUCCESS && (callback == NULL || flags != 0))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (code == CUDA_SUCCESS)
+        callback(stream, CUDA_SUCCESS, data);
+    return code;
+}
+
 /* --- events --- */
 
 static CUresult find_event(CUcontext ctx, CUevent event)
@@ -229,10 +263,19 @@ CUresult CUDAAPI cuEventCreate(CUevent *event, unsigned flags)
     return sw_end(CUDA_SUCCESS);
 }
 
+static bool owns_event(CUcontext ctx, const void *event)
+{
+    CUevent e = ctx->events;
+
+    while (e != NULL && e != event)
+        e = e->next;
+    return e != NULL;
+}
+
 CUresult CUDAAPI cuEventDestroy(CUevent event)
 {
     CUcontext ctx;
-    CUresult code = sw_begin(&ctx);
+    CUresult code = sw_begin_owner(&ctx, owns_event, event);
     CUevent *link;
 
     if (code == CUDA_SUCCESS)

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,6 +273,142 @@ static void a_missing_driver_is_explained(void **state)
     free(kept);
 }
 
+static const char caller_ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                                 ".extern .func (.param .u32 out) twice(.param .u32 in);\n"
+                                 ".visible .entry doubled(.param .u64 a)\n{\n"
+                                 "  .reg .u32 %r<3>; .reg .u64 %d;\n"
+                                 "  ld.param.u64 %d, [a]; ld.global.u32 %r1, [%d];\n"
+                                 "  { .param .u32 x; .param .u32 y; st.param.u32 [x], %r1;\n"
+                                 "    call.uni (y), twice, (x); ld.param.u32 %r2, [y]; }\n"
+                                 "  st.global.u32 [%d], %r2; ret;\n}\n";
+static const char callee_ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                                 ".visible .func (.param .u32 out) twice(.param .u32 in)\n{\n"
+                                 "  .reg .u32 %r<3>; ld.param.u32 %r1, [in];\n"
+                                 "  add.u32 %r2, %r1, %r1; st.param.u32 [out], %r2; ret;\n}\n";
+
+static void *found(void *library, const char *name)
+{
+    void *function = dlsym(library, name);
+
+    if (function == NULL)
+        fail_msg("%s is not exported", name);
+    return function;
+}
+
+typedef CUresult link_create_fn(unsigned, CUjit_option *, void **, CUlinkState *);
+typedef CUresult link_add_fn(
+    CUlinkState, CUjitInputType, void *, size_t, const char *, unsigned, CUjit_option *, void **);
+typedef CUresult link_complete_fn(CUlinkState, void **, size_t *);
+typedef CUresult link_destroy_fn(CUlinkState);
+
+/* Two texts, one calling a function of the other: linked, loaded, run. Machine code is refused, and
+ * a link without the callee fails, with a reason. */
+static void texts_are_linked(void **state)
+{
+    struct fixture *f = *state;
+    void *library = dlopen(KEET_SOFTWARE_DRIVER, RTLD_NOW);
+    link_create_fn *create = (link_create_fn *)found(library, "cuLinkCreate_v2");
+    link_add_fn *add = (link_add_fn *)found(library, "cuLinkAddData_v2");
+    link_complete_fn *complete = (link_complete_fn *)found(library, "cuLinkComplete");
+    link_destroy_fn *destroy = (link_destroy_fn *)found(library, "cuLinkDestroy");
+    char log[256] = "";
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)sizeof(log)}, *image, *texts[2];
+    CUmodule whole, other = f->module;
+    CUlinkState link;
+    size_t bytes;
+
+    texts[0] = strdup(caller_ptx);
+    texts[1] = strdup(callee_ptx);
+    assert_int_equal(create(2, options, values, &link), CUDA_SUCCESS);
+    assert_int_equal(add(link, CU_JIT_INPUT_LIBRARY, texts[0], 100, "a", 0, NULL, NULL),
+        CUDA_ERROR_NOT_SUPPORTED);
+    assert_non_null(strstr(log, "PTX"));
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(
+            add(link, CU_JIT_INPUT_PTX, texts[i], strlen(texts[i]) + 1, "b", 0, NULL, NULL),
+            CUDA_SUCCESS);
+    assert_int_equal(complete(link, &image, &bytes), CUDA_SUCCESS);
+    assert_int_equal(f->driver->module_load(&whole, image, 0, NULL, NULL), CUDA_SUCCESS);
+    assert_int_equal(destroy(link), CUDA_SUCCESS);
+    assert_int_equal(destroy(link), CUDA_ERROR_INVALID_HANDLE);
+    f->module = whole;
+    assert_int_equal(launch(f, "doubled", 1, 1, 0, NULL), CUDA_SUCCESS);
+    f->module = other;
+    assert_int_equal(word(f, 0), 10);
+    assert_int_equal(word(f, 1), 5);
+
+    assert_int_equal(create(2, options, values, &link), CUDA_SUCCESS);
+    assert_int_equal(add(link, CU_JIT_INPUT_PTX, texts[0], 60, "cut", 0, NULL, NULL), CUDA_SUCCESS);
+    assert_int_equal(complete(link, &image, &bytes), CUDA_ERROR_INVALID_PTX);
+    assert_int_equal(destroy(link), CUDA_SUCCESS);
+    free(texts[0]);
+    free(texts[1]);
+    dlclose(library);
+}
+
+typedef CUresult library_load_fn(CUlibrary *, const void *, CUjit_option *, void **, unsigned,
+    CUlibraryOption *, void **, unsigned);
+typedef CUresult library_kernel_fn(CUkernel *, CUlibrary, const char *);
+typedef CUresult kernel_function_fn(CUfunction *, CUkernel);
+typedef CUresult library_count_fn(unsigned *, CUlibrary);
+typedef CUresult library_unload_fn(CUlibrary);
+
+static void libraries_have_kernels(void **state)
+{
+    struct fixture *f = *state;
+    void *so = dlopen(KEET_SOFTWARE_DRIVER, RTLD_NOW);
+    library_load_fn *load = (library_load_fn *)found(so, "cuLibraryLoadData");
+    library_kernel_fn *kernel_of = (library_kernel_fn *)found(so, "cuLibraryGetKernel");
+    library_count_fn *count = (library_count_fn *)found(so, "cuLibraryGetKernelCount");
+    kernel_function_fn *function_of = (kernel_function_fn *)found(so, "cuKernelGetFunction");
+    library_unload_fn *unload = (library_unload_fn *)found(so, "cuLibraryUnload");
+    const CUlaunchConfig config = {.gridDimX = 1,
+        .gridDimY = 1,
+        .gridDimZ = 1,
+        .blockDimX = 2,
+        .blockDimY = 1,
+        .blockDimZ = 1};
+    uint32_t step = 4, nr = NR;
+    void *params[] = {&f->array, &step, &nr};
+    CUfunction function;
+    CUlibrary library;
+    CUkernel kernel;
+    unsigned nr_kernels;
+
+    assert_int_equal(load(&library, faults_ptx, NULL, NULL, 0, NULL, NULL, 0), CUDA_SUCCESS);
+    assert_int_equal(count(&nr_kernels, library), CUDA_SUCCESS);
+    assert_true(nr_kernels >= 5);
+    assert_int_equal(kernel_of(&kernel, library, "absent"), CUDA_ERROR_NOT_FOUND);
+    assert_int_equal(kernel_of(&kernel, library, "add"), CUDA_SUCCESS);
+    assert_int_equal(function_of(&function, kernel), CUDA_SUCCESS);
+    assert_int_equal(f->driver->launch(&config, function, params, NULL), CUDA_SUCCESS);
+    assert_int_equal(word(f, 1), 9);
+    assert_int_equal(word(f, 2), 5);
+    assert_int_equal(unload(library), CUDA_SUCCESS);
+    assert_int_equal(unload(library), CUDA_ERROR_INVALID_HANDLE);
+    dlclose(so);
+}
+
+/* What cannot be done is there to be looked up, and says so when it is called. */
+static void the_rest_is_refused(void **state)
+{
+    static const char *const names[] = {"cuMemAllocManaged", "cuTexObjectCreate",
+        "cuArrayCreate_v2", "cuIpcGetMemHandle", "cuMemHostGetDevicePointer_v2",
+        "cuGraphAddKernelNode_v2", "cuMemPoolCreate", "cuLaunchCooperativeKernel",
+        "cuTensorMapEncodeTiled"};
+    void *so = dlopen(KEET_SOFTWARE_DRIVER, RTLD_NOW);
+    typedef CUresult any_fn(void *, void *, void *, void *, void *, void *);
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        any_fn *call = (any_fn *)found(so, names[i]);
+
+        assert_int_equal(call(NULL, NULL, NULL, NULL, NULL, NULL), CUDA_ERROR_NOT_SUPPORTED);
+    }
+    assert_null(dlsym(so, "cuNothingOfTheKind"));
+    dlclose(so);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -282,6 +419,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(parameters_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(graphs_replay, set_up, tear_down),
         cmocka_unit_test_setup_teardown(it_says_what_it_is, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(texts_are_linked, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(libraries_have_kernels, set_up, tear_down),
+        cmocka_unit_test(the_rest_is_refused),
         cmocka_unit_test(a_missing_driver_is_explained),
     };
 
