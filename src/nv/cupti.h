@@ -9,8 +9,9 @@
  *     ... cupti_config_nr_passes(config) ...
  *     cupti_evaluate(config, image, image_bytes, range, values, err);
  *
- * The target half (cupti_collect) runs launches on a card. NOT YET RUN ON A CARD: it is written
- * from the headers' documentation, compiled, and not tested.
+ * The target half (cupti_collect) runs launches on a card. It has not been run on a card yet: it is
+ * written from the headers' documentation, and tested against a library that checks the order of
+ * the calls (tests/fake/).
  *
  * A library that must be handled with care. Initialisation fails without a driver and must be
  * called all the same, or later calls crash; a call that was refused for one unknown name leaves an
@@ -29,8 +30,9 @@
 struct cupti;
 struct cupti_config;
 
-/* Looks in $KEET_CUDA (alone, when it is set), $CUDA_HOME and /usr/local/cuda, each with lib64, lib
- * and extras/CUPTI/lib64, then .deps/cuda, then asks the loader. */
+/* Opens $KEET_CUPTI, a library, when it is set. Else looks in $KEET_CUDA (alone, when it is set),
+ * $CUDA_HOME and /usr/local/cuda, each with lib64, lib and extras/CUPTI/lib64, then .deps/cuda,
+ * then asks the loader. */
 struct cupti *cupti_open(struct err *err);
 void cupti_close(struct cupti *cupti);
 const char *cupti_path(const struct cupti *cupti);     /* of the library */
@@ -58,21 +60,34 @@ bool cupti_nr_ranges(
 bool cupti_evaluate(const struct cupti_config *config, const uint8_t *image, size_t bytes,
     unsigned range, double *values, struct err *err);
 
-/* ---- the target half: not yet run on a card ---- */
+/* ---- the target half ---- */
 
-/* The chip of a device, as cupti_config_create wants it. */
+/* The chip of a device, as cupti_config_create wants it: "GH100" for H100 and H200. */
 bool cupti_chip_name(const struct cupti *cupti, unsigned device, char name[64], struct err *err);
 
-/* Launches kernels in the context and waits for them; embed it first in a struct of your own. */
+/* Whether the device can be profiled at all; where it cannot, err says what forbids it. */
+bool cupti_device_supported(const struct cupti *cupti, int cu_device, struct err *err);
+
+/* What is profiled: launches, by number. Embed it first in a struct of your own. */
 struct cupti_work {
-    bool (*launch)(struct cupti_work *work, struct err *err);
+    /* Launch number i and wait for its end. */
+    bool (*launch)(struct cupti_work *work, unsigned i, struct err *err);
+    /* Put memory as it was before the first launch; only asked for by user replay. */
+    bool (*restore)(struct cupti_work *work, struct err *err);
+    /* Load the code anew; only asked for by cupti_sample.h. NULL: there is no need. */
+    bool (*load)(struct cupti_work *work, struct err *err);
 };
 
-/* Run the work once, each launch replayed for every pass with memory restored between (kernel
- * replay), one range per launch. The image is heap memory; free it. cu_context is a CUcontext.
- * Where counters are not permitted, the error says how to permit them. */
-bool cupti_collect(const struct cupti_config *config, void *cu_context, unsigned nr_launches,
-    struct cupti_work *work, uint8_t **image, size_t *image_bytes, struct err *err);
+/* Who repeats a launch for each pass. Kernel replay: CUPTI, which saves and restores what the
+ * kernel writes; needs memory for that. User replay: all launches are run again, after restore. */
+enum cupti_replay { CUPTI_REPLAY_KERNEL, CUPTI_REPLAY_USER };
+
+/* Count all launches, one range each, in order. The image is heap memory; free it. cu_context is a
+ * CUcontext. Where counters are not permitted, the error says how to permit them. Whatever fails,
+ * the profiler is disabled again before this returns. */
+bool cupti_collect(const struct cupti_config *config, void *cu_context, enum cupti_replay replay,
+    unsigned nr_launches, struct cupti_work *work, uint8_t **image, size_t *image_bytes,
+    struct err *err);
 
 /* What to do about ERR_NVGPUCTRPERM; a static sentence, for doctor too. */
 const char *cupti_permission_advice(void);

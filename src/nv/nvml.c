@@ -135,10 +135,14 @@ static bool start(struct nvml *nvml, struct err *err)
 
 struct nvml *nvml_open(struct err *err)
 {
+    const char *chosen = getenv("KEET_NVML");
     struct nvml *nvml = xcalloc(1, sizeof(*nvml));
 
-    nvml->handle = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!nvml->handle)
+    nvml->handle =
+        dlopen(chosen && chosen[0] ? chosen : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!nvml->handle && chosen && chosen[0])
+        err_set(err, "KEET_NVML is no NVML that can be loaded: %s", dlerror());
+    else if (!nvml->handle)
         err_set(err,
             "NVML is not installed (libnvidia-ml.so.1 is not found); it comes with the NVIDIA "
             "driver");

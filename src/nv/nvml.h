@@ -15,6 +15,7 @@
 
 struct nvml;
 
+/* Opens $KEET_NVML when it is set, else libnvidia-ml.so.1. */
 struct nvml *nvml_open(struct err *err);
 void nvml_close(struct nvml *nvml);
 const char *nvml_driver_version(const struct nvml *nvml); /* "580.65.06"; "" when not told */

@@ -155,6 +155,15 @@ static double time_of(CUcontext ctx, const struct sw_op *op)
     return t->time_ns;
 }
 
+/* For profilers: told of each kernel as it runs, with its place on the modelled clock. */
+static void (*on_kernel)(const char *symbol, double start_ns, double end_ns);
+
+void keet_software_driver_on_kernel(void (*told)(const char *symbol, double, double));
+void keet_software_driver_on_kernel(void (*told)(const char *symbol, double, double))
+{
+    on_kernel = told;
+}
+
 CUresult sw_run_launch(CUcontext ctx, const struct sw_op *op)
 {
     struct emu_launch launch = launch_of(op);
@@ -163,8 +172,13 @@ CUresult sw_run_launch(CUcontext ctx, const struct sw_op *op)
     struct err err;
     bool ok;
 
-    if (ctx->timed)
-        ctx->now_ns += sw_chip()->launch_overhead_ns + time_of(ctx, op);
+    if (ctx->timed || on_kernel != NULL) {
+        const double start_ns = ctx->now_ns + sw_chip()->launch_overhead_ns;
+
+        ctx->now_ns = start_ns + time_of(ctx, op);
+        if (on_kernel != NULL)
+            on_kernel(op->function->kernel.name, start_ns, ctx->now_ns);
+    }
     ok = emu_launch(ctx->emu, op->function->module->module, &launch, arena, &ran, &err);
     if (ok && ran.printed)
         fputs(ran.printed, stdout);
