@@ -266,20 +266,39 @@ bool cupti_sample(const struct cupti *cupti, void *cu_context, unsigned period_l
 
 /* ---- lines ---- */
 
-/* The line of one instruction; 0: none, or of another file than source. False: the cubin has
- * nothing to say on the function. */
+/* The line of one instruction, and its file (heap; NULL: none). False: the cubin has nothing to say
+ * on the function. */
 static bool line_at(const struct cupti *cupti, CUpti_GetSassToSourceCorrelationParams *params,
-    const char *source, unsigned *line, struct err *err)
+    unsigned *line, char **file, struct err *err)
 {
-    *line = 0;
     params->lineNumber = 0;
     params->fileName = params->dirName = NULL;
     if (!cupti_check(cupti, cupti->line_of(params), "looking up a source line", err))
         return false;
-    if (params->fileName && strcmp(file_name(params->fileName), file_name(source)) == 0)
-        *line = params->lineNumber;
-    free(params->fileName);
+    *line = params->lineNumber;
+    *file = params->fileName;
     free(params->dirName);
+    return true;
+}
+
+/* Back from one instruction to the first that is of the source: what was inlined from elsewhere
+ * follows the line that calls it. *line 0: there is none. */
+static bool line_before(const struct cupti *cupti, CUpti_GetSassToSourceCorrelationParams *params,
+    uint64_t pc_offset, const char *source, unsigned *line, struct err *err)
+{
+    bool found = false;
+
+    for (uint64_t back = 0; !found && back <= pc_offset; back += INSTRUCTION_BYTES) {
+        char *file;
+
+        params->pcOffset = pc_offset - back;
+        if (!line_at(cupti, params, line, &file, err))
+            return false;
+        found = file && *line > 0 && strcmp(file_name(file), file_name(source)) == 0;
+        free(file);
+    }
+    if (!found)
+        *line = 0;
     return true;
 }
 
@@ -299,35 +318,21 @@ static struct sample_line *line_entry(
     return &(*lines)[at];
 }
 
-bool cupti_sample_lines(const struct cupti *cupti, const struct samples *samples,
-    const char *function, const void *cubin, size_t cubin_bytes, const char *source,
-    struct sample_line **lines, unsigned *nr_lines, struct err *err)
+static bool add_lines(const struct cupti *cupti, const struct samples *samples,
+    CUpti_GetSassToSourceCorrelationParams *params, const char *source, struct sample_line **lines,
+    unsigned *nr_lines, struct err *err)
 {
-    SAMPLING(CUpti_GetSassToSourceCorrelationParams, params);
     size_t capacity = 0;
 
-    *lines = NULL;
-    *nr_lines = 0;
-    params.cubin = cubin;
-    params.cubinSize = cubin_bytes;
-    params.functionName = function;
     for (unsigned i = 0; i < samples->nr; i++) {
         const struct sample *sample = &samples->samples[i];
         struct sample_line *entry;
-        unsigned line = 0;
+        unsigned line;
 
-        if (strcmp(sample->function, function) != 0)
+        if (strcmp(sample->function, params->functionName) != 0)
             continue;
-        /* What was inlined from elsewhere follows the line that calls it. */
-        for (uint64_t back = 0; line == 0 && back <= sample->pc_offset; back += INSTRUCTION_BYTES) {
-            params.pcOffset = sample->pc_offset - back;
-            if (!line_at(cupti, &params, source, &line, err)) {
-                free(*lines);
-                *lines = NULL;
-                *nr_lines = 0;
-                return false;
-            }
-        }
+        if (!line_before(cupti, params, sample->pc_offset, source, &line, err))
+            return false;
         entry = line_entry(lines, nr_lines, &capacity, line);
         entry->nr_all += sample->nr;
         if (sample->reason < NR_STALLS) {
@@ -336,4 +341,34 @@ bool cupti_sample_lines(const struct cupti *cupti, const struct samples *samples
         }
     }
     return true;
+}
+
+bool cupti_sample_lines(const struct cupti *cupti, const struct samples *samples,
+    const char *function, const void *cubin, size_t cubin_bytes, const char *source,
+    struct sample_line **lines, unsigned *nr_lines, struct err *err)
+{
+    SAMPLING(CUpti_GetSassToSourceCorrelationParams, params);
+    char *begins_in = NULL;
+    unsigned ignored;
+    bool ok;
+
+    *lines = NULL;
+    *nr_lines = 0;
+    params.cubin = cubin;
+    params.cubinSize = cubin_bytes;
+    params.functionName = function;
+    ok = source || line_at(cupti, &params, &ignored, &begins_in, err);
+    if (ok)
+        ok = add_lines(cupti, samples, &params,
+            source      ? source
+            : begins_in ? begins_in
+                        : "",
+            lines, nr_lines, err);
+    free(begins_in);
+    if (!ok) {
+        free(*lines);
+        *lines = NULL;
+        *nr_lines = 0;
+    }
+    return ok;
 }

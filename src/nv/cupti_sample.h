@@ -58,8 +58,8 @@ struct sample_line {
     double nr_stalled, nr_all;
 };
 
-/* Of one function; lines is heap memory, by rising line. False where the cubin has no line table
- * for it. */
+/* Of one function; lines is heap memory, by rising line. Source: the file whose lines are meant;
+ * NULL: the one in which the function begins. False where the cubin has no line table for it. */
 bool cupti_sample_lines(const struct cupti *cupti, const struct samples *samples,
     const char *function, const void *cubin, size_t cubin_bytes, const char *source,
     struct sample_line **lines, unsigned *nr_lines, struct err *err);

@@ -23,9 +23,11 @@
 enum { MOST_KERNELS = 256, IMAGE_BYTES = 4096, MAGIC = 0x6b656574 };
 
 struct CUpti_Profiler_Host_Object {
-    const char **names; /* of the configuration; NULL: none yet */
+    struct CUpti_Profiler_Host_Object *next; /* of all, so that abandoned ones are no leak */
+    const char **names;                      /* of the configuration; NULL: none yet */
     size_t nr;
 };
+static struct CUpti_Profiler_Host_Object *hosts;
 
 struct CUpti_RangeProfiler_Object {
     int unused;
@@ -244,12 +246,20 @@ CUptiResult CUPTIAPI cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_
     PARAMETER(p->profilerType == CUPTI_PROFILER_TYPE_RANGE_PROFILER, "kind of profiler");
     PARAMETER(p->pChipName && strcmp(p->pChipName, "GH100") == 0, "chip");
     p->pHostObject = calloc(1, sizeof(*p->pHostObject));
+    p->pHostObject->next = hosts;
+    hosts = p->pHostObject;
     return CUPTI_SUCCESS;
 }
 
 CUptiResult CUPTIAPI cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Params *p)
 {
+    struct CUpti_Profiler_Host_Object **at = &hosts;
+
     ENTER();
+    while (*at && *at != p->pHostObject)
+        at = &(*at)->next;
+    PARAMETER(*at, "no such object");
+    *at = p->pHostObject->next;
     for (size_t i = 0; i < p->pHostObject->nr; i++)
         free((char *)(uintptr_t)p->pHostObject->names[i]);
     free(p->pHostObject->names);

@@ -436,6 +436,11 @@ static void test_samples(void **state)
     assert_int_equal(lines[2].line, 12);
     assert_true(lines[2].nr_stalled == 41 && lines[2].nr_all == 46);
     free(lines);
+    /* The file in which the function begins. */
+    assert_true(cupti_sample_lines(cupti, &samples, "odd", "cubin", 5, NULL, &lines, &nr, &err));
+    assert_int_equal(nr, 3);
+    assert_int_equal(lines[2].line, 12);
+    free(lines);
     /* Another file's lines are nobody's. */
     assert_true(
         cupti_sample_lines(cupti, &samples, "odd", "cubin", 5, "other.cu", &lines, &nr, &err));

@@ -1,0 +1,1 @@
+keet_test(metrics_map nv core base LINK m LABEL gpu)
