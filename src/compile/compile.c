@@ -106,12 +106,13 @@ static int child_body(int fd, const void *input)
     return proc_write(fd, bytes.text, bytes.len) ? 0 : 1;
 }
 
-/* The command line, in the arena. */
+/* The command line, in the arena. What nvcc includes before any file, cuda_runtime.h, brings
+ * INFINITY, M_PI and uint32_t: kernels use them without saying so, and here the stand-ins do it. */
 static const char *const *make_options(
     const struct compiler *compiler, struct arena *arena, unsigned *nr)
 {
-    static const char *const fixed[] = {
-        "-lineinfo", "--ptxas-options=-v", "-default-device", "--std=c++17"};
+    static const char *const fixed[] = {"-lineinfo", "--ptxas-options=-v", "-default-device",
+        "--std=c++17", "--pre-include=math.h", "--pre-include=stdint.h"};
     const char **options =
         arena_array(arena, ARRAY_SIZE(fixed) + 1 + MAX_INCLUDE_DIRS, sizeof(*options));
 

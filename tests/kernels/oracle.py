@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Compares what a kernel of kernels/ computed with a NumPy reference in double precision.
+# Compares what a kernel of kernels/, bench/ladders/ or tests/kernels/tensor/ computed with a NumPy reference in double precision.
 #
 #   oracle.py KERNEL.cu DIR
 #
@@ -16,6 +16,20 @@ import numpy as np
 
 def f64(a):
     return np.asarray(a, dtype=np.float64)
+
+
+def bf16(a):
+    """The upper halves of float32, as stored in a .npy of u2."""
+    return f64((np.asarray(a, dtype=np.uint32) << 16).view(np.float32))
+
+
+def e4m3(a):
+    """OCP FP8 E4M3: bias 7, subnormals at 2^-9, no infinities, 0x7f is NaN."""
+    a = np.asarray(a, dtype=np.int64)
+    exponent, fraction = a >> 3 & 15, a & 7
+    value = np.where(exponent == 0, fraction * 2.0**-9, (1 + fraction / 8) * 2.0 ** (exponent - 7))
+    value = np.where((a & 127) == 127, np.nan, value)
+    return np.where(a >> 7 & 1, -value, value)
 
 
 def softmax(x):
@@ -171,6 +185,64 @@ def box_blur(a, s):
     return {"OUT": totals // windows(np.ones_like(x), n, n, r, r).sum(axis=(-2, -1))}
 
 
+def gemm(a, s, convert=f64, by_columns=False):
+    right = convert(a["B"])
+    return {"C": convert(a["A"]) @ (right.T if by_columns else right)}
+
+
+def gemm_epilogue(a, s):
+    return {"C": np.maximum(gemm(a, s)["C"] * 0.5 + 1, 0)}
+
+
+def block_sums(a, s):
+    x = f64(a["X"])
+    return {"SUMS": x.reshape(len(a["SUMS"]), -1).sum(axis=1)}
+
+
+def total_added(a, s):
+    return {"TOTAL": np.asarray(a["X"], dtype=np.int64).sum(keepdims=True) + a["TOTAL.in"]}
+
+
+def copied(a, s):
+    return {"Y": a["X"]}
+
+
+def of_columns(convert=f64):
+    return lambda a, s: gemm(a, s, convert, by_columns=True)
+
+
+# The kernels of tests/kernels/tensor by name, those of bench/ladders by their folder.
+TENSOR = {
+    "mma_bf16_k16": of_columns(bf16),
+    "mma_e4m3_k32": of_columns(e4m3),
+    "mma_f16_k16": of_columns(),
+    "mma_f16_k8": of_columns(),
+    "mma_ldmatrix": of_columns(),
+    "mma_s8_k32": of_columns(),
+    "mma_tf32_k4": of_columns(),
+    "mma_tf32_k8": of_columns(),
+    "mma_u8_k16": of_columns(),
+    "wmma_bf16": lambda a, s: gemm(a, s, bf16),
+    "wmma_epilogue": gemm_epilogue,
+    "wmma_f16_f32": gemm,
+    "wmma_f16_tall": of_columns(),
+    "wmma_f16_wide": gemm,
+    "wmma_f64": gemm,
+    "wmma_s8": of_columns(),
+    "wmma_shared": gemm,
+    "wmma_tf32": gemm,
+    "wmma_u8_wide": gemm,
+}
+LADDERS = {
+    "copy": copied,
+    "reduction": block_sums,
+    "sgemm": matmul,
+    "softmax": softmax_rows,
+    "transpose": transpose,
+    "vector_sum": total_added,
+}
+
+
 REFERENCES = {
     "argmax": argmax,
     "attention": attention,
@@ -241,11 +313,14 @@ def compare(name, got, want, rel, abs_):
 
 def check(kernel, folder):
     name = os.path.splitext(os.path.basename(kernel))[0]
-    if name not in REFERENCES:
+    folder_name = os.path.basename(os.path.dirname(os.path.abspath(kernel)))
+    table = TENSOR if folder_name == "tensor" else REFERENCES
+    reference = LADDERS.get(folder_name) or table.get(name)
+    if not reference:
         raise CannotTell(f"no reference for {name}")
     arrays, sizes = load(folder)
     rel, abs_ = tolerance(kernel)
-    expected = REFERENCES[name](arrays, sizes)
+    expected = reference(arrays, sizes)
     missing = [n for n in expected if n not in arrays]
     if missing:
         raise CannotTell(f"{folder} has no {missing[0]}.npy")

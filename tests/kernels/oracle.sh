@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs one kernel of kernels/ on the emulator at its first check shape and compares the result with
+# Runs one kernel file on the emulator at its first check shape and compares the result with
 # NumPy in double precision.   oracle.sh KEET-OPT KERNEL.cu
 set -euo pipefail
 python=

@@ -1,0 +1,23 @@
+// Block sums; each thread adds two elements while it loads them.
+#pragma keet size   N = 33554432
+#pragma keet check  N = 65536
+#pragma keet in     X : f32[N] = uniform(0, 1)
+#pragma keet out    SUMS : f32[N/512]
+#pragma keet tolerance rel = 1e-4, abs = 1e-3
+#pragma keet work   flops = N, bytes = 4*N
+#pragma keet launch reduce<<<N/512, 256>>>(X, SUMS)
+
+__global__ void reduce(const float *x, float *sums)
+{
+    __shared__ float s[256];
+    unsigned t = threadIdx.x;
+    s[t] = x[blockIdx.x * 512 + t] + x[blockIdx.x * 512 + t + 256];
+    __syncthreads();
+    for (unsigned d = 128; d > 0; d >>= 1) {
+        if (t < d)
+            s[t] += s[t + d];
+        __syncthreads();
+    }
+    if (t == 0)
+        sums[blockIdx.x] = s[0];
+}
