@@ -16,9 +16,9 @@ mkdir -p results/explain
 {
     echo "# Planted bottlenecks: what was planted, and what the explanation names first"
     echo
-    echo "Command: \`bench/explain_library.sh\`, commit $(git rev-parse --short HEAD), emulated H100"
-    echo "(counts exact or sampled, times modelled). The kernels were written before the thresholds were last adjusted and were looked at while adjusting"
-    echo "them: this is a regression test with known answers, not an estimate for unseen kernels."
+    echo "\`bench/explain_library.sh\` at commit $(git rev-parse --short HEAD), emulated H100: counts exact or sampled,"
+    echo "times modelled. These kernels were looked at, and some of them rewritten or relabelled, while the tools and"
+    echo "their thresholds were tuned: a regression test with known answers, not an estimate for unseen kernels."
     echo
     cat "$table"
 } >results/explain/confusion.md

@@ -21,10 +21,10 @@ static bool go_round(struct session *s, struct trial *trial, bool *again, struct
 {
     struct candidate *c = &trial->c;
 
-    return compile_kernel(s->compiler, c, err) && store_recall(s->store, c, err) &&
+    return compile_kernel(s->compiler, c, err) && session_recall(s, c, err) &&
            check_kernel(s->checker, c, err) && profile_kernel(s->profiler, c, err) &&
            propose_options(s->propose, c, err) && explain_kernel(s->device->chip, c, err) &&
-           session_priors(s, c) && session_repair(s, trial, again, err) &&
+           session_priors(s, c, err) && session_repair(s, trial, again, err) &&
            (*again || session_store(s, trial, err));
 }
 

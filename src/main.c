@@ -101,6 +101,7 @@ static bool finish(struct session *s, const char *why, struct err *err)
         .nr_nodes = s->nr_nodes,
         .nr_evaluated = s->nr_evaluated,
         .nr_ok = s->nr_ok,
+        .nr_reused = s->nr_reused,
         .verdicts = s->verdicts,
     };
     struct str text = {0};

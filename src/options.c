@@ -16,6 +16,8 @@ enum {
     OPT_BUDGET,
     OPT_DB,
     OPT_RESUME,
+    OPT_REUSE,
+    OPT_FEEDBACK,
     OPT_SEED,
     OPT_JSON,
     OPT_MARKDOWN,
@@ -47,6 +49,8 @@ static const struct option long_options[] = {
     {"seed", required_argument, NULL, OPT_SEED},
     {"db", required_argument, NULL, OPT_DB},
     {"resume", no_argument, NULL, OPT_RESUME},
+    {"reuse", required_argument, NULL, OPT_REUSE},
+    {"feedback", required_argument, NULL, OPT_FEEDBACK},
     {"output", required_argument, NULL, 'o'},
     {"json", no_argument, NULL, OPT_JSON},
     {"md", no_argument, NULL, OPT_MARKDOWN},
@@ -96,6 +100,8 @@ void options_help(void)
         "  --policy NAME      mcts (default), random, greedy, beam, evolution\n"
         "  --seed N           everything random follows from it (default 1)\n"
         "  --window N         stop when N variants in a row brought less than 1% (default 64)\n"
+        "  --feedback WHAT    what steers it: findings (default), none, counters, generic,\n"
+        "                     other:RUN.db (another kernel's findings); to compare them\n"
         "  --no-fast-math     forbid intrinsics of lower accuracy\n"
         "With a language model (README.md has more)\n"
         "  --model SPEC       anthropic:NAME, openai:NAME, http://host:port/v1#NAME,\n"
@@ -117,6 +123,7 @@ void options_help(void)
         "  --threads N        host threads of the emulator (default: one per core)\n"
         "  --db FILE          database of the run (default: <kernel>.keet.db)\n"
         "  --resume           go on with the newest run in the database\n"
+        "  --reuse FILE       keep evaluations in FILE and take equal ones from it (emulator)\n"
         "  -o, --output FILE  where the best kernel goes (default: <kernel>.keet.cu)\n"
         "  --cache DIR        compiled kernels (default: ~/.cache/keet-opt; '' for none)\n"
         "  --dump DIR         run: write inputs and outputs of the first check shape as .npy\n"
@@ -267,6 +274,12 @@ static bool parse_one(struct options *options, int opt, const char *arg, struct 
         return parse_policy(options, arg, err);
     case OPT_DEVICE:
         options->device = arg;
+        return true;
+    case OPT_REUSE:
+        options->reuse_path = arg;
+        return true;
+    case OPT_FEEDBACK:
+        options->feedback = arg;
         return true;
     case OPT_SEED:
         return parse_u64("--seed", arg, &options->seed, err);

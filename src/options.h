@@ -29,6 +29,8 @@ struct options {
     double budget_s;         /* 0: no limit */
     unsigned window;         /* nodes without a gain of 1% after which the run has converged */
     const char *device, *policy;
+    const char *reuse_path;  /* evaluations shared by runs; NULL: none */
+    const char *feedback;    /* what steers the search; NULL: our explanation */
     const char *db_path;     /* NULL: <kernel>.keet.db */
     const char *output_path; /* NULL: <kernel>.keet.cu */
     const char *cache_dir;   /* NULL: the compiler's default */

@@ -67,6 +67,7 @@ static void tell(struct session *s, const struct search_pick *pick, const struct
     s->nr_nodes++;
     s->nr_evaluated += !c->recalled;
     s->nr_ok += outcome.ok;
+    s->nr_reused += c->reused;
     s->verdicts[c->verdict]++;
     if (outcome.ok && c->speedup > s->best_speedup) {
         s->best_speedup = c->speedup;
@@ -86,7 +87,8 @@ bool session_store(struct session *s, struct trial *trial, struct err *err)
 {
     struct candidate *c = &trial->c;
 
-    if (!store_kernel(s->store, c, err) || !lessons_note(s->memory, &trial->parent, c, err))
+    if (!store_kernel(s->store, c, err) || !reuse_note(s->reuse, c, err) ||
+        !lessons_note(s->memory, &trial->parent, c, err))
         return false;
     tell(s, &trial->pick, c);
     propose_told(s->propose, c, gain_of(&trial->parent, c));
@@ -159,7 +161,8 @@ static bool open_run(struct session *s, bool *resumed, struct err *err)
         .kernel_path = o->kernel_path,
         .original = s->task.source,
         .device = arena_printf(s->arena, "%s:%s", s->device->ops->name, s->device->chip->key),
-        .policy = o->policy,
+        .policy = o->feedback ? arena_printf(s->arena, "%s, feedback %s", o->policy, o->feedback)
+                              : o->policy,
         .version = KEET_VERSION,
         .seed = o->seed,
         .budget = o->budget_text,
@@ -224,6 +227,30 @@ static bool must_live(const struct candidate *c, struct err *err)
         c->task->path, verdict_name(c->verdict), c->verdict_text ? c->verdict_text : "");
 }
 
+/* What is not needed is not made: filling the inputs of a large task takes a while. */
+static bool ready_to_evaluate(struct session *s, struct err *err)
+{
+    if (s->checker)
+        return true;
+    s->checker =
+        checker_create(s->device, &s->task, &s->reference, &(struct checker_options){0}, err);
+    s->profiler = s->checker
+                      ? profiler_create(s->device, &s->task, &(struct profiler_options){0}, err)
+                      : NULL;
+    if (s->profiler && s->root.profile.time_ns > 0)
+        profiler_baseline(s->profiler, s->root.profile.time_ns);
+    return s->profiler != NULL;
+}
+
+bool session_recall(struct session *s, struct candidate *c, struct err *err)
+{
+    bool found;
+
+    return store_recall(s->store, c, err) &&
+           (candidate_settled(c) || reuse_find(s->reuse, c, &found, err)) &&
+           (candidate_evaluated(c) || ready_to_evaluate(s, err));
+}
+
 /* The original goes through the same stages as every candidate. */
 static bool measure_original(struct session *s, bool stored, struct err *err)
 {
@@ -233,13 +260,6 @@ static bool measure_original(struct session *s, bool stored, struct err *err)
     if (!propose_kernel(s->propose, s->task.source, s->task.source_bytes, c, err) ||
         !compile_kernel(s->compiler, c, err) || !must_live(c, err) || !compile_oracle(s, err))
         return false;
-    s->checker =
-        checker_create(s->device, &s->task, &s->reference, &(struct checker_options){0}, err);
-    s->profiler = s->checker
-                      ? profiler_create(s->device, &s->task, &(struct profiler_options){0}, err)
-                      : NULL;
-    if (!s->profiler)
-        return false;
     if (stored) {
         bool found;
         const struct compilation compiled = c->compilation;
@@ -247,16 +267,18 @@ static bool measure_original(struct session *s, bool stored, struct err *err)
         if (!store_load_node(s->store, 0, c, &found, err))
             return false;
         c->compilation = compiled;
-        profiler_baseline(s->profiler, c->profile.time_ns);
         return must_live(c, err);
     }
-    if (!check_kernel(s->checker, c, err) || !must_live(c, err) ||
+    if (!session_recall(s, c, err) || !check_kernel(s->checker, c, err) || !must_live(c, err) ||
         !profile_kernel(s->profiler, c, err) || !must_live(c, err))
         return false;
-    profiler_baseline(s->profiler, c->profile.time_ns);
+    if (s->profiler)
+        profiler_baseline(s->profiler, c->profile.time_ns);
     c->speedup = 1;
+    s->nr_reused += c->reused;
     return propose_options(s->propose, c, err) && explain_kernel(s->device->chip, c, err) &&
-           session_priors(s, c) && store_kernel(s->store, c, err);
+           session_priors(s, c, err) && store_kernel(s->store, c, err) &&
+           reuse_note(s->reuse, c, err);
 }
 
 static bool strange_tree(int64_t node, struct err *err)
@@ -352,6 +374,41 @@ static bool open_memory(struct session *s, struct err *err)
     return s->memory != NULL;
 }
 
+/* The emulator's evaluations are the same every time; a GPU's are not. */
+static bool open_reuse(struct session *s, struct err *err)
+{
+    const struct options *o = s->options;
+    const char *models = o->nr_models == 0 ? "none" : o->model_only ? "only" : "too";
+
+    if (!o->reuse_path)
+        return true;
+    if (strcmp(s->device->ops->name, "emu") != 0)
+        return err_set(
+            err, "--reuse goes with the emulator only: a measured time belongs to its run");
+    s->reuse = reuse_open(o->reuse_path, &s->run,
+        arena_printf(s->arena, "fast math %s, models %s, cutlass %s",
+            o->forbid_fast_math ? "forbidden" : "allowed", models, s->cutlass_root ? "yes" : "no"),
+        err);
+    return s->reuse != NULL;
+}
+
+static bool open_feedback(struct session *s, struct err *err)
+{
+    static const char other[] = "other:";
+    const char *name = s->options->feedback;
+
+    if (!name)
+        return true;
+    if (strncmp(name, other, strlen(other)) == 0) {
+        s->feedback = FEEDBACK_OTHER;
+        s->donor = donor_open(name + strlen(other), err);
+        return s->donor || err_wrap(err, "--feedback");
+    }
+    return feedback_parse(name, &s->feedback) ||
+           err_set(err, "--feedback %s: expected findings, none, counters, generic or other:RUN.db",
+               name);
+}
+
 bool session_open(struct session *s, const struct options *options, struct err *err)
 {
     bool resumed;
@@ -372,14 +429,16 @@ bool session_open(struct session *s, const struct options *options, struct err *
                                           : with_suffix(s->arena, options->kernel_path, ".keet.cu");
     return open_parts(s, err) && open_run(s, &resumed, err) &&
            (!resumed || store_nr_nodes(s->store, &nr_stored, err)) && open_memory(s, err) &&
-           measure_original(s, nr_stored > 0, err) && plant(s, err) &&
-           (nr_stored == 0 || replay(s, err));
+           open_reuse(s, err) && open_feedback(s, err) && measure_original(s, nr_stored > 0, err) &&
+           plant(s, err) && (nr_stored == 0 || replay(s, err));
 }
 
 void session_close(struct session *s)
 {
     search_destroy(s->search);
     lessons_destroy(s->memory);
+    reuse_close(s->reuse);
+    donor_close(s->donor);
     profiler_destroy(s->profiler);
     checker_destroy(s->checker);
     propose_destroy(s->propose);

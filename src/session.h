@@ -8,10 +8,12 @@
 #include "core/candidate.h"
 #include "core/task.h"
 #include "device/device.h"
+#include "donor.h"
 #include "explain/explain.h"
 #include "lessons.h"
 #include "options.h"
 #include "profile/profile.h"
+#include "reuse.h"
 #include "propose/propose.h"
 #include "search/search.h"
 #include "store/store.h"
@@ -42,11 +44,14 @@ struct session {
     struct cutlass *cutlass;
     struct propose_library library; /* over it */
     struct propose *propose;
-    struct checker *checker;
+    struct checker *checker; /* these two are made when first needed */
     struct profiler *profiler;
     struct store *store;
     struct search *search;
     struct lessons *memory; /* NULL: none */
+    struct reuse *reuse;    /* NULL: none */
+    enum feedback feedback; /* what steers the search; other than findings in experiments */
+    struct donor *donor;    /* FEEDBACK_OTHER; else NULL */
     struct run_info run;
     const char *db_path, *output_path;
     struct candidate root;        /* in the run's arena */
@@ -56,7 +61,7 @@ struct session {
     uint64_t nr_nodes;     /* stored, root excluded */
     uint64_t nr_evaluated; /* of them, not recalled from an equal one, and repairs: what the
                              budget counts */
-    uint64_t nr_ok;
+    uint64_t nr_ok, nr_reused;
     uint64_t verdicts[NR_VERDICTS];
     uint64_t nr_turns, nr_taken;
     int64_t best;        /* node number */
@@ -78,10 +83,14 @@ bool session_begin(struct session *s, const struct search_pick *pick, struct err
 unsigned session_nr_pending(const struct session *s);
 /* The next trial that is ready, waiting a while for one; NULL: none is, as yet. */
 bool session_propose(struct session *s, struct trial **trial, struct err *err);
+/* Take over what an equal node of this run, or an equal text of an earlier one, is known to do;
+ * else make ready to check and measure. */
+bool session_recall(struct session *s, struct candidate *c, struct err *err);
 /* A trial that failed may be asked for once more; *again: it is not ready any longer. */
 bool session_repair(struct session *s, struct trial *trial, bool *again, struct err *err);
-/* What models and lessons do to the priors of a candidate's moves. */
-bool session_priors(struct session *s, struct candidate *c);
+/* What other feedback than our own (--feedback), models and lessons do to the priors of a
+ * candidate's moves. */
+bool session_priors(struct session *s, struct candidate *c, struct err *err);
 /* Store the trial, tell search, memory and tallies of it, and free it. */
 bool session_store(struct session *s, struct trial *trial, struct err *err);
 /* Put on record what was asked for trials that the end of the run cuts off. */

@@ -188,8 +188,19 @@ bool session_repair(struct session *s, struct trial *trial, bool *again, struct 
     return true;
 }
 
-bool session_priors(struct session *s, struct candidate *c)
+static unsigned depth_of(const struct session *s, const struct candidate *c)
 {
+    unsigned depth = 0;
+
+    for (int64_t at = c->parent; at >= 0; at = search_node(s->search, at).parent)
+        depth++;
+    return depth;
+}
+
+bool session_priors(struct session *s, struct candidate *c, struct err *err)
+{
+    if (s->feedback != FEEDBACK_FINDINGS)
+        explain_instead(s->feedback, donor_at(s->donor, depth_of(s, c)), c);
     lessons_priors(s->memory, c);
     propose_priors(s->propose, c);
     return true;

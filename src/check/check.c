@@ -682,7 +682,7 @@ bool check_kernel(struct checker *checker, struct candidate *c, struct err *err)
     struct device_result result;
     bool ok;
 
-    if (candidate_settled(c))
+    if (candidate_evaluated(c))
         return true;
     t = arena_alloc(c->arena, sizeof(*t));
     t->checker = checker;

@@ -44,3 +44,8 @@ bool candidate_settled(const struct candidate *c)
 {
     return c->verdict != VERDICT_OK || c->recalled;
 }
+
+bool candidate_evaluated(const struct candidate *c)
+{
+    return candidate_settled(c) || c->reused;
+}

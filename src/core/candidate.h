@@ -144,6 +144,7 @@ struct candidate {
     struct explanation explanation;
     bool recalled;         /* these are the results of an equal node: recalled_from */
     int64_t recalled_from; /* -1 when not recalled */
+    bool reused;           /* check, profile, options are of the same text in an earlier run */
 
     /* what can be tried next, with priors */
     struct option *options;
@@ -163,5 +164,7 @@ unsigned candidate_nr_repairs(const struct candidate *c);
 
 /* Nothing is left to find out: the candidate is dead, or its results are those of an equal node. */
 bool candidate_settled(const struct candidate *c);
+/* Check, profile and list of moves are done with: settled, or taken over from an earlier run. */
+bool candidate_evaluated(const struct candidate *c);
 
 #endif

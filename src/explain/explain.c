@@ -154,6 +154,8 @@ bool explain_kernel(const struct chip *chip, struct candidate *c, struct err *er
     } else {
         explain_dead(c);
     }
-    priors_fill(c);
+    const struct advice from_findings = advice_of_findings(c);
+
+    priors_fill(c, &from_findings);
     return true;
 }

@@ -112,13 +112,14 @@ static bool names_kernel(const struct option *option, const char *kernel)
 }
 
 /* How much of the time the kernels take that the option changes; 1 when it names none. */
-static double time_at_stake(const struct candidate *c, const struct option *option)
+static double time_at_stake(
+    const struct candidate *c, const struct option *option, const struct advice *advice)
 {
     const struct profile *profile = &c->profile;
     double named = 0, all = 0;
     bool any = false;
 
-    if (!c->profiled || profile->nr_launches < 2) {
+    if (!advice->times || !c->profiled || profile->nr_launches < 2) {
         return 1;
     }
     for (unsigned i = 0; i < profile->nr_launches; i++) {
@@ -134,13 +135,13 @@ static double time_at_stake(const struct candidate *c, const struct option *opti
 }
 
 /* The most time that any variant of a move could change; negative when the move is not offered. */
-static double best_stake(const struct candidate *c, enum action action)
+static double best_stake(const struct candidate *c, enum action action, const struct advice *advice)
 {
     double best = -1;
 
     for (unsigned i = 0; i < c->nr_options; i++) {
         if (c->options[i].action == action) {
-            best = fmax(best, time_at_stake(c, &c->options[i]));
+            best = fmax(best, time_at_stake(c, &c->options[i], advice));
         }
     }
     return best;
@@ -155,32 +156,31 @@ static bool brings_parameters(enum action action)
 }
 
 /* What the findings ask for, each in proportion to what it could gain. */
-static double ask_findings(const struct explanation *e, double asked[NR_ACTIONS])
+struct advice advice_of_findings(const struct candidate *c)
 {
-    double sum = 0;
+    const struct explanation *e = &c->explanation;
+    struct advice advice = {.lines = true, .times = true};
 
     for (unsigned i = 0; i < e->nr_findings; i++) {
         double worth = fmin(fmax(log2(e->findings[i].max_gain), 0.05), 3);
 
         for (unsigned k = 0; k < e->findings[i].nr_weights; k++) {
-            double weight = worth * (double)e->findings[i].weights[k].weight;
-
-            asked[e->findings[i].weights[k].action] += weight;
-            sum += weight;
+            advice.asked[e->findings[i].weights[k].action] +=
+                worth * (double)e->findings[i].weights[k].weight;
         }
     }
-    return sum;
+    return advice;
 }
 
 /* Weights per move, summing to 1 over the moves offered: what the findings ask for, blended with
  * general usefulness. When what they ask for most is not on offer, they decide less. */
-static void weigh_moves(const struct candidate *c, double weights[NR_ACTIONS])
+static void weigh_moves(
+    const struct candidate *c, const struct advice *advice, double weights[NR_ACTIONS])
 {
-    double asked[NR_ACTIONS] = {0}, sum_offered = 0, sum_useful = 0;
-    double sum_asked = ask_findings(&c->explanation, asked);
+    double asked[NR_ACTIONS], sum_asked = 0, sum_offered = 0, sum_useful = 0;
 
     for (int a = 0; a < NR_ACTIONS; a++) {
-        double stake = best_stake(c, (enum action)a), fit = 1;
+        double stake = best_stake(c, (enum action)a, advice), fit = 1;
 
         if (c->option.action == (enum action)a && repeats_badly((enum action)a)) {
             fit = AGAIN;
@@ -189,7 +189,8 @@ static void weigh_moves(const struct candidate *c, double weights[NR_ACTIONS])
         }
         /* A tenth of the weight is left even where next to no time is at stake. */
         fit *= stake < 0 ? 0 : 0.1 + 0.9 * stake;
-        asked[a] *= fit;
+        sum_asked += advice->asked[a];
+        asked[a] = advice->asked[a] * fit;
         weights[a] = usefulness[a] * fit;
         sum_offered += asked[a];
         sum_useful += weights[a];
@@ -206,7 +207,7 @@ static void weigh_moves(const struct candidate *c, double weights[NR_ACTIONS])
 }
 
 /* A move's weight is split over its variants. */
-static double variant_weight(const struct candidate *c, unsigned index)
+static double variant_weight(const struct candidate *c, unsigned index, const struct advice *advice)
 {
     const struct option *option = &c->options[index];
     unsigned earlier = 0;
@@ -215,8 +216,8 @@ static double variant_weight(const struct candidate *c, unsigned index)
     for (unsigned i = 0; i < index; i++) {
         earlier += c->options[i].action == option->action;
     }
-    weight = (0.1 + 0.9 * time_at_stake(c, option)) / (1 + VARIANT_DECAY * earlier);
-    for (unsigned i = 0; i < c->explanation.nr_findings; i++) {
+    weight = (0.1 + 0.9 * time_at_stake(c, option, advice)) / (1 + VARIANT_DECAY * earlier);
+    for (unsigned i = 0; advice->lines && i < c->explanation.nr_findings; i++) {
         const struct finding *finding = &c->explanation.findings[i];
 
         for (unsigned k = 0; k < finding->nr_weights; k++) {
@@ -229,16 +230,23 @@ static double variant_weight(const struct candidate *c, unsigned index)
     return weight;
 }
 
-void priors_fill(struct candidate *c)
+void priors_uniform(struct candidate *c)
+{
+    for (unsigned i = 0; i < c->nr_options; i++) {
+        c->options[i].prior = 1.0f / (float)c->nr_options;
+    }
+}
+
+void priors_fill(struct candidate *c, const struct advice *advice)
 {
     double weights[NR_ACTIONS], variants[NR_ACTIONS] = {0}, sum = 0;
 
     if (c->nr_options == 0) {
         return;
     }
-    weigh_moves(c, weights);
+    weigh_moves(c, advice, weights);
     for (unsigned i = 0; i < c->nr_options; i++) {
-        double weight = variant_weight(c, i);
+        double weight = variant_weight(c, i, advice);
 
         variants[c->options[i].action] += weight;
         c->options[i].prior = (float)weight;

@@ -67,8 +67,15 @@ void tools_weigh_paths(struct tool_input *in);
 /* The distinct bytes of global memory that all launches touch, each launch for itself. */
 double tools_unique_bytes(const struct candidate *c);
 
-/* Fill the priors of c->options from c->explanation.findings. */
-void priors_fill(struct candidate *c);
+/* What the priors of c->options are made from, beside the moves' general usefulness. */
+struct advice {
+    double asked[NR_ACTIONS]; /* relative to each other */
+    bool lines;               /* c->explanation.findings say where */
+    bool times;               /* c's profile says how much of the time each kernel takes */
+};
+struct advice advice_of_findings(const struct candidate *c);
+void priors_fill(struct candidate *c, const struct advice *advice);
+void priors_uniform(struct candidate *c);
 /* A dead candidate's verdict as its one finding. */
 void explain_dead(struct candidate *c);
 

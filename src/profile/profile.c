@@ -308,7 +308,7 @@ bool profile_kernel(struct profiler *p, struct candidate *c, struct err *err)
     struct device_result result;
     bool ok;
 
-    if (candidate_settled(c))
+    if (candidate_evaluated(c))
         return true;
     env = plan_env(c->arena, &c->plan, &p->task->timed);
     if (!device_load(p->device, &c->compilation, &module, &result, err))

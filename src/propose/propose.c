@@ -154,6 +154,8 @@ bool propose_options(struct propose *p, struct candidate *c, struct err *err)
 {
     struct option_list list = {.arena = c->arena, .refusals = &p->refusals};
     str_clear(&p->refusals);
+    if (c->reused)
+        return true; /* listed already */
     c->options = NULL;
     c->nr_options = 0;
     if (candidate_settled(c))

@@ -82,6 +82,8 @@ void progress_done(
         str_addf(&line, "%s ", verdict_name(c->verdict));
     if (c->recalled)
         str_addf(&line, "(same as node %lld) ", (long long)c->recalled_from);
+    if (c->reused)
+        str_add(&line, "(evaluated in an earlier run) ");
     str_addf(&line, "<- node %lld: %s", (long long)c->parent,
         c->option.what ? c->option.what : action_name(c->option.action));
     if (c->verdict != VERDICT_OK && c->verdict_text)

@@ -182,6 +182,8 @@ void report_summary(struct str *out, const struct report_run *run)
     str_addf(out, "%llu variants evaluated (%llu right) in %.1f s, stopped by: %s",
         (unsigned long long)run->nr_evaluated, (unsigned long long)run->nr_ok, run->elapsed_s,
         run->why);
+    if (run->nr_reused > 0)
+        str_addf(out, "; %llu taken over from earlier runs", (unsigned long long)run->nr_reused);
     add_failures(out, run);
     str_add(out, "\n\n");
     add_result(out, run);

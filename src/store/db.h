@@ -18,6 +18,7 @@ enum sql {
     SQL_ROLLBACK,
     SQL_ADD_RUN,
     SQL_FIND_RUN,
+    SQL_FIND_EQUAL_RUN,
     SQL_END_RUN,
     SQL_ADD_SOURCE,
     SQL_ADD_NODE,

@@ -135,6 +135,8 @@ const char *const sql_text[NR_SQL] = {
                     " started, done) VALUES (?,?,?,?,?,?,?,?,0)",
     [SQL_FIND_RUN] = "SELECT id, kernel_path, original, device, policy, version, seed, budget,"
                      " started, done FROM run ORDER BY id DESC LIMIT 1",
+    [SQL_FIND_EQUAL_RUN] = "SELECT id FROM run WHERE original = ? AND device = ? AND policy = ?"
+                           " AND version = ? ORDER BY id DESC LIMIT 1",
     [SQL_END_RUN] = "UPDATE run SET done = 1, why_stopped = ?, ended = ? WHERE id = ?",
     [SQL_ADD_SOURCE] = "INSERT OR IGNORE INTO source (hash, text) VALUES (?,?)",
     [SQL_ADD_NODE] = "INSERT INTO node (run, number, parent, seed, action, proposer, variant,"

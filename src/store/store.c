@@ -171,6 +171,25 @@ bool store_find_run(
     return true;
 }
 
+bool store_find_equal_run(
+    struct store *store, const struct run_info *wanted, bool *found, struct err *err)
+{
+    struct query q = query_start(store, SQL_FIND_EQUAL_RUN);
+
+    put_text(&q, wanted->original);
+    put_text(&q, wanted->device);
+    put_text(&q, wanted->policy);
+    put_text(&q, wanted->version);
+    if (!query_next(&q, found, "looking for an equal run", err)) {
+        return false;
+    }
+    if (*found) {
+        store->run = get_int(&q);
+        query_end(&q);
+    }
+    return true;
+}
+
 static bool same_text(const char *a, const char *b)
 {
     return strcmp(a ? a : "", b ? b : "") == 0;

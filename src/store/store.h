@@ -33,6 +33,9 @@ bool store_begin_run(struct store *store, struct run_info *run, struct err *err)
 /* The newest run in the file; strings in the arena. *found false when there is none. */
 bool store_find_run(
     struct store *store, struct arena *arena, struct run_info *run, bool *found, struct err *err);
+/* The newest run with the same original, device, policy and version becomes the current one. */
+bool store_find_equal_run(
+    struct store *store, const struct run_info *wanted, bool *found, struct err *err);
 /* May a run with the stored values be resumed as the wanted one? The error names the difference.
  * Budget and kernel path may differ: a longer budget is the usual reason to resume. */
 bool store_same_run(const struct run_info *stored, const struct run_info *wanted, struct err *err);

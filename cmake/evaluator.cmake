@@ -1,0 +1,15 @@
+# Writes OUT with reuse_evaluator: one hash over the source code of the parts that evaluate a
+# candidate. Folders are given in FOLDERS, relative to SOURCE. Rewritten only when it changes.
+string(REPLACE "," ";" folders "${FOLDERS}")
+set(all "")
+foreach(folder ${folders})
+    file(GLOB files "${SOURCE}/src/${folder}/*.[ch]" "${SOURCE}/src/${folder}/*.def")
+    list(SORT files)
+    foreach(file ${files})
+        file(SHA256 ${file} hash)
+        string(APPEND all "${hash}\n")
+    endforeach()
+endforeach()
+string(SHA256 hash "${all}")
+string(SUBSTRING ${hash} 0 16 hash)
+file(CONFIGURE OUTPUT ${OUT} CONTENT "#include \"reuse.h\"\n\nconst char reuse_evaluator[] = \"${hash}\";\n" @ONLY)
