@@ -242,7 +242,8 @@ bool emu_kernel(const struct emu_module *module, unsigned nr, struct emu_kernel 
     *kernel = (struct emu_kernel){.name = f->name,
         .smem_static_bytes = f->shared_static_bytes,
         .local_bytes = f->local_bytes,
-        .params_bytes = f->param_bytes};
+        .params_bytes = f->param_bytes,
+        .unsupported = module->kernels[nr].program ? NULL : module->kernels[nr].problem.text};
     if (most[0])
         kernel->max_threads = most[0] * (most[1] ? most[1] : 1) * (most[2] ? most[2] : 1);
     memcpy(kernel->cluster, f->reqnctapercluster, sizeof(kernel->cluster));

@@ -99,6 +99,8 @@ struct emu_kernel {
     uint32_t smem_static_bytes, local_bytes, params_bytes;
     uint32_t max_threads; /* of a block, by .maxntid or .reqntid; 0: not given */
     uint32_t cluster[3];  /* .reqnctapercluster; 0: not given */
+    const char
+        *unsupported; /* NULL, or what in it is not known: a launch would have that verdict */
 };
 bool emu_kernel(const struct emu_module *module, unsigned nr, struct emu_kernel *kernel);
 
