@@ -39,7 +39,7 @@ struct device_launch {
     const struct device_arg *args;
     unsigned nr_args;
     unsigned line;       /* of the launch, for messages */
-    bool sanitize;       /* find races and uninitialised reads where the device can */
+    bool sanitize;       /* find races, uninitialised reads, missing syncs where the device can */
     uint64_t step_limit; /* 0: the device's default */
     uint64_t seed;
 };

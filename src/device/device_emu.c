@@ -174,7 +174,7 @@ static bool emu_device_launch(struct device *device, struct device_module *modul
     bool ok = true;
 
     if (prepare(device, module, launch, arena, &prepared, result)) {
-        prepared.find_races = prepared.find_uninit = launch->sanitize;
+        prepared.find_races = prepared.find_uninit = prepared.find_sync = launch->sanitize;
         ok = emu_launch(emu_of(device), module->module, &prepared, arena, &ran, err);
         if (ok)
             take_result(result, &ran);

@@ -195,7 +195,7 @@ static bool cp_async(struct decoder *d)
     const struct ptx_inst *p = d->ptx;
     if (p->sub == PTX_SUB_COMMIT_GROUP || p->sub == PTX_SUB_WAIT_GROUP ||
         p->sub == PTX_SUB_WAIT_ALL) {
-        decode_emit(d, false)->kind = INST_NOP;
+        decode_emit(d, false)->kind = INST_COPY_GROUP;
         decode_info(d)->class = PTX_CLASS_MEMORY;
         decode_info(d)->unit = UNIT_LSU;
         return !p->bulk || decode_fail(d, "not known to the emulator");

@@ -101,6 +101,8 @@ struct emu_listener_class {
         struct emu_listener *listener, const struct emu_access *access, struct emu_fault *fault);
     void (*barrier)(struct emu_listener *listener, const struct emu_barrier *barrier);
     void (*warp_sync)(struct emu_listener *listener, unsigned warp, uint32_t mask);
+    /* cp.async.commit_group, .wait_group, .wait_all, .mbarrier.arrive */
+    void (*copy_group)(struct emu_listener *listener, unsigned warp, uint32_t pc, uint32_t mask);
     void (*block_end)(struct emu_listener *listener);
     /* after all blocks and merging; may add to the result (the time model fills metrics here) */
     void (*finish)(struct emu_listener *listener, struct emu_result *result);
@@ -109,6 +111,11 @@ struct emu_listener_class {
 /* races.c, uninit.c: made when launch->find_races, find_uninit. */
 const struct emu_listener_class *emu_races_class(void);
 const struct emu_listener_class *emu_uninit_class(void);
+/* registers.c: when launch->find_uninit. copies.c: when launch->find_sync, and the program copies.
+ */
+const struct emu_listener_class *emu_registers_class(void);
+const struct emu_listener_class *emu_copies_class(void);
+bool emu_copies_wanted(const struct program *program);
 
 /* --- counts: filled by the interpreter itself, per pc (count.c) --- */
 struct pc_count {

@@ -44,6 +44,14 @@ static void tell_inst(struct worker *k, const struct warp *w, uint32_t pc, uint3
     }
 }
 
+static void tell_group(struct worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
+{
+    for (unsigned i = 0; i < k->nr_listeners; i++) {
+        if (k->listeners[i]->class->copy_group)
+            k->listeners[i]->class->copy_group(k->listeners[i], w->index, pc, mask);
+    }
+}
+
 static bool over_limit(struct worker *k, uint32_t pc)
 {
     struct exec *x = k->exec;
@@ -103,6 +111,9 @@ static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc
         return !mask || service_print(k, w, in, pc, mask);
     case INST_MALLOC:
         return !mask || service_malloc(k, w, in, pc, mask);
+    case INST_COPY_GROUP:
+        tell_group(k, w, pc, mask);
+        return true;
     case INST_FREE:
         return !mask || service_free(k, w, in, pc, mask) || exec_note(k);
     default:

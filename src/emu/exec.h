@@ -58,6 +58,7 @@ struct warp {
     uint16_t current;
     uint16_t spins; /* turns in a row that look like waiting for another lane */
     bool done;
+    bool parted; /* lanes went on alone (warp_part) and may not have met since */
 };
 
 struct barrier {
@@ -89,7 +90,7 @@ struct pc_cache { /* the buffer that this instruction used last: addresses withi
 struct exec { /* one launch, shared by its workers */
     struct emu_run run;
     const uint8_t *params;
-    bool counting, listening;
+    bool counting, listening, find_sync;
     uint64_t step_limit;
     const uint64_t *block_list; /* sampled block numbers, NULL: all */
     const double *block_weight;

@@ -44,7 +44,8 @@ enum inst_kind {
     INST_TRAP,
     INST_MALLOC, /* services.c; in->rows: frame offsets of arguments, in->target: of the result */
     INST_FREE,
-    INST_NOP /* counted, does nothing: fences, nanosleep, prefetch, cp.async groups */
+    INST_COPY_GROUP, /* cp.async groups: counted, and told to listeners */
+    INST_NOP         /* counted, does nothing: fences, nanosleep, prefetch */
 };
 
 /* The functional unit that would issue it on the chip. */

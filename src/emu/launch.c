@@ -361,7 +361,9 @@ static void make_listeners(const struct exec *x, struct worker *k)
 {
     const struct emu_launch *l = x->run.launch;
     const struct emu_listener_class *classes[] = {l->find_races ? emu_races_class() : NULL,
-        l->find_uninit ? emu_uninit_class() : NULL, x->counting ? emu_time_class() : NULL};
+        l->find_uninit ? emu_uninit_class() : NULL, l->find_uninit ? emu_registers_class() : NULL,
+        l->find_sync && emu_copies_wanted(x->run.program) ? emu_copies_class() : NULL,
+        x->counting ? emu_time_class() : NULL};
     for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
         if (!classes[i])
             continue;
@@ -479,7 +481,8 @@ bool launch_run(const struct emu_run *run, unsigned nr_threads, struct arena *ar
     const struct emu_launch *l = run->launch;
     struct exec x = {.run = *run, .params = l->params};
     x.counting = l->count;
-    x.listening = l->find_races || l->find_uninit;
+    x.listening = l->find_races || l->find_uninit || l->find_sync;
+    x.find_sync = l->find_sync;
     x.step_limit = l->step_limit ? l->step_limit : UINT64_C(1) << 36;
     x.nr_run = run->nr_blocks;
     uint64_t *list = NULL;

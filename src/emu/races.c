@@ -4,14 +4,14 @@
  * Shared memory, between warps of a block: each cell remembers its last write and two readers; each
  * warp has a vector clock that barriers join (Flanagan and Freund, "FastTrack", PLDI 2009, with
  * warps for threads). Within a warp: lanes that write different values to one place in one
- * instruction. What the lanes of a warp do in different instructions counts as ordered.
+ * instruction, and different lanes in different instructions with no sync of the warp between:
+ * clocks also count those. Of lanes that read one place, one is remembered.
  *
  * Global memory, between blocks of a launch: each cell remembers the lowest block that wrote it and
  * the two lowest that touched it; what is reported depends on who touched what only, not on the
  * order or the worker. Kernels that order blocks themselves, by fences and atomics (the last block
  * sums up), are believed: once a block has done an atomic, what it touches is not held against it.
- * The same goes for locks in shared memory. Missing waits for cp.async are not seen: copies happen
- * at once. */
+ * The same goes for locks in shared memory. Missing waits for cp.async: copies.c. */
 #include "emu/reports.h"
 #include "emu/shadow.h"
 #include "emu/where.h"
@@ -105,7 +105,9 @@ static void set_floor(struct races *r, unsigned warp)
         if (o != warp && r->clock[warp][o] < low)
             low = r->clock[warp][o];
     }
-    r->floor[warp] = low == UINT32_MAX ? UINT64_MAX : (uint64_t)(low + 1) << 32;
+    /* its own tags since the last barrier count as news too */
+    low = low == UINT32_MAX ? r->clock[warp][warp] - 1 : low;
+    r->floor[warp] = (uint64_t)(low + 1) << 32;
 }
 
 static void block_begin(struct emu_listener *listener, const struct emu_block *block)
@@ -136,6 +138,13 @@ static void barrier(struct emu_listener *listener, const struct emu_barrier *eve
         for (unsigned o = 0; (all || event->lanes[w]) && o < r->run->nr_warps; o++)
             joined[o] = r->clock[w][o] > joined[o] ? r->clock[w][o] : joined[o];
     }
+    if (all) { /* everybody knows all of everybody, so clocks may jump to the same */
+        uint32_t most = 0;
+        for (unsigned o = 0; o < r->run->nr_warps; o++)
+            most = joined[o] > most ? joined[o] : most;
+        for (unsigned o = 0; o < r->run->nr_warps; o++)
+            joined[o] = most;
+    }
     for (unsigned w = 0; w < r->run->nr_warps; w++) {
         if (!all && !event->lanes[w])
             continue;
@@ -143,6 +152,19 @@ static void barrier(struct emu_listener *listener, const struct emu_barrier *eve
         r->clock[w][w]++;
         r->trusted[w] = false;
         set_floor(r, w);
+    }
+}
+
+/* Lanes that met once since are in order, shuffles and votes included, though these promise no
+ * order of memory: for them nobody was ever seen to go wrong. */
+static void warp_sync(struct emu_listener *listener, unsigned warp, uint32_t mask)
+{
+    struct races *r = (struct races *)listener;
+
+    if (mask & (mask - 1)) {
+        r->clock[warp][warp]++;
+        if (r->run->nr_warps == 1)
+            set_floor(r, warp);
     }
 }
 
@@ -164,6 +186,16 @@ static bool concurrent(const struct races *r, unsigned warp, uint64_t tag)
     return tag >= r->floor[warp] && other != warp && (uint32_t)(tag >> 32) > r->clock[warp][other];
 }
 
+/* Did another lane of the warp do it, with nothing since that both took part in? */
+static bool unsynced(const struct races *r, uint64_t mine, uint64_t tag)
+{
+    const unsigned warp = tag_warp(mine), lane = (unsigned)(mine >> TAG_LANE_SHIFT) & 31;
+
+    return tag && tag_warp(tag) == warp && (tag >> 32) == r->clock[warp][warp] &&
+           ((unsigned)(tag >> TAG_LANE_SHIFT) & 31) != lane &&
+           ((tag ^ mine) >> 1 & ((1u << TAG_PC_BITS) - 1)) && !is_strong(tag) && !is_strong(mine);
+}
+
 /* ---- shared memory ---- */
 
 static bool report_shared(const struct races *r, const struct emu_access *access, unsigned lane,
@@ -180,23 +212,28 @@ static bool report_shared(const struct races *r, const struct emu_access *access
     fault->verdict = VERDICT_RACE;
     fault->other = pc;
     snprintf(fault->text, sizeof(fault->text),
-        "race on %s: %s by %s (line %u) and %s by %s (line %u), no barrier between them", place,
+        "race on %s: %s by %s (line %u) and %s by %s (line %u), %s between them", place,
         where_verb(r->run, access->pc, PTX_SHARED), mine, r->run->program->info[access->pc].line,
-        where_verb(r->run, pc, PTX_SHARED), theirs, r->run->program->info[pc].line);
+        where_verb(r->run, pc, PTX_SHARED), theirs, r->run->program->info[pc].line,
+        tag_warp(tag) == access->warp ? "both of one warp and no __syncwarp()" : "no barrier");
     return false;
 }
 
 /* What the tags of one cell say against an access; 0 nothing. */
 static uint64_t conflict(
-    const struct races *r, const struct emu_access *access, size_t cell, bool strong)
+    const struct races *r, const struct emu_access *access, size_t cell, bool strong, uint64_t tag)
 {
     const unsigned warp = access->warp;
     const uint64_t write = r->write[cell];
 
     if (concurrent(r, warp, write) && (!is_strong(write) || (access->is_write && !strong)))
         return write;
+    if (unsynced(r, tag, write))
+        return write;
     if (!access->is_write || strong)
         return 0;
+    if (unsynced(r, tag, r->read1[cell]))
+        return r->read1[cell];
     if (concurrent(r, warp, r->read1[cell]))
         return r->read1[cell];
     return concurrent(r, warp, r->read2[cell]) ? r->read2[cell] : 0;
@@ -285,7 +322,7 @@ static bool access_shared(struct races *r, const struct emu_access *access, stru
             continue;
         before = access->address[lane];
         for (size_t c = cell; c < cell + nr; c++) {
-            const uint64_t against = conflict(r, access, c, strong);
+            const uint64_t against = conflict(r, access, c, strong, tag);
             if (against && clean)
                 clean = report_shared(r, access, lane, c, against, fault);
             if (!clean && !r->base.reports)
@@ -397,7 +434,7 @@ static bool on_access(
     if (access->is_write && !strong && !check_lanes(r, access, fault))
         return false;
     if (access->space == PTX_SHARED)
-        return r->run->nr_warps == 1 || access_shared(r, access, fault);
+        return access_shared(r, access, fault);
     if (strong && r->fences_chip)
         r->block_trusted = true;
     if (!r->block_trusted && r->run->nr_blocks > 1)
@@ -529,6 +566,7 @@ const struct emu_listener_class *emu_races_class(void)
         .block_begin = block_begin,
         .access = on_access,
         .barrier = barrier,
+        .warp_sync = warp_sync,
         .finish = finish};
     return &class;
 }

@@ -1,6 +1,7 @@
 /* Owns what lanes do together: barriers of a block, syncs of a warp, shuffles, votes, matches,
  * reductions; and the verdict when some of them can never come. */
 #include "emu/exec.h"
+#include "emu/where.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -57,11 +58,34 @@ static void release(struct worker *k, unsigned id)
     tell_barrier(k, id, lanes, pc);
 }
 
+static bool sync_fault(struct worker *k, uint32_t pc, const char *format, uint32_t a, uint32_t b)
+{
+    char what[200], who[WHERE_BYTES];
+    snprintf(what, sizeof(what), format, a, b);
+    where_thread(&k->exec->run, k->block.index, 0, who);
+    exec_fault(k, VERDICT_FAULT, pc, "%s; %s", what, strstr(who, "block"));
+    k->fault.check = EMU_CHECK_SYNC;
+    return exec_note(k);
+}
+
+/* bar.sync and barrier.aligned are for whole warps. */
+static bool whole_warp(struct worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
+{
+    const struct ptx_inst *ptx = k->program->info[pc].ptx;
+    if (mask == w->live || w->parted || !(ptx->op == PTX_OP_BAR || ptx->aligned))
+        return true;
+    return sync_fault(k, pc,
+        "barrier in divergent code: lanes 0x%08x of a warp are at it, lanes 0x%08x are not", mask,
+        w->live & ~mask);
+}
+
 bool sync_barrier(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
 {
     const struct inst *in = &k->program->insts[pc];
     struct split *split = &w->splits[s];
     unsigned lane = (unsigned)__builtin_ctz(mask);
+    if (k->exec->find_sync && !whole_warp(k, w, pc, mask))
+        return false;
     uint32_t id = ((const uint32_t *)(w->file + in->a))[lane];
     if (id >= MAX_BARRIERS)
         return exec_fault(k, VERDICT_FAULT, pc, "barrier %u: there are 16", id);
@@ -110,6 +134,20 @@ static uint32_t wanted(const struct warp *w, const struct inst *in, uint32_t mas
     for (unsigned l = 0; l < WARP_LANES; l++)
         all |= (mask >> l & 1) ? row[l] : 0;
     return all & w->live;
+}
+
+/* Each lane must be one of those that it names. */
+static bool in_own_masks(
+    struct worker *k, const struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+{
+    const uint32_t *row = (const uint32_t *)(w->file + in->e);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(m);
+        if (!(row[lane] >> lane & 1))
+            return sync_fault(
+                k, pc, "lane %u executes it, but is not in its own mask 0x%08x", lane, row[lane]);
+    }
+    return true;
 }
 
 static void tell_sync(struct worker *k, const struct warp *w, uint32_t mask)
@@ -169,6 +207,8 @@ bool sync_collective(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, 
     const struct inst *in = &k->program->insts[pc];
     struct split *split = &w->splits[s];
     uint32_t need = wanted(w, in, mask);
+    if (k->exec->find_sync && !in_own_masks(k, w, in, pc, mask))
+        return false;
     if ((need & ~mask) == 0) {
         if (in->kind == INST_COLLECTIVE)
             in->run(w->file, in, mask);
@@ -199,7 +239,7 @@ void sync_lanes_left(struct worker *k, struct warp *w, uint32_t pc)
     }
 }
 
-bool sync_deadlock(struct worker *k)
+static bool deadlock(struct worker *k)
 {
     for (unsigned i = 0; i < k->nr_warps; i++) {
         const struct warp *w = &k->warps[i];
@@ -228,6 +268,13 @@ bool sync_deadlock(struct worker *k)
         }
     }
     return exec_fault(k, VERDICT_FAULT, NO_PC, "no warp can go on");
+}
+
+bool sync_deadlock(struct worker *k)
+{
+    deadlock(k);
+    k->fault.check = EMU_CHECK_SYNC;
+    return false;
 }
 
 /* --- collectives: a, b, c sources; e the lanes' mask; d, d2 results --- */

@@ -27,6 +27,7 @@ void warp_start(struct warp *w, uint32_t live, uint32_t entry)
         .pc = entry, .rpc = NO_PC, .mask = live, .parent = NO_SPLIT, .state = SPLIT_READY};
     w->current = s;
     w->live = live;
+    w->parted = false;
     w->done = live == 0;
 }
 
@@ -149,6 +150,7 @@ void warp_part(struct warp *w, uint16_t s)
     if (up == NO_SPLIT)
         return;
     uint16_t made = warp_new_split(w);
+    w->parted = true;
     struct split *from = &w->splits[up];
     w->splits[made] = (struct split){.pc = from->pc,
         .rpc = from->rpc,

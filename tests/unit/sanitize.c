@@ -68,7 +68,8 @@ static struct emu_result launch(
         .params = params,
         .params_bytes = sizeof(params),
         .find_races = races,
-        .find_uninit = uninit};
+        .find_uninit = uninit,
+        .find_sync = true};
 
     str_add(&ptx, before);
     str_add(&ptx, body);
@@ -145,10 +146,119 @@ static void test_missing_barrier(void **state)
         VERDICT_RACE, 12,
         "byte 1020 of tile (shared memory): read by thread (0,0,0) (line 12) and "
         "write by thread (255,0,0) of block (0,0,0) (line 20)");
-    /* one warp is in step with itself */
-    assert_clean(races(STORE_OWN "xor.b32 %r9, %r5, 4; add.s32 %r9, %r6, %r9; ld.shared.f32 %f2, "
-                                 "[%r9];\n" STORE_RESULT,
+}
+
+#define LOAD_NEIGHBOURS                                                                            \
+    ".loc 1 14 0\nxor.b32 %r9, %r5, 4; add.s32 %r9, %r6, %r9; ld.shared.f32 %f2, [%r9];\n"
+
+/* Lanes of a warp are threads of their own: in different instructions nothing orders them but a
+ * sync that both take part in. */
+static void test_missing_syncwarp(void **state)
+{
+    (void)state;
+    assert_says(races(STORE_OWN LOAD_NEIGHBOURS STORE_RESULT, 2, 32), VERDICT_RACE, 14,
+        "byte 4 of tile (shared memory): read by thread (0,0,0) (line 14) and write by thread "
+        "(1,0,0) of block (0,0,0) (line 10), both of one warp and no __syncwarp() between them");
+    assert_clean(races(STORE_OWN "bar.warp.sync -1;\n" LOAD_NEIGHBOURS STORE_RESULT, 2, 64));
+    assert_clean(races(
+        STORE_OWN "shfl.sync.bfly.b32 %r8, %r1, 1, 31, -1;\n" LOAD_NEIGHBOURS STORE_RESULT, 2, 32));
+    /* a second store before the neighbour has read */
+    assert_says(races(STORE_OWN "bar.warp.sync -1;\n" LOAD_NEIGHBOURS
+                                ".loc 1 15 0\nst.shared.f32 [%r7], %f2;\n" STORE_RESULT,
+                    1, 32),
+        VERDICT_RACE, 15, "and read by thread");
+    assert_clean(races(STORE_OWN "bar.warp.sync -1;\n" LOAD_NEIGHBOURS
+                                 "bar.warp.sync -1;\nst.shared.f32 [%r7], %f2;\n" STORE_RESULT,
+        1, 32));
+    /* each lane its own word; all one word that a barrier came after; volatile, as of old */
+    assert_clean(races(STORE_OWN "ld.shared.f32 %f2, [%r7];\n" STORE_RESULT, 1, 32));
+    assert_clean(races("st.volatile.shared.f32 [%r7], %f1;\nxor.b32 %r9, %r5, 4;\n"
+                       "add.s32 %r9, %r6, %r9; ld.volatile.shared.f32 %f2, [%r9];\n" STORE_RESULT,
+        1, 32));
+    /* a warp ahead of the others by many syncs is still no race with them after the barrier */
+    assert_clean(
+        races("setp.gt.u32 %p1, %r1, 31; @%p1 bra ALL;\n"
+              "bar.warp.sync -1; bar.warp.sync -1; bar.warp.sync -1;\n"
+              "ALL:\n" STORE_OWN SYNC LOAD_MIRRORED SYNC STORE_OWN SYNC LOAD_MIRRORED STORE_RESULT,
+            1, 256));
+    assert_says(races("setp.lt.u32 %p1, %r1, 224; @%p1 bra ALL;\n"
+                      "bar.warp.sync -1; bar.warp.sync -1; bar.warp.sync -1;\n"
+                      "ALL:\n" STORE_OWN SYNC LOAD_MIRRORED
+                      ".loc 1 20 0\nst.shared.f32 [%r7], %f2;\n" STORE_RESULT,
+                    1, 256),
+        VERDICT_RACE, 12, "no barrier between them");
+}
+
+#define COPY ".loc 1 70 0\ncp.async.ca.shared.global [%r7], [%rd4], 4;\n"
+#define COMMIT "cp.async.commit_group;\n"
+#define LOAD_OWN ".loc 1 72 0\nld.shared.f32 %f2, [%r7];\n"
+
+static struct emu_result syncs(const char *body, uint32_t grid, uint32_t block)
+{
+    return run(body, grid, block, true, true);
+}
+
+static void test_missing_wait(void **state)
+{
+    (void)state;
+    assert_clean(syncs(COPY COMMIT "cp.async.wait_group 0;\n" LOAD_OWN STORE_RESULT, 2, 64));
+    assert_clean(syncs(COPY "cp.async.wait_all;\n" LOAD_OWN STORE_RESULT, 2, 64));
+    assert_says(syncs(COPY COMMIT LOAD_OWN STORE_RESULT, 2, 64), VERDICT_RACE, 72,
+        "read of byte 0 of tile (shared memory) by thread (0,0,0) (line 72) before the "
+        "asynchronous copy by thread (0,0,0) of block (0,0,0) (line 70) was waited for");
+    /* a barrier is no wait; a wait for all but one group is none for the last; nor is one before
+     * the commit */
+    assert_int_equal(syncs(COPY COMMIT SYNC LOAD_OWN STORE_RESULT, 2, 64).verdict, VERDICT_RACE);
+    assert_int_equal(
+        syncs(COPY COMMIT "cp.async.wait_group 1;\n" LOAD_OWN STORE_RESULT, 1, 64).verdict,
+        VERDICT_RACE);
+    assert_int_equal(
+        syncs(COPY "cp.async.wait_group 0;\n" COMMIT LOAD_OWN STORE_RESULT, 1, 64).verdict,
+        VERDICT_RACE);
+    /* two stages: the older group is complete */
+    assert_clean(syncs(COPY COMMIT COMMIT "cp.async.wait_group 1;\n" LOAD_OWN STORE_RESULT, 1, 64));
+    /* another's copy, waited for by its thread, without a barrier */
+    assert_says(syncs(COPY "cp.async.wait_all;\n" LOAD_MIRRORED STORE_RESULT, 1, 256), VERDICT_RACE,
+        70, "no barrier between them");
+}
+
+static void test_bad_masks(void **state)
+{
+    (void)state;
+    assert_says(syncs(".loc 1 80 0\nshfl.sync.bfly.b32 %r8, %r1, 1, 31, 65535;\nst.global.f32 "
+                      "[%rd5], %f1; ret;\n",
+                    1, 32),
+        VERDICT_FAULT, 80, "lane 16 executes it, but is not in its own mask 0x0000ffff; block");
+    assert_says(syncs("setp.gt.u32 %p1, %r1, 15; .loc 1 81 0\n@%p1 bra A; bar.sync 0; bra B;\n"
+                      "A: .loc 1 82 0\nbar.sync 0;\nB: ret;\n",
+                    1, 32),
+        VERDICT_FAULT, 81, "lanes 0x0000ffff of a warp are at it, lanes 0xffff0000 are not");
+    /* whole warps may use different barriers of one number, and exited lanes are not missed */
+    assert_clean(syncs("setp.gt.u32 %p1, %r1, 31; @%p1 bra A; bar.sync 0; bra B;\n"
+                       "A: setp.gt.u32 %p2, %r1, 40; @%p2 bra B; bar.sync 0;\nB: ret;\n",
+        1, 64));
+}
+
+static void test_uninitialised_registers(void **state)
+{
+    (void)state;
+    assert_says(uninit(".loc 1 90 0\nadd.f32 %f2, %f3, %f1;\n" STORE_RESULT, 1, 32), VERDICT_FAULT,
+        90, "a register that add reads has no value yet, by thread (0,0,0) of block (0,0,0)");
+    /* written by lanes 0-15 only; read by 12 and up */
+    assert_says(
+        uninit("setp.lt.u32 %p1, %r1, 16; setp.gt.u32 %p2, %r1, 11;\n@%p1 mov.f32 %f2, %f1;\n"
+               ".loc 1 91 0\n@%p2 add.f32 %f3, %f2, %f2; ret;\n",
+            2, 32),
+        VERDICT_FAULT, 91, "by thread (16,0,0) of block (0,0,0)");
+    assert_clean(uninit("setp.lt.u32 %p1, %r1, 16;\n@%p1 mov.f32 %f2, %f1;\n"
+                        "@%p1 add.f32 %f3, %f2, %f2; ret;\n",
         2, 32));
+    /* passed on, never used; a loop that writes before it reads */
+    assert_clean(uninit(
+        "mov.f32 %f4, %f5;\nmov.f32 %f4, %f1;\nadd.f32 %f2, %f4, %f4;\n" STORE_RESULT, 1, 32));
+    assert_says(
+        uninit("mov.f32 %f4, %f5;\n.loc 1 92 0\nadd.f32 %f2, %f4, %f4;\n" STORE_RESULT, 1, 32),
+        VERDICT_FAULT, 92, "register");
 }
 
 #define REDUCE(sync)                                                                               \
@@ -163,7 +273,8 @@ static void test_reduction(void **state)
 {
     assert_clean(run(REDUCE("bar.sync 0;\n"), 3, 256, true, true));
     /* Without barriers: warp 0 adds tile[128] before warp 4 writes it. */
-    assert_says(races(REDUCE(""), 3, 256), VERDICT_RACE, 10, "(line 30)");
+    assert_says(races(REDUCE("bar.warp.sync -1;\n"), 3, 256), VERDICT_RACE, 10, "(line 30)");
+    assert_says(races(REDUCE(""), 3, 256), VERDICT_RACE, 30, "no __syncwarp()");
 }
 
 static void test_atomics(void **state)
@@ -287,6 +398,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_missing_barrier),
+        cmocka_unit_test(test_missing_syncwarp),
+        cmocka_unit_test(test_missing_wait),
+        cmocka_unit_test(test_bad_masks),
+        cmocka_unit_test(test_uninitialised_registers),
         cmocka_unit_test(test_reduction),
         cmocka_unit_test(test_atomics),
         cmocka_unit_test(test_named_barriers),
