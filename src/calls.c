@@ -25,13 +25,19 @@ static json_t *call_json(const struct store_call *row)
     json_object_set_new(out, "model", text_json(call->model));
     json_object_set_new(out, "verdict", text_json(verdict_name(call->verdict)));
     json_object_set_new(out, "verdict_text", text_json(call->verdict_text));
+    json_object_set_new(out, "outcome", text_json(call->outcome));
     json_object_set_new(out, "error", text_json(call->error));
+    json_object_set_new(out, "attempts", json_integer(call->attempts));
     json_object_set_new(out, "tokens_in", json_integer((json_int_t)call->tokens_in));
     json_object_set_new(out, "tokens_cached", json_integer((json_int_t)call->tokens_cached));
     json_object_set_new(out, "tokens_out", json_integer((json_int_t)call->tokens_out));
     json_object_set_new(out, "tokens_estimated", json_boolean(call->tokens_estimated));
+    json_object_set_new(out, "lost_in", json_integer((json_int_t)call->lost_in));
+    json_object_set_new(out, "lost_out", json_integer((json_int_t)call->lost_out));
     json_object_set_new(out, "cost", isnan(call->cost) ? json_null() : json_real(call->cost));
     json_object_set_new(out, "latency_ms", json_real(call->latency_ms));
+    json_object_set_new(out, "waited_ms", json_real(call->waited_ms));
+    json_object_set_new(out, "queued_ms", json_real(call->queued_ms));
     json_object_set_new(out, "prompt", text_json(call->prompt));
     json_object_set_new(out, "reply", text_json(call->reply));
     return out;
@@ -50,34 +56,48 @@ static void print_json(const struct store_call *rows, unsigned nr)
     json_decref(list);
 }
 
+static void print_row(const struct store_call *row)
+{
+    const struct model_call *c = &row->call;
+    char dollars[32] = "?";
+
+    if (!isnan(c->cost))
+        snprintf(dollars, sizeof(dollars), "%.4f", c->cost);
+    printf("%5lld  %-7s %-15s %-16s %5u %8llu %8llu %7llu %7llu %8.1f %9s  %s\n",
+        (long long)row->node, c->purpose, row->action ? row->action : "(unfinished)",
+        c->error ? "no answer" : verdict_name(c->verdict), c->attempts,
+        (unsigned long long)c->tokens_in, (unsigned long long)c->tokens_cached,
+        (unsigned long long)c->tokens_out, (unsigned long long)(c->lost_in + c->lost_out),
+        c->latency_ms * 1e-3, dollars, c->model);
+}
+
 static void print_table(const struct store_call *rows, unsigned nr)
 {
-    unsigned long long in = 0, cached = 0, tokens_out = 0;
+    unsigned long long in = 0, cached = 0, tokens_out = 0, lost = 0;
+    unsigned nr_unpriced = 0;
     double cost = 0;
-    bool unpriced = false;
 
-    printf("%5s  %-7s %-15s %-16s %8s %8s %7s %8s %9s  %s\n", "node", "purpose", "move", "verdict",
-        "in", "cached", "out", "seconds", "dollars", "model");
+    printf("%5s  %-7s %-15s %-16s %5s %8s %8s %7s %7s %8s %9s  %s\n", "node", "purpose", "move",
+        "verdict", "sent", "in", "cached", "out", "lost", "seconds", "dollars", "model");
     for (unsigned i = 0; i < nr; i++) {
         const struct model_call *c = &rows[i].call;
-        char dollars[32] = "?";
 
-        if (!isnan(c->cost))
-            snprintf(dollars, sizeof(dollars), "%.4f", c->cost);
-        printf("%5lld  %-7s %-15s %-16s %8llu %8llu %7llu %8.1f %9s  %s\n", (long long)rows[i].node,
-            c->purpose, rows[i].action ? rows[i].action : "(unfinished)",
-            c->error ? "no answer" : verdict_name(c->verdict), (unsigned long long)c->tokens_in,
-            (unsigned long long)c->tokens_cached, (unsigned long long)c->tokens_out,
-            c->latency_ms * 1e-3, dollars, c->model);
+        print_row(&rows[i]);
         in += c->tokens_in;
         cached += c->tokens_cached;
         tokens_out += c->tokens_out;
+        lost += c->lost_in + c->lost_out;
         cost += isnan(c->cost) ? 0 : c->cost;
-        unpriced = unpriced || isnan(c->cost);
+        nr_unpriced += isnan(c->cost) != 0;
     }
-    printf("%u calls, %llu tokens in (%llu cached), %llu out, %.4f dollars%s\n", nr, in, cached,
-        tokens_out, cost,
-        unpriced ? " (some models have no price in prompts/prices.txt: shown as ?)" : "");
+    printf(
+        "%u calls, %llu tokens in (%llu cached), %llu out, %llu lost to answers that broke off\n",
+        nr, in, cached, tokens_out, lost);
+    if (nr_unpriced < nr)
+        printf("%.4f dollars\n", cost);
+    if (nr_unpriced)
+        printf("%u calls of unknown cost (?): their model has no price in prompts/prices.txt\n",
+            nr_unpriced);
 }
 
 bool calls_list(const struct options *options, struct err *err)

@@ -90,5 +90,5 @@ bool loop_run(struct session *s, struct loop_watcher *watcher, const char **why,
         if (!again)
             watcher->done(watcher, s, &trial->c);
     }
-    return session_save_pending(s, err) && store_end_run(s->store, *why, err);
+    return propose_abandon(s->propose, err) && store_end_run(s->store, *why, err);
 }

@@ -104,6 +104,7 @@ static bool finish(struct session *s, const char *why, struct err *err)
         .nr_reused = s->nr_reused,
         .verdicts = s->verdicts,
     };
+    const struct model_spent spent = propose_spent(s->propose);
     struct str text = {0};
     const struct candidate *best;
     char tree[33];
@@ -111,6 +112,8 @@ static bool finish(struct session *s, const char *why, struct err *err)
     if (!load_path(s, &path, &run.nr_path, err) || !store_tree_hash(s->store, tree, err))
         return false;
     run.tree_hash = tree;
+    if (propose_has_model(s->propose) || spent.nr_calls > 0)
+        run.spent = &spent;
     run.path = path;
     best = &path[run.nr_path - 1];
     if (!file_write(s->output_path, best->source, best->source_bytes, err))
@@ -120,15 +123,8 @@ static bool finish(struct session *s, const char *why, struct err *err)
     else if (o->verbosity < 0)
         str_addf(&text, "%.2fx %s  %s\n", best->speedup,
             report_speedup_word(best->profile.time_from), s->output_path);
-    else {
-        const struct propose_spent spent = propose_spent(s->propose);
-
+    else
         report_summary(&text, &run);
-        if (spent.nr_calls > 0)
-            str_addf(&text,
-                "Language model: %u calls, %llu tokens, %.4f dollars; see keet-opt calls %s\n",
-                spent.nr_calls, (unsigned long long)spent.tokens, spent.cost, s->db_path);
-    }
     fputs(str_text(&text), stdout);
     str_finish(&text);
     return true;

@@ -104,6 +104,12 @@ static const char *with_suffix(struct arena *arena, const char *path, const char
     return arena_printf(arena, "%.*s%s", (int)len, name, suffix);
 }
 
+static bool save_call(
+    struct session *s, const struct candidate *c, unsigned number, struct err *err)
+{
+    return store_save_call(s->store, c, number, err);
+}
+
 static bool open_parts(struct session *s, struct err *err)
 {
     const struct options *o = s->options;
@@ -144,6 +150,8 @@ static bool open_parts(struct session *s, struct err *err)
     free(prompts);
     if (o->nr_models > 0 || o->show_prompt)
         propose_options.chip = s->device->chip;
+    s->journal = (struct propose_journal){s, save_call};
+    propose_options.journal = &s->journal;
     if (s->cutlass_root && propose_options.chip) {
         s->cutlass = cutlass_create(s->cutlass_root, o->cache_dir);
         s->library = (struct propose_library){s->cutlass, cutlass_search, cutlass_read};
@@ -151,6 +159,21 @@ static bool open_parts(struct session *s, struct err *err)
     }
     s->propose = propose_create(&propose_options, &s->task, err);
     return s->propose != NULL;
+}
+
+/* The specs, one a line: those of the run so far, and those that it is given now. */
+static const char *models_of(struct session *s, const char *so_far)
+{
+    const struct options *o = s->options;
+    const char *all = so_far ? so_far : "";
+
+    for (unsigned i = 0; i < o->nr_models; i++) {
+        const char *lines = arena_printf(s->arena, "\n%s\n", all);
+
+        if (!strstr(lines, arena_printf(s->arena, "\n%s\n", o->models[i])))
+            all = arena_printf(s->arena, "%s%s%s", all, *all ? "\n" : "", o->models[i]);
+    }
+    return all;
 }
 
 /* A new run, or with --resume the newest one of the same kernel, seed, policy and device. */
@@ -166,6 +189,7 @@ static bool open_run(struct session *s, bool *resumed, struct err *err)
         .version = KEET_VERSION,
         .seed = o->seed,
         .budget = o->budget_text,
+        .models = models_of(s, NULL),
     };
     struct run_info old;
     bool found = false;
@@ -184,7 +208,8 @@ static bool open_run(struct session *s, bool *resumed, struct err *err)
         return err_wrap(err, "cannot resume the run in %s", s->db_path);
     *resumed = true;
     s->run = old;
-    return true;
+    s->run.models = models_of(s, old.models);
+    return store_set_models(s->store, s->run.models, err);
 }
 
 /* The oracle: the file's `reference` kernel where it has one, else the original itself. */

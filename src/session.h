@@ -43,6 +43,7 @@ struct session {
     char *cutlass_root; /* NULL: there is none */
     struct cutlass *cutlass;
     struct propose_library library; /* over it */
+    struct propose_journal journal; /* into the store */
     struct propose *propose;
     struct checker *checker; /* these two are made when first needed */
     struct profiler *profiler;
@@ -93,8 +94,6 @@ bool session_repair(struct session *s, struct trial *trial, bool *again, struct 
 bool session_priors(struct session *s, struct candidate *c, struct err *err);
 /* Store the trial, tell search, memory and tallies of it, and free it. */
 bool session_store(struct session *s, struct trial *trial, struct err *err);
-/* Put on record what was asked for trials that the end of the run cuts off. */
-bool session_save_pending(struct session *s, struct err *err);
 /* Write what a model would be sent for the original's most promising move. */
 bool session_show_prompt(struct session *s, struct str *out, struct err *err);
 

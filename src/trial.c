@@ -136,22 +136,14 @@ static struct trial *first_ready(struct session *s)
     return first;
 }
 
-bool session_save_pending(struct session *s, struct err *err)
-{
-    for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
-        if (s->trials[i].state != TRIAL_FREE && !store_save_calls(s->store, &s->trials[i].c, err))
-            return false;
-    return true;
-}
-
-/* No model left ends the run: what was asked is put on record first. */
+/* No model left ends the run: what is still under way is given up and put on record first. */
 static bool await(struct session *s, double timeout_ms, struct candidate **c, struct err *err)
 {
     struct err ignored;
 
     if (propose_wait(s->propose, timeout_ms, c, err))
         return true;
-    session_save_pending(s, &ignored);
+    propose_abandon(s->propose, &ignored);
     return false;
 }
 

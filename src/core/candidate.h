@@ -109,11 +109,29 @@ struct model_call {
     const char *prompt;  /* all messages, each under its role */
     const char *reply;   /* NULL when none came */
     const char *error;   /* why none came, or what was wrong with its form; NULL */
+    const char *outcome; /* "asked" until an answer is there; then ok, truncated, refused, ... */
     uint64_t tokens_in, tokens_out, tokens_cached; /* cached: the part of in that was */
     bool tokens_estimated;                         /* by bytes/4: the endpoint did not say */
-    double latency_ms, cost;                       /* cost in dollars; NaN: no price known */
-    enum verdict verdict;                          /* of the code in the reply; OK for plans */
+    /* Estimated, of attempts that broke when an answer had begun: not in the above, but probably
+     * on the bill. */
+    uint64_t lost_in, lost_out;
+    unsigned attempts;                       /* requests sent: the first, and those after a fault */
+    double latency_ms, waited_ms, queued_ms; /* waited: of the latency, in back-off; before it */
+    double cost;                             /* in dollars, lost tokens included; NaN: no price */
+    enum verdict verdict;                    /* of the code in the reply; OK for plans */
     const char *verdict_text;
+};
+
+/* What a run's calls took, together. */
+struct model_spent {
+    unsigned nr_calls, nr_attempts;
+    unsigned nr_failed;   /* calls without an answer */
+    unsigned nr_unpriced; /* calls that cost is without, since their model has no price */
+    uint64_t tokens_in, tokens_out, tokens_cached; /* as the endpoints say; cached: a part of in */
+    uint64_t lost_in, lost_out;                    /* estimated, of answers that broke off */
+    uint64_t tokens;                               /* all of them: what --max-tokens counts */
+    double cost;                                   /* dollars, of the calls with a known price */
+    double latency_ms, waited_ms;                  /* sums over calls; waited: of it, in back-off */
 };
 
 struct candidate {

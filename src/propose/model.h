@@ -22,8 +22,9 @@ bool model_start(struct model *model, const struct propose_context *context, str
 bool model_wait(struct model *model, double timeout_ms, struct candidate **ready, struct err *err);
 bool model_repair(struct model *model, struct candidate *c, bool *asked, struct err *err);
 void model_told(struct model *model, const struct candidate *c, double gain);
+bool model_abandon(struct model *model, struct err *err);
 void model_moment(struct model *model, uint64_t moment);
-struct propose_spent model_spent(const struct model *model);
+struct model_spent model_spent(const struct model *model);
 bool model_show(struct model *model, const struct propose_context *context, struct candidate *c,
     struct str *out, struct err *err);
 

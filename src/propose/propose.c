@@ -239,15 +239,20 @@ void propose_told(struct propose *p, const struct candidate *c, double gain)
         model_told(p->model, c, gain);
 }
 
+bool propose_abandon(struct propose *p, struct err *err)
+{
+    return !propose_has_model(p) || model_abandon(p->model, err);
+}
+
 void propose_moment(struct propose *p, uint64_t moment)
 {
     if (propose_has_model(p))
         model_moment(p->model, moment);
 }
 
-struct propose_spent propose_spent(const struct propose *p)
+struct model_spent propose_spent(const struct propose *p)
 {
-    return p->model ? model_spent(p->model) : (struct propose_spent){0};
+    return p->model ? model_spent(p->model) : (struct model_spent){0};
 }
 
 bool propose_show(struct propose *p, const struct propose_context *context, struct candidate *c,

@@ -39,6 +39,15 @@ struct propose_library {
         struct str *out);
 };
 
+/* Where calls are put on record, by whoever has the database: each when it begins, and again when
+ * it has ended. Called within propose_start, propose_wait, propose_repair and propose_abandon. */
+struct session;
+struct propose_journal {
+    struct session *session;
+    bool (*save)(
+        struct session *session, const struct candidate *c, unsigned call, struct err *err);
+};
+
 enum { PROPOSE_MAX_MODELS = 8, PROPOSE_MAX_IN_FLIGHT = 64, PROPOSE_REPAIRS = 2 };
 
 struct propose_options {
@@ -52,6 +61,7 @@ struct propose_options {
     unsigned in_flight;      /* calls at once; 0: 4 */
     unsigned prompt_tokens;  /* a prompt's budget, by bytes/4; 0: 24000 */
     const struct propose_library *library; /* borrowed; NULL: nothing to look up */
+    const struct propose_journal *journal; /* borrowed; NULL: the candidates alone have the calls */
     bool model_only;                       /* no rewriter, no tuner */
     bool no_plan;                          /* ask for code right away */
     bool need_prices;                      /* a model without a price is an error */
@@ -110,15 +120,14 @@ bool propose_repair(struct propose *propose, struct candidate *c, bool *asked, s
 /* The candidate is done; gain is log2 of its speed over its parent's, 0 when it failed. Also for
  * stored nodes on resuming: the bandit and the tally of what was spent learn from them. */
 void propose_told(struct propose *propose, const struct candidate *c, double gain);
+/* The run is over: requests under way are broken off, and what they came to goes on record. No
+ * model can be asked after it. */
+bool propose_abandon(struct propose *propose, struct err *err);
 /* How many candidates have been taken so far: the clock of recordings. */
 void propose_moment(struct propose *propose, uint64_t moment);
 
-struct propose_spent {
-    uint64_t tokens; /* in and out */
-    double cost;     /* dollars, of the calls with a known price */
-    unsigned nr_calls;
-};
-struct propose_spent propose_spent(const struct propose *propose);
+/* Of all calls that have ended, those before a run was resumed included. */
+struct model_spent propose_spent(const struct propose *propose);
 
 /* What would be sent for c's option, in full. Sends nothing, and needs no model. */
 bool propose_show(struct propose *propose, const struct propose_context *context,

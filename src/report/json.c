@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 static json_t *real_or_null(double value)
 {
@@ -66,6 +67,36 @@ static json_t *candidate_of(const struct candidate *c, bool whole)
     return node;
 }
 
+/* The models of the run, one a line, as an array. */
+static json_t *models_of(const char *lines)
+{
+    json_t *all = json_array();
+
+    for (const char *at = lines ? lines : ""; *at;) {
+        const size_t len = strcspn(at, "\n");
+
+        json_array_append_new(all, json_stringn(at, len));
+        at += len + (at[len] == '\n');
+    }
+    return all;
+}
+
+/* cost is null when no call has a known price; what has none is counted beside it. */
+static json_t *spent_of(const struct model_spent *spent, const char *models)
+{
+    const bool has_cost = spent->nr_unpriced < spent->nr_calls;
+
+    return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:o, s:o}", "models",
+        models_of(models), "calls", (json_int_t)spent->nr_calls, "failed",
+        (json_int_t)spent->nr_failed, "attempts", (json_int_t)spent->nr_attempts, "tokens_in",
+        (json_int_t)spent->tokens_in, "tokens_cached", (json_int_t)spent->tokens_cached,
+        "tokens_out", (json_int_t)spent->tokens_out, "lost_in", (json_int_t)spent->lost_in,
+        "lost_out", (json_int_t)spent->lost_out, "cost",
+        has_cost ? real_or_null(spent->cost) : json_null(), "calls_without_price",
+        (json_int_t)spent->nr_unpriced, "latency_ms", real_or_null(spent->latency_ms), "waited_ms",
+        real_or_null(spent->waited_ms));
+}
+
 static void add_json(struct str *out, json_t *root)
 {
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
@@ -100,6 +131,8 @@ void report_json(struct str *out, const struct report_run *run)
     json_object_set_new(all, "best", candidate_of(best, true));
     json_object_set_new(all, "output", text_or_null(run->output_path));
     json_object_set_new(all, "tree", text_or_null(run->tree_hash));
+    if (run->spent)
+        json_object_set_new(all, "model", spent_of(run->spent, run->run->models));
     json_object_set_new(all, "database", text_or_null(run->db_path));
     add_json(out, all);
 }

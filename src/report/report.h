@@ -21,9 +21,10 @@ struct report_run {
     const char *tree_hash;   /* of the store, for comparing runs */
     double elapsed_s;
     uint64_t nr_nodes, nr_evaluated, nr_ok;
-    uint64_t nr_reused;           /* of all, the original included: taken over from earlier runs */
-    const uint64_t *verdicts;     /* [NR_VERDICTS] */
-    const struct candidate *path; /* from the root to the best node, both included */
+    uint64_t nr_reused;       /* of all, the original included: taken over from earlier runs */
+    const uint64_t *verdicts; /* [NR_VERDICTS] */
+    const struct model_spent *spent; /* on language models; NULL: none was to be asked */
+    const struct candidate *path;    /* from the root to the best node, both included */
     unsigned nr_path;
 };
 

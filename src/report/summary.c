@@ -173,6 +173,24 @@ static void add_result(struct str *out, const struct report_run *run)
             100 * best->explanation.roofline_share);
 }
 
+/* 12 calls to m (2 without an answer), 31000 tokens in (20000 cached), 8000 out, 0.2154 dollars */
+static void add_spent(struct str *out, const struct model_spent *spent)
+{
+    str_addf(out,
+        "Language model: %u calls (%u without an answer), %llu tokens in (%llu cached), "
+        "%llu out, ",
+        spent->nr_calls, spent->nr_failed, (unsigned long long)(spent->tokens_in + spent->lost_in),
+        (unsigned long long)spent->tokens_cached,
+        (unsigned long long)(spent->tokens_out + spent->lost_out));
+    if (spent->nr_unpriced == spent->nr_calls)
+        str_add(out, "cost unknown (no price in prompts/prices.txt)");
+    else if (spent->nr_unpriced > 0)
+        str_addf(out, "%.4f dollars and %u calls without a price", spent->cost, spent->nr_unpriced);
+    else
+        str_addf(out, "%.4f dollars", spent->cost);
+    str_addf(out, ", %.1f s of waiting for answers\n", spent->latency_ms * 1e-3);
+}
+
 void report_summary(struct str *out, const struct report_run *run)
 {
     const struct candidate *root = &run->path[0], *best = &run->path[run->nr_path - 1];
@@ -198,6 +216,8 @@ void report_summary(struct str *out, const struct report_run *run)
     str_add(out, "\nWhat limits the best now\n");
     add_explanation(out, &best->explanation);
     str_addf(out, "\nBest kernel: %s\nEverything else: %s\n", run->output_path, run->db_path);
+    if (run->spent && run->spent->nr_calls > 0)
+        add_spent(out, run->spent);
 }
 
 void report_candidate(struct str *out, const struct candidate *c)

@@ -7,7 +7,7 @@
 
 #include <sqlite3.h>
 
-enum { SCHEMA_VERSION = 2 };
+enum { SCHEMA_VERSION = 3 };
 enum { DB_BUSY_MS = 5000 };
 enum { DB_APPLICATION_ID = 0x6b656574 }; /* "keet" */
 
@@ -19,6 +19,7 @@ enum sql {
     SQL_ADD_RUN,
     SQL_FIND_RUN,
     SQL_FIND_EQUAL_RUN,
+    SQL_SET_MODELS,
     SQL_END_RUN,
     SQL_ADD_SOURCE,
     SQL_ADD_NODE,
@@ -64,7 +65,7 @@ enum sql {
 };
 
 extern const char *const sql_text[NR_SQL];
-extern const char schema_v1[], schema_v2[]; /* several statements */
+extern const char schema_v1[], schema_v2[], schema_v3[]; /* several statements */
 
 struct store {
     sqlite3 *db;

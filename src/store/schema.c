@@ -127,16 +127,29 @@ const char schema_v2[] =
     "ALTER TABLE lesson ADD COLUMN verdict TEXT NOT NULL DEFAULT 'ok';"
     "ALTER TABLE lesson ADD COLUMN gain REAL NOT NULL DEFAULT 0;";
 
+/* Version 3: a call is on record from its beginning; what its attempts took; a run's models. */
+const char schema_v3[] = "ALTER TABLE model_call ADD COLUMN outcome TEXT NOT NULL DEFAULT 'ok';"
+                         "UPDATE model_call SET outcome = 'failed' WHERE answer IS NULL;"
+                         "ALTER TABLE model_call ADD COLUMN attempts INTEGER NOT NULL DEFAULT 1;"
+                         "ALTER TABLE model_call ADD COLUMN lost_in INTEGER NOT NULL DEFAULT 0;"
+                         "ALTER TABLE model_call ADD COLUMN lost_out INTEGER NOT NULL DEFAULT 0;"
+                         "ALTER TABLE model_call ADD COLUMN waited_ms REAL NOT NULL DEFAULT 0;"
+                         "ALTER TABLE model_call ADD COLUMN queued_ms REAL NOT NULL DEFAULT 0;"
+
+                         /* As given, one a line; those that a resumed run adds follow. */
+                         "ALTER TABLE run ADD COLUMN models TEXT NOT NULL DEFAULT '';";
+
 const char *const sql_text[NR_SQL] = {
     [SQL_BEGIN] = "BEGIN IMMEDIATE",
     [SQL_COMMIT] = "COMMIT",
     [SQL_ROLLBACK] = "ROLLBACK",
     [SQL_ADD_RUN] = "INSERT INTO run (kernel_path, original, device, policy, version, seed, budget,"
-                    " started, done) VALUES (?,?,?,?,?,?,?,?,0)",
+                    " started, models, done) VALUES (?,?,?,?,?,?,?,?,?,0)",
     [SQL_FIND_RUN] = "SELECT id, kernel_path, original, device, policy, version, seed, budget,"
-                     " started, done FROM run ORDER BY id DESC LIMIT 1",
+                     " started, done, models FROM run ORDER BY id DESC LIMIT 1",
     [SQL_FIND_EQUAL_RUN] = "SELECT id FROM run WHERE original = ? AND device = ? AND policy = ?"
                            " AND version = ? ORDER BY id DESC LIMIT 1",
+    [SQL_SET_MODELS] = "UPDATE run SET models = ? WHERE id = ?",
     [SQL_END_RUN] = "UPDATE run SET done = 1, why_stopped = ?, ended = ? WHERE id = ?",
     [SQL_ADD_SOURCE] = "INSERT OR IGNORE INTO source (hash, text) VALUES (?,?)",
     [SQL_ADD_NODE] = "INSERT INTO node (run, number, parent, seed, action, proposer, variant,"
@@ -199,16 +212,29 @@ const char *const sql_text[NR_SQL] = {
                            " WHERE run = ? AND number = ?",
     [SQL_TREE] = "SELECT number, parent, action, proposer, variant, verdict, speedup, source"
                  " FROM node WHERE run = ? ORDER BY number",
-    [SQL_ADD_CALL] = "INSERT OR REPLACE INTO model_call (run, number, node, seq, purpose, model, "
-                     "prompt, answer, error,"
-                     " tokens_in, tokens_out, tokens_cached, tokens_estimated, cost, ms, verdict,"
-                     " verdict_text, called) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [SQL_GET_CALLS] = "SELECT purpose, model, prompt, answer, error, tokens_in, tokens_out,"
-                      " tokens_cached, tokens_estimated, cost, ms, verdict, verdict_text"
+    /* In the order in which they were asked, however often they are written. */
+    [SQL_ADD_CALL] =
+        "INSERT INTO model_call (run, number, node, seq, purpose, model, prompt, answer, error,"
+        " outcome, tokens_in, tokens_out, tokens_cached, tokens_estimated, lost_in, lost_out,"
+        " attempts, cost, ms, waited_ms, queued_ms, verdict, verdict_text, called)"
+        " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
+        " ON CONFLICT (run, number, seq) DO UPDATE SET node = excluded.node,"
+        " purpose = excluded.purpose, model = excluded.model, prompt = excluded.prompt,"
+        " answer = excluded.answer, error = excluded.error, outcome = excluded.outcome,"
+        " tokens_in = excluded.tokens_in, tokens_out = excluded.tokens_out,"
+        " tokens_cached = excluded.tokens_cached, tokens_estimated = excluded.tokens_estimated,"
+        " lost_in = excluded.lost_in, lost_out = excluded.lost_out, attempts = excluded.attempts,"
+        " cost = excluded.cost, ms = excluded.ms, waited_ms = excluded.waited_ms,"
+        " queued_ms = excluded.queued_ms, verdict = excluded.verdict,"
+        " verdict_text = excluded.verdict_text",
+    [SQL_GET_CALLS] = "SELECT purpose, model, prompt, answer, error, outcome, tokens_in,"
+                      " tokens_out, tokens_cached, tokens_estimated, lost_in, lost_out, attempts,"
+                      " cost, ms, waited_ms, queued_ms, verdict, verdict_text"
                       " FROM model_call WHERE run = ? AND number = ? ORDER BY seq",
     [SQL_LIST_CALLS] = "SELECT model_call.number, action, purpose, model, prompt, answer, error,"
-                       " tokens_in, tokens_out, tokens_cached, tokens_estimated, cost, ms,"
-                       " model_call.verdict, model_call.verdict_text FROM model_call"
+                       " outcome, tokens_in, tokens_out, tokens_cached, tokens_estimated, lost_in,"
+                       " lost_out, attempts, cost, ms, waited_ms, queued_ms, model_call.verdict,"
+                       " model_call.verdict_text FROM model_call"
                        " LEFT JOIN node ON node.id = model_call.node WHERE model_call.run = ?"
                        " ORDER BY model_call.id",
     [SQL_ADD_PICK] = "INSERT OR IGNORE INTO pick (run, number, nr_told) VALUES (?,?,?)",

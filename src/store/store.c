@@ -39,14 +39,15 @@ static bool make_schema(struct store *store, struct err *err)
     static const char *const doing = "making the tables";
     int64_t version = 0;
 
-    _Static_assert(SCHEMA_VERSION == 2, "as written below");
+    _Static_assert(SCHEMA_VERSION == 3, "as written below");
     if (!execute(store, sql_text[SQL_BEGIN], doing, err)) {
         return false;
     }
     if (read_number(store, "PRAGMA user_version", &version, err) &&
         (version >= 1 || execute(store, schema_v1, doing, err)) &&
         (version >= 2 || execute(store, schema_v2, doing, err)) &&
-        execute(store, "PRAGMA application_id = 1801807220; PRAGMA user_version = 2", doing, err) &&
+        (version >= 3 || execute(store, schema_v3, doing, err)) &&
+        execute(store, "PRAGMA application_id = 1801807220; PRAGMA user_version = 3", doing, err) &&
         execute(store, sql_text[SQL_COMMIT], doing, err)) {
         return true;
     }
@@ -139,6 +140,7 @@ bool store_begin_run(struct store *store, struct run_info *run, struct err *err)
     put_int(&q, (int64_t)run->seed);
     put_text(&q, run->budget);
     put_text(&q, now);
+    put_text(&q, run->models ? run->models : "");
     if (!query_run(&q, "beginning a run", err)) {
         return false;
     }
@@ -166,6 +168,7 @@ bool store_find_run(
         run->budget = get_text(&q, arena);
         run->started = get_text(&q, arena);
         run->done = get_int(&q) != 0;
+        run->models = get_text(&q, arena);
         query_end(&q);
     }
     return true;
@@ -188,6 +191,15 @@ bool store_find_equal_run(
         query_end(&q);
     }
     return true;
+}
+
+bool store_set_models(struct store *store, const char *models, struct err *err)
+{
+    struct query q = query_start(store, SQL_SET_MODELS);
+
+    put_text(&q, models);
+    put_int(&q, store->run);
+    return query_run(&q, "noting the models of a run", err);
 }
 
 static bool same_text(const char *a, const char *b)

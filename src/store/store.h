@@ -22,6 +22,7 @@ struct run_info {
     const char *device, *policy, *version;
     uint64_t seed;
     const char *budget;  /* as given */
+    const char *models;  /* language models, one a line; "" or NULL: none */
     const char *started; /* UTC; filled by the store */
     bool done;
 };
@@ -39,6 +40,8 @@ bool store_find_equal_run(
 /* May a run with the stored values be resumed as the wanted one? The error names the difference.
  * Budget and kernel path may differ: a longer budget is the usual reason to resume. */
 bool store_same_run(const struct run_info *stored, const struct run_info *wanted, struct err *err);
+/* Those of a run that is resumed with others. */
+bool store_set_models(struct store *store, const char *models, struct err *err);
 /* Mark the run done, with the reason; resuming a done run with a larger budget is fine. */
 bool store_end_run(struct store *store, const char *why_stopped, struct err *err);
 
@@ -78,10 +81,13 @@ struct store_order {
 bool store_load_order(
     struct store *store, struct arena *arena, struct store_order *order, struct err *err);
 
-/* --- what models were asked (store_kernel saves a node's calls) --- */
+/* --- what models were asked --- */
 
-/* Those of a node that is not stored yet, and may never be: they were paid for all the same. */
-bool store_save_calls(struct store *store, const struct candidate *c, struct err *err);
+/* One call, as it stands: when it begins and when it has ended, so that a process that is killed
+ * leaves on record what was asked, whatever became of the node. store_kernel saves all of a node's
+ * calls once more, with what their answers led to. */
+bool store_save_call(
+    struct store *store, const struct candidate *c, unsigned number, struct err *err);
 bool store_load_calls(struct store *store, struct candidate *c, struct err *err); /* by c->node */
 
 struct store_call {

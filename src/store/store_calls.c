@@ -7,38 +7,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool calls_save(struct store *store, int64_t id, const struct candidate *c, struct err *err)
+/* id: of the node's row; 0: it has none yet. */
+static bool save_call(
+    struct store *store, int64_t id, const struct candidate *c, unsigned number, struct err *err)
 {
+    const struct model_call *call = &c->calls[number];
+    struct query q = query_start(store, SQL_ADD_CALL);
     char now[32];
 
     clock_utc(now);
-    for (unsigned i = 0; i < c->nr_calls; i++) {
-        const struct model_call *call = &c->calls[i];
-        struct query q = query_start(store, SQL_ADD_CALL);
+    put_int(&q, store->run);
+    put_int(&q, c->node);
+    if (id != 0) {
+        put_int(&q, id);
+    } else {
+        put_null(&q);
+    }
+    put_int(&q, number);
+    put_text(&q, call->purpose);
+    put_text(&q, call->model);
+    put_text(&q, call->prompt);
+    put_text(&q, call->reply);
+    put_text(&q, call->error);
+    put_text(&q, call->outcome);
+    put_int(&q, (int64_t)call->tokens_in);
+    put_int(&q, (int64_t)call->tokens_out);
+    put_int(&q, (int64_t)call->tokens_cached);
+    put_int(&q, call->tokens_estimated);
+    put_int(&q, (int64_t)call->lost_in);
+    put_int(&q, (int64_t)call->lost_out);
+    put_int(&q, call->attempts);
+    put_real(&q, call->cost);
+    put_real(&q, call->latency_ms);
+    put_real(&q, call->waited_ms);
+    put_real(&q, call->queued_ms);
+    put_text(&q, verdict_name(call->verdict));
+    put_text(&q, call->verdict_text);
+    put_text(&q, now);
+    return query_run(&q, "storing a call", err);
+}
 
-        put_int(&q, store->run);
-        put_int(&q, c->node);
-        if (id != 0) {
-            put_int(&q, id);
-        } else {
-            put_null(&q);
-        }
-        put_int(&q, i);
-        put_text(&q, call->purpose);
-        put_text(&q, call->model);
-        put_text(&q, call->prompt);
-        put_text(&q, call->reply);
-        put_text(&q, call->error);
-        put_int(&q, (int64_t)call->tokens_in);
-        put_int(&q, (int64_t)call->tokens_out);
-        put_int(&q, (int64_t)call->tokens_cached);
-        put_int(&q, call->tokens_estimated);
-        put_real(&q, call->cost);
-        put_real(&q, call->latency_ms);
-        put_text(&q, verdict_name(call->verdict));
-        put_text(&q, call->verdict_text);
-        put_text(&q, now);
-        if (!query_run(&q, "storing a call", err)) {
+bool calls_save(struct store *store, int64_t id, const struct candidate *c, struct err *err)
+{
+    for (unsigned i = 0; i < c->nr_calls; i++) {
+        if (!save_call(store, id, c, i, err)) {
             return false;
         }
     }
@@ -53,12 +65,18 @@ static bool read_call(
     call->prompt = get_text(q, arena);
     call->reply = get_text(q, arena);
     call->error = get_text(q, arena);
+    call->outcome = get_text(q, arena);
     call->tokens_in = (uint64_t)get_int(q);
     call->tokens_out = (uint64_t)get_int(q);
     call->tokens_cached = (uint64_t)get_int(q);
     call->tokens_estimated = get_int(q) != 0;
+    call->lost_in = (uint64_t)get_int(q);
+    call->lost_out = (uint64_t)get_int(q);
+    call->attempts = get_unsigned(q);
     call->cost = get_real(q);
     call->latency_ms = get_real(q);
+    call->waited_ms = get_real(q);
+    call->queued_ms = get_real(q);
     const char *verdict = get_text(q, arena);
 
     call->verdict_text = get_text(q, arena);
@@ -78,9 +96,10 @@ static void *keep(struct arena *arena, void *rows, size_t nr, size_t bytes_each)
     return kept;
 }
 
-bool store_save_calls(struct store *store, const struct candidate *c, struct err *err)
+bool store_save_call(
+    struct store *store, const struct candidate *c, unsigned number, struct err *err)
 {
-    return calls_save(store, 0, c, err);
+    return save_call(store, 0, c, number, err);
 }
 
 bool store_load_calls(struct store *store, struct candidate *c, struct err *err)

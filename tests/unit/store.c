@@ -488,7 +488,7 @@ static void test_sources_are_stored_once(void **state)
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM pragma_journal_mode"
                                           " WHERE journal_mode = 'wal'"),
         1);
-    assert_int_equal(ask_number(f->store, "PRAGMA user_version"), 2);
+    assert_int_equal(ask_number(f->store, "PRAGMA user_version"), 3);
     /* The tables that later stages fill are there. */
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM model_call"), 0);
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM lesson"), 0);
@@ -676,7 +676,7 @@ static void test_newer_schema(void **state)
     assert_int_equal(
         sqlite3_exec(f->store->db, "PRAGMA user_version = 7", NULL, NULL, NULL), SQLITE_OK);
     store_close(f->store);
-    expect_refusal(f, "newer keet-opt (schema 7, this one knows 2)");
+    expect_refusal(f, "newer keet-opt (schema 7, this one knows 3)");
 }
 
 /* A file of the first version opens, keeps its rows, and takes what the second one brought. */
@@ -699,7 +699,7 @@ static void test_old_schema(void **state)
         SQLITE_OK);
     sqlite3_close(db);
     open_store(f);
-    assert_int_equal(ask_number(f->store, "PRAGMA user_version"), 2);
+    assert_int_equal(ask_number(f->store, "PRAGMA user_version"), 3);
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM model_call WHERE number = -1"), 2);
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM lesson WHERE text = 'old'"), 1);
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM pick"), 0);
@@ -712,11 +712,40 @@ static void test_calls(void **state)
     struct fixture *f = *state;
     struct candidate a = full_candidate(f->arena, 0, 1), b = full_candidate(f->arena, 1, 2), got;
     struct model_call calls[2] = {
-        {"write", "script:x", "the prompt", "the reply", NULL, 1000, 200, 800, false, 1234.5, 0.25,
-            VERDICT_NO_COMPILE, "k.cu:3: no"},
-        {"repair", "script:x", "again", NULL, "gone", 7, 0, 0, true, 3, (double)NAN,
-            VERDICT_NO_KERNEL, NULL},
+        {.purpose = "write",
+            .model = "script:x",
+            .prompt = "the prompt",
+            .error = "not yet",
+            .outcome = "asked",
+            .cost = (double)NAN},
+        {.purpose = "repair",
+            .model = "script:x",
+            .prompt = "again",
+            .error = "gone",
+            .outcome = "failed",
+            .tokens_in = 7,
+            .tokens_estimated = true,
+            .latency_ms = 3,
+            .cost = (double)NAN,
+            .verdict = VERDICT_NO_KERNEL},
     };
+    const struct model_call answered = {.purpose = "write",
+        .model = "script:x",
+        .prompt = "the prompt",
+        .reply = "the reply",
+        .outcome = "ok",
+        .tokens_in = 1000,
+        .tokens_out = 200,
+        .tokens_cached = 800,
+        .lost_in = 31,
+        .lost_out = 17,
+        .attempts = 3,
+        .latency_ms = 1234.5,
+        .waited_ms = 987.25,
+        .queued_ms = 0.5,
+        .cost = 0.25,
+        .verdict = VERDICT_NO_COMPILE,
+        .verdict_text = "k.cu:3: no"};
     struct store_call *list;
     unsigned nr;
     bool found;
@@ -725,10 +754,18 @@ static void test_calls(void **state)
     put(f, &a);
     b.calls = calls;
     b.nr_calls = 2;
-    assert_true(store_save_calls(f->store, &b, &f->err));
+    assert_true(store_save_call(f->store, &b, 0, &f->err));
+    assert_true(store_save_call(f->store, &b, 1, &f->err));
     assert_true(store_list_calls(f->store, f->arena, &list, &nr, &f->err));
     assert_int_equal(nr, 2);
     assert_null(list[0].action);
+    assert_string_equal(list[0].call.outcome, "asked");
+    /* An answer that comes after a later call was begun does not change the order. */
+    calls[0] = answered;
+    assert_true(store_save_call(f->store, &b, 0, &f->err));
+    assert_true(store_list_calls(f->store, f->arena, &list, &nr, &f->err));
+    assert_int_equal(nr, 2);
+    assert_string_equal(list[0].call.purpose, "write");
     put(f, &b);
     got = (struct candidate){.arena = f->arena};
     assert_true(store_load_node(f->store, 1, &got, &found, &f->err));
@@ -737,6 +774,13 @@ static void test_calls(void **state)
     assert_int_equal(got.calls[0].tokens_cached, 800);
     assert_int_equal(got.calls[0].verdict, VERDICT_NO_COMPILE);
     assert_float_equal(got.calls[0].cost, 0.25, 0);
+    assert_null(got.calls[0].error);
+    assert_string_equal(got.calls[0].outcome, "ok");
+    assert_int_equal(got.calls[0].lost_in, 31);
+    assert_int_equal(got.calls[0].lost_out, 17);
+    assert_int_equal(got.calls[0].attempts, 3);
+    assert_float_equal(got.calls[0].waited_ms, 987.25, 0);
+    assert_float_equal(got.calls[0].queued_ms, 0.5, 0);
     assert_null(got.calls[1].reply);
     assert_true(isnan(got.calls[1].cost));
     assert_int_equal(candidate_nr_repairs(&got), 1);
