@@ -58,6 +58,12 @@ static struct search_outcome outcome_of(const struct candidate *c, struct arena 
     return outcome;
 }
 
+/* Where an interval is known, it must exclude 1. */
+static bool is_surely_faster(const struct candidate *c)
+{
+    return c->profile.timing.ratio <= 0 || c->profile.timing.ratio_low > 1;
+}
+
 /* Tell search and tallies. */
 static void tell(struct session *s, const struct search_pick *pick, const struct candidate *c)
 {
@@ -69,7 +75,7 @@ static void tell(struct session *s, const struct search_pick *pick, const struct
     s->nr_ok += outcome.ok;
     s->nr_reused += c->reused;
     s->verdicts[c->verdict]++;
-    if (outcome.ok && c->speedup > s->best_speedup) {
+    if (outcome.ok && c->speedup > s->best_speedup && is_surely_faster(c)) {
         s->best_speedup = c->speedup;
         s->best = c->node;
     }
@@ -252,6 +258,13 @@ static bool must_live(const struct candidate *c, struct err *err)
         c->task->path, verdict_name(c->verdict), c->verdict_text ? c->verdict_text : "");
 }
 
+/* Tell the profiler what others are compared with. */
+static bool know_original(struct session *s, struct err *err)
+{
+    profiler_baseline(s->profiler, s->root.profile.time_ns);
+    return profiler_original(s->profiler, &s->root, err);
+}
+
 /* What is not needed is not made: filling the inputs of a large task takes a while. */
 static bool ready_to_evaluate(struct session *s, struct err *err)
 {
@@ -262,9 +275,7 @@ static bool ready_to_evaluate(struct session *s, struct err *err)
     s->profiler = s->checker
                       ? profiler_create(s->device, &s->task, &(struct profiler_options){0}, err)
                       : NULL;
-    if (s->profiler && s->root.profile.time_ns > 0)
-        profiler_baseline(s->profiler, s->root.profile.time_ns);
-    return s->profiler != NULL;
+    return s->profiler != NULL && (s->root.profile.time_ns <= 0 || know_original(s, err));
 }
 
 bool session_recall(struct session *s, struct candidate *c, struct err *err)
@@ -297,8 +308,8 @@ static bool measure_original(struct session *s, bool stored, struct err *err)
     if (!session_recall(s, c, err) || !check_kernel(s->checker, c, err) || !must_live(c, err) ||
         !profile_kernel(s->profiler, c, err) || !must_live(c, err))
         return false;
-    if (s->profiler)
-        profiler_baseline(s->profiler, c->profile.time_ns);
+    if (s->profiler && !know_original(s, err))
+        return false;
     c->speedup = 1;
     s->nr_reused += c->reused;
     return propose_options(s->propose, c, err) && explain_kernel(s->device->chip, c, err) &&

@@ -50,6 +50,19 @@ struct counters {
     uint64_t blocks_run, blocks_all; /* less than all: sampled */
 };
 
+/* How a time was taken, where that needs saying: on a GPU. 0 is not known, or none. */
+struct profile_timing {
+    unsigned nr_samples, nr_dropped; /* dropped: clocks differed within a pair */
+    double standard_error; /* relative; of the ratio, or of the time where there is none */
+    double baseline_ns;    /* of the original, timed in turn with this one */
+    double ratio, ratio_low, ratio_high; /* original / this one, with its bootstrap interval */
+    bool refused;                        /* there is no ratio, since clocks differed too much */
+    double clock_low_mhz, clock_high_mhz, baseline_clock_low_mhz, baseline_clock_high_mhz;
+    double temperature_low_c, temperature_high_c;
+    uint64_t throttle; /* reasons for low clocks that were seen, as NVML's bits */
+    const char *note;  /* why the sampling ended, or why the ratio was refused; NULL: none */
+};
+
 /* One candidate at the timed size: each launch, and their sum. In the total, rates and percentages
  * are time-weighted means, launch parameters are those of the longest launch. */
 struct profile {
@@ -61,6 +74,7 @@ struct profile {
     double time_ns;                   /* of one run of all launches, launch overhead included */
     double time_low_ns, time_high_ns; /* measured: bootstrap interval; modelled: both equal time */
     enum provenance time_from;
+    struct profile_timing timing;
 };
 
 const char *metric_name(enum metric metric);

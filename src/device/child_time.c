@@ -4,15 +4,19 @@
 
 #include "base/mem.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Where timing.c's samples come from: all launches once, as a graph between two events, with L2
- * flushed before. */
+/* Where timing.c's samples come from: all launches of one side once, as a graph between two events,
+ * on the next set of buffers, with contents restored, L2 flushed and the driver's caches in their
+ * first state. */
 struct sampler {
     struct timing_source base;
     struct child *child;
-    CUgraphExec graph;
+    CUgraphExec graphs[NR_TIMING_SIDES][WORKER_MAX_SETS];
+    const struct worker_copy *copies; /* nr_copies of each set */
+    unsigned nr_sets, nr_copies, nr_samples;
     CUresult code; /* what ended the sampling */
 };
 
@@ -32,6 +36,24 @@ static CUresult flush_l2(struct child *child)
     return child->driver->memset8_async(child->flush_address, 0, child->flush_bytes, child->stream);
 }
 
+/* What a run could leave behind to gain from in the next: lines of L2 that stay, and how shared
+ * memory and L1 share their space. Contents are restored before the flush, which takes the copies
+ * out of L2 again. */
+static CUresult prepare(struct sampler *s, unsigned set)
+{
+    const struct driver *d = s->child->driver;
+    CUresult code = d->ctx_reset_l2();
+
+    if (code == CUDA_SUCCESS)
+        code = d->ctx_cache_config(CU_FUNC_CACHE_PREFER_NONE);
+    for (unsigned i = 0; code == CUDA_SUCCESS && i < s->nr_copies; i++) {
+        const struct worker_copy *copy = &s->copies[set * s->nr_copies + i];
+
+        code = d->copy_on_device_async(copy->to, copy->from, copy->bytes, s->child->stream);
+    }
+    return code == CUDA_SUCCESS ? flush_l2(s->child) : code;
+}
+
 static CUresult time_between(struct child *child, double *time_ns)
 {
     const struct driver *d = child->driver;
@@ -44,23 +66,36 @@ static CUresult time_between(struct child *child, double *time_ns)
     return code;
 }
 
+/* Called while the work is still under way: a clock read afterwards may be an idle one. */
+static void read_clocks(const struct child *child, struct timing_sample *result)
+{
+    struct nvml_reading now;
+
+    if (child->nvml == NULL || !nvml_read_clocks(child->nvml, child->nvml_device, &now))
+        return;
+    result->sm_clock_mhz = now.sm_clock_mhz;
+    result->temperature_c = isnan(now.temperature_c) ? 0 : now.temperature_c;
+    result->throttle = now.throttle;
+}
+
 static bool sample(struct timing_source *source, enum timing_side side,
     struct timing_sample *result, struct err *err)
 {
     struct sampler *s = (struct sampler *)source;
     const struct driver *d = s->child->driver;
-    CUresult code = d->ctx_reset_l2();
+    const unsigned set = s->nr_samples++ % s->nr_sets;
+    CUresult code = prepare(s, set);
 
-    if (code == CUDA_SUCCESS)
-        code = flush_l2(s->child);
     if (code == CUDA_SUCCESS)
         code = d->event_record(s->child->start, s->child->stream);
     if (code == CUDA_SUCCESS)
-        code = d->graph_launch(s->graph, s->child->stream);
+        code = d->graph_launch(s->graphs[side][set], s->child->stream);
     if (code == CUDA_SUCCESS)
         code = d->event_record(s->child->end, s->child->stream);
-    if (code == CUDA_SUCCESS)
+    if (code == CUDA_SUCCESS) {
+        read_clocks(s->child, result);
         code = time_between(s->child, &result->time_ns);
+    }
     s->code = code;
     if (code == CUDA_SUCCESS && result->time_ns > 0)
         return true;
@@ -87,6 +122,32 @@ static CUresult make_graph(struct child *child, struct child_module *m,
     return code;
 }
 
+static CUresult make_graphs(struct sampler *s, const struct worker_request *request,
+    struct child_module *modules[NR_TIMING_SIDES], struct worker_launch *launches)
+{
+    const unsigned nr[] = {
+        [TIMING_CANDIDATE] = request->nr_launches, [TIMING_BASELINE] = request->nr_baseline};
+    CUresult code = CUDA_SUCCESS;
+
+    for (unsigned set = 0; set < s->nr_sets; set++) {
+        for (unsigned side = 0; code == CUDA_SUCCESS && side < NR_TIMING_SIDES; side++) {
+            if (nr[side] > 0)
+                code =
+                    make_graph(s->child, modules[side], launches, nr[side], &s->graphs[side][set]);
+            launches += nr[side];
+        }
+    }
+    return code;
+}
+
+static void destroy_graphs(struct sampler *s)
+{
+    for (unsigned side = 0; side < NR_TIMING_SIDES; side++)
+        for (unsigned set = 0; set < s->nr_sets; set++)
+            if (s->graphs[side][set] != NULL)
+                s->child->driver->graph_exec_destroy(s->graphs[side][set]);
+}
+
 /* Each launch between events of its own, to tell which is the longest. */
 static CUresult time_each(struct child *child, struct child_module *m,
     struct worker_launch *launches, unsigned nr, struct worker_time *time)
@@ -106,69 +167,94 @@ static CUresult time_each(struct child *child, struct child_module *m,
     return code;
 }
 
-/* Modelled time does not vary: one sample says all. */
+/* Modelled time does not vary: one pair says all, and the fewest that make a ratio where a library
+ * that plays NVML makes the clocks vary. */
 static struct timing_options timing_of(
     const struct child *child, const struct worker_request *request)
 {
     struct timing_options options = timing_defaults();
 
-    options.alone = true;
+    options.alone = request->nr_baseline == 0;
     options.seed = request->seed;
     options.time_limit_s = request->time_limit_s;
     options.resolution_ns = 500; /* of events, by the manual of cuEventElapsedTime */
     if (child->software) {
         options.nr_warmups = 0;
-        options.min_pairs = options.max_pairs = 1;
+        options.resolution_ns = 0;
+        options.exact = child->nvml == NULL;
+        options.min_pairs = options.max_pairs = options.exact ? 1 : 5;
     }
     return options;
 }
 
-static CUresult measure(struct child *child, const struct worker_request *request,
-    struct child_module *m, struct worker_launch *launches, struct worker_time *time)
+static CUresult make_events(struct child *child)
 {
-    const struct timing_options options = timing_of(child, request);
-    struct sampler sampler = {.base = {.sample = sample}, .child = child};
-    const unsigned nr = request->nr_launches;
-    struct timing_result result;
-    struct err ignored;
+    const struct driver *d = child->driver;
     CUresult code = CUDA_SUCCESS;
 
     if (child->start == NULL)
-        code = child->driver->event_create(&child->start, CU_EVENT_DEFAULT);
+        code = d->event_create(&child->start, CU_EVENT_DEFAULT);
     if (code == CUDA_SUCCESS && child->end == NULL)
-        code = child->driver->event_create(&child->end, CU_EVENT_DEFAULT);
-    if (code == CUDA_SUCCESS && nr > 1)
-        code = time_each(child, m, launches, nr, time);
-    if (code == CUDA_SUCCESS)
-        code = make_graph(child, m, launches, nr, &sampler.graph);
-    if (code != CUDA_SUCCESS)
-        return code;
-    if (timing_run(&sampler.base, &options, &result, &ignored)) {
-        time->time_ns = result.time[TIMING_CANDIDATE].value;
-        time->low_ns = result.time[TIMING_CANDIDATE].low;
-        time->high_ns = result.time[TIMING_CANDIDATE].high;
-    } else {
-        code = sampler.code != CUDA_SUCCESS ? sampler.code : CUDA_ERROR_UNKNOWN;
-    }
-    child->driver->graph_exec_destroy(sampler.graph);
+        code = d->event_create(&child->end, CU_EVENT_DEFAULT);
     return code;
+}
+
+static CUresult measure(struct sampler *s, const struct worker_request *request,
+    struct child_module *modules[NR_TIMING_SIDES], struct worker_launch *launches,
+    struct worker_time *time)
+{
+    const struct timing_options options = timing_of(s->child, request);
+    struct child *child = s->child;
+    struct err ignored;
+    CUresult code = make_events(child);
+
+    if (code == CUDA_SUCCESS && request->nr_launches > 1)
+        code = time_each(child, modules[TIMING_CANDIDATE], launches, request->nr_launches, time);
+    if (code == CUDA_SUCCESS)
+        code = make_graphs(s, request, modules, launches);
+    if (code == CUDA_SUCCESS && !timing_run(&s->base, &options, &time->result, &ignored))
+        code = s->code != CUDA_SUCCESS ? s->code : CUDA_ERROR_UNKNOWN;
+    destroy_graphs(s);
+    return code;
+}
+
+static bool makes_sense(const struct worker_request *r)
+{
+    const uint64_t launches = (uint64_t)r->nr_sets * (r->nr_launches + (uint64_t)r->nr_baseline);
+
+    return r->nr_sets >= 1 && r->nr_sets <= WORKER_MAX_SETS && r->nr_launches > 0 &&
+           r->nr_copies <= WORKER_MAX_LAUNCHES &&
+           launches * sizeof(struct worker_launch) +
+                   (uint64_t)r->nr_sets * r->nr_copies * sizeof(struct worker_copy) <=
+               WORKER_WINDOW_BYTES;
 }
 
 void child_measure(
     struct child *child, const struct worker_request *request, struct worker_reply *reply)
 {
-    struct child_module *m = child_module(child, request, reply);
-    struct worker_launch *launches;
+    struct sampler sampler = {.base = {.sample = sample}, .child = child};
+    struct child_module *modules[NR_TIMING_SIDES] = {NULL, NULL};
     struct worker_time time = {0};
-    size_t bytes;
+    struct worker_launch *launches;
+    size_t nr, bytes;
 
-    if (m == NULL)
+    modules[TIMING_CANDIDATE] = child_module(
+        child, request->module, makes_sense(request) ? request->nr_launches : UINT32_MAX, reply);
+    if (modules[TIMING_CANDIDATE] != NULL && request->nr_baseline > 0)
+        modules[TIMING_BASELINE] =
+            child_module(child, request->baseline, request->nr_baseline, reply);
+    if (reply->outcome != WORKER_GOOD)
         return;
     /* The window takes the answer, so that the question moves out. */
-    bytes = request->nr_launches * sizeof(*launches);
-    launches = xmalloc(bytes + 1);
+    nr = (size_t)request->nr_sets * (request->nr_launches + request->nr_baseline);
+    bytes = nr * sizeof(*launches) +
+            (size_t)request->nr_sets * request->nr_copies * sizeof(*sampler.copies);
+    launches = xmalloc(bytes);
     memcpy(launches, child->window, bytes);
-    if (child_reply(child, reply, measure(child, request, m, launches, &time)))
+    sampler.copies = (const struct worker_copy *)(const void *)(launches + nr);
+    sampler.nr_sets = request->nr_sets;
+    sampler.nr_copies = request->nr_copies;
+    if (child_reply(child, reply, measure(&sampler, request, modules, launches, &time)))
         memcpy(child->window, &time, sizeof(time));
     free(launches);
 }

@@ -57,11 +57,21 @@ struct device_measure {
     unsigned nr_launches;
     uint64_t sample_blocks; /* emulator: per launch; 0: the device decides what is affordable */
     double time_limit_s;    /* GPU */
+    /* Where the device compares: other launches (the original's), whose time is taken in turn with
+     * the first ones', so that profile->timing has a ratio. */
+    struct device_module *baseline_module;
+    const struct device_launch *baseline;
+    unsigned nr_baseline;
+    /* Addresses of buffers that every timed run finds as they are now, whatever the one before it
+     * wrote. Emulator: no need, a launch is timed once. */
+    const uint64_t *restore;
+    unsigned nr_restore;
 };
 
 struct device_ops {
     const char *name;
     enum provenance time_from; /* MEASURED or MODELLED */
+    bool compares;             /* measure takes a baseline, and gives a ratio */
     bool catches_stray; /* every access outside an allocation is a verdict: guards would hide it */
     void (*destroy)(struct device *device);
     bool (*load)(struct device *device, const struct compilation *compilation,

@@ -51,7 +51,8 @@ enum gpu_end gpu_plain_call(struct device_gpu *gpu, const struct worker_request 
     if (reply->outcome == WORKER_GOOD)
         return GPU_DONE;
     err_set(err, "the GPU: %s", reply->text);
-    if (reply->outcome == WORKER_NO_MEMORY || reply->outcome == WORKER_REFUSED)
+    if (reply->outcome == WORKER_NO_MEMORY || reply->outcome == WORKER_REFUSED ||
+        reply->outcome == WORKER_NOT_KNOWN)
         return GPU_FAILED;
     gpu_drop_worker(gpu);
     return GPU_AGAIN;
@@ -76,6 +77,7 @@ static void gpu_destroy(struct device *device)
 static const struct device_ops gpu_ops = {
     .name = "gpu",
     .time_from = PROV_MEASURED,
+    .compares = true,
     .destroy = gpu_destroy,
     .load = gpu_load,
     .unload = gpu_unload,

@@ -74,8 +74,12 @@ static enum gpu_end gpu_bring_module(
         m->generation = gpu->generation;
         m->number = reply.module;
         memcpy(m->image, worker_window(gpu->worker), sizeof(struct worker_load));
-    } else if (gpu->worker != NULL && done == GPU_FAILED && reply.outcome == WORKER_REFUSED) {
-        say(result, VERDICT_NO_COMPILE, 0, reply.text);
+    } else if (gpu->worker != NULL && done == GPU_FAILED) {
+        say(result,
+            reply.outcome == WORKER_NOT_KNOWN   ? VERDICT_UNSUPPORTED
+            : reply.outcome == WORKER_NO_MEMORY ? VERDICT_LAUNCH_FAILED
+                                                : VERDICT_NO_COMPILE,
+            0, reply.text);
     }
     return done;
 }
@@ -99,6 +103,8 @@ bool gpu_load(struct device *device, const struct compilation *compilation,
     }
     free(m->image);
     free(m);
+    if (done == GPU_AGAIN) /* two workers died of it: the driver's compiler does not survive it */
+        say(result, VERDICT_NO_COMPILE, 0, "the driver fails on loading it");
     return result->verdict != VERDICT_OK;
 }
 
@@ -125,9 +131,10 @@ static int kernel_number(const struct device_module *m, const char *lowered)
     return -1;
 }
 
-/* Pack one launch with real addresses. False: the verdict says why. */
+/* Pack one launch with real addresses of that set. False: the verdict says why. */
 static bool pack(struct device_gpu *gpu, const struct device_module *m,
-    const struct device_launch *launch, struct worker_launch *to, struct device_result *result)
+    const struct device_launch *launch, unsigned set, struct worker_launch *to,
+    struct device_result *result)
 {
     const int number = kernel_number(m, launch->facts->lowered);
     struct device_arg *args = xcalloc(launch->nr_args + 1, sizeof(*args));
@@ -148,7 +155,7 @@ static bool pack(struct device_gpu *gpu, const struct device_module *m,
             continue;
         b = gpu_find_buffer(gpu, args[i].address, 0);
         if (b != NULL)
-            args[i].address = b->real + (args[i].address - b->address);
+            args[i].address = gpu_address(b, set) + (args[i].address - b->address);
     }
     real.args = args;
     to->kernel = (uint32_t)number;
@@ -197,49 +204,69 @@ static void judge_end(struct device_result *result, const struct device_launch *
             result->text, sizeof(result->text), "%s: %.500s", launch->config->kernel, why->text);
 }
 
-/* Bring all that the launches need into the present worker, and put them into its window. */
-static enum gpu_end set_up(struct device_gpu *gpu, struct device_module *m,
-    const struct device_launch *launches, unsigned nr, struct device_result *result,
-    struct err *err)
+static bool pack_all(struct device_gpu *gpu, const struct gpu_job *job, unsigned nr_sets,
+    struct device_result *result)
 {
-    struct worker_launch *to;
+    struct worker_launch *to = worker_window(gpu->worker);
+
+    for (unsigned set = 0; set < nr_sets; set++) {
+        for (unsigned i = 0; i < job->nr_launches; i++)
+            if (!pack(gpu, job->module, &job->launches[i], set, to++, result))
+                return false;
+        for (unsigned i = 0; i < job->nr_baseline; i++)
+            if (!pack(gpu, job->baseline_module, &job->baseline[i], set, to++, result))
+                return false;
+    }
+    gpu_list_copies(gpu, nr_sets, to);
+    return true;
+}
+
+/* Bring all that the launches need into the present worker, and put them into its window. */
+static enum gpu_end set_up(struct device_gpu *gpu, const struct gpu_job *job,
+    struct worker_request *request, struct device_result *result, struct err *err)
+{
     enum gpu_end done = gpu_bring_buffers(gpu, err);
 
     if (done == GPU_DONE)
-        done = gpu_bring_module(gpu, m, result, err);
+        done = gpu_bring_module(gpu, job->module, result, err);
+    if (done == GPU_DONE && job->nr_baseline > 0)
+        done = gpu_bring_module(gpu, job->baseline_module, result, err);
+    if (done == GPU_DONE && request->op == WORKER_MEASURE)
+        done = gpu_make_sets(gpu, job, request, err);
     if (done != GPU_DONE)
         return done;
-    to = worker_window(gpu->worker);
-    for (unsigned i = 0; i < nr; i++)
-        if (!pack(gpu, m, &launches[i], &to[i], result))
-            return GPU_FAILED;
-    return GPU_DONE;
+    request->module = job->module->number;
+    request->nr_launches = job->nr_launches;
+    request->nr_baseline = job->nr_baseline;
+    if (job->nr_baseline > 0)
+        request->baseline = job->baseline_module->number;
+    return pack_all(gpu, job, request->nr_sets > 0 ? request->nr_sets : 1, result) ? GPU_DONE
+                                                                                   : GPU_FAILED;
 }
 
-bool gpu_run(struct device_gpu *gpu, struct device_module *m, struct worker_request *request,
-    const struct device_launch *launches, unsigned nr, double deadline_s,
-    struct device_result *result, struct err *err)
+bool gpu_run(struct device_gpu *gpu, const struct gpu_job *job, struct worker_request *request,
+    double deadline_s, struct device_result *result, struct err *err)
 {
     struct worker_reply reply;
     enum gpu_end done = GPU_AGAIN;
     enum worker_end end;
     struct err why;
 
-    if (nr > WORKER_MAX_LAUNCHES) {
-        say(result, VERDICT_UNSUPPORTED, launches[0].line, "too many launches");
+    if (job->nr_launches + job->nr_baseline > WORKER_MAX_LAUNCHES) {
+        say(result, VERDICT_UNSUPPORTED, job->launches[0].line, "too many launches");
         return true;
     }
     for (int i = 0; done == GPU_AGAIN && i < 2; i++)
-        done = set_up(gpu, m, launches, nr, result, err);
-    if (done != GPU_DONE)
+        done = set_up(gpu, job, request, result, err);
+    if (done != GPU_DONE) {
+        gpu_drop_sets(gpu);
         return result->verdict != VERDICT_OK;
-    request->module = m->number;
-    request->nr_launches = nr;
+    }
     end = worker_call(gpu->worker, request, &reply, deadline_s, &why);
     if (end != WORKER_OK)
-        judge_end(result, &launches[0], end, deadline_s, &why);
+        judge_end(result, &job->launches[0], end, deadline_s, &why);
     else
-        judge(result, &launches[0], &reply);
+        judge(result, &job->launches[0], &reply);
     if (end != WORKER_OK || (reply.outcome != WORKER_GOOD && reply.outcome != WORKER_REFUSED &&
                                 reply.outcome != WORKER_NO_MEMORY))
         gpu_drop_worker(gpu);
@@ -251,6 +278,7 @@ bool gpu_launch(struct device *device, struct device_module *module,
 {
     struct device_gpu *gpu = gpu_of(device);
     struct worker_request request = {.op = WORKER_LAUNCH};
+    const struct gpu_job job = {.module = module, .launches = launch, .nr_launches = 1};
 
-    return gpu_run(gpu, module, &request, launch, 1, gpu->launch_s, result, err);
+    return gpu_run(gpu, &job, &request, gpu->launch_s, result, err);
 }

@@ -16,6 +16,9 @@ struct gpu_buffer {
     unsigned generation;
     uint8_t *contents; /* what the host last wrote; NULL: all bytes are `fill` */
     uint8_t fill;
+    /* While a measurement lasts: the same contents in other places, 0 where there are none. */
+    uint64_t sets[WORKER_MAX_SETS - 1];
+    uint64_t pristine; /* a copy that no kernel touches, where contents are restored */
 };
 
 struct device_module {
@@ -77,12 +80,31 @@ bool gpu_load(struct device *device, const struct compilation *compilation,
 void gpu_unload(struct device *device, struct device_module *m);
 bool gpu_launch(struct device *device, struct device_module *module,
     const struct device_launch *launch, struct device_result *result, struct err *err);
+/* What is to be run: launches of one module; to be timed, perhaps beside those of another. */
+struct gpu_job {
+    struct device_module *module, *baseline_module;
+    const struct device_launch *launches, *baseline;
+    unsigned nr_launches, nr_baseline;
+    const uint64_t *restore; /* buffers whose contents every timed run finds as they are now */
+    unsigned nr_restore;
+};
+
 /* Run, time or count launches, with everything that they need brought into the present worker.
  * False: err. The verdict may be anything; whatever broke is gone, and the next call finds a new
  * worker. */
-bool gpu_run(struct device_gpu *gpu, struct device_module *m, struct worker_request *request,
-    const struct device_launch *launches, unsigned nr, double deadline_s,
-    struct device_result *result, struct err *err);
+bool gpu_run(struct device_gpu *gpu, const struct gpu_job *job, struct worker_request *request,
+    double deadline_s, struct device_result *result, struct err *err);
+
+/* ---- sets of buffers: gpu_sets.c ---- */
+
+/* The buffer's place in the present worker, in a set. */
+uint64_t gpu_address(const struct gpu_buffer *b, unsigned set);
+/* Make as many sets as memory allows, and fill in the request's nr_sets and nr_copies. */
+enum gpu_end gpu_make_sets(struct device_gpu *gpu, const struct gpu_job *job,
+    struct worker_request *request, struct err *err);
+/* Write the copies to be made before each run, nr_sets times the same number of them. */
+void gpu_list_copies(const struct device_gpu *gpu, unsigned nr_sets, void *to);
+void gpu_drop_sets(struct device_gpu *gpu);
 
 /* ---- time: gpu_time.c ---- */
 

@@ -281,7 +281,7 @@ static void conclude_ratio(struct sampling *s)
     struct timing_estimate e;
     double ticks;
 
-    if (s->nr_counted < FEWEST_PAIRS ||
+    if (s->nr_counted < (o->exact ? 1 : FEWEST_PAIRS) ||
         (r->nr_dropped > s->nr_counted && s->nr_counted < o->min_pairs)) {
         r->refused = true;
         return;

@@ -53,6 +53,7 @@ struct timing_source {
 
 struct timing_options {
     bool alone;             /* the candidate only: no baseline, no ratio */
+    bool exact;             /* times do not vary: any number of pairs makes a ratio */
     unsigned nr_warmups;    /* samples of each side that are thrown away */
     unsigned min_pairs;     /* before the standard error is believed */
     unsigned max_pairs;     /* taken, dropped ones included */

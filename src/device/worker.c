@@ -35,7 +35,8 @@ struct worker {
 static void clean_environment(void)
 {
     static const char *const kept[] = {"CUDA_VISIBLE_DEVICES", "KEET_CUDA_DRIVER",
-        "KEET_CUDA_STEPS", "KEET_CUDA_THREADS", "CUDA_MPS_PIPE_DIRECTORY"};
+        "KEET_CUDA_STEPS", "KEET_CUDA_THREADS", "KEET_CUDA_DEVICES", "KEET_NVML",
+        "CUDA_MPS_PIPE_DIRECTORY"};
     char *values[ARRAY_SIZE(kept)];
 
     for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {

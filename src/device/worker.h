@@ -15,6 +15,7 @@
 #define KEET_DEVICE_WORKER_H
 
 #include "base/err.h"
+#include "device/timing.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,6 +28,7 @@ enum {
     WORKER_MAX_PARAMS = 256,
     WORKER_MAX_KERNELS = 64,
     WORKER_MAX_LAUNCHES = 256,
+    WORKER_MAX_SETS = 3,
     WORKER_NAME_BYTES = 2048
 };
 
@@ -44,24 +46,31 @@ struct worker_info {
     int nr_sms, clock_khz, l2_bytes, memory_clock_khz, memory_bus_bits;
     bool software;  /* the software driver: times are modelled */
     bool sandboxed; /* Landlock and seccomp both took hold */
+    bool clocks;    /* NVML tells clocks, temperature and throttling of this GPU */
 };
 
 enum worker_op {
-    WORKER_ALLOC,   /* bytes -> address */
-    WORKER_FREE,    /* address */
-    WORKER_WRITE,   /* window -> address, bytes */
-    WORKER_READ,    /* address, bytes -> window */
-    WORKER_FILL,    /* address, bytes, value */
-    WORKER_LOAD,    /* struct worker_load in the window -> module; layouts of parameters there */
-    WORKER_UNLOAD,  /* module */
-    WORKER_LAUNCH,  /* struct worker_launch[nr_launches] in the window, of one module; waits */
-    WORKER_MEASURE, /* the same, timed -> struct worker_time */
+    WORKER_ALLOC,  /* bytes -> address */
+    WORKER_FREE,   /* address */
+    WORKER_WRITE,  /* window -> address, bytes */
+    WORKER_READ,   /* address, bytes -> window */
+    WORKER_FILL,   /* address, bytes, value */
+    WORKER_COPY,   /* from -> address, bytes, on the device */
+    WORKER_LOAD,   /* struct worker_load in the window -> module; layouts of parameters there */
+    WORKER_UNLOAD, /* module */
+    WORKER_LAUNCH, /* struct worker_launch[nr_launches] in the window, of one module; waits */
+    /* nr_sets times struct worker_launch[nr_launches] of `module`, then [nr_baseline] of
+     * `baseline`; then nr_sets times struct worker_copy[nr_copies] -> struct worker_time. Each set
+     * is the same work on other buffers; the copies of a set are made before each run of it. */
+    WORKER_MEASURE,
 };
 
 struct worker_request {
     enum worker_op op;
     uint32_t module, nr_launches, value;
-    uint64_t address, bytes;
+    uint32_t baseline, nr_baseline; /* MEASURE; 0 launches: no baseline */
+    uint32_t nr_sets, nr_copies;    /* MEASURE */
+    uint64_t address, bytes, from;
     double time_limit_s; /* MEASURE */
     uint64_t seed;
 };
@@ -87,8 +96,12 @@ struct worker_launch {
     uint8_t params[WORKER_PARAM_BYTES + 4];
 };
 
+struct worker_copy {
+    uint64_t to, from, bytes;
+};
+
 struct worker_time {
-    double time_ns, low_ns, high_ns;
+    struct timing_result result;
     double launch_ns[WORKER_MAX_LAUNCHES]; /* each launch's share, when there are several */
 };
 

@@ -122,6 +122,28 @@ static bool open_context(struct child *child, unsigned ordinal, struct err *err)
            ready(d->stream_create(&child->stream, CU_STREAM_NON_BLOCKING), child, "a stream", err);
 }
 
+/* Which of NVML's GPUs this is; without NVML, or where it does not know this one, clocks are not
+ * known. */
+static void find_clocks(struct child *child)
+{
+    struct nvml_reading reading;
+    struct err ignored;
+    char bus_id[32];
+
+    snprintf(bus_id, sizeof(bus_id), "%04x:%02x:%02x.0",
+        (unsigned)child_attribute(child, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
+        (unsigned)child_attribute(child, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
+        (unsigned)child_attribute(child, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
+    child->nvml = nvml_open(&ignored);
+    if (child->nvml == NULL)
+        return;
+    if (nvml_find(child->nvml, bus_id, &child->nvml_device, &ignored) &&
+        nvml_read_clocks(child->nvml, child->nvml_device, &reading))
+        return;
+    nvml_close(child->nvml);
+    child->nvml = NULL;
+}
+
 /* With the context made, the driver has its device files open, and reads libraries at most. */
 static bool lock_up(const struct child *child)
 {
@@ -176,6 +198,8 @@ static void do_load(struct child *child, struct worker_reply *reply)
         if (!child_reply(child, reply, d->module_function(&m->functions[i], m->handle, k->name)))
             return;
         m->nr_functions = i + 1;
+        d->func_set_attribute(m->functions[i], CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+            CU_SHAREDMEM_CARVEOUT_DEFAULT); /* a hint: no harm if it is not taken */
         if (d->software_facts != NULL)
             d->software_facts(m->functions[i], k->registers, k->spill_bytes);
         for (k->nr_params = 0;
@@ -247,11 +271,10 @@ CUresult child_enqueue_all(
 }
 
 struct child_module *child_module(
-    struct child *child, const struct worker_request *request, struct worker_reply *reply)
+    struct child *child, uint32_t number, uint32_t nr_launches, struct worker_reply *reply)
 {
-    if (request->module < MAX_MODULES && child->modules[request->module].used &&
-        request->nr_launches <= WORKER_MAX_LAUNCHES)
-        return &child->modules[request->module];
+    if (number < MAX_MODULES && child->modules[number].used && nr_launches <= WORKER_MAX_LAUNCHES)
+        return &child->modules[number];
     reply->outcome = WORKER_BROKEN;
     snprintf(reply->text, sizeof(reply->text), "a request that makes no sense");
     return NULL;
@@ -260,7 +283,7 @@ struct child_module *child_module(
 static void do_launch(
     struct child *child, const struct worker_request *request, struct worker_reply *reply)
 {
-    struct child_module *m = child_module(child, request, reply);
+    struct child_module *m = child_module(child, request->module, request->nr_launches, reply);
 
     if (m != NULL && child_reply(child, reply,
                          child_enqueue_all(child, m, (struct worker_launch *)(void *)child->window,
@@ -269,6 +292,13 @@ static void do_launch(
 }
 
 /* ---- requests ---- */
+
+/* Copies and fills are the null stream's, may return before they are done, and our own stream does
+ * not wait for that one. */
+static void settle(struct child *child, struct worker_reply *reply, CUresult code)
+{
+    child_reply(child, reply, code == CUDA_SUCCESS ? child->driver->ctx_synchronize() : code);
+}
 
 static void serve(struct child *child, const struct worker_request *r, struct worker_reply *reply)
 {
@@ -284,15 +314,16 @@ static void serve(struct child *child, const struct worker_request *r, struct wo
         child_reply(child, reply, d->mem_free(r->address));
         break;
     case WORKER_WRITE:
-        child_reply(child, reply, d->copy_to_device(r->address, child->window, r->bytes));
+        settle(child, reply, d->copy_to_device(r->address, child->window, r->bytes));
         break;
     case WORKER_READ:
         child_reply(child, reply, d->copy_to_host(child->window, r->address, r->bytes));
         break;
     case WORKER_FILL:
-        child_reply(child, reply, d->memset8(r->address, (unsigned char)r->value, r->bytes));
-        if (reply->outcome == WORKER_GOOD)
-            child_reply(child, reply, d->ctx_synchronize());
+        settle(child, reply, d->memset8(r->address, (unsigned char)r->value, r->bytes));
+        break;
+    case WORKER_COPY:
+        settle(child, reply, d->copy_on_device(r->address, r->from, r->bytes));
         break;
     case WORKER_LOAD:
         do_load(child, reply);
@@ -321,6 +352,8 @@ _Noreturn void worker_child(int fd, void *window, unsigned ordinal)
     hello.ok = open_context(child, ordinal, &err);
     if (hello.ok) {
         fill_info(child, &hello.info);
+        find_clocks(child);
+        hello.info.clocks = child->nvml != NULL;
         hello.info.sandboxed = lock_up(child);
     } else {
         snprintf(hello.text, sizeof(hello.text), "%.1000s", err.text);

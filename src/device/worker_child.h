@@ -5,6 +5,7 @@
 
 #include "device/worker.h"
 #include "nv/driver.h"
+#include "nv/nvml.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,6 +26,8 @@ struct child {
     CUdevice device;
     CUstream stream;
     CUevent start, end;
+    struct nvml *nvml; /* NULL: clocks are not known */
+    unsigned nvml_device;
     uint64_t flush_address, flush_bytes; /* 0: not made yet */
     bool software;
     struct child_module modules[MAX_MODULES];
@@ -34,9 +37,10 @@ struct child {
 bool child_reply(const struct child *child, struct worker_reply *reply, CUresult code);
 int child_attribute(const struct child *child, CUdevice_attribute which);
 
-/* The module of a request about launches; NULL: there is none, and the reply says so. */
+/* The module of that number, fit for so many launches; NULL: there is none, and the reply says so.
+ */
 struct child_module *child_module(
-    struct child *child, const struct worker_request *request, struct worker_reply *reply);
+    struct child *child, uint32_t number, uint32_t nr_launches, struct worker_reply *reply);
 CUresult child_enqueue(
     struct child *child, struct child_module *m, struct worker_launch *l, CUstream stream);
 CUresult child_enqueue_all(

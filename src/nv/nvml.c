@@ -212,6 +212,26 @@ static double or_nan(int result, double value)
     return result == RESULT_SUCCESS ? value : NAN;
 }
 
+bool nvml_read_clocks(const struct nvml *nvml, unsigned number, struct nvml_reading *reading)
+{
+    unsigned long long wide = 0;
+    nvml_device device;
+    unsigned value = 0;
+    int result;
+
+    if (nvml->by_index(number, &device) != RESULT_SUCCESS)
+        return false;
+    result = nvml->clock(device, CLOCK_SM, &value);
+    reading->sm_clock_mhz = or_nan(result, value);
+    result = nvml->clock(device, CLOCK_MEMORY, &value);
+    reading->memory_clock_mhz = or_nan(result, value);
+    result = nvml->temperature(device, TEMPERATURE_GPU, &value);
+    reading->temperature_c = or_nan(result, value);
+    result = nvml->reasons(device, &wide);
+    reading->throttle = result == RESULT_SUCCESS ? wide : 0;
+    return !isnan(reading->sm_clock_mhz);
+}
+
 bool nvml_read(
     const struct nvml *nvml, unsigned number, struct nvml_reading *reading, struct err *err)
 {
@@ -222,18 +242,11 @@ bool nvml_read(
 
     if (!device_of(nvml, number, &device, err))
         return false;
-    result = nvml->clock(device, CLOCK_SM, &value);
-    reading->sm_clock_mhz = or_nan(result, value);
-    result = nvml->clock(device, CLOCK_MEMORY, &value);
-    reading->memory_clock_mhz = or_nan(result, value);
-    result = nvml->temperature(device, TEMPERATURE_GPU, &value);
-    reading->temperature_c = or_nan(result, value);
+    nvml_read_clocks(nvml, number, reading);
     result = nvml->power(device, &value);
     reading->power_w = or_nan(result, value * 1e-3);
     result = nvml->energy(device, &wide);
     reading->energy_j = or_nan(result, (double)wide * 1e-3);
-    result = nvml->reasons(device, &wide);
-    reading->throttle = result == RESULT_SUCCESS ? wide : 0;
     return true;
 }
 

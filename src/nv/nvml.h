@@ -43,6 +43,10 @@ bool nvml_info(const struct nvml *nvml, unsigned device, struct nvml_info *info,
 bool nvml_read(
     const struct nvml *nvml, unsigned device, struct nvml_reading *reading, struct err *err);
 
+/* Clocks, temperature and throttle reasons only, quickly; the rest is left as it is. False: the SM
+ * clock is not told. */
+bool nvml_read_clocks(const struct nvml *nvml, unsigned device, struct nvml_reading *reading);
+
 /* The number of the device with this PCI bus id ("0000:18:00.0", as the driver API gives it), since
  * the two libraries may number devices differently. */
 bool nvml_find(const struct nvml *nvml, const char *pci_bus_id, unsigned *device, struct err *err);

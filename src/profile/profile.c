@@ -22,6 +22,12 @@ struct profiler {
     void **initial;             /* host copies of what each array holds before a run */
     double flops, bytes;        /* of the task's `work`; 0 unknown */
     uint64_t bytes_out;         /* of all arrays that a candidate writes */
+    uint64_t *restore;          /* addresses of arrays that are both read and written */
+    unsigned nr_restore;
+    struct device_module *original; /* NULL: not compared with */
+    struct device_launch *original_launches;
+    unsigned nr_original;
+    struct run_buffers original_temps;
 };
 
 /* The inputs depend on the task only, so that every candidate of a run, and of a later run of the
@@ -118,6 +124,10 @@ static bool profiler_init(struct profiler *p, struct err *err)
             p->device, p->task, &no_plan, &p->task->timed.sizes, 0, p->arena, &p->buffers, err))
         return false;
     p->initial = xcalloc(p->buffers.nr + 1, sizeof(*p->initial));
+    p->restore = arena_array(p->arena, p->buffers.nr + 1, sizeof(*p->restore));
+    for (unsigned i = 0; i < p->buffers.nr; i++)
+        if (p->buffers.buffers[i].array->role == ROLE_INOUT)
+            p->restore[p->nr_restore++] = p->buffers.buffers[i].address;
     folder = folder_of(p->task->path);
     for (unsigned i = 0; i < p->buffers.nr && ok; i++)
         ok = make_initial(p, i, folder, err);
@@ -149,6 +159,8 @@ void profiler_destroy(struct profiler *p)
     for (unsigned i = 0; p->initial != NULL && i < p->task->nr_arrays; i++)
         free(p->initial[i]);
     free(p->initial);
+    device_unload(p->device, p->original);
+    run_free(p->device, &p->original_temps);
     run_free(p->device, &p->buffers);
     arena_destroy(p->arena);
     free(p);
@@ -211,15 +223,15 @@ static double least_time_ns(const struct profiler *p)
 /* Lay out all buffers of a candidate: the profiler's own for the task's arrays, fresh ones for its
  * temps. The latter are the caller's to free from index task->nr_arrays on. */
 static bool place_buffers(struct profiler *p, const struct candidate *c, const struct env *env,
-    struct run_buffers *all, struct run_buffers *temps, struct err *err)
+    struct arena *arena, struct run_buffers *all, struct run_buffers *temps, struct err *err)
 {
     struct task no_arrays = *p->task;
 
     no_arrays.nr_arrays = 0;
-    if (!run_alloc(p->device, &no_arrays, &c->plan, env, 0, c->arena, temps, err))
+    if (!run_alloc(p->device, &no_arrays, &c->plan, env, 0, arena, temps, err))
         return false;
     all->nr = p->buffers.nr + temps->nr;
-    all->buffers = arena_array(c->arena, all->nr + 1, sizeof(*all->buffers));
+    all->buffers = arena_array(arena, all->nr + 1, sizeof(*all->buffers));
     for (unsigned i = 0; i < all->nr; i++)
         all->buffers[i] =
             i < p->buffers.nr ? p->buffers.buffers[i] : temps->buffers[i - p->buffers.nr];
@@ -264,7 +276,9 @@ static bool judge(struct profiler *p, struct candidate *c)
     double least_ns = least_time_ns(p), time_ns = c->profile.time_ns;
 
     c->profiled = true;
-    if (p->baseline_ns > 0 && time_ns > 0)
+    if (p->nr_original > 0)
+        c->speedup = c->profile.timing.refused ? 0 : c->profile.timing.ratio;
+    else if (p->baseline_ns > 0 && time_ns > 0)
         c->speedup = p->baseline_ns / time_ns;
     else
         c->speedup = 1;
@@ -281,12 +295,17 @@ static bool measure_bound(struct profiler *p, struct candidate *c, struct device
     const struct env *env, struct device_result *result, struct err *err)
 {
     struct run_buffers all = {0}, temps = {0};
-    struct device_measure measure = {
-        .nr_launches = c->plan.nr_launches, .sample_blocks = p->options.sample_blocks};
+    struct device_measure measure = {.nr_launches = c->plan.nr_launches,
+        .sample_blocks = p->options.sample_blocks,
+        .baseline_module = p->original,
+        .baseline = p->original_launches,
+        .nr_baseline = p->nr_original,
+        .restore = p->restore,
+        .nr_restore = p->nr_restore};
     struct device_launch *launches;
     bool ok;
 
-    if (!place_buffers(p, c, env, &all, &temps, err))
+    if (!place_buffers(p, c, env, c->arena, &all, &temps, err))
         return false;
     ok = run_bind(p->task, &c->plan, &c->compilation, env, &all, c->arena, &launches, result, err);
     if (ok && result->verdict == VERDICT_OK) {
@@ -299,6 +318,30 @@ static bool measure_bound(struct profiler *p, struct candidate *c, struct device
     }
     run_free(p->device, &temps);
     return ok;
+}
+
+bool profiler_original(struct profiler *p, const struct candidate *original, struct err *err)
+{
+    struct env env = plan_env(p->arena, &original->plan, &p->task->timed);
+    struct run_buffers all = {0};
+    struct device_result result;
+
+    if (!p->device->ops->compares)
+        return true;
+    if (!place_buffers(p, original, &env, p->arena, &all, &p->original_temps, err) ||
+        !restore_contents(p, &p->original_temps, err) ||
+        !device_load(p->device, &original->compilation, &p->original, &result, err))
+        return err_wrap(err, "timing beside the original");
+    if (result.verdict == VERDICT_OK &&
+        !run_bind(p->task, &original->plan, &original->compilation, &env, &all, p->arena,
+            &p->original_launches, &result, err))
+        return false;
+    if (result.verdict != VERDICT_OK)
+        return err_set(err, "timing beside the original: %s", result.text);
+    for (unsigned i = 0; i < original->plan.nr_launches; i++)
+        p->original_launches[i].seed = inputs_seed;
+    p->nr_original = original->plan.nr_launches;
+    return true;
 }
 
 bool profile_kernel(struct profiler *p, struct candidate *c, struct err *err)
