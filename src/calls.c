@@ -63,7 +63,7 @@ static void print_row(const struct store_call *row)
 
     if (!isnan(c->cost))
         snprintf(dollars, sizeof(dollars), "%.4f", c->cost);
-    printf("%5lld  %-7s %-15s %-16s %5u %8llu %8llu %7llu %7llu %8.1f %9s  %s\n",
+    printf("%5lld  %-10s %-15s %-16s %5u %8llu %8llu %7llu %7llu %8.1f %9s  %s\n",
         (long long)row->node, c->purpose, row->action ? row->action : "(unfinished)",
         c->error ? "no answer" : verdict_name(c->verdict), c->attempts,
         (unsigned long long)c->tokens_in, (unsigned long long)c->tokens_cached,
@@ -77,7 +77,7 @@ static void print_table(const struct store_call *rows, unsigned nr)
     unsigned nr_unpriced = 0;
     double cost = 0;
 
-    printf("%5s  %-7s %-15s %-16s %5s %8s %8s %7s %7s %8s %9s  %s\n", "node", "purpose", "move",
+    printf("%5s  %-10s %-15s %-16s %5s %8s %8s %7s %7s %8s %9s  %s\n", "node", "purpose", "move",
         "verdict", "sent", "in", "cached", "out", "lost", "seconds", "dollars", "model");
     for (unsigned i = 0; i < nr; i++) {
         const struct model_call *c = &rows[i].call;

@@ -4,6 +4,7 @@
 #include "core/chip.h"
 #include "explain/explain.h"
 #include "explain/import_ncu.h"
+#include "explain/plugin.h"
 #include "report/report.h"
 
 #include <jansson.h>
@@ -34,6 +35,19 @@ static const struct chip *chip_of(const struct options *options)
     return chip ? chip : chip_default();
 }
 
+/* The user's own tools, without source and PTX. */
+static bool run_tools(const char *folder, const char *kernel, struct candidate *c, struct err *err)
+{
+    struct str notes = {0};
+    bool ok = plugins_run(folder, c, &notes, err);
+
+    if (notes.len > 0) {
+        fprintf(stderr, "%.80s: %s", kernel, str_text(&notes));
+    }
+    str_finish(&notes);
+    return ok;
+}
+
 static bool explain_imported(struct many *many, const struct options *options,
     const struct imported_kernel *kernel, const char *file, struct err *err)
 {
@@ -58,6 +72,9 @@ static bool explain_imported(struct many *many, const struct options *options,
     profile_sum(&c->profile, many->arena);
     c->profiled = true;
     if (!explain_kernel(chip_of(options), c, err)) {
+        return false;
+    }
+    if (options->tools_dir && !run_tools(options->tools_dir, kernel->name, c, err)) {
         return false;
     }
     if (c->explanation.nr_findings > 0) {

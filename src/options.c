@@ -130,7 +130,7 @@ void options_help(void)
         "Output\n"
         "  --json             one JSON document on stdout\n"
         "  --md               explain: Markdown\n"
-        "  --tools DIR        run, explain KERNEL.cu: your own tools, executables that read JSON\n"
+        "  --tools DIR        your own tools, executables that read JSON; their advice joins ours\n"
         "  -q, --quiet        only the result;   -v, -vv  more detail on stderr\n"
         "  -h, --help;  --version\n"
         "\n"

@@ -11,10 +11,13 @@
 #include "device/run.h"
 #include "explain/explain.h"
 #include "explain/plugin.h"
+#include "explain_model.h"
 #include "explain_verb.h"
 #include "profile/profile.h"
 #include "report/report.h"
+#include "store/store.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,6 +31,8 @@ struct single {
     struct checker *checker;
     struct profiler *profiler;
     struct candidate c;
+    struct told told; /* explain --model */
+    bool has_told;
 };
 
 /* ---- --dump: the arrays of the first check shape as .npy ---- */
@@ -196,19 +201,78 @@ static bool run_tools(struct single *one, struct err *err)
     return ok;
 }
 
+/* --db: what was asked and answered is on record, for keet-opt calls. */
+static bool keep_calls(struct single *one, struct err *err)
+{
+    const struct options *o = one->options;
+    struct run_info run = {.kernel_path = o->kernel_path,
+        .original = one->task.source,
+        .device = arena_printf(one->arena, "%s:%s", one->device->ops->name, one->device->chip->key),
+        .policy = "explain",
+        .version = KEET_VERSION,
+        .seed = o->seed,
+        .budget = "0"};
+    struct store *store = store_open(o->db_path, err);
+    bool ok = store && store_begin_run(store, &run, err) && store_kernel(store, &one->c, err) &&
+              store_end_run(store, "explained", err);
+
+    store_close(store);
+    return ok;
+}
+
+static bool ask_model(struct single *one, struct err *err)
+{
+    const struct options *o = one->options;
+
+    one->has_told = o->verb == VERB_EXPLAIN && o->nr_models > 0 && one->c.verdict == VERDICT_OK;
+    return !one->has_told || (explain_by_model(o, one->device->chip, &one->c, &one->told, err) &&
+                                 (!o->db_path || keep_calls(one, err)));
+}
+
+/* What run prints, and what only explain knows. */
+static void print_json(struct str *out, const struct single *one)
+{
+    struct str known = {0};
+    json_t *root;
+    char *text;
+
+    report_candidate_json(&known, &one->c);
+    root = json_loads(str_text(&known), 0, NULL);
+    str_finish(&known);
+    if (one->has_told)
+        json_object_set_new(root, "model", told_json(&one->told));
+    text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    str_addf(out, "%s\n", text ? text : "null");
+    free(text);
+    json_decref(root);
+}
+
+static void print(struct str *out, const struct single *one)
+{
+    const struct options *o = one->options;
+
+    if (o->verb != VERB_EXPLAIN && o->json) {
+        report_candidate_json(out, &one->c);
+    } else if (o->verb != VERB_EXPLAIN) {
+        report_candidate(out, &one->c);
+    } else if (o->json) {
+        print_json(out, one);
+    } else {
+        explain_print(out, o->kernel_path, &one->c, o->markdown);
+        if (one->has_told)
+            told_print(out, &one->told, o->markdown);
+    }
+}
+
 bool run_once(const struct options *options, bool *clean, struct err *err)
 {
     struct single one = {.options = options};
     struct str text = {0};
-    const bool ok = open_parts(&one, err) && evaluate(&one, err) && run_tools(&one, err);
+    const bool ok = open_parts(&one, err) && evaluate(&one, err) && run_tools(&one, err) &&
+                    ask_model(&one, err);
 
     if (ok) {
-        if (options->json)
-            report_candidate_json(&text, &one.c);
-        else if (options->verb == VERB_EXPLAIN)
-            explain_print(&text, options->kernel_path, &one.c, options->markdown);
-        else
-            report_candidate(&text, &one.c);
+        print(&text, &one);
         fputs(str_text(&text), stdout);
         *clean = one.c.verdict == VERDICT_OK;
     }

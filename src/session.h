@@ -89,8 +89,8 @@ bool session_propose(struct session *s, struct trial **trial, struct err *err);
 bool session_recall(struct session *s, struct candidate *c, struct err *err);
 /* A trial that failed may be asked for once more; *again: it is not ready any longer. */
 bool session_repair(struct session *s, struct trial *trial, bool *again, struct err *err);
-/* What other feedback than our own (--feedback), models and lessons do to the priors of a
- * candidate's moves. */
+/* What the user's tools, other feedback than our own (--feedback), models and lessons do to the
+ * priors of a candidate's moves. */
 bool session_priors(struct session *s, struct candidate *c, struct err *err);
 /* Store the trial, tell search, memory and tallies of it, and free it. */
 bool session_store(struct session *s, struct trial *trial, struct err *err);

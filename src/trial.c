@@ -1,10 +1,13 @@
 /* Owns the trials of a session: picks from asking to telling, several at once with a model. */
 #include "session.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "explain/plugin.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* How long session_propose waits for a model before it looks at the clock and signals again. */
@@ -189,8 +192,28 @@ static unsigned depth_of(const struct session *s, const struct candidate *c)
     return depth;
 }
 
+/* The user's own tools: their findings join ours before anyone weighs moves. What goes wrong with
+ * them is said once, for the original, and after that only with -v. */
+static bool run_tools(struct session *s, struct candidate *c, struct err *err)
+{
+    struct str notes = {0};
+    bool ok;
+
+    if (!s->options->tools_dir)
+        return true;
+    ok = plugins_run(s->options->tools_dir, c, &notes, err);
+    if (notes.len > 0 && c->node == 0)
+        fputs(str_text(&notes), stderr);
+    else if (notes.len > 0)
+        log_note("node %lld: %s", (long long)c->node, str_text(&notes));
+    str_finish(&notes);
+    return ok;
+}
+
 bool session_priors(struct session *s, struct candidate *c, struct err *err)
 {
+    if (s->feedback == FEEDBACK_FINDINGS && !run_tools(s, c, err))
+        return false;
     if (s->feedback != FEEDBACK_FINDINGS)
         explain_instead(s->feedback, donor_at(s->donor, depth_of(s, c)), c);
     lessons_priors(s->memory, c);

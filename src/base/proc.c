@@ -92,6 +92,19 @@ static void limit(int resource, uint64_t value)
     setrlimit((__rlimit_resource_t)resource, &pair);
 }
 
+static void keep_environment(void)
+{
+    static const char *const kept[] = {"PATH", "HOME", "LANG", "LC_ALL"};
+    char *values[ARRAY_SIZE(kept)];
+
+    for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+        values[i] = getenv(kept[i]);
+    clearenv();
+    for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+        if (values[i])
+            setenv(kept[i], values[i], 1);
+}
+
 static void set_limits(const struct job *job)
 {
     const struct proc_limits *limits = job->limits;
@@ -104,6 +117,12 @@ static void set_limits(const struct job *job)
     if (limits->readable) {
         limit(RLIMIT_FSIZE, 0);
         sandbox_read_only(limits->readable);
+    }
+    if (limits->look_only) {
+        keep_environment();
+        limit(RLIMIT_FSIZE, 0);
+        sandbox_look_only();
+        sandbox_no_network();
     }
 }
 

@@ -31,6 +31,10 @@ struct proc_limits {
      * written. Needs Landlock (Linux 5.13); on older kernels only writing is stopped. NULL: no
      * restriction. Paths that do not exist are skipped. */
     const char *const *readable;
+    /* For programs that are only to look: reads and runs what the caller may, writes nothing but
+     * /dev/null, has no network, and no environment beyond PATH, HOME, LANG and LC_ALL, so that no
+     * key is in it. Needs Landlock and seccomp; without them only the environment is cleared. */
+    bool look_only;
     const atomic_bool *stop; /* another thread sets it: the child ends as PROC_STOPPED; or NULL */
 };
 

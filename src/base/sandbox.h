@@ -9,6 +9,14 @@
  * are already open stay so. False when the kernel has no Landlock: then nothing is enforced. */
 bool sandbox_read_only(const char *const *paths);
 
+/* From now on every file may be read and run, as far as its permissions go, and nothing written but
+ * /dev/null. False as above. For programs of the user's own that are only to look. */
+bool sandbox_look_only(void);
+
+/* From now on no socket can be made, no other process traced and nothing mounted (EPERM), by this
+ * process or what it starts. Needs seccomp. */
+bool sandbox_no_network(void);
+
 /* From now on no thread of this process can open a connection, start a program, trace or signal
  * another process, or change what is mounted: such calls fail with EPERM. Needs seccomp; false when
  * the kernel does not have it. */

@@ -13,17 +13,31 @@
 
 enum { SMALL_NUMBER = 16, MAX_WORD = 160 };
 
+struct number {
+    double value, precision; /* half a unit of the last digit written, scaled */
+    const char *unit;        /* "%", "ns", "byte", ... of metrics.def; "" none */
+    size_t len;              /* with unit */
+};
+
 struct checker {
     struct ground *ground;
     struct arena *arena;
     const char *text;
     const struct counters *counters;
     const char *source;
+    struct number *said; /* arena memory */
+    size_t nr_said;
     size_t cap;
-    int metric;     /* named last in this sentence; -1 none */
-    unsigned line;  /* named last in this sentence; 0 none */
-    char word[12];  /* the word before, lower case */
-    char word2[12]; /* the one before that */
+    int metric;         /* named last in this sentence; -1 none */
+    int metric_before;  /* the one before; -1 none */
+    bool metric_is_new; /* no number has followed it */
+    int metric_last;    /* of the sentence before, for "It is ..." */
+    bool starts;        /* no word of this sentence has been read */
+    bool advice;        /* in a line that begins with "Next:" */
+    bool in_lines;      /* "lines 3, 5": the next number may be a line, too */
+    unsigned line;      /* named last in this sentence; 0 none */
+    char word[12];      /* the word before, lower case */
+    char word2[12];     /* the one before that */
 };
 
 static void add(struct checker *k, enum claim_kind kind, size_t at, size_t len, const char *why)
@@ -87,12 +101,6 @@ static bool line_has(const char *source, unsigned line, const char *code)
 }
 
 /* ---- numbers ---- */
-
-struct number {
-    double value, precision; /* half a unit of the last digit written, scaled */
-    const char *unit;        /* "%", "ns", "byte", ... of metrics.def; "" none */
-    size_t len;              /* with unit */
-};
 
 struct unit {
     const char *text, *unit;
@@ -232,23 +240,101 @@ static const char *judge_against(struct checker *k, const struct number *n, enum
     return arena_printf(k->arena, "%s is %.6g", metric_name(metric), value);
 }
 
-static const char *judge_number(struct checker *k, const struct number *n, const char *written)
+/* ---- what is known without a metric's name ---- */
+
+static bool some_metric_has(const struct checker *k, const struct number *n)
 {
-    if (k->metric >= 0) {
-        return judge_against(k, n, (enum metric)k->metric);
+    for (int m = 0; m < NR_METRICS; m++) {
+        if (counters_has(k->counters, (enum metric)m) && unit_fits(n, (enum metric)m) &&
+            is_value(n, counters_get(k->counters, (enum metric)m))) {
+            return true;
+        }
     }
-    if (direction(k) == 0) {
-        for (int m = 0; m < NR_METRICS; m++) {
-            if (counters_has(k->counters, (enum metric)m) && unit_fits(n, (enum metric)m) &&
-                is_value(n, counters_get(k->counters, (enum metric)m))) {
-                return NULL;
+    return false;
+}
+
+static bool unit_is(const struct number *n, const char *unit)
+{
+    return n->unit[0] == '\0' || strcmp(n->unit, unit) == 0;
+}
+
+/* The costs of the line that the sentence is about. */
+static bool line_has_cost(const struct checker *k, const struct number *n)
+{
+    for (unsigned i = 0; k->line > 0 && i < k->counters->nr_lines; i++) {
+        const struct line_cost *l = &k->counters->lines[i];
+        const struct {
+            double value;
+            const char *unit;
+        } costs[] = {{l->warp_inst, "inst"}, {l->thread_inst, "inst"},
+            {l->global_requests, "request"}, {l->global_sectors, "sector"},
+            {l->global_sectors_ideal, "sector"}, {l->global_bytes, "byte"},
+            {l->access_bytes, "byte"}, {l->shared_requests, "request"},
+            {l->shared_wavefronts, "wavefront"}, {l->shared_wavefronts_ideal, "wavefront"},
+            {l->local_requests, "request"}, {l->atomics, "request"}, {l->barriers, "inst"},
+            {l->branches, "inst"}, {l->branches_divergent, "inst"}, {l->fp64_inst, "inst"},
+            {l->special_inst, "inst"}, {l->integer_inst, "inst"}, {l->conversion_inst, "inst"},
+            {l->stall_cycles, "cycle"}};
+
+        for (size_t c = 0; l->line == k->line && c < ARRAY_SIZE(costs); c++) {
+            if (unit_is(n, costs[c].unit) && is_value(n, costs[c].value)) {
+                return true;
             }
         }
     }
-    if (n->unit[0] == '\0' && source_has_word(k->source, written, strlen(written))) {
-        return NULL;
+    return false;
+}
+
+static bool was_said(const struct checker *k, const struct number *n)
+{
+    for (size_t i = 0; i < k->nr_said; i++) {
+        const struct number *s = &k->said[i];
+
+        if ((n->unit[0] == '\0' || s->unit[0] == '\0' || strcmp(n->unit, s->unit) == 0) &&
+            fabs(n->value - s->value) <=
+                fmax(1.0001 * fmax(n->precision, s->precision), 0.005 * fabs(s->value)) &&
+            (s->value != 0 || n->value == 0)) {
+            return true;
+        }
     }
-    return direction(k) ? NULL : "no metric and no line of the source has this value";
+    return false;
+}
+
+/* "32 sectors per request" after naming both. */
+static bool is_ratio(const struct checker *k, const struct number *n)
+{
+    if (k->metric < 0 || k->metric_before < 0) {
+        return false;
+    }
+    double a = counters_get(k->counters, (enum metric)k->metric_before);
+    double b = counters_get(k->counters, (enum metric)k->metric);
+    double scale = strcmp(n->unit, "%") == 0 ? 100 : 1;
+
+    return (b != 0 && is_value(n, scale * a / b)) || (a != 0 && is_value(n, scale * b / a));
+}
+
+static bool is_known(const struct checker *k, const struct number *n, const char *written)
+{
+    return some_metric_has(k, n) || line_has_cost(k, n) || was_said(k, n) ||
+           (n->unit[0] == '\0' && source_has_word(k->source, written, strlen(written)));
+}
+
+static const char *judge_number(struct checker *k, const struct number *n, const char *written)
+{
+    bool is_first = k->metric_is_new;
+
+    k->metric_is_new = false;
+    if (k->metric >= 0) {
+        const char *why = judge_against(k, n, (enum metric)k->metric);
+
+        return why && !is_first && direction(k) == 0 && (is_ratio(k, n) || is_known(k, n, written))
+                   ? NULL
+                   : why;
+    }
+    if (direction(k) != 0) {
+        return was_said(k, n) ? NULL : "no metric is named to compare it with";
+    }
+    return is_known(k, n, written) ? NULL : "no metric and no line of the source has this value";
 }
 
 /* ---- the text ---- */
@@ -267,6 +353,7 @@ static const char *judge_metric(struct checker *k, const char *name)
 {
     enum metric metric;
 
+    k->metric_before = k->metric;
     k->metric = -1;
     if (!metric_parse(name, &metric)) {
         return "no such metric";
@@ -275,11 +362,19 @@ static const char *judge_metric(struct checker *k, const char *name)
         return "the profile lacks this metric";
     }
     k->metric = (int)metric;
+    k->metric_is_new = true;
     return NULL;
+}
+
+static bool joins_lines(const char *word, size_t len)
+{
+    return (len == 3 && strncmp(word, "and", 3) == 0) ||
+           (len == 2 && strncmp(word, "to", 2) == 0) || (len == 2 && strncmp(word, "or", 2) == 0);
 }
 
 static void remember(struct checker *k, const char *word, size_t len)
 {
+    k->in_lines = k->in_lines && joins_lines(word, len);
     memcpy(k->word2, k->word, sizeof(k->word));
     snprintf(k->word, sizeof(k->word), "%.*s", (int)len, word);
     for (char *c = k->word; *c; c++) {
@@ -317,11 +412,11 @@ static size_t check_quoted(struct checker *k, size_t at)
     }
     if (is_metric_name(k, code)) {
         add(k, CLAIM_METRIC, at, len + 2, judge_metric(k, code));
-    } else if (k->line > 0 && len > 0) {
+    } else if (k->line > 0 && len > 0 && !k->advice) {
         add(k, CLAIM_WORD, at, len + 2,
             line_has(k->source, k->line, code) ? NULL
                                                : arena_printf(k->arena, "not on line %u", k->line));
-    } else if (len > 0) {
+    } else if (len > 0 && !k->advice) {
         bool word = name_length(code) == len;
         bool found = word ? source_has_word(k->source, code, len) : strstr(k->source, code) != NULL;
 
@@ -330,15 +425,25 @@ static size_t check_quoted(struct checker *k, size_t at)
     return at + len + 2;
 }
 
+/* A sentence that begins with "It" goes on about the metric of the one before. */
+static void take_up(struct checker *k, const char *word)
+{
+    if (k->starts && (strcasecmp(word, "it") == 0 || strcasecmp(word, "this") == 0)) {
+        k->metric = k->metric_last;
+    }
+    k->starts = false;
+}
+
 static size_t check_word(struct checker *k, size_t at)
 {
     const char *start = k->text + at;
     size_t len = name_length(start);
     char *word = arena_strndup(k->arena, start, len);
 
+    take_up(k, word);
     if (is_metric_name(k, word)) {
         add(k, CLAIM_METRIC, at, len, judge_metric(k, word));
-    } else if (start[len] == '(' && start[len + 1] == ')') {
+    } else if (start[len] == '(' && start[len + 1] == ')' && !k->advice) {
         add(k, CLAIM_WORD, at, len,
             source_has_word(k->source, word, len) ? NULL : "the source does not have it");
     }
@@ -346,38 +451,106 @@ static size_t check_word(struct checker *k, size_t at)
     return at + len;
 }
 
+/* "128-bit", "16-byte": the name of a kind of access. */
+static bool names_width(const char *after)
+{
+    return strncmp(after, "-bit", 4) == 0 || strncmp(after, "-byte", 5) == 0;
+}
+
+static size_t check_line(struct checker *k, size_t at, size_t digits)
+{
+    k->line = (unsigned)strtoul(k->text + at, NULL, 10);
+    k->in_lines = true;
+    add(k, CLAIM_LINE, at, digits, judge_line(k, k->line));
+    return at + digits;
+}
+
 static size_t check_number(struct checker *k, size_t at)
 {
     const char *start = k->text + at;
     size_t digits = strspn(start, "0123456789");
 
-    if (strcmp(k->word, "line") == 0 || strcmp(k->word, "lines") == 0) {
-        k->line = (unsigned)strtoul(start, NULL, 10);
-        add(k, CLAIM_LINE, at, digits, judge_line(k, k->line));
-        return at + digits;
+    if (k->in_lines || strcmp(k->word, "line") == 0 || strcmp(k->word, "lines") == 0) {
+        return check_line(k, at, digits);
     }
     struct number n = read_number(start);
     const char *written = arena_strndup(k->arena, start, strspn(start, "0123456789."));
 
-    if (k->metric >= 0 || n.unit[0] != '\0' || n.value > SMALL_NUMBER || n.value != rint(n.value)) {
+    if (k->metric >= 0 ||
+        (!k->advice && !names_width(start + digits) &&
+            (n.unit[0] != '\0' || n.value > SMALL_NUMBER || n.value != rint(n.value)))) {
         add(k, CLAIM_NUMBER, at, n.len, judge_number(k, &n, written));
     }
     remember(k, "#", 1);
     return at + n.len;
 }
 
-void ground_check(struct ground *ground, struct arena *arena, const char *text,
-    const struct counters *counters, const char *source)
+/* All numbers of a text that are not parts of words. */
+static void read_said(struct checker *k, const char *text)
+{
+    struct number *found = NULL;
+    size_t cap = 0;
+
+    for (size_t at = 0; text[at];) {
+        if (isdigit((unsigned char)text[at])) {
+            struct number n = read_number(text + at);
+
+            found = grow(found, &cap, k->nr_said + 1, sizeof(*found));
+            found[k->nr_said++] = n;
+            at += n.len;
+        } else if (is_word(text[at])) {
+            at += name_length(text + at);
+        } else {
+            at++;
+        }
+    }
+    k->said = arena_array(k->arena, k->nr_said + 1, sizeof(*found));
+    if (k->nr_said > 0) {
+        memcpy(k->said, found, k->nr_said * sizeof(*found));
+    }
+    free(found);
+}
+
+static void end_sentence(struct checker *k)
+{
+    k->metric_last = k->metric;
+    k->metric = k->metric_before = -1;
+    k->metric_is_new = false;
+    k->starts = true;
+    k->line = 0;
+    k->in_lines = false;
+}
+
+/* What stands between words and numbers. */
+static void pass(struct checker *k, size_t at)
+{
+    char c = k->text[at], after = k->text[at + 1];
+
+    if ((c == '.' || c == '\n' || c == ';') && (after == ' ' || after == '\n' || !after)) {
+        end_sentence(k);
+    }
+    if (c == '\n') {
+        k->advice = strncmp(k->text + at + 1, "Next:", 5) == 0;
+    }
+    k->in_lines = k->in_lines && (c == ' ' || c == ',' || c == '-');
+}
+
+void ground_check(
+    struct ground *ground, struct arena *arena, const char *text, const struct ground_facts *facts)
 {
     struct checker k = {.ground = ground,
         .arena = arena,
         .text = text,
-        .counters = counters,
-        .source = source ? source : "",
-        .metric = -1};
+        .counters = facts->counters,
+        .source = facts->source ? facts->source : "",
+        .metric = -1,
+        .metric_before = -1,
+        .metric_last = -1,
+        .advice = strncmp(text, "Next:", 5) == 0};
     struct claim *kept;
 
     *ground = (struct ground){0};
+    read_said(&k, facts->said ? facts->said : "");
     for (size_t at = 0; text[at];) {
         char c = text[at];
 
@@ -388,12 +561,7 @@ void ground_check(struct ground *ground, struct arena *arena, const char *text,
         } else if (is_word(c)) {
             at = check_word(&k, at);
         } else {
-            if ((c == '.' || c == '\n' || c == ';') &&
-                (text[at + 1] == ' ' || text[at + 1] == '\n' || !text[at + 1])) {
-                k.metric = -1;
-                k.line = 0;
-            }
-            at++;
+            pass(&k, at++);
         }
     }
     kept = arena_array(arena, ground->nr_claims + 1u, sizeof(*kept));

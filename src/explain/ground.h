@@ -1,24 +1,31 @@
 /* Does a text about a profile say only what the profile and the source say? Every number, metric
  * name, source line and identifier in it is looked up; no model is involved.
  *
+ *     struct ground_facts facts = {.counters = &total, .source = source, .said = our_own_findings};
  *     struct ground ground;
- *     ground_check(&ground, arena, text, counters, source);
+ *     ground_check(&ground, arena, text, &facts);
  *     100.0 * ground.nr_grounded / ground.nr_claims     percent grounded
  *
  * What counts as a claim, and when it holds:
  * - a metric's name (two underscores, or in backquotes): it is one of core/metrics.def's and
- * present;
- * - a number after a metric's name in the same sentence: it is that metric's value, at the
- * precision it is written in (at least 0.5%), in its unit or a multiple of it (k, M, G; us, ms; KB,
- * MB);
+ *   present;
+ * - the first number after a metric's name in the same sentence: it is that metric's value, at the
+ *   precision it is written in (at least 0.5%), in its unit or a multiple of it (k, M, G; us, ms;
+ *   KB, MB); later numbers may also be the ratio of the last two metrics named, or known from
+ *   elsewhere as below;
  * - "above", "over", "more than", "below", "under", "less than" before a number: the direction
- * holds;
- * - "line N", "lines N": the source has it; with a quoted piece of code in the sentence, it is
- * there;
- * - an identifier (in backquotes, or name followed by parentheses): the source has the word;
- * - any other number with a unit or a percent sign: some metric of that unit has the value;
- * - a bare number: some metric has the value, or the source has the number. Small whole numbers up
- *   to 16 are not claims by themselves ("two of 3 loads"). */
+ *   holds. Without a metric there is nothing to compare with, and it does not hold;
+ * - "line N", "lines N, M and K": the source has them; with a quoted piece of code after it in the
+ *   sentence, it is there;
+ * - an identifier (in backquotes, or a name followed by parentheses): the source has the word;
+ * - any other number with a unit or a percent sign: some metric of that unit has the value, or a
+ *   cost of the line named in the sentence, or `said` has it;
+ * - a bare number: likewise, or the source has the number. Small whole numbers up to 16 are not
+ *   claims by themselves ("two of 3 loads"), and neither are names of widths ("128-bit").
+ *
+ * A line that begins with "Next:" holds advice: what it proposes (tile sizes, functions to call) is
+ * no claim about the kernel. Metric names, what is said of them, and lines are checked there too.
+ */
 #ifndef KEET_EXPLAIN_GROUND_H
 #define KEET_EXPLAIN_GROUND_H
 
@@ -42,8 +49,15 @@ struct ground {
     unsigned nr_claims, nr_grounded;
 };
 
-void ground_check(struct ground *ground, struct arena *arena, const char *text,
-    const struct counters *counters, const char *source);
+/* All borrowed. */
+struct ground_facts {
+    const struct counters *counters;
+    const char *source; /* NULL: there is none, as with profiles from elsewhere */
+    const char *said;   /* what is known besides, in words: its numbers hold; NULL: nothing */
+};
+
+void ground_check(
+    struct ground *ground, struct arena *arena, const char *text, const struct ground_facts *facts);
 
 /* The text with each claim that does not hold followed by "[?: why]", in arena memory. */
 const char *ground_mark(const struct ground *ground, struct arena *arena, const char *text);

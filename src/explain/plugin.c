@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/proc.h"
+#include "explain/tool.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,6 +17,8 @@
 enum { SCHEMA = 1, MOST_PER_TOOL = 2, MAX_OUTPUT_BYTES = 1 << 20, MAX_TOOLS = 64 };
 
 static const double MOST_SHARE = 0.97;
+static const double MOST_WEIGHT = 10;
+static const uint64_t MEMORY_BYTES = 2ull << 30;
 
 /* ---- what a tool is given ---- */
 
@@ -122,12 +125,38 @@ static const char *cite(struct finding *f, const struct candidate *c, const json
     return NULL;
 }
 
+static const char *weigh(struct finding *f, const json_t *weights)
+{
+    const char *name;
+    json_t *weight;
+
+    json_object_foreach((json_t *)(uintptr_t)weights, name, weight)
+    {
+        double value = json_number_value(weight);
+        enum action action;
+
+        if (!action_parse(name, &action) || action == ACTION_NONE) {
+            return "weights of a move that does not exist";
+        }
+        if (!json_is_number(weight) || !(value > 0) || value > MOST_WEIGHT) {
+            return "a weight that is not above 0 and at most 10";
+        }
+        if (f->nr_weights == FINDING_MAX_WEIGHTS) {
+            return "weights of over six moves";
+        }
+        finding_weigh(f, action, value);
+    }
+    return NULL;
+}
+
 /* What is wrong with a finding, or NULL and *f is filled. */
 static const char *take(struct finding *f, const struct candidate *c, const json_t *json)
 {
     const char *text = json_string_value(json_object_get(json, "text"));
     const json_t *line = json_object_get(json, "line"), *share = json_object_get(json, "share");
     const json_t *evidence = json_object_get(json, "evidence");
+    const json_t *weights = json_object_get(json, "weights");
+    const char *wrong;
 
     if (!text || !*text || strlen(text) >= sizeof(f->text)) {
         return "a text that is missing, empty or over 360 bytes";
@@ -143,6 +172,9 @@ static const char *take(struct finding *f, const struct candidate *c, const json
     if (evidence && !json_is_array(evidence)) {
         return "evidence that is not a list";
     }
+    if (weights && !json_is_object(weights)) {
+        return "weights that are not an object";
+    }
     *f = (struct finding){.severity = SEVERITY_WARNING,
         .line = line ? (unsigned)json_integer_value(line) : 0,
         .share = share ? json_number_value(share) : 0.1};
@@ -151,7 +183,8 @@ static const char *take(struct finding *f, const struct candidate *c, const json
     if (c->explanation.roofline_share > 0) {
         f->max_gain = fmin(f->max_gain, 1 / c->explanation.roofline_share);
     }
-    return cite(f, c, evidence);
+    wrong = weigh(f, weights);
+    return wrong ? wrong : cite(f, c, evidence);
 }
 
 static void append(struct candidate *c, const struct finding *f)
@@ -166,7 +199,7 @@ static void append(struct candidate *c, const struct finding *f)
     e->findings = all;
 }
 
-static void take_answer(
+void plugin_answer(
     const char *name, struct candidate *c, const char *text, size_t len, struct str *notes)
 {
     json_error_t problem;
@@ -204,21 +237,28 @@ static bool run_tool(const char *folder, const char *name, const char *input, st
 {
     const char *path = arena_printf(c->arena, "%s/%s", folder, name);
     const char *argv[] = {path, NULL};
-    const struct proc_limits limits = {.time_s = 5, .output_bytes = MAX_OUTPUT_BYTES};
+    const struct proc_limits limits = {.time_s = 5,
+        .memory_bytes = MEMORY_BYTES,
+        .output_bytes = MAX_OUTPUT_BYTES,
+        .look_only = true};
     struct proc_result result;
 
     if (!proc_run_fed(argv, input, strlen(input), &limits, &result, err)) {
         return false;
     }
     if (result.end == PROC_EXITED && result.status == 0) {
-        take_answer(name, c, result.output, result.output_bytes, notes);
+        plugin_answer(name, c, result.output, result.output_bytes, notes);
     } else if (result.end == PROC_EXITED) {
         str_addf(notes, "tool %s: exit status %d: %.200s\n", name, result.status,
             result.errors ? result.errors : "");
     } else if (result.end == PROC_DEADLINE) {
         str_addf(notes, "tool %s: stopped after five seconds\n", name);
+    } else if (result.end == PROC_OUTPUT) {
+        str_addf(notes, "tool %s: said over %d bytes\n", name, (int)MAX_OUTPUT_BYTES);
+    } else if (result.end == PROC_MEMORY) {
+        str_addf(notes, "tool %s: needed over 2 GiB\n", name);
     } else {
-        str_addf(notes, "tool %s: crashed or said too much\n", name);
+        str_addf(notes, "tool %s: crashed\n", name);
     }
     proc_result_finish(&result);
     return true;
@@ -239,12 +279,17 @@ static bool is_tool(struct arena *arena, const char *folder, const char *name)
 
 bool plugins_run(const char *folder, struct candidate *c, struct str *notes, struct err *err)
 {
-    DIR *dir = opendir(folder);
+    struct advice advice;
+    DIR *dir = NULL;
     char *names[MAX_TOOLS];
     char *input = NULL;
     size_t nr = 0;
     bool ok = true;
 
+    if (c->verdict != VERDICT_OK) {
+        return true;
+    }
+    dir = opendir(folder);
     if (!dir) {
         return err_errno(err, "--tools %s", folder);
     }
@@ -260,5 +305,7 @@ bool plugins_run(const char *folder, struct candidate *c, struct str *notes, str
         ok = run_tool(folder, names[i], input, c, notes, err);
     }
     free(input);
+    advice = advice_of_findings(c);
+    priors_fill(c, &advice);
     return ok;
 }

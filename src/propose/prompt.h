@@ -26,24 +26,31 @@ enum prompt {
     PROMPT_PLAN,
     PROMPT_WRITE,
     PROMPT_REPAIR,
-    PROMPT_EXPLAIN,
-    PROMPT_CUTLASS, /* after the system's, where there is a library */
+    PROMPT_EXPLAIN,    /* the system's where a profile is to be explained */
+    PROMPT_CUTLASS,    /* after the system's, where there is a library */
+    PROMPT_HYPOTHESES, /* of explaining, one after the other */
+    PROMPT_JUDGE,
+    PROMPT_REVIEW,
+    PROMPT_CORRECT,
     NR_PROMPTS
 };
 
 enum place {
-    PLACE_CONTRACT, /* the contract's lines */
-    PLACE_HARDWARE, /* figures of the chip that bound the answer */
-    PLACE_SOURCE,   /* of the parent, with line numbers */
-    PLACE_STATE,    /* its time, its speedup, what limits it */
-    PLACE_FINDINGS, /* at most five, with evidence */
-    PLACE_SIBLINGS, /* what was tried on the parent, and what came of it */
-    PLACE_LESSONS,  /* what moves did to kernels like this one */
-    PLACE_MOVE,     /* the page of the move */
-    PLACE_PLAN,     /* what the model answered to plan.md */
-    PLACE_PROBLEM,  /* repair: verdict and evidence */
-    PLACE_EXCERPT,  /* repair: the lines around the place it names */
-    PLACE_NODE,     /* node.md, filled in */
+    PLACE_CONTRACT,   /* the contract's lines */
+    PLACE_HARDWARE,   /* figures of the chip that bound the answer */
+    PLACE_SOURCE,     /* of the parent, with line numbers */
+    PLACE_STATE,      /* its time, its speedup, what limits it */
+    PLACE_FINDINGS,   /* at most five, with evidence */
+    PLACE_SIBLINGS,   /* what was tried on the parent, and what came of it */
+    PLACE_LESSONS,    /* what moves did to kernels like this one */
+    PLACE_MOVE,       /* the page of the move */
+    PLACE_PLAN,       /* what the model answered to plan.md */
+    PLACE_PROBLEM,    /* repair: verdict and evidence */
+    PLACE_EXCERPT,    /* repair: the lines around the place it names */
+    PLACE_NODE,       /* node.md, filled in */
+    PLACE_METRICS,    /* explain: all that was counted */
+    PLACE_HYPOTHESES, /* explain: what was expected before the counters were seen */
+    PLACE_TEXT,       /* explain: the explanation to review or to correct */
     NR_PLACES
 };
 const char *place_name(enum place place);

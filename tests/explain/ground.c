@@ -52,7 +52,7 @@ static bool holds(const char *text)
 {
     struct ground ground;
 
-    ground_check(&ground, arena, text, &counters, source);
+    ground_check(&ground, arena, text, &(struct ground_facts){&counters, source, NULL});
     return ground.nr_claims > 0 && ground.nr_grounded == ground.nr_claims;
 }
 
@@ -86,7 +86,9 @@ static void say_numbers(enum metric m)
 
     if (percent) {
         say(true, "The value of %s is %.1f%%, which is what limits it.", name, value);
-        say(true, "It stays above %.0f%% (%s).", floor(value) - 3, "as measured");
+        say(true, "Look at %s. It stays above %.0f%% (as measured).", name, floor(value) - 3);
+        say(false, "Look at %s. It stays above %.0f%% (as measured).", name, ceil(value) + 4);
+        say(false, "Something else is above %.0f%%.", floor(value) - 3);
         say(true, "With `%s` at %.0f%%, little is left.", name, rint(value));
         say(false, "The value of %s is %.1f%%, which is what limits it.", name, value + 6.4);
         say(false, "%s is above %.0f%%.", name, value + 5);
@@ -113,6 +115,17 @@ static void say_names(enum metric m)
     say(false, "Look at `%s` first.", wrong);
 }
 
+/* Two metrics and their ratio; a number from somewhere else in the same sentence. */
+static void say_ratios(enum metric a, enum metric b)
+{
+    const double x = counters_get(&counters, a), y = counters_get(&counters, b);
+    const char *one = metric_name(a), *two = metric_name(b);
+
+    say(true, "`%s` is %.0f and `%s` %.0f, a ratio of %.3g.", one, x, two, y, x / y);
+    say(false, "`%s` is %.0f and `%s` %.0f, a ratio of %.3g.", one, x, two, y, 1.21 * x / y);
+    say(false, "`%s` is %.0f and `%s` %.0f.", one, y, two, x);
+}
+
 static void say_lines(void)
 {
     for (unsigned line = 1; line <= 12; line++) {
@@ -127,13 +140,34 @@ static void say_lines(void)
         say(true, "The variable `%s` is computed again and again.", words[i]);
         say(false, "The variable `%s` is computed again and again.", wrong_words[i]);
     }
+    for (unsigned line = 2; line <= 12; line += 2) {
+        say(true, "Lines 1, %u and %u belong together.", line - 1, line);
+        say(false, "Lines 1, %u and %u belong together.", line - 1, line + 12);
+    }
+    say(true, "Line 7 makes 40960 requests of 128-bit words.");
+    say(false, "Line 7 makes 50960 requests.");
+    say(false, "Line 8 makes 40960 requests.");
+    say(true, "Line 6 bounds `step`.\nNext: use `float4` and tiles of 64 by 64 at line 7.");
+    say(false, "Line 6 bounds `step`.\nNext: use `float4` and tiles of 64 by 64 at line 70.");
     say(true, "Call expf() once.");
     say(false, "Call logf() once.");
 }
 
+static bool is_percent(enum metric m)
+{
+    return strcmp(metric_unit(m), "%") == 0;
+}
+
 static void test_claims(void **state)
 {
+    static struct line_cost line = {.line = 7, .global_requests = 40960};
+
     (void)state;
+    counters.lines = &line;
+    counters.nr_lines = 1;
+    for (int m = 1; m < 30; m += 2)
+        if (!is_percent((enum metric)m) && !is_percent((enum metric)(m + 1)))
+            say_ratios((enum metric)m, (enum metric)(m + 1));
     for (int m = 0; m < NR_METRICS - 12; m++) {
         say_numbers((enum metric)m);
         if (m % 2 == 0)
@@ -162,7 +196,7 @@ static void test_share_and_mark(void **state)
     ground_check(&ground, arena,
         "It takes 25.6 us with DRAM at 81%. Line 7 reads `X[index * 128 + step]`, but 93.1% is "
         "wrong.",
-        &few, source);
+        &(struct ground_facts){&few, source, NULL});
     assert_int_equal(ground.nr_claims, 5);
     assert_int_equal(ground.nr_grounded, 4);
     assert_false(ground.claims[4].grounded);

@@ -1,0 +1,43 @@
+/* Owns the fuzzing of what user tools answer: whatever they say, each finding taken has a text, a
+ * line of the source, a gain and weights that are numbers, and each left out has a reason. Build
+ * and run:
+ *     clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE \
+ *         -Isrc tests/fuzz/fuzz_plugin.c src/explain/{plugin,priors,tools,tool_*,roofline}.c \
+ *         (and the rest of explain, ptx, core and base) -ljansson -lseccomp -lm -o
+ * build/fuzz_plugin
+ *     mkdir -p build/corpus_plugin && build/fuzz_plugin -max_len=4096 build/corpus_plugin \
+ *         tests/explain/answers */
+#include "explain/plugin.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(const struct finding *f)
+{
+    assert(f->text[0] && strlen(f->text) < sizeof(f->text));
+    assert(f->line <= 3 && isfinite(f->max_gain) && f->max_gain >= 1);
+    assert(f->share >= 0 && f->share <= 0.97 && f->nr_evidence <= FINDING_MAX_EVIDENCE);
+    for (unsigned i = 0; i < f->nr_weights; i++)
+        assert((unsigned)f->weights[i].action < NR_ACTIONS && f->weights[i].weight > 0 &&
+               f->weights[i].weight <= 10);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena *arena = arena_create();
+    struct candidate c = {.arena = arena, .source = "a\nb\nc"};
+    struct str notes = {0};
+
+    counters_set(&c.profile.total, METRIC_DRAM_BYTES, 1e6, PROV_COUNTED);
+    plugin_answer("tool", &c, (const char *)data, size, &notes);
+    assert(c.explanation.nr_findings <= 2);
+    for (unsigned i = 0; i < c.explanation.nr_findings; i++)
+        check(&c.explanation.findings[i]);
+    str_finish(&notes);
+    arena_destroy(arena);
+    return 0;
+}
