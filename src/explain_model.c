@@ -130,7 +130,7 @@ static bool put(struct talk *t, unsigned model, enum ask_prompt prompt, const ch
     if (!ask_put(t->ask, model, purpose, t->messages, t->nr_messages, t->c->arena, call, err))
         return false;
     t->told->nr_calls++;
-    t->told->tokens += call->tokens_in + call->tokens_out;
+    t->told->tokens += call->tokens_in + call->tokens_out + call->lost_in + call->lost_out;
     t->told->cost += isnan(call->cost) ? 0 : call->cost;
     if (call->error || !call->reply) {
         t->told->why_not = call->error ? call->error : "no reply";
