@@ -468,6 +468,24 @@ static void resolve(struct decoder *d)
     }
 }
 
+/* Lengths of the runs that need no look at anything between their instructions. */
+static void find_plain(struct decoder *d)
+{
+    struct program *p = d->p;
+    bool *meets = arena_array(d->arena, p->nr_insts + 1, sizeof(*meets));
+    for (uint32_t pc = 0; pc < p->nr_insts; pc++) {
+        if (p->insts[pc].kind == INST_BRANCH)
+            meets[p->insts[pc].reconverge] = true;
+    }
+    for (uint32_t pc = p->nr_insts; pc-- > 0;) {
+        struct inst *in = &p->insts[pc];
+        if (in->kind != INST_ALU || in->guard != 0 || in->guard_negated)
+            continue;
+        bool more = pc + 1 < p->nr_insts && !meets[pc + 1] && in[1].plain < UINT16_MAX;
+        in->plain = (uint16_t)(1 + (more ? in[1].plain : 0));
+    }
+}
+
 static void to_arena(struct decoder *d)
 {
     struct program *p = d->p;
@@ -505,6 +523,8 @@ struct program *decode_kernel(const struct ptx_func *kernel, const struct decode
         ok = decode_func(&d, i);
     if (ok)
         resolve(&d);
+    if (ok)
+        find_plain(&d);
     p->file_bytes = (d.file_end + 255) / 256 * 256;
     p->local_bytes = (p->local_bytes + 15) / 16 * 16;
     to_arena(&d);

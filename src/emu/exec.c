@@ -121,29 +121,58 @@ static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc
     }
 }
 
+/* Lanes `mask` went through the instructions from `start` up to `end`. */
+static void went(struct worker *k, uint32_t start, uint32_t end, uint32_t mask)
+{
+    const unsigned lanes = (unsigned)__builtin_popcount(mask);
+    k->flow[start].warps++;
+    k->flow[start].lanes += lanes;
+    k->flow[end].warps--;
+    k->flow[end].lanes -= lanes;
+    k->steps += end - start;
+}
+
+/* A branch whose lanes agree. False: the split has had its turn, or starts over at its new pc. */
+static bool jump(struct worker *k, struct split *split, uint32_t *start, uint32_t *pc,
+    uint32_t target, uint64_t end)
+{
+    const uint32_t next = *pc + 1;
+    if (target == next && k->steps + (next - *start) < end) {
+        *pc = next;
+        return true;
+    }
+    went(k, *start, next, split->mask);
+    split->pc = *start = *pc = target;
+    return k->steps < end;
+}
+
 /* Runs one ready split until it waits, ends, splits or has had its turn. */
 static bool run_split(struct worker *k, struct warp *w, uint16_t s, unsigned quantum)
 {
     const struct inst *insts = k->program->insts;
-    struct pc_count *counts = k->counts;
     uint8_t *file = w->file;
-    uint32_t pc = w->splits[s].pc, mask = w->splits[s].mask;
+    uint32_t pc = w->splits[s].pc, start = pc, mask = w->splits[s].mask;
     const uint32_t rpc = w->splits[s].rpc;
     const bool tell = k->wants_insts;
-    uint64_t steps = 0;
+    uint64_t end = k->steps + quantum;
     for (;;) {
         if (pc == rpc) {
             w->splits[s].pc = pc;
-            k->steps += steps;
+            went(k, start, pc, mask);
             warp_arrive(w, s);
             return true;
         }
         const struct inst *in = &insts[pc];
+        if (in->plain && !tell) {
+            pc += in->plain;
+            for (const struct inst *last = &insts[pc]; in < last; in++)
+                in->run(file, in, mask);
+            continue;
+        }
         uint32_t guard = *(const uint32_t *)(file + in->guard);
         uint32_t m = mask & (in->guard_negated ? ~guard : guard);
-        counts[pc].warps++;
-        counts[pc].lanes += (unsigned)__builtin_popcount(m);
-        steps++;
+        if (m != mask)
+            k->counts[pc].lanes -= (unsigned)__builtin_popcount(mask ^ m);
         if (tell)
             tell_inst(k, w, pc, m);
         if (in->kind == INST_ALU) {
@@ -152,28 +181,28 @@ static bool run_split(struct worker *k, struct warp *w, uint16_t s, unsigned qua
             pc++;
             continue;
         }
-        if (in->kind == INST_BRANCH) {
-            if (m == mask || m == 0) {
-                pc = m ? in->target : pc + 1;
-                if (steps < quantum)
-                    continue;
-                w->splits[s].pc = pc;
-            } else {
-                counts[pc].divergent++;
-                w->splits[s].pc = pc;
-                warp_diverge(w, s, m, in->target, pc + 1, in->reconverge);
-            }
-            k->steps += steps;
-            return true;
-        }
         if (in->kind <= INST_ATOM) {
-            if (m && !access_memory(k, w, in, pc, m) && !exec_note(k))
+            if (m && !access_memory(k, w, in, pc, m) && !exec_note(k)) {
+                went(k, start, pc + 1, mask);
                 return false;
+            }
             pc++;
             continue;
         }
-        k->steps += steps;
-        steps = 0;
+        if (in->kind == INST_BRANCH) {
+            if (m == mask || m == 0) {
+                if (jump(k, &w->splits[s], &start, &pc, m ? in->target : pc + 1, end))
+                    continue;
+                return true;
+            }
+            went(k, start, pc + 1, mask);
+            k->counts[pc].divergent++;
+            w->splits[s].pc = pc;
+            warp_diverge(w, s, m, in->target, pc + 1, in->reconverge);
+            return true;
+        }
+        went(k, start, pc + 1, mask);
+        end = k->steps + quantum;
         bool go_on = in->kind == INST_NOP || in->kind == INST_MATRIX;
         if (!step_other(k, w, s, pc, m))
             return false;
@@ -182,7 +211,7 @@ static bool run_split(struct worker *k, struct warp *w, uint16_t s, unsigned qua
         if (!go_on && w->splits[s].pc != pc + 1)
             return true;
         mask = w->splits[s].mask;
-        pc++;
+        start = ++pc;
     }
 }
 

@@ -87,6 +87,12 @@ struct pc_cache { /* the buffer that this instruction used last: addresses withi
     struct mem_buffer *buffer;
 };
 
+/* How often each instruction is executed follows from where execution was led: a stretch of
+ * instructions that some lanes went through adds to its first and takes away after its last. */
+struct flow {
+    uint64_t warps, lanes; /* sums up to and including this pc; modulo 2^64 */
+};
+
 struct exec { /* one launch, shared by its workers */
     struct emu_run run;
     const uint8_t *params;
@@ -129,7 +135,8 @@ struct worker {
     uint8_t *files, *locals, *shared;
     uint32_t shared_bytes;
     struct barrier barriers[MAX_BARRIERS];
-    struct pc_count *counts;
+    struct pc_count *counts; /* warps and lanes: less what flow tells, until the end */
+    struct flow *flow;       /* nr_insts + 1 */
     struct pc_cache *caches;
     struct pattern *patterns;
     uint64_t steps, steps_checked;

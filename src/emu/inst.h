@@ -93,6 +93,8 @@ struct inst {
     uint8_t sub;         /* kind's own: barrier flavour, atomic operation, shuffle mode ... */
     uint8_t type;        /* enum ptx_type of the operation */
     uint16_t flags;      /* INST_* below */
+    uint16_t plain;      /* unguarded ALU instructions from here on at none of which lanes meet, but
+                            perhaps at the first: they run one after another, come what may */
     uint32_t guard;      /* offset of the predicate word; offset 0 is always all ones */
     uint32_t d, d2;      /* destinations (offsets); NO_ROW when absent */
     uint32_t a, b, c, e; /* sources (offsets) */

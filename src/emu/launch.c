@@ -234,6 +234,7 @@ static void worker_init(struct worker *k, struct exec *x)
     k->locals = xcalloc((size_t)k->nr_warps * WARP_LANES + 1, p->local_bytes ? p->local_bytes : 1);
     k->shared = aligned_alloc(256, ((size_t)k->shared_bytes + 511) / 256 * 256);
     k->counts = xcalloc(p->nr_insts, sizeof(*k->counts));
+    k->flow = xcalloc(p->nr_insts + 1, sizeof(*k->flow));
     k->caches = xcalloc(p->nr_insts, sizeof(*k->caches));
     k->patterns = xcalloc(p->nr_insts, sizeof(*k->patterns));
     if (!k->files || !k->shared) {
@@ -259,6 +260,7 @@ static void worker_finish(struct worker *k)
     free(k->locals);
     free(k->shared);
     free(k->counts);
+    free(k->flow);
     free(k->caches);
     free(k->patterns);
     str_finish(&k->log.text);
@@ -406,11 +408,22 @@ static void add_counts(struct pc_count *into, const struct pc_count *from, uint3
         a[i] += b[i];
 }
 
+static void add_flow(struct pc_count *counts, const struct flow *flow, uint32_t nr)
+{
+    struct flow sum = {0, 0};
+    for (uint32_t pc = 0; pc < nr; pc++) {
+        counts[pc].warps += sum.warps += flow[pc].warps;
+        counts[pc].lanes += sum.lanes += flow[pc].lanes;
+    }
+}
+
 static void merge(struct worker *workers, unsigned nr, struct emu_result *result)
 {
     struct worker *k = &workers[0];
+    add_flow(k->counts, k->flow, k->program->nr_insts);
     for (unsigned i = 1; i < nr; i++) {
         struct worker *o = &workers[i];
+        add_flow(o->counts, o->flow, k->program->nr_insts);
         add_counts(k->counts, o->counts, k->program->nr_insts);
         k->float_atomics |= o->float_atomics;
         if (k->reports)
