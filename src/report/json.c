@@ -46,6 +46,33 @@ static json_t *findings_of(const struct explanation *e)
     return all;
 }
 
+static json_t *range_of(double low, double high)
+{
+    return high > 0 ? json_pack("[f, f]", low, high) : json_null();
+}
+
+/* Clocks in MHz, temperature in degrees Celsius. */
+static json_t *timing_of(const struct profile_timing *t)
+{
+    json_t *timing = json_pack("{s:I, s:I, s:f, s:b, s:I, s:o}", "samples",
+        (json_int_t)t->nr_samples, "dropped", (json_int_t)t->nr_dropped, "standard_error",
+        t->standard_error, "refused", (int)t->refused, "throttle_bits", (json_int_t)t->throttle,
+        "note", text_or_null(t->note));
+
+    if (t->ratio > 0) {
+        json_object_set_new(timing, "ratio", real_or_null(t->ratio));
+        json_object_set_new(timing, "ratio_interval", range_of(t->ratio_low, t->ratio_high));
+    }
+    if (t->baseline_ns > 0)
+        json_object_set_new(timing, "original_ns", real_or_null(t->baseline_ns));
+    json_object_set_new(timing, "clock", range_of(t->clock_low_mhz, t->clock_high_mhz));
+    json_object_set_new(
+        timing, "original_clock", range_of(t->baseline_clock_low_mhz, t->baseline_clock_high_mhz));
+    json_object_set_new(
+        timing, "temperature", range_of(t->temperature_low_c, t->temperature_high_c));
+    return timing;
+}
+
 static json_t *candidate_of(const struct candidate *c, bool whole)
 {
     json_t *node = json_pack("{s:I, s:I, s:s, s:s, s:o, s:s, s:o}", "node", (json_int_t)c->node,
@@ -57,6 +84,8 @@ static json_t *candidate_of(const struct candidate *c, bool whole)
         json_object_set_new(node, "time_ns", real_or_null(c->profile.time_ns));
         json_object_set_new(node, "time_from", json_string(provenance_name(c->profile.time_from)));
         json_object_set_new(node, "speedup", real_or_null(c->speedup));
+        if (c->profile.timing.nr_samples > 0 || c->profile.timing.refused)
+            json_object_set_new(node, "timing", timing_of(&c->profile.timing));
     }
     if (whole) {
         json_object_set_new(node, "source", text_or_null(c->source));

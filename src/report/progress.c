@@ -76,7 +76,10 @@ void progress_done(
         return;
     add_count(&line, p, state->nr_evaluated);
     str_addf(&line, "node %lld ", (long long)c->node);
-    if (c->verdict == VERDICT_OK)
+    if (c->verdict == VERDICT_OK && c->profile.timing.refused)
+        str_addf(&line, "no ratio (%s) ",
+            c->profile.timing.note ? c->profile.timing.note : "clocks differ");
+    else if (c->verdict == VERDICT_OK)
         str_addf(&line, "%.2fx %s ", c->speedup, report_speedup_word(state->from));
     else
         str_addf(&line, "%s ", verdict_name(c->verdict));

@@ -149,6 +149,22 @@ static void add_failures(struct str *out, const struct report_run *run)
     }
 }
 
+/* How the best one's time was taken, where that is known. */
+static void add_timing(struct str *out, const struct profile_timing *t)
+{
+    if (t->ratio > 0)
+        str_addf(out,
+            "  original / best, timed in turn: %.3fx, 95%% interval %.3f to %.3f (%u pairs)\n",
+            t->ratio, t->ratio_low, t->ratio_high, t->nr_samples);
+    if (t->clock_high_mhz > 0)
+        str_addf(out, "  SM clock %.0f to %.0f MHz (original %.0f to %.0f), %.0f to %.0f C\n",
+            t->clock_low_mhz, t->clock_high_mhz, t->baseline_clock_low_mhz,
+            t->baseline_clock_high_mhz, t->temperature_low_c, t->temperature_high_c);
+    if (t->throttle & ~UINT64_C(1)) /* bit 0 is idleness */
+        str_addf(out, "  clocks were held back: NVML's reasons 0x%llx\n",
+            (unsigned long long)t->throttle);
+}
+
 static void add_result(struct str *out, const struct report_run *run)
 {
     const struct candidate *root = &run->path[0], *best = &run->path[run->nr_path - 1];
@@ -166,6 +182,7 @@ static void add_result(struct str *out, const struct report_run *run)
     report_time(out, best->profile.time_ns);
     str_addf(out, " (%s, %s), verified on %u shapes, %u runs\n", provenance_name(from),
         run->device_name, best->check.nr_shapes, best->check.nr_runs);
+    add_timing(out, &best->profile.timing);
     if (best->check.note && *best->check.note)
         str_addf(out, "  %s\n", best->check.note);
     if (best->explanation.roofline_ns > 0)

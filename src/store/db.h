@@ -7,7 +7,7 @@
 
 #include <sqlite3.h>
 
-enum { SCHEMA_VERSION = 3 };
+enum { SCHEMA_VERSION = 4 };
 enum { DB_BUSY_MS = 5000 };
 enum { DB_APPLICATION_ID = 0x6b656574 }; /* "keet" */
 
@@ -27,6 +27,7 @@ enum sql {
     SQL_ADD_KERNEL,
     SQL_ADD_CHECK,
     SQL_ADD_MEASUREMENT,
+    SQL_ADD_TIMING,
     SQL_ADD_LAUNCH,
     SQL_ADD_COUNTER,
     SQL_ADD_LINE,
@@ -40,6 +41,7 @@ enum sql {
     SQL_GET_KERNELS,
     SQL_GET_CHECK,
     SQL_GET_MEASUREMENT,
+    SQL_GET_TIMING,
     SQL_GET_LAUNCHES,
     SQL_GET_COUNTERS,
     SQL_GET_LINES,
@@ -65,7 +67,7 @@ enum sql {
 };
 
 extern const char *const sql_text[NR_SQL];
-extern const char schema_v1[], schema_v2[], schema_v3[]; /* several statements */
+extern const char schema_v1[], schema_v2[], schema_v3[], schema_v4[]; /* several statements */
 
 struct store {
     sqlite3 *db;

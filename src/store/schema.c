@@ -139,6 +139,15 @@ const char schema_v3[] = "ALTER TABLE model_call ADD COLUMN outcome TEXT NOT NUL
                          /* As given, one a line; those that a resumed run adds follow. */
                          "ALTER TABLE run ADD COLUMN models TEXT NOT NULL DEFAULT '';";
 
+/* Version 4: how times were taken on a GPU. */
+const char schema_v4[] =
+    "CREATE TABLE timing ("
+    " node INTEGER PRIMARY KEY REFERENCES node(id), nr_samples INTEGER NOT NULL,"
+    " nr_dropped INTEGER NOT NULL, standard_error REAL, baseline_ns REAL, ratio REAL,"
+    " ratio_low REAL, ratio_high REAL, refused INTEGER NOT NULL, clock_low_mhz REAL,"
+    " clock_high_mhz REAL, baseline_clock_low_mhz REAL, baseline_clock_high_mhz REAL,"
+    " temperature_low_c REAL, temperature_high_c REAL, throttle INTEGER NOT NULL, note TEXT);";
+
 const char *const sql_text[NR_SQL] = {
     [SQL_BEGIN] = "BEGIN IMMEDIATE",
     [SQL_COMMIT] = "COMMIT",
@@ -181,6 +190,11 @@ const char *const sql_text[NR_SQL] = {
                       " WHERE node = ?",
     [SQL_GET_MEASUREMENT] = "SELECT nr_launches, longest, time_ns, time_low_ns, time_high_ns,"
                             " time_from FROM measurement WHERE node = ?",
+    [SQL_ADD_TIMING] = "INSERT INTO timing VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [SQL_GET_TIMING] = "SELECT nr_samples, nr_dropped, standard_error, baseline_ns, ratio,"
+                       " ratio_low, ratio_high, refused, clock_low_mhz, clock_high_mhz,"
+                       " baseline_clock_low_mhz, baseline_clock_high_mhz, temperature_low_c,"
+                       " temperature_high_c, throttle, note FROM timing WHERE node = ?",
     [SQL_GET_LAUNCHES] = "SELECT launch, kernel, grid_x, grid_y, grid_z, block_x, block_y, block_z,"
                          " cluster_x, cluster_y, cluster_z, smem_bytes, blocks_run, blocks_all"
                          " FROM launch WHERE node = ? ORDER BY launch",

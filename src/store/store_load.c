@@ -236,6 +236,38 @@ static bool load_lines(struct store *store, int64_t id, struct candidate *c, str
     return ok;
 }
 
+static bool load_timing(struct store *store, int64_t id, struct candidate *c, struct err *err)
+{
+    struct profile_timing *t = &c->profile.timing;
+    struct query q = of_node(store, SQL_GET_TIMING, id);
+    bool row;
+
+    if (!query_next(&q, &row, "reading how a time was taken", err)) {
+        return false;
+    }
+    if (!row) {
+        return true;
+    }
+    t->nr_samples = get_unsigned(&q);
+    t->nr_dropped = get_unsigned(&q);
+    t->standard_error = get_real(&q);
+    t->baseline_ns = get_real(&q);
+    t->ratio = get_real(&q);
+    t->ratio_low = get_real(&q);
+    t->ratio_high = get_real(&q);
+    t->refused = get_int(&q) != 0;
+    t->clock_low_mhz = get_real(&q);
+    t->clock_high_mhz = get_real(&q);
+    t->baseline_clock_low_mhz = get_real(&q);
+    t->baseline_clock_high_mhz = get_real(&q);
+    t->temperature_low_c = get_real(&q);
+    t->temperature_high_c = get_real(&q);
+    t->throttle = (uint64_t)get_int(&q);
+    t->note = get_text(&q, c->arena);
+    query_end(&q);
+    return true;
+}
+
 static bool load_profile(struct store *store, int64_t id, struct candidate *c, struct err *err)
 {
     struct profile *profile = &c->profile;
@@ -261,8 +293,8 @@ static bool load_profile(struct store *store, int64_t id, struct candidate *c, s
         arena_array(c->arena, profile->nr_launches + 1u, sizeof(*profile->launches));
     profile->configs = arena_array(c->arena, profile->nr_launches + 1u, sizeof(*profile->configs));
     return parse_provenance(store, from, &profile->time_from, err) &&
-           load_launches(store, id, c, err) && load_counters(store, id, c, err) &&
-           load_lines(store, id, c, err);
+           load_timing(store, id, c, err) && load_launches(store, id, c, err) &&
+           load_counters(store, id, c, err) && load_lines(store, id, c, err);
 }
 
 static bool load_evidence(struct store *store, int64_t id, struct candidate *c, struct err *err)

@@ -178,6 +178,35 @@ static bool save_counters(struct store *store, int64_t id, int64_t launch,
     return true;
 }
 
+/* No row where nothing is known of it: the emulator's times are not taken, but made. */
+static bool save_timing(
+    struct store *store, int64_t id, const struct profile_timing *t, struct err *err)
+{
+    struct query q;
+
+    if (t->nr_samples == 0 && !t->refused)
+        return true;
+    q = query_start(store, SQL_ADD_TIMING);
+    put_int(&q, id);
+    put_int(&q, t->nr_samples);
+    put_int(&q, t->nr_dropped);
+    put_real(&q, t->standard_error);
+    put_real(&q, t->baseline_ns);
+    put_real(&q, t->ratio);
+    put_real(&q, t->ratio_low);
+    put_real(&q, t->ratio_high);
+    put_int(&q, t->refused);
+    put_real(&q, t->clock_low_mhz);
+    put_real(&q, t->clock_high_mhz);
+    put_real(&q, t->baseline_clock_low_mhz);
+    put_real(&q, t->baseline_clock_high_mhz);
+    put_real(&q, t->temperature_low_c);
+    put_real(&q, t->temperature_high_c);
+    put_int(&q, (int64_t)t->throttle);
+    put_text(&q, t->note);
+    return query_run(&q, "storing how a time was taken", err);
+}
+
 static bool save_profile(
     struct store *store, int64_t id, const struct profile *profile, struct err *err)
 {
@@ -191,6 +220,7 @@ static bool save_profile(
     put_real(&q, profile->time_high_ns);
     put_text(&q, provenance_name(profile->time_from));
     if (!query_run(&q, "storing a measurement", err) ||
+        !save_timing(store, id, &profile->timing, err) ||
         !save_counters(store, id, -1, NULL, &profile->total, err)) {
         return false;
     }

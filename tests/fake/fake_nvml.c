@@ -1,6 +1,8 @@
 /* A stand-in for NVML with one GPU that draws the same power all the time, whose energy counter
  * moves in steps as a Hopper's does. Where a file "fake.txt" lies beside the library, it is read
- * when the library starts: `watts N`, `step_ms N`, `no_energy 1`, `mhz N`, `mig 1`. */
+ * when the library starts: `watts N`, `step_ms N`, `no_energy 1`, `mhz N`, `mig 1`, `swing N`
+ * (every other look at the SM clock finds it so much higher), `throttle N` (the reasons' bits),
+ * `init N` (the code that starting the library gives). */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +16,9 @@ struct nvml_memory {
 };
 
 static double watts = 350, step_ms = 20, mhz = 1755;
-static int no_energy, mig;
+static int no_energy, mig, init_code;
+static double swing, throttle;
+static unsigned nr_looks;
 static uint64_t start_ns;
 static int the_device;
 
@@ -55,6 +59,12 @@ static void read_file_beside(void)
             mhz = value;
         else if (strcmp(word, "mig") == 0)
             mig = (int)value;
+        else if (strcmp(word, "swing") == 0)
+            swing = value;
+        else if (strcmp(word, "throttle") == 0)
+            throttle = value;
+        else if (strcmp(word, "init") == 0)
+            init_code = (int)value;
     }
     fclose(file);
 }
@@ -64,7 +74,7 @@ int nvmlInit_v2(void)
 {
     read_file_beside();
     start_ns = now_ns();
-    return SUCCESS;
+    return init_code;
 }
 
 int nvmlShutdown(void);
@@ -166,7 +176,7 @@ int nvmlDeviceGetClockInfo(void *device, int type, unsigned *value);
 int nvmlDeviceGetClockInfo(void *device, int type, unsigned *value)
 {
     (void)device;
-    *value = type == 1 ? (unsigned)mhz : 2619;
+    *value = type == 1 ? (unsigned)(mhz + (nr_looks++ % 2 ? swing : 0)) : 2619;
     return SUCCESS;
 }
 
@@ -201,6 +211,6 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *
 int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons)
 {
     (void)device;
-    *reasons = 0;
+    *reasons = (unsigned long long)throttle;
     return SUCCESS;
 }

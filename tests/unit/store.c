@@ -192,7 +192,9 @@ static struct candidate full_candidate(struct arena *arena, int64_t node, uint64
         .time_ns = 12345.678,
         .time_low_ns = 1.0 / 3,
         .time_high_ns = 1e300,
-        .time_from = PROV_MODELLED};
+        .time_from = PROV_MODELLED,
+        .timing = {31, 2, 0.004, 54321.5, 1.0 / 7, 0.1, 0.2, true, 1700, 1755, 1740, 1980, 44, 61,
+            UINT64_C(1) << 63 | 4, "the clocks differ"}};
     c.profile.launches = arena_array(arena, 2, sizeof(*c.profile.launches));
     c.profile.configs = arena_array(arena, 2, sizeof(*c.profile.configs));
     for (unsigned i = 0; i < 2; i++) {
@@ -249,6 +251,26 @@ static void same_counters(const struct counters *a, const struct counters *b)
     }
 }
 
+static void same_timing(const struct profile_timing *a, const struct profile_timing *b)
+{
+    assert_int_equal(a->nr_samples, b->nr_samples);
+    assert_int_equal(a->nr_dropped, b->nr_dropped);
+    same_real(a->standard_error, b->standard_error);
+    same_real(a->baseline_ns, b->baseline_ns);
+    same_real(a->ratio, b->ratio);
+    same_real(a->ratio_low, b->ratio_low);
+    same_real(a->ratio_high, b->ratio_high);
+    assert_int_equal(a->refused, b->refused);
+    same_real(a->clock_low_mhz, b->clock_low_mhz);
+    same_real(a->clock_high_mhz, b->clock_high_mhz);
+    same_real(a->baseline_clock_low_mhz, b->baseline_clock_low_mhz);
+    same_real(a->baseline_clock_high_mhz, b->baseline_clock_high_mhz);
+    same_real(a->temperature_low_c, b->temperature_low_c);
+    same_real(a->temperature_high_c, b->temperature_high_c);
+    assert_int_equal(a->throttle, b->throttle);
+    same_text(a->note, b->note);
+}
+
 static void same_profile(const struct profile *a, const struct profile *b)
 {
     assert_int_equal(a->nr_launches, b->nr_launches);
@@ -257,6 +279,7 @@ static void same_profile(const struct profile *a, const struct profile *b)
     same_real(a->time_ns, b->time_ns);
     same_real(a->time_low_ns, b->time_low_ns);
     same_real(a->time_high_ns, b->time_high_ns);
+    same_timing(&a->timing, &b->timing);
     same_counters(&a->total, &b->total);
     for (unsigned i = 0; i < a->nr_launches; i++) {
         same_counters(&a->launches[i], &b->launches[i]);
@@ -488,7 +511,7 @@ static void test_sources_are_stored_once(void **state)
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM pragma_journal_mode"
                                           " WHERE journal_mode = 'wal'"),
         1);
-    assert_int_equal(ask_number(f->store, "PRAGMA user_version"), 3);
+    assert_int_equal(ask_number(f->store, "PRAGMA user_version"), 4);
     /* The tables that later stages fill are there. */
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM model_call"), 0);
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM lesson"), 0);
@@ -676,7 +699,7 @@ static void test_newer_schema(void **state)
     assert_int_equal(
         sqlite3_exec(f->store->db, "PRAGMA user_version = 7", NULL, NULL, NULL), SQLITE_OK);
     store_close(f->store);
-    expect_refusal(f, "newer keet-opt (schema 7, this one knows 3)");
+    expect_refusal(f, "newer keet-opt (schema 7, this one knows 4)");
 }
 
 /* A file of the first version opens, keeps its rows, and takes what the second one brought. */
@@ -699,7 +722,7 @@ static void test_old_schema(void **state)
         SQLITE_OK);
     sqlite3_close(db);
     open_store(f);
-    assert_int_equal(ask_number(f->store, "PRAGMA user_version"), 3);
+    assert_int_equal(ask_number(f->store, "PRAGMA user_version"), 4);
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM model_call WHERE number = -1"), 2);
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM lesson WHERE text = 'old'"), 1);
     assert_int_equal(ask_number(f->store, "SELECT count(*) FROM pick"), 0);
