@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include "base/str.h"
+#include "device/findings.h"
 #include "search/search.h"
 
 #include <errno.h>
@@ -26,6 +27,8 @@ enum {
     OPT_WINDOW,
     OPT_CACHE,
     OPT_DUMP,
+    OPT_PROFILE,
+    OPT_SANITIZE,
     OPT_NO_FAST_MATH,
     OPT_MODEL,
     OPT_IN_FLIGHT,
@@ -59,6 +62,8 @@ static const struct option long_options[] = {
     {"window", required_argument, NULL, OPT_WINDOW},
     {"cache", required_argument, NULL, OPT_CACHE},
     {"dump", required_argument, NULL, OPT_DUMP},
+    {"profile", no_argument, NULL, OPT_PROFILE},
+    {"sanitize", required_argument, NULL, OPT_SANITIZE},
     {"no-fast-math", no_argument, NULL, OPT_NO_FAST_MATH},
     {"model", required_argument, NULL, OPT_MODEL},
     {"in-flight", required_argument, NULL, OPT_IN_FLIGHT},
@@ -127,6 +132,9 @@ void options_help(void)
         "  -o, --output FILE  where the best kernel goes (default: <kernel>.keet.cu)\n"
         "  --cache DIR        compiled kernels (default: ~/.cache/keet-opt; '' for none)\n"
         "  --dump DIR         run: write inputs and outputs of the first check shape as .npy\n"
+        "  --sanitize LIST    run: all, or some of memory,init,race,sync,leak: list what is wrong, "
+        "as\n"
+        "                     compute-sanitizer does; with --profile, counters and advice as well\n"
         "Output\n"
         "  --json             one JSON document on stdout\n"
         "  --md               explain: Markdown\n"
@@ -263,6 +271,26 @@ static bool parse_for_model(struct options *options, int opt, const char *arg, s
     }
 }
 
+static bool parse_checks(struct options *options, const char *arg, struct err *err)
+{
+    for (const char *at = arg; *at;) {
+        const size_t len = strcspn(at, ",");
+        unsigned bits = len == 3 && !strncmp(at, "all", 3) ? (1u << NR_DEVICE_CHECKS) - 1 : 0;
+        for (int c = 0; c < NR_DEVICE_CHECKS; c++) {
+            const char *name = device_check_name((enum device_check)c);
+            bits |= strlen(name) == len && !strncmp(at, name, len) ? 1u << c : 0;
+        }
+        if (!bits)
+            return err_set(err,
+                "--sanitize %s: expected all, or some of memory,init,race,sync,leak, not %.*s", arg,
+                (int)len, at);
+        options->sanitize |= bits;
+        at += len + (at[len] == ',');
+    }
+    return options->sanitize ||
+           err_set(err, "--sanitize: expected all, or memory,init,race,sync,leak");
+}
+
 static bool parse_one(struct options *options, int opt, const char *arg, struct err *err)
 {
     uint64_t n;
@@ -314,6 +342,11 @@ static bool parse_one(struct options *options, int opt, const char *arg, struct 
     case OPT_CACHE:
         options->cache_dir = arg;
         return true;
+    case OPT_PROFILE:
+        options->profile = true;
+        return true;
+    case OPT_SANITIZE:
+        return parse_checks(options, arg, err);
     case OPT_DUMP:
         options->dump_dir = arg;
         return true;
@@ -406,6 +439,8 @@ bool options_parse(struct options *options, int argc, char **argv, struct err *e
     options->kernel_path = argv[optind];
     if (options->dump_dir && options->verb != VERB_RUN)
         return err_set(err, "--dump goes with `keet-opt run KERNEL.cu`");
+    if ((options->sanitize || options->profile) && options->verb != VERB_RUN)
+        return err_set(err, "--sanitize and --profile go with `keet-opt run KERNEL.cu`");
     if (options->record_path && options->nr_models == 0)
         return err_set(err, "--record goes with --model");
     if (options->model_only && options->nr_models == 0)

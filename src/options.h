@@ -40,6 +40,8 @@ struct options {
     unsigned nr_threads; /* of the emulator; 0: one per core */
     int verbosity;       /* -1 quiet, 0, 1, 2 */
     bool json, markdown, resume, forbid_fast_math;
+    bool profile;      /* run: counters and advice, though --sanitize was given */
+    unsigned sanitize; /* run: bits of enum device_check; 0: no sanitizers */
     /* with a language model */
     const char *models[OPTIONS_MAX_MODELS]; /* specs, as propose/llm.h lists them */
     unsigned nr_models;

@@ -15,11 +15,13 @@
 #include "explain_verb.h"
 #include "profile/profile.h"
 #include "report/report.h"
+#include "sanitize_run.h"
 #include "store/store.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct single {
     const struct options *options;
@@ -33,6 +35,7 @@ struct single {
     struct candidate c;
     struct told told; /* explain --model */
     bool has_told;
+    struct device_findings findings;
 };
 
 /* ---- --dump: the arrays of the first check shape as .npy ---- */
@@ -139,7 +142,9 @@ static bool dump(struct single *one, struct err *err)
 static bool open_parts(struct single *one, struct err *err)
 {
     const struct options *o = one->options;
-    const struct device_options device_options = {.name = o->device, .nr_threads = o->nr_threads};
+    const bool any = strcmp(o->device, "auto") == 0;
+    const struct device_options device_options = {
+        .name = o->sanitize && any ? "emu" : o->device, .nr_threads = o->nr_threads};
     struct compiler_options compiler_options = {.cache_dir = o->cache_dir};
 
     one->arena = arena_create();
@@ -173,6 +178,11 @@ static bool evaluate(struct single *one, struct err *err)
     };
     if (!compile_kernel(one->compiler, c, err))
         return false;
+    if (one->options->sanitize && c->verdict == VERDICT_OK &&
+        !sanitize_run(one->device, c, one->options->sanitize, &one->findings, err))
+        return false;
+    if (one->options->sanitize && !one->options->profile && c->verdict == VERDICT_OK)
+        return true;
     if (c->verdict == VERDICT_OK) {
         one->checker = checker_create(
             one->device, &one->task, &c->compilation, &(struct checker_options){0}, err);
@@ -272,11 +282,15 @@ bool run_once(const struct options *options, bool *clean, struct err *err)
                     ask_model(&one, err);
 
     if (ok) {
-        print(&text, &one);
+        *clean = one.c.verdict == VERDICT_OK && one.findings.nr == 0;
+        if (options->sanitize && one.c.verdict == VERDICT_OK)
+            sanitize_print(&text, &one.findings, options->sanitize, options->json);
+        if (!options->sanitize || options->profile || one.c.verdict != VERDICT_OK)
+            print(&text, &one);
         fputs(str_text(&text), stdout);
-        *clean = one.c.verdict == VERDICT_OK;
     }
     str_finish(&text);
+    device_findings_finish(&one.findings);
     profiler_destroy(one.profiler);
     checker_destroy(one.checker);
     compiler_destroy(one.compiler);

@@ -11,6 +11,7 @@
 #include "core/candidate.h"
 #include "core/chip.h"
 #include "core/counters.h"
+#include "device/findings.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,8 +39,12 @@ struct device_launch {
     const struct kernel_facts *facts;
     const struct device_arg *args;
     unsigned nr_args;
-    unsigned line;       /* of the launch, for messages */
-    bool sanitize;       /* find races, uninitialised reads, missing syncs where the device can */
+    unsigned line; /* of the launch, for messages */
+    bool sanitize; /* find races, uninitialised reads, missing syncs where the device can */
+    /* emulator: the launch goes on past what these checks (bits, 1 << enum device_check; memory is
+     * always among them) find, and all of it is added here, at most max_findings of a kind */
+    struct device_findings *findings; /* NULL: the first fault is the verdict */
+    unsigned checks, max_findings;
     uint64_t step_limit; /* 0: the device's default */
     uint64_t seed;
 };

@@ -165,6 +165,37 @@ static bool prepare(struct device *device, const struct device_module *module,
     return true;
 }
 
+static void want_findings(const struct device_launch *launch, struct emu_launch *prepared)
+{
+    const unsigned checks = launch->checks;
+
+    prepared->find_races = checks >> DEVICE_CHECK_RACE & 1;
+    prepared->find_uninit = checks >> DEVICE_CHECK_INIT & 1;
+    prepared->find_sync = checks >> DEVICE_CHECK_SYNC & 1;
+    prepared->find_leaks = checks >> DEVICE_CHECK_LEAK & 1;
+    prepared->max_reports = launch->max_findings ? launch->max_findings : 100;
+}
+
+static void take_findings(const struct device_launch *launch, const struct emu_result *ran)
+{
+    struct device_findings *findings = launch->findings;
+
+    for (unsigned i = 0; i < ran->nr_reports; i++) {
+        const struct emu_report *r = &ran->reports[i];
+        struct device_finding f = {.check = (enum device_check)r->check,
+            .line = r->line,
+            .times = r->times,
+            .kernel = launch->config->kernel};
+        memcpy(f.text, r->text, sizeof(f.text));
+        device_findings_add(findings, &f);
+    }
+    for (unsigned i = 0; i < NR_EMU_CHECKS; i++)
+        findings->nr_more += ran->nr_more[i];
+    if (ran->printed)
+        str_add(&findings->printed, ran->printed);
+    findings->print_cut |= ran->print_cut;
+}
+
 static bool emu_device_launch(struct device *device, struct device_module *module,
     const struct device_launch *launch, struct device_result *result, struct err *err)
 {
@@ -175,9 +206,13 @@ static bool emu_device_launch(struct device *device, struct device_module *modul
 
     if (prepare(device, module, launch, arena, &prepared, result)) {
         prepared.find_races = prepared.find_uninit = prepared.find_sync = launch->sanitize;
+        if (launch->findings)
+            want_findings(launch, &prepared);
         ok = emu_launch(emu_of(device), module->module, &prepared, arena, &ran, err);
         if (ok)
             take_result(result, &ran);
+        if (ok && launch->findings)
+            take_findings(launch, &ran);
     }
     arena_destroy(arena);
     return ok;
