@@ -53,6 +53,68 @@ static int64_t number_of(const struct candidate *c)
     return (int64_t)(hash_bytes(c->source, c->source_bytes, 0).low >> 2);
 }
 
+/* The number of a move on a text: beyond those of texts. */
+static int64_t number_of_move(const struct candidate *parent, const struct option *option)
+{
+    const uint64_t move = (uint64_t)option->action << 40 | (uint64_t)option->proposer << 32 |
+                          (uint64_t)option->variant; /* of the rewriter and tuner in this program */
+    const uint64_t mixed = rng_mix(hash_bytes(parent->source, parent->source_bytes, 0).low, move);
+
+    return (int64_t)(mixed >> 2 | UINT64_C(1) << 62);
+}
+
+static bool is_mechanical(const struct candidate *c)
+{
+    return c->option.proposer == PROPOSER_REWRITER || c->option.proposer == PROPOSER_TUNER;
+}
+
+bool reuse_made(struct reuse *r, const struct candidate *parent, struct candidate *c, bool *found,
+    struct err *err)
+{
+    struct candidate known = {.arena = c->arena};
+    enum verdict verdict;
+    struct err why;
+
+    *found = false;
+    if (!r || !is_mechanical(c))
+        return true;
+    if (!store_load_node(r->store, number_of_move(parent, &c->option), &known, found, err))
+        return err_wrap(err, "--reuse");
+    *found =
+        *found && known.option.action == c->option.action &&
+        known.option.variant == c->option.variant &&
+        plan_parse(&c->plan, c->task, c->arena, known.source, known.source_bytes, &verdict, &why);
+    if (*found) {
+        c->source = known.source;
+        c->source_bytes = known.source_bytes;
+        c->proposal_note = known.proposal_note;
+        c->option.what = c->option.what ? c->option.what : known.option.what;
+    }
+    return true;
+}
+
+bool reuse_note_made(
+    struct reuse *r, const struct candidate *parent, const struct candidate *c, struct err *err)
+{
+    struct candidate made, known;
+    bool found;
+
+    if (!r || !is_mechanical(c) || c->verdict != VERDICT_OK)
+        return true;
+    arena_reset(r->arena);
+    known = (struct candidate){.arena = r->arena};
+    made = (struct candidate){.node = number_of_move(parent, &c->option),
+        .parent = -1,
+        .recalled_from = -1,
+        .option = c->option,
+        .source = c->source,
+        .source_bytes = c->source_bytes,
+        .proposal_note = c->proposal_note};
+    return (store_load_node(r->store, made.node, &known, &found, err) &&
+               (found || store_kernel(r->store, &made, err))) ||
+           err_wrap(err, "--reuse");
+}
+
 static bool same_text(const struct candidate *a, const struct candidate *b)
 {
     return a->source_bytes == b->source_bytes && memcmp(a->source, b->source, a->source_bytes) == 0;

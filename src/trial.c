@@ -93,6 +93,16 @@ bool session_ask(struct session *s, bool *asked, struct err *err)
            session_begin(s, &pick, err);
 }
 
+/* Propose, or take what was proposed for an equal parent in an earlier run. */
+static bool start(struct session *s, const struct propose_context *context, struct trial *t,
+    bool *ready, struct err *err)
+{
+    if (!reuse_made(s->reuse, &t->parent, &t->c, ready, err))
+        return false;
+    return *ready || (propose_start(s->propose, context, &t->c, ready, err) &&
+                         reuse_note_made(s->reuse, &t->parent, &t->c, err));
+}
+
 bool session_begin(struct session *s, const struct search_pick *pick, struct err *err)
 {
     struct trial *t = free_trial(s);
@@ -110,7 +120,7 @@ bool session_begin(struct session *s, const struct search_pick *pick, struct err
     if (t->c.option.proposer == PROPOSER_MODEL && !store_load_calls(s->store, &t->c, err))
         return false;
     s->nr_evaluated += candidate_nr_repairs(&t->c); /* before a resumed run ended */
-    if (!propose_start(s->propose, &context, &t->c, &ready, err))
+    if (!start(s, &context, t, &ready, err))
         return false;
     t->state = TRIAL_ASKED;
     if (ready)

@@ -1,6 +1,8 @@
 /* Owns the acceptance test of the explanations: each kernel of planted.txt is compiled, profiled on
  * the emulator and explained; the planted cause must come first, on its line, and kernels in good
- * order must get no finding. With KEET_CONFUSION set, the table is written to that file. */
+ * order must get no finding. With KEET_CONFUSION set, the table is written to that file. With
+ * KEET_LIBRARY naming another folder of the same form, such as heldout/, that one is examined, and
+ * what is found is reported, not required. */
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/str.h"
@@ -19,8 +21,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#define FOLDER KEET_SOURCE_DIR "/tests/explain/"
-
 enum { MAX_PLANTED = 256, MAX_NAMES = 64 };
 
 struct planted {
@@ -32,13 +32,21 @@ struct planted {
 static struct planted planted[MAX_PLANTED];
 static unsigned nr_planted;
 
+static const char own_folder[] = KEET_SOURCE_DIR "/tests/explain";
+static const char *folder = own_folder; /* KEET_LIBRARY's */
+
 static struct device *device;
 static struct compiler *compiler;
 
 static void read_table(void)
 {
-    FILE *f = fopen(FOLDER "planted.txt", "r");
-    char text[256];
+    char text[4096];
+    FILE *f;
+
+    if (getenv("KEET_LIBRARY"))
+        folder = getenv("KEET_LIBRARY");
+    snprintf(text, sizeof(text), "%s/planted.txt", folder);
+    f = fopen(text, "r");
 
     assert_non_null(f);
     while (fgets(text, sizeof(text), f)) {
@@ -75,7 +83,7 @@ static void explain_one(struct arena *arena, const struct planted *p, struct can
     struct err err;
     bool ok;
 
-    if (!task_load(task, arena, arena_printf(arena, FOLDER "kernels/%s.cu", p->kernel), &err))
+    if (!task_load(task, arena, arena_printf(arena, "%s/kernels/%s.cu", folder, p->kernel), &err))
         fail_msg("%s: %s", p->kernel, err.text);
     *c = (struct candidate){.arena = arena,
         .task = task,
@@ -204,6 +212,8 @@ static void test_planted_causes_are_found(void **state)
     fputs(str_text(&table), stdout);
     write_table(&table);
     str_finish(&table);
+    if (folder != own_folder)
+        return;
     assert_true(nr >= 60 && clean >= 20);
     assert_true(first * 100 >= nr * 90);
     assert_true(three * 100 >= nr * 98);
