@@ -191,11 +191,15 @@ void examine_few_blocks(const struct tool_input *in, struct finding_list *out)
 }
 
 /* Time between launches against the time of all. */
+/* Measured gaps where there are any, the chip's usual ones else. */
 void examine_launches(const struct tool_input *in, struct finding_list *out)
 {
     unsigned nr = in->c->profile.nr_launches;
-    double time = in->c->profile.time_ns;
-    double overhead = nr > 1 ? (nr - 1) * in->chip->launch_overhead_ns : 0;
+    bool measured = has(in, METRIC_GAP_NS) && has(in, METRIC_SPAN_NS);
+    double time = measured ? value(in, METRIC_SPAN_NS) : in->c->profile.time_ns;
+    double overhead = measured ? value(in, METRIC_GAP_NS)
+                      : nr > 1 ? (nr - 1) * in->chip->launch_overhead_ns
+                               : 0;
 
     if (time <= 0 || overhead < 0.2 * time) {
         return;
@@ -206,10 +210,20 @@ void examine_launches(const struct tool_input *in, struct finding_list *out)
     if (!f) {
         return;
     }
-    finding_say(f,
-        "%u launches take %.3g us (%s), and the gaps between them cost about %.3g us of it "
-        "(modelled). Fuse launches, or give each more work.",
-        nr, time / 1e3, provenance_name(in->c->profile.time_from), overhead / 1e3);
+    if (measured) {
+        finding_say(f,
+            "From the start of the first of %u launches to the end of the last it takes %.3g us, "
+            "and for %.0f%% of that the GPU stood idle between launches (%s). Fuse launches, or "
+            "give each more work.",
+            nr, time / 1e3, 100 * overhead / time, from(in, METRIC_GAP_NS));
+        finding_cite(f, in, METRIC_GAP_NS);
+        finding_cite(f, in, METRIC_SPAN_NS);
+    } else {
+        finding_say(f,
+            "%u launches take %.3g us (%s), and the gaps between them cost about %.3g us of it "
+            "(modelled). Fuse launches, or give each more work.",
+            nr, time / 1e3, provenance_name(in->c->profile.time_from), overhead / 1e3);
+    }
     finding_cite(f, in, METRIC_TIME_NS);
     finding_cite(f, in, METRIC_GRID_BLOCKS);
     finding_weigh(f, ACTION_FUSE, 6);

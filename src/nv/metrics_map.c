@@ -121,8 +121,8 @@ unsigned metrics_map_names(const char *names[METRICS_MAP_NAMES])
     return nr;
 }
 
-/* NaN where there is none, which makes a NaN of all that needs it. */
-static double value_of(
+/* NaN makes a NaN of all that needs it. */
+double metrics_map_value(
     const char *name, const char *const *names, const double *values, unsigned nr)
 {
     for (unsigned i = 0; i < nr; i++) {
@@ -135,15 +135,15 @@ static double value_of(
 void metrics_map_apply(
     const char *const *names, const double *values, unsigned nr, struct counters *counters)
 {
-    const double tensor = value_of("sm__inst_executed_pipe_tensor.sum", names, values, nr);
+    const double tensor = metrics_map_value("sm__inst_executed_pipe_tensor.sum", names, values, nr);
 
     for (size_t r = 0; r < ARRAY_SIZE(rows); r++) {
         double value = 0;
 
         for (unsigned t = 0; t < METRICS_MAP_TERMS && rows[r].terms[t].name; t++)
-            value += rows[r].terms[t].weight * value_of(rows[r].terms[t].name, names, values, nr);
+            value += rows[r].terms[t].weight * metrics_map_value(rows[r].terms[t].name, names, values, nr);
         if (rows[r].over)
-            value /= value_of(rows[r].over, names, values, nr);
+            value /= metrics_map_value(rows[r].over, names, values, nr);
         /* The states of a warp are counted in different passes: their sum is exact to a little. */
         if (rows[r].metric == METRIC_STALL_OTHER_PCT && value < 0)
             value = 0;

@@ -34,6 +34,10 @@ const struct metrics_map_row *metrics_map_rows(unsigned *nr);
 /* The distinct names that all rows need, in a fixed order; static strings. */
 unsigned metrics_map_names(const char *names[METRICS_MAP_NAMES]);
 
+/* One of the values by its name; NaN where it is not among them. */
+double metrics_map_value(
+    const char *name, const char *const *names, const double *values, unsigned nr);
+
 /* Values of names (in any order) to canonical metrics, as PROV_MEASURED. A metric stays as it is
  * where a name it needs is missing, not a number, or a divisor of zero. */
 void metrics_map_apply(

@@ -822,7 +822,7 @@ __attribute__((constructor)) static void begin(void)
 {
     void (*subscribe)(void (*)(const char *, double, double)) = NULL;
     const char *driver_path = getenv("KEET_CUDA_DRIVER");
-    void *driver = driver_path ? dlopen(driver_path, RTLD_NOW | RTLD_NOLOAD) : NULL, *symbol;
+    void *driver = driver_path ? dlopen(driver_path, RTLD_NOW | RTLD_LOCAL) : NULL, *symbol;
 
     read_file_beside();
     if (!driver)
