@@ -102,7 +102,7 @@ static bool sample(struct timing_source *source, enum timing_side side,
     return err_set(err, "a run of no time");
 }
 
-static CUresult make_graph(struct child *child, struct child_module *m,
+CUresult child_make_graph(struct child *child, struct child_module *m,
     struct worker_launch *launches, unsigned nr, CUgraphExec *exec)
 {
     const struct driver *d = child->driver;
@@ -132,8 +132,8 @@ static CUresult make_graphs(struct sampler *s, const struct worker_request *requ
     for (unsigned set = 0; set < s->nr_sets; set++) {
         for (unsigned side = 0; code == CUDA_SUCCESS && side < NR_TIMING_SIDES; side++) {
             if (nr[side] > 0)
-                code =
-                    make_graph(s->child, modules[side], launches, nr[side], &s->graphs[side][set]);
+                code = child_make_graph(
+                    s->child, modules[side], launches, nr[side], &s->graphs[side][set]);
             launches += nr[side];
         }
     }

@@ -97,6 +97,12 @@ struct device_ops {
     bool (*measure)(struct device *device, struct device_module *module,
         const struct device_measure *measure, struct arena *arena, struct profile *profile,
         struct device_result *result, struct err *err);
+    /* The energy of all launches, run over and over for seconds, into profile->total. NULL: the
+     * device has no energy counter. Where it turns out not to be known the verdict stays OK, the
+     * metrics absent, and the result's text says why. */
+    bool (*energy)(struct device *device, struct device_module *module,
+        const struct device_measure *measure, struct profile *profile, struct device_result *result,
+        struct err *err);
 };
 
 struct device {

@@ -64,6 +64,7 @@ static void gpu_destroy(struct device *device)
 {
     struct device_gpu *gpu = gpu_of(device);
 
+    gpu_profiler_destroy(gpu->profiler);
     gpu_drop_worker(gpu);
     for (size_t i = 0; i < gpu->nr_buffers; i++) {
         free(gpu->buffers[i]->contents);
@@ -88,6 +89,7 @@ static const struct device_ops gpu_ops = {
     .fill = gpu_fill,
     .launch = gpu_launch,
     .measure = gpu_measure,
+    .energy = gpu_energy,
 };
 
 /* The profile of the nearest chip that we know, with what the driver says of this one. */
@@ -140,8 +142,12 @@ struct device *device_gpu_create(
         gpu_destroy(&gpu->base);
         return NULL;
     }
-    if (gpu->info.software)
+    if (gpu->info.software) {
         gpu->ops.time_from = PROV_MODELLED;
+        /* It draws nothing, and NVML, if there is one, would tell of another GPU. */
+        if (getenv("KEET_NVML") == NULL)
+            gpu->ops.energy = NULL;
+    }
     if (!gpu->info.sandboxed)
         log_note("the GPU's worker process runs without a sandbox: this kernel has no Landlock or "
                  "no seccomp");

@@ -41,6 +41,7 @@ struct device_gpu {
     size_t nr_buffers, cap_buffers;
     uint64_t next_address;
     int lock;
+    struct gpu_profiler *profiler; /* gpu_profile.c; NULL: not asked yet */
 };
 
 static inline struct device_gpu *gpu_of(struct device *device)
@@ -111,6 +112,23 @@ void gpu_drop_sets(struct device_gpu *gpu);
 bool gpu_measure(struct device *device, struct device_module *module,
     const struct device_measure *measure, struct arena *arena, struct profile *profile,
     struct device_result *result, struct err *err);
+
+/* ---- counters, spans and lines: gpu_profile.c ---- */
+
+/* Count the launches in a worker of its own; time_ns: how long they take. Never an error: what
+ * could not be had is absent, and said once. */
+void gpu_count(struct device_gpu *gpu, const struct gpu_job *job, double time_ns);
+/* What was counted of launch i, and of the whole run, into a profile. */
+void gpu_fill_counts(struct device_gpu *gpu, const struct gpu_job *job, unsigned i,
+    struct arena *arena, struct counters *c);
+void gpu_fill_spans(struct device_gpu *gpu, struct arena *arena, struct profile *profile);
+void gpu_profiler_destroy(struct gpu_profiler *profiler);
+
+/* ---- energy: gpu_energy.c ---- */
+
+bool gpu_energy(struct device *device, struct device_module *module,
+    const struct device_measure *measure, struct profile *profile, struct device_result *result,
+    struct err *err);
 
 /* ---- counters of one launch: gpu_counters.c ---- */
 

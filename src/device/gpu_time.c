@@ -33,7 +33,8 @@ static void fill_timing(
 
 /* The whole is what was timed with care; its parts share it as they did when timed one by one. */
 static void fill_profile(struct device_gpu *gpu, const struct device_measure *measure,
-    const struct worker_time *time, struct arena *arena, struct profile *profile)
+    const struct gpu_job *job, const struct worker_time *time, struct arena *arena,
+    struct profile *profile)
 {
     const struct timing_estimate *whole = &time->result.time[TIMING_CANDIDATE];
     const unsigned nr = measure->nr_launches;
@@ -47,6 +48,7 @@ static void fill_profile(struct device_gpu *gpu, const struct device_measure *me
     for (unsigned i = 0; i < nr; i++) {
         const double share = nr > 1 && sum > 0 ? time->launch_ns[i] / sum : 1.0 / nr;
 
+        gpu_fill_counts(gpu, job, i, arena, &profile->launches[i]);
         gpu_counters(gpu, &measure->launches[i], whole->value * share, &profile->launches[i]);
         profile->configs[i] = *measure->launches[i].config;
     }
@@ -54,6 +56,7 @@ static void fill_profile(struct device_gpu *gpu, const struct device_measure *me
     profile->time_ns = whole->value;
     profile->time_low_ns = whole->low;
     profile->time_high_ns = whole->high;
+    gpu_fill_spans(gpu, arena, profile);
     fill_timing(&time->result, measure->nr_baseline == 0, arena, &profile->timing);
 }
 
@@ -89,7 +92,9 @@ bool gpu_measure(struct device *device, struct device_module *module,
     if (result->verdict == VERDICT_OK)
         memcpy(&time, worker_window(gpu->worker), sizeof(time));
     gpu_drop_sets(gpu);
-    if (result->verdict == VERDICT_OK)
-        fill_profile(gpu, measure, &time, arena, profile);
+    if (result->verdict == VERDICT_OK) {
+        gpu_count(gpu, &job, time.result.time[TIMING_CANDIDATE].value);
+        fill_profile(gpu, measure, &job, &time, arena, profile);
+    }
     return true;
 }

@@ -35,8 +35,8 @@ struct worker {
 static void clean_environment(void)
 {
     static const char *const kept[] = {"CUDA_VISIBLE_DEVICES", "KEET_CUDA_DRIVER",
-        "KEET_CUDA_STEPS", "KEET_CUDA_THREADS", "KEET_CUDA_DEVICES", "KEET_NVML",
-        "CUDA_MPS_PIPE_DIRECTORY"};
+        "KEET_CUDA_STEPS", "KEET_CUDA_THREADS", "KEET_CUDA_DEVICES", "KEET_NVML", "KEET_CUPTI",
+        "KEET_CUDA", "CUDA_HOME", "CUDA_MPS_PIPE_DIRECTORY"};
     char *values[ARRAY_SIZE(kept)];
 
     for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
@@ -54,7 +54,7 @@ static void clean_environment(void)
     setenv("CUDA_CACHE_DISABLE", "1", 1); /* it may not write files */
 }
 
-static void arrange_child(int fd, pid_t parent)
+static void arrange_child(int fd, pid_t parent, bool may_write)
 {
     const struct rlimit none = {0};
     sigset_t signals;
@@ -75,7 +75,8 @@ static void arrange_child(int fd, pid_t parent)
     dup2(fd, CHILD_FD);
     syscall(SYS_close_range, (unsigned)CHILD_FD + 1, ~0u, 0);
     setrlimit(RLIMIT_CORE, &none);
-    setrlimit(RLIMIT_FSIZE, &none);
+    if (!may_write)
+        setrlimit(RLIMIT_FSIZE, &none);
     clean_environment();
 }
 
@@ -183,7 +184,7 @@ static enum worker_end receive(
     }
 }
 
-static bool give_birth(struct worker *worker, unsigned ordinal, struct err *err)
+static bool give_birth(struct worker *worker, const struct worker_options *options, struct err *err)
 {
     const pid_t parent = getpid();
     int pair[2];
@@ -199,8 +200,8 @@ static bool give_birth(struct worker *worker, unsigned ordinal, struct err *err)
     fflush(NULL); /* nothing of ours is printed twice */
     worker->pid = fork();
     if (worker->pid == 0) {
-        arrange_child(pair[1], parent);
-        worker_child(CHILD_FD, worker->window, ordinal);
+        arrange_child(pair[1], parent, options->counts);
+        worker_child(CHILD_FD, worker->window, options);
     }
     close(pair[1]);
     worker->fd = pair[0];
@@ -215,7 +216,7 @@ struct worker *worker_start(
 
     worker->fd = -1;
     worker->memory_bytes = options->memory_bytes;
-    if (!give_birth(worker, options->ordinal, err)) {
+    if (!give_birth(worker, options, err)) {
         worker_stop(worker);
         return NULL;
     }

@@ -16,6 +16,8 @@
 
 #include "base/err.h"
 #include "device/timing.h"
+#include "nv/energy.h"
+#include "nv/metrics_map.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,6 +31,8 @@ enum {
     WORKER_MAX_KERNELS = 64,
     WORKER_MAX_LAUNCHES = 256,
     WORKER_MAX_SETS = 3,
+    WORKER_MAX_LINES = 8192,
+    WORKER_WHY_BYTES = 512,
     WORKER_NAME_BYTES = 2048
 };
 
@@ -36,6 +40,9 @@ struct worker_options {
     unsigned ordinal;      /* which GPU */
     double start_s;        /* deadline of the start; a driver may take seconds */
     uint64_t memory_bytes; /* of host memory; 0: no limit */
+    /* For COUNT: CUPTI is loaded before the driver starts, and since nobody knows what files and
+     * directories it opens, none are closed to this worker. It still cannot leave its process. */
+    bool counts;
 };
 
 /* What the driver says of the GPU. */
@@ -63,6 +70,8 @@ enum worker_op {
      * `baseline`; then nr_sets times struct worker_copy[nr_copies] -> struct worker_time. Each set
      * is the same work on other buffers; the copies of a set are made before each run of it. */
     WORKER_MEASURE,
+    WORKER_COUNT,  /* as LAUNCH, counted by CUPTI -> struct worker_counts */
+    WORKER_ENERGY, /* as LAUNCH, over and over for time_limit_s -> struct energy_estimate */
 };
 
 struct worker_request {
@@ -71,7 +80,8 @@ struct worker_request {
     uint32_t baseline, nr_baseline; /* MEASURE; 0 launches: no baseline */
     uint32_t nr_sets, nr_copies;    /* MEASURE */
     uint64_t address, bytes, from;
-    double time_limit_s; /* MEASURE */
+    double time_limit_s; /* MEASURE, ENERGY */
+    double cycles;       /* COUNT: of all launches, about: how often to sample */
     uint64_t seed;
 };
 
@@ -103,6 +113,23 @@ struct worker_copy {
 struct worker_time {
     struct timing_result result;
     double launch_ns[WORKER_MAX_LAUNCHES]; /* each launch's share, when there are several */
+};
+
+/* Samples of the program counter that fell on a source line of one kernel. */
+struct worker_line {
+    uint32_t kernel, line; /* index in the module's list; 0: no line is known */
+    double nr_stalled, nr_all;
+};
+
+/* What could not be had has a reason instead. */
+struct worker_counts {
+    uint32_t nr_names; /* as metrics_map_names; 0: none */
+    double values[WORKER_MAX_LAUNCHES][METRICS_MAP_NAMES];
+    double span_ns, gap_ns, longest_gap_ns; /* as struct trace_span; span 0: none */
+    double sample_cycles;                   /* that a sample stands for */
+    uint32_t nr_lines;
+    struct worker_line lines[WORKER_MAX_LINES];
+    char counters_why[WORKER_WHY_BYTES], trace_why[WORKER_WHY_BYTES], lines_why[WORKER_WHY_BYTES];
 };
 
 /* What came of a request. Anything but GOOD has a text. */
@@ -150,6 +177,6 @@ struct worker_hello {
     struct worker_info info;
     char text[1024]; /* when not ok */
 };
-_Noreturn void worker_child(int fd, void *window, unsigned ordinal);
+_Noreturn void worker_child(int fd, void *window, const struct worker_options *options);
 
 #endif

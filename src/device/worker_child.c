@@ -106,19 +106,19 @@ static void fill_info(const struct child *child, struct worker_info *info)
 
 static bool open_context(struct child *child, unsigned ordinal, struct err *err)
 {
-    struct driver *d = child->driver = driver_open(err);
-    CUcontext ctx;
+    struct driver *d = child->driver;
     int nr = 0;
 
-    if (d == NULL || !ready(d->init(0), child, "the CUDA driver does not start", err) ||
+    if (!ready(d->init(0), child, "the CUDA driver does not start", err) ||
         !ready(d->device_count(&nr), child, "the CUDA driver does not count its GPUs", err))
         return false;
     child->software = d->software;
     if (ordinal >= (unsigned)nr)
         return err_set(err, "there is no GPU %u; the driver sees %d", ordinal, nr);
     return ready(d->device_get(&child->device, (int)ordinal), child, "the GPU", err) &&
-           ready(d->primary_retain(&ctx, child->device), child, "no context on the GPU", err) &&
-           ready(d->ctx_set_current(ctx), child, "the GPU's context", err) &&
+           ready(d->primary_retain(&child->ctx, child->device), child, "no context on the GPU",
+               err) &&
+           ready(d->ctx_set_current(child->ctx), child, "the GPU's context", err) &&
            ready(d->stream_create(&child->stream, CU_STREAM_NON_BLOCKING), child, "a stream", err);
 }
 
@@ -144,13 +144,16 @@ static void find_clocks(struct child *child)
     child->nvml = NULL;
 }
 
-/* With the context made, the driver has its device files open, and reads libraries at most. */
+/* With the context made, the driver has its device files open, and reads libraries at most. What
+ * CUPTI opens, and when, is not known: its worker runs only what has passed the check. */
 static bool lock_up(const struct child *child)
 {
     char path[PATH_MAX];
     const char *readable[] = {
         "/usr/lib", "/usr/lib64", "/lib", "/lib64", "/proc", "/sys/devices", NULL, NULL};
 
+    if (child->profiler != NULL)
+        return sandbox_no_escape();
     snprintf(path, sizeof(path), "%s", child->driver->path);
     if (path[0] == '/')
         readable[ARRAY_SIZE(readable) - 2] = dirname(path);
@@ -160,16 +163,89 @@ static bool lock_up(const struct child *child)
 
 /* ---- memory and modules ---- */
 
+/* The cubin is what ptxas was asked about; PTX is for drivers that cannot load it. */
+static CUresult load_code(struct child *child, const struct worker_load *load,
+    struct child_module *m, char *log, size_t log_bytes)
+{
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)log_bytes};
+    const struct driver *d = child->driver;
+    CUresult code = CUDA_ERROR_NO_BINARY_FOR_GPU;
+
+    m->from_cubin = false;
+    if (load->cubin_bytes > 0)
+        code = d->module_load(&m->handle, load->data, 0, NULL, NULL);
+    if (code == CUDA_SUCCESS)
+        m->from_cubin = true;
+    else if (code == CUDA_ERROR_NO_BINARY_FOR_GPU && load->ptx_bytes > 0)
+        code = d->module_load(
+            &m->handle, load->data + load->cubin_bytes, ARRAY_SIZE(options), options, values);
+    return code;
+}
+
+static CUresult find_function(
+    struct child *child, struct child_module *m, const struct worker_kernel *k, unsigned i)
+{
+    const struct driver *d = child->driver;
+    const CUresult code = d->module_function(&m->functions[i], m->handle, k->name);
+
+    if (code != CUDA_SUCCESS)
+        return code;
+    d->func_set_attribute(m->functions[i], CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+        CU_SHAREDMEM_CARVEOUT_DEFAULT); /* a hint: no harm if it is not taken */
+    if (d->software_facts != NULL)
+        d->software_facts(m->functions[i], k->registers, k->spill_bytes);
+    return code;
+}
+
+static void find_params(struct child *child, CUfunction function, struct worker_kernel *k)
+{
+    size_t offset, bytes;
+
+    for (k->nr_params = 0;
+         k->nr_params < WORKER_MAX_PARAMS &&
+         child->driver->func_param(function, k->nr_params, &offset, &bytes) == CUDA_SUCCESS;
+         k->nr_params++) {
+        k->offsets[k->nr_params] = (uint32_t)offset;
+        k->bytes_each[k->nr_params] = (uint32_t)bytes;
+        k->total_bytes = (uint32_t)(offset + bytes);
+    }
+}
+
+/* A worker that counts needs the code again. */
+static void keep_code(struct child *child, const struct worker_load *load, struct child_module *m)
+{
+    const size_t bytes = sizeof(*load) + load->cubin_bytes + load->ptx_bytes + 1;
+
+    if (child->profiler == NULL || bytes > WORKER_WINDOW_BYTES)
+        return;
+    m->load = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (m->load != NULL)
+        memcpy(m->load, load, bytes);
+}
+
+CUresult child_reload(struct child *child, struct child_module *m)
+{
+    CUresult code;
+    char log[64];
+
+    if (m->load == NULL)
+        return CUDA_SUCCESS;
+    code = child->driver->module_unload(m->handle);
+    if (code == CUDA_SUCCESS)
+        code = load_code(child, m->load, m, log, sizeof(log));
+    for (unsigned i = 0; code == CUDA_SUCCESS && i < m->nr_functions; i++)
+        code = find_function(child, m, &m->load->kernels[i], i);
+    return code;
+}
+
 static void do_load(struct child *child, struct worker_reply *reply)
 {
     struct worker_load *load = (struct worker_load *)(void *)child->window;
-    const struct driver *d = child->driver;
     char log[sizeof(reply->text)] = "";
-    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    void *values[] = {log, (void *)(uintptr_t)sizeof(log)};
-    CUresult code = CUDA_ERROR_NO_BINARY_FOR_GPU;
     struct child_module *m;
     unsigned slot = 0;
+    CUresult code;
 
     while (slot < MAX_MODULES && child->modules[slot].used)
         slot++;
@@ -180,37 +256,19 @@ static void do_load(struct child *child, struct worker_reply *reply)
     }
     m = &child->modules[slot];
     *m = (struct child_module){0};
-    /* The cubin is what ptxas was asked about; PTX is for drivers that cannot load it. */
-    if (load->cubin_bytes > 0)
-        code = d->module_load(&m->handle, load->data, 0, NULL, NULL);
-    if (code == CUDA_ERROR_NO_BINARY_FOR_GPU && load->ptx_bytes > 0)
-        code = d->module_load(
-            &m->handle, load->data + load->cubin_bytes, ARRAY_SIZE(options), options, values);
+    code = load_code(child, load, m, log, sizeof(log));
     snprintf(reply->text, sizeof(reply->text), "%s", log);
     if (!child_reply(child, reply, code))
         return;
     m->used = true;
     reply->module = slot;
     for (unsigned i = 0; i < load->nr_kernels && i < WORKER_MAX_KERNELS; i++) {
-        struct worker_kernel *k = &load->kernels[i];
-        size_t offset, bytes;
-
-        if (!child_reply(child, reply, d->module_function(&m->functions[i], m->handle, k->name)))
+        if (!child_reply(child, reply, find_function(child, m, &load->kernels[i], i)))
             return;
         m->nr_functions = i + 1;
-        d->func_set_attribute(m->functions[i], CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
-            CU_SHAREDMEM_CARVEOUT_DEFAULT); /* a hint: no harm if it is not taken */
-        if (d->software_facts != NULL)
-            d->software_facts(m->functions[i], k->registers, k->spill_bytes);
-        for (k->nr_params = 0;
-             k->nr_params < WORKER_MAX_PARAMS &&
-             d->func_param(m->functions[i], k->nr_params, &offset, &bytes) == CUDA_SUCCESS;
-             k->nr_params++) {
-            k->offsets[k->nr_params] = (uint32_t)offset;
-            k->bytes_each[k->nr_params] = (uint32_t)bytes;
-            k->total_bytes = (uint32_t)(offset + bytes);
-        }
+        find_params(child, m->functions[i], &load->kernels[i]);
     }
+    keep_code(child, load, m);
 }
 
 static void do_unload(struct child *child, uint32_t slot, struct worker_reply *reply)
@@ -218,6 +276,8 @@ static void do_unload(struct child *child, uint32_t slot, struct worker_reply *r
     if (slot >= MAX_MODULES || !child->modules[slot].used)
         return;
     child->modules[slot].used = false;
+    free(child->modules[slot].load);
+    child->modules[slot].load = NULL;
     child_reply(child, reply, child->driver->module_unload(child->modules[slot].handle));
 }
 
@@ -337,10 +397,16 @@ static void serve(struct child *child, const struct worker_request *r, struct wo
     case WORKER_MEASURE:
         child_measure(child, r, reply);
         break;
+    case WORKER_COUNT:
+        child_count(child, r, reply);
+        break;
+    case WORKER_ENERGY:
+        child_energy(child, r, reply);
+        break;
     }
 }
 
-_Noreturn void worker_child(int fd, void *window, unsigned ordinal)
+_Noreturn void worker_child(int fd, void *window, const struct worker_options *options)
 {
     struct child *child = xcalloc(1, sizeof(*child));
     struct worker_hello hello = {0};
@@ -349,7 +415,11 @@ _Noreturn void worker_child(int fd, void *window, unsigned ordinal)
 
     child->fd = fd;
     child->window = window;
-    hello.ok = open_context(child, ordinal, &err);
+    child->driver = driver_open(&err);
+    /* CUPTI wants to see the driver start. */
+    if (child->driver != NULL && options->counts)
+        child->profiler = child_profiler_create();
+    hello.ok = child->driver != NULL && open_context(child, options->ordinal, &err);
     if (hello.ok) {
         fill_info(child, &hello.info);
         find_clocks(child);

@@ -12,11 +12,15 @@
 
 enum { MAX_MODULES = 256 };
 
+struct child_profiler; /* child_profile.c */
+
 struct child_module {
+    struct worker_load *load; /* the code; NULL: not kept, this worker does not count */
     CUmodule handle;
     CUfunction functions[WORKER_MAX_KERNELS];
     unsigned nr_functions;
     bool used;
+    bool from_cubin; /* the driver took it; else it compiled the PTX */
 };
 
 struct child {
@@ -24,10 +28,12 @@ struct child {
     uint8_t *window;
     struct driver *driver;
     CUdevice device;
+    CUcontext ctx;
     CUstream stream;
     CUevent start, end;
     struct nvml *nvml; /* NULL: clocks are not known */
     unsigned nvml_device;
+    struct child_profiler *profiler;     /* NULL: this worker does not count */
     uint64_t flush_address, flush_bytes; /* 0: not made yet */
     bool software;
     struct child_module modules[MAX_MODULES];
@@ -45,6 +51,21 @@ CUresult child_enqueue(
     struct child *child, struct child_module *m, struct worker_launch *l, CUstream stream);
 CUresult child_enqueue_all(
     struct child *child, struct child_module *m, struct worker_launch *launches, unsigned nr);
+
+/* Load the module's kept code anew. */
+CUresult child_reload(struct child *child, struct child_module *m);
+/* All launches as one graph. */
+CUresult child_make_graph(struct child *child, struct child_module *m,
+    struct worker_launch *launches, unsigned nr, CUgraphExec *exec);
+
+/* WORKER_COUNT: child_profile.c. The profiler is made before the driver starts. */
+struct child_profiler *child_profiler_create(void);
+void child_count(
+    struct child *child, const struct worker_request *request, struct worker_reply *reply);
+
+/* WORKER_ENERGY: child_energy.c. */
+void child_energy(
+    struct child *child, const struct worker_request *request, struct worker_reply *reply);
 
 /* WORKER_MEASURE: child_time.c. */
 void child_measure(

@@ -141,7 +141,8 @@ void metrics_map_apply(
         double value = 0;
 
         for (unsigned t = 0; t < METRICS_MAP_TERMS && rows[r].terms[t].name; t++)
-            value += rows[r].terms[t].weight * metrics_map_value(rows[r].terms[t].name, names, values, nr);
+            value += rows[r].terms[t].weight *
+                     metrics_map_value(rows[r].terms[t].name, names, values, nr);
         if (rows[r].over)
             value /= metrics_map_value(rows[r].over, names, values, nr);
         /* The states of a warp are counted in different passes: their sum is exact to a little. */

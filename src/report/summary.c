@@ -230,6 +230,8 @@ void report_summary(struct str *out, const struct report_run *run)
         str_add(out, "\n");
         report_diff(out, run->task->path, root->source, run->output_path, best->source);
     }
+    if (best->profile.no_counters)
+        str_addf(out, "\nNo hardware counters: %s\n", best->profile.no_counters);
     str_add(out, "\nWhat limits the best now\n");
     add_explanation(out, &best->explanation);
     str_addf(out, "\nBest kernel: %s\nEverything else: %s\n", run->output_path, run->db_path);
@@ -249,6 +251,8 @@ void report_candidate(struct str *out, const struct candidate *c)
     str_add(out, "time ");
     report_time(out, c->profile.time_ns);
     str_addf(out, " (%s)\n\n", provenance_name(c->profile.time_from));
+    if (c->profile.no_counters)
+        str_addf(out, "No hardware counters: %s\n\n", c->profile.no_counters);
     for (int m = 0; m < NR_METRICS; m++) {
         struct str cell = {0};
         if (!counters_has(t, (enum metric)m))

@@ -14,6 +14,7 @@
 #include <cupti_version.h>
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -137,6 +138,8 @@ static CUptiResult enter(const char *function)
     const size_t used = strlen(calls);
 
     snprintf(calls + used, sizeof(calls) - used, "%s\n", function);
+    if (fail_code == 666 && strcmp(function, fail_name) == 0)
+        raise(SIGKILL);
     if (fail_code && strcmp(function, fail_name) == 0)
         return (CUptiResult)fail_code;
     if (!state.initialised && strcmp(function, "cuptiProfilerInitialize") != 0 &&

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# usage: counters.sh keet-opt libkeet-cuda.so libkeet-fake-cupti.so
+# Counters, gaps and stalls by line on their whole way, from a library that plays CUPTI, through the
+# worker that counts, into profiles, advice and database; and what becomes of a run when CUPTI
+# refuses, or crashes.
+set -euo pipefail
+program=$1
+export KEET_CUDA_DRIVER=$2
+fake=$3
+source=$(cd "$(dirname "$0")/../.." && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+export KEET_LOCK_DIR=$folder
+sed 's/N = 8388608/N = 65536/' "$source/kernels/saxpy.cu" >saxpy.cu
+
+# run NAME [FUNCTION CODE]: with a library that fails there.
+run()
+{
+    mkdir "$1"
+    ln -s "$fake" "$1/libcupti.so"
+    [ $# -eq 1 ] || echo "fail $2 $3" >"$1/fake.txt"
+    KEET_CUPTI=$folder/$1/libcupti.so "$program" run saxpy.cu --device gpu --cache cache --json -v \
+        >"$1/out.json" 2>"$1/log" || { cat "$1/log"; exit 1; }
+}
+absent()
+{
+    python3 - "$1/out.json" "$2" <<'PYTHON'
+import json
+import sys
+
+node = json.load(open(sys.argv[1]))
+node = node.get("best", node)
+assert "smsp__inst_executed.sum" not in node["metrics"], "counters in spite of a failure"
+assert node["metrics"]["gpu__time_duration.sum"]["value"] > 0
+assert sys.argv[2] in node["no_counters"], node["no_counters"]
+PYTHON
+    [ "$(grep -c 'no hardware counters' "$1/log")" -eq 1 ] ||
+        { echo "$1: the reason was not said once"; cat "$1/log"; exit 1; }
+}
+
+run good
+python3 - good/out.json <<'PYTHON'
+import json
+import sys
+
+node = json.load(open(sys.argv[1]))
+node = node.get("best", node)
+metrics = node["metrics"]
+value = sum(ord(c) * (i + 1) for i, c in enumerate("smsp__inst_executed.sum"))
+assert metrics["smsp__inst_executed.sum"]["value"] == value, metrics
+assert node["no_counters"] is None
+assert len(metrics) >= 54, len(metrics)
+# A stand-in measures nothing, and nothing may say that it did.
+assert {m["from"] for m in metrics.values()} == {"modelled", "counted"}
+span = metrics["keet__launches_span.sum"]["value"]
+assert 0 < span <= metrics["gpu__time_duration.sum"]["value"], (span, metrics)
+assert metrics["keet__launches_gap.sum"]["value"] == 0  # one launch
+PYTHON
+! grep -q 'no hardware counters\|no gaps\|no stalls' good/log || { cat good/log; exit 1; }
+
+run forbidden cuptiRangeProfilerEnable 35
+absent forbidden NVreg_RestrictProfilingToAdminUsers=0
+run sliced cuptiRangeProfilerEnable 43
+absent sliced 'nvidia-smi -mig 0'
+run crashed cuptiRangeProfilerStart 666
+absent crashed 'ended by signal 9'
+run broken cuptiProfilerHostConfigAddMetrics 999
+absent broken FAKE_RESULT_999
+
+# What one part of CUPTI refuses, the others still tell.
+run no_spans cuptiActivityEnable 35
+python3 - no_spans/out.json <<'PYTHON'
+import json
+import sys
+
+node = json.load(open(sys.argv[1]))
+metrics = node.get("best", node)["metrics"]
+assert "smsp__inst_executed.sum" in metrics and "keet__launches_span.sum" not in metrics
+PYTHON
+grep -q 'no gaps between launches.*35' no_spans/log
+
+# A whole search: the best is found all the same, its counters and lines are stored, and a reason is
+# said once for all variants.
+export KEET_CUPTI=$folder/good/libcupti.so
+"$program" saxpy.cu --device gpu --budget 3 --seed 3 --cache cache -v --db good.db >good.txt 2>good.log
+export KEET_CUPTI=$folder/forbidden/libcupti.so
+"$program" saxpy.cu --device gpu --budget 3 --seed 3 --cache cache -v --db bad.db >bad.txt 2>bad.log
+[ "$(grep -c 'no hardware counters' bad.log)" -eq 1 ] || { cat bad.log; exit 1; }
+python3 - <<'PYTHON'
+import sqlite3
+
+good, bad = sqlite3.connect("good.db"), sqlite3.connect("bad.db")
+count = "select count(*) from counter where metric = 'smsp__inst_executed.sum' and launch = -1"
+profiled = good.execute("select count(*) from measurement").fetchone()[0]
+assert profiled >= 2
+assert good.execute(count).fetchone()[0] == profiled
+assert bad.execute(count).fetchone()[0] == 0
+# Five instructions, two per line from line 10 on (the third is a header's): 33, 31 and 41 samples
+# that wait, of 39 + 35 + 46; all of the kernel's warp-cycles shared out.
+rows = good.execute(
+    "select line, stall_cycles from line_cost join node on node.id = line_cost.node "
+    "where launch = 0 and number = 0 order by line").fetchall()
+assert [line for line, _ in rows] == [10, 11, 12], rows
+resident = sum(ord(c) * (i + 1) for i, c in enumerate("smsp__warps_active.sum"))
+for (line, cycles), waits in zip(rows, (33, 31, 41)):
+    assert abs(cycles - waits / 120 * resident) < 1e-6 * cycles, (line, cycles)
+PYTHON
+echo "counters, gaps and lines from end to end; five ways of refusing"
