@@ -13,6 +13,8 @@
 #include "compile/log_read.h"
 #include "compile/ptx_key.h"
 #include "compile/standins.h"
+#include "nv/cubin.h"
+#include "nv/sass_read.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -294,6 +296,30 @@ static bool judge(const struct judgement *j, const struct compiler *compiler,
 
 /* ---- */
 
+/* What the machine code says; what ptxas did not report is taken from its attributes too. */
+static void fill_sass(struct compilation *out, struct arena *arena)
+{
+    struct cubin cubin;
+    const char *why;
+
+    if (!cubin_read(out->cubin, out->cubin_bytes, arena, &cubin, &why))
+        return;
+    out->sass = arena_array(arena, out->nr_kernels, sizeof(*out->sass));
+    for (unsigned i = 0; i < out->nr_kernels; i++) {
+        struct kernel_facts *facts = &out->kernels[i];
+        const struct cubin_kernel *kernel = cubin_find(&cubin, facts->lowered);
+
+        if (kernel == NULL)
+            continue;
+        sass_read(&cubin, kernel, arena, &out->sass[i]);
+        if (facts->registers == 0) {
+            facts->registers = kernel->registers;
+            facts->stack_bytes = kernel->frame_bytes;
+            facts->smem_static_bytes = (unsigned)kernel->smem_static_bytes;
+        }
+    }
+}
+
 static void fill(const struct compile_input *input, const struct artifact *artifact,
     struct arena *arena, struct compilation *out)
 {
@@ -313,6 +339,7 @@ static void fill(const struct compile_input *input, const struct artifact *artif
         out->kernels[i].lowered = artifact->lowered[i];
     }
     log_read_facts(out->log, out->kernels, out->nr_kernels);
+    fill_sass(out, arena);
     ptx_essence(out->ptx, out->ptx_bytes, &essence);
     out->key = hash_bytes(essence.text, essence.len, 0);
     str_finish(&essence);

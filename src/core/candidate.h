@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "core/actions.h"
 #include "core/counters.h"
+#include "core/sass.h"
 #include "core/task.h"
 #include "core/verdict.h"
 
@@ -42,6 +43,7 @@ struct compilation {
     const char *log;              /* warnings, ptxas -v */
     struct kernel_facts *kernels; /* one per distinct kernel of the plan's launches, in order */
     unsigned nr_kernels;
+    struct sass_facts *sass; /* one per kernel, arch 0 where not known; NULL: none (recalled) */
     struct hash
         key; /* of the PTX without line information, and the launches: same key, same node */
     double compile_ms;

@@ -1,0 +1,62 @@
+/* What the machine code of a kernel is made of, by source line: how often each kind of instruction
+ * stands in it. These are counts of the text, not of what runs: an instruction in a loop counts
+ * once. Read from the cubin by nv/sass_read.h; kept in core/candidate.h. */
+#ifndef KEET_CORE_SASS_H
+#define KEET_CORE_SASS_H
+
+#include <stdint.h>
+
+enum sass_class {
+    SASS_FP32,
+    SASS_FP64,
+    SASS_FP16,
+    SASS_INTEGER,
+    SASS_MOVE,
+    SASS_CONVERSION,
+    SASS_SPECIAL, /* MUFU: ex2 lg2 sin rcp rsq ... */
+    SASS_TENSOR,
+    SASS_GLOBAL_LOAD,
+    SASS_GLOBAL_STORE,
+    SASS_GENERIC_LOAD, /* the address tells which memory, at run time */
+    SASS_GENERIC_STORE,
+    SASS_SHARED_LOAD,
+    SASS_SHARED_STORE,
+    SASS_LOCAL_LOAD, /* spills, and arrays that are indexed by variables */
+    SASS_LOCAL_STORE,
+    SASS_CONSTANT_LOAD, /* parameters too */
+    SASS_ATOMIC,
+    SASS_ASYNC_COPY,
+    SASS_TEXTURE,
+    SASS_WARP, /* shuffles, votes, reductions */
+    SASS_BARRIER,
+    SASS_CONTROL,
+    SASS_OTHER,
+    NR_SASS_CLASSES
+};
+
+const char *sass_class_name(enum sass_class kind); /* "global load" */
+
+struct sass_mix {
+    uint32_t nr; /* of all classes */
+    uint32_t of[NR_SASS_CLASSES];
+    uint32_t wide_loads, wide_stores; /* global, of 8 or 16 bytes per lane */
+    uint32_t widest_bytes;            /* global access per lane; 0: none */
+    uint32_t stall_cycles;            /* that the code itself waits between its instructions */
+};
+
+struct sass_line {
+    unsigned line; /* of the kernel's own file; 0: none is known */
+    struct sass_mix mix;
+};
+
+struct sass_facts {
+    unsigned arch; /* 90; 0: there was no machine code to read */
+    struct sass_mix all;
+    struct sass_line *lines; /* rising numbers */
+    unsigned nr_lines;
+};
+
+/* Add up; widest is the widest. */
+void sass_mix_add(struct sass_mix *to, const struct sass_mix *mix);
+
+#endif

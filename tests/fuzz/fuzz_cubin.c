@@ -1,0 +1,136 @@
+/* Owns the hammering of the cubin reader: any bytes must give kernels or a problem, nothing else,
+ * and what it gives lies within the bytes.
+ *
+ * With clang as a libFuzzer target:
+ *     clang -std=c11 -D_GNU_SOURCE -DKEET_LIBFUZZER -g -O1 -fsanitize=fuzzer,address,undefined
+ * -Isrc tests/fuzz/fuzz_cubin.c src/nv/cubin.c src/nv/cubin_lines.c src/nv/sass_read.c
+ *         src/core/sass.c src/base/arena.c src/base/mem.c -o fuzz_cubin
+ *     ./fuzz_cubin -max_len=20000 CORPUS_DIR tests/fuzz/cubin
+ * Otherwise a plain program: each file named is read as it is, cut short at many places, and with
+ * bytes and numbers changed at random from a fixed seed. */
+#include "nv/cubin.h"
+#include "nv/sass_read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void check_kernel(const struct cubin *cubin, const struct cubin_kernel *k,
+    const uint8_t *bytes, size_t len, struct arena *arena)
+{
+    struct sass_facts facts;
+    uint32_t nr = 0;
+
+    if (memchr(k->name, 0, len - (size_t)((const uint8_t *)k->name - bytes)) == NULL)
+        abort();
+    if (k->code_bytes > 0 && (k->code < bytes || k->code + k->code_bytes > bytes + len))
+        abort();
+    for (unsigned i = 1; i < k->nr_rows; i++)
+        if (k->rows[i].address < k->rows[i - 1].address)
+            abort();
+    if (!sass_read(cubin, k, arena, &facts))
+        return;
+    for (unsigned i = 0; i < facts.nr_lines; i++) {
+        if (i > 0 && facts.lines[i].line <= facts.lines[i - 1].line)
+            abort();
+        nr += facts.lines[i].mix.nr;
+    }
+    if (nr != facts.all.nr || nr > k->code_bytes / 16)
+        abort();
+}
+
+static void read_once(const uint8_t *bytes, size_t len)
+{
+    struct arena *arena = arena_create();
+    const char *why = NULL;
+    struct cubin cubin;
+
+    if (!cubin_read(bytes, len, arena, &cubin, &why)) {
+        if (why == NULL || cubin.nr_kernels > 0)
+            abort();
+    }
+    for (unsigned i = 0; i < cubin.nr_kernels; i++)
+        check_kernel(&cubin, &cubin.kernels[i], bytes, len, arena);
+    arena_destroy(arena);
+}
+
+#ifdef KEET_LIBFUZZER
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+    read_once(bytes, len);
+    return 0;
+}
+
+#else
+
+#include "base/file.h"
+#include "base/rng.h"
+
+/* An exact-size copy, so that reading past the end is seen by AddressSanitizer. */
+static void read_copy(const void *bytes, size_t len)
+{
+    uint8_t *copy = malloc(len ? len : 1);
+
+    memcpy(copy, bytes, len);
+    read_once(copy, len);
+    free(copy);
+}
+
+/* Numbers that break careless arithmetic, at any place, or some bytes from elsewhere in the file.
+ */
+static void mutate(uint8_t *bytes, size_t len, struct rng *rng)
+{
+    static const uint64_t numbers[] = {0, 1, 0x7f, 0xff, 0xffff, 0x7fffffff, 0xffffffff,
+        0x7fffffffffffffff, 0xffffffffffffffff, 0xfffffffffffffff0, 0x100, 24, 64};
+    const unsigned nr = 1 + (unsigned)rng_below(rng, 4);
+
+    for (unsigned i = 0; i < nr; i++) {
+        const size_t at = (size_t)rng_below(rng, len);
+        const unsigned width = 1u << rng_below(rng, 4);
+        const uint64_t number = numbers[rng_below(rng, sizeof(numbers) / sizeof(numbers[0]))];
+
+        if (at + width > len)
+            continue;
+        if (rng_below(rng, 3) > 0)
+            memcpy(bytes + at, &number, width);
+        else
+            memmove(bytes + at, bytes + rng_below(rng, len - width), width);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    enum { NR_CUTS = 200, NR_MUTANTS = 10000 };
+    struct rng rng;
+    struct err err;
+
+    rng_seed(&rng, 1, 0);
+    for (int i = 1; i < argc; i++) {
+        uint8_t *mutant;
+        char *bytes;
+        size_t len;
+
+        if (!file_read(argv[i], 1 << 20, &bytes, &len, &err) || !len) {
+            fprintf(stderr, "%s\n", err.text);
+            return 1;
+        }
+        mutant = malloc(len);
+        read_copy(bytes, len);
+        for (size_t cut = 0; cut < NR_CUTS; cut++)
+            read_copy(bytes, len * cut / NR_CUTS);
+        for (int n = 0; n < NR_MUTANTS; n++) {
+            memcpy(mutant, bytes, len);
+            mutate(mutant, len, &rng);
+            read_copy(mutant, len);
+        }
+        free(mutant);
+        free(bytes);
+    }
+    printf("%d files\n", argc - 1);
+    return 0;
+}
+
+#endif

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# usage: sass.sh sass_facts
+# Our reading of machine code (registers, shared memory, kinds of instructions by source line) beside
+# the text of NVIDIA's nvdisasm, for every kernel in kernels/. nvdisasm is the toolkit's, or NVIDIA's
+# wheel (5 MB), which goes into .deps at first use; exit code 77 (skipped) where neither is to be had.
+set -euo pipefail
+facts=$1
+here=$(cd "$(dirname "$0")" && pwd)
+root=$here/../..
+site=$root/.deps/nvdisasm
+
+nvdisasm=
+for found in "$(command -v nvdisasm || true)" "${CUDA_HOME:-/usr/local/cuda}/bin/nvdisasm" \
+    "$site/nvidia/cu13/bin/nvdisasm"; do
+    [ -n "$found" ] && [ -x "$found" ] && nvdisasm=$found && break
+done
+if [ -z "$nvdisasm" ]; then
+    if ! python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$site" \
+        'nvidia-cuda-nvdisasm>=13,<14' >&2; then
+        echo "SKIPPED: no nvdisasm, and NVIDIA's wheel cannot be had"
+        exit 77
+    fi
+    nvdisasm=$site/nvidia/cu13/bin/nvdisasm
+    chmod +x "$nvdisasm"
+fi
+exec python3 "$here/sass.py" "$facts" "$nvdisasm" "$root"/kernels/*.cu "$root"/tests/kernels/*.cu
