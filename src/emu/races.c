@@ -5,7 +5,7 @@
  * warp has a vector clock that barriers join (Flanagan and Freund, "FastTrack", PLDI 2009, with
  * warps for threads). Within a warp: lanes that write different values to one place in one
  * instruction, and different lanes in different instructions with no sync of the warp between:
- * clocks also count those. Of lanes that read one place, one is remembered.
+ * clocks also count those.
  *
  * Global memory, between blocks of a launch: each cell remembers the lowest block that wrote it and
  * the two lowest that touched it; what is reported depends on who touched what only, not on the
@@ -27,7 +27,12 @@ enum { MAX_WARPS = 32 };
 
 /* Shared cells' tags: the warp's clock, then warp, lane, pc and whether the access was strong
  * (atomic or volatile, acquire and the like). */
-enum { TAG_PC_BITS = 21, TAG_WHO_SHIFT = TAG_PC_BITS + 1 + 5, TAG_LANE_SHIFT = TAG_PC_BITS + 1 };
+enum {
+    TAG_PC_BITS = 20,
+    TAG_MANY = 1 << (TAG_PC_BITS + 1), /* reads: other lanes of the warp did too */
+    TAG_LANE_SHIFT = TAG_PC_BITS + 2,
+    TAG_WHO_SHIFT = TAG_LANE_SHIFT + 5
+};
 
 struct races {
     struct emu_listener base;
@@ -192,7 +197,7 @@ static bool unsynced(const struct races *r, uint64_t mine, uint64_t tag)
     const unsigned warp = tag_warp(mine), lane = (unsigned)(mine >> TAG_LANE_SHIFT) & 31;
 
     return tag && tag_warp(tag) == warp && (tag >> 32) == r->clock[warp][warp] &&
-           ((unsigned)(tag >> TAG_LANE_SHIFT) & 31) != lane &&
+           (((unsigned)(tag >> TAG_LANE_SHIFT) & 31) != lane || (tag & TAG_MANY)) &&
            ((tag ^ mine) >> 1 & ((1u << TAG_PC_BITS) - 1)) && !is_strong(tag) && !is_strong(mine);
 }
 
@@ -219,24 +224,26 @@ static bool report_shared(const struct races *r, const struct emu_access *access
     return false;
 }
 
-/* What the tags of one cell say against an access; 0 nothing. */
+/* What the tags of one cell say against an access; 0 nothing. Only two strong accesses (atomic
+ * both, or volatile) may happen at the same time. */
 static uint64_t conflict(
     const struct races *r, const struct emu_access *access, size_t cell, bool strong, uint64_t tag)
 {
     const unsigned warp = access->warp;
     const uint64_t write = r->write[cell];
 
-    if (concurrent(r, warp, write) && (!is_strong(write) || (access->is_write && !strong)))
+    if (concurrent(r, warp, write) && !(strong && is_strong(write)))
         return write;
     if (unsynced(r, tag, write))
         return write;
-    if (!access->is_write || strong)
-        return 0;
-    if (unsynced(r, tag, r->read1[cell]))
-        return r->read1[cell];
-    if (concurrent(r, warp, r->read1[cell]))
-        return r->read1[cell];
-    return concurrent(r, warp, r->read2[cell]) ? r->read2[cell] : 0;
+    for (unsigned i = 0; access->is_write && i < 2; i++) {
+        const uint64_t read = i ? r->read2[cell] : r->read1[cell];
+        if (concurrent(r, warp, read) && !(strong && is_strong(read)))
+            return read;
+        if (unsynced(r, tag, read))
+            return read;
+    }
+    return 0;
 }
 
 static void remember(struct races *r, const struct emu_access *access, size_t cell, uint64_t tag)
@@ -247,25 +254,55 @@ static void remember(struct races *r, const struct emu_access *access, size_t ce
         if (!is_strong(tag) || is_strong(last) || (last ^ tag) >> TAG_WHO_SHIFT)
             r->write[cell] = tag;
     } else if (!concurrent(r, access->warp, r->read1[cell])) {
+        const uint64_t differ = r->read1[cell] ^ tag;
+        if (differ >> TAG_WHO_SHIFT == 0 && (differ >> TAG_LANE_SHIFT || (differ & TAG_MANY)))
+            tag |= TAG_MANY;
         r->read1[cell] = tag;
     } else if (!concurrent(r, access->warp, r->read2[cell])) {
         r->read2[cell] = tag;
     }
 }
 
+/* Is the read of a cell by this lane known, or that of two others? */
+static inline bool known_read(const struct races *r, size_t c, uint64_t tag, uint64_t floor)
+{
+    const uint64_t read = r->read1[c], differ = read ^ tag;
+
+    return (differ >> TAG_LANE_SHIFT) == 0 ||
+           (((differ >> TAG_WHO_SHIFT) == 0) & ((read & TAG_MANY) != 0)) || r->read2[c] >= floor;
+}
+
 /* Reads of cells that nobody has written since the warp's last barrier, and of which it, or two
- * others, are known to read: most of them. */
-static bool nothing_new(const struct races *r, unsigned warp, size_t cell, size_t nr, uint64_t tag)
+ * others, are known to read: most of them. Lane after lane reads 1 << shift cells from `cell` on;
+ * shift 63: one lane reads all. */
+static bool nothing_new(
+    const struct races *r, unsigned warp, size_t cell, size_t nr, unsigned shift, uint64_t tag)
 {
     const uint64_t floor = r->floor[warp];
     uint64_t news = 0;
 
-    for (size_t c = cell; c < cell + nr; c++) {
-        const bool known = ((r->read1[c] ^ tag) >> TAG_WHO_SHIFT) == 0 || r->read2[c] >= floor;
+    for (size_t i = 0; i < nr; i++) {
+        const size_t c = cell + i;
+        const bool known = known_read(r, c, tag + ((i >> shift) << TAG_LANE_SHIFT), floor);
         news |=
             (uint64_t)(r->write[c] >= floor) | (uint64_t)(r->read1[c] < floor) | (uint64_t)!known;
     }
     return !news;
+}
+
+/* The same for cells that many lanes read. */
+static bool many_known(const struct races *r, unsigned warp, size_t cell, size_t nr, uint64_t tag)
+{
+    const uint64_t floor = r->floor[warp];
+
+    for (size_t c = cell; c < cell + nr; c++) {
+        const uint64_t read = r->read1[c];
+        const bool known =
+            ((read ^ tag) >> TAG_WHO_SHIFT == 0 && (read & TAG_MANY)) || r->read2[c] >= floor;
+        if (r->write[c] >= floor || read < floor || !known)
+            return false;
+    }
+    return true;
 }
 
 /* The same for scattered lanes of one cell each, without a branch per lane. */
@@ -273,12 +310,14 @@ static bool nothing_new_scattered(
     const struct races *r, const struct emu_access *access, uint64_t tag)
 {
     const uint64_t floor = r->floor[access->warp];
+    const unsigned first = (unsigned)__builtin_ctz(access->mask);
     uint64_t news = 0;
 
     for (unsigned l = 0; l < WARP_LANES; l++) {
-        const uint64_t address = (access->mask >> l & 1) ? access->address[l] : access->lo;
+        const uint64_t address = access->address[(access->mask >> l & 1) ? l : first];
         const size_t c = address >> r->cell_shift;
-        const bool known = ((r->read1[c] ^ tag) >> TAG_WHO_SHIFT) == 0 || r->read2[c] >= floor;
+        const uint64_t lane = (access->mask >> l & 1) ? l : first;
+        const bool known = known_read(r, c, tag | lane << TAG_LANE_SHIFT, floor);
         news |=
             (uint64_t)(r->write[c] >= floor) | (uint64_t)(r->read1[c] < floor) | (uint64_t)!known;
     }
@@ -289,14 +328,20 @@ static bool skip_read(
     const struct races *r, const struct emu_access *access, size_t nr, uint64_t now)
 {
     const size_t cell = access->lo >> r->cell_shift;
+    const uint64_t first = (uint64_t)__builtin_ctz(access->mask) << TAG_LANE_SHIFT;
 
     if (access->is_write)
         return false;
-    if (access->kind == ACCESS_UNIFORM)
-        return nothing_new(r, access->warp, cell, nr, now);
+    if (access->kind == ACCESS_UNIFORM) {
+        /* by many lanes: known only when that is known */
+        const bool one = (access->mask & (access->mask - 1)) == 0;
+        return one ? nothing_new(r, access->warp, cell, nr, 63, now | first)
+                   : many_known(r, access->warp, cell, nr, now);
+    }
     if (access->kind == ACCESS_CONTIGUOUS)
-        return nothing_new(
-            r, access->warp, cell, (size_t)((access->hi - access->lo) >> r->cell_shift) + nr, now);
+        return nothing_new(r, access->warp, cell,
+            (size_t)((access->hi - access->lo) >> r->cell_shift) + nr, (unsigned)__builtin_ctzl(nr),
+            now | first);
     return nr == 1 && nothing_new_scattered(r, access, now);
 }
 
@@ -305,7 +350,7 @@ static bool access_shared(struct races *r, const struct emu_access *access, stru
     const bool strong = r->strong[access->pc];
     const unsigned warp = access->warp;
     const uint64_t now = (uint64_t)r->clock[warp][warp] << 32 | (uint64_t)warp << TAG_WHO_SHIFT |
-                         (uint64_t)access->pc << 1 | strong;
+                         (uint64_t)(access->pc & ((1u << TAG_PC_BITS) - 1)) << 1 | strong;
     const size_t nr = access->bytes >> r->cell_shift ? access->bytes >> r->cell_shift : 1;
     uint64_t before = UINT64_MAX;
     bool clean = true;
@@ -317,7 +362,11 @@ static bool access_shared(struct races *r, const struct emu_access *access, stru
     for (uint32_t mask = access->mask; mask; mask &= mask - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(mask);
         const size_t cell = access->address[lane] >> r->cell_shift;
-        const uint64_t tag = now | (uint64_t)lane << TAG_LANE_SHIFT;
+        const uint64_t next = (mask & (mask - 1))
+                                  ? access->address[__builtin_ctz(mask & (mask - 1))]
+                                  : access->address[lane] + 1;
+        const uint64_t many = !access->is_write && next == access->address[lane] ? TAG_MANY : 0;
+        const uint64_t tag = now | (uint64_t)lane << TAG_LANE_SHIFT | many;
         if (access->address[lane] == before)
             continue;
         before = access->address[lane];

@@ -17,6 +17,7 @@ __device__ void last_warp(float *s, unsigned t)
         __syncwarp();
         v += s[t + d];
     }
+    __syncwarp();
     s[t] = v;
 }
 

@@ -18,6 +18,7 @@ __device__ void last_warp(int *s, int t)
         __syncwarp();
         v += s[t + d];
     }
+    __syncwarp();
     s[t] = v;
 }
 
