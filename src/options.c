@@ -13,6 +13,7 @@
 
 enum {
     OPT_POLICY = 256,
+    OPT_OBJECTIVE,
     OPT_DEVICE,
     OPT_BUDGET,
     OPT_DB,
@@ -48,6 +49,7 @@ enum {
 static const struct option long_options[] = {
     {"budget", required_argument, NULL, OPT_BUDGET},
     {"policy", required_argument, NULL, OPT_POLICY},
+    {"objective", required_argument, NULL, OPT_OBJECTIVE},
     {"device", required_argument, NULL, OPT_DEVICE},
     {"seed", required_argument, NULL, OPT_SEED},
     {"db", required_argument, NULL, OPT_DB},
@@ -103,6 +105,9 @@ void options_help(void)
         "Search\n"
         "  --budget N|TIME    stop after N evaluated variants, or after 90s, 10m, 2h (default 50)\n"
         "  --policy NAME      mcts (default), random, greedy, beam, evolution\n"
+        "  --objective NAME   time (default), energy, edp: joules measured by the GPU, and less "
+        "of\n"
+        "                     them preferred among variants that are equally fast\n"
         "  --seed N           everything random follows from it (default 1)\n"
         "  --window N         stop when N variants in a row brought less than 1% (default 64)\n"
         "  --feedback WHAT    what steers it: findings (default), none, counters, generic,\n"
@@ -300,6 +305,9 @@ static bool parse_one(struct options *options, int opt, const char *arg, struct 
         return parse_budget(options, arg, err);
     case OPT_POLICY:
         return parse_policy(options, arg, err);
+    case OPT_OBJECTIVE:
+        return objective_parse(arg, &options->objective) ||
+               err_set(err, "--objective %s: expected time, energy or edp", arg);
     case OPT_DEVICE:
         options->device = arg;
         return true;

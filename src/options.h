@@ -3,6 +3,7 @@
 #define KEET_OPTIONS_H
 
 #include "base/err.h"
+#include "core/objective.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,6 +30,7 @@ struct options {
     double budget_s;         /* 0: no limit */
     unsigned window;         /* nodes without a gain of 1% after which the run has converged */
     const char *device, *policy;
+    enum objective objective;
     const char *reuse_path;  /* evaluations shared by runs; NULL: none */
     const char *feedback;    /* what steers the search; NULL: our explanation */
     const char *db_path;     /* NULL: <kernel>.keet.db */

@@ -187,7 +187,9 @@ static bool evaluate(struct single *one, struct err *err)
         one->checker = checker_create(
             one->device, &one->task, &c->compilation, &(struct checker_options){0}, err);
         one->profiler = one->checker ? profiler_create(one->device, &one->task,
-                                           &(struct profiler_options){0}, err)
+                                           &(struct profiler_options){
+                                               .energy = one->options->objective != OBJECTIVE_TIME},
+                                           err)
                                      : NULL;
         if (!one->profiler || !check_kernel(one->checker, c, err) ||
             !profile_kernel(one->profiler, c, err))

@@ -39,7 +39,8 @@ void session_candidate(struct session *s, struct arena *arena, struct candidate 
 
 /* What the search is told: the reward, and the moves that the new node offers. A node recalled from
  * an equal one offers none, so that no part of the tree is searched twice. */
-static struct search_outcome outcome_of(const struct candidate *c, struct arena *arena)
+static struct search_outcome outcome_of(
+    const struct session *s, const struct candidate *c, struct arena *arena)
 {
     struct search_outcome outcome = {0};
     struct search_move *moves;
@@ -47,7 +48,8 @@ static struct search_outcome outcome_of(const struct candidate *c, struct arena 
     outcome.ok = c->verdict == VERDICT_OK && c->speedup > 0;
     if (!outcome.ok)
         return outcome;
-    outcome.reward = log2(c->speedup);
+    outcome.reward =
+        log2(objective_gain(s->options->objective, &s->root.profile, &c->profile, c->speedup));
     if (c->recalled)
         return outcome;
     moves = arena_array(arena, c->nr_options, sizeof(*moves));
@@ -67,7 +69,7 @@ static bool is_surely_faster(const struct candidate *c)
 /* Tell search and tallies. */
 static void tell(struct session *s, const struct search_pick *pick, const struct candidate *c)
 {
-    const struct search_outcome outcome = outcome_of(c, c->arena);
+    const struct search_outcome outcome = outcome_of(s, c, c->arena);
 
     search_tell(s->search, pick, &outcome);
     s->nr_nodes++;
@@ -75,7 +77,8 @@ static void tell(struct session *s, const struct search_pick *pick, const struct
     s->nr_ok += outcome.ok;
     s->nr_reused += c->reused;
     s->verdicts[c->verdict]++;
-    if (outcome.ok && c->speedup > s->best_speedup && is_surely_faster(c)) {
+    if (outcome.ok && objective_take(s->options->objective, &s->standing, &c->profile, c->speedup,
+                          is_surely_faster(c))) {
         s->best_speedup = c->speedup;
         s->best = c->node;
     }
@@ -116,6 +119,16 @@ static bool save_call(
     return store_save_call(s->store, c, number, err);
 }
 
+static bool can_measure(const struct session *s, struct err *err)
+{
+    if (s->options->objective == OBJECTIVE_TIME || s->device->ops->energy)
+        return true;
+    return err_set(err,
+        "--objective %s needs a GPU's own energy counter, and the device in use (%s) has none: "
+        "nothing here can be measured, and nothing is made up; use --objective time",
+        objective_name(s->options->objective), s->device->chip->name);
+}
+
 static bool open_parts(struct session *s, struct err *err)
 {
     const struct options *o = s->options;
@@ -138,7 +151,7 @@ static bool open_parts(struct session *s, struct err *err)
     if (!task_load(&s->task, s->arena, o->kernel_path, err))
         return false;
     s->device = device_create(&device_options, err);
-    if (!s->device)
+    if (!s->device || !can_measure(s, err))
         return false;
     if (!cutlass_find(o->cutlass_dir, &s->cutlass_root, err))
         return false;
@@ -182,6 +195,19 @@ static const char *models_of(struct session *s, const char *so_far)
     return all;
 }
 
+/* As the run is known: what of it is not the usual follows the policy. */
+static const char *policy_text(const struct session *s)
+{
+    const struct options *o = s->options;
+    const char *text = o->policy;
+
+    if (o->feedback)
+        text = arena_printf(s->arena, "%s, feedback %s", text, o->feedback);
+    if (o->objective != OBJECTIVE_TIME)
+        text = arena_printf(s->arena, "%s, objective %s", text, objective_name(o->objective));
+    return text;
+}
+
 /* A new run, or with --resume the newest one of the same kernel, seed, policy and device. */
 static bool open_run(struct session *s, bool *resumed, struct err *err)
 {
@@ -190,8 +216,7 @@ static bool open_run(struct session *s, bool *resumed, struct err *err)
         .kernel_path = o->kernel_path,
         .original = s->task.source,
         .device = arena_printf(s->arena, "%s:%s", s->device->ops->name, s->device->chip->key),
-        .policy = o->feedback ? arena_printf(s->arena, "%s, feedback %s", o->policy, o->feedback)
-                              : o->policy,
+        .policy = policy_text(s),
         .version = KEET_VERSION,
         .seed = o->seed,
         .budget = o->budget_text,
@@ -272,9 +297,12 @@ static bool ready_to_evaluate(struct session *s, struct err *err)
         return true;
     s->checker =
         checker_create(s->device, &s->task, &s->reference, &(struct checker_options){0}, err);
-    s->profiler = s->checker
-                      ? profiler_create(s->device, &s->task, &(struct profiler_options){0}, err)
-                      : NULL;
+    s->profiler =
+        s->checker
+            ? profiler_create(s->device, &s->task,
+                  &(struct profiler_options){.energy = s->options->objective != OBJECTIVE_TIME},
+                  err)
+            : NULL;
     return s->profiler != NULL && (s->root.profile.time_ns <= 0 || know_original(s, err));
 }
 
@@ -285,6 +313,18 @@ bool session_recall(struct session *s, struct candidate *c, struct err *err)
     return store_recall(s->store, c, err) &&
            (candidate_settled(c) || reuse_find(s->reuse, c, &found, err)) &&
            (candidate_evaluated(c) || ready_to_evaluate(s, err));
+}
+
+/* An objective that cannot be measured is refused at once, not found out after a night. */
+static bool has_energy(const struct session *s, struct err *err)
+{
+    const struct profile *profile = &s->root.profile;
+
+    if (s->options->objective == OBJECTIVE_TIME || counters_has(&profile->total, METRIC_ENERGY_J))
+        return true;
+    return err_set(err, "--objective %s: the original's energy is not known: %s",
+        objective_name(s->options->objective),
+        profile->no_energy ? profile->no_energy : "the stored run did not measure it");
 }
 
 /* The original goes through the same stages as every candidate. */
@@ -303,10 +343,10 @@ static bool measure_original(struct session *s, bool stored, struct err *err)
         if (!store_load_node(s->store, 0, c, &found, err))
             return false;
         c->compilation = compiled;
-        return must_live(c, err);
+        return must_live(c, err) && has_energy(s, err);
     }
     if (!session_recall(s, c, err) || !check_kernel(s->checker, c, err) || !must_live(c, err) ||
-        !profile_kernel(s->profiler, c, err) || !must_live(c, err))
+        !profile_kernel(s->profiler, c, err) || !must_live(c, err) || !has_energy(s, err))
         return false;
     if (s->profiler && !know_original(s, err))
         return false;
@@ -386,13 +426,14 @@ static bool plant(struct session *s, struct err *err)
         .seed = s->run.seed,
         .best_share = -1,
     };
-    const struct search_outcome outcome = outcome_of(&s->root, s->arena);
+    const struct search_outcome outcome = outcome_of(s, &s->root, s->arena);
 
     s->search = search_create(&search_options);
     if (!s->search)
         return err_set(err, "unknown search policy %s", s->options->policy);
     search_add_root(s->search, &outcome);
     s->best_speedup = 1;
+    s->standing = objective_start(s->options->objective, &s->root.profile);
     return true;
 }
 

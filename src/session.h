@@ -66,7 +66,8 @@ struct session {
     uint64_t verdicts[NR_VERDICTS];
     uint64_t nr_turns, nr_taken;
     int64_t best;        /* node number */
-    double best_speedup; /* >= 1: the root is 1 */
+    double best_speedup; /* of it; >= 1 by time alone: the root is 1 */
+    struct objective_best standing;
 };
 
 /* False: err. On success the root is stored and planted, earlier nodes are replayed. */

@@ -75,6 +75,7 @@ struct profile {
     double time_low_ns, time_high_ns; /* measured: bootstrap interval; modelled: both equal time */
     enum provenance time_from;
     struct profile_timing timing;
+    const char *no_energy;   /* why energy, that was to be measured, is not known; NULL */
     const char *no_counters; /* a GPU's: why it has no hardware counters; NULL: they are there */
 };
 

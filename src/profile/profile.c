@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "core/elem.h"
 #include "core/inputs.h"
+#include "core/objective.h"
 #include "device/run.h"
 
 #include <stdlib.h>
@@ -19,6 +20,7 @@ struct profiler {
     const struct task *task;
     struct profiler_options options;
     double baseline_ns; /* 0: not told yet */
+    double fastest_ns;  /* so far; 0: none */
     struct arena *arena;
     struct run_buffers buffers; /* the task's arrays, at the timed shape; temps come and go */
     void **initial;             /* host copies of what each array holds before a run */
@@ -171,6 +173,8 @@ void profiler_destroy(struct profiler *p)
 void profiler_baseline(struct profiler *p, double time_ns)
 {
     p->baseline_ns = time_ns;
+    if (p->fastest_ns <= 0)
+        p->fastest_ns = time_ns;
 }
 
 /* The fastest rate at which the chip could do the task's flops, whatever the code: for element
@@ -308,6 +312,25 @@ static bool measure_until_taken(struct profiler *p, struct candidate *c,
     return true;
 }
 
+/* Speed first: of what is slower nobody wants to know. */
+static bool measure_energy(struct profiler *p, struct candidate *c, struct device_module *module,
+    const struct device_measure *measure, const struct run_buffers *temps, struct err *err)
+{
+    struct device_result result = {0};
+
+    if (!p->options.energy || p->device->ops->energy == NULL || c->profile.timing.refused ||
+        !objective_is_fast(c->profile.time_ns, p->fastest_ns))
+        return true;
+    if (p->fastest_ns <= 0 || c->profile.time_ns < p->fastest_ns)
+        p->fastest_ns = c->profile.time_ns;
+    if (!restore_contents(p, temps, err) ||
+        !p->device->ops->energy(p->device, module, measure, &c->profile, &result, err))
+        return false;
+    if (result.text[0] != '\0')
+        c->profile.no_energy = arena_strdup(c->arena, result.text);
+    return true;
+}
+
 static bool measure_bound(struct profiler *p, struct candidate *c, struct device_module *module,
     const struct env *env, struct device_result *result, struct err *err)
 {
@@ -331,6 +354,8 @@ static bool measure_bound(struct profiler *p, struct candidate *c, struct device
             launches[i].seed = inputs_seed;
         measure.launches = launches;
         ok = measure_until_taken(p, c, module, &measure, &temps, result, err);
+        if (ok && result->verdict == VERDICT_OK)
+            ok = measure_energy(p, c, module, &measure, &temps, err);
     }
     run_free(p->device, &temps);
     return ok;

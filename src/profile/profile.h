@@ -12,6 +12,7 @@ struct profiler;
 
 struct profiler_options {
     uint64_t sample_blocks; /* emulator; 0: automatic, by the work of one block */
+    bool energy; /* measure it too, seconds of it, of what is about as fast as the fastest so far */
 };
 
 struct profiler *profiler_create(struct device *device, const struct task *task,

@@ -91,6 +91,7 @@ static json_t *candidate_of(const struct candidate *c, bool whole)
         json_object_set_new(node, "source", text_or_null(c->source));
         json_object_set_new(node, "metrics", metrics_of(&c->profile.total));
         json_object_set_new(node, "no_counters", text_or_null(c->profile.no_counters));
+        json_object_set_new(node, "no_energy", text_or_null(c->profile.no_energy));
         json_object_set_new(node, "summary", text_or_null(c->explanation.summary));
         json_object_set_new(node, "findings", findings_of(&c->explanation));
     }

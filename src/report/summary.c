@@ -22,6 +22,8 @@ void report_time(struct str *out, double ns)
 /* The metrics that a reader compares first. */
 static const enum metric shown[] = {
     METRIC_TIME_NS,
+    METRIC_ENERGY_J,
+    METRIC_POWER_W,
     METRIC_WARP_INST,
     METRIC_GLOBAL_LD_REQUESTS,
     METRIC_GLOBAL_LD_SECTORS,
@@ -165,6 +167,21 @@ static void add_timing(struct str *out, const struct profile_timing *t)
             (unsigned long long)t->throttle);
 }
 
+/* Joules are of one run of all launches, over which the card's whole power is drawn. */
+static void add_energy(struct str *out, const struct candidate *root, const struct candidate *best)
+{
+    const struct counters *before = &root->profile.total, *after = &best->profile.total;
+    const double joules = counters_get(after, METRIC_ENERGY_J);
+
+    if (!counters_has(before, METRIC_ENERGY_J) || !counters_has(after, METRIC_ENERGY_J))
+        return;
+    str_addf(out, "  %.4g J -> %.4g J per run (%s; interval %.4g to %.4g), %+.1f%%\n",
+        counters_get(before, METRIC_ENERGY_J), joules,
+        provenance_name(after->metric[METRIC_ENERGY_J].from),
+        counters_get(after, METRIC_ENERGY_LOW_J), counters_get(after, METRIC_ENERGY_HIGH_J),
+        100 * (joules / counters_get(before, METRIC_ENERGY_J) - 1));
+}
+
 static void add_result(struct str *out, const struct report_run *run)
 {
     const struct candidate *root = &run->path[0], *best = &run->path[run->nr_path - 1];
@@ -183,6 +200,7 @@ static void add_result(struct str *out, const struct report_run *run)
     str_addf(out, " (%s, %s), verified on %u shapes, %u runs\n", provenance_name(from),
         run->device_name, best->check.nr_shapes, best->check.nr_runs);
     add_timing(out, &best->profile.timing);
+    add_energy(out, root, best);
     if (best->check.note && *best->check.note)
         str_addf(out, "  %s\n", best->check.note);
     if (best->explanation.roofline_ns > 0)
@@ -253,6 +271,8 @@ void report_candidate(struct str *out, const struct candidate *c)
     str_addf(out, " (%s)\n\n", provenance_name(c->profile.time_from));
     if (c->profile.no_counters)
         str_addf(out, "No hardware counters: %s\n\n", c->profile.no_counters);
+    if (c->profile.no_energy)
+        str_addf(out, "Energy not known: %s\n\n", c->profile.no_energy);
     for (int m = 0; m < NR_METRICS; m++) {
         struct str cell = {0};
         if (!counters_has(t, (enum metric)m))

@@ -148,6 +148,10 @@ const char schema_v4[] =
     " clock_high_mhz REAL, baseline_clock_low_mhz REAL, baseline_clock_high_mhz REAL,"
     " temperature_low_c REAL, temperature_high_c REAL, throttle INTEGER NOT NULL, note TEXT);";
 
+/* Version 5: why hardware counters, or the energy, of a measurement are absent. */
+const char schema_v5[] = "ALTER TABLE measurement ADD COLUMN no_counters TEXT;"
+                         "ALTER TABLE measurement ADD COLUMN no_energy TEXT;";
+
 const char *const sql_text[NR_SQL] = {
     [SQL_BEGIN] = "BEGIN IMMEDIATE",
     [SQL_COMMIT] = "COMMIT",
@@ -168,7 +172,7 @@ const char *const sql_text[NR_SQL] = {
                             " cubin_hash, log, compile_ms, cached) VALUES (?,?,?,?,?,?,?,?,?)",
     [SQL_ADD_KERNEL] = "INSERT INTO kernel VALUES (?,?,?,?,?,?,?,?,?,?,?)",
     [SQL_ADD_CHECK] = "INSERT INTO check_result VALUES (?,?,?,?,?,?,?,?,?,?)",
-    [SQL_ADD_MEASUREMENT] = "INSERT INTO measurement VALUES (?,?,?,?,?,?,?)",
+    [SQL_ADD_MEASUREMENT] = "INSERT INTO measurement VALUES (?,?,?,?,?,?,?,?,?)",
     [SQL_ADD_LAUNCH] = "INSERT INTO launch VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [SQL_ADD_COUNTER] = "INSERT INTO counter VALUES (?,?,?,?,?)",
     [SQL_ADD_LINE] = "INSERT INTO line_cost VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -189,7 +193,7 @@ const char *const sql_text[NR_SQL] = {
                       " worst_index, nondeterministic_allowed, note FROM check_result"
                       " WHERE node = ?",
     [SQL_GET_MEASUREMENT] = "SELECT nr_launches, longest, time_ns, time_low_ns, time_high_ns,"
-                            " time_from FROM measurement WHERE node = ?",
+                            " time_from, no_counters, no_energy FROM measurement WHERE node = ?",
     [SQL_ADD_TIMING] = "INSERT INTO timing VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [SQL_GET_TIMING] = "SELECT nr_samples, nr_dropped, standard_error, baseline_ns, ratio,"
                        " ratio_low, ratio_high, refused, clock_low_mhz, clock_high_mhz,"

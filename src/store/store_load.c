@@ -288,6 +288,8 @@ static bool load_profile(struct store *store, int64_t id, struct candidate *c, s
     profile->time_high_ns = get_real(&q);
     const char *from = get_text(&q, c->arena);
 
+    profile->no_counters = get_text(&q, c->arena);
+    profile->no_energy = get_text(&q, c->arena);
     query_end(&q);
     profile->launches =
         arena_array(c->arena, profile->nr_launches + 1u, sizeof(*profile->launches));

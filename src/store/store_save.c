@@ -219,6 +219,8 @@ static bool save_profile(
     put_real(&q, profile->time_low_ns);
     put_real(&q, profile->time_high_ns);
     put_text(&q, provenance_name(profile->time_from));
+    put_text(&q, profile->no_counters);
+    put_text(&q, profile->no_energy);
     if (!query_run(&q, "storing a measurement", err) ||
         !save_timing(store, id, &profile->timing, err) ||
         !save_counters(store, id, -1, NULL, &profile->total, err)) {

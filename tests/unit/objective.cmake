@@ -1,0 +1,1 @@
+keet_test(objective core base LINK m)
