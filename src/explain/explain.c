@@ -93,6 +93,7 @@ static void explain_living(const struct chip *chip, struct candidate *c)
     if (c->profile.nr_launches > 0 && c->profile.configs) {
         in.config = &c->profile.configs[c->profile.longest];
     }
+    in.code = code_read(&c->compilation, c->arena);
     in.longest_share = longest_share(&c->profile);
     in.unique_bytes = tools_unique_bytes(c);
     tools_weigh_paths(&in);

@@ -5,6 +5,7 @@
 #ifndef KEET_EXPLAIN_TOOL_H
 #define KEET_EXPLAIN_TOOL_H
 
+#include "explain/code.h"
 #include "explain/explain.h"
 
 enum {
@@ -28,6 +29,7 @@ struct tool_input {
     const struct chip *chip;
     const struct candidate *c;
     const struct counters *n;           /* the total */
+    const struct code *code;            /* what stands in the PTX; NULL: there is none */
     const struct launch_config *config; /* of the longest launch; NULL unknown */
     double roofline_share;              /* 0 unknown */
     double longest_share;    /* of the time, the longest launch's: launch metrics are that one's */
@@ -150,5 +152,17 @@ void examine_special(const struct tool_input *in, struct finding_list *out);
 void examine_conversions(const struct tool_input *in, struct finding_list *out);
 void examine_latency(const struct tool_input *in, struct finding_list *out);
 void examine_tensor(const struct tool_input *in, struct finding_list *out);
+void examine_async_copy(const struct tool_input *in, struct finding_list *out);
+void examine_dead_stores(const struct tool_input *in, struct finding_list *out);
+void examine_aliasing(const struct tool_input *in, struct finding_list *out);
+void examine_recomputation(const struct tool_input *in, struct finding_list *out);
+void examine_unrolling(const struct tool_input *in, struct finding_list *out);
+void examine_short_scoreboard(const struct tool_input *in, struct finding_list *out);
+void examine_mio(const struct tool_input *in, struct finding_list *out);
+void examine_pipe_throttle(const struct tool_input *in, struct finding_list *out);
+void examine_misaligned(const struct tool_input *in, struct finding_list *out);
+void examine_l2_reuse(const struct tool_input *in, struct finding_list *out);
+void examine_clock(const struct tool_input *in, struct finding_list *out);
+void examine_tiny_launches(const struct tool_input *in, struct finding_list *out);
 
 #endif

@@ -190,8 +190,8 @@ void examine_few_blocks(const struct tool_input *in, struct finding_list *out)
     finding_weigh(f, ACTION_SHUFFLE_REDUCE, threads < 32 ? 5 : 0);
 }
 
-/* Time between launches against the time of all. */
-/* Measured gaps where there are any, the chip's usual ones else. */
+/* Time between launches against the time of all. Measured gaps where there are any, the chip's
+ * usual ones else. */
 void examine_launches(const struct tool_input *in, struct finding_list *out)
 {
     unsigned nr = in->c->profile.nr_launches;
@@ -228,4 +228,40 @@ void examine_launches(const struct tool_input *in, struct finding_list *out)
     finding_cite(f, in, METRIC_GRID_BLOCKS);
     finding_weigh(f, ACTION_FUSE, 6);
     finding_weigh(f, ACTION_GRID_STRIDE, 0.5);
+}
+
+/* Many launches, each too short for its own cost. */
+void examine_tiny_launches(const struct tool_input *in, struct finding_list *out)
+{
+    const struct profile *profile = &in->c->profile;
+    double tiny_ns = 3 * in->chip->launch_overhead_ns, inside = 0;
+    unsigned nr = 0;
+
+    for (unsigned i = 0; i < profile->nr_launches; i++) {
+        double time = counters_get(&profile->launches[i], METRIC_TIME_NS);
+
+        nr += time > 0 && time < tiny_ns;
+        inside += time < tiny_ns ? time : 0;
+    }
+    if (nr < 12 || profile->time_ns <= 0) {
+        return;
+    }
+    /* One launch instead of all of them; a quarter of what runs inside is starting and ending, too.
+     */
+    double share = ((nr - 1) * in->chip->launch_overhead_ns + 0.25 * inside) / profile->time_ns;
+    struct finding *f = finding_add(
+        in, out, share > 0.5 ? SEVERITY_CRITICAL : SEVERITY_WARNING, 0, fmin(share, 0.97));
+
+    if (!f) {
+        return;
+    }
+    finding_say(f,
+        "%u of %u launches are shorter than %.1f us (%s), %.1f us on average, and starting one "
+        "costs about %.1f us (modelled). Make them one launch that loops, or record them as a "
+        "CUDA graph.",
+        nr, profile->nr_launches, tiny_ns / 1e3, provenance_name(profile->time_from),
+        inside / nr / 1e3, in->chip->launch_overhead_ns / 1e3);
+    finding_cite(f, in, METRIC_TIME_NS);
+    finding_cite(f, in, METRIC_GRID_BLOCKS);
+    finding_weigh(f, ACTION_FUSE, 6);
 }

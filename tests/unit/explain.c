@@ -54,6 +54,7 @@ static void set_memory(struct fixture *f)
     set(f, METRIC_GLOBAL_ST_BYTES, 512e6);
     set(f, METRIC_GLOBAL_UNIQUE_BYTES, 1024e6);
     set(f, METRIC_L1_HIT_PCT, 0);
+    set(f, METRIC_L2_HIT_PCT, 60);
     set(f, METRIC_DRAM_BYTES, 1024e6);
     set(f, METRIC_DRAM_PCT, 85);
     set(f, METRIC_L2_PCT, 50);
@@ -79,6 +80,8 @@ static void set_compute(struct fixture *f)
     set(f, METRIC_STALL_LONG_PCT, 30);
     set(f, METRIC_STALL_SHORT_PCT, 0);
     set(f, METRIC_STALL_MIO_PCT, 0);
+    set(f, METRIC_STALL_MATH_PCT, 0);
+    set(f, METRIC_CYCLES, 700e3);
 }
 
 static void set_launch(struct fixture *f)
@@ -545,6 +548,54 @@ static void test_atomics(void **state)
     assert_true(fabs(f->c.explanation.findings[0].share - 0.89) < 1e-6);
 }
 
+static void test_full_queue(void **state)
+{
+    struct fixture *f = *state;
+
+    set(f, METRIC_STALL_MIO_PCT, 80);
+    assert_false(found(explain(f), "mio_queue")); /* a queue of global accesses */
+    set(f, METRIC_SHARED_LD_REQUESTS, 8e6);
+    f->lines[1].shared_requests = 8e6;
+    expect_first(f, "mio_queue", 6, METRIC_STALL_MIO_PCT, 80, ACTION_REGISTER_TILE);
+}
+
+static void test_full_pipe(void **state)
+{
+    struct fixture *f = *state;
+
+    set(f, METRIC_STALL_MATH_PCT, 60);
+    set(f, METRIC_FMA_PCT, 90);
+    assert_false(found(explain(f), "pipe_throttle")); /* as it should be */
+    set(f, METRIC_ALU_PCT, 95);
+    expect_first(f, "pipe_throttle", 0, METRIC_ALU_PCT, 95, ACTION_HOIST);
+}
+
+/* Each byte comes from DRAM four times. */
+static void test_l2_does_not_keep(void **state)
+{
+    struct fixture *f = *state;
+
+    set(f, METRIC_DRAM_BYTES, 4096e6);
+    set(f, METRIC_L2_HIT_PCT, 20);
+    expect_first(f, "l2_reuse", 5, METRIC_DRAM_BYTES, 4096e6, ACTION_SHARED_TILE);
+    set(f, METRIC_L2_HIT_PCT, 75);
+    assert_false(found(explain(f), "l2_reuse"));
+}
+
+/* 432000 cycles in 360 us: 1.2 GHz, where the H100 can do 1.98. Modelled time has no clock. */
+static void test_clock(void **state)
+{
+    struct fixture *f = *state;
+
+    set(f, METRIC_CYCLES, 432e3);
+    assert_false(found(explain(f), "clock"));
+    counters_set(f->n, METRIC_TIME_NS, 360e3, PROV_MEASURED);
+    assert_true(found(explain(f), "clock"));
+    assert_non_null(strstr(f->c.explanation.findings[0].text, "1200 MHz"));
+    set(f, METRIC_CYCLES, 700e3);
+    assert_false(found(explain(f), "clock"));
+}
+
 /* Five launches in 10 us: four gaps of 1 us. */
 static void test_launch_overhead(void **state)
 {
@@ -949,6 +1000,10 @@ int main(void)
         TEST(test_special_functions),
         TEST(test_conversions),
         TEST(test_latency),
+        TEST(test_full_queue),
+        TEST(test_full_pipe),
+        TEST(test_l2_does_not_keep),
+        TEST(test_clock),
         TEST(test_atomics),
         TEST(test_launch_overhead),
         TEST(test_occupancy_names_the_limiter),

@@ -1,0 +1,224 @@
+/* Owns the tools that look at what warps wait for beside global memory, at rows out of step with
+ * sectors, at what L2 does not keep, and at the clock. */
+#include "explain/tool.h"
+
+#include <math.h>
+
+static double line_shared_stall(const struct line_cost *line)
+{
+    return line->shared_requests > 0 ? line->stall_cycles + line->shared_requests * 1e-9 : 0;
+}
+
+/* Waiting for shared memory or special functions, one result after the other. */
+void examine_short_scoreboard(const struct tool_input *in, struct finding_list *out)
+{
+    double pct = value(in, METRIC_STALL_SHORT_PCT);
+    const struct line_cost *line = worst_line(in, line_shared_stall);
+
+    if (pct < 35 || in->busiest_pipe_pct >= 60) {
+        return;
+    }
+    struct finding *f = finding_add(in, out, pct >= 60 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
+        line_of(line), fmin(0.6 * fmin(pct / 100, 1), tool_headroom(in)));
+
+    if (!f) {
+        return;
+    }
+    finding_say(f,
+        "warps spend %.0f%% of their time waiting for shared memory or special functions (%s), "
+        "each result needed for the next step. Do several independent steps at a time: unroll, "
+        "several outputs per thread, or pass values between lanes by shuffles.",
+        pct, from(in, METRIC_STALL_SHORT_PCT));
+    finding_cite(f, in, METRIC_STALL_SHORT_PCT);
+    finding_cite(f, in, METRIC_OCCUPANCY_PCT);
+    finding_cite(f, in, METRIC_ISSUE_PCT);
+    finding_weigh(f, ACTION_COARSEN, 3);
+    finding_weigh(f, ACTION_UNROLL, 2);
+    finding_weigh(f, ACTION_SHUFFLE_REDUCE, 2);
+    finding_weigh(f, ACTION_REGISTER_TILE, 2);
+}
+
+static double line_mio(const struct line_cost *line)
+{
+    return line->shared_requests + line->special_inst / 32;
+}
+
+/* The queue to shared memory, special functions and shuffles is full. */
+void examine_mio(const struct tool_input *in, struct finding_list *out)
+{
+    double pct = value(in, METRIC_STALL_MIO_PCT);
+    const struct line_cost *line = worst_line(in, line_mio);
+    double global = counters_get(in->n, METRIC_GLOBAL_LD_REQUESTS) +
+                    counters_get(in->n, METRIC_GLOBAL_ST_REQUESTS);
+    double others =
+        counters_get(in->n, METRIC_SHARED_LD_REQUESTS) +
+        counters_get(in->n, METRIC_SHARED_ST_REQUESTS) +
+        (counters_get(in->n, METRIC_INST_SPECIAL) + counters_get(in->n, METRIC_INST_SHUFFLE)) / 32;
+
+    /* A queue that is full of accesses to global memory is a matter of memory. */
+    if (pct < 40 || others < 2 * global) {
+        return;
+    }
+    struct finding *f = finding_add(in, out, pct >= 60 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
+        line_of(line), 0.4 * fmin(pct / 100, 1));
+
+    if (!f) {
+        return;
+    }
+    finding_say(f,
+        "warps spend %.0f%% of their time waiting for a place in the queue to shared memory, "
+        "special functions and shuffles (%s). Fewer and wider requests help: 16-byte accesses to "
+        "shared memory, operands kept in registers.",
+        pct, from(in, METRIC_STALL_MIO_PCT));
+    finding_cite(f, in, METRIC_STALL_MIO_PCT);
+    finding_cite(f, in, METRIC_LSU_PCT);
+    finding_cite(f, in, METRIC_XU_PCT);
+    finding_weigh(f, ACTION_REGISTER_TILE, 4);
+    finding_weigh(f, ACTION_VECTORIZE, 2);
+    finding_weigh(f, ACTION_FAST_MATH, 1);
+}
+
+struct pipe {
+    enum metric metric;
+    const char *name, *cure;
+};
+
+static const struct pipe pipes[] = {
+    {METRIC_FMA_PCT, "FMA", "Only less arithmetic, a lower precision or tensor cores go beyond."},
+    {METRIC_ALU_PCT, "integer", "Simplify indices: hoist, powers of two, 32-bit arithmetic."},
+    {METRIC_FP64_PCT, "FP64", "Use single precision where the tolerance allows."},
+    {METRIC_XU_PCT, "special-function", "Use fast intrinsics, or compute each value once."},
+};
+
+/* Ready warps wait for an arithmetic pipe that is taken: nearly as fast as it gets, unless the work
+ * itself can be less. */
+void examine_pipe_throttle(const struct tool_input *in, struct finding_list *out)
+{
+    double pct = value(in, METRIC_STALL_MATH_PCT), busy = 0;
+    const struct pipe *pipe = NULL;
+
+    for (unsigned i = 0; i < sizeof(pipes) / sizeof(pipes[0]); i++) {
+        if (has(in, pipes[i].metric) && value(in, pipes[i].metric) > busy) {
+            pipe = &pipes[i];
+            busy = value(in, pipes[i].metric);
+        }
+    }
+    /* The FMA pipe full of the task's own work is what a good kernel looks like. */
+    if (!pipe || pct < 30 || busy < 60 || pipe->metric == METRIC_FMA_PCT) {
+        return;
+    }
+    struct finding *f =
+        finding_add(in, out, SEVERITY_INFO, 0, 0.3 * fmin(pct / 100, 1) * busy / 100);
+
+    if (!f) {
+        return;
+    }
+    finding_say(f,
+        "ready warps spend %.0f%% of their time waiting for the %s pipe (%s), which is %.0f%% busy "
+        "(%s). %s",
+        pct, pipe->name, from(in, METRIC_STALL_MATH_PCT), busy, from(in, pipe->metric), pipe->cure);
+    finding_cite(f, in, METRIC_STALL_MATH_PCT);
+    finding_cite(f, in, pipe->metric);
+    finding_weigh(f, pipe->metric == METRIC_ALU_PCT ? ACTION_HOIST : ACTION_FAST_MATH, 2);
+}
+
+/* More than a tenth and at most two sectors too many per request. */
+static double straddling(const struct line_cost *line)
+{
+    double extra = line->global_sectors - fmax(line->global_sectors_ideal, line->global_requests);
+
+    return line->global_requests > 0 && extra > 0.1 * line->global_sectors_ideal &&
+                   extra <= 2 * line->global_requests &&
+                   line->global_sectors_ideal >= 2 * line->global_requests
+               ? extra
+               : 0;
+}
+
+/* Warps whose rows do not begin at a sector's border touch one sector more. */
+void examine_misaligned(const struct tool_input *in, struct finding_list *out)
+{
+    double sectors = value(in, METRIC_GLOBAL_LD_SECTORS) + value(in, METRIC_GLOBAL_ST_SECTORS);
+    const struct line_cost *line = worst_line(in, straddling);
+    double share = line && sectors > 0 ? straddling(line) / sectors * in->global_weight : 0;
+    struct finding *f = line ? finding_add(in, out, SEVERITY_INFO, line_of(line), share) : NULL;
+
+    if (!f) {
+        return;
+    }
+    finding_say(f,
+        "accesses straddle the borders of 32-byte sectors: %.2f sectors per request where %.2f "
+        "would do (%s). Let rows begin at multiples of 32 bytes: pad the leading dimension, or "
+        "shift the work so that a warp's first element is aligned.",
+        line->global_sectors / line->global_requests,
+        line->global_sectors_ideal / line->global_requests, from(in, METRIC_GLOBAL_LD_SECTORS));
+    finding_cite(f, in, METRIC_GLOBAL_LD_SECTORS);
+    finding_cite(f, in, METRIC_GLOBAL_LD_SECTORS_IDEAL);
+    finding_cite(f, in, METRIC_GLOBAL_LD_REQUESTS);
+    finding_weigh(f, ACTION_SHARED_TILE, 1);
+    finding_weigh(f, ACTION_VECTORIZE, 0.5);
+}
+
+static double line_sectors(const struct line_cost *line)
+{
+    return line->global_sectors;
+}
+
+/* Data that would fit into L2 comes from DRAM more than once. */
+void examine_l2_reuse(const struct tool_input *in, struct finding_list *out)
+{
+    double moved = value(in, METRIC_DRAM_BYTES), hit = value(in, METRIC_L2_HIT_PCT);
+    double busy = value(in, METRIC_DRAM_PCT) / 100;
+    const struct line_cost *line = worst_line(in, line_sectors);
+
+    if (in->unique_bytes <= 0 || moved < 2 * in->unique_bytes || hit >= 50 || busy < 0.3) {
+        return;
+    }
+    struct finding *f = finding_add(in, out, SEVERITY_WARNING, line_of(line),
+        (1 - in->unique_bytes / moved) * fmin(busy, 1) * 0.7);
+
+    if (!f) {
+        return;
+    }
+    finding_say(f,
+        "DRAM moves %s bytes for %s distinct ones (%s), and L2 serves only %.0f%% of what reaches "
+        "it: data is gone before it is used again. Let blocks that share data run at the same "
+        "time: smaller working sets, tiles, blocks ordered along what they share.",
+        count_text(moved).text, count_text(in->unique_bytes).text, from(in, METRIC_DRAM_BYTES),
+        hit);
+    finding_cite(f, in, METRIC_DRAM_BYTES);
+    finding_cite(f, in, METRIC_L2_HIT_PCT);
+    finding_cite(f, in, METRIC_DRAM_PCT);
+    finding_cite(f, in, METRIC_GLOBAL_UNIQUE_BYTES);
+    finding_weigh(f, ACTION_SHARED_TILE, 3);
+    finding_weigh(f, ACTION_REGISTER_TILE, 2);
+    finding_weigh(f, ACTION_SWAP_XY, 1);
+    finding_weigh(f, ACTION_BLOCK_SHAPE, 1);
+}
+
+/* Cycles over time is the clock: a card that is hot, capped or locked to its base clock runs below
+ * what the chip's figures assume. */
+void examine_clock(const struct tool_input *in, struct finding_list *out)
+{
+    double time_ns = value(in, METRIC_TIME_NS);
+    double hz = time_ns > 0 ? value(in, METRIC_CYCLES) / time_ns * 1e9 : 0;
+    double share = 1 - hz / in->chip->clock_hz;
+
+    /* Shorter kernels than this do not give the clock to a percent. */
+    if (in->n->metric[METRIC_TIME_NS].from != PROV_MEASURED || time_ns < 5000 || hz <= 0 ||
+        share < 0.1 || share > 0.9) {
+        return;
+    }
+    struct finding *f = finding_add(in, out, SEVERITY_INFO, 0, share * in->compute_weight);
+
+    if (!f) {
+        return;
+    }
+    finding_say(f,
+        "the SMs ran at %.0f MHz (%s), and the chip can do %.0f: throttled, capped, or locked to "
+        "the base clock, as Nsight Compute does unless told --clock-control none. Look at "
+        "nvidia-smi "
+        "-q -d PERFORMANCE before comparing times.",
+        hz / 1e6, from(in, METRIC_CYCLES), in->chip->clock_hz / 1e6);
+    finding_cite(f, in, METRIC_CYCLES);
+    finding_cite(f, in, METRIC_TIME_NS);
+}
