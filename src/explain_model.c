@@ -274,7 +274,7 @@ bool explain_by_model(const struct options *options, const struct chip *chip, st
 
 /* ---- printing ---- */
 
-static void print_indented(struct str *out, const char *text, const char *indent)
+void text_indent(struct str *out, const char *text, const char *indent)
 {
     while (*text) {
         const size_t len = strcspn(text, "\n");
@@ -298,14 +298,14 @@ void told_print(struct str *out, const struct told *told, bool markdown)
     if (told->hypotheses) {
         str_add(out, markdown ? "From the source, before any counter was shown:\n\n"
                               : " from the source, before any counter was shown:\n");
-        print_indented(out, told->hypotheses, indent);
+        text_indent(out, told->hypotheses, indent);
     }
     if (told->text) {
         str_addf(out,
             markdown ? "\nJudged by the counters (%u confirmed, %u refuted, %u open):\n\n"
                      : " judged by the counters (%u confirmed, %u refuted, %u open):\n",
             told->nr_confirmed, told->nr_refuted, told->nr_open);
-        print_indented(out, told->text, indent);
+        text_indent(out, told->text, indent);
         str_addf(out, "%sGrounded: %u of %u claims (%.0f%%)", markdown ? "\n" : " ",
             told->nr_grounded, told->nr_claims, percent(told->nr_grounded, told->nr_claims));
         if (told->sent_back)

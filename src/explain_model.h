@@ -39,6 +39,8 @@ bool explain_by_model(const struct options *options, const struct chip *chip, st
     struct told *told, struct err *err);
 
 void told_print(struct str *out, const struct told *told, bool markdown);
+/* Each line of the text, empty ones left out, behind an indent. */
+void text_indent(struct str *out, const char *text, const char *indent);
 struct json_t *told_json(const struct told *told);
 
 #endif

@@ -10,6 +10,7 @@
 #include "cutlass.h"
 #include "device/run.h"
 #include "explain/explain.h"
+#include "explain/hypotheses.h"
 #include "explain/plugin.h"
 #include "explain_model.h"
 #include "explain_verb.h"
@@ -33,7 +34,8 @@ struct single {
     struct checker *checker;
     struct profiler *profiler;
     struct candidate c;
-    struct told told; /* explain --model */
+    struct hypotheses expected; /* explain */
+    struct told told;           /* explain --model */
     bool has_told;
     struct device_findings findings;
 };
@@ -241,6 +243,29 @@ static bool ask_model(struct single *one, struct err *err)
                                  (!o->db_path || keep_calls(one, err)));
 }
 
+static json_t *hypotheses_json(const struct hypotheses *all)
+{
+    json_t *list = json_array();
+
+    for (unsigned i = 0; i < all->nr; i++)
+        json_array_append_new(
+            list, json_pack("{s:s, s:i, s:s, s:s, s:s}", "tool", all->items[i].tool, "line",
+                      (int)all->items[i].line, "text", all->items[i].text, "judgement",
+                      judgement_name(all->items[i].judgement), "why", all->items[i].why));
+    return list;
+}
+
+static void print_hypotheses(struct str *out, const struct single *one)
+{
+    struct str text = {0};
+
+    hypotheses_write(&one->expected, &one->c, &text);
+    str_add(out, one->options->markdown ? "\n### From the source, then by the counters\n\n"
+                                        : "\nFrom the source, then by the counters\n");
+    text_indent(out, str_text(&text), one->options->markdown ? "- " : "  ");
+    str_finish(&text);
+}
+
 /* What run prints, and what only explain knows. */
 static void print_json(struct str *out, const struct single *one)
 {
@@ -251,6 +276,7 @@ static void print_json(struct str *out, const struct single *one)
     report_candidate_json(&known, &one->c);
     root = json_loads(str_text(&known), 0, NULL);
     str_finish(&known);
+    json_object_set_new(root, "hypotheses", hypotheses_json(&one->expected));
     if (one->has_told)
         json_object_set_new(root, "model", told_json(&one->told));
     text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
@@ -271,6 +297,8 @@ static void print(struct str *out, const struct single *one)
         print_json(out, one);
     } else {
         explain_print(out, o->kernel_path, &one->c, o->markdown);
+        if (one->expected.nr > 0)
+            print_hypotheses(out, one);
         if (one->has_told)
             told_print(out, &one->told, o->markdown);
     }
@@ -285,6 +313,8 @@ bool run_once(const struct options *options, bool *clean, struct err *err)
 
     if (ok) {
         *clean = one.c.verdict == VERDICT_OK && one.findings.nr == 0;
+        if (options->verb == VERB_EXPLAIN && one.c.verdict == VERDICT_OK)
+            one.expected = explain_hypotheses(one.device->chip, &one.c);
         if (options->sanitize && one.c.verdict == VERDICT_OK)
             sanitize_print(&text, &one.findings, options->sanitize, options->json);
         if (!options->sanitize || options->profile || one.c.verdict != VERDICT_OK)

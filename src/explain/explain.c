@@ -83,12 +83,10 @@ static double longest_share(const struct profile *profile)
     return all > 0 ? longest / all : 1;
 }
 
-static void explain_living(const struct chip *chip, struct candidate *c)
+struct tool_input tool_input_of(const struct chip *chip, const struct candidate *c)
 {
     struct tool_input in = {.chip = chip, .c = c, .n = &c->profile.total};
-    struct finding_list *list = arena_alloc(c->arena, sizeof(*list));
 
-    roofline_classify(chip, c);
     in.roofline_share = c->explanation.roofline_share;
     if (c->profile.nr_launches > 0 && c->profile.configs) {
         in.config = &c->profile.configs[c->profile.longest];
@@ -97,6 +95,16 @@ static void explain_living(const struct chip *chip, struct candidate *c)
     in.longest_share = longest_share(&c->profile);
     in.unique_bytes = tools_unique_bytes(c);
     tools_weigh_paths(&in);
+    return in;
+}
+
+static void explain_living(const struct chip *chip, struct candidate *c)
+{
+    struct finding_list *list = arena_alloc(c->arena, sizeof(*list));
+    struct tool_input in;
+
+    roofline_classify(chip, c);
+    in = tool_input_of(chip, c);
     c->explanation.unexamined = tools_run(&in, list);
     choose_findings(c, list);
 }

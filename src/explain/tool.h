@@ -62,6 +62,8 @@ struct tool {
 extern const struct tool tools[];
 extern const unsigned nr_tools;
 
+/* What tools are given about a candidate that stage 1 has classified. */
+struct tool_input tool_input_of(const struct chip *chip, const struct candidate *c);
 /* Run all tools that fit; names of those that could not run are returned (arena memory). */
 const char *tools_run(const struct tool_input *in, struct finding_list *out);
 /* How much of the time goes with which path, from whatever utilisations and stalls are known. */
@@ -128,6 +130,8 @@ struct count_text {
     char text[16];
 };
 struct count_text count_text(double count);
+
+bool is_small_float(enum elem elem); /* that the tensor cores take */
 
 /* The tools, by family. */
 void examine_coalescing(const struct tool_input *in, struct finding_list *out);

@@ -257,7 +257,7 @@ void examine_latency(const struct tool_input *in, struct finding_list *out)
     finding_weigh(f, ACTION_BLOCK_SHAPE, few_warps ? 1.5 : 0.5);
 }
 
-static bool is_small_float(enum elem elem)
+bool is_small_float(enum elem elem)
 {
     return elem == ELEM_F16 || elem == ELEM_BF16 || elem == ELEM_E4M3 || elem == ELEM_E5M2 ||
            elem == ELEM_TF32;

@@ -101,6 +101,24 @@ def test_no_answer_harms_nothing():
     expect(explain("--model", "nothing:x", code=1), "--model nothing:x")
 
 
+def judgements(name):
+    text = subprocess.run([keet, "explain", "--threads", "2", "--json",
+                           os.path.join(here, "kernels", name + ".cu")],
+                          capture_output=True, text=True, check=True).stdout
+    return {h["tool"]: (h["judgement"], h["line"]) for h in json.loads(text)["hypotheses"]}
+
+
+def test_without_a_model():
+    found = judgements("serial_row_sum")
+    assert found["coalescing"] == ("confirmed", 17) and found["few_blocks"] == ("confirmed", 0)
+    assert found["narrow_access"][0] == "refuted"
+    assert judgements("bank_transpose")["bank_conflicts"] == ("confirmed", 21)
+    assert "confirmed" not in [verdict for verdict, _ in judgements("clean_polynomials").values()]
+    text = explain("--md")
+    expect(text, "### From the source", "- H1 line 17: lanes of a warp", "- H1 confirmed: `l1tex__t_sec",
+           "Not foreseen from the source: ", "- Summary: latency-bound")
+
+
 def test_by_http():
     texts = tempfile.mkdtemp(dir=folder)
     for i, name in enumerate(["hypotheses", "judge", "review", "correct"]):
