@@ -41,6 +41,23 @@ const char *provenance_name(enum provenance from)
     return names[from];
 }
 
+const char *wait_reason_name(enum wait_reason stall)
+{
+    static const char *const names[NR_WAITS] = {"memory", "shared memory", "a barrier",
+        "results of fixed delay", "the memory queue", "a busy math pipe", "other reasons"};
+
+    return names[stall];
+}
+
+bool line_waits_for(const struct line_cost *line, enum wait_reason *stall)
+{
+    *stall = WAIT_LONG;
+    for (int s = 0; s < NR_WAITS; s++)
+        if (line->stalls[s] > line->stalls[*stall])
+            *stall = (enum wait_reason)s;
+    return line->stalls[*stall] > 0;
+}
+
 void counters_set(struct counters *c, enum metric metric, double value, enum provenance from)
 {
     c->metric[metric].value = value;
@@ -129,6 +146,8 @@ static void line_add(struct line_cost *sum, const struct line_cost *part)
     sum->integer_inst += part->integer_inst;
     sum->conversion_inst += part->conversion_inst;
     sum->stall_cycles += part->stall_cycles;
+    for (unsigned i = 0; i < NR_WAITS; i++)
+        sum->stalls[i] += part->stalls[i];
 }
 
 static int by_line(const void *a, const void *b)

@@ -29,6 +29,19 @@ struct counter {
     enum provenance from;
 };
 
+/* Why warps wait, as the metrics STALL_*. */
+enum wait_reason {
+    WAIT_LONG,
+    WAIT_SHORT,
+    WAIT_BARRIER,
+    WAIT_FIXED,
+    WAIT_MIO,
+    WAIT_MATH,
+    WAIT_OTHER,
+    NR_WAITS
+};
+const char *wait_reason_name(enum wait_reason reason); /* "memory", "a barrier", ... */
+
 /* Costs of one source line of the candidate, summed over the run (scaled when sampled). */
 struct line_cost {
     unsigned line;
@@ -40,7 +53,8 @@ struct line_cost {
     double local_requests, atomics, barriers;
     double branches, branches_divergent;
     double fp64_inst, special_inst, integer_inst, conversion_inst;
-    double stall_cycles; /* modelled share of warp time spent waiting at this line */
+    double stall_cycles; /* warp time spent waiting at this line: modelled, or sampled on a GPU */
+    double stalls[NR_WAITS]; /* the same by reason; all 0: not known */
 };
 
 struct counters {
@@ -84,6 +98,9 @@ const char *metric_unit(enum metric metric);
 bool metric_parse(const char *name, enum metric *metric);
 const char *provenance_name(
     enum provenance from); /* "absent", "measured", "counted", "sampled", "modelled" */
+
+/* What warps mostly wait for at a line; false: not known. */
+bool line_waits_for(const struct line_cost *line, enum wait_reason *reason);
 
 void counters_set(struct counters *c, enum metric metric, double value, enum provenance from);
 bool counters_has(const struct counters *c, enum metric metric);

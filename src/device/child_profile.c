@@ -144,13 +144,13 @@ static bool add_lines(struct child *child, const struct child_module *m, uint32_
     if (!cupti_sample_lines(child->profiler->cupti, samples, load->kernels[kernel].name, load->data,
             load->cubin_bytes, NULL, &lines, &nr, err))
         return false;
-    for (unsigned i = 0; i < nr && counts->nr_lines < WORKER_MAX_LINES; i++)
-        counts->lines[counts->nr_lines++] = (struct worker_line){
-            .kernel = kernel,
-            .line = lines[i].line,
-            .nr_stalled = lines[i].nr_stalled,
-            .nr_all = lines[i].nr_all,
-        };
+    for (unsigned i = 0; i < nr && counts->nr_lines < WORKER_MAX_LINES; i++) {
+        struct worker_line *to = &counts->lines[counts->nr_lines++];
+
+        *to = (struct worker_line){
+            .kernel = kernel, .line = lines[i].line, .nr_all = lines[i].nr_all};
+        memcpy(to->stalled, lines[i].stalled, sizeof(to->stalled));
+    }
     free(lines);
     return true;
 }

@@ -221,10 +221,16 @@ static void fill_lines(const struct gpu_profiler *p, const struct gpu_job *job, 
     c->lines = arena_array(arena, nr, sizeof(*c->lines));
     for (uint32_t i = 0; i < from->nr_lines; i++) {
         const struct worker_line *line = &from->lines[i];
+        struct line_cost *to = &c->lines[c->nr_lines];
 
-        if (strcmp(kernel_of(job->module, line->kernel), lowered) == 0)
-            c->lines[c->nr_lines++] = (struct line_cost){
-                .line = line->line, .stall_cycles = line->nr_stalled / all * resident};
+        if (strcmp(kernel_of(job->module, line->kernel), lowered) != 0)
+            continue;
+        *to = (struct line_cost){.line = line->line};
+        for (unsigned s = 0; s < NR_WAITS; s++) {
+            to->stalls[s] = line->stalled[s] / all * resident;
+            to->stall_cycles += to->stalls[s];
+        }
+        c->nr_lines++;
     }
 }
 

@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "device/timing.h"
+#include "core/counters.h"
 #include "nv/energy.h"
 #include "nv/metrics_map.h"
 
@@ -117,8 +118,8 @@ struct worker_time {
 
 /* Samples of the program counter that fell on a source line of one kernel. */
 struct worker_line {
-    uint32_t kernel, line; /* index in the module's list; 0: no line is known */
-    double nr_stalled, nr_all;
+    uint32_t kernel, line;            /* index in the module's list; 0: no line is known */
+    double stalled[NR_WAITS], nr_all; /* by reason; and with those that issued */
 };
 
 /* What could not be had has a reason instead. */

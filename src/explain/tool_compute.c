@@ -204,7 +204,9 @@ void examine_conversions(const struct tool_input *in, struct finding_list *out)
 
 static double line_stalls(const struct line_cost *line)
 {
-    return line->stall_cycles;
+    enum wait_reason most;
+
+    return line_waits_for(line, &most) ? line->stalls[WAIT_LONG] : line->stall_cycles;
 }
 
 /* A warp waits where a loaded value is first used; the load stands on that line or above it. */

@@ -86,6 +86,10 @@ void examine_shared_traffic(const struct tool_input *in, struct finding_list *ou
 
 static double barrier_stall(const struct line_cost *line)
 {
+    enum wait_reason most;
+
+    if (line_waits_for(line, &most))
+        return line->stalls[WAIT_BARRIER];
     return line->barriers > 0 ? line->stall_cycles + line->barriers * 1e-9 : 0;
 }
 

@@ -27,7 +27,7 @@ struct sampling {
     struct samples *samples;
     size_t nr_reasons;
     uint32_t indices[MAX_REASONS]; /* CUPTI's numbers of reasons */
-    enum stall stalls[MAX_REASONS];
+    enum wait_reason stalls[MAX_REASONS];
     bool counted[MAX_REASONS];
     CUpti_PCSamplingData data;
 };
@@ -47,27 +47,27 @@ unsigned cupti_sample_period(double cycles)
     return period < 5 ? 5 : period > 31 ? 31 : (unsigned)period;
 }
 
-bool cupti_sample_reason(const char *name, enum stall *reason)
+bool cupti_sample_reason(const char *name, enum wait_reason *reason)
 {
     static const struct {
         const char *end;
-        enum stall stall;
+        enum wait_reason stall;
     } known[] = {
-        {"_long_scoreboard", STALL_LONG},
-        {"_short_scoreboard", STALL_SHORT},
-        {"_barrier", STALL_BARRIER},
-        {"_wait", STALL_WAIT},
-        {"_mio_throttle", STALL_MIO},
-        {"_math_pipe_throttle", STALL_MATH},
-        {"_not_selected", NR_STALLS},
-        {"_selected", NR_STALLS},
+        {"_long_scoreboard", WAIT_LONG},
+        {"_short_scoreboard", WAIT_SHORT},
+        {"_barrier", WAIT_BARRIER},
+        {"_wait", WAIT_FIXED},
+        {"_mio_throttle", WAIT_MIO},
+        {"_math_pipe_throttle", WAIT_MATH},
+        {"_not_selected", NR_WAITS},
+        {"_selected", NR_WAITS},
     };
     const size_t len = strlen(name);
 
     /* "..._not_issued": those of the same samples where no other warp issued either. */
     if (strstr(name, "_warp") == NULL || strstr(name, "_not_issued") != NULL)
         return false;
-    *reason = STALL_OTHER;
+    *reason = WAIT_OTHER;
     for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
         const size_t end = strlen(known[i].end);
 
@@ -161,7 +161,7 @@ static void free_buffer(CUpti_PCSamplingData *data)
 }
 
 static void add_sample(
-    struct samples *to, const CUpti_PCSamplingPCData *pc, enum stall reason, uint32_t nr)
+    struct samples *to, const CUpti_PCSamplingPCData *pc, enum wait_reason reason, uint32_t nr)
 {
     size_t capacity = to->capacity;
 
@@ -335,7 +335,7 @@ static bool add_lines(const struct cupti *cupti, const struct samples *samples,
             return false;
         entry = line_entry(lines, nr_lines, &capacity, line);
         entry->nr_all += sample->nr;
-        if (sample->reason < NR_STALLS) {
+        if (sample->reason < NR_WAITS) {
             entry->stalled[sample->reason] += sample->nr;
             entry->nr_stalled += sample->nr;
         }

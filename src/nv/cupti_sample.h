@@ -14,24 +14,13 @@
 #ifndef KEET_NV_CUPTI_SAMPLE_H
 #define KEET_NV_CUPTI_SAMPLE_H
 
+#include "core/counters.h"
 #include "nv/cupti.h"
 
-/* As the metrics STALL_* of core/metrics.def. */
-enum stall {
-    STALL_LONG,
-    STALL_SHORT,
-    STALL_BARRIER,
-    STALL_WAIT,
-    STALL_MIO,
-    STALL_MATH,
-    STALL_OTHER,
-    NR_STALLS
-};
-
 struct sample {
-    char *function;     /* symbol; heap */
-    uint64_t pc_offset; /* in the function, in bytes */
-    enum stall reason;  /* NR_STALLS: the warp issued, or could have */
+    char *function;          /* symbol; heap */
+    uint64_t pc_offset;      /* in the function, in bytes */
+    enum wait_reason reason; /* NR_WAITS: the warp issued, or could have */
     uint32_t nr;
 };
 
@@ -54,7 +43,7 @@ bool cupti_sample(const struct cupti *cupti, void *cu_context, unsigned period_l
  * was inlined from another file counts for the line of `source` before it in the function. */
 struct sample_line {
     unsigned line; /* 0: no line of the source is known for it */
-    double stalled[NR_STALLS];
+    double stalled[NR_WAITS];
     double nr_stalled, nr_all;
 };
 
@@ -65,7 +54,7 @@ bool cupti_sample_lines(const struct cupti *cupti, const struct samples *samples
     struct sample_line **lines, unsigned *nr_lines, struct err *err);
 
 /* What CUPTI's name of a reason means here: "smsp__pcsamp_warps_issue_stalled_long_scoreboard" is
- * STALL_LONG. False: it is not to be counted, being a part of another. */
-bool cupti_sample_reason(const char *name, enum stall *reason);
+ * WAIT_LONG. False: it is not to be counted, being a part of another. */
+bool cupti_sample_reason(const char *name, enum wait_reason *reason);
 
 #endif

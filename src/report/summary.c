@@ -286,8 +286,12 @@ void report_candidate(struct str *out, const struct candidate *c)
         "shared wavefr.", "stall cycles");
     for (unsigned i = 0; i < t->nr_lines; i++) {
         const struct line_cost *l = &t->lines[i];
-        str_addf(out, "  %5u %14.0f %14.0f %14.0f %12.0f\n", l->line, l->warp_inst,
-            l->global_sectors, l->shared_wavefronts, l->stall_cycles);
+        enum wait_reason most;
+
+        str_addf(out, "  %5u %14.0f %14.0f %14.0f %12.0f", l->line, l->warp_inst, l->global_sectors,
+            l->shared_wavefronts, l->stall_cycles);
+        str_addf(out, "%s%s\n", line_waits_for(l, &most) ? "  mostly for " : "",
+            line_waits_for(l, &most) ? wait_reason_name(most) : "");
     }
     str_add_char(out, '\n');
     add_explanation(out, &c->explanation);

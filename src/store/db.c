@@ -27,6 +27,13 @@ const size_t line_cost_fields[] = {
     offsetof(struct line_cost, integer_inst),
     offsetof(struct line_cost, conversion_inst),
     offsetof(struct line_cost, stall_cycles),
+    offsetof(struct line_cost, stalls[WAIT_LONG]),
+    offsetof(struct line_cost, stalls[WAIT_SHORT]),
+    offsetof(struct line_cost, stalls[WAIT_BARRIER]),
+    offsetof(struct line_cost, stalls[WAIT_FIXED]),
+    offsetof(struct line_cost, stalls[WAIT_MIO]),
+    offsetof(struct line_cost, stalls[WAIT_MATH]),
+    offsetof(struct line_cost, stalls[WAIT_OTHER]),
 };
 const size_t nr_line_cost_fields = sizeof(line_cost_fields) / sizeof(line_cost_fields[0]);
 

@@ -7,7 +7,7 @@
 
 #include <sqlite3.h>
 
-enum { SCHEMA_VERSION = 5 };
+enum { SCHEMA_VERSION = 6 };
 enum { DB_BUSY_MS = 5000 };
 enum { DB_APPLICATION_ID = 0x6b656574 }; /* "keet" */
 
@@ -67,8 +67,8 @@ enum sql {
 };
 
 extern const char *const sql_text[NR_SQL];
-extern const char schema_v1[], schema_v2[], schema_v3[], schema_v4[],
-    schema_v5[]; /* several statements */
+extern const char schema_v1[], schema_v2[], schema_v3[], schema_v4[], schema_v5[],
+    schema_v6[]; /* several statements */
 
 struct store {
     sqlite3 *db;

@@ -152,6 +152,15 @@ const char schema_v4[] =
 const char schema_v5[] = "ALTER TABLE measurement ADD COLUMN no_counters TEXT;"
                          "ALTER TABLE measurement ADD COLUMN no_energy TEXT;";
 
+/* Version 6: the cycles of waiting at a line by reason. */
+const char schema_v6[] = "ALTER TABLE line_cost ADD COLUMN stall_long REAL NOT NULL DEFAULT 0;"
+                         "ALTER TABLE line_cost ADD COLUMN stall_short REAL NOT NULL DEFAULT 0;"
+                         "ALTER TABLE line_cost ADD COLUMN stall_barrier REAL NOT NULL DEFAULT 0;"
+                         "ALTER TABLE line_cost ADD COLUMN stall_wait REAL NOT NULL DEFAULT 0;"
+                         "ALTER TABLE line_cost ADD COLUMN stall_mio REAL NOT NULL DEFAULT 0;"
+                         "ALTER TABLE line_cost ADD COLUMN stall_math REAL NOT NULL DEFAULT 0;"
+                         "ALTER TABLE line_cost ADD COLUMN stall_other REAL NOT NULL DEFAULT 0;";
+
 const char *const sql_text[NR_SQL] = {
     [SQL_BEGIN] = "BEGIN IMMEDIATE",
     [SQL_COMMIT] = "COMMIT",
@@ -175,7 +184,9 @@ const char *const sql_text[NR_SQL] = {
     [SQL_ADD_MEASUREMENT] = "INSERT INTO measurement VALUES (?,?,?,?,?,?,?,?,?)",
     [SQL_ADD_LAUNCH] = "INSERT INTO launch VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [SQL_ADD_COUNTER] = "INSERT INTO counter VALUES (?,?,?,?,?)",
-    [SQL_ADD_LINE] = "INSERT INTO line_cost VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [SQL_ADD_LINE] =
+        "INSERT INTO line_cost VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
+        "?,?,?,?)",
     [SQL_ADD_EXPLANATION] = "INSERT INTO explanation VALUES (?,?,?,?,?,?,?)",
     [SQL_ADD_FINDING] = "INSERT INTO finding VALUES (?,?,?,?,?,?,?,?)",
     [SQL_ADD_EVIDENCE] = "INSERT INTO evidence VALUES (?,?,?,?,?,?)",
@@ -207,7 +218,9 @@ const char *const sql_text[NR_SQL] = {
                       " global_sectors, global_sectors_ideal, global_bytes, shared_requests,"
                       " shared_wavefronts, shared_wavefronts_ideal, local_requests, atomics,"
                       " barriers, branches, branches_divergent, fp64_inst, special_inst,"
-                      " integer_inst, conversion_inst, stall_cycles"
+                      " integer_inst, conversion_inst, stall_cycles, stall_long,"
+                      " stall_short, stall_barrier, stall_wait, stall_mio, stall_math,"
+                      " stall_other"
                       " FROM line_cost WHERE node = ? ORDER BY launch, line",
     [SQL_GET_EXPLANATION] = "SELECT bound, confidence, roofline_ns, roofline_share, summary,"
                             " unexamined FROM explanation WHERE node = ?",

@@ -39,7 +39,7 @@ static bool make_schema(struct store *store, struct err *err)
     static const char *const doing = "making the tables";
     int64_t version = 0;
 
-    _Static_assert(SCHEMA_VERSION == 5, "as written below");
+    _Static_assert(SCHEMA_VERSION == 6, "as written below");
     if (!execute(store, sql_text[SQL_BEGIN], doing, err)) {
         return false;
     }
@@ -49,7 +49,8 @@ static bool make_schema(struct store *store, struct err *err)
         (version >= 3 || execute(store, schema_v3, doing, err)) &&
         (version >= 4 || execute(store, schema_v4, doing, err)) &&
         (version >= 5 || execute(store, schema_v5, doing, err)) &&
-        execute(store, "PRAGMA application_id = 1801807220; PRAGMA user_version = 5", doing, err) &&
+        (version >= 6 || execute(store, schema_v6, doing, err)) &&
+        execute(store, "PRAGMA application_id = 1801807220; PRAGMA user_version = 6", doing, err) &&
         execute(store, sql_text[SQL_COMMIT], doing, err)) {
         return true;
     }

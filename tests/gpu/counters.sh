@@ -99,11 +99,14 @@ assert bad.execute(count).fetchone()[0] == 0
 # Five instructions, two per line from line 10 on (the third is a header's): 33, 31 and 41 samples
 # that wait, of 39 + 35 + 46; all of the kernel's warp-cycles shared out.
 rows = good.execute(
-    "select line, stall_cycles from line_cost join node on node.id = line_cost.node "
+    "select line, stall_cycles, stall_long, stall_barrier, stall_wait from line_cost join node on node.id = line_cost.node "
     "where launch = 0 and number = 0 order by line").fetchall()
-assert [line for line, _ in rows] == [10, 11, 12], rows
+assert [row[0] for row in rows] == [10, 11, 12], rows
 resident = sum(ord(c) * (i + 1) for i, c in enumerate("smsp__warps_active.sum"))
-for (line, cycles), waits in zip(rows, (33, 31, 41)):
+for (line, cycles, memory, barrier, wait), waits in zip(rows, (33, 31, 41)):
     assert abs(cycles - waits / 120 * resident) < 1e-6 * cycles, (line, cycles)
+    barriers = 3 if line == 10 else 1
+    assert abs(barrier - barriers / 120 * resident) < 1e-6 * barrier, (line, barrier)
+    assert abs(memory + barrier - cycles) < 1e-6 * cycles and wait == 0
 PYTHON
 echo "counters, gaps and lines from end to end; five ways of refusing"

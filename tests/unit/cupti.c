@@ -146,7 +146,7 @@ static void test_lines_of_a_cubin(void **state)
     assert_int_equal(answer.outcome, NVRTC_GOOD);
     /* As if every instruction had been sampled once. */
     for (unsigned i = 0; i < 64; i++)
-        all[i] = (struct sample){(char *)"k", 16 * (uint64_t)i, STALL_WAIT, 1};
+        all[i] = (struct sample){(char *)"k", 16 * (uint64_t)i, WAIT_FIXED, 1};
     if (!cupti_sample_lines(
             cupti, &samples, "k", answer.cubin, answer.cubin_bytes, NULL, &lines, &nr_lines, &err))
         fail_msg("%s", err.text);

@@ -427,8 +427,8 @@ static void test_samples(void **state)
      * wait for memory 10 i times and once at a barrier, and issue i + 1 times. */
     assert_int_equal(nr, 3);
     assert_int_equal(lines[0].line, 10);
-    assert_true(lines[0].stalled[STALL_LONG] == 10 + 20);
-    assert_true(lines[0].stalled[STALL_BARRIER] == 3);
+    assert_true(lines[0].stalled[WAIT_LONG] == 10 + 20);
+    assert_true(lines[0].stalled[WAIT_BARRIER] == 3);
     assert_true(lines[0].nr_stalled == 33);
     assert_true(lines[0].nr_all == 33 + 1 + 2 + 3);
     assert_int_equal(lines[1].line, 11);
@@ -499,27 +499,27 @@ static void test_reasons(void **state)
     static const struct {
         const char *name;
         bool counted;
-        enum stall stall;
+        enum wait_reason stall;
     } cases[] = {
-        {"smsp__pcsamp_warps_issue_stalled_long_scoreboard", true, STALL_LONG},
-        {"smsp__pcsamp_warps_issue_stalled_short_scoreboard", true, STALL_SHORT},
-        {"smsp__pcsamp_warps_issue_stalled_barrier", true, STALL_BARRIER},
-        {"smsp__pcsamp_warps_issue_stalled_wait", true, STALL_WAIT},
-        {"smsp__pcsamp_warps_issue_stalled_mio_throttle", true, STALL_MIO},
-        {"smsp__pcsamp_warps_issue_stalled_math_pipe_throttle", true, STALL_MATH},
-        {"smsp__pcsamp_warps_issue_stalled_lg_throttle", true, STALL_OTHER},
-        {"smsp__pcsamp_warps_issue_stalled_membar", true, STALL_OTHER},
-        {"smsp__pcsamp_warps_issue_stalled_warpgroup_arrive", true, STALL_OTHER},
-        {"smsp__pcsamp_warps_issue_stalled_selected", true, NR_STALLS},
-        {"smsp__pcsamp_warps_issue_stalled_not_selected", true, NR_STALLS},
-        {"smsp__pcsamp_warps_issue_stalled_wait_not_issued", false, STALL_OTHER},
-        {"smsp__pcsamp_sample_count", false, STALL_OTHER},
-        {"smsp__pcsamp_samples_data_dropped", false, STALL_OTHER},
+        {"smsp__pcsamp_warps_issue_stalled_long_scoreboard", true, WAIT_LONG},
+        {"smsp__pcsamp_warps_issue_stalled_short_scoreboard", true, WAIT_SHORT},
+        {"smsp__pcsamp_warps_issue_stalled_barrier", true, WAIT_BARRIER},
+        {"smsp__pcsamp_warps_issue_stalled_wait", true, WAIT_FIXED},
+        {"smsp__pcsamp_warps_issue_stalled_mio_throttle", true, WAIT_MIO},
+        {"smsp__pcsamp_warps_issue_stalled_math_pipe_throttle", true, WAIT_MATH},
+        {"smsp__pcsamp_warps_issue_stalled_lg_throttle", true, WAIT_OTHER},
+        {"smsp__pcsamp_warps_issue_stalled_membar", true, WAIT_OTHER},
+        {"smsp__pcsamp_warps_issue_stalled_warpgroup_arrive", true, WAIT_OTHER},
+        {"smsp__pcsamp_warps_issue_stalled_selected", true, NR_WAITS},
+        {"smsp__pcsamp_warps_issue_stalled_not_selected", true, NR_WAITS},
+        {"smsp__pcsamp_warps_issue_stalled_wait_not_issued", false, WAIT_OTHER},
+        {"smsp__pcsamp_sample_count", false, WAIT_OTHER},
+        {"smsp__pcsamp_samples_data_dropped", false, WAIT_OTHER},
     };
 
     (void)state;
     for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        enum stall stall;
+        enum wait_reason stall;
 
         assert_int_equal(cupti_sample_reason(cases[i].name, &stall), cases[i].counted);
         if (cases[i].counted)
