@@ -6,6 +6,7 @@
 #include "calls.h"
 #include "doctor.h"
 #include "explain_verb.h"
+#include "init_verb.h"
 #include "loop.h"
 #include "options.h"
 #include "report/report.h"
@@ -194,6 +195,9 @@ int main(int argc, char **argv)
         break;
     case VERB_RUN:
         ok = run_once(&options, &clean, &err);
+        break;
+    case VERB_INIT:
+        ok = init_verb(&options, &err);
         break;
     case VERB_CALLS:
         ok = calls_list(&options, &err);

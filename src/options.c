@@ -95,6 +95,7 @@ void options_help(void)
         "  keet-opt run KERNEL.cu [options]    run the kernel once; print counters and advice\n"
         "  keet-opt explain KERNEL.cu          profile it now, and say what limits it\n"
         "  keet-opt explain PROFILE...         the same for Nsight Compute's .csv and .ncu-rep\n"
+        "  keet-opt init SOME.cu [-o FILE]     a kernel file from a CUDA file with host code\n"
         "  keet-opt calls RUN.db [--json]      list what models were asked, and what it cost\n"
         "  keet-opt doctor [--json]            what is there, what is not, why, what to do\n"
         "\n"
@@ -431,6 +432,9 @@ bool options_parse(struct options *options, int argc, char **argv, struct err *e
     }
     if (optind < argc && strcmp(argv[optind], "explain") == 0) {
         options->verb = VERB_EXPLAIN;
+        optind++;
+    } else if (optind < argc && strcmp(argv[optind], "init") == 0) {
+        options->verb = VERB_INIT;
         optind++;
     }
     options->paths = (const char *const *)&argv[optind];

@@ -14,6 +14,7 @@ enum verb {
     VERB_CALLS,    /* keet-opt calls run.db: what models were asked */
     VERB_DOCTOR,   /* keet-opt doctor: what is there, what is not, what to do */
     VERB_EXPLAIN,  /* keet-opt explain kernel.cu, or profiles from elsewhere */
+    VERB_INIT,     /* keet-opt init some.cu: a kernel file from a file with host code */
     VERB_HELP,
     VERB_VERSION
 };

@@ -14,6 +14,7 @@
 #include "explain/plugin.h"
 #include "explain_model.h"
 #include "explain_verb.h"
+#include "init_verb.h"
 #include "profile/profile.h"
 #include "report/report.h"
 #include "sanitize_run.h"
@@ -150,7 +151,7 @@ static bool open_parts(struct single *one, struct err *err)
     struct compiler_options compiler_options = {.cache_dir = o->cache_dir};
 
     one->arena = arena_create();
-    if (!task_load(&one->task, one->arena, o->kernel_path, err))
+    if (!init_load_task(&one->task, one->arena, o, err))
         return false;
     one->device = device_create(&device_options, err);
     if (!one->device)

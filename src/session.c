@@ -7,6 +7,7 @@
 #include "base/share.h"
 #include "base/str.h"
 #include "cutlass.h"
+#include "init_verb.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -148,7 +149,7 @@ static bool open_parts(struct session *s, struct err *err)
     char *prompts;
     struct compiler_options compiler_options = {.cache_dir = o->cache_dir};
 
-    if (!task_load(&s->task, s->arena, o->kernel_path, err))
+    if (!init_load_task(&s->task, s->arena, o, err))
         return false;
     s->device = device_create(&device_options, err);
     if (!s->device || !can_measure(s, err))

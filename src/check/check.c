@@ -334,6 +334,10 @@ static bool keep_shapes(struct checker *k, struct err *err)
     while (shape < k->nr_shapes) {
         bool derived = k->shapes[shape].kind == SHAPE_DERIVED;
 
+        if (k->shapes[shape].kind == SHAPE_RESORT && shape > 0) {
+            drop_shape(k, shape);
+            continue;
+        }
         if (!try_shape(k, shape, &clean, &result, err))
             return false;
         if (!clean && !derived && !has_files(k->task))

@@ -7,6 +7,7 @@
 
 enum {
     TIMED_MAX_ELEMS = 65536,
+    RESORT_MAX_ELEMS = 16 << 20,
     DERIVED_MAX_ELEMS = 1 << 18,
     LEAST_BASE = 16 /* a degenerate check line, N = 1, has no tails worth deriving */
 };
@@ -135,7 +136,7 @@ void shapes_choose(
     uint64_t least = UINT64_MAX, most = 0, elems;
 
     *nr = 0;
-    *shapes = arena_array(arena, task->nr_checks + 3 + NR_CHANGES, sizeof(**shapes));
+    *shapes = arena_array(arena, task->nr_checks + 4 + NR_CHANGES, sizeof(**shapes));
     for (unsigned i = 0; i < task->nr_checks; i++)
         add(*shapes, nr, task->checks[i], SHAPE_EXPLICIT, arena);
     if (uses_files(task) && total_elems(task, &task->timed) <= TIMED_MAX_ELEMS)
@@ -161,4 +162,7 @@ void shapes_choose(
         derive(task, largest, CHANGE_MORE, *shapes, nr, arena);
     derive(task, base, CHANGE_HALF, *shapes, nr, arena);
     derive(task, base, CHANGE_LESS, *shapes, nr, arena);
+    /* Kernels that need a multiple of their tile run at no derived sizes. */
+    if (task->nr_checks == 0 && total_elems(task, &task->timed) <= RESORT_MAX_ELEMS)
+        add(*shapes, nr, task->timed, SHAPE_RESORT, arena);
 }

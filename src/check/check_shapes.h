@@ -7,7 +7,8 @@
 enum shape_kind {
     SHAPE_EXPLICIT, /* a check line */
     SHAPE_DERIVED,  /* chosen here */
-    SHAPE_TIMED     /* the timed sizes, for file("x.npy") and expect */
+    SHAPE_TIMED,    /* the timed sizes, for file("x.npy") and expect */
+    SHAPE_RESORT    /* the timed sizes, last: only where the original runs at no others */
 };
 
 struct check_shape {

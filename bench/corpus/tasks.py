@@ -1,0 +1,130 @@
+"""Other people's CUDA files as tasks: how many compile after the split, have a complete contract, run.
+
+    tasks.py --keet-opt PROGRAM --out results/corpus/tasks.md [--limit N] CHECKOUT...
+
+Takes files with a kernel and a launch under the CHECKOUTs (never copied), evenly spread when --limit is
+less. A size that only the command line gives is completed with 1024 or, where that fails to run, 4; such files
+are counted apart. "compiles" is NVRTC's word where the contract is complete, nvcc -ptx's on the device text
+elsewhere."""
+
+import argparse
+import collections
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+
+def candidates(folders):
+    found = []
+    for folder in folders:
+        for path in sorted(pathlib.Path(folder).rglob("*.cu")):
+            text = path.read_text(errors="replace")
+            if "__global__" in text and "<<<" in text:
+                found.append(path)
+    return found
+
+
+def run(command, seconds):
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, errors="replace")
+        return done.returncode, done.stdout, done.stderr
+    except subprocess.TimeoutExpired:
+        return -1, "", f"more than {seconds} s"
+
+
+def class_of(text):
+    """A message without names and numbers, so that like ones fall together."""
+    text = re.sub(r"^keet-opt: ", "", text.strip().split("\n")[-1] if text.strip() else "?")
+    text = re.sub(r"\S*/\S+\.cuh?:?(\d+:)*\s*", "", text)
+    text = re.sub(r"\(line.*", "", text)
+    return text[:90]
+
+
+def why_missing(line):
+    text = re.sub(r"^(the number of elements of|parameter|the value of) \S+?[:,]?\s", r"\1: ", line["from"])
+    return re.sub(r"\b(gives|at|of|value|expression:) \S+$", r"\1 ...", text)[:80]
+
+
+def judge(args, path):
+    """(compiles, complete, complete but for sizes, runs, reason)"""
+    code, out, err = run([args.keet_opt, "init", str(path), "--json"], 60)
+    if code != 0:
+        return dict(path=path, compiles=False, complete=False, sizes=False, runs=False, reason="init: " + class_of(err))
+    task = json.loads(out)
+    missing = [l for l in task["lines"] if l["missing"]]
+    only_sizes = all(l["pragma"].startswith("#pragma keet size") for l in missing)
+    result = dict(path=path, compiles=False, complete=not missing, sizes=only_sizes, runs=False, reason="")
+    with tempfile.TemporaryDirectory() as folder:
+        for number in ("1024", "4") if missing else ("",):
+            text = task["text"]
+            if only_sizes:
+                text = re.sub(r"^// (#pragma keet size .*) = \d+$", rf"\1 = {number}", text, flags=re.M)
+            file = pathlib.Path(folder) / path.name
+            file.write_text(text)
+            if not only_sizes:
+                code, _, err = run(["nvcc", "-ptx", "-arch=compute_90", "-w", "-std=c++17", str(file), "-o",
+                                    folder + "/x.ptx"], 120)
+                result["compiles"] = code == 0
+                result["reason"] = "contract: " + why_missing(missing[0])
+                if code != 0:
+                    first = [l for l in err.splitlines() if "error" in l]
+                    result["reason"] = "compile: " + re.sub(r".*error:\s*", "", first[0] if first else err)[:80]
+                return result
+            code, out, err = run([args.keet_opt, "run", str(file), "-q", "--threads", "1"], 120)
+            first = out.split("\n")[0]
+            result["compiles"] = "no_compile" not in first and code != 2 and bool(out)
+            result["runs"] = first.endswith(": ok")
+            result["reason"] = "" if result["runs"] else class_of("\n".join(out.split("\n")[:2]) if out else err)
+            if not out and code == 1 and "does not compile" not in err:
+                result["compiles"] = True
+            if result["runs"]:
+                break
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--keet-opt", required=True)
+    parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--limit", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("folders", nargs="+")
+    args = parser.parse_args()
+    files = candidates(args.folders)
+    if args.limit and len(files) > args.limit:
+        files = sorted(files, key=lambda p: hashlib.sha256(p.name.encode() + str(p.parent.name).encode()).hexdigest())
+        files = files[: args.limit]
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        results = list(pool.map(lambda p: judge(args, p), files))
+    nr = len(results)
+    count = {k: sum(r[k] for r in results) for k in ("compiles", "complete", "sizes", "runs")}
+    reasons = collections.Counter(r["reason"] for r in results if r["reason"])
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    spread = collections.Counter(next(f for f in args.folders if str(r["path"]).startswith(f)) for r in results)
+    lines = ["# Other people's CUDA files as tasks", "",
+             f"`bench/corpus/tasks.py --limit {args.limit} CHECKOUT...` at commit {commit}; the files stay outside of "
+             "this repository: " + ", ".join(f"{os.path.basename(f)} ({n})" for f, n in spread.items()) + ".", "",
+             "| of files | | share | goal |", "|---|---:|---:|---:|", f"| with a kernel and a launch | {nr} | | |"]
+    for key, what, goal in (("compiles", "compile after the split", "95%"),
+                            ("complete", "have a complete contract", "75%"),
+                            ("sizes", "... or lack only sizes that the command line gives", ""),
+                            ("runs", "run cleanly on the emulator", "60%")):
+        lines.append(f"| {what} | {count[key]} | {100 * count[key] / nr:.1f}% | {goal} |")
+    lines += ["", "| why not | files |", "|---|---:|"] + [f"| {r} | {n} |" for r, n in reasons.most_common(60)]
+    text = "\n".join(lines) + "\n"
+    if args.out:
+        args.out.parent.mkdir(parents=True, exist_ok=True)
+        args.out.write_text(text)
+    print(text)
+    for r in results:
+        print(("ok   " if r["runs"] else "     ") + str(r["path"]), r["reason"], file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+/* Owns `keet-opt init`, and files with host code as tasks. */
+#include "init_verb.h"
+
+#include "base/file.h"
+#include "base/str.h"
+#include "intake/intake.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_FILE_BYTES = 16 << 20 };
+
+static bool read_intake(struct intake *in, struct arena *arena, const char *path, struct err *err)
+{
+    char *source;
+    size_t bytes;
+
+    if (!file_read(path, MAX_FILE_BYTES, &source, &bytes, err))
+        return false;
+    bool ok = intake_read(in, arena, path, source, bytes, err);
+
+    free(source);
+    return ok;
+}
+
+static void print_lines(FILE *out, const struct intake *in)
+{
+    for (unsigned i = 0; i < in->nr_lines; i++) {
+        const struct intake_line *l = &in->lines[i];
+
+        fprintf(out, "  %s %s\n      %s %s\n", l->missing ? "?" : " ", l->pragma,
+            l->missing ? "to complete:" : "from", l->from);
+    }
+}
+
+static bool print_json(const struct intake *in)
+{
+    json_t *lines = json_array();
+
+    for (unsigned i = 0; i < in->nr_lines; i++)
+        json_array_append_new(
+            lines, json_pack("{ssssso}", "pragma", in->lines[i].pragma, "from", in->lines[i].from,
+                       "missing", json_boolean(in->lines[i].missing)));
+    json_t *all = json_pack("{sosisisisiss}", "lines", lines, "missing", (int)in->nr_missing,
+        "kernels", (int)in->nr_kernels, "launches", (int)in->nr_launches, "shift", (int)in->shift,
+        "text", in->text);
+    char *text = json_dumps(all, JSON_INDENT(1));
+
+    puts(text);
+    free(text);
+    json_decref(all);
+    return true;
+}
+
+bool init_verb(const struct options *o, struct err *err)
+{
+    struct arena *arena = arena_create();
+    struct intake in;
+    bool ok = read_intake(&in, arena, o->kernel_path, err);
+
+    if (ok && o->json) {
+        ok = print_json(&in);
+    } else if (ok) {
+        if (o->verbosity >= 0) {
+            fprintf(stderr, "%s: %u kernel(s), %u launch(es)\n", o->kernel_path, in.nr_kernels,
+                in.nr_launches);
+            print_lines(stderr, &in);
+            if (in.nr_missing)
+                fprintf(stderr, "%u line(s) to complete before it can be run\n", in.nr_missing);
+            if (in.shift)
+                fprintf(stderr,
+                    "headers pulled in: later lines stand up to %u lines further down\n", in.shift);
+        }
+        if (o->output_path)
+            ok = file_write(o->output_path, in.text, strlen(in.text), err);
+        else
+            fputs(in.text, stdout);
+    }
+    arena_destroy(arena);
+    return ok;
+}
+
+bool init_load_task(
+    struct task *task, struct arena *arena, const struct options *o, struct err *err)
+{
+    struct intake in;
+    char *source;
+    size_t bytes;
+
+    if (!file_read(o->kernel_path, MAX_FILE_BYTES, &source, &bytes, err))
+        return false;
+    bool needed = intake_needed(source, bytes);
+    bool ok = needed ? intake_read(&in, arena, o->kernel_path, source, bytes, err) : true;
+
+    free(source);
+    if (!needed)
+        return task_load(task, arena, o->kernel_path, err);
+    if (!ok)
+        return false;
+    if (o->verbosity >= 0 || in.nr_missing) {
+        fprintf(stderr, "%s has no task; this is what its host code says:\n", o->kernel_path);
+        print_lines(stderr, &in);
+    }
+    if (in.nr_missing)
+        return err_set(err,
+            "%s: %u line(s) of the task cannot be read from the file (marked ? above); write them "
+            "with "
+            "`keet-opt init %s -o task.cu`, complete them there, and run that",
+            o->kernel_path, in.nr_missing, o->kernel_path);
+    return task_parse(task, arena, o->kernel_path, in.text, strlen(in.text), err);
+}

@@ -1,0 +1,220 @@
+/* Owns how much memory a pointer has: allocations found in host code, followed through function
+ * parameters. */
+#include "intake/host.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+enum { MAX_CALLS_UP = 8 };
+
+static bool range_names(struct range r, const char *name)
+{
+    for (unsigned i = r.from; i < r.to; i++)
+        if (r.toks->tok[i].kind == TOK_NAME && strcmp(r.toks->tok[i].text, name) == 0)
+            return true;
+    return false;
+}
+
+/* cudaMalloc(&p, bytes) and its kin in tokens [from, to): the bytes. */
+static bool allocation_in(
+    const struct host *host, const char *name, unsigned from, unsigned to, struct range *bytes)
+{
+    static const char *const calls[] = {"cudaMalloc", "cudaMallocManaged", "cudaMallocAsync",
+        "cudaMallocHost", "cudaHostAlloc", NULL};
+    const struct toks *toks = host->toks;
+
+    for (unsigned i = from; i + 1 < to; i++)
+        for (unsigned c = 0; calls[c]; c++) {
+            struct range args[4];
+
+            if (!tok_is(&toks->tok[i], calls[c]))
+                continue;
+            unsigned open = i + 1;
+
+            while (open < to && !tok_is(&toks->tok[open], "("))
+                open++; /* cudaMalloc<float>( */
+            unsigned nr =
+                open < to
+                    ? range_split((struct range){toks, open + 1, toks->tok[open].match}, args, 4)
+                    : 0;
+
+            if (nr >= 2 && range_names(args[0], name)) {
+                *bytes = args[1];
+                return true;
+            }
+        }
+    return false;
+}
+
+/* thrust::device_vector<float> v(n), std::vector<int> v(n): the count, and the element's type. */
+static bool vector_in(struct host *host, const char *name, unsigned from, unsigned to,
+    struct range *count, const char **type)
+{
+    const struct toks *toks = host->toks;
+
+    for (unsigned i = from + 2; i + 1 < to; i++) {
+        struct range parts[2];
+
+        if (toks->tok[i].kind != TOK_NAME || strcmp(toks->tok[i].text, name) != 0 ||
+            !tok_is(&toks->tok[i - 1], ">") ||
+            !(tok_is(&toks->tok[i + 1], "(") || tok_is(&toks->tok[i + 1], "{")) ||
+            !toks->tok[i + 1].match)
+            continue;
+        unsigned open = i - 2;
+
+        while (open > from && !tok_is(&toks->tok[open], "<"))
+            open--;
+        if (range_split((struct range){toks, i + 2, toks->tok[i + 1].match}, parts, 2) == 0)
+            continue;
+        *count = parts[0];
+        *type = toks_text(toks, host->arena, open + 1, i - 1);
+        return true;
+    }
+    return false;
+}
+
+/* The element type in a pointer's declaration: `float *d_a, *d_b;`. "" when it is not there. */
+static const char *declared_type(struct host *host, const char *name, unsigned from, unsigned to)
+{
+    const struct toks *toks = host->toks;
+
+    for (unsigned i = from + 1; i + 1 < to; i++) {
+        unsigned start = i;
+
+        if (toks->tok[i].kind != TOK_NAME || strcmp(toks->tok[i].text, name) != 0 ||
+            !tok_is(&toks->tok[i - 1], "*"))
+            continue;
+        while (start > from && !tok_is(&toks->tok[start - 1], ";") &&
+               !tok_is(&toks->tok[start - 1], "{") && !tok_is(&toks->tok[start - 1], "}") &&
+               !tok_is(&toks->tok[start - 1], "(") && toks->tok[start - 1].kind != TOK_DIRECTIVE &&
+               i - start < 64)
+            start--;
+        unsigned star = start;
+
+        while (star < i && !tok_is(&toks->tok[star], "*"))
+            star++;
+        const char *type = toks_text(toks, host->arena, start, star);
+
+        while (strncmp(type, "const ", 6) == 0 || strncmp(type, "static ", 7) == 0)
+            type = strchr(type, ' ') + 1;
+        if (*type)
+            return type;
+    }
+    return "";
+}
+
+/* A product with sizeof(...) as a factor counts elements when the sizeof is left out. */
+static const char *size_type(struct host *host, struct range bytes)
+{
+    for (unsigned i = bytes.from; i + 2 < bytes.to; i++)
+        if (tok_is(&bytes.toks->tok[i], "sizeof") && bytes.toks->tok[i + 1].match)
+            return toks_text(bytes.toks, host->arena, i + 2, bytes.toks->tok[i + 1].match);
+    return "";
+}
+
+/* Where a name for bytes stands for a product with a sizeof: bytes = n * sizeof(float). */
+static const char *type_behind(struct host *host, struct range bytes, unsigned at, unsigned depth)
+{
+    const char *type = size_type(host, bytes);
+
+    for (unsigned i = bytes.from; !*type && depth > 0 && i < bytes.to; i++) {
+        struct range value;
+        unsigned where;
+
+        if (bytes.toks->tok[i].kind == TOK_NAME &&
+            hostcode_definition(host, bytes.toks->tok[i].text, at, &value, &where))
+            type = type_behind(host, value, where, depth - 1);
+    }
+    return type;
+}
+
+bool hostcode_pointer(
+    struct host *host, struct range arg, unsigned at, const char **name, unsigned *where)
+{
+    static const char *const skipped[] = {"thrust", "raw_pointer_cast", "reinterpret_cast",
+        "static_cast", "const_cast", "const", "data", "get", "void", NULL};
+    const struct toks *toks = arg.toks;
+    const char *found = NULL;
+
+    for (unsigned i = arg.from; i < arg.to && !found; i++) {
+        bool skip = toks->tok[i].kind != TOK_NAME || type_bytes(toks->tok[i].text) > 0;
+
+        for (unsigned s = 0; skipped[s]; s++)
+            skip = skip || tok_is(&toks->tok[i], skipped[s]);
+        if (!skip)
+            found = toks->tok[i].text;
+    }
+    if (!found)
+        return false;
+    *name = found;
+    *where = at;
+    for (unsigned up = 0; up < MAX_CALLS_UP; up++) { /* a parameter: what the caller passes */
+        const struct decl *fn = hostcode_function_at(host, *where);
+        struct range value;
+        unsigned call;
+
+        if (!fn || allocation_in(host, *name, fn->body, fn->to, &value) ||
+            !hostcode_definition(host, *name, *where, &value, &call) ||
+            hostcode_function_at(host, call) == fn)
+            break;
+        const char *outer = NULL;
+
+        for (unsigned i = value.from; i < value.to && !outer; i++)
+            if (value.toks->tok[i].kind == TOK_NAME && type_bytes(value.toks->tok[i].text) == 0)
+                outer = value.toks->tok[i].text;
+        if (!outer)
+            break;
+        *name = outer;
+        *where = call;
+    }
+    return true;
+}
+
+bool hostcode_extent(struct host *host, const char *name, unsigned at, struct str *elems,
+    const char **elem_type, unsigned *line)
+{
+    const struct decl *fn = hostcode_function_at(host, at);
+    struct range bytes;
+    unsigned from = fn ? fn->from : 0, to = fn ? fn->to : host->toks->nr;
+    bool ok;
+
+    *elem_type = declared_type(host, name, from, to);
+    if (!**elem_type)
+        *elem_type = declared_type(host, name, 0, host->toks->nr);
+    const char *vector_type;
+
+    if (vector_in(host, name, from, to, &bytes, &vector_type)) {
+        *elem_type = vector_type;
+        *line = host->toks->tok[bytes.from].line;
+        return hostcode_resolve(host, bytes, bytes.from, elems);
+    }
+    if (!allocation_in(host, name, from, to, &bytes)) {
+        if (!allocation_in(host, name, 0, host->toks->nr, &bytes)) {
+            host->why = arena_printf(host->arena, "no allocation of %s is in this file", name);
+            return false;
+        }
+        at = bytes.from;
+    } else {
+        at = bytes.from;
+    }
+    *line = host->toks->tok[bytes.from].line;
+    const char *type = type_behind(host, bytes, at, 4);
+    struct str text = {0};
+
+    if (!**elem_type)
+        *elem_type = type;
+    host->drop_sizeof = *type != 0;
+    ok = hostcode_resolve(host, bytes, at, &text);
+    host->drop_sizeof = false;
+    unsigned unit = type_bytes(*elem_type), of = *type ? type_bytes(type) : 1;
+
+    if (ok && *type && of && unit && of != unit)
+        str_addf(elems, "(%s)*%u/%u", str_text(&text), of, unit);
+    else if (ok && !*type && unit > 1)
+        str_addf(elems, "(%s)/%u", str_text(&text), unit);
+    else if (ok)
+        str_add(elems, str_text(&text));
+    str_finish(&text);
+    return ok;
+}

@@ -1,0 +1,52 @@
+/* Private to intake/: what a file declares, and which of it the device needs. */
+#ifndef KEET_INTAKE_DECLS_H
+#define KEET_INTAKE_DECLS_H
+
+#include "intake/tokens.h"
+
+enum decl_kind { DECL_FUNCTION, DECL_VARIABLE, DECL_TYPE, DECL_USING, DECL_DIRECTIVE };
+
+struct decl {
+    enum decl_kind kind;
+    unsigned from, to;   /* tokens [from, to) */
+    unsigned container;  /* the namespace or extern "C" that it stands in; 0: none */
+    const char *name;    /* "" when it has none */
+    unsigned open, body; /* functions: tokens `(` of the parameters and `{` (0: no body) */
+    bool is_kernel, is_device, is_host; /* as written */
+    bool keep;
+};
+
+struct container {
+    unsigned from, open, close; /* tokens: its first, `{`, `}` */
+    unsigned parent;
+    bool keep;
+};
+
+struct decls {
+    const struct toks *toks;
+    struct decl *decl;
+    unsigned nr;
+    struct container *container; /* [0] is the file */
+    unsigned nr_containers;
+};
+
+void decls_read(struct decls *decls, struct arena *arena, const struct toks *toks);
+
+/* Sets keep: kernels, and by name all that they reach; directives but for host headers. */
+void decls_reach(struct decls *decls, struct arena *arena);
+
+/* The source with only what is kept; line breaks stay. Headers that the device code needs and that
+ * a dropped one brought along are put on empty lines at the top; *added is how many lines more
+ * there are, 0 where there was room. */
+char *decls_device_text(
+    const struct decls *decls, struct arena *arena, size_t bytes, unsigned *added);
+
+/* The function with a body that is called name and the last one before token `before`, or the first
+ * after it; NULL: none. */
+const struct decl *decls_function(const struct decls *decls, const char *name);
+
+/* Headers that only host code can want are dropped; "name" of an #include line, else NULL. */
+const char *include_name(struct arena *arena, const char *directive, bool *quoted);
+bool include_is_device(const char *name);
+
+#endif

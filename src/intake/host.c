@@ -1,0 +1,303 @@
+/* Owns what host code says: macros, launches, where names are defined. */
+#include "intake/host.h"
+
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+unsigned range_split(struct range range, struct range *parts, unsigned max)
+{
+    unsigned nr = 0, start = range.from;
+
+    if (range.from >= range.to)
+        return 0;
+    for (unsigned i = range.from; i <= range.to && nr < max; i++) {
+        const struct tok *t = &range.toks->tok[i];
+
+        if (i == range.to || tok_is(t, ",")) {
+            parts[nr++] = (struct range){range.toks, start, i};
+            start = i + 1;
+        } else if (t->match > i && t->match < range.to) {
+            i = t->match;
+        }
+    }
+    return nr;
+}
+
+/* ---- macros ---- */
+
+static void read_macro(struct host *host, const struct tok *t, size_t *cap)
+{
+    const char *p = t->text + 1 + strspn(t->text + 1, " \t");
+    struct macro m = {.line = t->line};
+
+    if (strncmp(p, "define", 6) != 0 || !isspace((unsigned char)p[6]))
+        return;
+    p += 6 + strspn(p + 6, " \t");
+    size_t nr = strcspn(p, " \t(\\\n\r");
+    m.name = arena_strndup(host->arena, p, nr);
+    p += nr;
+    if (*p == '(') {
+        m.is_function = true;
+        for (p++; *p && *p != ')' && m.nr_params < ARRAY_SIZE(m.params);) {
+            p += strspn(p, " \t,\\\n\r");
+            nr = strcspn(p, " \t,)\\\n\r");
+            if (nr == 0)
+                break;
+            m.params[m.nr_params++] = arena_strndup(host->arena, p, nr);
+            p += nr;
+        }
+        p += strcspn(p, ")");
+        p += *p == ')';
+    }
+    if (!lex(&m.toks, host->arena, p, strlen(p)))
+        return;
+    host->macros = grow(host->macros, cap, host->nr_macros + 1, sizeof(m));
+    host->macros[host->nr_macros++] = m;
+}
+
+void hostcode_init(struct host *host, struct arena *arena, const struct decls *decls)
+{
+    size_t cap = 0;
+
+    *host = (struct host){.arena = arena, .toks = decls->toks, .decls = decls, .why = ""};
+    for (unsigned i = 0; i < decls->toks->nr; i++)
+        if (decls->toks->tok[i].kind == TOK_DIRECTIVE)
+            read_macro(host, &decls->toks->tok[i], &cap);
+    struct macro *heap = host->macros;
+    host->macros = arena_array(arena, host->nr_macros + 1, sizeof(*host->macros));
+    if (host->nr_macros)
+        memcpy(host->macros, heap, host->nr_macros * sizeof(*heap));
+    free(heap);
+}
+
+const struct macro *hostcode_macro(const struct host *host, const char *name)
+{
+    for (unsigned i = 0; i < host->nr_macros; i++)
+        if (strcmp(host->macros[i].name, name) == 0 && host->macros[i].toks.nr > 0)
+            return &host->macros[i];
+    return NULL;
+}
+
+/* ---- launches ---- */
+
+/* The first token of the kernel's id that ends before <<<; false: none is there. */
+static bool read_kernel_id(struct host *host, struct site *site, unsigned at)
+{
+    const struct toks *toks = host->toks;
+    unsigned end = at, i = at;
+
+    if (i > 0 && tok_is(&toks->tok[i - 1], ">")) {
+        int depth = 0;
+
+        while (i > 0) {
+            i--;
+            depth += tok_is(&toks->tok[i], ">") - tok_is(&toks->tok[i], "<");
+            if (toks->tok[i].match && toks->tok[i].match < i)
+                i = toks->tok[i].match;
+            if (depth == 0)
+                break;
+        }
+        site->nr_template_args = range_split((struct range){toks, i + 1, at - 1},
+            site->template_args, ARRAY_SIZE(site->template_args));
+    }
+    if (i == 0 || toks->tok[i - 1].kind != TOK_NAME)
+        return false;
+    i--;
+    site->kernel = toks->tok[i].text;
+    while (i > 1 && tok_is(&toks->tok[i - 1], "::") && toks->tok[i - 2].kind == TOK_NAME)
+        i -= 2;
+    site->id = toks_text(toks, host->arena, i, end);
+    return true;
+}
+
+struct site *hostcode_launches(struct host *host, unsigned *nr)
+{
+    const struct toks *toks = host->toks;
+    struct site *sites = NULL;
+    size_t cap = 0;
+
+    *nr = 0;
+    for (unsigned i = 0; i < toks->nr; i++) {
+        struct site s = {.at = i, .line = toks->tok[i].line};
+
+        if (!tok_is(&toks->tok[i], "<<<"))
+            continue;
+        unsigned close = toks_find(toks, i + 1, toks->nr, ">>>");
+
+        if (close == toks->nr || !read_kernel_id(host, &s, i) ||
+            !tok_is(&toks->tok[close + 1], "(") || !toks->tok[close + 1].match)
+            continue;
+        s.nr_config =
+            range_split((struct range){toks, i + 1, close}, s.config, ARRAY_SIZE(s.config));
+        s.nr_args = range_split((struct range){toks, close + 2, toks->tok[close + 1].match}, s.args,
+            ARRAY_SIZE(s.args));
+        sites = grow(sites, &cap, *nr + 1, sizeof(s));
+        sites[(*nr)++] = s;
+    }
+    return sites;
+}
+
+const struct decl *hostcode_function_at(const struct host *host, unsigned at)
+{
+    for (unsigned i = 0; i < host->decls->nr; i++) {
+        const struct decl *d = &host->decls->decl[i];
+
+        if (d->kind == DECL_FUNCTION && d->body && at >= d->body && at < d->to)
+            return d;
+    }
+    return NULL;
+}
+
+/* ---- definitions ---- */
+
+/* The end of an initialiser: its `;` or outermost `,`. */
+static unsigned value_end(const struct toks *toks, unsigned from, unsigned to)
+{
+    for (unsigned i = from; i < to; i++) {
+        const struct tok *t = &toks->tok[i];
+
+        if (tok_is(t, ";") || tok_is(t, ",") || tok_is(t, ")") || tok_is(t, "}"))
+            return i;
+        if (t->match > i)
+            i = t->match;
+    }
+    return to;
+}
+
+/* What stands before a declared name: a type's last word, `*`, `&`, `>`, or the comma of a list. */
+static bool may_declare(const struct tok *before)
+{
+    static const char *const never[] = {
+        "return", "else", "case", "new", "delete", "goto", "sizeof", NULL};
+
+    for (unsigned i = 0; never[i]; i++)
+        if (tok_is(before, never[i]))
+            return false;
+    return before->kind == TOK_NAME || tok_is(before, "*") || tok_is(before, "&") ||
+           tok_is(before, ">") || tok_is(before, ",");
+}
+
+bool hostcode_definition_in(const struct toks *toks, const char *name, unsigned from, unsigned to,
+    struct range *value, unsigned *at)
+{
+    bool found = false;
+
+    for (unsigned i = from; i + 1 < to; i++) {
+        const struct tok *t = &toks->tok[i], *next = &toks->tok[i + 1];
+        bool declares = i > 0 && may_declare(&toks->tok[i - 1]);
+
+        if (t->kind != TOK_NAME || strcmp(t->text, name) != 0)
+            continue;
+        if (declares && tok_is(next, "[") && next->match &&
+            tok_is(&toks->tok[next->match + 1], "=")) {
+            *value = (struct range){toks, next->match + 2, value_end(toks, next->match + 2, to)};
+            *at = i;
+            return true;
+        }
+        if (tok_is(next, "=") && (declares || !found)) {
+            *value = (struct range){toks, i + 2, value_end(toks, i + 2, to)};
+            *at = i;
+            found = true;
+            if (declares)
+                return true;
+        } else if (declares && !tok_is(&toks->tok[i - 1], ",") &&
+                   (tok_is(next, "(") || tok_is(next, "{")) && next->match) {
+            *value = (struct range){toks, i + 2, next->match};
+            *at = i;
+            return true;
+        }
+    }
+    return found;
+}
+
+int hostcode_param(
+    const struct host *host, const struct decl *fn, const char *name, struct range *whole)
+{
+    const struct toks *toks = host->toks;
+    struct range params[LAUNCH_MAX_ARGS];
+    unsigned nr = range_split(
+        (struct range){toks, fn->open + 1, toks->tok[fn->open].match}, params, LAUNCH_MAX_ARGS);
+
+    for (unsigned p = 0; p < nr; p++) {
+        unsigned end = toks_find(toks, params[p].from, params[p].to, "=");
+
+        for (unsigned i = params[p].from; i < end; i++)
+            if (toks->tok[i].kind == TOK_NAME && strcmp(toks->tok[i].text, name) == 0 &&
+                (i + 1 == end || tok_is(&toks->tok[i + 1], "["))) {
+                *whole = params[p];
+                return (int)p;
+            }
+    }
+    return -1;
+}
+
+/* A call of fn elsewhere: its argument of that number. */
+static bool call_argument(const struct host *host, const struct decl *fn, unsigned param,
+    struct range *value, unsigned *at)
+{
+    const struct toks *toks = host->toks;
+
+    for (unsigned i = 0; i + 1 < toks->nr; i++) {
+        struct range args[LAUNCH_MAX_ARGS];
+        unsigned open = i + 1;
+
+        if ((i >= fn->from && i < fn->to) || toks->tok[i].kind != TOK_NAME ||
+            strcmp(toks->tok[i].text, fn->name) != 0 || !hostcode_function_at(host, i))
+            continue;
+        if (tok_is(&toks->tok[open], "<")) { /* f<4>(...) */
+            unsigned close = open;
+
+            while (close < toks->nr && close < open + 32 && !tok_is(&toks->tok[close], ">"))
+                close++;
+            open = close + 1;
+        }
+        if (open >= toks->nr || !tok_is(&toks->tok[open], "(") || !toks->tok[open].match)
+            continue;
+        unsigned nr = range_split(
+            (struct range){toks, open + 1, toks->tok[open].match}, args, LAUNCH_MAX_ARGS);
+
+        if (param < nr) {
+            *value = args[param];
+            *at = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool hostcode_definition(
+    struct host *host, const char *name, unsigned before, struct range *value, unsigned *at)
+{
+    const struct decl *fn = hostcode_function_at(host, before);
+
+    if (fn) {
+        struct range whole;
+        int p = hostcode_param(host, fn, name, &whole);
+
+        if (hostcode_definition_in(host->toks, name, fn->body, fn->to, value, at) && p < 0)
+            return true;
+        if (p >= 0 && call_argument(host, fn, (unsigned)p, value, at))
+            return true;
+        if (p >= 0) { /* void f(int n = 1024) */
+            unsigned eq = toks_find(host->toks, whole.from, whole.to, "=");
+
+            *value = (struct range){host->toks, eq + 1, whole.to};
+            *at = whole.from;
+            return eq + 1 < whole.to;
+        }
+    }
+    for (unsigned i = 0; i < host->decls->nr; i++) {
+        const struct decl *d = &host->decls->decl[i];
+
+        if (d->kind == DECL_FUNCTION || d->kind == DECL_DIRECTIVE || d->kind == DECL_USING)
+            continue;
+        if (hostcode_definition_in(host->toks, name, d->from, d->to, value, at) ||
+            (tok_is(&host->toks->tok[d->from], "enum") &&
+                hostcode_definition_in(host->toks, name, d->from + 1, d->to, value, at)))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,103 @@
+/* Private to intake/: what the host code says about a launch: where it stands, what its expressions
+ * come down to, and how much memory a pointer has. */
+#ifndef KEET_INTAKE_HOST_H
+#define KEET_INTAKE_HOST_H
+
+#include "base/str.h"
+#include "intake/decls.h"
+
+#include <stdint.h>
+
+struct range {
+    const struct toks *toks;
+    unsigned from, to;
+};
+
+enum { LAUNCH_MAX_ARGS = 64, INTAKE_MAX_SIZES = 64 };
+
+struct site {           /* kernel<<<config>>>(args) */
+    const char *kernel; /* without template arguments and namespaces */
+    const char *id;     /* as written */
+    struct range template_args[8];
+    unsigned nr_template_args;
+    struct range config[4], args[LAUNCH_MAX_ARGS];
+    unsigned nr_config, nr_args;
+    unsigned at, line; /* the token <<< */
+};
+
+struct size { /* a number that the contract gives a name */
+    const char *name;
+    int64_t value;
+    bool known; /* false: the file does not say; the user must */
+    unsigned line;
+};
+
+struct macro {
+    const char *name;
+    struct toks toks; /* of the body */
+    const char *params[8];
+    unsigned nr_params;
+    bool is_function;
+    unsigned line;
+};
+
+struct host {
+    struct arena *arena;
+    const struct toks *toks;
+    const struct decls *decls;
+    struct macro *macros;
+    unsigned nr_macros;
+    struct size sizes[INTAKE_MAX_SIZES];
+    unsigned nr_sizes;
+    bool fixed;        /* no new sizes: a number that is not one yet is written out */
+    bool drop_sizeof;  /* sizeof(...) is 1 */
+    const char *why;   /* the last thing that could not be resolved */
+    unsigned nr_steps; /* bounds the work */
+};
+
+void hostcode_init(struct host *host, struct arena *arena, const struct decls *decls);
+
+/* The launches of the file in order; heap array of *nr sites. */
+struct site *hostcode_launches(struct host *host, unsigned *nr);
+
+/* The function that token `at` stands in, NULL outside of all. */
+const struct decl *hostcode_function_at(const struct host *host, unsigned at);
+
+/* A range split at its outermost commas; at most max parts. */
+unsigned range_split(struct range range, struct range *parts, unsigned max);
+
+/* An integer expression as text of the task language, over sizes; `at` is where it stands. False:
+ * host->why. */
+bool hostcode_resolve(struct host *host, struct range range, unsigned at, struct str *out);
+
+/* Token `at` stands under an if whose condition is known to be false, or under its else. */
+bool hostcode_unreached(struct host *host, unsigned at);
+
+/* Definition of a name: the tokens of its initialiser. False: none was found. *at: where they
+ * stand. */
+bool hostcode_definition(
+    struct host *host, const char *name, unsigned before, struct range *value, unsigned *at);
+
+/* The same among tokens [from, to) only. */
+bool hostcode_definition_in(const struct toks *toks, const char *name, unsigned from, unsigned to,
+    struct range *value, unsigned *at);
+
+/* Which parameter of fn is called name; -1: none. *whole is its declaration. */
+int hostcode_param(
+    const struct host *host, const struct decl *fn, const char *name, struct range *whole);
+
+const struct macro *hostcode_macro(const struct host *host, const char *name); /* NULL: none */
+
+/* The elements that the pointer called name has where it is used, as text; *elem_type is the C type
+ * of the pointer's declaration or of the sizeof, "" unknown; *line is the allocation's. */
+bool hostcode_extent(struct host *host, const char *name, unsigned at, struct str *elems,
+    const char **elem_type, unsigned *line);
+
+/* The variable that a pointer argument names, followed to where it was allocated: *name, *at. */
+bool hostcode_pointer(
+    struct host *host, struct range arg, unsigned at, const char **name, unsigned *where);
+
+/* Bytes of a C type; 0 unknown. */
+unsigned type_bytes(const char *type);
+
+#endif

@@ -1,0 +1,43 @@
+/* Any CUDA file as a task: the device code of a file with host code, and the contract that follows
+ * from how the host code launches it.
+ *
+ *     struct intake in;
+ *     if (intake_read(&in, arena, "saxpy.cu", source, bytes, &err))
+ *         ... in.text is a kernel file; in.lines say where each pragma came from ...
+ *
+ * The text keeps the user's line numbers (but for files that it had to pull in): what only the host
+ * needs is blanked, the pragmas stand after the last line. Nothing is guessed silently: each line
+ * says what it follows from, and a line that could not be inferred is `missing`, with an example
+ * for the user to complete. Reading is by tokens, with bounded memory and time, so that a file
+ * whose headers are elsewhere is read as well as one that compiles. All memory is the arena's. */
+#ifndef KEET_INTAKE_INTAKE_H
+#define KEET_INTAKE_INTAKE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct intake_line {
+    const char *pragma; /* "#pragma keet in X : f32[n]"; missing: what it could look like */
+    const char *from;   /* "line 40: cudaMalloc(&x, n*sizeof(float))" */
+    bool missing;
+};
+
+struct intake {
+    const char *text;
+    struct intake_line *lines;
+    unsigned nr_lines, nr_missing;
+    unsigned nr_kernels, nr_launches; /* in the file; in the contract */
+    unsigned shift; /* lines that pulled-in headers add before the user's later lines; 0: none */
+};
+
+/* False: the file has no kernel, is not text, or is too large (err says which and what to do). */
+bool intake_read(struct intake *in, struct arena *arena, const char *path, const char *source,
+    size_t bytes, struct err *err);
+
+/* True for a file that launches kernels and has no `#pragma keet` line. */
+bool intake_needed(const char *source, size_t bytes);
+
+#endif

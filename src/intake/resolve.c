@@ -1,0 +1,550 @@
+/* Owns what host expressions come down to: integer expressions of the task language, over sizes. */
+#include "intake/host.h"
+
+#include "base/mem.h"
+#include "core/expr.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_STEPS = 200000, MAX_DEPTH = 24 };
+
+/* ---- types ---- */
+
+unsigned type_bytes(const char *type)
+{
+    static const struct {
+        const char *word;
+        unsigned bytes;
+    } known[] = {{"float", 4}, {"double", 8}, {"int", 4}, {"unsigned", 4}, {"unsigned int", 4},
+        {"char", 1}, {"unsigned char", 1}, {"signed char", 1}, {"uchar", 1}, {"short", 2},
+        {"unsigned short", 2}, {"long", 8}, {"unsigned long", 8}, {"long long", 8},
+        {"unsigned long long", 8}, {"size_t", 8}, {"int8_t", 1}, {"uint8_t", 1}, {"int16_t", 2},
+        {"uint16_t", 2}, {"int32_t", 4}, {"uint32_t", 4}, {"int64_t", 8}, {"uint64_t", 8},
+        {"half", 2}, {"__half", 2}, {"__nv_bfloat16", 2}, {"nv_bfloat16", 2}, {"bool", 1},
+        {"uint", 4}, {"float2", 8}, {"float3", 12}, {"float4", 16}, {"double2", 16}, {"int2", 8},
+        {"int4", 16}, {"uint2", 8}, {"uint4", 16}, {"half2", 4}, {"__half2", 4}, {"uchar4", 4},
+        {"uchar3", 3}, {"__nv_fp8_e4m3", 1}, {"__nv_fp8_e5m2", 1}};
+
+    while (strncmp(type, "const ", 6) == 0)
+        type += 6;
+    for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+        if (strcmp(type, known[i].word) == 0)
+            return known[i].bytes;
+    return 0;
+}
+
+static bool is_type_range(const struct toks *toks, unsigned from, unsigned to)
+{
+    static const char *const words[] = {
+        "const", "unsigned", "signed", "long", "void", "struct", NULL};
+
+    if (from >= to)
+        return false;
+    for (unsigned i = from; i < to; i++) {
+        const struct tok *t = &toks->tok[i];
+        bool known =
+            tok_is(t, "*") || tok_is(t, "::") || tok_is(t, "std") || type_bytes(t->text) > 0;
+
+        for (unsigned w = 0; words[w]; w++)
+            known = known || tok_is(t, words[w]);
+        if (!known)
+            return false;
+    }
+    return true;
+}
+
+/* ---- expressions ---- */
+
+static bool resolve(
+    struct host *host, struct range r, unsigned at, unsigned depth, struct str *out);
+
+static bool fail(struct host *host, const char *what, const char *name)
+{
+    host->why = arena_printf(host->arena, "%s%s%s", what, *name ? " " : "", name);
+    return false;
+}
+
+static bool evaluate(struct host *host, const char *text, int64_t *value)
+{
+    struct binding bindings[INTAKE_MAX_SIZES];
+    struct env env = {bindings, 0};
+    struct err err = {0};
+
+    for (unsigned i = 0; i < host->nr_sizes; i++)
+        if (host->sizes[i].known)
+            bindings[env.nr++] = (struct binding){host->sizes[i].name, host->sizes[i].value};
+    const struct expr *e = expr_parse(host->arena, text, strlen(text), &err);
+    return e && expr_eval(e, &env, value, &err);
+}
+
+static struct size *find_size(struct host *host, const char *name)
+{
+    for (unsigned i = 0; i < host->nr_sizes; i++)
+        if (strcmp(host->sizes[i].name, name) == 0)
+            return &host->sizes[i];
+    return NULL;
+}
+
+/* The name of a size of that value: an old one, or a new one with a fresh spelling. */
+static const char *size_named(
+    struct host *host, const char *name, int64_t value, bool known, unsigned line)
+{
+    const char *spelling = name;
+
+    for (unsigned n = 2; find_size(host, spelling); n++) {
+        struct size *old = find_size(host, spelling);
+
+        if (old->value == value && old->known == known)
+            return spelling;
+        spelling = arena_printf(host->arena, "%s%u", name, n);
+    }
+    if (host->nr_sizes == INTAKE_MAX_SIZES)
+        return NULL;
+    host->sizes[host->nr_sizes++] = (struct size){spelling, value, known, line};
+    return spelling;
+}
+
+static bool only_numbers(struct range r)
+{
+    for (unsigned i = r.from; i < r.to; i++) {
+        const struct tok *t = &r.toks->tok[i];
+
+        if (t->kind == TOK_NUMBER || (t->kind == TOK_PUNCT && !tok_is(t, "{")))
+            continue;
+        if (t->kind == TOK_NAME && type_bytes(t->text) > 0)
+            continue;
+        return false;
+    }
+    return r.from < r.to;
+}
+
+/* Used by the device code that stays: the number is not free to change. */
+static bool device_uses(const struct host *host, const char *name)
+{
+    for (unsigned i = 0; i < host->decls->nr; i++) {
+        const struct decl *d = &host->decls->decl[i];
+
+        if (d->kind != DECL_FUNCTION || !d->keep)
+            continue;
+        for (unsigned t = d->from; t < d->to; t++)
+            if (host->toks->tok[t].kind == TOK_NAME && strcmp(host->toks->tok[t].text, name) == 0) {
+                struct range value;
+                unsigned at;
+
+                if (!hostcode_definition_in(host->toks, name, d->from, d->to, &value, &at) &&
+                    hostcode_param(host, d, name, &value) < 0)
+                    return true;
+            }
+    }
+    return false;
+}
+
+/* A name whose value is written as a plain number becomes a size, unless it may not change. */
+static bool resolve_constant(struct host *host, const char *name, struct range value, unsigned line,
+    bool is_global, struct str *out)
+{
+    struct str text = {0};
+    int64_t number;
+    bool ok = resolve(host, value, value.from, MAX_DEPTH - 2, &text) &&
+              evaluate(host, str_text(&text), &number);
+
+    if (!ok) {
+        str_finish(&text);
+        return fail(host, "the value of", name);
+    }
+    const char *size = host->fixed || (is_global && device_uses(host, name))
+                           ? NULL
+                           : size_named(host, name, number, true, line);
+
+    if (host->fixed && find_size(host, name) && find_size(host, name)->value == number)
+        size = name;
+    if (size)
+        str_add(out, size);
+    else
+        str_addf(out, "%lld", (long long)number);
+    str_finish(&text);
+    return true;
+}
+
+/* atoi(argv[1]), std::stoi(...): only the caller knows. */
+static bool from_outside(struct range r)
+{
+    static const char *const readers[] = {"atoi", "atol", "atoll", "stoi", "stol", "stoul",
+        "stoull", "strtol", "strtoul", "strtoull", "argv", "getCmdLineArgumentInt", NULL};
+
+    if (toks_find(r.toks, r.from, r.to, "?") < r.to)
+        return false;
+    for (unsigned i = r.from; i < r.to; i++)
+        for (unsigned k = 0; readers[k]; k++)
+            if (tok_is(&r.toks->tok[i], readers[k]))
+                return true;
+    return false;
+}
+
+static bool resolve_name(
+    struct host *host, const char *name, unsigned at, unsigned depth, struct str *out)
+{
+    struct range value;
+    unsigned where = at;
+    const struct macro *macro = hostcode_macro(host, name);
+
+    if (strcmp(name, "true") == 0 || strcmp(name, "false") == 0) {
+        str_add(out, *name == 't' ? "1" : "0");
+        return true;
+    }
+    if (depth == 0)
+        return fail(host, "an expression too deep, at", name);
+    if (hostcode_definition(host, name, at, &value, &where)) {
+        unsigned question = toks_find(value.toks, value.from, value.to, "?");
+
+        if (from_outside(value)) {
+            const char *size =
+                host->fixed ? NULL
+                            : size_named(host, name, 0, false, value.toks->tok[value.from].line);
+
+            if (host->fixed && find_size(host, name))
+                size = name;
+            str_add(out, size ? size : "");
+            return size || fail(host, "only the command line gives", name);
+        }
+        if (question < value.to) /* argc > 1 ? atoi(argv[1]) : 1024 */
+            for (unsigned i = value.from; i < question; i++)
+                if (tok_is(&value.toks->tok[i], "argc"))
+                    value.from = toks_find(value.toks, question, value.to, ":") + 1;
+        if (only_numbers(value))
+            return resolve_constant(host, name, value, host->toks->tok[where].line,
+                hostcode_function_at(host, where) == NULL, out);
+        str_add_char(out, '(');
+        bool ok = resolve(host, value, where, depth - 1, out);
+        str_add_char(out, ')');
+        return ok;
+    }
+    if (macro && !macro->is_function) {
+        struct range body = {&macro->toks, 0, macro->toks.nr};
+
+        if (only_numbers(body))
+            return resolve_constant(host, name, body, macro->line, true, out);
+        str_add_char(out, '(');
+        bool ok = resolve(host, body, at, depth - 1, out);
+        str_add_char(out, ')');
+        return ok;
+    }
+    return fail(host, "nothing in this file gives", name);
+}
+
+/* A call of a function-like macro or of a function of one return statement: its body with the
+ * arguments in place of the parameters. */
+static bool inline_call(struct host *host, const char *name, struct range args, unsigned at,
+    unsigned depth, struct str *out)
+{
+    const struct macro *macro = hostcode_macro(host, name);
+    const struct decl *fn = decls_function(host->decls, name);
+    struct range parts[8], body;
+    const char *params[8];
+    unsigned nr = range_split(args, parts, ARRAY_SIZE(parts)), nr_params = 0;
+
+    if (depth == 0)
+        return fail(host, "an expression too deep, at", name);
+    if (macro && macro->is_function) {
+        body = (struct range){&macro->toks, 0, macro->toks.nr};
+        for (; nr_params < macro->nr_params; nr_params++)
+            params[nr_params] = macro->params[nr_params];
+    } else if (fn && fn->body) {
+        struct range heads[8];
+        unsigned ret = fn->body + 1, nr_heads = range_split((struct range){host->toks, fn->open + 1,
+                                                                host->toks->tok[fn->open].match},
+                                         heads, ARRAY_SIZE(heads));
+
+        if (!tok_is(&host->toks->tok[ret], "return"))
+            return fail(host, "a call of", name);
+        body = (struct range){host->toks, ret + 1, toks_find(host->toks, ret, fn->to, ";")};
+        for (; nr_params < nr_heads; nr_params++)
+            params[nr_params] = host->toks->tok[heads[nr_params].to - 1].text;
+    } else {
+        return fail(host, "a call of", name);
+    }
+    if (nr != nr_params)
+        return fail(host, "a call of", name);
+    str_add_char(out, '(');
+    for (unsigned i = body.from; i < body.to; i++) {
+        const struct tok *t = &body.toks->tok[i];
+        unsigned p = 0;
+
+        while (p < nr_params && !(t->kind == TOK_NAME && strcmp(t->text, params[p]) == 0))
+            p++;
+        if (p < nr_params) {
+            str_add_char(out, '(');
+            if (!resolve(host, parts[p], at, depth - 1, out))
+                return false;
+            str_add_char(out, ')');
+        } else if (!resolve(host, (struct range){body.toks, i, i + 1}, at, depth - 1, out)) {
+            return false;
+        }
+    }
+    str_add_char(out, ')');
+    return true;
+}
+
+/* ceil((float)n / 256): the quotient rounded up. */
+static bool resolve_ceil(
+    struct host *host, struct range args, unsigned at, unsigned depth, struct str *out)
+{
+    unsigned slash = toks_find(args.toks, args.from, args.to, "/");
+
+    if (slash == args.to)
+        return resolve(host, args, at, depth, out);
+    str_add(out, "ceil_div(");
+    if (!resolve(host, (struct range){args.toks, args.from, slash}, at, depth, out))
+        return false;
+    str_add(out, ", ");
+    bool ok = resolve(host, (struct range){args.toks, slash + 1, args.to}, at, depth, out);
+    str_add_char(out, ')');
+    return ok;
+}
+
+static bool resolve_number(struct host *host, const char *text, struct str *out)
+{
+    char digits[64];
+    size_t nr = 0;
+    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+
+    for (const char *p = text; *p && nr + 1 < sizeof(digits); p++)
+        if (*p != '\'')
+            digits[nr++] = *p;
+    while (nr > 0 && strchr(hex ? "uUlL" : "uUlLfF", digits[nr - 1]))
+        nr--;
+    digits[nr] = 0;
+    char *end;
+    double value = strtod(digits, &end);
+
+    if (*end || value != (double)(int64_t)value)
+        return fail(host, "a number that is not whole,", text);
+    str_addf(out, "%lld", hex ? (long long)strtoull(digits, NULL, 16) : (long long)value);
+    return true;
+}
+
+/* x.size(0), x.numel() of a tensor: a size that only the caller knows; v.size() of a vector. */
+static bool resolve_member(
+    struct host *host, struct range r, unsigned *i, unsigned at, unsigned depth, struct str *out)
+{
+    const struct toks *toks = r.toks;
+    const char *object = toks->tok[*i].text, *member = toks->tok[*i + 2].text;
+    unsigned open = *i + 3;
+    struct range value;
+    unsigned where;
+
+    if (strlen(member) == 1 && strchr("xyz", member[0]) &&
+        hostcode_definition(host, object, at, &value, &where)) {
+        struct range dims[3];
+        unsigned nr;
+
+        for (unsigned up = 0; up < 4 && value.to == value.from + 1 && value.toks == host->toks &&
+                              value.toks->tok[value.from].kind == TOK_NAME;
+             up++)
+            if (!hostcode_definition(host, value.toks->tok[value.from].text, where, &value, &where))
+                break;
+        if (tok_is(&value.toks->tok[value.from], "dim3"))
+            value = (struct range){value.toks, value.from + 2, value.to - 1};
+        nr = range_split(value, dims, 3);
+        *i += 2;
+        if ((unsigned)(member[0] - 'x') >= nr) {
+            str_add_char(out, '1');
+            return true;
+        }
+        str_add_char(out, '(');
+        bool ok = resolve(host, dims[member[0] - 'x'], where, depth - 1, out);
+        str_add_char(out, ')');
+        return ok;
+    }
+    if (!tok_is(&toks->tok[open], "(") || !toks->tok[open].match)
+        return fail(host, "a member of", object);
+    if (strcmp(member, "numel") == 0 || strcmp(member, "size") == 0) {
+        bool argument = toks->tok[open].match > open + 1;
+        const char *name =
+            argument ? arena_printf(host->arena, "%s_size%s", object, toks->tok[open + 1].text)
+                     : arena_printf(host->arena, "%s_%s", object, member);
+
+        if (!argument && strcmp(member, "size") == 0 &&
+            hostcode_definition(host, object, at, &value, &where)) {
+            struct range parts[2];
+
+            range_split(value, parts, 2); /* std::vector<float> v(n, 1.0f) */
+            *i = toks->tok[open].match;
+            return resolve(host, parts[0], where, depth - 1, out);
+        }
+        name = size_named(host, name, 0, false, toks->tok[*i].line);
+        *i = toks->tok[open].match;
+        if (name)
+            str_add(out, name);
+        return name != NULL || fail(host, "too many sizes, at", object);
+    }
+    return fail(host, "a member of", object);
+}
+
+/* int sizes[] = {32, 64}: the braces. */
+static bool list_definition(
+    struct host *host, const char *name, unsigned at, struct range *value, unsigned *where)
+{
+    return hostcode_definition(host, name, at, value, where) && value->from < value->to &&
+           tok_is(&value->toks->tok[value->from], "{") && value->toks->tok[value->from].match;
+}
+
+static bool resolve_word(
+    struct host *host, struct range r, unsigned *i, unsigned at, unsigned depth, struct str *out)
+{
+    static const char *const casts[] = {"static_cast", "reinterpret_cast", NULL};
+    const struct toks *toks = r.toks;
+    const struct tok *t = &toks->tok[*i], *next = &toks->tok[*i + 1];
+
+    if (tok_is(t, "std") || tok_is(t, "thrust"))
+        return true;
+    for (unsigned c = 0; casts[c]; c++)
+        if (tok_is(t, casts[c])) { /* to the parenthesis, which follows */
+            while (*i + 1 < r.to && !tok_is(&toks->tok[*i + 1], "("))
+                ++*i;
+            return true;
+        }
+    if (tok_is(t, "sizeof")) {
+        unsigned close = next->match ? next->match : *i + 1;
+        unsigned bytes = type_bytes(toks_text(toks, host->arena, *i + 2, close));
+
+        *i = close;
+        if (!host->drop_sizeof && bytes == 0)
+            return fail(host, "the size of a type", "");
+        str_addf(out, "%u", host->drop_sizeof ? 1 : bytes);
+        return true;
+    }
+    bool call = *i + 1 < r.to && tok_is(next, "(") && next->match && next->match < r.to;
+
+    if (call && type_bytes(t->text)) { /* int(x) */
+        return true;
+    }
+    if (call && (tok_is(t, "min") || tok_is(t, "max"))) {
+        struct range parts[2];
+
+        if (range_split((struct range){toks, *i + 2, next->match}, parts, 2) != 2)
+            return fail(host, "a call of", t->text);
+        str_addf(out, "%s(", t->text);
+        if (!resolve(host, parts[0], at, depth, out))
+            return false;
+        str_add(out, ", ");
+        bool ok = resolve(host, parts[1], at, depth, out);
+        str_add_char(out, ')');
+        *i = next->match;
+        return ok;
+    }
+    if (call) {
+        struct range args = {toks, *i + 2, next->match};
+        bool ok;
+
+        if (tok_is(t, "ceil") || tok_is(t, "ceilf"))
+            ok = resolve_ceil(host, args, at, depth, out);
+        else if (tok_is(t, "ceil_div") && !decls_function(host->decls, t->text) &&
+                 !hostcode_macro(host, t->text))
+            ok = fail(host, "a call of", t->text);
+        else
+            ok = inline_call(host, t->text, args, at, depth, out);
+        *i = next->match;
+        return ok;
+    }
+    if (*i + 1 < r.to && tok_is(next, "[") &&
+        next->match) { /* the first of a list to choose from */
+        struct range value, parts[1];
+        unsigned where;
+        bool list = list_definition(host, t->text, at, &value, &where);
+
+        *i = next->match;
+        if (!list || range_split((struct range){value.toks, value.from + 1,
+                                     value.toks->tok[value.from].match},
+                         parts, 1) == 0)
+            return fail(host, "an element of", t->text);
+        return resolve(host, parts[0], where, depth - 1, out);
+    }
+    if (*i + 2 < r.to && tok_is(next, ".") && toks->tok[*i + 2].kind == TOK_NAME)
+        return resolve_member(host, r, i, at, depth, out);
+    return resolve_name(host, t->text, at, depth, out);
+}
+
+static bool resolve(struct host *host, struct range r, unsigned at, unsigned depth, struct str *out)
+{
+    static const char *const operators[] = {"+", "-", "*", "/", "%", "(", ")", "<", ">", "<<",
+        "<=", ">=", "==", "!=", "&&", "||", "?", ":", "&", "|", "^", "~", "!", "::", NULL};
+
+    if (depth == 0 || ++host->nr_steps > MAX_STEPS)
+        return fail(host, "an expression too deep", "");
+    if (r.from >= r.to)
+        return fail(host, "an empty expression", "");
+    for (unsigned i = r.from; i < r.to; i++) {
+        const struct tok *t = &r.toks->tok[i];
+        bool known = false;
+
+        if (t->kind == TOK_NUMBER) {
+            if (!resolve_number(host, t->text, out))
+                return false;
+        } else if (t->kind == TOK_NAME) {
+            if (!resolve_word(host, r, &i, at, depth, out))
+                return false;
+        } else if (tok_is(t, "(") && t->match && is_type_range(r.toks, i + 1, t->match)) {
+            i = t->match; /* a cast */
+        } else {
+            for (unsigned o = 0; operators[o] && !known; o++)
+                known = tok_is(t, operators[o]);
+            if (!known)
+                return fail(host, "not an integer expression:", t->text);
+            if (!tok_is(t, "::"))
+                str_add(out, t->text);
+        }
+    }
+    return true;
+}
+
+/* Whether the condition is known to be false (or true, for an else). */
+static bool condition_is(struct host *host, struct range condition, unsigned at, bool value)
+{
+    struct str text = {0};
+    int64_t number;
+    bool fixed = host->fixed;
+
+    host->fixed = true;
+    bool known =
+        hostcode_resolve(host, condition, at, &text) && evaluate(host, str_text(&text), &number);
+
+    host->fixed = fixed;
+    str_finish(&text);
+    return known && (number != 0) == value;
+}
+
+bool hostcode_unreached(struct host *host, unsigned at)
+{
+    const struct toks *toks = host->toks;
+    const struct decl *fn = hostcode_function_at(host, at);
+
+    for (unsigned i = fn ? fn->body + 1 : at; i < at; i++) {
+        const struct tok *t = &toks->tok[i];
+
+        if (!tok_is(t, "{") || t->match < at)
+            continue;
+        unsigned close = i - 1; /* if (...) {   or   } else { */
+        bool is_else = tok_is(&toks->tok[close], "else");
+
+        if (is_else && tok_is(&toks->tok[close - 1], "}") && toks->tok[close - 1].match)
+            close = toks->tok[close - 1].match - 1;
+        if (!tok_is(&toks->tok[close], ")") || !toks->tok[close].match)
+            continue;
+        unsigned open = toks->tok[close].match;
+
+        if (tok_is(&toks->tok[open - 1], "if") &&
+            condition_is(host, (struct range){toks, open + 1, close}, open, is_else))
+            return true;
+    }
+    return false;
+}
+
+bool hostcode_resolve(struct host *host, struct range range, unsigned at, struct str *out)
+{
+    host->why = "";
+    host->nr_steps = 0;
+    return resolve(host, range, at, MAX_DEPTH, out);
+}

@@ -1,0 +1,245 @@
+/* Owns the tokens of a CUDA file. */
+#include "intake/tokens.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct lexer {
+    const char *p, *end, *source;
+    unsigned line;
+    bool line_start; /* only blanks since the last newline */
+    struct arena *arena;
+    struct tok *tok;
+    size_t nr, cap;
+};
+
+static bool starts(const struct lexer *l, const char *text)
+{
+    size_t nr = strlen(text);
+
+    return (size_t)(l->end - l->p) >= nr && memcmp(l->p, text, nr) == 0;
+}
+
+static void step(struct lexer *l)
+{
+    if (*l->p == '\n') {
+        l->line++;
+        l->line_start = true;
+    }
+    l->p++;
+}
+
+static void skip_comment(struct lexer *l)
+{
+    if (starts(l, "//")) {
+        while (l->p < l->end && *l->p != '\n')
+            step(l);
+        return;
+    }
+    step(l);
+    step(l);
+    while (l->p < l->end && !starts(l, "*/"))
+        step(l);
+    for (int i = 0; i < 2 && l->p < l->end; i++)
+        step(l);
+}
+
+/* To the end of the logical line; comments that span lines belong to it. */
+static void skip_directive(struct lexer *l)
+{
+    while (l->p < l->end && *l->p != '\n') {
+        if (*l->p == '\\' && l->p + 1 < l->end && l->p[1] == '\n')
+            step(l);
+        else if (starts(l, "/*"))
+            skip_comment(l);
+        if (l->p < l->end && *l->p != '\n')
+            step(l);
+        else if (l->p < l->end && l->p > l->source && l->p[-1] == '\\')
+            step(l);
+    }
+}
+
+static void skip_quoted(struct lexer *l, char quote)
+{
+    step(l);
+    while (l->p < l->end && *l->p != quote && *l->p != '\n') {
+        if (*l->p == '\\' && l->p + 1 < l->end)
+            step(l);
+        step(l);
+    }
+    if (l->p < l->end && *l->p == quote)
+        step(l);
+}
+
+/* R"x( ... )x": the lexer stands on the quote. */
+static void skip_raw(struct lexer *l)
+{
+    const char *open = memchr(l->p, '(', (size_t)(l->end - l->p));
+    size_t nr = open ? (size_t)(open - l->p - 1) : 0;
+    char close[24];
+
+    if (!open || nr > 16) {
+        skip_quoted(l, '"');
+        return;
+    }
+    close[0] = ')';
+    memcpy(close + 1, l->p + 1, nr);
+    close[nr + 1] = '"';
+    close[nr + 2] = 0;
+    while (l->p < l->end && !starts(l, close))
+        step(l);
+    for (size_t i = 0; i < nr + 2 && l->p < l->end; i++)
+        step(l);
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+}
+
+static enum tok_kind next(struct lexer *l)
+{
+    static const char *const puncts[] = {"<<<", ">>>", "<<=", ">>=", "...", "::", "->", "++", "--",
+        "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "==", "!=", "<=", ">=", "&&", "||", "<<"};
+    char c = *l->p;
+
+    if (c == '#' && l->line_start) {
+        skip_directive(l);
+        return TOK_DIRECTIVE;
+    }
+    l->line_start = false;
+    if (c == '"' || c == '\'') {
+        skip_quoted(l, c);
+        return c == '"' ? TOK_STRING : TOK_CHAR;
+    }
+    if (isdigit((unsigned char)c) ||
+        (c == '.' && l->p + 1 < l->end && isdigit((unsigned char)l->p[1]))) {
+        while (l->p < l->end &&
+               (is_word(*l->p) || *l->p == '.' || *l->p == '\'' ||
+                   ((*l->p == '+' || *l->p == '-') && strchr("eEpP", l->p[-1]) != NULL)))
+            step(l);
+        return TOK_NUMBER;
+    }
+    if (is_word(c)) {
+        const char *word = l->p;
+
+        while (l->p < l->end && is_word(*l->p))
+            step(l);
+        if (l->p < l->end && *l->p == '"' && l->p[-1] == 'R' && l->p - word <= 3) {
+            skip_raw(l);
+            return TOK_STRING;
+        }
+        return TOK_NAME;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(puncts); i++)
+        if (starts(l, puncts[i])) {
+            l->p += strlen(puncts[i]);
+            return TOK_PUNCT;
+        }
+    step(l);
+    return TOK_PUNCT;
+}
+
+/* Partners of brackets, each kind closing only its own; what does not fit stays without one. */
+static void match_brackets(struct toks *toks)
+{
+    unsigned *open = xcalloc(toks->nr + 1, sizeof(*open)), depth = 0;
+
+    for (unsigned i = 0; i < toks->nr; i++) {
+        const struct tok *t = &toks->tok[i];
+
+        if (t->kind != TOK_PUNCT || t->end - t->at != 1)
+            continue;
+        if (strchr("([{", t->text[0])) {
+            open[depth++] = i;
+        } else if (strchr(")]}", t->text[0])) {
+            char want = t->text[0] == ')' ? '(' : t->text[0] == ']' ? '[' : '{';
+            unsigned d = depth;
+
+            while (d > 0 && toks->tok[open[d - 1]].text[0] != want)
+                d--;
+            if (d > 0) {
+                depth = d - 1;
+                toks->tok[open[depth]].match = i;
+                toks->tok[i].match = open[depth];
+            }
+        }
+    }
+    free(open);
+}
+
+bool lex(struct toks *toks, struct arena *arena, const char *source, size_t bytes)
+{
+    struct lexer l = {.p = source,
+        .end = source + bytes,
+        .source = source,
+        .line = 1,
+        .line_start = true,
+        .arena = arena};
+    bool fits = true;
+
+    while (l.p < l.end && fits) {
+        if (isspace((unsigned char)*l.p) || *l.p == '\\') {
+            step(&l);
+        } else if (starts(&l, "//") || starts(&l, "/*")) {
+            skip_comment(&l);
+        } else {
+            const char *from = l.p;
+            struct tok t = {.line = l.line, .at = (unsigned)(from - source)};
+
+            t.kind = next(&l);
+            t.end = (unsigned)(l.p - source);
+            t.text = arena_strndup(arena, from, (size_t)(l.p - from));
+            l.tok = grow(l.tok, &l.cap, l.nr + 2, sizeof(*l.tok));
+            l.tok[l.nr++] = t;
+            fits = l.nr < LEX_MAX_TOKENS;
+        }
+    }
+    *toks = (struct toks){.source = source, .nr = (unsigned)l.nr};
+    toks->tok = arena_array(arena, l.nr + 1, sizeof(*toks->tok));
+    if (l.nr)
+        memcpy(toks->tok, l.tok, l.nr * sizeof(*l.tok));
+    toks->tok[l.nr] = (struct tok){
+        .kind = TOK_END, .text = "", .at = (unsigned)bytes, .end = (unsigned)bytes, .line = l.line};
+    free(l.tok);
+    match_brackets(toks);
+    return fits;
+}
+
+bool tok_is(const struct tok *t, const char *text)
+{
+    return (t->kind == TOK_PUNCT || t->kind == TOK_NAME) && strcmp(t->text, text) == 0;
+}
+
+unsigned toks_find(const struct toks *toks, unsigned from, unsigned to, const char *text)
+{
+    for (unsigned i = from; i < to; i++) {
+        const struct tok *t = &toks->tok[i];
+
+        if (tok_is(t, text))
+            return i;
+        if (t->match > i && t->match < to)
+            i = t->match;
+    }
+    return to;
+}
+
+const char *toks_text(const struct toks *toks, struct arena *arena, unsigned from, unsigned to)
+{
+    struct str s = {0};
+
+    for (unsigned i = from; i < to; i++) {
+        const struct tok *t = &toks->tok[i];
+
+        if (i > from && is_word(t->text[0]) && is_word(toks->tok[i - 1].text[0]))
+            str_add_char(&s, ' ');
+        str_add(&s, t->text);
+    }
+    const char *text = arena_strdup(arena, str_text(&s));
+    str_finish(&s);
+    return text;
+}

@@ -1,0 +1,23 @@
+/* Private to intake/: small matters of text. */
+#ifndef KEET_INTAKE_WORDS_H
+#define KEET_INTAKE_WORDS_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+
+bool word_char(char c);
+
+/* An expression without needless parentheses and factors of one. */
+const char *tidy(struct arena *arena, const char *text);
+
+/* A text with a number wherever a name stood as a word. */
+const char *with_number(struct arena *arena, const char *text, const char *name, long long value);
+
+/* The task language's element type for a type of C, and how many of them one value holds; NULL:
+ * none. */
+const char *elem_of(const char *type, unsigned *lanes);
+bool is_real(const char *type);
+bool is_integer(const char *type);
+
+#endif
