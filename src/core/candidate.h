@@ -179,6 +179,11 @@ struct candidate {
 bool candidate_fail(struct candidate *c, enum verdict verdict, unsigned line, const char *format,
     ...) __attribute__((format(printf, 4, 5)));
 
+/* The counts in the machine code of all kernels (compilation.sass) as metrics of profile.total, and
+ * their sums by line, rising, in arena memory; nothing where the machine code was not read. */
+void candidate_count_sass(struct candidate *c);
+const struct sass_line *candidate_sass_lines(const struct candidate *c, unsigned *nr);
+
 /* How many of the candidate's calls were repairs: each was one more evaluation. */
 unsigned candidate_nr_repairs(const struct candidate *c);
 

@@ -110,6 +110,9 @@ static inline double tool_headroom(const struct tool_input *in)
 /* The line with the largest value of a function of its costs, NULL when all are zero. */
 const struct line_cost *worst_line(
     const struct tool_input *in, double (*cost)(const struct line_cost *line));
+/* The line of which the machine code has most of some kinds of instructions; 0 when that is not
+ * known, or there are none. */
+unsigned worst_sass_line(const struct tool_input *in, enum sass_class a, enum sass_class b);
 static inline unsigned line_of(const struct line_cost *line)
 {
     return line ? line->line : 0;

@@ -290,9 +290,13 @@ void examine_tensor(const struct tool_input *in, struct finding_list *out)
         "%s flops (%s) on 16-bit or smaller operands, %.0f per byte of the task's data, and none "
         "of them on the tensor cores, which are over ten times as fast as the vector pipes. Use "
         "mma "
-        "instructions on tiles of 16 by 16.",
-        count_text(value(in, METRIC_FLOPS)).text, from(in, METRIC_FLOPS), r.flops / r.bytes);
+        "instructions on tiles of 16 by 16%s.",
+        count_text(value(in, METRIC_FLOPS)).text, from(in, METRIC_FLOPS), r.flops / r.bytes,
+        has(in, METRIC_SASS_TENSOR) && value(in, METRIC_SASS_TENSOR) == 0
+            ? "; the machine code has none"
+            : "");
     finding_cite(f, in, METRIC_INST_TENSOR);
+    finding_cite(f, in, METRIC_SASS_TENSOR);
     finding_cite(f, in, METRIC_FLOPS);
     finding_weigh(f, ACTION_TENSOR_CORES, 6);
     finding_weigh(f, ACTION_REGISTER_TILE, 2);

@@ -162,14 +162,19 @@ void examine_narrow_access(const struct tool_input *in, struct finding_list *out
     }
     finding_say(f,
         "the data streams through in accesses of %.1f bytes per lane: %s requests for %s bytes "
-        "(%s). 8- or 16-byte accesses (float2, float4) need a half or a quarter of the "
+        "(%s)%s. 8- or 16-byte accesses (float2, float4) need a half or a quarter of the "
         "instructions and keep more bytes in flight.",
         per_lane, count_text(requests).text, count_text(asked).text,
-        from(in, METRIC_GLOBAL_LD_BYTES));
+        from(in, METRIC_GLOBAL_LD_BYTES),
+        has(in, METRIC_SASS_GLOBAL_LD_WIDE) && value(in, METRIC_SASS_GLOBAL_LD_WIDE) == 0 &&
+                value(in, METRIC_SASS_GLOBAL_LD) > 0
+            ? ", with no wide load in the machine code"
+            : "");
     finding_cite(f, in, METRIC_GLOBAL_LD_BYTES);
     finding_cite(f, in, METRIC_GLOBAL_ST_BYTES);
     finding_cite(f, in, METRIC_GLOBAL_LD_REQUESTS);
     finding_cite(f, in, METRIC_GLOBAL_UNIQUE_BYTES);
+    finding_cite(f, in, METRIC_SASS_GLOBAL_LD_WIDE);
     finding_weigh(f, ACTION_VECTORIZE, 5);
     finding_weigh(f, ACTION_COARSEN, 2);
     finding_weigh(f, ACTION_UNROLL, 1);

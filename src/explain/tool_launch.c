@@ -75,6 +75,17 @@ static double line_local(const struct line_cost *line)
     return line->local_requests;
 }
 
+/* Spills are ptxas's: PTX does not show them, the machine code does. */
+static const char *spills_in_sass(const struct tool_input *in)
+{
+    if (!has(in, METRIC_SASS_LOCAL_LD)) {
+        return "";
+    }
+    return arena_printf(in->c->arena,
+        ": %.0f local loads and %.0f local stores in the machine code",
+        value(in, METRIC_SASS_LOCAL_LD), value(in, METRIC_SASS_LOCAL_ST));
+}
+
 void examine_spills(const struct tool_input *in, struct finding_list *out)
 {
     double spill = value(in, METRIC_SPILL_BYTES);
@@ -90,21 +101,27 @@ void examine_spills(const struct tool_input *in, struct finding_list *out)
     /* Spills are known per thread only; a bad case costs some third of the time. */
     double share = fmax(local > 0 ? local / (local + other) * in->memory_weight : 0,
         spill > 0 ? fmin(0.05 + spill / 1000, 0.35) : 0);
-    struct finding *f = finding_add(in, out,
-        spill > 64 || share > 0.3 ? SEVERITY_CRITICAL : SEVERITY_WARNING, line_of(line), share);
+    unsigned at = line_of(line);
+
+    if (spill > 0 && local <= 0) {
+        at = worst_sass_line(in, SASS_LOCAL_LOAD, SASS_LOCAL_STORE);
+    }
+    struct finding *f = finding_add(
+        in, out, spill > 64 || share > 0.3 ? SEVERITY_CRITICAL : SEVERITY_WARNING, at, share);
 
     if (!f) {
         return;
     }
     if (spill > 0) {
         finding_say(f,
-            "%.0f bytes per thread are spilled from registers to local memory (%s)%s. Allow more "
+            "%.0f bytes per thread are spilled from registers to local memory (%s)%s%s. Allow more "
             "registers by __launch_bounds__ with fewer threads or blocks, or hold less per thread: "
             "smaller patches, less unrolling.",
             spill, from(in, METRIC_SPILL_BYTES),
             has(in, METRIC_REGISTERS)
                 ? arena_printf(in->c->arena, " at %.0f registers", value(in, METRIC_REGISTERS))
-                : "");
+                : "",
+            spills_in_sass(in));
         finding_weigh(f, ACTION_LAUNCH_BOUNDS, 5);
         finding_weigh(f, ACTION_TUNE, 2);
         finding_weigh(f, ACTION_BLOCK_SHAPE, 2);
@@ -121,6 +138,8 @@ void examine_spills(const struct tool_input *in, struct finding_list *out)
     finding_cite(f, in, METRIC_LOCAL_LD_REQUESTS);
     finding_cite(f, in, METRIC_LOCAL_ST_REQUESTS);
     finding_cite(f, in, METRIC_REGISTERS);
+    finding_cite(f, in, METRIC_SASS_LOCAL_LD);
+    finding_cite(f, in, METRIC_SASS_LOCAL_ST);
 }
 
 /* "launch of f, the longest: " when there are several. */

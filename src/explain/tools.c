@@ -210,6 +210,22 @@ const struct line_cost *worst_line(
     return worst;
 }
 
+unsigned worst_sass_line(const struct tool_input *in, enum sass_class a, enum sass_class b)
+{
+    unsigned nr, worst = 0, most = 0;
+    const struct sass_line *lines = candidate_sass_lines(in->c, &nr);
+
+    for (unsigned i = 0; i < nr; i++) {
+        unsigned now = lines[i].mix.of[a] + lines[i].mix.of[b];
+
+        if (lines[i].line > 0 && now > most) {
+            most = now;
+            worst = lines[i].line;
+        }
+    }
+    return worst;
+}
+
 struct finding *finding_add(const struct tool_input *in, struct finding_list *out,
     enum severity severity, unsigned line, double share)
 {

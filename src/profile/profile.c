@@ -282,6 +282,7 @@ static bool judge(struct profiler *p, struct candidate *c)
     double least_ns = least_time_ns(p), time_ns = c->profile.time_ns;
 
     c->profiled = true;
+    candidate_count_sass(c);
     if (p->nr_original > 0)
         c->speedup = c->profile.timing.refused ? 0 : c->profile.timing.ratio;
     else if (p->baseline_ns > 0 && time_ns > 0)

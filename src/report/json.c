@@ -73,6 +73,28 @@ static json_t *timing_of(const struct profile_timing *t)
     return timing;
 }
 
+/* The machine code by source line: how many instructions of each kind it has. */
+static json_t *sass_of(const struct candidate *c)
+{
+    unsigned nr;
+    const struct sass_line *lines = candidate_sass_lines(c, &nr);
+    json_t *all = json_array();
+
+    for (unsigned i = 0; i < nr; i++) {
+        const struct sass_mix *mix = &lines[i].mix;
+        json_t *line = json_pack("{s:I, s:I, s:I, s:I}", "line", (json_int_t)lines[i].line, "all",
+            (json_int_t)mix->nr, "wide global load", (json_int_t)mix->wide_loads,
+            "wide global store", (json_int_t)mix->wide_stores);
+
+        for (int k = 0; k < NR_SASS_CLASSES; k++)
+            if (mix->of[k] > 0)
+                json_object_set_new(
+                    line, sass_class_name((enum sass_class)k), json_integer(mix->of[k]));
+        json_array_append_new(all, line);
+    }
+    return all;
+}
+
 static json_t *candidate_of(const struct candidate *c, bool whole)
 {
     json_t *node = json_pack("{s:I, s:I, s:s, s:s, s:o, s:s, s:o}", "node", (json_int_t)c->node,
@@ -94,6 +116,7 @@ static json_t *candidate_of(const struct candidate *c, bool whole)
         json_object_set_new(node, "no_energy", text_or_null(c->profile.no_energy));
         json_object_set_new(node, "summary", text_or_null(c->explanation.summary));
         json_object_set_new(node, "findings", findings_of(&c->explanation));
+        json_object_set_new(node, "machine_code", sass_of(c));
     }
     return node;
 }

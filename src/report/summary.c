@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *report_speedup_word(enum provenance from)
@@ -257,6 +258,43 @@ void report_summary(struct str *out, const struct report_run *run)
         add_spent(out, run->spent);
 }
 
+/* The kinds of instructions that a line of machine code has: "fp32 8, special function 2". */
+static void add_mix(struct str *out, const struct sass_mix *mix)
+{
+    bool any = false;
+
+    for (int i = 0; i < NR_SASS_CLASSES; i++) {
+        if (mix->of[i] == 0)
+            continue;
+        str_addf(out, "%s%s %u", any ? ", " : "", sass_class_name((enum sass_class)i), mix->of[i]);
+        if (i == SASS_GLOBAL_LOAD && mix->wide_loads > 0)
+            str_addf(out, " (%u wide)", mix->wide_loads);
+        if (i == SASS_GLOBAL_STORE && mix->wide_stores > 0)
+            str_addf(out, " (%u wide)", mix->wide_stores);
+        any = true;
+    }
+}
+
+static void add_sass(struct str *out, const struct candidate *c)
+{
+    unsigned nr;
+    const struct sass_line *lines = candidate_sass_lines(c, &nr);
+
+    if (nr == 0)
+        return;
+    str_addf(
+        out, "\n  %5s %5s  in the machine code, each instruction once (counted)\n", "line", "inst");
+    for (unsigned i = 0; i < nr; i++) {
+        struct str mix = {0};
+        char first[32];
+
+        snprintf(first, sizeof(first), "  %5u %5u  ", lines[i].line, lines[i].mix.nr);
+        add_mix(&mix, &lines[i].mix);
+        add_wrapped(out, first, str_text(&mix));
+        str_finish(&mix);
+    }
+}
+
 void report_candidate(struct str *out, const struct candidate *c)
 {
     const struct counters *t = &c->profile.total;
@@ -293,6 +331,7 @@ void report_candidate(struct str *out, const struct candidate *c)
         str_addf(out, "%s%s\n", line_waits_for(l, &most) ? "  mostly for " : "",
             line_waits_for(l, &most) ? wait_reason_name(most) : "");
     }
+    add_sass(out, c);
     str_add_char(out, '\n');
     add_explanation(out, &c->explanation);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: sass.sh sass_facts
 # Our reading of machine code (registers, shared memory, kinds of instructions by source line) beside
-# the text of NVIDIA's nvdisasm, for every kernel in kernels/. nvdisasm is the toolkit's, or NVIDIA's
+# the text of NVIDIA's nvdisasm. nvdisasm is the toolkit's, or NVIDIA's
 # wheel (5 MB), which goes into .deps at first use; exit code 77 (skipped) where neither is to be had.
 set -euo pipefail
 facts=$1
@@ -23,4 +23,11 @@ if [ -z "$nvdisasm" ]; then
     nvdisasm=$site/nvidia/cu13/bin/nvdisasm
     chmod +x "$nvdisasm"
 fi
-exec python3 "$here/sass.py" "$facts" "$nvdisasm" "$root"/kernels/*.cu "$root"/tests/kernels/*.cu
+tasks=()
+for name in attention conv2d dot embedding histogram layernorm matmul matmul_f16 nbody prefix_sum \
+    softmax spmv_csr transpose; do
+    tasks+=("$root/kernels/$name.cu")
+done
+# SASS_ALL=1: every kernel there is; the table of operations is of those too.
+[ -z "${SASS_ALL:-}" ] || tasks=("$root"/kernels/*.cu "$root"/tests/explain/kernels/*.cu)
+exec python3 "$here/sass.py" "$facts" "$nvdisasm" "${tasks[@]}"
