@@ -413,12 +413,12 @@ static void test_overlap(void **state)
     server = fast;
 }
 
-/* Faults by chance: everything is answered and accounted. */
+/* All faults at set rates: everything is answered and accounted. */
 static void test_rates(void **state)
 {
-    static const char *const options[] = {"--slow-s", "2", "--retry-after-s", "0", "--rates",
-        "429=0.05,429_after=0.05,500=0.05,503=0.05,slow=0.03,stall=0.03,cut=0.05,truncated=0.05,"
-        "wrong_type=0.05,huge=0.02,empty=0.05,refusal=0.05,bad_utf8=0.05,unknown_tool=0.05",
+    static const char *const options[] = {"--slow-s", "2", "--retry-after-s", "0", "--deck",
+        "429*3,429_after*3,500*3,503*3,slow*2,stall*2,cut*3,truncated*3,wrong_type*3,huge,empty*3,"
+        "refusal*3,bad_utf8*3,unknown_tool*3,ok*22",
         NULL};
     enum { NR = 60 };
     struct llm_limits limits = quick_limits();

@@ -2,14 +2,16 @@
 """A language model's endpoint that fails on request: chat completions, responses and messages, whole
 and streamed, on loopback. Python's standard library only.
 
-    server.py [--replies DIR] [--delay-ms MS] [--rates 429=0.1,cut=0.05] [--seed N] [--log FILE]
+    server.py [--replies DIR] [--delay-ms MS] [--deck 429*2,cut,ok*7] [--seed N] [--log FILE]
               [--slow-s S] [--retry-after-s S] [--tls CERT.pem]
 
 Prints "port N" when it listens, and ends when its standard input does. What a request meets is named
 by its model: "name!503,429_after,ok" meets these in turn, and the last from then on; a name without
-"!" meets the faults of --rates by chance, else `ok`. A reply's text is the next file of --replies, in
-order of name and over again, or else "reply to: " and the last message. GET /log gives a JSON array of
-all requests so far: what each met, when it began and ended, and the largest number at a time.
+"!" meets what the next card of --deck says, else `ok`. The deck is shuffled, dealt to its end and
+shuffled again, so that every fault comes at just its rate. A reply's text is the next file of
+--replies, in order of name and over again, or else "reply to: " and the last message. GET /log gives
+all requests so far, with what each met, when it began and ended, how long it was kept waiting on
+purpose and what was answered, and the largest number at a time.
 """
 import argparse
 import email.utils
@@ -28,12 +30,26 @@ PIECES = 6
 SPOILED = {b"@BAD@": b"\xff\xc0\xaf\xed\xa0\x80", b"@NUL@": b"\\u0000", b"@HALF@": b"\\ud83d"}
 
 
+# A kernel file that is right in itself, and about something else than what was asked.
+FOREIGN = """Done.
+
+```cuda
+#pragma keet size   N = 8
+#pragma keet out    x : f32[N]
+#pragma keet launch f<<<1, 8>>>(x)
+__global__ void f(float *x) { x[threadIdx.x] = 1.0f; }
+```
+"""
+
+
 class State:
     def __init__(self, args):
         self.args = args
         self.lock = threading.Lock()
         self.rng = random.Random(args.seed)
-        self.rates = [item.split("=") for item in args.rates.split(",") if item]
+        self.deck = [name for card in args.deck.split(",") if card
+                     for name, _, times in [card.partition("*")] for _ in range(int(times or 1))]
+        self.undealt = []
         self.turns = {}
         self.log = []
         self.nr_replies = 0
@@ -52,12 +68,9 @@ class State:
                 turn = self.turns.get(model, 0)
                 self.turns[model] = turn + 1
                 return turns[min(turn, len(turns) - 1)]
-            dice = self.rng.random()
-            for name, rate in self.rates:
-                dice -= float(rate)
-                if dice < 0:
-                    return name
-            return "ok"
+            if not self.undealt:
+                self.undealt = self.rng.sample(self.deck, len(self.deck))
+            return self.undealt.pop() if self.undealt else "ok"
 
     def next_reply(self, prompt):
         with self.lock:
@@ -111,6 +124,8 @@ class Answer:
             self.text = "before @NUL@ after"
         elif fault == "surrogate":
             self.text = "before @HALF@ after \U0001F600"
+        elif fault == "foreign":
+            self.text = FOREIGN
         elif fault == "echo_key":
             self.text = "your key is " + body["@key"] + ", is it not?"
         self.tokens_in = 100 + len(last_text(body)) // 4
@@ -267,8 +282,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                         .removeprefix("Bearer "))
         fault = state.fault_for(body["model"])
         entry = {"met": fault, "model": body["model"], "began": began, "ended": None,
-                 "path": self.path, "key": body["@key"] != "none",
+                 "path": self.path, "key": body["@key"] != "none", "kept_waiting_s": 0,
                  "body": {name: value for name, value in body.items() if name != "@key"}}
+        self.entry = entry
         with state.lock:
             state.nr_running += 1
             state.most_running = max(state.most_running, state.nr_running)
@@ -284,6 +300,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 if state.args.log:
                     with open(state.args.log, "a", encoding="utf-8") as file:
                         file.write(json.dumps(entry) + "\n")
+
+    def keep_waiting(self):
+        began = time.monotonic()
+        time.sleep(self.state.args.slow_s)
+        self.entry["kept_waiting_s"] += time.monotonic() - began
 
     # ---- ways to answer ----
 
@@ -319,7 +340,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         for at, (name, data) in enumerate(events):
             if at == max(1, len(events) // 2):
                 if fault == "stall":
-                    time.sleep(self.state.args.slow_s)
+                    self.keep_waiting()
                 elif fault == "cut":
                     return self.hang_up()
                 elif fault == "truncated":
@@ -350,7 +371,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.answer_status(fault, body):
             return None
         if fault == "slow":
-            time.sleep(args.slow_s)
+            self.keep_waiting()
         if fault == "drop":
             return self.hang_up()
         if fault == "wrong_type":
@@ -360,6 +381,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if fault == "deep":
             return self.send_whole(200, b'{"a":' + b"[" * 100000)
         answer = Answer(fault, self.state.next_reply(last_text(body)), body)
+        self.entry["text"] = answer.text
+        self.entry["tokens"] = [answer.tokens_in, answer.tokens_cached, answer.tokens_out]
         if body.get("stream") and fault != "whole_anyway":
             kind = "application/octet-stream" if fault == "odd_type" else "text/event-stream"
             return self.send_stream(fault, protocol[1](answer, body["model"], body), kind)
@@ -377,7 +400,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if fault == "stall":
             self.send_whole(200, data[:len(data) // 2], declared=len(data))
             self.wfile.flush()
-            time.sleep(self.state.args.slow_s)
+            self.keep_waiting()
             return self.wfile.write(data[len(data) // 2:])
         return self.send_whole(200, data)
 
@@ -424,7 +447,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--replies")
     parser.add_argument("--delay-ms", type=float, default=0)
-    parser.add_argument("--rates", default="")
+    parser.add_argument("--deck", default="")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--slow-s", type=float, default=30)
     parser.add_argument("--retry-after-s", type=int, default=1)
