@@ -166,6 +166,7 @@ int main(int argc, char **argv)
     struct err err;
     bool clean = true, ok;
 
+    propose_hide_keys();
     if (!options_parse(&options, argc, argv, &err)) {
         fprintf(stderr, "keet-opt: %s\n", err.text);
         return EXIT_USAGE;

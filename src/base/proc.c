@@ -34,7 +34,13 @@
 #define HAS_ASAN 0
 #endif
 
-enum { BODY_FD = 3, ERRORS_BYTES = 64 << 10, OUTPUT_BYTES = 256 << 20, WATCH_MS = 20 };
+enum {
+    BODY_FD = 3,
+    ERRORS_BYTES = 64 << 10,
+    OUTPUT_BYTES = 256 << 20,
+    ENV_BYTES = 16 << 10,
+    WATCH_MS = 20
+};
 
 /* What a child is made of. argv, or body with input. */
 struct job {
@@ -155,6 +161,16 @@ static void arrange_files(const struct job *job)
     syscall(SYS_close_range, (unsigned)first_closed, ~0u, 0);
 }
 
+/* Before files are closed. What is read stays until exec replaces this memory. */
+static void add_environment(int fd)
+{
+    static char variables[ENV_BYTES + 1];
+    const ssize_t len = pread(fd, variables, ENV_BYTES, 0);
+
+    for (char *at = variables; len > 0 && at < variables + len; at += strlen(at) + 1)
+        putenv(at);
+}
+
 static void child(const struct job *job, pid_t parent)
 {
     setpgid(0, 0);
@@ -162,6 +178,8 @@ static void child(const struct job *job, pid_t parent)
     if (getppid() != parent)
         _exit(126); /* it died before prctl */
     reset_signals();
+    if (job->argv && job->limits->env_fd > 0)
+        add_environment(job->limits->env_fd);
     arrange_files(job);
     set_limits(job);
     if (job->body)

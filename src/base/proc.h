@@ -35,6 +35,9 @@ struct proc_limits {
      * /dev/null, has no network, and no environment beyond PATH, HOME, LANG and LC_ALL, so that no
      * key is in it. Needs Landlock and seccomp; without them only the environment is cleared. */
     bool look_only;
+    /* proc_run: a file of "NAME=VALUE", each ended by a NUL byte, that go into the program's
+     * environment without ever being in the caller's own memory; 0: none. */
+    int env_fd;
     const atomic_bool *stop; /* another thread sets it: the child ends as PROC_STOPPED; or NULL */
 };
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/secret.h"
 
 #include <curl/curl.h>
 #include <pthread.h>
@@ -38,9 +39,11 @@ struct http_attempt {
 
 static pthread_once_t global_once = PTHREAD_ONCE_INIT;
 
+/* Headers with a key in them pass through libcurl's own memory: children must not inherit that. */
 static void global_init(void)
 {
-    curl_global_init(CURL_GLOBAL_DEFAULT);
+    curl_global_init_mem(CURL_GLOBAL_DEFAULT, secret_alloc, secret_free, secret_realloc,
+        secret_strdup, secret_calloc);
 }
 
 static uint64_t from_s(double s)
@@ -161,6 +164,9 @@ static void set_options(struct http_exchange *x)
     set_protocols(easy);
     set_authorities(easy);
     curl_easy_setopt(easy, CURLOPT_URL, x->url);
+    /* Nothing is gained by streams within one connection, and the library for HTTP/2 would keep
+     * the headers in memory of its own. */
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, attempt->headers);
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
@@ -418,6 +424,7 @@ static void *thread_main(void *argument)
         curl_multi_perform(http->multi, &nr_running);
         take_finished(http);
         check_deadlines(http, clock_ns());
+        secret_clear_registers();
         curl_multi_poll(http->multi, NULL, 0, poll_ms(http, clock_ns()), NULL);
     }
     return NULL;

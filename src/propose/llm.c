@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/secret.h"
 #include "propose/llm_call.h"
 
 #include <ctype.h>
@@ -88,7 +89,9 @@ struct llm *llm_create(const char *spec, const struct llm_limits *limits, struct
     llm->spec = xstrdup(spec);
     llm->limits = *limits;
     init_lock(llm);
-    if (kind->open(llm, spec + strlen(kind->prefix), err))
+    const bool opened = kind->open(llm, spec + strlen(kind->prefix), err);
+    secret_clear_registers();
+    if (opened)
         return llm;
     err_wrap(err, "model %s", spec);
     llm_destroy(llm);

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool cmd_open(struct llm *llm, const char *rest, struct err *err)
 {
@@ -67,25 +68,30 @@ static void judge(struct llm_call *call, const struct proc_result *result)
     }
 }
 
+/* The program is the user's own, and may need the keys that were taken out of the environment. */
 static void ask(struct llm_call *call)
 {
     const char *const argv[] = {"/bin/sh", "-c", call->llm->command, NULL};
+    struct err err;
+    const int env_fd = keys_env_file(&err);
     const struct proc_limits limits = {.time_s = call->llm->limits.total_s,
         .output_bytes = call->llm->limits.reply_bytes,
+        .env_fd = env_fd,
         .stop = &call->llm->stopping};
     struct proc_result result;
     struct str prompt = {0};
-    struct err err;
 
     llm_prompt_text(&call->request, &prompt);
     call->reply.model = call->llm->command;
-    if (proc_run_fed(argv, prompt.text, prompt.len, &limits, &result, &err)) {
+    if (env_fd >= 0 && proc_run_fed(argv, prompt.text, prompt.len, &limits, &result, &err)) {
         judge(call, &result);
         proc_result_finish(&result);
     } else {
         llm_call_fail(call, "%s", err.text);
     }
     str_finish(&prompt);
+    if (env_fd >= 0)
+        close(env_fd);
 }
 
 static void cmd_start(struct llm_call *call)

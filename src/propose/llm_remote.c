@@ -1,5 +1,6 @@
 /* Owns endpoints over HTTP: addresses, headers, and what is made of each answer. */
 #include "base/mem.h"
+#include "base/secret.h"
 #include "propose/http.h"
 #include "propose/llm_call.h"
 #include "propose/llm_json.h"
@@ -15,7 +16,7 @@ enum { ERROR_BODY_BYTES = 64 << 10, SAID_BYTES = 300, WHOLE_FACTOR = 8, STREAM_F
 struct remote {
     const struct wire *wire;
     char *url, *model;
-    char *headers[HTTP_MAX_HEADERS];
+    char *headers[HTTP_MAX_HEADERS]; /* secret_alloc */
     unsigned nr_headers;
     atomic_uint flags; /* WITHOUT_...: what the endpoint was found to refuse */
     struct http *http;
@@ -81,10 +82,11 @@ static bool check_address(const char *url, struct err *err)
 
 static void add_header(struct remote *remote, const char *name, const char *before, const char *v)
 {
-    struct str line = {0};
+    const size_t bytes = strlen(name) + strlen(before) + strlen(v) + sizeof(": ");
+    char *line = secret_alloc(bytes);
 
-    str_addf(&line, "%s: %s%s", name, before, v);
-    remote->headers[remote->nr_headers++] = str_take(&line);
+    snprintf(line, bytes, "%s: %s%s", name, before, v);
+    remote->headers[remote->nr_headers++] = line;
 }
 
 static bool open_at(struct llm *llm, const char *base, const char *name, const struct wire *wire,
@@ -179,10 +181,8 @@ static void remote_close(struct llm *llm)
     if (!remote)
         return;
     http_destroy(remote->http);
-    for (unsigned i = 0; i < remote->nr_headers; i++) {
-        explicit_bzero(remote->headers[i], strlen(remote->headers[i]));
-        free(remote->headers[i]);
-    }
+    for (unsigned i = 0; i < remote->nr_headers; i++)
+        secret_free(remote->headers[i]);
     free(remote->url);
     free(remote->model);
     free(remote);

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "propose/llm_key.h"
 #include "propose/model.h"
 #include "propose/prompt.h"
 #include "propose/proposer.h"
@@ -32,6 +33,18 @@ void option_add(struct option_list *list, const struct option *option)
         list->cap = cap;
     }
     list->items[list->nr++] = *option;
+}
+
+void propose_hide_keys(void)
+{
+    keys_hide();
+}
+
+void propose_keys(struct propose_key keys[PROPOSE_NR_KEYS])
+{
+    _Static_assert((int)PROPOSE_NR_KEYS == (int)NR_VENDORS, "one for each vendor");
+    for (int v = 0; v < NR_VENDORS; v++)
+        key_variable((enum vendor)v, &keys[v].is_set, &keys[v].file, keys[v].variable);
 }
 
 struct propose *propose_create(

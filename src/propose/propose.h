@@ -68,6 +68,17 @@ struct propose_options {
     uint64_t seed;
 };
 
+/* Keys of models leave the environment for memory that no child inherits. First of all in main. */
+void propose_hide_keys(void);
+/* Where keys are looked for. */
+enum { PROPOSE_NR_KEYS = 3 };
+struct propose_key {
+    char variable[64];
+    bool is_set;      /* the variable itself */
+    const char *file; /* what VARIABLE_FILE says; NULL */
+};
+void propose_keys(struct propose_key keys[PROPOSE_NR_KEYS]);
+
 struct propose *propose_create(
     const struct propose_options *options, const struct task *task, struct err *err);
 void propose_destroy(struct propose *propose);
