@@ -80,6 +80,22 @@ assert "smsp__inst_executed.sum" in metrics and "keet__launches_span.sum" not in
 PYTHON
 grep -q 'no gaps between launches.*35' no_spans/log
 
+# Two launches: what lies between them on the software driver's clock is its launch overhead.
+sed 's/ROWS = 4096, COLS = 2048/ROWS = 64, COLS = 256/' "$source/kernels/bias_gelu.cu" >saxpy.cu
+run gaps
+python3 - gaps/out.json <<'PYTHON'
+import json
+import sys
+
+node = json.load(open(sys.argv[1]))
+node = node.get("best", node)
+metrics = node["metrics"]
+span, gap = (metrics[f"keet__launches_{what}.sum"]["value"] for what in ("span", "gap"))
+assert 0 < gap < span, (gap, span)
+assert abs(gap - 1000) <= 2, gap  # core/chip.c; CUPTI's times are whole ns
+PYTHON
+sed 's/N = 8388608/N = 65536/' "$source/kernels/saxpy.cu" >saxpy.cu
+
 # A whole search: the best is found all the same, its counters and lines are stored, and a reason is
 # said once for all variants.
 export KEET_CUPTI=$folder/good/libcupti.so

@@ -608,6 +608,52 @@ static void test_launch_overhead(void **state)
     assert_true(fabs(f->c.explanation.findings[0].share - 0.4) < 1e-6);
 }
 
+/* What activity records say of the gaps goes before what the chip's usual ones would be: 9 of 12 us
+ * idle; 1 of 12, which nobody need care about. */
+static void test_launch_gaps_as_measured(void **state)
+{
+    struct fixture *f = *state;
+
+    f->c.profile.nr_launches = 5;
+    f->c.profile.time_ns = 10e3;
+    set(f, METRIC_TIME_NS, 10e3);
+    set(f, METRIC_SPAN_NS, 12e3);
+    set(f, METRIC_GAP_NS, 9e3);
+    expect_first(f, "launch_overhead", 0, METRIC_GAP_NS, 9e3, ACTION_FUSE);
+    assert_true(fabs(f->c.explanation.findings[0].share - 0.75) < 1e-6);
+    assert_non_null(strstr(f->c.explanation.findings[0].text, "for 75% of that"));
+    set(f, METRIC_GAP_NS, 1e3);
+    assert_false(found(explain(f), "launch_overhead"));
+}
+
+static unsigned line_of_tool(const struct explanation *e, const char *tool)
+{
+    for (unsigned i = 0; i < e->nr_findings; i++)
+        if (strcmp(e->findings[i].tool, tool) == 0)
+            return e->findings[i].line;
+    return 0;
+}
+
+/* Samples know for what a line waits: advice on memory names the line that waits for memory, and
+ * advice on barriers the one at the barrier, though another line waits longer for something else.
+ */
+static void test_lines_by_what_they_wait_for(void **state)
+{
+    static const enum wait_reason reasons[] = {WAIT_MATH, WAIT_LONG, WAIT_BARRIER};
+    struct fixture *f = *state;
+
+    for (unsigned i = 0; i < 3; i++) {
+        f->lines[i] = (struct line_cost){.line = 10 + i, .stall_cycles = 100 - i};
+        f->lines[i].stalls[reasons[i]] = 100 - i;
+    }
+    set(f, METRIC_DRAM_PCT, 50);
+    set(f, METRIC_STALL_LONG_PCT, 50);
+    set(f, METRIC_STALL_BARRIER_PCT, 40);
+    set(f, METRIC_BARRIERS, 1e6);
+    assert_int_equal(line_of_tool(explain(f), "latency"), 11);
+    assert_int_equal(line_of_tool(explain(f), "barriers"), 12);
+}
+
 static void starve(struct fixture *f)
 {
     set(f, METRIC_OCCUPANCY_PCT, 12.5);
@@ -1006,6 +1052,8 @@ int main(void)
         TEST(test_clock),
         TEST(test_atomics),
         TEST(test_launch_overhead),
+        TEST(test_launch_gaps_as_measured),
+        TEST(test_lines_by_what_they_wait_for),
         TEST(test_occupancy_names_the_limiter),
         TEST(test_occupancy_is_withheld_when_a_pipe_is_busy),
         TEST(test_cache_misses),
