@@ -8,7 +8,7 @@
 
 struct donor {
     struct arena *arena;
-    struct explanation *path; /* from the original to the best */
+    struct candidate *path; /* from the original to the best */
     unsigned nr;
 };
 
@@ -45,7 +45,7 @@ static void take_path(struct donor *d, const struct candidate *nodes, int64_t nr
         d->nr++;
     d->path = arena_array(d->arena, d->nr, sizeof(*d->path));
     for (int64_t at = best, i = d->nr; at >= 0; at = nodes[at].parent)
-        d->path[--i] = nodes[at].explanation;
+        d->path[--i] = nodes[at];
 }
 
 struct donor *donor_open(const char *path, struct err *err)
@@ -77,7 +77,7 @@ void donor_close(struct donor *d)
     free(d);
 }
 
-const struct explanation *donor_at(const struct donor *d, unsigned depth)
+const struct candidate *donor_at(const struct donor *d, unsigned depth)
 {
     return !d ? NULL : &d->path[depth < d->nr ? depth : d->nr - 1];
 }

@@ -12,8 +12,8 @@ struct donor;
 /* Of the newest run in the file. */
 struct donor *donor_open(const char *path, struct err *err);
 void donor_close(struct donor *donor);
-/* For a node so many moves from the original; beyond the donor's best, the best's. NULL for NULL.
- * The donor's memory. */
-const struct explanation *donor_at(const struct donor *donor, unsigned depth);
+/* What explains a node so many moves from the original: findings and profile of the donor's; beyond
+ * the donor's best, the best's. NULL for NULL. The donor's memory. */
+const struct candidate *donor_at(const struct donor *donor, unsigned depth);
 
 #endif

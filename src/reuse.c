@@ -68,6 +68,27 @@ static bool is_mechanical(const struct candidate *c)
     return c->option.proposer == PROPOSER_REWRITER || c->option.proposer == PROPOSER_TUNER;
 }
 
+static bool is_kept(struct reuse *r, int64_t number, bool *found, struct err *err)
+{
+    struct candidate known;
+
+    arena_reset(r->arena);
+    known = (struct candidate){.arena = r->arena};
+    return store_load_node(r->store, number, &known, found, err);
+}
+
+/* Another process may be as quick, at any moment; two texts with one number are not both kept. */
+static bool keep(struct reuse *r, const struct candidate *c, struct err *err)
+{
+    struct err ignored;
+    bool found;
+
+    if (!is_kept(r, c->node, &found, err))
+        return err_wrap(err, "--reuse");
+    return found || store_kernel(r->store, c, err) ||
+           (is_kept(r, c->node, &found, &ignored) && found) || err_wrap(err, "--reuse");
+}
+
 bool reuse_made(struct reuse *r, const struct candidate *parent, struct candidate *c, bool *found,
     struct err *err)
 {
@@ -96,13 +117,10 @@ bool reuse_made(struct reuse *r, const struct candidate *parent, struct candidat
 bool reuse_note_made(
     struct reuse *r, const struct candidate *parent, const struct candidate *c, struct err *err)
 {
-    struct candidate made, known;
-    bool found;
+    struct candidate made;
 
     if (!r || !is_mechanical(c) || c->verdict != VERDICT_OK)
         return true;
-    arena_reset(r->arena);
-    known = (struct candidate){.arena = r->arena};
     made = (struct candidate){.node = number_of_move(parent, &c->option),
         .parent = -1,
         .recalled_from = -1,
@@ -110,9 +128,7 @@ bool reuse_note_made(
         .source = c->source,
         .source_bytes = c->source_bytes,
         .proposal_note = c->proposal_note};
-    return (store_load_node(r->store, made.node, &known, &found, err) &&
-               (found || store_kernel(r->store, &made, err))) ||
-           err_wrap(err, "--reuse");
+    return keep(r, &made, err);
 }
 
 static bool same_text(const struct candidate *a, const struct candidate *b)
@@ -168,13 +184,10 @@ bool reuse_find(struct reuse *r, struct candidate *c, bool *found, struct err *e
 
 bool reuse_note(struct reuse *r, const struct candidate *c, struct err *err)
 {
-    struct candidate copy = *c, known;
-    bool found;
+    struct candidate copy = *c;
 
     if (!r || c->reused || c->recalled || !has_code(c))
         return true;
-    arena_reset(r->arena);
-    known = (struct candidate){.arena = r->arena};
     copy.node = number_of(c);
     copy.parent = -1;
     copy.option = (struct option){.action = ACTION_NONE};
@@ -182,8 +195,5 @@ bool reuse_note(struct reuse *r, const struct candidate *c, struct err *err)
     copy.explanation = (struct explanation){0};
     copy.calls = NULL;
     copy.nr_calls = 0;
-    /* Another process may have been as quick; two texts with one number are not both kept. */
-    return (store_load_node(r->store, copy.node, &known, &found, err) &&
-               (found || store_kernel(r->store, &copy, err))) ||
-           err_wrap(err, "--reuse");
+    return keep(r, &copy, err);
 }

@@ -87,7 +87,7 @@ class Runner:
             old.unlink(missing_ok=True)
         feedback = arm if arm != "other" else f"other:{self.database(donor, seed, OURS)}"
         command = [str(self.args.binary), str(path), "--budget", str(self.args.budget), "--seed", str(seed),
-                   "--feedback", feedback, "--reuse", str(self.args.work / f"{kernel}.pool.db"),
+                   "--feedback", feedback, "--reuse", str((self.args.pools or self.args.work) / f"{kernel}.pool.db"),
                    "--device", "emu", "--threads", "1", "--json", "-q", "--db", str(db),
                    "-o", str(self.args.work / f"{kernel}-{arm}.cu")]
         if self.args.model:
@@ -115,7 +115,7 @@ class Runner:
                 self.one(path, seed, arm, donors(names, seed)[path.stem] if arm == "other" else None)
 
     def all(self):
-        for arms in ([a for a in ARMS if a != "other"], ["other"]):
+        for arms in ([a for a in self.args.arms if a != "other"], [a for a in self.args.arms if a == "other"]):
             with concurrent.futures.ThreadPoolExecutor(self.args.jobs) as pool:
                 for done in concurrent.futures.as_completed(
                         [pool.submit(self.kernel, path, arms) for path in self.args.kernels]):
@@ -245,8 +245,10 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "keet-out/explain-arms")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "results/explain")
+    parser.add_argument("--pools", type=pathlib.Path, help="folder of the files of evaluations, if not WORK")
     parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "build/release/keet-opt")
     parser.add_argument("--model")
+    parser.add_argument("--arms", type=lambda text: text.split(","), default=ARMS, help="run these only")
     parser.add_argument("--commit", default=git_commit())
     parser.add_argument("--table-only", action="store_true")
     parser.add_argument("kernels", nargs="*", type=pathlib.Path)
@@ -259,6 +261,8 @@ def main():
         runner.all()
     missing = [key for p in args.kernels for s in args.seeds for a in ARMS
                if (key := (p.stem, s, a)) not in runner.runs]
+    if missing and args.arms != ARMS:
+        return
     if missing:
         sys.exit(f"{len(missing)} runs are missing, the first is {missing[0]}; run without --table-only")
     write_table(args, runner.runs)

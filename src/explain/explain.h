@@ -32,8 +32,8 @@ enum feedback {
 };
 bool feedback_parse(const char *name, enum feedback *feedback); /* "none", ...; not "other" */
 /* After explain_kernel: put another explanation and its priors in place. other: for FEEDBACK_OTHER,
- * copied into c's arena; else NULL. */
-void explain_instead(enum feedback feedback, const struct explanation *other, struct candidate *c);
+ * whose explanation is copied into c's arena; else NULL. */
+void explain_instead(enum feedback feedback, const struct candidate *other, struct candidate *c);
 
 /* The least time the chip needs for the task's `work` at the timed size; 0 when not stated. */
 double explain_roofline_ns(const struct chip *chip, const struct task *task);

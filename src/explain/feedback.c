@@ -134,7 +134,7 @@ static void copy_findings(struct candidate *c, const struct explanation *other)
     }
 }
 
-void explain_instead(enum feedback feedback, const struct explanation *other, struct candidate *c)
+void explain_instead(enum feedback feedback, const struct candidate *other, struct candidate *c)
 {
     struct advice advice = {.lines = false};
 
@@ -152,8 +152,8 @@ void explain_instead(enum feedback feedback, const struct explanation *other, st
         c->explanation.summary = generic_text;
         break;
     case FEEDBACK_OTHER:
-        copy_findings(c, other);
-        advice = advice_of_findings(c);
+        copy_findings(c, &other->explanation);
+        advice = advice_of_findings(other);
         advice.times = false;
         break;
     default:

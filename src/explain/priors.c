@@ -155,23 +155,6 @@ static bool brings_parameters(enum action action)
            action == ACTION_PRIVATIZE || action == ACTION_TENSOR_CORES;
 }
 
-/* What the findings ask for, each in proportion to what it could gain. */
-struct advice advice_of_findings(const struct candidate *c)
-{
-    const struct explanation *e = &c->explanation;
-    struct advice advice = {.lines = true, .times = true};
-
-    for (unsigned i = 0; i < e->nr_findings; i++) {
-        double worth = fmin(fmax(log2(e->findings[i].max_gain), 0.05), 3);
-
-        for (unsigned k = 0; k < e->findings[i].nr_weights; k++) {
-            advice.asked[e->findings[i].weights[k].action] +=
-                worth * (double)e->findings[i].weights[k].weight;
-        }
-    }
-    return advice;
-}
-
 /* Weights per move, summing to 1 over the moves offered: what the findings ask for, blended with
  * general usefulness. When what they ask for most is not on offer, they decide less. */
 static void weigh_moves(
@@ -189,6 +172,7 @@ static void weigh_moves(
         }
         /* A tenth of the weight is left even where next to no time is at stake. */
         fit *= stake < 0 ? 0 : 0.1 + 0.9 * stake;
+        fit *= 1 - advice->doubt[a];
         sum_asked += advice->asked[a];
         asked[a] = advice->asked[a] * fit;
         weights[a] = usefulness[a] * fit;
@@ -217,6 +201,7 @@ static double variant_weight(const struct candidate *c, unsigned index, const st
         earlier += c->options[i].action == option->action;
     }
     weight = (0.1 + 0.9 * time_at_stake(c, option, advice)) / (1 + VARIANT_DECAY * earlier);
+    weight *= advice_direction(c, option, advice);
     for (unsigned i = 0; advice->lines && i < c->explanation.nr_findings; i++) {
         const struct finding *finding = &c->explanation.findings[i];
 

@@ -74,10 +74,17 @@ double tools_unique_bytes(const struct candidate *c);
 /* What the priors of c->options are made from, beside the moves' general usefulness. */
 struct advice {
     double asked[NR_ACTIONS]; /* relative to each other */
+    double doubt[NR_ACTIONS]; /* 0..1: the profile speaks against the move */
+    double blocks, threads;   /* 0..1: how much more of them is called for */
+    double in_flight;         /* 0..1: the same for loads on their way at once */
     bool lines;               /* c->explanation.findings say where */
     bool times;               /* c's profile says how much of the time each kernel takes */
 };
+/* Of c's findings and profile. */
 struct advice advice_of_findings(const struct candidate *c);
+/* A variant's weight goes by this factor for where it would lead. */
+double advice_direction(
+    const struct candidate *c, const struct option *option, const struct advice *advice);
 void priors_fill(struct candidate *c, const struct advice *advice);
 void priors_uniform(struct candidate *c);
 /* A dead candidate's verdict as its one finding. */

@@ -1,0 +1,1 @@
+keet_test(priors explain core base LINK m LABEL explain)
