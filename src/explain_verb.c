@@ -1,6 +1,8 @@
 /* Owns the explaining of profiles from elsewhere, one or many. */
 #include "explain_verb.h"
 
+#include "explain_views.h"
+
 #include "core/chip.h"
 #include "explain/explain.h"
 #include "explain/import_ncu.h"
@@ -12,20 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A kernel of a file, explained. */
-struct explained {
-    const char *name, *file;
-    struct candidate c;
-    double saving_ns; /* at most, by its first finding */
-};
-
-struct many {
-    struct arena *arena;
-    struct explained *all;
-    unsigned nr;
-    double time_ns;
-};
 
 static const struct chip *chip_of(const struct options *options)
 {
@@ -49,7 +37,7 @@ static bool run_tools(const char *folder, const char *kernel, struct candidate *
 }
 
 static bool explain_imported(struct many *many, const struct options *options,
-    const struct imported_kernel *kernel, const char *file, struct err *err)
+    const struct imported_kernel *kernel, unsigned file, struct err *err)
 {
     struct explained *e = &many->all[many->nr++];
     struct launch_config *config = arena_alloc(many->arena, sizeof(*config));
@@ -64,14 +52,15 @@ static bool explain_imported(struct many *many, const struct options *options,
     }
     *launch = kernel->counters;
     e->name = kernel->name;
-    e->file = file;
+    e->file = options->paths[file];
+    e->file_number = file;
     *c = (struct candidate){.arena = many->arena, .parent = -1, .recalled_from = -1};
     c->profile.launches = launch;
     c->profile.configs = config;
     c->profile.nr_launches = 1;
     profile_sum(&c->profile, many->arena);
     c->profiled = true;
-    if (!explain_kernel(chip_of(options), c, err)) {
+    if (!explain_kernel(many->chip, c, err)) {
         return false;
     }
     if (options->tools_dir && !run_tools(options->tools_dir, kernel->name, c, err)) {
@@ -98,7 +87,7 @@ static bool read_all(struct many *many, const struct options *options, struct er
     many->all = arena_array(many->arena, nr, sizeof(*many->all));
     for (unsigned i = 0; i < options->nr_paths; i++) {
         for (unsigned k = 0; k < imports[i].nr_kernels; k++) {
-            if (!explain_imported(many, options, &imports[i].kernels[k], options->paths[i], err)) {
+            if (!explain_imported(many, options, &imports[i].kernels[k], i, err)) {
                 return false;
             }
         }
@@ -140,38 +129,7 @@ void explain_print(struct str *out, const char *name, const struct candidate *c,
     }
 }
 
-/* ---- two versions ---- */
-
-static void print_change(struct str *out, const struct many *many, bool markdown)
-{
-    const struct explained *a = &many->all[0], *b = &many->all[1];
-    const struct counters *before = &a->c.profile.total, *after = &b->c.profile.total;
-
-    if (a->c.profile.time_ns > 0 && b->c.profile.time_ns > 0) {
-        str_addf(out, "%s%s against %s: %.2fx\n\n", markdown ? "# " : "", b->file, a->file,
-            a->c.profile.time_ns / b->c.profile.time_ns);
-    }
-    str_add(out, markdown ? "| metric | before | after | change |\n|---|---|---|---|\n" : "");
-    for (int m = 0; m < NR_METRICS; m++) {
-        double x = counters_get(before, (enum metric)m), y = counters_get(after, (enum metric)m);
-
-        if (!counters_has(before, (enum metric)m) || !counters_has(after, (enum metric)m) ||
-            fabs(x - y) <= 0.02 * fmax(fabs(x), fabs(y))) {
-            continue;
-        }
-        str_addf(out,
-            markdown ? "| `%s` | %.6g | %.6g | %+.0f%% |\n" : "  %-72s %12.6g %12.6g %+6.0f%%\n",
-            metric_name((enum metric)m), x, y, x != 0 ? 100 * (y / x - 1) : 100);
-    }
-    str_add_char(out, '\n');
-    explain_print(out, "Before", &a->c, markdown);
-    str_add_char(out, '\n');
-    explain_print(out, "After", &b->c, markdown);
-}
-
-/* ---- many kernels ---- */
-
-static const char *bottleneck(const struct explained *e)
+const char *explained_bottleneck(const struct explained *e)
 {
     const struct explanation *found = &e->c.explanation;
 
@@ -181,74 +139,71 @@ static const char *bottleneck(const struct explained *e)
     return found->unexamined && *found->unexamined ? "too few metrics" : "none";
 }
 
-static int by_saving(const void *a, const void *b)
+/* ---- which view ---- */
+
+struct view {
+    enum { VIEW_ONE, VIEW_CHANGE, VIEW_SWEEP, VIEW_APP } kind;
+    struct version_changes changes;
+    const char *parameter; /* of a sweep */
+};
+
+static const char *const view_names[] = {"one", "change", "sweep", "application"};
+
+/* The kernel of the second file that goes with the longest of the first. */
+static bool find_versions(
+    const struct many *many, const struct explained **a, const struct explained **b)
 {
-    const struct explained *x = a, *y = b;
-
-    if (x->saving_ns != y->saving_ns) {
-        return x->saving_ns > y->saving_ns ? -1 : 1;
-    }
-    return strcmp(x->name, y->name);
-}
-
-static void print_clusters(struct str *out, const struct many *many, bool markdown)
-{
-    str_add(out, markdown ? "\n| bottleneck | kernels | saves at most |\n|---|---|---|\n"
-                          : "\n  bottleneck                kernels   saves at most\n");
-    for (unsigned i = 0; i < many->nr; i++) {
-        double saving = 0;
-        unsigned nr = 0;
-        bool seen = false;
-
-        for (unsigned k = 0; k < many->nr; k++) {
-            bool same = strcmp(bottleneck(&many->all[i]), bottleneck(&many->all[k])) == 0;
-
-            seen = seen || (same && k < i);
-            nr += same;
-            saving += same ? many->all[k].saving_ns : 0;
-        }
-        if (!seen) {
-            str_addf(out, markdown ? "| %s | %u | %.1f%% |\n" : "  %-24s %8u %14.1f%%\n",
-                bottleneck(&many->all[i]), nr,
-                many->time_ns > 0 ? 100 * saving / many->time_ns : 0);
-        }
-    }
-}
-
-static void print_many(struct str *out, struct many *many, bool markdown)
-{
-    qsort(many->all, many->nr, sizeof(many->all[0]), by_saving);
-    str_addf(out, "%u kernels, ", many->nr);
-    report_time(out, many->time_ns);
-    str_add(out,
-        markdown ? "\n\n| kernel | of the time | bottleneck | saves at most |\n|---|---|---|---|\n"
-                 : "\n  of the time  saves at most  bottleneck               kernel\n");
+    *a = *b = NULL;
     for (unsigned i = 0; i < many->nr; i++) {
         const struct explained *e = &many->all[i];
-        double time = many->time_ns > 0 ? 100 * e->c.profile.time_ns / many->time_ns : 0;
-        double saving = many->time_ns > 0 ? 100 * e->saving_ns / many->time_ns : 0;
 
-        if (markdown) {
-            str_addf(
-                out, "| `%s` | %.1f%% | %s | %.1f%% |\n", e->name, time, bottleneck(e), saving);
-        } else {
-            str_addf(
-                out, "  %10.1f%%  %12.1f%%  %-23s  %.60s\n", time, saving, bottleneck(e), e->name);
+        if (e->file_number == 0 && (!*a || e->c.profile.time_ns > (*a)->c.profile.time_ns)) {
+            *a = e;
         }
     }
-    print_clusters(out, many, markdown);
-    for (unsigned i = 0; i < many->nr && i < 3; i++) {
-        str_add_char(out, '\n');
-        explain_print(out, many->all[i].name, &many->all[i].c, markdown);
+    for (unsigned i = 0; *a && i < many->nr; i++) {
+        const struct explained *e = &many->all[i];
+        bool same = strcmp(e->name, (*a)->name) == 0;
+        bool better = *b && strcmp((*b)->name, (*a)->name) == 0;
+
+        if (e->file_number == 1 &&
+            (!*b || same > better ||
+                (same == better && e->c.profile.time_ns > (*b)->c.profile.time_ns))) {
+            *b = e;
+        }
     }
+    return *a && *b;
 }
 
-/* ---- for programs ---- */
+static bool choose_view(
+    struct many *many, const struct options *options, struct view *view, struct err *err)
+{
+    const struct explained *a, *b;
 
-static void print_json(struct str *out, const struct many *many)
+    *view = (struct view){.kind = VIEW_APP, .parameter = ""};
+    if (options->sweep || options->nr_paths > 2) {
+        if (view_sweep_read(many, options->sweep, &view->parameter)) {
+            view->kind = VIEW_SWEEP;
+            return true;
+        }
+        return !options->sweep ||
+               err_set(err,
+                   "--sweep %s: expected three or more profiles of one kernel with its value in "
+                   "their names, as in gemm_%s256.csv (or `grid`, `block` of several launches)",
+                   options->sweep, options->sweep);
+    }
+    if (many->nr == 1) {
+        view->kind = VIEW_ONE;
+    } else if (options->nr_paths == 2 && find_versions(many, &a, &b)) {
+        view->kind = VIEW_CHANGE;
+        view->changes = view_changes(a, b);
+    }
+    return true;
+}
+
+static json_t *kernels_json(const struct many *many)
 {
     json_t *all = json_array();
-    char *text;
 
     for (unsigned i = 0; i < many->nr; i++) {
         const struct explained *e = &many->all[i];
@@ -267,27 +222,58 @@ static void print_json(struct str *out, const struct many *many)
                      e->c.explanation.summary, "unexamined", e->c.explanation.unexamined,
                      "findings", findings));
     }
-    text = json_dumps(all, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+    return all;
+}
+
+static void print_json(struct str *out, struct many *many, const struct view *view)
+{
+    json_t *root = json_pack("{s:s}", "view", view_names[view->kind]);
+    char *text;
+
+    if (view->kind == VIEW_CHANGE) {
+        json_object_set_new(root, "change", view_change_json(&view->changes));
+    } else if (view->kind == VIEW_SWEEP) {
+        json_object_set_new(root, "sweep", view_sweep_json(many, view->parameter));
+    } else if (view->kind == VIEW_APP) {
+        json_object_set_new(root, "application", view_app_json(many));
+    }
+    json_object_set_new(root, "kernels", kernels_json(many));
+    text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
     str_addf(out, "%s\n", text ? text : "null");
     free(text);
-    json_decref(all);
+    json_decref(root);
+}
+
+static void print(struct str *out, struct many *many, const struct view *view, bool markdown)
+{
+    switch (view->kind) {
+    case VIEW_ONE:
+        explain_print(out, many->all[0].name, &many->all[0].c, markdown);
+        break;
+    case VIEW_CHANGE:
+        view_change_print(out, &view->changes, markdown);
+        break;
+    case VIEW_SWEEP:
+        view_sweep_print(out, many, view->parameter, markdown);
+        break;
+    case VIEW_APP:
+        view_app_print(out, many, markdown);
+        break;
+    }
 }
 
 bool explain_profiles(const struct options *options, struct err *err)
 {
-    struct many many = {.arena = arena_create()};
+    struct many many = {.arena = arena_create(), .chip = chip_of(options)};
     struct str out = {0};
-    bool ok = read_all(&many, options, err);
+    struct view view;
+    const bool ok = read_all(&many, options, err) && choose_view(&many, options, &view, err);
 
     if (ok) {
         if (options->json) {
-            print_json(&out, &many);
-        } else if (many.nr == 1) {
-            explain_print(&out, many.all[0].name, &many.all[0].c, options->markdown);
-        } else if (many.nr == 2 && options->nr_paths == 2) {
-            print_change(&out, &many, options->markdown);
+            print_json(&out, &many, &view);
         } else {
-            print_many(&out, &many, options->markdown);
+            print(&out, &many, &view, options->markdown);
         }
         fputs(str_text(&out), stdout);
     }

@@ -1,7 +1,8 @@
 /* keet-opt explain PROFILE...: explain profiles from elsewhere (Nsight Compute's CSV or reports).
- * One kernel: its explanation. Two files with one kernel each: what changed between two versions.
- * Several kernels: the share of the time of each, clustered by bottleneck, ranked by what fixing
- * the first finding could save at most. `keet-opt explain KERNEL.cu` is run_once's. */
+ * One kernel: its explanation. Two files: what changed between two versions, and what paid. Three
+ * and more files of one kernel whose names differ in a number, or --sweep NAME: the kernel over
+ * that parameter. Anything else: an application's kernels. `keet-opt explain KERNEL.cu` is
+ * run_once's. */
 #ifndef KEET_EXPLAIN_VERB_H
 #define KEET_EXPLAIN_VERB_H
 

@@ -24,6 +24,7 @@ enum {
     OPT_JSON,
     OPT_MARKDOWN,
     OPT_TOOLS,
+    OPT_SWEEP,
     OPT_THREADS,
     OPT_WINDOW,
     OPT_CACHE,
@@ -60,6 +61,7 @@ static const struct option long_options[] = {
     {"json", no_argument, NULL, OPT_JSON},
     {"md", no_argument, NULL, OPT_MARKDOWN},
     {"tools", required_argument, NULL, OPT_TOOLS},
+    {"sweep", required_argument, NULL, OPT_SWEEP},
     {"threads", required_argument, NULL, OPT_THREADS},
     {"window", required_argument, NULL, OPT_WINDOW},
     {"cache", required_argument, NULL, OPT_CACHE},
@@ -144,6 +146,8 @@ void options_help(void)
         "Output\n"
         "  --json             one JSON document on stdout\n"
         "  --md               explain: Markdown\n"
+        "  --sweep NAME       explain: profiles of one kernel over a parameter, by their file "
+        "names\n"
         "  --tools DIR        your own tools, executables that read JSON; their advice joins ours\n"
         "  -q, --quiet        only the result;   -v, -vv  more detail on stderr\n"
         "  -h, --help;  --version\n"
@@ -331,6 +335,9 @@ static bool parse_one(struct options *options, int opt, const char *arg, struct 
         return true;
     case OPT_JSON:
         options->json = true;
+        return true;
+    case OPT_SWEEP:
+        options->sweep = arg;
         return true;
     case OPT_TOOLS:
         options->tools_dir = arg;

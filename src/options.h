@@ -38,6 +38,7 @@ struct options {
     const char *output_path; /* NULL: <kernel>.keet.cu */
     const char *cache_dir;   /* NULL: the compiler's default */
     const char *tools_dir;   /* the user's own tools; NULL: none */
+    const char *sweep;       /* explain: the parameter's name, as given; NULL: found out */
     const char *dump_dir;    /* run: where arrays go as .npy; NULL: nowhere */
     uint64_t seed;
     unsigned nr_threads; /* of the emulator; 0: one per core */

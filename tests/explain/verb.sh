@@ -13,7 +13,7 @@ expect "1. [serial_rows"
 expect "Line 17:"
 expect "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum = "
 out=$("$keet" explain --md ncu/raw_several.csv)
-expect '| `first` | 75.0% |'
+expect '| `first` | 2 | 100.0% |'
 expect '| `second` |'
 out=$("$keet" explain ncu/raw_plain.csv ncu/raw_thousands.csv)
 expect "raw_thousands.csv against ncu/raw_plain.csv"
