@@ -13,17 +13,28 @@ void loop_interrupt(void)
     interrupted = 1;
 }
 
-/* Once round: each stage takes the candidate and passes it on. What to propose was settled before
- * (session_propose), since a model may think while the device works. A stage handed a dead
- * candidate returns at once; explain and store serve the dead as well, and a model may be asked to
- * repair one (*again). False means that the environment is broken, never that the kernel is. */
-static bool go_round(struct session *s, struct trial *trial, bool *again, struct err *err)
+/* Once round: each stage takes the candidate and passes it on, in two halves with the check and the
+ * profile between them, which may be under way on several devices at once. What to propose was
+ * settled before (session_collect), since a model may think while a device works. A stage handed a
+ * dead candidate returns at once; explain and store serve the dead as well, and a model may be
+ * asked to repair one (*again). False means that the environment is broken, never that the kernel
+ * is. */
+static bool first_half(struct session *s, struct trial *trial, bool *wait, struct err *err)
 {
     struct candidate *c = &trial->c;
 
-    return compile_kernel(s->compiler, c, err) && session_recall(s, c, err) &&
-           check_kernel(s->checker, c, err) && profile_kernel(s->profiler, c, err) &&
-           propose_options(s->propose, c, err) && explain_kernel(s->device->chip, c, err) &&
+    if (!trial->compiled && !compile_kernel(s->compiler, c, err))
+        return false;
+    trial->compiled = true;
+    *wait = session_equal_is_under_way(s, c);
+    return *wait || session_recall(s, c, err);
+}
+
+static bool second_half(struct session *s, struct trial *trial, bool *again, struct err *err)
+{
+    struct candidate *c = &trial->c;
+
+    return propose_options(s->propose, c, err) && explain_kernel(s->device->chip, c, err) &&
            session_priors(s, c, err) && session_repair(s, trial, again, err) &&
            (*again || session_store(s, trial, err));
 }
@@ -68,27 +79,71 @@ static bool fill(struct session *s, struct err *err)
     return true;
 }
 
-bool loop_run(struct session *s, struct loop_watcher *watcher, const char **why, struct err *err)
+/* Give the devices what is ready, in turn. What needs no device is done at once, and told before
+ * anything later is begun. */
+static bool begin(struct session *s, struct loop_watcher *watcher, struct err *err)
+{
+    struct trial *trial;
+    bool wait;
+
+    while (evaluator_idle(s->evaluator) && (trial = session_first_ready(s))) {
+        watcher->trying(watcher, s, &trial->c);
+        if (!first_half(s, trial, &wait, err))
+            return false;
+        if (wait)
+            return true;
+        s->nr_taken++;
+        trial->state = candidate_evaluated(&trial->c) ? TRIAL_DONE : TRIAL_UNDER_WAY;
+        if (trial->state == TRIAL_DONE)
+            return true;
+        evaluator_begin(s->evaluator, &trial->c);
+    }
+    return true;
+}
+
+/* Tell of what is evaluated, in the order in which it was begun, whichever device was faster. */
+static bool tell(struct session *s, struct loop_watcher *watcher, struct err *err)
+{
+    enum { WAIT_MS = 50 };
+    struct trial *trial = session_first_taken(s);
+    bool again, done = true;
+
+    if (!trial)
+        return true;
+    if (trial->state == TRIAL_UNDER_WAY) {
+        if (!evaluator_wait(s->evaluator, &trial->c, WAIT_MS, &done, err))
+            return false;
+        if (!done)
+            return true;
+        trial->state = TRIAL_DONE;
+    }
+    if (!second_half(s, trial, &again, err))
+        return false;
+    if (!again)
+        watcher->done(watcher, s, &trial->c);
+    return true;
+}
+
+static bool turn(struct session *s, struct loop_watcher *watcher, const char **why, struct err *err)
 {
     while (!(*why = reason_to_stop(s))) {
-        struct trial *trial;
-        bool again;
-
         if (!fill(s, err))
             return false;
         if (session_nr_pending(s) == 0) {
             *why = "exhausted";
             break;
         }
-        if (!session_propose(s, &trial, err))
+        if (!session_collect(s, !session_first_taken(s), err) || !begin(s, watcher, err) ||
+            !tell(s, watcher, err))
             return false;
-        if (!trial)
-            continue; /* all wait for a model */
-        watcher->trying(watcher, s, &trial->c);
-        if (!go_round(s, trial, &again, err))
-            return false;
-        if (!again)
-            watcher->done(watcher, s, &trial->c);
     }
-    return propose_abandon(s->propose, err) && store_end_run(s->store, *why, err);
+    return true;
+}
+
+bool loop_run(struct session *s, struct loop_watcher *watcher, const char **why, struct err *err)
+{
+    const bool ok = turn(s, watcher, why, err);
+
+    evaluator_drain(s->evaluator);
+    return ok && propose_abandon(s->propose, err) && store_end_run(s->store, *why, err);
 }

@@ -43,6 +43,12 @@ enum {
     OPT_MODEL_ONLY,
     OPT_RECORD,
     OPT_SHOW_PROMPT,
+    OPT_GPUS,
+    OPT_SCREEN,
+    OPT_NO_SCREEN,
+    OPT_NO_SANDBOX,
+    OPT_DEADLINE,
+    OPT_WORKER_MEMORY,
     OPT_CUTLASS,
     OPT_VERSION
 };
@@ -81,6 +87,12 @@ static const struct option long_options[] = {
     {"record", required_argument, NULL, OPT_RECORD},
     {"cutlass", required_argument, NULL, OPT_CUTLASS},
     {"show-prompt", no_argument, NULL, OPT_SHOW_PROMPT},
+    {"gpus", required_argument, NULL, OPT_GPUS},
+    {"screen", no_argument, NULL, OPT_SCREEN},
+    {"no-screen", no_argument, NULL, OPT_NO_SCREEN},
+    {"no-sandbox", no_argument, NULL, OPT_NO_SANDBOX},
+    {"deadline", required_argument, NULL, OPT_DEADLINE},
+    {"worker-memory", required_argument, NULL, OPT_WORKER_MEMORY},
     {"quiet", no_argument, NULL, 'q'},
     {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
@@ -133,6 +145,12 @@ void options_help(void)
         "                     $KEET_CUTLASS, else what setup.sh --cutlass got; none: without)\n"
         "Where\n"
         "  --device NAME      auto (default), gpu, gpu:N, emu, emu:h100, emu:h200\n"
+        "  --gpus 0,1         several GPUs, one worker process each, evaluations in parallel\n"
+        "  --no-screen        on a GPU: do not look for stray accesses and races on the emulator\n"
+        "                     before a candidate runs on the card (--screen, the default)\n"
+        "  --deadline S       on a GPU: a launch that takes longer hangs (default 10)\n"
+        "  --worker-memory MB of the host, for a GPU's worker process (default: 3/4 of all)\n"
+        "  --no-sandbox       on a GPU: the worker process keeps its rights; see doctor\n"
         "  --threads N        host threads of the emulator (default: one per core)\n"
         "  --db FILE          database of the run (default: <kernel>.keet.db)\n"
         "  --resume           go on with the newest run in the database\n"
@@ -242,6 +260,59 @@ static bool parse_cost(struct options *options, const char *text, struct err *er
            err_set(err, "--max-cost %s: expected a sum in dollars, such as 2.50", text);
 }
 
+/* "0,1": numbers of GPUs, none twice. */
+static bool parse_gpus(struct options *options, const char *text, struct err *err)
+{
+    uint64_t seen = 0;
+    const char *at = text;
+
+    options->gpus = text;
+    for (;;) {
+        char *end;
+        const unsigned long n = strtoul(at, &end, 10);
+
+        if (end == at || *at == '-' || *at == '+' || n > 63 || (*end && *end != ',') ||
+            (seen >> n & 1))
+            return err_set(err, "--gpus %s: expected numbers of GPUs, such as 0,1", text);
+        seen |= UINT64_C(1) << n;
+        if (!*end)
+            return true;
+        at = end + 1;
+    }
+}
+
+static bool parse_for_gpu(struct options *options, int opt, const char *arg, struct err *err)
+{
+    char *end;
+
+    switch (opt) {
+    case OPT_GPUS:
+        return parse_gpus(options, arg, err);
+    case OPT_SCREEN:
+        options->no_screen = false;
+        return true;
+    case OPT_NO_SCREEN:
+        options->no_screen = true;
+        return true;
+    case OPT_NO_SANDBOX:
+        options->no_sandbox = true;
+        return true;
+    case OPT_DEADLINE:
+        options->deadline_s = strtod(arg, &end);
+        return (end > arg && !*end && options->deadline_s >= 0.01 &&
+                   options->deadline_s <= 86400) ||
+               err_set(err, "--deadline %s: expected seconds, 0.01 to 86400", arg);
+    case OPT_WORKER_MEMORY:
+        if (!parse_u64("--worker-memory", arg, &options->worker_bytes, err) ||
+            options->worker_bytes < 1 || options->worker_bytes > 1 << 30)
+            return err_set(err, "--worker-memory %s: expected megabytes", arg);
+        options->worker_bytes <<= 20;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static bool parse_for_model(struct options *options, int opt, const char *arg, struct err *err)
 {
     switch (opt) {
@@ -277,7 +348,7 @@ static bool parse_for_model(struct options *options, int opt, const char *arg, s
         options->show_prompt = true;
         return true;
     default:
-        return false;
+        return parse_for_gpu(options, opt, arg, err);
     }
 }
 

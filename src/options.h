@@ -32,6 +32,11 @@ struct options {
     unsigned window;         /* nodes without a gain of 1% after which the run has converged */
     const char *device, *policy;
     enum objective objective;
+    const char *gpus;        /* "0,1": several at once; NULL: the device's one */
+    double deadline_s;       /* GPU: of one launch; 0: the device's default */
+    uint64_t worker_bytes;   /* GPU: of host memory that its worker may take; 0: three quarters */
+    bool no_screen;          /* GPU: candidates go to the card unseen */
+    bool no_sandbox;         /* GPU: its worker keeps all rights */
     const char *reuse_path;  /* evaluations shared by runs; NULL: none */
     const char *feedback;    /* what steers the search; NULL: our explanation */
     const char *db_path;     /* NULL: <kernel>.keet.db */

@@ -9,6 +9,7 @@
 #include "core/npy.h"
 #include "cutlass.h"
 #include "device/run.h"
+#include "evaluator.h"
 #include "explain/explain.h"
 #include "explain/hypotheses.h"
 #include "explain/plugin.h"
@@ -121,7 +122,9 @@ static bool dump(struct single *one, struct err *err)
     bool ok;
 
     ok = file_mkdirs(one->options->dump_dir, err) &&
-         run_alloc(one->device, &one->task, &one->c.plan, &env, 0, one->arena, &buffers, err) &&
+         run_alloc(
+             one->device, &one->task, &one->c.plan, &env, 0, one->arena, &buffers, &result, err) &&
+         (result.verdict == VERDICT_OK || err_set(err, "%s", result.text)) &&
          fill_inputs(one, &buffers, &env, err) &&
          run_bind(&one->task, &one->c.plan, &one->c.compilation, &env, &buffers, one->arena,
              &launches, &result, err) &&
@@ -145,11 +148,11 @@ static bool dump(struct single *one, struct err *err)
 static bool open_parts(struct single *one, struct err *err)
 {
     const struct options *o = one->options;
-    const bool any = strcmp(o->device, "auto") == 0;
-    const struct device_options device_options = {
-        .name = o->sanitize && any ? "emu" : o->device, .nr_threads = o->nr_threads};
+    struct device_options device_options = evaluator_device_options(o);
     struct compiler_options compiler_options = {.cache_dir = o->cache_dir};
 
+    if (o->sanitize && strcmp(o->device, "auto") == 0)
+        device_options.name = "emu";
     one->arena = arena_create();
     if (!init_load_task(&one->task, one->arena, o, err))
         return false;
@@ -187,8 +190,10 @@ static bool evaluate(struct single *one, struct err *err)
     if (one->options->sanitize && !one->options->profile && c->verdict == VERDICT_OK)
         return true;
     if (c->verdict == VERDICT_OK) {
-        one->checker = checker_create(
-            one->device, &one->task, &c->compilation, &(struct checker_options){0}, err);
+        one->checker = checker_create(one->device, &one->task, &c->compilation,
+            &(struct checker_options){
+                .screen = !one->options->no_screen, .nr_threads = one->options->nr_threads},
+            err);
         one->profiler = one->checker ? profiler_create(one->device, &one->task,
                                            &(struct profiler_options){
                                                .energy = one->options->objective != OBJECTIVE_TIME},

@@ -130,10 +130,25 @@ static bool can_measure(const struct session *s, struct err *err)
         objective_name(s->options->objective), s->device->chip->name);
 }
 
+/* How many picks may be under way. With models, so many wait for one while each device has a trial.
+ * Without, as many as there are devices, or --in-flight: the tree depends on that number, and not
+ * on how many devices there are. */
+static unsigned slots_of(const struct session *s)
+{
+    const struct options *o = s->options;
+    const unsigned nr_devices = evaluator_nr_devices(s->evaluator);
+    unsigned nr = nr_devices;
+
+    if (o->nr_models > 0)
+        nr = o->in_flight == 1 ? nr : nr + (o->in_flight ? o->in_flight : DEFAULT_IN_FLIGHT);
+    else if (o->in_flight > nr)
+        nr = o->in_flight;
+    return nr < PROPOSE_MAX_IN_FLIGHT ? nr : PROPOSE_MAX_IN_FLIGHT;
+}
+
 static bool open_parts(struct session *s, struct err *err)
 {
     const struct options *o = s->options;
-    const struct device_options device_options = {.name = o->device, .nr_threads = o->nr_threads};
     struct propose_options propose_options = {
         .forbid_fast_math = o->forbid_fast_math,
         .models = o->models,
@@ -151,8 +166,11 @@ static bool open_parts(struct session *s, struct err *err)
 
     if (!init_load_task(&s->task, s->arena, o, err))
         return false;
-    s->device = device_create(&device_options, err);
-    if (!s->device || !can_measure(s, err))
+    s->evaluator = evaluator_create(o, &s->task, err);
+    if (!s->evaluator)
+        return false;
+    s->device = evaluator_device(s->evaluator);
+    if (!can_measure(s, err))
         return false;
     if (!cutlass_find(o->cutlass_dir, &s->cutlass_root, err))
         return false;
@@ -177,6 +195,7 @@ static bool open_parts(struct session *s, struct err *err)
         s->library = (struct propose_library){s->cutlass, cutlass_search, cutlass_read};
         propose_options.library = &s->library;
     }
+    s->nr_slots = slots_of(s);
     s->propose = propose_create(&propose_options, &s->task, err);
     return s->propose != NULL;
 }
@@ -284,36 +303,12 @@ static bool must_live(const struct candidate *c, struct err *err)
         c->task->path, verdict_name(c->verdict), c->verdict_text ? c->verdict_text : "");
 }
 
-/* Tell the profiler what others are compared with. */
-static bool know_original(struct session *s, struct err *err)
-{
-    profiler_baseline(s->profiler, s->root.profile.time_ns);
-    return profiler_original(s->profiler, &s->root, err);
-}
-
-/* What is not needed is not made: filling the inputs of a large task takes a while. */
-static bool ready_to_evaluate(struct session *s, struct err *err)
-{
-    if (s->checker)
-        return true;
-    s->checker =
-        checker_create(s->device, &s->task, &s->reference, &(struct checker_options){0}, err);
-    s->profiler =
-        s->checker
-            ? profiler_create(s->device, &s->task,
-                  &(struct profiler_options){.energy = s->options->objective != OBJECTIVE_TIME},
-                  err)
-            : NULL;
-    return s->profiler != NULL && (s->root.profile.time_ns <= 0 || know_original(s, err));
-}
-
 bool session_recall(struct session *s, struct candidate *c, struct err *err)
 {
     bool found;
 
     return store_recall(s->store, c, err) &&
-           (candidate_settled(c) || reuse_find(s->reuse, c, &found, err)) &&
-           (candidate_evaluated(c) || ready_to_evaluate(s, err));
+           (candidate_settled(c) || reuse_find(s->reuse, c, &found, err));
 }
 
 /* An objective that cannot be measured is refused at once, not found out after a night. */
@@ -337,6 +332,7 @@ static bool measure_original(struct session *s, bool stored, struct err *err)
     if (!propose_kernel(s->propose, s->task.source, s->task.source_bytes, c, err) ||
         !compile_kernel(s->compiler, c, err) || !must_live(c, err) || !compile_oracle(s, err))
         return false;
+    evaluator_set_original(s->evaluator, c, &s->reference);
     if (stored) {
         bool found;
         const struct compilation compiled = c->compilation;
@@ -346,10 +342,8 @@ static bool measure_original(struct session *s, bool stored, struct err *err)
         c->compilation = compiled;
         return must_live(c, err) && has_energy(s, err);
     }
-    if (!session_recall(s, c, err) || !check_kernel(s->checker, c, err) || !must_live(c, err) ||
-        !profile_kernel(s->profiler, c, err) || !must_live(c, err) || !has_energy(s, err))
-        return false;
-    if (s->profiler && !know_original(s, err))
+    if (!session_recall(s, c, err) || !evaluator_run(s->evaluator, c, err) || !must_live(c, err) ||
+        !has_energy(s, err))
         return false;
     c->speedup = 1;
     s->nr_reused += c->reused;
@@ -493,10 +487,6 @@ bool session_open(struct session *s, const struct options *options, struct err *
     int64_t nr_stored = 0;
 
     *s = (struct session){.options = options, .arena = arena_create()};
-    /* While one trial is evaluated, so many others wait for a model. */
-    s->nr_slots = options->nr_models == 0 || options->in_flight == 1 ? 1
-                  : options->in_flight                               ? options->in_flight + 1
-                                                                     : DEFAULT_IN_FLIGHT + 1;
     for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
         s->trials[i].arena = arena_create();
     s->started_ns = clock_ns();
@@ -517,11 +507,9 @@ void session_close(struct session *s)
     lessons_destroy(s->memory);
     reuse_close(s->reuse);
     donor_close(s->donor);
-    profiler_destroy(s->profiler);
-    checker_destroy(s->checker);
+    evaluator_destroy(s->evaluator);
     propose_destroy(s->propose);
     compiler_destroy(s->compiler);
-    device_destroy(s->device);
     cutlass_destroy(s->cutlass);
     free(s->cutlass_root);
     store_close(s->store);

@@ -3,16 +3,15 @@
 #ifndef KEET_SESSION_H
 #define KEET_SESSION_H
 
-#include "check/check.h"
 #include "compile/compile.h"
 #include "core/candidate.h"
 #include "core/task.h"
 #include "device/device.h"
 #include "donor.h"
+#include "evaluator.h"
 #include "explain/explain.h"
 #include "lessons.h"
 #include "options.h"
-#include "profile/profile.h"
 #include "reuse.h"
 #include "propose/propose.h"
 #include "search/search.h"
@@ -25,8 +24,10 @@ struct str;
 
 /* A pick of the search on its way from asking to telling. */
 struct trial {
-    enum { TRIAL_FREE, TRIAL_ASKED, TRIAL_READY } state;
-    uint64_t turn; /* ready ones are evaluated in the order in which they became ready */
+    /* Asked of a proposer, ready to be evaluated, under way on a device, evaluated. */
+    enum { TRIAL_FREE, TRIAL_ASKED, TRIAL_READY, TRIAL_UNDER_WAY, TRIAL_DONE } state;
+    uint64_t turn; /* they are evaluated, and told, in the order in which they became ready */
+    bool compiled;
     struct search_pick pick;
     struct candidate c, parent;
     struct arena *arena; /* of both */
@@ -38,15 +39,14 @@ struct session {
     struct trial trials[PROPOSE_MAX_IN_FLIGHT];
     unsigned nr_slots; /* how many of them are used */
     struct task task;
-    struct device *device;
+    struct device *device; /* the evaluator's first */
     struct compiler *compiler;
     char *cutlass_root; /* NULL: there is none */
     struct cutlass *cutlass;
     struct propose_library library; /* over it */
     struct propose_journal journal; /* into the store */
     struct propose *propose;
-    struct checker *checker; /* these two are made when first needed */
-    struct profiler *profiler;
+    struct evaluator *evaluator;
     struct store *store;
     struct search *search;
     struct lessons *memory; /* NULL: none */
@@ -83,10 +83,15 @@ bool session_ask(struct session *s, bool *asked, struct err *err);
 /* Begin a pick: its parent is loaded and its proposer asked. */
 bool session_begin(struct session *s, const struct search_pick *pick, struct err *err);
 unsigned session_nr_pending(const struct session *s);
-/* The next trial that is ready, waiting a while for one; NULL: none is, as yet. */
-bool session_propose(struct session *s, struct trial **trial, struct err *err);
-/* Take over what an equal node of this run, or an equal text of an earlier one, is known to do;
- * else make ready to check and measure. */
+/* See what has come from models; wait a while for one when nothing else is to be done. */
+bool session_collect(struct session *s, bool wait, struct err *err);
+/* The first ready trial; NULL: none. The first of those that are under way or evaluated: the next
+ * to be told. */
+struct trial *session_first_ready(struct session *s);
+struct trial *session_first_taken(struct session *s);
+/* Another one that computes the same is being evaluated: this one may be recalled from it soon. */
+bool session_equal_is_under_way(const struct session *s, const struct candidate *c);
+/* Take over what an equal node of this run, or an equal text of an earlier one, is known to do. */
 bool session_recall(struct session *s, struct candidate *c, struct err *err);
 /* A trial that failed may be asked for once more; *again: it is not ready any longer. */
 bool session_repair(struct session *s, struct trial *trial, bool *again, struct err *err);

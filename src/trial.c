@@ -16,6 +16,7 @@ enum { WAIT_MS = 200 };
 static void become_ready(struct session *s, struct trial *trial)
 {
     trial->state = TRIAL_READY;
+    trial->compiled = false;
     trial->turn = s->nr_turns++;
 }
 
@@ -136,17 +137,40 @@ static struct trial *trial_of(struct session *s, const struct candidate *c)
     return NULL;
 }
 
-static struct trial *first_ready(struct session *s)
+static struct trial *first_of(struct session *s, unsigned states)
 {
     struct trial *first = NULL;
 
     for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++) {
         struct trial *t = &s->trials[i];
 
-        if (t->state == TRIAL_READY && (!first || t->turn < first->turn))
+        if ((states >> t->state & 1) && (!first || t->turn < first->turn))
             first = t;
     }
     return first;
+}
+
+struct trial *session_first_ready(struct session *s)
+{
+    return first_of(s, 1u << TRIAL_READY);
+}
+
+struct trial *session_first_taken(struct session *s)
+{
+    return first_of(s, 1u << TRIAL_UNDER_WAY | 1u << TRIAL_DONE);
+}
+
+bool session_equal_is_under_way(const struct session *s, const struct candidate *c)
+{
+    for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++) {
+        const struct trial *t = &s->trials[i];
+
+        if ((t->state == TRIAL_UNDER_WAY || t->state == TRIAL_DONE) &&
+            t->c.compilation.key.high == c->compilation.key.high &&
+            t->c.compilation.key.low == c->compilation.key.low)
+            return !candidate_settled(c);
+    }
+    return false;
 }
 
 /* No model left ends the run: what is still under way is given up and put on record first. */
@@ -160,7 +184,7 @@ static bool await(struct session *s, double timeout_ms, struct candidate **c, st
     return false;
 }
 
-bool session_propose(struct session *s, struct trial **trial, struct err *err)
+bool session_collect(struct session *s, bool wait, struct err *err)
 {
     struct candidate *c;
 
@@ -171,14 +195,12 @@ bool session_propose(struct session *s, struct trial **trial, struct err *err)
         if (c)
             become_ready(s, trial_of(s, c));
     } while (c);
-    if (!first_ready(s)) {
-        if (!await(s, WAIT_MS, &c, err))
-            return false;
-        if (c)
-            become_ready(s, trial_of(s, c));
-    }
-    *trial = first_ready(s);
-    s->nr_taken += *trial != NULL;
+    if (!wait || session_first_ready(s))
+        return true;
+    if (!await(s, WAIT_MS, &c, err))
+        return false;
+    if (c)
+        become_ready(s, trial_of(s, c));
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include "check/check_compare.h"
 #include "check/check_line.h"
 #include "check/check_run.h"
+#include "check/check_screen.h"
 #include "check/check_shapes.h"
 #include "core/npy.h"
 
@@ -42,6 +43,7 @@ struct reference {
 
 struct checker {
     struct device *device;
+    struct screen *screen; /* NULL: none */
     const struct task *task;
     const struct compilation *original;
     struct device_module *module;
@@ -67,6 +69,7 @@ struct trial {
     struct errors errors;
     unsigned nr_runs;
     bool float_atomics, differed, sets_skipped;
+    const char *screened; /* what came of the screening, for the note; NULL */
 };
 
 static void reference_finish(struct reference *r)
@@ -383,6 +386,15 @@ static bool set_oracle(struct checker *k, struct err *err)
     return true;
 }
 
+/* The emulator needs no screening: it is the screen. */
+static bool set_screen(struct checker *k, const struct checker_options *options, struct err *err)
+{
+    if (k->device->ops->catches_stray)
+        return true;
+    k->screen = screen_create(k->task, &k->oracle, k->original, options->nr_threads, err);
+    return k->screen != NULL;
+}
+
 struct checker *checker_create(struct device *device, const struct task *task,
     const struct compilation *original, const struct checker_options *options, struct err *err)
 {
@@ -398,7 +410,8 @@ struct checker *checker_create(struct device *device, const struct task *task,
     k->sanitize = true;
     shapes_choose(task, k->arena, &k->shapes, &k->nr_shapes);
     k->costs = arena_array(k->arena, k->nr_shapes + 1, sizeof(*k->costs));
-    if (!set_oracle(k, err) || !keep_shapes(k, err)) {
+    if (!set_oracle(k, err) || (options && options->screen && !set_screen(k, options, err)) ||
+        !keep_shapes(k, err)) {
         checker_destroy(k);
         return NULL;
     }
@@ -412,6 +425,7 @@ void checker_destroy(struct checker *k)
     for (size_t i = 0; i < k->nr_cache; i++)
         reference_finish(&k->cache[i]);
     free(k->cache);
+    screen_destroy(k->screen);
     device_unload(k->device, k->module);
     arena_destroy(k->arena);
     free(k);
@@ -640,7 +654,7 @@ static const char *note_text(const struct trial *t)
 
     str_addf(&s, "%u runs at %u sizes (%u given, %u derived), %u input sets each", t->nr_runs,
         k->nr_shapes, k->nr_explicit, k->nr_shapes - k->nr_explicit, k->nr_seeds);
-    if (k->sanitize)
+    if (k->sanitize && k->device->ops->catches_stray)
         str_add(&s, ", races and uninitialised reads looked for");
     if (t->differed)
         str_add(&s, "; runs differ within the tolerance, as float atomics explain");
@@ -648,6 +662,8 @@ static const char *note_text(const struct trial *t)
         str_add(&s, "; some inputs left out, at which the original itself fails");
     if (*k->caveat)
         str_addf(&s, "; %s", k->caveat);
+    if (t->screened)
+        str_addf(&s, "; %s", t->screened);
     text = arena_strdup(t->c->arena, str_text(&s));
     str_finish(&s);
     return text;
@@ -691,6 +707,10 @@ bool check_kernel(struct checker *checker, struct candidate *c, struct err *err)
     t = arena_alloc(c->arena, sizeof(*t));
     t->checker = checker;
     t->c = c;
+    if (checker->screen && !screen_kernel(checker->screen, c, &t->screened, err))
+        return false;
+    if (c->verdict != VERDICT_OK)
+        return true;
     if (!device_load(checker->device, &c->compilation, &t->module, &result, err))
         return false;
     if (result.verdict != VERDICT_OK)

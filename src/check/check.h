@@ -15,6 +15,9 @@ struct checker;
 struct checker_options {
     unsigned nr_seeds; /* input sets per shape; 0: the default */
     uint64_t step_limit;
+    bool screen; /* on a GPU: candidates run on the emulator's sanitizer first, at small sizes; a
+                    stray access, an uninitialised read or a race never reaches the card */
+    unsigned nr_threads; /* of that emulator; 0: one per core */
 };
 
 /* The original's compilation (or its `reference` kernel's) is the oracle: borrowed for the

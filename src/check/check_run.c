@@ -202,26 +202,17 @@ bool check_run(const struct check_run *run, struct arena *arena, struct host_arr
     struct device_result *result, struct err *err)
 {
     struct env env = plan_env(arena, run->plan, run->shape);
-    uint64_t guard = run->device->ops->catches_stray ? 0 : GUARD_BYTES, nr;
+    uint64_t guard = run->device->ops->catches_stray ? 0 : GUARD_BYTES;
     struct run_buffers buffers = {0};
-    struct err why;
     bool ok;
 
     memset(result, 0, sizeof(*result));
-    /* Scratch whose size makes no sense here is the plan's fault, not the environment's. */
-    for (unsigned i = 0; i < run->plan->nr_temps; i++) {
-        const struct task_array *temp = &run->plan->temps[i];
-
-        if (array_elems(temp, &env, &nr, &why) && nr * elem_bytes(temp->elem) <= UINT64_C(1) << 32)
-            continue;
-        result->verdict = VERDICT_LAUNCH_FAILED;
-        result->line = temp->line;
-        snprintf(result->text, sizeof(result->text), "the scratch array %s cannot be made: %.400s",
-            temp->name, array_elems(temp, &env, &nr, &why) ? "over 4 GiB" : why.text);
+    if (!run_temps_fit(run->plan, &env, result))
         return true;
-    }
-    if (!run_alloc(run->device, run->task, run->plan, &env, guard, arena, &buffers, err))
+    if (!run_alloc(run->device, run->task, run->plan, &env, guard, arena, &buffers, result, err))
         return false;
+    if (result->verdict != VERDICT_OK)
+        return true;
     ok = run_in(run, &buffers, &env, arena, outputs, result, err);
     run_free(run->device, &buffers);
     return ok;

@@ -21,8 +21,10 @@ struct device_module;
 
 struct device_options {
     const char *name; /* "gpu", "gpu:1", "emu", "emu:h200"; NULL, "auto": a GPU if any, else emu */
-    unsigned nr_threads; /* emulator; 0: one per core */
-    double deadline_s;   /* GPU: a launch that takes longer hangs; 0: the device's default */
+    unsigned nr_threads;   /* emulator; 0: one per core */
+    double deadline_s;     /* GPU: a launch that takes longer hangs; 0: the device's default */
+    uint64_t worker_bytes; /* GPU: of host memory for its worker process; 0: three quarters */
+    bool no_sandbox;       /* GPU: the worker process keeps its rights */
 };
 
 struct device_arg {

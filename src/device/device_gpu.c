@@ -135,8 +135,10 @@ struct device *device_gpu_create(
     gpu->base.ops = &gpu->ops;
     gpu->base.chip = &gpu->chip;
     gpu->next_address = FIRST_ADDRESS;
-    gpu->options = (struct worker_options){
-        .ordinal = ordinal, .start_s = start_s, .memory_bytes = host_memory_share()};
+    gpu->options = (struct worker_options){.ordinal = ordinal,
+        .start_s = start_s,
+        .memory_bytes = options->worker_bytes > 0 ? options->worker_bytes : host_memory_share(),
+        .no_sandbox = options->no_sandbox};
     if (!gpu_have_worker(gpu, err) || !describe_chip(gpu, err) ||
         !gpu_lock(gpu->info.uuid, &gpu->lock, err)) {
         gpu_destroy(&gpu->base);
@@ -148,7 +150,7 @@ struct device *device_gpu_create(
         if (getenv("KEET_NVML") == NULL)
             gpu->ops.energy = NULL;
     }
-    if (!gpu->info.sandboxed)
+    if (!gpu->info.sandboxed && !options->no_sandbox)
         log_note("the GPU's worker process runs without a sandbox: this kernel has no Landlock or "
                  "no seccomp");
     gpu->launch_s = options->deadline_s > 0 ? options->deadline_s

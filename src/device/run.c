@@ -33,13 +33,45 @@ static bool alloc_one(struct device *device, struct run_buffer *buffer, const st
     return true;
 }
 
+static bool cannot_have(
+    struct device_result *result, const struct task_array *temp, const char *why)
+{
+    result->verdict = VERDICT_LAUNCH_FAILED;
+    result->line = temp->line;
+    snprintf(result->text, sizeof(result->text), "the scratch array %s cannot be made: %.400s",
+        temp->name, why);
+    return true;
+}
+
+bool run_temps_fit(const struct plan *plan, const struct env *env, struct device_result *result)
+{
+    static const uint64_t most_bytes = UINT64_C(4) << 30;
+    uint64_t bytes = 0, nr;
+
+    memset(result, 0, sizeof(*result));
+    for (unsigned i = 0; i < plan->nr_temps; i++) {
+        const struct task_array *temp = &plan->temps[i];
+        struct err why;
+        const bool known = array_elems(temp, env, &nr, &why);
+
+        if (known && nr <= most_bytes)
+            bytes += nr * elem_bytes(temp->elem);
+        if (known && nr <= most_bytes && bytes <= most_bytes)
+            continue;
+        return !cannot_have(result, temp, known ? "scratch over 4 GiB" : why.text);
+    }
+    return true;
+}
+
 bool run_alloc(struct device *device, const struct task *task, const struct plan *plan,
     const struct env *env, uint64_t guard_bytes, struct arena *arena, struct run_buffers *buffers,
-    struct err *err)
+    struct device_result *result, struct err *err)
 {
     enum { ALIGNMENT = 256 }; /* as cudaMalloc; guards must not spoil it */
     unsigned nr = task->nr_arrays + plan->nr_temps;
+    struct err why;
 
+    memset(result, 0, sizeof(*result));
     guard_bytes = (guard_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     buffers->buffers = arena_array(arena, nr > 0 ? nr : 1, sizeof(*buffers->buffers));
     buffers->nr = 0;
@@ -47,10 +79,13 @@ bool run_alloc(struct device *device, const struct task *task, const struct plan
         struct run_buffer *buffer = &buffers->buffers[buffers->nr++];
 
         buffer->array = i < task->nr_arrays ? &task->arrays[i] : &plan->temps[i - task->nr_arrays];
-        if (!alloc_one(device, buffer, env, guard_bytes, err)) {
-            run_free(device, buffers);
-            return false;
-        }
+        if (alloc_one(device, buffer, env, guard_bytes, &why))
+            continue;
+        run_free(device, buffers);
+        if (i >= task->nr_arrays)
+            return cannot_have(result, buffer->array, why.text);
+        *err = why;
+        return false;
     }
     return true;
 }

@@ -20,11 +20,17 @@ struct run_buffers {
     unsigned nr;
 };
 
+/* Scratch arrays whose sizes make no sense here, or of more than 4 GiB together, are the plan's
+ * fault, not the environment's: false, with verdict launch_failed. */
+bool run_temps_fit(const struct plan *plan, const struct env *env, struct device_result *result);
+
 /* Allocate all buffers of a shape at new addresses, with guard zones of guard_bytes on both sides
- * filled with a known byte. Outputs and temps are poisoned (uninitialised). False: err. */
+ * filled with a known byte. Outputs and temps are poisoned (uninitialised). False: err.
+ * A temp that does not fit into memory is the plan's fault: true, nothing allocated, and verdict
+ * launch_failed in *result. */
 bool run_alloc(struct device *device, const struct task *task, const struct plan *plan,
     const struct env *env, uint64_t guard_bytes, struct arena *arena, struct run_buffers *buffers,
-    struct err *err);
+    struct device_result *result, struct err *err);
 void run_free(struct device *device, struct run_buffers *buffers);
 
 /* Resolve the launches of a plan under an environment and bind arguments to buffers. A launch line

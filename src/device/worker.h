@@ -44,6 +44,7 @@ struct worker_options {
     /* For COUNT: CUPTI is loaded before the driver starts, and since nobody knows what files and
      * directories it opens, none are closed to this worker. It still cannot leave its process. */
     bool counts;
+    bool no_sandbox;       /* it keeps the rights of its parent */
 };
 
 /* What the driver says of the GPU. */

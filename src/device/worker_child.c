@@ -424,7 +424,7 @@ _Noreturn void worker_child(int fd, void *window, const struct worker_options *o
         fill_info(child, &hello.info);
         find_clocks(child);
         hello.info.clocks = child->nvml != NULL;
-        hello.info.sandboxed = lock_up(child);
+        hello.info.sandboxed = !options->no_sandbox && lock_up(child);
     } else {
         snprintf(hello.text, sizeof(hello.text), "%.1000s", err.text);
     }

@@ -121,11 +121,12 @@ static bool eval_work(
 static bool profiler_init(struct profiler *p, struct err *err)
 {
     static const struct plan no_plan;
+    struct device_result ignored; /* of temps, of which there are none */
     char *folder;
     bool ok = true;
 
-    if (!run_alloc(
-            p->device, p->task, &no_plan, &p->task->timed.sizes, 0, p->arena, &p->buffers, err))
+    if (!run_alloc(p->device, p->task, &no_plan, &p->task->timed.sizes, 0, p->arena, &p->buffers,
+            &ignored, err))
         return false;
     p->initial = xcalloc(p->buffers.nr + 1, sizeof(*p->initial));
     p->restore = arena_array(p->arena, p->buffers.nr + 1, sizeof(*p->restore));
@@ -229,13 +230,16 @@ static double least_time_ns(const struct profiler *p)
 /* Lay out all buffers of a candidate: the profiler's own for the task's arrays, fresh ones for its
  * temps. The latter are the caller's to free from index task->nr_arrays on. */
 static bool place_buffers(struct profiler *p, const struct candidate *c, const struct env *env,
-    struct arena *arena, struct run_buffers *all, struct run_buffers *temps, struct err *err)
+    struct arena *arena, struct run_buffers *all, struct run_buffers *temps,
+    struct device_result *result, struct err *err)
 {
     struct task no_arrays = *p->task;
 
     no_arrays.nr_arrays = 0;
-    if (!run_alloc(p->device, &no_arrays, &c->plan, env, 0, arena, temps, err))
+    if (!run_alloc(p->device, &no_arrays, &c->plan, env, 0, arena, temps, result, err))
         return false;
+    if (result->verdict != VERDICT_OK)
+        return true;
     all->nr = p->buffers.nr + temps->nr;
     all->buffers = arena_array(arena, all->nr + 1, sizeof(*all->buffers));
     for (unsigned i = 0; i < all->nr; i++)
@@ -346,8 +350,12 @@ static bool measure_bound(struct profiler *p, struct candidate *c, struct device
     struct device_launch *launches;
     bool ok;
 
-    if (!place_buffers(p, c, env, c->arena, &all, &temps, err))
+    if (!run_temps_fit(&c->plan, env, result))
+        return true;
+    if (!place_buffers(p, c, env, c->arena, &all, &temps, result, err))
         return false;
+    if (result->verdict != VERDICT_OK)
+        return true;
     ok = run_bind(p->task, &c->plan, &c->compilation, env, &all, c->arena, &launches, result, err);
     if (ok && result->verdict == VERDICT_OK) {
         /* One seed for all: candidates are compared on the same sample of blocks. */
@@ -370,9 +378,11 @@ bool profiler_original(struct profiler *p, const struct candidate *original, str
 
     if (!p->device->ops->compares)
         return true;
-    if (!place_buffers(p, original, &env, p->arena, &all, &p->original_temps, err) ||
-        !restore_contents(p, &p->original_temps, err) ||
-        !device_load(p->device, &original->compilation, &p->original, &result, err))
+    if (!place_buffers(p, original, &env, p->arena, &all, &p->original_temps, &result, err))
+        return err_wrap(err, "timing beside the original");
+    if (result.verdict == VERDICT_OK &&
+        (!restore_contents(p, &p->original_temps, err) ||
+            !device_load(p->device, &original->compilation, &p->original, &result, err)))
         return err_wrap(err, "timing beside the original");
     if (result.verdict == VERDICT_OK &&
         !run_bind(p->task, &original->plan, &original->compilation, &env, &all, p->arena,

@@ -155,7 +155,7 @@ static void add_failures(struct str *out, const struct report_run *run)
 /* How the best one's time was taken, where that is known. */
 static void add_timing(struct str *out, const struct profile_timing *t)
 {
-    if (t->ratio > 0)
+    if (t->ratio > 0 && t->nr_samples > 1)
         str_addf(out,
             "  original / best, timed in turn: %.3fx, 95%% interval %.3f to %.3f (%u pairs)\n",
             t->ratio, t->ratio_low, t->ratio_high, t->nr_samples);

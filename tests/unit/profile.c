@@ -107,7 +107,8 @@ static void a_run_computes_between_guards(void **state)
     make_world(&w, TASK("8*N", "256"));
     c = make_candidate(&w);
     env = plan_env(w.arena, &w.task.plan, &w.task.checks[0]);
-    assert_true(run_alloc(w.device, &w.task, &w.task.plan, &env, 100, w.arena, &buffers, &w.err));
+    assert_true(
+        run_alloc(w.device, &w.task, &w.task.plan, &env, 100, w.arena, &buffers, &result, &w.err));
     assert_int_equal(buffers.nr, 2);
     assert_int_equal(buffers.buffers[1].bytes, 4000);
     assert_int_equal(buffers.buffers[1].guard_bytes, 256);
