@@ -58,13 +58,12 @@ static bool make_ready(struct slot *slot, struct err *err)
     const struct evaluator *e = slot->evaluator;
     const struct checker_options checker = {
         .screen = !e->options->no_screen, .nr_threads = e->options->nr_threads};
-
     const struct profiler_options profiler = {.energy = e->options->objective != OBJECTIVE_TIME};
 
     if (slot->checker == NULL)
         slot->checker = checker_create(slot->device, e->task, e->reference, &checker, err);
     if (slot->checker != NULL && slot->profiler == NULL)
-        slot->profiler = profiler_create(slot->device, e->task, &(struct profiler_options){0}, err);
+        slot->profiler = profiler_create(slot->device, e->task, &profiler, err);
     return slot->profiler != NULL && know_original(slot, err);
 }
 

@@ -79,10 +79,11 @@ static bool run_order(struct sanitizing *s, const struct env *env, uint64_t orde
     struct run_buffers buffers = {0};
     struct device_launch *launches = NULL;
     struct device_result result = {0};
-    bool ok = run_alloc(s->device, c->task, &c->plan, env, 0, s->arena, &buffers, err) &&
-              fill(s, &buffers, env, err) &&
-              run_bind(c->task, &c->plan, &c->compilation, env, &buffers, s->arena, &launches,
-                  &result, err);
+    bool ok = run_alloc(s->device, c->task, &c->plan, env, 0, s->arena, &buffers, &result, err);
+
+    if (ok && result.verdict == VERDICT_OK)
+        ok = fill(s, &buffers, env, err) && run_bind(c->task, &c->plan, &c->compilation, env,
+                                                &buffers, s->arena, &launches, &result, err);
 
     for (unsigned i = 0; ok && result.verdict == VERDICT_OK && i < c->plan.nr_launches; i++) {
         launches[i].findings = s->findings;
