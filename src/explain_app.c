@@ -202,7 +202,7 @@ void view_app_print(struct str *out, struct many *many, bool markdown)
     print_system(out, many, &app);
     for (unsigned i = 0; i < app.nr_kernels && i < EXPLAINED; i++) {
         str_add_char(out, '\n');
-        explain_print(out, app.kernels[i].name, &app.kernels[i].longest->c, markdown);
+        explain_print(out, app.kernels[i].name, many->chip, &app.kernels[i].longest->c, markdown);
     }
 }
 

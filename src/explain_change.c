@@ -38,11 +38,13 @@ static int by_saving(const void *a, const void *b)
     return (x->saved_ns < y->saved_ns) - (x->saved_ns > y->saved_ns);
 }
 
-struct version_changes view_changes(const struct explained *before, const struct explained *after)
+struct version_changes view_changes(
+    const struct chip *chip, const struct explained *before, const struct explained *after)
 {
     const struct counters *n = &before->c.profile.total, *m = &after->c.profile.total;
     const double was = before->c.profile.time_ns, is = after->c.profile.time_ns;
-    struct version_changes v = {.before = before, .after = after, .saved_ns = was - is};
+    struct version_changes v = {
+        .chip = chip, .before = before, .after = after, .saved_ns = was - is};
 
     for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++) {
         const enum metric metric = resources[i].metric;
@@ -164,9 +166,9 @@ void view_change_print(struct str *out, const struct version_changes *v, bool ma
     print_findings(out, v, markdown);
     print_metrics(out, v, markdown);
     str_add_char(out, '\n');
-    explain_print(out, "Before", &v->before->c, markdown);
+    explain_print(out, "Before", v->chip, &v->before->c, markdown);
     str_add_char(out, '\n');
-    explain_print(out, "After", &v->after->c, markdown);
+    explain_print(out, "After", v->chip, &v->after->c, markdown);
 }
 
 json_t *view_change_json(const struct version_changes *v)

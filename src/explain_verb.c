@@ -6,6 +6,7 @@
 #include "core/chip.h"
 #include "explain/explain.h"
 #include "explain/import_ncu.h"
+#include "explain/limits.h"
 #include "explain/plugin.h"
 #include "report/report.h"
 
@@ -97,7 +98,34 @@ static bool read_all(struct many *many, const struct options *options, struct er
 
 /* ---- one ---- */
 
-void explain_print(struct str *out, const char *name, const struct candidate *c, bool markdown)
+static void print_limits(
+    struct str *out, const struct chip *chip, const struct candidate *c, bool markdown)
+{
+    const struct limits limits = explain_limits(chip, c);
+
+    limits_write(&limits, out);
+    if (markdown && (limits.nr_pipes > 0 || limits.needed_bytes > 0)) {
+        str_add_char(out, '\n');
+    }
+}
+
+json_t *explain_limits_json(const struct chip *chip, const struct candidate *c)
+{
+    const struct limits limits = explain_limits(chip, c);
+    json_t *busy = json_object();
+
+    for (unsigned i = 0; i < limits.nr_pipes; i++) {
+        json_object_set_new(
+            busy, metric_name(limits.pipes[i].metric), json_real(limits.pipes[i].pct));
+    }
+    return json_pack("{s:f, s:f, s:o, s:f, s:f, s:f, s:f}", "roofline_memory_pct",
+        limits.memory_pct, "roofline_compute_pct", limits.compute_pct, "busy_pct", busy,
+        "in_flight_needed_bytes", limits.needed_bytes, "in_flight_one_each_bytes", limits.one_each,
+        "in_flight_moved_bytes", limits.moved_bytes, "resident_warps", limits.warps);
+}
+
+void explain_print(struct str *out, const char *name, const struct chip *chip,
+    const struct candidate *c, bool markdown)
 {
     const struct explanation *e = &c->explanation;
 
@@ -107,7 +135,12 @@ void explain_print(struct str *out, const char *name, const struct candidate *c,
         report_time(out, c->profile.time_ns);
         str_addf(out, " (%s)\n%s", provenance_name(c->profile.time_from), markdown ? "\n" : "");
     }
-    str_addf(out, "%s\n%s", e->summary ? e->summary : "", markdown ? "\n" : "");
+    str_addf(out, "%s", e->summary ? e->summary : "");
+    if (e->confidence > 0) {
+        str_addf(out, " Confidence %.0f%%.", 100 * e->confidence);
+    }
+    str_add(out, markdown ? "\n\n" : "\n");
+    print_limits(out, chip, c, markdown);
     for (unsigned i = 0; i < e->nr_findings; i++) {
         const struct finding *f = &e->findings[i];
 
@@ -196,7 +229,7 @@ static bool choose_view(
         view->kind = VIEW_ONE;
     } else if (options->nr_paths == 2 && find_versions(many, &a, &b)) {
         view->kind = VIEW_CHANGE;
-        view->changes = view_changes(a, b);
+        view->changes = view_changes(many->chip, a, b);
     }
     return true;
 }
@@ -217,8 +250,9 @@ static json_t *kernels_json(const struct many *many)
                               (json_int_t)f->line, "max_gain", f->max_gain, "text", f->text));
         }
         json_array_append_new(
-            all, json_pack("{s:s, s:s, s:f, s:f, s:s, s:s, s:o}", "kernel", e->name, "file",
-                     e->file, "time_ns", e->c.profile.time_ns, "saving_ns", e->saving_ns, "summary",
+            all, json_pack("{s:o, s:s, s:s, s:f, s:f, s:s, s:s, s:o}", "limits",
+                     explain_limits_json(many->chip, &e->c), "kernel", e->name, "file", e->file,
+                     "time_ns", e->c.profile.time_ns, "saving_ns", e->saving_ns, "summary",
                      e->c.explanation.summary, "unexamined", e->c.explanation.unexamined,
                      "findings", findings));
     }
@@ -248,7 +282,7 @@ static void print(struct str *out, struct many *many, const struct view *view, b
 {
     switch (view->kind) {
     case VIEW_ONE:
-        explain_print(out, many->all[0].name, &many->all[0].c, markdown);
+        explain_print(out, many->all[0].name, many->chip, &many->all[0].c, markdown);
         break;
     case VIEW_CHANGE:
         view_change_print(out, &view->changes, markdown);

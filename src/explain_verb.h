@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "core/candidate.h"
+#include "core/chip.h"
 #include "options.h"
 
 #include <stdbool.h>
@@ -16,6 +17,10 @@
 bool explain_profiles(const struct options *options, struct err *err);
 
 /* One explanation, as text for a terminal or as Markdown. */
-void explain_print(struct str *out, const char *name, const struct candidate *c, bool markdown);
+void explain_print(struct str *out, const char *name, const struct chip *chip,
+    const struct candidate *c, bool markdown);
+
+/* Speed of light and Little's law. */
+struct json_t *explain_limits_json(const struct chip *chip, const struct candidate *c);
 
 #endif

@@ -44,12 +44,14 @@ struct change {
 };
 enum { MAX_CHANGES = 16 };
 struct version_changes {
+    const struct chip *chip;
     const struct explained *before, *after;
     double saved_ns;
     struct change changes[MAX_CHANGES]; /* those that saved most come first */
     unsigned nr;
 };
-struct version_changes view_changes(const struct explained *before, const struct explained *after);
+struct version_changes view_changes(
+    const struct chip *chip, const struct explained *before, const struct explained *after);
 void view_change_print(struct str *out, const struct version_changes *v, bool markdown);
 struct json_t *view_change_json(const struct version_changes *v);
 
@@ -68,6 +70,7 @@ void view_app_print(struct str *out, struct many *many, bool markdown);
 struct json_t *view_app_json(struct many *many);
 
 /* One explanation: explain_verb's. */
-void explain_print(struct str *out, const char *name, const struct candidate *c, bool markdown);
+void explain_print(struct str *out, const char *name, const struct chip *chip,
+    const struct candidate *c, bool markdown);
 
 #endif

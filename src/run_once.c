@@ -282,6 +282,8 @@ static void print_json(struct str *out, const struct single *one)
     report_candidate_json(&known, &one->c);
     root = json_loads(str_text(&known), 0, NULL);
     str_finish(&known);
+    if (one->c.verdict == VERDICT_OK)
+        json_object_set_new(root, "limits", explain_limits_json(one->device->chip, &one->c));
     json_object_set_new(root, "hypotheses", hypotheses_json(&one->expected));
     if (one->has_told)
         json_object_set_new(root, "model", told_json(&one->told));
@@ -302,7 +304,7 @@ static void print(struct str *out, const struct single *one)
     } else if (o->json) {
         print_json(out, one);
     } else {
-        explain_print(out, o->kernel_path, &one->c, o->markdown);
+        explain_print(out, o->kernel_path, one->device->chip, &one->c, o->markdown);
         if (one->expected.nr > 0)
             print_hypotheses(out, one);
         if (one->has_told)

@@ -9,6 +9,9 @@ expect()
 }
 out=$("$keet" explain --threads 2 kernels/serial_row_sum.cu)
 expect "latency-bound"
+expect "Confidence 75%."
+expect "Speed of light: load/store unit"
+expect "Little's law: full DRAM bandwidth needs 8.33 KB in flight per SM."
 expect "1. [serial_rows"
 expect "Line 17:"
 expect "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum = "

@@ -1,6 +1,7 @@
 /* Tests of explain/: counters made by hand, with one planted bottleneck each, must bring the tool
  * that is made for it first, with its line, evidence and moves. */
 #include "explain/explain.h"
+#include "explain/limits.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -596,6 +597,34 @@ static void test_clock(void **state)
     assert_false(found(explain(f), "clock"));
 }
 
+/* By hand: 3.35e12 B/s times the latency of DRAM over 132 SMs is
+ * needed; 64 warps fit and 128 per SM are launched; a request moves 16 sectors, 512 bytes. */
+static void test_limits(void **state)
+{
+    struct fixture *f = *state;
+    const struct chip *chip = chip_default();
+    const double needed = chip->dram_bytes_per_s * chip->lat_dram / chip->clock_hz / chip->nr_sms;
+    struct limits limits;
+    struct str text = {0};
+
+    explain(f);
+    limits = explain_limits(chip, &f->c);
+    assert_true(fabs(limits.needed_bytes - needed) < 1e-6 * needed);
+    assert_true(fabs(limits.warps - 64) < 1e-9);
+    assert_true(fabs(limits.one_each - 64 * 512) < 1e-6);
+    assert_true(fabs(limits.moved_bytes - 0.85 * needed) < 1e-6 * needed);
+    assert_int_equal(limits.pipes[0].metric, METRIC_DRAM_PCT);
+    assert_true(limits.pipes[1].pct <= limits.pipes[0].pct && limits.nr_pipes == 9);
+    set(f, METRIC_WARPS_LAUNCHED, 132 * 2); /* two warps per SM */
+    limits = explain_limits(chip, &f->c);
+    assert_true(fabs(limits.one_each - 1024) < 1e-9);
+    limits_write(&limits, &text);
+    assert_non_null(strstr(str_text(&text), "2 resident warps with one access of 512 bytes"));
+    assert_non_null(strstr(str_text(&text), "each needs "));
+    assert_non_null(strstr(str_text(&text), "DRAM 85%, L2 50%"));
+    str_finish(&text);
+}
+
 /* Five launches in 10 us: four gaps of 1 us. */
 static void test_launch_overhead(void **state)
 {
@@ -1050,6 +1079,7 @@ int main(void)
         TEST(test_full_pipe),
         TEST(test_l2_does_not_keep),
         TEST(test_clock),
+        TEST(test_limits),
         TEST(test_atomics),
         TEST(test_launch_overhead),
         TEST(test_launch_gaps_as_measured),
