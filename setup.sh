@@ -194,6 +194,27 @@ install_cutlass()
     trap - EXIT
 }
 
+llama_wheel='xllamacpp==2026.10.11549' # llama.cpp and its server, which one test drives
+
+# For a test alone: without it that test is skipped, and says so.
+install_llama()
+{
+    local temp
+    [ ! -f .deps/llama/wheel ] || [ "$(cat .deps/llama/wheel)" != "$llama_wheel" ] || return 0
+    echo "setup.sh: getting llama.cpp's server (xllamacpp, 34 MB) into .deps/llama, for a test"
+    mkdir -p .deps
+    temp=$(mktemp -d .deps/new.XXXXXX)
+    if quietly python3 -m pip install --disable-pip-version-check --no-deps --only-binary :all: \
+        --target "$temp" "$llama_wheel"; then
+        printf '%s\n' "$llama_wheel" >"$temp/wheel"
+        rm -rf .deps/llama
+        mv "$temp" .deps/llama
+    else
+        rm -rf "$temp"
+        echo "setup.sh: could not get it; the test model_conformance_llama will be skipped" >&2
+    fi
+}
+
 need_wheels=
 if [ -n "${KEET_SETUP_WHEELS:-}" ]; then
     need_wheels=1
@@ -217,9 +238,10 @@ for argument in "$@"; do
     esac
 done
 [ -z "$want_tests" ] || packages+=("${test_packages[@]}")
-if [ -n "$need_wheels$want_cutlass" ] && ! python3 -m pip --version >/dev/null 2>&1; then
+if [ -n "$need_wheels$want_cutlass$want_tests" ] && ! python3 -m pip --version >/dev/null 2>&1; then
     packages+=(python3-pip)
 fi
 need_packages "${packages[@]}"
 [ -z "$need_wheels" ] || install_wheels
 [ -z "$want_cutlass" ] || install_cutlass
+[ -z "$want_tests" ] || install_llama

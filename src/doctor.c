@@ -9,12 +9,14 @@
 #include "base/share.h"
 #include "base/str.h"
 #include "compile/compile.h"
+#include "cutlass.h"
 #include "device/device.h"
 #include "nv/cupti.h"
 #include "nv/gpus.h"
 #include "nv/metrics_map.h"
 #include "nv/nvml.h"
 #include "nv/nvrtc.h"
+#include "propose/propose.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -33,7 +35,7 @@ enum state {
 };
 static const char *const state_names[] = {"ok", "absent", "broken"};
 
-enum { NR_ROWS = 16 };
+enum { NR_ROWS = 24 };
 
 struct row {
     const char *name;
@@ -277,6 +279,60 @@ static void see_share(struct doctor *d)
                    "be asked"),
             "set KEET_SHARE to the folder that has prompts/ and kernels/");
     free(prompts);
+}
+
+/* ---- what models need ---- */
+
+/* Which keys are there; never what they are. */
+static void see_keys(struct doctor *d)
+{
+    struct propose_key keys[PROPOSE_NR_KEYS];
+    struct row *row;
+    size_t used = 0;
+    unsigned nr = 0;
+    bool unreadable = false;
+
+    propose_keys(keys);
+    row = add_row(d, "model keys", STATE_ABSENT, "%s", "");
+    for (unsigned i = 0; i < PROPOSE_NR_KEYS; i++) {
+        const bool by_file = !keys[i].is_set && keys[i].file && keys[i].file[0];
+        const bool readable = by_file && access(keys[i].file, R_OK) == 0;
+        const char *is = keys[i].is_set ? "set" : "not set";
+
+        nr += keys[i].is_set || readable;
+        unreadable = unreadable || (by_file && !readable);
+        if (by_file)
+            is = readable ? "in the file that its _FILE names" : "in a file that cannot be read";
+        used += (size_t)snprintf(row->text + used, sizeof(row->text) - used, "%s%s: %s",
+            i ? "; " : "", keys[i].variable, is);
+    }
+    row->state = nr > 0 ? STATE_OK : STATE_ABSENT;
+    if (unreadable)
+        advise(row, "the variable that ends in _FILE names a file that holds the key alone, and "
+                    "that you may read");
+    else if (nr == 0)
+        advise(row, "for --model anthropic:NAME, openai:NAME or a server that wants one: set the "
+                    "variable, or VARIABLE_FILE to a file that holds it; servers of your own, cmd: "
+                    "and script: need none");
+}
+
+static void see_cutlass(struct doctor *d, const struct options *o)
+{
+    char *root;
+    struct err err;
+
+    if (!cutlass_find(o->cutlass_dir, &root, &err))
+        advise(add_row(d, "CUTLASS", STATE_ABSENT, "%s", err.text),
+            "name another folder, or run ./setup.sh --cutlass");
+    else if (!root)
+        advise(add_row(d, "CUTLASS", STATE_ABSENT,
+                   "not found: variants cannot include CuTe, and models cannot look things up in "
+                   "it"),
+            "run ./setup.sh --cutlass, or name a checkout or NVIDIA's wheel nvidia-cutlass, "
+            "unpacked, by --cutlass DIR or KEET_CUTLASS");
+    else
+        add_row(d, "CUTLASS", STATE_OK, "%s", root);
+    free(root);
 }
 
 /* ---- what a GPU needs ---- */
@@ -605,6 +661,8 @@ bool doctor(const struct options *options, bool *works, struct err *err)
     see_sandbox(d);
     see_cache(d, options);
     see_share(d);
+    see_keys(d);
+    see_cutlass(d, options);
     see_gpus(d);
     see_nvml(d);
     see_cupti(d);

@@ -21,22 +21,39 @@ struct price_table {
     size_t nr, cap;
 };
 
+/* 2026-01-31 */
+static bool is_date(const char *text)
+{
+    static const char form[] = "dddd-dd-dd";
+
+    if (strlen(text) != strlen(form))
+        return false;
+    for (size_t i = 0; form[i]; i++)
+        if (form[i] == 'd' ? text[i] < '0' || text[i] > '9' : text[i] != form[i])
+            return false;
+    return true;
+}
+
 static bool read_row(
     struct price_table *table, const char *line, const char *path, unsigned number, struct err *err)
 {
     struct price_row row = {.pattern = ""};
-    char rest[2];
+    char date[16] = "", source[2] = "";
 
     line += strspn(line, " \t\r");
     if (!*line || *line == '#')
         return true;
-    const int nr = sscanf(line, "%199s %lf %lf %lf %1s", row.pattern, &row.price.in,
-        &row.price.cached, &row.price.out, rest);
-    if (nr < 4 || (nr == 5 && rest[0] != '#') ||
-        !(row.price.in >= 0 && row.price.cached >= 0 && row.price.out >= 0))
+    const int nr = sscanf(line, "%199s %lf %lf %lf %15s %1s", row.pattern, &row.price.in,
+        &row.price.cached, &row.price.out, date, source);
+    if (nr < 4 || !(row.price.in >= 0 && row.price.cached >= 0 && row.price.out >= 0))
         return err_set(err,
             "%s:%u: expected PATTERN and three prices (in, cached, out) in dollars per million "
-            "tokens",
+            "tokens, then DATE and SOURCE",
+            path, number);
+    if (nr < 6 || !is_date(date) || source[0] == '#')
+        return err_set(err,
+            "%s:%u: expected after the prices the date on which they were looked up (2026-01-31) "
+            "and where",
             path, number);
     table->rows = grow(table->rows, &table->cap, table->nr + 1, sizeof(*table->rows));
     table->rows[table->nr++] = row;

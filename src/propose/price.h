@@ -1,7 +1,9 @@
 /* What tokens cost: the table prompts/prices.txt, which users keep up to date. Private to propose/.
  *
- * Lines are `PATTERN IN CACHED OUT`, dollars per million tokens; PATTERN is a model's name as its
- * endpoint gives it, or a whole --model, with * for anything; the first that fits counts. */
+ * Lines are `PATTERN IN CACHED OUT DATE SOURCE`, dollars per million tokens; PATTERN is a model's
+ * name as its endpoint gives it, or a whole --model, with * for anything; the first that fits
+ * counts. DATE (2026-01-31) and SOURCE, the rest of the line, say when and where the prices were
+ * looked up. */
 #ifndef KEET_PROPOSE_PRICE_H
 #define KEET_PROPOSE_PRICE_H
 

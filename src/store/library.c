@@ -8,11 +8,15 @@
 #include "store/library_tree.h"
 
 #include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -21,7 +25,8 @@ enum {
     SHOWN_LINES = 6,
     SHOWN_BYTES = 160, /* of a line */
     MAX_WORDS = 12,
-    HITS_OF_A_FILE = 2
+    HITS_OF_A_FILE = 2,
+    KEPT_DAYS = 30 /* an index that is not opened */
 };
 
 struct library {
@@ -141,8 +146,10 @@ static bool is_whole(sqlite3 *db)
 
 static bool open_index(struct library *l, const char *path)
 {
-    if (sqlite3_open_v2(path, &l->db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK && is_whole(l->db))
+    if (sqlite3_open_v2(path, &l->db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK && is_whole(l->db)) {
+        utimensat(AT_FDCWD, path, NULL, 0); /* in use: see remove_old */
         return true;
+    }
     shut(l);
     return false;
 }
@@ -163,6 +170,24 @@ static bool cache_folder(const char *cache, struct str *dir)
             str_addf(dir, "%s/%s", base, below);
     }
     return dir->len > 0 && file_mkdirs(str_text(dir), &err);
+}
+
+/* Indexes of trees that have changed since, or are gone, are of no use: those that nobody has
+ * opened for a long time go when a new one is made. Opening one marks it (open_index). */
+static void remove_old(const char *dir)
+{
+    DIR *folder = opendir(dir);
+    const time_t now = time(NULL);
+
+    for (struct dirent *e = folder ? readdir(folder) : NULL; e; e = readdir(folder)) {
+        struct stat about;
+
+        if (strstr(e->d_name, ".library.db") && fstatat(dirfd(folder), e->d_name, &about, 0) == 0 &&
+            now - about.st_mtime > (time_t)KEPT_DAYS * 24 * 3600)
+            unlinkat(dirfd(folder), e->d_name, 0);
+    }
+    if (folder)
+        closedir(folder);
 }
 
 /* Made beside its place and moved there whole: another process may be doing the same. */
@@ -189,9 +214,14 @@ static bool find_index(struct library *l, const char *cache, struct err *err)
     bool ok = false;
 
     if (cache_folder(cache, &path)) {
+        char *dir = xstrdup(str_text(&path));
+
         hash_hex(l->tree.hash, hex);
         str_addf(&path, "/%s.library.db", hex);
         ok = open_index(l, str_text(&path)) || keep_index(l, str_text(&path), err);
+        if (l->nr_indexed)
+            remove_old(dir);
+        free(dir);
     }
     str_finish(&path);
     if (ok)

@@ -8,7 +8,8 @@
  * The text of headers, sources, examples and pages (by their names' ends; hidden folders, links and
  * files over 4 MiB are skipped) is indexed once with SQLite's FTS5, in pieces of 32 lines, into a
  * file of the cache that is named after the folder and the paths, sizes and times of its files: a
- * tree that changed is indexed anew. The index holds no text; what is shown is read from the tree.
+ * tree that changed is indexed anew, and indexes that were not opened for 30 days are then removed.
+ * The index holds no text; what is shown is read from the tree.
  *
  * False with err: the query or path is not one that can be served; the sentence is fit for the
  * model too. Nothing outside the folder is ever read: paths are resolved, links included, and must

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""conformance.py ASK PYTHON: drives servers that others wrote, on loopback: llama.cpp's (package
-xllamacpp) with random weights made on the spot, and the gateway LiteLLM with its own mock replies.
-ASK is the program of ask.c, PYTHON an interpreter that has the packages (see get_servers.sh). Exit
-code 77, which CTest shows as skipped, when it has not."""
+"""conformance.py llama|litellm ASK DEPS: drives a server that others wrote, on loopback: llama.cpp's
+(package xllamacpp) with random weights made on the spot, or the gateway LiteLLM with its own mock
+replies. ASK is the program of ask.c. DEPS is the folder .deps: setup.sh puts the first into
+.deps/llama, get_servers.sh both into .deps/servers. Exit code 77, which CTest shows as skipped, when
+the server is not installed."""
 import http.client
 import json
 import os
@@ -131,11 +132,11 @@ def wait_for(port, process, seconds):
     return False
 
 
-def run_llama(program, python, folder):
+def run_llama(program, python, folder, env):
     model = os.path.join(folder, "tiny.gguf")
-    subprocess.run([python, os.path.join(HERE, "tiny_gguf.py"), model], check=True)
+    subprocess.run([sys.executable, os.path.join(HERE, "tiny_gguf.py"), model], check=True)
     with subprocess.Popen([python, os.path.join(HERE, "llama_serve.py"), model, KEY],
-                          env=clean_env(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL) as server:
         port = None
         for line in server.stdout:
@@ -169,15 +170,31 @@ def run_litellm(program, python, folder):
             server.wait()
 
 
+def imports(python, module, env):
+    return os.path.exists(python) and not subprocess.run(
+        [python, "-c", "import " + module], env=env, capture_output=True, check=False).returncode
+
+
+def skip(command):
+    print(f"skipped: the server is not installed; {command} installs it")
+    sys.exit(77)
+
+
 def main():
-    program, python = sys.argv[1:3]
-    if subprocess.run([python, "-c", "import xllamacpp, gguf, litellm"], capture_output=True,
-                      check=False).returncode if os.path.exists(python) else True:
-        print("skipped: the servers are not installed; tests/model/get_servers.sh installs them")
-        sys.exit(77)
+    which, program, deps = sys.argv[1:4]
+    python = os.path.join(deps, "servers/bin/python")
     with tempfile.TemporaryDirectory() as folder:
-        run_llama(program, python, folder)
-        run_litellm(program, python, folder)
+        if which == "llama":
+            env = clean_env(PYTHONPATH=os.path.join(deps, "llama"))
+            if imports(sys.executable, "xllamacpp", env):
+                python = sys.executable
+            elif not imports(python, "xllamacpp", env):
+                skip("setup.sh")
+            run_llama(program, python, folder, env)
+        else:
+            if not imports(python, "litellm", clean_env()):
+                skip("tests/model/get_servers.sh")
+            run_litellm(program, python, folder)
     if failures:
         sys.exit(f"{len(failures)} failed: " + "; ".join(failures))
 

@@ -116,6 +116,38 @@ static void test_without_folders(void **state)
     json_decref(root);
 }
 
+/* Whether keys are there is said, and never what they are. */
+static void test_models(void **state)
+{
+    json_t *root;
+    char *text;
+
+    (void)state;
+    unsetenv("OPENAI_API_KEY");
+    unsetenv("ANTHROPIC_API_KEY");
+    unsetenv("KEET_API_KEY");
+    root = doctor(NULL, NULL, 0);
+    assert_row(root, "model keys", "absent", "OPENAI_API_KEY: not set");
+    assert_non_null(strstr(get(root, "model keys", "advice"), "VARIABLE_FILE"));
+    json_decref(root);
+    root = doctor("OPENAI_API_KEY", "sk-not-to-be-shown", 0);
+    assert_row(root, "model keys", "ok", "ANTHROPIC_API_KEY: not set; OPENAI_API_KEY: set");
+    text = json_dumps(root, 0);
+    assert_null(strstr(text, "not-to-be"));
+    free(text);
+    json_decref(root);
+    root = doctor("OPENAI_API_KEY_FILE", "/nonexistent/key", 0);
+    assert_row(root, "model keys", "absent", "OPENAI_API_KEY: in a file that cannot be read");
+    json_decref(root);
+    root = doctor("KEET_CUTLASS", "/nonexistent", 0);
+    assert_row(root, "CUTLASS", "absent", "/nonexistent");
+    assert_non_null(strstr(get(root, "CUTLASS", "advice"), "setup.sh --cutlass"));
+    json_decref(root);
+    root = doctor("KEET_CUTLASS", "none", 0);
+    assert_row(root, "CUTLASS", "absent", "not found");
+    json_decref(root);
+}
+
 static void test_text_and_arguments(void **state)
 {
     const char *const text[] = {KEET_BINARY, "doctor", NULL};
@@ -142,6 +174,7 @@ int main(void)
         cmocka_unit_test(test_without_driver),
         cmocka_unit_test(test_without_toolkit),
         cmocka_unit_test(test_without_folders),
+        cmocka_unit_test(test_models),
         cmocka_unit_test(test_text_and_arguments),
     };
 

@@ -137,19 +137,30 @@ static void test_prices(void **state)
     char path[96];
 
     snprintf(path, sizeof(path), "%s/prices.txt", folder);
-    shell("printf '# table\\nsmall*  1 0.1 2\\nhttp://* 0 0 0\\n*  10 5 20 # rest\\n' > %s", path);
+    shell("printf '# table\\nsmall*  1 0.1 2 2026-01-31 a list\\n"
+          "other*  10 5 20 2026-01-31 the rest\\n' > %s",
+        path);
     struct price_table *table = prices_load(path, &err);
     assert_non_null(table);
     assert_true(price_find(table, "small-2026", "openai:other", &price));
     /* 1000 in, of which 600 cached, 500 out: 400 + 60 + 1000 millionths. */
     assert_float_equal(price_of(&price, 1000, 600, 500), 0.00146, 1e-12);
     assert_true(price_find(table, "", "openai:small", &price));
+    /* What is in no line has no price, rather than none to pay. */
+    assert_false(price_find(table, "third", "openai:third", &price));
     prices_destroy(table);
     shell("printf 'small 1 2\\n' > %s", path);
     assert_null(prices_load(path, &err));
     assert_non_null(strstr(err.text, "prices.txt:1: expected PATTERN"));
+    shell("printf '#\\nsmall 1 2 3\\n' > %s", path);
+    assert_null(prices_load(path, &err));
+    assert_non_null(strstr(err.text, "prices.txt:2: expected after the prices the date"));
+    shell("printf 'small 1 2 3 yesterday a list\\n' > %s", path);
+    assert_null(prices_load(path, &err));
     table = prices_load(KEET_SOURCE_DIR "/prompts/prices.txt", &err);
     assert_non_null(table);
+    assert_false(price_find(table, "gpt-5", "openai:gpt-5", &price));
+    assert_true(price_find(table, "script", "script:replies", &price));
     prices_destroy(table);
 }
 

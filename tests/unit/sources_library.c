@@ -234,6 +234,37 @@ static void test_indexed_once(void **state)
     library_close(l);
 }
 
+static unsigned nr_of_indexes(const struct fixture *f)
+{
+    char command[256];
+    unsigned nr = 0;
+    FILE *pipe;
+
+    snprintf(command, sizeof(command), "ls %s | grep -c 'library.db$'", f->cache);
+    pipe = popen(command, "r");
+    assert_int_equal(fscanf(pipe, "%u", &nr), 1);
+    pclose(pipe);
+    return nr;
+}
+
+/* Indexes of what a tree was before stay for a while, and go when nobody has opened them. */
+static void test_old_indexes_go(void **state)
+{
+    const struct fixture *f = *state;
+    char command[256];
+
+    library_close(must_open(f, f->cache));
+    put(f, "tree/a.cuh", "struct a;\n", 10);
+    library_close(must_open(f, f->cache));
+    assert_int_equal(nr_of_indexes(f), 2);
+    snprintf(command, sizeof(command), "touch -d '40 days ago' %s/*.library.db", f->cache);
+    assert_int_equal(system(command), 0);
+    library_close(must_open(f, f->cache)); /* the second one is in use again */
+    put(f, "tree/b.cuh", "struct b;\n", 10);
+    library_close(must_open(f, f->cache));
+    assert_int_equal(nr_of_indexes(f), 2);
+}
+
 /* An index that was cut off, or is none, is made anew. */
 static void test_damaged_index(void **state)
 {
@@ -271,6 +302,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_confined, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_output_is_capped, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_indexed_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_old_indexes_go, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damaged_index, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_tree, set_up, tear_down),
     };
