@@ -17,6 +17,7 @@ struct child_profiler {
     struct cupti_config *config; /* made at the first use */
     const char *names[METRICS_MAP_NAMES];
     unsigned nr_names;
+    bool started;
     char why[WORKER_WHY_BYTES];
 };
 
@@ -142,7 +143,7 @@ static bool add_lines(struct child *child, const struct child_module *m, uint32_
     unsigned nr;
 
     if (!cupti_sample_lines(child->profiler->cupti, samples, load->kernels[kernel].name, load->data,
-            load->cubin_bytes, NULL, &lines, &nr, err))
+            load->cubin_bytes, &lines, &nr, err))
         return false;
     for (unsigned i = 0; i < nr && counts->nr_lines < WORKER_MAX_LINES; i++) {
         struct worker_line *to = &counts->lines[counts->nr_lines++];
@@ -186,8 +187,16 @@ static void keep_why(char why[WORKER_WHY_BYTES], const struct err *err)
 static void profile(struct child *child, const struct worker_request *request,
     struct profile_work *work, struct worker_counts *counts)
 {
+    struct child_profiler *p = child->profiler;
     struct err err;
 
+    if (!p->started && !cupti_start(p->cupti, &err)) {
+        keep_why(counts->counters_why, &err);
+        keep_why(counts->trace_why, &err);
+        keep_why(counts->lines_why, &err);
+        return;
+    }
+    p->started = true;
     if (!count(child, work, counts, &err)) {
         counts->nr_names = 0;
         keep_why(counts->counters_why, &err);

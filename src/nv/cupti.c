@@ -180,6 +180,13 @@ static void initialize(struct cupti *cupti)
         cupti->version = version;
 }
 
+bool cupti_start(struct cupti *cupti, struct err *err)
+{
+    cupti->no_target[0] = '\0';
+    initialize(cupti);
+    return cupti->no_target[0] == '\0' || err_set(err, "%s", cupti->no_target);
+}
+
 struct cupti *cupti_open(struct err *err)
 {
     struct cupti *cupti = xcalloc(1, sizeof(*cupti));

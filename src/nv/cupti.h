@@ -62,6 +62,10 @@ bool cupti_evaluate(const struct cupti_config *config, const uint8_t *image, siz
 
 /* ---- the target half ---- */
 
+/* Before the rest: initialise once more, with the driver started, which may not have been so when
+ * the library was opened. */
+bool cupti_start(struct cupti *cupti, struct err *err);
+
 /* The chip of a device, as cupti_config_create wants it: "GH100" for H100 and H200. */
 bool cupti_chip_name(const struct cupti *cupti, unsigned device, char name[64], struct err *err);
 

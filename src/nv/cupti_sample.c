@@ -1,8 +1,10 @@
 /* Owns the sampling of program counters by CUPTI, and the way from instructions to source lines. */
 #include "nv/cupti_sample.h"
 
+#include "base/arena.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "nv/cubin.h"
 #include "nv/cupti_inside.h"
 
 #include <math.h>
@@ -253,6 +255,7 @@ bool cupti_sample(const struct cupti *cupti, void *cu_context, unsigned period_l
     ok = find_reasons(&s, err) && configure(&s, period_log2, err) &&
          run_sampled(&s, nr_launches, work, err);
     s.data.totalNumPcs = 0;
+    s.data.totalSamples = s.data.droppedSamples = 0;
     ended = cupti->sampling_disable(&disable);
     if (ok)
         ok = cupti_check(cupti, ended, "disabling PC sampling", err);
@@ -318,7 +321,44 @@ static struct sample_line *line_entry(
     return &(*lines)[at];
 }
 
-static bool add_lines(const struct cupti *cupti, const struct samples *samples,
+static void add_sample_to(struct sample_line *entry, const struct sample *sample)
+{
+    entry->nr_all += sample->nr;
+    if (sample->reason < NR_WAITS) {
+        entry->stalled[sample->reason] += sample->nr;
+        entry->nr_stalled += sample->nr;
+    }
+}
+
+/* By our own reader of cubins, which knows where each instruction was inlined at. False: it cannot
+ * read this one, or finds no lines of the function. */
+static bool lines_by_reader(const struct samples *samples, const char *function, const void *cubin,
+    size_t cubin_bytes, struct sample_line **lines, unsigned *nr_lines)
+{
+    struct arena *arena = arena_create();
+    const struct cubin_kernel *kernel = NULL;
+    struct cubin read;
+    const char *why;
+    size_t capacity = 0;
+
+    if (cubin_read(cubin, cubin_bytes, arena, &read, &why))
+        kernel = cubin_find(&read, function);
+    if (kernel != NULL && kernel->nr_rows == 0)
+        kernel = NULL;
+    for (unsigned i = 0; kernel != NULL && i < samples->nr; i++) {
+        const struct sample *sample = &samples->samples[i];
+
+        if (strcmp(sample->function, function) == 0)
+            add_sample_to(
+                line_entry(lines, nr_lines, &capacity, cubin_line(kernel, sample->pc_offset)),
+                sample);
+    }
+    arena_destroy(arena);
+    return kernel != NULL;
+}
+
+/* By CUPTI's. */
+static bool lines_by_cupti(const struct cupti *cupti, const struct samples *samples,
     CUpti_GetSassToSourceCorrelationParams *params, const char *source, struct sample_line **lines,
     unsigned *nr_lines, struct err *err)
 {
@@ -326,24 +366,29 @@ static bool add_lines(const struct cupti *cupti, const struct samples *samples,
 
     for (unsigned i = 0; i < samples->nr; i++) {
         const struct sample *sample = &samples->samples[i];
-        struct sample_line *entry;
         unsigned line;
 
         if (strcmp(sample->function, params->functionName) != 0)
             continue;
         if (!line_before(cupti, params, sample->pc_offset, source, &line, err))
             return false;
-        entry = line_entry(lines, nr_lines, &capacity, line);
-        entry->nr_all += sample->nr;
-        if (sample->reason < NR_WAITS) {
-            entry->stalled[sample->reason] += sample->nr;
-            entry->nr_stalled += sample->nr;
-        }
+        add_sample_to(line_entry(lines, nr_lines, &capacity, line), sample);
     }
     return true;
 }
 
 bool cupti_sample_lines(const struct cupti *cupti, const struct samples *samples,
+    const char *function, const void *cubin, size_t cubin_bytes, struct sample_line **lines,
+    unsigned *nr_lines, struct err *err)
+{
+    *lines = NULL;
+    *nr_lines = 0;
+    return lines_by_reader(samples, function, cubin, cubin_bytes, lines, nr_lines) ||
+           cupti_sample_lines_by_cupti(
+               cupti, samples, function, cubin, cubin_bytes, NULL, lines, nr_lines, err);
+}
+
+bool cupti_sample_lines_by_cupti(const struct cupti *cupti, const struct samples *samples,
     const char *function, const void *cubin, size_t cubin_bytes, const char *source,
     struct sample_line **lines, unsigned *nr_lines, struct err *err)
 {
@@ -359,7 +404,7 @@ bool cupti_sample_lines(const struct cupti *cupti, const struct samples *samples
     params.functionName = function;
     ok = source || line_at(cupti, &params, &ignored, &begins_in, err);
     if (ok)
-        ok = add_lines(cupti, samples, &params,
+        ok = lines_by_cupti(cupti, samples, &params,
             source      ? source
             : begins_in ? begins_in
                         : "",

@@ -4,7 +4,7 @@
  *
  *     struct samples samples;
  *     if (cupti_sample(cupti, ctx, period, nr_launches, &work, &samples, err)) {
- *         cupti_sample_lines(cupti, &samples, cubin, bytes, "kernel.cu", &lines, &nr_lines, err);
+ *         cupti_sample_lines(cupti, &samples, "kernel", cubin, bytes, &lines, &nr_lines, err);
  *         samples_finish(&samples);
  *     }
  *
@@ -40,16 +40,23 @@ bool cupti_sample(const struct cupti *cupti, void *cu_context, unsigned period_l
     unsigned nr_launches, struct cupti_work *work, struct samples *samples, struct err *err);
 
 /* Samples that stand for a stall, by source line; warps that issue are in nr_all only. Code that
- * was inlined from another file counts for the line of `source` before it in the function. */
+ * was inlined from another file counts for the line that calls it. */
 struct sample_line {
     unsigned line; /* 0: no line of the source is known for it */
     double stalled[NR_WAITS];
     double nr_stalled, nr_all;
 };
 
-/* Of one function; lines is heap memory, by rising line. Source: the file whose lines are meant;
- * NULL: the one in which the function begins. False where the cubin has no line table for it. */
+/* Of one function; lines is heap memory, by rising line. By our own reader of cubins (nv/cubin.h),
+ * and where that finds nothing by CUPTI's. False where neither knows of lines. */
 bool cupti_sample_lines(const struct cupti *cupti, const struct samples *samples,
+    const char *function, const void *cubin, size_t cubin_bytes, struct sample_line **lines,
+    unsigned *nr_lines, struct err *err);
+
+/* By CUPTI's alone. Source: the file whose lines are meant; NULL: the one in which the function
+ * begins. What was inlined from another file counts for the line before it: CUPTI does not tell
+ * where it was inlined at. */
+bool cupti_sample_lines_by_cupti(const struct cupti *cupti, const struct samples *samples,
     const char *function, const void *cubin, size_t cubin_bytes, const char *source,
     struct sample_line **lines, unsigned *nr_lines, struct err *err);
 

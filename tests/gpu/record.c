@@ -316,7 +316,7 @@ static bool open_parts(struct parts *p, struct err *err)
     p->recorder.base.launch = launch;
     p->recorder.driver = driver_open(err);
     p->cupti = p->recorder.driver != NULL ? cupti_open(err) : NULL;
-    if (p->cupti == NULL || !open_gpu(&p->recorder, err) ||
+    if (p->cupti == NULL || !open_gpu(&p->recorder, err) || !cupti_start(p->cupti, err) ||
         !cupti_chip_name(p->cupti, (unsigned)p->recorder.device, p->chip, err))
         return false;
     p->config = cupti_config_create(p->cupti, p->chip, names, nr, err);

@@ -135,7 +135,7 @@ static void test_lines_of_a_cubin(void **state)
     struct nvrtc_answer answer;
     struct nvrtc *nvrtc;
     struct sample_line *lines;
-    double nr = 0, of_wave = 0;
+    double found[2][8] = {{0}}, moved = 0;
     unsigned nr_lines;
     struct err err;
 
@@ -144,23 +144,35 @@ static void test_lines_of_a_cubin(void **state)
     assert_non_null(nvrtc);
     nvrtc_compile(nvrtc, &request, &answer);
     assert_int_equal(answer.outcome, NVRTC_GOOD);
-    /* As if every instruction had been sampled once. */
+    /* As if every instruction had been sampled once: by CUPTI's reader, and by ours. */
     for (unsigned i = 0; i < 64; i++)
         all[i] = (struct sample){(char *)"k", 16 * (uint64_t)i, WAIT_FIXED, 1};
-    if (!cupti_sample_lines(
-            cupti, &samples, "k", answer.cubin, answer.cubin_bytes, NULL, &lines, &nr_lines, &err))
-        fail_msg("%s", err.text);
-    assert_in_range(nr_lines, 4, 6);
-    for (unsigned i = 0; i < nr_lines; i++) {
-        assert_in_range(lines[i].line, 2, 7); /* line 10 is the header's */
-        nr += lines[i].nr_all;
-        of_wave += lines[i].line == 6 ? lines[i].nr_stalled : 0;
+    for (unsigned by = 0; by < 2; by++) {
+        double nr = 0, of_wave = 0;
+        const bool ok = by == 0 ? cupti_sample_lines_by_cupti(cupti, &samples, "k", answer.cubin,
+                                      answer.cubin_bytes, NULL, &lines, &nr_lines, &err)
+                                : cupti_sample_lines(cupti, &samples, "k", answer.cubin,
+                                      answer.cubin_bytes, &lines, &nr_lines, &err);
+
+        if (!ok)
+            fail_msg("%s", err.text);
+        for (unsigned i = 0; i < nr_lines; i++) {
+            assert_in_range(lines[i].line, 2, 7); /* line 10 is the header's */
+            nr += lines[i].nr_all;
+            of_wave += lines[i].line == 6 ? lines[i].nr_stalled : 0;
+            found[by][lines[i].line] = lines[i].nr_all;
+        }
+        assert_in_range(nr_lines, 4, 6);
+        assert_true(nr == 64);
+        assert_true(of_wave > 8); /* a square root is a dozen instructions of the header's */
+        free(lines);
     }
-    assert_true(nr == 64);
-    assert_true(of_wave > 8); /* a square root is a dozen instructions, all of the header's line */
-    free(lines);
-    assert_false(
-        cupti_sample_lines(cupti, &samples, "k", "no cubin", 8, NULL, &lines, &nr_lines, &err));
+    /* They differ in what was inlined at most, where ours knows the caller. */
+    for (unsigned line = 0; line < 8; line++)
+        moved += fabs(found[0][line] - found[1][line]) / 2;
+    print_message("%.0f of 64 instructions on another line by CUPTI's reader\n", moved);
+    assert_true(moved <= 8);
+    assert_false(cupti_sample_lines(cupti, &samples, "k", "no cubin", 8, &lines, &nr_lines, &err));
     nvrtc_answer_finish(&answer);
     nvrtc_close(nvrtc);
 }

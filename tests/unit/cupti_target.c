@@ -421,7 +421,7 @@ static void test_samples(void **state)
     assert_int_equal(work.nr_launched, 1);
     assert_true(samples.nr_total == 2 * 5 * 100);
     fake.fake_source("/elsewhere/kernel.cu");
-    assert_true(cupti_sample_lines(
+    assert_true(cupti_sample_lines_by_cupti(
         cupti, &samples, "odd", "cubin", 5, "/tmp/kernel.cu", &lines, &nr, &err));
     /* Instructions 0 1 | 2 from a header, so of the line before it | 3 | 4: lines 10, 11, 12. They
      * wait for memory 10 i times and once at a barrier, and issue i + 1 times. */
@@ -437,23 +437,24 @@ static void test_samples(void **state)
     assert_true(lines[2].nr_stalled == 41 && lines[2].nr_all == 46);
     free(lines);
     /* The file in which the function begins. */
-    assert_true(cupti_sample_lines(cupti, &samples, "odd", "cubin", 5, NULL, &lines, &nr, &err));
+    assert_true(
+        cupti_sample_lines_by_cupti(cupti, &samples, "odd", "cubin", 5, NULL, &lines, &nr, &err));
     assert_int_equal(nr, 3);
     assert_int_equal(lines[2].line, 12);
     free(lines);
     /* Another file's lines are nobody's. */
-    assert_true(
-        cupti_sample_lines(cupti, &samples, "odd", "cubin", 5, "other.cu", &lines, &nr, &err));
+    assert_true(cupti_sample_lines_by_cupti(
+        cupti, &samples, "odd", "cubin", 5, "other.cu", &lines, &nr, &err));
     assert_int_equal(nr, 1);
     assert_int_equal(lines[0].line, 0);
     free(lines);
     /* A kernel without samples has no lines. */
-    assert_true(
-        cupti_sample_lines(cupti, &samples, "none", "cubin", 5, "kernel.cu", &lines, &nr, &err));
+    assert_true(cupti_sample_lines_by_cupti(
+        cupti, &samples, "none", "cubin", 5, "kernel.cu", &lines, &nr, &err));
     assert_int_equal(nr, 0);
     fake.fake_fail("cuptiGetSassToSourceCorrelation", 24);
-    assert_false(
-        cupti_sample_lines(cupti, &samples, "odd", "cubin", 5, "kernel.cu", &lines, &nr, &err));
+    assert_false(cupti_sample_lines_by_cupti(
+        cupti, &samples, "odd", "cubin", 5, "kernel.cu", &lines, &nr, &err));
     assert_null(lines);
     samples_finish(&samples);
 }
@@ -530,6 +531,20 @@ static void test_reasons(void **state)
     assert_int_equal(cupti_sample_period(1e30), 31);
 }
 
+static void test_a_start_that_fails(void **state)
+{
+    struct err err;
+
+    (void)state;
+    assert_true(cupti_start(cupti, &err));
+    assert_string_equal(cupti_no_target(cupti), "");
+    fake.fake_fail("cuptiProfilerInitialize", 15);
+    assert_false(cupti_start(cupti, &err));
+    assert_non_null(strstr(err.text, "FAKE_RESULT_15"));
+    fake.fake_reset();
+    assert_true(cupti_start(cupti, &err));
+}
+
 /* ---- without the library ---- */
 
 static void test_a_library_that_is_none(void **state)
@@ -598,6 +613,7 @@ int main(void)
         cmocka_unit_test_setup(test_samples, setup),
         cmocka_unit_test_setup(test_every_failure_of_sampling, setup),
         cmocka_unit_test_setup(test_reasons, setup),
+        cmocka_unit_test_setup(test_a_start_that_fails, setup),
         cmocka_unit_test_setup(test_a_library_that_is_none, setup),
     };
 
