@@ -1,32 +1,11 @@
 /* Owns memory instructions: addresses, spaces, bounds and alignment, then the data. */
-#include "emu/exec.h"
+#include "emu/access.h"
 
 #include "emu/windows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-/* One request in one space. */
-struct spot {
-    uint64_t address[WARP_LANES]; /* within the space, or global */
-    uint64_t moved[WARP_LANES];
-    const uint64_t *at; /* host address of lane l: base + at[l] */
-    uint8_t *base;
-    uint64_t lo, hi; /* of active lanes */
-    enum access_kind kind;
-    const struct pattern *pattern;
-    uint32_t mask;
-    enum ptx_space space;
-    unsigned bytes; /* per lane */
-    bool write, atomic;
-    bool matrices; /* see struct pattern */
-};
-
-static inline uint8_t *host(const struct spot *s, unsigned lane)
-{
-    return (uint8_t *)((uintptr_t)s->base + s->at[lane]);
-}
 
 static void thread_name(const struct worker *k, const struct warp *w, unsigned lane, char text[96])
 {
@@ -109,6 +88,7 @@ static bool stray_inside(struct worker *k, const struct warp *w, const struct sp
  */
 static void learn_groups(struct pattern *p)
 {
+    p->grouped = true;
     for (unsigned g = 0; g < 4; g++) {
         uint64_t same = 0, stray = 0;
         for (unsigned i = 1; i < 8; i++) {
@@ -143,8 +123,10 @@ static void learn(struct pattern *p, const struct spot *s, uint64_t start)
     p->bytes = s->bytes;
     p->space = (uint8_t)s->space;
     p->kind = low == 0 ? ACCESS_UNIFORM : stray == 0 ? ACCESS_CONTIGUOUS : ACCESS_OTHER;
+    p->matrices = s->matrices;
     p->shape_mod = NO_SHAPE;
-    learn_groups(p);
+    p->grouped = false;
+    memset(p->group, ACCESS_OTHER, sizeof(p->group));
 }
 
 /* Range, shape and alignment of the active lanes' addresses. */
@@ -158,13 +140,38 @@ static bool measure(
         uint64_t on = (mask >> l & 1) ? ~(uint64_t)0 : 0;
         differ |= ((address[l] - start) & on) ^ p->rel[l];
     }
-    if (differ || p->mask != mask || p->bytes != s->bytes || p->space != s->space)
+    if (differ || p->mask != mask || p->bytes != s->bytes || p->space != s->space ||
+        p->matrices != s->matrices) {
+        count_hits(&k->counts[pc], p);
         learn(p, s, start);
+    } else if (!p->grouped) {
+        learn_groups(p);
+    }
     s->kind = (enum access_kind)p->kind;
     /* around the end of the address space lo would be above hi: no buffer is there */
     s->lo = start + p->lo_rel;
     s->hi = start + p->hi_rel;
     return ((p->low | start) & (s->bytes - 1)) == 0 || misaligned(k, w, s, pc);
+}
+
+/* What the cost of an access depends on. Shared memory looks the same from every start that is a
+ * whole word: banks rotate. */
+static uint32_t shape_mod(const struct pattern *p, uint64_t start)
+{
+    if (p->kind == ACCESS_UNIFORM || p->space == PTX_LOCAL)
+        return 0;
+    return p->space == PTX_SHARED ? start % 4 : start % 128;
+}
+
+static void count(struct worker *k, const struct spot *s, uint32_t pc, struct pattern *p)
+{
+    const uint32_t mod = shape_mod(p, s->address[__builtin_ctz(s->mask)]);
+    if (p->shape_mod != mod) {
+        count_hits(&k->counts[pc], p);
+        shape_find(p, s->address);
+        p->shape_mod = mod;
+    }
+    p->hits++;
 }
 
 /* Lanes in different buffers: each finds its own. */
@@ -185,22 +192,18 @@ static bool place_scattered(struct worker *k, const struct warp *w, struct spot 
     return true;
 }
 
-static void touch(const struct mem_buffer *b, const struct spot *s)
+/* Notes the sectors that an access at `at` bytes into the buffer touches, `at` that of its first
+ * active lane. */
+static inline void touch(const struct mem_buffer *b, const struct pattern *p, uint64_t at)
 {
-    if (s->kind != ACCESS_OTHER) {
-        uint64_t from = (s->lo - b->base) / 32, to = (s->hi + s->bytes - 1 - b->base) / 32;
+    if (p->kind != ACCESS_OTHER) {
+        const uint64_t from = (at + p->lo_rel) / 32, to = (at + p->hi_rel + p->bytes - 1) / 32;
         for (uint64_t i = from; i <= to; i++)
             __atomic_store_n(&b->touched[i], 1, __ATOMIC_RELAXED);
         return;
     }
-    /* only where a lane's sector is not its neighbour's */
-    uint64_t fresh = 1;
-    for (unsigned l = 1; l < WARP_LANES; l++)
-        fresh |= s->address[l] / 32 != s->address[l - 1] / 32 ? (uint64_t)1 << l : 0;
-    uint32_t first = s->mask & -s->mask, idle_before = ~(s->mask << 1);
-    for (uint32_t m = s->mask & ((uint32_t)fresh | first | idle_before); m; m &= m - 1)
-        __atomic_store_n(
-            &b->touched[(s->address[__builtin_ctz(m)] - b->base) / 32], 1, __ATOMIC_RELAXED);
+    for (uint32_t m = p->heads; m; m &= m - 1)
+        __atomic_store_n(&b->touched[(at + p->rel[__builtin_ctz(m)]) / 32], 1, __ATOMIC_RELAXED);
 }
 
 static bool place_global(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc)
@@ -218,7 +221,7 @@ static bool place_global(struct worker *k, const struct warp *w, struct spot *s,
     s->base = (uint8_t *)((uintptr_t)b->host - b->base);
     s->at = s->address;
     if (k->counting)
-        touch(b, s);
+        touch(b, s->pattern, s->address[__builtin_ctz(s->mask)] - b->base);
     return true;
 }
 
@@ -235,9 +238,9 @@ static bool place_local(struct worker *k, const struct warp *w, struct spot *s, 
     return true;
 }
 
-static bool tell_access(struct worker *k, const struct warp *w, const struct spot *s, uint32_t pc,
-    struct access_shape shape)
+static bool tell_access(struct worker *k, const struct warp *w, const struct spot *s, uint32_t pc)
 {
+    const struct access_shape shape = k->counting ? s->pattern->shape : (struct access_shape){0};
     struct emu_access access = {.warp = w->index,
         .pc = pc,
         .mask = s->mask,
@@ -276,10 +279,8 @@ static bool place(struct worker *k, const struct warp *w, struct spot *s, uint32
     if (!measure(k, w, s, pc, pattern))
         return false;
     bool param = s->space == PTX_PARAM;
-    struct access_shape shape = {0};
-    pattern->matrices = s->matrices;
     if (k->counting && !param)
-        count_access(k, pc, pattern, s->address, &shape);
+        count(k, s, pc, pattern);
     switch (s->space) {
     case PTX_SHARED:
         if (s->lo > s->hi || s->hi > k->shared_bytes || s->bytes > k->shared_bytes - s->hi)
@@ -296,7 +297,7 @@ static bool place(struct worker *k, const struct warp *w, struct spot *s, uint32
         if (!place_global(k, w, s, pc))
             return false;
     }
-    return !k->wants_access || param || tell_access(k, w, s, pc, shape);
+    return !k->wants_access || param || tell_access(k, w, s, pc);
 }
 
 static void addresses(const uint8_t *file, uint32_t row, bool is32, int64_t imm, uint64_t *out)
@@ -312,167 +313,15 @@ static void addresses(const uint8_t *file, uint32_t row, bool is32, int64_t imm,
         out[l] = a[l] + (uint64_t)imm;
 }
 
-/* --- data --- */
-
-static uint64_t extended(const uint8_t *p, unsigned bytes, bool sign)
-{
-    uint64_t v = 0;
-    memcpy(&v, p, bytes);
-    unsigned shift = 64 - 8 * bytes;
-    return sign ? (uint64_t)((int64_t)(v << shift) >> shift) : v;
-}
-
-static void load_odd(const struct inst *in, const struct spot *s, uint8_t *row, unsigned offset)
-{
-    for (unsigned l = 0; l < WARP_LANES; l++) {
-        if (!(s->mask >> l & 1))
-            continue;
-        uint64_t v = extended(host(s, l) + offset, in->elem_bytes, in->sign_extend);
-        if (in->reg_bytes == 8)
-            ((uint64_t *)row)[l] = v;
-        else
-            ((uint32_t *)row)[l] = in->reg_bytes == 2 ? (uint32_t)v & 0xffffu : (uint32_t)v;
-    }
-}
-
-/* Through locals, so that the compiler knows that rows and addresses do not overlap. */
-static void gather4(const struct spot *s, uint32_t *d, unsigned offset, bool one)
-{
-    const uintptr_t base = (uintptr_t)s->base + offset;
-    const uint64_t *at = s->at;
-    /* in local memory each lane has its own place whatever the addresses */
-    bool groups = s->space != PTX_LOCAL && s->space != PTX_PARAM;
-    for (unsigned g = 0; g < 4; g++, at += 8, d += 8) {
-        unsigned kind = groups ? s->pattern->group[g] : ACCESS_OTHER;
-        uint32_t v[8];
-        if (kind == ACCESS_CONTIGUOUS && one) {
-            memcpy(d, (const uint8_t *)(base + at[0]), sizeof(v));
-            continue;
-        }
-        if (kind == ACCESS_UNIFORM) {
-            memcpy(v, (const uint8_t *)(base + at[0]), 4);
-            for (unsigned i = 0; i < 8; i++)
-                d[i] = v[0];
-            continue;
-        }
-        for (unsigned i = 0; i < 8; i++)
-            memcpy(&v[i], (const uint8_t *)(base + at[i]), 4);
-        memcpy(d, v, sizeof(v));
-    }
-}
-
-static void load4(const struct spot *s, uint32_t *d, unsigned offset, bool one)
-{
-    if (s->kind == ACCESS_UNIFORM) {
-        uint32_t v, mask = s->mask;
-        memcpy(&v, host(s, (unsigned)__builtin_ctz(mask)) + offset, 4);
-        for (unsigned l = 0; l < WARP_LANES; l++)
-            d[l] = (mask >> l & 1) ? v : d[l];
-    } else if (s->kind == ACCESS_CONTIGUOUS && s->mask == ~0u && one) {
-        memcpy(d, host(s, 0), 4 * WARP_LANES);
-    } else if (s->mask == ~0u) {
-        gather4(s, d, offset, one);
-    } else {
-        for (uint32_t m = s->mask; m; m &= m - 1) {
-            unsigned l = (unsigned)__builtin_ctz(m);
-            memcpy(&d[l], host(s, l) + offset, 4);
-        }
-    }
-}
-
-static void gather8(const struct spot *s, uint64_t *d, unsigned offset)
-{
-    const uintptr_t base = (uintptr_t)s->base + offset;
-    const uint64_t *at = s->at;
-    uint64_t v[WARP_LANES];
-    for (unsigned l = 0; l < WARP_LANES; l++)
-        memcpy(&v[l], (const uint8_t *)(base + at[l]), 8);
-    memcpy(d, v, sizeof(v));
-}
-
-static void load8(const struct spot *s, uint64_t *d, unsigned offset, bool one)
-{
-    if (s->kind == ACCESS_UNIFORM) {
-        uint64_t v;
-        uint32_t mask = s->mask;
-        memcpy(&v, host(s, (unsigned)__builtin_ctz(mask)) + offset, 8);
-        for (unsigned l = 0; l < WARP_LANES; l++)
-            d[l] = (mask >> l & 1) ? v : d[l];
-    } else if (s->kind == ACCESS_CONTIGUOUS && s->mask == ~0u && one) {
-        memcpy(d, host(s, 0), 8 * WARP_LANES);
-    } else if (s->mask == ~0u) {
-        gather8(s, d, offset);
-    } else {
-        for (uint32_t m = s->mask; m; m &= m - 1) {
-            unsigned l = (unsigned)__builtin_ctz(m);
-            memcpy(&d[l], host(s, l) + offset, 8);
-        }
-    }
-}
-
-static void load_data(const struct warp *w, const struct inst *in, const struct spot *s)
-{
-    for (unsigned e = 0; e < in->vec; e++) {
-        if (in->rows[e] == NO_ROW)
-            continue;
-        uint8_t *row = w->file + in->rows[e];
-        unsigned offset = e * in->elem_bytes;
-        if (in->elem_bytes == 4 && in->reg_bytes == 4)
-            load4(s, (uint32_t *)row, offset, in->vec == 1);
-        else if (in->elem_bytes == 8)
-            load8(s, (uint64_t *)row, offset, in->vec == 1);
-        else
-            load_odd(in, s, row, offset);
-    }
-}
-
-static void store_data(const struct warp *w, const struct inst *in, const struct spot *s)
-{
-    for (unsigned e = 0; e < in->vec; e++) {
-        const uint8_t *row = w->file + in->rows[e];
-        unsigned offset = e * in->elem_bytes, stride = in->reg_bytes == 8 ? 8 : 4;
-        if (s->kind == ACCESS_CONTIGUOUS && s->mask == ~0u && in->vec == 1 &&
-            stride == in->elem_bytes) {
-            memcpy(host(s, 0), row, (size_t)stride * WARP_LANES);
-            continue;
-        }
-        for (uint32_t m = s->mask; m; m &= m - 1) {
-            unsigned l = (unsigned)__builtin_ctz(m);
-            if (in->elem_bytes == 4)
-                memcpy(host(s, l) + offset, row + (size_t)l * stride, 4);
-            else
-                memcpy(host(s, l) + offset, row + (size_t)l * stride, in->elem_bytes);
-        }
-    }
-}
-
-static void atomic_data(
-    struct worker *k, const struct warp *w, const struct inst *in, const struct spot *s)
-{
-    unsigned stride = in->reg_bytes == 8 ? 8 : 4;
-    for (uint32_t m = s->mask; m; m &= m - 1) {
-        unsigned l = (unsigned)__builtin_ctz(m);
-        uint64_t operand[2] = {0, 0}, old = 0;
-        memcpy(&operand[0], w->file + in->b + (size_t)l * stride, stride);
-        if (in->c != NO_ROW)
-            memcpy(&operand[1], w->file + in->c + (size_t)l * stride, stride);
-        atom_lane(in, host(s, l), operand, &old);
-        if (!(in->flags & INST_NO_DEST))
-            memcpy(w->file + in->d + (size_t)l * stride, &old, stride);
-    }
-    k->float_atomics |= k->program->float_atomics && in->sub == PTX_ATOM_ADD &&
-                        ptx_type_is_float((enum ptx_type)in->type);
-}
-
 static void move_data(
     struct worker *k, const struct warp *w, const struct inst *in, const struct spot *s)
 {
     if (in->kind == INST_LOAD)
-        load_data(w, in, s);
+        data_load(w, in, s);
     else if (in->kind == INST_STORE)
-        store_data(w, in, s);
+        data_store(w, in, s);
     else
-        atomic_data(k, w, in, s);
+        data_atomic(k, w, in, s);
 }
 
 /* Generic addresses: each space's lanes are a request of their own. */
@@ -506,6 +355,70 @@ static bool access_generic(
     return true;
 }
 
+/* Are the lanes where they were in the last access, seen from the first of them? *start: where
+ * that is. */
+static inline bool recall(
+    const uint8_t *file, const struct inst *in, const struct pattern *p, uint64_t *start)
+{
+    const unsigned first = (unsigned)__builtin_ctz(p->mask);
+    const uint32_t mask = p->mask;
+    if (in->address32) {
+        const uint32_t *a = (const uint32_t *)(file + in->a), from = a[first];
+        uint32_t differ = 0;
+        for (unsigned l = 0; l < WARP_LANES; l++)
+            differ |= (mask >> l & 1) ? (a[l] - from) ^ (uint32_t)p->rel[l] : 0;
+        *start = (uint32_t)(from + (uint32_t)in->imm);
+        return differ == 0;
+    }
+    const uint64_t *a = (const uint64_t *)(file + in->a), from = a[first];
+    uint64_t differ = 0;
+    if (mask == ~0u)
+        for (unsigned l = 0; l < WARP_LANES; l++)
+            differ |= (a[l] - from) ^ p->rel[l];
+    else
+        for (unsigned l = 0; l < WARP_LANES; l++)
+            differ |= (mask >> l & 1) ? (a[l] - from) ^ p->rel[l] : 0;
+    *start = from + (uint64_t)in->imm;
+    return differ == 0;
+}
+
+/* Most accesses: like the instruction's last one, within the buffer that it used. False: nothing
+ * was done, and what is to be done about it, place() finds out. */
+static inline bool place_again(
+    struct worker *k, const struct warp *w, const struct inst *in, uint32_t pc, struct spot *s)
+{
+    struct pattern *p = &k->patterns[pc];
+    const struct pc_cache *cache = &k->caches[pc];
+    uint64_t start;
+    if (p->mask != s->mask || !p->grouped || k->wants_access || !recall(w->file, in, p, &start) ||
+        ((p->low | start) & (s->bytes - 1)))
+        return false;
+    const uint64_t lo = start + p->lo_rel, hi = start + p->hi_rel, end = hi + s->bytes;
+    if (lo > hi || end < hi)
+        return false;
+    if (in->space == PTX_SHARED) {
+        if (end > k->shared_bytes)
+            return false;
+        s->base = k->shared + start;
+    } else {
+        if (in->space == PTX_LOCAL || in->space == PTX_PARAM || lo < cache->first ||
+            end > cache->end || (s->write && cache->buffer->constant))
+            return false;
+        s->base = cache->buffer->host + (start - cache->first);
+    }
+    if (k->counting) {
+        if (p->shape_mod != shape_mod(p, start))
+            return false;
+        p->hits++;
+        if (in->space != PTX_SHARED)
+            touch(cache->buffer, p, start - cache->first);
+    }
+    s->pattern = p;
+    s->kind = (enum access_kind)p->kind;
+    s->at = p->rel;
+    return true;
+}
+
 bool access_memory(
     struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
@@ -517,11 +430,13 @@ bool access_memory(
     s.bytes = (unsigned)in->vec * in->elem_bytes;
     s.write = in->kind != INST_LOAD;
     s.atomic = in->kind == INST_ATOM;
-    addresses(w->file, in->a, in->address32, in->imm, s.address);
-    if (in->space == PTX_GENERIC)
-        return access_generic(k, w, in, pc, &s);
-    if (!place(k, w, &s, pc))
-        return false;
+    if (in->space == PTX_GENERIC || !place_again(k, w, in, pc, &s)) {
+        addresses(w->file, in->a, in->address32, in->imm, s.address);
+        if (in->space == PTX_GENERIC)
+            return access_generic(k, w, in, pc, &s);
+        if (!place(k, w, &s, pc))
+            return false;
+    }
     move_data(k, w, in, &s);
     return true;
 }
@@ -547,7 +462,7 @@ bool access_lanes(struct worker *k, struct warp *w, uint32_t pc, enum ptx_space 
     if (!place(k, w, &s, pc))
         return false;
     for (unsigned l = 0; l < WARP_LANES; l++)
-        at[l] = (mask >> l & 1) ? host(&s, l) : NULL;
+        at[l] = (mask >> l & 1) ? spot_host(&s, l) : NULL;
     return true;
 }
 
@@ -577,9 +492,9 @@ bool access_cp_async(
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         unsigned nr = sizes && sizes[l] < in->elem_bytes ? sizes[l] : in->elem_bytes;
-        memset(host(&to, l), 0, in->elem_bytes);
+        memset(spot_host(&to, l), 0, in->elem_bytes);
         if (nr)
-            memcpy(host(&to, l), host(&from, l), nr);
+            memcpy(spot_host(&to, l), spot_host(&from, l), nr);
     }
     return true;
 }

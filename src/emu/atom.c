@@ -91,8 +91,22 @@ static uint64_t result(const struct inst *in, uint64_t old, const uint64_t opera
     return (in->sub == PTX_ATOM_MIN) == less ? old : b;
 }
 
-void atom_lane(const struct inst *in, uint8_t *at, const uint64_t operand[2], uint64_t *old)
+/* No other thread can be at this memory. */
+static void alone_lane(const struct inst *in, uint8_t *at, const uint64_t operand[2], uint64_t *old)
 {
+    *old = 0;
+    memcpy(old, at, in->elem_bytes);
+    const uint64_t now = result(in, *old, operand);
+    memcpy(at, &now, in->elem_bytes);
+}
+
+void atom_lane(
+    const struct inst *in, uint8_t *at, const uint64_t operand[2], uint64_t *old, bool alone)
+{
+    if (alone) {
+        alone_lane(in, at, operand, old);
+        return;
+    }
     if (in->elem_bytes == 8) {
         uint64_t was = __atomic_load_n((uint64_t *)at, __ATOMIC_RELAXED);
         while (!__atomic_compare_exchange_n((uint64_t *)at, &was, result(in, was, operand), false,

@@ -4,6 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+void count_hits(struct pc_count *c, struct pattern *p)
+{
+    const uint64_t nr = p->hits, asked = nr * p->bytes * (unsigned)__builtin_popcount(p->mask);
+    p->hits = 0;
+    c->requests += nr;
+    c->bytes += asked;
+    switch (p->space) {
+    case PTX_SHARED:
+        c->shared += nr;
+        c->wavefronts += nr * p->shape.wavefronts;
+        c->wavefronts_ideal += nr * p->shape.ideal;
+        break;
+    case PTX_LOCAL:
+        c->local += nr;
+        break;
+    case PTX_CONST:
+        break;
+    default:
+        c->global += nr;
+        c->sectors += nr * p->shape.sectors;
+        c->sectors_ideal += nr * p->shape.ideal;
+        c->lines += nr * p->shape.lines;
+        c->global_bytes += asked;
+    }
+}
+
 struct sums {
     double m[NR_METRICS];
 };

@@ -23,7 +23,6 @@
 #define access_memory EXEC_NAME(access_memory)
 #define access_cp_async EXEC_NAME(access_cp_async)
 #define access_copy_frame EXEC_NAME(access_copy_frame)
-#define count_access EXEC_NAME(count_access)
 #define access_lanes EXEC_NAME(access_lanes)
 
 #define NO_PC 0xffffffffu
@@ -67,6 +66,10 @@ struct barrier {
     unsigned true_threads, red_threads;
 };
 
+struct access_shape {
+    uint16_t sectors, ideal, lines, wavefronts;
+};
+
 /* What an instruction's last access looked like: a loop's accesses mostly look alike, and then
  * neither their extent nor their cost has to be found again. */
 struct pattern {
@@ -76,9 +79,13 @@ struct pattern {
     uint32_t mask, bytes;     /* mask 0: nothing yet */
     uint8_t kind, space;      /* enum access_kind, enum ptx_space */
     bool matrices;            /* rows of 8x8 matrices, each matrix served by itself */
+    bool grouped;             /* group is set */
     uint8_t group[4];         /* enum access_kind of lanes 0-7, 8-15 ...; all of them active */
-    uint32_t shape_mod;       /* address mod 128 that the shape was found for; NO_SHAPE: none */
-    uint16_t sectors, ideal, lines, wavefronts;
+    /* what it costs, which depends on the first address modulo 128 at most */
+    uint32_t shape_mod; /* that the shape was found for; NO_SHAPE: none */
+    struct access_shape shape;
+    uint32_t heads; /* lanes whose sector is not that of the active lane before */
+    uint64_t hits;  /* accesses of this shape that the counts do not have yet: count_hits */
 };
 #define NO_SHAPE 0xffffffffu
 
@@ -141,6 +148,7 @@ struct worker {
     struct pattern *patterns;
     uint64_t steps, steps_checked;
     uint64_t contacts; /* atomics and volatile accesses: what a lane that waits for another does */
+    bool alone;        /* no other worker runs blocks of this launch */
     bool counting, wants_insts, wants_access, float_atomics;
     struct emu_listener *listeners[MAX_LISTENERS];
     unsigned nr_listeners;
@@ -209,17 +217,15 @@ bool matrix_step(
     struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 
 /* atom.c */
-void atom_lane(const struct inst *in, uint8_t *at, const uint64_t operand[2], uint64_t *old);
+void atom_lane(const struct inst *in, uint8_t *at, const uint64_t operand[2], uint64_t *old,
+    bool alone); /* alone: no other thread is at this memory */
 
-/* shape.c */
-struct access_shape {
-    uint16_t sectors, ideal, lines, wavefronts;
-};
-/* The pattern is that of this very access. */
-void count_access(struct worker *k, uint32_t pc, struct pattern *p, const uint64_t *address,
-    struct access_shape *shape);
+/* shape.c: the shape of an access like the pattern from `address` (all lanes) on. */
+#define shape_find EXEC_NAME(shape_find)
+void shape_find(struct pattern *p, const uint64_t *address);
 
 /* count.c */
+void count_hits(struct pc_count *count, struct pattern *p); /* adds p->hits, which becomes 0 */
 bool count_fill(const struct exec *x, const struct pc_count *counts, double scale,
     struct arena *arena, struct emu_result *result);
 

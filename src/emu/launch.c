@@ -408,22 +408,25 @@ static void add_counts(struct pc_count *into, const struct pc_count *from, uint3
         a[i] += b[i];
 }
 
-static void add_flow(struct pc_count *counts, const struct flow *flow, uint32_t nr)
+/* Brings a worker's counts up to date. */
+static void settle_counts(struct worker *k)
 {
     struct flow sum = {0, 0};
-    for (uint32_t pc = 0; pc < nr; pc++) {
-        counts[pc].warps += sum.warps += flow[pc].warps;
-        counts[pc].lanes += sum.lanes += flow[pc].lanes;
+    for (uint32_t pc = 0; pc < k->program->nr_insts; pc++) {
+        struct pc_count *c = &k->counts[pc];
+        c->warps += sum.warps += k->flow[pc].warps;
+        c->lanes += sum.lanes += k->flow[pc].lanes;
+        count_hits(c, &k->patterns[pc]);
     }
 }
 
 static void merge(struct worker *workers, unsigned nr, struct emu_result *result)
 {
     struct worker *k = &workers[0];
-    add_flow(k->counts, k->flow, k->program->nr_insts);
+    settle_counts(k);
     for (unsigned i = 1; i < nr; i++) {
         struct worker *o = &workers[i];
-        add_flow(o->counts, o->flow, k->program->nr_insts);
+        settle_counts(o);
         add_counts(k->counts, o->counts, k->program->nr_insts);
         k->float_atomics |= o->float_atomics;
         if (k->reports)
@@ -513,6 +516,7 @@ bool launch_run(const struct emu_run *run, unsigned nr_threads, struct arena *ar
     struct worker *workers = xcalloc(nr, sizeof(*workers));
     for (unsigned i = 0; i < nr; i++) {
         worker_init(&workers[i], &x);
+        workers[i].alone = nr == 1;
         workers[i].reports = l->max_reports ? xcalloc(1, sizeof(struct reports)) : NULL;
         make_listeners(&x, &workers[i]);
     }

@@ -58,6 +58,15 @@ static inline struct steps count_steps(const uint64_t *a)
     return (struct steps){falls, distinct, sectors, lines};
 }
 
+/* Lanes whose sector is not that of the lane before, if that is active. */
+static uint32_t sector_heads(uint32_t mask, const uint64_t *address)
+{
+    uint32_t fresh = 1;
+    for (unsigned l = 1; l < WARP_LANES; l++)
+        fresh |= (uint32_t)(address[l] / 32 != address[l - 1] / 32) << l;
+    return mask & (fresh | ~(mask << 1));
+}
+
 /* Accesses are aligned to their size, so two lanes' bytes are the same or apart. */
 static void global_shape(struct pattern *p, const uint64_t *address)
 {
@@ -69,9 +78,10 @@ static void global_shape(struct pattern *p, const uint64_t *address)
         sorted_lanes(p->mask, address, a);
         steps = count_steps(a);
     }
-    p->sectors = (uint16_t)steps.sectors;
-    p->lines = (uint16_t)steps.lines;
-    p->ideal = (uint16_t)((steps.distinct * p->bytes + 31) / 32);
+    p->shape.sectors = (uint16_t)steps.sectors;
+    p->shape.lines = (uint16_t)steps.lines;
+    p->shape.ideal = (uint16_t)((steps.distinct * p->bytes + 31) / 32);
+    p->heads = sector_heads(p->mask, address);
 }
 
 static void add_wavefronts(struct pattern *p, uint32_t mask, const uint64_t *address)
@@ -89,13 +99,12 @@ static void add_wavefronts(struct pattern *p, uint32_t mask, const uint64_t *add
             most = depth > most ? depth : most;
         }
     }
-    p->wavefronts = (uint16_t)(p->wavefronts + most);
-    p->ideal = (uint16_t)(p->ideal + (distinct + 31) / 32);
+    p->shape.wavefronts = (uint16_t)(p->shape.wavefronts + most);
+    p->shape.ideal = (uint16_t)(p->shape.ideal + (distinct + 31) / 32);
 }
 
 static void shared_shape(struct pattern *p, const uint64_t *address)
 {
-    p->wavefronts = p->ideal = 0;
     if (!p->matrices) {
         add_wavefronts(p, p->mask, address);
         return;
@@ -105,60 +114,26 @@ static void shared_shape(struct pattern *p, const uint64_t *address)
             add_wavefronts(p, p->mask & 0xffu << first, address);
 }
 
-static struct access_shape shape_of(struct pattern *p, const uint64_t *address)
+void shape_find(struct pattern *p, const uint64_t *address)
 {
-    uint64_t start = address[__builtin_ctz(p->mask)];
-    unsigned bytes = p->bytes;
-    bool shared = p->space == PTX_SHARED, full = p->mask == ~0u;
+    const uint64_t start = address[__builtin_ctz(p->mask)];
+    const unsigned bytes = p->bytes;
+    const bool shared = p->space == PTX_SHARED, full = p->mask == ~0u;
+    p->shape = (struct access_shape){0};
+    p->heads = p->mask & -p->mask;
+    if (p->space == PTX_LOCAL)
+        return;
     if (p->kind == ACCESS_UNIFORM)
-        return (struct access_shape){.sectors = 1, .ideal = 1, .lines = 1, .wavefronts = 1};
-    if (p->kind == ACCESS_CONTIGUOUS && full && !shared)
-        return (struct access_shape){.sectors = (uint16_t)((start % 32 + 32 * bytes + 31) / 32),
+        p->shape = (struct access_shape){.sectors = 1, .ideal = 1, .lines = 1, .wavefronts = 1};
+    else if (p->kind == ACCESS_CONTIGUOUS && full && !shared)
+        p->shape = (struct access_shape){.sectors = (uint16_t)((start % 32 + 32 * bytes + 31) / 32),
             .ideal = (uint16_t)bytes,
             .lines = (uint16_t)((start % 128 + 32 * bytes + 127) / 128)};
-    if (p->kind == ACCESS_CONTIGUOUS && full && bytes >= 4) {
-        uint16_t waves = (uint16_t)(bytes / 4);
-        return (struct access_shape){.wavefronts = waves, .ideal = waves};
-    }
-    /* shared memory looks the same from every start that is a whole word: banks rotate */
-    uint32_t mod = shared ? start % 4 : start % 128;
-    if (p->shape_mod != mod) {
-        if (shared)
-            shared_shape(p, address);
-        else
-            global_shape(p, address);
-        p->shape_mod = mod;
-    }
-    return (struct access_shape){
-        .sectors = p->sectors, .ideal = p->ideal, .lines = p->lines, .wavefronts = p->wavefronts};
-}
-
-void count_access(struct worker *k, uint32_t pc, struct pattern *p, const uint64_t *address,
-    struct access_shape *shape)
-{
-    struct pc_count *c = &k->counts[pc];
-    uint64_t asked = (uint64_t)p->bytes * (unsigned)__builtin_popcount(p->mask);
-    *shape = (struct access_shape){0};
-    if (p->space != PTX_LOCAL)
-        *shape = shape_of(p, address);
-    c->requests++;
-    c->bytes += asked;
-    switch (p->space) {
-    case PTX_SHARED:
-        c->shared++;
-        c->wavefronts += shape->wavefronts;
-        c->wavefronts_ideal += shape->ideal;
-        break;
-    case PTX_LOCAL:
-        c->local++;
-        break;
-    case PTX_CONST:
-        break;
-    default:
-        c->global++;
-        c->sectors += shape->sectors;
-        c->sectors_ideal += shape->ideal;
-        c->lines += shape->lines;
-        c->global_bytes += asked;
-    }
+    else if (p->kind == ACCESS_CONTIGUOUS && full && bytes >= 4)
+        p->shape = (struct access_shape){
+            .wavefronts = (uint16_t)(bytes / 4), .ideal = (uint16_t)(bytes / 4)};
+    else if (shared)
+        shared_shape(p, address);
+    else
+        global_shape(p, address);
 }
