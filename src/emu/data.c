@@ -43,6 +43,30 @@ static void gather4(const struct spot *s, uint32_t *d, unsigned offset, bool one
     }
 }
 
+static void gather8(const struct spot *s, uint64_t *d, unsigned offset, bool one)
+{
+    const uintptr_t base = (uintptr_t)s->base + offset;
+    const uint64_t *at = s->at;
+    const bool groups = s->space != PTX_LOCAL && s->space != PTX_PARAM;
+    for (unsigned g = 0; g < 4; g++, at += 8, d += 8) {
+        const unsigned kind = groups ? s->pattern->group[g] : ACCESS_OTHER;
+        uint64_t v[8]; /* the compiler cannot know that rows and addresses are apart */
+        if (kind == ACCESS_CONTIGUOUS && one) {
+            memcpy(d, (const uint8_t *)(base + at[0]), sizeof(v));
+            continue;
+        }
+        if (kind == ACCESS_UNIFORM) {
+            const uint64_t same = *(const uint64_t *)(base + at[0]);
+            for (unsigned i = 0; i < 8; i++)
+                d[i] = same;
+            continue;
+        }
+        for (unsigned i = 0; i < 8; i++)
+            v[i] = *(const uint64_t *)(base + at[i]);
+        memcpy(d, v, sizeof(v));
+    }
+}
+
 /* Element e of vectors that lie one after another. */
 static inline void unzip4(uint32_t *d, const uint32_t *from, unsigned vec)
 {
@@ -87,11 +111,7 @@ static void load8(const struct spot *s, uint64_t *d, unsigned offset, unsigned v
     } else if (all_contiguous(s) && vec == 1) {
         memcpy(d, host(s, 0, offset), 8 * WARP_LANES);
     } else if (mask == ~0u) {
-        const uintptr_t base = (uintptr_t)s->base + offset;
-        uint64_t v[WARP_LANES]; /* the compiler cannot know that rows and addresses are apart */
-        for (unsigned l = 0; l < WARP_LANES; l++)
-            v[l] = *(const uint64_t *)(base + s->at[l]);
-        memcpy(d, v, sizeof(v));
+        gather8(s, d, offset, vec == 1);
     } else {
         for (uint32_t m = mask; m; m &= m - 1) {
             const unsigned l = (unsigned)__builtin_ctz(m);

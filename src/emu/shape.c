@@ -20,6 +20,25 @@ static void sort(uint64_t *v, unsigned nr)
     }
 }
 
+/* Sorting by counting, for each lane, the lanes that come before it: loops over all lanes, which
+ * vectorise. False: the addresses are too far apart. */
+static bool sort_near(uint64_t *v, const uint64_t *address, uint64_t lo, uint64_t hi)
+{
+    int32_t key[WARP_LANES], rank[WARP_LANES] = {0};
+    if (hi - lo >= UINT64_C(1) << 26)
+        return false;
+    for (unsigned l = 0; l < WARP_LANES; l++)
+        key[l] = (int32_t)((address[l] - lo) << 5 | l); /* all different */
+    for (unsigned j = 0; j < WARP_LANES; j++) {
+        const int32_t x = key[j];
+        for (unsigned l = 0; l < WARP_LANES; l++)
+            rank[l] += key[l] > x;
+    }
+    for (unsigned l = 0; l < WARP_LANES; l++)
+        v[rank[l]] = lo + (uint64_t)(key[l] >> 5);
+    return true;
+}
+
 /* The active lanes' addresses in rising order; the rest of out repeats the last. */
 static unsigned sorted_lanes(uint32_t mask, const uint64_t *address, uint64_t out[WARP_LANES])
 {
@@ -33,10 +52,15 @@ static unsigned sorted_lanes(uint32_t mask, const uint64_t *address, uint64_t ou
         for (unsigned i = nr; i < WARP_LANES; i++)
             out[i] = out[nr - 1];
     }
-    unsigned falls = 0;
-    for (unsigned i = 1; i < WARP_LANES; i++)
-        falls += out[i] < out[i - 1];
-    if (falls)
+    uint64_t falls = 0, lo = out[0], hi = out[0];
+    for (unsigned i = 1; i < WARP_LANES; i++) {
+        falls += out[i] < out[i - 1] ? 1 : 0;
+        lo = out[i] < lo ? out[i] : lo;
+        hi = out[i] > hi ? out[i] : hi;
+    }
+    uint64_t unsorted[WARP_LANES];
+    memcpy(unsorted, out, sizeof(unsorted));
+    if (falls && !sort_near(out, unsorted, lo, hi))
         sort(out, WARP_LANES);
     return nr;
 }

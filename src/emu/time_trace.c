@@ -162,7 +162,7 @@ static void trace_inst(struct emu_listener *listener, unsigned warp, uint32_t pc
 /* Lanes [lane, end) at once: the most distinct words that one of 32 banks has to give. */
 static unsigned group_wavefronts(const struct emu_access *a, unsigned lane, unsigned end)
 {
-    uint64_t words[WARP_LANES];
+    uint64_t words[32][WARP_LANES]; /* distinct ones, by bank */
     unsigned nr = 0, most = 0;
     uint8_t of_bank[32] = {0};
     unsigned per_lane = (a->bytes + 3) / 4;
@@ -171,16 +171,18 @@ static unsigned group_wavefronts(const struct emu_access *a, unsigned lane, unsi
         if ((a->mask >> lane & 1) == 0)
             continue;
         for (unsigned k = 0; k < per_lane && nr < WARP_LANES; k++) {
-            uint64_t word = a->address[lane] / 4 + k;
-            bool seen = false;
+            const uint64_t word = a->address[lane] / 4 + k;
+            const unsigned bank = word % 32;
+            unsigned i = 0;
 
-            for (unsigned i = nr; i-- > 0 && !seen;)
-                seen = words[i] == word;
-            if (seen)
+            while (i < of_bank[bank] && words[bank][i] != word)
+                i++;
+            if (i < of_bank[bank])
                 continue;
-            words[nr++] = word;
-            if (++of_bank[word % 32] > most)
-                most = of_bank[word % 32];
+            words[bank][of_bank[bank]++] = word;
+            nr++;
+            if (of_bank[bank] > most)
+                most = of_bank[bank];
         }
     }
     return most;
@@ -192,8 +194,11 @@ static unsigned data_wavefronts(const struct emu_access *a)
 {
     unsigned lanes = a->bytes <= 4 ? 32 : a->bytes <= 8 ? 16 : 8, nr = 0;
 
-    for (unsigned lane = 0; lane < WARP_LANES; lane += lanes)
-        nr += group_wavefronts(a, lane, lane + lanes);
+    for (unsigned lane = 0; lane < WARP_LANES; lane += lanes) {
+        const uint64_t group = a->mask & ((UINT64_C(1) << lanes) - 1) << lane;
+        /* one address, or words one after another, are one wavefront */
+        nr += a->kind == ACCESS_OTHER ? group_wavefronts(a, lane, lane + lanes) : group != 0;
+    }
     return nr > 0 ? nr : 1;
 }
 
@@ -210,6 +215,7 @@ static unsigned wide_wavefronts(const struct emu_access *a, const struct merge *
             return 0;
     }
     wide.address = address;
+    wide.kind = a->kind == ACCESS_UNIFORM ? ACCESS_UNIFORM : ACCESS_OTHER;
     wide.bytes = merge->bytes;
     return data_wavefronts(&wide);
 }
