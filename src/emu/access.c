@@ -382,6 +382,17 @@ static inline bool recall(
     return differ == 0;
 }
 
+/* What a loop walks over is far apart in memory where a whole grid walks in step: the host's cache
+ * is told where the next access will be, if the step is the last one's. */
+static inline void look_ahead(const uint8_t *now, uint64_t step, uint64_t span)
+{
+    if (step + 64 <= 128) /* close by */
+        return;
+    const uintptr_t next = (uintptr_t)now + step;
+    for (uint64_t at = 0; at <= span; at += 64)
+        __builtin_prefetch((const void *)(next + at));
+}
+
 /* Most accesses: like the instruction's last one, within the buffer that it used. False: nothing
  * was done, and what is to be done about it, place() finds out. */
 static inline bool place_again(
@@ -413,6 +424,9 @@ static inline bool place_again(
         if (in->space != PTX_SHARED)
             touch(cache->buffer, p, start - cache->first);
     }
+    if (in->space != PTX_SHARED && p->kind != ACCESS_OTHER)
+        look_ahead(s->base + p->lo_rel, start - p->last, p->hi_rel - p->lo_rel);
+    p->last = start;
     s->pattern = p;
     s->kind = (enum access_kind)p->kind;
     s->at = p->rel;

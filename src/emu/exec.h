@@ -76,6 +76,7 @@ struct pattern {
     uint64_t rel[WARP_LANES]; /* from the first active lane's address; 0 for idle lanes */
     uint64_t low;             /* all rel or-ed: their common alignment */
     uint64_t lo_rel, hi_rel;  /* the least and the greatest, from the first (modulo 2^64) */
+    uint64_t last;            /* address of the first active lane */
     uint32_t mask, bytes;     /* mask 0: nothing yet */
     uint8_t kind, space;      /* enum access_kind, enum ptx_space */
     bool matrices;            /* rows of 8x8 matrices, each matrix served by itself */

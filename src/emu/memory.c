@@ -6,8 +6,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { BUFFER_ALIGN = 512, POISON = 0xAA };
+enum { BUFFER_ALIGN = 512, POISON = 0xAA, LARGE_PAGE = 2 << 20 };
 #define RED_ZONE (UINT64_C(16) << 20) /* plus the buffer's own size: addresses cost nothing */
 
 void memory_init(struct emu_memory *memory, uint64_t limit_bytes)
@@ -31,6 +32,19 @@ void memory_finish(struct emu_memory *memory)
     *memory = (struct emu_memory){0};
 }
 
+/* Kernels walk over their buffers in strides of whole grids: large pages where the system has them.
+ */
+static void *host_memory(uint64_t bytes)
+{
+    void *memory = NULL;
+    if (bytes < 2 * LARGE_PAGE)
+        return malloc(bytes);
+    if (posix_memalign(&memory, LARGE_PAGE, bytes) != 0)
+        return NULL;
+    madvise(memory, bytes, MADV_HUGEPAGE);
+    return memory;
+}
+
 struct mem_buffer *memory_alloc(
     struct emu_memory *memory, uint64_t bytes, const char *name, struct err *err)
 {
@@ -43,7 +57,7 @@ struct mem_buffer *memory_alloc(
     struct mem_buffer *buffer = xcalloc(1, sizeof(*buffer));
     buffer->bytes = bytes;
     buffer->base = memory->next;
-    buffer->host = malloc(bytes + 64);
+    buffer->host = host_memory(bytes + 64);
     buffer->init = calloc(bytes / 8 + 1, 1);
     if (!buffer->host || !buffer->init) {
         err_set(err, "out of host memory: %llu bytes for %s", (unsigned long long)bytes, name);
