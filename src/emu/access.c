@@ -84,23 +84,15 @@ static bool stray_inside(struct worker *k, const struct warp *w, const struct sp
         s->bytes, verb(s), (int64_t)s->address[lane], size, name, who);
 }
 
-/* Blocks of 8 or 16 threads in x make warps of several rows: each group of 8 lanes is then plain.
- */
-static void learn_groups(struct pattern *p)
+/* Offsets as small as gathers take them. */
+static void learn_index(struct pattern *p)
 {
-    p->grouped = true;
-    for (unsigned g = 0; g < 4; g++) {
-        uint64_t same = 0, stray = 0;
-        for (unsigned i = 1; i < 8; i++) {
-            uint64_t step = p->rel[8 * g + i] - p->rel[8 * g];
-            same |= step;
-            stray |= step ^ (uint64_t)i * p->bytes;
-        }
-        bool full = p->mask == ~0u;
-        p->group[g] = full && !same    ? ACCESS_UNIFORM
-                      : full && !stray ? ACCESS_CONTIGUOUS
-                                       : ACCESS_OTHER;
+    uint64_t far = 0;
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        far |= (p->rel[l] + (UINT64_C(1) << 32)) >> 33;
+        p->index[l] = (int32_t)((int64_t)p->rel[l] >> 2);
     }
+    p->indexed = !far && p->low % 4 == 0;
 }
 
 static void learn(struct pattern *p, const struct spot *s, uint64_t start)
@@ -125,13 +117,13 @@ static void learn(struct pattern *p, const struct spot *s, uint64_t start)
     p->kind = low == 0 ? ACCESS_UNIFORM : stray == 0 ? ACCESS_CONTIGUOUS : ACCESS_OTHER;
     p->matrices = s->matrices;
     p->shape_mod = NO_SHAPE;
-    p->grouped = false;
-    memset(p->group, ACCESS_OTHER, sizeof(p->group));
+    p->indexed = false;
+    p->ready = 0;
 }
 
-/* Range, shape and alignment of the active lanes' addresses. */
-static bool measure(
-    struct worker *k, const struct warp *w, struct spot *s, uint32_t pc, struct pattern *p)
+/* Range, shape and alignment of the active lanes' addresses. *again: as in the last access. */
+static bool measure(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc,
+    struct pattern *p, bool *again)
 {
     const uint64_t *address = s->address, start = address[__builtin_ctz(s->mask)];
     const uint32_t mask = s->mask;
@@ -140,32 +132,32 @@ static bool measure(
         uint64_t on = (mask >> l & 1) ? ~(uint64_t)0 : 0;
         differ |= ((address[l] - start) & on) ^ p->rel[l];
     }
-    if (differ || p->mask != mask || p->bytes != s->bytes || p->space != s->space ||
-        p->matrices != s->matrices) {
+    *again = !differ && p->mask == mask && p->bytes == s->bytes && p->space == s->space &&
+             p->matrices == s->matrices;
+    if (!*again) {
         count_hits(&k->counts[pc], p);
         learn(p, s, start);
-    } else if (!p->grouped) {
-        learn_groups(p);
     }
     s->kind = (enum access_kind)p->kind;
+    s->start = start;
     /* around the end of the address space lo would be above hi: no buffer is there */
     s->lo = start + p->lo_rel;
     s->hi = start + p->hi_rel;
     return ((p->low | start) & (s->bytes - 1)) == 0 || misaligned(k, w, s, pc);
 }
 
-/* What the cost of an access depends on. Shared memory looks the same from every start that is a
- * whole word: banks rotate. */
-static uint32_t shape_mod(const struct pattern *p, uint64_t start)
+/* What the cost of an access depends on: these bits of its first address. Shared memory looks the
+ * same from every start that is a whole word: banks rotate. */
+static uint32_t shape_bits(const struct pattern *p)
 {
     if (p->kind == ACCESS_UNIFORM || p->space == PTX_LOCAL)
         return 0;
-    return p->space == PTX_SHARED ? start % 4 : start % 128;
+    return p->space == PTX_SHARED ? 3 : 127;
 }
 
 static void count(struct worker *k, const struct spot *s, uint32_t pc, struct pattern *p)
 {
-    const uint32_t mod = shape_mod(p, s->address[__builtin_ctz(s->mask)]);
+    const uint32_t mod = (uint32_t)s->start & shape_bits(p);
     if (p->shape_mod != mod) {
         count_hits(&k->counts[pc], p);
         shape_find(p, s->address);
@@ -192,18 +184,25 @@ static bool place_scattered(struct worker *k, const struct warp *w, struct spot 
     return true;
 }
 
-/* Notes the sectors that an access at `at` bytes into the buffer touches, `at` that of its first
- * active lane. */
-static inline void touch(const struct mem_buffer *b, const struct pattern *p, uint64_t at)
+/* Notes the sectors that an access touches; `touched` is where the first sector of all addresses
+ * would be noted, start the address of its first active lane. */
+static inline void touch(uintptr_t touched, const struct pattern *p, uint64_t start)
 {
     if (p->kind != ACCESS_OTHER) {
-        const uint64_t from = (at + p->lo_rel) / 32, to = (at + p->hi_rel + p->bytes - 1) / 32;
+        const uint64_t from = (start + p->lo_rel) / 32,
+                       to = (start + p->hi_rel + p->bytes - 1) / 32;
         for (uint64_t i = from; i <= to; i++)
-            __atomic_store_n(&b->touched[i], 1, __ATOMIC_RELAXED);
+            __atomic_store_n((uint8_t *)(touched + i), 1, __ATOMIC_RELAXED);
         return;
     }
     for (uint32_t m = p->heads; m; m &= m - 1)
-        __atomic_store_n(&b->touched[(at + p->rel[__builtin_ctz(m)]) / 32], 1, __ATOMIC_RELAXED);
+        __atomic_store_n(
+            (uint8_t *)(touched + (start + p->rel[__builtin_ctz(m)]) / 32), 1, __ATOMIC_RELAXED);
+}
+
+static uintptr_t touched_from(const struct mem_buffer *b)
+{
+    return (uintptr_t)b->touched - b->base / 32;
 }
 
 static bool place_global(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc)
@@ -218,10 +217,10 @@ static bool place_global(struct worker *k, const struct warp *w, struct spot *s,
     struct mem_buffer *b = cache->buffer;
     if (b->constant && s->write)
         return stray_global(k, w, s, pc, (unsigned)__builtin_ctz(s->mask));
-    s->base = (uint8_t *)((uintptr_t)b->host - b->base);
-    s->at = s->address;
+    s->base = (uint8_t *)((uintptr_t)b->host - b->base + s->start);
+    s->at = s->pattern->rel;
     if (k->counting)
-        touch(b, s->pattern, s->address[__builtin_ctz(s->mask)] - b->base);
+        touch(touched_from(b), s->pattern, s->start);
     return true;
 }
 
@@ -271,33 +270,52 @@ static bool tell_access(struct worker *k, const struct warp *w, const struct spo
     return true;
 }
 
+/* The access was like the last one: what is to be looked at should the next be so too. */
+static void make_ready(const struct worker *k, const struct spot *s, uint32_t pc)
+{
+    struct pattern *p = s->pattern;
+    const struct mem_buffer *b = s->space == PTX_SHARED ? NULL : k->caches[pc].buffer;
+    const uint64_t from = b ? b->base : 0, bytes = b ? b->bytes : k->shared_bytes;
+    if (!p->indexed)
+        learn_index(p);
+    p->first = from - p->lo_rel;
+    p->room = from + bytes - s->bytes - p->hi_rel - p->first;
+    p->mod = (s->bytes - 1) | (k->counting ? shape_bits(p) : 0);
+    p->last = s->start;
+    p->host = (uintptr_t)(b ? b->host : k->shared) - from;
+    p->touched = b && k->counting ? touched_from(b) : 0;
+    p->ready = s->mask;
+}
+
 /* Checks, counts, tells listeners, and finds the host memory of a request within one space. */
 static bool place(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc)
 {
     struct pattern *pattern = &k->patterns[pc];
+    bool param = s->space == PTX_PARAM, again;
     s->pattern = pattern;
-    if (!measure(k, w, s, pc, pattern))
+    if (!measure(k, w, s, pc, pattern, &again))
         return false;
-    bool param = s->space == PTX_PARAM;
     if (k->counting && !param)
         count(k, s, pc, pattern);
     switch (s->space) {
     case PTX_SHARED:
         if (s->lo > s->hi || s->hi > k->shared_bytes || s->bytes > k->shared_bytes - s->hi)
             return stray_inside(k, w, s, pc, k->shared_bytes, "shared");
-        s->base = k->shared;
-        s->at = s->address;
+        s->base = k->shared + s->start;
+        s->at = pattern->rel;
         break;
     case PTX_LOCAL:
     case PTX_PARAM:
-        if (!place_local(k, w, s, pc))
-            return false;
-        break;
+        return place_local(k, w, s, pc) && (!k->wants_access || param || tell_access(k, w, s, pc));
     default:
         if (!place_global(k, w, s, pc))
             return false;
     }
-    return !k->wants_access || param || tell_access(k, w, s, pc);
+    if (k->wants_access)
+        return tell_access(k, w, s, pc);
+    if (again && s->at == pattern->rel)
+        make_ready(k, s, pc);
+    return true;
 }
 
 static void addresses(const uint8_t *file, uint32_t row, bool is32, int64_t imm, uint64_t *out)
@@ -326,7 +344,7 @@ static void move_data(
 
 /* Generic addresses: each space's lanes are a request of their own. */
 static bool access_generic(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, struct spot *s)
+    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, const struct spot *s)
 {
     uint32_t shared = 0, local = 0, all = s->mask;
     for (unsigned l = 0; l < WARP_LANES; l++) {
@@ -339,15 +357,16 @@ static bool access_generic(
         uint64_t window;
     } parts[3] = {{PTX_GLOBAL, all & ~shared & ~local, 0},
         {PTX_SHARED, all & shared, WINDOW_SHARED}, {PTX_LOCAL, all & local, WINDOW_LOCAL}};
-    struct spot part;
+    uint64_t address[WARP_LANES];
     for (unsigned i = 0; i < 3; i++) {
+        struct spot part = *s;
         if (!parts[i].mask)
             continue;
-        part = *s;
         part.space = parts[i].space;
         part.mask = parts[i].mask;
+        part.address = address;
         for (unsigned l = 0; l < WARP_LANES; l++)
-            part.address[l] -= parts[i].window;
+            address[l] = s->address[l] - parts[i].window;
         if (!place(k, w, &part, pc))
             return false;
         move_data(k, w, in, &part);
@@ -384,52 +403,55 @@ static inline bool recall(
 
 /* What a loop walks over is far apart in memory where a whole grid walks in step: the host's cache
  * is told where the next access will be, if the step is the last one's. */
-static inline void look_ahead(const uint8_t *now, uint64_t step, uint64_t span)
+static inline void look_ahead(uintptr_t now, uint64_t step, uint64_t span)
 {
     if (step + 64 <= 128) /* close by */
         return;
-    const uintptr_t next = (uintptr_t)now + step;
     for (uint64_t at = 0; at <= span; at += 64)
-        __builtin_prefetch((const void *)(next + at));
+        __builtin_prefetch((const void *)(now + step + at));
 }
 
-/* Most accesses: like the instruction's last one, within the buffer that it used. False: nothing
- * was done, and what is to be done about it, place() finds out. */
-static inline bool place_again(
-    struct worker *k, const struct warp *w, const struct inst *in, uint32_t pc, struct spot *s)
+/* Most accesses: like the instruction's last one, in the same buffer. False: nothing was done, and
+ * what is to be done about it, place() finds out. */
+static inline bool again(
+    struct pattern *p, const struct warp *w, const struct inst *in, uint32_t mask, struct spot *s)
 {
-    struct pattern *p = &k->patterns[pc];
-    const struct pc_cache *cache = &k->caches[pc];
     uint64_t start;
-    if (p->mask != s->mask || !p->grouped || k->wants_access || !recall(w->file, in, p, &start) ||
-        ((p->low | start) & (s->bytes - 1)))
+    if (p->ready != mask || !recall(w->file, in, p, &start) || start - p->first > p->room ||
+        ((start ^ p->last) & p->mod))
         return false;
-    const uint64_t lo = start + p->lo_rel, hi = start + p->hi_rel, end = hi + s->bytes;
-    if (lo > hi || end < hi)
-        return false;
-    if (in->space == PTX_SHARED) {
-        if (end > k->shared_bytes)
-            return false;
-        s->base = k->shared + start;
-    } else {
-        if (in->space == PTX_LOCAL || in->space == PTX_PARAM || lo < cache->first ||
-            end > cache->end || (s->write && cache->buffer->constant))
-            return false;
-        s->base = cache->buffer->host + (start - cache->first);
-    }
-    if (k->counting) {
-        if (p->shape_mod != shape_mod(p, start))
-            return false;
-        p->hits++;
-        if (in->space != PTX_SHARED)
-            touch(cache->buffer, p, start - cache->first);
-    }
-    if (in->space != PTX_SHARED && p->kind != ACCESS_OTHER)
-        look_ahead(s->base + p->lo_rel, start - p->last, p->hi_rel - p->lo_rel);
+    p->hits++;
+    s->base = (uint8_t *)(p->host + start);
+    if (p->touched)
+        touch(p->touched, p, start);
+    if (p->kind != ACCESS_OTHER && p->touched)
+        look_ahead(p->host + start + p->lo_rel, start - p->last, p->hi_rel - p->lo_rel);
     p->last = start;
     s->pattern = p;
     s->kind = (enum access_kind)p->kind;
     s->at = p->rel;
+    s->mask = mask;
+    s->space = (enum ptx_space)in->space;
+    return true;
+}
+
+static bool access_anew(
+    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+{
+    uint64_t address[WARP_LANES], moved[WARP_LANES];
+    struct spot s = {.mask = mask,
+        .space = (enum ptx_space)in->space,
+        .bytes = (unsigned)in->vec * in->elem_bytes,
+        .write = in->kind != INST_LOAD,
+        .atomic = in->kind == INST_ATOM,
+        .address = address,
+        .moved = moved};
+    addresses(w->file, in->a, in->address32, in->imm, address);
+    if (in->space == PTX_GENERIC)
+        return access_generic(k, w, in, pc, &s);
+    if (!place(k, w, &s, pc))
+        return false;
+    move_data(k, w, in, &s);
     return true;
 }
 
@@ -437,20 +459,9 @@ bool access_memory(
     struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     struct spot s;
-    s.matrices = false;
     k->contacts += in->kind == INST_ATOM || in->flags & INST_VOLATILE;
-    s.mask = mask;
-    s.space = (enum ptx_space)in->space;
-    s.bytes = (unsigned)in->vec * in->elem_bytes;
-    s.write = in->kind != INST_LOAD;
-    s.atomic = in->kind == INST_ATOM;
-    if (in->space == PTX_GENERIC || !place_again(k, w, in, pc, &s)) {
-        addresses(w->file, in->a, in->address32, in->imm, s.address);
-        if (in->space == PTX_GENERIC)
-            return access_generic(k, w, in, pc, &s);
-        if (!place(k, w, &s, pc))
-            return false;
-    }
+    if (k->wants_access || in->space == PTX_GENERIC || !again(&k->patterns[pc], w, in, mask, &s))
+        return access_anew(k, w, in, pc, mask);
     move_data(k, w, in, &s);
     return true;
 }
@@ -458,8 +469,14 @@ bool access_memory(
 bool access_lanes(struct worker *k, struct warp *w, uint32_t pc, enum ptx_space space,
     uint32_t mask, unsigned bytes, bool write, const uint64_t *address, uint8_t **at)
 {
-    struct spot s = {.mask = mask, .space = space, .bytes = bytes, .write = write};
-    s.matrices = bytes == 16;
+    uint64_t own[WARP_LANES], moved[WARP_LANES];
+    struct spot s = {.mask = mask,
+        .space = space,
+        .bytes = bytes,
+        .write = write,
+        .matrices = bytes == 16,
+        .address = own,
+        .moved = moved};
     uint64_t first = address[__builtin_ctz(mask)], window = 0;
     if (space == PTX_GENERIC) {
         s.space = PTX_GLOBAL;
@@ -472,7 +489,7 @@ bool access_lanes(struct worker *k, struct warp *w, uint32_t pc, enum ptx_space 
         }
     }
     for (unsigned l = 0; l < WARP_LANES; l++)
-        s.address[l] = address[l] - window;
+        own[l] = address[l] - window;
     if (!place(k, w, &s, pc))
         return false;
     for (unsigned l = 0; l < WARP_LANES; l++)
@@ -485,23 +502,31 @@ bool access_lanes(struct worker *k, struct warp *w, uint32_t pc, enum ptx_space 
 bool access_cp_async(
     struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
-    struct spot from, to;
+    uint64_t address[2][WARP_LANES], moved[2][WARP_LANES];
     uint32_t reading = mask;
     const uint32_t *sizes = in->c == NO_ROW ? NULL : (const uint32_t *)(w->file + in->c);
     for (unsigned l = 0; sizes && l < WARP_LANES; l++)
         reading &= sizes[l] ? ~0u : ~(1u << l);
-    from.matrices = to.matrices = false;
-    from.mask = reading;
-    from.space = PTX_GLOBAL;
-    from.bytes = in->elem_bytes;
-    from.write = from.atomic = to.atomic = false;
+    struct spot from = {.mask = reading,
+        .space = PTX_GLOBAL,
+        .bytes = in->elem_bytes,
+        .address = address[0],
+        .moved = moved[0]};
+    struct spot to = {.mask = mask,
+        .space = PTX_SHARED,
+        .bytes = in->elem_bytes,
+        .write = true,
+        .address = address[1],
+        .moved = moved[1]};
     addresses(w->file, in->b, false, (int32_t)in->target, from.address);
-    to.mask = mask;
-    to.space = PTX_SHARED;
-    to.bytes = in->elem_bytes;
-    to.write = true;
     addresses(w->file, in->a, in->address32, in->imm, to.address);
-    if ((reading && !place(k, w, &from, pc)) || !place(k, w, &to, pc))
+    if (reading && !place(k, w, &from, pc))
+        return false;
+    for (unsigned l = 0; reading && l < WARP_LANES; l++) /* one pattern serves both, in turn */
+        moved[0][l] = (uintptr_t)spot_host(&from, l);
+    from.base = NULL;
+    from.at = moved[0];
+    if (!place(k, w, &to, pc))
         return false;
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);

@@ -6,18 +6,20 @@
 #include "emu/exec.h"
 
 struct spot {
-    uint64_t address[WARP_LANES]; /* within the space, or global */
-    uint64_t moved[WARP_LANES];
-    const uint64_t *at; /* host address of lane l: base + at[l] */
-    uint8_t *base;
-    uint64_t lo, hi; /* of active lanes */
-    enum access_kind kind;
+    uint8_t *base; /* host address of lane l: base + at[l] */
+    const uint64_t *at;
     struct pattern *pattern;
+    enum access_kind kind;
     uint32_t mask;
     enum ptx_space space;
     unsigned bytes; /* per lane */
     bool write, atomic;
     bool matrices; /* see struct pattern */
+    /* set by those who look at the addresses */
+    uint64_t *address; /* 32, within the space, or global */
+    uint64_t *moved;   /* 32, room for `at` */
+    uint64_t start;    /* of the first active lane */
+    uint64_t lo, hi;   /* of active lanes */
 };
 
 static inline uint8_t *spot_host(const struct spot *s, unsigned lane)

@@ -18,53 +18,31 @@ static inline bool all_contiguous(const struct spot *s)
 
 /* --- loads of whole registers --- */
 
-static void gather4(const struct spot *s, uint32_t *d, unsigned offset, bool one)
+static void gather4(const struct spot *s, uint32_t *d, unsigned offset)
 {
+    uint32_t v[WARP_LANES]; /* the compiler cannot know that rows and addresses are apart */
     const uintptr_t base = (uintptr_t)s->base + offset;
     const uint64_t *at = s->at;
-    /* in local memory each lane has its own place whatever the addresses */
-    const bool groups = s->space != PTX_LOCAL && s->space != PTX_PARAM;
-    for (unsigned g = 0; g < 4; g++, at += 8, d += 8) {
-        const unsigned kind = groups ? s->pattern->group[g] : ACCESS_OTHER;
-        uint32_t v[8];
-        if (kind == ACCESS_CONTIGUOUS && one) {
-            memcpy(d, (const uint8_t *)(base + at[0]), sizeof(v));
-            continue;
-        }
-        if (kind == ACCESS_UNIFORM) {
-            const uint32_t same = *(const uint32_t *)(base + at[0]);
-            for (unsigned i = 0; i < 8; i++)
-                d[i] = same;
-            continue;
-        }
-        for (unsigned i = 0; i < 8; i++)
-            v[i] = *(const uint32_t *)(base + at[i]);
-        memcpy(d, v, sizeof(v));
+    if (at == s->pattern->rel && s->pattern->indexed) {
+        const int32_t *index = s->pattern->index;
+        const uint32_t *from = (const uint32_t *)base;
+        for (unsigned l = 0; l < WARP_LANES; l++)
+            v[l] = from[index[l]];
+    } else {
+        for (unsigned l = 0; l < WARP_LANES; l++)
+            v[l] = *(const uint32_t *)(base + at[l]);
     }
+    memcpy(d, v, sizeof(v));
 }
 
-static void gather8(const struct spot *s, uint64_t *d, unsigned offset, bool one)
+static void gather8(const struct spot *s, uint64_t *d, unsigned offset)
 {
+    uint64_t v[WARP_LANES];
     const uintptr_t base = (uintptr_t)s->base + offset;
     const uint64_t *at = s->at;
-    const bool groups = s->space != PTX_LOCAL && s->space != PTX_PARAM;
-    for (unsigned g = 0; g < 4; g++, at += 8, d += 8) {
-        const unsigned kind = groups ? s->pattern->group[g] : ACCESS_OTHER;
-        uint64_t v[8]; /* the compiler cannot know that rows and addresses are apart */
-        if (kind == ACCESS_CONTIGUOUS && one) {
-            memcpy(d, (const uint8_t *)(base + at[0]), sizeof(v));
-            continue;
-        }
-        if (kind == ACCESS_UNIFORM) {
-            const uint64_t same = *(const uint64_t *)(base + at[0]);
-            for (unsigned i = 0; i < 8; i++)
-                d[i] = same;
-            continue;
-        }
-        for (unsigned i = 0; i < 8; i++)
-            v[i] = *(const uint64_t *)(base + at[i]);
-        memcpy(d, v, sizeof(v));
-    }
+    for (unsigned l = 0; l < WARP_LANES; l++)
+        v[l] = *(const uint64_t *)(base + at[l]);
+    memcpy(d, v, sizeof(v));
 }
 
 /* Element e of vectors that lie one after another. */
@@ -81,8 +59,12 @@ static void load4(const struct spot *s, uint32_t *d, unsigned offset, unsigned v
     const uint32_t mask = s->mask;
     if (s->kind == ACCESS_UNIFORM) {
         const uint32_t v = *(const uint32_t *)host(s, (unsigned)__builtin_ctz(mask), offset);
-        for (unsigned l = 0; l < WARP_LANES; l++)
-            d[l] = (mask >> l & 1) ? v : d[l];
+        if (mask == ~0u)
+            for (unsigned l = 0; l < WARP_LANES; l++)
+                d[l] = v;
+        else
+            for (unsigned l = 0; l < WARP_LANES; l++)
+                d[l] = (mask >> l & 1) ? v : d[l];
     } else if (all_contiguous(s) && vec <= 4 && vec != 3) {
         const uint32_t *from = (const uint32_t *)host(s, 0, offset);
         if (vec == 1)
@@ -92,7 +74,7 @@ static void load4(const struct spot *s, uint32_t *d, unsigned offset, unsigned v
         else
             unzip4(d, from, 4);
     } else if (mask == ~0u) {
-        gather4(s, d, offset, vec == 1);
+        gather4(s, d, offset);
     } else {
         for (uint32_t m = mask; m; m &= m - 1) {
             const unsigned l = (unsigned)__builtin_ctz(m);
@@ -111,7 +93,7 @@ static void load8(const struct spot *s, uint64_t *d, unsigned offset, unsigned v
     } else if (all_contiguous(s) && vec == 1) {
         memcpy(d, host(s, 0, offset), 8 * WARP_LANES);
     } else if (mask == ~0u) {
-        gather8(s, d, offset, vec == 1);
+        gather8(s, d, offset);
     } else {
         for (uint32_t m = mask; m; m &= m - 1) {
             const unsigned l = (unsigned)__builtin_ctz(m);
@@ -184,6 +166,10 @@ static void load_extended(
 
 void data_load(const struct warp *w, const struct inst *in, const struct spot *s)
 {
+    if (in->vec == 1 && in->elem_bytes == 4 && in->reg_bytes == 4 && in->rows[0] != NO_ROW) {
+        load4(s, (uint32_t *)(w->file + in->rows[0]), 0, 1);
+        return;
+    }
     for (unsigned e = 0; e < in->vec; e++) {
         if (in->rows[e] == NO_ROW)
             continue;

@@ -73,20 +73,24 @@ struct access_shape {
 /* What an instruction's last access looked like: a loop's accesses mostly look alike, and then
  * neither their extent nor their cost has to be found again. */
 struct pattern {
-    uint64_t rel[WARP_LANES]; /* from the first active lane's address; 0 for idle lanes */
-    uint64_t low;             /* all rel or-ed: their common alignment */
-    uint64_t lo_rel, hi_rel;  /* the least and the greatest, from the first (modulo 2^64) */
-    uint64_t last;            /* address of the first active lane */
-    uint32_t mask, bytes;     /* mask 0: nothing yet */
-    uint8_t kind, space;      /* enum access_kind, enum ptx_space */
-    bool matrices;            /* rows of 8x8 matrices, each matrix served by itself */
-    bool grouped;             /* group is set */
-    uint8_t group[4];         /* enum access_kind of lanes 0-7, 8-15 ...; all of them active */
+    uint64_t rel[WARP_LANES];  /* from the first active lane's address; 0 for idle lanes */
+    uint64_t low;              /* all rel or-ed: their common alignment */
+    uint64_t lo_rel, hi_rel;   /* the least and the greatest, from the first (modulo 2^64) */
+    uint32_t mask, bytes;      /* mask 0: nothing yet */
+    uint8_t kind, space;       /* enum access_kind, enum ptx_space */
+    bool matrices;             /* rows of 8x8 matrices, each matrix served by itself */
+    bool indexed;              /* index is set */
+    int32_t index[WARP_LANES]; /* rel in units of 4 bytes */
     /* what it costs, which depends on the first address modulo 128 at most */
     uint32_t shape_mod; /* that the shape was found for; NO_SHAPE: none */
     struct access_shape shape;
     uint32_t heads; /* lanes whose sector is not that of the active lane before */
     uint64_t hits;  /* accesses of this shape that the counts do not have yet: count_hits */
+    /* where the next access like this needs no look at anything: access.c, again() */
+    uint32_t ready;          /* lanes, 0: none */
+    uint64_t first, room;    /* the first active lane's address is at most room above first ... */
+    uint64_t last, mod;      /* ... and like the last one in these bits */
+    uintptr_t host, touched; /* where address 0 would be; touched 0: not to be noted */
 };
 #define NO_SHAPE 0xffffffffu
 

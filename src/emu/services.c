@@ -268,6 +268,15 @@ bool service_malloc(
     return true;
 }
 
+/* What instructions remember of buffers may be the one that is gone. */
+static void forget_buffers(struct worker *k)
+{
+    for (uint32_t pc = 0; pc < k->program->nr_insts; pc++) {
+        k->caches[pc] = (struct pc_cache){0};
+        k->patterns[pc].ready = 0;
+    }
+}
+
 bool service_free(
     struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
@@ -285,8 +294,7 @@ bool service_free(
                 address, who);
         }
         memory_retire(k->memory, b);
-        /* what instructions remember of buffers may be the one that is gone */
-        memset(k->caches, 0, k->program->nr_insts * sizeof(*k->caches));
+        forget_buffers(k);
     }
     return true;
 }
