@@ -1,15 +1,15 @@
 /* Measures the emulator: runs kernel files, each a complete task, and prints one line for each.
  *
- *     emulator_bench [--isa base|avx2|avx512] [--threads N] [--sanitize] [--no-count]
+ *     emulator_bench [--isa base|avx2|avx512] [--threads N] [--sanitize] [--no-count] [--time]
  *                    [--seconds S] [--blocks N] [--cache DIR] [--counters] KERNEL.cu...
  *
  * The line: kernel, thread instructions, CPU time of the best run in ns, that of the thread that
  * took longest (the two differ with several threads), wall time of the best run, CPU time of the
  * best load (parsing, verifying, decoding), bytes of PTX, hash of the outputs. Times are of
- * emu_launch as a whole: everything that counting or sanitizing adds is in them. With --seconds 0
- * each kernel runs once; with --blocks only about N blocks of each launch run. --counters prints
- * every counted and modelled value instead of times: equal texts before and after a change mean
- * that the change counts the same. */
+ * emu_launch as a whole: everything that counting or sanitizing adds is in them, and with --time
+ * the time model. With --seconds 0 each kernel runs once; with --blocks only about N blocks of each
+ * launch run. --counters prints every counted and modelled value instead of times: equal texts
+ * before and after a change mean that the change counts the same. */
 #include "base/hash.h"
 #include "base/mem.h"
 #include "compile/compile.h"
@@ -26,7 +26,7 @@
 
 struct settings {
     unsigned nr_threads;
-    bool sanitize, count, counters;
+    bool sanitize, count, time, counters;
     double seconds;  /* of CPU time per kernel */
     uint64_t blocks; /* 0: all */
     const char *cache_dir;
@@ -165,8 +165,11 @@ static bool prepare_launch(
         .params_bytes = total,
         .registers = bound->facts->registers,
         .count = b->settings->count,
+        .untimed = !b->settings->time,
         .find_races = b->settings->sanitize,
         .find_uninit = b->settings->sanitize,
+        .find_sync = b->settings->sanitize,
+        .find_leaks = b->settings->sanitize,
         .sample_blocks = b->settings->blocks};
     return true;
 }
@@ -357,8 +360,12 @@ static int parse(int argc, char **argv, struct settings *s)
             s->count = false;
             continue;
         }
+        if (strcmp(argv[i], "--time") == 0) {
+            s->time = true;
+            continue;
+        }
         if (strcmp(argv[i], "--counters") == 0) {
-            s->counters = true;
+            s->counters = s->time = true;
             s->seconds = 0;
             continue;
         }

@@ -84,15 +84,12 @@ static bool stray_inside(struct worker *k, const struct warp *w, const struct sp
         s->bytes, verb(s), (int64_t)s->address[lane], size, name, who);
 }
 
-/* Offsets as small as gathers take them. */
+/* Lanes whose words lie in one row of words, for loads that need no addresses. */
 static void learn_index(struct pattern *p)
 {
-    uint64_t far = 0;
-    for (unsigned l = 0; l < WARP_LANES; l++) {
-        far |= (p->rel[l] + (UINT64_C(1) << 32)) >> 33;
-        p->index[l] = (int32_t)((int64_t)p->rel[l] >> 2);
-    }
-    p->indexed = !far && p->low % 4 == 0;
+    p->indexed = p->low % 4 == 0 && p->hi_rel - p->lo_rel < ROW_BYTES;
+    for (unsigned l = 0; l < WARP_LANES; l++)
+        p->index[l] = (int32_t)((int64_t)(p->rel[l] - p->lo_rel) >> 2);
 }
 
 static void learn(struct pattern *p, const struct spot *s, uint64_t start)

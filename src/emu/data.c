@@ -2,6 +2,7 @@
  * over all lanes are for the accesses that most kernels make: one address, neighbours, all lanes.
  */
 #include "emu/access.h"
+#include "emu/lanes.h"
 
 #include <string.h>
 
@@ -20,18 +21,16 @@ static inline bool all_contiguous(const struct spot *s)
 
 static void gather4(const struct spot *s, uint32_t *d, unsigned offset)
 {
-    uint32_t v[WARP_LANES]; /* the compiler cannot know that rows and addresses are apart */
     const uintptr_t base = (uintptr_t)s->base + offset;
+    const struct pattern *p = s->pattern;
     const uint64_t *at = s->at;
-    if (at == s->pattern->rel && s->pattern->indexed) {
-        const int32_t *index = s->pattern->index;
-        const uint32_t *from = (const uint32_t *)base;
-        for (unsigned l = 0; l < WARP_LANES; l++)
-            v[l] = from[index[l]];
-    } else {
-        for (unsigned l = 0; l < WARP_LANES; l++)
-            v[l] = *(const uint32_t *)(base + at[l]);
+    if (at == p->rel && p->indexed) {
+        lanes_pick(d, (const void *)(base + p->lo_rel), p->index);
+        return;
     }
+    uint32_t v[WARP_LANES]; /* the compiler cannot know that rows and addresses are apart */
+    for (unsigned l = 0; l < WARP_LANES; l++)
+        v[l] = *(const uint32_t *)(base + at[l]);
     memcpy(d, v, sizeof(v));
 }
 

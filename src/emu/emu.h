@@ -131,6 +131,7 @@ struct emu_launch {
     uint64_t step_limit; /* warp instructions over the whole launch; 0: 2^36 */
     /* counting */
     bool count;             /* fill result->counters, time modelled included */
+    bool untimed;           /* ... time and what else is modelled not included */
     uint64_t sample_blocks; /* run only about this many blocks, stratified; 0: all */
     bool warm;              /* the launch before this one left L2 warm; else it starts empty */
     uint64_t seed;          /* picks sampled blocks; orders warps */

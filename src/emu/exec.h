@@ -70,6 +70,8 @@ struct access_shape {
     uint16_t sectors, ideal, lines, wavefronts;
 };
 
+enum { ROW_BYTES = 4 * WARP_LANES }; /* so much past the end of any memory may be read */
+
 /* What an instruction's last access looked like: a loop's accesses mostly look alike, and then
  * neither their extent nor their cost has to be found again. */
 struct pattern {
@@ -80,7 +82,7 @@ struct pattern {
     uint8_t kind, space;       /* enum access_kind, enum ptx_space */
     bool matrices;             /* rows of 8x8 matrices, each matrix served by itself */
     bool indexed;              /* index is set */
-    int32_t index[WARP_LANES]; /* rel in units of 4 bytes */
+    int32_t index[WARP_LANES]; /* words from the lowest lane's, if all are within ROW_BYTES */
     /* what it costs, which depends on the first address modulo 128 at most */
     uint32_t shape_mod; /* that the shape was found for; NO_SHAPE: none */
     struct access_shape shape;

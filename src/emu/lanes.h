@@ -12,6 +12,9 @@
 
 #include <math.h>
 #include <string.h>
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
 
 #ifndef KEET_LANES
 #define KEET_LANES base
@@ -148,6 +151,25 @@ static inline uint64_t lanes_bits64(double f)
     uint64_t bits;
     memcpy(&bits, &f, 8);
     return bits;
+}
+
+/* d[l] = from[index[l] & 31], whatever overlaps. No compiler makes the one instruction that this is
+ * of a loop. */
+static inline void lanes_pick(uint32_t *d, const void *from, const int32_t *index)
+{
+#ifdef __AVX512F__
+    const __m512i low = _mm512_loadu_si512(from),
+                  high = _mm512_loadu_si512((const char *)from + 64),
+                  first = _mm512_loadu_si512(index), second = _mm512_loadu_si512(index + 16);
+    _mm512_storeu_si512(d, _mm512_permutex2var_epi32(low, first, high));
+    _mm512_storeu_si512(d + 16, _mm512_permutex2var_epi32(low, second, high));
+#else
+    uint32_t row[WARP_LANES], v[WARP_LANES];
+    memcpy(row, from, sizeof(row));
+    for (unsigned l = 0; l < WARP_LANES; l++)
+        v[l] = row[index[l] & 31];
+    memcpy(d, v, sizeof(v));
+#endif
 }
 
 /* A subnormal becomes a zero of its sign. */

@@ -365,7 +365,7 @@ static void make_listeners(const struct exec *x, struct worker *k)
     const struct emu_listener_class *classes[] = {l->find_races ? emu_races_class() : NULL,
         l->find_uninit ? emu_uninit_class() : NULL, l->find_uninit ? emu_registers_class() : NULL,
         l->find_sync && emu_copies_wanted(x->run.program) ? emu_copies_class() : NULL,
-        x->counting ? emu_time_class() : NULL};
+        x->counting && !l->untimed ? emu_time_class() : NULL};
     for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
         if (!classes[i])
             continue;
@@ -468,7 +468,8 @@ static void report(struct exec *x, struct worker *k, struct arena *arena, struct
         counters_set(&result->counters, METRIC_GLOBAL_UNIQUE_BYTES,
             32.0 * (double)counts.unique_sectors,
             x->nr_run < x->run.nr_blocks ? PROV_SAMPLED : PROV_COUNTED);
-        emu_time_model(&x->run, &counts, timed, &result->counters);
+        if (!x->run.launch->untimed)
+            emu_time_model(&x->run, &counts, timed, &result->counters);
     }
     for (unsigned j = 0; j < k->nr_listeners; j++) {
         if (k->listeners[j]->class->finish)

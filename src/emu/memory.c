@@ -8,7 +8,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { BUFFER_ALIGN = 512, POISON = 0xAA, LARGE_PAGE = 2 << 20 };
+enum {
+    SLACK = 256 /* rows are read whole */,
+    BUFFER_ALIGN = 512,
+    POISON = 0xAA,
+    LARGE_PAGE = 2 << 20
+};
 #define RED_ZONE (UINT64_C(16) << 20) /* plus the buffer's own size: addresses cost nothing */
 
 void memory_init(struct emu_memory *memory, uint64_t limit_bytes)
@@ -57,14 +62,14 @@ struct mem_buffer *memory_alloc(
     struct mem_buffer *buffer = xcalloc(1, sizeof(*buffer));
     buffer->bytes = bytes;
     buffer->base = memory->next;
-    buffer->host = host_memory(bytes + 64);
+    buffer->host = host_memory(bytes + SLACK);
     buffer->init = calloc(bytes / 8 + 1, 1);
     if (!buffer->host || !buffer->init) {
         err_set(err, "out of host memory: %llu bytes for %s", (unsigned long long)bytes, name);
         buffer_destroy(buffer);
         return NULL;
     }
-    memset(buffer->host, POISON, bytes + 64);
+    memset(buffer->host, POISON, bytes + SLACK);
     size_t len = strlen(name);
     len = len < sizeof(buffer->name) ? len : sizeof(buffer->name) - 1;
     memcpy(buffer->name, name, len);
