@@ -374,6 +374,7 @@ static void layout_frame(struct decoder *d, struct frame *f)
         f->reg_offset[i] = new_row(d, bytes == 8 ? 8 : 4);
     }
     /* predicates and the condition code: words, packed after the rows */
+    f->words_offset = d->file_end;
     for (uint32_t i = 0; i < func->nr_regs; i++) {
         if (reg_bytes(func->regs[i].type) == 1) {
             f->reg_offset[i] = d->file_end;
@@ -509,10 +510,8 @@ struct program *decode_kernel(const struct ptx_func *kernel, const struct decode
     p->func = kernel;
     p->shared_static_bytes = p->shared_dynamic_offset = kernel->shared_static_bytes;
     bool ok = collect(&d, kernel, 0);
-    p->vars_offset = d.file_end;
     for (uint32_t i = 0; ok && i < d.nr_frames; i++)
         layout_frame(&d, &d.frames[i]);
-    p->vars_bytes = d.file_end - p->vars_offset;
     for (unsigned i = 0; i < SCRATCH_ROWS; i++) {
         d.scratch32[i] = new_row(&d, 4);
         d.scratch64[i] = new_row(&d, 8);
@@ -523,8 +522,10 @@ struct program *decode_kernel(const struct ptx_func *kernel, const struct decode
         ok = decode_func(&d, i);
     if (ok)
         resolve(&d);
-    if (ok)
+    if (ok) {
         find_plain(&d);
+        decode_zero(&d);
+    }
     p->file_bytes = (d.file_end + 255) / 256 * 256;
     p->local_bytes = (p->local_bytes + 15) / 16 * 16;
     to_arena(&d);

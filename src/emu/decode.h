@@ -28,10 +28,11 @@ struct program *decode_kernel(const struct ptx_func *kernel, const struct decode
 
 struct frame { /* one function's part of the program */
     const struct ptx_func *func;
-    uint32_t *reg_offset;                                 /* per func->regs: its row or word */
-    uint32_t *reg_id;                                     /* per func->regs: scoreboard id */
-    uint32_t *pc_of;                                      /* per ptx instruction, nr_insts + 1 */
-    uint32_t carry;                                       /* condition-code word */
+    uint32_t *reg_offset;  /* per func->regs: its row or word */
+    uint32_t *reg_id;      /* per func->regs: scoreboard id */
+    uint32_t *pc_of;       /* per ptx instruction, nr_insts + 1 */
+    uint32_t words_offset; /* predicates, and at the end of them ... */
+    uint32_t carry;        /* ... the condition-code word */
     uint32_t local_base, param_base, ret_base, call_base; /* in the thread's local memory */
     bool decoded;
 };
@@ -82,6 +83,7 @@ struct frame *decode_frame(struct decoder *d, const struct ptx_func *func);
 void decode_finish_widen(struct decoder *d);
 void *decode_copy(struct decoder *d, const void *bytes, size_t nr);
 
+void decode_zero(struct decoder *d);   /* p->zero; decode_zero.c */
 bool decode_inst(struct decoder *d);   /* d->ptx; decode_op.c */
 bool decode_memory(struct decoder *d); /* decode_mem.c */
 bool decode_sync(struct decoder *d);

@@ -52,8 +52,9 @@ struct warp {
     uint8_t *file, *local;
     struct split *splits;
     size_t cap_splits;
-    unsigned index; /* in the block */
-    uint32_t live;  /* lanes not exited */
+    uint16_t nr_splits; /* those from here on are free */
+    unsigned index;     /* in the block */
+    uint32_t live;      /* lanes not exited */
     uint16_t current;
     uint16_t spins; /* turns in a row that look like waiting for another lane */
     bool done;

@@ -156,15 +156,20 @@ struct const_row {
     uint64_t value;
 };
 
+struct zero_part {
+    uint32_t offset, bytes; /* of the register file: zeroed before a block starts */
+};
+
 /* A kernel ready to run. Owned by its emu_module. */
 struct program {
     const struct ptx_func *func;
     struct inst *insts;
     struct inst_info *info;
     uint32_t nr_insts, entry;
-    uint32_t nr_regs;                 /* scoreboard registers */
-    uint32_t file_bytes;              /* register file of one warp, a multiple of 256 */
-    uint32_t vars_offset, vars_bytes; /* the registers proper: zeroed before a block starts */
+    uint32_t nr_regs;       /* scoreboard registers */
+    uint32_t file_bytes;    /* register file of one warp, a multiple of 256 */
+    struct zero_part *zero; /* registers that may be read before they are written */
+    uint32_t nr_zero;
     struct special_row *specials;
     uint32_t nr_specials;
     struct param_row *params;

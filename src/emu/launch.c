@@ -201,22 +201,30 @@ static uint64_t special_value(
     }
 }
 
+static bool differs_by_lane(enum ptx_special special)
+{
+    return special <= PTX_SR_TID_Z || special == PTX_SR_LANEID ||
+           (special >= PTX_SR_LANEMASK_EQ && special <= PTX_SR_LANEMASK_GT);
+}
+
 static void fill_specials(const struct worker *k, unsigned warp, bool first)
 {
     const struct program *p = k->program;
     uint8_t *file = k->warps[warp].file;
     for (uint32_t i = 0; i < p->nr_specials; i++) {
         const struct special_row *r = &p->specials[i];
-        bool fixed = r->special <= PTX_SR_NTID_Z ||
-                     (r->special >= PTX_SR_LANEMASK_EQ && r->special <= PTX_SR_LANEMASK_GT);
+        const bool by_lane = differs_by_lane(r->special);
+        const bool fixed = by_lane || r->special <= PTX_SR_NTID_Z;
         if (fixed && !first)
             continue;
-        for (unsigned l = 0; l < WARP_LANES; l++) {
-            uint64_t v = special_value(k, r->special, warp, l);
-            if (r->bytes == 8)
-                ((uint64_t *)(file + r->offset))[l] = v;
-            else
-                ((uint32_t *)(file + r->offset))[l] = (uint32_t)v;
+        if (by_lane) {
+            for (unsigned l = 0; l < WARP_LANES; l++)
+                ((uint32_t *)(file + r->offset))[l] =
+                    (uint32_t)special_value(k, r->special, warp, l);
+        } else if (r->bytes == 8) {
+            fill64(file, r->offset, special_value(k, r->special, warp, 0));
+        } else {
+            fill32(file, r->offset, (uint32_t)special_value(k, r->special, warp, 0));
         }
     }
 }
@@ -280,7 +288,8 @@ static void block_start(struct worker *k)
         memset(k->locals, 0, (size_t)k->nr_warps * WARP_LANES * p->local_bytes);
     for (unsigned i = 0; i < k->nr_warps; i++) {
         unsigned first = i * WARP_LANES, nr = k->nr_threads - first;
-        memset(k->warps[i].file + p->vars_offset, 0, p->vars_bytes);
+        for (uint32_t z = 0; z < p->nr_zero; z++)
+            memset(k->warps[i].file + p->zero[z].offset, 0, p->zero[z].bytes);
         fill_specials(k, i, false);
         warp_start(&k->warps[i], nr >= WARP_LANES ? ~0u : (1u << nr) - 1, p->entry);
     }

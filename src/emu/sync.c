@@ -43,7 +43,7 @@ static void release(struct worker *k, unsigned id)
     uint32_t lanes[WARP_LANES] = {0}, pc = 0; /* a block has at most 32 warps */
     for (unsigned i = 0; i < k->nr_warps; i++) {
         struct warp *w = &k->warps[i];
-        for (size_t s = 0; s < w->cap_splits; s++) {
+        for (size_t s = 0; s < w->nr_splits; s++) {
             struct split *split = &w->splits[s];
             if (split->state != SPLIT_AT_BARRIER || split->barrier != id)
                 continue;
@@ -175,7 +175,7 @@ static bool try_meet(struct worker *k, struct warp *w, const struct split *s)
     while (need != before) {
         before = need;
         here = 0;
-        for (size_t i = 0; i < w->cap_splits; i++) {
+        for (size_t i = 0; i < w->nr_splits; i++) {
             const struct split *o = &w->splits[i];
             if (o->state != SPLIT_AT_SYNC || !compatible(k, &like, o) || !(o->mask & need))
                 continue;
@@ -191,7 +191,7 @@ static bool try_meet(struct worker *k, struct warp *w, const struct split *s)
     uint32_t doing = here & (in->guard_negated ? ~guard : guard);
     if (in->kind == INST_COLLECTIVE)
         in->run(w->file, in, doing);
-    for (size_t i = 0; i < w->cap_splits; i++) {
+    for (size_t i = 0; i < w->nr_splits; i++) {
         struct split *o = &w->splits[i];
         if (o->state == SPLIT_AT_SYNC && compatible(k, &like, o) && o->mask & here) {
             o->state = SPLIT_READY;
@@ -233,7 +233,7 @@ void sync_lanes_left(struct worker *k, struct warp *w, uint32_t pc)
     k->live_threads = live;
     if (live)
         check_barriers(k);
-    for (size_t i = 0; i < w->cap_splits; i++) {
+    for (size_t i = 0; i < w->nr_splits; i++) {
         if (w->splits[i].state == SPLIT_AT_SYNC)
             try_meet(k, w, &w->splits[i]);
     }
@@ -243,7 +243,7 @@ static bool deadlock(struct worker *k)
 {
     for (unsigned i = 0; i < k->nr_warps; i++) {
         const struct warp *w = &k->warps[i];
-        for (size_t s = 0; s < w->cap_splits; s++) {
+        for (size_t s = 0; s < w->nr_splits; s++) {
             const struct split *split = &w->splits[s];
             if (split->state == SPLIT_AT_BARRIER) {
                 const struct barrier *b = &k->barriers[split->barrier];
@@ -257,7 +257,7 @@ static bool deadlock(struct worker *k)
     }
     for (unsigned i = 0; i < k->nr_warps; i++) {
         const struct warp *w = &k->warps[i];
-        for (size_t s = 0; s < w->cap_splits; s++) {
+        for (size_t s = 0; s < w->nr_splits; s++) {
             const struct split *split = &w->splits[s];
             if (split->state == SPLIT_AT_SYNC)
                 return exec_fault(k, VERDICT_FAULT, split->pc,

@@ -7,28 +7,41 @@ enum { SPLITS_FIRST = 8 };
 
 uint16_t warp_new_split(struct warp *w)
 {
-    for (size_t i = 0; i < w->cap_splits; i++) {
+    for (unsigned i = 0; i < w->nr_splits; i++) {
         if (w->splits[i].state == SPLIT_FREE)
             return (uint16_t)i;
     }
-    size_t was = w->cap_splits;
-    w->splits = grow(w->splits, &w->cap_splits, was ? was * 2 : SPLITS_FIRST, sizeof(*w->splits));
-    for (size_t i = was; i < w->cap_splits; i++)
-        w->splits[i] = (struct split){.state = SPLIT_FREE};
-    return (uint16_t)was;
+    if (w->nr_splits == w->cap_splits)
+        w->splits =
+            grow(w->splits, &w->cap_splits, w->nr_splits + SPLITS_FIRST, sizeof(*w->splits));
+    w->splits[w->nr_splits] = (struct split){.state = SPLIT_FREE};
+    return w->nr_splits++;
+}
+
+/* Member by member: a copy of a whole struct that was just written by members waits for them. */
+static void set_split(
+    struct split *split, uint32_t pc, uint32_t rpc, uint32_t mask, uint16_t parent)
+{
+    split->pc = pc;
+    split->rpc = rpc;
+    split->mask = mask;
+    split->need = 0;
+    split->parent = parent;
+    split->nr_sides = 0;
+    split->state = SPLIT_READY;
+    split->barrier = 0;
+    split->is_call = split->counted = false;
 }
 
 void warp_start(struct warp *w, uint32_t live, uint32_t entry)
 {
-    for (size_t i = 0; i < w->cap_splits; i++)
-        w->splits[i].state = SPLIT_FREE;
+    w->nr_splits = 0;
     uint16_t s = warp_new_split(w);
-    w->splits[s] = (struct split){
-        .pc = entry, .rpc = NO_PC, .mask = live, .parent = NO_SPLIT, .state = SPLIT_READY};
+    set_split(&w->splits[s], entry, NO_PC, live, NO_SPLIT);
     w->current = s;
     w->live = live;
-    w->parted = false;
     w->done = live == 0;
+    w->parted = false;
 }
 
 /* A split without lanes or sides goes; its parent goes on when it was the last side. */
@@ -56,8 +69,7 @@ static void side_gone(struct warp *w, uint16_t s)
 static void add_side(struct warp *w, uint16_t parent, uint32_t pc, uint32_t rpc, uint32_t mask)
 {
     uint16_t s = warp_new_split(w);
-    w->splits[s] =
-        (struct split){.pc = pc, .rpc = rpc, .mask = mask, .parent = parent, .state = SPLIT_READY};
+    set_split(&w->splits[s], pc, rpc, mask, parent);
     w->splits[parent].nr_sides++;
     w->current = s;
 }
@@ -165,11 +177,11 @@ void warp_part(struct warp *w, uint16_t s)
 
 uint16_t warp_ready(const struct warp *w, uint16_t after)
 {
-    size_t from = after == NO_SPLIT ? 0 : (size_t)after + 1;
-    for (size_t i = 0; i < w->cap_splits; i++) {
-        size_t s = (from + i) % w->cap_splits;
+    unsigned s = after == NO_SPLIT || after + 1u >= w->nr_splits ? 0 : after + 1u;
+    for (unsigned i = 0; i < w->nr_splits; i++) {
         if (w->splits[s].state == SPLIT_READY)
             return (uint16_t)s;
+        s = s + 1 == w->nr_splits ? 0 : s + 1;
     }
     return NO_SPLIT;
 }
