@@ -135,6 +135,9 @@ static void play_access(struct bench *b, unsigned warp, uint32_t pc, uint64_t at
         .space = b->info[pc].space,
         .is_write = b->info[pc].is_store,
         .bytes = b->info[pc].access_bytes,
+        .kind = stride == 0                          ? ACCESS_UNIFORM
+                : stride == b->info[pc].access_bytes ? ACCESS_CONTIGUOUS
+                                                     : ACCESS_OTHER,
         .address = address};
 
     for (unsigned i = 0; i < 32; i++)
