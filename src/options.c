@@ -531,6 +531,9 @@ bool options_parse(struct options *options, int argc, char **argv, struct err *e
         return err_set(err, "--dump goes with `keet-opt run KERNEL.cu`");
     if ((options->sanitize || options->profile) && options->verb != VERB_RUN)
         return err_set(err, "--sanitize and --profile go with `keet-opt run KERNEL.cu`");
+    if (options->gpus && strcmp(options->device, "auto") != 0 &&
+        strcmp(options->device, "gpu") != 0)
+        return err_set(err, "--gpus says which GPUs: not with --device %s", options->device);
     if (options->record_path && options->nr_models == 0)
         return err_set(err, "--record goes with --model");
     if (options->model_only && options->nr_models == 0)

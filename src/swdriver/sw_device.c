@@ -7,6 +7,7 @@
 #include <cudaProfiler.h>
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *keet_software_driver(void);
@@ -84,15 +85,30 @@ CUresult CUDAAPI cuDeviceGetCount(int *count)
     const CUresult code = sw_begin_any();
 
     if (code == CUDA_SUCCESS)
-        *count = 1;
+        *count = (int)sw_nr_devices();
     return sw_end(code);
+}
+
+unsigned sw_nr_devices(void)
+{
+    const char *text = getenv("KEET_CUDA_DEVICES");
+    const unsigned long nr = text != NULL ? strtoul(text, NULL, 10) : 1;
+
+    return nr < 1 ? 1 : nr > SW_MOST_DEVICES ? SW_MOST_DEVICES : (unsigned)nr;
+}
+
+bool sw_is_device(CUdevice dev)
+{
+    return dev >= 0 && (unsigned)dev < sw_nr_devices();
 }
 
 static CUresult begin_device(CUdevice dev)
 {
     const CUresult code = sw_begin_any();
 
-    return code != CUDA_SUCCESS ? code : dev == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    return code != CUDA_SUCCESS ? code
+           : sw_is_device(dev)  ? CUDA_SUCCESS
+                                : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult CUDAAPI cuDeviceGet(CUdevice *dev, int ordinal)
@@ -100,7 +116,7 @@ CUresult CUDAAPI cuDeviceGet(CUdevice *dev, int ordinal)
     const CUresult code = begin_device(ordinal);
 
     if (code == CUDA_SUCCESS)
-        *dev = 0;
+        *dev = ordinal;
     return sw_end(code);
 }
 
@@ -118,7 +134,9 @@ CUresult CUDAAPI cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
     const CUresult code = begin_device(dev);
 
     if (code == CUDA_SUCCESS)
-        memcpy(uuid->bytes, "keet-opt emulate", sizeof(uuid->bytes));
+        memcpy(uuid->bytes, "keet-opt emulat", sizeof(uuid->bytes));
+    if (code == CUDA_SUCCESS)
+        uuid->bytes[sizeof(uuid->bytes) - 1] = (char)('e' + dev);
     return sw_end(code);
 }
 
@@ -127,7 +145,7 @@ CUresult CUDAAPI cuDeviceGetPCIBusId(char *id, int bytes, CUdevice dev)
     const CUresult code = begin_device(dev);
 
     if (code == CUDA_SUCCESS)
-        snprintf(id, (size_t)bytes, "0000:00:00.0");
+        snprintf(id, (size_t)bytes, "0000:%02x:00.0", (unsigned)dev);
     return sw_end(code);
 }
 
@@ -153,11 +171,13 @@ CUresult CUDAAPI cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
 
 /* Figures of the chip's profile, and of the CUDA programming guide for compute capability 9.0. What
  * is not there is 0: "not supported" for most attributes. */
-static int attribute(CUdevice_attribute which)
+static int attribute(CUdevice_attribute which, CUdevice dev)
 {
     const struct chip *chip = sw_chip();
 
     switch (which) {
+    case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
+        return dev;
     case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
     case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
     case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y:
@@ -223,16 +243,16 @@ CUresult CUDAAPI cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUde
     if (code == CUDA_SUCCESS && (value == NULL || which <= 0 || which >= CU_DEVICE_ATTRIBUTE_MAX))
         code = CUDA_ERROR_INVALID_VALUE;
     if (code == CUDA_SUCCESS)
-        *value = attribute(which);
+        *value = attribute(which, dev);
     return sw_end(code);
 }
 
-/* There is one device, which is its own peer in nothing. */
+/* No device is the peer of another. */
 CUresult CUDAAPI cuDeviceCanAccessPeer(int *can, CUdevice dev, CUdevice peer)
 {
     CUresult code = begin_device(dev);
 
-    if (code == CUDA_SUCCESS && (can == NULL || peer != 0))
+    if (code == CUDA_SUCCESS && (can == NULL || !sw_is_device(peer)))
         code = can == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_DEVICE;
     if (code == CUDA_SUCCESS)
         *can = 0;
@@ -242,13 +262,14 @@ CUresult CUDAAPI cuDeviceCanAccessPeer(int *can, CUdevice dev, CUdevice peer)
 CUresult CUDAAPI cuDeviceGetByPCIBusId(CUdevice *dev, const char *id)
 {
     CUresult code = sw_begin_any();
+    unsigned bus = 0;
 
     if (code == CUDA_SUCCESS && (dev == NULL || id == NULL))
         code = CUDA_ERROR_INVALID_VALUE;
-    if (code == CUDA_SUCCESS && strcmp(id, "0000:00:00.0") != 0)
+    if (code == CUDA_SUCCESS && (sscanf(id, "0000:%x:00.0", &bus) != 1 || bus >= sw_nr_devices()))
         code = CUDA_ERROR_INVALID_DEVICE;
     if (code == CUDA_SUCCESS)
-        *dev = 0;
+        *dev = (CUdevice)bus;
     return sw_end(code);
 }
 

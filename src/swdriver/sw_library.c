@@ -119,15 +119,15 @@ CUresult CUDAAPI cuKernelGetName(const char **name, CUkernel kernel)
 CUresult CUDAAPI cuKernelGetAttribute(
     int *value, CUfunction_attribute which, CUkernel kernel, CUdevice dev)
 {
-    return dev != 0 ? CUDA_ERROR_INVALID_DEVICE
-                    : cuFuncGetAttribute(value, which, function_of(kernel));
+    return !sw_is_device(dev) ? CUDA_ERROR_INVALID_DEVICE
+                              : cuFuncGetAttribute(value, which, function_of(kernel));
 }
 
 CUresult CUDAAPI cuKernelSetAttribute(
     CUfunction_attribute which, int value, CUkernel kernel, CUdevice dev)
 {
-    return dev != 0 ? CUDA_ERROR_INVALID_DEVICE
-                    : cuFuncSetAttribute(function_of(kernel), which, value);
+    return !sw_is_device(dev) ? CUDA_ERROR_INVALID_DEVICE
+                              : cuFuncSetAttribute(function_of(kernel), which, value);
 }
 
 CUresult CUDAAPI cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev)

@@ -12,8 +12,10 @@ enum { STACK_DEPTH = 64 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool initialised;
 static CUcontext contexts;
-static struct CUctx_st *primary;
-static unsigned primary_retained, primary_flags;
+static struct {
+    struct CUctx_st *ctx;
+    unsigned retained, flags;
+} primaries[SW_MOST_DEVICES];
 static __thread CUcontext stack[STACK_DEPTH];
 static __thread unsigned depth;
 
@@ -148,7 +150,8 @@ void sw_clear(CUcontext ctx)
     free(ctx->allocs);
     free(ctx->times);
     emu_destroy(ctx->emu);
-    *ctx = (struct CUctx_st){.next = ctx->next, .primary = ctx->primary, .flags = ctx->flags};
+    *ctx = (struct CUctx_st){
+        .next = ctx->next, .primary = ctx->primary, .device = ctx->device, .flags = ctx->flags};
 }
 
 static void destroy_context(CUcontext ctx)
@@ -176,13 +179,14 @@ static CUresult create(CUcontext *ctx, unsigned flags, CUdevice dev)
 
     if (code == CUDA_SUCCESS && ctx == NULL)
         code = CUDA_ERROR_INVALID_VALUE;
-    if (code == CUDA_SUCCESS && dev != 0)
+    if (code == CUDA_SUCCESS && !sw_is_device(dev))
         code = CUDA_ERROR_INVALID_DEVICE;
     if (code == CUDA_SUCCESS && depth == STACK_DEPTH)
         code = CUDA_ERROR_OUT_OF_MEMORY;
     if (code != CUDA_SUCCESS)
         return sw_end(code);
     *ctx = make_context(flags);
+    (*ctx)->device = dev;
     return sw_end(push(*ctx));
 }
 
@@ -219,18 +223,19 @@ CUresult CUDAAPI cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice dev)
 {
     CUresult code = sw_begin_any();
 
-    if (code == CUDA_SUCCESS && dev != 0)
+    if (code == CUDA_SUCCESS && !sw_is_device(dev))
         code = CUDA_ERROR_INVALID_DEVICE;
     if (code != CUDA_SUCCESS)
         return sw_end(code);
-    if (primary == NULL) {
-        primary = make_context(primary_flags);
-        primary->primary = true;
+    if (primaries[dev].ctx == NULL) {
+        primaries[dev].ctx = make_context(primaries[dev].flags);
+        primaries[dev].ctx->primary = true;
+        primaries[dev].ctx->device = dev;
     }
-    if (primary->emu == NULL)
-        open_context(primary);
-    primary_retained++;
-    *ctx = primary;
+    if (primaries[dev].ctx->emu == NULL)
+        open_context(primaries[dev].ctx);
+    primaries[dev].retained++;
+    *ctx = primaries[dev].ctx;
     return sw_end(CUDA_SUCCESS);
 }
 
@@ -239,13 +244,13 @@ CUresult CUDAAPI cuDevicePrimaryCtxRelease(CUdevice dev)
 {
     CUresult code = sw_begin_any();
 
-    if (code == CUDA_SUCCESS && dev != 0)
+    if (code == CUDA_SUCCESS && !sw_is_device(dev))
         code = CUDA_ERROR_INVALID_DEVICE;
-    if (code == CUDA_SUCCESS && primary_retained == 0)
+    if (code == CUDA_SUCCESS && primaries[dev].retained == 0)
         code = CUDA_ERROR_INVALID_CONTEXT;
-    if (code == CUDA_SUCCESS && --primary_retained == 0) {
-        destroy_context(primary);
-        primary = NULL;
+    if (code == CUDA_SUCCESS && --primaries[dev].retained == 0) {
+        destroy_context(primaries[dev].ctx);
+        primaries[dev].ctx = NULL;
     }
     return sw_end(code);
 }
@@ -254,31 +259,35 @@ CUresult CUDAAPI cuDevicePrimaryCtxReset(CUdevice dev)
 {
     CUresult code = sw_begin_any();
 
-    if (code == CUDA_SUCCESS && dev != 0)
+    if (code == CUDA_SUCCESS && !sw_is_device(dev))
         code = CUDA_ERROR_INVALID_DEVICE;
-    if (code == CUDA_SUCCESS && primary != NULL) {
-        sw_clear(primary);
-        open_context(primary);
+    if (code == CUDA_SUCCESS && primaries[dev].ctx != NULL) {
+        sw_clear(primaries[dev].ctx);
+        open_context(primaries[dev].ctx);
     }
     return sw_end(code);
 }
 
 CUresult CUDAAPI cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned flags)
 {
-    const CUresult code = sw_begin_any();
+    CUresult code = sw_begin_any();
 
+    if (code == CUDA_SUCCESS && !sw_is_device(dev))
+        code = CUDA_ERROR_INVALID_DEVICE;
     if (code == CUDA_SUCCESS)
-        primary_flags = flags;
+        primaries[dev].flags = flags;
     return sw_end(code);
 }
 
 CUresult CUDAAPI cuDevicePrimaryCtxGetState(CUdevice dev, unsigned *flags, int *active)
 {
-    const CUresult code = sw_begin_any();
+    CUresult code = sw_begin_any();
 
+    if (code == CUDA_SUCCESS && !sw_is_device(dev))
+        code = CUDA_ERROR_INVALID_DEVICE;
     if (code == CUDA_SUCCESS) {
-        *flags = primary_flags;
-        *active = primary != NULL;
+        *flags = primaries[dev].flags;
+        *active = primaries[dev].ctx != NULL;
     }
     return sw_end(code);
 }
@@ -334,7 +343,7 @@ CUresult CUDAAPI cuCtxGetDevice(CUdevice *dev)
     const CUresult code = sw_begin(&ctx);
 
     if (code == CUDA_SUCCESS)
-        *dev = 0;
+        *dev = ctx->device;
     return sw_end(code);
 }
 

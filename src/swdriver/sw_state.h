@@ -13,6 +13,8 @@
  *     emulator does not know is refused with CUDA_ERROR_NOT_SUPPORTED and a line in the JIT log.
  *   - The linker takes PTX only, and the "cubin" that it gives back is PTX too.
  *   - Libraries (cuLibrary*) belong to the context that they were loaded in.
+ *   - Addresses are a context's own, where a card's devices share one space: those of different
+ * devices may be equal, and nothing is copied between them.
  *   - Kernels cannot reach host memory; arrays, textures, IPC, virtual memory, memory pools and the
  *     rest of sw_refused.def are refused with CUDA_ERROR_NOT_SUPPORTED.
  *
@@ -102,6 +104,7 @@ struct CUctx_st {
     struct emu *emu;
     CUresult sticky; /* what a kernel did; returned by every call from then on */
     bool primary;
+    CUdevice device;
     unsigned flags;
     struct CUstream_st null_stream;
     CUmodule modules;
@@ -118,6 +121,9 @@ struct CUctx_st {
     double now_ns; /* the modelled clock */
 };
 
+enum { SW_MOST_DEVICES = 16 };
+unsigned sw_nr_devices(void); /* KEET_CUDA_DEVICES, all alike; 1 */
+bool sw_is_device(CUdevice dev);
 const struct chip *sw_chip(void);
 unsigned sw_nr_threads(void); /* KEET_CUDA_THREADS; 0: one per core */
 uint64_t sw_step_limit(void); /* KEET_CUDA_STEPS */
