@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_MOVERS = 8, COLUMNS = 3, LEAST_FOR_KNEE = 5 };
+enum { MOST_MOVERS = 8, COLUMNS = 3, LEAST_FOR_KNEE = 5, MATTERS_PCT = 10 };
 
 /* ---- the parameter's values ---- */
 
@@ -104,6 +104,11 @@ static int by_x(const void *a, const void *b)
     return (x->x > y->x) - (x->x < y->x);
 }
 
+void view_sweep_sort(struct many *many)
+{
+    qsort(many->all, many->nr, sizeof(many->all[0]), by_x);
+}
+
 bool view_sweep_read(struct many *many, const char *name, const char **found)
 {
     const bool launch = name && (strcmp(name, "grid") == 0 || strcmp(name, "block") == 0);
@@ -120,7 +125,7 @@ bool view_sweep_read(struct many *many, const char *name, const char **found)
     }
     if (!ok || (!name && !differing_number(many, found)))
         return false;
-    qsort(many->all, many->nr, sizeof(many->all[0]), by_x);
+    view_sweep_sort(many);
     for (unsigned i = 1; i < many->nr; i++)
         ok = ok && (launch || many->all[i].x > many->all[i - 1].x);
     return ok;
@@ -208,6 +213,7 @@ struct mover {
     enum metric metric;
     double slope, ratio; /* of the logarithms; last over first */
     double turn;         /* change of slope at the knee of the time */
+    bool rate;           /* a utilisation or stall that matters somewhere in the range */
 };
 
 struct movers {
@@ -226,10 +232,13 @@ static bool is_monotonic(const double *y, unsigned nr)
     return up == 0 || down == 0 || up > 5 * down || down > 5 * up;
 }
 
+/* How busy what is says more than how much there is. */
 static int by_slope(const void *a, const void *b)
 {
     const struct mover *x = a, *y = b;
 
+    if (x->rate != y->rate)
+        return x->rate ? -1 : 1;
     return (fabs(x->slope) < fabs(y->slope)) - (fabs(x->slope) > fabs(y->slope));
 }
 
@@ -245,6 +254,9 @@ static void find_movers(const struct many *many, const struct knee *knee, struct
             continue;
         *mover = (struct mover){
             .metric = (enum metric)m, .slope = c.slope, .ratio = exp(c.y[last] - c.y[0])};
+        for (unsigned i = 0; i < many->nr; i++)
+            mover->rate = mover->rate || (strcmp(metric_unit((enum metric)m), "%") == 0 &&
+                                             exp(c.y[i]) >= MATTERS_PCT);
         if (knee->found)
             mover->turn =
                 fit_line(c.x, c.y, knee->at, last).slope - fit_line(c.x, c.y, 0, knee->at).slope;
@@ -260,8 +272,7 @@ static const struct mover *what_turns(const struct movers *movers)
     const struct mover *most = NULL;
 
     for (unsigned i = 0; i < movers->nr; i++)
-        if (strcmp(metric_unit(movers->all[i].metric), "%") == 0 &&
-            fabs(movers->all[i].turn) > (most ? fabs(most->turn) : 0.2))
+        if (movers->all[i].rate && fabs(movers->all[i].turn) > (most ? fabs(most->turn) : 0.2))
             most = &movers->all[i];
     return most;
 }
@@ -275,8 +286,9 @@ static void print_words(struct str *out, const struct many *many, const char *na
 
     if (knee->found) {
         str_addf(out,
-            "Time grows as %s^%.2f up to %s = %g and as %s^%.2f beyond: the knee is at %g.", name,
-            knee->before, name, many->all[knee->at].x, name, knee->after, many->all[knee->at].x);
+            "Time grows as %s^%.2f up to %s = %.10g and as %s^%.2f beyond: the knee is at %.10g.",
+            name, knee->before, name, many->all[knee->at].x, name, knee->after,
+            many->all[knee->at].x);
         if (turns)
             str_addf(out, " What turns there most is `%s`.", metric_name(turns->metric));
         str_add_char(out, '\n');
@@ -296,8 +308,8 @@ static void print_bottlenecks(struct str *out, const struct many *many, const ch
 
         while (last + 1 < many->nr && strcmp(explained_bottleneck(&many->all[last + 1]), tool) == 0)
             last++;
-        str_addf(out, "%s%s (%s = %g", i ? ", then " : "", tool, name, many->all[i].x);
-        str_addf(out, last > i ? " to %g)" : ")", many->all[last].x);
+        str_addf(out, "%s%s (%s = %.10g", i ? ", then " : "", tool, name, many->all[i].x);
+        str_addf(out, last > i ? " to %.10g)" : ")", many->all[last].x);
         i = last + 1;
     }
     str_add(out, ".\n");
@@ -329,8 +341,8 @@ static void print_table(struct str *out, const struct many *many, const char *na
         struct str time = {0};
 
         report_time(&time, e->c.profile.time_ns);
-        str_addf(out, md ? "\n| %g | %s | %s |" : "\n  %10g  %12s  %-20s", e->x, str_text(&time),
-            explained_bottleneck(e));
+        str_addf(out, md ? "\n| %.10g | %s | %s |" : "\n  %10.10g  %12s  %-20s", e->x,
+            str_text(&time), explained_bottleneck(e));
         str_finish(&time);
         for (unsigned k = 0; k < nr; k++)
             str_addf(out, md ? " %.4g |" : "  %36.4g",

@@ -174,12 +174,6 @@ const char *explained_bottleneck(const struct explained *e)
 
 /* ---- which view ---- */
 
-struct view {
-    enum { VIEW_ONE, VIEW_CHANGE, VIEW_SWEEP, VIEW_APP } kind;
-    struct version_changes changes;
-    const char *parameter; /* of a sweep */
-};
-
 static const char *const view_names[] = {"one", "change", "sweep", "application"};
 
 /* The kernel of the second file that goes with the longest of the first. */
@@ -296,22 +290,28 @@ static void print(struct str *out, struct many *many, const struct view *view, b
     }
 }
 
+void view_show(struct many *many, const struct view *view, bool json, bool markdown)
+{
+    struct str out = {0};
+
+    if (json) {
+        print_json(&out, many, view);
+    } else {
+        print(&out, many, view, markdown);
+    }
+    fputs(str_text(&out), stdout);
+    str_finish(&out);
+}
+
 bool explain_profiles(const struct options *options, struct err *err)
 {
     struct many many = {.arena = arena_create(), .chip = chip_of(options)};
-    struct str out = {0};
     struct view view;
     const bool ok = read_all(&many, options, err) && choose_view(&many, options, &view, err);
 
     if (ok) {
-        if (options->json) {
-            print_json(&out, &many, &view);
-        } else {
-            print(&out, &many, &view, options->markdown);
-        }
-        fputs(str_text(&out), stdout);
+        view_show(&many, &view, options->json, options->markdown);
     }
-    str_finish(&out);
     arena_destroy(many.arena);
     return ok;
 }

@@ -69,6 +69,17 @@ struct json_t *view_sweep_json(const struct many *many, const char *name);
 void view_app_print(struct str *out, struct many *many, bool markdown);
 struct json_t *view_app_json(struct many *many);
 
+void view_sweep_sort(struct many *many); /* by x */
+
+/* ---- any of them, on stdout ---- */
+
+struct view {
+    enum { VIEW_ONE, VIEW_CHANGE, VIEW_SWEEP, VIEW_APP } kind;
+    struct version_changes changes;
+    const char *parameter; /* of a sweep */
+};
+void view_show(struct many *many, const struct view *view, bool json, bool markdown);
+
 /* One explanation: explain_verb's. */
 void explain_print(struct str *out, const char *name, const struct chip *chip,
     const struct candidate *c, bool markdown);

@@ -192,7 +192,8 @@ int main(int argc, char **argv)
     case VERB_EXPLAIN:
         ok = str_ends(options.kernel_path, ".csv") || str_ends(options.kernel_path, ".ncu-rep")
                  ? explain_profiles(&options, &err)
-                 : run_once(&options, &clean, &err);
+             : options.nr_paths > 1 || options.sweep ? explain_kernels(&options, &err)
+                                                     : run_once(&options, &clean, &err);
         break;
     case VERB_RUN:
         ok = run_once(&options, &clean, &err);

@@ -108,6 +108,8 @@ void options_help(void)
         "  keet-opt KERNEL.cu [options]        search for faster variants\n"
         "  keet-opt run KERNEL.cu [options]    run the kernel once; print counters and advice\n"
         "  keet-opt explain KERNEL.cu          profile it now, and say what limits it\n"
+        "  keet-opt explain OLD.cu NEW.cu      profile two versions; say what changed and what "
+        "paid\n"
         "  keet-opt explain PROFILE...         the same for Nsight Compute's .csv and .ncu-rep\n"
         "  keet-opt init SOME.cu [-o FILE]     a kernel file from a CUDA file with host code\n"
         "  keet-opt calls RUN.db [--json]      list what models were asked, and what it cost\n"
@@ -457,16 +459,20 @@ static bool parse_one(struct options *options, int opt, const char *arg, struct 
     }
 }
 
-/* Profiles may be many; a kernel stands alone. */
+/* Profiles may be many; a kernel stands alone, or beside its other version. */
 static bool explain_paths(struct options *options, struct err *err)
 {
-    for (unsigned i = 0; i < options->nr_paths; i++) {
-        if (str_ends(options->paths[i], ".cu"))
-            return err_set(
-                err, "%s: explain takes one kernel, or any number of profiles", options->paths[i]);
-    }
+    unsigned nr_kernels = 0;
+
+    for (unsigned i = 0; i < options->nr_paths; i++)
+        nr_kernels += str_ends(options->paths[i], ".cu");
     options->kernel_path = options->paths[0];
-    return true;
+    if (nr_kernels == 0 || (nr_kernels == 2 && options->nr_paths == 2 && !options->sweep))
+        return true;
+    return err_set(err,
+        "explain takes one kernel, two versions of one, or any number of profiles; got %u kernels "
+        "and %u others",
+        nr_kernels, options->nr_paths - nr_kernels);
 }
 
 bool options_parse(struct options *options, int argc, char **argv, struct err *err)

@@ -3,6 +3,8 @@
 set -euo pipefail
 keet=$1
 cd "$(dirname "$0")"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
 expect()
 {
     grep -qF -- "$1" <<<"$out" || { echo "missing: $1"; echo "$out"; exit 1; }
@@ -28,3 +30,18 @@ out=$("$keet" explain ncu/none.csv 2>&1) && exit 1
 expect "no Nsight Compute table"
 out=$("$keet" explain ncu/raw_plain.csv kernels/atomic_sum.cu 2>&1) && exit 1
 expect "explain takes one kernel"
+# Two versions, and one kernel over a size.
+sed 's/Y\[i\] = 0;/float sum = 0;/; s/Y\[i\] += /sum += /' \
+    kernels/store_accumulate.cu >"$folder/better.cu"
+echo '// the end' >>"$folder/better.cu"
+sed -i 's/^}$/    Y[i] = sum;\n}/' "$folder/better.cu"
+out=$("$keet" explain --threads 2 kernels/store_accumulate.cu "$folder/better.cu")
+expect "x faster, "
+expect "Paid: waiting for global memory took "
+expect "No longer a finding: dead_stores"
+out=$("$keet" explain --threads 2 --sweep N=1024,8192,65536,524288,4194304 kernels/clean_copy.cu)
+expect "over N, 5 values"
+expect "the knee is at "
+expect "4194304"
+out=$("$keet" explain --sweep Q=1,2,3 kernels/clean_copy.cu 2>&1) && exit 1
+expect 'has no `size Q = ...` and no `tune Q = ...`'
