@@ -10,14 +10,18 @@
 #include <string.h>
 
 /* A batch of runs is this long at least, and two are under way at a time: the GPU is never idle,
- * and the host knows often enough how many are done. */
-static const double batch_ns = 5e6;
+ * and the host knows often enough how many are done. What a run reads and writes is put back before
+ * each batch, since numbers that grow from run to run without end draw another power; a batch is so
+ * long that this takes little of it. */
+static const double batch_ns = 5e6, most_of_batch = 0.01;
 enum { MOST_SAMPLES = 1 << 14, BATCHES = 2 };
 
 struct energy_run {
     struct child *child;
     CUgraphExec graph;
     CUevent done[BATCHES];
+    const struct worker_copy *copies;
+    unsigned nr_copies;
     unsigned per_batch; /* runs of all launches */
     double nr_done;
     uint64_t start_ns;
@@ -25,10 +29,21 @@ struct energy_run {
     unsigned nr_samples;
 };
 
-static CUresult launch_batch(struct energy_run *run, unsigned slot)
+static CUresult restore(struct energy_run *run)
 {
     const struct driver *d = run->child->driver;
     CUresult code = CUDA_SUCCESS;
+
+    for (unsigned i = 0; code == CUDA_SUCCESS && i < run->nr_copies; i++)
+        code = d->copy_on_device_async(
+            run->copies[i].to, run->copies[i].from, run->copies[i].bytes, run->child->stream);
+    return code;
+}
+
+static CUresult launch_batch(struct energy_run *run, unsigned slot)
+{
+    const struct driver *d = run->child->driver;
+    CUresult code = restore(run);
 
     for (unsigned i = 0; code == CUDA_SUCCESS && i < run->per_batch; i++)
         code = d->graph_launch(run->graph, run->child->stream);
@@ -52,22 +67,30 @@ static bool read_counter(struct energy_run *run)
     return true;
 }
 
-/* How long one run takes on the host's clock, after a first one. */
+/* How long restoring and one run take on the host's clock, after a first time. */
 static CUresult size_batches(struct energy_run *run)
 {
     const struct driver *d = run->child->driver;
     CUresult code = CUDA_SUCCESS;
-    double took_ns = 0;
+    double restore_ns = 0, run_ns = 0, wanted_ns;
 
     for (unsigned i = 0; code == CUDA_SUCCESS && i < 3; i++) {
         const uint64_t start_ns = clock_ns();
+        uint64_t restored_ns;
 
-        code = d->graph_launch(run->graph, run->child->stream);
+        code = restore(run);
         if (code == CUDA_SUCCESS)
             code = d->stream_synchronize(run->child->stream);
-        took_ns = (double)(clock_ns() - start_ns);
+        restored_ns = clock_ns();
+        if (code == CUDA_SUCCESS)
+            code = d->graph_launch(run->graph, run->child->stream);
+        if (code == CUDA_SUCCESS)
+            code = d->stream_synchronize(run->child->stream);
+        restore_ns = run->nr_copies > 0 ? (double)(restored_ns - start_ns) : 0;
+        run_ns = fmax((double)(clock_ns() - restored_ns), 1e3);
     }
-    run->per_batch = took_ns < batch_ns ? (unsigned)ceil(batch_ns / fmax(took_ns, 1e3)) : 1;
+    wanted_ns = fmin(fmax(batch_ns, restore_ns / most_of_batch), 20 * batch_ns);
+    run->per_batch = run_ns < wanted_ns ? (unsigned)ceil(wanted_ns / run_ns) : 1;
     return code;
 }
 
@@ -123,13 +146,22 @@ void child_energy(
     struct child_module *m = child_module(child, request->module, request->nr_launches, reply);
     struct energy_estimate estimate = {0};
     struct energy_run run = {.child = child};
-    const size_t bytes = request->nr_launches * sizeof(struct worker_launch);
+    const size_t nr = (size_t)request->nr_sets * request->nr_launches;
+    const size_t bytes =
+        nr * sizeof(struct worker_launch) + request->nr_copies * sizeof(struct worker_copy);
     struct worker_launch *launches;
 
     if (m == NULL)
         return;
+    if (request->nr_sets < 1 || bytes > WORKER_WINDOW_BYTES) {
+        reply->outcome = WORKER_BROKEN;
+        snprintf(reply->text, sizeof(reply->text), "a request that makes no sense");
+        return;
+    }
     launches = xmalloc(bytes + 1);
     memcpy(launches, child->window, bytes);
+    run.copies = (const struct worker_copy *)(const void *)(launches + nr);
+    run.nr_copies = request->nr_copies;
     run.samples = xcalloc(MOST_SAMPLES, sizeof(*run.samples));
     if (child->nvml == NULL)
         snprintf(estimate.reason, sizeof(estimate.reason),

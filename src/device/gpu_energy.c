@@ -13,7 +13,12 @@ bool gpu_energy(struct device *device, struct device_module *module,
 {
     struct device_gpu *gpu = gpu_of(device);
     const struct gpu_job job = {
-        .module = module, .launches = measure->launches, .nr_launches = measure->nr_launches};
+        .module = module,
+        .launches = measure->launches,
+        .nr_launches = measure->nr_launches,
+        .restore = measure->restore,
+        .nr_restore = measure->nr_restore,
+    };
     struct worker_request request = {.op = WORKER_ENERGY, .time_limit_s = energy_s};
     const enum provenance from = gpu->ops.time_from;
     struct counters *total = &profile->total;
@@ -22,9 +27,11 @@ bool gpu_energy(struct device *device, struct device_module *module,
     request.seed = measure->nr_launches > 0 ? measure->launches[0].seed : 0;
     if (!gpu_run(gpu, &job, &request, energy_s + 8 * gpu->launch_s, result, err))
         return false;
+    if (result->verdict == VERDICT_OK)
+        memcpy(&e, worker_window(gpu->worker), sizeof(e));
+    gpu_drop_sets(gpu);
     if (result->verdict != VERDICT_OK)
         return true;
-    memcpy(&e, worker_window(gpu->worker), sizeof(e));
     if (!e.known) {
         snprintf(result->text, sizeof(result->text), "%s", e.reason);
         return true;

@@ -231,7 +231,7 @@ static enum gpu_end set_up(struct device_gpu *gpu, const struct gpu_job *job,
         done = gpu_bring_module(gpu, job->module, result, err);
     if (done == GPU_DONE && job->nr_baseline > 0)
         done = gpu_bring_module(gpu, job->baseline_module, result, err);
-    if (done == GPU_DONE && request->op == WORKER_MEASURE)
+    if (done == GPU_DONE && (request->op == WORKER_MEASURE || request->op == WORKER_ENERGY))
         done = gpu_make_sets(gpu, job, request, err);
     if (done != GPU_DONE)
         return done;

@@ -44,7 +44,7 @@ struct worker_options {
     /* For COUNT: CUPTI is loaded before the driver starts, and since nobody knows what files and
      * directories it opens, none are closed to this worker. It still cannot leave its process. */
     bool counts;
-    bool no_sandbox;       /* it keeps the rights of its parent */
+    bool no_sandbox; /* it keeps the rights of its parent */
 };
 
 /* What the driver says of the GPU. */
@@ -72,8 +72,10 @@ enum worker_op {
      * `baseline`; then nr_sets times struct worker_copy[nr_copies] -> struct worker_time. Each set
      * is the same work on other buffers; the copies of a set are made before each run of it. */
     WORKER_MEASURE,
-    WORKER_COUNT,  /* as LAUNCH, counted by CUPTI -> struct worker_counts */
-    WORKER_ENERGY, /* as LAUNCH, over and over for time_limit_s -> struct energy_estimate */
+    WORKER_COUNT, /* as LAUNCH, counted by CUPTI -> struct worker_counts */
+    /* As MEASURE without a baseline, on the first set only, over and over for time_limit_s ->
+     * struct energy_estimate. */
+    WORKER_ENERGY,
 };
 
 struct worker_request {

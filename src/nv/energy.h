@@ -9,6 +9,9 @@
  * settled, only readings at which the counter has just moved (between steps it is stale), and an
  * interval from blocks of time that are longer than a step.
  *
+ * Numbers that grow from launch to launch draw another power in the end: whoever runs the launches
+ * puts back what they read and write, often enough, and so seldom that it takes little of the time.
+ *
  * Not corrected: a load whose own period is close to the sensor's (launches of tens of ms), which
  * the sensor can alias. Such a launch should be interleaved with random pauses by the caller. */
 #ifndef KEET_NV_ENERGY_H
