@@ -103,7 +103,7 @@ static void mutate(uint8_t *bytes, size_t len, struct rng *rng)
 
 int main(int argc, char **argv)
 {
-    enum { NR_CUTS = 200, NR_MUTANTS = 10000 };
+    enum { NR_CUTS = 200, NR_MUTANTS = 1000 };
     struct rng rng;
     struct err err;
 
