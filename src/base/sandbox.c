@@ -57,13 +57,21 @@ static bool enforce(int ruleset, bool ok)
 
 bool sandbox_read_only(const char *const *paths)
 {
+    return sandbox_files(paths, NULL);
+}
+
+bool sandbox_files(const char *const *readable, const char *const *writable)
+{
     const int ruleset = deny_all();
     bool ok = true;
 
     if (ruleset < 0)
         return false;
-    for (const char *const *path = paths; ok && *path; path++)
+    for (const char *const *path = readable; ok && *path; path++)
         ok = allow(ruleset, *path, LANDLOCK_ACCESS_FS_READ_FILE, LANDLOCK_ACCESS_FS_READ_DIR);
+    for (const char *const *path = writable; ok && path && *path; path++)
+        ok = allow(ruleset, *path, LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE,
+            LANDLOCK_ACCESS_FS_READ_DIR);
     return enforce(ruleset, ok);
 }
 

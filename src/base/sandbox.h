@@ -8,6 +8,8 @@
 /* From now on only files below these paths (ended by NULL) may be opened, for reading; files that
  * are already open stay so. False when the kernel has no Landlock: then nothing is enforced. */
 bool sandbox_read_only(const char *const *paths);
+/* The same, and those below `writable` (NULL: none) for writing too; none may be made. */
+bool sandbox_files(const char *const *readable, const char *const *writable);
 
 /* From now on every file may be read and run, as far as its permissions go, and nothing written but
  * /dev/null. False as above. For programs of the user's own that are only to look. */

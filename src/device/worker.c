@@ -65,7 +65,8 @@ static void arrange_child(int fd, pid_t parent, bool may_write)
         _exit(126);
     for (int s = 1; s < NSIG; s++)
         signal(s, SIG_DFL);
-    signal(SIGINT, SIG_IGN); /* the parent ends the run in order, and us with it */
+    signal(SIGXFSZ, SIG_IGN); /* writing to a file fails, and kills no driver that tries */
+    signal(SIGINT, SIG_IGN);  /* the parent ends the run in order, and us with it */
     sigemptyset(&signals);
     sigprocmask(SIG_SETMASK, &signals, NULL);
     fd = fcntl(fd, F_DUPFD, 16);

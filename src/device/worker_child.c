@@ -144,20 +144,34 @@ static void find_clocks(struct child *child)
     child->nvml = NULL;
 }
 
-/* With the context made, the driver has its device files open, and reads libraries at most. What
+/* With the context made, what the driver still needs is known in part only, so that this errs on
+ * the side of letting it work. Libraries: it loads its JIT compiler when it first needs it. /proc
+ * and /sys: its own process, what the machine is, the module's parameters; but no other process,
+ * least of all the parent with the keys in its environment. Its device files: it opens them again
+ * for each piece of memory that it maps into the process; they are what the worker is for. Threads
+ * and memory are free. No cache of compiled code is read or written (CUDA_CACHE_DISABLE). What
  * CUPTI opens, and when, is not known: its worker runs only what has passed the check. */
 static bool lock_up(const struct child *child)
 {
-    char path[PATH_MAX];
-    const char *readable[] = {
-        "/usr/lib", "/usr/lib64", "/lib", "/lib64", "/proc", "/sys/devices", NULL, NULL};
+    char path[PATH_MAX], gpus[16][24];
+    const char *readable[] = {"/usr/lib", "/usr/lib64", "/lib", "/lib64", "/proc/self",
+        "/proc/driver", "/proc/cpuinfo", "/proc/meminfo", "/proc/modules", "/proc/devices",
+        "/proc/version", "/proc/stat", "/proc/filesystems", "/proc/sys", "/sys/devices",
+        "/sys/module", "/sys/bus/pci", NULL, NULL};
+    const char *devices[ARRAY_SIZE(gpus) + 7] = {"/dev/nvidiactl", "/dev/nvidia-uvm",
+        "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset", "/dev/nvidia-caps", "/dev/null"};
 
     if (child->profiler != NULL)
         return sandbox_no_escape();
+    for (unsigned i = 0; i < ARRAY_SIZE(gpus); i++) {
+        snprintf(gpus[i], sizeof(gpus[i]), "/dev/nvidia%u", i);
+        devices[6 + i] = gpus[i];
+    }
     snprintf(path, sizeof(path), "%s", child->driver->path);
     if (path[0] == '/')
         readable[ARRAY_SIZE(readable) - 2] = dirname(path);
-    const bool files_closed = sandbox_read_only(readable); /* the second is tried in any case */
+    /* The second is tried in any case. */
+    const bool files_closed = sandbox_files(readable, child->software ? NULL : devices);
     return sandbox_no_escape() && files_closed;
 }
 
