@@ -1,5 +1,5 @@
 /* Owns cvt, between all integer and floating types. Integers clamp with .sat, and always when they
- * come from a float (NaN gives 0); .ftz flushes f32 subnormals on either side.
+ * come from a float; .ftz flushes f32 subnormals on either side.
  *
  * imm: source type | rounding << 8; type: destination type; reg_bytes: the destination register's,
  * as narrow integers are extended to it. */
@@ -135,11 +135,13 @@ static double to_integral(double v, enum ptx_round round)
     }
 }
 
-static uint64_t clamp_float(double v, enum ptx_type type)
+/* NaN: PTX ISA 9.0, 9.7.9.21: zero when neither an f64 nor an integer of 64 bits takes part, else
+ * the top bit alone. */
+static uint64_t clamp_float(double v, enum ptx_type type, enum ptx_type from)
 {
     unsigned bits = 8 * ptx_type_bytes(type);
     if (v != v)
-        return 0;
+        return from == PTX_F64 || bits == 64 ? (uint64_t)1 << (bits - 1) : 0;
     if (ptx_type_is_signed(type)) {
         double end = ldexp(1, (int)bits - 1);
         int64_t top = (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
@@ -277,7 +279,7 @@ static uint64_t convert(const struct inst *in, uint64_t bits)
         return store_float(in, &v, round);
     uint64_t r;
     if (v.is_float)
-        r = clamp_float(to_integral(v.f, round), type);
+        r = clamp_float(to_integral(v.f, round), type, source_type(in));
     else if (in->flags & INST_SAT)
         r = clamp_int(&v, type);
     else

@@ -94,7 +94,8 @@ static inline uint32_t minmax_odd(const struct inst *in, uint32_t x, uint32_t y)
     y = in32(in, in->sub & 4 ? y & 0x7fffffffu : y);
     if (in->sub & 2 && (F(x) != F(x) || F(y) != F(y)))
         return 0x7fffffffu;
-    return (in->sub & 1 ? max32(x, y) : min32(x, y)) | sign;
+    uint32_t r = in->sub & 1 ? max32(x, y) : min32(x, y);
+    return F(r) != F(r) ? r : r | sign; /* a NaN stays what it is */
 }
 LANE_OP2(minmax_f32_odd, uint32_t, uint32_t, uint32_t, uint32_t, minmax_odd(in, x, y))
 

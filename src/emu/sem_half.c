@@ -96,7 +96,8 @@ static inline uint32_t minmax_h(const struct inst *in, uint32_t x, uint32_t y)
     uint32_t sign = in->sub & 4 ? (x ^ y) & 0x8000u : 0;
     if (in->sub & 4)
         x &= 0x7fffu, y &= 0x7fffu;
-    return minmax(in, x, y, half_f32(x), half_f32(y)) | sign;
+    uint32_t r = minmax(in, x, y, half_f32(x), half_f32(y));
+    return (r & 0x7fffu) > 0x7c00u ? r : r | sign; /* a NaN stays what it is */
 }
 
 static inline uint32_t minmax_b(const struct inst *in, uint32_t x, uint32_t y)
@@ -105,7 +106,8 @@ static inline uint32_t minmax_b(const struct inst *in, uint32_t x, uint32_t y)
     uint32_t sign = in->sub & 4 ? (x ^ y) & 0x8000u : 0;
     if (in->sub & 4)
         x &= 0x7fffu, y &= 0x7fffu;
-    return minmax(in, x, y, bf16_f32(x), bf16_f32(y)) | sign;
+    uint32_t r = minmax(in, x, y, bf16_f32(x), bf16_f32(y));
+    return (r & 0x7fffu) > 0x7f80u ? r : r | sign;
 }
 
 static inline uint32_t neg_h(const struct inst *in, uint32_t x)

@@ -512,12 +512,22 @@ static sem_fn *pick_mad(const struct ptx_inst *p)
     return from(p->mul == PTX_MUL_HI ? hi : lo, p->type);
 }
 
+static uint32_t mad24_sat(uint32_t x, uint32_t y, uint32_t z)
+{
+    int32_t p = (int32_t)((int64_t)((int32_t)(x << 8) >> 8) * ((int32_t)(y << 8) >> 8) >> 16);
+    int64_t r = (int64_t)p + (int32_t)z;
+    return (uint32_t)(r > INT32_MAX ? INT32_MAX : r < INT32_MIN ? INT32_MIN : r);
+}
+LANE_OP3(mad24_hi_sat_s32, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, mad24_sat(x, y, z))
+
 static sem_fn *pick_24(const struct ptx_inst *p)
 {
     static sem_fn *const table[2][2][2] = {{{mul24_u32, mul24_s32}, {mul24_hi_u32, mul24_hi_s32}},
         {{mad24_u32, mad24_s32}, {mad24_hi_u32, mad24_hi_s32}}};
-    if (p->sat || (p->type != PTX_U32 && p->type != PTX_S32))
+    if (p->type != PTX_U32 && p->type != PTX_S32)
         return NULL;
+    if (p->sat)
+        return p->type == PTX_S32 && p->mul == PTX_MUL_HI ? mad24_hi_sat_s32 : NULL;
     return table[p->op == PTX_OP_MAD24][p->mul == PTX_MUL_HI][p->type == PTX_S32];
 }
 
