@@ -70,14 +70,26 @@ static bool misaligned(struct worker *k, const struct warp *w, const struct spot
         who);
 }
 
-static bool stray_inside(struct worker *k, const struct warp *w, const struct spot *s, uint32_t pc,
+/* True when no lane is: a pattern learned where addresses wrapped around gives the wrong extent
+ * elsewhere, and that is put right. */
+static bool stray_inside(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc,
     uint64_t size, const char *name)
 {
     char who[96];
-    unsigned lane = (unsigned)__builtin_ctz(s->mask);
+    unsigned lane = 0;
     while (
-        !(s->mask >> lane & 1) || (s->address[lane] <= size && s->bytes <= size - s->address[lane]))
+        lane < WARP_LANES && (!(s->mask >> lane & 1) ||
+                                 (s->address[lane] <= size && s->bytes <= size - s->address[lane])))
         lane++;
+    if (lane == WARP_LANES) {
+        s->lo = s->hi = s->address[__builtin_ctz(s->mask)];
+        for (uint32_t m = s->mask; m; m &= m - 1) {
+            uint64_t at = s->address[__builtin_ctz(m)];
+            s->lo = at < s->lo ? at : s->lo;
+            s->hi = at > s->hi ? at : s->hi;
+        }
+        return true;
+    }
     thread_name(k, w, lane, who);
     return exec_fault(k, VERDICT_FAULT, pc,
         "out of bounds: %u-byte %s at byte %" PRId64 " of %" PRIu64 " bytes of %s memory by %s",
@@ -224,8 +236,9 @@ static bool place_global(struct worker *k, const struct warp *w, struct spot *s,
 static bool place_local(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc)
 {
     uint64_t size = k->program->local_bytes;
-    if (s->lo > s->hi || s->hi > size || s->bytes > size - s->hi)
-        return stray_inside(k, w, s, pc, size, "local");
+    if ((s->lo > s->hi || s->hi > size || s->bytes > size - s->hi) &&
+        !stray_inside(k, w, s, pc, size, "local"))
+        return false;
     for (unsigned l = 0; l < WARP_LANES; l++)
         s->moved[l] = s->address[l] + l * size;
     s->base = w->local;
@@ -296,8 +309,9 @@ static bool place(struct worker *k, const struct warp *w, struct spot *s, uint32
         count(k, s, pc, pattern);
     switch (s->space) {
     case PTX_SHARED:
-        if (s->lo > s->hi || s->hi > k->shared_bytes || s->bytes > k->shared_bytes - s->hi)
-            return stray_inside(k, w, s, pc, k->shared_bytes, "shared");
+        if ((s->lo > s->hi || s->hi > k->shared_bytes || s->bytes > k->shared_bytes - s->hi) &&
+            !stray_inside(k, w, s, pc, k->shared_bytes, "shared"))
+            return false;
         s->base = k->shared + s->start;
         s->at = pattern->rel;
         break;

@@ -41,7 +41,7 @@ static const char *const halves[] = {"lo", "hi", "wide"};
 
 static wide product(wide x, wide y)
 {
-    const wide p = x * y; /* 64-bit unsigned ones may wrap beyond 128 as signed: same bits */
+    const wide p = (wide)((uwide)x * (uwide)y);
     if (now.mode != HI)
         return p;
     return is_signed_type(now.type) ? p >> (8 * type_bytes[now.type])
@@ -66,7 +66,7 @@ static u64 arithmetic(u64 a, u64 b, u64 c)
     else if (is("mul"))
         r = product(x, y);
     else if (is("mad"))
-        r = product(x, y) + z;
+        r = (wide)((uwide)product(x, y) + (uwide)z);
     else if (is("min"))
         r = x < y ? x : y;
     else if (is("max"))
@@ -466,7 +466,7 @@ static u64 masked(u64 a, u64 b, u64 c)
 static u64 nth(u64 a, u64 b, u64 c)
 {
     const int base = (int)(b & 31), offset = (int)(int32_t)c;
-    int left = offset < 0 ? -offset : offset;
+    int64_t left = offset < 0 ? -(int64_t)offset : offset;
     if (offset == 0)
         return a >> base & 1 ? (u64)base : 0xffffffff;
     for (int i = base; i >= 0 && i<32; i += offset> 0 ? 1 : -1) {
