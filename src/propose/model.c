@@ -26,7 +26,7 @@ static bool open_endpoint(struct model *m, const char *spec, struct err *err)
     e->spec = spec;
     e->llm = llm_create(spec, &limits, err);
     if (!e->llm)
-        return err_wrap(err, "--model %s", spec);
+        return false;
     m->nr_endpoints++;
     if (!m->options->record_path)
         return true;

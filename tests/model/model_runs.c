@@ -355,6 +355,38 @@ static void the_model_that_pays_is_asked(void **state)
     assert_true(good >= 2 * idle);
 }
 
+/* A prompt that repairs holds the failed answer; that one may be of any length. */
+static void repairs_keep_to_the_budget(void **state)
+{
+    static char text[90000];
+    char name[64];
+    size_t len;
+
+    write_script("replies", 4, 0, false);
+    for (int i = 1; i <= 3; i++) { /* one that is a bit too long, and two that are much */
+        len = (size_t)snprintf(text, sizeof(text), "```cuda\n%s\n```\n", "no kernel at all");
+        for (int k = 0; k < (i == 1 ? 100 : 1500); k++)
+            len += (size_t)snprintf(text + len, sizeof(text) - len,
+                "Line %d of a long explanation of what was done.\n", k);
+        snprintf(name, sizeof(name), i == 1 ? "replies/write-1.md" : "replies/repair-%d.md", i - 1);
+        put(name, text);
+    }
+    must_run(MATMUL " --model script:replies --model-only --no-plan --in-flight 1 --budget 3"
+                    " --prompt-tokens 3000 --db w.db -o w.cu -q");
+    assert_int_equal(number("w.db", "SELECT count(*) FROM model_call WHERE purpose = 'repair'"), 2);
+    assert_int_equal(
+        number("w.db", "SELECT count(*) FROM model_call WHERE length(prompt) > 3000 * 4 + 100"), 0);
+    /* The problem is never cut; the answer is, from its end. */
+    assert_int_equal(number("w.db", "SELECT count(*) FROM model_call WHERE purpose = 'repair' AND"
+                                    " prompt LIKE '%Your last answer failed.%' AND"
+                                    " prompt LIKE '%no kernel at all%' AND"
+                                    " prompt LIKE '%__global__ void matmul(%'"),
+        2);
+    expect_in(ask("w.db", "SELECT prompt FROM model_call WHERE purpose = 'repair'"
+                          " ORDER BY seq DESC LIMIT 1"),
+        "(the rest is left out: the prompt would be too long)");
+}
+
 static void showing_sends_nothing(void **state)
 {
     char text[65536];
@@ -428,6 +460,7 @@ int main(int argc, char **argv)
         TEST(requests_overlap_with_evaluation),
         TEST(limits_stop_the_run),
         TEST(the_model_that_pays_is_asked),
+        TEST(repairs_keep_to_the_budget),
         TEST(showing_sends_nothing),
         TEST(lessons_outlive_the_run),
         TEST(the_key_is_nowhere),
