@@ -229,7 +229,7 @@ if has_wheels; then
 fi
 
 want_cutlass=
-want_tests=1
+want_tests=1 # and CUTLASS for them, where it can be had
 for argument in "$@"; do
     case $argument in
     --run) want_tests= ;;
@@ -245,3 +245,5 @@ need_packages "${packages[@]}"
 [ -z "$need_wheels" ] || install_wheels
 [ -z "$want_cutlass" ] || install_cutlass
 [ -z "$want_tests" ] || install_llama
+[ -z "$want_tests" ] || [ -n "$want_cutlass" ] || (install_cutlass) ||
+    echo "setup.sh: without it the tests of CuTe will be skipped" >&2

@@ -105,7 +105,7 @@ class Run:
         drop = ("_proxy", "_PROXY", "_API_KEY", "_API_KEY_FILE", "_BASE_URL")
         kept = {n: v for n, v in os.environ.items() if not n.endswith(drop)}
         # A key of another vendor is in sight as well, and must not get out either.
-        kept.update(dict(env), KEET_API_KEY=KEY, OPENAI_API_KEY=KEY + "-too")
+        kept.update(dict(env), KEET_CUTLASS="none", KEET_API_KEY=KEY, OPENAI_API_KEY=KEY + "-too")
         self.process = subprocess.Popen(
             [keet_opt, os.path.join(folder, "scale.cu"), "--model", server.base + "/v1#m",
              "--model-only", "--budget", budget, "--window", "1000", "--cache", "", "--db",
