@@ -7,7 +7,9 @@
  *     context fails with the error until the context is destroyed or reset.
  *   - A kernel that does not end never returns from its launch: nobody but the process's end helps,
  *     as on a card. After KEET_CUDA_STEPS warp instructions (2^36) it stops using the processor.
- *   - Every access outside an allocation is an error; a card lets many of them pass.
+ *   - Every access outside an allocation is an error, and so is a warp synchronisation that waits
+ * for lanes that never come; a card lets many of them pass.
+ *   - What kernels print is written at once, not at the next synchronisation.
  *   - Events carry modelled time, one clock for all streams of a context.
  *   - Modules are PTX text: machine code is refused with CUDA_ERROR_NO_BINARY_FOR_GPU. What the
  *     emulator does not know is refused with CUDA_ERROR_NOT_SUPPORTED and a line in the JIT log.

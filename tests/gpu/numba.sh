@@ -40,7 +40,7 @@ modules=(
     cudadrv.test_cuda_memory.TestCudaMemoryFunctions cudadrv.test_context_stack
     cudapy.test_atomics.TestCudaAtomics.test_atomic_add_float_2
     cudapy.test_atomics.TestCudaAtomics.test_atomic_max_float32
-    cudapy.test_sm cudapy.test_transpose
+    cudapy.test_sm cudapy.test_transpose cudapy.test_print
 )
 export PYTHONPATH=$site CUDA_HOME=$toolkit NUMBA_CUDA_DRIVER=$driver KEET_CUDA_THREADS=1
 exec python3 - "${modules[@]/#/numba.cuda.tests.}" <<'PYTHON'
