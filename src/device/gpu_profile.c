@@ -5,8 +5,8 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "nv/cupti_trace.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,10 +268,10 @@ void gpu_fill_spans(struct device_gpu *gpu, struct arena *arena, struct profile 
         return;
     counters_set(&profile->total, METRIC_SPAN_NS, p->counts->span_ns, from);
     counters_set(&profile->total, METRIC_GAP_NS, p->counts->gap_ns, from);
-    /* Two clocks of the same card. Events include the way to the first kernel, and the graph that
-     * they enclose has smaller gaps than the launches of one by one that are recorded. */
-    if (fabs(p->counts->span_ns - p->counts->gap_ns - time_ns) > 0.1 * time_ns + 5e3)
-        log_note("kernels ran for %.3g us by activity records, and for %.3g us by events: one of "
-                 "them was disturbed",
+    if (!trace_agrees(p->counts->span_ns, p->counts->gap_ns, time_ns))
+        profile->timing.note = arena_printf(arena,
+            "%s%skernels ran for %.3g us by activity records, and for %.3g us by events: one of "
+            "them was disturbed",
+            profile->timing.note ? profile->timing.note : "", profile->timing.note ? "; " : "",
             (p->counts->span_ns - p->counts->gap_ns) / 1e3, time_ns / 1e3);
 }

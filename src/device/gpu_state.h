@@ -118,7 +118,7 @@ bool gpu_measure(struct device *device, struct device_module *module,
 /* Count the launches in a worker of its own; time_ns: how long they take. Never an error: what
  * could not be had is absent, and said once. */
 void gpu_count(struct device_gpu *gpu, const struct gpu_job *job, double time_ns);
-/* What was counted of launch i, and of the whole run, into a profile. */
+/* What was counted of launch i, and of the whole run, into a profile that has its times. */
 void gpu_fill_counts(struct device_gpu *gpu, const struct gpu_job *job, unsigned i,
     struct arena *arena, struct counters *c);
 void gpu_fill_spans(struct device_gpu *gpu, struct arena *arena, struct profile *profile);

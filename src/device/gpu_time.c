@@ -56,8 +56,8 @@ static void fill_profile(struct device_gpu *gpu, const struct device_measure *me
     profile->time_ns = whole->value;
     profile->time_low_ns = whole->low;
     profile->time_high_ns = whole->high;
-    gpu_fill_spans(gpu, arena, profile);
     fill_timing(&time->result, measure->nr_baseline == 0, arena, &profile->timing);
+    gpu_fill_spans(gpu, arena, profile);
 }
 
 bool gpu_measure(struct device *device, struct device_module *module,

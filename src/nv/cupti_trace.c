@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "nv/cupti_inside.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,6 +141,11 @@ bool cupti_trace(const struct cupti *cupti, unsigned nr_kernels, struct cupti_wo
     else
         qsort(trace->kernels, trace->nr, sizeof(*trace->kernels), by_start);
     return ok;
+}
+
+bool trace_agrees(double span_ns, double gap_ns, double event_ns)
+{
+    return fabs(span_ns - gap_ns - event_ns) <= 0.1 * event_ns + 5e3;
 }
 
 struct trace_span trace_span(const struct trace *trace)

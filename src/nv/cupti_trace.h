@@ -41,4 +41,9 @@ struct trace_span {
 };
 struct trace_span trace_span(const struct trace *trace);
 
+/* Two clocks of one card: do the kernels take as long by the records as by events around a graph of
+ * the same launches? Events include the way to the first kernel and the graph's own small gaps:
+ * 10% and 5 us are allowed. */
+bool trace_agrees(double span_ns, double gap_ns, double event_ns);
+
 #endif

@@ -402,6 +402,16 @@ static void test_spans_that_overlap(void **state)
     assert_true(trace_span(&none).span_ns == 0);
 }
 
+static void test_two_clocks(void **state)
+{
+    (void)state;
+    assert_true(trace_agrees(100e3, 4e3, 98e3));
+    assert_true(trace_agrees(2e3, 0, 6e3)); /* 4 us of way to a kernel of 2 us */
+    assert_false(trace_agrees(200e3, 4e3, 98e3));
+    assert_false(trace_agrees(50e3, 0, 98e3));
+    assert_true(trace_agrees(200e3, 100e3, 98e3)); /* gaps are of the launches, not of the graph */
+}
+
 /* ---- samples ---- */
 
 static void test_samples(void **state)
@@ -610,6 +620,7 @@ int main(void)
         cmocka_unit_test_setup(test_trace_that_is_not_whole, setup),
         cmocka_unit_test_setup(test_every_failure_of_tracing, setup),
         cmocka_unit_test_setup(test_spans_that_overlap, setup),
+        cmocka_unit_test_setup(test_two_clocks, setup),
         cmocka_unit_test_setup(test_samples, setup),
         cmocka_unit_test_setup(test_every_failure_of_sampling, setup),
         cmocka_unit_test_setup(test_reasons, setup),
