@@ -27,6 +27,7 @@ static bool fill_table(struct driver *driver, struct err *err)
 #include "nv/driver_functions.def"
 #undef FUNCTION
     };
+    const char *(*name)(void);
     void *symbol;
 
     for (size_t i = 0; i < ARRAY_SIZE(targets); i++) {
@@ -40,7 +41,9 @@ static bool fill_table(struct driver *driver, struct err *err)
     }
     symbol = dlsym(driver->handle, "keet_software_driver_facts");
     memcpy(&driver->software_facts, &symbol, sizeof(symbol));
-    driver->software = dlsym(driver->handle, "keet_software_driver") != NULL;
+    symbol = dlsym(driver->handle, "keet_software_driver");
+    memcpy(&name, &symbol, sizeof(symbol));
+    driver->software = name != NULL && name() != NULL;
     return true;
 }
 
