@@ -214,6 +214,208 @@ static const struct example examples[] = {
             {METRIC_TIME_NS, -1},
         },
     },
+    {
+        "pairs of floats with holes between them",
+        HEAD INDEX "shl.b64 %rd4, %rd3, 4;\nadd.s64 %rd5, %rd1, %rd4;\n"
+                   "ld.global.v2.f32 {%f1, %f2}, [%rd5];\n" TAIL,
+        1,
+        32,
+        {
+            {METRIC_WARP_INST, 8 + 3 + 1},
+            {METRIC_GLOBAL_LD_REQUESTS, 1},
+            {METRIC_GLOBAL_LD_SECTORS, 16},      /* 32 lanes 16 bytes apart: 512 bytes */
+            {METRIC_GLOBAL_LD_SECTORS_IDEAL, 8}, /* 32 * 8 bytes */
+            {METRIC_GLOBAL_LD_BYTES, 256},
+            {METRIC_GLOBAL_UNIQUE_BYTES, 512},
+            {METRIC_TIME_NS, -1},
+        },
+    },
+    {
+        "a row of doubles, doubled in place",
+        HEAD INDEX "shl.b64 %rd4, %rd3, 3;\nadd.s64 %rd5, %rd1, %rd4;\n"
+                   "ld.global.f64 %fd1, [%rd5];\nadd.f64 %fd2, %fd1, %fd1;\n"
+                   "st.global.f64 [%rd5], %fd2;\n" TAIL,
+        2,
+        32,
+        {
+            {METRIC_WARP_INST, 2 * (8 + 5 + 1)},
+            {METRIC_GLOBAL_LD_SECTORS, 2 * 8}, /* 32 * 8 = 256 bytes each */
+            {METRIC_GLOBAL_LD_SECTORS_IDEAL, 2 * 8},
+            {METRIC_GLOBAL_ST_SECTORS, 2 * 8},
+            {METRIC_GLOBAL_ST_BYTES, 512},
+            {METRIC_INST_FP64, 64},
+            {METRIC_FLOPS, 64},
+            {METRIC_GLOBAL_UNIQUE_BYTES, 512},
+            {METRIC_TIME_NS, -1},
+        },
+    },
+    {
+        "a row read backwards",
+        HEAD INDEX "mov.u32 %r6, 31;\nsub.s32 %r7, %r6, %r4;\nmul.wide.s32 %rd4, %r7, 4;\n"
+                   "add.s64 %rd5, %rd1, %rd4;\nld.global.f32 %f1, [%rd5];\n" TAIL,
+        1,
+        32,
+        {
+            {METRIC_GLOBAL_LD_REQUESTS, 1},
+            {METRIC_GLOBAL_LD_SECTORS, 4}, /* the same 128 bytes */
+            {METRIC_GLOBAL_LD_SECTORS_IDEAL, 4},
+            {METRIC_INST_INTEGER, 32 * (3 + 3)}, /* index; sub, mul.wide, add */
+            {METRIC_WARP_INST, 8 + 5 + 1},
+            {METRIC_TIME_NS, -1},
+        },
+    },
+    {
+        "bytes",
+        HEAD INDEX "add.s64 %rd5, %rd1, %rd3;\nld.global.u8 %r6, [%rd5];\n"
+                   "st.global.u8 [%rd5+1024], %r6;\n" TAIL,
+        1,
+        64, /* 2 warps */
+        {
+            {METRIC_GLOBAL_LD_REQUESTS, 2},
+            {METRIC_GLOBAL_LD_SECTORS, 2}, /* 32 bytes each: one sector */
+            {METRIC_GLOBAL_LD_SECTORS_IDEAL, 2},
+            {METRIC_GLOBAL_ST_SECTORS, 2},
+            {METRIC_GLOBAL_LD_BYTES, 64},
+            {METRIC_GLOBAL_ST_BYTES, 64},
+            {METRIC_GLOBAL_UNIQUE_BYTES, 128},
+            {METRIC_TIME_NS, -1},
+        },
+    },
+    {
+        "a load by every other lane",
+        HEAD INDEX "and.b32 %r6, %r4, 1;\nsetp.eq.s32 %p1, %r6, 0;\nshl.b64 %rd4, %rd3, 2;\n"
+                   "add.s64 %rd5, %rd1, %rd4;\n@%p1 ld.global.f32 %f1, [%rd5];\n" TAIL,
+        1,
+        32,
+        {
+            {METRIC_WARP_INST, 8 + 5 + 1},
+            {METRIC_THREAD_INST, 32 * (8 + 4 + 1) + 16},
+            {METRIC_GLOBAL_LD_REQUESTS, 1},
+            {METRIC_GLOBAL_LD_SECTORS, 4},       /* 4 of 8 bytes, over 128 */
+            {METRIC_GLOBAL_LD_SECTORS_IDEAL, 2}, /* 16 * 4 = 64 bytes */
+            {METRIC_GLOBAL_LD_BYTES, 64},
+            {METRIC_BRANCHES, 0},
+            {METRIC_TIME_NS, -1},
+        },
+    },
+    {
+        "a column of a tile padded to 33 words",
+        HEAD ".shared .align 16 .b8 s[8192];\n" INDEX "mov.u32 %r6, s;\nmul.lo.s32 %r7, %r4, 132;\n"
+             "add.s32 %r8, %r6, %r7;\nst.shared.u32 [%r8], %r4;\nbar.sync 0;\n"
+             "ld.shared.u32 %r9, [%r8];\n" TAIL,
+        2,
+        32,
+        {
+            {METRIC_SHARED_ST_REQUESTS, 2},
+            {METRIC_SHARED_ST_WAVEFRONTS, 2}, /* word 33 l lies in bank l + l mod 32: all differ */
+            {METRIC_SHARED_ST_CONFLICTS, 0},
+            {METRIC_SHARED_LD_WAVEFRONTS, 2},
+            {METRIC_SHARED_LD_CONFLICTS, 0},
+            {METRIC_BARRIERS, 2},
+            {METRIC_WARP_INST, 2 * (8 + 6 + 1)},
+            {METRIC_TIME_NS, -1},
+        },
+    },
+    {
+        "doubles in shared memory, side by side and one apart",
+        HEAD ".shared .align 16 .b8 s[8192];\n" INDEX "mov.u32 %r6, s;\nshl.b32 %r7, %r4, 3;\n"
+             "add.s32 %r8, %r6, %r7;\nmov.f64 %fd1, 0d0000000000000000;\n"
+             "st.shared.f64 [%r8], %fd1;\n" /* 64 words in 32 banks: 2 */
+             "add.s32 %r9, %r8, %r7;\nst.shared.f64 [%r9], %fd1;\n" TAIL,
+        1,
+        32,
+        {
+            {METRIC_SHARED_ST_REQUESTS, 2},
+            /* words 4 l and 4 l + 1: 16 of the banks get 4 words each, where 2 would do */
+            {METRIC_SHARED_ST_WAVEFRONTS, 2 + 4},
+            {METRIC_SHARED_ST_CONFLICTS, 0 + 2},
+            {METRIC_GLOBAL_ST_REQUESTS, 0},
+            {METRIC_TIME_NS, -1},
+        },
+    },
+    {
+        "float4 with as much room between",
+        HEAD ".shared .align 16 .b8 s[8192];\n" INDEX "mov.u32 %r6, s;\nshl.b32 %r7, %r4, 5;\n"
+             "add.s32 %r8, %r6, %r7;\n"
+             "st.shared.v4.u32 [%r8], {%r4, %r4, %r4, %r4};\n"
+             "ld.shared.v4.u32 {%r10, %r11, %r12, %r13}, [%r8];\n" TAIL,
+        1,
+        32,
+        {
+            /* words 8 l to 8 l + 3: 128 words in half of the banks, 8 in each, where 4 would do */
+            {METRIC_SHARED_ST_WAVEFRONTS, 8},
+            {METRIC_SHARED_ST_CONFLICTS, 4},
+            {METRIC_SHARED_LD_WAVEFRONTS, 8},
+            {METRIC_SHARED_LD_CONFLICTS, 4},
+            {METRIC_TIME_NS, -1},
+        },
+    },
+    {
+        "four ways, two by two",
+        HEAD INDEX "and.b32 %r6, %r4, 1;\nand.b32 %r7, %r4, 2;\nsetp.eq.s32 %p1, %r6, 0;\n"
+                   "setp.eq.s32 %p2, %r7, 0;\n@%p1 bra EVEN;\n"
+                   "@%p2 bra ONE;\nadd.s32 %r8, %r4, 3;\nbra JOIN;\n" /* 3, 7, 11 ... */
+                   "ONE:\nadd.s32 %r8, %r4, 1;\nadd.s32 %r8, %r8, 1;\nbra JOIN;\n" /* 1, 5, 9 ... */
+                   "EVEN:\n@%p2 bra ZERO;\nadd.s32 %r8, %r4, 2;\nbra JOIN;\n"
+                   "ZERO:\nadd.s32 %r8, %r4, 0;\nadd.s32 %r8, %r8, 0;\nadd.s32 %r8, %r8, 0;\n"
+                   "JOIN:\n" TAIL,
+        1,
+        32,
+        {
+            /* 8 + 5; odd: 1, then 2 and 3; even: 1, then 2 and 3; ret */
+            {METRIC_WARP_INST, 13 + 1 + 2 + 3 + 1 + 2 + 3 + 1},
+            /* the first branch is taken by 16, each second one by 8; sides are of 8 lanes */
+            {METRIC_THREAD_INST, 12 * 32 + 16 + 8 + 8 * 2 + 8 * 3 + 8 + 8 * 2 + 8 * 3 + 32},
+            {METRIC_BRANCHES_DIVERGENT, 3},
+            {METRIC_TIME_NS, -1},
+        },
+    },
+    {
+        "pairs of halves",
+        HEAD INDEX "mov.b32 %r6, 0x3c003c00;\nfma.rn.f16x2 %r7, %r6, %r6, %r6;\n"
+                   "add.f16x2 %r8, %r7, %r6;\n" TAIL,
+        1,
+        64, /* 2 warps */
+        {
+            {METRIC_WARP_INST, 2 * (8 + 3 + 1)},
+            {METRIC_INST_FP16, 2 * 64},
+            {METRIC_INST_FP32, 0},
+            {METRIC_FLOPS, 64 * (2 * 2 + 2)}, /* two multiply-adds, two additions */
+            {METRIC_TIME_NS, -1},
+        },
+    },
+    {
+        "threads that leave early",
+        HEAD INDEX "setp.ge.s32 %p1, %r1, 40;\n@%p1 bra OUT;\nadd.s32 %r6, %r4, 1;\n"
+                   "add.s32 %r6, %r6, 1;\nOUT:\n" TAIL,
+        1,
+        64, /* 2 warps: all of the first and 8 of the second stay */
+        {
+            /* those who leave do not wait: a ret of their own */
+            {METRIC_WARP_INST, 2 * (8 + 2 + 2 + 1) + 1},
+            {METRIC_THREAD_INST, 64 * 9 + 24 + 40 * 2 + 64},
+            {METRIC_BRANCHES, 2},
+            {METRIC_BRANCHES_DIVERGENT, 1},
+            {METRIC_INST_INTEGER, 64 * (3 + 1) + 40 * 2},
+            {METRIC_TIME_NS, -1},
+        },
+    },
+    {
+        "a row in the order 0, 7, 14, ... mod 32, then all lanes to one word",
+        HEAD INDEX "mul.lo.s32 %r6, %r4, 7;\nand.b32 %r6, %r6, 31;\nmul.wide.s32 %rd4, %r6, 4;\n"
+                   "add.s64 %rd5, %rd1, %rd4;\nld.global.u32 %r7, [%rd5];\n"
+                   "st.global.u32 [%rd2], 1;\n" TAIL,
+        3,
+        32,
+        {
+            {METRIC_GLOBAL_LD_SECTORS, 3 * 4}, /* the same 128 bytes, whatever the order */
+            {METRIC_GLOBAL_LD_SECTORS_IDEAL, 3 * 4},
+            {METRIC_GLOBAL_ST_SECTORS, 3},
+            {METRIC_GLOBAL_ST_BYTES, 3 * 128}, /* as asked for by lanes */
+            {METRIC_GLOBAL_UNIQUE_BYTES, 128 + 32},
+            {METRIC_TIME_NS, -1},
+        },
+    },
 };
 
 static void check_example(struct emu *emu, const struct example *example)

@@ -230,6 +230,49 @@ static void launches_can_list_all_that_is_wrong(void **state)
     }
 }
 
+/* Memory and every counter, bit for bit, with any number of host threads: divergence, shared
+ * memory, integer atomics and floating-point sums within a block. */
+static void results_do_not_depend_on_threads(void **state)
+{
+    static const char ptx[] = PTX_HEAD START
+        ".shared .align 4 .f32 s[64];\n.reg .f32 %f<8>;\n"
+        "mad.lo.s32 %r3, %r2, 64, %r1;\nmul.wide.u32 %rd4, %r3, 4;\nadd.s64 %rd5, %rd1, %rd4;\n"
+        "cvt.rn.f32.u32 %f1, %r3;\nsin.approx.f32 %f2, %f1;\nmov.u32 %r4, 0;\n"
+        "LOOP:\nfma.rn.f32 %f2, %f2, %f1, %f2;\nrcp.approx.f32 %f2, %f2;\nadd.u32 %r4, %r4, 1;\n"
+        "setp.lt.u32 %p1, %r4, %r1;\n@%p1 bra LOOP;\n"
+        "mov.u32 %r5, s;\nshl.b32 %r6, %r1, 2;\nadd.u32 %r5, %r5, %r6;\n"
+        "st.shared.f32 [%r5], %f2;\nbar.sync 0;\nxor.b32 %r6, %r6, 252;\nmov.u32 %r7, s;\n"
+        "add.u32 %r6, %r6, %r7;\nld.shared.f32 %f3, [%r6];\nadd.f32 %f2, %f2, %f3;\n"
+        "st.global.f32 [%rd5+64], %f2;\nand.b32 %r8, %r3, 15;\nmul.wide.u32 %rd6, %r8, 4;\n"
+        "add.s64 %rd6, %rd1, %rd6;\nred.global.add.u32 [%rd6], %r1;\n" END;
+    uint32_t first[900], out[900];
+    struct counter metric[NR_METRICS];
+    (void)state;
+    for (unsigned threads = 1; threads <= 7; threads++) {
+        struct bench b;
+        bench_init(&b, ptx, threads);
+        if (!b.module)
+            fail_msg("%s", b.result.text);
+        memset(out, 0, sizeof(out));
+        bench_buffer(&b, out, sizeof(out));
+        if (bench_run(&b, 13, 64) != VERDICT_OK)
+            fail_msg("%s", b.result.text);
+        assert_false(b.result.float_atomics);
+        bench_read(&b, 0, out, sizeof(out));
+        if (threads == 1) {
+            memcpy(first, out, sizeof(first));
+            memcpy(metric, b.result.counters.metric, sizeof(metric));
+        }
+        assert_memory_equal(out, first, sizeof(out));
+        for (int m = 0; m < NR_METRICS; m++) {
+            const struct counter *c = &b.result.counters.metric[m];
+            if (c->from != metric[m].from || memcmp(&c->value, &metric[m].value, 8) != 0)
+                fail_msg("%s differs with %u threads", metric_name((enum metric)m), threads);
+        }
+        bench_finish(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +281,7 @@ int main(void)
         cmocka_unit_test(assertions_say_what_failed),
         cmocka_unit_test(memory_from_malloc_is_watched_like_any),
         cmocka_unit_test(leaks_and_the_end_of_the_heap),
+        cmocka_unit_test(results_do_not_depend_on_threads),
         cmocka_unit_test(launches_can_list_all_that_is_wrong),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

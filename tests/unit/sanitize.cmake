@@ -1,1 +1,1 @@
-keet_test(sanitize emu core base)
+keet_test(sanitize emu core base LABEL emulator)
