@@ -170,11 +170,12 @@ void examine_l2_reuse(const struct tool_input *in, struct finding_list *out)
     double busy = value(in, METRIC_DRAM_PCT) / 100;
     const struct line_cost *line = worst_line(in, line_sectors);
 
-    if (in->unique_bytes <= 0 || moved < 2 * in->unique_bytes || hit >= 50 || busy < 0.3) {
+    /* What is read and written in place moves twice as it must. */
+    if (in->unique_bytes <= 0 || moved < 3 * in->unique_bytes || hit >= 50 || busy < 0.3) {
         return;
     }
     struct finding *f = finding_add(in, out, SEVERITY_WARNING, line_of(line),
-        (1 - in->unique_bytes / moved) * fmin(busy, 1) * 0.7);
+        (1 - 2 * in->unique_bytes / moved) * fmin(busy, 1) * 0.7);
 
     if (!f) {
         return;

@@ -5,7 +5,7 @@
  *         -Isrc tests/fuzz/fuzz_ground.c src/explain/ground.c src/core/counters.c \
  *         src/base/{arena,mem,str}.c -lm -o build/fuzz_ground
  *     mkdir -p build/corpus_ground && build/fuzz_ground -max_len=4096 build/corpus_ground \
- *         tests/explain/texts */
+ *         tests/fuzz/seeds/ground */
 #include "explain/ground.h"
 
 #include <assert.h>

@@ -2,11 +2,10 @@
  * line of the source, a gain and weights that are numbers, and each left out has a reason. Build
  * and run:
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE \
- *         -Isrc tests/fuzz/fuzz_plugin.c src/explain/{plugin,priors,tools,tool_*,roofline}.c \
- *         (and the rest of explain, ptx, core and base) -ljansson -lseccomp -lm -o
- * build/fuzz_plugin
+ *         -Isrc tests/fuzz/fuzz_plugin.c src/{explain,ptx,core,base}/[a-z]*.c \
+ *         -ljansson -lseccomp -lxxhash -lm -o build/fuzz_plugin
  *     mkdir -p build/corpus_plugin && build/fuzz_plugin -max_len=4096 build/corpus_plugin \
- *         tests/explain/answers */
+ *         tests/fuzz/seeds/plugin */
 #include "explain/plugin.h"
 
 #include <assert.h>
