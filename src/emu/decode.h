@@ -89,5 +89,6 @@ bool decode_memory(struct decoder *d); /* decode_mem.c */
 bool decode_sync(struct decoder *d);
 bool decode_tensor(struct decoder *d); /* decode_tensor.c */
 bool decode_call(struct decoder *d);
+bool decode_texture(struct decoder *d); /* decode_texture.c */
 
 #endif

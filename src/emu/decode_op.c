@@ -472,6 +472,10 @@ bool decode_inst(struct decoder *d)
     case PTX_OP_STMATRIX:
     case PTX_OP_MOVMATRIX:
         return decode_tensor(d);
+    case PTX_OP_TEX:
+    case PTX_OP_SULD:
+    case PTX_OP_SUST:
+        return decode_texture(d);
     case PTX_OP_ACTIVEMASK:
         return activemask(d);
     default:

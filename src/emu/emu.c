@@ -5,6 +5,7 @@
 #include "emu/decode.h"
 #include "emu/launch.h"
 #include "emu/memory.h"
+#include "emu/texture.h"
 #include "ptx/ptx.h"
 
 #include <stdio.h>
@@ -19,6 +20,7 @@ struct emu {
     unsigned nr_threads;
     struct emu_memory memory;
     struct mem_buffer *params;
+    struct texture_table textures;
 };
 
 struct module_kernel {
@@ -44,10 +46,21 @@ struct emu *emu_create(const struct chip *chip, unsigned nr_threads)
     emu->nr_threads = nr_threads ? nr_threads : cores > 0 ? (unsigned)cores : 1;
     emu->nr_threads = emu->nr_threads < MAX_THREADS ? emu->nr_threads : MAX_THREADS;
     memory_init(&emu->memory, chip->dram_bytes);
+    emu->memory.textures = &emu->textures;
     struct err err;
     emu->params = memory_alloc(&emu->memory, PARAM_BYTES + 4, "the kernel parameters", &err);
     emu->params->all_init = emu->params->constant = true;
     return emu;
+}
+
+uint64_t emu_texture_create(struct emu *emu, const struct emu_texture *texture)
+{
+    return texture_add(&emu->textures, texture);
+}
+
+void emu_texture_destroy(struct emu *emu, uint64_t handle)
+{
+    texture_remove(&emu->textures, handle);
 }
 
 void emu_destroy(struct emu *emu)
@@ -55,6 +68,7 @@ void emu_destroy(struct emu *emu)
     if (!emu)
         return;
     memory_finish(&emu->memory);
+    free(emu->textures.textures);
     free(emu);
 }
 

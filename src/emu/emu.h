@@ -57,6 +57,32 @@ struct emu_report {
     char text[512];
 };
 
+/* A texture or surface object over memory of the caller's: texels in rows of pitch_bytes, layers or
+ * slices of layer_bytes. The handle is what kernels take as cudaTextureObject_t; it stays valid
+ * until destroyed. How a fetch works: CUDA programming guide, appendix on texture fetching. Cube
+ * maps and mipmaps are not known. */
+enum emu_texel { EMU_TEXEL_UNSIGNED, EMU_TEXEL_SIGNED, EMU_TEXEL_FLOAT };
+enum emu_address_mode {
+    EMU_ADDRESS_WRAP,
+    EMU_ADDRESS_CLAMP,
+    EMU_ADDRESS_MIRROR,
+    EMU_ADDRESS_BORDER
+}; /* as CU_TR_ADDRESS_MODE_* */
+struct emu_texture {
+    uint64_t address;
+    unsigned nr_dims; /* 1 to 3 */
+    uint32_t size[3]; /* texels */
+    uint64_t pitch_bytes, layer_bytes;
+    enum emu_texel kind;
+    unsigned channel_bytes, nr_channels;
+    bool normalized_coordinates; /* 0..1 over the whole */
+    bool normalized_float;       /* integers read as 0..1 or -1..1 */
+    bool linear;                 /* filtered; else the nearest texel */
+    enum emu_address_mode address_mode[3];
+};
+uint64_t emu_texture_create(struct emu *emu, const struct emu_texture *texture);
+void emu_texture_destroy(struct emu *emu, uint64_t handle);
+
 struct emu_result {
     enum verdict verdict;
     unsigned line;  /* source line of the fault, 0 unknown */

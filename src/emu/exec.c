@@ -1,6 +1,8 @@
 /* Owns the interpreter loop: runs a block's warps until all are done or something is wrong. */
 #include "emu/exec.h"
 
+#include "emu/texture.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -109,6 +111,8 @@ static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc
         return !mask || service_assert(k, w, in, pc, mask);
     case INST_PRINT:
         return !mask || service_print(k, w, in, pc, mask);
+    case INST_TEXTURE:
+        return !mask || texture_step(k, w, in, pc, mask);
     case INST_MALLOC:
         return !mask || service_malloc(k, w, in, pc, mask);
     case INST_COPY_GROUP:

@@ -44,6 +44,7 @@ enum inst_kind {
     INST_TRAP,
     INST_MALLOC, /* services.c; in->rows: frame offsets of arguments, in->target: of the result */
     INST_FREE,
+    INST_TEXTURE,    /* texture.c; in->texture */
     INST_COPY_GROUP, /* cp.async groups: counted, and told to listeners */
     INST_NOP         /* counted, does nothing: fences, nanosleep, prefetch */
 };
@@ -78,6 +79,7 @@ enum inst_latency {
 
 struct inst;
 struct tensor;
+struct texture_inst;
 typedef void sem_fn(uint8_t *file, const struct inst *in, uint32_t mask);
 
 struct inst {
@@ -104,6 +106,7 @@ struct inst {
     union {
         const uint32_t *rows;        /* vector operands: element rows; call: argument triples */
         const struct tensor *tensor; /* INST_MATRIX; vec is 0 */
+        const struct texture_inst *texture; /* INST_TEXTURE; vec is 0 */
     };
 };
 

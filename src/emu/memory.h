@@ -28,11 +28,14 @@ struct mem_buffer {
     char name[64];
 };
 
+struct texture_table;
+
 struct emu_memory {
     struct mem_buffer **buffers; /* rising addresses */
     size_t nr, cap;
     uint64_t next, used, limit;
-    uint64_t heap_used; /* bytes that device code holds by malloc */
+    uint64_t heap_used;             /* bytes that device code holds by malloc */
+    struct texture_table *textures; /* the emulator's; NULL: there are none */
 };
 
 void memory_init(struct emu_memory *memory, uint64_t limit_bytes);

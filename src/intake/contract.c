@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "intake/roles.h"
-#include "intake/words.h"
+#include "intake/spelling.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -28,7 +28,7 @@ static void check_operand(const struct ptx_func *func, const struct ptx_operand 
 
 static void check_func(const struct ptx_func *func)
 {
-    if (!func->external && !func->nr_insts)
+    if (!func->external && !func->problem && !func->nr_insts)
         abort();
     for (uint32_t i = 0; i < func->nr_insts; i++) {
         const struct ptx_inst *inst = &func->insts[i];

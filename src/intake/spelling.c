@@ -1,5 +1,5 @@
 /* Owns small matters of text: tidied expressions, and C's types as element types. */
-#include "intake/words.h"
+#include "intake/spelling.h"
 
 #include "base/mem.h"
 #include "base/str.h"

@@ -1,6 +1,6 @@
 /* Private to intake/: small matters of text. */
-#ifndef KEET_INTAKE_WORDS_H
-#define KEET_INTAKE_WORDS_H
+#ifndef KEET_INTAKE_SPELLING_H
+#define KEET_INTAKE_SPELLING_H
 
 #include "base/arena.h"
 
