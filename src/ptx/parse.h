@@ -110,6 +110,9 @@ bool resolve_labels(struct parser *p); /* those of the scope about to close */
 /* second_dest: it was written d|p */
 bool verify_inst(struct parser *p, struct ptx_inst *inst, bool second_dest);
 
+/* settle.c: after the last directive */
+bool settle_module(struct parser *p);
+
 /* flow.c: reconvergence points of a finished function; scratch memory is the arena's */
 void flow_reconverge(struct ptx_func *func, struct ptx_inst *insts, struct arena *scratch);
 

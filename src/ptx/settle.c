@@ -1,0 +1,127 @@
+/* Owns what is settled at a module's end: shared memory laid out, lines of instructions, the tables
+ * that others look things up in. */
+#include "ptx/parse.h"
+
+/* Does the function touch shared variables of the module, or call one that may? */
+static bool uses_module_shared(const struct func_facts *facts)
+{
+    const struct ptx_func *func = facts->func;
+
+    if (!func->is_entry && facts->nr_shared)
+        return true; /* variables of .funcs lie among the module's */
+    for (uint32_t i = 0; i < func->nr_insts; i++) {
+        const struct ptx_inst *inst = &func->insts[i];
+        if (inst->op == PTX_OP_CALL && inst->operand[1].kind == PTX_OPERAND_REG)
+            return true;
+        for (int o = 0; o < inst->nr_operands; o++) {
+            const struct ptx_operand *operand = &inst->operand[o];
+            if ((operand->kind == PTX_OPERAND_SYMBOL || operand->kind == PTX_OPERAND_ADDRESS) &&
+                operand->symbol && operand->symbol->space == PTX_SHARED &&
+                !operand->symbol->external && !operand->symbol->func)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool calls_user(const struct parser *p, const struct ptx_func *func)
+{
+    for (uint32_t i = 0; i < func->nr_insts; i++) {
+        const struct ptx_operand *callee = &func->insts[i].operand[1];
+        if (func->insts[i].op == PTX_OP_CALL && callee->kind == PTX_OPERAND_FUNC &&
+            p->funcs[callee->func->index].uses_module_shared)
+            return true;
+    }
+    return false;
+}
+
+/* Through calls, until nothing changes. Call graphs are shallow; in one that is not, all use it. */
+static void spread_uses(struct parser *p)
+{
+    enum { MAX_ROUNDS = 64 };
+    bool changed = true;
+
+    for (size_t i = 0; i < p->nr_funcs; i++)
+        p->funcs[i].uses_module_shared = uses_module_shared(&p->funcs[i]);
+    for (int round = 0; changed; round++) {
+        changed = false;
+        for (size_t i = 0; i < p->nr_funcs; i++) {
+            struct func_facts *facts = &p->funcs[i];
+            if (facts->uses_module_shared || (round < MAX_ROUNDS && !calls_user(p, facts->func)))
+                continue;
+            facts->uses_module_shared = changed = true;
+        }
+    }
+}
+
+enum { SHARED_ALIGN = 128 };
+
+static uint64_t round_up(uint64_t value, uint64_t align)
+{
+    return (value + align - 1) / align * align;
+}
+
+static bool lay_out_shared(struct parser *p)
+{
+    uint64_t common = p->module_shared_bytes;
+
+    spread_uses(p);
+    for (size_t i = 0; i < p->nr_funcs; i++) {
+        struct func_facts *facts = &p->funcs[i];
+        if (facts->func->is_entry || !facts->nr_shared)
+            continue;
+        common = round_up(common, SHARED_ALIGN);
+        for (size_t s = 0; s < facts->nr_shared; s++)
+            facts->shared[s]->offset += common;
+        common += facts->shared_bytes;
+    }
+    for (size_t i = 0; i < p->nr_funcs; i++) {
+        struct func_facts *facts = &p->funcs[i];
+        uint64_t base = facts->uses_module_shared ? common : 0;
+        uint64_t total = base;
+        if (facts->func->is_entry && facts->shared_bytes) {
+            base = round_up(base, SHARED_ALIGN);
+            for (size_t s = 0; s < facts->nr_shared; s++)
+                facts->shared[s]->offset += base;
+            total = base + facts->shared_bytes;
+        }
+        if (total > UINT32_MAX)
+            return parser_fail(p, "%s has too much shared memory", facts->func->name);
+        facts->func->shared_static_bytes = (uint32_t)total;
+    }
+    return true;
+}
+
+static void settle_lines(struct parser *p)
+{
+    for (size_t i = 0; i < p->nr_funcs; i++) {
+        const struct func_facts *facts = &p->funcs[i];
+        struct ptx_inst *insts = (struct ptx_inst *)facts->func->insts;
+        for (uint32_t n = 0; n < facts->func->nr_insts; n++)
+            insts[n].line = locs_line(&p->locs, facts->locs[n]);
+    }
+}
+
+static void fill_module(struct parser *p)
+{
+    const struct ptx_func **funcs = arena_array(p->arena, p->nr_funcs, sizeof(*funcs));
+    const struct ptx_symbol **globals = arena_array(p->arena, p->nr_globals, sizeof(*globals));
+
+    for (size_t i = 0; i < p->nr_funcs; i++)
+        funcs[i] = p->funcs[i].func;
+    for (size_t i = 0; i < p->nr_globals; i++)
+        globals[i] = p->globals[i];
+    p->module->funcs = funcs;
+    p->module->nr_funcs = (uint32_t)p->nr_funcs;
+    p->module->globals = globals;
+    p->module->nr_globals = (uint32_t)p->nr_globals;
+}
+
+bool settle_module(struct parser *p)
+{
+    settle_lines(p);
+    if (!lay_out_shared(p))
+        return false;
+    fill_module(p);
+    return true;
+}
