@@ -1,1 +1,1 @@
-keet_test(counters_by_hand LABEL "loop;emulator" emu ptx core base)
+keet_test(counters_by_hand LABEL emulator emu ptx core base)
