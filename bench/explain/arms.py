@@ -66,6 +66,11 @@ class Runner:
     def __init__(self, args):
         self.args = args
         self.lock = threading.Lock()
+        self.busy = {}
+        # A kernel of the suite has the same donors in every part of the experiment.
+        suite = sorted((ROOT / "kernels").glob("*.cu"))
+        given = [p.resolve() for p in args.kernels]
+        self.paths = {p.stem: p for p in (suite if set(given) <= set(suite) else args.kernels)}
         args.work.mkdir(parents=True, exist_ok=True)
         self.log = args.work / "runs.jsonl"
         self.runs = {}
@@ -79,9 +84,17 @@ class Runner:
         return self.args.work / f"{kernel}-{seed}-{arm}.db"
 
     def one(self, path, seed, arm, donor=None):
+        """Run it unless it was. Whoever wants the same run at the same time waits for it."""
+        with self.lock:
+            busy = self.busy.setdefault((path.stem, seed, arm), threading.Lock())
+        with busy:
+            if (path.stem, seed, arm) not in self.runs:
+                self.run(path, seed, arm, donor)
+
+    def run(self, path, seed, arm, donor):
         kernel = path.stem
-        if (kernel, seed, arm) in self.runs:
-            return
+        if donor:
+            self.one(self.paths[donor], seed, OURS)
         db = self.database(kernel, seed, arm)
         for old in (db, db.with_name(db.name + "-wal"), db.with_name(db.name + "-shm")):
             old.unlink(missing_ok=True)
@@ -108,11 +121,10 @@ class Runner:
             self.runs[kernel, seed, arm] = record
 
     def kernel(self, path, arms):
-        """One kernel's runs share a file of evaluations: one after the other."""
-        names = [p.stem for p in self.args.kernels]
+        """One kernel's runs share a file of evaluations: one after the other, so that each is made once."""
         for seed in self.args.seeds:
             for arm in arms:
-                self.one(path, seed, arm, donors(names, seed)[path.stem] if arm == "other" else None)
+                self.one(path, seed, arm, donors(self.paths, seed)[path.stem] if arm == "other" else None)
 
     def all(self):
         for arms in ([a for a in self.args.arms if a != "other"], [a for a in self.args.arms if a == "other"]):

@@ -30,37 +30,60 @@ import stats
 
 ROOT = arms.ROOT
 ARMS, OURS, TITLES = arms.ARMS, arms.OURS, arms.TITLES
-KINDS = {"cause": "which bottleneck", "line": "which line", "move": "which move"}
+KINDS = {"cause": "Which bottleneck", "line": "Which line", "move": "Which move"}
+TITLE_OF = dict(KINDS, heldout="Of these, on held-out planted kernels (bottleneck and line)", all="All questions")
 
 FAMILIES = [
-    ["coalescing", "redundant_loads", "narrow_access", "cache_misses", "bandwidth", "serial_rows"],
-    ["bank_conflicts", "shared_traffic", "barriers", "atomics"],
-    ["fp64", "special_functions", "conversions", "instruction_overhead", "tensor_cores", "divergence"],
-    ["few_blocks", "tail_effect", "occupancy", "launch_overhead", "latency", "register_spills"],
+    ["coalescing", "redundant_loads", "narrow_access", "cache_misses", "bandwidth", "serial_rows", "misalignment",
+     "aliasing", "dead_stores"],
+    ["bank_conflicts", "shared_traffic", "barriers", "atomics", "short_scoreboard", "async_copy"],
+    ["fp64", "special_functions", "conversions", "instruction_overhead", "tensor_cores", "divergence", "unrolling",
+     "recomputation"],
+    ["few_blocks", "tail_effect", "occupancy", "launch_overhead", "latency", "register_spills", "tiny_launches"],
 ]
 MEANINGS = {
-    "coalescing": "neighbouring lanes access addresses far apart", "redundant_loads": "the same data is loaded again "
-    "and again from global memory", "narrow_access": "loads and stores are narrower than they could be",
-    "cache_misses": "reused data does not fit the caches", "bandwidth": "DRAM is saturated by more traffic than needed",
-    "serial_rows": "one thread walks a whole row alone", "bank_conflicts": "lanes hit the same bank of shared memory",
-    "shared_traffic": "too many shared-memory loads for each arithmetic instruction", "barriers": "warps wait for each "
-    "other at barriers", "atomics": "atomics contend", "fp64": "unneeded double precision", "special_functions":
-    "exponentials, divisions and roots", "conversions": "conversions between types", "instruction_overhead":
-    "index arithmetic and loop control", "tensor_cores": "a matrix product without tensor cores", "divergence":
-    "lanes of a warp take different ways", "few_blocks": "too few blocks for the chip", "tail_effect": "a last wave "
-    "that is nearly empty", "occupancy": "too few warps fit on a multiprocessor", "launch_overhead": "many tiny "
-    "launches", "latency": "dependent memory accesses with nothing to do meanwhile", "register_spills": "private data "
-    "in local memory",
+    "coalescing": "neighbouring lanes access addresses far apart",
+    "redundant_loads": "the same data is loaded again and again from global memory",
+    "narrow_access": "loads and stores are narrower than they could be",
+    "cache_misses": "reused data does not fit the caches",
+    "bandwidth": "DRAM is saturated by more traffic than needed",
+    "serial_rows": "one thread walks a whole row alone",
+    "misalignment": "accesses straddle sectors",
+    "aliasing": "a possible overlap of pointers forces loads to be repeated",
+    "dead_stores": "values are stored that nothing reads",
+    "bank_conflicts": "lanes hit the same bank of shared memory",
+    "shared_traffic": "too many shared-memory loads for each arithmetic instruction",
+    "barriers": "warps wait for each other at barriers",
+    "atomics": "atomics contend",
+    "short_scoreboard": "each step waits for the last one's shared memory or special function",
+    "async_copy": "copies to shared memory pass through registers, and nothing else runs meanwhile",
+    "fp64": "unneeded double precision",
+    "special_functions": "exponentials, divisions and roots",
+    "conversions": "conversions between types",
+    "instruction_overhead": "index arithmetic and loop control",
+    "tensor_cores": "a matrix product without tensor cores",
+    "divergence": "lanes of a warp take different ways",
+    "unrolling": "a short loop that is not unrolled",
+    "recomputation": "the same values are computed again and again",
+    "few_blocks": "too few blocks or threads for the chip",
+    "tail_effect": "a last wave that is nearly empty",
+    "occupancy": "too few warps fit on a multiprocessor",
+    "launch_overhead": "gaps between launches",
+    "latency": "dependent memory accesses with nothing to do meanwhile",
+    "register_spills": "private data in local memory",
+    "tiny_launches": "launches too small to be worth one each",
 }
 # What a counters reader without understanding would look at for each: the metrics of that name.
 WORDS = {
     "coalescing": "sectors_pipe", "redundant_loads": "data_bytes", "narrow_access": "requests_pipe",
-    "cache_misses": "hit_rate", "bandwidth": "dram", "serial_rows": "warps_launched", "bank_conflicts": "bank_conflict",
-    "shared_traffic": "wavefronts_mem_shared", "barriers": "barrier", "atomics": "atom", "fp64": "fp64",
+    "cache_misses": "hit_rate", "bandwidth": "dram", "serial_rows": "warps_launched", "misalignment": "sectors_global",
+    "aliasing": "op_ld", "dead_stores": "op_st", "bank_conflicts": "bank_conflict",
+    "shared_traffic": "wavefronts_mem_shared", "barriers": "barrier", "atomics": "atom",
+    "short_scoreboard": "short_scoreboard", "async_copy": "op_shared_st", "fp64": "fp64",
     "special_functions": "special", "conversions": "conversion", "instruction_overhead": "integer",
-    "tensor_cores": "tensor", "divergence": "divergent", "few_blocks": "grid_size", "tail_effect": "waves",
-    "occupancy": "warps_active", "launch_overhead": "time_duration", "latency": "long_scoreboard",
-    "register_spills": "local",
+    "tensor_cores": "tensor", "divergence": "divergent", "unrolling": "control", "recomputation": "fp32",
+    "few_blocks": "grid_size", "tail_effect": "waves", "occupancy": "warps_active", "launch_overhead": "time_duration",
+    "latency": "long_scoreboard", "register_spills": "local", "tiny_launches": "cycles_elapsed",
 }
 
 
@@ -208,8 +231,8 @@ def letter(reply, options):
 def judge(questions, answers):
     """answers[arm][i] right or wrong -> per kind, accuracy and ours against each other arm."""
     out = {}
-    for kind in [*KINDS, "all"]:
-        mine = [i for i, q in enumerate(questions) if kind in (q["kind"], "all")]
+    for kind in [*KINDS, "heldout", "all"]:
+        mine = [i for i, q in enumerate(questions) if kind in (q["kind"], q.get("set"), "all")]
         if not mine:
             continue
         right = {a: [answers[a][i] == questions[i]["right"] for i in mine] for a in ARMS}
@@ -232,7 +255,7 @@ def write_table(args, questions, verdicts, out_of):
              f"{out_of} kernels; bottlenecks and lines are planted, wrong bottlenecks are of the same family of metrics; "
              "guessing gets about a quarter.", ""]
     for kind, rows in verdicts.items():
-        lines += [f"## {KINDS.get(kind, 'All questions')}", "",
+        lines += [f"## {TITLE_OF[kind]}", "",
                   "| feedback | right | 95% interval | only ours right : only this right | exact McNemar p |",
                   "|---|---:|---|---|---:|"]
         for a, r in rows.items():
@@ -269,7 +292,7 @@ def gather(args):
             others["other"] = profile(args, p, f"other:{args.work / f'{donor.stem}-{OURS}.db'}", f"{p.stem}-other")
         new = planted_questions(p, label[1], label[2], seen[p][OURS], rng) if label else \
             move_question(p.stem, gains_on_originals(args.arms_work, p.stem), rng)
-        questions += new
+        questions += [dict(q, set="heldout") if "heldout" in p.parts else q for q in new]
         known += [(p, seen[p][OURS], others)] * len(new)
     return questions, known, len(paths)
 

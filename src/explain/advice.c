@@ -75,6 +75,11 @@ static void doubt_memory(const struct counters *n, double unique, struct advice 
         doubt(advice, ACTION_SHARED_TILE, 0.8);
         doubt(advice, ACTION_REGISTER_TILE, 0.8);
     }
+    /* Hardly a store that a load could be moved over. */
+    if (both(n, METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS) &&
+        get(n, METRIC_GLOBAL_ST_REQUESTS) < 0.1 * get(n, METRIC_GLOBAL_LD_REQUESTS)) {
+        doubt(advice, ACTION_READ_ONLY, 0.6);
+    }
     if (path >= 0 && path < 25) {
         doubt(advice, ACTION_VECTORIZE, 0.6);
         doubt(advice, ACTION_READ_ONLY, 0.6);
@@ -105,13 +110,6 @@ static void doubt_compute(const struct counters *n, struct advice *advice)
 /* Moves that trade threads for something, where there are too few, and the other way round. */
 static void doubt_launch(const struct counters *n, struct advice *advice)
 {
-    double others = fmin(get(n, METRIC_OCC_LIMIT_BLOCKS),
-        fmin(get(n, METRIC_OCC_LIMIT_SMEM), get(n, METRIC_OCC_LIMIT_WARPS)));
-
-    if (both(n, METRIC_OCC_LIMIT_REGISTERS, METRIC_SPILL_BYTES) &&
-        get(n, METRIC_SPILL_BYTES) <= 0 && get(n, METRIC_OCC_LIMIT_REGISTERS) >= others) {
-        doubt(advice, ACTION_LAUNCH_BOUNDS, 0.7);
-    }
     if (counters_has(n, METRIC_WAVES) && get(n, METRIC_WAVES) < 0.5) {
         doubt(advice, ACTION_COARSEN, 0.7);
         doubt(advice, ACTION_REGISTER_TILE, 0.7);

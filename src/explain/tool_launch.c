@@ -178,12 +178,52 @@ void examine_tail(const struct tool_input *in, struct finding_list *out)
     finding_weigh(f, ACTION_TUNE, 2);
 }
 
+static void weigh_for_threads(struct finding *f, double block_threads)
+{
+    finding_weigh(f, ACTION_PARALLEL_REDUCE, 4);
+    finding_weigh(f, ACTION_SPLIT_WORK, 4);
+    finding_weigh(f, ACTION_BLOCK_SHAPE, block_threads > 64 ? 3 : 0.5);
+    finding_weigh(f, ACTION_TUNE, block_threads > 64 ? 2 : 0.5);
+    finding_weigh(f, ACTION_SHUFFLE_REDUCE, block_threads < 32 ? 5 : 0);
+}
+
+/* All multiprocessors have something to do, but the whole grid fills less than half of the places
+ * for warps, and no pipe is busy meanwhile: there is nothing to hide latency behind. */
+static void examine_thin_grid(const struct tool_input *in, struct finding_list *out)
+{
+    double blocks = value(in, METRIC_GRID_BLOCKS), threads = value(in, METRIC_BLOCK_THREADS);
+    double waves = value(in, METRIC_WAVES), busy = in->busiest_pipe_pct / 100;
+
+    if (!has(in, METRIC_WAVES) || waves <= 0 || waves >= 0.5 || busy >= SATURATED_PCT / 100) {
+        return;
+    }
+    struct finding *f = finding_add(
+        in, out, SEVERITY_WARNING, 0, (1 - fmax(waves / 0.5, busy)) * in->longest_share);
+
+    if (!f) {
+        return;
+    }
+    finding_say(f,
+        "%s%.0f blocks of %.0f threads (%s) fill %.0f%% of the places that the chip has for such "
+        "blocks: too few warps to hide latency. Split the work of a thread over more threads: a "
+        "warp per row, or a long loop over several threads.",
+        which_launch(in), blocks, threads, from(in, METRIC_GRID_BLOCKS), 100 * waves);
+    finding_cite(f, in, METRIC_WAVES);
+    finding_cite(f, in, METRIC_GRID_BLOCKS);
+    finding_cite(f, in, METRIC_BLOCK_THREADS);
+    weigh_for_threads(f, threads);
+}
+
 void examine_few_blocks(const struct tool_input *in, struct finding_list *out)
 {
     double blocks = value(in, METRIC_GRID_BLOCKS), threads = value(in, METRIC_BLOCK_THREADS);
     double sms = in->chip->nr_sms;
 
-    if (blocks <= 0 || blocks >= sms) {
+    if (blocks > 0.9 * sms) {
+        examine_thin_grid(in, out);
+        return;
+    }
+    if (blocks <= 0) {
         return;
     }
     struct finding *f =
@@ -202,11 +242,7 @@ void examine_few_blocks(const struct tool_input *in, struct finding_list *out)
         from(in, METRIC_GRID_BLOCKS), sms, sms - blocks);
     finding_cite(f, in, METRIC_GRID_BLOCKS);
     finding_cite(f, in, METRIC_BLOCK_THREADS);
-    finding_weigh(f, ACTION_PARALLEL_REDUCE, 4);
-    finding_weigh(f, ACTION_SPLIT_WORK, 4);
-    finding_weigh(f, ACTION_BLOCK_SHAPE, threads > 64 ? 3 : 0.5);
-    finding_weigh(f, ACTION_TUNE, threads > 64 ? 2 : 0.5);
-    finding_weigh(f, ACTION_SHUFFLE_REDUCE, threads < 32 ? 5 : 0);
+    weigh_for_threads(f, threads);
 }
 
 /* Time between launches against the time of all. Measured gaps where there are any, the chip's

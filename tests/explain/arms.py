@@ -2,11 +2,13 @@
 """The experiment on feedback: statistics and table arithmetic against numbers worked out by hand, evaluations that
 are reused against such that are not, and what the arms may see. Usage: arms.py KEET_OPT"""
 
+import concurrent.futures
 import contextlib
 import io
 import json
 import math
 import pathlib
+import random
 import sqlite3
 import subprocess
 import sys
@@ -16,6 +18,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench/explain"))
 import arms  # noqa: E402
+import questions  # noqa: E402
 import stats  # noqa: E402
 
 KEET = None
@@ -137,6 +140,43 @@ class Table(unittest.TestCase):
         self.assertFalse(part["against"]["area"]["other"]["beats"])
 
 
+class Questions(unittest.TestCase):
+    def test_letters(self):
+        options = ["w", "x", "y"]
+        self.assertEqual(questions.letter("B", options), "x")
+        self.assertEqual(questions.letter("Not A, since ... so the answer is C.", options), "y")
+        self.assertIsNone(questions.letter("D", options))  # there are three
+        self.assertIsNone(questions.letter("I cannot tell", options))
+
+    def test_judge_by_hand(self):
+        asked = [{"kind": "cause", "right": "x"}] * 6 + [{"kind": "line", "right": 3}] * 2
+        answers = {a: ["y"] * 6 + [1] * 2 for a in arms.ARMS}
+        answers["findings"] = ["x"] * 5 + ["y"] + [3, 1]
+        answers["counters"] = ["y"] * 5 + ["x"] + [1, 1]
+        out = questions.judge(asked, answers)
+        self.assertEqual((out["cause"]["findings"]["right"], out["cause"]["findings"]["of"]), (5, 6))
+        row = out["cause"]["counters"]  # right in ours only: 5, in theirs only: 1; 2 (1 + 6) / 2^6
+        self.assertEqual((row["only_ours"], row["only_theirs"], row["p"]), (5, 1, 14 / 64))
+        self.assertEqual(out["all"]["none"]["p"], 2 / 64)  # 6 : 0
+        self.assertEqual(out["line"]["none"]["p"], 1)  # 1 : 0
+
+    def test_choices_are_of_one_family(self):
+        known = {t for family in questions.FAMILIES for t in family}
+        self.assertEqual(known, set(questions.MEANINGS))
+        self.assertEqual(known, set(questions.WORDS))
+        self.assertLessEqual({tool for _, tool, _ in questions.planted()}, known)
+        seen = {"lines": {5: 1, 6: 2, 7: 3}}
+        for seed in range(20):
+            cause, line = questions.planted_questions(pathlib.Path("k.cu"), "atomics", [6], seen, random.Random(seed))
+            family = next(f for f in questions.FAMILIES if "atomics" in f)
+            self.assertEqual((len(set(cause["choices"])), set(cause["choices"]) <= set(family)), (4, True))
+            self.assertIn("atomics", cause["choices"])
+            self.assertEqual((line["right"], sorted(line["choices"])), (6, [5, 6, 7]))
+        self.assertEqual(questions.move_question("k", {"unroll": 0.05}, random.Random(1)), [])  # nothing gains
+        asked = questions.move_question("k", {"a": 2.0, "b": 1.9, "c": 0.3, "d": -1}, random.Random(1))[0]
+        self.assertEqual((asked["right"], sorted(asked["choices"])), ("a", ["a", "c", "d"]))  # b is as good
+
+
 def dump(path):
     """All that a run's database says of its nodes, but clocks and where a reused check came from."""
     db = sqlite3.connect(path)
@@ -203,6 +243,45 @@ class Runs(unittest.TestCase):
         db.close()
         changed, _ = self.keet("tiny", "changed", "--reuse", pool)
         self.assertEqual((changed["reused"], changed["tree"]), (0, plain["tree"]))
+
+    def test_two_runs_share_a_file(self):
+        pool = str(self.work / "shared.db")
+        plain, _ = self.keet("tiny", "alone")
+        with concurrent.futures.ThreadPoolExecutor(3) as threads:
+            done = list(threads.map(lambda i: self.keet("tiny", f"shared{i}", "--reuse", pool)[0], range(3)))
+        self.assertEqual({d["tree"] for d in done}, {plain["tree"]})
+
+    def test_questions_to_a_model(self):
+        replies = self.work / "replies"
+        replies.mkdir()
+        (replies / "1.txt").write_text("It is B.")
+        server = subprocess.Popen([sys.executable, str(ROOT / "tests/model/server.py"), "--replies", str(replies)],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        try:
+            port = server.stdout.readline().split()[1]
+            out = self.work / "asked"
+            argv = ["questions.py", "--model", f"http://127.0.0.1:{port}/v1#test", "--jobs", "2", "--binary", KEET,
+                    "--only", "serial_row_sum,atomic_sum", "--work", str(self.work / "q"), "--out", str(out),
+                    "--arms-work", str(self.work / "nothing")]
+            before, sys.argv = sys.argv, argv
+            try:
+                quietly(questions.main)
+            finally:
+                sys.argv = before
+        finally:
+            server.stdin.close()
+            server.wait(10)
+            server.stdout.close()
+        said = json.loads((out / "questions.json").read_text())
+        self.assertEqual([q["kind"] for q in said["questions"]], ["cause", "line"] * 2)
+        second = sum(q["choices"][1] == q["right"] for q in said["questions"])
+        for arm in arms.ARMS:
+            self.assertEqual(said["verdicts"]["all"][arm]["right"], second)
+        prompts = {r["arm"]: r["prompt"] for r in map(json.loads, (self.work / "q/answers.jsonl").read_text().splitlines())
+                   if "Which of" not in r["prompt"]}
+        self.assertIn("At most", prompts["findings"])
+        self.assertIn("dram__bytes.sum = ", prompts["counters"])
+        self.assertNotIn("At most", prompts["counters"] + prompts["none"] + prompts["generic"])
 
     def test_what_arms_see(self):
         pool = str(self.work / "pool2.db")

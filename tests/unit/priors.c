@@ -157,11 +157,6 @@ static void test_the_profile_speaks_against_moves(void **state)
     count(f, METRIC_GLOBAL_LD_SECTORS, 1000);
     count(f, METRIC_GLOBAL_LD_SECTORS_IDEAL, 1000);
     count(f, METRIC_GLOBAL_ST_SECTORS_IDEAL, 0);
-    count(f, METRIC_SPILL_BYTES, 0);
-    count(f, METRIC_OCC_LIMIT_REGISTERS, 8);
-    count(f, METRIC_OCC_LIMIT_WARPS, 8);
-    count(f, METRIC_OCC_LIMIT_BLOCKS, 32);
-    count(f, METRIC_OCC_LIMIT_SMEM, 32);
     count(f, METRIC_WAVES, 0.3);
     explain(f);
     for (unsigned i = 0; i < f->c.explanation.nr_findings; i++) {
@@ -169,11 +164,11 @@ static void test_the_profile_speaks_against_moves(void **state)
     }
     assert_near(ratio(f, 1, 0), 0.1 * 0.7 / 0.8);
     assert_near(ratio(f, 2, 0), 0.2 * 0.7 / 0.8);
-    assert_near(ratio(f, 3, 0), 0.3 * 0.4 / 0.8);
+    assert_near(ratio(f, 3, 0), 0.4 / 0.8); /* nothing speaks against this one */
     assert_near(ratio(f, 4, 0), 0.3 * 2.5 / 0.8);
     count(f, METRIC_SHARED_LD_CONFLICTS, 500); /* conflicts there are */
     explain(f);
-    assert_true(ratio(f, 1, 0) > 0.7 / 0.8);
+    assert_near(ratio(f, 1, 0), 0.7 / 0.8);
 }
 
 static const struct option two[] = {
