@@ -1,11 +1,16 @@
 /* Owns the energy of launches on a GPU, as part of a profile. */
 #include "device/gpu_state.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A second to settle and eight stretches of a quarter of one, with some to spare. */
-static const double energy_s = 4;
+/* A second to settle and eight stretches of a quarter of one, with half as many to spare; of two
+ * runs at least, where runs are that long. */
+static double seconds_for(double time_ns)
+{
+    return fmax(4, 1 + 12 * 2 * time_ns * 1e-9);
+}
 
 bool gpu_energy(struct device *device, struct device_module *module,
     const struct device_measure *measure, struct profile *profile, struct device_result *result,
@@ -19,6 +24,7 @@ bool gpu_energy(struct device *device, struct device_module *module,
         .restore = measure->restore,
         .nr_restore = measure->nr_restore,
     };
+    const double energy_s = seconds_for(profile->time_ns);
     struct worker_request request = {.op = WORKER_ENERGY, .time_limit_s = energy_s};
     const enum provenance from = gpu->ops.time_from;
     struct counters *total = &profile->total;

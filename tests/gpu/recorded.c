@@ -268,7 +268,7 @@ static bool is_sanitized(void)
 
 int main(int argc, char **argv)
 {
-    struct folder f = {.arena = arena_create()};
+    struct folder f = {0};
     struct err err;
     bool ok;
 
@@ -288,6 +288,7 @@ int main(int argc, char **argv)
         printf("skipped: %s\n", err.text);
         return SKIPPED;
     }
+    f.arena = arena_create();
     ok = read_about(&f, &err) && check_kernels(&f, &err);
     if (!ok)
         printf("%s\n", err.text);
