@@ -1,24 +1,54 @@
 /* Owns the lock file of a GPU. */
 #include "device/gpu_lock.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+/* The file belongs to whoever came first, and everyone may lock it: it is made readable and
+ * writable for all whatever the umask, and opened without O_CREAT where it is there, which in a
+ * folder like /tmp is refused for others' files (fs.protected_regular). To lock, reading is enough.
+ */
+static int open_lock(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+
+    if (fd < 0 && errno == EACCES)
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0 || errno != ENOENT)
+        return fd;
+    fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd < 0)
+        return errno == EEXIST ? open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
+    fchmod(fd, 0666);
+    return fd;
+}
+
+static const char *lock_folder(void)
+{
+    const char *folder = getenv("KEET_LOCK_DIR");
+    struct stat st;
+
+    if (folder != NULL && folder[0])
+        return folder;
+    /* The same for all users, so not by what this one may do. */
+    return stat("/run/lock", &st) == 0 && (st.st_mode & S_IWOTH) ? "/run/lock" : "/tmp";
+}
 
 bool gpu_lock(const char *uuid, int *lock, struct err *err)
 {
-    const char *folder = getenv("KEET_LOCK_DIR");
     char path[PATH_MAX], pid[32] = "";
     ssize_t len;
     int fd;
 
-    snprintf(path, sizeof(path), "%s/keet-opt-gpu-%s.lock",
-        folder != NULL && folder[0] ? folder : "/tmp", uuid);
-    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    snprintf(path, sizeof(path), "%s/keet-opt-gpu-%s.lock", lock_folder(), uuid);
+    fd = open_lock(path);
     if (fd < 0)
         return err_errno(err, "the lock file of the GPU, %s", path);
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
@@ -31,7 +61,9 @@ bool gpu_lock(const char *uuid, int *lock, struct err *err)
             pid[0] ? pid : "unknown");
     }
     len = snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
-    if (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)len, 0) != len) {
+    /* Who holds it is for messages only: where another user's file cannot be written, it stands. */
+    if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR &&
+        (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)len, 0) != len)) {
         err_errno(err, "%s", path);
         close(fd);
         return false;
