@@ -318,6 +318,27 @@ static void test_spills(void **state)
     expect_first(f, "register_spills", 0, METRIC_SPILL_BYTES, 128, ACTION_LAUNCH_BOUNDS);
 }
 
+/* Spills are not in the PTX: the machine code says where they are, and how many. */
+static void test_spills_have_the_line_of_the_machine_code(void **state)
+{
+    static struct sass_line lines[] = {{.line = 3, .mix = {.nr = 40, .of[SASS_LOCAL_LOAD] = 2}},
+        {.line = 7, .mix = {.nr = 9, .of = {[SASS_LOCAL_LOAD] = 4, [SASS_LOCAL_STORE] = 3}}}};
+    static struct sass_facts facts = {.arch = 90,
+        .all = {.nr = 49, .of = {[SASS_LOCAL_LOAD] = 6, [SASS_LOCAL_STORE] = 3}},
+        .lines = lines,
+        .nr_lines = 2};
+    struct fixture *f = *state;
+
+    f->c.compilation.nr_kernels = 1;
+    f->c.compilation.sass = &facts;
+    candidate_count_sass(&f->c);
+    set(f, METRIC_SPILL_BYTES, 128);
+    set(f, METRIC_REGISTERS, 255);
+    expect_first(f, "register_spills", 7, METRIC_SASS_LOCAL_LD, 6, ACTION_LAUNCH_BOUNDS);
+    assert_non_null(strstr(
+        f->c.explanation.findings[0].text, "6 local loads and 3 local stores in the machine"));
+}
+
 static void test_local_array(void **state)
 {
     struct fixture *f = *state;
@@ -352,7 +373,10 @@ static void test_narrow_access(void **state)
         f->lines[i].access_bytes = 4;
         f->lines[i].global_requests = 4e6;
     }
+    set(f, METRIC_SASS_GLOBAL_LD, 2);
+    set(f, METRIC_SASS_GLOBAL_LD_WIDE, 0);
     expect_first(f, "narrow_access", 5, METRIC_GLOBAL_LD_REQUESTS, 4e6, ACTION_VECTORIZE);
+    assert_non_null(strstr(f->c.explanation.findings[0].text, "no wide load in the machine code"));
 }
 
 /* The naive product of two 1024 x 1024 f32 matrices: 2 * 1024^3 loads of 4 bytes, 12 MiB distinct.
@@ -745,7 +769,9 @@ static void test_tensor_cores(void **state)
     set(f, METRIC_FMA_PCT, 90);
     set(f, METRIC_DRAM_PCT, 10);
     set(f, METRIC_L2_PCT, 10);
+    set(f, METRIC_SASS_TENSOR, 0);
     expect_first(f, "tensor_cores", 0, METRIC_INST_TENSOR, 0, ACTION_TENSOR_CORES);
+    assert_non_null(strstr(f->c.explanation.findings[0].text, "the machine code has none"));
     assert_int_equal(f->c.explanation.bound, BOUND_COMPUTE);
 }
 
@@ -1060,6 +1086,7 @@ int main(void)
         TEST(test_serial_rows),
         TEST(test_bank_conflicts),
         TEST(test_spills),
+        TEST(test_spills_have_the_line_of_the_machine_code),
         TEST(test_local_array),
         TEST(test_divergence),
         TEST(test_narrow_access),
