@@ -10,6 +10,10 @@
 # CUDA: a toolkit of 12.8 or newer in $KEET_CUDA, $CUDA_HOME or /usr/local/cuda is used as it is;
 # without one, NVIDIA's wheels go to .deps/cuda (include/ and lib/, about 300 MB). No GPU or driver
 # is needed.
+#
+# Three tests of the label gpu get more from PyPI when they first run, and are skipped, visibly, where
+# they cannot: cuda-bindings and numba (80 MB), third-party programs for the software driver; and
+# NVIDIA's nvdisasm (5 MB), which our reading of machine code is compared with. All into .deps.
 set -euo pipefail
 cd "$(dirname "$0")"
 
