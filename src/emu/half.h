@@ -58,4 +58,14 @@ static inline double odd_sum(double a, double b)
     return lanes_f64(fix ? stepped : bits);
 }
 
+/* The same in float. */
+static inline float odd_sum_f32(float a, float b)
+{
+    float s = a + b, bb = s - a, lost = (a - (s - bb)) + (b - bb);
+    uint32_t bits = lanes_bits(s);
+    uint32_t fix = (uint32_t)(lost != 0) & (uint32_t)(fabsf(s) < INFINITY) & ~bits & 1;
+    uint32_t up = (uint32_t)((lost > 0) == (s > 0));
+    return lanes_f32(bits + (up ? fix : 0 - fix));
+}
+
 #endif

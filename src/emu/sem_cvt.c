@@ -65,6 +65,16 @@ LANE_OP2(f16x2_f32, uint32_t, uint32_t, uint32_t, uint32_t,
 LANE_OP2(bf16x2_f32, uint32_t, uint32_t, uint32_t, uint32_t,
     bf16_from_f32(lanes_f32(x)) << 16 | bf16_from_f32(lanes_f32(y)))
 
+static inline float saturated(float x)
+{
+    return x > 0 ? (x < 1 ? x : 1) : 0;
+}
+LANE_OP1(f32_f32_sat, uint32_t, uint32_t, uint32_t, uint32_t, lanes_bits(saturated(lanes_f32(x))))
+LANE_OP1(f32_f32_rni, uint32_t, uint32_t, uint32_t, uint32_t, lanes_nan32(rintf(lanes_f32(x))))
+LANE_OP1(f32_f32_rmi, uint32_t, uint32_t, uint32_t, uint32_t, lanes_nan32(floorf(lanes_f32(x))))
+LANE_OP1(f32_f32_rpi, uint32_t, uint32_t, uint32_t, uint32_t, lanes_nan32(ceilf(lanes_f32(x))))
+LANE_OP1(f32_f32_rzi, uint32_t, uint32_t, uint32_t, uint32_t, lanes_nan32(truncf(lanes_f32(x))))
+
 /* --- the general case, one lane at a time --- */
 
 struct value {
@@ -341,6 +351,8 @@ static sem_fn *pick_fast(const struct ptx_inst *p)
 {
     bool nearest = p->round == PTX_RN || p->round == PTX_RND_NONE;
     enum ptx_type to = p->type, from = p->type2;
+    if (to == PTX_F32 && from == PTX_F32 && nearest && p->sat && !p->ftz && !p->relu)
+        return f32_f32_sat;
     if (p->sat || p->relu)
         return NULL;
     if (to == PTX_F64 && from == PTX_F32)
@@ -349,6 +361,12 @@ static sem_fn *pick_fast(const struct ptx_inst *p)
         return from == PTX_S32 ? f64_s32 : from == PTX_U32 ? f64_u32 : NULL;
     if (p->ftz)
         return NULL;
+    if (to == PTX_F32 && from == PTX_F32)
+        return p->round == PTX_RNI   ? f32_f32_rni
+               : p->round == PTX_RMI ? f32_f32_rmi
+               : p->round == PTX_RPI ? f32_f32_rpi
+               : p->round == PTX_RZI ? f32_f32_rzi
+                                     : NULL;
     if (to == PTX_F32 && nearest && from == PTX_S32)
         return f32_s32;
     if (to == PTX_F32 && nearest && from == PTX_U32)

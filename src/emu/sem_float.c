@@ -5,6 +5,7 @@
  * roundings go through fesetround. .ftz flushes subnormal inputs and results to zeros of their
  * sign; .sat clamps to [0, 1] with NaN to 0; NaN results of f32 are 0x7fffffff. Approximations are
  * computed to better than the tolerances of the PTX manual. */
+#include "emu/approx.h"
 #include "emu/lanes.h"
 
 #include <fenv.h>
@@ -127,13 +128,38 @@ LANE_OP2(copysign_f64, uint64_t, uint64_t, uint64_t, uint64_t,
 F32_OP1(rcp_f32, 1.0f / F(x), 1.0f / G(x))
 F32_OP1(sqrt_f32, sqrtf(F(x)), sqrtf(G(x)))
 F32_OP1(rsqrt_f32, (float)(1.0 / sqrt((double)F(x))), (float)(1.0 / sqrt((double)G(x))))
-F32_OP1(ex2_f32, exp2f(F(x)), exp2f(G(x)))
+F32_OP1(ex2_f32, approx_exp2(F(x)), approx_exp2(G(x)))
 F32_OP1(lg2_f32, log2f(F(x)), log2f(G(x)))
-F32_OP1(sin_f32, sinf(F(x)), sinf(G(x)))
-F32_OP1(cos_f32, cosf(F(x)), cosf(G(x)))
 F32_OP1(tanh_f32, tanhf(F(x)), tanhf(G(x)))
 F64_OP1(rcp_f64, 1.0 / D(x))
 F64_OP1(sqrt_f64, sqrt(D(x)))
+
+/* sin and cos: odd 0, 1. Arguments that are too large for the short way are few. */
+static void sin_cos(uint8_t *file, const struct inst *in, uint32_t mask, unsigned odd)
+{
+    uint32_t *d = (uint32_t *)(file + in->d), r[WARP_LANES], far = 0;
+    const uint32_t *a = (const uint32_t *)(file + in->a);
+    for (unsigned l = 0; l < WARP_LANES; l++)
+        r[l] = out32(in, approx_sin(G(a[l]), odd));
+    for (unsigned l = 0; l < WARP_LANES; l++)
+        far |= (uint32_t) !(fabsf(F(a[l])) < APPROX_SIN_MOST) << l;
+    for (uint32_t m = far & mask; m; m &= m - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(m);
+        r[l] = out32(in, odd ? cosf(F(a[l])) : sinf(F(a[l])));
+    }
+    for (unsigned l = 0; l < WARP_LANES; l++)
+        d[l] = (mask >> l & 1) ? r[l] : d[l];
+}
+
+static void sin_f32(uint8_t *file, const struct inst *in, uint32_t mask)
+{
+    sin_cos(file, in, mask, 0);
+}
+
+static void cos_f32(uint8_t *file, const struct inst *in, uint32_t mask)
+{
+    sin_cos(file, in, mask, 1);
+}
 
 /* rcp.approx.ftz.f64, rsqrt.approx{.ftz}.f64 work on the upper word: the lower is zero. */
 static inline double upper(double v)
@@ -253,10 +279,73 @@ static void directed_f64(uint8_t *file, const struct inst *in, uint32_t mask)
     fesetround(FE_TONEAREST);
 }
 
+/* f32 sums, products and fma in these roundings, of which f64 and what it lost tell everything.
+ * a + b is 1 * a + b, a * b is a * b with nothing added. */
+static inline uint32_t directed_fma(
+    const struct inst *in, float x, float y, float z, enum ptx_round round, bool sum)
+{
+    const double p = (double)x * (double)y, c = (double)z, s = sum ? p + c : p, bb = s - p;
+    const double lost = sum ? (p - (s - bb)) + (c - bb) : 0;
+    const float f = (float)s;
+    const bool high = (double)f > s || ((double)f == s && lost < 0);
+    const bool low = (double)f < s || ((double)f == s && lost > 0);
+    const bool down = round == PTX_RM || (round == PTX_RZ && s > 0);
+    const bool up = round == PTX_RP || (round == PTX_RZ && s < 0);
+    const uint32_t bits = lanes_bits(f);
+    /* numbers in rising order */
+    const int32_t order = (int32_t)bits < 0 ? INT32_MIN - (int32_t)bits : (int32_t)bits;
+    const int32_t next = order + ((up && low) - (down && high));
+    uint32_t r = next < 0 ? (uint32_t)(INT32_MIN - next) : (uint32_t)next;
+    r = next == 0 && s < 0 ? 0x80000000u : r;
+    r = next == order ? bits : r;
+    /* what cancels is -0 when rounding down */
+    const bool minus = lanes_bits64(p) >> 63 || lanes_bits64(c) >> 63;
+    r = sum && s == 0 && round == PTX_RM ? (uint32_t)minus << 31 : r;
+    return out32(in, lanes_f32(r));
+}
+
+#define DIRECTED(name, sum, x, y, z)                                                               \
+    static inline void name##_in(                                                                  \
+        uint8_t *file, const struct inst *in, uint32_t mask, enum ptx_round round)                 \
+    {                                                                                              \
+        uint32_t *d = (uint32_t *)(file + in->d);                                                  \
+        const uint32_t *a = (const uint32_t *)(file + in->a);                                      \
+        const uint32_t *b = (const uint32_t *)(file + in->b);                                      \
+        const uint32_t *c = in->c == NO_ROW ? a : (const uint32_t *)(file + in->c);                \
+        IVDEP for (unsigned l = 0; l < 32; l++)                                                    \
+        {                                                                                          \
+            const float A = G(a[l]), B = G(b[l]), C = G(c[l]);                                     \
+            (void)A, (void)B, (void)C;                                                             \
+            const uint32_t r = directed_fma(in, x, y, z, round, sum);                              \
+            d[l] = (mask >> l & 1) ? r : d[l];                                                     \
+        }                                                                                          \
+    }                                                                                              \
+    static void name(uint8_t *file, const struct inst *in, uint32_t mask)                          \
+    {                                                                                              \
+        if (in->imm == PTX_RM)                                                                     \
+            name##_in(file, in, mask, PTX_RM);                                                     \
+        else if (in->imm == PTX_RP)                                                                \
+            name##_in(file, in, mask, PTX_RP);                                                     \
+        else                                                                                       \
+            name##_in(file, in, mask, PTX_RZ);                                                     \
+    }
+DIRECTED(directed_add_f32, true, 1, A, B)
+DIRECTED(directed_sub_f32, true, 1, A, -B)
+DIRECTED(directed_mul_f32, false, A, B, 0)
+DIRECTED(directed_fma_f32, true, A, B, C)
+
 static sem_fn *directed(const struct ptx_inst *p, struct inst *in, int op)
 {
     in->sub = (uint8_t)op;
     in->imm = p->round;
+    if (p->type == PTX_F32 && op == ROUND_ADD)
+        return directed_add_f32;
+    if (p->type == PTX_F32 && op == ROUND_SUB)
+        return directed_sub_f32;
+    if (p->type == PTX_F32 && op == ROUND_MUL)
+        return directed_mul_f32;
+    if (p->type == PTX_F32 && op == ROUND_FMA)
+        return directed_fma_f32;
     return p->type == PTX_F64 ? directed_f64 : directed_f32;
 }
 
@@ -356,9 +445,9 @@ static sem_fn *pick_special(const struct ptx_inst *p)
     case PTX_OP_LG2:
         return flags ? lg2_f32_flags : lg2_f32;
     case PTX_OP_SIN:
-        return flags ? sin_f32_flags : sin_f32;
+        return sin_f32;
     case PTX_OP_COS:
-        return flags ? cos_f32_flags : cos_f32;
+        return cos_f32;
     case PTX_OP_TANH:
         return flags ? tanh_f32_flags : tanh_f32;
     default:

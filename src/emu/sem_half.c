@@ -1,6 +1,6 @@
 /* Owns f16, f16x2, bf16, bf16x2 arithmetic. Values are computed in f32 or f64 and rounded once: f32
  * holds sums and products of f16 well enough that rounding twice changes nothing (24 >= 2 * 11 +
- * 2); fma and bf16 go through f64 rounded to odd. */
+ * 2); fma goes through f32, bf16 through f64 rounded to odd. */
 #include "emu/half.h"
 
 static inline uint32_t half_ftz(const struct inst *in, uint32_t h)
@@ -52,7 +52,7 @@ static inline uint32_t mul_h(const struct inst *in, uint32_t x, uint32_t y)
 
 static inline uint32_t fma_h(const struct inst *in, uint32_t x, uint32_t y, uint32_t z)
 {
-    return HOUT(odd_f32(odd_sum((double)H(x) * (double)H(y), (double)H(z))));
+    return HOUT(odd_sum_f32(H(x) * H(y), H(z))); /* f32 holds the product */
 }
 
 static inline uint32_t add_b(const struct inst *in, uint32_t x, uint32_t y)
