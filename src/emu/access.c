@@ -108,18 +108,23 @@ static void learn(struct pattern *p, const struct spot *s, uint64_t start)
 {
     unsigned first = (unsigned)__builtin_ctz(s->mask), shift = (unsigned)__builtin_ctz(s->bytes);
     const uint64_t *address = s->address, origin = start - ((uint64_t)first << shift);
-    uint64_t low = 0, stray = 0, lo = start, hi = start;
+    const uint32_t mask = s->mask;
+    uint64_t low = 0, stray = 0, rel[WARP_LANES];
+    int64_t lo = 0, hi = 0;
     for (unsigned l = 0; l < WARP_LANES; l++) {
-        uint64_t on = (s->mask >> l & 1) ? ~(uint64_t)0 : 0, rel = (address[l] - start) & on;
-        p->rel[l] = rel;
-        low |= rel;
+        const uint64_t on = 0 - (uint64_t)(mask >> l & 1);
+        rel[l] = (address[l] - start) & on;
+        low |= rel[l];
         stray |= (address[l] ^ (origin + ((uint64_t)l << shift))) & on;
-        lo = on && address[l] < lo ? address[l] : lo;
-        hi = on && address[l] > hi ? address[l] : hi;
     }
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        lo = (int64_t)rel[l] < lo ? (int64_t)rel[l] : lo;
+        hi = (int64_t)rel[l] > hi ? (int64_t)rel[l] : hi;
+    }
+    memcpy(p->rel, rel, sizeof(rel));
     p->low = low;
-    p->lo_rel = lo - start;
-    p->hi_rel = hi - start;
+    p->lo_rel = (uint64_t)lo;
+    p->hi_rel = (uint64_t)hi;
     p->mask = s->mask;
     p->bytes = s->bytes;
     p->space = (uint8_t)s->space;
@@ -159,7 +164,8 @@ static bool measure(struct worker *k, const struct warp *w, struct spot *s, uint
  * same from every start that is a whole word: banks rotate. */
 static uint32_t shape_bits(const struct pattern *p)
 {
-    if (p->kind == ACCESS_UNIFORM || p->space == PTX_LOCAL)
+    if (p->kind == ACCESS_UNIFORM || p->space == PTX_LOCAL ||
+        (p->kind == ACCESS_OTHER && p->space != PTX_SHARED && p->low % 128 == 0))
         return 0;
     return p->space == PTX_SHARED ? 3 : 127;
 }

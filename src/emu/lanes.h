@@ -31,6 +31,20 @@
 
 #define FULL_MASK 0xffffffffu
 
+/* What expressions may ask of an instruction, in a copy that no row can overlap: the loops
+ * vectorise.
+ */
+static inline struct inst lanes_own(const struct inst *in)
+{
+    return (struct inst){.flags = in->flags,
+        .sub = in->sub,
+        .type = in->type,
+        .imm = in->imm,
+        .target = in->target,
+        .elem_bytes = in->elem_bytes,
+        .reg_bytes = in->reg_bytes};
+}
+
 /* Functions of one, two and three sources. S: element of the source rows, D: of the destination
  * row; C: the type in which x, y, z are seen; U: the unsigned type of the result's width, so that
  * 16-bit results stay zero-extended. */
@@ -39,6 +53,8 @@
     {                                                                                              \
         D *d = (D *)(file + in->d);                                                                \
         const S *a = (const S *)(file + in->a);                                                    \
+        const struct inst own = lanes_own(in);                                                     \
+        in = &own;                                                                                 \
         if (mask == FULL_MASK) {                                                                   \
             IVDEP for (unsigned l = 0; l < 32; l++)                                                \
             {                                                                                      \
@@ -60,6 +76,8 @@
     {                                                                                              \
         D *d = (D *)(file + in->d);                                                                \
         const S *a = (const S *)(file + in->a), *b = (const S *)(file + in->b);                    \
+        const struct inst own = lanes_own(in);                                                     \
+        in = &own;                                                                                 \
         if (mask == FULL_MASK) {                                                                   \
             IVDEP for (unsigned l = 0; l < 32; l++)                                                \
             {                                                                                      \
@@ -83,6 +101,8 @@
         D *d = (D *)(file + in->d);                                                                \
         const S *a = (const S *)(file + in->a), *b = (const S *)(file + in->b);                    \
         const D *c = (const D *)(file + in->c);                                                    \
+        const struct inst own = lanes_own(in);                                                     \
+        in = &own;                                                                                 \
         if (mask == FULL_MASK) {                                                                   \
             IVDEP for (unsigned l = 0; l < 32; l++)                                                \
             {                                                                                      \

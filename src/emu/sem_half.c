@@ -3,31 +3,31 @@
  * 2); fma goes through f32, bf16 through f64 rounded to odd. */
 #include "emu/half.h"
 
+/* Selections, no branches: loops over these vectorise. */
 static inline uint32_t half_ftz(const struct inst *in, uint32_t h)
 {
-    return in->flags & INST_FTZ && !(h & 0x7c00u) ? h & 0x8000u : h;
+    const uint32_t keep = in->flags & INST_FTZ ? 0x8000u : ~0u;
+    return h & ((h & 0x7c00u) ? ~0u : keep);
 }
 
 /* .sat clamps to [0, 1], NaN to 0; sub bit 3, .relu: negative and -0 to 0, NaN stays. */
+static inline uint32_t clamped(const struct inst *in, uint32_t h, uint32_t infinity, uint32_t one)
+{
+    const uint32_t nan = (h & 0x7fffu) > infinity, negative = h >> 15 & 1;
+    const uint32_t sat = nan | negative ? 0 : h > one ? one : h;
+    const uint32_t relu = negative & ~nan ? 0 : h;
+    h = in->sub & 8 ? relu : h;
+    return in->flags & INST_SAT ? sat : h;
+}
+
 static inline uint32_t half_out(const struct inst *in, uint32_t h)
 {
-    bool nan = (h & 0x7fffu) > 0x7c00u;
-    h = half_ftz(in, h);
-    if (in->flags & INST_SAT)
-        h = nan || h & 0x8000u ? 0 : h > 0x3c00u ? 0x3c00u : h;
-    if (in->sub & 8)
-        h = !nan && h & 0x8000u ? 0 : h;
-    return h;
+    return clamped(in, half_ftz(in, h), 0x7c00u, 0x3c00u);
 }
 
 static inline uint32_t bf16_out(const struct inst *in, uint32_t h)
 {
-    bool nan = (h & 0x7fffu) > 0x7f80u;
-    if (in->flags & INST_SAT)
-        h = nan || h & 0x8000u ? 0 : h > 0x3f80u ? 0x3f80u : h;
-    if (in->sub & 8)
-        h = !nan && h & 0x8000u ? 0 : h;
-    return h;
+    return clamped(in, h, 0x7f80u, 0x3f80u);
 }
 
 #define H(x) half_f32(half_ftz(in, (x)&0xffffu))
