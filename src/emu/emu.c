@@ -301,6 +301,9 @@ bool emu_launch(struct emu *emu, const struct emu_module *module, const struct e
         .nr_threads = b[0] * b[1] * b[2],
         .shared_bytes = k->program->shared_dynamic_offset + launch->smem_bytes,
         .nr_blocks = (uint64_t)g[0] * g[1] * g[2]};
+    /* Its place is past the kernel's own, where the chip has it in front: only offsets tell. */
+    if (k->program->uses_reserved)
+        run.shared_bytes = (run.shared_bytes + 15) / 16 * 16 + RESERVED_SMEM_BYTES;
     run.nr_warps = (run.nr_threads + WARP_LANES - 1) / WARP_LANES;
     return launch_run(&run, emu->nr_threads, arena, result, err);
 }

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { WARP_LANES = 32 };
+enum { WARP_LANES = 32, RESERVED_SMEM_BYTES = 1024 };
 
 /* How the interpreter handles it. */
 enum inst_kind {
@@ -182,7 +182,8 @@ struct program {
     uint32_t local_bytes; /* per thread, all functions together, call parameters included */
     uint32_t shared_static_bytes, shared_dynamic_offset;
     bool float_atomics, uses_param_address;
-    bool uses_heap; /* malloc, free */
+    bool uses_heap;     /* malloc, free */
+    bool uses_reserved; /* the shared memory that CUDA keeps, which cooperative groups work with */
 };
 
 #endif

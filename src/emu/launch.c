@@ -187,6 +187,8 @@ static uint64_t special_value(
         return k->exec->run.chip->nr_sms;
     case PTX_SR_DYNAMIC_SMEM_SIZE:
         return l->smem_bytes;
+    case PTX_SR_RESERVED_SMEM:
+        return k->shared_bytes - RESERVED_SMEM_BYTES;
     case PTX_SR_TOTAL_SMEM_SIZE:
     case PTX_SR_AGGR_SMEM_SIZE:
         return k->shared_bytes;
@@ -284,6 +286,8 @@ static void block_start(struct worker *k)
     k->live_threads = k->nr_threads;
     memset(k->barriers, 0, sizeof(k->barriers));
     memset(k->shared, 0xAA, k->shared_bytes);
+    if (p->uses_reserved)
+        memset(k->shared + k->shared_bytes - RESERVED_SMEM_BYTES, 0, RESERVED_SMEM_BYTES);
     if (p->local_bytes)
         memset(k->locals, 0, (size_t)k->nr_warps * WARP_LANES * p->local_bytes);
     for (unsigned i = 0; i < k->nr_warps; i++) {

@@ -41,6 +41,7 @@ static const struct {
     {"%dynamic_smem_size", PTX_SR_DYNAMIC_SMEM_SIZE},
     {"%total_smem_size", PTX_SR_TOTAL_SMEM_SIZE},
     {"%aggr_smem_size", PTX_SR_AGGR_SMEM_SIZE},
+    {"%reserved_smem_offset_1", PTX_SR_RESERVED_SMEM},
     {"%clusterid.x", PTX_SR_CLUSTERID_X},
     {"%clusterid.y", PTX_SR_CLUSTERID_Y},
     {"%clusterid.z", PTX_SR_CLUSTERID_Z},

@@ -234,6 +234,7 @@ TENSOR = {
     "wmma_u8_wide": gemm,
 }
 LADDERS = {
+    "truth": block_sums,
     "copy": copied,
     "reduction": block_sums,
     "sgemm": matmul,
