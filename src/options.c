@@ -467,6 +467,8 @@ static bool explain_paths(struct options *options, struct err *err)
     for (unsigned i = 0; i < options->nr_paths; i++)
         nr_kernels += str_ends(options->paths[i], ".cu");
     options->kernel_path = options->paths[0];
+    if (options->nr_models > 0)
+        return err_set(err, "explain --model goes with one kernel file, whose source it needs");
     if (nr_kernels == 0 || (nr_kernels == 2 && options->nr_paths == 2 && !options->sweep))
         return true;
     return err_set(err,
@@ -540,6 +542,10 @@ bool options_parse(struct options *options, int argc, char **argv, struct err *e
     if (options->gpus && strcmp(options->device, "auto") != 0 &&
         strcmp(options->device, "gpu") != 0)
         return err_set(err, "--gpus says which GPUs: not with --device %s", options->device);
+    if (options->verb == VERB_EXPLAIN && options->nr_models > 0 &&
+        (options->sweep || str_ends(options->kernel_path, ".csv") ||
+            str_ends(options->kernel_path, ".ncu-rep")))
+        return err_set(err, "explain --model goes with one kernel file, whose source it needs");
     if (options->record_path && options->nr_models == 0)
         return err_set(err, "--record goes with --model");
     if (options->model_only && options->nr_models == 0)

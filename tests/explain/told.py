@@ -99,6 +99,7 @@ def test_no_answer_harms_nothing():
     told = model("--model", "script:" + replies, "--max-tokens", "100")
     assert told["calls"] == 1 and told["why_not"] == "--max-tokens is spent", told
     expect(explain("--model", "nothing:x", code=1), "--model nothing:x")
+    expect(explain("--model", "script:" + replies, kernel, code=2), "goes with one kernel file")
 
 
 def judgements(name):
