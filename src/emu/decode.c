@@ -97,6 +97,7 @@ uint32_t decode_special(struct decoder *d, enum ptx_special special, unsigned by
     p->specials = grow(p->specials, &d->cap_specials, p->nr_specials + 1, sizeof(*p->specials));
     uint32_t offset = new_row(d, bytes);
     p->uses_reserved |= special == PTX_SR_RESERVED_SMEM;
+    p->cooperative |= special == PTX_SR_ENVREG1 || special == PTX_SR_ENVREG2;
     p->specials[p->nr_specials++] =
         (struct special_row){.special = special, .offset = offset, .bytes = (uint8_t)bytes};
     return offset;

@@ -13,13 +13,17 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PARAM_BYTES = 32764, MAX_THREADS = 256 }; /* parameters: CUDA 12.1 and later, sm_70 and up */
+enum {
+    PARAM_BYTES = 32764,
+    MAX_THREADS = 256,
+    BARRIER_BYTES = 64
+}; /* parameters: CUDA 12.1 and later, sm_70 and up */
 
 struct emu {
     const struct chip *chip;
     unsigned nr_threads;
     struct emu_memory memory;
-    struct mem_buffer *params;
+    struct mem_buffer *params, *barrier; /* barrier: the grid's, for cooperative groups */
     struct texture_table textures;
 };
 
@@ -50,6 +54,8 @@ struct emu *emu_create(const struct chip *chip, unsigned nr_threads)
     struct err err;
     emu->params = memory_alloc(&emu->memory, PARAM_BYTES + 4, "the kernel parameters", &err);
     emu->params->all_init = emu->params->constant = true;
+    emu->barrier = memory_alloc(&emu->memory, BARRIER_BYTES, "the grid's barrier", &err);
+    emu->barrier->all_init = true;
     return emu;
 }
 
@@ -300,7 +306,9 @@ bool emu_launch(struct emu *emu, const struct emu_module *module, const struct e
         .memory = &emu->memory,
         .nr_threads = b[0] * b[1] * b[2],
         .shared_bytes = k->program->shared_dynamic_offset + launch->smem_bytes,
-        .nr_blocks = (uint64_t)g[0] * g[1] * g[2]};
+        .nr_blocks = (uint64_t)g[0] * g[1] * g[2],
+        .grid_barrier = emu->barrier->base};
+    memset(emu->barrier->host, 0, BARRIER_BYTES);
     /* Its place is past the kernel's own, where the chip has it in front: only offsets tell. */
     if (k->program->uses_reserved)
         run.shared_bytes = (run.shared_bytes + 15) / 16 * 16 + RESERVED_SMEM_BYTES;

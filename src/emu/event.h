@@ -40,6 +40,7 @@ struct emu_run { /* what a launch has fixed before it starts */
     unsigned nr_threads, nr_warps; /* of one block */
     uint32_t shared_bytes;         /* of one block, static and dynamic */
     uint64_t nr_blocks;            /* of the grid */
+    uint64_t grid_barrier;         /* address of what cooperative groups meet at */
 };
 
 struct emu_block {

@@ -241,7 +241,7 @@ static void give_way(struct warp *w, bool contacts)
 /* Until every leaf waits, the warp is done, or it has had its turn. */
 static bool run_warp(struct worker *k, struct warp *w)
 {
-    uint64_t end = k->steps + WARP_QUANTUM;
+    uint64_t end = k->steps + (k->one_round ? SIDE_QUANTUM : WARP_QUANTUM);
     while (!w->done && k->steps < end) {
         uint16_t s = w->current;
         if (w->splits[s].state != SPLIT_READY) {
@@ -278,6 +278,9 @@ bool exec_block_here(struct worker *k)
                 return false;
             done += w->done;
         }
+        k->nr_done = done;
+        if (k->one_round)
+            return true;
         if (done < k->nr_warps && k->steps == before)
             return sync_deadlock(k);
     }

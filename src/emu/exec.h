@@ -154,6 +154,8 @@ struct worker {
     struct flow *flow;       /* nr_insts + 1 */
     struct pc_cache *caches;
     struct pattern *patterns;
+    bool
+        one_round; /* exec_block returns when each warp has had a turn; nr_done says how many are */
     uint64_t steps, steps_checked;
     uint64_t contacts; /* atomics and volatile accesses: what a lane that waits for another does */
     bool alone;        /* no other worker runs blocks of this launch */

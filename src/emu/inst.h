@@ -184,6 +184,7 @@ struct program {
     bool float_atomics, uses_param_address;
     bool uses_heap;     /* malloc, free */
     bool uses_reserved; /* the shared memory that CUDA keeps, which cooperative groups work with */
+    bool cooperative;   /* asks for the grid's barrier: all blocks run side by side */
 };
 
 #endif

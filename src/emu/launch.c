@@ -80,6 +80,21 @@ static bool within_limits(const struct chip *chip, const struct program *program
     return true;
 }
 
+/* Blocks that wait for each other must all be on the chip. */
+static bool fits_at_once(const struct chip *chip, const struct program *program,
+    const struct emu_launch *l, struct emu_result *result)
+{
+    const uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+    const struct occupancy occ = chip_occupancy(chip, l->block[0] * l->block[1] * l->block[2],
+        l->registers ? l->registers : 32, program->shared_static_bytes + l->smem_bytes);
+    const uint64_t room = (uint64_t)occ.blocks * chip->nr_sms;
+    return blocks <= room ||
+           !refuse(result,
+               "a cooperative grid of %" PRIu64 " blocks, of which the chip holds %" PRIu64
+               " at once (%u on each of %u SMs)",
+               blocks, room, occ.blocks, chip->nr_sms);
+}
+
 /* --- a worker's rows and blocks --- */
 
 static void fill32(uint8_t *file, uint32_t offset, uint32_t value)
@@ -192,6 +207,10 @@ static uint64_t special_value(
     case PTX_SR_TOTAL_SMEM_SIZE:
     case PTX_SR_AGGR_SMEM_SIZE:
         return k->shared_bytes;
+    case PTX_SR_ENVREG1:
+        return k->exec->run.grid_barrier >> 32;
+    case PTX_SR_ENVREG2:
+        return k->exec->run.grid_barrier & 0xffffffffu;
     case PTX_SR_LANEMASK_EQ:
     case PTX_SR_LANEMASK_LE:
     case PTX_SR_LANEMASK_LT:
@@ -330,7 +349,7 @@ static void order_warps(struct worker *k)
     k->backwards = bits & 1;
 }
 
-static void run_block(struct worker *k, uint64_t i)
+static void begin_block(struct worker *k, uint64_t i)
 {
     struct exec *x = k->exec;
     const uint32_t *grid = x->run.launch->grid;
@@ -344,7 +363,11 @@ static void run_block(struct worker *k, uint64_t i)
     order_warps(k);
     tell_begin(k);
     block_start(k);
-    bool ok = exec_block(k);
+}
+
+static void end_block(struct worker *k, uint64_t i, bool ok)
+{
+    struct exec *x = k->exec;
     tell_end(k);
     if (ok || k->fault.verdict == VERDICT_OK)
         return;
@@ -358,6 +381,40 @@ static void run_block(struct worker *k, uint64_t i)
     }
     if (k->fault.verdict == VERDICT_TIMEOUT)
         atomic_store(&x->stop, true);
+}
+
+static void run_block(struct worker *k, uint64_t i)
+{
+    begin_block(k, i);
+    end_block(k, i, exec_block(k));
+}
+
+/* A cooperative grid: all blocks at once, a worker's state each, in turns on one thread; so what
+ * comes out does not depend on the number of threads here either. */
+static void run_grid(struct worker *blocks, uint64_t nr)
+{
+    uint64_t nr_done = 0;
+    bool moved = true, ok = true;
+    for (uint64_t i = 0; i < nr; i++) {
+        begin_block(&blocks[i], i);
+        blocks[i].one_round = true;
+    }
+    while (ok && nr_done < nr && moved) {
+        moved = false;
+        nr_done = 0;
+        for (uint64_t i = 0; ok && i < nr; i++) {
+            uint64_t before = blocks[i].steps;
+            ok = blocks[i].nr_done == blocks[i].nr_warps || exec_block(&blocks[i]);
+            moved |= blocks[i].steps != before;
+            nr_done += blocks[i].nr_done == blocks[i].nr_warps;
+        }
+    }
+    for (uint64_t i = 0; i < nr; i++) {
+        bool stuck = ok && blocks[i].nr_done < blocks[i].nr_warps;
+        if (stuck)
+            sync_deadlock(&blocks[i]);
+        end_block(&blocks[i], i, !stuck && blocks[i].fault.verdict == VERDICT_OK);
+    }
 }
 
 static void *worker_run(void *argument)
@@ -516,7 +573,7 @@ bool launch_run(const struct emu_run *run, unsigned nr_threads, struct arena *ar
     x.step_limit = l->step_limit ? l->step_limit : UINT64_C(1) << 36;
     x.nr_run = run->nr_blocks;
     uint64_t *list = NULL;
-    if (l->sample_blocks && l->sample_blocks < run->nr_blocks)
+    if (l->sample_blocks && l->sample_blocks < run->nr_blocks && !run->program->cooperative)
         list = launch_sample(l, run->nr_blocks, &x.nr_run);
     x.block_list = list;
     atomic_init(&x.fault_block, UINT64_MAX);
@@ -527,14 +584,20 @@ bool launch_run(const struct emu_run *run, unsigned nr_threads, struct arena *ar
     unsigned nr = nr_threads < x.nr_run ? nr_threads : (unsigned)x.nr_run;
     if (run->program->uses_heap)
         nr = 1; /* so that addresses, and who gets the last bytes, do not depend on threads */
+    if (run->program->cooperative)
+        nr = (unsigned)x.nr_run; /* at most what the chip holds at once: fits_at_once */
     struct worker *workers = xcalloc(nr, sizeof(*workers));
     for (unsigned i = 0; i < nr; i++) {
         worker_init(&workers[i], &x);
-        workers[i].alone = nr == 1;
+        workers[i].alone = nr == 1 || run->program->cooperative;
         workers[i].reports = l->max_reports ? xcalloc(1, sizeof(struct reports)) : NULL;
         make_listeners(&x, &workers[i]);
     }
-    bool ok = start_threads(workers, nr, err);
+    bool ok = true;
+    if (run->program->cooperative)
+        run_grid(workers, nr);
+    else
+        ok = start_threads(workers, nr, err);
     service_printed(workers, nr, arena, result);
     merge(workers, nr, result);
     report(&x, &workers[0], arena, result);
@@ -551,5 +614,6 @@ bool launch_run(const struct emu_run *run, unsigned nr_threads, struct arena *ar
 bool launch_check(const struct chip *chip, const struct program *program,
     const struct emu_launch *launch, struct emu_result *result)
 {
-    return within_limits(chip, program, launch, result);
+    return within_limits(chip, program, launch, result) &&
+           (!program->cooperative || fits_at_once(chip, program, launch, result));
 }

@@ -42,6 +42,8 @@ static const struct {
     {"%total_smem_size", PTX_SR_TOTAL_SMEM_SIZE},
     {"%aggr_smem_size", PTX_SR_AGGR_SMEM_SIZE},
     {"%reserved_smem_offset_1", PTX_SR_RESERVED_SMEM},
+    {"%envreg1", PTX_SR_ENVREG1},
+    {"%envreg2", PTX_SR_ENVREG2},
     {"%clusterid.x", PTX_SR_CLUSTERID_X},
     {"%clusterid.y", PTX_SR_CLUSTERID_Y},
     {"%clusterid.z", PTX_SR_CLUSTERID_Z},

@@ -129,7 +129,8 @@ enum ptx_special { /* %tid.x ... */
     PTX_SR_CLUSTER_NCTAID_X, PTX_SR_CLUSTER_NCTAID_Y, PTX_SR_CLUSTER_NCTAID_Z,
     PTX_SR_IS_EXPLICIT_CLUSTER, PTX_SR_CLOCK_HI, PTX_SR_GLOBALTIMER_LO, PTX_SR_GLOBALTIMER_HI,
     PTX_SR_AGGR_SMEM_SIZE, PTX_SR_CURRENT_GRAPH_EXEC,
-    PTX_SR_RESERVED_SMEM /* %reserved_smem_offset_1: what CUDA itself keeps of a block's shared memory */
+    PTX_SR_RESERVED_SMEM, /* %reserved_smem_offset_1: what CUDA itself keeps of a block's shared memory */
+    PTX_SR_ENVREG1, PTX_SR_ENVREG2 /* where cooperative groups find the grid's barrier: high, low half */
 };
 
 /* clang-format on */

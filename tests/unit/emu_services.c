@@ -230,6 +230,50 @@ static void launches_can_list_all_that_is_wrong(void **state)
     }
 }
 
+/* What nvcc makes of cooperative_groups::this_grid().sync(): block 0's first thread adds
+ * 0x80000001 - blocks, the others' 1, and all wait until the top bit has changed. */
+#define GRID_SYNC(label)                                                                           \
+    "bar.sync 0;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra MET" label ";\n"                              \
+    "mov.u32 %r10, %nctaid.x;\nsub.u32 %r10, 0x80000001, %r10;\nsetp.eq.u32 %p2, %r2, 0;\n"        \
+    "selp.b32 %r10, %r10, 1, %p2;\natom.add.release.gpu.u32 %r11, [%rd10+4], %r10;\n"              \
+    "SPIN" label ":\nld.acquire.gpu.u32 %r12, [%rd10+4];\nxor.b32 %r12, %r12, %r11;\n"             \
+    "setp.ge.s32 %p3, %r12, 0;\n@%p3 bra SPIN" label ";\nMET" label ":\nbar.sync 0;\n"
+
+static void grids_can_meet(void **state)
+{
+    static const char ptx[] = PTX_HEAD START
+        "mov.u32 %r3, %envreg2;\ncvt.u64.u32 %rd8, %r3;\nmov.u32 %r4, %envreg1;\n"
+        "cvt.u64.u32 %rd9, %r4;\nbfi.b64 %rd10, %rd9, %rd8, 32, 32;\n"
+        "mad.lo.s32 %r5, %r2, 64, %r1;\nmul.wide.u32 %rd4, %r5, 4;\nadd.s64 %rd5, %rd1, %rd4;\n"
+        "st.global.u32 [%rd5], %r5;\n" GRID_SYNC("1")
+        /* the word of the same thread of the next block, round about */
+        "add.u32 %r6, %r5, 64;\nmov.u32 %r7, %nctaid.x;\nmul.lo.u32 %r7, %r7, 64;\n"
+        "rem.u32 %r6, %r6, %r7;\nmul.wide.u32 %rd4, %r6, 4;\nadd.s64 %rd6, %rd1, %rd4;\n"
+        "ld.global.u32 %r8, [%rd6];\n" GRID_SYNC("2") "st.global.u32 [%rd5], %r8;\n" END;
+    uint32_t out[1024];
+    (void)state;
+    for (unsigned threads = 1; threads <= 3; threads++) {
+        struct bench b;
+        start(&b, ptx, threads);
+        struct emu_launch launch = {.grid = {16, 1, 1},
+            .block = {64, 1, 1},
+            .find_races = true,
+            .find_uninit = true,
+            .find_sync = true};
+        if (bench_launch(&b, launch) != VERDICT_OK)
+            fail_msg("%s", b.result.text);
+        bench_read(&b, 0, out, sizeof(out));
+        for (unsigned i = 0; i < 1024; i++)
+            assert_int_equal(out[i], (i + 64) % 1024);
+        /* 64 threads of 32 registers: 32 blocks an SM, of which there are 132 */
+        launch.grid[0] = 132 * 32 + 1;
+        assert_int_equal(bench_launch(&b, launch), VERDICT_LAUNCH_FAILED);
+        assert_non_null(strstr(b.result.text,
+            "a cooperative grid of 4225 blocks, of which the chip holds 4224 at once"));
+        bench_finish(&b);
+    }
+}
+
 /* Memory and every counter, bit for bit, with any number of host threads: divergence, shared
  * memory, integer atomics and floating-point sums within a block. */
 static void results_do_not_depend_on_threads(void **state)
@@ -281,6 +325,7 @@ int main(void)
         cmocka_unit_test(assertions_say_what_failed),
         cmocka_unit_test(memory_from_malloc_is_watched_like_any),
         cmocka_unit_test(leaks_and_the_end_of_the_heap),
+        cmocka_unit_test(grids_can_meet),
         cmocka_unit_test(results_do_not_depend_on_threads),
         cmocka_unit_test(launches_can_list_all_that_is_wrong),
     };
