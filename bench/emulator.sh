@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The emulator's speed: thread instructions per second of CPU time over the kernels in bench/emulator/, for each
-# instruction set that this machine has, with all sanitizers, and on two threads; time to load a module; and
-# host instructions per emulated one by callgrind, which do not depend on how busy the machine is.
+# instruction set that this machine has, with all sanitizers, with the time model, and on two threads; time to load a
+# module; and host instructions per emulated one by callgrind, which do not depend on how busy the machine is.
 #
 #   bench/emulator.sh [--seconds S] [--out DIR] [KERNEL.cu...]
 #
@@ -38,6 +38,7 @@ for isa in "${isas[@]}"; do
     "$bench" --isa "$isa" --seconds "$seconds" "${kernels[@]}" >"$work/$isa.tsv"
 done
 "$bench" --sanitize --seconds "$seconds" "${kernels[@]}" >"$work/sanitize.tsv"
+"$bench" --time --seconds "$seconds" "${kernels[@]}" >"$work/time.tsv"
 "$bench" --threads 2 --seconds "$seconds" "${kernels[@]}" >"$work/threads.tsv"
 if command -v valgrind >/dev/null; then
     # valgrind knows no AVX-512

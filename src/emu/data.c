@@ -39,6 +39,10 @@ static void gather8(const struct spot *s, uint64_t *d, unsigned offset)
     uint64_t v[WARP_LANES];
     const uintptr_t base = (uintptr_t)s->base + offset;
     const uint64_t *at = s->at;
+    if (at == s->pattern->rel && s->pattern->indexed) {
+        lanes_pick8(d, (const void *)(base + s->pattern->lo_rel), s->pattern->index);
+        return;
+    }
     for (unsigned l = 0; l < WARP_LANES; l++)
         v[l] = *(const uint64_t *)(base + at[l]);
     memcpy(d, v, sizeof(v));

@@ -192,6 +192,27 @@ static inline void lanes_pick(uint32_t *d, const void *from, const int32_t *inde
 #endif
 }
 
+/* The same for values of 8 bytes, of which a row of as many bytes holds 16; index is still in
+ * words. */
+static inline void lanes_pick8(uint64_t *d, const void *from, const int32_t *index)
+{
+#ifdef __AVX512F__
+    const __m512i low = _mm512_loadu_si512(from),
+                  high = _mm512_loadu_si512((const char *)from + 64);
+    for (unsigned l = 0; l < WARP_LANES; l += 8) {
+        const __m256i words = _mm256_loadu_si256((const __m256i *)(index + l));
+        const __m512i at = _mm512_cvtepi32_epi64(_mm256_srli_epi32(words, 1));
+        _mm512_storeu_si512(d + l, _mm512_permutex2var_epi64(low, at, high));
+    }
+#else
+    uint64_t row[WARP_LANES / 2], v[WARP_LANES];
+    memcpy(row, from, sizeof(row));
+    for (unsigned l = 0; l < WARP_LANES; l++)
+        v[l] = row[(index[l] >> 1) & 15];
+    memcpy(d, v, sizeof(v));
+#endif
+}
+
 /* A subnormal becomes a zero of its sign. */
 static inline uint32_t lanes_ftz(uint32_t bits)
 {

@@ -1,6 +1,7 @@
-/* Owns what lanes do together: barriers of a block, syncs of a warp, shuffles, votes, matches,
- * reductions; and the verdict when some of them can never come. */
+/* Owns what lanes do together: barriers of a block, syncs of a warp, matches, reductions; and the
+ * verdict when some of them can never come. */
 #include "emu/exec.h"
+#include "emu/sem.h"
 #include "emu/where.h"
 
 #include <stdio.h>
@@ -284,71 +285,6 @@ static inline const uint32_t *row(const uint8_t *file, uint32_t offset)
     return (const uint32_t *)(file + offset);
 }
 
-/* PTX ISA, shfl.sync: c holds the clamp in bits 0-4 and the segment mask in bits 8-12. A lane that
- * does not take part as source leaves the reader its own value, where PTX leaves it undefined. */
-static void shfl(uint8_t *file, const struct inst *in, uint32_t mask)
-{
-    const uint32_t *b = row(file, in->b), *c = row(file, in->c);
-    uint32_t a[WARP_LANES], *d = (uint32_t *)(file + in->d), valid = 0;
-    memcpy(a, file + in->a, sizeof(a));
-    for (unsigned l = 0; l < WARP_LANES; l++) {
-        unsigned bval = b[l] & 31, cval = c[l] & 31, segment = c[l] >> 8 & 31;
-        unsigned max = (l & segment) | (cval & ~segment), min = l & segment;
-        int j = 0;
-        bool p = false;
-        switch (in->sub) {
-        case PTX_SHFL_UP:
-            j = (int)l - (int)bval;
-            p = j >= (int)max;
-            break;
-        case PTX_SHFL_DOWN:
-            j = (int)(l + bval);
-            p = j <= (int)max;
-            break;
-        case PTX_SHFL_BFLY:
-            j = (int)(l ^ bval);
-            p = j <= (int)max;
-            break;
-        default:
-            j = (int)(min | (bval & ~segment));
-            p = j <= (int)max;
-        }
-        unsigned from = p ? (unsigned)j & 31 : l;
-        from = mask >> from & 1 ? from : l;
-        valid |= (uint32_t)p << l;
-        d[l] = (mask >> l & 1) ? a[from] : d[l];
-    }
-    if (in->d2 != NO_ROW) {
-        uint32_t *p = (uint32_t *)(file + in->d2);
-        *p = (*p & ~mask) | (valid & mask);
-    }
-}
-
-static void vote(uint8_t *file, const struct inst *in, uint32_t mask)
-{
-    const uint32_t *members = row(file, in->e);
-    uint32_t p = *row(file, in->a);
-    p = in->flags & INST_NEGATE_C ? ~p : p;
-    uint32_t result = 0;
-    for (unsigned l = 0; l < WARP_LANES; l++) {
-        if (!(mask >> l & 1))
-            continue;
-        uint32_t group = members[l] & mask, yes = p & group;
-        if (in->sub == PTX_VOTE_BALLOT) {
-            ((uint32_t *)(file + in->d))[l] = yes;
-            continue;
-        }
-        bool r = in->sub == PTX_VOTE_ALL   ? yes == group
-                 : in->sub == PTX_VOTE_ANY ? yes != 0
-                                           : yes == group || yes == 0;
-        result |= (uint32_t)r << l;
-    }
-    if (in->sub != PTX_VOTE_BALLOT) {
-        uint32_t *d = (uint32_t *)(file + in->d);
-        *d = (*d & ~mask) | result;
-    }
-}
-
 /* sub: 0 any, 1 all; reg_bytes: of the values */
 static void match(uint8_t *file, const struct inst *in, uint32_t mask)
 {
@@ -432,12 +368,6 @@ static void elect(uint8_t *file, const struct inst *in, uint32_t mask)
 sem_fn *sync_find(const struct ptx_inst *p, struct inst *in)
 {
     switch (p->op) {
-    case PTX_OP_SHFL:
-        in->sub = (uint8_t)p->shfl;
-        return shfl;
-    case PTX_OP_VOTE:
-        in->sub = (uint8_t)p->vote;
-        return vote;
     case PTX_OP_MATCH:
         in->sub = p->vote == PTX_VOTE_ALL;
         in->reg_bytes = ptx_type_bytes(p->type) == 8 ? 8 : 4;
@@ -448,6 +378,6 @@ sem_fn *sync_find(const struct ptx_inst *p, struct inst *in)
     case PTX_OP_ELECT:
         return elect;
     default:
-        return NULL;
+        return sem_find(p, in);
     }
 }
