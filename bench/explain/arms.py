@@ -109,6 +109,8 @@ class Runner:
         if out.returncode != 0:
             raise RuntimeError(f"{' '.join(command)}: {out.stderr.strip()}")
         said = json.loads(out.stdout)
+        if said["stopped_by"] == "interrupted":
+            raise RuntimeError(f"{kernel}, seed {seed}, {arm}: interrupted; run again to go on")
         record = {"kernel": kernel, "seed": seed, "arm": arm, "budget": self.args.budget,
                   "model": self.args.model, "donor": donor, "stopped_by": said["stopped_by"],
                   "evaluated": said["evaluated"], "reused": said["reused"], "tree": said["tree"],
@@ -250,9 +252,13 @@ def write_table(args, runs):
     print("\n".join(lines[:4 + 40]))
 
 
+def seeds_of(text):
+    return [int(n) for n in text.split(",") if n] if "," in text else list(range(1, int(text) + 1))
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("--seeds", type=lambda n: list(range(1, int(n) + 1)), default=list(range(1, 21)))
+    parser.add_argument("--seeds", type=seeds_of, default=seeds_of("20"), help="N: 1 to N; A,B: these")
     parser.add_argument("--budget", type=int, default=30)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "keet-out/explain-arms")
