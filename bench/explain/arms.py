@@ -182,7 +182,10 @@ def p_text(p):
 
 def part_text(title, part, budget):
     metrics = [b for b in BUDGETS if b <= budget] + ["area"]
+    beaten = {m: [TITLES[a] for a, r in part["against"][str(m)].items() if r["beats"]] for m in metrics}
     lines = [f"## {title}: {len(part['kernels'])} tasks", "",
+             "Our explanation beats " + "; ".join(f"{'over the ' if m == 'area' else 'at '}{m}: "
+                                                  f"{', '.join(beaten[m]) or 'none of them'}" for m in metrics) + ".", "",
              "Modelled speedup, geometric mean over tasks and seeds, after so many evaluations; area: the same over "
              "all moments of the run.", "",
              "| feedback | " + " | ".join(f"at {m}" if m != "area" else "area" for m in metrics) + " |",
