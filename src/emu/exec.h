@@ -55,6 +55,7 @@ struct warp {
     uint16_t nr_splits; /* those from here on are free */
     unsigned index;     /* in the block */
     uint32_t live;      /* lanes not exited */
+    uint32_t counted;   /* lanes that the live threads of the block include */
     uint16_t current;
     uint16_t spins; /* turns in a row that look like waiting for another lane */
     bool done;

@@ -226,13 +226,12 @@ bool sync_collective(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, 
 
 void sync_lanes_left(struct worker *k, struct warp *w, uint32_t pc)
 {
-    unsigned live = 0;
-    for (unsigned i = 0; i < k->nr_warps; i++)
-        live += (unsigned)__builtin_popcount(k->warps[i].live);
-    if (live == k->live_threads)
+    const unsigned gone = (unsigned)__builtin_popcount(w->counted & ~w->live);
+    if (gone == 0)
         return;
-    k->live_threads = live;
-    if (live)
+    w->counted = w->live;
+    k->live_threads -= gone;
+    if (k->live_threads)
         check_barriers(k);
     for (size_t i = 0; i < w->nr_splits; i++) {
         if (w->splits[i].state == SPLIT_AT_SYNC)

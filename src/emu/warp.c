@@ -39,7 +39,7 @@ void warp_start(struct warp *w, uint32_t live, uint32_t entry)
     uint16_t s = warp_new_split(w);
     set_split(&w->splits[s], entry, NO_PC, live, NO_SPLIT);
     w->current = s;
-    w->live = live;
+    w->live = w->counted = live;
     w->done = live == 0;
     w->parted = false;
 }
