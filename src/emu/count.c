@@ -26,6 +26,7 @@ void count_hits(struct pc_count *c, struct pattern *p)
         c->sectors += nr * p->shape.sectors;
         c->sectors_ideal += nr * p->shape.ideal;
         c->lines += nr * p->shape.lines;
+        c->data_wavefronts += nr * p->shape.data;
         c->global_bytes += asked;
     }
 }
@@ -88,6 +89,8 @@ static void add_memory(
     s->m[store ? METRIC_GLOBAL_ST_SECTORS : METRIC_GLOBAL_LD_SECTORS] += (double)c->sectors * by;
     s->m[store ? METRIC_GLOBAL_ST_SECTORS_IDEAL : METRIC_GLOBAL_LD_SECTORS_IDEAL] +=
         (double)c->sectors_ideal * by;
+    if (!store)
+        s->m[METRIC_GLOBAL_LD_WAVEFRONTS] += (double)c->data_wavefronts * by;
     s->m[store ? METRIC_GLOBAL_ST_BYTES : METRIC_GLOBAL_LD_BYTES] += (double)c->global_bytes * by;
     bool shared_store = store || info->is_copy; /* cp.async writes shared memory */
     s->m[shared_store ? METRIC_SHARED_ST_REQUESTS : METRIC_SHARED_LD_REQUESTS] +=
@@ -176,11 +179,12 @@ static const enum metric summed[] = {METRIC_WARP_INST, METRIC_THREAD_INST, METRI
     METRIC_INST_CONTROL, METRIC_INST_MEMORY, METRIC_INST_SPECIAL, METRIC_INST_SHUFFLE,
     METRIC_INST_OTHER, METRIC_INST_TENSOR, METRIC_FLOPS, METRIC_BRANCHES, METRIC_BRANCHES_DIVERGENT,
     METRIC_BARRIERS, METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS, METRIC_GLOBAL_LD_SECTORS,
-    METRIC_GLOBAL_ST_SECTORS, METRIC_GLOBAL_LD_SECTORS_IDEAL, METRIC_GLOBAL_ST_SECTORS_IDEAL,
-    METRIC_GLOBAL_LD_BYTES, METRIC_GLOBAL_ST_BYTES, METRIC_GLOBAL_ATOMICS,
-    METRIC_SHARED_LD_REQUESTS, METRIC_SHARED_ST_REQUESTS, METRIC_SHARED_LD_WAVEFRONTS,
-    METRIC_SHARED_ST_WAVEFRONTS, METRIC_SHARED_LD_CONFLICTS, METRIC_SHARED_ST_CONFLICTS,
-    METRIC_SHARED_ATOMICS, METRIC_LOCAL_LD_REQUESTS, METRIC_LOCAL_ST_REQUESTS, METRIC_LOCAL_BYTES};
+    METRIC_GLOBAL_LD_WAVEFRONTS, METRIC_GLOBAL_ST_SECTORS, METRIC_GLOBAL_LD_SECTORS_IDEAL,
+    METRIC_GLOBAL_ST_SECTORS_IDEAL, METRIC_GLOBAL_LD_BYTES, METRIC_GLOBAL_ST_BYTES,
+    METRIC_GLOBAL_ATOMICS, METRIC_SHARED_LD_REQUESTS, METRIC_SHARED_ST_REQUESTS,
+    METRIC_SHARED_LD_WAVEFRONTS, METRIC_SHARED_ST_WAVEFRONTS, METRIC_SHARED_LD_CONFLICTS,
+    METRIC_SHARED_ST_CONFLICTS, METRIC_SHARED_ATOMICS, METRIC_LOCAL_LD_REQUESTS,
+    METRIC_LOCAL_ST_REQUESTS, METRIC_LOCAL_BYTES};
 
 bool count_fill(const struct exec *x, const struct pc_count *counts, double scale,
     struct arena *arena, struct emu_result *result)

@@ -124,6 +124,7 @@ struct pc_count {
     uint64_t requests;                      /* memory instructions with at least one lane */
     uint64_t sectors, sectors_ideal, lines; /* global */
     uint64_t wavefronts, wavefronts_ideal;  /* shared */
+    uint64_t data_wavefronts;               /* global */
     uint64_t bytes;                         /* asked for by lanes */
     uint64_t global_bytes;
     uint64_t global, shared, local; /* requests by where they went */

@@ -69,7 +69,7 @@ struct barrier {
 };
 
 struct access_shape {
-    uint16_t sectors, ideal, lines, wavefronts;
+    uint16_t sectors, ideal, lines, wavefronts, data; /* data: wavefronts of a global access */
 };
 
 enum { ROW_BYTES = 4 * WARP_LANES }; /* so much past the end of any memory may be read */

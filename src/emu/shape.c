@@ -127,6 +127,24 @@ static void add_wavefronts(struct pattern *p, uint32_t mask, const uint64_t *add
     p->shape.ideal = (uint16_t)(p->shape.ideal + (distinct + 31) / 32);
 }
 
+/* The data stage moves 32 banks of 4 bytes at a time, for as many lanes as 128 bytes serve: 32
+ * lanes of 4 bytes, 16 of 8, 8 of 16 (te42kyfo/gpu-benches, gpu-strides: all 46 rows). */
+static void data_shape(struct pattern *p, const uint64_t *address)
+{
+    const struct access_shape keep = p->shape;
+    const unsigned lanes = p->bytes <= 4 ? 32 : p->bytes <= 8 ? 16 : 8;
+    unsigned nr = 0;
+    for (unsigned first = 0; first < WARP_LANES; first += lanes) {
+        const uint32_t group = p->mask & (lanes == 32 ? ~0u : ((1u << lanes) - 1) << first);
+        p->shape.wavefronts = 0;
+        if (group)
+            add_wavefronts(p, group, address);
+        nr += p->shape.wavefronts;
+    }
+    p->shape = keep;
+    p->shape.data = (uint16_t)nr;
+}
+
 static void shared_shape(struct pattern *p, const uint64_t *address)
 {
     if (!p->matrices) {
@@ -160,4 +178,6 @@ void shape_find(struct pattern *p, const uint64_t *address)
         shared_shape(p, address);
     else
         global_shape(p, address);
+    if (!shared && p->space != PTX_CONST)
+        data_shape(p, address);
 }

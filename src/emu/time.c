@@ -257,8 +257,8 @@ static double bound_cycles(const struct model *m)
         if (cost->alt == PIPE_NONE && cost->pipe != PIPE_NONE)
             pipes[cost->pipe] += (double)count->warps * cost->pipe_cycles;
         lsu += (double)(count->wavefronts > count->shared ? count->wavefronts : count->shared);
-        lsu += fmax(
-            (double)count->global, 0.45 * (double)count->global + 0.275 * (double)count->lines);
+        lsu +=
+            fmax((double)count->global, 0.55 * (double)count->global + 0.25 * (double)count->lines);
     }
     most = slots / m->chip->schedulers_per_sm;
     for (unsigned i = 0; i < NR_PIPES; i++)

@@ -20,6 +20,7 @@ struct trace_access {
     uint8_t space;       /* enum ptx_space */
     bool is_write, is_atomic;
     uint8_t same_address; /* atomics: the most lanes on one address */
+    bool apart;           /* its lines are no unbroken run */
     uint8_t wide;         /* head of a merged load: wavefronts of the wide load, 0: not aligned */
 };
 

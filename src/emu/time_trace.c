@@ -296,8 +296,9 @@ static void add_local(
             add_sector(trace, entry, own + (a->address[lane] / 4 + word) * 4 + s);
 }
 
-static unsigned count_lines(const struct block_trace *trace, const struct trace_access *entry)
+static void count_lines(const struct block_trace *trace, struct trace_access *entry)
 {
+    uint64_t low = UINT64_MAX, high = 0;
     unsigned nr = 0;
 
     for (unsigned i = 0; i < entry->nr_sectors; i++) {
@@ -307,8 +308,11 @@ static unsigned count_lines(const struct block_trace *trace, const struct trace_
         for (unsigned j = i; j-- > 0 && !seen;)
             seen = TRACE_SECTOR(trace->sectors[entry->first + j]) / 4 == line;
         nr += !seen;
+        low = line < low ? line : low;
+        high = line > high ? line : high;
     }
-    return nr;
+    entry->lines = (uint16_t)nr;
+    entry->apart = nr > 1 && high - low >= nr;
 }
 
 static bool trace_access(
@@ -344,7 +348,7 @@ static bool trace_access(
         add_global(trace, entry, a);
     else if (a->space == PTX_LOCAL)
         add_local(trace, entry, a);
-    entry->lines = (uint16_t)count_lines(trace, entry);
+    count_lines(trace, entry);
     return true;
 }
 
