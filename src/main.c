@@ -10,6 +10,7 @@
 #include "loop.h"
 #include "options.h"
 #include "report/report.h"
+#include "report_verb.h"
 #include "run_once.h"
 #include "session.h"
 
@@ -200,6 +201,9 @@ int main(int argc, char **argv)
         break;
     case VERB_INIT:
         ok = init_verb(&options, &err);
+        break;
+    case VERB_REPORT:
+        ok = report_verb(&options, &err);
         break;
     case VERB_CALLS:
         ok = calls_list(&options, &err);

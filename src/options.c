@@ -42,6 +42,7 @@ enum {
     OPT_NO_PLAN,
     OPT_MODEL_ONLY,
     OPT_RECORD,
+    OPT_AS,
     OPT_SHOW_PROMPT,
     OPT_GPUS,
     OPT_SCREEN,
@@ -85,6 +86,7 @@ static const struct option long_options[] = {
     {"no-plan", no_argument, NULL, OPT_NO_PLAN},
     {"model-only", no_argument, NULL, OPT_MODEL_ONLY},
     {"record", required_argument, NULL, OPT_RECORD},
+    {"as", required_argument, NULL, OPT_AS},
     {"cutlass", required_argument, NULL, OPT_CUTLASS},
     {"show-prompt", no_argument, NULL, OPT_SHOW_PROMPT},
     {"gpus", required_argument, NULL, OPT_GPUS},
@@ -113,6 +115,7 @@ void options_help(void)
         "  keet-opt explain PROFILE...         the same for Nsight Compute's .csv and .ncu-rep\n"
         "  keet-opt init SOME.cu [-o FILE]     a kernel file from a CUDA file with host code\n"
         "  keet-opt calls RUN.db [--json]      list what models were asked, and what it cost\n"
+        "  keet-opt report RUN.db [-o FILE]    a page of it for the browser; --as md, --as json\n"
         "  keet-opt doctor [--json]            what is there, what is not, why, what to do\n"
         "\n"
         "Without a GPU the kernel runs on the built-in emulator: results and counters are exact,\n"
@@ -334,6 +337,10 @@ static bool parse_for_model(struct options *options, int opt, const char *arg, s
     case OPT_CUTLASS:
         options->cutlass_dir = arg;
         return true;
+    case OPT_AS:
+        options->report_as = arg;
+        return strcmp(arg, "html") == 0 || strcmp(arg, "md") == 0 || strcmp(arg, "json") == 0 ||
+               err_set(err, "--as %s: expected html, md or json", arg);
     case OPT_RECORD:
         options->record_path = arg;
         return true;
@@ -516,6 +523,11 @@ bool options_parse(struct options *options, int argc, char **argv, struct err *e
         if (optind >= argc)
             return err_set(err, "no database given; try: keet-opt calls matmul.keet.db");
     }
+    if (optind < argc && strcmp(argv[optind], "report") == 0) {
+        options->verb = VERB_REPORT;
+        if (++optind >= argc)
+            return err_set(err, "no database given; try: keet-opt report matmul.keet.db");
+    }
     if (optind < argc && strcmp(argv[optind], "explain") == 0) {
         options->verb = VERB_EXPLAIN;
         optind++;
@@ -525,8 +537,10 @@ bool options_parse(struct options *options, int argc, char **argv, struct err *e
     }
     options->paths = (const char *const *)&argv[optind];
     options->nr_paths = (unsigned)(argc - optind);
-    if (options->markdown && options->verb != VERB_EXPLAIN)
-        return err_set(err, "--md goes with `keet-opt explain`");
+    if (options->markdown && options->verb != VERB_EXPLAIN && options->verb != VERB_REPORT)
+        return err_set(err, "--md goes with `keet-opt explain` and `keet-opt report`");
+    if (options->report_as && options->verb != VERB_REPORT)
+        return err_set(err, "--as goes with `keet-opt report`");
     if (optind >= argc)
         return err_set(err, "no kernel file given; try: keet-opt kernels/matmul.cu --budget 50");
     if (optind + 1 < argc && options->verb == VERB_EXPLAIN)

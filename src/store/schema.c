@@ -168,7 +168,7 @@ const char *const sql_text[NR_SQL] = {
     [SQL_ADD_RUN] = "INSERT INTO run (kernel_path, original, device, policy, version, seed, budget,"
                     " started, models, done) VALUES (?,?,?,?,?,?,?,?,?,0)",
     [SQL_FIND_RUN] = "SELECT id, kernel_path, original, device, policy, version, seed, budget,"
-                     " started, done, models FROM run ORDER BY id DESC LIMIT 1",
+                     " started, done, models, ended, why_stopped FROM run ORDER BY id DESC LIMIT 1",
     [SQL_FIND_EQUAL_RUN] = "SELECT id FROM run WHERE original = ? AND device = ? AND policy = ?"
                            " AND version = ? ORDER BY id DESC LIMIT 1",
     [SQL_SET_MODELS] = "UPDATE run SET models = ? WHERE id = ?",

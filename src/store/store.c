@@ -172,6 +172,8 @@ bool store_find_run(
         run->started = get_text(&q, arena);
         run->done = get_int(&q) != 0;
         run->models = get_text(&q, arena);
+        run->ended = get_text(&q, arena);
+        run->why_stopped = get_text(&q, arena);
         query_end(&q);
     }
     return true;

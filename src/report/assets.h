@@ -1,0 +1,8 @@
+/* The report's style and script, as cmake/embed.cmake makes them of assets/. */
+#ifndef KEET_REPORT_ASSETS_H
+#define KEET_REPORT_ASSETS_H
+
+extern const char report_asset_report_css[], report_asset_report_css_sha256[];
+extern const char report_asset_report_js[], report_asset_report_js_sha256[];
+
+#endif

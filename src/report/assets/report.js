@@ -1,0 +1,153 @@
+// Fills a node when it is opened. Everything that others wrote is set as text, never as markup.
+"use strict";
+(function () {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const byNumber = new Map(data.nodes.map((node) => [node.n, node]));
+  const origins = { "-": "", m: "measured", c: "counted", s: "sampled", M: "modelled" };
+
+  function add(parent, tag, kind, text) {
+    const element = document.createElement(tag);
+    if (kind) element.className = kind;
+    if (text !== undefined && text !== null) element.textContent = text;
+    parent.appendChild(element);
+    return element;
+  }
+
+  // [first, number, ...] into lines; null: left out to keep the page small.
+  function lines(pairs) {
+    if (!pairs) return null;
+    const all = [];
+    for (let i = 0; i < pairs.length; i += 2)
+      for (let k = 0; k < pairs[i + 1]; k++) all.push(data.lines[pairs[i] + k]);
+    return all;
+  }
+
+  // The longest common subsequence of what is left between equal beginnings and ends.
+  function difference(a, b) {
+    let start = 0, end = 0;
+    while (start < a.length && start < b.length && a[start] === b[start]) start++;
+    while (end < a.length - start && end < b.length - start &&
+           a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
+    const x = a.slice(start, a.length - end), y = b.slice(start, b.length - end);
+    const out = a.slice(0, start).map((text) => [" ", text]);
+    if (x.length * y.length > 4e6) {
+      x.forEach((text) => out.push(["-", text]));
+      y.forEach((text) => out.push(["+", text]));
+    } else {
+      const wide = y.length + 1, best = new Uint16Array((x.length + 1) * wide);
+      for (let i = x.length - 1; i >= 0; i--)
+        for (let j = y.length - 1; j >= 0; j--)
+          best[i * wide + j] = x[i] === y[j] ? best[(i + 1) * wide + j + 1] + 1
+            : Math.max(best[(i + 1) * wide + j], best[i * wide + j + 1]);
+      let i = 0, j = 0;
+      while (i < x.length || j < y.length) {
+        if (i < x.length && j < y.length && x[i] === y[j]) { out.push([" ", x[i++]]); j++; }
+        else if (i < x.length && (j === y.length ||
+                 best[(i + 1) * wide + j] >= best[i * wide + j + 1])) out.push(["-", x[i++]]);
+        else out.push(["+", y[j++]]);
+      }
+    }
+    return out.concat(a.slice(a.length - end).map((text) => [" ", text]));
+  }
+
+  // Changed lines with three lines of context.
+  function showDifference(parent, rows) {
+    const pre = add(parent, "pre", "diff");
+    const near = new Uint8Array(rows.length);
+    rows.forEach((row, at) => {
+      if (row[0] !== " ")
+        near.fill(1, Math.max(0, at - 3), Math.min(rows.length, at + 4));
+    });
+    let skipped = false, any = false;
+    rows.forEach((row, at) => {
+      if (!near[at]) { skipped = true; return; }
+      if (skipped) add(pre, "span", "hunk", "...\n");
+      skipped = false;
+      any = true;
+      add(pre, "span", row[0] === "+" ? "add" : row[0] === "-" ? "del" : "", row[0] + row[1] + "\n");
+    });
+    if (!any) pre.textContent = "The text is the parent's.";
+  }
+
+  function showText(parent, title, pairs) {
+    const box = add(parent, "details");
+    const text = lines(pairs);
+    add(box, "summary", "", title);
+    add(box, "pre", "text", text ? text.join("\n")
+      : "Left out, to keep this page small. keet-opt report --as json has it.");
+  }
+
+  function number(value) {
+    if (value === null || value === undefined) return "-";
+    const size = Math.abs(value);
+    if (size >= 1e9) return (value / 1e9).toPrecision(4) + " G";
+    if (size >= 1e6) return (value / 1e6).toPrecision(4) + " M";
+    return String(Math.round(value * 1e4) / 1e4);
+  }
+
+  function showMetrics(parent, node, before) {
+    const table = add(add(parent, "div", "wide"), "table");
+    const head = add(table, "tr");
+    ["metric", "parent", "here", "is"].forEach((text) => add(head, "th", "", text));
+    node.m.forEach((value, at) => {
+      if (value === null) return;
+      const row = add(table, "tr");
+      add(add(row, "td"), "code", "", data.metrics[at]);
+      add(row, "td", "n", number(before && before.m ? before.m[at] : null));
+      add(row, "td", "n", number(value));
+      add(row, "td", "", origins[node.f[at]]);
+    });
+  }
+
+  function showCall(parent, call) {
+    const cost = call.cost === null ? "cost unknown" : call.cost.toFixed(4) + " dollars";
+    add(parent, "p", "", call.purpose + " by " + call.model + ": " + call.outcome + ", code " +
+      call.verdict + ", " + call.in + " tokens in, " + call.out + " out, " + cost);
+    showText(parent, "Prompt", call.prompt);
+    showText(parent, "Reply", call.reply);
+  }
+
+  function show(details) {
+    const node = byNumber.get(Number(details.id.slice(1)));
+    if (!node || details.querySelector(".inside")) return;
+    const parent = byNumber.get(node.p);
+    const box = add(details, "div", "inside");
+    const from = add(box, "p", "", "Verdict " + node.v + ", proposed by " + node.by);
+    if (parent) {
+      from.append(", from ");
+      add(from, "a", "", "node " + node.p).href = "#n" + node.p;
+    }
+    if (node.same !== undefined) {
+      from.append(", compiles to the same as ");
+      add(from, "a", "", "node " + node.same).href = "#n" + node.same;
+    }
+    if (node.note) add(box, "p", "", node.note);
+    if (node.check) add(box, "p", "", node.check);
+    if (node.why) add(box, "p", "", node.why);
+    if (node.a) {
+      const list = add(box, "ul");
+      node.a.forEach((text) => add(list, "li", "", text));
+    }
+    const after = lines(node.s), before = parent ? lines(parent.s) : null;
+    if (after && before) showDifference(box, difference(before, after));
+    showText(box, "Source", node.s);
+    (data.calls[node.n] || []).forEach((call) => showCall(box, call));
+    if (node.m) showMetrics(box, node, parent);
+  }
+
+  function openTarget() {
+    const details = /^#n\d+$/.test(location.hash) && document.getElementById(location.hash.slice(1));
+    if (!details) return;
+    details.open = true;
+    show(details);
+    details.querySelector("summary").focus();
+    details.scrollIntoView();
+  }
+
+  document.addEventListener("toggle", (event) => {
+    if (event.target.open && event.target.matches("details.node")) show(event.target);
+  }, true);
+  addEventListener("hashchange", openTarget);
+  openTarget();
+  document.documentElement.dataset.ready = "yes";
+})();

@@ -1,0 +1,285 @@
+/* Owns reading a run for its report, and the sentences that all formats share. */
+#include "report/page.h"
+
+#include "base/file.h"
+#include "report/report.h"
+
+#include <math.h>
+#include <string.h>
+
+const enum metric page_metrics[] = {
+    METRIC_TIME_NS,
+    METRIC_ENERGY_J,
+    METRIC_POWER_W,
+    METRIC_WARP_INST,
+    METRIC_FLOPS,
+    METRIC_GLOBAL_LD_REQUESTS,
+    METRIC_GLOBAL_LD_SECTORS,
+    METRIC_GLOBAL_ST_SECTORS,
+    METRIC_SHARED_LD_WAVEFRONTS,
+    METRIC_SHARED_LD_CONFLICTS,
+    METRIC_BRANCHES_DIVERGENT,
+    METRIC_BARRIERS,
+    METRIC_REGISTERS,
+    METRIC_SPILL_BYTES,
+    METRIC_BLOCK_THREADS,
+    METRIC_GRID_BLOCKS,
+    METRIC_OCCUPANCY_PCT,
+    METRIC_L1_HIT_PCT,
+    METRIC_L2_HIT_PCT,
+    METRIC_DRAM_BYTES,
+    METRIC_DRAM_PCT,
+    METRIC_FMA_PCT,
+    METRIC_LSU_PCT,
+    METRIC_ISSUE_PCT,
+    METRIC_STALL_LONG_PCT,
+    METRIC_STALL_BARRIER_PCT,
+    METRIC_STALL_MIO_PCT,
+};
+const size_t nr_page_metrics = sizeof(page_metrics) / sizeof(page_metrics[0]);
+
+void page_value(struct str *out, enum metric metric, const struct counters *c)
+{
+    static const char *const units[] = {"", " k", " M", " G", " T"};
+    double value = counters_get(c, metric);
+    const bool whole = fabs(value - rint(value)) < 1e-9 && fabs(value) < 99999.5;
+    unsigned unit = 0;
+
+    if (!counters_has(c, metric)) {
+        str_add(out, "-");
+        return;
+    }
+    if (metric == METRIC_TIME_NS) {
+        report_time(out, value);
+        return;
+    }
+    while (!whole && fabs(value) >= 9999.5 && unit < 4) {
+        value /= 1000;
+        unit++;
+    }
+    str_addf(out, whole ? "%.0f%s" : "%.4g%s", value, units[unit]);
+}
+
+size_t page_find(const struct page *page, int64_t number)
+{
+    size_t low = 0, high = page->nr_nodes;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (page->nodes[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < page->nr_nodes && page->nodes[low].number == number ? low : page->nr_nodes;
+}
+
+static void add_spent(struct model_spent *spent, const struct candidate *c)
+{
+    for (unsigned i = 0; i < c->nr_calls; i++) {
+        const struct model_call *call = &c->calls[i];
+
+        spent->nr_calls++;
+        spent->nr_attempts += call->attempts;
+        spent->nr_failed += call->error != NULL;
+        spent->nr_unpriced += isnan(call->cost) != 0;
+        spent->tokens_in += call->tokens_in;
+        spent->tokens_out += call->tokens_out;
+        spent->tokens_cached += call->tokens_cached;
+        spent->lost_in += call->lost_in;
+        spent->lost_out += call->lost_out;
+        spent->cost += isnan(call->cost) ? 0 : call->cost;
+        spent->latency_ms += call->latency_ms;
+        spent->waited_ms += call->waited_ms;
+    }
+}
+
+static void note_node(struct page *page, const struct candidate *c)
+{
+    struct page_node *node = &page->nodes[page->nr_nodes++];
+    const struct counters *total = &c->profile.total;
+    const size_t parent = c->parent >= 0 ? page_find(page, c->parent) : page->nr_nodes;
+
+    *node = (struct page_node){
+        .number = c->node,
+        .parent = c->parent,
+        .verdict = c->verdict,
+        .action = c->option.action,
+        .proposer = c->option.proposer,
+        .what = c->option.what ? arena_strdup(page->arena, c->option.what) : NULL,
+        .verdict_text = c->verdict_text ? arena_strdup(page->arena, c->verdict_text) : NULL,
+        .profiled = c->profiled && c->verdict == VERDICT_OK,
+        .speedup = c->verdict == VERDICT_OK ? c->speedup : 0,
+        .time_ns = c->profile.time_ns,
+        .flops = counters_get(total, METRIC_FLOPS),
+        .dram_bytes = counters_get(total, METRIC_DRAM_BYTES),
+        .depth = parent < page->nr_nodes ? page->nodes[parent].depth + 1 : 0,
+    };
+    if (c->node > 0)
+        page->verdicts[c->verdict]++;
+    if (node->speedup > page->nodes[page->best].speedup)
+        page->best = page->nr_nodes - 1;
+    add_spent(&page->spent, c);
+}
+
+/* Numbers may have gaps where a run was killed, and are not dense then. */
+static bool load_nodes(struct page *page, struct err *err)
+{
+    enum { MOST_MISSING = 100000 };
+    struct arena *scratch = arena_create();
+    int64_t nr, missing = 0;
+    bool ok = store_nr_nodes(page->store, &nr, err);
+
+    if (ok && nr == 0)
+        ok = err_set(err, "%s: the run has no node yet", page->db_path);
+    if (ok)
+        page->nodes = arena_array(page->arena, (size_t)nr, sizeof(*page->nodes));
+    for (int64_t number = 0; ok && (int64_t)page->nr_nodes < nr && missing < MOST_MISSING;
+         number++) {
+        struct candidate c = {.arena = scratch};
+        bool found;
+
+        ok = store_load_node(page->store, number, &c, &found, err);
+        if (ok && found)
+            note_node(page, &c);
+        missing += !found;
+        arena_reset(scratch);
+    }
+    arena_destroy(scratch);
+    return ok && (page->nodes[0].parent < 0 ||
+                     err_set(err, "%s: the original is not in it", page->db_path));
+}
+
+static bool load_path(struct page *page, struct err *err)
+{
+    size_t at = page->best;
+
+    page->nr_path = page->nodes[at].depth + 1;
+    page->path = arena_array(page->arena, page->nr_path, sizeof(*page->path));
+    for (unsigned i = page->nr_path; i-- > 0;) {
+        struct candidate *c = &page->path[i];
+        bool found;
+
+        *c = (struct candidate){.arena = page->arena};
+        if (at == page->nr_nodes)
+            return err_set(err, "%s: a parent is missing", page->db_path);
+        if (!store_load_node(page->store, page->nodes[at].number, c, &found, err))
+            return false;
+        at = page_find(page, c->parent);
+    }
+    return true;
+}
+
+bool page_load(struct page *page, struct arena *arena, struct store *store, const char *db_path,
+    struct err *err)
+{
+    const char *key;
+    bool found;
+
+    *page = (struct page){.arena = arena, .store = store, .db_path = db_path};
+    if (!store_find_run(store, arena, &page->run, &found, err))
+        return false;
+    if (!found)
+        return err_set(err, "%s: it holds no run", db_path);
+    key = strchr(page->run.device, ':');
+    page->chip = key ? chip_find(key + 1) : NULL;
+    page->device_name = page->chip ? page->chip->name : page->run.device;
+    return load_nodes(page, err) && load_path(page, err) &&
+           store_tree_hash(store, page->tree_hash, err);
+}
+
+/* "50" is a number of variants, "10m" a time. */
+static void add_budget(struct str *out, const char *budget)
+{
+    if (!budget || !*budget)
+        return;
+    if (strspn(budget, "0123456789") == strlen(budget))
+        str_addf(out, ", %s variants", budget);
+    else
+        str_addf(out, ", within %s", budget);
+}
+
+void page_asked(const struct page *page, struct str *out)
+{
+    str_addf(out, "A faster %s on %s", file_name(page->run.kernel_path), page->device_name);
+    add_budget(out, page->run.budget);
+    str_addf(out, ", policy %s, seed %llu", page->run.policy, (unsigned long long)page->run.seed);
+    if (page->run.models && *page->run.models) {
+        str_add(out, ", proposed by ");
+        for (const char *at = page->run.models; *at; at++) {
+            if (*at != '\n')
+                str_add_char(out, *at);
+            else if (at[1])
+                str_add(out, ", ");
+        }
+    }
+    str_add_char(out, '.');
+}
+
+void page_result(const struct page *page, struct str *out)
+{
+    const struct candidate *root = &page->path[0], *best = &page->path[page->nr_path - 1];
+    const uint64_t tried = page->nr_nodes - 1;
+
+    if (best == root) {
+        str_add(out, "No variant beat the original");
+        if (root->profiled) {
+            str_add(out, " (");
+            report_time(out, root->profile.time_ns);
+            str_addf(out, ", %s)", provenance_name(root->profile.time_from));
+        }
+    } else {
+        str_addf(out, "%.2fx %s: ", best->speedup, report_speedup_word(best->profile.time_from));
+        report_time(out, root->profile.time_ns);
+        str_add(out, " to ");
+        report_time(out, best->profile.time_ns);
+        str_addf(out, " (%s), verified on %u shapes in %u runs",
+            provenance_name(best->profile.time_from), best->check.nr_shapes, best->check.nr_runs);
+    }
+    str_addf(out, "; of %llu variants, %llu were right.", (unsigned long long)tried,
+        (unsigned long long)page->verdicts[VERDICT_OK]);
+    if (!page->run.done)
+        str_add(out, " The run is not finished.");
+}
+
+/* A word for a shell, quoted where it must be. */
+static void add_word(struct str *out, const char *word)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:=@%+-";
+
+    if (*word && strspn(word, plain) == strlen(word)) {
+        str_add(out, word);
+        return;
+    }
+    str_add_char(out, '\'');
+    for (; *word; word++) {
+        if (*word == '\'')
+            str_add(out, "'\\''");
+        else
+            str_add_char(out, *word);
+    }
+    str_add_char(out, '\'');
+}
+
+void page_command(const struct page *page, struct str *out)
+{
+    const struct run_info *run = &page->run;
+    const char *models = run->models ? run->models : "";
+
+    str_add(out, "keet-opt ");
+    add_word(out, run->kernel_path);
+    str_add(out, " --device ");
+    /* A GPU is recorded by its kind, and asked for by its number. */
+    add_word(out, str_starts(run->device, "gpu") ? "gpu" : run->device);
+    str_addf(out, " --policy %s --seed %llu --budget ", run->policy, (unsigned long long)run->seed);
+    add_word(out, run->budget && *run->budget ? run->budget : "50");
+    for (const char *at = models; *at;) {
+        const size_t len = strcspn(at, "\n");
+
+        str_add(out, " --model ");
+        add_word(out, arena_strndup(page->arena, at, len));
+        at += len + (at[len] == '\n');
+    }
+}

@@ -1,0 +1,80 @@
+/* The report of a run, from its database alone: a page to open, Markdown, or JSON.
+ *
+ *     struct page page;
+ *     ok = page_load(&page, arena, store, path, &err);    // a run must be there
+ *     page_html(&page, &text, &err);
+ *
+ * A pure function of the database: the same file gives the same bytes. */
+#ifndef KEET_REPORT_PAGE_H
+#define KEET_REPORT_PAGE_H
+
+#include "base/str.h"
+#include "core/candidate.h"
+#include "core/chip.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What charts and lists need of a node; strings in the page's arena. */
+struct page_node {
+    int64_t number, parent; /* -1: the root */
+    enum verdict verdict;
+    enum action action;
+    enum proposer proposer;
+    const char *what, *verdict_text;
+    bool profiled;
+    double speedup, time_ns;  /* 0 when dead */
+    double flops, dram_bytes; /* 0 when not known */
+    unsigned depth;
+};
+
+struct page {
+    struct arena *arena; /* borrowed */
+    struct store *store; /* borrowed */
+    const char *db_path;
+    struct run_info run;
+    const struct chip *chip; /* NULL: not one that we know */
+    const char *device_name;
+    struct page_node *nodes; /* by rising number; the root first */
+    size_t nr_nodes;
+    size_t best;            /* index: the fastest that is right, the first of equals */
+    struct candidate *path; /* from the root to the best, whole */
+    unsigned nr_path;
+    uint64_t verdicts[NR_VERDICTS]; /* the root is not counted */
+    struct model_spent spent;
+    char tree_hash[33];
+};
+
+/* The newest run in the store; an error when there is none. Arena and store must outlive the page.
+ */
+bool page_load(struct page *page, struct arena *arena, struct store *store, const char *db_path,
+    struct err *err);
+
+/* The node's index, or nr_nodes. */
+size_t page_find(const struct page *page, int64_t number);
+
+/* Two sentences: what was asked, what came out. Plain text. */
+void page_asked(const struct page *page, struct str *out);
+void page_result(const struct page *page, struct str *out);
+/* The command that does it again. */
+void page_command(const struct page *page, struct str *out);
+
+bool page_html(const struct page *page, struct str *out, struct err *err);
+void page_markdown(const struct page *page, struct str *out);
+bool page_json(const struct page *page, struct str *out, struct err *err);
+
+/* The metrics that before and after are compared by. */
+extern const enum metric page_metrics[];
+extern const size_t nr_page_metrics;
+/* "562.4 us", "67.11 M", "-" where absent. */
+void page_value(struct str *out, enum metric metric, const struct counters *c);
+
+/* Parts of page_html: charts as SVG, and the data for the script. */
+void page_chart_speedup(const struct page *page, struct str *out);
+void page_chart_tree(const struct page *page, struct str *out);
+void page_chart_roofline(const struct page *page, struct str *out);
+void page_chart_failures(const struct page *page, struct str *out);
+bool page_data(const struct page *page, struct str *out, struct err *err);
+
+#endif

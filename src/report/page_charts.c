@@ -1,0 +1,340 @@
+/* Owns the report's charts: SVG with classes that the style colours, one link per node. Links are
+ * left out of the order of the Tab key, since the list of nodes has them all. */
+#include "report/escape.h"
+#include "report/page.h"
+#include "report/report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEFT = 56, RIGHT = 16, TOP = 14, BOTTOM = 40, WIDTH = 720, HEIGHT = 300 };
+
+static void add_title(struct str *out, const struct page_node *n)
+{
+    str_addf(out, "<title>node %lld, ", (long long)n->number);
+    if (n->speedup > 0)
+        str_addf(out, "%.2fx, ", n->speedup);
+    str_addf(out, "%s, ", n->number > 0 ? action_name(n->action) : "original");
+    str_addf(out, "%s</title>", verdict_name(n->verdict));
+}
+
+/* A point that leads to its node. */
+static void add_point(
+    struct str *out, const struct page *page, const struct page_node *n, double x, double y)
+{
+    const size_t index = (size_t)(n - page->nodes);
+    const char *kind = n->verdict != VERDICT_OK ? "bad"
+                       : index == page->best    ? "best"
+                       : n->number == 0         ? "root"
+                                                : "good";
+
+    str_addf(out,
+        "<a href=\"#n%lld\" tabindex=\"-1\"><circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" "
+        "r=\"%s\">",
+        (long long)n->number, kind, x, y, index == page->best ? "6" : "4");
+    add_title(out, n);
+    str_add(out, "</circle></a>\n");
+}
+
+static void begin_svg(
+    struct str *out, const char *id, double width, double height, const char *says)
+{
+    str_addf(out,
+        "<div class=\"chart\"><svg id=\"%s\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" "
+        "height=\"%.0f\" role=\"img\" aria-label=\"",
+        id, width, height, width, height);
+    escape_html(out, says);
+    str_add(out, "\">\n");
+}
+
+static void end_svg(struct str *out)
+{
+    str_add(out, "</svg></div>\n");
+}
+
+static void add_label(struct str *out, double x, double y, const char *anchor, const char *text)
+{
+    str_addf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
+    escape_html(out, text);
+    str_add(out, "</text>\n");
+}
+
+static void add_line(struct str *out, const char *kind, double x1, double y1, double x2, double y2)
+{
+    str_addf(out, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", kind,
+        x1, y1, x2, y2);
+}
+
+/* 1, 2 or 5 times a power of ten, so that at most `most` steps reach `span`. */
+static double step_for(double span, unsigned most)
+{
+    double step = pow(10, floor(log10(span / most)));
+
+    while (span / step > most) {
+        const double lead = step / pow(10, floor(log10(step) + 1e-9));
+        step *= lead > 1.5 && lead < 3 ? 2.5 : 2;
+    }
+    return step;
+}
+
+/* ---- speedup over nodes ---- */
+
+void page_chart_speedup(const struct page *page, struct str *out)
+{
+    const double last = page->nodes[page->nr_nodes - 1].number > 0
+                            ? (double)page->nodes[page->nr_nodes - 1].number
+                            : 1;
+    const double top = fmax(1.2, 1.08 * page->nodes[page->best].speedup);
+    const double wide = WIDTH - LEFT - RIGHT, high = HEIGHT - TOP - BOTTOM;
+    const double y_step = step_for(top, 6), x_step = fmax(1, step_for(last, 8));
+    const char *word = report_speedup_word(page->path[page->nr_path - 1].profile.time_from);
+    double best = 0, y = 0;
+    char text[64];
+
+    begin_svg(out, "chart-speedup", WIDTH, HEIGHT, "Speedup of each variant over the node number");
+    for (double v = 0; v <= top; v += y_step) {
+        const double at = TOP + high * (1 - v / top);
+
+        snprintf(text, sizeof(text), "%gx", v);
+        add_line(out, "grid", LEFT, at, WIDTH - RIGHT, at);
+        add_label(out, LEFT - 6, at + 4, "end", text);
+    }
+    for (double v = 0; v <= last; v += x_step) {
+        snprintf(text, sizeof(text), "%g", v);
+        add_label(out, LEFT + wide * v / last, HEIGHT - BOTTOM + 18, "middle", text);
+    }
+    snprintf(text, sizeof(text), "node; up: %s, below: refused", word);
+    add_label(out, LEFT + wide / 2, HEIGHT - 6, "middle", text);
+    str_add(out, "<path class=\"line\" d=\"");
+    for (size_t i = 0; i < page->nr_nodes; i++) {
+        const struct page_node *n = &page->nodes[i];
+        const double x = LEFT + wide * (double)n->number / last;
+
+        if (n->speedup <= best)
+            continue;
+        if (best > 0)
+            str_addf(out, "L%.1f %.1f", x, y);
+        best = n->speedup;
+        y = TOP + high * (1 - best / top);
+        str_addf(out, "%s%.1f %.1f", i == 0 ? "M" : "L", x, y);
+    }
+    if (best > 0)
+        str_addf(out, "L%.1f %.1f", LEFT + wide, y);
+    str_add(out, "\"/>\n");
+    for (size_t i = 0; i < page->nr_nodes; i++) {
+        const struct page_node *n = &page->nodes[i];
+        add_point(out, page, n, LEFT + wide * (double)n->number / last,
+            TOP + high * (1 - n->speedup / top));
+    }
+    end_svg(out);
+}
+
+/* ---- the tree ---- */
+
+/* Leaves side by side in the order of the children's numbers, a parent over the middle of its
+ * children. Parents have smaller numbers than their children. */
+struct placed {
+    double x, next; /* of the leftmost free leaf below it */
+    unsigned nr_leaves;
+};
+
+static void place(const struct page *page, struct placed *at, size_t *parents)
+{
+    for (size_t i = 0; i < page->nr_nodes; i++)
+        parents[i] = i > 0 ? page_find(page, page->nodes[i].parent) : page->nr_nodes;
+    for (size_t i = page->nr_nodes; i-- > 0;) {
+        if (at[i].nr_leaves == 0)
+            at[i].nr_leaves = 1;
+        if (parents[i] < i)
+            at[parents[i]].nr_leaves += at[i].nr_leaves;
+    }
+    for (size_t i = 0; i < page->nr_nodes; i++) {
+        const double first = parents[i] < i ? at[parents[i]].next : 0;
+
+        at[i].x = first + at[i].nr_leaves / 2.0;
+        at[i].next = first;
+        if (parents[i] < i)
+            at[parents[i]].next += at[i].nr_leaves;
+    }
+}
+
+void page_chart_tree(const struct page *page, struct str *out)
+{
+    struct placed *at = calloc(page->nr_nodes, sizeof(*at));
+    size_t *parents = calloc(page->nr_nodes, sizeof(*parents));
+    unsigned depth = 0;
+    double wide;
+
+    if (!at || !parents)
+        abort();
+    place(page, at, parents);
+    for (size_t i = 0; i < page->nr_nodes; i++)
+        depth = page->nodes[i].depth > depth ? page->nodes[i].depth : depth;
+    wide = fmax(14.0 * at[0].nr_leaves, 320);
+    begin_svg(out, "chart-tree", wide + 32, 46.0 * depth + 40, "The search tree, original on top");
+    for (size_t i = 0; i < page->nr_nodes; i++)
+        at[i].x = 16 + wide * at[i].x / at[0].nr_leaves;
+    for (size_t i = 1; i < page->nr_nodes; i++) {
+        if (parents[i] >= i)
+            continue;
+        add_line(out, "edge", at[parents[i]].x, 20 + 46.0 * page->nodes[parents[i]].depth, at[i].x,
+            20 + 46.0 * page->nodes[i].depth);
+    }
+    for (unsigned i = 1; i < page->nr_path; i++) {
+        const size_t a = page_find(page, page->path[i - 1].node);
+        const size_t b = page_find(page, page->path[i].node);
+
+        add_line(out, "way", at[a].x, 20 + 46.0 * page->nodes[a].depth, at[b].x,
+            20 + 46.0 * page->nodes[b].depth);
+    }
+    for (size_t i = 0; i < page->nr_nodes; i++)
+        add_point(out, page, &page->nodes[i], at[i].x, 20 + 46.0 * page->nodes[i].depth);
+    end_svg(out);
+    free(at);
+    free(parents);
+}
+
+/* ---- roofline ---- */
+
+static bool in_roofline(const struct page_node *n)
+{
+    return n->profiled && n->flops > 0 && n->dram_bytes > 0 && n->time_ns > 0;
+}
+
+struct window {
+    double x_low, x_high, y_low, y_high; /* powers of ten */
+};
+
+static double roof_x(const struct window *w, double x)
+{
+    return LEFT + (WIDTH - LEFT - RIGHT) * (log10(x) - w->x_low) / (w->x_high - w->x_low);
+}
+
+static double roof_y(const struct window *w, double y)
+{
+    return TOP + (HEIGHT - TOP - BOTTOM) * (w->y_high - log10(y)) / (w->y_high - w->y_low);
+}
+
+/* Single precision on the ordinary pipe: a fused multiply-add counts two. */
+static double peak_of(const struct chip *chip)
+{
+    return 2 * chip->fp32_per_clk * chip->nr_sms * chip->clock_hz;
+}
+
+static struct window window_of(const struct page *page)
+{
+    struct window w = {INFINITY, -INFINITY, INFINITY, -INFINITY};
+
+    for (size_t i = 0; i < page->nr_nodes; i++) {
+        const struct page_node *n = &page->nodes[i];
+        if (!in_roofline(n))
+            continue;
+        w.x_low = fmin(w.x_low, log10(n->flops / n->dram_bytes));
+        w.x_high = fmax(w.x_high, log10(n->flops / n->dram_bytes));
+        w.y_low = fmin(w.y_low, log10(n->flops / n->time_ns * 1e9));
+        w.y_high = fmax(w.y_high, log10(n->flops / n->time_ns * 1e9));
+    }
+    if (page->chip) {
+        const double ridge = log10(peak_of(page->chip) / page->chip->dram_bytes_per_s);
+        w.x_low = fmin(w.x_low, ridge);
+        w.x_high = fmax(w.x_high, ridge);
+        w.y_high = fmax(w.y_high, log10(peak_of(page->chip)));
+    }
+    w.x_low = floor(w.x_low - 0.1);
+    w.x_high = ceil(w.x_high + 0.1);
+    w.y_low = floor(w.y_low - 0.1);
+    w.y_high = ceil(w.y_high + 0.05);
+    return w;
+}
+
+static void add_roofs(struct str *out, const struct window *w, const struct chip *chip)
+{
+    const double peak = peak_of(chip), ridge = peak / chip->dram_bytes_per_s;
+    const double left = fmax(pow(10, w->x_low), pow(10, w->y_low) / chip->dram_bytes_per_s);
+    char text[64];
+
+    add_line(out, "roof", roof_x(w, left), roof_y(w, left * chip->dram_bytes_per_s),
+        roof_x(w, ridge), roof_y(w, peak));
+    add_line(out, "roof", roof_x(w, ridge), roof_y(w, peak), WIDTH - RIGHT, roof_y(w, peak));
+    snprintf(text, sizeof(text), "FP32 %.3g TFLOP/s, DRAM %.3g TB/s", peak / 1e12,
+        chip->dram_bytes_per_s / 1e12);
+    add_label(out, WIDTH - RIGHT, roof_y(w, peak) - 5, "end", text);
+}
+
+static void add_roof_axes(struct str *out, const struct window *w)
+{
+    char text[64];
+
+    for (double p = w->y_low; p <= w->y_high + 0.01; p++) {
+        const double at = roof_y(w, pow(10, p));
+        snprintf(text, sizeof(text), "%g", pow(10, p - 9));
+        add_line(out, "grid", LEFT, at, WIDTH - RIGHT, at);
+        add_label(out, LEFT - 6, at + 4, "end", text);
+    }
+    for (double p = w->x_low; p <= w->x_high + 0.01; p++) {
+        snprintf(text, sizeof(text), "%g", pow(10, p));
+        add_label(out, roof_x(w, pow(10, p)), HEIGHT - BOTTOM + 18, "middle", text);
+    }
+    add_label(out, LEFT + (WIDTH - LEFT - RIGHT) / 2.0, HEIGHT - 6, "middle",
+        "flops per byte of DRAM; up: GFLOP/s");
+}
+
+void page_chart_roofline(const struct page *page, struct str *out)
+{
+    struct window w;
+    size_t nr = 0;
+
+    for (size_t i = 0; i < page->nr_nodes; i++)
+        nr += in_roofline(&page->nodes[i]);
+    if (nr == 0) {
+        str_add(out, "<p>No variant has both floating-point work and DRAM traffic on record: there "
+                     "is nothing to place under a roofline.</p>\n");
+        return;
+    }
+    w = window_of(page);
+    begin_svg(out, "chart-roofline", WIDTH, HEIGHT, "Roofline with every variant");
+    add_roof_axes(out, &w);
+    if (page->chip)
+        add_roofs(out, &w, page->chip);
+    for (size_t i = 0; i < page->nr_nodes; i++) {
+        const struct page_node *n = &page->nodes[i];
+        if (in_roofline(n))
+            add_point(out, page, n, roof_x(&w, n->flops / n->dram_bytes),
+                roof_y(&w, n->flops / n->time_ns * 1e9));
+    }
+    end_svg(out);
+}
+
+/* ---- verdicts ---- */
+
+void page_chart_failures(const struct page *page, struct str *out)
+{
+    enum { ROW = 26, NAME = 130 };
+    uint64_t most = 1;
+    unsigned nr = 0;
+
+    for (int v = 0; v < NR_VERDICTS; v++) {
+        nr += page->verdicts[v] > 0;
+        most = page->verdicts[v] > most ? page->verdicts[v] : most;
+    }
+    if (nr == 0)
+        return;
+    begin_svg(out, "chart-verdicts", WIDTH, ROW * nr + 8, "Variants by verdict");
+    nr = 0;
+    for (int v = 0; v < NR_VERDICTS; v++) {
+        const double y = 4 + ROW * (double)nr;
+        const double wide = (WIDTH - NAME - 70.0) * (double)page->verdicts[v] / (double)most;
+        char text[32];
+
+        if (page->verdicts[v] == 0)
+            continue;
+        snprintf(text, sizeof(text), "%llu", (unsigned long long)page->verdicts[v]);
+        add_label(out, NAME - 8, y + 16, "end", verdict_name((enum verdict)v));
+        str_addf(out, "<rect class=\"%s\" x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"%d\"/>\n",
+            v == VERDICT_OK ? "good" : "bad", NAME, y, wide, ROW - 6);
+        add_label(out, NAME + wide + 6, y + 16, "start", text);
+        nr++;
+    }
+    end_svg(out);
+}

@@ -1,0 +1,12 @@
+/* `keet-opt report run.db`: the page, the Markdown or the JSON of a run, from its database. */
+#ifndef KEET_REPORT_VERB_H
+#define KEET_REPORT_VERB_H
+
+#include "base/err.h"
+#include "options.h"
+
+/* Writes options->output_path; NULL: <database without .keet.db>.report.html, and stdout for the
+ * other formats. "-" is stdout. */
+bool report_verb(const struct options *options, struct err *err);
+
+#endif
