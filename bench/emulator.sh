@@ -46,7 +46,7 @@ if command -v valgrind >/dev/null; then
         [ "$isa" != avx512 ] || continue
         valgrind -q --tool=callgrind --callgrind-out-file="$work/callgrind.$isa" --collect-atstart=no \
             --toggle-collect=exec_block --dump-after=emu_launch \
-            "$bench" --isa "$isa" --seconds 0 --blocks 16 "${kernels[@]}" >"$work/callgrind.$isa.tsv" &
+            "$bench" --isa "$isa" --seconds 0 --blocks 4 "${kernels[@]}" >"$work/callgrind.$isa.tsv" &
     done
     wait
 fi
