@@ -56,7 +56,7 @@ bool reader_bad_keyword(struct reader *r, const struct pragma *pragma)
 
 /* Names that mean something to C++, CUDA or this language. A tuning parameter becomes a macro, so
  * taking one of these would change the meaning of the code. */
-static bool is_reserved(const char *name)
+bool task_reserves(const char *name)
 {
     static const char *const reserved[] = {"alignas", "alignof", "asm", "auto", "bool", "break",
         "case", "catch", "char", "class", "const", "constexpr", "continue", "decltype", "default",
@@ -79,7 +79,7 @@ static bool is_reserved(const char *name)
 
 bool reader_claim(struct reader *r, const struct cursor *c, const char *at, const char *name)
 {
-    if (is_reserved(name))
+    if (task_reserves(name))
         return cursor_fail(c, at, "'%s' is a reserved word; expected another name", name);
     for (size_t i = 0; i < r->nr_names; i++) {
         if (strcmp(r->names[i].name, name) == 0)

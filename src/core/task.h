@@ -175,4 +175,7 @@ const struct task_scalar *task_find_scalar(const struct task *task, const char *
  * compiler gets. The tuning parameters travel as -DNAME=value. Heap memory. */
 char *task_code(const char *source, size_t source_bytes);
 
+/* True for a name that means something to C++, CUDA or the task language: no one may take it. */
+bool task_reserves(const char *name);
+
 #endif

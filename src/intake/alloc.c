@@ -56,19 +56,28 @@ static bool vector_in(struct host *host, const char *name, unsigned from, unsign
     for (unsigned i = from + 2; i + 1 < to; i++) {
         struct range parts[2];
 
+        unsigned close = i - 1;
+
         if (toks->tok[i].kind != TOK_NAME || strcmp(toks->tok[i].text, name) != 0 ||
-            !tok_is(&toks->tok[i - 1], ">") ||
             !(tok_is(&toks->tok[i + 1], "(") || tok_is(&toks->tok[i + 1], "{")) ||
             !toks->tok[i + 1].match)
             continue;
-        unsigned open = i - 2;
+        while (close > from + 2 && tok_is(&toks->tok[close], ",")) { /* vector<T> a(n), b(n) */
+            close--;
+            if (toks->tok[close].match && toks->tok[close].match < close)
+                close = toks->tok[close].match - 1;
+            close--;
+        }
+        if (!tok_is(&toks->tok[close], ">"))
+            continue;
+        unsigned open = close - 1;
 
         while (open > from && !tok_is(&toks->tok[open], "<"))
             open--;
         if (range_split((struct range){toks, i + 2, toks->tok[i + 1].match}, parts, 2) == 0)
             continue;
         *count = parts[0];
-        *type = toks_text(toks, host->arena, open + 1, i - 1);
+        *type = toks_text(toks, host->arena, open + 1, close);
         return true;
     }
     return false;
@@ -94,6 +103,16 @@ static const char *declared_type(struct host *host, const char *name, unsigned f
 
         while (star < i && !tok_is(&toks->tok[star], "*"))
             star++;
+        for (unsigned k = start; k < star; k++) /* f(int n, float *p: the last of them */
+            if (tok_is(&toks->tok[k], ","))
+                start = k + 1;
+        bool is_type = true;
+
+        for (unsigned k = start; k < star; k++)
+            is_type = is_type && (toks->tok[k].kind == TOK_NAME || tok_is(&toks->tok[k], "::") ||
+                                     tok_is(&toks->tok[k], "<") || tok_is(&toks->tok[k], ">"));
+        if (!is_type || tok_is(&toks->tok[start], "return"))
+            continue;
         const char *type = toks_text(toks, host->arena, start, star);
 
         while (strncmp(type, "const ", 6) == 0 || strncmp(type, "static ", 7) == 0)
@@ -133,7 +152,7 @@ bool hostcode_pointer(
     struct host *host, struct range arg, unsigned at, const char **name, unsigned *where)
 {
     static const char *const skipped[] = {"thrust", "raw_pointer_cast", "reinterpret_cast",
-        "static_cast", "const_cast", "const", "data", "get", "void", NULL};
+        "static_cast", "const_cast", "const", "void", "struct", "unsigned", "std", NULL};
     const struct toks *toks = arg.toks;
     const char *found = NULL;
 
@@ -191,8 +210,13 @@ bool hostcode_extent(struct host *host, const char *name, unsigned at, struct st
     }
     if (!allocation_in(host, name, from, to, &bytes)) {
         if (!allocation_in(host, name, 0, host->toks->nr, &bytes)) {
+            const char *size = hostcode_unknown(
+                host, arena_printf(host->arena, "%s_elems", name), host->toks->tok[at].line);
+
             host->why = arena_printf(host->arena, "no allocation of %s is in this file", name);
-            return false;
+            *line = host->toks->tok[at].line;
+            str_add(elems, size ? size : "");
+            return size != NULL;
         }
         at = bytes.from;
     } else {
@@ -216,5 +240,12 @@ bool hostcode_extent(struct host *host, const char *name, unsigned at, struct st
     else if (ok)
         str_add(elems, str_text(&text));
     str_finish(&text);
+    if (!ok) {
+        const char *size = hostcode_unknown(
+            host, arena_printf(host->arena, "%s_elems", name), host->toks->tok[bytes.from].line);
+
+        str_add(elems, size ? size : "");
+        ok = size != NULL;
+    }
     return ok;
 }

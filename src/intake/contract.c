@@ -3,6 +3,7 @@
 #include "intake/contract.h"
 
 #include "base/mem.h"
+#include "core/task.h"
 #include "intake/roles.h"
 #include "intake/spelling.h"
 
@@ -12,7 +13,8 @@
 enum { MAX_ARRAYS = 64, MAX_SCALARS = 64, MAX_LAUNCHES = 16, MAX_LINE_SHOWN = 90 };
 
 struct array {
-    const char *name;
+    const char *name;   /* in the file */
+    const char *id;     /* in the contract */
     const char *type;   /* of C */
     const char *extent; /* text; NULL: not known */
     const char *why;
@@ -75,31 +77,6 @@ static void add_line(struct builder *b, bool missing, const char *from, const ch
     b->in->nr_missing += missing;
 }
 
-/* A typedef or using of the file: what it stands for. */
-static const char *resolve_type(struct builder *b, const char *type)
-{
-    const struct decls *decls = b->host->decls;
-
-    for (unsigned up = 0, lanes; up < 4 && !elem_of(type, &lanes); up++) {
-        for (unsigned i = 0; i < decls->nr; i++) {
-            const struct decl *d = &decls->decl[i];
-            const struct toks *toks = decls->toks;
-
-            if (d->kind != DECL_USING || strcmp(d->name, type) != 0)
-                continue;
-            if (tok_is(&toks->tok[d->from], "typedef"))
-                type = toks_text(toks, b->arena, d->from + 1, d->to - 2);
-            else if (d->from + 3 < d->to)
-                type = toks_text(toks, b->arena, d->from + 3, d->to - 1);
-            break;
-        }
-        for (unsigned m = 0; m < b->host->nr_macros; m++)
-            if (!b->host->macros[m].is_function && strcmp(b->host->macros[m].name, type) == 0)
-                type = toks_text(&b->host->macros[m].toks, b->arena, 0, b->host->macros[m].toks.nr);
-    }
-    return type;
-}
-
 /* ---- arrays ---- */
 
 static bool range_has(struct range r, const char *word)
@@ -152,11 +129,20 @@ static struct array *array_for(
         return NULL;
     struct array *a = &b->arrays[b->nr_arrays++];
     struct str elems = {0};
+    bool tensor = range_has(arg, "data_ptr") || range_has(arg, "mutable_data_ptr") ||
+                  range_has(arg, "const_data_ptr");
     bool offset = toks_find(arg.toks, arg.from, arg.to, "+") < arg.to;
 
-    *a = (struct array){
-        .name = name, .type = p->type, .param = p->name, .line = b->host->toks->tok[at].line};
-    if (hostcode_extent(b->host, name, where, &elems, &declared, &a->line) && !offset)
+    *a = (struct array){.name = name,
+        .id = name,
+        .type = p->type,
+        .param = p->name,
+        .line = b->host->toks->tok[at].line};
+    if (task_reserves(name))
+        a->id = arena_printf(b->arena, "%s_", name);
+    if (tensor)
+        a->why = "it is a tensor";
+    else if (hostcode_extent(b->host, name, where, &elems, &declared, &a->line) && !offset)
         a->extent = tidy(b->arena, str_text(&elems));
     else
         a->why = offset
@@ -165,9 +151,9 @@ static struct array *array_for(
     str_finish(&elems);
     unsigned lanes;
 
-    if (!elem_of(resolve_type(b, a->type), &lanes) && *declared)
+    if (!elem_of(hostcode_type(b->host, a->type, where), &lanes) && *declared)
         a->type = declared;
-    a->type = resolve_type(b, a->type);
+    a->type = hostcode_type(b->host, a->type, where);
     note_copies(b, a);
     return a;
 }
@@ -289,7 +275,9 @@ static const char *template_argument(struct builder *b, struct range r, unsigned
     const char *names[8];
     unsigned nr = fn ? template_params(toks, fn, names, ARRAY_SIZE(names)) : 0;
 
-    if (type_bytes(text) || r.to != r.from + 1 || toks->tok[r.from].kind != TOK_NAME)
+    if (type_bytes(hostcode_type(b->host, text, at)))
+        return hostcode_type(b->host, text, at);
+    if (r.to != r.from + 1 || toks->tok[r.from].kind != TOK_NAME)
         return text;
     for (unsigned n = 0; n < nr; n++)
         for (unsigned i = 0; strcmp(names[n], text) == 0 && i + 1 < toks->nr; i++) {
@@ -304,10 +292,10 @@ static const char *template_argument(struct builder *b, struct range r, unsigned
             if (range_split((struct range){toks, i + 2, close}, args, ARRAY_SIZE(args)) > n)
                 return template_argument(b, args[n], i);
         }
-    b->host->fixed = true;
+    b->host->fixed = b->host->strict = true;
     if (hostcode_resolve(b->host, r, at, &number))
         text = tidy(b->arena, str_text(&number));
-    b->host->fixed = false;
+    b->host->fixed = b->host->strict = false;
     str_finish(&number);
     return text;
 }
@@ -349,6 +337,28 @@ static const char *kernel_id(struct builder *b, const struct site *site, const s
     return id;
 }
 
+/* dim3 grid; grid.x = ...; grid.y = ...: each member's last value before the launch. */
+static bool dim3_members(
+    const struct host *host, const char *name, unsigned at, struct range members[3])
+{
+    const struct decl *fn = hostcode_function_at(host, at);
+    const struct toks *toks = host->toks;
+    bool found = false;
+
+    memset(members, 0, 3 * sizeof(*members));
+    for (unsigned i = fn ? fn->body : at; i + 3 < at; i++) {
+        const char *member = toks->tok[i + 2].text;
+
+        if (toks->tok[i].kind != TOK_NAME || strcmp(toks->tok[i].text, name) != 0 ||
+            !tok_is(&toks->tok[i + 1], ".") || !tok_is(&toks->tok[i + 3], "=") || member[1] ||
+            !strchr("xyz", member[0]))
+            continue;
+        members[member[0] - 'x'] = (struct range){toks, i + 4, toks_find(toks, i + 4, at, ";")};
+        found = true;
+    }
+    return found;
+}
+
 static bool add_dims(struct builder *b, struct range r, unsigned at, struct str *out)
 {
     const struct toks *toks = r.toks;
@@ -357,7 +367,20 @@ static bool add_dims(struct builder *b, struct range r, unsigned at, struct str 
 
     if (r.to == r.from + 1 && toks->tok[r.from].kind == TOK_NAME) {
         const char *name = toks->tok[r.from].text;
+        struct range members[3];
 
+        if (dim3_members(b->host, name, at, members)) {
+            str_add(out, "dim3(");
+            for (unsigned i = 0; i < 3; i++) {
+                str_add(out, i ? ", " : "");
+                if (members[i].from == members[i].to)
+                    str_add_char(out, '1');
+                else if (!add_dims(b, members[i], at, out))
+                    return false;
+            }
+            str_add_char(out, ')');
+            return true;
+        }
         if (hostcode_definition(b->host, name, at, &value, &where)) {
             bool is_dim3 = tok_is(&value.toks->tok[value.from], "dim3");
             struct range parts[3];
@@ -403,41 +426,21 @@ static bool name_taken(const struct builder *b, const char *name)
     return taken;
 }
 
-/* The value of a real argument: a literal, or a name whose initialiser is one. */
+/* The value of a real argument, shortest first. */
 static const char *real_value(struct builder *b, struct range r, unsigned at)
 {
-    for (unsigned up = 0; up < 6; up++) {
-        const struct tok *t = &r.toks->tok[r.from];
-        bool minus = tok_is(t, "-");
-        unsigned first = r.from + minus;
+    double value, back;
+    char *text = NULL;
 
-        if (r.to == first + 1 && r.toks->tok[first].kind == TOK_NUMBER) {
-            char *text = arena_printf(b->arena, "%s%s", minus ? "-" : "", r.toks->tok[first].text);
-            size_t nr = strlen(text);
-
-            while (nr > 0 && strchr("fFlL", text[nr - 1]))
-                text[--nr] = 0;
-            return text;
-        }
-        if (r.to != r.from + 1 || t->kind != TOK_NAME)
-            return NULL;
-        struct range value;
-        unsigned where;
-
-        if (hostcode_definition(b->host, t->text, at, &value, &where)) {
-            r = value;
-            at = where;
-            continue;
-        }
-        for (unsigned m = 0; m < b->host->nr_macros; m++)
-            if (strcmp(b->host->macros[m].name, t->text) == 0)
-                value = (struct range){&b->host->macros[m].toks, 0, b->host->macros[m].toks.nr},
-                where = ~0u;
-        if (where != ~0u)
-            return NULL;
-        r = value;
+    if (!hostcode_real(b->host, r, at, &value))
+        return NULL;
+    for (int digits = 1; digits <= 17; digits++) {
+        text = arena_printf(b->arena, "%.*g", digits, value);
+        back = strtod(text, NULL);
+        if (back == value)
+            break;
     }
-    return NULL;
+    return strpbrk(text, ".en") ? text : arena_printf(b->arena, "%s.0", text);
 }
 
 static const char *scalar_for(
@@ -456,11 +459,11 @@ static const char *scalar_for(
         if (strcmp(b->scalars[i].name, name) == 0)
             name = arena_printf(b->arena, "%s%u", name, b->nr_scalars);
     if (b->nr_scalars < MAX_SCALARS)
-        b->scalars[b->nr_scalars++] =
-            (struct scalar_arg){name, elem_of(resolve_type(b, p->type), &lanes), value,
-                arena_printf(b->arena, "the value of %s, %s, is not a number in this file", p->name,
-                    toks_text(arg.toks, b->arena, arg.from, arg.to)),
-                site->line};
+        b->scalars[b->nr_scalars++] = (struct scalar_arg){name,
+            elem_of(hostcode_type(b->host, p->type, site->at), &lanes), value,
+            arena_printf(b->arena, "the value of %s, %s, is not a number in this file", p->name,
+                toks_text(arg.toks, b->arena, arg.from, arg.to)),
+            site->line};
     return name;
 }
 
@@ -474,7 +477,7 @@ static void build_launch(struct builder *b, const struct site *site, const struc
 
     for (unsigned i = 0; i < nr && i < site->nr_args; i++) {
         params[i].type = bound_type(b, site, kernel, params[i].type);
-        const char *type = resolve_type(b, params[i].type);
+        const char *type = hostcode_type(b->host, params[i].type, site->at);
         struct str one = {0};
 
         str_add(&args, i ? ", " : "");
@@ -483,7 +486,7 @@ static void build_launch(struct builder *b, const struct site *site, const struc
             if (arrays[i]) {
                 tensor_extent(b, arrays[i], site->args[i]);
                 use_array(arrays[i], &params[i], b->nr_launches);
-                str_add(&args, arrays[i]->name);
+                str_add(&args, arrays[i]->id);
                 continue;
             }
             why = why ? why : arena_printf(b->arena, "the memory of parameter %s", params[i].name);
@@ -493,9 +496,14 @@ static void build_launch(struct builder *b, const struct site *site, const struc
         } else if (is_integer(type) || hostcode_resolve(b->host, site->args[i], site->at, &one)) {
             bool ok = one.len > 0 || hostcode_resolve(b->host, site->args[i], site->at, &one);
 
-            if (!ok && !why)
+            const char *size =
+                ok ? NULL
+                   : hostcode_unknown(
+                         b->host, arena_printf(b->arena, "%s_value", params[i].name), site->line);
+
+            if (!ok && !size && !why)
                 why = arena_printf(b->arena, "parameter %s: %s", params[i].name, b->host->why);
-            str_add(&args, ok ? tidy(b->arena, str_text(&one)) : params[i].name);
+            str_add(&args, ok ? tidy(b->arena, str_text(&one)) : size ? size : params[i].name);
         } else {
             why = why ? why
                       : arena_printf(b->arena,
@@ -601,6 +609,14 @@ static void array_line(struct builder *b, const struct array *a)
 {
     unsigned lanes = 1;
     const char *elem = elem_of(a->type, &lanes), *role = role_of(b, a), *contents = "";
+    const char *field = elem ? NULL : hostcode_struct(b->host, a->type, &lanes);
+
+    if (field) {
+        unsigned each = 1;
+
+        elem = elem_of(field, &each);
+        lanes *= each;
+    }
     const struct array *target = a->indexed ? array_named(b, a->indexed) : NULL;
     const char *what =
         a->written && a->read_first && a->filled && !a->from_host ? " = constant(0)" : contents;
@@ -608,7 +624,7 @@ static void array_line(struct builder *b, const struct array *a)
     if (!a->written && target && target->extent && elem && is_integer(a->type))
         what = arena_printf(b->arena, " = integers(0, %s - 1)", target->extent);
     const char *dims = lanes > 1 ? arena_printf(b->arena, "[%u]", lanes) : "";
-    const char *pragma = arena_printf(b->arena, "#pragma keet %-6s %s : %s[%s]%s%s", role, a->name,
+    const char *pragma = arena_printf(b->arena, "#pragma keet %-6s %s : %s[%s]%s%s", role, a->id,
         elem ? elem : "f32", a->extent ? a->extent : "1048576", dims, what);
     const char *access = !a->written     ? "only read"
                          : a->atomics    ? "updated by atomics"

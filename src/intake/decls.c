@@ -274,6 +274,9 @@ bool include_is_device(const char *name)
     static const char *const prefixes[] = {
         "cub/", "cuda/", "cooperative_groups/", "cute/", "cutlass/", NULL};
 
+    /* all of cub has host code: what is used of it comes by name */
+    if (strcmp(name, "cub/cub.cuh") == 0)
+        return false;
     for (unsigned i = 0; known[i]; i++)
         if (strcmp(name, known[i]) == 0)
             return true;
@@ -336,11 +339,28 @@ static bool is_wanted(const struct wanted *w, const char *name)
     return w->nr > 0 && *name && bsearch(&name, w->word, w->nr, sizeof(*w->word), by_text) != NULL;
 }
 
+/* Words that say nothing about whose operator it is. */
+static bool is_operand(const struct tok *t)
+{
+    static const char *const common[] = {"const", "int", "float", "double", "unsigned", "long",
+        "char", "bool", "volatile", "a", "b", "s", "x", "y", "lhs", "rhs", "v", NULL};
+
+    return !is_any(t, common);
+}
+
 /* An enum's values, and the further variables of one line, are names too. */
 static bool any_name_wanted(const struct wanted *w, const struct decl *d, const struct toks *toks)
 {
     if (is_wanted(w, d->name))
         return true;
+    if (d->kind == DECL_FUNCTION && d->is_device && d->open > d->from + 1 && !*d->name) {
+        unsigned close = toks->tok[d->open].match; /* operator+(vec a, vec b): by its operands */
+
+        for (unsigned i = d->open + 1; i < close; i++)
+            if (toks->tok[i].kind == TOK_NAME && is_operand(&toks->tok[i]) &&
+                is_wanted(w, toks->tok[i].text))
+                return true;
+    }
     if (d->kind == DECL_FUNCTION || (d->kind == DECL_TYPE && !tok_is(&toks->tok[d->from], "enum")))
         return false;
     for (unsigned i = d->from; i + 1 < d->to; i++) {
@@ -420,15 +440,27 @@ static void copy(char *out, const char *source, unsigned from, unsigned to)
 static const char *brought(const struct decls *decls, struct arena *arena)
 {
     static const struct {
-        const char *header, *words[6];
+        const char *header, *words[14];
     } known[] = {
         {"cuda_bf16.h", {"__nv_bfloat16", "nv_bfloat16", "__nv_bfloat162", "nv_bfloat162"}},
         {"cuda_fp16.h", {"__half", "half", "half2", "__half2"}},
         {"curand_kernel.h", {"curandState", "curand_init", "curandStatePhilox4_32_10_t"}},
-        {"cub/cub.cuh", {"cub"}}, {"cooperative_groups.h", {"cooperative_groups"}},
+        {"cub/block/block_reduce.cuh", {"BlockReduce"}},
+        {"cub/block/block_scan.cuh", {"BlockScan"}}, {"cub/block/block_load.cuh", {"BlockLoad"}},
+        {"cub/block/block_store.cuh", {"BlockStore"}},
+        {"cub/block/block_radix_sort.cuh", {"BlockRadixSort"}},
+        {"cub/block/block_exchange.cuh", {"BlockExchange"}},
+        {"cub/block/block_discontinuity.cuh", {"BlockDiscontinuity"}},
+        {"cub/block/block_histogram.cuh", {"BlockHistogram"}},
+        {"cub/warp/warp_reduce.cuh", {"WarpReduce"}}, {"cub/warp/warp_scan.cuh", {"WarpScan"}},
+        {"cub/thread/thread_operators.cuh", {"Sum", "Max", "Min"}},
+        {"cooperative_groups.h", {"cooperative_groups"}},
         {"cfloat", {"FLT_MAX", "FLT_MIN", "DBL_MAX", "FLT_EPSILON", "DBL_EPSILON", "DBL_MIN"}},
         {"climits", {"INT_MAX", "INT_MIN", "UINT_MAX", "LLONG_MAX", "CHAR_BIT", "LONG_MAX"}},
-        {"limits", {"numeric_limits"}}, {"cassert", {"assert"}}};
+        {"limits", {"numeric_limits"}},
+        {"cstdint", {"uint8_t", "uint16_t", "uint32_t", "uint64_t", "int8_t", "int16_t", "int32_t",
+                        "int64_t", "uintptr_t", "intptr_t"}},
+        {"cassert", {"assert"}}};
     const struct toks *toks = decls->toks;
     bool wanted[ARRAY_SIZE(known)] = {false}, have[ARRAY_SIZE(known)] = {false};
     struct str text = {0};
@@ -445,7 +477,7 @@ static const char *brought(const struct decls *decls, struct arena *arena)
 
                 if (name && strcmp(name, known[k].header) == 0)
                     have[k] = true;
-                for (unsigned w = 0; w < 6 && known[k].words[w]; w++)
+                for (unsigned w = 0; w < ARRAY_SIZE(known[k].words) && known[k].words[w]; w++)
                     wanted[k] = wanted[k] || tok_is(&toks->tok[t], known[k].words[w]);
             }
     }

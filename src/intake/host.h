@@ -51,6 +51,7 @@ struct host {
     unsigned nr_sizes;
     bool fixed;        /* no new sizes: a number that is not one yet is written out */
     bool drop_sizeof;  /* sizeof(...) is 1 */
+    bool strict;       /* what the file does not say fails, and does not become a size */
     const char *why;   /* the last thing that could not be resolved */
     unsigned nr_steps; /* bounds the work */
 };
@@ -69,6 +70,19 @@ unsigned range_split(struct range range, struct range *parts, unsigned max);
 /* An integer expression as text of the task language, over sizes; `at` is where it stands. False:
  * host->why. */
 bool hostcode_resolve(struct host *host, struct range range, unsigned at, struct str *out);
+
+/* A size that the file does not give: its name, for the user to complete; NULL: too many sizes. */
+const char *hostcode_unknown(struct host *host, const char *name, unsigned line);
+
+/* A real number: literals, names, constant arithmetic. False: the file does not say. */
+bool hostcode_real(struct host *host, struct range range, unsigned at, double *value);
+
+/* What a type's name stands for where token `at` is: through typedefs, using, macros and the
+ * template parameters of the function around. The result is one of elem_of where it can be. */
+const char *hostcode_type(struct host *host, const char *type, unsigned at);
+
+/* A struct whose fields are all of one element type: that type of C, and how many; NULL: none. */
+const char *hostcode_struct(struct host *host, const char *name, unsigned *lanes);
 
 /* Token `at` stands under an if whose condition is known to be false, or under its else. */
 bool hostcode_unreached(struct host *host, unsigned at);

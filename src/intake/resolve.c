@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "core/expr.h"
+#include "core/task.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -91,6 +92,8 @@ static struct size *find_size(struct host *host, const char *name)
 static const char *size_named(
     struct host *host, const char *name, int64_t value, bool known, unsigned line)
 {
+    if (task_reserves(name))
+        name = arena_printf(host->arena, "%s_", name);
     const char *spelling = name;
 
     for (unsigned n = 2; find_size(host, spelling); n++) {
@@ -104,6 +107,35 @@ static const char *size_named(
         return NULL;
     host->sizes[host->nr_sizes++] = (struct size){spelling, value, known, line};
     return spelling;
+}
+
+const char *hostcode_unknown(struct host *host, const char *name, unsigned line)
+{
+    struct str clean = {0};
+
+    for (const char *p = name; *p; p++) /* cfg.n, sizes[0] */
+        if (isalnum((unsigned char)*p) || *p == '_')
+            str_add_char(&clean, *p);
+        else if (clean.len && clean.text[clean.len - 1] != '_')
+            str_add_char(&clean, '_');
+    while (clean.len > 1 && clean.text[clean.len - 1] == '_')
+        clean.text[--clean.len] = 0;
+    name = arena_strdup(host->arena, clean.len ? str_text(&clean) : "size");
+    str_finish(&clean);
+    return size_named(host, name, 0, false, line);
+}
+
+/* Where nothing gives a number, the user does. */
+static bool ask(struct host *host, const char *name, unsigned line, struct str *out, size_t mark)
+{
+    const char *size = host->strict ? NULL : hostcode_unknown(host, name, line);
+
+    if (!size)
+        return false;
+    while (out->len > mark)
+        out->text[--out->len] = 0;
+    str_add(out, size);
+    return true;
 }
 
 static bool only_numbers(struct range r)
@@ -143,7 +175,7 @@ static bool device_uses(const struct host *host, const char *name)
 
 /* A name whose value is written as a plain number becomes a size, unless it may not change. */
 static bool resolve_constant(struct host *host, const char *name, struct range value, unsigned line,
-    bool is_global, struct str *out)
+    bool in_device, struct str *out)
 {
     struct str text = {0};
     int64_t number;
@@ -154,9 +186,8 @@ static bool resolve_constant(struct host *host, const char *name, struct range v
         str_finish(&text);
         return fail(host, "the value of", name);
     }
-    const char *size = host->fixed || (is_global && device_uses(host, name))
-                           ? NULL
-                           : size_named(host, name, number, true, line);
+    const char *size =
+        number < 1 || host->fixed || in_device ? NULL : size_named(host, name, number, true, line);
 
     if (host->fixed && find_size(host, name) && find_size(host, name)->value == number)
         size = name;
@@ -180,6 +211,35 @@ static bool from_outside(struct range r)
         for (unsigned k = 0; readers[k]; k++)
             if (tok_is(&r.toks->tok[i], readers[k]))
                 return true;
+    return false;
+}
+
+/* At the top level, in what the device code needs: an enum, a constant. */
+static bool stands_kept(const struct host *host, unsigned at)
+{
+    for (unsigned i = 0; i < host->decls->nr; i++) {
+        const struct decl *d = &host->decls->decl[i];
+
+        if (at >= d->from && at < d->to)
+            return d->kind != DECL_FUNCTION && d->keep;
+    }
+    return false;
+}
+
+/* int n = -1; ... n = atoi(optarg): the number that it starts with is none. */
+static bool given_later(struct host *host, const char *name, unsigned where, struct range value)
+{
+    const struct toks *toks = host->toks;
+    const struct decl *fn = hostcode_function_at(host, where);
+    const struct tok *first = &value.toks->tok[value.from];
+
+    if (!fn ||
+        !(tok_is(first, "-") || (value.to == value.from + 1 && strcmp(first->text, "0") == 0)))
+        return false;
+    for (unsigned i = where + 1; i + 2 < fn->to; i++)
+        if (toks->tok[i].kind == TOK_NAME && strcmp(toks->tok[i].text, name) == 0 &&
+            (tok_is(&toks->tok[i - 1], "&") || tok_is(&toks->tok[i + 1], "=")))
+            return true;
     return false;
 }
 
@@ -213,25 +273,31 @@ static bool resolve_name(
             for (unsigned i = value.from; i < question; i++)
                 if (tok_is(&value.toks->tok[i], "argc"))
                     value.from = toks_find(value.toks, question, value.to, ":") + 1;
+        size_t mark = out->len;
+        unsigned line = host->toks->tok[where].line;
+
+        if (only_numbers(value) && given_later(host, name, where, value))
+            return ask(host, name, line, out, mark) ||
+                   fail(host, "only the command line gives", name);
         if (only_numbers(value))
-            return resolve_constant(host, name, value, host->toks->tok[where].line,
-                hostcode_function_at(host, where) == NULL, out);
+            return resolve_constant(host, name, value, line, stands_kept(host, where), out);
         str_add_char(out, '(');
         bool ok = resolve(host, value, where, depth - 1, out);
         str_add_char(out, ')');
-        return ok;
+        return ok || ask(host, name, line, out, mark);
     }
     if (macro && !macro->is_function) {
         struct range body = {&macro->toks, 0, macro->toks.nr};
 
         if (only_numbers(body))
-            return resolve_constant(host, name, body, macro->line, true, out);
+            return resolve_constant(host, name, body, macro->line, device_uses(host, name), out);
         str_add_char(out, '(');
         bool ok = resolve(host, body, at, depth - 1, out);
         str_add_char(out, ')');
         return ok;
     }
-    return fail(host, "nothing in this file gives", name);
+    return ask(host, name, host->toks->tok[at].line, out, out->len) ||
+           fail(host, "nothing in this file gives", name);
 }
 
 /* A call of a function-like macro or of a function of one return statement: its body with the
@@ -325,6 +391,58 @@ static bool resolve_number(struct host *host, const char *text, struct str *out)
     return true;
 }
 
+/* cfg.n = 1024; or struct config cfg = {.n = 1024} or {1024, 32} by the order of its fields. */
+static bool member_value(struct host *host, const char *object, const char *member, unsigned at,
+    struct range *value, unsigned *where)
+{
+    const struct toks *toks = host->toks;
+    struct range init, parts[16];
+
+    for (unsigned i = 0; i + 3 < toks->nr; i++)
+        if (toks->tok[i].kind == TOK_NAME && strcmp(toks->tok[i].text, object) == 0 &&
+            (tok_is(&toks->tok[i + 1], ".") || tok_is(&toks->tok[i + 1], "->")) &&
+            tok_is(&toks->tok[i + 2], member) && tok_is(&toks->tok[i + 3], "=")) {
+            *value = (struct range){toks, i + 4, toks_find(toks, i + 4, toks->nr, ";")};
+            *where = i;
+            return !from_outside(*value);
+        }
+    if (!hostcode_definition(host, object, at, &init, where) || init.from >= init.to)
+        return false;
+    if (tok_is(&init.toks->tok[init.from], "{"))
+        init = (struct range){init.toks, init.from + 1, init.to - 1};
+    unsigned nr = range_split(init, parts, ARRAY_SIZE(parts));
+
+    for (unsigned i = 0; i < nr; i++)
+        if (tok_is(&init.toks->tok[parts[i].from], ".") &&
+            tok_is(&init.toks->tok[parts[i].from + 1], member)) {
+            *value = (struct range){init.toks, parts[i].from + 3, parts[i].to};
+            return value->from < value->to;
+        }
+    /* by order: the type stands before the object's name */
+    if (init.toks != toks || *where == 0 || toks->tok[*where - 1].kind != TOK_NAME)
+        return false;
+    const char *type = toks->tok[*where - 1].text;
+
+    for (unsigned d = 0; d < host->decls->nr; d++) {
+        const struct decl *s = &host->decls->decl[d];
+        unsigned open = toks_find(toks, s->from, s->to, "{"), field = 0;
+
+        if (s->kind == DECL_FUNCTION || strcmp(s->name, type) != 0 || open >= s->to)
+            continue;
+        for (unsigned i = open + 1; i < toks->tok[open].match; i++) {
+            bool ends = tok_is(&toks->tok[i], ";") || tok_is(&toks->tok[i], ",") ||
+                        tok_is(&toks->tok[i], "=");
+
+            if (ends && tok_is(&toks->tok[i - 1], member) && field < nr) {
+                *value = parts[field];
+                return true;
+            }
+            field += tok_is(&toks->tok[i], ";") || tok_is(&toks->tok[i], ",");
+        }
+    }
+    return false;
+}
+
 /* x.size(0), x.numel() of a tensor: a size that only the caller knows; v.size() of a vector. */
 static bool resolve_member(
     struct host *host, struct range r, unsigned *i, unsigned at, unsigned depth, struct str *out)
@@ -358,8 +476,30 @@ static bool resolve_member(
         str_add_char(out, ')');
         return ok;
     }
-    if (!tok_is(&toks->tok[open], "(") || !toks->tok[open].match)
-        return fail(host, "a member of", object);
+    if (!tok_is(&toks->tok[open], "(") || !toks->tok[open].match) {
+        unsigned past = *i + 2;
+
+        if (member_value(host, object, member, at, &value, &where)) {
+            size_t mark = out->len;
+
+            *i = past;
+            str_add_char(out, '(');
+            if (resolve(host, value, where, depth - 1, out)) {
+                str_add_char(out, ')');
+                return true;
+            }
+            while (out->len > mark)
+                out->text[--out->len] = 0;
+        }
+        while (past + 2 < r.to &&
+               (tok_is(&toks->tok[past + 1], ".") || tok_is(&toks->tok[past + 1], "->")))
+            past += 2;
+        const char *whole = toks_text(toks, host->arena, *i, past + 1);
+
+        *i = past;
+        return ask(host, whole, host->toks->tok[at].line, out, out->len) ||
+               fail(host, "a member of", object);
+    }
     if (strcmp(member, "numel") == 0 || strcmp(member, "size") == 0) {
         bool argument = toks->tok[open].match > open + 1;
         const char *name =
@@ -380,7 +520,11 @@ static bool resolve_member(
             str_add(out, name);
         return name != NULL || fail(host, "too many sizes, at", object);
     }
-    return fail(host, "a member of", object);
+    const char *whole = arena_printf(host->arena, "%s_%s", object, member);
+
+    *i = toks->tok[open].match;
+    return ask(host, whole, host->toks->tok[at].line, out, out->len) ||
+           fail(host, "a member of", object);
 }
 
 /* int sizes[] = {32, 64}: the braces. */
@@ -459,10 +603,12 @@ static bool resolve_word(
         if (!list || range_split((struct range){value.toks, value.from + 1,
                                      value.toks->tok[value.from].match},
                          parts, 1) == 0)
-            return fail(host, "an element of", t->text);
+            return ask(host, t->text, t->line, out, out->len) ||
+                   fail(host, "an element of", t->text);
         return resolve(host, parts[0], where, depth - 1, out);
     }
-    if (*i + 2 < r.to && tok_is(next, ".") && toks->tok[*i + 2].kind == TOK_NAME)
+    if (*i + 2 < r.to && (tok_is(next, ".") || tok_is(next, "->")) &&
+        toks->tok[*i + 2].kind == TOK_NAME)
         return resolve_member(host, r, i, at, depth, out);
     return resolve_name(host, t->text, at, depth, out);
 }
@@ -505,13 +651,14 @@ static bool condition_is(struct host *host, struct range condition, unsigned at,
 {
     struct str text = {0};
     int64_t number;
-    bool fixed = host->fixed;
+    bool fixed = host->fixed, strict = host->strict;
 
-    host->fixed = true;
+    host->fixed = host->strict = true;
     bool known =
         hostcode_resolve(host, condition, at, &text) && evaluate(host, str_text(&text), &number);
 
     host->fixed = fixed;
+    host->strict = strict;
     str_finish(&text);
     return known && (number != 0) == value;
 }
