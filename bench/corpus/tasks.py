@@ -3,8 +3,8 @@
     tasks.py --keet-opt PROGRAM --out results/corpus/tasks.md [--limit N] CHECKOUT...
 
 Takes files with a kernel and a launch under the CHECKOUTs (never copied), evenly spread when --limit is
-less. A size that only the command line gives is completed with 1024 or, where that fails to run, 4; such files
-are counted apart. "compiles" is NVRTC's word where the contract is complete, nvcc -ptx's on the device text
+less. A size that the file does not give is completed with 1024 or, where that fails to run, 4, a real number
+with 1.0; such files are counted apart. "compiles" is NVRTC's word where the contract is complete, nvcc -ptx's on the device text
 elsewhere."""
 
 import argparse
@@ -58,13 +58,14 @@ def judge(args, path):
         return dict(path=path, compiles=False, complete=False, sizes=False, runs=False, reason="init: " + class_of(err))
     task = json.loads(out)
     missing = [l for l in task["lines"] if l["missing"]]
-    only_sizes = all(l["pragma"].startswith("#pragma keet size") for l in missing)
+    only_sizes = all(re.match("#pragma keet (size|scalar)", l["pragma"]) for l in missing)
     result = dict(path=path, compiles=False, complete=not missing, sizes=only_sizes, runs=False, reason="")
     with tempfile.TemporaryDirectory() as folder:
         for number in ("1024", "4") if missing else ("",):
             text = task["text"]
             if only_sizes:
                 text = re.sub(r"^// (#pragma keet size .*) = \d+$", rf"\1 = {number}", text, flags=re.M)
+                text = re.sub(r"^// (#pragma keet scalar .*)$", r"\1", text, flags=re.M)
             file = pathlib.Path(folder) / path.name
             file.write_text(text)
             if not only_sizes:
@@ -113,7 +114,7 @@ def main():
              "| of files | | share | goal |", "|---|---:|---:|---:|", f"| with a kernel and a launch | {nr} | | |"]
     for key, what, goal in (("compiles", "compile after the split", "95%"),
                             ("complete", "have a complete contract", "75%"),
-                            ("sizes", "... or lack only sizes that the command line gives", ""),
+                            ("sizes", "... or lack only numbers that the file does not give", ""),
                             ("runs", "run cleanly on the emulator", "60%")):
         lines.append(f"| {what} | {count[key]} | {100 * count[key] / nr:.1f}% | {goal} |")
     lines += ["", "| why not | files |", "|---|---:|"] + [f"| {r} | {n} |" for r, n in reasons.most_common(60)]

@@ -190,6 +190,58 @@ bool hostcode_pointer(
     return true;
 }
 
+/* float *x = alloc(n), alloc(&x, n): the file's own function that allocates it; the bytes are as
+ * that function has them, and host->bound says for which call. */
+static bool helper_allocation(
+    struct host *host, const char *name, unsigned from, unsigned to, struct range *bytes)
+{
+    const struct toks *toks = host->toks;
+
+    for (unsigned i = from + 1; i + 1 < to; i++) {
+        unsigned open = i + 1;
+        struct range args[LAUNCH_MAX_ARGS];
+
+        if (toks->tok[i].kind != TOK_NAME ||
+            (!tok_is(&toks->tok[open], "(") && !tok_is(&toks->tok[open], "<")))
+            continue;
+        if (tok_is(&toks->tok[open], "<")) { /* alloc<float>(n) */
+            while (open < to && open < i + 12 && !tok_is(&toks->tok[open], ">"))
+                open++;
+            open++;
+        }
+        const struct decl *fn = decls_function(host->decls, toks->tok[i].text);
+
+        if (!fn || !fn->body || fn->is_kernel || (i >= fn->from && i < fn->to) || open >= to ||
+            !tok_is(&toks->tok[open], "(") || !toks->tok[open].match)
+            continue;
+        bool assigned = tok_is(&toks->tok[i - 1], "=") && i > from + 1 &&
+                        strcmp(toks->tok[i - 2].text, name) == 0;
+        unsigned nr = range_split(
+            (struct range){toks, open + 1, toks->tok[open].match}, args, LAUNCH_MAX_ARGS);
+        const char *inner = NULL;
+
+        for (unsigned k = fn->body; assigned && k + 2 < fn->to && !inner; k++)
+            if (tok_is(&toks->tok[k], "return") && toks->tok[k + 1].kind == TOK_NAME &&
+                tok_is(&toks->tok[k + 2], ";"))
+                inner = toks->tok[k + 1].text;
+        for (unsigned a = 0; a < nr && !inner; a++) {
+            struct range heads[LAUNCH_MAX_ARGS];
+            unsigned nr_heads =
+                range_split((struct range){toks, fn->open + 1, toks->tok[fn->open].match}, heads,
+                    LAUNCH_MAX_ARGS);
+
+            if (range_names(args[a], name) && a < nr_heads)
+                inner = toks->tok[heads[a].to - 1].text;
+        }
+        if (inner && allocation_in(host, inner, fn->body, fn->to, bytes)) {
+            host->bound = fn;
+            host->bound_at = i;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool hostcode_extent(struct host *host, const char *name, unsigned at, struct str *elems,
     const char **elem_type, unsigned *line)
 {
@@ -208,8 +260,11 @@ bool hostcode_extent(struct host *host, const char *name, unsigned at, struct st
         *line = host->toks->tok[bytes.from].line;
         return hostcode_resolve(host, bytes, bytes.from, elems);
     }
+    bool helped = false;
+
     if (!allocation_in(host, name, from, to, &bytes)) {
-        if (!allocation_in(host, name, 0, host->toks->nr, &bytes)) {
+        helped = helper_allocation(host, name, from, to, &bytes);
+        if (!helped && !allocation_in(host, name, 0, host->toks->nr, &bytes)) {
             const char *size = hostcode_unknown(
                 host, arena_printf(host->arena, "%s_elems", name), host->toks->tok[at].line);
 
@@ -231,6 +286,7 @@ bool hostcode_extent(struct host *host, const char *name, unsigned at, struct st
     host->drop_sizeof = *type != 0;
     ok = hostcode_resolve(host, bytes, at, &text);
     host->drop_sizeof = false;
+    host->bound = NULL;
     unsigned unit = type_bytes(*elem_type), of = *type ? type_bytes(type) : 1;
 
     if (ok && *type && of && unit && of != unit)

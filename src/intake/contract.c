@@ -467,6 +467,35 @@ static const char *scalar_for(
     return name;
 }
 
+/* An integer expression without a number that the file does not give. */
+static bool strictly(struct builder *b, struct range arg, unsigned at, struct str *out)
+{
+    b->host->strict = true;
+    bool ok = hostcode_resolve(b->host, arg, at, out);
+
+    b->host->strict = false;
+    return ok;
+}
+
+/* No memory goes in and none comes out: a warm-up. */
+static bool touches_nothing(struct builder *b, const struct decl *kernel)
+{
+    struct param params[MAX_PARAMS];
+    const struct decls *decls = b->host->decls;
+    unsigned nr = params_read(params, NULL, decls, kernel);
+
+    for (unsigned p = 0; p < nr; p++)
+        if (params[p].is_pointer)
+            return false;
+    for (unsigned i = 0; i < decls->nr; i++)
+        for (unsigned t = kernel->body;
+             decls->decl[i].kind == DECL_VARIABLE && decls->decl[i].keep && t < kernel->to; t++)
+            if (decls->toks->tok[t].kind == TOK_NAME &&
+                strcmp(decls->toks->tok[t].text, decls->decl[i].name) == 0)
+                return false;
+    return nr == 0;
+}
+
 static void build_launch(struct builder *b, const struct site *site, const struct decl *kernel)
 {
     struct param params[MAX_PARAMS];
@@ -493,7 +522,7 @@ static void build_launch(struct builder *b, const struct site *site, const struc
             str_add(&args, params[i].name);
         } else if (is_real(type)) {
             str_add(&args, scalar_for(b, &params[i], site->args[i], site));
-        } else if (is_integer(type) || hostcode_resolve(b->host, site->args[i], site->at, &one)) {
+        } else if (is_integer(type) || strictly(b, site->args[i], site->at, &one)) {
             bool ok = one.len > 0 || hostcode_resolve(b->host, site->args[i], site->at, &one);
 
             const char *size =
@@ -732,7 +761,8 @@ bool contract_infer(struct intake *in, struct host *host, const char *path, stru
         const struct decl *fn = hostcode_function_at(host, sites[i].at);
 
         if (!kernel || !kernel->is_kernel || !kernel->body || (in_function && fn != in_function) ||
-            hostcode_unreached(host, sites[i].at) || repeats(b, sites, i))
+            hostcode_unreached(host, sites[i].at) || repeats(b, sites, i) ||
+            (nr_sites > 1 && touches_nothing(b, kernel)))
             continue;
         in_function = fn;
         build_launch(b, &sites[i], kernel);

@@ -244,6 +244,8 @@ static bool call_argument(const struct host *host, const struct decl *fn, unsign
         struct range args[LAUNCH_MAX_ARGS];
         unsigned open = i + 1;
 
+        if (host->bound == fn && i != host->bound_at)
+            continue;
         if ((i >= fn->from && i < fn->to) || toks->tok[i].kind != TOK_NAME ||
             strcmp(toks->tok[i].text, fn->name) != 0 || !hostcode_function_at(host, i))
             continue;

@@ -49,11 +49,13 @@ struct host {
     unsigned nr_macros;
     struct size sizes[INTAKE_MAX_SIZES];
     unsigned nr_sizes;
-    bool fixed;        /* no new sizes: a number that is not one yet is written out */
-    bool drop_sizeof;  /* sizeof(...) is 1 */
-    bool strict;       /* what the file does not say fails, and does not become a size */
-    const char *why;   /* the last thing that could not be resolved */
-    unsigned nr_steps; /* bounds the work */
+    bool fixed;               /* no new sizes: a number that is not one yet is written out */
+    bool drop_sizeof;         /* sizeof(...) is 1 */
+    bool strict;              /* what the file does not say fails, and does not become a size */
+    const struct decl *bound; /* a function that is looked at as one call of it says, */
+    unsigned bound_at;        /* the token of its name there */
+    const char *why;          /* the last thing that could not be resolved */
+    unsigned nr_steps;        /* bounds the work */
 };
 
 void hostcode_init(struct host *host, struct arena *arena, const struct decls *decls);

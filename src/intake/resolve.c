@@ -226,6 +226,22 @@ static bool stands_kept(const struct host *host, unsigned at)
     return false;
 }
 
+/* int n = sizes[s]: the number found is a size by that name. */
+static void name_number(
+    struct host *host, const char *name, unsigned line, struct str *out, size_t mark)
+{
+    char *end;
+    long long number = strtoll(out->text + mark + 1, &end, 10);
+    const char *size =
+        number > 0 && strcmp(end, ")") == 0 ? size_named(host, name, number, true, line) : NULL;
+
+    if (!size)
+        return;
+    while (out->len > mark)
+        out->text[--out->len] = 0;
+    str_add(out, size);
+}
+
 /* int n = -1; ... n = atoi(optarg): the number that it starts with is none. */
 static bool given_later(struct host *host, const char *name, unsigned where, struct range value)
 {
@@ -281,9 +297,14 @@ static bool resolve_name(
                    fail(host, "only the command line gives", name);
         if (only_numbers(value))
             return resolve_constant(host, name, value, line, stands_kept(host, where), out);
+        bool element = value.from + 1 < value.to && value.toks->tok[value.from].kind == TOK_NAME &&
+                       tok_is(&value.toks->tok[value.from + 1], "[");
+
         str_add_char(out, '(');
         bool ok = resolve(host, value, where, depth - 1, out);
         str_add_char(out, ')');
+        if (ok && element)
+            name_number(host, name, line, out, mark);
         return ok || ask(host, name, line, out, mark);
     }
     if (macro && !macro->is_function) {
@@ -483,6 +504,10 @@ static bool resolve_member(
             size_t mark = out->len;
 
             *i = past;
+            if (only_numbers(value) &&
+                resolve_constant(host, arena_printf(host->arena, "%s_%s", object, member), value,
+                    host->toks->tok[where].line, false, out))
+                return true;
             str_add_char(out, '(');
             if (resolve(host, value, where, depth - 1, out)) {
                 str_add_char(out, ')');

@@ -174,6 +174,20 @@ static const char *fields_of(
     *lanes = 0;
     for (unsigned i = from; i < to;) {
         unsigned end = toks_find(toks, i, to, ";"), name = i, each = 1, nested;
+        unsigned paren = toks_find(toks, i, end, "("), brace = toks_find(toks, i, to, "{");
+
+        if (tok_is(&toks->tok[i], "public") || tok_is(&toks->tok[i], "virtual")) {
+            if (tok_is(&toks->tok[i], "virtual"))
+                return NULL;
+            i += 2;
+            continue;
+        }
+        if (paren < end && toks_find(toks, i, paren, "=") == paren) { /* a member function */
+            bool body = brace < to && (brace < end || end == to);
+
+            i = body ? toks->tok[brace].match + 1 : end + 1;
+            continue;
+        }
 
         while (name < end && (toks->tok[name].kind == TOK_NAME || tok_is(&toks->tok[name], "::")))
             name++;
@@ -246,6 +260,15 @@ const char *hostcode_struct(struct host *host, const char *name, unsigned *lanes
             fields_of(host, open + 1, host->toks->tok[open].match, MAX_STRUCT_DEPTH, lanes);
         unsigned one;
 
+        for (unsigned i = s->from; type && i + 2 < open; i++) /* __align__(16): padded */
+            if (tok_is(&host->toks->tok[i + 1], "(") &&
+                (strstr(host->toks->tok[i].text, "align") != NULL)) {
+                unsigned align = (unsigned)strtoul(host->toks->tok[i + 2].text, NULL, 10);
+                unsigned each = type_bytes(type);
+
+                while (align <= 256 && each && align % each == 0 && *lanes * each % align)
+                    ++*lanes;
+            }
         /* a padded or vector-like field would need its own dimension: only plain elements */
         if (type && elem_of(type, &one) && one == 1)
             return type;
