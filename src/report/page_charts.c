@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_LINKED = 1500 };
 enum { LEFT = 56, RIGHT = 16, TOP = 14, BOTTOM = 40, WIDTH = 720, HEIGHT = 300 };
 
 static void add_title(struct str *out, const struct page_node *n)
@@ -19,7 +20,8 @@ static void add_title(struct str *out, const struct page_node *n)
     str_addf(out, "%s</title>", verdict_name(n->verdict));
 }
 
-/* A point that leads to its node. */
+/* A point that leads to its node: by itself, or where there are many of them by the script, since
+ * each link is three elements to build. */
 static void add_point(
     struct str *out, const struct page *page, const struct page_node *n, double x, double y)
 {
@@ -29,10 +31,17 @@ static void add_point(
                        : n->number == 0         ? "root"
                                                 : "good";
 
+    const char *radius = index == page->best ? "6" : "4";
+
+    if (page->nr_nodes > MOST_LINKED) {
+        str_addf(out, "<circle class=\"%s\" data-n=\"%lld\" cx=\"%.1f\" cy=\"%.1f\" r=\"%s\"/>\n",
+            kind, (long long)n->number, x, y, radius);
+        return;
+    }
     str_addf(out,
         "<a href=\"#n%lld\" tabindex=\"-1\"><circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" "
         "r=\"%s\">",
-        (long long)n->number, kind, x, y, index == page->best ? "6" : "4");
+        (long long)n->number, kind, x, y, radius);
     add_title(out, n);
     str_add(out, "</circle></a>\n");
 }

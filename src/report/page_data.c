@@ -16,9 +16,9 @@ enum {
     TABLE_BITS = 18,
     MOST_TRIED = 24,  /* places compared for one line */
     WORTH_BYTES = 24, /* a shorter match costs more than it saves */
-    MOST_SOURCES = 6 << 20,
+    MOST_SOURCES = 5 << 20,
     MOST_FINDINGS = 3 << 20,
-    MOST_TEXTS = 10 << 20, /* all together */
+    MOST_TEXTS = 9 << 20, /* all together */
 };
 
 struct line {
@@ -34,6 +34,7 @@ struct lines {
     int64_t *last; /* by bucket */
     struct arena *arena;
     struct str json; /* the lines as JSON strings, with commas */
+    size_t encoded;  /* bytes of all texts' pairs */
 };
 
 static void lines_init(struct lines *l)
@@ -138,10 +139,13 @@ static void lines_encode(struct lines *l, struct str *out, const char *text)
 /* As lines_encode, or null beyond the limit. */
 static void add_text(struct lines *l, struct str *out, const char *text, size_t limit)
 {
-    if (!text || l->json.len + strlen(text) > limit)
+    const size_t before = out->len;
+
+    if (!text || l->json.len + l->encoded + strlen(text) > limit)
         str_add(out, "null");
     else
         lines_encode(l, out, text);
+    l->encoded += out->len - before;
 }
 
 /* ---- nodes ---- */

@@ -1,8 +1,7 @@
 // Fills a node when it is opened. Everything that others wrote is set as text, never as markup.
 "use strict";
 (function () {
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const byNumber = new Map(data.nodes.map((node) => [node.n, node]));
+  let data = null, byNumber = null; // read when the first node is opened
   const origins = { "-": "", m: "measured", c: "counted", s: "sampled", M: "modelled" };
 
   function add(parent, tag, kind, text) {
@@ -108,6 +107,10 @@
   }
 
   function show(details) {
+    if (!data) {
+      data = JSON.parse(document.getElementById("data").textContent);
+      byNumber = new Map(data.nodes.map((node) => [node.n, node]));
+    }
     const node = byNumber.get(Number(details.id.slice(1)));
     if (!node || details.querySelector(".inside")) return;
     const parent = byNumber.get(node.p);
@@ -147,6 +150,9 @@
   document.addEventListener("toggle", (event) => {
     if (event.target.open && event.target.matches("details.node")) show(event.target);
   }, true);
+  document.addEventListener("click", (event) => {
+    if (event.target.dataset.n) location.hash = "n" + event.target.dataset.n;
+  });
   addEventListener("hashchange", openTarget);
   openTarget();
   document.documentElement.dataset.ready = "yes";

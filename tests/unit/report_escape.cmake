@@ -1,0 +1,1 @@
+keet_test(report_escape LABEL campaign report core base)
