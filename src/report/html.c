@@ -327,6 +327,7 @@ bool page_html(const struct page *page, struct str *out, struct err *err)
     page_chart_failures(page, out);
     add_heading(out, "spent", "Tokens and money");
     add_spent(&page->spent, out);
+    page_chart_tokens(page, out);
     add_again(page, out);
     add_nodes(page, out);
     str_add(out, "</main>\n<script type=\"application/json\" id=\"data\">");

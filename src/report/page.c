@@ -121,6 +121,8 @@ static void note_node(struct page *page, const struct candidate *c)
     if (node->speedup > page->nodes[page->best].speedup)
         page->best = page->nr_nodes - 1;
     add_spent(&page->spent, c);
+    node->tokens = (double)(page->spent.tokens_in + page->spent.tokens_out + page->spent.lost_in +
+                            page->spent.lost_out);
 }
 
 /* Numbers may have gaps where a run was killed, and are not dense then. */

@@ -89,19 +89,26 @@ static double step_for(double span, unsigned most)
 
 /* ---- speedup over nodes ---- */
 
-void page_chart_speedup(const struct page *page, struct str *out)
-{
-    const double last = page->nodes[page->nr_nodes - 1].number > 0
-                            ? (double)page->nodes[page->nr_nodes - 1].number
-                            : 1;
-    const double top = fmax(1.2, 1.08 * page->nodes[page->best].speedup);
-    const double wide = WIDTH - LEFT - RIGHT, high = HEIGHT - TOP - BOTTOM;
-    const double y_step = step_for(top, 6), x_step = fmax(1, step_for(last, 8));
-    const char *word = report_speedup_word(page->path[page->nr_path - 1].profile.time_from);
-    double best = 0, y = 0;
-    char text[64];
+/* What stands on the horizontal axis: the node's number, or the tokens spent by then. */
+struct axis {
+    const char *id, *says, *under;
+    bool tokens;
+    double last; /* at the right end */
+};
 
-    begin_svg(out, "chart-speedup", WIDTH, HEIGHT, "Speedup of each variant over the node number");
+static double axis_x(const struct axis *axis, const struct page_node *n)
+{
+    const double value = axis->tokens ? n->tokens : (double)n->number;
+
+    return LEFT + (WIDTH - LEFT - RIGHT) * value / axis->last;
+}
+
+static void add_axes(struct str *out, const struct axis *axis, double top, const char *word)
+{
+    const double wide = WIDTH - LEFT - RIGHT, high = HEIGHT - TOP - BOTTOM;
+    const double y_step = step_for(top, 6), x_step = fmax(1, step_for(axis->last, 8));
+    char text[96];
+
     for (double v = 0; v <= top; v += y_step) {
         const double at = TOP + high * (1 - v / top);
 
@@ -109,34 +116,69 @@ void page_chart_speedup(const struct page *page, struct str *out)
         add_line(out, "grid", LEFT, at, WIDTH - RIGHT, at);
         add_label(out, LEFT - 6, at + 4, "end", text);
     }
-    for (double v = 0; v <= last; v += x_step) {
-        snprintf(text, sizeof(text), "%g", v);
-        add_label(out, LEFT + wide * v / last, HEIGHT - BOTTOM + 18, "middle", text);
+    for (double v = 0; v <= axis->last; v += x_step) {
+        snprintf(text, sizeof(text), v >= 1e4 ? "%gk" : "%g", v >= 1e4 ? v / 1e3 : v);
+        add_label(out, LEFT + wide * v / axis->last, HEIGHT - BOTTOM + 18, "middle", text);
     }
-    snprintf(text, sizeof(text), "node; up: %s, below: refused", word);
+    snprintf(text, sizeof(text), "%s; up: %s, 0: refused", axis->under, word);
     add_label(out, LEFT + wide / 2, HEIGHT - 6, "middle", text);
+}
+
+/* The best so far, as steps. */
+static void add_steps(struct str *out, const struct page *page, const struct axis *axis, double top)
+{
+    const double high = HEIGHT - TOP - BOTTOM;
+    double best = 0, y = 0;
+
     str_add(out, "<path class=\"line\" d=\"");
     for (size_t i = 0; i < page->nr_nodes; i++) {
         const struct page_node *n = &page->nodes[i];
-        const double x = LEFT + wide * (double)n->number / last;
+        const double x = axis_x(axis, n);
 
         if (n->speedup <= best)
             continue;
         if (best > 0)
             str_addf(out, "L%.1f %.1f", x, y);
+        y = TOP + high * (1 - n->speedup / top);
+        str_addf(out, "%s%.1f %.1f", best > 0 ? "L" : "M", x, y);
         best = n->speedup;
-        y = TOP + high * (1 - best / top);
-        str_addf(out, "%s%.1f %.1f", i == 0 ? "M" : "L", x, y);
     }
     if (best > 0)
-        str_addf(out, "L%.1f %.1f", LEFT + wide, y);
+        str_addf(out, "L%d %.1f", WIDTH - RIGHT, y);
     str_add(out, "\"/>\n");
+}
+
+static void add_speedups(const struct page *page, struct str *out, const struct axis *axis)
+{
+    const double top = fmax(1.2, 1.08 * page->nodes[page->best].speedup);
+    const double high = HEIGHT - TOP - BOTTOM;
+
+    begin_svg(out, axis->id, WIDTH, HEIGHT, axis->says);
+    add_axes(out, axis, top, report_speedup_word(page->path[page->nr_path - 1].profile.time_from));
+    add_steps(out, page, axis, top);
     for (size_t i = 0; i < page->nr_nodes; i++) {
         const struct page_node *n = &page->nodes[i];
-        add_point(out, page, n, LEFT + wide * (double)n->number / last,
-            TOP + high * (1 - n->speedup / top));
+        add_point(out, page, n, axis_x(axis, n), TOP + high * (1 - n->speedup / top));
     }
     end_svg(out);
+}
+
+void page_chart_speedup(const struct page *page, struct str *out)
+{
+    const struct axis axis = {"chart-speedup", "Speedup of each variant over the node number",
+        "node", false, fmax(1, (double)page->nodes[page->nr_nodes - 1].number)};
+
+    add_speedups(page, out, &axis);
+}
+
+void page_chart_tokens(const struct page *page, struct str *out)
+{
+    const struct axis axis = {"chart-tokens",
+        "Speedup of each variant over the tokens spent by then", "tokens, in and out", true,
+        page->nodes[page->nr_nodes - 1].tokens};
+
+    if (axis.last > 0)
+        add_speedups(page, out, &axis);
 }
 
 /* ---- the tree ---- */

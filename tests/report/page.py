@@ -121,6 +121,7 @@ def main():
         check(text == runs.report(keet, db).decode(), "twice is not the same")
         page, data = well_formed(text)
         shows(db, page, data)
+        check("chart-tokens" not in page.ids, "a chart over tokens, and none was spent")
         document = json.loads(runs.report(keet, db, "--as", "json"))
         check(len(document["nodes"]) == len(data["nodes"]), "nodes of the JSON")
         check(document["nodes"][1]["candidate"]["speedup"] > 1, "node 1 of saxpy is vectorize")
@@ -131,6 +132,7 @@ def main():
         page, data = well_formed(text)
         check(page.tags["script"] == 2 and "img" not in page.tags, "planted markup is markup")
         check("<script>document" not in text, "planted markup is there as it was")
+        check("chart-tokens" in page.ids, "the chart over tokens is missing")
         call = data["calls"]["1"][0]
         check("\n".join(decode(data, call["prompt"])) == "asked " + runs.EVIL, "the prompt changed")
         check("\n".join(decode(data, call["reply"])) == "said " + runs.EVIL, "the reply changed")
