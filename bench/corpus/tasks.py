@@ -3,7 +3,7 @@
     tasks.py --keet-opt PROGRAM --out results/corpus/tasks.md [--limit N] CHECKOUT...
 
 Takes files with a kernel and a launch under the CHECKOUTs (never copied), evenly spread when --limit is
-less. A size that the file does not give is completed with 1024 or, where that fails to run, 4, a real number
+less. A size that the file does not give is completed with 256 or, where that fails to run, 4, a real number
 with 1.0; such files are counted apart. "compiles" is NVRTC's word where the contract is complete, nvcc -ptx's on the device text
 elsewhere."""
 
@@ -61,7 +61,7 @@ def judge(args, path):
     only_sizes = all(re.match("#pragma keet (size|scalar)", l["pragma"]) for l in missing)
     result = dict(path=path, compiles=False, complete=not missing, sizes=only_sizes, runs=False, reason="")
     with tempfile.TemporaryDirectory() as folder:
-        for number in ("1024", "4") if missing else ("",):
+        for number in ("256", "4") if missing else ("",):
             text = task["text"]
             if only_sizes:
                 text = re.sub(r"^// (#pragma keet size .*) = \d+$", rf"\1 = {number}", text, flags=re.M)
@@ -77,7 +77,7 @@ def judge(args, path):
                     first = [l for l in err.splitlines() if "error" in l]
                     result["reason"] = "compile: " + re.sub(r".*error:\s*", "", first[0] if first else err)[:80]
                 return result
-            code, out, err = run([args.keet_opt, "run", str(file), "-q", "--threads", "1"], 120)
+            code, out, err = run([args.keet_opt, "run", str(file), "-q", "--threads", "1"], 45)
             first = out.split("\n")[0]
             result["compiles"] = "no_compile" not in first and code != 2 and bool(out)
             result["runs"] = first.endswith(": ok")

@@ -28,6 +28,7 @@ struct array {
 };
 
 struct scalar_arg {
+    const char *param; /* of the kernel */
     const char *name, *type, *value, *why;
     unsigned line;
 };
@@ -337,28 +338,6 @@ static const char *kernel_id(struct builder *b, const struct site *site, const s
     return id;
 }
 
-/* dim3 grid; grid.x = ...; grid.y = ...: each member's last value before the launch. */
-static bool dim3_members(
-    const struct host *host, const char *name, unsigned at, struct range members[3])
-{
-    const struct decl *fn = hostcode_function_at(host, at);
-    const struct toks *toks = host->toks;
-    bool found = false;
-
-    memset(members, 0, 3 * sizeof(*members));
-    for (unsigned i = fn ? fn->body : at; i + 3 < at; i++) {
-        const char *member = toks->tok[i + 2].text;
-
-        if (toks->tok[i].kind != TOK_NAME || strcmp(toks->tok[i].text, name) != 0 ||
-            !tok_is(&toks->tok[i + 1], ".") || !tok_is(&toks->tok[i + 3], "=") || member[1] ||
-            !strchr("xyz", member[0]))
-            continue;
-        members[member[0] - 'x'] = (struct range){toks, i + 4, toks_find(toks, i + 4, at, ";")};
-        found = true;
-    }
-    return found;
-}
-
 static bool add_dims(struct builder *b, struct range r, unsigned at, struct str *out)
 {
     const struct toks *toks = r.toks;
@@ -369,7 +348,7 @@ static bool add_dims(struct builder *b, struct range r, unsigned at, struct str 
         const char *name = toks->tok[r.from].text;
         struct range members[3];
 
-        if (dim3_members(b->host, name, at, members)) {
+        if (hostcode_dim3_members(b->host, name, at, members)) {
             str_add(out, "dim3(");
             for (unsigned i = 0; i < 3; i++) {
                 str_add(out, i ? ", " : "");
@@ -447,23 +426,22 @@ static const char *scalar_for(
     struct builder *b, const struct param *p, struct range arg, const struct site *site)
 {
     const char *name = p->name, *value = real_value(b, arg, site->at);
+    const char *why = arena_printf(b->arena, "the value of %s, %s, is not a number in this file",
+        p->name, toks_text(arg.toks, b->arena, arg.from, arg.to));
     unsigned lanes;
 
     for (unsigned i = 0; i < b->nr_scalars; i++)
-        if (strcmp(b->scalars[i].name, name) == 0 && value && b->scalars[i].value &&
-            strcmp(b->scalars[i].value, value) == 0)
-            return name;
+        if (strcmp(b->scalars[i].param, p->name) == 0 && !value == !b->scalars[i].value &&
+            (value ? strcmp(b->scalars[i].value, value) : strcmp(b->scalars[i].why, why)) == 0)
+            return b->scalars[i].name;
     while (name_taken(b, name))
         name = arena_printf(b->arena, "%s_", name);
     for (unsigned i = 0; i < b->nr_scalars; i++)
         if (strcmp(b->scalars[i].name, name) == 0)
             name = arena_printf(b->arena, "%s%u", name, b->nr_scalars);
     if (b->nr_scalars < MAX_SCALARS)
-        b->scalars[b->nr_scalars++] = (struct scalar_arg){name,
-            elem_of(hostcode_type(b->host, p->type, site->at), &lanes), value,
-            arena_printf(b->arena, "the value of %s, %s, is not a number in this file", p->name,
-                toks_text(arg.toks, b->arena, arg.from, arg.to)),
-            site->line};
+        b->scalars[b->nr_scalars++] = (struct scalar_arg){p->name, name,
+            elem_of(hostcode_type(b->host, p->type, site->at), &lanes), value, why, site->line};
     return name;
 }
 
@@ -496,6 +474,23 @@ static bool touches_nothing(struct builder *b, const struct decl *kernel)
     return nr == 0;
 }
 
+/* T of a parameter passed by value, where an array of T is an argument too. */
+static const char *deduced_type(struct builder *b, const struct site *site,
+    const struct decl *kernel, const struct param *params, unsigned nr, const char *type)
+{
+    const char *names[8];
+    unsigned nr_names = template_params(b->host->toks, kernel, names, ARRAY_SIZE(names));
+
+    for (unsigned n = 0; n < nr_names; n++)
+        for (unsigned k = 0; strcmp(names[n], type) == 0 && k < nr && k < site->nr_args; k++)
+            if (params[k].is_pointer && strcmp(params[k].type, type) == 0) {
+                const struct array *a = array_for(b, &params[k], site->args[k], site->at);
+
+                return a ? a->type : type;
+            }
+    return type;
+}
+
 static void build_launch(struct builder *b, const struct site *site, const struct decl *kernel)
 {
     struct param params[MAX_PARAMS];
@@ -506,6 +501,8 @@ static void build_launch(struct builder *b, const struct site *site, const struc
 
     for (unsigned i = 0; i < nr && i < site->nr_args; i++) {
         params[i].type = bound_type(b, site, kernel, params[i].type);
+        if (!params[i].is_pointer)
+            params[i].type = deduced_type(b, site, kernel, params, nr, params[i].type);
         const char *type = hostcode_type(b->host, params[i].type, site->at);
         struct str one = {0};
 

@@ -303,3 +303,25 @@ bool hostcode_definition(
     }
     return false;
 }
+
+/* dim3 grid; grid.x = ...; grid.y = ...: each member's last value before the launch. */
+bool hostcode_dim3_members(
+    const struct host *host, const char *name, unsigned at, struct range members[3])
+{
+    const struct decl *fn = hostcode_function_at(host, at);
+    const struct toks *toks = host->toks;
+    bool found = false;
+
+    memset(members, 0, 3 * sizeof(*members));
+    for (unsigned i = fn ? fn->body : at; i + 3 < at; i++) {
+        const char *member = toks->tok[i + 2].text;
+
+        if (toks->tok[i].kind != TOK_NAME || strcmp(toks->tok[i].text, name) != 0 ||
+            !tok_is(&toks->tok[i + 1], ".") || !tok_is(&toks->tok[i + 3], "=") || member[1] ||
+            !strchr("xyz", member[0]))
+            continue;
+        members[member[0] - 'x'] = (struct range){toks, i + 4, toks_find(toks, i + 4, at, ";")};
+        found = true;
+    }
+    return found;
+}

@@ -60,6 +60,11 @@ struct host {
 
 void hostcode_init(struct host *host, struct arena *arena, const struct decls *decls);
 
+/* dim3 grid; grid.x = ...; grid.y = ...: each member's last value before `at`; an empty range where
+ * it has none. False: no member is given one. */
+bool hostcode_dim3_members(
+    const struct host *host, const char *name, unsigned at, struct range members[3]);
+
 /* The launches of the file in order; heap array of *nr sites. */
 struct site *hostcode_launches(struct host *host, unsigned *nr);
 

@@ -26,7 +26,10 @@ unsigned type_bytes(const char *type)
         {"half", 2}, {"__half", 2}, {"__nv_bfloat16", 2}, {"nv_bfloat16", 2}, {"bool", 1},
         {"uint", 4}, {"float2", 8}, {"float3", 12}, {"float4", 16}, {"double2", 16}, {"int2", 8},
         {"int4", 16}, {"uint2", 8}, {"uint4", 16}, {"half2", 4}, {"__half2", 4}, {"uchar4", 4},
-        {"uchar3", 3}, {"__nv_fp8_e4m3", 1}, {"__nv_fp8_e5m2", 1}};
+        {"uchar3", 3}, {"double4", 32}, {"double3", 24}, {"int3", 12}, {"uint3", 12}, {"short2", 4},
+        {"short4", 8}, {"ushort2", 4}, {"ushort4", 8}, {"char4", 4}, {"char2", 2}, {"uchar2", 2},
+        {"longlong2", 16}, {"ulonglong2", 16}, {"clock_t", 8}, {"ulong", 8}, {"ushort", 2},
+        {"__nv_bfloat162", 4}, {"nv_bfloat162", 4}, {"__nv_fp8_e4m3", 1}, {"__nv_fp8_e5m2", 1}};
 
     while (strncmp(type, "const ", 6) == 0)
         type += 6;

@@ -79,7 +79,13 @@ const char *elem_of(const char *type, unsigned *lanes)
         {"nv_bfloat16", "bf16", 1}, {"__nv_fp8_e4m3", "e4m3", 1}, {"__nv_fp8_e5m2", "e5m2", 1},
         {"float2", "f32", 2}, {"float4", "f32", 4}, {"float3", "f32", 3}, {"double2", "f64", 2},
         {"int2", "i32", 2}, {"int4", "i32", 4}, {"uint2", "u32", 2}, {"uint4", "u32", 4},
-        {"half2", "f16", 2}, {"__half2", "f16", 2}, {"uchar4", "u8", 4}, {"uchar3", "u8", 3}};
+        {"half2", "f16", 2}, {"__half2", "f16", 2}, {"double4", "f64", 4}, {"double3", "f64", 3},
+        {"int3", "i32", 3}, {"uint3", "u32", 3}, {"short2", "i16", 2}, {"short4", "i16", 4},
+        {"ushort2", "u16", 2}, {"ushort4", "u16", 4}, {"char4", "i8", 4}, {"char2", "i8", 2},
+        {"uchar2", "u8", 2}, {"longlong2", "i64", 2}, {"ulonglong2", "u64", 2},
+        {"clock_t", "i64", 1}, {"ulong", "u64", 1}, {"ushort", "u16", 1},
+        {"__nv_bfloat162", "bf16", 2}, {"nv_bfloat162", "bf16", 2}, {"uchar4", "u8", 4},
+        {"uchar3", "u8", 3}};
 
     for (size_t i = 0; i < ARRAY_SIZE(known); i++)
         if (strcmp(type, known[i].c) == 0) {
