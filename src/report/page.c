@@ -116,6 +116,7 @@ static void note_node(struct page *page, const struct candidate *c)
         .dram_bytes = counters_get(total, METRIC_DRAM_BYTES),
         .depth = parent < page->nr_nodes ? page->nodes[parent].depth + 1 : 0,
     };
+    page->nr_recalled += c->recalled;
     if (c->node > 0)
         page->verdicts[c->verdict]++;
     if (node->speedup > page->nodes[page->best].speedup)
@@ -239,8 +240,12 @@ void page_result(const struct page *page, struct str *out)
         str_addf(out, " (%s), verified on %u shapes in %u runs",
             provenance_name(best->profile.time_from), best->check.nr_shapes, best->check.nr_runs);
     }
-    str_addf(out, "; of %llu variants, %llu were right.", (unsigned long long)tried,
+    str_addf(out, "; of %llu variants, %llu were right", (unsigned long long)tried,
         (unsigned long long)page->verdicts[VERDICT_OK]);
+    if (page->nr_recalled > 0)
+        str_addf(out, " (%llu compiled to the same as an earlier one)",
+            (unsigned long long)page->nr_recalled);
+    str_add_char(out, '.');
     if (!page->run.done)
         str_add(out, " The run is not finished.");
 }

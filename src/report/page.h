@@ -43,6 +43,7 @@ struct page {
     struct candidate *path; /* from the root to the best, whole */
     unsigned nr_path;
     uint64_t verdicts[NR_VERDICTS]; /* the root is not counted */
+    uint64_t nr_recalled; /* compiled to the same as an earlier node: not evaluated again */
     struct model_spent spent;
     char tree_hash[33];
 };
