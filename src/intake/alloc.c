@@ -66,6 +66,8 @@ static bool vector_in(struct host *host, const char *name, unsigned from, unsign
             close--;
             if (toks->tok[close].match && toks->tok[close].match < close)
                 close = toks->tok[close].match - 1;
+            if (close <= from + 2)
+                break;
             close--;
         }
         if (!tok_is(&toks->tok[close], ">"))

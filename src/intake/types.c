@@ -185,6 +185,9 @@ static const char *fields_of(
         if (paren < end && toks_find(toks, i, paren, "=") == paren) { /* a member function */
             bool body = brace < to && (brace < end || end == to);
 
+            if (body && toks->tok[brace].match <= brace)
+                return NULL;
+
             i = body ? toks->tok[brace].match + 1 : end + 1;
             continue;
         }
