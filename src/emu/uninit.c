@@ -144,6 +144,10 @@ static void block_begin(struct emu_listener *listener, const struct emu_block *b
     u->turn = 0;
     memset(u->shared, 0, u->run->shared_bytes);
     u->shared_left = u->run->shared_bytes;
+    if (u->run->program->uses_reserved) { /* CUDA hands it out as zeros */
+        memset(u->shared + u->shared_left - RESERVED_SMEM_BYTES, 1, RESERVED_SMEM_BYTES);
+        u->shared_left -= RESERVED_SMEM_BYTES;
+    }
     if (u->local_bytes)
         memset(u->local, 0, (size_t)u->run->nr_threads * u->local_bytes);
 }
