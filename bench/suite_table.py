@@ -74,7 +74,8 @@ def main():
     names = [k.stem for k in args.kernels]
     any_run = next(iter(runs.values()))
     word = "speedup" if any_run["speedup_from"] == "measured" else "modelled speedup"
-    command = f"bench/suite.sh --budget {args.budget} " + " ".join(f"--seed {s}" for s in args.seeds)
+    command = (f"bench/suite.sh --budget {args.budget} " + " ".join(f"--seed {s}" for s in args.seeds) +
+               "".join(f" --policy {p}" for p in args.policies))
     means = {p: {s: geomean([runs[n, p, s]["speedup"] for n in names if (n, p, s) in runs])
                  for s in args.seeds} for p in args.policies}
     empty = " | | | |"

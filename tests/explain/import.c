@@ -1,6 +1,5 @@
 /* Tests of reading Nsight Compute's CSV: fixtures written by hand from the documented format, one
  * irregularity each, and the values that a reader would take from them. */
-#include "base/clock.h"
 #include "explain/import_ncu.h"
 
 #include <math.h>
@@ -11,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -207,17 +207,29 @@ static void write_large(const char *path)
     fclose(f);
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+static const bool sanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+static const bool sanitized = true;
+#else
+static const bool sanitized = false;
+#endif
+#else
+static const bool sanitized = false;
+#endif
+
 static void test_many_are_quick(void **state)
 {
     char path[] = "/tmp/keet_many_XXXXXX.csv";
     int fd = mkstemps(path, 4);
-    uint64_t start;
+    clock_t start;
 
     (void)state;
     assert_true(fd >= 0);
     close(fd);
     write_large(path);
-    start = clock_ns();
+    start = clock(); /* of the processor: what else runs on the machine does not count */
     for (int i = 0; i < 300; i++) {
         struct import import;
         struct err err;
@@ -228,11 +240,7 @@ static void test_many_are_quick(void **state)
         assert_true(counters_get(&import.kernels[3].counters, METRIC_TIME_NS) > 12499);
         arena_reset(arena);
     }
-#ifdef __SANITIZE_ADDRESS__
-    assert_true(clock_ns() - start < 60000000000u);
-#else
-    assert_true(clock_ns() - start < 5000000000u);
-#endif
+    assert_true(clock() - start < (sanitized ? 60 : 5) * CLOCKS_PER_SEC);
     unlink(path);
 }
 
