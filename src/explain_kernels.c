@@ -2,6 +2,7 @@
  * views of explain. */
 #include "explain_verb.h"
 
+#include "base/str.h"
 #include "check/check.h"
 #include "compile/compile.h"
 #include "cutlass.h"
@@ -12,7 +13,6 @@
 #include "init_verb.h"
 #include "profile/profile.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,11 +112,6 @@ static bool profile_files(struct parts *p, struct many *many, struct err *err)
 
 /* ---- one file over a parameter ---- */
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* Where the value of NAME stands on a `size` or `tune` line; NULL: nowhere. */
 static const char *find_value(const char *source, const char *name, size_t *len)
 {
@@ -131,7 +126,8 @@ static const char *find_value(const char *source, const char *name, size_t *len)
         for (at += ours ? 4 : 0; ours && at + nr < end; at++) {
             const char *value = at + nr + strspn(at + nr, " \t");
 
-            if (strncmp(at, name, nr) != 0 || is_word(at[-1]) || is_word(at[nr]) || *value != '=')
+            if (strncmp(at, name, nr) != 0 || str_word_char(at[-1]) || str_word_char(at[nr]) ||
+                *value != '=')
                 continue;
             value += 1 + strspn(value + 1, " \t");
             *len = strcspn(value, ",\n/ \t");

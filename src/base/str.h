@@ -22,6 +22,7 @@ void str_vaddf(struct str *s, const char *format, va_list ap);
 const char *str_text(const struct str *s); /* never NULL */
 char *str_take(struct str *s);             /* the heap text; s is empty afterwards */
 
+bool str_word_char(char c); /* may stand in a name of C: an ASCII letter, a digit, _ */
 bool str_starts(const char *text, const char *prefix);
 bool str_ends(const char *text, const char *suffix);
 

@@ -1,14 +1,11 @@
 /* Owns the guess which line writes an array. */
 #include "check/check_line.h"
 
+#include "base/str.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
 
 /* Comments become blanks, lines stay. */
 static void blank_comments(char *s)
@@ -34,7 +31,8 @@ static const char *find_word(const char *from, const char *to, const char *word)
     size_t len = strlen(word);
 
     for (const char *at = from; at + len <= to; at++) {
-        if (memcmp(at, word, len) == 0 && !is_word(at[len]) && (at == from || !is_word(at[-1])))
+        if (memcmp(at, word, len) == 0 && !str_word_char(at[len]) &&
+            (at == from || !str_word_char(at[-1])))
             return at;
     }
     return NULL;
@@ -93,9 +91,9 @@ static bool parameter_name(const char *open, unsigned which, char *name, size_t 
     }
     if (!close || (p == close && which > 0))
         return false;
-    while (p > from && !is_word(p[-1]))
+    while (p > from && !str_word_char(p[-1]))
         p--;
-    for (len = 0; p - len > from && is_word(p[-(ptrdiff_t)len - 1]);)
+    for (len = 0; p - len > from && str_word_char(p[-(ptrdiff_t)len - 1]);)
         len++;
     if (len == 0 || len >= room)
         return false;
@@ -119,7 +117,7 @@ static bool is_store(const char *at, const char *begin, size_t len)
             return false;
         p = skip_space(p + 1);
         if (*p == '.')
-            for (p++; is_word(*p); p++)
+            for (p++; str_word_char(*p); p++)
                 ;
         p = skip_space(p);
         if (*p && strchr("+-*/|&^", *p) && p[1] == '=')

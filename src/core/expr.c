@@ -1,6 +1,8 @@
 /* Owns integer expressions: a recursive descent parser and an evaluator that never overflows. */
 #include "core/expr.h"
 
+#include "base/str.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -96,11 +98,6 @@ static void skip_space(struct parser *s)
         s->p++;
 }
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 static struct expr *node(struct parser *s, enum op op, const struct expr *a, const struct expr *b)
 {
     struct expr *expr = arena_alloc(s->arena, sizeof(*expr));
@@ -163,7 +160,7 @@ static const struct expr *parse_number(struct parser *s)
     }
     if (s->p < s->end && *s->p == '.')
         return fail(s, from, "a real number in an integer expression; expected a whole number");
-    if (s->p < s->end && is_word(*s->p))
+    if (s->p < s->end && str_word_char(*s->p))
         return fail(s, s->p, "letters after a number; expected an operator");
     expr = node(s, OP_LITERAL, NULL, NULL);
     expr->value = value;
@@ -208,7 +205,7 @@ static const struct expr *parse_name(struct parser *s)
     struct expr *expr;
     size_t len;
 
-    while (s->p < s->end && is_word(*s->p))
+    while (s->p < s->end && str_word_char(*s->p))
         s->p++;
     len = (size_t)(s->p - from);
     for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
@@ -236,7 +233,7 @@ static const struct expr *parse_unary(struct parser *s)
     c = *s->p;
     if (isdigit((unsigned char)c))
         return parse_number(s);
-    if (is_word(c))
+    if (str_word_char(c))
         return parse_name(s);
     if (!strchr("(-!~+", c) || c == 0)
         return fail(s, s->p, "not an expression; expected a number, a name or '('");

@@ -1,6 +1,8 @@
 /* Owns finding and reading `#pragma keet` lines. */
 #include "core/task_lines.h"
 
+#include "base/str.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,11 +21,6 @@ static bool at(const struct walk *w, const char *text)
     size_t len = strlen(text);
 
     return w->n - w->i >= len && memcmp(w->s + w->i, text, len) == 0;
-}
-
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
 }
 
 static void skip_block_comment(struct walk *w)
@@ -84,7 +81,8 @@ static bool take_word(const char *s, size_t n, size_t *i, const char *word)
 {
     size_t len = strlen(word);
 
-    if (n - *i < len || memcmp(s + *i, word, len) != 0 || (n - *i > len && is_word(s[*i + len])))
+    if (n - *i < len || memcmp(s + *i, word, len) != 0 ||
+        (n - *i > len && str_word_char(s[*i + len])))
         return false;
     *i += len;
     return true;
@@ -149,7 +147,7 @@ static void scan_pragma(struct pragma *p, struct walk *w, struct arena *arena)
     w->i = p->end;
     p->text = text;
     p->rest = skip_blanks(text, p->len, 0);
-    while (p->rest + len < p->len && is_word(text[p->rest + len]))
+    while (p->rest + len < p->len && str_word_char(text[p->rest + len]))
         len++;
     keyword = arena_strndup(arena, text + p->rest, len);
     p->keyword = keyword;
@@ -214,14 +212,14 @@ bool lines_find(struct lines *lines, struct arena *arena, const char *path, cons
             continue; /* a comment before # leaves the line fresh, as in C */
         } else if (at(&w, "//")) {
             skip_line_comment(&w);
-        } else if (at(&w, "R\"") && (w.i == 0 || !is_word(source[w.i - 1]))) {
+        } else if (at(&w, "R\"") && (w.i == 0 || !str_word_char(source[w.i - 1]))) {
             skip_raw_string(&w);
         } else if (c == '"' || c == '\'') {
             skip_quoted(&w);
-        } else if (is_word(c)) {
+        } else if (str_word_char(c)) {
             size_t from = w.i;
 
-            while (w.i < w.n && (is_word(source[w.i]) || source[w.i] == '\''))
+            while (w.i < w.n && (str_word_char(source[w.i]) || source[w.i] == '\''))
                 w.i++;
             if (w.i - from == strlen("__global__") && memcmp(source + from, "__global__", 10) == 0)
                 lines->has_global = true;
@@ -290,7 +288,7 @@ bool cursor_take(struct cursor *c, const char *text)
     cursor_skip(c);
     if ((size_t)(c->end - c->p) < len || memcmp(c->p, text, len) != 0)
         return false;
-    if (is_word(text[len - 1]) && (size_t)(c->end - c->p) > len && is_word(c->p[len]))
+    if (str_word_char(text[len - 1]) && (size_t)(c->end - c->p) > len && str_word_char(c->p[len]))
         return false;
     c->p += len;
     return true;
@@ -307,9 +305,9 @@ bool cursor_name(struct cursor *c, const char **name, const char *expected)
 
     cursor_skip(c);
     from = c->p;
-    if (c->p == c->end || !is_word(*c->p) || isdigit((unsigned char)*c->p))
+    if (c->p == c->end || !str_word_char(*c->p) || isdigit((unsigned char)*c->p))
         return cursor_fail(c, c->p, "no name here; expected %s", expected);
-    while (c->p < c->end && is_word(*c->p))
+    while (c->p < c->end && str_word_char(*c->p))
         c->p++;
     if (c->p - from > 64)
         return cursor_fail(c, from, "the name is too long; expected at most 64 characters");
@@ -331,8 +329,9 @@ struct cursor cursor_until(struct cursor *c, const char *stop)
 
     for (; c->p < c->end; c->p++) {
         if (depth == 0 && (size_t)(c->end - c->p) >= len && memcmp(c->p, stop, len) == 0 &&
-            (!is_word(*stop) || ((c->p == from || !is_word(c->p[-1])) &&
-                                    ((size_t)(c->end - c->p) == len || !is_word(c->p[len])))))
+            (!str_word_char(*stop) ||
+                ((c->p == from || !str_word_char(c->p[-1])) &&
+                    ((size_t)(c->end - c->p) == len || !str_word_char(c->p[len])))))
             break;
         if (*c->p == '"') {
             for (c->p++; c->p < c->end && *c->p != '"'; c->p++)

@@ -49,17 +49,12 @@ static void add(struct checker *k, enum claim_kind kind, size_t at, size_t len, 
     g->nr_grounded += why == NULL;
 }
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* ---- the source ---- */
 
 static bool source_has_word(const char *source, const char *word, size_t len)
 {
     for (const char *at = source; (at = strstr(at, word)) != NULL; at++) {
-        if ((at == source || !is_word(at[-1])) && !is_word(at[len])) {
+        if ((at == source || !str_word_char(at[-1])) && !str_word_char(at[len])) {
             return true;
         }
     }
@@ -174,12 +169,12 @@ static struct number read_number(const char *text)
         at += strspn(at, "0123456789");
     }
     end = read_unit(at + (*at == ' '), &number);
-    if (!end && prefix_scale(*at) > 1 && !is_word(at[1])) {
+    if (!end && prefix_scale(*at) > 1 && !str_word_char(at[1])) {
         number.value *= prefix_scale(*at);
         number.precision *= prefix_scale(*at);
         at++;
         end = read_unit(at + (*at == ' '), &number);
-    } else if (!end && *at == ' ' && prefix_scale(at[1]) > 1 && !is_word(at[2])) {
+    } else if (!end && *at == ' ' && prefix_scale(at[1]) > 1 && !str_word_char(at[2])) {
         number.value *= prefix_scale(at[1]);
         number.precision *= prefix_scale(at[1]);
         at += 2;
@@ -387,7 +382,7 @@ static size_t name_length(const char *at)
 {
     size_t len = 0;
 
-    while (is_word(at[len]) || (at[len] == '.' && is_word(at[len + 1]))) {
+    while (str_word_char(at[len]) || (at[len] == '.' && str_word_char(at[len + 1]))) {
         len++;
     }
     return len;
@@ -498,7 +493,7 @@ static void read_said(struct checker *k, const char *text)
             found = grow(found, &cap, k->nr_said + 1, sizeof(*found));
             found[k->nr_said++] = n;
             at += n.len;
-        } else if (is_word(text[at])) {
+        } else if (str_word_char(text[at])) {
             at += name_length(text + at);
         } else {
             at++;
@@ -558,7 +553,7 @@ void ground_check(
             at = check_quoted(&k, at);
         } else if (isdigit((unsigned char)c)) {
             at = check_number(&k, at);
-        } else if (is_word(c)) {
+        } else if (str_word_char(c)) {
             at = check_word(&k, at);
         } else {
             pass(&k, at++);

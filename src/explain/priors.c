@@ -2,7 +2,8 @@
  */
 #include "explain/tool.h"
 
-#include <ctype.h>
+#include "base/str.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,11 +90,6 @@ static bool is_meant(const struct candidate *c, const struct option *option, uns
     return true;
 }
 
-static bool is_word_char(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* Does the description name this kernel, as a whole word? Template arguments are not written. */
 static bool names_kernel(const struct option *option, const char *kernel)
 {
@@ -103,8 +99,8 @@ static bool names_kernel(const struct option *option, const char *kernel)
         return false;
     }
     for (const char *at = option->what; *at; at++) {
-        if (strncmp(at, kernel, len) == 0 && !is_word_char(at[len]) &&
-            (at == option->what || !is_word_char(at[-1]))) {
+        if (strncmp(at, kernel, len) == 0 && !str_word_char(at[len]) &&
+            (at == option->what || !str_word_char(at[-1]))) {
             return true;
         }
     }

@@ -3,6 +3,7 @@
 #include "intake/host.h"
 
 #include "base/mem.h"
+#include "intake/spelling.h"
 
 #include <string.h>
 

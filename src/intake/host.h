@@ -118,7 +118,4 @@ bool hostcode_extent(struct host *host, const char *name, unsigned at, struct st
 bool hostcode_pointer(
     struct host *host, struct range arg, unsigned at, const char **name, unsigned *where);
 
-/* Bytes of a C type; 0 unknown. */
-unsigned type_bytes(const char *type);
-
 #endif

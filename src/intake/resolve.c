@@ -4,40 +4,14 @@
 #include "base/mem.h"
 #include "core/expr.h"
 #include "core/task.h"
+#include "intake/spelling.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_STEPS = 200000, MAX_DEPTH = 24 };
 
 /* ---- types ---- */
-
-unsigned type_bytes(const char *type)
-{
-    static const struct {
-        const char *word;
-        unsigned bytes;
-    } known[] = {{"float", 4}, {"double", 8}, {"int", 4}, {"unsigned", 4}, {"unsigned int", 4},
-        {"char", 1}, {"unsigned char", 1}, {"signed char", 1}, {"uchar", 1}, {"short", 2},
-        {"unsigned short", 2}, {"long", 8}, {"unsigned long", 8}, {"long long", 8},
-        {"unsigned long long", 8}, {"size_t", 8}, {"int8_t", 1}, {"uint8_t", 1}, {"int16_t", 2},
-        {"uint16_t", 2}, {"int32_t", 4}, {"uint32_t", 4}, {"int64_t", 8}, {"uint64_t", 8},
-        {"half", 2}, {"__half", 2}, {"__nv_bfloat16", 2}, {"nv_bfloat16", 2}, {"bool", 1},
-        {"uint", 4}, {"float2", 8}, {"float3", 12}, {"float4", 16}, {"double2", 16}, {"int2", 8},
-        {"int4", 16}, {"uint2", 8}, {"uint4", 16}, {"half2", 4}, {"__half2", 4}, {"uchar4", 4},
-        {"uchar3", 3}, {"double4", 32}, {"double3", 24}, {"int3", 12}, {"uint3", 12}, {"short2", 4},
-        {"short4", 8}, {"ushort2", 4}, {"ushort4", 8}, {"char4", 4}, {"char2", 2}, {"uchar2", 2},
-        {"longlong2", 16}, {"ulonglong2", 16}, {"clock_t", 8}, {"ulong", 8}, {"ushort", 2},
-        {"__nv_bfloat162", 4}, {"nv_bfloat162", 4}, {"__nv_fp8_e4m3", 1}, {"__nv_fp8_e5m2", 1}};
-
-    while (strncmp(type, "const ", 6) == 0)
-        type += 6;
-    for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-        if (strcmp(type, known[i].word) == 0)
-            return known[i].bytes;
-    return 0;
-}
 
 static bool is_type_range(const struct toks *toks, unsigned from, unsigned to)
 {
@@ -117,7 +91,7 @@ const char *hostcode_unknown(struct host *host, const char *name, unsigned line)
     struct str clean = {0};
 
     for (const char *p = name; *p; p++) /* cfg.n, sizes[0] */
-        if (isalnum((unsigned char)*p) || *p == '_')
+        if (str_word_char(*p))
             str_add_char(&clean, *p);
         else if (clean.len && clean.text[clean.len - 1] != '_')
             str_add_char(&clean, '_');

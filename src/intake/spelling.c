@@ -3,13 +3,9 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "core/elem.h"
 
 #include <string.h>
-
-bool word_char(char c)
-{
-    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 
 /* One pass of: (x) -> x for a word x, *1 and 1* away. True when something changed. */
 static bool tidy_once(char *s)
@@ -17,10 +13,10 @@ static bool tidy_once(char *s)
     size_t nr = strlen(s);
 
     for (size_t i = 0; i < nr; i++) {
-        if (s[i] == '(' && (i == 0 || !word_char(s[i - 1]))) {
+        if (s[i] == '(' && (i == 0 || !str_word_char(s[i - 1]))) {
             size_t end = i + 1;
 
-            while (word_char(s[end]))
+            while (str_word_char(s[end]))
                 end++;
             if (s[end] == ')' && end > i + 1) {
                 memmove(s + end, s + end + 1, nr - end);
@@ -28,7 +24,7 @@ static bool tidy_once(char *s)
                 return true;
             }
         }
-        if (s[i] == '*' && s[i + 1] == '1' && !word_char(s[i + 2])) {
+        if (s[i] == '*' && s[i + 1] == '1' && !str_word_char(s[i + 2])) {
             memmove(s + i, s + i + 2, nr - i - 1);
             return true;
         }
@@ -95,6 +91,17 @@ const char *elem_of(const char *type, unsigned *lanes)
     return NULL;
 }
 
+unsigned type_bytes(const char *type)
+{
+    unsigned lanes;
+    enum elem elem;
+
+    while (str_starts(type, "const "))
+        type += 6;
+    const char *name = elem_of(type, &lanes);
+    return name && elem_parse(name, strlen(name), &elem) ? (unsigned)elem_bytes(elem) * lanes : 0;
+}
+
 bool is_real(const char *type)
 {
     unsigned lanes;
@@ -119,8 +126,8 @@ const char *with_number(struct arena *arena, const char *text, const char *name,
     size_t nr = strlen(name);
 
     for (const char *p = text; *p;) {
-        bool word =
-            (p == text || !word_char(p[-1])) && strncmp(p, name, nr) == 0 && !word_char(p[nr]);
+        bool word = (p == text || !str_word_char(p[-1])) && strncmp(p, name, nr) == 0 &&
+                    !str_word_char(p[nr]);
 
         if (word)
             str_addf(&out, "%lld", value);

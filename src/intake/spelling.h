@@ -6,8 +6,6 @@
 
 #include <stdbool.h>
 
-bool word_char(char c);
-
 /* An expression without needless parentheses and factors of one. */
 const char *tidy(struct arena *arena, const char *text);
 
@@ -17,6 +15,7 @@ const char *with_number(struct arena *arena, const char *text, const char *name,
 /* The task language's element type for a type of C, and how many of them one value holds; NULL:
  * none. */
 const char *elem_of(const char *type, unsigned *lanes);
+unsigned type_bytes(const char *type); /* of one value; 0: unknown */
 bool is_real(const char *type);
 bool is_integer(const char *type);
 

@@ -98,7 +98,7 @@ static void skip_raw(struct lexer *l)
 
 static bool is_word(char c)
 {
-    return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+    return str_word_char(c) || c == '$' || (unsigned char)c >= 0x80;
 }
 
 static enum tok_kind next(struct lexer *l)

@@ -2,6 +2,7 @@
 #include "intake/host.h"
 
 #include "base/mem.h"
+#include "intake/spelling.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -142,18 +142,13 @@ const char *tree_indent(const struct cuda_tree *tree, unsigned at)
     return tree_slice(tree, start, end);
 }
 
-static bool is_word_char(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 bool tree_word_used(const struct cuda_tree *tree, const char *word)
 {
     const size_t len = strlen(word);
     for (size_t at = 0; at + len <= tree->bytes; at++)
         if (!strncmp(tree->source + at, word, len) &&
-            (!at || !is_word_char(tree->source[at - 1])) &&
-            (at + len == tree->bytes || !is_word_char(tree->source[at + len])))
+            (!at || !str_word_char(tree->source[at - 1])) &&
+            (at + len == tree->bytes || !str_word_char(tree->source[at + len])))
             return true;
     return false;
 }

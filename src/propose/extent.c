@@ -1,6 +1,8 @@
 /* What a launch line says about a kernel's axes. */
 #include "propose/extent.h"
 
+#include "base/str.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -73,7 +75,7 @@ bool extent_is_constant(const struct rewrite_in *in, const char *text)
             continue;
         }
         size_t len = 0;
-        while (isalnum((unsigned char)p[len]) || p[len] == '_')
+        while (str_word_char(p[len]))
             len++;
         if (!pragma_find_tune(in, arena_strndup(in->arena, p, len)))
             return false;
@@ -83,11 +85,6 @@ bool extent_is_constant(const struct rewrite_in *in, const char *text)
 }
 
 /* --- tuning parameters that a rewrite leaves without a use --- */
-
-static bool is_word_char(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
 
 static bool is_pragma(const struct rewrite_in *in, unsigned line_start, const char *what)
 {
@@ -146,7 +143,7 @@ static bool has_other_use(
 {
     size_t len = strlen(name);
     for (const char *p = in->source; (p = strstr(p, name)); p += len) {
-        bool word = !is_word_char(p[len]) && (p == in->source || !is_word_char(p[-1]));
+        bool word = !str_word_char(p[len]) && (p == in->source || !str_word_char(p[-1]));
         if (word && !replaced(in, function, (unsigned)(p - in->source)))
             return true;
     }
@@ -181,7 +178,7 @@ static bool line_has_word(const struct rewrite_in *in, unsigned start, const cha
     const char *end = strchr(in->source + start, '\n');
     size_t len = strlen(name);
     for (const char *p = in->source + start; (p = strstr(p, name)) && (!end || p < end); p += len)
-        if (!is_word_char(p[len]) && !is_word_char(p[-1]))
+        if (!str_word_char(p[len]) && !str_word_char(p[-1]))
             return true;
     return false;
 }

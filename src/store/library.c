@@ -7,7 +7,6 @@
 #include "base/str.h"
 #include "store/library_tree.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -261,18 +260,13 @@ struct words {
     unsigned nr;
 };
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 static void split(const char *query, struct words *words)
 {
     *words = (struct words){0};
     for (const char *p = query; *p && words->nr < MAX_WORDS;) {
         size_t len = 0;
 
-        while (is_word(p[len]))
+        while (str_word_char(p[len]))
             len++;
         /* Underscores alone are no word to the index. */
         if (len && strspn(p, "_") < len) {

@@ -1,0 +1,179 @@
+/* Owns the arrays of a contract: which memory an argument names, its extent, what launches do with
+ * it. */
+#include "intake/builder.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "core/task.h"
+#include "intake/spelling.h"
+
+#include <string.h>
+
+static bool range_has(struct range r, const char *word)
+{
+    for (unsigned i = r.from; i < r.to; i++)
+        if (r.toks->tok[i].kind == TOK_NAME && strcmp(r.toks->tok[i].text, word) == 0)
+            return true;
+    return false;
+}
+
+static void note_copies(struct builder *b, struct array *a)
+{
+    const struct toks *toks = b->host->toks;
+
+    for (unsigned i = 0; i + 1 < toks->nr; i++) {
+        struct range args[5];
+        bool copy = tok_is(&toks->tok[i], "cudaMemcpy") || tok_is(&toks->tok[i], "cudaMemcpyAsync");
+        bool fill = tok_is(&toks->tok[i], "cudaMemset") || tok_is(&toks->tok[i], "cudaMemsetAsync");
+
+        if ((!copy && !fill) || !tok_is(&toks->tok[i + 1], "("))
+            continue;
+        unsigned nr = range_split(
+            (struct range){toks, i + 2, toks->tok[i + 1].match}, args, ARRAY_SIZE(args));
+
+        if (copy && nr >= 4) {
+            a->from_host = a->from_host || (range_has(args[0], a->name) &&
+                                               !range_has(args[3], "cudaMemcpyDeviceToHost"));
+            a->to_host = a->to_host || (range_has(args[1], a->name) &&
+                                           !range_has(args[3], "cudaMemcpyHostToDevice"));
+        } else if (fill && nr >= 3 && range_has(args[0], a->name) &&
+                   args[1].to == args[1].from + 1 &&
+                   strcmp(toks->tok[args[1].from].text, "0") == 0) {
+            a->filled = "0";
+        }
+    }
+}
+
+struct array *builder_array(struct builder *b, const struct param *p, struct range arg, unsigned at)
+{
+    const char *name, *declared = "";
+    unsigned where;
+
+    if (!hostcode_pointer(b->host, arg, at, &name, &where))
+        return NULL;
+    for (unsigned i = 0; i < b->nr_arrays; i++)
+        if (strcmp(b->arrays[i].name, name) == 0)
+            return &b->arrays[i];
+    if (b->nr_arrays == MAX_ARRAYS)
+        return NULL;
+    struct array *a = &b->arrays[b->nr_arrays++];
+    struct str elems = {0};
+    bool tensor = range_has(arg, "data_ptr") || range_has(arg, "mutable_data_ptr") ||
+                  range_has(arg, "const_data_ptr");
+    bool offset = toks_find(arg.toks, arg.from, arg.to, "+") < arg.to;
+
+    *a = (struct array){.name = name,
+        .id = name,
+        .type = p->type,
+        .param = p->name,
+        .line = b->host->toks->tok[at].line};
+    if (task_reserves(name))
+        a->id = arena_printf(b->arena, "%s_", name);
+    if (tensor)
+        a->why = "it is a tensor";
+    else if (hostcode_extent(b->host, name, where, &elems, &declared, &a->line) && !offset)
+        a->extent = tidy(b->arena, str_text(&elems));
+    else
+        a->why = offset
+                     ? arena_printf(b->arena, "the argument for %s is inside of %s", p->name, name)
+                     : b->host->why;
+    str_finish(&elems);
+    unsigned lanes;
+
+    if (!elem_of(hostcode_type(b->host, a->type, where), &lanes) && *declared)
+        a->type = declared;
+    a->type = hostcode_type(b->host, a->type, where);
+    note_copies(b, a);
+    return a;
+}
+
+/* The tensor that one made by empty_like(x) is like; the name itself for others. */
+static const char *like(struct builder *b, const char *name, unsigned at)
+{
+    for (unsigned up = 0; up < 4; up++) {
+        struct range value;
+        unsigned where, i;
+        const char *other = NULL;
+
+        if (!hostcode_definition(b->host, name, at, &value, &where))
+            break;
+        for (i = value.from; i + 2 < value.to && !other; i++) {
+            const struct tok *t = &value.toks->tok[i];
+
+            if (t->kind == TOK_NAME && str_ends(t->text, "_like") &&
+                tok_is(&value.toks->tok[i + 1], "(") && value.toks->tok[i + 2].kind == TOK_NAME)
+                other = value.toks->tok[i + 2].text;
+        }
+        if (!other && value.to == value.from + 1 && value.toks->tok[value.from].kind == TOK_NAME)
+            other = value.toks->tok[value.from].text;
+        if (!other)
+            break;
+        name = other;
+        at = where;
+    }
+    return name;
+}
+
+/* torch::zeros({m, n}, options): the product of its list; false: it was not made so. */
+static bool made_of_list(struct builder *b, const char *name, unsigned at, struct str *out)
+{
+    struct range value, dims[6];
+    unsigned where;
+
+    if (!hostcode_definition(b->host, name, at, &value, &where))
+        return false;
+    for (unsigned i = value.from; i + 1 < value.to; i++) {
+        const struct tok *brace = &value.toks->tok[i + 1];
+
+        if (!tok_is(&value.toks->tok[i], "(") || !tok_is(brace, "{") || !brace->match)
+            continue;
+        unsigned nr = range_split((struct range){value.toks, i + 2, brace->match}, dims, 6);
+
+        for (unsigned d = 0; d < nr; d++) {
+            str_add(out, d ? "*(" : "(");
+            if (!hostcode_resolve(b->host, dims[d], where, out))
+                return false;
+            str_add_char(out, ')');
+        }
+        return nr > 0;
+    }
+    return false;
+}
+
+/* A tensor's extent is its number of elements, which only its caller knows. */
+void builder_tensor_extent(struct builder *b, struct array *a, struct range arg)
+{
+    struct host *h = b->host;
+    struct str product = {0};
+
+    if (a->extent || !(range_has(arg, "data_ptr") || range_has(arg, "mutable_data_ptr") ||
+                         range_has(arg, "const_data_ptr") || range_has(arg, "data")))
+        return;
+    const char *tensor = like(b, a->name, arg.from);
+
+    if (made_of_list(b, tensor, arg.from, &product))
+        a->extent = tidy(b->arena, str_text(&product));
+    str_finish(&product);
+    const char *name = arena_printf(b->arena, "%s_numel", tensor);
+
+    for (unsigned i = 0; i < h->nr_sizes && !a->extent; i++)
+        if (strcmp(h->sizes[i].name, name) == 0)
+            a->extent = name;
+    if (!a->extent && h->nr_sizes < INTAKE_MAX_SIZES) {
+        h->sizes[h->nr_sizes++] = (struct size){name, 0, false, a->line};
+        a->extent = name;
+    }
+}
+
+void builder_use_array(struct array *a, const struct param *p, unsigned launch)
+{
+    bool fresh = !a->read && !a->written;
+
+    if (fresh)
+        a->first_launch = launch;
+    a->last_launch = launch;
+    a->read_first = a->read_first || (p->reads && !a->written);
+    a->read = a->read || p->reads;
+    a->written = a->written || p->writes;
+    a->atomics = a->atomics || p->atomics;
+}

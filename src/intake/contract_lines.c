@@ -1,0 +1,147 @@
+/* Owns the lines of a contract, each with what it follows from. */
+#include "intake/builder.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "intake/spelling.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* "line 40: cudaMalloc(&x, n * sizeof(float));" */
+const char *builder_shown(const struct builder *b, unsigned line)
+{
+    const char *p = b->host->toks->source;
+
+    for (unsigned l = 1; l < line && p; l++) {
+        p = strchr(p, '\n');
+        p += p != NULL;
+    }
+    if (!p || line == 0)
+        return "";
+    p += strspn(p, " \t");
+    size_t nr = strcspn(p, "\r\n");
+
+    while (nr > 0 && strchr("; \t{", p[nr - 1]))
+        nr--;
+    return arena_printf(b->arena, "line %u: %.*s%s", line,
+        (int)(nr < MAX_LINE_SHOWN ? nr : MAX_LINE_SHOWN), p, nr < MAX_LINE_SHOWN ? "" : "...");
+}
+
+static void add_line(struct builder *b, bool missing, const char *from, const char *pragma)
+{
+    b->in->lines = grow(b->in->lines, &b->cap_lines, b->in->nr_lines + 1, sizeof(*b->in->lines));
+    b->in->lines[b->in->nr_lines++] = (struct intake_line){pragma, from, missing};
+    b->in->nr_missing += missing;
+}
+
+static void size_lines(struct builder *b)
+{
+    const struct host *h = b->host;
+    struct str text = {0}, from = {0};
+
+    for (unsigned i = 0; i < h->nr_sizes; i++) {
+        if (!h->sizes[i].known)
+            continue;
+        str_addf(&text, "%s%s = %lld", text.len ? ", " : "#pragma keet size   ", h->sizes[i].name,
+            (long long)h->sizes[i].value);
+        str_addf(&from, "%s%s", from.len ? "; " : "", builder_shown(b, h->sizes[i].line));
+    }
+    if (text.len)
+        add_line(b, false, arena_strdup(b->arena, str_text(&from)),
+            arena_strdup(b->arena, str_text(&text)));
+    for (unsigned i = 0; i < h->nr_sizes; i++)
+        if (!h->sizes[i].known)
+            add_line(b, true,
+                arena_printf(b->arena, "only the caller knows %s (%s)", h->sizes[i].name,
+                    builder_shown(b, h->sizes[i].line)),
+                arena_printf(b->arena, "#pragma keet size   %s = 1048576", h->sizes[i].name));
+    str_finish(&text);
+    str_finish(&from);
+}
+
+static const char *role_of(const struct builder *b, const struct array *a)
+{
+    if (!a->written)
+        return "in";
+    if (a->read_first)
+        return "inout";
+    return b->nr_launches > 1 && a->read && a->last_launch > a->first_launch && !a->to_host ? "temp"
+                                                                                            : "out";
+}
+
+static const struct array *array_named(const struct builder *b, const char *name)
+{
+    for (unsigned i = 0; i < b->nr_arrays; i++)
+        if (strcmp(b->arrays[i].name, name) == 0)
+            return &b->arrays[i];
+    return NULL;
+}
+
+static void array_line(struct builder *b, const struct array *a)
+{
+    unsigned lanes = 1;
+    const char *elem = elem_of(a->type, &lanes), *role = role_of(b, a), *contents = "";
+    const char *field = elem ? NULL : hostcode_struct(b->host, a->type, &lanes);
+
+    if (field) {
+        unsigned each = 1;
+
+        elem = elem_of(field, &each);
+        lanes *= each;
+    }
+    const struct array *target = a->indexed ? array_named(b, a->indexed) : NULL;
+    const char *what =
+        a->written && a->read_first && a->filled && !a->from_host ? " = constant(0)" : contents;
+
+    if (!a->written && target && target->extent && elem && is_integer(a->type))
+        what = arena_printf(b->arena, " = integers(0, %s - 1)", target->extent);
+    const char *dims = lanes > 1 ? arena_printf(b->arena, "[%u]", lanes) : "";
+    const char *pragma = arena_printf(b->arena, "#pragma keet %-6s %s : %s[%s]%s%s", role, a->id,
+        elem ? elem : "f32", a->extent ? a->extent : "1048576", dims, what);
+    const char *access = !a->written     ? "only read"
+                         : a->atomics    ? "updated by atomics"
+                         : a->read_first ? "read and written"
+                                         : "written before it is read";
+
+    if (!elem)
+        add_line(b, true,
+            arena_printf(b->arena, "type %s of %s is no element type of the task language", a->type,
+                a->name),
+            pragma);
+    else if (!a->extent)
+        add_line(b, true,
+            arena_printf(b->arena, "the number of elements of %s: %s", a->name, a->why), pragma);
+    else
+        add_line(b, false,
+            arena_printf(b->arena, "%s; %s by the kernel%s", builder_shown(b, a->line), access,
+                target && strchr(pragma, '-') ? ", as indices" : ""),
+            pragma);
+}
+
+static void scalar_lines(struct builder *b)
+{
+    for (unsigned i = 0; i < b->nr_scalars; i++) {
+        const struct scalar_arg *s = &b->scalars[i];
+
+        add_line(b, s->value == NULL, s->value ? builder_shown(b, s->line) : s->why,
+            arena_printf(b->arena, "#pragma keet scalar %s : %s = %s", s->name,
+                s->type ? s->type : "f32", s->value ? s->value : "1.0"));
+    }
+}
+
+void builder_lines(struct builder *b)
+{
+    size_lines(b);
+    for (unsigned i = 0; i < b->nr_arrays; i++)
+        array_line(b, &b->arrays[i]);
+    scalar_lines(b);
+    for (unsigned i = 0; i < b->nr_launches; i++)
+        add_line(b, b->launches[i].why != NULL,
+            b->launches[i].why ? b->launches[i].why : builder_shown(b, b->launches[i].line),
+            b->launches[i].text);
+    struct intake_line *heap = b->in->lines;
+    b->in->lines = arena_array(b->arena, b->in->nr_lines, sizeof(*heap));
+    memcpy(b->in->lines, heap, b->in->nr_lines * sizeof(*heap));
+    free(heap);
+}
