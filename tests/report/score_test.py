@@ -2,6 +2,7 @@
 """Scores against examples worked out by hand."""
 import math
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -9,6 +10,20 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../bench/score"))
 import score  # noqa: E402
+
+
+# What score.py reads of a run's database: the original, a failure, and 3x after two calls.
+DATABASE = """
+CREATE TABLE run (id INTEGER, kernel_path, device, started);
+CREATE TABLE node (id INTEGER, run, number, verdict, speedup, stored);
+CREATE TABLE measurement (node, time_from);
+CREATE TABLE model_call (run, number, tokens_in, tokens_out, lost_in, lost_out, cost);
+INSERT INTO run VALUES (1, 'k.cu', 'gpu', '2026-01-01T00:00:00Z');
+INSERT INTO node VALUES (1, 1, 0, 'ok', 1.0, '2026-01-01T00:00:30Z'),
+    (2, 1, 1, 'wrong', NULL, '2026-01-01T00:01:00Z'), (3, 1, 2, 'ok', 3.0, '2026-01-01T00:01:30Z');
+INSERT INTO measurement VALUES (1, 'measured'), (3, 'measured');
+INSERT INTO model_call VALUES (1, 1, 1000, 200, 0, 0, NULL), (1, 2, 20, 10, 3, 1, 0.25);
+"""
 
 
 def value(scored, name):
@@ -99,6 +114,61 @@ class Scores(unittest.TestCase):
         self.assertEqual(set(score.scores(rows, "level")["measured"]), {"None", "2"})
         with self.assertRaises(ValueError):
             score.scores(rows + rows[:1])
+
+    def test_levels(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "levels.txt")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("# level, kernel\n1 saxpy\n\n3 mlp\n")
+            self.assertEqual(score.read_levels(path), {"saxpy": "1", "mlp": "3"})
+            with open(path, "a", encoding="utf-8") as file:
+                file.write("2 saxpy\n")
+            with self.assertRaises(ValueError):
+                score.read_levels(path)
+
+    @staticmethod
+    def steps(*rows):
+        return [(dict(zip(score.COSTS, row[:4])), row[4]) for row in rows]
+
+    def test_over_what_was_spent(self):
+        # Task a: the original, a failure, then 4x. Task b: the original is wrong, then 9x at once.
+        runs = [{"speedup_from": "modelled", "unpriced": 0, "steps": self.steps(
+                    (0, 0, 0, 0, 1.0), (1, 100, 0.5, 1, 1.0), (2, 300, 1.0, 2, 4.0))},
+                {"speedup_from": "modelled", "unpriced": 0, "steps": self.steps(
+                    (0, 0, 0, 0, None), (1, 50, 0.1, 4, 9.0))}]
+        want = {"candidates": {0: 1, 1: 3, 2: 6},          # sqrt(1 * 9), sqrt(4 * 9)
+                "tokens": {20: 1, 50: 3, 200: 3, 300: 6},
+                "dollars": {0: 1, 0.1: 3, 0.9: 3, 1.0: 6},
+                "minutes": {1.6: 1, 2.0: 2, 3.6: 2, 4.0: 6}}  # sqrt(4 * 1) until b's answer
+        for cost, points in want.items():
+            curve = {round(p["spent"], 9): p["geomean_all"]
+                     for p in score.over(runs, cost)["modelled"]}
+            for spent, expected in points.items():
+                self.assertAlmostEqual(curve[spent], expected, 12, f"{cost} {spent}")
+        measured = dict(runs[0], speedup_from="measured")
+        self.assertEqual(set(score.over(runs + [measured], "tokens")), {"measured", "modelled"})
+        self.assertEqual(score.over([], "tokens"), {})
+        self.assertEqual(score.marks(7, True), [0, 1, 2, 5, 7])
+        self.assertEqual(score.marks(0, False), [0])
+
+    def test_database(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.db")
+            db = sqlite3.connect(path)
+            db.executescript(DATABASE)
+            db.commit()
+            db.close()
+            run = score.of_database(path)
+            self.assertEqual((run["speedup"], run["speedup_from"]), (3.0, "measured"))
+            self.assertEqual([step[1] for step in run["steps"]], [1.0, 1.0, 3.0])
+            self.assertEqual(run["steps"][2][0], {"candidates": 2, "tokens": 1234, "dollars": 0.25,
+                                                  "minutes": 1.5})
+            self.assertEqual(run["unpriced"], 1)
+            out = subprocess.run([sys.executable, score.__file__, path, "--over", "dollars"],
+                                 check=True, stdout=subprocess.PIPE).stdout.decode()
+            self.assertIn("| 0.25 | 3.000 | 3.000 to 3.000 |", out)
+            self.assertIn("1 calls have no price", out)
+            self.assertEqual(score.read([path])[0]["speedup"], 3.0)
 
     def test_command(self):
         with tempfile.TemporaryDirectory() as folder:
