@@ -219,6 +219,14 @@ install_llama()
     fi
 }
 
+# For one test alone, as above. 90 MB, 300 MB on the disk.
+install_browser()
+{
+    command -v dpkg-query >/dev/null || return 0
+    (need_packages chromium) ||
+        echo "setup.sh: could not get Chromium; the test report_browser will be skipped" >&2
+}
+
 need_wheels=
 if [ -n "${KEET_SETUP_WHEELS:-}" ]; then
     need_wheels=1
@@ -249,5 +257,6 @@ need_packages "${packages[@]}"
 [ -z "$need_wheels" ] || install_wheels
 [ -z "$want_cutlass" ] || install_cutlass
 [ -z "$want_tests" ] || install_llama
+[ -z "$want_tests" ] || install_browser
 [ -z "$want_tests" ] || [ -n "$want_cutlass" ] || (install_cutlass) ||
     echo "setup.sh: without it the tests of CuTe will be skipped" >&2

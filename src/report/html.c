@@ -1,6 +1,7 @@
 /* Owns the page that a run becomes: one file, nothing loaded from elsewhere. What models and
  * sources say goes through escape_html or escape_json, without exception; the policy in the head
  * lets nothing run but the page's own script, by its hash. */
+#include "base/file.h"
 #include "report/assets.h"
 #include "report/escape.h"
 #include "report/page.h"
@@ -27,7 +28,7 @@ static void add_head(const struct page *page, struct str *out)
     str_add(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                  "<meta name=\"color-scheme\" content=\"light dark\">\n"
                  "<meta name=\"referrer\" content=\"no-referrer\">\n<title>");
-    escape_html(out, page->run.kernel_path);
+    escape_html(out, file_name(page->run.kernel_path));
     str_add(out, " - keet-opt</title>\n<style>");
     str_add(out, report_asset_report_css);
     str_add(out, "</style>\n</head>\n");
@@ -53,7 +54,7 @@ static void add_said(struct str *out, const char *kind,
 static void add_top(const struct page *page, struct str *out)
 {
     str_add(out, "<header>\n<h1>");
-    escape_html(out, page->run.kernel_path);
+    escape_html(out, file_name(page->run.kernel_path));
     str_add(out, "</h1>\n");
     add_said(out, "asked", page_asked, page);
     add_said(out, "result", page_result, page);
@@ -84,6 +85,16 @@ static void add_moves(const struct page *page, struct str *out)
     str_add(out, "</ol>\n");
 }
 
+/* A long name may break behind its underlines and dots. */
+static void add_metric_name(enum metric m, struct str *out)
+{
+    for (const char *at = metric_name(m); *at; at++) {
+        str_add_char(out, *at);
+        if (strchr("_.", *at) && at[1] && at[1] != '_')
+            str_add(out, "<wbr>");
+    }
+}
+
 static void add_metrics(const struct page *page, struct str *out)
 {
     const struct counters *before = &page->path[0].profile.total;
@@ -98,7 +109,9 @@ static void add_metrics(const struct page *page, struct str *out)
 
         if (!has_after && !counters_has(before, m))
             continue;
-        str_addf(out, "<tr><td><code>%s</code></td><td class=\"n\">", metric_name(m));
+        str_add(out, "<tr><td><code>");
+        add_metric_name(m, out);
+        str_add(out, "</code></td><td class=\"n\">");
         page_value(out, m, before);
         str_add(out, "</td><td class=\"n\">");
         page_value(out, m, after);
@@ -328,6 +341,7 @@ bool page_html(const struct page *page, struct str *out, struct err *err)
     add_heading(out, "spent", "Tokens and money");
     add_spent(&page->spent, out);
     page_chart_tokens(page, out);
+    page_chart_cost(page, out);
     add_again(page, out);
     add_nodes(page, out);
     str_add(out, "</main>\n<script type=\"application/json\" id=\"data\">");

@@ -124,6 +124,7 @@ static void note_node(struct page *page, const struct candidate *c)
     add_spent(&page->spent, c);
     node->tokens = (double)(page->spent.tokens_in + page->spent.tokens_out + page->spent.lost_in +
                             page->spent.lost_out);
+    node->cost = page->spent.cost;
 }
 
 /* Numbers may have gaps where a run was killed, and are not dense then. */

@@ -26,7 +26,7 @@ struct page_node {
     bool profiled;
     double speedup, time_ns;  /* 0 when dead */
     double flops, dram_bytes; /* 0 when not known */
-    double tokens; /* that models took up to and with this node, in the order of numbers */
+    double tokens, cost; /* that models took up to and with this node, in the order of numbers */
     unsigned depth;
 };
 
@@ -75,6 +75,7 @@ void page_value(struct str *out, enum metric metric, const struct counters *c);
 /* Parts of page_html: charts as SVG, and the data for the script. */
 void page_chart_speedup(const struct page *page, struct str *out);
 void page_chart_tokens(const struct page *page, struct str *out); /* nothing without models */
+void page_chart_cost(const struct page *page, struct str *out);   /* nothing without prices */
 void page_chart_tree(const struct page *page, struct str *out);
 void page_chart_roofline(const struct page *page, struct str *out);
 void page_chart_failures(const struct page *page, struct str *out);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { MOST_LINKED = 1500 };
-enum { LEFT = 56, RIGHT = 16, TOP = 14, BOTTOM = 40, WIDTH = 720, HEIGHT = 300 };
+enum { LEFT = 64, RIGHT = 16, TOP = 14, BOTTOM = 40, WIDTH = 720, HEIGHT = 300 };
 
 static void add_title(struct str *out, const struct page_node *n)
 {
@@ -89,16 +89,20 @@ static double step_for(double span, unsigned most)
 
 /* ---- speedup over nodes ---- */
 
-/* What stands on the horizontal axis: the node's number, or the tokens spent by then. */
+/* What stands on the horizontal axis: the node's number, or what had been spent by then. */
+enum spent { SPENT_NODES, SPENT_TOKENS, SPENT_DOLLARS };
+
 struct axis {
     const char *id, *says, *under;
-    bool tokens;
+    enum spent spent;
     double last; /* at the right end */
 };
 
 static double axis_x(const struct axis *axis, const struct page_node *n)
 {
-    const double value = axis->tokens ? n->tokens : (double)n->number;
+    const double value = axis->spent == SPENT_TOKENS    ? n->tokens
+                         : axis->spent == SPENT_DOLLARS ? n->cost
+                                                        : (double)n->number;
 
     return LEFT + (WIDTH - LEFT - RIGHT) * value / axis->last;
 }
@@ -106,7 +110,8 @@ static double axis_x(const struct axis *axis, const struct page_node *n)
 static void add_axes(struct str *out, const struct axis *axis, double top, const char *word)
 {
     const double wide = WIDTH - LEFT - RIGHT, high = HEIGHT - TOP - BOTTOM;
-    const double y_step = step_for(top, 6), x_step = fmax(1, step_for(axis->last, 8));
+    const double y_step = step_for(top, 6);
+    const double x_step = fmax(axis->spent == SPENT_DOLLARS ? 0 : 1, step_for(axis->last, 8));
     char text[96];
 
     for (double v = 0; v <= top; v += y_step) {
@@ -166,7 +171,7 @@ static void add_speedups(const struct page *page, struct str *out, const struct 
 void page_chart_speedup(const struct page *page, struct str *out)
 {
     const struct axis axis = {"chart-speedup", "Speedup of each variant over the node number",
-        "node", false, fmax(1, (double)page->nodes[page->nr_nodes - 1].number)};
+        "node", SPENT_NODES, fmax(1, (double)page->nodes[page->nr_nodes - 1].number)};
 
     add_speedups(page, out, &axis);
 }
@@ -174,8 +179,17 @@ void page_chart_speedup(const struct page *page, struct str *out)
 void page_chart_tokens(const struct page *page, struct str *out)
 {
     const struct axis axis = {"chart-tokens",
-        "Speedup of each variant over the tokens spent by then", "tokens, in and out", true,
+        "Speedup of each variant over the tokens spent by then", "tokens, in and out", SPENT_TOKENS,
         page->nodes[page->nr_nodes - 1].tokens};
+
+    if (axis.last > 0)
+        add_speedups(page, out, &axis);
+}
+
+void page_chart_cost(const struct page *page, struct str *out)
+{
+    const struct axis axis = {"chart-cost", "Speedup of each variant over the money spent by then",
+        "dollars", SPENT_DOLLARS, page->nodes[page->nr_nodes - 1].cost};
 
     if (axis.last > 0)
         add_speedups(page, out, &axis);
@@ -319,7 +333,7 @@ static void add_roof_axes(struct str *out, const struct window *w)
 
     for (double p = w->y_low; p <= w->y_high + 0.01; p++) {
         const double at = roof_y(w, pow(10, p));
-        snprintf(text, sizeof(text), "%g", pow(10, p - 9));
+        snprintf(text, sizeof(text), p > 12.5 ? "%gk" : "%g", pow(10, p > 12.5 ? p - 12 : p - 9));
         add_line(out, "grid", LEFT, at, WIDTH - RIGHT, at);
         add_label(out, LEFT - 6, at + 4, "end", text);
     }

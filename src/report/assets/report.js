@@ -91,7 +91,11 @@
     node.m.forEach((value, at) => {
       if (value === null) return;
       const row = add(table, "tr");
-      add(add(row, "td"), "code", "", data.metrics[at]);
+      const name = add(add(row, "td"), "code");
+      data.metrics[at].split(/(?<=[_.])(?=[^_])/).forEach((part) => { // may break there
+        name.append(part);
+        add(name, "wbr");
+      });
       add(row, "td", "n", number(before && before.m ? before.m[at] : null));
       add(row, "td", "n", number(value));
       add(row, "td", "", origins[node.f[at]]);
