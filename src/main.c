@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "calls.h"
+#include "campaign_verb.h"
 #include "doctor.h"
 #include "explain_verb.h"
 #include "init_verb.h"
@@ -23,6 +24,7 @@ enum { EXIT_OK = 0, EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_BROKEN_KERNEL = 3 };
 static void on_signal(int number)
 {
     loop_interrupt();
+    campaign_interrupt();
     signal(number, SIG_DFL); /* a second one ends the process */
 }
 
@@ -165,7 +167,7 @@ int main(int argc, char **argv)
 {
     struct options options;
     struct err err;
-    bool clean = true, ok;
+    bool clean = true, complete = true, ok;
 
     propose_hide_keys();
     if (!options_parse(&options, argc, argv, &err)) {
@@ -205,6 +207,9 @@ int main(int argc, char **argv)
     case VERB_REPORT:
         ok = report_verb(&options, &err);
         break;
+    case VERB_CAMPAIGN:
+        ok = campaign_verb(&options, &complete, &err);
+        break;
     case VERB_CALLS:
         ok = calls_list(&options, &err);
         break;
@@ -214,5 +219,7 @@ int main(int argc, char **argv)
     }
     if (!ok)
         fprintf(stderr, "keet-opt: %s\n", err.text);
-    return !ok ? EXIT_ERROR : clean ? EXIT_OK : EXIT_BROKEN_KERNEL;
+    if (!ok || !complete)
+        return EXIT_ERROR;
+    return clean ? EXIT_OK : EXIT_BROKEN_KERNEL;
 }

@@ -51,6 +51,17 @@ enum {
     OPT_DEADLINE,
     OPT_WORKER_MEMORY,
     OPT_CUTLASS,
+    OPT_OUT,
+    OPT_EXECUTOR,
+    OPT_JOBS,
+    OPT_ROUNDS,
+    OPT_TIME,
+    OPT_TASK_TIME,
+    OPT_TOKENS,
+    OPT_COST,
+    OPT_RETRY,
+    OPT_ONCE,
+    OPT_TOP,
     OPT_VERSION
 };
 
@@ -95,6 +106,17 @@ static const struct option long_options[] = {
     {"no-sandbox", no_argument, NULL, OPT_NO_SANDBOX},
     {"deadline", required_argument, NULL, OPT_DEADLINE},
     {"worker-memory", required_argument, NULL, OPT_WORKER_MEMORY},
+    {"out", required_argument, NULL, OPT_OUT},
+    {"executor", required_argument, NULL, OPT_EXECUTOR},
+    {"jobs", required_argument, NULL, OPT_JOBS},
+    {"rounds", required_argument, NULL, OPT_ROUNDS},
+    {"time", required_argument, NULL, OPT_TIME},
+    {"task-time", required_argument, NULL, OPT_TASK_TIME},
+    {"tokens", required_argument, NULL, OPT_TOKENS},
+    {"cost", required_argument, NULL, OPT_COST},
+    {"retry", no_argument, NULL, OPT_RETRY},
+    {"once", no_argument, NULL, OPT_ONCE},
+    {"top", required_argument, NULL, OPT_TOP},
     {"quiet", no_argument, NULL, 'q'},
     {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
@@ -116,6 +138,9 @@ void options_help(void)
         "  keet-opt init SOME.cu [-o FILE]     a kernel file from a CUDA file with host code\n"
         "  keet-opt calls RUN.db [--json]      list what models were asked, and what it cost\n"
         "  keet-opt report RUN.db [-o FILE]    a page of it for the browser; --as md, --as json\n"
+        "  keet-opt campaign LIST|DIR          many kernels, to the end; then report FOLDER\n"
+        "  keet-opt status|results|watch|stop FOLDER|RUN.db   how far, what is best, live, end it\n"
+        "  keet-opt show RUN.db NODE;  diff RUN.db A B        one variant; what two differ in\n"
         "  keet-opt doctor [--json]            what is there, what is not, why, what to do\n"
         "\n"
         "Without a GPU the kernel runs on the built-in emulator: results and counters are exact,\n"
@@ -166,6 +191,17 @@ void options_help(void)
         "  --sanitize LIST    run: all, or some of memory,init,race,sync,leak: list what is wrong, "
         "as\n"
         "                     compute-sanitizer does; with --profile, counters and advice as well\n"
+        "Campaigns (README.md has the list's format; options of a search hold for all its lines)\n"
+        "  --out FOLDER       databases, kernels and state (default: <list>.campaign)\n"
+        "  --resume           go on with the campaign there;  --retry  and try what failed again\n"
+        "  --time 8h          wall time of the whole;  --tokens N, --cost USD  of all models\n"
+        "  --task-time 2h     a task's process that takes longer in a round is ended (default 6h)\n"
+        "  --jobs N           processes at once (default: one per GPU or core); --gpus 0,1\n"
+        "  --rounds N         slices of a task's budget; what converged tasks leave moves to "
+        "those\n"
+        "                     that gain (default 4; 1: every task gets exactly its budget)\n"
+        "  --executor NAME    where the processes run: local (default)\n"
+        "  --top N            results: so many;   --once  watch: look once\n"
         "Output\n"
         "  --json             one JSON document on stdout\n"
         "  --md               explain: Markdown\n"
@@ -190,8 +226,8 @@ static bool parse_u64(const char *name, const char *text, uint64_t *value, struc
     return true;
 }
 
-/* "50" is nodes; "90s", "10m", "2h" is wall time. */
-static bool parse_budget(struct options *options, const char *text, struct err *err)
+/* "90s", "10m", "2h" */
+static bool parse_time(const char *text, double *seconds)
 {
     char *end;
     const double value = strtod(text, &end);
@@ -203,13 +239,18 @@ static bool parse_budget(struct options *options, const char *text, struct err *
         unit = 60;
     else if (end != text && strcmp(end, "h") == 0)
         unit = 3600;
+    *seconds = value * unit;
+    return *seconds > 0 && *seconds < 1e9;
+}
+
+/* "50" is nodes; a time is wall time. */
+static bool parse_budget(struct options *options, const char *text, struct err *err)
+{
     options->budget_text = text;
     options->budget_nodes = 0;
-    options->budget_s = 0;
-    if (unit > 0 && value > 0 && value * unit < 1e9) {
-        options->budget_s = value * unit;
+    if (parse_time(text, &options->budget_s))
         return true;
-    }
+    options->budget_s = 0;
     if (!parse_u64("--budget", text, &options->budget_nodes, err) || !options->budget_nodes)
         return err_set(
             err, "--budget %s: expected a number of variants (50) or a time (90s, 10m, 2h)", text);
@@ -256,13 +297,13 @@ static bool parse_model(struct options *options, const char *spec, struct err *e
     return true;
 }
 
-static bool parse_cost(struct options *options, const char *text, struct err *err)
+static bool parse_cost(const char *name, const char *text, double *cost, struct err *err)
 {
     char *end;
 
-    options->max_cost = strtod(text, &end);
-    return (end > text && !*end && options->max_cost > 0 && options->max_cost < 1e9) ||
-           err_set(err, "--max-cost %s: expected a sum in dollars, such as 2.50", text);
+    *cost = strtod(text, &end);
+    return (end > text && !*end && *cost > 0 && *cost < 1e9) ||
+           err_set(err, "%s %s: expected a sum in dollars, such as 2.50", name, text);
 }
 
 /* "0,1": numbers of GPUs, none twice. */
@@ -283,6 +324,44 @@ static bool parse_gpus(struct options *options, const char *text, struct err *er
         if (!*end)
             return true;
         at = end + 1;
+    }
+}
+
+static bool parse_for_campaign(struct options *options, int opt, const char *arg, struct err *err)
+{
+    struct campaign_options *c = &options->campaign;
+
+    switch (opt) {
+    case OPT_OUT:
+        c->folder = arg;
+        return true;
+    case OPT_EXECUTOR:
+        c->executor = arg;
+        return true;
+    case OPT_JOBS:
+        return parse_small("--jobs", arg, 1024, &c->jobs, err);
+    case OPT_ROUNDS:
+        return parse_small("--rounds", arg, 32, &c->rounds, err);
+    case OPT_TIME:
+        return parse_time(arg, &c->time_s) ||
+               err_set(err, "--time %s: expected a time such as 90s, 10m, 8h", arg);
+    case OPT_TASK_TIME:
+        c->task_time = arg;
+        return parse_time(arg, &c->task_time_s) ||
+               err_set(err, "--task-time %s: expected a time such as 90s, 10m, 2h", arg);
+    case OPT_TOKENS:
+        return (parse_u64("--tokens", arg, &c->tokens, err) && c->tokens > 0) ||
+               err_set(err, "--tokens %s: expected a number of tokens", arg);
+    case OPT_COST:
+        return parse_cost("--cost", arg, &c->cost, err);
+    case OPT_RETRY:
+        return c->retry = true;
+    case OPT_ONCE:
+        return c->once = true;
+    case OPT_TOP:
+        return parse_small("--top", arg, 1000000, &c->top, err);
+    default:
+        return false;
     }
 }
 
@@ -314,7 +393,7 @@ static bool parse_for_gpu(struct options *options, int opt, const char *arg, str
         options->worker_bytes <<= 20;
         return true;
     default:
-        return false;
+        return parse_for_campaign(options, opt, arg, err);
     }
 }
 
@@ -330,7 +409,7 @@ static bool parse_for_model(struct options *options, int opt, const char *arg, s
     case OPT_MAX_TOKENS:
         return parse_u64("--max-tokens", arg, &options->max_tokens, err);
     case OPT_MAX_COST:
-        return parse_cost(options, arg, err);
+        return parse_cost("--max-cost", arg, &options->max_cost, err);
     case OPT_MEMORY:
         options->memory_path = arg;
         return true;
@@ -484,9 +563,112 @@ static bool explain_paths(struct options *options, struct err *err)
         nr_kernels, options->nr_paths - nr_kernels);
 }
 
+/* The verbs, and the fewest and most arguments that each takes after itself. */
+static const struct verb_row {
+    const char *name;
+    enum verb verb;
+    int least, most;
+    const char *usage;
+} verbs[] = {
+    {"doctor", VERB_DOCTOR, 0, 0, "doctor"},
+    {"run", VERB_RUN, 1, 1, "run kernels/matmul.cu"},
+    {"calls", VERB_CALLS, 1, 1, "calls matmul.keet.db"},
+    {"report", VERB_REPORT, 1, 1, "report matmul.keet.db"},
+    {"explain", VERB_EXPLAIN, 1, 1 << 20, "explain kernels/matmul.cu"},
+    {"init", VERB_INIT, 1, 1, "init some.cu"},
+    {"campaign", VERB_CAMPAIGN, 1, 1, "campaign kernels --budget 50"},
+    {"status", VERB_STATUS, 1, 1, "status kernels.campaign"},
+    {"stop", VERB_STOP, 1, 1, "stop kernels.campaign"},
+    {"results", VERB_RESULTS, 1, 1, "results matmul.keet.db --top 5"},
+    {"show", VERB_SHOW, 2, 2, "show matmul.keet.db best"},
+    {"diff", VERB_DIFF, 3, 3, "diff matmul.keet.db original best"},
+    {"watch", VERB_WATCH, 1, 1, "watch kernels.campaign"},
+};
+
+static bool parse_verb(struct options *options, int argc, char **argv, struct err *err)
+{
+    static const struct verb_row optimize = {NULL, VERB_OPTIMIZE, 1, 1, "kernels/matmul.cu"};
+    const struct verb_row *row = &optimize;
+
+    for (size_t i = 0; optind < argc && i < sizeof(verbs) / sizeof(verbs[0]); i++)
+        if (strcmp(argv[optind], verbs[i].name) == 0)
+            row = &verbs[i];
+    optind += row != &optimize;
+    options->verb = row->verb;
+    options->paths = (const char *const *)&argv[optind];
+    options->nr_paths = (unsigned)(argc - optind);
+    options->kernel_path = argv[optind]; /* NULL at the end */
+    if (argc - optind < row->least)
+        return err_set(err, "%s; try: keet-opt %s",
+            row == &optimize ? "no kernel file given" : "an argument is missing", row->usage);
+    if (argc - optind <= row->most)
+        return true;
+    if (row->most == 0)
+        return err_set(err, "unexpected argument %s after %s", argv[optind], row->name);
+    return err_set(err, "unexpected argument %s after %s: expected keet-opt %s",
+        argv[optind + row->most], argv[optind + row->most - 1], row->usage);
+}
+
+/* Options that go with one verb, or with a few. */
+static bool check_together(const struct options *options, struct err *err)
+{
+    const enum verb verb = options->verb;
+    const bool profiles = verb == VERB_EXPLAIN && (str_ends(options->kernel_path, ".csv") ||
+                                                      str_ends(options->kernel_path, ".ncu-rep"));
+
+    if (options->markdown && verb != VERB_EXPLAIN && verb != VERB_REPORT)
+        return err_set(err, "--md goes with `keet-opt explain` and `keet-opt report`");
+    if (options->report_as && verb != VERB_REPORT)
+        return err_set(err, "--as goes with `keet-opt report`");
+    if (options->dump_dir && verb != VERB_RUN)
+        return err_set(err, "--dump goes with `keet-opt run KERNEL.cu`");
+    if ((options->sanitize || options->profile) && verb != VERB_RUN)
+        return err_set(err, "--sanitize and --profile go with `keet-opt run KERNEL.cu`");
+    if (options->gpus && strcmp(options->device, "auto") != 0 &&
+        strcmp(options->device, "gpu") != 0)
+        return err_set(err, "--gpus says which GPUs: not with --device %s", options->device);
+    if (verb == VERB_EXPLAIN && options->nr_models > 0 && (options->sweep || profiles))
+        return err_set(err, "explain --model goes with one kernel file, whose source it needs");
+    if (options->record_path && options->nr_models == 0)
+        return err_set(err, "--record goes with --model");
+    if (options->model_only && options->nr_models == 0)
+        return err_set(err, "--model-only goes with --model");
+    return true;
+}
+
+static bool check_campaign(const struct options *options, struct err *err)
+{
+    static const char *const own[] = {
+        "out", "executor", "jobs", "rounds", "time", "task-time", "tokens", "cost", "retry"};
+
+    for (unsigned i = 0; i < options->nr_given; i++) {
+        const char *name = options->given[i].name;
+
+        for (size_t o = 0; o < sizeof(own) / sizeof(own[0]); o++)
+            if (strcmp(name, own[o]) == 0 && options->verb != VERB_CAMPAIGN)
+                return err_set(err, "--%s goes with `keet-opt campaign`", name);
+        if (strcmp(name, "once") == 0 && options->verb != VERB_WATCH)
+            return err_set(err, "--once goes with `keet-opt watch`");
+        if (strcmp(name, "top") == 0 && options->verb != VERB_RESULTS)
+            return err_set(err, "--top goes with `keet-opt results`");
+    }
+    return true;
+}
+
+/* index: of getopt's table, -1 for a short option. */
+static bool note_given(struct options *options, int index, const char *value, struct err *err)
+{
+    if (index < 0)
+        return true;
+    if (options->nr_given == OPTIONS_MOST_GIVEN)
+        return err_set(err, "more than %d options", OPTIONS_MOST_GIVEN);
+    options->given[options->nr_given++] = (struct given){long_options[index].name, value};
+    return true;
+}
+
 bool options_parse(struct options *options, int argc, char **argv, struct err *err)
 {
-    int opt;
+    int opt, index = -1;
 
     *options = (struct options){
         .verb = VERB_OPTIMIZE,
@@ -496,73 +678,22 @@ bool options_parse(struct options *options, int argc, char **argv, struct err *e
         .device = "auto",
         .policy = "mcts",
         .seed = 1,
+        .campaign = {.executor = "local", .task_time_s = 6 * 3600, .task_time = "6h"},
     };
     opterr = 0;
-    optind = 1;
-    while ((opt = getopt_long(argc, argv, ":o:qvh", long_options, NULL)) != -1) {
+    optind = 0; /* from the beginning, also after an argv of other words */
+    while ((opt = getopt_long(argc, argv, ":o:qvh", long_options, &index)) != -1) {
         if (opt == ':')
             return err_set(err, "%s needs a value; see keet-opt --help", argv[optind - 1]);
         if (opt == '?')
             return err_set(err, "unknown option %s; see keet-opt --help", argv[optind - 1]);
-        if (!parse_one(options, opt, optarg, err))
+        if (!parse_one(options, opt, optarg, err) || !note_given(options, index, optarg, err))
             return false;
+        index = -1;
     }
     if (options->verb == VERB_HELP || options->verb == VERB_VERSION)
         return true;
-    if (optind < argc && strcmp(argv[optind], "doctor") == 0) {
-        options->verb = VERB_DOCTOR;
-        return optind + 1 == argc ||
-               err_set(err, "unexpected argument %s after doctor", argv[optind + 1]);
-    }
-    if (optind < argc && strcmp(argv[optind], "run") == 0) {
-        options->verb = VERB_RUN;
-        optind++;
-    } else if (optind < argc && strcmp(argv[optind], "calls") == 0) {
-        options->verb = VERB_CALLS;
-        optind++;
-        if (optind >= argc)
-            return err_set(err, "no database given; try: keet-opt calls matmul.keet.db");
-    }
-    if (optind < argc && strcmp(argv[optind], "report") == 0) {
-        options->verb = VERB_REPORT;
-        if (++optind >= argc)
-            return err_set(err, "no database given; try: keet-opt report matmul.keet.db");
-    }
-    if (optind < argc && strcmp(argv[optind], "explain") == 0) {
-        options->verb = VERB_EXPLAIN;
-        optind++;
-    } else if (optind < argc && strcmp(argv[optind], "init") == 0) {
-        options->verb = VERB_INIT;
-        optind++;
-    }
-    options->paths = (const char *const *)&argv[optind];
-    options->nr_paths = (unsigned)(argc - optind);
-    if (options->markdown && options->verb != VERB_EXPLAIN && options->verb != VERB_REPORT)
-        return err_set(err, "--md goes with `keet-opt explain` and `keet-opt report`");
-    if (options->report_as && options->verb != VERB_REPORT)
-        return err_set(err, "--as goes with `keet-opt report`");
-    if (optind >= argc)
-        return err_set(err, "no kernel file given; try: keet-opt kernels/matmul.cu --budget 50");
-    if (optind + 1 < argc && options->verb == VERB_EXPLAIN)
-        return explain_paths(options, err);
-    if (optind + 1 < argc)
-        return err_set(err, "unexpected argument %s: one kernel file is expected (got %s first)",
-            argv[optind + 1], argv[optind]);
-    options->kernel_path = argv[optind];
-    if (options->dump_dir && options->verb != VERB_RUN)
-        return err_set(err, "--dump goes with `keet-opt run KERNEL.cu`");
-    if ((options->sanitize || options->profile) && options->verb != VERB_RUN)
-        return err_set(err, "--sanitize and --profile go with `keet-opt run KERNEL.cu`");
-    if (options->gpus && strcmp(options->device, "auto") != 0 &&
-        strcmp(options->device, "gpu") != 0)
-        return err_set(err, "--gpus says which GPUs: not with --device %s", options->device);
-    if (options->verb == VERB_EXPLAIN && options->nr_models > 0 &&
-        (options->sweep || str_ends(options->kernel_path, ".csv") ||
-            str_ends(options->kernel_path, ".ncu-rep")))
-        return err_set(err, "explain --model goes with one kernel file, whose source it needs");
-    if (options->record_path && options->nr_models == 0)
-        return err_set(err, "--record goes with --model");
-    if (options->model_only && options->nr_models == 0)
-        return err_set(err, "--model-only goes with --model");
-    return true;
+    return parse_verb(options, argc, argv, err) && check_together(options, err) &&
+           check_campaign(options, err) &&
+           (options->verb != VERB_EXPLAIN || options->nr_paths < 2 || explain_paths(options, err));
 }

@@ -16,11 +16,36 @@ enum verb {
     VERB_DOCTOR,   /* keet-opt doctor: what is there, what is not, what to do */
     VERB_EXPLAIN,  /* keet-opt explain kernel.cu, or profiles from elsewhere */
     VERB_INIT,     /* keet-opt init some.cu: a kernel file from a file with host code */
+    VERB_CAMPAIGN, /* keet-opt campaign list.txt: many kernels */
+    VERB_STATUS,   /* keet-opt status FOLDER|RUN.db: how far it is */
+    VERB_STOP,     /* keet-opt stop FOLDER|RUN.db: end it neatly */
+    VERB_RESULTS,  /* keet-opt results FOLDER|RUN.db: the best of it */
+    VERB_SHOW,     /* keet-opt show RUN.db NODE */
+    VERB_DIFF,     /* keet-opt diff RUN.db A B */
+    VERB_WATCH,    /* keet-opt watch FOLDER|RUN.db */
     VERB_HELP,
     VERB_VERSION
 };
 
-enum { OPTIONS_MAX_MODELS = 8 };
+enum { OPTIONS_MAX_MODELS = 8, OPTIONS_MOST_GIVEN = 64 };
+
+/* A long option as it was given, for those who pass it on. */
+struct given {
+    const char *name, *value; /* value NULL: it takes none */
+};
+
+/* Of `keet-opt campaign` and the verbs that look at one. */
+struct campaign_options {
+    const char *folder; /* NULL: <list>.campaign */
+    const char *executor;
+    unsigned jobs, rounds;      /* 0: the default */
+    double time_s, task_time_s; /* 0: no limit */
+    const char *task_time;      /* as given */
+    uint64_t tokens;
+    double cost;
+    bool retry, once;
+    unsigned top; /* 0: all */
+};
 
 struct options {
     enum verb verb;
@@ -65,6 +90,9 @@ struct options {
     const char *cutlass_dir; /* as given; NULL: where cutlass_find looks */
     bool no_memory, no_plan, show_prompt;
     bool model_only; /* neither rewriter nor tuner: for comparisons */
+    struct campaign_options campaign;
+    struct given given[OPTIONS_MOST_GIVEN]; /* all long options, in their order */
+    unsigned nr_given;
 };
 
 /* Strings point into argv. The error says which argument, and what was expected. */

@@ -2,6 +2,7 @@
 #include "session.h"
 
 #include "base/clock.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/rng.h"
 #include "base/share.h"
@@ -481,12 +482,17 @@ static bool open_feedback(struct session *s, struct err *err)
                name);
 }
 
+static const char *lock_path(struct session *s)
+{
+    return arena_printf(s->arena, "%s-lock", s->db_path);
+}
+
 bool session_open(struct session *s, const struct options *options, struct err *err)
 {
     bool resumed;
     int64_t nr_stored = 0;
 
-    *s = (struct session){.options = options, .arena = arena_create()};
+    *s = (struct session){.options = options, .arena = arena_create(), .lock = -1};
     for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
         s->trials[i].arena = arena_create();
     s->started_ns = clock_ns();
@@ -495,10 +501,11 @@ bool session_open(struct session *s, const struct options *options, struct err *
                                   : with_suffix(s->arena, options->kernel_path, ".keet.db");
     s->output_path = options->output_path ? options->output_path
                                           : with_suffix(s->arena, options->kernel_path, ".keet.cu");
-    return open_parts(s, err) && open_run(s, &resumed, err) &&
-           (!resumed || store_nr_nodes(s->store, &nr_stored, err)) && open_memory(s, err) &&
-           open_reuse(s, err) && open_feedback(s, err) && measure_original(s, nr_stored > 0, err) &&
-           plant(s, err) && (nr_stored == 0 || replay(s, err));
+    return lock_take(lock_path(s), &s->lock, err) && open_parts(s, err) &&
+           open_run(s, &resumed, err) && (!resumed || store_nr_nodes(s->store, &nr_stored, err)) &&
+           open_memory(s, err) && open_reuse(s, err) && open_feedback(s, err) &&
+           measure_original(s, nr_stored > 0, err) && plant(s, err) &&
+           (nr_stored == 0 || replay(s, err));
 }
 
 void session_close(struct session *s)
@@ -513,6 +520,7 @@ void session_close(struct session *s)
     cutlass_destroy(s->cutlass);
     free(s->cutlass_root);
     store_close(s->store);
+    lock_release(lock_path(s), s->lock);
     for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
         arena_destroy(s->trials[i].arena);
     arena_destroy(s->arena);

@@ -55,6 +55,7 @@ struct session {
     struct donor *donor;    /* FEEDBACK_OTHER; else NULL */
     struct run_info run;
     const char *db_path, *output_path;
+    int lock;                     /* of the database: <db>-lock; -1: not held */
     struct candidate root;        /* in the run's arena */
     struct compilation reference; /* of the `reference` kernel, or the root's */
     uint64_t started_ns;

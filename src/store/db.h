@@ -63,6 +63,10 @@ enum sql {
     SQL_ADD_LESSON,
     SQL_GET_LESSONS,
     SQL_GET_TRIED,
+    SQL_DIGEST_VERDICTS,
+    SQL_DIGEST_BEST,
+    SQL_DIGEST_CALLS,
+    SQL_LIST_SPEEDS,
     NR_SQL
 };
 
@@ -118,6 +122,8 @@ bool calls_save(struct store *store, int64_t id, const struct candidate *c, stru
 bool db_parse_action(struct store *store, const char *name, enum action *action, struct err *err);
 bool db_parse_proposer(
     struct store *store, const char *name, enum proposer *proposer, struct err *err);
+bool db_parse_provenance(
+    struct store *store, const char *name, enum provenance *from, struct err *err);
 bool db_parse_bound(struct store *store, const char *name, enum bound *bound, struct err *err);
 bool db_strange(struct store *store, const char *what, const char *name, struct err *err);
 

@@ -277,4 +277,19 @@ const char *const sql_text[NR_SQL] = {
                         " gain FROM lesson WHERE ? = 0 OR run = ? ORDER BY id",
     [SQL_GET_TRIED] = "SELECT number, action, proposer, variant, what, verdict, verdict_text,"
                       " speedup FROM node WHERE run = ? AND parent = ? ORDER BY number",
+    [SQL_DIGEST_VERDICTS] = "SELECT verdict, count(*), count(*) - count(recalled_from) FROM node"
+                            " WHERE run = ? AND number > 0 GROUP BY verdict",
+    /* Where an interval is known, it must exclude 1. */
+    [SQL_DIGEST_BEST] =
+        "SELECT number, speedup, time_ns, time_from FROM node"
+        " JOIN measurement ON measurement.node = node.id LEFT JOIN timing ON timing.node = node.id"
+        " WHERE run = ? AND verdict = 'ok' AND (number = 0 OR ratio IS NULL OR ratio <= 0"
+        " OR ratio_low > 1) ORDER BY speedup DESC, number LIMIT 1",
+    [SQL_DIGEST_CALLS] =
+        "SELECT count(*), total(tokens_in + lost_in), total(tokens_out + lost_out),"
+        " total(cost), count(*) - count(cost), total(purpose = 'repair'"
+        " AND node IS NOT NULL) FROM model_call WHERE run = ?",
+    [SQL_LIST_SPEEDS] = "SELECT number, parent, action, what, verdict, verdict_text, speedup,"
+                        " time_ns FROM node LEFT JOIN measurement ON measurement.node = node.id"
+                        " WHERE run = ? ORDER BY number",
 };

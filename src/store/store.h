@@ -67,6 +67,32 @@ bool store_nr_nodes(struct store *store, int64_t *nr, struct err *err);
 /* The source of a node; arena memory. */
 bool store_load_source(struct store *store, struct arena *arena, int64_t node, const char **source,
     size_t *bytes, struct err *err);
+
+/* --- a run in figures, without reading its nodes: for those who only look --- */
+
+struct store_digest {
+    int64_t nr_nodes;     /* the original excluded */
+    int64_t nr_evaluated; /* what a budget counts: not recalled from an equal one, and repairs */
+    uint64_t verdicts[NR_VERDICTS];
+    int64_t best; /* -1: not even the original is measured */
+    double speedup, best_ns;
+    enum provenance from;
+    uint64_t nr_calls, nr_unpriced, tokens; /* of language models; tokens in and out */
+    double cost;
+};
+/* Of the run begun or found. */
+bool store_digest(struct store *store, struct store_digest *digest, struct err *err);
+
+/* One line of a list of nodes. */
+struct store_speed {
+    int64_t number, parent; /* parent -1: the original */
+    const char *action, *what, *verdict, *verdict_text;
+    double speedup, time_ns; /* NaN: not measured */
+};
+/* By rising number; arena memory. */
+bool store_list_speeds(struct store *store, struct arena *arena, struct store_speed **speeds,
+    unsigned *nr, struct err *err);
+
 /* --- the order of asking and telling, where several nodes are under way at once --- */
 
 /* Note that node `number` was asked when nr_told nodes had been told. Not needed where each was

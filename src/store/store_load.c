@@ -35,7 +35,7 @@ bool db_parse_proposer(
     return db_strange(store, "proposer", name, err);
 }
 
-static bool parse_provenance(
+bool db_parse_provenance(
     struct store *store, const char *name, enum provenance *from, struct err *err)
 {
     for (int i = 0; name && i < NR_PROVENANCES; i++) {
@@ -189,7 +189,7 @@ static bool load_counters(struct store *store, int64_t id, struct candidate *c, 
             query_end(&q);
             return db_strange(store, "metric", name, err);
         }
-        if (!parse_provenance(store, get_text(&q, c->arena), &from, err)) {
+        if (!db_parse_provenance(store, get_text(&q, c->arena), &from, err)) {
             query_end(&q);
             return false;
         }
@@ -294,7 +294,7 @@ static bool load_profile(struct store *store, int64_t id, struct candidate *c, s
     profile->launches =
         arena_array(c->arena, profile->nr_launches + 1u, sizeof(*profile->launches));
     profile->configs = arena_array(c->arena, profile->nr_launches + 1u, sizeof(*profile->configs));
-    return parse_provenance(store, from, &profile->time_from, err) &&
+    return db_parse_provenance(store, from, &profile->time_from, err) &&
            load_timing(store, id, c, err) && load_launches(store, id, c, err) &&
            load_counters(store, id, c, err) && load_lines(store, id, c, err);
 }
@@ -311,7 +311,7 @@ static bool load_evidence(struct store *store, int64_t id, struct candidate *c, 
         struct evidence evidence = {.value = get_real(&q)};
 
         ok = (metric_parse(name, &evidence.metric) || db_strange(store, "metric", name, err)) &&
-             parse_provenance(store, get_text(&q, c->arena), &evidence.from, err);
+             db_parse_provenance(store, get_text(&q, c->arena), &evidence.from, err);
         if (!ok || finding->nr_evidence == FINDING_MAX_EVIDENCE) {
             query_end(&q);
             return ok;

@@ -1,0 +1,29 @@
+/* The table of a campaign: its rows as text, and the live one on a terminal. */
+#ifndef KEET_CAMPAIGN_TABLE_H
+#define KEET_CAMPAIGN_TABLE_H
+
+#include "base/str.h"
+#include "campaign/campaign.h"
+
+#include <stdio.h>
+
+/* "12 of 40 done, 2 running, 1 failed" */
+void table_summary(const struct campaign *c, const struct campaign_figures *all, struct str *out);
+void table_head(struct str *out);
+void table_row(const struct campaign_task *t, const struct campaign_figures *f, struct str *out);
+
+/* Rewritten in place on a terminal; elsewhere a line per ended slice. out NULL: silent. */
+struct table {
+    FILE *out;
+    bool live;
+    unsigned nr_lines; /* on the screen now */
+    uint64_t drawn_ns;
+    struct arena *arena; /* of one drawing */
+};
+
+void table_init(struct table *table, FILE *out);
+void table_tick(struct table *table, const struct campaign *c, unsigned round);
+void table_ended(struct table *table, const struct campaign *c, const struct campaign_task *t);
+void table_finish(struct table *table, const struct campaign *c);
+
+#endif

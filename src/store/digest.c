@@ -1,0 +1,110 @@
+/* Owns a run in figures: sums and lists that need no node to be read. */
+#include "store/db.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool add_verdicts(struct store *store, struct store_digest *digest, struct err *err)
+{
+    struct query q = query_start(store, SQL_DIGEST_VERDICTS);
+    struct arena *arena = arena_create();
+    bool ok, row;
+
+    put_int(&q, store->run);
+    while ((ok = query_next(&q, &row, "counting verdicts", err)) && row) {
+        const char *name = get_text(&q, arena);
+        const int64_t nr = get_int(&q);
+        enum verdict verdict;
+
+        if (name && verdict_parse(name, &verdict))
+            digest->verdicts[verdict] = (uint64_t)nr;
+        digest->nr_nodes += nr;
+        digest->nr_evaluated += get_int(&q);
+    }
+    arena_destroy(arena);
+    return ok;
+}
+
+static bool add_best(struct store *store, struct store_digest *digest, struct err *err)
+{
+    struct query q = query_start(store, SQL_DIGEST_BEST);
+    struct arena *arena;
+    bool row, ok;
+
+    put_int(&q, store->run);
+    if (!query_next(&q, &row, "looking for the best", err))
+        return false;
+    if (!row)
+        return true;
+    arena = arena_create();
+    digest->best = get_int(&q);
+    digest->speedup = get_real(&q);
+    digest->best_ns = get_real(&q);
+    ok = db_parse_provenance(store, get_text(&q, arena), &digest->from, err);
+    arena_destroy(arena);
+    query_end(&q);
+    return ok;
+}
+
+static bool add_calls(struct store *store, struct store_digest *digest, struct err *err)
+{
+    struct query q = query_start(store, SQL_DIGEST_CALLS);
+    bool row;
+
+    put_int(&q, store->run);
+    if (!query_next(&q, &row, "adding up calls", err))
+        return false;
+    digest->nr_calls = (uint64_t)get_int(&q);
+    digest->tokens = (uint64_t)get_real(&q);
+    digest->tokens += (uint64_t)get_real(&q);
+    digest->cost = get_real(&q);
+    digest->nr_unpriced = (uint64_t)get_int(&q);
+    digest->nr_evaluated += (int64_t)get_real(&q);
+    query_end(&q);
+    return true;
+}
+
+bool store_digest(struct store *store, struct store_digest *digest, struct err *err)
+{
+    *digest = (struct store_digest){.best = -1};
+    return db_has_run(store, err) && add_verdicts(store, digest, err) &&
+           add_best(store, digest, err) && add_calls(store, digest, err);
+}
+
+bool store_list_speeds(struct store *store, struct arena *arena, struct store_speed **speeds,
+    unsigned *nr, struct err *err)
+{
+    struct store_speed *list = NULL;
+    size_t cap = 0;
+    bool ok, row;
+
+    *nr = 0;
+    *speeds = NULL;
+    if (!db_has_run(store, err))
+        return false;
+    struct query q = query_start(store, SQL_LIST_SPEEDS);
+
+    put_int(&q, store->run);
+    while ((ok = query_next(&q, &row, "listing nodes", err)) && row) {
+        list = grow(list, &cap, *nr + 1, sizeof(*list));
+        struct store_speed *one = &list[(*nr)++];
+
+        one->number = get_int(&q);
+        const double parent = get_real(&q);
+        one->parent = parent >= 0 ? (int64_t)parent : -1;
+        one->action = get_text(&q, arena);
+        one->what = get_text(&q, arena);
+        one->verdict = get_text(&q, arena);
+        one->verdict_text = get_text(&q, arena);
+        one->speedup = get_real(&q);
+        one->time_ns = get_real(&q);
+    }
+    if (ok && *nr > 0) {
+        *speeds = arena_array(arena, *nr, sizeof(**speeds));
+        memcpy(*speeds, list, *nr * sizeof(*list));
+    }
+    free(list);
+    return ok;
+}
