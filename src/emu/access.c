@@ -175,7 +175,8 @@ static void count(struct worker *k, const struct spot *s, uint32_t pc, struct pa
     const uint32_t mod = (uint32_t)s->start & shape_bits(p);
     if (p->shape_mod != mod) {
         count_hits(&k->counts[pc], p);
-        shape_find(p, s->address);
+        /* of stores and atomics only the time model wants to know */
+        shape_find(p, s->start, s->space == PTX_GLOBAL && !s->write);
         p->shape_mod = mod;
     }
     p->hits++;
@@ -271,6 +272,9 @@ static bool tell_access(struct worker *k, const struct warp *w, const struct spo
         .sectors = shape.sectors,
         .lines = shape.lines,
         .wavefronts = shape.wavefronts};
+    if (k->counting && k->block.traced && (s->space == PTX_GLOBAL || s->space == PTX_SHARED))
+        access.data =
+            shape.data ? shape.data : shape_data_here(s->kind, s->mask, s->bytes, s->address);
     for (unsigned i = 0; i < k->nr_listeners; i++) {
         struct emu_listener *l = k->listeners[i];
         if (l->wants_access && !l->class->access(l, &access, &k->fault)) {

@@ -72,7 +72,12 @@ struct emu_access {
     unsigned sectors,
         lines;           /* distinct 32-byte sectors, 128-byte lines (global, local as laid out) */
     unsigned wavefronts; /* shared data wavefronts */
+    unsigned data;       /* GLOBAL, SHARED: what shape_data says; only when the block is traced */
 };
+
+/* Wavefronts of the data stage for lanes `mask` at these 32 addresses, which moves as many lanes at
+ * a time as 128 bytes serve. */
+unsigned shape_data(enum access_kind kind, uint32_t mask, unsigned bytes, const uint64_t *address);
 
 struct emu_barrier {
     unsigned id;           /* 0-15 */

@@ -69,7 +69,8 @@ struct barrier {
 };
 
 struct access_shape {
-    uint16_t sectors, ideal, lines, wavefronts, data; /* data: wavefronts of a global access */
+    uint16_t sectors, ideal, lines, wavefronts;
+    uint16_t data; /* 0: not asked for */
 };
 
 enum { ROW_BYTES = 4 * WARP_LANES }; /* so much past the end of any memory may be read */
@@ -172,7 +173,7 @@ struct worker {
 /* exec.c */
 bool exec_block_here(struct worker *k); /* false: k->fault says why */
 
-/* sem.c */
+/* sem.c; shape_data is in event.h */
 bool exec_block(struct worker *k);
 
 /* fault.c */
@@ -231,9 +232,13 @@ bool matrix_step(
 void atom_lane(const struct inst *in, uint8_t *at, const uint64_t operand[2], uint64_t *old,
     bool alone); /* alone: no other thread is at this memory */
 
-/* shape.c: the shape of an access like the pattern from `address` (all lanes) on. */
+/* shape.c: the shape of an access like the pattern, whose first active lane is at `start`; with
+ * `data` also the wavefronts of the data stage. */
 #define shape_find EXEC_NAME(shape_find)
-void shape_find(struct pattern *p, const uint64_t *address);
+#define shape_data_here EXEC_NAME(shape_data)
+void shape_find(struct pattern *p, uint64_t start, bool data);
+unsigned shape_data_here(
+    enum access_kind kind, uint32_t mask, unsigned bytes, const uint64_t *address);
 
 /* count.c */
 void count_hits(struct pc_count *count, struct pattern *p); /* adds p->hits, which becomes 0 */

@@ -18,6 +18,8 @@ DECLARE(sem_shuffle)
 bool exec_block_base(struct worker *k);
 bool exec_block_avx2(struct worker *k);
 bool exec_block_avx512(struct worker *k);
+typedef unsigned shape_data_fn(enum access_kind, uint32_t, unsigned, const uint64_t *);
+shape_data_fn shape_data_base, shape_data_avx2, shape_data_avx512;
 sem_fn *sem_moves_base(enum sem_move move);
 sem_fn *sem_moves_avx2(enum sem_move move);
 sem_fn *sem_moves_avx512(enum sem_move move);
@@ -30,13 +32,14 @@ struct variant {
     sem_pick *pick[NR_PICKS];
     sem_fn *(*move)(enum sem_move);
     bool (*block)(struct worker *k);
+    shape_data_fn *data;
 };
 
 #define VARIANT(isa)                                                                               \
     {                                                                                              \
         {sem_int_##isa, sem_float_##isa, sem_half_##isa, sem_choose_##isa, sem_cvt_##isa,          \
             sem_pack_##isa, sem_tensor_##isa, sem_shuffle_##isa},                                  \
-            sem_moves_##isa, exec_block_##isa                                                      \
+            sem_moves_##isa, exec_block_##isa, shape_data_##isa                                    \
     }
 static const struct variant base = VARIANT(base);
 #ifdef KEET_X86
@@ -95,4 +98,9 @@ sem_fn *sem_move(enum sem_move move)
 bool exec_block(struct worker *k)
 {
     return best()->block(k);
+}
+
+unsigned shape_data(enum access_kind kind, uint32_t mask, unsigned bytes, const uint64_t *address)
+{
+    return best()->data(kind, mask, bytes, address);
 }

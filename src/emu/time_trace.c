@@ -159,65 +159,19 @@ static void trace_inst(struct emu_listener *listener, unsigned warp, uint32_t pc
     *t->last = (struct trace_event){.pc = pc, .access = (uint32_t)t->now->nr_accesses};
 }
 
-/* Lanes [lane, end) at once: the most distinct words that one of 32 banks has to give. */
-static unsigned group_wavefronts(const struct emu_access *a, unsigned lane, unsigned end)
-{
-    uint64_t words[32][WARP_LANES]; /* distinct ones, by bank */
-    unsigned nr = 0, most = 0;
-    uint8_t of_bank[32] = {0};
-    unsigned per_lane = (a->bytes + 3) / 4;
-
-    for (; lane < end; lane++) {
-        if ((a->mask >> lane & 1) == 0)
-            continue;
-        for (unsigned k = 0; k < per_lane && nr < WARP_LANES; k++) {
-            const uint64_t word = a->address[lane] / 4 + k;
-            const unsigned bank = word % 32;
-            unsigned i = 0;
-
-            while (i < of_bank[bank] && words[bank][i] != word)
-                i++;
-            if (i < of_bank[bank])
-                continue;
-            words[bank][of_bank[bank]++] = word;
-            nr++;
-            if (of_bank[bank] > most)
-                most = of_bank[bank];
-        }
-    }
-    return most;
-}
-
-/* The data stage moves 32 banks of 4 bytes at a time, for as many lanes as 128 bytes serve: 32
- * lanes of 4 bytes, 16 of 8, 8 of 16 (data/h100/gpu-strides: all rows, for loads that hit L1). */
-static unsigned data_wavefronts(const struct emu_access *a)
-{
-    unsigned lanes = a->bytes <= 4 ? 32 : a->bytes <= 8 ? 16 : 8, nr = 0;
-
-    for (unsigned lane = 0; lane < WARP_LANES; lane += lanes) {
-        const uint64_t group = a->mask & ((UINT64_C(1) << lanes) - 1) << lane;
-        /* one address, or words one after another, are one wavefront */
-        nr += a->kind == ACCESS_OTHER ? group_wavefronts(a, lane, lane + lanes) : group != 0;
-    }
-    return nr > 0 ? nr : 1;
-}
-
 /* The wavefronts of the wide load that this one is the head of; 0 when an address is not aligned.
  */
 static unsigned wide_wavefronts(const struct emu_access *a, const struct merge *merge)
 {
     uint64_t address[WARP_LANES];
-    struct emu_access wide = *a;
 
     for (unsigned lane = 0; lane < WARP_LANES; lane++) {
         address[lane] = a->address[lane] - (uint64_t)merge->before;
         if ((a->mask >> lane & 1) != 0 && address[lane] % merge->bytes != 0)
             return 0;
     }
-    wide.address = address;
-    wide.kind = a->kind == ACCESS_UNIFORM ? ACCESS_UNIFORM : ACCESS_OTHER;
-    wide.bytes = merge->bytes;
-    return data_wavefronts(&wide);
+    return shape_data(
+        a->kind == ACCESS_UNIFORM ? ACCESS_UNIFORM : ACCESS_OTHER, a->mask, merge->bytes, address);
 }
 
 static void count_atomics(
@@ -337,7 +291,7 @@ static bool trace_access(
     };
     t->last->nr_accesses++;
     if (a->space == PTX_SHARED || a->space == PTX_GLOBAL)
-        entry->wavefronts = (uint16_t)data_wavefronts(a);
+        entry->wavefronts = (uint16_t)a->data;
     if (a->space == PTX_SHARED && a->wavefronts > entry->wavefronts)
         entry->wavefronts = (uint16_t)a->wavefronts;
     if (t->merges[a->pc].head == a->pc + 1)

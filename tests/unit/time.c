@@ -142,6 +142,7 @@ static void play_access(struct bench *b, unsigned warp, uint32_t pc, uint64_t at
 
     for (unsigned i = 0; i < 32; i++)
         address[i] = at + i * stride;
+    access.data = shape_data(access.kind, ~0u, access.bytes, address);
     play(b, warp, pc);
     b->listener->class->access(b->listener, &access, NULL);
 }
