@@ -49,11 +49,12 @@ one() { # kernel policy budget seed work
 }
 export -f one
 for seed in "${seeds[@]}"; do
-    for policy in "${policies[@]}"; do
-        printf '%s\0' "${kernels[@]}" |
-            xargs -0 -P "$jobs" -I{} bash -c 'one "$@"' _ {} "$policy" "$budget" "$seed" "$work"
+    for kernel in "${kernels[@]}"; do
+        for policy in "${policies[@]}"; do
+            printf '%s\0' "$kernel" "$policy" "$budget" "$seed" "$work"
+        done
     done
-done
+done | xargs -0 -n 5 -P "$jobs" bash -c 'one "$@"' _
 list() { (IFS=,; echo "$*"); }
 python3 bench/suite_table.py --work "$work" --out "$out" --budget "$budget" \
     --seeds "$(list "${seeds[@]}")" --policies "$(list "${policies[@]}")" "${kernels[@]}"

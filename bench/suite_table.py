@@ -1,13 +1,21 @@
-"""Reads the JSON of finished runs and writes the suite's table. Fails when a run is missing or a
-kernel ended below 1x."""
+"""Reads the JSON of finished runs and writes the suite's tables: each kernel, then scores by level
+with intervals (bench/score/score.py). Fails when a run is missing or a kernel ended below 1x.
+
+Scores are over the kernels that every policy and every seed has a run of, so that all stand on the
+same tasks; a kernel's speedup is the geometric mean over the seeds."""
 
 import argparse
 import json
-import math
 import pathlib
 import platform
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "score"))
+import score  # noqa: E402
+
+FIGURES = ("geomean_all", "median_all", "harmonic_all", "fast_1", "fast_2", "fast_5", "fast_10",
+           "correct")
 
 
 def git_commit():
@@ -19,16 +27,12 @@ def git_commit():
 
 def processor():
     try:
-        for line in open("/proc/cpuinfo"):
+        for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
                 return line.split(":", 1)[1].strip()
     except OSError:
         pass
     return platform.machine()
-
-
-def geomean(values):
-    return math.exp(sum(math.log(v) for v in values) / len(values)) if values else float("nan")
 
 
 def load(args):
@@ -45,18 +49,107 @@ def load(args):
     return runs, missing
 
 
-def row_of(name, args, runs):
-    """One kernel: geomean over the seeds for each policy, then facts of the first policy and seed."""
-    row = [name]
+def speedup_of(runs, kernel, policy, seeds):
+    """Geometric mean over the seeds; None where a run is missing. A run without a right variant
+    leaves the user the original: 1."""
+    found = [runs.get((kernel, policy, seed)) for seed in seeds]
+    if None in found:
+        return None
+    return score.geomean([run["speedup"] or 1.0 for run in found])
+
+
+def complete(names, args, runs):
+    return [n for n in names if all((n, p, s) in runs for p in args.policies for s in args.seeds)]
+
+
+def row_of(name, level, args, runs):
+    """One kernel: its speedup by each policy, then facts of the first policy and seed."""
+    row = [level, name]
     for policy in args.policies:
-        values = [runs[name, policy, s]["speedup"] for s in args.seeds if (name, policy, s) in runs]
-        row.append(f"{geomean(values):.2f}" if len(values) == len(args.seeds) else "missing")
+        value = speedup_of(runs, name, policy, args.seeds)
+        row.append("missing" if value is None else f"{value:.2f}")
     first = runs.get((name, args.policies[0], args.seeds[0]))
     if first:
         row.append(str(first["evaluated"]))
         row.append(str(sum(n for v, n in first["verdicts"].items() if v != "ok")))
         row.append(" > ".join(step["move"] for step in first["path"][1:]) or "none")
     return "| " + " | ".join(row) + " |"
+
+
+def cell(figure, digits=2):
+    if figure["value"] is None:
+        return "-"
+    low, high = figure["interval"]
+    return f"{figure['value']:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+
+
+def scores_of(names, levels, args, runs):
+    """{level: {policy: score}}, level "all" too; and the ratios of the first policy to the others."""
+    done = complete(names, args, runs)
+    groups = {level: [n for n in done if levels.get(n) == level]
+              for level in sorted({levels.get(n, "-") for n in done})}
+    groups["all"] = done
+    scored, ratios = {}, {}
+    for level, members in groups.items():
+        by = {p: [speedup_of(runs, n, p, args.seeds) for n in members] for p in args.policies}
+        scored[level] = {p: score.score(by[p]) for p in args.policies}
+        first = by[args.policies[0]]
+        ratios[level] = {p: score.score([a / b for a, b in zip(first, by[p])])["geomean_all"]
+                         for p in args.policies[1:]}
+    return scored, ratios
+
+
+def score_tables(scored, ratios, args):
+    first = args.policies[0]
+    lines = ["", "## By level", "", "Geometric mean over the kernels, with 95% bootstrap intervals over "
+             "kernels.", "", "| level | kernels | " + " | ".join(args.policies) + " |",
+             "|---|---:" + "|---:" * len(args.policies) + "|"]
+    for level, by in scored.items():
+        lines.append(f"| {level} | {by[first]['tasks']} | " +
+                     " | ".join(cell(by[p]["geomean_all"]) for p in args.policies) + " |")
+    if ratios["all"]:
+        lines += ["", f"{first} over each other policy, kernel by kernel (above 1: {first} is ahead):",
+                  "", "| level | " + " | ".join(ratios["all"]) + " |", "|---" + "|---:" *
+                  len(ratios["all"]) + "|"]
+        lines += [f"| {level} | " + " | ".join(cell(r, 3) for r in by.values()) + " |"
+                  for level, by in ratios.items()]
+    lines += ["", "All kernels:", "", "| figure | " + " | ".join(args.policies) + " |",
+              "|---" + "|---:" * len(args.policies) + "|"]
+    lines += [f"| {figure} | " + " | ".join(cell(scored["all"][p][figure]) for p in args.policies) +
+              " |" for figure in FIGURES]
+    return lines
+
+
+def page(args, runs, levels):
+    names = [k.stem for k in args.kernels if any(key[0] == k.stem for key in runs)]
+    names.sort(key=lambda n: (levels.get(n, "-"), n))
+    any_run = next(iter(runs.values()))
+    word = "speedup" if any_run["speedup_from"] == "measured" else "modelled speedup"
+    command = (f"bench/suite.sh --budget {args.budget} " + " ".join(f"--seed {s}" for s in args.seeds) +
+               "".join(f" --policy {p}" for p in args.policies))
+    lines = [
+        f"# The suite: {word} over the original",
+        "",
+        f"`{command}` at commit {args.commit or git_commit()}, on {any_run['device']}; host: "
+        f"{processor()}. {'Times are modelled by the emulator.' if word != 'speedup' else ''}",
+        f"Each cell is the geometric mean over {len(args.seeds)} seed(s); the last three columns are "
+        f"of {args.policies[0]}, seed {args.seeds[0]}. Fewer than {args.budget} evaluated: the run "
+        "came within 5% of the roofline or had nothing left to try.",
+        "",
+        "| level | kernel | " + " | ".join(args.policies) + " | evaluated | failed | moves of the best |",
+        "|---|---" + "|---:" * len(args.policies) + "|---:|---:|---|",
+    ]
+    lines += [row_of(name, levels.get(name, "-"), args, runs) for name in names]
+    scored, ratios = scores_of(names, levels, args, runs)
+    if scored["all"][args.policies[0]]["tasks"] > 0:
+        lines += score_tables(scored, ratios, args)
+    document = {
+        "budget": args.budget, "seeds": args.seeds, "commit": args.commit or git_commit(),
+        "from": any_run["speedup_from"], "scores": scored, "ratios": ratios,
+        "speedups": {p: {n: [runs[n, p, s]["speedup"] for s in args.seeds if (n, p, s) in runs]
+                         for n in names} for p in args.policies},
+    }
+    return "\n".join(lines) + "\n", document
 
 
 def main():
@@ -66,44 +159,16 @@ def main():
     parser.add_argument("--budget")
     parser.add_argument("--seeds", type=lambda text: text.split(","))
     parser.add_argument("--policies", type=lambda text: text.split(","))
+    parser.add_argument("--commit", help="what the runs were made with, if not what is checked out")
+    parser.add_argument("--levels", default="kernels/levels.txt")
     parser.add_argument("kernels", nargs="+", type=pathlib.Path)
     args = parser.parse_args()
     runs, missing = load(args)
     if not runs:
         sys.exit("no run ended; see the .err files in " + str(args.work))
-    names = [k.stem for k in args.kernels]
-    any_run = next(iter(runs.values()))
-    word = "speedup" if any_run["speedup_from"] == "measured" else "modelled speedup"
-    command = (f"bench/suite.sh --budget {args.budget} " + " ".join(f"--seed {s}" for s in args.seeds) +
-               "".join(f" --policy {p}" for p in args.policies))
-    means = {p: {s: geomean([runs[n, p, s]["speedup"] for n in names if (n, p, s) in runs])
-                 for s in args.seeds} for p in args.policies}
-    empty = " | | | |"
-    lines = [
-        f"# The suite: {word} over the original",
-        "",
-        f"`{command}` at commit {git_commit()}, on {any_run['device']}; host: {processor()}. "
-        f"{'Times are modelled by the emulator.' if word != 'speedup' else ''}",
-        f"Each cell is the geometric mean over {len(args.seeds)} seed(s); the last three columns are "
-        f"of {args.policies[0]}, seed {args.seeds[0]}. Fewer than {args.budget} evaluated: the run "
-        "came within 5% of the roofline or had nothing left to try.",
-        "",
-        "| kernel | " + " | ".join(args.policies) + " | evaluated | failed | moves of the best |",
-        "|---" + "|---:" * len(args.policies) + "|---:|---:|---|",
-    ]
-    lines += [row_of(name, args, runs) for name in names]
-    for seed in args.seeds:
-        lines.append(f"| geomean, seed {seed} | " +
-                     " | ".join(f"{means[p][seed]:.2f}" for p in args.policies) + empty)
-    lines.append("| **geomean** | " + " | ".join(
-        f"**{geomean(list(means[p].values())):.2f}**" for p in args.policies) + empty)
-    text = "\n".join(lines) + "\n"
+    text, document = page(args, runs, score.read_levels(args.levels))
     (args.out / "suite.md").write_text(text)
-    (args.out / "suite.json").write_text(json.dumps({
-        "budget": args.budget, "seeds": args.seeds, "commit": git_commit(), "geomean": means,
-        "speedups": {p: {n: [runs[n, p, s]["speedup"] for s in args.seeds if (n, p, s) in runs]
-                         for n in names} for p in args.policies},
-    }, indent=1) + "\n")
+    (args.out / "suite.json").write_text(json.dumps(document, indent=1) + "\n")
     print(text)
     below = [" ".join(key) for key, run in runs.items() if run["speedup"] < 1]
     for problem, what in ((missing, "did not run to the end"), (below, "ended below 1x")):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Compares what a kernel of kernels/, bench/ladders/ or tests/kernels/tensor/ computed with a NumPy reference in double precision.
 #
-#   oracle.py KERNEL.cu DIR
+#   oracle.py KERNEL.cu DIR            # and of kernels/ with the elements that are stored
+#   oracle.py --store KERNEL.cu DIR    # store some of the reference's, for a new kernel of kernels/
 #
 # DIR is what `keet-opt run KERNEL.cu --dump DIR` wrote: shape.json (sizes and scalars by name), one
 # <array>.npy per array after the run, and for an inout array <array>.in.npy, its contents before.
@@ -185,6 +186,117 @@ def box_blur(a, s):
     return {"OUT": totals // windows(np.ones_like(x), n, n, r, r).sum(axis=(-2, -1))}
 
 
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def relu(x):
+    return np.maximum(x, 0)
+
+
+def matmul_bias_relu(a, s):
+    return {"Y": relu(f64(a["X"]) @ f64(a["W"]) + f64(a["BIAS"]))}
+
+
+def matmul_sigmoid_sum(a, s):
+    return {"Y": sigmoid(f64(a["X"]) @ f64(a["W"])).sum(axis=1)}
+
+
+def residual_layernorm(a, s):
+    return layernorm(dict(a, X=f64(a["X"]) + f64(a["R"])), s)
+
+
+def masked_softmax(a, s):
+    x = f64(a["X"]) * s["scale"]
+    return {"P": softmax(np.where(np.tri(x.shape[-1], dtype=bool), x, -np.inf))}
+
+
+def conv1d_bias_relu(a, s):
+    view = windows(f64(a["X"]), 1, s["K"], 0, s["K"] // 2)[..., 0, :]
+    y = np.einsum("bclk,ock->bol", view, f64(a["F"]))
+    return {"Y": relu(y + f64(a["BIAS"])[:, None])}
+
+
+def batchnorm_relu(a, s):
+    scale, shift = f64(a["GAMMA"])[:, None], f64(a["BETA"])[:, None]
+    return {"Y": relu(normalise(f64(a["X"]), (0, 2), 1e-5) * scale + shift)}
+
+
+def rotary(a, s):
+    """A turn of the plane is a product of complex numbers."""
+    x, half = f64(a["X"]), s["E"] // 2
+    angle = np.outer(np.arange(s["T"]), 10000.0 ** (-np.arange(half) / half))
+    turned = (x[..., :half] + 1j * x[..., half:]) * np.exp(1j * angle)[:, None, :]
+    return {"Y": np.concatenate([turned.real, turned.imag], axis=-1)}
+
+
+def sgd_momentum(a, s):
+    gradient = f64(a["G"]) + s["decay"] * f64(a["W.in"])
+    velocity = s["momentum"] * f64(a["V.in"]) + gradient
+    return {"V": velocity,
+            "W": f64(a["W.in"]) - s["rate"] * (gradient + s["momentum"] * velocity)}
+
+
+def mlp(a, s):
+    x = f64(a["X"])
+    for n in "12":
+        x = relu(x @ f64(a["W" + n]) + f64(a["B" + n]))
+    return {"Y": x @ f64(a["W3"]) + f64(a["B3"])}
+
+
+def transformer_block(a, s):
+    x, heads = f64(a["X"]), s["H"]
+    qkv = layernorm(a, s)["Y"] @ f64(a["WQKV"])
+    q, k, v = qkv.reshape(len(x), 3, heads, -1).transpose(1, 2, 0, 3)
+    o = attention({"Q": q, "K": k, "V": v}, {"D": s["E"]})["O"]
+    return {"Y": x + o.transpose(1, 0, 2).reshape(x.shape) @ f64(a["WO"])}
+
+
+def conv_3x3(x, filters):
+    return conv2d({"X": x, "F": filters}, {"R": 3, "S": 3})["Y"]
+
+
+def scaled(x, a, n=""):
+    return x * f64(a["SCALE" + n])[:, None, None] + f64(a["SHIFT" + n])[:, None, None]
+
+
+def conv_bn_relu_pool(a, s):
+    return max_pool({"X": relu(scaled(conv_3x3(a["X"], a["F"]), a))}, {"P": 2})
+
+
+def residual_block(a, s):
+    inner = relu(scaled(conv_3x3(a["X"], a["F1"]), a, "1"))
+    return {"Y": relu(f64(a["X"]) + scaled(conv_3x3(inner, a["F2"]), a, "2"))}
+
+
+def separable_conv(a, s):
+    view = windows(f64(a["X"]), 3, 3, 1, 1)
+    inner = np.einsum("cyxij,cij->cyx", view, f64(a["FD"])) + f64(a["BD"])[:, None, None]
+    outer = np.einsum("oc,cyx->oyx", f64(a["FP"]), np.clip(inner, 0, 6))
+    return {"Y": np.clip(outer + f64(a["BP"])[:, None, None], 0, 6)}
+
+
+def squeeze_excite(a, s):
+    x = f64(a["X"])
+    weight = sigmoid(relu(x.mean(axis=2) @ f64(a["W1"])) @ f64(a["W2"]))
+    return {"Y": x * weight[..., None]}
+
+
+def lstm_cell(a, s):
+    gates = f64(a["X"]) @ f64(a["WX"]) + f64(a["H0"]) @ f64(a["WH"]) + f64(a["BIAS"])
+    i, f, g, o = np.split(gates, 4, axis=1)
+    cell = sigmoid(f) * f64(a["C0"]) + sigmoid(i) * np.tanh(g)
+    return {"C1": cell, "H1": sigmoid(o) * np.tanh(cell)}
+
+
+def gru_cell(a, s):
+    h = f64(a["H0"])
+    rx, zx, nx = np.split(f64(a["X"]) @ f64(a["WX"]) + f64(a["BX"]), 3, axis=1)
+    rh, zh, nh = np.split(h @ f64(a["WH"]) + f64(a["BH"]), 3, axis=1)
+    z = sigmoid(zx + zh)
+    return {"H1": (1 - z) * np.tanh(nx + sigmoid(rx + rh) * nh) + z * h}
+
+
 def gemm(a, s, convert=f64, by_columns=False):
     right = convert(a["B"])
     return {"C": convert(a["A"]) @ (right.T if by_columns else right)}
@@ -248,36 +360,93 @@ REFERENCES = {
     "argmax": argmax,
     "attention": attention,
     "batched_matmul": matmul,
+    "batchnorm_relu": batchnorm_relu,
     "bias_gelu": bias_gelu,
     "box_blur": box_blur,
+    "conv1d_bias_relu": conv1d_bias_relu,
     "conv2d": conv2d,
+    "conv_bn_relu_pool": conv_bn_relu_pool,
     "cross_entropy": cross_entropy,
     "distance": distance,
     "dot": dot,
     "embedding": embedding,
     "gemv": gemv,
     "group_norm": group_norm,
+    "gru_cell": gru_cell,
     "histogram": histogram,
     "layernorm": layernorm,
+    "lstm_cell": lstm_cell,
+    "masked_softmax": masked_softmax,
     "matmul": matmul,
+    "matmul_bias_relu": matmul_bias_relu,
     "matmul_f16": matmul,
+    "matmul_sigmoid_sum": matmul_sigmoid_sum,
     "matvec_t": matvec_t,
     "max_pool": max_pool,
+    "mlp": mlp,
     "nbody": nbody,
     "prefix_sum": prefix_sum,
+    "residual_block": residual_block,
+    "residual_layernorm": residual_layernorm,
     "rmsnorm": rmsnorm,
+    "rotary": rotary,
     "saxpy": saxpy,
+    "separable_conv": separable_conv,
+    "sgd_momentum": sgd_momentum,
     "softmax": softmax_rows,
     "spmv_csr": spmv_csr,
+    "squeeze_excite": squeeze_excite,
     "stencil3d": stencil3d,
     "sum": total,
     "swiglu": swiglu,
+    "transformer_block": transformer_block,
     "transpose": transpose,
 }
 
 
 class CannotTell(Exception):
     pass
+
+
+# ---- what was generated once: some elements of each output of kernels/, as the references gave them ----
+
+STORED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "expected.json")
+MOST_STORED = 48
+
+
+def sample(array):
+    """Evenly spaced elements, the first and the last among them."""
+    flat = f64(array).ravel()
+    return flat[np.unique(np.linspace(0, flat.size - 1, MOST_STORED).astype(int))]
+
+
+def store(kernel, folder):
+    name = os.path.splitext(os.path.basename(kernel))[0]
+    arrays, sizes = load(folder)
+    known = {}
+    if os.path.exists(STORED):
+        with open(STORED) as f:
+            known = json.load(f)
+    known[name] = {array: {"shape": list(want.shape), "values": [float(f"{v:.9g}") for v in sample(want)]}
+                   for array, want in REFERENCES[name](arrays, sizes).items()}
+    lines = [f"{json.dumps(k)}: {json.dumps(known[k])}" for k in sorted(known)]
+    with open(STORED, "w") as f:
+        f.write("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def compare_stored(name, arrays, rel, abs_):
+    with open(STORED) as f:
+        known = json.load(f).get(name)
+    if not known:
+        raise CannotTell(f"expected.json has nothing of {name}; oracle.py --store makes it")
+    messages = []
+    for array, held in known.items():
+        if list(arrays[array].shape) != held["shape"]:
+            messages.append(f"{array}: shape {arrays[array].shape}, stored {held['shape']}")
+        else:
+            messages.append(compare(array + " (stored elements)", sample(arrays[array]),
+                                    np.array(held["values"]), rel, abs_))
+    return messages
 
 
 def tolerance(path):
@@ -326,12 +495,17 @@ def check(kernel, folder):
     if missing:
         raise CannotTell(f"{folder} has no {missing[0]}.npy")
     messages = [compare(n, arrays[n], want, rel, abs_) for n, want in expected.items()]
+    if folder_name == "kernels":
+        messages += compare_stored(name, arrays, rel + 1e-8, abs_)
     return [m for m in messages if m]
 
 
 def main(argv):
+    if len(argv) == 4 and argv[1] == "--store":
+        store(argv[2], argv[3])
+        return 0
     if len(argv) != 3:
-        print("usage: oracle.py KERNEL.cu DIR", file=sys.stderr)
+        print("usage: oracle.py [--store] KERNEL.cu DIR", file=sys.stderr)
         return 2
     try:
         messages = check(argv[1], argv[2])
