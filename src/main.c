@@ -7,6 +7,7 @@
 #include "campaign_verb.h"
 #include "doctor.h"
 #include "explain_verb.h"
+#include "export_verb.h"
 #include "init_verb.h"
 #include "loop.h"
 #include "options.h"
@@ -209,6 +210,9 @@ int main(int argc, char **argv)
         break;
     case VERB_CAMPAIGN:
         ok = campaign_verb(&options, &complete, &err);
+        break;
+    case VERB_EXPORT:
+        ok = export_verb(&options, &err);
         break;
     case VERB_CALLS:
         ok = calls_list(&options, &err);

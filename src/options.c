@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "device/findings.h"
+#include "export/export.h"
 #include "search/search.h"
 
 #include <errno.h>
@@ -141,6 +142,10 @@ void options_help(void)
         "  keet-opt campaign LIST|DIR          many kernels, to the end; then report FOLDER\n"
         "  keet-opt status|results|watch|stop FOLDER|RUN.db   how far, what is best, live, end it\n"
         "  keet-opt show RUN.db NODE;  diff RUN.db A B        one variant; what two differ in\n"
+        "  keet-opt export RUN.db --as FORMAT  the best kernel for other programs: kernelbench,\n"
+        "                                      pytorch, header, flashinfer-bench; or tuning "
+        "results:\n"
+        "                                      t4, kernel-tuner\n"
         "  keet-opt doctor [--json]            what is there, what is not, why, what to do\n"
         "\n"
         "Without a GPU the kernel runs on the built-in emulator: results and counters are exact,\n"
@@ -257,6 +262,17 @@ static bool parse_budget(struct options *options, const char *text, struct err *
     return true;
 }
 
+/* The error for a name that is none of those. */
+static bool one_of(struct err *err, const char *option, const char *name, const char *const *names)
+{
+    err_set(err, "%s %s: expected one of", option, name);
+    for (size_t i = 0; names[i]; i++) {
+        const size_t used = strlen(err->text);
+        snprintf(err->text + used, sizeof(err->text) - used, "%s %s", i ? "," : "", names[i]);
+    }
+    return false;
+}
+
 static bool parse_policy(struct options *options, const char *name, struct err *err)
 {
     for (size_t i = 0; search_policies[i]; i++) {
@@ -265,13 +281,7 @@ static bool parse_policy(struct options *options, const char *name, struct err *
             return true;
         }
     }
-    err_set(err, "--policy %s: expected one of", name);
-    for (size_t i = 0; search_policies[i]; i++) {
-        const size_t used = strlen(err->text);
-        snprintf(
-            err->text + used, sizeof(err->text) - used, "%s %s", i ? "," : "", search_policies[i]);
-    }
-    return false;
+    return one_of(err, "--policy", name, search_policies);
 }
 
 static bool parse_small(
@@ -417,9 +427,8 @@ static bool parse_for_model(struct options *options, int opt, const char *arg, s
         options->cutlass_dir = arg;
         return true;
     case OPT_AS:
-        options->report_as = arg;
-        return strcmp(arg, "html") == 0 || strcmp(arg, "md") == 0 || strcmp(arg, "json") == 0 ||
-               err_set(err, "--as %s: expected html, md or json", arg);
+        options->as = arg;
+        return true;
     case OPT_RECORD:
         options->record_path = arg;
         return true;
@@ -574,6 +583,7 @@ static const struct verb_row {
     {"run", VERB_RUN, 1, 1, "run kernels/matmul.cu"},
     {"calls", VERB_CALLS, 1, 1, "calls matmul.keet.db"},
     {"report", VERB_REPORT, 1, 1, "report matmul.keet.db"},
+    {"export", VERB_EXPORT, 1, 1, "export matmul.keet.db --as header"},
     {"explain", VERB_EXPLAIN, 1, 1 << 20, "explain kernels/matmul.cu"},
     {"init", VERB_INIT, 1, 1, "init some.cu"},
     {"campaign", VERB_CAMPAIGN, 1, 1, "campaign kernels --budget 50"},
@@ -609,6 +619,26 @@ static bool parse_verb(struct options *options, int argc, char **argv, struct er
         argv[optind + row->most], argv[optind + row->most - 1], row->usage);
 }
 
+static const char *const report_formats[] = {"html", "md", "json", NULL};
+
+/* What --as may say is the verb's. */
+static bool check_as(const struct options *options, struct err *err)
+{
+    const bool export = options->verb == VERB_EXPORT;
+    const char *const *formats = export ? export_formats : report_formats;
+
+    if (!options->as)
+        return !export || err_set(err, "export: --as says in which form: kernelbench, pytorch, "
+                                       "header, flashinfer-bench, t4 or kernel-tuner");
+    if (!export && options->verb != VERB_REPORT)
+        return err_set(err, "--as goes with `keet-opt report` and `keet-opt export`");
+    for (size_t i = 0; formats[i]; i++) {
+        if (strcmp(options->as, formats[i]) == 0)
+            return true;
+    }
+    return one_of(err, "--as", options->as, formats);
+}
+
 /* Options that go with one verb, or with a few. */
 static bool check_together(const struct options *options, struct err *err)
 {
@@ -618,8 +648,8 @@ static bool check_together(const struct options *options, struct err *err)
 
     if (options->markdown && verb != VERB_EXPLAIN && verb != VERB_REPORT)
         return err_set(err, "--md goes with `keet-opt explain` and `keet-opt report`");
-    if (options->report_as && verb != VERB_REPORT)
-        return err_set(err, "--as goes with `keet-opt report`");
+    if (!check_as(options, err))
+        return false;
     if (options->dump_dir && verb != VERB_RUN)
         return err_set(err, "--dump goes with `keet-opt run KERNEL.cu`");
     if ((options->sanitize || options->profile) && verb != VERB_RUN)

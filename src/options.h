@@ -13,6 +13,7 @@ enum verb {
     VERB_RUN,      /* keet-opt run kernel.cu: once, print what is known, dump arrays */
     VERB_CALLS,    /* keet-opt calls run.db: what models were asked */
     VERB_REPORT,   /* keet-opt report run.db: a page to open */
+    VERB_EXPORT,   /* keet-opt export run.db --as FORMAT: for other programs */
     VERB_DOCTOR,   /* keet-opt doctor: what is there, what is not, what to do */
     VERB_EXPLAIN,  /* keet-opt explain kernel.cu, or profiles from elsewhere */
     VERB_INIT,     /* keet-opt init some.cu: a kernel file from a file with host code */
@@ -70,7 +71,7 @@ struct options {
     const char *cache_dir;   /* NULL: the compiler's default */
     const char *tools_dir;   /* the user's own tools; NULL: none */
     const char *sweep;       /* explain: the parameter's name, as given; NULL: found out */
-    const char *report_as;   /* report: "html", "md", "json"; NULL: html */
+    const char *as;          /* report: "html", "md", "json", NULL: html; export: its format */
     const char *dump_dir;    /* run: where arrays go as .npy; NULL: nowhere */
     uint64_t seed;
     unsigned nr_threads; /* of the emulator; 0: one per core */

@@ -9,7 +9,7 @@
 
 static bool is_format(const struct options *o, const char *name)
 {
-    return o->report_as && strcmp(o->report_as, name) == 0;
+    return o->as && strcmp(o->as, name) == 0;
 }
 
 /* matmul.keet.db -> matmul.report.html */
@@ -40,7 +40,7 @@ bool report_verb(const struct options *options, struct err *err)
 {
     const char *path = options->kernel_path, *output = options->output_path;
     const bool html =
-        (!options->report_as || is_format(options, "html")) && !options->json && !options->markdown;
+        (!options->as || is_format(options, "html")) && !options->json && !options->markdown;
     struct arena *arena = arena_create();
     struct store *store = NULL;
     struct str text = {0};

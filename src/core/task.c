@@ -1,4 +1,5 @@
-/* Owns the contract: size, check, in, out, inout, scalar, tolerance, work, reference, expect. */
+/* Owns the contract: size, check, in, out, inout, scalar, tolerance, work, reference, expect,
+ * pytorch. */
 #include "core/task.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -20,6 +21,7 @@ static const struct statement statements[] = {
     {"work", true},
     {"reference", true},
     {"expect", true},
+    {"pytorch", true},
     {"launch", false},
     {"temp", false},
     {"tune", false},
@@ -48,10 +50,10 @@ bool reader_bad_keyword(struct reader *r, const struct pragma *pragma)
         return cursor_fail(&c, at,
             "no keyword after `#pragma keet`; expected one of size, check, "
             "in, out, inout, scalar, tolerance, work, reference, expect, "
-            "launch, temp, tune, where");
+            "pytorch, launch, temp, tune, where");
     return cursor_unknown(&c, at, pragma->keyword, &env,
-        "one of size, check, in, out, inout, scalar, tolerance, work, reference, expect, launch, "
-        "temp, tune, where");
+        "one of size, check, in, out, inout, scalar, tolerance, work, reference, expect, pytorch, "
+        "launch, temp, tune, where");
 }
 
 /* Names that mean something to C++, CUDA or this language. A tuning parameter becomes a macro, so
@@ -223,6 +225,8 @@ bool reader_array(struct reader *r, struct cursor *c, const struct env *env, enu
     array->gen = gen_default(array->elem);
     if (!cursor_expect(c, "[", "an array without dimensions"))
         return false;
+    if (cursor_take(c, "]"))
+        return true;
     do {
         struct cursor dim = cursor_until(c, "]");
 
@@ -508,10 +512,28 @@ static bool read_phase_arrays(struct reader *r)
     return true;
 }
 
+/* The PyTorch text that the task came from, a line of it in each pragma, as it is written. */
+static void read_pytorch(struct reader *r)
+{
+    const char *text = NULL;
+
+    for (unsigned i = 0; i < r->lines->nr; i++) {
+        const struct pragma *p = &r->lines->pragmas[i];
+        const char *from = r->lines->source + p->text_at + p->rest, *to = r->lines->source + p->end;
+
+        if (!is(p, "pytorch"))
+            continue;
+        from += from < to && *from == ' ';
+        text = arena_printf(r->arena, "%s%.*s\n", text ? text : "", (int)(to - from), from);
+    }
+    r->task->pytorch = text;
+}
+
 static bool read_phase_rest(struct reader *r)
 {
     struct launch *reference = NULL;
 
+    read_pytorch(r);
     for (unsigned i = 0; i < r->lines->nr; i++) {
         const struct pragma *p = &r->lines->pragmas[i];
 

@@ -1,10 +1,10 @@
 /* The task: what a kernel file says in its `#pragma keet` lines (grammar: docs in README.md).
  *
- * The contract (size, check, in, out, inout, scalar, tolerance, work, reference, expect) is read
- * once, from the user's original file. The plan (launch, temp, tune, where) and the code belong to
- * each candidate. A candidate is a whole kernel file; contract lines that it repeats must say the
- * same as the original's, or it breaks the contract. A candidate's tuning parameters take the
- * values written before `in {...}`: its text alone determines everything about it. */
+ * The contract (size, check, in, out, inout, scalar, tolerance, work, reference, expect, pytorch)
+ * is read once, from the user's original file. The plan (launch, temp, tune, where) and the code
+ * belong to each candidate. A candidate is a whole kernel file; contract lines that it repeats must
+ * say the same as the original's, or it breaks the contract. A candidate's tuning parameters take
+ * the values written before `in {...}`: its text alone determines everything about it. */
 #ifndef KEET_CORE_TASK_H
 #define KEET_CORE_TASK_H
 
@@ -56,7 +56,7 @@ struct task_array {
     const char *name;
     enum role role;
     enum elem elem;
-    unsigned nr_dims;
+    unsigned nr_dims; /* 0: f32[], one element without a dimension */
     const struct expr *dims[TASK_MAX_DIMS];
     struct gen gen;          /* ROLE_IN and ROLE_INOUT */
     const char *expect_path; /* `expect C = file("c.npy")`, else NULL */
@@ -127,6 +127,7 @@ struct task {
     unsigned nr_arrays;
     struct task_scalar *scalars;
     unsigned nr_scalars;
+    const char *pytorch;        /* the texts of `pytorch` lines, a line each; NULL: none */
     struct tolerance tolerance; /* a negative part was not given: elem_tolerance has it */
     bool has_tolerance;
     const struct expr *flops, *bytes; /* `work`; NULL when not given */

@@ -190,7 +190,7 @@ static void test_error_positions(void **state)
     refuse(*state, "int x;\n", "k.cu:1:1: no `#pragma keet` lines; expected size");
     refuse_line(*state, "sise M = 1",
         "k.cu:6:14: unknown name 'sise'; expected one of size, check, "
-        "in, out, inout, scalar, tolerance, work, reference, expect, "
+        "in, out, inout, scalar, tolerance, work, reference, expect, pytorch, "
         "launch, temp, tune, where (did you mean 'size'?)");
     refuse_line(*state, "", "k.cu:6:14: no keyword after `#pragma keet`; expected one of size");
     refuse_line(*state, "size M = 2", "k.cu:6:19: 'M' is declared twice; expected another name");
@@ -208,7 +208,7 @@ static void test_error_positions(void **state)
     refuse_line(*state, "in B : f31[M]", "k.cu:6:21: unknown type 'f31'; expected one of f64 f32");
     refuse_line(*state, "in B f32[M]", "k.cu:6:19: no type after the name; expected ':'");
     refuse_line(*state, "in B : f32", "k.cu:6:24: an array without dimensions; expected '['");
-    refuse_line(*state, "in B : f32[]", "k.cu:6:25: the expression ends early; expected a number");
+    refuse_line(*state, "in B : f32[M][]", "k.cu:6:28: the expression ends early; expected a number");
     refuse_line(*state, "in B : f32[W]", "k.cu:6:25: unknown name 'W'; expected a size");
     refuse_line(*state, "in B : f32[M", "k.cu:6:26: an open dimension; expected ']'");
     refuse_line(*state, "in B : f32[M-65]",

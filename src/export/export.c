@@ -1,0 +1,42 @@
+/* Owns the table of export formats. */
+#include "export/export.h"
+
+#include "base/mem.h"
+#include "export/subject.h"
+
+#include <string.h>
+
+const char *const export_formats[] = {
+    "kernelbench", "pytorch", "header", "flashinfer-bench", "t4", "kernel-tuner", NULL};
+
+/* In the order of the names. */
+static bool (*const makers[])(struct subject *, struct export_files *, struct err *) = {
+    export_kernelbench, export_pytorch, export_header, export_flashinfer, export_t4,
+    export_kernel_tuner};
+
+struct str *export_add(struct export_files *files, const char *name)
+{
+    struct export_file *file = &files->file[files->nr++];
+
+    file->name = name;
+    return &file->text;
+}
+
+bool export_make(
+    const char *format, const struct page *page, struct export_files *files, struct err *err)
+{
+    struct subject subject;
+
+    *files = (struct export_files){0};
+    for (unsigned i = 0; i < ARRAY_SIZE(makers); i++) {
+        if (strcmp(export_formats[i], format) == 0)
+            return subject_read(&subject, page, err) && makers[i](&subject, files, err);
+    }
+    return err_set(err, "no format is called %s", format);
+}
+
+void export_finish(struct export_files *files)
+{
+    for (unsigned i = 0; i < files->nr; i++)
+        str_finish(&files->file[i].text);
+}

@@ -1,0 +1,310 @@
+/* Owns `--as flashinfer-bench`: a Definition, a Solution, a workload and its Trace. */
+#include "base/hash.h"
+#include "export/subject.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *dtype(enum elem elem)
+{
+    static const char *const names[NR_ELEMS] = {[ELEM_F32] = "float32",
+        [ELEM_TF32] = "float32",
+        [ELEM_F16] = "float16",
+        [ELEM_BF16] = "bfloat16",
+        [ELEM_E4M3] = "float8_e4m3fn",
+        [ELEM_E5M2] = "float8_e5m2",
+        [ELEM_I64] = "int64",
+        [ELEM_I32] = "int32",
+        [ELEM_I16] = "int16",
+        [ELEM_I8] = "int8",
+        [ELEM_BOOL] = "bool"};
+
+    return names[elem];
+}
+
+static bool is_size(const struct subject *s, const struct expr *dim)
+{
+    const struct env *sizes = &s->task.timed.sizes;
+
+    for (size_t i = 0; i < sizes->nr; i++) {
+        if (strcmp(sizes->bindings[i].name, expr_text(dim)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Axes vary where each dimension of each array is a size alone that an input has; else they are all
+ * fixed, since an axis has no formula. */
+static bool axes_vary(const struct subject *s)
+{
+    for (unsigned i = 0; i < s->task.nr_arrays; i++) {
+        const struct task_array *array = &s->task.arrays[i];
+
+        for (unsigned d = 0; d < array->nr_dims; d++) {
+            bool found = false;
+
+            if (!is_size(s, array->dims[d]))
+                return false;
+            for (unsigned j = 0; j < s->task.nr_arrays && !found; j++) {
+                const struct task_array *in = &s->task.arrays[j];
+
+                for (unsigned k = 0; in->role != ROLE_OUT && k < in->nr_dims; k++)
+                    found |= strcmp(expr_text(in->dims[k]), expr_text(array->dims[d])) == 0;
+            }
+            if (!found)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The names of an array's axes, new ones put into axes. */
+static bool shape_of(const struct subject *s, const struct task_array *array, bool vary,
+    json_t *axes, json_t **shape, struct err *err)
+{
+    *shape = json_array();
+    for (unsigned d = 0; d < array->nr_dims; d++) {
+        const char *name = expr_text(array->dims[d]);
+        int64_t value;
+
+        if (!expr_eval(array->dims[d], &s->task.timed.sizes, &value, err))
+            return false;
+        if (!is_size(s, array->dims[d]))
+            name = arena_printf(s->arena, "%s_dim%u", array->name, d);
+        if (!json_object_get(axes, name))
+            json_object_set_new(axes, name,
+                vary ? json_pack("{s:s}", "type", "var")
+                     : json_pack("{s:s, s:I}", "type", "const", "value", (json_int_t)value));
+        json_array_append_new(*shape, json_string(name));
+    }
+    return true;
+}
+
+static bool add_arrays(const struct subject *s, json_t *axes, json_t *inputs, json_t *outputs,
+    json_t *random, struct err *err)
+{
+    const bool vary = axes_vary(s);
+
+    for (unsigned i = 0; i < s->task.nr_arrays; i++) {
+        const struct task_array *array = &s->task.arrays[i];
+        json_t *shape;
+
+        if (!dtype(array->elem))
+            return err_set(err, "%s: flashinfer-bench has no elements of type %s", array->name,
+                elem_name(array->elem));
+        if (array->role == ROLE_INOUT)
+            return err_set(err, "%s: flashinfer-bench has no arrays that are both input and output",
+                array->name);
+        if (!shape_of(s, array, vary, axes, &shape, err))
+            return false;
+        json_object_set_new(array->role == ROLE_OUT ? outputs : inputs, array->name,
+            json_pack("{s:o, s:s}", "shape", shape, "dtype", dtype(array->elem)));
+        if (array->role == ROLE_IN)
+            json_object_set_new(random, array->name, json_pack("{s:s}", "type", "random"));
+    }
+    for (unsigned i = 0; i < s->task.nr_scalars; i++) {
+        const struct task_scalar *scalar = &s->task.scalars[i];
+        const bool real = elem_is_float(scalar->elem);
+
+        json_object_set_new(inputs, scalar->name,
+            json_pack("{s:n, s:s}", "shape", "dtype", real ? "float32" : "int64"));
+        json_object_set_new(random, scalar->name,
+            json_pack("{s:s, s:o}", "type", "scalar", "value",
+                real ? json_real(scalar->value) : json_integer((json_int_t)scalar->value)));
+    }
+    return true;
+}
+
+/* The arguments by name, arrays first. */
+static void add_names(const struct subject *s, struct str *out)
+{
+    const char *comma = "";
+
+    for (unsigned i = 0; i < s->task.nr_arrays; i++) {
+        if (s->task.arrays[i].role == ROLE_OUT)
+            continue;
+        str_addf(out, "%s%s", comma, s->task.arrays[i].name);
+        comma = ", ";
+    }
+    for (unsigned i = 0; i < s->task.nr_scalars; i++) {
+        str_addf(out, "%s%s", comma, s->task.scalars[i].name);
+        comma = ", ";
+    }
+}
+
+static void add_pytorch_run(const struct subject *s, struct str *out)
+{
+    str_addf(out, "import inspect\n\n%s\n\ndef run(", s->pytorch);
+    add_names(s, out);
+    str_add(out, "):\n    given = dict(zip([");
+    for (unsigned i = 0, nr = 0; i < s->task.nr_arrays + s->task.nr_scalars; i++) {
+        const bool array = i < s->task.nr_arrays;
+
+        if (array && s->task.arrays[i].role == ROLE_OUT)
+            continue;
+        str_addf(out, "%s\"%s\"", nr++ ? ", " : "",
+            array ? s->task.arrays[i].name : s->task.scalars[i - s->task.nr_arrays].name);
+    }
+    str_add(out, "], [");
+    add_names(s, out);
+    str_add(out,
+        "]))\n"
+        "    device = next(v.device for v in given.values() if torch.is_tensor(v))\n"
+        "    model = Model(*get_init_inputs()).to(device)\n"
+        "    weights = {n: given[n.replace(\".\", \"_\")] for n in model.state_dict()\n"
+        "               if n.replace(\".\", \"_\") in given}\n"
+        "    names = [n for n in inspect.signature(model.forward).parameters if n in given]\n"
+        "    return torch.func.functional_call(model, weights, tuple(given[n] for n in names))\n");
+}
+
+/* Without PyTorch text the reference is the original kernel. */
+static bool add_original_run(const struct subject *s, struct str *out, struct err *err)
+{
+    struct subject original = *s;
+
+    original.best = &s->page->path[0];
+    original.plan = s->task.plan;
+    str_add(out, "import torch\nfrom torch.utils.cpp_extension import load_inline\n\n");
+    if (!torch_load(&original, "original", out, err))
+        return false;
+    str_add(out, "\n\ndef run(");
+    add_names(s, out);
+    str_addf(out, "):\n    outputs = original.%s_forward(", s->name);
+    add_names(s, out);
+    str_add(out,
+        subject_nr_out(s) == 1 ? ")\n    return outputs[0]\n" : ")\n    return tuple(outputs)\n");
+    return true;
+}
+
+static bool definition(const struct subject *s, const char *name, json_t *axes, json_t *inputs,
+    json_t *outputs, struct str *out, struct err *err)
+{
+    struct str reference = {0};
+    bool ok = true;
+    char *text;
+    json_t *root;
+
+    if (s->pytorch)
+        add_pytorch_run(s, &reference);
+    else
+        ok = add_original_run(s, &reference, err);
+    root = json_pack("{s:s, s:s, s:O, s:O, s:O, s:s}", "name", name, "op_type", "keet", "axes",
+        axes, "inputs", inputs, "outputs", outputs, "reference", str_text(&reference));
+    text = json_dumps(root, JSON_INDENT(2));
+    str_addf(out, "%s\n", text ? text : "");
+    free(text);
+    json_decref(root);
+    str_finish(&reference);
+    return ok;
+}
+
+static void add_module(const struct subject *s, struct str *out)
+{
+    const unsigned nr_out = subject_nr_out(s);
+
+    torch_source(s, out);
+    str_add(out, "\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, module)\n{\n    module.def(\"run\", [](");
+    torch_params(s, out);
+    str_addf(out, ") {\n        const auto outputs = %s_forward(", s->name);
+    add_names(s, out);
+    str_add(out, nr_out == 1 ? ");\n        return outputs[0];\n    });\n}\n"
+                             : ");\n        return std::make_tuple(");
+    for (unsigned i = 0; nr_out > 1 && i < nr_out; i++)
+        str_addf(out, "%soutputs[%u]", i ? ", " : "", i);
+    str_add(out, nr_out == 1 ? "" : ");\n    });\n}\n");
+}
+
+static void solution(
+    const struct subject *s, const char *name, const char *definition_name, struct str *out)
+{
+    struct str source = {0}, said = {0};
+    json_t *root;
+    char *text;
+
+    add_module(s, &source);
+    page_result(s->page, &said);
+    root = json_pack("{s:s, s:s, s:s, s:s, s:{s:s, s:[s], s:s, s:[], s:b, s:s}, s:[{s:s, s:s}]}",
+        "name", name, "definition", definition_name, "author", "keet-opt", "description",
+        str_text(&said), "spec", "language", "cuda", "target_hardware", "cuda", "entry_point",
+        "kernel.cu::run", "dependencies", "destination_passing_style", 0, "binding", "torch",
+        "sources", "path", "kernel.cu", "content", str_text(&source));
+    text = json_dumps(root, JSON_INDENT(2));
+    str_addf(out, "%s\n", text ? text : "");
+    free(text);
+    json_decref(root);
+    str_finish(&source);
+    str_finish(&said);
+}
+
+static json_t *evaluation(const struct subject *s)
+{
+    const struct candidate *best = s->best, *root = &s->page->path[0];
+    const char *from = provenance_name(best->profile.time_from);
+
+    return json_pack("{s:s, s:{s:s, s:{s:s}}, s:s, s:s, s:{s:f, s:f}, s:{s:f, s:f, s:f}}", "status",
+        "PASSED", "environment", "hardware",
+        arena_printf(s->arena, "%s, times %s", s->page->device_name, from), "libs", "keet-opt",
+        s->page->run.version, "timestamp", s->page->run.started ? s->page->run.started : "", "log",
+        arena_printf(s->arena, "times are %s; errors are against the original kernel", from),
+        "correctness", "max_relative_error", best->check.max_rel, "max_absolute_error",
+        best->check.max_abs, "performance", "latency_ms", best->profile.time_ns * 1e-6,
+        "reference_latency_ms", root->profile.time_ns * 1e-6, "speedup_factor", best->speedup);
+}
+
+/* One line: a workload, or what became of it. */
+static void trace(const struct subject *s, const char *definition_name, const char *solution_name,
+    json_t *axes, json_t *random, struct str *out)
+{
+    const struct env *sizes = &s->task.timed.sizes;
+    json_t *values = json_object(), *root;
+    char hash[HASH_HEX_BYTES], *text;
+
+    for (size_t i = 0; i < sizes->nr; i++) {
+        const json_t *axis = json_object_get(axes, sizes->bindings[i].name);
+
+        if (axis && strcmp(json_string_value(json_object_get(axis, "type")), "var") == 0)
+            json_object_set_new(
+                values, sizes->bindings[i].name, json_integer(sizes->bindings[i].value));
+    }
+    hash_hex(hash_bytes(s->task.source, s->task.source_bytes, 0), hash);
+    root = json_pack("{s:s, s:{s:o, s:O, s:s}}", "definition", definition_name, "workload", "axes",
+        values, "inputs", random, "uuid",
+        arena_printf(s->arena, "%.8s-%.4s-%.4s-%.4s-%.12s", hash, hash + 8, hash + 12, hash + 16,
+            hash + 20));
+    json_object_set_new(root, "solution", solution_name ? json_string(solution_name) : json_null());
+    json_object_set_new(root, "evaluation", solution_name ? evaluation(s) : json_null());
+    text = json_dumps(root, JSON_COMPACT);
+    str_addf(out, "%s\n", text ? text : "");
+    free(text);
+    json_decref(root);
+}
+
+bool export_flashinfer(struct subject *s, struct export_files *files, struct err *err)
+{
+    const char *name = arena_printf(s->arena, "keet_%s", s->name);
+    const char *by = arena_printf(s->arena, "keet_opt_%s_node%" PRId64, s->name, s->best->node);
+    json_t *axes = json_object(), *inputs = json_object(), *outputs = json_object();
+    json_t *random = json_object();
+    bool ok = add_arrays(s, axes, inputs, outputs, random, err) &&
+              definition(s, name, axes, inputs, outputs,
+                  export_add(files, arena_printf(s->arena, "definitions/keet/%s.json", name)), err);
+
+    files->folder = true;
+    if (ok) {
+        solution(s, by, name,
+            export_add(
+                files, arena_printf(s->arena, "solutions/keet-opt/keet/%s/%s.json", name, by)));
+        trace(s, name, NULL, axes, random,
+            export_add(files, arena_printf(s->arena, "workloads/keet/%s.jsonl", name)));
+        trace(s, name, by, axes, random,
+            export_add(files, arena_printf(s->arena, "traces/keet-opt/keet/%s.jsonl", name)));
+    }
+    json_decref(axes);
+    json_decref(inputs);
+    json_decref(outputs);
+    json_decref(random);
+    return ok;
+}

@@ -1,0 +1,440 @@
+/* Owns what PyTorch gets: the C++ of an extension, ModelNew, and a module with an operator. */
+#include "base/hash.h"
+#include "export/subject.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+static const char *torch_type(enum elem elem)
+{
+    static const char *const names[NR_ELEMS] = {[ELEM_F64] = "float64",
+        [ELEM_F32] = "float32",
+        [ELEM_TF32] = "float32",
+        [ELEM_F16] = "float16",
+        [ELEM_BF16] = "bfloat16",
+        [ELEM_E4M3] = "float8_e4m3fn",
+        [ELEM_E5M2] = "float8_e5m2",
+        [ELEM_I64] = "int64",
+        [ELEM_I32] = "int32",
+        [ELEM_I16] = "int16",
+        [ELEM_I8] = "int8",
+        [ELEM_U64] = "uint64",
+        [ELEM_U32] = "uint32",
+        [ELEM_U16] = "uint16",
+        [ELEM_U8] = "uint8",
+        [ELEM_BOOL] = "bool"};
+
+    return names[elem];
+}
+
+/* c10::ScalarType's names. */
+static const char *scalar_type(enum elem elem)
+{
+    static const char *const names[NR_ELEMS] = {[ELEM_F64] = "Double",
+        [ELEM_F32] = "Float",
+        [ELEM_TF32] = "Float",
+        [ELEM_F16] = "Half",
+        [ELEM_BF16] = "BFloat16",
+        [ELEM_E4M3] = "Float8_e4m3fn",
+        [ELEM_E5M2] = "Float8_e5m2",
+        [ELEM_I64] = "Long",
+        [ELEM_I32] = "Int",
+        [ELEM_I16] = "Short",
+        [ELEM_I8] = "Char",
+        [ELEM_U64] = "UInt64",
+        [ELEM_U32] = "UInt32",
+        [ELEM_U16] = "UInt16",
+        [ELEM_U8] = "Byte",
+        [ELEM_BOOL] = "Bool"};
+
+    return names[elem];
+}
+
+static bool is_float(const struct task_scalar *scalar)
+{
+    return elem_is_float(scalar->elem);
+}
+
+void torch_params(const struct subject *s, struct str *out)
+{
+    const char *comma = "";
+
+    for (unsigned i = 0; i < s->task.nr_arrays; i++) {
+        if (s->task.arrays[i].role == ROLE_OUT)
+            continue;
+        str_addf(out, "%storch::Tensor %s", comma, s->task.arrays[i].name);
+        comma = ", ";
+    }
+    for (unsigned i = 0; i < s->task.nr_scalars; i++) {
+        const struct task_scalar *scalar = &s->task.scalars[i];
+
+        str_addf(out, "%s%s %s", comma, is_float(scalar) ? "double" : "int64_t", scalar->name);
+        comma = ", ";
+    }
+}
+
+static void torch_declare(const struct subject *s, struct str *out)
+{
+    str_addf(out, "std::vector<torch::Tensor> %s_forward(", s->name);
+    torch_params(s, out);
+    str_add_char(out, ')');
+}
+
+/* A size is what the first input has where its dimension is that size alone; else it is fixed. */
+static void add_size(const struct subject *s, const struct binding *size, struct str *out)
+{
+    for (unsigned i = 0; i < s->task.nr_arrays; i++) {
+        const struct task_array *array = &s->task.arrays[i];
+
+        for (unsigned d = 0; array->role != ROLE_OUT && d < array->nr_dims; d++) {
+            if (strcmp(expr_text(array->dims[d]), size->name) != 0)
+                continue;
+            str_addf(out,
+                "    TORCH_CHECK(%s.dim() == %u, \"%s: expected %u dimensions, got \", %s.dim());\n"
+                "    const int64_t %s = %s.size(%u);\n",
+                array->name, array->nr_dims, array->name, array->nr_dims, array->name, size->name,
+                array->name, d);
+            return;
+        }
+    }
+    str_addf(out, "    const int64_t %s = %" PRId64 ";\n", size->name, size->value);
+}
+
+static const char check_function[] =
+    "static torch::Tensor keet_check(const torch::Tensor &tensor, const char *name,\n"
+    "    c10::ScalarType type, const std::vector<int64_t> &shape)\n"
+    "{\n"
+    "    TORCH_CHECK(tensor.is_cuda(), name, \": expected a tensor on a GPU\");\n"
+    "    TORCH_CHECK(tensor.scalar_type() == type, name, \": expected elements of type \", type,\n"
+    "        \", got \", tensor.scalar_type());\n"
+    "    TORCH_CHECK(tensor.sizes() == c10::IntArrayRef(shape), name, \": expected shape \",\n"
+    "        c10::IntArrayRef(shape), \", got \", tensor.sizes());\n"
+    "    return tensor.contiguous();\n"
+    "}\n\n";
+
+static void add_tensors(const struct subject *s, struct str *out)
+{
+    const char *first = NULL;
+
+    for (unsigned i = 0; i < s->task.nr_arrays; i++) {
+        const struct task_array *array = &s->task.arrays[i];
+
+        if (array->role == ROLE_OUT)
+            continue;
+        str_addf(out, "    %s = keet_check(%s, \"%s\", c10::ScalarType::%s, ", array->name,
+            array->name, array->name, scalar_type(array->elem));
+        subject_dims(LANGUAGE_CPP, array, out);
+        str_add(out, array->role == ROLE_INOUT ? ").clone();\n" : ");\n");
+        first = first ? first : array->name;
+    }
+    if (first)
+        str_addf(out,
+            "    const c10::cuda::CUDAGuard keet_guard(%s.device());\n"
+            "    const auto keet_options = %s.options();\n",
+            first, first);
+    else
+        str_add(
+            out, "    const auto keet_options = torch::TensorOptions().device(torch::kCUDA);\n");
+    for (unsigned i = 0; i < s->task.nr_arrays; i++) {
+        const struct task_array *array = &s->task.arrays[i];
+
+        if (array->role != ROLE_OUT)
+            continue;
+        str_addf(out, "    torch::Tensor %s = torch::empty(std::vector<int64_t>", array->name);
+        subject_dims(LANGUAGE_CPP, array, out);
+        str_addf(out, ", keet_options.dtype(c10::ScalarType::%s));\n", scalar_type(array->elem));
+    }
+}
+
+static void add_sizes(const struct subject *s, const char *comma, struct str *out)
+{
+    const struct env *sizes = &s->task.timed.sizes;
+
+    for (size_t i = 0; i < sizes->nr; i++) {
+        str_addf(out, "%s%s", comma, sizes->bindings[i].name);
+        comma = ", ";
+    }
+}
+
+static void add_call(const struct subject *s, struct str *out)
+{
+    str_addf(out,
+        "    torch::Tensor keet_scratch =\n        torch::empty({(int64_t)keet_%s::scratch_bytes(",
+        s->name);
+    add_sizes(s, "", out);
+    str_addf(out, ")}, keet_options.dtype(torch::kByte));\n\n    C10_CUDA_CHECK(keet_%s::launch(",
+        s->name);
+    for (unsigned i = 0; i < s->task.nr_arrays; i++) {
+        const struct task_array *array = &s->task.arrays[i];
+
+        str_addf(out, "%s(%s%s *)%s.data_ptr()", i ? ", " : "",
+            array->role == ROLE_IN ? "const " : "", subject_ctype(array->elem), array->name);
+    }
+    add_sizes(s, ", ", out);
+    for (unsigned i = 0; i < s->task.nr_scalars; i++)
+        str_addf(out, ", %s", s->task.scalars[i].name);
+    str_add(out,
+        ", keet_scratch.data_ptr(),\n        at::cuda::getCurrentCUDAStream()));\n    return {");
+    for (unsigned i = 0, nr = 0; i < s->task.nr_arrays; i++) {
+        if (s->task.arrays[i].role != ROLE_IN)
+            str_addf(out, "%s%s", nr++ ? ", " : "", s->task.arrays[i].name);
+    }
+    str_add(out, "};\n}\n");
+}
+
+void torch_source(const struct subject *s, struct str *out)
+{
+    const struct env *sizes = &s->task.timed.sizes;
+
+    str_add(out, "#include <torch/extension.h>\n#include <ATen/cuda/CUDAContext.h>\n"
+                 "#include <c10/cuda/CUDAException.h>\n#include <c10/cuda/CUDAGuard.h>\n"
+                 "#include <vector>\n");
+    subject_code(s, out);
+    str_add(out, "\n");
+    if (subject_nr_in(s) > 0)
+        str_add(out, check_function);
+    torch_declare(s, out);
+    str_add(out, "\n{\n");
+    for (size_t i = 0; i < sizes->nr; i++)
+        add_size(s, &sizes->bindings[i], out);
+    add_tensors(s, out);
+    add_call(s, out);
+}
+
+bool torch_load(const struct subject *s, const char *variable, struct str *out, struct err *err)
+{
+    struct str source = {0};
+    char hash[33];
+    bool ok;
+
+    torch_source(s, &source);
+    ok = !strstr(str_text(&source), "'''") ||
+         err_set(err, "node %" PRId64 ": its code holds ''', which ends a Python string",
+             s->best->node);
+    hash_hex(hash_bytes(str_text(&source), source.len, 0), hash);
+    str_addf(out, "cuda_source = r'''\n%s'''\n\ncpp_source = \"", str_text(&source));
+    torch_declare(s, out);
+    str_addf(out,
+        ";\"\n\n"
+        "%s = load_inline(\n"
+        "    name=\"keet_%s_%.8s\",\n"
+        "    cpp_sources=cpp_source,\n"
+        "    cuda_sources=cuda_source,\n"
+        "    functions=[\"%s_forward\"],\n"
+        "    extra_cuda_cflags=[\"-O3\"],\n"
+        ")\n",
+        variable, s->name, hash, s->name);
+    str_finish(&source);
+    return ok;
+}
+
+/* ---- ModelNew ---- */
+
+static size_t indent_of(const char *line)
+{
+    return strspn(line, " \t");
+}
+
+static bool is_blank(const char *line)
+{
+    return line[strspn(line, " \t\r")] == '\n' || line[strspn(line, " \t\r")] == '\0';
+}
+
+static const char *line_after(const char *line)
+{
+    const char *end = strchr(line, '\n');
+
+    return end ? end + 1 : line + strlen(line);
+}
+
+/* Past a text in triple quotes that begins on this line as a statement; else the line itself. */
+static const char *skip_docstring(const char *line)
+{
+    const char *at = line + indent_of(line), *end;
+
+    if (strncmp(at, "\"\"\"", 3) != 0 && strncmp(at, "'''", 3) != 0)
+        return line;
+    end = strstr(at + 3, *at == '"' ? "\"\"\"" : "'''");
+    return end ? line_after(end) : line;
+}
+
+/* Past a method forward: up to the next line that is indented no deeper, the `)` that closes its
+ * arguments not counted. */
+static const char *skip_forward(const char *line)
+{
+    const size_t indent = indent_of(line);
+
+    if (indent == 0 || !str_starts(line + indent, "def forward("))
+        return line;
+    for (line = line_after(line); *line; line = line_after(line)) {
+        if (!is_blank(line) && indent_of(line) <= indent && line[indent] != ')')
+            break;
+    }
+    return line;
+}
+
+/* The PyTorch text without texts in quotes and without what forward computes: what is left makes
+ * the weights, with the same random numbers as the original's. */
+static void add_init(const char *pytorch, struct str *out)
+{
+    for (const char *line = pytorch; *line;) {
+        const char *next = skip_docstring(line);
+
+        if (next == line)
+            next = skip_forward(line);
+        if (next == line) {
+            next = line_after(line);
+            str_add_n(out, line, (size_t)(next - line));
+        }
+        line = next;
+    }
+}
+
+static void add_names(const struct subject *s, struct str *out)
+{
+    str_add(out, "    keet_inputs = [");
+    for (unsigned i = 0, nr = 0; i < s->task.nr_arrays; i++) {
+        if (s->task.arrays[i].role != ROLE_OUT)
+            str_addf(out, "%s\"%s\"", nr++ ? ", " : "", s->task.arrays[i].name);
+    }
+    str_add(out, "]\n    keet_scalars = [");
+    for (unsigned i = 0; i < s->task.nr_scalars; i++)
+        str_addf(out, "%s%.9g", i ? ", " : "", s->task.scalars[i].value);
+    str_add(out, "]\n\n");
+}
+
+/* Tensors among forward's arguments come first in the contract, then weights by their names with
+ * dots as underscores; numbers among the arguments are the contract's scalars. */
+static void add_model(const struct subject *s, struct str *out)
+{
+    str_addf(out, "\n\nclass ModelNew(%s):\n", s->pytorch ? "Model" : "nn.Module");
+    add_names(s, out);
+    str_add(out, "    def __init__(self, *args, **kwargs):\n"
+                 "        super().__init__(*args, **kwargs)\n"
+                 "        self.keet_state = {}\n"
+                 "        for prefix, module in self.named_modules():\n"
+                 "            for name in [*module._parameters, *module._buffers]:\n"
+                 "                path = f\"{prefix}.{name}\".lstrip(\".\").replace(\".\", \"_\")\n"
+                 "                self.keet_state[path] = (module, name)\n\n"
+                 "    def forward(self, *inputs):\n"
+                 "        arrays = [value for value in inputs if torch.is_tensor(value)]\n"
+                 "        numbers = [value for value in inputs if not torch.is_tensor(value)]\n"
+                 "        for path in self.keet_inputs[len(arrays):]:\n"
+                 "            arrays.append(getattr(*self.keet_state[path]).detach())\n"
+                 "        numbers += self.keet_scalars[len(numbers):]\n");
+    str_addf(out, "        outputs = keet.%s_forward(*arrays, *numbers)\n", s->name);
+    str_add(out,
+        subject_nr_out(s) == 1 ? "        return outputs[0]\n" : "        return tuple(outputs)\n");
+}
+
+bool export_kernelbench(struct subject *s, struct export_files *files, struct err *err)
+{
+    struct str *out = export_add(files, arena_printf(s->arena, "%s_kernelbench.py", s->name));
+
+    subject_say(s, "#", out);
+    str_add(out, "import torch\nimport torch.nn as nn\n"
+                 "from torch.utils.cpp_extension import load_inline\n\n");
+    if (s->pytorch) {
+        add_init(s->pytorch, out);
+        str_add(out, "\n\n");
+    }
+    if (!torch_load(s, "keet", out, err))
+        return false;
+    add_model(s, out);
+    return true;
+}
+
+/* ---- an operator ---- */
+
+static void add_params(const struct subject *s, bool types, struct str *out)
+{
+    const char *comma = "";
+
+    for (unsigned i = 0; i < s->task.nr_arrays; i++) {
+        if (s->task.arrays[i].role == ROLE_OUT)
+            continue;
+        str_addf(out, "%s%s%s", comma, s->task.arrays[i].name, types ? ": torch.Tensor" : "");
+        comma = ", ";
+    }
+    for (unsigned i = 0; i < s->task.nr_scalars; i++) {
+        const struct task_scalar *scalar = &s->task.scalars[i];
+
+        str_addf(out, "%s%s", comma, scalar->name);
+        if (types)
+            str_addf(out, is_float(scalar) ? ": float = %.9g" : ": int = %.0f", scalar->value);
+        comma = ", ";
+    }
+}
+
+/* Shapes for the compiler, which runs nothing; without them where they cannot be said in Python. */
+static void add_fake(const struct subject *s, struct str *out)
+{
+    const struct env *sizes = &s->task.timed.sizes;
+    struct str text = {0};
+    const char *from = NULL;
+    bool ok = true;
+
+    str_addf(&text, "@%s.register_fake\ndef _(", s->name);
+    add_params(s, true, &text);
+    str_add(&text, "):\n");
+    for (size_t n = 0; n < sizes->nr; n++) {
+        const struct binding *size = &sizes->bindings[n];
+        bool found = false;
+
+        for (unsigned i = 0; i < s->task.nr_arrays && !found; i++) {
+            const struct task_array *array = &s->task.arrays[i];
+
+            for (unsigned d = 0; array->role != ROLE_OUT && d < array->nr_dims && !found; d++) {
+                found = strcmp(expr_text(array->dims[d]), size->name) == 0;
+                if (found)
+                    str_addf(&text, "    %s = %s.shape[%u]\n", size->name, array->name, d);
+            }
+        }
+        if (!found)
+            str_addf(&text, "    %s = %" PRId64 "\n", size->name, size->value);
+    }
+    for (unsigned i = 0; i < s->task.nr_arrays && !from; i++)
+        from = s->task.arrays[i].role != ROLE_OUT ? s->task.arrays[i].name : NULL;
+    str_add(&text, "    return [");
+    for (unsigned i = 0, nr = 0; i < s->task.nr_arrays; i++) {
+        const struct task_array *array = &s->task.arrays[i];
+
+        if (array->role == ROLE_IN)
+            continue;
+        str_add(&text, nr++ ? ", " : "");
+        if (from)
+            str_addf(&text, "%s.new_empty(", from);
+        else
+            str_add(&text, "torch.empty(");
+        ok = ok && subject_dims(LANGUAGE_PYTHON, array, &text);
+        str_addf(&text, ", dtype=torch.%s)", torch_type(array->elem));
+    }
+    str_add(&text, "]\n");
+    if (ok)
+        str_add(out, str_text(&text));
+    str_finish(&text);
+}
+
+bool export_pytorch(struct subject *s, struct export_files *files, struct err *err)
+{
+    struct str *out = export_add(files, arena_printf(s->arena, "%s_torch.py", s->name));
+
+    subject_say(s, "#", out);
+    str_addf(out,
+        "# Import it and call %s(...), or torch.ops.keet.%s(...): tensors in, a list of new "
+        "tensors\n"
+        "# out. It has no gradient.\n"
+        "import torch\nfrom torch.utils.cpp_extension import load_inline\n\n",
+        s->name, s->name);
+    if (!torch_load(s, "_extension", out, err))
+        return false;
+    str_addf(out, "\n\n@torch.library.custom_op(\"keet::%s\", mutates_args=())\ndef %s(", s->name,
+        s->name);
+    add_params(s, true, out);
+    str_addf(out, ") -> list[torch.Tensor]:\n    return _extension.%s_forward(", s->name);
+    add_params(s, false, out);
+    str_add(out, ")\n\n\ndef keet_ceil_div(a, b):\n    return (a + b - 1) // b\n\n\n");
+    add_fake(s, out);
+    return true;
+}
