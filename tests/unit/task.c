@@ -208,7 +208,8 @@ static void test_error_positions(void **state)
     refuse_line(*state, "in B : f31[M]", "k.cu:6:21: unknown type 'f31'; expected one of f64 f32");
     refuse_line(*state, "in B f32[M]", "k.cu:6:19: no type after the name; expected ':'");
     refuse_line(*state, "in B : f32", "k.cu:6:24: an array without dimensions; expected '['");
-    refuse_line(*state, "in B : f32[M][]", "k.cu:6:28: the expression ends early; expected a number");
+    refuse_line(
+        *state, "in B : f32[M][]", "k.cu:6:28: the expression ends early; expected a number");
     refuse_line(*state, "in B : f32[W]", "k.cu:6:25: unknown name 'W'; expected a size");
     refuse_line(*state, "in B : f32[M", "k.cu:6:26: an open dimension; expected ']'");
     refuse_line(*state, "in B : f32[M-65]",
