@@ -90,3 +90,36 @@ bool str_ends(const char *text, const char *suffix)
 
     return n >= m && memcmp(text + n - m, suffix, m) == 0;
 }
+
+size_t str_utf8_bytes(const char *text, size_t len)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    static const struct {
+        unsigned char from, to, second_low, second_high;
+        size_t bytes;
+    } rows[] = {
+        {0x00, 0x7f, 0, 0, 1},
+        {0xc2, 0xdf, 0x80, 0xbf, 2},
+        {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0xe1, 0xec, 0x80, 0xbf, 3},
+        {0xed, 0xed, 0x80, 0x9f, 3},
+        {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4},
+        {0xf1, 0xf3, 0x80, 0xbf, 4},
+        {0xf4, 0xf4, 0x80, 0x8f, 4},
+    };
+
+    for (size_t i = 0; len > 0 && i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (at[0] < rows[i].from || at[0] > rows[i].to)
+            continue;
+        if (len < rows[i].bytes)
+            return 0;
+        if (rows[i].bytes > 1 && (at[1] < rows[i].second_low || at[1] > rows[i].second_high))
+            return 0;
+        for (size_t k = 2; k < rows[i].bytes; k++)
+            if ((at[k] & 0xc0) != 0x80)
+                return 0;
+        return rows[i].bytes;
+    }
+    return 0;
+}

@@ -26,4 +26,8 @@ bool str_word_char(char c); /* may stand in a name of C: an ASCII letter, a digi
 bool str_starts(const char *text, const char *prefix);
 bool str_ends(const char *text, const char *suffix);
 
+/* The bytes of the UTF-8 character at the start of len bytes (RFC 3629: shortest forms, no
+ * surrogates; NUL is one); 0: there is none. */
+size_t str_utf8_bytes(const char *text, size_t len);
+
 #endif

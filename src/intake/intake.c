@@ -21,24 +21,11 @@ bool intake_needed(const char *source, size_t bytes)
 /* The first byte that is not UTF-8, or NUL; bytes when there is none. */
 static size_t bad_byte(const char *text, size_t bytes)
 {
-    const unsigned char *s = (const unsigned char *)text;
+    size_t at = 0, n;
 
-    for (size_t i = 0; i < bytes;) {
-        unsigned more = s[i] == 0                     ? 9
-                        : s[i] < 0x80                 ? 0
-                        : s[i] >= 0xc2 && s[i] < 0xe0 ? 1
-                        : s[i] >= 0xe0 && s[i] < 0xf0 ? 2
-                        : s[i] >= 0xf0 && s[i] < 0xf5 ? 3
-                                                      : 9;
-
-        if (more == 9 || i + more >= bytes + (more == 0))
-            return i;
-        for (unsigned k = 1; k <= more; k++)
-            if ((s[i + k] & 0xc0) != 0x80)
-                return i;
-        i += more + 1;
-    }
-    return bytes;
+    while (at < bytes && text[at] && (n = str_utf8_bytes(text + at, bytes - at)) > 0)
+        at += n;
+    return at;
 }
 
 static unsigned line_of(const char *text, size_t at)

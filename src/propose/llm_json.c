@@ -6,36 +6,12 @@
 
 static const char replacement[] = "\xEF\xBF\xBD";
 
-/* Length of the UTF-8 sequence at s, or 0 (RFC 3629: no overlong forms, no surrogates). */
-static size_t sequence(const unsigned char *s, size_t len)
-{
-    size_t need;
-    uint32_t point;
-
-    if (s[0] < 0x80)
-        return s[0] ? 1 : 0;
-    need = s[0] >= 0xF0 && s[0] < 0xF5 ? 4 : s[0] >= 0xE0 ? 3 : s[0] >= 0xC2 ? 2 : 0;
-    if (!need || s[0] >= 0xF5 || len < need)
-        return 0;
-    point = s[0] & (0x7Fu >> need);
-    for (size_t i = 1; i < need; i++) {
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-        point = point << 6 | (s[i] & 0x3F);
-    }
-    if ((need == 3 && (point < 0x800 || (point >= 0xD800 && point < 0xE000))) ||
-        (need == 4 && (point < 0x10000 || point > 0x10FFFF)))
-        return 0;
-    return need;
-}
-
 void utf8_add(struct str *out, const char *bytes, size_t len)
 {
-    const unsigned char *s = (const unsigned char *)bytes;
     size_t from = 0, at = 0;
 
     while (at < len) {
-        const size_t n = sequence(s + at, len - at);
+        const size_t n = bytes[at] ? str_utf8_bytes(bytes + at, len - at) : 0;
         if (n) {
             at += n;
             continue;

@@ -92,6 +92,22 @@ static void test_str_compare(void **state)
     assert_false(str_ends("kernel.cuh", ".cu"));
 }
 
+static void test_str_utf8(void **state)
+{
+    assert_int_equal(str_utf8_bytes("a", 1), 1);
+    assert_int_equal(str_utf8_bytes("\0", 1), 1);
+    assert_int_equal(str_utf8_bytes("\xc3\xa9", 2), 2);
+    assert_int_equal(str_utf8_bytes("\xe2\x82\xac", 3), 3);
+    assert_int_equal(str_utf8_bytes("\xf4\x8f\xbf\xbf", 4), 4);
+    assert_int_equal(str_utf8_bytes("", 0), 0);
+    assert_int_equal(str_utf8_bytes("\xc3\xa9", 1), 0);         /* cut off */
+    assert_int_equal(str_utf8_bytes("\xc0\x80", 2), 0);         /* not the shortest form */
+    assert_int_equal(str_utf8_bytes("\xe0\x9f\xbf", 3), 0);     /* the same */
+    assert_int_equal(str_utf8_bytes("\xed\xa0\x80", 3), 0);     /* a surrogate */
+    assert_int_equal(str_utf8_bytes("\xf4\x90\x80\x80", 4), 0); /* above U+10FFFF */
+    assert_int_equal(str_utf8_bytes("\xe9 t", 3), 0);           /* Latin-1 */
+}
+
 /* ---- err ---- */
 
 static void test_err(void **state)
@@ -359,6 +375,7 @@ int main(void)
         cmocka_unit_test(test_arena),
         cmocka_unit_test(test_str),
         cmocka_unit_test(test_str_compare),
+        cmocka_unit_test(test_str_utf8),
         cmocka_unit_test(test_err),
         cmocka_unit_test(test_err_is_cut),
         cmocka_unit_test(test_file),
