@@ -50,35 +50,39 @@ static uint8_t next(struct machine *m)
     return m->at < m->all.len ? m->all.at[m->at++] : 0;
 }
 
-static uint64_t next_unsigned(struct machine *m)
+/* LEB128 (DWARF 4, 7.6): the bits read, sign not extended. */
+static uint64_t next_bits(struct machine *m, unsigned *nr_bits, bool *negative)
 {
     uint64_t value = 0;
-    unsigned shift = 0;
     uint8_t byte;
 
+    *nr_bits = 0;
     do {
         byte = next(m);
-        if (shift < 64)
-            value |= (uint64_t)(byte & 0x7f) << shift;
-        shift += 7;
+        if (*nr_bits < 64)
+            value |= (uint64_t)(byte & 0x7f) << *nr_bits;
+        *nr_bits += 7;
     } while ((byte & 0x80) != 0 && m->at < m->all.len);
+    *negative = (byte & 0x40) != 0;
     return value;
+}
+
+static uint64_t next_unsigned(struct machine *m)
+{
+    unsigned nr_bits;
+    bool negative;
+
+    return next_bits(m, &nr_bits, &negative);
 }
 
 static int64_t next_signed(struct machine *m)
 {
-    uint64_t value = 0;
-    unsigned shift = 0;
-    uint8_t byte;
+    unsigned nr_bits;
+    bool negative;
+    uint64_t value = next_bits(m, &nr_bits, &negative);
 
-    do {
-        byte = next(m);
-        if (shift < 64)
-            value |= (uint64_t)(byte & 0x7f) << shift;
-        shift += 7;
-    } while ((byte & 0x80) != 0 && m->at < m->all.len);
-    if (shift < 64 && (byte & 0x40) != 0)
-        value |= ~UINT64_C(0) << shift;
+    if (nr_bits < 64 && negative)
+        value |= ~UINT64_C(0) << nr_bits;
     return (int64_t)value;
 }
 
