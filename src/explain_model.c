@@ -103,16 +103,6 @@ static const char *limit(const struct talk *t)
     return NULL;
 }
 
-static struct model_call *add_call(struct candidate *c)
-{
-    struct model_call *calls = arena_array(c->arena, c->nr_calls + 1, sizeof(*calls));
-
-    if (c->nr_calls > 0)
-        memcpy(calls, c->calls, c->nr_calls * sizeof(*calls));
-    c->calls = calls;
-    return &calls[c->nr_calls++];
-}
-
 /* One question; *reply is NULL when none came, and told->why_not says why. */
 static bool put(struct talk *t, unsigned model, enum ask_prompt prompt, const char *purpose,
     const char **reply, struct err *err)
@@ -126,7 +116,7 @@ static bool put(struct talk *t, unsigned model, enum ask_prompt prompt, const ch
         return true;
     }
     say(t, "user", ask_prompt(t->ask, prompt, &t->values, t->c->arena));
-    call = add_call(t->c);
+    call = candidate_add_call(t->c);
     if (!ask_put(t->ask, model, purpose, t->messages, t->nr_messages, t->c->arena, call, err))
         return false;
     t->told->nr_calls++;

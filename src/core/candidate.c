@@ -1,6 +1,7 @@
 /* Owns the candidate's verdict and the names of its enums. */
 #include "core/candidate.h"
 
+#include <math.h>
 #include <string.h>
 
 bool candidate_fail(
@@ -48,4 +49,31 @@ bool candidate_settled(const struct candidate *c)
 bool candidate_evaluated(const struct candidate *c)
 {
     return candidate_settled(c) || c->reused;
+}
+
+struct model_call *candidate_add_call(struct candidate *c)
+{
+    struct model_call *calls = arena_array(c->arena, c->nr_calls + 1, sizeof(*calls));
+
+    if (c->nr_calls > 0)
+        memcpy(calls, c->calls, c->nr_calls * sizeof(*calls));
+    c->calls = calls;
+    return &calls[c->nr_calls++];
+}
+
+void model_spent_add(struct model_spent *spent, const struct model_call *call)
+{
+    spent->nr_calls++;
+    spent->nr_attempts += call->attempts;
+    spent->nr_failed += call->error != NULL;
+    spent->nr_unpriced += isnan(call->cost) != 0;
+    spent->tokens_in += call->tokens_in;
+    spent->tokens_out += call->tokens_out;
+    spent->tokens_cached += call->tokens_cached;
+    spent->lost_in += call->lost_in;
+    spent->lost_out += call->lost_out;
+    spent->tokens += call->tokens_in + call->tokens_out + call->lost_in + call->lost_out;
+    spent->cost += isnan(call->cost) ? 0 : call->cost;
+    spent->latency_ms += call->latency_ms;
+    spent->waited_ms += call->waited_ms;
 }

@@ -179,6 +179,10 @@ struct candidate {
 bool candidate_fail(struct candidate *c, enum verdict verdict, unsigned line, const char *format,
     ...) __attribute__((format(printf, 4, 5)));
 
+/* One more call on the candidate's record, in the step arena, to be filled in by the caller. */
+struct model_call *candidate_add_call(struct candidate *c);
+void model_spent_add(struct model_spent *spent, const struct model_call *call);
+
 /* The counts in the machine code of all kernels (compilation.sass) as metrics of profile.total, and
  * their sums by line, rising, in arena memory; nothing where the machine code was not read. */
 void candidate_count_sass(struct candidate *c);

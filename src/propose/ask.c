@@ -111,7 +111,6 @@ const char *ask_known(const struct ask_values *values, struct arena *arena)
 static void take(const struct ask *ask, const struct llm_reply *reply, struct arena *arena,
     struct model_call *call)
 {
-    struct price price;
     const char *error = reply->error;
 
     if (*reply->text)
@@ -121,20 +120,7 @@ static void take(const struct ask *ask, const struct llm_reply *reply, struct ar
     else if (reply->outcome == LLM_EMPTY)
         error = "an empty reply";
     call->error = *error ? arena_strdup(arena, error) : NULL;
-    call->outcome = arena_strdup(arena, llm_outcome_name(reply->outcome));
-    call->tokens_in = reply->tokens_in;
-    call->tokens_out = reply->tokens_out;
-    call->tokens_cached = reply->tokens_cached;
-    call->tokens_estimated = reply->tokens_estimated;
-    call->lost_in = reply->lost_in;
-    call->lost_out = reply->lost_out;
-    call->attempts = reply->attempts;
-    call->latency_ms = reply->latency_ms;
-    call->waited_ms = reply->waited_ms;
-    call->queued_ms = reply->queued_ms;
-    if (price_find(ask->prices, reply->model, call->model, &price))
-        call->cost = price_of(&price, call->tokens_in + call->lost_in, call->tokens_cached,
-            call->tokens_out + call->lost_out);
+    price_reply(ask->prices, reply, call);
 }
 
 bool ask_put(struct ask *ask, unsigned model, const char *purpose,

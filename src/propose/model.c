@@ -110,7 +110,7 @@ bool model_start(
         .endpoint = (unsigned)endpoint,
         .stage = m->options->no_plan ? STAGE_WRITE : STAGE_PLAN};
     for (unsigned i = 0; i < c->nr_calls; i++) /* of a run that ended before the node did */
-        model_tally(m, &c->calls[i]);
+        model_spent_add(&m->spent, &c->calls[i]);
     model_fill(m, context, c, job);
     c->source = job->base;
     c->source_bytes = context->parent->source_bytes;
@@ -245,7 +245,7 @@ void model_told(struct model *m, const struct candidate *c, double gain)
             }
         }
         if (!job) /* of a run that is resumed: not seen by account */
-            model_tally(m, &c->calls[i]);
+            model_spent_add(&m->spent, &c->calls[i]);
     }
     if (job)
         *job = (struct job){0};

@@ -15,50 +15,16 @@ enum {
     LEAST_ANSWER = 512 /* bytes that a look-up may answer however full the prompt is */
 };
 
-void model_tally(struct model *m, const struct model_call *call)
-{
-    struct model_spent *spent = &m->spent;
-
-    spent->nr_calls++;
-    spent->nr_attempts += call->attempts;
-    spent->nr_failed += call->error != NULL;
-    spent->nr_unpriced += isnan(call->cost) != 0;
-    spent->tokens_in += call->tokens_in;
-    spent->tokens_out += call->tokens_out;
-    spent->tokens_cached += call->tokens_cached;
-    spent->lost_in += call->lost_in;
-    spent->lost_out += call->lost_out;
-    spent->tokens += call->tokens_in + call->tokens_out + call->lost_in + call->lost_out;
-    spent->cost += isnan(call->cost) ? 0 : call->cost;
-    spent->latency_ms += call->latency_ms;
-    spent->waited_ms += call->waited_ms;
-}
-
 static void account(struct model *m, const struct endpoint *e, const struct llm_reply *reply,
     struct candidate *c, struct model_call *call)
 {
-    struct price price;
-
     call->reply = *reply->text ? arena_strdup(c->arena, reply->text) : NULL;
     for (unsigned i = 0; i < reply->nr_calls; i++)
         call->reply = arena_printf(c->arena, "%s%s%s(%s)", call->reply ? call->reply : "",
             call->reply ? "\n" : "", reply->calls[i].name, reply->calls[i].arguments_json);
     call->error = *reply->error ? arena_strdup(c->arena, reply->error) : NULL;
-    call->outcome = llm_outcome_name(reply->outcome);
-    call->tokens_in = reply->tokens_in;
-    call->tokens_out = reply->tokens_out;
-    call->tokens_cached = reply->tokens_cached;
-    call->tokens_estimated = reply->tokens_estimated;
-    call->lost_in = reply->lost_in;
-    call->lost_out = reply->lost_out;
-    call->attempts = reply->attempts;
-    call->latency_ms = reply->latency_ms;
-    call->waited_ms = reply->waited_ms;
-    call->queued_ms = reply->queued_ms;
-    if (price_find(m->prices, reply->model, e->spec, &price))
-        call->cost = price_of(&price, call->tokens_in + call->lost_in, call->tokens_cached,
-            call->tokens_out + call->lost_out);
-    model_tally(m, call);
+    price_reply(m->prices, reply, call);
+    model_spent_add(&m->spent, call);
 }
 
 /* The answer becomes the candidate's source, or its verdict. */

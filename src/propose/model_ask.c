@@ -137,16 +137,6 @@ bool model_build(struct model *m, struct job *job, struct llm_message messages[4
                                                       : build_first(m, job, messages, most - used));
 }
 
-static struct model_call *add_call(struct candidate *c)
-{
-    struct model_call *calls = arena_array(c->arena, c->nr_calls + 1, sizeof(*calls));
-
-    if (c->nr_calls > 0)
-        memcpy(calls, c->calls, c->nr_calls * sizeof(*calls));
-    c->calls = calls;
-    return &calls[c->nr_calls++];
-}
-
 bool model_note(const struct model *m, const struct candidate *c, unsigned number, struct err *err)
 {
     const struct propose_journal *journal = m->options->journal;
@@ -200,7 +190,7 @@ bool model_ask(struct model *m, struct job *job, struct err *err)
         request.tools = lookup_tools;
         request.nr_tools = NR_TOOLS;
     }
-    call = add_call(job->c);
+    call = candidate_add_call(job->c);
     llm_prompt_text(&request, &prompt);
     job->prompt_bytes = prompt.len;
     *call = (struct model_call){.purpose = request.purpose,

@@ -77,8 +77,6 @@ bool model_note(const struct model *m, const struct candidate *c, unsigned numbe
 /* Nothing more is asked; why: the verdict that ends it, or NULL. */
 void model_finish_job(struct job *job, const char *why);
 
-/* model_answer.c */
-void model_tally(struct model *m, const struct model_call *call);
 bool model_take(struct model *m, unsigned endpoint, const struct llm_reply *reply, struct err *err);
 /* A reply that comes when the run is over: for the record only. */
 bool model_take_late(

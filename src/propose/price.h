@@ -1,4 +1,5 @@
-/* What tokens cost: the table prompts/prices.txt, which users keep up to date. Private to propose/.
+/* What tokens cost, in the record of a call: the table prompts/prices.txt, which users keep up to
+ * date. Private to propose/.
  *
  * Lines are `PATTERN IN CACHED OUT DATE SOURCE`, dollars per million tokens; PATTERN is a model's
  * name as its endpoint gives it, or a whole --model, with * for anything; the first that fits
@@ -8,6 +9,8 @@
 #define KEET_PROPOSE_PRICE_H
 
 #include "base/err.h"
+#include "core/candidate.h"
+#include "propose/llm.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +28,9 @@ bool price_find(
     const struct price_table *table, const char *model, const char *spec, struct price *price);
 /* Dollars; cached is a part of in. */
 double price_of(const struct price *price, uint64_t in, uint64_t cached, uint64_t out);
+/* What a reply took, into the record of its call: outcome, tokens, times, and what they cost by the
+ * reply's model or call->model. */
+void price_reply(
+    const struct price_table *table, const struct llm_reply *reply, struct model_call *call);
 
 #endif

@@ -75,26 +75,6 @@ size_t page_find(const struct page *page, int64_t number)
     return low < page->nr_nodes && page->nodes[low].number == number ? low : page->nr_nodes;
 }
 
-static void add_spent(struct model_spent *spent, const struct candidate *c)
-{
-    for (unsigned i = 0; i < c->nr_calls; i++) {
-        const struct model_call *call = &c->calls[i];
-
-        spent->nr_calls++;
-        spent->nr_attempts += call->attempts;
-        spent->nr_failed += call->error != NULL;
-        spent->nr_unpriced += isnan(call->cost) != 0;
-        spent->tokens_in += call->tokens_in;
-        spent->tokens_out += call->tokens_out;
-        spent->tokens_cached += call->tokens_cached;
-        spent->lost_in += call->lost_in;
-        spent->lost_out += call->lost_out;
-        spent->cost += isnan(call->cost) ? 0 : call->cost;
-        spent->latency_ms += call->latency_ms;
-        spent->waited_ms += call->waited_ms;
-    }
-}
-
 static void note_node(struct page *page, const struct candidate *c)
 {
     struct page_node *node = &page->nodes[page->nr_nodes++];
@@ -121,9 +101,9 @@ static void note_node(struct page *page, const struct candidate *c)
         page->verdicts[c->verdict]++;
     if (node->speedup > page->nodes[page->best].speedup)
         page->best = page->nr_nodes - 1;
-    add_spent(&page->spent, c);
-    node->tokens = (double)(page->spent.tokens_in + page->spent.tokens_out + page->spent.lost_in +
-                            page->spent.lost_out);
+    for (unsigned i = 0; i < c->nr_calls; i++)
+        model_spent_add(&page->spent, &c->calls[i]);
+    node->tokens = (double)page->spent.tokens;
     node->cost = page->spent.cost;
 }
 
