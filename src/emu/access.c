@@ -104,11 +104,11 @@ static void learn_index(struct pattern *p)
         p->index[l] = (int32_t)((int64_t)(p->rel[l] - p->lo_rel) >> 2);
 }
 
-static void learn(struct pattern *p, const struct spot *s, uint64_t start)
+static inline void learn_lanes(
+    struct pattern *p, const struct spot *s, uint64_t start, const uint32_t mask)
 {
-    unsigned first = (unsigned)__builtin_ctz(s->mask), shift = (unsigned)__builtin_ctz(s->bytes);
+    unsigned first = (unsigned)__builtin_ctz(mask), shift = (unsigned)__builtin_ctz(s->bytes);
     const uint64_t *address = s->address, origin = start - ((uint64_t)first << shift);
-    const uint32_t mask = s->mask;
     uint64_t low = 0, stray = 0, rel[WARP_LANES];
     int64_t lo = 0, hi = 0;
     for (unsigned l = 0; l < WARP_LANES; l++) {
@@ -116,8 +116,6 @@ static void learn(struct pattern *p, const struct spot *s, uint64_t start)
         rel[l] = (address[l] - start) & on;
         low |= rel[l];
         stray |= (address[l] ^ (origin + ((uint64_t)l << shift))) & on;
-    }
-    for (unsigned l = 0; l < WARP_LANES; l++) {
         lo = (int64_t)rel[l] < lo ? (int64_t)rel[l] : lo;
         hi = (int64_t)rel[l] > hi ? (int64_t)rel[l] : hi;
     }
@@ -125,29 +123,45 @@ static void learn(struct pattern *p, const struct spot *s, uint64_t start)
     p->low = low;
     p->lo_rel = (uint64_t)lo;
     p->hi_rel = (uint64_t)hi;
+    p->kind = low == 0 ? ACCESS_UNIFORM : stray == 0 ? ACCESS_CONTIGUOUS : ACCESS_OTHER;
+}
+
+static void learn(struct pattern *p, const struct spot *s, uint64_t start)
+{
+    if (s->mask == ~0u)
+        learn_lanes(p, s, start, ~0u);
+    else
+        learn_lanes(p, s, start, s->mask);
     p->mask = s->mask;
     p->bytes = s->bytes;
     p->space = (uint8_t)s->space;
-    p->kind = low == 0 ? ACCESS_UNIFORM : stray == 0 ? ACCESS_CONTIGUOUS : ACCESS_OTHER;
     p->matrices = s->matrices;
     p->shape_mod = NO_SHAPE;
     p->indexed = false;
     p->ready = 0;
 }
 
-/* Range, shape and alignment of the active lanes' addresses. *again: as in the last access. */
-static bool measure(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc,
-    struct pattern *p, bool *again)
+static bool alike(const struct pattern *p, const struct spot *s, uint64_t start)
 {
-    const uint64_t *address = s->address, start = address[__builtin_ctz(s->mask)];
+    const uint64_t *address = s->address;
     const uint32_t mask = s->mask;
     uint64_t differ = 0;
+    if (s->differs || p->mask != mask || p->bytes != s->bytes || p->space != s->space ||
+        p->matrices != s->matrices)
+        return false;
     for (unsigned l = 0; l < WARP_LANES; l++) {
         uint64_t on = (mask >> l & 1) ? ~(uint64_t)0 : 0;
         differ |= ((address[l] - start) & on) ^ p->rel[l];
     }
-    *again = !differ && p->mask == mask && p->bytes == s->bytes && p->space == s->space &&
-             p->matrices == s->matrices;
+    return differ == 0;
+}
+
+/* Range, shape and alignment of the active lanes' addresses. *again: as in the last access. */
+static bool measure(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc,
+    struct pattern *p, bool *again)
+{
+    const uint64_t start = s->address[__builtin_ctz(s->mask)];
+    *again = alike(p, s, start);
     if (!*again) {
         count_hits(&k->counts[pc], p);
         learn(p, s, start);
@@ -170,16 +184,15 @@ static uint32_t shape_bits(const struct pattern *p)
     return p->space == PTX_SHARED ? 3 : 127;
 }
 
-static void count(struct worker *k, const struct spot *s, uint32_t pc, struct pattern *p)
+static void reshape(struct worker *k, uint32_t pc, struct pattern *p, uint64_t start, bool write)
 {
-    const uint32_t mod = (uint32_t)s->start & shape_bits(p);
-    if (p->shape_mod != mod) {
-        count_hits(&k->counts[pc], p);
-        /* of stores and atomics only the time model wants to know */
-        shape_find(p, s->start, s->space == PTX_GLOBAL && !s->write);
-        p->shape_mod = mod;
-    }
-    p->hits++;
+    const uint32_t mod = (uint32_t)start & shape_bits(p);
+    if (p->shape_mod == mod)
+        return;
+    count_hits(&k->counts[pc], p);
+    /* of stores and atomics only the time model wants to know */
+    shape_find(p, start, p->space == PTX_GLOBAL && !write);
+    p->shape_mod = mod;
 }
 
 /* Lanes in different buffers: each finds its own. */
@@ -315,8 +328,10 @@ static bool place(struct worker *k, const struct warp *w, struct spot *s, uint32
     s->pattern = pattern;
     if (!measure(k, w, s, pc, pattern, &again))
         return false;
-    if (k->counting && !param)
-        count(k, s, pc, pattern);
+    if (k->counting && !param) {
+        reshape(k, pc, pattern, s->start, s->write);
+        pattern->hits++;
+    }
     switch (s->space) {
     case PTX_SHARED:
         if ((s->lo > s->hi || s->hi > k->shared_bytes || s->bytes > k->shared_bytes - s->hi) &&
@@ -433,13 +448,20 @@ static inline void look_ahead(uintptr_t now, uint64_t step, uint64_t span)
 }
 
 /* Most accesses: like the instruction's last one, in the same buffer. False: nothing was done, and
- * what is to be done about it, place() finds out. */
+ * what is to be done about it, access_anew() finds out, with what was seen here. */
 static inline bool again(
     struct pattern *p, const struct warp *w, const struct inst *in, uint32_t mask, struct spot *s)
 {
     uint64_t start;
-    if (p->ready != mask || !recall(w->file, in, p, &start) || start - p->first > p->room ||
-        ((start ^ p->last) & p->mod))
+    s->differs = s->moves = false;
+    if (p->ready != mask)
+        return false;
+    s->differs = !recall(w->file, in, p, &start);
+    if (s->differs || start - p->first > p->room)
+        return false;
+    s->start = start;
+    s->moves = ((start ^ p->last) & p->mod) != 0;
+    if (s->moves)
         return false;
     p->hits++;
     s->base = (uint8_t *)(p->host + start);
@@ -456,8 +478,8 @@ static inline bool again(
     return true;
 }
 
-static bool access_anew(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+static bool access_anew(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc,
+    uint32_t mask, const struct spot *seen)
 {
     uint64_t address[WARP_LANES], moved[WARP_LANES];
     struct spot s = {.mask = mask,
@@ -465,6 +487,7 @@ static bool access_anew(
         .bytes = (unsigned)in->vec * in->elem_bytes,
         .write = in->kind != INST_LOAD,
         .atomic = in->kind == INST_ATOM,
+        .differs = seen && seen->differs,
         .address = address,
         .moved = moved};
     addresses(w->file, in->a, in->address32, in->imm, address);
@@ -476,13 +499,29 @@ static bool access_anew(
     return true;
 }
 
+/* As before, but at another place of a line: only the cost is another. */
+static __attribute__((noinline)) bool access_moved(struct worker *k, struct warp *w,
+    const struct inst *in, uint32_t pc, uint32_t mask, struct spot *s)
+{
+    struct pattern *p = &k->patterns[pc];
+    if (!s->moves || s->start & (p->bytes - 1))
+        return access_anew(k, w, in, pc, mask, s);
+    reshape(k, pc, p, s->start, in->kind != INST_LOAD);
+    p->last = s->start;
+    again(p, w, in, mask, s);
+    move_data(k, w, in, s);
+    return true;
+}
+
 bool access_memory(
     struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     struct spot s;
     k->contacts += in->kind == INST_ATOM || in->flags & INST_VOLATILE;
-    if (k->wants_access || in->space == PTX_GENERIC || !again(&k->patterns[pc], w, in, mask, &s))
-        return access_anew(k, w, in, pc, mask);
+    if (k->wants_access || in->space == PTX_GENERIC)
+        return access_anew(k, w, in, pc, mask, NULL);
+    if (!again(&k->patterns[pc], w, in, mask, &s))
+        return access_moved(k, w, in, pc, mask, &s);
     move_data(k, w, in, &s);
     return true;
 }

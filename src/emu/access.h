@@ -15,6 +15,8 @@ struct spot {
     unsigned bytes; /* per lane */
     bool write, atomic;
     bool matrices; /* see struct pattern */
+    bool differs;  /* from the pattern, for sure */
+    bool moves;    /* as in the pattern, from `start` on, which is elsewhere in its line */
     /* set by those who look at the addresses */
     uint64_t *address; /* 32, within the space, or global */
     uint64_t *moved;   /* 32, room for `at` */

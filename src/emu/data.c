@@ -296,10 +296,23 @@ void data_store(const struct warp *w, const struct inst *in, const struct spot *
 
 /* --- atomics --- */
 
+/* No other thread is at this memory, and nobody wants to know what was there. */
+static void sum4(const uint32_t *b, const struct spot *s)
+{
+    for (uint32_t m = s->mask; m; m &= m - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(m);
+        *(uint32_t *)host(s, l, 0) += b[l];
+    }
+}
+
 static void add4(const struct warp *w, const struct inst *in, const struct spot *s, bool alone)
 {
     const uint32_t *b = (const uint32_t *)(w->file + in->b);
     uint32_t *d = (uint32_t *)(w->file + in->d);
+    if (alone && in->flags & INST_NO_DEST) {
+        sum4(b, s);
+        return;
+    }
     for (uint32_t m = s->mask; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
         uint32_t *at = (uint32_t *)host(s, l, 0), old;

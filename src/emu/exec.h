@@ -240,8 +240,13 @@ void shape_find(struct pattern *p, uint64_t start, bool data);
 unsigned shape_data_here(
     enum access_kind kind, uint32_t mask, unsigned bytes, const uint64_t *address);
 
-/* count.c */
-void count_hits(struct pc_count *count, struct pattern *p); /* adds p->hits, which becomes 0 */
+/* count.c: adds p->hits, which become 0. */
+void count_some_hits(struct pc_count *count, struct pattern *p);
+static inline void count_hits(struct pc_count *count, struct pattern *p)
+{
+    if (p->hits)
+        count_some_hits(count, p);
+}
 bool count_fill(const struct exec *x, const struct pc_count *counts, double scale,
     struct arena *arena, struct emu_result *result);
 

@@ -14,7 +14,12 @@
 #include <immintrin.h>
 #endif
 
-enum { LINE_BYTES = 128, BITMAP_LINES = 64 };
+#ifdef __AVX2__
+enum { SORTS_FAST = true };
+#else
+enum { SORTS_FAST = false };
+#endif
+enum { LINE_BYTES = 128, BITMAP_LINES = 64, PLACE_SHIFT = 27 }; /* 5 bits for up to 32 places */
 
 struct offsets {
     uint32_t at[WARP_LANES]; /* idle lanes: as some active one */
@@ -186,7 +191,31 @@ static void global_shape(struct pattern *p, const struct offsets *o)
 }
 
 /* The most distinct units, words or more, that lie at one place of a line, and how many there are
- * in all. Within a few lines, each place has a bit for each line. */
+ * in all. In order of place and then line, a unit is new where it differs from its neighbour, and
+ * the longest row of new ones at one place is found by following all rows at once. */
+static unsigned deepest(const struct offsets *o, uint32_t mask, unsigned shift, unsigned *nr)
+{
+    const uint32_t places = LINE_BYTES >> shift, first = o->at[__builtin_ctz(mask)];
+    uint32_t k[WARP_LANES], fresh = 1, begins = 1, row;
+    unsigned most = 1;
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        const uint32_t at = mask >> l & 1 ? o->at[l] : first;
+        k[l] = (at >> shift & (places - 1)) << PLACE_SHIFT | at / LINE_BYTES;
+    }
+    sort(k);
+    for (unsigned l = 1; l < WARP_LANES; l++) {
+        fresh |= (uint32_t)(k[l] != k[l - 1]) << l;
+        begins |= (uint32_t)(k[l] >> PLACE_SHIFT != k[l - 1] >> PLACE_SHIFT) << l;
+    }
+    *nr = (unsigned)__builtin_popcount(fresh);
+    row = fresh & ~begins;
+    /* the sum carries each over repeated units to the next new one */
+    for (uint32_t at = row; at; at = ((at << 1) + ~fresh) & row)
+        most++;
+    return most;
+}
+
+/* The same where the lines are few: each place has a bit for each. */
 static unsigned near_units(const struct offsets *o, uint32_t mask, unsigned shift, unsigned *nr)
 {
     const unsigned place = LINE_BYTES >> shift;
@@ -205,32 +234,12 @@ static unsigned near_units(const struct offsets *o, uint32_t mask, unsigned shif
     return most;
 }
 
-static unsigned far_units(const struct offsets *o, uint32_t mask, unsigned shift, unsigned *nr)
-{
-    const unsigned place = LINE_BYTES >> shift;
-    uint32_t k[WARP_LANES], first = o->at[__builtin_ctz(mask)], last = ~0u;
-    uint8_t depth[LINE_BYTES / 4] = {0};
-    unsigned most = 0;
-    for (unsigned l = 0; l < WARP_LANES; l++)
-        k[l] = (mask >> l & 1 ? o->at[l] : first) >> shift;
-    sort(k);
-    for (unsigned l = 0; l < WARP_LANES; l++) {
-        const unsigned fresh = k[l] != last, b = k[l] & (place - 1), deep = depth[b] + fresh;
-        last = k[l];
-        depth[b] = (uint8_t)deep;
-        *nr += fresh;
-        most = deep > most ? deep : most;
-    }
-    return most;
-}
-
 /* The most distinct words that one of 32 banks has to give; their number is added to *words. */
 static unsigned banks(const struct offsets *o, uint32_t mask, unsigned bytes, unsigned *words)
 {
     const unsigned shift = bytes <= 4 ? 2 : (unsigned)__builtin_ctz(bytes);
-    unsigned nr = 0;
-    const unsigned most = o->most < BITMAP_LINES * LINE_BYTES ? near_units(o, mask, shift, &nr)
-                                                              : far_units(o, mask, shift, &nr);
+    const bool few = !SORTS_FAST && o->most < BITMAP_LINES * LINE_BYTES;
+    unsigned nr = 0, most = few ? near_units(o, mask, shift, &nr) : deepest(o, mask, shift, &nr);
     *words += nr << (shift - 2);
     return most;
 }
