@@ -9,6 +9,7 @@
 #include "explain_verb.h"
 #include "export_verb.h"
 #include "init_verb.h"
+#include "look_verb.h"
 #include "loop.h"
 #include "options.h"
 #include "report/report.h"
@@ -164,11 +165,57 @@ static bool optimize(const struct options *options, struct err *err)
     return ok;
 }
 
+/* What a verb came to beside its error: a kernel that is broken, a campaign that is not complete.
+ */
+struct outcome {
+    bool clean, complete;
+};
+
+static bool run_verb(const struct options *o, struct outcome *outcome, struct err *err)
+{
+    switch (o->verb) {
+    case VERB_HELP:
+        options_help();
+        return true;
+    case VERB_VERSION:
+        puts("keet-opt " KEET_VERSION);
+        return true;
+    case VERB_DOCTOR:
+        return doctor(o, &outcome->complete, err);
+    case VERB_EXPLAIN:
+        if (str_ends(o->kernel_path, ".csv") || str_ends(o->kernel_path, ".ncu-rep"))
+            return explain_profiles(o, err);
+        return o->nr_paths > 1 || o->sweep ? explain_kernels(o, err)
+                                           : run_once(o, &outcome->clean, err);
+    case VERB_RUN:
+        return run_once(o, &outcome->clean, err);
+    case VERB_INIT:
+        return init_verb(o, err);
+    case VERB_CAMPAIGN:
+        return campaign_verb(o, &outcome->complete, err);
+    case VERB_STATUS:
+    case VERB_STOP:
+    case VERB_RESULTS:
+    case VERB_SHOW:
+    case VERB_DIFF:
+    case VERB_WATCH:
+        return look_verb(o, err);
+    case VERB_REPORT:
+        return report_verb(o, err);
+    case VERB_EXPORT:
+        return export_verb(o, err);
+    case VERB_CALLS:
+        return calls_list(o, err);
+    default:
+        return o->show_prompt ? show_prompt(o, err) : optimize(o, err);
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
     struct err err;
-    bool clean = true, complete = true, ok;
+    struct outcome outcome = {true, true};
 
     propose_hide_keys();
     if (!options_parse(&options, argc, argv, &err)) {
@@ -181,49 +228,11 @@ int main(int argc, char **argv)
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     signal(SIGPIPE, SIG_IGN);
-    switch (options.verb) {
-    case VERB_HELP:
-        options_help();
-        return EXIT_OK;
-    case VERB_VERSION:
-        puts("keet-opt " KEET_VERSION);
-        return EXIT_OK;
-    case VERB_DOCTOR:
-        ok = doctor(&options, &clean, &err);
-        if (ok)
-            return clean ? EXIT_OK : EXIT_ERROR;
-        break;
-    case VERB_EXPLAIN:
-        ok = str_ends(options.kernel_path, ".csv") || str_ends(options.kernel_path, ".ncu-rep")
-                 ? explain_profiles(&options, &err)
-             : options.nr_paths > 1 || options.sweep ? explain_kernels(&options, &err)
-                                                     : run_once(&options, &clean, &err);
-        break;
-    case VERB_RUN:
-        ok = run_once(&options, &clean, &err);
-        break;
-    case VERB_INIT:
-        ok = init_verb(&options, &err);
-        break;
-    case VERB_REPORT:
-        ok = report_verb(&options, &err);
-        break;
-    case VERB_CAMPAIGN:
-        ok = campaign_verb(&options, &complete, &err);
-        break;
-    case VERB_EXPORT:
-        ok = export_verb(&options, &err);
-        break;
-    case VERB_CALLS:
-        ok = calls_list(&options, &err);
-        break;
-    default:
-        ok = options.show_prompt ? show_prompt(&options, &err) : optimize(&options, &err);
-        break;
-    }
-    if (!ok)
+    if (!run_verb(&options, &outcome, &err)) {
         fprintf(stderr, "keet-opt: %s\n", err.text);
-    if (!ok || !complete)
         return EXIT_ERROR;
-    return clean ? EXIT_OK : EXIT_BROKEN_KERNEL;
+    }
+    if (!outcome.complete)
+        return EXIT_ERROR;
+    return outcome.clean ? EXIT_OK : EXIT_BROKEN_KERNEL;
 }

@@ -261,7 +261,8 @@ static bool open_run(struct session *s, bool *resumed, struct err *err)
     *resumed = true;
     s->run = old;
     s->run.models = models_of(s, old.models);
-    return store_set_models(s->store, s->run.models, err);
+    s->run.budget = run.budget;
+    return store_go_on(s->store, s->run.models, s->run.budget, err);
 }
 
 /* The oracle: the file's `reference` kernel where it has one, else the original itself. */

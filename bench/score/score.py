@@ -134,6 +134,8 @@ def read(paths, levels=None):
             continue
         with open(path, encoding="utf-8") as file:
             document = json.load(file)
+        if isinstance(document, dict) and "tasks" in document:
+            document = document["tasks"]
         rows += [row_of(one) for one in (document if isinstance(document, list) else [document])]
     for row in rows if levels else ():
         row["level"] = levels.get(stem(row["task"]), row["level"])

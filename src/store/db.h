@@ -19,7 +19,7 @@ enum sql {
     SQL_ADD_RUN,
     SQL_FIND_RUN,
     SQL_FIND_EQUAL_RUN,
-    SQL_SET_MODELS,
+    SQL_GO_ON,
     SQL_END_RUN,
     SQL_ADD_SOURCE,
     SQL_ADD_NODE,

@@ -171,7 +171,7 @@ const char *const sql_text[NR_SQL] = {
                      " started, done, models, ended, why_stopped FROM run ORDER BY id DESC LIMIT 1",
     [SQL_FIND_EQUAL_RUN] = "SELECT id FROM run WHERE original = ? AND device = ? AND policy = ?"
                            " AND version = ? ORDER BY id DESC LIMIT 1",
-    [SQL_SET_MODELS] = "UPDATE run SET models = ? WHERE id = ?",
+    [SQL_GO_ON] = "UPDATE run SET models = ?, budget = ? WHERE id = ?",
     [SQL_END_RUN] = "UPDATE run SET done = 1, why_stopped = ?, ended = ? WHERE id = ?",
     [SQL_ADD_SOURCE] = "INSERT OR IGNORE INTO source (hash, text) VALUES (?,?)",
     [SQL_ADD_NODE] = "INSERT INTO node (run, number, parent, seed, action, proposer, variant,"

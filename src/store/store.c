@@ -198,13 +198,14 @@ bool store_find_equal_run(
     return true;
 }
 
-bool store_set_models(struct store *store, const char *models, struct err *err)
+bool store_go_on(struct store *store, const char *models, const char *budget, struct err *err)
 {
-    struct query q = query_start(store, SQL_SET_MODELS);
+    struct query q = query_start(store, SQL_GO_ON);
 
     put_text(&q, models);
+    put_text(&q, budget);
     put_int(&q, store->run);
-    return query_run(&q, "noting the models of a run", err);
+    return query_run(&q, "going on with a run", err);
 }
 
 static bool same_text(const char *a, const char *b)

@@ -41,8 +41,8 @@ bool store_find_equal_run(
 /* May a run with the stored values be resumed as the wanted one? The error names the difference.
  * Budget and kernel path may differ: a longer budget is the usual reason to resume. */
 bool store_same_run(const struct run_info *stored, const struct run_info *wanted, struct err *err);
-/* Those of a run that is resumed with others. */
-bool store_set_models(struct store *store, const char *models, struct err *err);
+/* The models and the budget of a run that is resumed. */
+bool store_go_on(struct store *store, const char *models, const char *budget, struct err *err);
 /* Mark the run done, with the reason; resuming a done run with a larger budget is fine. */
 bool store_end_run(struct store *store, const char *why_stopped, struct err *err);
 
