@@ -6,8 +6,9 @@
 #
 # Without --policy: all five; without --seed: 1. Writes DIR/suite.md and DIR/suite.json (default
 # results/suite); per-run files go to keet-out/suite. On the emulator all times are modelled, and
-# evaluations are kept over runs, a pool for each kernel, which changes no result. --continue keeps
-# the runs that have ended: for one that was interrupted, with the same options and sources.
+# evaluations are kept over runs (--reuse), a pool for each kernel; what a pool holds changes no
+# result. --continue keeps the runs that have ended: for one that was interrupted, with the same
+# options and sources.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 budget=30 seeds=() jobs=$(nproc) out=results/suite policies=() kernels=() keep=

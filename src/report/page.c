@@ -77,9 +77,9 @@ size_t page_find(const struct page *page, int64_t number)
 
 static void note_node(struct page *page, const struct candidate *c)
 {
-    struct page_node *node = &page->nodes[page->nr_nodes++];
-    const struct counters *total = &c->profile.total;
     const size_t parent = c->parent >= 0 ? page_find(page, c->parent) : page->nr_nodes;
+    struct page_node *node = &page->nodes[page->nr_nodes];
+    const struct counters *total = &c->profile.total;
 
     *node = (struct page_node){
         .number = c->node,
@@ -96,6 +96,7 @@ static void note_node(struct page *page, const struct candidate *c)
         .dram_bytes = counters_get(total, METRIC_DRAM_BYTES),
         .depth = parent < page->nr_nodes ? page->nodes[parent].depth + 1 : 0,
     };
+    page->nr_nodes++;
     page->nr_recalled += c->recalled;
     if (c->node > 0)
         page->verdicts[c->verdict]++;

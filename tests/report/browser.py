@@ -175,8 +175,10 @@ CONTRAST = """(() => {
 })()"""
 
 
-def schemes(browser, name):
+def schemes(browser, url, name):
     """Light and dark can be read; on paper there is no navigation, and what was opened stays."""
+    browser.open(url, 1400)
+    browser.value("document.querySelector('#n1').open = true")
     for scheme, ground in (("light", 1), ("dark", 0)):
         browser.prefer("screen", scheme)
         seen = browser.value(CONTRAST)
@@ -241,7 +243,7 @@ def main():
             for width in (390, 1400):
                 look(browser, "file://" + page, width, f"{name}-{width}")
             if name == "clean":
-                schemes(browser, name)
+                schemes(browser, "file://" + page, name)
                 runs.plant(db)
         runs.many(db, 5000)
         write()

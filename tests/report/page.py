@@ -5,7 +5,9 @@ import base64
 import hashlib
 import html.parser
 import json
+import os
 import re
+import shutil
 import sqlite3
 import sys
 import tempfile
@@ -113,6 +115,16 @@ def shows(path, page, data):
     db.close()
 
 
+def tree_grows_down(text):
+    """Each child stands one level below its parent, and the original alone on top."""
+    tree = re.search(r'<svg id="chart-tree".*?</svg>', text, re.S).group(0)
+    steps = [float(b) - float(a) for a, b in re.findall(
+        r'class="(?:edge|way)" x1="[^"]*" y1="([^"]*)" x2="[^"]*" y2="([^"]*)"', tree)]
+    check(len(steps) >= 39 and set(steps) == {steps[0]} and steps[0] > 0, "levels of the tree")
+    heights = [float(y) for y in re.findall(r'<circle [^>]*cy="([^"]*)"', tree)]
+    check(heights.count(min(heights)) == 1, "more than one node on top of the tree")
+
+
 def main():
     keet, kernel = sys.argv[1:3]
     with tempfile.TemporaryDirectory() as folder:
@@ -126,6 +138,11 @@ def main():
         check(len(document["nodes"]) == len(data["nodes"]), "nodes of the JSON")
         check(document["nodes"][1]["candidate"]["speedup"] > 1, "node 1 of saxpy is vectorize")
         check("| `gpu__time_duration.sum` |" in runs.report(keet, db, "--as", "md").decode(), "md")
+
+        grown = os.path.join(folder, "grown.keet.db")
+        shutil.copy(db, grown)
+        runs.many(grown, 40, lambda number: number - (1 if number % 3 else 2))
+        tree_grows_down(runs.report(keet, grown).decode())
 
         runs.plant(db)
         text = runs.report(keet, db).decode()

@@ -48,7 +48,7 @@ def plant(path):
     db.close()
 
 
-def many(path, nr):
+def many(path, nr, parent_of=lambda number: (number * 7) // 9):
     """Grow the run to nr nodes with a source, counters and a long prompt each."""
     db = sqlite3.connect(path)
     first = db.execute("SELECT max(number) + 1 FROM node").fetchone()[0]
@@ -60,7 +60,7 @@ def many(path, nr):
                                (like["id"],)).fetchall()
               for name in ("measurement", "counter", "explanation", "finding", "check_result")}
     for number in range(first, nr):
-        node = dict(like, id=like["id"] + 100000 + number, number=number, parent=(number * 7) // 9,
+        node = dict(like, id=like["id"] + 100000 + number, number=number, parent=parent_of(number),
                     source=f"{number:032x}", speedup=1 + (number % 977) / 977)
         db.execute("INSERT INTO source VALUES (?,?)",
                    (node["source"], text.replace("= alpha", f"= {number} + alpha")
