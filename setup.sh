@@ -8,7 +8,7 @@
 #   KEET_SETUP_WHEELS=1 ./setup.sh NVIDIA's wheels even where there is a CUDA toolkit
 #
 # CUDA: a toolkit of 12.8 or newer in $KEET_CUDA, $CUDA_HOME or /usr/local/cuda is used as it is;
-# without one, NVIDIA's wheels go to .deps/cuda (include/ and lib/, about 300 MB). No GPU or driver
+# without one, NVIDIA's wheels go to .deps/cuda (include/ and lib/, about 400 MB). No GPU or driver
 # is needed.
 #
 # Three tests of the label gpu get more from PyPI when they first run, and are skipped, visibly, where
@@ -34,7 +34,8 @@ cuda_wheels=(
     'nvidia-cuda-crt==13.0.*'     # what those include
     'nvidia-cuda-cccl==13.0.*'    # cuda/std, cub
     'nvidia-cuda-cupti==13.0.*'   # counters, on machines with a GPU
-    'nvidia-cuda-nvcc==13.0.*'    # ptxas
+    'nvidia-cuda-nvcc==13.0.*'    # ptxas; nvcc, with which tests compile whole files
+    'nvidia-nvvm==13.0.*'         # what nvcc needs
 )
 
 fail()

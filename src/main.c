@@ -16,6 +16,7 @@
 #include "report_verb.h"
 #include "run_once.h"
 #include "session.h"
+#include "writeback.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -122,7 +123,9 @@ static bool finish(struct session *s, const char *why, struct err *err)
         run.spent = &spent;
     run.path = path;
     best = &path[run.nr_path - 1];
-    if (!file_write(s->output_path, best->source, best->source_bytes, err))
+    if (!file_write(s->output_path, best->source, best->source_bytes, err) ||
+        !writeback(&run.patch, s->arena, o->kernel_path, &s->task, best->source, best->source_bytes,
+            s->output_path, err))
         return false;
     if (o->json)
         report_json(&text, &run);
@@ -191,6 +194,8 @@ static bool run_verb(const struct options *o, struct outcome *outcome, struct er
         return run_once(o, &outcome->clean, err);
     case VERB_INIT:
         return init_verb(o, err);
+    case VERB_PATCH:
+        return patch_verb(o, err);
     case VERB_CAMPAIGN:
         return campaign_verb(o, &outcome->complete, err);
     case VERB_STATUS:

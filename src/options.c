@@ -137,6 +137,8 @@ void options_help(void)
         "paid\n"
         "  keet-opt explain PROFILE...         the same for Nsight Compute's .csv and .ncu-rep\n"
         "  keet-opt init SOME.cu [-o FILE]     a kernel file from a CUDA file with host code\n"
+        "  keet-opt patch SOME.cu BEST.cu      the best kernel back in SOME.cu: a patched copy, a "
+        "diff\n"
         "  keet-opt calls RUN.db [--json]      list what models were asked, and what it cost\n"
         "  keet-opt report RUN.db [-o FILE]    a page of it for the browser; --as md, --as json\n"
         "  keet-opt campaign LIST|DIR          many kernels, to the end; then report FOLDER\n"
@@ -586,6 +588,7 @@ static const struct verb_row {
     {"export", VERB_EXPORT, 1, 1, "export matmul.keet.db --as header"},
     {"explain", VERB_EXPLAIN, 1, 1 << 20, "explain kernels/matmul.cu"},
     {"init", VERB_INIT, 1, 1, "init some.cu"},
+    {"patch", VERB_PATCH, 2, 2, "patch some.cu task.keet.cu"},
     {"campaign", VERB_CAMPAIGN, 1, 1, "campaign kernels --budget 50"},
     {"status", VERB_STATUS, 1, 1, "status kernels.campaign"},
     {"stop", VERB_STOP, 1, 1, "stop kernels.campaign"},

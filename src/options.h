@@ -17,6 +17,7 @@ enum verb {
     VERB_DOCTOR,   /* keet-opt doctor: what is there, what is not, what to do */
     VERB_EXPLAIN,  /* keet-opt explain kernel.cu, or profiles from elsewhere */
     VERB_INIT,     /* keet-opt init some.cu: a kernel file from a file with host code */
+    VERB_PATCH,    /* keet-opt patch some.cu best.cu: the winner back in some.cu */
     VERB_CAMPAIGN, /* keet-opt campaign list.txt: many kernels */
     VERB_STATUS,   /* keet-opt status FOLDER|RUN.db: how far it is */
     VERB_STOP,     /* keet-opt stop FOLDER|RUN.db: end it neatly */

@@ -7,7 +7,7 @@
 #include "intake/intake.h"
 #include "intake/roles.h"
 
-enum { MAX_ARRAYS = 64, MAX_SCALARS = 64, MAX_LAUNCHES = 16, MAX_LINE_SHOWN = 90 };
+enum { MAX_ARRAYS = 64, MAX_SCALARS = 64, MAX_LAUNCHES = INTAKE_MAX_LAUNCHES, MAX_LINE_SHOWN = 90 };
 
 struct array {
     const char *name;   /* in the file */

@@ -106,6 +106,7 @@ bool contract_infer(struct intake *in, struct host *host, const char *path, stru
             (nr_sites > 1 && touches_nothing(b, kernel)))
             continue;
         in_function = fn;
+        host->launched[b->nr_launches] = sites[i].at;
         builder_launch(b, &sites[i], kernel);
     }
     free(sites);

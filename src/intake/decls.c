@@ -489,18 +489,15 @@ static const char *brought(const struct decls *decls, struct arena *arena)
     return lines;
 }
 
-char *decls_device_text(
-    const struct decls *decls, struct arena *arena, size_t bytes, unsigned *added)
+struct device_text decls_device_text(const struct decls *decls, struct arena *arena, size_t bytes)
 {
+    struct device_text device = {0};
     const struct toks *toks = decls->toks;
     char *out = arena_alloc(arena, bytes + 1);
     struct str packed = {0};
     const char *headers = brought(decls, arena);
+    unsigned line = 0;
 
-    *added = 0;
-    for (const char *p = headers; *p; p++)
-        *added += *p == '\n';
-    *added += *headers != 0;
     for (size_t i = 0; i < bytes; i++)
         out[i] = toks->source[i] == '\n' ? '\n' : 0;
     for (unsigned i = 0; i < decls->nr; i++) {
@@ -528,19 +525,24 @@ char *decls_device_text(
 
             if (!empty) { /* no room left: the rest moves down */
                 str_addf(&packed, "%s\n", headers);
+                for (const char *p = headers; *p; p++)
+                    device.nr_added += *p == '\n';
+                device.nr_added++;
+                device.added_at = line;
                 headers = "";
             } else {
                 str_add_n(&packed, headers, nr);
                 headers += nr + (headers[nr] == '\n');
-                *added -= 1;
+                device.nr_in_place++;
             }
         }
         if (out[i])
             str_add_char(&packed, out[i]);
+        line += out[i] == '\n';
     }
-    char *text = arena_strdup(arena, str_text(&packed));
+    device.text = arena_strdup(arena, str_text(&packed));
     str_finish(&packed);
-    return text;
+    return device;
 }
 
 const struct decl *decls_function(const struct decls *decls, const char *name)

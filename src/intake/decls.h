@@ -36,10 +36,13 @@ void decls_read(struct decls *decls, struct arena *arena, const struct toks *tok
 void decls_reach(struct decls *decls, struct arena *arena);
 
 /* The source with only what is kept; line breaks stay. Headers that the device code needs and that
- * a dropped one brought along are put on empty lines at the top; *added is how many lines more
- * there are, 0 where there was room. */
-char *decls_device_text(
-    const struct decls *decls, struct arena *arena, size_t bytes, unsigned *added);
+ * a dropped one brought along are put on empty lines at the top: its first nr_in_place lines; where
+ * there was no room, nr_added lines more stand before what was line added_at (from 0). */
+struct device_text {
+    char *text;
+    unsigned nr_in_place, nr_added, added_at;
+};
+struct device_text decls_device_text(const struct decls *decls, struct arena *arena, size_t bytes);
 
 /* The function with a body that is called name and the last one before token `before`, or the first
  * after it; NULL: none. */

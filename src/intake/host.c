@@ -109,6 +109,7 @@ static bool read_kernel_id(struct host *host, struct site *site, unsigned at)
     site->kernel = toks->tok[i].text;
     while (i > 1 && tok_is(&toks->tok[i - 1], "::") && toks->tok[i - 2].kind == TOK_NAME)
         i -= 2;
+    site->from = i;
     site->id = toks_text(toks, host->arena, i, end);
     return true;
 }
@@ -180,6 +181,22 @@ static bool may_declare(const struct tok *before)
            tok_is(before, ">") || tok_is(before, ",");
 }
 
+/* The comma before token i separates what one statement declares: dim3 grid(4), block(32). */
+static bool in_list_of_declarators(const struct toks *toks, unsigned i)
+{
+    while (i-- > 0) {
+        const struct tok *t = &toks->tok[i];
+
+        if (t->match && t->match < i)
+            i = t->match;
+        else if (tok_is(t, ";") || tok_is(t, "{") || tok_is(t, "}") || t->kind == TOK_DIRECTIVE)
+            return toks->tok[i + 1].kind == TOK_NAME && toks->tok[i + 2].kind == TOK_NAME;
+        else if (t->match > i || tok_is(t, "="))
+            return false;
+    }
+    return false;
+}
+
 bool hostcode_definition_in(const struct toks *toks, const char *name, unsigned from, unsigned to,
     struct range *value, unsigned *at)
 {
@@ -203,7 +220,8 @@ bool hostcode_definition_in(const struct toks *toks, const char *name, unsigned 
             found = true;
             if (declares)
                 return true;
-        } else if (declares && !tok_is(&toks->tok[i - 1], ",") &&
+        } else if (declares &&
+                   (!tok_is(&toks->tok[i - 1], ",") || in_list_of_declarators(toks, i - 1)) &&
                    (tok_is(next, "(") || tok_is(next, "{")) && next->match) {
             *value = (struct range){toks, i + 2, next->match};
             *at = i;

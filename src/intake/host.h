@@ -13,7 +13,7 @@ struct range {
     unsigned from, to;
 };
 
-enum { LAUNCH_MAX_ARGS = 64, INTAKE_MAX_SIZES = 64 };
+enum { LAUNCH_MAX_ARGS = 64, INTAKE_MAX_SIZES = 64, INTAKE_MAX_LAUNCHES = 16 };
 
 struct site {           /* kernel<<<config>>>(args) */
     const char *kernel; /* without template arguments and namespaces */
@@ -22,7 +22,7 @@ struct site {           /* kernel<<<config>>>(args) */
     unsigned nr_template_args;
     struct range config[4], args[LAUNCH_MAX_ARGS];
     unsigned nr_config, nr_args;
-    unsigned at, line; /* the token <<< */
+    unsigned from, at, line; /* the tokens of id's first word and of <<< */
 };
 
 struct size { /* a number that the contract gives a name */
@@ -56,6 +56,7 @@ struct host {
     unsigned bound_at;        /* the token of its name there */
     const char *why;          /* the last thing that could not be resolved */
     unsigned nr_steps;        /* bounds the work */
+    unsigned launched[INTAKE_MAX_LAUNCHES]; /* the token <<< of each launch of the contract */
 };
 
 void hostcode_init(struct host *host, struct arena *arena, const struct decls *decls);

@@ -1,6 +1,6 @@
 /* Owns the way from a CUDA file to a kernel file: headers of the user's own pulled in, device code
  * kept, the contract put below it. */
-#include "intake/intake.h"
+#include "intake/reading.h"
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BYTES = 4 << 20, MAX_INCLUDE_DEPTH = 16, MAX_INCLUDES = 256 };
+enum { MAX_BYTES = 4 << 20, MAX_INCLUDE_DEPTH = 16 };
 
 bool intake_needed(const char *source, size_t bytes)
 {
@@ -41,11 +41,19 @@ static unsigned line_of(const char *text, size_t at)
 
 struct puller {
     struct arena *arena;
-    const char *seen[MAX_INCLUDES];
-    unsigned nr_seen;
+    struct reading *r; /* files[0] is the user's, the others were seen */
     struct str out;
+    struct origin *origins; /* of the lines of out */
+    size_t nr_origins, cap_origins;
     unsigned shift;
 };
+
+static void end_line(struct puller *p, unsigned file, size_t at)
+{
+    str_add_char(&p->out, '\n');
+    p->origins = grow(p->origins, &p->cap_origins, p->nr_origins + 1, sizeof(*p->origins));
+    p->origins[p->nr_origins++] = (struct origin){file, at};
+}
 
 static const char *path_beside(struct arena *arena, const char *path, const char *name)
 {
@@ -54,13 +62,15 @@ static const char *path_beside(struct arena *arena, const char *path, const char
     return slash ? arena_printf(arena, "%.*s/%s", (int)(slash - path), path, name) : name;
 }
 
-static bool pull(struct puller *p, const char *path, const char *text, size_t bytes, unsigned depth,
-    struct err *err);
+static bool pull(struct puller *p, unsigned file, unsigned depth, struct err *err);
 
 /* `#include "x.cuh"` of a file that is there: its text in place. *pulled false: the line stays. */
-static bool pull_include(struct puller *p, const char *path, const char *line, size_t nr,
+static bool pull_include(struct puller *p, unsigned from, const char *line, size_t nr,
     unsigned depth, bool *pulled, struct err *err)
 {
+    struct reading *r = p->r;
+    const char *path = r->files[from].path;
+    const size_t at = (size_t)(line + nr - r->files[from].text); /* its newline */
     bool quoted;
     const char *name = include_name(p->arena, arena_strndup(p->arena, line, nr), &quoted);
     struct err ignored = {0};
@@ -72,42 +82,42 @@ static bool pull_include(struct puller *p, const char *path, const char *line, s
         return true;
     const char *full = path_beside(p->arena, path, name);
 
-    for (unsigned i = 0; i < p->nr_seen; i++)
-        if (strcmp(p->seen[i], full) == 0) {
-            str_add(&p->out, "\n");
+    for (unsigned i = 1; i < r->nr_files; i++)
+        if (strcmp(r->files[i].path, full) == 0) {
+            end_line(p, from, at);
             return *pulled = true;
         }
     if (!file_read(full, MAX_BYTES, &text, &len, &ignored))
         return true; /* not beside the file: what it has is not needed, or will be missed by name */
-    if (depth == 0 || p->nr_seen == MAX_INCLUDES) {
+    if (depth == 0 || r->nr_files == READING_MAX_FILES) {
         free(text);
         return err_set(err, "%s: headers include one another too deeply (more than %d levels)",
             full, MAX_INCLUDE_DEPTH);
     }
-    p->seen[p->nr_seen++] = full;
+    r->files[r->nr_files] = (struct user_file){full, name, arena_strndup(p->arena, text, len), len};
     *pulled = true;
     p->shift += line_of(text, len);
+    free(text);
     bool ok =
         p->out.len + len <= MAX_BYTES
-            ? pull(p, full, text, len, depth - 1, err)
+            ? pull(p, r->nr_files++, depth - 1, err)
             : err_set(err, "%s: with its headers the file is over %d MiB", path, MAX_BYTES >> 20);
-    str_add(&p->out, "\n");
-    free(text);
+    end_line(p, from, at);
     return ok;
 }
 
-static bool pull(struct puller *p, const char *path, const char *text, size_t bytes, unsigned depth,
-    struct err *err)
+static bool pull(struct puller *p, unsigned file, unsigned depth, struct err *err)
 {
-    const char *end = text + bytes;
-    size_t bad = bad_byte(text, bytes);
+    const struct user_file *f = &p->r->files[file];
+    const char *text = f->text, *end = f->text + f->bytes;
+    size_t bad = bad_byte(text, f->bytes);
 
-    if (bad < bytes)
+    if (bad < f->bytes)
         return text[bad] ? err_set(err,
                                "%s:%u: not UTF-8; convert it, for example with `iconv -f latin1 -t "
                                "utf-8`",
-                               path, line_of(text, bad))
-                         : err_set(err, "%s:%u: a NUL byte: this is not a text file", path,
+                               f->path, line_of(text, bad))
+                         : err_set(err, "%s:%u: a NUL byte: this is not a text file", f->path,
                                line_of(text, bad));
     while (text < end) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
@@ -116,11 +126,11 @@ static bool pull(struct puller *p, const char *path, const char *text, size_t by
         bool pulled = false;
 
         if (hash < text + nr && *hash == '#' &&
-            !pull_include(p, path, hash, nr - (size_t)(hash - text), depth, &pulled, err))
+            !pull_include(p, file, hash, nr - (size_t)(hash - text), depth, &pulled, err))
             return false;
         if (!pulled) {
             str_add_n(&p->out, text, nr);
-            str_add_char(&p->out, '\n');
+            end_line(p, file, (size_t)(text - f->text));
         }
         text += nr + 1;
     }
@@ -151,38 +161,71 @@ static const char *compose(
     return text;
 }
 
-bool intake_read(struct intake *in, struct arena *arena, const char *path, const char *source,
+/* The user's text with the headers beside it in place. */
+static bool pull_all(struct reading *r, struct err *err)
+{
+    struct puller p = {.arena = r->arena, .r = r};
+    const bool ok = pull(&p, 0, MAX_INCLUDE_DEPTH, err);
+
+    r->text = arena_strndup(r->arena, str_text(&p.out), p.out.len);
+    r->bytes = p.out.len;
+    r->nr_lines = (unsigned)p.nr_origins;
+    r->origins = arena_array(r->arena, p.nr_origins + 1, sizeof(*r->origins));
+    if (p.nr_origins)
+        memcpy(r->origins, p.origins, p.nr_origins * sizeof(*r->origins));
+    r->starts = arena_array(r->arena, p.nr_origins + 1, sizeof(*r->starts));
+    for (size_t i = 0, line = 1; i < r->bytes && line < p.nr_origins; i++)
+        if (r->text[i] == '\n')
+            r->starts[line++] = i + 1;
+    r->in.shift = p.shift;
+    free(p.origins);
+    str_finish(&p.out);
+    return ok;
+}
+
+bool reading_make(struct reading *r, struct arena *arena, const char *path, const char *source,
     size_t bytes, struct err *err)
 {
-    struct puller p = {.arena = arena};
-    struct toks toks;
-    struct decls decls;
-    struct host host;
-
-    *in = (struct intake){0};
+    r->arena = arena;
+    r->in = (struct intake){0};
+    r->nr_files = 1;
     if (bytes > MAX_BYTES)
         return err_set(err, "%s: %zu MiB; a kernel file has at most %d MiB", path, bytes >> 20,
             MAX_BYTES >> 20);
-    if (!pull(&p, path, source, bytes, MAX_INCLUDE_DEPTH, err)) {
-        str_finish(&p.out);
+    r->files[0] =
+        (struct user_file){path, file_name(path), arena_strndup(arena, source, bytes), bytes};
+    if (!pull_all(r, err))
         return false;
-    }
-    const char *text = arena_strdup(arena, str_text(&p.out));
-    size_t len = p.out.len;
-
-    str_finish(&p.out);
-    in->shift = p.shift;
-    if (!lex(&toks, arena, text, len))
+    if (!lex(&r->toks, arena, r->text, r->bytes))
         return err_set(err, "%s: over %d tokens; name a smaller file", path, LEX_MAX_TOKENS);
-    decls_read(&decls, arena, &toks);
-    decls_reach(&decls, arena);
-    hostcode_init(&host, arena, &decls);
-    if (!contract_infer(in, &host, path, err))
+    decls_read(&r->decls, arena, &r->toks);
+    decls_reach(&r->decls, arena);
+    hostcode_init(&r->host, arena, &r->decls);
+    if (!contract_infer(&r->in, &r->host, path, err))
         return false;
-    unsigned added;
-    const char *device = decls_device_text(&decls, arena, len, &added);
-
-    in->shift += added;
-    in->text = compose(arena, in, path, device);
+    r->device = decls_device_text(&r->decls, arena, r->bytes);
+    r->in.shift += r->device.nr_added;
+    r->in.text = compose(arena, &r->in, path, r->device.text);
     return true;
+}
+
+unsigned reading_line(const struct reading *r, unsigned line)
+{
+    const struct device_text *d = &r->device;
+
+    if (line < d->nr_in_place || (line >= d->added_at && line < d->added_at + d->nr_added))
+        return READING_NO_LINE;
+    if (d->nr_added && line >= d->added_at)
+        line -= d->nr_added;
+    return line < r->nr_lines ? line : READING_NO_LINE;
+}
+
+bool intake_read(struct intake *in, struct arena *arena, const char *path, const char *source,
+    size_t bytes, struct err *err)
+{
+    struct reading *r = arena_alloc(arena, sizeof(*r));
+    const bool ok = reading_make(r, arena, path, source, bytes, err);
+
+    *in = r->in;
+    return ok;
 }

@@ -12,7 +12,7 @@
 
 #include "core/candidate.h"
 #include "propose/cuda_tree.h"
-#include "propose/edits.h"
+#include "base/edits.h"
 
 #include <stdbool.h>
 

@@ -184,6 +184,12 @@ void report_json(struct str *out, const struct report_run *run)
     json_object_set_new(all, "original", candidate_of(root, true));
     json_object_set_new(all, "best", candidate_of(best, true));
     json_object_set_new(all, "output", text_or_null(run->output_path));
+    if (run->patch.patched_path)
+        json_object_set_new(all, "patched", json_string(run->patch.patched_path));
+    if (run->patch.patch_path)
+        json_object_set_new(all, "patch", json_string(run->patch.patch_path));
+    if (run->patch.why)
+        json_object_set_new(all, "not_written_back", json_string(run->patch.why));
     json_object_set_new(all, "tree", text_or_null(run->tree_hash));
     if (run->spent)
         json_object_set_new(all, "model", spent_of(run->spent, run->run->models));

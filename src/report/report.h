@@ -11,6 +11,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* Where the winner went back into the user's own file; all NULL: it had none to go back to. */
+struct report_patch {
+    const char *patched_path; /* the whole file, patched */
+    const char *patch_path;   /* the diff */
+    const char *why;          /* it could not be written back */
+    const char *note;         /* what to look at */
+};
+
 /* A finished (or interrupted) run. Everything borrowed. */
 struct report_run {
     const struct task *task;
@@ -26,10 +34,14 @@ struct report_run {
     const struct model_spent *spent; /* on language models; NULL: none was to be asked */
     const struct candidate *path;    /* from the root to the best node, both included */
     unsigned nr_path;
+    struct report_patch patch;
 };
 
 /* "speedup" for measured times, "modelled speedup" for all others. */
 const char *report_speedup_word(enum provenance from);
+
+/* Lines that say it; nothing where there is nothing to say. */
+void report_patch_text(struct str *out, const struct report_patch *patch);
 
 /* 1.23 ms, 45.6 us: four digits at most. */
 void report_time(struct str *out, double ns);

@@ -227,6 +227,18 @@ static void add_spent(struct str *out, const struct model_spent *spent)
     str_addf(out, ", %.1f s of waiting for answers\n", spent->latency_ms * 1e-3);
 }
 
+void report_patch_text(struct str *out, const struct report_patch *patch)
+{
+    if (patch->patched_path)
+        str_addf(out, "Your file with it: %s\n", patch->patched_path);
+    if (patch->patch_path)
+        str_addf(out, "The same as a diff: %s\n", patch->patch_path);
+    if (patch->note)
+        str_addf(out, "Look at this: %s\n", patch->note);
+    if (patch->why)
+        str_addf(out, "Not written back to your file: %s\n", patch->why);
+}
+
 void report_summary(struct str *out, const struct report_run *run)
 {
     const struct candidate *root = &run->path[0], *best = &run->path[run->nr_path - 1];
@@ -253,7 +265,9 @@ void report_summary(struct str *out, const struct report_run *run)
         str_addf(out, "\nNo hardware counters: %s\n", best->profile.no_counters);
     str_add(out, "\nWhat limits the best now\n");
     add_explanation(out, &best->explanation);
-    str_addf(out, "\nBest kernel: %s\nEverything else: %s\n", run->output_path, run->db_path);
+    str_addf(out, "\nBest kernel: %s\n", run->output_path);
+    report_patch_text(out, &run->patch);
+    str_addf(out, "Everything else: %s\n", run->db_path);
     if (run->spent && run->spent->nr_calls > 0)
         add_spent(out, run->spent);
 }

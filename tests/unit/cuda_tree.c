@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "propose/affine.h"
 #include "propose/cuda_tree.h"
-#include "propose/edits.h"
+#include "base/edits.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Edits: sort by place, check for overlap, splice. */
-#include "propose/edits.h"
+#include "base/edits.h"
 
 #include "base/str.h"
 

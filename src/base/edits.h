@@ -1,6 +1,6 @@
 /* Edits: byte ranges of a text and what takes their place, gathered first and applied at once. */
-#ifndef KEET_PROPOSE_EDITS_H
-#define KEET_PROPOSE_EDITS_H
+#ifndef KEET_BASE_EDITS_H
+#define KEET_BASE_EDITS_H
 
 #include "base/arena.h"
 

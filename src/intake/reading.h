@@ -1,0 +1,45 @@
+/* Private to intake/: a file as it was read, with where each of its lines came from. */
+#ifndef KEET_INTAKE_READING_H
+#define KEET_INTAKE_READING_H
+
+#include "intake/host.h"
+#include "intake/intake.h"
+
+struct user_file {
+    const char *path, *name; /* name: as the user's file includes it */
+    const char *text;
+    size_t bytes;
+};
+
+struct origin { /* of a line of the text that was read */
+    unsigned file;
+    size_t at; /* byte in that file */
+};
+
+enum { READING_MAX_FILES = 257, READING_NO_LINE = ~0u };
+
+struct reading {
+    struct arena *arena;
+    struct user_file files[READING_MAX_FILES]; /* [0] is the user's; then headers of the user's */
+    unsigned nr_files;
+    const char *text; /* with its headers in place */
+    size_t bytes;
+    struct origin *origins; /* of its lines, from 0 */
+    size_t *starts;         /* where they begin in text */
+    unsigned nr_lines;
+    struct toks toks;
+    struct decls decls;
+    struct host host;
+    struct device_text device;
+    struct intake in;
+};
+
+/* False as intake_read. */
+bool reading_make(struct reading *r, struct arena *arena, const char *path, const char *source,
+    size_t bytes, struct err *err);
+
+/* The line of r->text (from 0) that line `line` (from 0) of the kernel file is; READING_NO_LINE: it
+ * is ours. */
+unsigned reading_line(const struct reading *r, unsigned line);
+
+#endif

@@ -1,0 +1,55 @@
+"""keet-opt patch on every x.cu of patch/ with the winner x.best.cu that was written for it.
+
+    patch.py KEET-OPT [--compile [NVCC]]
+
+x.patch is the diff that must come out; x.refused, the reason where there must be none. With --compile the
+patched files must compile too; without an nvcc that is skipped."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent / "patch"
+
+
+def outcome(program, name, folder):
+    done = subprocess.run([program, "patch", f"{name}.cu", f"{name}.best.cu", "-o", f"{folder}/{name}.cu"],
+                          cwd=HERE, capture_output=True, text=True)
+    if done.returncode != 0:
+        return done.stderr.strip().split("cannot be written back: ")[-1]
+    return (folder / f"{name}.patch").read_text()
+
+
+def compiled(nvcc, name, folder):
+    patched = folder / f"{name}.patched.cu"
+    if not patched.exists():
+        patched = folder / f"{name}.patched" / f"{name}.cu"
+    done = subprocess.run([nvcc, "-arch=sm_90", "-std=c++17", "-c", "-o", "/dev/null", str(patched)],
+                          capture_output=True, text=True)
+    return "" if done.returncode == 0 else f"  nvcc: {done.stderr.strip()[:800]}"
+
+
+def main():
+    program, nvcc, failed = sys.argv[1], sys.argv[3] if len(sys.argv) > 3 else "", 0
+    if "--compile" in sys.argv and not nvcc:
+        print("skipped: there is no nvcc here")
+        return 77
+    names = sorted(p.name[:-8] for p in HERE.glob("*.best.cu"))
+    for name in names:
+        with tempfile.TemporaryDirectory() as temp:
+            folder = pathlib.Path(temp)
+            refused = HERE / f"{name}.refused"
+            expected = (refused if refused.exists() else HERE / f"{name}.patch").read_text()
+            got = outcome(program, name, folder)
+            problem = "" if got.strip() == expected.strip() else f"  expected:\n{expected}\n  got:\n{got}"
+            if not problem and nvcc and not refused.exists():
+                problem = compiled(nvcc, name, folder)
+        failed += bool(problem)
+        print(f"{'FAILED' if problem else 'ok    '} {name}" + ("\n" + problem if problem else ""))
+    print(f"{len(names) - failed} of {len(names)} files")
+    return 1 if failed or not names else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

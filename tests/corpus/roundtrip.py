@@ -1,0 +1,62 @@
+"""The whole way: optimise a file with host code, write the winner back, compile the patched file.
+
+    roundtrip.py KEET-OPT NVCC
+
+Each file gets the few variants that it is known to need for a winner with other code than the original."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+FILES = {  # the budget
+    "matmul_launcher": 4, "matvec": 4, "sum_atomic": 4, "transpose_naive": 6, "softmax_rows": 4,
+    "column_sums": 4, "two_kernels": 8, "single_main": 6, "constant_memory": 6, "operators": 8, "with_header": 6,
+}
+
+
+def run(command, folder, seconds=300):
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=seconds)
+
+
+def problem_of(program, nvcc, name, folder):
+    done = run([program, HERE / f"{name}.cu", "--budget", str(FILES[name]), "--json", "-q"], folder)
+    if done.returncode != 0:
+        return f"keet-opt: {done.stderr.strip()[:400]}"
+    result = json.loads(done.stdout)
+    if not result.get("patched"):
+        return f"no patched file: {result.get('not_written_back', 'the original is the best')}"
+    patched = folder / result["patched"]
+    files = [patched] if patched.parent == folder else list(patched.parent.iterdir())
+    if all(f.read_text() == (HERE / f.name.replace(".patched", "")).read_text() for f in files):
+        return "the patched file is the original"
+    done = run([nvcc, "-arch=sm_90", "-std=c++17", "-c", "-o", os.devnull, patched], folder)
+    if done.returncode != 0:
+        return f"nvcc: {done.stderr.strip()[:800]}\n{(folder / result['patch']).read_text()}"
+    for source in HERE.glob("*.cu*"):
+        shutil.copy(source, folder)
+    done = run(["git", "apply", "-p0", "--check", result["patch"]], folder)
+    return "" if done.returncode == 0 else f"git apply: {done.stderr.strip()}"
+
+
+def main():
+    if len(sys.argv) < 3:
+        print("skipped: there is no nvcc here")
+        return 77
+    program, nvcc = (os.path.abspath(a) for a in sys.argv[1:3])
+    failed = 0
+    for name in FILES:
+        with tempfile.TemporaryDirectory() as temp:
+            problem = problem_of(program, nvcc, name, pathlib.Path(temp))
+        failed += bool(problem)
+        print(f"{'FAILED' if problem else 'ok    '} {name}" + (f"\n{problem}" if problem else ""), flush=True)
+    print(f"{len(FILES) - failed} of {len(FILES)} files")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
