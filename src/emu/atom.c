@@ -35,13 +35,15 @@ static uint32_t minmax_half(uint32_t x, uint32_t y, bool bf, bool max)
     return (max ? a > b : a < b) ? x : a == b ? (max ? x & y : x | y) : y;
 }
 
-static uint64_t float_result(enum ptx_type type, uint64_t old, uint64_t b, unsigned op)
+static uint64_t float_result(
+    enum ptx_type type, uint64_t old, uint64_t b, unsigned op, unsigned how)
 {
     uint32_t x = (uint32_t)old, y = (uint32_t)b;
     bool bf = type == PTX_BF16 || type == PTX_BF16X2, max = op == PTX_ATOM_MAX;
     switch (type) {
     case PTX_F32:
-        /* atom.add.f32 on global memory flushes nothing on this chip's generation */
+        if (how & ATOM_FLUSH)
+            return lanes_ftz(lanes_nan32(lanes_f32(lanes_ftz(x)) + lanes_f32(lanes_ftz(y))));
         return lanes_nan32(lanes_f32(x) + lanes_f32(y));
     case PTX_F64:
         return lanes_bits64(lanes_f64(old) + lanes_f64(b));
@@ -59,7 +61,7 @@ static uint64_t float_result(enum ptx_type type, uint64_t old, uint64_t b, unsig
     return bf ? add_bf16(x, y) | add_bf16(xh, yh) << 16 : add_half(x, y) | add_half(xh, yh) << 16;
 }
 
-static uint64_t result(const struct inst *in, uint64_t old, const uint64_t operand[2])
+static uint64_t result(const struct inst *in, uint64_t old, const uint64_t operand[2], unsigned how)
 {
     unsigned bytes = in->elem_bytes;
     uint64_t b = operand[0] & mask_of(bytes);
@@ -84,7 +86,7 @@ static uint64_t result(const struct inst *in, uint64_t old, const uint64_t opera
         break;
     }
     if (ptx_type_is_float(type))
-        return float_result(type, old, b, in->sub);
+        return float_result(type, old, b, in->sub, how);
     if (in->sub == PTX_ATOM_ADD)
         return (old + b) & mask_of(bytes);
     bool less = is_signed ? as_signed(old, bytes) < as_signed(b, bytes) : old < b;
@@ -92,37 +94,38 @@ static uint64_t result(const struct inst *in, uint64_t old, const uint64_t opera
 }
 
 /* No other thread can be at this memory. */
-static void alone_lane(const struct inst *in, uint8_t *at, const uint64_t operand[2], uint64_t *old)
+static void alone_lane(
+    const struct inst *in, uint8_t *at, const uint64_t operand[2], uint64_t *old, unsigned how)
 {
     *old = 0;
     memcpy(old, at, in->elem_bytes);
-    const uint64_t now = result(in, *old, operand);
+    const uint64_t now = result(in, *old, operand, how);
     memcpy(at, &now, in->elem_bytes);
 }
 
 void atom_lane(
-    const struct inst *in, uint8_t *at, const uint64_t operand[2], uint64_t *old, bool alone)
+    const struct inst *in, uint8_t *at, const uint64_t operand[2], uint64_t *old, unsigned how)
 {
-    if (alone) {
-        alone_lane(in, at, operand, old);
+    if (how & ATOM_ALONE) {
+        alone_lane(in, at, operand, old, how);
         return;
     }
     if (in->elem_bytes == 8) {
         uint64_t was = __atomic_load_n((uint64_t *)at, __ATOMIC_RELAXED);
-        while (!__atomic_compare_exchange_n((uint64_t *)at, &was, result(in, was, operand), false,
-            __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+        while (!__atomic_compare_exchange_n((uint64_t *)at, &was, result(in, was, operand, how),
+            false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
         }
         *old = was;
     } else if (in->elem_bytes == 4) {
         uint32_t was = __atomic_load_n((uint32_t *)at, __ATOMIC_RELAXED);
         while (!__atomic_compare_exchange_n((uint32_t *)at, &was,
-            (uint32_t)result(in, was, operand), false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+            (uint32_t)result(in, was, operand, how), false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
         }
         *old = was;
     } else {
         uint16_t was = __atomic_load_n((uint16_t *)at, __ATOMIC_RELAXED);
         while (!__atomic_compare_exchange_n((uint16_t *)at, &was,
-            (uint16_t)result(in, was, operand), false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+            (uint16_t)result(in, was, operand, how), false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
         }
         *old = was;
     }

@@ -327,19 +327,20 @@ static void add4(const struct warp *w, const struct inst *in, const struct spot 
     }
 }
 
-static void any_atomic(
-    const struct warp *w, const struct inst *in, const struct spot *s, bool alone)
+/* One element of each lane: operand b, result d. */
+static void any_atomic(const struct warp *w, const struct inst *in, const struct spot *s,
+    unsigned how, unsigned element, uint32_t b, uint32_t d)
 {
     const unsigned stride = in->reg_bytes == 8 ? 8 : 4;
     for (uint32_t m = s->mask; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
         uint64_t operand[2] = {0, 0}, old = 0;
-        memcpy(&operand[0], w->file + in->b + (size_t)l * stride, stride);
+        memcpy(&operand[0], w->file + b + (size_t)l * stride, stride);
         if (in->c != NO_ROW)
             memcpy(&operand[1], w->file + in->c + (size_t)l * stride, stride);
-        atom_lane(in, host(s, l, 0), operand, &old, alone);
-        if (!(in->flags & INST_NO_DEST))
-            memcpy(w->file + in->d + (size_t)l * stride, &old, stride);
+        atom_lane(in, host(s, l, element * in->elem_bytes), operand, &old, how);
+        if (d != NO_ROW)
+            memcpy(w->file + d + (size_t)l * stride, &old, stride);
     }
 }
 
@@ -349,9 +350,13 @@ void data_atomic(
     const bool is_float = ptx_type_is_float((enum ptx_type)in->type);
     /* shared memory is the block's own */
     const bool alone = k->alone || s->space == PTX_SHARED;
+    const unsigned how =
+        (alone ? ATOM_ALONE : 0) | (s->space == PTX_SHARED || !is_float ? 0 : ATOM_FLUSH);
     if (in->sub == PTX_ATOM_ADD && !is_float && in->elem_bytes == 4 && in->reg_bytes == 4)
         add4(w, in, s, alone);
-    else
-        any_atomic(w, in, s, alone);
+    else if (in->vec == 1)
+        any_atomic(w, in, s, how, 0, in->b, in->d);
+    for (unsigned e = 0; in->vec > 1 && e < in->vec; e++)
+        any_atomic(w, in, s, how, e, in->rows[e], in->rows[in->vec + e]);
     k->float_atomics |= k->program->float_atomics && in->sub == PTX_ATOM_ADD && is_float;
 }

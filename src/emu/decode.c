@@ -257,6 +257,10 @@ uint32_t decode_dest(struct decoder *d, const struct ptx_operand *o, unsigned by
     }
     if (have == 8 && bytes < 8) {
         uint32_t from = scratch(d, 4);
+        if (d->nr_widen == SCRATCH_ROWS) {
+            decode_fail(d, "so many registers wider than the result");
+            return row;
+        }
         d->widen[d->nr_widen].from = from;
         d->widen[d->nr_widen].to = row;
         d->widen[d->nr_widen++].is_signed = is_signed;

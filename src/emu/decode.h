@@ -56,7 +56,7 @@ struct decoder {
     struct { /* destinations whose register is wider than the result */
         uint32_t from, to;
         bool is_signed;
-    } widen[2];
+    } widen[SCRATCH_ROWS];
     unsigned nr_widen;
     bool failed;
 };

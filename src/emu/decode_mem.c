@@ -88,6 +88,8 @@ static bool load_store(struct decoder *d)
     bool is_static = at->kind == PTX_OPERAND_ADDRESS && at->reg < 0 && at->symbol;
     if (bytes > 8 || bytes == 0 || nr > 8)
         return decode_fail(d, "an access of this width");
+    if (p->async_)
+        return decode_fail(d, "not known to the emulator");
     if (!store && p->space == PTX_PARAM && is_static && at->symbol->role == PTX_ROLE_PARAM &&
         d->f->func->is_entry)
         return load_param(d, value, (uint32_t)(at->symbol->offset + at->imm));
@@ -138,9 +140,8 @@ static bool atomic_known(const struct ptx_inst *p)
     case PTX_F16X2:
     case PTX_BF16:
     case PTX_BF16X2:
-        return p->atom == PTX_ATOM_ADD || p->atom == PTX_ATOM_EXCH ||
-               ((p->atom == PTX_ATOM_MIN || p->atom == PTX_ATOM_MAX) && p->type != PTX_F32 &&
-                   p->type != PTX_F64);
+        return p->atom == PTX_ATOM_ADD || ((p->atom == PTX_ATOM_MIN || p->atom == PTX_ATOM_MAX) &&
+                                              p->type != PTX_F32 && p->type != PTX_F64);
     case PTX_B16:
         return p->atom == PTX_ATOM_CAS;
     case PTX_B32:
@@ -149,10 +150,26 @@ static bool atomic_known(const struct ptx_inst *p)
     case PTX_B64:
     case PTX_U64:
     case PTX_S64:
-        return true;
+        return p->vec == 1;
     default:
         return false;
     }
+}
+
+/* A vector's elements: sources first, then results, in in->rows. */
+static uint32_t *atomic_rows(struct decoder *d, unsigned bytes, bool has_dest)
+{
+    const struct ptx_inst *p = d->ptx;
+    uint32_t rows[16];
+    if (p->vec == 1)
+        return NULL;
+    for (unsigned e = 0; e < p->vec; e++) {
+        rows[e] = decode_source(d, &p->operand[has_dest ? 2 : 1].vec[e], bytes);
+        rows[p->vec + e] = has_dest && !is_sink(&p->operand[0].vec[e])
+                               ? decode_dest(d, &p->operand[0].vec[e], bytes, false)
+                               : NO_ROW;
+    }
+    return decode_copy(d, rows, 2 * p->vec * sizeof(*rows));
 }
 
 static bool atomic(struct decoder *d)
@@ -163,11 +180,12 @@ static bool atomic(struct decoder *d)
     uint32_t row;
     bool is32;
     int64_t imm;
-    if (p->vec > 1 || !atomic_known(p))
+    if (!atomic_known(p) || (p->vec > 1 && p->vec * bytes > 16))
         return decode_fail(d, "not known to the emulator");
-    uint32_t b = decode_source(d, &p->operand[n + 1], bytes);
+    uint32_t *rows = atomic_rows(d, bytes, has_dest);
+    uint32_t b = rows ? NO_ROW : decode_source(d, &p->operand[n + 1], bytes);
     uint32_t c = p->nr_operands > n + 2 ? decode_source(d, &p->operand[n + 2], bytes) : NO_ROW;
-    uint32_t dest = has_dest && !is_sink(&p->operand[0])
+    uint32_t dest = !rows && has_dest && !is_sink(&p->operand[0])
                         ? decode_dest(d, &p->operand[0], bytes, false)
                         : NO_ROW;
     if (!decode_address(d, &p->operand[n], &row, &is32, &imm))
@@ -175,9 +193,10 @@ static bool atomic(struct decoder *d)
     struct inst *in = decode_emit(d, false);
     in->kind = INST_ATOM;
     in->a = row, in->b = b, in->c = c, in->d = dest;
+    in->rows = rows;
     in->address32 = is32;
     in->imm = imm;
-    in->vec = 1;
+    in->vec = p->vec;
     in->elem_bytes = (uint8_t)bytes;
     in->reg_bytes = bytes == 8 ? 8 : 4;
     in->sub = (uint8_t)p->atom;

@@ -378,6 +378,31 @@ static bool set(struct decoder *d)
     return true;
 }
 
+/* lop3 with a predicate: the value, then whether it is not zero, which is what counts. */
+static bool lop3_pred(struct decoder *d)
+{
+    const struct ptx_inst *p = d->ptx;
+    uint32_t source[3];
+    for (unsigned i = 0; i < 3; i++)
+        source[i] = decode_source(d, &p->operand[2 + i], 4);
+    const uint32_t dest = decode_dest(d, &p->operand[0], 4, false);
+    const uint32_t zero = decode_const(d, 0, 4), c = decode_pred(d, &p->operand[6]);
+    const uint32_t to = is_sink(&p->operand[1]) ? NO_ROW : decode_pred(d, &p->operand[1]);
+    const struct ptx_inst table = {.op = PTX_OP_LOP3, .type = PTX_B32};
+    const struct ptx_inst test = {
+        .op = PTX_OP_SETP, .type = PTX_B32, .cmp = PTX_NE, .boolop = p->boolop};
+    struct inst *in = decode_emit(d, true);
+    in->a = source[0], in->b = source[1], in->c = source[2], in->d = dest;
+    in->imm = (int64_t)p->operand[5].imm;
+    in->run = sem_find(&table, in);
+    in = decode_emit(d, false);
+    in->a = dest, in->b = zero, in->c = c, in->d = to;
+    in->flags |= p->operand[6].negated ? INST_NEGATE_C : 0;
+    in->run = sem_find(&test, in);
+    fill_info(d);
+    return true;
+}
+
 /* and, or, xor, not on predicates; isspacep and testp, which give one. */
 static bool to_pred(struct decoder *d)
 {
@@ -483,6 +508,8 @@ bool decode_inst(struct decoder *d)
     }
     if (p->type == PTX_PRED)
         return to_pred(d);
+    if (p->op == PTX_OP_LOP3 && p->boolop)
+        return p->nr_operands == 7 ? lop3_pred(d) : decode_fail(d, "without its predicates");
     if (p->op == PTX_OP_SELP || p->nr_dests != 1)
         return decode_fail(d, "not known to the emulator");
     return plain(d);

@@ -229,8 +229,12 @@ bool matrix_step(
     struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 
 /* atom.c */
-void atom_lane(const struct inst *in, uint8_t *at, const uint64_t operand[2], uint64_t *old,
-    bool alone); /* alone: no other thread is at this memory */
+enum {
+    ATOM_ALONE = 1, /* no other thread is at this memory */
+    ATOM_FLUSH = 2  /* an f32 sum in global memory: PTX ISA 9.0, atom: subnormals are zeros there */
+};
+void atom_lane(
+    const struct inst *in, uint8_t *at, const uint64_t operand[2], uint64_t *old, unsigned how);
 
 /* shape.c: the shape of an access like the pattern, whose first active lane is at `start`; with
  * `data` also the wavefronts of the data stage. */

@@ -190,9 +190,16 @@ static double round_format(double v, int fraction, int least, enum ptx_round rou
     return ldexp(r, unit);
 }
 
-static double limit(double v, double largest, enum ptx_round round)
+/* What sub says of a result. */
+enum { CVT_RELU = 8, CVT_SATFINITE = 16 };
+
+static double limit(const struct inst *in, double v, double largest, enum ptx_round round)
 {
     bool to_inf = round == PTX_RP ? v > 0 : round == PTX_RM ? v < 0 : round != PTX_RZ;
+    if (in->sub & CVT_RELU && v <= 0)
+        return 0;
+    if (in->sub & CVT_SATFINITE && fabs(v) > largest)
+        return copysign(largest, v);
     if (fabs(v) <= largest || v != v || isinf(v))
         return v;
     return copysign(to_inf ? INFINITY : largest, v);
@@ -248,8 +255,12 @@ static uint64_t store_float(const struct inst *in, const struct value *v, enum p
     enum ptx_type type = (enum ptx_type)in->type;
     bool integral = round >= PTX_RNI;
     double f = v->is_float ? (integral ? to_integral(v->f, round) : v->f) : 0;
+    const bool above = v->is_signed ? v->s > 0 : v->u > 0;
+    const struct value unit = {.is_float = false, .s = above, .u = above};
     if (in->flags & INST_SAT && v->is_float)
         f = f > 0 ? (f < 1 ? f : 1) : 0;
+    else if (in->flags & INST_SAT)
+        v = &unit;
     switch (type) {
     case PTX_F64:
         return v->is_float ? lanes_bits64(f) : f64_of_int(v, round);
@@ -260,19 +271,16 @@ static uint64_t store_float(const struct inst *in, const struct value *v, enum p
     }
     case PTX_F16: {
         f = v->is_float ? f : int_odd(v);
-        f = limit(round_format(f, 10, -14, round), 65504, round);
-        f = in->sub & 8 && f <= 0 ? 0 : f;
+        f = limit(in, round_format(f, 10, -14, round), 65504, round);
         return half_from_f32((float)f);
     }
     case PTX_BF16: {
         f = v->is_float ? f : int_odd(v);
-        f = limit(round_format(f, 7, -126, round), 0x1.fep127, round);
-        f = in->sub & 8 && f <= 0 ? 0 : f;
+        f = limit(in, round_format(f, 7, -126, round), 0x1.fep127, round);
         return bf16_from_f32((float)f);
     }
     case PTX_TF32: {
-        f = limit(round_format(f, 10, -126, round), 0x1.ffcp127, round);
-        f = in->sub & 8 && f <= 0 ? 0 : f;
+        f = limit(in, round_format(f, 10, -126, round), 0x1.ffcp127, round);
         return lanes_nan32((float)f);
     }
     default:
@@ -359,7 +367,7 @@ static sem_fn *pick_fast(const struct ptx_inst *p)
     enum ptx_type to = p->type, from = p->type2;
     if (to == PTX_F32 && from == PTX_F32 && nearest && p->sat && !p->ftz && !p->relu)
         return f32_f32_sat;
-    if (p->sat || p->relu)
+    if (p->sat || p->relu || p->satfinite)
         return NULL;
     if (to == PTX_F64 && from == PTX_F32)
         return f64_f32;
@@ -403,13 +411,13 @@ sem_fn *LANES(sem_cvt)(const struct ptx_inst *p, struct inst *in)
         return NULL;
     in->type = (uint8_t)p->type;
     in->imm = (int64_t)p->type2 | (int64_t)p->round << 8;
-    in->sub = p->relu ? 8 : 0;
-    if ((p->type == PTX_F16X2 || p->type == PTX_BF16X2) && p->type2 == PTX_F32 && !p->satfinite) {
-        if (p->round == PTX_RN && !p->relu)
+    in->sub = (uint8_t)((p->relu ? CVT_RELU : 0) | (p->satfinite ? CVT_SATFINITE : 0));
+    if ((p->type == PTX_F16X2 || p->type == PTX_BF16X2) && p->type2 == PTX_F32) {
+        if (p->round == PTX_RN && !in->sub)
             return p->type == PTX_F16X2 ? f16x2_f32 : bf16x2_f32;
         return convert_pair;
     }
-    if (!known(p->type) || !known(p->type2) || p->type2 == PTX_TF32 || p->satfinite)
+    if (!known(p->type) || !known(p->type2) || p->type2 == PTX_TF32)
         return NULL;
     if (is_float_type(p->type) || is_float_type(p->type2)) {
         sem_fn *run = pick_fast(p);

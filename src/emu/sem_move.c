@@ -217,7 +217,9 @@ static void setp_pair(uint8_t *file, const struct inst *in, uint32_t mask)
 {
     const uint32_t *a = (const uint32_t *)(file + in->a), *b = (const uint32_t *)(file + in->b);
     bool bf = in->type == PTX_BF16X2;
-    for (unsigned half = 0; half < 2; half++) {
+    for (unsigned i = 0; i < 2; i++) {
+        /* the predicate that combines may be one of the results: that one comes last */
+        const unsigned half = in->d == in->c ? 1 - i : i;
         uint32_t lt = 0, eq = 0, un = 0;
         for (unsigned l = 0; l < 32; l++) {
             uint32_t xh = a[l] >> (16 * half) & 0xffffu, yh = b[l] >> (16 * half) & 0xffffu;

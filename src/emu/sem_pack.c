@@ -175,9 +175,13 @@ LANE_OP2(fp8_of_f32, uint32_t, uint16_t, uint32_t, uint32_t,
 LANE_OP1(fp8_of_f16, uint32_t, uint16_t, uint32_t, uint32_t,
     fp8_bits((double)half_f32(x >> 16), E5, RELU) << 8 |
         fp8_bits((double)half_f32(x & 0xffffu), E5, RELU))
+static uint32_t fp8_half(uint32_t bits, bool e5, bool relu)
+{
+    const double v = fp8_value(bits & 0xff, e5);
+    return half_from_f32((float)(relu && v <= 0 ? 0 : v));
+}
 LANE_OP1(f16_of_fp8, uint32_t, uint32_t, uint32_t, uint32_t,
-    half_from_f32((float)fp8_value(x >> 8 & 0xff, E5)) << 16 |
-        half_from_f32((float)fp8_value(x & 0xff, E5)))
+    fp8_half(x >> 8, E5, RELU) << 16 | fp8_half(x, E5, RELU))
 
 static sem_fn *pick_fp8(const struct ptx_inst *p, struct inst *in)
 {
@@ -188,7 +192,7 @@ static sem_fn *pick_fp8(const struct ptx_inst *p, struct inst *in)
         return fp8_of_f32;
     if (to && p->type2 == PTX_F16X2)
         return fp8_of_f16;
-    return from && p->type == PTX_F16X2 && !p->relu ? f16_of_fp8 : NULL;
+    return from && p->type == PTX_F16X2 ? f16_of_fp8 : NULL;
 }
 
 sem_fn *LANES(sem_pack)(const struct ptx_inst *p, struct inst *in);

@@ -11,15 +11,15 @@ _Static_assert(NR_FIELDS <= 64, "a set of fields is one word");
 static const struct form forms[NR_PTX_OPS] = {
     [PTX_OP_ADD] = {"t=tt", "ifh", 1, 1,
         ON(FIELD_TYPE) | ON(FIELD_ROUND) | ON(FLAG_ftz) | ON(FLAG_sat) | ON(FLAG_cc), 0},
-    [PTX_OP_SUB] = {"t=tt", "ifh", 1, 1,
+    [PTX_OP_SUB] = {"t=tt", "ifH", 1, 1,
         ON(FIELD_TYPE) | ON(FIELD_ROUND) | ON(FLAG_ftz) | ON(FLAG_sat) | ON(FLAG_cc), 0},
-    [PTX_OP_MUL] = {"w=tt", "ifh", 1, 1,
+    [PTX_OP_MUL] = {"w=tt", "ifH", 1, 1,
         ON(FIELD_TYPE) | ON(FIELD_ROUND) | ON(FLAG_ftz) | ON(FLAG_sat) | ON(FIELD_MUL), 0},
     [PTX_OP_MAD] = {"w=ttw", "if", 1, 1,
         ON(FIELD_TYPE) | ON(FIELD_ROUND) | ON(FLAG_ftz) | ON(FLAG_sat) | ON(FIELD_MUL) |
             ON(FLAG_cc),
         0},
-    [PTX_OP_FMA] = {"t=ttt", "fh", 1, 1,
+    [PTX_OP_FMA] = {"t=ttt", "fH", 1, 1,
         ON(FIELD_TYPE) | ON(FIELD_ROUND) | ON(FLAG_ftz) | ON(FLAG_sat) | ON(FLAG_relu),
         ON(FIELD_ROUND)},
     [PTX_OP_DIV] = {"t=tt", "if", 1, 1,
@@ -32,15 +32,15 @@ static const struct form forms[NR_PTX_OPS] = {
         ON(FIELD_TYPE) | ON(FLAG_ftz) | ON(FLAG_nan) | ON(FLAG_xorsign) | ON(FLAG_abs) |
             ON(FLAG_relu),
         0},
-    [PTX_OP_ABS] = {"t=t", "ifh", 1, 1, ON(FIELD_TYPE) | ON(FLAG_ftz), 0},
-    [PTX_OP_NEG] = {"t=t", "ifh", 1, 1, ON(FIELD_TYPE) | ON(FLAG_ftz), 0},
+    [PTX_OP_ABS] = {"t=t", "sfH", 1, 1, ON(FIELD_TYPE) | ON(FLAG_ftz), 0},
+    [PTX_OP_NEG] = {"t=t", "sfH", 1, 1, ON(FIELD_TYPE) | ON(FLAG_ftz), 0},
     [PTX_OP_REM] = {"t=tt", "i", 1, 1, ON(FIELD_TYPE), 0},
     [PTX_OP_MAD24] = {"t=ttt", "u", 1, 1, ON(FIELD_TYPE) | ON(FIELD_MUL) | ON(FLAG_sat),
         ON(FIELD_MUL)},
     [PTX_OP_MUL24] = {"t=tt", "u", 1, 1, ON(FIELD_TYPE) | ON(FIELD_MUL), ON(FIELD_MUL)},
-    [PTX_OP_ADDC] = {"t=tt", "i", 1, 1, ON(FIELD_TYPE) | ON(FLAG_cc), 0},
-    [PTX_OP_SUBC] = {"t=tt", "i", 1, 1, ON(FIELD_TYPE) | ON(FLAG_cc), 0},
-    [PTX_OP_MADC] = {"t=ttt", "i", 1, 1, ON(FIELD_TYPE) | ON(FIELD_MUL) | ON(FLAG_cc),
+    [PTX_OP_ADDC] = {"t=tt", "I", 1, 1, ON(FIELD_TYPE) | ON(FLAG_cc), 0},
+    [PTX_OP_SUBC] = {"t=tt", "I", 1, 1, ON(FIELD_TYPE) | ON(FLAG_cc), 0},
+    [PTX_OP_MADC] = {"t=ttt", "I", 1, 1, ON(FIELD_TYPE) | ON(FIELD_MUL) | ON(FLAG_cc),
         ON(FIELD_MUL)},
     [PTX_OP_SAD] = {"t=ttt", "i", 1, 1, ON(FIELD_TYPE), 0},
     [PTX_OP_DP4A] = {"u=uuu", "u", 2, 2, ON(FIELD_TYPE), 0},
@@ -50,21 +50,21 @@ static const struct form forms[NR_PTX_OPS] = {
     [PTX_OP_XOR] = {"t=tt", "pb", 1, 1, ON(FIELD_TYPE), 0},
     [PTX_OP_NOT] = {"t=t", "pb", 1, 1, ON(FIELD_TYPE), 0},
     [PTX_OP_CNOT] = {"t=t", "b", 1, 1, ON(FIELD_TYPE), 0},
-    [PTX_OP_LOP3] = {"t|p=tttn?p", "b", 1, 1, ON(FIELD_TYPE) | ON(FIELD_BOOL), 0},
+    [PTX_OP_LOP3] = {"t|p=tttn?p", "B", 1, 1, ON(FIELD_TYPE) | ON(FIELD_BOOL), 0},
     [PTX_OP_SHL] = {"t=tu", "b", 1, 1, ON(FIELD_TYPE), 0},
     [PTX_OP_SHR] = {"t=tu", "bi", 1, 1, ON(FIELD_TYPE), 0},
-    [PTX_OP_SHF] = {"u=uuu", "b", 1, 1,
+    [PTX_OP_SHF] = {"u=uuu", "B", 1, 1,
         ON(FIELD_TYPE) | ON(FIELD_SHFL) | ON(FLAG_wrap) | ON(FLAG_clamp), ON(FIELD_SHFL)},
-    [PTX_OP_BFE] = {"t=tuu", "i", 1, 1, ON(FIELD_TYPE), 0},
-    [PTX_OP_BFI] = {"t=ttuu", "b", 1, 1, ON(FIELD_TYPE), 0},
-    [PTX_OP_BFIND] = {"u=t", "i", 1, 1, ON(FIELD_TYPE) | ON(FIELD_SUB), 0},
-    [PTX_OP_BREV] = {"t=t", "b", 1, 1, ON(FIELD_TYPE), 0},
-    [PTX_OP_BMSK] = {"u=uu", "b", 1, 1, ON(FIELD_TYPE) | ON(FLAG_clamp) | ON(FLAG_wrap), 0},
-    [PTX_OP_CLZ] = {"u=t", "b", 1, 1, ON(FIELD_TYPE), 0},
-    [PTX_OP_POPC] = {"u=t", "b", 1, 1, ON(FIELD_TYPE), 0},
-    [PTX_OP_FNS] = {"u=uuu", "b", 1, 1, ON(FIELD_TYPE), 0},
-    [PTX_OP_SZEXT] = {"t=tu", "i", 1, 1, ON(FIELD_TYPE) | ON(FLAG_clamp) | ON(FLAG_wrap), 0},
-    [PTX_OP_PRMT] = {"u=uuu", "b", 1, 1, ON(FIELD_TYPE) | ON(FIELD_PRMT), 0},
+    [PTX_OP_BFE] = {"t=tuu", "I", 1, 1, ON(FIELD_TYPE), 0},
+    [PTX_OP_BFI] = {"t=ttuu", "W", 1, 1, ON(FIELD_TYPE), 0},
+    [PTX_OP_BFIND] = {"u=t", "I", 1, 1, ON(FIELD_TYPE) | ON(FIELD_SUB), 0},
+    [PTX_OP_BREV] = {"t=t", "W", 1, 1, ON(FIELD_TYPE), 0},
+    [PTX_OP_BMSK] = {"u=uu", "B", 1, 1, ON(FIELD_TYPE) | ON(FLAG_clamp) | ON(FLAG_wrap), 0},
+    [PTX_OP_CLZ] = {"u=t", "W", 1, 1, ON(FIELD_TYPE), 0},
+    [PTX_OP_POPC] = {"u=t", "W", 1, 1, ON(FIELD_TYPE), 0},
+    [PTX_OP_FNS] = {"u=uuu", "B", 1, 1, ON(FIELD_TYPE), 0},
+    [PTX_OP_SZEXT] = {"t=tu", "u", 1, 1, ON(FIELD_TYPE) | ON(FLAG_clamp) | ON(FLAG_wrap), 0},
+    [PTX_OP_PRMT] = {"u=uuu", "B", 1, 1, ON(FIELD_TYPE) | ON(FIELD_PRMT), 0},
     [PTX_OP_VABSDIFF] = {"u=uu?u", NULL, 2, 3,
         ON(FIELD_TYPE) | ON(FLAG_sat) | ON(FIELD_ATOM) | ON(FIELD_CMP) | ON(FLAG_wrap) |
             ON(FLAG_clamp),
@@ -128,7 +128,7 @@ static const struct form forms[NR_PTX_OPS] = {
         ON(FIELD_TYPE) | ON(FLAG_sat) | ON(FIELD_ATOM) | ON(FIELD_CMP), 0},
     [PTX_OP_SET] = {"t=22?p", NULL, 2, 2,
         ON(FIELD_TYPE) | ON(FIELD_CMP) | ON(FIELD_BOOL) | ON(FLAG_ftz), ON(FIELD_CMP)},
-    [PTX_OP_SETP] = {"p|p=tt?p", "bifh", 1, 1,
+    [PTX_OP_SETP] = {"p|p=tt?p", "bifH", 1, 1,
         ON(FIELD_TYPE) | ON(FIELD_CMP) | ON(FIELD_BOOL) | ON(FLAG_ftz), ON(FIELD_CMP)},
     [PTX_OP_SLCT] = {"t=tt2", "bif", 2, 2, ON(FIELD_TYPE) | ON(FLAG_ftz), 0},
     [PTX_OP_SELP] = {"t=ttp", "bif", 1, 1, ON(FIELD_TYPE), 0},
@@ -140,16 +140,15 @@ static const struct form forms[NR_PTX_OPS] = {
         ON(FIELD_TYPE) | ON(FIELD_ROUND) | ON(FLAG_approx) | ON(FLAG_ftz), 0},
     [PTX_OP_RSQRT] = {"t=t", "f", 1, 1, ON(FIELD_TYPE) | ON(FLAG_approx) | ON(FLAG_ftz),
         ON(FLAG_approx)},
-    [PTX_OP_SIN] = {"t=t", "f", 1, 1, ON(FIELD_TYPE) | ON(FLAG_approx) | ON(FLAG_ftz),
+    [PTX_OP_SIN] = {"t=t", "F", 1, 1, ON(FIELD_TYPE) | ON(FLAG_approx) | ON(FLAG_ftz),
         ON(FLAG_approx)},
-    [PTX_OP_COS] = {"t=t", "f", 1, 1, ON(FIELD_TYPE) | ON(FLAG_approx) | ON(FLAG_ftz),
+    [PTX_OP_COS] = {"t=t", "F", 1, 1, ON(FIELD_TYPE) | ON(FLAG_approx) | ON(FLAG_ftz),
         ON(FLAG_approx)},
-    [PTX_OP_LG2] = {"t=t", "f", 1, 1, ON(FIELD_TYPE) | ON(FLAG_approx) | ON(FLAG_ftz),
+    [PTX_OP_LG2] = {"t=t", "F", 1, 1, ON(FIELD_TYPE) | ON(FLAG_approx) | ON(FLAG_ftz),
         ON(FLAG_approx)},
-    [PTX_OP_EX2] = {"t=t", "fh", 1, 1, ON(FIELD_TYPE) | ON(FLAG_approx) | ON(FLAG_ftz),
+    [PTX_OP_EX2] = {"t=t", "FH", 1, 1, ON(FIELD_TYPE) | ON(FLAG_approx) | ON(FLAG_ftz),
         ON(FLAG_approx)},
-    [PTX_OP_TANH] = {"t=t", "fh", 1, 1, ON(FIELD_TYPE) | ON(FLAG_approx) | ON(FLAG_ftz),
-        ON(FLAG_approx)},
+    [PTX_OP_TANH] = {"t=t", "FH", 1, 1, ON(FIELD_TYPE) | ON(FLAG_approx), ON(FLAG_approx)},
     [PTX_OP_MOV] = {"x=x", "pbifqh", 1, 1, ON(FIELD_TYPE), 0},
     [PTX_OP_CVTA] = {"t=t", "i", 1, 1, ON(FIELD_TYPE) | ON(FIELD_SPACE) | ON(FLAG_to),
         ON(FIELD_SPACE)},
@@ -204,11 +203,11 @@ static const struct form forms[NR_PTX_OPS] = {
         ON(FIELD_TYPE) | ON(FIELD_SUB) | ON(FIELD_SEM) | ON(FIELD_SCOPE) | ON(FIELD_SPACE) |
             ON(FIELD_ATOM) | ON(FIELD_VEC) | ON(FIELD_IGNORE),
         0},
-    [PTX_OP_ATOM] = {"v=av?v", "bifhq", 1, 1,
+    [PTX_OP_ATOM] = {"v=av?v", "bIfHq", 1, 1,
         ON(FIELD_TYPE) | ON(FIELD_SEM) | ON(FIELD_SCOPE) | ON(FIELD_SPACE) | ON(FIELD_ATOM) |
             ON(FLAG_noftz) | ON(FIELD_VEC) | ON(FIELD_HINT),
         ON(FIELD_ATOM)},
-    [PTX_OP_RED] = {"=av", "bifh", 1, 1,
+    [PTX_OP_RED] = {"=av", "WIfH", 1, 1,
         ON(FIELD_TYPE) | ON(FIELD_SEM) | ON(FIELD_SCOPE) | ON(FIELD_SPACE) | ON(FIELD_ATOM) |
             ON(FLAG_noftz) | ON(FIELD_VEC) | ON(FIELD_HINT) | ON(FLAG_async_) | ON(FIELD_IGNORE),
         ON(FIELD_ATOM)},
@@ -236,16 +235,16 @@ static const struct form forms[NR_PTX_OPS] = {
         ON(FIELD_TYPE) | ON(FIELD_SUB) | ON(FIELD_SEM) | ON(FIELD_SCOPE) | ON(FIELD_SPACE) |
             ON(FLAG_expect_tx) | ON(FLAG_parity) | ON(FLAG_nocomplete),
         ON(FIELD_SUB)},
-    [PTX_OP_SHFL] = {"u|p=uuu?u", "b", 1, 1, ON(FIELD_TYPE) | ON(FLAG_sync) | ON(FIELD_SHFL),
+    [PTX_OP_SHFL] = {"u|p=uuu?u", "B", 1, 1, ON(FIELD_TYPE) | ON(FLAG_sync) | ON(FIELD_SHFL),
         ON(FIELD_SHFL)},
-    [PTX_OP_VOTE] = {"p=p?u", "pb", 1, 1, ON(FIELD_TYPE) | ON(FLAG_sync) | ON(FIELD_VOTE),
+    [PTX_OP_VOTE] = {"p=p?u", "pB", 1, 1, ON(FIELD_TYPE) | ON(FLAG_sync) | ON(FIELD_VOTE),
         ON(FIELD_VOTE)},
-    [PTX_OP_MATCH] = {"u|p=tu", "b", 1, 1, ON(FIELD_TYPE) | ON(FLAG_sync) | ON(FIELD_VOTE),
+    [PTX_OP_MATCH] = {"u|p=tu", "W", 1, 1, ON(FIELD_TYPE) | ON(FLAG_sync) | ON(FIELD_VOTE),
         ON(FIELD_VOTE)},
     [PTX_OP_REDUX] = {"t=tu", "bif", 1, 1,
         ON(FIELD_TYPE) | ON(FLAG_sync) | ON(FIELD_ATOM) | ON(FLAG_abs) | ON(FLAG_nan),
         ON(FIELD_ATOM)},
-    [PTX_OP_ACTIVEMASK] = {"u=", "b", 1, 1, ON(FIELD_TYPE), 0},
+    [PTX_OP_ACTIVEMASK] = {"u=", "B", 1, 1, ON(FIELD_TYPE), 0},
     [PTX_OP_ELECT] = {"u|p=u", NULL, 0, 0, ON(FLAG_sync), 0},
     [PTX_OP_MMA] = {"x=xxx*", NULL, 3, 4,
         ON(FIELD_TYPE) | ON(FLAG_sync) | ON(FLAG_aligned) | ON(FIELD_SHAPE) | ON(FIELD_LAYOUT) |
@@ -386,54 +385,55 @@ const char *form_operands(const struct ptx_inst *inst)
     }
 }
 
-bool form_allows_type(const struct form *form, enum ptx_type type)
+/* The letters of a form's types that stand for this one, beside others. */
+static const char *letters_of(enum ptx_type type)
 {
-    char letter;
-
-    if (!form->types)
-        return true;
     switch (type) {
     case PTX_PRED:
-        letter = 'p';
-        break;
+        return "p";
     case PTX_B8:
     case PTX_U8:
     case PTX_S8:
-        letter = '8';
-        break;
+        return "8";
     case PTX_B16:
+        return "b";
     case PTX_B32:
+        return "bBW";
     case PTX_B64:
-        letter = 'b';
-        break;
+        return "bW";
     case PTX_U32:
+        return "iIu";
     case PTX_S32:
-        letter = strchr(form->types, 'u') ? 'u' : 'i';
-        break;
+        return "iIus";
     case PTX_U16:
-    case PTX_U64:
+        return "i";
     case PTX_S16:
+        return "is";
+    case PTX_U64:
+        return "iI";
     case PTX_S64:
-        letter = 'i';
-        break;
+        return "iIs";
     case PTX_F32:
+        return "fF";
     case PTX_F64:
-        letter = 'f';
-        break;
+        return "f";
     case PTX_F16:
     case PTX_F16X2:
     case PTX_BF16:
     case PTX_BF16X2:
+        return "hH";
     case PTX_F32X2:
     case PTX_U16X2:
     case PTX_S16X2:
-        letter = 'h';
-        break;
+        return "h";
     case PTX_B128:
-        letter = 'q';
-        break;
+        return "q";
     default:
-        return false;
+        return "";
     }
-    return strchr(form->types, letter) != NULL;
+}
+
+bool form_allows_type(const struct form *form, enum ptx_type type)
+{
+    return !form->types || strpbrk(form->types, letters_of(type)) != NULL;
 }

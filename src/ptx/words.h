@@ -79,8 +79,7 @@ const struct word *words_find(
 /* What one opcode takes. Operands, destinations first: see verify.c for the letters. */
 struct form {
     const char *operands;
-    const char
-        *types; /* which the first type may be: p b i f h, see form_allows_type; NULL: no check */
+    const char *types; /* which the first type may be, see letters_of; NULL: no check */
     uint8_t nr_types_min, nr_types_max;
     uint64_t fields;   /* allowed */
     uint64_t required; /* must be given */

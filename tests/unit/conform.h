@@ -3,6 +3,7 @@
 #ifndef KEET_TESTS_CONFORM_H
 #define KEET_TESTS_CONFORM_H
 
+#include "conform_syntax.h"
 #include "emu/sem.h"
 #include "emu_harness.h"
 
@@ -36,6 +37,17 @@ static struct {
     bool ftz, sat, flag;
 } now;
 
+/* Is this one of the modifiers, or the beginning of one with "::"? */
+static inline bool has_word(const char *modifiers, const char *word)
+{
+    const size_t len = strlen(word);
+    for (const char *at = strstr(modifiers, word); at; at = strstr(at + 1, word)) {
+        if (at > modifiers && at[-1] == '.' && (!at[len] || at[len] == '.' || at[len] == ':'))
+            return true;
+    }
+    return false;
+}
+
 static unsigned nr_forms;
 
 static inline bool is_signed_type(enum conform_type t)
@@ -43,17 +55,22 @@ static inline bool is_signed_type(enum conform_type t)
     return t == S8 || t == S16 || t == S32 || t == S64;
 }
 
+/* Where forms are many and alike: one instruction set for each form, in turns. */
+static bool sets_take_turns;
+
 /* Runs a form on every instruction set; D, A, B, C have these bytes, 0: not used. */
 static inline void run_form(const char *text, unsigned d, unsigned a, unsigned b, unsigned c,
     uint64_t (*ref)(uint64_t, uint64_t, uint64_t), double tolerance)
 {
     const struct op_case form = {text, d, a, b, c, ref, tolerance};
+    const bool all = !sets_take_turns || !sem_use(SEM_AVX512);
 
     for (enum sem_isa isa = SEM_BASE; isa <= SEM_AVX512; isa++) {
-        if (sem_use(isa))
+        if ((all || isa == nr_forms % 3) && sem_use(isa))
             run_op(&form);
     }
     nr_forms++;
+    note_forms(text);
 }
 
 #endif

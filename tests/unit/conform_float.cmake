@@ -1,1 +1,1 @@
-keet_test(conform_float emu ptx core base LINK Threads::Threads m LABEL emulator)
+conform_test(conform_float)

@@ -2,8 +2,9 @@
  * by hand (types and modifiers are conform_int.c's, conform_float.c's and tensor_shapes.c's
  * matter), or one that must be refused as unsupported, by name. A row without either fails. */
 #include "base/file.h"
+#include "conform_syntax.h"
 #include "emu_harness.h"
-#include "ptx/ptx.h"
+#include "ptx/words.h"
 
 #include <ctype.h>
 
@@ -102,8 +103,186 @@ static void every_row_has_a_test(void **state)
     print_message("%u rows executed, %u refused\n", nr, nr_refused);
 }
 
+/* --- every form --- */
+
+struct names {
+    char (*name)[FORM_BYTES];
+    size_t nr, cap;
+};
+
+static void add_name(struct names *all, const char *name)
+{
+    if (all->nr == all->cap) {
+        all->cap = all->cap ? 2 * all->cap : 1 << 12;
+        all->name = realloc(all->name, all->cap * sizeof(*all->name));
+        assert_non_null(all->name);
+    }
+    snprintf(all->name[all->nr++], FORM_BYTES, "%s", name);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* What the other programs have run, in order. */
+static void read_notes(struct names *all)
+{
+    static const char *const files[] = {FORMS_BY};
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+        char *text, *save = NULL;
+        size_t bytes;
+        struct err err;
+        char path[512];
+        snprintf(path, sizeof(path), KEET_FORMS_DIR "/%s", files[i]);
+        if (!file_read(path, 1 << 24, &text, &bytes, &err))
+            fail_msg("%s: run test_%s first, which says there what it has run", err.text, files[i]);
+        for (char *n = strtok_r(text, "\n", &save); n; n = strtok_r(NULL, "\n", &save))
+            add_name(all, n);
+        free(text);
+    }
+    qsort(all->name, all->nr, sizeof(*all->name), by_name);
+}
+
+struct wanted {
+    const struct names *run;
+    unsigned nr, nr_missing;
+};
+
+static void want_form(const char *op, const char *modifiers, void *context)
+{
+    struct wanted *wanted = context;
+    char text[2 * FORM_BYTES], name[FORM_BYTES];
+    snprintf(text, sizeof(text), "%s%s", op, modifiers);
+    form_name(text, strlen(text), name);
+    wanted->nr++;
+    if (bsearch(name, wanted->run->name, wanted->run->nr, sizeof(name), by_name))
+        return;
+    print_error("no test ran %s\n", text);
+    wanted->nr_missing++;
+}
+
+static void every_form_was_run(void **state)
+{
+    struct names run = {NULL, 0, 0};
+    struct wanted wanted = {.run = &run};
+    (void)state;
+    read_notes(&run);
+    syntax_each(NULL, want_form, &wanted);
+    print_message("%u forms, %u without a test\n", wanted.nr, wanted.nr_missing);
+    assert_int_equal(wanted.nr_missing, 0);
+    free(run.name);
+}
+
+/* --- the list of forms against what the parser accepts --- */
+
+/* Operations that conform_syntax.def does not spell out: whose forms a test of their own runs. */
+static const struct {
+    enum ptx_op op;
+    const char *file;
+} elsewhere[] = {
+#define ELSEWHERE(op, file) {PTX_OP_##op, file},
+#include "conform_elsewhere.def"
+};
+
+/* What the parser takes and sm_90 does not have, or the emulator refuses. */
+static const struct {
+    const char *op, *word;
+} not_here[] = {
+#define NOT_HERE(op, word) {op, word},
+#include "conform_elsewhere.def"
+};
+
+struct mention {
+    const char *word;
+    bool found;
+};
+
+static void look_for(const char *op, const char *modifiers, void *context)
+{
+    struct mention *m = context;
+    const size_t len = strlen(m->word);
+    for (const char *at = strstr(modifiers, m->word); at; at = strstr(at + 1, m->word))
+        m->found |= at[-1] == '.' && (at[len] == '.' || at[len] == 0);
+}
+
+static bool mentioned(enum ptx_op op, const char *word)
+{
+    struct mention m = {word, false};
+    for (size_t i = 0; i < sizeof(not_here) / sizeof(*not_here); i++) {
+        const bool all = strcmp(not_here[i].op, "*") == 0;
+        if ((all || strcmp(not_here[i].op, ptx_op_name(op)) == 0) &&
+            strcmp(not_here[i].word, word) == 0)
+            return true;
+    }
+    syntax_each(ptx_op_name(op), look_for, &m);
+    return m.found;
+}
+
+static const struct word words[] = {
+#define WORD(text, field, value) {text, FIELD_##field, value},
+#include "ptx/words.def"
+#undef WORD
+};
+enum { NR_WORDS = sizeof(words) / sizeof(*words) };
+
+static enum field field_of(const struct word *word)
+{
+    return word->field == FIELD_FLAG ? (enum field)word->value : word->field;
+}
+
+/* Each type that the parser takes for an operation, and of each other question at least one answer,
+ * is in one of its forms. */
+static unsigned nr_not_listed(enum ptx_op op)
+{
+    const struct form *form = form_of(op);
+    uint64_t seen = 0;
+    unsigned nr = 0;
+    for (size_t w = 0; w < NR_WORDS; w++) {
+        const enum field field = field_of(&words[w]);
+        if (!(form->fields >> field & 1))
+            continue;
+        const bool listed = mentioned(op, words[w].text);
+        seen |= (uint64_t)listed << field;
+        if (field == FIELD_TYPE && form->types && !listed &&
+            form_allows_type(form, (enum ptx_type)words[w].value)) {
+            print_error("%s: no form has .%s\n", ptx_op_name(op), words[w].text);
+            nr++;
+        }
+    }
+    for (size_t w = 0; w < NR_WORDS; w++) {
+        const enum field field = field_of(&words[w]);
+        if (!(form->fields >> field & 1) || seen >> field & 1 || field == FIELD_IGNORE)
+            continue;
+        print_error("%s: no form has .%s or the like\n", ptx_op_name(op), words[w].text);
+        seen |= UINT64_C(1) << field;
+        nr++;
+    }
+    return nr;
+}
+
+static void the_list_has_all_that_the_parser_accepts(void **state)
+{
+    unsigned nr = 0, nr_elsewhere = 0;
+    (void)state;
+    for (int i = 0; i < NR_PTX_OPS; i++) {
+        const char *file = rows[i].file;
+        for (size_t e = 0; e < sizeof(elsewhere) / sizeof(*elsewhere); e++)
+            file = elsewhere[e].op == (enum ptx_op)i ? elsewhere[e].file : file;
+        if (file && !file_holds(file, (enum ptx_op)i))
+            fail_msg("%s: not in %s", ptx_op_name((enum ptx_op)i), file);
+        nr_elsewhere += file != NULL;
+        if (!file && !rows[i].unsupported)
+            nr += nr_not_listed((enum ptx_op)i);
+    }
+    print_message("%u operations have a test of their own\n", nr_elsewhere);
+    assert_int_equal(nr, 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_row_has_a_test)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_row_has_a_test),
+        cmocka_unit_test(every_form_was_run),
+        cmocka_unit_test(the_list_has_all_that_the_parser_accepts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

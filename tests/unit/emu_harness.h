@@ -153,7 +153,7 @@ static inline bool same_result(const struct op_case *c, uint64_t got, uint64_t w
 static inline void run_op(const struct op_case *c)
 {
     static const char *const load[] = {[0] = "", [2] = "b16", [4] = "b32", [8] = "b64"};
-    char ptx[4096];
+    static char ptx[1 << 16];
     int n = snprintf(ptx, sizeof(ptx),
         PTX_HEAD
         ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2, .param .u64 p3)\n{\n"
@@ -175,7 +175,7 @@ static inline void run_op(const struct op_case *c)
     snprintf(ptx + n, sizeof(ptx) - (size_t)n, "%s\nst.global.%s [%%a2], D;\nret;\n}\n", c->text,
         load[c->d]);
     uint64_t value[4][OP_LANES];
-    uint8_t packed[OP_LANES * 8];
+    uint8_t packed[OP_LANES * 16] = {0};
     struct bench b;
     bench_init(&b, ptx, 1);
     if (!b.module) {
@@ -187,9 +187,11 @@ static inline void run_op(const struct op_case *c)
             value[i][l] = i ? case_value(l, bytes[i], i - 1) : 0;
             memcpy(packed + (size_t)l * bytes[i], &value[i][l], bytes[i]);
         }
-        bench_buffer(&b, packed, OP_LANES * (bytes[i] ? bytes[i] : 8));
+        bench_buffer(&b, packed, OP_LANES * (bytes[i] ? bytes[i] : 16));
     }
-    if (bench_run(&b, OP_LANES / 128, 128) != VERDICT_OK)
+    const struct emu_launch launch = {
+        .grid = {OP_LANES / 128, 1, 1}, .block = {128, 1, 1}, .count = true, .untimed = true};
+    if (bench_launch(&b, launch) != VERDICT_OK)
         fail_msg("%s: %s", c->text, b.result.text);
     bench_read(&b, 0, packed, (uint64_t)OP_LANES * c->d);
     for (unsigned l = 0; l < OP_LANES; l++) {
