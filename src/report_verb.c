@@ -2,6 +2,9 @@
 #include "report_verb.h"
 
 #include "base/file.h"
+#include "campaign/campaign.h"
+#include "campaign/overview.h"
+#include "campaign/results.h"
 #include "report/page.h"
 
 #include <stdio.h>
@@ -24,16 +27,42 @@ static const char *default_output(struct arena *arena, const char *db_path)
     return arena_printf(arena, "%.*s.report.html", (int)len, db_path);
 }
 
-static bool make(
-    const struct options *o, const struct page *page, struct str *text, struct err *err)
+static bool of_run(const struct options *o, const char *path, struct str *text, struct err *err)
 {
-    if (is_format(o, "json") || o->json)
-        return page_json(page, text, err);
-    if (is_format(o, "md") || o->markdown) {
-        page_markdown(page, text);
-        return true;
-    }
-    return page_html(page, text, err);
+    struct arena *arena = arena_create();
+    struct store *store = NULL;
+    struct page page;
+    bool ok = file_exists(path) || err_set(err, "%s: there is no such file", path);
+
+    store = ok ? store_open(path, err) : NULL;
+    ok = store && page_load(&page, arena, store, path, err);
+    if (ok && (is_format(o, "json") || o->json))
+        ok = page_json(&page, text, err);
+    else if (ok && (is_format(o, "md") || o->markdown))
+        page_markdown(&page, text);
+    else if (ok)
+        ok = page_html(&page, text, err);
+    store_close(store);
+    arena_destroy(arena);
+    return ok;
+}
+
+static bool of_campaign(
+    const struct options *o, const char *path, struct str *text, struct err *err)
+{
+    struct campaign c;
+    bool ok;
+
+    campaign_init(&c);
+    ok = campaign_open(&c, path, err);
+    if (ok && (is_format(o, "json") || o->json))
+        ok = results_campaign(&c, 0, true, text, err);
+    else if (ok && (is_format(o, "md") || o->markdown))
+        ok = overview_markdown(&c, text, err);
+    else if (ok)
+        ok = overview_html(&c, text, err);
+    campaign_finish(&c);
+    return ok;
 }
 
 bool report_verb(const struct options *options, struct err *err)
@@ -41,17 +70,16 @@ bool report_verb(const struct options *options, struct err *err)
     const char *path = options->kernel_path, *output = options->output_path;
     const bool html =
         (!options->as || is_format(options, "html")) && !options->json && !options->markdown;
+    const bool campaign = campaign_is_folder(path);
     struct arena *arena = arena_create();
-    struct store *store = NULL;
     struct str text = {0};
-    struct page page;
     bool ok;
 
     if (!output)
-        output = html ? default_output(arena, path) : "-";
-    ok = file_exists(path) || err_set(err, "%s: there is no such file", path);
-    store = ok ? store_open(path, err) : NULL;
-    ok = store && page_load(&page, arena, store, path, err) && make(options, &page, &text, err);
+        output = !html      ? "-"
+                 : campaign ? arena_printf(arena, "%s/report.html", path)
+                            : default_output(arena, path);
+    ok = campaign ? of_campaign(options, path, &text, err) : of_run(options, path, &text, err);
     if (ok && strcmp(output, "-") == 0)
         fwrite(str_text(&text), 1, text.len, stdout);
     else if (ok)
@@ -59,7 +87,6 @@ bool report_verb(const struct options *options, struct err *err)
     if (ok && strcmp(output, "-") != 0 && options->verbosity >= 0)
         printf("%s\n", output);
     str_finish(&text);
-    store_close(store);
     arena_destroy(arena);
     return ok;
 }

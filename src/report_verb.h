@@ -1,12 +1,13 @@
-/* `keet-opt report run.db`: the page, the Markdown or the JSON of a run, from its database. */
+/* `keet-opt report RUN.db|FOLDER`: the page, the Markdown or the JSON of a run from its database,
+ * or of a campaign from its folder. */
 #ifndef KEET_REPORT_VERB_H
 #define KEET_REPORT_VERB_H
 
 #include "base/err.h"
 #include "options.h"
 
-/* Writes options->output_path; NULL: <database without .keet.db>.report.html, and stdout for the
- * other formats. "-" is stdout. */
+/* Writes options->output_path; NULL: <database without .keet.db>.report.html or
+ * FOLDER/report.html, and stdout for the other formats. "-" is stdout. */
 bool report_verb(const struct options *options, struct err *err);
 
 #endif

@@ -21,14 +21,14 @@ static void add_policy(struct str *out)
     str_add(out, "'\">\n");
 }
 
-static void add_head(const struct page *page, struct str *out)
+void page_begin(const char *title, struct str *out)
 {
     str_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     add_policy(out);
     str_add(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                  "<meta name=\"color-scheme\" content=\"light dark\">\n"
                  "<meta name=\"referrer\" content=\"no-referrer\">\n<title>");
-    escape_html(out, file_name(page->run.kernel_path));
+    escape_html(out, file_name(title));
     str_add(out, " - keet-opt</title>\n<style>");
     str_add(out, report_asset_report_css);
     str_add(out, "</style>\n</head>\n");
@@ -68,7 +68,6 @@ static void add_top(const struct page *page, struct str *out)
 
 static void add_moves(const struct page *page, struct str *out)
 {
-    add_heading(out, "moves", "The moves that led there");
     if (page->nr_path < 2) {
         str_add(out, "<p>None: the original stands.</p>\n");
         return;
@@ -77,8 +76,9 @@ static void add_moves(const struct page *page, struct str *out)
     for (unsigned i = 1; i < page->nr_path; i++) {
         const struct candidate *c = &page->path[i];
 
-        str_addf(out, "<li><a href=\"#n%lld\">node %lld</a> <b>%.2fx</b> <code>%s</code> ",
-            (long long)c->node, (long long)c->node, c->speedup, action_name(c->option.action));
+        str_addf(out, "<li><a href=\"#%sn%lld\">node %lld</a> <b>%.2fx</b> <code>%s</code> ",
+            page->prefix, (long long)c->node, (long long)c->node, c->speedup,
+            action_name(c->option.action));
         escape_html(out, c->option.what);
         str_add(out, "</li>\n");
     }
@@ -180,14 +180,15 @@ static void add_source(const struct page *page, struct str *out)
     str_add(out, "</tbody></table></div>\n");
 }
 
-static void add_diff(const struct page *page, struct str *out)
+static void add_diff(const struct page *page, bool open, struct str *out)
 {
     const struct candidate *root = &page->path[0], *best = &page->path[page->nr_path - 1];
     struct str diff = {0};
 
     report_diff(&diff, "original", root->source ? root->source : "", "best",
         best->source ? best->source : "");
-    str_add(out, "<details open><summary>Everything that changed</summary><pre class=\"diff\">");
+    str_addf(out, "<details%s><summary>Everything that changed</summary><pre class=\"diff\">",
+        open ? " open" : "");
     for (const char *at = str_text(&diff); *at;) {
         const size_t len = strcspn(at, "\n");
         const char *kind = *at == '+' ? "add" : *at == '-' ? "del" : *at == '@' ? "hunk" : "same";
@@ -222,14 +223,15 @@ static void add_kernel(const struct page *page, struct str *out)
     }
     add_source(page, out);
     if (page->nr_path > 1)
-        add_diff(page, out);
+        add_diff(page, true, out);
 }
 
-static void add_node(const struct page_node *n, struct str *out)
+static void add_node(const struct page *page, const struct page_node *n, struct str *out)
 {
     str_addf(out,
-        "<details class=\"node %s\" id=\"n%lld\"><summary><span class=\"no\">%lld</span> ",
-        n->verdict == VERDICT_OK ? "right" : "wrong", (long long)n->number, (long long)n->number);
+        "<details class=\"node %s\" id=\"%sn%lld\"><summary><span class=\"no\">%lld</span> ",
+        n->verdict == VERDICT_OK ? "right" : "wrong", page->prefix, (long long)n->number,
+        (long long)n->number);
     if (n->speedup > 0)
         str_addf(out, "<b>%.2fx</b> ", n->speedup);
     else
@@ -253,7 +255,7 @@ static void add_nodes(const struct page *page, struct str *out)
                  "<noscript><p>Without scripts, the list has moves and verdicts only.</p>"
                  "</noscript>\n");
     for (size_t i = 0; i < page->nr_nodes; i++)
-        add_node(&page->nodes[i], out);
+        add_node(page, &page->nodes[i], out);
 }
 
 static void add_spent(const struct model_spent *spent, struct str *out)
@@ -314,6 +316,28 @@ static void add_again(const struct page *page, struct str *out)
     str_finish(&command);
 }
 
+void page_section(const struct page *page, struct str *out)
+{
+    struct str command = {0};
+
+    add_said(out, "asked", page_asked, page);
+    add_said(out, "result", page_result, page);
+    page_chart_speedup(page, out);
+    add_moves(page, out);
+    page_chart_failures(page, out);
+    add_spent(&page->spent, out);
+    if (page->nr_path > 1)
+        add_diff(page, false, out);
+    str_add(out, "<details><summary>Every node</summary>\n");
+    for (size_t i = 0; i < page->nr_nodes; i++)
+        add_node(page, &page->nodes[i], out);
+    str_add(out, "</details>\n<pre class=\"command\">");
+    page_command(page, &command);
+    escape_html(out, str_text(&command));
+    str_add(out, "</pre>\n");
+    str_finish(&command);
+}
+
 bool page_html(const struct page *page, struct str *out, struct err *err)
 {
     struct str data = {0};
@@ -323,12 +347,13 @@ bool page_html(const struct page *page, struct str *out, struct err *err)
         str_finish(&data);
         return false;
     }
-    add_head(page, out);
+    page_begin(page->run.kernel_path, out);
     str_add(out, "<body>\n");
     add_top(page, out);
     str_add(out, "<main>\n");
     add_heading(out, "progress", "Progress");
     page_chart_speedup(page, out);
+    add_heading(out, "moves", "The moves that led there");
     add_moves(page, out);
     add_metrics(page, out);
     add_kernel(page, out);

@@ -162,7 +162,7 @@ bool page_load(struct page *page, struct arena *arena, struct store *store, cons
     const char *key;
     bool found;
 
-    *page = (struct page){.arena = arena, .store = store, .db_path = db_path};
+    *page = (struct page){.arena = arena, .store = store, .db_path = db_path, .prefix = ""};
     if (!store_find_run(store, arena, &page->run, &found, err))
         return false;
     if (!found)

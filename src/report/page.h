@@ -34,6 +34,7 @@ struct page {
     struct arena *arena; /* borrowed */
     struct store *store; /* borrowed */
     const char *db_path;
+    const char *prefix; /* of all ids, where several runs share a page; "" */
     struct run_info run;
     const struct chip *chip; /* NULL: not one that we know */
     const char *device_name;
@@ -71,6 +72,23 @@ extern const enum metric page_metrics[];
 extern const size_t nr_page_metrics;
 /* "562.4 us", "67.11 M", "-" where absent. */
 void page_value(struct str *out, enum metric metric, const struct counters *c);
+
+/* Parts of a page with several runs: everything up to </head>; and a run in short, its heading and
+ * the element around it being the caller's. */
+void page_begin(const char *title, struct str *out);
+void page_section(const struct page *page, struct str *out);
+
+/* Text that others wrote, in a line or a table's cell of Markdown. */
+void page_plain(struct str *out, const char *text);
+
+/* Horizontal bars, the longest as wide as there is room; strings borrowed. */
+struct page_bar {
+    const char *label, *href, *text; /* href NULL: no link; text stands behind the bar */
+    double value;
+    bool good;
+};
+void page_bars(
+    struct str *out, const char *id, const char *says, const struct page_bar *bars, size_t nr);
 
 /* Parts of page_html: charts as SVG, and the data for the script. */
 void page_chart_speedup(const struct page *page, struct str *out);

@@ -39,20 +39,21 @@ static void add_point(
         return;
     }
     str_addf(out,
-        "<a href=\"#n%lld\" tabindex=\"-1\"><circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" "
+        "<a href=\"#%sn%lld\" tabindex=\"-1\"><circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" "
         "r=\"%s\">",
-        (long long)n->number, kind, x, y, radius);
+        page->prefix, (long long)n->number, kind, x, y, radius);
     add_title(out, n);
     str_add(out, "</circle></a>\n");
 }
 
-static void begin_svg(
-    struct str *out, const char *id, double width, double height, const char *says)
+/* fit: shrinks with the screen; else it scrolls. */
+static void begin_svg(struct str *out, const char *prefix, const char *id, bool fit, double width,
+    double height, const char *says)
 {
     str_addf(out,
-        "<div class=\"chart\"><svg id=\"%s\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" "
+        "<div class=\"chart\"><svg id=\"%s%s\"%s viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" "
         "height=\"%.0f\" role=\"img\" aria-label=\"",
-        id, width, height, width, height);
+        prefix, id, fit ? " class=\"fit\"" : "", width, height, width, height);
     escape_html(out, says);
     str_add(out, "\">\n");
 }
@@ -158,7 +159,7 @@ static void add_speedups(const struct page *page, struct str *out, const struct 
     const double top = fmax(1.2, 1.08 * page->nodes[page->best].speedup);
     const double high = HEIGHT - TOP - BOTTOM;
 
-    begin_svg(out, axis->id, WIDTH, HEIGHT, axis->says);
+    begin_svg(out, page->prefix, axis->id, true, WIDTH, HEIGHT, axis->says);
     add_axes(out, axis, top, report_speedup_word(page->path[page->nr_path - 1].profile.time_from));
     add_steps(out, page, axis, top);
     for (size_t i = 0; i < page->nr_nodes; i++) {
@@ -237,7 +238,8 @@ void page_chart_tree(const struct page *page, struct str *out)
     for (size_t i = 0; i < page->nr_nodes; i++)
         depth = page->nodes[i].depth > depth ? page->nodes[i].depth : depth;
     wide = fmax(14.0 * at[0].nr_leaves, 320);
-    begin_svg(out, "chart-tree", wide + 32, 46.0 * depth + 40, "The search tree, original on top");
+    begin_svg(out, page->prefix, "chart-tree", false, wide + 32, 46.0 * depth + 40,
+        "The search tree, original on top");
     for (size_t i = 0; i < page->nr_nodes; i++)
         at[i].x = 16 + wide * at[i].x / at[0].nr_leaves;
     for (size_t i = 1; i < page->nr_nodes; i++) {
@@ -358,7 +360,8 @@ void page_chart_roofline(const struct page *page, struct str *out)
         return;
     }
     w = window_of(page);
-    begin_svg(out, "chart-roofline", WIDTH, HEIGHT, "Roofline with every variant");
+    begin_svg(
+        out, page->prefix, "chart-roofline", true, WIDTH, HEIGHT, "Roofline with every variant");
     add_roof_axes(out, &w);
     if (page->chip)
         add_roofs(out, &w, page->chip);
@@ -373,33 +376,52 @@ void page_chart_roofline(const struct page *page, struct str *out)
 
 /* ---- verdicts ---- */
 
+void page_bars(
+    struct str *out, const char *id, const char *says, const struct page_bar *bars, size_t nr)
+{
+    enum { ROW = 26, NAME = 170, AFTER = 180 };
+    double most = 0;
+
+    if (nr == 0)
+        return;
+    for (size_t i = 0; i < nr; i++)
+        most = fmax(most, bars[i].value);
+    begin_svg(out, "", id, true, WIDTH, ROW * (double)nr + 8, says);
+    for (size_t i = 0; i < nr; i++) {
+        const double y = 4 + ROW * (double)i;
+        const double wide = most > 0 ? (WIDTH - NAME - AFTER) * bars[i].value / most : 0;
+
+        if (bars[i].href) {
+            str_add(out, "<a href=\"");
+            escape_html(out, bars[i].href);
+            str_add(out, "\">");
+        }
+        add_label(out, NAME - 8, y + 16, "end", bars[i].label);
+        if (bars[i].href)
+            str_add(out, "</a>");
+        str_addf(out, "<rect class=\"%s\" x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"%d\"/>\n",
+            bars[i].good ? "good" : "bad", NAME, y, wide, ROW - 6);
+        add_label(out, NAME + wide + 6, y + 16, "start", bars[i].text);
+    }
+    end_svg(out);
+}
+
 void page_chart_failures(const struct page *page, struct str *out)
 {
-    enum { ROW = 26, NAME = 130 };
-    uint64_t most = 1;
+    struct page_bar bars[NR_VERDICTS];
+    char texts[NR_VERDICTS][24], id[64];
     unsigned nr = 0;
 
     for (int v = 0; v < NR_VERDICTS; v++) {
-        nr += page->verdicts[v] > 0;
-        most = page->verdicts[v] > most ? page->verdicts[v] : most;
-    }
-    if (nr == 0)
-        return;
-    begin_svg(out, "chart-verdicts", WIDTH, ROW * nr + 8, "Variants by verdict");
-    nr = 0;
-    for (int v = 0; v < NR_VERDICTS; v++) {
-        const double y = 4 + ROW * (double)nr;
-        const double wide = (WIDTH - NAME - 70.0) * (double)page->verdicts[v] / (double)most;
-        char text[32];
-
         if (page->verdicts[v] == 0)
             continue;
-        snprintf(text, sizeof(text), "%llu", (unsigned long long)page->verdicts[v]);
-        add_label(out, NAME - 8, y + 16, "end", verdict_name((enum verdict)v));
-        str_addf(out, "<rect class=\"%s\" x=\"%d\" y=\"%.0f\" width=\"%.1f\" height=\"%d\"/>\n",
-            v == VERDICT_OK ? "good" : "bad", NAME, y, wide, ROW - 6);
-        add_label(out, NAME + wide + 6, y + 16, "start", text);
+        snprintf(texts[nr], sizeof(texts[nr]), "%llu", (unsigned long long)page->verdicts[v]);
+        bars[nr] = (struct page_bar){.label = verdict_name((enum verdict)v),
+            .text = texts[nr],
+            .value = (double)page->verdicts[v],
+            .good = v == VERDICT_OK};
         nr++;
     }
-    end_svg(out);
+    snprintf(id, sizeof(id), "%schart-verdicts", page->prefix);
+    page_bars(out, id, "Variants by verdict", bars, nr);
 }

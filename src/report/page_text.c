@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Text in a line of Markdown: what could begin markup or end a table's cell is escaped. */
-static void add_plain(struct str *out, const char *text)
+void page_plain(struct str *out, const char *text)
 {
     for (; text && *text; text++) {
         if (strchr("\\`*_{}[]<>#|~!&", *text))
@@ -21,7 +21,7 @@ static void add_said(
     struct str text = {0};
 
     say(page, &text);
-    add_plain(out, str_text(&text));
+    page_plain(out, str_text(&text));
     str_add(out, "\n\n");
     str_finish(&text);
 }
@@ -79,7 +79,7 @@ static void add_nodes(const struct page *page, struct str *out)
             str_addf(out, "%.2fx", n->speedup);
         str_addf(out, " | %s | %s | ", n->number > 0 ? action_name(n->action) : "original",
             verdict_name(n->verdict));
-        add_plain(out, n->verdict_text ? n->verdict_text : n->what);
+        page_plain(out, n->verdict_text ? n->verdict_text : n->what);
         str_add(out, " |\n");
     }
     str_add_char(out, '\n');
@@ -91,7 +91,7 @@ void page_markdown(const struct page *page, struct str *out)
     struct str text = {0};
 
     str_add(out, "# ");
-    add_plain(out, page->run.kernel_path);
+    page_plain(out, page->run.kernel_path);
     str_add(out, "\n\n");
     add_said(out, page_asked, page);
     add_said(out, page_result, page);
@@ -101,18 +101,18 @@ void page_markdown(const struct page *page, struct str *out)
             const struct candidate *c = &page->path[i];
             str_addf(out, "%u. node %lld, %.2fx, %s: ", i, (long long)c->node, c->speedup,
                 action_name(c->option.action));
-            add_plain(out, c->option.what);
+            page_plain(out, c->option.what);
             str_add_char(out, '\n');
         }
         str_add_char(out, '\n');
     }
     add_metrics(page, out);
     str_add(out, "## What limits the best now\n\n");
-    add_plain(out, best->explanation.summary);
+    page_plain(out, best->explanation.summary);
     str_add(out, "\n\n");
     for (unsigned i = 0; i < best->explanation.nr_findings; i++) {
         str_add(out, "- ");
-        add_plain(out, best->explanation.findings[i].text);
+        page_plain(out, best->explanation.findings[i].text);
         str_add_char(out, '\n');
     }
     str_add(out, "\n## The best kernel\n\n");

@@ -4,12 +4,16 @@ limits, stopping, two at once; and the verbs that look at what came out."""
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 
 from folder import check, results, run
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../report"))
+import page  # noqa: E402
 
 BAD_LISTS = [
     ("scale.cu --budget many", ":1:", "--budget many"),
@@ -93,6 +97,33 @@ def looks(keet, cwd):
     check("try: keet-opt diff" in said, said)
 
 
+def reports(keet, cwd):
+    """The page of a campaign: well formed, nothing from outside, every task a section."""
+    db = os.path.join(cwd, "many.campaign", "scale.keet.db")
+    evil = "</section><script>alert(1)</script><img src=x onerror=alert(1)>"
+    with sqlite3.connect(db) as sql:
+        sql.execute("UPDATE node SET what = ?, verdict_text = ?", (evil, evil))
+        sql.execute("UPDATE source SET text = text || ?", ("// " + evil + "\n",))
+    sql.close()
+    text = run(keet, "report", "many.campaign", "-o", "-", cwd=cwd).stdout
+    check(text == run(keet, "report", "many.campaign", "-o", "-", cwd=cwd).stdout, "not the same")
+    shown = page.Page(text)
+    check(not shown.faults and not shown.open, shown.faults, shown.open)
+    check("script" not in shown.tags and "img" not in shown.tags, "planted markup is markup")
+    check("default-src 'none'" in shown.policy, shown.policy)
+    check(all(link.startswith("#") and link[1:] in shown.ids for link in shown.links), "links")
+    for wanted in ("t1-task", "t3-chart-speedup", "chart-speedups", "chart-cost",
+                   "chart-all-verdicts", "t2-n1"):
+        check(wanted in shown.ids, wanted, "is missing")
+    words = " ".join(shown.words)
+    check("2 of 3 tasks have a right result" in words and "modelled speedup" in words, words[:400])
+    check("pragma keet" in words, "why the broken one failed is missing")
+    said = run(keet, "report", "many.campaign", "--as", "md", cwd=cwd).stdout
+    check("| scale | done |" in said and "| broken | failed |" in said, said)
+    tasks = json.loads(run(keet, "report", "many.campaign", "--as", "json", cwd=cwd).stdout)["tasks"]
+    check(len(tasks) == 3, tasks)
+
+
 def deaths(keet, cwd):
     """A process that is killed thrice, and one that never ends by itself: rows, and no more."""
     with open(os.path.join(cwd, "list.txt"), "w", encoding="utf-8") as file:
@@ -145,6 +176,7 @@ def main():
         lists(keet, cwd)
         directory(keet, cwd, root)
         looks(keet, cwd)
+        reports(keet, cwd)
         deaths(keet, cwd)
         stopped(keet, cwd)
 

@@ -162,4 +162,5 @@ def main():
             keet, db, "--as", "md").decode(), flags=re.S), "planted markup is in the Markdown")
 
 
-main()
+if __name__ == "__main__":
+    main()

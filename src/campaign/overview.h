@@ -1,0 +1,14 @@
+/* The report of a campaign: an overview of all tasks, and a section for each; a page, or Markdown.
+ * (As JSON it is results_campaign's.) A pure function of the folder. */
+#ifndef KEET_CAMPAIGN_OVERVIEW_H
+#define KEET_CAMPAIGN_OVERVIEW_H
+
+#include "base/str.h"
+#include "campaign/campaign.h"
+
+#include <stdbool.h>
+
+bool overview_html(const struct campaign *c, struct str *out, struct err *err);
+bool overview_markdown(const struct campaign *c, struct str *out, struct err *err);
+
+#endif
