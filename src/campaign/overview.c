@@ -163,7 +163,7 @@ static void add_speedups(const struct overview *o, struct str *out)
     }
     qsort(bars, o->c->nr_tasks, sizeof(*bars), by_value);
     str_addf(out,
-        "<h2 id=\"speedups\">The best of each task</h2>\n<p>In charts: %s over the "
+        "<h2 id=\"speedups\">The best of each task</h2>\n<p>Each bar is the %s over the "
         "original%s.</p>\n",
         is_mixed(o) ? "speedup, measured or modelled as marked," : speedup_word(o),
         o->nr_measured ? "" : ": an estimate by the emulator, not a measurement");
