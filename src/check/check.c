@@ -12,7 +12,6 @@
 #include "core/npy.h"
 
 #include <inttypes.h>
-#include <libgen.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,10 +99,10 @@ static bool run_reference(struct checker *k, unsigned shape, uint64_t seed, doub
     bool ok;
 
     run.inputs = &inputs;
-    ok =
-        host_init(&inputs, k->task, &env, err) && host_init(outputs, k->task, &env, err) &&
-        host_fill(&inputs, k->task, &env, seed, scale, k->shapes[shape].kind == SHAPE_TIMED, err) &&
-        check_run(&run, arena, outputs, result, err);
+    ok = host_init(&inputs, k->task, &env, err) && host_init(outputs, k->task, &env, err) &&
+         host_fill(&inputs, k->task, &env, seed, scale, k->shapes[shape].kind == SHAPE_TIMED,
+             k->shapes[shape].folder, err) &&
+         check_run(&run, arena, outputs, result, err);
     host_finish(&inputs);
     if (!ok)
         host_finish(outputs);
@@ -171,9 +170,7 @@ static bool use_expected(struct checker *k, unsigned shape, struct reference *r,
     struct host_arrays expected;
     struct errors *errors = xcalloc(1, sizeof(*errors));
     struct mismatch m;
-    char path[4096], *folder = xstrdup(k->task->path);
     bool ok = host_init(&expected, k->task, &env, err);
-    const char *beside = dirname(folder);
 
     for (unsigned i = 0; ok && i < k->task->nr_arrays; i++) {
         const struct task_array *array = &k->task->arrays[i];
@@ -181,18 +178,17 @@ static bool use_expected(struct checker *k, unsigned shape, struct reference *r,
         memcpy(expected.bytes[i], r->outputs.bytes[i], expected.nr[i] * elem_bytes(array->elem));
         if (!array->expect_path)
             continue;
-        if (array->expect_path[0] == '/')
-            snprintf(path, sizeof(path), "%s", array->expect_path);
-        else
-            snprintf(path, sizeof(path), "%s/%s", beside, array->expect_path);
-        ok = npy_read(path, array->elem, expected.bytes[i], expected.nr[i], err);
+        ok = npy_read(file_of(k->arena, k->task, array->expect_path, k->shapes[shape].folder),
+            array->elem, expected.bytes[i], expected.nr[i], err);
     }
     if (ok) {
         compare_outputs(k->task, &r->outputs, &expected, POISON_FIRST, POISON_FIRST, 1, errors, &m);
         if (m.array)
             ok = err_set(err,
-                "%s:%u: the original does not compute what `expect` says: %s = %s, expected %s",
-                k->task->path, m.array->line, element_name(k->arena, m.array, &env, m.index),
+                "%s:%u: the original does not compute what `expect` says%s%s: %s = %s, expected %s",
+                k->task->path, m.array->line, k->shapes[shape].folder ? " in case " : "",
+                k->shapes[shape].folder ? k->shapes[shape].folder : "",
+                element_name(k->arena, m.array, &env, m.index),
                 element_text(k->arena, m.array, r->outputs.bytes[m.which], m.index),
                 element_text(k->arena, m.array, expected.bytes[m.which], m.index));
         for (unsigned i = 0; ok && i < k->task->nr_arrays; i++)
@@ -201,7 +197,6 @@ static bool use_expected(struct checker *k, unsigned shape, struct reference *r,
         host_finish(&expected);
     }
     free(errors);
-    free(folder);
     return ok;
 }
 
@@ -555,10 +550,11 @@ static bool run_pair(struct trial *t, struct set_state *s, struct err *err)
     struct checker *k = t->checker;
     const struct env *env = &k->shapes[s->shape].shape.sizes;
     bool timed = k->shapes[s->shape].kind == SHAPE_TIMED;
+    const char *folder = k->shapes[s->shape].folder;
     struct device_result result, reference_result;
     double scale = s->scale;
 
-    if (!host_fill(&s->inputs, k->task, env, s->seed, scale, timed, err) ||
+    if (!host_fill(&s->inputs, k->task, env, s->seed, scale, timed, folder, err) ||
         !run_candidate(t, s->shape, s->set, false, &s->inputs, &s->first, &result, err) ||
         !get_reference(
             k, s->shape, s->seed, scale, &s->reference, &s->kept, &reference_result, err))
@@ -567,7 +563,7 @@ static bool run_pair(struct trial *t, struct set_state *s, struct err *err)
     t->sets_skipped |= s->skip;
     if (!s->skip && s->reference.scale != scale) {
         s->scale = s->reference.scale;
-        if (!host_fill(&s->inputs, k->task, env, s->seed, s->scale, timed, err) ||
+        if (!host_fill(&s->inputs, k->task, env, s->seed, s->scale, timed, folder, err) ||
             !run_candidate(t, s->shape, s->set, false, &s->inputs, &s->first, &result, err))
             return false;
     }

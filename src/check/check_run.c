@@ -1,5 +1,6 @@
 /* Owns one run of a plan in fresh memory. */
 #include "check/check_run.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "core/inputs.h"
 
@@ -37,10 +38,9 @@ void host_finish(struct host_arrays *host)
 }
 
 bool host_fill(struct host_arrays *host, const struct task *task, const struct env *env,
-    uint64_t seed, double scale, bool timed, struct err *err)
+    uint64_t seed, double scale, bool timed, const char *folder, struct err *err)
 {
-    char *path = xstrdup(task->path);
-    const char *folder = dirname(path);
+    struct arena *arena = arena_create();
     bool ok = true;
 
     for (unsigned i = 0; ok && i < task->nr_arrays; i++) {
@@ -50,10 +50,23 @@ bool host_fill(struct host_arrays *host, const struct task *task, const struct e
             continue;
         if (array.gen.kind == GEN_FILE && !timed)
             array.gen = gen_default(array.elem);
-        ok = inputs_fill(&array, env, folder, seed, scale, host->bytes[i], host->nr[i], err);
+        if (array.gen.kind == GEN_FILE)
+            array.gen.path = file_of(arena, task, array.gen.path, folder);
+        ok = inputs_fill(&array, env, "", seed, scale, host->bytes[i], host->nr[i], err);
     }
-    free(path);
+    arena_destroy(arena);
     return ok;
+}
+
+const char *file_of(
+    struct arena *arena, const struct task *task, const char *path, const char *folder)
+{
+    const char *beside = dirname(arena_strdup(arena, task->path));
+
+    if (folder)
+        return folder[0] == '/' ? arena_printf(arena, "%s/%s", folder, file_name(path))
+                                : arena_printf(arena, "%s/%s/%s", beside, folder, file_name(path));
+    return path[0] == '/' ? path : arena_printf(arena, "%s/%s", beside, path);
 }
 
 const char *element_name(

@@ -17,9 +17,14 @@ bool host_init(
     struct host_arrays *host, const struct task *task, const struct env *env, struct err *err);
 void host_finish(struct host_arrays *host);
 
-/* Fill inputs. timed: file("x.npy") inputs are read; elsewhere they get their type's default. */
+/* Fill inputs. timed: file("x.npy") inputs are read, from the case's folder unless that is NULL;
+ * elsewhere they get their type's default. */
 bool host_fill(struct host_arrays *host, const struct task *task, const struct env *env,
-    uint64_t seed, double scale, bool timed, struct err *err);
+    uint64_t seed, double scale, bool timed, const char *folder, struct err *err);
+
+/* Where a file that the task names lies: beside the task, or in a case's folder there. */
+const char *file_of(
+    struct arena *arena, const struct task *task, const char *path, const char *folder);
 
 /* Array i as "C[128][64]" for one flat index. */
 const char *element_name(

@@ -43,7 +43,7 @@ static bool run_once(struct screen *s, const struct plan *plan,
         .seed = seed};
     const struct env env = plan_env(arena, plan, run.shape);
     bool ok = host_init(&inputs, s->task, &env, err) && host_init(&outputs, s->task, &env, err) &&
-              host_fill(&inputs, s->task, &env, seed, 1, false, err) &&
+              host_fill(&inputs, s->task, &env, seed, 1, false, NULL, err) &&
               check_run(&run, arena, &outputs, result, err);
 
     host_finish(&inputs);

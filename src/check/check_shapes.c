@@ -51,7 +51,22 @@ static void add(struct check_shape *shapes, unsigned *nr, struct shape shape, en
         if (kind == SHAPE_DERIVED && same_sizes(&shapes[i].shape.sizes, &shape.sizes))
             return;
     }
-    shapes[(*nr)++] = (struct check_shape){shape, kind, sizes_text(arena, &shape.sizes)};
+    shapes[(*nr)++] = (struct check_shape){shape, kind, sizes_text(arena, &shape.sizes), NULL};
+}
+
+/* The files that the task names, and those in the folders of its cases. */
+static void add_files(
+    const struct task *task, struct check_shape *shapes, unsigned *nr, struct arena *arena)
+{
+    add(shapes, nr, task->timed, SHAPE_TIMED, arena);
+    for (unsigned i = 0; i < task->nr_cases; i++) {
+        struct check_shape *shape = &shapes[*nr];
+
+        add(shapes, nr, task->timed, SHAPE_TIMED, arena);
+        shape->folder = task->cases[i];
+        shape->text = arena_printf(
+            arena, "%s%scase %s", shape->text, *shape->text ? ", " : "", task->cases[i]);
+    }
 }
 
 /* A size with one value on every line is a constant of the task (a filter's radius): it stays. */
@@ -136,11 +151,13 @@ void shapes_choose(
     uint64_t least = UINT64_MAX, most = 0, elems;
 
     *nr = 0;
-    *shapes = arena_array(arena, task->nr_checks + 4 + NR_CHANGES, sizeof(**shapes));
+    *shapes =
+        arena_array(arena, task->nr_checks + task->nr_cases + 4 + NR_CHANGES, sizeof(**shapes));
     for (unsigned i = 0; i < task->nr_checks; i++)
         add(*shapes, nr, task->checks[i], SHAPE_EXPLICIT, arena);
-    if (uses_files(task) && total_elems(task, &task->timed) <= TIMED_MAX_ELEMS)
-        add(*shapes, nr, task->timed, SHAPE_TIMED, arena);
+    if (uses_files(task) &&
+        total_elems(task, &task->timed) <= (task->nr_cases ? RESORT_MAX_ELEMS : TIMED_MAX_ELEMS))
+        add_files(task, *shapes, nr, arena);
     /* Tails of the cheapest check line that is not degenerate. */
     for (unsigned i = 0; i < task->nr_checks; i++) {
         elems = total_elems(task, &task->checks[i]);

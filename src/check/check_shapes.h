@@ -14,7 +14,8 @@ enum shape_kind {
 struct check_shape {
     struct shape shape;
     enum shape_kind kind;
-    const char *text; /* "M = 129, N = 65" */
+    const char *text;   /* "M = 129, N = 65" */
+    const char *folder; /* of a `case` line; NULL: files lie where the task says */
 };
 
 /* All shapes worth trying, explicit ones first, derived ones in order of preference; none twice.

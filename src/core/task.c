@@ -1,5 +1,5 @@
 /* Owns the contract: size, check, in, out, inout, scalar, tolerance, work, reference, expect,
- * pytorch. */
+ * case, pytorch. */
 #include "core/task.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -21,6 +21,7 @@ static const struct statement statements[] = {
     {"work", true},
     {"reference", true},
     {"expect", true},
+    {"case", true},
     {"pytorch", true},
     {"launch", false},
     {"temp", false},
@@ -50,10 +51,10 @@ bool reader_bad_keyword(struct reader *r, const struct pragma *pragma)
         return cursor_fail(&c, at,
             "no keyword after `#pragma keet`; expected one of size, check, "
             "in, out, inout, scalar, tolerance, work, reference, expect, "
-            "pytorch, launch, temp, tune, where");
+            "case, pytorch, launch, temp, tune, where");
     return cursor_unknown(&c, at, pragma->keyword, &env,
-        "one of size, check, in, out, inout, scalar, tolerance, work, reference, expect, pytorch, "
-        "launch, temp, tune, where");
+        "one of size, check, in, out, inout, scalar, tolerance, work, reference, expect, case, "
+        "pytorch, launch, temp, tune, where");
 }
 
 /* Names that mean something to C++, CUDA or this language. A tuning parameter becomes a macro, so
@@ -265,8 +266,8 @@ struct gen gen_default(enum elem elem)
     return gen;
 }
 
-/* file("x.npy"): the cursor stands after the parenthesis. */
-static bool read_path(struct cursor *c, const char **path)
+/* "x.npy" */
+static bool read_quoted(struct cursor *c, const char **path)
 {
     const char *from;
 
@@ -278,7 +279,13 @@ static bool read_path(struct cursor *c, const char **path)
         return cursor_fail(c, c->p, "no file name; expected one in double quotes");
     *path = arena_strndup(c->arena, from, (size_t)(c->p - from));
     c->p++;
-    return cursor_expect(c, ")", "an open parenthesis");
+    return true;
+}
+
+/* file("x.npy"): the cursor stands after the parenthesis. */
+static bool read_path(struct cursor *c, const char **path)
+{
+    return read_quoted(c, path) && cursor_expect(c, ")", "an open parenthesis");
 }
 
 static bool read_gen_arg(
@@ -512,6 +519,17 @@ static bool read_phase_arrays(struct reader *r)
     return true;
 }
 
+/* case "seed1": that folder has files of the same names as those on in and expect lines. */
+static bool read_case(struct reader *r, const struct pragma *pragma)
+{
+    struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
+    struct task *task = r->task;
+
+    if (task->nr_cases == MAX_CHECKS)
+        return cursor_fail(&c, c.p, "too many case lines; expected at most %d", MAX_CHECKS);
+    return read_quoted(&c, &task->cases[task->nr_cases++]) && cursor_end(&c, "the folder");
+}
+
 /* The PyTorch text that the task came from, a line of it in each pragma, as it is written. */
 static void read_pytorch(struct reader *r)
 {
@@ -538,7 +556,7 @@ static bool read_phase_rest(struct reader *r)
         const struct pragma *p = &r->lines->pragmas[i];
 
         if ((is(p, "tolerance") && !read_tolerance(r, p)) || (is(p, "work") && !read_work(r, p)) ||
-            (is(p, "expect") && !read_expect(r, p)))
+            (is(p, "expect") && !read_expect(r, p)) || (is(p, "case") && !read_case(r, p)))
             return false;
         if (!is(p, "reference"))
             continue;
@@ -691,6 +709,7 @@ bool task_parse(struct task *task, struct arena *arena, const char *path, const 
     r->plan = &task->plan;
     task->arrays = arena_array(arena, MAX_NAMES + 1, sizeof(*task->arrays));
     task->scalars = arena_array(arena, MAX_NAMES + 1, sizeof(*task->scalars));
+    task->cases = arena_array(arena, MAX_CHECKS + 1, sizeof(*task->cases));
     task->checks = arena_array(arena, MAX_CHECKS + 1, sizeof(*task->checks));
     for (unsigned i = 0; i < lines.nr; i++) {
         if (!statement_find(lines.pragmas[i].keyword))

@@ -1,10 +1,11 @@
 /* The task: what a kernel file says in its `#pragma keet` lines (grammar: docs in README.md).
  *
- * The contract (size, check, in, out, inout, scalar, tolerance, work, reference, expect, pytorch)
- * is read once, from the user's original file. The plan (launch, temp, tune, where) and the code
- * belong to each candidate. A candidate is a whole kernel file; contract lines that it repeats must
- * say the same as the original's, or it breaks the contract. A candidate's tuning parameters take
- * the values written before `in {...}`: its text alone determines everything about it. */
+ * The contract (size, check, in, out, inout, scalar, tolerance, work, reference, expect, case,
+ * pytorch) is read once, from the user's original file. The plan (launch, temp, tune, where) and
+ * the code belong to each candidate. A candidate is a whole kernel file; contract lines that it
+ * repeats must say the same as the original's, or it breaks the contract. A candidate's tuning
+ * parameters take the values written before `in {...}`: its text alone determines everything about
+ * it. */
 #ifndef KEET_CORE_TASK_H
 #define KEET_CORE_TASK_H
 
@@ -127,6 +128,8 @@ struct task {
     unsigned nr_arrays;
     struct task_scalar *scalars;
     unsigned nr_scalars;
+    const char **cases; /* `case` lines: folders with the same files for other inputs */
+    unsigned nr_cases;
     const char *pytorch;        /* the texts of `pytorch` lines, a line each; NULL: none */
     struct tolerance tolerance; /* a negative part was not given: elem_tolerance has it */
     bool has_tolerance;

@@ -23,7 +23,7 @@ static const char *finish(struct arena *arena, struct str *out)
 static bool is_contract(const char *line, size_t len)
 {
     static const char *const words[] = {"size", "check", "in", "out", "inout", "scalar",
-        "tolerance", "work", "reference", "expect", "pytorch"};
+        "tolerance", "work", "reference", "expect", "case", "pytorch"};
     static const char opening[] = "#pragma keet";
     size_t at = strspn(line, " \t");
 

@@ -1,0 +1,12 @@
+// Hard sigmoid, one element per thread.
+#pragma keet tune   BLOCK = 128 in {64, 128, 256}
+#pragma keet launch each<<<ceil_div(batch_size*dim, BLOCK), BLOCK>>>(x, y, batch_size*dim)
+
+__global__ void each(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        float v = x[i];
+        y[i] = fminf(fmaxf(v / 6.0f + 0.5f, 0.0f), 1.0f);
+    }
+}
