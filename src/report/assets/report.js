@@ -84,6 +84,12 @@
     return String(Math.round(value * 1e4) / 1e4);
   }
 
+  function time(ns) {
+    if (ns === null || ns === undefined) return "-";
+    const unit = ns < 1e3 ? 0 : ns < 1e6 ? 1 : 2;
+    return Number((ns / 1e3 ** unit).toPrecision(4)) + [" ns", " us", " ms"][unit];
+  }
+
   function showMetrics(parent, node, before) {
     const table = add(add(parent, "div", "wide"), "table");
     const head = add(table, "tr");
@@ -96,8 +102,9 @@
         name.append(part);
         add(name, "wbr");
       });
-      add(row, "td", "n", number(before && before.m ? before.m[at] : null));
-      add(row, "td", "n", number(value));
+      const text = data.metrics[at].startsWith("gpu__time") ? time : number;
+      add(row, "td", "n", text(before && before.m ? before.m[at] : null));
+      add(row, "td", "n", text(value));
       add(row, "td", "", origins[node.f[at]]);
     });
   }
