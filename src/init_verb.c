@@ -10,16 +10,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FILE_BYTES = 16 << 20 };
+enum { MAX_FILE_BYTES = 16 << 20, MAX_PROGRAM_ARGS = 64 };
 
-static bool read_intake(struct intake *in, struct arena *arena, const char *path, struct err *err)
+/* --args, split at blanks; parts in quotes stay together. */
+static struct intake_args split_args(struct arena *arena, const char *text)
 {
+    const char **args = arena_array(arena, MAX_PROGRAM_ARGS, sizeof(*args));
+    unsigned nr = 0;
+
+    for (const char *p = text ? text : ""; *p && nr < MAX_PROGRAM_ARGS;) {
+        struct str one = {0};
+
+        p += strspn(p, " \t");
+        if (!*p)
+            break;
+        while (*p && *p != ' ' && *p != '\t') {
+            size_t len = strcspn(p, " \t\"'");
+            char quote = p[len];
+
+            str_add_n(&one, p, len);
+            p += len;
+            if (quote != '"' && quote != '\'')
+                continue;
+            const char *end = strchr(p + 1, quote);
+
+            len = end ? (size_t)(end - p - 1) : strlen(p + 1);
+            str_add_n(&one, p + 1, len);
+            p += 1 + len + (end != NULL);
+        }
+        args[nr++] = arena_strdup(arena, str_text(&one));
+        str_finish(&one);
+    }
+    return (struct intake_args){args, nr, text != NULL};
+}
+
+static bool read_intake(
+    struct intake *in, struct arena *arena, const struct options *o, struct err *err)
+{
+    const struct intake_args args = split_args(arena, o->args);
     char *source;
     size_t bytes;
 
-    if (!file_read(path, MAX_FILE_BYTES, &source, &bytes, err))
+    if (!file_read(o->kernel_path, MAX_FILE_BYTES, &source, &bytes, err))
         return false;
-    bool ok = intake_read(in, arena, path, source, bytes, err);
+    bool ok = intake_read(in, arena, o->kernel_path, source, bytes, &args, err);
 
     free(source);
     return ok;
@@ -43,9 +77,9 @@ static bool print_json(const struct intake *in)
         json_array_append_new(
             lines, json_pack("{ssssso}", "pragma", in->lines[i].pragma, "from", in->lines[i].from,
                        "missing", json_boolean(in->lines[i].missing)));
-    json_t *all = json_pack("{sosisisisiss}", "lines", lines, "missing", (int)in->nr_missing,
+    json_t *all = json_pack("{sosisisisissss?}", "lines", lines, "missing", (int)in->nr_missing,
         "kernels", (int)in->nr_kernels, "launches", (int)in->nr_launches, "shift", (int)in->shift,
-        "text", in->text);
+        "text", in->text, "note", in->note);
     char *text = json_dumps(all, JSON_INDENT(1));
 
     puts(text);
@@ -58,7 +92,7 @@ bool init_verb(const struct options *o, struct err *err)
 {
     struct arena *arena = arena_create();
     struct intake in;
-    bool ok = read_intake(&in, arena, o->kernel_path, err);
+    bool ok = read_intake(&in, arena, o, err);
 
     if (ok && o->json) {
         ok = print_json(&in);
@@ -67,6 +101,8 @@ bool init_verb(const struct options *o, struct err *err)
             fprintf(stderr, "%s: %u kernel(s), %u launch(es)\n", o->kernel_path, in.nr_kernels,
                 in.nr_launches);
             print_lines(stderr, &in);
+            if (in.note)
+                fprintf(stderr, "%s\n", in.note);
             if (in.nr_missing)
                 fprintf(stderr, "%u line(s) to complete before it can be run\n", in.nr_missing);
             if (in.shift)
@@ -92,16 +128,17 @@ bool init_load_task(
     if (!file_read(o->kernel_path, MAX_FILE_BYTES, &source, &bytes, err))
         return false;
     bool needed = intake_needed(source, bytes);
-    bool ok = needed ? intake_read(&in, arena, o->kernel_path, source, bytes, err) : true;
 
     free(source);
     if (!needed)
         return task_load(task, arena, o->kernel_path, err);
-    if (!ok)
+    if (!read_intake(&in, arena, o, err))
         return false;
     if (o->verbosity >= 0 || in.nr_missing) {
         fprintf(stderr, "%s has no task; this is what its host code says:\n", o->kernel_path);
         print_lines(stderr, &in);
+        if (in.note)
+            fprintf(stderr, "%s\n", in.note);
     }
     if (in.nr_missing)
         return err_set(err,

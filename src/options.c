@@ -63,6 +63,7 @@ enum {
     OPT_RETRY,
     OPT_ONCE,
     OPT_TOP,
+    OPT_ARGS,
     OPT_VERSION
 };
 
@@ -99,6 +100,7 @@ static const struct option long_options[] = {
     {"model-only", no_argument, NULL, OPT_MODEL_ONLY},
     {"record", required_argument, NULL, OPT_RECORD},
     {"as", required_argument, NULL, OPT_AS},
+    {"args", required_argument, NULL, OPT_ARGS},
     {"cutlass", required_argument, NULL, OPT_CUTLASS},
     {"show-prompt", no_argument, NULL, OPT_SHOW_PROMPT},
     {"gpus", required_argument, NULL, OPT_GPUS},
@@ -164,6 +166,7 @@ void options_help(void)
         "  --window N         stop when N variants in a row brought less than 1% (default 64)\n"
         "  --feedback WHAT    what steers it: findings (default), none, counters, generic,\n"
         "                     other:RUN.db (another kernel's findings); to compare them\n"
+        "  --args \"N M...\"     a file with host code: the arguments that its main is read with\n"
         "  --no-fast-math     forbid intrinsics of lower accuracy\n"
         "With a language model (README.md has more)\n"
         "  --model SPEC       anthropic:NAME, openai:NAME, http://host:port/v1#NAME,\n"
@@ -505,6 +508,9 @@ static bool parse_one(struct options *options, int opt, const char *arg, struct 
         return true;
     case OPT_JSON:
         options->json = true;
+        return true;
+    case OPT_ARGS:
+        options->args = arg;
         return true;
     case OPT_SWEEP:
         options->sweep = arg;

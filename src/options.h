@@ -73,6 +73,7 @@ struct options {
     const char *tools_dir;   /* the user's own tools; NULL: none */
     const char *sweep;       /* explain: the parameter's name, as given; NULL: found out */
     const char *as;          /* report: "html", "md", "json", NULL: html; export: its format */
+    const char *args;        /* of a file with host code: "1024 100"; NULL: none given */
     const char *dump_dir;    /* run: where arrays go as .npy; NULL: nowhere */
     uint64_t seed;
     unsigned nr_threads; /* of the emulator; 0: one per core */

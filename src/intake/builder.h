@@ -6,6 +6,7 @@
 #include "intake/host.h"
 #include "intake/intake.h"
 #include "intake/roles.h"
+#include "intake/walk.h"
 
 enum { MAX_ARRAYS = 64, MAX_SCALARS = 64, MAX_LAUNCHES = INTAKE_MAX_LAUNCHES, MAX_LINE_SHOWN = 90 };
 
@@ -21,7 +22,10 @@ struct array {
     const char *filled;  /* cudaMemset's value, or NULL */
     const char *indexed; /* the array that its values index */
     unsigned first_launch, last_launch;
-    const char *param; /* of the first kernel, for messages */
+    const char *param;           /* of the first kernel, for messages */
+    const struct memory *memory; /* of the walk; NULL: none */
+    int64_t offset;              /* bytes from its beginning */
+    bool part;                   /* of memory that has other arrays too */
 };
 
 struct scalar_arg {
@@ -33,6 +37,7 @@ struct scalar_arg {
 struct launch_text {
     const char *text, *why;
     unsigned line;
+    unsigned assumed; /* see walk_launch */
 };
 
 struct builder {
@@ -45,15 +50,20 @@ struct builder {
     struct launch_text launches[MAX_LAUNCHES];
     unsigned nr_launches;
     struct intake *in;
+    struct walk *walk; /* NULL: none got to a launch */
     size_t cap_lines;
 };
 
 /* "line 40: cudaMalloc(&x, n * sizeof(float))" */
 const char *builder_shown(const struct builder *b, unsigned line);
 
-/* The array that an argument names, made where it is new. NULL: the argument names none. */
-struct array *builder_array(
-    struct builder *b, const struct param *p, struct range arg, unsigned at);
+/* The array that an argument names, made where it is new; seen is what the walk saw there, or NULL.
+ * NULL: the argument names none. */
+struct array *builder_array(struct builder *b, const struct param *p, struct range arg, unsigned at,
+    const struct value *seen);
+
+/* Pointers into one allocation become arrays one after another. */
+void builder_part_arrays(struct builder *b);
 
 /* A tensor's extent is its number of elements, which only its caller knows. */
 void builder_tensor_extent(struct builder *b, struct array *a, struct range arg);
@@ -61,8 +71,14 @@ void builder_tensor_extent(struct builder *b, struct array *a, struct range arg)
 /* What launch number `launch` does with the array. */
 void builder_use_array(struct array *a, const struct param *p, unsigned launch);
 
-/* Adds the launch of a kernel, with the arrays and scalars that it takes. */
-void builder_launch(struct builder *b, const struct site *site, const struct decl *kernel);
+/* Adds the launch of a kernel, with the arrays and scalars that it takes; seen is the walk's record
+ * of it, or NULL. */
+void builder_launch(struct builder *b, const struct site *site, const struct decl *kernel,
+    const struct walk_launch *seen);
+
+/* What stands between <<< and >>>; *why is set where it is not known, if it was NULL. */
+const char *builder_config(
+    struct builder *b, const struct site *site, const struct walk_launch *seen, const char **why);
 
 /* All lines of the contract, in order. */
 void builder_lines(struct builder *b);

@@ -87,16 +87,47 @@ static void fix_sizes(struct builder *b)
     }
 }
 
-bool contract_infer(struct intake *in, struct host *host, const char *path, struct err *err)
+/* Its kernel reads what an earlier one wrote, or writes it on. */
+static bool continues(const struct builder *b, const struct walk_launch *l)
 {
-    struct builder *b = arena_alloc(host->arena, sizeof(*b));
+    for (unsigned a = 0; a < b->nr_arrays; a++)
+        for (unsigned i = 0; i < l->site.nr_args; i++)
+            if (b->arrays[a].written && b->arrays[a].memory && l->args[i].kind == VALUE_MEMORY &&
+                l->args[i].memory == b->arrays[a].memory)
+                return true;
+    return false;
+}
+
+/* As the program launches them, where the walk through it got to any. */
+static void add_seen(struct builder *b)
+{
+    const struct decl *first = NULL;
+    struct site sites[WALK_MAX_LAUNCHES];
+    const struct walk *w = b->walk;
+    unsigned nr = 0;
+
+    for (unsigned i = 0; i < w->nr_launches && b->nr_launches < MAX_LAUNCHES; i++) {
+        const struct walk_launch *l = &w->launches[i];
+
+        sites[nr] = l->site;
+        if (repeats(b, sites, nr) || (w->nr_launches > 1 && touches_nothing(b, l->kernel)) ||
+            (b->nr_launches && l->from != first && !continues(b, l)))
+            continue;
+        first = b->nr_launches ? first : l->from;
+        nr++;
+        b->host->launched[b->nr_launches] = l->site.at;
+        builder_launch(b, &l->site, l->kernel, l);
+    }
+}
+
+/* As the file's text has them: those of the first function that launches. */
+static void add_written(struct builder *b)
+{
+    struct host *host = b->host;
     unsigned nr_sites;
     struct site *sites = hostcode_launches(host, &nr_sites);
     const struct decl *in_function = NULL;
 
-    *b = (struct builder){.arena = host->arena, .host = host, .in = in};
-    for (unsigned i = 0; i < host->decls->nr; i++)
-        in->nr_kernels += host->decls->decl[i].is_kernel && host->decls->decl[i].body;
     for (unsigned i = 0; i < nr_sites && b->nr_launches < MAX_LAUNCHES; i++) {
         const struct decl *kernel = decls_function(host->decls, sites[i].kernel);
         const struct decl *fn = hostcode_function_at(host, sites[i].at);
@@ -107,9 +138,42 @@ bool contract_infer(struct intake *in, struct host *host, const char *path, stru
             continue;
         in_function = fn;
         host->launched[b->nr_launches] = sites[i].at;
-        builder_launch(b, &sites[i], kernel);
+        builder_launch(b, &sites[i], kernel, NULL);
     }
     free(sites);
+}
+
+/* The walk with these arguments; where they were not given and the program wants some, with
+ * arguments of which nothing is known. NULL: no launch was reached. */
+static struct walk *walked(struct builder *b, const struct intake_args *args)
+{
+    struct walk *w = walk_create(b->arena, b->host);
+
+    if (walk_main(w, args->args, args->nr, true))
+        return w;
+    if (args->given)
+        b->in->note = arena_printf(b->arena,
+            "with these arguments the program ends before it launches anything, after line %u",
+            w->end_line);
+    w = walk_create(b->arena, b->host);
+    return walk_main(w, NULL, 0, false) ? w : NULL;
+}
+
+bool contract_infer(struct intake *in, struct host *host, const char *path,
+    const struct intake_args *args, struct err *err)
+{
+    struct builder *b = arena_alloc(host->arena, sizeof(*b));
+
+    *b = (struct builder){.arena = host->arena, .host = host, .in = in};
+    for (unsigned i = 0; i < host->decls->nr; i++)
+        in->nr_kernels += host->decls->decl[i].is_kernel && host->decls->decl[i].body;
+    host->walk = b->walk = walked(b, args);
+    if (b->walk)
+        add_seen(b);
+    if (b->nr_launches == 0) {
+        host->walk = b->walk = NULL;
+        add_written(b);
+    }
     in->nr_launches = b->nr_launches;
     if (in->nr_kernels == 0)
         return err_set(err,
@@ -121,6 +185,7 @@ bool contract_infer(struct intake *in, struct host *host, const char *path, stru
             "keet` "
             "lines by hand (see README.md, What a kernel file says)",
             path, in->nr_kernels);
+    builder_part_arrays(b);
     fix_sizes(b);
     builder_lines(b);
     return true;

@@ -44,12 +44,112 @@ static void note_copies(struct builder *b, struct array *a)
     }
 }
 
-struct array *builder_array(struct builder *b, const struct param *p, struct range arg, unsigned at)
+/* A name that no other array and no size has. */
+static const char *free_name(const struct builder *b, const char *name)
+{
+    const char *free = name;
+
+    for (unsigned n = 2;; n++) {
+        bool taken = false;
+
+        for (unsigned i = 0; i + 1 < b->nr_arrays; i++)
+            taken = taken || strcmp(b->arrays[i].id, free) == 0;
+        for (unsigned i = 0; i < b->host->nr_sizes; i++)
+            taken = taken || strcmp(b->host->sizes[i].name, free) == 0;
+        if (!taken)
+            return free;
+        free = arena_printf(b->arena, "%s_%u", name, n);
+    }
+}
+
+/* The type of C that has an element type here: of the parameter, else of the memory. */
+static const char *type_of(
+    struct builder *b, const struct param *p, const struct value *seen, unsigned where)
+{
+    const char *type = hostcode_type(b->host, p->type, where);
+    unsigned lanes;
+
+    if (elem_of(type, &lanes) || hostcode_struct(b->host, type, &lanes) || !seen || !seen->type)
+        return type;
+    return hostcode_type(b->host, seen->type->text, where);
+}
+
+/* The extent that the allocation's bytes come to: as an expression over sizes where one comes to
+ * the same, else as a number. */
+static void measured_extent(
+    struct builder *b, struct array *a, const struct value *seen, unsigned where)
+{
+    unsigned each = type_bytes(a->type), line;
+    struct str text = {0};
+    const char *ignored;
+    int64_t elems, value;
+    unsigned nr_sizes = b->host->nr_sizes;
+    bool strict = b->host->strict;
+
+    if (!each)
+        each = walk_type_bytes(b->walk, a->type);
+    if (!each) {
+        a->why = arena_printf(b->arena, "the size of type %s is not known", a->type);
+        return;
+    }
+    elems = (seen->memory->bytes - seen->i) / each;
+    b->host->strict = true;
+    bool same = seen->i == 0 && hostcode_extent(b->host, a->name, where, &text, &ignored, &line) &&
+                hostcode_evaluate(b->host, str_text(&text), &value) && value == elems;
+
+    b->host->strict = strict;
+    if (!same)
+        b->host->nr_sizes = nr_sizes;
+    if (elems > 0)
+        a->extent = same ? tidy(b->arena, str_text(&text))
+                         : arena_printf(b->arena, "%lld", (long long)elems);
+    else
+        a->why = "its allocation has no bytes";
+    str_finish(&text);
+}
+
+/* The array that the walk saw behind an argument. */
+static struct array *seen_array(struct builder *b, const struct param *p, struct range arg,
+    unsigned at, const struct value *seen)
+{
+    const struct memory *m = seen->memory;
+    const char *name;
+    unsigned where = at;
+
+    for (unsigned i = 0; i < b->nr_arrays; i++)
+        if (b->arrays[i].memory == m && b->arrays[i].offset == seen->i)
+            return &b->arrays[i];
+    if (b->nr_arrays == MAX_ARRAYS)
+        return NULL;
+    if (arg.from >= arg.to || !hostcode_pointer(b->host, arg, at, &name, &where))
+        name = m->name ? m->name : p->name;
+    struct array *a = &b->arrays[b->nr_arrays++];
+
+    *a = (struct array){.name = name,
+        .id = task_reserves(name) ? arena_printf(b->arena, "%s_", name) : name,
+        .param = p->name,
+        .type = type_of(b, p, seen, where),
+        .line = m->line,
+        .memory = m,
+        .offset = seen->i,
+        .to_host = m->to_host,
+        .from_host = m->from_host,
+        .filled = m->zeroed ? "0" : NULL};
+    measured_extent(b, a, seen, where);
+    a->id = free_name(b, a->id);
+    note_copies(b, a);
+    return a;
+}
+
+struct array *builder_array(struct builder *b, const struct param *p, struct range arg, unsigned at,
+    const struct value *seen)
 {
     const char *name, *declared = "";
     unsigned where;
 
-    if (!hostcode_pointer(b->host, arg, at, &name, &where))
+    if (seen && seen->kind == VALUE_MEMORY && seen->memory->bytes >= 0)
+        return seen_array(b, p, arg, at, seen);
+    if (arg.from >= arg.to || !hostcode_pointer(b->host, arg, at, &name, &where))
         return NULL;
     for (unsigned i = 0; i < b->nr_arrays; i++)
         if (strcmp(b->arrays[i].name, name) == 0)
@@ -85,6 +185,30 @@ struct array *builder_array(struct builder *b, const struct param *p, struct ran
     a->type = hostcode_type(b->host, a->type, where);
     note_copies(b, a);
     return a;
+}
+
+/* Pointers into one allocation: each ends where the next one begins. */
+void builder_part_arrays(struct builder *b)
+{
+    for (unsigned i = 0; i < b->nr_arrays; i++) {
+        struct array *a = &b->arrays[i];
+        unsigned each = a->memory ? type_bytes(a->type) : 0;
+        int64_t end = a->memory ? a->memory->bytes : 0;
+
+        for (unsigned k = 0; a->memory && k < b->nr_arrays; k++)
+            if (b->arrays[k].memory == a->memory && b->arrays[k].offset > a->offset &&
+                b->arrays[k].offset < end)
+                end = b->arrays[k].offset;
+        if (!a->memory || end == a->memory->bytes)
+            continue;
+        if (!each)
+            each = walk_type_bytes(b->walk, a->type);
+        a->extent = each && end > a->offset
+                        ? arena_printf(b->arena, "%lld", (long long)((end - a->offset) / each))
+                        : NULL;
+        a->why = "another pointer begins inside of its memory";
+        a->part = true;
+    }
 }
 
 /* The tensor that one made by empty_like(x) is like; the name itself for others. */

@@ -59,7 +59,7 @@ static const char *template_argument(struct builder *b, struct range r, unsigned
 
 /* The kernel's id with its namespaces and with all template arguments spelled out. */
 static const char *kernel_id(struct builder *b, const struct site *site, const struct decl *kernel,
-    const struct param *params, struct array **arrays, unsigned nr)
+    const struct param *params, struct array **arrays, unsigned nr, const struct walk_launch *seen)
 {
     const struct decls *decls = b->host->decls;
     const char *names[8], *id = site->kernel;
@@ -78,7 +78,9 @@ static const char *kernel_id(struct builder *b, const struct site *site, const s
     for (unsigned t = 0; t < nr_names; t++) {
         const char *arg = NULL;
 
-        if (t < site->nr_template_args)
+        if (seen && seen->template_args[t])
+            arg = seen->template_args[t];
+        else if (t < site->nr_template_args)
             arg = template_argument(b, site->template_args[t], site->at);
         for (unsigned p = 0; p < nr && !arg; p++)
             if (strcmp(params[p].type, names[t]) == 0 && arrays[p])
@@ -94,62 +96,6 @@ static const char *kernel_id(struct builder *b, const struct site *site, const s
     return id;
 }
 
-static bool add_dims(struct builder *b, struct range r, unsigned at, struct str *out)
-{
-    const struct toks *toks = r.toks;
-    struct range dims[3], value;
-    unsigned nr, where = at;
-
-    if (r.to == r.from + 1 && toks->tok[r.from].kind == TOK_NAME) {
-        const char *name = toks->tok[r.from].text;
-        struct range members[3];
-
-        if (hostcode_dim3_members(b->host, name, at, members)) {
-            str_add(out, "dim3(");
-            for (unsigned i = 0; i < 3; i++) {
-                str_add(out, i ? ", " : "");
-                if (members[i].from == members[i].to)
-                    str_add_char(out, '1');
-                else if (!add_dims(b, members[i], at, out))
-                    return false;
-            }
-            str_add_char(out, ')');
-            return true;
-        }
-        if (hostcode_definition(b->host, name, at, &value, &where)) {
-            bool is_dim3 = tok_is(&value.toks->tok[value.from], "dim3");
-            struct range parts[3];
-
-            nr = range_split(value, parts, 3);
-            for (unsigned i = where; i > 0 && i + 4 > where; i--) /* const dim3 grid(x, y) */
-                is_dim3 = is_dim3 || tok_is(&b->host->toks->tok[i - 1], "dim3");
-            if (is_dim3 || nr > 1)
-                return add_dims(b, value, where, out);
-        }
-    }
-    if (tok_is(&toks->tok[r.from], "dim3") && toks->tok[r.from + 1].match)
-        r = (struct range){toks, r.from + 2, r.to - 1};
-    nr = range_split(r, dims, 3);
-    if (nr == 0) {
-        str_add_char(out, '1');
-        return true;
-    }
-    if (nr > 1)
-        str_add(out, "dim3(");
-    for (unsigned i = 0; i < nr; i++) {
-        struct str one = {0};
-        bool ok = hostcode_resolve(b->host, dims[i], at, &one);
-
-        str_addf(out, "%s%s", i ? ", " : "", tidy(b->arena, str_text(&one)));
-        str_finish(&one);
-        if (!ok)
-            return false;
-    }
-    if (nr > 1)
-        str_add_char(out, ')');
-    return true;
-}
-
 static bool name_taken(const struct builder *b, const char *name)
 {
     bool taken = false;
@@ -161,29 +107,33 @@ static bool name_taken(const struct builder *b, const char *name)
     return taken;
 }
 
-/* The value of a real argument, shortest first. */
-static const char *real_value(struct builder *b, struct range r, unsigned at)
+/* A real number, shortest first; single: it is of type float. */
+static const char *real_text(struct builder *b, double value, bool single)
 {
-    double value, back;
+    double back;
     char *text = NULL;
 
-    if (!hostcode_real(b->host, r, at, &value))
-        return NULL;
     for (int digits = 1; digits <= 17; digits++) {
         text = arena_printf(b->arena, "%.*g", digits, value);
         back = strtod(text, NULL);
-        if (back == value)
+        if (single ? (float)back == (float)value : back == value)
             break;
     }
     return strpbrk(text, ".en") ? text : arena_printf(b->arena, "%s.0", text);
 }
 
-static const char *scalar_for(
-    struct builder *b, const struct param *p, struct range arg, const struct site *site)
+static const char *scalar_for(struct builder *b, const struct param *p, struct range arg,
+    const struct site *site, const struct value *seen)
 {
-    const char *name = p->name, *value = real_value(b, arg, site->at);
+    const char *name = p->name, *value = NULL;
     const char *why = arena_printf(b->arena, "the value of %s, %s, is not a number in this file",
-        p->name, toks_text(arg.toks, b->arena, arg.from, arg.to));
+        p->name, arg.toks ? toks_text(arg.toks, b->arena, arg.from, arg.to) : "");
+    double number = 0;
+
+    if (seen && walk_number_of(seen, &number))
+        value = real_text(b, number, seen->type && seen->type->bytes == 4);
+    else if (arg.toks && hostcode_real(b->host, arg, site->at, &number))
+        value = real_text(b, number, false);
     unsigned lanes;
 
     for (unsigned i = 0; i < b->nr_scalars; i++)
@@ -213,7 +163,8 @@ static bool strictly(struct builder *b, struct range arg, unsigned at, struct st
 
 /* T of a parameter passed by value, where an array of T is an argument too. */
 static const char *deduced_type(struct builder *b, const struct site *site,
-    const struct decl *kernel, const struct param *params, unsigned nr, const char *type)
+    const struct decl *kernel, const struct param *params, unsigned nr, const char *type,
+    const struct walk_launch *seen)
 {
     const char *names[8];
     unsigned nr_names = template_params(b->host->toks, kernel, names, ARRAY_SIZE(names));
@@ -221,104 +172,144 @@ static const char *deduced_type(struct builder *b, const struct site *site,
     for (unsigned n = 0; n < nr_names; n++)
         for (unsigned k = 0; strcmp(names[n], type) == 0 && k < nr && k < site->nr_args; k++)
             if (params[k].is_pointer && strcmp(params[k].type, type) == 0) {
-                const struct array *a = builder_array(b, &params[k], site->args[k], site->at);
+                const struct array *a = builder_array(
+                    b, &params[k], site->args[k], site->at, seen ? &seen->args[k] : NULL);
 
                 return a ? a->type : type;
             }
     return type;
 }
 
-void builder_launch(struct builder *b, const struct site *site, const struct decl *kernel)
-{
+/* A launch while its arguments are written. */
+struct launching {
+    struct builder *b;
+    const struct site *site;
+    const struct walk_launch *seen;
     struct param params[MAX_PARAMS];
-    struct array *arrays[MAX_PARAMS] = {0};
-    unsigned nr = params_read(params, b->arena, b->host->decls, kernel);
-    struct str args = {0}, config = {0};
-    const char *why = NULL;
+    struct array *arrays[MAX_PARAMS];
+    unsigned nr;
+    const char *why;
+};
 
-    for (unsigned i = 0; i < nr && i < site->nr_args; i++) {
-        params[i].type = bound_type(b, site, kernel, params[i].type);
-        if (!params[i].is_pointer)
-            params[i].type = deduced_type(b, site, kernel, params, nr, params[i].type);
-        const char *type = hostcode_type(b->host, params[i].type, site->at);
-        struct str one = {0};
+static void note_why(struct launching *l, const char *why)
+{
+    l->why = l->why ? l->why : why;
+}
 
-        str_add(&args, i ? ", " : "");
-        if (params[i].is_pointer) {
-            arrays[i] = builder_array(b, &params[i], site->args[i], site->at);
-            if (arrays[i]) {
-                builder_tensor_extent(b, arrays[i], site->args[i]);
-                builder_use_array(arrays[i], &params[i], b->nr_launches);
-                str_add(&args, arrays[i]->id);
-                continue;
-            }
-            why = why ? why : arena_printf(b->arena, "the memory of parameter %s", params[i].name);
-            str_add(&args, params[i].name);
-        } else if (is_real(type)) {
-            str_add(&args, scalar_for(b, &params[i], site->args[i], site));
-        } else if (is_integer(type) || strictly(b, site->args[i], site->at, &one)) {
-            bool ok = one.len > 0 || hostcode_resolve(b->host, site->args[i], site->at, &one);
+static void pointer_arg(struct launching *l, unsigned i, const struct value *v, struct str *args)
+{
+    struct builder *b = l->b;
+    const struct param *p = &l->params[i];
+    bool null = v && v->kind == VALUE_INT && v->i == 0;
+    struct array *a = null ? NULL : builder_array(b, p, l->site->args[i], l->site->at, v);
 
-            const char *size =
-                ok ? NULL
-                   : hostcode_unknown(
-                         b->host, arena_printf(b->arena, "%s_value", params[i].name), site->line);
-
-            if (!ok && !size && !why)
-                why = arena_printf(b->arena, "parameter %s: %s", params[i].name, b->host->why);
-            str_add(&args, ok ? tidy(b->arena, str_text(&one)) : size ? size : params[i].name);
-        } else {
-            why = why ? why
-                      : arena_printf(b->arena,
-                            "parameter %s has type %s, which is passed by value; "
-                            "the task language passes arrays, numbers and integers: pass its "
-                            "fields one by one",
-                            params[i].name, params[i].type);
-            str_add(&args, params[i].name);
-        }
-        str_finish(&one);
+    l->arrays[i] = a;
+    if (a) {
+        builder_tensor_extent(b, a, l->site->args[i]);
+        builder_use_array(a, p, b->nr_launches);
+        str_add(args, a->id);
+        return;
     }
-    for (unsigned i = 0; i < nr && i < site->nr_args; i++)
-        if (arrays[i] && params[i].indexed)
-            for (unsigned k = 0; k < nr && k < site->nr_args; k++)
-                if (arrays[k] && strcmp(params[k].name, params[i].indexed) == 0 &&
-                    arrays[k] != arrays[i])
-                    arrays[i]->indexed = arrays[k]->name;
-    if (nr != site->nr_args && !why)
-        why = arena_printf(
-            b->arena, "%s takes %u arguments, %u are given", site->kernel, nr, site->nr_args);
-    b->host->fixed = true;
-    for (unsigned c = 0; c < site->nr_config && c < 3; c++) {
-        struct str bytes = {0};
-        bool ok = c < 2 ? add_dims(b, site->config[c], site->at, c ? &config : &config)
-                        : hostcode_resolve(b->host, site->config[c], site->at, &bytes);
+    note_why(
+        l, arena_printf(b->arena,
+               null ? "parameter %s is a null pointer" : "the memory of parameter %s", p->name));
+    str_add(args, p->name);
+}
 
-        if (c == 2 && ok)
-            str_add(&config, tidy(b->arena, str_text(&bytes)));
-        if (!ok && !why)
-            why = arena_printf(b->arena, "%s: %s",
-                c == 0   ? "grid"
-                : c == 1 ? "block"
-                         : "shared memory",
-                b->host->why);
-        if (c + 1 < site->nr_config && c < 2)
-            str_add(&config, ", ");
-        str_finish(&bytes);
+static void integer_arg(
+    struct launching *l, unsigned i, const struct value *v, const char *text, struct str *args)
+{
+    struct builder *b = l->b;
+    struct str one = {0};
+    int64_t value;
+    bool seen = v && (v->kind == VALUE_INT || v->kind == VALUE_REAL), strict = b->host->strict;
+    int64_t number = !seen ? 0 : v->kind == VALUE_INT ? v->i : (int64_t)v->r;
+    unsigned nr_sizes = b->host->nr_sizes;
+
+    b->host->strict = strict || seen;
+    bool ok = text || hostcode_resolve(b->host, l->site->args[i], l->site->at, &one);
+
+    b->host->strict = strict;
+    text = text ? text : tidy(b->arena, str_text(&one));
+    str_finish(&one);
+    if (seen && !(ok && hostcode_evaluate(b->host, text, &value) && value == number)) {
+        b->host->nr_sizes = ok ? b->host->nr_sizes : nr_sizes;
+        str_addf(args, "%lld", (long long)number);
+        return;
     }
-    b->host->fixed = false;
-    const char *id = kernel_id(b, site, kernel, params, arrays, nr);
+    const char *size =
+        ok ? text
+           : hostcode_unknown(
+                 b->host, arena_printf(b->arena, "%s_value", l->params[i].name), l->site->line);
 
-    if (why &&
-        site->nr_config) { /* as the file has it: easier to complete than half of an answer */
-        str_clear(&config);
-        str_add(&config, toks_text(b->host->toks, b->arena, site->config[0].from,
-                             site->config[site->nr_config - 1].to));
+    if (!size)
+        note_why(l, arena_printf(b->arena, "parameter %s: %s", l->params[i].name, b->host->why));
+    str_add(args, size ? size : l->params[i].name);
+}
+
+static void one_arg(struct launching *l, unsigned i, struct str *args)
+{
+    struct builder *b = l->b;
+    const struct param *p = &l->params[i];
+    const struct value *v = l->seen ? &l->seen->args[i] : NULL;
+    const char *type = hostcode_type(b->host, p->type, l->site->at);
+    struct str one = {0};
+
+    str_add(args, i ? ", " : "");
+    if (p->is_pointer || (v && v->kind == VALUE_MEMORY && !is_real(type) && !is_integer(type)))
+        pointer_arg(l, i, v, args);
+    else if (is_real(type))
+        str_add(args, scalar_for(b, p, l->site->args[i], l->site, v));
+    else if (is_integer(type))
+        integer_arg(l, i, v, NULL, args);
+    else if (strictly(b, l->site->args[i], l->site->at, &one))
+        integer_arg(l, i, v, tidy(b->arena, str_text(&one)), args);
+    else {
+        note_why(l, arena_printf(b->arena,
+                        "parameter %s has type %s, which is passed by value; "
+                        "the task language passes arrays, numbers and integers: pass its "
+                        "fields one by one",
+                        p->name, p->type));
+        str_add(args, p->name);
     }
+    str_finish(&one);
+}
 
-    b->launches[b->nr_launches++] =
-        (struct launch_text){arena_printf(b->arena, "#pragma keet launch %s<<<%s>>>(%s)", id,
-                                 str_text(&config), str_text(&args)),
-            why, site->line};
+/* Which arrays hold the indices of others. */
+static void note_indices(struct launching *l)
+{
+    for (unsigned i = 0; i < l->nr && i < l->site->nr_args; i++)
+        for (unsigned k = 0; l->arrays[i] && l->params[i].indexed && k < l->nr; k++)
+            if (l->arrays[k] && strcmp(l->params[k].name, l->params[i].indexed) == 0 &&
+                l->arrays[k] != l->arrays[i])
+                l->arrays[i]->indexed = l->arrays[k]->name;
+}
+
+void builder_launch(struct builder *b, const struct site *site, const struct decl *kernel,
+    const struct walk_launch *seen)
+{
+    struct launching *l = arena_alloc(b->arena, sizeof(*l));
+    struct str args = {0};
+
+    *l = (struct launching){.b = b, .site = site, .seen = seen};
+    l->nr = params_read(l->params, b->arena, b->host->decls, kernel);
+    for (unsigned i = 0; i < l->nr && i < site->nr_args; i++) {
+        struct param *p = &l->params[i];
+
+        p->type = bound_type(b, site, kernel, p->type);
+        if (!p->is_pointer)
+            p->type = deduced_type(b, site, kernel, l->params, l->nr, p->type, seen);
+        one_arg(l, i, &args);
+    }
+    note_indices(l);
+    if (l->nr != site->nr_args)
+        note_why(l, arena_printf(b->arena, "%s takes %u arguments, %u are given", site->kernel,
+                        l->nr, site->nr_args));
+    const char *config = builder_config(b, site, seen, &l->why),
+               *id = kernel_id(b, site, kernel, l->params, l->arrays, l->nr, seen);
+
+    b->launches[b->nr_launches++] = (struct launch_text){
+        arena_printf(b->arena, "#pragma keet launch %s<<<%s>>>(%s)", id, config, str_text(&args)),
+        l->why, site->line, seen ? seen->assumed : 0};
     str_finish(&args);
-    str_finish(&config);
 }

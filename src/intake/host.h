@@ -22,7 +22,8 @@ struct site {           /* kernel<<<config>>>(args) */
     unsigned nr_template_args;
     struct range config[4], args[LAUNCH_MAX_ARGS];
     unsigned nr_config, nr_args;
-    unsigned from, at, line; /* the tokens of id's first word and of <<< */
+    unsigned from, at, line; /* the tokens of id's first word and of <<<, or of a macro's call */
+    const struct tok *place; /* the token <<< itself; NULL: at */
 };
 
 struct size { /* a number that the contract gives a name */
@@ -41,6 +42,8 @@ struct macro {
     unsigned line;
 };
 
+struct walk;
+
 struct host {
     struct arena *arena;
     const struct toks *toks;
@@ -54,6 +57,7 @@ struct host {
     bool strict;              /* what the file does not say fails, and does not become a size */
     const struct decl *bound; /* a function that is looked at as one call of it says, */
     unsigned bound_at;        /* the token of its name there */
+    const struct walk *walk;  /* numbers that variables had; NULL: no walk */
     const char *why;          /* the last thing that could not be resolved */
     unsigned nr_steps;        /* bounds the work */
     unsigned launched[INTAKE_MAX_LAUNCHES]; /* the token <<< of each launch of the contract */
@@ -78,6 +82,9 @@ unsigned range_split(struct range range, struct range *parts, unsigned max);
 /* An integer expression as text of the task language, over sizes; `at` is where it stands. False:
  * host->why. */
 bool hostcode_resolve(struct host *host, struct range range, unsigned at, struct str *out);
+
+/* What text over sizes comes to. False: it has sizes without a number, or divides by 0. */
+bool hostcode_evaluate(struct host *host, const char *text, int64_t *value);
 
 /* A size that the file does not give: its name, for the user to complete; NULL: too many sizes. */
 const char *hostcode_unknown(struct host *host, const char *name, unsigned line);

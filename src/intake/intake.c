@@ -184,7 +184,7 @@ static bool pull_all(struct reading *r, struct err *err)
 }
 
 bool reading_make(struct reading *r, struct arena *arena, const char *path, const char *source,
-    size_t bytes, struct err *err)
+    size_t bytes, const struct intake_args *args, struct err *err)
 {
     r->arena = arena;
     r->in = (struct intake){0};
@@ -201,7 +201,7 @@ bool reading_make(struct reading *r, struct arena *arena, const char *path, cons
     decls_read(&r->decls, arena, &r->toks);
     decls_reach(&r->decls, arena);
     hostcode_init(&r->host, arena, &r->decls);
-    if (!contract_infer(&r->in, &r->host, path, err))
+    if (!contract_infer(&r->in, &r->host, path, args, err))
         return false;
     r->device = decls_device_text(&r->decls, arena, r->bytes);
     r->in.shift += r->device.nr_added;
@@ -221,10 +221,10 @@ unsigned reading_line(const struct reading *r, unsigned line)
 }
 
 bool intake_read(struct intake *in, struct arena *arena, const char *path, const char *source,
-    size_t bytes, struct err *err)
+    size_t bytes, const struct intake_args *args, struct err *err)
 {
     struct reading *r = arena_alloc(arena, sizeof(*r));
-    const bool ok = reading_make(r, arena, path, source, bytes, err);
+    const bool ok = reading_make(r, arena, path, source, bytes, args, err);
 
     *in = r->in;
     return ok;

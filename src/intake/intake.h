@@ -30,12 +30,20 @@ struct intake {
     struct intake_line *lines;
     unsigned nr_lines, nr_missing;
     unsigned nr_kernels, nr_launches; /* in the file; in the contract */
+    const char *note;                 /* what else there is to know; NULL: nothing */
     unsigned shift; /* lines that pulled-in headers add before the user's later lines; 0: none */
+};
+
+/* The program's own arguments, without its name; a zeroed one: none were given. */
+struct intake_args {
+    const char *const *args;
+    unsigned nr;
+    bool given;
 };
 
 /* False: the file has no kernel, is not text, or is too large (err says which and what to do). */
 bool intake_read(struct intake *in, struct arena *arena, const char *path, const char *source,
-    size_t bytes, struct err *err);
+    size_t bytes, const struct intake_args *args, struct err *err);
 
 /* True for a file that launches kernels and has no `#pragma keet` line. */
 bool intake_needed(const char *source, size_t bytes);

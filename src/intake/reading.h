@@ -36,7 +36,7 @@ struct reading {
 
 /* False as intake_read. */
 bool reading_make(struct reading *r, struct arena *arena, const char *path, const char *source,
-    size_t bytes, struct err *err);
+    size_t bytes, const struct intake_args *args, struct err *err);
 
 /* The line of r->text (from 0) that line `line` (from 0) of the kernel file is; READING_NO_LINE: it
  * is ours. */

@@ -5,7 +5,9 @@
 #include "core/expr.h"
 #include "core/task.h"
 #include "intake/spelling.h"
+#include "intake/walk.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +46,7 @@ static bool fail(struct host *host, const char *what, const char *name)
     return false;
 }
 
-static bool evaluate(struct host *host, const char *text, int64_t *value)
+bool hostcode_evaluate(struct host *host, const char *text, int64_t *value)
 {
     struct binding bindings[INTAKE_MAX_SIZES];
     struct env env = {bindings, 0};
@@ -86,7 +88,13 @@ static const char *size_named(
     return spelling;
 }
 
-const char *hostcode_unknown(struct host *host, const char *name, unsigned line)
+static void cut_to(struct str *out, size_t mark)
+{
+    while (out->len > mark)
+        out->text[--out->len] = 0;
+}
+
+static const char *clean_name(struct host *host, const char *name)
 {
     struct str clean = {0};
 
@@ -99,7 +107,12 @@ const char *hostcode_unknown(struct host *host, const char *name, unsigned line)
         clean.text[--clean.len] = 0;
     name = arena_strdup(host->arena, clean.len ? str_text(&clean) : "size");
     str_finish(&clean);
-    return size_named(host, name, 0, false, line);
+    return name;
+}
+
+const char *hostcode_unknown(struct host *host, const char *name, unsigned line)
+{
+    return host->strict ? NULL : size_named(host, clean_name(host, name), 0, false, line);
 }
 
 /* Where nothing gives a number, the user does. */
@@ -109,9 +122,51 @@ static bool ask(struct host *host, const char *name, unsigned line, struct str *
 
     if (!size)
         return false;
-    while (out->len > mark)
-        out->text[--out->len] = 0;
+    cut_to(out, mark);
     str_add(out, size);
+    return true;
+}
+
+/* The line that gives a variable its value; of its use where none is found. */
+static unsigned line_defined(struct host *host, const char *name, unsigned at)
+{
+    struct range value;
+    unsigned where = at;
+
+    hostcode_definition(host, name, at, &value, &where);
+    return host->toks->tok[where].line;
+}
+
+/* The number that the walk through the program saw in a variable, as a size of that name. */
+static bool walked(struct host *host, const char *name, unsigned at, struct str *out, size_t mark,
+    unsigned nr_sizes)
+{
+    double seen;
+    int64_t value;
+
+    if (!host->walk || !walk_number(host->walk, hostcode_function_at(host, at), name, &seen) ||
+        seen != floor(seen) || fabs(seen) > 9e15)
+        return false;
+    if (out->len > mark && hostcode_evaluate(host, out->text + mark, &value) &&
+        value == (int64_t)seen)
+        return true;
+    if (out->len > mark && host->drop_sizeof) /* elements here, bytes there */
+        return true;
+    value = (int64_t)seen;
+    host->nr_sizes = nr_sizes; /* what the text came to by itself is wrong here */
+    const char *size = value < 1 || host->fixed ? NULL
+                                                : size_named(host, clean_name(host, name), value,
+                                                      true, line_defined(host, name, at));
+
+    const struct size *old = host->fixed ? find_size(host, clean_name(host, name)) : NULL;
+
+    if (old && old->known && old->value == value)
+        size = old->name;
+    cut_to(out, mark);
+    if (size)
+        str_add(out, size);
+    else
+        str_addf(out, value < 0 ? "(%lld)" : "%lld", (long long)value);
     return true;
 }
 
@@ -157,7 +212,7 @@ static bool resolve_constant(struct host *host, const char *name, struct range v
     struct str text = {0};
     int64_t number;
     bool ok = resolve(host, value, value.from, MAX_DEPTH - 2, &text) &&
-              evaluate(host, str_text(&text), &number);
+              hostcode_evaluate(host, str_text(&text), &number);
 
     if (!ok) {
         str_finish(&text);
@@ -214,8 +269,7 @@ static void name_number(
 
     if (!size)
         return;
-    while (out->len > mark)
-        out->text[--out->len] = 0;
+    cut_to(out, mark);
     str_add(out, size);
 }
 
@@ -236,7 +290,7 @@ static bool given_later(struct host *host, const char *name, unsigned where, str
     return false;
 }
 
-static bool resolve_name(
+static bool static_name(
     struct host *host, const char *name, unsigned at, unsigned depth, struct str *out)
 {
     struct range value;
@@ -253,9 +307,9 @@ static bool resolve_name(
         unsigned question = toks_find(value.toks, value.from, value.to, "?");
 
         if (from_outside(value)) {
-            const char *size =
-                host->fixed ? NULL
-                            : size_named(host, name, 0, false, value.toks->tok[value.from].line);
+            const char *size = host->fixed || host->strict ? NULL
+                                                           : size_named(host, name, 0, false,
+                                                                 value.toks->tok[value.from].line);
 
             if (host->fixed && find_size(host, name))
                 size = name;
@@ -296,6 +350,28 @@ static bool resolve_name(
     }
     return ask(host, name, host->toks->tok[at].line, out, out->len) ||
            fail(host, "nothing in this file gives", name);
+}
+
+/* A name: as the file's text says, where that agrees with what the walk saw. */
+static bool resolve_name(
+    struct host *host, const char *name, unsigned at, unsigned depth, struct str *out)
+{
+    double seen;
+    size_t mark = out->len;
+
+    if (!host->walk || !walk_number(host->walk, hostcode_function_at(host, at), name, &seen))
+        return static_name(host, name, at, depth, out);
+    unsigned nr_sizes = host->nr_sizes;
+    bool strict = host->strict;
+
+    host->strict = true;
+    bool ok = static_name(host, name, at, depth, out);
+
+    host->strict = strict;
+    if (!ok)
+        cut_to(out, mark);
+    return walked(host, name, at, out, mark, nr_sizes) || ok ||
+           fail(host, "a number that is not whole,", name);
 }
 
 /* A call of a function-like macro or of a function of one return statement: its body with the
@@ -442,7 +518,7 @@ static bool member_value(struct host *host, const char *object, const char *memb
 }
 
 /* x.size(0), x.numel() of a tensor: a size that only the caller knows; v.size() of a vector. */
-static bool resolve_member(
+static bool static_member(
     struct host *host, struct range r, unsigned *i, unsigned at, unsigned depth, struct str *out)
 {
     const struct toks *toks = r.toks;
@@ -490,8 +566,7 @@ static bool resolve_member(
                 str_add_char(out, ')');
                 return true;
             }
-            while (out->len > mark)
-                out->text[--out->len] = 0;
+            cut_to(out, mark);
         }
         while (past + 2 < r.to &&
                (tok_is(&toks->tok[past + 1], ".") || tok_is(&toks->tok[past + 1], "->")))
@@ -527,6 +602,29 @@ static bool resolve_member(
     *i = toks->tok[open].match;
     return ask(host, whole, host->toks->tok[at].line, out, out->len) ||
            fail(host, "a member of", object);
+}
+
+static bool resolve_member(
+    struct host *host, struct range r, unsigned *i, unsigned at, unsigned depth, struct str *out)
+{
+    const char *name = toks_text(r.toks, host->arena, *i, *i + 3);
+    unsigned nr_sizes = host->nr_sizes, first = *i;
+    size_t mark = out->len;
+    double seen;
+
+    if (!host->walk || !walk_number(host->walk, hostcode_function_at(host, at), name, &seen))
+        return static_member(host, r, i, at, depth, out);
+    bool strict = host->strict;
+
+    host->strict = true;
+    bool ok = static_member(host, r, i, at, depth, out);
+
+    host->strict = strict;
+    if (!ok) {
+        *i = first + 2;
+        cut_to(out, mark);
+    }
+    return walked(host, name, at, out, mark, nr_sizes) || ok;
 }
 
 /* int sizes[] = {32, 64}: the braces. */
@@ -656,8 +754,8 @@ static bool condition_is(struct host *host, struct range condition, unsigned at,
     bool fixed = host->fixed, strict = host->strict;
 
     host->fixed = host->strict = true;
-    bool known =
-        hostcode_resolve(host, condition, at, &text) && evaluate(host, str_text(&text), &number);
+    bool known = hostcode_resolve(host, condition, at, &text) &&
+                 hostcode_evaluate(host, str_text(&text), &number);
 
     host->fixed = fixed;
     host->strict = strict;
