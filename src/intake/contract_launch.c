@@ -222,8 +222,8 @@ static void integer_arg(
     struct builder *b = l->b;
     struct str one = {0};
     int64_t value;
-    bool seen = v && (v->kind == VALUE_INT || v->kind == VALUE_REAL), strict = b->host->strict;
-    int64_t number = !seen ? 0 : v->kind == VALUE_INT ? v->i : (int64_t)v->r;
+    int64_t number = 0;
+    bool seen = v && walk_whole(v, &number), strict = b->host->strict;
     unsigned nr_sizes = b->host->nr_sizes;
 
     b->host->strict = strict || seen;

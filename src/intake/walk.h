@@ -119,6 +119,7 @@ struct walk *walk_create(struct arena *arena, struct host *host);
 bool walk_main(struct walk *walk, const char *const *args, unsigned nr_args, bool known);
 
 bool walk_number_of(const struct value *v, double *out); /* false: it is none */
+bool walk_whole(const struct value *v, int64_t *i);      /* the same as an integer */
 
 /* The number that a variable of fn (NULL: a global one), "n" or "cfg.n", had at the first launch,
  * or when fn returned. */

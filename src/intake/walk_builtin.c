@@ -182,10 +182,10 @@ static int64_t product(const struct call *c, unsigned first, unsigned nr)
     int64_t bytes = 1;
 
     for (unsigned i = first; i < first + nr; i++) {
-        const struct value *v = &c->args[i].v;
-        int64_t n = v->kind == VALUE_INT ? v->i : v->kind == VALUE_REAL ? (int64_t)v->r : -1;
+        int64_t n = -1;
 
-        if (i >= c->nr || n < 0 || (n > 0 && bytes > INT64_MAX / n))
+        if (i >= c->nr || !walk_whole(&c->args[i].v, &n) || n < 0 ||
+            (n > 0 && bytes > INT64_MAX / n))
             return -1;
         bytes *= n;
     }

@@ -37,14 +37,9 @@ static bool dims_of(struct walk *w, struct value v, int64_t dims[3])
     bool known = true;
 
     dims[0] = dims[1] = dims[2] = 1;
-    if (v.kind == VALUE_INT) {
-        dims[0] = v.i;
+    if (walk_whole(&v, &dims[0])) /* a real one: <<<ceil(n / 256.0), 256>>> */
         return true;
-    }
-    if (v.kind == VALUE_REAL) { /* <<<ceil(n / 256.0), 256>>> */
-        dims[0] = (int64_t)v.r;
-        return true;
-    }
+    dims[0] = 1;
     if (v.kind != VALUE_OBJECT)
         return false;
     for (unsigned i = 0; i < 3; i++) {

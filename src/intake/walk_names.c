@@ -38,6 +38,12 @@ struct memory *walk_memory(struct walk *w, int64_t bytes, bool device)
 
 /* ---- conversions ---- */
 
+bool walk_whole(const struct value *v, int64_t *i)
+{
+    *i = v->kind == VALUE_REAL && fabs(v->r) < 9e18 ? (int64_t)v->r : v->i;
+    return v->kind == VALUE_INT || (v->kind == VALUE_REAL && fabs(v->r) < 9e18);
+}
+
 static int64_t cut(int64_t i, const struct type *type)
 {
     unsigned bits = 8 * type->bytes;

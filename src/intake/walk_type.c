@@ -191,6 +191,7 @@ unsigned type_read(struct walk *w, const struct toks *toks, unsigned i, unsigned
     struct str text = {0};
 
     *is_ref = false;
+    *type = NULL;
     while (i < to && walk_type_word(&toks->tok[i]))
         i++;
     name = i;
