@@ -151,6 +151,15 @@ static const char *type_behind(struct host *host, struct range bytes, unsigned a
     return type;
 }
 
+bool hostcode_bytes(struct host *host, const char *name, unsigned at)
+{
+    struct range value;
+    unsigned where;
+
+    return hostcode_definition(host, name, at, &value, &where) &&
+           *type_behind(host, value, where, 4);
+}
+
 bool hostcode_pointer(
     struct host *host, struct range arg, unsigned at, const char **name, unsigned *where)
 {

@@ -154,10 +154,12 @@ static const char *scalar_for(struct builder *b, const struct param *p, struct r
 /* An integer expression without a number that the file does not give. */
 static bool strictly(struct builder *b, struct range arg, unsigned at, struct str *out)
 {
+    const bool strict = b->host->strict;
+
     b->host->strict = true;
     bool ok = hostcode_resolve(b->host, arg, at, out);
 
-    b->host->strict = false;
+    b->host->strict = strict;
     return ok;
 }
 

@@ -122,6 +122,9 @@ const struct macro *hostcode_macro(const struct host *host, const char *name); /
 bool hostcode_extent(struct host *host, const char *name, unsigned at, struct str *elems,
     const char **elem_type, unsigned *line);
 
+/* The variable's value is a product with a sizeof. */
+bool hostcode_bytes(struct host *host, const char *name, unsigned at);
+
 /* The variable that a pointer argument names, followed to where it was allocated: *name, *at. */
 bool hostcode_pointer(
     struct host *host, struct range arg, unsigned at, const char **name, unsigned *where);

@@ -15,7 +15,9 @@ enum { MAX_BYTES = 4 << 20, MAX_INCLUDE_DEPTH = 16 };
 bool intake_needed(const char *source, size_t bytes)
 {
     return memmem(source, bytes, "#pragma keet", 12) == NULL &&
-           memmem(source, bytes, "<<<", 3) != NULL;
+           (memmem(source, bytes, "<<<", 3) != NULL ||
+               memmem(source, bytes, "cudaLaunchKernel", 16) != NULL ||
+               memmem(source, bytes, "cudaLaunchCooperativeKernel", 27) != NULL);
 }
 
 /* The first byte that is not UTF-8, or NUL; bytes when there is none. */

@@ -150,7 +150,7 @@ static bool walked(struct host *host, const char *name, unsigned at, struct str 
     if (out->len > mark && hostcode_evaluate(host, out->text + mark, &value) &&
         value == (int64_t)seen)
         return true;
-    if (out->len > mark && host->drop_sizeof) /* elements here, bytes there */
+    if (out->len > mark && host->drop_sizeof && hostcode_bytes(host, name, at)) /* elements here */
         return true;
     value = (int64_t)seen;
     host->nr_sizes = nr_sizes; /* what the text came to by itself is wrong here */

@@ -95,6 +95,7 @@ struct walk {
     unsigned nr_facts;
     unsigned steps, limit; /* tokens looked at, and when to stop: a loop's bound */
     unsigned dry;          /* > 0: parsed, not carried out */
+    unsigned nested;       /* structs whose fields are being read */
     unsigned depth;        /* of calls, macros and nested statements */
     unsigned assumed;      /* see walk_launch */
     unsigned at;           /* token of the file's that is being carried out */

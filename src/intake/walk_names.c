@@ -142,7 +142,8 @@ static void make_field(void *context, const char *name, const struct type *type,
         slot->type = NULL;
         slot->v =
             walk_pointer(walk_memory(m->w, each ? (int64_t)each * count : -1, false), type, 0);
-    } else if (type && (type->kind == TYPE_STRUCT || type->kind == TYPE_DIM3)) {
+    } else if (type && type != m->object->type &&
+               (type->kind == TYPE_STRUCT || type->kind == TYPE_DIM3)) {
         slot->v = walk_object(m->w, type);
     }
     if (from < to)
@@ -313,8 +314,12 @@ void walk_facts(struct walk *w, const struct frame *frame, bool firm)
 {
     if (w->dry || w->nr_facts == MAX_FACTS)
         return;
+    const struct decl *fn =
+        frame && frame->fn ? hostcode_function_at(w->host, frame->fn->body) : NULL;
+
+    for (struct field *f = frame && frame->self ? frame->self->fields : NULL; f; f = f->next)
+        add_fact(w, fn, f->slot.name, &f->slot.v, firm);
     for (const struct var *v = frame ? frame->vars : w->globals; v; v = v->next) {
-        const struct decl *fn = frame ? frame->fn : NULL;
 
         add_fact(w, fn, v->name, &v->slot->v, firm);
         if (v->slot->v.kind == VALUE_OBJECT)

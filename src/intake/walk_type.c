@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MAX_TYPES = 4096, MAX_NESTING = 8 };
+enum { MAX_TYPES = 4096, MAX_NESTING = 6 };
 
 static bool ends_pointer(const char *text)
 {
@@ -286,8 +286,9 @@ bool type_fields(struct walk *w, const struct type *type,
     unsigned open = d ? toks_find(toks, d->from, d->to, "{") : 0;
     bool all = true;
 
-    if (!d || !toks->tok[open].match || w->depth > WALK_MAX_DEPTH)
+    if (!d || !toks->tok[open].match || w->nested == MAX_NESTING || !walk_step(w))
         return false;
+    w->nested++;
     for (unsigned i = open + 1; i < toks->tok[open].match;) {
         unsigned end = toks_find(toks, i, toks->tok[open].match, ";");
         unsigned brace = toks_find(toks, i, end, "{"), paren = toks_find(toks, i, end, "(");
@@ -311,7 +312,9 @@ bool type_fields(struct walk *w, const struct type *type,
             all = (other || read_field(&f, i, end)) && all;
             i = end + 1;
         }
+        w->steps += 4;
     }
+    w->nested--;
     return all;
 }
 

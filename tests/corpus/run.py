@@ -3,7 +3,7 @@
     run.py KEET-OPT
 
 A file x.cu has x.expect: its pragmas in order, one a line; a line that the user must complete begins with
-`? `. Files whose contract is complete are also run: they must compile and be clean on the emulator."""
+`? `. x.args, where it stands, is given as --args. Files whose contract is complete are also run: they must compile and be clean on the emulator."""
 
 import json
 import pathlib
@@ -13,8 +13,14 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 
 
+def given(path):
+    """The program's own arguments, from x.args."""
+    args = path.with_suffix(".args")
+    return ["--args", args.read_text().strip()] if args.exists() else []
+
+
 def contract(program, path):
-    done = subprocess.run([program, "init", str(path), "--json"], capture_output=True, text=True)
+    done = subprocess.run([program, "init", str(path), "--json", *given(path)], capture_output=True, text=True)
     if done.returncode != 0:
         return [f"error: {done.stderr.strip()}"]
     return [("? " if l["missing"] else "") + l["pragma"] for l in json.loads(done.stdout)["lines"]]
@@ -30,7 +36,7 @@ def main():
         if got != expected:
             problem = "\n".join(["  expected:"] + [f"    {l}" for l in expected] + ["  got:"] + [f"    {l}" for l in got])
         elif not any(l.startswith("? ") for l in got):
-            done = subprocess.run([program, "run", str(path), "-q"], capture_output=True, text=True)
+            done = subprocess.run([program, "run", str(path), "-q", *given(path)], capture_output=True, text=True)
             if done.returncode != 0:
                 problem = f"  run: {done.stdout.strip()[:300]} {done.stderr.strip()[:300]}"
         failed += bool(problem)
