@@ -12,8 +12,7 @@
 
 enum { MAX_FILE_BYTES = 16 << 20, MAX_PROGRAM_ARGS = 64 };
 
-/* --args, split at blanks; parts in quotes stay together. */
-static struct intake_args split_args(struct arena *arena, const char *text)
+struct intake_args init_program_args(struct arena *arena, const char *text)
 {
     const char **args = arena_array(arena, MAX_PROGRAM_ARGS, sizeof(*args));
     unsigned nr = 0;
@@ -47,7 +46,7 @@ static struct intake_args split_args(struct arena *arena, const char *text)
 static bool read_intake(
     struct intake *in, struct arena *arena, const struct options *o, struct err *err)
 {
-    const struct intake_args args = split_args(arena, o->args);
+    const struct intake_args args = init_program_args(arena, o->args);
     char *source;
     size_t bytes;
 

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "core/task.h"
+#include "intake/intake.h"
 #include "options.h"
 
 #include <stdbool.h>
@@ -13,6 +14,9 @@
 /* Writes the kernel file to --output, or to stdout; what was inferred and what is missing to
  * stderr. --json: both as one document on stdout. */
 bool init_verb(const struct options *options, struct err *err);
+
+/* --args, split at blanks; parts in quotes stay together. NULL: none given. */
+struct intake_args init_program_args(struct arena *arena, const char *text);
 
 /* A task from a kernel file, or from a file with host code: then the contract that was inferred is
  * shown on stderr first (unless quiet), and an error lists what the user must complete. */

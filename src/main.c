@@ -124,7 +124,7 @@ static bool finish(struct session *s, const char *why, struct err *err)
     run.path = path;
     best = &path[run.nr_path - 1];
     if (!file_write(s->output_path, best->source, best->source_bytes, err) ||
-        !writeback(&run.patch, s->arena, o->kernel_path, &s->task, best->source, best->source_bytes,
+        !writeback(&run.patch, s->arena, o, &s->task, best->source, best->source_bytes,
             s->output_path, err))
         return false;
     if (o->json)

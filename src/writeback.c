@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "intake/intake.h"
+#include "init_verb.h"
 #include "intake/patch.h"
 
 #include <stdio.h>
@@ -77,10 +78,12 @@ static bool write_files(struct report_patch *done, struct arena *arena, const st
     return ok;
 }
 
-bool writeback(struct report_patch *done, struct arena *arena, const char *path,
+bool writeback(struct report_patch *done, struct arena *arena, const struct options *o,
     const struct task *task, const char *best, size_t best_bytes, const char *output,
     struct err *err)
 {
+    const struct intake_args args = init_program_args(arena, o->args);
+    const char *path = o->kernel_path;
     struct patch patch;
     char *source;
     size_t bytes;
@@ -91,7 +94,7 @@ bool writeback(struct report_patch *done, struct arena *arena, const char *path,
     bool ok = true;
 
     if (intake_needed(source, bytes)) {
-        ok = patch_make(&patch, arena, path, source, bytes, task, best, best_bytes, err);
+        ok = patch_make(&patch, arena, path, source, bytes, &args, task, best, best_bytes, err);
         done->why = ok ? patch.why : NULL;
         done->note = ok ? patch.note : NULL;
         if (ok && patch.nr_files)
@@ -108,9 +111,8 @@ bool patch_verb(const struct options *o, struct err *err)
     struct report_patch done;
     struct str text = {0};
     struct task task;
-    bool ok =
-        task_load(&task, arena, o->paths[1], err) &&
-        writeback(&done, arena, o->kernel_path, &task, task.source, task.source_bytes, output, err);
+    bool ok = task_load(&task, arena, o->paths[1], err) &&
+              writeback(&done, arena, o, &task, task.source, task.source_bytes, output, err);
 
     if (ok && done.why) {
         ok = err_set(err, "%s cannot be written back: %s", o->paths[1], done.why);

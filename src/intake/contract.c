@@ -110,7 +110,8 @@ static void add_seen(struct builder *b)
         const struct walk_launch *l = &w->launches[i];
 
         sites[nr] = l->site;
-        if (repeats(b, sites, nr) || (w->nr_launches > 1 && touches_nothing(b, l->kernel)) ||
+        if (l->kernel->from >= b->host->own_tokens || repeats(b, sites, nr) ||
+            (w->nr_launches > 1 && touches_nothing(b, l->kernel)) ||
             (b->nr_launches && l->from != first && !continues(b, l)))
             continue;
         first = b->nr_launches ? first : l->from;
@@ -165,11 +166,12 @@ bool contract_infer(struct intake *in, struct host *host, const char *path,
     struct builder *b = arena_alloc(host->arena, sizeof(*b));
 
     *b = (struct builder){.arena = host->arena, .host = host, .in = in};
-    for (unsigned i = 0; i < host->decls->nr; i++)
+    for (unsigned i = 0; i < host->decls->nr && host->decls->decl[i].from < host->own_tokens; i++)
         in->nr_kernels += host->decls->decl[i].is_kernel && host->decls->decl[i].body;
     host->walk = b->walk = walked(b, args);
     if (b->walk)
         add_seen(b);
+    in->walked = b->nr_launches > 0;
     if (b->nr_launches == 0) {
         host->walk = b->walk = NULL;
         add_written(b);

@@ -3,29 +3,33 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "intake/reading.h"
 #include "intake/spelling.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* "line 40: cudaMalloc(&x, n * sizeof(float));" */
+/* "line 40: cudaMalloc(&x, n * sizeof(float))"; "main.cpp, line 7: ..." of another file. */
 const char *builder_shown(const struct builder *b, unsigned line)
 {
-    const char *p = b->host->toks->source;
+    const struct reading *r = b->host->reading;
 
-    for (unsigned l = 1; l < line && p; l++) {
-        p = strchr(p, '\n');
-        p += p != NULL;
-    }
-    if (!p || line == 0)
+    if (line == 0 || line > r->nr_lines)
         return "";
+    const struct origin o = r->origins[line - 1];
+    const struct user_file *f = &r->files[o.file];
+    const char *p = r->text + r->starts[line - 1];
+    unsigned at = 1;
+
+    for (size_t i = 0; i < o.at && i < f->bytes; i++)
+        at += f->text[i] == '\n';
     p += strspn(p, " \t");
     size_t nr = strcspn(p, "\r\n");
 
     while (nr > 0 && strchr("; \t{", p[nr - 1]))
         nr--;
-    return arena_printf(b->arena, "line %u: %.*s%s", line,
-        (int)(nr < MAX_LINE_SHOWN ? nr : MAX_LINE_SHOWN), p, nr < MAX_LINE_SHOWN ? "" : "...");
+    return arena_printf(b->arena, "%s%sline %u: %.*s%s", o.file ? f->name : "", o.file ? ", " : "",
+        at, (int)(nr < MAX_LINE_SHOWN ? nr : MAX_LINE_SHOWN), p, nr < MAX_LINE_SHOWN ? "" : "...");
 }
 
 static void add_line(struct builder *b, bool missing, const char *from, const char *pragma)

@@ -389,13 +389,17 @@ static bool always_stays(const struct decl *d, const struct toks *toks)
     return false;
 }
 
-void decls_reach(struct decls *decls, struct arena *arena)
+void decls_reach(struct decls *decls, struct arena *arena, size_t own_bytes)
 {
     const struct toks *toks = decls->toks;
     struct wanted w = {0};
     bool grew = true;
+    unsigned nr = decls->nr;
 
-    for (unsigned i = 0; i < decls->nr; i++) {
+    while (nr > 0 && toks->tok[decls->decl[nr - 1].from].at >= own_bytes)
+        nr--;
+
+    for (unsigned i = 0; i < nr; i++) {
         struct decl *d = &decls->decl[i];
 
         d->keep =
@@ -411,7 +415,7 @@ void decls_reach(struct decls *decls, struct arena *arena)
             qsort(w.word, w.nr, sizeof(*w.word), by_text);
         size_t sorted = w.nr;
 
-        for (unsigned i = 0; i < decls->nr; i++) {
+        for (unsigned i = 0; i < nr; i++) {
             struct decl *d = &decls->decl[i];
             struct wanted now = {w.word, sorted, 0};
             bool host_only = d->kind == DECL_FUNCTION && !d->is_device && !d->is_kernel &&

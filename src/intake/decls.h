@@ -32,8 +32,9 @@ struct decls {
 
 void decls_read(struct decls *decls, struct arena *arena, const struct toks *toks);
 
-/* Sets keep: kernels, and by name all that they reach; directives but for host headers. */
-void decls_reach(struct decls *decls, struct arena *arena);
+/* Sets keep: kernels, and by name all that they reach; directives but for host headers. Nothing
+ * from byte own_bytes on is kept. */
+void decls_reach(struct decls *decls, struct arena *arena, size_t own_bytes);
 
 /* The source with only what is kept; line breaks stay. Headers that the device code needs and that
  * a dropped one brought along are put on empty lines at the top: its first nr_in_place lines; where

@@ -42,6 +42,7 @@ struct macro {
     unsigned line;
 };
 
+struct reading;
 struct walk;
 
 struct host {
@@ -57,9 +58,11 @@ struct host {
     bool strict;              /* what the file does not say fails, and does not become a size */
     const struct decl *bound; /* a function that is looked at as one call of it says, */
     unsigned bound_at;        /* the token of its name there */
-    const struct walk *walk;  /* numbers that variables had; NULL: no walk */
-    const char *why;          /* the last thing that could not be resolved */
-    unsigned nr_steps;        /* bounds the work */
+    const struct reading *reading; /* where lines come from */
+    unsigned own_tokens;           /* of the user's file; behind them, the program's other files */
+    const struct walk *walk;       /* numbers that variables had; NULL: no walk */
+    const char *why;               /* the last thing that could not be resolved */
+    unsigned nr_steps;             /* bounds the work */
     unsigned launched[INTAKE_MAX_LAUNCHES]; /* the token <<< of each launch of the contract */
 };
 

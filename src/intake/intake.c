@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "intake/contract.h"
+#include "intake/units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -163,11 +164,40 @@ static const char *compose(
     return text;
 }
 
+/* The other files of the program, behind the user's own. */
+static void pull_units(struct puller *p)
+{
+    struct reading *r = p->r;
+    struct unit units[READING_MAX_FILES / 8];
+    unsigned nr = units_beside(r->arena, r->files[0].path, units, ARRAY_SIZE(units));
+    const unsigned shift = p->shift;
+
+    for (unsigned i = 0; i < nr && r->nr_files < READING_MAX_FILES; i++) {
+        struct err ignored = {0};
+        bool seen = p->out.len + units[i].bytes > MAX_BYTES;
+
+        for (unsigned f = 0; f < r->nr_files; f++)
+            seen = seen || strcmp(r->files[f].path, units[i].path) == 0;
+        if (seen)
+            continue;
+        r->files[r->nr_files] =
+            (struct user_file){units[i].path, units[i].name, units[i].text, units[i].bytes};
+        r->has_units = true;
+        pull(p, r->nr_files++, MAX_INCLUDE_DEPTH, &ignored); /* what cannot be read is left out */
+    }
+    p->shift = shift;
+}
+
 /* The user's text with the headers beside it in place. */
-static bool pull_all(struct reading *r, struct err *err)
+static bool pull_all(struct reading *r, bool with_units, struct err *err)
 {
     struct puller p = {.arena = r->arena, .r = r};
     const bool ok = pull(&p, 0, MAX_INCLUDE_DEPTH, err);
+
+    r->own_bytes = p.out.len;
+    r->has_units = false;
+    if (ok && with_units && !units_has_main(str_text(&p.out)))
+        pull_units(&p);
 
     r->text = arena_strndup(r->arena, str_text(&p.out), p.out.len);
     r->bytes = p.out.len;
@@ -185,29 +215,47 @@ static bool pull_all(struct reading *r, struct err *err)
     return ok;
 }
 
-bool reading_make(struct reading *r, struct arena *arena, const char *path, const char *source,
-    size_t bytes, const struct intake_args *args, struct err *err)
+/* With the program's other files or without. */
+static bool read_once(struct reading *r, const char *path, const char *source, size_t bytes,
+    bool with_units, const struct intake_args *args, struct err *err)
 {
-    r->arena = arena;
+    struct arena *arena = r->arena;
+
     r->in = (struct intake){0};
     r->nr_files = 1;
-    if (bytes > MAX_BYTES)
-        return err_set(err, "%s: %zu MiB; a kernel file has at most %d MiB", path, bytes >> 20,
-            MAX_BYTES >> 20);
     r->files[0] =
         (struct user_file){path, file_name(path), arena_strndup(arena, source, bytes), bytes};
-    if (!pull_all(r, err))
+    if (!pull_all(r, with_units, err))
         return false;
     if (!lex(&r->toks, arena, r->text, r->bytes))
         return err_set(err, "%s: over %d tokens; name a smaller file", path, LEX_MAX_TOKENS);
     decls_read(&r->decls, arena, &r->toks);
-    decls_reach(&r->decls, arena);
+    decls_reach(&r->decls, arena, r->own_bytes);
     hostcode_init(&r->host, arena, &r->decls);
+    r->host.reading = r;
+    while (r->host.own_tokens < r->toks.nr && r->toks.tok[r->host.own_tokens].at < r->own_bytes)
+        r->host.own_tokens++;
     if (!contract_infer(&r->in, &r->host, path, args, err))
         return false;
     r->device = decls_device_text(&r->decls, arena, r->bytes);
     r->in.shift += r->device.nr_added;
     r->in.text = compose(arena, &r->in, path, r->device.text);
+    return true;
+}
+
+bool reading_make(struct reading *r, struct arena *arena, const char *path, const char *source,
+    size_t bytes, const struct intake_args *args, struct err *err)
+{
+    r->arena = arena;
+    if (bytes > MAX_BYTES)
+        return err_set(err, "%s: %zu MiB; a kernel file has at most %d MiB", path, bytes >> 20,
+            MAX_BYTES >> 20);
+    if (!read_once(r, path, source, bytes, true, args, err) && !r->has_units)
+        return false;
+    if (r->has_units && !r->in.walked) { /* they do not call it: they may be other programs */
+        err->text[0] = 0;
+        return read_once(r, path, source, bytes, false, args, err);
+    }
     return true;
 }
 

@@ -30,6 +30,7 @@ struct intake {
     struct intake_line *lines;
     unsigned nr_lines, nr_missing;
     unsigned nr_kernels, nr_launches; /* in the file; in the contract */
+    bool walked;                      /* the program was followed to a launch */
     const char *note;                 /* what else there is to know; NULL: nothing */
     unsigned shift; /* lines that pulled-in headers add before the user's later lines; 0: none */
 };

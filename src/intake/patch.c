@@ -95,7 +95,8 @@ static bool apply(struct patch *patch, struct patcher *p)
 }
 
 bool patch_make(struct patch *patch, struct arena *arena, const char *path, const char *source,
-    size_t bytes, const struct task *task, const char *best, size_t best_bytes, struct err *err)
+    size_t bytes, const struct intake_args *args, const struct task *task, const char *best,
+    size_t best_bytes, struct err *err)
 {
     struct patcher *p = arena_alloc(arena, sizeof(*p));
     struct plan plan;
@@ -105,7 +106,7 @@ bool patch_make(struct patch *patch, struct arena *arena, const char *path, cons
     p->arena = arena;
     p->r = arena_alloc(arena, sizeof(*p->r));
     p->plan = &plan;
-    if (!reading_make(p->r, arena, path, source, bytes, err) ||
+    if (!reading_make(p->r, arena, path, source, bytes, args, err) ||
         !plan_parse(&plan, task, arena, best, best_bytes, &verdict, err))
         return false;
     for (unsigned i = 0; i < p->r->nr_files; i++)

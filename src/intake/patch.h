@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "core/task.h"
+#include "intake/intake.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,6 +36,7 @@ struct patch {
 
 /* source is the user's file, best a candidate of the task that was read from it. */
 bool patch_make(struct patch *patch, struct arena *arena, const char *path, const char *source,
-    size_t bytes, const struct task *task, const char *best, size_t best_bytes, struct err *err);
+    size_t bytes, const struct intake_args *args, const struct task *task, const char *best,
+    size_t best_bytes, struct err *err);
 
 #endif

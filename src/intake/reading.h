@@ -23,7 +23,9 @@ struct reading {
     struct user_file files[READING_MAX_FILES]; /* [0] is the user's; then headers of the user's */
     unsigned nr_files;
     const char *text; /* with its headers in place */
-    size_t bytes;
+    size_t bytes,
+        own_bytes; /* of the user's file with its headers; behind it, the program's other files */
+    bool has_units;
     struct origin *origins; /* of its lines, from 0 */
     size_t *starts;         /* where they begin in text */
     unsigned nr_lines;

@@ -1,0 +1,21 @@
+/* Private to intake/: a program of several source files. A file without main is read with the
+ * others of its folder behind it, so that the walk finds who calls it. */
+#ifndef KEET_INTAKE_UNITS_H
+#define KEET_INTAKE_UNITS_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct unit {
+    const char *path, *name, *text;
+    size_t bytes;
+};
+
+bool units_has_main(const char *text);
+
+/* The other sources beside a file, by name; 0 when not exactly one of them has main. */
+unsigned units_beside(struct arena *arena, const char *path, struct unit *units, unsigned max);
+
+#endif
