@@ -209,6 +209,45 @@ static bool atomic(struct decoder *d)
     return true;
 }
 
+/* a: the address (or the state whose count is asked for), imm: displacement, b: a count or bytes,
+ * c: the state or parity waited for, d: state, predicate or count. Time-out hints are left out. */
+static bool mbarrier(struct decoder *d)
+{
+    const struct ptx_inst *p = d->ptx;
+    const bool count = p->sub == PTX_SUB_PENDING_COUNT;
+    const bool asks = p->sub == PTX_SUB_TEST_WAIT || p->sub == PTX_SUB_TRY_WAIT;
+    const bool arrives = p->sub == PTX_SUB_ARRIVE || p->sub == PTX_SUB_ARRIVE_DROP;
+    const unsigned at = arrives || asks || count ? 1 : 0;
+    uint32_t a = NO_ROW, b = NO_ROW, c = NO_ROW, dest = NO_ROW;
+    bool is32 = false;
+    int64_t imm = 0;
+    if (p->space != PTX_SHARED && p->space != PTX_GENERIC)
+        return decode_fail(d, "an mbarrier outside shared memory");
+    if (count)
+        a = decode_source(d, &p->operand[1], 8);
+    else if (!decode_address(d, &p->operand[at], &a, &is32, &imm))
+        return false;
+    if (asks)
+        c = decode_source(d, &p->operand[2], p->parity ? 4 : 8);
+    else if (!count && p->nr_operands > at + 1)
+        b = decode_source(d, &p->operand[at + 1], 4);
+    if (asks)
+        dest = decode_pred(d, &p->operand[0]);
+    else if (at && !is_sink(&p->operand[0]))
+        dest = decode_dest(d, &p->operand[0], count ? 4 : 8, false);
+    struct inst *in = decode_emit(d, false);
+    in->kind = INST_MBARRIER;
+    in->sub = (uint8_t)p->sub;
+    in->a = a, in->b = b, in->c = c, in->d = dest;
+    in->address32 = is32;
+    in->imm = imm;
+    struct inst_info *info = decode_info(d);
+    info->class = ptx_op_class(p->op);
+    info->unit = UNIT_LSU;
+    info->latency = LATENCY_SHARED;
+    return true;
+}
+
 static bool cp_async(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
@@ -219,6 +258,8 @@ static bool cp_async(struct decoder *d)
         decode_info(d)->unit = UNIT_LSU;
         return !p->bulk || decode_fail(d, "not known to the emulator");
     }
+    if (p->sub == PTX_SUB_MBARRIER_ARRIVE)
+        return mbarrier(d);
     if (p->bulk || p->sub != PTX_SUB_NONE || p->nr_operands < 3 ||
         p->operand[2].kind != PTX_OPERAND_IMM)
         return decode_fail(d, "not known to the emulator");
@@ -341,6 +382,8 @@ bool decode_sync(struct decoder *d)
 {
     if (d->ptx->op == PTX_OP_BAR || d->ptx->op == PTX_OP_BARRIER)
         return barrier(d);
+    if (d->ptx->op == PTX_OP_MBARRIER)
+        return mbarrier(d);
     return collective(d);
 }
 

@@ -485,6 +485,7 @@ bool decode_inst(struct decoder *d)
         return decode_memory(d);
     case PTX_OP_BAR:
     case PTX_OP_BARRIER:
+    case PTX_OP_MBARRIER:
     case PTX_OP_SHFL:
     case PTX_OP_VOTE:
     case PTX_OP_MATCH:

@@ -85,6 +85,10 @@ struct emu_barrier {
     uint32_t pc;           /* of one of them */
 };
 
+/* What happens at an mbarrier: threads of a warp arrive, a phase ends, threads of a warp see that
+ * the one they ask for is over. */
+enum emu_mbarrier { MBARRIER_ARRIVE, MBARRIER_COMPLETE, MBARRIER_PASS };
+
 struct emu_listener {
     const struct emu_listener_class *class;
     bool wants_insts; /* set by the listener in block_begin: deliver inst() for this block */
@@ -107,6 +111,8 @@ struct emu_listener_class {
         struct emu_listener *listener, const struct emu_access *access, struct emu_fault *fault);
     void (*barrier)(struct emu_listener *listener, const struct emu_barrier *barrier);
     void (*warp_sync)(struct emu_listener *listener, unsigned warp, uint32_t mask);
+    void (*mbarrier)(struct emu_listener *listener, unsigned warp, uint64_t address,
+        enum emu_mbarrier what); /* address: in the block's shared memory */
     /* cp.async.commit_group, .wait_group, .wait_all, .mbarrier.arrive */
     void (*copy_group)(struct emu_listener *listener, unsigned warp, uint32_t pc, uint32_t mask);
     void (*block_end)(struct emu_listener *listener);

@@ -102,6 +102,10 @@ static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc
     case INST_WARP_SYNC:
     case INST_COLLECTIVE:
         return !mask || sync_collective(k, w, s, pc, mask);
+    case INST_MBARRIER:
+        if (in->sub == PTX_SUB_MBARRIER_ARRIVE)
+            tell_group(k, w, pc, mask);
+        return !mask || mbarrier_step(k, w, pc, mask);
     case INST_CLOCK:
         read_clock(k, w->file, in, mask);
         return true;
@@ -212,7 +216,7 @@ static bool run_split(struct worker *k, struct warp *w, uint16_t s, unsigned qua
             return false;
         if (!go_on && (w->splits[s].state != SPLIT_READY || w->current != s))
             return true;
-        if (!go_on && w->splits[s].pc != pc + 1)
+        if (!go_on && (w->splits[s].pc != pc + 1 || w->polled))
             return true;
         mask = w->splits[s].mask;
         start = ++pc;
@@ -238,16 +242,35 @@ static void give_way(struct warp *w, bool contacts)
     }
 }
 
-/* Until every leaf waits, the warp is done, or it has had its turn. */
-static bool run_warp(struct worker *k, struct warp *w)
+/* After an mbarrier that was not ready: another side is next, if there is one; if not, and again
+ * and again, lanes that wait for this side go on alone, since they may be those that must arrive.
+ */
+static void poll_again(struct warp *w)
 {
+    const uint16_t other = warp_ready(w, w->current);
+    w->polled = false;
+    if (other != NO_SPLIT && other != w->current) {
+        w->current = other;
+    } else if (++w->spins >= SPINS_TO_PART) {
+        w->spins = 0;
+        warp_part(w, w->current);
+    }
+}
+
+/* Until every leaf waits, the warp is done, or it has had its turn: *idle, an early end because an
+ * mbarrier is not ready. */
+static bool run_warp(struct worker *k, struct warp *w, bool *idle)
+{
+    *idle = false;
     uint64_t end = k->steps + (k->one_round ? SIDE_QUANTUM : WARP_QUANTUM);
     while (!w->done && k->steps < end) {
         uint16_t s = w->current;
         if (w->splits[s].state != SPLIT_READY) {
             s = warp_ready(w, s);
-            if (s == NO_SPLIT)
+            if (s == NO_SPLIT) {
+                *idle = true;
                 return true;
+            }
             w->current = s;
         }
         uint64_t before = k->steps, contacts = k->contacts;
@@ -256,6 +279,11 @@ static bool run_warp(struct worker *k, struct warp *w)
         if (k->steps - k->steps_checked > STEPS_PER_CHECK) {
             if (over_limit(k, w->splits[s].pc < k->program->nr_insts ? w->splits[s].pc : 0))
                 return false;
+        }
+        if (w->polled) {
+            poll_again(w);
+            *idle = true;
+            return true;
         }
         if (k->steps - before >= SIDE_QUANTUM)
             give_way(w, k->contacts != contacts);
@@ -269,16 +297,24 @@ bool exec_block_here(struct worker *k)
 {
     unsigned done = 0;
     while (done < k->nr_warps) {
-        uint64_t before = k->steps;
+        uint64_t before = k->steps, moved = k->moves + k->contacts;
+        bool all_idle = true, idle;
         done = 0;
         for (unsigned i = 0; i < k->nr_warps; i++) {
             unsigned turn = k->backwards ? k->nr_warps - i : i;
             struct warp *w = &k->warps[(k->first_warp + turn) % k->nr_warps];
-            if (!w->done && !run_warp(k, w))
+            if (!w->done && !run_warp(k, w, &idle))
                 return false;
+            all_idle &= w->done || idle;
             done += w->done;
         }
+        if (all_idle && k->moves + k->contacts == moved && done == k->nr_done)
+            k->idle_rounds++;
+        else
+            k->idle_rounds = 0;
         k->nr_done = done;
+        if (k->idle_rounds > MBARRIER_IDLE_ROUNDS)
+            return mbarrier_deadlock(k);
         if (k->one_round)
             return true;
         if (done < k->nr_warps && k->steps == before)

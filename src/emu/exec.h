@@ -57,7 +57,9 @@ struct warp {
     uint32_t live;      /* lanes not exited */
     uint32_t counted;   /* lanes that the live threads of the block include */
     uint16_t current;
-    uint16_t spins; /* turns in a row that look like waiting for another lane */
+    uint16_t spins;    /* turns in a row that look like waiting for another lane */
+    uint32_t asked_at; /* pc of the last question to an mbarrier, 0: none */
+    bool polled;       /* whose answer was that the phase is not over: the turn ends */
     bool done;
     bool parted; /* lanes went on alone (warp_part) and may not have met since */
 };
@@ -160,7 +162,10 @@ struct worker {
         one_round; /* exec_block returns when each warp has had a turn; nr_done says how many are */
     uint64_t steps, steps_checked;
     uint64_t contacts; /* atomics and volatile accesses: what a lane that waits for another does */
-    bool alone;        /* no other worker runs blocks of this launch */
+    uint64_t moves;    /* what was done to mbarriers */
+    uint64_t polls;    /* lanes whose mbarrier was not ready */
+    unsigned idle_rounds; /* in a row in which all warps only asked or waited */
+    bool alone;           /* no other worker runs blocks of this launch */
     bool counting, wants_insts, wants_access, float_atomics;
     struct emu_listener *listeners[MAX_LISTENERS];
     unsigned nr_listeners;
@@ -222,6 +227,11 @@ bool service_free(
 /* All workers' logs into the result. */
 void service_printed(
     struct worker *workers, unsigned nr, struct arena *arena, struct emu_result *result);
+
+/* mbarrier.c */
+enum { MBARRIER_IDLE_ROUNDS = 4096 };
+bool mbarrier_step(struct worker *k, struct warp *w, uint32_t pc, uint32_t mask);
+bool mbarrier_deadlock(struct worker *k); /* always false */
 
 /* matrix.c */
 #define matrix_step EXEC_NAME(matrix_step)

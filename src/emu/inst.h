@@ -36,6 +36,7 @@ enum inst_kind {
     INST_EXIT,       /* warp.c */
     INST_BARRIER,    /* bar, barrier: sync.c */
     INST_WARP_SYNC,  /* bar.warp.sync */
+    INST_MBARRIER,   /* mbarrier.c; in->sub: enum ptx_sub */
     INST_COLLECTIVE, /* shfl, vote, match, redux .sync: waits for its lanes, then inst->run */
     INST_CLOCK,      /* mov from %clock, %clock64, %globaltimer */
     INST_COPY_FRAME, /* call parameters between frames; in->rows: (to, from, bytes) * vec */

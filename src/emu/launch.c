@@ -303,6 +303,7 @@ static void block_start(struct worker *k)
 {
     const struct program *p = k->program;
     k->live_threads = k->nr_threads;
+    k->nr_done = k->idle_rounds = 0;
     memset(k->barriers, 0, sizeof(k->barriers));
     memset(k->shared, 0xAA, k->shared_bytes);
     if (p->uses_reserved)

@@ -34,6 +34,12 @@ enum {
     TAG_WHO_SHIFT = TAG_LANE_SHIFT + 5
 };
 
+/* An mbarrier: what those know that have arrived, and had when its last phase ended. */
+struct meeting {
+    uint64_t address;
+    uint32_t arrived[MAX_WARPS], over[MAX_WARPS];
+};
+
 struct races {
     struct emu_listener base;
     const struct emu_run *run;
@@ -47,6 +53,8 @@ struct races {
     uint32_t clock[MAX_WARPS][MAX_WARPS]; /* [w][o]: what w knows of o; [w][w]: its own */
     uint64_t floor[MAX_WARPS];            /* tags below are ordered before all that w does */
     bool trusted[MAX_WARPS];              /* did something strong since the last barrier */
+    struct meeting *meetings;             /* at mbarriers */
+    size_t nr_meetings, cap_meetings;
     /* global memory of the launch */
     struct shadow shadow;
     bool block_trusted;
@@ -62,7 +70,8 @@ static void look_at_program(struct races *r)
         const struct ptx_inst *ptx = program->info[pc].ptx;
         if (!ptx)
             continue;
-        const bool orders = ptx->sem >= PTX_SEM_ACQUIRE || ptx->op == PTX_OP_MEMBAR ||
+        const bool orders = (ptx->sem >= PTX_SEM_ACQUIRE && ptx->op != PTX_OP_MBARRIER) ||
+                            ptx->op == PTX_OP_MEMBAR ||
                             (ptx->op == PTX_OP_FENCE && ptx->sub == PTX_SUB_NONE);
         r->strong[pc] =
             program->info[pc].is_atomic || ptx->volatile_ || ptx->sem >= PTX_SEM_RELAXED;
@@ -95,6 +104,7 @@ static void destroy(struct emu_listener *listener)
     struct races *r = (struct races *)listener;
 
     shadow_finish(&r->shadow);
+    free(r->meetings);
     free(r->write);
     free(r->strong);
     free(r);
@@ -122,6 +132,7 @@ static void block_begin(struct emu_listener *listener, const struct emu_block *b
     r->base.wants_access = r->run->nr_blocks < UINT32_MAX;
     r->block = *block;
     r->block_trusted = false;
+    r->nr_meetings = 0;
     memset(r->write, 0, 3 * r->nr_cells * sizeof(*r->write));
     memset(r->clock, 0, sizeof(r->clock));
     memset(r->trusted, 0, sizeof(r->trusted));
@@ -171,6 +182,46 @@ static void warp_sync(struct emu_listener *listener, unsigned warp, uint32_t mas
         if (r->run->nr_warps == 1)
             set_floor(r, warp);
     }
+}
+
+static struct meeting *meeting_at(struct races *r, uint64_t address)
+{
+    for (size_t i = 0; i < r->nr_meetings; i++) {
+        if (r->meetings[i].address == address)
+            return &r->meetings[i];
+    }
+    r->meetings = grow(r->meetings, &r->cap_meetings, r->nr_meetings + 1, sizeof(*r->meetings));
+    struct meeting *m = &r->meetings[r->nr_meetings++];
+    *m = (struct meeting){.address = address};
+    return m;
+}
+
+static void learn(uint32_t *clock, const uint32_t *from, unsigned nr)
+{
+    for (unsigned o = 0; o < nr; o++)
+        clock[o] = from[o] > clock[o] ? from[o] : clock[o];
+}
+
+/* What a warp did before it arrived comes before what those do who saw the phase end. */
+static void mbarrier(
+    struct emu_listener *listener, unsigned warp, uint64_t address, enum emu_mbarrier what)
+{
+    struct races *r = (struct races *)listener;
+    struct meeting *m = meeting_at(r, address);
+    const unsigned nr = r->run->nr_warps;
+    uint32_t *clock = r->clock[warp];
+
+    if (what == MBARRIER_ARRIVE) {
+        learn(m->arrived, clock, nr);
+        clock[warp]++;
+    } else if (what == MBARRIER_COMPLETE) {
+        learn(m->over, m->arrived, nr);
+    } else {
+        const uint32_t own = clock[warp];
+        learn(clock, m->over, nr);
+        clock[warp] = own;
+    }
+    set_floor(r, warp);
 }
 
 static unsigned tag_warp(uint64_t tag)
@@ -616,6 +667,7 @@ const struct emu_listener_class *emu_races_class(void)
         .access = on_access,
         .barrier = barrier,
         .warp_sync = warp_sync,
+        .mbarrier = mbarrier,
         .finish = finish};
     return &class;
 }

@@ -41,7 +41,8 @@ void warp_start(struct warp *w, uint32_t live, uint32_t entry)
     w->current = s;
     w->live = w->counted = live;
     w->done = live == 0;
-    w->parted = false;
+    w->parted = w->polled = false;
+    w->asked_at = 0;
 }
 
 /* A split without lanes or sides goes; its parent goes on when it was the last side. */

@@ -319,11 +319,27 @@ def copied(a, s):
     return {"Y": a["X"]}
 
 
+def neighbours_in_rounds(a, s):
+    y = np.asarray(a["X"], dtype=np.int64).reshape(-1, 256)
+    for r in range(3):
+        y = np.roll(y, -1, axis=1) + r
+    return {"Y": y.ravel()}
+
+
+def column_sums(a, s):
+    x = np.asarray(a["X"], dtype=np.int64)
+    return {"Y": x[: x.size // 96 * 96].reshape(-1, 96).sum(axis=0)}
+
+
+def next_column_sums(a, s):
+    return {"Y": np.roll(np.asarray(a["X"], dtype=np.int64).reshape(-1, 128).sum(axis=0), -1)}
+
+
 def of_columns(convert=f64):
     return lambda a, s: gemm(a, s, convert, by_columns=True)
 
 
-# The kernels of tests/kernels/tensor by name, those of bench/ladders by their folder.
+# The kernels of tests/kernels/tensor and truth by name, those of bench/ladders by their folder.
 TENSOR = {
     "mma_bf16_k16": of_columns(bf16),
     "mma_e4m3_k32": of_columns(e4m3),
@@ -345,8 +361,13 @@ TENSOR = {
     "wmma_tf32": gemm,
     "wmma_u8_wide": gemm,
 }
+TRUTH = {
+    "barrier_roles": column_sums,
+    "barrier_rounds": neighbours_in_rounds,
+    "pipeline_copies": next_column_sums,
+    "tile_sums": block_sums,
+}
 LADDERS = {
-    "truth": block_sums,
     "copy": copied,
     "reduction": block_sums,
     "sgemm": matmul,
@@ -484,7 +505,7 @@ def compare(name, got, want, rel, abs_):
 def check(kernel, folder):
     name = os.path.splitext(os.path.basename(kernel))[0]
     folder_name = os.path.basename(os.path.dirname(os.path.abspath(kernel)))
-    table = TENSOR if folder_name == "tensor" else REFERENCES
+    table = {"tensor": TENSOR, "truth": TRUTH}.get(folder_name, REFERENCES)
     reference = LADDERS.get(folder_name) or table.get(name)
     if not reference:
         raise CannotTell(f"no reference for {name}")
