@@ -360,6 +360,7 @@ static void begin_block(struct worker *k, uint64_t i)
             (uint32_t)(index / grid[0] / grid[1])},
         .weight = (double)x->run.nr_blocks / (double)x->nr_run,
         .traced = launch_traced(i, x->nr_run)};
+    k->block.nearby = !k->block.traced && launch_nearby(i, x->nr_run, x->block_list != NULL);
     k->fault = (struct emu_fault){.verdict = VERDICT_OK};
     order_warps(k);
     tell_begin(k);

@@ -19,4 +19,8 @@ uint64_t *launch_sample(const struct emu_launch *launch, uint64_t nr_blocks, uin
  * spread. */
 bool launch_traced(uint64_t i, uint64_t nr);
 
+/* Is it one of two that run at the same time as a traced one, beside it and further away? Where not
+ * all blocks run, launch_sample chose these two to be so. */
+bool launch_nearby(uint64_t i, uint64_t nr, bool sampled);
+
 #endif

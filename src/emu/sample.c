@@ -3,6 +3,26 @@
 #include "base/rng.h"
 #include "emu/launch.h"
 
+/* How far from a traced block a second one is looked at: fewer blocks than any chip runs at a time,
+ * and no multiple of the widths that grids have. */
+enum { FURTHER = 61 };
+
+/* Of each of EMU_TRACED_BLOCKS equal stretches. */
+static uint64_t middle(uint64_t stretch, uint64_t nr)
+{
+    return (2 * stretch + 1) * nr / (2 * EMU_TRACED_BLOCKS);
+}
+
+/* Block `near` of the sample becomes one that runs at the same time as the one before it. */
+static void move_near(uint64_t *list, uint64_t nr, uint64_t near, uint64_t distance)
+{
+    if (near + 1 >= nr || list[near - 1] + 1 >= list[near + 1])
+        return;
+    list[near] = list[near - 1] + distance;
+    if (list[near] >= list[near + 1])
+        list[near] = list[near + 1] - 1;
+}
+
 uint64_t *launch_sample(const struct emu_launch *launch, uint64_t nr_blocks, uint64_t *nr)
 {
     uint64_t want = launch->sample_blocks < nr_blocks ? launch->sample_blocks : nr_blocks;
@@ -13,6 +33,10 @@ uint64_t *launch_sample(const struct emu_launch *launch, uint64_t nr_blocks, uin
         to = to > nr_blocks ? nr_blocks : to;
         list[i] = from + rng_mix(launch->seed, i) % (to > from ? to - from : 1);
     }
+    if (want >= 4 * EMU_TRACED_BLOCKS) {
+        move_near(list, want, middle(1, want) + 1, 1);
+        move_near(list, want, middle(2, want) + 1, FURTHER);
+    }
     *nr = want;
     return list;
 }
@@ -21,10 +45,16 @@ bool launch_traced(uint64_t i, uint64_t nr)
 {
     if (nr <= EMU_TRACED_BLOCKS)
         return true;
-    /* the middle of each of EMU_TRACED_BLOCKS equal stretches */
     for (uint64_t t = 0; t < EMU_TRACED_BLOCKS; t++) {
-        if (i == (2 * t + 1) * nr / (2 * EMU_TRACED_BLOCKS))
+        if (i == middle(t, nr))
             return true;
     }
     return false;
+}
+
+bool launch_nearby(uint64_t i, uint64_t nr, bool sampled)
+{
+    if (nr < 4 * EMU_TRACED_BLOCKS)
+        return false;
+    return i == middle(1, nr) + 1 || i == middle(2, nr) + (sampled ? 1 : FURTHER);
 }

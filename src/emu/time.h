@@ -21,6 +21,7 @@ struct trace_access {
     bool is_write, is_atomic;
     uint8_t same_address; /* atomics: the most lanes on one address */
     bool apart;           /* its lines are no unbroken run */
+    bool past_l1;         /* ld.cg and its like ask L2 every time */
     uint8_t wide;         /* head of a merged load: wavefronts of the wide load, 0: not aligned */
 };
 
@@ -83,6 +84,9 @@ struct time_listener {
     struct merge *merges;
     struct block_trace **traces;
     unsigned nr_traces;
+    struct block_trace *
+        *nearby; /* of blocks near traced ones; without events, only what they touch */
+    unsigned nr_nearby;
     struct block_trace *now;  /* NULL: the block is not traced */
     struct trace_event *last; /* of the instruction that accesses belong to */
     size_t events_per_warp;

@@ -172,12 +172,13 @@ static double load_global(
 
     for (unsigned i = 0; i < a->nr_sectors; i++) {
         uint64_t entry = block->trace->sectors[a->first + i], sector = TRACE_SECTOR(entry);
-        bool hit, first = (entry & TRACE_FIRST) != 0;
-        double *ready;
+        bool hit = false, first = (entry & TRACE_FIRST) != 0;
+        double own, *ready = &own;
 
         if ((entry & TRACE_SHARED) == 0)
             sector += block->space;
-        ready = l1_sector(s, sector, now, true, &hit);
+        if (!a->past_l1)
+            ready = l1_sector(s, sector, now, true, &hit);
         s->out->l1_lookups++;
         if (hit) {
             s->out->l1_hits++;

@@ -98,15 +98,18 @@ static void trace_destroy(struct emu_listener *listener)
     block_trace_destroy(t->now);
     for (unsigned i = 0; i < t->nr_traces; i++)
         block_trace_destroy(t->traces[i]);
+    for (unsigned i = 0; i < t->nr_nearby; i++)
+        block_trace_destroy(t->nearby[i]);
     free(t->traces);
+    free(t->nearby);
     free(t->merges);
     free(t);
 }
 
-static void add_trace(struct time_listener *t, struct block_trace *trace)
+static void add_trace(struct block_trace ***list, unsigned *nr, struct block_trace *trace)
 {
-    t->traces = xrealloc(t->traces, (t->nr_traces + 1) * sizeof(struct block_trace *));
-    t->traces[t->nr_traces++] = trace;
+    *list = xrealloc(*list, (*nr + 1) * sizeof(struct block_trace *));
+    (*list)[(*nr)++] = trace;
 }
 
 static void trace_merge(struct emu_listener *into, struct emu_listener *from)
@@ -114,30 +117,35 @@ static void trace_merge(struct emu_listener *into, struct emu_listener *from)
     struct time_listener *a = (struct time_listener *)into, *b = (struct time_listener *)from;
 
     for (unsigned i = 0; i < b->nr_traces; i++)
-        add_trace(a, b->traces[i]);
-    b->nr_traces = 0;
+        add_trace(&a->traces, &a->nr_traces, b->traces[i]);
+    for (unsigned i = 0; i < b->nr_nearby; i++)
+        add_trace(&a->nearby, &a->nr_nearby, b->nearby[i]);
+    b->nr_traces = b->nr_nearby = 0;
 }
 
 static void trace_block_begin(struct emu_listener *listener, const struct emu_block *block)
 {
     struct time_listener *t = (struct time_listener *)listener;
 
-    t->base.wants_insts = t->base.wants_access = block->traced;
+    t->base.wants_insts = block->traced;
+    t->base.wants_access = block->traced || block->nearby;
     t->last = NULL;
-    if (!block->traced)
+    if (!t->base.wants_access)
         return;
     t->now = xcalloc(1, sizeof(*t->now));
     t->now->block = block->index;
-    t->now->nr_warps = t->run->nr_warps;
-    t->now->warps = xcalloc(t->run->nr_warps + 1, sizeof(*t->now->warps));
+    t->now->nr_warps = block->traced ? t->run->nr_warps : 0;
+    t->now->warps = xcalloc(t->now->nr_warps + 1, sizeof(*t->now->warps));
 }
 
 static void trace_block_end(struct emu_listener *listener)
 {
     struct time_listener *t = (struct time_listener *)listener;
 
-    if (t->now != NULL)
-        add_trace(t, t->now);
+    if (t->now != NULL && t->now->nr_warps > 0)
+        add_trace(&t->traces, &t->nr_traces, t->now);
+    else if (t->now != NULL)
+        add_trace(&t->nearby, &t->nr_nearby, t->now);
     t->now = NULL;
     t->base.wants_insts = t->base.wants_access = false;
 }
@@ -237,6 +245,12 @@ static void add_global(
     }
 }
 
+static void note_touched(struct block_trace *trace, const struct emu_access *a)
+{
+    for (uint32_t m = a->space == PTX_GLOBAL ? a->mask : 0; m != 0; m &= m - 1)
+        *sector_set_flags(&trace->touched, a->address[__builtin_ctz(m)] / 32) = SECTOR_READ;
+}
+
 /* Local memory is laid out word by word across the lanes, so that a word of all lanes is one line
  * of four sectors. They get numbers that no global address has. */
 static void add_local(
@@ -277,6 +291,8 @@ static bool trace_access(
     struct trace_access *entry;
 
     (void)fault;
+    if (trace != NULL && trace->nr_warps == 0)
+        note_touched(trace, a);
     if (trace == NULL || t->last == NULL || a->mask == 0 || a->pc != t->last->pc)
         return true;
     trace->accesses = grow(
@@ -287,6 +303,7 @@ static bool trace_access(
         .space = (uint8_t)a->space,
         .is_write = a->is_write || a->is_atomic,
         .is_atomic = a->is_atomic,
+        .past_l1 = t->run->program->info[a->pc].ptx->cache == PTX_CACHE_CG,
         .wavefronts = 1,
     };
     t->last->nr_accesses++;
@@ -340,6 +357,8 @@ static bool others_touch(const struct time_listener *t, unsigned self, uint64_t 
 
 void time_traces_finish(struct time_listener *t)
 {
+    if (t->nr_nearby > 1)
+        qsort(t->nearby, t->nr_nearby, sizeof(struct block_trace *), by_block);
     if (t->nr_traces > 1)
         qsort(t->traces, t->nr_traces, sizeof(struct block_trace *), by_block);
     for (unsigned i = 0; i < t->nr_traces; i++) {

@@ -434,6 +434,47 @@ static void the_next_launch_finds_l2_warm(void **state)
 }
 
 /* Whatever comes in, time stays positive and finite. */
+/* Blocks read chunks of 32 kB, `period` of them in turn, 1,056 blocks of one warp in all. Shares of
+ * DRAM in what was read: next to nothing where all chunks fit in L2, nearly all where they are
+ * three times as much, although most of what a block reads another one of its wave has read before.
+ */
+static double share_of_dram(uint64_t period, bool with_nearby)
+{
+    enum { CHUNK = 32768, BLOCKS = 12672 };
+    struct bench *b = bench_create("h200", BLOCKS, 32);
+    uint32_t pc = add_memory(b, false, PTX_GLOBAL, 4, 1, 2);
+    double share;
+
+    bench_buffer(b, period * CHUNK);
+    for (unsigned t = 0; t < 6; t++) {
+        const uint64_t at[] = {1584, 4752, 7920, 11088, 4753, 7920 + 61};
+        const struct emu_block block = {
+            .index = at[t], .weight = 1, .traced = t < 4, .nearby = t >= 4};
+
+        if (t >= 4 && !with_nearby)
+            break;
+        if (t == 0)
+            b->listener = emu_time_class()->create(&b->run);
+        b->listener->class->block_begin(b->listener, &block);
+        for (unsigned i = 0; i < CHUNK / 128; i++)
+            play_access(b, 0, pc, BUFFER_AT + at[t] % period * CHUNK + i * 128, 4);
+        end(b);
+    }
+    b->nr_played = 4;
+    finish(b);
+    share = counters_get(&b->out, METRIC_DRAM_BYTES) / ((double)BLOCKS * CHUNK);
+    bench_destroy(b);
+    return share;
+}
+
+static void sharing_far_apart_needs_room_in_l2(void **state)
+{
+    (void)state;
+    assert_true(share_of_dram(900, true) < 0.15);  /* 29 MB */
+    assert_true(share_of_dram(4700, true) > 0.95); /* 154 MB */
+    assert_true(share_of_dram(4700, false) < 0.8); /* so much it takes to see it */
+}
+
 static void nothing_to_trace_is_survived(void **state)
 {
     struct bench *b = bench_create("h100", 1000, 128);
@@ -461,6 +502,7 @@ int main(void)
         cmocka_unit_test(barriers_wait_for_the_slowest),
         cmocka_unit_test(idle_sms_cost_time),
         cmocka_unit_test(the_next_launch_finds_l2_warm),
+        cmocka_unit_test(sharing_far_apart_needs_room_in_l2),
         cmocka_unit_test(nothing_to_trace_is_survived),
     };
 
