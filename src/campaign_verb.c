@@ -95,15 +95,16 @@ static bool parse_task(void *user, struct campaign *c, struct campaign_task *tas
 {
     const struct parse_user *parse = user;
     const char **argv = arena_array(c->arena, nr + 3, sizeof(*argv));
+    const char **kept = arena_array(c->arena, nr + 1, sizeof(*kept));
     struct options o;
 
     argv[0] = "keet-opt";
     argv[1] = task->kernel;
-    memcpy(&argv[2], words, nr * sizeof(*argv));
+    for (unsigned i = 0; i < nr; i++)
+        argv[i + 2] = kept[i] = words[i]; /* the reader of options puts argv in another order */
     if (!options_parse(&o, (int)nr + 2, (char **)argv, err) || !check_options(&o, err))
         return false;
-    task->words = arena_array(c->arena, nr + 1, sizeof(*argv));
-    memcpy((void *)task->words, words, nr * sizeof(*argv));
+    task->words = kept;
     task->nr_words = nr;
     task->timed = o.budget_nodes == 0;
     task->budget = task->timed ? o.budget_s : (double)o.budget_nodes;

@@ -120,7 +120,7 @@ static bool take_own(struct words *words, struct own *own, struct err *err)
 /* What file names can be made of. */
 static const char *plain_name(struct arena *arena, const char *text)
 {
-    char *name = arena_strndup(arena, text, MOST_NAME);
+    char *name = arena_strndup(arena, text, strnlen(text, MOST_NAME));
 
     for (char *at = name; *at; at++)
         if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-", *at) ||
