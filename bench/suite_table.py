@@ -49,6 +49,20 @@ def load(args):
     return runs, missing
 
 
+def add_earlier(runs, missing, args, earlier):
+    """Takes what is missing from an earlier table's document: same budget, same program."""
+    if str(earlier["budget"]) != args.budget:
+        sys.exit(f"the earlier table has budget {earlier['budget']}, not {args.budget}")
+    for kernel in args.kernels:
+        for policy in args.policies:
+            found = earlier["speedups"].get(policy, {}).get(kernel.stem, [])
+            for seed, speedup in zip(earlier["seeds"], found):
+                name = f"{kernel.stem} ({policy}, seed {seed})"
+                if name in missing:
+                    runs[kernel.stem, policy, seed] = {"speedup": speedup, "earlier": True}
+                    missing.remove(name)
+
+
 def speedup_of(runs, kernel, policy, seeds):
     """Geometric mean over the seeds; None where a run is missing. A run without a right variant
     leaves the user the original: 1."""
@@ -67,9 +81,12 @@ def row_of(name, level, args, runs):
     row = [level, name]
     for policy in args.policies:
         value = speedup_of(runs, name, policy, args.seeds)
-        row.append("missing" if value is None else f"{value:.2f}")
+        star = any("earlier" in runs.get((name, policy, seed), {}) for seed in args.seeds)
+        row.append("missing" if value is None else f"{value:.2f}" + "*" * star)
     first = runs.get((name, args.policies[0], args.seeds[0]))
-    if first:
+    if not first or "earlier" in first:
+        row += [""] * 3
+    else:
         row.append(str(first["evaluated"]))
         row.append(str(sum(n for v, n in first["verdicts"].items() if v != "ok")))
         row.append(" > ".join(step["move"] for step in first["path"][1:]) or "none")
@@ -123,7 +140,7 @@ def score_tables(scored, ratios, args):
 def page(args, runs, levels):
     names = [k.stem for k in args.kernels if any(key[0] == k.stem for key in runs)]
     names.sort(key=lambda n: (levels.get(n, "-"), n))
-    any_run = next(iter(runs.values()))
+    any_run = next(run for run in runs.values() if "earlier" not in run)
     word = "speedup" if any_run["speedup_from"] == "measured" else "modelled speedup"
     command = (f"bench/suite.sh --budget {args.budget} " + " ".join(f"--seed {s}" for s in args.seeds) +
                "".join(f" --policy {p}" for p in args.policies))
@@ -134,7 +151,8 @@ def page(args, runs, levels):
         f"{processor()}. {'Times are modelled by the emulator.' if word != 'speedup' else ''}",
         f"Each cell is the geometric mean over {len(args.seeds)} seed(s); the last three columns are "
         f"of {args.policies[0]}, seed {args.seeds[0]}. Fewer than {args.budget} evaluated: the run "
-        "came within 5% of the roofline or had nothing left to try.",
+        "came within 5% of the roofline or had nothing left to try." +
+        (f" A star: {args.earlier_note}." if args.earlier_note else ""),
         "",
         "| level | kernel | " + " | ".join(args.policies) + " | evaluated | failed | moves of the best |",
         "|---|---" + "|---:" * len(args.policies) + "|---:|---:|---|",
@@ -160,10 +178,15 @@ def main():
     parser.add_argument("--seeds", type=lambda text: text.split(","))
     parser.add_argument("--policies", type=lambda text: text.split(","))
     parser.add_argument("--commit", help="what the runs were made with, if not what is checked out")
+    parser.add_argument("--earlier", type=pathlib.Path,
+                        help="suite.json of an earlier table, for runs that are missing")
+    parser.add_argument("--earlier-note", help="what these are, for the table")
     parser.add_argument("--levels", default="kernels/levels.txt")
     parser.add_argument("kernels", nargs="+", type=pathlib.Path)
     args = parser.parse_args()
     runs, missing = load(args)
+    if args.earlier:
+        add_earlier(runs, missing, args, json.loads(args.earlier.read_text()))
     if not runs:
         sys.exit("no run ended; see the .err files in " + str(args.work))
     text, document = page(args, runs, score.read_levels(args.levels))

@@ -42,10 +42,16 @@ class Suite(unittest.TestCase):
                     (work / f"{kernel}-{policy}-{seed}.json").write_text(json.dumps(run(speedup)))
             args = argparse.Namespace(
                 kernels=[pathlib.Path(k + ".cu") for k in "abc"], policies=["p", "q"],
-                seeds=["1", "2"], work=work, budget="3", commit="0")
+                seeds=["1", "2"], work=work, budget="3", commit="0", earlier_note="of before")
             runs, missing = suite_table.load(args)
             text, document = suite_table.page(args, runs, {"a": "1", "b": "2", "c": "1"})
-        self.assertEqual(missing, ["c (q, seed 2)"])
+            self.assertEqual(missing, ["c (q, seed 2)"])
+            suite_table.add_earlier(runs, missing, args, {
+                "budget": 3, "seeds": ["2"], "speedups": {"q": {"a": [99], "c": [4]}}})
+            later, _ = suite_table.page(args, runs, {})
+        self.assertEqual(missing, [])
+        self.assertIn("| - | c | 9.00 | 6.00* | 3 | 1 | tune |", later)   # 9 now, 4 before
+        self.assertIn("| - | a | 4.00 | 2.00 |", later)    # what is there is not replaced
         # Of a, p has the geometric mean of 2 and 8, which is 4; q has 2. Of b, p has 1, and q 2.
         self.assertIn("| 1 | a | 4.00 | 2.00 | 3 | 1 | tune |", text)
         self.assertIn("| 1 | c | 9.00 | missing | 3 | 1 | tune |", text)
