@@ -141,16 +141,16 @@ def screenshot(browser, name):
 
 def picture(browser, chart):
     box = browser.value(f"(b => ({{x: b.x + scrollX, y: b.y + scrollY, width: b.width, "
-                        f"height: b.height}}))(document.querySelector('#chart-{chart}')"
+                        f"height: b.height}}))(document.querySelector('#{chart}')"
                         ".getBoundingClientRect())")
     return browser.call("Page.captureScreenshot", captureBeyondViewport=True,
                         clip=dict(box, scale=1))["data"]
 
 
-def charts(browser):
+def charts(browser, names):
     """None is empty: each has shapes of some size, and is another picture where they are hidden."""
-    for chart in ("speedup", "tree", "roofline", "verdicts"):
-        shapes = f"[...document.querySelectorAll('#chart-{chart} :is(circle, rect)')]"
+    for chart in names:
+        shapes = f"[...document.querySelectorAll('#{chart} :is(circle, rect)')]"
         seen = browser.value(
             shapes + ".filter(s => { const b = s.getBoundingClientRect(); return b.width > 0 && "
             "b.height > 0 && getComputedStyle(s).fill !== 'none'; }).length")
@@ -202,7 +202,7 @@ def look(browser, url, width, name):
     check(browser.value("document.documentElement.dataset.ready") == "yes", "the script did not run")
     check(browser.value("document.documentElement.scrollWidth") <= width,
           f"wider than {width}: {browser.value('document.documentElement.scrollWidth')}")
-    charts(browser)
+    charts(browser, ("chart-speedup", "chart-tree", "chart-roofline", "chart-verdicts"))
     screenshot(browser, name + ".png")
     # Every node takes the focus by Tab, in order, and opens by Enter.
     nodes = browser.value("document.querySelectorAll('details.node').length")
@@ -220,6 +220,27 @@ def look(browser, url, width, name):
     check(browser.value("document.title").endswith("keet-opt"), "planted markup ran")
     check(browser.value("document.images.length") == 0, "planted markup became an image")
     check(not browser.complaints(), browser.complaints()[:5])
+
+
+def campaign(browser, keet, db, folder):
+    """The page of a campaign of two tasks, both the run's original."""
+    tasks, page = os.path.join(folder, "tasks"), os.path.join(folder, "campaign.html")
+    os.mkdir(tasks)
+    for name in ("one", "two"):
+        with open(os.path.join(tasks, name + ".cu"), "w", encoding="utf-8") as file:
+            file.write(runs.original(db))
+    out = os.path.join(folder, "two.campaign")
+    subprocess.run([keet, "campaign", tasks, "--device", "emu", "--budget", "2", "--out", out, "-q"],
+                   check=True, stdout=subprocess.DEVNULL)
+    with open(page, "wb") as file:
+        file.write(runs.report(keet, out))
+    for width in (390, 1400):
+        browser.open("file://" + page, width)
+        check(browser.value("document.documentElement.scrollWidth") <= width,
+              f"the campaign's page is wider than {width}")
+        charts(browser, ("chart-speedups", "chart-cost", "t1-chart-speedup", "t2-chart-verdicts"))
+        check(not browser.complaints(), browser.complaints()[:5])
+        screenshot(browser, f"campaign-{width}.png")
 
 
 def main():
@@ -244,6 +265,7 @@ def main():
                 look(browser, "file://" + page, width, f"{name}-{width}")
             if name == "clean":
                 schemes(browser, "file://" + page, name)
+                campaign(browser, keet, db, folder)
                 runs.plant(db)
         runs.many(db, 5000)
         write()

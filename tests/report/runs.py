@@ -19,6 +19,15 @@ def run(keet, kernel, folder, budget=4):
     return db
 
 
+def original(path):
+    """The text of the run's original."""
+    db = sqlite3.connect(path)
+    text = db.execute("SELECT text FROM node JOIN source ON source.hash = node.source"
+                      " WHERE number = 0").fetchone()[0]
+    db.close()
+    return text
+
+
 def report(keet, db, *options):
     return subprocess.run([keet, "report", db, "-o", "-", *options], check=True,
                           stdout=subprocess.PIPE).stdout
