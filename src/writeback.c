@@ -16,7 +16,11 @@ enum { MAX_FILE_BYTES = 16 << 20 };
 static const char *stem_of(struct arena *arena, const char *output)
 {
     const size_t len = strlen(output);
-    const size_t cut = str_ends(output, ".keet.cu") ? 8 : str_ends(output, ".cu") ? 3 : 0;
+    const size_t cut = str_ends(output, ".py.keet.cu") ? 11
+                       : str_ends(output, ".keet.cu")  ? 8
+                       : str_ends(output, ".cu")       ? 3
+                       : str_ends(output, ".py")       ? 3
+                                                       : 0;
 
     return arena_strndup(arena, output, len - cut);
 }
@@ -67,7 +71,8 @@ static bool write_files(struct report_patch *done, struct arena *arena, const st
             patch->files[i].text); /* for `patch -p0` in the file's folder */
     done->patch_path = arena_printf(arena, "%s.patch", stem);
     if (alone) {
-        done->patched_path = arena_printf(arena, "%s.patched.cu", stem);
+        done->patched_path =
+            arena_printf(arena, "%s.patched.%s", stem, str_ends(path, ".py") ? "py" : "cu");
         ok =
             file_write(done->patched_path, patch->files[0].text, strlen(patch->files[0].text), err);
     } else if (all_beside(patch)) {

@@ -42,7 +42,7 @@ static const char *template_argument(struct builder *b, struct range r, unsigned
             unsigned close = i + 2;
 
             if (toks->tok[i].kind != TOK_NAME || strcmp(toks->tok[i].text, fn->name) != 0 ||
-                !tok_is(&toks->tok[i + 1], "<"))
+                !tok_is(&toks->tok[i + 1], "<") || (i >= fn->from && i < fn->to))
                 continue;
             while (close < toks->nr && close < i + 32 && !tok_is(&toks->tok[close], ">"))
                 close++;

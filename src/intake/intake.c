@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "intake/contract.h"
+#include "intake/python.h"
 #include "intake/units.h"
 
 #include <stdlib.h>
@@ -73,7 +74,7 @@ static bool pull_include(struct puller *p, unsigned from, const char *line, size
 {
     struct reading *r = p->r;
     const char *path = r->files[from].path;
-    const size_t at = (size_t)(line + nr - r->files[from].text); /* its newline */
+    const size_t at = (size_t)(line + nr - r->files[from].code); /* its newline */
     bool quoted;
     const char *name = include_name(p->arena, arena_strndup(p->arena, line, nr), &quoted);
     struct err ignored = {0};
@@ -97,7 +98,9 @@ static bool pull_include(struct puller *p, unsigned from, const char *line, size
         return err_set(err, "%s: headers include one another too deeply (more than %d levels)",
             full, MAX_INCLUDE_DEPTH);
     }
-    r->files[r->nr_files] = (struct user_file){full, name, arena_strndup(p->arena, text, len), len};
+    r->files[r->nr_files] = (struct user_file){
+        .path = full, .name = name, .text = arena_strndup(p->arena, text, len), .bytes = len};
+    r->files[r->nr_files].code = r->files[r->nr_files].text;
     *pulled = true;
     p->shift += line_of(text, len);
     free(text);
@@ -112,7 +115,7 @@ static bool pull_include(struct puller *p, unsigned from, const char *line, size
 static bool pull(struct puller *p, unsigned file, unsigned depth, struct err *err)
 {
     const struct user_file *f = &p->r->files[file];
-    const char *text = f->text, *end = f->text + f->bytes;
+    const char *text = f->code, *end = f->code + f->bytes;
     size_t bad = bad_byte(text, f->bytes);
 
     if (bad < f->bytes)
@@ -133,7 +136,7 @@ static bool pull(struct puller *p, unsigned file, unsigned depth, struct err *er
             return false;
         if (!pulled) {
             str_add_n(&p->out, text, nr);
-            end_line(p, file, (size_t)(text - f->text));
+            end_line(p, file, (size_t)(text - f->code));
         }
         text += nr + 1;
     }
@@ -223,8 +226,16 @@ static bool read_once(struct reading *r, const char *path, const char *source, s
 
     r->in = (struct intake){0};
     r->nr_files = 1;
-    r->files[0] =
-        (struct user_file){path, file_name(path), arena_strndup(arena, source, bytes), bytes};
+    r->files[0] = (struct user_file){.path = path,
+        .name = file_name(path),
+        .text = arena_strndup(arena, source, bytes),
+        .bytes = bytes};
+    r->files[0].code = python_is(path) ? python_cuda(arena, source, bytes) : r->files[0].text;
+    if (!r->files[0].code)
+        return err_set(err,
+            "%s: no string in it has a kernel (__global__); name a file that has one, as text for "
+            "load_inline's cuda_sources",
+            path);
     if (!pull_all(r, with_units, err))
         return false;
     if (!lex(&r->toks, arena, r->text, r->bytes))

@@ -2,6 +2,7 @@
 #include "intake/patch.h"
 
 #include "intake/patch_parts.h"
+#include "intake/python.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,8 @@ bool patcher_replace(struct patcher *p, size_t from, size_t to, const char *text
     end = end < bytes ? end : bytes;
     if (from == to && start == bytes && bytes > 0 && r->files[a->file].text[bytes - 1] != '\n')
         text = arena_printf(p->arena, "\n%s", text);
+    if (python_is(r->files[a->file].path))
+        text = python_quoted(p->arena, r->files[a->file].text, start, text);
     edits_replace(&p->edits[a->file], (unsigned)start, (unsigned)end, "%s", text);
     return true;
 }

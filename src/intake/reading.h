@@ -8,6 +8,7 @@
 struct user_file {
     const char *path, *name; /* name: as the user's file includes it */
     const char *text;
+    const char *code; /* what of it is C++: text, but for Python's */
     size_t bytes;
 };
 

@@ -1,4 +1,4 @@
-"""keet-opt patch on every x.cu of patch/ with the winner x.best.cu that was written for it.
+"""keet-opt patch on every x.cu or x.py of patch/ with the winner x.best.cu that was written for it.
 
     patch.py KEET-OPT [--compile [NVCC]]
 
@@ -14,7 +14,8 @@ HERE = pathlib.Path(__file__).resolve().parent / "patch"
 
 
 def outcome(program, name, folder):
-    done = subprocess.run([program, "patch", f"{name}.cu", f"{name}.best.cu", "-o", f"{folder}/{name}.cu"],
+    source = f"{name}.cu" if (HERE / f"{name}.cu").exists() else f"{name}.py"
+    done = subprocess.run([program, "patch", source, f"{name}.best.cu", "-o", f"{folder}/{name}.cu"],
                           cwd=HERE, capture_output=True, text=True)
     if done.returncode != 0:
         return done.stderr.strip().split("cannot be written back: ")[-1]
@@ -25,6 +26,8 @@ def compiled(nvcc, name, folder):
     patched = folder / f"{name}.patched.cu"
     if not patched.exists():
         patched = folder / f"{name}.patched" / f"{name}.cu"
+    if not patched.exists():
+        return ""  # Python, which only PyTorch can build
     done = subprocess.run([nvcc, "-arch=sm_90", "-std=c++17", "-c", "-o", "/dev/null", str(patched)],
                           capture_output=True, text=True)
     return "" if done.returncode == 0 else f"  nvcc: {done.stderr.strip()[:800]}"

@@ -2,7 +2,7 @@
 
     run.py KEET-OPT
 
-A file x.cu has x.expect: its pragmas in order, one a line; a line that the user must complete begins with
+A file x.cu (or inline_x.py) has x.expect: its pragmas in order, one a line; a line that the user must complete begins with
 `? `. x.args, where it stands, is given as --args. Files whose contract is complete are also run: they must compile and be clean on the emulator."""
 
 import json
@@ -28,7 +28,7 @@ def contract(program, path):
 
 def main():
     program, failed = sys.argv[1], 0
-    files = sorted(HERE.glob("*.cu"))
+    files = sorted([*HERE.glob("*.cu"), *HERE.glob("inline_*.py")])
     for path in files:
         expected = path.with_suffix(".expect").read_text().splitlines()
         got = contract(program, path)
