@@ -197,6 +197,15 @@ static const char type_traits_h[] = GUARD
     "template <class T> inline constexpr bool is_unsigned_v = is_unsigned<T>::value;\n"
     "template <class T> inline constexpr bool is_trivially_copyable_v =\n"
     "    is_trivially_copyable<T>::value;\n"
+    "template <class... T> struct common_type {};\n"
+    "template <class T> struct common_type<T> { typedef decay_t<T> type; };\n"
+    "template <class T, class U> struct common_type<T, U> {\n"
+    "    typedef decay_t<decltype(true ? *(decay_t<T> *)0 : *(decay_t<U> *)0)> type; };\n"
+    "template <class T, class U, class V, class... W> struct common_type<T, U, V, W...>\n"
+    "    : common_type<typename common_type<T, U>::type, V, W...> {};\n"
+    "template <class... T> using common_type_t = typename common_type<T...>::type;\n"
+    "template <class T> struct underlying_type { typedef __underlying_type(T) type; };\n"
+    "template <class T> using underlying_type_t = typename underlying_type<T>::type;\n"
     "template <class T> struct make_unsigned {};\n"
     "template <> struct make_unsigned<char> { typedef unsigned char type; };\n"
     "template <> struct make_unsigned<signed char> { typedef unsigned char type; };\n"
@@ -236,6 +245,45 @@ static const char algorithm_h[] = GUARD
     "template <class T> constexpr const T &clamp(const T &x, const T &lo, const T &hi)\n"
     "{ return x < lo ? lo : hi < x ? hi : x; }\n"
     "}\n";
+
+static const char array_h[] = GUARD
+    "namespace std {\n"
+    "template <class T, size_t n> struct array {\n"
+    "    T keet_items[n ? n : 1];\n"
+    "    typedef T value_type; typedef size_t size_type; typedef T *iterator;\n"
+    "    constexpr T &operator[](size_t i) { return keet_items[i]; }\n"
+    "    constexpr const T &operator[](size_t i) const { return keet_items[i]; }\n"
+    "    constexpr T *data() { return keet_items; }\n"
+    "    constexpr const T *data() const { return keet_items; }\n"
+    "    constexpr T *begin() { return keet_items; }\n"
+    "    constexpr const T *begin() const { return keet_items; }\n"
+    "    constexpr T *end() { return keet_items + n; }\n"
+    "    constexpr const T *end() const { return keet_items + n; }\n"
+    "    constexpr T &front() { return keet_items[0]; }\n"
+    "    constexpr T &back() { return keet_items[n - 1]; }\n"
+    "    static constexpr size_t size() { return n; }\n"
+    "    constexpr void fill(const T &x) { for (size_t i = 0; i < n; i++) keet_items[i] = x; }\n"
+    "};\n"
+    "}\n";
+
+static const char functional_h[] =
+    GUARD "namespace std {\n"
+          "#define KEET_FUNCTION(NAME, R, OP) \\\n"
+          "template <class T = void> struct NAME { \\\n"
+          "    constexpr R operator()(const T &a, const T &b) const { return a OP b; } }; \\\n"
+          "template <> struct NAME<void> { template <class T, class U> \\\n"
+          "    constexpr auto operator()(const T &a, const U &b) const { return a OP b; } };\n"
+          "KEET_FUNCTION(plus, T, +)\nKEET_FUNCTION(minus, T, -)\n"
+          "KEET_FUNCTION(multiplies, T, *)\nKEET_FUNCTION(divides, T, /)\n"
+          "KEET_FUNCTION(less, bool, <)\nKEET_FUNCTION(greater, bool, >)\n"
+          "KEET_FUNCTION(less_equal, bool, <=)\nKEET_FUNCTION(greater_equal, bool, >=)\n"
+          "KEET_FUNCTION(equal_to, bool, ==)\n"
+          "#undef KEET_FUNCTION\n"
+          "}\n";
+
+/* What the C library defines beside the standard's names. */
+static const char sys_types_h[] = GUARD
+    "typedef unsigned int uint; typedef unsigned short ushort; typedef unsigned long ulong;\n";
 
 static const char cpp_limits_h[] = GUARD
     "#include <float.h>\n#include <limits.h>\n#include <math.h>\n"
@@ -314,6 +362,9 @@ const struct nvrtc_header standins[] = {
     {"cmath", cmath_h},
     {"type_traits", type_traits_h},
     {"utility", utility_h},
+    {"array", array_h},
+    {"functional", functional_h},
+    {"sys/types.h", sys_types_h},
     {"algorithm", algorithm_h},
     {"limits", cpp_limits_h},
     {"assert.h", assert_h},

@@ -440,6 +440,15 @@ static void copy(char *out, const char *source, unsigned from, unsigned to)
     memcpy(out + from, source + from, to - from);
 }
 
+/* Token t is that word; of "std::x", x with its namespace before it. */
+static bool is_word(const struct toks *toks, unsigned t, const char *word)
+{
+    if (!str_starts(word, "std::"))
+        return tok_is(&toks->tok[t], word);
+    return t > 1 && tok_is(&toks->tok[t], word + 5) && tok_is(&toks->tok[t - 1], "::") &&
+           tok_is(&toks->tok[t - 2], "std");
+}
+
 /* Headers that the host's own brought along, cuBLAS's for one, and that the device code needs. */
 static const char *brought(const struct decls *decls, struct arena *arena)
 {
@@ -461,7 +470,14 @@ static const char *brought(const struct decls *decls, struct arena *arena)
         {"cooperative_groups.h", {"cooperative_groups"}},
         {"cfloat", {"FLT_MAX", "FLT_MIN", "DBL_MAX", "FLT_EPSILON", "DBL_EPSILON", "DBL_MIN"}},
         {"climits", {"INT_MAX", "INT_MIN", "UINT_MAX", "LLONG_MAX", "CHAR_BIT", "LONG_MAX"}},
-        {"limits", {"numeric_limits"}},
+        {"limits", {"numeric_limits"}}, {"cstddef", {"std::size_t", "std::ptrdiff_t"}},
+        {"array", {"std::array"}}, {"algorithm", {"std::min", "std::max", "std::clamp"}},
+        {"utility", {"std::pair", "std::swap", "std::declval", "std::index_sequence"}},
+        {"functional", {"std::plus", "std::multiplies", "std::less", "std::greater"}},
+        {"type_traits", {"std::is_same", "std::is_same_v", "std::conditional_t", "std::enable_if_t",
+                            "std::enable_if", "std::common_type", "std::common_type_t",
+                            "std::integral_constant"}},
+        {"sys/types.h", {"uint", "ushort", "ulong"}},
         {"cstdint", {"uint8_t", "uint16_t", "uint32_t", "uint64_t", "int8_t", "int16_t", "int32_t",
                         "int64_t", "uintptr_t", "intptr_t"}},
         {"cassert", {"assert"}}};
@@ -482,7 +498,7 @@ static const char *brought(const struct decls *decls, struct arena *arena)
                 if (name && strcmp(name, known[k].header) == 0)
                     have[k] = true;
                 for (unsigned w = 0; w < ARRAY_SIZE(known[k].words) && known[k].words[w]; w++)
-                    wanted[k] = wanted[k] || tok_is(&toks->tok[t], known[k].words[w]);
+                    wanted[k] = wanted[k] || is_word(toks, t, known[k].words[w]);
             }
     }
     for (size_t k = 0; k < ARRAY_SIZE(known); k++)
@@ -491,6 +507,30 @@ static const char *brought(const struct decls *decls, struct arena *arena)
     const char *lines = arena_strdup(arena, str_text(&text));
     str_finish(&text);
     return lines;
+}
+
+/* #if, #else and #endif that a dropped declaration has only a part of stay: the rest is elsewhere.
+ */
+static void keep_conditionals(char *out, const struct toks *toks, const struct decl *d)
+{
+    unsigned open[32], nr = 0;
+
+    for (unsigned t = d->from; t < d->to; t++) {
+        const struct tok *tok = &toks->tok[t];
+        const char *word = tok->kind == TOK_DIRECTIVE ? tok->text + 1 : "";
+
+        word += strspn(word, " \t");
+        bool opens = str_starts(word, "if"), closes = str_starts(word, "endif");
+
+        if (opens && nr < ARRAY_SIZE(open))
+            open[nr++] = t;
+        else if (closes && nr > 0)
+            nr--;
+        else if (nr == 0 && (closes || str_starts(word, "el")))
+            copy(out, toks->source, tok->at, tok->end);
+    }
+    while (nr-- > 0)
+        copy(out, toks->source, toks->tok[open[nr]].at, toks->tok[open[nr]].end);
 }
 
 struct device_text decls_device_text(const struct decls *decls, struct arena *arena, size_t bytes)
@@ -512,6 +552,8 @@ struct device_text decls_device_text(const struct decls *decls, struct arena *ar
         if (d->keep)
             copy(out, toks->source, d->kind == DECL_DIRECTIVE ? toks->tok[d->from].at : before,
                 toks->tok[d->to - 1].end);
+        else if (d->kind != DECL_DIRECTIVE)
+            keep_conditionals(out, toks, d);
     }
     for (unsigned c = 1; c < decls->nr_containers; c++)
         if (decls->container[c].keep) {
