@@ -183,8 +183,8 @@ static void pull_units(struct puller *p)
             seen = seen || strcmp(r->files[f].path, units[i].path) == 0;
         if (seen)
             continue;
-        r->files[r->nr_files] =
-            (struct user_file){units[i].path, units[i].name, units[i].text, units[i].bytes};
+        r->files[r->nr_files] = (struct user_file){
+            units[i].path, units[i].name, units[i].text, units[i].text, units[i].bytes};
         r->has_units = true;
         pull(p, r->nr_files++, MAX_INCLUDE_DEPTH, &ignored); /* what cannot be read is left out */
     }
@@ -199,7 +199,7 @@ static bool pull_all(struct reading *r, bool with_units, struct err *err)
 
     r->own_bytes = p.out.len;
     r->has_units = false;
-    if (ok && with_units && !units_has_main(str_text(&p.out)))
+    if (ok && with_units && !python_is(r->files[0].path) && !units_has_main(str_text(&p.out)))
         pull_units(&p);
 
     r->text = arena_strndup(r->arena, str_text(&p.out), p.out.len);

@@ -9,4 +9,4 @@ __global__ void fill(float *x, int n)
 
 #pragma keet size   n = 4096
 #pragma keet out    x : f32[n]
-#pragma keet launch fill<<<n/64, 32>>>(x, n)
+#pragma keet launch fill<<<ceil_div(n, 128), 64>>>(x, n)
