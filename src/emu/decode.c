@@ -30,6 +30,11 @@ static uint32_t new_row(struct decoder *d, unsigned bytes)
     return at;
 }
 
+uint32_t decode_word(struct decoder *d)
+{
+    return new_row(d, 4);
+}
+
 struct inst *decode_emit(struct decoder *d, bool hidden)
 {
     struct program *p = d->p;
@@ -224,6 +229,8 @@ uint32_t decode_source(struct decoder *d, const struct ptx_operand *o, unsigned 
             return row;
         return hidden_move(d, have == 8 ? SEM_NARROW64_32 : SEM_WIDEN32_64, row, bytes);
     }
+    case PTX_OPERAND_FUNC:
+        return decode_const(d, ptx_func_address(o->func), bytes);
     case PTX_OPERAND_SYMBOL:
         if (!decode_symbol(d, o->symbol, &address))
             return 0;
@@ -326,7 +333,22 @@ static void align_dynamic(struct decoder *d, const struct ptx_operand *o)
         d->p->shared_dynamic_offset = at;
 }
 
-static bool collect(struct decoder *d, const struct ptx_func *func, unsigned depth)
+static bool collect(struct decoder *d, const struct ptx_func *func);
+
+/* All that an instruction may call. */
+static bool collect_callees(struct decoder *d, const struct ptx_inst *inst)
+{
+    const struct ptx_module *module = d->env->module;
+    if (inst->operand[1].kind == PTX_OPERAND_FUNC)
+        return collect(d, inst->operand[1].func);
+    for (uint32_t i = 0; i < module->nr_funcs; i++) {
+        if (decode_may_reach(inst, module->funcs[i]) && !collect(d, module->funcs[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool collect(struct decoder *d, const struct ptx_func *func)
 {
     if (func->problem) {
         d->problem->line = func->problem->line;
@@ -338,12 +360,12 @@ static bool collect(struct decoder *d, const struct ptx_func *func, unsigned dep
     }
     if (func->external || func->nr_insts == 0)
         return true;
-    if (depth > 64)
-        return decode_fail(d, "recursive calls");
-    if (!decode_frame(d, func)) {
-        d->frames = grow(d->frames, &d->cap_frames, d->nr_frames + 1, sizeof(*d->frames));
-        d->frames[d->nr_frames++] = (struct frame){.func = func};
-    }
+    const struct frame *known = decode_frame(d, func);
+    if (known)
+        return !known->open || decode_fail(d, "recursive calls");
+    const uint32_t index = d->nr_frames;
+    d->frames = grow(d->frames, &d->cap_frames, d->nr_frames + 1, sizeof(*d->frames));
+    d->frames[d->nr_frames++] = (struct frame){.func = func, .open = true};
     for (uint32_t i = 0; i < func->nr_insts; i++) {
         const struct ptx_inst *inst = &func->insts[i];
         for (unsigned j = 0; j < inst->nr_operands; j++)
@@ -351,11 +373,10 @@ static bool collect(struct decoder *d, const struct ptx_func *func, unsigned dep
         if (inst->op != PTX_OP_CALL)
             continue;
         d->ptx = inst;
-        if (inst->operand[1].kind != PTX_OPERAND_FUNC)
-            return decode_fail(d, "indirect calls");
-        if (!collect(d, inst->operand[1].func, depth + 1))
+        if (!collect_callees(d, inst))
             return false;
     }
+    d->frames[index].open = false;
     return true;
 }
 
@@ -430,7 +451,8 @@ static bool one(struct decoder *d)
         return false;
     for (uint32_t i = first; i < d->p->nr_insts; i++) {
         struct inst *in = &d->p->insts[i];
-        if (d->ptx->guard >= 0 && (!(in->flags & INST_HIDDEN) || in->kind == INST_COPY_FRAME)) {
+        if (d->ptx->guard >= 0 && in->flags & INST_UNGUARDED &&
+            (!(in->flags & INST_HIDDEN) || in->kind == INST_COPY_FRAME)) {
             in->guard = d->f->reg_offset[d->ptx->guard];
             in->guard_negated = d->ptx->guard_negated;
             in->flags &= (uint16_t)~INST_UNGUARDED;
@@ -469,7 +491,7 @@ static void resolve(struct decoder *d)
                 in->target = f->pc_of[p->operand[0].target];
                 in->reconverge = f->pc_of[p->reconverge];
             } else if (in->kind == INST_CALL) {
-                in->target = decode_frame(d, p->operand[1].func)->pc_of[0];
+                in->target = d->frames[in->target].pc_of[0];
             }
         }
     }
@@ -515,7 +537,7 @@ struct program *decode_kernel(const struct ptx_func *kernel, const struct decode
         .p = p, .env = env, .arena = arena, .problem = problem, .file_end = FIRST_ROW};
     p->func = kernel;
     p->shared_static_bytes = p->shared_dynamic_offset = kernel->shared_static_bytes;
-    bool ok = collect(&d, kernel, 0);
+    bool ok = collect(&d, kernel);
     for (uint32_t i = 0; ok && i < d.nr_frames; i++)
         layout_frame(&d, &d.frames[i]);
     for (unsigned i = 0; i < SCRATCH_ROWS; i++) {

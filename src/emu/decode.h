@@ -14,6 +14,7 @@ struct decode_problem {
 
 /* Where things of the module live. */
 struct decode_env {
+    const struct ptx_module *module;
     uint64_t param_address;                  /* of the buffer that holds a kernel's parameters */
     const struct ptx_symbol *const *symbols; /* .global and .const variables ... */
     const uint64_t *addresses;               /* ... and where they are */
@@ -34,7 +35,7 @@ struct frame { /* one function's part of the program */
     uint32_t words_offset; /* predicates, and at the end of them ... */
     uint32_t carry;        /* ... the condition-code word */
     uint32_t local_base, param_base, ret_base, call_base; /* in the thread's local memory */
-    bool decoded;
+    bool open;                                            /* while what it calls is collected */
 };
 
 enum { SCRATCH_ROWS = 8 };
@@ -79,6 +80,9 @@ bool decode_symbol(struct decoder *d, const struct ptx_symbol *symbol, uint64_t 
 /* An address operand: a row of 4- or 8-byte addresses and a displacement. */
 bool decode_address(
     struct decoder *d, const struct ptx_operand *o, uint32_t *row, bool *is32, int64_t *imm);
+uint32_t decode_word(struct decoder *d); /* a new word of predicates */
+/* Can a call through a register reach this function? */
+bool decode_may_reach(const struct ptx_inst *call, const struct ptx_func *func);
 struct frame *decode_frame(struct decoder *d, const struct ptx_func *func);
 void decode_finish_widen(struct decoder *d);
 void *decode_copy(struct decoder *d, const void *bytes, size_t nr);

@@ -177,7 +177,8 @@ static void fill_params(struct emu_module *m, struct module_kernel *k)
 static void decode_all(struct emu *emu, struct emu_module *m)
 {
     const struct ptx_module *ptx = m->ptx;
-    struct decode_env env = {.param_address = emu->params->base,
+    struct decode_env env = {.module = ptx,
+        .param_address = emu->params->base,
         .symbols = ptx->globals,
         .addresses = m->addresses,
         .nr_symbols = ptx->nr_globals};

@@ -21,6 +21,18 @@ static bool trap(struct worker *k, const struct warp *w, uint32_t pc, uint32_t m
         k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
 }
 
+static bool stray_call(struct worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
+{
+    const unsigned lane = (unsigned)__builtin_ctz(mask), thread = w->index * WARP_LANES + lane;
+    const uint64_t *at = (const uint64_t *)(w->file + k->program->insts[pc].a);
+    const uint32_t *block = k->exec->run.launch->block;
+    return exec_fault(k, VERDICT_FAULT, pc,
+        "call of 0x%" PRIx64 ", where no function of that form is, by thread (%u,%u,%u) of block "
+        "(%u,%u,%u)",
+        at[lane], thread % block[0], thread / block[0] % block[1], thread / block[0] / block[1],
+        k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
+}
+
 static void read_clock(struct worker *k, uint8_t *file, const struct inst *in, uint32_t mask)
 {
     /* one cycle a warp instruction: monotonic, and the same in every run */
@@ -83,6 +95,8 @@ static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc
     case INST_COPY_FRAME:
         access_copy_frame(k, w, in, mask);
         return true;
+    case INST_STRAY_CALL:
+        return !mask || stray_call(k, w, pc, mask);
     case INST_CALL:
         if (mask)
             warp_call(w, s, mask, in->target, pc + 1);

@@ -32,6 +32,7 @@ enum inst_kind {
     INST_MATRIX,   /* mma, wmma, ldmatrix, ...: all lanes at once: matrix.c; in->tensor */
     INST_BRANCH,
     INST_CALL,
+    INST_STRAY_CALL, /* of lanes whose register names no function that it could call */
     INST_RET,
     INST_EXIT,       /* warp.c */
     INST_BARRIER,    /* bar, barrier: sync.c */

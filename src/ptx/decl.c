@@ -147,8 +147,8 @@ static bool parse_init_address(struct parser *p, struct init *init, unsigned byt
     if (!init_room(p, init, bytes))
         return false;
     if (binding->kind == BOUND_FUNC) {
-        init->symbol->names_funcs = true;
-        init_put(init, 0, bytes);
+        binding->func->address_taken = true;
+        init_put(init, (ptx_func_address(binding->func) + offset) >> shift, bytes);
         return true;
     }
     if (bytes == 1) { /* a pointer written byte by byte: the first of eight stands for all */

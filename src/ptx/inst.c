@@ -153,6 +153,7 @@ static bool parse_name_operand(struct parser *p, struct ptx_inst *inst, struct p
         operand->symbol = binding->symbol;
         return parse_offset(p, &operand->imm);
     case BOUND_FUNC:
+        binding->func->address_taken |= inst->op != PTX_OP_CALL;
         operand->kind = PTX_OPERAND_FUNC;
         operand->func = binding->func;
         return true;

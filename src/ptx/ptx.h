@@ -249,7 +249,6 @@ struct ptx_symbol {
     const uint32_t *init_at;
     const struct ptx_symbol *const *init_symbol;
     uint32_t nr_init_symbols;
-    bool names_funcs; /* init has addresses of functions too; they are left zero */
 };
 
 struct ptx_func {
@@ -272,6 +271,7 @@ struct ptx_func {
     uint32_t maxntid[3], reqntid[3], minnctapersm; /* 0: not given */
     uint32_t reqnctapercluster[3];                 /* cluster shape; 0: not given */
     uint32_t maxnreg;
+    bool address_taken; /* somewhere in the module: indirect calls may come here */
     /* NULL; else its body holds something not known here: nr_insts is 0, and only those who run it
      * need to care */
     const struct ptx_problem *problem;
@@ -293,6 +293,13 @@ struct ptx_problem {
     uint32_t line;      /* in the source, by the last .loc; 0 unknown */
     char text[256];
 };
+
+/* A function's address as a value: no memory is there. */
+#define PTX_FUNC_ADDRESSES UINT64_C(0x7d0000000000)
+static inline uint64_t ptx_func_address(const struct ptx_func *func)
+{
+    return PTX_FUNC_ADDRESSES + 16 * ((uint64_t)func->index + 1);
+}
 
 struct ptx_module *ptx_parse(const char *text, size_t len, struct ptx_problem *problem);
 void ptx_destroy(struct ptx_module *module);

@@ -326,6 +326,18 @@ def neighbours_in_rounds(a, s):
     return {"Y": y.ravel()}
 
 
+def called_by_address(a, s):
+    x, w = np.asarray(a["X"], dtype=np.int64), np.asarray(a["W"], dtype=np.int64)
+
+    def twisted(a, b):
+        return np.where(b > 3, a * b - 1, (a + b) * 2)
+
+    v = np.choose(w % 3, [x + w, x * w, twisted(x, w)])
+    v = np.where(w % 2 == 0, twisted(v, w), v + w)
+    virtual = np.where(w > 2, v + 1000, v * 3)
+    return {"Y": np.where(np.arange(x.size) % 5 != 0, virtual, v)}
+
+
 def column_sums(a, s):
     x = np.asarray(a["X"], dtype=np.int64)
     return {"Y": x[: x.size // 96 * 96].reshape(-1, 96).sum(axis=0)}
@@ -364,6 +376,7 @@ TENSOR = {
 TRUTH = {
     "barrier_roles": column_sums,
     "barrier_rounds": neighbours_in_rounds,
+    "calls_by_address": called_by_address,
     "pipeline_copies": next_column_sums,
     "tile_sums": block_sums,
 }
