@@ -594,9 +594,29 @@ struct device_text decls_device_text(const struct decls *decls, struct arena *ar
 const struct decl *decls_function(const struct decls *decls, const char *name)
 {
     const struct decl *found = NULL;
+    const struct toks *toks = decls->toks;
 
-    for (unsigned i = 0; i < decls->nr && !(found && found->body); i++)
-        if (decls->decl[i].kind == DECL_FUNCTION && strcmp(decls->decl[i].name, name) == 0)
-            found = &decls->decl[i];
+    for (unsigned i = toks_name(toks, name, 0); i < toks->nr && !(found && found->body);
+         i = toks->tok[i].again ? toks->tok[i].again : toks->nr) {
+        const struct decl *d = decls_at(decls, i);
+
+        if (d && d->kind == DECL_FUNCTION && strcmp(d->name, name) == 0 && (!found || d->body))
+            found = d;
+    }
     return found;
+}
+
+const struct decl *decls_at(const struct decls *decls, unsigned at)
+{
+    unsigned low = 0, high = decls->nr;
+
+    while (low < high) { /* the last one that begins at or before it */
+        unsigned mid = low + (high - low) / 2;
+
+        if (decls->decl[mid].from <= at)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low > 0 && at < decls->decl[low - 1].to ? &decls->decl[low - 1] : NULL;
 }

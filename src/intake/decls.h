@@ -45,6 +45,9 @@ struct device_text {
 };
 struct device_text decls_device_text(const struct decls *decls, struct arena *arena, size_t bytes);
 
+/* The declaration that token `at` stands in; NULL: none. */
+const struct decl *decls_at(const struct decls *decls, unsigned at);
+
 /* The function with a body that is called name and the last one before token `before`, or the first
  * after it; NULL: none. */
 const struct decl *decls_function(const struct decls *decls, const char *name);

@@ -143,13 +143,9 @@ struct site *hostcode_launches(struct host *host, unsigned *nr)
 
 const struct decl *hostcode_function_at(const struct host *host, unsigned at)
 {
-    for (unsigned i = 0; i < host->decls->nr; i++) {
-        const struct decl *d = &host->decls->decl[i];
+    const struct decl *d = decls_at(host->decls, at);
 
-        if (d->kind == DECL_FUNCTION && d->body && at >= d->body && at < d->to)
-            return d;
-    }
-    return NULL;
+    return d && d->kind == DECL_FUNCTION && d->body && at >= d->body ? d : NULL;
 }
 
 /* ---- definitions ---- */
@@ -202,12 +198,11 @@ bool hostcode_definition_in(const struct toks *toks, const char *name, unsigned 
 {
     bool found = false;
 
-    for (unsigned i = from; i + 1 < to; i++) {
-        const struct tok *t = &toks->tok[i], *next = &toks->tok[i + 1];
+    for (unsigned i = toks_name(toks, name, from), again; i + 1 < to; i = again ? again : to) {
+        const struct tok *next = &toks->tok[i + 1];
         bool declares = i > 0 && may_declare(&toks->tok[i - 1]);
 
-        if (t->kind != TOK_NAME || strcmp(t->text, name) != 0)
-            continue;
+        again = toks->tok[i].again;
         if (declares && tok_is(next, "[") && next->match &&
             tok_is(&toks->tok[next->match + 1], "=")) {
             *value = (struct range){toks, next->match + 2, value_end(toks, next->match + 2, to)};
@@ -258,10 +253,12 @@ static bool call_argument(const struct host *host, const struct decl *fn, unsign
 {
     const struct toks *toks = host->toks;
 
-    for (unsigned i = 0; i + 1 < toks->nr; i++) {
+    for (unsigned i = toks_name(toks, fn->name, 0), again; i + 1 < toks->nr;
+         i = again ? again : toks->nr) {
         struct range args[LAUNCH_MAX_ARGS];
         unsigned open = i + 1;
 
+        again = toks->tok[i].again;
         if (host->bound == fn && i != host->bound_at)
             continue;
         if ((i >= fn->from && i < fn->to) || toks->tok[i].kind != TOK_NAME ||
@@ -309,10 +306,11 @@ bool hostcode_definition(
             return eq + 1 < whole.to;
         }
     }
-    for (unsigned i = 0; i < host->decls->nr; i++) {
-        const struct decl *d = &host->decls->decl[i];
+    for (unsigned i = toks_name(host->toks, name, 0), nr = host->toks->nr; i < nr;
+         i = host->toks->tok[i].again ? host->toks->tok[i].again : nr) {
+        const struct decl *d = decls_at(host->decls, i);
 
-        if (d->kind == DECL_FUNCTION || d->kind == DECL_DIRECTIVE || d->kind == DECL_USING)
+        if (!d || d->kind == DECL_FUNCTION || d->kind == DECL_DIRECTIVE || d->kind == DECL_USING)
             continue;
         if (hostcode_definition_in(host->toks, name, d->from, d->to, value, at) ||
             (tok_is(&host->toks->tok[d->from], "enum") &&

@@ -172,6 +172,62 @@ static void match_brackets(struct toks *toks)
     free(open);
 }
 
+static unsigned name_hash(const char *name)
+{
+    unsigned h = 2166136261U;
+
+    for (; *name; name++)
+        h = (h ^ (unsigned char)*name) * 16777619U;
+    return h;
+}
+
+/* Names of one text are chained in order. Where two texts share a hash, the second is found by
+ * going on to the next place. */
+static void chain_names(struct toks *toks, struct arena *arena)
+{
+    unsigned size = 64;
+
+    while (size < 2 * toks->nr)
+        size *= 2;
+    unsigned *last = xcalloc(size, sizeof(*last));
+
+    toks->nr_heads = size;
+    toks->heads = arena_array(arena, size, sizeof(*toks->heads));
+    for (unsigned i = 0; i < toks->nr; i++) {
+        if (toks->tok[i].kind != TOK_NAME)
+            continue;
+        unsigned at = name_hash(toks->tok[i].text) & (size - 1);
+
+        while (
+            toks->heads[at] && strcmp(toks->tok[toks->heads[at] - 1].text, toks->tok[i].text) != 0)
+            at = (at + 1) & (size - 1);
+        if (!toks->heads[at])
+            toks->heads[at] = i + 1;
+        else
+            toks->tok[last[at]].again = i;
+        last[at] = i;
+    }
+    free(last);
+}
+
+unsigned toks_name(const struct toks *toks, const char *name, unsigned from)
+{
+    unsigned at = name_hash(name) & (toks->nr_heads - 1);
+
+    while (toks->heads[at] && strcmp(toks->tok[toks->heads[at] - 1].text, name) != 0)
+        at = (at + 1) & (toks->nr_heads - 1);
+    if (!toks->heads[at])
+        return toks->nr;
+    unsigned i = toks->heads[at] - 1;
+
+    while (i < from) {
+        i = toks->tok[i].again;
+        if (i == 0)
+            return toks->nr;
+    }
+    return i;
+}
+
 bool lex(struct toks *toks, struct arena *arena, const char *source, size_t bytes)
 {
     struct lexer l = {.p = source,
@@ -207,6 +263,7 @@ bool lex(struct toks *toks, struct arena *arena, const char *source, size_t byte
         .kind = TOK_END, .text = "", .at = (unsigned)bytes, .end = (unsigned)bytes, .line = l.line};
     free(l.tok);
     match_brackets(toks);
+    chain_names(toks, arena);
     return fits;
 }
 

@@ -16,12 +16,15 @@ struct tok {
     unsigned line;    /* from 1 */
     const char *text; /* NUL-terminated */
     unsigned match;   /* of a bracket: the index of its partner; 0: none */
+    unsigned again;   /* of a name: the index of the next token of that text; 0: none */
 };
 
 struct toks {
     const char *source;
     struct tok *tok; /* the last one is TOK_END */
     unsigned nr;     /* without it */
+    unsigned *heads; /* by hash: 1 + the index of the first name; 0: none */
+    unsigned nr_heads;
 };
 
 enum { LEX_MAX_TOKENS = 4 << 20 };
@@ -30,6 +33,8 @@ enum { LEX_MAX_TOKENS = 4 << 20 };
 bool lex(struct toks *toks, struct arena *arena, const char *source, size_t bytes);
 
 bool tok_is(const struct tok *t, const char *text);
+/* The first token from `from` on that is this name; nr: none. The next one is tok.again. */
+unsigned toks_name(const struct toks *toks, const char *name, unsigned from);
 /* Of a range without its end: the index of the first token that reads text outside of all brackets;
  * `to` when there is none. */
 unsigned toks_find(const struct toks *toks, unsigned from, unsigned to, const char *text);

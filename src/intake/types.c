@@ -17,10 +17,11 @@ static const char *alias_of(struct host *host, const char *name, unsigned at)
     const struct toks *toks = host->toks;
     const char *found = NULL;
 
-    for (unsigned i = 1; i + 2 < toks->nr; i++) {
-        if (toks->tok[i].kind != TOK_NAME || strcmp(toks->tok[i].text, name) != 0 ||
-            (found && i > at))
-            continue;
+    for (unsigned i = toks_name(toks, name, 1), again; i + 2 < toks->nr;
+         i = again ? again : toks->nr) {
+        again = toks->tok[i].again;
+        if (found && i > at)
+            break;
         if (tok_is(&toks->tok[i - 1], "using") && tok_is(&toks->tok[i + 1], "=")) {
             found = toks_text(toks, host->arena, i + 2, toks_find(toks, i + 2, toks->nr, ";"));
         } else if (tok_is(&toks->tok[i + 1], ";")) {
