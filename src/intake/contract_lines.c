@@ -6,6 +6,7 @@
 #include "intake/reading.h"
 #include "intake/spelling.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +83,41 @@ static const struct array *array_named(const struct builder *b, const char *name
     return NULL;
 }
 
+/* A largest index as text: that of a size where exactly one has the value. */
+static const char *below_size(const struct builder *b, double high)
+{
+    const struct host *h = b->host;
+    const char *name = NULL;
+    unsigned nr = 0;
+
+    for (unsigned i = 0; i < h->nr_sizes; i++)
+        if (h->sizes[i].known && (double)h->sizes[i].value == high + 1) {
+            name = h->sizes[i].name;
+            nr++;
+        }
+    return nr == 1 ? arena_printf(b->arena, "%s - 1", name) : arena_printf(b->arena, "%.0f", high);
+}
+
+/* What the host fills it with, as far as the walk saw; NULL: not known. */
+static const char *filled_with(const struct builder *b, const struct array *a)
+{
+    const struct contents *c = &a->memory->contents;
+    bool whole = is_integer(a->type), real = is_real(a->type);
+
+    if (c->nr < 2 || c->unknown || a->memory->foreign || !(whole || real) || fabs(c->low) > 1e15 ||
+        fabs(c->high) > 1e15)
+        return NULL;
+    if (whole && c->straight && c->step == 0)
+        return arena_printf(b->arena, " = constant(%.9g)", c->first);
+    if (whole && c->straight)
+        return arena_printf(b->arena, " = iota(%.9g, %.9g)", c->first, c->step);
+    if (whole && c->random)
+        return arena_printf(b->arena, " = integers(%.0f, %s)", c->low, below_size(b, c->high));
+    if (real && c->random && c->low < c->high)
+        return arena_printf(b->arena, " = uniform(%.9g, %.9g)", c->low, c->high);
+    return NULL;
+}
+
 static void array_line(struct builder *b, const struct array *a)
 {
     unsigned lanes = 1;
@@ -94,11 +130,16 @@ static void array_line(struct builder *b, const struct array *a)
         elem = elem_of(field, &each);
         lanes *= each;
     }
+    const char *filled = elem && lanes == 1 && a->memory && (!a->written || a->read_first)
+                             ? filled_with(b, a)
+                             : NULL;
     const struct array *target = a->indexed ? array_named(b, a->indexed) : NULL;
     const char *what =
         a->written && a->read_first && a->filled && !a->from_host ? " = constant(0)" : contents;
 
-    if (!a->written && target && target->extent && elem && is_integer(a->type))
+    if (filled)
+        what = filled;
+    else if (!a->written && target && target->extent && elem && is_integer(a->type))
         what = arena_printf(b->arena, " = integers(0, %s - 1)", target->extent);
     const char *dims = lanes > 1 ? arena_printf(b->arena, "[%u]", lanes) : "";
     const char *pragma = arena_printf(b->arena, "#pragma keet %-6s %s : %s[%s]%s%s", role, a->id,
@@ -119,7 +160,9 @@ static void array_line(struct builder *b, const struct array *a)
     else
         add_line(b, false,
             arena_printf(b->arena, "%s; %s by the kernel%s", builder_shown(b, a->line), access,
-                target && strchr(pragma, '-') ? ", as indices" : ""),
+                filled                          ? ", filled by the host"
+                : target && strchr(pragma, '-') ? ", as indices"
+                                                : ""),
             pragma);
 }
 

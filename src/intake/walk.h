@@ -20,6 +20,7 @@ enum value_kind {
     VALUE_UNKNOWN,
     VALUE_INT,
     VALUE_REAL,
+    VALUE_RANGE, /* some number from r to high: of a random generator */
     VALUE_TEXT,
     VALUE_MEMORY,  /* a pointer into memory, or memory itself (an array, a vector) */
     VALUE_OBJECT,  /* a struct */
@@ -31,7 +32,7 @@ struct value {
     enum value_kind kind;
     const struct type *type; /* of a number; of what memory has; NULL: not known */
     int64_t i;               /* VALUE_INT; VALUE_MEMORY: bytes from its beginning */
-    double r;
+    double r, high;
     const char *text;
     struct memory *memory;
     struct object *object;
@@ -54,6 +55,16 @@ struct object {
     } * fields;
 };
 
+/* What the elements that were assigned have in common. */
+struct contents {
+    unsigned nr;      /* how many were */
+    bool random;      /* some by a generator */
+    bool unknown;     /* some are not known */
+    bool straight;    /* element k is first + k * step */
+    double low, high; /* of all */
+    double first, step;
+};
+
 struct memory {
     const char *name; /* of the first variable that held it */
     int64_t bytes;    /* -1: not known */
@@ -63,7 +74,9 @@ struct memory {
     int64_t *offsets;
     unsigned nr_cells, cap_cells;
     bool lost;         /* its contents are not known any more */
+    bool foreign;      /* someone who is not known had it */
     struct value fill; /* of elements that no one has assigned */
+    struct contents contents;
 };
 
 struct walk_launch {

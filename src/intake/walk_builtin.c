@@ -175,6 +175,20 @@ static bool of_two(struct call *c, struct value *out)
     return true;
 }
 
+/* rand() and its kin */
+static bool random_number(struct call *c, struct value *out)
+{
+    static const char *const whole[] = {"rand", "random", "lrand48", NULL};
+    bool real_one = strcmp(c->name, "drand48") == 0;
+
+    if (c->nr != 0 || (!real_one && !is_among(c->name, whole)))
+        return false;
+    *out = (struct value){.kind = VALUE_RANGE,
+        .high = real_one ? 1 : 2147483647.0,
+        .type = type_named(c->w, real_one ? "double" : "int")};
+    return true;
+}
+
 /* ---- memory ---- */
 
 static int64_t product(const struct call *c, unsigned first, unsigned nr)
@@ -286,6 +300,8 @@ static bool copies(struct call *c, struct value *out)
         bool device = from->kind == VALUE_MEMORY && from->memory->device;
 
         to->memory->from_host = to->memory->from_host || !device;
+        if (from->kind == VALUE_MEMORY && !from->memory->foreign)
+            to->memory->contents = from->memory->contents;
         to->memory->lost = true;
     }
     if (copy && from->kind == VALUE_MEMORY && !(to->kind == VALUE_MEMORY && to->memory->device))
@@ -469,7 +485,7 @@ static void lose_args(struct call *c)
         if (v->kind == VALUE_ADDRESS)
             v->slot->v = unknown();
         if (v->kind == VALUE_MEMORY && v->memory != c->w->argv)
-            v->memory->lost = true;
+            v->memory->lost = v->memory->foreign = true;
     }
 }
 
@@ -484,9 +500,10 @@ struct operand walk_builtin(
     memset(values, 0, sizeof(values));
     for (unsigned a = 0; a < nr_args; a++)
         values[a] = walk_operand(w, args[a]);
-    if (w->stopped || from_text(&c, &result.v) || on_text(&c, &result.v) || of_one(&c, &result.v) ||
-        of_two(&c, &result.v) || allocates(&c, &result.v) || copies(&c, &result.v) ||
-        of_device(&c, &result.v) || of_arguments(&c, &result.v) || of_language(&c, &result.v))
+    if (w->stopped || from_text(&c, &result.v) || on_text(&c, &result.v) ||
+        random_number(&c, &result.v) || of_one(&c, &result.v) || of_two(&c, &result.v) ||
+        allocates(&c, &result.v) || copies(&c, &result.v) || of_device(&c, &result.v) ||
+        of_arguments(&c, &result.v) || of_language(&c, &result.v))
         return result;
     lose_args(&c);
     return result;

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 
+#include <math.h>
 #include <string.h>
 
 struct operand walk_plain(struct value v)
@@ -178,11 +179,61 @@ static struct value on_pointers(struct walk *w, const char *op, struct value a, 
     return (struct value){0};
 }
 
+static double within(double x, double low, double high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* Sums, products, quotients and rests of what lies in a range. */
+static struct value on_ranges(struct walk *w, const char *op, struct value a, struct value b)
+{
+    const struct type *type = common_type(&a, &b);
+    struct value v = {.kind = VALUE_RANGE, .type = type};
+    double x = a.r, xx = a.high, y = b.r, yy = b.high;
+
+    if (a.kind != VALUE_RANGE && walk_number_of(&a, &x))
+        xx = x;
+    else if (a.kind != VALUE_RANGE)
+        return (struct value){0};
+    if (b.kind != VALUE_RANGE && walk_number_of(&b, &y))
+        yy = y;
+    else if (b.kind != VALUE_RANGE)
+        return (struct value){0};
+    if (a.kind == VALUE_REAL || b.kind == VALUE_REAL)
+        v.type = a.kind == VALUE_REAL ? a.type : b.type;
+    if (op[1])
+        return (struct value){0};
+    if (op[0] == '+' || op[0] == '-') {
+        v.r = op[0] == '+' ? x + y : x - yy;
+        v.high = op[0] == '+' ? xx + yy : xx - y;
+    } else if (op[0] == '*') {
+        v.r = fmin(fmin(x * y, x * yy), fmin(xx * y, xx * yy));
+        v.high = fmax(fmax(x * y, x * yy), fmax(xx * y, xx * yy));
+    } else if (op[0] == '/' && y > 0 && yy == y) {
+        bool whole = v.type && v.type->kind == TYPE_INT;
+
+        v.r = whole ? floor(x / y) : x / y;
+        v.high = whole ? floor(xx / y) : xx / y;
+    } else if (op[0] == '%' && y > 0 && yy == y && x >= 0) {
+        v.r = 0;
+        v.high = within(xx, 0, y - 1);
+    } else if (op[0] == '&' && y >= 0 && yy == y && x >= 0) {
+        v.r = 0;
+        v.high = within(xx, 0, y);
+    } else {
+        return (struct value){0};
+    }
+    (void)w;
+    return v;
+}
+
 struct value walk_operate(struct walk *w, const char *op, struct value a, struct value b)
 {
     double x, y;
     bool known;
 
+    if (a.kind == VALUE_RANGE || b.kind == VALUE_RANGE)
+        return on_ranges(w, op, a, b);
     if (!walk_number_of(&a, &x) || !walk_number_of(&b, &y))
         return on_pointers(w, op, a, b);
     const struct type *type = common_type(&a, &b);
@@ -202,7 +253,7 @@ struct value walk_operate(struct walk *w, const char *op, struct value a, struct
 
 bool walk_truth(const struct value *v, bool *known)
 {
-    *known = v->kind != VALUE_UNKNOWN && v->kind != VALUE_OBJECT;
+    *known = v->kind != VALUE_UNKNOWN && v->kind != VALUE_OBJECT && v->kind != VALUE_RANGE;
     return v->kind == VALUE_INT ? v->i != 0 : v->kind == VALUE_REAL ? v->r != 0 : true;
 }
 

@@ -128,6 +128,13 @@ void walk_initialise(struct walk *w, struct slot *slot, struct range init, bool 
             init_struct(w, slot, args, nr, true);
     } else if (type && type->kind == TYPE_STRUCT) {
         init_struct(w, slot, args, nr, braces);
+    } else if (type && type->kind == TYPE_OTHER && strstr(type->text, "uniform_") && nr == 2) {
+        struct value low = walk_evaluate(w, args[0]), high = walk_evaluate(w, args[1]);
+
+        slot->v = (struct value){.kind = VALUE_RANGE,
+            .type = type_named(w, strstr(type->text, "uniform_int") ? "int" : "double")};
+        if (!walk_number_of(&low, &slot->v.r) || !walk_number_of(&high, &slot->v.high))
+            slot->v = (struct value){0};
     } else if (nr == 1) {
         walk_assign(w, slot, walk_evaluate(w, args[0]));
     } else if (type && type->kind == TYPE_OTHER && braces && nr != 0) {

@@ -75,6 +75,13 @@ struct value walk_convert(struct walk *w, struct value v, const struct type *typ
 
         v = (struct value){.kind = VALUE_REAL, .type = type};
         v.r = type->bytes == 4 ? (double)(float)r : r;
+    } else if ((type->kind == TYPE_INT || type->kind == TYPE_REAL) && v.kind == VALUE_RANGE) {
+        if (type->kind == TYPE_INT) {
+            v.high = v.type && v.type->kind == TYPE_REAL && v.high > v.r ? ceil(v.high) - 1
+                                                                         : floor(v.high);
+            v.r = floor(v.r);
+        }
+        v.type = type;
     } else if (type->kind == TYPE_POINTER && v.kind == VALUE_MEMORY) {
         if (type->to && type->to->kind != TYPE_OTHER) /* void* keeps what it had */
             v.type = type->to;
@@ -271,8 +278,34 @@ struct value walk_cell(struct walk *w, struct memory *m, int64_t offset)
     return m->cap_cells && m->cells[at] ? m->cells[at]->v : m->fill;
 }
 
+static void note_contents(struct contents *c, int64_t k, const struct value *v)
+{
+    double low, high;
+    bool range = v->kind == VALUE_RANGE;
+
+    if (!range && !walk_number_of(v, &low)) {
+        c->unknown = true;
+        return;
+    }
+    low = range ? v->r : low;
+    high = range ? v->high : low;
+    c->low = c->nr == 0 || low < c->low ? low : c->low;
+    c->high = c->nr == 0 || high > c->high ? high : c->high;
+    c->random = c->random || range;
+    if (c->nr == 0)
+        c->first = low;
+    if (c->nr == 1)
+        c->step = low - c->first;
+    c->straight = (c->nr == 0 || c->straight) && !range && k == c->nr &&
+                  low == c->first + c->step * (double)k;
+    c->nr++;
+}
+
 void walk_set_cell(struct walk *w, struct memory *m, int64_t offset, struct value v)
 {
+    unsigned each = v.type ? v.type->bytes : 0;
+
+    note_contents(&m->contents, each ? offset / each : -1, &v);
     if (m->lost || m->nr_cells > MAX_CELLS) {
         m->lost = true;
         return;

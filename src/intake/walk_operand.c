@@ -273,6 +273,10 @@ static struct operand call(struct walk_reader *r, const char *name, unsigned ang
         return walk_plain(
             walk_call(w, variable->v.code, values, nr, NULL, variable->v.scope, NULL));
     }
+    if (variable && variable->v.kind == VALUE_RANGE) { /* a distribution */
+        evaluate_args(r, args, nr, values);
+        return walk_plain(variable->v);
+    }
     const struct decl *self =
         w->frame && w->frame->self ? type_method(w, w->frame->self->type, name, nr) : NULL;
     const struct decl *fn = self ? self : walk_function(w, name, nr, 0, 0);
