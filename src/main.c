@@ -8,6 +8,7 @@
 #include "doctor.h"
 #include "explain_verb.h"
 #include "export_verb.h"
+#include "first_verb.h"
 #include "init_verb.h"
 #include "look_verb.h"
 #include "loop.h"
@@ -207,6 +208,8 @@ static bool run_verb(const struct options *o, struct outcome *outcome, struct er
         return look_verb(o, err);
     case VERB_REPORT:
         return report_verb(o, err);
+    case VERB_WRITE:
+        return first_verb(o, err);
     case VERB_EXPORT:
         return export_verb(o, err);
     case VERB_CALLS:

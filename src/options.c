@@ -141,6 +141,7 @@ void options_help(void)
         "  keet-opt init SOME.cu [-o FILE]     a kernel file from a CUDA file with host code\n"
         "  keet-opt patch SOME.cu BEST.cu      the best kernel back in SOME.cu: a patched copy, a "
         "diff\n"
+        "  keet-opt write TASK.cu --model M    the first kernel of a contract that has none yet\n"
         "  keet-opt calls RUN.db [--json]      list what models were asked, and what it cost\n"
         "  keet-opt report RUN.db [-o FILE]    a page of it for the browser; --as md, --as json\n"
         "  keet-opt campaign LIST|DIR          many kernels, to the end; then report FOLDER\n"
@@ -593,6 +594,7 @@ static const struct verb_row {
     {"report", VERB_REPORT, 1, 1, "report matmul.keet.db"},
     {"export", VERB_EXPORT, 1, 1, "export matmul.keet.db --as header"},
     {"explain", VERB_EXPLAIN, 1, 1 << 20, "explain kernels/matmul.cu"},
+    {"write", VERB_WRITE, 1, 1, "write task.cu --model anthropic:NAME"},
     {"init", VERB_INIT, 1, 1, "init some.cu"},
     {"patch", VERB_PATCH, 2, 2, "patch some.cu task.keet.cu"},
     {"campaign", VERB_CAMPAIGN, 1, 1, "campaign kernels --budget 50"},

@@ -16,6 +16,7 @@ enum verb {
     VERB_EXPORT,   /* keet-opt export run.db --as FORMAT: for other programs */
     VERB_DOCTOR,   /* keet-opt doctor: what is there, what is not, what to do */
     VERB_EXPLAIN,  /* keet-opt explain kernel.cu, or profiles from elsewhere */
+    VERB_WRITE,    /* keet-opt write task.cu: a model writes the first kernel of a contract */
     VERB_INIT,     /* keet-opt init some.cu: a kernel file from a file with host code */
     VERB_PATCH,    /* keet-opt patch some.cu best.cu: the winner back in some.cu */
     VERB_CAMPAIGN, /* keet-opt campaign list.txt: many kernels */

@@ -4,7 +4,7 @@
     import_problems.py CHECKOUT -o FOLDER [--level 1,2,3] [--problem 1,5-9] [--full]
                        [--kernels FOLDER | --kernel FILE] [--table FILE.md]
 
-CHECKOUT is a checkout of KernelBench. Each problem becomes FOLDER/level1/1_Name/: task.cu with the
+CHECKOUT is a checkout of KernelBench. Each problem becomes FOLDER/level1/1_Name/: 1_Name.cu with the
 contract and the PyTorch text, and a folder of .npy files for each seed and scale of the inputs. It
 runs at reduced sizes unless --full is given. Without a kernel the task waits for one: --kernel, or
 --kernels with files level1/1.cu, adds plan lines (launch, temp, tune, where) and device code to it.
@@ -18,7 +18,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 
 import torch
 
@@ -69,11 +68,12 @@ def import_one(args, level, file):
         folder = os.path.join(args.output, f"level{level}", file[:-3])
         text = made.contract(made.save(folder))
         kernel = kernel_text(args, level, int(file.split("_")[0]))
-        with open(os.path.join(folder, "task.cu"), "w") as f:
+        path = os.path.join(folder, f"{file[:-3]}.cu")
+        with open(path, "w") as f:
             f.write(text + ("\n" + kernel if kernel else ""))
         told = {"ok": True, "odd": made.odd, "kernel": kernel is not None, "sizes": made.sizes}
         if kernel and args.keet:
-            told.update(passes(args, os.path.join(folder, "task.cu")))
+            told.update(passes(args, path))
         return told
     except kb.Refused as refused:
         return {"ok": False, "kind": refused.kind, "text": str(refused)}
@@ -113,12 +113,11 @@ def run_one(args, level, file):
     return {"ok": False, "kind": "PyTorch could not run it", "text": f"it ended with {status}"}
 
 
-def table(args, rows, seconds):
+def table(args, rows):
     levels = sorted({level for level, _, _ in rows})
     out = ["# KernelBench, imported", "",
            f"    bench/kernelbench/import_problems.py CHECKOUT {' '.join(args.shown)}", "",
-           f"{len(rows)} problems in {seconds:.0f} s of wall time, "
-           + ("at their own sizes" if args.full else "at reduced sizes")
+           f"{len(rows)} problems, " + ("at their own sizes" if args.full else "at reduced sizes")
            + f", CPU PyTorch {torch.__version__}.", "",
            "| level | problems | imported | refused | flagged as odd |", "|---|---|---|---|---|"]
     for level in levels:
@@ -166,6 +165,7 @@ def arguments(argv):
     p.add_argument("--timeout", type=int, default=300, help="seconds for a problem")
     p.add_argument("--memory", type=int, default=12000, help="megabytes for a problem")
     p.add_argument("--table", help="write the outcome as Markdown")
+    p.add_argument("--log", help="add outcomes to this file; the table has all that is in it")
     args = p.parse_args(argv)
     args.shown = [a for a in argv if a != args.checkout]
     return args
@@ -175,7 +175,7 @@ def main():
     args = arguments(sys.argv[1:])
     torch.set_num_threads(1)
     kb.warm_up()
-    rows, started = [], time.time()
+    rows = []
     for level, file in problems(args.checkout, args.level, args.problem):
         rows.append((level, file, run_one(args, level, file)))
         r = rows[-1][2]
@@ -183,10 +183,18 @@ def main():
                                           else "refused, " + r["text"])
               + ("" if "passes" not in r else "; its kernel passes" if r["passes"]
                  else "; its kernel FAILS: " + r["said"]), flush=True)
+        if args.log:
+            with open(args.log, "a") as f:
+                f.write(json.dumps(rows[-1]) + "\n")
+    if args.log:
+        with open(args.log) as f:
+            last = {(level, file): told for level, file, told in map(json.loads, f)}
+        rows = sorted(((level, file, told) for (level, file), told in last.items()),
+                      key=lambda row: (row[0], int(row[1].split("_")[0])))
     if args.table:
         os.makedirs(os.path.dirname(os.path.abspath(args.table)), exist_ok=True)
         with open(args.table, "w") as f:
-            f.write(table(args, rows, time.time() - started))
+            f.write(table(args, rows))
     ok = sum(r["ok"] for _, _, r in rows)
     print(f"{ok} of {len(rows)} imported")
 

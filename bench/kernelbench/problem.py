@@ -63,8 +63,9 @@ class Problem:
         if not isinstance(target, ast.Name):
             return
         self.add(target.id, node.value, True)
-        if isinstance(node.value, (ast.Tuple, ast.List)):
-            for i, item in enumerate(node.value.elts):
+        if constant_of(node.value) is None:  # (256, 256), [1024] * 16
+            items = [n for n in ast.walk(node.value) if isinstance(n, ast.Constant)]
+            for i, item in enumerate(items):
                 self.add(f"{target.id}_{i}", item, False)
 
     def add_literals(self, function):
@@ -175,8 +176,22 @@ def can(problem, values):
         return None
 
 
+def smaller(problem, values, name, now):
+    """The first set of smaller values that runs and has fewer elements, with its shapes."""
+    value = values[name]
+    equal = [n for n in values if values[n] == value]
+    for names in [[name]] + ([equal] if len(equal) > 1 else []):
+        for other in (value // 2, value * 3 // 4, value - value // 16):
+            wanted = dict(values, **{n: other for n in names})
+            then = can(problem, wanted) if 0 < other < value else None
+            if then and (not now or elements(then[0]) < elements(now[0])):
+                return then, wanted
+    return None, values
+
+
 def reduced(problem, most_elements, most_flops):
-    """Values for knobs: the largest is halved while the problem still runs and is too large."""
+    """Values for knobs: the largest is halved while the problem still runs and is too large; where
+    it cannot be alone, together with all that are equal to it."""
     values = {k.name: k.value for k in problem.knobs}
     fixed = set()
     now = can(problem, values)
@@ -187,11 +202,9 @@ def reduced(problem, most_elements, most_flops):
         if not free:
             return values
         name = max(free, key=lambda n: values[n])
-        for smaller in (values[name] // 2, values[name] * 3 // 4, values[name] - values[name] // 16):
-            then = can(problem, dict(values, **{name: smaller})) if smaller < values[name] else None
-            if then:
-                values[name], now = smaller, then
-                break
+        then, values = smaller(problem, values, name, now)
+        if then:
+            now = then
         else:
             fixed.add(name)
 

@@ -7,6 +7,7 @@
 #include "propose/phrases.h"
 #include "propose/price.h"
 #include "propose/prompt.h"
+#include "propose/reply.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -84,7 +85,9 @@ const char *ask_prompt(const struct ask *ask, enum ask_prompt prompt,
         [ASK_HYPOTHESES] = PROMPT_HYPOTHESES,
         [ASK_JUDGE] = PROMPT_JUDGE,
         [ASK_REVIEW] = PROMPT_REVIEW,
-        [ASK_CORRECT] = PROMPT_CORRECT};
+        [ASK_CORRECT] = PROMPT_CORRECT,
+        [ASK_FIRST] = PROMPT_FIRST,
+        [ASK_FIRST_AGAIN] = PROMPT_FIRST_AGAIN};
     const struct candidate *c = values->c;
     const struct prompt_values places = {
         .text = {
@@ -106,6 +109,14 @@ const char *ask_known(const struct ask_values *values, struct arena *arena)
     return arena_printf(arena, "%s\n%s\n%s\n%s\n", phrase_contract(arena, values->c->task),
         phrase_hardware(arena, values->chip), phrase_state(arena, values->c),
         phrase_findings(arena, values->c));
+}
+
+const char *ask_code(const char *reply, struct arena *arena, const char **why)
+{
+    const struct reply r = reply_read(arena, reply, "", false);
+
+    *why = r.kind == REPLY_SOURCE ? NULL : r.why;
+    return r.kind == REPLY_SOURCE ? r.source : NULL;
 }
 
 static void take(const struct ask *ask, const struct llm_reply *reply, struct arena *arena,

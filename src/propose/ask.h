@@ -7,7 +7,7 @@
  *     ask_destroy(ask);
  *
  * Prompts are files of prompts/: explain.md (the system's), hypotheses.md, judge.md, review.md,
- * correct.md. */
+ * correct.md, first.md, first_again.md. */
 #ifndef KEET_PROPOSE_ASK_H
 #define KEET_PROPOSE_ASK_H
 
@@ -33,7 +33,15 @@ struct ask_options {
 struct ask *ask_create(const struct ask_options *options, struct err *err);
 void ask_destroy(struct ask *ask); /* NULL is fine */
 
-enum ask_prompt { ASK_SYSTEM, ASK_HYPOTHESES, ASK_JUDGE, ASK_REVIEW, ASK_CORRECT };
+enum ask_prompt {
+    ASK_SYSTEM,
+    ASK_HYPOTHESES,
+    ASK_JUDGE,
+    ASK_REVIEW,
+    ASK_CORRECT,
+    ASK_FIRST, /* the first kernel of a task; then, with what was wrong with it in text */
+    ASK_FIRST_AGAIN
+};
 
 /* What stands in the prompts. NULL texts: "(none)". */
 struct ask_values {
@@ -55,5 +63,8 @@ struct ask_message {
 bool ask_put(struct ask *ask, unsigned model, const char *purpose,
     const struct ask_message *messages, unsigned nr, struct arena *arena, struct model_call *call,
     struct err *err);
+
+/* The kernel file in a reply, in the arena; NULL: there is none, and *why says so in a sentence. */
+const char *ask_code(const char *reply, struct arena *arena, const char **why);
 
 #endif

@@ -14,8 +14,8 @@ static const char *const place_names[NR_PLACES] = {"contract", "hardware", "sour
     "findings", "siblings", "lessons", "move", "plan", "problem", "excerpt", "node", "metrics",
     "hypotheses", "text"};
 static const char *const files[NR_PROMPTS] = {"system.md", "node.md", "plan.md", "write.md",
-    "repair.md", "explain.md", "cutlass.md", "hypotheses.md", "judge.md", "review.md",
-    "correct.md"};
+    "repair.md", "explain.md", "cutlass.md", "hypotheses.md", "judge.md", "review.md", "correct.md",
+    "first.md", "first_again.md"};
 /* What is cut first when a prompt is too long. */
 static const enum place cut_order[] = {
     PLACE_LESSONS, PLACE_SIBLINGS, PLACE_PLAN, PLACE_FINDINGS, PLACE_EXCERPT, PLACE_HARDWARE};

@@ -32,6 +32,8 @@ enum prompt {
     PROMPT_JUDGE,
     PROMPT_REVIEW,
     PROMPT_CORRECT,
+    PROMPT_FIRST, /* a task's first kernel, and once more after what was wrong */
+    PROMPT_FIRST_AGAIN,
     NR_PROMPTS
 };
 
@@ -50,7 +52,7 @@ enum place {
     PLACE_NODE,       /* node.md, filled in */
     PLACE_METRICS,    /* explain: all that was counted */
     PLACE_HYPOTHESES, /* explain: what was expected before the counters were seen */
-    PLACE_TEXT,       /* explain: the explanation to review or to correct */
+    PLACE_TEXT,       /* explain: the explanation to review or to correct; first: what was wrong */
     NR_PLACES
 };
 const char *place_name(enum place place);

@@ -40,9 +40,9 @@ def main():
         check(told[name("4_Total")] == "the output hardly depends on ignored", told)
         check(told[name("5_Words")] == "refused, an input that is no tensor and no number: str", told)
         level = os.path.join(folder, "level1")
-        check(pragmas(os.path.join(level, "1_Linear_softmax/task.cu"))
+        check(pragmas(os.path.join(level, "1_Linear_softmax/1_Linear_softmax.cu"))
               == pragmas(os.path.join(HERE, "recorded/task.cu")), "it is not as recorded")
-        total = pragmas(os.path.join(level, "4_Total/task.cu"))
+        total = pragmas(os.path.join(level, "4_Total/4_Total.cu"))
         check([p.split(" : ")[1] for p in total if "pragma keet out" in p]
               == ["f32[]", "i64[batch]"], "outputs")
         check(not any("running_mean :" in p for p in total), "a buffer that means nothing is an input")
