@@ -16,6 +16,7 @@ static const struct statement statements[] = {
     {"in", true},
     {"out", true},
     {"inout", true},
+    {"symbol", true},
     {"scalar", true},
     {"tolerance", true},
     {"work", true},
@@ -50,10 +51,11 @@ bool reader_bad_keyword(struct reader *r, const struct pragma *pragma)
     if (!*pragma->keyword)
         return cursor_fail(&c, at,
             "no keyword after `#pragma keet`; expected one of size, check, "
-            "in, out, inout, scalar, tolerance, work, reference, expect, "
+            "in, out, inout, symbol, scalar, tolerance, work, reference, expect, "
             "case, pytorch, launch, temp, tune, where");
     return cursor_unknown(&c, at, pragma->keyword, &env,
-        "one of size, check, in, out, inout, scalar, tolerance, work, reference, expect, case, "
+        "one of size, check, in, out, inout, symbol, scalar, tolerance, work, reference, expect, "
+        "case, "
         "pytorch, launch, temp, tune, where");
 }
 
@@ -358,6 +360,7 @@ static bool read_array(struct reader *r, const struct pragma *pragma, enum role 
         if (!read_gen(&c, sizes, &array->gen))
             return false;
     }
+    array->is_symbol = strcmp(pragma->keyword, "symbol") == 0;
     r->task->nr_arrays++;
     return cursor_end(&c, "the array");
 }
@@ -513,6 +516,7 @@ static bool read_phase_arrays(struct reader *r)
         if ((is(p, "in") && !read_array(r, p, ROLE_IN)) ||
             (is(p, "out") && !read_array(r, p, ROLE_OUT)) ||
             (is(p, "inout") && !read_array(r, p, ROLE_INOUT)) ||
+            (is(p, "symbol") && !read_array(r, p, ROLE_IN)) ||
             (is(p, "scalar") && !read_scalar(r, p)))
             return false;
     }

@@ -1,8 +1,8 @@
 /* The task: what a kernel file says in its `#pragma keet` lines (grammar: docs in README.md).
  *
- * The contract (size, check, in, out, inout, scalar, tolerance, work, reference, expect, case,
- * pytorch) is read once, from the user's original file. The plan (launch, temp, tune, where) and
- * the code belong to each candidate. A candidate is a whole kernel file; contract lines that it
+ * The contract (size, check, in, out, inout, symbol, scalar, tolerance, work, reference, expect,
+ * case, pytorch) is read once, from the user's original file. The plan (launch, temp, tune, where)
+ * and the code belong to each candidate. A candidate is a whole kernel file; contract lines that it
  * repeats must say the same as the original's, or it breaks the contract. A candidate's tuning
  * parameters take the values written before `in {...}`: its text alone determines everything about
  * it. */
@@ -61,7 +61,9 @@ struct task_array {
     const struct expr *dims[TASK_MAX_DIMS];
     struct gen gen;          /* ROLE_IN and ROLE_INOUT */
     const char *expect_path; /* `expect C = file("c.npy")`, else NULL */
-    unsigned line;           /* in the file, from 1 */
+    bool is_symbol; /* `symbol`: a __constant__ or __device__ variable of the code, which gets the
+                     * contents before each launch */
+    unsigned line;  /* in the file, from 1 */
 };
 
 struct task_scalar {

@@ -77,7 +77,8 @@ static void add_default(struct str *s, const struct pragma *pragma, const struct
     enum elem elem;
     struct err ignored;
 
-    if (strcmp(pragma->keyword, "in") != 0 && strcmp(pragma->keyword, "inout") != 0)
+    if (strcmp(pragma->keyword, "in") != 0 && strcmp(pragma->keyword, "inout") != 0 &&
+        strcmp(pragma->keyword, "symbol") != 0)
         return;
     if (!colon || has_text(line, '='))
         return;

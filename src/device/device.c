@@ -60,6 +60,9 @@ void device_destroy(struct device *device)
         device->ops->destroy(device);
 }
 
+const char device_symbol_misfit[] =
+    "a `symbol` line of the contract has more elements than the variable in the code";
+
 bool device_load(struct device *device, const struct compilation *compilation,
     struct device_module **module, struct device_result *result, struct err *err)
 {

@@ -36,11 +36,21 @@ struct device_arg {
     const char *name; /* for messages */
 };
 
+/* A variable of the module that gets the contents of a buffer before the launch. */
+struct device_symbol {
+    const char *name; /* as in the PTX */
+    uint64_t address, bytes;
+};
+
+extern const char device_symbol_misfit[]; /* what is wrong where that cannot be */
+
 struct device_launch {
     const struct launch_config *config;
     const struct kernel_facts *facts;
     const struct device_arg *args;
     unsigned nr_args;
+    const struct device_symbol *symbols;
+    unsigned nr_symbols;
     unsigned line; /* of the launch, for messages */
     bool sanitize; /* find races, uninitialised reads, missing syncs where the device can */
     /* emulator: the launch goes on past what these checks (bits, 1 << enum device_check; memory is

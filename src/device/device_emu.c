@@ -131,6 +131,32 @@ static bool launch_fits(
     return true;
 }
 
+/* The module's variables get what the launch gives them. False: the verdict says why they cannot.
+ */
+static bool fill_symbols(struct device *device, const struct device_module *module,
+    const struct device_launch *launch, struct device_result *result)
+{
+    struct emu_global global;
+    struct err err;
+
+    for (unsigned i = 0; i < launch->nr_symbols; i++) {
+        const struct device_symbol *s = &launch->symbols[i];
+        void *bytes = xmalloc(s->bytes + 1);
+        unsigned nr = 0;
+
+        while (emu_global(module->module, nr, &global) && strcmp(global.name, s->name) != 0)
+            nr++;
+        bool ok = emu_global(module->module, nr, &global) && global.bytes >= s->bytes &&
+                  emu_read(emu_of(device), s->address, bytes, s->bytes, &err) &&
+                  emu_write(emu_of(device), global.address, bytes, s->bytes, &err);
+
+        free(bytes);
+        if (!ok)
+            return refuse(result, launch, device_symbol_misfit);
+    }
+    return true;
+}
+
 /* Check and pack a launch. False: the verdict says why it cannot start. */
 static bool prepare(struct device *device, const struct device_module *module,
     const struct device_launch *launch, struct arena *arena, struct emu_launch *prepared,
@@ -148,7 +174,8 @@ static bool prepare(struct device *device, const struct device_module *module,
             module->module, launch->facts->lowered, &nr_params, &bytes_each, &offsets, &total))
         return refuse(result, launch, "the compiled code has no such kernel");
     packed = arena_alloc(arena, total + 8);
-    if (!device_pack(launch, nr_params, bytes_each, offsets, packed, total, result))
+    if (!device_pack(launch, nr_params, bytes_each, offsets, packed, total, result) ||
+        !fill_symbols(device, module, launch, result))
         return false;
     *prepared = (struct emu_launch){
         .kernel = launch->facts->lowered,

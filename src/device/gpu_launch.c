@@ -221,6 +221,36 @@ static bool pack_all(struct device_gpu *gpu, const struct gpu_job *job, unsigned
     return true;
 }
 
+/* The module's variables get what its launches give them. */
+static enum gpu_end fill_symbols(struct device_gpu *gpu, const struct device_module *m,
+    const struct device_launch *launch, struct device_result *result, struct err *err)
+{
+    enum gpu_end done = GPU_DONE;
+
+    for (unsigned i = 0; done == GPU_DONE && i < launch->nr_symbols; i++) {
+        const struct device_symbol *s = &launch->symbols[i];
+        struct gpu_buffer *b = gpu_find_buffer(gpu, s->address, s->bytes);
+        struct worker_reply reply;
+
+        snprintf(worker_window(gpu->worker), WORKER_NAME_BYTES, "%s", s->name);
+        done = gpu_plain_call(
+            gpu, &(struct worker_request){.op = WORKER_SYMBOL, .module = m->number}, &reply, err);
+        if (done != GPU_DONE)
+            break;
+        if (!b || reply.bytes < s->bytes) {
+            say(result, VERDICT_LAUNCH_FAILED, launch->line, device_symbol_misfit);
+            return GPU_FAILED;
+        }
+        done = gpu_plain_call(gpu,
+            &(struct worker_request){.op = WORKER_COPY,
+                .address = reply.address,
+                .from = gpu_address(b, 0) + (s->address - b->address),
+                .bytes = s->bytes},
+            &reply, err);
+    }
+    return done;
+}
+
 /* Bring all that the launches need into the present worker, and put them into its window. */
 static enum gpu_end set_up(struct device_gpu *gpu, const struct gpu_job *job,
     struct worker_request *request, struct device_result *result, struct err *err)
@@ -231,6 +261,10 @@ static enum gpu_end set_up(struct device_gpu *gpu, const struct gpu_job *job,
         done = gpu_bring_module(gpu, job->module, result, err);
     if (done == GPU_DONE && job->nr_baseline > 0)
         done = gpu_bring_module(gpu, job->baseline_module, result, err);
+    if (done == GPU_DONE)
+        done = fill_symbols(gpu, job->module, job->launches, result, err);
+    if (done == GPU_DONE && job->nr_baseline > 0)
+        done = fill_symbols(gpu, job->baseline_module, job->baseline, result, err);
     if (done == GPU_DONE && (request->op == WORKER_MEASURE || request->op == WORKER_ENERGY))
         done = gpu_make_sets(gpu, job, request, err);
     if (done != GPU_DONE)

@@ -174,22 +174,78 @@ static bool bind_launch(const struct task *task, const struct launch *launch,
     return true;
 }
 
+/* A variable's name in the PTX: as it is, or as C++ writes it with its length: _ZL4taps,
+ * _ZN1a4tapsE. NULL: the code has none that it could read. */
+static const char *symbol_name(const char *ptx, const char *name, struct arena *arena)
+{
+    char *written = arena_printf(arena, "%zu%s", strlen(name), name);
+    const size_t nr = strlen(written), plain = strlen(name);
+
+    for (const char *line = ptx; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        line += strcspn(line, "\n.");
+        bool variable = false;
+
+        for (const char *p = line; *p && *p != '\n';) {
+            const size_t word =
+                strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$.");
+            const size_t tail = word > 0 && p[word - 1] == 'E' ? 1 : 0;
+
+            if (*p == '{' || *p == '(')
+                break;
+            variable = variable || (word == 6 && memcmp(p, ".const", 6) == 0) ||
+                       (word == 7 && memcmp(p, ".global", 7) == 0);
+            if (variable && ((word == plain && memcmp(p, name, plain) == 0) ||
+                                (word > nr + tail && strncmp(p, "_Z", 2) == 0 &&
+                                    memcmp(p + word - tail - nr, written, nr) == 0)))
+                return arena_strndup(arena, p, word);
+            p += word ? word : 1;
+        }
+    }
+    return NULL;
+}
+
+/* The contract's symbols that this code has. */
+static unsigned bind_symbols(const struct compilation *compilation,
+    const struct run_buffers *buffers, struct arena *arena, const struct device_symbol **symbols)
+{
+    struct device_symbol *all = arena_array(arena, buffers->nr + 1, sizeof(*all));
+    unsigned nr = 0;
+
+    for (unsigned i = 0; i < buffers->nr; i++) {
+        const struct run_buffer *b = &buffers->buffers[i];
+        const char *name = b->array->is_symbol && compilation->ptx
+                               ? symbol_name(compilation->ptx, b->array->name, arena)
+                               : NULL;
+
+        if (name)
+            all[nr++] = (struct device_symbol){name, b->address, b->bytes};
+    }
+    *symbols = all;
+    return nr;
+}
+
 bool run_bind(const struct task *task, const struct plan *plan,
     const struct compilation *compilation, const struct env *env, const struct run_buffers *buffers,
     struct arena *arena, struct device_launch **launches, struct device_result *result,
     struct err *err)
 {
+    const struct device_symbol *symbols;
+    unsigned nr_symbols;
     struct err why = {0};
 
     (void)err; /* binding asks nothing of the environment yet: all its failures are verdicts */
     memset(result, 0, sizeof(*result));
     *launches = arena_array(arena, plan->nr_launches + 1, sizeof(**launches));
+    nr_symbols = bind_symbols(compilation, buffers, arena, &symbols);
     for (unsigned i = 0; i < plan->nr_launches; i++) {
         if (!bind_launch(task, &plan->launches[i], compilation, env, buffers, arena,
                 &(*launches)[i], &why)) {
             cannot_bind(result, &plan->launches[i], why.text);
             return true;
         }
+        (*launches)[i].symbols = symbols;
+        (*launches)[i].nr_symbols = nr_symbols;
     }
     return true;
 }

@@ -67,6 +67,7 @@ enum worker_op {
     WORKER_COPY,   /* from -> address, bytes, on the device */
     WORKER_LOAD,   /* struct worker_load in the window -> module; layouts of parameters there */
     WORKER_UNLOAD, /* module */
+    WORKER_SYMBOL, /* name of a variable in the window, module -> address, bytes */
     WORKER_LAUNCH, /* struct worker_launch[nr_launches] in the window, of one module; waits */
     /* nr_sets times struct worker_launch[nr_launches] of `module`, then [nr_baseline] of
      * `baseline`; then nr_sets times struct worker_copy[nr_copies] -> struct worker_time. Each set
@@ -150,7 +151,7 @@ enum worker_outcome {
 struct worker_reply {
     enum worker_outcome outcome;
     uint32_t module;
-    uint64_t address;
+    uint64_t address, bytes;
     char text[512];
 };
 

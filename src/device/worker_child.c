@@ -295,6 +295,23 @@ static void do_unload(struct child *child, uint32_t slot, struct worker_reply *r
     child_reply(child, reply, child->driver->module_unload(child->modules[slot].handle));
 }
 
+static void do_symbol(struct child *child, uint32_t slot, struct worker_reply *reply)
+{
+    CUdeviceptr address = 0;
+    size_t bytes = 0;
+    char *name = (char *)child->window;
+
+    if (slot >= MAX_MODULES || !child->modules[slot].used) {
+        child_reply(child, reply, CUDA_ERROR_INVALID_HANDLE);
+        return;
+    }
+    name[WORKER_NAME_BYTES - 1] = 0;
+    child_reply(child, reply,
+        child->driver->module_global(&address, &bytes, child->modules[slot].handle, name));
+    reply->address = address;
+    reply->bytes = bytes;
+}
+
 /* ---- launches ---- */
 
 CUresult child_enqueue(
@@ -404,6 +421,9 @@ static void serve(struct child *child, const struct worker_request *r, struct wo
         break;
     case WORKER_UNLOAD:
         do_unload(child, r->module, reply);
+        break;
+    case WORKER_SYMBOL:
+        do_symbol(child, r->module, reply);
         break;
     case WORKER_LAUNCH:
         do_launch(child, r, reply);

@@ -22,6 +22,20 @@ struct str *export_add(struct export_files *files, const char *name)
     return &file->text;
 }
 
+/* Whoever calls the exported code would have to set the code's variables as well. */
+static bool has_no_symbol(const struct subject *s, const char *format, struct err *err)
+{
+    if (strcmp(format, "t4") == 0 || strcmp(format, "kernel-tuner") == 0)
+        return true;
+    for (unsigned i = 0; i < s->task.nr_arrays; i++)
+        if (s->task.arrays[i].is_symbol)
+            return err_set(err,
+                "%s: the task sets the variable %s of the code (`symbol`), which --as %s cannot "
+                "say",
+                s->page->db_path, s->task.arrays[i].name, format);
+    return true;
+}
+
 bool export_make(
     const char *format, const struct page *page, struct export_files *files, struct err *err)
 {
@@ -30,7 +44,8 @@ bool export_make(
     *files = (struct export_files){0};
     for (unsigned i = 0; i < ARRAY_SIZE(makers); i++) {
         if (strcmp(export_formats[i], format) == 0)
-            return subject_read(&subject, page, err) && makers[i](&subject, files, err);
+            return subject_read(&subject, page, err) && has_no_symbol(&subject, format, err) &&
+                   makers[i](&subject, files, err);
     }
     return err_set(err, "no format is called %s", format);
 }

@@ -54,6 +54,12 @@ struct builder {
     size_t cap_lines;
 };
 
+/* One more line of the contract. */
+void builder_add_line(struct builder *b, bool missing, const char *from, const char *pragma);
+
+/* The lines of the __constant__ and __device__ variables that host code sets. */
+void builder_symbols(struct builder *b);
+
 /* "line 40: cudaMalloc(&x, n * sizeof(float))" */
 const char *builder_shown(const struct builder *b, unsigned line);
 

@@ -33,7 +33,7 @@ const char *builder_shown(const struct builder *b, unsigned line)
         at, (int)(nr < MAX_LINE_SHOWN ? nr : MAX_LINE_SHOWN), p, nr < MAX_LINE_SHOWN ? "" : "...");
 }
 
-static void add_line(struct builder *b, bool missing, const char *from, const char *pragma)
+void builder_add_line(struct builder *b, bool missing, const char *from, const char *pragma)
 {
     b->in->lines = grow(b->in->lines, &b->cap_lines, b->in->nr_lines + 1, sizeof(*b->in->lines));
     b->in->lines[b->in->nr_lines++] = (struct intake_line){pragma, from, missing};
@@ -53,11 +53,11 @@ static void size_lines(struct builder *b)
         str_addf(&from, "%s%s", from.len ? "; " : "", builder_shown(b, h->sizes[i].line));
     }
     if (text.len)
-        add_line(b, false, arena_strdup(b->arena, str_text(&from)),
+        builder_add_line(b, false, arena_strdup(b->arena, str_text(&from)),
             arena_strdup(b->arena, str_text(&text)));
     for (unsigned i = 0; i < h->nr_sizes; i++)
         if (!h->sizes[i].known)
-            add_line(b, true,
+            builder_add_line(b, true,
                 arena_printf(b->arena, "only the caller knows %s (%s)", h->sizes[i].name,
                     builder_shown(b, h->sizes[i].line)),
                 arena_printf(b->arena, "#pragma keet size   %s = 1048576", h->sizes[i].name));
@@ -150,15 +150,15 @@ static void array_line(struct builder *b, const struct array *a)
                                          : "written before it is read";
 
     if (!elem)
-        add_line(b, true,
+        builder_add_line(b, true,
             arena_printf(b->arena, "type %s of %s is no element type of the task language", a->type,
                 a->name),
             pragma);
     else if (!a->extent)
-        add_line(b, true,
+        builder_add_line(b, true,
             arena_printf(b->arena, "the number of elements of %s: %s", a->name, a->why), pragma);
     else
-        add_line(b, false,
+        builder_add_line(b, false,
             arena_printf(b->arena, "%s; %s by the kernel%s", builder_shown(b, a->line), access,
                 filled                          ? ", filled by the host"
                 : target && strchr(pragma, '-') ? ", as indices"
@@ -171,7 +171,7 @@ static void scalar_lines(struct builder *b)
     for (unsigned i = 0; i < b->nr_scalars; i++) {
         const struct scalar_arg *s = &b->scalars[i];
 
-        add_line(b, s->value == NULL, s->value ? builder_shown(b, s->line) : s->why,
+        builder_add_line(b, s->value == NULL, s->value ? builder_shown(b, s->line) : s->why,
             arena_printf(b->arena, "#pragma keet scalar %s : %s = %s", s->name,
                 s->type ? s->type : "f32", s->value ? s->value : "1.0"));
     }
@@ -182,9 +182,10 @@ void builder_lines(struct builder *b)
     size_lines(b);
     for (unsigned i = 0; i < b->nr_arrays; i++)
         array_line(b, &b->arrays[i]);
+    builder_symbols(b);
     scalar_lines(b);
     for (unsigned i = 0; i < b->nr_launches; i++)
-        add_line(b, b->launches[i].why != NULL,
+        builder_add_line(b, b->launches[i].why != NULL,
             b->launches[i].why ? b->launches[i].why : builder_shown(b, b->launches[i].line),
             b->launches[i].text);
     struct intake_line *heap = b->in->lines;

@@ -22,7 +22,7 @@ static const char *finish(struct arena *arena, struct str *out)
 /* "#pragma keet WORD" with one of the contract's words. */
 static bool is_contract(const char *line, size_t len)
 {
-    static const char *const words[] = {"size", "check", "in", "out", "inout", "scalar",
+    static const char *const words[] = {"size", "check", "in", "out", "inout", "symbol", "scalar",
         "tolerance", "work", "reference", "expect", "case", "pytorch"};
     static const char opening[] = "#pragma keet";
     size_t at = strspn(line, " \t");
