@@ -122,18 +122,19 @@ class Runner:
             log.write(json.dumps(record) + "\n")
             self.runs[kernel, seed, arm] = record
 
-    def kernel(self, path, arms):
-        """One kernel's runs share a file of evaluations: one after the other, so that each is made once."""
-        for seed in self.args.seeds:
-            for arm in arms:
-                self.one(path, seed, arm, donors(self.paths, seed)[path.stem] if arm == "other" else None)
+    def kernel(self, path, seed, arms):
+        """A kernel's runs share a file of evaluations: one after the other, so that each is made once."""
+        for arm in arms:
+            self.one(path, seed, arm, donors(self.paths, seed)[path.stem] if arm == "other" else None)
 
     def all(self):
-        for arms in ([a for a in self.args.arms if a != "other"], [a for a in self.args.arms if a == "other"]):
-            with concurrent.futures.ThreadPoolExecutor(self.args.jobs) as pool:
-                for done in concurrent.futures.as_completed(
-                        [pool.submit(self.kernel, path, arms) for path in self.args.kernels]):
-                    done.result()
+        """Seed by seed, so that what was cut off is a whole experiment with fewer seeds."""
+        with concurrent.futures.ThreadPoolExecutor(self.args.jobs) as pool:
+            for seed in self.args.seeds:
+                for arms in ([a for a in self.args.arms if a != "other"], [a for a in self.args.arms if a == "other"]):
+                    for done in concurrent.futures.as_completed(
+                            [pool.submit(self.kernel, path, seed, arms) for path in self.args.kernels]):
+                        done.result()
 
 
 # --- the table ---
