@@ -2,7 +2,7 @@
 """Does the explanation help? The same tasks and seeds, searched under five kinds of feedback.
 
   bench/explain/arms.py [--seeds 20] [--budget 30] [--jobs N] [--work DIR] [--out DIR] [--model SPEC]
-                        [--table-only] [KERNEL.cu...]
+                        [--earlier ARMS.json] [--table-only] [KERNEL.cu...]
 
 Arms: none, counters, generic, findings (ours), other (ours, of another kernel's profile; which one follows
 from the seed). They differ in keet-opt's --feedback alone. Runs that WORK/runs.jsonl already holds are not
@@ -79,6 +79,21 @@ class Runner:
                 record = json.loads(line)
                 if record["budget"] == args.budget and record.get("model") == args.model:
                     self.runs[record["kernel"], record["seed"], record["arm"]] = record
+        if args.earlier:
+            self.take_over(json.loads(args.earlier.read_text()))
+
+    def take_over(self, earlier):
+        """Seeds that a published arms.json holds, made by the same program."""
+        same = {"commit": self.args.commit, "budget": self.args.budget, "model": self.args.model}
+        for key, value in same.items():
+            if earlier[key] != value:
+                sys.exit(f"{self.args.earlier}: its {key} is {earlier[key]}, not {value}: run that commit's program")
+        for arm, kernels in earlier["curves"].items():
+            for kernel, curves in kernels.items():
+                for seed, curve in zip(earlier["seeds"], curves):
+                    self.runs.setdefault((kernel, seed, arm), {
+                        "kernel": kernel, "seed": seed, "arm": arm, "curve": curve,
+                        "device": earlier["device"], "from": earlier["from"]})
 
     def database(self, kernel, seed, arm):
         return self.args.work / f"{kernel}-{seed}-{arm}.db"
@@ -250,7 +265,8 @@ def write_table(args, runs):
     args.out.mkdir(parents=True, exist_ok=True)
     (args.out / "arms.md").write_text("\n".join(lines).rstrip() + "\n")
     (args.out / "arms.json").write_text(json.dumps(
-        {"commit": args.commit, "budget": args.budget, "seeds": seeds, "model": args.model, "parts": parts,
+        {"commit": args.commit, "budget": args.budget, "seeds": seeds, "model": args.model,
+         "device": any_run["device"], "from": any_run["from"], "parts": parts,
          "curves": {a: {k: [[round(v, 6) for v in runs[k, s, a]["curve"]] for s in seeds] for k in kernels}
                     for a in ARMS}}) + "\n")
     print("\n".join(lines[:4 + 40]))
@@ -272,6 +288,7 @@ def main():
     parser.add_argument("--model")
     parser.add_argument("--arms", type=lambda text: text.split(","), default=ARMS, help="run these only")
     parser.add_argument("--commit", default=git_commit())
+    parser.add_argument("--earlier", type=pathlib.Path, help="an arms.json of the same commit: its seeds are taken over")
     parser.add_argument("--table-only", action="store_true")
     parser.add_argument("kernels", nargs="*", type=pathlib.Path)
     args = parser.parse_args()
