@@ -241,7 +241,7 @@ static const struct form forms[NR_PTX_OPS] = {
         ON(FIELD_VOTE)},
     [PTX_OP_MATCH] = {"u|p=tu", "W", 1, 1, ON(FIELD_TYPE) | ON(FLAG_sync) | ON(FIELD_VOTE),
         ON(FIELD_VOTE)},
-    [PTX_OP_REDUX] = {"t=tu", "bif", 1, 1,
+    [PTX_OP_REDUX] = {"t=tu", "Bu", 1, 1,
         ON(FIELD_TYPE) | ON(FLAG_sync) | ON(FIELD_ATOM) | ON(FLAG_abs) | ON(FLAG_nan),
         ON(FIELD_ATOM)},
     [PTX_OP_ACTIVEMASK] = {"u=", "B", 1, 1, ON(FIELD_TYPE), 0},
