@@ -229,6 +229,9 @@ REF(hfma, fma16(from_half(a) * from_half(b), from_half(c), half, to_half))
 REF(bfma, fma16(from_bf(a) * from_bf(b), from_bf(c), bfloat, to_bf))
 REF(bmul, to_bf(round_once(from_bf(a) * from_bf(b), 0, bfloat, NEAREST)))
 REF(hadd2, hadd(a & 0xffff, b & 0xffff, 0) | hadd(a >> 16 & 0xffff, b >> 16 & 0xffff, 0) << 16)
+REF(hmul2, hmul(a & 0xffff, b & 0xffff, 0) | hmul(a >> 16 & 0xffff, b >> 16 & 0xffff, 0) << 16)
+REF(hsub2, hadd(a & 0xffff, (b & 0xffff) ^ 0x8000, 0) |
+               hadd(a >> 16 & 0xffff, (b >> 16 & 0xffff) ^ 0x8000, 0) << 16)
 REF(hfma2, hfma(a & 0xffff, b & 0xffff, c & 0xffff) |
                hfma(a >> 16 & 0xffff, b >> 16 & 0xffff, c >> 16 & 0xffff) << 16)
 REF(hgt, from_half(a) > from_half(b))
@@ -349,6 +352,8 @@ static const struct op_case cases[] = {
     {"fma.rn.bf16 D, A, B, C;", 2, 2, 2, 2, bfma, 0},
     {"mul.rn.bf16 D, A, B;", 2, 2, 2, 0, bmul, 0},
     {"add.f16x2 D, A, B;", 4, 4, 4, 0, hadd2, 0},
+    {"sub.f16x2 D, A, B;", 4, 4, 4, 0, hsub2, 0},
+    {"mul.f16x2 D, A, B;", 4, 4, 4, 0, hmul2, 0},
     {"fma.rn.f16x2 D, A, B, C;", 4, 4, 4, 4, hfma2, 0},
     {"setp.gt.f16 P, A, B;" PRED, 4, 2, 2, 0, hgt, 0},
     {"cvt.rn.f16.f32 D, A;", 2, 4, 0, 0, half_of_f32, 0},
