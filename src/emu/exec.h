@@ -121,6 +121,7 @@ struct exec { /* one launch, shared by its workers */
     const double *block_weight;
     const bool *block_traced;
     uint64_t nr_run;
+    unsigned nr_workers;
     atomic_uint_fast64_t next_block, steps;
     atomic_bool stop;
     atomic_uint_fast64_t fault_block; /* lowest so far */

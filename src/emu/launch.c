@@ -419,15 +419,30 @@ static void run_grid(struct worker *blocks, uint64_t nr)
     }
 }
 
+/* How many blocks to take at once: neighbours in the grid are mostly neighbours in memory, which
+ * two threads had better not share, least of all the notes of what is touched. One by one where
+ * blocks may wait for lower ones, and towards the end. */
+static uint64_t blocks_at_once(const struct worker *k, uint64_t next)
+{
+    enum { MOST = 16, SHARES = 8 };
+    const struct exec *x = k->exec;
+    const uint64_t left = next < x->nr_run ? x->nr_run - next : 0,
+                   share = left / (SHARES * x->nr_workers);
+    return k->contacts || share < 1 ? 1 : share < MOST ? share : MOST;
+}
+
 static void *worker_run(void *argument)
 {
     struct worker *k = argument;
     struct exec *x = k->exec;
     for (;;) {
-        uint64_t i = atomic_fetch_add(&x->next_block, 1);
-        if (i >= x->nr_run || i > atomic_load(&x->fault_block) || atomic_load(&x->stop))
-            return NULL;
-        run_block(k, i);
+        const uint64_t nr = blocks_at_once(k, atomic_load(&x->next_block)),
+                       first = atomic_fetch_add(&x->next_block, nr);
+        for (uint64_t i = first; i < first + nr; i++) {
+            if (i >= x->nr_run || i > atomic_load(&x->fault_block) || atomic_load(&x->stop))
+                return NULL;
+            run_block(k, i);
+        }
     }
 }
 
@@ -588,6 +603,7 @@ bool launch_run(const struct emu_run *run, unsigned nr_threads, struct arena *ar
         nr = 1; /* so that addresses, and who gets the last bytes, do not depend on threads */
     if (run->program->cooperative)
         nr = (unsigned)x.nr_run; /* at most what the chip holds at once: fits_at_once */
+    x.nr_workers = nr;
     struct worker *workers = xcalloc(nr, sizeof(*workers));
     for (unsigned i = 0; i < nr; i++) {
         worker_init(&workers[i], &x);
