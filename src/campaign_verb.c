@@ -25,16 +25,6 @@ void campaign_interrupt(void)
 
 /* ---- which GPUs ---- */
 
-static int body_gpus(int fd, const void *input)
-{
-    struct gpus gpus;
-
-    (void)input;
-    memset(&gpus, 0, sizeof(gpus));
-    gpus_probe(&gpus);
-    return proc_write(fd, &gpus, sizeof(gpus)) ? 0 : 1;
-}
-
 /* "0,1": those that the driver sees; "" when there is none that works. In a child, since the driver
  * must not be initialised in a process that forks. */
 static bool find_gpus(struct arena *arena, const char **list, struct err *err)
@@ -43,7 +33,7 @@ static bool find_gpus(struct arena *arena, const char **list, struct err *err)
     struct proc_result result;
     struct gpus gpus = {0};
 
-    if (!proc_call(body_gpus, NULL, &limits, &result, err))
+    if (!proc_call(gpus_probe_body, NULL, &limits, &result, err))
         return false;
     if (result.end == PROC_EXITED && result.status == 0 && result.output_bytes == sizeof(gpus))
         memcpy(&gpus, result.output, sizeof(gpus));

@@ -381,18 +381,6 @@ static void add_no_driver(struct doctor *d, const char *problem)
                     "times are modelled");
 }
 
-static int body_gpus(int fd, const void *input)
-{
-    struct gpus *gpus = xcalloc(1, sizeof(*gpus));
-    bool ok;
-
-    (void)input;
-    gpus_probe(gpus);
-    ok = proc_write(fd, gpus, sizeof(*gpus));
-    free(gpus);
-    return ok ? 0 : 1;
-}
-
 static void add_gpus(struct doctor *d, const struct gpus *gpus)
 {
     for (unsigned i = 0; i < gpus->nr; i++) {
@@ -445,7 +433,7 @@ static void see_gpus(struct doctor *d)
     struct gpus *gpus = xcalloc(1, sizeof(*gpus));
     char why[300];
 
-    if (!ask(body_gpus, NULL, gpus, sizeof(*gpus), why)) {
+    if (!ask(gpus_probe_body, NULL, gpus, sizeof(*gpus), why)) {
         advise(add_row(d, "GPU driver", STATE_ABSENT, "%s", why), "see dmesg for lines of NVRM");
     } else if (!gpus->found) {
         add_no_driver(d, gpus->problem);

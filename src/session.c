@@ -502,11 +502,11 @@ bool session_open(struct session *s, const struct options *options, struct err *
                                   : with_suffix(s->arena, options->kernel_path, ".keet.db");
     s->output_path = options->output_path ? options->output_path
                                           : with_suffix(s->arena, options->kernel_path, ".keet.cu");
-    return lock_take(lock_path(s), &s->lock, err) && open_parts(s, err) &&
-           open_run(s, &resumed, err) && (!resumed || store_nr_nodes(s->store, &nr_stored, err)) &&
-           open_memory(s, err) && open_reuse(s, err) && open_feedback(s, err) &&
-           measure_original(s, nr_stored > 0, err) && plant(s, err) &&
-           (nr_stored == 0 || replay(s, err));
+    return (lock_take(lock_path(s), &s->lock, err) || err_wrap(err, "--db %s", s->db_path)) &&
+           open_parts(s, err) && open_run(s, &resumed, err) &&
+           (!resumed || store_nr_nodes(s->store, &nr_stored, err)) && open_memory(s, err) &&
+           open_reuse(s, err) && open_feedback(s, err) && measure_original(s, nr_stored > 0, err) &&
+           plant(s, err) && (nr_stored == 0 || replay(s, err));
 }
 
 void session_close(struct session *s)

@@ -119,6 +119,7 @@ static void draw(struct table *table, const struct campaign *c, unsigned round)
 {
     struct campaign_figures *all =
         arena_array(table->arena, c->nr_tasks, sizeof(struct campaign_figures));
+    const uint64_t begun_ns = clock_ns();
     struct str text = {0};
     struct err ignored; /* a database that cannot be read now is read the next time */
 
@@ -133,11 +134,13 @@ static void draw(struct table *table, const struct campaign *c, unsigned round)
     str_finish(&text);
     arena_reset(table->arena);
     table->drawn_ns = clock_ns();
+    table->cost_ns = table->drawn_ns - begun_ns;
 }
 
 void table_tick(struct table *table, const struct campaign *c, unsigned round)
 {
-    if (table->live && clock_ns() - table->drawn_ns > 1000000000)
+    /* Once a second; with very many tasks less often, so that looking stays cheap. */
+    if (table->live && clock_ns() - table->drawn_ns > 1000000000 + 20 * table->cost_ns)
         draw(table, c, round);
 }
 

@@ -16,9 +16,9 @@ void table_row(const struct campaign_task *t, const struct campaign_figures *f, 
 struct table {
     FILE *out;
     bool live;
-    unsigned nr_lines; /* on the screen now */
-    uint64_t drawn_ns;
-    struct arena *arena; /* of one drawing */
+    unsigned nr_lines;          /* on the screen now */
+    uint64_t drawn_ns, cost_ns; /* of the last drawing: when it ended, how long it took */
+    struct arena *arena;        /* of one drawing */
 };
 
 void table_init(struct table *table, FILE *out);

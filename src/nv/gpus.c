@@ -1,9 +1,12 @@
 /* Owns the listing of GPUs through the driver API. */
 #include "nv/gpus.h"
 
+#include "base/mem.h"
+#include "base/proc.h"
 #include "nv/driver.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static int attribute(const struct driver *driver, CUdevice device, CUdevice_attribute which)
 {
@@ -76,4 +79,16 @@ void gpus_probe(struct gpus *gpus)
     gpus->found = true;
     probe_opened(driver, gpus);
     driver_close(driver);
+}
+
+int gpus_probe_body(int fd, const void *input)
+{
+    struct gpus *gpus = xcalloc(1, sizeof(*gpus));
+    bool ok;
+
+    (void)input;
+    gpus_probe(gpus);
+    ok = proc_write(fd, gpus, sizeof(*gpus));
+    free(gpus);
+    return ok ? 0 : 1;
 }

@@ -31,4 +31,7 @@ struct gpus {
 
 void gpus_probe(struct gpus *gpus);
 
+/* The same as the body of such a child, for proc_call: its output is a struct gpus. */
+int gpus_probe_body(int fd, const void *input);
+
 #endif
