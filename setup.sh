@@ -228,6 +228,57 @@ install_browser()
         echo "setup.sh: could not get Chromium; the test report_browser will be skipped" >&2
 }
 
+# Alternatives are separated by |, as above.
+slurm_packages=(
+    slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge
+    libmunge2 libhwloc15 liblua5.1-0 libnuma1 'libreadline8|libreadline8t64'
+)
+
+# Debian's packages, unpacked and not installed (4 MB): the tests start a cluster of their own from
+# these, and no daemon of the system's, no user and no configuration comes of it. Without them those
+# tests are skipped, and say so.
+install_slurm()
+{
+    local temp entry name names=()
+    [ ! -f .deps/slurm/packages ] ||
+        [ "$(cat .deps/slurm/packages)" != "${slurm_packages[*]}" ] || return 0
+    command -v apt-get >/dev/null || return 0
+    ! command -v slurmctld >/dev/null || ! command -v slurmd >/dev/null ||
+        ! command -v munged >/dev/null || return 0
+    for entry in "${slurm_packages[@]}"; do
+        for name in ${entry//|/ }; do
+            if apt-cache show "$name" >/dev/null 2>&1; then
+                names+=("$name")
+                break
+            fi
+        done
+    done
+    echo "setup.sh: getting Slurm (4 MB) into .deps/slurm, for a test"
+    mkdir -p .deps
+    temp=$(mktemp -d .deps/new.XXXXXX)
+    if unpack_packages "$temp" "${names[@]}"; then
+        printf '%s\n' "${slurm_packages[*]}" >"$temp/packages"
+        chmod 755 "$temp"
+        rm -rf .deps/slurm
+        mv "$temp" .deps/slurm
+    else
+        rm -rf "$temp"
+        echo "setup.sh: could not get it; the tests of the label slurm will be skipped" >&2
+    fi
+}
+
+# unpack_packages FOLDER NAME...
+unpack_packages()
+{
+    local folder=$1 package
+    shift
+    (cd "$folder" && quietly apt-get -qq download "$@") || return 1
+    for package in "$folder"/*.deb; do
+        dpkg -x "$package" "$folder" || return 1
+        rm "$package"
+    done
+}
+
 need_wheels=
 if [ -n "${KEET_SETUP_WHEELS:-}" ]; then
     need_wheels=1
@@ -259,5 +310,6 @@ need_packages "${packages[@]}"
 [ -z "$want_cutlass" ] || install_cutlass
 [ -z "$want_tests" ] || install_llama
 [ -z "$want_tests" ] || install_browser
+[ -z "$want_tests" ] || install_slurm
 [ -z "$want_tests" ] || [ -n "$want_cutlass" ] || (install_cutlass) ||
     echo "setup.sh: without it the tests of CuTe will be skipped" >&2

@@ -189,6 +189,8 @@ static bool run(struct campaign *c, const struct options *o, const char *gpus, s
         .executor = o->campaign.executor,
         .jobs = o->campaign.jobs,
         .gpus = gpus,
+        .gres = o->campaign.gres,
+        .slurm = o->campaign.slurm,
         .time_s = o->campaign.time_s,
         .tokens = o->campaign.tokens,
         .cost = o->campaign.cost,
@@ -212,6 +214,8 @@ bool campaign_verb(const struct options *options, bool *complete, struct err *er
     bool ok;
 
     campaign_init(&c);
+    if (strcmp(options->campaign.executor, "slurm") == 0)
+        gpus = options->campaign.gres && strstr(options->campaign.gres, "gpu") ? "0" : "";
     ok = gpus || find_gpus(c.arena, &gpus, err);
     ok = ok && open_campaign(&c, options, gpus, err);
     if (ok && options->campaign.retry)

@@ -54,6 +54,8 @@ enum {
     OPT_CUTLASS,
     OPT_OUT,
     OPT_EXECUTOR,
+    OPT_GRES,
+    OPT_SLURM,
     OPT_JOBS,
     OPT_ROUNDS,
     OPT_TIME,
@@ -111,6 +113,8 @@ static const struct option long_options[] = {
     {"worker-memory", required_argument, NULL, OPT_WORKER_MEMORY},
     {"out", required_argument, NULL, OPT_OUT},
     {"executor", required_argument, NULL, OPT_EXECUTOR},
+    {"gres", required_argument, NULL, OPT_GRES},
+    {"slurm", required_argument, NULL, OPT_SLURM},
     {"jobs", required_argument, NULL, OPT_JOBS},
     {"rounds", required_argument, NULL, OPT_ROUNDS},
     {"time", required_argument, NULL, OPT_TIME},
@@ -211,7 +215,10 @@ void options_help(void)
         "  --rounds N         slices of a task's budget; what converged tasks leave moves to "
         "those\n"
         "                     that gain (default 4; 1: every task gets exactly its budget)\n"
-        "  --executor NAME    where the processes run: local (default)\n"
+        "  --executor NAME    where the processes run: local (default), slurm (jobs of a "
+        "cluster)\n"
+        "  --gres gpu:1       slurm: what a job asks for (none: tasks run on the emulator)\n"
+        "  --slurm OPTIONS    slurm: further options of sbatch: '-p fast -A lab -t 2:00:00'\n"
         "  --top N            results: so many;   --once  watch: look once\n"
         "Output\n"
         "  --json             one JSON document on stdout\n"
@@ -353,6 +360,12 @@ static bool parse_for_campaign(struct options *options, int opt, const char *arg
         return true;
     case OPT_EXECUTOR:
         c->executor = arg;
+        return true;
+    case OPT_GRES:
+        c->gres = arg;
+        return *arg || err_set(err, "--gres: expected what a job asks for, such as gpu:1");
+    case OPT_SLURM:
+        c->slurm = arg;
         return true;
     case OPT_JOBS:
         return parse_small("--jobs", arg, 1024, &c->jobs, err);
@@ -677,10 +690,25 @@ static bool check_together(const struct options *options, struct err *err)
     return true;
 }
 
+static bool check_executor(const struct options *options, struct err *err)
+{
+    const struct campaign_options *c = &options->campaign;
+    const bool slurm = strcmp(c->executor, "slurm") == 0;
+
+    if (!slurm && (c->gres || c->slurm))
+        return err_set(err, "%s goes with --executor slurm", c->gres ? "--gres" : "--slurm");
+    if (slurm && options->gpus)
+        return err_set(err,
+            "--gpus %s: with --executor slurm, Slurm hands out GPUs; expected "
+            "--gres gpu:1, or as they are called on this cluster",
+            options->gpus);
+    return true;
+}
+
 static bool check_campaign(const struct options *options, struct err *err)
 {
-    static const char *const own[] = {
-        "out", "executor", "jobs", "rounds", "time", "task-time", "tokens", "cost", "retry"};
+    static const char *const own[] = {"out", "executor", "gres", "slurm", "jobs", "rounds", "time",
+        "task-time", "tokens", "cost", "retry"};
 
     for (unsigned i = 0; i < options->nr_given; i++) {
         const char *name = options->given[i].name;
@@ -693,7 +721,7 @@ static bool check_campaign(const struct options *options, struct err *err)
         if (strcmp(name, "top") == 0 && options->verb != VERB_RESULTS)
             return err_set(err, "--top goes with `keet-opt results`");
     }
-    return true;
+    return check_executor(options, err);
 }
 
 /* index: of getopt's table, -1 for a short option. */

@@ -41,6 +41,7 @@ struct given {
 struct campaign_options {
     const char *folder; /* NULL: <list>.campaign */
     const char *executor;
+    const char *gres, *slurm;   /* slurm: what each job asks for; further options of sbatch's */
     unsigned jobs, rounds;      /* 0: the default */
     double time_s, task_time_s; /* 0: no limit */
     const char *task_time;      /* as given */

@@ -61,6 +61,25 @@ void str_addf(struct str *s, const char *format, ...)
     va_end(ap);
 }
 
+void str_add_shell(struct str *s, const char *word)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:=@%+-";
+
+    if (*word && strspn(word, plain) == strlen(word)) {
+        str_add(s, word);
+        return;
+    }
+    str_add_char(s, '\'');
+    for (; *word; word++) {
+        if (*word == '\'')
+            str_add(s, "'\\''");
+        else
+            str_add_char(s, *word);
+    }
+    str_add_char(s, '\'');
+}
+
 const char *str_text(const struct str *s)
 {
     return s->text ? s->text : "";

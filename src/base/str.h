@@ -19,8 +19,9 @@ void str_add_n(struct str *s, const char *bytes, size_t len);
 void str_add_char(struct str *s, char c);
 void str_addf(struct str *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void str_vaddf(struct str *s, const char *format, va_list ap);
-const char *str_text(const struct str *s); /* never NULL */
-char *str_take(struct str *s);             /* the heap text; s is empty afterwards */
+void str_add_shell(struct str *s, const char *word); /* quoted where a shell needs it */
+const char *str_text(const struct str *s);           /* never NULL */
+char *str_take(struct str *s);                       /* the heap text; s is empty afterwards */
 
 bool str_word_char(char c); /* may stand in a name of C: an ASCII letter, a digit, _ */
 bool str_starts(const char *text, const char *prefix);

@@ -96,14 +96,6 @@ static unsigned add_limits(const struct conductor *k, const struct batch *b,
     return nr;
 }
 
-static unsigned threads_of(const struct conduct_options *o)
-{
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    const long jobs = o->jobs ? (long)o->jobs : cores;
-
-    return jobs > 0 && cores > jobs ? (unsigned)(cores / jobs) : 1;
-}
-
 static const char *const *arguments(
     const struct conductor *k, const struct batch *b, const struct campaign_task *t, double target)
 {
@@ -113,8 +105,6 @@ static const char *const *arguments(
     unsigned nr = 0;
 
     argv[nr++] = k->options->program;
-    argv[nr++] = "--threads";
-    argv[nr++] = arena_printf(b->arena, "%u", threads_of(k->options));
     argv[nr++] = t->kernel;
     for (unsigned i = 0; i < t->nr_words; i++)
         argv[nr++] = t->words[i];
@@ -324,8 +314,11 @@ static bool go_on(struct conductor *k, struct err *err)
 
 bool conduct(struct campaign *c, const struct conduct_options *options, struct err *err)
 {
-    const struct executor_options executor_options = {
-        .jobs = options->jobs, .gpus = options->gpus, .folder = c->folder};
+    const struct executor_options executor_options = {.jobs = options->jobs,
+        .gpus = options->gpus,
+        .folder = c->folder,
+        .gres = options->gres,
+        .slurm = options->slurm};
     const char *lock_path = campaign_path(c, c->arena, "campaign", ".lock");
     struct conductor k = {.c = c,
         .options = options,

@@ -7,10 +7,11 @@
 #include <stdio.h>
 
 struct conduct_options {
-    const char *program;  /* the absolute path of keet-opt */
-    const char *executor; /* "local" */
-    unsigned jobs;        /* 0: one per core */
-    const char *gpus;     /* numbers, "0,1"; NULL: none */
+    const char *program;      /* the absolute path of keet-opt */
+    const char *executor;     /* "local", "slurm" */
+    unsigned jobs;            /* 0: as many as there are cores, or as the cluster likes */
+    const char *gpus;         /* numbers, "0,1"; NULL: none */
+    const char *gres, *slurm; /* see executor.h */
     /* limits of the whole; 0: none */
     double time_s; /* on the wall, over all resumes */
     uint64_t tokens;

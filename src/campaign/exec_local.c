@@ -31,6 +31,7 @@ struct local {
     struct executor base;
     struct place *places;
     unsigned nr_places;
+    unsigned nr_threads; /* of an item */
     struct exec_item *items;
     unsigned nr_items;
     bool cancelled; /* nothing new is begun */
@@ -44,6 +45,7 @@ static struct executor *local_create(const struct executor_options *options, str
 
     (void)err;
     l->base.ops = &exec_local_ops;
+    l->nr_threads = cores > (long)jobs ? (unsigned)(cores / (long)jobs) : 1;
     l->places = xcalloc(MOST_GPUS + MOST_JOBS, sizeof(*l->places));
     for (const char *at = options->gpus; at && *at && l->nr_places < MOST_GPUS;) {
         char *end;
@@ -77,21 +79,25 @@ static void become(const struct exec_item *item, const char *const *argv, pid_t 
     _exit(127);
 }
 
-static bool begin(struct place *place, struct exec_item *item, struct err *err)
+static bool begin(struct local *l, struct place *place, struct exec_item *item, struct err *err)
 {
     const char **argv;
     const pid_t parent = getpid();
-    char device[32];
+    char threads[32], device[32];
     unsigned nr = 0;
 
     while (item->argv[nr])
         nr++;
-    argv = xcalloc(nr + 3, sizeof(*argv));
-    memcpy(argv, item->argv, nr * sizeof(*argv));
+    argv = xcalloc(nr + 5, sizeof(*argv));
+    snprintf(threads, sizeof(threads), "%u", l->nr_threads);
+    argv[0] = item->argv[0];
+    argv[1] = "--threads";
+    argv[2] = threads;
+    memcpy(&argv[3], &item->argv[1], (nr - 1) * sizeof(*argv));
     if (item->gpu) {
         snprintf(device, sizeof(device), "gpu:%d", place->gpu);
-        argv[nr] = "--device";
-        argv[nr + 1] = device;
+        argv[nr + 2] = "--device";
+        argv[nr + 3] = device;
     }
     place->pid = fork();
     if (place->pid == 0)
@@ -158,7 +164,7 @@ static bool fill(struct local *l, struct err *err)
         for (unsigned i = 0; i < l->nr_items && !place->item; i++) {
             struct exec_item *item = &l->items[i];
             if (item->state == EXEC_WAITING && item->gpu == (place->gpu >= 0) &&
-                !begin(place, item, err))
+                !begin(l, place, item, err))
                 return false;
         }
     }

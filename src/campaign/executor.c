@@ -2,11 +2,12 @@
 #include "campaign/executor.h"
 
 #include "campaign/exec_local.h"
+#include "campaign/exec_slurm.h"
 
 #include <stddef.h>
 #include <string.h>
 
-static const struct executor_ops *const all[] = {&exec_local_ops};
+static const struct executor_ops *const all[] = {&exec_local_ops, &exec_slurm_ops};
 
 struct executor *executor_create(
     const char *name, const struct executor_options *options, struct err *err)
@@ -14,7 +15,7 @@ struct executor *executor_create(
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (strcmp(all[i]->name, name) == 0)
             return all[i]->create(options, err);
-    err_set(err, "--executor %s: expected local", name);
+    err_set(err, "--executor %s: expected local or slurm", name);
     return NULL;
 }
 

@@ -22,7 +22,8 @@
 struct exec_item {
     /* set by the campaign; borrowed until the item has ended */
     const char *name;        /* of the task; fit for file names */
-    const char *const *argv; /* the program's absolute path first, NULL last */
+    const char *const *argv; /* the program's absolute path first, NULL last; the executor puts
+                                "--threads N" behind that, the cores that an item has */
     bool gpu;                /* it takes one GPU; the executor adds "--device gpu:N" as it sees fit,
                                 argv has no --device then */
     const char *out_path, *err_path;
@@ -43,6 +44,8 @@ struct executor_options {
     unsigned jobs;      /* items at once that need no GPU; 0: one per core */
     const char *gpus;   /* "0,1": numbers of GPUs, one item each at a time; NULL: none */
     const char *folder; /* of the campaign, for an executor's own files */
+    const char *gres;   /* slurm: what each job asks for; NULL: gpu:1 for items that take a GPU */
+    const char *slurm;  /* slurm: further options for sbatch, as on a command line; or NULL */
 };
 
 struct executor {

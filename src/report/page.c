@@ -232,43 +232,23 @@ void page_result(const struct page *page, struct str *out)
         str_add(out, " The run is not finished.");
 }
 
-/* A word for a shell, quoted where it must be. */
-static void add_word(struct str *out, const char *word)
-{
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:=@%+-";
-
-    if (*word && strspn(word, plain) == strlen(word)) {
-        str_add(out, word);
-        return;
-    }
-    str_add_char(out, '\'');
-    for (; *word; word++) {
-        if (*word == '\'')
-            str_add(out, "'\\''");
-        else
-            str_add_char(out, *word);
-    }
-    str_add_char(out, '\'');
-}
-
 void page_command(const struct page *page, struct str *out)
 {
     const struct run_info *run = &page->run;
     const char *models = run->models ? run->models : "";
 
     str_add(out, "keet-opt ");
-    add_word(out, run->kernel_path);
+    str_add_shell(out, run->kernel_path);
     str_add(out, " --device ");
     /* A GPU is recorded by its kind, and asked for by its number. */
-    add_word(out, str_starts(run->device, "gpu") ? "gpu" : run->device);
+    str_add_shell(out, str_starts(run->device, "gpu") ? "gpu" : run->device);
     str_addf(out, " --policy %s --seed %llu --budget ", run->policy, (unsigned long long)run->seed);
-    add_word(out, run->budget && *run->budget ? run->budget : "50");
+    str_add_shell(out, run->budget && *run->budget ? run->budget : "50");
     for (const char *at = models; *at;) {
         const size_t len = strcspn(at, "\n");
 
         str_add(out, " --model ");
-        add_word(out, arena_strndup(page->arena, at, len));
+        str_add_shell(out, arena_strndup(page->arena, at, len));
         at += len + (at[len] == '\n');
     }
 }

@@ -1,0 +1,78 @@
+/* Slurm's own commands, run with deadlines and capped output, and what they print. Nothing but
+ * sbatch, squeue and scancel is needed: no accounting, no REST, no library of Slurm's.
+ *
+ *     ok = slurm_check(&err) && slurm_submit(&array, &job, &err);
+ *     ok = slurm_queue(names, nr, &rows, &err);     // what the controller knows of these arrays
+ *     for (size_t i = 0; i < rows.nr; i++) ... rows.at[i].state ...
+ *     slurm_rows_finish(&rows);
+ */
+#ifndef KEET_CAMPAIGN_SLURM_H
+#define KEET_CAMPAIGN_SLURM_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SLURM_NAME_BYTES = 48, SLURM_WORD_BYTES = 32, SLURM_REASON_BYTES = 64 };
+
+/* What becomes of a task of an array. Slurm's words that are not known here count as running: a
+ * task is never begun a second time because a version of Slurm has a new word. */
+enum slurm_state {
+    SLURM_WAITING,  /* also: put back into the queue, held */
+    SLURM_RUNNING,  /* also: starting, ending, suspended */
+    SLURM_ENDED,    /* well or not: completed, failed, node failed, preempted, out of time */
+    SLURM_CANCELLED /* by someone's wish */
+};
+enum slurm_state slurm_state_of(const char *word);
+
+/* The index of a row for all tasks of an array that have no row of their own: what was cancelled
+ * before it began is one row. */
+#define SLURM_REST UINT32_MAX
+
+struct slurm_row {
+    char name[SLURM_NAME_BYTES]; /* of the array */
+    uint64_t job;                /* of the array */
+    uint32_t index;              /* in it, or SLURM_REST */
+    enum slurm_state state;
+    char word[SLURM_WORD_BYTES]; /* as Slurm says it: "NODE_FAIL" */
+    char reason[SLURM_REASON_BYTES];
+};
+struct slurm_rows {
+    struct slurm_row *at; /* heap */
+    size_t nr, cap;
+};
+void slurm_rows_finish(struct slurm_rows *rows);
+
+struct slurm_array {
+    const char *name;   /* shorter than SLURM_NAME_BYTES: letters, digits, - */
+    const char *script; /* may have lines #SBATCH */
+    const char *log;    /* file pattern for what Slurm and the script say */
+    const char *gres;   /* "gpu:1"; NULL: none is asked for */
+    unsigned nr;        /* tasks, 0 to nr-1 */
+    unsigned most;      /* at once; 0: as the cluster likes */
+};
+
+/* Are the commands there? */
+bool slurm_check(struct err *err);
+
+/* A refusal is an error in sbatch's words. When it fails for other reasons, the job may have been
+ * taken all the same: slurm_queue by its name tells. */
+bool slurm_submit(const struct slurm_array *array, uint64_t *job, struct err *err);
+
+/* All tasks of the arrays of these names. The controller forgets what ended some minutes ago (its
+ * MinJobAge), so a task that is not there has ended or never was. */
+bool slurm_queue(const char *const *names, unsigned nr, struct slurm_rows *rows, struct err *err);
+
+/* End all tasks of these arrays; fine when there are none. */
+bool slurm_cancel(const char *const *names, unsigned nr, struct err *err);
+
+/* ---- what they print ---- */
+
+/* Of sbatch --parsable: "123" or "123;cluster", perhaps after lines of a site's own. */
+bool slurm_parse_job(const char *text, uint64_t *job, struct err *err);
+/* Lines "name|job|index|STATE|reason", index a number or N/A; adds to rows. */
+bool slurm_parse_queue(const char *text, struct slurm_rows *rows, struct err *err);
+
+#endif

@@ -1,0 +1,59 @@
+/* What an executor that can be killed must find again, and what tells it of jobs on other machines:
+ * files in FOLDER/slurm/, a file system that the nodes see too.
+ *
+ *     0001.list    an array of jobs: its name, and the key of each task; written before it is
+ *                  submitted, so that a job is never without one
+ *     0001.sh      its script
+ *     0001_5.log   what Slurm and the script said of task 5
+ *     KEY.exit     the end of an item: its status and seconds; written by the script, last of all
+ *     NAME.lock    held by the script while it works on the database of task NAME
+ *
+ * A key is an item: its name and a hash of its arguments. So an item that is asked for again after
+ * a restart is known again, whether it waits, runs or has ended. */
+#ifndef KEET_CAMPAIGN_SLURM_FILES_H
+#define KEET_CAMPAIGN_SLURM_FILES_H
+
+#include "base/arena.h"
+#include "campaign/executor.h"
+#include "campaign/slurm.h"
+
+struct slurm_list {
+    unsigned serial;
+    char name[SLURM_NAME_BYTES]; /* of the array */
+    const char **keys;
+    unsigned nr;
+};
+struct slurm_lists {
+    struct slurm_list *at; /* heap, by rising serial */
+    size_t nr, cap;
+};
+void slurm_lists_finish(struct slurm_lists *lists);
+
+/* FOLDER/slurm/, made when it is not there; and all lists in it. Strings in the arena. */
+bool slurm_lists_read(
+    const char *folder, struct arena *arena, struct slurm_lists *lists, struct err *err);
+
+/* A new list with a name that no other array has, its script and its file. Items and keys side by
+ * side; extra: further options of sbatch's, on one line, or NULL. */
+bool slurm_list_add(const char *folder, struct arena *arena, struct slurm_lists *lists,
+    struct exec_item *const *items, const char *const *keys, unsigned nr, const char *extra,
+    struct err *err);
+
+const char *slurm_key(struct arena *arena, const struct exec_item *item);
+
+/* FOLDER/slurm/0001<suffix>; FOLDER/slurm/NAME<suffix>; arena memory. */
+const char *slurm_list_path(
+    const char *folder, struct arena *arena, const struct slurm_list *list, const char *suffix);
+const char *slurm_path(
+    const char *folder, struct arena *arena, const char *name, const char *suffix);
+
+/* How an item ended, into it. False: it has not, as far as is seen here. */
+bool slurm_take_exit(const char *folder, const char *key, struct exec_item *item);
+
+/* Take the newest back: nothing was submitted. */
+void slurm_list_drop(const char *folder, struct slurm_lists *lists);
+
+/* Forget all lists, with the ends of their items; logs stay. */
+void slurm_lists_forget(const char *folder, struct slurm_lists *lists);
+
+#endif

@@ -1,0 +1,1 @@
+keet_test(slurm campaign base LABEL "slurm;campaign")
