@@ -70,6 +70,17 @@ static void solve(struct contraction *c)
     deps_solve(&c->deps, c->form.function);
 }
 
+/* What it loads stays as it was, whenever that is: a bias. */
+static bool init_is_plain(const struct contraction *c, const struct node *init)
+{
+    for (const struct node *n = init; n; n = node_next(init, n)) {
+        const struct node *base = n->kind == NODE_INDEX ? node_base(n) : NULL;
+        if (n->kind == NODE_INDEX && (!base || node_writes(c->form.function, base)))
+            return false;
+    }
+    return node_is_pure(init);
+}
+
 /* Variables from before the loop that it changes; everything else in it must be without effect. */
 static bool find_accs(struct contraction *c, const char **why)
 {
@@ -92,7 +103,7 @@ static bool find_accs(struct contraction *c, const char **why)
             known = known || c->accs[i] == var;
         if (known)
             continue;
-        if (c->nr_accs == CONTRACTION_MAX_ACCS || !var->init || node_has(var->init, NODE_INDEX))
+        if (c->nr_accs == CONTRACTION_MAX_ACCS || !var->init || !init_is_plain(c, var->init))
             return say(why, "the variable that the loop changes has no plain initialiser");
         c->accs[c->nr_accs++] = var;
     }

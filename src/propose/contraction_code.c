@@ -208,14 +208,38 @@ static void write_position(struct writer *w, unsigned axis, const char *indent)
             place_in_block(w, ALONG_Y));
 }
 
-static void write_inits(struct writer *w)
+/* All guards on an output, joined; NULL when there is none. */
+static const char *guards(const struct writer *w)
+{
+    static const unsigned axes[] = {ALONG_Y, ALONG_X, 0};
+    const char *all = NULL;
+    for (unsigned i = 0; i < 3; i++) {
+        const char *conds = code_conds(w->c, axes[i]);
+        if (conds)
+            all = all ? arena_printf(w->arena, "%s && %s", all, conds) : conds;
+    }
+    return all;
+}
+
+/* A load is for outputs that are there. */
+static const char *init_text(const struct writer *w, const struct node *acc, const char *guard)
 {
     struct substs none = {.nr = 0};
+    const char *text = subst_text(w->c->in->tree, acc->init, &none);
+    if (!guard || !node_has(acc->init, NODE_INDEX))
+        return text;
+    return arena_printf(w->arena, "%s ? %s : %s", guard, text, zero_of(acc->type.base));
+}
+
+static void write_inits(struct writer *w)
+{
+    const char *guard = guards(w);
     struct code_needs needs = {.nr = 0};
     bool positions = false;
     write_patch_loops(w, "    ");
     for (unsigned i = 0; i < w->c->nr_accs; i++) {
-        positions = positions || deps_of(&w->c->deps, w->c->accs[i]->init);
+        positions = positions || deps_of(&w->c->deps, w->c->accs[i]->init) ||
+                    (guard && node_has(w->c->accs[i]->init, NODE_INDEX));
         needs.roots[needs.nr++] = w->c->accs[i]->init;
     }
     if (positions) {
@@ -225,7 +249,7 @@ static void write_inits(struct writer *w)
     }
     for (unsigned i = 0; i < w->c->nr_accs; i++)
         str_addf(&w->out, "            %s[%s][%s] = %s;\n", w->c->accs[i]->name, w->names.dm,
-            w->names.dn, subst_text(w->c->in->tree, w->c->accs[i]->init, &none));
+            w->names.dn, init_text(w, w->c->accs[i], guard));
     str_add(&w->out, "        }\n    }\n");
 }
 
@@ -397,17 +421,11 @@ static void write_tail(struct writer *w)
     const struct contraction *c = w->c;
     struct substs s = {.nr = 0};
     struct code_needs needs = {.nr = 0};
-    const char *x = code_conds(w->c, ALONG_X), *y = code_conds(w->c, ALONG_Y),
-               *none = code_conds(w->c, 0);
-    const char *in = "            ", *all = "";
-    const char *const list[3] = {y, x, none};
+    const char *in = "            ", *all = guards(w);
     write_patch_loops(w, "    ");
     write_position(w, ALONG_Y, in);
     write_position(w, ALONG_X, in);
-    for (unsigned i = 0; i < 3; i++)
-        if (list[i])
-            all = all[0] ? arena_printf(w->arena, "%s && %s", all, list[i]) : list[i];
-    if (all[0])
+    if (all)
         str_addf(&w->out, "%sif (%s) {\n", in, all);
     else
         str_addf(&w->out, "%s{\n", in);

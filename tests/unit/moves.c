@@ -293,6 +293,44 @@ static void test_product(void **state)
     end(b);
 }
 
+#define STARTED_PRODUCT(start)                                                                     \
+    "__global__ void f(const float *A, const float *B, float *C, int M, int N, int K)\n"           \
+    "{\n"                                                                                          \
+    "    int row = blockIdx.y * blockDim.y + threadIdx.y;\n"                                       \
+    "    int col = blockIdx.x * blockDim.x + threadIdx.x;\n"                                       \
+    "    if (row < M && col < N) {\n"                                                              \
+    "        float sum = " start ";\n"                                                             \
+    "        for (int i = 0; i < K; i++)\n"                                                        \
+    "            sum += A[row * K + i] * B[i * N + col];\n"                                        \
+    "        C[row * N + col] = sum;\n"                                                            \
+    "    }\n"                                                                                      \
+    "}\n"
+
+/* The sum starts at what is loaded: a bias, only where there is an output; but not what is stored.
+ */
+static void test_product_started(void **state)
+{
+    (void)state;
+    struct bench *b = begin(
+        "#pragma keet in     B : f32[K][N]\n" PRODUCT_TASK STARTED_PRODUCT("B[col] - A[row * K]"));
+    for (unsigned variant = 0; variant < 3; variant++) {
+        back(b);
+        step(b, ACTION_REGISTER_TILE, variant);
+        has(b, "= row < M && col < N ? B[col] - A[row * K] : 0.0f;");
+    }
+    back(b);
+    step(b, ACTION_SHARED_TILE, 0);
+    end(b);
+    b = begin("#pragma keet size   M = 16, N = 16, K = 8\n"
+              "#pragma keet in     A : f32[M][K]\n"
+              "#pragma keet in     B : f32[K][N]\n"
+              "#pragma keet inout  C : f32[M][N]\n"
+              "#pragma keet launch f<<<1, dim3(16,16)>>>(A, B, C, M, N, K)\n" STARTED_PRODUCT(
+                  "C[row * N + col]"));
+    refuses(b, ACTION_REGISTER_TILE, 0, "no plain initialiser");
+    end(b);
+}
+
 /* Zeros would count here, and the operands lie the other way round. */
 static const char differences[] =
     "#pragma keet in     B : f32[N][K]\n" PRODUCT_TASK
@@ -539,6 +577,7 @@ int main(void)
         cmocka_unit_test(test_first_of_equals),
         cmocka_unit_test(test_rows_carried),
         cmocka_unit_test(test_product),
+        cmocka_unit_test(test_product_started),
         cmocka_unit_test(test_tensor_cores),
         cmocka_unit_test(test_tensor_cores_f16_file),
         cmocka_unit_test(test_differences),
