@@ -101,7 +101,7 @@ static u64 float_to_integer(double v)
     if (isnan(v))
         return n == 64 || how.from.type == F64 ? UINT64_C(1) << (n - 1) : 0;
     if (v <= lo)
-        return clamped((wide)1 << 127, t);
+        return clamped(-((wide)1 << 100), t);
     return v >= hi ? clamped((wide)1 << 100, t) : (u64)(wide)v;
 }
 

@@ -206,7 +206,7 @@ static u64 with_carry(u64 a, u64 b, u64 c)
     if (now.op[0] == 'a') {
         r = (uwide)a + b + carry;
     } else {
-        const uwide p = (uwide)(value(a, now.type) * value(b, now.type));
+        const uwide p = (uwide)value(a, now.type) * (uwide)value(b, now.type);
         r = ((now.mode == HI ? p >> n : p) & (one - 1)) + c + carry;
     }
     return now.flag ? (u64)(r >> n) : (u64)r;
