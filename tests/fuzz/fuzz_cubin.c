@@ -66,18 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 
 #else
 
-#include "base/file.h"
-#include "base/rng.h"
-
-/* An exact-size copy, so that reading past the end is seen by AddressSanitizer. */
-static void read_copy(const void *bytes, size_t len)
-{
-    uint8_t *copy = malloc(len ? len : 1);
-
-    memcpy(copy, bytes, len);
-    read_once(copy, len);
-    free(copy);
-}
+#include "hammer.h"
 
 /* Numbers that break careless arithmetic, at any place, or some bytes from elsewhere in the file.
  */
@@ -103,34 +92,7 @@ static void mutate(uint8_t *bytes, size_t len, struct rng *rng)
 
 int main(int argc, char **argv)
 {
-    enum { NR_CUTS = 200, NR_MUTANTS = 1000 };
-    struct rng rng;
-    struct err err;
-
-    rng_seed(&rng, 1, 0);
-    for (int i = 1; i < argc; i++) {
-        uint8_t *mutant;
-        char *bytes;
-        size_t len;
-
-        if (!file_read(argv[i], 1 << 20, &bytes, &len, &err) || !len) {
-            fprintf(stderr, "%s\n", err.text);
-            return 1;
-        }
-        mutant = malloc(len);
-        read_copy(bytes, len);
-        for (size_t cut = 0; cut < NR_CUTS; cut++)
-            read_copy(bytes, len * cut / NR_CUTS);
-        for (int n = 0; n < NR_MUTANTS; n++) {
-            memcpy(mutant, bytes, len);
-            mutate(mutant, len, &rng);
-            read_copy(mutant, len);
-        }
-        free(mutant);
-        free(bytes);
-    }
-    printf("%d files\n", argc - 1);
-    return 0;
+    return hammer(argc, argv, read_once, mutate, 1000);
 }
 
 #endif

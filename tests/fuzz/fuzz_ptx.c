@@ -40,10 +40,10 @@ static void check_func(const struct ptx_func *func)
     }
 }
 
-static void parse_once(const char *text, size_t len)
+static void parse_once(const uint8_t *bytes, size_t len)
 {
     struct ptx_problem problem;
-    struct ptx_module *module = ptx_parse(text, len, &problem);
+    struct ptx_module *module = ptx_parse((const char *)bytes, len, &problem);
 
     if (!module && (!problem.text[0] || memchr(problem.text, 0, sizeof(problem.text)) == NULL))
         abort();
@@ -58,26 +58,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-    parse_once((const char *)bytes, len);
+    parse_once(bytes, len);
     return 0;
 }
 
 #else
 
-#include "base/file.h"
-#include "base/rng.h"
+#include "hammer.h"
 
-/* An exact-size copy, so that reading past the end is seen by AddressSanitizer. */
-static void parse_copy(const char *text, size_t len)
-{
-    char *copy = malloc(len ? len : 1);
-
-    memcpy(copy, text, len);
-    parse_once(copy, len);
-    free(copy);
-}
-
-static void mutate(char *text, size_t len, struct rng *rng)
+static void mutate(uint8_t *text, size_t len, struct rng *rng)
 {
     static const char bytes[] = "{}[]()<>,;:.%@!|+-0123456789abdefrpsux \n\"_$\0\xff";
     const unsigned nr = 1 + (unsigned)rng_below(rng, 4);
@@ -87,7 +76,7 @@ static void mutate(char *text, size_t len, struct rng *rng)
         const size_t from = (size_t)rng_below(rng, len);
         size_t run = (size_t)rng_below(rng, 40);
         if (rng_below(rng, 2)) {
-            text[at] = bytes[rng_below(rng, sizeof(bytes))];
+            text[at] = (uint8_t)bytes[rng_below(rng, sizeof(bytes))];
             continue;
         }
         if (at + run > len)
@@ -100,32 +89,7 @@ static void mutate(char *text, size_t len, struct rng *rng)
 
 int main(int argc, char **argv)
 {
-    enum { NR_CUTS = 200, NR_MUTANTS = 300 };
-    struct rng rng;
-    struct err err;
-
-    rng_seed(&rng, 1, 0);
-    for (int i = 1; i < argc; i++) {
-        char *text, *mutant;
-        size_t len;
-        if (!file_read(argv[i], 1 << 20, &text, &len, &err) || !len) {
-            fprintf(stderr, "%s\n", err.text);
-            return 1;
-        }
-        mutant = malloc(len);
-        parse_copy(text, len);
-        for (size_t cut = 0; cut < NR_CUTS; cut++)
-            parse_copy(text, len * cut / NR_CUTS);
-        for (int n = 0; n < NR_MUTANTS; n++) {
-            memcpy(mutant, text, len);
-            mutate(mutant, len, &rng);
-            parse_copy(mutant, len);
-        }
-        free(mutant);
-        free(text);
-    }
-    printf("%d files\n", argc - 1);
-    return 0;
+    return hammer(argc, argv, parse_once, mutate, 300);
 }
 
 #endif
