@@ -93,8 +93,7 @@ def run_one(args, level, file):
     child = os.fork()
     if child == 0:
         resource.setrlimit(resource.RLIMIT_AS, (args.memory << 20, args.memory << 20))
-        signal.alarm(args.timeout)
-        os.setpgid(0, 0)
+        resource.setrlimit(resource.RLIMIT_CPU, (args.timeout, args.timeout))
         try:
             told = import_one(args, level, file)
         except BaseException as e:
@@ -108,8 +107,8 @@ def run_one(args, level, file):
     status = os.waitpid(child, 0)[1]
     if told:
         return json.loads(told)
-    if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM:
-        return {"ok": False, "kind": "took too long", "text": f"over {args.timeout} s"}
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL):
+        return {"ok": False, "kind": "took too long", "text": f"over {args.timeout} s of processor time"}
     return {"ok": False, "kind": "PyTorch could not run it", "text": f"it ended with {status}"}
 
 
@@ -162,7 +161,7 @@ def arguments(argv):
     p.add_argument("--elements", type=int, default=40000, help="that reduced problems should have")
     p.add_argument("--flops", type=int, default=20_000_000, help="that they should need")
     p.add_argument("--most-elements", type=int, default=2_000_000, help="refuse larger ones")
-    p.add_argument("--timeout", type=int, default=300, help="seconds for a problem")
+    p.add_argument("--timeout", type=int, default=300, help="seconds of processor time for a problem")
     p.add_argument("--memory", type=int, default=12000, help="megabytes for a problem")
     p.add_argument("--table", help="write the outcome as Markdown")
     p.add_argument("--log", help="add outcomes to this file; the table has all that is in it")
