@@ -1,8 +1,8 @@
 """Reads the JSON of finished runs and writes the suite's tables: each kernel, then scores by level
 with intervals (bench/score/score.py). Fails when a run is missing or a kernel ended below 1x.
 
-Scores are over the kernels that every policy and every seed has a run of, so that all stand on the
-same tasks; a kernel's speedup is the geometric mean over the seeds."""
+A policy is scored where all its runs are there, so that all scores stand on the same tasks; a
+kernel's speedup is the geometric mean over the seeds."""
 
 import argparse
 import json
@@ -72,10 +72,6 @@ def speedup_of(runs, kernel, policy, seeds):
     return score.geomean([run["speedup"] or 1.0 for run in found])
 
 
-def complete(names, args, runs):
-    return [n for n in names if all((n, p, s) in runs for p in args.policies for s in args.seeds)]
-
-
 def row_of(name, level, args, runs):
     """One kernel: its speedup by each policy, then facts of the first policy and seed."""
     row = [level, name]
@@ -101,39 +97,49 @@ def cell(figure, digits=2):
 
 
 def scores_of(names, levels, args, runs):
-    """{level: {policy: score}}, level "all" too; and the ratios of the first policy to the others."""
-    done = complete(names, args, runs)
-    groups = {level: [n for n in done if levels.get(n) == level]
-              for level in sorted({levels.get(n, "-") for n in done})}
-    groups["all"] = done
+    """{level: {policy: score}}, level "all" too, of the policies that have all runs (of all policies
+    where none has, on the kernels that all have); and {level: {policy: score of the ratios of the
+    first policy to it}}, on the kernels that both have."""
+    def has(name, policy):
+        return all((name, policy, seed) in runs for seed in args.seeds)
+
+    def ratio(name, policy):
+        return speedup_of(runs, name, args.policies[0], args.seeds) / \
+            speedup_of(runs, name, policy, args.seeds)
+
+    whole = [p for p in args.policies if all(has(n, p) for n in names)] or args.policies
+    done = [n for n in names if all(has(n, p) for p in whole)]
     scored, ratios = {}, {}
-    for level, members in groups.items():
-        by = {p: [speedup_of(runs, n, p, args.seeds) for n in members] for p in args.policies}
-        scored[level] = {p: score.score(by[p]) for p in args.policies}
-        first = by[args.policies[0]]
-        ratios[level] = {p: score.score([a / b for a, b in zip(first, by[p])])["geomean_all"]
-                         for p in args.policies[1:]}
+    for level in sorted({levels.get(n, "-") for n in done}) + ["all"]:
+        members = [n for n in names if level in ("all", levels.get(n, "-"))]
+        scored[level] = {p: score.score([speedup_of(runs, n, p, args.seeds) for n in members
+                                         if n in done]) for p in whole}
+        ratios[level] = {p: score.score([ratio(n, p) for n in members if has(n, p) and
+                                         has(n, args.policies[0])]) for p in args.policies[1:]}
     return scored, ratios
 
 
 def score_tables(scored, ratios, args):
-    first = args.policies[0]
+    first, whole = args.policies[0], list(scored["all"])
     lines = ["", "## By level", "", "Geometric mean over the kernels, with 95% bootstrap intervals over "
-             "kernels.", "", "| level | kernels | " + " | ".join(args.policies) + " |",
-             "|---|---:" + "|---:" * len(args.policies) + "|"]
+             "kernels" + ("." if whole == args.policies else "; of the policies with all runs."),
+             "", "| level | kernels | " + " | ".join(whole) + " |",
+             "|---|---:" + "|---:" * len(whole) + "|"]
     for level, by in scored.items():
-        lines.append(f"| {level} | {by[first]['tasks']} | " +
-                     " | ".join(cell(by[p]["geomean_all"]) for p in args.policies) + " |")
+        lines.append(f"| {level} | {by[whole[0]]['tasks']} | " +
+                     " | ".join(cell(by[p]["geomean_all"]) for p in whole) + " |")
     if ratios["all"]:
-        lines += ["", f"{first} over each other policy, kernel by kernel (above 1: {first} is ahead):",
+        lines += ["", f"{first} over each other policy, kernel by kernel where both have all runs (above "
+                  f"1: {first} is ahead), and how many kernels:",
                   "", "| level | " + " | ".join(ratios["all"]) + " |", "|---" + "|---:" *
                   len(ratios["all"]) + "|"]
-        lines += [f"| {level} | " + " | ".join(cell(r, 3) for r in by.values()) + " |"
-                  for level, by in ratios.items()]
-    lines += ["", "All kernels:", "", "| figure | " + " | ".join(args.policies) + " |",
-              "|---" + "|---:" * len(args.policies) + "|"]
-    lines += [f"| {figure} | " + " | ".join(cell(scored["all"][p][figure]) for p in args.policies) +
-              " |" for figure in FIGURES]
+        lines += [f"| {level} | " + " | ".join(
+            f"{cell(r['geomean_all'], 3)}, {r['tasks']}" for r in by.values()) + " |"
+            for level, by in ratios.items()]
+    lines += ["", "All kernels:", "", "| figure | " + " | ".join(whole) + " |",
+              "|---" + "|---:" * len(whole) + "|"]
+    lines += [f"| {figure} | " + " | ".join(cell(scored["all"][p][figure]) for p in whole) + " |"
+              for figure in FIGURES]
     return lines
 
 
@@ -159,7 +165,7 @@ def page(args, runs, levels):
     ]
     lines += [row_of(name, levels.get(name, "-"), args, runs) for name in names]
     scored, ratios = scores_of(names, levels, args, runs)
-    if scored["all"][args.policies[0]]["tasks"] > 0:
+    if next(iter(scored["all"].values()))["tasks"] > 0:
         lines += score_tables(scored, ratios, args)
     document = {
         "budget": args.budget, "seeds": args.seeds, "commit": args.commit or git_commit(),

@@ -48,23 +48,30 @@ class Suite(unittest.TestCase):
             self.assertEqual(missing, ["c (q, seed 2)"])
             suite_table.add_earlier(runs, missing, args, {
                 "budget": 3, "seeds": ["2"], "speedups": {"q": {"a": [99], "c": [4]}}})
-            later, _ = suite_table.page(args, runs, {})
+            later, document_later = suite_table.page(args, runs, {})
+            whole = document_later["scores"]["all"]
         self.assertEqual(missing, [])
         self.assertIn("| - | c | 9.00 | 6.00* | 3 | 1 | tune |", later)   # 9 now, 4 before
         self.assertIn("| - | a | 4.00 | 2.00 |", later)    # what is there is not replaced
         # Of a, p has the geometric mean of 2 and 8, which is 4; q has 2. Of b, p has 1, and q 2.
         self.assertIn("| 1 | a | 4.00 | 2.00 | 3 | 1 | tune |", text)
         self.assertIn("| 1 | c | 9.00 | missing | 3 | 1 | tune |", text)
-        # c is left out of the scores, since q has not all of it: p has sqrt(4 * 1), q sqrt(2 * 2),
-        # and p over q is sqrt(4/2 * 1/2).
+        # q has not all runs and gets no score; p has the cube root of 4 * 1 * 9, and over q, by a
+        # and b alone, sqrt(4/2 * 1/2).
         scored = document["scores"]["all"]
-        self.assertEqual([scored[p]["tasks"] for p in "pq"], [2, 2])
-        self.assertAlmostEqual(scored["p"]["geomean_all"]["value"], 2, 12)
-        self.assertAlmostEqual(scored["q"]["geomean_all"]["value"], 2, 12)
-        self.assertAlmostEqual(document["ratios"]["all"]["q"]["value"], 1, 12)
-        self.assertAlmostEqual(document["ratios"]["1"]["q"]["value"], 2, 12)
+        self.assertEqual(list(scored), ["p"])
+        self.assertEqual(scored["p"]["tasks"], 3)
+        self.assertAlmostEqual(scored["p"]["geomean_all"]["value"], 36 ** (1 / 3), 12)
+        ratios = document["ratios"]
+        self.assertEqual([ratios[level]["q"]["tasks"] for level in ("1", "2", "all")], [1, 1, 2])
+        self.assertAlmostEqual(ratios["all"]["q"]["geomean_all"]["value"], 1, 12)
+        self.assertAlmostEqual(ratios["1"]["q"]["geomean_all"]["value"], 2, 12)
         self.assertEqual(document["scores"]["2"]["p"]["tasks"], 1)
-        self.assertIn("| 1 | 1 | 4.00 (4.00 to 4.00) | 2.00 (2.00 to 2.00) |", text)
+        self.assertIn("| 2 | 1 | 1.00 (1.00 to 1.00) |", text)
+        self.assertIn("| 1 | 2.000 (2.000 to 2.000), 1 |", text)
+        # With what an earlier table has, both are whole: 4, 1, 9 and 2, 2, 6.
+        self.assertAlmostEqual(whole["q"]["geomean_all"]["value"], 24 ** (1 / 3), 12)
+        self.assertEqual(whole["p"]["tasks"], 3)
 
 
 if __name__ == "__main__":
