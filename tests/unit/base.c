@@ -10,6 +10,7 @@
 #include "base/str.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -198,6 +199,30 @@ static void test_file(void **state)
     assert_int_equal(system(path), 0);
 }
 
+/* What is no file stays what it is: /dev/null as root, too. */
+static void test_file_write_into_a_pipe(void **state)
+{
+    char path[] = "/tmp/keet-pipe-XXXXXX", text[8] = "";
+    struct stat there;
+    struct err err;
+
+    (void)state;
+    assert_non_null(mkdtemp(path));
+    char *pipe = xmalloc(sizeof(path) + 2);
+    snprintf(pipe, sizeof(path) + 2, "%s/p", path);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    const int fd = open(pipe, O_RDWR);
+    assert_true(fd >= 0);
+    assert_true(file_write(pipe, "abc", 3, &err));
+    assert_int_equal(read(fd, text, sizeof(text)), 3);
+    assert_string_equal(text, "abc");
+    assert_true(lstat(pipe, &there) == 0 && S_ISFIFO(there.st_mode));
+    close(fd);
+    unlink(pipe);
+    rmdir(path);
+    free(pipe);
+}
+
 /* More than one buffer, not a multiple of it. */
 static void test_file_large(void **state)
 {
@@ -379,6 +404,7 @@ int main(void)
         cmocka_unit_test(test_err),
         cmocka_unit_test(test_err_is_cut),
         cmocka_unit_test(test_file),
+        cmocka_unit_test(test_file_write_into_a_pipe),
         cmocka_unit_test(test_file_large),
         cmocka_unit_test(test_file_name),
         cmocka_unit_test(test_splitmix64),
