@@ -177,6 +177,15 @@ static void scalar_lines(struct builder *b)
     }
 }
 
+static const char *launch_from(const struct builder *b, const struct launch_text *l)
+{
+    const char *from = l->why ? l->why : builder_shown(b, l->line);
+
+    return l->assumed ? arena_printf(b->arena, "%s; taking it that the program gets to %s", from,
+                            builder_shown(b, l->assumed))
+                      : from;
+}
+
 void builder_lines(struct builder *b)
 {
     size_lines(b);
@@ -185,9 +194,8 @@ void builder_lines(struct builder *b)
     builder_symbols(b);
     scalar_lines(b);
     for (unsigned i = 0; i < b->nr_launches; i++)
-        builder_add_line(b, b->launches[i].why != NULL,
-            b->launches[i].why ? b->launches[i].why : builder_shown(b, b->launches[i].line),
-            b->launches[i].text);
+        builder_add_line(
+            b, b->launches[i].why != NULL, launch_from(b, &b->launches[i]), b->launches[i].text);
     struct intake_line *heap = b->in->lines;
     b->in->lines = arena_array(b->arena, b->in->nr_lines, sizeof(*heap));
     memcpy(b->in->lines, heap, b->in->nr_lines * sizeof(*heap));

@@ -195,6 +195,25 @@ static unsigned container_open(const struct toks *toks, unsigned i)
     return tok_is(&toks->tok[at], "{") && toks->tok[at].match ? at : 0;
 }
 
+static int by_function(const void *a, const void *b)
+{
+    const struct decl *x = *(const struct decl *const *)a, *y = *(const struct decl *const *)b;
+    int order = strcmp(x->name, y->name);
+
+    if (order == 0)
+        order = (x->body == 0) - (y->body == 0);
+    return order ? order : (x->from > y->from) - (x->from < y->from);
+}
+
+static void sort_functions(struct decls *decls, struct arena *arena)
+{
+    decls->functions = arena_array(arena, decls->nr + 1, sizeof(*decls->functions));
+    for (unsigned i = 0; i < decls->nr; i++)
+        if (decls->decl[i].kind == DECL_FUNCTION)
+            decls->functions[decls->nr_functions++] = &decls->decl[i];
+    qsort(decls->functions, decls->nr_functions, sizeof(*decls->functions), by_function);
+}
+
 void decls_read(struct decls *decls, struct arena *arena, const struct toks *toks)
 {
     struct reader r = {toks, decls, arena, 0, 0};
@@ -244,6 +263,7 @@ void decls_read(struct decls *decls, struct arena *arena, const struct toks *tok
     memcpy(decls->container, heap_containers, decls->nr_containers * sizeof(*heap_containers));
     free(heap);
     free(heap_containers);
+    sort_functions(decls, arena);
 }
 
 /* ---- what the device reaches ---- */
@@ -593,17 +613,19 @@ struct device_text decls_device_text(const struct decls *decls, struct arena *ar
 
 const struct decl *decls_function(const struct decls *decls, const char *name)
 {
-    const struct decl *found = NULL;
-    const struct toks *toks = decls->toks;
+    unsigned low = 0, high = decls->nr_functions;
 
-    for (unsigned i = toks_name(toks, name, 0); i < toks->nr && !(found && found->body);
-         i = toks->tok[i].again ? toks->tok[i].again : toks->nr) {
-        const struct decl *d = decls_at(decls, i);
+    while (low < high) { /* the first that is not before it */
+        unsigned mid = low + (high - low) / 2;
 
-        if (d && d->kind == DECL_FUNCTION && strcmp(d->name, name) == 0 && (!found || d->body))
-            found = d;
+        if (strcmp(decls->functions[mid]->name, name) < 0)
+            low = mid + 1;
+        else
+            high = mid;
     }
-    return found;
+    return low < decls->nr_functions && strcmp(decls->functions[low]->name, name) == 0
+               ? decls->functions[low]
+               : NULL;
 }
 
 const struct decl *decls_at(const struct decls *decls, unsigned at)

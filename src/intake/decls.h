@@ -26,6 +26,8 @@ struct decls {
     const struct toks *toks;
     struct decl *decl;
     unsigned nr;
+    const struct decl **functions; /* by name; of one name, those with a body first */
+    unsigned nr_functions;
     struct container *container; /* [0] is the file */
     unsigned nr_containers;
 };

@@ -112,19 +112,45 @@ static bool pull_include(struct puller *p, unsigned from, const char *line, size
     return ok;
 }
 
+/* Text that is not UTF-8 is taken for Latin-1; what is no text at all is refused. */
+static bool as_utf8(struct reading *r, struct user_file *f, struct err *err)
+{
+    size_t bad = bad_byte(f->text, f->bytes);
+    struct str out = {0};
+
+    if (bad == f->bytes)
+        return true;
+    if (f->code != f->text)
+        return err_set(
+            err, "%s:%u: not UTF-8, which Python text must be", f->path, line_of(f->text, bad));
+    for (size_t i = 0; i < f->bytes; i++) {
+        unsigned char c = (unsigned char)f->text[i];
+
+        if (c == 0 || (c < ' ' && !strchr("\a\b\t\n\v\f\r\033", c))) {
+            str_finish(&out);
+            return err_set(err, "%s:%u: a byte 0x%02x%s: this is not a text file", f->path,
+                line_of(f->text, i), c, c ? "" : " (NUL)");
+        }
+        if (c >= 0x80)
+            str_add_char(&out, (char)(0xc0 | c >> 6));
+        str_add_char(&out, (char)(c >= 0x80 ? 0x80 | (c & 0x3f) : c));
+    }
+    r->in.note = arena_printf(r->arena, "%s:%u is not UTF-8: the file was read as Latin-1", f->path,
+        line_of(f->text, bad));
+    f->text = f->code = arena_strndup(r->arena, str_text(&out), out.len);
+    f->bytes = out.len;
+    str_finish(&out);
+    return true;
+}
+
 static bool pull(struct puller *p, unsigned file, unsigned depth, struct err *err)
 {
-    const struct user_file *f = &p->r->files[file];
-    const char *text = f->code, *end = f->code + f->bytes;
-    size_t bad = bad_byte(text, f->bytes);
+    struct user_file *f = &p->r->files[file];
 
-    if (bad < f->bytes)
-        return text[bad] ? err_set(err,
-                               "%s:%u: not UTF-8; convert it, for example with `iconv -f latin1 -t "
-                               "utf-8`",
-                               f->path, line_of(text, bad))
-                         : err_set(err, "%s:%u: a NUL byte: this is not a text file", f->path,
-                               line_of(text, bad));
+    if (!as_utf8(p->r, f, err))
+        return false;
+    const char *text = f->code, *end = f->code + f->bytes;
+
     while (text < end) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
         size_t nr = newline ? (size_t)(newline - text) : (size_t)(end - text);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MAX_TYPES = 4096, MAX_NESTING = 6 };
+enum { MAX_TYPES = 4096, MAX_NESTING = 6, MAX_ANGLE_TOKENS = 256 };
 
 static bool ends_pointer(const char *text)
 {
@@ -139,6 +139,7 @@ unsigned walk_angle(const struct toks *toks, unsigned i, unsigned to)
 {
     int depth = 0;
 
+    to = to > i + MAX_ANGLE_TOKENS ? i + MAX_ANGLE_TOKENS : to;
     for (; i < to; i++) {
         const struct tok *t = &toks->tok[i];
 
