@@ -190,7 +190,7 @@ static void test_error_positions(void **state)
     refuse(*state, "int x;\n", "k.cu:1:1: no `#pragma keet` lines; expected size");
     refuse_line(*state, "sise M = 1",
         "k.cu:6:14: unknown name 'sise'; expected one of size, check, "
-        "in, out, inout, scalar, tolerance, work, reference, expect, case, pytorch, "
+        "in, out, inout, symbol, scalar, tolerance, work, reference, expect, case, pytorch, "
         "launch, temp, tune, where (did you mean 'size'?)");
     refuse_line(*state, "", "k.cu:6:14: no keyword after `#pragma keet`; expected one of size");
     refuse_line(*state, "size M = 2", "k.cu:6:19: 'M' is declared twice; expected another name");
