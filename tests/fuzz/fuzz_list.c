@@ -115,8 +115,8 @@ static const char *const parts[] = {"k.cu", " ", "\n", "--seeds ", "1-3", "1,2",
 static const char *const folders[] = {
     "{\"format\": 1}",
     "{\"format\": 1, \"tasks\": [{}], \"rounds\": 4}",
-    "{\"format\": 1, \"tasks\": [{\"name\": \"../a\", \"kernel\": \"k\", \"device\": \"emu\", "
-    "\"budget\": 1}], \"rounds\": 1, \"source\": \"s\", \"started\": \"t\"}",
+    ("{\"format\": 1, \"tasks\": [{\"name\": \"../a\", \"kernel\": \"k\", \"device\": \"emu\", "
+     "\"budget\": 1}], \"rounds\": 1, \"source\": \"s\", \"started\": \"t\"}"),
     "[1, 2]",
     "{\"format\": 1, \"tasks\": {\"a\": {\"slices\": [{\"round\": -1}]}}}",
     "{\"format\": 1, \"elapsed_s\": 1e999}",
