@@ -55,20 +55,30 @@ def moved(tensor):
     return tensor * 0.5 + 0.25 * torch.rand_like(tensor)
 
 
-def used_state(run):
-    """The weights and buffers that forward's results depend on."""
+def reached(run):
+    """The parameters that gradients of the results reach; None: autograd cannot tell, which is so
+    where forward overwrites what it has computed."""
     inputs = [i.clone() if isinstance(i, torch.Tensor) else i for i in run.inputs]
     run.model.load_state_dict(run.state)
     parameters = dict(run.model.named_parameters())
-    results = [o for o in kb.outputs_of(run.model(*inputs)) if o.requires_grad]
-    used = set()
-    if results and parameters:
+    try:
+        results = [o for o in kb.outputs_of(run.model(*inputs)) if o.requires_grad]
+        if not results or not parameters:
+            return {n: False for n in parameters}
         grads = torch.autograd.grad(sum(o.sum() for o in results), list(parameters.values()),
                                     allow_unused=True)
-        used = {n for n, g in zip(parameters, grads) if g is not None}
+    except RuntimeError:
+        return None
+    return {n: g is not None for n, g in zip(parameters, grads)}
+
+
+def used_state(run):
+    """The weights and buffers that forward's results depend on."""
+    known = reached(run) or {}
     before = run.outputs()
+    used = {n for n, does in known.items() if does}
     for name, tensor in run.state.items():
-        if name not in parameters and not same(before, run.outputs(state={name: moved(tensor)})):
+        if name not in known and not same(before, run.outputs(state={name: moved(tensor)})):
             used.add(name)
     return [n for n in run.state if n in used]
 
