@@ -260,13 +260,14 @@ static bool allocates(struct call *c, struct value *out)
         return true;
     }
     if (strcmp(c->name, "cudaMallocPitch") == 0 && c->nr == 4) {
-        int64_t width = product(c, 2, 1), pitch = width < 0 ? -1 : (width + 511) / 512 * 512;
+        int64_t width = product(c, 2, 1), rows = product(c, 3, 1);
+        int64_t pitch = width < 0 || width > INT64_MAX - 511 ? -1 : (width + 511) / 512 * 512;
 
         if (c->args[1].v.kind == VALUE_ADDRESS && pitch >= 0)
             walk_assign(c->w, c->args[1].v.slot, walk_int(pitch));
-        int64_t rows = product(c, 3, 1);
+        bool fits = pitch >= 0 && rows >= 0 && (rows == 0 || pitch <= INT64_MAX / rows);
 
-        *out = into_pointer(c, pitch < 0 || rows < 0 ? -1 : pitch * rows, true);
+        *out = into_pointer(c, fits ? pitch * rows : -1, true);
         return true;
     }
     if (!is_among(c->name, plain))

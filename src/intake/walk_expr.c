@@ -159,7 +159,7 @@ static struct value on_pointers(struct walk *w, const char *op, struct value a, 
             return walk_int(op[0] == '!');
         if (!each || (op[0] != '+' && op[0] != '-'))
             return (struct value){0};
-        a.i += (op[0] == '+' ? b.i : -b.i) * (int64_t)each;
+        a.i = walk_along(a.i, op[0] == '+' ? b.i : (int64_t) - (uint64_t)b.i, each);
         return a;
     }
     if (a.kind == VALUE_MEMORY && b.kind == VALUE_MEMORY) {
@@ -169,7 +169,7 @@ static struct value on_pointers(struct walk *w, const char *op, struct value a, 
         if (op[0] == '=' || op[0] == '!')
             return walk_int(same == (op[0] == '='));
         if (op[0] == '-' && each && a.memory == b.memory)
-            return walk_int((a.i - b.i) / (int64_t)each);
+            return walk_int((int64_t)((uint64_t)a.i - (uint64_t)b.i) / (int64_t)each);
     }
     if (a.kind == VALUE_TEXT && b.kind == VALUE_TEXT && (op[0] == '=' || op[0] == '!'))
         return walk_int((strcmp(a.text, b.text) == 0) == (op[0] == '='));

@@ -124,7 +124,7 @@ void walk_launch_chevrons(struct walk *w, const struct toks *toks, unsigned id, 
 static void args_behind(struct walk *w, struct walk_launch *l, struct value list, unsigned nr)
 {
     for (unsigned i = 0; i < nr && i < LAUNCH_MAX_ARGS && list.kind == VALUE_MEMORY; i++) {
-        struct value v = walk_cell(w, list.memory, list.i + 8 * (int64_t)i);
+        struct value v = walk_cell(w, list.memory, walk_along(list.i, i, 8));
 
         if (v.kind == VALUE_ADDRESS)
             l->args[i] = v.slot->v;

@@ -21,6 +21,11 @@ struct value walk_int(int64_t i)
     return (struct value){.kind = VALUE_INT, .i = i};
 }
 
+int64_t walk_along(int64_t offset, int64_t nr, unsigned each)
+{
+    return (int64_t)((uint64_t)offset + (uint64_t)nr * each);
+}
+
 struct value walk_pointer(struct memory *m, const struct type *to, int64_t offset)
 {
     return (struct value){.kind = VALUE_MEMORY, .memory = m, .type = to, .i = offset};

@@ -377,7 +377,7 @@ static struct operand element(struct walk_reader *r, struct operand o)
         return walk_plain((struct value){0});
     }
     struct operand e = {
-        .memory = o.v.memory, .offset = o.v.i + i.i * (each ? each : 8), .type = o.v.type};
+        .memory = o.v.memory, .offset = walk_along(o.v.i, i.i, each ? each : 8), .type = o.v.type};
 
     e.v = walk_cell(r->w, e.memory, e.offset);
     return e;

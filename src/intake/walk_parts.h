@@ -61,6 +61,8 @@ struct value walk_cell(struct walk *w, struct memory *m, int64_t offset);
 void walk_set_cell(struct walk *w, struct memory *m, int64_t offset, struct value v);
 struct memory *walk_memory(struct walk *w, int64_t bytes, bool device);
 struct value walk_pointer(struct memory *m, const struct type *to, int64_t offset);
+/* So many elements on; it wraps around where the program would go astray. */
+int64_t walk_along(int64_t offset, int64_t nr, unsigned each);
 struct value walk_int(int64_t i);
 struct operand walk_named(struct walk *w, const char *name); /* a variable, a constant, a macro */
 unsigned walk_template_params(

@@ -37,6 +37,8 @@ def files(folder):
     yield "self_struct", b"struct S { S a, b, c; int n; };\n" + KERNEL + b"int main() { S s; k<<<s.n, 64>>>(0); }", None
     yield "huge_numbers", KERNEL + b"int main() { long n = 9223372036854775807; float *d; cudaMalloc(&d, n * 8);" \
         b"int m = -2147483647 - 1; k<<<m / -1, n % -1, 1e300>>>(d + n); }", None
+    yield "huge_index", KERNEL + b"int main() { long n = 9223372036854775807; int **d = new int *[9]; d[n] = 0; d[-n] = 0;" \
+        b" size_t p; float *e; cudaMallocPitch(&e, &p, n, n); k<<<n / 3, 64>>>(e - n); }", None
     yield "latin1", b"// caf\xe9\n" + KERNEL + LAUNCH, None
     for part in range(1, 40):
         yield f"truncated_{part}", whole[:len(whole) * part // 40], None
