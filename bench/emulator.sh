@@ -5,7 +5,7 @@
 #
 #   bench/emulator.sh [--seconds S] [--out DIR] [KERNEL.cu...]
 #
-# S: CPU time per kernel and column (default 0.3). Writes DIR/speed.md (default results/emulator); takes about three
+# S: CPU time per kernel and column (default 0.3). Writes DIR/speed.md (default results/emulator); takes about ten
 # minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -39,7 +39,17 @@ for isa in "${isas[@]}"; do
 done
 "$bench" --sanitize --seconds "$seconds" "${kernels[@]}" >"$work/sanitize.tsv"
 "$bench" --time --seconds "$seconds" "${kernels[@]}" >"$work/time.tsv"
-"$bench" --threads 2 --seconds "$seconds" "${kernels[@]}" >"$work/threads.tsv"
+# One thread, two, and two processes of one thread side by side (what the machine itself gives), in turn, so that what
+# its clock does meanwhile happens to all three.
+for kernel in "${kernels[@]}"; do
+    for _ in 1 2 3 4 5; do
+        "$bench" --threads 1 --seconds "$seconds" "$kernel" >>"$work/thread.tsv"
+        "$bench" --threads 2 --seconds "$seconds" "$kernel" >>"$work/threads.tsv"
+        "$bench" --threads 1 --seconds "$seconds" "$kernel" >>"$work/beside.tsv" &
+        "$bench" --threads 1 --seconds "$seconds" "$kernel" >>"$work/side.tsv"
+        wait
+    done
+done
 if command -v valgrind >/dev/null; then
     # valgrind knows no AVX-512
     for isa in "${isas[@]}"; do

@@ -9,6 +9,8 @@ import statistics
 import subprocess
 import time
 
+import stamp
+
 SET_NAMES = {"base": "x86-64", "avx2": "AVX2", "avx512": "AVX-512"}
 GOALS = {"base": 1.0, "avx2": 2.0, "avx512": 3.0}
 # One instruction of theirs is thousands of multiplications: listed, not in the means.
@@ -29,6 +31,16 @@ class Run:
 def read(path):
     with open(path) as lines:
         return {run.name: run for run in map(Run, lines)}
+
+
+def bests(path):
+    """Per kernel, of its lines in a file: the least CPU time of the thread that took longest, and the least wall time."""
+    best = {}
+    with open(path) as lines:
+        for run in map(Run, lines):
+            longest, wall = best.get(run.name, (math.inf, math.inf))
+            best[run.name] = min(longest, run.longest), min(wall, run.wall)
+    return best
 
 
 def geomean(values):
@@ -59,11 +71,8 @@ def output(*command):
 
 
 def processor():
-    with open("/proc/cpuinfo") as lines:
-        fields = dict(line.strip().split(":", 1) for line in lines if ":" in line)
-    fields = {key.strip(): value.strip() for key, value in fields.items()}
-    return (f"{fields.get('model name', '?')} (family {fields.get('cpu family')}, model {fields.get('model')}), "
-            f"{os.cpu_count()} cores")
+    fields = stamp.cpuinfo()
+    return f"{stamp.processor()} (family {fields.get('cpu family')}, model {fields.get('model')}), {os.cpu_count()} cores"
 
 
 def main():
@@ -77,16 +86,17 @@ def main():
     by_isa = {isa: read(f"{args.work}/{isa}.tsv") for isa in args.isas}
     best = args.isas[-1]
     one = by_isa[best]
-    sanitize, threads = read(f"{args.work}/sanitize.tsv"), read(f"{args.work}/threads.tsv")
+    sanitize = read(f"{args.work}/sanitize.tsv")
+    alone, both, side, beside = (bests(f"{args.work}/{name}.tsv") for name in ("thread", "threads", "side", "beside"))
+    scaling = {name: alone[name][0] / both[name][0] for name in one}
+    wall = {name: alone[name][1] / both[name][1] for name in one}
+    machine = {name: alone[name][1] / side[name][1] + alone[name][1] / beside[name][1] for name in one}
     timed = read(f"{args.work}/time.tsv")
     host = {isa: host_insts(args.work, isa) for isa in args.isas}
     host = {isa: per for isa, per in host.items() if per}
     names = [name for name in one if name not in TENSOR]
 
-    # float atomics add in another order on two threads
     differ = [name for name in one if len({runs[name].hash for runs in [*by_isa.values(), sanitize]}) > 1]
-    scaling = {name: one[name].cpu / threads[name].longest for name in one}
-    wall = {name: one[name].wall / threads[name].wall for name in one}
     loads = [run.load / 1e6 for run in one.values()]
 
     rows = []
@@ -100,20 +110,21 @@ def main():
     rows.append(("two threads over one, by CPU time of the longer thread",
                  f"{geomean(scaling[name] for name in names):.2f}", 1.9))
     rows.append(("two threads over one, by wall time", f"{geomean(wall[name] for name in names):.2f}", ""))
+    rows.append(("two processes of one thread side by side over one, by wall time: what the machine gives",
+                 f"{geomean(machine[name] for name in names):.2f}", ""))
     rows.append(("loading a module (parse, verify, decode), median ms", f"{statistics.median(loads):.2f}", "under 3"))
     for isa, per in host.items():
         rows.append((f"host instructions per thread instruction by callgrind, {SET_NAMES[isa]}",
                      f"{geomean(per[name] for name in names):.2f}", ""))
 
     text = ["# The emulator's speed", "",
-            f"Command: `bench/emulator.sh --seconds {args.seconds}`; commit {output('git', 'rev-parse', '--short=12', 'HEAD')}"
-            f"{' with changes' if output('git', 'status', '--porcelain', '--', 'src', 'bench') else ''}; "
+            f"Command: `bench/emulator.sh --seconds {args.seconds}`; commit {stamp.commit('src', 'bench')}; "
             f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}", "",
             f"Processor: {processor()}; {output('gcc', '--version').splitlines()[0]}", "",
             "Thread instructions are counted (PTX, lanes past their guard). Rates are of CPU time, the best of as many "
             f"launches as fit in {args.seconds} s, over the whole of a launch: bounds and alignment checks and all counters "
             "are in it; sanitizers are races, uninitialised memory and registers, synchronisation and leaks, with the "
-            "counters. What a launch costs with the time model (traces of four blocks and their simulation, once a "
+            "counters. One thread, two threads and two processes are measured in turn, five times, the least of each. What a launch costs with the time model (traces of four blocks and their simulation, once a "
             "launch) is given beside. Means are geometric, over "
             f"{len(names)} kernels; tensor-core kernels are listed but not in the means, since one instruction of "
             "theirs is thousands of multiplications.", "",
@@ -121,12 +132,13 @@ def main():
     text += [f"| {what} | {result} | {goal} |" for what, result, goal in rows]
     text += ["", "Outputs are the same bytes with every instruction set" +
              (f", except {', '.join(differ)}." if differ else " and with sanitizers.")]
-    heads = [SET_NAMES[isa] for isa in args.isas] + ["sanitizers", "time model", "2 threads", "load ms"]
+    heads = [SET_NAMES[isa] for isa in args.isas] + ["sanitizers", "time model", "2 threads", "2 processes", "load ms"]
     heads += [f"host insts, {SET_NAMES[isa]}" for isa in host]
     text += ["", "| kernel | M insts | " + " | ".join(heads) + " |", "|---|" + "--:|" * (len(heads) + 1)]
     for name in one:
         cells = [f"{by_isa[isa][name].rate():.2f}" for isa in args.isas]
-        cells += [f"{sanitize[name].rate():.2f}", f"{timed[name].rate():.2f}", f"{scaling[name]:.2f}", f"{one[name].load / 1e6:.2f}"]
+        cells += [f"{sanitize[name].rate():.2f}", f"{timed[name].rate():.2f}", f"{scaling[name]:.2f}", f"{machine[name]:.2f}",
+                  f"{one[name].load / 1e6:.2f}"]
         cells += [f"{per[name]:.2f}" for per in host.values()]
         text.append(f"| {name} | {one[name].insts / 1e6:.0f} | " + " | ".join(cells) + " |")
     with open(args.out, "w") as out:

@@ -4,7 +4,6 @@
 
 #include "base/arena.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct edit {

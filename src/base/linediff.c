@@ -2,6 +2,7 @@
 #include "base/linediff.h"
 
 #include "base/mem.h"
+#include "base/str.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -15,13 +16,12 @@ struct text_lines lines_split(const char *text)
     size_t cap = 0;
 
     for (;;) {
-        const char *end = strchr(text, '\n');
         lines.at = grow(lines.at, &cap, lines.nr + 2, sizeof(*lines.at));
         lines.at[lines.nr] = text;
         if (!*text)
             return lines;
         lines.nr++;
-        text = end ? end + 1 : text + strlen(text);
+        text = str_next_line(text);
     }
 }
 

@@ -1,6 +1,7 @@
 /* Owns nothing: looks for folders around the binary. */
 #include "base/share.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 
 #include <limits.h>
@@ -21,18 +22,27 @@ static char *folder_at(const char *root, const char *between, const char *folder
     return NULL;
 }
 
+char *share_binary(void)
+{
+    char path[PATH_MAX];
+    const ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+    if (len <= 0)
+        return NULL;
+    path[len] = '\0';
+    return xstrdup(path);
+}
+
 char *share_find(const char *folder)
 {
     const char *chosen = getenv("KEET_SHARE");
-    char exe[PATH_MAX], *found = NULL, *slash;
-    ssize_t len;
+    char *exe, *found, *slash;
 
     if (chosen && chosen[0])
         return folder_at(chosen, "", folder);
-    len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-    if (len <= 0)
+    exe = share_binary();
+    if (!exe)
         return NULL;
-    exe[len] = '\0';
     slash = strrchr(exe, '/');
     *slash = '\0';
     found = folder_at(exe, "/../share/keet-opt", folder);
@@ -41,5 +51,6 @@ char *share_find(const char *folder)
         slash = strrchr(exe, '/');
         *slash = '\0';
     }
+    free(exe);
     return found;
 }

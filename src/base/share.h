@@ -1,6 +1,10 @@
-/* Where the files are that come with the program and are read at run time: prompts/, kernels/. */
+/* Where the program is, and the files that come with it and are read at run time: prompts/,
+ * kernels/. */
 #ifndef KEET_BASE_SHARE_H
 #define KEET_BASE_SHARE_H
+
+/* The path of the running binary, as heap memory; NULL with errno when /proc does not tell. */
+char *share_binary(void);
 
 /* The path of a folder, as heap memory: below $KEET_SHARE when that is set, else share/keet-opt
  * beside the folder of the binary (as installed), else a folder above the binary (build/release is

@@ -110,6 +110,33 @@ bool str_ends(const char *text, const char *suffix)
     return n >= m && memcmp(text + n - m, suffix, m) == 0;
 }
 
+bool str_among(const char *word, const char *const *words)
+{
+    for (; *words; words++)
+        if (strcmp(word, *words) == 0)
+            return true;
+    return false;
+}
+
+const char *str_next_line(const char *at)
+{
+    const char *end = strchr(at, '\n');
+
+    return end ? end + 1 : at + strlen(at);
+}
+
+const char *str_find_word(const char *from, const char *end, const char *word, size_t len)
+{
+    for (const char *at = from; len > 0 && (size_t)(end - at) >= len; at++) {
+        at = memmem(at, (size_t)(end - at), word, len);
+        if (!at)
+            return NULL;
+        if ((at == from || !str_word_char(at[-1])) && (at + len == end || !str_word_char(at[len])))
+            return at;
+    }
+    return NULL;
+}
+
 size_t str_utf8_bytes(const char *text, size_t len)
 {
     const unsigned char *at = (const unsigned char *)text;

@@ -26,6 +26,12 @@ char *str_take(struct str *s);                       /* the heap text; s is empt
 bool str_word_char(char c); /* may stand in a name of C: an ASCII letter, a digit, _ */
 bool str_starts(const char *text, const char *prefix);
 bool str_ends(const char *text, const char *suffix);
+bool str_among(const char *word, const char *const *words); /* NULL stands after the last of them */
+const char *str_next_line(const char *at); /* after the next newline; at the NUL when none comes */
+
+/* The first place in [from, end) where the len bytes of `word` are not part of a longer word; NULL:
+ * there is none. What stands before `from` and from `end` on does not count. */
+const char *str_find_word(const char *from, const char *end, const char *word, size_t len);
 
 /* The bytes of the UTF-8 character at the start of len bytes (RFC 3629: shortest forms, no
  * surrogates; NUL is one); 0: there is none. */

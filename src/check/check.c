@@ -279,7 +279,8 @@ static bool try_shape(
         return false;
     k->costs[shape] = result->thread_insts;
     *clean = result->verdict == VERDICT_OK &&
-             (kind != SHAPE_DERIVED || outputs_written(k->task, &r.outputs, POISON_FIRST));
+             (kind != SHAPE_DERIVED || outputs_written(k->task, &r.outputs, POISON_FIRST)) &&
+             (kind != SHAPE_SCALED || outputs_begun(k->task, &r.outputs, POISON_FIRST));
     if (*clean && kind == SHAPE_TIMED && !use_expected(k, shape, &r, err)) {
         reference_finish(&r);
         return false;
@@ -325,14 +326,16 @@ static void drop_shape(struct checker *k, unsigned shape)
 static bool keep_shapes(struct checker *k, struct err *err)
 {
     struct device_result result;
+    const char *why = NULL;
     uint64_t total = 0;
-    unsigned nr_derived = 0, shape = 0;
+    unsigned nr_derived = 0, nr_scaled = 0, shape = 0;
     bool clean;
 
     while (shape < k->nr_shapes) {
-        bool derived = k->shapes[shape].kind == SHAPE_DERIVED;
+        const bool scaled = k->shapes[shape].kind == SHAPE_SCALED,
+                   derived = scaled || k->shapes[shape].kind == SHAPE_DERIVED;
 
-        if (k->shapes[shape].kind == SHAPE_RESORT && shape > 0) {
+        if ((k->shapes[shape].kind == SHAPE_RESORT && shape > 0) || (scaled && shape > nr_scaled)) {
             drop_shape(k, shape);
             continue;
         }
@@ -343,6 +346,11 @@ static bool keep_shapes(struct checker *k, struct err *err)
                 "%s:%u: the original does not run cleanly at its own sizes %s: %s, line %u: %s",
                 k->task->path, k->shapes[shape].shape.line, k->shapes[shape].text,
                 verdict_name(result.verdict), result.line, result.text);
+        if (!clean) /* of the last: the more likely it was to run */
+            why = arena_printf(k->arena, "%s: %s, line %u: %.300s", k->shapes[shape].text,
+                result.verdict == VERDICT_OK ? "outputs are not written"
+                                             : verdict_name(result.verdict),
+                result.line, result.text);
         if (!clean || (derived && nr_derived >= LEAST_DERIVED &&
                           total + 3 * k->costs[shape] > check_budget)) {
             drop_shape(k, shape);
@@ -350,14 +358,15 @@ static bool keep_shapes(struct checker *k, struct err *err)
         }
         total += 3 * k->costs[shape];
         nr_derived += derived;
+        nr_scaled += scaled;
         k->nr_explicit += !derived;
         shape++;
     }
     if (k->nr_shapes == 0)
         return err_set(err,
             "%s: no sizes at which the original runs cleanly were found; add a `check` line with "
-            "small sizes",
-            k->task->path);
+            "small sizes (%s)",
+            k->task->path, why ? why : "all are too large to try");
     return true;
 }
 

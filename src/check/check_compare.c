@@ -225,3 +225,17 @@ bool outputs_written(const struct task *task, const struct host_arrays *outputs,
     }
     return true;
 }
+
+bool outputs_begun(const struct task *task, const struct host_arrays *outputs, uint8_t poison)
+{
+    for (unsigned a = 0; a < task->nr_arrays; a++) {
+        size_t each = elem_bytes(task->arrays[a].elem);
+        uint64_t i = 0;
+
+        while (i < outputs->nr[a] && is_poison(outputs->bytes[a], each, i, poison))
+            i++;
+        if (task->arrays[a].role == ROLE_OUT && i == outputs->nr[a])
+            return false;
+    }
+    return true;
+}

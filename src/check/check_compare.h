@@ -46,6 +46,8 @@ void compare_bits(const struct task *task, const struct host_arrays *a, const st
     const struct host_arrays *reference, uint8_t reference_poison, struct mismatch *mismatch);
 
 bool outputs_finite(const struct task *task, const struct host_arrays *outputs);
+/* All elements of all outputs; at least one of each. */
 bool outputs_written(const struct task *task, const struct host_arrays *outputs, uint8_t poison);
+bool outputs_begun(const struct task *task, const struct host_arrays *outputs, uint8_t poison);
 
 #endif

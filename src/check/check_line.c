@@ -28,14 +28,7 @@ static void blank_comments(char *s)
 
 static const char *find_word(const char *from, const char *to, const char *word)
 {
-    size_t len = strlen(word);
-
-    for (const char *at = from; at + len <= to; at++) {
-        if (memcmp(at, word, len) == 0 && !str_word_char(at[len]) &&
-            (at == from || !str_word_char(at[-1])))
-            return at;
-    }
-    return NULL;
+    return str_find_word(from, to, word, strlen(word));
 }
 
 static const char *skip_space(const char *p)

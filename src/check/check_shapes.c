@@ -3,27 +3,14 @@
 #include "check/check_shapes.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 enum {
     TIMED_MAX_ELEMS = 65536,
     RESORT_MAX_ELEMS = 16 << 20,
     DERIVED_MAX_ELEMS = 1 << 18,
-    LEAST_BASE = 16 /* a degenerate check line, N = 1, has no tails worth deriving */
+    SCALED_LEAST = 64, /* sizes under it (a filter's width) stay when others are scaled */
+    LEAST_BASE = 16    /* a degenerate check line, N = 1, has no tails worth deriving */
 };
-
-static uint64_t total_elems(const struct task *task, const struct shape *shape)
-{
-    struct err ignored;
-    uint64_t total = 0, nr;
-
-    for (unsigned i = 0; i < task->nr_arrays; i++) {
-        if (!array_elems(&task->arrays[i], &shape->sizes, &nr, &ignored))
-            return UINT64_MAX;
-        total += nr;
-    }
-    return total;
-}
 
 static const char *sizes_text(struct arena *arena, const struct env *sizes)
 {
@@ -48,7 +35,8 @@ static void add(struct check_shape *shapes, unsigned *nr, struct shape shape, en
     struct arena *arena)
 {
     for (unsigned i = 0; i < *nr; i++) {
-        if (kind == SHAPE_DERIVED && same_sizes(&shapes[i].shape.sizes, &shape.sizes))
+        if ((kind == SHAPE_DERIVED || kind == SHAPE_SCALED) &&
+            same_sizes(&shapes[i].shape.sizes, &shape.sizes))
             return;
     }
     shapes[(*nr)++] = (struct check_shape){shape, kind, sizes_text(arena, &shape.sizes), NULL};
@@ -119,8 +107,35 @@ static void derive(const struct task *task, const struct shape *base, enum chang
         if (sizes[i].value < 1)
             sizes[i].value = 1;
     }
-    if (total_elems(task, &shape) <= DERIVED_MAX_ELEMS)
+    if (task_elems(task, &shape.sizes) <= DERIVED_MAX_ELEMS)
         add(shapes, nr, shape, SHAPE_DERIVED, arena);
+}
+
+/* Ratios stay: the number of blocks to that of elements, rows to columns. */
+static void scale(const struct task *task, uint64_t most_elems, struct check_shape *shapes,
+    unsigned *nr, struct arena *arena)
+{
+    const struct shape *base = &task->timed;
+    const size_t n = base->sizes.nr;
+    struct binding *sizes = arena_array(arena, n + 1, sizeof(*sizes));
+    struct shape shape = {{sizes, n}, base->line};
+    bool smaller = true;
+
+    for (unsigned shift = 1; smaller; shift++) {
+        smaller = false;
+        for (size_t i = 0; i < n; i++) {
+            const int64_t value = base->sizes.bindings[i].value;
+
+            sizes[i] = base->sizes.bindings[i];
+            for (unsigned s = 0; s < shift && sizes[i].value >= SCALED_LEAST; s++)
+                sizes[i].value /= 2;
+            smaller |= sizes[i].value >= SCALED_LEAST && value >= SCALED_LEAST;
+        }
+        if (task_elems(task, &shape.sizes) <= most_elems) {
+            add(shapes, nr, shape, SHAPE_SCALED, arena);
+            return;
+        }
+    }
 }
 
 static bool uses_files(const struct task *task)
@@ -152,15 +167,15 @@ void shapes_choose(
 
     *nr = 0;
     *shapes =
-        arena_array(arena, task->nr_checks + task->nr_cases + 4 + NR_CHANGES, sizeof(**shapes));
+        arena_array(arena, task->nr_checks + task->nr_cases + 6 + NR_CHANGES, sizeof(**shapes));
     for (unsigned i = 0; i < task->nr_checks; i++)
         add(*shapes, nr, task->checks[i], SHAPE_EXPLICIT, arena);
-    if (uses_files(task) &&
-        total_elems(task, &task->timed) <= (task->nr_cases ? RESORT_MAX_ELEMS : TIMED_MAX_ELEMS))
+    if (uses_files(task) && task_elems(task, &task->timed.sizes) <=
+                                (task->nr_cases ? RESORT_MAX_ELEMS : TIMED_MAX_ELEMS))
         add_files(task, *shapes, nr, arena);
     /* Tails of the cheapest check line that is not degenerate. */
     for (unsigned i = 0; i < task->nr_checks; i++) {
-        elems = total_elems(task, &task->checks[i]);
+        elems = task_elems(task, &task->checks[i].sizes);
         if (elems < least && largest_size(task, &task->checks[i]) >= LEAST_BASE) {
             least = elems;
             base = &task->checks[i];
@@ -180,6 +195,10 @@ void shapes_choose(
     derive(task, base, CHANGE_HALF, *shapes, nr, arena);
     derive(task, base, CHANGE_LESS, *shapes, nr, arena);
     /* Kernels that need a multiple of their tile run at no derived sizes. */
-    if (task->nr_checks == 0 && total_elems(task, &task->timed) <= RESORT_MAX_ELEMS)
+    if (task->nr_checks == 0) {
+        scale(task, TIMED_MAX_ELEMS, *shapes, nr, arena);
+        scale(task, 16 * TIMED_MAX_ELEMS, *shapes, nr, arena);
+    }
+    if (task->nr_checks == 0 && task_elems(task, &task->timed.sizes) <= RESORT_MAX_ELEMS)
         add(*shapes, nr, task->timed, SHAPE_RESORT, arena);
 }

@@ -170,26 +170,21 @@ static bool refuse(const struct judgement *j, unsigned line, const char *format,
     return true;
 }
 
-static bool is_word(char c)
-{
-    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* The line on which a kernel of the list whose name is part of `symbol` is first mentioned. */
 static unsigned line_of_symbol(const struct compile_input *input, const char *symbol)
 {
     for (unsigned k = 0; symbol && k < input->nr_kernels; k++) {
         const size_t len = strcspn(input->kernels[k], "< ");
+        const char *from = input->source, *at;
         unsigned line = 1;
 
         if (!len || !memmem(symbol, strlen(symbol), input->kernels[k], len))
             continue;
-        for (const char *p = input->source; *p; p++) {
-            line += *p == '\n';
-            if (strncmp(p, input->kernels[k], len) == 0 && !is_word(p[len]) &&
-                (p == input->source || !is_word(p[-1])))
-                return line;
-        }
+        at = str_find_word(from, from + strlen(from), input->kernels[k], len);
+        for (; at && (from = str_next_line(from)) <= at; line++)
+            ;
+        if (at)
+            return line;
     }
     return 0;
 }
@@ -203,11 +198,10 @@ static unsigned line_of_ptx(const char *ptx, const char *message)
     unsigned line = 0;
 
     for (const char *p = ptx; wanted > 0 && *p; wanted--) {
-        const char *end = p + strcspn(p, "\n");
         unsigned file, number;
         if (sscanf(p, " .loc %u %u", &file, &number) == 2 && file == 1)
             line = number;
-        p = *end ? end + 1 : end;
+        p = str_next_line(p);
     }
     return line;
 }

@@ -174,8 +174,9 @@ static bool may_include(const char *name, const char *const *dirs)
 
 static bool is_inclusion(const char *word)
 {
-    return strcmp(word, "include") == 0 || strcmp(word, "include_next") == 0 ||
-           strcmp(word, "import") == 0 || strcmp(word, "embed") == 0;
+    static const char *const words[] = {"include", "include_next", "import", "embed", NULL};
+
+    return str_among(word, words);
 }
 
 /* After the # of a directive. */

@@ -14,7 +14,6 @@
 #include "base/str.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,7 +71,7 @@ void log_read_facts(const char *log, struct kernel_facts *kernels, unsigned nr_k
 {
     struct kernel_facts *entry = NULL, *described = NULL;
 
-    for (const char *p = log; *p; p = *line_end(p) ? line_end(p) + 1 : line_end(p)) {
+    for (const char *p = log; *p; p = str_next_line(p)) {
         const char *end = line_end(p), *name;
 
         if (strncmp(p, "ptxas", 5) != 0)
@@ -162,7 +161,7 @@ static unsigned count_errors(const char *log)
 {
     unsigned nr = 0;
 
-    for (const char *p = log; *p; p = *line_end(p) ? line_end(p) + 1 : line_end(p)) {
+    for (const char *p = log; *p; p = str_next_line(p)) {
         const char *end = line_end(p), *name_end, *text;
         unsigned line;
         nr += split_error(p, end, &name_end, &line, &text) && strncmp(p, "__nv_name_map", 13) != 0;
@@ -200,7 +199,7 @@ static bool read_silent_refusal(const char *log, struct arena *arena, struct dia
 {
     const char *symbol = NULL;
 
-    for (const char *p = log; *p; p = *line_end(p) ? line_end(p) + 1 : line_end(p)) {
+    for (const char *p = log; *p; p = str_next_line(p)) {
         const char *end = line_end(p), *name = after(p, end, "Compiling entry function '");
         const unsigned smem_bytes = number_before(p, end, " bytes smem");
 
@@ -234,7 +233,7 @@ bool log_read_error(const char *log, const char *source_name, const char *const 
     const unsigned nr = count_errors(log);
 
     *d = (struct diagnosis){.nr_more = nr ? nr - 1 : 0};
-    for (const char *p = log; *p; p = *line_end(p) ? line_end(p) + 1 : line_end(p)) {
+    for (const char *p = log; *p; p = str_next_line(p)) {
         const char *end = line_end(p), *name_end, *text;
         unsigned line;
 
@@ -256,11 +255,10 @@ const char *log_read_stable(const char *log, struct arena *arena)
     const char *text;
 
     for (const char *p = log; *p;) {
-        const char *end = line_end(p);
-        const size_t len = (size_t)(end - p) + (*end == '\n');
+        const char *end = str_next_line(p);
         if (strncmp(p, "ptxas", 5) != 0 || !find_in(p, end, "Compile time ="))
-            str_add_n(&out, p, len);
-        p += len;
+            str_add_n(&out, p, (size_t)(end - p));
+        p = end;
     }
     text = arena_strndup(arena, str_text(&out), out.len);
     str_finish(&out);

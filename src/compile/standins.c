@@ -285,6 +285,11 @@ static const char functional_h[] =
 static const char sys_types_h[] = GUARD
     "typedef unsigned int uint; typedef unsigned short ushort; typedef unsigned long ulong;\n";
 
+/* The types of cuFFT that kernels take; its functions are the host's. */
+static const char cufft_h[] =
+    GUARD "typedef float cufftReal; typedef double cufftDoubleReal;\n"
+          "typedef float2 cufftComplex; typedef double2 cufftDoubleComplex;\n";
+
 static const char cpp_limits_h[] = GUARD
     "#include <float.h>\n#include <limits.h>\n#include <math.h>\n"
     "namespace std {\n"
@@ -365,6 +370,7 @@ const struct nvrtc_header standins[] = {
     {"array", array_h},
     {"functional", functional_h},
     {"sys/types.h", sys_types_h},
+    {"cufft.h", cufft_h},
     {"algorithm", algorithm_h},
     {"limits", cpp_limits_h},
     {"assert.h", assert_h},

@@ -3,6 +3,7 @@
 #include "core/task.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "core/task_read.h"
 
 #include <inttypes.h>
@@ -39,24 +40,54 @@ const struct statement *statement_find(const char *keyword)
     return NULL;
 }
 
+enum task_line task_line(const char *line)
+{
+    static const char opening[] = "#pragma keet";
+    size_t len;
+
+    line += strspn(line, " \t");
+    if (!str_starts(line, opening))
+        return TASK_LINE_CODE;
+    line += strlen(opening);
+    line += strspn(line, " \t");
+    len = strspn(line, "abcdefghijklmnopqrstuvwxyz");
+    for (unsigned i = 0; i < ARRAY_SIZE(statements); i++) {
+        if (strlen(statements[i].keyword) == len && memcmp(statements[i].keyword, line, len) == 0)
+            return statements[i].contract ? TASK_LINE_CONTRACT : TASK_LINE_PLAN;
+    }
+    return TASK_LINE_UNKNOWN;
+}
+
 bool reader_bad_keyword(struct reader *r, const struct pragma *pragma)
 {
     struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
     struct binding bindings[ARRAY_SIZE(statements)];
     struct env env = {bindings, ARRAY_SIZE(statements)};
-    const char *at = pragma->text + pragma->rest - strlen(pragma->keyword);
+    const char *at = pragma->text + pragma->rest - strlen(pragma->keyword), *all = "one of";
 
-    for (unsigned i = 0; i < ARRAY_SIZE(statements); i++)
+    for (unsigned i = 0; i < ARRAY_SIZE(statements); i++) {
         bindings[i] = (struct binding){statements[i].keyword, 0};
+        all = arena_printf(r->arena, "%s%s %s", all, i ? "," : "", statements[i].keyword);
+    }
     if (!*pragma->keyword)
-        return cursor_fail(&c, at,
-            "no keyword after `#pragma keet`; expected one of size, check, "
-            "in, out, inout, symbol, scalar, tolerance, work, reference, expect, "
-            "case, pytorch, launch, temp, tune, where");
-    return cursor_unknown(&c, at, pragma->keyword, &env,
-        "one of size, check, in, out, inout, symbol, scalar, tolerance, work, reference, expect, "
-        "case, "
-        "pytorch, launch, temp, tune, where");
+        return cursor_fail(&c, at, "no keyword after `#pragma keet`; expected %s", all);
+    return cursor_unknown(&c, at, pragma->keyword, &env, all);
+}
+
+/* The name of an element type. */
+static bool read_elem(struct cursor *c, enum elem *elem)
+{
+    const char *at, *type, *all = "";
+
+    cursor_skip(c);
+    at = c->p;
+    if (!cursor_name(c, &type, "an element type"))
+        return false;
+    if (elem_parse(type, strlen(type), elem))
+        return true;
+    for (int i = 0; i < NR_ELEMS; i++)
+        all = arena_printf(c->arena, "%s %s", all, elem_name((enum elem)i));
+    return cursor_fail(c, at, "unknown type '%s'; expected one of%s", type, all);
 }
 
 /* Names that mean something to C++, CUDA or this language. A tuning parameter becomes a macro, so
@@ -208,20 +239,13 @@ static bool read_check(struct reader *r, const struct pragma *pragma, const stru
 bool reader_array(struct reader *r, struct cursor *c, const struct env *env, enum role role,
     struct task_array *array)
 {
-    const char *at = c->p, *name, *type;
+    const char *at = c->p, *name;
 
     if (!cursor_name(c, &name, "a name, as in A : f32[M][K]") || !reader_claim(r, c, at, name) ||
         !cursor_expect(c, ":", "no type after the name"))
         return false;
-    cursor_skip(c);
-    at = c->p;
-    if (!cursor_name(c, &type, "an element type"))
+    if (!read_elem(c, &array->elem))
         return false;
-    if (!elem_parse(type, strlen(type), &array->elem))
-        return cursor_fail(c, at,
-            "unknown type '%s'; expected one of f64 f32 tf32 f16 bf16 e4m3 "
-            "e5m2 i64 i32 i16 i8 u64 u32 u16 u8 bool",
-            type);
     array->name = name;
     array->role = role;
     array->line = c->pragma->line;
@@ -300,6 +324,15 @@ static bool read_gen_arg(
     return cursor_expr(&arg, env, expr);
 }
 
+static bool unknown_generator(struct cursor *c, const char *at, const char *name)
+{
+    const char *all = "";
+
+    for (unsigned i = 0; i < ARRAY_SIZE(generators); i++)
+        all = arena_printf(c->arena, "%s%s %s", all, i ? "," : "", generators[i].name);
+    return cursor_fail(c, at, "unknown generator '%s'; expected one of%s", name, all);
+}
+
 static bool read_gen(struct cursor *c, const struct env *env, struct gen *gen)
 {
     const char *at = c->p, *name;
@@ -313,10 +346,7 @@ static bool read_gen(struct cursor *c, const struct env *env, struct gen *gen)
     while (i < ARRAY_SIZE(generators) && strcmp(generators[i].name, name) != 0)
         i++;
     if (i == ARRAY_SIZE(generators))
-        return cursor_fail(c, at,
-            "unknown generator '%s'; expected one of uniform, normal, "
-            "integers, sorted, permutation, constant, iota, file",
-            name);
+        return unknown_generator(c, at, name);
     *gen = (struct gen){.kind = generators[i].kind};
     if (gen->kind == GEN_IOTA)
         gen->b = 1;
@@ -386,30 +416,21 @@ static bool read_scalar(struct reader *r, const struct pragma *pragma)
 {
     struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
     struct task_scalar *scalar = &r->task->scalars[r->task->nr_scalars];
-    const char *at = c.p, *type;
+    const char *at = c.p;
 
     *scalar = (struct task_scalar){.line = pragma->line};
     if (!cursor_name(&c, &scalar->name, "a name, as in alpha : f32 = 1.5") ||
         !reader_claim(r, &c, at, scalar->name) || !cursor_expect(&c, ":", "no type after the name"))
         return false;
-    cursor_skip(&c);
-    at = c.p;
-    if (!cursor_name(&c, &type, "an element type"))
-        return false;
-    if (!elem_parse(type, strlen(type), &scalar->elem))
-        return cursor_fail(&c, at,
-            "unknown type '%s'; expected one of f64 f32 tf32 f16 bf16 e4m3 "
-            "e5m2 i64 i32 i16 i8 u64 u32 u16 u8 bool",
-            type);
-    if (!cursor_expect(&c, "=", "a scalar without a value"))
+    if (!read_elem(&c, &scalar->elem) || !cursor_expect(&c, "=", "a scalar without a value"))
         return false;
     cursor_skip(&c);
     at = c.p;
     if (!cursor_real(&c, &r->task->timed.sizes, &scalar->value))
         return false;
     if (!scalar_fits(scalar->elem, scalar->value))
-        return cursor_fail(
-            &c, at, "%.17g is not a value of type %s; expected one that fits", scalar->value, type);
+        return cursor_fail(&c, at, "%.17g is not a value of type %s; expected one that fits",
+            scalar->value, elem_name(scalar->elem));
     r->task->nr_scalars++;
     return true;
 }

@@ -162,6 +162,9 @@ bool plan_allows(const struct plan *plan, const struct env *env);
 bool array_elems(
     const struct task_array *array, const struct env *env, uint64_t *nr, struct err *err);
 
+/* Of all arrays of a task together; UINT64_MAX when one of them has no number. */
+uint64_t task_elems(const struct task *task, const struct env *env);
+
 /* A launch with all expressions evaluated. */
 struct launch_config {
     const char *kernel;
@@ -180,6 +183,15 @@ const struct task_scalar *task_find_scalar(const struct task *task, const char *
 /* The source with every `#pragma keet` line blanked (newlines kept, so line numbers hold): what the
  * compiler gets. The tuning parameters travel as -DNAME=value. Heap memory. */
 char *task_code(const char *source, size_t source_bytes);
+
+/* What a line of a kernel file is, by its keyword alone. */
+enum task_line {
+    TASK_LINE_CODE,     /* no pragma of ours */
+    TASK_LINE_CONTRACT, /* the user's */
+    TASK_LINE_PLAN,     /* the candidate's */
+    TASK_LINE_UNKNOWN,  /* a pragma with another keyword, or none */
+};
+enum task_line task_line(const char *line);
 
 /* True for a name that means something to C++, CUDA or the task language: no one may take it. */
 bool task_reserves(const char *name);

@@ -5,7 +5,6 @@
 #include "core/task_lines.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct env plan_env(struct arena *arena, const struct plan *plan, const struct shape *shape)
@@ -50,6 +49,19 @@ bool array_elems(
             return err_set(err, "more than 2^40 elements; expected a smaller array");
     }
     return true;
+}
+
+uint64_t task_elems(const struct task *task, const struct env *env)
+{
+    struct err ignored;
+    uint64_t total = 0, nr;
+
+    for (unsigned i = 0; i < task->nr_arrays; i++) {
+        if (!array_elems(&task->arrays[i], env, &nr, &ignored))
+            return UINT64_MAX;
+        total += nr;
+    }
+    return total;
 }
 
 static bool resolve(const struct launch *launch, const char *what, const struct expr *expr,

@@ -1,12 +1,14 @@
 /* Owns the buffers of one run and the binding of launch arguments to them. */
 #include "device/run.h"
 
+#include "base/mem.h"
+#include "base/str.h"
 #include "core/elem.h"
+#include "core/inputs.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-enum { POISON = 0xAA };
 
 static bool alloc_one(struct device *device, struct run_buffer *buffer, const struct env *env,
     uint64_t guard_bytes, struct err *err)
@@ -29,7 +31,7 @@ static bool alloc_one(struct device *device, struct run_buffer *buffer, const st
             device, buffer->address + buffer->bytes, RUN_GUARD_BYTE, guard_bytes, true, err))
         return false;
     if (array->role == ROLE_OUT || array->role == ROLE_TEMP)
-        return device_fill(device, buffer->address, POISON, buffer->bytes, false, err);
+        return device_fill(device, buffer->address, RUN_POISON_BYTE, buffer->bytes, false, err);
     return true;
 }
 
@@ -88,6 +90,25 @@ bool run_alloc(struct device *device, const struct task *task, const struct plan
         return false;
     }
     return true;
+}
+
+bool run_fill(struct device *device, const struct task *task, const struct run_buffers *buffers,
+    const struct env *env, uint64_t seed, struct err *err)
+{
+    bool ok = true;
+
+    for (unsigned i = 0; ok && i < task->nr_arrays; i++) {
+        const struct run_buffer *b = &buffers->buffers[i];
+
+        if (b->array->role != ROLE_IN && b->array->role != ROLE_INOUT)
+            continue;
+        uint8_t *bytes = xcalloc(1, b->bytes + 1);
+
+        ok = inputs_fill(b->array, env, task->path, seed + i, 1, bytes, b->nr, err) &&
+             device_write(device, b->address, bytes, b->bytes, err);
+        free(bytes);
+    }
+    return ok;
 }
 
 void run_free(struct device *device, struct run_buffers *buffers)
@@ -181,12 +202,10 @@ static const char *symbol_name(const char *ptx, const char *name, struct arena *
     char *written = arena_printf(arena, "%zu%s", strlen(name), name);
     const size_t nr = strlen(written), plain = strlen(name);
 
-    for (const char *line = ptx; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        line += strcspn(line, "\n.");
+    for (const char *line = ptx; *line; line = str_next_line(line)) {
         bool variable = false;
 
-        for (const char *p = line; *p && *p != '\n';) {
+        for (const char *p = line + strcspn(line, "\n."); *p && *p != '\n';) {
             const size_t word =
                 strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$.");
             const size_t tail = word > 0 && p[word - 1] == 'E' ? 1 : 0;

@@ -5,7 +5,10 @@
 
 #include "device/device.h"
 
-enum { RUN_GUARD_BYTE = 0xC5 }; /* what guard zones hold; guard_bytes is rounded up to 256 */
+enum {
+    RUN_GUARD_BYTE = 0xC5, /* what guard zones hold; guard_bytes is rounded up to 256 */
+    RUN_POISON_BYTE = 0xAA /* what outputs and temps hold */
+};
 
 /* Where one array of the task (or temp of the plan) lies. */
 struct run_buffer {
@@ -31,6 +34,9 @@ bool run_temps_fit(const struct plan *plan, const struct env *env, struct device
 bool run_alloc(struct device *device, const struct task *task, const struct plan *plan,
     const struct env *env, uint64_t guard_bytes, struct arena *arena, struct run_buffers *buffers,
     struct device_result *result, struct err *err);
+/* Fills the buffers of inputs: in and inout. */
+bool run_fill(struct device *device, const struct task *task, const struct run_buffers *buffers,
+    const struct env *env, uint64_t seed, struct err *err);
 void run_free(struct device *device, struct run_buffers *buffers);
 
 /* Resolve the launches of a plan under an environment and bind arguments to buffers. A launch line

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/sandbox.h"
 
-#include <errno.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -601,8 +601,9 @@ bool access_cp_async(
 void access_copy_frame(struct worker *k, struct warp *w, const struct inst *in, uint32_t mask)
 {
     for (uint32_t m = mask; m; m &= m - 1) {
-        uint8_t *frame = w->local + (size_t)__builtin_ctz(m) * k->program->local_bytes;
+        const unsigned lane = (unsigned)__builtin_ctz(m);
         for (unsigned i = 0; i < in->vec; i++)
-            memmove(frame + in->rows[3 * i], frame + in->rows[3 * i + 1], in->rows[3 * i + 2]);
+            memmove(frame_at(k, w, lane, in->d, in->rows[3 * i]),
+                frame_at(k, w, lane, in->a, in->rows[3 * i + 1]), in->rows[3 * i + 2]);
     }
 }

@@ -344,6 +344,27 @@ static void any_atomic(const struct warp *w, const struct inst *in, const struct
     }
 }
 
+/* 128 bits, exchanged or compared and exchanged; no other thread runs: launch.c. */
+static void wide_atomic(const struct warp *w, const struct inst *in, const struct spot *s)
+{
+    enum { HALF = 8 * WARP_LANES };
+    for (uint32_t m = s->mask; m; m &= m - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(m);
+        const uint32_t from = in->sub == PTX_ATOM_CAS ? in->c : in->b;
+        uint8_t *at = host(s, l, 0), *b = w->file + in->b + (size_t)l * 8;
+        uint64_t old[2];
+        memcpy(old, at, sizeof(old));
+        const bool same = memcmp(old, b, 8) == 0 && memcmp(old + 1, b + HALF, 8) == 0;
+        for (unsigned half = 0; half < 2; half++) {
+            if (same || in->sub == PTX_ATOM_EXCH)
+                memcpy(
+                    at + (size_t)8 * half, w->file + from + (size_t)half * HALF + (size_t)l * 8, 8);
+        }
+        for (unsigned half = 0; half < 2 && in->d != NO_ROW; half++)
+            memcpy(w->file + in->d + (size_t)half * HALF + (size_t)l * 8, &old[half], 8);
+    }
+}
+
 void data_atomic(
     struct worker *k, const struct warp *w, const struct inst *in, const struct spot *s)
 {
@@ -354,6 +375,8 @@ void data_atomic(
         (alone ? ATOM_ALONE : 0) | (s->space == PTX_SHARED || !is_float ? 0 : ATOM_FLUSH);
     if (in->sub == PTX_ATOM_ADD && !is_float && in->elem_bytes == 4 && in->reg_bytes == 4)
         add4(w, in, s, alone);
+    else if (in->elem_bytes == 16)
+        wide_atomic(w, in, s);
     else if (in->vec == 1)
         any_atomic(w, in, s, how, 0, in->b, in->d);
     for (unsigned e = 0; in->vec > 1 && e < in->vec; e++)

@@ -3,6 +3,7 @@
 #include "emu/decode.h"
 
 #include "base/mem.h"
+#include "emu/emu.h"
 #include "emu/sem.h"
 
 #include <stdio.h>
@@ -26,13 +27,8 @@ bool decode_fail(struct decoder *d, const char *why)
 static uint32_t new_row(struct decoder *d, unsigned bytes)
 {
     uint32_t at = d->file_end;
-    d->file_end += bytes == 8 ? ROW64 : ROW32;
+    d->file_end += bytes == 16 ? 2 * ROW64 : bytes == 8 ? ROW64 : ROW32;
     return at;
-}
-
-uint32_t decode_word(struct decoder *d)
-{
-    return new_row(d, 4);
 }
 
 struct inst *decode_emit(struct decoder *d, bool hidden)
@@ -52,6 +48,7 @@ struct inst *decode_emit(struct decoder *d, bool hidden)
         .e = NO_ROW};
     *info = (struct inst_info){.ptx = hidden ? NULL : d->ptx,
         .func = d->f->func->name,
+        .recursive = d->f->recursive,
         .unit = UNIT_NONE,
         .latency = LATENCY_NONE};
     if (d->ptx) {
@@ -61,6 +58,24 @@ struct inst *decode_emit(struct decoder *d, bool hidden)
     if (hidden)
         in->flags |= INST_HIDDEN;
     return in;
+}
+
+struct inst *decode_part(struct decoder *d)
+{
+    struct inst *in = decode_emit(d, true);
+    in->flags |= INST_PART;
+    return in;
+}
+
+uint32_t decode_half(struct decoder *d, const struct ptx_operand *o, unsigned half)
+{
+    if (o->kind == PTX_OPERAND_SINK || (o->kind == PTX_OPERAND_REG && o->reg < 0))
+        return NO_ROW;
+    if (decode_reg_bytes(d, o) != 16) {
+        decode_fail(d, "a 128-bit register is needed");
+        return NO_ROW;
+    }
+    return d->f->reg_offset[o->reg] + half * ROW64;
 }
 
 struct inst_info *decode_info(struct decoder *d)
@@ -101,7 +116,7 @@ uint32_t decode_special(struct decoder *d, enum ptx_special special, unsigned by
     }
     p->specials = grow(p->specials, &d->cap_specials, p->nr_specials + 1, sizeof(*p->specials));
     uint32_t offset = new_row(d, bytes);
-    p->uses_reserved |= special == PTX_SR_RESERVED_SMEM;
+    p->uses_reserved |= special >= PTX_SR_RESERVED_SMEM && special <= PTX_SR_RESERVED_SMEM_CAP;
     p->cooperative |= special == PTX_SR_ENVREG1 || special == PTX_SR_ENVREG2;
     p->specials[p->nr_specials++] =
         (struct special_row){.special = special, .offset = offset, .bytes = (uint8_t)bytes};
@@ -137,7 +152,7 @@ bool decode_symbol(struct decoder *d, const struct ptx_symbol *s, uint64_t *addr
             *address = d->p->shared_dynamic_offset;
         return true;
     case PTX_LOCAL:
-        *address = d->f->local_base + s->offset;
+        *address = (uint64_t)d->f->local_base + s->offset;
         return true;
     case PTX_PARAM:
         if (s->role == PTX_ROLE_PARAM && d->f->func->is_entry) {
@@ -145,9 +160,9 @@ bool decode_symbol(struct decoder *d, const struct ptx_symbol *s, uint64_t *addr
             d->p->uses_param_address = true;
             return true;
         }
-        *address = s->offset + (s->role == PTX_ROLE_PARAM       ? d->f->param_base
-                                   : s->role == PTX_ROLE_RETURN ? d->f->ret_base
-                                                                : d->f->call_base);
+        *address = s->offset + (uint64_t)(s->role == PTX_ROLE_PARAM    ? d->f->param_base
+                                          : s->role == PTX_ROLE_RETURN ? d->f->ret_base
+                                                                       : d->f->call_base);
         return true;
     default:
         break;
@@ -163,7 +178,8 @@ bool decode_symbol(struct decoder *d, const struct ptx_symbol *s, uint64_t *addr
 
 static unsigned reg_bytes(enum ptx_type type)
 {
-    return type == PTX_PRED ? 1 : ptx_type_bytes(type);
+    const unsigned bytes = ptx_type_bytes(type);
+    return type == PTX_PRED ? 1 : bytes < 2 ? 2 : bytes;
 }
 
 unsigned decode_reg_bytes(const struct decoder *d, const struct ptx_operand *o)
@@ -180,6 +196,11 @@ static uint32_t scratch(struct decoder *d, unsigned bytes)
     return d->scratch32[d->nr_scratch32++ % SCRATCH_ROWS];
 }
 
+uint32_t decode_scratch(struct decoder *d)
+{
+    return scratch(d, 4);
+}
+
 static uint32_t hidden_move(struct decoder *d, enum sem_move move, uint32_t from, unsigned bytes)
 {
     uint32_t to = scratch(d, bytes);
@@ -188,6 +209,21 @@ static uint32_t hidden_move(struct decoder *d, enum sem_move move, uint32_t from
     in->a = from;
     in->d = to;
     return to;
+}
+
+bool decode_on_stack(const struct decoder *d, const struct ptx_symbol *s)
+{
+    return d->f->recursive && (s->space == PTX_LOCAL || s->space == PTX_PARAM);
+}
+
+static uint32_t stack_address(struct decoder *d, uint64_t from_top, unsigned bytes)
+{
+    const struct ptx_inst add = {.op = PTX_OP_ADD, .type = PTX_U64};
+    const uint32_t to = scratch(d, 8), by = decode_const(d, from_top, 8);
+    struct inst *in = decode_emit(d, true);
+    in->a = d->p->stack_row, in->b = by, in->d = to;
+    in->run = sem_find(&add, in);
+    return bytes == 8 ? to : hidden_move(d, SEM_NARROW64_32, to, 4);
 }
 
 static unsigned special_bytes(enum ptx_special special)
@@ -234,6 +270,8 @@ uint32_t decode_source(struct decoder *d, const struct ptx_operand *o, unsigned 
     case PTX_OPERAND_SYMBOL:
         if (!decode_symbol(d, o->symbol, &address))
             return 0;
+        if (decode_on_stack(d, o->symbol))
+            return stack_address(d, address + o->imm, bytes);
         return decode_const(d, address + o->imm, bytes);
     default:
         decode_fail(d, "an operand of this kind");
@@ -306,8 +344,9 @@ bool decode_address(
     }
     if (o->symbol && !decode_symbol(d, o->symbol, &address))
         return false;
-    *row = decode_const(d, address + o->imm, 8);
-    *imm = 0;
+    const bool on_stack = o->symbol && decode_on_stack(d, o->symbol);
+    *row = on_stack ? d->p->stack_row : decode_const(d, address + o->imm, 8);
+    *imm = on_stack ? (int64_t)(address + o->imm) : 0;
     return true;
 }
 
@@ -333,22 +372,53 @@ static void align_dynamic(struct decoder *d, const struct ptx_operand *o)
         d->p->shared_dynamic_offset = at;
 }
 
-static bool collect(struct decoder *d, const struct ptx_func *func);
+/* Gives each function that can be reached a frame, and finds which can reach themselves. Method:
+ * Tarjan, "Depth-first search and linear graph algorithms" (1972). *low: the earliest frame that
+ * the function can go back to, if that is before *low. */
+static bool collect(struct decoder *d, const struct ptx_func *func, uint32_t *low);
 
 /* All that an instruction may call. */
-static bool collect_callees(struct decoder *d, const struct ptx_inst *inst)
+static bool collect_callees(struct decoder *d, const struct ptx_inst *inst, uint32_t *low)
 {
     const struct ptx_module *module = d->env->module;
     if (inst->operand[1].kind == PTX_OPERAND_FUNC)
-        return collect(d, inst->operand[1].func);
+        return collect(d, inst->operand[1].func, low);
     for (uint32_t i = 0; i < module->nr_funcs; i++) {
-        if (decode_may_reach(inst, module->funcs[i]) && !collect(d, module->funcs[i]))
+        if (decode_may_reach(inst, module->funcs[i]) && !collect(d, module->funcs[i], low))
             return false;
     }
     return true;
 }
 
-static bool collect(struct decoder *d, const struct ptx_func *func)
+/* Those collected since the first, and not known yet, all reach each other. */
+static void close_component(struct decoder *d, uint32_t first, bool calls_itself)
+{
+    bool recursive = calls_itself;
+    for (uint32_t i = first + 1; i < d->nr_frames; i++)
+        recursive |= !d->frames[i].known;
+    for (uint32_t i = first; i < d->nr_frames; i++) {
+        struct frame *f = &d->frames[i];
+        if (f->known)
+            continue;
+        f->component = first;
+        f->recursive = recursive;
+        f->known = true;
+    }
+}
+
+static bool calls_itself(const struct ptx_func *func)
+{
+    for (uint32_t i = 0; i < func->nr_insts; i++) {
+        const struct ptx_inst *inst = &func->insts[i];
+        if (inst->op == PTX_OP_CALL &&
+            (inst->operand[1].kind == PTX_OPERAND_FUNC ? inst->operand[1].func == func
+                                                       : decode_may_reach(inst, func)))
+            return true;
+    }
+    return false;
+}
+
+static bool collect(struct decoder *d, const struct ptx_func *func, uint32_t *low)
 {
     if (func->problem) {
         d->problem->line = func->problem->line;
@@ -360,12 +430,17 @@ static bool collect(struct decoder *d, const struct ptx_func *func)
     }
     if (func->external || func->nr_insts == 0)
         return true;
-    const struct frame *known = decode_frame(d, func);
-    if (known)
-        return !known->open || decode_fail(d, "recursive calls");
-    const uint32_t index = d->nr_frames;
+    const struct frame *seen = decode_frame(d, func);
+    const uint32_t index = seen ? (uint32_t)(seen - d->frames) : d->nr_frames;
+    if (seen && func->is_entry)
+        return decode_fail(d, "a kernel that is called");
+    if (seen) {
+        *low = !seen->known && index < *low ? index : *low;
+        return true;
+    }
+    uint32_t back = index;
     d->frames = grow(d->frames, &d->cap_frames, d->nr_frames + 1, sizeof(*d->frames));
-    d->frames[d->nr_frames++] = (struct frame){.func = func, .open = true};
+    d->frames[d->nr_frames++] = (struct frame){.func = func};
     for (uint32_t i = 0; i < func->nr_insts; i++) {
         const struct ptx_inst *inst = &func->insts[i];
         for (unsigned j = 0; j < inst->nr_operands; j++)
@@ -373,10 +448,12 @@ static bool collect(struct decoder *d, const struct ptx_func *func)
         if (inst->op != PTX_OP_CALL)
             continue;
         d->ptx = inst;
-        if (!collect_callees(d, inst))
+        if (!collect_callees(d, inst, &back))
             return false;
     }
-    d->frames[index].open = false;
+    if (back == index)
+        close_component(d, index, calls_itself(func));
+    *low = back < *low ? back : *low;
     return true;
 }
 
@@ -385,6 +462,25 @@ static uint32_t place(uint32_t *end, uint32_t bytes)
     uint32_t at = (*end + 15) / 16 * 16;
     *end = at + bytes;
     return at;
+}
+
+/* Arguments come first: what is behind them a call clears. */
+static void layout_memory(struct decoder *d, struct frame *f)
+{
+    uint32_t bytes = 0, *end = f->recursive ? &bytes : &d->p->local_bytes;
+    if (!f->func->is_entry)
+        f->param_base = place(end, f->func->param_bytes);
+    f->local_base = place(end, f->func->local_bytes);
+    f->call_base = place(end, f->func->call_param_bytes);
+    if (!f->func->is_entry)
+        f->ret_base = place(end, f->func->ret_bytes);
+    if (!f->recursive)
+        return;
+    f->stack_bytes = bytes ? (bytes + 15) / 16 * 16 : 16;
+    f->param_base -= f->stack_bytes;
+    f->local_base -= f->stack_bytes;
+    f->call_base -= f->stack_bytes;
+    f->ret_base -= f->stack_bytes;
 }
 
 static void layout_frame(struct decoder *d, struct frame *f)
@@ -398,7 +494,7 @@ static void layout_frame(struct decoder *d, struct frame *f)
         f->reg_id[i] = d->p->nr_regs++;
         if (bytes == 1)
             continue;
-        f->reg_offset[i] = new_row(d, bytes == 8 ? 8 : 4);
+        f->reg_offset[i] = new_row(d, bytes >= 8 ? bytes : 4);
     }
     /* predicates and the condition code: words, packed after the rows */
     f->words_offset = d->file_end;
@@ -409,22 +505,38 @@ static void layout_frame(struct decoder *d, struct frame *f)
         }
     }
     f->carry = d->file_end;
-    d->file_end = (d->file_end + 4 + 255) / 256 * 256;
-    f->local_base = place(&d->p->local_bytes, func->local_bytes);
-    f->call_base = place(&d->p->local_bytes, func->call_param_bytes);
-    if (!func->is_entry) {
-        f->param_base = place(&d->p->local_bytes, func->param_bytes);
-        f->ret_base = place(&d->p->local_bytes, func->ret_bytes);
+    f->call_words = f->carry + 4;
+    d->file_end = (f->call_words + 8 + 255) / 256 * 256;
+    layout_memory(d, f);
+}
+
+/* Stacks lie behind what has a fixed place. */
+static void layout_stacks(struct decoder *d)
+{
+    enum { ALIGN = 256 };
+    struct program *p = d->p;
+    uint32_t most = 0;
+    p->local_bytes = (p->local_bytes + 15) / 16 * 16;
+    p->stack_row = NO_ROW;
+    for (uint32_t i = 0; i < d->nr_frames; i++) {
+        const uint32_t bytes = d->frames[i].stack_bytes;
+        most = bytes > most ? bytes : most;
     }
+    if (!most)
+        return;
+    p->stack_row = new_row(d, 8);
+    p->stack_base = (p->local_bytes + ALIGN - 1) / ALIGN * ALIGN;
+    p->stack_limit = p->stack_base + EMU_STACK_BYTES;
+    p->local_bytes = p->stack_limit + most;
 }
 
 static void add_reg(struct decoder *d, const struct ptx_operand *o, uint16_t *nr, uint32_t *ids)
 {
-    if (o->kind == PTX_OPERAND_VECTOR) {
-        for (uint32_t i = 0; i < o->nr; i++)
-            add_reg(d, &o->vec[i], nr, ids);
-    } else if ((o->kind == PTX_OPERAND_REG || o->kind == PTX_OPERAND_ADDRESS) && o->reg >= 0 &&
-               *nr < INST_MAX_REGS) {
+    /* of a vector, and the coordinates of an address */
+    for (uint32_t i = 0; o->vec && i < o->nr; i++)
+        add_reg(d, &o->vec[i], nr, ids);
+    if ((o->kind == PTX_OPERAND_REG || o->kind == PTX_OPERAND_ADDRESS) && o->reg >= 0 &&
+        *nr < INST_MAX_REGS) {
         ids[(*nr)++] = d->f->reg_id[o->reg];
     }
 }
@@ -452,7 +564,7 @@ static bool one(struct decoder *d)
     for (uint32_t i = first; i < d->p->nr_insts; i++) {
         struct inst *in = &d->p->insts[i];
         if (d->ptx->guard >= 0 && in->flags & INST_UNGUARDED &&
-            (!(in->flags & INST_HIDDEN) || in->kind == INST_COPY_FRAME)) {
+            (!(in->flags & INST_HIDDEN) || in->flags & INST_PART)) {
             in->guard = d->f->reg_offset[d->ptx->guard];
             in->guard_negated = d->ptx->guard_negated;
             in->flags &= (uint16_t)~INST_UNGUARDED;
@@ -476,7 +588,9 @@ static bool decode_func(struct decoder *d, uint32_t index)
     }
     d->f->pc_of[func->nr_insts] = d->p->nr_insts;
     d->ptx = NULL;
-    decode_emit(d, true)->kind = func->is_entry ? INST_EXIT : INST_RET;
+    struct inst *in = decode_emit(d, true);
+    in->kind = func->is_entry ? INST_EXIT : INST_RET;
+    in->imm = d->f->stack_bytes;
     return true;
 }
 
@@ -490,6 +604,11 @@ static void resolve(struct decoder *d)
             if (in->kind == INST_BRANCH) {
                 in->target = f->pc_of[p->operand[0].target];
                 in->reconverge = f->pc_of[p->reconverge];
+            } else if (in->kind == INST_BRANCH_INDEXED) {
+                uint32_t *targets = (uint32_t *)in->rows;
+                for (int64_t i = 0; i < in->imm; i++)
+                    targets[i] = f->pc_of[targets[i]];
+                in->reconverge = f->pc_of[in->reconverge];
             } else if (in->kind == INST_CALL) {
                 in->target = d->frames[in->target].pc_of[0];
             }
@@ -503,7 +622,7 @@ static void find_plain(struct decoder *d)
     struct program *p = d->p;
     bool *meets = arena_array(d->arena, p->nr_insts + 1, sizeof(*meets));
     for (uint32_t pc = 0; pc < p->nr_insts; pc++) {
-        if (p->insts[pc].kind == INST_BRANCH)
+        if (p->insts[pc].kind == INST_BRANCH || p->insts[pc].kind == INST_BRANCH_INDEXED)
             meets[p->insts[pc].reconverge] = true;
     }
     for (uint32_t pc = p->nr_insts; pc-- > 0;) {
@@ -537,9 +656,11 @@ struct program *decode_kernel(const struct ptx_func *kernel, const struct decode
         .p = p, .env = env, .arena = arena, .problem = problem, .file_end = FIRST_ROW};
     p->func = kernel;
     p->shared_static_bytes = p->shared_dynamic_offset = kernel->shared_static_bytes;
-    bool ok = collect(&d, kernel);
+    uint32_t low = 0;
+    bool ok = collect(&d, kernel, &low);
     for (uint32_t i = 0; ok && i < d.nr_frames; i++)
         layout_frame(&d, &d.frames[i]);
+    layout_stacks(&d);
     for (unsigned i = 0; i < SCRATCH_ROWS; i++) {
         d.scratch32[i] = new_row(&d, 4);
         d.scratch64[i] = new_row(&d, 8);
@@ -552,10 +673,9 @@ struct program *decode_kernel(const struct ptx_func *kernel, const struct decode
         resolve(&d);
     if (ok) {
         find_plain(&d);
-        decode_zero(&d);
+        decode_live(&d);
     }
     p->file_bytes = (d.file_end + 255) / 256 * 256;
-    p->local_bytes = (p->local_bytes + 15) / 16 * 16;
     to_arena(&d);
     return ok ? p : NULL;
 }

@@ -34,8 +34,13 @@ struct frame { /* one function's part of the program */
     uint32_t *pc_of;       /* per ptx instruction, nr_insts + 1 */
     uint32_t words_offset; /* predicates, and at the end of them ... */
     uint32_t carry;        /* ... the condition-code word */
-    uint32_t local_base, param_base, ret_base, call_base; /* in the thread's local memory */
-    bool open;                                            /* while what it calls is collected */
+    uint32_t call_words;   /* two more of them, for calls through registers */
+    /* in the thread's local memory; of a recursive function from the top of the thread's stack */
+    int64_t local_base, param_base, ret_base, call_base;
+    uint32_t stack_bytes; /* of a recursive function, for each of its calls that is under way */
+    uint32_t component;   /* functions that can reach each other have the same */
+    bool recursive;       /* it can reach itself */
+    bool known;           /* which of these it is */
 };
 
 enum { SCRATCH_ROWS = 8 };
@@ -64,35 +69,41 @@ struct decoder {
 
 bool decode_fail(struct decoder *d, const char *why);     /* always false */
 struct inst *decode_emit(struct decoder *d, bool hidden); /* valid until the next emit */
-struct inst_info *decode_info(struct decoder *d);         /* of the last one emitted */
+struct inst *decode_part(struct decoder *d);              /* hidden, guarded as what follows */
+uint32_t decode_scratch(struct decoder *d); /* a row of 32 bits, until the next instruction */
+/* Half 0 or 1 of a 128-bit register as a row of 64 bits. */
+uint32_t decode_half(struct decoder *d, const struct ptx_operand *o, unsigned half);
+struct inst_info *decode_info(struct decoder *d); /* of the last one emitted */
 uint32_t decode_const(struct decoder *d, uint64_t value, unsigned bytes);
 uint32_t decode_special(struct decoder *d, enum ptx_special special, unsigned bytes);
 uint32_t decode_param_row(
     struct decoder *d, uint32_t offset, unsigned bytes, unsigned row_bytes, bool sign);
+/* Does its address count from the top of the stack? */
+bool decode_on_stack(const struct decoder *d, const struct ptx_symbol *symbol);
 /* A source as a row of elements of 4 (bytes <= 4) or 8 bytes; emits hidden moves between widths. */
 uint32_t decode_source(struct decoder *d, const struct ptx_operand *o, unsigned bytes);
 uint32_t decode_pred(struct decoder *d, const struct ptx_operand *o);
 uint32_t decode_dest(
     struct decoder *d, const struct ptx_operand *o, unsigned bytes, bool is_signed);
-unsigned decode_reg_bytes(
-    const struct decoder *d, const struct ptx_operand *o); /* 0: not a register */
+/* Of a register: predicates 1, 8-bit ones 2, as 16-bit ones; 0: not a register. */
+unsigned decode_reg_bytes(const struct decoder *d, const struct ptx_operand *o);
 bool decode_symbol(struct decoder *d, const struct ptx_symbol *symbol, uint64_t *address);
 /* An address operand: a row of 4- or 8-byte addresses and a displacement. */
 bool decode_address(
     struct decoder *d, const struct ptx_operand *o, uint32_t *row, bool *is32, int64_t *imm);
-uint32_t decode_word(struct decoder *d); /* a new word of predicates */
 /* Can a call through a register reach this function? */
 bool decode_may_reach(const struct ptx_inst *call, const struct ptx_func *func);
 struct frame *decode_frame(struct decoder *d, const struct ptx_func *func);
 void decode_finish_widen(struct decoder *d);
 void *decode_copy(struct decoder *d, const void *bytes, size_t nr);
 
-void decode_zero(struct decoder *d);   /* p->zero; decode_zero.c */
+void decode_live(struct decoder *d);   /* p->zero, what calls save; decode_live.c */
 bool decode_inst(struct decoder *d);   /* d->ptx; decode_op.c */
 bool decode_memory(struct decoder *d); /* decode_mem.c */
 bool decode_sync(struct decoder *d);
 bool decode_tensor(struct decoder *d); /* decode_tensor.c */
 bool decode_call(struct decoder *d);
 bool decode_texture(struct decoder *d); /* decode_texture.c */
+bool decode_video(struct decoder *d);   /* decode_video.c */
 
 #endif

@@ -56,16 +56,17 @@ static unsigned nr_elements(const struct ptx_operand *o)
 static bool load_param(struct decoder *d, const struct ptx_operand *to, uint32_t offset)
 {
     const struct ptx_inst *p = d->ptx;
-    unsigned bytes = ptx_type_bytes(p->type), nr = nr_elements(to);
+    const bool wide = p->type == PTX_B128;
+    unsigned bytes = wide ? 8 : ptx_type_bytes(p->type), nr = wide ? 2 : nr_elements(to);
     for (unsigned i = 0; i < nr; i++) {
         const struct ptx_operand *o = element(to, i);
-        unsigned reg = decode_reg_bytes(d, o), row_bytes = reg == 8 ? 8 : 4;
+        unsigned reg = wide ? 8 : decode_reg_bytes(d, o), row_bytes = reg == 8 ? 8 : 4;
         if (is_sink(o))
             continue;
         uint32_t from =
             decode_param_row(d, offset + i * bytes, bytes, row_bytes, ptx_type_is_signed(p->type));
-        uint32_t dest = decode_dest(d, o, row_bytes, false);
-        struct inst *in = decode_emit(d, i + 1 < nr);
+        uint32_t dest = wide ? decode_half(d, o, i) : decode_dest(d, o, row_bytes, false);
+        struct inst *in = i + 1 < nr ? decode_part(d) : decode_emit(d, false);
         in->a = from;
         in->d = dest;
         in->run = sem_move(row_bytes == 8 ? SEM_COPY64 : reg == 2 ? SEM_COPY16 : SEM_COPY32);
@@ -84,9 +85,10 @@ static bool load_store(struct decoder *d)
     const struct ptx_inst *p = d->ptx;
     bool store = p->op == PTX_OP_ST;
     const struct ptx_operand *value = &p->operand[store ? 1 : 0], *at = &p->operand[store ? 0 : 1];
-    unsigned bytes = ptx_type_bytes(p->type), nr = nr_elements(value);
+    const bool wide = p->type == PTX_B128; /* two elements of 64 bits in one register */
+    unsigned bytes = wide ? 8 : ptx_type_bytes(p->type), nr = wide ? 2 : nr_elements(value);
     bool is_static = at->kind == PTX_OPERAND_ADDRESS && at->reg < 0 && at->symbol;
-    if (bytes > 8 || bytes == 0 || nr > 8)
+    if (bytes == 0 || nr > 8 || (wide && value->kind == PTX_OPERAND_VECTOR))
         return decode_fail(d, "an access of this width");
     if (p->async_)
         return decode_fail(d, "not known to the emulator");
@@ -97,13 +99,15 @@ static bool load_store(struct decoder *d)
     bool is32;
     int64_t imm;
     unsigned reg = bytes == 8 ? 8 : 4;
-    for (unsigned i = 0; i < nr; i++) {
+    for (unsigned i = 0; i < nr && !wide; i++) {
         unsigned have = decode_reg_bytes(d, element(value, i));
         reg = have ? have : reg;
     }
     for (unsigned i = 0; i < nr; i++) {
         const struct ptx_operand *o = element(value, i);
-        if (store)
+        if (wide)
+            rows[i] = decode_half(d, o, i);
+        else if (store)
             rows[i] = decode_source(d, o, reg);
         else
             rows[i] = is_sink(o) ? NO_ROW : decode_dest(d, o, reg, false);
@@ -144,6 +148,8 @@ static bool atomic_known(const struct ptx_inst *p)
                                               p->type != PTX_F32 && p->type != PTX_F64);
     case PTX_B16:
         return p->atom == PTX_ATOM_CAS;
+    case PTX_B128:
+        return p->vec == 1 && (p->atom == PTX_ATOM_CAS || p->atom == PTX_ATOM_EXCH);
     case PTX_B32:
     case PTX_U32:
     case PTX_S32:
@@ -172,6 +178,11 @@ static uint32_t *atomic_rows(struct decoder *d, unsigned bytes, bool has_dest)
     return decode_copy(d, rows, 2 * p->vec * sizeof(*rows));
 }
 
+static uint32_t atomic_source(struct decoder *d, const struct ptx_operand *o, unsigned bytes)
+{
+    return bytes == 16 ? decode_half(d, o, 0) : decode_source(d, o, bytes);
+}
+
 static bool atomic(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
@@ -183,11 +194,11 @@ static bool atomic(struct decoder *d)
     if (!atomic_known(p) || (p->vec > 1 && p->vec * bytes > 16))
         return decode_fail(d, "not known to the emulator");
     uint32_t *rows = atomic_rows(d, bytes, has_dest);
-    uint32_t b = rows ? NO_ROW : decode_source(d, &p->operand[n + 1], bytes);
-    uint32_t c = p->nr_operands > n + 2 ? decode_source(d, &p->operand[n + 2], bytes) : NO_ROW;
-    uint32_t dest = !rows && has_dest && !is_sink(&p->operand[0])
-                        ? decode_dest(d, &p->operand[0], bytes, false)
-                        : NO_ROW;
+    uint32_t b = rows ? NO_ROW : atomic_source(d, &p->operand[n + 1], bytes);
+    uint32_t c = p->nr_operands > n + 2 ? atomic_source(d, &p->operand[n + 2], bytes) : NO_ROW;
+    uint32_t dest = rows || !has_dest || is_sink(&p->operand[0]) ? NO_ROW
+                    : bytes == 16                                ? decode_half(d, &p->operand[0], 0)
+                                  : decode_dest(d, &p->operand[0], bytes, false);
     if (!decode_address(d, &p->operand[n], &row, &is32, &imm))
         return false;
     struct inst *in = decode_emit(d, false);
@@ -204,6 +215,7 @@ static bool atomic(struct decoder *d)
     in->space = (uint8_t)p->space;
     in->flags |= dest == NO_ROW ? INST_NO_DEST : 0;
     memory_info(d, in);
+    d->p->uses_wide |= bytes == 16;
     if (p->atom == PTX_ATOM_ADD && ptx_type_is_float(p->type))
         d->p->float_atomics = true;
     return true;
@@ -248,6 +260,19 @@ static bool mbarrier(struct decoder *d)
     return true;
 }
 
+/* ignore-src: lanes of which it is true copy nothing from their source. */
+static uint32_t size_unless(struct decoder *d, const struct ptx_operand *ignores, uint64_t bytes)
+{
+    const struct ptx_inst choose = {.op = PTX_OP_SELP, .type = PTX_B32};
+    const uint32_t none = decode_const(d, 0, 4), all = decode_const(d, bytes, 4),
+                   c = decode_pred(d, ignores), to = decode_scratch(d);
+    struct inst *in = decode_emit(d, true);
+    in->a = none, in->b = all, in->c = c, in->d = to;
+    in->flags |= ignores->negated ? INST_NEGATE_C : 0;
+    in->run = sem_find(&choose, in);
+    return to;
+}
+
 static bool cp_async(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
@@ -266,10 +291,11 @@ static bool cp_async(struct decoder *d)
     uint32_t to, from;
     bool to32, from32;
     int64_t to_imm, from_imm;
-    bool sized = p->nr_operands > 3 && decode_reg_bytes(d, &p->operand[3]) != 1;
-    if (p->nr_operands > 3 && !sized)
-        return decode_fail(d, "ignore-src");
-    uint32_t size = sized ? decode_source(d, &p->operand[3], 4) : NO_ROW;
+    const bool last = p->nr_operands > 3,
+               ignores = last && decode_reg_bytes(d, &p->operand[3]) == 1;
+    uint32_t size = !last     ? NO_ROW
+                    : ignores ? size_unless(d, &p->operand[3], p->operand[2].imm)
+                              : decode_source(d, &p->operand[3], 4);
     if (!decode_address(d, &p->operand[0], &to, &to32, &to_imm) ||
         !decode_address(d, &p->operand[1], &from, &from32, &from_imm))
         return false;

@@ -2,6 +2,7 @@
  * shapes. */
 #include "emu/decode.h"
 
+#include "base/mem.h"
 #include "emu/sem.h"
 #include "emu/windows.h"
 
@@ -115,7 +116,7 @@ static void fill_info(struct decoder *d)
         return;
     case PTX_CLASS_CONTROL:
     case PTX_CLASS_BARRIER:
-        info->is_branch = p->op == PTX_OP_BRA;
+        info->is_branch = p->op == PTX_OP_BRA || p->op == PTX_OP_BRX;
         info->is_barrier = p->op == PTX_OP_BAR || p->op == PTX_OP_BARRIER;
         set_unit(info, UNIT_BRANCH, LATENCY_ALU);
         return;
@@ -213,10 +214,10 @@ static bool mov_vector(struct decoder *d)
     static const struct {
         unsigned bytes, nr;
         enum sem_move pack, unpack;
-    } moves[] = {{4, 2, SEM_PACK16X2_32, SEM_UNPACK32_16X2},
-        {8, 2, SEM_PACK32X2_64, SEM_UNPACK64_32X2}, {8, 4, SEM_PACK16X4_64, SEM_UNPACK64_16X4},
-        {4, 4, SEM_PACK8X4_32, SEM_UNPACK32_8X4}};
-    for (unsigned i = 0; i < 4; i++) {
+    } moves[] = {{2, 2, SEM_PACK8X2_16, SEM_UNPACK16_8X2},
+        {4, 2, SEM_PACK16X2_32, SEM_UNPACK32_16X2}, {8, 2, SEM_PACK32X2_64, SEM_UNPACK64_32X2},
+        {8, 4, SEM_PACK16X4_64, SEM_UNPACK64_16X4}, {4, 4, SEM_PACK8X4_32, SEM_UNPACK32_8X4}};
+    for (unsigned i = 0; i < ARRAY_SIZE(moves); i++) {
         if (moves[i].bytes != bytes || moves[i].nr != nr)
             continue;
         uint32_t rows[4];
@@ -240,6 +241,66 @@ static bool mov_vector(struct decoder *d)
     return decode_fail(d, "a vector of this shape");
 }
 
+/* One of the two 64-bit moves that one of 128 bits is; the second counts. */
+static void move_half(struct decoder *d, unsigned half, enum sem_move move, uint32_t to,
+    uint32_t from, const uint32_t *rows)
+{
+    struct inst *in = half ? decode_emit(d, false) : decode_part(d);
+    in->d = to;
+    in->a = from;
+    in->rows = rows;
+    in->run = sem_move(move);
+}
+
+static bool mov_wide(struct decoder *d)
+{
+    const struct ptx_operand *to = &d->ptx->operand[0], *from = &d->ptx->operand[1];
+    const bool pack = from->kind == PTX_OPERAND_VECTOR, unpack = to->kind == PTX_OPERAND_VECTOR;
+    const unsigned nr = pack ? from->nr : unpack ? to->nr : 2, each = 16 / nr;
+    const struct ptx_operand *vec = pack ? from->vec : to->vec;
+    uint32_t *rows = arena_array(d->arena, 4, sizeof(*rows));
+    for (unsigned i = 0; i < nr && (pack || unpack); i++)
+        rows[i] = pack ? decode_source(d, &vec[i], each) : decode_dest(d, &vec[i], each, false);
+    for (unsigned half = 0; half < 2 && !d->failed; half++) {
+        const uint32_t a = pack ? NO_ROW : decode_half(d, from, half),
+                       b = unpack ? NO_ROW : decode_half(d, to, half);
+        if (each == 4)
+            move_half(d, half, pack ? SEM_PACK32X2_64 : SEM_UNPACK64_32X2, b, a, rows + 2 * half);
+        else
+            move_half(d, half, SEM_COPY64, unpack ? rows[half] : b, pack ? rows[half] : a, NULL);
+    }
+    fill_info(d);
+    return !d->failed;
+}
+
+/* Two integers cut to fit beside each other, below what is left of a third. */
+static bool cvt_pack(struct decoder *d)
+{
+    const struct ptx_inst *p = d->ptx;
+    uint32_t source[3] = {NO_ROW, NO_ROW, decode_const(d, 0, 4)};
+    for (unsigned i = 0; i + 1 < p->nr_operands && i < 3; i++)
+        source[i] = decode_source(d, &p->operand[1 + i], 4);
+    const uint32_t dest = decode_dest(d, &p->operand[0], 4, false);
+    struct inst *in = decode_emit(d, false);
+    in->a = source[0], in->b = source[1], in->c = source[2], in->d = dest;
+    in->run = sem_find(p, in);
+    fill_info(d);
+    return in->run || decode_fail(d, "not known to the emulator");
+}
+
+/* What a policy is made of is the chip's own secret; all that can be done with it is to hand it to
+ * memory operations, whose .L2::cache_hint changes no result. */
+static bool create_policy(struct decoder *d)
+{
+    const uint32_t none = decode_const(d, 0, 8);
+    const uint32_t dest = decode_dest(d, &d->ptx->operand[0], 8, false);
+    struct inst *in = decode_emit(d, false);
+    in->a = none, in->d = dest;
+    in->run = sem_move(SEM_COPY64);
+    fill_info(d);
+    return true;
+}
+
 static bool is_clock(enum ptx_special s)
 {
     return s == PTX_SR_CLOCK || s == PTX_SR_CLOCK64 || s == PTX_SR_GLOBALTIMER ||
@@ -250,6 +311,8 @@ static bool mov(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
     const struct ptx_operand *to = &p->operand[0], *from = &p->operand[1];
+    if (p->type == PTX_B128)
+        return mov_wide(d);
     if (to->kind == PTX_OPERAND_VECTOR || from->kind == PTX_OPERAND_VECTOR)
         return mov_vector(d);
     if (p->type == PTX_PRED) {
@@ -426,6 +489,36 @@ static bool control(struct decoder *d, enum inst_kind kind)
     return true;
 }
 
+/* Counted as one instruction; the branch itself is behind it, as it is gone through once for each
+ * place that lanes go to. */
+static bool branch_indexed(struct decoder *d)
+{
+    const struct ptx_operand *labels = &d->ptx->operand[1];
+    const uint32_t index = decode_source(d, &d->ptx->operand[0], 4);
+    uint32_t *targets = arena_array(d->arena, labels->nr, sizeof(*targets));
+    for (uint32_t i = 0; i < labels->nr; i++)
+        targets[i] = labels->vec[i].target; /* resolve() makes it a pc */
+    for (unsigned i = 0; i < 2; i++) {
+        struct inst *in = i ? decode_part(d) : decode_emit(d, false);
+        in->kind = i ? INST_BRANCH_INDEXED : INST_INDEX;
+        in->a = index;
+        in->imm = labels->nr;
+        in->reconverge = d->ptx->reconverge;
+        in->rows = targets;
+        if (i == 0)
+            fill_info(d);
+    }
+    return true;
+}
+
+static bool leave_function(struct decoder *d)
+{
+    const struct frame *f = d->f;
+    control(d, f->func->is_entry ? INST_EXIT : INST_RET);
+    d->p->insts[d->p->nr_insts - 1].imm = f->stack_bytes;
+    return true;
+}
+
 static bool activemask(struct decoder *d)
 {
     uint32_t dest = decode_dest(d, &d->ptx->operand[0], 4, false);
@@ -455,8 +548,10 @@ bool decode_inst(struct decoder *d)
         return to_pred(d);
     case PTX_OP_BRA:
         return control(d, INST_BRANCH);
+    case PTX_OP_BRX:
+        return branch_indexed(d);
     case PTX_OP_RET:
-        return control(d, d->f->func->is_entry ? INST_EXIT : INST_RET);
+        return leave_function(d);
     case PTX_OP_EXIT:
         return control(d, INST_EXIT);
     case PTX_OP_TRAP:
@@ -501,12 +596,25 @@ bool decode_inst(struct decoder *d)
     case PTX_OP_TEX:
     case PTX_OP_SULD:
     case PTX_OP_SUST:
+    case PTX_OP_SURED:
+    case PTX_OP_TLD4:
+    case PTX_OP_TXQ:
+    case PTX_OP_SUQ:
         return decode_texture(d);
     case PTX_OP_ACTIVEMASK:
         return activemask(d);
+    case PTX_OP_CREATEPOLICY:
+        return create_policy(d);
     default:
         break;
     }
+    if (p->op >= PTX_OP_VABSDIFF && p->op <= PTX_OP_VSET4) {
+        const bool ok = decode_video(d);
+        fill_info(d);
+        return ok;
+    }
+    if (p->op == PTX_OP_CVT && p->sub == PTX_SUB_PACK)
+        return cvt_pack(d);
     if (p->type == PTX_PRED)
         return to_pred(d);
     if (p->op == PTX_OP_LOP3 && p->boolop)

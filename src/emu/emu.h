@@ -59,8 +59,9 @@ struct emu_report {
 
 /* A texture or surface object over memory of the caller's: texels in rows of pitch_bytes, layers or
  * slices of layer_bytes. The handle is what kernels take as cudaTextureObject_t; it stays valid
- * until destroyed. How a fetch works: CUDA programming guide, appendix on texture fetching. Cube
- * maps and mipmaps are not known. */
+ * until destroyed. How a fetch works: CUDA programming guide, appendix on texture fetching. A cube
+ * map has square layers, six for each cube; filtering does not look beyond a face. Anisotropy,
+ * multisampled and depth textures are not known. */
 enum emu_texel { EMU_TEXEL_UNSIGNED, EMU_TEXEL_SIGNED, EMU_TEXEL_FLOAT };
 enum emu_address_mode {
     EMU_ADDRESS_WRAP,
@@ -68,11 +69,20 @@ enum emu_address_mode {
     EMU_ADDRESS_MIRROR,
     EMU_ADDRESS_BORDER
 }; /* as CU_TR_ADDRESS_MODE_* */
+enum { EMU_TEXTURE_LEVELS = 16 };
 struct emu_texture {
     uint64_t address;
-    unsigned nr_dims; /* 1 to 3 */
-    uint32_t size[3]; /* texels */
+    unsigned nr_dims; /* 1 to 3, without layers */
+    uint32_t size[3]; /* texels; with fewer than three dimensions, size[2]: layers, 0 or 1: one */
     uint64_t pitch_bytes, layer_bytes;
+    bool cube;
+    /* the mipmap levels after the first, each half as wide, high and deep: nr_levels - 1 of them */
+    unsigned nr_levels; /* 0 or 1: no mipmap */
+    struct emu_texture_level {
+        uint64_t address, pitch_bytes, layer_bytes;
+    } levels[EMU_TEXTURE_LEVELS - 1];
+    bool linear_levels; /* filtered between levels; else the nearest */
+    float level_bias, min_level, max_level;
     enum emu_texel kind;
     unsigned channel_bytes, nr_channels;
     bool normalized_coordinates; /* 0..1 over the whole */
@@ -106,6 +116,10 @@ enum { EMU_PRINT_BYTES = 1 << 16 };
 /* What all mallocs of a launch may hold; then malloc gives NULL (cudaLimitMallocHeapSize's
  * default). */
 enum { EMU_HEAP_BYTES = 8 << 20 };
+/* What the variables and arguments of recursive functions may take of a thread's local memory, at
+ * least 16 bytes a call; the chip's own limit is what cudaLimitStackSize says. Registers that such
+ * a call saves are kept elsewhere, and are not counted as accesses of local memory. */
+enum { EMU_STACK_BYTES = 64 << 10 };
 
 /* Parse, verify, decode; place .global and .const variables. Text that is not PTX, or has something
  * unknown outside of functions, is a verdict here and *module is NULL. An unknown instruction is a

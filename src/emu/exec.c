@@ -2,6 +2,7 @@
 #include "emu/exec.h"
 
 #include "emu/texture.h"
+#include "emu/where.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,6 +32,46 @@ static bool stray_call(struct worker *k, const struct warp *w, uint32_t pc, uint
         "(%u,%u,%u)",
         at[lane], thread % block[0], thread / block[0] % block[1], thread / block[0] / block[1],
         k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
+}
+
+/* brx: each lane's index must be among the labels; do lanes go to different places? */
+static bool check_index(
+    struct worker *k, const struct warp *w, uint32_t pc, uint32_t mask, bool all)
+{
+    const struct inst *in = &k->program->insts[pc];
+    const uint32_t *index = (const uint32_t *)(w->file + in->a);
+    bool divergent = !all;
+    uint32_t first = NO_PC;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(m);
+        char who[WHERE_BYTES];
+        if (index[lane] >= in->imm) {
+            where_thread(&k->exec->run, k->block.index, w->index * WARP_LANES + lane, who);
+            return exec_fault(k, VERDICT_FAULT, pc,
+                "brx.idx: index %" PRIu32 ", where the list has %" PRId64 " labels, by %s",
+                index[lane], in->imm, who);
+        }
+        first = first == NO_PC ? in[1].rows[index[lane]] : first;
+        divergent |= in[1].rows[index[lane]] != first;
+    }
+    k->counts[pc].divergent += divergent;
+    return true;
+}
+
+/* Lanes that go where the first one goes do; the others go through this again. */
+static void branch_indexed(
+    struct warp *w, uint16_t s, const struct inst *in, uint32_t pc, uint32_t mask)
+{
+    const uint32_t *index = (const uint32_t *)(w->file + in->a);
+    const uint32_t target = in->rows[index[__builtin_ctz(mask)]];
+    uint32_t taken = 0;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(m);
+        taken |= (uint32_t)(in->rows[index[lane]] == target) << lane;
+    }
+    w->splits[s].pc = target;
+    if (taken != w->splits[s].mask)
+        warp_diverge(w, s, taken, target, pc, in->reconverge);
 }
 
 static void read_clock(struct worker *k, uint8_t *file, const struct inst *in, uint32_t mask)
@@ -95,13 +136,29 @@ static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc
     case INST_COPY_FRAME:
         access_copy_frame(k, w, in, mask);
         return true;
+    case INST_INDEX:
+        return !mask || check_index(k, w, pc, mask, mask == split->mask);
+    case INST_BRANCH_INDEXED:
+        if (mask)
+            branch_indexed(w, s, in, pc, mask);
+        return true;
     case INST_STRAY_CALL:
         return !mask || stray_call(k, w, pc, mask);
+    case INST_SAVE:
+        stack_save(w, in, mask);
+        return true;
+    case INST_RESTORE:
+        stack_restore(w, in, mask);
+        return true;
     case INST_CALL:
+        if (mask && in->imm && !stack_call(k, w, in, pc, mask))
+            return false;
         if (mask)
             warp_call(w, s, mask, in->target, pc + 1);
         return true;
     case INST_RET:
+        if (mask && in->imm)
+            stack_return(k, w, in, mask);
         if (mask)
             warp_return(w, s, mask);
         sync_lanes_left(k, w, pc);

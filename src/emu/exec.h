@@ -50,6 +50,7 @@ struct split {
 
 struct warp {
     uint8_t *file, *local;
+    struct saved *saved; /* by lane, of programs with recursive functions; stack.c */
     struct split *splits;
     size_t cap_splits;
     uint16_t nr_splits; /* those from here on are free */
@@ -215,6 +216,27 @@ bool access_cp_async(
 bool access_lanes(struct worker *k, struct warp *w, uint32_t pc, enum ptx_space space,
     uint32_t mask, unsigned bytes, bool write, const uint64_t *address, uint8_t **at);
 void access_copy_frame(struct worker *k, struct warp *w, const struct inst *in, uint32_t mask);
+
+/* Host memory of an offset in one lane's frame: from the top of its stack if a row of tops is
+ * given, else from where its local memory begins. */
+static inline uint8_t *frame_at(
+    const struct worker *k, const struct warp *w, unsigned lane, uint32_t row, uint32_t offset)
+{
+    uint64_t top = 0;
+    if (row != NO_ROW)
+        __builtin_memcpy(&top, w->file + row + (size_t)lane * 8, 8);
+    return w->local + (size_t)lane * k->program->local_bytes + top + (int32_t)offset;
+}
+
+/* stack.c: what functions that call themselves need */
+void stack_init(struct worker *k);
+void stack_finish(struct worker *k);
+void stack_start(struct worker *k); /* of a block */
+bool stack_call(
+    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+void stack_return(struct worker *k, struct warp *w, const struct inst *in, uint32_t mask);
+void stack_save(struct warp *w, const struct inst *in, uint32_t mask);
+void stack_restore(struct warp *w, const struct inst *in, uint32_t mask);
 
 /* services.c: what device code calls */
 bool service_assert(

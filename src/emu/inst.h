@@ -8,7 +8,8 @@
  * can reach are decoded into the same array, with register slots of their own.
  *
  * Register file of one warp: one block of memory; an operand is a byte offset into it. A row is 32
- * lanes: 128 bytes (values to 32 bits; 16-bit values are kept zero-extended) or 256 bytes (64-bit).
+ * lanes: 128 bytes (values to 32 bits; 16-bit values are kept zero-extended, 8-bit ones as such) or
+ * 256 bytes (64-bit); a 128-bit register is two of these, the low halves first.
  * A predicate is one 32-bit word, bit = lane. Immediates, special registers and the kernel's
  * parameters are rows too, filled before a warp starts, so that every source is a row. */
 #ifndef KEET_EMU_INST_H
@@ -31,7 +32,10 @@ enum inst_kind {
     INST_CP_ASYNC, /* access.c */
     INST_MATRIX,   /* mma, wmma, ldmatrix, ...: all lanes at once: matrix.c; in->tensor */
     INST_BRANCH,
-    INST_CALL,
+    INST_INDEX,          /* brx: in->a: index, imm: labels; is each lane's among them? */
+    INST_BRANCH_INDEXED, /* behind it; in->rows: pcs */
+    INST_CALL,       /* to a recursive function, RET from it: in->imm: bytes of stack for it, the
+                        first in->b of them its arguments */
     INST_STRAY_CALL, /* of lanes whose register names no function that it could call */
     INST_RET,
     INST_EXIT,       /* warp.c */
@@ -40,11 +44,15 @@ enum inst_kind {
     INST_MBARRIER,   /* mbarrier.c; in->sub: enum ptx_sub */
     INST_COLLECTIVE, /* shfl, vote, match, redux .sync: waits for its lanes, then inst->run */
     INST_CLOCK,      /* mov from %clock, %clock64, %globaltimer */
-    INST_COPY_FRAME, /* call parameters between frames; in->rows: (to, from, bytes) * vec */
+    INST_COPY_FRAME, /* call parameters between frames; in->rows: (to, from, bytes) * vec; d, a:
+                        rows with the tops of stacks that they count from, or NO_ROW */
+    INST_SAVE,       /* stack.c; registers, around a call that may come back to the function; */
+    INST_RESTORE,    /* in->rows: (offset, bytes; of a predicate 1) * imm */
     INST_PRINT,
     INST_ASSERT,
     INST_TRAP,
-    INST_MALLOC, /* services.c; in->rows: frame offsets of arguments, in->target: of the result */
+    INST_MALLOC, /* services.c; in->rows: frame offsets of arguments, in->target: of the result;
+                    in->a as in COPY_FRAME */
     INST_FREE,
     INST_TEXTURE,    /* texture.c; in->texture */
     INST_COPY_GROUP, /* cp.async groups: counted, and told to listeners */
@@ -119,7 +127,8 @@ enum {
     INST_VOLATILE = 8,
     INST_NO_DEST = 16,   /* red, or an atom whose result is dropped */
     INST_UNGUARDED = 32, /* guard is offset 0: always taken */
-    INST_NEGATE_C = 64   /* source predicate c is negated */
+    INST_NEGATE_C = 64,  /* source predicate c is negated */
+    INST_PART = 128      /* hidden, but with the guard of the instruction that it is a part of */
 };
 #define NO_ROW 0xffffffffu
 
@@ -137,6 +146,7 @@ struct inst_info {
         is_barrier;        /* copy: cp.async */
     enum ptx_space space;  /* as stated; PTX_GENERIC: known only per access */
     unsigned access_bytes; /* per lane, memory operations */
+    bool recursive;        /* in a function that may call itself */
     uint32_t line;         /* source line, 0 unknown */
     /* registers for scoreboards: ids below program->nr_regs; predicates are registers too */
     uint16_t nr_dests, nr_sources;
@@ -182,9 +192,14 @@ struct program {
     struct const_row *consts;
     uint32_t nr_consts;
     uint32_t local_bytes; /* per thread, all functions together, call parameters included */
+    /* With recursive functions: the 64-bit row of where each thread's stack, in its local memory,
+     * ends; where stacks begin and how far they may grow, behind which is room for one more call's
+     * arguments. Else NO_ROW. */
+    uint32_t stack_row, stack_base, stack_limit;
     uint32_t shared_static_bytes, shared_dynamic_offset;
     bool float_atomics, uses_param_address;
     bool uses_heap;     /* malloc, free */
+    bool uses_wide;     /* atomics of 128 bits, which hosts' threads may not have */
     bool uses_reserved; /* the shared memory that CUDA keeps, which cooperative groups work with */
     bool cooperative;   /* asks for the grid's barrier: all blocks run side by side */
 };

@@ -203,7 +203,11 @@ static uint64_t special_value(
     case PTX_SR_DYNAMIC_SMEM_SIZE:
         return l->smem_bytes;
     case PTX_SR_RESERVED_SMEM:
+    case PTX_SR_RESERVED_SMEM_BEGIN:
         return k->shared_bytes - RESERVED_SMEM_BYTES;
+    case PTX_SR_RESERVED_SMEM_CAP:
+        return RESERVED_SMEM_BYTES;
+    case PTX_SR_RESERVED_SMEM_END:
     case PTX_SR_TOTAL_SMEM_SIZE:
     case PTX_SR_AGGR_SMEM_SIZE:
         return k->shared_bytes;
@@ -278,10 +282,12 @@ static void worker_init(struct worker *k, struct exec *x)
         fill_constants(x, k->warps[i].file);
         fill_specials(k, i, true);
     }
+    stack_init(k);
 }
 
 static void worker_finish(struct worker *k)
 {
+    stack_finish(k);
     for (unsigned i = 0; i < k->nr_warps; i++)
         free(k->warps[i].splits);
     free(k->warps);
@@ -308,7 +314,9 @@ static void block_start(struct worker *k)
     memset(k->shared, 0xAA, k->shared_bytes);
     if (p->uses_reserved)
         memset(k->shared + k->shared_bytes - RESERVED_SMEM_BYTES, 0, RESERVED_SMEM_BYTES);
-    if (p->local_bytes)
+    if (p->stack_row != NO_ROW)
+        stack_start(k);
+    else if (p->local_bytes)
         memset(k->locals, 0, (size_t)k->nr_warps * WARP_LANES * p->local_bytes);
     for (unsigned i = 0; i < k->nr_warps; i++) {
         unsigned first = i * WARP_LANES, nr = k->nr_threads - first;
@@ -599,7 +607,7 @@ bool launch_run(const struct emu_run *run, unsigned nr_threads, struct arena *ar
     if (!l->find_uninit)
         memory_assume_init(run->memory);
     unsigned nr = nr_threads < x.nr_run ? nr_threads : (unsigned)x.nr_run;
-    if (run->program->uses_heap)
+    if (run->program->uses_heap || run->program->uses_wide)
         nr = 1; /* so that addresses, and who gets the last bytes, do not depend on threads */
     if (run->program->cooperative)
         nr = (unsigned)x.nr_run; /* at most what the chip holds at once: fits_at_once */

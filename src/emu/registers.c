@@ -3,7 +3,8 @@
  * Hardly any program can do so, and a look at its paths tells: only registers that some path leaves
  * unwritten before a read are watched, and most kernels have none. Those are followed lane by lane.
  * A mov passes on what it reads, written or not, as selp does: compilers merge values that way
- * which are never used. */
+ * which are never used. Registers of functions that may call themselves are not watched: each call
+ * has its own. */
 #include "emu/reports.h"
 #include "emu/where.h"
 
@@ -104,8 +105,10 @@ static void flow_from(struct paths *p, uint32_t pc, uint64_t *out)
     }
     if (in->kind == INST_BRANCH)
         flow_to(p, in->target, out);
-    if (always && (in->kind == INST_BRANCH || in->kind == INST_EXIT || in->kind == INST_RET ||
-                      in->kind == INST_TRAP))
+    for (int64_t t = 0; in->kind == INST_BRANCH_INDEXED && t < in->imm; t++)
+        flow_to(p, in->rows[t], out);
+    if (always && (in->kind == INST_BRANCH || in->kind == INST_BRANCH_INDEXED ||
+                      in->kind == INST_EXIT || in->kind == INST_RET || in->kind == INST_TRAP))
         return;
     if (pc + 1 < p->program->nr_insts)
         flow_to(p, pc + 1, out);
@@ -135,7 +138,7 @@ static bool find_watched(struct registers *r)
     for (uint32_t pc = 0; pc < program->nr_insts; pc++) {
         const struct inst_info *info = &program->info[pc];
         for (unsigned i = 0; i < info->nr_sources; i++) {
-            if (has_bit(p.in + pc * p.words, info->source[i]))
+            if (info->recursive || has_bit(p.in + pc * p.words, info->source[i]))
                 continue;
             r->watched[info->source[i]] = 1;
             any = true;

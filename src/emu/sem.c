@@ -13,6 +13,7 @@ DECLARE(sem_half)
 DECLARE(sem_choose)
 DECLARE(sem_cvt)
 DECLARE(sem_pack)
+DECLARE(sem_video)
 DECLARE(sem_tensor)
 DECLARE(sem_shuffle)
 bool exec_block_base(struct worker *k);
@@ -26,7 +27,7 @@ sem_fn *sem_moves_avx512(enum sem_move move);
 
 typedef sem_fn *sem_pick(const struct ptx_inst *, struct inst *);
 
-enum { NR_PICKS = 8 };
+enum { NR_PICKS = 9 };
 
 struct variant {
     sem_pick *pick[NR_PICKS];
@@ -38,7 +39,7 @@ struct variant {
 #define VARIANT(isa)                                                                               \
     {                                                                                              \
         {sem_int_##isa, sem_float_##isa, sem_half_##isa, sem_choose_##isa, sem_cvt_##isa,          \
-            sem_pack_##isa, sem_tensor_##isa, sem_shuffle_##isa},                                  \
+            sem_pack_##isa, sem_video_##isa, sem_tensor_##isa, sem_shuffle_##isa},                 \
             sem_moves_##isa, exec_block_##isa, shape_data_##isa                                    \
     }
 static const struct variant base = VARIANT(base);

@@ -23,10 +23,12 @@ enum sem_move {
     SEM_WIDEN32_64,  /* zero-extends */
     SEM_WIDEN32_64_SIGNED,
     SEM_WIDEN16_32_SIGNED,
+    SEM_PACK8X2_16,
     SEM_PACK16X2_32,
     SEM_PACK32X2_64,
     SEM_PACK16X4_64,
     SEM_PACK8X4_32, /* in->rows: sources */
+    SEM_UNPACK16_8X2,
     SEM_UNPACK32_16X2,
     SEM_UNPACK64_32X2,
     SEM_UNPACK64_16X4,

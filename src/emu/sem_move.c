@@ -46,10 +46,12 @@ static void copy_pred(uint8_t *file, const struct inst *in, uint32_t mask)
             }                                                                                      \
         }                                                                                          \
     }
+PACK_OP(pack8x2_16, uint32_t, uint32_t, 2, 8)
 PACK_OP(pack16x2_32, uint32_t, uint32_t, 2, 16)
 PACK_OP(pack32x2_64, uint64_t, uint32_t, 2, 32)
 PACK_OP(pack16x4_64, uint64_t, uint32_t, 4, 16)
 PACK_OP(pack8x4_32, uint32_t, uint32_t, 4, 8)
+UNPACK_OP(unpack16_8x2, uint32_t, uint32_t, 2, 8)
 UNPACK_OP(unpack32_16x2, uint32_t, uint32_t, 2, 16)
 UNPACK_OP(unpack64_32x2, uint32_t, uint64_t, 2, 32)
 UNPACK_OP(unpack64_16x4, uint32_t, uint64_t, 4, 16)
@@ -77,10 +79,12 @@ sem_fn *LANES(sem_moves)(enum sem_move move)
         [SEM_WIDEN32_64] = widen32_64,
         [SEM_WIDEN32_64_SIGNED] = widen32_64_signed,
         [SEM_WIDEN16_32_SIGNED] = widen16_32_signed,
+        [SEM_PACK8X2_16] = pack8x2_16,
         [SEM_PACK16X2_32] = pack16x2_32,
         [SEM_PACK32X2_64] = pack32x2_64,
         [SEM_PACK16X4_64] = pack16x4_64,
         [SEM_PACK8X4_32] = pack8x4_32,
+        [SEM_UNPACK16_8X2] = unpack16_8x2,
         [SEM_UNPACK32_16X2] = unpack32_16x2,
         [SEM_UNPACK64_32X2] = unpack64_32x2,
         [SEM_UNPACK64_16X4] = unpack64_16x4,

@@ -1,9 +1,7 @@
-/* Owns operations on parts of a 32-bit register: packed 16-bit integers, SIMD video instructions,
- * and 8-bit floats.
+/* Owns operations on parts of a 32-bit register: packed integers and 8-bit floats.
  *
- * Video: imm holds the signedness of a, b and the result (bits 0-2) and .add (bit 3): the parts are
- * summed and c is added. 8-bit floats (OCP FP8): e4m3 has no infinity and one NaN, e5m2 is a short
- * f16; conversions to them saturate to the largest finite number. */
+ * 8-bit floats (OCP FP8): e4m3 has no infinity and one NaN, e5m2 is a short f16; conversions to
+ * them saturate to the largest finite number. */
 #include "emu/half.h"
 
 static inline int32_t part(uint32_t v, unsigned i, unsigned bits, bool is_signed)
@@ -57,76 +55,6 @@ static sem_fn *pick_pair(const struct ptx_inst *p)
         return is_signed ? min_s16x2 : min_u16x2;
     if (p->op == PTX_OP_MAX)
         return is_signed ? max_s16x2 : max_u16x2;
-    return NULL;
-}
-
-/* --- video --- */
-
-enum video { VIDEO_ADD, VIDEO_SUB, VIDEO_ABSDIFF, VIDEO_MIN, VIDEO_MAX, VIDEO_AVRG };
-
-static int32_t video_part(unsigned op, int32_t x, int32_t y)
-{
-    switch (op) {
-    case VIDEO_ADD:
-        return x + y;
-    case VIDEO_SUB:
-        return x - y;
-    case VIDEO_ABSDIFF:
-        return x > y ? x - y : y - x;
-    case VIDEO_MIN:
-        return lesser(x, y);
-    case VIDEO_MAX:
-        return greater(x, y);
-    default: /* rounded away from zero */
-        return x + y >= 0 ? (x + y + 1) >> 1 : -((-(x + y) + 1) >> 1);
-    }
-}
-
-static int32_t clamp_part(int32_t v, unsigned bits, bool is_signed)
-{
-    int32_t top = is_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
-    int32_t bottom = is_signed ? -top - 1 : 0;
-    return v > top ? top : v < bottom ? bottom : v;
-}
-
-static uint32_t video_lane(const struct inst *in, unsigned bits, uint32_t x, uint32_t y, uint32_t z)
-{
-    uint32_t r = 0;
-    for (unsigned i = 0; i < 32 / bits; i++) {
-        int32_t v =
-            video_part(in->sub, part(x, i, bits, in->imm & 1), part(y, i, bits, in->imm & 2));
-        if (in->flags & INST_SAT)
-            v = clamp_part(v, bits, in->imm & 4);
-        if (in->imm & 8)
-            r += (uint32_t)v;
-        else
-            r |= ((uint32_t)v & ((1u << bits) - 1)) << (i * bits);
-    }
-    return in->imm & 8 ? r + z : r;
-}
-LANE_OP3(video4, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, video_lane(in, 8, x, y, z))
-LANE_OP3(video2, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, video_lane(in, 16, x, y, z))
-
-static sem_fn *pick_video(const struct ptx_inst *p, struct inst *in)
-{
-    static const struct {
-        enum ptx_op op;
-        enum video what;
-        bool four;
-    } table[] = {{PTX_OP_VADD2, VIDEO_ADD, false}, {PTX_OP_VADD4, VIDEO_ADD, true},
-        {PTX_OP_VSUB2, VIDEO_SUB, false}, {PTX_OP_VSUB4, VIDEO_SUB, true},
-        {PTX_OP_VABSDIFF2, VIDEO_ABSDIFF, false}, {PTX_OP_VABSDIFF4, VIDEO_ABSDIFF, true},
-        {PTX_OP_VMIN2, VIDEO_MIN, false}, {PTX_OP_VMIN4, VIDEO_MIN, true},
-        {PTX_OP_VMAX2, VIDEO_MAX, false}, {PTX_OP_VMAX4, VIDEO_MAX, true},
-        {PTX_OP_VAVRG2, VIDEO_AVRG, false}, {PTX_OP_VAVRG4, VIDEO_AVRG, true}};
-    for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
-        if (table[i].op != p->op)
-            continue;
-        in->sub = (uint8_t)table[i].what;
-        in->imm = (ptx_type_is_signed(p->type2) ? 1 : 0) | (ptx_type_is_signed(p->type3) ? 2 : 0) |
-                  (ptx_type_is_signed(p->type) ? 4 : 0) | (p->atom == PTX_ATOM_ADD ? 8 : 0);
-        return table[i].four ? video4 : video2;
-    }
     return NULL;
 }
 
@@ -195,14 +123,46 @@ static sem_fn *pick_fp8(const struct ptx_inst *p, struct inst *in)
     return from && p->type == PTX_F16X2 ? f16_of_fp8 : NULL;
 }
 
+/* --- cvt.pack --- */
+
+/* imm: the bits of each; sub: signed */
+static uint32_t cut(uint32_t v, unsigned bits, bool is_signed)
+{
+    const int32_t top = (int32_t)(1u << (bits - is_signed)) - 1, bottom = is_signed ? -top - 1 : 0,
+                  x = (int32_t)v;
+    return (uint32_t)(x > top ? top : x < bottom ? bottom : x) & ((1u << bits) - 1);
+}
+LANE_OP3(pack_cut, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
+    (uint64_t)z << 2 * in->imm | cut(x, (unsigned)in->imm, in->sub) << in->imm |
+        cut(y, (unsigned)in->imm, in->sub))
+
+static sem_fn *pick_pack(const struct ptx_inst *p, struct inst *in)
+{
+    static const struct {
+        enum ptx_type type;
+        uint8_t bits;
+        bool more; /* a third source */
+    } types[] = {{PTX_U16, 16, false}, {PTX_S16, 16, false}, {PTX_U8, 8, true}, {PTX_S8, 8, true},
+        {PTX_U4, 4, true}, {PTX_S4, 4, true}, {PTX_U2, 2, true}, {PTX_S2, 2, true}};
+    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+        if (types[i].type != p->type || p->type2 != PTX_S32 || !p->sat ||
+            (p->type3 == PTX_B32) != types[i].more)
+            continue;
+        in->imm = types[i].bits;
+        in->sub = ptx_type_is_signed(p->type);
+        return pack_cut;
+    }
+    return NULL;
+}
+
 sem_fn *LANES(sem_pack)(const struct ptx_inst *p, struct inst *in);
 sem_fn *LANES(sem_pack)(const struct ptx_inst *p, struct inst *in)
 {
     if (p->op == PTX_OP_CVT)
-        return pick_fp8(p, in);
+        return p->sub == PTX_SUB_PACK ? pick_pack(p, in) : pick_fp8(p, in);
     if (p->type == PTX_U16X2 || p->type == PTX_S16X2)
         return pick_pair(p);
     if (p->type == PTX_S32 && p->relu)
         return p->op == PTX_OP_MIN ? min_relu_s32 : p->op == PTX_OP_MAX ? max_relu_s32 : NULL;
-    return pick_video(p, in);
+    return NULL;
 }

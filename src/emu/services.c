@@ -45,7 +45,7 @@ static uint64_t argument(const struct worker *k, const struct warp *w, const str
     unsigned lane, unsigned which, unsigned bytes)
 {
     uint64_t value = 0;
-    memcpy(&value, w->local + (size_t)lane * k->program->local_bytes + in->rows[which], bytes);
+    memcpy(&value, frame_at(k, w, lane, in->a, in->rows[which]), bytes);
     return value;
 }
 
@@ -53,7 +53,7 @@ static void give(const struct worker *k, const struct warp *w, const struct inst
     uint64_t value, unsigned bytes)
 {
     if (in->target != NO_ROW)
-        memcpy(w->local + (size_t)lane * k->program->local_bytes + in->target, &value, bytes);
+        memcpy(frame_at(k, w, lane, in->a, in->target), &value, bytes);
 }
 
 static void name_of(const struct worker *k, const struct warp *w, unsigned lane, char *who)

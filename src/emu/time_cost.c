@@ -448,6 +448,8 @@ static bool *block_starts(const struct program *program)
             if (in->reconverge < program->nr_insts)
                 starts[in->reconverge] = true;
         }
+        for (int64_t t = 0; in->kind == INST_BRANCH_INDEXED && t < in->imm; t++)
+            starts[in->rows[t]] = true;
         /* Whatever orders or ends things stays where it is. */
         if (in->kind != INST_ALU && in->kind != INST_LOAD && in->kind != INST_STORE &&
             in->kind != INST_COLLECTIVE)

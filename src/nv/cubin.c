@@ -6,7 +6,6 @@
 #include "nv/cubin_bytes.h"
 
 #include <elf.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum {

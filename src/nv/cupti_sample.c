@@ -8,7 +8,6 @@
 #include "nv/cupti_inside.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

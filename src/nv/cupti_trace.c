@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { BUFFER_BYTES = 1 << 20, BUFFER_ALIGN = 8 };
 

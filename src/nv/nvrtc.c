@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/share.h"
 #include "base/str.h"
 
 #include <dlfcn.h>
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { OLDEST = 12080 }; /* CUDA 12.8, as setup.sh asks for; numbered as in cuda.h */
 
@@ -84,21 +84,19 @@ static bool open_below(struct nvrtc *nvrtc, const char *root, struct str *looked
  * source tree, bin is inside the installed one. */
 static bool open_beside_binary(struct nvrtc *nvrtc, struct str *looked)
 {
-    char path[PATH_MAX];
-    const ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    char *path = share_binary();
+    char *slash = path ? strrchr(path, '/') : NULL;
+    bool found = false;
 
-    if (len <= 0)
-        return false;
-    path[len] = '\0';
-    for (char *slash = strrchr(path, '/'); slash && slash != path; slash = strrchr(path, '/')) {
+    for (; !found && slash && slash != path; slash = strrchr(path, '/')) {
         char root[PATH_MAX];
 
         *slash = '\0';
-        if (snprintf(root, sizeof(root), "%s/.deps/cuda", path) < (int)sizeof(root) &&
-            file_exists(root) && open_below(nvrtc, root, looked))
-            return true;
+        found = snprintf(root, sizeof(root), "%s/.deps/cuda", path) < (int)sizeof(root) &&
+                file_exists(root) && open_below(nvrtc, root, looked);
     }
-    return false;
+    free(path);
+    return found;
 }
 
 static bool open_by_loader(struct nvrtc *nvrtc, struct str *looked)

@@ -5,18 +5,17 @@
  * exits drops out of every reconvergence it would have taken part in. */
 #include "ptx/parse.h"
 
-#include <string.h>
-
 enum { NO_BLOCK = UINT32_MAX };
 
 struct block {
     uint32_t first, end; /* instructions */
-    uint32_t next[2];    /* successors in the graph; NO_BLOCK */
-    bool leaves;         /* nothing but leaving: ret, exit or trap alone */
-    bool returns;        /* ends in ret: the ordinary way out */
-    bool lost;           /* the ordinary way out cannot be reached from here */
-    uint32_t order;      /* in the post-order of the reversed graph, from 0; NO_BLOCK unreached */
-    uint32_t dominator;  /* index of block, nr: the exit; NO_BLOCK unknown */
+    uint32_t *next;      /* successors in the graph */
+    uint32_t nr_next;
+    bool leaves;        /* nothing but leaving: ret, exit or trap alone */
+    bool returns;       /* ends in ret: the ordinary way out */
+    bool lost;          /* the ordinary way out cannot be reached from here */
+    uint32_t order;     /* in the post-order of the reversed graph, from 0; NO_BLOCK unreached */
+    uint32_t dominator; /* index of block, nr: the exit; NO_BLOCK unknown */
     uint32_t first_pred, nr_preds;
 };
 
@@ -37,9 +36,23 @@ static bool is_leave(enum ptx_op op)
     return op == PTX_OP_RET || op == PTX_OP_EXIT || op == PTX_OP_TRAP;
 }
 
+static bool is_jump(const struct ptx_inst *inst)
+{
+    return inst->op == PTX_OP_BRA || inst->op == PTX_OP_BRX;
+}
+
 static bool ends_block(const struct ptx_inst *inst)
 {
-    return inst->op == PTX_OP_BRA || (is_leave(inst->op) && inst->guard < 0);
+    return is_jump(inst) || (is_leave(inst->op) && inst->guard < 0);
+}
+
+/* Where a jump may lead; *nr of them. */
+static const struct ptx_operand *jump_targets(const struct ptx_inst *inst, uint32_t *nr)
+{
+    const struct ptx_operand *last = &inst->operand[inst->op == PTX_OP_BRX];
+
+    *nr = inst->op == PTX_OP_BRX ? last->nr : 1;
+    return inst->op == PTX_OP_BRX ? last->vec : last;
 }
 
 static void find_blocks(struct flow *flow)
@@ -50,8 +63,11 @@ static void find_blocks(struct flow *flow)
 
     starts[0] = 1;
     for (i = 0; i < func->nr_insts; i++) {
-        if (func->insts[i].op == PTX_OP_BRA)
-            starts[func->insts[i].operand[0].target] = 1;
+        uint32_t nr_targets = 0;
+        const struct ptx_operand *targets =
+            is_jump(&func->insts[i]) ? jump_targets(&func->insts[i], &nr_targets) : NULL;
+        for (uint32_t t = 0; t < nr_targets; t++)
+            starts[targets[t].target] = 1;
         if (ends_block(&func->insts[i]))
             starts[i + 1] = 1;
     }
@@ -70,6 +86,30 @@ static void find_blocks(struct flow *flow)
     flow->block_of[func->nr_insts] = nr; /* the exit */
 }
 
+/* A jump that all lanes take leads where it leads; those that only some take, and lead to a lone
+ * ret, are how these lanes leave. */
+static void jump_edges(struct flow *flow, struct block *block, const struct ptx_inst *last)
+{
+    uint32_t nr;
+    const struct ptx_operand *targets = jump_targets(last, &nr);
+    const bool some = last->guard >= 0 || nr > 1;
+
+    block->next = arena_array(flow->scratch, nr + 1, sizeof(*block->next));
+    if (last->guard >= 0)
+        block->next[block->nr_next++] = flow->block_of[block->end];
+    for (uint32_t t = 0; t < nr; t++) {
+        const uint32_t target = flow->block_of[targets[t].target];
+        if (!some || (target < flow->nr && !flow->blocks[target].leaves))
+            block->next[block->nr_next++] = target;
+    }
+}
+
+static void one_edge(struct flow *flow, struct block *block, uint32_t next)
+{
+    block->next = arena_array(flow->scratch, 1, sizeof(*block->next));
+    block->next[block->nr_next++] = next;
+}
+
 static void find_edges(struct flow *flow)
 {
     const struct ptx_func *func = flow->func;
@@ -80,38 +120,26 @@ static void find_edges(struct flow *flow)
         const struct ptx_inst *last = &func->insts[block->end - 1];
         block->leaves = block->end - block->first == 1 && is_leave(last->op) && last->guard < 0;
         block->returns = last->op == PTX_OP_RET && last->guard < 0;
-        block->next[0] = block->next[1] = NO_BLOCK;
     }
     for (b = 0; b < flow->nr; b++) {
         struct block *block = &flow->blocks[b];
         const struct ptx_inst *last = &func->insts[block->end - 1];
-        if (last->op == PTX_OP_BRA) {
-            const uint32_t target = flow->block_of[last->operand[0].target];
-            if (last->guard < 0)
-                block->next[0] = target;
-            else
-                block->next[0] = flow->block_of[block->end];
-            /* lanes that branch to a lone ret leave here */
-            if (last->guard >= 0 && target < flow->nr && !flow->blocks[target].leaves)
-                block->next[1] = target;
-        } else if (block->returns) {
-            block->next[0] = flow->nr;
-        } else if (!ends_block(last)) {
-            block->next[0] = flow->block_of[block->end];
-        }
+        if (is_jump(last))
+            jump_edges(flow, block, last);
+        else if (block->returns)
+            one_edge(flow, block, flow->nr);
+        else if (!ends_block(last))
+            one_edge(flow, block, flow->block_of[block->end]);
     }
 }
 
 static void find_preds(struct flow *flow)
 {
-    uint32_t b, at = 0;
-    int s;
+    uint32_t b, at = 0, s;
 
     for (b = 0; b < flow->nr; b++) {
-        for (s = 0; s < 2; s++) {
-            if (flow->blocks[b].next[s] != NO_BLOCK)
-                flow->blocks[flow->blocks[b].next[s]].nr_preds++;
-        }
+        for (s = 0; s < flow->blocks[b].nr_next; s++)
+            flow->blocks[flow->blocks[b].next[s]].nr_preds++;
     }
     for (b = 0; b <= flow->nr; b++) {
         flow->blocks[b].first_pred = at;
@@ -121,11 +149,9 @@ static void find_preds(struct flow *flow)
     }
     flow->preds = arena_array(flow->scratch, at, sizeof(*flow->preds));
     for (b = 0; b < flow->nr; b++) {
-        for (s = 0; s < 2; s++) {
-            if (flow->blocks[b].next[s] != NO_BLOCK) {
-                struct block *next = &flow->blocks[flow->blocks[b].next[s]];
-                flow->preds[next->first_pred + next->nr_preds++] = b;
-            }
+        for (s = 0; s < flow->blocks[b].nr_next; s++) {
+            struct block *next = &flow->blocks[flow->blocks[b].next[s]];
+            flow->preds[next->first_pred + next->nr_preds++] = b;
         }
     }
 }
@@ -224,9 +250,9 @@ static void find_dominators(struct flow *flow)
             uint32_t dominator = NO_BLOCK;
             if (b == flow->nr)
                 continue;
-            for (int s = 0; s < 2; s++) {
+            for (uint32_t s = 0; s < blocks[b].nr_next; s++) {
                 const uint32_t next = blocks[b].next[s];
-                if (next == NO_BLOCK || blocks[next].dominator == NO_BLOCK)
+                if (blocks[next].dominator == NO_BLOCK)
                     continue;
                 if (blocks[next].lost && !blocks[b].lost)
                     continue; /* lanes that go there do not come back */
@@ -259,7 +285,7 @@ void flow_reconverge(struct ptx_func *func, struct ptx_inst *insts, struct arena
     for (uint32_t b = 0; b < flow.nr; b++) {
         struct ptx_inst *last = &insts[flow.blocks[b].end - 1];
         const uint32_t dominator = flow.blocks[b].dominator;
-        if (last->op != PTX_OP_BRA)
+        if (!is_jump(last))
             continue;
         last->reconverge = dominator < flow.nr ? flow.blocks[dominator].first : func->nr_insts;
     }

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -42,6 +43,9 @@ static const struct {
     {"%total_smem_size", PTX_SR_TOTAL_SMEM_SIZE},
     {"%aggr_smem_size", PTX_SR_AGGR_SMEM_SIZE},
     {"%reserved_smem_offset_1", PTX_SR_RESERVED_SMEM},
+    {"%reserved_smem_offset_begin", PTX_SR_RESERVED_SMEM_BEGIN},
+    {"%reserved_smem_offset_end", PTX_SR_RESERVED_SMEM_END},
+    {"%reserved_smem_offset_cap", PTX_SR_RESERVED_SMEM_CAP},
     {"%envreg1", PTX_SR_ENVREG1},
     {"%envreg2", PTX_SR_ENVREG2},
     {"%clusterid.x", PTX_SR_CLUSTERID_X},
@@ -76,7 +80,8 @@ static enum ptx_special find_special(const char *text, size_t len)
 
 static bool parse_operand(struct parser *p, struct ptx_inst *inst, struct ptx_operand *operand);
 
-static bool parse_special(struct parser *p, const struct token *name, struct ptx_operand *operand)
+static bool parse_special(struct parser *p, const struct ptx_inst *inst, const struct token *name,
+    struct ptx_operand *operand)
 {
     size_t len = name->len;
 
@@ -87,8 +92,10 @@ static bool parse_special(struct parser *p, const struct token *name, struct ptx
     operand->special = find_special(name->text, len);
     if (!operand->special) {
         const struct token whole = {.text = name->text, .len = (uint32_t)len};
-        return name->text[0] == '%' && (len > name->len || name->len > 7)
-                   ? parser_unsupported(p, "special register %.*s", TOKEN_ARG(&whole))
+        return name->text[0] == '%' &&
+                       (len > name->len || name->len > 7 || !strncmp(name->text, "%pm", 3))
+                   ? parser_unsupported(
+                         p, "%s: special register %.*s", ptx_op_name(inst->op), TOKEN_ARG(&whole))
                    : parser_fail(p, "'%.*s' is not declared", TOKEN_ARG(&whole));
     }
     operand->kind = PTX_OPERAND_SPECIAL;
@@ -107,18 +114,86 @@ static bool parse_offset(struct parser *p, uint64_t *offset)
     return literal == LITERAL_INT || parser_fail(p, "an offset must be an integer");
 }
 
-static void await_label(struct parser *p, const struct token *name, uint32_t inst, uint8_t operand)
+static void await_label(
+    struct parser *p, const struct token *name, uint8_t operand, uint32_t element)
 {
+    const uint32_t inst = (uint32_t)p->body.nr_insts;
     struct body *body = &p->body;
 
     body->pending =
         grow(body->pending, &body->cap_pending, body->nr_pending + 1, sizeof(*body->pending));
     body->pending[body->nr_pending++] = (struct pending){.inst = inst,
         .operand = operand,
+        .element = element,
         .depth = p->scopes.depth,
         .text = name->text,
         .len = name->len,
         .line = name->line};
+}
+
+struct targets { /* the labels of a .branchtargets */
+    uint32_t nr;
+    struct token labels[];
+};
+
+const struct targets *parse_targets(struct parser *p)
+{
+    struct targets *targets = NULL;
+    size_t cap = 0;
+    uint32_t nr = 0;
+    bool ok;
+
+    parser_advance(p);
+    do {
+        struct token name;
+        targets = grow(targets, &cap, sizeof(*targets) + (nr + 1) * sizeof(name), 1);
+        ok = parser_expect_name(p, &name);
+        if (ok)
+            targets->labels[nr++] = name;
+    } while (ok && nr <= MAX_TARGETS && parser_accept(p, ','));
+    if (ok && nr > MAX_TARGETS)
+        ok = parser_unsupported(p, "more than %d branch targets", MAX_TARGETS);
+    struct targets *copy = NULL;
+    if (ok && parser_expect(p, ';')) {
+        targets->nr = nr;
+        copy = arena_alloc(p->scratch, sizeof(*copy) + nr * sizeof(struct token));
+        memcpy(copy, targets, sizeof(*copy) + nr * sizeof(struct token));
+    }
+    free(targets);
+    return copy;
+}
+
+/* The labels as a VECTOR of LABEL. */
+static void use_targets(struct parser *p, struct ptx_inst *inst, struct ptx_operand *operand,
+    const struct targets *targets)
+{
+    struct ptx_operand *labels = arena_array(p->arena, targets->nr, sizeof(*labels));
+
+    for (uint32_t i = 0; i < targets->nr; i++) {
+        labels[i] = (struct ptx_operand){.kind = PTX_OPERAND_LABEL, .reg = -1};
+        await_label(p, &targets->labels[i], inst->nr_operands, i);
+    }
+    operand->kind = PTX_OPERAND_VECTOR;
+    operand->nr = targets->nr;
+    operand->vec = labels;
+}
+
+/* %r1.b0, %r1.h32 of the video instructions; not %v.x, which no compiler writes. */
+static bool parse_part(struct parser *p, const struct ptx_inst *inst, struct ptx_part *part)
+{
+    const struct token word = p->token;
+    const bool video = inst->op >= PTX_OP_VABSDIFF && inst->op <= PTX_OP_VSET4;
+    bool ok =
+        video && (word.text[0] == 'b' || word.text[0] == 'h') && word.len >= 2 && word.len <= 5;
+
+    for (uint32_t i = 1; ok && i < word.len; i++) {
+        ok = word.text[i] >= '0' && word.text[i] <= '7';
+        part->digit[part->nr++] = (uint8_t)(word.text[i] - '0');
+    }
+    part->unit = word.text[0];
+    parser_advance(p);
+    return ok || parser_unsupported(
+                     p, "%s: part .%.*s of a register", ptx_op_name(inst->op), TOKEN_ARG(&word));
 }
 
 static bool parse_name_operand(struct parser *p, struct ptx_inst *inst, struct ptx_operand *operand)
@@ -134,20 +209,18 @@ static bool parse_name_operand(struct parser *p, struct ptx_inst *inst, struct p
     }
     if (inst->op == PTX_OP_BRA) {
         operand->kind = PTX_OPERAND_LABEL;
-        await_label(p, &name, (uint32_t)p->body.nr_insts, inst->nr_operands);
+        await_label(p, &name, inst->nr_operands, 0);
         return true;
     }
     binding = scopes_find(&p->scopes, name.text, name.len, &index);
     if (!binding)
-        return parse_special(p, &name, operand);
+        return parse_special(p, inst, &name, operand);
     switch (binding->kind) {
     case BOUND_REG:
     case BOUND_RANGE:
         operand->kind = PTX_OPERAND_REG;
         operand->reg = (int32_t)index;
-        if (p->token.kind == TOKEN_DOT) /* %r1.b0 of the video instructions, %v.x */
-            return parser_unsupported(p, "a part of a register");
-        return true;
+        return p->token.kind != TOKEN_DOT || parse_part(p, inst, &operand->part);
     case BOUND_SYMBOL:
         operand->kind = PTX_OPERAND_SYMBOL;
         operand->symbol = binding->symbol;
@@ -157,8 +230,13 @@ static bool parse_name_operand(struct parser *p, struct ptx_inst *inst, struct p
         operand->kind = PTX_OPERAND_FUNC;
         operand->func = binding->func;
         return true;
+    case BOUND_TARGETS:
+        if (inst->op != PTX_OP_BRX)
+            return parser_fail(p, "a list of labels as a value");
+        use_targets(p, inst, operand, binding->targets);
+        return true;
     default:
-        return parser_unsupported(p, "a label as a value");
+        return parser_unsupported(p, "%s: a label as a value", ptx_op_name(inst->op));
     }
 }
 
@@ -211,7 +289,7 @@ static bool parse_address(struct parser *p, struct ptx_inst *inst, struct ptx_op
     if (parser_accept(p, ',')) {
         struct ptx_operand coordinates = {.reg = -1};
         if (!parser_is(p, '{'))
-            return parser_unsupported(p, "separate samplers");
+            return parser_unsupported(p, "%s: separate samplers", ptx_op_name(inst->op));
         if (!parse_vector(p, inst, &coordinates))
             return false;
         operand->vec = coordinates.vec;
@@ -238,7 +316,7 @@ static bool parse_operand(struct parser *p, struct ptx_inst *inst, struct ptx_op
         parser_advance(p);
         if (!parse_name_operand(p, inst, operand))
             return false;
-        if (minus || operand->kind != PTX_OPERAND_REG)
+        if (operand->kind != PTX_OPERAND_REG || (minus && inst->op != PTX_OP_VMAD))
             return parser_fail(p, "only a predicate register can be negated");
         operand->negated = true;
         return true;
@@ -340,6 +418,9 @@ static bool set_field(
         return true;
     case FIELD_GEOM:
         inst->geom = (enum ptx_geom)value;
+        return true;
+    case FIELD_QUERY:
+        inst->query = (enum ptx_query)value;
         return true;
     case FIELD_FRAG:
         inst->frag = (char)value;
@@ -473,8 +554,6 @@ static bool parse_call_list(struct parser *p, struct ptx_inst *inst, struct ptx_
         *element = (struct ptx_operand){.reg = -1};
         if (!parse_operand(p, inst, element))
             return false;
-        if (element->kind == PTX_OPERAND_IMM)
-            element->nr = 0;
         if (element->kind != PTX_OPERAND_IMM && element->kind != PTX_OPERAND_REG &&
             (element->kind != PTX_OPERAND_SYMBOL || element->symbol->space != PTX_PARAM))
             return parser_fail(p, "call: an argument must be a .param variable");
@@ -484,6 +563,25 @@ static bool parse_call_list(struct parser *p, struct ptx_inst *inst, struct ptx_
     operand->nr = nr;
     operand->vec = arena_array(p->arena, nr, sizeof(*elements));
     memcpy((struct ptx_operand *)operand->vec, elements, nr * sizeof(*elements));
+    return true;
+}
+
+/* Constants become bits: at the types of the parameters, where these are known. */
+static bool settle_arguments(struct parser *p, const struct ptx_inst *inst)
+{
+    const struct ptx_operand *callee = &inst->operand[1], *list = &inst->operand[2];
+
+    for (uint32_t i = 0; i < list->nr; i++) {
+        struct ptx_operand *o = (struct ptx_operand *)&list->vec[i];
+        const enum literal literal = (enum literal)o->nr;
+        if (o->kind != PTX_OPERAND_IMM)
+            continue;
+        o->nr = 0;
+        if (callee->kind != PTX_OPERAND_FUNC
+                ? literal != LITERAL_INT
+                : !literal_at_type(o->imm, literal, callee->func->params[i].type, &o->imm))
+            return parser_fail(p, "call: a constant that cannot stand for argument %u", i + 1);
+    }
     return true;
 }
 
@@ -520,7 +618,7 @@ static bool parse_call(struct parser *p, struct ptx_inst *inst)
                                                 callee->func->nr_rets != inst->operand[0].nr))
         return parser_fail(p, "call: %s takes %u and returns %u values", callee->func->name,
             callee->func->nr_params, callee->func->nr_rets);
-    return true;
+    return settle_arguments(p, inst);
 }
 
 static bool parse_operands(struct parser *p, struct ptx_inst *inst, bool *second_dest)
@@ -597,7 +695,10 @@ bool resolve_labels(struct parser *p)
         const struct binding *binding = scopes_find(&p->scopes, pending.text, pending.len, &index);
 
         if (binding && binding->kind == BOUND_LABEL && binding->depth == p->scopes.depth) {
-            body->insts[pending.inst].operand[pending.operand].target = binding->target;
+            struct ptx_operand *o = &body->insts[pending.inst].operand[pending.operand];
+            if (o->kind == PTX_OPERAND_VECTOR)
+                o = (struct ptx_operand *)&o->vec[pending.element];
+            o->target = binding->target;
         } else if (p->scopes.depth == BODY_DEPTH) {
             const struct token name = {.text = pending.text, .len = pending.len};
             p->token.line = pending.line;

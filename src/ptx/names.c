@@ -33,6 +33,8 @@ static const struct {
     [PTX_E5M2] = {"e5m2", 1},
     [PTX_F32X2] = {"f32x2", 8},
     [PTX_B1] = {"b1", 1},
+    [PTX_U2] = {"u2", 1},
+    [PTX_S2] = {"s2", 1},
     [PTX_U4] = {"u4", 1},
     [PTX_S4] = {"s4", 1},
     [PTX_U16X2] = {"u16x2", 4},
@@ -71,7 +73,7 @@ bool ptx_type_is_float(enum ptx_type type)
 
 bool ptx_type_is_signed(enum ptx_type type)
 {
-    return (type >= PTX_S8 && type <= PTX_S64) || type == PTX_S4;
+    return (type >= PTX_S8 && type <= PTX_S64) || type == PTX_S4 || type == PTX_S2;
 }
 
 const char *ptx_op_name(enum ptx_op op)

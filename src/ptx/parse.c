@@ -229,20 +229,28 @@ static bool parse_label(struct parser *p)
 {
     const struct token name = p->token;
     enum bound kind = BOUND_LABEL;
+    const struct targets *targets = NULL;
     struct binding *binding;
 
     parser_advance(p);
     parser_advance(p);
-    if (parser_is_word(p, "callprototype") || parser_is_word(p, "calltargets") ||
-        parser_is_word(p, "branchtargets")) {
+    if (parser_is_word(p, "callprototype") || parser_is_word(p, "calltargets")) {
         kind = BOUND_PROTOTYPE;
         if (!skip_to(p, ';'))
+            return false;
+    } else if (parser_is_word(p, "branchtargets")) {
+        kind = BOUND_TARGETS;
+        targets = parse_targets(p);
+        if (!targets)
             return false;
     }
     binding = scopes_bind(&p->scopes, kind, name.text, name.len);
     if (!binding)
         return parser_fail(p, "'%.*s' is declared twice", TOKEN_ARG(&name));
-    binding->target = (uint32_t)p->body.nr_insts;
+    if (kind == BOUND_TARGETS)
+        binding->targets = targets;
+    else
+        binding->target = (uint32_t)p->body.nr_insts;
     if (kind == BOUND_LABEL)
         p->body.label_at_end = true;
     return true;
@@ -355,7 +363,8 @@ static bool finish_insts(struct parser *p)
     const struct ptx_inst *last = body->nr_insts ? &body->insts[body->nr_insts - 1] : NULL;
 
     if (last && !body->label_at_end && last->guard < 0 &&
-        (last->op == PTX_OP_RET || last->op == PTX_OP_EXIT || last->op == PTX_OP_BRA))
+        (last->op == PTX_OP_RET || last->op == PTX_OP_EXIT || last->op == PTX_OP_BRA ||
+            last->op == PTX_OP_BRX))
         return true;
     if (++p->nr_insts > MAX_INSTS)
         return parser_unsupported(p, "more than %d instructions", MAX_INSTS);

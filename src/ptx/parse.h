@@ -15,13 +15,15 @@ enum {
     MAX_TEXT_BYTES = 64 << 20,
     MAX_INSTS = 1 << 20, /* in a module */
     MAX_REGS = 1 << 21,  /* in a module */
-    MAX_INIT_BYTES = 256 << 20
+    MAX_INIT_BYTES = 256 << 20,
+    MAX_TARGETS = 1 << 14 /* of one .branchtargets */
 };
 
 /* A label used before it was seen, or in a scope still open. */
 struct pending {
     uint32_t inst;
     uint8_t operand;
+    uint32_t element; /* of a vector of labels */
     uint32_t depth;
     const char *text;
     uint32_t len, line;
@@ -104,11 +106,16 @@ bool parse_reg(struct parser *p);
 
 /* inst.c: instructions */
 bool parse_inst(struct parser *p);
+const struct targets *parse_targets(
+    struct parser *p);                 /* after .branchtargets; NULL: the problem is set */
 bool resolve_labels(struct parser *p); /* those of the scope about to close */
 
 /* verify.c: operands against the opcode's form */
 /* second_dest: it was written d|p */
 bool verify_inst(struct parser *p, struct ptx_inst *inst, bool second_dest);
+
+/* video.c: video instructions, beyond their forms */
+bool verify_video(struct parser *p, const struct ptx_inst *inst);
 
 /* settle.c: after the last directive */
 bool settle_module(struct parser *p);

@@ -22,7 +22,7 @@ enum ptx_type {
     PTX_U8, PTX_U16, PTX_U32, PTX_U64,
     PTX_S8, PTX_S16, PTX_S32, PTX_S64,
     PTX_F16, PTX_F16X2, PTX_BF16, PTX_BF16X2, PTX_F32, PTX_F64, PTX_TF32, PTX_E4M3X2, PTX_E5M2X2,
-    PTX_E4M3, PTX_E5M2, PTX_F32X2, PTX_B1, PTX_U4, PTX_S4,
+    PTX_E4M3, PTX_E5M2, PTX_F32X2, PTX_B1, PTX_U2, PTX_S2, PTX_U4, PTX_S4,
     PTX_TEXREF, PTX_SAMPLERREF, PTX_SURFREF, /* opaque handles, 8 bytes */
     PTX_U16X2, PTX_S16X2,
     NR_PTX_TYPES
@@ -32,7 +32,7 @@ enum ptx_type {
 unsigned ptx_type_bytes(enum ptx_type type);   /* PRED and types under a byte: 1 */
 const char *ptx_type_name(enum ptx_type type); /* "f32"; NONE: "" */
 bool ptx_type_is_float(enum ptx_type type);    /* f16 .. f64, bf16, tf32, packed ones too */
-bool ptx_type_is_signed(enum ptx_type type);   /* s4 .. s64 */
+bool ptx_type_is_signed(enum ptx_type type);   /* s2 .. s64 */
 
 enum ptx_space {
     PTX_GENERIC,
@@ -91,6 +91,8 @@ enum ptx_cache { PTX_CACHE_NONE, PTX_CACHE_CA, PTX_CACHE_CG, PTX_CACHE_CS, PTX_C
 enum ptx_geom { PTX_GEOM_NONE, PTX_GEOM_1D, PTX_GEOM_2D, PTX_GEOM_3D, PTX_GEOM_4D, PTX_GEOM_5D, PTX_GEOM_A1D,
     PTX_GEOM_A2D, PTX_GEOM_CUBE, PTX_GEOM_ACUBE };
 enum ptx_layout { PTX_LAYOUT_NONE, PTX_ROW, PTX_COL };
+enum ptx_query { PTX_QUERY_NONE, PTX_QUERY_WIDTH, PTX_QUERY_HEIGHT, PTX_QUERY_DEPTH, PTX_QUERY_ARRAY_SIZE,
+    PTX_QUERY_LEVELS, PTX_QUERY_SAMPLES, PTX_QUERY_NORMALIZED, PTX_QUERY_OTHER }; /* txq, suq */
 
 /* The second word of opcodes that are families. bar.sync, barrier.sync: NONE with sync set. */
 enum ptx_sub {
@@ -114,6 +116,7 @@ enum ptx_sub {
     PTX_SUB_SHIFTAMT,                   /* bfind */
     PTX_SUB_IDX,                        /* brx */
     PTX_SUB_TRAP, PTX_SUB_CLAMP, PTX_SUB_ZERO, /* suld, sust: what happens out of bounds */
+    PTX_SUB_BASE, PTX_SUB_LEVEL, PTX_SUB_GRAD, /* tex, txq: which mipmap level */
     PTX_SUB_OTHER                       /* see mods */
 };
 
@@ -130,6 +133,7 @@ enum ptx_special { /* %tid.x ... */
     PTX_SR_IS_EXPLICIT_CLUSTER, PTX_SR_CLOCK_HI, PTX_SR_GLOBALTIMER_LO, PTX_SR_GLOBALTIMER_HI,
     PTX_SR_AGGR_SMEM_SIZE, PTX_SR_CURRENT_GRAPH_EXEC,
     PTX_SR_RESERVED_SMEM, /* %reserved_smem_offset_1: what CUDA itself keeps of a block's shared memory */
+    PTX_SR_RESERVED_SMEM_BEGIN, PTX_SR_RESERVED_SMEM_END, PTX_SR_RESERVED_SMEM_CAP,
     PTX_SR_ENVREG1, PTX_SR_ENVREG2 /* where cooperative groups find the grid's barrier: high, low half */
 };
 
@@ -154,10 +158,17 @@ struct ptx_symbol; /* a variable */
 struct ptx_func;
 struct ptx_problem;
 
+/* The parts of a register that video instructions name: of r.h10, 'h' and the digits 1, 0. */
+struct ptx_part {
+    char unit; /* 'b' bytes, 'h' halves; 0: none named */
+    uint8_t nr, digit[4];
+};
+
 struct ptx_operand {
     enum ptx_operand_kind kind;
     bool negated; /* !%p, or -%r where the manual allows it */
-    int32_t reg;  /* index into func->regs; -1 none */
+    struct ptx_part part;
+    int32_t reg; /* index into func->regs; -1 none */
     uint64_t imm;
     enum ptx_special special;
     union {
@@ -175,9 +186,9 @@ enum { PTX_MAX_OPERANDS = 8 };
  *   shfl d|p, setp p|q, lop3 d|p, match d|p, elect d|p: two destinations (operand 0 and 1, nr_dests
  * 2). call: always three: operand[0] VECTOR of return values (nr 0: none; nr_dests is 1),
  * operand[1] FUNC (or REG when indirect), operand[2] VECTOR of arguments. Elements are SYMBOL of
- * role PTX_ROLE_CALL (param space of the call), REG or IMM. A function without body (external) has
- * nr_insts 0. ld/st with vec > 1, mov of {..}: VECTOR. atom/red: [address], b {, c}. Cache-policy
- * operands of .L2::cache_hint are dropped. */
+ * role PTX_ROLE_CALL (param space of the call), REG or, of arguments, IMM. A function without body
+ * (external) has nr_insts 0. ld/st with vec > 1, mov of {..}: VECTOR. atom/red: [address], b {, c}.
+ * Cache-policy operands of .L2::cache_hint are dropped. brx: the index, VECTOR of LABEL. */
 struct ptx_inst {
     enum ptx_op op;
     enum ptx_type type,
@@ -197,15 +208,16 @@ struct ptx_inst {
     enum ptx_sem sem;
     enum ptx_scope scope;
     enum ptx_cache cache;
-    enum ptx_geom geom;         /* tex, suld, cp.async.bulk.tensor */
+    enum ptx_geom geom; /* tex, suld, cp.async.bulk.tensor */
+    enum ptx_query query;
     enum ptx_space space2;      /* cp.async: the source's space */
     enum ptx_type type3, type4; /* mma, wgmma: d a b c as written; cvt.pack */
     uint16_t m, n, k;           /* .m16n8k16; ldmatrix .m8n8: k 0, and vec is the .x1 .x2 .x4 */
     enum ptx_layout layout_a, layout_b; /* mma, wmma .row .col */
-    char frag;                          /* wmma.load.a: 'a', 'b', 'c'; store: 'd' */
+    char frag;        /* wmma.load.a: 'a', 'b', 'c'; store: 'd'; tld4: component; suld.b, sust.p */
     const char *mods; /* all modifiers as written, ".sync.aligned.m16n8k16..."; "" none */
     bool nc, aligned, trans, abs, satfinite, async_, bulk, tensor, parity, read, expect_tx,
-        nocomplete, noinc, multicast;
+        nocomplete, noinc, multicast, po, shr7, shr15;
     bool ftz, sat, approx, full, relu, nan, xorsign, uni, to, wrap, clamp, volatile_, sync, noftz,
         cc;
     bool param_of_call; /* ld/st .param of a call's local param space, not the kernel's */
@@ -214,10 +226,11 @@ struct ptx_inst {
     struct ptx_operand operand[PTX_MAX_OPERANDS]; /* destinations first, then sources, as written */
     uint8_t nr_operands, nr_dests;
     uint32_t line; /* source line by .loc (of the outermost inlining site's file 1), 0 unknown */
-    uint32_t text_line;  /* line in the PTX text */
-    uint32_t reconverge; /* for bra: index of the immediate post-dominator's first instruction;
-                            nr_insts = the function's end. Paths that only leave (ret, exit, trap)
-                            do not count: lanes that leave hold nobody up, as on the chip */
+    uint32_t text_line; /* line in the PTX text */
+    uint32_t
+        reconverge; /* for bra and brx: index of the immediate post-dominator's first instruction;
+                       nr_insts = the function's end. Paths that only leave (ret, exit, trap)
+                       do not count: lanes that leave hold nobody up, as on the chip */
 };
 
 struct ptx_reg {

@@ -10,7 +10,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum bound { BOUND_REG, BOUND_RANGE, BOUND_SYMBOL, BOUND_FUNC, BOUND_LABEL, BOUND_PROTOTYPE };
+enum bound {
+    BOUND_REG,
+    BOUND_RANGE,
+    BOUND_SYMBOL,
+    BOUND_FUNC,
+    BOUND_LABEL,
+    BOUND_TARGETS,
+    BOUND_PROTOTYPE
+};
 
 struct binding {
     enum bound kind;
@@ -21,7 +29,8 @@ struct binding {
         };
         struct ptx_symbol *symbol;
         struct ptx_func *func;
-        uint32_t target; /* LABEL: index of an instruction */
+        uint32_t target;               /* LABEL: index of an instruction */
+        const struct targets *targets; /* TARGETS: inst.c's */
     };
     struct name *name;
     struct binding *shadowed;      /* the same name, further out */

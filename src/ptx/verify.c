@@ -69,7 +69,7 @@ static bool settle_imm(
 static bool check_value(struct parser *p, const struct ptx_inst *inst, struct ptx_operand *operand,
     enum ptx_type type, bool is_dest)
 {
-    if (operand->negated)
+    if (operand->negated && (inst->op != PTX_OP_VMAD || is_dest))
         return parser_fail(p, "%s: an operand cannot be negated", ptx_op_name(inst->op));
     switch (operand->kind) {
     case PTX_OPERAND_REG:
@@ -331,6 +331,10 @@ static bool check_modifiers(struct parser *p, const struct ptx_inst *inst)
     case PTX_OP_SQRT:
         return !is_float || inst->round || inst->approx || inst->full ||
                parser_fail(p, "%s: a rounding, .approx or .full is needed", name);
+    case PTX_OP_BRX:
+        return (inst->nr_operands == 2 && inst->operand[1].kind == PTX_OPERAND_VECTOR &&
+                   inst->operand[1].vec[0].kind == PTX_OPERAND_LABEL) ||
+               parser_fail(p, "brx: a list of .branchtargets is needed");
     default:
         return true;
     }
@@ -344,5 +348,5 @@ bool verify_inst(struct parser *p, struct ptx_inst *inst, bool second_dest)
         return true; /* checked as it is read */
     if (inst->op == PTX_OP_MOV)
         return second_dest ? parser_fail(p, "mov: a second destination") : check_mov(p, inst);
-    return check_form(p, inst, second_dest);
+    return check_form(p, inst, second_dest) && verify_video(p, inst);
 }

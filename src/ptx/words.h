@@ -21,6 +21,7 @@ enum field {
     FIELD_SCOPE,
     FIELD_CACHE,
     FIELD_GEOM,
+    FIELD_QUERY,
     FIELD_LAYOUT,
     FIELD_FRAG,
     FIELD_SUB,
@@ -51,6 +52,9 @@ enum field {
     FLAG(aligned)                                                                                  \
     FLAG(trans)                                                                                    \
     FLAG(satfinite)                                                                                \
+    FLAG(po)                                                                                       \
+    FLAG(shr7)                                                                                     \
+    FLAG(shr15)                                                                                    \
     FLAG(async_)                                                                                   \
     FLAG(bulk) FLAG(tensor) FLAG(parity) FLAG(read) FLAG(nocomplete) FLAG(noinc) FLAG(multicast)
     FLAGS

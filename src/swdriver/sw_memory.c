@@ -4,7 +4,6 @@
 #include "base/mem.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Device memory is the host's: what the host does not have, the device has not either. */
