@@ -49,35 +49,17 @@ static bool check_contract(struct first *f, const char *text, size_t len, struct
     return true;
 }
 
-/* A line of the contract: a pragma of ours that is not a candidate's. */
-static bool is_contract(const char *line)
-{
-    static const char *const plan[] = {"launch", "temp", "tune", "where"};
-
-    line += strspn(line, " \t");
-    if (!str_starts(line, "#pragma keet "))
-        return false;
-    line += strlen("#pragma keet ");
-    line += strspn(line, " \t");
-    for (unsigned i = 0; i < 4; i++) {
-        if (str_starts(line, plan[i]))
-            return false;
-    }
-    return true;
-}
-
 /* The task as it stands, then what of the answer is not contract. */
 static void compose(const struct first *f, const char *code, struct str *out)
 {
     str_add(out, f->task.source);
     str_add(out, "\n");
-    for (const char *line = code; *line;) {
-        const char *end = strchr(line, '\n');
-        const size_t len = end ? (size_t)(end - line) + 1 : strlen(line);
+    for (const char *line = code, *next; *line; line = next) {
+        const enum task_line kind = task_line(line);
 
-        if (!is_contract(line))
-            str_add_n(out, line, len);
-        line += len;
+        next = str_next_line(line);
+        if (kind == TASK_LINE_CODE || kind == TASK_LINE_PLAN)
+            str_add_n(out, line, (size_t)(next - line));
     }
 }
 

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "intake/intake.h"
+#include "settle_numbers.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -12,12 +13,12 @@
 
 enum { MAX_FILE_BYTES = 16 << 20, MAX_PROGRAM_ARGS = 64 };
 
-struct intake_args init_program_args(struct arena *arena, const char *text)
+struct intake_args init_args(struct arena *arena, const struct options *o)
 {
     const char **args = arena_array(arena, MAX_PROGRAM_ARGS, sizeof(*args));
     unsigned nr = 0;
 
-    for (const char *p = text ? text : ""; *p && nr < MAX_PROGRAM_ARGS;) {
+    for (const char *p = o->args ? o->args : ""; *p && nr < MAX_PROGRAM_ARGS;) {
         struct str one = {0};
 
         p += strspn(p, " \t");
@@ -40,19 +41,26 @@ struct intake_args init_program_args(struct arena *arena, const char *text)
         args[nr++] = arena_strdup(arena, str_text(&one));
         str_finish(&one);
     }
-    return (struct intake_args){args, nr, text != NULL};
+    return (struct intake_args){.args = args,
+        .nr = nr,
+        .given = o->args != NULL,
+        .dirs = o->include_dirs,
+        .nr_dirs = o->nr_include_dirs,
+        .defines = o->defines,
+        .nr_defines = o->nr_defines};
 }
 
 static bool read_intake(
     struct intake *in, struct arena *arena, const struct options *o, struct err *err)
 {
-    const struct intake_args args = init_program_args(arena, o->args);
+    const struct intake_args args = init_args(arena, o);
     char *source;
     size_t bytes;
 
     if (!file_read(o->kernel_path, MAX_FILE_BYTES, &source, &bytes, err))
         return false;
-    bool ok = intake_read(in, arena, o->kernel_path, source, bytes, &args, err);
+    bool ok = intake_read(in, arena, o->kernel_path, source, bytes, &args, err) &&
+              settle_numbers(in, arena, o, err);
 
     free(source);
     return ok;
@@ -63,8 +71,11 @@ static void print_lines(FILE *out, const struct intake *in)
     for (unsigned i = 0; i < in->nr_lines; i++) {
         const struct intake_line *l = &in->lines[i];
 
-        fprintf(out, "  %s %s\n      %s %s\n", l->missing ? "?" : " ", l->pragma,
-            l->missing ? "to complete:" : "from", l->from);
+        fprintf(out, "  %s %s\n      %s %s\n",
+            l->missing   ? "?"
+            : l->assumed ? "~"
+                         : " ",
+            l->pragma, l->missing ? "to complete:" : "from", l->from);
     }
 }
 
@@ -74,8 +85,9 @@ static bool print_json(const struct intake *in)
 
     for (unsigned i = 0; i < in->nr_lines; i++)
         json_array_append_new(
-            lines, json_pack("{ssssso}", "pragma", in->lines[i].pragma, "from", in->lines[i].from,
-                       "missing", json_boolean(in->lines[i].missing)));
+            lines, json_pack("{sssssoso}", "pragma", in->lines[i].pragma, "from", in->lines[i].from,
+                       "missing", json_boolean(in->lines[i].missing), "assumed",
+                       json_boolean(in->lines[i].assumed)));
     json_t *all = json_pack("{sosisisisissss?}", "lines", lines, "missing", (int)in->nr_missing,
         "kernels", (int)in->nr_kernels, "launches", (int)in->nr_launches, "shift", (int)in->shift,
         "text", in->text, "note", in->note);

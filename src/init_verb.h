@@ -15,8 +15,8 @@
  * stderr. --json: both as one document on stdout. */
 bool init_verb(const struct options *options, struct err *err);
 
-/* --args, split at blanks; parts in quotes stay together. NULL: none given. */
-struct intake_args init_program_args(struct arena *arena, const char *text);
+/* --args, split at blanks; parts in quotes stay together; -I and -D. */
+struct intake_args init_args(struct arena *arena, const struct options *options);
 
 /* A task from a kernel file, or from a file with host code: then the contract that was inferred is
  * shown on stderr first (unless quiet), and an error lists what the user must complete. */

@@ -17,11 +17,11 @@
 #include "explain_verb.h"
 #include "init_verb.h"
 #include "profile/profile.h"
+#include "report/json_text.h"
 #include "report/report.h"
 #include "sanitize_run.h"
 #include "store/store.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -277,7 +277,6 @@ static void print_json(struct str *out, const struct single *one)
 {
     struct str known = {0};
     json_t *root;
-    char *text;
 
     report_candidate_json(&known, &one->c);
     root = json_loads(str_text(&known), 0, NULL);
@@ -287,10 +286,7 @@ static void print_json(struct str *out, const struct single *one)
     json_object_set_new(root, "hypotheses", hypotheses_json(&one->expected));
     if (one->has_told)
         json_object_set_new(root, "model", told_json(&one->told));
-    text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-    str_addf(out, "%s\n", text ? text : "null");
-    free(text);
-    json_decref(root);
+    json_add(out, root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 }
 
 static void print(struct str *out, const struct single *one)

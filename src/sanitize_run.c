@@ -2,10 +2,9 @@
 #include "sanitize_run.h"
 
 #include "base/mem.h"
-#include "core/inputs.h"
 #include "device/run.h"
+#include "report/json_text.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,23 +21,6 @@ struct sanitizing {
     uint8_t **outputs;   /* of the first order; by array, NULL for inputs */
     bool float_atomics;
 };
-
-static bool fill(
-    struct sanitizing *s, const struct run_buffers *buffers, const struct env *env, struct err *err)
-{
-    bool ok = true;
-
-    for (unsigned i = 0; ok && i < s->c->task->nr_arrays; i++) {
-        const struct run_buffer *b = &buffers->buffers[i];
-        if (b->array->role != ROLE_IN && b->array->role != ROLE_INOUT)
-            continue;
-        uint8_t *bytes = xcalloc(1, b->bytes + 1);
-        ok = inputs_fill(b->array, env, s->c->task->path, s->c->seed + i, 1, bytes, b->nr, err) &&
-             device_write(s->device, b->address, bytes, b->bytes, err);
-        free(bytes);
-    }
-    return ok;
-}
 
 /* With another order of the warps the same must come out. */
 static bool compare(struct sanitizing *s, const struct run_buffers *buffers, struct err *err)
@@ -82,8 +64,9 @@ static bool run_order(struct sanitizing *s, const struct env *env, uint64_t orde
     bool ok = run_alloc(s->device, c->task, &c->plan, env, 0, s->arena, &buffers, &result, err);
 
     if (ok && result.verdict == VERDICT_OK)
-        ok = fill(s, &buffers, env, err) && run_bind(c->task, &c->plan, &c->compilation, env,
-                                                &buffers, s->arena, &launches, &result, err);
+        ok = run_fill(s->device, c->task, &buffers, env, c->seed, err) &&
+             run_bind(c->task, &c->plan, &c->compilation, env, &buffers, s->arena, &launches,
+                 &result, err);
 
     for (unsigned i = 0; ok && result.verdict == VERDICT_OK && i < c->plan.nr_launches; i++) {
         launches[i].findings = s->findings;
@@ -175,11 +158,7 @@ static void print_json(struct str *out, const struct device_findings *findings)
     }
     json_t *all = json_pack("{s:o, s:i, s:s}", "sanitizers", list, "left_out",
         (int)findings->nr_more, "printed", str_text(&findings->printed));
-    char *text = json_dumps(all, JSON_INDENT(2));
-    str_add(out, text ? text : "null");
-    str_add_char(out, '\n');
-    free(text);
-    json_decref(all);
+    json_add(out, all, JSON_INDENT(2));
 }
 
 void sanitize_print(

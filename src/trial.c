@@ -6,9 +6,7 @@
 #include "base/str.h"
 #include "explain/plugin.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* How long session_propose waits for a model before it looks at the clock and signals again. */
 enum { WAIT_MS = 200 };

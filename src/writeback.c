@@ -87,7 +87,7 @@ bool writeback(struct report_patch *done, struct arena *arena, const struct opti
     const struct task *task, const char *best, size_t best_bytes, const char *output,
     struct err *err)
 {
-    const struct intake_args args = init_program_args(arena, o->args);
+    const struct intake_args args = init_args(arena, o);
     const char *path = o->kernel_path;
     struct patch patch;
     char *source;

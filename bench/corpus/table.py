@@ -7,9 +7,12 @@ Exit status: 0 when at least 99% of the kernels decode, else 1."""
 import argparse
 import collections
 import os
+import pathlib
 import re
-import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import stamp  # noqa: E402
 
 GOAL = 0.99
 
@@ -17,11 +20,6 @@ GOAL = 0.99
 def reason(text):
     """Without what differs between two kernels that lack the same thing."""
     return re.sub(r"\s*\(line \d+ of the PTX\)|line \d+: ?", "", text).strip()
-
-
-def commit_of(folder):
-    out = subprocess.run(["git", "-C", folder, "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
-    return out.stdout.strip()
 
 
 def main():
@@ -42,7 +40,7 @@ def main():
         sys.exit("table.py: no kernels on standard input")
     good = kernels - sum(reasons.values())
     print("# Other people's kernels: how many the emulator parses, verifies and decodes\n")
-    print(f"`{args.command}` at commit {commit_of('.')}. The files are not in this repository: "
+    print(f"`{args.command}` at commit {stamp.commit()}. The files are not in this repository: "
           f"{', '.join(args.sources) or 'any folder of PTX'}.\n")
     print(f"**{good} of {kernels} kernels ({100 * good / kernels:.2f}%) in {len(files)} files with kernels.**\n")
     print("| not known | kernels | first seen in |\n|---|---:|---|")

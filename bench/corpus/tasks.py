@@ -4,8 +4,8 @@
 
 Takes files with a kernel and a launch under the CHECKOUTs (never copied; HIP's folders left out), every k-th of
 all in order of their paths when --limit is less. Where a Makefile beside the file has a `run:` line, its first
-arguments are given as --args. A size that the file does not give is completed with 256 or, where that fails to run,
-4, a real number with 1.0; such files are counted apart. "compiles" is NVRTC's word where the contract is complete,
+arguments are given as --args. Contracts with numbers that `init` chose, since the file does not give them, are
+counted apart too; it keeps only such with which the original passes the check. "compiles" is NVRTC's word where the contract is complete,
 nvcc -ptx's on the device text elsewhere. Two halves, the files by turns: failures were looked at in the first one
 only."""
 
@@ -20,6 +20,12 @@ import resource
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import stamp  # noqa: E402
+
+
+CUTLASS = pathlib.Path(__file__).resolve().parents[2] / ".deps" / "cutlass" / "include"  # as keet-opt finds it
 
 
 def candidates(folders):
@@ -78,42 +84,38 @@ def judge(args, path):
     given = run_line(path)
     code, out, err = run([args.keet_opt, "init", str(path), "--json"] + (["--args", given] if given else []), 20)
     if code != 0:
-        return dict(path=path, compiles=False, complete=False, by_args=False, sizes=False, runs=False,
+        return dict(path=path, compiles=False, complete=False, by_args=False, assumed=False, sizes=False, runs=False,
                     reason="init: " + class_of(err))
     task = json.loads(out)
     missing = [l for l in task["lines"] if l["missing"]]
     only_sizes = all(re.match("#pragma keet (size|scalar)", l["pragma"]) for l in missing)
+    assumed = any(l["assumed"] for l in task["lines"])
     result = dict(path=path, compiles=False, complete=not missing, by_args=not missing and bool(given),
-                  sizes=only_sizes, runs=False, reason="")
+                  assumed=not missing and assumed, sizes=only_sizes, runs=False, reason="")
     with tempfile.TemporaryDirectory() as folder:
-        for number in ("256", "4") if missing else ("",):
-            text = task["text"]
-            if only_sizes:
-                text = re.sub(r"^// (#pragma keet size .*) = \d+$", rf"\1 = {number}", text, flags=re.M)
-                text = re.sub(r"^// (#pragma keet scalar .*)$", r"\1", text, flags=re.M)
-            file = pathlib.Path(folder) / path.name
-            file.write_text(text)
-            nvcc = ["nvcc", "-ptx", "-arch=compute_90", "-w", "-std=c++17", str(file), "-o", folder + "/x.ptx"]
-            if not only_sizes:
-                code, _, err = run(nvcc, 120)
-                result["compiles"] = code == 0
-                result["reason"] = "contract: " + why_missing(missing[0])
-                if code != 0:
-                    first = [l for l in err.splitlines() if "error" in l]
-                    result["reason"] = "compile: " + re.sub(r".*error:\s*", "", first[0] if first else err)[:80]
-                return result
-            code, out, err = run([args.keet_opt, "run", str(file), "-q", "--threads", "1"], args.seconds)
-            if code == -1:  # slow to emulate: the compiler alone may say whether it compiles
-                result["compiles"], result["reason"] = run(nvcc, 120)[0] == 0, err
-                continue
-            first = out.split("\n")[0]
-            result["compiles"] = "no_compile" not in first and code != 2 and bool(out)
-            result["runs"] = first.endswith(": ok")
-            result["reason"] = "" if result["runs"] else class_of("\n".join(out.split("\n")[:2]) if out else err)
-            if not out and code == 1 and "does not compile" not in err:
-                result["compiles"] = True
-            if result["runs"]:
-                break
+        file = pathlib.Path(folder) / path.name
+        file.write_text(task["text"])
+        nvcc = ["nvcc", "-ptx", "-arch=compute_90", "-w", "-std=c++17", f"-I{CUTLASS}", str(file), "-o",
+                folder + "/x.ptx"]
+        if missing:
+            code, _, err = run(nvcc, 120)
+            result["compiles"] = code == 0
+            tried = re.search(r"no sizes were found at which the original runs: (.*)", task.get("note") or "")
+            result["reason"] = "numbers: " + class_of(tried.group(1)) if tried else "contract: " + why_missing(missing[0])
+            if code != 0:
+                first = [l for l in err.splitlines() if "error" in l]
+                result["reason"] = "compile: " + re.sub(r".*error:\s*", "", first[0] if first else err)[:80]
+            return result
+        code, out, err = run([args.keet_opt, "run", str(file), "-q", "--threads", "1"], args.seconds)
+        if code == -1:  # slow to emulate: the compiler alone may say whether it compiles
+            result["compiles"], result["reason"] = run(nvcc, 120)[0] == 0, err
+            return result
+        first = out.split("\n")[0]
+        result["compiles"] = "no_compile" not in first and code != 2 and bool(out)
+        result["runs"] = first.endswith(": ok")
+        result["reason"] = "" if result["runs"] else class_of("\n".join(out.split("\n")[:2]) if out else err)
+        if not out and code == 1 and "does not compile" not in err:
+            result["compiles"] = True
     return result
 
 
@@ -138,12 +140,11 @@ def main():
             print(json.dumps({k: str(v) for k, v in result.items()}), file=sys.stderr, flush=True)
     results = [done[p] for p in files]
     nr = len(results)
-    count = {k: sum(r[k] for r in results) for k in ("compiles", "complete", "by_args", "sizes", "runs")}
+    count = {k: sum(r[k] for r in results) for k in ("compiles", "complete", "by_args", "assumed", "sizes", "runs")}
     reasons = collections.Counter(r["reason"] for r in results if r["reason"])
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     spread = collections.Counter(next(f for f in args.folders if str(r["path"]).startswith(f)) for r in results)
     lines = ["# Other people's CUDA files as tasks", "",
-             f"`bench/corpus/tasks.py --limit {args.limit} --seconds {args.seconds} CHECKOUT...` at commit {commit}; the files stay outside of "
+             f"`bench/corpus/tasks.py --limit {args.limit} --seconds {args.seconds} CHECKOUT...` at commit {stamp.commit()}; the files stay outside of "
              "this repository: " + ", ".join(f"{os.path.basename(f)} ({n})" for f, n in spread.items()) +
              f"; every k-th of {all_files}. The halves are the files by turns; failures of both were looked at while the program grew, so neither is held out.", "",
              "| of files | | share | first half | second half | goal |", "|---|---:|---:|---:|---:|---:|",
@@ -151,6 +152,7 @@ def main():
     for key, what, goal in (("compiles", "compile after the split", "95%"),
                             ("complete", "have a complete contract", "75%"),
                             ("by_args", "... of these, with the arguments of the Makefile's run line", ""),
+                            ("assumed", "... of these, with numbers that were chosen and tried", ""),
                             ("sizes", "have one, or lack only numbers that the file does not give", ""),
                             ("runs", "run cleanly on the emulator", "60%")):
         half = [f"{100 * sum(r[key] for r in part) / max(1, len(part)):.0f}%" for part in (results[0::2], results[1::2])]

@@ -21,7 +21,7 @@ struct array {
     bool to_host, from_host;
     const char *filled;  /* cudaMemset's value, or NULL */
     const char *indexed; /* the array that its values index */
-    unsigned first_launch, last_launch;
+    unsigned first_launch, last_launch, first_write;
     const char *param;           /* of the first kernel, for messages */
     const struct memory *memory; /* of the walk; NULL: none */
     int64_t offset;              /* bytes from its beginning */

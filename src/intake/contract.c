@@ -2,6 +2,7 @@
 #include "intake/contract.h"
 
 #include "base/mem.h"
+#include "core/chip.h"
 #include "intake/builder.h"
 #include "intake/spelling.h"
 
@@ -154,8 +155,8 @@ static struct walk *walked(struct builder *b, const struct intake_args *args)
         return w;
     if (args->given)
         b->in->note = arena_printf(b->arena,
-            "with these arguments the program ends before it launches anything, after line %u",
-            w->end_line);
+            "%s%swith these arguments the program ends before it launches anything, after line %u",
+            b->in->note ? b->in->note : "", b->in->note ? "\n" : "", w->end_line);
     w = walk_create(b->arena, b->host);
     return walk_main(w, NULL, 0, false) ? w : NULL;
 }
@@ -190,5 +191,9 @@ bool contract_infer(struct intake *in, struct host *host, const char *path,
     builder_part_arrays(b);
     fix_sizes(b);
     builder_lines(b);
+    if (b->walk && b->walk->chip_asked)
+        in->note =
+            arena_printf(b->arena, "%s%swhat the program asks of its device is answered as by %s",
+                in->note ? in->note : "", in->note ? "; " : "", chip_default()->name);
     return true;
 }

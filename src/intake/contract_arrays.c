@@ -296,7 +296,10 @@ void builder_use_array(struct array *a, const struct param *p, unsigned launch)
     if (fresh)
         a->first_launch = launch;
     a->last_launch = launch;
-    a->read_first = a->read_first || (p->reads && !a->written);
+    /* a kernel that gets it twice may read through one name what it writes through the other */
+    a->read_first = a->read_first || (p->reads && (!a->written || a->first_write == launch));
+    if (p->writes && !a->written)
+        a->first_write = launch;
     a->read = a->read || p->reads;
     a->written = a->written || p->writes;
     a->atomics = a->atomics || p->atomics;

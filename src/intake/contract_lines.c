@@ -19,7 +19,7 @@ const char *builder_shown(const struct builder *b, unsigned line)
         return "";
     const struct origin o = r->origins[line - 1];
     const struct user_file *f = &r->files[o.file];
-    const char *p = r->text + r->starts[line - 1];
+    const char *p = o.made ? f->code + o.at : r->text + r->starts[line - 1];
     unsigned at = 1;
 
     for (size_t i = 0; i < o.at && i < f->bytes; i++)
@@ -36,8 +36,16 @@ const char *builder_shown(const struct builder *b, unsigned line)
 void builder_add_line(struct builder *b, bool missing, const char *from, const char *pragma)
 {
     b->in->lines = grow(b->in->lines, &b->cap_lines, b->in->nr_lines + 1, sizeof(*b->in->lines));
-    b->in->lines[b->in->nr_lines++] = (struct intake_line){pragma, from, missing};
+    b->in->lines[b->in->nr_lines++] =
+        (struct intake_line){.pragma = pragma, .from = from, .missing = missing};
     b->in->nr_missing += missing;
+}
+
+/* Only the number of this size or scalar is missing. */
+static void add_number(struct builder *b, const char *number, const char *from, const char *pragma)
+{
+    builder_add_line(b, true, from, pragma);
+    b->in->lines[b->in->nr_lines - 1].number = number;
 }
 
 static void size_lines(struct builder *b)
@@ -57,7 +65,7 @@ static void size_lines(struct builder *b)
             arena_strdup(b->arena, str_text(&text)));
     for (unsigned i = 0; i < h->nr_sizes; i++)
         if (!h->sizes[i].known)
-            builder_add_line(b, true,
+            add_number(b, h->sizes[i].name,
                 arena_printf(b->arena, "only the caller knows %s (%s)", h->sizes[i].name,
                     builder_shown(b, h->sizes[i].line)),
                 arena_printf(b->arena, "#pragma keet size   %s = 1048576", h->sizes[i].name));
@@ -164,6 +172,8 @@ static void array_line(struct builder *b, const struct array *a)
                 : target && strchr(pragma, '-') ? ", as indices"
                                                 : ""),
             pragma);
+    if (elem && a->extent && !a->written)
+        b->in->lines[b->in->nr_lines - 1].array = a->id;
 }
 
 static void scalar_lines(struct builder *b)
@@ -171,9 +181,13 @@ static void scalar_lines(struct builder *b)
     for (unsigned i = 0; i < b->nr_scalars; i++) {
         const struct scalar_arg *s = &b->scalars[i];
 
-        builder_add_line(b, s->value == NULL, s->value ? builder_shown(b, s->line) : s->why,
-            arena_printf(b->arena, "#pragma keet scalar %s : %s = %s", s->name,
-                s->type ? s->type : "f32", s->value ? s->value : "1.0"));
+        const char *pragma = arena_printf(b->arena, "#pragma keet scalar %s : %s = %s", s->name,
+            s->type ? s->type : "f32", s->value ? s->value : "1.0");
+
+        if (s->value)
+            builder_add_line(b, false, builder_shown(b, s->line), pragma);
+        else
+            add_number(b, s->name, s->why, pragma);
     }
 }
 

@@ -9,11 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_NESTED_TYPES = 4 };
+
+/* Where a declaration lives, in CUDA's own words or by a macro that stands for some of them. */
+struct side {
+    const char *name;
+    bool kernel, device, host;
+};
+
 struct reader {
     const struct toks *toks;
     struct decls *out;
     struct arena *arena;
     size_t cap_decls, cap_containers;
+    struct side macros[32];
+    unsigned nr_macros;
 };
 
 static bool is_any(const struct tok *t, const char *const *words)
@@ -116,8 +126,37 @@ static void describe_function(const struct toks *toks, struct decl *d, unsigned 
         }
 }
 
-static void describe(struct decl *d, const struct toks *toks)
+static void add_side(struct side *side, const char *word)
 {
+    side->kernel = side->kernel || strcmp(word, "__global__") == 0;
+    side->host = side->host || strcmp(word, "__host__") == 0;
+    side->device = side->device || strcmp(word, "__device__") == 0 ||
+                   strcmp(word, "__constant__") == 0 || strcmp(word, "__shared__") == 0 ||
+                   strcmp(word, "__managed__") == 0;
+}
+
+/* #define HOST_DEVICE __host__ __device__ */
+static void note_side_macro(struct reader *r, const char *directive)
+{
+    const char *p = directive + 1 + strspn(directive + 1, " \t");
+    struct toks body;
+    struct side side = {0};
+
+    if (!str_starts(p, "define") || r->nr_macros == ARRAY_SIZE(r->macros) || !strstr(p, "__") ||
+        !lex(&body, r->arena, p + 6, strlen(p + 6)) || body.nr < 2 ||
+        body.tok[0].kind != TOK_NAME ||
+        (tok_is(&body.tok[1], "(") && body.tok[1].at == body.tok[0].end))
+        return;
+    side.name = body.tok[0].text;
+    for (unsigned i = 1; i < body.nr; i++)
+        add_side(&side, body.tok[i].text);
+    if (side.kernel || side.host || side.device)
+        r->macros[r->nr_macros++] = side;
+}
+
+static void describe(const struct reader *r, struct decl *d)
+{
+    const struct toks *toks = r->toks;
     static const char *const aggregates[] = {"struct", "class", "union", "enum", NULL};
     unsigned i = skip_template_head(toks, d->from, d->to), name = 0;
     bool typed = false;
@@ -128,9 +167,12 @@ static void describe(struct decl *d, const struct toks *toks)
         bool alias = !tok_is(&toks->tok[i], "typedef");
 
         d->name = "";
-        if (alias && i + 1 < d->to && toks->tok[i + 1].kind == TOK_NAME)
+        bool member =
+            alias && i + 2 < d->to && tok_is(&toks->tok[i + 2], "::"); /* using std::min; */
+
+        if (alias && !member && i + 1 < d->to && toks->tok[i + 1].kind == TOK_NAME)
             d->name = toks->tok[i + 1].text;
-        else if (!alias && d->to > d->from + 1 && toks->tok[d->to - 2].kind == TOK_NAME)
+        else if ((!alias || member) && d->to > d->from + 1 && toks->tok[d->to - 2].kind == TOK_NAME)
             d->name = toks->tok[d->to - 2].text;
         return;
     }
@@ -140,10 +182,16 @@ static void describe(struct decl *d, const struct toks *toks)
         const struct tok *t = &toks->tok[i];
         unsigned past = skip_attribute(toks, i);
 
-        d->is_kernel = d->is_kernel || tok_is(t, "__global__");
-        d->is_device = d->is_device || tok_is(t, "__device__") || tok_is(t, "__constant__") ||
-                       tok_is(t, "__shared__") || tok_is(t, "__managed__");
-        d->is_host = d->is_host || tok_is(t, "__host__");
+        struct side side = {0};
+
+        if (t->kind == TOK_NAME)
+            add_side(&side, t->text);
+        for (unsigned m = 0; m < r->nr_macros; m++)
+            if (tok_is(t, r->macros[m].name))
+                side = r->macros[m];
+        d->is_kernel = d->is_kernel || side.kernel;
+        d->is_device = d->is_device || side.device;
+        d->is_host = d->is_host || side.host;
         if (past > i) {
             i = past - 1;
             continue;
@@ -173,6 +221,53 @@ static void describe(struct decl *d, const struct toks *toks)
             if (tok_is(&toks->tok[k], "{"))
                 d->kind = DECL_TYPE;
     d->name = name ? toks->tok[name].text : "";
+}
+
+/* A member function of a type that is no device's: it may name what only the host has. Fields of
+ * function types, virtual functions (they shape the type) and what a macro makes stay. */
+static bool is_host_member(const struct toks *toks, const struct decl *m, const char *type)
+{
+    static const char *const stay[] = {"constexpr", "consteval", "virtual", "override", "using",
+        "typedef", "default", "delete", "final", "static_assert", NULL};
+    static const char *const after[] = {"{", ";", ":", "const", "noexcept", "&", "->", NULL};
+    const unsigned close = m->kind == DECL_FUNCTION ? toks->tok[m->open].match : 0;
+
+    if (!close || m->is_device || m->is_kernel || m->open <= m->from ||
+        !is_any(&toks->tok[close + 1], after))
+        return false;
+    for (unsigned i = m->from; i < (m->body ? m->body : m->to); i++)
+        if (is_any(&toks->tok[i], stay))
+            return false;
+    if (strcmp(m->name, type) != 0 && m->open - 1 == m->from)
+        return m->body > 0; /* NAME(...); of a macro */
+    return *m->name || toks_find(toks, m->from, m->open, "operator") < m->open;
+}
+
+static void note_host_members(const struct reader *r, const struct decl *type, unsigned depth)
+{
+    const struct toks *toks = r->toks;
+    const unsigned open = toks_find(toks, type->from, type->to, "{");
+    const unsigned close = open < type->to ? toks->tok[open].match : 0;
+
+    if (type->kind != DECL_TYPE || !depth || tok_is(&toks->tok[type->from], "enum"))
+        return;
+    for (unsigned i = open + 1; i < close;) {
+        struct decl m = {.from = i, .name = ""};
+
+        if (toks->tok[i].kind == TOK_DIRECTIVE || tok_is(&toks->tok[i], ";") ||
+            tok_is(&toks->tok[i], ":") || tok_is(&toks->tok[i + 1], ":")) {
+            i++; /* public: */
+            continue;
+        }
+        m.to = decl_end(toks, i, close);
+        m.to = m.to > i ? m.to : i + 1;
+        describe(r, &m);
+        if (is_host_member(toks, &m, type->name))
+            memset(r->out->host + m.from, 1, (m.to - m.from) * sizeof(*r->out->host));
+        else
+            note_host_members(r, &m, depth - 1);
+        i = m.to;
+    }
 }
 
 static void add(struct reader *r, struct decl d)
@@ -216,10 +311,15 @@ static void sort_functions(struct decls *decls, struct arena *arena)
 
 void decls_read(struct decls *decls, struct arena *arena, const struct toks *toks)
 {
-    struct reader r = {toks, decls, arena, 0, 0};
+    struct reader r = {.toks = toks, .out = decls, .arena = arena};
     unsigned inside = 0;
 
-    *decls = (struct decls){.toks = toks};
+    for (unsigned i = 0; i < toks->nr; i++)
+        if (toks->tok[i].kind == TOK_DIRECTIVE)
+            note_side_macro(&r, toks->tok[i].text);
+
+    *decls = (struct decls){
+        .toks = toks, .host = arena_array(arena, toks->nr + 1, sizeof(*decls->host))};
     decls->container = grow(NULL, &r.cap_containers, 1, sizeof(*decls->container));
     decls->container[decls->nr_containers++] = (struct container){.close = toks->nr, .keep = true};
     for (unsigned i = 0; i < toks->nr;) {
@@ -249,7 +349,8 @@ void decls_read(struct decls *decls, struct arena *arena, const struct toks *tok
         } else if (!tok_is(&toks->tok[i], ";") && !tok_is(&toks->tok[i], "}")) {
             d.to = decl_end(toks, i, decls->container[inside].close);
             d.to = d.to > i ? d.to : i + 1;
-            describe(&d, toks);
+            describe(&r, &d);
+            note_host_members(&r, &d, MAX_NESTED_TYPES);
             add(&r, d);
         }
         i = d.to;
@@ -267,44 +368,6 @@ void decls_read(struct decls *decls, struct arena *arena, const struct toks *tok
 }
 
 /* ---- what the device reaches ---- */
-
-const char *include_name(struct arena *arena, const char *directive, bool *quoted)
-{
-    const char *p = directive + 1;
-
-    while (*p == ' ' || *p == '\t')
-        p++;
-    if (strncmp(p, "include", 7) != 0)
-        return NULL;
-    p += strcspn(p, "<\"\n");
-    if (*p != '<' && *p != '"')
-        return NULL;
-    *quoted = *p == '"';
-    size_t nr = strcspn(p + 1, ">\"\n");
-    return arena_strndup(arena, p + 1, nr);
-}
-
-bool include_is_device(const char *name)
-{
-    static const char *const known[] = {"cuda_fp16.h", "cuda_fp8.h", "cuda_bf16.h", "cuda_fp4.h",
-        "mma.h", "cooperative_groups.h", "cuda_pipeline.h", "cuda_pipeline_primitives.h",
-        "cuda_awbarrier.h", "curand_kernel.h", "math_constants.h", "cmath", "math.h", "cstdint",
-        "stdint.h", "cfloat", "float.h", "climits", "limits.h", "limits", "type_traits", "cstddef",
-        "stddef.h", "cassert", "assert.h", NULL};
-    static const char *const prefixes[] = {
-        "cub/", "cuda/", "cooperative_groups/", "cute/", "cutlass/", NULL};
-
-    /* all of cub has host code: what is used of it comes by name */
-    if (strcmp(name, "cub/cub.cuh") == 0)
-        return false;
-    for (unsigned i = 0; known[i]; i++)
-        if (strcmp(name, known[i]) == 0)
-            return true;
-    for (unsigned i = 0; prefixes[i]; i++)
-        if (str_starts(name, prefixes[i]))
-            return true;
-    return false;
-}
 
 /* A growing set of words whose declarations are wanted. */
 struct wanted {
@@ -334,10 +397,15 @@ static void want_words_of(struct wanted *w, struct arena *arena, const char *tex
     }
 }
 
-static void want_tokens(struct wanted *w, const struct toks *toks, unsigned from, unsigned to)
+static void want_tokens(
+    struct wanted *w, struct arena *arena, const struct decls *decls, unsigned from, unsigned to)
 {
+    const struct toks *toks = decls->toks;
+
     for (unsigned i = from; i < to; i++)
-        if (toks->tok[i].kind == TOK_NAME) {
+        if (toks->tok[i].kind == TOK_DIRECTIVE && i > from) { /* a macro for one function */
+            want_words_of(w, arena, toks->tok[i].text);
+        } else if (toks->tok[i].kind == TOK_NAME && !decls->host[i]) {
             w->word = grow(w->word, &w->cap, w->nr + 1, sizeof(*w->word));
             w->word[w->nr++] = toks->tok[i].text;
         }
@@ -391,6 +459,8 @@ static bool any_name_wanted(const struct wanted *w, const struct decl *d, const 
                 tok_is(next, "[")) &&
             is_wanted(w, t->text))
             return true;
+        if (tok_is(t, "=")) /* past the value */
+            i = toks_find(toks, i, d->to, ",");
     }
     return false;
 }
@@ -409,26 +479,126 @@ static bool always_stays(const struct decl *d, const struct toks *toks)
     return false;
 }
 
-void decls_reach(struct decls *decls, struct arena *arena, size_t own_bytes)
+/* #define NAME ...: NAME; NULL: the directive is another one. */
+static const char *defined_name(struct arena *arena, const char *directive)
+{
+    const char *p = directive + 1 + strspn(directive + 1, " \t");
+    size_t nr = 0;
+
+    if (!str_starts(p, "define") || !isspace((unsigned char)p[6]))
+        return NULL;
+    p += 6 + strspn(p + 6, " \t");
+    while (str_word_char(p[nr]))
+        nr++;
+    return arena_strndup(arena, p, nr);
+}
+
+/* `using namespace x;` of anyone says x without its name. */
+static bool namespace_used(const struct decls *decls, const char *name)
 {
     const struct toks *toks = decls->toks;
+
+    for (unsigned i = toks_name(toks, name, 2); i < toks->nr;
+         i = toks->tok[i].again ? toks->tok[i].again : toks->nr)
+        if (tok_is(&toks->tok[i - 1], "namespace") && tok_is(&toks->tok[i - 2], "using"))
+            return true;
+    return false;
+}
+
+/* Something is kept of a namespace of that name: it may be opened in several places. */
+static bool namespace_kept(const struct decls *decls, const char *name)
+{
+    for (unsigned c = 1; c < decls->nr_containers; c++)
+        for (unsigned i = decls->container[c].from;
+             decls->container[c].keep && i < decls->container[c].open; i++)
+            if (tok_is(&decls->toks->tok[i], name))
+                return true;
+    return false;
+}
+
+/* What stands in a namespace is reached by its name, or from what is kept of it. */
+static bool namespace_reached(
+    const struct decls *decls, const struct wanted *w, const struct decl *d)
+{
+    const struct toks *toks = decls->toks;
+
+    for (unsigned c = d->container; c && !decls->container[c].keep;
+         c = decls->container[c].parent) {
+        const struct container *in = &decls->container[c];
+        bool named = !tok_is(&toks->tok[in->from], "namespace") ||
+                     in->open == in->from + 1; /* extern "C", inline, without a name */
+
+        for (unsigned i = in->from + 1; i < in->open && !named; i++)
+            named = toks->tok[i].kind == TOK_NAME &&
+                    (is_wanted(w, toks->tok[i].text) || namespace_kept(decls, toks->tok[i].text) ||
+                        namespace_used(decls, toks->tok[i].text));
+        if (!named)
+            return false;
+    }
+    return true;
+}
+
+static void keep(struct decls *decls, struct decl *d)
+{
+    d->keep = true;
+    for (unsigned c = d->container; c; c = decls->container[c].parent)
+        decls->container[c].keep = true;
+}
+
+/* Kernels and what stays of itself. All directives stay but for host headers; what a macro's body
+ * names is wanted only where the macro is. */
+static void want_first(
+    struct decls *decls, struct wanted *w, struct arena *arena, unsigned nr, const char **macros)
+{
+    const struct toks *toks = decls->toks;
+
+    for (unsigned i = 0; i < nr; i++) {
+        struct decl *d = &decls->decl[i];
+        const char *text = toks->tok[d->from].text;
+
+        if (d->kind != DECL_DIRECTIVE) {
+            if (always_stays(d, toks))
+                keep(decls, d);
+            if (d->keep)
+                want_tokens(w, arena, decls, d->from, d->to);
+            continue;
+        }
+        d->keep = directive_stays(d, toks, arena);
+        macros[i] = d->keep ? defined_name(arena, text) : NULL;
+        if (d->keep && !macros[i])
+            want_words_of(w, arena, text);
+    }
+}
+
+/* using namespace x; of which something is kept. */
+static void keep_using(struct decls *decls)
+{
+    const struct toks *toks = decls->toks;
+
+    for (unsigned i = 0; i < decls->nr_own; i++) {
+        struct decl *d = &decls->decl[i];
+
+        if (d->kind == DECL_USING && d->to > d->from + 3 && tok_is(&toks->tok[d->from], "using") &&
+            tok_is(&toks->tok[d->from + 1], "namespace") &&
+            (!d->container || decls->container[d->container].keep) &&
+            namespace_kept(decls, toks->tok[d->to - 2].text))
+            d->keep = true;
+    }
+}
+
+void decls_reach(struct decls *decls, struct arena *arena, size_t own_bytes, const char *also)
+{
+    const struct toks *toks = decls->toks;
+    const char **macros = arena_array(arena, decls->nr + 1, sizeof(*macros));
     struct wanted w = {0};
     bool grew = true;
     unsigned nr = decls->nr;
 
     while (nr > 0 && toks->tok[decls->decl[nr - 1].from].at >= own_bytes)
         nr--;
-
-    for (unsigned i = 0; i < nr; i++) {
-        struct decl *d = &decls->decl[i];
-
-        d->keep =
-            d->kind == DECL_DIRECTIVE ? directive_stays(d, toks, arena) : always_stays(d, toks);
-        if (d->keep && d->kind == DECL_DIRECTIVE)
-            want_words_of(&w, arena, toks->tok[d->from].text);
-        else if (d->keep)
-            want_tokens(&w, toks, d->from, d->to);
-    }
+    decls->nr_own = nr;
+    want_words_of(&w, arena, also);
+    want_first(decls, &w, arena, nr, macros);
     while (grew) {
         grew = false;
         if (w.nr)
@@ -441,18 +611,21 @@ void decls_reach(struct decls *decls, struct arena *arena, size_t own_bytes)
             bool host_only = d->kind == DECL_FUNCTION && !d->is_device && !d->is_kernel &&
                              toks_find(toks, d->from, d->open, "constexpr") == d->open;
 
+            if (macros[i] && is_wanted(&now, macros[i])) {
+                want_words_of(&w, arena, toks->tok[d->from].text);
+                macros[i] = NULL;
+                grew = true;
+            }
             if (d->keep || host_only || d->kind == DECL_DIRECTIVE ||
-                !any_name_wanted(&now, d, toks))
+                !any_name_wanted(&now, d, toks) || !namespace_reached(decls, &now, d))
                 continue;
-            d->keep = grew = true;
-            want_tokens(&w, toks, d->from, d->to);
+            keep(decls, d);
+            grew = true;
+            want_tokens(&w, arena, decls, d->from, d->to);
         }
     }
+    keep_using(decls);
     free(w.word);
-    for (unsigned i = 0; i < decls->nr; i++)
-        for (unsigned c = decls->decl[i].keep ? decls->decl[i].container : 0; c;
-             c = decls->container[c].parent)
-            decls->container[c].keep = true;
 }
 
 static void copy(char *out, const char *source, unsigned from, unsigned to)
@@ -460,82 +633,13 @@ static void copy(char *out, const char *source, unsigned from, unsigned to)
     memcpy(out + from, source + from, to - from);
 }
 
-/* Token t is that word; of "std::x", x with its namespace before it. */
-static bool is_word(const struct toks *toks, unsigned t, const char *word)
-{
-    if (!str_starts(word, "std::"))
-        return tok_is(&toks->tok[t], word);
-    return t > 1 && tok_is(&toks->tok[t], word + 5) && tok_is(&toks->tok[t - 1], "::") &&
-           tok_is(&toks->tok[t - 2], "std");
-}
-
-/* Headers that the host's own brought along, cuBLAS's for one, and that the device code needs. */
-static const char *brought(const struct decls *decls, struct arena *arena)
-{
-    static const struct {
-        const char *header, *words[14];
-    } known[] = {
-        {"cuda_bf16.h", {"__nv_bfloat16", "nv_bfloat16", "__nv_bfloat162", "nv_bfloat162"}},
-        {"cuda_fp16.h", {"__half", "half", "half2", "__half2"}},
-        {"curand_kernel.h", {"curandState", "curand_init", "curandStatePhilox4_32_10_t"}},
-        {"cub/block/block_reduce.cuh", {"BlockReduce"}},
-        {"cub/block/block_scan.cuh", {"BlockScan"}}, {"cub/block/block_load.cuh", {"BlockLoad"}},
-        {"cub/block/block_store.cuh", {"BlockStore"}},
-        {"cub/block/block_radix_sort.cuh", {"BlockRadixSort"}},
-        {"cub/block/block_exchange.cuh", {"BlockExchange"}},
-        {"cub/block/block_discontinuity.cuh", {"BlockDiscontinuity"}},
-        {"cub/block/block_histogram.cuh", {"BlockHistogram"}},
-        {"cub/warp/warp_reduce.cuh", {"WarpReduce"}}, {"cub/warp/warp_scan.cuh", {"WarpScan"}},
-        {"cub/thread/thread_operators.cuh", {"Sum", "Max", "Min"}},
-        {"cooperative_groups.h", {"cooperative_groups"}},
-        {"cfloat", {"FLT_MAX", "FLT_MIN", "DBL_MAX", "FLT_EPSILON", "DBL_EPSILON", "DBL_MIN"}},
-        {"climits", {"INT_MAX", "INT_MIN", "UINT_MAX", "LLONG_MAX", "CHAR_BIT", "LONG_MAX"}},
-        {"limits", {"numeric_limits"}}, {"cstddef", {"std::size_t", "std::ptrdiff_t"}},
-        {"array", {"std::array"}}, {"algorithm", {"std::min", "std::max", "std::clamp"}},
-        {"utility", {"std::pair", "std::swap", "std::declval", "std::index_sequence"}},
-        {"functional", {"std::plus", "std::multiplies", "std::less", "std::greater"}},
-        {"type_traits", {"std::is_same", "std::is_same_v", "std::conditional_t", "std::enable_if_t",
-                            "std::enable_if", "std::common_type", "std::common_type_t",
-                            "std::integral_constant"}},
-        {"sys/types.h", {"uint", "ushort", "ulong"}},
-        {"cstdint", {"uint8_t", "uint16_t", "uint32_t", "uint64_t", "int8_t", "int16_t", "int32_t",
-                        "int64_t", "uintptr_t", "intptr_t"}},
-        {"cassert", {"assert"}}};
-    const struct toks *toks = decls->toks;
-    bool wanted[ARRAY_SIZE(known)] = {false}, have[ARRAY_SIZE(known)] = {false};
-    struct str text = {0};
-
-    for (unsigned i = 0; i < decls->nr; i++) {
-        const struct decl *d = &decls->decl[i];
-
-        for (unsigned t = d->from; d->keep && t < d->to; t++)
-            for (size_t k = 0; k < ARRAY_SIZE(known); k++) {
-                bool quoted;
-                const char *name = toks->tok[t].kind == TOK_DIRECTIVE
-                                       ? include_name(arena, toks->tok[t].text, &quoted)
-                                       : NULL;
-
-                if (name && strcmp(name, known[k].header) == 0)
-                    have[k] = true;
-                for (unsigned w = 0; w < ARRAY_SIZE(known[k].words) && known[k].words[w]; w++)
-                    wanted[k] = wanted[k] || is_word(toks, t, known[k].words[w]);
-            }
-    }
-    for (size_t k = 0; k < ARRAY_SIZE(known); k++)
-        if (wanted[k] && !have[k])
-            str_addf(&text, "%s#include <%s>", text.len ? "\n" : "", known[k].header);
-    const char *lines = arena_strdup(arena, str_text(&text));
-    str_finish(&text);
-    return lines;
-}
-
 /* #if, #else and #endif that a dropped declaration has only a part of stay: the rest is elsewhere.
  */
-static void keep_conditionals(char *out, const struct toks *toks, const struct decl *d)
+static void keep_conditionals(char *out, const struct toks *toks, unsigned from, unsigned to)
 {
     unsigned open[32], nr = 0;
 
-    for (unsigned t = d->from; t < d->to; t++) {
+    for (unsigned t = from; t < to; t++) {
         const struct tok *tok = &toks->tok[t];
         const char *word = tok->kind == TOK_DIRECTIVE ? tok->text + 1 : "";
 
@@ -553,18 +657,33 @@ static void keep_conditionals(char *out, const struct toks *toks, const struct d
         copy(out, toks->source, toks->tok[open[nr]].at, toks->tok[open[nr]].end);
 }
 
+static void blank_host_members(char *out, const struct decls *decls, const struct decl *d)
+{
+    const struct toks *toks = decls->toks;
+
+    for (unsigned t = d->from, end; t < d->to; t = end) {
+        for (end = t + 1; end < d->to && decls->host[t] && decls->host[end]; end++)
+            ;
+        if (!decls->host[t])
+            continue;
+        for (unsigned i = toks->tok[t].at; i < toks->tok[end - 1].end; i++)
+            out[i] = toks->source[i] == '\n' ? '\n' : 0;
+        keep_conditionals(out, toks, t, end);
+    }
+}
+
 struct device_text decls_device_text(const struct decls *decls, struct arena *arena, size_t bytes)
 {
     struct device_text device = {0};
     const struct toks *toks = decls->toks;
     char *out = arena_alloc(arena, bytes + 1);
     struct str packed = {0};
-    const char *headers = brought(decls, arena);
+    const char *headers = headers_brought(decls, arena);
     unsigned line = 0;
 
     for (size_t i = 0; i < bytes; i++)
         out[i] = toks->source[i] == '\n' ? '\n' : 0;
-    for (unsigned i = 0; i < decls->nr; i++) {
+    for (unsigned i = 0; i < decls->nr_own; i++) {
         const struct decl *d = &decls->decl[i];
         /* the comment above belongs to what follows it */
         unsigned before = d->from ? toks->tok[d->from - 1].end : 0;
@@ -573,7 +692,9 @@ struct device_text decls_device_text(const struct decls *decls, struct arena *ar
             copy(out, toks->source, d->kind == DECL_DIRECTIVE ? toks->tok[d->from].at : before,
                 toks->tok[d->to - 1].end);
         else if (d->kind != DECL_DIRECTIVE)
-            keep_conditionals(out, toks, d);
+            keep_conditionals(out, toks, d->from, d->to);
+        if (d->keep && d->kind == DECL_TYPE)
+            blank_host_members(out, decls, d);
     }
     for (unsigned c = 1; c < decls->nr_containers; c++)
         if (decls->container[c].keep) {

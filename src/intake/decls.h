@@ -25,18 +25,19 @@ struct container {
 struct decls {
     const struct toks *toks;
     struct decl *decl;
-    unsigned nr;
+    unsigned nr, nr_own;           /* decls_reach looked at the first nr_own */
     const struct decl **functions; /* by name; of one name, those with a body first */
     unsigned nr_functions;
     struct container *container; /* [0] is the file */
     unsigned nr_containers;
+    bool *host; /* by token: of a member function that only the host can call, in a type */
 };
 
 void decls_read(struct decls *decls, struct arena *arena, const struct toks *toks);
 
-/* Sets keep: kernels, and by name all that they reach; directives but for host headers. Nothing
- * from byte own_bytes on is kept. */
-void decls_reach(struct decls *decls, struct arena *arena, size_t own_bytes);
+/* Sets keep: kernels, and by name all that they and `also` reach; directives but for host headers.
+ * Nothing from byte own_bytes on is kept. Called again, it adds to what is kept. */
+void decls_reach(struct decls *decls, struct arena *arena, size_t own_bytes, const char *also);
 
 /* The source with only what is kept; line breaks stay. Headers that the device code needs and that
  * a dropped one brought along are put on empty lines at the top: its first nr_in_place lines; where
@@ -57,5 +58,8 @@ const struct decl *decls_function(const struct decls *decls, const char *name);
 /* Headers that only host code can want are dropped; "name" of an #include line, else NULL. */
 const char *include_name(struct arena *arena, const char *directive, bool *quoted);
 bool include_is_device(const char *name);
+
+/* #include lines that what is kept needs and that a dropped header brought along, one a line. */
+const char *headers_brought(const struct decls *decls, struct arena *arena);
 
 #endif

@@ -23,10 +23,14 @@ struct intake_line {
     const char *pragma; /* "#pragma keet in X : f32[n]"; missing: what it could look like */
     const char *from;   /* "line 40: cudaMalloc(&x, n*sizeof(float))" */
     bool missing;
+    const char *number; /* missing: all that is, is the number of this size or scalar; else NULL */
+    const char *array;  /* of an in line: what it declares; else NULL */
+    bool assumed;       /* something in it was chosen: see intake_assume */
 };
 
 struct intake {
     const char *text;
+    const char *path, *code; /* text is this device code, and the lines */
     struct intake_line *lines;
     unsigned nr_lines, nr_missing;
     unsigned nr_kernels, nr_launches; /* in the file; in the contract */
@@ -35,16 +39,32 @@ struct intake {
     unsigned shift; /* lines that pulled-in headers add before the user's later lines; 0: none */
 };
 
-/* The program's own arguments, without its name; a zeroed one: none were given. */
+/* What the file itself does not say: the program's own arguments, without its name, and what the
+ * compiler is told. A zeroed one: nothing was given. */
 struct intake_args {
     const char *const *args;
     unsigned nr;
     bool given;
+    const char *const *dirs, *const *defines; /* of headers; "NAME" and "NAME=VALUE" */
+    unsigned nr_dirs, nr_defines;
 };
 
 /* False: the file has no kernel, is not text, or is too large (err says which and what to do). */
 bool intake_read(struct intake *in, struct arena *arena, const char *path, const char *source,
     size_t bytes, const struct intake_args *args, struct err *err);
+
+/* Gives a number that is missing a value: a number, or an expression over the other sizes, which
+ * then stands in the lines wherever the name did, and the name is gone. why is what the lines say
+ * of it. intake_compose afterwards. */
+void intake_assume(
+    struct intake *in, struct arena *arena, const char *name, const char *value, const char *why);
+
+/* Turns an `in` line into "out" or "inout". intake_compose afterwards. */
+void intake_set_role(
+    struct intake *in, struct arena *arena, const char *array, const char *role, const char *why);
+
+/* in->text anew, from the code and the lines. */
+void intake_compose(struct intake *in, struct arena *arena);
 
 /* True for a file that launches kernels and has no `#pragma keet` line. */
 bool intake_needed(const char *source, size_t bytes);

@@ -66,6 +66,11 @@ bool patcher_replace(struct patcher *p, size_t from, size_t to, const char *text
     if (a->file != b->file)
         return patcher_refuse(
             p, "a change would span %s and %s", r->files[a->file].name, r->files[b->file].name);
+    if (a->made || b->made)
+        return patcher_refuse(
+            p, "the launch of %s is made by a macro", patcher_where(p, first + 1));
+    if (!*r->files[a->file].path)
+        return patcher_refuse(p, "a change would be in a function that a macro makes");
     const size_t bytes = r->files[a->file].bytes;
     size_t start = a->at + (from - r->starts[first]), end = b->at + (to - r->starts[last]);
 

@@ -6,7 +6,8 @@
 #include "intake/intake.h"
 
 struct user_file {
-    const char *path, *name; /* name: as the user's file includes it */
+    const char *path, *name; /* name: as the user's file includes it; path "": macros made it */
+    const char *real;        /* path without links and dots; NULL: not looked up */
     const char *text;
     const char *code; /* what of it is C++: text, but for Python's */
     size_t bytes;
@@ -15,9 +16,10 @@ struct user_file {
 struct origin { /* of a line of the text that was read */
     unsigned file;
     size_t at; /* byte in that file */
+    bool made; /* written out from a macro: not what stands there */
 };
 
-enum { READING_MAX_FILES = 257, READING_NO_LINE = ~0u };
+enum { READING_MAX_FILES = 257, READING_MAX_BYTES = 4 << 20, READING_NO_LINE = ~0u };
 
 struct reading {
     struct arena *arena;
@@ -27,6 +29,7 @@ struct reading {
     size_t bytes,
         own_bytes; /* of the user's file with its headers; behind it, the program's other files */
     bool has_units;
+    bool expands;           /* macros that launch are written out in functions too */
     struct origin *origins; /* of its lines, from 0 */
     size_t *starts;         /* where they begin in text */
     unsigned nr_lines;
@@ -36,6 +39,10 @@ struct reading {
     struct device_text device;
     struct intake in;
 };
+
+/* Fills r->text and what says where its lines are from, for r->files[0]; in pull.c. */
+bool reading_pull(
+    struct reading *r, bool with_units, const struct intake_args *args, struct err *err);
 
 /* False as intake_read. */
 bool reading_make(struct reading *r, struct arena *arena, const char *path, const char *source,

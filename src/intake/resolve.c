@@ -273,19 +273,20 @@ static void name_number(
     str_add(out, size);
 }
 
-/* int n = -1; ... n = atoi(optarg): the number that it starts with is none. */
-static bool given_later(struct host *host, const char *name, unsigned where, struct range value)
+/* int n = -1; ... n = atoi(optarg); or ... n *= x.size(i): what it starts with is not its number.
+ */
+static bool given_later(
+    struct host *host, const char *name, unsigned where, unsigned at, struct range value)
 {
-    const struct toks *toks = host->toks;
+    const struct tok *tok = host->toks->tok, *first = &value.toks->tok[value.from];
     const struct decl *fn = hostcode_function_at(host, where);
-    const struct tok *first = &value.toks->tok[value.from];
+    const bool none =
+        tok_is(first, "-") || (value.to == value.from + 1 && strcmp(first->text, "0") == 0);
 
-    if (!fn ||
-        !(tok_is(first, "-") || (value.to == value.from + 1 && strcmp(first->text, "0") == 0)))
-        return false;
-    for (unsigned i = where + 1; i + 2 < fn->to; i++)
-        if (toks->tok[i].kind == TOK_NAME && strcmp(toks->tok[i].text, name) == 0 &&
-            (tok_is(&toks->tok[i - 1], "&") || tok_is(&toks->tok[i + 1], "=")))
+    for (unsigned i = where + 1; fn && i + 2 < fn->to; i++)
+        if (tok[i].kind == TOK_NAME && strcmp(tok[i].text, name) == 0 &&
+            ((none && (tok_is(&tok[i - 1], "&") || tok_is(&tok[i + 1], "="))) ||
+                (i < at && (tok_is(&tok[i + 1], "*=") || tok_is(&tok[i + 1], "+=")))))
             return true;
     return false;
 }
@@ -323,7 +324,7 @@ static bool static_name(
         size_t mark = out->len;
         unsigned line = host->toks->tok[where].line;
 
-        if (only_numbers(value) && given_later(host, name, where, value))
+        if (only_numbers(value) && given_later(host, name, where, at, value))
             return ask(host, name, line, out, mark) ||
                    fail(host, "only the command line gives", name);
         if (only_numbers(value))
@@ -459,7 +460,7 @@ static bool resolve_number(struct host *host, const char *text, struct str *out)
     char *end;
     double value = strtod(digits, &end);
 
-    if (*end || value != (double)(int64_t)value)
+    if (*end || !(fabs(value) < 9e18) || value != (double)(int64_t)value)
         return fail(host, "a number that is not whole,", text);
     str_addf(out, "%lld", hex ? (long long)strtoull(digits, NULL, 16) : (long long)value);
     return true;

@@ -81,7 +81,9 @@ const char *elem_of(const char *type, unsigned *lanes)
         {"uchar2", "u8", 2}, {"longlong2", "i64", 2}, {"ulonglong2", "u64", 2},
         {"clock_t", "i64", 1}, {"ulong", "u64", 1}, {"ushort", "u16", 1},
         {"__nv_bfloat162", "bf16", 2}, {"nv_bfloat162", "bf16", 2}, {"uchar4", "u8", 4},
-        {"uchar3", "u8", 3}};
+        {"uchar3", "u8", 3}, {"cufftComplex", "f32", 2}, {"cufftReal", "f32", 1},
+        {"cufftDoubleComplex", "f64", 2}, {"cufftDoubleReal", "f64", 1}, {"cuComplex", "f32", 2},
+        {"cuFloatComplex", "f32", 2}, {"cuDoubleComplex", "f64", 2}};
 
     for (size_t i = 0; i < ARRAY_SIZE(known); i++)
         if (strcmp(type, known[i].c) == 0) {
@@ -122,6 +124,11 @@ bool is_integer(const char *type)
  * everywhere. */
 const char *with_number(struct arena *arena, const char *text, const char *name, long long value)
 {
+    return with_text(arena, text, name, arena_printf(arena, "%lld", value));
+}
+
+const char *with_text(struct arena *arena, const char *text, const char *name, const char *other)
+{
     struct str out = {0};
     size_t nr = strlen(name);
 
@@ -130,7 +137,7 @@ const char *with_number(struct arena *arena, const char *text, const char *name,
                     !str_word_char(p[nr]);
 
         if (word)
-            str_addf(&out, "%lld", value);
+            str_add(&out, other);
         else
             str_add_char(&out, *p);
         p += word ? nr : 1;

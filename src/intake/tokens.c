@@ -48,17 +48,25 @@ static void skip_comment(struct lexer *l)
         step(l);
 }
 
+/* Past a backslash at the end of a line, with the line's end: \n, or \r\n. */
+static bool skip_splice(struct lexer *l)
+{
+    const unsigned nr = starts(l, "\\\n") ? 2 : starts(l, "\\\r\n") ? 3 : 0;
+
+    for (unsigned i = 0; i < nr; i++)
+        step(l);
+    return nr > 0;
+}
+
 /* To the end of the logical line; comments that span lines belong to it. */
 static void skip_directive(struct lexer *l)
 {
     while (l->p < l->end && *l->p != '\n') {
-        if (*l->p == '\\' && l->p + 1 < l->end && l->p[1] == '\n')
-            step(l);
-        else if (starts(l, "/*"))
+        if (skip_splice(l))
+            continue;
+        if (starts(l, "/*"))
             skip_comment(l);
-        if (l->p < l->end && *l->p != '\n')
-            step(l);
-        else if (l->p < l->end && l->p > l->source && l->p[-1] == '\\')
+        else
             step(l);
     }
 }
@@ -144,32 +152,81 @@ static enum tok_kind next(struct lexer *l)
     return TOK_PUNCT;
 }
 
+enum { MAX_BRANCHES = 64 };
+
+/* Brackets while they are matched. Branches of one #if often open the same bracket each, and one
+ * closes it: the alternatives of an open bracket are chained, and all get that partner. */
+struct matcher {
+    struct toks *toks;
+    unsigned *open, *other; /* by depth; by token: 1 + another branch's, 0: none */
+    unsigned depth;
+    struct {
+        unsigned depth, most; /* where it began; what its branches so far left open */
+    } branch[MAX_BRANCHES];
+    unsigned nr_branches;
+};
+
+static void match_directive(struct matcher *m, const char *text)
+{
+    const char *word = text + 1 + strspn(text + 1, " \t");
+    const unsigned at = m->nr_branches - 1;
+
+    if (str_starts(word, "if")) {
+        if (m->nr_branches++ < MAX_BRANCHES)
+            m->branch[at + 1].depth = m->branch[at + 1].most = m->depth;
+    } else if (m->nr_branches == 0 || m->nr_branches > MAX_BRANCHES) {
+        m->nr_branches -= m->nr_branches > 0 && str_starts(word, "endif");
+    } else if (str_starts(word, "el")) {
+        m->branch[at].most = m->depth > m->branch[at].most ? m->depth : m->branch[at].most;
+        m->depth = m->branch[at].depth;
+    } else if (str_starts(word, "endif")) {
+        m->nr_branches--;
+        if (m->depth == m->branch[at].depth) /* no later branch opened what an earlier one did */
+            m->depth = m->branch[at].most;
+    }
+}
+
+static void push(struct matcher *m, unsigned i)
+{
+    /* what stands there yet was opened by an earlier branch */
+    for (unsigned b = 0; b < m->nr_branches && b < MAX_BRANCHES; b++)
+        if (m->depth >= m->branch[b].depth && m->depth < m->branch[b].most)
+            m->other[i] = 1 + m->open[m->depth];
+    m->open[m->depth++] = i;
+}
+
 /* Partners of brackets, each kind closing only its own; what does not fit stays without one. */
 static void match_brackets(struct toks *toks)
 {
-    unsigned *open = xcalloc(toks->nr + 1, sizeof(*open)), depth = 0;
+    struct matcher m = {.toks = toks,
+        .open = xcalloc(toks->nr + 1, sizeof(*m.open)),
+        .other = xcalloc(toks->nr + 1, sizeof(*m.other))};
 
     for (unsigned i = 0; i < toks->nr; i++) {
         const struct tok *t = &toks->tok[i];
 
+        if (t->kind == TOK_DIRECTIVE)
+            match_directive(&m, t->text);
         if (t->kind != TOK_PUNCT || t->end - t->at != 1)
             continue;
         if (strchr("([{", t->text[0])) {
-            open[depth++] = i;
+            push(&m, i);
         } else if (strchr(")]}", t->text[0])) {
             char want = t->text[0] == ')' ? '(' : t->text[0] == ']' ? '[' : '{';
-            unsigned d = depth;
+            unsigned d = m.depth;
 
-            while (d > 0 && toks->tok[open[d - 1]].text[0] != want)
+            while (d > 0 && toks->tok[m.open[d - 1]].text[0] != want)
                 d--;
             if (d > 0) {
-                depth = d - 1;
-                toks->tok[open[depth]].match = i;
-                toks->tok[i].match = open[depth];
+                m.depth = d - 1;
+                toks->tok[i].match = m.open[m.depth];
+                for (unsigned o = 1 + m.open[m.depth]; o; o = m.other[o - 1])
+                    toks->tok[o - 1].match = i;
             }
         }
     }
-    free(open);
+    free(m.open);
+    free(m.other);
 }
 
 static unsigned name_hash(const char *name)

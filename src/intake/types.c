@@ -177,9 +177,9 @@ static const char *fields_of(
         unsigned end = toks_find(toks, i, to, ";"), name = i, each = 1, nested;
         unsigned paren = toks_find(toks, i, end, "("), brace = toks_find(toks, i, to, "{");
 
-        if (tok_is(&toks->tok[i], "public") || tok_is(&toks->tok[i], "virtual")) {
-            if (tok_is(&toks->tok[i], "virtual"))
-                return NULL;
+        if (tok_is(&toks->tok[i], "virtual"))
+            return NULL;
+        if (tok_is(&toks->tok[i + 1], ":") && !tok_is(&toks->tok[i], "::")) { /* public: */
             i += 2;
             continue;
         }

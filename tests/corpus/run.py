@@ -3,7 +3,7 @@
     run.py KEET-OPT
 
 A file x.cu (or inline_x.py) has x.expect: its pragmas in order, one a line; a line that the user must complete begins with
-`? `. x.args, where it stands, is given as --args. Files whose contract is complete are also run: they must compile and be clean on the emulator."""
+`? `, one with numbers that were chosen, since the file does not give them, with `~ `. x.args, where it stands, is given as --args. Files whose contract is complete are also run: they must compile and be clean on the emulator."""
 
 import json
 import pathlib
@@ -11,24 +11,26 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+FOLDERS = ["program/kernels.cu", "made/src/scale.cu", "listed/warp/lanes.cu"]  # with files around them
 
 
 def given(path):
-    """The program's own arguments, from x.args."""
-    args = path.with_suffix(".args")
-    return ["--args", args.read_text().strip()] if args.exists() else []
+    """The program's own arguments, from x.args; -I and -D, from x.flags."""
+    args, flags = path.with_suffix(".args"), path.with_suffix(".flags")
+    return (["--args", args.read_text().strip()] if args.exists() else []) + (
+        flags.read_text().split() if flags.exists() else [])
 
 
 def contract(program, path):
     done = subprocess.run([program, "init", str(path), "--json", *given(path)], capture_output=True, text=True)
     if done.returncode != 0:
         return [f"error: {done.stderr.strip()}"]
-    return [("? " if l["missing"] else "") + l["pragma"] for l in json.loads(done.stdout)["lines"]]
+    return [("? " if l["missing"] else "~ " if l["assumed"] else "") + l["pragma"] for l in json.loads(done.stdout)["lines"]]
 
 
 def main():
     program, failed = sys.argv[1], 0
-    files = sorted([*HERE.glob("*.cu"), *HERE.glob("inline_*.py")]) + [HERE / "program" / "kernels.cu"]
+    files = sorted([*HERE.glob("*.cu"), *HERE.glob("inline_*.py")]) + [HERE / f for f in FOLDERS]
     for path in files:
         expected = path.with_suffix(".expect").read_text().splitlines()
         got = contract(program, path)

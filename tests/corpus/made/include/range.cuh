@@ -1,0 +1,7 @@
+#pragma once
+
+struct Range {
+    int from, to;
+};
+
+#define THREADS 128

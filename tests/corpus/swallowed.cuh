@@ -1,0 +1,2 @@
+/* Of another system: a brace that nothing closes here. */
+struct unclosed {
