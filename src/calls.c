@@ -2,17 +2,11 @@
 #include "calls.h"
 
 #include "base/file.h"
+#include "report/json_text.h"
 #include "store/store.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-static json_t *text_json(const char *text)
-{
-    return text ? json_string(text) : json_null();
-}
 
 static json_t *call_json(const struct store_call *row)
 {
@@ -20,13 +14,13 @@ static json_t *call_json(const struct store_call *row)
     json_t *out = json_object();
 
     json_object_set_new(out, "node", json_integer(row->node));
-    json_object_set_new(out, "move", text_json(row->action));
-    json_object_set_new(out, "purpose", text_json(call->purpose));
-    json_object_set_new(out, "model", text_json(call->model));
-    json_object_set_new(out, "verdict", text_json(verdict_name(call->verdict)));
-    json_object_set_new(out, "verdict_text", text_json(call->verdict_text));
-    json_object_set_new(out, "outcome", text_json(call->outcome));
-    json_object_set_new(out, "error", text_json(call->error));
+    json_object_set_new(out, "move", json_text_or_null(row->action));
+    json_object_set_new(out, "purpose", json_text_or_null(call->purpose));
+    json_object_set_new(out, "model", json_text_or_null(call->model));
+    json_object_set_new(out, "verdict", json_text_or_null(verdict_name(call->verdict)));
+    json_object_set_new(out, "verdict_text", json_text_or_null(call->verdict_text));
+    json_object_set_new(out, "outcome", json_text_or_null(call->outcome));
+    json_object_set_new(out, "error", json_text_or_null(call->error));
     json_object_set_new(out, "attempts", json_integer(call->attempts));
     json_object_set_new(out, "tokens_in", json_integer((json_int_t)call->tokens_in));
     json_object_set_new(out, "tokens_cached", json_integer((json_int_t)call->tokens_cached));
@@ -34,26 +28,25 @@ static json_t *call_json(const struct store_call *row)
     json_object_set_new(out, "tokens_estimated", json_boolean(call->tokens_estimated));
     json_object_set_new(out, "lost_in", json_integer((json_int_t)call->lost_in));
     json_object_set_new(out, "lost_out", json_integer((json_int_t)call->lost_out));
-    json_object_set_new(out, "cost", isnan(call->cost) ? json_null() : json_real(call->cost));
+    json_object_set_new(out, "cost", json_real_or_null(call->cost));
     json_object_set_new(out, "latency_ms", json_real(call->latency_ms));
     json_object_set_new(out, "waited_ms", json_real(call->waited_ms));
     json_object_set_new(out, "queued_ms", json_real(call->queued_ms));
-    json_object_set_new(out, "prompt", text_json(call->prompt));
-    json_object_set_new(out, "reply", text_json(call->reply));
+    json_object_set_new(out, "prompt", json_text_or_null(call->prompt));
+    json_object_set_new(out, "reply", json_text_or_null(call->reply));
     return out;
 }
 
 static void print_json(const struct store_call *rows, unsigned nr)
 {
     json_t *list = json_array();
-    char *text;
+    struct str text = {0};
 
     for (unsigned i = 0; i < nr; i++)
         json_array_append_new(list, call_json(&rows[i]));
-    text = json_dumps(list, JSON_INDENT(1));
-    puts(text ? text : "[]");
-    free(text);
-    json_decref(list);
+    json_add(&text, list, JSON_INDENT(1));
+    fputs(str_text(&text), stdout);
+    str_finish(&text);
 }
 
 static void print_row(const struct store_call *row)

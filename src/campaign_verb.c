@@ -3,18 +3,17 @@
 
 #include "base/file.h"
 #include "base/proc.h"
+#include "base/share.h"
 #include "base/str.h"
 #include "campaign/campaign.h"
 #include "campaign/conduct.h"
 #include "campaign/results.h"
 #include "nv/gpus.h"
 
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static volatile int stopped;
 
@@ -50,15 +49,7 @@ static bool find_gpus(struct arena *arena, const char **list, struct err *err)
 static const char *const for_tasks[] = {"budget", "policy", "objective", "device", "seed", "reuse",
     "feedback", "tools", "threads", "window", "cache", "no-fast-math", "model", "in-flight",
     "prompt-tokens", "max-tokens", "max-cost", "memory", "no-memory", "no-plan", "model-only",
-    "cutlass", "screen", "no-screen", "no-sandbox", "deadline", "worker-memory"};
-
-static bool is_for_tasks(const char *name)
-{
-    for (size_t i = 0; i < sizeof(for_tasks) / sizeof(for_tasks[0]); i++)
-        if (strcmp(name, for_tasks[i]) == 0)
-            return true;
-    return false;
-}
+    "cutlass", "screen", "no-screen", "no-sandbox", "deadline", "worker-memory", NULL};
 
 struct parse_user {
     const char *gpus; /* "": none */
@@ -67,7 +58,7 @@ struct parse_user {
 static bool check_options(const struct options *o, struct err *err)
 {
     for (unsigned i = 0; i < o->nr_given; i++)
-        if (!is_for_tasks(o->given[i].name))
+        if (!str_among(o->given[i].name, for_tasks))
             return err_set(err, "--%s is not an option of a task", o->given[i].name);
     if (o->verb != VERB_OPTIMIZE || o->verbosity != 0 || o->output_path)
         return err_set(err, "a line is a kernel file and options of a search, such as --budget 50");
@@ -113,7 +104,7 @@ static const char *const *common_words(const struct options *o, struct arena *ar
 
     *nr = 0;
     for (unsigned i = 0; i < o->nr_given; i++) {
-        if (!is_for_tasks(o->given[i].name))
+        if (!str_among(o->given[i].name, for_tasks))
             continue;
         words[(*nr)++] = arena_printf(arena, "--%s", o->given[i].name);
         if (o->given[i].value)
@@ -182,8 +173,7 @@ static bool open_campaign(
 
 static bool run(struct campaign *c, const struct options *o, const char *gpus, struct err *err)
 {
-    char program[PATH_MAX];
-    const ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);
+    char *program = share_binary();
     const struct conduct_options conduct_options = {
         .program = program,
         .executor = o->campaign.executor,
@@ -200,10 +190,10 @@ static bool run(struct campaign *c, const struct options *o, const char *gpus, s
         .out = o->verbosity < 0 ? NULL : stderr,
     };
 
-    if (len <= 0)
-        return err_errno(err, "/proc/self/exe");
-    program[len] = '\0';
-    return conduct(c, &conduct_options, err);
+    const bool ok = program ? conduct(c, &conduct_options, err) : err_errno(err, "/proc/self/exe");
+
+    free(program);
+    return ok;
 }
 
 bool campaign_verb(const struct options *options, bool *complete, struct err *err)

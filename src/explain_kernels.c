@@ -118,22 +118,21 @@ static const char *find_value(const char *source, const char *name, size_t *len)
     const size_t nr = strlen(name);
 
     for (const char *line = source; *line;) {
-        const char *end = line + strcspn(line, "\n"), *at = line + strspn(line, " \t");
-        bool ours = strncmp(at, "#pragma keet", 12) == 0;
+        const char *end = str_next_line(line), *at = line + strspn(line, " \t");
+        bool ours = str_starts(at, "#pragma keet");
 
         at += ours ? 12 + strspn(at + 12, " \t") : 0;
-        ours = ours && (strncmp(at, "size", 4) == 0 || strncmp(at, "tune", 4) == 0);
-        for (at += ours ? 4 : 0; ours && at + nr < end; at++) {
+        ours = ours && (str_starts(at, "size") || str_starts(at, "tune"));
+        for (; ours && (at = str_find_word(at, end, name, nr)) != NULL; at += nr) {
             const char *value = at + nr + strspn(at + nr, " \t");
 
-            if (strncmp(at, name, nr) != 0 || str_word_char(at[-1]) || str_word_char(at[nr]) ||
-                *value != '=')
+            if (*value != '=')
                 continue;
             value += 1 + strspn(value + 1, " \t");
             *len = strcspn(value, ",\n/ \t");
             return *len > 0 ? value : NULL;
         }
-        line = end + (*end == '\n');
+        line = end;
     }
     return NULL;
 }

@@ -153,8 +153,7 @@ static void count_judgements(struct told *told, const char *text)
                 if (strncmp(at, words[i].word, strlen(words[i].word)) == 0)
                     ++*(unsigned *)(void *)((char *)told + words[i].at);
         }
-        line += strcspn(line, "\n");
-        line += *line == '\n';
+        line = str_next_line(line);
     }
 }
 
@@ -271,7 +270,7 @@ void text_indent(struct str *out, const char *text, const char *indent)
 
         if (len > 0)
             str_addf(out, "%s%.*s\n", indent, (int)len, text);
-        text += len + (text[len] == '\n');
+        text = str_next_line(text);
     }
 }
 

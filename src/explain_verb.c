@@ -8,12 +8,10 @@
 #include "explain/import_ncu.h"
 #include "explain/limits.h"
 #include "explain/plugin.h"
+#include "report/json_text.h"
 #include "report/report.h"
 
-#include <jansson.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct chip *chip_of(const struct options *options)
@@ -256,7 +254,6 @@ static json_t *kernels_json(const struct many *many)
 static void print_json(struct str *out, struct many *many, const struct view *view)
 {
     json_t *root = json_pack("{s:s}", "view", view_names[view->kind]);
-    char *text;
 
     if (view->kind == VIEW_CHANGE) {
         json_object_set_new(root, "change", view_change_json(&view->changes));
@@ -266,10 +263,7 @@ static void print_json(struct str *out, struct many *many, const struct view *vi
         json_object_set_new(root, "application", view_app_json(many));
     }
     json_object_set_new(root, "kernels", kernels_json(many));
-    text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-    str_addf(out, "%s\n", text ? text : "null");
-    free(text);
-    json_decref(root);
+    json_add(out, root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 }
 
 static void print(struct str *out, struct many *many, const struct view *view, bool markdown)

@@ -8,10 +8,10 @@
 #include "campaign/campaign.h"
 #include "campaign/results.h"
 #include "campaign/watch.h"
+#include "report/json_text.h"
 #include "report/report.h"
 #include "store/store.h"
 
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,11 +47,11 @@ static void print(const char *text)
 
 static void print_json(json_t *root)
 {
-    char *text = json_dumps(root, JSON_INDENT(1));
+    struct str text = {0};
 
-    puts(text ? text : "null");
-    free(text);
-    json_decref(root);
+    json_add(&text, root, JSON_INDENT(1));
+    print(str_text(&text));
+    str_finish(&text);
 }
 
 /* ---- status, results, watch ---- */
@@ -223,11 +223,8 @@ static bool diff(struct store *store, const struct options *o, struct arena *are
     if (o->json) {
         json_t *root = json_pack("{s:I, s:I, s:s}", "a", (json_int_t)a.node, "b",
             (json_int_t)b.node, "diff", str_text(&text));
-        char *dumped = json_dumps(root, JSON_INDENT(1));
 
-        str_addf(out, "%s\n", dumped ? dumped : "null");
-        free(dumped);
-        json_decref(root);
+        json_add(out, root, JSON_INDENT(1));
     } else {
         str_add(out, str_text(&text));
     }

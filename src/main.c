@@ -21,7 +21,6 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { EXIT_OK = 0, EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_BROKEN_KERNEL = 3 };
 

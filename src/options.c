@@ -103,6 +103,8 @@ static const struct option long_options[] = {
     {"record", required_argument, NULL, OPT_RECORD},
     {"as", required_argument, NULL, OPT_AS},
     {"args", required_argument, NULL, OPT_ARGS},
+    {"include", required_argument, NULL, 'I'},
+    {"define", required_argument, NULL, 'D'},
     {"cutlass", required_argument, NULL, OPT_CUTLASS},
     {"show-prompt", no_argument, NULL, OPT_SHOW_PROMPT},
     {"gpus", required_argument, NULL, OPT_GPUS},
@@ -172,6 +174,7 @@ void options_help(void)
         "  --feedback WHAT    what steers it: findings (default), none, counters, generic,\n"
         "                     other:RUN.db (another kernel's findings); to compare them\n"
         "  --args \"N M...\"     a file with host code: the arguments that its main is read with\n"
+        "  -I DIR, -D X=1     the same: headers of its own, macros; beside those of its Makefile\n"
         "  --no-fast-math     forbid intrinsics of lower accuracy\n"
         "With a language model (README.md has more)\n"
         "  --model SPEC       anthropic:NAME, openai:NAME, http://host:port/v1#NAME,\n"
@@ -288,13 +291,8 @@ static bool one_of(struct err *err, const char *option, const char *name, const 
 
 static bool parse_policy(struct options *options, const char *name, struct err *err)
 {
-    for (size_t i = 0; search_policies[i]; i++) {
-        if (strcmp(name, search_policies[i]) == 0) {
-            options->policy = name;
-            return true;
-        }
-    }
-    return one_of(err, "--policy", name, search_policies);
+    options->policy = name;
+    return str_among(name, search_policies) || one_of(err, "--policy", name, search_policies);
 }
 
 static bool parse_small(
@@ -488,6 +486,16 @@ static bool parse_checks(struct options *options, const char *arg, struct err *e
            err_set(err, "--sanitize: expected all, or memory,init,race,sync,leak");
 }
 
+/* -I and -D: one more of a list. */
+static bool add_flag(
+    const char **list, unsigned *nr, const char *what, const char *arg, struct err *err)
+{
+    if (*nr == OPTIONS_MAX_FLAGS)
+        return err_set(err, "%s %s: at most %d of them", what, arg, OPTIONS_MAX_FLAGS);
+    list[(*nr)++] = arg;
+    return true;
+}
+
 static bool parse_one(struct options *options, int opt, const char *arg, struct err *err)
 {
     uint64_t n;
@@ -526,6 +534,10 @@ static bool parse_one(struct options *options, int opt, const char *arg, struct 
     case OPT_ARGS:
         options->args = arg;
         return true;
+    case 'I':
+        return add_flag(options->include_dirs, &options->nr_include_dirs, "-I", arg, err);
+    case 'D':
+        return add_flag(options->defines, &options->nr_defines, "-D", arg, err);
     case OPT_SWEEP:
         options->sweep = arg;
         return true;
@@ -652,15 +664,10 @@ static bool check_as(const struct options *options, struct err *err)
     const char *const *formats = export ? export_formats : report_formats;
 
     if (!options->as)
-        return !export || err_set(err, "export: --as says in which form: kernelbench, pytorch, "
-                                       "header, flashinfer-bench, t4 or kernel-tuner");
+        return !export || one_of(err, "export: --as", "is missing", formats);
     if (!export && options->verb != VERB_REPORT)
         return err_set(err, "--as goes with `keet-opt report` and `keet-opt export`");
-    for (size_t i = 0; formats[i]; i++) {
-        if (strcmp(options->as, formats[i]) == 0)
-            return true;
-    }
-    return one_of(err, "--as", options->as, formats);
+    return str_among(options->as, formats) || one_of(err, "--as", options->as, formats);
 }
 
 /* Options that go with one verb, or with a few. */
@@ -708,14 +715,13 @@ static bool check_executor(const struct options *options, struct err *err)
 static bool check_campaign(const struct options *options, struct err *err)
 {
     static const char *const own[] = {"out", "executor", "gres", "slurm", "jobs", "rounds", "time",
-        "task-time", "tokens", "cost", "retry"};
+        "task-time", "tokens", "cost", "retry", NULL};
 
     for (unsigned i = 0; i < options->nr_given; i++) {
         const char *name = options->given[i].name;
 
-        for (size_t o = 0; o < sizeof(own) / sizeof(own[0]); o++)
-            if (strcmp(name, own[o]) == 0 && options->verb != VERB_CAMPAIGN)
-                return err_set(err, "--%s goes with `keet-opt campaign`", name);
+        if (str_among(name, own) && options->verb != VERB_CAMPAIGN)
+            return err_set(err, "--%s goes with `keet-opt campaign`", name);
         if (strcmp(name, "once") == 0 && options->verb != VERB_WATCH)
             return err_set(err, "--once goes with `keet-opt watch`");
         if (strcmp(name, "top") == 0 && options->verb != VERB_RESULTS)
@@ -751,7 +757,7 @@ bool options_parse(struct options *options, int argc, char **argv, struct err *e
     };
     opterr = 0;
     optind = 0; /* from the beginning, also after an argv of other words */
-    while ((opt = getopt_long(argc, argv, ":o:qvh", long_options, &index)) != -1) {
+    while ((opt = getopt_long(argc, argv, ":o:I:D:qvh", long_options, &index)) != -1) {
         if (opt == ':')
             return err_set(err, "%s needs a value; see keet-opt --help", argv[optind - 1]);
         if (opt == '?')

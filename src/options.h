@@ -30,7 +30,7 @@ enum verb {
     VERB_VERSION
 };
 
-enum { OPTIONS_MAX_MODELS = 8, OPTIONS_MOST_GIVEN = 64 };
+enum { OPTIONS_MAX_MODELS = 8, OPTIONS_MAX_FLAGS = 32, OPTIONS_MOST_GIVEN = 64 };
 
 /* A long option as it was given, for those who pass it on. */
 struct given {
@@ -76,7 +76,9 @@ struct options {
     const char *sweep;       /* explain: the parameter's name, as given; NULL: found out */
     const char *as;          /* report: "html", "md", "json", NULL: html; export: its format */
     const char *args;        /* of a file with host code: "1024 100"; NULL: none given */
-    const char *dump_dir;    /* run: where arrays go as .npy; NULL: nowhere */
+    const char *include_dirs[OPTIONS_MAX_FLAGS], *defines[OPTIONS_MAX_FLAGS]; /* -I, -D: of one */
+    unsigned nr_include_dirs, nr_defines;
+    const char *dump_dir; /* run: where arrays go as .npy; NULL: nowhere */
     uint64_t seed;
     unsigned nr_threads; /* of the emulator; 0: one per core */
     int verbosity;       /* -1 quiet, 0, 1, 2 */

@@ -164,8 +164,8 @@ static const char *last_words(struct conductor *k, const struct exec_item *item)
         return NULL;
     while (len > 0 && (text[len - 1] == '\n' || text[len - 1] == '\0'))
         text[--len] = '\0';
-    for (char *at = text; at && *at; at = strchr(at, '\n'))
-        found = at += *at == '\n';
+    for (const char *at = text; *at; at = str_next_line(at))
+        found = at;
     if (found && str_starts(found, own))
         found += strlen(own);
     if (found)
@@ -268,6 +268,7 @@ static bool run_batch(struct conductor *k, struct batch *b, struct err *err)
     while (!executor_all_ended(b->items, b->nr)) {
         if (!ops->poll(k->executor, POLL_MS, err) || !note_ends(k, b, err))
             return false;
+        table_trouble(&k->table, k->executor->trouble);
         table_tick(&k->table, k->c, b->round.number);
         if (*k->options->stopped || out_of_time(k)) {
             if (!ops->cancel(k->executor, err))

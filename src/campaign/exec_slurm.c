@@ -7,7 +7,6 @@
 #include "base/str.h"
 #include "campaign/slurm_files.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +23,13 @@ static const double look_s = 5, exits_s = 0.5, cancel_s = 120, patience_s = 3600
 struct task {
     struct exec_item *item;
     const char *key;
-    size_t list;                 /* its newest, in s->lists; index in it */
-    uint32_t index;              /* as Slurm has it */
-    unsigned tries;              /* how many lists it is in */
-    unsigned gone;               /* looks in a row in which Slurm had no live job of it */
-    bool submit;                 /* to be submitted now */
-    char word[SLURM_WORD_BYTES]; /* Slurm's last one for it, "" when it knows of none */
+    size_t list;                   /* its newest, in s->lists; index in it */
+    uint32_t index;                /* as Slurm has it */
+    unsigned tries;                /* how many lists it is in */
+    unsigned gone;                 /* looks in a row in which Slurm had no live job of it */
+    bool submit;                   /* to be submitted now */
+    bool held;                     /* by Slurm, at the last look */
+    char word[SLURM_REASON_BYTES]; /* Slurm's last one for it, "" when it knows of none */
 };
 
 struct slurm {
@@ -46,6 +46,9 @@ struct slurm {
     struct err why;      /* the last look failed; "" when it did not */
     bool accepted;       /* sbatch took an array of this campaign before */
     uint64_t refused_ns; /* since when it takes none; 0: it does */
+    struct err refusal;  /* the last one */
+    struct err held;     /* tasks that do not start by themselves; "" when there are none */
+    struct err trouble;  /* what base.trouble shows */
 };
 
 static double since_s(uint64_t ns)
@@ -178,9 +181,9 @@ static bool submit_all(struct slurm *s, struct err *err)
 /* The first refusal is the user's to know; later in the night it is waited for. */
 static bool submit_or_wait(struct slurm *s, struct err *err)
 {
-    struct err why;
+    struct err *why = &s->refusal;
 
-    if (submit_all(s, &why)) {
+    if (submit_all(s, why)) {
         s->accepted = true;
         s->refused_ns = 0;
         return true;
@@ -188,8 +191,7 @@ static bool submit_or_wait(struct slurm *s, struct err *err)
     if (!s->refused_ns)
         s->refused_ns = clock_ns();
     if (!s->accepted || since_s(s->refused_ns) > patience_s)
-        return err_set(err, "%s", why.text);
-    log_note("slurm: %s; trying again", why.text);
+        return err_set(err, "%s", why->text);
     return true;
 }
 
@@ -255,28 +257,65 @@ static void lose(struct slurm *s, struct task *task, bool cancelled)
     if (slurm_take_exit(s->folder, task->key, task->item))
         return;
     if (!cancelled && task->tries < TRIES) {
-        log_note("slurm: %s was lost (%s); once more", task->item->name, task->word);
+        log_note("slurm: %s was %s (%s); once more", task->item->name, task->held ? "held" : "lost",
+            task->word);
         task->submit = true;
         return;
     }
     task->item->state = EXEC_ENDED;
-    task->item->lost =
-        cancelled ? arena_printf(s->arena, "its job was cancelled by someone (scancel)")
-                  : arena_printf(s->arena, "its job was lost %u times (last: %s); see %s_%u.log",
-                        task->tries, *task->word ? task->word : "gone", log, task->index);
+    if (cancelled)
+        task->item->lost = "its job was cancelled by someone (scancel)";
+    else if (task->held)
+        task->item->lost = arena_printf(s->arena,
+            "Slurm held its job %u times (last: %s); `sinfo --list-reasons` and the controller's "
+            "log say why; when that is mended, or asked for otherwise with --slurm or --gres, "
+            "--resume --retry",
+            task->tries, task->word);
+    else
+        task->item->lost =
+            arena_printf(s->arena, "its job was lost %u times (last: %s); see %s_%u.log",
+                task->tries, *task->word ? task->word : "gone", log, task->index);
 }
 
+/* A task that does not start by itself, into s->held; the first is named. */
+static void say_held(struct slurm *s, const struct slurm_row *row, enum slurm_hold hold)
+{
+    const unsigned long long job = row->job;
+
+    if (*s->held.text)
+        return;
+    if (hold == SLURM_HELD)
+        err_set(&s->held,
+            "job %llu_%u is held (%s): `scontrol release %llu_%u` lets it go on, "
+            "`scancel %llu_%u` gives the task up",
+            job, row->index, row->reason, job, row->index, job, row->index);
+    else
+        err_set(&s->held,
+            "Slurm holds job %llu_%u (%s); it is submitted again, %d times at most; see `sinfo "
+            "--list-reasons`",
+            job, row->index, row->reason, TRIES - 1);
+}
+
+/* What Slurm put aside is lost, too, as soon as it surely cannot begin any more. */
 static void note_row(struct slurm *s, struct task *task, const struct slurm_row *row)
 {
     const bool live = row && (row->state == SLURM_WAITING || row->state == SLURM_RUNNING);
+    const enum slurm_hold hold = live && row->index != SLURM_REST ? slurm_hold_of(row) : SLURM_FREE;
+    struct err ignored;
 
-    snprintf(task->word, sizeof(task->word), "%s", row ? row->word : "");
-    if (live) {
-        task->gone = 0;
+    task->held = hold == SLURM_STUCK;
+    snprintf(task->word, sizeof(task->word), "%s",
+        !row         ? ""
+        : task->held ? row->reason
+                     : row->word);
+    if (hold != SLURM_FREE)
+        say_held(s, row, hold);
+    if (live)
         task->item->state = row->state == SLURM_RUNNING ? EXEC_RUNNING : EXEC_WAITING;
-    } else if (++task->gone >= LOOKS) {
+    if (live && !task->held)
+        task->gone = 0;
+    else if (++task->gone >= LOOKS && (!live || slurm_cancel_task(row, &ignored)))
         lose(s, task, row && row->state == SLURM_CANCELLED);
-    }
 }
 
 static int by_place(const void *a, const void *b)
@@ -305,6 +344,7 @@ static const struct slurm_row *row_of(
 
 static void note_rows(struct slurm *s, struct slurm_rows *rows)
 {
+    s->held.text[0] = '\0';
     if (rows->nr > 0)
         qsort(rows->at, rows->nr, sizeof(*rows->at), by_place);
     for (unsigned i = 0; i < s->nr_tasks; i++)
@@ -320,10 +360,23 @@ static bool look(struct slurm *s, struct slurm_rows *rows)
     struct err why = {{0}};
 
     s->looked_ns = clock_ns();
-    if (nr > 0 && !slurm_queue(names, nr, rows, &why) && !*s->why.text)
-        log_note("slurm: %s; waiting for it", why.text);
+    if (nr > 0)
+        slurm_queue(names, nr, rows, &why);
     s->why = why;
     return !*why.text;
+}
+
+/* The worst first. */
+static void say_trouble(struct slurm *s)
+{
+    if (s->refused_ns)
+        err_set(&s->trouble, "Slurm takes no job: %s; trying again for %.0f minutes",
+            s->refusal.text, patience_s / 60);
+    else if (*s->why.text)
+        err_set(&s->trouble, "%s; jobs go on meanwhile", s->why.text);
+    else
+        s->trouble = s->held;
+    s->base.trouble = *s->trouble.text ? s->trouble.text : NULL;
 }
 
 static void sleep_ms(int ms)
@@ -346,7 +399,10 @@ static bool slurm_poll(struct executor *e, int wait_ms, struct err *err)
     if (look(s, &rows))
         note_rows(s, &rows);
     slurm_rows_finish(&rows);
-    return submit_or_wait(s, err);
+    if (!submit_or_wait(s, err))
+        return false;
+    say_trouble(s);
+    return true;
 }
 
 /* ---- ending ---- */

@@ -50,6 +50,9 @@ struct executor_options {
 
 struct executor {
     const struct executor_ops *ops;
+    /* What keeps items from running, and what to do, for a person to read; NULL: nothing that is
+     * known. The executor's, until it is called again. */
+    const char *trouble;
 };
 
 struct executor_ops {

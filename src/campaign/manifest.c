@@ -5,8 +5,8 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "report/json_text.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,13 +55,6 @@ void campaign_add_slice(struct campaign_task *task, struct campaign_slice slice)
 
 /* ---- writing ---- */
 
-static json_t *text_or_null(const char *text)
-{
-    json_t *string = text ? json_string(text) : NULL;
-
-    return string ? string : json_null();
-}
-
 static bool write_json(const char *path, json_t *root, struct err *err)
 {
     char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
@@ -87,7 +80,7 @@ static json_t *task_json(const struct campaign_task *t)
     return json_pack("{s:s, s:s, s:o, s:f, s:b, s:s, s:I, s:I, s:f, s:b, s:o}", "name", t->name,
         "kernel", t->kernel, "options", words, "budget", t->budget, "seconds", (int)t->timed,
         "device", t->device, "seed", (json_int_t)t->seed, "max_tokens", (json_int_t)t->max_tokens,
-        "max_cost", t->max_cost, "model", (int)t->has_model, "level", text_or_null(t->level));
+        "max_cost", t->max_cost, "model", (int)t->has_model, "level", json_text_or_null(t->level));
 }
 
 static json_t *manifest_json(const struct campaign *c, struct err *err)
@@ -136,7 +129,7 @@ static json_t *slice_json(const struct campaign_slice *s)
     return json_pack("{s:i, s:f, s:f, s:I, s:I, s:f, s:I, s:f, s:o, s:o}", "round", (int)s->round,
         "target", s->target, "used", s->used, "evaluated", (json_int_t)s->nr_evaluated, "right",
         (json_int_t)s->nr_ok, "speedup", s->speedup, "tokens", (json_int_t)s->tokens, "cost",
-        s->cost, "stopped_by", text_or_null(s->why), "problem", text_or_null(s->problem));
+        s->cost, "stopped_by", json_text_or_null(s->why), "problem", json_text_or_null(s->problem));
 }
 
 bool campaign_save_state(const struct campaign *c, struct err *err)
@@ -156,7 +149,7 @@ bool campaign_save_state(const struct campaign *c, struct err *err)
     }
     ok = write_json(campaign_path(c, arena, "state", ".json"),
         json_pack("{s:i, s:f, s:o, s:o}", "format", FORMAT, "elapsed_s", c->elapsed_s, "ended",
-            text_or_null(c->ended), "tasks", tasks),
+            json_text_or_null(c->ended), "tasks", tasks),
         err);
     arena_destroy(arena);
     return ok;

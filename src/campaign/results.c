@@ -3,33 +3,16 @@
 
 #include "campaign/table.h"
 #include "core/chip.h"
+#include "report/json_text.h"
 #include "report/report.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static json_t *text_or_null(const char *text)
-{
-    json_t *string = text ? json_string(text) : NULL;
-
-    return string ? string : json_null();
-}
-
 static json_t *positive_or_null(double value)
 {
     return isfinite(value) && value > 0 ? json_real(value) : json_null();
-}
-
-static void add_json(struct str *out, json_t *root)
-{
-    char *text = json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12));
-
-    str_add(out, text ? text : "null");
-    str_add_char(out, '\n');
-    free(text);
-    json_decref(root);
 }
 
 /* ---- a campaign ---- */
@@ -64,12 +47,12 @@ static json_t *task_json(
         f->measured           ? provenance_name(d->from)
         : t->device[0] == 'g' ? "measured"
                               : "modelled",
-        "state", campaign_state_name(f), "stopped_by", text_or_null(f->why), "problem",
-        text_or_null(f->problem), "seed", (json_int_t)t->seed);
+        "state", campaign_state_name(f), "stopped_by", json_text_or_null(f->why), "problem",
+        json_text_or_null(f->problem), "seed", (json_int_t)t->seed);
 
-    json_object_set_new(row, "device", text_or_null(device_name(f->device)));
+    json_object_set_new(row, "device", json_text_or_null(device_name(f->device)));
     json_object_set_new(row, "baseline", json_string("original"));
-    json_object_set_new(row, "level", text_or_null(t->level));
+    json_object_set_new(row, "level", json_text_or_null(t->level));
     json_object_set_new(row, t->timed ? "budget_s" : "budget", json_real(t->budget));
     json_object_set_new(row, "evaluated", json_integer((json_int_t)d->nr_evaluated));
     json_object_set_new(row, "nodes", json_integer((json_int_t)d->nr_nodes));
@@ -110,10 +93,12 @@ static void add_campaign_json(const struct campaign *c, const struct campaign_fi
 
     for (unsigned i = 0; i < nr; i++)
         json_array_append_new(tasks, task_json(c, &c->tasks[order[i].index], &all[order[i].index]));
-    add_json(out, json_pack("{s:s, s:s, s:s, s:s, s:o, s:f, s:i, s:o}", "campaign", c->folder,
-                      "source", c->source, "started", c->started, "version", KEET_VERSION, "ended",
-                      text_or_null(c->ended), "elapsed_s", c->elapsed_s, "rounds",
-                      (int)c->nr_rounds, "tasks", tasks));
+    json_add(out,
+        json_pack("{s:s, s:s, s:s, s:s, s:o, s:f, s:i, s:o}", "campaign", c->folder, "source",
+            c->source, "started", c->started, "version", KEET_VERSION, "ended",
+            json_text_or_null(c->ended), "elapsed_s", c->elapsed_s, "rounds", (int)c->nr_rounds,
+            "tasks", tasks),
+        JSON_INDENT(1) | JSON_REAL_PRECISION(12));
 }
 
 static void add_campaign_text(const struct campaign *c, const struct campaign_figures *all,
@@ -180,7 +165,7 @@ static json_t *node_json(const struct store_speed *s, const struct store_digest 
     return json_pack("{s:I, s:I, s:o, s:o, s:s, s:s, s:o}", "node", (json_int_t)s->number, "parent",
         (json_int_t)s->parent, "speedup", positive_or_null(s->speedup), "time_ns",
         positive_or_null(s->time_ns), "from", provenance_name(d->from), "move",
-        s->parent < 0 ? "original" : s->action, "what", text_or_null(s->what));
+        s->parent < 0 ? "original" : s->action, "what", json_text_or_null(s->what));
 }
 
 static void add_nodes(const struct store_speed *speeds, const struct ranked *order, unsigned nr,
@@ -197,7 +182,7 @@ static void add_nodes(const struct store_speed *speeds, const struct ranked *ord
             add_node_text(&speeds[order[i].index], out);
     }
     if (json)
-        add_json(out, json_incref(list));
+        json_add(out, json_incref(list), JSON_INDENT(1) | JSON_REAL_PRECISION(12));
     json_decref(list);
 }
 

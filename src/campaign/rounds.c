@@ -13,6 +13,7 @@ struct standing {
     bool over;    /* failed, or nothing left to gain by its own account */
     bool gaining; /* its last slice did */
     bool resting;
+    double owed; /* what a limit of the whole cut off its last slice */
 };
 
 static bool is_why(const struct campaign_slice *s, const char *why)
@@ -44,6 +45,8 @@ static struct standing standing_at(const struct campaign_task *t, unsigned round
     st.resting = !st.over && st.before && st.last->used >= t->budget / 2 &&
                  st.last->speedup < GAIN * (st.before2 ? st.before2->speedup : 1) &&
                  st.last->nr_ok >= (st.before2 ? st.before2->nr_ok : 0) + ENOUGH_RIGHT;
+    if (!st.over && (is_why(st.last, "tokens") || is_why(st.last, "cost")))
+        st.owed = fmax(st.last->target - st.last->used, 0);
     return st;
 }
 
@@ -70,10 +73,22 @@ static void share_evenly(const struct campaign *c, unsigned number, double *targ
     }
 }
 
-/* The pool of one unit goes to those who gain, else to those who rest. A task that got nowhere in
- * the last round (a limit in tokens stopped it at once) has no part in it. */
+/* What was cut off is still theirs, so it is in no pool. */
+static void share_owed(const struct campaign *c, unsigned number, double *targets)
+{
+    for (unsigned i = 0; i < c->nr_tasks; i++) {
+        const struct standing st = standing_at(&c->tasks[i], number);
+
+        if (st.owed > 0)
+            targets[i] = st.last->target;
+    }
+}
+
+/* The pool of one unit goes to those who gain, else to those who rest. */
 static bool wants_more(const struct campaign_task *t, const struct standing *st, bool for_gain)
 {
+    if (st->owed > 0)
+        return false;
     return for_gain ? st->gaining : st->resting && used_of(st) < t->budget;
 }
 
@@ -88,7 +103,7 @@ static void share_pool(const struct campaign *c, unsigned number, bool timed, do
 
         if (t->timed != timed)
             continue;
-        pool += t->budget - used_of(&st);
+        pool += t->budget - used_of(&st) - st.owed;
         nr_gaining += wants_more(t, &st, true);
         nr_resting += wants_more(t, &st, false);
     }
@@ -128,10 +143,9 @@ static bool has_ended(const struct campaign_task *t, unsigned round)
 
 struct round rounds_next(const struct campaign *c, struct arena *arena)
 {
-    const unsigned last = c->nr_rounds > 1 ? CAMPAIGN_MOST_ROUNDS : 1;
     struct round round = {0};
 
-    for (unsigned number = 1; number <= last; number++) {
+    for (unsigned number = 1; number <= CAMPAIGN_MOST_ROUNDS; number++) {
         unsigned left = 0;
 
         round = (struct round){
@@ -139,8 +153,11 @@ struct round rounds_next(const struct campaign *c, struct arena *arena)
         if (number <= c->nr_rounds) {
             share_evenly(c, number, round.targets);
         } else {
-            share_pool(c, number, false, round.targets);
-            share_pool(c, number, true, round.targets);
+            share_owed(c, number, round.targets);
+            if (c->nr_rounds > 1) {
+                share_pool(c, number, false, round.targets);
+                share_pool(c, number, true, round.targets);
+            }
         }
         count_round(c, &round);
         if (round.nr_in_round == 0 && number >= c->nr_rounds)

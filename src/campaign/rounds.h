@@ -6,7 +6,11 @@
  * prove nothing). What these leave goes into a pool, of variants and of seconds apart. In the
  * rounds after, the pool is shared equally by the tasks that gained 1% or more in their last slice,
  * a slice each at most; when there is none, the resting tasks get it, up to their own budgets. With
- * one round (--rounds 1), every task gets its budget and nothing is moved. */
+ * one round (--rounds 1), every task gets its budget and nothing is moved.
+ *
+ * A slice that ended at its share of a limit of the whole (tokens, cost) leaves nothing over: what
+ * it lacks is the task's own in the rounds after, as soon as the limit allows. So a campaign that
+ * such a limit ended is not complete, and a higher one lets it go on. */
 #ifndef KEET_CAMPAIGN_ROUNDS_H
 #define KEET_CAMPAIGN_ROUNDS_H
 

@@ -155,6 +155,19 @@ bool slurm_cancel(const char *const *names, unsigned nr, struct err *err)
     return ok;
 }
 
+bool slurm_cancel_task(const struct slurm_row *row, struct err *err)
+{
+    struct str task = {0};
+    const char *argv[] = {"scancel", "--quiet", NULL, NULL};
+    bool ok;
+
+    str_addf(&task, "%llu_%u", (unsigned long long)row->job, row->index);
+    argv[2] = str_text(&task);
+    ok = run(argv, NULL, err);
+    str_finish(&task);
+    return ok;
+}
+
 /* ---- reading ---- */
 
 enum slurm_state slurm_state_of(const char *word)
@@ -185,6 +198,35 @@ enum slurm_state slurm_state_of(const char *word)
         if (strcmp(word, known[i].word) == 0)
             return known[i].state;
     return SLURM_RUNNING;
+}
+
+/* squeue's words for why a job waits, some with blanks, some with underscores in their place. */
+static bool is_reason(const char *said, const char *reason)
+{
+    for (; *reason; said++, reason++)
+        if (*said != *reason && !(*said == '_' && *reason == ' '))
+            return false;
+    return !*said;
+}
+
+enum slurm_hold slurm_hold_of(const struct slurm_row *row)
+{
+    static const char *const held[] = {"JobHeldUser", "JobHeldAdmin", "job requeued in held state",
+        "job requeued in special exit state"};
+    static const char *const stuck[] = {"launch failed requeued held", "JobHoldMaxRequeue",
+        "BadConstraints", "PartitionTimeLimit", "PartitionNodeLimit", "InvalidAccount",
+        "InvalidQOS", "AccountNotAllowed", "QOSNotAllowed", "DependencyNeverSatisfied"};
+
+    if (row->state != SLURM_WAITING)
+        return SLURM_FREE;
+    for (size_t i = 0; i < ARRAY_SIZE(held); i++)
+        if (is_reason(row->reason, held[i]))
+            return SLURM_HELD;
+    for (size_t i = 0; i < ARRAY_SIZE(stuck); i++)
+        if (is_reason(row->reason, stuck[i]))
+            return SLURM_STUCK;
+    /* limits of accounts and services on any one job: QOSMaxCpuPerJobLimit and its kin */
+    return strstr(row->reason, "PerJob") ? SLURM_STUCK : SLURM_FREE;
 }
 
 void slurm_rows_finish(struct slurm_rows *rows)

@@ -27,6 +27,15 @@ enum slurm_state {
 };
 enum slurm_state slurm_state_of(const char *word);
 
+/* Whether a task that waits would do so for ever. What is not known here is free. */
+enum slurm_hold {
+    SLURM_FREE,
+    SLURM_HELD, /* by a person, who may let it go */
+    SLURM_STUCK /* put aside by Slurm: it could not be started, or asks for what is not there */
+};
+struct slurm_row;
+enum slurm_hold slurm_hold_of(const struct slurm_row *row);
+
 /* The index of a row for all tasks of an array that have no row of their own: what was cancelled
  * before it began is one row. */
 #define SLURM_REST UINT32_MAX
@@ -67,6 +76,8 @@ bool slurm_queue(const char *const *names, unsigned nr, struct slurm_rows *rows,
 
 /* End all tasks of these arrays; fine when there are none. */
 bool slurm_cancel(const char *const *names, unsigned nr, struct err *err);
+/* End the one task of a row. */
+bool slurm_cancel_task(const struct slurm_row *row, struct err *err);
 
 /* ---- what they print ---- */
 

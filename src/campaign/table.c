@@ -2,8 +2,10 @@
 #include "campaign/table.h"
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "report/report.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -109,7 +111,7 @@ static void show(struct table *table, const char *text)
 
         fprintf(table->out, "%.*s\033[K\n", len > LINE ? LINE : (int)len, text);
         table->nr_lines++;
-        text += len + (text[len] == '\n');
+        text = str_next_line(text);
     }
     fputs("\033[J", table->out);
     fflush(table->out);
@@ -128,8 +130,10 @@ static void draw(struct table *table, const struct campaign *c, unsigned round)
     str_addf(&text, "%s: ", c->folder);
     table_summary(c, all, &text);
     str_addf(&text, ", round %u\n", round);
+    if (table->trouble)
+        str_addf(&text, "%s\n", table->trouble);
     table_head(&text);
-    add_rows(c, all, screen_rows(table) - 4, &text);
+    add_rows(c, all, screen_rows(table) - 4 - (table->trouble != NULL), &text);
     show(table, str_text(&text));
     str_finish(&text);
     arena_reset(table->arena);
@@ -163,9 +167,22 @@ void table_ended(struct table *table, const struct campaign *c, const struct cam
     arena_reset(table->arena);
 }
 
+void table_trouble(struct table *table, const char *trouble)
+{
+    const char *now = trouble ? trouble : "", *before = table->trouble ? table->trouble : "";
+
+    if (strcmp(now, before) == 0)
+        return;
+    free(table->trouble);
+    table->trouble = trouble ? xstrdup(trouble) : NULL;
+    if (table->out && !table->live)
+        fprintf(table->out, "%s\n", trouble ? trouble : "going on");
+}
+
 void table_finish(struct table *table, const struct campaign *c)
 {
     if (table->live && table->nr_lines > 0)
         draw(table, c, 0);
+    free(table->trouble);
     arena_destroy(table->arena);
 }

@@ -18,12 +18,15 @@ struct table {
     bool live;
     unsigned nr_lines;          /* on the screen now */
     uint64_t drawn_ns, cost_ns; /* of the last drawing: when it ended, how long it took */
+    char *trouble;              /* heap; NULL: none */
     struct arena *arena;        /* of one drawing */
 };
 
 void table_init(struct table *table, FILE *out);
 void table_tick(struct table *table, const struct campaign *c, unsigned round);
 void table_ended(struct table *table, const struct campaign *c, const struct campaign_task *t);
+/* What keeps the campaign from going on, each time that it is something else; NULL: nothing. */
+void table_trouble(struct table *table, const char *trouble);
 void table_finish(struct table *table, const struct campaign *c);
 
 #endif

@@ -53,12 +53,7 @@ static void add(struct checker *k, enum claim_kind kind, size_t at, size_t len, 
 
 static bool source_has_word(const char *source, const char *word, size_t len)
 {
-    for (const char *at = source; (at = strstr(at, word)) != NULL; at++) {
-        if ((at == source || !str_word_char(at[-1])) && !str_word_char(at[len])) {
-            return true;
-        }
-    }
-    return false;
+    return str_find_word(source, source + strlen(source), word, len) != NULL;
 }
 
 static unsigned nr_lines(const char *source)
@@ -73,11 +68,8 @@ static unsigned nr_lines(const char *source)
 
 static const char *find_line(const char *source, unsigned line, size_t *len)
 {
-    while (line > 1 && *source) {
-        source += strcspn(source, "\n");
-        source += *source == '\n';
-        line--;
-    }
+    for (; line > 1 && *source; line--)
+        source = str_next_line(source);
     *len = strcspn(source, "\n");
     return source;
 }

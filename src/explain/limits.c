@@ -5,7 +5,6 @@
 #include "explain/tool.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static const struct {
     enum metric metric;

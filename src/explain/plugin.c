@@ -6,7 +6,6 @@
 #include "explain/tool.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>

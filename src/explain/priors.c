@@ -93,18 +93,9 @@ static bool is_meant(const struct candidate *c, const struct option *option, uns
 /* Does the description name this kernel, as a whole word? Template arguments are not written. */
 static bool names_kernel(const struct option *option, const char *kernel)
 {
-    size_t len = strcspn(kernel, "<");
+    const char *what = option->what ? option->what : "";
 
-    if (!option->what || len == 0) {
-        return false;
-    }
-    for (const char *at = option->what; *at; at++) {
-        if (strncmp(at, kernel, len) == 0 && !str_word_char(at[len]) &&
-            (at == option->what || !str_word_char(at[-1]))) {
-            return true;
-        }
-    }
-    return false;
+    return str_find_word(what, what + strlen(what), kernel, strcspn(kernel, "<")) != NULL;
 }
 
 /* How much of the time the kernels take that the option changes; 1 when it names none. */

@@ -3,7 +3,6 @@
 #include "explain/tool.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* Under this busiest path (percent) nothing is saturated and the time goes into waiting. */
 static const double IDLE_PCT = 40;

@@ -2,7 +2,6 @@
 #include "explain/tool.h"
 
 #include <math.h>
-#include <stdio.h>
 
 static double line_divergent(const struct line_cost *line)
 {

@@ -3,7 +3,6 @@
 #include "explain/tool.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* Above this busiest path more warps cannot help: advice on occupancy is withheld. */
 static const double SATURATED_PCT = 80;

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Who cares for less than this share of the time. */
 static const double LEAST_SHARE = 0.04;

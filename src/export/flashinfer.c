@@ -1,28 +1,25 @@
 /* Owns `--as flashinfer-bench`: a Definition, a Solution, a workload and its Trace. */
 #include "base/hash.h"
 #include "export/subject.h"
+#include "report/json_text.h"
 
-#include <ctype.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* PyTorch's names; a Definition has neither doubles nor unsigned integers: NULL. */
 static const char *dtype(enum elem elem)
 {
-    static const char *const names[NR_ELEMS] = {[ELEM_F32] = "float32",
-        [ELEM_TF32] = "float32",
-        [ELEM_F16] = "float16",
-        [ELEM_BF16] = "bfloat16",
-        [ELEM_E4M3] = "float8_e4m3fn",
-        [ELEM_E5M2] = "float8_e5m2",
-        [ELEM_I64] = "int64",
-        [ELEM_I32] = "int32",
-        [ELEM_I16] = "int16",
-        [ELEM_I8] = "int8",
-        [ELEM_BOOL] = "bool"};
-
-    return names[elem];
+    switch (elem) {
+    case ELEM_F64:
+    case ELEM_U64:
+    case ELEM_U32:
+    case ELEM_U16:
+    case ELEM_U8:
+        return NULL;
+    default:
+        return torch_dtype(elem);
+    }
 }
 
 static bool is_size(const struct subject *s, const struct expr *dim)
@@ -184,7 +181,6 @@ static bool definition(const struct subject *s, const char *name, json_t *axes, 
 {
     struct str reference = {0};
     bool ok = true;
-    char *text;
     json_t *root;
 
     if (s->pytorch)
@@ -193,10 +189,7 @@ static bool definition(const struct subject *s, const char *name, json_t *axes, 
         ok = add_original_run(s, &reference, err);
     root = json_pack("{s:s, s:s, s:O, s:O, s:O, s:s}", "name", name, "op_type", "keet", "axes",
         axes, "inputs", inputs, "outputs", outputs, "reference", str_text(&reference));
-    text = json_dumps(root, JSON_INDENT(2));
-    str_addf(out, "%s\n", text ? text : "");
-    free(text);
-    json_decref(root);
+    json_add(out, root, JSON_INDENT(2));
     str_finish(&reference);
     return ok;
 }
@@ -222,7 +215,6 @@ static void solution(
 {
     struct str source = {0}, said = {0};
     json_t *root;
-    char *text;
 
     add_module(s, &source);
     page_result(s->page, &said);
@@ -231,10 +223,7 @@ static void solution(
         str_text(&said), "spec", "language", "cuda", "target_hardware", "cuda", "entry_point",
         "kernel.cu::run", "dependencies", "destination_passing_style", 0, "binding", "torch",
         "sources", "path", "kernel.cu", "content", str_text(&source));
-    text = json_dumps(root, JSON_INDENT(2));
-    str_addf(out, "%s\n", text ? text : "");
-    free(text);
-    json_decref(root);
+    json_add(out, root, JSON_INDENT(2));
     str_finish(&source);
     str_finish(&said);
 }
@@ -260,7 +249,7 @@ static void trace(const struct subject *s, const char *definition_name, const ch
 {
     const struct env *sizes = &s->task.timed.sizes;
     json_t *values = json_object(), *root;
-    char hash[HASH_HEX_BYTES], *text;
+    char hash[HASH_HEX_BYTES];
 
     for (size_t i = 0; i < sizes->nr; i++) {
         const json_t *axis = json_object_get(axes, sizes->bindings[i].name);
@@ -276,10 +265,7 @@ static void trace(const struct subject *s, const char *definition_name, const ch
             hash + 20));
     json_object_set_new(root, "solution", solution_name ? json_string(solution_name) : json_null());
     json_object_set_new(root, "evaluation", solution_name ? evaluation(s) : json_null());
-    text = json_dumps(root, JSON_COMPACT);
-    str_addf(out, "%s\n", text ? text : "");
-    free(text);
-    json_decref(root);
+    json_add(out, root, JSON_COMPACT);
 }
 
 bool export_flashinfer(struct subject *s, struct export_files *files, struct err *err)

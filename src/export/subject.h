@@ -55,6 +55,7 @@ struct str *export_add(struct export_files *files, const char *name);
  * its parameters. */
 void torch_source(const struct subject *s, struct str *out);
 void torch_params(const struct subject *s, struct str *out);
+const char *torch_dtype(enum elem elem); /* "float32" */
 /* `variable = load_inline(...)`, with that source in the text. */
 bool torch_load(const struct subject *s, const char *variable, struct str *out, struct err *err);
 

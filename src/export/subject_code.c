@@ -6,13 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *next_line(const char *at)
-{
-    const char *end = strchr(at, '\n');
-
-    return end ? end + 1 : at + strlen(at);
-}
-
 static const char *skip_blanks(const char *at, const char *end)
 {
     while (at < end && isspace((unsigned char)*at))
@@ -29,7 +22,7 @@ static void split_code(const struct subject *s, struct str *includes, struct str
     bool skipped = true; /* blank lines at the beginning are left out as well */
 
     for (const char *at = blanked, *was = s->best->source; *at;) {
-        const char *end = next_line(at), *word = skip_blanks(at, end);
+        const char *end = str_next_line(at), *word = skip_blanks(at, end);
         const bool blank = word == end,
                    pragma = blank && skip_blanks(was, was + (end - at)) != was + (end - at);
 

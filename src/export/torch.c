@@ -2,53 +2,34 @@
 #include "base/hash.h"
 #include "export/subject.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
-static const char *torch_type(enum elem elem)
+/* PyTorch's element types in Python and in C++ (c10::ScalarType). */
+static const struct {
+    const char *dtype, *scalar_type;
+} dtypes[NR_ELEMS] = {
+    [ELEM_F64] = {"float64", "Double"},
+    [ELEM_F32] = {"float32", "Float"},
+    [ELEM_TF32] = {"float32", "Float"},
+    [ELEM_F16] = {"float16", "Half"},
+    [ELEM_BF16] = {"bfloat16", "BFloat16"},
+    [ELEM_E4M3] = {"float8_e4m3fn", "Float8_e4m3fn"},
+    [ELEM_E5M2] = {"float8_e5m2", "Float8_e5m2"},
+    [ELEM_I64] = {"int64", "Long"},
+    [ELEM_I32] = {"int32", "Int"},
+    [ELEM_I16] = {"int16", "Short"},
+    [ELEM_I8] = {"int8", "Char"},
+    [ELEM_U64] = {"uint64", "UInt64"},
+    [ELEM_U32] = {"uint32", "UInt32"},
+    [ELEM_U16] = {"uint16", "UInt16"},
+    [ELEM_U8] = {"uint8", "Byte"},
+    [ELEM_BOOL] = {"bool", "Bool"},
+};
+
+const char *torch_dtype(enum elem elem)
 {
-    static const char *const names[NR_ELEMS] = {[ELEM_F64] = "float64",
-        [ELEM_F32] = "float32",
-        [ELEM_TF32] = "float32",
-        [ELEM_F16] = "float16",
-        [ELEM_BF16] = "bfloat16",
-        [ELEM_E4M3] = "float8_e4m3fn",
-        [ELEM_E5M2] = "float8_e5m2",
-        [ELEM_I64] = "int64",
-        [ELEM_I32] = "int32",
-        [ELEM_I16] = "int16",
-        [ELEM_I8] = "int8",
-        [ELEM_U64] = "uint64",
-        [ELEM_U32] = "uint32",
-        [ELEM_U16] = "uint16",
-        [ELEM_U8] = "uint8",
-        [ELEM_BOOL] = "bool"};
-
-    return names[elem];
-}
-
-/* c10::ScalarType's names. */
-static const char *scalar_type(enum elem elem)
-{
-    static const char *const names[NR_ELEMS] = {[ELEM_F64] = "Double",
-        [ELEM_F32] = "Float",
-        [ELEM_TF32] = "Float",
-        [ELEM_F16] = "Half",
-        [ELEM_BF16] = "BFloat16",
-        [ELEM_E4M3] = "Float8_e4m3fn",
-        [ELEM_E5M2] = "Float8_e5m2",
-        [ELEM_I64] = "Long",
-        [ELEM_I32] = "Int",
-        [ELEM_I16] = "Short",
-        [ELEM_I8] = "Char",
-        [ELEM_U64] = "UInt64",
-        [ELEM_U32] = "UInt32",
-        [ELEM_U16] = "UInt16",
-        [ELEM_U8] = "Byte",
-        [ELEM_BOOL] = "Bool"};
-
-    return names[elem];
+    return dtypes[elem].dtype;
 }
 
 static bool is_float(const struct task_scalar *scalar)
@@ -123,7 +104,7 @@ static void add_tensors(const struct subject *s, struct str *out)
         if (array->role == ROLE_OUT)
             continue;
         str_addf(out, "    %s = keet_check(%s, \"%s\", c10::ScalarType::%s, ", array->name,
-            array->name, array->name, scalar_type(array->elem));
+            array->name, array->name, dtypes[array->elem].scalar_type);
         subject_dims(LANGUAGE_CPP, array, out);
         str_add(out, array->role == ROLE_INOUT ? ").clone();\n" : ");\n");
         first = first ? first : array->name;
@@ -143,7 +124,8 @@ static void add_tensors(const struct subject *s, struct str *out)
             continue;
         str_addf(out, "    torch::Tensor %s = torch::empty(std::vector<int64_t>", array->name);
         subject_dims(LANGUAGE_CPP, array, out);
-        str_addf(out, ", keet_options.dtype(c10::ScalarType::%s));\n", scalar_type(array->elem));
+        str_addf(
+            out, ", keet_options.dtype(c10::ScalarType::%s));\n", dtypes[array->elem].scalar_type);
     }
 }
 
@@ -241,13 +223,6 @@ static bool is_blank(const char *line)
     return line[strspn(line, " \t\r")] == '\n' || line[strspn(line, " \t\r")] == '\0';
 }
 
-static const char *line_after(const char *line)
-{
-    const char *end = strchr(line, '\n');
-
-    return end ? end + 1 : line + strlen(line);
-}
-
 /* Past a text in triple quotes that begins on this line as a statement; else the line itself. */
 static const char *skip_docstring(const char *line)
 {
@@ -256,7 +231,7 @@ static const char *skip_docstring(const char *line)
     if (strncmp(at, "\"\"\"", 3) != 0 && strncmp(at, "'''", 3) != 0)
         return line;
     end = strstr(at + 3, *at == '"' ? "\"\"\"" : "'''");
-    return end ? line_after(end) : line;
+    return end ? str_next_line(end) : line;
 }
 
 /* Past a method forward: up to the next line that is indented no deeper, the `)` that closes its
@@ -267,7 +242,7 @@ static const char *skip_forward(const char *line)
 
     if (indent == 0 || !str_starts(line + indent, "def forward("))
         return line;
-    for (line = line_after(line); *line; line = line_after(line)) {
+    for (line = str_next_line(line); *line; line = str_next_line(line)) {
         if (!is_blank(line) && indent_of(line) <= indent && line[indent] != ')')
             break;
     }
@@ -284,7 +259,7 @@ static void add_init(const char *pytorch, struct str *out)
         if (next == line)
             next = skip_forward(line);
         if (next == line) {
-            next = line_after(line);
+            next = str_next_line(line);
             str_add_n(out, line, (size_t)(next - line));
         }
         line = next;
@@ -408,7 +383,7 @@ static void add_fake(const struct subject *s, struct str *out)
         else
             str_add(&text, "torch.empty(");
         ok = ok && subject_dims(LANGUAGE_PYTHON, array, &text);
-        str_addf(&text, ", dtype=torch.%s)", torch_type(array->elem));
+        str_addf(&text, ", dtype=torch.%s)", torch_dtype(array->elem));
     }
     str_add(&text, "]\n");
     if (ok)

@@ -2,9 +2,9 @@
  * as T4 and as a cache file of Kernel Tuner. */
 #include "base/mem.h"
 #include "export/subject.h"
+#include "report/json_text.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,16 +127,6 @@ static json_t *params_of(const struct subject *s, const struct variant *v)
     return params;
 }
 
-static void dump(json_t *root, struct str *out)
-{
-    char *text = json_dumps(root, JSON_INDENT(2));
-
-    str_add(out, text);
-    str_add(out, "\n");
-    free(text);
-    json_decref(root);
-}
-
 /* ---- T4 ---- */
 
 static const char *invalidity(enum verdict verdict)
@@ -188,10 +178,11 @@ bool export_t4(struct subject *s, struct export_files *files, struct err *err)
     for (size_t i = 0; ok && i < all.nr; i++)
         json_array_append_new(results, t4_result(s, &all.of[i]));
     free(all.of);
-    dump(json_pack("{s:s, s:{s:s, s:s}, s:o}", "schema_version", "1.0.0", "metadata", "device",
-             device_name(s), "tuner", arena_printf(s->arena, "keet-opt %s", s->page->run.version),
-             "results", results),
-        out);
+    json_add(out,
+        json_pack("{s:s, s:{s:s, s:s}, s:o}", "schema_version", "1.0.0", "metadata", "device",
+            device_name(s), "tuner", arena_printf(s->arena, "keet-opt %s", s->page->run.version),
+            "results", results),
+        JSON_INDENT(2));
     return ok;
 }
 
@@ -268,11 +259,12 @@ bool export_kernel_tuner(struct subject *s, struct export_files *files, struct e
         str_finish(&key);
     }
     free(all.of);
-    dump(json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o}", "schema_version", "1.0.0",
-             "device_name", device_name(s), "kernel_name",
-             s->plan.nr_launches ? s->plan.launches[0].kernel : s->name, "problem_size",
-             sizes_of(s), "tune_params_keys", keys, "tune_params", tune_params(s), "objective",
-             "time", "cache", cache),
-        out);
+    json_add(out,
+        json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o}", "schema_version", "1.0.0",
+            "device_name", device_name(s), "kernel_name",
+            s->plan.nr_launches ? s->plan.launches[0].kernel : s->name, "problem_size", sizes_of(s),
+            "tune_params_keys", keys, "tune_params", tune_params(s), "objective", "time", "cache",
+            cache),
+        JSON_INDENT(2));
     return ok;
 }

@@ -11,7 +11,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MAX_MODELS = 8, MAX_MESSAGES = 16, REPLY_TOKENS = 8192, WAIT_MS = 1000 };
 

@@ -144,13 +144,7 @@ const char *tree_indent(const struct cuda_tree *tree, unsigned at)
 
 bool tree_word_used(const struct cuda_tree *tree, const char *word)
 {
-    const size_t len = strlen(word);
-    for (size_t at = 0; at + len <= tree->bytes; at++)
-        if (!strncmp(tree->source + at, word, len) &&
-            (!at || !str_word_char(tree->source[at - 1])) &&
-            (at + len == tree->bytes || !str_word_char(tree->source[at + len])))
-            return true;
-    return false;
+    return str_find_word(tree->source, tree->source + tree->bytes, word, strlen(word)) != NULL;
 }
 
 const char *tree_fresh(const struct cuda_tree *tree, const char *base)
@@ -274,7 +268,7 @@ bool call_is_pure(const char *name)
         "__pow", "__saturate", "__ldg", "__float_as", "__int_as", "__uint_as", "__double",
         "__longlong", "__nv_bfloat", "half", "nv_bfloat"};
     static const char *const operators[] = {"operator+", "operator-", "operator*", "operator/",
-        "operator<", "operator>", "operator<=", "operator>=", "operator==", "operator!="};
+        "operator<", "operator>", "operator<=", "operator>=", "operator==", "operator!=", NULL};
     if (str_starts(name, "std::"))
         name += 5;
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
@@ -282,13 +276,10 @@ bool call_is_pure(const char *name)
         if (!strncmp(name, names[i], len) && (!name[len] || (name[len] == 'f' && !name[len + 1])))
             return true;
     }
-    for (size_t i = 0; i < ARRAY_SIZE(operators); i++)
-        if (!strcmp(name, operators[i]))
-            return true;
     for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
         if (str_starts(name, prefixes[i]))
             return true;
-    return str_starts(name, "operator ") || !strcmp(name, "dim3");
+    return str_among(name, operators) || str_starts(name, "operator ") || !strcmp(name, "dim3");
 }
 
 static bool is_step(const struct node *n)

@@ -141,12 +141,11 @@ static bool replaced(const struct rewrite_in *in, const struct node *function, u
 static bool has_other_use(
     const struct rewrite_in *in, const struct node *function, const char *name)
 {
+    const char *end = in->source + in->bytes;
     size_t len = strlen(name);
-    for (const char *p = in->source; (p = strstr(p, name)); p += len) {
-        bool word = !str_word_char(p[len]) && (p == in->source || !str_word_char(p[-1]));
-        if (word && !replaced(in, function, (unsigned)(p - in->source)))
+    for (const char *p = in->source; (p = str_find_word(p, end, name, len)); p += len)
+        if (!replaced(in, function, (unsigned)(p - in->source)))
             return true;
-    }
     return false;
 }
 
@@ -175,12 +174,8 @@ static void drop_line(const struct rewrite_in *in, unsigned start, struct edits 
 
 static bool line_has_word(const struct rewrite_in *in, unsigned start, const char *name)
 {
-    const char *end = strchr(in->source + start, '\n');
-    size_t len = strlen(name);
-    for (const char *p = in->source + start; (p = strstr(p, name)) && (!end || p < end); p += len)
-        if (!str_word_char(p[len]) && !str_word_char(p[-1]))
-            return true;
-    return false;
+    const char *line = in->source + start;
+    return str_find_word(line, str_next_line(line), name, strlen(name)) != NULL;
 }
 
 void extent_drop_tunes(
@@ -200,8 +195,7 @@ void extent_drop_tunes(
             drop = drop || (dropped[i] && line_has_word(in, at, in->plan->tunes[i].name));
         if (drop)
             drop_line(in, at, edits);
-        const char *end = strchr(in->source + at, '\n');
-        at = end ? (unsigned)(end - in->source) + 1 : (unsigned)in->bytes;
+        at = (unsigned)(str_next_line(in->source + at) - in->source);
     }
 }
 

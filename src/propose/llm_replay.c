@@ -4,7 +4,6 @@
 #include "propose/llm_call.h"
 #include "propose/llm_json.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

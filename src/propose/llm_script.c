@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "propose/llm_call.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>

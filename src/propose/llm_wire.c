@@ -3,7 +3,6 @@
 
 #include "propose/llm_json.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void reading_clear_calls(struct reading *reading)

@@ -47,9 +47,8 @@ const char *lookup_by_text(struct arena *arena)
 
 static bool has_fence(const char *text)
 {
-    for (const char *p = text; p; p = strchr(p, '\n')) {
-        p += *p == '\n';
-        p += strspn(p, " \t");
+    for (const char *line = text; *line; line = str_next_line(line)) {
+        const char *p = line + strspn(line, " \t");
         if (str_starts(p, "```") || str_starts(p, "~~~"))
             return true;
     }
@@ -84,10 +83,8 @@ unsigned lookup_read(struct arena *arena, const char *text, const struct llm_too
     *calls = list;
     if (has_fence(text))
         return 0;
-    for (const char *p = text; p && nr < TOOL_LINES; p = strchr(p, '\n')) {
-        p += *p == '\n';
+    for (const char *p = text; *p && nr < TOOL_LINES; p = str_next_line(p))
         nr += read_tool_line(arena, p, &list[nr]);
-    }
     return nr;
 }
 

@@ -6,7 +6,6 @@
 #include "propose/model_parts.h"
 #include "propose/reply.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,10 +1,8 @@
 /* Owns the words in which a kernel, its profile and its past are told to a model. */
 #include "propose/phrases.h"
 
-#include "base/mem.h"
 #include "base/str.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -19,38 +17,13 @@ static const char *finish(struct arena *arena, struct str *out)
     return text;
 }
 
-/* "#pragma keet WORD" with one of the contract's words. */
-static bool is_contract(const char *line, size_t len)
-{
-    static const char *const words[] = {"size", "check", "in", "out", "inout", "symbol", "scalar",
-        "tolerance", "work", "reference", "expect", "case", "pytorch"};
-    static const char opening[] = "#pragma keet";
-    size_t at = strspn(line, " \t");
-
-    if (len < at + sizeof(opening) || strncmp(line + at, opening, sizeof(opening) - 1) != 0)
-        return false;
-    at += sizeof(opening) - 1;
-    at += strspn(line + at, " \t");
-    const size_t n = strspn(line + at, "abcdefghijklmnopqrstuvwxyz");
-    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-        if (strlen(words[i]) == n && !strncmp(line + at, words[i], n))
-            return true;
-    return false;
-}
-
 const char *phrase_contract(struct arena *arena, const struct task *task)
 {
     struct str out = {0};
 
-    for (const char *at = task->source; at && *at;) {
-        const char *end = strchr(at, '\n');
-        const size_t len = end ? (size_t)(end - at) : strlen(at);
-
-        if (is_contract(at, len)) {
-            str_add_n(&out, at, len);
-            str_add_char(&out, '\n');
-        }
-        at = end ? end + 1 : NULL;
+    for (const char *at = task->source; at && *at; at = str_next_line(at)) {
+        if (task_line(at) == TASK_LINE_CONTRACT)
+            str_addf(&out, "%.*s\n", (int)strcspn(at, "\n"), at);
     }
     return finish(arena, &out);
 }
@@ -89,12 +62,9 @@ static const char *numbered(struct arena *arena, const char *source, unsigned fi
     unsigned line = 1;
 
     for (const char *at = source; at && *at; line++) {
-        const char *end = strchr(at, '\n');
-        const size_t len = end ? (size_t)(end - at) : strlen(at);
-
         if (line >= first && line <= last)
-            str_addf(&out, "%4u| %.*s\n", line, (int)len, at);
-        at = end ? end + 1 : NULL;
+            str_addf(&out, "%4u| %.*s\n", line, (int)strcspn(at, "\n"), at);
+        at = str_next_line(at);
     }
     return finish(arena, &out);
 }

@@ -268,27 +268,18 @@ const struct tune *pragma_find_tune(const struct rewrite_in *in, const char *nam
     return NULL;
 }
 
-static bool word_at(const char *p, const char *begin, const char *name)
-{
-    const size_t len = strlen(name);
-    return !strncmp(p, name, len) && !isalnum((unsigned char)p[len]) && p[len] != '_' &&
-           (p == begin || (!isalnum((unsigned char)p[-1]) && p[-1] != '_'));
-}
-
 bool pragma_set_tune(
     const struct rewrite_in *in, struct edits *edits, const char *name, int64_t value)
 {
     const struct tune *tune = pragma_find_tune(in, name);
     if (!tune)
         return false;
-    const char *line = in->source + source_line_at(in, tune->line);
-    const char *to = in->source + in->bytes;
-    for (const char *p = line; p < to; p++) {
-        if (*p == '\n' && p[-1] != '\\')
-            break;
-        if (!word_at(p, line, name))
-            continue;
-        const char *q = p + strlen(name);
+    const char *p = in->source + source_line_at(in, tune->line), *to = str_next_line(p);
+    const size_t len = strlen(name);
+    while (*to && to - p > 1 && to[-2] == '\\')
+        to = str_next_line(to);
+    for (; (p = str_find_word(p, to, name, len)); p += len) {
+        const char *q = p + len;
         while (q < to && isspace((unsigned char)*q))
             q++;
         if (q >= to || *q++ != '=')

@@ -3,7 +3,6 @@
 
 #include "base/str.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Every use is a full subscript, so that the row's length is nobody's business. */

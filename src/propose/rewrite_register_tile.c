@@ -2,8 +2,6 @@
 #include "propose/contraction.h"
 #include "propose/rewrite.h"
 
-#include <string.h>
-
 static const struct tiling tilings[] = {{64, 64, 8, 4, 8}, {64, 64, 16, 4, 4}, {32, 32, 32, 2, 4}};
 enum { NR_TILINGS = 3 };
 

@@ -203,7 +203,7 @@ static bool is_other(const struct node *function, const struct node *n, const st
 static bool read_fold(const struct rewrite_in *in, const struct node *function,
     const struct node *assign, const struct node *stride, struct tree_pattern *p)
 {
-    static const char *const folds[] = {"fmaxf", "fminf", "fmax", "fmin", "max", "min"};
+    static const char *const folds[] = {"fmaxf", "fminf", "fmax", "fmin", "max", "min", NULL};
     if (assign->kind != NODE_ASSIGN)
         return false;
     const struct node *left = node_strip(assign->child), *right = node_strip(left->next);
@@ -225,9 +225,8 @@ static bool read_fold(const struct rewrite_in *in, const struct node *function,
     p->op = NULL;
     if (is_binary(right, "+"))
         p->op = "+";
-    for (size_t i = 0; i < sizeof(folds) / sizeof(folds[0]); i++)
-        if (right->kind == NODE_CALL && !strcmp(right->name, folds[i]))
-            p->op = folds[i];
+    if (right->kind == NODE_CALL && str_among(right->name, folds))
+        p->op = right->name;
     return p->op && ((is_own(function, a, p->array) && is_other(function, b, p->array, stride)) ||
                         (is_own(function, b, p->array) && is_other(function, a, p->array, stride)));
 }

@@ -12,8 +12,8 @@ static const unsigned pairs[][2] = {{0, 1}, {0, 2}, {1, 2}};
 
 static bool is_builtin(const char *name)
 {
-    return !strcmp(name, "threadIdx") || !strcmp(name, "blockIdx") || !strcmp(name, "blockDim") ||
-           !strcmp(name, "gridDim");
+    static const char *const names[] = {"threadIdx", "blockIdx", "blockDim", "gridDim", NULL};
+    return str_among(name, names);
 }
 
 /* Swap the member names; false when one stands where it cannot be edited. */

@@ -38,12 +38,8 @@ static struct node *plain_load(struct node *n)
 
 static bool is_zero(const struct contraction *c, const struct node *init)
 {
-    static const char *const zeros[] = {"0", "0.0f", "0.f", "0.0", "0."};
-    const char *text = tree_text(c->in->tree, init);
-    for (size_t i = 0; i < sizeof zeros / sizeof zeros[0]; i++)
-        if (strcmp(text, zeros[i]) == 0)
-            return true;
-    return false;
+    static const char *const zeros[] = {"0", "0.0f", "0.f", "0.0", "0.", NULL};
+    return str_among(tree_text(c->in->tree, init), zeros);
 }
 
 /* The loop is `sum += a * b;` and nothing else. */

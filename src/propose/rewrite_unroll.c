@@ -6,7 +6,6 @@
 
 #include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const unsigned factors[] = {4, 8, 2, 16};
 

@@ -1,6 +1,7 @@
 /* The work of one thread spread over lanes. */
 #include "propose/row_lanes.h"
 
+#include "base/str.h"
 #include "propose/affine.h"
 #include "propose/row_scan.h"
 
@@ -75,10 +76,7 @@ static bool same_text(const struct cuda_tree *tree, const struct node *a, const 
 static bool is_fold_call(const char *name)
 {
     static const char *const names[] = {"fmaxf", "fminf", "fmax", "fmin", "max", "min", NULL};
-    for (unsigned i = 0; names[i]; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
+    return str_among(name, names);
 }
 
 static bool names_var(const struct node *n, const struct node *var)

@@ -73,8 +73,7 @@ char *text_reindent(struct arena *arena, const char *text, unsigned from, unsign
 {
     struct str out = {0};
     for (const char *line = text; *line;) {
-        const char *end = strchr(line, '\n');
-        size_t len = end ? (size_t)(end - line) + 1 : strlen(line);
+        size_t len = (size_t)(str_next_line(line) - line);
         size_t skip = 0;
         if (line != text) {
             while (skip < from && skip < len && line[skip] == ' ')

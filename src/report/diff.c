@@ -4,7 +4,6 @@
 #include "base/linediff.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { CONTEXT = 3 };
 

@@ -8,7 +8,6 @@
 #include "report/report.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void add_policy(struct str *out)
@@ -175,7 +174,7 @@ static void add_source(const struct page *page, struct str *out)
         str_add(out, "<td><pre>");
         escape_html_n(out, text, len);
         str_add(out, "</pre></td></tr>\n");
-        text += len + (text[len] == '\n');
+        text = str_next_line(text);
     }
     str_add(out, "</tbody></table></div>\n");
 }
@@ -196,7 +195,7 @@ static void add_diff(const struct page *page, bool open, struct str *out)
         str_addf(out, "<span class=\"%s\">", kind);
         escape_html_n(out, at, len);
         str_add(out, "</span>\n");
-        at += len + (at[len] == '\n');
+        at = str_next_line(at);
     }
     str_add(out, "</pre></details>\n");
     str_finish(&diff);

@@ -1,23 +1,8 @@
 /* Owns the JSON that programs read. Every value carries where it comes from. */
+#include "report/json_text.h"
 #include "report/report.h"
 
-#include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
-
-static json_t *real_or_null(double value)
-{
-    json_t *number = json_real(value);
-
-    return number ? number : json_null();
-}
-
-static json_t *text_or_null(const char *text)
-{
-    json_t *string = text ? json_string(text) : NULL;
-
-    return string ? string : json_null();
-}
 
 static json_t *metrics_of(const struct counters *c)
 {
@@ -27,8 +12,9 @@ static json_t *metrics_of(const struct counters *c)
         if (!counters_has(c, (enum metric)m))
             continue;
         json_object_set_new(all, metric_name((enum metric)m),
-            json_pack("{s:o, s:s, s:s}", "value", real_or_null(counters_get(c, (enum metric)m)),
-                "unit", metric_unit((enum metric)m), "from", provenance_name(c->metric[m].from)));
+            json_pack("{s:o, s:s, s:s}", "value",
+                json_real_or_null(counters_get(c, (enum metric)m)), "unit",
+                metric_unit((enum metric)m), "from", provenance_name(c->metric[m].from)));
     }
     return all;
 }
@@ -39,9 +25,9 @@ static json_t *findings_of(const struct explanation *e)
 
     for (unsigned i = 0; i < e->nr_findings; i++) {
         const struct finding *f = &e->findings[i];
-        json_array_append_new(
-            all, json_pack("{s:s, s:I, s:o, s:o}", "tool", f->tool, "line", (json_int_t)f->line,
-                     "max_gain", real_or_null(f->max_gain), "text", text_or_null(f->text)));
+        json_array_append_new(all,
+            json_pack("{s:s, s:I, s:o, s:o}", "tool", f->tool, "line", (json_int_t)f->line,
+                "max_gain", json_real_or_null(f->max_gain), "text", json_text_or_null(f->text)));
     }
     return all;
 }
@@ -57,14 +43,14 @@ static json_t *timing_of(const struct profile_timing *t)
     json_t *timing = json_pack("{s:I, s:I, s:f, s:b, s:I, s:o}", "samples",
         (json_int_t)t->nr_samples, "dropped", (json_int_t)t->nr_dropped, "standard_error",
         t->standard_error, "refused", (int)t->refused, "throttle_bits", (json_int_t)t->throttle,
-        "note", text_or_null(t->note));
+        "note", json_text_or_null(t->note));
 
     if (t->ratio > 0) {
-        json_object_set_new(timing, "ratio", real_or_null(t->ratio));
+        json_object_set_new(timing, "ratio", json_real_or_null(t->ratio));
         json_object_set_new(timing, "ratio_interval", range_of(t->ratio_low, t->ratio_high));
     }
     if (t->baseline_ns > 0)
-        json_object_set_new(timing, "original_ns", real_or_null(t->baseline_ns));
+        json_object_set_new(timing, "original_ns", json_real_or_null(t->baseline_ns));
     json_object_set_new(timing, "clock", range_of(t->clock_low_mhz, t->clock_high_mhz));
     json_object_set_new(
         timing, "original_clock", range_of(t->baseline_clock_low_mhz, t->baseline_clock_high_mhz));
@@ -99,22 +85,22 @@ static json_t *candidate_of(const struct candidate *c, bool whole)
 {
     json_t *node = json_pack("{s:I, s:I, s:s, s:s, s:o, s:s, s:o}", "node", (json_int_t)c->node,
         "parent", (json_int_t)c->parent, "move", action_name(c->option.action), "proposer",
-        proposer_name(c->option.proposer), "what", text_or_null(c->option.what), "verdict",
-        verdict_name(c->verdict), "verdict_text", text_or_null(c->verdict_text));
+        proposer_name(c->option.proposer), "what", json_text_or_null(c->option.what), "verdict",
+        verdict_name(c->verdict), "verdict_text", json_text_or_null(c->verdict_text));
 
     if (c->profiled) {
-        json_object_set_new(node, "time_ns", real_or_null(c->profile.time_ns));
+        json_object_set_new(node, "time_ns", json_real_or_null(c->profile.time_ns));
         json_object_set_new(node, "time_from", json_string(provenance_name(c->profile.time_from)));
-        json_object_set_new(node, "speedup", real_or_null(c->speedup));
+        json_object_set_new(node, "speedup", json_real_or_null(c->speedup));
         if (c->profile.timing.nr_samples > 0 || c->profile.timing.refused)
             json_object_set_new(node, "timing", timing_of(&c->profile.timing));
     }
     if (whole) {
-        json_object_set_new(node, "source", text_or_null(c->source));
+        json_object_set_new(node, "source", json_text_or_null(c->source));
         json_object_set_new(node, "metrics", metrics_of(&c->profile.total));
-        json_object_set_new(node, "no_counters", text_or_null(c->profile.no_counters));
-        json_object_set_new(node, "no_energy", text_or_null(c->profile.no_energy));
-        json_object_set_new(node, "summary", text_or_null(c->explanation.summary));
+        json_object_set_new(node, "no_counters", json_text_or_null(c->profile.no_counters));
+        json_object_set_new(node, "no_energy", json_text_or_null(c->profile.no_energy));
+        json_object_set_new(node, "summary", json_text_or_null(c->explanation.summary));
         json_object_set_new(node, "findings", findings_of(&c->explanation));
         json_object_set_new(node, "machine_code", sass_of(c));
     }
@@ -127,10 +113,8 @@ static json_t *models_of(const char *lines)
     json_t *all = json_array();
 
     for (const char *at = lines ? lines : ""; *at;) {
-        const size_t len = strcspn(at, "\n");
-
-        json_array_append_new(all, json_stringn(at, len));
-        at += len + (at[len] == '\n');
+        json_array_append_new(all, json_stringn(at, strcspn(at, "\n")));
+        at = str_next_line(at);
     }
     return all;
 }
@@ -146,19 +130,9 @@ static json_t *spent_of(const struct model_spent *spent, const char *models)
         (json_int_t)spent->tokens_in, "tokens_cached", (json_int_t)spent->tokens_cached,
         "tokens_out", (json_int_t)spent->tokens_out, "lost_in", (json_int_t)spent->lost_in,
         "lost_out", (json_int_t)spent->lost_out, "cost",
-        has_cost ? real_or_null(spent->cost) : json_null(), "calls_without_price",
-        (json_int_t)spent->nr_unpriced, "latency_ms", real_or_null(spent->latency_ms), "waited_ms",
-        real_or_null(spent->waited_ms));
-}
-
-static void add_json(struct str *out, json_t *root)
-{
-    char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-
-    str_add(out, text ? text : "null");
-    str_add_char(out, '\n');
-    free(text);
-    json_decref(root);
+        has_cost ? json_real_or_null(spent->cost) : json_null(), "calls_without_price",
+        (json_int_t)spent->nr_unpriced, "latency_ms", json_real_or_null(spent->latency_ms),
+        "waited_ms", json_real_or_null(spent->waited_ms));
 }
 
 void report_json(struct str *out, const struct report_run *run)
@@ -173,8 +147,8 @@ void report_json(struct str *out, const struct report_run *run)
         json_array_append_new(path, candidate_of(&run->path[i], false));
     all = json_pack("{s:s, s:s, s:s, s:I, s:s, s:s, s:o, s:o}", "kernel", run->task->path, "device",
         run->device_name, "policy", run->run->policy, "seed", (json_int_t)run->run->seed, "version",
-        run->run->version, "stopped_by", run->why, "speedup", real_or_null(best->speedup),
-        "elapsed_s", real_or_null(run->elapsed_s));
+        run->run->version, "stopped_by", run->why, "speedup", json_real_or_null(best->speedup),
+        "elapsed_s", json_real_or_null(run->elapsed_s));
     json_object_set_new(all, "speedup_from", json_string(provenance_name(best->profile.time_from)));
     json_object_set_new(all, "nodes", json_integer((json_int_t)run->nr_nodes));
     json_object_set_new(all, "evaluated", json_integer((json_int_t)run->nr_evaluated));
@@ -183,21 +157,21 @@ void report_json(struct str *out, const struct report_run *run)
     json_object_set_new(all, "path", path);
     json_object_set_new(all, "original", candidate_of(root, true));
     json_object_set_new(all, "best", candidate_of(best, true));
-    json_object_set_new(all, "output", text_or_null(run->output_path));
+    json_object_set_new(all, "output", json_text_or_null(run->output_path));
     if (run->patch.patched_path)
         json_object_set_new(all, "patched", json_string(run->patch.patched_path));
     if (run->patch.patch_path)
         json_object_set_new(all, "patch", json_string(run->patch.patch_path));
     if (run->patch.why)
         json_object_set_new(all, "not_written_back", json_string(run->patch.why));
-    json_object_set_new(all, "tree", text_or_null(run->tree_hash));
+    json_object_set_new(all, "tree", json_text_or_null(run->tree_hash));
     if (run->spent)
         json_object_set_new(all, "model", spent_of(run->spent, run->run->models));
-    json_object_set_new(all, "database", text_or_null(run->db_path));
-    add_json(out, all);
+    json_object_set_new(all, "database", json_text_or_null(run->db_path));
+    json_add(out, all, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 }
 
 void report_candidate_json(struct str *out, const struct candidate *c)
 {
-    add_json(out, candidate_of(c, true));
+    json_add(out, candidate_of(c, true), JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 }

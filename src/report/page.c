@@ -249,6 +249,6 @@ void page_command(const struct page *page, struct str *out)
 
         str_add(out, " --model ");
         str_add_shell(out, arena_strndup(page->arena, at, len));
-        at += len + (at[len] == '\n');
+        at = str_next_line(at);
     }
 }

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST_LINKED = 1500 };
 enum { LEFT = 64, RIGHT = 16, TOP = 14, BOTTOM = 40, WIDTH = 720, HEIGHT = 300 };

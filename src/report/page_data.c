@@ -82,7 +82,7 @@ static size_t match_at(const struct lines *l, size_t from, const char *text, siz
         if (!same_line(&l->lines[from + nr], text, len))
             break;
         *bytes += len + 1;
-        text += len + (text[len] == '\n');
+        text = str_next_line(text);
     }
     return nr;
 }
@@ -119,17 +119,15 @@ static void lines_encode(struct lines *l, struct str *out, const char *text)
             any = true;
             literal = false;
             nr = 0;
-            for (size_t i = 0; i < most; i++) {
-                const size_t skip = strcspn(text, "\n");
-                text += skip + (text[skip] == '\n');
-            }
+            for (size_t i = 0; i < most; i++)
+                text = str_next_line(text);
             continue;
         }
         from = lines_add(l, text, len, hash);
         start = literal ? start : from;
         nr = literal ? nr + 1 : 1;
         literal = true;
-        text += len + (text[len] == '\n');
+        text = str_next_line(text);
     }
     if (nr > 0)
         str_addf(out, "%s%zu,%zu", any ? "," : "", start, nr);

@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 

@@ -74,13 +74,6 @@ static bool write_piece(
     return ok;
 }
 
-static const char *next_line(const char *p)
-{
-    const char *end = strchr(p, '\n');
-
-    return end ? end + 1 : p + strlen(p);
-}
-
 static bool index_file(struct library *l, struct writer *w, const char *path)
 {
     char *text;
@@ -95,7 +88,7 @@ static bool index_file(struct library *l, struct writer *w, const char *path)
     for (const char *p = text, *end; ok && *p; p = end, line += PIECE_LINES) {
         end = p;
         for (unsigned i = 0; i < PIECE_LINES; i++)
-            end = next_line(end);
+            end = str_next_line(end);
         ok = write_piece(w, path, line, p, (size_t)(end - p));
     }
     free(text);
@@ -291,11 +284,11 @@ static const char *best_line(const char *piece, const struct words *words, unsig
     unsigned most = 0;
 
     *offset = 0;
-    for (unsigned i = 0; i < PIECE_LINES && *p; i++, p = next_line(p)) {
+    for (unsigned i = 0; i < PIECE_LINES && *p; i++, p = str_next_line(p)) {
         struct str line = {0};
         unsigned nr = 0;
 
-        str_add_n(&line, p, (size_t)(next_line(p) - p));
+        str_add_n(&line, p, (size_t)(str_next_line(p) - p));
         for (unsigned w = 0; w < words->nr; w++)
             nr += strcasestr(str_text(&line), words->text[w]) != NULL;
         str_finish(&line);
@@ -320,9 +313,9 @@ static void show_hit(
         return;
     const char *p = text;
     for (unsigned line = 1; line < first && *p; line++)
-        p = next_line(p);
+        p = str_next_line(p);
     p = best_line(p, words, &offset);
-    for (unsigned i = 0; i < SHOWN_LINES && *p; i++, p = next_line(p)) {
+    for (unsigned i = 0; i < SHOWN_LINES && *p; i++, p = str_next_line(p)) {
         const int n = (int)strcspn(p, "\r\n");
         str_addf(
             out, "%s:%u: %.*s\n", path, first + offset + i, n < SHOWN_BYTES ? n : SHOWN_BYTES, p);
@@ -407,18 +400,18 @@ bool library_read(struct library *l, const char *path, unsigned first_line, unsi
     nr_lines = nr_lines && nr_lines < LIBRARY_MAX_LINES ? nr_lines : LIBRARY_MAX_LINES;
     if (!tree_read(&l->tree, path, &text, &len, err))
         return false;
-    for (p = text; *p; p = next_line(p))
+    for (p = text; *p; p = str_next_line(p))
         all++;
     if (first_line > all) {
         free(text);
         return err_set(err, "%.200s has %u lines", path, all);
     }
     for (p = text; line < first_line; line++)
-        p = next_line(p);
+        p = str_next_line(p);
     nr_lines = nr_lines < all - first_line + 1 ? nr_lines : all - first_line + 1;
     str_addf(
         out, "%.200s, lines %u to %u of %u:\n", path, first_line, first_line + nr_lines - 1, all);
-    for (size_t start = out->len; line < first_line + nr_lines; line++, p = next_line(p)) {
+    for (size_t start = out->len; line < first_line + nr_lines; line++, p = str_next_line(p)) {
         if (out->len - start + strcspn(p, "\n") > LIBRARY_TEXT_BYTES) {
             str_addf(out, "(cut before line %u: too long to show at once)\n", line);
             break;

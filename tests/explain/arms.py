@@ -2,6 +2,7 @@
 """The experiment on feedback: statistics and table arithmetic against numbers worked out by hand, evaluations that
 are reused against such that are not, and what the arms may see. Usage: arms.py KEET_OPT"""
 
+import argparse
 import concurrent.futures
 import contextlib
 import io
@@ -138,6 +139,36 @@ class Table(unittest.TestCase):
         self.assertEqual((row["wins"], row["losses"]), (1, 1))
         self.assertAlmostEqual(row["effect"], 1 / 3)  # ranks 2 up, 1 down
         self.assertFalse(part["against"]["area"]["other"]["beats"])
+
+    # The suite when the weights were tuned, on every second task of it.
+    FIRST = ("argmax attention batched_matmul bias_gelu box_blur conv2d cross_entropy distance dot embedding gemv"
+             " group_norm histogram layernorm matmul matmul_f16 matvec_t max_pool nbody prefix_sum rmsnorm saxpy softmax"
+             " spmv_csr stencil3d sum swiglu transpose").split()
+
+    def test_halves(self):
+        self.assertEqual(arms.TUNED, set(self.FIRST[::2]))
+        suite = {p.stem for p in (ROOT / "kernels").glob("*.cu")}
+        self.assertLessEqual(set(self.FIRST), suite)
+        # batchnorm_relu came later and stands between two that were there: it is held out and moves nothing.
+        said, table = self.table(["argmax", "attention", "batched_matmul", "batchnorm_relu", "bias_gelu", "box_blur"])
+        self.assertEqual(said["parts"]["Tuned on"]["kernels"], ["argmax", "batched_matmul", "box_blur"])
+        self.assertEqual(said["parts"]["Held out"]["kernels"], ["attention", "batchnorm_relu", "bias_gelu"])
+        self.assertIn("## Held out: 3 tasks", table)
+        for name, half in (("argmax", "tuned on"), ("batchnorm_relu", "held out"), ("bias_gelu", "held out"),
+                           ("box_blur", "tuned on")):
+            self.assertIn(f"| {name} | {half} | ", table)
+        said, _ = self.table(["argmax", "attention", "bias_gelu"])  # one tuned on: too few for a part
+        self.assertEqual(list(said["parts"]), ["All"])
+
+    def table(self, kernels):
+        runs = {(k, 1, arm): {"curve": curves[0], "device": "d", "from": "modelled"}
+                for arm, curves in self.CURVES.items() for k in kernels}
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder)
+            args = argparse.Namespace(kernels=[pathlib.Path(f"{k}.cu") for k in kernels], seeds=[1], budget=2, model=None,
+                                      commit="c", out=out)
+            quietly(arms.write_table, args, runs)
+            return json.loads((out / "arms.json").read_text()), (out / "arms.md").read_text()
 
 
 class Questions(unittest.TestCase):

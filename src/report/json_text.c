@@ -1,0 +1,28 @@
+/* Owns nothing: missing values, and documents to text. */
+#include "report/json_text.h"
+
+#include <stdlib.h>
+
+json_t *json_text_or_null(const char *text)
+{
+    json_t *string = text ? json_string(text) : NULL;
+
+    return string ? string : json_null();
+}
+
+json_t *json_real_or_null(double value)
+{
+    json_t *number = json_real(value);
+
+    return number ? number : json_null();
+}
+
+void json_add(struct str *out, json_t *root, size_t flags)
+{
+    char *text = json_dumps(root, flags);
+
+    str_add(out, text ? text : "null");
+    str_add_char(out, '\n');
+    free(text);
+    json_decref(root);
+}
