@@ -7,32 +7,14 @@ kernel's speedup is the geometric mean over the seeds."""
 import argparse
 import json
 import pathlib
-import platform
-import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "score"))
 import score  # noqa: E402
+import stamp  # noqa: E402
 
 FIGURES = ("geomean_all", "median_all", "harmonic_all", "fast_1", "fast_2", "fast_5", "fast_10",
            "correct")
-
-
-def git_commit():
-    out = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
-    dirty = subprocess.run(["git", "status", "--porcelain", "--", "src", "search", "kernels"],
-                           capture_output=True, text=True)
-    return out.stdout.strip() + ("+changes" if dirty.stdout.strip() else "")
-
-
-def processor():
-    try:
-        for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.machine()
 
 
 def load(args):
@@ -153,8 +135,8 @@ def page(args, runs, levels):
     lines = [
         f"# The suite: {word} over the original",
         "",
-        f"`{command}` at commit {args.commit or git_commit()}, on {any_run['device']}; host: "
-        f"{processor()}. {'Times are modelled by the emulator.' if word != 'speedup' else ''}",
+        f"`{command}` at commit {args.commit or stamp.commit()}, on {any_run['device']}; host: "
+        f"{stamp.processor()}. {'Times are modelled by the emulator.' if word != 'speedup' else ''}",
         f"Each cell is the geometric mean over {len(args.seeds)} seed(s); the last three columns are "
         f"of {args.policies[0]}, seed {args.seeds[0]}. Fewer than {args.budget} evaluated: the run "
         "came within 5% of the roofline or had nothing left to try." +
@@ -168,7 +150,7 @@ def page(args, runs, levels):
     if next(iter(scored["all"].values()))["tasks"] > 0:
         lines += score_tables(scored, ratios, args)
     document = {
-        "budget": args.budget, "seeds": args.seeds, "commit": args.commit or git_commit(),
+        "budget": args.budget, "seeds": args.seeds, "commit": args.commit or stamp.commit(),
         "from": any_run["speedup_from"], "scores": scored, "ratios": ratios,
         "speedups": {p: {n: [runs[n, p, s]["speedup"] for s in args.seeds if (n, p, s) in runs]
                          for n in names} for p in args.policies},

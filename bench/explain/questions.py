@@ -26,6 +26,7 @@ import threading
 import urllib.request
 
 import arms
+import stamp  # found by arms
 import stats
 
 ROOT = arms.ROOT
@@ -332,7 +333,7 @@ def main():
     parser.add_argument("--arms-work", type=pathlib.Path, default=ROOT / "keet-out/explain-arms")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "results/explain")
     parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "build/release/keet-opt")
-    parser.add_argument("--commit", default=arms.git_commit())
+    parser.add_argument("--commit", default=stamp.commit())
     parser.add_argument("--only", type=lambda text: text.split(","), help="planted kernels, by name")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)

@@ -13,6 +13,7 @@ import argparse
 import collections
 import json
 import os
+import pathlib
 import re
 import resource
 import signal
@@ -21,8 +22,10 @@ import sys
 
 import torch
 
-import problem as kb
-import task as kbt
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import problem as kb  # noqa: E402
+import stamp  # noqa: E402
+import task as kbt  # noqa: E402
 
 
 def numbers(text):
@@ -61,9 +64,9 @@ def import_one(args, level, file):
         if not args.full:
             values = kb.reduced(problem, args.elements, args.flops)
         now = kb.can(problem, values)
-        if now and kb.elements(now[0]) > args.most_elements:
-            raise kb.Refused("too large, also at reduced sizes",
-                             f"{kb.elements(now[0])} elements, the limit is {args.most_elements}")
+        if now and kb.elements(now) > args.most_elements:
+            raise kb.Refused("too large" if args.full else "too large, also at reduced sizes",
+                             f"{kb.elements(now)} elements, the limit is {args.most_elements}")
         made = kbt.Task(problem, values, args.seeds)
         folder = os.path.join(args.output, f"level{level}", file[:-3])
         text = made.contract(made.save(folder))
@@ -84,7 +87,8 @@ def passes(args, path):
     done = subprocess.run([args.keet, path, "--device", "emu", "--budget", "1", "-q", "--db",
                            path.replace(".cu", ".keet.db"), "-o", path.replace(".cu", ".keet.cu")],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    return {"passes": done.returncode == 0, "said": (done.stderr.strip() or done.stdout.strip())}
+    said = done.stderr.strip() or done.stdout.strip()
+    return {"passes": done.returncode == 0, "said": said.replace(os.path.dirname(path) + "/", "")}
 
 
 def run_one(args, level, file):
@@ -112,12 +116,31 @@ def run_one(args, level, file):
     return {"ok": False, "kind": "PyTorch could not run it", "text": f"it ended with {status}"}
 
 
-def table(args, rows):
+def kept(path, rows):
+    """All rows of a log, its newest for each problem, with those of now; the log has these alone."""
+    last = {}
+    if os.path.exists(path):
+        with open(path) as f:
+            last = {(level, file): told for level, file, told in map(json.loads, f)}
+    last.update({(level, file): told for level, file, told in rows})
+    rows = sorted(((level, file, told) for (level, file), told in last.items()),
+                  key=lambda row: (row[0], int(row[1].split("_")[0])))
+    with open(path + ".new", "w") as f:
+        f.writelines(json.dumps(row) + "\n" for row in rows)
+    os.replace(path + ".new", path)
+    return rows
+
+
+def table(args, rows, nr_now):
     levels = sorted({level for level, _, _ in rows})
+    commits = collections.Counter(r["commit"] for _, _, r in rows)
     out = ["# KernelBench, imported", "",
            f"    bench/kernelbench/import_problems.py CHECKOUT {' '.join(args.shown)}", "",
            f"{len(rows)} problems, " + ("at their own sizes" if args.full else "at reduced sizes")
-           + f", CPU PyTorch {torch.__version__}.", "",
+           + f", PyTorch {torch.__version__} on the CPU. Imported at "
+           + ", ".join(f"{at} ({nr})" for at, nr in commits.items())
+           + (f"; {len(rows) - nr_now} of the rows are of earlier runs, kept in the log" if nr_now
+              < len(rows) else "") + ".", "",
            "| level | problems | imported | refused | flagged as odd |", "|---|---|---|---|---|"]
     for level in levels:
         of = [r for at, _, r in rows if at == level]
@@ -160,12 +183,15 @@ def arguments(argv):
     p.add_argument("--seeds", type=int, default=3)
     p.add_argument("--elements", type=int, default=40000, help="that reduced problems should have")
     p.add_argument("--flops", type=int, default=20_000_000, help="that they should need")
-    p.add_argument("--most-elements", type=int, default=2_000_000, help="refuse larger ones")
+    p.add_argument("--most-elements", type=int, help="refuse larger ones: over 2 million, with "
+                   "--full over 128 million, which are files of half a gigabyte for each case")
     p.add_argument("--timeout", type=int, default=300, help="seconds of processor time for a problem")
     p.add_argument("--memory", type=int, default=12000, help="megabytes for a problem")
     p.add_argument("--table", help="write the outcome as Markdown")
-    p.add_argument("--log", help="add outcomes to this file; the table has all that is in it")
+    p.add_argument("--log", help="keep outcomes in this file, the newest of each problem; the table has all")
     args = p.parse_args(argv)
+    if args.most_elements is None:
+        args.most_elements = 128_000_000 if args.full else 2_000_000
     args.shown = [a for a in argv if a != args.checkout]
     return args
 
@@ -175,8 +201,9 @@ def main():
     torch.set_num_threads(1)
     kb.warm_up()
     rows = []
+    at = stamp.commit("src", "bench/kernelbench", "kernels/kernelbench") or "an unknown commit"
     for level, file in problems(args.checkout, args.level, args.problem):
-        rows.append((level, file, run_one(args, level, file)))
+        rows.append((level, file, dict(run_one(args, level, file), commit=at)))
         r = rows[-1][2]
         print(f"level{level}/{file}: " + (("; ".join(r["odd"]) or "imported") if r["ok"]
                                           else "refused, " + r["text"])
@@ -185,15 +212,13 @@ def main():
         if args.log:
             with open(args.log, "a") as f:
                 f.write(json.dumps(rows[-1]) + "\n")
+    nr_now = len(rows)
     if args.log:
-        with open(args.log) as f:
-            last = {(level, file): told for level, file, told in map(json.loads, f)}
-        rows = sorted(((level, file, told) for (level, file), told in last.items()),
-                      key=lambda row: (row[0], int(row[1].split("_")[0])))
+        rows = kept(args.log, rows)
     if args.table:
         os.makedirs(os.path.dirname(os.path.abspath(args.table)), exist_ok=True)
         with open(args.table, "w") as f:
-            f.write(table(args, rows))
+            f.write(table(args, rows, nr_now))
     ok = sum(r["ok"] for _, _, r in rows)
     print(f"{ok} of {len(rows)} imported")
 

@@ -6,6 +6,7 @@ as one can tell. Kernel sizes, strides, and numbers of groups and layers are sma
 import ast
 import copy
 import dataclasses
+from unittest import mock
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -132,18 +133,47 @@ def outputs_of(result):
     raise Refused("an output that is no tensor", type(result).__name__)
 
 
+def on_meta(problem, values):
+    """Model and inputs without any data."""
+    space = problem.module(values)
+    inputs = space["get_inputs"]()
+    return space["Model"](*space["get_init_inputs"]()), inputs
+
+
+def recurrent(real):
+    """The shapes that a recurrent layer's results have. Without data PyTorch still goes through all
+    steps one by one, seconds for each size that is tried."""
+    def layer(x, state, weights, *rest):
+        if isinstance(weights, torch.Tensor):  # packed sequences come in another order
+            return real(x, state, weights, *rest)
+        states = state if isinstance(state, tuple) else (state,)
+        ways = 2 if rest[4] else 1  # bias, layers, dropout, training, bidirectional, batch first
+        return (x.new_empty(*x.shape[:-1], ways * states[0].shape[-1]),
+                *(s.new_empty(s.shape) for s in states))
+    return layer
+
+
 def shapes(problem, values):
-    """Shapes of inputs, weights and outputs, and flops, without computing anything."""
-    with torch.device("meta"), torch.no_grad():
-        space = problem.module(values)
-        inputs = space["get_inputs"]()
-        model = space["Model"](*space["get_init_inputs"]())
-        flops, _ = flops_of(model, inputs)
+    """Shapes of inputs, weights and outputs, without computing anything."""
+    with torch.device("meta"), torch.no_grad(), \
+            mock.patch.object(torch._VF, "lstm", recurrent(torch._VF.lstm)), \
+            mock.patch.object(torch._VF, "gru", recurrent(torch._VF.gru)):
+        model, inputs = on_meta(problem, values)
         outputs = outputs_of(model(*inputs))
     tensors = [t for t in inputs if isinstance(t, torch.Tensor)]
     return ([tuple(t.shape) for t in tensors],
             [tuple(t.shape) for t in model.state_dict().values()],
-            [tuple(t.shape) for t in outputs]), flops
+            [tuple(t.shape) for t in outputs])
+
+
+def needs_more(problem, values, most_flops):
+    """Counting takes Python's time for each operation, much of it for 512 steps of six layers of an
+    LSTM. So it is done only where everything else is small enough."""
+    try:
+        with torch.device("meta"):
+            return flops_of(*on_meta(problem, values))[0] > most_flops
+    except Exception:
+        return True
 
 
 def warm_up():
@@ -155,7 +185,7 @@ def warm_up():
             "        return torch.softmax(self.norm(self.conv(x)).flatten(1) @ torch.rand(72, 8), 1)\n"
             "def get_inputs():\n    return [torch.rand(2, 2, 8, 8)]\n"
             "def get_init_inputs():\n    return []\n")
-    shapes(Problem("warm-up", text), {})
+    needs_more(Problem("warm-up", text), {}, 0)
 
 
 def elements(all_shapes):
@@ -184,7 +214,7 @@ def smaller(problem, values, name, now):
         for other in (value // 2, value * 3 // 4, value - value // 16):
             wanted = dict(values, **{n: other for n in names})
             then = can(problem, wanted) if 0 < other < value else None
-            if then and (not now or elements(then[0]) < elements(now[0])):
+            if then and (not now or elements(then) < elements(now)):
                 return then, wanted
     return None, values
 
@@ -196,7 +226,7 @@ def reduced(problem, most_elements, most_flops):
     fixed = set()
     now = can(problem, values)
     while True:
-        if now and elements(now[0]) <= most_elements and now[1] <= most_flops:
+        if now and elements(now) <= most_elements and not needs_more(problem, values, most_flops):
             return values
         free = [n for n in values if n not in fixed and values[n] > 2]
         if not free:
@@ -222,7 +252,7 @@ def dimension(name, pairs):
 def symbolic(problem, values, taken):
     """Formulas of all dimensions, in the order of shapes(), over knobs that may be sizes; what
     depends on a knob in another way makes that knob a constant."""
-    base = shapes(problem, values)[0]
+    base = shapes(problem, values)
     flat = [d for group in base for shape in group for d in shape]
     tried = {}
     for knob in problem.knobs:
@@ -232,7 +262,7 @@ def symbolic(problem, values, taken):
         for other in (v + 1, v * 2, v * 3, v // 2, v + 8):
             then = can(problem, dict(values, **{knob.name: other})) if other > 0 else None
             if then:
-                dims = [d for group in then[0] for shape in group for d in shape]
+                dims = [d for group in then for shape in group for d in shape]
                 if len(dims) == len(flat):
                     seen.append((other, dims))
         if len(seen) >= 2:

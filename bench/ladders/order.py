@@ -11,6 +11,8 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import stamp  # noqa: E402
 
 
 def read_ladders(text):
@@ -50,13 +52,6 @@ def run(program, device, file):
     if node.get("verdict") != "ok":
         sys.exit(f"{file}: {node.get('verdict')}: {node.get('verdict_text')}")
     return node["time_ns"] / 1e3, node["time_from"]
-
-
-def commit():
-    out = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=HERE)
-    dirty = subprocess.run(["git", "status", "--porcelain", "--", "../../src", "."], capture_output=True,
-                           text=True, cwd=HERE)
-    return out.stdout.strip() + ("+changes" if dirty.stdout.strip() else "")
 
 
 def table(ladder, times, word):
@@ -100,7 +95,7 @@ def main():
             wrong.append(ladder["name"])
     if args.out:
         head = ["# Optimisation ladders: the order of the time model against published measurements", "",
-                f"`bench/ladders.sh` at commit {commit()}, device {args.device}. The kernels are ours, after the "
+                f"`bench/ladders.sh` at commit {stamp.commit('src', 'bench/ladders')}, device {args.device}. The kernels are ours, after the "
                 "authors' descriptions; their devices differ from ours, so the order is compared and ratios are "
                 "shown only for orientation.", ""]
         (args.out / "ladders.md").write_text("\n".join(head + report))

@@ -14,6 +14,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import stamp  # noqa: E402
+
 TOLERANCE = 0.20
 
 # Threads of a block (132 blocks): GB/s of read, scale and triad.
@@ -157,11 +160,10 @@ def main():
     print("\n".join(lines))
     print(f"worst: {100 * worst:.0f}% off")
     if args.out:
-        commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
         args.out.mkdir(parents=True, exist_ok=True)
         (args.out / "tables.md").write_text("\n".join(
             ["# The time model against measured tables", "",
-             f"`python3 bench/tables/tables.py --keet-opt build/release/keet-opt --out {args.out}` at commit {commit}. "
+             f"`python3 bench/tables/tables.py --keet-opt build/release/keet-opt --out {args.out}` at commit {stamp.commit()}. "
              "Measured: te42kyfo/gpu-benches, H200 (stream, L2) and H100 PCIe (latency in cycles); modelled: "
              "emu:h200 and emu:h100, by executing kernels of ours with these patterns.", ""] + lines) + "\n")
     return 0 if worst <= TOLERANCE else 1
