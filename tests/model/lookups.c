@@ -1,38 +1,18 @@
 /* Models that look things up in CUTLASS before they answer: by functions and by text, with unknown
  * tools, files outside the tree, and no end of it. The processes are the real program, the tree is
  * a small one made here, the evidence is the database. */
-#include "base/err.h"
-#include "base/file.h"
-#include "base/str.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include <cmocka.h>
 
+#include "../program.h"
+
+#include "base/str.h"
+
 #define MATMUL KEET_SOURCE_DIR "/kernels/matmul.cu"
-
-static char folder[64];
-
-static void put(const char *name, const char *text)
-{
-    char path[256];
-    struct err err;
-
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    *strrchr(path, '/') = '\0';
-    assert_true(file_mkdirs(path, &err));
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    assert_true(file_write(path, text, strlen(text), &err));
-}
 
 /* The naive product with its loop unrolled, as a reply. */
 static void put_kernel(const char *name)
@@ -55,61 +35,22 @@ static void put_kernel(const char *name)
 
 static int set_up(void **state)
 {
-    strcpy(folder, "/tmp/keet-lookups-XXXXXX");
-    assert_non_null(mkdtemp(folder));
+    assert_int_equal(open_folder(state), 0);
     put("tree/include/cute/tensor.hpp", "#pragma once\n");
     put("tree/include/cute/atom.hpp", "// one\nstruct SM90_RARE_ATOM {};\n// three\n");
     put("secret.h", "struct secret_outside;\n");
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    char command[128];
-
-    snprintf(command, sizeof(command), "rm -r %s", folder);
-    return system(command);
-}
-
 static void optimize(const char *model, const char *more)
 {
-    char command[1024];
+    char text[65536];
 
-    snprintf(command, sizeof(command),
-        "cd %s && %s %s --device emu --cutlass tree --cache cache --db run.db -o best.cu --budget "
-        "1 "
-        "--model-only --in-flight 1 --model '%s' %s >log 2>&1 </dev/null",
-        folder, KEET_BINARY, MATMUL, model, more);
-    if (system(command) != 0) {
-        snprintf(command, sizeof(command), "cat %s/log", folder);
-        fail_msg("failed: %d", system(command));
-    }
-}
-
-/* The first column of the first row, as text. */
-static const char *ask(const char *sql)
-{
-    static char answers[4][65536];
-    static unsigned at;
-    char path[256], *answer = answers[at++ % 4];
-    sqlite3 *handle;
-    sqlite3_stmt *stmt;
-
-    snprintf(path, sizeof(path), "%s/run.db", folder);
-    assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(handle, sql, -1, &stmt, NULL), SQLITE_OK);
-    *answer = '\0';
-    if (sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_text(stmt, 0))
-        snprintf(answer, sizeof(answers[0]), "%s", (const char *)sqlite3_column_text(stmt, 0));
-    sqlite3_finalize(stmt);
-    sqlite3_close(handle);
-    return answer;
-}
-
-static void expect_in(const char *text, const char *part)
-{
-    if (!strstr(text, part))
-        fail_msg("should hold '%s':\n%.6000s", part, text);
+    if (run(text, sizeof(text),
+            "%s --device emu --cutlass tree --cache cache --db run.db -o best.cu --budget 1 "
+            "--model-only --in-flight 1 --model '%s' %s",
+            MATMUL, model, more) != 0)
+        fail_msg("%s", text);
 }
 
 static void test_functions(void **state)
@@ -131,20 +72,20 @@ static void test_functions(void **state)
     put_kernel("s/write-3.md");
     optimize("script:s", "--no-plan");
     /* every round is a call on record, with what it asked for */
-    assert_string_equal(ask("SELECT count(*) FROM model_call"), "3");
-    expect_in(ask("SELECT answer FROM model_call WHERE seq = 0"),
+    assert_string_equal(ask("run.db", "SELECT count(*) FROM model_call"), "3");
+    expect_in(ask("run.db", "SELECT answer FROM model_call WHERE seq = 0"),
         "search_cutlass({\"query\":\"SM90_RARE_ATOM\"})");
-    prompt = ask("SELECT prompt FROM model_call WHERE seq = 1");
+    prompt = ask("run.db", "SELECT prompt FROM model_call WHERE seq = 1");
     expect_in(prompt, "include/cute/atom.hpp:2: struct SM90_RARE_ATOM {};");
     expect_in(prompt, "there is no tool run_shell; known are search_cutlass and read_cutlass_file");
     expect_in(prompt, "arguments of search_cutlass are no JSON object");
-    prompt = ask("SELECT prompt FROM model_call WHERE seq = 2");
+    prompt = ask("run.db", "SELECT prompt FROM model_call WHERE seq = 2");
     expect_in(prompt, "include/cute/atom.hpp:2: struct SM90_RARE_ATOM {};"); /* still there */
     expect_in(prompt, "lines 2 to 2 of 3:\n   2  struct SM90_RARE_ATOM {};");
     expect_in(prompt, "there is no file ../secret.h");
     assert_null(strstr(prompt, "secret_outside"));
-    assert_string_equal(ask("SELECT verdict FROM node WHERE number = 1"), "ok");
-    assert_string_equal(ask("SELECT count(*) FROM model_call WHERE tokens_in > 0"), "3");
+    assert_string_equal(ask("run.db", "SELECT verdict FROM node WHERE number = 1"), "ok");
+    assert_string_equal(ask("run.db", "SELECT count(*) FROM model_call WHERE tokens_in > 0"), "3");
 }
 
 /* Six rounds, and then the question is what it has got. */
@@ -159,10 +100,13 @@ static void test_no_end_of_look_ups(void **state)
     }
     put_kernel("s/repair-1.md");
     optimize("script:s", "--no-plan --budget 2");
-    assert_string_equal(ask("SELECT count(*) FROM model_call WHERE purpose = 'write'"), "7");
-    expect_in(ask("SELECT prompt FROM model_call WHERE seq = 6"), "That was the last look-up.");
-    assert_string_equal(ask("SELECT count(*) FROM model_call WHERE purpose = 'repair'"), "1");
-    assert_string_equal(ask("SELECT verdict FROM node WHERE number = 1"), "ok");
+    assert_string_equal(
+        ask("run.db", "SELECT count(*) FROM model_call WHERE purpose = 'write'"), "7");
+    expect_in(
+        ask("run.db", "SELECT prompt FROM model_call WHERE seq = 6"), "That was the last look-up.");
+    assert_string_equal(
+        ask("run.db", "SELECT count(*) FROM model_call WHERE purpose = 'repair'"), "1");
+    assert_string_equal(ask("run.db", "SELECT verdict FROM node WHERE number = 1"), "ok");
 }
 
 /* A program knows no functions: it is told of the lines, and answered by text. Of the plan as of
@@ -179,12 +123,13 @@ static void test_by_text(void **state)
         "*) echo 'Let me look.'; echo 'TOOL search_cutlass {\"query\": \"rare atom\"}' ;;\n"
         "esac\n");
     optimize("cmd:sh agent", "--no-plan");
-    assert_string_equal(ask("SELECT count(*) FROM model_call"), "2");
-    expect_in(ask("SELECT prompt FROM model_call WHERE seq = 0"), "TOOL read_cutlass_file {");
-    prompt = ask("SELECT prompt FROM model_call WHERE seq = 1");
+    assert_string_equal(ask("run.db", "SELECT count(*) FROM model_call"), "2");
+    expect_in(
+        ask("run.db", "SELECT prompt FROM model_call WHERE seq = 0"), "TOOL read_cutlass_file {");
+    prompt = ask("run.db", "SELECT prompt FROM model_call WHERE seq = 1");
     expect_in(prompt, "RESULT of search_cutlass {\"query\": \"rare atom\"}\n");
     expect_in(prompt, "include/cute/atom.hpp:2: struct SM90_RARE_ATOM {};");
-    assert_string_equal(ask("SELECT verdict FROM node WHERE number = 1"), "ok");
+    assert_string_equal(ask("run.db", "SELECT verdict FROM node WHERE number = 1"), "ok");
 }
 
 /* An endpoint that takes no function definitions says so: the same question again, by text. */
@@ -195,12 +140,14 @@ static void test_functions_refused(void **state)
     put("s/write-2.md", "TOOL search_cutlass {\"query\": \"SM90_RARE_ATOM\"}\n");
     put_kernel("s/write-3.md");
     optimize("script:s", "--no-plan");
-    assert_string_equal(ask("SELECT count(*) FROM model_call"), "3");
-    expect_in(ask("SELECT error FROM model_call WHERE seq = 0"), "does not support tools");
-    expect_in(ask("SELECT prompt FROM model_call WHERE seq = 1"), "TOOL read_cutlass_file {");
-    expect_in(ask("SELECT prompt FROM model_call WHERE seq = 2"),
+    assert_string_equal(ask("run.db", "SELECT count(*) FROM model_call"), "3");
+    expect_in(
+        ask("run.db", "SELECT error FROM model_call WHERE seq = 0"), "does not support tools");
+    expect_in(
+        ask("run.db", "SELECT prompt FROM model_call WHERE seq = 1"), "TOOL read_cutlass_file {");
+    expect_in(ask("run.db", "SELECT prompt FROM model_call WHERE seq = 2"),
         "include/cute/atom.hpp:2: struct SM90_RARE_ATOM {};");
-    assert_string_equal(ask("SELECT verdict FROM node WHERE number = 1"), "ok");
+    assert_string_equal(ask("run.db", "SELECT verdict FROM node WHERE number = 1"), "ok");
 }
 
 /* Recorded and replayed: the answers are part of the prompts, and are the same again. */
@@ -214,23 +161,24 @@ static void test_replayed(void **state)
     put("s/plan-2.md", "Unroll the loop.\n");
     put_kernel("s/write-1.md");
     optimize("script:s", "--record tape");
-    assert_string_equal(ask("SELECT count(*) FROM model_call"), "3");
-    expect_in(ask("SELECT prompt FROM model_call WHERE purpose = 'write'"), "Unroll the loop.");
+    assert_string_equal(ask("run.db", "SELECT count(*) FROM model_call"), "3");
+    expect_in(
+        ask("run.db", "SELECT prompt FROM model_call WHERE purpose = 'write'"), "Unroll the loop.");
     snprintf(text, sizeof(text), "rm %s/run.db*", folder);
     assert_int_equal(system(text), 0);
     optimize("replay:tape", "");
-    assert_string_equal(ask("SELECT count(*) FROM model_call WHERE error IS NULL"), "3");
-    assert_string_equal(ask("SELECT verdict FROM node WHERE number = 1"), "ok");
+    assert_string_equal(ask("run.db", "SELECT count(*) FROM model_call WHERE error IS NULL"), "3");
+    assert_string_equal(ask("run.db", "SELECT verdict FROM node WHERE number = 1"), "ok");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_functions, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_no_end_of_look_ups, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_by_text, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_functions_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_replayed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_functions, set_up, remove_folder),
+        cmocka_unit_test_setup_teardown(test_no_end_of_look_ups, set_up, remove_folder),
+        cmocka_unit_test_setup_teardown(test_by_text, set_up, remove_folder),
+        cmocka_unit_test_setup_teardown(test_functions_refused, set_up, remove_folder),
+        cmocka_unit_test_setup_teardown(test_replayed, set_up, remove_folder),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

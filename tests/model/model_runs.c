@@ -1,60 +1,20 @@
 /* Whole runs with a scripted model: the processes are the real program, the evidence is the
  * database. Replies are written by hand (matmul/) or made here from one kernel. */
-#include "base/clock.h"
-#include "base/err.h"
-#include "base/file.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <signal.h>
-#include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "../program.h"
+
+#include "base/clock.h"
+
 #define MATMUL KEET_SOURCE_DIR "/kernels/matmul.cu"
-
-static char folder[64];
-
-static int run(char *text, size_t bytes, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static int run(char *text, size_t bytes, const char *format, ...)
-{
-    char arguments[1024], command[2048];
-    size_t used = 0, got;
-    va_list ap;
-    FILE *pipe;
-    int status;
-
-    va_start(ap, format);
-    vsnprintf(arguments, sizeof(arguments), format, ap);
-    va_end(ap);
-    snprintf(
-        command, sizeof(command), "cd %s && %s %s 2>&1 </dev/null", folder, KEET_BINARY, arguments);
-    pipe = popen(command, "r");
-    assert_non_null(pipe);
-    while ((got = fread(text + used, 1, bytes - 1 - used, pipe)) > 0)
-        used += got;
-    text[used] = '\0';
-    status = pclose(pipe);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
-}
-
-static void must_run(const char *arguments)
-{
-    char text[4096];
-
-    if (run(text, sizeof(text), "%s", arguments) != 0)
-        fail_msg("keet-opt %s: %s", arguments, text);
-}
 
 static void shell(const char *command)
 {
@@ -62,26 +22,6 @@ static void shell(const char *command)
 
     snprintf(text, sizeof(text), "cd %s && %s", folder, command);
     assert_int_equal(system(text), 0);
-}
-
-/* The first column of the first row, as text; "" for NULL or no row. */
-static const char *ask(const char *db, const char *sql)
-{
-    static char answers[4][65536];
-    static unsigned at;
-    char path[256], *answer = answers[at++ % 4];
-    sqlite3 *handle;
-    sqlite3_stmt *stmt;
-
-    snprintf(path, sizeof(path), "%s/%s", folder, db);
-    assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(handle, sql, -1, &stmt, NULL), SQLITE_OK);
-    *answer = '\0';
-    if (sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_text(stmt, 0))
-        snprintf(answer, sizeof(answers[0]), "%s", (const char *)sqlite3_column_text(stmt, 0));
-    sqlite3_finalize(stmt);
-    sqlite3_close(handle);
-    return answer;
 }
 
 static long number(const char *db, const char *sql)
@@ -104,21 +44,6 @@ static bool has_nodes(const char *db, long nr)
     sqlite3_finalize(stmt);
     sqlite3_close(handle);
     return has;
-}
-
-static void expect_in(const char *text, const char *part)
-{
-    if (!strstr(text, part))
-        fail_msg("should hold '%s':\n%.3000s", part, text);
-}
-
-static void put(const char *name, const char *text)
-{
-    char path[256];
-    struct err err;
-
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    assert_true(file_write(path, text, strlen(text), &err));
 }
 
 /* A folder of replies: the naive product unrolled by 2, 3, ..., so that no two are equal. Every
@@ -435,24 +360,10 @@ static void the_key_is_nowhere(void **state)
     shell("! grep -rqa verysecret .");
 }
 
-static int set_up(void **state)
-{
-    strcpy(folder, "/tmp/keet-model-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    char command[128];
-
-    snprintf(command, sizeof(command), "rm -r %s", folder);
-    return system(command);
-}
-
 /* model_runs [TEST]: that one alone (a pattern of cmocka's). KEET_LEAVE_OUT names one to skip. */
 int main(int argc, char **argv)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, open_folder, remove_folder)
     const struct CMUnitTest tests[] = {
         TEST(hand_written_variants_reach_the_last),
         TEST(a_recorded_run_replays_to_the_same_tree),

@@ -1,50 +1,13 @@
 /* The command line as a person meets it: every wrong use gets one clear line and the right exit
  * status. The processes are the real program. */
-#include "base/err.h"
-#include "base/file.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
-static char folder[] = "/tmp/keet-cli-XXXXXX";
-
-/* Run keet-opt in the scratch folder; what it printed (stdout and stderr) in text. */
-static int run(const char *arguments, char *text, size_t bytes)
-{
-    char command[2048];
-    FILE *pipe;
-    size_t used = 0, got;
-    int status;
-
-    snprintf(
-        command, sizeof(command), "cd %s && %s %s 2>&1 </dev/null", folder, KEET_BINARY, arguments);
-    pipe = popen(command, "r");
-    assert_non_null(pipe);
-    while ((got = fread(text + used, 1, bytes - 1 - used, pipe)) > 0)
-        used += got;
-    text[used] = '\0';
-    status = pclose(pipe);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
-}
-
-static void put(const char *name, const void *bytes, size_t len)
-{
-    char path[256];
-    struct err err;
-
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    assert_true(file_write(path, bytes, len, &err));
-}
+#include "../program.h"
 
 struct wrong {
     const char *arguments;
@@ -79,7 +42,7 @@ static void wrong_use_is_answered_clearly(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const int status = run(cases[i].arguments, text, sizeof(text));
+        const int status = run(text, sizeof(text), "%s", cases[i].arguments);
         if (status != cases[i].status || !strstr(text, cases[i].says))
             fail_msg("keet-opt %s: status %d (want %d), said: %s", cases[i].arguments, status,
                 cases[i].status, text);
@@ -92,9 +55,9 @@ static void help_and_version_are_there(void **state)
     char text[65536];
 
     (void)state;
-    assert_int_equal(run("--help", text, sizeof(text)), 0);
+    assert_int_equal(run(text, sizeof(text), "--help"), 0);
     assert_non_null(strstr(text, "keet-opt KERNEL.cu"));
-    assert_int_equal(run("--version", text, sizeof(text)), 0);
+    assert_int_equal(run(text, sizeof(text), "--version"), 0);
     assert_non_null(strstr(text, "keet-opt " KEET_VERSION));
 }
 
@@ -103,9 +66,9 @@ static void a_broken_original_is_refused_with_its_line(void **state)
     char text[65536];
 
     (void)state;
-    assert_int_equal(run("broken.cu --budget 2", text, sizeof(text)), 1);
+    assert_int_equal(run(text, sizeof(text), "broken.cu --budget 2"), 1);
     assert_non_null(strstr(text, "broken.cu:7"));
-    assert_int_equal(run("run broken.cu", text, sizeof(text)), 3);
+    assert_int_equal(run(text, sizeof(text), "run broken.cu"), 3);
     assert_non_null(strstr(text, "no_compile"));
 }
 
@@ -132,14 +95,14 @@ static int make_folder(void **state)
                                  "}\n";
 
     (void)state;
-    if (!mkdtemp(folder))
+    if (open_folder(state) != 0)
         return -1;
-    put("good.cu", good, strlen(good));
-    put("broken.cu", broken, strlen(broken));
-    put("empty.cu", "", 0);
-    put("binary.cu", "\177ELF\0\1\2\3\377\376", 10);
-    put("plain.cu", "__global__ void f(int *p) { *p = 1; }\n", 38);
-    put("notadb.db", "this is not a database, it only has its name............", 56);
+    put("good.cu", good);
+    put("broken.cu", broken);
+    put("empty.cu", "");
+    put_bytes("binary.cu", "\177ELF\0\1\2\3\377\376", 10);
+    put("plain.cu", "__global__ void f(int *p) { *p = 1; }\n");
+    put("notadb.db", "this is not a database, it only has its name............");
     return 0;
 }
 
@@ -151,5 +114,5 @@ int main(void)
         cmocka_unit_test(a_broken_original_is_refused_with_its_line),
     };
 
-    return cmocka_run_group_tests(tests, make_folder, NULL);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

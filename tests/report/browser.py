@@ -5,6 +5,7 @@ within reach of the keyboard, planted markup that does not run; dark where that 
 paper without what is for the screen only; 5,000 nodes open in 3 seconds. Spoken to through the
 debugging pipe. Screenshots go to $KEET_SCREENSHOTS where that is set. Skipped (77) without Chromium."""
 import base64
+import glob
 import json
 import os
 import shutil
@@ -38,7 +39,6 @@ class Browser:
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
-        self.call("Performance.enable", timeDomain="threadTicks")
 
     def message(self):
         while b"\0" not in self.rest:
@@ -90,9 +90,21 @@ class Browser:
         return True
 
     def processor(self):
-        """Seconds that the page's thread has worked so far, whoever else wants the processor."""
-        metrics = self.call("Performance.getMetrics")["metrics"]
-        return next(m["value"] for m in metrics if m["name"] == "TaskDuration")
+        """Seconds of processor time up to now, of each process of Chromium's."""
+        parents, seconds = {}, {}
+        for folder in glob.glob("/proc/[0-9]*"):
+            try:
+                with open(folder + "/stat", encoding="utf-8", errors="replace") as file:
+                    fields = file.read().rpartition(")")[2].split()
+            except OSError:  # it has just ended
+                continue
+            pid = int(os.path.basename(folder))
+            parents[pid] = int(fields[1])
+            seconds[pid] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        ours = [self.process.pid]
+        for pid in ours:
+            ours += [child for child, parent in parents.items() if parent == pid]
+        return {pid: seconds[pid] for pid in ours if pid in seconds}
 
     def prefer(self, media, scheme):
         self.call("Emulation.setEmulatedMedia", media=media,
@@ -273,11 +285,12 @@ def main():
         for _ in range(3):
             before = browser.processor()
             seconds = browser.open("file://" + page, 1400)
-            worked = browser.processor()
-            opened.append((seconds, worked - before if worked > before else worked))
+            worked = sum(s - before.get(pid, 0) for pid, s in browser.processor().items())
+            opened.append((seconds, worked))
         seconds, worked = min(opened)
-        print(f"5,000 nodes open in {seconds:.2f} s, of which {worked:.2f} s of work")
-        # A machine that is busy with other things makes the page wait for its turn.
+        print(f"5,000 nodes open in {seconds:.2f} s, with {worked:.2f} s of processor time")
+        # On a machine that is busy with other things Chromium waits for its turn: then what all of
+        # its processes worked counts, in which nothing is parallel.
         check(min(seconds, worked) < 3, "that is over 3 seconds")
         check(browser.value("document.querySelectorAll('details.node').length") == 5000, "nodes")
         browser.value("document.querySelector('#chart-tree circle[data-n=\"4321\"]')"

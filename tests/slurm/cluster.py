@@ -55,7 +55,8 @@ BatchStartTimeout=1
 MessageTimeout=5
 KillWait=2
 SchedulerParameters=sched_interval=1,sched_min_interval=0,bf_interval=1
-NodeName=keet[1-2] NodeHostname={host} NodeAddr=127.0.0.1 Port=[{ports[1]}-{ports[2]}] CPUs=2 Gres=gpu:1
+NodeName=keet[1-2] NodeHostname={host} NodeAddr=127.0.0.1 Port=[{ports[1]}-{ports[2]}] CPUs=2 Gres=gpu:1 Features=keet
+Prolog={folder}/prolog
 PartitionName=tests Nodes=ALL Default=YES MaxTime=10 DefaultTime=5
 """
 
@@ -170,6 +171,9 @@ class Cluster:
             ports=free_ports(), user=pwd.getpwuid(os.getuid()).pw_name))
         (folder / "gres.conf").write_text("NodeName=keet[1-2] Name=gpu File=/dev/null\n")
         (folder / "cgroup.conf").write_text("")
+        # What a node does before a job; where it fails, the job is not started, and held.
+        (folder / "prolog").write_text(f"#!/bin/sh\n[ ! -e {folder}/broken ]\n")
+        (folder / "prolog").chmod(0o755)
         (folder / "bin").mkdir()
         for name, path in self.programs.items():  # they look at the names they are called by
             (folder / "bin" / name).symlink_to(path)
@@ -187,6 +191,17 @@ class Cluster:
         stepd = self.folder / "bin/slurmstepd"
         stepd = ["-d", stepd] if stepd.exists() else []
         self.start("slurmd", "-D", "-N", node, "-f", self.env["SLURM_CONF"], *stepd, name=node)
+
+    def break_nodes(self, broken):
+        """Whether jobs can be started on any node."""
+        if broken:
+            (self.folder / "broken").touch()
+        else:
+            (self.folder / "broken").unlink()
+
+    def set_nodes(self, *words):
+        for node in self.nodes:
+            self.run("scontrol", "update", f"NodeName={node}", *words)
 
     def kill_node(self, node):
         """kill -9 of a node's daemon; its jobs go on without it."""

@@ -93,6 +93,50 @@ static void test_str_compare(void **state)
     assert_false(str_ends("kernel.cuh", ".cu"));
 }
 
+static void test_str_lines(void **state)
+{
+    const char *text = "one\n\nthree";
+
+    text = str_next_line(text);
+    assert_string_equal(text, "\nthree");
+    text = str_next_line(text);
+    assert_string_equal(text, "three");
+    text = str_next_line(text);
+    assert_string_equal(text, "");
+    assert_ptr_equal(str_next_line(text), text);
+}
+
+/* Where "sum" stands as a word in the first len bytes of the text; -1: nowhere. */
+static long find_sum(const char *text, size_t len)
+{
+    const char *at = str_find_word(text, text + len, "sum", 3);
+
+    return at ? at - text : -1;
+}
+
+static void test_str_find_word(void **state)
+{
+    assert_int_equal(find_sum("sum", 3), 0);
+    assert_int_equal(find_sum("sums+sum2+_sum+(sum)", 20), 16);
+    assert_int_equal(find_sum("sumsum sum", 10), 7);
+    assert_int_equal(find_sum("sums", 3), 0); /* what is behind the end does not count */
+    assert_int_equal(find_sum("a sum", 4), -1);
+    assert_int_equal(find_sum("su", 2), -1);
+    assert_int_equal(find_sum("", 0), -1);
+    assert_int_equal(find_sum("sumsum", 6), -1);
+}
+
+static void test_str_among(void **state)
+{
+    static const char *const words[] = {"in", "out", "inout", NULL};
+
+    assert_true(str_among("in", words));
+    assert_true(str_among("inout", words));
+    assert_false(str_among("ino", words));
+    assert_false(str_among("", words));
+    assert_false(str_among("in", words + 3));
+}
+
 static void test_str_utf8(void **state)
 {
     assert_int_equal(str_utf8_bytes("a", 1), 1);
@@ -380,8 +424,12 @@ static void test_clock(void **state)
 
 static void test_share(void **state)
 {
-    char *path = share_find("kernels");
+    char *path = share_binary();
 
+    assert_true(str_ends(path, "/test_base"));
+    assert_true(file_exists(path));
+    free(path);
+    path = share_find("kernels");
     assert_string_equal(path, KEET_SOURCE_DIR "/kernels"); /* tests run in the build tree */
     free(path);
     assert_null(share_find("no-such-folder-of-ours"));
@@ -400,6 +448,9 @@ int main(void)
         cmocka_unit_test(test_arena),
         cmocka_unit_test(test_str),
         cmocka_unit_test(test_str_compare),
+        cmocka_unit_test(test_str_lines),
+        cmocka_unit_test(test_str_find_word),
+        cmocka_unit_test(test_str_among),
         cmocka_unit_test(test_str_utf8),
         cmocka_unit_test(test_err),
         cmocka_unit_test(test_err_is_cut),

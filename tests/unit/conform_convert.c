@@ -242,9 +242,37 @@ static void read_form(const char *modifiers)
     now.flag = has_word(modifiers, "relu");
 }
 
+/* cvt.pack: now.mode bits of a above as many of b, above them what is left of c. */
+static u64 packed(u64 a, u64 b, u64 c)
+{
+    const wide top = ((wide)1 << (now.mode - now.flag)) - 1, bottom = now.flag ? -top - 1 : 0;
+    const wide in[2] = {(int32_t)b, (int32_t)a};
+    wide r = (wide)c << 2 * now.mode;
+    for (unsigned i = 0; i < 2; i++) {
+        const wide v = in[i] > top ? top : in[i] < bottom ? bottom : in[i];
+        r |= (v & (((wide)1 << now.mode) - 1)) << i * now.mode;
+    }
+    return (u64)r & 0xffffffff;
+}
+
+static void run_pack(const char *op, const char *modifiers)
+{
+    char text[200];
+    const char *type = strstr(modifiers, ".sat.") + 5;
+    memset(&now, 0, sizeof(now));
+    now.mode = (unsigned)atoi(type + 1);
+    now.flag = type[0] == 's';
+    snprintf(text, sizeof(text), "%s%s D, A, B%s;", op, modifiers, now.mode < 16 ? ", C" : "");
+    run_form(text, 4, 4, 4, now.mode < 16 ? 4 : 0, packed, 0);
+}
+
 static void run_cvt(const char *op, const char *modifiers, void *context)
 {
     char text[200];
+    if (strstr(modifiers, ".pack")) {
+        run_pack(op, modifiers);
+        return;
+    }
     read_form(modifiers);
     const bool two = how.to.values == 2 && how.from.values == 1;
     const unsigned d = how.to.bytes == 1 ? 4 : how.to.bytes;

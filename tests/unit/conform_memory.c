@@ -26,6 +26,7 @@ struct access_form {
     unsigned vec, bytes;
     char kind; /* of the type: b u s f */
     char space;
+    bool wide; /* .b128: two elements of 8 bytes in one register */
 };
 
 struct batch {
@@ -45,6 +46,9 @@ static struct access_form read_form(const char *op, const char *modifiers)
     }
     f.kind = type[0];
     f.bytes = (unsigned)atoi(type + 1) / 8;
+    f.wide = f.bytes == 16;
+    if (f.wide)
+        f.vec = 2, f.bytes = 8;
     f.space = has_word(modifiers, "global")   ? 'g'
               : has_word(modifiers, "shared") ? 's'
               : has_word(modifiers, "local")  ? 'l'
@@ -84,7 +88,8 @@ static void put_start(struct text *t)
         "};\n.visible .entry k(.param .u64 p0, .param .u64 p1, .param .align 32 .b8 blob[%u])\n{\n"
         ".shared .align 32 .b8 s[%u];\n.local .align 32 .b8 loc[%u];\n.reg .pred P, Q;\n"
         ".reg .b32 L, O, SA, LA, three;\n.reg .b64 OUT, G, GA, CA, AA, T, w<8>, x<8>;\n"
-        ".reg .f32 f<8>;\n.reg .f64 g<8>;\nmov.u32 L, %%tid.x;\nld.param.u64 OUT, [p0];\n"
+        ".reg .f32 f<8>;\n.reg .f64 g<8>;\n.reg .b128 wide;\nmov.u32 L, %%tid.x;\nld.param.u64 "
+        "OUT, [p0];\n"
         "ld.param.u64 G, [p1];\nmad.lo.u32 O, L, 7, 3;\nand.b32 O, O, 31;\nshl.b32 O, O, 5;\n"
         "cvt.u64.u32 GA, O;\nmov.u64 CA, c;\nadd.u64 CA, CA, GA;\nadd.u64 GA, GA, G;\n"
         "mov.u32 SA, s;\nadd.u32 SA, SA, O;\nmov.u32 LA, loc;\nadd.u32 LA, LA, O;\n",
@@ -116,6 +121,10 @@ static const char *register_of(const struct access_form *f)
 
 static void put_operand(struct text *t, const struct access_form *f)
 {
+    if (f->wide) {
+        say(t, "wide");
+        return;
+    }
     say(t, "%s", f->vec > 1 ? "{" : "");
     for (unsigned e = 0; e < f->vec; e++)
         say(t, "%s%s%u", e ? ", " : "", register_of(f), e);
@@ -126,7 +135,7 @@ static void put_load(struct text *t, const struct access_form *f, unsigned at)
 {
     say(t, "%s ", f->text);
     put_operand(t, f);
-    say(t, ", [%s];\n", address_of(f));
+    say(t, ", [%s];\n%s", address_of(f), f->wide ? "mov.b128 {x0, x1}, wide;\n" : "");
     for (unsigned e = 0; e < f->vec; e++)
         say(t, "st.global.%s [OUT+%u], %s%u;\n",
             f->kind != 'f'  ? "b64"
@@ -151,6 +160,8 @@ static void put_store(struct text *t, const struct access_form *f, unsigned at)
         else if (f->kind == 'f')
             say(t, "mov.b64 g%u, x%u;\n", e, e);
     }
+    if (f->wide)
+        say(t, "mov.b128 wide, {x0, x1};\n");
     /* what global memory had is kept in w0-w3 and put back */
     say(t, "%s [%s], ", f->text, address_of(f));
     put_operand(t, f);
@@ -354,6 +365,8 @@ struct atomics {
 static void add_atomic(const char *op, const char *modifiers, void *context)
 {
     struct atomics *all = context;
+    if (strstr(modifiers, ".b128")) /* wide_atomics */
+        return;
     if (all->nr == all->cap) {
         all->cap = all->cap ? 2 * all->cap : 4096;
         all->form = realloc(all->form, all->cap * sizeof(*all->form));
@@ -528,6 +541,81 @@ static void atomics(void **state)
     atomics_of("red");
 }
 
+/* Each lane's slot holds O, O + 1; B is the same but for every third lane's low half and every
+ * fifth lane's high half, C something else: what comes back must be the slot as it was, what stays
+ * C or B.
+ */
+#define WIDE_START                                                                                 \
+    PTX_HEAD                                                                                       \
+    ".visible .entry k(.param .u64 p0, .param .u64 p1)\n{\n.shared .align 16 .b8 s[512];\n"        \
+    ".reg .b64 O, A, S, H, L, R<8>;\n.reg .b32 l, t, SA;\n.reg .b128 B, C, W;\n"                   \
+    ".reg .pred P;\nld.param.u64 O, [p0];\nld.param.u64 A, [p1];\nmov.u32 l, %tid.x;\n"            \
+    "mad.wide.u32 A, l, 16, A;\nmad.wide.u32 O, l, 64, O;\nmov.u32 SA, s;\n"                       \
+    "mad.lo.u32 SA, l, 16, SA;\ncvt.u64.u32 S, SA;\ncvta.shared.u64 S, S;\n"                       \
+    "cvt.u64.u32 L, l;\nadd.u64 H, L, 1;\nmov.b64 R0, L;\nmov.b64 R1, H;\n"                        \
+    "rem.u32 t, l, 3;\nsetp.eq.u32 P, t, 0;\n@P not.b64 R0, R0;\nrem.u32 t, l, 5;\n"               \
+    "setp.eq.u32 P, t, 0;\n@P not.b64 R1, R1;\nmov.b128 B, {R0, R1};\n"                            \
+    "mov.b64 R2, 0x1111222233334444;\nmov.b64 R3, 0x5555666677778888;\n"                           \
+    "mov.b128 C, {R2, R3};\n"
+
+static void check_wide(const char *form, bool cas, const uint64_t *got)
+{
+    for (uint64_t l = 0; l < 32; l++) {
+        const uint64_t b[2] = {l % 3 ? l : ~l, l % 5 ? l + 1 : ~(l + 1)},
+                       c[2] = {UINT64_C(0x1111222233334444), UINT64_C(0x5555666677778888)},
+                       old[2] = {l, l + 1},
+                       *now_there = !cas             ? b
+                                    : l % 3 && l % 5 ? c
+                                                     : old;
+        if (memcmp(got + l * 8, old, 16) != 0 || memcmp(got + l * 8 + 2, now_there, 16) != 0)
+            fail_msg("%s, lane %u: not what it should give and leave", form, (unsigned)l);
+    }
+}
+
+static void run_wide(const char *op, const char *modifiers, void *context)
+{
+    static char ptx[4096];
+    char form[FORM_BYTES];
+    uint64_t got[32 * 8], slots[64] = {0};
+    const bool cas = strstr(modifiers, ".cas.") != NULL, global = strstr(modifiers, ".global"),
+               shared = strstr(modifiers, ".shared");
+    struct text t = {ptx, ptx + sizeof(ptx)};
+    struct bench b;
+    (void)context;
+    if (!strstr(modifiers, ".b128"))
+        return;
+    snprintf(form, sizeof(form), "%s%s", op, modifiers);
+    for (unsigned i = 0; i < 2; i++) { /* in global and in shared memory */
+        if (i ? global : shared)
+            continue;
+        const char *at = !i ? "A" : shared ? "SA" : "S", *space = i && shared ? ".shared" : "";
+        t.at = ptx;
+        say(&t,
+            "%sst%s.v2.b64 [%s], {L, H};\n%s W, [%s], B%s;\nmov.b128 {R4, R5}, W;\n"
+            "ld%s.v2.b64 {R6, R7}, [%s];\nst.global.v2.b64 [O], {R4, R5};\n"
+            "st.global.v2.b64 [O+16], {R6, R7};\nret;\n}\n",
+            WIDE_START, space, at, form, at, cas ? ", C" : "", space, at);
+        bench_init(&b, ptx, 2);
+        if (!b.module)
+            fail_msg("%s: %s", form, b.result.text);
+        bench_buffer(&b, NULL, sizeof(got));
+        bench_buffer(&b, slots, sizeof(slots));
+        if (bench_run(&b, 1, 32) != VERDICT_OK)
+            fail_msg("%s: %s", form, b.result.text);
+        bench_read(&b, 0, got, sizeof(got));
+        check_wide(form, cas, got);
+        bench_finish(&b);
+    }
+    note_forms(form);
+    nr_forms++;
+}
+
+static void wide_atomics(void **state)
+{
+    (void)state;
+    syntax_each("atom", run_wide, NULL);
+}
+
 static void there_were_many_forms(void **state)
 {
     (void)state;
@@ -538,6 +626,7 @@ static void there_were_many_forms(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loads), cmocka_unit_test(stores),
-        cmocka_unit_test(atomics), cmocka_unit_test(there_were_many_forms)};
+        cmocka_unit_test(atomics), cmocka_unit_test(wide_atomics),
+        cmocka_unit_test(there_were_many_forms)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

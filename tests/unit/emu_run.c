@@ -295,6 +295,66 @@ static void asynchronous_copies(void **state)
     EXPECT(ptx, 1, 64, i % 4 < 2 ? i : 0);
 }
 
+/* Lanes that ignore their source get zeros, and do not read it: it is nowhere. */
+static void copies_that_ignore_their_source(void **state)
+{
+    (void)state;
+#define IGNORING(how)                                                                              \
+    PTX_HEAD                                                                                       \
+    ".shared .align 16 .b8 s[256];\n" ONE_PARAM INDEX                                              \
+    "st.global.u32 [%rd2], %r1;\nbar.sync 0;\nmov.u32 %r6, s;\nshl.b32 %r7, %r1, 2;\n"             \
+    "add.s32 %r6, %r6, %r7;\nand.b32 %r4, %r1, 3;\n" how                                           \
+    "cp.async.wait_all;\nld.shared.u32 %r8, [%r6];\nst.global.u32 [%rd2], %r8;\nret;\n}\n"
+    EXPECT(IGNORING("setp.eq.u32 %p1, %r4, 0;\nmov.u64 %rd3, %rd2;\n@%p1 mov.u64 %rd3, 0;\n"
+                    "cp.async.ca.shared.global [%r6], [%rd3], 4, %p1;\n"),
+        1, 64, i % 4 ? i : 0);
+    EXPECT(IGNORING("setp.ne.u32 %p1, %r4, 0;\nmov.u64 %rd3, 0;\n@%p1 mov.u64 %rd3, %rd2;\n"
+                    "cp.async.ca.shared.global [%r6], [%rd3], 4, !%p1;\n"),
+        1, 64, i % 4 ? i : 0);
+}
+
+/* Where CUDA's own part of shared memory begins and ends, past a kernel's 256 bytes here. */
+static void reserved_shared_memory(void **state)
+{
+    uint32_t out[NR];
+    struct bench b;
+    (void)state;
+    assert_int_equal(
+        run_words(&b,
+            PTX_HEAD ".shared .align 16 .b8 s[256];\n" ONE_PARAM INDEX
+                     "mov.u32 %r4, %reserved_smem_offset_begin;\n"
+                     "mov.u32 %r5, %reserved_smem_offset_end;\nmov.u32 %r6, s;\n"
+                     "st.shared.u32 [%r6+252], 9;\nst.shared.u32 [%r4], %r5;\n"
+                     "ld.shared.u32 %r6, [%r4];\nmov.u32 %r5, %reserved_smem_offset_cap;\n"
+                     "sub.u32 %r6, %r6, %r5;\nsub.u32 %r6, %r6, %r4;\nsetp.ge.u32 %p1, %r4, 256;\n"
+                     "@%p1 add.u32 %r6, %r6, %r5;\nst.global.u32 [%rd2], %r6;\nret;\n}\n",
+            1, 32, out),
+        VERDICT_OK);
+    assert_int_equal(
+        out[0], 1024); /* CUDA programming guide, compute capability 9.0: 1 KB a block */
+    bench_finish(&b);
+}
+
+/* What only the driver knows. */
+static void special_registers_that_are_refused(void **state)
+{
+    static const char *const names[] = {"%envreg3", "%pm0", "%reserved_smem_offset_0"};
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        uint32_t out[NR];
+        char ptx[4096], want[64];
+        struct bench b;
+        snprintf(ptx, sizeof(ptx),
+            "%s\n.loc 1 41 0\nmov.b32 %%r4, %s;\nret;\n}\n.file 1 \"a.cu\"\n",
+            PTX_HEAD ONE_PARAM INDEX, names[i]);
+        snprintf(want, sizeof(want), "mov: special register %s", names[i]);
+        if (run_words(&b, ptx, 1, 32, out) != VERDICT_UNSUPPORTED || b.result.line != 41 ||
+            !strstr(b.result.text, want))
+            fail_msg("line %u: %s", b.result.line, b.result.text);
+        bench_finish(&b);
+    }
+}
+
 /* --- verdicts --- */
 
 #define LINE ".loc 1 7 3\n"
@@ -470,6 +530,9 @@ int main(void)
         cmocka_unit_test(rows_of_a_warp),
         cmocka_unit_test(vectors_and_narrow_types),
         cmocka_unit_test(asynchronous_copies),
+        cmocka_unit_test(copies_that_ignore_their_source),
+        cmocka_unit_test(reserved_shared_memory),
+        cmocka_unit_test(special_registers_that_are_refused),
         cmocka_unit_test(stray_accesses),
         cmocka_unit_test(barriers_that_cannot_complete),
         cmocka_unit_test(other_verdicts),

@@ -221,6 +221,512 @@ static void test_surfaces(void **state)
     surface("clamp", 40, VERDICT_OK, 6);
 }
 
+/* --- every form, by one thread --- */
+
+enum { WORDS = 8 };
+
+/* Runs text between these registers, T the handle, and gives R1 to R8. */
+static enum verdict run_text(
+    struct bench *b, uint64_t handle, const char *text, uint32_t out[WORDS])
+{
+    static char ptx[4096];
+    snprintf(ptx, sizeof(ptx), "%s%s%s",
+        PTX_HEAD
+        ".visible .entry k(.param .u64 p0, .param .u64 p1)\n{\n.reg .b64 O, T, Q<5>;\n"
+        ".reg .b32 R<17>;\n.reg .b16 H<9>;\n.reg .f32 f<17>;\n.reg .pred P;\n"
+        "ld.param.u64 O, [p0];\nld.param.u64 T, [p1];\nmov.b32 R1, 77;\nmov.b32 R2, 77;\n"
+        "mov.b32 R3, 77;\nmov.b32 R4, 77;\nmov.b32 R5, 77;\nmov.b32 R6, 77;\nmov.b32 R7, 77;\n"
+        "mov.b32 R8, 77;\n",
+        text,
+        "\nst.global.v4.b32 [O], {R1, R2, R3, R4};\nst.global.v4.b32 [O+16], {R5, R6, R7, R8};\n"
+        "ret;\n}\n");
+    struct emu_result loaded;
+    struct emu_module *module;
+    if (!emu_load(b->emu, ptx, strlen(ptx), &module, &loaded, &b->err))
+        fail_msg("%s", b->err.text);
+    if (!module) {
+        b->result = loaded;
+        return loaded.verdict;
+    }
+    const uint64_t at = emu_alloc(b->emu, WORDS * 4, "out", &b->err);
+    uint64_t params[2] = {at, handle};
+    b->module = module;
+    const enum verdict v = bench_launch(b, (struct emu_launch){.grid = {1, 1, 1},
+                                               .block = {1, 1, 1},
+                                               .params = params,
+                                               .params_bytes = sizeof(params)});
+    if (!emu_read(b->emu, at, out, WORDS * 4, &b->err))
+        fail_msg("%s", b->err.text);
+    emu_unload(b->emu, module);
+    b->module = NULL;
+    return v;
+}
+
+static void open_bench(struct bench *b)
+{
+    memset(b, 0, sizeof(*b));
+    b->emu = emu_create(chip_default(), 1);
+    b->arena = arena_create();
+}
+
+static float f32_of(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, 4);
+    return f;
+}
+
+/* The first NR of R1 ... are these numbers. */
+static void gives(
+    struct bench *b, uint64_t handle, const char *text, unsigned nr, const float *want)
+{
+    uint32_t out[WORDS] = {0};
+    if (run_text(b, handle, text, out) != VERDICT_OK)
+        fail_msg("%s: %s", text, b->result.text);
+    for (unsigned i = 0; i < nr; i++)
+        if (!(fabsf(f32_of(out[i]) - want[i]) <= 1e-5f * fabsf(want[i])))
+            fail_msg("%s: R%u is %g, not %g", text, i + 1, (double)f32_of(out[i]), (double)want[i]);
+}
+
+static void gives_bits(
+    struct bench *b, uint64_t handle, const char *text, unsigned nr, const uint32_t *want)
+{
+    uint32_t out[WORDS] = {0};
+    if (run_text(b, handle, text, out) != VERDICT_OK)
+        fail_msg("%s: %s", text, b->result.text);
+    for (unsigned i = 0; i < nr; i++)
+        if (out[i] != want[i])
+            fail_msg("%s: R%u is 0x%x, not 0x%x", text, i + 1, out[i], want[i]);
+}
+
+static void faults(
+    struct bench *b, uint64_t handle, const char *text, enum verdict want, const char *why)
+{
+    uint32_t out[WORDS] = {0};
+    const enum verdict v = run_text(b, handle, text, out);
+    if (v != want || !strstr(b->result.text, why))
+        fail_msg("%s: verdict %d: %s", text, v, b->result.text);
+}
+
+#define XYZ                                                                                        \
+    "mov.f32 f1, 0f3fa00000;\nmov.f32 f2, 0f40200000;\nmov.f32 f3, 0f3fe00000;\n" /* 1.25 2.5 1.75 \
+                                                                                   */
+#define TO "{R1, R2, R3, R4}, [T, "
+
+/* Texels that rise evenly, 1 + 2 x + 10 y + 100 z: between their centres a linear filter gives the
+ * same rise. 8 x 4 x 4, of one float each. */
+static struct emu_texture rising(struct bench *b)
+{
+    float texels[4][4][8];
+    for (unsigned z = 0; z < 4; z++)
+        for (unsigned y = 0; y < 4; y++)
+            for (unsigned x = 0; x < 8; x++)
+                texels[z][y][x] = (float)(1 + 2 * x + 10 * y + 100 * z);
+    const struct emu_texture t = {.address = bench_buffer(b, texels, sizeof(texels)),
+        .nr_dims = 3,
+        .size = {8, 4, 4},
+        .pitch_bytes = 32,
+        .layer_bytes = 128,
+        .kind = EMU_TEXEL_FLOAT,
+        .channel_bytes = 4,
+        .nr_channels = 1,
+        .linear = true,
+        .address_mode = {EMU_ADDRESS_CLAMP, EMU_ADDRESS_CLAMP, EMU_ADDRESS_CLAMP}};
+    return t;
+}
+
+static void test_every_geometry(void **state)
+{
+    struct bench b;
+    (void)state;
+    open_bench(&b);
+    struct emu_texture t = rising(&b);
+    uint64_t h = emu_texture_create(b.emu, &t);
+    const float in_3d[4] = {1 + 2 * 0.75f + 10 * 2 + 100 * 1.25f, 0, 0, 1};
+    gives(&b, h, XYZ "tex.3d.v4.f32.f32 " TO "{f1, f2, f3, f3}];", 3, in_3d);
+    gives(&b, h, XYZ "tex.base.3d.v4.f32.f32 " TO "{f1, f2, f3, f3}];", 3, in_3d);
+    const float moved[1] = {in_3d[0] + 2 * 1 - 10 * 1 + 100 * 1};
+    gives(&b, h,
+        XYZ "mov.b32 R9, 1;\nmov.b32 R10, -1;\ntex.3d.v4.f32.f32 " TO
+            "{f1, f2, f3, f3}], {R9, R10, R9, R9};",
+        1, moved);
+
+    t.nr_dims = 2;
+    h = emu_texture_create(b.emu, &t);
+    const float layer[2][1] = {{1 + 2 * 0.75f + 10 * 2 + 200}, {1 + 2 * 0.75f + 10 * 2 + 300}};
+    gives(&b, h, XYZ "mov.b32 R9, 2;\ntex.a2d.v4.f32.f32 " TO "{R9, f1, f2, f2}];", 1, layer[0]);
+    gives(&b, h, XYZ "mov.b32 R9, 99;\ntex.a2d.v4.f32.f32 " TO "{R9, f1, f2, f2}];", 1, layer[1]);
+    gives(&b, h,
+        XYZ "mov.b32 R9, 2;\nmov.b32 R10, 1;\nmov.b32 R11, 0;\n"
+            "tex.a2d.v4.f32.f32 " TO "{R9, f1, f2, f2}], {R10, R11};",
+        1, (const float[]){layer[0][0] + 2});
+
+    t.nr_dims = 1;
+    t.layer_bytes = 32;
+    h = emu_texture_create(b.emu, &t);
+    gives(&b, h, XYZ "mov.b32 R9, 3;\ntex.a1d.v4.f32.f32 " TO "{R9, f1}];", 1,
+        (const float[]){1 + 2 * 0.75f + 30});
+    gives(&b, h, XYZ "mov.b32 R9, 2;\ntex.1d.v4.f32.f32 " TO "{f1}], {R9};", 1,
+        (const float[]){1 + 2 * 2.75f});
+    t.linear = false;
+    h = emu_texture_create(b.emu, &t);
+    gives(&b, h, "mov.b32 R9, 5;\ntex.1d.v4.f32.s32 " TO "{R9}];", 1, (const float[]){11});
+    bench_finish(&b);
+}
+
+static void test_kinds_of_results(void **state)
+{
+    static const uint16_t texels[2][4] = {{0x3c00, 0xc000, 0x3800, 0x7bff}, {0, 0, 0, 0}};
+    struct bench b;
+    (void)state;
+    open_bench(&b);
+    struct emu_texture t = {.address = bench_buffer(&b, texels, sizeof(texels)),
+        .nr_dims = 1,
+        .size = {2, 1, 1},
+        .kind = EMU_TEXEL_FLOAT,
+        .channel_bytes = 2,
+        .nr_channels = 4,
+        .address_mode = {EMU_ADDRESS_CLAMP}};
+    uint64_t h = emu_texture_create(b.emu, &t);
+#define AT_0 "mov.f32 f1, 0f3f000000;\n"
+    gives(&b, h, AT_0 "tex.1d.v4.f32.f32 " TO "{f1}];", 4, (const float[]){1, -2, 0.5f, 65504});
+    gives_bits(&b, h,
+        AT_0 "tex.1d.v4.f16.f32 {H1, H2, H3, H4}, [T, {f1}];\nmov.b32 R1, {H1, H2};\n"
+             "mov.b32 R2, {H3, H4};",
+        2, (const uint32_t[]){0xc0003c00, 0x7bff3800});
+    gives_bits(&b, h, AT_0 "tex.1d.v2.f16x2.f32 {R1, R2}, [T, {f1}];", 3,
+        (const uint32_t[]){0xc0003c00, 0x7bff3800, 77});
+    gives_bits(&b, h,
+        AT_0 "setp.ne.u32 P, R1, R1;\ntex.1d.v4.f32.f32 {_, _, f3, _}|P, [T, {f1}];\n"
+             "selp.b32 R1, 5, 6, P;\nmov.b32 R2, f3;",
+        3, (const uint32_t[]){5, 0x3f000000, 77});
+    t.kind = EMU_TEXEL_SIGNED;
+    h = emu_texture_create(b.emu, &t);
+    gives_bits(&b, h, AT_0 "tex.1d.v4.s32.f32 " TO "{f1}];", 4,
+        (const uint32_t[]){0x3c00, 0xffffc000, 0x3800, 0x7bff});
+    t.kind = EMU_TEXEL_UNSIGNED;
+    h = emu_texture_create(b.emu, &t);
+    gives_bits(&b, h, "mov.b32 R9, 0;\ntex.1d.v4.u32.s32 " TO "{R9}];", 4,
+        (const uint32_t[]){0x3c00, 0xc000, 0x3800, 0x7bff});
+    bench_finish(&b);
+}
+
+/* Level n of 16 x 16, 8 x 8 ... holds 10 n everywhere. */
+static void test_mipmaps(void **state)
+{
+    float texels[16][16];
+    struct bench b;
+    (void)state;
+    open_bench(&b);
+    struct emu_texture t = {.nr_dims = 2,
+        .size = {16, 16, 1},
+        .nr_levels = 5,
+        .pitch_bytes = 64,
+        .kind = EMU_TEXEL_FLOAT,
+        .channel_bytes = 4,
+        .nr_channels = 1,
+        .normalized_coordinates = true,
+        .max_level = 100,
+        .address_mode = {EMU_ADDRESS_CLAMP, EMU_ADDRESS_CLAMP}};
+    for (unsigned level = 0; level < 5; level++) {
+        const unsigned size = 16u >> level;
+        for (unsigned i = 0; i < size * size; i++)
+            texels[i / 16][i % 16] = (float)(10 * level);
+        const uint64_t address = bench_buffer(&b, texels, (uint64_t)size * size * 4);
+        if (level == 0)
+            t.address = address;
+        else
+            t.levels[level - 1] =
+                (struct emu_texture_level){.address = address, .pitch_bytes = size * 4};
+    }
+#define LEVEL(bits)                                                                                \
+    "mov.f32 f1, 0f3f400000;\nmov.f32 f2, 0f" bits ";\ntex.level.2d.v4.f32.f32 " TO "{f1, f1}], "  \
+    "f2;"
+    uint64_t h = emu_texture_create(b.emu, &t);
+    gives(&b, h, LEVEL("3f000000"), 1, (const float[]){0});  /* 0.5 */
+    gives(&b, h, LEVEL("3f19999a"), 1, (const float[]){10}); /* 0.6 */
+    gives(&b, h, LEVEL("42c80000"), 1, (const float[]){40}); /* 100 */
+    gives(&b, h, LEVEL("c2c80000"), 1, (const float[]){0});  /* -100 */
+    gives(&b, h, AT_0 "tex.2d.v4.f32.f32 " TO "{f1, f1}];", 1, (const float[]){0});
+    gives(&b, h, AT_0 "tex.base.2d.v4.f32.f32 " TO "{f1, f1}];", 1, (const float[]){0});
+    t.linear_levels = t.linear = true;
+    h = emu_texture_create(b.emu, &t);
+    gives(&b, h, LEVEL("3fa00000"), 1, (const float[]){12.5f}); /* 1.25 */
+    gives(&b, h, LEVEL("42c80000"), 1, (const float[]){40});
+    /* the longer step is 4 texels along y: level 2; and 6 along x and y: log2(6 sqrt 2), in 256ths
+     */
+#define STEPS(x, y)                                                                                \
+    AT_0 "mov.f32 f2, 0f00000000;\nmov.f32 f3, 0f" x ";\nmov.f32 f4, 0f" y                         \
+         ";\ntex.grad.2d.v4.f32.f32 " TO "{f1, f1}], "
+    gives(&b, h, STEPS("3e000000", "3e800000") "{f3, f2}, {f2, f4};", 1, (const float[]){20});
+    gives(&b, h, STEPS("3ec00000", "3ec00000") "{f3, f4}, {f2, f2};", 1,
+        (const float[]){(float)(round(log2(6 * sqrt(2)) * 256) / 25.6)});
+    t.level_bias = 0.5f;
+    t.max_level = 2;
+    h = emu_texture_create(b.emu, &t);
+    gives(&b, h, LEVEL("3fa00000"), 1, (const float[]){17.5f});
+    gives(&b, h, LEVEL("42c80000"), 1, (const float[]){20});
+    gives_bits(&b, h,
+        "mov.b32 R9, 3;\ntxq.width.b32 R1, [T];\ntxq.level.width.b32 R2, [T], R9;\n"
+        "txq.num_mipmap_levels.b32 R3, [T];\ntxq.num_samples.b32 R4, [T];\n"
+        "txq.normalized_coords.b32 R5, [T];\ntxq.depth.b32 R6, [T];\ntxq.height.b32 R7, [T];\n"
+        "txq.array_size.b32 R8, [T];",
+        8, (const uint32_t[]){16, 2, 5, 1, 1, 0, 16, 1});
+    faults(&b, h, "mov.b32 R9, 5;\ntxq.level.width.b32 R2, [T], R9;", VERDICT_FAULT,
+        "a level that is not there");
+    bench_finish(&b);
+}
+
+/* Faces of 2 x 2 texels 10 f + x + 2 y, two cubes. Each direction is one that the programming
+ * guide's table maps to (0.75, 0.25) of its face: the texel x = 1, y = 0. */
+static void test_cube_maps(void **state)
+{
+    static const float directions[6][3] = {{3, 1.5f, -1.5f}, {-3, 1.5f, 1.5f}, {1.5f, 3, -1.5f},
+        {1.5f, -3, 1.5f}, {1.5f, 1.5f, 3}, {-1.5f, 1.5f, -3}};
+    float texels[12][2][2];
+    struct bench b;
+    (void)state;
+    open_bench(&b);
+    for (unsigned i = 0; i < 48; i++)
+        texels[i / 4][i / 2 % 2][i % 2] = (float)(10 * (i / 4) + i % 4);
+    struct emu_texture t = {.address = bench_buffer(&b, texels, sizeof(texels)),
+        .nr_dims = 2,
+        .size = {2, 2, 12},
+        .pitch_bytes = 8,
+        .layer_bytes = 16,
+        .cube = true,
+        .kind = EMU_TEXEL_FLOAT,
+        .channel_bytes = 4,
+        .nr_channels = 1,
+        .normalized_coordinates = true,
+        .address_mode = {EMU_ADDRESS_CLAMP, EMU_ADDRESS_CLAMP}};
+    const uint64_t h = emu_texture_create(b.emu, &t);
+    for (unsigned f = 0; f < 6; f++) {
+        char text[512];
+        uint32_t bits[3];
+        memcpy(bits, directions[f], sizeof(bits));
+        snprintf(text, sizeof(text),
+            "mov.b32 f1, 0f%08x;\nmov.b32 f2, 0f%08x;\nmov.b32 f3, 0f%08x;\nmov.b32 R9, 1;\n"
+            "tex.cube.v4.f32.f32 {R1, _, _, _}, [T, {f1, f2, f3, f3}];\n"
+            "tex.acube.v4.f32.f32 {R2, _, _, _}, [T, {R9, f1, f2, f3}];\n"
+            "tld4.r.cube.v4.f32.f32 {R3, R4, R5, R6}, [T, {f1, f2, f3, f3}];\n"
+            "tld4.r.acube.v4.f32.f32 {R7, _, _, R8}, [T, {R9, f1, f2, f3}];\n",
+            bits[0], bits[1], bits[2]);
+        const float k = (float)(10 * f);
+        /* gathered around (1.5 - 0.5, 0.5 - 0.5) = (1, 0) texels: columns 1 and, clamped, 1 */
+        gives(&b, h, text, 8,
+            (const float[]){k + 1, k + 61, k + 3, k + 3, k + 1, k + 1, k + 63, k + 61});
+    }
+    faults(&b, h, AT_0 "tex.2d.v4.f32.f32 " TO "{f1, f1}];", VERDICT_FAULT, "from a cube map");
+    t.cube = false;
+    faults(&b, emu_texture_create(b.emu, &t), XYZ "tex.cube.v4.f32.f32 " TO "{f1, f2, f3, f3}];",
+        VERDICT_FAULT, "not a cube map");
+    bench_finish(&b);
+}
+
+/* Along x across the +z face of a cube of 8 x 8: a step of 1 is half the face, four texels:
+ * level 2. */
+static void test_gradients_of_cube_maps(void **state)
+{
+    float texels[6 * 64];
+    struct bench b;
+    (void)state;
+    open_bench(&b);
+    struct emu_texture t = {.nr_dims = 2,
+        .size = {8, 8, 6},
+        .nr_levels = 4,
+        .pitch_bytes = 32,
+        .layer_bytes = 256,
+        .cube = true,
+        .kind = EMU_TEXEL_FLOAT,
+        .channel_bytes = 4,
+        .nr_channels = 1,
+        .normalized_coordinates = true,
+        .linear_levels = true,
+        .max_level = 100,
+        .address_mode = {EMU_ADDRESS_CLAMP, EMU_ADDRESS_CLAMP}};
+    for (unsigned level = 0; level < 4; level++) {
+        const unsigned size = 8u >> level;
+        for (unsigned i = 0; i < 6 * 64; i++)
+            texels[i] = (float)(10 * level);
+        const uint64_t address = bench_buffer(&b, texels, (uint64_t)size * size * 24);
+        if (level == 0)
+            t.address = address;
+        else
+            t.levels[level - 1] = (struct emu_texture_level){.address = address,
+                .pitch_bytes = size * 4,
+                .layer_bytes = (uint64_t)size * size * 4};
+    }
+    const uint64_t h = emu_texture_create(b.emu, &t);
+    gives(&b, h,
+        "mov.f32 f0, 0f00000000;\nmov.f32 f1, 0f3f800000;\ntex.grad.cube.v4.f32.f32 " TO
+        "{f0, f0, f1, f1}], {f1, f0, f0, f0}, {f0, f0, f0, f0};",
+        1, (const float[]){20});
+    gives(&b, h,
+        "mov.f32 f0, 0f00000000;\nmov.f32 f1, 0f3f800000;\ntex.level.cube.v4.f32.f32 " TO
+        "{f0, f0, f1, f1}], f1;",
+        1, (const float[]){10});
+    bench_finish(&b);
+}
+
+static void test_gathers(void **state)
+{
+    struct bench b;
+    (void)state;
+    open_bench(&b);
+    uint8_t texels[4][4][4]; /* (x, y): 16 y + x, then + 1, + 2, + 3 */
+    for (unsigned i = 0; i < 64; i++)
+        texels[i / 16][i / 4 % 4][i % 4] = (uint8_t)(16 * (i / 16) + i / 4 % 4 + i % 4);
+    struct emu_texture t = {.address = bench_buffer(&b, texels, sizeof(texels)),
+        .nr_dims = 2,
+        .size = {4, 2, 2},
+        .pitch_bytes = 16,
+        .layer_bytes = 32,
+        .kind = EMU_TEXEL_UNSIGNED,
+        .channel_bytes = 1,
+        .nr_channels = 4,
+        .address_mode = {EMU_ADDRESS_CLAMP, EMU_ADDRESS_CLAMP}};
+    uint64_t h = emu_texture_create(b.emu, &t);
+    /* around (2, 1): texels 1 and 2 of rows 0 and 1 */
+#define AT_2_1 "mov.f32 f1, 0f40000000;\nmov.f32 f2, 0f3f800000;\nmov.b32 R9, 1;\nmov.b32 R10, 0;\n"
+    gives_bits(
+        &b, h, AT_2_1 "tld4.r.2d.v4.u32.f32 " TO "{f1, f2}];", 4, (const uint32_t[]){17, 18, 2, 1});
+    gives_bits(
+        &b, h, AT_2_1 "tld4.g.2d.v4.s32.f32 " TO "{f1, f2}];", 4, (const uint32_t[]){18, 19, 3, 2});
+    gives_bits(&b, h, AT_2_1 "tld4.b.2d.v4.s32.f32 " TO "{f1, f2}], {R9, R10};", 4,
+        (const uint32_t[]){20, 21, 5, 4});
+    gives_bits(&b, h,
+        AT_2_1 "setp.ne.u32 P, R1, R1;\ntld4.a.a2d.v4.u32.f32 {R1, R2, R3, R4}|P, "
+               "[T, {R9, f1, f2, f2}];\nselp.b32 R5, 5, 6, P;",
+        5, (const uint32_t[]){52, 53, 37, 36, 5});
+    bench_finish(&b);
+}
+
+static void test_all_surfaces(void **state)
+{
+    uint8_t bytes[4][2][32];
+    struct bench b;
+    (void)state;
+    open_bench(&b);
+    for (unsigned i = 0; i < 256; i++)
+        bytes[i / 64][i / 32 % 2][i % 32] = (uint8_t)i;
+    struct emu_texture t = {.address = bench_buffer(&b, bytes, sizeof(bytes)),
+        .nr_dims = 3,
+        .size = {8, 2, 4},
+        .pitch_bytes = 32,
+        .layer_bytes = 64,
+        .kind = EMU_TEXEL_SIGNED,
+        .channel_bytes = 2,
+        .nr_channels = 2};
+    uint64_t h = emu_texture_create(b.emu, &t);
+#define AT "mov.b32 R9, 8;\nmov.b32 R10, 1;\nmov.b32 R11, 2;\n"
+    gives_bits(&b, h, AT "suld.b.3d.v4.b32.trap " TO "{R9, R10, R11, R11}];", 4,
+        (const uint32_t[]){0xabaaa9a8, 0xafaeadac, 0xb3b2b1b0, 0xb7b6b5b4});
+    gives_bits(&b, h,
+        AT "suld.b.3d.cg.v2.b64.zero {Q1, Q2}, [T, {R9, R10, R11, R11}];\nmov.b64 {R1, R2}, Q1;\n"
+           "mov.b64 {R3, R4}, Q2;",
+        4, (const uint32_t[]){0xabaaa9a8, 0xafaeadac, 0xb3b2b1b0, 0xb7b6b5b4});
+    gives_bits(&b, h,
+        AT "suld.b.3d.v4.b8.clamp {H1, H2, H3, H4}, [T, {R9, R10, R11, R11}];\n"
+           "cvt.u32.u16 R1, H1;\ncvt.u32.u16 R2, H4;\nmov.b32 R12, 99;\n"
+           "suld.b.3d.b16.clamp H1, [T, {R12, R10, R11, R11}];\ncvt.u32.u16 R3, H1;",
+        3, (const uint32_t[]){0xa8, 0xab, 0xbfbe});
+    gives_bits(&b, h,
+        AT "mov.b64 Q1, 0x1122334455667788;\nmov.b64 Q2, 5;\n"
+           "sust.b.3d.v2.b64.trap [T, {R9, R10, R11, R11}], {Q1, Q2};\n"
+           "suld.b.3d.v4.b32.trap " TO "{R9, R10, R11, R11}];",
+        4, (const uint32_t[]){0x55667788, 0x11223344, 5, 0});
+    gives_bits(&b, h,
+        "suq.width.b32 R1, [T];\nsuq.height.b32 R2, [T];\nsuq.depth.b32 R3, [T];\n"
+        "suq.array_size.b32 R4, [T];",
+        4, (const uint32_t[]){8, 2, 4, 0});
+
+    t.nr_dims = 2;
+    h = emu_texture_create(b.emu, &t);
+    gives_bits(&b, h,
+        AT "mov.b16 H1, 0x1234;\nsust.b.a2d.b16.trap [T, {R11, R9, R10, R10}], H1;\n"
+           "mov.b16 H1, 0x56;\nmov.b32 R12, 3;\nsust.b.a2d.b8.trap [T, {R12, R9, R10, R10}], H1;\n"
+           "suld.b.a2d.b32.trap R1, [T, {R11, R9, R10, R10}];\n"
+           "suld.b.a2d.b32.trap R2, [T, {R12, R9, R10, R10}];\nmov.b32 R12, 4;\n"
+           "suld.b.a2d.b32.zero R3, [T, {R12, R9, R10, R10}];",
+        3, (const uint32_t[]){0x55661234, 0xebeae956, 0});
+    /* sust.p counts texels: the third of the second row; integers as they are */
+    gives_bits(&b, h,
+        AT "mov.b32 R12, -5;\nmov.b32 R13, 6;\n"
+           "sust.p.2d.v4.b32.trap [T, {R11, R10}], {R12, R13, R12, R13};\n"
+           "suld.b.2d.v2.b32.trap {R1, R2}, [T, {R9, R10}];",
+        2, (const uint32_t[]){0x0006fffb, 0x2f2e2d2c});
+    t.normalized_float = true; /* -1 .. 1, beyond is cut off */
+    h = emu_texture_create(b.emu, &t);
+    gives_bits(&b, h,
+        AT "mov.f32 f1, 0f3f000000;\nmov.f32 f2, 0fc0000000;\n"
+           "sust.p.2d.v2.b32.trap [T, {R11, R10}], {f1, f2};\n"
+           "suld.b.2d.b32.trap R1, [T, {R9, R10}];",
+        1, (const uint32_t[]){0x80014000});
+    t.kind = EMU_TEXEL_FLOAT;
+    t.normalized_float = false;
+    h = emu_texture_create(b.emu, &t);
+    gives_bits(&b, h,
+        AT "mov.f32 f1, 0f3f000000;\nmov.f32 f2, 0fc0000000;\n"
+           "sust.p.2d.v2.b32.trap [T, {R11, R10}], {f1, f2};\n"
+           "suld.b.2d.b32.trap R1, [T, {R9, R10}];",
+        1, (const uint32_t[]){0xc0003800});
+    faults(&b, h, AT "mov.b32 R9, 6;\nsuld.b.2d.b32.trap R1, [T, {R9, R10}];", VERDICT_FAULT,
+        "misaligned");
+    faults(&b, h, AT "suld.b.2d.b32.trap R1, [T, {R9, R11}];", VERDICT_FAULT,
+        "outside of the surface");
+    bench_finish(&b);
+}
+
+static void test_reductions_to_surfaces(void **state)
+{
+    static const uint32_t start[8] = {10, 0xfffffff0, 10, 0xfffffff0, 0xff, 0xf0, 5, 0};
+    struct bench b;
+    (void)state;
+    open_bench(&b);
+    struct emu_texture t = {.address = bench_buffer(&b, start, sizeof(start)),
+        .nr_dims = 1,
+        .size = {8, 1, 1},
+        .kind = EMU_TEXEL_SIGNED,
+        .channel_bytes = 4,
+        .nr_channels = 1};
+    const uint64_t h = emu_texture_create(b.emu, &t);
+    gives_bits(&b, h,
+        "mov.b32 R9, 0;\nmov.b32 R10, 4;\nmov.b32 R11, 8;\nmov.b32 R12, 16;\nmov.b32 R13, 20;\n"
+        "mov.b32 R14, 24;\nmov.b32 R15, -3;\nmov.b64 Q1, 7;\n"
+        "sured.b.add.1d.u32.trap [T, {R9}], R15;\nsured.b.min.1d.s32.trap [T, {R10}], R15;\n"
+        "sured.b.max.1d.u32.trap [T, {R11}], R15;\nsured.b.and.1d.b32.trap [T, {R12}], R11;\n"
+        "sured.b.or.1d.b32.trap [T, {R13}], R9;\nsured.b.add.1d.u64.trap [T, {R14}], Q1;\n"
+        "mov.b32 R9, 3;\nsured.p.max.1d.b32.trap [T, {R9}], R10;\nmov.b32 R9, 0;\n"
+        "suld.b.1d.v4.b32.trap " TO "{R9}];\nsuld.b.1d.v4.b32.trap {R5, R6, R7, R8}, [T, {R12}];",
+        8, (const uint32_t[]){7, 0xfffffff0, 0xfffffffd, 4, 8, 0xf0, 12, 0});
+    gives_bits(&b, h,
+        "mov.b32 R9, 24;\nmov.b64 Q1, -1;\nsured.b.min.1d.s64.trap [T, {R9}], Q1;\n"
+        "suld.b.1d.v2.b32.trap {R1, R2}, [T, {R9}];\nsured.b.min.1d.u64.trap [T, {R9}], 4;\n"
+        "suld.b.1d.v2.b32.trap {R3, R4}, [T, {R9}];",
+        4, (const uint32_t[]){0xffffffff, 0xffffffff, 4, 0});
+    bench_finish(&b);
+}
+
+/* What graphics or OpenCL alone can make: by name. */
+static void test_what_is_refused(void **state)
+{
+    static const char *const texts[][2] = {
+        {"mov.b32 R9, 0;\ntex.2dms.v4.u32.s32 " TO "{R9, R9, R9, R9}];", "2dms"},
+        {AT_0 "tex.2d.v4.f32.f32 " TO "{f1, f1}], f1;", "a comparison of depths"},
+        {AT_0 "tex.2d.v4.f32.f32 {R1, R2, R3, R4}, [T, T, {f1, f1}];", "separate samplers"},
+        {"txq.filter_mode.b32 R1, [T];", "txq.filter_mode"},
+        {"suq.memory_layout.b32 R1, [T];", "suq.memory_layout"},
+        {".global .texref tex;\n" AT_0 "tex.1d.v4.f32.f32 {R1, R2, R3, R4}, [tex, {f1}];",
+            "texture references"}};
+    struct bench b;
+    (void)state;
+    open_bench(&b);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+        faults(&b, 0, texts[i][0], VERDICT_UNSUPPORTED, texts[i][1]);
+    bench_finish(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +735,15 @@ int main(void)
         cmocka_unit_test(test_linear_filtering),
         cmocka_unit_test(test_integers_channels_and_normalised_reads),
         cmocka_unit_test(test_surfaces),
+        cmocka_unit_test(test_every_geometry),
+        cmocka_unit_test(test_kinds_of_results),
+        cmocka_unit_test(test_mipmaps),
+        cmocka_unit_test(test_cube_maps),
+        cmocka_unit_test(test_gradients_of_cube_maps),
+        cmocka_unit_test(test_gathers),
+        cmocka_unit_test(test_all_surfaces),
+        cmocka_unit_test(test_reductions_to_surfaces),
+        cmocka_unit_test(test_what_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,113 +7,25 @@
 
 #include <cmocka.h>
 
-#include "base/err.h"
+#include "moves_harness.h"
+
 #include "base/file.h"
-#include "check/check.h"
-#include "compile/compile.h"
-#include "device/device.h"
-#include "propose/propose.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-static struct compiler *compiler;
-static struct device *device;
-
-struct bench {
-    struct arena *arena;
-    struct task task;
-    struct propose *propose;
-    struct checker *checker;
-    struct candidate original, at;
-};
-
-static void compile_and_check(struct bench *b, struct candidate *c)
+static void judge(struct bench *b, struct candidate *c)
 {
-    struct err err;
     if (!compiler)
         return;
-    if (!compile_kernel(compiler, c, &err))
-        fail_msg("%s", err.text);
-    if (!b->checker) {
-        const struct checker_options options = {.nr_seeds = 1};
-        b->checker = checker_create(device, &b->task, &c->compilation, &options, &err);
-        if (!b->checker)
-            fail_msg("%s", err.text);
-    }
-    if (!check_kernel(b->checker, c, &err))
-        fail_msg("%s", err.text);
+    bench_check(b, c);
     if (c->verdict != VERDICT_OK)
         fail_msg("%s: %s\n%s", verdict_name(c->verdict), c->verdict_text, c->source);
 }
 
 static struct bench *begin(const char *source)
 {
-    struct err err;
-    struct arena *arena = arena_create();
-    struct bench *b = arena_alloc(arena, sizeof *b);
-    const struct propose_options options = {.prompts_dir = KEET_SOURCE_DIR "/prompts"};
-    b->arena = arena;
-    if (!task_parse(&b->task, arena, "test.cu", source, strlen(source), &err))
-        fail_msg("%s", err.text);
-    b->propose = propose_create(&options, &b->task, &err);
-    if (!b->propose)
-        fail_msg("%s", err.text);
-    b->original = (struct candidate){
-        .arena = arena, .task = &b->task, .parent = -1, .seed = 1, .recalled_from = -1};
-    b->original.option.action = ACTION_NONE;
-    assert_true(propose_kernel(b->propose, NULL, 0, &b->original, &err));
-    compile_and_check(b, &b->original);
+    struct bench *b = bench_begin("test.cu", source, false);
+    judge(b, &b->original);
     b->at = b->original;
     return b;
-}
-
-static void end(struct bench *b)
-{
-    struct arena *arena = b->arena;
-    checker_destroy(b->checker);
-    propose_destroy(b->propose);
-    arena_destroy(arena);
-}
-
-static struct candidate propose(struct bench *b, enum action action, unsigned variant)
-{
-    struct err err;
-    struct candidate c = {
-        .arena = b->arena, .task = &b->task, .node = 1, .seed = 2, .recalled_from = -1};
-    c.option = (struct option){.action = action, .variant = variant, .proposer = PROPOSER_REWRITER};
-    assert_true(propose_kernel(b->propose, b->at.source, b->at.source_bytes, &c, &err));
-    return c;
-}
-
-/* The move applies to where we are, and what comes out is right. */
-static void step(struct bench *b, enum action action, unsigned variant)
-{
-    struct candidate c = propose(b, action, variant);
-    if (c.verdict != VERDICT_OK)
-        fail_msg("%s", c.verdict_text);
-    compile_and_check(b, &c);
-    b->at = c;
-}
-
-static void has(const struct bench *b, const char *text)
-{
-    if (!strstr(b->at.source, text))
-        fail_msg("lacks: %s\n%s", text, b->at.source);
-}
-
-static void lacks(const struct bench *b, const char *text)
-{
-    if (strstr(b->at.source, text))
-        fail_msg("still has: %s\n%s", text, b->at.source);
-}
-
-static void refuses(struct bench *b, enum action action, unsigned variant, const char *reason)
-{
-    struct candidate c = propose(b, action, variant);
-    assert_int_equal(c.verdict, VERDICT_NO_KERNEL);
-    if (!strstr(c.verdict_text, reason))
-        fail_msg("%s (expected %s)", c.verdict_text, reason);
 }
 
 static void back(struct bench *b)
@@ -547,27 +459,6 @@ static void test_turned_tiles(void **state)
     b = begin(turn_load);
     step(b, ACTION_SHARED_TILE, 1);
     end(b);
-}
-
-static int open_world(void **state)
-{
-    (void)state;
-    struct err err;
-    const struct compiler_options options = {.arch = "sm_90a", .cache_dir = ""};
-    const struct device_options emulated = {.name = "emu", .nr_threads = 2};
-    compiler = compiler_create(&options, &err);
-    if (!compiler)
-        print_message("without NVRTC the results are not run: %s\n", err.text);
-    device = device_create(&emulated, &err);
-    return device ? 0 : -1;
-}
-
-static int close_world(void **state)
-{
-    (void)state;
-    compiler_destroy(compiler);
-    device_destroy(device);
-    return 0;
 }
 
 int main(void)

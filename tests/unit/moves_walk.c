@@ -8,53 +8,18 @@
 
 #include <cmocka.h>
 
-#include "base/err.h"
-#include "base/rng.h"
-#include "check/check.h"
-#include "compile/compile.h"
-#include "device/device.h"
-#include "propose/propose.h"
+#include "moves_harness.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "base/file.h"
+#include "base/rng.h"
+
+#include <stdio.h>
 
 enum { NR_WALKS = 2, NR_STEPS = 4 };
 
-static struct compiler *compiler;
-static struct device *device;
-
-struct walk {
-    struct arena *arena;
-    struct task task;
-    struct propose *propose;
-    struct checker *checker;
-    struct candidate root;
-    struct rng rng;
-};
-
-static void good(bool ok, const struct err *err)
+static void judge(struct bench *b, struct candidate *c)
 {
-    if (!ok)
-        fail_msg("%s", err->text);
-}
-
-static void start(struct walk *w, const char *name, uint64_t seed)
-{
-    struct err err;
-    const struct propose_options options = {.prompts_dir = KEET_SOURCE_DIR "/prompts"};
-    const struct checker_options check = {.nr_seeds = 1};
-    w->arena = arena_create();
-    const char *path = arena_printf(w->arena, "%s/kernels/%s.cu", KEET_SOURCE_DIR, name);
-    good(task_load(&w->task, w->arena, path, &err), &err);
-    good((w->propose = propose_create(&options, &w->task, &err)) != NULL, &err);
-    w->root = (struct candidate){
-        .arena = w->arena, .task = &w->task, .parent = -1, .seed = 1, .recalled_from = -1};
-    w->root.option.action = ACTION_NONE;
-    good(propose_kernel(w->propose, NULL, 0, &w->root, &err), &err);
-    good(compile_kernel(compiler, &w->root, &err), &err);
-    w->checker = checker_create(device, &w->task, &w->root.compilation, &check, &err);
-    good(w->checker != NULL, &err);
-    rng_seed(&w->rng, seed, 0);
+    bench_check(b, c);
 }
 
 static bool changes_code(enum action action)
@@ -64,52 +29,53 @@ static bool changes_code(enum action action)
 }
 
 /* One of the options, those that change code in depth more often. */
-static const struct option *pick(struct walk *w, const struct candidate *c)
+static const struct option *pick(struct rng *rng, const struct candidate *c)
 {
     const struct option *option = NULL;
     for (unsigned i = 0; i < 4 && !(option && changes_code(option->action)); i++)
-        option = &c->options[rng_below(&w->rng, c->nr_options)];
+        option = &c->options[rng_below(rng, c->nr_options)];
     return option;
 }
 
 /* False where the walk ends. */
-static bool step(struct walk *w, struct candidate *at, const char **path)
+static bool go_on(struct bench *b, struct rng *rng, const char **path)
 {
     struct err err;
-    good(propose_options(w->propose, at, &err), &err);
-    if (!at->nr_options)
+    good(propose_options(b->propose, &b->at, &err), &err);
+    if (!b->at.nr_options)
         return false;
-    struct candidate c = {
-        .arena = w->arena, .task = &w->task, .node = 1, .seed = 2, .recalled_from = -1};
-    c.option = *pick(w, at);
-    *path = arena_printf(
-        w->arena, "%s\n    %s: %s", *path, action_name(c.option.action), c.option.what);
-    good(propose_kernel(w->propose, at->source, at->source_bytes, &c, &err), &err);
-    if (c.verdict == VERDICT_OK)
-        good(compile_kernel(compiler, &c, &err), &err);
-    if (c.verdict == VERDICT_OK)
-        good(check_kernel(w->checker, &c, &err), &err);
+    const struct option *option = pick(rng, &b->at);
+    struct candidate c = apply_option(b, option);
+    *path =
+        arena_printf(b->arena, "%s\n    %s: %s", *path, action_name(option->action), option->what);
+    judge(b, &c);
     if (c.verdict == VERDICT_LAUNCH_FAILED)
         return false;
     if (c.verdict != VERDICT_OK)
         fail_msg("%s: %s after%s\n%s", verdict_name(c.verdict), c.verdict_text, *path, c.source);
-    *at = c;
+    b->at = c;
     return true;
 }
 
 static void walk(const char *name)
 {
-    struct walk w;
-    start(&w, name, 11);
+    char path[512], *source;
+    struct err err;
+    struct rng rng;
+    size_t len;
+    snprintf(path, sizeof path, "%s/kernels/%s.cu", KEET_SOURCE_DIR, name);
+    good(file_read(path, TASK_MAX_BYTES, &source, &len, &err), &err);
+    struct bench *b = bench_begin(path, source, false);
+    judge(b, &b->original);
+    rng_seed(&rng, 11, 0);
     for (unsigned i = 0; i < NR_WALKS; i++) {
-        struct candidate at = w.root;
-        const char *path = "";
-        for (unsigned k = 0; k < NR_STEPS && step(&w, &at, &path); k++)
+        const char *moves = "";
+        b->at = b->original;
+        for (unsigned k = 0; k < NR_STEPS && go_on(b, &rng, &moves); k++)
             continue;
     }
-    checker_destroy(w.checker);
-    propose_destroy(w.propose);
-    arena_destroy(w.arena);
+    end(b);
+    free(source);
 }
 
 static void test_walks(void **state)
@@ -121,27 +87,6 @@ static void test_walks(void **state)
         skip();
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
         walk(names[i]);
-}
-
-static int open_world(void **state)
-{
-    (void)state;
-    struct err err;
-    const struct compiler_options options = {.arch = "sm_90a", .cache_dir = ""};
-    const struct device_options emulated = {.name = "emu", .nr_threads = 2};
-    compiler = compiler_create(&options, &err);
-    if (!compiler)
-        print_message("skipped without NVRTC: %s\n", err.text);
-    device = device_create(&emulated, &err);
-    return device ? 0 : -1;
-}
-
-static int close_world(void **state)
-{
-    (void)state;
-    compiler_destroy(compiler);
-    device_destroy(device);
-    return 0;
 }
 
 int main(void)

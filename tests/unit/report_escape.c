@@ -1,5 +1,6 @@
 /* What keeps text from becoming markup, against strings worked out by hand and RFC vectors. */
 #include "report/escape.h"
+#include "report/json_text.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -75,6 +76,23 @@ static void numbers_that_json_has_not_are_null(void **state)
     str_finish(&out);
 }
 
+static void what_is_missing_is_null(void **state)
+{
+    struct str out = {0};
+    json_t *all = json_array();
+
+    (void)state;
+    json_array_append_new(all, json_text_or_null("a"));
+    json_array_append_new(all, json_text_or_null(NULL));
+    json_array_append_new(all, json_text_or_null("\xff")); /* not UTF-8 */
+    json_array_append_new(all, json_real_or_null(0.5));
+    json_array_append_new(all, json_real_or_null(NAN));
+    json_add(&out, all, JSON_COMPACT);
+    json_add(&out, NULL, JSON_COMPACT); /* a document that could not be made */
+    assert_string_equal(str_text(&out), "[\"a\",null,null,0.5,null]\nnull\n");
+    str_finish(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -83,6 +101,7 @@ int main(void)
         cmocka_unit_test(bytes_that_are_no_text_are_replaced),
         cmocka_unit_test(base64_as_in_the_rfc),
         cmocka_unit_test(numbers_that_json_has_not_are_null),
+        cmocka_unit_test(what_is_missing_is_null),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,1 +1,1 @@
-keet_test(report_escape LABEL campaign report core base)
+keet_test(report_escape report core base LABEL campaign LINK PkgConfig::JANSSON)

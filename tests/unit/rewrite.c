@@ -7,64 +7,16 @@
 
 #include <cmocka.h>
 
-#include "base/err.h"
-#include "compile/compile.h"
-#include "propose/propose.h"
+#include "moves_harness.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-static struct compiler *compiler;
 static struct arena *test_arena; /* sources put together for a test */
 
-struct bench {
-    struct arena *arena;
-    struct task task;
-    struct propose *propose;
-    struct candidate at; /* the last good candidate */
-};
-
-static struct bench begin(const char *source)
+static struct bench *begin(const char *source)
 {
-    struct bench b = {.arena = arena_create()};
-    struct err err;
-    if (!task_parse(&b.task, b.arena, "test.cu", source, strlen(source), &err))
-        fail_msg("%s", err.text);
-    return b;
+    return bench_begin("test.cu", source, false);
 }
 
-static void open_bench(struct bench *b, bool forbid_fast_math)
-{
-    struct err err;
-    const struct propose_options options = {
-        .prompts_dir = KEET_SOURCE_DIR "/prompts", .forbid_fast_math = forbid_fast_math};
-    b->propose = propose_create(&options, &b->task, &err);
-    if (!b->propose)
-        fail_msg("%s", err.text);
-    b->at = (struct candidate){.arena = b->arena, .task = &b->task};
-    b->at.option.action = ACTION_NONE;
-    assert_true(propose_kernel(b->propose, NULL, 0, &b->at, &err));
-    assert_int_equal(b->at.verdict, VERDICT_OK);
-}
-
-static void end(struct bench *b)
-{
-    propose_destroy(b->propose);
-    arena_destroy(b->arena);
-}
-
-static struct candidate apply(struct bench *b, enum action action, unsigned variant)
-{
-    struct err err;
-    struct candidate c = {.arena = b->arena, .task = &b->task};
-    c.option.action = action;
-    c.option.variant = variant;
-    c.option.proposer = action == ACTION_TUNE ? PROPOSER_TUNER : PROPOSER_REWRITER;
-    assert_true(propose_kernel(b->propose, b->at.source, b->at.source_bytes, &c, &err));
-    return c;
-}
-
-static void compiles(struct bench *b, const struct candidate *c)
+static void judge(struct bench *b, struct candidate *c)
 {
     if (!compiler)
         return;
@@ -96,35 +48,6 @@ static void compiles(struct bench *b, const struct candidate *c)
     free(code);
 }
 
-static void step(struct bench *b, enum action action, unsigned variant)
-{
-    struct candidate c = apply(b, action, variant);
-    if (c.verdict != VERDICT_OK)
-        fail_msg("%s", c.verdict_text);
-    compiles(b, &c);
-    b->at = c;
-}
-
-static void has(const struct bench *b, const char *text)
-{
-    if (!strstr(b->at.source, text))
-        fail_msg("lacks: %s\n%s", text, b->at.source);
-}
-
-static void lacks(const struct bench *b, const char *text)
-{
-    if (strstr(b->at.source, text))
-        fail_msg("still has: %s\n%s", text, b->at.source);
-}
-
-static void refuses(struct bench *b, enum action action, unsigned variant, const char *reason)
-{
-    struct candidate c = apply(b, action, variant);
-    assert_int_equal(c.verdict, VERDICT_NO_KERNEL);
-    if (!strstr(c.verdict_text, reason))
-        fail_msg("%s (expected %s)", c.verdict_text, reason);
-}
-
 static const char product[] =
     "#pragma keet size   M = 256, N = 256, K = 64\n"
     "#pragma keet in     A : f32[M][K]\n"
@@ -149,56 +72,52 @@ static const char product[] =
 
 static void test_unroll(void **state)
 {
-    struct bench b = begin(product);
-    open_bench(&b, false);
-    step(&b, ACTION_UNROLL, 0);
-    has(&b, "        #pragma unroll 4\n        for (int k");
-    has(&b, "// a comment that stays");
-    step(&b, ACTION_UNROLL, 1); /* the same loop, another factor: replaced, not stacked */
-    has(&b, "#pragma unroll 8\n");
-    lacks(&b, "#pragma unroll 4");
-    refuses(&b, ACTION_UNROLL, 4, "no more loops");
-    end(&b);
+    struct bench *b = begin(product);
+    step(b, ACTION_UNROLL, 0);
+    has(b, "        #pragma unroll 4\n        for (int k");
+    has(b, "// a comment that stays");
+    step(b, ACTION_UNROLL, 1); /* the same loop, another factor: replaced, not stacked */
+    has(b, "#pragma unroll 8\n");
+    lacks(b, "#pragma unroll 4");
+    refuses(b, ACTION_UNROLL, 4, "no more loops");
+    end(b);
 }
 
 static void test_read_only(void **state)
 {
-    struct bench b = begin(product);
-    open_bench(&b, false);
-    step(&b, ACTION_READ_ONLY, 0);
-    has(&b, "const float *__restrict__ A, const float *__restrict__ B, float *__restrict__ C");
-    refuses(&b, ACTION_READ_ONLY, 0, "as far as it can be");
-    end(&b);
+    struct bench *b = begin(product);
+    step(b, ACTION_READ_ONLY, 0);
+    has(b, "const float *__restrict__ A, const float *__restrict__ B, float *__restrict__ C");
+    refuses(b, ACTION_READ_ONLY, 0, "as far as it can be");
+    end(b);
 }
 
 static void test_aliases_are_not_restrict(void **state)
 {
-    struct bench b = begin("#pragma keet size N = 1024\n#pragma keet inout X : f32[N]\n"
-                           "#pragma keet launch f<<<ceil_div(N, 128), 128>>>(X, X, N)\n"
-                           "__global__ void f(float *a, float *b, int n)\n{\n"
-                           "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-                           "    if (i < n)\n        b[i] = a[i] + 1;\n}\n");
-    open_bench(&b, false);
-    step(&b, ACTION_READ_ONLY, 0);
-    has(&b, "f(const float *a, float *b, int n)");
-    end(&b);
+    struct bench *b = begin("#pragma keet size N = 1024\n#pragma keet inout X : f32[N]\n"
+                            "#pragma keet launch f<<<ceil_div(N, 128), 128>>>(X, X, N)\n"
+                            "__global__ void f(float *a, float *b, int n)\n{\n"
+                            "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                            "    if (i < n)\n        b[i] = a[i] + 1;\n}\n");
+    step(b, ACTION_READ_ONLY, 0);
+    has(b, "f(const float *a, float *b, int n)");
+    end(b);
 }
 
 static void test_block_shape(void **state)
 {
-    struct bench b = begin(product);
-    open_bench(&b, false);
-    step(&b, ACTION_BLOCK_SHAPE, 0);
-    has(&b, "tune   BLOCK_X = 32 in {");
-    has(&b, "tune   BLOCK_Y = 8 in {");
-    has(&b, "where  BLOCK_X*BLOCK_Y <= 1024");
-    has(&b, "f<<<dim3(ceil_div(N, BLOCK_X), ceil_div(M, BLOCK_Y)), dim3(BLOCK_X, BLOCK_Y), 0>>>");
+    struct bench *b = begin(product);
+    step(b, ACTION_BLOCK_SHAPE, 0);
+    has(b, "tune   BLOCK_X = 32 in {");
+    has(b, "tune   BLOCK_Y = 8 in {");
+    has(b, "where  BLOCK_X*BLOCK_Y <= 1024");
+    has(b, "f<<<dim3(ceil_div(N, BLOCK_X), ceil_div(M, BLOCK_Y)), dim3(BLOCK_X, BLOCK_Y), 0>>>");
     /* now both are parameters: another shape is other values */
-    step(&b, ACTION_BLOCK_SHAPE, 1);
-    has(&b, "tune   BLOCK_X = 64 in {");
-    has(&b, "tune   BLOCK_Y = 4 in {");
-    lacks(&b, "BLOCK_X2");
-    end(&b);
+    step(b, ACTION_BLOCK_SHAPE, 1);
+    has(b, "tune   BLOCK_X = 64 in {");
+    has(b, "tune   BLOCK_Y = 4 in {");
+    lacks(b, "BLOCK_X2");
+    end(b);
 
     b = begin("#pragma keet size N = 1024\n#pragma keet inout X : f32[N]\n"
               "#pragma keet launch f<<<ceil_div(N, 128), 128>>>(X, N)\n"
@@ -207,53 +126,49 @@ static void test_block_shape(void **state)
               "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
               "    s[threadIdx.x] = i < n ? x[i] : 0;\n    __syncthreads();\n"
               "    if (i < n)\n        x[i] = s[127 - threadIdx.x];\n}\n");
-    open_bench(&b, false);
-    refuses(&b, ACTION_BLOCK_SHAPE, 0, "shared memory");
-    end(&b);
+    refuses(b, ACTION_BLOCK_SHAPE, 0, "shared memory");
+    end(b);
 }
 
 static void test_swap_xy(void **state)
 {
-    struct bench b = begin(
+    struct bench *b = begin(
         "#pragma keet size M = 300, N = 200\n#pragma keet inout X : f32[M][N]\n"
         "#pragma keet launch f<<<dim3(ceil_div(M, 16), ceil_div(N, 8)), dim3(16, 8)>>>(X, M, N)\n"
         "__global__ void f(float *x, int m, int n)\n{\n"
         "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
         "    int j = blockIdx.y * blockDim.y + threadIdx.y;\n"
         "    if (i < m && j < n)\n        x[i * n + j] *= 2;\n}\n");
-    open_bench(&b, false);
-    step(&b, ACTION_SWAP_XY, 0);
-    has(&b, "int i = blockIdx.y * blockDim.y + threadIdx.y;");
-    has(&b, "int j = blockIdx.x * blockDim.x + threadIdx.x;");
-    has(&b, "f<<<dim3(ceil_div(N, 8), ceil_div(M, 16)), dim3(8, 16)>>>");
-    refuses(&b, ACTION_SWAP_XY, 0, "along memory already");
-    refuses(&b, ACTION_SWAP_XY, 1, "one thread along z");
-    end(&b);
+    step(b, ACTION_SWAP_XY, 0);
+    has(b, "int i = blockIdx.y * blockDim.y + threadIdx.y;");
+    has(b, "int j = blockIdx.x * blockDim.x + threadIdx.x;");
+    has(b, "f<<<dim3(ceil_div(N, 8), ceil_div(M, 16)), dim3(8, 16)>>>");
+    refuses(b, ACTION_SWAP_XY, 0, "along memory already");
+    refuses(b, ACTION_SWAP_XY, 1, "one thread along z");
+    end(b);
 }
 
 static void test_launch_bounds(void **state)
 {
-    struct bench b = begin(product);
-    open_bench(&b, false);
-    step(&b, ACTION_LAUNCH_BOUNDS, 0);
-    has(&b, "__global__ void __launch_bounds__(TILE*TILE) f(");
-    step(&b, ACTION_LAUNCH_BOUNDS, 2);
-    has(&b, "void __launch_bounds__(TILE*TILE, 4) f(");
-    step(&b, ACTION_TUNE, 1);
-    has(&b, "TILE = 32 in");
-    refuses(&b, ACTION_LAUNCH_BOUNDS, 2, "no room for 4");
-    end(&b);
+    struct bench *b = begin(product);
+    step(b, ACTION_LAUNCH_BOUNDS, 0);
+    has(b, "__global__ void __launch_bounds__(TILE*TILE) f(");
+    step(b, ACTION_LAUNCH_BOUNDS, 2);
+    has(b, "void __launch_bounds__(TILE*TILE, 4) f(");
+    step(b, ACTION_TUNE, 1);
+    has(b, "TILE = 32 in");
+    refuses(b, ACTION_LAUNCH_BOUNDS, 2, "no room for 4");
+    end(b);
 }
 
 static void test_hoist(void **state)
 {
-    struct bench b = begin(product);
-    open_bench(&b, false);
-    refuses(&b, ACTION_HOIST, 0, "no division");
-    step(&b, ACTION_HOIST, 1);
-    has(&b, "float total = C[row * N + col];\n        for (int k");
-    has(&b, "total += A[row * K + k] * B[k * N + col];\n        C[row * N + col] = total;");
-    end(&b);
+    struct bench *b = begin(product);
+    refuses(b, ACTION_HOIST, 0, "no division");
+    step(b, ACTION_HOIST, 1);
+    has(b, "float total = C[row * N + col];\n        for (int k");
+    has(b, "total += A[row * K + k] * B[k * N + col];\n        C[row * N + col] = total;");
+    end(b);
 
     b = begin("#pragma keet size N = 1024\n#pragma keet inout X : f32[N]\n"
               "#pragma keet tolerance rel = 1e-5, abs = 1e-6\n"
@@ -263,28 +178,26 @@ static void test_hoist(void **state)
               "    for (int i = 0; i < n; i++)\n        s += x[i];\n"
               "    #pragma unroll 2\n"
               "    for (int i = 0; i < n; i++)\n        x[i] = x[i] / s + x[i] / 2;\n}\n");
-    open_bench(&b, false);
-    step(&b, ACTION_HOIST, 0);
-    has(&b, "    const float inverse = 1.0f / s;\n    #pragma unroll 2\n");
-    has(&b, "x[i] = x[i] * inverse + x[i] / 2;");
-    end(&b);
+    step(b, ACTION_HOIST, 0);
+    has(b, "    const float inverse = 1.0f / s;\n    #pragma unroll 2\n");
+    has(b, "x[i] = x[i] * inverse + x[i] / 2;");
+    end(b);
 }
 
 /* A sum whose store is guarded differently, or whose array is read elsewhere in the loop, stays. */
 static void test_hoist_is_careful(void **state)
 {
-    struct bench b = begin("#pragma keet size N = 64\n#pragma keet inout X : f32[N]\n"
-                           "#pragma keet in Y : f32[N]\n"
-                           "#pragma keet tolerance rel = 1e-5, abs = 1e-6\n"
-                           "#pragma keet launch f<<<1, 32>>>(X, Y, N)\n"
-                           "__global__ void f(float *x, const float *y, int n)\n{\n"
-                           "    int t = threadIdx.x;\n"
-                           "    for (int i = 0; i < n; i++)\n"
-                           "        if (y[i] > 0)\n            x[t] += y[i];\n"
-                           "    for (int i = 0; i < n; i++)\n        x[t] += x[i] * y[i];\n}\n");
-    open_bench(&b, false);
-    refuses(&b, ACTION_HOIST, 1, "no conditions");
-    end(&b);
+    struct bench *b = begin("#pragma keet size N = 64\n#pragma keet inout X : f32[N]\n"
+                            "#pragma keet in Y : f32[N]\n"
+                            "#pragma keet tolerance rel = 1e-5, abs = 1e-6\n"
+                            "#pragma keet launch f<<<1, 32>>>(X, Y, N)\n"
+                            "__global__ void f(float *x, const float *y, int n)\n{\n"
+                            "    int t = threadIdx.x;\n"
+                            "    for (int i = 0; i < n; i++)\n"
+                            "        if (y[i] > 0)\n            x[t] += y[i];\n"
+                            "    for (int i = 0; i < n; i++)\n        x[t] += x[i] * y[i];\n}\n");
+    refuses(b, ACTION_HOIST, 1, "no conditions");
+    end(b);
 }
 
 static const char gelu[] =
@@ -302,48 +215,44 @@ static const char gelu[] =
 
 static void test_fast_math(void **state)
 {
-    struct bench b = begin(gelu);
-    open_bench(&b, false);
-    step(&b, ACTION_FAST_MATH, 0);
-    has(&b, "y[i] = 0.5f * v;");
-    has(&b, "tanhf(0.79f * v)");
-    has(&b, "double keep = 0.5 * i;");
-    has(&b, "y[i] = 0.5 * v / (1.0 + expf(v))"); /* a double variable keeps it double */
-    step(&b, ACTION_FAST_MATH, 1);
-    has(&b, "__expf(v)");
-    has(&b, "rsqrtf(v * v + 1.0f)");
-    has(&b, "(1.0f - __fdividef(2.0f, __expf(2.0f * (0.79f * v)) + 1.0f))");
-    refuses(&b, ACTION_FAST_MATH, 0, "no double constants");
-    end(&b);
-    b = begin(gelu);
-    open_bench(&b, true);
-    refuses(&b, ACTION_FAST_MATH, 0, "forbidden");
-    end(&b);
+    struct bench *b = begin(gelu);
+    step(b, ACTION_FAST_MATH, 0);
+    has(b, "y[i] = 0.5f * v;");
+    has(b, "tanhf(0.79f * v)");
+    has(b, "double keep = 0.5 * i;");
+    has(b, "y[i] = 0.5 * v / (1.0 + expf(v))"); /* a double variable keeps it double */
+    step(b, ACTION_FAST_MATH, 1);
+    has(b, "__expf(v)");
+    has(b, "rsqrtf(v * v + 1.0f)");
+    has(b, "(1.0f - __fdividef(2.0f, __expf(2.0f * (0.79f * v)) + 1.0f))");
+    refuses(b, ACTION_FAST_MATH, 0, "no double constants");
+    end(b);
+    b = bench_begin("test.cu", gelu, true);
+    refuses(b, ACTION_FAST_MATH, 0, "forbidden");
+    end(b);
 }
 
 static void test_grid_stride(void **state)
 {
-    struct bench b = begin("#pragma keet size   N = 1048576\n#pragma keet inout X : f32[N]\n"
-                           "#pragma keet launch f<<<ceil_div(N, 256), 256>>>(X, N)\n"
-                           "__global__ void f(float *x, int n)\n{\n"
-                           "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-                           "    if (i >= n)\n        return;\n"
-                           "    float v = x[i];\n\n"
-                           "    x[i] = 2 * v;\n"
-                           "}\n");
-    open_bench(&b, false);
-    step(&b, ACTION_GRID_STRIDE, 0);
-    has(&b, "tune   BLOCKS = 1056 in {264, 528, 1056, 2112}");
-    has(&b, "f<<<min(ceil_div(N, 256), BLOCKS), 256>>>");
-    has(&b, "    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * "
-            "blockDim.x) {\n        float v = x[i];\n\n        x[i] = 2 * v;\n    }\n}\n");
-    lacks(&b, "return");
-    refuses(&b, ACTION_GRID_STRIDE, 0, "not one coordinate");
-    end(&b);
+    struct bench *b = begin("#pragma keet size   N = 1048576\n#pragma keet inout X : f32[N]\n"
+                            "#pragma keet launch f<<<ceil_div(N, 256), 256>>>(X, N)\n"
+                            "__global__ void f(float *x, int n)\n{\n"
+                            "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                            "    if (i >= n)\n        return;\n"
+                            "    float v = x[i];\n\n"
+                            "    x[i] = 2 * v;\n"
+                            "}\n");
+    step(b, ACTION_GRID_STRIDE, 0);
+    has(b, "tune   BLOCKS = 1056 in {264, 528, 1056, 2112}");
+    has(b, "f<<<min(ceil_div(N, 256), BLOCKS), 256>>>");
+    has(b, "    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * "
+           "blockDim.x) {\n        float v = x[i];\n\n        x[i] = 2 * v;\n    }\n}\n");
+    lacks(b, "return");
+    refuses(b, ACTION_GRID_STRIDE, 0, "not one coordinate");
+    end(b);
     b = begin(product);
-    open_bench(&b, false);
-    refuses(&b, ACTION_GRID_STRIDE, 0, "not one coordinate");
-    end(&b);
+    refuses(b, ACTION_GRID_STRIDE, 0, "not one coordinate");
+    end(b);
 }
 
 static const char tile[] =
@@ -361,18 +270,17 @@ static const char tile[] =
 
 static void test_pad_shared(void **state)
 {
-    struct bench b = begin(tile);
-    open_bench(&b, false);
-    step(&b, ACTION_PAD_SHARED, 0);
-    has(&b, "float s[32][32 + 1];");
-    refuses(&b, ACTION_PAD_SHARED, 0, "odd already");
-    refuses(&b, ACTION_PAD_SHARED, 1, "odd already");
-    end(&b);
+    struct bench *b = begin(tile);
+    step(b, ACTION_PAD_SHARED, 0);
+    has(b, "float s[32][32 + 1];");
+    refuses(b, ACTION_PAD_SHARED, 0, "odd already");
+    refuses(b, ACTION_PAD_SHARED, 1, "odd already");
+    end(b);
 }
 
 static void test_shuffle_reduce(void **state)
 {
-    struct bench b = begin(
+    struct bench *b = begin(
         "#pragma keet size N = 65536\n#pragma keet in X : f32[N]\n#pragma keet out R : f32[1]\n"
         "#pragma keet temp P : f32[N/256]\n"
         "#pragma keet launch blocks<<<N/256, 256>>>(X, P)\n"
@@ -387,22 +295,21 @@ static void test_shuffle_reduce(void **state)
         "__global__ void total(const float *p, float *r, int n)\n{\n"
         "    float m = p[0];\n    for (int i = 1; i < n; i++)\n        m = fmaxf(m, p[i]);\n"
         "    r[0] = m;\n}\n");
-    open_bench(&b, false);
-    step(&b, ACTION_SHUFFLE_REDUCE, 0);
-    has(&b, "value = fmaxf(value, __shfl_xor_sync(0xffffffff, value, offset));");
-    lacks(&b, "k >>= 1");
-    step(&b, ACTION_SHUFFLE_REDUCE, 3);
-    has(&b, "total<<<1, THREADS>>>");
-    has(&b, "for (int i = 1 + lane; i < n; i += blockDim.x)");
-    refuses(&b, ACTION_SHUFFLE_REDUCE, 0, "no tree");
-    refuses(&b, ACTION_SHUFFLE_REDUCE, 3, "not the work of one thread");
-    end(&b);
+    step(b, ACTION_SHUFFLE_REDUCE, 0);
+    has(b, "value = fmaxf(value, __shfl_xor_sync(0xffffffff, value, offset));");
+    lacks(b, "k >>= 1");
+    step(b, ACTION_SHUFFLE_REDUCE, 3);
+    has(b, "total<<<1, THREADS>>>");
+    has(b, "for (int i = 1 + lane; i < n; i += blockDim.x)");
+    refuses(b, ACTION_SHUFFLE_REDUCE, 0, "no tree");
+    refuses(b, ACTION_SHUFFLE_REDUCE, 3, "not the work of one thread");
+    end(b);
 }
 
 /* What a tree leaves in other elements than the first is not kept by shuffles. */
 static void test_shuffle_reduce_is_careful(void **state)
 {
-    struct bench b = begin(
+    struct bench *b = begin(
         "#pragma keet size N = 65536\n#pragma keet in X : f32[N]\n#pragma keet out P : f32[N/256]\n"
         "#pragma keet launch blocks<<<N/256, 256>>>(X, P)\n"
         "__global__ void blocks(const float *x, float *p)\n{\n"
@@ -411,30 +318,28 @@ static void test_shuffle_reduce_is_careful(void **state)
         "    for (int k = blockDim.x / 2; k > 0; k >>= 1) {\n"
         "        if (t < k)\n            s[t] += s[t + k];\n        __syncthreads();\n    }\n"
         "    if (t == 0)\n        p[blockIdx.x] = s[0] + s[1];\n}\n");
-    open_bench(&b, false);
-    refuses(&b, ACTION_SHUFFLE_REDUCE, 0, "no tree");
-    end(&b);
+    refuses(b, ACTION_SHUFFLE_REDUCE, 0, "no tree");
+    end(b);
 }
 
 static void test_privatize(void **state)
 {
-    struct bench b = begin(
+    struct bench *b = begin(
         "#pragma keet size N = 1048576, BINS = 64\n#pragma keet in X : u8[N] = integers(0, 63)\n"
         "#pragma keet inout H : i32[BINS] = constant(0)\n"
         "#pragma keet launch f<<<ceil_div(N, 256), 256>>>(X, H, N, BINS)\n"
         "__global__ void f(const unsigned char *x, int *h, int n, int bins)\n{\n"
         "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
         "    if (i < n)\n        atomicAdd(h + x[i], 1);\n}\n");
-    open_bench(&b, false);
-    refuses(&b, ACTION_PRIVATIZE, 0, "one change of the launch at a time");
-    step(&b, ACTION_GRID_STRIDE, 0);
-    step(&b, ACTION_PRIVATIZE, 1);
-    has(&b, "extern __shared__ int block_h[];");
-    has(&b, "atomicAdd(block_h + x[i], 1);");
-    has(&b, "256, 4*BINS>>>");
-    has(&b, "if (block_h[bin] != 0)\n            atomicAdd(&h[bin], block_h[bin]);\n}");
-    refuses(&b, ACTION_PRIVATIZE, 1, "shared memory already");
-    end(&b);
+    refuses(b, ACTION_PRIVATIZE, 0, "one change of the launch at a time");
+    step(b, ACTION_GRID_STRIDE, 0);
+    step(b, ACTION_PRIVATIZE, 1);
+    has(b, "extern __shared__ int block_h[];");
+    has(b, "atomicAdd(block_h + x[i], 1);");
+    has(b, "256, 4*BINS>>>");
+    has(b, "if (block_h[bin] != 0)\n            atomicAdd(&h[bin], block_h[bin]);\n}");
+    refuses(b, ACTION_PRIVATIZE, 1, "shared memory already");
+    end(b);
 
     b = begin("#pragma keet size N = 1024\n#pragma keet in X : i32[N] = integers(0, 63)\n"
               "#pragma keet inout H : i32[64] = constant(0)\n"
@@ -442,14 +347,13 @@ static void test_privatize(void **state)
               "__global__ void f(const int *x, int *h, int n)\n{\n"
               "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
               "    if (i < n)\n        x[atomicAdd(&h[x[i]], 1)];\n}\n");
-    open_bench(&b, false);
-    refuses(&b, ACTION_PRIVATIZE, 1, "does not only add");
-    end(&b);
+    refuses(b, ACTION_PRIVATIZE, 1, "does not only add");
+    end(b);
 }
 
 static void test_split_work(void **state)
 {
-    struct bench b =
+    struct bench *b =
         begin("#pragma keet size M = 512, N = 4096\n#pragma keet in A : f32[M][N]\n"
               "#pragma keet in S : f32[N]\n#pragma keet out Y : f32[N]\n"
               "#pragma keet launch f<<<ceil_div(N, 128), 128>>>(A, S, Y, M, N)\n"
@@ -459,21 +363,20 @@ static void test_split_work(void **state)
               "    float scale = s[col];\n    float sum = 0.0f;\n"
               "    for (int i = 1; i < m; i += 2)\n        sum += scale * a[i * n + col];\n"
               "    y[col] = sum;\n}\n");
-    open_bench(&b, false);
-    step(&b, ACTION_SPLIT_WORK, 0);
-    has(&b, "f<<<ceil_div(N, 128), dim3(128, SPLIT)>>>");
-    has(&b, "where  128*SPLIT <= 1024");
-    lacks(&b, "return"); /* all threads come to the barrier */
-    has(&b, "float scale = col < n ? s[col] : 0;");
-    has(&b, "for (int i = 1 + piece * 2; i < m; i += 2 * blockDim.y)");
-    has(&b, "if (piece == 0 && col < n) {");
-    refuses(&b, ACTION_SPLIT_WORK, 0, "not of the form");
-    end(&b);
+    step(b, ACTION_SPLIT_WORK, 0);
+    has(b, "f<<<ceil_div(N, 128), dim3(128, SPLIT)>>>");
+    has(b, "where  128*SPLIT <= 1024");
+    lacks(b, "return"); /* all threads come to the barrier */
+    has(b, "float scale = col < n ? s[col] : 0;");
+    has(b, "for (int i = 1 + piece * 2; i < m; i += 2 * blockDim.y)");
+    has(b, "if (piece == 0 && col < n) {");
+    refuses(b, ACTION_SPLIT_WORK, 0, "not of the form");
+    end(b);
 }
 
 static void test_running_sums(void **state)
 {
-    struct bench b =
+    struct bench *b =
         begin("#pragma keet size R = 64, N = 4096\n#pragma keet in X : i32[R][N]\n"
               "#pragma keet out Y : i32[R][N]\n"
               "#pragma keet launch f<<<ceil_div(R, 64), 64>>>(X, Y, R, N)\n"
@@ -482,13 +385,12 @@ static void test_running_sums(void **state)
               "    if (row < rows) {\n        int sum = 0;\n"
               "        for (int i = 0; i < n; i++) {\n            int here = x[row * n + i];\n"
               "            y[row * n + i] = sum;\n            sum += here;\n        }\n    }\n}\n");
-    open_bench(&b, false);
-    step(&b, ACTION_PARALLEL_REDUCE, 0);
-    has(&b, "for (int first = 0; first < n; first += 32) {");
-    has(&b, "int own = inside ? (x[row * n + i]) : 0;");
-    has(&b, "y[row * n + i] = (sum + running - own);");
-    has(&b, "sum += added;");
-    end(&b);
+    step(b, ACTION_PARALLEL_REDUCE, 0);
+    has(b, "for (int first = 0; first < n; first += 32) {");
+    has(b, "int own = inside ? (x[row * n + i]) : 0;");
+    has(b, "y[row * n + i] = (sum + running - own);");
+    has(b, "sum += added;");
+    end(b);
 
     /* the next element depends on the sum: no scan */
     b = begin("#pragma keet size R = 64, N = 4096\n#pragma keet inout X : i32[R][N]\n"
@@ -499,15 +401,14 @@ static void test_running_sums(void **state)
               "        for (int i = 0; i < n - 1; i++) {\n"
               "            sum += x[row * n + i];\n"
               "            x[row * n + i + 1] = sum;\n        }\n    }\n}\n");
-    open_bench(&b, false);
-    refuses(&b, ACTION_PARALLEL_REDUCE, 0, "line");
-    end(&b);
+    refuses(b, ACTION_PARALLEL_REDUCE, 0, "line");
+    end(b);
 }
 
 /* Conditions on counters become bounds; one that reads memory stays. */
 static void test_tighten(void **state)
 {
-    struct bench b =
+    struct bench *b =
         begin("#pragma keet size N = 4096, R = 3\n#pragma keet in X : f32[N]\n#pragma keet out Y : "
               "f32[N]\n"
               "#pragma keet launch f<<<ceil_div(N, 128), 128>>>(X, Y, N, R)\n"
@@ -517,12 +418,11 @@ static void test_tighten(void **state)
               "    for (int d = -r; d <= r; d++) {\n        int at = i + d - 1;\n"
               "        if (at >= 0 && n > at && x[at] > 0)\n            sum += x[at];\n    }\n"
               "    y[i] = sum;\n}\n");
-    open_bench(&b, false);
-    step(&b, ACTION_HOIST, 1);
-    has(&b, "for (int d = max(-r, -(i - 1)); d <= min(r, n - (i - 1) - 1); d++) {");
-    has(&b, "if (x[at] > 0) sum += x[at];");
-    refuses(&b, ACTION_HOIST, 1, "no conditions");
-    end(&b);
+    step(b, ACTION_HOIST, 1);
+    has(b, "for (int d = max(-r, -(i - 1)); d <= min(r, n - (i - 1) - 1); d++) {");
+    has(b, "if (x[at] > 0) sum += x[at];");
+    refuses(b, ACTION_HOIST, 1, "no conditions");
+    end(b);
 }
 
 static void test_fuse(void **state)
@@ -535,120 +435,108 @@ static void test_fuse(void **state)
         "__global__ void first(const float *x, float *t, int n)\n{\n"
         "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
         "    if (i < n) {\n        float v = x[i];\n        t[i] = v * v;\n    }\n}\n\n";
-    struct bench b = begin(arena_printf(test_arena, "%s%s", head,
+    struct bench *b = begin(arena_printf(test_arena, "%s%s", head,
         "__global__ void second(const float *t, float *y, int n)\n{\n"
         "    int k = blockIdx.x * blockDim.x + threadIdx.x;\n"
         "    if (k < n)\n        y[k] = t[k] + 1;\n}\n"));
-    open_bench(&b, false);
-    step(&b, ACTION_FUSE, 0);
-    lacks(&b, "temp");
-    lacks(&b, "void first");
-    has(&b, "second<<<ceil_div(N, 256), 256>>>(X, N, Y, N)");
-    has(&b, "void second(const float *x, int first_n, float *y, int n)");
-    has(&b, "    if (k < n) {\n        float v = x[k];\n        const float fused = v * v;\n       "
-            " y[k] = fused + 1;\n    }\n}\n");
-    refuses(&b, ACTION_FUSE, 0, "no two launches");
-    end(&b);
+    step(b, ACTION_FUSE, 0);
+    lacks(b, "temp");
+    lacks(b, "void first");
+    has(b, "second<<<ceil_div(N, 256), 256>>>(X, N, Y, N)");
+    has(b, "void second(const float *x, int first_n, float *y, int n)");
+    has(b, "    if (k < n) {\n        float v = x[k];\n        const float fused = v * v;\n       "
+           " y[k] = fused + 1;\n    }\n}\n");
+    refuses(b, ACTION_FUSE, 0, "no two launches");
+    end(b);
 
     /* a neighbour's element is another thread's work */
     b = begin(arena_printf(test_arena, "%s%s", head,
         "__global__ void second(const float *t, float *y, int n)\n{\n"
         "    int k = blockIdx.x * blockDim.x + threadIdx.x;\n"
         "    if (k < n)\n        y[k] = t[k] + t[0];\n}\n"));
-    open_bench(&b, false);
-    refuses(&b, ACTION_FUSE, 0, "element by element");
-    end(&b);
+    refuses(b, ACTION_FUSE, 0, "element by element");
+    end(b);
 }
 
 /* Moves compose, and the contract of the original survives all of them. */
 static void test_composition(void **state)
 {
-    struct bench b = begin(product);
-    open_bench(&b, false);
-    step(&b, ACTION_BLOCK_SHAPE, 0);
-    step(&b, ACTION_HOIST, 1);
-    step(&b, ACTION_READ_ONLY, 0);
-    step(&b, ACTION_UNROLL, 1);
-    step(&b, ACTION_LAUNCH_BOUNDS, 1);
-    has(&b, "__launch_bounds__(BLOCK_X*BLOCK_Y, 2)");
-    assert_int_equal(b.at.plan.nr_tunes, 3);
-    end(&b);
+    struct bench *b = begin(product);
+    step(b, ACTION_BLOCK_SHAPE, 0);
+    step(b, ACTION_HOIST, 1);
+    step(b, ACTION_READ_ONLY, 0);
+    step(b, ACTION_UNROLL, 1);
+    step(b, ACTION_LAUNCH_BOUNDS, 1);
+    has(b, "__launch_bounds__(BLOCK_X*BLOCK_Y, 2)");
+    assert_int_equal(b->at.plan.nr_tunes, 3);
+    end(b);
 }
 
 static void test_options(void **state)
 {
-    struct bench b = begin(product), c = begin(product);
-    open_bench(&b, false);
-    open_bench(&c, false);
+    struct bench *b = begin(product), *c = begin(product);
     struct err err;
-    assert_true(propose_options(b.propose, &b.at, &err));
-    assert_true(propose_options(c.propose, &c.at, &err));
-    assert_true(b.at.nr_options > 8);
-    assert_int_equal(b.at.nr_options, c.at.nr_options);
+    assert_true(propose_options(b->propose, &b->at, &err));
+    assert_true(propose_options(c->propose, &c->at, &err));
+    assert_true(b->at.nr_options > 8);
+    assert_int_equal(b->at.nr_options, c->at.nr_options);
     float sum = 0;
-    for (unsigned i = 0; i < b.at.nr_options; i++) {
-        const struct option *o = &b.at.options[i];
-        assert_string_equal(o->what, c.at.options[i].what);
-        assert_int_equal(o->variant, c.at.options[i].variant);
+    for (unsigned i = 0; i < b->at.nr_options; i++) {
+        const struct option *o = &b->at.options[i];
+        assert_string_equal(o->what, c->at.options[i].what);
+        assert_int_equal(o->variant, c->at.options[i].variant);
         sum += o->prior;
         /* what is listed can be made, and says the same of itself */
-        struct candidate made = {.arena = b.arena, .task = &b.task, .option = *o};
-        assert_true(propose_kernel(b.propose, b.at.source, b.at.source_bytes, &made, &err));
+        struct candidate made = {.arena = b->arena, .task = &b->task, .option = *o};
+        assert_true(propose_kernel(b->propose, b->at.source, b->at.source_bytes, &made, &err));
         if (made.verdict != VERDICT_OK)
             fail_msg("%s", made.verdict_text);
         assert_string_equal(made.proposal_note, o->what);
-        assert_string_not_equal(made.source, b.at.source);
-        compiles(&b, &made);
+        assert_string_not_equal(made.source, b->at.source);
+        judge(b, &made);
     }
     assert_true(sum > 0.999f && sum < 1.001f);
-    assert_non_null(strstr(propose_refusals(b.propose), "pad_shared: "));
-    end(&b);
-    end(&c);
+    assert_non_null(strstr(propose_refusals(b->propose), "pad_shared: "));
+    end(b);
+    end(c);
 }
 
 static void test_missing_prompts(void **state)
 {
-    struct bench b = begin(product);
+    struct bench *b = begin(product);
     const struct propose_options options = {.prompts_dir = "/nonexistent"};
     struct err err;
-    assert_null(propose_create(&options, &b.task, &err));
+    assert_null(propose_create(&options, &b->task, &err));
     assert_non_null(strstr(err.text, "/nonexistent/system.md"));
-    arena_destroy(b.arena);
+    end(b);
 }
 
 /* A source that the parser does not understand still tunes. */
 static void test_trouble(void **state)
 {
-    struct bench b =
+    struct bench *b =
         begin("#pragma keet size N = 64\n#pragma keet inout X : f32[N]\n"
               "#pragma keet tune B = 32 in {32, 64}\n"
               "#pragma keet launch f<<<ceil_div(N, B), B>>>(X, N)\n"
               "__global__ void f(float *x, int n)\n{\n    strange<int>::type y = 0;\n}\n");
-    open_bench(&b, false);
     struct err err;
-    assert_true(propose_options(b.propose, &b.at, &err));
-    assert_int_equal(b.at.nr_options, 1);
-    assert_int_equal(b.at.options[0].action, ACTION_TUNE);
-    assert_non_null(strstr(propose_refusals(b.propose), "does not understand"));
-    end(&b);
+    assert_true(propose_options(b->propose, &b->at, &err));
+    assert_int_equal(b->at.nr_options, 1);
+    assert_int_equal(b->at.options[0].action, ACTION_TUNE);
+    assert_non_null(strstr(propose_refusals(b->propose), "does not understand"));
+    end(b);
 }
 
-static int open_compiler(void **state)
+static int open_all(void **state)
 {
     test_arena = arena_create();
-    struct err err;
-    const struct compiler_options options = {.arch = "sm_90a", .cache_dir = ""};
-    compiler = compiler_create(&options, &err);
-    if (!compiler)
-        print_message("without compiling: %s\n", err.text);
-    return 0;
+    return open_world(state);
 }
 
-static int close_compiler(void **state)
+static int close_all(void **state)
 {
-    compiler_destroy(compiler);
     arena_destroy(test_arena);
-    return 0;
+    return close_world(state);
 }
 
 int main(void)
@@ -677,5 +565,5 @@ int main(void)
         cmocka_unit_test(test_missing_prompts),
         cmocka_unit_test(test_trouble),
     };
-    return cmocka_run_group_tests(tests, open_compiler, close_compiler);
+    return cmocka_run_group_tests(tests, open_all, close_all);
 }

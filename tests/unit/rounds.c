@@ -158,6 +158,38 @@ static void failures_leave_their_budget(void **state)
     campaign_finish(&c);
 }
 
+/* What a limit of the whole cut off stays the task's own; it is no leftover, and nothing of it goes
+ * to those that gain. Also where nothing else is moved. A limit of the task's own is an end. */
+static void what_was_cut_off_is_owed(void **state)
+{
+    const double budgets[] = {10, 10, 10};
+    struct campaign c;
+
+    (void)state;
+    make(&c, budgets, 3, 1);
+    c.tasks[2].max_tokens = 500;
+    end_slice(&c.tasks[0], 1, 10, 3, 1, 3, "tokens");
+    end_slice(&c.tasks[1], 1, 10, 10, 2, 10, "budget");
+    end_slice(&c.tasks[2], 1, 10, 4, 2, 4, "tokens");
+    c.tasks[2].slices[0].tokens = 500;
+    expect(&c, "2: 10 0 0");
+    end_slice(&c.tasks[0], 2, 10, 7, 1, 3, "cost");
+    expect(&c, "3: 10 0 0");
+    end_slice(&c.tasks[0], 3, 10, 10, 1, 10, "budget");
+    expect(&c, "0:");
+    campaign_finish(&c);
+
+    make(&c, budgets, 3, 2);
+    end_slice(&c.tasks[0], 1, 5, 3, 1, 3, "tokens");
+    end_slice(&c.tasks[1], 1, 5, 5, 2, 5, "budget");
+    end_slice(&c.tasks[2], 1, 5, 4, 2, 4, "converged");
+    expect(&c, "2: 10 10 0");
+    end_slice(&c.tasks[0], 2, 10, 8, 1, 3, "tokens");
+    end_slice(&c.tasks[1], 2, 10, 10, 4, 10, "budget");
+    expect(&c, "3: 10 15 0"); /* the pool: the 6 that the third left; a slice is 5 */
+    campaign_finish(&c);
+}
+
 /* Seconds and variants are two pools. */
 static void units_are_kept_apart(void **state)
 {
@@ -188,6 +220,8 @@ static void play(struct campaign_task *t, unsigned task, unsigned round, double 
         end_slice(t, round, target, before, speedup, last ? (unsigned)last->nr_ok : 0, "failed");
     else if (dice == 1)
         end_slice(t, round, target, floor((before + target) / 2), speedup, 1, "converged");
+    else if (dice == 2)
+        end_slice(t, round, target, ceil((before + target) / 2), speedup, 1, "tokens");
     else
         end_slice(t, round, target, target, dice < 6 ? speedup * 1.5 : speedup,
             (unsigned)(target * 0.7), "budget");
@@ -262,6 +296,7 @@ int main(void)
         cmocka_unit_test(a_task_rests_and_gets_its_rest),
         cmocka_unit_test(one_round_moves_nothing),
         cmocka_unit_test(failures_leave_their_budget),
+        cmocka_unit_test(what_was_cut_off_is_owed),
         cmocka_unit_test(units_are_kept_apart),
         cmocka_unit_test(the_order_of_ends_does_not_matter),
     };

@@ -100,6 +100,41 @@ static void test_states(void **state)
     assert_int_equal(slurm_state_of("OUT_OF_MEMORY"), SLURM_ENDED);
 }
 
+/* The reasons that `man squeue` and Slurm's own messages have for jobs that nobody will start. */
+static void test_holds(void **state)
+{
+    static const struct {
+        const char *word, *reason;
+        enum slurm_hold hold;
+    } rows[] = {
+        {"PENDING", "None", SLURM_FREE},
+        {"PENDING", "Resources", SLURM_FREE},
+        {"PENDING", "ReqNodeNotAvail, UnavailableNodes:keet1", SLURM_FREE},
+        {"PENDING", "Nodes required for job are DOWN, DRAINED", SLURM_FREE},
+        {"PENDING", "BeginTime", SLURM_FREE},
+        {"PENDING", "ANewReason", SLURM_FREE},
+        {"PENDING", "JobHeldUser", SLURM_HELD},
+        {"PENDING", "JobHeldAdmin", SLURM_HELD},
+        {"PENDING", "job requeued in held state", SLURM_HELD},
+        {"PENDING", "launch failed requeued held", SLURM_STUCK},
+        {"PENDING", "launch_failed_requeued_held", SLURM_STUCK},
+        {"PENDING", "launch failed requeued", SLURM_FREE},
+        {"PENDING", "BadConstraints", SLURM_STUCK},
+        {"PENDING", "BadConstraints2", SLURM_FREE},
+        {"PENDING", "QOSMaxCpuPerJobLimit", SLURM_STUCK},
+        {"RUNNING", "BadConstraints", SLURM_FREE},
+        {"CANCELLED", "JobHeldUser", SLURM_FREE},
+    };
+
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct slurm_row row = {.state = slurm_state_of(rows[i].word)};
+
+        snprintf(row.reason, sizeof(row.reason), "%s", rows[i].reason);
+        if (slurm_hold_of(&row) != rows[i].hold)
+            fail_msg("%s, %s", rows[i].word, rows[i].reason);
+    }
+}
+
 /* ---- a folder with one list ---- */
 
 struct fixture {
@@ -322,6 +357,7 @@ int main(void)
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_strange_rows),
         cmocka_unit_test(test_states),
+        cmocka_unit_test(test_holds),
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_strange_list),
         cmocka_unit_test(test_script),

@@ -185,6 +185,17 @@ static void refuse_line(struct arena *arena, const char *line, const char *said)
     refuse(arena, source, said);
 }
 
+static void test_task_line(void **state)
+{
+    assert_int_equal(task_line("#pragma keet in A : f32[M]\n"), TASK_LINE_CONTRACT);
+    assert_int_equal(task_line("  #pragma keet\tpytorch ..."), TASK_LINE_CONTRACT);
+    assert_int_equal(task_line("#pragma keet launch f<<<1, 1>>>(A)"), TASK_LINE_PLAN);
+    assert_int_equal(task_line("#pragma keet inner"), TASK_LINE_UNKNOWN);
+    assert_int_equal(task_line("#pragma keet\nin A"), TASK_LINE_UNKNOWN);
+    assert_int_equal(task_line("#pragma unroll"), TASK_LINE_CODE);
+    assert_int_equal(task_line("int size;"), TASK_LINE_CODE);
+}
+
 static void test_error_positions(void **state)
 {
     refuse(*state, "int x;\n", "k.cu:1:1: no `#pragma keet` lines; expected size");
@@ -192,7 +203,10 @@ static void test_error_positions(void **state)
         "k.cu:6:14: unknown name 'sise'; expected one of size, check, "
         "in, out, inout, symbol, scalar, tolerance, work, reference, expect, case, pytorch, "
         "launch, temp, tune, where (did you mean 'size'?)");
-    refuse_line(*state, "", "k.cu:6:14: no keyword after `#pragma keet`; expected one of size");
+    refuse_line(*state, "",
+        "k.cu:6:14: no keyword after `#pragma keet`; expected one of size, check, in, out, inout, "
+        "symbol, scalar, tolerance, work, reference, expect, case, pytorch, launch, temp, tune, "
+        "where");
     refuse_line(*state, "size M = 2", "k.cu:6:19: 'M' is declared twice; expected another name");
     refuse_line(*state, "size Z = 0", "k.cu:6:23: the size Z is 0; expected at least 1");
     refuse_line(*state, "size Z = 4,", "k.cu:6:25: nothing after ','; expected another item");
@@ -205,7 +219,10 @@ static void test_error_positions(void **state)
     refuse_line(
         *state, "check N = 4", "k.cu:6:20: unknown name 'N'; expected a name from the size");
     refuse_line(*state, "check M = 4, M = 5", "k.cu:6:27: 'M' is given twice; expected it once");
-    refuse_line(*state, "in B : f31[M]", "k.cu:6:21: unknown type 'f31'; expected one of f64 f32");
+    refuse_line(*state, "in B : f31[M]",
+        "k.cu:6:21: unknown type 'f31'; expected one of f64 f32 tf32 f16 bf16 e4m3 e5m2 i64 i32 "
+        "i16 "
+        "i8 u64 u32 u16 u8 bool");
     refuse_line(*state, "in B f32[M]", "k.cu:6:19: no type after the name; expected ':'");
     refuse_line(*state, "in B : f32", "k.cu:6:24: an array without dimensions; expected '['");
     refuse_line(
@@ -425,6 +442,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_whole, setup, teardown),
         cmocka_unit_test_setup_teardown(test_launches, setup, teardown),
+        cmocka_unit_test(test_task_line),
         cmocka_unit_test_setup_teardown(test_code, setup, teardown),
         cmocka_unit_test_setup_teardown(test_error_positions, setup, teardown),
         cmocka_unit_test_setup_teardown(test_launch_errors, setup, teardown),

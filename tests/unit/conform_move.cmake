@@ -1,0 +1,1 @@
+keet_test(conform_move emu ptx core base LINK Threads::Threads m LABEL emulator)

@@ -1,0 +1,1 @@
+conform_test(conform_video)

@@ -1,0 +1,1 @@
+keet_test(emu_branch emu ptx core base LINK Threads::Threads m LABEL emulator)
