@@ -29,21 +29,21 @@ static long number(const char *db, const char *sql)
     return atol(ask(db, sql));
 }
 
-/* Not an error: the file is not there yet, or is being made. */
-static bool has_nodes(const char *db, long nr)
+/* Whether a query says other than 0. Not an error: the file is not there yet, or is being made. */
+static bool holds(const char *db, const char *query)
 {
     char path[256];
     sqlite3 *handle;
     sqlite3_stmt *stmt = NULL;
-    bool has;
+    bool yes;
 
     snprintf(path, sizeof(path), "%s/%s", folder, db);
-    has = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
-          sqlite3_prepare_v2(handle, "SELECT count(*) FROM node", -1, &stmt, NULL) == SQLITE_OK &&
-          sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_int64(stmt, 0) >= nr;
+    yes = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+          sqlite3_prepare_v2(handle, query, -1, &stmt, NULL) == SQLITE_OK &&
+          sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_int64(stmt, 0) != 0;
     sqlite3_finalize(stmt);
     sqlite3_close(handle);
-    return has;
+    return yes;
 }
 
 /* A folder of replies: the naive product unrolled by 2, 3, ..., so that no two are equal. Every
@@ -160,10 +160,11 @@ static void a_recorded_run_replays_to_the_same_tree(void **state)
     expect_in(text, "replay:r.jsonl");
 }
 
-/* SIGKILL as soon as the database holds so many nodes. */
-static void run_and_kill(long nr_nodes, const char *resume)
+/* SIGKILL as soon as the query says so of the database, and whether it did before the run ended. */
+static bool run_and_kill(const char *when, const char *resume)
 {
     const pid_t pid = fork();
+    bool held = false;
 
     if (pid == 0) {
         if (chdir(folder) || !freopen("/dev/null", "w", stdout) ||
@@ -173,25 +174,31 @@ static void run_and_kill(long nr_nodes, const char *resume)
             "--db", "k.db", "-o", "k.cu", "-q", resume, NULL);
         _exit(127);
     }
-    do
+    while (!held && waitpid(pid, NULL, WNOHANG) == 0) {
         usleep(10000);
-    while (waitpid(pid, NULL, WNOHANG) == 0 && !has_nodes("k.db", nr_nodes));
-    kill(pid, SIGKILL);
-    waitpid(pid, NULL, 0);
+        held = holds("k.db", when);
+    }
+    if (held) {
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+    }
+    return held;
 }
 
 /* Killed twice while several nodes are under way, resumed twice: every node that was asked is told
  * once, what models were asked is on record whatever became of the node, and the budget is kept. */
 static void a_killed_run_resumes(void **state)
 {
+    /* Of several under way at least one has its plan, and one is being asked. */
+    static const char half_way[] = "SELECT (SELECT count(*) FROM node) >= 3"
+                                   " AND EXISTS (SELECT 1 FROM model_call WHERE node IS NULL AND"
+                                   " outcome = 'ok' AND length(answer) > 5)"
+                                   " AND EXISTS (SELECT 1 FROM model_call WHERE node IS NULL AND"
+                                   " outcome = 'asked' AND length(prompt) > 2000)";
+
     write_script("replies", 60, 300, true);
-    run_and_kill(3, NULL);
-    /* Of several under way at least one had a plan, and one was being asked. */
-    assert_true(number("k.db", "SELECT count(*) FROM model_call WHERE node IS NULL AND"
-                               " outcome = 'ok' AND length(answer) > 5") > 0);
-    assert_true(number("k.db", "SELECT count(*) FROM model_call WHERE node IS NULL AND"
-                               " outcome = 'asked' AND length(prompt) > 2000") > 0);
-    run_and_kill(6, "--resume");
+    assert_true(run_and_kill(half_way, NULL));
+    assert_true(run_and_kill("SELECT count(*) >= 6 FROM node", "--resume"));
     must_run(MATMUL " --model script:replies --budget 16 --db k.db -o k.cu -q --resume");
     assert_int_equal(number("k.db", "SELECT count(*) FROM run"), 1);
     assert_string_equal(ask("k.db", "SELECT why_stopped FROM run"), "budget");
