@@ -4,6 +4,7 @@ Several GPUs, on a software driver that has three: the same tree as with one at 
 one worker process for each at the same time, and a GPU belongs to one run at a time."""
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -35,6 +36,11 @@ def must(process, watch):
     return json.loads(output)
 
 
+def locks_of(pid):
+    """How many GPUs that run holds."""
+    return sum(path.read_text() == f"{pid}\n" for path in pathlib.Path().glob("keet-opt-gpu-*.lock"))
+
+
 def main():
     program, driver = sys.argv[1:3]
     with open(os.path.dirname(os.path.abspath(__file__)) + "/../../kernels/saxpy.cu") as file:
@@ -53,9 +59,8 @@ def main():
 
     # Two, and while they are at work the second one is taken and the third is not.
     two = start(program, "two", "--gpus", "2,0", "--in-flight", "3")
-    while two[1].most < 2 and two[0].poll() is None:
+    while locks_of(two[0].pid) < 2 and two[0].poll() is None:
         time.sleep(0.01)
-    time.sleep(0.3)  # from its process to its lock
     status, _, errors = end(*start(program, "late", "--device", "gpu:2"))
     assert status == 1 and "in use by another keet-opt" in errors, errors
     assert f"process {two[0].pid})" in errors, errors

@@ -1,6 +1,8 @@
 """What the tests of whole runs on the software driver share: a kernel, and a watch over the processes
 of a run."""
+import ctypes
 import os
+import struct
 import threading
 import time
 
@@ -67,6 +69,32 @@ class Watch(threading.Thread):
             except OSError:
                 pass
             time.sleep(0.003)
+
+
+class Opens:
+    """Counts how often a file is opened, however briefly: each worker process opens the driver once.
+    The kernel joins events that are equal and follow each other, which an open and its close are
+    not."""
+
+    OPEN, CLOSE_UNWRITTEN, NONBLOCK = 0x20, 0x10, 0o4000  # IN_OPEN, IN_CLOSE_NOWRITE, IN_NONBLOCK
+    HEAD = struct.Struct("iIII")  # struct inotify_event
+
+    def __init__(self, path):
+        libc = ctypes.CDLL(None, use_errno=True)
+        self.events = libc.inotify_init1(self.NONBLOCK)
+        watch = libc.inotify_add_watch(self.events, os.fsencode(path), self.OPEN | self.CLOSE_UNWRITTEN)
+        if self.events < 0 or watch < 0:
+            raise OSError(ctypes.get_errno(), "inotify", path)
+
+    def count(self):
+        """How many since it was made, once."""
+        nr, data = 0, os.read(self.events, 1 << 20)
+        os.close(self.events)
+        while data:
+            _, mask, _, name = self.HEAD.unpack_from(data)
+            nr += bool(mask & self.OPEN)
+            data = data[self.HEAD.size + name:]
+        return nr
 
 
 def alive(pid):
