@@ -88,14 +88,15 @@ static bool is_launched(const struct plan *plan, const char *name)
 {
     for (unsigned i = 0; i < plan->nr_launches; i++) {
         const struct launch *l = &plan->launches[i];
+        const struct launch_arg *arg;
 
         if (expr_uses(l->smem_bytes, name))
             return true;
         for (unsigned d = 0; d < 3; d++)
             if (expr_uses(l->grid[d], name))
                 return true;
-        for (unsigned a = 0; a < l->nr_args; a++)
-            if (l->args[a].value && expr_uses(l->args[a].value, name))
+        for (unsigned a = 0; (arg = launch_leaf(l, a)) != NULL; a++)
+            if (arg->value && expr_uses(arg->value, name))
                 return true;
     }
     return false;

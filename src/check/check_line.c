@@ -169,6 +169,16 @@ static unsigned kernel_line(const char *code, const char *kernel, unsigned which
     return line_of(code, open);
 }
 
+/* The argument is the array, or a struct with a pointer to it. */
+static bool is_passed(const struct launch_arg *arg, const char *array)
+{
+    bool found = arg->kind == ARG_ARRAY && strcmp(arg->name, array) == 0;
+
+    for (unsigned f = 0; f < arg->nr_fields && !found; f++)
+        found = is_passed(&arg->fields[f], array);
+    return found;
+}
+
 unsigned check_write_line(const struct candidate *c, const char *array)
 {
     char *code = task_code(c->source, c->source_bytes);
@@ -182,7 +192,7 @@ unsigned check_write_line(const struct candidate *c, const char *array)
         const struct launch *launch = &c->plan.launches[i];
 
         for (unsigned a = 0; line == 0 && a < launch->nr_args; a++) {
-            if (launch->args[a].kind != ARG_ARRAY || strcmp(launch->args[a].name, array) != 0)
+            if (!is_passed(&launch->args[a], array))
                 continue;
             line = kernel_line(code, launch->kernel, a);
             if (line == 0 && own)

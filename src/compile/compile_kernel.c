@@ -43,13 +43,13 @@ static void add_squeezed(struct str *out, const char *text)
 static bool launch_uses(const struct launch *launch, const char *name)
 {
     bool used = expr_uses(launch->smem_bytes, name);
+    unsigned nr = 0;
 
     for (int d = 0; d < 3; d++)
         used = used || expr_uses(launch->grid[d], name) || expr_uses(launch->block[d], name) ||
                expr_uses(launch->cluster[d], name);
-    for (unsigned i = 0; i < launch->nr_args; i++)
-        used =
-            used || (launch->args[i].kind == ARG_INTEGER && expr_uses(launch->args[i].value, name));
+    for (const struct launch_arg *arg; (arg = launch_leaf(launch, nr++)) != NULL;)
+        used = used || (arg->kind == ARG_INTEGER && expr_uses(arg->value, name));
     return used;
 }
 

@@ -64,6 +64,19 @@ uint64_t task_elems(const struct task *task, const struct env *env)
     return total;
 }
 
+const struct launch_arg *launch_leaf(const struct launch *launch, unsigned i)
+{
+    for (unsigned a = 0; a < launch->nr_args; a++) {
+        const struct launch_arg *arg = &launch->args[a];
+        const unsigned nr = arg->kind == ARG_STRUCT ? arg->nr_fields : 1;
+
+        if (i < nr)
+            return arg->kind == ARG_STRUCT ? &arg->fields[i] : arg;
+        i -= nr;
+    }
+    return NULL;
+}
+
 static bool resolve(const struct launch *launch, const char *what, const struct expr *expr,
     const struct env *env, int64_t least, int64_t most, uint32_t *out, struct err *why)
 {

@@ -244,31 +244,94 @@ static bool read_arg(struct reader *r, struct cursor *c, struct launch_arg *arg)
     return cursor_expr(c, &r->plan_env, &arg->value);
 }
 
+/* A list of arguments, or of the fields of one. */
+static bool read_list(struct reader *r, struct cursor *list, unsigned most, const char *what,
+    bool (*read)(struct reader *, struct cursor *, struct launch_arg *),
+    const struct launch_arg **args, unsigned *nr)
+{
+    struct launch_arg *items;
+    struct cursor count = *list;
+    unsigned nr_items = 1;
+
+    *nr = 0;
+    if (cursor_done(list))
+        return true;
+    for (cursor_until(&count, ","); cursor_take(&count, ","); cursor_until(&count, ","))
+        nr_items++;
+    if (nr_items > most)
+        return cursor_fail(list, list->p, "too many %s; expected at most %u", what, most);
+    *args = items = arena_array(r->arena, nr_items, sizeof(*items));
+    do {
+        struct cursor item;
+
+        cursor_skip(list);
+        item = cursor_until(list, ",");
+        items[*nr] = (struct launch_arg){.kind = ARG_INTEGER};
+        if (!read(r, &item, &items[*nr]))
+            return false;
+        ++*nr;
+    } while (cursor_take(list, ","));
+    return true;
+}
+
+/* NAME of an array or a scalar, or EXPR : TYPE. */
+static bool read_field(struct reader *r, struct cursor *c, struct launch_arg *field)
+{
+    const char *name, *from = c->p, *type, *from_type;
+    struct cursor value = *c;
+
+    while (c->end > c->p && c->end[-1] != ':')
+        c->end--;
+    if (c->end == c->p) { /* no type */
+        value.p = from;
+        if (!is_name(&value))
+            return cursor_fail(&value, from,
+                "a field without a type; expected the name of an array or of a scalar, or "
+                "an integer with its type as in `n : i32`");
+        return read_arg(r, &value, field) &&
+               (field->kind != ARG_INTEGER ||
+                   cursor_fail(c, from,
+                       "%.*s is an integer; expected its type too, as in `%.*s : i32`",
+                       (int)(value.end - from), from, (int)(value.end - from), from));
+    }
+    type = c->end;
+    *c = cursor_part(&value, type, value.end);
+    from_type = c->p;
+    if (!cursor_name(c, &name, "a type, as in `n : i32`") || !cursor_end(c, "the type of a field"))
+        return false;
+    if (!elem_parse(name, strlen(name), &field->elem) || elem_is_float(field->elem))
+        return cursor_fail(c, from_type,
+            "`%s` is no type of an integer; expected i8 to i64, u8 to u64 or "
+            "bool (a real number is a scalar: `scalar alpha : f32 = 1.5`)",
+            name);
+    value = cursor_part(&value, from, type - 1);
+    return cursor_expr(&value, &r->plan_env, &field->value);
+}
+
+static bool read_argument(struct reader *r, struct cursor *c, struct launch_arg *arg)
+{
+    const char *from = c->p;
+    struct cursor list;
+
+    if (!cursor_take(c, "{"))
+        return read_arg(r, c, arg);
+    arg->kind = ARG_STRUCT;
+    arg->name = arena_strndup(r->arena, from, (size_t)(c->end - from));
+    list = cursor_until(c, "}");
+    return cursor_expect(c, "}", "an open brace") && cursor_end(c, "the fields of a struct") &&
+           read_list(r, &list, MAX_FIELDS, "fields", read_field, &arg->fields, &arg->nr_fields);
+}
+
 static bool read_args(struct reader *r, struct cursor *c, struct launch *launch)
 {
-    struct launch_arg *args = arena_array(r->arena, MAX_ARGS, sizeof(*args));
     struct cursor list;
 
     if (!cursor_expect(c, "(", "a launch without arguments"))
         return false;
     list = cursor_until(c, ")");
-    launch->args = args;
-    if (!cursor_done(&list)) {
-        do {
-            struct cursor item;
-
-            cursor_skip(&list);
-            item = cursor_until(&list, ",");
-            if (launch->nr_args == MAX_ARGS)
-                return cursor_fail(
-                    &list, item.p, "too many arguments; expected at most %d", MAX_ARGS);
-            args[launch->nr_args] = (struct launch_arg){.kind = ARG_INTEGER};
-            if (!read_arg(r, &item, &args[launch->nr_args]))
-                return false;
-            launch->nr_args++;
-        } while (cursor_take(&list, ","));
-    }
-    return cursor_expect(c, ")", "an open parenthesis");
+    return read_list(
+               r, &list, MAX_ARGS, "arguments", read_argument, &launch->args, &launch->nr_args) &&
+           cursor_expect(c, ")", "an open parenthesis");
 }
 
 bool reader_launch(struct reader *r, const struct pragma *pragma, struct launch *launch)

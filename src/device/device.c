@@ -121,15 +121,20 @@ bool device_measure(struct device *device, struct device_module *module,
     return device->ops->measure(device, module, measure, arena, profile, result, err);
 }
 
-static bool misfit(const struct device_launch *launch, struct device_result *result,
-    unsigned nr_arg, const char *why)
-{
-    const struct device_arg *arg = &launch->args[nr_arg];
+/* One parameter of the launch: argument nr, the first of args. */
+struct parameter {
+    const struct device_launch *launch;
+    const struct device_arg *args;
+    unsigned nr;
+    struct device_result *result;
+};
 
-    result->verdict = VERDICT_LAUNCH_FAILED;
-    result->line = launch->line;
-    snprintf(result->text, sizeof(result->text), "argument %u (%s) of %s: %s", nr_arg + 1,
-        arg->name != NULL ? arg->name : "an expression", launch->config->kernel, why);
+static bool misfit(const struct parameter *p, const struct device_arg *arg, const char *why)
+{
+    p->result->verdict = VERDICT_LAUNCH_FAILED;
+    p->result->line = p->launch->line;
+    snprintf(p->result->text, sizeof(p->result->text), "argument %u (%s) of %s: %s", p->nr + 1,
+        arg->name != NULL ? arg->name : "an expression", p->launch->config->kernel, why);
     return false;
 }
 
@@ -144,21 +149,18 @@ static bool fits_integer(int64_t value, uint32_t bytes)
     return value >= -(span / 2) && value < span;
 }
 
-static bool pack_one(const struct device_launch *launch, unsigned nr_arg, uint32_t bytes,
-    uint8_t *at, struct device_result *result)
+static bool pack_one(
+    const struct parameter *p, const struct device_arg *arg, uint32_t bytes, uint8_t *at)
 {
-    const struct device_arg *arg = &launch->args[nr_arg];
-
     switch (arg->kind) {
     case ARG_ARRAY:
         if (bytes != 8)
-            return misfit(launch, result, nr_arg, "an array, but the parameter is no pointer");
+            return misfit(p, arg, "an array, but the parameter is no pointer");
         memcpy(at, &arg->address, sizeof(arg->address));
         return true;
     case ARG_SCALAR:
         if (elem_bytes(arg->elem) != bytes)
-            return misfit(
-                launch, result, nr_arg, "the scalar's type and the parameter's differ in size");
+            return misfit(p, arg, "the scalar's type and the parameter's differ in size");
         if (elem_is_float(arg->elem))
             elem_set(arg->elem, at, 0, arg->real);
         else
@@ -166,30 +168,79 @@ static bool pack_one(const struct device_launch *launch, unsigned nr_arg, uint32
         return true;
     case ARG_INTEGER:
         if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
-            return misfit(launch, result, nr_arg, "an integer, but the parameter is a structure");
+            return misfit(p, arg,
+                "an integer, but the parameter is a structure; expected its fields, as in "
+                "{n : i32, x}");
         if (!fits_integer(arg->integer, bytes))
-            return misfit(launch, result, nr_arg, "the value does not fit the parameter");
+            return misfit(p, arg, "the value does not fit the parameter");
         memcpy(at, &arg->integer, bytes); /* little endian, as the chip is */
         return true;
+    case ARG_STRUCT:
+        break;
     }
-    return misfit(launch, result, nr_arg, "of unknown kind");
+    return misfit(p, arg, "of unknown kind");
+}
+
+static bool pack_plain(const struct parameter *p, uint32_t bytes, uint8_t *at)
+{
+    return pack_one(p, p->args, bytes, at);
+}
+
+static uint32_t rounded(uint32_t bytes, uint32_t align)
+{
+    return (bytes + align - 1) / align * align;
+}
+
+/* As C lays out a struct: each field at the next multiple of its size. */
+static bool pack_struct(const struct parameter *p, uint32_t bytes, uint8_t *at)
+{
+    const struct device_arg *whole = p->args;
+    uint32_t offset = 0, align = 1;
+    char why[96];
+
+    for (unsigned i = 0; i < whole->nr_fields; i++) {
+        const struct device_arg *field = &whole[i + 1];
+        const uint32_t size = field->kind == ARG_ARRAY ? 8 : (uint32_t)elem_bytes(field->elem);
+        const uint32_t place = rounded(offset, size);
+
+        offset = place + size;
+        align = size > align ? size : align;
+        if (offset > bytes)
+            break;
+        if (!pack_one(p, field, size, at + place))
+            return false;
+    }
+    offset = whole->nr_fields == 0 ? 1 : rounded(offset, align); /* an empty one has a byte */
+    if (offset == bytes)
+        return true;
+    snprintf(why, sizeof(why), "the fields come to %s %u bytes, the parameter has %u",
+        offset > bytes ? "more than" : "only", offset > bytes ? bytes : offset, bytes);
+    return misfit(p, whole, why);
 }
 
 bool device_pack(const struct device_launch *launch, unsigned nr_params, const uint32_t *bytes_each,
     const uint32_t *offsets, void *packed, uint32_t packed_bytes, struct device_result *result)
 {
+    struct parameter p = {.launch = launch, .result = result};
+    unsigned nr = 0;
+
     memset(packed, 0, packed_bytes);
-    if (launch->nr_args != nr_params) {
+    for (unsigned i = 0; i < launch->nr_args; i += 1 + launch->args[i].nr_fields)
+        nr++;
+    if (nr != nr_params) {
         result->verdict = VERDICT_LAUNCH_FAILED;
         result->line = launch->line;
         snprintf(result->text, sizeof(result->text), "%s takes %u arguments, the launch gives %u",
-            launch->config->kernel, nr_params, launch->nr_args);
+            launch->config->kernel, nr_params, nr);
         return false;
     }
-    for (unsigned i = 0; i < nr_params; i++) {
-        if (offsets[i] + bytes_each[i] > packed_bytes)
-            return misfit(launch, result, i, "lies outside the parameter space");
-        if (!pack_one(launch, i, bytes_each[i], (uint8_t *)packed + offsets[i], result))
+    for (p.args = launch->args; p.nr < nr_params; p.args += 1 + p.args->nr_fields, p.nr++) {
+        const uint32_t bytes = bytes_each[p.nr], offset = offsets[p.nr];
+
+        if (offset + bytes > packed_bytes)
+            return misfit(&p, p.args, "lies outside the parameter space");
+        if (!(p.args->kind == ARG_STRUCT ? pack_struct : pack_plain)(
+                &p, bytes, (uint8_t *)packed + offset))
             return false;
     }
     return true;

@@ -139,8 +139,7 @@ static bool bind_arg(const struct task *task, const struct launch_arg *arg, cons
     const struct task_scalar *scalar;
     const struct run_buffer *buffer;
 
-    bound->kind = arg->kind;
-    bound->name = arg->name;
+    *bound = (struct device_arg){.kind = arg->kind, .name = arg->name, .elem = arg->elem};
     switch (arg->kind) {
     case ARG_ARRAY:
         buffer = find_buffer(buffers, arg->name);
@@ -160,6 +159,9 @@ static bool bind_arg(const struct task *task, const struct launch_arg *arg, cons
     case ARG_INTEGER:
         bound->name = expr_text(arg->value);
         return expr_eval(arg->value, env, &bound->integer, why);
+    case ARG_STRUCT:
+        bound->nr_fields = arg->nr_fields;
+        return true;
     }
     return err_set(why, "an argument of unknown kind");
 }
@@ -178,16 +180,26 @@ static bool bind_launch(const struct task *task, const struct launch *launch,
     struct arena *arena, struct device_launch *bound, struct err *why)
 {
     struct launch_config *config = arena_alloc(arena, sizeof(*config));
-    struct device_arg *args = arena_array(arena, launch->nr_args + 1, sizeof(*args));
+    struct device_arg *args;
+    unsigned nr = launch->nr_args, at = 0;
 
     if (!launch_resolve(launch, env, config, why))
         return false;
     for (unsigned i = 0; i < launch->nr_args; i++)
-        if (!bind_arg(task, &launch->args[i], env, buffers, &args[i], why))
+        nr += launch->args[i].nr_fields;
+    args = arena_array(arena, nr + 1, sizeof(*args));
+    for (unsigned i = 0; i < launch->nr_args; i++) {
+        const struct launch_arg *arg = &launch->args[i];
+
+        if (!bind_arg(task, arg, env, buffers, &args[at++], why))
             return false;
+        for (unsigned f = 0; f < arg->nr_fields; f++)
+            if (!bind_arg(task, &arg->fields[f], env, buffers, &args[at++], why))
+                return false;
+    }
     bound->config = config;
     bound->args = args;
-    bound->nr_args = launch->nr_args;
+    bound->nr_args = nr;
     bound->line = launch->line;
     bound->facts = find_facts(compilation, launch->kernel);
     if (bound->facts == NULL)

@@ -22,8 +22,9 @@ struct str *export_add(struct export_files *files, const char *name)
     return &file->text;
 }
 
-/* Whoever calls the exported code would have to set the code's variables as well. */
-static bool has_no_symbol(const struct subject *s, const char *format, struct err *err)
+/* Whoever calls the exported code would have to set the code's variables, and to know types of the
+ * kernel's own, as well. */
+static bool can_be_said(const struct subject *s, const char *format, struct err *err)
 {
     if (strcmp(format, "t4") == 0 || strcmp(format, "kernel-tuner") == 0)
         return true;
@@ -33,6 +34,14 @@ static bool has_no_symbol(const struct subject *s, const char *format, struct er
                 "%s: the task sets the variable %s of the code (`symbol`), which --as %s cannot "
                 "say",
                 s->page->db_path, s->task.arrays[i].name, format);
+    for (unsigned l = 0; l < s->plan.nr_launches; l++)
+        for (unsigned a = 0; a < s->plan.launches[l].nr_args; a++)
+            if (s->plan.launches[l].args[a].kind == ARG_STRUCT)
+                return err_set(err,
+                    "%s: %s is launched with a struct by value, %.200s, which --as %s cannot say; "
+                    "`keet-opt patch` writes the kernel back into its file",
+                    s->page->db_path, s->plan.launches[l].kernel, s->plan.launches[l].args[a].name,
+                    format);
     return true;
 }
 
@@ -44,7 +53,7 @@ bool export_make(
     *files = (struct export_files){0};
     for (unsigned i = 0; i < ARRAY_SIZE(makers); i++) {
         if (strcmp(export_formats[i], format) == 0)
-            return subject_read(&subject, page, err) && has_no_symbol(&subject, format, err) &&
+            return subject_read(&subject, page, err) && can_be_said(&subject, format, err) &&
                    makers[i](&subject, files, err);
     }
     return err_set(err, "no format is called %s", format);

@@ -50,9 +50,24 @@ struct builder {
     struct launch_text launches[MAX_LAUNCHES];
     unsigned nr_launches;
     struct intake *in;
-    struct walk *walk; /* NULL: none got to a launch */
+    struct walk *walk;  /* NULL: none got to a launch */
+    struct walk *types; /* see builder_types */
     size_t cap_lines;
 };
+
+/* A launch while its arguments are written. */
+struct launching {
+    struct builder *b;
+    const struct site *site;
+    const struct walk_launch *seen;
+    const struct decl *kernel;
+    struct param params[MAX_PARAMS];
+    const char *declared[MAX_PARAMS]; /* the parameters' types as written */
+    struct array *arrays[MAX_PARAMS];
+    unsigned nr;
+    const char *why; /* the first thing that is missing; NULL: nothing */
+};
+void builder_note(struct launching *l, const char *why);
 
 /* One more line of the contract. */
 void builder_add_line(struct builder *b, bool missing, const char *from, const char *pragma);
@@ -68,6 +83,9 @@ const char *builder_shown(const struct builder *b, unsigned line);
 struct array *builder_array(struct builder *b, const struct param *p, struct range arg, unsigned at,
     const struct value *seen);
 
+/* An array of which the file does not say how large it is; NULL: there are too many. */
+struct array *builder_unknown_array(struct builder *b, const struct param *p, unsigned line);
+
 /* Pointers into one allocation become arrays one after another. */
 void builder_part_arrays(struct builder *b);
 
@@ -81,6 +99,21 @@ void builder_use_array(struct array *a, const struct param *p, unsigned launch);
  * of it, or NULL. */
 void builder_launch(struct builder *b, const struct site *site, const struct decl *kernel,
     const struct walk_launch *seen);
+
+/* A number that a launch passes, seen as value v (NULL: not known), as text of the task language:
+ * an integer, which text already is, or arg comes down to; a real one as the name of a scalar. */
+void builder_integer(struct launching *l, const char *name, struct range arg, const struct value *v,
+    const char *text, struct str *out);
+const char *builder_scalar(struct launching *l, const char *name, const char *type,
+    struct range arg, const struct value *v);
+
+/* Adds argument i, a struct or a vector by value: its fields in braces. NULL, else why not: what
+ * its type has in memory is not known. */
+const char *builder_struct(
+    struct launching *l, unsigned i, const char *type, const struct value *v, struct str *args);
+
+/* Types, where the walk itself may have come to its end. */
+struct walk *builder_types(struct builder *b);
 
 /* What stands between <<< and >>>; *why is set where it is not known, if it was NULL. */
 const char *builder_config(

@@ -87,7 +87,7 @@ static void measured_extent(
     bool strict = b->host->strict;
 
     if (!each)
-        each = walk_type_bytes(b->walk, a->type);
+        each = walk_type_bytes(builder_types(b), a->type);
     if (!each) {
         a->why = arena_printf(b->arena, "the size of type %s is not known", a->type);
         return;
@@ -187,6 +187,25 @@ struct array *builder_array(struct builder *b, const struct param *p, struct ran
     return a;
 }
 
+struct array *builder_unknown_array(struct builder *b, const struct param *p, unsigned line)
+{
+    for (unsigned i = 0; i < b->nr_arrays; i++)
+        if (strcmp(b->arrays[i].name, p->name) == 0)
+            return &b->arrays[i];
+    if (b->nr_arrays == MAX_ARRAYS)
+        return NULL;
+    struct array *a = &b->arrays[b->nr_arrays++];
+
+    *a = (struct array){.name = p->name,
+        .type = p->type,
+        .param = p->name,
+        .line = line,
+        .why = "nothing gives it"};
+    a->id = free_name(b, p->name);
+    a->extent = hostcode_unknown(b->host, arena_printf(b->arena, "%s_numel", p->name), line);
+    return a;
+}
+
 /* Pointers into one allocation: each ends where the next one begins. */
 void builder_part_arrays(struct builder *b)
 {
@@ -202,7 +221,7 @@ void builder_part_arrays(struct builder *b)
         if (!a->memory || end == a->memory->bytes)
             continue;
         if (!each)
-            each = walk_type_bytes(b->walk, a->type);
+            each = walk_type_bytes(builder_types(b), a->type);
         a->extent = each && end > a->offset
                         ? arena_printf(b->arena, "%lld", (long long)((end - a->offset) / each))
                         : NULL;

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "core/task.h"
 #include "intake/spelling.h"
 
 #include <stdlib.h>
@@ -58,9 +59,12 @@ static const char *template_argument(struct builder *b, struct range r, unsigned
 }
 
 /* The kernel's id with its namespaces and with all template arguments spelled out. */
-static const char *kernel_id(struct builder *b, const struct site *site, const struct decl *kernel,
-    const struct param *params, struct array **arrays, unsigned nr, const struct walk_launch *seen)
+static const char *kernel_id(struct launching *l)
 {
+    struct builder *b = l->b;
+    const struct site *site = l->site;
+    const struct decl *kernel = l->kernel;
+    const struct walk_launch *seen = l->seen;
     const struct decls *decls = b->host->decls;
     const char *names[8], *id = site->kernel;
     unsigned nr_names = template_params(b->host->toks, kernel, names, ARRAY_SIZE(names));
@@ -82,9 +86,11 @@ static const char *kernel_id(struct builder *b, const struct site *site, const s
             arg = seen->template_args[t];
         else if (t < site->nr_template_args)
             arg = template_argument(b, site->template_args[t], site->at);
-        for (unsigned p = 0; p < nr && !arg; p++)
-            if (strcmp(params[p].type, names[t]) == 0 && arrays[p])
-                arg = arrays[p]->type;
+        for (unsigned p = 0; p < l->nr && !arg; p++)
+            if (strcmp(l->declared[p], names[t]) == 0)
+                arg = l->arrays[p]                                     ? l->arrays[p]->type
+                      : strcmp(l->declared[p], l->params[p].type) != 0 ? l->params[p].type
+                                                                       : NULL;
         if (!arg)
             break;
         str_addf(&text, "%s%s", t ? ", " : "<", arg);
@@ -122,32 +128,35 @@ static const char *real_text(struct builder *b, double value, bool single)
     return strpbrk(text, ".en") ? text : arena_printf(b->arena, "%s.0", text);
 }
 
-static const char *scalar_for(struct builder *b, const struct param *p, struct range arg,
-    const struct site *site, const struct value *seen)
+const char *builder_scalar(struct launching *l, const char *param, const char *type,
+    struct range arg, const struct value *v)
 {
-    const char *name = p->name, *value = NULL;
+    struct builder *b = l->b;
+    const char *name = param, *value = NULL;
     const char *why = arena_printf(b->arena, "the value of %s, %s, is not a number in this file",
-        p->name, arg.toks ? toks_text(arg.toks, b->arena, arg.from, arg.to) : "");
+        param, arg.toks ? toks_text(arg.toks, b->arena, arg.from, arg.to) : "");
     double number = 0;
-
-    if (seen && walk_number_of(seen, &number))
-        value = real_text(b, number, seen->type && seen->type->bytes == 4);
-    else if (arg.toks && hostcode_real(b->host, arg, site->at, &number))
-        value = real_text(b, number, false);
     unsigned lanes;
 
+    if (v && walk_number_of(v, &number))
+        value =
+            real_text(b, number, strcmp(type, "float") == 0 || (v->type && v->type->bytes == 4));
+    else if (arg.from < arg.to && hostcode_real(b->host, arg, l->site->at, &number))
+        value = real_text(b, number, false);
     for (unsigned i = 0; i < b->nr_scalars; i++)
-        if (strcmp(b->scalars[i].param, p->name) == 0 && !value == !b->scalars[i].value &&
+        if (strcmp(b->scalars[i].param, param) == 0 && !value == !b->scalars[i].value &&
             (value ? strcmp(b->scalars[i].value, value) : strcmp(b->scalars[i].why, why)) == 0)
             return b->scalars[i].name;
-    while (name_taken(b, name))
+    while (name_taken(b, name) || task_reserves(name))
         name = arena_printf(b->arena, "%s_", name);
     for (unsigned i = 0; i < b->nr_scalars; i++)
         if (strcmp(b->scalars[i].name, name) == 0)
             name = arena_printf(b->arena, "%s%u", name, b->nr_scalars);
     if (b->nr_scalars < MAX_SCALARS)
-        b->scalars[b->nr_scalars++] = (struct scalar_arg){p->name, name,
-            elem_of(hostcode_type(b->host, p->type, site->at), &lanes), value, why, site->line};
+        b->scalars[b->nr_scalars++] = (struct scalar_arg){param, name,
+            elem_of(hostcode_type(b->host, type, l->site->at), &lanes), value, why, l->site->line};
+    else
+        builder_note(l, "more than 64 real numbers are passed");
     return name;
 }
 
@@ -163,14 +172,22 @@ static bool strictly(struct builder *b, struct range arg, unsigned at, struct st
     return ok;
 }
 
-/* T of a parameter passed by value, where an array of T is an argument too. */
+/* T of a parameter passed by value: of the struct that is passed, or where an array of T is an
+ * argument too. */
 static const char *deduced_type(struct builder *b, const struct site *site,
     const struct decl *kernel, const struct param *params, unsigned nr, const char *type,
-    const struct walk_launch *seen)
+    const struct walk_launch *seen, const struct value *v)
 {
     const char *names[8];
     unsigned nr_names = template_params(b->host->toks, kernel, names, ARRAY_SIZE(names));
+    bool is_open = false;
 
+    for (unsigned n = 0; n < nr_names; n++)
+        is_open = is_open || strcmp(names[n], type) == 0;
+    if (!is_open)
+        return type;
+    if (v && v->kind == VALUE_OBJECT && v->object->type)
+        return v->object->type->text;
     for (unsigned n = 0; n < nr_names; n++)
         for (unsigned k = 0; strcmp(names[n], type) == 0 && k < nr && k < site->nr_args; k++)
             if (params[k].is_pointer && strcmp(params[k].type, type) == 0) {
@@ -182,18 +199,7 @@ static const char *deduced_type(struct builder *b, const struct site *site,
     return type;
 }
 
-/* A launch while its arguments are written. */
-struct launching {
-    struct builder *b;
-    const struct site *site;
-    const struct walk_launch *seen;
-    struct param params[MAX_PARAMS];
-    struct array *arrays[MAX_PARAMS];
-    unsigned nr;
-    const char *why;
-};
-
-static void note_why(struct launching *l, const char *why)
+void builder_note(struct launching *l, const char *why)
 {
     l->why = l->why ? l->why : why;
 }
@@ -212,14 +218,14 @@ static void pointer_arg(struct launching *l, unsigned i, const struct value *v, 
         str_add(args, a->id);
         return;
     }
-    note_why(
+    builder_note(
         l, arena_printf(b->arena,
                null ? "parameter %s is a null pointer" : "the memory of parameter %s", p->name));
     str_add(args, p->name);
 }
 
-static void integer_arg(
-    struct launching *l, unsigned i, const struct value *v, const char *text, struct str *args)
+void builder_integer(struct launching *l, const char *name, struct range arg, const struct value *v,
+    const char *text, struct str *out)
 {
     struct builder *b = l->b;
     struct str one = {0};
@@ -229,49 +235,51 @@ static void integer_arg(
     unsigned nr_sizes = b->host->nr_sizes;
 
     b->host->strict = strict || seen;
-    bool ok = text || hostcode_resolve(b->host, l->site->args[i], l->site->at, &one);
+    bool ok = text || (arg.from < arg.to && hostcode_resolve(b->host, arg, l->site->at, &one));
 
     b->host->strict = strict;
     text = text ? text : tidy(b->arena, str_text(&one));
     str_finish(&one);
     if (seen && !(ok && hostcode_evaluate(b->host, text, &value) && value == number)) {
         b->host->nr_sizes = ok ? b->host->nr_sizes : nr_sizes;
-        str_addf(args, "%lld", (long long)number);
+        str_addf(out, "%lld", (long long)number);
         return;
     }
     const char *size =
         ok ? text
-           : hostcode_unknown(
-                 b->host, arena_printf(b->arena, "%s_value", l->params[i].name), l->site->line);
+           : hostcode_unknown(b->host, arena_printf(b->arena, "%s_value", name), l->site->line);
 
     if (!size)
-        note_why(l, arena_printf(b->arena, "parameter %s: %s", l->params[i].name, b->host->why));
-    str_add(args, size ? size : l->params[i].name);
+        builder_note(l, arena_printf(b->arena, "parameter %s: %s", name, b->host->why));
+    str_add(out, size ? size : name);
 }
 
 static void one_arg(struct launching *l, unsigned i, struct str *args)
 {
     struct builder *b = l->b;
     const struct param *p = &l->params[i];
+    const struct range arg = l->site->args[i];
     const struct value *v = l->seen ? &l->seen->args[i] : NULL;
     const char *type = hostcode_type(b->host, p->type, l->site->at);
+    const char *why = NULL;
     struct str one = {0};
 
     str_add(args, i ? ", " : "");
     if (p->is_pointer || (v && v->kind == VALUE_MEMORY && !is_real(type) && !is_integer(type)))
         pointer_arg(l, i, v, args);
     else if (is_real(type))
-        str_add(args, scalar_for(b, p, l->site->args[i], l->site, v));
+        str_add(args, builder_scalar(l, p->name, p->type, arg, v));
     else if (is_integer(type))
-        integer_arg(l, i, v, NULL, args);
-    else if (strictly(b, l->site->args[i], l->site->at, &one))
-        integer_arg(l, i, v, tidy(b->arena, str_text(&one)), args);
+        builder_integer(l, p->name, arg, v, NULL, args);
+    else if ((why = builder_struct(l, i, type, v, args)) == NULL)
+        ;
+    else if (strictly(b, arg, l->site->at, &one)) /* an enum of a header */
+        builder_integer(l, p->name, arg, v, tidy(b->arena, str_text(&one)), args);
     else {
-        note_why(l, arena_printf(b->arena,
-                        "parameter %s has type %s, which is passed by value; "
-                        "the task language passes arrays, numbers and integers: pass its "
-                        "fields one by one",
-                        p->name, p->type));
+        builder_note(l, arena_printf(b->arena,
+                            "parameter %s has type %s, which is passed by value: %s; pass its "
+                            "fields in braces, as in {n : i32, x}",
+                            p->name, p->type, why));
         str_add(args, p->name);
     }
     str_finish(&one);
@@ -293,22 +301,23 @@ void builder_launch(struct builder *b, const struct site *site, const struct dec
     struct launching *l = arena_alloc(b->arena, sizeof(*l));
     struct str args = {0};
 
-    *l = (struct launching){.b = b, .site = site, .seen = seen};
+    *l = (struct launching){.b = b, .site = site, .seen = seen, .kernel = kernel};
     l->nr = params_read(l->params, b->arena, b->host->decls, kernel);
     for (unsigned i = 0; i < l->nr && i < site->nr_args; i++) {
         struct param *p = &l->params[i];
 
+        l->declared[i] = p->type;
         p->type = bound_type(b, site, kernel, p->type);
         if (!p->is_pointer)
-            p->type = deduced_type(b, site, kernel, l->params, l->nr, p->type, seen);
+            p->type = deduced_type(
+                b, site, kernel, l->params, l->nr, p->type, seen, seen ? &seen->args[i] : NULL);
         one_arg(l, i, &args);
     }
     note_indices(l);
     if (l->nr != site->nr_args)
-        note_why(l, arena_printf(b->arena, "%s takes %u arguments, %u are given", site->kernel,
-                        l->nr, site->nr_args));
-    const char *config = builder_config(b, site, seen, &l->why),
-               *id = kernel_id(b, site, kernel, l->params, l->arrays, l->nr, seen);
+        builder_note(l, arena_printf(b->arena, "%s takes %u arguments, %u are given", site->kernel,
+                            l->nr, site->nr_args));
+    const char *config = builder_config(b, site, seen, &l->why), *id = kernel_id(l);
 
     b->launches[b->nr_launches++] = (struct launch_text){
         arena_printf(b->arena, "#pragma keet launch %s<<<%s>>>(%s)", id, config, str_text(&args)),

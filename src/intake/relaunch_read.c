@@ -98,7 +98,7 @@ static bool read_new(struct relaunch *l, struct words *w, const struct launch *l
     for (unsigned i = 0; i < w->nr_args; i++)
         w->args[i] = launch->args[i].kind == ARG_INTEGER
                          ? plain(l, expr_text(launch->args[i].value))
-                         : launch->args[i].name;
+                         : dense(arena, launch->args[i].name);
     w->decls = &l->p->decls;
     w->kernel = kernel_of(w->decls, arena, w->id);
     return w->kernel || patcher_refuse(l->p, "%s is not in the winner's code", w->id);

@@ -110,11 +110,12 @@ static const char *alias_made(const struct toks *toks, unsigned i, unsigned firs
     return NULL;
 }
 
-static void use_at(const struct decls *decls, const struct decl *fn, unsigned i, unsigned depth,
-    const char **aliases, unsigned *nr_aliases, struct use *use)
+/* The pointer at token i; what names it begins at token `first`: p of p.x. */
+static void use_at(const struct decls *decls, const struct decl *fn, unsigned first, unsigned i,
+    unsigned depth, const char **aliases, unsigned *nr_aliases, struct use *use)
 {
     const struct toks *toks = decls->toks;
-    bool subscripted = false, reads_too, star = tok_is(&toks->tok[i - 1], "*");
+    bool subscripted = false, reads_too, star = tok_is(&toks->tok[first - 1], "*");
     unsigned argument, past = after_access(toks, i + 1, &subscripted);
     unsigned call = call_around(toks, i, fn->body, &argument);
     const char *callee = call ? toks->tok[call].text : "";
@@ -124,7 +125,7 @@ static void use_at(const struct decls *decls, const struct decl *fn, unsigned i,
         return;
     }
     if (star) { /* *p = x; *(float4 *)p = x */
-        const struct tok *before = &toks->tok[i - 2];
+        const struct tok *before = &toks->tok[first - 2];
         bool deref = before->kind == TOK_PUNCT && !tok_is(before, ")") && !tok_is(before, "]");
 
         subscripted = subscripted || deref;
@@ -134,8 +135,8 @@ static void use_at(const struct decls *decls, const struct decl *fn, unsigned i,
         use->reads = use->reads || reads_too;
         return;
     }
-    if (subscripted && !tok_is(&toks->tok[i - 1], "&")) {
-        bool pre = tok_is(&toks->tok[i - 1], "++") || tok_is(&toks->tok[i - 1], "--");
+    if (subscripted && !tok_is(&toks->tok[first - 1], "&")) {
+        bool pre = tok_is(&toks->tok[first - 1], "++") || tok_is(&toks->tok[first - 1], "--");
 
         use->reads = true;
         use->writes = use->writes || pre;
@@ -194,7 +195,76 @@ static void follow(const struct decls *decls, const struct decl *fn, const char 
             if (toks->tok[i].kind == TOK_NAME && strcmp(toks->tok[i].text, aliases[a]) == 0 &&
                 !tok_is(&toks->tok[i - 1], ".") && !tok_is(&toks->tok[i - 1], "->") &&
                 !(a > 0 && tok_is(&toks->tok[i + 1], "=")))
-                use_at(decls, fn, i, depth, aliases, &nr_aliases, use);
+                use_at(decls, fn, i, i, depth, aliases, &nr_aliases, use);
+}
+
+/* Which parameter of which function of the file token i is an argument of; NULL: of none. */
+static const struct decl *handed_to(
+    const struct decls *decls, const struct decl *fn, unsigned i, const char **param)
+{
+    struct param params[MAX_PARAMS];
+    unsigned argument;
+    const unsigned call = call_around(decls->toks, i, fn->body, &argument);
+    const struct decl *inner = call ? decls_function(decls, decls->toks->tok[call].text) : NULL;
+
+    if (!inner || !inner->body || inner == fn ||
+        argument >= params_read(params, NULL, decls, inner))
+        return NULL;
+    *param = params[argument].name;
+    return inner;
+}
+
+/* object.member and object.part.member, wherever fn or what it hands the object or a part to names
+ * it. */
+static void follow_member(const struct decls *decls, const struct decl *fn, const char *object,
+    const char *member, unsigned depth, struct use *use)
+{
+    const struct toks *toks = decls->toks;
+    const char *aliases[MAX_ALIASES], *param;
+    unsigned nr_aliases = 0;
+
+    for (unsigned i = fn->body + 1; i < fn->to; i++) {
+        const struct tok *t = &toks->tok[i];
+        const struct decl *inner;
+        unsigned first = i;
+
+        while (tok_is(&toks->tok[first - 1], ".") || tok_is(&toks->tok[first - 1], "->"))
+            first -= 2;
+        if (t->kind != TOK_NAME || !tok_is(&toks->tok[first], object))
+            continue;
+        if (first < i && strcmp(t->text, member) == 0)
+            use_at(decls, fn, first, i, depth, aliases, &nr_aliases, use);
+        else if (tok_is(t + 1, ".") || tok_is(t + 1, "->") || depth == 0)
+            ;
+        else if ((inner = handed_to(decls, fn, i, &param)) != NULL)
+            follow_member(decls, inner, param, member, depth - 1, use);
+        else if (tok_is(&toks->tok[first - 1], "=") && toks->tok[first - 2].kind == TOK_NAME)
+            follow_member(decls, fn, toks->tok[first - 2].text, member, depth - 1, use);
+    }
+    for (unsigned a = 0; a < nr_aliases && depth > 0; a++)
+        follow(decls, fn, aliases[a], depth - 1, use);
+}
+
+void param_member(struct param *p, const struct decls *decls, const struct decl *fn,
+    const char *object, const char *member, const struct decl *type)
+{
+    const struct toks *toks = decls->toks;
+    const unsigned open = type ? toks_find(toks, type->from, type->to, "{") : 0;
+    struct use use = {0};
+
+    follow_member(decls, fn, object, member, MAX_CALL_DEPTH, &use);
+    for (unsigned i = open + 1; type && open < type->to && i < toks->tok[open].match; i++) {
+        const struct decl method = {.body = i, .to = toks->tok[i].match, .open = i};
+
+        if (!tok_is(&toks->tok[i], "{") || !toks->tok[i].match)
+            continue;
+        follow(decls, &method, member, MAX_CALL_DEPTH, &use);
+        follow_member(decls, &method, "this", member, MAX_CALL_DEPTH, &use);
+        i = toks->tok[i].match;
+    }
+    p->reads = use.reads || !use.writes;
+    p->writes = use.writes || !use.reads;
+    p->atomics = use.atomics;
 }
 
 static void read_param(
@@ -263,13 +333,36 @@ static const char *indexed_by(const struct decls *decls, const struct decl *fn,
     return NULL;
 }
 
+/* Parts that a comma between < and > has split. */
+static unsigned join_angles(struct range *parts, unsigned nr)
+{
+    unsigned out = 0;
+
+    for (unsigned p = 0; p < nr; out++) {
+        int depth = 0;
+
+        parts[out] = parts[p++];
+        for (unsigned i = parts[out].from;; i++) {
+            if (i == parts[out].to && depth > 0 && p < nr)
+                parts[out].to = parts[p++].to;
+            if (i == parts[out].to || tok_is(&parts[out].toks->tok[i], "="))
+                break;
+            const struct tok *t = &parts[out].toks->tok[i];
+
+            depth += tok_is(t, "<") - tok_is(t, ">") - 2 * tok_is(t, ">>") - 3 * tok_is(t, ">>>");
+        }
+    }
+    return out;
+}
+
 unsigned params_read(
     struct param *params, struct arena *arena, const struct decls *decls, const struct decl *fn)
 {
     const struct toks *toks = decls->toks;
     struct range parts[MAX_PARAMS];
-    unsigned nr = range_split(
-        (struct range){toks, fn->open + 1, toks->tok[fn->open].match}, parts, MAX_PARAMS);
+    unsigned nr = join_angles(
+        parts, range_split((struct range){toks, fn->open + 1, toks->tok[fn->open].match}, parts,
+                   MAX_PARAMS));
 
     for (unsigned p = 0; p < nr; p++) {
         params[p] = (struct param){.name = ""};

@@ -17,6 +17,12 @@ struct param {
 unsigned params_read(
     struct param *params, struct arena *arena, const struct decls *decls, const struct decl *fn);
 
+/* Sets what a kernel does with the memory behind a pointer in a struct that it gets by value:
+ * reads, writes and atomics of object.member, in methods of the struct too (type; NULL: it has
+ * none). Where none is seen, it may do both. */
+void param_member(struct param *p, const struct decls *decls, const struct decl *fn,
+    const char *object, const char *member, const struct decl *type);
+
 /* The names of a template's parameters, in order. */
 unsigned template_params(
     const struct toks *toks, const struct decl *fn, const char **names, unsigned max);

@@ -116,7 +116,7 @@ void walk_launch_chevrons(struct walk *w, const struct toks *toks, unsigned id, 
         (struct range){toks, close + 2, toks->tok[close + 1].match}, parts, LAUNCH_MAX_ARGS);
     for (unsigned i = 0; i < l->site.nr_args; i++) {
         l->site.args[i] = parts[i];
-        l->args[i] = walk_evaluate(w, parts[i]);
+        l->args[i] = walk_copy(w, walk_evaluate(w, parts[i]));
     }
 }
 
@@ -127,7 +127,7 @@ static void args_behind(struct walk *w, struct walk_launch *l, struct value list
         struct value v = walk_cell(w, list.memory, walk_along(list.i, i, 8));
 
         if (v.kind == VALUE_ADDRESS)
-            l->args[i] = v.slot->v;
+            l->args[i] = walk_copy(w, v.slot->v);
         else if (v.kind == VALUE_MEMORY)
             l->args[i] = walk_cell(w, v.memory, v.i);
         else
@@ -227,7 +227,7 @@ bool walk_launch_call(struct walk *w, const char *name, struct range *args, unsi
     }
     for (unsigned i = 2; i < nr; i++) {
         l->site.args[i - 2] = args[i];
-        l->args[i - 2] = walk_evaluate(w, args[i]);
+        l->args[i - 2] = walk_copy(w, walk_evaluate(w, args[i]));
     }
     l->site.nr_args = nr - 2;
     return true;

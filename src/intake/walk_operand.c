@@ -252,6 +252,18 @@ static struct bound *bind_angles(struct walk_reader *r, const struct decl *fn, u
     return list;
 }
 
+/* The type that a name stands for, with the template arguments that follow it at token angle. */
+static const struct type *made_type(struct walk_reader *r, const char *name, unsigned angle)
+{
+    const struct type *type = type_named(r->w, name), *whole;
+    bool is_ref;
+
+    if (angle && type && type->kind == TYPE_STRUCT && type->decl &&
+        type_read(r->w, r->toks, angle - 1, r->to, &whole, &is_ref) > angle && whole)
+        return whole;
+    return type;
+}
+
 static struct operand call(struct walk_reader *r, const char *name, unsigned angle, unsigned open)
 {
     struct walk *w = r->w;
@@ -286,7 +298,7 @@ static struct operand call(struct walk_reader *r, const char *name, unsigned ang
         return walk_plain(walk_call(
             w, fn, values, nr, self ? w->frame->self : NULL, NULL, bind_angles(r, fn, angle)));
     }
-    type = type_named(w, name);
+    type = made_type(r, str_starts(name, "make_") ? name + strlen("make_") : name, angle);
     if (type && (type->kind == TYPE_INT || type->kind == TYPE_REAL) && nr == 1)
         return walk_plain(walk_convert(w, walk_evaluate(w, args[0]), type)); /* int(x) */
     if (type && (type->kind == TYPE_DIM3 || type->kind == TYPE_STRUCT)) {
@@ -341,7 +353,8 @@ static struct operand name(struct walk_reader *r)
         r->i = after + 1;
         return walk_now(r)->kind == TOK_NAME ? name(r) : walk_plain((struct value){0});
     }
-    const struct type *type = next && tok_is(next, "{") && next->match ? type_named(w, word) : NULL;
+    const struct type *type =
+        next && tok_is(next, "{") && next->match ? made_type(r, word, angle) : NULL;
 
     if (type && type->kind != TYPE_OTHER && next->match < r->to) {
         struct slot slot = {.type = type};

@@ -492,7 +492,9 @@ static unsigned plain_statement(struct walk *w, const struct toks *toks, unsigne
         walk_operand(w, (struct range){toks, i, end});
         return end + 1;
     }
-    while (name < end)
+    const struct type *next = type_of_next(toks, name, type);
+
+    for (; name < end; type = next)
         name = declarator(w, toks, name, end, type, is_ref) + 1;
     return end + 1;
 }

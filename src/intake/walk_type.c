@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "intake/layout.h"
 #include "intake/spelling.h"
 #include "intake/walk_parts.h"
 
@@ -233,6 +234,16 @@ unsigned type_read(struct walk *w, const struct toks *toks, unsigned i, unsigned
     return i;
 }
 
+const struct type *type_of_next(const struct toks *toks, unsigned past, const struct type *type)
+{
+    for (; past > 0 && type &&
+           (tok_is(&toks->tok[past - 1], "*") || walk_type_word(&toks->tok[past - 1]));
+         past--)
+        if (tok_is(&toks->tok[past - 1], "*") && type->kind == TYPE_POINTER)
+            type = type->to;
+    return type;
+}
+
 /* ---- what stands in a struct ---- */
 
 struct fields {
@@ -248,9 +259,9 @@ static bool read_field(struct fields *f, unsigned i, unsigned end)
     const struct type *type;
     bool is_ref;
     unsigned name = type_read(f->w, toks, i, end, &type, &is_ref);
+    const struct type *one = type, *next = type_of_next(toks, name, type);
 
-    while (name < end) {
-        const struct type *one = type;
+    for (; name < end; one = next) {
         unsigned count = 1, from, past;
 
         for (; name < end && tok_is(&toks->tok[name], "*"); name++)
@@ -327,37 +338,10 @@ const struct decl *type_method(
     return d ? walk_function(w, name, nr_args, d->from, d->to) : NULL;
 }
 
-struct layout {
-    unsigned bytes, align;
-    bool known;
-};
-
-static void lay_out(void *context, const char *name, const struct type *type, unsigned count,
-    unsigned init_from, unsigned init_to)
-{
-    struct layout *l = context;
-    unsigned each = type ? type->bytes : 0;
-    unsigned align = each && (each & (each - 1)) == 0 && each <= 16 ? each : 4;
-
-    (void)name, (void)init_from, (void)init_to;
-    if (type && type->kind == TYPE_STRUCT && !type->decl)
-        align = type->bytes % 16 == 0 ? 16 : type->bytes % 8 == 0 ? 8 : 4;
-    l->known = l->known && each > 0;
-    l->align = align > l->align ? align : l->align;
-    l->bytes = (l->bytes + align - 1) / align * align + each * count;
-}
-
 unsigned walk_sizeof(struct walk *w, const struct type *type)
 {
-    struct layout l = {0, 1, true};
-
-    if (!type || type->bytes || type->kind != TYPE_STRUCT)
-        return type ? type->bytes : 0;
-    w->depth++;
-    bool ok = w->depth < WALK_MAX_DEPTH && type_fields(w, type, lay_out, &l) && l.known;
-
-    w->depth--;
-    return ok ? (l.bytes + l.align - 1) / l.align * l.align : 0;
+    return !type || type->bytes || type->kind != TYPE_STRUCT ? (type ? type->bytes : 0)
+                                                             : layout_bytes(w, type);
 }
 
 unsigned walk_type_bytes(struct walk *w, const char *type)

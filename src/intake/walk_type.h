@@ -35,6 +35,10 @@ const struct type *type_pointer(struct walk *walk, const struct type *to);
 unsigned type_read(struct walk *walk, const struct toks *toks, unsigned i, unsigned to,
     const struct type **type, bool *is_ref);
 
+/* The type that further declarators begin with: in `float *a, b`, type_read has taken the star of
+ * the first one along, up to token `past`. */
+const struct type *type_of_next(const struct toks *toks, unsigned past, const struct type *type);
+
 /* Bytes of one; 0: not known. */
 unsigned walk_type_bytes(struct walk *walk, const char *type);
 

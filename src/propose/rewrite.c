@@ -97,10 +97,11 @@ bool rewrite_no_alias(const struct rewrite_in *in, const struct node *function)
         if (rewrite_kernel(in, l) != function)
             continue;
         const struct launch *launch = &in->plan->launches[l];
-        for (unsigned i = 0; i < launch->nr_args; i++)
-            for (unsigned j = 0; j < i; j++)
-                if (launch->args[i].kind == ARG_ARRAY && launch->args[j].kind == ARG_ARRAY &&
-                    !strcmp(launch->args[i].name, launch->args[j].name))
+        const struct launch_arg *a, *b;
+
+        for (unsigned i = 0; (a = launch_leaf(launch, i)) != NULL; i++)
+            for (unsigned j = 0; a->kind == ARG_ARRAY && j < i; j++)
+                if ((b = launch_leaf(launch, j))->kind == ARG_ARRAY && !strcmp(a->name, b->name))
                     return false;
     }
     return true;

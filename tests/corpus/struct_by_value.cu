@@ -1,4 +1,4 @@
-// A struct passed by value: the contract cannot pass it.
+// A struct passed by value: its fields in braces.
 struct Params {
     int n;
     float scale;

@@ -97,6 +97,42 @@ static void test_whole(void **state)
     assert_int_equal(t.plan.nr_launches, 2);
 }
 
+/* Fields of a parameter that is a struct: arrays, scalars, integers with their types. */
+static void test_struct_arguments(void **state)
+{
+    static const char text[] =
+        "#pragma keet size N = 8\n#pragma keet tune T = 4\n#pragma keet in A : f32[N]\n"
+        "#pragma keet out C : f32[N]\n#pragma keet scalar alpha : f16 = 1.5\n"
+        "#pragma keet launch f<<<1, T>>>({ A,N > 2 ? min(N, T) : 0 : u8 , alpha}, {}, C,{1:bool})\n"
+        "__global__ void f() {}\n";
+    static const char *const leaves[] = {"A", NULL, "alpha", "C", NULL};
+    struct task t;
+    struct err err = {""};
+
+    if (!task_parse(&t, *state, "k.cu", text, strlen(text), &err))
+        fail_msg("%s", err.text);
+    const struct launch *l = &t.plan.launches[0];
+    assert_int_equal(l->nr_args, 4);
+    assert_int_equal(l->args[0].kind, ARG_STRUCT);
+    assert_string_equal(l->args[0].name, "{ A,N > 2 ? min(N, T) : 0 : u8 , alpha}");
+    assert_int_equal(l->args[0].nr_fields, 3);
+    assert_int_equal(l->args[0].fields[0].kind, ARG_ARRAY);
+    assert_int_equal(l->args[0].fields[1].kind, ARG_INTEGER);
+    assert_int_equal(l->args[0].fields[1].elem, ELEM_U8);
+    assert_string_equal(expr_text(l->args[0].fields[1].value), "N > 2 ? min(N, T) : 0");
+    assert_int_equal(l->args[0].fields[2].kind, ARG_SCALAR);
+    assert_int_equal(l->args[1].kind, ARG_STRUCT);
+    assert_int_equal(l->args[1].nr_fields, 0);
+    assert_int_equal(l->args[2].kind, ARG_ARRAY);
+    assert_int_equal(l->args[3].fields[0].elem, ELEM_BOOL);
+    for (unsigned i = 0; i < 5; i++) {
+        const struct launch_arg *leaf = launch_leaf(l, i);
+
+        assert_true(leaves[i] ? strcmp(leaf->name, leaves[i]) == 0 : leaf->kind == ARG_INTEGER);
+    }
+    assert_null(launch_leaf(l, 5));
+}
+
 static void test_launches(void **state)
 {
     struct task t;
@@ -279,6 +315,20 @@ static void test_launch_errors(void **state)
     refuse_line(*state, "launch f<<<1, 2>>>(A, 1.5)", "k.cu:6:36: a real number as an argument");
     refuse_line(
         *state, "launch f<<<1, 2>>>(A, C + 1)", "k.cu:6:36: unknown name 'C'; expected a size");
+    refuse_line(*state, "launch f<<<1, 2>>>({A, M})",
+        "k.cu:6:37: M is an integer; expected its type too, as in `M : i32`");
+    refuse_line(*state, "launch f<<<1, 2>>>({A, 1 + M})", "k.cu:6:37: a field without a type");
+    refuse_line(*state, "launch f<<<1, 2>>>({A, 1.5})", "k.cu:6:37: a field without a type");
+    refuse_line(*state, "launch f<<<1, 2>>>({A, M : f32})",
+        "k.cu:6:41: `f32` is no type of an integer; expected i8 to i64, u8 to u64 or bool");
+    refuse_line(*state, "launch f<<<1, 2>>>({A, M :})", "k.cu:6:40: no name here; expected a type");
+    refuse_line(*state, "launch f<<<1, 2>>>({A, M : i32 x})", "k.cu:6:45: text after the type");
+    refuse_line(*state, "launch f<<<1, 2>>>({A, : i32})", "k.cu:6:37: the expression ends early");
+    refuse_line(*state, "launch f<<<1, 2>>>({A, B})", "k.cu:6:37: unknown name 'B'");
+    refuse_line(*state, "launch f<<<1, 2>>>({A, {A}})", "k.cu:6:37: a field without a type");
+    refuse_line(*state, "launch f<<<1, 2>>>({A, })", "k.cu:6:36: a field without a type");
+    refuse_line(*state, "launch f<<<1, 2>>>({A} + 1)", "k.cu:6:37: text after the fields");
+    refuse_line(*state, "launch f<<<1, 2>>>({A)", "k.cu:6:36: an open brace");
     refuse_line(*state, "launch f<<<1, 2>>>(A) x", "k.cu:6:36: text after the launch");
     refuse_line(*state, "launch f<<<1, 2048>>>(A)",
         "k.cu:6:1: block.x is 2048 (`2048`); expected 1 to 1024 (sizes of line 1)");
@@ -442,6 +492,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_whole, setup, teardown),
         cmocka_unit_test_setup_teardown(test_launches, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_struct_arguments, setup, teardown),
         cmocka_unit_test(test_task_line),
         cmocka_unit_test_setup_teardown(test_code, setup, teardown),
         cmocka_unit_test_setup_teardown(test_error_positions, setup, teardown),

@@ -1,0 +1,188 @@
+/* Owns arguments that are structs and vectors by value: their fields, in the order of memory. */
+#include "intake/builder.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "core/elem.h"
+#include "intake/layout.h"
+#include "intake/spelling.h"
+
+#include <string.h>
+
+struct walk *builder_types(struct builder *b)
+{
+    if (!b->types)
+        b->types = walk_create(b->arena, b->host);
+    return b->types;
+}
+
+/* One argument while its fields are written. */
+struct passing {
+    struct launching *l;
+    const struct param *param;
+    const struct type *type;
+    struct range arg;
+    struct range items[4]; /* of make_float3(a, b, c), by lane */
+    unsigned nr_items;
+    struct layout layout;
+    unsigned offset, widest; /* of what is written */
+    struct str *out;
+};
+
+/* make_int3(a, b, c), dim3(a, b), float2{a, b}: what stands between the brackets. */
+static void find_items(struct passing *p)
+{
+    const struct toks *toks = p->arg.toks;
+    const unsigned open = p->arg.from + 1;
+
+    if (p->type->decl || p->arg.to < p->arg.from + 3 || toks->tok[p->arg.from].kind != TOK_NAME ||
+        toks->tok[open].match != p->arg.to - 1)
+        return;
+    p->nr_items = range_split((struct range){toks, open + 1, p->arg.to - 1}, p->items, 4);
+}
+
+/* Host code of a field: p.n, where the argument is p. Empty where there is none. */
+static struct range field_source(struct passing *p, unsigned number, const char *path)
+{
+    struct arena *arena = p->l->b->arena;
+    const struct range none = {p->arg.toks, p->arg.from, p->arg.from};
+    struct toks *toks = arena_alloc(arena, sizeof(*toks));
+
+    if (number < p->nr_items)
+        return p->items[number];
+    for (unsigned i = p->arg.from; i < p->arg.to; i++)
+        if (p->arg.toks->tok[i].kind != TOK_NAME && !tok_is(&p->arg.toks->tok[i], ".") &&
+            !tok_is(&p->arg.toks->tok[i], "->"))
+            return none;
+    const char *text =
+        arena_printf(arena, "%s.%s", toks_text(p->arg.toks, arena, p->arg.from, p->arg.to), path);
+
+    return lex(toks, arena, text, strlen(text)) ? (struct range){toks, 0, toks->nr} : none;
+}
+
+/* "p_n" of p.n, "p_v2" of p.v[2]; the parameter's name where the argument is no name. */
+static const char *field_name(struct passing *p, const char *path)
+{
+    const bool named =
+        p->arg.to == p->arg.from + 1 && p->arg.toks->tok[p->arg.from].kind == TOK_NAME;
+    char *name = arena_printf(
+        p->l->b->arena, "%s_%s", named ? p->arg.toks->tok[p->arg.from].text : p->param->name, path);
+    char *to = name;
+
+    for (const char *from = name; *from; from++)
+        if (*from != '[' && *from != ']')
+            *to++ = *from == '.' ? '_' : *from;
+    *to = 0;
+    return name;
+}
+
+static void add_item(struct passing *p, const char *text, const char *type, unsigned bytes)
+{
+    str_addf(p->out, "%s%s%s%s", p->offset ? ", " : "", text, type ? " : " : "", type ? type : "");
+    p->widest = bytes > p->widest ? bytes : p->widest;
+    p->offset = (p->offset + bytes - 1) / bytes * bytes + bytes;
+}
+
+static unsigned rounded(unsigned n, unsigned to)
+{
+    return (n + to - 1) / to * to;
+}
+
+/* Integers up to an offset that the next field, or the end, would not come to by itself. */
+static void add_padding(struct passing *p, unsigned offset, unsigned align)
+{
+    static const char *const types[] = {[1] = "i8", [2] = "i16", [4] = "i32", [8] = "i64"};
+
+    while (align && rounded(p->offset, align) < offset) {
+        unsigned bytes = 8;
+
+        while (bytes > 1 &&
+               (bytes > p->layout.align || p->offset % bytes != 0 || p->offset + bytes > offset))
+            bytes /= 2;
+        add_item(p, "0", types[bytes], bytes);
+    }
+}
+
+static const char *integer_type(const struct type *type)
+{
+    unsigned lanes;
+    const char *elem = elem_of(type->text, &lanes);
+    static const char *const types[][2] = {
+        [1] = {"i8", "u8"}, [2] = {"i16", "u16"}, [4] = {"i32", "u32"}, [8] = {"i64", "u64"}};
+
+    return elem && lanes == 1 ? elem : types[type->bytes & 15][type->is_unsigned];
+}
+
+static void add_pointer(struct passing *p, const struct leaf *leaf)
+{
+    struct launching *l = p->l;
+    const char *dot = strrchr(leaf->path, '.'), *name = field_name(p, leaf->path);
+    const char *member = arena_strndup(
+        l->b->arena, dot ? dot + 1 : leaf->path, strcspn(dot ? dot + 1 : leaf->path, "["));
+    struct param param = {
+        .name = name, .type = leaf->type->to ? leaf->type->to->text : "", .is_pointer = true};
+    const bool null = leaf->seen.kind == VALUE_INT && leaf->seen.i == 0;
+    const struct range none = {p->arg.toks, p->arg.from, p->arg.from};
+    struct array *a = leaf->seen.kind == VALUE_MEMORY
+                          ? builder_array(l->b, &param, none, l->site->at, &leaf->seen)
+                          : NULL;
+
+    if (!a && !null)
+        a = builder_unknown_array(l->b, &param, l->site->line);
+
+    if (null) {
+        add_item(p, "0", "u64", 8);
+        return;
+    }
+    if (!a) {
+        builder_note(l, arena_printf(l->b->arena, "the memory of field %s of parameter %s",
+                            leaf->path, p->param->name));
+        add_item(p, name, NULL, 8);
+        return;
+    }
+    param_member(&param, l->b->host->decls, l->kernel, p->param->name, member, p->type->decl);
+    builder_use_array(a, &param, l->b->nr_launches);
+    add_item(p, a->id, NULL, 8);
+}
+
+static void add_leaf(struct passing *p, unsigned number)
+{
+    const struct leaf *leaf = &p->layout.leaves[number];
+    const struct range source = field_source(p, number, leaf->path);
+    const char *name = field_name(p, leaf->path);
+    struct str one = {0};
+
+    add_padding(p, leaf->offset, leaf->type->bytes);
+    if (leaf->type->kind == TYPE_POINTER) {
+        add_pointer(p, leaf);
+    } else if (leaf->type->kind == TYPE_REAL) {
+        add_item(p, builder_scalar(p->l, name, leaf->type->text, source, &leaf->seen), NULL,
+            leaf->type->bytes);
+    } else {
+        builder_integer(p->l, name, source, &leaf->seen, NULL, &one);
+        add_item(p, str_text(&one), integer_type(leaf->type), leaf->type->bytes);
+    }
+    str_finish(&one);
+}
+
+const char *builder_struct(
+    struct launching *l, unsigned i, const char *type, const struct value *v, struct str *args)
+{
+    struct walk *types = builder_types(l->b);
+    struct passing p = {.l = l, .param = &l->params[i], .arg = l->site->args[i], .out = args};
+
+    types->at = l->site->at;
+    p.type = type_named(types, type);
+    if (!p.type || (p.type->kind != TYPE_STRUCT && p.type->kind != TYPE_DIM3))
+        return arena_printf(l->b->arena, "%s is no struct of this file", type);
+    if (!layout_of(types, p.type, v, &p.layout))
+        return p.layout.why;
+    find_items(&p);
+    str_add_char(args, '{');
+    for (unsigned n = 0; n < p.layout.nr; n++)
+        add_leaf(&p, n);
+    if (p.layout.nr || p.layout.bytes > 1)
+        add_padding(&p, p.layout.bytes, p.widest ? p.widest : 1);
+    str_add_char(args, '}');
+    return NULL;
+}
