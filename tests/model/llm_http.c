@@ -403,7 +403,7 @@ static void test_overlap(void **state)
     }
     took_s = now_s() - before_s;
     assert_int_equal(nr, 8);
-    assert_int_equal(ids, 0x1FE);              /* 1 to 8, each once */
+    assert_int_equal(ids, 0x1FE);            /* 1 to 8, each once */
     assert_true(took_s > 0.6 && took_s < 2); /* two rounds of four; one at a time takes 2.4 */
     last_body(&log);
     assert_int_equal(json_integer_value(json_object_get(log, "most_running")), 4);
