@@ -12,7 +12,7 @@ enum {
     MAX_LAUNCHES = 64,
     MAX_CHOICES = 64,
     MAX_ARGS = 64,
-    MAX_FIELDS = 512, /* of one struct: a parameter space of 4 KiB has room for more bytes */
+    MAX_FIELDS = 4096, /* of one struct; a parameter has at most as many bytes */
     MAX_WHERES = 64
 };
 

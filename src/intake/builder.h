@@ -115,6 +115,10 @@ const char *builder_struct(
 /* Types, where the walk itself may have come to its end. */
 struct walk *builder_types(struct builder *b);
 
+/* The element type for a type of C, and how many of them one value holds: of numbers, vectors, and
+ * structs whose fields are all of one type. NULL: none. */
+const char *builder_elem(struct builder *b, const char *type, unsigned *lanes);
+
 /* What stands between <<< and >>>; *why is set where it is not known, if it was NULL. */
 const char *builder_config(
     struct builder *b, const struct site *site, const struct walk_launch *seen, const char **why);

@@ -69,7 +69,7 @@ static const char *type_of(
     const char *type = hostcode_type(b->host, p->type, where);
     unsigned lanes;
 
-    if (elem_of(type, &lanes) || hostcode_struct(b->host, type, &lanes) || !seen || !seen->type)
+    if (builder_elem(b, type, &lanes) || !seen || !seen->type)
         return type;
     return hostcode_type(b->host, seen->type->text, where);
 }

@@ -129,15 +129,7 @@ static const char *filled_with(const struct builder *b, const struct array *a)
 static void array_line(struct builder *b, const struct array *a)
 {
     unsigned lanes = 1;
-    const char *elem = elem_of(a->type, &lanes), *role = role_of(b, a), *contents = "";
-    const char *field = elem ? NULL : hostcode_struct(b->host, a->type, &lanes);
-
-    if (field) {
-        unsigned each = 1;
-
-        elem = elem_of(field, &each);
-        lanes *= each;
-    }
+    const char *elem = builder_elem(b, a->type, &lanes), *role = role_of(b, a), *contents = "";
     const char *filled = elem && lanes == 1 && a->memory && (!a->written || a->read_first)
                              ? filled_with(b, a)
                              : NULL;

@@ -9,11 +9,49 @@
 
 #include <string.h>
 
+enum { MAX_PARAMETER_BYTES = 4096 };
+
 struct walk *builder_types(struct builder *b)
 {
     if (!b->types)
         b->types = walk_create(b->arena, b->host);
     return b->types;
+}
+
+/* NULL: it is a pointer. */
+static const char *number_type(const struct type *type)
+{
+    unsigned lanes;
+    const char *elem = elem_of(type->text, &lanes);
+    static const char *const types[][2] = {
+        [1] = {"i8", "u8"}, [2] = {"i16", "u16"}, [4] = {"i32", "u32"}, [8] = {"i64", "u64"}};
+
+    if (elem && lanes == 1)
+        return elem;
+    return type->kind == TYPE_INT ? types[type->bytes & 15][type->is_unsigned] : NULL;
+}
+
+const char *builder_elem(struct builder *b, const char *type, unsigned *lanes)
+{
+    struct walk *types = builder_types(b);
+    const char *elem = elem_of(type, lanes);
+    const struct type *whole = elem ? NULL : type_named(types, type);
+    struct layout l;
+
+    if (elem || !whole || whole->kind != TYPE_STRUCT || !layout_of(types, whole, NULL, &l) ||
+        l.nr == 0)
+        return elem;
+    const unsigned each = l.leaves[0].type->bytes;
+
+    elem = number_type(l.leaves[0].type);
+    for (unsigned i = 0; i < l.nr && elem; i++) {
+        const char *other = number_type(l.leaves[i].type);
+
+        if (!other || strcmp(other, elem) != 0 || l.leaves[i].offset % each != 0)
+            return NULL;
+    }
+    *lanes = l.bytes / each; /* with those that only fill it up */
+    return elem;
 }
 
 /* One argument while its fields are written. */
@@ -103,16 +141,6 @@ static void add_padding(struct passing *p, unsigned offset, unsigned align)
     }
 }
 
-static const char *integer_type(const struct type *type)
-{
-    unsigned lanes;
-    const char *elem = elem_of(type->text, &lanes);
-    static const char *const types[][2] = {
-        [1] = {"i8", "u8"}, [2] = {"i16", "u16"}, [4] = {"i32", "u32"}, [8] = {"i64", "u64"}};
-
-    return elem && lanes == 1 ? elem : types[type->bytes & 15][type->is_unsigned];
-}
-
 static void add_pointer(struct passing *p, const struct leaf *leaf)
 {
     struct launching *l = p->l;
@@ -160,7 +188,7 @@ static void add_leaf(struct passing *p, unsigned number)
             leaf->type->bytes);
     } else {
         builder_integer(p->l, name, source, &leaf->seen, NULL, &one);
-        add_item(p, str_text(&one), integer_type(leaf->type), leaf->type->bytes);
+        add_item(p, str_text(&one), number_type(leaf->type), leaf->type->bytes);
     }
     str_finish(&one);
 }
@@ -177,6 +205,8 @@ const char *builder_struct(
         return arena_printf(l->b->arena, "%s is no struct of this file", type);
     if (!layout_of(types, p.type, v, &p.layout))
         return p.layout.why;
+    if (p.layout.bytes > MAX_PARAMETER_BYTES)
+        return "it is larger than what a kernel can be passed";
     find_items(&p);
     str_add_char(args, '{');
     for (unsigned n = 0; n < p.layout.nr; n++)

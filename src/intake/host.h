@@ -99,9 +99,6 @@ bool hostcode_real(struct host *host, struct range range, unsigned at, double *v
  * template parameters of the function around. The result is one of elem_of where it can be. */
 const char *hostcode_type(struct host *host, const char *type, unsigned at);
 
-/* A struct whose fields are all of one element type: that type of C, and how many; NULL: none. */
-const char *hostcode_struct(struct host *host, const char *name, unsigned *lanes);
-
 /* Token `at` stands under an if whose condition is known to be false, or under its else. */
 bool hostcode_unreached(struct host *host, unsigned at);
 

@@ -61,6 +61,8 @@ static void lay_field(void *context, const char *name, const struct type *type, 
 
     if (bits)
         no_layout(l->out, arena_printf(arena, "field %s has a number of bits", name));
+    if (l->out->leaves && count > LAYOUT_MAX_LEAVES)
+        no_layout(l->out, arena_printf(arena, "field %s has too many elements", name));
     for (unsigned k = 0; k < count && !l->out->why; k++) {
         unsigned bytes = 0, align = 1;
         struct value one = {0};
@@ -193,19 +195,26 @@ static bool lay_vector(struct laying *l, const struct type *type)
 
     for (size_t i = 0; elem && i < ARRAY_SIZE(known); i++)
         name = strcmp(known[i].elem, elem) == 0 ? known[i].type : name;
-    for (unsigned i = 0; i < lanes && i < 4; i++)
+    if (lanes > ARRAY_SIZE(parts))
+        return no_layout(l->out, "what it consists of is not known");
+    for (unsigned i = 0; i < lanes; i++)
         lay_field(l, parts[i], type_named(l->w, name), 1, 0, 0);
     l->align = lanes == 3 ? each : type->bytes < 16 ? type->bytes : 16;
     return !l->out->why;
 }
 
-static bool add_leaf(struct layout *out, const struct type *type, const char *path,
-    const struct value *seen, unsigned offset)
+static bool add_leaf(struct walk *w, struct layout *out, struct leaf leaf)
 {
     if (out->nr == LAYOUT_MAX_LEAVES)
-        return no_layout(out, "it has more than 256 numbers and pointers");
+        return no_layout(out, "it has more than 8192 numbers and pointers");
+    if (out->leaves && out->nr == out->room) {
+        struct leaf *old = out->leaves;
+
+        out->leaves = arena_array(w->arena, out->room *= 2, sizeof(*old));
+        memcpy(out->leaves, old, out->nr * sizeof(*old));
+    }
     if (out->leaves)
-        out->leaves[out->nr] = (struct leaf){path, type, offset, seen ? *seen : (struct value){0}};
+        out->leaves[out->nr] = leaf;
     out->nr++;
     return true;
 }
@@ -237,14 +246,16 @@ static bool lay(struct walk *w, struct layout *out, const struct type *type, con
     w->depth--;
     *bytes = *align = type->bytes;
     return (type->kind == TYPE_INT || type->kind == TYPE_REAL || type->kind == TYPE_POINTER) &&
-           type->bytes && (!out || add_leaf(out, type, path, seen, offset));
+           type->bytes &&
+           (!out || add_leaf(w, out,
+                        (struct leaf){path, type, offset, seen ? *seen : (struct value){0}}));
 }
 
 bool layout_of(
     struct walk *w, const struct type *type, const struct value *seen, struct layout *layout)
 {
-    *layout = (struct layout){
-        .leaves = arena_array(w->arena, LAYOUT_MAX_LEAVES, sizeof(*layout->leaves))};
+    *layout =
+        (struct layout){.room = 16, .leaves = arena_array(w->arena, 16, sizeof(*layout->leaves))};
     return lay(w, layout, type, "", seen, 0, &layout->bytes, &layout->align) ||
            no_layout(layout, "its type is not known");
 }

@@ -10,7 +10,7 @@
 
 #include "intake/walk.h"
 
-enum { LAYOUT_MAX_LEAVES = 256 };
+enum { LAYOUT_MAX_LEAVES = 8192 };
 
 struct leaf {
     const char *path;        /* from the outermost struct on: "n", "a.x", "v[2]" */
@@ -22,7 +22,7 @@ struct leaf {
 struct layout {
     unsigned bytes, align;
     struct leaf *leaves; /* in the walk's arena; NULL: only sizes were asked for */
-    unsigned nr;
+    unsigned nr, room;
     const char *why; /* set where the layout is not known: "field x is of type y" */
 };
 

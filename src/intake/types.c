@@ -1,15 +1,13 @@
-/* Owns what the names of types stand for: typedefs, using, macros, template parameters; and structs
- * that are a run of one element type. */
+/* Owns what the names of types stand for: typedefs, using, macros, template parameters. */
 #include "intake/host.h"
 
 #include "base/mem.h"
 #include "intake/roles.h"
 #include "intake/spelling.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-enum { MAX_TYPE_STEPS = 8, MAX_STRUCT_DEPTH = 4 };
+enum { MAX_TYPE_STEPS = 8 };
 
 /* using NAME = ...; typedef ... NAME; anywhere, the one before `at` first. NULL: there is none. */
 static const char *alias_of(struct host *host, const char *name, unsigned at)
@@ -163,119 +161,4 @@ const char *hostcode_type(struct host *host, const char *type, unsigned at)
         type = next;
     }
     return type;
-}
-
-/* The fields between two braces. */
-static const char *fields_of(
-    struct host *host, unsigned from, unsigned to, unsigned depth, unsigned *lanes)
-{
-    const struct toks *toks = host->toks;
-    const char *all = NULL;
-
-    *lanes = 0;
-    for (unsigned i = from; i < to;) {
-        unsigned end = toks_find(toks, i, to, ";"), name = i, each = 1, nested;
-        unsigned paren = toks_find(toks, i, end, "("), brace = toks_find(toks, i, to, "{");
-
-        if (tok_is(&toks->tok[i], "virtual"))
-            return NULL;
-        if (tok_is(&toks->tok[i + 1], ":") && !tok_is(&toks->tok[i], "::")) { /* public: */
-            i += 2;
-            continue;
-        }
-        if (paren < end && toks_find(toks, i, paren, "=") == paren) { /* a member function */
-            bool body = brace < to && (brace < end || end == to);
-
-            if (body && toks->tok[brace].match <= brace)
-                return NULL;
-
-            i = body ? toks->tok[brace].match + 1 : end + 1;
-            continue;
-        }
-
-        while (name < end && (toks->tok[name].kind == TOK_NAME || tok_is(&toks->tok[name], "::")))
-            name++;
-        if (end >= to || name == i || name - i < 2)
-            return NULL; /* a method, a pointer, or no field at all */
-        name--;
-        const char *type = hostcode_type(host, toks_text(toks, host->arena, i, name), i),
-                   *inner = type;
-
-        if (!elem_of(type, &each)) {
-            if (depth == 0)
-                return NULL;
-            struct host *h = host;
-            const struct decls *decls = h->decls;
-
-            inner = NULL;
-            for (unsigned d = 0; d < decls->nr && !inner; d++) {
-                unsigned open = toks_find(toks, decls->decl[d].from, decls->decl[d].to, "{");
-
-                if (decls->decl[d].kind != DECL_FUNCTION && open < decls->decl[d].to &&
-                    open < from && strcmp(decls->decl[d].name, type) == 0)
-                    inner = fields_of(h, open + 1, toks->tok[open].match, depth - 1, &nested);
-            }
-            if (!inner)
-                return NULL;
-            each = nested;
-        }
-        if (all && strcmp(all, inner) != 0)
-            return NULL;
-        all = inner;
-        for (unsigned k = name; k < end; k++) { /* x, y[3], z */
-            unsigned count = each;
-
-            if (toks->tok[k].kind != TOK_NAME)
-                return NULL;
-            for (k++; k < end && tok_is(&toks->tok[k], "["); k = toks->tok[k].match + 1) {
-                double value;
-
-                if (!toks->tok[k].match ||
-                    !hostcode_real(
-                        host, (struct range){toks, k + 1, toks->tok[k].match}, k, &value) ||
-                    value < 1 || value > 4096)
-                    return NULL;
-                count *= (unsigned)value;
-            }
-            *lanes += count;
-            if (k < end && tok_is(&toks->tok[k], "="))
-                while (k < end && !tok_is(&toks->tok[k], ","))
-                    k++;
-            if (k < end && !tok_is(&toks->tok[k], ","))
-                return NULL;
-        }
-        i = end + 1;
-    }
-    return all;
-}
-
-const char *hostcode_struct(struct host *host, const char *name, unsigned *lanes)
-{
-    const struct decls *decls = host->decls;
-
-    for (unsigned d = 0; d < decls->nr; d++) {
-        const struct decl *s = &decls->decl[d];
-        unsigned open = toks_find(host->toks, s->from, s->to, "{");
-
-        if (s->kind == DECL_FUNCTION || s->kind == DECL_VARIABLE || open >= s->to ||
-            strcmp(s->name, name) != 0 || tok_is(&host->toks->tok[s->from], "enum"))
-            continue;
-        const char *type =
-            fields_of(host, open + 1, host->toks->tok[open].match, MAX_STRUCT_DEPTH, lanes);
-        unsigned one;
-
-        for (unsigned i = s->from; type && i + 2 < open; i++) /* __align__(16): padded */
-            if (tok_is(&host->toks->tok[i + 1], "(") &&
-                (strstr(host->toks->tok[i].text, "align") != NULL)) {
-                unsigned align = (unsigned)strtoul(host->toks->tok[i + 2].text, NULL, 10);
-                unsigned each = type_bytes(type);
-
-                while (align <= 256 && each && align % each == 0 && *lanes * each % align)
-                    ++*lanes;
-            }
-        /* a padded or vector-like field would need its own dimension: only plain elements */
-        if (type && elem_of(type, &one) && one == 1)
-            return type;
-    }
-    return NULL;
 }
