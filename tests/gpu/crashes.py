@@ -60,7 +60,7 @@ def main():
     environment.pop("KEET_NVML", None)
     start = time.monotonic()
     run = subprocess.Popen(
-        [program, "twice.cu", "--device", "gpu", "--no-screen", "--deadline", "1",
+        [program, "twice.cu", "--device", "gpu", "--no-screen", "--deadline", "2",
             "--worker-memory", "500", "--model", "script:script", "--model-only", "--no-plan",
             "--in-flight", "1", "--window", "1000", "--budget", str(2 * NR_RIGHT + NR_BAD),
             "--db", "run.db", "--no-memory", "--json"],
