@@ -195,6 +195,32 @@ static void reshape(struct worker *k, uint32_t pc, struct pattern *p, uint64_t s
     p->shape_mod = mod;
 }
 
+/* A sector is touched. Most were before, and a line that nobody writes is in all workers' caches.
+ */
+static inline void note(uint8_t *touched)
+{
+    if (!__atomic_load_n(touched, __ATOMIC_RELAXED))
+        __atomic_store_n(touched, 1, __ATOMIC_RELAXED);
+}
+
+/* The same of nr in a row, 8 at a look, which may go past them. */
+static inline void note_row(uint8_t *touched, uint64_t nr)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t seen;
+    for (; nr >= 8; nr -= 8, touched += 8) {
+        memcpy(&seen, touched, 8);
+        if (seen != ones)
+            memcpy(touched, &ones, 8);
+    }
+    if (!nr)
+        return;
+    const uint64_t row = ones >> (64 - 8 * nr);
+    memcpy(&seen, touched, 8);
+    for (uint64_t i = 0; (seen & row) != row && i < nr; i++)
+        __atomic_store_n(&touched[i], 1, __ATOMIC_RELAXED);
+}
+
 /* Lanes in different buffers: each finds its own. */
 static bool place_scattered(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc)
 {
@@ -204,9 +230,11 @@ static bool place_scattered(struct worker *k, const struct warp *w, struct spot 
         struct mem_buffer *b = memory_find(k->memory, s->address[l], s->bytes);
         if (!b || (b->constant && s->write))
             return stray_global(k, w, s, pc, l);
+        if (!s->atomic)
+            sums_end(k, b);
         s->moved[l] = (uintptr_t)b->host + (s->address[l] - b->base);
         if (k->counting)
-            __atomic_store_n(&b->touched[(s->address[l] - b->base) / 32], 1, __ATOMIC_RELAXED);
+            note(&b->touched[(s->address[l] - b->base) / 32]);
     }
     s->base = NULL;
     s->at = s->moved;
@@ -220,13 +248,14 @@ static inline void touch(uintptr_t touched, const struct pattern *p, uint64_t st
     if (p->kind != ACCESS_OTHER) {
         const uint64_t from = (start + p->lo_rel) / 32,
                        to = (start + p->hi_rel + p->bytes - 1) / 32;
-        for (uint64_t i = from; i <= to; i++)
-            __atomic_store_n((uint8_t *)(touched + i), 1, __ATOMIC_RELAXED);
+        if (from == to)
+            note((uint8_t *)(touched + from));
+        else
+            note_row((uint8_t *)(touched + from), to - from + 1);
         return;
     }
     for (uint32_t m = p->heads; m; m &= m - 1)
-        __atomic_store_n(
-            (uint8_t *)(touched + (start + p->rel[__builtin_ctz(m)]) / 32), 1, __ATOMIC_RELAXED);
+        note((uint8_t *)(touched + (start + p->rel[__builtin_ctz(m)]) / 32));
 }
 
 static uintptr_t touched_from(const struct mem_buffer *b)
@@ -241,12 +270,17 @@ static bool place_global(struct worker *k, const struct warp *w, struct spot *s,
         struct mem_buffer *b = memory_find(k->memory, s->lo, s->bytes);
         if (!b || s->hi - b->base > b->bytes - s->bytes)
             return place_scattered(k, w, s, pc);
-        *cache = (struct pc_cache){.first = b->base, .end = b->base + b->bytes, .buffer = b};
+        if (!s->atomic)
+            sums_end(k, b);
+        *cache = (struct pc_cache){.first = b->base,
+            .end = b->base + b->bytes,
+            .buffer = b,
+            .host = s->atomic ? sums_host(k, b) : b->host};
     }
     struct mem_buffer *b = cache->buffer;
     if (b->constant && s->write)
         return stray_global(k, w, s, pc, (unsigned)__builtin_ctz(s->mask));
-    s->base = (uint8_t *)((uintptr_t)b->host - b->base + s->start);
+    s->base = (uint8_t *)((uintptr_t)cache->host - b->base + s->start);
     s->at = s->pattern->rel;
     if (k->counting)
         touch(touched_from(b), s->pattern, s->start);
@@ -315,7 +349,7 @@ static void make_ready(const struct worker *k, const struct spot *s, uint32_t pc
     p->room = from + bytes - s->bytes - p->hi_rel - p->first;
     p->mod = (s->bytes - 1) | (k->counting ? shape_bits(p) : 0);
     p->last = s->start;
-    p->host = (uintptr_t)(b ? b->host : k->shared) - from;
+    p->host = (uintptr_t)(b ? k->caches[pc].host : k->shared) - from;
     p->touched = b && k->counting ? touched_from(b) : 0;
     p->ready = s->mask;
 }

@@ -370,7 +370,8 @@ void data_atomic(
 {
     const bool is_float = ptx_type_is_float((enum ptx_type)in->type);
     /* shared memory is the block's own */
-    const bool alone = k->alone || s->space == PTX_SHARED;
+    const bool alone = k->alone || s->space == PTX_SHARED ||
+                       sums_take(&k->sums, spot_host(s, (unsigned)__builtin_ctz(s->mask)));
     const unsigned how =
         (alone ? ATOM_ALONE : 0) | (s->space == PTX_SHARED || !is_float ? 0 : ATOM_FLUSH);
     if (in->sub == PTX_ATOM_ADD && !is_float && in->elem_bytes == 4 && in->reg_bytes == 4)

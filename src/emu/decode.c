@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "emu/emu.h"
 #include "emu/sem.h"
+#include "emu/sums.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -674,6 +675,7 @@ struct program *decode_kernel(const struct ptx_func *kernel, const struct decode
     if (ok) {
         find_plain(&d);
         decode_live(&d);
+        p->sum_bytes = (uint8_t)sums_width(p);
     }
     p->file_bytes = (d.file_end + 255) / 256 * 256;
     to_arena(&d);

@@ -97,7 +97,7 @@ struct frame *decode_frame(struct decoder *d, const struct ptx_func *func);
 void decode_finish_widen(struct decoder *d);
 void *decode_copy(struct decoder *d, const void *bytes, size_t nr);
 
-void decode_live(struct decoder *d);   /* p->zero, what calls save; decode_live.c */
+void decode_live(struct decoder *d);   /* p->zero, what calls save, INST_NO_DEST; decode_live.c */
 bool decode_inst(struct decoder *d);   /* d->ptx; decode_op.c */
 bool decode_memory(struct decoder *d); /* decode_mem.c */
 bool decode_sync(struct decoder *d);

@@ -1,6 +1,7 @@
 /* Owns the question which registers are still to be read. A block must find zeroed those that some
  * path reads before it has written them, which in most kernels are none; a call that may come back
- * to its function must save those that are read after it. */
+ * to its function must save those that are read after it; atomics need not fetch what nobody reads.
+ */
 #include "emu/decode.h"
 
 #include "base/mem.h"
@@ -45,6 +46,8 @@ static bool look_at(struct live *live, uint32_t pc, uint64_t *now)
         for (unsigned i = 0; i < info->nr_dests; i++)
             now[info->dest[i] / 64] &= ~(UINT64_C(1) << info->dest[i] % 64);
     }
+    if (info->nr_sources == INST_MAX_REGS) /* there may be more */
+        memset(now, 0xff, bytes);
     for (unsigned i = 0; i < info->nr_sources; i++)
         now[info->source[i] / 64] |= UINT64_C(1) << info->source[i] % 64;
     if (memcmp(now, live->in + pc * live->words, bytes) == 0)
@@ -117,6 +120,19 @@ static void list_all_saved(struct decoder *d, const struct live *live, const str
     }
 }
 
+/* Compilers write atom where red would do. */
+static void drop_results(const struct live *live)
+{
+    for (uint32_t pc = 0; pc < live->program->nr_insts; pc++) {
+        struct inst *in = &live->program->insts[pc];
+        const struct inst_info *info = &live->program->info[pc];
+        if (in->kind != INST_ATOM || info->nr_dests != 1 || is_live(live, pc + 1, info->dest[0]))
+            continue;
+        in->d = NO_ROW;
+        in->flags |= INST_NO_DEST;
+    }
+}
+
 static uint32_t zero_bytes(enum ptx_type type)
 {
     const unsigned bytes = ptx_type_bytes(type);
@@ -129,6 +145,7 @@ void decode_live(struct decoder *d)
     struct live live = {.program = p, .words = p->nr_regs / 64 + 1};
     live.in = xcalloc((p->nr_insts + 1) * live.words, sizeof(*live.in));
     find_live(&live);
+    drop_results(&live);
     for (uint32_t i = 0; i < d->nr_frames; i++)
         list_all_saved(d, &live, &d->frames[i]);
     p->zero = arena_array(d->arena, p->nr_regs + d->nr_frames, sizeof(*p->zero));

@@ -368,6 +368,7 @@ bool exec_block_here(struct worker *k)
 {
     unsigned done = 0;
     while (done < k->nr_warps) {
+        sums_settle(k);
         uint64_t before = k->steps, moved = k->moves + k->contacts;
         bool all_idle = true, idle;
         done = 0;

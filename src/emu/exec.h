@@ -8,6 +8,7 @@
 #include "emu/event.h"
 #include "emu/memory.h"
 #include "emu/reports.h"
+#include "emu/sums.h"
 
 #include <stdatomic.h>
 
@@ -105,6 +106,7 @@ struct pattern {
 struct pc_cache { /* the buffer that this instruction used last: addresses within [first, end) */
     uint64_t first, end;
     struct mem_buffer *buffer;
+    uint8_t *host; /* its first byte, or what stands for it: sums_host */
 };
 
 /* How often each instruction is executed follows from where execution was led: a stretch of
@@ -175,7 +177,15 @@ struct worker {
     struct emu_fault first;  /* lowest block so far */
     struct reports *reports; /* NULL: the first fault ends the launch */
     struct print_log log;
+    struct own_sums sums;
 };
+
+/* sums.h; between any two instructions */
+static inline void sums_settle(struct worker *k)
+{
+    if (k->sums.waiting)
+        sums_settle_now(k);
+}
 
 /* exec.c */
 bool exec_block_here(struct worker *k); /* false: k->fault says why */

@@ -198,6 +198,7 @@ struct program {
     uint32_t stack_row, stack_base, stack_limit;
     uint32_t shared_static_bytes, shared_dynamic_offset;
     bool float_atomics, uses_param_address;
+    uint8_t sum_bytes;  /* sums.h */
     bool uses_heap;     /* malloc, free */
     bool uses_wide;     /* atomics of 128 bits, which hosts' threads may not have */
     bool uses_reserved; /* the shared memory that CUDA keeps, which cooperative groups work with */

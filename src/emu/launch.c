@@ -254,6 +254,23 @@ static void fill_specials(const struct worker *k, unsigned warp, bool first)
     }
 }
 
+static void make_listeners(const struct exec *x, struct worker *k)
+{
+    const struct emu_launch *l = x->run.launch;
+    const struct emu_listener_class *classes[] = {l->find_races ? emu_races_class() : NULL,
+        l->find_uninit ? emu_uninit_class() : NULL, l->find_uninit ? emu_registers_class() : NULL,
+        l->find_sync && emu_copies_wanted(x->run.program) ? emu_copies_class() : NULL,
+        x->counting && !l->untimed ? emu_time_class() : NULL};
+    for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
+        if (!classes[i])
+            continue;
+        struct emu_listener *made = classes[i]->create(&x->run);
+        made->class = classes[i];
+        made->reports = k->reports;
+        k->listeners[k->nr_listeners++] = made;
+    }
+}
+
 static void worker_init(struct worker *k, struct exec *x)
 {
     const struct program *p = x->run.program;
@@ -262,6 +279,8 @@ static void worker_init(struct worker *k, struct exec *x)
     k->nr_warps = x->run.nr_warps;
     k->shared_bytes = x->run.shared_bytes;
     k->counting = x->counting;
+    k->alone = x->nr_workers == 1 || p->cooperative;
+    k->reports = x->run.launch->max_reports ? xcalloc(1, sizeof(*k->reports)) : NULL;
     k->warps = xcalloc(k->nr_warps, sizeof(*k->warps));
     k->files = aligned_alloc(256, (size_t)k->nr_warps * p->file_bytes);
     k->locals = xcalloc((size_t)k->nr_warps * WARP_LANES + 1, p->local_bytes ? p->local_bytes : 1);
@@ -283,6 +302,7 @@ static void worker_init(struct worker *k, struct exec *x)
         fill_specials(k, i, true);
     }
     stack_init(k);
+    make_listeners(x, k);
 }
 
 static void worker_finish(struct worker *k)
@@ -298,6 +318,7 @@ static void worker_finish(struct worker *k)
     free(k->flow);
     free(k->caches);
     free(k->patterns);
+    free(k->sums.memory);
     str_finish(&k->log.text);
     free(k->log.entries);
     if (k->reports)
@@ -396,16 +417,31 @@ static void end_block(struct worker *k, uint64_t i, bool ok)
 static void run_block(struct worker *k, uint64_t i)
 {
     begin_block(k, i);
-    end_block(k, i, exec_block(k));
+    const bool ok = exec_block(k);
+    sums_settle(k);
+    end_block(k, i, ok);
+}
+
+/* Brings a worker's counts up to date. */
+static void settle_counts(struct worker *k)
+{
+    struct flow sum = {0, 0};
+    for (uint32_t pc = 0; pc < k->program->nr_insts; pc++) {
+        struct pc_count *c = &k->counts[pc];
+        c->warps += sum.warps += k->flow[pc].warps;
+        c->lanes += sum.lanes += k->flow[pc].lanes;
+        count_hits(c, &k->patterns[pc]);
+    }
 }
 
 /* A cooperative grid: all blocks at once, a worker's state each, in turns on one thread; so what
  * comes out does not depend on the number of threads here either. */
-static void run_grid(struct worker *blocks, uint64_t nr)
+static void run_grid(struct worker *blocks, uint64_t nr, struct exec *x)
 {
     uint64_t nr_done = 0;
     bool moved = true, ok = true;
     for (uint64_t i = 0; i < nr; i++) {
+        worker_init(&blocks[i], x);
         begin_block(&blocks[i], i);
         blocks[i].one_round = true;
     }
@@ -424,6 +460,7 @@ static void run_grid(struct worker *blocks, uint64_t nr)
         if (stuck)
             sync_deadlock(&blocks[i]);
         end_block(&blocks[i], i, !stuck && blocks[i].fault.verdict == VERDICT_OK);
+        settle_counts(&blocks[i]);
     }
 }
 
@@ -439,35 +476,44 @@ static uint64_t blocks_at_once(const struct worker *k, uint64_t next)
     return k->contacts || share < 1 ? 1 : share < MOST ? share : MOST;
 }
 
-static void *worker_run(void *argument)
+static void run_blocks(struct worker *k)
 {
-    struct worker *k = argument;
     struct exec *x = k->exec;
     for (;;) {
         const uint64_t nr = blocks_at_once(k, atomic_load(&x->next_block)),
                        first = atomic_fetch_add(&x->next_block, nr);
         for (uint64_t i = first; i < first + nr; i++) {
             if (i >= x->nr_run || i > atomic_load(&x->fault_block) || atomic_load(&x->stop))
-                return NULL;
+                return;
             run_block(k, i);
         }
     }
 }
 
-static void make_listeners(const struct exec *x, struct worker *k)
+/* What is a worker's own is made where it is used, and by all at the same time. */
+static void *worker_run(void *argument)
 {
-    const struct emu_launch *l = x->run.launch;
-    const struct emu_listener_class *classes[] = {l->find_races ? emu_races_class() : NULL,
-        l->find_uninit ? emu_uninit_class() : NULL, l->find_uninit ? emu_registers_class() : NULL,
-        l->find_sync && emu_copies_wanted(x->run.program) ? emu_copies_class() : NULL,
-        x->counting && !l->untimed ? emu_time_class() : NULL};
-    for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
-        if (!classes[i])
-            continue;
-        struct emu_listener *made = classes[i]->create(&x->run);
-        made->class = classes[i];
-        made->reports = k->reports;
-        k->listeners[k->nr_listeners++] = made;
+    struct worker *k = argument;
+    worker_init(k, k->exec);
+    run_blocks(k);
+    settle_counts(k);
+    return NULL;
+}
+
+static void run_threads(struct worker *workers, unsigned nr, struct exec *x)
+{
+    pthread_t threads[256];
+    bool started[256] = {false};
+    for (unsigned i = 0; i < nr; i++)
+        workers[i].exec = x;
+    for (unsigned i = 1; i < nr; i++)
+        started[i] = pthread_create(&threads[i], NULL, worker_run, &workers[i]) == 0;
+    worker_run(&workers[0]);
+    for (unsigned i = 1; i < nr; i++) {
+        if (started[i])
+            pthread_join(threads[i], NULL);
+        else
+            worker_run(&workers[i]); /* nothing is left to do */
     }
 }
 
@@ -503,25 +549,11 @@ static void add_counts(struct pc_count *into, const struct pc_count *from, uint3
         a[i] += b[i];
 }
 
-/* Brings a worker's counts up to date. */
-static void settle_counts(struct worker *k)
-{
-    struct flow sum = {0, 0};
-    for (uint32_t pc = 0; pc < k->program->nr_insts; pc++) {
-        struct pc_count *c = &k->counts[pc];
-        c->warps += sum.warps += k->flow[pc].warps;
-        c->lanes += sum.lanes += k->flow[pc].lanes;
-        count_hits(c, &k->patterns[pc]);
-    }
-}
-
 static void merge(struct worker *workers, unsigned nr, struct emu_result *result)
 {
     struct worker *k = &workers[0];
-    settle_counts(k);
     for (unsigned i = 1; i < nr; i++) {
         struct worker *o = &workers[i];
-        settle_counts(o);
         add_counts(k->counts, o->counts, k->program->nr_insts);
         k->float_atomics |= o->float_atomics;
         if (k->reports)
@@ -573,22 +605,8 @@ static void report(struct exec *x, struct worker *k, struct arena *arena, struct
     }
 }
 
-static bool start_threads(struct worker *workers, unsigned nr, struct err *err)
-{
-    pthread_t threads[256];
-    bool started[256] = {false};
-    for (unsigned i = 1; i < nr; i++)
-        started[i] = pthread_create(&threads[i], NULL, worker_run, &workers[i]) == 0;
-    worker_run(&workers[0]); /* does what threads that did not start would have done */
-    for (unsigned i = 1; i < nr; i++) {
-        if (started[i])
-            pthread_join(threads[i], NULL);
-    }
-    return true;
-}
-
-bool launch_run(const struct emu_run *run, unsigned nr_threads, struct arena *arena,
-    struct emu_result *result, struct err *err)
+void launch_run(
+    const struct emu_run *run, unsigned nr_threads, struct arena *arena, struct emu_result *result)
 {
     const struct emu_launch *l = run->launch;
     struct exec x = {.run = *run, .params = l->params};
@@ -612,18 +630,12 @@ bool launch_run(const struct emu_run *run, unsigned nr_threads, struct arena *ar
     if (run->program->cooperative)
         nr = (unsigned)x.nr_run; /* at most what the chip holds at once: fits_at_once */
     x.nr_workers = nr;
+    sums_launch(run->program, run->memory);
     struct worker *workers = xcalloc(nr, sizeof(*workers));
-    for (unsigned i = 0; i < nr; i++) {
-        worker_init(&workers[i], &x);
-        workers[i].alone = nr == 1 || run->program->cooperative;
-        workers[i].reports = l->max_reports ? xcalloc(1, sizeof(struct reports)) : NULL;
-        make_listeners(&x, &workers[i]);
-    }
-    bool ok = true;
     if (run->program->cooperative)
-        run_grid(workers, nr);
+        run_grid(workers, nr, &x);
     else
-        ok = start_threads(workers, nr, err);
+        run_threads(workers, nr, &x);
     service_printed(workers, nr, arena, result);
     merge(workers, nr, result);
     report(&x, &workers[0], arena, result);
@@ -634,7 +646,6 @@ bool launch_run(const struct emu_run *run, unsigned nr_threads, struct arena *ar
         worker_finish(&workers[i]);
     free(workers);
     free(list);
-    return ok;
 }
 
 bool launch_check(const struct chip *chip, const struct program *program,

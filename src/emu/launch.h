@@ -7,8 +7,8 @@
 /* False: the result says LAUNCH_FAILED and why. */
 bool launch_check(const struct chip *chip, const struct program *program,
     const struct emu_launch *launch, struct emu_result *result);
-bool launch_run(const struct emu_run *run, unsigned nr_threads, struct arena *arena,
-    struct emu_result *result, struct err *err);
+void launch_run(
+    const struct emu_run *run, unsigned nr_threads, struct arena *arena, struct emu_result *result);
 
 /* Rising block numbers, about launch->sample_blocks of them, each standing for nr_blocks / *nr;
  * free() them. One from each of equally long stretches of the grid, so that edges count as often as

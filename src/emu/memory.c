@@ -196,11 +196,30 @@ void memory_clear_touched(struct emu_memory *memory)
 {
     for (size_t i = 0; i < memory->nr; i++) {
         struct mem_buffer *buffer = memory->buffers[i];
-        uint64_t nr = buffer->bytes / 32 + 8; /* room for whole requests at the end */
+        uint64_t nr = memory_touched_bytes(buffer->bytes);
         if (!buffer->touched)
             buffer->touched = xmalloc(nr);
         memset(buffer->touched, 0, nr);
     }
+}
+
+/* How many of the bytes, each 0 or 1, are 1: eight sums side by side, and then their sum, which is
+ * less than 256. */
+static uint64_t count_ones(const uint8_t *bytes, uint64_t nr)
+{
+    enum { RUN = 31 };
+    uint64_t ones = 0, i = 0;
+    for (; i + 8 * RUN <= nr; i += 8 * RUN) {
+        uint64_t sums = 0, eight;
+        for (unsigned j = 0; j < RUN; j++) {
+            memcpy(&eight, bytes + i + (size_t)8 * j, 8);
+            sums += eight;
+        }
+        ones += sums * UINT64_C(0x0101010101010101) >> 56;
+    }
+    for (; i < nr; i++)
+        ones += bytes[i];
+    return ones;
 }
 
 uint64_t memory_count_touched(const struct emu_memory *memory)
@@ -208,14 +227,7 @@ uint64_t memory_count_touched(const struct emu_memory *memory)
     uint64_t nr = 0;
     for (size_t i = 0; i < memory->nr; i++) {
         const struct mem_buffer *buffer = memory->buffers[i];
-        const uint64_t sectors = buffer->touched ? (buffer->bytes + 31) / 32 : 0;
-        uint64_t s = 0, eight;
-        for (; s + 8 <= sectors; s += 8) { /* each of eight bytes is 0 or 1: their sum */
-            memcpy(&eight, buffer->touched + s, 8);
-            nr += eight * UINT64_C(0x0101010101010101) >> 56;
-        }
-        for (; s < sectors; s++)
-            nr += buffer->touched[s];
+        nr += buffer->touched ? count_ones(buffer->touched, (buffer->bytes + 31) / 32) : 0;
     }
     return nr;
 }

@@ -24,7 +24,8 @@ struct mem_buffer {
     bool freed;       /* on the device: 0 bytes now, gone when the launch is over */
     uint32_t pc;      /* ... this instruction */
     uint64_t block;
-    double in_l2; /* share of its sectors that L2 holds after the last modelled launch */
+    bool not_only_sums; /* sums.h: the running launch loads or stores it */
+    double in_l2;       /* share of its sectors that L2 holds after the last modelled launch */
     char name[64];
 };
 
@@ -57,6 +58,11 @@ void memory_set_init(struct mem_buffer *buffer, uint64_t offset, uint64_t nr, bo
 /* After a launch that did not look: every byte counts as written. */
 void memory_assume_init(struct emu_memory *memory);
 bool memory_is_init(const struct mem_buffer *buffer, uint64_t offset, uint64_t nr);
+/* How long `touched` is: eight at a time may be looked at. */
+static inline uint64_t memory_touched_bytes(uint64_t bytes)
+{
+    return bytes / 32 + 8;
+}
 void memory_clear_touched(struct emu_memory *memory);
 uint64_t memory_count_touched(const struct emu_memory *memory); /* sectors */
 
