@@ -110,6 +110,29 @@ static const char *alias_made(const struct toks *toks, unsigned i, unsigned firs
     return NULL;
 }
 
+/* `T &name = p[i]`, where p is at token first; NULL: it is none. */
+static const char *reference_made(const struct toks *toks, unsigned first)
+{
+    const struct tok *t = &toks->tok[first];
+
+    return tok_is(t - 1, "=") && t[-2].kind == TOK_NAME && tok_is(t - 3, "&") ? t[-2].text : NULL;
+}
+
+/* What token k does with a variable, where it is that one. */
+static void note_variable(
+    const struct toks *toks, unsigned k, const char *name, bool *reads, bool *writes)
+{
+    bool subscripted, reads_too;
+
+    if (!tok_is(&toks->tok[k], name) || tok_is(&toks->tok[k - 1], ".") ||
+        tok_is(&toks->tok[k - 1], "->"))
+        return;
+    const bool assigned = assigns(&toks->tok[after_access(toks, k + 1, &subscripted)], &reads_too);
+
+    *writes = *writes || assigned;
+    *reads = *reads || !assigned || reads_too;
+}
+
 /* The pointer at token i; what names it begins at token `first`: p of p.x. */
 static void use_at(const struct decls *decls, const struct decl *fn, unsigned first, unsigned i,
     unsigned depth, const char **aliases, unsigned *nr_aliases, struct use *use)
@@ -122,6 +145,11 @@ static void use_at(const struct decls *decls, const struct decl *fn, unsigned fi
 
     if (str_starts(callee, "atomic") && argument == 0) {
         use->reads = use->writes = use->atomics = true;
+        return;
+    }
+    if (str_starts(callee, "curand")) { /* a generator steps on */
+        use->writes = true;
+        use->reads = use->reads || strcmp(callee, "curand_init") != 0;
         return;
     }
     if (star) { /* *p = x; *(float4 *)p = x */
@@ -138,8 +166,13 @@ static void use_at(const struct decls *decls, const struct decl *fn, unsigned fi
     if (subscripted && !tok_is(&toks->tok[first - 1], "&")) {
         bool pre = tok_is(&toks->tok[first - 1], "++") || tok_is(&toks->tok[first - 1], "--");
 
-        use->reads = true;
-        use->writes = use->writes || pre;
+        const char *name = reference_made(toks, first);
+        bool reads = false, writes = false;
+
+        for (unsigned k = past; name && k < fn->to; k++)
+            note_variable(toks, k, name, &reads, &writes);
+        use->reads = use->reads || !name || reads || !writes;
+        use->writes = use->writes || pre || writes;
         return;
     }
     /* the pointer itself goes somewhere */
