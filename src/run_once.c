@@ -50,7 +50,10 @@ static bool dump_array(const struct single *one, const struct run_buffer *buffer
     const struct task_array *array = buffer->array;
     void *bytes = malloc(buffer->bytes + 1);
     uint64_t dims[TASK_MAX_DIMS];
-    bool ok = true;
+    bool ok = !array->record || err_set(err,
+                                    "--dump: %s is an array of structs, which a .npy file cannot "
+                                    "hold; leave --dump out",
+                                    array->name);
 
     for (unsigned d = 0; ok && d < array->nr_dims; d++) {
         int64_t extent = 0;

@@ -126,7 +126,7 @@ static void cache_add(struct checker *k, struct reference *r, bool *kept)
 {
     r->bytes = 0;
     for (unsigned i = 0; i < r->outputs.nr_arrays; i++)
-        r->bytes += r->outputs.nr[i] * elem_bytes(k->task->arrays[i].elem);
+        r->bytes += array_bytes(&k->task->arrays[i], r->outputs.nr[i]);
     *kept = k->cache_bytes + r->bytes <= CACHE_MAX_BYTES;
     if (!*kept)
         return;
@@ -175,7 +175,7 @@ static bool use_expected(struct checker *k, unsigned shape, struct reference *r,
     for (unsigned i = 0; ok && i < k->task->nr_arrays; i++) {
         const struct task_array *array = &k->task->arrays[i];
 
-        memcpy(expected.bytes[i], r->outputs.bytes[i], expected.nr[i] * elem_bytes(array->elem));
+        memcpy(expected.bytes[i], r->outputs.bytes[i], array_bytes(array, expected.nr[i]));
         if (!array->expect_path)
             continue;
         ok = npy_read(file_of(k->arena, k->task, array->expect_path, k->shapes[shape].folder),
@@ -193,7 +193,7 @@ static bool use_expected(struct checker *k, unsigned shape, struct reference *r,
                 element_text(k->arena, m.array, expected.bytes[m.which], m.index));
         for (unsigned i = 0; ok && i < k->task->nr_arrays; i++)
             memcpy(r->outputs.bytes[i], expected.bytes[i],
-                expected.nr[i] * elem_bytes(k->task->arrays[i].elem));
+                array_bytes(&k->task->arrays[i], expected.nr[i]));
         host_finish(&expected);
     }
     free(errors);

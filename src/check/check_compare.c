@@ -4,20 +4,33 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_poison(const void *elems, size_t each, uint64_t i, uint8_t poison)
+static bool is_poison(const struct task_array *array, const void *elems, uint64_t i, uint8_t poison)
 {
-    const unsigned char *at = (const unsigned char *)elems + i * each;
+    enum elem elem;
+    const unsigned char *at = (const unsigned char *)elems + array_place(array, i, &elem);
 
-    for (size_t b = 0; b < each; b++) {
+    for (size_t b = 0; b < elem_bytes(elem); b++) {
         if (at[b] != poison)
             return false;
     }
     return true;
 }
 
-static bool same_bits(const void *a, const void *b, size_t each, uint64_t i)
+static bool same_bits(const struct task_array *array, const void *a, const void *b, uint64_t i)
 {
-    return memcmp((const char *)a + i * each, (const char *)b + i * each, each) == 0;
+    enum elem elem;
+    const uint64_t at = array_place(array, i, &elem);
+
+    return memcmp((const char *)a + at, (const char *)b + at, elem_bytes(elem)) == 0;
+}
+
+/* The values are bytes: one that looks like the poison can be a right one. */
+static bool is_bytes(const struct task_array *array, uint64_t i)
+{
+    enum elem elem;
+
+    array_place(array, i, &elem);
+    return elem_bytes(elem) == 1;
 }
 
 /* One unit in the last place of 1, for the formats so coarse that a correct kernel may differ by
@@ -37,22 +50,27 @@ static double one_ulp(enum elem elem)
     }
 }
 
-struct tolerance compare_tolerance(
-    const struct task *task, const struct task_array *array, double scale)
+static struct tolerance tolerance_of(const struct task *task, enum elem elem, double scale)
 {
-    struct tolerance t = elem_tolerance(array->elem);
+    struct tolerance t = elem_tolerance(elem);
 
     if (task->has_tolerance) {
         t.rel = task->tolerance.rel >= 0 ? task->tolerance.rel : t.rel;
         t.abs = task->tolerance.abs >= 0 ? task->tolerance.abs : t.abs;
     }
-    if (!elem_is_float(array->elem))
+    if (!elem_is_float(elem))
         return (struct tolerance){0, task->has_tolerance && t.abs >= 1 ? t.abs : 0};
-    if (t.rel < one_ulp(array->elem))
-        t.rel = one_ulp(array->elem);
+    if (t.rel < one_ulp(elem))
+        t.rel = one_ulp(elem);
     if (fabs(scale) > 1)
         t.abs *= scale * scale;
     return t;
+}
+
+struct tolerance compare_tolerance(
+    const struct task *task, const struct task_array *array, double scale)
+{
+    return tolerance_of(task, array->elem, scale);
 }
 
 static void add_error(struct errors *e, const struct task_array *array, uint64_t index,
@@ -110,7 +128,10 @@ static double int_difference(enum elem elem, int64_t x, int64_t r)
 static bool element_right(const struct task_array *array, const void *got, const void *want,
     uint64_t i, const struct tolerance *t, struct errors *errors)
 {
-    double x = elem_get(array->elem, got, i), r = elem_get(array->elem, want, i), difference;
+    enum elem elem;
+    const uint64_t at = array_place(array, i, &elem);
+    const void *mine = (const char *)got + at, *theirs = (const char *)want + at;
+    double x = elem_get(elem, mine, 0), r = elem_get(elem, theirs, 0), difference;
 
     if (isnan(x) || isnan(r) || isinf(x) || isinf(r)) {
         bool same = (isnan(x) && isnan(r)) || x == r;
@@ -123,10 +144,9 @@ static bool element_right(const struct task_array *array, const void *got, const
         }
         return same;
     }
-    difference = elem_is_float(array->elem)
-                     ? fabs(x - r)
-                     : int_difference(array->elem, elem_get_int(array->elem, got, i),
-                           elem_get_int(array->elem, want, i));
+    difference = elem_is_float(elem) ? fabs(x - r)
+                                     : int_difference(elem, elem_get_int(elem, mine, 0),
+                                           elem_get_int(elem, theirs, 0));
     add_error(errors, array, i, difference, r, t);
     return difference <= t->abs + t->rel * fabs(r);
 }
@@ -153,22 +173,23 @@ void compare_outputs(const struct task *task, const struct host_arrays *got,
     for (unsigned a = 0; a < task->nr_arrays; a++) {
         const struct task_array *array = &task->arrays[a];
         struct tolerance t = compare_tolerance(task, array, scale);
-        size_t each = elem_bytes(array->elem);
         bool fresh = array->role == ROLE_OUT;
 
         if (array->role == ROLE_IN)
             continue;
         for (uint64_t i = 0; i < want->nr[a]; i++) {
-            if (fresh && is_poison(want->bytes[a], each, i, want_poison))
+            if (fresh && is_poison(array, want->bytes[a], i, want_poison))
                 continue;
+            if (array->record)
+                t = tolerance_of(task, array->record->values[i % array->record->nr].elem, scale);
             /* The poison can also be the right value (0xff.. is -1), and a byte can be any: then
              * the value decides. */
-            if (fresh && each > 1 && is_poison(got->bytes[a], each, i, got_poison) &&
-                !same_bits(got->bytes[a], want->bytes[a], each, i))
+            if (fresh && !is_bytes(array, i) && is_poison(array, got->bytes[a], i, got_poison) &&
+                !same_bits(array, got->bytes[a], want->bytes[a], i))
                 note_wrong(mismatch, task, a, i, true);
             else if (!element_right(array, got->bytes[a], want->bytes[a], i, &t, errors))
                 note_wrong(
-                    mismatch, task, a, i, fresh && is_poison(got->bytes[a], each, i, got_poison));
+                    mismatch, task, a, i, fresh && is_poison(array, got->bytes[a], i, got_poison));
         }
         if (mismatch->array == array)
             mismatch->nr = want->nr[a];
@@ -181,15 +202,14 @@ void compare_bits(const struct task *task, const struct host_arrays *a, const st
     *mismatch = (struct mismatch){0};
     for (unsigned k = 0; k < task->nr_arrays; k++) {
         const struct task_array *array = &task->arrays[k];
-        size_t each = elem_bytes(array->elem);
 
         if (array->role == ROLE_IN)
             continue;
         for (uint64_t i = 0; i < a->nr[k]; i++) {
-            if (same_bits(a->bytes[k], b->bytes[k], each, i))
+            if (same_bits(array, a->bytes[k], b->bytes[k], i))
                 continue;
             if (array->role == ROLE_OUT &&
-                is_poison(reference->bytes[k], each, i, reference_poison))
+                is_poison(array, reference->bytes[k], i, reference_poison))
                 continue;
             note_wrong(mismatch, task, k, i, false);
         }
@@ -201,10 +221,16 @@ void compare_bits(const struct task *task, const struct host_arrays *a, const st
 bool outputs_finite(const struct task *task, const struct host_arrays *outputs)
 {
     for (unsigned a = 0; a < task->nr_arrays; a++) {
-        if (task->arrays[a].role == ROLE_IN || !elem_is_float(task->arrays[a].elem))
+        const struct task_array *array = &task->arrays[a];
+
+        if (array->role == ROLE_IN || (!array->record && !elem_is_float(array->elem)))
             continue;
         for (uint64_t i = 0; i < outputs->nr[a]; i++) {
-            if (!isfinite(elem_get(task->arrays[a].elem, outputs->bytes[a], i)))
+            enum elem elem;
+            const uint64_t at = array_place(array, i, &elem);
+
+            if (elem_is_float(elem) &&
+                !isfinite(elem_get(elem, (const char *)outputs->bytes[a] + at, 0)))
                 return false;
         }
     }
@@ -214,12 +240,10 @@ bool outputs_finite(const struct task *task, const struct host_arrays *outputs)
 bool outputs_written(const struct task *task, const struct host_arrays *outputs, uint8_t poison)
 {
     for (unsigned a = 0; a < task->nr_arrays; a++) {
-        size_t each = elem_bytes(task->arrays[a].elem);
+        const struct task_array *array = &task->arrays[a];
 
-        if (task->arrays[a].role != ROLE_OUT || each == 1)
-            continue;
-        for (uint64_t i = 0; i < outputs->nr[a]; i++) {
-            if (is_poison(outputs->bytes[a], each, i, poison))
+        for (uint64_t i = 0; array->role == ROLE_OUT && i < outputs->nr[a]; i++) {
+            if (!is_bytes(array, i) && is_poison(array, outputs->bytes[a], i, poison))
                 return false;
         }
     }
@@ -229,12 +253,12 @@ bool outputs_written(const struct task *task, const struct host_arrays *outputs,
 bool outputs_begun(const struct task *task, const struct host_arrays *outputs, uint8_t poison)
 {
     for (unsigned a = 0; a < task->nr_arrays; a++) {
-        size_t each = elem_bytes(task->arrays[a].elem);
+        const struct task_array *array = &task->arrays[a];
         uint64_t i = 0;
 
-        while (i < outputs->nr[a] && is_poison(outputs->bytes[a], each, i, poison))
+        while (i < outputs->nr[a] && is_poison(array, outputs->bytes[a], i, poison))
             i++;
-        if (task->arrays[a].role == ROLE_OUT && i == outputs->nr[a])
+        if (array->role == ROLE_OUT && i == outputs->nr[a])
             return false;
     }
     return true;

@@ -23,7 +23,7 @@ bool host_init(
             host_finish(host);
             return false;
         }
-        host->bytes[i] = xcalloc(host->nr[i] + 1, elem_bytes(task->arrays[i].elem));
+        host->bytes[i] = xcalloc(1, array_bytes(&task->arrays[i], host->nr[i]) + 8);
     }
     return true;
 }
@@ -76,6 +76,11 @@ const char *element_name(
     struct err ignored;
     int64_t dim;
 
+    if (array->record) {
+        text = arena_printf(
+            arena, ", value %u of its struct", (unsigned)(index % array->record->nr) + 1);
+        index /= array->record->nr;
+    }
     for (unsigned i = array->nr_dims; i-- > 0;) {
         if (!expr_eval(array->dims[i], env, &dim, &ignored) || dim < 1)
             dim = 1;
@@ -88,12 +93,14 @@ const char *element_name(
 const char *element_text(
     struct arena *arena, const struct task_array *array, const void *elems, uint64_t index)
 {
-    if (array->elem == ELEM_U64)
-        return arena_printf(arena, "%" PRIu64, (uint64_t)elem_get_int(array->elem, elems, index));
-    if (!elem_is_float(array->elem))
-        return arena_printf(arena, "%" PRId64, elem_get_int(array->elem, elems, index));
-    return arena_printf(
-        arena, array->elem == ELEM_F64 ? "%.17g" : "%.9g", elem_get(array->elem, elems, index));
+    enum elem elem;
+    const void *at = (const unsigned char *)elems + array_place(array, index, &elem);
+
+    if (elem == ELEM_U64)
+        return arena_printf(arena, "%" PRIu64, (uint64_t)elem_get_int(elem, at, 0));
+    if (!elem_is_float(elem))
+        return arena_printf(arena, "%" PRId64, elem_get_int(elem, at, 0));
+    return arena_printf(arena, elem == ELEM_F64 ? "%.17g" : "%.9g", elem_get(elem, at, 0));
 }
 
 static bool write_inputs(
@@ -119,10 +126,12 @@ static bool inputs_unchanged(const struct check_run *run, unsigned i, const void
     const struct task_array *array = &run->task->arrays[i];
     const void *before = run->inputs->bytes[i];
     struct env env = plan_env(arena, run->plan, run->shape);
-    size_t each = elem_bytes(array->elem);
+    enum elem elem;
 
     for (uint64_t at = 0; at < run->inputs->nr[i]; at++) {
-        if (memcmp((const char *)before + at * each, (const char *)now + at * each, each) == 0)
+        const uint64_t place = array_place(array, at, &elem);
+
+        if (memcmp((const char *)before + place, (const char *)now + place, elem_bytes(elem)) == 0)
             continue;
         result->verdict = VERDICT_WRONG;
         result->line = 0;

@@ -110,6 +110,42 @@ static bool fill_file(
     return npy_read(path, array->elem, elems, nr, err) || err_wrap(err, "%s", array->name);
 }
 
+static void fill_one(const struct task_array *array, const struct range *r, uint64_t seed,
+    double scale, void *elems, uint64_t i, uint64_t nr)
+{
+    enum elem elem;
+    void *at = (unsigned char *)elems + array_place(array, i, &elem);
+    struct range own = *r;
+    enum gen_kind kind = array->gen.kind;
+
+    if (kind == GEN_VALUES) {
+        const struct gen gen = gen_default(elem);
+
+        kind = gen.kind;
+        own = (struct range){gen.a, gen.b, (int64_t)gen.a, (int64_t)gen.b};
+    }
+    scale = elem_is_float(elem) ? scale : 1; /* a scaled index or count would be another one */
+    switch (kind) {
+    case GEN_UNIFORM:
+        elem_set(elem, at, 0, scale * (own.a + (own.b - own.a) * unit(rng_mix(seed, i))));
+        break;
+    case GEN_NORMAL:
+        elem_set(elem, at, 0, scale * (own.a + own.b * normal(seed, i)));
+        break;
+    case GEN_INTEGERS:
+        elem_set_int(elem, at, 0, whole(seed, i, &own));
+        break;
+    case GEN_SORTED:
+        elem_set_int(elem, at, 0, sorted(seed, i, nr, &own));
+        break;
+    case GEN_CONSTANT:
+        elem_set(elem, at, 0, own.a);
+        break;
+    default:
+        elem_set(elem, at, 0, own.a + own.b * (double)i);
+    }
+}
+
 bool inputs_fill(const struct task_array *array, const struct env *env, const char *folder,
     uint64_t seed, double scale, void *elems, uint64_t nr, struct err *err)
 {
@@ -118,8 +154,6 @@ bool inputs_fill(const struct task_array *array, const struct env *env, const ch
     struct range r;
 
     seed = stream_of(array, seed);
-    if (!elem_is_float(elem))
-        scale = 1; /* a scaled index or count would mean something else */
     if (gen->kind == GEN_FILE)
         return fill_file(array, folder, elems, nr, err);
     if (!get_range(gen, env, &r, err))
@@ -128,26 +162,7 @@ bool inputs_fill(const struct task_array *array, const struct env *env, const ch
         fill_permutation(elem, seed, elems, nr);
         return true;
     }
-    for (uint64_t i = 0; i < nr; i++) {
-        switch (gen->kind) {
-        case GEN_UNIFORM:
-            elem_set(elem, elems, i, scale * (r.a + (r.b - r.a) * unit(rng_mix(seed, i))));
-            break;
-        case GEN_NORMAL:
-            elem_set(elem, elems, i, scale * (r.a + r.b * normal(seed, i)));
-            break;
-        case GEN_INTEGERS:
-            elem_set_int(elem, elems, i, whole(seed, i, &r));
-            break;
-        case GEN_SORTED:
-            elem_set_int(elem, elems, i, sorted(seed, i, nr, &r));
-            break;
-        case GEN_CONSTANT:
-            elem_set(elem, elems, i, r.a);
-            break;
-        default:
-            elem_set(elem, elems, i, r.a + r.b * (double)i);
-        }
-    }
+    for (uint64_t i = 0; i < nr; i++)
+        fill_one(array, &r, seed, scale, elems, i, nr);
     return true;
 }

@@ -244,12 +244,18 @@ bool reader_array(struct reader *r, struct cursor *c, const struct env *env, enu
     if (!cursor_name(c, &name, "a name, as in A : f32[M][K]") || !reader_claim(r, c, at, name) ||
         !cursor_expect(c, ":", "no type after the name"))
         return false;
-    if (!read_elem(c, &array->elem))
+    cursor_skip(c);
+    if (c->p < c->end && *c->p == '{') {
+        if (!reader_record(r, c, &array->record))
+            return false;
+        array->elem = array->record->values[0].elem;
+    } else if (!read_elem(c, &array->elem)) {
         return false;
+    }
     array->name = name;
     array->role = role;
     array->line = c->pragma->line;
-    array->gen = gen_default(array->elem);
+    array->gen = array->record ? (struct gen){.kind = GEN_VALUES} : gen_default(array->elem);
     if (!cursor_expect(c, "[", "an array without dimensions"))
         return false;
     if (cursor_take(c, "]"))
@@ -387,8 +393,14 @@ static bool read_array(struct reader *r, const struct pragma *pragma, enum role 
                 &c, c.p, "an output takes no generator; expected the end, or inout instead");
         c.p++;
         cursor_skip(&c);
+        const char *at = c.p;
+
         if (!read_gen(&c, sizes, &array->gen))
             return false;
+        if (array->record && array->gen.kind != GEN_CONSTANT)
+            return cursor_fail(&c, at,
+                "an array of structs with this generator; expected constant(a), or none: each "
+                "value as its type's default");
     }
     array->is_symbol = strcmp(pragma->keyword, "symbol") == 0;
     r->task->nr_arrays++;
@@ -516,6 +528,9 @@ static bool read_expect(struct reader *r, const struct pragma *pragma)
             continue;
         if (array->role == ROLE_IN)
             return cursor_fail(&c, at, "'%s' is an input; expected an output", name);
+        if (array->record)
+            return cursor_fail(
+                &c, at, "'%s' is an array of structs, which no .npy file holds", name);
         if (array->expect_path)
             return cursor_fail(&c, at, "'%s' has two expect lines; expected one", name);
         return cursor_expect(&c, "file", "not a file") && cursor_expect(&c, "(", "no file name") &&

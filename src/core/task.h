@@ -40,7 +40,8 @@ enum gen_kind {
     GEN_PERMUTATION,
     GEN_CONSTANT,
     GEN_IOTA,
-    GEN_FILE
+    GEN_FILE,
+    GEN_VALUES /* each value of a record as its type's default; what records without `=` get */
 };
 
 struct gen {
@@ -53,11 +54,24 @@ struct gen {
 /* What an input without `=` gets, and what file("x.npy") becomes away from the timed size. */
 struct gen gen_default(enum elem elem);
 
+/* The type of an array of structs, `in p : {f32, i32, f64[3]} [n]`: its values in the order of
+ * memory, each at the next multiple of its size, as in C. */
+struct struct_type {
+    const struct struct_value {
+        enum elem elem;
+        uint32_t offset;
+    } * values;
+    unsigned nr;
+    uint32_t bytes;   /* of one struct */
+    const char *text; /* "{f32,i32,f64[3]}" */
+};
+
 struct task_array {
     const char *name;
     enum role role;
-    enum elem elem;
-    unsigned nr_dims; /* 0: f32[], one element without a dimension */
+    enum elem elem;                   /* of all values; of a record's first one */
+    const struct struct_type *record; /* NULL: all are alike */
+    unsigned nr_dims;                 /* 0: f32[], one element without a dimension */
     const struct expr *dims[TASK_MAX_DIMS];
     struct gen gen;          /* ROLE_IN and ROLE_INOUT */
     const char *expect_path; /* `expect C = file("c.npy")`, else NULL */
@@ -171,9 +185,21 @@ bool plan_allows(const struct plan *plan, const struct env *env);
 const struct launch_arg *launch_leaf(const struct launch *launch, unsigned i);
 
 /* The number of elements of an array under an environment; an error when a dimension is negative
- * or the product is over 2^40. Zero is allowed. */
+ * or the product is over 2^40. Zero is allowed. Of structs, their values are counted. */
 bool array_elems(
     const struct task_array *array, const struct env *env, uint64_t *nr, struct err *err);
+
+uint64_t array_bytes(const struct task_array *array, uint64_t nr_elems);
+
+/* Where element i stands, in bytes from the first one, and its type. */
+static inline uint64_t array_place(const struct task_array *array, uint64_t i, enum elem *elem)
+{
+    const struct struct_type *record = array->record;
+    const struct struct_value *value = record ? &record->values[i % record->nr] : NULL;
+
+    *elem = value ? value->elem : array->elem;
+    return value ? i / record->nr * record->bytes + value->offset : i * elem_bytes(array->elem);
+}
 
 /* Of all arrays of a task together; UINT64_MAX when one of them has no number. */
 uint64_t task_elems(const struct task *task, const struct env *env);

@@ -48,6 +48,7 @@ bool array_elems(
         if (__builtin_mul_overflow(*nr, (uint64_t)dim, nr) || *nr > (uint64_t)1 << 40)
             return err_set(err, "more than 2^40 elements; expected a smaller array");
     }
+    *nr *= array->record ? array->record->nr : 1;
     return true;
 }
 

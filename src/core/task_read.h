@@ -45,6 +45,9 @@ bool reader_claim(struct reader *r, const struct cursor *c, const char *at, cons
 bool reader_array(struct reader *r, struct cursor *c, const struct env *env, enum role role,
     struct task_array *array);
 
+/* "{f32, i32, f64[3]}" */
+bool reader_record(struct reader *r, struct cursor *c, const struct struct_type **record);
+
 /* All tune, temp, where and launch lines into r->plan. */
 bool reader_plan(struct reader *r);
 

@@ -17,7 +17,7 @@ static bool alloc_one(struct device *device, struct run_buffer *buffer, const st
 
     if (!array_elems(array, env, &buffer->nr, err))
         return false;
-    buffer->bytes = buffer->nr * elem_bytes(array->elem);
+    buffer->bytes = array_bytes(array, buffer->nr);
     buffer->guard_bytes = guard_bytes;
     /* An array without elements still needs an address of its own. */
     buffer->base = device_alloc(device,
@@ -57,7 +57,7 @@ bool run_temps_fit(const struct plan *plan, const struct env *env, struct device
         const bool known = array_elems(temp, env, &nr, &why);
 
         if (known && nr <= most_bytes)
-            bytes += nr * elem_bytes(temp->elem);
+            bytes += array_bytes(temp, nr);
         if (known && nr <= most_bytes && bytes <= most_bytes)
             continue;
         return !cannot_have(result, temp, known ? "scratch over 4 GiB" : why.text);

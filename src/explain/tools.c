@@ -152,7 +152,7 @@ static double arrays_bytes(const struct task_array *arrays, unsigned nr, const s
         uint64_t elems;
 
         if (array_elems(&arrays[i], env, &elems, &ignored)) {
-            sum += (double)elems * (double)elem_bytes(arrays[i].elem);
+            sum += (double)array_bytes(&arrays[i], elems);
         }
     }
     return sum;

@@ -34,6 +34,10 @@ static bool can_be_said(const struct subject *s, const char *format, struct err 
                 "%s: the task sets the variable %s of the code (`symbol`), which --as %s cannot "
                 "say",
                 s->page->db_path, s->task.arrays[i].name, format);
+    for (unsigned i = 0; i < s->task.nr_arrays; i++)
+        if (s->task.arrays[i].record)
+            return err_set(err, "%s: %s is an array of structs, which --as %s cannot say",
+                s->page->db_path, s->task.arrays[i].name, format);
     for (unsigned l = 0; l < s->plan.nr_launches; l++)
         for (unsigned a = 0; a < s->plan.launches[l].nr_args; a++)
             if (s->plan.launches[l].args[a].kind == ARG_STRUCT)

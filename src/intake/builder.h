@@ -119,6 +119,9 @@ struct walk *builder_types(struct builder *b);
  * structs whose fields are all of one type. NULL: none. */
 const char *builder_elem(struct builder *b, const char *type, unsigned *lanes);
 
+/* Of other structs "{f32, i32, f64[3]}"; NULL: it is none, or has pointers. */
+const char *builder_record(struct builder *b, const char *type);
+
 /* What stands between <<< and >>>; *why is set where it is not known, if it was NULL. */
 const char *builder_config(
     struct builder *b, const struct site *site, const struct walk_launch *seen, const char **why);

@@ -69,7 +69,7 @@ static const char *type_of(
     const char *type = hostcode_type(b->host, p->type, where);
     unsigned lanes;
 
-    if (builder_elem(b, type, &lanes) || !seen || !seen->type)
+    if (builder_elem(b, type, &lanes) || builder_record(b, type) || !seen || !seen->type)
         return type;
     return hostcode_type(b->host, seen->type->text, where);
 }

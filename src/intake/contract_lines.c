@@ -130,6 +130,11 @@ static void array_line(struct builder *b, const struct array *a)
 {
     unsigned lanes = 1;
     const char *elem = builder_elem(b, a->type, &lanes), *role = role_of(b, a), *contents = "";
+
+    if (!elem) {
+        elem = builder_record(b, a->type);
+        lanes = 1;
+    }
     const char *filled = elem && lanes == 1 && a->memory && (!a->written || a->read_first)
                              ? filled_with(b, a)
                              : NULL;

@@ -54,6 +54,58 @@ const char *builder_elem(struct builder *b, const char *type, unsigned *lanes)
     return elem;
 }
 
+static unsigned rounded(unsigned n, unsigned to)
+{
+    return (n + to - 1) / to * to;
+}
+
+/* So many values of a type, as a part of a record's text. */
+static void add_values(struct str *out, const char *elem, unsigned nr)
+{
+    str_addf(out, nr > 1 ? "%s%s[%u]" : "%s%s", out->len > 1 ? ", " : "", elem, nr);
+}
+
+const char *builder_record(struct builder *b, const char *type)
+{
+    struct walk *types = builder_types(b);
+    const struct type *whole = type_named(types, type);
+    struct layout l;
+    struct str out = {0};
+    unsigned offset = 0, widest = 1;
+
+    if (!whole || whole->kind != TYPE_STRUCT || !layout_of(types, whole, NULL, &l) || !l.nr)
+        return NULL;
+    str_add_char(&out, '{');
+    for (unsigned i = 0, nr; i < l.nr; i += nr) {
+        const unsigned each = l.leaves[i].type->bytes;
+        const char *elem = number_type(l.leaves[i].type);
+
+        if (!elem) { /* a pointer: no memory of the task's is behind it */
+            str_finish(&out);
+            return NULL;
+        }
+        if (rounded(offset, each) != l.leaves[i].offset)
+            add_values(&out, "i8", l.leaves[i].offset - offset);
+        for (nr = 1; i + nr < l.nr; nr++) {
+            const char *other = number_type(l.leaves[i + nr].type);
+
+            if (!other || strcmp(other, elem) != 0 ||
+                l.leaves[i + nr].offset != l.leaves[i].offset + nr * each)
+                break;
+        }
+        add_values(&out, elem, nr);
+        offset = l.leaves[i].offset + nr * each;
+        widest = each > widest ? each : widest;
+    }
+    if (rounded(offset, widest) != l.bytes)
+        add_values(&out, "i8", l.bytes - offset);
+    str_add_char(&out, '}');
+    const char *text = arena_strdup(b->arena, str_text(&out));
+
+    str_finish(&out);
+    return text;
+}
+
 /* One argument while its fields are written. */
 struct passing {
     struct launching *l;
@@ -119,11 +171,6 @@ static void add_item(struct passing *p, const char *text, const char *type, unsi
     str_addf(p->out, "%s%s%s%s", p->offset ? ", " : "", text, type ? " : " : "", type ? type : "");
     p->widest = bytes > p->widest ? bytes : p->widest;
     p->offset = (p->offset + bytes - 1) / bytes * bytes + bytes;
-}
-
-static unsigned rounded(unsigned n, unsigned to)
-{
-    return (n + to - 1) / to * to;
 }
 
 /* Integers up to an offset that the next field, or the end, would not come to by itself. */

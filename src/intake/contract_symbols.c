@@ -108,6 +108,12 @@ static void symbol_line(struct builder *b, const struct range *args, unsigned at
     if (!d || line_is_there(b, toks->tok[name].text))
         return;
     const char *type = symbol_type(b, d, name), *elem = builder_elem(b, type, &lanes);
+
+    if (!elem) {
+        elem = builder_record(b, type);
+        lanes = 1;
+    }
+
     const bool known = symbol_extent(b, name, &extent);
     const char *pragma =
         arena_printf(b->arena, "#pragma keet symbol %s : %s[%s]%s%s", toks->tok[name].text,

@@ -128,7 +128,8 @@ static bool is_users(struct relaunch *l, const struct task_array *temp)
     struct str text = {0};
     bool found = false;
 
-    str_addf(&text, "#pragmakeettemp%s:%s", temp->name, elem_name(temp->elem));
+    str_addf(&text, "#pragmakeettemp%s:%s", temp->name,
+        temp->record ? temp->record->text : elem_name(temp->elem));
     for (unsigned d = 0; d < temp->nr_dims; d++)
         str_addf(&text, "[%s]", dense(arena, expr_text(temp->dims[d])));
     for (unsigned i = 0; i < in->nr_lines && !found; i++)

@@ -70,6 +70,13 @@ static const char *arg_text(struct relaunch *l, const struct words *w, unsigned 
     const char *name = w->args[number], *type = param_type(arena, w, number);
     const struct pair *pair = place_pair(&l->place, name);
 
+    if (!pair && *name == '{') {
+        patcher_refuse(l->p,
+            "the winner passes %s for a struct that the launches there fill in "
+            "another way",
+            name);
+        return NULL;
+    }
     if (!pair)
         return place_expr(&l->place, name);
     if (!type || !strchr(type, '*') ||

@@ -53,17 +53,21 @@ static char *folder_of(const char *path)
 /* Data for arrays that a kernel should write before it reads them. On the emulator an earlier
  * launch may have been run for a sample of its blocks only, so that a later launch finds parts of
  * its input unwritten; such parts must hold values that indexing and arithmetic survive. */
-static void fill_plausible(enum elem elem, void *elems, uint64_t nr)
+static void fill_plausible(const struct run_buffer *buffer, void *elems)
 {
     struct rng rng;
+    enum elem elem;
 
-    if (!elem_is_float(elem)) {
-        memset(elems, 0, nr * elem_bytes(elem));
-        return;
-    }
+    memset(elems, 0, buffer->bytes);
     rng_seed(&rng, inputs_seed, 1);
-    for (uint64_t i = 0; i < nr; i++)
-        elem_set(elem, elems, i, rng_unit(&rng));
+    for (uint64_t i = 0; i < buffer->nr; i++) {
+        const uint64_t at = array_place(buffer->array, i, &elem);
+
+        if (elem_is_float(elem))
+            elem_set(elem, (char *)elems + at, 0, rng_unit(&rng));
+        else if (!buffer->array->record)
+            break;
+    }
 }
 
 /* Real random values repeat after this many elements: no kernel's time can tell, and drawing tens
@@ -77,7 +81,7 @@ static bool fill_input(
     const struct task_array *array = buffer->array;
     const bool repeats = array->gen.kind == GEN_UNIFORM || array->gen.kind == GEN_NORMAL;
     const uint64_t nr = repeats && buffer->nr > inputs_period ? inputs_period : buffer->nr;
-    const uint64_t period = nr * elem_bytes(array->elem);
+    const uint64_t period = array_bytes(array, nr);
 
     if (!inputs_fill(array, &p->task->timed.sizes, folder, rng_mix(inputs_seed, nr_array), 1.0,
             elems, nr, err))
@@ -96,7 +100,7 @@ static bool make_initial(struct profiler *p, unsigned nr_array, const char *fold
 
     p->initial[nr_array] = elems;
     if (array->role == ROLE_OUT)
-        fill_plausible(array->elem, elems, buffer->nr);
+        fill_plausible(buffer, elems);
     else if (!fill_input(p, nr_array, folder, elems, err))
         return false;
     if (array->role != ROLE_IN)
@@ -263,7 +267,7 @@ static bool restore_contents(struct profiler *p, const struct run_buffers *temps
         void *elems = xmalloc(buffer->bytes > 0 ? buffer->bytes : 1);
         bool ok;
 
-        fill_plausible(buffer->array->elem, elems, buffer->nr);
+        fill_plausible(buffer, elems);
         ok = device_write(p->device, buffer->address, elems, buffer->bytes, err);
         free(elems);
         if (!ok)

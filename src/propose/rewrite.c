@@ -88,7 +88,10 @@ const struct task_array *rewrite_array(const struct rewrite_in *in, unsigned lau
     if (launch >= in->plan->nr_launches || arg >= in->plan->launches[launch].nr_args)
         return NULL;
     const struct launch_arg *a = &in->plan->launches[launch].args[arg];
-    return a->kind == ARG_ARRAY ? task_find_array(in->task, in->plan, a->name) : NULL;
+    const struct task_array *array =
+        a->kind == ARG_ARRAY ? task_find_array(in->task, in->plan, a->name) : NULL;
+
+    return array && array->record ? NULL : array;
 }
 
 bool rewrite_no_alias(const struct rewrite_in *in, const struct node *function)

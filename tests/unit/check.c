@@ -660,6 +660,73 @@ static void test_compare_wide_integers(void **state)
     free(errors);
 }
 
+struct hit {
+    double x;
+    int32_t cell;
+    bool alive;
+    float depth;
+};
+
+static const struct struct_value hit_values[] = {{ELEM_F64, offsetof(struct hit, x)},
+    {ELEM_I32, offsetof(struct hit, cell)}, {ELEM_BOOL, offsetof(struct hit, alive)},
+    {ELEM_F32, offsetof(struct hit, depth)}};
+static const struct struct_type hit_type = {hit_values, 4, sizeof(struct hit), "{hit}"};
+
+static struct mismatch compare_hits(const struct hit *got, const struct hit *want)
+{
+    struct task_array array = {
+        .name = "hits", .role = ROLE_OUT, .elem = ELEM_F64, .record = &hit_type};
+    struct task task = {.arrays = &array, .nr_arrays = 1};
+    struct hit mine[2], theirs[2];
+    void *got_bytes = mine, *want_bytes = theirs;
+    uint64_t nr = 8;
+    struct host_arrays a = {&got_bytes, &nr, 1}, b = {&want_bytes, &nr, 1};
+    struct errors *errors = xcalloc(1, sizeof(*errors));
+    struct mismatch m;
+
+    memset(mine, 0x11, sizeof(mine)); /* what stands between values is not compared */
+    memset(theirs, 0x22, sizeof(theirs));
+    for (int i = 0; i < 2; i++) {
+        mine[i].x = got[i].x, theirs[i].x = want[i].x;
+        mine[i].cell = got[i].cell, theirs[i].cell = want[i].cell;
+        mine[i].alive = got[i].alive, theirs[i].alive = want[i].alive;
+        mine[i].depth = got[i].depth, theirs[i].depth = want[i].depth;
+    }
+    compare_outputs(&task, &a, &b, 0xff, 0xaa, 1, errors, &m);
+    free(errors);
+    return m;
+}
+
+/* Each value of a struct by its own type: f32's tolerance for a float, none for an index. */
+static void test_compare_structs(void **state)
+{
+    static const struct hit want[2] = {{1, 2, true, 3}, {-4, 1 << 20, false, 6}};
+    const double f64 = elem_tolerance(ELEM_F64).rel, f32 = elem_tolerance(ELEM_F32).rel;
+    struct arena *arena = arena_create();
+    struct task_array array = {.name = "hits", .record = &hit_type, .nr_dims = 1};
+    const struct env none = {0};
+    struct hit got[2] = {want[0], want[1]};
+
+    (void)state;
+    assert_null(compare_hits(got, want).array);
+    got[1].depth = (float)(6 * (1 + f32 / 2));
+    got[0].x = 1 + f64 / 2;
+    assert_null(compare_hits(got, want).array);
+    got[0].x = 1 + f32 / 2; /* right for a float only */
+    assert_int_equal(compare_hits(got, want).index, 0);
+    got[0].x = 1;
+    got[1].cell++;
+    got[1].alive = true;
+    assert_int_equal(compare_hits(got, want).index, 5);
+    assert_int_equal(compare_hits(got, want).nr_wrong, 2);
+    assert_int_equal(compare_hits(got, want).nr, 8);
+    array.dims[0] = expr_literal(arena, 2);
+    assert_string_equal(element_name(arena, &array, &none, 5), "hits[1], value 2 of its struct");
+    assert_string_equal(element_text(arena, &array, got, 5), "1048577");
+    assert_string_equal(element_text(arena, &array, got, 6), "1");
+    arena_destroy(arena);
+}
+
 /* -1 has the bits of the second poison: right when the reference says so. */
 static void test_poison_can_be_right(void **state)
 {
@@ -750,6 +817,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tolerance, setup, teardown),
         cmocka_unit_test_setup_teardown(test_compare_wide_integers, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_compare_structs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_poison_can_be_right, setup, teardown),
         cmocka_unit_test_setup_teardown(test_write_line, setup, teardown),
     };

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -148,6 +149,54 @@ static void test_iota(void **state)
         assert_int_equal(x[i], 5 - 2 * i);
 }
 
+struct mixed {
+    int8_t a;
+    double x[2];
+    bool flag;
+    uint16_t count;
+    float y;
+};
+
+/* Each value of a struct as an array of its type would get it; what stands between is left. */
+static void test_structs(void **state)
+{
+    static const struct struct_value values[] = {{ELEM_I8, offsetof(struct mixed, a)},
+        {ELEM_F64, offsetof(struct mixed, x)}, {ELEM_F64, offsetof(struct mixed, x[1])},
+        {ELEM_BOOL, offsetof(struct mixed, flag)}, {ELEM_U16, offsetof(struct mixed, count)},
+        {ELEM_F32, offsetof(struct mixed, y)}};
+    static const struct struct_type type = {values, 6, sizeof(struct mixed), "{mixed}"};
+    struct task_array array = {
+        .name = "A", .elem = ELEM_I8, .record = &type, .gen = {.kind = GEN_VALUES}};
+    struct mixed *once = malloc(1000 * sizeof(*once));
+    const struct mixed *s;
+    double sum = 0, least = 1, most = -1;
+    bool flags[2] = {false, false};
+
+    (void)state;
+    assert_non_null(once);
+    assert_int_equal(array_bytes(&array, 6000), 1000 * sizeof(*once));
+    memcpy(once, fill(array, 7, 1, 6000), 1000 * sizeof(*once));
+    s = fill(array, 7, 3, 6000);
+    for (int i = 0; i < 1000; i++) {
+        assert_in_range(s[i].a, 0, 9);
+        assert_in_range(s[i].count, 0, 9);
+        flags[((const uint8_t *)&s[i])[offsetof(struct mixed, flag)]] = true;
+        assert_int_equal(s[i].count, once[i].count); /* a scale is for reals */
+        assert_true(s[i].x[1] == 3 * once[i].x[1]);
+        assert_true(fabsf(s[i].y - 3 * once[i].y) < 1e-6F);
+        assert_int_equal(((const uint8_t *)&s[i])[1], 0xee);
+        sum += once[i].x[0];
+        least = fmin(least, once[i].y);
+        most = fmax(most, once[i].y);
+    }
+    assert_true(flags[0] && flags[1]);
+    assert_true(fabs(sum / 1000) < 0.1 && least < -0.9 && most > 0.9);
+    array.gen = (struct gen){.kind = GEN_CONSTANT, .a = 2};
+    s = fill(array, 7, 3, 6000);
+    assert_true(s[999].x[0] == 2 && s[999].a == 2 && s[999].y == 2);
+    free(once);
+}
+
 static void test_deterministic(void **state)
 {
     struct task_array a = reals(GEN_UNIFORM, 0, 1), b = a;
@@ -215,6 +264,7 @@ int main(void)
         cmocka_unit_test(test_sorted),
         cmocka_unit_test(test_permutation),
         cmocka_unit_test(test_iota),
+        cmocka_unit_test(test_structs),
         cmocka_unit_test(test_deterministic),
         cmocka_unit_test(test_every_type),
         cmocka_unit_test(test_file),

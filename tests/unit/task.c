@@ -97,6 +97,53 @@ static void test_whole(void **state)
     assert_int_equal(t.plan.nr_launches, 2);
 }
 
+struct mixed {
+    int8_t a;
+    double x[2];
+    bool flag;
+    uint16_t count;
+    float y[3];
+};
+
+/* Values of structs stand where the compiler of this test puts them. */
+static void test_structs(void **state)
+{
+    static const char text[] = "#pragma keet size N = 8\n"
+                               "#pragma keet in A : { i8, f64[1+1],bool , u16, f32[3] }[N][2]\n"
+                               "#pragma keet inout B : {u8}[N] = constant(3)\n"
+                               "#pragma keet launch f<<<1, 32>>>(A, B)\n__global__ void f() {}\n";
+    static const struct {
+        enum elem elem;
+        size_t offset;
+    } expected[] = {{ELEM_I8, offsetof(struct mixed, a)}, {ELEM_F64, offsetof(struct mixed, x)},
+        {ELEM_F64, offsetof(struct mixed, x[1])}, {ELEM_BOOL, offsetof(struct mixed, flag)},
+        {ELEM_U16, offsetof(struct mixed, count)}, {ELEM_F32, offsetof(struct mixed, y)},
+        {ELEM_F32, offsetof(struct mixed, y[1])}, {ELEM_F32, offsetof(struct mixed, y[2])}};
+    struct task t;
+    struct err err = {""};
+    uint64_t nr;
+
+    if (!task_parse(&t, *state, "k.cu", text, strlen(text), &err))
+        fail_msg("%s", err.text);
+    const struct task_array *a = &t.arrays[0];
+    assert_int_equal(a->record->bytes, sizeof(struct mixed));
+    assert_int_equal(a->record->nr, 8);
+    assert_string_equal(a->record->text, "{i8,f64[1+1],bool,u16,f32[3]}");
+    assert_int_equal(a->gen.kind, GEN_VALUES);
+    assert_true(array_elems(a, &t.timed.sizes, &nr, &err));
+    assert_int_equal(nr, 8 * 2 * 8);
+    assert_int_equal(array_bytes(a, nr), 16 * sizeof(struct mixed));
+    for (uint64_t i = 0; i < nr; i++) {
+        enum elem elem;
+
+        assert_int_equal(
+            array_place(a, i, &elem), i / 8 * sizeof(struct mixed) + expected[i % 8].offset);
+        assert_int_equal(elem, expected[i % 8].elem);
+    }
+    assert_int_equal(t.arrays[1].record->bytes, 1);
+    assert_int_equal(t.arrays[1].gen.kind, GEN_CONSTANT);
+}
+
 /* Fields of a parameter that is a struct: arrays, scalars, integers with their types. */
 static void test_struct_arguments(void **state)
 {
@@ -293,6 +340,21 @@ static void test_error_positions(void **state)
     refuse_line(*state, "tune T = M", "k.cu:6:23: unknown name 'M'");
     refuse_line(*state, "where M < 64", "k.cu:6:20: the condition does not hold for the chosen");
     refuse_line(*state, "where M < L", "k.cu:6:24: unknown name 'L'");
+}
+
+static void test_struct_errors(void **state)
+{
+    refuse_line(*state, "in B : {}[M]", "k.cu:6:22: no name here; expected an element type");
+    refuse_line(*state, "in B : {f32", "k.cu:6:");
+    refuse_line(*state, "in B : {f31}[M]", "k.cu:6:22: unknown type 'f31' of a struct");
+    refuse_line(*state, "in B : {f32 i32}[M]", "k.cu:6:26: text after the type of a value");
+    refuse_line(*state, "in B : {f32[0]}[M]", "k.cu:6:26: a struct has 1 to 4096 values");
+    refuse_line(*state, "in B : {f32[4096], i8}[M]", "k.cu:6:33: a struct has 1 to 4096 values");
+    refuse_line(*state, "in B : {f32[M]}[M]", "k.cu:6:26: unknown name 'M'");
+    refuse_line(*state, "in B : {f32[2}[M]", "k.cu:6:");
+    refuse_line(*state, "in B : {f32}", "k.cu:6:26: an array without dimensions");
+    refuse_line(*state, "in B : {f32}[M] = uniform(0, 1)",
+        "k.cu:6:32: an array of structs with this generator; expected constant(a), or none");
 }
 
 static void test_launch_errors(void **state)
@@ -492,6 +554,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_whole, setup, teardown),
         cmocka_unit_test_setup_teardown(test_launches, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_structs, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_struct_errors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_struct_arguments, setup, teardown),
         cmocka_unit_test(test_task_line),
         cmocka_unit_test_setup_teardown(test_code, setup, teardown),
