@@ -446,6 +446,8 @@ static bool collect(struct decoder *d, const struct ptx_func *func, uint32_t *lo
         const struct ptx_inst *inst = &func->insts[i];
         for (unsigned j = 0; j < inst->nr_operands; j++)
             align_dynamic(d, &inst->operand[j]);
+        d->frames[index].allocates |= inst->op == PTX_OP_ALLOCA || inst->op == PTX_OP_STACKSAVE ||
+                                      inst->op == PTX_OP_STACKRESTORE;
         if (inst->op != PTX_OP_CALL)
             continue;
         d->ptx = inst;
@@ -472,6 +474,7 @@ static void layout_memory(struct decoder *d, struct frame *f)
     if (!f->func->is_entry)
         f->param_base = place(end, f->func->param_bytes);
     f->local_base = place(end, f->func->local_bytes);
+    f->floor_base = place(end, f->allocates ? 8 : 0);
     f->call_base = place(end, f->func->call_param_bytes);
     if (!f->func->is_entry)
         f->ret_base = place(end, f->func->ret_bytes);
@@ -480,6 +483,7 @@ static void layout_memory(struct decoder *d, struct frame *f)
     f->stack_bytes = bytes ? (bytes + 15) / 16 * 16 : 16;
     f->param_base -= f->stack_bytes;
     f->local_base -= f->stack_bytes;
+    f->floor_base -= f->stack_bytes;
     f->call_base -= f->stack_bytes;
     f->ret_base -= f->stack_bytes;
 }
@@ -517,15 +521,18 @@ static void layout_stacks(struct decoder *d)
     enum { ALIGN = 256 };
     struct program *p = d->p;
     uint32_t most = 0;
+    bool any = false;
     p->local_bytes = (p->local_bytes + 15) / 16 * 16;
-    p->stack_row = NO_ROW;
+    p->stack_row = p->floor_row = NO_ROW;
     for (uint32_t i = 0; i < d->nr_frames; i++) {
         const uint32_t bytes = d->frames[i].stack_bytes;
         most = bytes > most ? bytes : most;
+        any |= bytes || d->frames[i].allocates;
     }
-    if (!most)
+    if (!any)
         return;
     p->stack_row = new_row(d, 8);
+    p->floor_row = new_row(d, 8);
     p->stack_base = (p->local_bytes + ALIGN - 1) / ALIGN * ALIGN;
     p->stack_limit = p->stack_base + EMU_STACK_BYTES;
     p->local_bytes = p->stack_limit + most;
@@ -581,6 +588,9 @@ static bool decode_func(struct decoder *d, uint32_t index)
 {
     d->f = &d->frames[index];
     const struct ptx_func *func = d->f->func;
+    d->ptx = NULL;
+    d->f->start = d->p->nr_insts;
+    decode_stack_enter(d);
     for (uint32_t i = 0; i < func->nr_insts; i++) {
         d->f->pc_of[i] = d->p->nr_insts;
         d->ptx = &func->insts[i];
@@ -589,6 +599,7 @@ static bool decode_func(struct decoder *d, uint32_t index)
     }
     d->f->pc_of[func->nr_insts] = d->p->nr_insts;
     d->ptx = NULL;
+    decode_stack_leave(d);
     struct inst *in = decode_emit(d, true);
     in->kind = func->is_entry ? INST_EXIT : INST_RET;
     in->imm = d->f->stack_bytes;
@@ -611,7 +622,7 @@ static void resolve(struct decoder *d)
                     targets[i] = f->pc_of[targets[i]];
                 in->reconverge = f->pc_of[in->reconverge];
             } else if (in->kind == INST_CALL) {
-                in->target = d->frames[in->target].pc_of[0];
+                in->target = d->frames[in->target].start;
             }
         }
     }

@@ -40,6 +40,9 @@ struct frame { /* one function's part of the program */
     uint32_t stack_bytes; /* of a recursive function, for each of its calls that is under way */
     uint32_t component;   /* functions that can reach each other have the same */
     bool recursive;       /* it can reach itself */
+    bool allocates;       /* it has alloca, or the like ... */
+    int64_t floor_base;   /* ... and where it keeps what its caller's stack was like, as above */
+    uint32_t start;       /* pc */
     bool known;           /* which of these it is */
 };
 
@@ -103,7 +106,10 @@ bool decode_memory(struct decoder *d); /* decode_mem.c */
 bool decode_sync(struct decoder *d);
 bool decode_tensor(struct decoder *d); /* decode_tensor.c */
 bool decode_call(struct decoder *d);
-bool decode_texture(struct decoder *d); /* decode_texture.c */
-bool decode_video(struct decoder *d);   /* decode_video.c */
+bool decode_stack(struct decoder *d);       /* decode_stack.c: alloca and the like ... */
+void decode_stack_enter(struct decoder *d); /* ... which a function takes back what it ... */
+void decode_stack_leave(struct decoder *d); /* ... allocated by */
+bool decode_texture(struct decoder *d);     /* decode_texture.c */
+bool decode_video(struct decoder *d);       /* decode_video.c */
 
 #endif

@@ -514,6 +514,7 @@ static bool branch_indexed(struct decoder *d)
 static bool leave_function(struct decoder *d)
 {
     const struct frame *f = d->f;
+    decode_stack_leave(d);
     control(d, f->func->is_entry ? INST_EXIT : INST_RET);
     d->p->insts[d->p->nr_insts - 1].imm = f->stack_bytes;
     return true;
@@ -605,6 +606,10 @@ bool decode_inst(struct decoder *d)
         return activemask(d);
     case PTX_OP_CREATEPOLICY:
         return create_policy(d);
+    case PTX_OP_ALLOCA:
+    case PTX_OP_STACKSAVE:
+    case PTX_OP_STACKRESTORE:
+        return decode_stack(d);
     default:
         break;
     }

@@ -116,9 +116,9 @@ enum { EMU_PRINT_BYTES = 1 << 16 };
 /* What all mallocs of a launch may hold; then malloc gives NULL (cudaLimitMallocHeapSize's
  * default). */
 enum { EMU_HEAP_BYTES = 8 << 20 };
-/* What the variables and arguments of recursive functions may take of a thread's local memory, at
- * least 16 bytes a call; the chip's own limit is what cudaLimitStackSize says. Registers that such
- * a call saves are kept elsewhere, and are not counted as accesses of local memory. */
+/* What the variables and arguments of recursive functions, at least 16 bytes a call, and alloca may
+ * take of a thread's local memory; the chip's own limit is what cudaLimitStackSize says. Registers
+ * that such a call saves are kept elsewhere, and are not counted as accesses of local memory. */
 enum { EMU_STACK_BYTES = 64 << 10 };
 
 /* Parse, verify, decode; place .global and .const variables. Text that is not PTX, or has something

@@ -150,6 +150,10 @@ static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc
     case INST_RESTORE:
         stack_restore(w, in, mask);
         return true;
+    case INST_ALLOCA:
+        return !mask || stack_alloca(k, w, in, pc, mask);
+    case INST_STACK_BACK:
+        return !mask || stack_back(k, w, in, pc, mask);
     case INST_CALL:
         if (mask && in->imm && !stack_call(k, w, in, pc, mask))
             return false;

@@ -245,6 +245,10 @@ void stack_start(struct worker *k); /* of a block */
 bool stack_call(
     struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 void stack_return(struct worker *k, struct warp *w, const struct inst *in, uint32_t mask);
+bool stack_alloca(
+    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+bool stack_back(
+    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 void stack_save(struct warp *w, const struct inst *in, uint32_t mask);
 void stack_restore(struct warp *w, const struct inst *in, uint32_t mask);
 

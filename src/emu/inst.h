@@ -48,6 +48,8 @@ enum inst_kind {
                         rows with the tops of stacks that they count from, or NO_ROW */
     INST_SAVE,       /* stack.c; registers, around a call that may come back to the function; */
     INST_RESTORE,    /* in->rows: (offset, bytes; of a predicate 1) * imm */
+    INST_ALLOCA,     /* stack.c; imm: alignment; a: sizes of 64 bits; reg_bytes of the result */
+    INST_STACK_BACK, /* stackrestore: a: 64-bit row */
     INST_PRINT,
     INST_ASSERT,
     INST_TRAP,
@@ -192,10 +194,10 @@ struct program {
     struct const_row *consts;
     uint32_t nr_consts;
     uint32_t local_bytes; /* per thread, all functions together, call parameters included */
-    /* With recursive functions: the 64-bit row of where each thread's stack, in its local memory,
-     * ends; where stacks begin and how far they may grow, behind which is room for one more call's
-     * arguments. Else NO_ROW. */
-    uint32_t stack_row, stack_base, stack_limit;
+    /* With recursive functions or alloca: where stacks begin and end in a thread's local memory.
+     * Calls take from the beginning, alloca from the end, behind which is room for one more call's
+     * arguments; the 64-bit rows say up to where, and down to where. Else NO_ROW. */
+    uint32_t stack_row, floor_row, stack_base, stack_limit;
     uint32_t shared_static_bytes, shared_dynamic_offset;
     bool float_atomics, uses_param_address;
     uint8_t sum_bytes;  /* sums.h */

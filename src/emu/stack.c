@@ -1,5 +1,6 @@
-/* Owns the stacks of functions that can call themselves: the room of each call in the thread's
- * local memory, and the registers that its caller wants back. Lanes of a warp may be at different
+/* Owns the stacks in threads' local memory. From one end grow the calls of functions that can call
+ * themselves: the room of each call, and the registers that its caller wants back. From the other
+ * end, downward as the manual has it, what alloca gives. Lanes of a warp may be at different
  * depths, so that each has its own. */
 #include "emu/exec.h"
 
@@ -7,6 +8,7 @@
 #include "emu/emu.h"
 #include "emu/where.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +41,11 @@ static uint64_t *tops(const struct worker *k, const struct warp *w)
     return (uint64_t *)(void *)(w->file + k->program->stack_row);
 }
 
+static uint64_t *floors(const struct worker *k, const struct warp *w)
+{
+    return (uint64_t *)(void *)(w->file + k->program->floor_row);
+}
+
 void stack_start(struct worker *k)
 {
     const struct program *p = k->program;
@@ -47,6 +54,7 @@ void stack_start(struct worker *k)
         for (unsigned l = 0; l < WARP_LANES; l++) {
             memset(w->local + (size_t)l * p->local_bytes, 0, p->stack_base);
             tops(k, w)[l] = p->stack_base;
+            floors(k, w)[l] = p->stack_limit;
             w->saved[l].nr = 0;
         }
     }
@@ -57,6 +65,12 @@ static bool overflow(
 {
     char who[WHERE_BYTES];
     where_thread(&k->exec->run, k->block.index, w->index * WARP_LANES + lane, who);
+    if (in->kind == INST_ALLOCA)
+        return exec_fault(k, VERDICT_FAULT, pc,
+            "stack overflow: alloca of %" PRIu64 " bytes aligned to %" PRId64 ", where %" PRIu64
+            " of %d are left, by %s",
+            ((const uint64_t *)(const void *)(w->file + in->a))[lane], in->imm,
+            floors(k, w)[lane] - tops(k, w)[lane], EMU_STACK_BYTES, who);
     return exec_fault(k, VERDICT_FAULT, pc,
         "stack overflow: functions that call themselves need more than %d bytes of stack, in a "
         "call of %s by %s",
@@ -69,7 +83,7 @@ bool stack_call(struct worker *k, struct warp *w, const struct inst *in, uint32_
     const uint32_t bytes = (uint32_t)in->imm;
     for (uint32_t m = mask; m; m &= m - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(m);
-        if (tops(k, w)[lane] + bytes > k->program->stack_limit || w->nr_splits > MAX_SPLITS)
+        if (tops(k, w)[lane] + bytes > floors(k, w)[lane] || w->nr_splits > MAX_SPLITS)
             return overflow(k, w, in, pc, lane);
     }
     for (uint32_t m = mask; m; m &= m - 1) {
@@ -85,6 +99,48 @@ void stack_return(struct worker *k, struct warp *w, const struct inst *in, uint3
 {
     for (uint32_t m = mask; m; m &= m - 1)
         tops(k, w)[__builtin_ctz(m)] -= (uint64_t)in->imm;
+}
+
+/* Empty too. */
+bool stack_alloca(
+    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+{
+    for (uint32_t m = mask; m; m &= m - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(m);
+        const uint64_t size = ((const uint64_t *)(const void *)(w->file + in->a))[lane],
+                       top = tops(k, w)[lane], floor = floors(k, w)[lane],
+                       at = size <= floor ? (floor - size) & ~((uint64_t)in->imm - 1) : 0;
+        if (at < top)
+            return overflow(k, w, in, pc, lane);
+        memset(w->local + (size_t)lane * k->program->local_bytes + at, 0, size);
+        floors(k, w)[lane] = at;
+        if (in->reg_bytes == 8)
+            ((uint64_t *)(void *)(w->file + in->d))[lane] = at;
+        else
+            ((uint32_t *)(void *)(w->file + in->d))[lane] = (uint32_t)at;
+    }
+    return true;
+}
+
+/* The manual leaves open what becomes of a stack pointer that stacksave did not give, or that was
+ * given up: a fault here. */
+bool stack_back(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+{
+    const uint64_t *to = (const uint64_t *)(const void *)(w->file + in->a);
+    char who[WHERE_BYTES];
+    for (uint32_t m = mask; m; m &= m - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(m);
+        if (to[lane] >= floors(k, w)[lane] && to[lane] <= k->program->stack_limit) {
+            floors(k, w)[lane] = to[lane];
+            continue;
+        }
+        where_thread(&k->exec->run, k->block.index, w->index * WARP_LANES + lane, who);
+        return exec_fault(k, VERDICT_FAULT, pc,
+            "stackrestore of 0x%" PRIx64 ", which is not what a stacksave gave that still holds, "
+            "by %s",
+            to[lane], who);
+    }
+    return true;
 }
 
 void stack_save(struct warp *w, const struct inst *in, uint32_t mask)

@@ -66,6 +66,16 @@ static const struct {
     {"%current_graph_exec", PTX_SR_CURRENT_GRAPH_EXEC},
 };
 
+static bool is_envreg(const char *text, size_t len)
+{
+    static const char name[] = "%envreg";
+    const size_t at = sizeof(name) - 1;
+    const int nr = len == at + 1   ? text[at] - '0'
+                   : len == at + 2 ? 10 * (text[at] - '0') + text[at + 1] - '0'
+                                   : -1;
+    return nr >= 0 && nr < 32 && !strncmp(text, name, at) && (len == at + 1 ? nr < 10 : nr > 9);
+}
+
 /* The text from one token to the end of another, or just the first when they do not touch. */
 static enum ptx_special find_special(const char *text, size_t len)
 {
@@ -73,7 +83,7 @@ static enum ptx_special find_special(const char *text, size_t len)
         if (!strncmp(specials[i].name, text, len) && !specials[i].name[len])
             return specials[i].special;
     }
-    return PTX_SR_NONE;
+    return is_envreg(text, len) ? PTX_SR_ENVREG : PTX_SR_NONE;
 }
 
 /* ---- operands ---- */

@@ -134,7 +134,8 @@ enum ptx_special { /* %tid.x ... */
     PTX_SR_AGGR_SMEM_SIZE, PTX_SR_CURRENT_GRAPH_EXEC,
     PTX_SR_RESERVED_SMEM, /* %reserved_smem_offset_1: what CUDA itself keeps of a block's shared memory */
     PTX_SR_RESERVED_SMEM_BEGIN, PTX_SR_RESERVED_SMEM_END, PTX_SR_RESERVED_SMEM_CAP,
-    PTX_SR_ENVREG1, PTX_SR_ENVREG2 /* where cooperative groups find the grid's barrier: high, low half */
+    PTX_SR_ENVREG1, PTX_SR_ENVREG2, /* where cooperative groups find the grid's barrier: high, low half */
+    PTX_SR_ENVREG /* the other 30, which the driver's documentation does not tell of: 0 */
 };
 
 /* clang-format on */

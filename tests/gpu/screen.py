@@ -17,12 +17,10 @@ STRAY = ORIGINAL.replace("    int i", "    C[1u << 30] = 1;\n    int i", 1)
 RACE = ORIGINAL.replace("    int i", "    C[0] = threadIdx.x;\n    int i", 1)
 # Instructions that NVRTC takes. The emulator learns; one of them it will not know yet.
 STRANGE = [
-    "{.reg .b64 r; alloca.u64 r, 16;}",
-    "{.reg .b64 r; stacksave.u64 r;}",
-    "{.reg .b64 t; .reg .s32 z; .reg .b32 q; mov.s32 z, 0; mov.b64 t, 0; suld.b.1d.b32.trap q, [t, {z}];}",
     "{.reg .b32 d; mapa.shared::cluster.u32 d, 0, 0;}",
     "{.reg .b64 a; mov.b64 a, 0; multimem.red.relaxed.sys.global.add.u32 [a], 1;}",
-    "{.reg .b64 a; mov.b64 a, 0; applypriority.global.L2::evict_normal [a], 128;}",
+    "wgmma.fence.sync.aligned;",
+    "{.reg .b64 a; mov.b64 a, 0; tensormap.replace.tile.rank.global.b1024.b32 [a], 1;}",
 ]
 RIGHT = ORIGINAL.replace("A[i] * 2", "A[i] * 3 - A[i]")
 

@@ -335,12 +335,29 @@ static void reserved_shared_memory(void **state)
     bench_finish(&b);
 }
 
-/* What only the driver knows. */
+static void what_no_driver_set_is_zero(void **state)
+{
+    uint32_t out[NR];
+    struct bench b;
+    (void)state;
+    assert_int_equal(
+        run_words(&b,
+            PTX_HEAD ONE_PARAM INDEX
+            "mov.b32 %r4, %envreg0;\nmov.b32 %r5, %envreg31;\nor.b32 %r6, %r4, %r5;\n"
+            "mov.b32 %r5, %envreg9;\nor.b32 %r6, %r6, %r5;\nst.global.u32 [%rd2], %r6;\nret;\n}\n",
+            1, 32, out),
+        VERDICT_OK);
+    assert_int_equal(out[0], 0);
+    bench_finish(&b);
+}
+
+/* What only the driver knows, or nobody. */
 static void special_registers_that_are_refused(void **state)
 {
-    static const char *const names[] = {"%envreg3", "%pm0", "%reserved_smem_offset_0"};
+    static const char *const names[] = {
+        "%envreg32", "%envreg03", "%pm0", "%reserved_smem_offset_0"};
     (void)state;
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         uint32_t out[NR];
         char ptx[4096], want[64];
         struct bench b;
@@ -532,6 +549,7 @@ int main(void)
         cmocka_unit_test(asynchronous_copies),
         cmocka_unit_test(copies_that_ignore_their_source),
         cmocka_unit_test(reserved_shared_memory),
+        cmocka_unit_test(what_no_driver_set_is_zero),
         cmocka_unit_test(special_registers_that_are_refused),
         cmocka_unit_test(stray_accesses),
         cmocka_unit_test(barriers_that_cannot_complete),

@@ -374,6 +374,119 @@ static void test_every_geometry(void **state)
     bench_finish(&b);
 }
 
+/* --- filtering by the programming guide's formulas, in whole numbers --- */
+
+enum { UNITS = 1024, PLACES = 1024 }; /* of a coordinate to a texel; fetches of a launch */
+static const int sides[3] = {8, 4, 2};
+
+/* The texel that is read for number `at` of a row; -1: none, but zero. */
+static int in_row(enum emu_address_mode mode, int side, int at)
+{
+    if (mode == EMU_ADDRESS_BORDER)
+        return at >= 0 && at < side ? at : -1;
+    if (mode == EMU_ADDRESS_CLAMP)
+        return at < 0 ? 0 : at < side ? at : side - 1;
+    while (at < 0 || at >= side)
+        at = mode == EMU_ADDRESS_WRAP ? at + (at < 0 ? side : -side)
+                                      : (at < 0 ? -1 : 2 * side - 1) - at;
+    return at;
+}
+
+/* Weights are whole 256ths, and their products exact, so the sum is. */
+static float filtered(const struct emu_texture *t, const float *texels, const int place[3])
+{
+    int64_t sum = 0;
+    for (unsigned corner = 0; corner < (t->linear ? 1u << t->nr_dims : 1); corner++) {
+        int64_t weight = 1;
+        int row = 1, texel = 0;
+        for (unsigned d = 0; d < t->nr_dims; row *= sides[d++]) {
+            const int from = place[d] - (t->linear ? UNITS / 2 : 0),
+                      whole = from / UNITS - (from % UNITS < 0),
+                      part = (from - whole * UNITS + 2) / (UNITS / 256), upper = corner >> d & 1,
+                      at = in_row(t->address_mode[d], sides[d], whole + upper);
+            weight *= !t->linear ? 256 : upper ? part : 256 - part;
+            texel = at < 0 || texel < 0 ? -1 : texel + at * row;
+        }
+        sum += texel < 0 ? 0 : weight * (int64_t)texels[texel];
+    }
+    return (float)((double)sum / (double)(1 << 8 * t->nr_dims));
+}
+
+/* At places that lie between two 256ths: where one is in the middle the guide is silent. */
+static void check_filter(const struct emu_texture *like)
+{
+    static const char *const fetches[] = {"1d.v4.f32.f32 {f4, f5, f6, f7}, [T, {f1}]",
+        "2d.v4.f32.f32 {f4, f5, f6, f7}, [T, {f1, f2}]",
+        "3d.v4.f32.f32 {f4, f5, f6, f7}, [T, {f1, f2, f3, f3}]"};
+    static float texels[64], places[PLACES][3], got[PLACES];
+    static int whole[PLACES][3];
+    char ptx[2048];
+    struct emu_texture t = *like;
+    struct bench b;
+    uint32_t random = 1;
+
+    for (unsigned i = 0; i < 64; i++)
+        texels[i] = (float)(i * i % 61 + 100 * (i % 7));
+    for (unsigned i = 0; i < PLACES * 3; i++) {
+        const unsigned d = i % 3;
+        random = random * 1664525 + 1013904223;
+        const int at = (int)(random >> 8) % (5 * sides[d] * UNITS) - 2 * sides[d] * UNITS;
+        whole[i / 3][d] = (at & 3) == 2 ? at - 2 : at;
+        places[i / 3][d] = (float)whole[i / 3][d] / UNITS;
+        if (t.normalized_coordinates)
+            places[i / 3][d] /= (float)sides[d];
+    }
+    snprintf(ptx, sizeof(ptx),
+        PTX_HEAD ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 t)\n{\n"
+                 ".reg .b64 A, B, T;\n.reg .b32 L;\n.reg .f32 f<8>;\nld.param.u64 A, [a];\n"
+                 "ld.param.u64 B, [b];\nld.param.u64 T, [t];\nmov.u32 L, %%tid.x;\n"
+                 "mad.wide.u32 A, L, 12, A;\nmad.wide.u32 B, L, 4, B;\nld.global.f32 f1, [A];\n"
+                 "ld.global.f32 f2, [A+4];\nld.global.f32 f3, [A+8];\ntex.%s;\n"
+                 "st.global.f32 [B], f4;\nret;\n}\n",
+        fetches[t.nr_dims - 1]);
+    bench_init(&b, ptx, 1);
+    uint64_t params[3] = {
+        bench_buffer(&b, places, sizeof(places)), bench_buffer(&b, NULL, sizeof(got))};
+    t.address = bench_buffer(&b, texels, sizeof(texels));
+    params[2] = emu_texture_create(b.emu, &t);
+    assert_int_equal(bench_launch(&b, (struct emu_launch){.grid = {1, 1, 1},
+                                          .block = {PLACES, 1, 1},
+                                          .params = params,
+                                          .params_bytes = sizeof(params)}),
+        VERDICT_OK);
+    bench_read(&b, 1, got, sizeof(got));
+    for (unsigned i = 0; i < PLACES; i++) {
+        const float want = filtered(&t, texels, whole[i]);
+        if (got[i] != want)
+            fail_msg("%u-D, mode %d, %s: (%g, %g, %g) gives %.9g, not %.9g", t.nr_dims,
+                t.address_mode[0], t.linear ? "linear" : "nearest", (double)places[i][0],
+                (double)places[i][1], (double)places[i][2], (double)got[i], (double)want);
+    }
+    bench_finish(&b);
+}
+
+static void test_filters_against_whole_numbers(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3 * 4 * 2 * 2; i++) {
+        const enum emu_address_mode mode = (enum emu_address_mode)(i / 3 % 4);
+        const bool normalized = i / 12 % 2;
+        if (!normalized && (mode == EMU_ADDRESS_WRAP || mode == EMU_ADDRESS_MIRROR))
+            continue;
+        check_filter(&(struct emu_texture){.nr_dims = i % 3 + 1,
+            .size = {(uint32_t)sides[0], i % 3 > 0 ? (uint32_t)sides[1] : 1,
+                i % 3 > 1 ? (uint32_t)sides[2] : 1},
+            .pitch_bytes = 32,
+            .layer_bytes = 128,
+            .kind = EMU_TEXEL_FLOAT,
+            .channel_bytes = 4,
+            .nr_channels = 1,
+            .normalized_coordinates = normalized,
+            .linear = i / 24,
+            .address_mode = {mode, mode, mode}});
+    }
+}
+
 static void test_kinds_of_results(void **state)
 {
     static const uint16_t texels[2][4] = {{0x3c00, 0xc000, 0x3800, 0x7bff}, {0, 0, 0, 0}};
@@ -736,6 +849,7 @@ int main(void)
         cmocka_unit_test(test_integers_channels_and_normalised_reads),
         cmocka_unit_test(test_surfaces),
         cmocka_unit_test(test_every_geometry),
+        cmocka_unit_test(test_filters_against_whole_numbers),
         cmocka_unit_test(test_kinds_of_results),
         cmocka_unit_test(test_mipmaps),
         cmocka_unit_test(test_cube_maps),
