@@ -17,7 +17,7 @@ cmake --build --preset release --target corpus_decode >/dev/null
 mkdir -p results/corpus
 names=$(find "$ptx" -name '*.ptx' -printf '%f\n' | sed 's/_.*//' | sort | uniq -c | awk '{printf "%s%s (%s files)", sep, $2, $1; sep = ", "}')
 find "$ptx" -name '*.ptx' -print0 | sort -z | xargs -0 ./build/release/corpus_decode |
-    python3 bench/corpus/table.py --command "bench/corpus.sh PTX-DIR CHECKOUT..." --sources "$names" >results/corpus/decode.md ||
+    python3 bench/corpus/table.py --command "bench/corpus.sh PTX-DIR CHECKOUT..." --files "$(find "$ptx" -name '*.ptx' | wc -l)" --sources "$names" >results/corpus/decode.md ||
     status=$?
 head -n 5 results/corpus/decode.md
 exit "${status:-0}"

@@ -1,6 +1,6 @@
 """The table of a corpus: which kernels decode, and what is not known in the rest.
 
-    corpus_decode FILE.ptx... | table.py --command TEXT [--sources DIR...] > decode.md
+    corpus_decode FILE.ptx... | table.py --command TEXT --files NR [--sources DIR...] > decode.md
 
 Exit status: 0 when at least 99% of the kernels decode, else 1."""
 
@@ -25,6 +25,7 @@ def reason(text):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--command", required=True)
+    parser.add_argument("--files", type=int, required=True, help="how many were compiled, with kernels or without")
     parser.add_argument("--sources", nargs="*", default=[], help="name=commit of each repository")
     args = parser.parse_args()
     files, kernels, reasons, examples = set(), 0, collections.Counter(), {}
@@ -42,7 +43,8 @@ def main():
     print("# Other people's kernels: how many the emulator parses, verifies and decodes\n")
     print(f"`{args.command}` at commit {stamp.commit()}. The files are not in this repository: "
           f"{', '.join(args.sources) or 'any folder of PTX'}.\n")
-    print(f"**{good} of {kernels} kernels ({100 * good / kernels:.2f}%) in {len(files)} files with kernels.**\n")
+    print(f"**{good} of {kernels} kernels ({100 * good / kernels:.2f}%) in {len(files)} files; of the "
+          f"{args.files} that were compiled, the other {args.files - len(files)} have none.**\n")
     print("| not known | kernels | first seen in |\n|---|---:|---|")
     for why, count in reasons.most_common():
         print(f"| {why} | {count} | `{examples[why]}` |")

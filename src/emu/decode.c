@@ -460,10 +460,13 @@ static bool collect(struct decoder *d, const struct ptx_func *func, uint32_t *lo
     return true;
 }
 
+enum { MOST_LOCAL = 512 << 10 }; /* CUDA programming guide, technical specifications */
+
+/* Past the limit the end stays there. */
 static uint32_t place(uint32_t *end, uint32_t bytes)
 {
-    uint32_t at = (*end + 15) / 16 * 16;
-    *end = at + bytes;
+    const uint32_t at = (*end + 15) / 16 * 16;
+    *end = bytes <= MOST_LOCAL && at <= MOST_LOCAL ? at + bytes : MOST_LOCAL + 1;
     return at;
 }
 
@@ -478,6 +481,8 @@ static void layout_memory(struct decoder *d, struct frame *f)
     f->call_base = place(end, f->func->call_param_bytes);
     if (!f->func->is_entry)
         f->ret_base = place(end, f->func->ret_bytes);
+    if (*end > MOST_LOCAL)
+        decode_fail(d, "more than 512 KiB of local memory for each thread, which is CUDA's limit");
     if (!f->recursive)
         return;
     f->stack_bytes = bytes ? (bytes + 15) / 16 * 16 : 16;
@@ -670,9 +675,11 @@ struct program *decode_kernel(const struct ptx_func *kernel, const struct decode
     p->shared_static_bytes = p->shared_dynamic_offset = kernel->shared_static_bytes;
     uint32_t low = 0;
     bool ok = collect(&d, kernel, &low);
+    d.ptx = NULL;
     for (uint32_t i = 0; ok && i < d.nr_frames; i++)
         layout_frame(&d, &d.frames[i]);
     layout_stacks(&d);
+    ok = ok && !d.failed;
     for (unsigned i = 0; i < SCRATCH_ROWS; i++) {
         d.scratch32[i] = new_row(&d, 4);
         d.scratch64[i] = new_row(&d, 8);

@@ -288,6 +288,9 @@ static bool cp_async(struct decoder *d)
     if (p->bulk || p->sub != PTX_SUB_NONE || p->nr_operands < 3 ||
         p->operand[2].kind != PTX_OPERAND_IMM)
         return decode_fail(d, "not known to the emulator");
+    const uint64_t bytes = p->operand[2].imm;
+    if (bytes != 16 && (p->cache == PTX_CACHE_CG || (bytes != 4 && bytes != 8)))
+        return decode_fail(d, "copies 4, 8 or 16 bytes, of .cg 16");
     uint32_t to, from;
     bool to32, from32;
     int64_t to_imm, from_imm;
@@ -308,7 +311,7 @@ static bool cp_async(struct decoder *d)
     in->imm = to_imm;
     in->target = (uint32_t)(int32_t)from_imm;
     in->vec = 1;
-    in->elem_bytes = (uint8_t)p->operand[2].imm;
+    in->elem_bytes = (uint8_t)bytes;
     in->space = PTX_GLOBAL;
     memory_info(d, in);
     return true;

@@ -13,11 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    PARAM_BYTES = 32764,
-    MAX_THREADS = 256,
-    BARRIER_BYTES = 64
-}; /* parameters: CUDA 12.1 and later, sm_70 and up */
+enum { MAX_THREADS = 256, BARRIER_BYTES = 64 };
 
 struct emu {
     const struct chip *chip;
@@ -52,7 +48,7 @@ struct emu *emu_create(const struct chip *chip, unsigned nr_threads)
     memory_init(&emu->memory, chip->dram_bytes);
     emu->memory.textures = &emu->textures;
     struct err err;
-    emu->params = memory_alloc(&emu->memory, PARAM_BYTES + 4, "the kernel parameters", &err);
+    emu->params = memory_alloc(&emu->memory, LAUNCH_PARAM_BYTES + 4, "the kernel parameters", &err);
     emu->params->all_init = emu->params->constant = true;
     emu->barrier = memory_alloc(&emu->memory, BARRIER_BYTES, "the grid's barrier", &err);
     emu->barrier->all_init = true;

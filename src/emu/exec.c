@@ -237,7 +237,7 @@ static bool run_split(struct worker *k, struct warp *w, uint16_t s, unsigned qua
     uint32_t pc = w->splits[s].pc, start = pc, mask = w->splits[s].mask;
     const uint32_t rpc = w->splits[s].rpc;
     const bool tell = k->wants_insts;
-    uint64_t end = k->steps + quantum;
+    const uint64_t end = k->steps + quantum;
     for (;;) {
         if (pc == rpc) {
             w->splits[s].pc = pc;
@@ -285,7 +285,6 @@ static bool run_split(struct worker *k, struct warp *w, uint16_t s, unsigned qua
             return true;
         }
         went(k, start, pc + 1, mask);
-        end = k->steps + quantum;
         bool go_on = in->kind == INST_NOP || in->kind == INST_MATRIX;
         if (!step_other(k, w, s, pc, m))
             return false;

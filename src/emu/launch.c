@@ -59,14 +59,14 @@ static bool within_limits(const struct chip *chip, const struct program *program
         return !refuse(result,
             "block of %" PRIu64 " threads, but the kernel's __launch_bounds__ allows %" PRIu64,
             threads, most);
-    uint64_t smem = (uint64_t)program->shared_static_bytes + l->smem_bytes;
+    const uint64_t smem = (uint64_t)program->shared_dynamic_offset + l->smem_bytes;
     if (program->shared_static_bytes > chip->smem_per_block_static_max_bytes)
         return !refuse(result, "%u bytes of static shared memory, the limit is %u",
             program->shared_static_bytes, chip->smem_per_block_static_max_bytes);
     if (smem > chip->smem_per_block_max_bytes)
         return !refuse(result,
             "%" PRIu64 " bytes of shared memory (%u static + %u dynamic), the limit is %u", smem,
-            program->shared_static_bytes, l->smem_bytes, chip->smem_per_block_max_bytes);
+            program->shared_dynamic_offset, l->smem_bytes, chip->smem_per_block_max_bytes);
     uint64_t warps = (threads + WARP_LANES - 1) / WARP_LANES;
     uint64_t unit = chip->register_alloc_unit ? chip->register_alloc_unit : 256;
     uint64_t per_warp = ((uint64_t)l->registers * WARP_LANES + unit - 1) / unit * unit;
@@ -74,6 +74,9 @@ static bool within_limits(const struct chip *chip, const struct program *program
         return !refuse(result,
             "%u registers per thread x %" PRIu64 " threads: more than the %u of an SM",
             l->registers, threads, chip->registers_per_sm);
+    if (f->param_bytes > LAUNCH_PARAM_BYTES)
+        return !refuse(
+            result, "%u bytes of parameters, the limit is %d", f->param_bytes, LAUNCH_PARAM_BYTES);
     if (l->params_bytes < f->param_bytes)
         return !refuse(
             result, "%u bytes of parameters, the kernel takes %u", l->params_bytes, f->param_bytes);

@@ -4,6 +4,8 @@
 
 #include "emu/event.h"
 
+enum { LAUNCH_PARAM_BYTES = 32764 }; /* at most: CUDA 12.1 and later, sm_70 and up */
+
 /* False: the result says LAUNCH_FAILED and why. */
 bool launch_check(const struct chip *chip, const struct program *program,
     const struct emu_launch *launch, struct emu_result *result);

@@ -484,6 +484,38 @@ static void endless_loops_time_out(void **state)
     bench_finish(&b);
 }
 
+/* What stands in the loop beside the load may be no reason to stay: the first warp, and a lane of
+ * the second, wait for the second's others; and where nobody comes, that is a time-out. */
+static void waits_give_way(void **state)
+{
+    static const char *const within[] = {"nanosleep.u32 20;\n", "membar.gl;\n",
+        "mov.u32 %r6, %clock;\n", "prefetch.global.L2 [%rd2];\n", "cp.async.commit_group;\n", ""};
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof(within) / sizeof(*within); i++) {
+        const bool comes = i % 2;
+        uint32_t out[NR];
+        char ptx[4096];
+        struct bench b;
+        snprintf(ptx, sizeof(ptx),
+            "%s%sL:\n%sld.volatile.shared.u32 %%r5, [s];\nsetp.ne.u32 %%p2, %%r5, %d;\n"
+            "@%%p2 bra L;\nbra OUT;\nSET:\nst.volatile.shared.u32 [s], 7;\nOUT:\n"
+            "st.global.u32 [%%rd2], 7;\nret;\n}\n",
+            PTX_HEAD ".shared .align 4 .b8 s[4];\n" ONE_PARAM INDEX,
+            "mov.u32 %r4, %tid.x;\nmov.u32 %r5, 0;\nsetp.gt.u32 %p1, %r4, 32;\n@%p1 bra SET;\n",
+            within[i / 2], comes ? 7 : 8);
+        bench_init(&b, ptx, 1);
+        if (!b.module)
+            fail_msg("%s", b.result.text);
+        memset(out, 0, sizeof(out));
+        bench_buffer(&b, out, sizeof(out));
+        const struct emu_launch launch = {
+            .grid = {1, 1, 1}, .block = {64, 1, 1}, .step_limit = 1000000};
+        if (bench_launch(&b, launch) != (comes ? VERDICT_OK : VERDICT_TIMEOUT))
+            fail_msg("%s%s", within[i / 2], b.result.text);
+        bench_finish(&b);
+    }
+}
+
 static void launches_beyond_the_chip_are_refused(void **state)
 {
     (void)state;
@@ -509,6 +541,38 @@ static void launches_beyond_the_chip_are_refused(void **state)
             fail_msg("%s", b.result.text);
     }
     bench_finish(&b);
+}
+
+/* What no chip could launch, however its text reads. */
+static void kernels_beyond_the_chip_are_refused(void **state)
+{
+    static const char *const cases[][2] = {
+        {".visible .entry k(.param .align 8 .b8 p[32768])\n{\nret;\n}\n",
+            "32768 bytes of parameters, the limit is 32764"},
+        {".visible .entry k()\n{\n.local .b8 a[600000];\nret;\n}\n", "512 KiB of local memory"},
+        {".visible .entry k()\n{\n.local .b8 a[4294967280];\nret;\n}\n", "512 KiB of local memory"},
+        {".func f()\n{\n.local .b8 a[300000];\nret;\n}\n"
+         ".visible .entry k()\n{\n.local .b8 a[300000];\ncall f, ();\nret;\n}\n",
+            "512 KiB of local memory"},
+        {".extern .shared .align 1048576 .b8 s[];\n.visible .entry k()\n{\n.shared .b8 t[4];\n"
+         ".reg .b32 r;\nmov.u32 r, s;\nmov.u32 r, t;\nret;\n}\n",
+            "shared memory"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        static const uint64_t params[4096];
+        char ptx[512];
+        struct bench b;
+        snprintf(ptx, sizeof(ptx), "%s%s", PTX_HEAD, cases[i][0]);
+        bench_init(&b, ptx, 1);
+        const enum verdict v = b.module ? bench_launch(&b, (struct emu_launch){.grid = {1, 1, 1},
+                                                               .block = {32, 1, 1},
+                                                               .params = params,
+                                                               .params_bytes = sizeof(params)})
+                                        : b.result.verdict;
+        if (v == VERDICT_OK || !strstr(b.result.text, cases[i][1]))
+            fail_msg("%s: %s", cases[i][0], b.result.text);
+        bench_finish(&b);
+    }
 }
 
 /* The lowest block at fault is the one reported, whatever the number of threads. */
@@ -556,7 +620,9 @@ int main(void)
         cmocka_unit_test(other_verdicts),
         cmocka_unit_test(only_the_kernel_that_reaches_it_is_unsupported),
         cmocka_unit_test(endless_loops_time_out),
+        cmocka_unit_test(waits_give_way),
         cmocka_unit_test(launches_beyond_the_chip_are_refused),
+        cmocka_unit_test(kernels_beyond_the_chip_are_refused),
         cmocka_unit_test(reports_do_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
