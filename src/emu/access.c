@@ -203,22 +203,18 @@ static inline void note(uint8_t *touched)
         __atomic_store_n(touched, 1, __ATOMIC_RELAXED);
 }
 
-/* The same of nr in a row, 8 at a look, which may go past them. */
+/* The same of nr in a row: four are what 32 lanes touch that have a word each. */
 static inline void note_row(uint8_t *touched, uint64_t nr)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    uint64_t seen;
-    for (; nr >= 8; nr -= 8, touched += 8) {
-        memcpy(&seen, touched, 8);
+    const uint32_t ones = 0x01010101;
+    uint32_t seen;
+    for (; nr >= 4; nr -= 4, touched += 4) {
+        memcpy(&seen, touched, 4);
         if (seen != ones)
-            memcpy(touched, &ones, 8);
+            memcpy(touched, &ones, 4);
     }
-    if (!nr)
-        return;
-    const uint64_t row = ones >> (64 - 8 * nr);
-    memcpy(&seen, touched, 8);
-    for (uint64_t i = 0; (seen & row) != row && i < nr; i++)
-        __atomic_store_n(&touched[i], 1, __ATOMIC_RELAXED);
+    for (; nr; nr--)
+        note(touched++);
 }
 
 /* Lanes in different buffers: each finds its own. */

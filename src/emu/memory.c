@@ -196,7 +196,7 @@ void memory_clear_touched(struct emu_memory *memory)
 {
     for (size_t i = 0; i < memory->nr; i++) {
         struct mem_buffer *buffer = memory->buffers[i];
-        uint64_t nr = memory_touched_bytes(buffer->bytes);
+        uint64_t nr = buffer->bytes / 32 + 8; /* room for whole requests at the end */
         if (!buffer->touched)
             buffer->touched = xmalloc(nr);
         memset(buffer->touched, 0, nr);

@@ -58,11 +58,6 @@ void memory_set_init(struct mem_buffer *buffer, uint64_t offset, uint64_t nr, bo
 /* After a launch that did not look: every byte counts as written. */
 void memory_assume_init(struct emu_memory *memory);
 bool memory_is_init(const struct mem_buffer *buffer, uint64_t offset, uint64_t nr);
-/* How long `touched` is: eight at a time may be looked at. */
-static inline uint64_t memory_touched_bytes(uint64_t bytes)
-{
-    return bytes / 32 + 8;
-}
 void memory_clear_touched(struct emu_memory *memory);
 uint64_t memory_count_touched(const struct emu_memory *memory); /* sectors */
 

@@ -261,7 +261,7 @@ bool service_malloc(
             b->block = k->block.index;
             k->memory->heap_used += bytes;
             if (k->counting) /* the launch has cleared the others' */
-                b->touched = xcalloc(memory_touched_bytes(bytes), 1);
+                b->touched = xcalloc(bytes / 32 + 2, 1);
         }
         give(k, w, in, lane, b ? b->base : 0, 8);
     }

@@ -136,11 +136,8 @@ static void registers_of_8_bits(void **state)
     struct bench b;
     (void)state;
     bench_init(&b, ptx, 1);
-    if (!b.module)
-        fail_msg("%s", b.result.text);
     bench_buffer(&b, out, sizeof(out));
-    if (bench_run(&b, 1, 32) != VERDICT_OK)
-        fail_msg("%s", b.result.text);
+    bench_run_ok(&b, 1, 32);
     bench_read(&b, 0, out, sizeof(out));
     for (uint32_t l = 0; l < 32; l++) {
         const uint32_t a = (l - 16) & 0xff;
@@ -171,8 +168,6 @@ static void guarded_vectors_of_parameters(void **state)
     struct bench b;
     (void)state;
     bench_init(&b, ptx, 1);
-    if (!b.module)
-        fail_msg("%s", b.result.text);
     params.out = bench_buffer(&b, out, sizeof(out));
     assert_int_equal(bench_launch(&b, (struct emu_launch){.grid = {1, 1, 1},
                                           .block = {32, 1, 1},

@@ -29,11 +29,8 @@ static void lanes_call_different_functions(void **state)
         FUNCTIONS KERNEL "ld.global.u64 G, [T];\nand.b32 O, L, 1;\nsetp.eq.u32 Q, O, 1;\n"
                          "selp.b64 F, F, G, Q;\nsetp.lt.u32 P, L, 28;\n" CALL("@P"),
         1);
-    if (!b.module)
-        fail_msg("%s", b.result.text);
     bench_buffer(&b, out, sizeof(out));
-    if (bench_run(&b, 1, 32) != VERDICT_OK)
-        fail_msg("%s", b.result.text);
+    bench_run_ok(&b, 1, 32);
     bench_read(&b, 0, out, sizeof(out));
     for (uint32_t l = 0; l < 32; l++)
         assert_int_equal(out[l], l >= 28 ? 99 : l % 2 ? 2 * l : l > 20 ? l : l + 1);
@@ -52,8 +49,6 @@ static void calls_of_what_is_none(void **state)
         struct bench b;
         snprintf(ptx, sizeof(ptx), "%s%s%s", FUNCTIONS KERNEL, loads[i], CALL("@P"));
         bench_init(&b, ptx, 1);
-        if (!b.module)
-            fail_msg("%s", b.result.text);
         bench_buffer(&b, out, sizeof(out));
         assert_int_equal(bench_run(&b, 1, 32), VERDICT_FAULT);
         assert_non_null(strstr(b.result.text, "where no function of that form is"));
@@ -222,8 +217,6 @@ static void calls_count_as_before(void **state)
                  ".visible .entry k()\n{\n.reg .b32 x;\nmov.b32 x, 9;\n{\n.param .b32 q;\n"
                  "st.param.b32 [q], x;\ncall f, (q);\n}\nret;\n}\n",
         1);
-    if (!b.module)
-        fail_msg("%s", b.result.text);
     bench_buffer(&b, out, sizeof(out));
     assert_int_equal(bench_run(&b, 1, 32), VERDICT_OK);
     assert_int_equal(b.result.thread_insts, 32 * (4 + 9 * 6 + 4));
@@ -245,8 +238,6 @@ static void stacks_have_an_end(void **state)
         snprintf(ptx, sizeof(ptx), "%s%s%s%s", PTX_HEAD HEADER("f") START, ends[i],
             CALL_OF("", "f", "y", "a") "END:\nst.param.b32 [r], a;\nret;\n}\n", CALLER);
         bench_init(&b, ptx, 1);
-        if (!b.module)
-            fail_msg("%s", b.result.text);
         bench_buffer(&b, out, sizeof(out));
         if (i) {
             assert_int_equal(bench_run(&b, 2, 64), VERDICT_OK);

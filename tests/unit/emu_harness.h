@@ -27,7 +27,7 @@ struct bench {
     unsigned nr_buffers;
 };
 
-/* The module, or the verdict of loading in b->result with b->module NULL. */
+/* The module, or the verdict of loading in b->result with b->module NULL; a launch then fails. */
 static inline void bench_init(struct bench *b, const char *ptx, unsigned threads)
 {
     memset(b, 0, sizeof(*b));
@@ -64,7 +64,8 @@ static inline void bench_read(struct bench *b, unsigned buffer, void *bytes, uin
 /* Runs kernel k with the buffers' addresses as its parameters. */
 static inline enum verdict bench_launch(struct bench *b, struct emu_launch launch)
 {
-    assert_non_null(b->module);
+    if (!b->module)
+        fail_msg("%s", b->result.text);
     if (!launch.kernel)
         launch.kernel = "k";
     if (!launch.params) {
@@ -80,6 +81,12 @@ static inline enum verdict bench_run(struct bench *b, uint32_t grid, uint32_t bl
 {
     struct emu_launch launch = {.grid = {grid, 1, 1}, .block = {block, 1, 1}, .count = true};
     return bench_launch(b, launch);
+}
+
+static inline void bench_run_ok(struct bench *b, uint32_t grid, uint32_t block)
+{
+    if (bench_run(b, grid, block) != VERDICT_OK)
+        fail_msg("%s", b->result.text);
 }
 
 #define PTX_HEAD ".version 9.0\n.target sm_90a\n.address_size 64\n"

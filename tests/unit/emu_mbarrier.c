@@ -20,8 +20,6 @@ static void run_steps(const char *text, uint32_t out[8], enum verdict want, cons
         n += snprintf(ptx + n, sizeof(ptx) - (size_t)n, "st.global.u32 [A+%u], R%u;\n", 4 * i, i);
     snprintf(ptx + n, sizeof(ptx) - (size_t)n, "END:\nret;\n}\n");
     bench_init(&b, ptx, 1);
-    if (!b.module)
-        fail_msg("%s", b.result.text);
     memset(out, 0xff, 32);
     bench_buffer(&b, out, 32);
     const enum verdict v = bench_run(&b, 1, 64);
@@ -137,8 +135,6 @@ static enum verdict meet(unsigned count, const char *guard, const char *wait, st
                  "st.global.u32 [A], 1;\nret;\n}\n",
         count, guard, wait);
     bench_init(b, ptx, 1);
-    if (!b->module)
-        fail_msg("%s", b->result.text);
     bench_buffer(b, zero, sizeof(zero));
     return bench_run(b, 1, 128);
 }
@@ -202,8 +198,6 @@ static void order_through_an_mbarrier(void **state)
                     "@!Q bra WAIT;\n"
                   : "");
         bench_init(&b, ptx, 1);
-        if (!b.module)
-            fail_msg("%s", b.result.text);
         bench_buffer(&b, zero, sizeof(zero));
         struct emu_launch launch = {.grid = {1, 1, 1}, .block = {64, 1, 1}, .find_races = true};
         assert_int_equal(bench_launch(&b, launch), waits ? VERDICT_OK : VERDICT_RACE);

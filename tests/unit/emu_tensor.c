@@ -56,12 +56,9 @@ static void mma_by_the_manual(void **state)
     for (unsigned i = 0; i < (M + N) * K; i++)
         ab[i] = half(entry(i));
     bench_init(&b, mma_ptx, 1);
-    if (!b.module)
-        fail_msg("%s", b.result.text);
     bench_buffer(&b, NULL, sizeof(c));
     bench_buffer(&b, ab, sizeof(ab));
-    if (bench_run(&b, 1, 32) != VERDICT_OK)
-        fail_msg("%s", b.result.text);
+    bench_run_ok(&b, 1, 32);
     bench_read(&b, 0, c, sizeof(c));
     for (unsigned m = 0; m < M; m++) {
         for (unsigned n = 0; n < N; n++) {
@@ -106,13 +103,10 @@ static void wmma(const char *layout_a, const char *layout_b, const char *layout_
     for (unsigned i = 0; i < SIDE * LD; i++)
         c[i] = (float)i;
     bench_init(&b, ptx, 1);
-    if (!b.module)
-        fail_msg("%s", b.result.text);
     bench_buffer(&b, c, sizeof(c));
     bench_buffer(&b, ab[0], sizeof(ab[0]));
     bench_buffer(&b, ab[1], sizeof(ab[1]));
-    if (bench_run(&b, 1, 32) != VERDICT_OK)
-        fail_msg("%s", b.result.text);
+    bench_run_ok(&b, 1, 32);
     bench_read(&b, 0, c, sizeof(c));
     bool row_a = *layout_a == 'r', row_b = *layout_b == 'r', row_d = *layout_d == 'r';
     for (unsigned m = 0; m < SIDE; m++) {
