@@ -19,10 +19,10 @@ struct walk *builder_types(struct builder *b)
 }
 
 /* NULL: it is a pointer. */
-static const char *number_type(const struct type *type)
+static const char *number_type(struct builder *b, const struct type *type)
 {
     unsigned lanes;
-    const char *elem = elem_of(type->text, &lanes);
+    const char *elem = elem_of(hostcode_type(b->host, type->text, builder_types(b)->at), &lanes);
     static const char *const types[][2] = {
         [1] = {"i8", "u8"}, [2] = {"i16", "u16"}, [4] = {"i32", "u32"}, [8] = {"i64", "u64"}};
 
@@ -43,9 +43,9 @@ const char *builder_elem(struct builder *b, const char *type, unsigned *lanes)
         return elem;
     const unsigned each = l.leaves[0].type->bytes;
 
-    elem = number_type(l.leaves[0].type);
+    elem = number_type(b, l.leaves[0].type);
     for (unsigned i = 0; i < l.nr && elem; i++) {
-        const char *other = number_type(l.leaves[i].type);
+        const char *other = number_type(b, l.leaves[i].type);
 
         if (!other || strcmp(other, elem) != 0 || l.leaves[i].offset % each != 0)
             return NULL;
@@ -78,7 +78,7 @@ const char *builder_record(struct builder *b, const char *type)
     str_add_char(&out, '{');
     for (unsigned i = 0, nr; i < l.nr; i += nr) {
         const unsigned each = l.leaves[i].type->bytes;
-        const char *elem = number_type(l.leaves[i].type);
+        const char *elem = number_type(b, l.leaves[i].type);
 
         if (!elem) { /* a pointer: no memory of the task's is behind it */
             str_finish(&out);
@@ -87,7 +87,7 @@ const char *builder_record(struct builder *b, const char *type)
         if (rounded(offset, each) != l.leaves[i].offset)
             add_values(&out, "i8", l.leaves[i].offset - offset);
         for (nr = 1; i + nr < l.nr; nr++) {
-            const char *other = number_type(l.leaves[i + nr].type);
+            const char *other = number_type(b, l.leaves[i + nr].type);
 
             if (!other || strcmp(other, elem) != 0 ||
                 l.leaves[i + nr].offset != l.leaves[i].offset + nr * each)
@@ -235,7 +235,7 @@ static void add_leaf(struct passing *p, unsigned number)
             leaf->type->bytes);
     } else {
         builder_integer(p->l, name, source, &leaf->seen, NULL, &one);
-        add_item(p, str_text(&one), number_type(leaf->type), leaf->type->bytes);
+        add_item(p, str_text(&one), number_type(p->l->b, leaf->type), leaf->type->bytes);
     }
     str_finish(&one);
 }

@@ -13,8 +13,12 @@ struct __align__(16) Point {
     float x, y, z;
 };
 
+#define REAL float
+typedef REAL weight_t;
+
 struct Tap {
-    float weight, shift;
+    weight_t weight;
+    REAL shift;
 };
 
 template <typename K, typename V> struct Pair {
