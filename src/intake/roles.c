@@ -122,7 +122,7 @@ static const char *reference_made(const struct toks *toks, unsigned first)
 static void note_variable(
     const struct toks *toks, unsigned k, const char *name, bool *reads, bool *writes)
 {
-    bool subscripted, reads_too;
+    bool subscripted = false, reads_too;
 
     if (!tok_is(&toks->tok[k], name) || tok_is(&toks->tok[k - 1], ".") ||
         tok_is(&toks->tok[k - 1], "->"))
