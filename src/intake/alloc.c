@@ -160,22 +160,36 @@ bool hostcode_bytes(struct host *host, const char *name, unsigned at)
            *type_behind(host, value, where, 4);
 }
 
-bool hostcode_pointer(
-    struct host *host, struct range arg, unsigned at, const char **name, unsigned *where)
+/* The variable that an expression begins with, casts left out: (T *)x, reinterpret_cast<T *>(x). */
+static const char *first_name(struct range r)
 {
     static const char *const skipped[] = {"thrust", "raw_pointer_cast", "reinterpret_cast",
         "static_cast", "const_cast", "const", "void", "struct", "unsigned", "std", NULL};
-    const struct toks *toks = arg.toks;
-    const char *found = NULL;
+    const struct toks *toks = r.toks;
 
-    for (unsigned i = arg.from; i < arg.to && !found; i++) {
-        bool skip = toks->tok[i].kind != TOK_NAME || type_bytes(toks->tok[i].text) > 0;
+    for (unsigned i = r.from; i < r.to; i++) {
+        const struct tok *t = &toks->tok[i];
+        bool skip = t->kind != TOK_NAME || type_bytes(t->text) > 0;
 
         for (unsigned s = 0; skipped[s]; s++)
-            skip = skip || tok_is(&toks->tok[i], skipped[s]);
+            skip = skip || tok_is(t, skipped[s]);
         if (!skip)
-            found = toks->tok[i].text;
+            return t->text;
+        if (tok_is(t, "(") && t->match > i && t->match < r.to &&
+            tok_is(&toks->tok[t->match - 1], "*"))
+            i = t->match;
+        else if (i + 1 < r.to && t->kind == TOK_NAME && tok_is(&toks->tok[i + 1], "<") &&
+                 toks_angle(toks, i + 1, r.to))
+            i = toks_angle(toks, i + 1, r.to);
     }
+    return NULL;
+}
+
+bool hostcode_pointer(
+    struct host *host, struct range arg, unsigned at, const char **name, unsigned *where)
+{
+    const char *found = first_name(arg);
+
     if (!found)
         return false;
     *name = found;
@@ -189,11 +203,8 @@ bool hostcode_pointer(
             !hostcode_definition(host, *name, *where, &value, &call) ||
             hostcode_function_at(host, call) == fn)
             break;
-        const char *outer = NULL;
+        const char *outer = first_name(value);
 
-        for (unsigned i = value.from; i < value.to && !outer; i++)
-            if (value.toks->tok[i].kind == TOK_NAME && type_bytes(value.toks->tok[i].text) == 0)
-                outer = value.toks->tok[i].text;
         if (!outer)
             break;
         *name = outer;

@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_TEMPLATE_DEPTH = 8 }; /* of functions that hand their parameters on */
+
 static const char *bound_type(
     struct builder *b, const struct site *site, const struct decl *kernel, const char *type)
 {
-    const char *names[8];
+    const char *names[MAX_TEMPLATE_ARGS];
     unsigned nr = template_params(b->host->toks, kernel, names, ARRAY_SIZE(names));
 
     for (unsigned i = 0; i < nr && i < site->nr_template_args; i++)
@@ -24,35 +26,25 @@ static const char *bound_type(
 
 /* A template argument: a type of C as it is; a number or a constant; a parameter of the function
  * around, by a call that gives it. */
-static const char *template_argument(struct builder *b, struct range r, unsigned at)
+static const char *template_argument(
+    struct builder *b, struct range r, unsigned at, unsigned depth)
 {
     const char *text = toks_text(r.toks, b->arena, r.from, r.to);
-    const struct decl *fn = hostcode_function_at(b->host, at);
-    const struct toks *toks = b->host->toks;
     struct str number = {0};
-    const char *names[8];
-    unsigned nr = fn ? template_params(toks, fn, names, ARRAY_SIZE(names)) : 0;
+    int64_t value;
+    unsigned where;
 
     if (type_bytes(hostcode_type(b->host, text, at)))
         return hostcode_type(b->host, text, at);
-    if (r.to != r.from + 1 || toks->tok[r.from].kind != TOK_NAME)
+    if (r.to != r.from + 1 || r.toks->tok[r.from].kind != TOK_NAME)
         return text;
-    for (unsigned n = 0; n < nr; n++)
-        for (unsigned i = 0; strcmp(names[n], text) == 0 && i + 1 < toks->nr; i++) {
-            struct range args[8];
-            unsigned close = i + 2;
-
-            if (toks->tok[i].kind != TOK_NAME || strcmp(toks->tok[i].text, fn->name) != 0 ||
-                !tok_is(&toks->tok[i + 1], "<") || (i >= fn->from && i < fn->to))
-                continue;
-            while (close < toks->nr && close < i + 32 && !tok_is(&toks->tok[close], ">"))
-                close++;
-            if (range_split((struct range){toks, i + 2, close}, args, ARRAY_SIZE(args)) > n)
-                return template_argument(b, args[n], i);
-        }
+    if (depth > 0 && hostcode_template_argument(b->host, text, at, &r, &where))
+        return template_argument(b, r, where, depth - 1);
     b->host->fixed = b->host->strict = true;
     if (hostcode_resolve(b->host, r, at, &number))
-        text = tidy(b->arena, str_text(&number));
+        text = hostcode_evaluate(b->host, str_text(&number), &value)
+                   ? arena_printf(b->arena, "%lld", (long long)value)
+                   : tidy(b->arena, str_text(&number));
     b->host->fixed = b->host->strict = false;
     str_finish(&number);
     return text;
@@ -66,7 +58,7 @@ static const char *kernel_id(struct launching *l)
     const struct decl *kernel = l->kernel;
     const struct walk_launch *seen = l->seen;
     const struct decls *decls = b->host->decls;
-    const char *names[8], *id = site->kernel;
+    const char *names[MAX_TEMPLATE_ARGS], *id = site->kernel;
     unsigned nr_names = template_params(b->host->toks, kernel, names, ARRAY_SIZE(names));
     struct str text = {0};
 
@@ -85,7 +77,7 @@ static const char *kernel_id(struct launching *l)
         if (seen && seen->template_args[t])
             arg = seen->template_args[t];
         else if (t < site->nr_template_args)
-            arg = template_argument(b, site->template_args[t], site->at);
+            arg = template_argument(b, site->template_args[t], site->at, MAX_TEMPLATE_DEPTH);
         for (unsigned p = 0; p < l->nr && !arg; p++)
             if (strcmp(l->declared[p], names[t]) == 0)
                 arg = l->arrays[p]                                     ? l->arrays[p]->type
@@ -178,7 +170,7 @@ static const char *deduced_type(struct builder *b, const struct site *site,
     const struct decl *kernel, const struct param *params, unsigned nr, const char *type,
     const struct walk_launch *seen, const struct value *v)
 {
-    const char *names[8];
+    const char *names[MAX_TEMPLATE_ARGS];
     unsigned nr_names = template_params(b->host->toks, kernel, names, ARRAY_SIZE(names));
     bool is_open = false;
 
@@ -295,6 +287,27 @@ static void note_indices(struct launching *l)
                 l->arrays[i]->indexed = l->arrays[k]->name;
 }
 
+/* The launch with the kernel's own default arguments where it gives none. */
+static const struct site *with_defaults(struct builder *b, const struct site *given,
+    const struct decl *kernel, const struct param *params, unsigned nr)
+{
+    struct site *site = arena_alloc(b->arena, sizeof(*site));
+
+    *site = *given;
+    while (site->nr_args < nr && site->nr_args < LAUNCH_MAX_ARGS) {
+        struct range whole;
+
+        if (hostcode_param(b->host, kernel, params[site->nr_args].name, &whole) < 0)
+            break;
+        const unsigned equals = toks_find(whole.toks, whole.from, whole.to, "=");
+
+        if (equals >= whole.to)
+            break;
+        site->args[site->nr_args++] = (struct range){whole.toks, equals + 1, whole.to};
+    }
+    return site;
+}
+
 void builder_launch(struct builder *b, const struct site *site, const struct decl *kernel,
     const struct walk_launch *seen)
 {
@@ -303,6 +316,7 @@ void builder_launch(struct builder *b, const struct site *site, const struct dec
 
     *l = (struct launching){.b = b, .site = site, .seen = seen, .kernel = kernel};
     l->nr = params_read(l->params, b->arena, b->host->decls, kernel);
+    l->site = site = with_defaults(b, site, kernel, l->params, l->nr);
     for (unsigned i = 0; i < l->nr && i < site->nr_args; i++) {
         struct param *p = &l->params[i];
 

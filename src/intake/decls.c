@@ -107,14 +107,28 @@ static unsigned decl_end(const struct toks *toks, unsigned from, unsigned to)
     return to;
 }
 
+/* template <> int f<3>(...): the token behind f; `end` where there is no such list. */
+static unsigned before_angles(const struct toks *toks, unsigned end, unsigned from)
+{
+    int depth = 0;
+
+    for (unsigned i = end; i > from + 1 && tok_is(&toks->tok[end - 1], ">"); i--) {
+        depth += tok_is(&toks->tok[i - 1], ">") - tok_is(&toks->tok[i - 1], "<");
+        if (depth == 0)
+            return i - 1;
+    }
+    return end;
+}
+
 static void describe_function(const struct toks *toks, struct decl *d, unsigned open)
 {
     unsigned close = toks->tok[open].match;
 
+    const struct tok *name = &toks->tok[before_angles(toks, open, d->from) - (open > d->from)];
+
     d->kind = DECL_FUNCTION;
     d->open = open;
-    d->name =
-        open > d->from && toks->tok[open - 1].kind == TOK_NAME ? toks->tok[open - 1].text : "";
+    d->name = open > d->from && name->kind == TOK_NAME ? name->text : "";
     if (close)
         for (unsigned i = close; i < d->to; i++) {
             if (tok_is(&toks->tok[i], "{")) {
@@ -672,11 +686,42 @@ static void blank_host_members(char *out, const struct decls *decls, const struc
     }
 }
 
+/* const float a = 1; of the file: where the word const ends; 0: it is none. */
+static unsigned real_constant(const struct toks *toks, const struct decl *d, bool *computed)
+{
+    unsigned i = d->from;
+
+    while (tok_is(&toks->tok[i], "static") || tok_is(&toks->tok[i], "inline"))
+        i++;
+    if (d->kind != DECL_VARIABLE || d->is_device || i + 4 > d->to ||
+        !tok_is(&toks->tok[i], "const") || toks->tok[i + 2].kind != TOK_NAME ||
+        !tok_is(&toks->tok[i + 3], "=") ||
+        (!tok_is(&toks->tok[i + 1], "float") && !tok_is(&toks->tok[i + 1], "double")))
+        return 0;
+    for (unsigned t = i + 4; t < d->to; t++)
+        *computed |= toks->tok[t].kind == TOK_NAME;
+    return toks->tok[i].end;
+}
+
+/* NVRTC takes none that is computed, const float b = -a;, where nvcc does: all become constexpr.
+ * After which bytes the rest of that word goes. */
+static bool *real_constants(const struct decls *decls, struct arena *arena, size_t bytes)
+{
+    bool *ends = arena_array(arena, bytes + 1, sizeof(*ends)), computed = false;
+
+    for (unsigned i = 0; i < decls->nr_own; i++)
+        if (decls->decl[i].keep)
+            ends[real_constant(decls->toks, &decls->decl[i], &computed)] = true;
+    ends[0] = false;
+    return computed ? ends : NULL;
+}
+
 struct device_text decls_device_text(const struct decls *decls, struct arena *arena, size_t bytes)
 {
     struct device_text device = {0};
     const struct toks *toks = decls->toks;
     char *out = arena_alloc(arena, bytes + 1);
+    const bool *constants = real_constants(decls, arena, bytes);
     struct str packed = {0};
     const char *headers = headers_brought(decls, arena);
     unsigned line = 0;
@@ -723,6 +768,8 @@ struct device_text decls_device_text(const struct decls *decls, struct arena *ar
                 device.nr_in_place++;
             }
         }
+        if (constants && constants[i])
+            str_add(&packed, "expr");
         if (out[i])
             str_add_char(&packed, out[i]);
         line += out[i] == '\n';

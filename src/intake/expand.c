@@ -131,7 +131,7 @@ struct expanded expand_macros(struct arena *arena, const char *text, size_t byte
     if (!lex(&toks, arena, text, bytes) || !any_code(&toks))
         return done;
     decls_read(&decls, arena, &toks);
-    hostcode_init(&w.host, arena, &decls);
+    hostcode_init(&w.host, arena, &decls, &toks);
     done.line = w.line = arena_array(arena, nr_lines + 1, sizeof(*w.line));
     for (unsigned d = 0; d < decls.nr; d++)
         for (unsigned i = decls.decl[d].from; i < decls.decl[d].to; i++) {

@@ -2,6 +2,8 @@
 #include "intake/host.h"
 
 #include "base/mem.h"
+#include "base/str.h"
+#include "intake/roles.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -58,7 +60,95 @@ static void read_macro(struct host *host, const struct tok *t, size_t *cap)
     host->macros[host->nr_macros++] = m;
 }
 
-void hostcode_init(struct host *host, struct arena *arena, const struct decls *decls)
+/* ---- conditional compilation ---- */
+
+const char *hostcode_directive(const struct tok *t, const char **rest)
+{
+    const char *p = t->text + 1 + strspn(t->text + 1, " \t");
+
+    *rest = p + strcspn(p, " \t(!");
+    return p;
+}
+
+bool hostcode_holds(const struct host *host, const struct tok *t, bool *sure)
+{
+    const char *rest, *word = hostcode_directive(t, &rest);
+    bool asks = str_starts(word, "ifdef") || str_starts(word, "ifndef"), defined = false;
+    char name[64];
+
+    *sure = false;
+    rest += strspn(rest, " \t(");
+    bool negated = *rest == '!' || str_starts(word, "ifndef");
+
+    rest += strspn(rest, "! \t(");
+    if (str_starts(rest, "defined")) {
+        rest += 7 + strspn(rest + 7, " \t(");
+        asks = true;
+    }
+    size_t nr = strcspn(rest, " \t)\r\n/");
+    const char *end = rest + nr + strspn(rest + nr, " \t)\r\n");
+    const bool alone = *end == 0 || *end == '/';
+
+    if (nr == 1 && (*rest == '0' || *rest == '1')) {
+        *sure = alone;
+        return (*rest == '1') != negated;
+    }
+    if (nr >= sizeof(name))
+        return false;
+    memcpy(name, rest, nr);
+    name[nr] = 0;
+    for (unsigned m = 0; m < host->nr_macros; m++)
+        defined = defined || strcmp(host->macros[m].name, name) == 0;
+    *sure = asks && alone && name[0] != '_' && !str_starts(name, "CUD");
+    return defined != negated;
+}
+
+/* One #if with its #elif and #else while the tokens are gone through. */
+struct branch {
+    bool taken, left_out, unsure;
+};
+
+static void enter_branch(struct branch *b, const struct host *host, const struct tok *t)
+{
+    const char *rest, *word = hostcode_directive(t, &rest);
+    const bool other = str_starts(word, "else");
+    bool sure = true;
+    const bool holds = other ? !b->taken : hostcode_holds(host, t, &sure);
+
+    b->unsure |= !sure;
+    b->left_out = !b->unsure && (b->taken || !holds);
+    b->taken |= holds;
+}
+
+static void mark_left_out(const struct host *host, struct toks *toks)
+{
+    enum { MAX_DEPTH = 32 };
+    struct branch branches[MAX_DEPTH] = {{0}};
+    bool *out = arena_array(host->arena, toks->nr + 1, sizeof(*out));
+    unsigned depth = 0;
+
+    for (unsigned i = 0; i < toks->nr; i++) {
+        const bool directive = toks->tok[i].kind == TOK_DIRECTIVE;
+        const char *rest, *word = directive ? hostcode_directive(&toks->tok[i], &rest) : "";
+
+        if (str_starts(word, "if")) {
+            if (depth < MAX_DEPTH)
+                branches[depth] = (struct branch){0};
+            depth++;
+        } else if (str_starts(word, "endif") && depth > 0) {
+            depth--;
+        }
+        if (depth > 0 && depth <= MAX_DEPTH &&
+            (str_starts(word, "if") || str_starts(word, "el")))
+            enter_branch(&branches[depth - 1], host, &toks->tok[i]);
+        for (unsigned d = 0; d < depth && d < MAX_DEPTH; d++)
+            out[i] |= branches[d].left_out;
+    }
+    toks->left_out = out;
+}
+
+void hostcode_init(
+    struct host *host, struct arena *arena, const struct decls *decls, struct toks *toks)
 {
     size_t cap = 0;
 
@@ -71,6 +161,7 @@ void hostcode_init(struct host *host, struct arena *arena, const struct decls *d
     if (host->nr_macros)
         memcpy(host->macros, heap, host->nr_macros * sizeof(*heap));
     free(heap);
+    mark_left_out(host, toks);
 }
 
 const struct macro *hostcode_macro(const struct host *host, const char *name)
@@ -203,6 +294,8 @@ bool hostcode_definition_in(const struct toks *toks, const char *name, unsigned 
         bool declares = i > 0 && may_declare(&toks->tok[i - 1]);
 
         again = toks->tok[i].again;
+        if (toks->left_out && toks->left_out[i])
+            continue;
         if (declares && tok_is(next, "[") && next->match &&
             tok_is(&toks->tok[next->match + 1], "=")) {
             *value = (struct range){toks, next->match + 2, value_end(toks, next->match + 2, to)};
@@ -265,11 +358,7 @@ static bool call_argument(const struct host *host, const struct decl *fn, unsign
             strcmp(toks->tok[i].text, fn->name) != 0 || !hostcode_function_at(host, i))
             continue;
         if (tok_is(&toks->tok[open], "<")) { /* f<4>(...) */
-            unsigned close = open;
-
-            while (close < toks->nr && close < open + 32 && !tok_is(&toks->tok[close], ">"))
-                close++;
-            open = close + 1;
+            open = toks_angle(toks, open, toks->nr) + 1;
         }
         if (open >= toks->nr || !tok_is(&toks->tok[open], "(") || !toks->tok[open].match)
             continue;
@@ -281,6 +370,34 @@ static bool call_argument(const struct host *host, const struct decl *fn, unsign
             *at = i;
             return true;
         }
+    }
+    return false;
+}
+
+bool hostcode_template_argument(const struct host *host, const char *name, unsigned at,
+    struct range *value, unsigned *where)
+{
+    const struct decl *fn = hostcode_function_at(host, at);
+    const struct toks *toks = host->toks;
+    const char *names[MAX_TEMPLATE_ARGS];
+    const unsigned nr = fn ? template_params(toks, fn, names, ARRAY_SIZE(names)) : 0;
+    unsigned n = 0;
+
+    while (n < nr && strcmp(names[n], name) != 0)
+        n++;
+    if (n == nr)
+        return false;
+    for (unsigned i = toks_name(toks, fn->name, 0); i + 1 < toks->nr;
+         i = toks->tok[i].again ? toks->tok[i].again : toks->nr) {
+        struct range args[MAX_TEMPLATE_ARGS];
+        const unsigned close = tok_is(&toks->tok[i + 1], "<") ? toks_angle(toks, i + 1, toks->nr) : 0;
+
+        if (!close || (i >= fn->from && i < fn->to) || !hostcode_function_at(host, i) ||
+            range_split((struct range){toks, i + 2, close}, args, ARRAY_SIZE(args)) <= n)
+            continue;
+        *value = args[n];
+        *where = i;
+        return true;
     }
     return false;
 }

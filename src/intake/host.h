@@ -13,12 +13,12 @@ struct range {
     unsigned from, to;
 };
 
-enum { LAUNCH_MAX_ARGS = 64, INTAKE_MAX_SIZES = 64, INTAKE_MAX_LAUNCHES = 16 };
+enum { LAUNCH_MAX_ARGS = 64, MAX_TEMPLATE_ARGS = 32, INTAKE_MAX_SIZES = 64, INTAKE_MAX_LAUNCHES = 16 };
 
 struct site {           /* kernel<<<config>>>(args) */
     const char *kernel; /* without template arguments and namespaces */
     const char *id;     /* as written */
-    struct range template_args[8];
+    struct range template_args[MAX_TEMPLATE_ARGS];
     unsigned nr_template_args;
     struct range config[4], args[LAUNCH_MAX_ARGS];
     unsigned nr_config, nr_args;
@@ -66,7 +66,16 @@ struct host {
     unsigned launched[INTAKE_MAX_LAUNCHES]; /* the token <<< of each launch of the contract */
 };
 
-void hostcode_init(struct host *host, struct arena *arena, const struct decls *decls);
+/* Also says in toks, decls->toks, which of them surely do not count. */
+void hostcode_init(
+    struct host *host, struct arena *arena, const struct decls *decls, struct toks *toks);
+
+/* The word after a directive's #, and what stands behind it. */
+const char *hostcode_directive(const struct tok *t, const char **rest);
+
+/* #if, #ifdef, #elif: whether its lines count. *sure: the condition is one number, or whether one
+ * macro is defined that is no compiler's. */
+bool hostcode_holds(const struct host *host, const struct tok *t, bool *sure);
 
 /* dim3 grid; grid.x = ...; grid.y = ...: each member's last value before `at`; an empty range where
  * it has none. False: no member is given one. */
@@ -110,6 +119,11 @@ bool hostcode_definition(
 /* The same among tokens [from, to) only. */
 bool hostcode_definition_in(const struct toks *toks, const char *name, unsigned from, unsigned to,
     struct range *value, unsigned *at);
+
+/* A template parameter of the function that token `at` stands in: what a call of that function gives
+ * between < and >, and *where that call stands. */
+bool hostcode_template_argument(const struct host *host, const char *name, unsigned at,
+    struct range *value, unsigned *where);
 
 /* Which parameter of fn is called name; -1: none. *whole is its declaration. */
 int hostcode_param(

@@ -61,7 +61,7 @@ static bool read_once(struct reading *r, const char *path, const char *source, s
         return err_set(err, "%s: over %d tokens; name a smaller file", path, LEX_MAX_TOKENS);
     decls_read(&r->decls, arena, &r->toks);
     decls_reach(&r->decls, arena, r->own_bytes, "");
-    hostcode_init(&r->host, arena, &r->decls);
+    hostcode_init(&r->host, arena, &r->decls, &r->toks);
     r->host.reading = r;
     while (r->host.own_tokens < r->toks.nr && r->toks.tok[r->host.own_tokens].at < r->own_bytes)
         r->host.own_tokens++;

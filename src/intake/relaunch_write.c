@@ -19,7 +19,7 @@ static const char *param_type(struct arena *arena, const struct words *w, unsign
     const struct toks *toks = w->decls->toks;
     const struct decl *fn = w->kernel;
     struct range params[LAUNCH_MAX_ARGS];
-    const char *names[8];
+    const char *names[MAX_TEMPLATE_ARGS];
     unsigned nr_names = template_params(toks, fn, names, ARRAY_SIZE(names)), name = 0;
     struct str type = {0};
 
@@ -152,7 +152,7 @@ static const char *id_text(
     const char *old = l->old[i].id, *angle = strchr(old, '<');
     const size_t nr = angle ? (size_t)(angle - old) : strlen(old);
     struct toks a, b;
-    struct range from[8], to[8];
+    struct range from[MAX_TEMPLATE_ARGS], to[MAX_TEMPLATE_ARGS];
     struct str out = {0};
 
     if (strcmp(old, w->id) == 0)
@@ -161,8 +161,8 @@ static const char *id_text(
         !lex(&b, arena, w->id, strlen(w->id)))
         return w->id;
     const unsigned open = toks_find(&a, 0, a.nr, "<");
-    const unsigned nr_from = range_split((struct range){&a, open + 1, a.nr - 1}, from, 8),
-                   nr_to = range_split((struct range){&b, open + 1, b.nr - 1}, to, 8);
+    const unsigned nr_from = range_split((struct range){&a, open + 1, a.nr - 1}, from, MAX_TEMPLATE_ARGS),
+                   nr_to = range_split((struct range){&b, open + 1, b.nr - 1}, to, MAX_TEMPLATE_ARGS);
 
     if (nr_from != nr_to || nr_to != site->nr_template_args)
         return w->id;

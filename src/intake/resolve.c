@@ -304,6 +304,17 @@ static bool static_name(
     }
     if (depth == 0)
         return fail(host, "an expression too deep, at", name);
+    if (hostcode_template_argument(host, name, at, &value, &where)) {
+        const bool fixed = host->fixed;
+
+        host->fixed = true; /* a part of the kernel's id */
+        str_add_char(out, '(');
+        const bool ok = resolve(host, value, where, depth - 1, out);
+
+        str_add_char(out, ')');
+        host->fixed = fixed;
+        return ok;
+    }
     if (hostcode_definition(host, name, at, &value, &where)) {
         unsigned question = toks_find(value.toks, value.from, value.to, "?");
 

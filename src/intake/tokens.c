@@ -152,7 +152,7 @@ static enum tok_kind next(struct lexer *l)
     return TOK_PUNCT;
 }
 
-enum { MAX_BRANCHES = 64 };
+enum { MAX_BRANCHES = 64, MAX_ANGLE_TOKENS = 256 };
 
 /* Brackets while they are matched. Branches of one #if often open the same bracket each, and one
  * closes it: the alternatives of an open bracket are chained, and all get that partner. */
@@ -326,7 +326,8 @@ bool lex(struct toks *toks, struct arena *arena, const char *source, size_t byte
 
 bool tok_is(const struct tok *t, const char *text)
 {
-    return (t->kind == TOK_PUNCT || t->kind == TOK_NAME) && strcmp(t->text, text) == 0;
+    return t->text[0] == text[0] && (t->kind == TOK_PUNCT || t->kind == TOK_NAME) &&
+           strcmp(t->text, text) == 0;
 }
 
 unsigned toks_find(const struct toks *toks, unsigned from, unsigned to, const char *text)
@@ -340,6 +341,33 @@ unsigned toks_find(const struct toks *toks, unsigned from, unsigned to, const ch
             i = t->match;
     }
     return to;
+}
+
+unsigned toks_angle(const struct toks *toks, unsigned i, unsigned to)
+{
+    static const char *const ends[] = {";", "{", "}", "&&", "||", "=", "<<<"};
+    int depth = 0;
+
+    to = to > i + MAX_ANGLE_TOKENS ? i + MAX_ANGLE_TOKENS : to;
+    for (; i < to; i++) {
+        const struct tok *t = &toks->tok[i];
+        const int step = tok_is(t, "<") ? 1 : tok_is(t, ">") ? -1 : tok_is(t, ">>>") ? -3 : 0;
+
+        depth += step;
+        if (depth <= 0)
+            return depth == 0 ? i : 0;
+        if (step || t->kind == TOK_NAME)
+            continue;
+        if (t->match > i && t->match < to && !tok_is(t, "{"))
+            i = t->match;
+        else if (t->kind == TOK_DIRECTIVE)
+            return 0;
+        else
+            for (unsigned k = 0; k < ARRAY_SIZE(ends); k++)
+                if (tok_is(t, ends[k]))
+                    return 0;
+    }
+    return 0;
 }
 
 const char *toks_text(const struct toks *toks, struct arena *arena, unsigned from, unsigned to)

@@ -25,6 +25,7 @@ struct toks {
     unsigned nr;     /* without it */
     unsigned *heads; /* by hash: 1 + the index of the first name; 0: none */
     unsigned nr_heads;
+    const bool *left_out; /* of each token: some #if leaves it out for sure; NULL: not known */
 };
 
 enum { LEX_MAX_TOKENS = 4 << 20 };
@@ -38,6 +39,8 @@ unsigned toks_name(const struct toks *toks, const char *name, unsigned from);
 /* Of a range without its end: the index of the first token that reads text outside of all brackets;
  * `to` when there is none. */
 unsigned toks_find(const struct toks *toks, unsigned from, unsigned to, const char *text);
+/* The `>` that closes the `<` at token i; 0: it is no list of template arguments. */
+unsigned toks_angle(const struct toks *toks, unsigned i, unsigned to);
 /* Tokens [from, to) as text, one blank between words. */
 const char *toks_text(const struct toks *toks, struct arena *arena, unsigned from, unsigned to);
 

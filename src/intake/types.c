@@ -55,7 +55,7 @@ static const char *instance_of(struct host *host, const char *name, unsigned at,
 {
     const struct decl *fn = hostcode_function_at(host, at);
     const struct toks *toks = host->toks;
-    const char *names[8];
+    const char *names[MAX_TEMPLATE_ARGS];
     unsigned nr = fn ? template_params(toks, fn, names, ARRAY_SIZE(names)) : 0, n = 0;
 
     while (n < nr && strcmp(names[n], name) != 0)
@@ -69,12 +69,12 @@ static const char *instance_of(struct host *host, const char *name, unsigned at,
             continue;
         *call = i;
         if (tok_is(&toks->tok[open], "<")) {
-            unsigned close = open;
+            const unsigned close = toks_angle(toks, open, toks->nr);
+            const unsigned given =
+                close ? range_split((struct range){toks, open + 1, close}, args, MAX_PARAMS) : 0;
 
-            while (close < toks->nr && close < i + 32 && !tok_is(&toks->tok[close], ">"))
-                close++;
-            unsigned given = range_split((struct range){toks, open + 1, close}, args, 8);
-
+            if (!close)
+                continue;
             if (n < given)
                 return toks_text(toks, host->arena, args[n].from, args[n].to);
             open = close + 1;

@@ -68,7 +68,7 @@ static void deduce(struct walk *w, const struct decl *fn, struct range param, co
     struct bound **list)
 {
     const struct toks *toks = w->host->toks;
-    const char *names[8];
+    const char *names[MAX_TEMPLATE_ARGS];
     unsigned nr = template_params(toks, fn, names, ARRAY_SIZE(names));
 
     for (unsigned n = 0; n < nr && v->type; n++)

@@ -84,7 +84,7 @@ struct walk_launch {
     const struct decl *kernel;
     const struct decl *from; /* the function that it stands in; NULL: a method */
     struct value args[LAUNCH_MAX_ARGS];
-    const char *template_args[8]; /* text; NULL: not known */
+    const char *template_args[MAX_TEMPLATE_ARGS]; /* text; NULL: not known */
     int64_t grid[3], block[3], smem;
     bool grid_known, block_known, smem_known;
     unsigned assumed; /* the line of an if that was taken without being known; 0: none */

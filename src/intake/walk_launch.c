@@ -63,7 +63,7 @@ static void set_config(struct walk *w, struct walk_launch *l, struct value *conf
 static void set_template_args(
     struct walk *w, struct walk_launch *l, const struct toks *toks, unsigned angle)
 {
-    unsigned close = angle ? walk_angle(toks, angle, toks->nr) : 0;
+    unsigned close = angle ? toks_angle(toks, angle, toks->nr) : 0;
 
     if (!close)
         return;

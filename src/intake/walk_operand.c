@@ -138,7 +138,7 @@ static struct operand named_cast(struct walk_reader *r)
 {
     const struct type *type = NULL;
     bool is_ref;
-    unsigned close = walk_angle(r->toks, r->i, r->to);
+    unsigned close = toks_angle(r->toks, r->i, r->to);
 
     if (!close || close + 1 >= r->to || !r->toks->tok[close + 1].match)
         return walk_plain((struct value){0});
@@ -226,13 +226,13 @@ static unsigned evaluate_args(
 static struct bound *bind_angles(struct walk_reader *r, const struct decl *fn, unsigned angle)
 {
     struct walk *w = r->w;
-    const char *names[8];
-    struct range given[8];
+    const char *names[MAX_TEMPLATE_ARGS];
+    struct range given[MAX_TEMPLATE_ARGS];
     struct bound *list = NULL;
     unsigned nr = walk_template_params(w, fn, names, ARRAY_SIZE(names));
-    unsigned close = angle ? walk_angle(r->toks, angle, r->to) : 0;
+    unsigned close = angle ? toks_angle(r->toks, angle, r->to) : 0;
     unsigned nr_given =
-        close ? range_split((struct range){r->toks, angle + 1, close}, given, 8) : 0;
+        close ? range_split((struct range){r->toks, angle + 1, close}, given, MAX_TEMPLATE_ARGS) : 0;
 
     for (unsigned i = 0; i < nr && i < nr_given; i++) {
         struct bound *b = arena_alloc(w->arena, sizeof(*b));
@@ -310,7 +310,7 @@ static struct operand call(struct walk_reader *r, const char *name, unsigned ang
     }
     type = NULL;
     if (angle)
-        type_read(w, r->toks, angle + 1, walk_angle(r->toks, angle, r->to), &type, &is_ref);
+        type_read(w, r->toks, angle + 1, toks_angle(r->toks, angle, r->to), &type, &is_ref);
     return walk_builtin(w, name, args, nr, type);
 }
 
@@ -327,7 +327,7 @@ static struct operand name(struct walk_reader *r)
     unsigned angle = 0, after = r->i + 1;
 
     if (after < r->to && tok_is(&r->toks->tok[after], "<") && !walk_variable(w, word)) {
-        unsigned close = walk_angle(r->toks, after, r->to);
+        unsigned close = toks_angle(r->toks, after, r->to);
 
         if (close && close + 1 < r->to &&
             (tok_is(&r->toks->tok[close + 1], "(") || tok_is(&r->toks->tok[close + 1], "<<<") ||
@@ -435,7 +435,7 @@ static struct operand member(struct walk_reader *r, struct operand o)
             .offset = o.v.i,
             .type = o.v.type};
     if (open < r->to && tok_is(&r->toks->tok[open], "<")) {
-        unsigned close = walk_angle(r->toks, open, r->to); /* x.data_ptr<float>() */
+        unsigned close = toks_angle(r->toks, open, r->to); /* x.data_ptr<float>() */
 
         if (close && close + 1 < r->to && tok_is(&r->toks->tok[close + 1], "("))
             open = close + 1;

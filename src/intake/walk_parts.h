@@ -103,7 +103,6 @@ void walk_launch_chevrons(struct walk *w, const struct toks *toks, unsigned id, 
 bool walk_launch_call(struct walk *w, const char *name, struct range *args, unsigned nr_args);
 
 /* walk_type.c */
-unsigned walk_angle(const struct toks *toks, unsigned i, unsigned to);
 bool walk_type_word(const struct tok *t);
 unsigned walk_sizeof(struct walk *w, const struct type *type);
 

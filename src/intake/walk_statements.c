@@ -10,60 +10,25 @@ static unsigned statement(struct walk *w, const struct toks *toks, unsigned i, u
 
 /* ---- conditional compilation inside of functions ---- */
 
-static const char *directive_word(const struct tok *t, const char **rest)
-{
-    const char *p = t->text + 1 + strspn(t->text + 1, " \t");
-
-    *rest = p + strcspn(p, " \t(!");
-    return p;
-}
-
-/* #if, #ifdef: whether its lines count. */
-static bool directive_holds(struct walk *w, const struct tok *t)
-{
-    const char *rest, *word = directive_word(t, &rest);
-    char name[64];
-
-    rest += strspn(rest, " \t(");
-    bool negated = *rest == '!' || str_starts(word, "ifndef");
-
-    rest += strspn(rest, "! \t(");
-    if (str_starts(rest, "defined"))
-        rest += 7 + strspn(rest + 7, " \t(");
-    size_t nr = strcspn(rest, " \t)\r\n");
-
-    if (nr == 1 && (*rest == '0' || *rest == '1'))
-        return (*rest == '1') != negated;
-    if (nr >= sizeof(name))
-        return false;
-    memcpy(name, rest, nr);
-    name[nr] = 0;
-    bool defined = false;
-
-    for (unsigned m = 0; m < w->host->nr_macros; m++)
-        defined = defined || strcmp(w->host->macros[m].name, name) == 0;
-    return defined != negated;
-}
-
 /* Past the lines that a directive at token i leaves out. */
 static unsigned skip_lines(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
 {
-    const char *rest, *word = directive_word(&toks->tok[i], &rest);
-    bool opens = str_starts(word, "if");
+    const char *rest, *word = hostcode_directive(&toks->tok[i], &rest);
+    bool opens = str_starts(word, "if"), sure;
     unsigned depth = 0;
 
-    if ((opens && directive_holds(w, &toks->tok[i])) ||
+    if ((opens && hostcode_holds(w->host, &toks->tok[i], &sure)) ||
         !(opens || str_starts(word, "else") || str_starts(word, "elif")))
         return i + 1;
     for (i++; i < to; i++) {
         if (toks->tok[i].kind != TOK_DIRECTIVE)
             continue;
-        word = directive_word(&toks->tok[i], &rest);
+        word = hostcode_directive(&toks->tok[i], &rest);
         if (str_starts(word, "endif") && depth-- == 0)
             return i + 1;
         if (depth == 0 && opens &&
             (str_starts(word, "else") ||
-                (str_starts(word, "elif") && directive_holds(w, &toks->tok[i]))))
+                (str_starts(word, "elif") && hostcode_holds(w->host, &toks->tok[i], &sure))))
             return i + 1;
         depth += str_starts(word, "if");
     }

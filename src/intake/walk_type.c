@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { MAX_TYPES = 4096, MAX_NESTING = 6, MAX_ANGLE_TOKENS = 256 };
+enum { MAX_TYPES = 4096, MAX_NESTING = 6 };
 
 static bool ends_pointer(const char *text)
 {
@@ -135,27 +135,6 @@ const struct type *type_pointer(struct walk *w, const struct type *to)
     return type_named(w, arena_printf(w->arena, "%s*", to ? to->text : "void"));
 }
 
-/* The `>` that closes the `<` at token i; 0: it is no list of template arguments. */
-unsigned walk_angle(const struct toks *toks, unsigned i, unsigned to)
-{
-    int depth = 0;
-
-    to = to > i + MAX_ANGLE_TOKENS ? i + MAX_ANGLE_TOKENS : to;
-    for (; i < to; i++) {
-        const struct tok *t = &toks->tok[i];
-
-        depth += tok_is(t, "<") - tok_is(t, ">") - 3 * tok_is(t, ">>>");
-        if (depth <= 0)
-            return depth == 0 ? i : 0;
-        if (t->match > i && t->match < to && !tok_is(t, "{"))
-            i = t->match;
-        else if (t->kind == TOK_DIRECTIVE || tok_is(t, ";") || tok_is(t, "{") || tok_is(t, "}") ||
-                 tok_is(t, "&&") || tok_is(t, "||") || tok_is(t, "=") || tok_is(t, "<<<"))
-            return 0;
-    }
-    return 0;
-}
-
 static const char *const skipped[] = {"const", "static", "constexpr", "volatile", "register",
     "extern", "inline", "struct", "class", "enum", "typename", "mutable", "__restrict__",
     "__restrict", "thread_local", "__device__", "__host__", "__managed__", NULL};
@@ -208,7 +187,7 @@ unsigned type_read(struct walk *w, const struct toks *toks, unsigned i, unsigned
         if (i >= to || toks->tok[i].kind != TOK_NAME)
             return start;
         for (i++; i < to; i++) {
-            unsigned close = tok_is(&toks->tok[i], "<") ? walk_angle(toks, i, to) : 0;
+            unsigned close = tok_is(&toks->tok[i], "<") ? toks_angle(toks, i, to) : 0;
 
             if (close)
                 i = close;
