@@ -309,8 +309,8 @@ bool cursor_name(struct cursor *c, const char **name, const char *expected)
         return cursor_fail(c, c->p, "no name here; expected %s", expected);
     while (c->p < c->end && str_word_char(*c->p))
         c->p++;
-    if (c->p - from > 64)
-        return cursor_fail(c, from, "the name is too long; expected at most 64 characters");
+    if (c->p - from > 128)
+        return cursor_fail(c, from, "the name is too long; expected at most 128 characters");
     *name = arena_strndup(c->arena, from, (size_t)(c->p - from));
     return true;
 }

@@ -61,6 +61,7 @@ static const char *kernel_id(struct launching *l)
     const char *names[MAX_TEMPLATE_ARGS], *id = site->kernel;
     unsigned nr_names = template_params(b->host->toks, kernel, names, ARRAY_SIZE(names));
     struct str text = {0};
+    unsigned nr_given = 0;
 
     for (unsigned c = kernel->container; c; c = decls->container[c].parent) {
         const struct container *in = &decls->container[c];
@@ -85,10 +86,10 @@ static const char *kernel_id(struct launching *l)
                                                                        : NULL;
         if (!arg)
             break;
-        str_addf(&text, "%s%s", t ? ", " : "<", arg);
-        if (t + 1 == nr_names)
-            str_add_char(&text, '>');
+        str_addf(&text, "%s%s", nr_given++ ? ", " : "<", arg);
     }
+    if (nr_given) /* of the rest, the template has defaults or deduces them */
+        str_add_char(&text, '>');
     id = arena_strdup(b->arena, str_text(&text));
     str_finish(&text);
     return id;

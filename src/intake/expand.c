@@ -8,17 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_WRITTEN = 64, MAX_WRITTEN_BYTES = 1 << 20, MAX_ARGUMENTS = 8 };
+enum { MAX_WRITTEN = 64, MAX_WRITTEN_BYTES = 1 << 20, MAX_ARGUMENTS = 8, MAX_LEVELS = 3 };
 
-/* A macro that launches; at file scope, in a function of its own, or one that makes device code. */
-static bool makes_code(const struct macro *m, bool anywhere)
+/* A macro that launches, itself or by another; at file scope, in a function of its own, or one that
+ * makes device code. */
+static bool makes_code(
+    const struct host *host, const struct macro *m, bool anywhere, unsigned depth)
 {
     bool launches = false, device = false, made = false;
 
     for (unsigned i = 0; m->is_function && i < m->toks.nr; i++) {
         const struct tok *t = &m->toks.tok[i];
 
-        launches = launches || tok_is(t, "<<<");
+        const struct macro *inner =
+            anywhere && depth && tok_is(t + 1, "(") ? hostcode_macro(host, t->text) : NULL;
+
+        launches = launches || tok_is(t, "<<<") ||
+                   (inner && makes_code(host, inner, anywhere, depth - 1));
         device = device || tok_is(t, "__device__") || tok_is(t, "__global__");
         made = made || tok_is(t, "{");
     }
@@ -90,7 +96,7 @@ static void write_call(struct writer *w, const struct toks *toks, unsigned at)
     const size_t from = toks->tok[at].at, to = toks->tok[close].end;
     struct range args[MAX_ARGUMENTS];
 
-    if (!m || from < w->copied || !makes_code(m, w->anywhere) || w->nr == MAX_WRITTEN ||
+    if (!m || from < w->copied || !makes_code(&w->host, m, w->anywhere, MAX_LEVELS - 1) || w->nr == MAX_WRITTEN ||
         w->out.len > MAX_WRITTEN_BYTES)
         return;
     const unsigned nr_args = range_split((struct range){toks, at + 2, close}, args, MAX_ARGUMENTS);
@@ -120,7 +126,7 @@ static bool any_code(const struct toks *toks)
     return false;
 }
 
-struct expanded expand_macros(struct arena *arena, const char *text, size_t bytes,
+static struct expanded expand_once(struct arena *arena, const char *text, size_t bytes,
     unsigned nr_lines, size_t boundary, bool anywhere)
 {
     struct expanded done = {.boundary = boundary};
@@ -148,5 +154,23 @@ struct expanded expand_macros(struct arena *arena, const char *text, size_t byte
         done.text = arena_strndup(arena, str_text(&w.out), w.out.len);
     }
     str_finish(&w.out);
+    return done;
+}
+
+struct expanded expand_macros(struct arena *arena, const char *text, size_t bytes,
+    unsigned nr_lines, size_t boundary, bool anywhere)
+{
+    struct expanded done = expand_once(arena, text, bytes, nr_lines, boundary, anywhere);
+
+    for (unsigned level = 1; done.text && anywhere && level < MAX_LEVELS; level++) {
+        const struct expanded next =
+            expand_once(arena, done.text, done.bytes, nr_lines, done.boundary, anywhere);
+
+        if (!next.text)
+            break;
+        for (unsigned l = 0; l < nr_lines; l++)
+            next.line[l] |= done.line[l];
+        done = next;
+    }
     return done;
 }
