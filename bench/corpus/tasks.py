@@ -6,8 +6,9 @@ Takes files with a kernel and a launch under the CHECKOUTs (never copied; HIP's 
 all in order of their paths when --limit is less. Where a Makefile beside the file has a `run:` line, its first
 arguments are given as --args. Contracts with numbers that `init` chose, since the file does not give them, are
 counted apart too; it keeps only such with which the original passes the check. "compiles" is NVRTC's word where the contract is complete,
-nvcc -ptx's on the device text elsewhere. Two halves, the files by turns: failures were looked at in the first one
-only."""
+nvcc -ptx's on the device text elsewhere; a file that does not compile after the split is given to nvcc as it
+is, and counted apart where nvcc does not take it either, for more than a header that is not there. Two halves,
+the files by turns."""
 
 import argparse
 import collections
@@ -79,7 +80,20 @@ def why_missing(line):
     return re.sub(r"\b(gives|at|of|value|expression:) \S+$", r"\1 ...", text)[:80]
 
 
+def refused(path):
+    """nvcc takes the file itself neither, and not for want of a header."""
+    with tempfile.TemporaryDirectory() as folder:
+        code, _, err = run(["nvcc", "-ptx", "-arch=sm_90", "-w", "-std=c++17", f"-I{CUTLASS}", str(path), "-o",
+                            folder + "/x.ptx"], 120)
+    return code > 0 and "No such file" not in err
+
+
 def judge(args, path):
+    result = split(args, path)
+    return dict(result, refused=not result["compiles"] and path.suffix == ".cu" and refused(path))
+
+
+def split(args, path):
     """(compiles, complete, complete but for sizes, runs, reason)"""
     given = run_line(path)
     code, out, err = run([args.keet_opt, "init", str(path), "--json"] + (["--args", given] if given else []), 20)
@@ -140,7 +154,8 @@ def main():
             print(json.dumps({k: str(v) for k, v in result.items()}), file=sys.stderr, flush=True)
     results = [done[p] for p in files]
     nr = len(results)
-    count = {k: sum(r[k] for r in results) for k in ("compiles", "complete", "by_args", "assumed", "sizes", "runs")}
+    count = {k: sum(r[k] for r in results) for k in ("compiles", "refused", "complete", "by_args", "assumed", "sizes",
+                                                           "runs")}
     reasons = collections.Counter(r["reason"] for r in results if r["reason"])
     spread = collections.Counter(next(f for f in args.folders if str(r["path"]).startswith(f)) for r in results)
     lines = ["# Other people's CUDA files as tasks", "",
@@ -149,6 +164,7 @@ def main():
              f"; every k-th of {all_files}. The halves are the files by turns; failures of both were looked at while the program grew, so neither is held out.", "",
              "| of files | | share | first half | second half | goal |", "|---|---:|---:|---:|---:|---:|",
              f"| with a kernel and a launch | {nr} | | {len(results[0::2])} | {len(results[1::2])} | |"]
+    taken = nr - count["refused"]
     for key, what, goal in (("compiles", "compile after the split", "95%"),
                             ("complete", "have a complete contract", "75%"),
                             ("by_args", "... of these, with the arguments of the Makefile's run line", ""),
@@ -157,6 +173,9 @@ def main():
                             ("runs", "run cleanly on the emulator", "60%")):
         half = [f"{100 * sum(r[key] for r in part) / max(1, len(part)):.0f}%" for part in (results[0::2], results[1::2])]
         lines.append(f"| {what} | {count[key]} | {100 * count[key] / nr:.1f}% | {half[0]} | {half[1]} | {goal} |")
+        if key == "compiles":
+            lines.append(f"| ... of those that nvcc itself does not refuse ({taken}) | {count[key]} | "
+                         f"{100 * count[key] / max(1, taken):.1f}% | | | |")
     lines += ["", "| why not | files |", "|---|---:|"] + [f"| {r} | {n} |" for r, n in reasons.most_common(60)]
     text = "\n".join(lines) + "\n"
     if args.out:

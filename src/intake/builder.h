@@ -122,6 +122,15 @@ const char *builder_elem(struct builder *b, const char *type, unsigned *lanes);
 /* Of other structs "{f32, i32, f64[3]}"; NULL: it is none, or has pointers. */
 const char *builder_record(struct builder *b, const char *type);
 
+/* Another launch of the contract stands in another case of one switch: not both of them run. */
+bool builder_excluded(const struct builder *b, unsigned at);
+
+/* Sizes that a switch decides by are what the case with the launch says. */
+void builder_bind_cases(struct builder *b);
+
+/* A size is this number wherever it stands, and no size any more. */
+void builder_replace_size(struct builder *b, unsigned size, int64_t value);
+
 /* What stands between <<< and >>>; *why is set where it is not known, if it was NULL. */
 const char *builder_config(
     struct builder *b, const struct site *site, const struct walk_launch *seen, const char **why);

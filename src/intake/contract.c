@@ -67,25 +67,28 @@ static bool sets_block(const struct builder *b, const char *name)
     return false;
 }
 
-static void fix_sizes(struct builder *b)
+void builder_replace_size(struct builder *b, unsigned size, int64_t value)
 {
     struct host *h = b->host;
+    const char *name = h->sizes[size].name;
 
-    for (unsigned i = h->nr_sizes; i-- > 0;) {
-        struct size s = h->sizes[i];
+    for (unsigned l = 0; l < b->nr_launches; l++)
+        b->launches[l].text = with_number(b->arena, b->launches[l].text, name, (long long)value);
+    for (unsigned a = 0; a < b->nr_arrays; a++)
+        if (b->arrays[a].extent)
+            b->arrays[a].extent =
+                with_number(b->arena, b->arrays[a].extent, name, (long long)value);
+    memmove(&h->sizes[size], &h->sizes[size + 1], (h->nr_sizes - size - 1) * sizeof(*h->sizes));
+    h->nr_sizes--;
+}
 
-        if (!s.known || !sets_block(b, s.name))
-            continue;
-        for (unsigned l = 0; l < b->nr_launches; l++)
-            b->launches[l].text =
-                with_number(b->arena, b->launches[l].text, s.name, (long long)s.value);
-        for (unsigned a = 0; a < b->nr_arrays; a++)
-            if (b->arrays[a].extent)
-                b->arrays[a].extent =
-                    with_number(b->arena, b->arrays[a].extent, s.name, (long long)s.value);
-        memmove(&h->sizes[i], &h->sizes[i + 1], (h->nr_sizes - i - 1) * sizeof(s));
-        h->nr_sizes--;
-    }
+static void fix_sizes(struct builder *b)
+{
+    const struct host *h = b->host;
+
+    for (unsigned i = h->nr_sizes; i-- > 0;)
+        if (h->sizes[i].known && sets_block(b, h->sizes[i].name))
+            builder_replace_size(b, i, h->sizes[i].value);
 }
 
 /* Its kernel reads what an earlier one wrote, or writes it on. */
@@ -136,7 +139,7 @@ static void add_written(struct builder *b)
 
         if (!kernel || !kernel->is_kernel || !kernel->body || (in_function && fn != in_function) ||
             hostcode_unreached(host, sites[i].at) || repeats(b, sites, i) ||
-            (nr_sites > 1 && touches_nothing(b, kernel)))
+            builder_excluded(b, sites[i].at) || (nr_sites > 1 && touches_nothing(b, kernel)))
             continue;
         in_function = fn;
         host->launched[b->nr_launches] = sites[i].at;
@@ -189,6 +192,7 @@ bool contract_infer(struct intake *in, struct host *host, const char *path,
             "lines by hand (see README.md, What a kernel file says)",
             path, in->nr_kernels);
     builder_part_arrays(b);
+    builder_bind_cases(b);
     fix_sizes(b);
     builder_lines(b);
     if (b->walk && b->walk->chip_asked)

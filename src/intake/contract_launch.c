@@ -26,8 +26,7 @@ static const char *bound_type(
 
 /* A template argument: a type of C as it is; a number or a constant; a parameter of the function
  * around, by a call that gives it. */
-static const char *template_argument(
-    struct builder *b, struct range r, unsigned at, unsigned depth)
+static const char *template_argument(struct builder *b, struct range r, unsigned at, unsigned depth)
 {
     const char *text = toks_text(r.toks, b->arena, r.from, r.to);
     struct str number = {0};

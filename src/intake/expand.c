@@ -23,8 +23,8 @@ static bool makes_code(
         const struct macro *inner =
             anywhere && depth && tok_is(t + 1, "(") ? hostcode_macro(host, t->text) : NULL;
 
-        launches = launches || tok_is(t, "<<<") ||
-                   (inner && makes_code(host, inner, anywhere, depth - 1));
+        launches =
+            launches || tok_is(t, "<<<") || (inner && makes_code(host, inner, anywhere, depth - 1));
         device = device || tok_is(t, "__device__") || tok_is(t, "__global__");
         made = made || tok_is(t, "{");
     }
@@ -96,8 +96,8 @@ static void write_call(struct writer *w, const struct toks *toks, unsigned at)
     const size_t from = toks->tok[at].at, to = toks->tok[close].end;
     struct range args[MAX_ARGUMENTS];
 
-    if (!m || from < w->copied || !makes_code(&w->host, m, w->anywhere, MAX_LEVELS - 1) || w->nr == MAX_WRITTEN ||
-        w->out.len > MAX_WRITTEN_BYTES)
+    if (!m || from < w->copied || !makes_code(&w->host, m, w->anywhere, MAX_LEVELS - 1) ||
+        w->nr == MAX_WRITTEN || w->out.len > MAX_WRITTEN_BYTES)
         return;
     const unsigned nr_args = range_split((struct range){toks, at + 2, close}, args, MAX_ARGUMENTS);
 

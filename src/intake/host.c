@@ -138,8 +138,7 @@ static void mark_left_out(const struct host *host, struct toks *toks)
         } else if (str_starts(word, "endif") && depth > 0) {
             depth--;
         }
-        if (depth > 0 && depth <= MAX_DEPTH &&
-            (str_starts(word, "if") || str_starts(word, "el")))
+        if (depth > 0 && depth <= MAX_DEPTH && (str_starts(word, "if") || str_starts(word, "el")))
             enter_branch(&branches[depth - 1], host, &toks->tok[i]);
         for (unsigned d = 0; d < depth && d < MAX_DEPTH; d++)
             out[i] |= branches[d].left_out;
@@ -374,8 +373,8 @@ static bool call_argument(const struct host *host, const struct decl *fn, unsign
     return false;
 }
 
-bool hostcode_template_argument(const struct host *host, const char *name, unsigned at,
-    struct range *value, unsigned *where)
+bool hostcode_template_argument(
+    const struct host *host, const char *name, unsigned at, struct range *value, unsigned *where)
 {
     const struct decl *fn = hostcode_function_at(host, at);
     const struct toks *toks = host->toks;
@@ -390,7 +389,8 @@ bool hostcode_template_argument(const struct host *host, const char *name, unsig
     for (unsigned i = toks_name(toks, fn->name, 0); i + 1 < toks->nr;
          i = toks->tok[i].again ? toks->tok[i].again : toks->nr) {
         struct range args[MAX_TEMPLATE_ARGS];
-        const unsigned close = tok_is(&toks->tok[i + 1], "<") ? toks_angle(toks, i + 1, toks->nr) : 0;
+        const unsigned close =
+            tok_is(&toks->tok[i + 1], "<") ? toks_angle(toks, i + 1, toks->nr) : 0;
 
         if (!close || (i >= fn->from && i < fn->to) || !hostcode_function_at(host, i) ||
             range_split((struct range){toks, i + 2, close}, args, ARRAY_SIZE(args)) <= n)

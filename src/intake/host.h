@@ -13,7 +13,12 @@ struct range {
     unsigned from, to;
 };
 
-enum { LAUNCH_MAX_ARGS = 64, MAX_TEMPLATE_ARGS = 32, INTAKE_MAX_SIZES = 64, INTAKE_MAX_LAUNCHES = 16 };
+enum {
+    LAUNCH_MAX_ARGS = 64,
+    MAX_TEMPLATE_ARGS = 32,
+    INTAKE_MAX_SIZES = 64,
+    INTAKE_MAX_LAUNCHES = 16
+};
 
 struct site {           /* kernel<<<config>>>(args) */
     const char *kernel; /* without template arguments and namespaces */
@@ -120,10 +125,10 @@ bool hostcode_definition(
 bool hostcode_definition_in(const struct toks *toks, const char *name, unsigned from, unsigned to,
     struct range *value, unsigned *at);
 
-/* A template parameter of the function that token `at` stands in: what a call of that function gives
- * between < and >, and *where that call stands. */
-bool hostcode_template_argument(const struct host *host, const char *name, unsigned at,
-    struct range *value, unsigned *where);
+/* A template parameter of the function that token `at` stands in: what a call of that function
+ * gives between < and >, and *where that call stands. */
+bool hostcode_template_argument(
+    const struct host *host, const char *name, unsigned at, struct range *value, unsigned *where);
 
 /* Which parameter of fn is called name; -1: none. *whole is its declaration. */
 int hostcode_param(

@@ -161,8 +161,10 @@ static const char *id_text(
         !lex(&b, arena, w->id, strlen(w->id)))
         return w->id;
     const unsigned open = toks_find(&a, 0, a.nr, "<");
-    const unsigned nr_from = range_split((struct range){&a, open + 1, a.nr - 1}, from, MAX_TEMPLATE_ARGS),
-                   nr_to = range_split((struct range){&b, open + 1, b.nr - 1}, to, MAX_TEMPLATE_ARGS);
+    const unsigned nr_from =
+                       range_split((struct range){&a, open + 1, a.nr - 1}, from, MAX_TEMPLATE_ARGS),
+                   nr_to =
+                       range_split((struct range){&b, open + 1, b.nr - 1}, to, MAX_TEMPLATE_ARGS);
 
     if (nr_from != nr_to || nr_to != site->nr_template_args)
         return w->id;

@@ -232,7 +232,8 @@ static struct bound *bind_angles(struct walk_reader *r, const struct decl *fn, u
     unsigned nr = walk_template_params(w, fn, names, ARRAY_SIZE(names));
     unsigned close = angle ? toks_angle(r->toks, angle, r->to) : 0;
     unsigned nr_given =
-        close ? range_split((struct range){r->toks, angle + 1, close}, given, MAX_TEMPLATE_ARGS) : 0;
+        close ? range_split((struct range){r->toks, angle + 1, close}, given, MAX_TEMPLATE_ARGS)
+              : 0;
 
     for (unsigned i = 0; i < nr && i < nr_given; i++) {
         struct bound *b = arena_alloc(w->arena, sizeof(*b));
