@@ -107,24 +107,11 @@ static unsigned decl_end(const struct toks *toks, unsigned from, unsigned to)
     return to;
 }
 
-/* template <> int f<3>(...): the token behind f; `end` where there is no such list. */
-static unsigned before_angles(const struct toks *toks, unsigned end, unsigned from)
-{
-    int depth = 0;
-
-    for (unsigned i = end; i > from + 1 && tok_is(&toks->tok[end - 1], ">"); i--) {
-        depth += tok_is(&toks->tok[i - 1], ">") - tok_is(&toks->tok[i - 1], "<");
-        if (depth == 0)
-            return i - 1;
-    }
-    return end;
-}
-
 static void describe_function(const struct toks *toks, struct decl *d, unsigned open)
 {
     unsigned close = toks->tok[open].match;
 
-    const struct tok *name = &toks->tok[before_angles(toks, open, d->from) - (open > d->from)];
+    const struct tok *name = &toks->tok[toks_before_angles(toks, open, d->from) - (open > d->from)];
 
     d->kind = DECL_FUNCTION;
     d->open = open;

@@ -373,6 +373,20 @@ static bool call_argument(const struct host *host, const struct decl *fn, unsign
     return false;
 }
 
+bool hostcode_from_outside(struct range r)
+{
+    static const char *const readers[] = {"atoi", "atol", "atoll", "stoi", "stol", "stoul",
+        "stoull", "strtol", "strtoul", "strtoull", "argv", "getCmdLineArgumentInt", NULL};
+
+    if (toks_find(r.toks, r.from, r.to, "?") < r.to)
+        return false;
+    for (unsigned i = r.from; i < r.to; i++)
+        for (unsigned k = 0; readers[k]; k++)
+            if (tok_is(&r.toks->tok[i], readers[k]))
+                return true;
+    return false;
+}
+
 bool hostcode_template_argument(
     const struct host *host, const char *name, unsigned at, struct range *value, unsigned *where)
 {

@@ -125,6 +125,9 @@ bool hostcode_definition(
 bool hostcode_definition_in(const struct toks *toks, const char *name, unsigned from, unsigned to,
     struct range *value, unsigned *at);
 
+/* atoi(argv[1]), std::stoi(...): only the caller knows. */
+bool hostcode_from_outside(struct range r);
+
 /* A template parameter of the function that token `at` stands in: what a call of that function
  * gives between < and >, and *where that call stands. */
 bool hostcode_template_argument(

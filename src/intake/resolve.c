@@ -231,21 +231,6 @@ static bool resolve_constant(struct host *host, const char *name, struct range v
     return true;
 }
 
-/* atoi(argv[1]), std::stoi(...): only the caller knows. */
-static bool from_outside(struct range r)
-{
-    static const char *const readers[] = {"atoi", "atol", "atoll", "stoi", "stol", "stoul",
-        "stoull", "strtol", "strtoul", "strtoull", "argv", "getCmdLineArgumentInt", NULL};
-
-    if (toks_find(r.toks, r.from, r.to, "?") < r.to)
-        return false;
-    for (unsigned i = r.from; i < r.to; i++)
-        for (unsigned k = 0; readers[k]; k++)
-            if (tok_is(&r.toks->tok[i], readers[k]))
-                return true;
-    return false;
-}
-
 /* At the top level, in what the device code needs: an enum, a constant. */
 static bool stands_kept(const struct host *host, unsigned at)
 {
@@ -318,7 +303,7 @@ static bool static_name(
     if (hostcode_definition(host, name, at, &value, &where)) {
         unsigned question = toks_find(value.toks, value.from, value.to, "?");
 
-        if (from_outside(value)) {
+        if (hostcode_from_outside(value)) {
             const char *size = host->fixed || host->strict ? NULL
                                                            : size_named(host, name, 0, false,
                                                                  value.toks->tok[value.from].line);
@@ -490,7 +475,7 @@ static bool member_value(struct host *host, const char *object, const char *memb
             tok_is(&toks->tok[i + 2], member) && tok_is(&toks->tok[i + 3], "=")) {
             *value = (struct range){toks, i + 4, toks_find(toks, i + 4, toks->nr, ";")};
             *where = i;
-            return !from_outside(*value);
+            return !hostcode_from_outside(*value);
         }
     if (!hostcode_definition(host, object, at, &init, where) || init.from >= init.to)
         return false;

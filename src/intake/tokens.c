@@ -370,6 +370,18 @@ unsigned toks_angle(const struct toks *toks, unsigned i, unsigned to)
     return 0;
 }
 
+unsigned toks_before_angles(const struct toks *toks, unsigned end, unsigned from)
+{
+    int depth = 0;
+
+    for (unsigned i = end; i > from + 1 && tok_is(&toks->tok[end - 1], ">"); i--) {
+        depth += tok_is(&toks->tok[i - 1], ">") - tok_is(&toks->tok[i - 1], "<");
+        if (depth == 0)
+            return i - 1;
+    }
+    return end;
+}
+
 const char *toks_text(const struct toks *toks, struct arena *arena, unsigned from, unsigned to)
 {
     struct str s = {0};

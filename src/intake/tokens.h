@@ -41,6 +41,9 @@ unsigned toks_name(const struct toks *toks, const char *name, unsigned from);
 unsigned toks_find(const struct toks *toks, unsigned from, unsigned to, const char *text);
 /* The `>` that closes the `<` at token i; 0: it is no list of template arguments. */
 unsigned toks_angle(const struct toks *toks, unsigned i, unsigned to);
+/* template <> int f<3>(...): with `end` at the (, the token behind f; `end` where no such list is
+ * before it. */
+unsigned toks_before_angles(const struct toks *toks, unsigned end, unsigned from);
 /* Tokens [from, to) as text, one blank between words. */
 const char *toks_text(const struct toks *toks, struct arena *arena, unsigned from, unsigned to);
 
