@@ -65,7 +65,7 @@ static unsigned skip_template_head(const struct toks *toks, unsigned i, unsigned
         }
         i++;
     }
-    return i;
+    return i < to ? i : to;
 }
 
 /* The end of the declaration that begins at `from`: past its `;`, or past its body. */

@@ -326,7 +326,7 @@ bool lex(struct toks *toks, struct arena *arena, const char *source, size_t byte
 
 bool tok_is(const struct tok *t, const char *text)
 {
-    return t->text[0] == text[0] && (t->kind == TOK_PUNCT || t->kind == TOK_NAME) &&
+    return (t->kind == TOK_PUNCT || t->kind == TOK_NAME) && t->text[0] == text[0] &&
            strcmp(t->text, text) == 0;
 }
 
