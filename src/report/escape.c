@@ -2,6 +2,7 @@
 #include "report/escape.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 static const char *html_entity(char c)
@@ -51,6 +52,25 @@ void escape_html(struct str *out, const char *text)
         escape_html_n(out, text, strlen(text));
 }
 
+/* The character of so many bytes of UTF-8. */
+static uint32_t code_point(const char *text, size_t bytes)
+{
+    uint32_t c = (unsigned char)text[0] & (bytes == 1 ? 0x7Fu : 0x7Fu >> bytes);
+
+    for (size_t i = 1; i < bytes; i++)
+        c = c << 6 | ((unsigned char)text[i] & 0x3Fu);
+    return c;
+}
+
+static void add_json_escape(struct str *out, uint32_t c)
+{
+    if (c < 0x10000)
+        str_addf(out, "\\u%04x", c);
+    else
+        str_addf(out, "\\u%04x\\u%04x", 0xD800 + ((c - 0x10000) >> 10),
+            0xDC00 + ((c - 0x10000) & 0x3FF));
+}
+
 void escape_json_n(struct str *out, const char *text, size_t len)
 {
     str_add_char(out, '"');
@@ -64,12 +84,12 @@ void escape_json_n(struct str *out, const char *text, size_t len)
             str_add(out, "\\n");
         else if (c == '\t')
             str_add(out, "\\t");
-        else if (c == '<' || c == '>' || c == '&')
-            str_addf(out, "\\u%04x", (unsigned)c);
         else if (bytes == 0 || is_control(c))
-            str_add(out, "\xef\xbf\xbd");
+            add_json_escape(out, 0xFFFD);
+        else if (bytes > 1 || c == '<' || c == '>' || c == '&')
+            add_json_escape(out, code_point(text + i, bytes));
         else
-            str_add_n(out, text + i, bytes);
+            str_add_char(out, c);
         i += bytes > 0 ? bytes : 1;
     }
     str_add_char(out, '"');

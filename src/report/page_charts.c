@@ -1,5 +1,6 @@
 /* Owns the report's charts: SVG with classes that the style colours, one link per node. Links are
  * left out of the order of the Tab key, since the list of nodes has them all. */
+#include "base/mem.h"
 #include "report/escape.h"
 #include "report/page.h"
 #include "report/report.h"
@@ -43,6 +44,38 @@ static void add_point(
         page->prefix, (long long)n->number, kind, x, y, radius);
     add_title(out, n);
     str_add(out, "</circle></a>\n");
+}
+
+/* Where a node's point stands in a chart of WIDTH by HEIGHT, if it has one. */
+struct spot {
+    double x, y;
+    bool there;
+};
+
+/* Of points on one pixel the last is seen; among thousands the others are not worth their elements.
+ */
+static void leave_out_covered(const struct page *page, struct spot *spots)
+{
+    bool *taken = xcalloc((size_t)WIDTH * HEIGHT, sizeof(*taken));
+
+    for (size_t i = page->nr_nodes; i-- > 0;) {
+        const long x = lrint(spots[i].x), y = lrint(spots[i].y);
+
+        if (!spots[i].there || i == page->best || x < 0 || x >= WIDTH || y < 0 || y >= HEIGHT)
+            continue;
+        spots[i].there = !taken[y * WIDTH + x];
+        taken[y * WIDTH + x] = true;
+    }
+    free(taken);
+}
+
+static void add_points(struct str *out, const struct page *page, struct spot *spots)
+{
+    if (page->nr_nodes > MOST_LINKED)
+        leave_out_covered(page, spots);
+    for (size_t i = 0; i < page->nr_nodes; i++)
+        if (spots[i].there)
+            add_point(out, page, &page->nodes[i], spots[i].x, spots[i].y);
 }
 
 /* fit: shrinks with the screen; else it scrolls. */
@@ -157,15 +190,18 @@ static void add_speedups(const struct page *page, struct str *out, const struct 
 {
     const double top = fmax(1.2, 1.08 * page->nodes[page->best].speedup);
     const double high = HEIGHT - TOP - BOTTOM;
+    struct spot *spots = xcalloc(page->nr_nodes, sizeof(*spots));
 
     begin_svg(out, page->prefix, axis->id, true, WIDTH, HEIGHT, axis->says);
     add_axes(out, axis, top, report_speedup_word(page->path[page->nr_path - 1].profile.time_from));
     add_steps(out, page, axis, top);
     for (size_t i = 0; i < page->nr_nodes; i++) {
         const struct page_node *n = &page->nodes[i];
-        add_point(out, page, n, axis_x(axis, n), TOP + high * (1 - n->speedup / top));
+        spots[i] = (struct spot){axis_x(axis, n), TOP + high * (1 - n->speedup / top), true};
     }
+    add_points(out, page, spots);
     end_svg(out);
+    free(spots);
 }
 
 void page_chart_speedup(const struct page *page, struct str *out)
@@ -226,13 +262,11 @@ static void place(const struct page *page, struct placed *at, size_t *parents)
 
 void page_chart_tree(const struct page *page, struct str *out)
 {
-    struct placed *at = calloc(page->nr_nodes, sizeof(*at));
-    size_t *parents = calloc(page->nr_nodes, sizeof(*parents));
+    struct placed *at = xcalloc(page->nr_nodes, sizeof(*at));
+    size_t *parents = xcalloc(page->nr_nodes, sizeof(*parents));
     unsigned depth = 0;
     double wide;
 
-    if (!at || !parents)
-        abort();
     place(page, at, parents);
     for (size_t i = 0; i < page->nr_nodes; i++)
         depth = page->nodes[i].depth > depth ? page->nodes[i].depth : depth;
@@ -241,12 +275,14 @@ void page_chart_tree(const struct page *page, struct str *out)
         "The search tree, original on top");
     for (size_t i = 0; i < page->nr_nodes; i++)
         at[i].x = 16 + wide * at[i].x / at[0].nr_leaves;
+    str_add(out, "<path class=\"edge\" d=\"");
     for (size_t i = 1; i < page->nr_nodes; i++) {
         if (parents[i] >= i)
             continue;
-        add_line(out, "edge", at[parents[i]].x, 20 + 46.0 * page->nodes[parents[i]].depth, at[i].x,
-            20 + 46.0 * page->nodes[i].depth);
+        str_addf(out, "M%.1f %.1fL%.1f %.1f", at[parents[i]].x,
+            20 + 46.0 * page->nodes[parents[i]].depth, at[i].x, 20 + 46.0 * page->nodes[i].depth);
     }
+    str_add(out, "\"/>\n");
     for (unsigned i = 1; i < page->nr_path; i++) {
         const size_t a = page_find(page, page->path[i - 1].node);
         const size_t b = page_find(page, page->path[i].node);
@@ -349,6 +385,7 @@ static void add_roof_axes(struct str *out, const struct window *w)
 void page_chart_roofline(const struct page *page, struct str *out)
 {
     struct window w;
+    struct spot *spots;
     size_t nr = 0;
 
     for (size_t i = 0; i < page->nr_nodes; i++)
@@ -364,13 +401,16 @@ void page_chart_roofline(const struct page *page, struct str *out)
     add_roof_axes(out, &w);
     if (page->chip)
         add_roofs(out, &w, page->chip);
+    spots = xcalloc(page->nr_nodes, sizeof(*spots));
     for (size_t i = 0; i < page->nr_nodes; i++) {
         const struct page_node *n = &page->nodes[i];
         if (in_roofline(n))
-            add_point(out, page, n, roof_x(&w, n->flops / n->dram_bytes),
-                roof_y(&w, n->flops / n->time_ns * 1e9));
+            spots[i] = (struct spot){roof_x(&w, n->flops / n->dram_bytes),
+                roof_y(&w, n->flops / n->time_ns * 1e9), true};
     }
+    add_points(out, page, spots);
     end_svg(out);
+    free(spots);
 }
 
 /* ---- verdicts ---- */

@@ -118,8 +118,8 @@ def shows(path, page, data):
 def tree_grows_down(text):
     """Each child stands one level below its parent, and the original alone on top."""
     tree = re.search(r'<svg id="chart-tree".*?</svg>', text, re.S).group(0)
-    steps = [float(b) - float(a) for a, b in re.findall(
-        r'class="(?:edge|way)" x1="[^"]*" y1="([^"]*)" x2="[^"]*" y2="([^"]*)"', tree)]
+    steps = [float(b or d) - float(a or c) for a, b, c, d in re.findall(
+        r'class="way" x1="[^"]*" y1="([^"]*)" x2="[^"]*" y2="([^"]*)"|M\S+ (\S+?)L\S+ ([^"M]+)', tree)]
     check(len(steps) >= 39 and set(steps) == {steps[0]} and steps[0] > 0, "levels of the tree")
     heights = [float(y) for y in re.findall(r'<circle [^>]*cy="([^"]*)"', tree)]
     check(heights.count(min(heights)) == 1, "more than one node on top of the tree")
