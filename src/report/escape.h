@@ -10,8 +10,8 @@ void escape_html(struct str *out, const char *text);
 void escape_html_n(struct str *out, const char *text, size_t len);
 
 /* A JSON string with its quotes. Every < > & is a \u escape, so that the document may stand in a
- * <script> element: neither </script> nor <!-- can occur. So is all that is not ASCII: browsers keep
- * a page of 15 MB in half the memory then, and open it sooner. NULL is null. */
+ * <script> element: neither </script> nor <!-- can occur. So is all that is not ASCII: browsers
+ * keep a page of 15 MB in half the memory then, and open it sooner. NULL is null. */
 void escape_json(struct str *out, const char *text);
 void escape_json_n(struct str *out, const char *text, size_t len);
 

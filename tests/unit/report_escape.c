@@ -44,8 +44,7 @@ static void bytes_that_are_no_text_are_replaced(void **state)
         "\xc3\xa9\xe2\x82\xac\xf0\x9d\x84\x9e");
     expect(escape_html, "a\xe9z", "a\xef\xbf\xbdz");
     expect(escape_html, "\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd");
-    expect(escape_json, "\xc3\xa9\xe2\x82\xac\xf0\x9d\x84\x9e",
-        "\"\\u00e9\\u20ac\\ud834\\udd1e\"");
+    expect(escape_json, "\xc3\xa9\xe2\x82\xac\xf0\x9d\x84\x9e", "\"\\u00e9\\u20ac\\ud834\\udd1e\"");
     expect(escape_json, "\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\"");
     expect(escape_html, "\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
     expect(escape_html, "\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd");
