@@ -11,6 +11,8 @@
  * gpu-stream, gpu-strides, gpu-small-kernels (H200) */
 #include "core/chip.h"
 
+#include "base/mem.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -77,11 +79,6 @@ const struct chip *chip_default(void)
     return &chips[0];
 }
 
-static unsigned round_up(unsigned value, unsigned unit)
-{
-    return unit == 0 ? value : (value + unit - 1) / unit * unit;
-}
-
 static unsigned min2(unsigned a, unsigned b)
 {
     return a < b ? a : b;
@@ -98,7 +95,7 @@ static unsigned register_limit(const struct chip *chip, unsigned warps, unsigned
         return 0;
     if (registers == 0)
         return chip->max_blocks_per_sm;
-    per_warp = round_up(registers * 32, chip->register_alloc_unit);
+    per_warp = (unsigned)round_up(registers * 32, chip->register_alloc_unit);
     if (per_warp * round_up(warps, chip->schedulers_per_sm) > chip->registers_per_sm)
         return 0;
     warps_per_partition = chip->registers_per_sm / chip->schedulers_per_sm / per_warp;

@@ -1,6 +1,7 @@
 /* Owns arrays of structs: how their type is written, where their values stand. */
 #include "core/task_read.h"
 
+#include "base/mem.h"
 #include "base/str.h"
 
 #include <string.h>
@@ -32,7 +33,7 @@ static bool read_value(struct cursor *c, struct struct_type *record, struct stru
             c, at, "a struct has 1 to %d values; expected a smaller one", MAX_VALUES);
     const uint32_t size = (uint32_t)elem_bytes(elem);
 
-    record->bytes = (record->bytes + size - 1) / size * size;
+    record->bytes = (uint32_t)round_up(record->bytes, size);
     for (; nr > 0; nr--, record->bytes += size)
         values[record->nr++] = (struct struct_value){elem, record->bytes};
     return cursor_end(c, "the type of a value");
@@ -62,7 +63,7 @@ bool reader_record(struct reader *r, struct cursor *c, const struct struct_type 
     for (unsigned i = 0; i < record->nr; i++)
         if (elem_bytes(values[i].elem) > align)
             align = (uint32_t)elem_bytes(values[i].elem);
-    record->bytes = (record->bytes + align - 1) / align * align;
+    record->bytes = (uint32_t)round_up(record->bytes, align);
     for (; from < c->p; from++)
         if (*from != ' ' && *from != '\t')
             str_add_char(&text, *from);

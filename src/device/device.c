@@ -2,6 +2,7 @@
 #include "device/device.h"
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "core/elem.h"
 #include "device/device_emu.h"
@@ -186,11 +187,6 @@ static bool pack_plain(const struct parameter *p, uint32_t bytes, uint8_t *at)
     return pack_one(p, p->args, bytes, at);
 }
 
-static uint32_t rounded(uint32_t bytes, uint32_t align)
-{
-    return (bytes + align - 1) / align * align;
-}
-
 /* As C lays out a struct: each field at the next multiple of its size. */
 static bool pack_struct(const struct parameter *p, uint32_t bytes, uint8_t *at)
 {
@@ -201,7 +197,7 @@ static bool pack_struct(const struct parameter *p, uint32_t bytes, uint8_t *at)
     for (unsigned i = 0; i < whole->nr_fields; i++) {
         const struct device_arg *field = &whole[i + 1];
         const uint32_t size = field->kind == ARG_ARRAY ? 8 : (uint32_t)elem_bytes(field->elem);
-        const uint32_t place = rounded(offset, size);
+        const uint32_t place = (uint32_t)round_up(offset, size);
 
         offset = place + size;
         align = size > align ? size : align;
@@ -210,7 +206,8 @@ static bool pack_struct(const struct parameter *p, uint32_t bytes, uint8_t *at)
         if (!pack_one(p, field, size, at + place))
             return false;
     }
-    offset = whole->nr_fields == 0 ? 1 : rounded(offset, align); /* an empty one has a byte */
+    offset =
+        whole->nr_fields == 0 ? 1 : (uint32_t)round_up(offset, align); /* an empty one has a byte */
     if (offset == bytes)
         return true;
     snprintf(why, sizeof(why), "the fields come to %s %u bytes, the parameter has %u",

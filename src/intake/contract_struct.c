@@ -54,11 +54,6 @@ const char *builder_elem(struct builder *b, const char *type, unsigned *lanes)
     return elem;
 }
 
-static unsigned rounded(unsigned n, unsigned to)
-{
-    return (n + to - 1) / to * to;
-}
-
 /* So many values of a type, as a part of a record's text. */
 static void add_values(struct str *out, const char *elem, unsigned nr)
 {
@@ -84,7 +79,7 @@ const char *builder_record(struct builder *b, const char *type)
             str_finish(&out);
             return NULL;
         }
-        if (rounded(offset, each) != l.leaves[i].offset)
+        if (round_up(offset, each) != l.leaves[i].offset)
             add_values(&out, "i8", l.leaves[i].offset - offset);
         for (nr = 1; i + nr < l.nr; nr++) {
             const char *other = number_type(b, l.leaves[i + nr].type);
@@ -97,7 +92,7 @@ const char *builder_record(struct builder *b, const char *type)
         offset = l.leaves[i].offset + nr * each;
         widest = each > widest ? each : widest;
     }
-    if (rounded(offset, widest) != l.bytes)
+    if (round_up(offset, widest) != l.bytes)
         add_values(&out, "i8", l.bytes - offset);
     str_add_char(&out, '}');
     const char *text = arena_strdup(b->arena, str_text(&out));
@@ -170,7 +165,7 @@ static void add_item(struct passing *p, const char *text, const char *type, unsi
 {
     str_addf(p->out, "%s%s%s%s", p->offset ? ", " : "", text, type ? " : " : "", type ? type : "");
     p->widest = bytes > p->widest ? bytes : p->widest;
-    p->offset = (p->offset + bytes - 1) / bytes * bytes + bytes;
+    p->offset = (unsigned)round_up(p->offset, bytes) + bytes;
 }
 
 /* Integers up to an offset that the next field, or the end, would not come to by itself. */
@@ -178,7 +173,7 @@ static void add_padding(struct passing *p, unsigned offset, unsigned align)
 {
     static const char *const types[] = {[1] = "i8", [2] = "i16", [4] = "i32", [8] = "i64"};
 
-    while (align && rounded(p->offset, align) < offset) {
+    while (align && round_up(p->offset, align) < offset) {
         unsigned bytes = 8;
 
         while (bytes > 1 &&

@@ -28,11 +28,6 @@ static bool no_layout(struct layout *out, const char *why)
     return false;
 }
 
-static unsigned up(unsigned n, unsigned align)
-{
-    return (n + align - 1) / align * align;
-}
-
 static const struct value *field_value(const struct object *o, const char *name)
 {
     for (const struct field *f = o ? o->fields : NULL; f; f = f->next)
@@ -76,7 +71,7 @@ static void lay_field(void *context, const char *name, const struct type *type, 
                                   type ? type->text : "that is not known"));
             return;
         }
-        l->offset = l->start + up(l->offset - l->start, align);
+        l->offset = l->start + (unsigned)round_up(l->offset - l->start, align);
         l->align = align > l->align ? align : l->align;
         if (!l->out->leaves) { /* all elements at once */
             l->offset += bytes * count;
@@ -233,17 +228,17 @@ static bool lay(struct walk *w, struct layout *out, const struct type *type, con
         .offset = offset,
         .align = 1};
 
-    if (!type || ++w->depth > WALK_MAX_DEPTH)
+    if (!type || w->depth >= WALK_MAX_DEPTH)
         return false;
     if (whole) {
-        bool ok = type->decl ? lay_struct(&l, type) : lay_vector(&l, type);
+        w->depth++;
+        const bool ok = type->decl ? lay_struct(&l, type) : lay_vector(&l, type);
 
-        *align = l.align;
-        *bytes = up(l.offset > offset ? l.offset - offset : 1, l.align);
         w->depth--;
+        *align = l.align;
+        *bytes = (unsigned)round_up(l.offset > offset ? l.offset - offset : 1, l.align);
         return ok;
     }
-    w->depth--;
     *bytes = *align = type->bytes;
     return (type->kind == TYPE_INT || type->kind == TYPE_REAL || type->kind == TYPE_POINTER) &&
            type->bytes &&

@@ -319,8 +319,9 @@ const struct decl *type_method(
 
 unsigned walk_sizeof(struct walk *w, const struct type *type)
 {
-    return !type || type->bytes || type->kind != TYPE_STRUCT ? (type ? type->bytes : 0)
-                                                             : layout_bytes(w, type);
+    if (!type)
+        return 0;
+    return type->kind == TYPE_STRUCT && !type->bytes ? layout_bytes(w, type) : type->bytes;
 }
 
 unsigned walk_type_bytes(struct walk *w, const char *type)

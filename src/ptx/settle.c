@@ -2,6 +2,8 @@
  * that others look things up in. */
 #include "ptx/parse.h"
 
+#include "base/mem.h"
+
 /* Does the function touch shared variables of the module, or call one that may? */
 static bool uses_module_shared(const struct func_facts *facts)
 {
@@ -55,11 +57,6 @@ static void spread_uses(struct parser *p)
 }
 
 enum { SHARED_ALIGN = 128 };
-
-static uint64_t round_up(uint64_t value, uint64_t align)
-{
-    return (value + align - 1) / align * align;
-}
 
 static bool lay_out_shared(struct parser *p)
 {

@@ -260,6 +260,11 @@ static void place(const struct page *page, struct placed *at, size_t *parents)
     }
 }
 
+static double level_y(const struct page_node *n)
+{
+    return 20 + 46.0 * n->depth;
+}
+
 void page_chart_tree(const struct page *page, struct str *out)
 {
     struct placed *at = xcalloc(page->nr_nodes, sizeof(*at));
@@ -279,19 +284,18 @@ void page_chart_tree(const struct page *page, struct str *out)
     for (size_t i = 1; i < page->nr_nodes; i++) {
         if (parents[i] >= i)
             continue;
-        str_addf(out, "M%.1f %.1fL%.1f %.1f", at[parents[i]].x,
-            20 + 46.0 * page->nodes[parents[i]].depth, at[i].x, 20 + 46.0 * page->nodes[i].depth);
+        str_addf(out, "M%.1f %.1fL%.1f %.1f", at[parents[i]].x, level_y(&page->nodes[parents[i]]),
+            at[i].x, level_y(&page->nodes[i]));
     }
     str_add(out, "\"/>\n");
     for (unsigned i = 1; i < page->nr_path; i++) {
         const size_t a = page_find(page, page->path[i - 1].node);
         const size_t b = page_find(page, page->path[i].node);
 
-        add_line(out, "way", at[a].x, 20 + 46.0 * page->nodes[a].depth, at[b].x,
-            20 + 46.0 * page->nodes[b].depth);
+        add_line(out, "way", at[a].x, level_y(&page->nodes[a]), at[b].x, level_y(&page->nodes[b]));
     }
     for (size_t i = 0; i < page->nr_nodes; i++)
-        add_point(out, page, &page->nodes[i], at[i].x, 20 + 46.0 * page->nodes[i].depth);
+        add_point(out, page, &page->nodes[i], at[i].x, level_y(&page->nodes[i]));
     end_svg(out);
     free(at);
     free(parents);
