@@ -34,10 +34,6 @@ run_preset()
         return
     fi
     echo "built in $((SECONDS - start)) s"
-    # The sanitizer's allocator takes its locks along into a forked child, which then may wait for a
-    # thread that it does not have until its time is up: such a test has a second try. What the
-    # sanitizers find is found twice.
-    case $preset in asan*) set -- "$@" --repeat until-pass:2 ;; esac
     ctest --test-dir "build/$preset" -j "$((jobs + 1))" --output-on-failure --no-tests=error "$@" \
         </dev/null || failed+=("$preset (tests)")
     echo "$preset took $((SECONDS - start)) s"

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/proc.h"
+#include "base/nursery.h"
 #include "base/str.h"
 #include "compile/artifact.h"
 #include "compile/cache.h"
@@ -27,6 +27,7 @@ static const uint64_t cache_bytes = 512u << 20;
 
 struct compiler {
     struct nvrtc *nvrtc;
+    struct proc_nursery *nursery;
     struct cache *cache;
     char *arch;
     uint64_t memory_limit_bytes;
@@ -34,11 +35,61 @@ struct compiler {
     char *include_dirs[MAX_INCLUDE_DIRS]; /* ended by NULL */
 };
 
-/* What the child needs; it sees our memory. */
-struct job {
-    const struct compiler *compiler;
-    struct nvrtc_request request;
-};
+/* ---- the request on its way to the child: its texts, each with its NUL ---- */
+
+static void pack_list(const char *const *texts, unsigned nr, struct str *bytes)
+{
+    str_addf(bytes, "%u%c", nr, 0);
+    for (unsigned i = 0; i < nr; i++)
+        str_add_n(bytes, texts[i], strlen(texts[i]) + 1);
+}
+
+static void pack(const struct nvrtc_request *request, struct str *bytes)
+{
+    const char *const texts[] = {request->name, request->source};
+
+    pack_list(texts, ARRAY_SIZE(texts), bytes);
+    pack_list(request->options, request->nr_options, bytes);
+    pack_list(request->kernels, request->nr_kernels, bytes);
+}
+
+static const char *const *unpack_list(const char **at, unsigned *nr)
+{
+    const char **texts;
+
+    *nr = (unsigned)strtoul(*at, NULL, 10);
+    texts = xcalloc(*nr + 1, sizeof(*texts));
+    for (unsigned i = 0; i < *nr; i++) {
+        *at += strlen(*at) + 1;
+        texts[i] = *at;
+    }
+    *at += strlen(*at) + 1;
+    return texts;
+}
+
+/* Exit code 0 whenever an answer was sent, refusals included. */
+static int child_body(int fd, const void *context, const void *input, size_t bytes)
+{
+    const struct compiler *compiler = context;
+    struct nvrtc_request request = {.headers = standins, .nr_headers = nr_standins};
+    const char *at = input;
+    const char *const *texts = unpack_list(&at, &(unsigned){0});
+    struct nvrtc_answer answer;
+    struct str reply = {0};
+
+    /* Quoted includes are looked up here first: nothing of the user's is. */
+    if (chdir("/") != 0)
+        return 1;
+    request.name = texts[0];
+    request.source = texts[1];
+    request.options = unpack_list(&at, &request.nr_options);
+    request.kernels = unpack_list(&at, &request.nr_kernels);
+    nvrtc_compile(compiler->nvrtc, &request, &answer);
+    artifact_pack(&answer, &reply);
+    return proc_write(fd, reply.text, reply.len) ? 0 : 1;
+}
+
+/* ---- life cycle ---- */
 
 static void add_include_dir(struct compiler *compiler, const char *dir, const char *below)
 {
@@ -51,6 +102,21 @@ static void add_include_dir(struct compiler *compiler, const char *dir, const ch
     if (nr < MAX_INCLUDE_DIRS - 1 && file_exists(str_text(&path)))
         compiler->include_dirs[nr] = str_take(&path);
     str_finish(&path);
+}
+
+static struct proc_nursery *start_nursery(const struct compiler *compiler, struct err *err)
+{
+    const char *readable[MAX_INCLUDE_DIRS + 8] = {nvrtc_library_dir(compiler->nvrtc), "/lib",
+        "/lib64", "/usr/lib", "/etc/ld.so.cache", "/dev/null", "/dev/urandom"};
+    const struct proc_limits limits = {.time_s = compiler->time_limit_s,
+        .cpu_s = compiler->time_limit_s + 1,
+        .memory_bytes = compiler->memory_limit_bytes,
+        .output_bytes = MAX_OUTPUT_BYTES,
+        .readable = readable};
+
+    for (unsigned i = 0, at = 7; compiler->include_dirs[i]; i++)
+        readable[at++] = compiler->include_dirs[i];
+    return proc_nursery_create(child_body, compiler, &limits, err);
 }
 
 struct compiler *compiler_create(const struct compiler_options *options, struct err *err)
@@ -73,13 +139,18 @@ struct compiler *compiler_create(const struct compiler_options *options, struct 
     }
     if (options->cutlass_dir)
         add_include_dir(compiler, options->cutlass_dir, "/include");
-    return compiler;
+    compiler->nursery = start_nursery(compiler, err);
+    if (compiler->nursery)
+        return compiler;
+    compiler_destroy(compiler);
+    return NULL;
 }
 
 void compiler_destroy(struct compiler *compiler)
 {
     if (!compiler)
         return;
+    proc_nursery_destroy(compiler->nursery);
     for (unsigned i = 0; i < MAX_INCLUDE_DIRS; i++)
         free(compiler->include_dirs[i]);
     free(compiler->arch);
@@ -91,21 +162,6 @@ void compiler_destroy(struct compiler *compiler)
 const char *compiler_version(const struct compiler *compiler)
 {
     return nvrtc_version(compiler->nvrtc);
-}
-
-/* Exit code 0 whenever an answer was sent, refusals included. */
-static int child_body(int fd, const void *input)
-{
-    const struct job *job = input;
-    struct nvrtc_answer answer;
-    struct str bytes = {0};
-
-    /* Quoted includes are looked up here first: nothing of the user's is. */
-    if (chdir("/") != 0)
-        return 1;
-    nvrtc_compile(job->compiler->nvrtc, &job->request, &answer);
-    artifact_pack(&answer, &bytes);
-    return proc_write(fd, bytes.text, bytes.len) ? 0 : 1;
 }
 
 /* The command line, in the arena. What nvcc includes before any file, cuda_runtime.h, brings
@@ -341,21 +397,17 @@ static void fill(const struct compile_input *input, const struct artifact *artif
 
 /* Run the child. True with *answered false: it left no answer, and the verdict says why. */
 static bool run(const struct compiler *compiler, const struct compile_input *input,
-    const struct job *job, struct hash key, const struct judgement *j, struct artifact *artifact,
-    bool *answered, struct err *err)
+    const struct nvrtc_request *request, struct hash key, const struct judgement *j,
+    struct artifact *artifact, bool *answered, struct err *err)
 {
-    const char *readable[MAX_INCLUDE_DIRS + 8] = {nvrtc_library_dir(compiler->nvrtc), "/lib",
-        "/lib64", "/usr/lib", "/etc/ld.so.cache", "/dev/null", "/dev/urandom"};
-    const struct proc_limits limits = {.time_s = compiler->time_limit_s,
-        .cpu_s = compiler->time_limit_s + 1,
-        .memory_bytes = compiler->memory_limit_bytes,
-        .output_bytes = MAX_OUTPUT_BYTES,
-        .readable = readable};
+    struct str bytes = {0};
     struct proc_result result;
+    bool ok;
 
-    for (unsigned i = 0, at = 7; compiler->include_dirs[i]; i++)
-        readable[at++] = compiler->include_dirs[i];
-    if (!proc_call(child_body, job, &limits, &result, err))
+    pack(request, &bytes);
+    ok = proc_nursery_call(compiler->nursery, bytes.text, bytes.len, &result, err);
+    str_finish(&bytes);
+    if (!ok)
         return err_wrap(err, "compiling %s", input->name);
     *answered = result.end == PROC_EXITED && result.status == 0 &&
                 artifact_unpack(result.output, result.output_bytes, j->arena, artifact);
@@ -374,12 +426,8 @@ bool compile_source(struct compiler *compiler, const struct compile_input *input
     const struct judgement j = {.arena = arena, .verdict = verdict, .line = line, .text = text};
     const char *const *dirs = (const char *const *)compiler->include_dirs;
     const uint64_t start_ns = clock_ns();
-    struct job job = {.compiler = compiler,
-        .request = {.name = input->name,
-            .headers = standins,
-            .nr_headers = nr_standins,
-            .kernels = input->kernels,
-            .nr_kernels = input->nr_kernels}};
+    struct nvrtc_request request = {
+        .name = input->name, .kernels = input->kernels, .nr_kernels = input->nr_kernels};
     struct artifact artifact;
     struct str what = {0}, code = {0};
     bool answered = true, ok;
@@ -396,11 +444,11 @@ bool compile_source(struct compiler *compiler, const struct compile_input *input
         return true;
     }
     includes_define_tunes(input->source, input->tunes, input->nr_tunes, &code);
-    job.request.source = str_text(&code);
-    job.request.options = make_options(compiler, arena, &job.request.nr_options);
-    key = key_of(compiler, &job.request);
+    request.source = str_text(&code);
+    request.options = make_options(compiler, arena, &request.nr_options);
+    key = key_of(compiler, &request);
     out->cached = cache_find(compiler->cache, key, arena, &artifact);
-    ok = out->cached || run(compiler, input, &job, key, &j, &artifact, &answered, err);
+    ok = out->cached || run(compiler, input, &request, key, &j, &artifact, &answered, err);
     str_finish(&code);
     if (!ok)
         return false;

@@ -1,0 +1,1 @@
+keet_test(nursery base)
