@@ -3,16 +3,18 @@
 # instruction set that this machine has, with all sanitizers, with the time model, and on two threads; time to load a
 # module; and host instructions per emulated one by callgrind, which do not depend on how busy the machine is.
 #
-#   bench/emulator.sh [--seconds S] [--out DIR] [KERNEL.cu...]
+#   bench/emulator.sh [--seconds S] [--rounds N] [--out DIR] [KERNEL.cu...]
 #
-# S: CPU time per kernel and column (default 0.3). Writes DIR/speed.md (default results/emulator); takes about ten
-# minutes.
+# S: CPU time per kernel and column (default 0.3). N: how often one thread, two and two processes are measured (default
+# 9: what else happens on a machine is then missing from one of them). Writes DIR/speed.md (default results/emulator);
+# takes about a quarter of an hour.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-seconds=0.3 out=results/emulator kernels=()
+seconds=0.3 rounds=9 out=results/emulator kernels=()
 while [ $# -gt 0 ]; do
     case $1 in
     --seconds) seconds=$2; shift 2 ;;
+    --rounds) rounds=$2; shift 2 ;;
     --out) out=$2; shift 2 ;;
     -*) echo "emulator.sh: unknown option $1; see the head of the file" >&2; exit 2 ;;
     *) kernels+=("$1"); shift ;;
@@ -42,7 +44,7 @@ done
 # One thread, two, and two processes of one thread side by side (what the machine itself gives), in turn, so that what
 # its clock does meanwhile happens to all three.
 for kernel in "${kernels[@]}"; do
-    for _ in 1 2 3 4 5; do
+    for ((round = 0; round < rounds; round++)); do
         "$bench" --threads 1 --seconds "$seconds" "$kernel" >>"$work/thread.tsv"
         "$bench" --threads 2 --seconds "$seconds" "$kernel" >>"$work/threads.tsv"
         "$bench" --threads 1 --seconds "$seconds" "$kernel" >>"$work/beside.tsv" &
@@ -60,4 +62,4 @@ if command -v valgrind >/dev/null; then
     done
     wait
 fi
-python3 bench/emulator_table.py --work "$work" --out "$out/speed.md" --seconds "$seconds" "${isas[@]}"
+python3 bench/emulator_table.py --work "$work" --out "$out/speed.md" --seconds "$seconds" --rounds "$rounds" "${isas[@]}"

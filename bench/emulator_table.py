@@ -78,6 +78,7 @@ def processor():
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--work", required=True)
+    parser.add_argument("--rounds", required=True)
     parser.add_argument("--out", required=True)
     parser.add_argument("--seconds", required=True)
     parser.add_argument("isas", nargs="+")
@@ -118,14 +119,15 @@ def main():
                      f"{geomean(per[name] for name in names):.2f}", ""))
 
     text = ["# The emulator's speed", "",
-            f"Command: `bench/emulator.sh --seconds {args.seconds}`; commit {stamp.commit('src', 'bench')}; "
+            f"Command: `bench/emulator.sh --seconds {args.seconds} --rounds {args.rounds}`; commit {stamp.commit('src', 'bench')}; "
             f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}", "",
             f"Processor: {processor()}; {output('gcc', '--version').splitlines()[0]}", "",
             "Thread instructions are counted (PTX, lanes past their guard). Rates are of CPU time, the best of as many "
             f"launches as fit in {args.seconds} s, over the whole of a launch: bounds and alignment checks and all counters "
             "are in it; sanitizers are races, uninitialised memory and registers, synchronisation and leaks, with the "
-            "counters. One thread, two threads and two processes are measured in turn, five times, the least of each. What a launch costs with the time model (traces of four blocks and their simulation, once a "
-            "launch) is given beside. Means are geometric, over "
+            "counters. One thread, two threads and two processes are measured in turn, "
+            f"{args.rounds} times, the least of each. What a launch costs with the time model (traces of four blocks "
+            "and their simulation, once a launch) is given beside. Means are geometric, over "
             f"{len(names)} kernels; tensor-core kernels are listed but not in the means, since one instruction of "
             "theirs is thousands of multiplications.", "",
             "| what | result | goal |", "|---|--:|--:|"]
