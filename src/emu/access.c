@@ -318,19 +318,7 @@ static bool tell_access(struct worker *k, const struct warp *w, const struct spo
     if (k->counting && k->block.traced && (s->space == PTX_GLOBAL || s->space == PTX_SHARED))
         access.data =
             shape.data ? shape.data : shape_data_here(s->kind, s->mask, s->bytes, s->address);
-    for (unsigned i = 0; i < k->nr_listeners; i++) {
-        struct emu_listener *l = k->listeners[i];
-        if (l->wants_access && !l->class->access(l, &access, &k->fault)) {
-            k->fault.block = k->block.index;
-            k->fault.line = k->program->info[pc].line;
-            k->fault.pc = pc;
-            if (!k->reports)
-                return false;
-            reports_add(k->reports, l->class->check, &k->fault);
-            k->fault = (struct emu_fault){.verdict = VERDICT_OK};
-        }
-    }
-    return true;
+    return exec_tell_access(k, &access);
 }
 
 /* The access was like the last one: what is to be looked at should the next be so too. */

@@ -5,7 +5,7 @@
  * group of that thread that the copy belongs to. A wait by that thread completes groups. Whoever
  * reads or overwrites the cell before: too early, whether or not a barrier lies between. A copy
  * whose end an mbarrier tells (cp.async.mbarrier.arrive) counts as waited for: the mbarrier is what
- * orders it. */
+ * orders it. So do bulk copies, of which one side is not seen here. */
 #include "emu/event.h"
 #include "emu/where.h"
 
@@ -110,7 +110,7 @@ static bool on_access(
     struct emu_listener *listener, const struct emu_access *access, struct emu_fault *fault)
 {
     struct copies *c = (struct copies *)listener;
-    const bool copies = c->run->program->info[access->pc].is_copy;
+    const bool copies = c->run->program->insts[access->pc].kind == INST_CP_ASYNC;
     bool clean = true;
 
     if (access->space != PTX_SHARED)

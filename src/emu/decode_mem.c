@@ -30,9 +30,9 @@ static void memory_info(struct decoder *d, const struct inst *in)
     info->space = (enum ptx_space)in->space;
     info->latency = in->kind == INST_ATOM ? LATENCY_ATOMIC : latency_of(info->space);
     info->is_memory = true;
-    info->is_load = in->kind == INST_LOAD || in->kind == INST_CP_ASYNC;
-    info->is_copy = in->kind == INST_CP_ASYNC;
-    info->is_store = in->kind == INST_STORE;
+    info->is_copy = in->kind == INST_CP_ASYNC || in->kind == INST_BULK_COPY;
+    info->is_load = in->kind == INST_LOAD || (info->is_copy && in->space == PTX_GLOBAL);
+    info->is_store = in->kind == INST_STORE || (info->is_copy && in->space != PTX_GLOBAL);
     info->is_atomic = in->kind == INST_ATOM;
     info->access_bytes = (unsigned)in->vec * in->elem_bytes;
 }
@@ -273,20 +273,77 @@ static uint32_t size_unless(struct decoder *d, const struct ptx_operand *ignores
     return to;
 }
 
+/* The mbarrier that a bulk copy tells of its bytes: it has its own place in the program. */
+static bool complete_tx(struct decoder *d, const struct ptx_operand *object, uint32_t size)
+{
+    uint32_t a;
+    bool is32;
+    int64_t imm;
+    if (!decode_address(d, object, &a, &is32, &imm))
+        return false;
+    struct inst *in = decode_part(d);
+    in->kind = INST_MBARRIER;
+    in->sub = PTX_SUB_COMPLETE_TX;
+    in->a = a, in->b = size, in->c = NO_ROW, in->d = NO_ROW;
+    in->address32 = is32;
+    in->imm = imm;
+    return true;
+}
+
+/* cp.async.bulk: to shared memory and an mbarrier is told, or to global memory and a group of its
+ * own is waited for, which is done at once. Hints of what caches should do are left out. */
+static bool bulk(struct decoder *d)
+{
+    const struct ptx_inst *p = d->ptx;
+    const bool loads = p->space == PTX_SHARED && p->space2 == PTX_GLOBAL,
+               stores = p->space == PTX_GLOBAL && p->space2 == PTX_SHARED;
+    uint32_t to, from, size;
+    bool to32, from32;
+    int64_t to_imm, from_imm;
+    if (p->sub == PTX_SUB_COMMIT_GROUP || p->sub == PTX_SUB_WAIT_GROUP) {
+        decode_emit(d, false)->kind = INST_NOP;
+        decode_info(d)->class = PTX_CLASS_MEMORY;
+        decode_info(d)->unit = UNIT_LSU;
+        return true;
+    }
+    if (p->tensor || p->multicast || p->sub != PTX_SUB_NONE || p->atom != PTX_ATOM_NONE ||
+        p->nr_operands < 3 + loads || !(loads || stores))
+        return decode_fail(d, "not known to the emulator");
+    size = decode_source(d, &p->operand[2], 4);
+    if (!decode_address(d, &p->operand[0], &to, &to32, &to_imm) ||
+        !decode_address(d, &p->operand[1], &from, &from32, &from_imm))
+        return false;
+    if (from_imm != (int32_t)from_imm)
+        return decode_fail(d, "an offset of more than 32 bits");
+    struct inst *in = decode_emit(d, false);
+    in->kind = INST_BULK_COPY;
+    in->a = to, in->b = from, in->c = size;
+    in->address32 = to32;
+    in->sub = from32;
+    in->imm = to_imm;
+    in->target = (uint32_t)(int32_t)from_imm;
+    in->vec = 1;
+    in->elem_bytes = 16;
+    in->space = (uint8_t)p->space2;
+    memory_info(d, in);
+    return stores || complete_tx(d, &p->operand[3], size);
+}
+
 static bool cp_async(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
+    if (p->bulk)
+        return bulk(d);
     if (p->sub == PTX_SUB_COMMIT_GROUP || p->sub == PTX_SUB_WAIT_GROUP ||
         p->sub == PTX_SUB_WAIT_ALL) {
         decode_emit(d, false)->kind = INST_COPY_GROUP;
         decode_info(d)->class = PTX_CLASS_MEMORY;
         decode_info(d)->unit = UNIT_LSU;
-        return !p->bulk || decode_fail(d, "not known to the emulator");
+        return true;
     }
     if (p->sub == PTX_SUB_MBARRIER_ARRIVE)
         return mbarrier(d);
-    if (p->bulk || p->sub != PTX_SUB_NONE || p->nr_operands < 3 ||
-        p->operand[2].kind != PTX_OPERAND_IMM)
+    if (p->sub != PTX_SUB_NONE || p->nr_operands < 3 || p->operand[2].kind != PTX_OPERAND_IMM)
         return decode_fail(d, "not known to the emulator");
     const uint64_t bytes = p->operand[2].imm;
     if (bytes != 16 && (p->cache == PTX_CACHE_CG || (bytes != 4 && bytes != 8)))

@@ -131,6 +131,8 @@ static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc
     switch (in->kind) {
     case INST_CP_ASYNC:
         return !mask || access_cp_async(k, w, in, pc, mask) || exec_note(k);
+    case INST_BULK_COPY:
+        return !mask || bulk_copy(k, w, in, pc, mask) || exec_note(k);
     case INST_MATRIX:
         return !mask || matrix_step(k, w, in, pc, mask) || exec_note(k);
     case INST_COPY_FRAME:

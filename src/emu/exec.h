@@ -201,6 +201,9 @@ bool exec_fault(struct worker *k, enum verdict verdict, uint32_t pc, const char 
  * block) is left out. False: the fault stands. */
 bool exec_note(struct worker *k);
 
+/* Every listener that wants to hears of an access. False: one found a fault, and it stands. */
+bool exec_tell_access(struct worker *k, const struct emu_access *access);
+
 /* warp.c */
 void warp_start(struct warp *w, uint32_t live, uint32_t entry);
 uint16_t warp_new_split(struct warp *w);
@@ -300,6 +303,9 @@ static inline void count_hits(struct pc_count *count, struct pattern *p)
 }
 bool count_fill(const struct exec *x, const struct pc_count *counts, double scale,
     struct arena *arena, struct emu_result *result);
+
+/* bulk.c */
+bool bulk_copy(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 
 /* sync.c */
 /* Each returns with the split ready (done, go on) or waiting; false: fault. */

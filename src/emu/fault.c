@@ -1,4 +1,4 @@
-/* Owns the wording of faults. */
+/* Owns the wording of faults, and what becomes of those that listeners find. */
 #include "emu/exec.h"
 
 #include <stdarg.h>
@@ -25,5 +25,22 @@ bool exec_note(struct worker *k)
         return false;
     reports_add(k->reports, k->fault.check, &k->fault);
     k->fault = (struct emu_fault){.verdict = VERDICT_OK};
+    return true;
+}
+
+bool exec_tell_access(struct worker *k, const struct emu_access *access)
+{
+    for (unsigned i = 0; i < k->nr_listeners; i++) {
+        struct emu_listener *l = k->listeners[i];
+        if (!l->wants_access || l->class->access(l, access, &k->fault))
+            continue;
+        k->fault.block = k->block.index;
+        k->fault.line = k->program->info[access->pc].line;
+        k->fault.pc = access->pc;
+        if (!k->reports)
+            return false;
+        reports_add(k->reports, l->class->check, &k->fault);
+        k->fault = (struct emu_fault){.verdict = VERDICT_OK};
+    }
     return true;
 }

@@ -29,8 +29,10 @@ enum inst_kind {
     INST_LOAD,
     INST_STORE,
     INST_ATOM,
-    INST_CP_ASYNC, /* access.c */
-    INST_MATRIX,   /* mma, wmma, ldmatrix, ...: all lanes at once: matrix.c; in->tensor */
+    INST_CP_ASYNC,  /* access.c */
+    INST_BULK_COPY, /* bulk.c; to a (+ imm), from b (+ target), c: bytes; space: of the source; sub:
+ its address row is 32-bit */
+    INST_MATRIX,    /* mma, wmma, ldmatrix, ...: all lanes at once: matrix.c; in->tensor */
     INST_BRANCH,
     INST_INDEX,          /* brx: in->a: index, imm: labels; is each lane's among them? */
     INST_BRANCH_INDEXED, /* behind it; in->rows: pcs */

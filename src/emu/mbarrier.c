@@ -149,8 +149,10 @@ static void transfer(struct step *s, uint64_t *object, bool complete)
     struct object o = unpack(*object);
     const int32_t bytes = (int32_t)word(s, s->in->b, 0);
     o.tx += complete ? -bytes : bytes;
-    if (complete)
+    if (complete) { /* the bytes are there for whoever sees the phase end */
+        tell(s, MBARRIER_ARRIVE);
         settle(s, &o);
+    }
     *object = pack(&o);
 }
 

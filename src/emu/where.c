@@ -19,8 +19,8 @@ const char *where_verb(const struct emu_run *run, uint32_t pc, enum ptx_space sp
 {
     const struct inst_info *info = &run->program->info[pc];
 
-    if (info->is_copy) /* from global to shared */
-        return space == PTX_SHARED ? "write" : "read";
+    if (info->is_copy)
+        return (space == PTX_SHARED) != info->is_store ? "write" : "read";
     return info->is_atomic ? "atomic" : info->is_store ? "write" : "read";
 }
 
