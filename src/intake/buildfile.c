@@ -9,7 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BUILD_BYTES = 1 << 18, MAX_VARIABLES = 256, MAX_NESTING = 16, MAX_EXPANDED = 1 << 14 };
+enum {
+    MAX_BUILD_BYTES = 1 << 18,
+    MAX_VARIABLES = 256,
+    MAX_NESTING = 16,
+    MAX_EXPANDED = 1 << 14,
+    MAX_UP = 4
+};
 
 struct variable {
     const char *name, *value;
@@ -19,6 +25,8 @@ struct build_reader {
     struct build *build;
     struct arena *arena;
     const char *folder; /* of the file that is read; "" is this one */
+    const char *source; /* the name of the user's file */
+    bool compiled;      /* a recipe that names it was read */
     unsigned file;
     size_t at; /* of the line that is read */
     struct variable variables[MAX_VARIABLES];
@@ -237,6 +245,22 @@ static void make_assignment(struct build_reader *r, const char *line, const char
     }
 }
 
+/* A recipe that compiles other files, or this one once more with other macros. */
+static bool is_of_others(struct build_reader *r, const char *recipe)
+{
+    const char *p = recipe, *word;
+    bool named = false, sources = false;
+
+    while ((word = next_word(r->arena, &p)) != NULL) {
+        sources |= str_ends(word, ".cu") && !strpbrk(word, "$*%");
+        named |= strcmp(file_name(word), r->source) == 0;
+    }
+    const bool again = named && r->compiled;
+
+    r->compiled |= named;
+    return (sources && !named) || again;
+}
+
 static void make_line(struct build_reader *r, const char *line)
 {
     const bool recipe = *line == '\t';
@@ -244,6 +268,8 @@ static void make_line(struct build_reader *r, const char *line)
     line += strspn(line, " \t");
     if (make_condition(r, line) || r->nested > MAX_NESTING ||
         (r->nested > 0 && !r->branch[r->nested - 1].now))
+        return;
+    if (recipe && is_of_others(r, line))
         return;
     const char *equals = recipe ? NULL : strchr(line, '=');
 
@@ -363,7 +389,8 @@ static void make_read(struct build_reader *r, const char *text)
     str_finish(&line);
 }
 
-static bool read_one(struct build *build, struct arena *arena, const char *folder, const char *name)
+static bool read_one(struct build *build, struct arena *arena, const char *folder, const char *name,
+    const char *source)
 {
     struct build_reader *r = arena_alloc(arena, sizeof(*r));
     struct err ignored = {0};
@@ -374,8 +401,11 @@ static bool read_one(struct build *build, struct arena *arena, const char *folde
     if (build->nr_files == BUILD_MAX_FILES || !file_exists(path) ||
         !file_read(path, MAX_BUILD_BYTES, &text, &bytes, &ignored))
         return false;
-    *r = (struct build_reader){
-        .build = build, .arena = arena, .folder = folder, .file = build->nr_files};
+    *r = (struct build_reader){.build = build,
+        .arena = arena,
+        .folder = folder,
+        .source = source,
+        .file = build->nr_files};
     build->files[build->nr_files++] =
         (struct build_file){path, arena_strndup(arena, text, bytes), bytes};
     if (str_ends(name, ".txt"))
@@ -386,12 +416,13 @@ static bool read_one(struct build *build, struct arena *arena, const char *folde
     return true;
 }
 
-static bool read_folder(struct build *build, struct arena *arena, const char *folder)
+static bool read_folder(
+    struct build *build, struct arena *arena, const char *folder, const char *source)
 {
-    const bool make =
-        read_one(build, arena, folder, "Makefile") || read_one(build, arena, folder, "makefile");
+    const bool make = read_one(build, arena, folder, "Makefile", source) ||
+                      read_one(build, arena, folder, "makefile", source);
 
-    return read_one(build, arena, folder, "CMakeLists.txt") || make;
+    return read_one(build, arena, folder, "CMakeLists.txt", source) || make;
 }
 
 void build_read(
@@ -407,6 +438,12 @@ void build_read(
         add_dir(r, args->dirs[i]);
     for (unsigned i = 0; i < args->nr_defines; i++)
         add_define(r, args->defines[i]);
-    if (!read_folder(build, arena, folder))
-        read_folder(build, arena, *folder ? arena_printf(arena, "%s/..", folder) : "..");
+    for (unsigned up = 0; up < MAX_UP; up++) {
+        const char *slashed = *folder ? arena_printf(arena, "%s/", folder) : "";
+
+        if (read_folder(build, arena, folder, file_name(path)) ||
+            file_exists(arena_printf(arena, "%s.git", slashed)))
+            break;
+        folder = arena_printf(arena, "%s..", slashed);
+    }
 }

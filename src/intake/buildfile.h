@@ -1,6 +1,6 @@
 /* Private to intake/: what a compiler is told beside the file itself: folders of headers and
  * macros, from the command line (-I, -D), the Makefile and the CMakeLists.txt of its folder, or of
- * the folder above where that one has neither. */
+ * the nearest folder above that has one, in the same repository. */
 #ifndef KEET_INTAKE_BUILDFILE_H
 #define KEET_INTAKE_BUILDFILE_H
 

@@ -14,13 +14,17 @@ enum { MAX_TEMPLATE_DEPTH = 8 }; /* of functions that hand their parameters on *
 static const char *bound_type(
     struct builder *b, const struct site *site, const struct decl *kernel, const char *type)
 {
-    const char *names[MAX_TEMPLATE_ARGS];
+    const char *names[MAX_TEMPLATE_ARGS], *word;
     unsigned nr = template_params(b->host->toks, kernel, names, ARRAY_SIZE(names));
 
-    for (unsigned i = 0; i < nr && i < site->nr_template_args; i++)
-        if (strcmp(names[i], type) == 0)
-            return toks_text(site->template_args[i].toks, b->arena, site->template_args[i].from,
-                site->template_args[i].to);
+    for (unsigned i = 0; i < nr && i < site->nr_template_args; i++) {
+        const struct range *arg = &site->template_args[i];
+        const size_t len = strlen(names[i]);
+
+        if ((word = str_find_word(type, type + strlen(type), names[i], len)) != NULL)
+            type = arena_printf(b->arena, "%.*s%s%s", (int)(word - type), type,
+                toks_text(arg->toks, b->arena, arg->from, arg->to), word + len);
+    }
     return type;
 }
 
@@ -28,10 +32,13 @@ static const char *bound_type(
  * around, by a call that gives it. */
 static const char *template_argument(struct builder *b, struct range r, unsigned at, unsigned depth)
 {
-    const char *text = toks_text(r.toks, b->arena, r.from, r.to);
     struct str number = {0};
     int64_t value;
     unsigned where;
+
+    while (tok_is(&r.toks->tok[r.from], "(") && r.toks->tok[r.from].match == r.to - 1)
+        r = (struct range){r.toks, r.from + 1, r.to - 1};
+    const char *text = toks_text(r.toks, b->arena, r.from, r.to);
 
     if (type_bytes(hostcode_type(b->host, text, at)))
         return hostcode_type(b->host, text, at);
@@ -47,6 +54,25 @@ static const char *template_argument(struct builder *b, struct range r, unsigned
     b->host->fixed = b->host->strict = false;
     str_finish(&number);
     return text;
+}
+
+/* A number for a parameter of an enum's type is of that type: C++ does not convert it. */
+static const char *of_enum(
+    struct builder *b, const struct decl *kernel, const char *name, const char *arg)
+{
+    const struct toks *toks = b->host->toks;
+    unsigned i = kernel->from;
+
+    while (i < kernel->open && strcmp(toks->tok[i].text, name) != 0)
+        i++;
+    for (unsigned d = 0; *arg >= '0' && *arg <= '9' && d < b->host->decls->nr; d++) {
+        const struct decl *e = &b->host->decls->decl[d];
+
+        if (e->kind == DECL_TYPE && tok_is(&toks->tok[e->from], "enum") && *e->name &&
+            tok_is(&toks->tok[i - 1], e->name))
+            return arena_printf(b->arena, "(%s)%s", e->name, arg);
+    }
+    return arg;
 }
 
 /* The kernel's id with its namespaces and with all template arguments spelled out. */
@@ -75,7 +101,7 @@ static const char *kernel_id(struct launching *l)
         const char *arg = NULL;
 
         if (seen && seen->template_args[t])
-            arg = seen->template_args[t];
+            arg = hostcode_type(b->host, seen->template_args[t], site->at);
         else if (t < site->nr_template_args)
             arg = template_argument(b, site->template_args[t], site->at, MAX_TEMPLATE_DEPTH);
         for (unsigned p = 0; p < l->nr && !arg; p++)
@@ -85,7 +111,7 @@ static const char *kernel_id(struct launching *l)
                                                                        : NULL;
         if (!arg)
             break;
-        str_addf(&text, "%s%s", nr_given++ ? ", " : "<", arg);
+        str_addf(&text, "%s%s", nr_given++ ? ", " : "<", of_enum(b, kernel, names[t], arg));
     }
     if (nr_given) /* of the rest, the template has defaults or deduces them */
         str_add_char(&text, '>');

@@ -73,14 +73,24 @@ static void size_lines(struct builder *b)
     str_finish(&from);
 }
 
+/* It is read by a launch behind the one that writes it, and the host does not ask for it. */
+static bool is_between(const struct builder *b, const struct array *a)
+{
+    return a->written && !a->read_first && b->nr_launches > 1 && a->read &&
+           a->last_launch > a->first_launch && !a->to_host;
+}
+
 static const char *role_of(const struct builder *b, const struct array *a)
 {
+    bool others = false;
+
     if (!a->written)
         return "in";
     if (a->read_first)
         return "inout";
-    return b->nr_launches > 1 && a->read && a->last_launch > a->first_launch && !a->to_host ? "temp"
-                                                                                            : "out";
+    for (unsigned i = 0; i < b->nr_arrays; i++)
+        others |= b->arrays[i].written && !is_between(b, &b->arrays[i]);
+    return others && is_between(b, a) ? "temp" : "out"; /* something comes out of every task */
 }
 
 static const struct array *array_named(const struct builder *b, const char *name)

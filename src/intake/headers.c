@@ -46,10 +46,13 @@ bool include_is_device(const char *name)
 /* Token t is that word; of "std::x", x with its namespace before it. */
 static bool is_word(const struct toks *toks, unsigned t, const char *word)
 {
-    if (!str_starts(word, "std::"))
+    const char *colons = strstr(word, "::");
+
+    if (!colons)
         return tok_is(&toks->tok[t], word);
-    return t > 1 && tok_is(&toks->tok[t], word + 5) && tok_is(&toks->tok[t - 1], "::") &&
-           tok_is(&toks->tok[t - 2], "std");
+    return t > 1 && tok_is(&toks->tok[t], colons + 2) && tok_is(&toks->tok[t - 1], "::") &&
+           strncmp(toks->tok[t - 2].text, word, (size_t)(colons - word)) == 0 &&
+           toks->tok[t - 2].text[colons - word] == 0;
 }
 
 /* Headers that the host's own brought along, cuBLAS's for one, and that the device code needs. */
@@ -95,6 +98,11 @@ const char *headers_brought(const struct decls *decls, struct arena *arena)
         {"sys/types.h", {"uint", "ushort", "ulong"}},
         {"cstdint", {"uint8_t", "uint16_t", "uint32_t", "uint64_t", "int8_t", "int16_t", "int32_t",
                         "int64_t", "uintptr_t", "intptr_t"}},
+        {"thrust/pair.h", {"thrust::pair", "thrust::make_pair"}},
+        {"thrust/tuple.h", {"thrust::tuple", "thrust::make_tuple", "thrust::tie"}},
+        {"thrust/functional.h", {"thrust::plus", "thrust::multiplies", "thrust::less",
+                                    "thrust::greater", "thrust::maximum", "thrust::minimum"}},
+        {"thrust/complex.h", {"thrust::complex"}}, {"thrust/device_ptr.h", {"thrust::device_ptr"}},
         {"cuComplex.h", {"cuComplex", "cuFloatComplex", "cuDoubleComplex", "make_cuComplex"}},
         {"cufft.h", {"cufftComplex", "cufftReal", "cufftDoubleComplex", "cufftDoubleReal"}},
         {"driver_types.h", {"cudaError_t", "cudaError", "cudaSuccess", "cudaStream_t"}},

@@ -9,6 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_left_out(const struct toks *toks, unsigned i)
+{
+    return toks->tok[i].kind == TOK_DIRECTIVE || (toks->left_out && toks->left_out[i]);
+}
+
+/* Without the directives at its ends, and without what they leave out. */
+static struct range trimmed(struct range r)
+{
+    const struct toks *toks = r.toks;
+
+    while (r.from < r.to && is_left_out(toks, r.from))
+        r.from++;
+    while (r.from < r.to && is_left_out(toks, r.to - 1))
+        r.to--;
+    return r;
+}
+
 unsigned range_split(struct range range, struct range *parts, unsigned max)
 {
     unsigned nr = 0, start = range.from;
@@ -18,8 +35,10 @@ unsigned range_split(struct range range, struct range *parts, unsigned max)
     for (unsigned i = range.from; i <= range.to && nr < max; i++) {
         const struct tok *t = &range.toks->tok[i];
 
-        if (i == range.to || tok_is(t, ",")) {
-            parts[nr++] = (struct range){range.toks, start, i};
+        if (i < range.to && range.toks->left_out && range.toks->left_out[i]) {
+            continue;
+        } else if (i == range.to || tok_is(t, ",")) {
+            parts[nr++] = trimmed((struct range){range.toks, start, i});
             start = i + 1;
         } else if (t->match > i && t->match < range.to) {
             i = t->match;
@@ -407,6 +426,7 @@ bool hostcode_template_argument(
             tok_is(&toks->tok[i + 1], "<") ? toks_angle(toks, i + 1, toks->nr) : 0;
 
         if (!close || (i >= fn->from && i < fn->to) || !hostcode_function_at(host, i) ||
+            (toks->left_out && toks->left_out[i]) ||
             range_split((struct range){toks, i + 2, close}, args, ARRAY_SIZE(args)) <= n)
             continue;
         *value = args[n];

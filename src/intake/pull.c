@@ -125,10 +125,14 @@ static bool find_header(
 {
     if (quoted && read_header(p, path_beside(p->arena, from, name), file))
         return true;
+    const bool own = include_is_device(name); /* CUDA's, unless it is quoted and there */
+
+    if (own && !quoted)
+        return false;
     for (unsigned i = 0; i < p->build->nr_dirs; i++)
         if (read_header(p, arena_printf(p->arena, "%s/%s", p->build->dirs[i], name), file))
             return true;
-    return quoted && *name != '/' && guess_header(p, name, file);
+    return quoted && !own && *name != '/' && guess_header(p, name, file);
 }
 
 /* #include of a file that is there: its text in place. *pulled false: the line stays. */
@@ -142,8 +146,7 @@ static bool pull_include(struct puller *p, unsigned from, const char *line, size
     struct user_file file;
 
     *pulled = false;
-    if (!name || include_is_device(name) ||
-        !find_header(p, r->files[from].path, name, quoted, &file))
+    if (!name || !find_header(p, r->files[from].path, name, quoted, &file))
         return true; /* what it has is not needed, or will be missed by name */
     file.name = name;
     *pulled = true;

@@ -270,7 +270,8 @@ static bool given_later(
 
     for (unsigned i = where + 1; fn && i + 2 < fn->to; i++)
         if (tok[i].kind == TOK_NAME && strcmp(tok[i].text, name) == 0 &&
-            ((none && (tok_is(&tok[i - 1], "&") || tok_is(&tok[i + 1], "="))) ||
+            ((none && (tok_is(&tok[i - 1], "&") || tok_is(&tok[i + 1], "=") ||
+                          (tok_is(&tok[i - 1], ">") && tok_is(&tok[i - 2], ">")))) ||
                 (i < at && (tok_is(&tok[i + 1], "*=") || tok_is(&tok[i + 1], "+=")))))
             return true;
     return false;
@@ -680,10 +681,11 @@ static bool resolve_word(
         struct range args = {toks, *i + 2, next->match};
         bool ok;
 
-        if (tok_is(t, "ceil") || tok_is(t, "ceilf"))
+        const bool own = decls_function(host->decls, t->text) || hostcode_macro(host, t->text);
+
+        if (!own && (tok_is(t, "ceil") || tok_is(t, "ceilf")))
             ok = resolve_ceil(host, args, at, depth, out);
-        else if (tok_is(t, "ceil_div") && !decls_function(host->decls, t->text) &&
-                 !hostcode_macro(host, t->text))
+        else if (!own && tok_is(t, "ceil_div"))
             ok = fail(host, "a call of", t->text);
         else
             ok = inline_call(host, t->text, args, at, depth, out);

@@ -50,7 +50,96 @@ static const char *argument_type(struct host *host, struct range arg, unsigned a
     return *type ? type : NULL;
 }
 
-/* What a template parameter of the function around is where the function is called. */
+/* Where `vector<T> &v` and `const vector<float> &x` have the same words: what stands for T. */
+static const char *stands_for(struct host *host, struct range a, struct range b, const char *name)
+{
+    static const char *const passed[] = {"const", "&", "typename", "struct", "class", NULL};
+    const struct toks *toks = host->toks;
+    unsigned i = a.from, k = b.from;
+
+    while (i < a.to && k < b.to) {
+        const struct tok *x = &toks->tok[i], *y = &toks->tok[k];
+
+        if (str_among(x->text, passed)) {
+            i++;
+        } else if (str_among(y->text, passed)) {
+            k++;
+        } else if (x->kind == TOK_NAME && strcmp(x->text, name) == 0) {
+            const unsigned end =
+                i + 1 < a.to ? toks_find(toks, k, b.to, toks->tok[i + 1].text) : b.to;
+
+            return k < end ? toks_text(toks, host->arena, k, end) : NULL;
+        } else if (strcmp(x->text, y->text) == 0) {
+            i++;
+            k++;
+        } else {
+            return NULL;
+        }
+    }
+    return NULL;
+}
+
+/* The declaration of a variable that is an argument of a call, up to its name. */
+static bool declared(struct host *host, struct range arg, struct range *whole)
+{
+    const struct toks *toks = host->toks;
+    const struct decl *fn = hostcode_function_at(host, arg.from);
+    const char *name = toks->tok[arg.from].text;
+
+    if (!fn || arg.to != arg.from + 1 || toks->tok[arg.from].kind != TOK_NAME)
+        return false;
+    if (hostcode_param(host, fn, name, whole) >= 0)
+        return true;
+    for (unsigned i = toks_name(toks, name, fn->body); i && i < arg.from;
+         i = toks->tok[i].again ? toks->tok[i].again : arg.from)
+        if (toks->tok[i - 1].kind == TOK_NAME || tok_is(&toks->tok[i - 1], ">")) {
+            unsigned start = i;
+
+            while (start > fn->body + 1 && !tok_is(&toks->tok[start - 1], ";") &&
+                   !tok_is(&toks->tok[start - 1], "{") && !tok_is(&toks->tok[start - 1], "}"))
+                start--;
+            *whole = (struct range){toks, start, i};
+            return start < i;
+        }
+    return false;
+}
+
+/* template class solver<float>; or template void solve(vector<float> &x): what parameter n of the
+ * template stands for there. NULL: no such line. */
+static const char *explicit_instance(
+    struct host *host, const struct decl *fn, unsigned n, const char *name, unsigned *where)
+{
+    const struct toks *toks = host->toks;
+    const unsigned colons = toks_find(toks, fn->from, fn->open, "::");
+    const unsigned before = toks_before_angles(toks, colons, fn->from);
+    const char *class = colons < fn->open && before ? toks->tok[before - 1].text : fn->name;
+    unsigned head = fn->from + 1;
+
+    for (int depth = 0; head < fn->open; head++) { /* past template <...> */
+        depth += tok_is(&toks->tok[head], "<") - tok_is(&toks->tok[head], ">");
+        if (depth == 0)
+            break;
+    }
+    for (unsigned i = toks_name(toks, class, 1); i + 1 < toks->nr;
+         i = toks->tok[i].again ? toks->tok[i].again : toks->nr) {
+        const struct decl *d = decls_at(host->decls, i);
+        struct range args[MAX_TEMPLATE_ARGS];
+        const unsigned close =
+            tok_is(&toks->tok[i + 1], "<") ? toks_angle(toks, i + 1, toks->nr) : 0;
+
+        if (!d || !tok_is(&toks->tok[d->from], "template") || tok_is(&toks->tok[d->from + 1], "<"))
+            continue;
+        *where = i;
+        if (close && range_split((struct range){toks, i + 2, close}, args, ARRAY_SIZE(args)) > n)
+            return toks_text(toks, host->arena, args[n].from, args[n].to);
+        return stands_for(host, (struct range){toks, head + 1, toks->tok[fn->open].match},
+            (struct range){toks, d->from + 1, d->to}, name);
+    }
+    return NULL;
+}
+
+/* What a template parameter of the function around is where the function is called, or where it is
+ * made for one type. */
 static const char *instance_of(struct host *host, const char *name, unsigned at, unsigned *call)
 {
     const struct decl *fn = hostcode_function_at(host, at);
@@ -89,8 +178,19 @@ static const char *instance_of(struct host *host, const char *name, unsigned at,
         for (unsigned p = 0; p < nr_params && p < nr_args; p++)
             if (params[p].is_pointer && strcmp(params[p].type, name) == 0)
                 return argument_type(host, args[p], i);
+        struct range heads[MAX_PARAMS], whole;
+        const unsigned nr_heads = range_split(
+            (struct range){toks, fn->open + 1, toks->tok[fn->open].match}, heads, MAX_PARAMS);
+
+        for (unsigned p = 0; p < nr_heads && p < nr_args; p++) {
+            const char *type =
+                declared(host, args[p], &whole) ? stands_for(host, heads[p], whole, name) : NULL;
+
+            if (type)
+                return type;
+        }
     }
-    return NULL;
+    return n < nr ? explicit_instance(host, fn, n, name, call) : NULL;
 }
 
 /* `unsigned long int` and its like in one spelling. */
@@ -147,6 +247,8 @@ const char *hostcode_type(struct host *host, const char *type, unsigned at)
         if (elem_of(type, &lanes))
             return type;
         next = instance_of(host, type, at, &call);
+        const bool called = next && call != at; /* T of a caller may be called T as well */
+
         if (next) {
             at = call;
         } else {
@@ -156,7 +258,7 @@ const char *hostcode_type(struct host *host, const char *type, unsigned at)
             if (!next && macro && !macro->is_function)
                 next = toks_text(&macro->toks, host->arena, 0, macro->toks.nr);
         }
-        if (!next || strcmp(next, type) == 0)
+        if (!next || (!called && strcmp(next, type) == 0))
             return type;
         type = next;
     }

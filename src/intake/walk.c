@@ -16,11 +16,29 @@ bool walk_step(struct walk *w)
     return !w->stopped;
 }
 
+static const char *const assigning[] = {
+    "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "|=", "&=", "^=", "++", "--", NULL};
+
+/* Token i names memory, and p[i] there is a part of a sum, not assigned and not handed on. */
+static bool only_reads(const struct toks *toks, unsigned i)
+{
+    static const char *const taken[] = {"&", "++", "--", ">", "(", ",", NULL};
+    static const char *const handed[] = {")", ",", ".", "->", NULL};
+    unsigned end = i + 1;
+
+    while (tok_is(&toks->tok[end], "[") && toks->tok[end].match)
+        end = toks->tok[end].match + 1;
+    const bool alone = i > 0 && str_among(toks->tok[i - 1].text, taken);
+
+    return end > i + 1 && !str_among(toks->tok[end].text, assigning) &&
+           !(alone && (str_among(toks->tok[end].text, handed) ||
+                          !str_among(toks->tok[i - 1].text, taken + 4)));
+}
+
 /* What tokens assign, or hand to someone who may, is not known any more. */
 void walk_lose(struct walk *w, const struct toks *toks, unsigned from, unsigned to)
 {
-    static const char *const ops[] = {
-        "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "|=", "&=", "^=", "++", "--", NULL};
+    const char *const *ops = assigning;
 
     for (unsigned i = from; i < to; i++) {
         struct slot *slot =
@@ -29,12 +47,13 @@ void walk_lose(struct walk *w, const struct toks *toks, unsigned from, unsigned 
         if (!slot || (i > from && tok_is(&toks->tok[i - 1], "->")))
             continue;
         if (slot->v.kind == VALUE_MEMORY) {
-            slot->v.memory->lost = slot->v.memory->lost || !slot->v.memory->device;
+            slot->v.memory->lost |= !slot->v.memory->device && !only_reads(toks, i);
             continue;
         }
         bool assigned =
             i > from && (tok_is(&toks->tok[i - 1], "++") || tok_is(&toks->tok[i - 1], "--") ||
-                            tok_is(&toks->tok[i - 1], "&"));
+                            tok_is(&toks->tok[i - 1], "&") ||
+                            (tok_is(&toks->tok[i - 1], ">") && tok_is(&toks->tok[i - 2], ">")));
 
         for (unsigned o = 0; ops[o] && !assigned; o++)
             assigned = tok_is(&toks->tok[i + 1], ops[o]);
@@ -133,6 +152,31 @@ static void initialise_members(struct walk *w, const struct decl *fn)
             (struct range){toks, i + 2, toks->tok[i + 1].match}, tok_is(&toks->tok[i + 1], "{"));
 }
 
+/* fn has its parameter only as p[i], and assigns none of them. */
+static bool param_is_read(const struct toks *toks, const struct decl *fn, const struct param *p)
+{
+    for (unsigned i = fn->body + 1; i < fn->to && !p->is_const; i++)
+        if (toks->tok[i].kind == TOK_NAME && strcmp(toks->tok[i].text, p->name) == 0 &&
+            !only_reads(toks, i))
+            return false;
+    return true;
+}
+
+/* A call that took too long: what it can change is not known. */
+static void lose_args(struct walk *w, const struct decl *fn, struct operand *args, unsigned nr_args)
+{
+    struct param params[MAX_PARAMS];
+    const unsigned nr = params_read(params, NULL, w->host->decls, fn);
+
+    for (unsigned a = 0; a < nr_args; a++) {
+        if (args[a].v.kind == VALUE_MEMORY &&
+            !(a < nr && param_is_read(w->host->toks, fn, &params[a])))
+            args[a].v.memory->lost = true;
+        if (args[a].v.kind == VALUE_ADDRESS)
+            args[a].v.slot->v = (struct value){0};
+    }
+}
+
 struct value walk_call(struct walk *w, const struct decl *fn, struct operand *args,
     unsigned nr_args, struct object *self, struct var *scope, struct bound *bound)
 {
@@ -156,13 +200,8 @@ struct value walk_call(struct walk *w, const struct decl *fn, struct operand *ar
     w->leaving = LEAVING_NOT;
     w->at = at;
     if (w->stopped && !w->ended && w->steps > w->limit && w->limit < limit) {
-        w->stopped = false; /* it took too long: what it can change is not known */
-        for (unsigned a = 0; a < nr_args; a++) {
-            if (args[a].v.kind == VALUE_MEMORY)
-                args[a].v.memory->lost = true;
-            if (args[a].v.kind == VALUE_ADDRESS)
-                args[a].v.slot->v = (struct value){0};
-        }
+        w->stopped = false;
+        lose_args(w, fn, args, nr_args);
         frame.result = (struct value){0};
     }
     w->limit = limit;
@@ -306,7 +345,8 @@ static void globals(struct walk *w)
             enumerators(w, d);
         else if (d->kind == DECL_VARIABLE && !tok_is(&toks->tok[first], "template"))
             walk_statements(w, toks, d->from, d->to);
-        else if (d->kind == DECL_FUNCTION && !d->body && !d->is_device && !d->is_kernel)
+        else if (d->kind == DECL_FUNCTION && !d->body && !d->is_device && !d->is_kernel &&
+                 !tok_is(&toks->tok[first], "extern"))
             walk_statements(w, toks, d->from, d->to); /* dim3 block(16, 16); or a prototype */
     }
 }

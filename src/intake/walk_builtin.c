@@ -332,6 +332,27 @@ static void set_properties(struct walk *w, struct slot *slot)
     w->chip_asked = true;
 }
 
+/* What cudaDeviceGetAttribute says of one of its names. */
+static void set_attribute(struct walk *w, struct slot *to, const char *what)
+{
+    static const struct {
+        const char *name;
+        int value; /* 0: of the chip */
+    } known[] = {{"MultiProcessorCount", 0}, {"WarpSize", 32}, {"ComputeCapabilityMajor", 9},
+        {"ComputeCapabilityMinor", 0}, {"MaxThreadsPerBlock", 1024}, {"CooperativeLaunch", 1},
+        {"MaxSharedMemoryPerBlock", 49152}, {"ManagedMemory", 1}};
+    static const char prefix[] = "cudaDevAttr";
+
+    to->v = unknown();
+    for (size_t i = 0; i < ARRAY_SIZE(known) && str_starts(what, prefix); i++)
+        if (strcmp(what + strlen(prefix), known[i].name) == 0) {
+            walk_assign(w, to, walk_int(i == 0 ? (int64_t)chip_default()->nr_sms : known[i].value));
+            w->chip_asked = true;
+        }
+    if (strcmp(what, "cudaDevAttrComputeMode") == 0)
+        walk_assign(w, to, walk_int(0));
+}
+
 static bool of_device(struct call *c, struct value *out)
 {
     struct slot *to = c->nr && c->args[0].v.kind == VALUE_ADDRESS ? c->args[0].v.slot : NULL;
@@ -346,13 +367,7 @@ static bool of_device(struct call *c, struct value *out)
         const char *what = last_name(c, 1);
 
         if (to)
-            to->v = unknown();
-        if (to && what && strcmp(what, "cudaDevAttrMultiProcessorCount") == 0) {
-            walk_assign(c->w, to, walk_int(chip_default()->nr_sms));
-            c->w->chip_asked = true;
-        } else if (to && what && strcmp(what, "cudaDevAttrWarpSize") == 0) {
-            walk_assign(c->w, to, walk_int(32));
-        }
+            set_attribute(c->w, to, what ? what : "");
     } else if (strcmp(c->name, "findCudaDevice") == 0 || strcmp(c->name, "gpuDeviceInit") == 0) {
         *out = walk_int(0);
         return true;

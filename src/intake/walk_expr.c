@@ -317,6 +317,16 @@ static const char *assigns(const struct tok *t)
     return NULL;
 }
 
+/* in >> n: a stream of the program's, which gives what is not known. */
+static bool is_stream(const struct walk_reader *r, const struct operand *left)
+{
+    const struct slot *slot = left->slot;
+
+    return (slot && slot->type && slot->type->kind == TYPE_OTHER &&
+               slot->v.kind == VALUE_UNKNOWN) ||
+           (r->i > 0 && tok_is(&r->toks->tok[r->i - 1], "cin"));
+}
+
 struct operand walk_expression(struct walk_reader *r, int level)
 {
     struct walk *w = r->w;
@@ -345,8 +355,14 @@ struct operand walk_expression(struct walk_reader *r, int level)
         }
         if (!op || op_level < level)
             break;
+        const bool reads = strcmp(op, ">>") == 0 && is_stream(r, &left);
+
         r->i += nr_toks;
-        if (op_level == LEVEL_OR || op_level == LEVEL_AND) {
+        if (reads) {
+            struct operand right = walk_expression(r, op_level + 1);
+
+            walk_store(w, &right, (struct value){0});
+        } else if (op_level == LEVEL_OR || op_level == LEVEL_AND) {
             left = logical(r, left, op_level == LEVEL_AND);
         } else {
             struct operand right = walk_expression(r, op_level + 1);

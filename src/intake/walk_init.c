@@ -160,10 +160,12 @@ static struct operand constant(struct walk *w, const char *name)
         {"cudaSuccess", 0, false}, {"cudaMemcpyHostToHost", 0, false},
         {"cudaMemcpyHostToDevice", 1, false}, {"cudaMemcpyDeviceToHost", 2, false},
         {"cudaMemcpyDeviceToDevice", 3, false}, {"cudaMemcpyDefault", 4, false},
-        {"warpSize", 32, false}, {"FLT_MAX", FLT_MAX, true}, {"FLT_MIN", FLT_MIN, true},
-        {"FLT_EPSILON", FLT_EPSILON, true}, {"DBL_MAX", DBL_MAX, true},
-        {"DBL_EPSILON", DBL_EPSILON, true}, {"M_PI", 3.14159265358979323846, true},
-        {"M_E", 2.7182818284590452354, true}, {"M_SQRT2", 1.41421356237309504880, true}};
+        {"cudaComputeModeDefault", 0, false}, {"cudaComputeModeExclusive", 1, false},
+        {"cudaComputeModeProhibited", 2, false}, {"warpSize", 32, false},
+        {"FLT_MAX", FLT_MAX, true}, {"FLT_MIN", FLT_MIN, true}, {"FLT_EPSILON", FLT_EPSILON, true},
+        {"DBL_MAX", DBL_MAX, true}, {"DBL_EPSILON", DBL_EPSILON, true},
+        {"M_PI", 3.14159265358979323846, true}, {"M_E", 2.7182818284590452354, true},
+        {"M_SQRT2", 1.41421356237309504880, true}};
     struct operand o = {0};
 
     for (size_t i = 0; i < ARRAY_SIZE(known); i++)

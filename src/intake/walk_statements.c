@@ -70,16 +70,19 @@ static unsigned run_statement(struct walk *w, const struct toks *toks, unsigned 
     return w->leaving || w->stopped ? skip_statement(w, toks, i, to) : statement(w, toks, i, to);
 }
 
-/* It ends in return, exit, break and their like: an error's way out. */
+/* It has return, exit, break and their like, not inside of a further block: an error's way out. */
 static bool leaves(const struct toks *toks, unsigned from, unsigned to)
 {
     static const char *const words[] = {"return", "exit", "abort", "throw", "break", "continue",
         "goto", "_exit", "terminate", NULL};
 
-    for (unsigned i = from; i < to; i++)
+    for (unsigned i = from; i < to; i++) {
+        if (tok_is(&toks->tok[i], "{") && i > from && toks->tok[i].match)
+            i = toks->tok[i].match;
         for (unsigned k = 0; words[k]; k++)
             if (tok_is(&toks->tok[i], words[k]))
                 return true;
+    }
     return false;
 }
 
