@@ -197,13 +197,15 @@ static bool evaluate(struct single *one, struct err *err)
             &(struct checker_options){
                 .screen = !one->options->no_screen, .nr_threads = one->options->nr_threads},
             err);
-        one->profiler = one->checker ? profiler_create(one->device, &one->task,
-                                           &(struct profiler_options){
-                                               .energy = one->options->objective != OBJECTIVE_TIME},
-                                           err)
-                                     : NULL;
-        if (!one->profiler || !check_kernel(one->checker, c, err) ||
-            !profile_kernel(one->profiler, c, err))
+        if (!one->checker || !check_kernel(one->checker, c, err))
+            return false;
+    }
+    /* After the check: arrays of the timed sizes may be of gigabytes, and the device's sanitizers
+     * look over all that it holds. */
+    if (c->verdict == VERDICT_OK) {
+        one->profiler = profiler_create(one->device, &one->task,
+            &(struct profiler_options){.energy = one->options->objective != OBJECTIVE_TIME}, err);
+        if (!one->profiler || !profile_kernel(one->profiler, c, err))
             return false;
     }
     return explain_kernel(one->device->chip, c, err) &&

@@ -30,6 +30,10 @@ enum {
  * reference. */
 static const uint64_t check_budget = 40 * 1000 * 1000;
 
+/* Warp instructions of the original after which sizes that were chosen here are too costly; none is
+ * needed of these, and a file's own sizes are worth more patience. A card is that fast. */
+static const uint64_t derived_limit = UINT64_C(1) << 22, resort_limit = UINT64_C(1) << 28;
+
 static const double scales[] = {1, 3, 0.01, -1};
 
 struct reference {
@@ -50,6 +54,7 @@ struct checker {
     struct plan oracle; /* the original's plan, or its reference launch */
     unsigned nr_seeds;
     uint64_t step_limit;
+    uint64_t try_limit; /* of the reference, while sizes are tried; 0: none */
     bool sanitize;
     struct check_shape *shapes;
     uint64_t *costs; /* thread instructions of the reference, per shape */
@@ -85,7 +90,8 @@ static struct check_run oracle_run(struct checker *k, unsigned shape, bool sanit
         .module = k->module,
         .shape = &k->shapes[shape].shape,
         .poison = POISON_FIRST,
-        .sanitize = sanitize};
+        .sanitize = sanitize,
+        .step_limit = k->try_limit};
 }
 
 /* The reference's outputs for one input set; the outputs are the caller's. */
@@ -267,20 +273,29 @@ static bool run_first_leniently(struct checker *k, unsigned shape, struct refere
     return true;
 }
 
+static bool is_chosen(enum shape_kind kind)
+{
+    return kind == SHAPE_DERIVED || kind == SHAPE_SCALED || kind == SHAPE_LEAST;
+}
+
 /* Does the original run cleanly here? Learns what it costs. */
 static bool try_shape(
     struct checker *k, unsigned shape, bool *clean, struct device_result *result, struct err *err)
 {
     enum shape_kind kind = k->shapes[shape].kind;
     struct reference r;
-    bool kept = false;
+    bool kept = false, ok;
 
-    if (!run_first_leniently(k, shape, &r, result, err))
+    k->try_limit = is_chosen(kind) ? derived_limit : kind == SHAPE_RESORT ? resort_limit : 0;
+    ok = run_first_leniently(k, shape, &r, result, err);
+    k->try_limit = 0;
+    if (!ok)
         return false;
     k->costs[shape] = result->thread_insts;
     *clean = result->verdict == VERDICT_OK &&
              (kind != SHAPE_DERIVED || outputs_written(k->task, &r.outputs, POISON_FIRST)) &&
-             (kind != SHAPE_SCALED || outputs_begun(k->task, &r.outputs, POISON_FIRST));
+             ((kind != SHAPE_SCALED && kind != SHAPE_LEAST) ||
+                 outputs_begun(k->task, &r.outputs, POISON_FIRST));
     if (*clean && kind == SHAPE_TIMED && !use_expected(k, shape, &r, err)) {
         reference_finish(&r);
         return false;
@@ -322,52 +337,74 @@ static void drop_shape(struct checker *k, unsigned shape)
     }
 }
 
+/* Why nothing was kept: the file's own sizes say more than others. */
+static bool none_kept(const struct checker *k, const char *own, unsigned line, const char *why,
+    struct err *err)
+{
+    if (own)
+        return err_set(err, "%s:%u: the original does not run cleanly at its own sizes %s",
+            k->task->path, line, own);
+    return err_set(err,
+        "%s: no sizes at which the original runs cleanly were found; add a `check` line with "
+        "small sizes (%s)",
+        k->task->path, why ? why : "all are too large to try");
+}
+
+/* Is a shape left out that others make needless? */
+static bool is_needless(enum shape_kind kind, unsigned nr_before, unsigned nr_scaled)
+{
+    switch (kind) {
+    case SHAPE_SCALED:
+        return nr_before > nr_scaled;
+    case SHAPE_RESORT:
+    case SHAPE_LEAST:
+        return nr_before > 0;
+    default:
+        return false;
+    }
+}
+
 /* Keep the shapes at which the original is clean, and as many derived ones as the budget buys. */
 static bool keep_shapes(struct checker *k, struct err *err)
 {
     struct device_result result;
-    const char *why = NULL;
+    const char *why = NULL, *own = NULL;
     uint64_t total = 0;
-    unsigned nr_derived = 0, nr_scaled = 0, shape = 0;
+    unsigned nr_derived = 0, nr_scaled = 0, shape = 0, own_line = 0;
     bool clean;
 
     while (shape < k->nr_shapes) {
-        const bool scaled = k->shapes[shape].kind == SHAPE_SCALED,
-                   derived = scaled || k->shapes[shape].kind == SHAPE_DERIVED;
+        const enum shape_kind kind = k->shapes[shape].kind;
 
-        if ((k->shapes[shape].kind == SHAPE_RESORT && shape > 0) || (scaled && shape > nr_scaled)) {
+        if (is_needless(kind, shape, nr_scaled)) {
             drop_shape(k, shape);
             continue;
         }
         if (!try_shape(k, shape, &clean, &result, err))
             return false;
-        if (!clean && !derived && !has_files(k->task))
-            return err_set(err,
-                "%s:%u: the original does not run cleanly at its own sizes %s: %s, line %u: %s",
-                k->task->path, k->shapes[shape].shape.line, k->shapes[shape].text,
-                verdict_name(result.verdict), result.line, result.text);
         if (!clean) /* of the last: the more likely it was to run */
             why = arena_printf(k->arena, "%s: %s, line %u: %.300s", k->shapes[shape].text,
                 result.verdict == VERDICT_OK ? "outputs are not written"
                                              : verdict_name(result.verdict),
                 result.line, result.text);
-        if (!clean || (derived && nr_derived >= LEAST_DERIVED &&
+        if (!clean && !is_chosen(kind)) {
+            own = why;
+            own_line = k->shapes[shape].shape.line;
+            if (kind != SHAPE_RESORT && !has_files(k->task))
+                return none_kept(k, own, own_line, why, err);
+        }
+        if (!clean || (is_chosen(kind) && nr_derived >= LEAST_DERIVED &&
                           total + 3 * k->costs[shape] > check_budget)) {
             drop_shape(k, shape);
             continue;
         }
         total += 3 * k->costs[shape];
-        nr_derived += derived;
-        nr_scaled += scaled;
-        k->nr_explicit += !derived;
+        nr_derived += is_chosen(kind);
+        nr_scaled += kind == SHAPE_SCALED;
+        k->nr_explicit += !is_chosen(kind);
         shape++;
     }
-    if (k->nr_shapes == 0)
-        return err_set(err,
-            "%s: no sizes at which the original runs cleanly were found; add a `check` line with "
-            "small sizes (%s)",
-            k->task->path, why ? why : "all are too large to try");
-    return true;
+    return k->nr_shapes > 0 || none_kept(k, own, own_line, why, err);
 }
 
 static bool set_oracle(struct checker *k, struct err *err)
@@ -651,6 +688,15 @@ static bool check_set(struct trial *t, unsigned shape, unsigned set, struct err 
     return ok;
 }
 
+/* Of a file's own sizes one set is enough where each costs what all of a check should. */
+static unsigned nr_sets_of(const struct checker *k, unsigned shape)
+{
+    const bool costly =
+        k->shapes[shape].kind == SHAPE_RESORT && k->costs[shape] > check_budget;
+
+    return costly || k->shapes[shape].kind == SHAPE_TIMED ? 1 : k->nr_seeds;
+}
+
 static const char *note_text(const struct trial *t)
 {
     const struct checker *k = t->checker;
@@ -658,7 +704,8 @@ static const char *note_text(const struct trial *t)
     const char *text;
 
     str_addf(&s, "%u runs at %u sizes (%u given, %u derived), %u input sets each", t->nr_runs,
-        k->nr_shapes, k->nr_explicit, k->nr_shapes - k->nr_explicit, k->nr_seeds);
+        k->nr_shapes, k->nr_explicit, k->nr_shapes - k->nr_explicit,
+        k->nr_shapes == 1 ? nr_sets_of(k, 0) : k->nr_seeds);
     if (k->sanitize && k->device->ops->catches_stray)
         str_add(&s, ", races and uninitialised reads looked for");
     if (t->differed)
@@ -693,7 +740,7 @@ static bool check_all(struct trial *t, struct err *err)
     bool ok = true;
 
     for (unsigned shape = 0; ok && shape < k->nr_shapes; shape++) {
-        unsigned nr_sets = k->shapes[shape].kind == SHAPE_TIMED ? 1 : k->nr_seeds;
+        const unsigned nr_sets = nr_sets_of(k, shape);
 
         for (unsigned set = 0; ok && set < nr_sets && t->c->verdict == VERDICT_OK; set++)
             ok = check_set(t, shape, set, err);

@@ -7,6 +7,7 @@
 enum {
     TIMED_MAX_ELEMS = 65536,
     RESORT_MAX_ELEMS = 16 << 20,
+    LEAST_MAX_ELEMS = 4096,
     DERIVED_MAX_ELEMS = 1 << 18,
     SCALED_LEAST = 64, /* sizes under it (a filter's width) stay when others are scaled */
     LEAST_BASE = 16    /* a degenerate check line, N = 1, has no tails worth deriving */
@@ -35,7 +36,7 @@ static void add(struct check_shape *shapes, unsigned *nr, struct shape shape, en
     struct arena *arena)
 {
     for (unsigned i = 0; i < *nr; i++) {
-        if ((kind == SHAPE_DERIVED || kind == SHAPE_SCALED) &&
+        if ((kind == SHAPE_DERIVED || kind == SHAPE_SCALED || kind == SHAPE_LEAST) &&
             same_sizes(&shapes[i].shape.sizes, &shape.sizes))
             return;
     }
@@ -112,8 +113,8 @@ static void derive(const struct task *task, const struct shape *base, enum chang
 }
 
 /* Ratios stay: the number of blocks to that of elements, rows to columns. */
-static void scale(const struct task *task, uint64_t most_elems, struct check_shape *shapes,
-    unsigned *nr, struct arena *arena)
+static void scale(const struct task *task, uint64_t most_elems, enum shape_kind kind,
+    struct check_shape *shapes, unsigned *nr, struct arena *arena)
 {
     const struct shape *base = &task->timed;
     const size_t n = base->sizes.nr;
@@ -132,7 +133,7 @@ static void scale(const struct task *task, uint64_t most_elems, struct check_sha
             smaller |= sizes[i].value >= SCALED_LEAST && value >= SCALED_LEAST;
         }
         if (task_elems(task, &shape.sizes) <= most_elems) {
-            add(shapes, nr, shape, SHAPE_SCALED, arena);
+            add(shapes, nr, shape, kind, arena);
             return;
         }
     }
@@ -167,7 +168,7 @@ void shapes_choose(
 
     *nr = 0;
     *shapes =
-        arena_array(arena, task->nr_checks + task->nr_cases + 6 + NR_CHANGES, sizeof(**shapes));
+        arena_array(arena, task->nr_checks + task->nr_cases + 7 + NR_CHANGES, sizeof(**shapes));
     for (unsigned i = 0; i < task->nr_checks; i++)
         add(*shapes, nr, task->checks[i], SHAPE_EXPLICIT, arena);
     if (uses_files(task) && task_elems(task, &task->timed.sizes) <=
@@ -196,9 +197,11 @@ void shapes_choose(
     derive(task, base, CHANGE_LESS, *shapes, nr, arena);
     /* Kernels that need a multiple of their tile run at no derived sizes. */
     if (task->nr_checks == 0) {
-        scale(task, TIMED_MAX_ELEMS, *shapes, nr, arena);
-        scale(task, 16 * TIMED_MAX_ELEMS, *shapes, nr, arena);
+        scale(task, TIMED_MAX_ELEMS, SHAPE_SCALED, *shapes, nr, arena);
+        scale(task, 16 * TIMED_MAX_ELEMS, SHAPE_SCALED, *shapes, nr, arena);
     }
     if (task->nr_checks == 0 && task_elems(task, &task->timed.sizes) <= RESORT_MAX_ELEMS)
         add(*shapes, nr, task->timed, SHAPE_RESORT, arena);
+    if (task->nr_checks == 0)
+        scale(task, LEAST_MAX_ELEMS, SHAPE_LEAST, *shapes, nr, arena);
 }

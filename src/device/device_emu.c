@@ -20,7 +20,10 @@ struct device_module {
 
 /* Thread instructions that measuring one launch should cost, about; and the most that running
  * enough blocks for neighbours to meet in the caches may raise it to. */
-enum { PROBE_BLOCKS = 4 }; /* run first, to learn what a block costs */
+enum {
+    PROBE_BLOCKS = 4, /* run first, to learn what a block costs */
+    LEAST_BLOCKS = 2  /* measured, however much each costs */
+};
 static const double measure_budget = 60e6, measure_budget_most = 100e6;
 /* The measured run must not hang where the checked one did not, but its shape is far larger. */
 static const uint64_t measure_step_limit = UINT64_C(1) << 33;
@@ -274,9 +277,25 @@ static uint64_t affordable_blocks(const struct chip *chip, const struct emu_laun
     return nr >= (double)blocks ? 0 : (uint64_t)nr;
 }
 
-/* Run one launch with counters on. Small grids run whole; of others a few blocks run first, to
- * learn what a block costs. Running blocks twice is harmless here: nobody reads the outputs of a
- * measured run on the emulator. */
+/* As affordable_blocks, for blocks of which PROBE_BLOCKS are too many already; 0: they are not. */
+static uint64_t few_blocks(const struct emu_result *one)
+{
+    const double nr = measure_budget_most / ((double)one->thread_insts + 1);
+
+    return nr >= PROBE_BLOCKS ? 0 : nr < LEAST_BLOCKS ? LEAST_BLOCKS : (uint64_t)nr;
+}
+
+static bool probe(struct device *device, struct device_module *module, struct emu_launch *launch,
+    uint64_t nr, struct arena *arena, struct emu_result *ran, struct err *err)
+{
+    launch->sample_blocks = nr;
+    memset(ran, 0, sizeof(*ran));
+    return emu_launch(emu_of(device), module->module, launch, arena, ran, err);
+}
+
+/* Run one launch with counters on. Small grids run whole; of others a block and then a few run
+ * first, to learn what a block costs. Running blocks twice is harmless here: nobody reads the
+ * outputs of a measured run on the emulator. */
 static bool measure_launch(struct device *device, struct device_module *module,
     struct emu_launch *launch, const struct kernel_facts *facts, uint64_t sample_blocks,
     struct arena *arena, struct emu_result *ran, struct err *err)
@@ -287,12 +306,19 @@ static bool measure_launch(struct device *device, struct device_module *module,
     if (launch->step_limit == 0)
         launch->step_limit = measure_step_limit;
     if (sample_blocks == 0 && nr_blocks(launch) > PROBE_BLOCKS) {
-        launch->sample_blocks = PROBE_BLOCKS;
-        if (!emu_launch(emu, module->module, launch, arena, ran, err))
+        uint64_t nr;
+
+        if (!probe(device, module, launch, 1, arena, ran, err))
             return false;
+        nr = few_blocks(ran);
+        if (nr == 0 && ran->verdict == VERDICT_OK) {
+            if (!probe(device, module, launch, PROBE_BLOCKS, arena, ran, err))
+                return false;
+            nr = affordable_blocks(device->chip, launch, facts, ran);
+        }
         if (ran->verdict != VERDICT_OK)
             return true;
-        launch->sample_blocks = affordable_blocks(device->chip, launch, facts, ran);
+        launch->sample_blocks = nr;
     }
     if (launch->sample_blocks >= nr_blocks(launch))
         launch->sample_blocks = 0;

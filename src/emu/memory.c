@@ -185,9 +185,15 @@ void memory_assume_init(struct emu_memory *memory)
 
 bool memory_is_init(const struct mem_buffer *buffer, uint64_t offset, uint64_t nr)
 {
-    for (uint64_t i = offset; !buffer->all_init && i < offset + nr; i++) {
+    uint64_t i = offset;
+    while (!buffer->all_init && i < offset + nr) {
+        if (i % 8 == 0 && offset + nr - i >= 8 && buffer->init[i / 8] == 0xff) {
+            i += 8;
+            continue;
+        }
         if (!(buffer->init[i / 8] >> i % 8 & 1))
             return false;
+        i++;
     }
     return true;
 }

@@ -15,6 +15,12 @@
 
 enum { MAX_TRIES = 3 }; /* of a measurement whose ratio is refused */
 
+/* One period of an array's bytes; NULL: not kept, since no run changes them. */
+struct contents {
+    void *bytes;
+    uint64_t period;
+};
+
 struct profiler {
     struct device *device;
     const struct task *task;
@@ -23,7 +29,8 @@ struct profiler {
     double fastest_ns;  /* so far; 0: none */
     struct arena *arena;
     struct run_buffers buffers; /* the task's arrays, at the timed shape; temps come and go */
-    void **initial;             /* host copies of what each array holds before a run */
+    struct contents *initial;   /* what each array holds before a run */
+    bool untouched;             /* nothing has run since the arrays were filled */
     double flops, bytes;        /* of the task's `work`; 0 unknown */
     uint64_t bytes_out;         /* of all arrays that a candidate writes */
     uint64_t *restore;          /* addresses of arrays that are both read and written */
@@ -50,62 +57,77 @@ static char *folder_of(const char *path)
     return folder;
 }
 
-/* Data for arrays that a kernel should write before it reads them. On the emulator an earlier
- * launch may have been run for a sample of its blocks only, so that a later launch finds parts of
- * its input unwritten; such parts must hold values that indexing and arithmetic survive. */
-static void fill_plausible(const struct run_buffer *buffer, void *elems)
-{
-    struct rng rng;
-    enum elem elem;
-
-    memset(elems, 0, buffer->bytes);
-    rng_seed(&rng, inputs_seed, 1);
-    for (uint64_t i = 0; i < buffer->nr; i++) {
-        const uint64_t at = array_place(buffer->array, i, &elem);
-
-        if (elem_is_float(elem))
-            elem_set(elem, (char *)elems + at, 0, rng_unit(&rng));
-        else if (!buffer->array->record)
-            break;
-    }
-}
-
 /* Real random values repeat after this many elements: no kernel's time can tell, and drawing tens
  * of millions of them takes seconds. The check, where values matter, draws each one. */
 static const uint64_t inputs_period = UINT64_C(1) << 20;
 
-static bool fill_input(
-    struct profiler *p, unsigned nr_array, const char *folder, void *elems, struct err *err)
+/* Elements of one period. */
+static uint64_t period_of(const struct run_buffer *buffer)
 {
-    const struct run_buffer *buffer = &p->buffers.buffers[nr_array];
-    const struct task_array *array = buffer->array;
-    const bool repeats = array->gen.kind == GEN_UNIFORM || array->gen.kind == GEN_NORMAL;
-    const uint64_t nr = repeats && buffer->nr > inputs_period ? inputs_period : buffer->nr;
-    const uint64_t period = array_bytes(array, nr);
+    const enum gen_kind kind = buffer->array->gen.kind;
+    const bool repeats = buffer->array->role == ROLE_OUT || buffer->array->role == ROLE_TEMP ||
+                         kind == GEN_UNIFORM || kind == GEN_NORMAL || kind == GEN_CONSTANT;
 
-    if (!inputs_fill(array, &p->task->timed.sizes, folder, rng_mix(inputs_seed, nr_array), 1.0,
-            elems, nr, err))
-        return err_wrap(err, "inputs of the timed size");
-    for (uint64_t at = period; at < buffer->bytes; at += period)
-        memcpy(
-            (char *)elems + at, elems, buffer->bytes - at < period ? buffer->bytes - at : period);
-    return true;
+    return repeats && buffer->nr > inputs_period ? inputs_period : buffer->nr;
+}
+
+/* Data for arrays that a kernel should write before it reads them. On the emulator an earlier
+ * launch may have been run for a sample of its blocks only, so that a later launch finds parts of
+ * its input unwritten; such parts must hold values that indexing and arithmetic survive. */
+static void fill_plausible(const struct task_array *array, void *elems, uint64_t nr)
+{
+    struct rng rng;
+    enum elem elem;
+
+    memset(elems, 0, array_bytes(array, nr));
+    rng_seed(&rng, inputs_seed, 1);
+    for (uint64_t i = 0; i < nr; i++) {
+        const uint64_t at = array_place(array, i, &elem);
+
+        if (elem_is_float(elem))
+            elem_set(elem, (char *)elems + at, 0, rng_unit(&rng));
+        else if (!array->record)
+            break;
+    }
+}
+
+static bool write_periods(struct profiler *p, const struct run_buffer *buffer,
+    const struct contents *contents, struct err *err)
+{
+    bool ok = true;
+
+    for (uint64_t at = 0; ok && at < buffer->bytes; at += contents->period) {
+        const uint64_t left = buffer->bytes - at;
+
+        ok = device_write(p->device, buffer->address + at, contents->bytes,
+            left < contents->period ? left : contents->period, err);
+    }
+    return ok;
 }
 
 static bool make_initial(struct profiler *p, unsigned nr_array, const char *folder, struct err *err)
 {
     const struct run_buffer *buffer = &p->buffers.buffers[nr_array];
     const struct task_array *array = buffer->array;
-    void *elems = xmalloc(buffer->bytes > 0 ? buffer->bytes : 1);
+    struct contents *contents = &p->initial[nr_array];
+    const uint64_t nr = period_of(buffer);
 
-    p->initial[nr_array] = elems;
+    contents->period = array_bytes(array, nr);
+    contents->bytes = xmalloc(contents->period > 0 ? contents->period : 1);
     if (array->role == ROLE_OUT)
-        fill_plausible(buffer, elems);
-    else if (!fill_input(p, nr_array, folder, elems, err))
-        return false;
+        fill_plausible(array, contents->bytes, nr);
+    else if (!inputs_fill(array, &p->task->timed.sizes, folder, rng_mix(inputs_seed, nr_array), 1.0,
+                 contents->bytes, nr, err))
+        return err_wrap(err, "inputs of the timed size");
     if (array->role != ROLE_IN)
         p->bytes_out += buffer->bytes;
-    return device_write(p->device, buffer->address, elems, buffer->bytes, err);
+    if (!write_periods(p, buffer, contents, err))
+        return false;
+    if (array->role == ROLE_IN) {
+        free(contents->bytes);
+        contents->bytes = NULL;
+    }
+    return true;
 }
 
 static bool eval_work(
@@ -140,6 +162,7 @@ static bool profiler_init(struct profiler *p, struct err *err)
     folder = folder_of(p->task->path);
     for (unsigned i = 0; i < p->buffers.nr && ok; i++)
         ok = make_initial(p, i, folder, err);
+    p->untouched = ok;
     free(folder);
     return ok && eval_work(p, p->task->flops, &p->flops, err) &&
            eval_work(p, p->task->bytes, &p->bytes, err);
@@ -166,7 +189,7 @@ void profiler_destroy(struct profiler *p)
     if (p == NULL)
         return;
     for (unsigned i = 0; p->initial != NULL && i < p->task->nr_arrays; i++)
-        free(p->initial[i]);
+        free(p->initial[i].bytes);
     free(p->initial);
     device_unload(p->device, p->original);
     run_free(p->device, &p->original_temps);
@@ -255,21 +278,21 @@ static bool place_buffers(struct profiler *p, const struct candidate *c, const s
 /* Every candidate starts from the same contents, whatever the one before it wrote. */
 static bool restore_contents(struct profiler *p, const struct run_buffers *temps, struct err *err)
 {
-    for (unsigned i = 0; i < p->buffers.nr; i++) {
-        const struct run_buffer *buffer = &p->buffers.buffers[i];
-
-        if (buffer->array->role != ROLE_IN &&
-            !device_write(p->device, buffer->address, p->initial[i], buffer->bytes, err))
+    for (unsigned i = 0; !p->untouched && i < p->buffers.nr; i++)
+        if (p->initial[i].bytes &&
+            !write_periods(p, &p->buffers.buffers[i], &p->initial[i], err))
             return false;
-    }
+    p->untouched = false;
     for (unsigned i = 0; i < temps->nr; i++) {
         const struct run_buffer *buffer = &temps->buffers[i];
-        void *elems = xmalloc(buffer->bytes > 0 ? buffer->bytes : 1);
+        const uint64_t nr = period_of(buffer);
+        struct contents contents = {.period = array_bytes(buffer->array, nr)};
         bool ok;
 
-        fill_plausible(buffer, elems);
-        ok = device_write(p->device, buffer->address, elems, buffer->bytes, err);
-        free(elems);
+        contents.bytes = xmalloc(contents.period > 0 ? contents.period : 1);
+        fill_plausible(buffer->array, contents.bytes, nr);
+        ok = write_periods(p, buffer, &contents, err);
+        free(contents.bytes);
         if (!ok)
             return false;
     }
