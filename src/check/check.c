@@ -56,6 +56,7 @@ struct checker {
     uint64_t step_limit;
     uint64_t try_limit; /* of the reference, while sizes are tried; 0: none */
     bool sanitize;
+    bool unvetted; /* sanitize, but the original has not run so: that is dear */
     struct check_shape *shapes;
     uint64_t *costs; /* thread instructions of the reference, per shape */
     unsigned nr_shapes, nr_explicit;
@@ -247,6 +248,20 @@ static bool run_first(struct checker *k, unsigned shape, struct reference *r,
     return run_reference(k, shape, r->seed, 1, k->sanitize, &r->outputs, result, err);
 }
 
+static bool is_finer(enum verdict verdict)
+{
+    return verdict == VERDICT_RACE || verdict == VERDICT_FAULT;
+}
+
+static void leave_out_finer(struct checker *k, const struct device_result *original)
+{
+    k->sanitize = false;
+    k->caveat = arena_printf(k->arena,
+        "races and uninitialised reads are not checked, since the original has one "
+        "(line %u: %.300s)",
+        original->line, original->text);
+}
+
 /* An original that is not clean under the finer checks alone is not rejected for it, and neither
  * are its candidates: those checks are then left out, and the note says so. */
 static bool run_first_leniently(struct checker *k, unsigned shape, struct reference *r,
@@ -257,25 +272,56 @@ static bool run_first_leniently(struct checker *k, unsigned shape, struct refere
     if (!run_first(k, shape, r, result, err))
         return false;
     strict = *result;
-    if (!k->sanitize || k->shapes[shape].kind == SHAPE_DERIVED ||
-        (strict.verdict != VERDICT_RACE && strict.verdict != VERDICT_FAULT))
+    if (!k->sanitize || k->shapes[shape].kind == SHAPE_DERIVED || !is_finer(strict.verdict))
         return true;
     host_finish(&r->outputs);
     k->sanitize = false;
     if (!run_first(k, shape, r, result, err))
         return false;
+    k->sanitize = true;
     if (result->verdict == VERDICT_OK)
-        k->caveat = arena_printf(k->arena,
-            "races and uninitialised reads are not checked, since the original has one "
-            "(line %u: %.300s)",
-            strict.line, strict.text);
-    k->sanitize = result->verdict != VERDICT_OK;
+        leave_out_finer(k, &strict);
+    return true;
+}
+
+/* Without the finer checks first. Where that costs much already, they wait for a candidate that
+ * fails under them. */
+static bool run_first_at_own(struct checker *k, unsigned shape, struct reference *r,
+    struct device_result *result, struct err *err)
+{
+    const bool sanitize = k->sanitize;
+    bool ok;
+
+    k->sanitize = false;
+    ok = run_first(k, shape, r, result, err);
+    k->sanitize = sanitize;
+    if (!ok || result->verdict != VERDICT_OK || !sanitize)
+        return ok;
+    k->unvetted = result->thread_insts > check_budget;
+    if (k->unvetted)
+        return true;
+    host_finish(&r->outputs);
+    return run_first_leniently(k, shape, r, result, err);
+}
+
+/* Is it the original's, what the finer checks found in a candidate? Then they are left out. */
+static bool vet(struct checker *k, unsigned shape, uint64_t seed, double scale, struct err *err)
+{
+    struct host_arrays outputs = {0};
+    struct device_result result;
+
+    k->unvetted = false;
+    if (!run_reference(k, shape, seed, scale, true, &outputs, &result, err))
+        return false;
+    host_finish(&outputs);
+    if (is_finer(result.verdict))
+        leave_out_finer(k, &result);
     return true;
 }
 
 static bool is_chosen(enum shape_kind kind)
 {
-    return kind == SHAPE_DERIVED || kind == SHAPE_SCALED || kind == SHAPE_LEAST;
+    return kind == SHAPE_DERIVED || kind == SHAPE_SCALED || kind == SHAPE_SHRUNK;
 }
 
 /* Does the original run cleanly here? Learns what it costs. */
@@ -287,14 +333,14 @@ static bool try_shape(
     bool kept = false, ok;
 
     k->try_limit = is_chosen(kind) ? derived_limit : kind == SHAPE_RESORT ? resort_limit : 0;
-    ok = run_first_leniently(k, shape, &r, result, err);
+    ok = (kind == SHAPE_RESORT ? run_first_at_own : run_first_leniently)(k, shape, &r, result, err);
     k->try_limit = 0;
     if (!ok)
         return false;
     k->costs[shape] = result->thread_insts;
     *clean = result->verdict == VERDICT_OK &&
              (kind != SHAPE_DERIVED || outputs_written(k->task, &r.outputs, POISON_FIRST)) &&
-             ((kind != SHAPE_SCALED && kind != SHAPE_LEAST) ||
+             ((kind != SHAPE_SCALED && kind != SHAPE_SHRUNK) ||
                  outputs_begun(k->task, &r.outputs, POISON_FIRST));
     if (*clean && kind == SHAPE_TIMED && !use_expected(k, shape, &r, err)) {
         reference_finish(&r);
@@ -338,8 +384,8 @@ static void drop_shape(struct checker *k, unsigned shape)
 }
 
 /* Why nothing was kept: the file's own sizes say more than others. */
-static bool none_kept(const struct checker *k, const char *own, unsigned line, const char *why,
-    struct err *err)
+static bool none_kept(
+    const struct checker *k, const char *own, unsigned line, const char *why, struct err *err)
 {
     if (own)
         return err_set(err, "%s:%u: the original does not run cleanly at its own sizes %s",
@@ -357,7 +403,7 @@ static bool is_needless(enum shape_kind kind, unsigned nr_before, unsigned nr_sc
     case SHAPE_SCALED:
         return nr_before > nr_scaled;
     case SHAPE_RESORT:
-    case SHAPE_LEAST:
+    case SHAPE_SHRUNK:
         return nr_before > 0;
     default:
         return false;
@@ -605,6 +651,11 @@ static bool run_pair(struct trial *t, struct set_state *s, struct err *err)
         !get_reference(
             k, s->shape, s->seed, scale, &s->reference, &s->kept, &reference_result, err))
         return false;
+    if (is_finer(result.verdict) && k->sanitize && k->unvetted &&
+        (!vet(k, s->shape, s->seed, s->scale, err) ||
+            (!k->sanitize &&
+                !run_candidate(t, s->shape, s->set, false, &s->inputs, &s->first, &result, err))))
+        return false;
     s->skip = reference_result.verdict != VERDICT_OK;
     t->sets_skipped |= s->skip;
     if (!s->skip && s->reference.scale != scale) {
@@ -691,8 +742,7 @@ static bool check_set(struct trial *t, unsigned shape, unsigned set, struct err 
 /* Of a file's own sizes one set is enough where each costs what all of a check should. */
 static unsigned nr_sets_of(const struct checker *k, unsigned shape)
 {
-    const bool costly =
-        k->shapes[shape].kind == SHAPE_RESORT && k->costs[shape] > check_budget;
+    const bool costly = k->shapes[shape].kind == SHAPE_RESORT && k->costs[shape] > check_budget;
 
     return costly || k->shapes[shape].kind == SHAPE_TIMED ? 1 : k->nr_seeds;
 }

@@ -6,8 +6,8 @@
 
 enum {
     TIMED_MAX_ELEMS = 65536,
-    RESORT_MAX_ELEMS = 16 << 20,
-    LEAST_MAX_ELEMS = 4096,
+    RESORT_MAX_ELEMS = 32 << 20,
+    SHRUNK_MAX_ELEMS = 4096,
     DERIVED_MAX_ELEMS = 1 << 18,
     SCALED_LEAST = 64, /* sizes under it (a filter's width) stay when others are scaled */
     LEAST_BASE = 16    /* a degenerate check line, N = 1, has no tails worth deriving */
@@ -36,7 +36,7 @@ static void add(struct check_shape *shapes, unsigned *nr, struct shape shape, en
     struct arena *arena)
 {
     for (unsigned i = 0; i < *nr; i++) {
-        if ((kind == SHAPE_DERIVED || kind == SHAPE_SCALED || kind == SHAPE_LEAST) &&
+        if ((kind == SHAPE_DERIVED || kind == SHAPE_SCALED || kind == SHAPE_SHRUNK) &&
             same_sizes(&shapes[i].shape.sizes, &shape.sizes))
             return;
     }
@@ -112,7 +112,7 @@ static void derive(const struct task *task, const struct shape *base, enum chang
         add(shapes, nr, shape, SHAPE_DERIVED, arena);
 }
 
-/* Ratios stay: the number of blocks to that of elements, rows to columns. */
+/* Ratios stay where sizes are of like magnitude: rows to columns. */
 static void scale(const struct task *task, uint64_t most_elems, enum shape_kind kind,
     struct check_shape *shapes, unsigned *nr, struct arena *arena)
 {
@@ -134,6 +134,55 @@ static void scale(const struct task *task, uint64_t most_elems, enum shape_kind 
         }
         if (task_elems(task, &shape.sizes) <= most_elems) {
             add(shapes, nr, shape, kind, arena);
+            return;
+        }
+    }
+}
+
+/* Ratios stay, whatever becomes of the smaller ones: blocks of so many elements each. */
+static void scale_by_one_factor(const struct task *task, uint64_t most_elems,
+    struct check_shape *shapes, unsigned *nr, struct arena *arena)
+{
+    const struct shape *base = &task->timed;
+    const size_t n = base->sizes.nr;
+    struct binding *sizes = arena_array(arena, n + 1, sizeof(*sizes));
+    struct shape shape = {{sizes, n}, base->line};
+    bool smaller = true;
+
+    for (unsigned shift = 1; smaller; shift++) {
+        smaller = false;
+        for (size_t i = 0; i < n; i++) {
+            const int64_t value = base->sizes.bindings[i].value;
+
+            sizes[i] = base->sizes.bindings[i];
+            if (value < SCALED_LEAST)
+                continue;
+            sizes[i].value = value >> shift > 0 ? value >> shift : 1;
+            smaller |= sizes[i].value > 1;
+        }
+        if (task_elems(task, &shape.sizes) <= most_elems) {
+            add(shapes, nr, shape, SHAPE_SHRUNK, arena);
+            return;
+        }
+    }
+}
+
+/* One of each thing that stands first: batches, channels. What is inside of it may hang together
+ * (the width of an image and of its pooled one). */
+static void one_of_the_first(const struct task *task, uint64_t most_elems,
+    struct check_shape *shapes, unsigned *nr, struct arena *arena)
+{
+    const struct shape *base = &task->timed;
+    const size_t n = base->sizes.nr;
+    struct binding *sizes = arena_array(arena, n + 1, sizeof(*sizes));
+    struct shape shape = {{sizes, n}, base->line};
+
+    for (size_t i = 0; i < n; i++)
+        sizes[i] = base->sizes.bindings[i];
+    for (size_t i = 0; i + 1 < n; i++) {
+        sizes[i].value = 1;
+        if (task_elems(task, &shape.sizes) <= most_elems) {
+            add(shapes, nr, shape, SHAPE_SHRUNK, arena);
             return;
         }
     }
@@ -168,7 +217,7 @@ void shapes_choose(
 
     *nr = 0;
     *shapes =
-        arena_array(arena, task->nr_checks + task->nr_cases + 7 + NR_CHANGES, sizeof(**shapes));
+        arena_array(arena, task->nr_checks + task->nr_cases + 9 + NR_CHANGES, sizeof(**shapes));
     for (unsigned i = 0; i < task->nr_checks; i++)
         add(*shapes, nr, task->checks[i], SHAPE_EXPLICIT, arena);
     if (uses_files(task) && task_elems(task, &task->timed.sizes) <=
@@ -199,9 +248,10 @@ void shapes_choose(
     if (task->nr_checks == 0) {
         scale(task, TIMED_MAX_ELEMS, SHAPE_SCALED, *shapes, nr, arena);
         scale(task, 16 * TIMED_MAX_ELEMS, SHAPE_SCALED, *shapes, nr, arena);
+        scale_by_one_factor(task, TIMED_MAX_ELEMS, *shapes, nr, arena);
+        one_of_the_first(task, 16 * TIMED_MAX_ELEMS, *shapes, nr, arena);
+        scale(task, SHRUNK_MAX_ELEMS, SHAPE_SHRUNK, *shapes, nr, arena);
     }
     if (task->nr_checks == 0 && task_elems(task, &task->timed.sizes) <= RESORT_MAX_ELEMS)
         add(*shapes, nr, task->timed, SHAPE_RESORT, arena);
-    if (task->nr_checks == 0)
-        scale(task, LEAST_MAX_ELEMS, SHAPE_LEAST, *shapes, nr, arena);
 }

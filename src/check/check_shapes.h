@@ -10,8 +10,8 @@ enum shape_kind {
     SHAPE_TIMED,    /* the timed sizes, for file("x.npy") and expect */
     SHAPE_SCALED,   /* the timed sizes, all smaller by one factor: only where none of the above is
                      * left, since kernels that need multiples of a tile run at few others */
-    SHAPE_RESORT,   /* the timed sizes: only where the original runs at no others */
-    SHAPE_LEAST     /* the timed sizes far smaller, last: only where these are too costly too */
+    SHAPE_SHRUNK,   /* ... in other ways, each only where none of the above is left */
+    SHAPE_RESORT    /* the timed sizes: only where the original runs at none of the above */
 };
 
 struct check_shape {

@@ -279,8 +279,7 @@ static bool place_buffers(struct profiler *p, const struct candidate *c, const s
 static bool restore_contents(struct profiler *p, const struct run_buffers *temps, struct err *err)
 {
     for (unsigned i = 0; !p->untouched && i < p->buffers.nr; i++)
-        if (p->initial[i].bytes &&
-            !write_periods(p, &p->buffers.buffers[i], &p->initial[i], err))
+        if (p->initial[i].bytes && !write_periods(p, &p->buffers.buffers[i], &p->initial[i], err))
             return false;
     p->untouched = false;
     for (unsigned i = 0; i < temps->nr; i++) {

@@ -558,6 +558,37 @@ static void test_shapes_without_checks(void **state)
         assert_true(shapes[i].shape.sizes.bindings[0].value < 1000);
 }
 
+static bool has_shape(const struct check_shape *shapes, unsigned nr, const char *text)
+{
+    for (unsigned i = 0; i < nr; i++)
+        if (strcmp(shapes[i].text, text) == 0)
+            return shapes[i].kind == SHAPE_SHRUNK;
+    return false;
+}
+
+/* Sizes that hang together: blocks of so many elements each, the width of a window's output. */
+static void test_shapes_that_hang_together(void **state)
+{
+    struct bench *b = *state;
+    const char *blocks = "#pragma keet size  N = 33554432, B = 1024\n#pragma keet in X : f32[N]\n"
+                         "#pragma keet out   Y : f32[B]\n#pragma keet launch f<<<B, 32>>>(X, Y)\n"
+                         "__global__ void f(float *x, float *y) {}\n";
+    const char *pool = "#pragma keet size  B = 64, W = 128, P = 30\n"
+                       "#pragma keet in    X : f32[B][W][W]\n#pragma keet out Y : f32[B][P][P]\n"
+                       "#pragma keet launch f<<<B, 32>>>(X, Y)\n"
+                       "__global__ void f(float *x, float *y) {}\n";
+    struct check_shape *shapes;
+    struct err err;
+    unsigned nr;
+
+    assert_true(task_parse(&b->task, b->arena, "k.cu", blocks, strlen(blocks), &err));
+    shapes_choose(&b->task, b->arena, &shapes, &nr);
+    assert_true(has_shape(shapes, nr, "N = 32768, B = 1"));
+    assert_true(task_parse(&b->task, b->arena, "k.cu", pool, strlen(pool), &err));
+    shapes_choose(&b->task, b->arena, &shapes, &nr);
+    assert_true(has_shape(shapes, nr, "B = 1, W = 128, P = 30"));
+}
+
 /* A check line of size 1 is checked, but tails come from the others. */
 static void test_shapes_degenerate(void **state)
 {
@@ -813,6 +844,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_shapes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_shapes_constant_size, setup, teardown),
         cmocka_unit_test_setup_teardown(test_shapes_without_checks, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_shapes_that_hang_together, setup, teardown),
         cmocka_unit_test_setup_teardown(test_shapes_degenerate, setup, teardown),
         cmocka_unit_test_setup_teardown(test_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tolerance, setup, teardown),
