@@ -1,0 +1,73 @@
+/* Private to check/: a checker, and what it knows of the original. */
+#ifndef KEET_CHECK_CHECK_PARTS_H
+#define KEET_CHECK_CHECK_PARTS_H
+
+#include "check/check.h"
+#include "check/check_run.h"
+#include "check/check_screen.h"
+#include "check/check_shapes.h"
+
+enum {
+    POISON_FIRST = 0xAA, /* as run_alloc's */
+    POISON_SECOND = 0xFF /* NaN in every float format but e4m3's sign, -1 in every integer */
+};
+
+/* Thread instructions that checking one candidate should cost about, when it is no slower than the
+ * reference. */
+#define CHECK_BUDGET UINT64_C(40000000)
+
+struct reference {
+    unsigned shape;
+    uint64_t seed;
+    double asked, scale; /* asked for, and used: 1 where the other gave no finite numbers */
+    struct host_arrays outputs;
+    uint64_t bytes;
+};
+
+struct checker {
+    struct device *device;
+    struct screen *screen; /* NULL: none */
+    const struct task *task;
+    const struct compilation *original;
+    struct device_module *module;
+    struct arena *arena;
+    struct plan oracle; /* the original's plan, or its reference launch */
+    unsigned nr_seeds;
+    uint64_t step_limit;
+    uint64_t try_limit; /* of the reference, while sizes are tried; 0: none */
+    bool sanitize;
+    bool unvetted; /* sanitize, but the original has not run so: that is dear */
+    struct check_shape *shapes;
+    uint64_t *costs; /* thread instructions of the reference, per shape */
+    unsigned nr_shapes, nr_explicit;
+    struct reference *cache;
+    size_t nr_cache, cap_cache;
+    uint64_t cache_bytes;
+    const char *caveat; /* what could not be checked, for the note; "" */
+};
+
+/* Keeps the sizes at which the original is clean, and as many derived ones as the budget buys.
+ * False: err says why there are none. */
+bool original_keep_shapes(struct checker *k, struct err *err);
+
+/* What the original computes. Where a scale takes it out of the finite numbers (a root of a
+ * negative), which proves nothing, scale 1 stands in. *kept: the cache frees it, else
+ * reference_finish. */
+bool original_reference(struct checker *k, unsigned shape, uint64_t seed, double scale,
+    struct reference *r, bool *kept, struct device_result *result, struct err *err);
+void reference_finish(struct reference *r);
+
+/* The inputs of a set: their scale, and their seed. Cheap shapes get numbers that nobody has seen;
+ * expensive ones choose from a pool, so that the reference need not run again each time. The first
+ * set is always the same. */
+double original_scale(const struct checker *k, unsigned shape, unsigned set);
+uint64_t original_seed(
+    const struct checker *k, const struct candidate *c, unsigned shape, unsigned set);
+
+/* What only the finer checks may have found: a race, an uninitialised read. */
+bool original_is_finer(enum verdict verdict);
+
+/* Is it the original's, what the finer checks found in a candidate? Then they are left out. */
+bool original_vet(struct checker *k, unsigned shape, uint64_t seed, double scale, struct err *err);
+
+#endif
