@@ -81,19 +81,9 @@ static unsigned switched_size(struct host *host, unsigned at)
 static bool case_value(struct host *host, unsigned label, int64_t *value)
 {
     const unsigned colon = toks_find(host->toks, label, host->toks->nr, ":");
-    const bool fixed = host->fixed, strict = host->strict;
-    struct str text = {0};
 
-    host->fixed = host->strict = true;
-    const bool ok =
-        tok_is(&host->toks->tok[label], "case") &&
-        hostcode_resolve(host, (struct range){host->toks, label + 1, colon}, label, &text) &&
-        hostcode_evaluate(host, str_text(&text), value);
-
-    host->fixed = fixed;
-    host->strict = strict;
-    str_finish(&text);
-    return ok;
+    return tok_is(&host->toks->tok[label], "case") &&
+           hostcode_constant(host, (struct range){host->toks, label + 1, colon}, label, value);
 }
 
 void builder_bind_cases(struct builder *b)

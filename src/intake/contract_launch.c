@@ -46,12 +46,10 @@ static const char *template_argument(struct builder *b, struct range r, unsigned
         return text;
     if (depth > 0 && hostcode_template_argument(b->host, text, at, &r, &where))
         return template_argument(b, r, where, depth - 1);
-    b->host->fixed = b->host->strict = true;
-    if (hostcode_resolve(b->host, r, at, &number))
+    if (hostcode_given(b->host, r, at, &number))
         text = hostcode_evaluate(b->host, str_text(&number), &value)
                    ? arena_printf(b->arena, "%lld", (long long)value)
                    : tidy(b->arena, str_text(&number));
-    b->host->fixed = b->host->strict = false;
     str_finish(&number);
     return text;
 }

@@ -52,15 +52,13 @@ static bool symbol_extent(struct builder *b, unsigned name, struct str *out)
     unsigned open = name + 1;
     bool ok = true;
 
-    b->host->fixed = b->host->strict = true;
     for (; ok && tok_is(&toks->tok[open], "[") && toks->tok[open].match;
          open = toks->tok[open].match + 1) {
         str_add(out, out->len ? "*(" : "(");
-        ok = hostcode_resolve(
+        ok = hostcode_given(
             b->host, (struct range){toks, open + 1, toks->tok[open].match}, name, out);
         str_add_char(out, ')');
     }
-    b->host->fixed = b->host->strict = false;
     if (!out->len)
         str_add_char(out, '1');
     return ok;
@@ -77,12 +75,10 @@ static const char *symbol_contents(struct builder *b, struct range from, unsigne
     if (from.to != from.from + 2 || !tok_is(&from.toks->tok[from.from], "&"))
         return "";
     from.from++;
-    b->host->fixed = b->host->strict = true;
-    if (hostcode_resolve(b->host, from, at, &out))
+    if (hostcode_given(b->host, from, at, &out))
         text = arena_printf(b->arena, " = constant(%s)", tidy(b->arena, str_text(&out)));
     else if (hostcode_real(b->host, from, at, &real))
         text = arena_printf(b->arena, " = constant(%.9g)", real);
-    b->host->fixed = b->host->strict = false;
     str_finish(&out);
     return text;
 }

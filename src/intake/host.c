@@ -257,6 +257,40 @@ const struct decl *hostcode_function_at(const struct host *host, unsigned at)
     return d && d->kind == DECL_FUNCTION && d->body && at >= d->body ? d : NULL;
 }
 
+/* Whether the condition is known to be false (or true, for an else). */
+static bool condition_is(struct host *host, struct range condition, unsigned at, bool value)
+{
+    int64_t number;
+
+    return hostcode_constant(host, condition, at, &number) && (number != 0) == value;
+}
+
+bool hostcode_unreached(struct host *host, unsigned at)
+{
+    const struct toks *toks = host->toks;
+    const struct decl *fn = hostcode_function_at(host, at);
+
+    for (unsigned i = fn ? fn->body + 1 : at; i < at; i++) {
+        const struct tok *t = &toks->tok[i];
+
+        if (!tok_is(t, "{") || t->match < at)
+            continue;
+        unsigned close = i - 1; /* if (...) {   or   } else { */
+        bool is_else = tok_is(&toks->tok[close], "else");
+
+        if (is_else && tok_is(&toks->tok[close - 1], "}") && toks->tok[close - 1].match)
+            close = toks->tok[close - 1].match - 1;
+        if (!tok_is(&toks->tok[close], ")") || !toks->tok[close].match)
+            continue;
+        unsigned open = toks->tok[close].match;
+
+        if (tok_is(&toks->tok[open - 1], "if") &&
+            condition_is(host, (struct range){toks, open + 1, close}, open, is_else))
+            return true;
+    }
+    return false;
+}
+
 /* ---- definitions ---- */
 
 /* The end of an initialiser: its `;` or outermost `,`. */

@@ -100,6 +100,12 @@ unsigned range_split(struct range range, struct range *parts, unsigned max);
  * host->why. */
 bool hostcode_resolve(struct host *host, struct range range, unsigned at, struct str *out);
 
+/* The same with what is known as it is: it makes no size, and what the file does not say fails. */
+bool hostcode_given(struct host *host, struct range range, unsigned at, struct str *out);
+
+/* The number that it then comes to. */
+bool hostcode_constant(struct host *host, struct range range, unsigned at, int64_t *value);
+
 /* What text over sizes comes to. False: it has sizes without a number, or divides by 0. */
 bool hostcode_evaluate(struct host *host, const char *text, int64_t *value);
 

@@ -61,10 +61,8 @@ static const char *meaning(struct place *place, const char *source)
 
     if (!lex(&toks, arena, source, strlen(source)))
         return NULL;
-    host->fixed = host->strict = true;
-    if (hostcode_resolve(host, (struct range){&toks, 0, toks.nr}, place->at, &out))
+    if (hostcode_given(host, (struct range){&toks, 0, toks.nr}, place->at, &out))
         text = dense(arena, tidy(arena, str_text(&out)));
-    host->fixed = host->strict = false;
     str_finish(&out);
     return text;
 }

@@ -640,8 +640,14 @@ static bool resolve_word(
     const struct toks *toks = r.toks;
     const struct tok *t = &toks->tok[*i], *next = &toks->tok[*i + 1];
 
-    if (tok_is(t, "std") || tok_is(t, "thrust"))
+    if (*i + 1 < r.to && tok_is(next, "::")) /* of a namespace, of a type: the name behind it */
         return true;
+    if (*i + 1 < r.to && tok_is(next, "<")) { /* traits<T>::value */
+        const unsigned close = toks_angle(toks, *i + 1, r.to);
+
+        if (close && close + 1 < r.to && tok_is(&toks->tok[close + 1], "::"))
+            return fail(host, "a part of the type", toks_text(toks, host->arena, *i, close + 1));
+    }
     for (unsigned c = 0; casts[c]; c++)
         if (tok_is(t, casts[c])) { /* to the parenthesis, which follows */
             while (*i + 1 < r.to && !tok_is(&toks->tok[*i + 1], "("))
@@ -650,7 +656,9 @@ static bool resolve_word(
         }
     if (tok_is(t, "sizeof")) {
         unsigned close = next->match ? next->match : *i + 1;
-        unsigned bytes = type_bytes(toks_text(toks, host->arena, *i + 2, close));
+        const char *type = toks_text(toks, host->arena, *i + 2, close);
+        unsigned bytes =
+            type_bytes(type) ? type_bytes(type) : type_bytes(hostcode_type(host, type, at));
 
         *i = close;
         if (!host->drop_sizeof && bytes == 0)
@@ -745,47 +753,26 @@ static bool resolve(struct host *host, struct range r, unsigned at, unsigned dep
     return true;
 }
 
-/* Whether the condition is known to be false (or true, for an else). */
-static bool condition_is(struct host *host, struct range condition, unsigned at, bool value)
+bool hostcode_given(struct host *host, struct range range, unsigned at, struct str *out)
 {
-    struct str text = {0};
-    int64_t number;
-    bool fixed = host->fixed, strict = host->strict;
+    const bool fixed = host->fixed, strict = host->strict;
 
     host->fixed = host->strict = true;
-    bool known = hostcode_resolve(host, condition, at, &text) &&
-                 hostcode_evaluate(host, str_text(&text), &number);
+    const bool ok = hostcode_resolve(host, range, at, out);
 
     host->fixed = fixed;
     host->strict = strict;
-    str_finish(&text);
-    return known && (number != 0) == value;
+    return ok;
 }
 
-bool hostcode_unreached(struct host *host, unsigned at)
+bool hostcode_constant(struct host *host, struct range range, unsigned at, int64_t *value)
 {
-    const struct toks *toks = host->toks;
-    const struct decl *fn = hostcode_function_at(host, at);
+    struct str text = {0};
+    const bool known =
+        hostcode_given(host, range, at, &text) && hostcode_evaluate(host, str_text(&text), value);
 
-    for (unsigned i = fn ? fn->body + 1 : at; i < at; i++) {
-        const struct tok *t = &toks->tok[i];
-
-        if (!tok_is(t, "{") || t->match < at)
-            continue;
-        unsigned close = i - 1; /* if (...) {   or   } else { */
-        bool is_else = tok_is(&toks->tok[close], "else");
-
-        if (is_else && tok_is(&toks->tok[close - 1], "}") && toks->tok[close - 1].match)
-            close = toks->tok[close - 1].match - 1;
-        if (!tok_is(&toks->tok[close], ")") || !toks->tok[close].match)
-            continue;
-        unsigned open = toks->tok[close].match;
-
-        if (tok_is(&toks->tok[open - 1], "if") &&
-            condition_is(host, (struct range){toks, open + 1, close}, open, is_else))
-            return true;
-    }
-    return false;
+    str_finish(&text);
+    return known;
 }
 
 bool hostcode_resolve(struct host *host, struct range range, unsigned at, struct str *out)

@@ -232,6 +232,33 @@ static const char *plain_type(const char *type)
     return is_unsigned ? "unsigned int" : "int";
 }
 
+/* option<T> with what T stands for in its place. */
+static const char *with_instances(struct host *host, const char *type, unsigned at)
+{
+    const char *angle = strchr(type, '<');
+    struct str out = {0};
+    unsigned call = at;
+
+    if (!angle)
+        return type;
+    str_add_n(&out, type, (size_t)(angle - type));
+    for (const char *p = angle; *p;) {
+        size_t nr = 0;
+
+        while (str_word_char(p[nr]))
+            nr++;
+        const char *word = arena_strndup(host->arena, p, nr ? nr : 1);
+
+        str_add(
+            &out, nr && instance_of(host, word, at, &call) ? hostcode_type(host, word, at) : word);
+        p += nr ? nr : 1;
+    }
+    const char *text = arena_strdup(host->arena, str_text(&out));
+
+    str_finish(&out);
+    return text;
+}
+
 const char *hostcode_type(struct host *host, const char *type, unsigned at)
 {
     for (unsigned step = 0, lanes; step < MAX_TYPE_STEPS; step++) {
@@ -259,7 +286,7 @@ const char *hostcode_type(struct host *host, const char *type, unsigned at)
                 next = toks_text(&macro->toks, host->arena, 0, macro->toks.nr);
         }
         if (!next || (!called && strcmp(next, type) == 0))
-            return type;
+            return with_instances(host, type, at);
         type = next;
     }
     return type;

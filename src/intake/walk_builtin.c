@@ -325,7 +325,19 @@ static const struct {
 
 static void set_properties(struct walk *w, struct slot *slot)
 {
+    static const struct {
+        const char *name;
+        int values[3];
+    } dims[] = {{"maxGridSize", {INT32_MAX, 65535, 65535}}, {"maxThreadsDim", {1024, 1024, 64}}};
+
     slot->v = walk_object(w, NULL);
+    for (size_t i = 0; i < ARRAY_SIZE(dims); i++) {
+        struct memory *m = walk_memory(w, sizeof(dims->values), false);
+
+        for (unsigned k = 0; k < 3; k++)
+            walk_set_cell(w, m, 4 * k, walk_int(dims[i].values[k]));
+        walk_field(w, slot->v.object, dims[i].name)->v = walk_pointer(m, type_named(w, "int"), 0);
+    }
     for (size_t i = 0; i < ARRAY_SIZE(properties); i++)
         walk_field(w, slot->v.object, properties[i].name)->v =
             walk_int(i == 0 ? (int64_t)chip_default()->nr_sms : properties[i].value);
@@ -374,6 +386,10 @@ static bool of_device(struct call *c, struct value *out)
     } else if (!str_starts(c->name, "cuda") || strstr(c->name, "String") ||
                strstr(c->name, "Name")) {
         return false;
+    } else if (strstr(c->name, "Occupancy") || strstr(c->name, "Get")) {
+        for (unsigned a = 0; a < c->nr; a++) /* each address is for an answer */
+            if (c->args[a].v.kind == VALUE_ADDRESS)
+                c->args[a].v.slot->v = unknown();
     } else if (to) {
         to->v = unknown();
     }

@@ -171,6 +171,8 @@ static struct value on_pointers(struct walk *w, const char *op, struct value a, 
         if (op[0] == '-' && each && a.memory == b.memory)
             return walk_int((int64_t)((uint64_t)a.i - (uint64_t)b.i) / (int64_t)each);
     }
+    if (a.kind == VALUE_CODE && b.kind == VALUE_CODE && (op[0] == '=' || op[0] == '!'))
+        return walk_int((a.code == b.code) == (op[0] == '='));
     if (a.kind == VALUE_TEXT && b.kind == VALUE_TEXT && (op[0] == '=' || op[0] == '!'))
         return walk_int((strcmp(a.text, b.text) == 0) == (op[0] == '='));
     if (b.kind == VALUE_INT && b.i == 0 && (op[0] == '=' || op[0] == '!') &&

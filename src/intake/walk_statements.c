@@ -430,6 +430,24 @@ static unsigned declaration(struct walk *w, const struct toks *toks, unsigned i,
     return ok ? past : i;
 }
 
+/* void (*name)(float *, int) = f; */
+static bool declare_function_pointer(
+    struct walk *w, const struct toks *toks, unsigned i, unsigned end)
+{
+    const unsigned open = toks_find(toks, i + 1, end, "(");
+
+    if (toks->tok[i].kind != TOK_NAME || open + 4 >= end || !tok_is(&toks->tok[open + 1], "*") ||
+        toks->tok[open + 2].kind != TOK_NAME || toks->tok[open].match != open + 3 ||
+        !tok_is(&toks->tok[open + 4], "("))
+        return false;
+    struct slot *slot = walk_declare(w, toks->tok[open + 2].text, NULL);
+    const unsigned equals = toks_find(toks, open, end, "=");
+
+    if (equals < end)
+        walk_assign(w, slot, walk_evaluate(w, (struct range){toks, equals + 1, end}));
+    return true;
+}
+
 /* ---- statements ---- */
 
 static unsigned plain_statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
@@ -454,6 +472,8 @@ static unsigned plain_statement(struct walk *w, const struct toks *toks, unsigne
         walk_operand(w, (struct range){toks, i, close + 1}); /* CHECK(x), without its ; */
         return close + 1;
     }
+    if (declare_function_pointer(w, toks, i, end))
+        return end + 1;
     unsigned name = declaration(w, toks, i, end, &type, &is_ref);
 
     if (name == i) {
