@@ -12,8 +12,9 @@
 #include <string.h>
 
 enum {
-    MAX_PASSES = 3,   /* of choices that go through the check */
-    SCALED_LEAST = 64 /* sizes of the file under it stay where larger ones are scaled */
+    MAX_PASSES = 3,    /* of choices that go through the check */
+    PATIENT_TRIES = 4, /* of choices, where trials may be long */
+    SCALED_LEAST = 64  /* sizes of the file under it stay where larger ones are scaled */
 };
 
 /* The largest size that the file gives, when it is tried: 0 as it is, else all are scaled. */
@@ -315,14 +316,17 @@ static bool passes(struct settling *s, const struct intake *in, bool *passed, st
     return ok;
 }
 
-static bool settle(struct settling *s, struct intake *in, struct err *err)
+/* Up to so many choices, one after another, until one passes. */
+static bool settle_among(
+    struct settling *s, unsigned most, bool *passed, struct intake *in, struct err *err)
 {
     enum outcome outcome;
-    bool passed = false;
 
-    for (unsigned i = 0; !passed && i < 3 * NR_CHOICES && s->nr_passes < MAX_PASSES; i++) {
+    for (unsigned i = 0; !*passed && i < 3 * NR_CHOICES && s->nr_passes < MAX_PASSES; i++) {
         if (!choose(s, i / 3, scales[i % 3]))
             continue;
+        if (most-- == 0)
+            break;
         if (!settle_room(s, &outcome, err))
             return false;
         if (outcome != CLEAN)
@@ -333,12 +337,27 @@ static bool settle(struct settling *s, struct intake *in, struct err *err)
             break;
         struct intake done = complete(s);
 
-        if (!passes(s, &done, &passed, err))
+        if (!passes(s, &done, passed, err))
             return false;
-        if (passed)
+        if (*passed)
             *in = done;
     }
     return true;
+}
+
+/* Short trials first; where some were too short, a few long ones. */
+static bool settle(struct settling *s, struct intake *in, struct err *err)
+{
+    bool passed = false;
+
+    s->steps = UINT64_C(1) << 21;
+    if (!settle_among(s, 3 * NR_CHOICES, &passed, in, err))
+        return false;
+    if (passed || !s->timed_out)
+        return true;
+    s->steps = UINT64_C(1) << 25;
+    s->why = NULL;
+    return settle_among(s, PATIENT_TRIES, &passed, in, err);
 }
 
 /* ---- the parts ---- */

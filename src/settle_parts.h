@@ -41,6 +41,8 @@ struct settling {
     bool sanitize;     /* the trial looks for uninitialised reads */
     uint64_t seed;     /* of the trial's inputs */
     uint64_t insts;    /* of all trials */
+    uint64_t steps;    /* warp instructions of one trial */
+    bool timed_out;    /* some trial needed more */
     unsigned nr_passes;
     const char *why; /* the first choice that failed, and how; NULL */
 };

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 1 << 21 }; /* warp instructions of one trial */
-
 static const uint64_t most_insts = UINT64_C(2000000000); /* thread instructions of all trials */
 
 static const char *sizes_text(const struct settling *s)
@@ -67,7 +65,7 @@ static bool run(struct settling *s, const struct env *env, struct arena *arena,
                        run_bind(&s->task, &s->c.plan, &s->c.compilation, env, &buffers, arena,
                            &launches, result, err)));
     for (unsigned i = 0; ok && result->verdict == VERDICT_OK && i < s->c.plan.nr_launches; i++) {
-        launches[i].step_limit = STEPS;
+        launches[i].step_limit = s->steps;
         launches[i].sanitize = s->sanitize;
     }
     if (ok && result->verdict == VERDICT_OK)
@@ -102,6 +100,7 @@ bool settle_try(struct settling *s, enum outcome *outcome, struct err *err)
         *outcome = result.verdict == VERDICT_OK      ? CLEAN
                    : result.verdict == VERDICT_FAULT ? STRAY
                                                      : UNCLEAN;
+        s->timed_out |= result.verdict == VERDICT_TIMEOUT;
         if (result.verdict != VERDICT_OK)
             settle_note(s, verdict_name(result.verdict), result.line, result.text);
     }

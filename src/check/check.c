@@ -62,6 +62,7 @@ struct checker *checker_create(struct device *device, const struct task *task,
 
     k->device = device;
     k->task = task;
+    k->compared = *task;
     k->original = original;
     k->arena = arena_create();
     k->nr_seeds = options && options->nr_seeds ? options->nr_seeds : DEFAULT_SEEDS;
@@ -71,7 +72,7 @@ struct checker *checker_create(struct device *device, const struct task *task,
     shapes_choose(task, k->arena, &k->shapes, &k->nr_shapes);
     k->costs = arena_array(k->arena, k->nr_shapes + 1, sizeof(*k->costs));
     if (!set_oracle(k, err) || (options && options->screen && !set_screen(k, options, err)) ||
-        !original_keep_shapes(k, err)) {
+        !original_keep_shapes(k, err) || !original_leave_out_clocks(k, err)) {
         checker_destroy(k);
         return NULL;
     }
@@ -247,8 +248,8 @@ static bool judge(
 {
     struct mismatch m;
 
-    compare_outputs(t->checker->task, got, &s->reference.outputs, poison, POISON_FIRST, s->scale,
-        &t->errors, &m);
+    compare_outputs(&t->checker->compared, got, &s->reference.outputs, poison, POISON_FIRST,
+        s->scale, &t->errors, &m);
     if (m.array)
         fail_wrong(t, &m, got, &s->reference.outputs, s->shape, s->scale);
     return t->c->verdict == VERDICT_OK;
@@ -257,7 +258,7 @@ static bool judge(
 /* The same input again, at other addresses, over other garbage, with the warps in another order. */
 static bool run_again(struct trial *t, struct set_state *s, struct err *err)
 {
-    const struct task *task = t->checker->task;
+    const struct task *task = &t->checker->compared;
     struct device_result result;
     struct mismatch m, wrong;
     struct errors *scratch;

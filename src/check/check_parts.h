@@ -28,6 +28,7 @@ struct checker {
     struct device *device;
     struct screen *screen; /* NULL: none */
     const struct task *task;
+    struct task compared; /* the task, where outputs that hold clock readings are none */
     const struct compilation *original;
     struct device_module *module;
     struct arena *arena;
@@ -35,6 +36,7 @@ struct checker {
     unsigned nr_seeds;
     uint64_t step_limit;
     uint64_t try_limit; /* of the reference, while sizes are tried; 0: none */
+    uint64_t try_seed;  /* of the reference's warp order; 0: as they come */
     bool sanitize;
     bool unvetted; /* sanitize, but the original has not run so: that is dear */
     struct check_shape *shapes;
@@ -49,6 +51,10 @@ struct checker {
 /* Keeps the sizes at which the original is clean, and as many derived ones as the budget buys.
  * False: err says why there are none. */
 bool original_keep_shapes(struct checker *k, struct err *err);
+
+/* Finds outputs that no two runs of the original agree in, since it reads a clock; they are not
+ * compared then, and the caveat says so. An original that reads none has no such excuse. */
+bool original_leave_out_clocks(struct checker *k, struct err *err);
 
 /* What the original computes. Where a scale takes it out of the finite numbers (a root of a
  * negative), which proves nothing, scale 1 stands in. *kept: the cache frees it, else

@@ -57,16 +57,32 @@ static char *folder_of(const char *path)
     return folder;
 }
 
-/* Real random values repeat after this many elements: no kernel's time can tell, and drawing tens
+/* Random values repeat after this many elements: no kernel's time can tell, and drawing tens
  * of millions of them takes seconds. The check, where values matter, draws each one. */
 static const uint64_t inputs_period = UINT64_C(1) << 20;
+
+/* Drawn values that are no addresses of much: repeated, they mean the same to caches. */
+static bool is_repeatable(const struct gen *gen)
+{
+    switch (gen->kind) {
+    case GEN_UNIFORM:
+    case GEN_NORMAL:
+    case GEN_CONSTANT:
+    case GEN_VALUES:
+        return true;
+    case GEN_INTEGERS:
+        return !gen->a_int && !gen->b_int && gen->b - gen->a < (double)inputs_period;
+    default:
+        return false;
+    }
+}
 
 /* Elements of one period. */
 static uint64_t period_of(const struct run_buffer *buffer)
 {
-    const enum gen_kind kind = buffer->array->gen.kind;
-    const bool repeats = buffer->array->role == ROLE_OUT || buffer->array->role == ROLE_TEMP ||
-                         kind == GEN_UNIFORM || kind == GEN_NORMAL || kind == GEN_CONSTANT;
+    const enum role role = buffer->array->role;
+    const bool repeats =
+        role == ROLE_OUT || role == ROLE_TEMP || is_repeatable(&buffer->array->gen);
 
     return repeats && buffer->nr > inputs_period ? inputs_period : buffer->nr;
 }
