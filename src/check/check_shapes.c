@@ -217,7 +217,7 @@ void shapes_choose(
 
     *nr = 0;
     *shapes =
-        arena_array(arena, task->nr_checks + task->nr_cases + 9 + NR_CHANGES, sizeof(**shapes));
+        arena_array(arena, task->nr_checks + task->nr_cases + 10 + NR_CHANGES, sizeof(**shapes));
     for (unsigned i = 0; i < task->nr_checks; i++)
         add(*shapes, nr, task->checks[i], SHAPE_EXPLICIT, arena);
     if (uses_files(task) && task_elems(task, &task->timed.sizes) <=
@@ -249,6 +249,7 @@ void shapes_choose(
         scale(task, TIMED_MAX_ELEMS, SHAPE_SCALED, *shapes, nr, arena);
         scale(task, 16 * TIMED_MAX_ELEMS, SHAPE_SCALED, *shapes, nr, arena);
         scale_by_one_factor(task, TIMED_MAX_ELEMS, *shapes, nr, arena);
+        scale_by_one_factor(task, 16 * TIMED_MAX_ELEMS, *shapes, nr, arena);
         one_of_the_first(task, 16 * TIMED_MAX_ELEMS, *shapes, nr, arena);
         scale(task, SHRUNK_MAX_ELEMS, SHAPE_SHRUNK, *shapes, nr, arena);
     }

@@ -1,4 +1,4 @@
-// Two sizes that hang together: each block adds 8192 elements, so neither can shrink alone.
+// Two sizes that hang together: each block adds 131072 elements, so neither can shrink alone.
 #include <cuda_runtime.h>
 
 __global__ void sums(const float *in, float *out)
@@ -6,8 +6,8 @@ __global__ void sums(const float *in, float *out)
     __shared__ float part[256];
     float sum = 0;
 
-    for (int k = 0; k < 32; k++)
-        sum += in[(blockIdx.x * 32 + k) * 256 + threadIdx.x];
+    for (int k = 0; k < 512; k++)
+        sum += in[(blockIdx.x * 512 + k) * 256 + threadIdx.x];
     part[threadIdx.x] = sum;
     for (int half = 128; half > 0; half /= 2) {
         __syncthreads();
@@ -20,7 +20,7 @@ __global__ void sums(const float *in, float *out)
 
 int main()
 {
-    const int n = 1 << 25, blocks = 1 << 12;
+    const int n = 1 << 25, blocks = 1 << 8;
     float *in, *out;
 
     cudaMalloc(&in, n * sizeof(float));
