@@ -166,7 +166,7 @@ struct worker {
         one_round; /* exec_block returns when each warp has had a turn; nr_done says how many are */
     uint64_t steps, steps_checked;
     uint64_t contacts; /* atomics and volatile accesses: what a lane that waits for another does */
-    uint64_t moves;    /* what was done to mbarriers */
+    uint64_t moves;    /* what was done to mbarriers, and barriers that opened */
     uint64_t polls;    /* lanes whose mbarrier was not ready */
     unsigned idle_rounds; /* in a row in which all warps only asked or waited */
     bool alone;           /* no other worker runs blocks of this launch */

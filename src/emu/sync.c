@@ -56,6 +56,7 @@ static void release(struct worker *k, unsigned id)
         }
     }
     *b = (struct barrier){0};
+    k->moves++;
     tell_barrier(k, id, lanes, pc);
 }
 

@@ -79,6 +79,16 @@ static void exited_threads_hold_up_no_barrier(void **state)
     EXPECT(ptx, 1, 128, i < 80 ? 79 - i : 0);
 }
 
+/* Rounds in which every warp only meets the others are progress, however many. */
+static void many_barriers_are_no_deadlock(void **state)
+{
+    (void)state;
+    const char *ptx = PTX_HEAD ONE_PARAM INDEX
+        "mov.u32 %r4, 0;\nLOOP:\nbar.sync 0;\nadd.s32 %r4, %r4, 1;\n"
+        "setp.lt.u32 %p1, %r4, 9000;\n@%p1 bra LOOP;\nst.global.u32 [%rd2], %r4;\nret;\n}\n";
+    EXPECT(ptx, 1, 64, 9000);
+}
+
 static void spin_locks_make_progress(void **state)
 {
     (void)state;
@@ -598,6 +608,7 @@ int main(void)
         cmocka_unit_test(loops_diverge_and_join),
         cmocka_unit_test(nested_branches),
         cmocka_unit_test(exited_threads_hold_up_no_barrier),
+        cmocka_unit_test(many_barriers_are_no_deadlock),
         cmocka_unit_test(spin_locks_make_progress),
         cmocka_unit_test(functions_are_called_by_some_lanes),
         cmocka_unit_test(collectives),
