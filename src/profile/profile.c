@@ -61,8 +61,16 @@ static char *folder_of(const char *path)
  * of millions of them takes seconds. The check, where values matter, draws each one. */
 static const uint64_t inputs_period = UINT64_C(1) << 20;
 
+static double bound(const struct expr *expr, double literal, const struct env *env)
+{
+    int64_t value;
+    struct err ignored;
+
+    return expr && expr_eval(expr, env, &value, &ignored) ? (double)value : literal;
+}
+
 /* Drawn values that are no addresses of much: repeated, they mean the same to caches. */
-static bool is_repeatable(const struct gen *gen)
+static bool is_repeatable(const struct gen *gen, const struct env *env)
 {
     switch (gen->kind) {
     case GEN_UNIFORM:
@@ -71,18 +79,19 @@ static bool is_repeatable(const struct gen *gen)
     case GEN_VALUES:
         return true;
     case GEN_INTEGERS:
-        return !gen->a_int && !gen->b_int && gen->b - gen->a < (double)inputs_period;
+        return bound(gen->b_int, gen->b, env) - bound(gen->a_int, gen->a, env) <
+               (double)inputs_period;
     default:
         return false;
     }
 }
 
 /* Elements of one period. */
-static uint64_t period_of(const struct run_buffer *buffer)
+static uint64_t period_of(const struct run_buffer *buffer, const struct env *env)
 {
     const enum role role = buffer->array->role;
     const bool repeats =
-        role == ROLE_OUT || role == ROLE_TEMP || is_repeatable(&buffer->array->gen);
+        role == ROLE_OUT || role == ROLE_TEMP || is_repeatable(&buffer->array->gen, env);
 
     return repeats && buffer->nr > inputs_period ? inputs_period : buffer->nr;
 }
@@ -126,7 +135,7 @@ static bool make_initial(struct profiler *p, unsigned nr_array, const char *fold
     const struct run_buffer *buffer = &p->buffers.buffers[nr_array];
     const struct task_array *array = buffer->array;
     struct contents *contents = &p->initial[nr_array];
-    const uint64_t nr = period_of(buffer);
+    const uint64_t nr = period_of(buffer, &p->task->timed.sizes);
 
     contents->period = array_bytes(array, nr);
     contents->bytes = xmalloc(contents->period > 0 ? contents->period : 1);
@@ -300,7 +309,7 @@ static bool restore_contents(struct profiler *p, const struct run_buffers *temps
     p->untouched = false;
     for (unsigned i = 0; i < temps->nr; i++) {
         const struct run_buffer *buffer = &temps->buffers[i];
-        const uint64_t nr = period_of(buffer);
+        const uint64_t nr = period_of(buffer, &p->task->timed.sizes);
         struct contents contents = {.period = array_bytes(buffer->array, nr)};
         bool ok;
 
