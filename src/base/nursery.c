@@ -291,5 +291,7 @@ bool proc_nursery_call(struct proc_nursery *nursery, const void *input, size_t b
     ok = ok && send_all(ends[0], &len, sizeof(len)) && send_all(ends[0], input, bytes) &&
          answer_of(ends[0], result, err);
     close(ends[0]);
+    if (ok)
+        err->text[0] = '\0'; /* nothing went wrong: callers may look */
     return ok;
 }

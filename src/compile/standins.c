@@ -204,6 +204,10 @@ static const char type_traits_h[] = GUARD
     "template <class T, class U, class V, class... W> struct common_type<T, U, V, W...>\n"
     "    : common_type<typename common_type<T, U>::type, V, W...> {};\n"
     "template <class... T> using common_type_t = typename common_type<T...>::type;\n"
+    "template <size_t n, size_t a = 16> struct aligned_storage {\n"
+    "    struct type { alignas(a) unsigned char bytes[n]; }; };\n"
+    "template <size_t n, size_t a = 16>\n"
+    "using aligned_storage_t = typename aligned_storage<n, a>::type;\n"
     "template <class T> struct underlying_type { typedef __underlying_type(T) type; };\n"
     "template <class T> using underlying_type_t = typename underlying_type<T>::type;\n"
     "template <class T> struct make_unsigned {};\n"
@@ -284,6 +288,26 @@ static const char functional_h[] =
 /* What the C library defines beside the standard's names. */
 static const char sys_types_h[] = GUARD
     "typedef unsigned int uint; typedef unsigned short ushort; typedef unsigned long ulong;\n";
+
+/* A pointer that says where its memory is; the rest of that header is the host's. */
+static const char thrust_device_ptr_h[] = GUARD
+    "#include <stddef.h>\n"
+    "namespace thrust {\n"
+    "template <class T> class device_ptr {\n"
+    "    T *keet_to;\n"
+    "public:\n"
+    "    typedef T value_type;\n"
+    "    constexpr device_ptr() : keet_to(nullptr) {}\n"
+    "    explicit constexpr device_ptr(T *to) : keet_to(to) {}\n"
+    "    constexpr T *get() const { return keet_to; }\n"
+    "    constexpr T &operator*() const { return *keet_to; }\n"
+    "    constexpr T *operator->() const { return keet_to; }\n"
+    "    constexpr T &operator[](ptrdiff_t i) const { return keet_to[i]; }\n"
+    "    constexpr device_ptr operator+(ptrdiff_t n) const { return device_ptr(keet_to + n); }\n"
+    "    constexpr device_ptr operator-(ptrdiff_t n) const { return device_ptr(keet_to - n); }\n"
+    "};\n"
+    "template <class T> constexpr T *raw_pointer_cast(device_ptr<T> p) { return p.get(); }\n"
+    "}\n";
 
 /* The types of cuFFT that kernels take; its functions are the host's. */
 static const char cufft_h[] =
@@ -371,6 +395,7 @@ const struct nvrtc_header standins[] = {
     {"functional", functional_h},
     {"sys/types.h", sys_types_h},
     {"cufft.h", cufft_h},
+    {"thrust/device_ptr.h", thrust_device_ptr_h},
     {"algorithm", algorithm_h},
     {"limits", cpp_limits_h},
     {"assert.h", assert_h},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <iostream>
+#include <thrust/device_vector.h>
 #include <type_traits>
 #include <vector>
 
@@ -18,26 +19,30 @@ extern "C" void driver(float *x, float *y, int n)
 
 template <typename T, typename U> using wider = typename std::common_type<T, U>::type;
 
-__global__ void blend(float *y, const float *x, uint n)
+__global__ void blend(float *y, thrust::device_ptr<const float> x, uint n)
 {
     std::size_t i = blockIdx.x * blockDim.x + threadIdx.x;
     std::array<float, 3> w = {0.25f, 0.5f, 0.25f};
     wider<float, double> sum = 0;
     std::plus<double> add;
 
+    __shared__ typename std::aligned_storage<sizeof(double), alignof(double)>::type sums[128];
+
     if (i >= n)
         return;
     for (std::size_t k = 0; k < w.size(); k++)
         sum = add(sum, w[k] * x[std::min<std::size_t>(i + k, n - 1)]);
+    reinterpret_cast<double *>(sums)[threadIdx.x] = sum;
+    sum = *reinterpret_cast<double *>(&sums[threadIdx.x]);
     y[i] = std::is_same<wider<float, double>, double>::value ? (float)sum : 0.0f;
 }
 
 int main()
 {
     std::vector<float> host(1000);
-    float *x, *y;
-    cudaMalloc(&x, 1000 * sizeof(float));
+    thrust::device_vector<float> x(1000);
+    float *y;
     cudaMalloc(&y, 1000 * sizeof(float));
-    blend<<<8, 128>>>(y, x, 1000);
+    blend<<<8, 128>>>(y, x.data(), 1000);
     std::cout << host.size() << std::endl;
 }

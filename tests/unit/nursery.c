@@ -64,6 +64,7 @@ static void call(struct proc_nursery *nursery, const char *order, struct proc_re
 
     if (!proc_nursery_call(nursery, order, strlen(order), result, &err))
         fail_msg("%s", err.text);
+    assert_string_equal(err.text, "");
 }
 
 static void test_answer(void **state)
