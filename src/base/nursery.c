@@ -255,13 +255,18 @@ static char *read_text(int fd, size_t len)
     return NULL;
 }
 
+static bool gone(struct err *err)
+{
+    return err_set(err, "the process that starts children is gone (out of memory?); start again");
+}
+
 static bool answer_of(int fd, struct proc_result *result, struct err *err)
 {
     struct head head;
 
     *result = (struct proc_result){0};
     if (!read_all(fd, &head, sizeof(head)))
-        return false;
+        return gone(err);
     result->end = (enum proc_end)head.end;
     result->status = head.status;
     result->output_bytes = head.output_bytes;
@@ -272,6 +277,8 @@ static bool answer_of(int fd, struct proc_result *result, struct err *err)
         return true;
     if (result->errors)
         err_set(err, "%s", result->output);
+    else
+        gone(err);
     proc_result_finish(result);
     return false;
 }
@@ -285,11 +292,10 @@ bool proc_nursery_call(struct proc_nursery *nursery, const void *input, size_t b
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return err_errno(err, "cannot make a socket");
-    err_set(err, "the process that starts children is gone (out of memory?); start again");
     ok = send_fd(nursery->control, ends[1]);
     close(ends[1]); /* so that the end of the file is read where nobody else has it */
-    ok = ok && send_all(ends[0], &len, sizeof(len)) && send_all(ends[0], input, bytes) &&
-         answer_of(ends[0], result, err);
+    ok = ok && send_all(ends[0], &len, sizeof(len)) && send_all(ends[0], input, bytes);
+    ok = ok ? answer_of(ends[0], result, err) : gone(err);
     close(ends[0]);
     if (ok)
         err->text[0] = '\0'; /* nothing went wrong: callers may look */

@@ -50,7 +50,7 @@ static int obey(int fd, const void *context, const void *input, size_t bytes)
 
 static struct proc_nursery *create(const void *context, const struct proc_limits *limits)
 {
-    struct err err;
+    struct err err = {0};
     struct proc_nursery *nursery = proc_nursery_create(obey, context, limits, &err);
 
     if (!nursery)
@@ -60,7 +60,7 @@ static struct proc_nursery *create(const void *context, const struct proc_limits
 
 static void call(struct proc_nursery *nursery, const char *order, struct proc_result *result)
 {
-    struct err err;
+    struct err err = {0};
 
     if (!proc_nursery_call(nursery, order, strlen(order), result, &err))
         fail_msg("%s", err.text);

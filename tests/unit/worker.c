@@ -209,8 +209,8 @@ static void hundred_deaths_lose_nothing(void **state)
     static const enum verdict expected[] = {
         VERDICT_FAULT, VERDICT_FAULT, VERDICT_TIMEOUT, VERDICT_FAULT};
     static const char *const words[] = {"CUDA_ERROR_ILLEGAL_ADDRESS", "CUDA_ERROR_LAUNCH_FAILED",
-        "did not end within 0.25 s", "signal 6"};
-    struct device *device = create(0.25);
+        "did not end within 1.5 s", "signal 6"};
+    struct device *device = create(1.5);
     struct device_module *module = load(device);
     const uint64_t kept = array_of(device, 7), a = array_of(device, 0);
     uint64_t replaced_ns = 0, start_ns;
@@ -218,11 +218,13 @@ static void hundred_deaths_lose_nothing(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 100; i++) {
-        const struct device_result result = end_badly(device, module, i % 4, a);
+        /* few by the deadline, which is long, so that a busy machine is not late for the others */
+        const unsigned way = i % 4 == 2 && i % 20 != 2 ? 3 : i % 4;
+        const struct device_result result = end_badly(device, module, way, a);
 
-        assert_int_equal(result.verdict, expected[i % 4]);
+        assert_int_equal(result.verdict, expected[way]);
         assert_int_equal(result.line, 7);
-        assert_non_null(strstr(result.text, words[i % 4]));
+        assert_non_null(strstr(result.text, words[way]));
         assert_true(nr_children(&pid) <= 1);
         /* The next candidate runs as if nothing had been, on data written long ago. */
         start_ns = clock_ns();
