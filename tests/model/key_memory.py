@@ -2,9 +2,9 @@
 """key_memory.py KEET_OPT SOFTWARE_DRIVER: a key in the environment, and where it is to be found while a run
 asks a model over HTTP: in the process that asks, and nowhere else. Looked at are
 
-  - the memory, environment and arguments of every child process (compilers, the process that owns the
-    GPU), each stopped for it: all that a core dump of it would hold, and more. A child cannot leave a
-    core file by itself, since the sandbox forbids it to write files;
+  - the memory, environment and arguments of every process below it (compilers, those that start them,
+    the process that owns the GPU), each stopped for it: all that a core dump of it would hold, and more.
+    A child cannot leave a core file by itself, since the sandbox forbids it to write files;
   - the core dump of the program itself, ended by SIGSEGV while requests are under way;
   - every file that the run leaves, and what it prints.
 
@@ -73,6 +73,12 @@ def children_of(pid):
     return pids
 
 
+def descendants_of(pid):
+    """Compilers are children of a child."""
+    pids = children_of(pid)
+    return pids + [below for child in pids for below in descendants_of(child)]
+
+
 def started(pid):
     """When a process began, in ticks since the machine did."""
     with open(f"/proc/{pid}/stat", encoding="ascii") as file:
@@ -126,7 +132,7 @@ def look_at_children(run, server, nr_wanted):
     marked, unmarked, last_s = set(), set(), {}
     end = time.monotonic() + 120
     while time.monotonic() < end and run.process.poll() is None and len(marked) < nr_wanted:
-        for pid in children_of(run.process.pid):
+        for pid in descendants_of(run.process.pid):
             if time.monotonic() < last_s.get(pid, 0) + 1 or not server.log()["requests"]:
                 continue
             result = look_at_child(pid)
