@@ -1,1 +1,1 @@
-keet_test(rewrite propose compile check device profile core base TIMEOUT 120)
+keet_test(rewrite propose compile check device profile core base TIMEOUT 300)
