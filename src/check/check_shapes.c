@@ -113,35 +113,25 @@ static void derive(const struct task *task, const struct shape *base, enum chang
 }
 
 /* Ratios stay where sizes are of like magnitude: rows to columns. */
-static void scale(const struct task *task, uint64_t most_elems, enum shape_kind kind,
-    struct check_shape *shapes, unsigned *nr, struct arena *arena)
+static int64_t halved_while_large(int64_t value, unsigned times)
 {
-    const struct shape *base = &task->timed;
-    const size_t n = base->sizes.nr;
-    struct binding *sizes = arena_array(arena, n + 1, sizeof(*sizes));
-    struct shape shape = {{sizes, n}, base->line};
-    bool smaller = true;
-
-    for (unsigned shift = 1; smaller; shift++) {
-        smaller = false;
-        for (size_t i = 0; i < n; i++) {
-            const int64_t value = base->sizes.bindings[i].value;
-
-            sizes[i] = base->sizes.bindings[i];
-            for (unsigned s = 0; s < shift && sizes[i].value >= SCALED_LEAST; s++)
-                sizes[i].value /= 2;
-            smaller |= sizes[i].value >= SCALED_LEAST && value >= SCALED_LEAST;
-        }
-        if (task_elems(task, &shape.sizes) <= most_elems) {
-            add(shapes, nr, shape, kind, arena);
-            return;
-        }
-    }
+    for (; times > 0 && value >= SCALED_LEAST; times--)
+        value /= 2;
+    return value;
 }
 
 /* Ratios stay, whatever becomes of the smaller ones: blocks of so many elements each. */
-static void scale_by_one_factor(const struct task *task, uint64_t most_elems,
-    struct check_shape *shapes, unsigned *nr, struct arena *arena)
+static int64_t halved(int64_t value, unsigned times)
+{
+    if (value < SCALED_LEAST)
+        return value;
+    return value >> times > 0 ? value >> times : 1;
+}
+
+/* The timed sizes, all halved as often as it takes. */
+static void scale(const struct task *task, int64_t (*halve)(int64_t value, unsigned times),
+    uint64_t most_elems, enum shape_kind kind, struct check_shape *shapes, unsigned *nr,
+    struct arena *arena)
 {
     const struct shape *base = &task->timed;
     const size_t n = base->sizes.nr;
@@ -149,19 +139,17 @@ static void scale_by_one_factor(const struct task *task, uint64_t most_elems,
     struct shape shape = {{sizes, n}, base->line};
     bool smaller = true;
 
-    for (unsigned shift = 1; smaller; shift++) {
+    for (unsigned times = 1; smaller; times++) {
         smaller = false;
         for (size_t i = 0; i < n; i++) {
             const int64_t value = base->sizes.bindings[i].value;
 
             sizes[i] = base->sizes.bindings[i];
-            if (value < SCALED_LEAST)
-                continue;
-            sizes[i].value = value >> shift > 0 ? value >> shift : 1;
-            smaller |= sizes[i].value > 1;
+            sizes[i].value = halve(value, times);
+            smaller |= halve(value, times + 1) < sizes[i].value;
         }
         if (task_elems(task, &shape.sizes) <= most_elems) {
-            add(shapes, nr, shape, SHAPE_SHRUNK, arena);
+            add(shapes, nr, shape, kind, arena);
             return;
         }
     }
@@ -246,12 +234,12 @@ void shapes_choose(
     derive(task, base, CHANGE_LESS, *shapes, nr, arena);
     /* Kernels that need a multiple of their tile run at no derived sizes. */
     if (task->nr_checks == 0) {
-        scale(task, TIMED_MAX_ELEMS, SHAPE_SCALED, *shapes, nr, arena);
-        scale(task, 16 * TIMED_MAX_ELEMS, SHAPE_SCALED, *shapes, nr, arena);
-        scale_by_one_factor(task, TIMED_MAX_ELEMS, *shapes, nr, arena);
-        scale_by_one_factor(task, 16 * TIMED_MAX_ELEMS, *shapes, nr, arena);
+        scale(task, halved_while_large, TIMED_MAX_ELEMS, SHAPE_SCALED, *shapes, nr, arena);
+        scale(task, halved_while_large, 16 * TIMED_MAX_ELEMS, SHAPE_SCALED, *shapes, nr, arena);
+        scale(task, halved, TIMED_MAX_ELEMS, SHAPE_SHRUNK, *shapes, nr, arena);
+        scale(task, halved, 16 * TIMED_MAX_ELEMS, SHAPE_SHRUNK, *shapes, nr, arena);
         one_of_the_first(task, 16 * TIMED_MAX_ELEMS, *shapes, nr, arena);
-        scale(task, SHRUNK_MAX_ELEMS, SHAPE_SHRUNK, *shapes, nr, arena);
+        scale(task, halved_while_large, SHRUNK_MAX_ELEMS, SHAPE_SHRUNK, *shapes, nr, arena);
     }
     if (task->nr_checks == 0 && task_elems(task, &task->timed.sizes) <= RESORT_MAX_ELEMS)
         add(*shapes, nr, task->timed, SHAPE_RESORT, arena);
