@@ -5,9 +5,9 @@
 #
 #   bench/emulator.sh [--seconds S] [--rounds N] [--out DIR] [KERNEL.cu...]
 #
-# S: CPU time per kernel and column (default 0.3). N: how often one thread, two and two processes are measured (default
-# 9: what else happens on a machine is then missing from one of them). Writes DIR/speed.md (default results/emulator);
-# takes about a quarter of an hour.
+# S: CPU time per kernel and column (default 0.3). N: rounds of one thread, two threads and two emulators side by side
+# (default 9; see the head of bench/emulator/bench.c). Writes DIR/speed.md (default results/emulator); takes about ten
+# minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=0.3 rounds=9 out=results/emulator kernels=()
@@ -41,17 +41,7 @@ for isa in "${isas[@]}"; do
 done
 "$bench" --sanitize --seconds "$seconds" "${kernels[@]}" >"$work/sanitize.tsv"
 "$bench" --time --seconds "$seconds" "${kernels[@]}" >"$work/time.tsv"
-# One thread, two, and two processes of one thread side by side (what the machine itself gives), in turn, so that what
-# its clock does meanwhile happens to all three.
-for kernel in "${kernels[@]}"; do
-    for ((round = 0; round < rounds; round++)); do
-        "$bench" --threads 1 --seconds "$seconds" "$kernel" >>"$work/thread.tsv"
-        "$bench" --threads 2 --seconds "$seconds" "$kernel" >>"$work/threads.tsv"
-        "$bench" --threads 1 --seconds "$seconds" "$kernel" >>"$work/beside.tsv" &
-        "$bench" --threads 1 --seconds "$seconds" "$kernel" >>"$work/side.tsv"
-        wait
-    done
-done
+"$bench" --scaling "$rounds" "${kernels[@]}" >"$work/scaling.tsv"
 if command -v valgrind >/dev/null; then
     # valgrind knows no AVX-512
     for isa in "${isas[@]}"; do

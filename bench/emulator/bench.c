@@ -1,7 +1,8 @@
 /* Measures the emulator: runs kernel files, each a complete task, and prints one line for each.
  *
  *     emulator_bench [--isa base|avx2|avx512] [--threads N] [--sanitize] [--no-count] [--time]
- *                    [--seconds S] [--blocks N] [--cache DIR] [--counters] KERNEL.cu...
+ *                    [--seconds S] [--blocks N] [--cache DIR] [--counters] [--scaling ROUNDS]
+ *                    KERNEL.cu...
  *
  * The line: kernel, thread instructions, CPU time of the best run in ns, that of the thread that
  * took longest (the two differ with several threads), wall time of the best run, CPU time of the
@@ -9,7 +10,15 @@
  * emu_launch as a whole: everything that counting or sanitizing adds is in them, and with --time
  * the time model. With --seconds 0 each kernel runs once; with --blocks only about N blocks of each
  * launch run. --counters prints every counted and modelled value instead of times: equal texts
- * before and after a change mean that the change counts the same. */
+ * before and after a change mean that the change counts the same.
+ *
+ * With --scaling the line is: kernel, and how many times as fast as one thread are two threads, by
+ * CPU time of the longer one and by wall time, and two emulators of one thread each side by side,
+ * which is what the machine gives; what share of the latter two threads are, by wall time; and the
+ * number of rounds. All three are run in turn and compared within a round, so that what a
+ * processor's clock and its neighbours do meanwhile happens to all; medians of the rounds. A round
+ * in which the machine's host took processors away (steal in /proc/stat) is done again, up to
+ * MOST_TRIES times as often as asked for. */
 #include "base/hash.h"
 #include "base/mem.h"
 #include "compile/compile.h"
@@ -19,6 +28,8 @@
 #include "emu/sem.h"
 
 #include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +37,7 @@
 
 struct settings {
     unsigned nr_threads;
+    unsigned nr_rounds; /* of --scaling; 0: times instead */
     bool sanitize, count, time, counters;
     double seconds;  /* of CPU time per kernel */
     uint64_t blocks; /* 0: all */
@@ -302,24 +314,37 @@ static bool measure_load(struct bench *b, double *best_ns, struct err *err)
     return true;
 }
 
+static bool bench_open(struct bench *b, const struct settings *settings, unsigned nr_threads,
+    const char *path, double *load_ns, struct err *err)
+{
+    *b = (struct bench){.settings = settings, .arena = arena_create()};
+    b->emu = emu_create(chip_find("h100"), nr_threads);
+    if (!task_load(&b->task, b->arena, path, err) || !compile(b, err))
+        return false;
+    b->env = plan_env(b->arena, &b->task.plan, &b->task.timed);
+    return fill(b, err) && measure_load(b, load_ns, err) && prepare(b, err);
+}
+
+static void bench_close(struct bench *b)
+{
+    emu_unload(b->emu, b->module);
+    emu_destroy(b->emu);
+    arena_destroy(b->arena);
+}
+
 static bool bench_file(const struct settings *settings, const char *path, struct err *err)
 {
-    struct bench b = {.settings = settings, .arena = arena_create()};
+    struct bench b;
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     struct times best = {0};
     double load_ns = 0;
     uint64_t hash = 0;
     bool ok;
 
-    b.emu = emu_create(chip_find("h100"), settings->nr_threads);
-    ok = task_load(&b.task, b.arena, path, err) && compile(&b, err);
-    if (ok) {
-        b.env = plan_env(b.arena, &b.task.plan, &b.task.timed);
-        if (settings->counters)
-            printf("%s\n", name);
-        ok = fill(&b, err) && measure_load(&b, &load_ns, err) && prepare(&b, err) &&
-             measure(&b, &best, &hash, err);
-    }
+    if (settings->counters)
+        printf("%s\n", name);
+    ok = bench_open(&b, settings, settings->nr_threads, path, &load_ns, err) &&
+         measure(&b, &best, &hash, err);
     if (ok && settings->counters)
         printf("  outputs %016" PRIx64 "\n", hash);
     else if (ok)
@@ -327,9 +352,151 @@ static bool bench_file(const struct settings *settings, const char *path, struct
             (int)strcspn(name, "."), name, best.insts, best.cpu_ns, best.longest_ns, best.wall_ns,
             load_ns, b.compilation.ptx_bytes, hash);
     fflush(stdout);
-    emu_unload(b.emu, b.module);
-    emu_destroy(b.emu);
-    arena_destroy(b.arena);
+    bench_close(&b);
+    return ok || err_wrap(err, "%s", path);
+}
+
+/* ---- --scaling ---- */
+
+struct side {
+    struct bench *bench;
+    pthread_barrier_t *both;
+    struct times times;
+    struct err err;
+    bool ok;
+};
+
+static void *run_side(void *argument)
+{
+    struct side *side = argument;
+
+    pthread_barrier_wait(side->both);
+    side->ok = run(side->bench, &side->times, &side->err);
+    return NULL;
+}
+
+/* Two emulators at the same time, on a processor each where there are two. */
+static bool run_both(struct bench *a, struct bench *b, struct times times[2], struct err *err)
+{
+    const int cpu = sched_getcpu();
+    pthread_barrier_t both;
+    struct side sides[2] = {{.bench = a, .both = &both}, {.bench = b, .both = &both}};
+    pthread_t thread;
+    cpu_set_t others;
+
+    if (pthread_barrier_init(&both, NULL, 2) != 0 ||
+        pthread_create(&thread, NULL, run_side, &sides[1]) != 0)
+        return err_set(err, "no second thread");
+    if (sched_getaffinity(0, sizeof(others), &others) == 0 && CPU_COUNT(&others) > 1 && cpu >= 0) {
+        CPU_CLR(cpu, &others);
+        pthread_setaffinity_np(thread, sizeof(others), &others);
+    }
+    run_side(&sides[0]);
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&both);
+    for (unsigned i = 0; i < 2; i++) {
+        if (!sides[i].ok)
+            return err_set(err, "%s", sides[i].err.text);
+        times[i] = sides[i].times;
+    }
+    return true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, unsigned nr)
+{
+    qsort(values, nr, sizeof(*values), by_value);
+    return (values[nr / 2] + values[(nr - 1) / 2]) / 2;
+}
+
+enum { LONGER, WALL, SIDES, SHARE, NR_RATIOS };
+
+/* benches: one thread, one thread, two threads. */
+static bool scaling_round(struct bench *benches, double ratios[NR_RATIOS], struct err *err)
+{
+    struct times alone, threads, sides[2];
+
+    for (unsigned i = 0; i < 3; i++) {
+        if (!reset(&benches[i], err))
+            return false;
+    }
+    if (!run(&benches[0], &alone, err) || !run(&benches[2], &threads, err) ||
+        !reset(&benches[0], err) || !run_both(&benches[0], &benches[1], sides, err))
+        return false;
+    ratios[LONGER] = alone.longest_ns / threads.longest_ns;
+    ratios[WALL] = alone.wall_ns / threads.wall_ns;
+    ratios[SIDES] = alone.wall_ns / sides[0].wall_ns + alone.wall_ns / sides[1].wall_ns;
+    ratios[SHARE] = ratios[WALL] / ratios[SIDES];
+    return true;
+}
+
+/* What hosts took from their guests so far, in ticks; 0 where nobody says. */
+static unsigned long long stolen(void)
+{
+    unsigned long long steal = 0;
+    FILE *stat = fopen("/proc/stat", "r");
+
+    if (!stat)
+        return 0;
+    if (fscanf(stat, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &steal) != 1)
+        steal = 0;
+    fclose(stat);
+    return steal;
+}
+
+/* Rounds until enough of them were undisturbed; an error when none was. */
+static bool scaling_rounds(
+    struct bench *benches, unsigned wanted, double **ratios, unsigned *nr, struct err *err)
+{
+    enum { MOST_TRIES = 10 };
+    double round[NR_RATIOS];
+
+    *nr = 0;
+    for (unsigned tries = 0; *nr < wanted && tries < MOST_TRIES * wanted; tries++) {
+        const unsigned long long before = stolen();
+
+        if (!scaling_round(benches, round, err))
+            return false;
+        if (stolen() != before)
+            continue;
+        for (unsigned i = 0; i < NR_RATIOS; i++)
+            ratios[i][*nr] = round[i];
+        ++*nr;
+    }
+    return *nr > 0 || err_set(err, "no round in which the host took nothing; try later");
+}
+
+static bool scaling_file(const struct settings *settings, const char *path, struct err *err)
+{
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    struct bench benches[3];
+    double *ratios[NR_RATIOS], load_ns, warm[NR_RATIOS];
+    unsigned nr_open = 0, nr;
+    bool ok = true;
+
+    for (unsigned i = 0; i < NR_RATIOS; i++)
+        ratios[i] = xcalloc(settings->nr_rounds, sizeof(*ratios[i]));
+    for (unsigned i = 0; ok && i < ARRAY_SIZE(benches); i++)
+        ok = bench_open(&benches[nr_open++], settings, i < 2 ? 1 : 2, path, &load_ns, err);
+    ok = ok && scaling_round(benches, warm, err) &&
+         scaling_rounds(benches, settings->nr_rounds, ratios, &nr, err);
+    if (ok) {
+        printf("%.*s", (int)strcspn(name, "."), name);
+        for (unsigned i = 0; i < NR_RATIOS; i++)
+            printf("\t%.3f", median(ratios[i], nr));
+        printf("\t%u\n", nr);
+    }
+    fflush(stdout);
+    while (nr_open > 0)
+        bench_close(&benches[--nr_open]);
+    for (unsigned i = 0; i < NR_RATIOS; i++)
+        free(ratios[i]);
     return ok || err_wrap(err, "%s", path);
 }
 
@@ -376,6 +543,8 @@ static int parse(int argc, char **argv, struct settings *s)
             }
         } else if (strcmp(argv[i], "--threads") == 0) {
             s->nr_threads = (unsigned)atoi(value);
+        } else if (strcmp(argv[i], "--scaling") == 0) {
+            s->nr_rounds = (unsigned)atoi(value);
         } else if (strcmp(argv[i], "--seconds") == 0) {
             s->seconds = atof(value);
         } else if (strcmp(argv[i], "--blocks") == 0) {
@@ -398,7 +567,7 @@ int main(int argc, char **argv)
 
     for (int i = first; first && i < argc; i++) {
         struct err err = {0};
-        if (!bench_file(&settings, argv[i], &err)) {
+        if (!(settings.nr_rounds ? scaling_file : bench_file)(&settings, argv[i], &err)) {
             fprintf(stderr, "%s\n", err.text);
             failed++;
         }

@@ -10,6 +10,7 @@
 #include "emu/reports.h"
 #include "emu/sums.h"
 
+#include <stdalign.h>
 #include <stdatomic.h>
 
 /* exec.c, access.c and shape.c are compiled once per instruction set, like the sem files: what they
@@ -121,14 +122,13 @@ struct exec { /* one launch, shared by its workers */
     bool counting, listening, find_sync;
     uint64_t step_limit;
     const uint64_t *block_list; /* sampled block numbers, NULL: all */
-    const double *block_weight;
-    const bool *block_traced;
     uint64_t nr_run;
     unsigned nr_workers;
-    atomic_uint_fast64_t next_block, steps;
+    /* on a line of their own: the rest is read all the time */
+    alignas(64) atomic_uint_fast64_t next_block;
+    atomic_uint_fast64_t steps;
     atomic_bool stop;
     atomic_uint_fast64_t fault_block; /* lowest so far */
-    const char *module_text;
 };
 
 enum { MAX_LISTENERS = 6 };

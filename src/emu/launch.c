@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -503,6 +504,30 @@ static void *worker_run(void *argument)
     return NULL;
 }
 
+/* Starts a worker on the processor `steps` after this one; from there it may go where it likes.
+ * Left to itself a guest's scheduler takes a processor that its host has put to sleep for a busy
+ * one, and starts every thread beside its maker, where it stays for many milliseconds. */
+static bool start_apart(pthread_t *thread, struct worker *k, unsigned steps)
+{
+    cpu_set_t allowed, one;
+    int cpu = sched_getcpu();
+
+    if (pthread_create(thread, NULL, worker_run, k) != 0)
+        return false;
+    if (cpu < 0 || sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+        return true;
+    for (steps %= (unsigned)CPU_COUNT(&allowed); steps; steps--) {
+        do
+            cpu = (cpu + 1) % CPU_SETSIZE;
+        while (!CPU_ISSET(cpu, &allowed));
+    }
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    pthread_setaffinity_np(*thread, sizeof(one), &one);
+    pthread_setaffinity_np(*thread, sizeof(allowed), &allowed);
+    return true;
+}
+
 static void run_threads(struct worker *workers, unsigned nr, struct exec *x)
 {
     pthread_t threads[256];
@@ -510,7 +535,7 @@ static void run_threads(struct worker *workers, unsigned nr, struct exec *x)
     for (unsigned i = 0; i < nr; i++)
         workers[i].exec = x;
     for (unsigned i = 1; i < nr; i++)
-        started[i] = pthread_create(&threads[i], NULL, worker_run, &workers[i]) == 0;
+        started[i] = start_apart(&threads[i], &workers[i], i);
     worker_run(&workers[0]);
     for (unsigned i = 1; i < nr; i++) {
         if (started[i])
@@ -580,6 +605,14 @@ static void merge(struct worker *workers, unsigned nr, struct emu_result *result
     }
 }
 
+static uint64_t unique_sectors(const struct emu_memory *memory)
+{
+    uint64_t nr = 0;
+    for (size_t i = 0; i < memory->nr; i++)
+        nr += memory->buffers[i]->nr_touched;
+    return nr;
+}
+
 static void report(struct exec *x, struct worker *k, struct arena *arena, struct emu_result *result)
 {
     struct emu_listener *timed = NULL;
@@ -587,13 +620,15 @@ static void report(struct exec *x, struct worker *k, struct arena *arena, struct
         if (k->listeners[j]->class == emu_time_class())
             timed = k->listeners[j];
     }
+    if (x->counting)
+        memory_count_touched(x->run.memory);
     if (x->counting && result->verdict == VERDICT_OK) {
         double scale = (double)x->run.nr_blocks / (double)x->nr_run;
         struct emu_counts counts = {.pc = k->counts,
             .blocks_run = x->nr_run,
             .blocks_all = x->run.nr_blocks,
             .scale = scale,
-            .unique_sectors = memory_count_touched(x->run.memory)};
+            .unique_sectors = unique_sectors(x->run.memory)};
         count_fill(x, k->counts, scale, arena, result);
         counters_set(&result->counters, METRIC_GLOBAL_UNIQUE_BYTES,
             32.0 * (double)counts.unique_sectors,
@@ -624,7 +659,7 @@ void launch_run(
     x.block_list = list;
     atomic_init(&x.fault_block, UINT64_MAX);
     if (x.counting)
-        memory_clear_touched(run->memory);
+        memory_note_touched(run->memory);
     if (!l->find_uninit)
         memory_assume_init(run->memory);
     unsigned nr = nr_threads < x.nr_run ? nr_threads : (unsigned)x.nr_run;

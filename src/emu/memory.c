@@ -198,20 +198,18 @@ bool memory_is_init(const struct mem_buffer *buffer, uint64_t offset, uint64_t n
     return true;
 }
 
-void memory_clear_touched(struct emu_memory *memory)
+void memory_note_touched(struct emu_memory *memory)
 {
     for (size_t i = 0; i < memory->nr; i++) {
         struct mem_buffer *buffer = memory->buffers[i];
-        uint64_t nr = buffer->bytes / 32 + 8; /* room for whole requests at the end */
-        if (!buffer->touched)
-            buffer->touched = xmalloc(nr);
-        memset(buffer->touched, 0, nr);
+        if (!buffer->touched) /* room for whole requests at the end */
+            buffer->touched = xcalloc(buffer->bytes / 32 + 8, 1);
     }
 }
 
-/* How many of the bytes, each 0 or 1, are 1: eight sums side by side, and then their sum, which is
- * less than 256. */
-static uint64_t count_ones(const uint8_t *bytes, uint64_t nr)
+/* How many of the bytes, each 0 or 1, are 1, and makes them 0: eight sums side by side, and then
+ * their sum, which is less than 256. */
+static uint64_t take_ones(uint8_t *bytes, uint64_t nr)
 {
     enum { RUN = 31 };
     uint64_t ones = 0, i = 0;
@@ -222,18 +220,23 @@ static uint64_t count_ones(const uint8_t *bytes, uint64_t nr)
             sums += eight;
         }
         ones += sums * UINT64_C(0x0101010101010101) >> 56;
+        if (sums)
+            memset(bytes + i, 0, 8 * RUN);
     }
-    for (; i < nr; i++)
+    for (; i < nr; i++) {
         ones += bytes[i];
+        bytes[i] = 0;
+    }
     return ones;
 }
 
-uint64_t memory_count_touched(const struct emu_memory *memory)
+void memory_count_touched(struct emu_memory *memory)
 {
-    uint64_t nr = 0;
     for (size_t i = 0; i < memory->nr; i++) {
-        const struct mem_buffer *buffer = memory->buffers[i];
-        nr += buffer->touched ? count_ones(buffer->touched, (buffer->bytes + 31) / 32) : 0;
+        struct mem_buffer *buffer = memory->buffers[i];
+        const uint64_t sectors = (buffer->bytes + 31) / 32;
+        buffer->nr_touched = buffer->touched ? take_ones(buffer->touched, sectors) : 0;
+        if (buffer->touched) /* past the end: whole requests */
+            memset(buffer->touched + sectors, 0, buffer->bytes / 32 + 8 - sectors);
     }
-    return nr;
 }

@@ -3,7 +3,7 @@
  *
  * A buffer's `init` has one bit per byte: written at least once. While all_init is set the bits
  * mean nothing and every byte counts as written (after launches that did not look). `touched` has
- * one byte per 32-byte sector, set by counted launches. */
+ * one byte per 32-byte sector: 0, but for those that a running launch, counted, has touched. */
 #ifndef KEET_EMU_MEMORY_H
 #define KEET_EMU_MEMORY_H
 
@@ -18,6 +18,7 @@ struct mem_buffer {
     uint8_t *host;
     uint8_t *init;
     uint8_t *touched;
+    uint64_t nr_touched; /* sectors, by the last launch that was counted */
     bool all_init, constant;
     bool heap;        /* made by malloc on the device ... */
     bool this_launch; /* ... in the running launch, by ... */
@@ -58,7 +59,9 @@ void memory_set_init(struct mem_buffer *buffer, uint64_t offset, uint64_t nr, bo
 /* After a launch that did not look: every byte counts as written. */
 void memory_assume_init(struct emu_memory *memory);
 bool memory_is_init(const struct mem_buffer *buffer, uint64_t offset, uint64_t nr);
-void memory_clear_touched(struct emu_memory *memory);
-uint64_t memory_count_touched(const struct emu_memory *memory); /* sectors */
+/* Before and after a launch that is counted: room for the notes, all 0; how many were made, and 0
+ * again. */
+void memory_note_touched(struct emu_memory *memory);
+void memory_count_touched(struct emu_memory *memory);
 
 #endif

@@ -40,15 +40,6 @@ struct model {
 
 /* --- footprint --- */
 
-static double touched_of(const struct mem_buffer *buffer)
-{
-    uint64_t nr = 0, sectors = (buffer->bytes + 31) / 32;
-
-    for (uint64_t i = 0; buffer->touched != NULL && i < sectors; i++)
-        nr += buffer->touched[i] != 0;
-    return (double)nr;
-}
-
 /* Distinct sectors of a buffer that a traced block touches, on average. */
 static double traced_of(const struct time_listener *listener, const struct mem_buffer *buffer)
 {
@@ -87,7 +78,8 @@ static void footprint(struct model *m)
     m->of_buffer = xcalloc(memory != NULL ? memory->nr + 1 : 1, sizeof(*m->of_buffer));
     for (size_t i = 0; memory != NULL && i < memory->nr; i++) {
         const struct mem_buffer *buffer = memory->buffers[i];
-        double touched = touched_of(buffer), one;
+        const double touched = (double)buffer->nr_touched;
+        double one;
 
         if (touched == 0 || buffer->constant)
             continue;

@@ -59,7 +59,6 @@ static struct bench *bench_create(const char *chip, uint64_t blocks, unsigned th
 static void bench_destroy(struct bench *b)
 {
     b->listener->class->destroy(b->listener);
-    free(b->buffer.touched);
     free(b);
 }
 
@@ -68,9 +67,7 @@ static void bench_buffer(struct bench *b, uint64_t bytes)
 {
     b->buffer.base = BUFFER_AT;
     b->buffer.bytes = bytes;
-    b->buffer.touched = xmalloc((bytes + 31) / 32);
-    memset(b->buffer.touched, 1, (bytes + 31) / 32);
-    b->counts.unique_sectors = (bytes + 31) / 32;
+    b->counts.unique_sectors = b->buffer.nr_touched = (bytes + 31) / 32;
 }
 
 static uint32_t add(struct bench *b, enum ptx_op op, enum inst_unit unit, int dest, int source)
@@ -267,7 +264,7 @@ static double stream(unsigned threads, bool store)
     b->insts[jump].target = b->insts[jump].reconverge = index;
     bench_buffer(b, half * 2);
     if (!store)
-        memset(b->buffer.touched + half / 32, 0, half / 32);
+        b->buffer.nr_touched = half / 32;
     for (unsigned block = 0; block < BLOCKS; block += 40) {
         begin(b, block);
         for (unsigned i = 0; i < ROUNDS; i++) {
