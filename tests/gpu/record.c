@@ -226,12 +226,15 @@ static bool record_trace(
     return put(folder, "trace.txt", text, used, err);
 }
 
-/* A reading after every few launches, as in the worker; the launches are what takes the time. */
+/* A reading after every few launches, as in the worker; the launches are what takes the time. Where
+ * one takes long, it goes on until there are enough readings for an estimate. */
 static bool record_energy(struct recorder *r, const struct nvml *nvml, double seconds,
     const char *folder, struct err *err)
 {
+    enum { FEWEST_READINGS = 16 };
     const uint64_t start_ns = clock_ns();
     double nr_done = 0, now_s = 0;
+    unsigned nr_readings = 0;
     char path[4096];
     bool ok = true;
     FILE *file;
@@ -241,7 +244,7 @@ static bool record_energy(struct recorder *r, const struct nvml *nvml, double se
     if (file == NULL)
         return err_errno(err, "%s", path);
     fprintf(file, "time_s,nr_launches,energy_j\n");
-    while (ok && now_s < seconds) {
+    for (; ok && (now_s < seconds || nr_readings < FEWEST_READINGS); nr_readings++) {
         struct nvml_reading reading;
         const uint64_t batch_ns = clock_ns();
 
