@@ -1,6 +1,8 @@
 /* Counters against values counted by hand. */
 #include "emu_harness.h"
 
+#include "base/mem.h"
+
 #define HEAD                                                                                       \
     PTX_HEAD ".visible .entry k(.param .u64 p0, .param .u64 p1)\n{\n.reg .b32 %r<20>;\n"           \
              ".reg .b64 %rd<20>;\n.reg .f32 %f<8>;\n.reg .f64 %d<4>;\n.reg .pred %p<8>;\n"         \
@@ -167,6 +169,31 @@ static void samples_are_scaled(void **state)
     bench_finish(&b);
 }
 
+/* What a launch touches is its own: neither that of one before, nor of one that came to a fault. */
+static void sectors_of_each_launch(void **state)
+{
+    static const uint32_t grids[] = {16, BYTES / 256 + 1, 2};
+    static uint8_t zero[BYTES];
+    struct bench b;
+
+    (void)state;
+    bench_init(&b,
+        HEAD "mul.wide.u32 %rd3, %r2, 4;\nadd.s64 %rd2, %rd1, %rd3;\n"
+             "st.global.u32 [%rd2], %r1;\nret;\n}\n",
+        2);
+    bench_buffer(&b, zero, BYTES);
+    bench_buffer(&b, zero, BYTES);
+    for (unsigned i = 0; i < ARRAY_SIZE(grids); i++) {
+        const struct emu_launch launch = {
+            .grid = {grids[i], 1, 1}, .block = {64, 1, 1}, .count = true, .registers = 32};
+        const bool fits = grids[i] * 256 <= BYTES;
+        assert_int_equal(bench_launch(&b, launch), fits ? VERDICT_OK : VERDICT_FAULT);
+        if (fits)
+            want(&b, METRIC_GLOBAL_UNIQUE_BYTES, 256.0 * grids[i]);
+    }
+    bench_finish(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +201,7 @@ int main(void)
         cmocka_unit_test(wavefronts_of_shared_accesses),
         cmocka_unit_test(instructions_by_class_and_line),
         cmocka_unit_test(samples_are_scaled),
+        cmocka_unit_test(sectors_of_each_launch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
