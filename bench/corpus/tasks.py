@@ -1,6 +1,7 @@
 """Other people's CUDA files as tasks: how many compile after the split, have a complete contract, run.
 
-    tasks.py --keet-opt PROGRAM --out results/corpus/tasks.md [--limit N [--shift N]] [--seconds N] CHECKOUT...
+    tasks.py --keet-opt PROGRAM --out results/corpus/tasks.md [--limit N [--shift N [--held-out]]] [--seconds N]
+             CHECKOUT...
 
 Takes files with a kernel and a launch under the CHECKOUTs (never copied; HIP's folders left out), every k-th of
 all in order of their paths when --limit is less. Where a Makefile beside the file has a `run:` line, its first
@@ -139,6 +140,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--limit", type=int, default=0)
     parser.add_argument("--shift", type=int, default=0, help="with --limit: so many files behind those of the sample")
+    parser.add_argument("--held-out", action="store_true", help="nobody looked at this sample: the table says so")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=int, default=120, help="for one emulated run")
     parser.add_argument("folders", nargs="+")
@@ -159,8 +161,8 @@ def main():
                                                            "runs")}
     reasons = collections.Counter(r["reason"] for r in results if r["reason"])
     spread = collections.Counter(next(f for f in args.folders if str(r["path"]).startswith(f)) for r in results)
-    shift = f" --shift {args.shift}" if args.shift else ""
-    held_out = ("Failures of few of these files were looked at while the program grew." if args.shift else
+    shift = (f" --shift {args.shift}" if args.shift else "") + (" --held-out" if args.held_out else "")
+    held_out = ("This sample was not looked at while the program grew to this commit." if args.held_out else
                 "Failures of both were looked at while the program grew, so neither is held out.")
     lines = ["# Other people's CUDA files as tasks", "",
              f"`bench/corpus/tasks.py --limit {args.limit}{shift} --seconds {args.seconds} CHECKOUT...` at commit {stamp.commit()}; the files stay outside of "
