@@ -340,6 +340,7 @@ void builder_launch(struct builder *b, const struct site *site, const struct dec
 
     *l = (struct launching){.b = b, .site = site, .seen = seen, .kernel = kernel};
     l->nr = params_read(l->params, b->arena, b->host->decls, kernel);
+    params_roles(l->params, l->nr, b->host, kernel);
     l->site = site = with_defaults(b, site, kernel, l->params, l->nr);
     for (unsigned i = 0; i < l->nr && i < site->nr_args; i++) {
         struct param *p = &l->params[i];

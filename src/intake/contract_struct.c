@@ -210,7 +210,7 @@ static void add_pointer(struct passing *p, const struct leaf *leaf)
         add_item(p, name, NULL, 8);
         return;
     }
-    param_member(&param, l->b->host->decls, l->kernel, p->param->name, member, p->type->decl);
+    param_member(&param, l->b->host, l->kernel, p->param->name, member, p->type->decl);
     builder_use_array(a, &param, l->b->nr_launches);
     add_item(p, a->id, NULL, 8);
 }

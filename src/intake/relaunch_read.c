@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "core/elem.h"
-#include "intake/roles.h"
+#include "intake/params.h"
 #include "intake/spelling.h"
 
 #include <string.h>

@@ -1,30 +1,20 @@
-/* Private to intake/: what a kernel does with the memory behind a parameter. */
+/* Private to intake/: what a kernel does with the memory behind a parameter. A pointer whose way is
+ * not understood, into asm or a function that is not in the file, may be written through unless it
+ * is one to const: taking an array for more than it is costs a comparison, for less is wrong. */
 #ifndef KEET_INTAKE_ROLES_H
 #define KEET_INTAKE_ROLES_H
 
-#include "intake/decls.h"
+#include "intake/host.h"
+#include "intake/params.h"
 
-enum { MAX_PARAMS = 64 };
-
-struct param {
-    const char *name, *type; /* type without const, *, &, __restrict__: "float", "T" */
-    bool is_pointer, is_const;
-    bool reads, writes, atomics; /* pointers */
-    const char *indexed; /* its values index the memory of this parameter; NULL: none seen */
-};
-
-/* The parameters of a function, in order; at most MAX_PARAMS. */
-unsigned params_read(
-    struct param *params, struct arena *arena, const struct decls *decls, const struct decl *fn);
+/* Sets reads, writes, atomics and indexed of fn's parameters that are pointers. */
+void params_roles(
+    struct param *params, unsigned nr, const struct host *host, const struct decl *fn);
 
 /* Sets what a kernel does with the memory behind a pointer in a struct that it gets by value:
  * reads, writes and atomics of object.member, in methods of the struct too (type; NULL: it has
  * none). Where none is seen, it may do both. */
-void param_member(struct param *p, const struct decls *decls, const struct decl *fn,
+void param_member(struct param *p, const struct host *host, const struct decl *fn,
     const char *object, const char *member, const struct decl *type);
-
-/* The names of a template's parameters, in order. */
-unsigned template_params(
-    const struct toks *toks, const struct decl *fn, const char **names, unsigned max);
 
 #endif

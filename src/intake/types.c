@@ -2,7 +2,7 @@
 #include "intake/host.h"
 
 #include "base/mem.h"
-#include "intake/roles.h"
+#include "intake/params.h"
 #include "intake/spelling.h"
 
 #include <string.h>

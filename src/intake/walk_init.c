@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "intake/roles.h"
+#include "intake/params.h"
 
 #include <ctype.h>
 #include <float.h>
