@@ -58,7 +58,7 @@ static const struct tok *token(const struct look *l, unsigned i)
 static bool is_one_of(const struct tok *t, const char *const *words)
 {
     for (unsigned i = 0; words[i]; i++)
-        if (tok_is(t, words[i]))
+        if (strcmp(t->text, words[i]) == 0)
             return true;
     return false;
 }
