@@ -79,8 +79,33 @@ struct tolerance elem_tolerance(enum elem elem)
     return (struct tolerance){rows[elem].tolerance, rows[elem].tolerance};
 }
 
+/* Arrays have millions of elements: exponents are read and made by their bits, which libm's frexp
+ * and ldexp take ten times as long for. */
+static int exponent_of(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    return (int)(bits >> 52 & 0x7ff) - 1023;
+}
+
+static double power_of_two(int exponent) /* -1022 to 1023 */
+{
+    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double value;
+
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+/* To the nearest integer, even of two, from 0 to 2^51. */
+static double nearest(double value)
+{
+    return value + 0x1p52 - 0x1p52;
+}
+
 /* Round to nearest even in integers of the last place: scaling by a power of two is exact, so the
- * only rounding is rint's. */
+ * only rounding is nearest's. */
 static uint32_t encode(const struct small_float *f, double value)
 {
     uint32_t sign = signbit(value) ? 1u << f->sign_bit : 0;
@@ -94,13 +119,12 @@ static uint32_t encode(const struct small_float *f, double value)
         return sign | (f->saturates ? f->max : f->inf);
     if (magnitude == 0)
         return sign;
-    (void)frexp(magnitude, &e);
-    e -= 1;
+    e = exponent_of(magnitude);
     if (e < f->emin)
         e = f->emin;
-    if (e > 1000) /* keeps ldexp below in range; far beyond every small format */
+    if (e > 1000) /* keeps the power below in range; far beyond every small format */
         return sign | (f->saturates ? f->max : f->inf);
-    ulps = rint(ldexp(magnitude, f->man - e));
+    ulps = nearest(magnitude * power_of_two(f->man - e));
     /* A subnormal has ulps < 2^man and exponent field 0; a carry out of the mantissa runs into the
      * exponent field by itself. */
     if (e - f->emin > 1 << 9)
@@ -124,9 +148,9 @@ static double decode(const struct small_float *f, uint32_t bits)
     else if (magnitude > f->max)
         return negative ? -(double)NAN : (double)NAN;
     else if (exponent == 0)
-        value = ldexp(man, f->emin - f->man);
+        value = man * power_of_two(f->emin - f->man);
     else
-        value = ldexp(man | 1u << f->man, exponent - 1 + f->emin - f->man);
+        value = (man | 1u << f->man) * power_of_two(exponent - 1 + f->emin - f->man);
     return negative ? -value : value;
 }
 
