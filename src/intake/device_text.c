@@ -50,6 +50,14 @@ static void blank_host_members(char *out, const struct decls *decls, const struc
     }
 }
 
+/* C++17 gives the word no meaning, and NVRTC takes it for an error where nvcc does not. */
+static void drop_register(char *out, const struct toks *toks, const struct decl *d)
+{
+    for (unsigned t = d->from; t < d->to; t++)
+        if (tok_is(&toks->tok[t], "register"))
+            memset(out + toks->tok[t].at, 0, toks->tok[t].end - toks->tok[t].at);
+}
+
 /* const float a = 1; of the file: where the word const ends; 0: it is none. */
 static unsigned real_constant(const struct toks *toks, const struct decl *d, bool *computed)
 {
@@ -102,6 +110,8 @@ struct device_text decls_device_text(const struct decls *decls, struct arena *ar
                 toks->tok[d->to - 1].end);
         else if (d->kind != DECL_DIRECTIVE)
             keep_conditionals(out, toks, d->from, d->to);
+        if (d->keep && d->kind != DECL_DIRECTIVE)
+            drop_register(out, toks, d);
         if (d->keep && d->kind == DECL_TYPE)
             blank_host_members(out, decls, d);
     }

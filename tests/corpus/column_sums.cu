@@ -11,7 +11,7 @@ __global__ void columns(const float *data, float *mean, float *spread, int rows,
     int c = blockIdx.x * blockDim.x + threadIdx.x;
     if (c >= cols)
         return;
-    float sum = 0, squares = 0;
+    register float sum = 0, squares = 0;
     for (int r = 0; r < rows; r++) {
         float v = data[r * cols + c];
         sum += v;
