@@ -102,7 +102,7 @@ static const char *kernel_id(struct launching *l)
             arg = hostcode_type(b->host, seen->template_args[t], site->at);
         else if (t < site->nr_template_args)
             arg = template_argument(b, site->template_args[t], site->at, MAX_TEMPLATE_DEPTH);
-        for (unsigned p = 0; p < l->nr && !arg; p++)
+        for (unsigned p = 0; p < l->nr && p < site->nr_args && !arg; p++)
             if (strcmp(l->declared[p], names[t]) == 0)
                 arg = l->arrays[p]                                     ? l->arrays[p]->type
                       : strcmp(l->declared[p], l->params[p].type) != 0 ? l->params[p].type
