@@ -165,8 +165,9 @@ static bool enter_functions(
             add(l->use, true, false);
             continue;
         }
-        const struct code code = {
-            decls->toks, fn->body + 1, fn->to, false, tok_is(&decls->toks->tok[fn->open - 2], "&")};
+        const bool reference =
+            fn->open >= fn->from + 2 && tok_is(&decls->toks->tok[fn->open - 2], "&");
+        const struct code code = {decls->toks, fn->body + 1, fn->to, false, reference};
 
         enter(l, code, params[n].name, kind, params[n].is_const, call);
     }
