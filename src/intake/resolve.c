@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_STEPS = 200000, MAX_DEPTH = 24 };
+enum { MAX_STEPS = 20000, MAX_DEPTH = 24 };
 
 /* ---- types ---- */
 

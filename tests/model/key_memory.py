@@ -150,8 +150,11 @@ def wait_for_calm(pid):
     for _ in range(1000):
         states = []
         for path in glob.glob(f"/proc/{pid}/task/*/stat"):
-            with open(path, encoding="ascii") as file:
-                states.append((path, file.read().rsplit(")", 1)[1].split()[0]))
+            try:
+                with open(path, encoding="ascii") as file:
+                    states.append((path, file.read().rsplit(")", 1)[1].split()[0]))
+            except (FileNotFoundError, ProcessLookupError):
+                pass  # a thread that has just ended
         if all(state == "S" for path, state in states if f"/task/{pid}/" not in path):
             return
         time.sleep(0.001)
