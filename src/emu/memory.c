@@ -198,13 +198,21 @@ bool memory_is_init(const struct mem_buffer *buffer, uint64_t offset, uint64_t n
     return true;
 }
 
+static uint64_t note_bytes(const struct mem_buffer *buffer)
+{
+    return buffer->bytes / 32 + 8; /* room for whole requests at the end */
+}
+
+void memory_note_buffer(struct mem_buffer *buffer)
+{
+    if (!buffer->touched)
+        buffer->touched = xcalloc(note_bytes(buffer), 1);
+}
+
 void memory_note_touched(struct emu_memory *memory)
 {
-    for (size_t i = 0; i < memory->nr; i++) {
-        struct mem_buffer *buffer = memory->buffers[i];
-        if (!buffer->touched) /* room for whole requests at the end */
-            buffer->touched = xcalloc(buffer->bytes / 32 + 8, 1);
-    }
+    for (size_t i = 0; i < memory->nr; i++)
+        memory_note_buffer(memory->buffers[i]);
 }
 
 /* How many of the bytes, each 0 or 1, are 1, and makes them 0: eight sums side by side, and then
@@ -237,6 +245,6 @@ void memory_count_touched(struct emu_memory *memory)
         const uint64_t sectors = (buffer->bytes + 31) / 32;
         buffer->nr_touched = buffer->touched ? take_ones(buffer->touched, sectors) : 0;
         if (buffer->touched) /* past the end: whole requests */
-            memset(buffer->touched + sectors, 0, buffer->bytes / 32 + 8 - sectors);
+            memset(buffer->touched + sectors, 0, note_bytes(buffer) - sectors);
     }
 }

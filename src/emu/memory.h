@@ -59,9 +59,10 @@ void memory_set_init(struct mem_buffer *buffer, uint64_t offset, uint64_t nr, bo
 /* After a launch that did not look: every byte counts as written. */
 void memory_assume_init(struct emu_memory *memory);
 bool memory_is_init(const struct mem_buffer *buffer, uint64_t offset, uint64_t nr);
-/* Before and after a launch that is counted: room for the notes, all 0; how many were made, and 0
- * again. */
+/* Before a launch that is counted, and for a buffer that is made in one: room for the notes, all 0.
+ * After it: how many were made, and 0 again. */
 void memory_note_touched(struct emu_memory *memory);
+void memory_note_buffer(struct mem_buffer *buffer);
 void memory_count_touched(struct emu_memory *memory);
 
 #endif

@@ -260,8 +260,8 @@ bool service_malloc(
             b->pc = pc;
             b->block = k->block.index;
             k->memory->heap_used += bytes;
-            if (k->counting) /* the launch has cleared the others' */
-                b->touched = xcalloc(bytes / 32 + 2, 1);
+            if (k->counting)
+                memory_note_buffer(b);
         }
         give(k, w, in, lane, b ? b->base : 0, 8);
     }
