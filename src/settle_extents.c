@@ -32,47 +32,22 @@ static unsigned nr_extents(const struct settling *s)
     return nr;
 }
 
-static void set_room(struct settling *s, int64_t room)
-{
-    for (unsigned i = 0; i < s->nr_numbers; i++)
-        if (s->numbers[i].kind == AN_EXTENT)
-            s->sizes[s->numbers[i].at].value = room;
-}
-
-/* Half of it for as long as that is enough too: what follows costs by the room. */
-static bool halve_room(struct settling *s, int64_t room, int64_t too_little, struct err *err)
-{
-    const char *before = s->why;
-    enum outcome outcome = CLEAN;
-
-    while (outcome == CLEAN && room / 2 > too_little) {
-        set_room(s, room / 2);
-        if (!settle_try(s, &outcome, err))
-            return false;
-        if (outcome == CLEAN)
-            room /= 2;
-    }
-    set_room(s, room);
-    s->why = before;
-    return true;
-}
-
-/* More and more room behind all arrays of unknown extent, until the original stays inside. */
+/* More and more room behind all arrays of unknown extent, until the original stays inside; not much
+ * more than that, since all later trials fill it. */
 bool settle_room(struct settling *s, enum outcome *outcome, struct err *err)
 {
-    enum { STEP = 4 };
     const char *before = s->why;
 
-    for (int64_t room = FIRST_ROOM; room <= LAST_ROOM; room *= STEP) {
-        set_room(s, room);
+    for (int64_t room = FIRST_ROOM; room <= LAST_ROOM; room *= 2) {
+        for (unsigned i = 0; i < s->nr_numbers; i++)
+            if (s->numbers[i].kind == AN_EXTENT)
+                s->sizes[s->numbers[i].at].value = room;
         if (room > FIRST_ROOM)
             s->why = before; /* of the largest room only: that is what was wrong */
         if (!settle_try(s, outcome, err))
             return false;
-        if (nr_extents(s) == 0)
+        if (*outcome != STRAY || nr_extents(s) == 0)
             return true;
-        if (*outcome != STRAY)
-            return *outcome != CLEAN || room == FIRST_ROOM || halve_room(s, room, room / STEP, err);
     }
     return true;
 }

@@ -332,25 +332,35 @@ static void bench_close(struct bench *b)
     arena_destroy(b->arena);
 }
 
+/* folder/NAME.cu */
+static const char *kernel_name(const char *path, int *len)
+{
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+
+    *len = (int)strcspn(name, ".");
+    return name;
+}
+
 static bool bench_file(const struct settings *settings, const char *path, struct err *err)
 {
     struct bench b;
-    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    int len;
+    const char *name = kernel_name(path, &len);
     struct times best = {0};
     double load_ns = 0;
     uint64_t hash = 0;
     bool ok;
 
     if (settings->counters)
-        printf("%s\n", name);
+        printf("%.*s.cu\n", len, name);
     ok = bench_open(&b, settings, settings->nr_threads, path, &load_ns, err) &&
          measure(&b, &best, &hash, err);
     if (ok && settings->counters)
         printf("  outputs %016" PRIx64 "\n", hash);
     else if (ok)
-        printf("%.*s\t%" PRIu64 "\t%.0f\t%.0f\t%.0f\t%.0f\t%zu\t%016" PRIx64 "\n",
-            (int)strcspn(name, "."), name, best.insts, best.cpu_ns, best.longest_ns, best.wall_ns,
-            load_ns, b.compilation.ptx_bytes, hash);
+        printf("%.*s\t%" PRIu64 "\t%.0f\t%.0f\t%.0f\t%.0f\t%zu\t%016" PRIx64 "\n", len, name,
+            best.insts, best.cpu_ns, best.longest_ns, best.wall_ns, load_ns,
+            b.compilation.ptx_bytes, hash);
     fflush(stdout);
     bench_close(&b);
     return ok || err_wrap(err, "%s", path);
@@ -474,7 +484,8 @@ static bool scaling_rounds(
 
 static bool scaling_file(const struct settings *settings, const char *path, struct err *err)
 {
-    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    int len;
+    const char *name = kernel_name(path, &len);
     struct bench benches[3];
     double *ratios[NR_RATIOS], load_ns, warm[NR_RATIOS];
     unsigned nr_open = 0, nr;
@@ -487,7 +498,7 @@ static bool scaling_file(const struct settings *settings, const char *path, stru
     ok = ok && scaling_round(benches, warm, err) &&
          scaling_rounds(benches, settings->nr_rounds, ratios, &nr, err);
     if (ok) {
-        printf("%.*s", (int)strcspn(name, "."), name);
+        printf("%.*s", len, name);
         for (unsigned i = 0; i < NR_RATIOS; i++)
             printf("\t%.3f", median(ratios[i], nr));
         printf("\t%u\n", nr);

@@ -605,30 +605,21 @@ static void merge(struct worker *workers, unsigned nr, struct emu_result *result
     }
 }
 
-static uint64_t unique_sectors(const struct emu_memory *memory)
-{
-    uint64_t nr = 0;
-    for (size_t i = 0; i < memory->nr; i++)
-        nr += memory->buffers[i]->nr_touched;
-    return nr;
-}
-
 static void report(struct exec *x, struct worker *k, struct arena *arena, struct emu_result *result)
 {
     struct emu_listener *timed = NULL;
+    const uint64_t sectors = x->counting ? memory_count_touched(x->run.memory) : 0;
     for (unsigned j = 0; j < k->nr_listeners; j++) {
         if (k->listeners[j]->class == emu_time_class())
             timed = k->listeners[j];
     }
-    if (x->counting)
-        memory_count_touched(x->run.memory);
     if (x->counting && result->verdict == VERDICT_OK) {
         double scale = (double)x->run.nr_blocks / (double)x->nr_run;
         struct emu_counts counts = {.pc = k->counts,
             .blocks_run = x->nr_run,
             .blocks_all = x->run.nr_blocks,
             .scale = scale,
-            .unique_sectors = unique_sectors(x->run.memory)};
+            .unique_sectors = sectors};
         count_fill(x, k->counts, scale, arena, result);
         counters_set(&result->counters, METRIC_GLOBAL_UNIQUE_BYTES,
             32.0 * (double)counts.unique_sectors,

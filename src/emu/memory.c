@@ -238,13 +238,16 @@ static uint64_t take_ones(uint8_t *bytes, uint64_t nr)
     return ones;
 }
 
-void memory_count_touched(struct emu_memory *memory)
+uint64_t memory_count_touched(struct emu_memory *memory)
 {
+    uint64_t nr = 0;
     for (size_t i = 0; i < memory->nr; i++) {
         struct mem_buffer *buffer = memory->buffers[i];
         const uint64_t sectors = (buffer->bytes + 31) / 32;
         buffer->nr_touched = buffer->touched ? take_ones(buffer->touched, sectors) : 0;
         if (buffer->touched) /* past the end: whole requests */
             memset(buffer->touched + sectors, 0, note_bytes(buffer) - sectors);
+        nr += buffer->nr_touched;
     }
+    return nr;
 }

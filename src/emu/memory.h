@@ -60,9 +60,9 @@ void memory_set_init(struct mem_buffer *buffer, uint64_t offset, uint64_t nr, bo
 void memory_assume_init(struct emu_memory *memory);
 bool memory_is_init(const struct mem_buffer *buffer, uint64_t offset, uint64_t nr);
 /* Before a launch that is counted, and for a buffer that is made in one: room for the notes, all 0.
- * After it: how many were made, and 0 again. */
+ * After it: how many were made, in all, and 0 again. */
 void memory_note_touched(struct emu_memory *memory);
 void memory_note_buffer(struct mem_buffer *buffer);
-void memory_count_touched(struct emu_memory *memory);
+uint64_t memory_count_touched(struct emu_memory *memory);
 
 #endif

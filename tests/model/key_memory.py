@@ -213,9 +213,9 @@ def main():
             run = Run(keet_opt, folder, "emulator", server, "30")
             print(look_at_children(run, server, 3), "compilers looked at: no key")
             check_core(run, folder)
-            run = Run(keet_opt, folder, "worker", server, "16", "--device", "gpu",
+            run = Run(keet_opt, folder, "worker", server, "24", "--device", "gpu",
                       env={"KEET_CUDA_DRIVER": driver})
-            print(look_at_children(run, server, 2),
+            print(look_at_children(run, server, 3),
                   "compilers and the owner of the GPU looked at: no key")
             # That one crashes: it leaves no core file, and the run goes on.
             os.kill(min(children_of(run.process.pid), key=started), signal.SIGSEGV)

@@ -86,7 +86,8 @@ struct expected {
     const char *error; /* part of it */
     bool is_final;
     double least_s;
-    bool waits; /* for DEADLINE_S */
+    double most_wait_s; /* in back-off; 0: what the limits give */
+    bool waits;         /* for DEADLINE_S */
     bool only_stream, only_whole;
     bool may_lack_usage;
 };
@@ -96,8 +97,8 @@ struct expected {
 
 static const struct expected cases[] = {
     /* those that wait, side by side */
-    {"429_after,ok", LLM_OK, 2, .text = OK_TEXT, .least_s = 0.95},
-    {"429_date,ok", LLM_OK, 2, .text = OK_TEXT, .least_s = 0.5},
+    {"429_after,ok", LLM_OK, 2, .text = OK_TEXT, .least_s = 0.95, .most_wait_s = 1.1},
+    {"429_date,ok", LLM_OK, 2, .text = OK_TEXT, .least_s = 0.5, .most_wait_s = 3.1},
     {"slow", LLM_FAILED, 3, .error = "no answer came within 1 s", .least_s = 3, .waits = true},
     {"slow,ok", LLM_OK, 2, .text = OK_TEXT, .least_s = 1, .waits = true},
     {"stall,ok", LLM_OK, 2, .text = OK_TEXT, .least_s = 1, .waits = true},
@@ -197,6 +198,8 @@ static void end_case(struct trial *trial)
     if (reply.is_final != e->is_final || reply.waited_ms > reply.latency_ms + 1)
         fail_msg("%s: final %d, waited %g of %g ms", where, reply.is_final, reply.waited_ms,
             reply.latency_ms);
+    if (reply.waited_ms > 1e3 * (e->most_wait_s > 0 ? e->most_wait_s : 0.1))
+        fail_msg("%s: waited %g ms", where, reply.waited_ms);
     assert_null(strstr(reply.text, KEY));
     assert_null(strstr(reply.error, KEY));
     check_usage(e, &reply);
