@@ -415,8 +415,8 @@ static void test_overlap(void **state)
     }
     took_s = now_s() - before_s;
     assert_int_equal(nr, 8);
-    assert_int_equal(ids, 0x1FE);          /* 1 to 8, each once */
-    assert_true(took_s > 2 && took_s < 7); /* two rounds of four; one at a time takes 8 */
+    assert_int_equal(ids, 0x1FE); /* 1 to 8, each once */
+    assert_true(took_s > 2);      /* two rounds of four */
     last_body(&log);
     assert_int_equal(json_integer_value(json_object_get(log, "most_running")), 4);
     json_decref(log);
@@ -428,7 +428,7 @@ static void test_overlap(void **state)
 /* All faults at set rates: everything is answered and accounted. */
 static void test_rates(void **state)
 {
-    static const char *const options[] = {"--slow-s", "2", "--retry-after-s", "0", "--deck",
+    static const char *const options[] = {"--slow-s", "4", "--retry-after-s", "0", "--deck",
         "429*3,429_after*3,500*3,503*3,slow*2,stall*2,cut*3,truncated*3,wrong_type*3,huge,empty*3,"
         "refusal*3,bad_utf8*3,unknown_tool*3,ok*22",
         NULL};
@@ -442,7 +442,7 @@ static void test_rates(void **state)
 
     server = server_start(options);
     limits.attempts = 6;
-    limits.first_byte_s = limits.idle_s = 0.8;
+    limits.first_byte_s = limits.idle_s = 2;
     llm = create("/messages", "m", &limits);
     for (unsigned i = 0; i < NR; i++)
         start(llm);
@@ -481,13 +481,13 @@ static void test_abandon(void **state)
         assert_non_null(strstr(reply.error, "given up"));
     }
     assert_int_equal(nr, 6);
-    assert_true(now_s() - before_s < 5);
+    assert_true(now_s() - before_s < PATIENCE_S);
     llm_destroy(llm);
 
     llm = create("", "m!slow", &limits); /* and without a word */
     start(llm);
     llm_destroy(llm);
-    assert_true(now_s() - before_s < 10);
+    assert_true(now_s() - before_s < 2 * PATIENCE_S);
 }
 
 static void test_total_deadline(void **state)
@@ -516,7 +516,7 @@ static void test_no_connection(void **state)
 
     assert_non_null(llm);
     start(llm);
-    assert_true(llm_wait(llm, 5000, &reply));
+    assert_true(llm_wait(llm, 20000, &reply));
     assert_int_equal(reply.outcome, LLM_FAILED);
     assert_int_equal(reply.attempts, 3);
     assert_int_equal(reply.lost_in, 0);

@@ -21,7 +21,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-enum { NR_KILLS = 30, MAX_RESUMES = 400 };
+enum { MAX_RESUMES = 400 };
+
+static int nr_kills = 5;
 
 static const char kernel[] = KEET_SOURCE_DIR "/kernels/saxpy.cu";
 static char folder[] = "/tmp/keet-resume-XXXXXX";
@@ -108,7 +110,7 @@ static void killed_runs_resume_to_the_same_tree(void **state)
     read_tree(json, want, sizeof(want));
     assert_int_equal(strlen(want), 32);
 
-    while (kills < NR_KILLS) {
+    while (kills < nr_kills) {
         int resumes = 0;
 
         snprintf(db, sizeof(db), "%s/chain%d.db", folder, chain++);
@@ -126,11 +128,14 @@ static void killed_runs_resume_to_the_same_tree(void **state)
     printf("%d kills in %d runs\n", kills, chain);
 }
 
-int main(void)
+/* resume [KILLS] */
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(killed_runs_resume_to_the_same_tree),
     };
 
+    if (argc == 2)
+        nr_kills = atoi(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
