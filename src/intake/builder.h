@@ -25,7 +25,7 @@ struct array {
     const char *param;           /* of the first kernel, for messages */
     const struct memory *memory; /* of the walk; NULL: none */
     int64_t offset;              /* bytes from its beginning */
-    bool part;                   /* of memory that has other arrays too */
+    const char *whole;           /* the extent of all of it, as the program says it; or NULL */
 };
 
 struct scalar_arg {

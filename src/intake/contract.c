@@ -5,6 +5,7 @@
 #include "core/chip.h"
 #include "intake/builder.h"
 #include "intake/spelling.h"
+#include "intake/uses.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,7 @@ static bool repeats(struct builder *b, const struct site *sites, unsigned i)
     return false;
 }
 
+/* Between the first comma of <<<...>>> and the next. */
 static bool sets_block(const struct builder *b, const char *name)
 {
     for (unsigned i = 0; i < b->nr_launches; i++) {
@@ -60,6 +62,7 @@ static bool sets_block(const struct builder *b, const char *name)
                  close = toks_find(&toks, open, toks.nr, ">>>"),
                  comma = toks_find(&toks, open, close, ",");
 
+        close = comma < close ? toks_find(&toks, comma + 1, close, ",") : close;
         for (unsigned t = comma; t < close; t++)
             if (tok_is(&toks.tok[t], name))
                 return true;
@@ -82,12 +85,16 @@ void builder_replace_size(struct builder *b, unsigned size, int64_t value)
     h->nr_sizes--;
 }
 
+/* A block as large as a size stays so large: kernels are written for it. What no block can have is
+ * a size of the problem, of which the block has a part. */
 static void fix_sizes(struct builder *b)
 {
+    enum { MOST_THREADS = 1024 };
     const struct host *h = b->host;
 
     for (unsigned i = h->nr_sizes; i-- > 0;)
-        if (h->sizes[i].known && sets_block(b, h->sizes[i].name))
+        if (h->sizes[i].known && h->sizes[i].value <= MOST_THREADS &&
+            sets_block(b, h->sizes[i].name))
             builder_replace_size(b, i, h->sizes[i].value);
 }
 
@@ -102,13 +109,53 @@ static bool continues(const struct builder *b, const struct walk_launch *l)
     return false;
 }
 
+/* What launch l does with memory; false: it does not get it. */
+static bool launch_gets(
+    struct builder *b, const struct walk_launch *l, const struct memory *memory, struct use *use)
+{
+    struct param params[MAX_PARAMS];
+    const unsigned nr = params_read(params, NULL, b->host->decls, l->kernel);
+    bool gets = false;
+
+    params_roles(params, nr, b->host, l->kernel);
+    for (unsigned k = 0; k < l->site.nr_args && k < nr; k++)
+        if (l->args[k].kind == VALUE_MEMORY && l->args[k].memory == memory) {
+            gets = true;
+            use->reads |= params[k].reads;
+            use->writes |= params[k].writes;
+        }
+    return gets;
+}
+
+/* The array with which launch i of the walk begins another task: a launch of the contract wrote it,
+ * and then the host set it anew, or took what was in it and launch i only overwrites that. of:
+ * which launch of the walk each of the contract is. */
+static const struct array *begins_anew(struct builder *b, unsigned i, const unsigned *of)
+{
+    const struct walk *w = b->walk;
+
+    for (unsigned c = 0; c < w->nr_copies && w->copies[c].before <= i; c++)
+        for (unsigned a = 0; a < b->nr_arrays; a++) {
+            const struct array *array = &b->arrays[a];
+            struct use use = {0};
+
+            if (array->memory == w->copies[c].memory && array->written &&
+                w->copies[c].before > of[array->first_write] &&
+                launch_gets(b, &w->launches[i], array->memory, &use) &&
+                (!w->copies[c].taken || (use.writes && !use.reads)))
+                return array;
+        }
+    return NULL;
+}
+
 /* As the program launches them, where the walk through it got to any. */
 static void add_seen(struct builder *b)
 {
     const struct decl *first = NULL;
+    const struct array *anew;
     struct site sites[WALK_MAX_LAUNCHES];
     const struct walk *w = b->walk;
-    unsigned nr = 0;
+    unsigned nr = 0, of[MAX_LAUNCHES] = {0};
 
     for (unsigned i = 0; i < w->nr_launches && b->nr_launches < MAX_LAUNCHES; i++) {
         const struct walk_launch *l = &w->launches[i];
@@ -118,8 +165,17 @@ static void add_seen(struct builder *b)
             (w->nr_launches > 1 && touches_nothing(b, l->kernel)) ||
             (b->nr_launches && l->from != first && !continues(b, l)))
             continue;
+        if ((anew = begins_anew(b, i, of)) != NULL) {
+            b->in->note = arena_printf(b->arena,
+                "%s%sthe host is done with %s before %s: this launch and what follows are another "
+                "task",
+                b->in->note ? b->in->note : "", b->in->note ? "\n" : "", anew->name,
+                builder_shown(b, l->site.line));
+            break;
+        }
         first = b->nr_launches ? first : l->from;
         nr++;
+        of[b->nr_launches] = i;
         b->host->launched[b->nr_launches] = l->site.at;
         builder_launch(b, &l->site, l->kernel, l);
     }

@@ -74,17 +74,44 @@ static const char *type_of(
     return hostcode_type(b->host, seen->type->text, where);
 }
 
+/* What the program says of an allocation called name, where it comes to so many elements; NULL. */
+static const char *said_extent(struct builder *b, const char *name, unsigned where, int64_t elems)
+{
+    struct str text = {0};
+    const char *ignored;
+    unsigned nr_sizes = b->host->nr_sizes, line;
+    const bool strict = b->host->strict;
+    int64_t value;
+
+    b->host->strict = true;
+    bool same = hostcode_extent(b->host, name, where, &text, &ignored, &line) &&
+                hostcode_evaluate(b->host, str_text(&text), &value) && value == elems;
+    const char *said = same ? tidy(b->arena, str_text(&text)) : NULL;
+
+    b->host->strict = strict;
+    if (!same)
+        b->host->nr_sizes = nr_sizes;
+    str_finish(&text);
+    return said;
+}
+
+/* The first token behind a line. */
+static unsigned token_behind(const struct toks *toks, unsigned line)
+{
+    unsigned i = 0;
+
+    while (i < toks->nr && toks->tok[i].line <= line)
+        i++;
+    return i;
+}
+
 /* The extent that the allocation's bytes come to: as an expression over sizes where one comes to
  * the same, else as a number. */
 static void measured_extent(
     struct builder *b, struct array *a, const struct value *seen, unsigned where)
 {
-    unsigned each = type_bytes(a->type), line;
-    struct str text = {0};
-    const char *ignored;
-    int64_t elems, value;
-    unsigned nr_sizes = b->host->nr_sizes;
-    bool strict = b->host->strict;
+    const struct memory *m = seen->memory;
+    unsigned each = type_bytes(a->type);
 
     if (!each)
         each = walk_type_bytes(builder_types(b), a->type);
@@ -92,20 +119,15 @@ static void measured_extent(
         a->why = arena_printf(b->arena, "the size of type %s is not known", a->type);
         return;
     }
-    elems = (seen->memory->bytes - seen->i) / each;
-    b->host->strict = true;
-    bool same = seen->i == 0 && hostcode_extent(b->host, a->name, where, &text, &ignored, &line) &&
-                hostcode_evaluate(b->host, str_text(&text), &value) && value == elems;
-
-    b->host->strict = strict;
-    if (!same)
-        b->host->nr_sizes = nr_sizes;
-    if (elems > 0)
-        a->extent = same ? tidy(b->arena, str_text(&text))
-                         : arena_printf(b->arena, "%lld", (long long)elems);
+    a->whole = said_extent(b, a->name, where, m->bytes / each);
+    if (!a->whole && m->name && m->line)
+        a->whole = said_extent(b, m->name, token_behind(b->host->toks, m->line), m->bytes / each);
+    if (m->bytes - seen->i >= each)
+        a->extent = seen->i == 0 && a->whole
+                        ? a->whole
+                        : arena_printf(b->arena, "%lld", (long long)((m->bytes - seen->i) / each));
     else
         a->why = "its allocation has no bytes";
-    str_finish(&text);
 }
 
 /* The array that the walk saw behind an argument. */
@@ -206,6 +228,19 @@ struct array *builder_unknown_array(struct builder *b, const struct param *p, un
     return a;
 }
 
+/* So many elements as a share of the allocation that they are in, where the text for all of it is
+ * known: a third of 3*B*T*C; else the number. */
+static const char *share_of(struct builder *b, const char *whole, int64_t elems)
+{
+    enum { MOST_SHARES = 16 };
+    int64_t all;
+
+    if (whole && hostcode_evaluate(b->host, whole, &all) && all % elems == 0 &&
+        all / elems <= MOST_SHARES)
+        return arena_printf(b->arena, "(%s)/%lld", whole, (long long)(all / elems));
+    return arena_printf(b->arena, "%lld", (long long)elems);
+}
+
 /* Pointers into one allocation: each ends where the next one begins. */
 void builder_part_arrays(struct builder *b)
 {
@@ -218,15 +253,14 @@ void builder_part_arrays(struct builder *b)
             if (b->arrays[k].memory == a->memory && b->arrays[k].offset > a->offset &&
                 b->arrays[k].offset < end)
                 end = b->arrays[k].offset;
-        if (!a->memory || end == a->memory->bytes)
+        if (!a->memory || (a->offset == 0 && end == a->memory->bytes))
             continue;
         if (!each)
             each = walk_type_bytes(builder_types(b), a->type);
-        a->extent = each && end > a->offset
-                        ? arena_printf(b->arena, "%lld", (long long)((end - a->offset) / each))
+        a->extent = each && end - a->offset >= each
+                        ? share_of(b, a->whole, (end - a->offset) / each)
                         : NULL;
         a->why = "another pointer begins inside of its memory";
-        a->part = true;
     }
 }
 

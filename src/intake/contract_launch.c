@@ -188,8 +188,25 @@ static bool strictly(struct builder *b, struct range arg, unsigned at, struct st
     return ok;
 }
 
-/* T of a parameter passed by value: of the struct that is passed, or where an array of T is an
- * argument too. */
+/* The type of a number as it stands there; NULL: none is there. */
+static const char *literal_type(struct range arg)
+{
+    const struct tok *t = arg.toks ? &arg.toks->tok[arg.from] : NULL;
+
+    if (arg.from + 1 != arg.to || t->kind != TOK_NUMBER)
+        return NULL;
+    const bool hex = str_starts(t->text, "0x") || str_starts(t->text, "0X");
+    const bool is_long = strpbrk(t->text, "lL") != NULL;
+
+    if (!hex && strpbrk(t->text, ".eE"))
+        return strpbrk(t->text, "fF") ? "float" : "double";
+    if (strpbrk(t->text, "uU"))
+        return is_long ? "unsigned long long" : "unsigned int";
+    return is_long ? "long long" : "int";
+}
+
+/* T of a parameter passed by value: of the struct that is passed, where an array of T is an
+ * argument too, or of the number. */
 static const char *deduced_type(struct builder *b, const struct site *site,
     const struct decl *kernel, const struct param *params, unsigned nr, const char *type,
     const struct walk_launch *seen, const struct value *v)
@@ -212,6 +229,12 @@ static const char *deduced_type(struct builder *b, const struct site *site,
 
                 return a ? a->type : type;
             }
+    if (v && v->type && (v->kind == VALUE_INT || v->kind == VALUE_REAL))
+        return v->type->text;
+    for (unsigned k = 0; k < nr && k < site->nr_args; k++)
+        if (strcmp(params[k].type, type) == 0 && !params[k].is_pointer &&
+            literal_type(site->args[k]))
+            return literal_type(site->args[k]);
     return type;
 }
 

@@ -101,19 +101,36 @@ static const struct array *array_named(const struct builder *b, const char *name
     return NULL;
 }
 
-/* A largest index as text: that of a size where exactly one has the value. */
-static const char *below_size(const struct builder *b, double high)
+/* The only size that has this value; NULL. */
+static const char *size_of_value(const struct builder *b, double value)
 {
     const struct host *h = b->host;
     const char *name = NULL;
-    unsigned nr = 0;
 
     for (unsigned i = 0; i < h->nr_sizes; i++)
-        if (h->sizes[i].known && (double)h->sizes[i].value == high + 1) {
+        if (h->sizes[i].known && (double)h->sizes[i].value == value) {
+            if (name)
+                return NULL;
             name = h->sizes[i].name;
-            nr++;
         }
-    return nr == 1 ? arena_printf(b->arena, "%s - 1", name) : arena_printf(b->arena, "%.0f", high);
+    return name;
+}
+
+/* A largest index as text: that of a size where exactly one has the value. */
+static const char *below_size(const struct builder *b, double high)
+{
+    const char *name = size_of_value(b, high + 1);
+
+    return name ? arena_printf(b->arena, "%s - 1", name) : arena_printf(b->arena, "%.0f", high);
+}
+
+/* A number as text: that of a size, where exactly one has it and it is not small by chance. */
+static const char *as_size(const struct builder *b, double value)
+{
+    enum { LEAST = 16 };
+    const char *name = value >= LEAST ? size_of_value(b, value) : NULL;
+
+    return name ? name : arena_printf(b->arena, "%.9g", value);
 }
 
 /* What the host fills it with, as far as the walk saw; NULL: not known. */
@@ -126,9 +143,9 @@ static const char *filled_with(const struct builder *b, const struct array *a)
         fabs(c->high) > 1e15)
         return NULL;
     if (whole && c->straight && c->step == 0)
-        return arena_printf(b->arena, " = constant(%.9g)", c->first);
+        return arena_printf(b->arena, " = constant(%s)", as_size(b, c->first));
     if (whole && c->straight)
-        return arena_printf(b->arena, " = iota(%.9g, %.9g)", c->first, c->step);
+        return arena_printf(b->arena, " = iota(%.9g, %s)", c->first, as_size(b, c->step));
     if (whole && c->random)
         return arena_printf(b->arena, " = integers(%.0f, %s)", c->low, below_size(b, c->high));
     if (real && c->random && c->low < c->high)

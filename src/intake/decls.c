@@ -383,11 +383,18 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names in a macro's definition or in any other directive are wanted too: it stays. */
+/* The names in a macro's definition or in any other directive are wanted too: it stays. Words of
+ * its comments are not. */
 static void want_words_of(struct wanted *w, struct arena *arena, const char *text)
 {
     for (const char *p = text; *p;) {
-        if (isalpha((unsigned char)*p) || *p == '_') {
+        if (str_starts(p, "//"))
+            break;
+        if (str_starts(p, "/*")) {
+            const char *end = strstr(p + 2, "*/");
+
+            p = end ? end + 2 : p + strlen(p);
+        } else if (isalpha((unsigned char)*p) || *p == '_') {
             size_t nr =
                 strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 

@@ -250,6 +250,8 @@ static bool pull(struct puller *p, unsigned file, unsigned depth, struct err *er
         return false;
     const char *text = f->code, *end = f->code + f->bytes;
 
+    if (str_starts(text, "\xef\xbb\xbf")) /* a mark of UTF-8, which would hide a first #include */
+        text += 3;
     while (text < end) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
         size_t nr = newline ? (size_t)(newline - text) : (size_t)(end - text);

@@ -35,6 +35,21 @@ static bool is_type_range(const struct toks *toks, unsigned from, unsigned to)
     return true;
 }
 
+/* (IdxType)n: between a name in parentheses and an operand there is no operator, so it is a type.
+ */
+static bool is_cast(const struct toks *toks, unsigned open, unsigned to)
+{
+    const unsigned close = toks->tok[open].match, behind = close + 1;
+
+    if (!close)
+        return false;
+    if (is_type_range(toks, open + 1, close))
+        return true;
+    return close == open + 2 && toks->tok[open + 1].kind == TOK_NAME && behind < to &&
+           (toks->tok[behind].kind == TOK_NAME || toks->tok[behind].kind == TOK_NUMBER ||
+               tok_is(&toks->tok[behind], "("));
+}
+
 /* ---- expressions ---- */
 
 static bool resolve(
@@ -668,9 +683,9 @@ static bool resolve_word(
     }
     bool call = *i + 1 < r.to && tok_is(next, "(") && next->match && next->match < r.to;
 
-    if (call && type_bytes(t->text)) { /* int(x) */
-        return true;
-    }
+    if (call && (type_bytes(t->text) || (!decls_function(host->decls, t->text) &&
+                                            type_bytes(hostcode_type(host, t->text, at)))))
+        return true; /* int(x) */
     if (call && (tok_is(t, "min") || tok_is(t, "max"))) {
         struct range parts[2];
 
@@ -739,7 +754,7 @@ static bool resolve(struct host *host, struct range r, unsigned at, unsigned dep
         } else if (t->kind == TOK_NAME) {
             if (!resolve_word(host, r, &i, at, depth, out))
                 return false;
-        } else if (tok_is(t, "(") && t->match && is_type_range(r.toks, i + 1, t->match)) {
+        } else if (tok_is(t, "(") && is_cast(r.toks, i, r.to)) {
             i = t->match; /* a cast */
         } else {
             for (unsigned o = 0; operators[o] && !known; o++)

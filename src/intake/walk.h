@@ -90,13 +90,19 @@ struct walk_launch {
     unsigned assumed; /* the line of an if that was taken without being known; 0: none */
 };
 
-enum { WALK_MAX_LAUNCHES = 64 };
+enum { WALK_MAX_LAUNCHES = 64, WALK_MAX_COPIES = 256 };
 
 struct walk {
     struct arena *arena;
     struct host *host;
     struct walk_launch launches[WALK_MAX_LAUNCHES];
     unsigned nr_launches;
+    struct walk_copy { /* memory of the device that the host sets anew, by memset or a copy, */
+        const struct memory *memory;
+        bool taken;      /* or takes what is in it, */
+        unsigned before; /* after so many launches */
+    } copies[WALK_MAX_COPIES];
+    unsigned nr_copies;
     unsigned end_line; /* where the program ended before it launched anything; 0: it did not */
     bool chip_asked;   /* some number is that of core/chip.h's default */
 

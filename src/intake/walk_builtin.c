@@ -281,6 +281,12 @@ static bool allocates(struct call *c, struct value *out)
     return true;
 }
 
+static void note_copy(struct walk *w, const struct memory *m, bool taken)
+{
+    if (m->device && w->nr_copies < WALK_MAX_COPIES)
+        w->copies[w->nr_copies++] = (struct walk_copy){m, taken, w->nr_launches};
+}
+
 static bool copies(struct call *c, struct value *out)
 {
     bool copy = strcmp(c->name, "cudaMemcpy") == 0 || strcmp(c->name, "cudaMemcpyAsync") == 0;
@@ -292,6 +298,8 @@ static bool copies(struct call *c, struct value *out)
     *out = walk_int(0);
     struct value *to = &c->args[0].v, *from = &c->args[1].v;
 
+    if (to->kind == VALUE_MEMORY)
+        note_copy(c->w, to->memory, false);
     if (to->kind == VALUE_MEMORY && (set || host_set)) {
         to->memory->zeroed = to->memory->zeroed || (from->kind == VALUE_INT && from->i == 0);
         to->memory->lost = to->memory->lost || !(from->kind == VALUE_INT && from->i == 0);
@@ -305,8 +313,10 @@ static bool copies(struct call *c, struct value *out)
             to->memory->contents = from->memory->contents;
         to->memory->lost = true;
     }
-    if (copy && from->kind == VALUE_MEMORY && !(to->kind == VALUE_MEMORY && to->memory->device))
+    if (copy && from->kind == VALUE_MEMORY && !(to->kind == VALUE_MEMORY && to->memory->device)) {
         from->memory->to_host = true;
+        note_copy(c->w, from->memory, true);
+    }
     if (copy && to->kind == VALUE_ADDRESS)
         to->slot->v = unknown();
     return true;

@@ -10,9 +10,13 @@
 static struct walk_launch *record(
     struct walk *w, const struct toks *toks, unsigned at, const struct decl *kernel)
 {
-    for (unsigned i = 0; i < w->nr_launches; i++)
-        if (w->launches[i].kernel == kernel && w->launches[i].site.place == &toks->tok[at])
-            return NULL;
+    for (unsigned i = 0; i < w->nr_launches; i++) {
+        if (w->launches[i].kernel != kernel || w->launches[i].site.place != &toks->tok[at])
+            continue;
+        while (w->nr_copies && w->copies[w->nr_copies - 1].before == w->nr_launches)
+            w->nr_copies--; /* for another round of the same */
+        return NULL;
+    }
     if (w->nr_launches == WALK_MAX_LAUNCHES || w->dry || !kernel || !kernel->body)
         return NULL;
     struct walk_launch *l = &w->launches[w->nr_launches++];
