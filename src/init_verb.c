@@ -88,9 +88,9 @@ static bool print_json(const struct intake *in)
             lines, json_pack("{sssssoso}", "pragma", in->lines[i].pragma, "from", in->lines[i].from,
                        "missing", json_boolean(in->lines[i].missing), "assumed",
                        json_boolean(in->lines[i].assumed)));
-    json_t *all = json_pack("{sosisisisissss?}", "lines", lines, "missing", (int)in->nr_missing,
-        "kernels", (int)in->nr_kernels, "launches", (int)in->nr_launches, "shift", (int)in->shift,
-        "text", in->text, "note", in->note);
+    json_t *all = json_pack("{sosisisisisissss?}", "lines", lines, "missing", (int)in->nr_missing,
+        "kernels", (int)in->nr_kernels, "launches", (int)in->nr_launches, "left_out",
+        (int)in->nr_left_out, "shift", (int)in->shift, "text", in->text, "note", in->note);
     char *text = json_dumps(all, JSON_INDENT(1));
 
     puts(text);

@@ -99,14 +99,16 @@ def split(args, path):
     given = run_line(path)
     code, out, err = run([args.keet_opt, "init", str(path), "--json"] + (["--args", given] if given else []), 20)
     if code != 0:
-        return dict(path=path, compiles=False, complete=False, by_args=False, assumed=False, sizes=False, runs=False,
+        return dict(path=path, compiles=False, complete=False, by_args=False, assumed=False, part=False, sizes=False,
+                    runs=False,
                     reason="init: " + class_of(err))
     task = json.loads(out)
     missing = [l for l in task["lines"] if l["missing"]]
     only_sizes = all(re.match("#pragma keet (size|scalar)", l["pragma"]) for l in missing)
     assumed = any(l["assumed"] for l in task["lines"])
     result = dict(path=path, compiles=False, complete=not missing, by_args=not missing and bool(given),
-                  assumed=not missing and assumed, sizes=only_sizes, runs=False, reason="")
+                  assumed=not missing and assumed, part=not missing and task["left_out"] > 0, sizes=only_sizes,
+                  runs=False, reason="")
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / path.name
         file.write_text(task["text"])
@@ -157,8 +159,8 @@ def main():
             print(json.dumps({k: str(v) for k, v in result.items()}), file=sys.stderr, flush=True)
     results = [done[p] for p in files]
     nr = len(results)
-    count = {k: sum(r[k] for r in results) for k in ("compiles", "refused", "complete", "by_args", "assumed", "sizes",
-                                                           "runs")}
+    count = {k: sum(r[k] for r in results) for k in ("compiles", "refused", "complete", "by_args", "assumed", "part",
+                                                           "sizes", "runs")}
     reasons = collections.Counter(r["reason"] for r in results if r["reason"])
     spread = collections.Counter(next(f for f in args.folders if str(r["path"]).startswith(f)) for r in results)
     shift = (f" --shift {args.shift}" if args.shift else "") + (" --held-out" if args.held_out else "")
@@ -175,6 +177,7 @@ def main():
                             ("complete", "have a complete contract", "75%"),
                             ("by_args", "... of these, with the arguments of the Makefile's run line", ""),
                             ("assumed", "... of these, with numbers that were chosen and tried", ""),
+                            ("part", "... of these, with some launches left out, which cannot be described", ""),
                             ("sizes", "have one, or lack only numbers that the file does not give", ""),
                             ("runs", "run cleanly on the emulator", "60%")):
         half = [f"{100 * sum(r[key] for r in part) / max(1, len(part)):.0f}%" for part in (results[0::2], results[1::2])]

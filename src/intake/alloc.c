@@ -75,8 +75,11 @@ static bool vector_in(struct host *host, const char *name, unsigned from, unsign
             continue;
         unsigned open = close - 1;
 
-        while (open > from && !tok_is(&toks->tok[open], "<"))
-            open--;
+        for (int depth = 1; open > from; open--) { /* vector<complex<float>> */
+            depth += tok_is(&toks->tok[open], ">") - tok_is(&toks->tok[open], "<");
+            if (depth == 0)
+                break;
+        }
         if (range_split((struct range){toks, i + 2, toks->tok[i + 1].match}, parts, 2) == 0)
             continue;
         *count = parts[0];

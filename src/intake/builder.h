@@ -8,7 +8,13 @@
 #include "intake/roles.h"
 #include "intake/walk.h"
 
-enum { MAX_ARRAYS = 64, MAX_SCALARS = 64, MAX_LAUNCHES = INTAKE_MAX_LAUNCHES, MAX_LINE_SHOWN = 90 };
+enum {
+    MAX_ARRAYS = 64,
+    MAX_SCALARS = 64,
+    MAX_LAUNCHES = INTAKE_MAX_LAUNCHES,
+    MAX_LINE_SHOWN = 90,
+    MAX_LEFT_OUT = 64
+};
 
 struct array {
     const char *name;   /* in the file */
@@ -22,6 +28,7 @@ struct array {
     const char *filled;  /* cudaMemset's value, or NULL */
     const char *indexed; /* the array that its values index */
     unsigned first_launch, last_launch, first_write;
+    uint32_t launches;           /* those that take it: bit i is launch i */
     const char *param;           /* of the first kernel, for messages */
     const struct memory *memory; /* of the walk; NULL: none */
     int64_t offset;              /* bytes from its beginning */
@@ -37,7 +44,14 @@ struct scalar_arg {
 struct launch_text {
     const char *text, *why;
     unsigned line;
-    unsigned assumed; /* see walk_launch */
+    unsigned assumed;   /* see walk_launch */
+    const char *kernel; /* its name */
+    bool is_empty;      /* the walk saw a grid of no blocks */
+};
+
+struct left_out { /* a launch that cannot be described, where others can */
+    unsigned at;  /* of its site */
+    const char *kernel, *text;
 };
 
 struct builder {
@@ -49,6 +63,9 @@ struct builder {
     unsigned nr_scalars;
     struct launch_text launches[MAX_LAUNCHES];
     unsigned nr_launches;
+    struct left_out left_out[MAX_LEFT_OUT];
+    unsigned nr_left_out;
+    const char *end_note; /* why the launches end before those of the walk do; NULL: they do not */
     struct intake *in;
     struct walk *walk;  /* NULL: none got to a launch */
     struct walk *types; /* see builder_types */
@@ -91,6 +108,9 @@ void builder_part_arrays(struct builder *b);
 
 /* A tensor's extent is its number of elements, which only its caller knows. */
 void builder_tensor_extent(struct builder *b, struct array *a, struct range arg);
+
+/* What is missing of its line beyond numbers; NULL: nothing. */
+const char *builder_array_lacks(struct builder *b, const struct array *a);
 
 /* What launch number `launch` does with the array. */
 void builder_use_array(struct array *a, const struct param *p, unsigned launch);

@@ -70,6 +70,13 @@ static bool sets_block(const struct builder *b, const char *name)
     return false;
 }
 
+static void add_note(struct builder *b, const char *text)
+{
+    struct intake *in = b->in;
+
+    in->note = in->note ? arena_printf(b->arena, "%s\n%s", in->note, text) : text;
+}
+
 void builder_replace_size(struct builder *b, unsigned size, int64_t value)
 {
     struct host *h = b->host;
@@ -148,6 +155,14 @@ static const struct array *begins_anew(struct builder *b, unsigned i, const unsi
     return NULL;
 }
 
+static bool is_left_out(const struct builder *b, const struct site *site)
+{
+    for (unsigned i = 0; i < b->nr_left_out; i++)
+        if (b->left_out[i].at == site->at && strcmp(b->left_out[i].kernel, site->kernel) == 0)
+            return true;
+    return false;
+}
+
 /* As the program launches them, where the walk through it got to any. */
 static void add_seen(struct builder *b)
 {
@@ -161,16 +176,14 @@ static void add_seen(struct builder *b)
         const struct walk_launch *l = &w->launches[i];
 
         sites[nr] = l->site;
-        if (l->kernel->from >= b->host->own_tokens || repeats(b, sites, nr) ||
-            (w->nr_launches > 1 && touches_nothing(b, l->kernel)) ||
+        if (l->kernel->from >= b->host->own_tokens || is_left_out(b, &l->site) ||
+            repeats(b, sites, nr) || (w->nr_launches > 1 && touches_nothing(b, l->kernel)) ||
             (b->nr_launches && l->from != first && !continues(b, l)))
             continue;
         if ((anew = begins_anew(b, i, of)) != NULL) {
-            b->in->note = arena_printf(b->arena,
-                "%s%sthe host is done with %s before %s: this launch and what follows are another "
-                "task",
-                b->in->note ? b->in->note : "", b->in->note ? "\n" : "", anew->name,
-                builder_shown(b, l->site.line));
+            b->end_note = arena_printf(b->arena,
+                "the host is done with %s before %s: this launch and what follows are another task",
+                anew->name, builder_shown(b, l->site.line));
             break;
         }
         first = b->nr_launches ? first : l->from;
@@ -194,8 +207,9 @@ static void add_written(struct builder *b)
         const struct decl *fn = hostcode_function_at(host, sites[i].at);
 
         if (!kernel || !kernel->is_kernel || !kernel->body || (in_function && fn != in_function) ||
-            hostcode_unreached(host, sites[i].at) || repeats(b, sites, i) ||
-            builder_excluded(b, sites[i].at) || (nr_sites > 1 && touches_nothing(b, kernel)))
+            hostcode_unreached(host, sites[i].at) || is_left_out(b, &sites[i]) ||
+            repeats(b, sites, i) || builder_excluded(b, sites[i].at) ||
+            (nr_sites > 1 && touches_nothing(b, kernel)))
             continue;
         in_function = fn;
         host->launched[b->nr_launches] = sites[i].at;
@@ -213,11 +227,80 @@ static struct walk *walked(struct builder *b, const struct intake_args *args)
     if (walk_main(w, args->args, args->nr, true))
         return w;
     if (args->given)
-        b->in->note = arena_printf(b->arena,
-            "%s%swith these arguments the program ends before it launches anything, after line %u",
-            b->in->note ? b->in->note : "", b->in->note ? "\n" : "", w->end_line);
+        add_note(b,
+            arena_printf(b->arena,
+                "with these arguments the program ends before it launches anything, after line %u",
+                w->end_line));
     w = walk_create(b->arena, b->host);
     return walk_main(w, NULL, 0, false) ? w : NULL;
+}
+
+/* ---- launches that cannot be described ---- */
+
+/* What the launch lacks beyond numbers; NULL: nothing. */
+static const char *lacks(struct builder *b, unsigned launch)
+{
+    const char *why = b->launches[launch].why;
+
+    for (unsigned a = 0; a < b->nr_arrays && !why; a++)
+        if (b->arrays[a].launches >> launch & 1)
+            why = builder_array_lacks(b, &b->arrays[a]);
+    return why ? why : b->launches[launch].is_empty ? "nothing runs, its grid is empty" : NULL;
+}
+
+/* Notes the launches that lack something. False: none does. */
+static bool leave_out(struct builder *b)
+{
+    const unsigned before = b->nr_left_out;
+
+    for (unsigned i = 0; i < b->nr_launches && b->nr_left_out < MAX_LEFT_OUT; i++) {
+        const struct launch_text *l = &b->launches[i];
+        const char *why = lacks(b, i);
+
+        if (why)
+            b->left_out[b->nr_left_out++] = (struct left_out){b->host->launched[i], l->kernel,
+                arena_printf(
+                    b->arena, "left out: %s, %s: %s", l->kernel, builder_shown(b, l->line), why)};
+    }
+    return b->nr_left_out > before;
+}
+
+/* All launches that are not left out, in a contract begun anew. */
+static void add_launches(struct builder *b, struct walk *walk)
+{
+    b->nr_arrays = b->nr_scalars = b->nr_launches = b->host->nr_sizes = 0;
+    b->end_note = NULL;
+    b->host->walk = b->walk = walk;
+    if (b->walk)
+        add_seen(b);
+    if (b->nr_launches == 0) {
+        b->host->walk = b->walk = NULL;
+        add_written(b);
+    }
+    builder_part_arrays(b);
+}
+
+/* The launches that can be described; where there are none, all: the user completes them. */
+static void add_describable(struct builder *b, struct walk *walk)
+{
+    struct builder *all = arena_alloc(b->arena, sizeof(*all));
+    struct host *host = arena_alloc(b->arena, sizeof(*host));
+
+    add_launches(b, walk);
+    *all = *b;
+    *host = *b->host;
+    while (leave_out(b))
+        add_launches(b, walk);
+    if (b->nr_launches == 0) {
+        *b = *all;
+        *b->host = *host;
+    }
+    b->in->walked = b->walk != NULL;
+    for (unsigned i = 0; i < b->nr_left_out; i++)
+        add_note(b, b->left_out[i].text);
+    if (b->end_note)
+        add_note(b, b->end_note);
+    b->in->nr_left_out = b->nr_left_out;
 }
 
 bool contract_infer(struct intake *in, struct host *host, const char *path,
@@ -228,14 +311,7 @@ bool contract_infer(struct intake *in, struct host *host, const char *path,
     *b = (struct builder){.arena = host->arena, .host = host, .in = in};
     for (unsigned i = 0; i < host->decls->nr && host->decls->decl[i].from < host->own_tokens; i++)
         in->nr_kernels += host->decls->decl[i].is_kernel && host->decls->decl[i].body;
-    host->walk = b->walk = walked(b, args);
-    if (b->walk)
-        add_seen(b);
-    in->walked = b->nr_launches > 0;
-    if (b->nr_launches == 0) {
-        host->walk = b->walk = NULL;
-        add_written(b);
-    }
+    add_describable(b, walked(b, args));
     in->nr_launches = b->nr_launches;
     if (in->nr_kernels == 0)
         return err_set(err,
@@ -247,13 +323,12 @@ bool contract_infer(struct intake *in, struct host *host, const char *path,
             "keet` "
             "lines by hand (see README.md, What a kernel file says)",
             path, in->nr_kernels);
-    builder_part_arrays(b);
     builder_bind_cases(b);
     fix_sizes(b);
     builder_lines(b);
     if (b->walk && b->walk->chip_asked)
-        in->note =
-            arena_printf(b->arena, "%s%swhat the program asks of its device is answered as by %s",
-                in->note ? in->note : "", in->note ? "; " : "", chip_default()->name);
+        add_note(
+            b, arena_printf(b->arena, "what the program asks of its device is answered as by %s",
+                   chip_default()->name));
     return true;
 }

@@ -342,6 +342,17 @@ void builder_tensor_extent(struct builder *b, struct array *a, struct range arg)
     }
 }
 
+const char *builder_array_lacks(struct builder *b, const struct array *a)
+{
+    unsigned lanes;
+
+    if (!builder_elem(b, a->type, &lanes) && !builder_record(b, a->type))
+        return arena_printf(
+            b->arena, "type %s of %s is no element type of the task language", a->type, a->name);
+    return a->extent ? NULL
+                     : arena_printf(b->arena, "the number of elements of %s: %s", a->name, a->why);
+}
+
 void builder_use_array(struct array *a, const struct param *p, unsigned launch)
 {
     bool fresh = !a->read && !a->written;
@@ -349,6 +360,7 @@ void builder_use_array(struct array *a, const struct param *p, unsigned launch)
     if (fresh)
         a->first_launch = launch;
     a->last_launch = launch;
+    a->launches |= UINT32_C(1) << launch;
     /* a kernel that gets it twice may read through one name what it writes through the other */
     a->read_first = a->read_first || (p->reads && (!a->written || a->first_write == launch));
     if (p->writes && !a->written)

@@ -243,14 +243,25 @@ void builder_note(struct launching *l, const char *why)
     l->why = l->why ? l->why : why;
 }
 
+static bool is_null(struct range arg)
+{
+    static const char *const nulls[] = {"nullptr", "NULL", "0", NULL};
+
+    return arg.to == arg.from + 1 && str_among(arg.toks->tok[arg.from].text, nulls);
+}
+
 static void pointer_arg(struct launching *l, unsigned i, const struct value *v, struct str *args)
 {
     struct builder *b = l->b;
     const struct param *p = &l->params[i];
-    bool null = v && v->kind == VALUE_INT && v->i == 0;
+    bool null = v ? v->kind == VALUE_INT && v->i == 0 : is_null(l->site->args[i]);
     struct array *a = null ? NULL : builder_array(b, p, l->site->args[i], l->site->at, v);
 
     l->arrays[i] = a;
+    if (null && p->may_be_null) {
+        str_add_char(args, '0');
+        return;
+    }
     if (a) {
         builder_tensor_extent(b, a, l->site->args[i]);
         builder_use_array(a, p, b->nr_launches);
@@ -355,6 +366,11 @@ static const struct site *with_defaults(struct builder *b, const struct site *gi
     return site;
 }
 
+static bool is_empty(const struct walk_launch *seen)
+{
+    return seen->grid_known && (seen->grid[0] == 0 || seen->grid[1] == 0 || seen->grid[2] == 0);
+}
+
 void builder_launch(struct builder *b, const struct site *site, const struct decl *kernel,
     const struct walk_launch *seen)
 {
@@ -383,6 +399,6 @@ void builder_launch(struct builder *b, const struct site *site, const struct dec
 
     b->launches[b->nr_launches++] = (struct launch_text){
         arena_printf(b->arena, "#pragma keet launch %s<<<%s>>>(%s)", id, config, str_text(&args)),
-        l->why, site->line, seen ? seen->assumed : 0};
+        l->why, site->line, seen ? seen->assumed : 0, site->kernel, seen && is_empty(seen)};
     str_finish(&args);
 }

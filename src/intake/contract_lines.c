@@ -181,14 +181,10 @@ static void array_line(struct builder *b, const struct array *a)
                          : a->read_first ? "read and written"
                                          : "written before it is read";
 
-    if (!elem)
-        builder_add_line(b, true,
-            arena_printf(b->arena, "type %s of %s is no element type of the task language", a->type,
-                a->name),
-            pragma);
-    else if (!a->extent)
-        builder_add_line(b, true,
-            arena_printf(b->arena, "the number of elements of %s: %s", a->name, a->why), pragma);
+    const char *lacks = builder_array_lacks(b, a);
+
+    if (lacks)
+        builder_add_line(b, true, lacks, pragma);
     else
         builder_add_line(b, false,
             arena_printf(b->arena, "%s; %s by the kernel%s", builder_shown(b, a->line), access,

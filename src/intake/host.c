@@ -116,7 +116,7 @@ bool hostcode_holds(const struct host *host, const struct tok *t, bool *sure)
         return false;
     memcpy(name, rest, nr);
     name[nr] = 0;
-    for (unsigned m = 0; m < host->nr_macros; m++)
+    for (unsigned m = 0; m < host->nr_macros && host->macros[m].line < t->line; m++)
         defined = defined || strcmp(host->macros[m].name, name) == 0;
     *sure = asks && alone && name[0] != '_' && !str_starts(name, "CUD");
     return defined != negated;
@@ -139,12 +139,15 @@ static void enter_branch(struct branch *b, const struct host *host, const struct
     b->taken |= holds;
 }
 
-static void mark_left_out(const struct host *host, struct toks *toks)
+/* Marks the tokens that do not count, and reads the macros that do, as far as each condition asks
+ * for those before it. */
+static void read_directives(struct host *host, struct toks *toks)
 {
     enum { MAX_DEPTH = 32 };
     struct branch branches[MAX_DEPTH] = {{0}};
     bool *out = arena_array(host->arena, toks->nr + 1, sizeof(*out));
     unsigned depth = 0;
+    size_t cap = 0;
 
     for (unsigned i = 0; i < toks->nr; i++) {
         const bool directive = toks->tok[i].kind == TOK_DIRECTIVE;
@@ -161,6 +164,8 @@ static void mark_left_out(const struct host *host, struct toks *toks)
             enter_branch(&branches[depth - 1], host, &toks->tok[i]);
         for (unsigned d = 0; d < depth && d < MAX_DEPTH; d++)
             out[i] |= branches[d].left_out;
+        if (directive && !out[i])
+            read_macro(host, &toks->tok[i], &cap);
     }
     toks->left_out = out;
 }
@@ -168,18 +173,13 @@ static void mark_left_out(const struct host *host, struct toks *toks)
 void hostcode_init(
     struct host *host, struct arena *arena, const struct decls *decls, struct toks *toks)
 {
-    size_t cap = 0;
-
     *host = (struct host){.arena = arena, .toks = decls->toks, .decls = decls, .why = ""};
-    for (unsigned i = 0; i < decls->toks->nr; i++)
-        if (decls->toks->tok[i].kind == TOK_DIRECTIVE)
-            read_macro(host, &decls->toks->tok[i], &cap);
+    read_directives(host, toks);
     struct macro *heap = host->macros;
     host->macros = arena_array(arena, host->nr_macros + 1, sizeof(*host->macros));
     if (host->nr_macros)
         memcpy(host->macros, heap, host->nr_macros * sizeof(*heap));
     free(heap);
-    mark_left_out(host, toks);
 }
 
 const struct macro *hostcode_macro(const struct host *host, const char *name)
@@ -470,6 +470,16 @@ bool hostcode_template_argument(
     return false;
 }
 
+/* n = n / 2, constexpr int N = config::N: the name stands in its own value. */
+static bool names_itself(struct range value, const char *name)
+{
+    for (unsigned i = value.from; i < value.to; i++)
+        if (value.toks->tok[i].kind == TOK_NAME && strcmp(value.toks->tok[i].text, name) == 0 &&
+            !tok_is(&value.toks->tok[i - 1], ".") && !tok_is(&value.toks->tok[i - 1], "->"))
+            return true;
+    return false;
+}
+
 bool hostcode_definition(
     struct host *host, const char *name, unsigned before, struct range *value, unsigned *at)
 {
@@ -479,7 +489,8 @@ bool hostcode_definition(
         struct range whole;
         int p = hostcode_param(host, fn, name, &whole);
 
-        if (hostcode_definition_in(host->toks, name, fn->body, fn->to, value, at) && p < 0)
+        if (hostcode_definition_in(host->toks, name, fn->body, fn->to, value, at) && p < 0 &&
+            !names_itself(*value, name))
             return true;
         if (p >= 0 && call_argument(host, fn, (unsigned)p, value, at))
             return true;

@@ -122,8 +122,8 @@ const char *hostcode_type(struct host *host, const char *type, unsigned at);
 /* Token `at` stands under an if whose condition is known to be false, or under its else. */
 bool hostcode_unreached(struct host *host, unsigned at);
 
-/* Definition of a name: the tokens of its initialiser. False: none was found. *at: where they
- * stand. */
+/* Definition of a name: the tokens of its initialiser. False: none was found, or it is made of the
+ * name itself. *at: where they stand. */
 bool hostcode_definition(
     struct host *host, const char *name, unsigned before, struct range *value, unsigned *at);
 

@@ -8,8 +8,10 @@
  * The text keeps the user's line numbers (but for files that it had to pull in): what only the host
  * needs is blanked, the pragmas stand after the last line. Nothing is guessed silently: each line
  * says what it follows from, and a line that could not be inferred is `missing`, with an example
- * for the user to complete. Reading is by tokens, with bounded memory and time, so that a file
- * whose headers are elsewhere is read as well as one that compiles. All memory is the arena's. */
+ * for the user to complete. Where some launches can be described and others cannot, the contract is
+ * of those that can, and `note` says what was left out and why. Reading is by tokens, with bounded
+ * memory and time, so that a file whose headers are elsewhere is read as well as one that compiles.
+ * All memory is the arena's. */
 #ifndef KEET_INTAKE_INTAKE_H
 #define KEET_INTAKE_INTAKE_H
 
@@ -35,7 +37,8 @@ struct intake {
     unsigned nr_lines, nr_missing;
     unsigned nr_kernels, nr_launches; /* in the file; in the contract */
     bool walked;                      /* the program was followed to a launch */
-    const char *note;                 /* what else there is to know; NULL: nothing */
+    unsigned nr_left_out; /* launches that cannot be described and are not in the contract */
+    const char *note;     /* what else there is to know, line by line; NULL: nothing */
     unsigned shift; /* lines that pulled-in headers add before the user's later lines; 0: none */
 };
 

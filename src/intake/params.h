@@ -10,6 +10,7 @@ struct param {
     const char *name, *type; /* type without const, *, &, __restrict__: "float", "T" */
     bool is_pointer, is_reference, is_const;
     bool reads, writes, atomics; /* pointers, see roles.h */
+    bool may_be_null;            /* the same */
     const char *indexed; /* its values index the memory of this parameter; NULL: none seen */
 };
 

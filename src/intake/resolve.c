@@ -587,6 +587,8 @@ static bool static_member(
         const char *whole = toks_text(toks, host->arena, *i, past + 1);
 
         *i = past;
+        if (past + 1 < r.to && tok_is(&toks->tok[past + 1], "(") && toks->tok[past + 1].match)
+            *i = toks->tok[past + 1].match; /* a.rows.size() */
         return ask(host, whole, host->toks->tok[at].line, out, out->len) ||
                fail(host, "a member of", object);
     }

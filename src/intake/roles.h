@@ -7,7 +7,9 @@
 #include "intake/host.h"
 #include "intake/params.h"
 
-/* Sets reads, writes, atomics and indexed of fn's parameters that are pointers. */
+/* Sets reads, writes, atomics and indexed of fn's parameters that are pointers, and which of these
+ * may be null: fn, or what it hands them to, asks whether they are, or leaves their memory alone.
+ */
 void params_roles(
     struct param *params, unsigned nr, const struct host *host, const struct decl *fn);
 

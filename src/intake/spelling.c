@@ -84,13 +84,22 @@ const char *elem_of(const char *type, unsigned *lanes)
         {"uchar3", "u8", 3}, {"cufftComplex", "f32", 2}, {"cufftReal", "f32", 1},
         {"cufftDoubleComplex", "f64", 2}, {"cufftDoubleReal", "f64", 1}, {"cuComplex", "f32", 2},
         {"cuFloatComplex", "f32", 2}, {"cuDoubleComplex", "f64", 2}, {"complex<float>", "f32", 2},
-        {"complex<double>", "f64", 2}, {"std::complex<float>", "f32", 2},
-        {"std::complex<double>", "f64", 2}, /* of cuRAND, as they lie in memory */
+        {"complex<double>", "f64", 2}, {"half_t", "f16", 1}, {"Half", "f16", 1},
+        {"bfloat16_t", "bf16", 1}, {"BFloat16", "bf16", 1}, {"float_e4m3_t", "e4m3", 1},
+        {"float_e5m2_t", "e5m2", 1},
+        /* of cuRAND, as they lie in memory */
         {"curandState", "u32", 12}, {"curandState_t", "u32", 12},
         {"curandStateXORWOW_t", "u32", 12}, {"curandStateXORWOW", "u32", 12},
         {"curandStatePhilox4_32_10_t", "u32", 16}, {"curandStatePhilox4_32_10", "u32", 16},
         {"curandStateMRG32k3a_t", "u32", 12}, {"curandStateMRG32k3a", "u32", 12}};
+    static const char *const libraries[] = {
+        "std::", "cuda::std::", "thrust::", "cute::", "cutlass::", "at::", "c10::"};
 
+    for (size_t i = 0; i < ARRAY_SIZE(libraries); i++)
+        if (str_starts(type, libraries[i])) {
+            type += strlen(libraries[i]);
+            break;
+        }
     for (size_t i = 0; i < ARRAY_SIZE(known); i++)
         if (strcmp(type, known[i].c) == 0) {
             *lanes = known[i].lanes;
