@@ -228,9 +228,9 @@ static struct walk *walked(struct builder *b, const struct intake_args *args)
         return w;
     if (args->given)
         add_note(b,
-            arena_printf(b->arena,
-                "with these arguments the program ends before it launches anything, after line %u",
-                w->end_line));
+            arena_printf(b->arena, "with these arguments the program %s it launches anything: %s",
+                w->spent ? "takes too long to follow until" : "ends before",
+                builder_shown(b, w->end_line)));
     w = walk_create(b->arena, b->host);
     return walk_main(w, NULL, 0, false) ? w : NULL;
 }

@@ -480,6 +480,51 @@ static bool names_itself(struct range value, const char *name)
     return false;
 }
 
+/* Whatever runs on from token i to `to` has run this statement: it stands in no block that ends. */
+static bool stands_before(const struct toks *toks, unsigned i, unsigned to)
+{
+    for (; i < to; i++) {
+        if (tok_is(&toks->tok[i], "}"))
+            return false;
+        if (tok_is(&toks->tok[i], "{") && toks->tok[i].match > i && toks->tok[i].match < to)
+            i = toks->tok[i].match;
+    }
+    return true;
+}
+
+/* blocks = (n + 255) / 256; at the head of a statement: the last such before the use is its value.
+ */
+static bool last_assigned(
+    const struct toks *toks, const char *name, unsigned before, struct range *value, unsigned *at)
+{
+    bool found = false;
+
+    for (unsigned i = toks_name(toks, name, *at + 1); i && i + 2 < before;
+         i = toks->tok[i].again ? toks->tok[i].again : before) {
+        const struct range assigned = {toks, i + 2, value_end(toks, i + 2, before)};
+        const struct tok *head = &toks->tok[i - 1];
+
+        if (tok_is(&toks->tok[i + 1], "=") && !(toks->left_out && toks->left_out[i]) &&
+            (tok_is(head, ";") || tok_is(head, "{") || tok_is(head, "}")) && assigned.to < before &&
+            stands_before(toks, i, before) && !names_itself(assigned, name)) {
+            *value = assigned;
+            *at = i;
+            found = true;
+        }
+    }
+    return found;
+}
+
+bool hostcode_set_again(const struct host *host, const char *name, unsigned before)
+{
+    const struct decl *fn = hostcode_function_at(host, before);
+    struct range value;
+    unsigned at;
+
+    return fn && hostcode_definition_in(host->toks, name, fn->body, fn->to, &value, &at) &&
+           last_assigned(host->toks, name, before, &value, &at);
+}
+
 bool hostcode_definition(
     struct host *host, const char *name, unsigned before, struct range *value, unsigned *at)
 {
@@ -490,8 +535,10 @@ bool hostcode_definition(
         int p = hostcode_param(host, fn, name, &whole);
 
         if (hostcode_definition_in(host->toks, name, fn->body, fn->to, value, at) && p < 0 &&
-            !names_itself(*value, name))
+            !names_itself(*value, name)) {
+            last_assigned(host->toks, name, before, value, at);
             return true;
+        }
         if (p >= 0 && call_argument(host, fn, (unsigned)p, value, at))
             return true;
         if (p >= 0) { /* void f(int n = 1024) */

@@ -122,10 +122,14 @@ const char *hostcode_type(struct host *host, const char *type, unsigned at);
 /* Token `at` stands under an if whose condition is known to be false, or under its else. */
 bool hostcode_unreached(struct host *host, unsigned at);
 
-/* Definition of a name: the tokens of its initialiser. False: none was found, or it is made of the
- * name itself. *at: where they stand. */
+/* Definition of a name: the tokens of its initialiser, or of what it is set to between that and
+ * `before`, in no block that ends before. False: none was found, or it is made of the name itself.
+ * *at: where they stand. */
 bool hostcode_definition(
     struct host *host, const char *name, unsigned before, struct range *value, unsigned *at);
+
+/* It is set so between its initialiser and `before`. */
+bool hostcode_set_again(const struct host *host, const char *name, unsigned before);
 
 /* The same among tokens [from, to) only. */
 bool hostcode_definition_in(const struct toks *toks, const char *name, unsigned from, unsigned to,

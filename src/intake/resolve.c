@@ -381,6 +381,8 @@ static bool resolve_name(
     bool ok = static_name(host, name, at, depth, out);
 
     host->strict = strict;
+    if (ok && hostcode_set_again(host, name, at)) /* seen is what it was at the first launch */
+        return true;
     if (!ok)
         cut_to(out, mark);
     return walked(host, name, at, out, mark, nr_sizes) || ok ||

@@ -177,6 +177,18 @@ static void lose_args(struct walk *w, const struct decl *fn, struct operand *arg
     }
 }
 
+unsigned walk_patience(const struct walk *w, const struct toks *toks, unsigned body)
+{
+    return WALK_LOOP_STEPS >> (toks == w->host->toks ? w->tired[body] : 0);
+}
+
+void walk_give_up(struct walk *w, const struct toks *toks, unsigned body)
+{
+    w->stopped = false;
+    if (toks == w->host->toks && w->tired[body] < 4)
+        w->tired[body]++;
+}
+
 struct value walk_call(struct walk *w, const struct decl *fn, struct operand *args,
     unsigned nr_args, struct object *self, struct var *scope, struct bound *bound)
 {
@@ -187,8 +199,8 @@ struct value walk_call(struct walk *w, const struct decl *fn, struct operand *ar
 
     if (w->dry || w->depth > WALK_MAX_DEPTH || !toks->tok[fn->body].match)
         return (struct value){0};
-    if (bounded && w->limit > w->steps + WALK_LOOP_STEPS)
-        w->limit = w->steps + WALK_LOOP_STEPS;
+    if (bounded && w->limit > w->steps + walk_patience(w, toks, fn->body))
+        w->limit = w->steps + walk_patience(w, toks, fn->body);
     w->depth += 4;
     w->frame = &frame;
     pass_all(w, fn, args, nr_args);
@@ -200,7 +212,7 @@ struct value walk_call(struct walk *w, const struct decl *fn, struct operand *ar
     w->leaving = LEAVING_NOT;
     w->at = at;
     if (w->stopped && !w->ended && w->steps > w->limit && w->limit < limit) {
-        w->stopped = false;
+        walk_give_up(w, toks, fn->body);
         lose_args(w, fn, args, nr_args);
         frame.result = (struct value){0};
     }
@@ -357,6 +369,7 @@ struct walk *walk_create(struct arena *arena, struct host *host)
 
     w->arena = arena;
     w->host = host;
+    w->tired = arena_alloc(arena, host->toks->nr + 1);
     w->limit = MAX_GLOBAL_STEPS;
     walk_find_functions(w);
     globals(w);
@@ -398,5 +411,6 @@ bool walk_main(struct walk *w, const char *const *args, unsigned nr_args, bool k
     walk_call(w, fn, given, 2, NULL, NULL, NULL);
     if (w->nr_launches == 0)
         w->end_line = w->host->toks->tok[w->last].line;
+    w->spent = w->stopped && !w->ended;
     return w->nr_launches > 0;
 }

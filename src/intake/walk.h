@@ -104,6 +104,7 @@ struct walk {
     } copies[WALK_MAX_COPIES];
     unsigned nr_copies;
     unsigned end_line; /* where the program ended before it launched anything; 0: it did not */
+    bool spent;        /* it did not end there: the steps did */
     bool chip_asked;   /* some number is that of core/chip.h's default */
 
     /* private to walk*.c */
@@ -117,6 +118,7 @@ struct walk {
     unsigned nested;       /* structs whose fields are being read */
     unsigned depth;        /* of calls, macros and nested statements */
     unsigned assumed;      /* see walk_launch */
+    unsigned char *tired;  /* by token: how often the loop or function there was given up */
     unsigned at;           /* token of the file's that is being carried out */
     unsigned last;         /* token of the last statement */
     bool stopped;          /* the budget is spent, or ended */

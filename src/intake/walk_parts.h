@@ -44,6 +44,9 @@ struct value walk_call(struct walk *w, const struct decl *fn, struct operand *ar
 struct operand walk_macro_call(
     struct walk *w, const struct macro *macro, const struct range *args, unsigned nr_args);
 bool walk_step(struct walk *w); /* false: no more */
+/* Steps for a loop or a function that launches nothing: fewer each time that it took too many. */
+unsigned walk_patience(const struct walk *w, const struct toks *toks, unsigned body);
+void walk_give_up(struct walk *w, const struct toks *toks, unsigned body);
 void walk_lose(struct walk *w, const struct toks *toks, unsigned from, unsigned to);
 bool walk_launches_in(struct walk *w, const struct toks *toks, unsigned from, unsigned to);
 

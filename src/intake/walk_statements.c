@@ -163,7 +163,7 @@ static void run_loop(struct walk *w, const struct toks *toks, const struct loop 
     unsigned limit = w->limit, rounds = 0;
     bool launches = walk_launches_in(w, toks, l->body, l->body_to) ||
                     walk_launches_in(w, l->condition.toks, l->condition.from, l->condition.to);
-    unsigned bound = w->steps + (launches ? 4 * WALK_LOOP_STEPS : WALK_LOOP_STEPS);
+    unsigned bound = w->steps + (launches ? 4 * WALK_LOOP_STEPS : walk_patience(w, toks, l->body));
     enum truth truth = IS_TRUE;
 
     if (w->limit > bound)
@@ -192,7 +192,7 @@ static void run_loop(struct walk *w, const struct toks *toks, const struct loop 
         w->leaving = LEAVING_NOT;
     w->limit = limit;
     if (given_up)
-        w->stopped = false;
+        walk_give_up(w, toks, l->body);
     if (given_up || truth == IS_UNKNOWN) {
         walk_lose(w, toks, l->body, l->body_to);
         walk_lose(w, toks, l->step.from, l->step.to);
