@@ -563,6 +563,57 @@ bool hostcode_definition(
     return false;
 }
 
+bool hostcode_member(struct host *host, const char *object, const char *member, unsigned at,
+    struct range *value, unsigned *where)
+{
+    const struct toks *toks = host->toks;
+    struct range init, parts[16];
+
+    for (unsigned i = 0; i + 3 < toks->nr; i++)
+        if (toks->tok[i].kind == TOK_NAME && strcmp(toks->tok[i].text, object) == 0 &&
+            (tok_is(&toks->tok[i + 1], ".") || tok_is(&toks->tok[i + 1], "->")) &&
+            tok_is(&toks->tok[i + 2], member) && tok_is(&toks->tok[i + 3], "=")) {
+            *value = (struct range){toks, i + 4, toks_find(toks, i + 4, toks->nr, ";")};
+            *where = i;
+            return !hostcode_from_outside(*value);
+        }
+    if (!hostcode_definition(host, object, at, &init, where) || init.from >= init.to)
+        return false;
+    if (tok_is(&init.toks->tok[init.from], "{"))
+        init = (struct range){init.toks, init.from + 1, init.to - 1};
+    unsigned nr = range_split(init, parts, ARRAY_SIZE(parts));
+
+    for (unsigned i = 0; i < nr; i++)
+        if (tok_is(&init.toks->tok[parts[i].from], ".") &&
+            tok_is(&init.toks->tok[parts[i].from + 1], member)) {
+            *value = (struct range){init.toks, parts[i].from + 3, parts[i].to};
+            return value->from < value->to;
+        }
+    /* by order: the type stands before the object's name */
+    if (init.toks != toks || *where == 0 || toks->tok[*where - 1].kind != TOK_NAME)
+        return false;
+    const char *type = toks->tok[*where - 1].text;
+
+    for (unsigned d = 0; d < host->decls->nr; d++) {
+        const struct decl *s = &host->decls->decl[d];
+        unsigned open = toks_find(toks, s->from, s->to, "{"), field = 0;
+
+        if (s->kind == DECL_FUNCTION || strcmp(s->name, type) != 0 || open >= s->to)
+            continue;
+        for (unsigned i = open + 1; i < toks->tok[open].match; i++) {
+            bool ends = tok_is(&toks->tok[i], ";") || tok_is(&toks->tok[i], ",") ||
+                        tok_is(&toks->tok[i], "=");
+
+            if (ends && tok_is(&toks->tok[i - 1], member) && field < nr) {
+                *value = parts[field];
+                return true;
+            }
+            field += tok_is(&toks->tok[i], ";") || tok_is(&toks->tok[i], ",");
+        }
+    }
+    return false;
+}
+
 /* dim3 grid; grid.x = ...; grid.y = ...: each member's last value before the launch. */
 bool hostcode_dim3_members(
     const struct host *host, const char *name, unsigned at, struct range members[3])

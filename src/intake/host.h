@@ -128,6 +128,11 @@ bool hostcode_unreached(struct host *host, unsigned at);
 bool hostcode_definition(
     struct host *host, const char *name, unsigned before, struct range *value, unsigned *at);
 
+/* cfg.n = 1024; or struct config cfg = {.n = 1024} or {1024, 32} by the order of its fields: the
+ * tokens of that value. */
+bool hostcode_member(struct host *host, const char *object, const char *member, unsigned at,
+    struct range *value, unsigned *where);
+
 /* It is set so between its initialiser and `before`. */
 bool hostcode_set_again(const struct host *host, const char *name, unsigned before);
 
