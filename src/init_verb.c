@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FILE_BYTES = 16 << 20, MAX_PROGRAM_ARGS = 64 };
+enum { MAX_FILE_BYTES = 16 << 20, MAX_PROGRAM_ARGS = 64, MAX_ALONE = 4 };
+
+static const uint64_t settle_insts = UINT64_C(1200000000); /* of all trials, see settle_numbers.h */
 
 struct intake_args init_args(struct arena *arena, const struct options *o)
 {
@@ -50,18 +52,43 @@ struct intake_args init_args(struct arena *arena, const struct options *o)
         .nr_defines = o->nr_defines};
 }
 
+static bool is_task(const struct intake *in)
+{
+    struct arena *arena = arena_create();
+    struct task task;
+    struct err ignored;
+    const bool is = task_parse(&task, arena, in->path, in->text, strlen(in->text), &ignored);
+
+    arena_destroy(arena);
+    return is;
+}
+
+/* Where no sizes are found at which all launches run, those of one launch alone may be. */
 static bool read_intake(
     struct intake *in, struct arena *arena, const struct options *o, struct err *err)
 {
-    const struct intake_args args = init_args(arena, o);
+    struct intake_args args = init_args(arena, o);
+    uint64_t insts = settle_insts;
     char *source;
     size_t bytes;
 
     if (!file_read(o->kernel_path, MAX_FILE_BYTES, &source, &bytes, err))
         return false;
-    bool ok = intake_read(in, arena, o->kernel_path, source, bytes, &args, err) &&
-              settle_numbers(in, arena, o, err);
+    bool ok = intake_read(in, arena, o->kernel_path, source, bytes, &args, err);
+    const unsigned nr_launches = ok ? in->nr_launches : 0;
 
+    insts = nr_launches > 1 ? insts / 2 : insts;
+    ok = ok && settle_numbers(in, arena, o, &insts, err);
+    insts += nr_launches > 1 && insts ? settle_insts / 2 : 0;
+    while (ok && in->nr_missing && insts && args.only < nr_launches && args.only < MAX_ALONE) {
+        struct intake alone;
+
+        args.only++;
+        ok = intake_read(&alone, arena, o->kernel_path, source, bytes, &args, err) &&
+             settle_numbers(&alone, arena, o, &insts, err);
+        if (ok && alone.nr_missing == 0 && is_task(&alone))
+            *in = alone;
+    }
     free(source);
     return ok;
 }

@@ -307,6 +307,7 @@ bool settle_extents(struct settling *s, struct err *err)
 
     for (unsigned i = 0; i < s->nr_numbers; i++) {
         s->numbers[i].form = NULL;
+        s->numbers[i].widened = false;
         s->numbers[i].first_form = s->numbers[i].end_form = 0;
     }
     forms->doubled = arena_array(s->arena, s->shape.sizes.nr + 1, sizeof(*forms->doubled));

@@ -12,13 +12,14 @@
 #include <string.h>
 
 enum {
-    MAX_PASSES = 3,    /* of choices that go through the check */
+    MAX_PASSES = 4,    /* of choices that go through the check */
     PATIENT_TRIES = 4, /* of choices, where trials may be long */
     SCALED_LEAST = 64  /* sizes of the file under it stay where larger ones are scaled */
 };
 
 /* The largest size that the file gives, when it is tried: 0 as it is, else all are scaled. */
-static const int64_t scales[] = {0, 1024, 256};
+static const int64_t scales[] = {256, 0, 1024, 64};
+enum { NR_SCALES = sizeof(scales) / sizeof(scales[0]) };
 
 /* ---- what is missing ---- */
 
@@ -221,6 +222,9 @@ static struct intake complete(const struct settling *s)
 
         intake_assume(&in, s->arena, n->name, value,
             n->kind != AN_EXTENT ? ran
+            : n->widened
+                ? "assumed: twice what the kernel needed or more; how much it needs follows "
+                  "from the data, and with seven inputs it stayed inside"
             : n->form ? "assumed: the least product of sizes with which the kernel stays "
                         "inside, found by running it"
                       : "the least with which the kernel stays inside, found by running it");
@@ -275,6 +279,13 @@ static bool stays_inside(struct settling *s, const struct candidate *c, const st
         *stays = outcome != STRAY;
     }
     s->insts = other.insts;
+    if (!*stays) {
+        static const char end[] = "past the end of ";
+        const char *at = other.why ? strstr(other.why, end) : NULL;
+
+        s->strayed =
+            at ? arena_strndup(s->arena, at + strlen(end), strcspn(at + strlen(end), " ")) : NULL;
+    }
     if (!*stays)
         s->why = arena_printf(s->arena,
             "an extent follows from the data in other arrays, not from sizes; with other inputs %s",
@@ -294,7 +305,6 @@ static bool passes(struct settling *s, const struct intake *in, bool *passed, st
 
     c.arena = arena;
     c.task = &task;
-    s->nr_passes++;
     *passed = task_parse(&task, arena, in->path, in->text, strlen(in->text), &why);
     checker = *passed ? checker_create(s->device, &task, &c.compilation,
                             &(struct checker_options){.nr_threads = s->options->nr_threads}, &why)
@@ -316,51 +326,7 @@ static bool passes(struct settling *s, const struct intake *in, bool *passed, st
     return ok;
 }
 
-/* Up to so many choices, one after another, until one passes. */
-static bool settle_among(
-    struct settling *s, unsigned most, bool *passed, struct intake *in, struct err *err)
-{
-    enum outcome outcome;
-
-    for (unsigned i = 0; !*passed && i < 3 * NR_CHOICES && s->nr_passes < MAX_PASSES; i++) {
-        if (!choose(s, i / 3, scales[i % 3]))
-            continue;
-        if (most-- == 0)
-            break;
-        if (!settle_room(s, &outcome, err))
-            return false;
-        if (outcome != CLEAN)
-            continue;
-        if ((s->seek_outputs && !find_outputs(s, err)) || !settle_extents(s, err))
-            return false;
-        if (settle_spent(s)) /* extents may not be the least then */
-            break;
-        struct intake done = complete(s);
-
-        if (!passes(s, &done, passed, err))
-            return false;
-        if (*passed)
-            *in = done;
-    }
-    return true;
-}
-
-/* Short trials first; where some were too short, a few long ones. */
-static bool settle(struct settling *s, struct intake *in, struct err *err)
-{
-    bool passed = false;
-
-    s->steps = UINT64_C(1) << 21;
-    if (!settle_among(s, 3 * NR_CHOICES, &passed, in, err))
-        return false;
-    if (passed || !s->timed_out)
-        return true;
-    s->steps = UINT64_C(1) << 25;
-    s->why = NULL;
-    return settle_among(s, PATIENT_TRIES, &passed, in, err);
-}
-
-/* ---- the parts ---- */
+/* ---- what follows from data ---- */
 
 /* The contract with some number wherever one is missing: differences of two may be grids. */
 static bool parse_with(struct settling *s, unsigned base, bool falling, struct err *why)
@@ -382,6 +348,130 @@ static bool parse_with(struct settling *s, unsigned base, bool falling, struct e
     return task_parse(&s->task, s->arena, trial.path, trial.text, strlen(trial.text), why);
 }
 
+static bool parse_numbers(struct settling *s, struct err *why)
+{
+    return parse_with(s, 512, false, why) || parse_with(s, 512, true, why) ||
+           parse_with(s, 16, false, why) || parse_with(s, 1, false, why) ||
+           parse_with(s, 1, true, why);
+}
+
+/* Where indices lead out of an array: smaller and smaller ones, since kernels may multiply them. */
+static bool settle_indices(struct settling *s, enum outcome *outcome, struct err *err)
+{
+    static const unsigned divisors[] = {2, 3, 4, 8, 16, 64};
+    const struct intake *given = s->in;
+    bool ok = true;
+
+    for (size_t i = 0; ok && *outcome == STRAY && !s->divided && i < ARRAY_SIZE(divisors); i++) {
+        struct intake *divided = arena_alloc(s->arena, sizeof(*divided));
+        struct err why;
+
+        *divided = copy_of(given, s->arena);
+        if (!intake_divide_indices(divided, s->arena, divisors[i]))
+            break;
+        s->in = divided;
+        ok = !parse_numbers(s, &why) || settle_room(s, outcome, err);
+        s->c.plan = s->task.plan;
+        s->divided = ok && *outcome == CLEAN;
+    }
+    if (ok && *outcome != CLEAN && s->in != given && !s->divided) {
+        struct err why;
+
+        s->in = given;
+        parse_numbers(s, &why);
+        s->c.plan = s->task.plan;
+    }
+    return ok;
+}
+
+/* Twice the room for the array that was too short for other inputs. False: its extent is known. */
+static bool widen(struct settling *s)
+{
+    bool any = false;
+
+    for (unsigned a = 0; s->strayed && a < s->task.nr_arrays; a++)
+        for (unsigned i = 0; i < s->nr_numbers; i++) {
+            const struct task_array *array = &s->task.arrays[a];
+            struct number *n = &s->numbers[i];
+
+            if (strcmp(array->name, s->strayed) != 0 || n->kind != AN_EXTENT ||
+                array->nr_dims == 0 || !expr_uses(array->dims[0], n->name))
+                continue;
+            n->form = n->form ? arena_printf(s->arena, "2*(%s)", n->form) : NULL;
+            s->sizes[n->at].value *= 2;
+            n->widened = any = true;
+        }
+    return any;
+}
+
+/* The check of one choice; where an extent follows from the data in other arrays, with more room.
+ */
+static bool check_choice(struct settling *s, bool *passed, struct intake *done, struct err *err)
+{
+    enum { MAX_WIDER = 3 };
+
+    s->nr_passes++;
+    for (unsigned wider = 0; wider <= MAX_WIDER; wider++) {
+        s->strayed = NULL;
+        *done = complete(s);
+        if (!passes(s, done, passed, err))
+            return false;
+        if (*passed || !widen(s))
+            break;
+    }
+    return true;
+}
+
+/* Up to so many choices, one after another, until one passes. */
+static bool settle_among(
+    struct settling *s, unsigned most, bool *passed, struct intake *in, struct err *err)
+{
+    enum outcome outcome;
+
+    for (unsigned i = 0; !*passed && i < NR_SCALES * NR_CHOICES && s->nr_passes < MAX_PASSES; i++) {
+        if (!choose(s, i / NR_SCALES, scales[i % NR_SCALES]))
+            continue;
+        const uint64_t before = s->insts;
+
+        if (!settle_room(s, &outcome, err))
+            return false;
+        if (s->insts > before && most-- == 1) /* the last */
+            i = NR_SCALES * NR_CHOICES;
+        if (!settle_indices(s, &outcome, err))
+            return false;
+        if (outcome != CLEAN)
+            continue;
+        if ((s->seek_outputs && !find_outputs(s, err)) || !settle_extents(s, err))
+            return false;
+        if (settle_spent(s)) /* extents may not be the least then */
+            break;
+        struct intake done;
+
+        if (!check_choice(s, passed, &done, err))
+            return false;
+        if (*passed)
+            *in = done;
+    }
+    return true;
+}
+
+/* Short trials first; where some were too short, a few long ones. */
+static bool settle(struct settling *s, struct intake *in, struct err *err)
+{
+    bool passed = false;
+
+    s->steps = UINT64_C(1) << 21;
+    if (!settle_among(s, NR_SCALES * NR_CHOICES, &passed, in, err))
+        return false;
+    if (passed || !s->timed_out)
+        return true;
+    s->steps = UINT64_C(1) << 25;
+    s->why = NULL;
+    return settle_among(s, PATIENT_TRIES, &passed, in, err);
+}
+
+/* ---- the parts ---- */
+
 /* False with *err empty: there is nothing to try here. */
 static bool open_parts(struct settling *s, struct err *err)
 {
@@ -390,9 +480,7 @@ static bool open_parts(struct settling *s, struct err *err)
     struct err why;
 
     s->seek_outputs = no_outputs(s->in);
-    if (!parse_with(s, 512, false, &why) && !parse_with(s, 512, true, &why) &&
-        !parse_with(s, 16, false, &why) && !parse_with(s, 1, false, &why) &&
-        !parse_with(s, 1, true, &why)) {
+    if (!parse_numbers(s, &why)) {
         s->why = arena_strdup(s->arena, why.text);
         return false;
     }
@@ -417,7 +505,8 @@ static bool open_parts(struct settling *s, struct err *err)
         s->why = arena_strdup(s->arena, why.text);
     if (!s->compiler || !compile_kernel(s->compiler, &s->c, err))
         return false;
-    if (s->c.verdict != VERDICT_OK) {
+    s->hopeless = s->c.verdict != VERDICT_OK;
+    if (s->hopeless) {
         s->why = arena_strdup(s->arena, s->c.verdict_text);
         return false;
     }
@@ -437,16 +526,18 @@ static void close_parts(struct settling *s)
     free(s->cutlass_root);
 }
 
-bool settle_numbers(
-    struct intake *in, struct arena *arena, const struct options *options, struct err *err)
+bool settle_numbers(struct intake *in, struct arena *arena, const struct options *options,
+    uint64_t *insts, struct err *err)
 {
     struct settling *s;
     bool ok;
 
-    if (!only_numbers(in) || (in->nr_missing == 0 && !no_outputs(in)))
+    if (!only_numbers(in) || (in->nr_missing == 0 && !no_outputs(in))) {
+        *insts = 0;
         return true;
+    }
     s = arena_alloc(arena, sizeof(*s));
-    *s = (struct settling){.options = options, .arena = arena, .in = in};
+    *s = (struct settling){.options = options, .arena = arena, .in = in, .most_insts = *insts};
     err->text[0] = 0;
     ok = open_parts(s, err);
     if (ok) {
@@ -456,6 +547,7 @@ bool settle_numbers(
         ok = err->text[0] == 0;
     }
     close_parts(s);
+    *insts = s->hopeless || s->insts > *insts ? 0 : *insts - s->insts;
     if (ok && (in->nr_missing || no_outputs(in)))
         in->note = arena_printf(arena, "%s%sno sizes were found at which the original runs: %s",
             in->note ? in->note : "", in->note ? "; " : "", s->why ? s->why : "it takes too long");

@@ -16,6 +16,7 @@ struct number {
     size_t at;                           /* of a size, in the shape that is tried */
     const char *form;                    /* of an extent, over sizes; NULL: a plain number */
     unsigned first_form, end_form, rank; /* those that fit */
+    bool widened;                        /* more than what one input needs */
 };
 
 /* STRAY: an access out of bounds, which more room may mend. */
@@ -41,8 +42,12 @@ struct settling {
     bool sanitize;     /* the trial looks for uninitialised reads */
     uint64_t seed;     /* of the trial's inputs */
     uint64_t insts;    /* of all trials */
-    uint64_t steps;    /* warp instructions of one trial */
-    bool timed_out;    /* some trial needed more */
+    uint64_t most_insts;
+    bool divided;        /* the bounds of arrays that hold indices */
+    bool hopeless;       /* the code does not compile */
+    const char *strayed; /* the array that was too short for other inputs; NULL: none */
+    uint64_t steps;      /* warp instructions of one trial */
+    bool timed_out;      /* some trial needed more */
     unsigned nr_passes;
     const char *why; /* the first choice that failed, and how; NULL */
 };

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t most_insts = UINT64_C(2000000000); /* thread instructions of all trials */
+enum { ELEM_INSTS = 4 }; /* that take as long as to fill and to compare an element */
 
 static const char *sizes_text(const struct settling *s)
 {
@@ -84,7 +84,7 @@ static bool run(struct settling *s, const struct env *env, struct arena *arena,
 
 bool settle_spent(const struct settling *s)
 {
-    return s->insts >= most_insts;
+    return s->insts >= s->most_insts;
 }
 
 bool settle_try(struct settling *s, enum outcome *outcome, struct err *err)
@@ -95,7 +95,10 @@ bool settle_try(struct settling *s, enum outcome *outcome, struct err *err)
     bool ok = true;
 
     *outcome = UNCLEAN;
-    if (!settle_spent(s) && task_elems(&s->task, &env) <= SETTLE_MAX_ELEMS) {
+    const uint64_t elems = task_elems(&s->task, &env);
+
+    if (!settle_spent(s) && elems <= SETTLE_MAX_ELEMS) {
+        s->insts += ELEM_INSTS * elems;
         ok = run(s, &env, arena, &result, err);
         *outcome = result.verdict == VERDICT_OK      ? CLEAN
                    : result.verdict == VERDICT_FAULT ? STRAY

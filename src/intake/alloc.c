@@ -9,11 +9,30 @@
 
 enum { MAX_CALLS_UP = 8 };
 
+/* The last word of a name such as cfg.d_x. */
+static const char *member_of(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+
+    return dot ? dot + 1 : name;
+}
+
+/* Of a member, its object too. */
 static bool range_names(struct range r, const char *name)
 {
-    for (unsigned i = r.from; i < r.to; i++)
-        if (r.toks->tok[i].kind == TOK_NAME && strcmp(r.toks->tok[i].text, name) == 0)
+    const char *member = member_of(name);
+    const size_t nr = strcspn(name, ".");
+    bool object = member == name;
+
+    for (unsigned i = r.from; i < r.to; i++) {
+        const struct tok *t = &r.toks->tok[i];
+
+        if (t->kind != TOK_NAME)
+            continue;
+        if (object && strcmp(t->text, member) == 0)
             return true;
+        object |= strncmp(t->text, name, nr) == 0 && t->text[nr] == 0;
+    }
     return false;
 }
 
@@ -90,9 +109,10 @@ static bool vector_in(struct host *host, const char *name, unsigned from, unsign
 }
 
 /* The element type in a pointer's declaration: `float *d_a, *d_b;`. "" when it is not there. */
-static const char *declared_type(struct host *host, const char *name, unsigned from, unsigned to)
+static const char *declared_type(struct host *host, const char *path, unsigned from, unsigned to)
 {
     const struct toks *toks = host->toks;
+    const char *name = member_of(path);
 
     for (unsigned i = from + 1; i + 1 < to; i++) {
         unsigned start = i;
@@ -163,8 +183,32 @@ bool hostcode_bytes(struct host *host, const char *name, unsigned at)
            *type_behind(host, value, where, 4);
 }
 
-/* The variable that an expression begins with, casts left out: (T *)x, reinterpret_cast<T *>(x). */
-static const char *first_name(struct range r)
+/* Behind token i, a variable: the member of it that is meant, also of an element; i: it is meant.
+ */
+static unsigned member_behind(struct range r, unsigned i)
+{
+    const struct toks *toks = r.toks;
+
+    for (unsigned end = i + 1; end + 1 < r.to;) {
+        if (tok_is(&toks->tok[end], "[") && toks->tok[end].match) {
+            end = toks->tok[end].match + 1;
+            continue;
+        }
+        const bool member = (tok_is(&toks->tok[end], ".") || tok_is(&toks->tok[end], "->")) &&
+                            toks->tok[end + 1].kind == TOK_NAME;
+
+        if (!member || (end + 2 < r.to &&
+                           (tok_is(&toks->tok[end + 2], "(") || tok_is(&toks->tok[end + 2], "<"))))
+            break;
+        i = end + 1;
+        end += 2;
+    }
+    return i;
+}
+
+/* The variable that an expression begins with, casts left out: (T *)x, reinterpret_cast<T *>(x);
+ * "s.x" for a member. */
+static const char *first_name(struct host *host, struct range r)
 {
     static const char *const skipped[] = {"thrust", "raw_pointer_cast", "reinterpret_cast",
         "static_cast", "const_cast", "const", "void", "struct", "unsigned", "std", NULL};
@@ -172,12 +216,15 @@ static const char *first_name(struct range r)
 
     for (unsigned i = r.from; i < r.to; i++) {
         const struct tok *t = &toks->tok[i];
-        bool skip = t->kind != TOK_NAME || type_bytes(t->text) > 0;
 
-        for (unsigned s = 0; skipped[s]; s++)
-            skip = skip || tok_is(t, skipped[s]);
-        if (!skip)
-            return t->text;
+        if (t->kind == TOK_NAME && type_bytes(t->text) == 0 && !str_among(t->text, skipped)) {
+            const unsigned member = member_behind(r, i);
+            const char *last = toks->tok[member].text;
+
+            return member == i || tok_is(t, "this")
+                       ? last
+                       : arena_printf(host->arena, "%s.%s", t->text, last);
+        }
         if (tok_is(t, "(") && t->match > i && t->match < r.to &&
             tok_is(&toks->tok[t->match - 1], "*"))
             i = t->match;
@@ -191,7 +238,8 @@ static const char *first_name(struct range r)
 bool hostcode_pointer(
     struct host *host, struct range arg, unsigned at, const char **name, unsigned *where)
 {
-    const char *found = first_name(arg);
+    static const char *const nulls[] = {"NULL", "nullptr", NULL};
+    const char *found = first_name(host, arg);
 
     if (!found)
         return false;
@@ -199,18 +247,20 @@ bool hostcode_pointer(
     *where = at;
     for (unsigned up = 0; up < MAX_CALLS_UP; up++) { /* a parameter: what the caller passes */
         const struct decl *fn = hostcode_function_at(host, *where);
+        const char *object = arena_strndup(host->arena, *name, strcspn(*name, "."));
         struct range value;
         unsigned call;
 
         if (!fn || allocation_in(host, *name, fn->body, fn->to, &value) ||
-            !hostcode_definition(host, *name, *where, &value, &call) ||
+            !hostcode_definition(host, object, *where, &value, &call) ||
             hostcode_function_at(host, call) == fn)
             break;
-        const char *outer = first_name(value);
+        const char *outer = first_name(host, value);
 
-        if (!outer)
+        if (!outer || str_among(outer, nulls))
             break;
-        *name = outer;
+        *name = strchr(*name, '.') ? arena_printf(host->arena, "%s.%s", outer, member_of(*name))
+                                   : outer;
         *where = call;
     }
     return true;

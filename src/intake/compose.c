@@ -72,6 +72,26 @@ void intake_assume(
     in->nr_lines = nr;
 }
 
+bool intake_divide_indices(struct intake *in, struct arena *arena, unsigned divisor)
+{
+    bool any = false;
+
+    for (unsigned i = 0; i < in->nr_lines; i++) {
+        struct intake_line *l = &in->lines[i];
+        const char *tail = l->indexed ? strstr(l->pragma, " = integers(0, ") : NULL;
+
+        if (!tail)
+            continue;
+        any = true;
+        l->pragma = arena_printf(arena, "%.*s = integers(0, (%s)/%u - 1)", (int)(tail - l->pragma),
+            l->pragma, l->indexed, divisor);
+        l->from = arena_printf(arena,
+            "%s; assumed: below 1/%u of it, so that the kernel stays inside", l->from, divisor);
+        l->assumed = true;
+    }
+    return any;
+}
+
 void intake_set_role(
     struct intake *in, struct arena *arena, const char *array, const char *role, const char *why)
 {

@@ -280,8 +280,28 @@ static void add_launches(struct builder *b, struct walk *walk)
     builder_part_arrays(b);
 }
 
+/* One launch of the contract, without the others. */
+static void keep_alone(struct builder *b, struct walk *walk, unsigned only)
+{
+    const struct left_out it = {.at = b->host->launched[only], .kernel = b->launches[only].kernel};
+    unsigned before;
+
+    do {
+        before = b->nr_left_out;
+        for (unsigned i = 0; i < b->nr_launches && b->nr_left_out < MAX_LEFT_OUT; i++)
+            if (b->host->launched[i] != it.at || strcmp(b->launches[i].kernel, it.kernel) != 0)
+                b->left_out[b->nr_left_out++] =
+                    (struct left_out){b->host->launched[i], b->launches[i].kernel,
+                        arena_printf(b->arena,
+                            "left out: %s, %s: no numbers were found with which all launches run",
+                            b->launches[i].kernel, builder_shown(b, b->launches[i].line))};
+        if (b->nr_left_out > before)
+            add_launches(b, walk);
+    } while (b->nr_left_out > before);
+}
+
 /* The launches that can be described; where there are none, all: the user completes them. */
-static void add_describable(struct builder *b, struct walk *walk)
+static void add_describable(struct builder *b, struct walk *walk, unsigned only)
 {
     struct builder *all = arena_alloc(b->arena, sizeof(*all));
     struct host *host = arena_alloc(b->arena, sizeof(*host));
@@ -295,6 +315,8 @@ static void add_describable(struct builder *b, struct walk *walk)
         *b = *all;
         *b->host = *host;
     }
+    if (only && only <= b->nr_launches)
+        keep_alone(b, walk, only - 1);
     b->in->walked = b->walk != NULL;
     for (unsigned i = 0; i < b->nr_left_out; i++)
         add_note(b, b->left_out[i].text);
@@ -311,7 +333,7 @@ bool contract_infer(struct intake *in, struct host *host, const char *path,
     *b = (struct builder){.arena = host->arena, .host = host, .in = in};
     for (unsigned i = 0; i < host->decls->nr && host->decls->decl[i].from < host->own_tokens; i++)
         in->nr_kernels += host->decls->decl[i].is_kernel && host->decls->decl[i].body;
-    add_describable(b, walked(b, args));
+    add_describable(b, walked(b, args), args->only);
     in->nr_launches = b->nr_launches;
     if (in->nr_kernels == 0)
         return err_set(err,

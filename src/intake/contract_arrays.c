@@ -9,8 +9,10 @@
 
 #include <string.h>
 
-static bool range_has(struct range r, const char *word)
+static bool range_has(struct range r, const char *name)
 {
+    const char *word = strrchr(name, '.') ? strrchr(name, '.') + 1 : name;
+
     for (unsigned i = r.from; i < r.to; i++)
         if (r.toks->tok[i].kind == TOK_NAME && strcmp(r.toks->tok[i].text, word) == 0)
             return true;
@@ -42,6 +44,16 @@ static void note_copies(struct builder *b, struct array *a)
             a->filled = "0";
         }
     }
+}
+
+/* The name in the contract: s_x for s.x, and none that the task language has. */
+static const char *id_of(struct builder *b, const char *name)
+{
+    char *id = arena_printf(b->arena, task_reserves(name) ? "%s_" : "%s", name);
+
+    for (char *p = id; *p; p++)
+        *p = *p == '.' ? '_' : *p;
+    return id;
 }
 
 /* A name that no other array and no size has. */
@@ -148,7 +160,7 @@ static struct array *seen_array(struct builder *b, const struct param *p, struct
     struct array *a = &b->arrays[b->nr_arrays++];
 
     *a = (struct array){.name = name,
-        .id = task_reserves(name) ? arena_printf(b->arena, "%s_", name) : name,
+        .id = id_of(b, name),
         .param = p->name,
         .type = type_of(b, p, seen, where),
         .line = m->line,
@@ -185,12 +197,10 @@ struct array *builder_array(struct builder *b, const struct param *p, struct ran
     bool offset = toks_find(arg.toks, arg.from, arg.to, "+") < arg.to;
 
     *a = (struct array){.name = name,
-        .id = name,
+        .id = id_of(b, name),
         .type = p->type,
         .param = p->name,
         .line = b->host->toks->tok[at].line};
-    if (task_reserves(name))
-        a->id = arena_printf(b->arena, "%s_", name);
     if (tensor)
         a->why = "it is a tensor";
     else if (hostcode_extent(b->host, name, where, &elems, &declared, &a->line) && !offset)

@@ -11,8 +11,9 @@
 
 enum { MAX_TEMPLATE_DEPTH = 8 }; /* of functions that hand their parameters on */
 
-static const char *bound_type(
-    struct builder *b, const struct site *site, const struct decl *kernel, const char *type)
+/* A parameter's type with the template arguments of the launch in it. */
+static const char *bound_type(struct builder *b, const struct site *site,
+    const struct walk_launch *seen, const struct decl *kernel, const char *type)
 {
     const char *names[MAX_TEMPLATE_ARGS], *word;
     unsigned nr = template_params(b->host->toks, kernel, names, ARRAY_SIZE(names));
@@ -20,10 +21,12 @@ static const char *bound_type(
     for (unsigned i = 0; i < nr && i < site->nr_template_args; i++) {
         const struct range *arg = &site->template_args[i];
         const size_t len = strlen(names[i]);
+        const char *text = seen && seen->template_args[i]
+                               ? seen->template_args[i]
+                               : toks_text(arg->toks, b->arena, arg->from, arg->to);
 
         if ((word = str_find_word(type, type + strlen(type), names[i], len)) != NULL)
-            type = arena_printf(b->arena, "%.*s%s%s", (int)(word - type), type,
-                toks_text(arg->toks, b->arena, arg->from, arg->to), word + len);
+            type = arena_printf(b->arena, "%.*s%s%s", (int)(word - type), type, text, word + len);
     }
     return type;
 }
@@ -243,18 +246,31 @@ void builder_note(struct launching *l, const char *why)
     l->why = l->why ? l->why : why;
 }
 
-static bool is_null(struct range arg)
+/* nullptr, also as a caller passes it. */
+static bool is_null(struct host *host, struct range arg, unsigned at)
 {
     static const char *const nulls[] = {"nullptr", "NULL", "0", NULL};
 
-    return arg.to == arg.from + 1 && str_among(arg.toks->tok[arg.from].text, nulls);
+    for (unsigned up = 0; up < MAX_TEMPLATE_DEPTH && arg.to == arg.from + 1; up++) {
+        const char *name = arg.toks->tok[arg.from].text;
+        const struct decl *fn = hostcode_function_at(host, at);
+        struct range whole;
+
+        if (str_among(name, nulls))
+            return true;
+        if (!fn || hostcode_param(host, fn, name, &whole) < 0 ||
+            !hostcode_definition(host, name, at, &arg, &at))
+            break;
+    }
+    return false;
 }
 
 static void pointer_arg(struct launching *l, unsigned i, const struct value *v, struct str *args)
 {
     struct builder *b = l->b;
     const struct param *p = &l->params[i];
-    bool null = v ? v->kind == VALUE_INT && v->i == 0 : is_null(l->site->args[i]);
+    bool null =
+        v ? v->kind == VALUE_INT && v->i == 0 : is_null(b->host, l->site->args[i], l->site->at);
     struct array *a = null ? NULL : builder_array(b, p, l->site->args[i], l->site->at, v);
 
     l->arrays[i] = a;
@@ -371,6 +387,22 @@ static bool is_empty(const struct walk_launch *seen)
     return seen->grid_known && (seen->grid[0] == 0 || seen->grid[1] == 0 || seen->grid[2] == 0);
 }
 
+/* A launch line names a kernel, not its parameters. */
+static bool is_overloaded(const struct decls *decls, const struct decl *kernel)
+{
+    unsigned nr = 0;
+
+    for (unsigned i = 0; i < decls->nr; i++) {
+        const struct decl *d = &decls->decl[i];
+
+        nr += d->is_kernel && d->body && d->container == kernel->container &&
+              strcmp(d->name, kernel->name) == 0 &&
+              !tok_is(&decls->toks->tok[d->from], "template") &&
+              !(decls->toks->left_out && decls->toks->left_out[d->body]);
+    }
+    return nr > 1;
+}
+
 void builder_launch(struct builder *b, const struct site *site, const struct decl *kernel,
     const struct walk_launch *seen)
 {
@@ -385,13 +417,16 @@ void builder_launch(struct builder *b, const struct site *site, const struct dec
         struct param *p = &l->params[i];
 
         l->declared[i] = p->type;
-        p->type = bound_type(b, site, kernel, p->type);
+        p->type = bound_type(b, site, seen, kernel, p->type);
         if (!p->is_pointer)
             p->type = deduced_type(
                 b, site, kernel, l->params, l->nr, p->type, seen, seen ? &seen->args[i] : NULL);
         one_arg(l, i, &args);
     }
     note_indices(l);
+    if (is_overloaded(b->host->decls, kernel))
+        builder_note(
+            l, arena_printf(b->arena, "there are several kernels called %s", kernel->name));
     if (l->nr != site->nr_args)
         builder_note(l, arena_printf(b->arena, "%s takes %u arguments, %u are given", site->kernel,
                             l->nr, site->nr_args));

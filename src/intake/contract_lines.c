@@ -153,6 +153,19 @@ static const char *filled_with(const struct builder *b, const struct array *a)
     return NULL;
 }
 
+/* An extent that only the caller knows, and launches do not say. */
+static bool is_open(const struct builder *b, const char *extent)
+{
+    for (unsigned i = 0; i < b->nr_launches; i++)
+        if (str_find_word(b->launches[i].text, b->launches[i].text + strlen(b->launches[i].text),
+                extent, strlen(extent)))
+            return false;
+    for (unsigned i = 0; i < b->host->nr_sizes; i++)
+        if (!b->host->sizes[i].known && strcmp(b->host->sizes[i].name, extent) == 0)
+            return true;
+    return false;
+}
+
 static void array_line(struct builder *b, const struct array *a)
 {
     unsigned lanes = 1;
@@ -169,9 +182,14 @@ static void array_line(struct builder *b, const struct array *a)
     const char *what =
         a->written && a->read_first && a->filled && !a->from_host ? " = constant(0)" : contents;
 
+    const bool as_indices =
+        !filled && !a->written && target && target->extent && elem && is_integer(a->type);
+
     if (filled)
         what = filled;
-    else if (!a->written && target && target->extent && elem && is_integer(a->type))
+    else if (as_indices && is_open(b, target->extent)) /* room grows with what is asked for */
+        what = " = integers(0, 63)";
+    else if (as_indices)
         what = arena_printf(b->arena, " = integers(0, %s - 1)", target->extent);
     const char *dims = lanes > 1 ? arena_printf(b->arena, "[%u]", lanes) : "";
     const char *pragma = arena_printf(b->arena, "#pragma keet %-6s %s : %s[%s]%s%s", role, a->id,
@@ -188,12 +206,14 @@ static void array_line(struct builder *b, const struct array *a)
     else
         builder_add_line(b, false,
             arena_printf(b->arena, "%s; %s by the kernel%s", builder_shown(b, a->line), access,
-                filled                          ? ", filled by the host"
-                : target && strchr(pragma, '-') ? ", as indices"
-                                                : ""),
+                filled       ? ", filled by the host"
+                : as_indices ? ", as indices"
+                             : ""),
             pragma);
     if (elem && a->extent && !a->written)
         b->in->lines[b->in->nr_lines - 1].array = a->id;
+    if (!lacks && as_indices && !is_open(b, target->extent))
+        b->in->lines[b->in->nr_lines - 1].indexed = target->extent;
 }
 
 static void scalar_lines(struct builder *b)

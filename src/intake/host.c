@@ -589,8 +589,9 @@ bool hostcode_member(struct host *host, const char *object, const char *member, 
             *value = (struct range){init.toks, parts[i].from + 3, parts[i].to};
             return value->from < value->to;
         }
-    /* by order: the type stands before the object's name */
-    if (init.toks != toks || *where == 0 || toks->tok[*where - 1].kind != TOK_NAME)
+    /* by order, of what has no constructor: the type stands before the object's name */
+    if (init.toks != toks || tok_is(&toks->tok[init.from - 1], "(") || *where == 0 ||
+        toks->tok[*where - 1].kind != TOK_NAME)
         return false;
     const char *type = toks->tok[*where - 1].text;
 

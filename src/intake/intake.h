@@ -27,7 +27,9 @@ struct intake_line {
     bool missing;
     const char *number; /* missing: all that is, is the number of this size or scalar; else NULL */
     const char *array;  /* of an in line: what it declares; else NULL */
-    bool assumed;       /* something in it was chosen: see intake_assume */
+    const char
+        *indexed; /* its values are indices into an array of this extent; NULL: they are not */
+    bool assumed; /* something in it was chosen: see intake_assume */
 };
 
 struct intake {
@@ -50,6 +52,7 @@ struct intake_args {
     bool given;
     const char *const *dirs, *const *defines; /* of headers; "NAME" and "NAME=VALUE" */
     unsigned nr_dirs, nr_defines;
+    unsigned only; /* n > 0: the n-th launch alone of those that the contract would have */
 };
 
 /* False: the file has no kernel, is not text, or is too large (err says which and what to do). */
@@ -61,6 +64,10 @@ bool intake_read(struct intake *in, struct arena *arena, const char *path, const
  * of it. intake_compose afterwards. */
 void intake_assume(
     struct intake *in, struct arena *arena, const char *name, const char *value, const char *why);
+
+/* The arrays that hold indices get those below the divisor's part of what they index. False: there
+ * are none. intake_compose afterwards. */
+bool intake_divide_indices(struct intake *in, struct arena *arena, unsigned divisor);
 
 /* Turns an `in` line into "out" or "inout". intake_compose afterwards. */
 void intake_set_role(

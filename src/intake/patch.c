@@ -1,9 +1,11 @@
 /* Owns the way back from a winner to the user's files. */
 #include "intake/patch.h"
 
+#include "base/mem.h"
 #include "intake/patch_parts.h"
 #include "intake/python.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +104,53 @@ static bool apply(struct patch *patch, struct patcher *p)
     return true;
 }
 
+/* The contract has the arrays of the task, and no others. */
+static bool is_of_task(const struct intake *in, const struct task *task)
+{
+    static const char *const heads[] = {"in", "out", "inout", "symbol"};
+    unsigned nr = 0;
+
+    for (unsigned i = 0; i < in->nr_lines; i++)
+        for (size_t h = 0; h < ARRAY_SIZE(heads); h++) {
+            char role[16], name[256];
+
+            if (sscanf(in->lines[i].pragma, "#pragma keet %15s %255s", role, name) != 2 ||
+                strcmp(role, heads[h]) != 0)
+                continue;
+            bool found = false;
+
+            for (unsigned a = 0; a < task->nr_arrays; a++)
+                found |= strcmp(task->arrays[a].name, name) == 0;
+            if (!found)
+                return false;
+            nr++;
+        }
+    return nr == task->nr_arrays;
+}
+
+/* The contract that the task was made from: all launches, or one alone (see intake_args). */
+static bool read_as_task(struct reading *r, struct arena *arena, const char *path,
+    const char *source, size_t bytes, const struct intake_args *given, const struct task *task,
+    struct err *err)
+{
+    struct intake_args args = *given;
+    bool ok = reading_make(r, arena, path, source, bytes, &args, err);
+    const unsigned nr = ok && !is_of_task(&r->in, task) ? r->in.nr_launches : 0;
+
+    for (args.only = 1; ok && nr > 1 && args.only <= nr; args.only++) {
+        memset(r, 0, sizeof(*r));
+        ok = reading_make(r, arena, path, source, bytes, &args, err);
+        if (ok && is_of_task(&r->in, task))
+            return true;
+    }
+    args.only = 0;
+    if (ok && nr > 1) {
+        memset(r, 0, sizeof(*r));
+        ok = reading_make(r, arena, path, source, bytes, &args, err);
+    }
+    return ok;
+}
+
 bool patch_make(struct patch *patch, struct arena *arena, const char *path, const char *source,
     size_t bytes, const struct intake_args *args, const struct task *task, const char *best,
     size_t best_bytes, struct err *err)
@@ -114,7 +163,7 @@ bool patch_make(struct patch *patch, struct arena *arena, const char *path, cons
     p->arena = arena;
     p->r = arena_alloc(arena, sizeof(*p->r));
     p->plan = &plan;
-    if (!reading_make(p->r, arena, path, source, bytes, args, err) ||
+    if (!read_as_task(p->r, arena, path, source, bytes, args, task, err) ||
         !plan_parse(&plan, task, arena, best, best_bytes, &verdict, err))
         return false;
     for (unsigned i = 0; i < p->r->nr_files; i++)

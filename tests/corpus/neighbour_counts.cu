@@ -1,4 +1,4 @@
-// How much of `list` is read follows from the numbers in `count`: no expression over sizes bounds it.
+// How much of `list` is read follows from the numbers in `count`: no expression over sizes bounds it, so it gets room.
 __global__ void add_neighbours(const int *count, const float *list, float *sum, int nodes)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
