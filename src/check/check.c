@@ -313,12 +313,14 @@ static bool check_set(struct trial *t, unsigned shape, unsigned set, struct err 
     return ok;
 }
 
-/* Of a file's own sizes one set is enough where each costs what all of a check should. */
+/* One set is enough where each costs what all of a check should, and there are no cheaper sizes. */
 static unsigned nr_sets_of(const struct checker *k, unsigned shape)
 {
-    const bool costly = k->shapes[shape].kind == SHAPE_RESORT && k->costs[shape] > CHECK_BUDGET;
+    const enum shape_kind kind = k->shapes[shape].kind;
+    const bool costly =
+        (kind == SHAPE_RESORT || kind == SHAPE_LESS) && k->costs[shape] > CHECK_BUDGET;
 
-    return costly || k->shapes[shape].kind == SHAPE_TIMED ? 1 : k->nr_seeds;
+    return costly || kind == SHAPE_TIMED ? 1 : k->nr_seeds;
 }
 
 static const char *note_text(const struct trial *t)

@@ -19,7 +19,12 @@ enum {
 
 /* Warp instructions of the original after which sizes that were chosen here are too costly; none is
  * needed of these, and a file's own sizes are worth more patience. A card is that fast. */
-static const uint64_t derived_limit = UINT64_C(1) << 22, resort_limit = UINT64_C(1) << 28;
+static const uint64_t derived_limit = UINT64_C(1) << 22, less_limit = UINT64_C(1) << 25,
+                      resort_limit = UINT64_C(1) << 28;
+
+/* Elements of the file's own sizes from which on they are worth less patience than smaller ones;
+ * and how many smaller ones may take too long. */
+enum { LARGE_ELEMS = 1 << 20, MOST_TOO_LONG = 3 };
 
 static const double scales[] = {1, 3, 0.01, -1};
 
@@ -269,7 +274,16 @@ bool original_vet(struct checker *k, unsigned shape, uint64_t seed, double scale
 
 static bool is_chosen(enum shape_kind kind)
 {
-    return kind == SHAPE_DERIVED || kind == SHAPE_SCALED || kind == SHAPE_SHRUNK;
+    return kind == SHAPE_DERIVED || kind == SHAPE_SCALED || kind == SHAPE_SHRUNK ||
+           kind == SHAPE_LESS;
+}
+
+static uint64_t limit_of(enum shape_kind kind)
+{
+    return kind == SHAPE_LESS     ? less_limit
+           : is_chosen(kind)      ? derived_limit
+           : kind == SHAPE_RESORT ? resort_limit
+                                  : 0;
 }
 
 /* Does the original run cleanly here? Learns what it costs. */
@@ -280,15 +294,16 @@ static bool try_shape(
     struct reference r;
     bool kept = false, ok;
 
-    k->try_limit = is_chosen(kind) ? derived_limit : kind == SHAPE_RESORT ? resort_limit : 0;
-    ok = (kind == SHAPE_RESORT ? run_first_at_own : run_first_leniently)(k, shape, &r, result, err);
+    k->try_limit = limit_of(kind);
+    ok = (kind == SHAPE_RESORT || kind == SHAPE_LESS ? run_first_at_own : run_first_leniently)(
+        k, shape, &r, result, err);
     k->try_limit = 0;
     if (!ok)
         return false;
     k->costs[shape] = result->thread_insts;
     *clean = result->verdict == VERDICT_OK &&
              (kind != SHAPE_DERIVED || outputs_written(k->task, &r.outputs, POISON_FIRST)) &&
-             ((kind != SHAPE_SCALED && kind != SHAPE_SHRUNK) ||
+             ((kind != SHAPE_SCALED && kind != SHAPE_SHRUNK && kind != SHAPE_LESS) ||
                  outputs_begun(k->task, &r.outputs, POISON_FIRST));
     if (*clean && kind == SHAPE_TIMED && !use_expected(k, shape, &r, err)) {
         reference_finish(&r);
@@ -344,10 +359,15 @@ static bool none_kept(
         k->task->path, why ? why : "all are too large to try");
 }
 
-/* Is a shape left out that others make needless? */
-static bool is_needless(enum shape_kind kind, unsigned nr_before, unsigned nr_scaled)
+/* Is a shape left out that others make needless? too_long: at how many the original took too long.
+ */
+static bool is_needless(const struct checker *k, enum shape_kind kind, unsigned nr_before,
+    unsigned nr_scaled, unsigned too_long, unsigned less_too_long)
 {
     switch (kind) {
+    case SHAPE_LESS:
+        return nr_before > 0 || less_too_long >= MOST_TOO_LONG ||
+               (too_long == 0 && task_elems(k->task, &k->task->timed.sizes) <= LARGE_ELEMS);
     case SHAPE_SCALED:
         return nr_before > nr_scaled;
     case SHAPE_RESORT:
@@ -364,18 +384,21 @@ bool original_keep_shapes(struct checker *k, struct err *err)
     struct device_result result;
     const char *why = NULL, *own = NULL;
     uint64_t total = 0;
-    unsigned nr_derived = 0, nr_scaled = 0, shape = 0, own_line = 0;
+    unsigned nr_derived = 0, nr_scaled = 0, shape = 0, own_line = 0, too_long = 0,
+             less_too_long = 0;
     bool clean;
 
     while (shape < k->nr_shapes) {
         const enum shape_kind kind = k->shapes[shape].kind;
 
-        if (is_needless(kind, shape, nr_scaled)) {
+        if (is_needless(k, kind, shape, nr_scaled, too_long, less_too_long)) {
             drop_shape(k, shape);
             continue;
         }
         if (!try_shape(k, shape, &clean, &result, err))
             return false;
+        too_long += result.verdict == VERDICT_TIMEOUT;
+        less_too_long += result.verdict == VERDICT_TIMEOUT && kind == SHAPE_LESS;
         if (!clean) /* of the last: the more likely it was to run */
             why = arena_printf(k->arena, "%s: %s, line %u: %.300s", k->shapes[shape].text,
                 result.verdict == VERDICT_OK ? "outputs are not written"

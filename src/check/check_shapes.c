@@ -8,6 +8,9 @@ enum {
     TIMED_MAX_ELEMS = 65536,
     RESORT_MAX_ELEMS = 32 << 20,
     SHRUNK_MAX_ELEMS = 4096,
+    LESS_MAX_ELEMS = 16 * TIMED_MAX_ELEMS,
+    MAX_ALONE = 8, /* sizes that are made smaller one by one */
+    LESS_STEPS = 3,
     DERIVED_MAX_ELEMS = 1 << 18,
     SCALED_LEAST = 64, /* sizes under it (a filter's width) stay when others are scaled */
     LEAST_BASE = 16    /* a degenerate check line, N = 1, has no tails worth deriving */
@@ -36,7 +39,7 @@ static void add(struct check_shape *shapes, unsigned *nr, struct shape shape, en
     struct arena *arena)
 {
     for (unsigned i = 0; i < *nr; i++) {
-        if ((kind == SHAPE_DERIVED || kind == SHAPE_SCALED || kind == SHAPE_SHRUNK) &&
+        if (kind != SHAPE_EXPLICIT && kind != SHAPE_TIMED && kind != SHAPE_RESORT &&
             same_sizes(&shapes[i].shape.sizes, &shape.sizes))
             return;
     }
@@ -176,6 +179,52 @@ static void one_of_the_first(const struct task *task, uint64_t most_elems,
     }
 }
 
+/* One size small, the others as they are: what has to go together with others stays (a width of
+ * heads, a number of them). */
+static void alone(const struct task *task, size_t which, struct check_shape *shapes, unsigned *nr,
+    struct arena *arena)
+{
+    enum { FEW = 32, LEAST = 4 };
+    const struct shape *base = &task->timed;
+    const size_t n = base->sizes.nr;
+    struct binding *sizes = arena_array(arena, n + 1, sizeof(*sizes));
+    struct shape shape = {{sizes, n}, base->line};
+    int64_t *value = &sizes[which].value;
+
+    for (size_t i = 0; i < n; i++)
+        sizes[i] = base->sizes.bindings[i];
+    while (*value > FEW || (*value > LEAST && task_elems(task, &shape.sizes) > LESS_MAX_ELEMS))
+        *value /= 2;
+    if (*value < base->sizes.bindings[which].value &&
+        task_elems(task, &shape.sizes) <= LESS_MAX_ELEMS)
+        add(shapes, nr, shape, SHAPE_LESS, arena);
+}
+
+/* All sizes, small ones too: the first time that is little enough, and further on. */
+static void all_less(
+    const struct task *task, struct check_shape *shapes, unsigned *nr, struct arena *arena)
+{
+    const struct shape *base = &task->timed;
+    const size_t n = base->sizes.nr;
+
+    for (unsigned times = 1, steps = 0; times < 32 && steps < LESS_STEPS;
+         times += 1 + (steps > 0)) {
+        struct binding *sizes = arena_array(arena, n + 1, sizeof(*sizes));
+        const struct shape shape = {{sizes, n}, base->line};
+
+        for (size_t i = 0; i < n; i++) {
+            const int64_t value = base->sizes.bindings[i].value, less = value >> times;
+
+            sizes[i] = base->sizes.bindings[i];
+            sizes[i].value = value < 8 ? value : less > 2 ? less : 2;
+        }
+        if (task_elems(task, &shape.sizes) > LESS_MAX_ELEMS)
+            continue;
+        add(shapes, nr, shape, SHAPE_LESS, arena);
+        steps++;
+    }
+}
+
 static bool uses_files(const struct task *task)
 {
     for (unsigned i = 0; i < task->nr_arrays; i++) {
@@ -204,8 +253,9 @@ void shapes_choose(
     uint64_t least = UINT64_MAX, most = 0, elems;
 
     *nr = 0;
-    *shapes =
-        arena_array(arena, task->nr_checks + task->nr_cases + 10 + NR_CHANGES, sizeof(**shapes));
+    *shapes = arena_array(arena,
+        task->nr_checks + task->nr_cases + 10 + NR_CHANGES + MAX_ALONE + LESS_STEPS,
+        sizeof(**shapes));
     for (unsigned i = 0; i < task->nr_checks; i++)
         add(*shapes, nr, task->checks[i], SHAPE_EXPLICIT, arena);
     if (uses_files(task) && task_elems(task, &task->timed.sizes) <=
@@ -240,6 +290,9 @@ void shapes_choose(
         scale(task, halved, 16 * TIMED_MAX_ELEMS, SHAPE_SHRUNK, *shapes, nr, arena);
         one_of_the_first(task, 16 * TIMED_MAX_ELEMS, *shapes, nr, arena);
         scale(task, halved_while_large, SHRUNK_MAX_ELEMS, SHAPE_SHRUNK, *shapes, nr, arena);
+        for (size_t i = 0; i < task->timed.sizes.nr && i < MAX_ALONE; i++)
+            alone(task, i, *shapes, nr, arena);
+        all_less(task, *shapes, nr, arena);
     }
     if (task->nr_checks == 0 && task_elems(task, &task->timed.sizes) <= RESORT_MAX_ELEMS)
         add(*shapes, nr, task->timed, SHAPE_RESORT, arena);

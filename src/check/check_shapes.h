@@ -11,6 +11,8 @@ enum shape_kind {
     SHAPE_SCALED,   /* the timed sizes, all smaller by one factor: only where none of the above is
                      * left, since kernels that need multiples of a tile run at few others */
     SHAPE_SHRUNK,   /* ... in other ways, each only where none of the above is left */
+    SHAPE_LESS,     /* one of the timed sizes smaller, or all: where the original takes too long at
+                     * the above or at the timed sizes, and is left at none */
     SHAPE_RESORT    /* the timed sizes: only where the original runs at none of the above */
 };
 

@@ -687,6 +687,16 @@ static bool resolve_word(
     return resolve_name(host, t->text, at, depth, out);
 }
 
+/* *p and &n with nothing before them: a number is handed on by its address, and both stand for it.
+ */
+static bool is_indirection(struct range r, unsigned i)
+{
+    const struct tok *before = i > r.from ? &r.toks->tok[i - 1] : NULL;
+
+    return (tok_is(&r.toks->tok[i], "*") || tok_is(&r.toks->tok[i], "&")) && i + 1 < r.to &&
+           (!before || (before->kind == TOK_PUNCT && !tok_is(before, ")") && !tok_is(before, "]")));
+}
+
 static bool resolve(struct host *host, struct range r, unsigned at, unsigned depth, struct str *out)
 {
     static const char *const operators[] = {"+", "-", "*", "/", "%", "(", ")", "<", ">", "<<",
@@ -706,6 +716,8 @@ static bool resolve(struct host *host, struct range r, unsigned at, unsigned dep
         } else if (t->kind == TOK_NAME) {
             if (!resolve_word(host, r, &i, at, depth, out))
                 return false;
+        } else if (is_indirection(r, i)) {
+            continue;
         } else if (tok_is(t, "(") && is_cast(r.toks, i, r.to)) {
             i = t->match; /* a cast */
         } else {

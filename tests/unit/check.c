@@ -555,14 +555,15 @@ static void test_shapes_without_checks(void **state)
     shapes_choose(&b->task, b->arena, &shapes, &nr);
     assert_true(nr >= 2);
     for (unsigned i = 0; i < nr; i++)
-        assert_true(shapes[i].shape.sizes.bindings[0].value < 1000);
+        assert_true(shapes[i].kind == SHAPE_LESS || shapes[i].shape.sizes.bindings[0].value < 1000);
 }
 
-static bool has_shape(const struct check_shape *shapes, unsigned nr, const char *text)
+static bool has_shape(
+    const struct check_shape *shapes, unsigned nr, enum shape_kind kind, const char *text)
 {
     for (unsigned i = 0; i < nr; i++)
         if (strcmp(shapes[i].text, text) == 0)
-            return shapes[i].kind == SHAPE_SHRUNK;
+            return shapes[i].kind == kind;
     return false;
 }
 
@@ -583,10 +584,31 @@ static void test_shapes_that_hang_together(void **state)
 
     assert_true(task_parse(&b->task, b->arena, "k.cu", blocks, strlen(blocks), &err));
     shapes_choose(&b->task, b->arena, &shapes, &nr);
-    assert_true(has_shape(shapes, nr, "N = 32768, B = 1"));
+    assert_true(has_shape(shapes, nr, SHAPE_SHRUNK, "N = 32768, B = 1"));
     assert_true(task_parse(&b->task, b->arena, "k.cu", pool, strlen(pool), &err));
     shapes_choose(&b->task, b->arena, &shapes, &nr);
-    assert_true(has_shape(shapes, nr, "B = 1, W = 128, P = 30"));
+    assert_true(has_shape(shapes, nr, SHAPE_SHRUNK, "B = 1, W = 128, P = 30"));
+}
+
+/* Where only one size may change, and where a small one has to. */
+static void test_shapes_less(void **state)
+{
+    struct bench *b = *state;
+    const char *heads = "#pragma keet size  B = 4, T = 1024, H = 12\n"
+                        "#pragma keet out   Y : f32[B][H][T][T]\n"
+                        "#pragma keet launch f<<<B, 32>>>(Y)\n__global__ void f(float *y) {}\n";
+    const char *lattice = "#pragma keet size  L = 32\n#pragma keet out   Y : f32[L][L][L][L][4]\n"
+                          "#pragma keet launch f<<<L, 32>>>(Y)\n__global__ void f(float *y) {}\n";
+    struct check_shape *shapes;
+    struct err err;
+    unsigned nr;
+
+    assert_true(task_parse(&b->task, b->arena, "k.cu", heads, strlen(heads), &err));
+    shapes_choose(&b->task, b->arena, &shapes, &nr);
+    assert_true(has_shape(shapes, nr, SHAPE_LESS, "B = 4, T = 32, H = 12"));
+    assert_true(task_parse(&b->task, b->arena, "k.cu", lattice, strlen(lattice), &err));
+    shapes_choose(&b->task, b->arena, &shapes, &nr);
+    assert_true(has_shape(shapes, nr, SHAPE_LESS, "L = 16"));
 }
 
 /* A check line of size 1 is checked, but tails come from the others. */
@@ -845,6 +867,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_shapes_constant_size, setup, teardown),
         cmocka_unit_test_setup_teardown(test_shapes_without_checks, setup, teardown),
         cmocka_unit_test_setup_teardown(test_shapes_that_hang_together, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_shapes_less, setup, teardown),
         cmocka_unit_test_setup_teardown(test_shapes_degenerate, setup, teardown),
         cmocka_unit_test_setup_teardown(test_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tolerance, setup, teardown),
