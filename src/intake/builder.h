@@ -151,6 +151,13 @@ void builder_bind_cases(struct builder *b);
 /* A size is this number wherever it stands, and no size any more. */
 void builder_replace_size(struct builder *b, unsigned size, int64_t value);
 
+/* The only size that has this value; NULL. */
+const char *builder_size_of(const struct builder *b, double value);
+
+/* Large extents that are plain numbers become what sizes they are, with the arguments that are the
+ * same. */
+void builder_name_numbers(struct builder *b);
+
 /* What stands between <<< and >>>; *why is set where it is not known, if it was NULL. */
 const char *builder_config(
     struct builder *b, const struct site *site, const struct walk_launch *seen, const char **why);

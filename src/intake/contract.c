@@ -190,6 +190,7 @@ static void add_seen(struct builder *b)
         nr++;
         of[b->nr_launches] = i;
         b->host->launched[b->nr_launches] = l->site.at;
+        b->host->kernels[b->nr_launches] = l->kernel;
         builder_launch(b, &l->site, l->kernel, l);
     }
 }
@@ -213,6 +214,7 @@ static void add_written(struct builder *b)
             continue;
         in_function = fn;
         host->launched[b->nr_launches] = sites[i].at;
+        host->kernels[b->nr_launches] = kernel;
         builder_launch(b, &sites[i], kernel, NULL);
     }
     free(sites);
@@ -347,6 +349,7 @@ bool contract_infer(struct intake *in, struct host *host, const char *path,
             path, in->nr_kernels);
     builder_bind_cases(b);
     fix_sizes(b);
+    builder_name_numbers(b);
     builder_lines(b);
     if (b->walk && b->walk->chip_asked)
         add_note(

@@ -31,6 +31,26 @@ static const char *bound_type(struct builder *b, const struct site *site,
     return type;
 }
 
+/* traits<word>: with what `word` stands for where it is a name for a number's type. */
+static const char *spelled_out(struct builder *b, struct range r, unsigned at)
+{
+    struct str text = {0};
+
+    for (unsigned i = r.from; i < r.to; i++) {
+        const struct tok *t = &r.toks->tok[i];
+        const char *type = t->kind == TOK_NAME && (i == r.from || !tok_is(t - 1, "::"))
+                               ? hostcode_type(b->host, t->text, at)
+                               : NULL;
+        const bool apart = i > r.from && t->kind == TOK_NAME && t[-1].kind == TOK_NAME;
+
+        str_addf(&text, "%s%s", apart ? " " : "", type && type_bytes(type) ? type : t->text);
+    }
+    const char *spelled = arena_strdup(b->arena, str_text(&text));
+
+    str_finish(&text);
+    return spelled;
+}
+
 /* A template argument: a type of C as it is; a number or a constant; a parameter of the function
  * around, by a call that gives it. */
 static const char *template_argument(struct builder *b, struct range r, unsigned at, unsigned depth)
@@ -46,7 +66,7 @@ static const char *template_argument(struct builder *b, struct range r, unsigned
     if (type_bytes(hostcode_type(b->host, text, at)))
         return hostcode_type(b->host, text, at);
     if (r.to != r.from + 1 || r.toks->tok[r.from].kind != TOK_NAME)
-        return text;
+        return spelled_out(b, r, at);
     if (depth > 0 && hostcode_template_argument(b->host, text, at, &r, &where))
         return template_argument(b, r, where, depth - 1);
     if (hostcode_given(b->host, r, at, &number))

@@ -101,25 +101,10 @@ static const struct array *array_named(const struct builder *b, const char *name
     return NULL;
 }
 
-/* The only size that has this value; NULL. */
-static const char *size_of_value(const struct builder *b, double value)
-{
-    const struct host *h = b->host;
-    const char *name = NULL;
-
-    for (unsigned i = 0; i < h->nr_sizes; i++)
-        if (h->sizes[i].known && (double)h->sizes[i].value == value) {
-            if (name)
-                return NULL;
-            name = h->sizes[i].name;
-        }
-    return name;
-}
-
 /* A largest index as text: that of a size where exactly one has the value. */
 static const char *below_size(const struct builder *b, double high)
 {
-    const char *name = size_of_value(b, high + 1);
+    const char *name = builder_size_of(b, high + 1);
 
     return name ? arena_printf(b->arena, "%s - 1", name) : arena_printf(b->arena, "%.0f", high);
 }
@@ -128,7 +113,7 @@ static const char *below_size(const struct builder *b, double high)
 static const char *as_size(const struct builder *b, double value)
 {
     enum { LEAST = 16 };
-    const char *name = value >= LEAST ? size_of_value(b, value) : NULL;
+    const char *name = value >= LEAST ? builder_size_of(b, value) : NULL;
 
     return name ? name : arena_printf(b->arena, "%.9g", value);
 }

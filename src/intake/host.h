@@ -68,7 +68,8 @@ struct host {
     const struct walk *walk;       /* numbers that variables had; NULL: no walk */
     const char *why;               /* the last thing that could not be resolved */
     unsigned nr_steps;             /* bounds the work */
-    unsigned launched[INTAKE_MAX_LAUNCHES]; /* the token <<< of each launch of the contract */
+    unsigned launched[INTAKE_MAX_LAUNCHES]; /* the token <<< of each launch of the contract, */
+    const struct decl *kernels[INTAKE_MAX_LAUNCHES]; /* and what it launches */
 };
 
 /* Also says in toks, decls->toks, which of them surely do not count. */
@@ -108,6 +109,9 @@ bool hostcode_constant(struct host *host, struct range range, unsigned at, int64
 
 /* What text over sizes comes to. False: it has sizes without a number, or divides by 0. */
 bool hostcode_evaluate(struct host *host, const char *text, int64_t *value);
+
+/* Used by the device code that stays: the number is not free to change. */
+bool hostcode_device_uses(const struct host *host, const char *name);
 
 /* A size that the file does not give: its name, for the user to complete; NULL: too many sizes. */
 const char *hostcode_unknown(struct host *host, const char *name, unsigned line);

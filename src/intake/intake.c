@@ -37,6 +37,24 @@ static const char *kernel_ids(const struct reading *r)
     return text;
 }
 
+/* Another kernel of the same name, which the contract does not launch, would make that name say
+ * nothing. */
+static void drop_overloads(struct reading *r)
+{
+    for (unsigned i = 0; i < r->decls.nr; i++) {
+        struct decl *d = &r->decls.decl[i];
+        bool other = false, launched = false;
+
+        for (unsigned l = 0; d->is_kernel && d->body && l < r->in.nr_launches; l++) {
+            launched |= r->host.kernels[l] == d;
+            other |= r->host.kernels[l]->container == d->container &&
+                     strcmp(r->host.kernels[l]->name, d->name) == 0;
+        }
+        if (other && !launched)
+            d->keep = false;
+    }
+}
+
 /* With the program's other files or without. */
 static bool read_once(struct reading *r, const char *path, const char *source, size_t bytes,
     bool with_units, const struct intake_args *args, struct err *err)
@@ -68,6 +86,7 @@ static bool read_once(struct reading *r, const char *path, const char *source, s
     if (!contract_infer(&r->in, &r->host, path, args, err))
         return false;
     decls_reach(&r->decls, arena, r->own_bytes, kernel_ids(r));
+    drop_overloads(r);
     r->device = decls_device_text(&r->decls, arena, r->bytes);
     r->in.shift += r->device.nr_added;
     r->in.path = path;

@@ -199,8 +199,7 @@ static bool only_numbers(struct range r)
     return r.from < r.to;
 }
 
-/* Used by the device code that stays: the number is not free to change. */
-static bool device_uses(const struct host *host, const char *name)
+bool hostcode_device_uses(const struct host *host, const char *name)
 {
     for (unsigned i = 0; i < host->decls->nr; i++) {
         const struct decl *d = &host->decls->decl[i];
@@ -355,7 +354,8 @@ static bool static_name(
         struct range body = {&macro->toks, 0, macro->toks.nr};
 
         if (only_numbers(body))
-            return resolve_constant(host, name, body, macro->line, device_uses(host, name), out);
+            return resolve_constant(
+                host, name, body, macro->line, hostcode_device_uses(host, name), out);
         str_add_char(out, '(');
         bool ok = resolve(host, body, at, depth - 1, out);
         str_add_char(out, ')');

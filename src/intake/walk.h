@@ -143,6 +143,9 @@ bool walk_main(struct walk *walk, const char *const *args, unsigned nr_args, boo
 bool walk_number_of(const struct value *v, double *out); /* false: it is none */
 bool walk_whole(const struct value *v, int64_t *i);      /* the same as an integer */
 
+/* The only name of a variable, no field, that had this number then; NULL. */
+const char *walk_name(const struct walk *walk, double value);
+
 /* The number that a variable of fn (NULL: a global one), "n" or "cfg.n", had at the first launch,
  * or when fn returned. */
 bool walk_number(const struct walk *walk, const struct decl *fn, const char *name, double *value);

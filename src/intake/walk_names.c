@@ -367,6 +367,22 @@ void walk_facts(struct walk *w, const struct frame *frame, bool firm)
     }
 }
 
+const char *walk_name(const struct walk *w, double value)
+{
+    const char *name = NULL;
+
+    for (unsigned i = 0; i < w->nr_facts; i++) {
+        const struct fact *f = &w->facts[i];
+
+        if (f->value != value || strchr(f->name, '.'))
+            continue;
+        if (name && strcmp(name, f->name) != 0)
+            return NULL;
+        name = f->name;
+    }
+    return name;
+}
+
 bool walk_number(const struct walk *w, const struct decl *fn, const char *name, double *value)
 {
     struct str plain = {0};

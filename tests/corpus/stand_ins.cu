@@ -1,5 +1,6 @@
 // Standard headers that host compilers bring along, and a function whose head has two forms.
 #include <array>
+#include <cstdint>
 #include <algorithm>
 #include <functional>
 #include <iostream>
@@ -28,7 +29,7 @@ __global__ void blend(float *y, thrust::device_ptr<const float> x, uint n)
 
     __shared__ typename std::aligned_storage<sizeof(double), alignof(double)>::type sums[128];
 
-    if (i >= n)
+    if (i >= n || UINT64_C(1) << 40 < INT64_C(1) << 39)
         return;
     for (std::size_t k = 0; k < w.size(); k++)
         sum = add(sum, w[k] * x[std::min<std::size_t>(i + k, n - 1)]);

@@ -594,9 +594,9 @@ static void test_shapes_that_hang_together(void **state)
 static void test_shapes_less(void **state)
 {
     struct bench *b = *state;
-    const char *heads = "#pragma keet size  B = 4, T = 1024, H = 12\n"
-                        "#pragma keet out   Y : f32[B][H][T][T]\n"
-                        "#pragma keet launch f<<<B, 32>>>(Y)\n__global__ void f(float *y) {}\n";
+    const char *heads = "#pragma keet size  H = 12, T = 1024, C = 768\n"
+                        "#pragma keet out   Y : f32[C][H][T]\n"
+                        "#pragma keet launch f<<<T, 32>>>(Y)\n__global__ void f(float *y) {}\n";
     const char *lattice = "#pragma keet size  L = 32\n#pragma keet out   Y : f32[L][L][L][L][4]\n"
                           "#pragma keet launch f<<<L, 32>>>(Y)\n__global__ void f(float *y) {}\n";
     struct check_shape *shapes;
@@ -605,7 +605,7 @@ static void test_shapes_less(void **state)
 
     assert_true(task_parse(&b->task, b->arena, "k.cu", heads, strlen(heads), &err));
     shapes_choose(&b->task, b->arena, &shapes, &nr);
-    assert_true(has_shape(shapes, nr, SHAPE_LESS, "B = 4, T = 32, H = 12"));
+    assert_true(has_shape(shapes, nr, SHAPE_LESS, "H = 12, T = 32, C = 768"));
     assert_true(task_parse(&b->task, b->arena, "k.cu", lattice, strlen(lattice), &err));
     shapes_choose(&b->task, b->arena, &shapes, &nr);
     assert_true(has_shape(shapes, nr, SHAPE_LESS, "L = 16"));
