@@ -57,23 +57,19 @@ static bool is_hot(const struct tok *t)
                                                            str_starts(t->text, "cudaHostAlloc")));
 }
 
-static bool has_hot(const struct toks *toks, unsigned from, unsigned to)
+/* It launches or allocates, or is a name that does. */
+static bool leads_there(const struct tok *t, const char **names, unsigned nr)
 {
-    for (unsigned i = from; i < to; i++)
-        if (is_hot(&toks->tok[i]))
+    for (unsigned n = 0; n < nr && t->kind == TOK_NAME; n++)
+        if (strcmp(t->text, names[n]) == 0)
             return true;
-    return false;
+    return is_hot(t);
 }
 
 static void count_hot(struct functions *f, const struct toks *toks, const char **names, unsigned nr)
 {
-    for (unsigned i = 0; i < toks->nr; i++) {
-        bool hot = is_hot(&toks->tok[i]);
-
-        for (unsigned n = 0; n < nr && !hot && toks->tok[i].kind == TOK_NAME; n++)
-            hot = strcmp(toks->tok[i].text, names[n]) == 0;
-        f->hot[i + 1] = f->hot[i] + hot;
-    }
+    for (unsigned i = 0; i < toks->nr; i++)
+        f->hot[i + 1] = f->hot[i] + leads_there(&toks->tok[i], names, nr);
 }
 
 static bool add_hot(const char **names, unsigned *nr, const char *name)
@@ -87,6 +83,14 @@ static bool add_hot(const char **names, unsigned *nr, const char *name)
     return true;
 }
 
+static bool add_hot_macro(const struct macro *macro, const char **names, unsigned *nr)
+{
+    for (unsigned i = 0; i < macro->toks.nr; i++)
+        if (leads_there(&macro->toks.tok[i], names, *nr))
+            return add_hot(names, nr, macro->name);
+    return false;
+}
+
 static void find_hot(struct walk *w, struct functions *f)
 {
     const struct toks *toks = w->host->toks;
@@ -95,11 +99,10 @@ static void find_hot(struct walk *w, struct functions *f)
     bool more = true;
 
     f->hot = arena_array(w->arena, toks->nr + 1, sizeof(*f->hot));
-    for (unsigned m = 0; m < w->host->nr_macros; m++)
-        if (has_hot(&w->host->macros[m].toks, 0, w->host->macros[m].toks.nr))
-            add_hot(names, &nr, w->host->macros[m].name);
     for (unsigned round = 0; more && round < MAX_ROUNDS; round++) {
         more = false;
+        for (unsigned m = 0; m < w->host->nr_macros; m++)
+            more = add_hot_macro(&w->host->macros[m], names, &nr) || more;
         count_hot(f, toks, names, nr);
         for (unsigned i = 0; i < f->nr; i++) {
             const struct decl *fn = &f->fn[i];

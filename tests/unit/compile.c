@@ -215,6 +215,33 @@ static void test_errors_name_the_line(void **state)
     }
 }
 
+/* What files use of the standard headers beside functions of the CUDA headers' own. */
+static void test_standard_names(void **state)
+{
+    static const char source[] =
+        "#include <cstdint>\n"
+        "#include <cmath>\n"
+        "#include <functional>\n"
+        "#include <utility>\n"
+        "static_assert(std::is_same<std::make_signed_t<unsigned>, int>::value, \"\");\n"
+        "static_assert(std::conjunction_v<std::true_type, std::is_enum<int>> == false, \"\");\n"
+        "static_assert(std::is_trivial<int>::value && std::alignment_of<double>::value == 8, "
+        "\"\");\n"
+        "static_assert(sizeof(uint_fast64_t) == 8 && UINT64_C(1) << 40 > UINT32_C(5), \"\");\n"
+        "template <class F> __device__ uint64_t with(F f, uint64_t a, uint64_t b)\n"
+        "{ return f(a, b); }\n"
+        "__global__ void k(uint64_t *y)\n"
+        "{\n"
+        "    uint64_t old = y[0] & UINT64_C(0xffffffffff), was = std::exchange(old, old + 1);\n"
+        "    y[0] = with(std::bit_xor<uint64_t>(), was, old) + std::fabsf(std::log2f(4.0f));\n"
+        "}\n";
+    struct outcome o;
+
+    compile_with(shared, &o, source, "k", 1);
+    assert_int_equal(o.verdict, VERDICT_OK);
+    arena_destroy(o.arena);
+}
+
 static void test_header_error_points_back(void **state)
 {
     static const char source[] = "#include <cuda_fp16.h>\n"
@@ -668,6 +695,7 @@ int main(void)
         cmocka_unit_test(test_spills_are_seen),
         cmocka_unit_test(test_template_and_extern_c),
         cmocka_unit_test(test_errors_name_the_line),
+        cmocka_unit_test(test_standard_names),
         cmocka_unit_test(test_header_error_points_back),
         cmocka_unit_test(test_bombs_end),
         cmocka_unit_test(test_host_files_stay_closed),
