@@ -440,18 +440,26 @@ bool hostcode_from_outside(struct range r)
     return false;
 }
 
+int hostcode_template_param(const struct host *host, const char *name, unsigned at)
+{
+    const struct decl *fn = hostcode_function_at(host, at);
+    const char *names[MAX_TEMPLATE_ARGS];
+    const unsigned nr = fn ? template_params(host->toks, fn, names, ARRAY_SIZE(names)) : 0;
+    unsigned n = 0;
+
+    while (n < nr && strcmp(names[n], name) != 0)
+        n++;
+    return n < nr ? (int)n : -1;
+}
+
 bool hostcode_template_argument(
     const struct host *host, const char *name, unsigned at, struct range *value, unsigned *where)
 {
     const struct decl *fn = hostcode_function_at(host, at);
     const struct toks *toks = host->toks;
-    const char *names[MAX_TEMPLATE_ARGS];
-    const unsigned nr = fn ? template_params(toks, fn, names, ARRAY_SIZE(names)) : 0;
-    unsigned n = 0;
+    const int n = hostcode_template_param(host, name, at);
 
-    while (n < nr && strcmp(names[n], name) != 0)
-        n++;
-    if (n == nr)
+    if (n < 0)
         return false;
     for (unsigned i = toks_name(toks, fn->name, 0); i + 1 < toks->nr;
          i = toks->tok[i].again ? toks->tok[i].again : toks->nr) {
@@ -461,7 +469,7 @@ bool hostcode_template_argument(
 
         if (!close || (i >= fn->from && i < fn->to) || !hostcode_function_at(host, i) ||
             (toks->left_out && toks->left_out[i]) ||
-            range_split((struct range){toks, i + 2, close}, args, ARRAY_SIZE(args)) <= n)
+            range_split((struct range){toks, i + 2, close}, args, ARRAY_SIZE(args)) <= (unsigned)n)
             continue;
         *value = args[n];
         *where = i;

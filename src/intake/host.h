@@ -147,6 +147,9 @@ bool hostcode_definition_in(const struct toks *toks, const char *name, unsigned 
 /* atoi(argv[1]), std::stoi(...): only the caller knows. */
 bool hostcode_from_outside(struct range r);
 
+/* Which template parameter of the function that token `at` stands in is called name; -1: none. */
+int hostcode_template_param(const struct host *host, const char *name, unsigned at);
+
 /* A template parameter of the function that token `at` stands in: what a call of that function
  * gives between < and >, and *where that call stands. */
 bool hostcode_template_argument(

@@ -168,10 +168,12 @@ static bool walked(struct host *host, const char *name, unsigned at, struct str 
     if (out->len > mark && host->drop_sizeof && hostcode_bytes(host, name, at)) /* elements here */
         return true;
     value = (int64_t)seen;
+    const bool fixed = host->fixed || hostcode_template_param(host, name, at) >= 0;
+
     host->nr_sizes = nr_sizes; /* what the text came to by itself is wrong here */
-    const char *size = value < 1 || host->fixed ? NULL
-                                                : size_named(host, clean_name(host, name), value,
-                                                      true, line_defined(host, name, at));
+    const char *size = value < 1 || fixed ? NULL
+                                          : size_named(host, clean_name(host, name), value, true,
+                                                line_defined(host, name, at));
 
     const struct size *old = host->fixed ? find_size(host, clean_name(host, name)) : NULL;
 

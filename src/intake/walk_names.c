@@ -5,6 +5,7 @@
 #include "base/str.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_CELLS = 1 << 15, MAX_FACTS = 2048 };
@@ -357,6 +358,14 @@ void walk_facts(struct walk *w, const struct frame *frame, bool firm)
 
     for (struct field *f = frame && frame->self ? frame->self->fields : NULL; f; f = f->next)
         add_fact(w, fn, f->slot.name, &f->slot.v, firm);
+    for (const struct bound *b = frame ? frame->bound : NULL; b; b = b->next) {
+        const char *text = b->type ? b->type->text : "";
+        char *end;
+        const struct value v = walk_int(strtoll(text, &end, 10));
+
+        if (*text && !*end) /* f<64>: a number */
+            add_fact(w, fn, b->name, &v, firm);
+    }
     for (const struct var *v = frame ? frame->vars : w->globals; v; v = v->next) {
 
         add_fact(w, fn, v->name, &v->slot->v, firm);
