@@ -13,6 +13,7 @@
 
 enum {
     MAX_PASSES = 4,    /* of choices that go through the check */
+    SCALAR_TRIES = 8,  /* of choices with other real numbers */
     PATIENT_TRIES = 4, /* of choices, where trials may be long */
     SCALED_LEAST = 64  /* sizes of the file under it stay where larger ones are scaled */
 };
@@ -215,7 +216,7 @@ static struct intake complete(const struct settling *s)
 
     for (unsigned i = 0; i < s->nr_numbers; i++) {
         const struct number *n = &s->numbers[i];
-        const char *value = n->kind == A_SCALAR  ? "1.0"
+        const char *value = n->kind == A_SCALAR  ? s->scalar
                             : n->kind == A_SPARE ? "spare" /* of no line: its own goes */
                             : n->form            ? n->form
                                       : arena_printf(s->arena, "%" PRId64, s->sizes[n->at].value);
@@ -336,9 +337,13 @@ static bool parse_with(struct settling *s, unsigned base, bool falling, struct e
 
     for (unsigned i = 0; i < s->in->nr_lines; i++)
         if (s->in->lines[i].number) {
+            const bool scalar = str_starts(s->in->lines[i].pragma, "#pragma keet scalar");
+
             nr++;
             intake_assume(&trial, s->arena, s->in->lines[i].number,
-                arena_printf(s->arena, "%u", base * (falling ? s->in->nr_missing + 1 - nr : nr)),
+                scalar ? s->scalar
+                       : arena_printf(
+                             s->arena, "%u", base * (falling ? s->in->nr_missing + 1 - nr : nr)),
                 "");
         }
     for (unsigned i = 0; s->seek_outputs && i < s->in->nr_lines; i++)
@@ -351,8 +356,8 @@ static bool parse_with(struct settling *s, unsigned base, bool falling, struct e
 static bool parse_numbers(struct settling *s, struct err *why)
 {
     return parse_with(s, 512, false, why) || parse_with(s, 512, true, why) ||
-           parse_with(s, 16, false, why) || parse_with(s, 1, false, why) ||
-           parse_with(s, 1, true, why);
+           parse_with(s, 16, false, why) || parse_with(s, 16, true, why) ||
+           parse_with(s, 1, false, why) || parse_with(s, 1, true, why);
 }
 
 /* Where indices lead out of an array: smaller and smaller ones, since kernels may multiply them. */
@@ -455,17 +460,38 @@ static bool settle_among(
     return true;
 }
 
+static bool has_scalars(const struct settling *s)
+{
+    for (unsigned i = 0; i < s->nr_numbers; i++)
+        if (s->numbers[i].kind == A_SCALAR)
+            return true;
+    return false;
+}
+
 /* Short trials first; where some were too short, a few long ones. */
 static bool settle(struct settling *s, struct intake *in, struct err *err)
 {
     bool passed = false;
 
-    s->steps = UINT64_C(1) << 21;
+    s->steps = UINT64_C(1) << 20;
     if (!settle_among(s, NR_SCALES * NR_CHOICES, &passed, in, err))
         return false;
+    if (!passed && has_scalars(s)) { /* some are steps, or parts of an index */
+        struct err why;
+
+        s->scalar = "0.0";
+        if (parse_numbers(s, &why)) {
+            s->c.plan = s->task.plan;
+            if (!settle_among(s, SCALAR_TRIES, &passed, in, err))
+                return false;
+        }
+        s->scalar = passed ? s->scalar : "1.0";
+        if (!passed && parse_numbers(s, &why))
+            s->c.plan = s->task.plan;
+    }
     if (passed || !s->timed_out)
         return true;
-    s->steps = UINT64_C(1) << 25;
+    s->steps = UINT64_C(1) << 24;
     s->why = NULL;
     return settle_among(s, PATIENT_TRIES, &passed, in, err);
 }
@@ -537,7 +563,8 @@ bool settle_numbers(struct intake *in, struct arena *arena, const struct options
         return true;
     }
     s = arena_alloc(arena, sizeof(*s));
-    *s = (struct settling){.options = options, .arena = arena, .in = in, .most_insts = *insts};
+    *s = (struct settling){
+        .options = options, .arena = arena, .in = in, .most_insts = *insts, .scalar = "1.0"};
     err->text[0] = 0;
     ok = open_parts(s, err);
     if (ok) {

@@ -46,7 +46,7 @@ struct launch_text {
     unsigned line;
     unsigned assumed;   /* see walk_launch */
     const char *kernel; /* its name */
-    bool is_empty;      /* the walk saw a grid of no blocks */
+    bool is_empty;      /* its grid has no blocks */
 };
 
 struct left_out { /* a launch that cannot be described, where others can */
@@ -161,6 +161,9 @@ void builder_name_numbers(struct builder *b);
 /* What stands between <<< and >>>; *why is set where it is not known, if it was NULL. */
 const char *builder_config(
     struct builder *b, const struct site *site, const struct walk_launch *seen, const char **why);
+
+/* Of that text: the grid has no blocks. */
+bool builder_is_empty(struct builder *b, const char *config);
 
 /* All lines of the contract, in order. */
 void builder_lines(struct builder *b);

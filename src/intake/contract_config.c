@@ -92,6 +92,26 @@ static unsigned parts_of(struct builder *b, const char *text, const char *parts[
     return nr;
 }
 
+bool builder_is_empty(struct builder *b, const char *config)
+{
+    struct toks toks;
+    struct range both[2];
+    const char *parts[3] = {0};
+    int64_t value;
+
+    if (!lex(&toks, b->arena, config, strlen(config)) ||
+        range_split((struct range){&toks, 0, toks.nr}, both, 2) == 0)
+        return false;
+    const unsigned nr = parts_of(b,
+        arena_strndup(b->arena, config, toks.tok[both[0].to - 1].end - toks.tok[both[0].from].at),
+        parts);
+
+    for (unsigned i = 0; i < nr; i++)
+        if (hostcode_evaluate(b->host, parts[i], &value) && value == 0)
+            return true;
+    return false;
+}
+
 /* The dimensions that the walk saw; each as text says where that comes to the same number. */
 static void seen_dims(struct builder *b, const char *text, const int64_t dims[3], struct str *out)
 {

@@ -254,10 +254,15 @@ static const char *deduced_type(struct builder *b, const struct site *site,
             }
     if (v && v->type && (v->kind == VALUE_INT || v->kind == VALUE_REAL))
         return v->type->text;
-    for (unsigned k = 0; k < nr && k < site->nr_args; k++)
-        if (strcmp(params[k].type, type) == 0 && !params[k].is_pointer &&
-            literal_type(site->args[k]))
-            return literal_type(site->args[k]);
+    for (unsigned k = 0; k < nr && k < site->nr_args; k++) {
+        const bool same = strcmp(params[k].type, type) == 0 && !params[k].is_pointer;
+        const char *number = same ? literal_type(site->args[k]) : NULL;
+
+        if (same && !number)
+            number = hostcode_type_of(b->host, site->args[k], site->at);
+        if (number)
+            return number;
+    }
     return type;
 }
 
@@ -402,11 +407,6 @@ static const struct site *with_defaults(struct builder *b, const struct site *gi
     return site;
 }
 
-static bool is_empty(const struct walk_launch *seen)
-{
-    return seen->grid_known && (seen->grid[0] == 0 || seen->grid[1] == 0 || seen->grid[2] == 0);
-}
-
 /* A launch line names a kernel, not its parameters. */
 static bool is_overloaded(const struct decls *decls, const struct decl *kernel)
 {
@@ -454,6 +454,6 @@ void builder_launch(struct builder *b, const struct site *site, const struct dec
 
     b->launches[b->nr_launches++] = (struct launch_text){
         arena_printf(b->arena, "#pragma keet launch %s<<<%s>>>(%s)", id, config, str_text(&args)),
-        l->why, site->line, seen ? seen->assumed : 0, site->kernel, seen && is_empty(seen)};
+        l->why, site->line, seen ? seen->assumed : 0, site->kernel, builder_is_empty(b, config)};
     str_finish(&args);
 }

@@ -123,6 +123,10 @@ bool hostcode_real(struct host *host, struct range range, unsigned at, double *v
  * template parameters of the function around. The result is one of elem_of where it can be. */
 const char *hostcode_type(struct host *host, const char *type, unsigned at);
 
+/* The number type that a variable which an argument names was declared with; NULL: it is no such.
+ */
+const char *hostcode_type_of(struct host *host, struct range arg, unsigned at);
+
 /* Token `at` stands under an if whose condition is known to be false, or under its else. */
 bool hostcode_unreached(struct host *host, unsigned at);
 

@@ -284,11 +284,11 @@ static bool given_later(
     const bool none =
         tok_is(first, "-") || (value.to == value.from + 1 && strcmp(first->text, "0") == 0);
 
-    for (unsigned i = where + 1; fn && i + 2 < fn->to; i++)
+    for (unsigned i = where + 1; (fn || none) && i + 2 < (fn ? fn->to : host->toks->nr); i++)
         if (tok[i].kind == TOK_NAME && strcmp(tok[i].text, name) == 0 &&
             ((none && (tok_is(&tok[i - 1], "&") || tok_is(&tok[i + 1], "=") ||
                           (tok_is(&tok[i - 1], ">") && tok_is(&tok[i - 2], ">")))) ||
-                (i < at && (tok_is(&tok[i + 1], "*=") || tok_is(&tok[i + 1], "+=")))))
+                ((i < at || !fn) && (tok_is(&tok[i + 1], "*=") || tok_is(&tok[i + 1], "+=")))))
             return true;
     return false;
 }
@@ -491,6 +491,9 @@ static bool static_member(
     unsigned open = *i + 3;
     struct range value;
     unsigned where;
+
+    if (tok_is(&toks->tok[open], "<") && toks_angle(toks, open, toks->nr)) /* options.get<int>() */
+        open = toks_angle(toks, open, toks->nr) + 1;
 
     if (strlen(member) == 1 && strchr("xyz", member[0]) &&
         hostcode_definition(host, object, at, &value, &where)) {

@@ -291,3 +291,27 @@ const char *hostcode_type(struct host *host, const char *type, unsigned at)
     }
     return type;
 }
+
+const char *hostcode_type_of(struct host *host, struct range arg, unsigned at)
+{
+    struct range whole;
+    struct str text = {0};
+    const char *type = NULL;
+
+    if (arg.from >= arg.to || !declared(host, arg, &whole))
+        return NULL;
+    for (unsigned i = whole.from; i < whole.to; i++) {
+        const struct tok *t = &whole.toks->tok[i];
+
+        if (t->kind == TOK_NAME && strcmp(t->text, host->toks->tok[arg.from].text) == 0)
+            break;
+        if (t->kind == TOK_NAME && !tok_is(t, "const") && !tok_is(t, "static"))
+            str_addf(&text, "%s%s", text.len ? " " : "", t->text);
+        else if (tok_is(t, "*"))
+            str_add(&text, "*");
+    }
+    if (text.len)
+        type = hostcode_type(host, arena_strdup(host->arena, str_text(&text)), at);
+    str_finish(&text);
+    return type && type_bytes(type) ? type : NULL;
+}

@@ -555,7 +555,9 @@ struct operand walk_builtin(
 struct operand walk_member_builtin(
     struct walk *w, struct operand *o, const char *member, struct range *args, unsigned nr_args)
 {
-    static const char *const itself[] = {"data", "begin", "c_str", "get", "cbegin", "front", NULL};
+    static const char *const itself[] = {"data", "begin", "c_str", "get", "cbegin", "front", NULL},
+                             *const changing[] = {
+                                 "insert", "emplace", "erase", "pop_back", "clear", "swap", NULL};
     struct operand result = {0}, first = {0};
     struct memory *m = o->v.kind == VALUE_MEMORY ? o->v.memory : NULL;
     unsigned each = m ? walk_sizeof(w, o->v.type) : 0;
@@ -585,6 +587,9 @@ struct operand walk_member_builtin(
             walk_set_cell(w, m, m->bytes, walk_convert(w, first.v, o->v.type));
             m->bytes += each;
         }
+    } else if (m && is_among(member, changing)) {
+        m->bytes = -1;
+        m->lost = true;
     }
     return result;
 }
