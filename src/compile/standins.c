@@ -53,9 +53,6 @@ static const char stdint_h[] = GUARD
     "#define UINT32_MAX 4294967295u\n"
     "#define INT64_MIN (-9223372036854775807ll - 1)\n#define INT64_MAX 9223372036854775807ll\n"
     "#define UINT64_MAX 18446744073709551615ull\n"
-    "#define INT8_C(x) x\n#define INT16_C(x) x\n#define INT32_C(x) x\n#define INT64_C(x) x##l\n"
-    "#define UINT8_C(x) x\n#define UINT16_C(x) x\n#define UINT32_C(x) x##u\n"
-    "#define UINT64_C(x) x##ul\n"
     "#define SIZE_MAX 18446744073709551615ul\n"
     "#define INTPTR_MIN INT64_MIN\n#define INTPTR_MAX INT64_MAX\n#define UINTPTR_MAX UINT64_MAX\n"
     "#endif\n";

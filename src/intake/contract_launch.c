@@ -407,20 +407,17 @@ static const struct site *with_defaults(struct builder *b, const struct site *gi
     return site;
 }
 
-/* A launch line names a kernel, not its parameters. */
-static bool is_overloaded(const struct decls *decls, const struct decl *kernel)
+/* A launch line names a kernel, not its parameters; overloads that are not launched go. */
+static bool is_overloaded(const struct builder *b, const struct decl *kernel)
 {
-    unsigned nr = 0;
+    for (unsigned l = 0; l < b->nr_launches; l++) {
+        const struct decl *other = b->host->kernels[l];
 
-    for (unsigned i = 0; i < decls->nr; i++) {
-        const struct decl *d = &decls->decl[i];
-
-        nr += d->is_kernel && d->body && d->container == kernel->container &&
-              strcmp(d->name, kernel->name) == 0 &&
-              !tok_is(&decls->toks->tok[d->from], "template") &&
-              !(decls->toks->left_out && decls->toks->left_out[d->body]);
+        if (other != kernel && other->container == kernel->container &&
+            strcmp(other->name, kernel->name) == 0)
+            return true;
     }
-    return nr > 1;
+    return false;
 }
 
 void builder_launch(struct builder *b, const struct site *site, const struct decl *kernel,
@@ -444,7 +441,7 @@ void builder_launch(struct builder *b, const struct site *site, const struct dec
         one_arg(l, i, &args);
     }
     note_indices(l);
-    if (is_overloaded(b->host->decls, kernel))
+    if (is_overloaded(b, kernel))
         builder_note(
             l, arena_printf(b->arena, "there are several kernels called %s", kernel->name));
     if (l->nr != site->nr_args)
