@@ -232,6 +232,13 @@ static bool run_pair(struct trial *t, struct set_state *s, struct err *err)
         return false;
     s->skip = reference_result.verdict != VERDICT_OK;
     t->sets_skipped |= s->skip;
+    /* What the original takes may depend on the inputs. */
+    if (result.verdict == VERDICT_TIMEOUT && !s->skip &&
+        reference_result.thread_insts > k->costs[s->shape]) {
+        k->costs[s->shape] = reference_result.thread_insts;
+        if (!run_candidate(t, s->shape, s->set, false, &s->inputs, &s->first, &result, err))
+            return false;
+    }
     if (!s->skip && s->reference.scale != scale) {
         s->scale = s->reference.scale;
         if (!host_fill(&s->inputs, k->task, env, s->seed, s->scale, timed, folder, err) ||

@@ -552,6 +552,32 @@ struct operand walk_builtin(
 }
 
 /* v.size(), s.c_str() and their kin */
+/* v.insert(v.end(), other.begin(), other.end()); what is inserted elsewhere leaves v unknown. */
+static void insert_range(
+    struct walk *w, struct operand *o, const struct value *at, struct range *args, unsigned nr_args)
+{
+    enum { MOST = 4096 };
+    struct memory *m = o->v.memory;
+    const unsigned each = walk_sizeof(w, o->v.type);
+    struct value from = {0}, to = {0};
+
+    if (nr_args == 3) {
+        from = walk_operand(w, args[1]).v;
+        to = walk_operand(w, args[2]).v;
+    }
+    if (!each || m->bytes < 0 || at->kind != VALUE_MEMORY || at->memory != m || at->i != m->bytes ||
+        from.kind != VALUE_MEMORY || to.kind != VALUE_MEMORY || from.memory != to.memory ||
+        from.memory == m || to.i < from.i || (to.i - from.i) / each > MOST) {
+        m->bytes = -1;
+        m->lost = true;
+        return;
+    }
+    for (int64_t i = from.i; i + each <= to.i; i += each) {
+        walk_set_cell(w, m, m->bytes, walk_cell(w, from.memory, i));
+        m->bytes += each;
+    }
+}
+
 struct operand walk_member_builtin(
     struct walk *w, struct operand *o, const char *member, struct range *args, unsigned nr_args)
 {
@@ -581,6 +607,8 @@ struct operand walk_member_builtin(
             first.v.kind == VALUE_INT && each && first.v.i >= 0 && first.v.i < INT64_MAX / each;
 
         m->bytes = known ? first.v.i * each : -1;
+    } else if (strcmp(member, "insert") == 0 && m) {
+        insert_range(w, o, &first.v, args, nr_args);
     } else if ((strcmp(member, "push_back") == 0 || strcmp(member, "emplace_back") == 0) && m) {
         m->bytes = m->bytes < 0 && m->nr_cells == 0 ? 0 : m->bytes;
         if (m->bytes >= 0 && each) {
