@@ -583,7 +583,7 @@ struct operand walk_member_builtin(
 {
     static const char *const itself[] = {"data", "begin", "c_str", "get", "cbegin", "front", NULL},
                              *const changing[] = {
-                                 "insert", "emplace", "erase", "pop_back", "clear", "swap", NULL};
+                                 "emplace", "erase", "pop_back", "clear", "swap", NULL};
     struct operand result = {0}, first = {0};
     struct memory *m = o->v.kind == VALUE_MEMORY ? o->v.memory : NULL;
     unsigned each = m ? walk_sizeof(w, o->v.type) : 0;
