@@ -13,7 +13,7 @@
 
 enum { MAX_FILE_BYTES = 16 << 20, MAX_PROGRAM_ARGS = 64, MAX_ALONE = 4 };
 
-static const uint64_t settle_insts = UINT64_C(1200000000); /* of all trials, see settle_numbers.h */
+static const uint64_t settle_insts = UINT64_C(2000000000); /* of all trials, see settle_numbers.h */
 
 struct intake_args init_args(struct arena *arena, const struct options *o)
 {

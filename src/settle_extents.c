@@ -15,7 +15,6 @@ enum {
 
 /* Thread instructions of a trial after which no larger one is tried. */
 static const uint64_t enlarged_insts = 16 * 1000 * 1000;
-static const uint64_t enlarged_steps = UINT64_C(1) << 21; /* warp instructions of one such trial */
 
 /* What an extent could be: as text, with the chosen sizes, and with these doubled. */
 struct form {
@@ -273,9 +272,7 @@ static bool enlarge(struct settling *s, struct err *err)
     enum outcome outcome = CLEAN;
     bool ok = true, forms = true, sizes = false;
     const char *before = s->why;
-    const uint64_t steps = s->steps;
 
-    s->steps = steps > enlarged_steps ? steps : enlarged_steps;
     for (unsigned i = 0; i < s->nr_numbers; i++) {
         forms &= s->numbers[i].kind != AN_EXTENT || s->numbers[i].form;
         sizes |= s->numbers[i].kind == A_SIZE;
@@ -300,7 +297,6 @@ static bool enlarge(struct settling *s, struct err *err)
     }
     s->sizes = now;
     s->shape.sizes.bindings = now;
-    s->steps = steps;
     s->why = before;
     return ok;
 }

@@ -363,11 +363,14 @@ static bool parse_numbers(struct settling *s, struct err *why)
 /* Where indices lead out of an array: smaller and smaller ones, since kernels may multiply them. */
 static bool settle_indices(struct settling *s, enum outcome *outcome, struct err *err)
 {
+    enum { MAX_DIVIDED = 2 }; /* choices */
     static const unsigned divisors[] = {2, 3, 4, 8, 16, 64};
     const struct intake *given = s->in;
     bool ok = true;
 
-    for (size_t i = 0; ok && *outcome == STRAY && !s->divided && i < ARRAY_SIZE(divisors); i++) {
+    if (s->divided || *outcome != STRAY || s->nr_divided++ >= MAX_DIVIDED)
+        return true;
+    for (size_t i = 0; ok && *outcome == STRAY && i < ARRAY_SIZE(divisors); i++) {
         struct intake *divided = arena_alloc(s->arena, sizeof(*divided));
         struct err why;
 
@@ -473,7 +476,7 @@ static bool settle(struct settling *s, struct intake *in, struct err *err)
 {
     bool passed = false;
 
-    s->steps = UINT64_C(1) << 20;
+    s->steps = UINT64_C(1) << 21;
     if (!settle_among(s, NR_SCALES * NR_CHOICES, &passed, in, err))
         return false;
     if (!passed && has_scalars(s)) { /* some are steps, or parts of an index */
@@ -491,7 +494,7 @@ static bool settle(struct settling *s, struct intake *in, struct err *err)
     }
     if (passed || !s->timed_out)
         return true;
-    s->steps = UINT64_C(1) << 24;
+    s->steps = UINT64_C(1) << 25;
     s->why = NULL;
     return settle_among(s, PATIENT_TRIES, &passed, in, err);
 }

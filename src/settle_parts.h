@@ -6,7 +6,7 @@
 #include "device/device.h"
 #include "settle_numbers.h"
 
-enum { SETTLE_MAX_NUMBERS = 64, SETTLE_MAX_ELEMS = 1 << 25 /* of all arrays in one trial */ };
+enum { SETTLE_MAX_NUMBERS = 64, SETTLE_MAX_ELEMS = 17 << 20 /* of all arrays in one trial */ };
 
 enum number_kind { A_SIZE, A_BLOCK, AN_EXTENT, A_SCALAR, A_SPARE };
 
@@ -44,6 +44,7 @@ struct settling {
     uint64_t insts;    /* of all trials */
     uint64_t most_insts;
     const char *scalar;  /* what all real numbers are */
+    unsigned nr_divided; /* choices with which that was tried */
     bool divided;        /* the bounds of arrays that hold indices */
     bool hopeless;       /* the code does not compile */
     const char *strayed; /* the array that was too short for other inputs; NULL: none */

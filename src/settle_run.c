@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ELEM_INSTS = 4 }; /* that take as long as to fill and to compare an element */
-
 static const char *sizes_text(const struct settling *s)
 {
     const char *text = "";
@@ -95,10 +93,7 @@ bool settle_try(struct settling *s, enum outcome *outcome, struct err *err)
     bool ok = true;
 
     *outcome = UNCLEAN;
-    const uint64_t elems = task_elems(&s->task, &env);
-
-    if (!settle_spent(s) && elems <= SETTLE_MAX_ELEMS) {
-        s->insts += ELEM_INSTS * elems;
+    if (!settle_spent(s) && task_elems(&s->task, &env) <= SETTLE_MAX_ELEMS) {
         ok = run(s, &env, arena, &result, err);
         *outcome = result.verdict == VERDICT_OK      ? CLEAN
                    : result.verdict == VERDICT_FAULT ? STRAY
