@@ -50,6 +50,18 @@ static bool find_written(struct settling *s, const struct env *env,
     return ok;
 }
 
+/* Where these sizes leave no input to make (an index into nothing), they are no good. */
+static void fill(struct settling *s, const struct env *env, const struct run_buffers *buffers,
+    struct device_result *result)
+{
+    struct err why;
+
+    if (run_fill(s->device, &s->task, buffers, env, s->seed, &why))
+        return;
+    result->verdict = VERDICT_LAUNCH_FAILED;
+    snprintf(result->text, sizeof(result->text), "%.300s", why.text);
+}
+
 static bool run(struct settling *s, const struct env *env, struct arena *arena,
     struct device_result *result, struct err *err)
 {
@@ -58,10 +70,10 @@ static bool run(struct settling *s, const struct env *env, struct arena *arena,
     struct device_launch *launches = NULL;
     bool ok = run_alloc(s->device, &s->task, &s->c.plan, env, 0, arena, &buffers, result, err);
 
-    ok = ok && (result->verdict != VERDICT_OK ||
-                   (run_fill(s->device, &s->task, &buffers, env, s->seed, err) &&
-                       run_bind(&s->task, &s->c.plan, &s->c.compilation, env, &buffers, arena,
-                           &launches, result, err)));
+    if (ok && result->verdict == VERDICT_OK)
+        fill(s, env, &buffers, result);
+    ok = ok && (result->verdict != VERDICT_OK || run_bind(&s->task, &s->c.plan, &s->c.compilation,
+                                                     env, &buffers, arena, &launches, result, err));
     for (unsigned i = 0; ok && result->verdict == VERDICT_OK && i < s->c.plan.nr_launches; i++) {
         launches[i].step_limit = s->steps;
         launches[i].sanitize = s->sanitize;

@@ -8,6 +8,7 @@
 #include "core/npy.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,29 @@ static struct check_run oracle_run(struct checker *k, unsigned shape, bool sanit
         .seed = k->try_seed};
 }
 
+static bool is_chosen(enum shape_kind kind)
+{
+    return kind == SHAPE_DERIVED || kind == SHAPE_SCALED || kind == SHAPE_SHRUNK ||
+           kind == SHAPE_LESS;
+}
+
+/* The inputs. Where sizes that were chosen here leave none to make (an index into nothing), the
+ * original does not run at them: a verdict. */
+static bool make_inputs(struct checker *k, unsigned shape, const struct env *env, uint64_t seed,
+    double scale, struct host_arrays *inputs, struct device_result *result, struct err *err)
+{
+    const struct check_shape *at = &k->shapes[shape];
+    struct err why;
+
+    if (host_fill(inputs, k->task, env, seed, scale, at->kind == SHAPE_TIMED, at->folder, &why))
+        return true;
+    if (!is_chosen(at->kind))
+        return err_set(err, "%s", why.text);
+    result->verdict = VERDICT_LAUNCH_FAILED;
+    snprintf(result->text, sizeof(result->text), "%.300s", why.text);
+    return true;
+}
+
 /* The reference's outputs for one input set; the outputs are the caller's. */
 static bool run_reference(struct checker *k, unsigned shape, uint64_t seed, double scale,
     bool sanitize, struct host_arrays *outputs, struct device_result *result, struct err *err)
@@ -58,10 +82,10 @@ static bool run_reference(struct checker *k, unsigned shape, uint64_t seed, doub
     bool ok;
 
     run.inputs = &inputs;
+    *result = (struct device_result){0};
     ok = host_init(&inputs, k->task, &env, err) && host_init(outputs, k->task, &env, err) &&
-         host_fill(&inputs, k->task, &env, seed, scale, k->shapes[shape].kind == SHAPE_TIMED,
-             k->shapes[shape].folder, err) &&
-         check_run(&run, arena, outputs, result, err);
+         make_inputs(k, shape, &env, seed, scale, &inputs, result, err) &&
+         (result->verdict != VERDICT_OK || check_run(&run, arena, outputs, result, err));
     host_finish(&inputs);
     if (!ok)
         host_finish(outputs);
@@ -270,12 +294,6 @@ bool original_vet(struct checker *k, unsigned shape, uint64_t seed, double scale
     if (original_is_finer(result.verdict))
         leave_out_finer(k, &result);
     return true;
-}
-
-static bool is_chosen(enum shape_kind kind)
-{
-    return kind == SHAPE_DERIVED || kind == SHAPE_SCALED || kind == SHAPE_SHRUNK ||
-           kind == SHAPE_LESS;
 }
 
 static uint64_t limit_of(enum shape_kind kind)
