@@ -355,9 +355,12 @@ static bool parse_with(struct settling *s, unsigned base, bool falling, struct e
 
 static bool parse_numbers(struct settling *s, struct err *why)
 {
-    return parse_with(s, 512, false, why) || parse_with(s, 512, true, why) ||
-           parse_with(s, 16, false, why) || parse_with(s, 16, true, why) ||
-           parse_with(s, 1, false, why) || parse_with(s, 1, true, why);
+    const bool ok = parse_with(s, 512, false, why) || parse_with(s, 512, true, why) ||
+                    parse_with(s, 16, false, why) || parse_with(s, 16, true, why) ||
+                    parse_with(s, 1, false, why) || parse_with(s, 1, true, why);
+
+    s->c.plan = s->task.plan;
+    return ok;
 }
 
 /* Where indices lead out of an array: smaller and smaller ones, since kernels may multiply them. */
@@ -379,7 +382,6 @@ static bool settle_indices(struct settling *s, enum outcome *outcome, struct err
             break;
         s->in = divided;
         ok = !parse_numbers(s, &why) || settle_room(s, outcome, err);
-        s->c.plan = s->task.plan;
         s->divided = ok && *outcome == CLEAN;
     }
     if (ok && *outcome != CLEAN && s->in != given && !s->divided) {
@@ -387,7 +389,6 @@ static bool settle_indices(struct settling *s, enum outcome *outcome, struct err
 
         s->in = given;
         parse_numbers(s, &why);
-        s->c.plan = s->task.plan;
     }
     return ok;
 }
@@ -483,14 +484,12 @@ static bool settle(struct settling *s, struct intake *in, struct err *err)
         struct err why;
 
         s->scalar = "0.0";
-        if (parse_numbers(s, &why)) {
-            s->c.plan = s->task.plan;
-            if (!settle_among(s, SCALAR_TRIES, &passed, in, err))
-                return false;
+        if (parse_numbers(s, &why) && !settle_among(s, SCALAR_TRIES, &passed, in, err))
+            return false;
+        if (!passed) {
+            s->scalar = "1.0";
+            parse_numbers(s, &why);
         }
-        s->scalar = passed ? s->scalar : "1.0";
-        if (!passed && parse_numbers(s, &why))
-            s->c.plan = s->task.plan;
     }
     if (passed || !s->timed_out)
         return true;

@@ -320,9 +320,9 @@ static bool try_shape(
         return false;
     k->costs[shape] = result->thread_insts;
     *clean = result->verdict == VERDICT_OK &&
-             (kind != SHAPE_DERIVED || outputs_written(k->task, &r.outputs, POISON_FIRST)) &&
-             ((kind != SHAPE_SCALED && kind != SHAPE_SHRUNK && kind != SHAPE_LESS) ||
-                 outputs_begun(k->task, &r.outputs, POISON_FIRST));
+             (kind == SHAPE_DERIVED
+                     ? outputs_written(k->task, &r.outputs, POISON_FIRST)
+                     : !is_chosen(kind) || outputs_begun(k->task, &r.outputs, POISON_FIRST));
     if (*clean && kind == SHAPE_TIMED && !use_expected(k, shape, &r, err)) {
         reference_finish(&r);
         return false;

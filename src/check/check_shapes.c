@@ -97,15 +97,24 @@ static int64_t changed(enum change change, int64_t value, size_t which)
     }
 }
 
+/* A shape of its own, with the sizes of another, which *sizes may then change. */
+static struct shape copy_of(const struct shape *base, struct arena *arena, struct binding **sizes)
+{
+    const size_t n = base->sizes.nr;
+
+    *sizes = arena_array(arena, n + 1, sizeof(**sizes));
+    for (size_t i = 0; i < n; i++)
+        (*sizes)[i] = base->sizes.bindings[i];
+    return (struct shape){{*sizes, n}, base->line};
+}
+
 static void derive(const struct task *task, const struct shape *base, enum change change,
     struct check_shape *shapes, unsigned *nr, struct arena *arena)
 {
-    size_t n = base->sizes.nr;
-    struct binding *sizes = arena_array(arena, n + 1, sizeof(*sizes));
-    struct shape shape = {{sizes, n}, base->line};
+    struct binding *sizes;
+    const struct shape shape = copy_of(base, arena, &sizes);
 
-    for (size_t i = 0; i < n; i++) {
-        sizes[i] = base->sizes.bindings[i];
+    for (size_t i = 0; i < shape.sizes.nr; i++) {
         if (varies(task, i))
             sizes[i].value = changed(change, sizes[i].value, i);
         if (sizes[i].value < 1)
@@ -138,8 +147,8 @@ static void scale(const struct task *task, int64_t (*halve)(int64_t value, unsig
 {
     const struct shape *base = &task->timed;
     const size_t n = base->sizes.nr;
-    struct binding *sizes = arena_array(arena, n + 1, sizeof(*sizes));
-    struct shape shape = {{sizes, n}, base->line};
+    struct binding *sizes;
+    const struct shape shape = copy_of(base, arena, &sizes);
     bool smaller = true;
 
     for (unsigned times = 1; smaller; times++) {
@@ -147,7 +156,6 @@ static void scale(const struct task *task, int64_t (*halve)(int64_t value, unsig
         for (size_t i = 0; i < n; i++) {
             const int64_t value = base->sizes.bindings[i].value;
 
-            sizes[i] = base->sizes.bindings[i];
             sizes[i].value = halve(value, times);
             smaller |= halve(value, times + 1) < sizes[i].value;
         }
@@ -163,14 +171,10 @@ static void scale(const struct task *task, int64_t (*halve)(int64_t value, unsig
 static void one_of_the_first(const struct task *task, uint64_t most_elems,
     struct check_shape *shapes, unsigned *nr, struct arena *arena)
 {
-    const struct shape *base = &task->timed;
-    const size_t n = base->sizes.nr;
-    struct binding *sizes = arena_array(arena, n + 1, sizeof(*sizes));
-    struct shape shape = {{sizes, n}, base->line};
+    struct binding *sizes;
+    const struct shape shape = copy_of(&task->timed, arena, &sizes);
 
-    for (size_t i = 0; i < n; i++)
-        sizes[i] = base->sizes.bindings[i];
-    for (size_t i = 0; i + 1 < n; i++) {
+    for (size_t i = 0; i + 1 < shape.sizes.nr; i++) {
         sizes[i].value = 1;
         if (task_elems(task, &shape.sizes) <= most_elems) {
             add(shapes, nr, shape, SHAPE_SHRUNK, arena);
@@ -185,17 +189,13 @@ static void alone(const struct task *task, size_t which, struct check_shape *sha
     struct arena *arena)
 {
     enum { FEW = 32, LEAST = 4 };
-    const struct shape *base = &task->timed;
-    const size_t n = base->sizes.nr;
-    struct binding *sizes = arena_array(arena, n + 1, sizeof(*sizes));
-    struct shape shape = {{sizes, n}, base->line};
+    struct binding *sizes;
+    const struct shape shape = copy_of(&task->timed, arena, &sizes);
     int64_t *value = &sizes[which].value;
 
-    for (size_t i = 0; i < n; i++)
-        sizes[i] = base->sizes.bindings[i];
     while (*value > FEW || (*value > LEAST && task_elems(task, &shape.sizes) > LESS_MAX_ELEMS))
         *value /= 2;
-    if (*value < base->sizes.bindings[which].value &&
+    if (*value < task->timed.sizes.bindings[which].value &&
         task_elems(task, &shape.sizes) <= LESS_MAX_ELEMS)
         add(shapes, nr, shape, SHAPE_LESS, arena);
 }
@@ -204,18 +204,14 @@ static void alone(const struct task *task, size_t which, struct check_shape *sha
 static void all_less(
     const struct task *task, struct check_shape *shapes, unsigned *nr, struct arena *arena)
 {
-    const struct shape *base = &task->timed;
-    const size_t n = base->sizes.nr;
-
     for (unsigned times = 1, steps = 0; times < 32 && steps < LESS_STEPS;
          times += 1 + (steps > 0)) {
-        struct binding *sizes = arena_array(arena, n + 1, sizeof(*sizes));
-        const struct shape shape = {{sizes, n}, base->line};
+        struct binding *sizes;
+        const struct shape shape = copy_of(&task->timed, arena, &sizes);
 
-        for (size_t i = 0; i < n; i++) {
-            const int64_t value = base->sizes.bindings[i].value, less = value >> times;
+        for (size_t i = 0; i < shape.sizes.nr; i++) {
+            const int64_t value = sizes[i].value, less = value >> times;
 
-            sizes[i] = base->sizes.bindings[i];
             sizes[i].value = value < 8 ? value : less > 2 ? less : 2;
         }
         if (task_elems(task, &shape.sizes) > LESS_MAX_ELEMS)

@@ -154,6 +154,9 @@ void builder_replace_size(struct builder *b, unsigned size, int64_t value);
 /* The only size that has this value; NULL. */
 const char *builder_size_of(const struct builder *b, double value);
 
+/* Some launch has this name or number: of threads, or as an argument. */
+bool builder_launched_with(const struct builder *b, const char *word);
+
 /* Large extents that are plain numbers become what sizes they are, with the arguments that are the
  * same. */
 void builder_name_numbers(struct builder *b);

@@ -117,14 +117,11 @@ static bool continues(const struct builder *b, const struct walk_launch *l)
 }
 
 /* What launch l does with memory; false: it does not get it. */
-static bool launch_gets(
-    struct builder *b, const struct walk_launch *l, const struct memory *memory, struct use *use)
+static bool launch_gets(const struct walk_launch *l, const struct param *params, unsigned nr,
+    const struct memory *memory, struct use *use)
 {
-    struct param params[MAX_PARAMS];
-    const unsigned nr = params_read(params, NULL, b->host->decls, l->kernel);
     bool gets = false;
 
-    params_roles(params, nr, b->host, l->kernel);
     for (unsigned k = 0; k < l->site.nr_args && k < nr; k++)
         if (l->args[k].kind == VALUE_MEMORY && l->args[k].memory == memory) {
             gets = true;
@@ -140,7 +137,14 @@ static bool launch_gets(
 static const struct array *begins_anew(struct builder *b, unsigned i, const unsigned *of)
 {
     const struct walk *w = b->walk;
+    const struct walk_launch *l = &w->launches[i];
+    struct param params[MAX_PARAMS];
 
+    if (b->nr_arrays == 0 || w->nr_copies == 0 || w->copies[0].before > i)
+        return NULL;
+    const unsigned nr = params_read(params, NULL, b->host->decls, l->kernel);
+
+    params_roles(params, nr, b->host, l->kernel);
     for (unsigned c = 0; c < w->nr_copies && w->copies[c].before <= i; c++)
         for (unsigned a = 0; a < b->nr_arrays; a++) {
             const struct array *array = &b->arrays[a];
@@ -148,7 +152,7 @@ static const struct array *begins_anew(struct builder *b, unsigned i, const unsi
 
             if (array->memory == w->copies[c].memory && array->written &&
                 w->copies[c].before > of[array->first_write] &&
-                launch_gets(b, &w->launches[i], array->memory, &use) &&
+                launch_gets(l, params, nr, array->memory, &use) &&
                 (!w->copies[c].taken || (use.writes && !use.reads)))
                 return array;
         }

@@ -62,12 +62,10 @@ static const char *free_name(const struct builder *b, const char *name)
     const char *free = name;
 
     for (unsigned n = 2;; n++) {
-        bool taken = false;
+        bool taken = hostcode_size(b->host, free) != NULL;
 
         for (unsigned i = 0; i + 1 < b->nr_arrays; i++)
             taken = taken || strcmp(b->arrays[i].id, free) == 0;
-        for (unsigned i = 0; i < b->host->nr_sizes; i++)
-            taken = taken || strcmp(b->host->sizes[i].name, free) == 0;
         if (!taken)
             return free;
         free = arena_printf(b->arena, "%s_%u", name, n);
@@ -343,9 +341,8 @@ void builder_tensor_extent(struct builder *b, struct array *a, struct range arg)
     str_finish(&product);
     const char *name = arena_printf(b->arena, "%s_numel", tensor);
 
-    for (unsigned i = 0; i < h->nr_sizes && !a->extent; i++)
-        if (strcmp(h->sizes[i].name, name) == 0)
-            a->extent = name;
+    if (!a->extent && hostcode_size(h, name))
+        a->extent = name;
     if (!a->extent && h->nr_sizes < INTAKE_MAX_SIZES) {
         h->sizes[h->nr_sizes++] = (struct size){name, 0, false, a->line};
         a->extent = name;

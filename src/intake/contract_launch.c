@@ -143,12 +143,10 @@ static const char *kernel_id(struct launching *l)
 
 static bool name_taken(const struct builder *b, const char *name)
 {
-    bool taken = false;
+    bool taken = hostcode_size(b->host, name) != NULL;
 
     for (unsigned i = 0; i < b->nr_arrays; i++)
         taken = taken || strcmp(b->arrays[i].name, name) == 0;
-    for (unsigned i = 0; i < b->host->nr_sizes; i++)
-        taken = taken || strcmp(b->host->sizes[i].name, name) == 0;
     return taken;
 }
 

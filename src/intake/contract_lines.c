@@ -141,14 +141,9 @@ static const char *filled_with(const struct builder *b, const struct array *a)
 /* An extent that only the caller knows, and launches do not say. */
 static bool is_open(const struct builder *b, const char *extent)
 {
-    for (unsigned i = 0; i < b->nr_launches; i++)
-        if (str_find_word(b->launches[i].text, b->launches[i].text + strlen(b->launches[i].text),
-                extent, strlen(extent)))
-            return false;
-    for (unsigned i = 0; i < b->host->nr_sizes; i++)
-        if (!b->host->sizes[i].known && strcmp(b->host->sizes[i].name, extent) == 0)
-            return true;
-    return false;
+    const struct size *size = hostcode_size(b->host, extent);
+
+    return size && !size->known && !builder_launched_with(b, extent);
 }
 
 static void array_line(struct builder *b, const struct array *a)

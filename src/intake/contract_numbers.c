@@ -49,22 +49,18 @@ static const char *variable_size(struct builder *b, int64_t value, unsigned line
     if (!name || h->nr_sizes == INTAKE_MAX_SIZES || hostcode_device_uses(h, name) ||
         task_reserves(name))
         return NULL;
-    for (unsigned i = 0; i < h->nr_sizes; i++)
-        if (strcmp(h->sizes[i].name, name) == 0)
-            return NULL;
+    if (hostcode_size(h, name))
+        return NULL;
     h->sizes[h->nr_sizes++] = (struct size){name, value, true, line};
     return name;
 }
 
-/* Some launch has this number: of threads, or as an argument. */
-static bool is_launched_with(const struct builder *b, int64_t value)
+bool builder_launched_with(const struct builder *b, const char *word)
 {
-    const char *number = arena_printf(b->arena, "%" PRId64, value);
-
     for (unsigned l = 0; l < b->nr_launches; l++) {
         const char *text = b->launches[l].text;
 
-        if (str_find_word(text, text + strlen(text), number, strlen(number)))
+        if (str_find_word(text, text + strlen(text), word, strlen(word)))
             return true;
     }
     return false;
@@ -79,7 +75,8 @@ static const char *share_of_size(struct builder *b, int64_t value)
         const struct size *s = &b->host->sizes[i];
         const int64_t part = s->value % value == 0 ? s->value / value : 0;
 
-        if (!s->known || part < 2 || !is_launched_with(b, part))
+        if (!s->known || part < 2 ||
+            !builder_launched_with(b, arena_printf(b->arena, "%" PRId64, part)))
             continue;
         if (text)
             return NULL;

@@ -113,6 +113,9 @@ bool hostcode_evaluate(struct host *host, const char *text, int64_t *value);
 /* Used by the device code that stays: the number is not free to change. */
 bool hostcode_device_uses(const struct host *host, const char *name);
 
+/* The size of that name; NULL: there is none. */
+const struct size *hostcode_size(const struct host *host, const char *name);
+
 /* A size that the file does not give: its name, for the user to complete; NULL: too many sizes. */
 const char *hostcode_unknown(struct host *host, const char *name, unsigned line);
 

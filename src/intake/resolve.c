@@ -74,7 +74,7 @@ bool hostcode_evaluate(struct host *host, const char *text, int64_t *value)
     return e && expr_eval(e, &env, value, &err);
 }
 
-static struct size *find_size(struct host *host, const char *name)
+const struct size *hostcode_size(const struct host *host, const char *name)
 {
     for (unsigned i = 0; i < host->nr_sizes; i++)
         if (strcmp(host->sizes[i].name, name) == 0)
@@ -90,8 +90,8 @@ static const char *size_named(
         name = arena_printf(host->arena, "%s_", name);
     const char *spelling = name;
 
-    for (unsigned n = 2; find_size(host, spelling); n++) {
-        struct size *old = find_size(host, spelling);
+    for (unsigned n = 2; hostcode_size(host, spelling); n++) {
+        const struct size *old = hostcode_size(host, spelling);
 
         if (old->value == value && old->known == known)
             return spelling;
@@ -175,7 +175,7 @@ static bool walked(struct host *host, const char *name, unsigned at, struct str 
                                           : size_named(host, clean_name(host, name), value, true,
                                                 line_defined(host, name, at));
 
-    const struct size *old = host->fixed ? find_size(host, clean_name(host, name)) : NULL;
+    const struct size *old = host->fixed ? hostcode_size(host, clean_name(host, name)) : NULL;
 
     if (old && old->known && old->value == value)
         size = old->name;
@@ -237,7 +237,7 @@ static bool resolve_constant(struct host *host, const char *name, struct range v
     const char *size =
         number < 1 || host->fixed || in_device ? NULL : size_named(host, name, number, true, line);
 
-    if (host->fixed && find_size(host, name) && find_size(host, name)->value == number)
+    if (host->fixed && hostcode_size(host, name) && hostcode_size(host, name)->value == number)
         size = name;
     if (size)
         str_add(out, size);
@@ -325,7 +325,7 @@ static bool static_name(
                                                            : size_named(host, name, 0, false,
                                                                  value.toks->tok[value.from].line);
 
-            if (host->fixed && find_size(host, name))
+            if (host->fixed && hostcode_size(host, name))
                 size = name;
             str_add(out, size ? size : "");
             return size || fail(host, "only the command line gives", name);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* One pass of: (x) -> x for a word x, *(&x) -> x, *1 and 1* away. True when something changed. */
+/* One pass of: (x) -> x for a word x, *1 and 1* away. True when something changed. */
 static bool tidy_once(char *s)
 {
     size_t nr = strlen(s);
@@ -21,17 +21,6 @@ static bool tidy_once(char *s)
             if (s[end] == ')' && end > i + 1) {
                 memmove(s + end, s + end + 1, nr - end);
                 memmove(s + i, s + i + 1, nr - i);
-                return true;
-            }
-        }
-        if (strncmp(s + i, "*(&", 3) == 0 && (i == 0 || strchr("(+-*/%,", s[i - 1]))) {
-            size_t end = i + 3;
-
-            while (str_word_char(s[end]))
-                end++;
-            if (s[end] == ')' && end > i + 3) { /* what a pointer to a variable points to */
-                memmove(s + end, s + end + 1, nr - end);
-                memmove(s + i, s + i + 3, nr - i - 2);
                 return true;
             }
         }
