@@ -479,10 +479,10 @@ static bool any_name_wanted(const struct wanted *w, const struct decl *d, const 
     return false;
 }
 
-static bool always_stays(const struct decl *d, const struct toks *toks)
+static bool always_stays(const struct decl *d, const struct toks *toks, size_t own_bytes)
 {
     if (d->is_kernel)
-        return true;
+        return toks->tok[d->from].at < own_bytes;
     /* using namespace nvcuda; namespace cg = cooperative_groups */
     if (d->kind != DECL_USING)
         return false;
@@ -561,17 +561,17 @@ static void keep(struct decls *decls, struct decl *d)
 
 /* Kernels and what stays of itself. All directives stay but for host headers; what a macro's body
  * names is wanted only where the macro is. */
-static void want_first(
-    struct decls *decls, struct wanted *w, struct arena *arena, unsigned nr, const char **macros)
+static void want_first(struct decls *decls, struct wanted *w, struct arena *arena, size_t own_bytes,
+    const char **macros)
 {
     const struct toks *toks = decls->toks;
 
-    for (unsigned i = 0; i < nr; i++) {
+    for (unsigned i = 0; i < decls->nr_own; i++) {
         struct decl *d = &decls->decl[i];
         const char *text = toks->tok[d->from].text;
 
         if (d->kind != DECL_DIRECTIVE) {
-            if (always_stays(d, toks))
+            if (always_stays(d, toks, own_bytes))
                 keep(decls, d);
             if (d->keep)
                 want_tokens(w, arena, decls, d->from, d->to);
@@ -600,7 +600,8 @@ static void keep_using(struct decls *decls)
     }
 }
 
-void decls_reach(struct decls *decls, struct arena *arena, size_t own_bytes, const char *also)
+void decls_reach(struct decls *decls, struct arena *arena, size_t own_bytes, size_t device_bytes,
+    const char *also)
 {
     const struct toks *toks = decls->toks;
     const char **macros = arena_array(arena, decls->nr + 1, sizeof(*macros));
@@ -608,11 +609,11 @@ void decls_reach(struct decls *decls, struct arena *arena, size_t own_bytes, con
     bool grew = true;
     unsigned nr = decls->nr;
 
-    while (nr > 0 && toks->tok[decls->decl[nr - 1].from].at >= own_bytes)
+    while (nr > 0 && toks->tok[decls->decl[nr - 1].from].at >= device_bytes)
         nr--;
     decls->nr_own = nr;
     want_words_of(&w, arena, also);
-    want_first(decls, &w, arena, nr, macros);
+    want_first(decls, &w, arena, own_bytes, macros);
     while (grew) {
         grew = false;
         if (w.nr)
@@ -630,7 +631,7 @@ void decls_reach(struct decls *decls, struct arena *arena, size_t own_bytes, con
                 macros[i] = NULL;
                 grew = true;
             }
-            if (d->keep || host_only || d->kind == DECL_DIRECTIVE ||
+            if (d->keep || d->is_twin || host_only || d->kind == DECL_DIRECTIVE ||
                 !any_name_wanted(&now, d, toks) || !namespace_reached(decls, &now, d))
                 continue;
             keep(decls, d);

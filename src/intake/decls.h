@@ -14,6 +14,7 @@ struct decl {
     unsigned open, body; /* functions: tokens `(` of the parameters and `{` (0: no body) */
     bool is_kernel, is_device, is_host; /* as written */
     bool keep;
+    bool is_twin; /* the same stands in the text already: never kept */
 };
 
 struct container {
@@ -35,9 +36,11 @@ struct decls {
 
 void decls_read(struct decls *decls, struct arena *arena, const struct toks *toks);
 
-/* Sets keep: kernels, and by name all that they and `also` reach; directives but for host headers.
- * Nothing from byte own_bytes on is kept. Called again, it adds to what is kept. */
-void decls_reach(struct decls *decls, struct arena *arena, size_t own_bytes, const char *also);
+/* Sets keep: kernels of the first own_bytes, and by name all that they and `also` reach; directives
+ * but for host headers. Nothing from byte device_bytes on is kept. Called again, it adds to what is
+ * kept. */
+void decls_reach(struct decls *decls, struct arena *arena, size_t own_bytes, size_t device_bytes,
+    const char *also);
 
 /* The source with only what is kept; line breaks stay. Headers that the device code needs and that
  * a dropped one brought along are put on empty lines at the top: its first nr_in_place lines; where

@@ -84,7 +84,7 @@ static void write_body(
 struct writer {
     struct host host;
     struct str out;
-    size_t copied, boundary;
+    size_t copied;
     unsigned nr, nr_lines;
     bool *line, anywhere;
 };
@@ -102,16 +102,12 @@ static void write_call(struct writer *w, const struct toks *toks, unsigned at)
     const unsigned nr_args = range_split((struct range){toks, at + 2, close}, args, MAX_ARGUMENTS);
 
     str_add_n(&w->out, toks->source + w->copied, from - w->copied);
-    const size_t before = w->out.len;
-
     write_body(&w->out, m, args, nr_args);
     for (size_t i = from; i < to; i++) /* lines stay */
         if (toks->source[i] == '\n')
             str_add_char(&w->out, '\n');
     for (unsigned l = toks->tok[at].line; l <= toks->tok[close].line && l <= w->nr_lines; l++)
         w->line[l - 1] = true;
-    if (from < w->boundary)
-        w->boundary += w->out.len - before - (to - from);
     w->copied = to;
     w->nr++;
 }
@@ -126,11 +122,11 @@ static bool any_code(const struct toks *toks)
     return false;
 }
 
-static struct expanded expand_once(struct arena *arena, const char *text, size_t bytes,
-    unsigned nr_lines, size_t boundary, bool anywhere)
+static struct expanded expand_once(
+    struct arena *arena, const char *text, size_t bytes, unsigned nr_lines, bool anywhere)
 {
-    struct expanded done = {.boundary = boundary};
-    struct writer w = {.boundary = boundary, .nr_lines = nr_lines, .anywhere = anywhere};
+    struct expanded done = {0};
+    struct writer w = {.nr_lines = nr_lines, .anywhere = anywhere};
     struct toks toks;
     struct decls decls;
 
@@ -150,21 +146,19 @@ static struct expanded expand_once(struct arena *arena, const char *text, size_t
     if (w.nr) {
         str_add_n(&w.out, text + w.copied, bytes - w.copied);
         done.bytes = w.out.len;
-        done.boundary = w.boundary;
         done.text = arena_strndup(arena, str_text(&w.out), w.out.len);
     }
     str_finish(&w.out);
     return done;
 }
 
-struct expanded expand_macros(struct arena *arena, const char *text, size_t bytes,
-    unsigned nr_lines, size_t boundary, bool anywhere)
+struct expanded expand_macros(
+    struct arena *arena, const char *text, size_t bytes, unsigned nr_lines, bool anywhere)
 {
-    struct expanded done = expand_once(arena, text, bytes, nr_lines, boundary, anywhere);
+    struct expanded done = expand_once(arena, text, bytes, nr_lines, anywhere);
 
     for (unsigned level = 1; done.text && anywhere && level < MAX_LEVELS; level++) {
-        const struct expanded next =
-            expand_once(arena, done.text, done.bytes, nr_lines, done.boundary, anywhere);
+        const struct expanded next = expand_once(arena, done.text, done.bytes, nr_lines, anywhere);
 
         if (!next.text)
             break;

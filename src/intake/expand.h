@@ -11,14 +11,13 @@
 struct expanded {
     const char *text; /* the same lines; NULL: nothing was written out */
     size_t bytes;
-    bool *line;      /* from 0: this one was changed */
-    size_t boundary; /* where the byte of that name now is */
+    bool *line; /* from 0: this one was changed */
 };
 
 /* The text of nr_lines lines with the macros written out that make device code at file scope or
  * launch a kernel: at file scope, or
  * anywhere, for a file whose main does not lead to them: those are found by their text. */
-struct expanded expand_macros(struct arena *arena, const char *text, size_t bytes,
-    unsigned nr_lines, size_t boundary, bool anywhere);
+struct expanded expand_macros(
+    struct arena *arena, const char *text, size_t bytes, unsigned nr_lines, bool anywhere);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "intake/contract.h"
+#include "intake/link.h"
 #include "intake/python.h"
 
 #include <stdlib.h>
@@ -55,8 +56,8 @@ static void drop_overloads(struct reading *r)
     }
 }
 
-/* With the program's other files or without. */
-static bool read_once(struct reading *r, const char *path, const char *source, size_t bytes,
+/* The text with what it declares, and what of that the device reaches. */
+static bool read_text(struct reading *r, const char *path, const char *source, size_t bytes,
     bool with_units, const struct intake_args *args, struct err *err)
 {
     struct arena *arena = r->arena;
@@ -78,14 +79,28 @@ static bool read_once(struct reading *r, const char *path, const char *source, s
     if (!lex(&r->toks, arena, r->text, r->bytes))
         return err_set(err, "%s: over %d tokens; name a smaller file", path, LEX_MAX_TOKENS);
     decls_read(&r->decls, arena, &r->toks);
-    decls_reach(&r->decls, arena, r->own_bytes, "");
+    decls_reach(&r->decls, arena, r->own_bytes, r->device_bytes, "");
+    return true;
+}
+
+/* With the program's other files or without. */
+static bool read_once(struct reading *r, const char *path, const char *source, size_t bytes,
+    bool with_units, const struct intake_args *args, struct err *err)
+{
+    struct arena *arena = r->arena;
+
+    r->nr_linked = 0;
+    do {
+        if (!read_text(r, path, source, bytes, with_units, args, err))
+            return false;
+    } while (link_more(r));
     hostcode_init(&r->host, arena, &r->decls, &r->toks);
     r->host.reading = r;
     while (r->host.own_tokens < r->toks.nr && r->toks.tok[r->host.own_tokens].at < r->own_bytes)
         r->host.own_tokens++;
     if (!contract_infer(&r->in, &r->host, path, args, err))
         return false;
-    decls_reach(&r->decls, arena, r->own_bytes, kernel_ids(r));
+    decls_reach(&r->decls, arena, r->own_bytes, r->device_bytes, kernel_ids(r));
     drop_overloads(r);
     r->device = decls_device_text(&r->decls, arena, r->bytes);
     r->in.shift += r->device.nr_added;

@@ -68,6 +68,9 @@ bool patcher_replace(struct patcher *p, size_t from, size_t to, const char *text
     if (a->file != b->file)
         return patcher_refuse(
             p, "a change would span %s and %s", r->files[a->file].name, r->files[b->file].name);
+    if (r->files[a->file].renamed)
+        return patcher_refuse(
+            p, "a change would be in %s, which was read with other names", r->files[a->file].name);
     if (a->made || b->made)
         return patcher_refuse(
             p, "the launch of %s is made by a macro", patcher_where(p, first + 1));

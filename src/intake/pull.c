@@ -272,31 +272,122 @@ static bool pull(struct puller *p, unsigned file, unsigned depth, struct err *er
     return true;
 }
 
-/* The other files of the program, behind the user's own. */
-static void pull_units(struct puller *p)
+/* Of a file that only it sees: name_file. NULL: the name stays. */
+static const char *new_name(const struct reading *r, const char *path, const char *name)
+{
+    for (unsigned i = 0; i < r->nr_renames; i++)
+        if (strcmp(r->renames[i].unit->path, path) == 0 && strcmp(r->renames[i].name, name) == 0) {
+            char *text = arena_printf(r->arena, "%s_%s", name, r->renames[i].unit->name);
+
+            for (char *p = text + strlen(name); *p; p++)
+                *p = str_word_char(*p) ? *p : '_';
+            return text;
+        }
+    return NULL;
+}
+
+/* The file's text with those names; lines stay. NULL: there are none. */
+static const char *renamed(const struct reading *r, const struct user_file *f)
+{
+    struct toks toks;
+    struct str out = {0};
+    unsigned copied = 0;
+
+    if (!r->nr_renames || !lex(&toks, r->arena, f->text, f->bytes))
+        return NULL;
+    for (unsigned i = 0; i < toks.nr; i++) {
+        const struct tok *t = &toks.tok[i], *before = &toks.tok[i - (i > 0)];
+        const char *name = t->kind == TOK_NAME && !tok_is(before, ".") && !tok_is(before, "->")
+                               ? new_name(r, f->path, t->text)
+                               : NULL;
+
+        if (name) {
+            str_add_n(&out, f->text + copied, t->at - copied);
+            str_add(&out, name);
+            copied = t->end;
+        }
+    }
+    str_add_n(&out, f->text + copied, f->bytes - copied);
+    const char *text = copied ? arena_strndup(r->arena, str_text(&out), out.len) : NULL;
+
+    str_finish(&out);
+    return text;
+}
+
+/* The file again as it is on disk: its lines from `first` on are not what stands there. */
+static void unrename(struct puller *p, unsigned file, size_t first)
+{
+    struct user_file *f = &p->r->files[file];
+    size_t at = 0, start = 0; /* the same line in both */
+
+    for (size_t i = first; i < p->nr_origins; i++) {
+        if (p->origins[i].file != file)
+            continue;
+        for (; at < p->origins[i].at; at++)
+            if (f->code[at] == '\n')
+                start += strcspn(f->text + start, "\n") + 1;
+        p->origins[i].at = start;
+        p->origins[i].made = true;
+    }
+    f->code = f->text;
+    f->bytes = strlen(f->text);
+}
+
+/* Another file of the program, behind what there is. False: it is there already, or too much. */
+static bool pull_unit(struct puller *p, const struct unit *unit)
 {
     struct reading *r = p->r;
-    struct unit units[READING_MAX_FILES / 8];
-    unsigned nr = units_beside(r->arena, r->files[0].path, units, ARRAY_SIZE(units));
+    struct err ignored = {0};
     const unsigned shift = p->shift;
 
-    for (unsigned i = 0; i < nr && r->nr_files < READING_MAX_FILES; i++) {
-        struct err ignored = {0};
-        bool seen = p->out.len + units[i].bytes > READING_MAX_BYTES;
+    if (p->out.len + unit->bytes > READING_MAX_BYTES || r->nr_files == READING_MAX_FILES)
+        return false;
+    for (unsigned f = 0; f < r->nr_files; f++)
+        if (strcmp(r->files[f].path, unit->path) == 0)
+            return false;
+    r->files[r->nr_files] = (struct user_file){.path = unit->path,
+        .name = unit->name,
+        .text = unit->text,
+        .code = unit->text,
+        .bytes = unit->bytes};
+    const unsigned file = r->nr_files++;
+    struct user_file *f = &r->files[file];
+    const char *code = renamed(r, f);
+    const size_t first = p->nr_origins;
 
-        for (unsigned f = 0; f < r->nr_files; f++)
-            seen = seen || strcmp(r->files[f].path, units[i].path) == 0;
-        if (seen)
-            continue;
-        r->files[r->nr_files] = (struct user_file){.path = units[i].path,
-            .name = units[i].name,
-            .text = units[i].text,
-            .code = units[i].text,
-            .bytes = units[i].bytes};
-        r->has_units = true;
-        pull(p, r->nr_files++, MAX_INCLUDE_DEPTH, &ignored); /* what cannot be read is left out */
+    f->renamed = code != NULL;
+    f->text = f->code = code ? code : unit->text;
+    f->bytes = strlen(f->text);
+    pull(p, file, MAX_INCLUDE_DEPTH, &ignored); /* what cannot be read is left out */
+    if (code) {
+        f->text = unit->text;
+        unrename(p, file, first);
     }
     p->shift = shift;
+    return true;
+}
+
+static void pull_units(struct puller *p)
+{
+    struct unit units[READING_MAX_FILES / 8];
+    const unsigned nr = units_beside(p->arena, p->r->files[0].path, units, ARRAY_SIZE(units));
+
+    for (unsigned i = 0; i < nr; i++)
+        p->r->has_units |= pull_unit(p, &units[i]);
+}
+
+static void pull_linked(struct puller *p)
+{
+    const struct reading *r = p->r;
+
+    for (unsigned i = 0; i < r->nr_linked; i++)
+        if (pull_unit(p, r->linked[i].unit))
+            note(p->r, "%s is read with this file: it defines %s, which the device code uses",
+                r->linked[i].unit->name, r->linked[i].name);
+    for (unsigned i = 0; i < r->nr_renames; i++)
+        note(p->r, "%s of %s is called %s here: another file has one of that name",
+            r->renames[i].name, r->renames[i].unit->name,
+            new_name(r, r->renames[i].unit->path, r->renames[i].name));
 }
 
 /* ---- macros of the build ---- */
@@ -345,6 +436,28 @@ static void put_defines(struct puller *p)
     }
 }
 
+/* What is read, with where its lines begin. */
+static void keep_text(struct reading *r, const struct puller *p)
+{
+    const unsigned nr = (unsigned)p->nr_origins;
+    const struct expanded whole =
+        expand_macros(r->arena, str_text(&p->out), p->out.len, nr, r->expands);
+
+    for (size_t i = 0; i < nr && whole.text; i++)
+        p->origins[i].made = whole.line[i];
+    r->text = whole.text ? whole.text : arena_strndup(r->arena, str_text(&p->out), p->out.len);
+    r->bytes = whole.text ? whole.bytes : p->out.len;
+    r->nr_lines = nr;
+    r->origins = arena_array(r->arena, nr + 1, sizeof(*r->origins));
+    if (nr)
+        memcpy(r->origins, p->origins, nr * sizeof(*r->origins));
+    r->starts = arena_array(r->arena, nr + 1, sizeof(*r->starts));
+    for (size_t i = 0, line = 1; i < r->bytes && line <= nr; i++)
+        if (r->text[i] == '\n')
+            r->starts[line++] = i + 1;
+    r->in.shift = p->shift;
+}
+
 bool reading_pull(
     struct reading *r, bool with_units, const struct intake_args *args, struct err *err)
 {
@@ -353,30 +466,22 @@ bool reading_pull(
 
     build_read(build, r->arena, r->files[0].path, args);
     const bool ok = pull(&p, 0, MAX_INCLUDE_DEPTH, err);
+    const bool has_main = units_has_main(str_text(&p.out));
+    size_t own_lines = p.nr_origins, nr_lines;
 
+    if (ok)
+        pull_linked(&p);
+    nr_lines = p.nr_origins;
     put_defines(&p);
-    r->own_bytes = p.out.len;
+    own_lines += p.nr_origins - nr_lines;
+    nr_lines = p.nr_origins;
+    r->nr_own_files = r->nr_files;
     r->has_units = false;
-    if (ok && with_units && !python_is(r->files[0].path) && !units_has_main(str_text(&p.out)))
+    if (ok && with_units && !python_is(r->files[0].path) && !has_main)
         pull_units(&p);
-
-    const struct expanded whole = expand_macros(
-        r->arena, str_text(&p.out), p.out.len, (unsigned)p.nr_origins, r->own_bytes, r->expands);
-
-    for (size_t i = 0; i < p.nr_origins && whole.text; i++)
-        p.origins[i].made = whole.line[i];
-    r->text = whole.text ? whole.text : arena_strndup(r->arena, str_text(&p.out), p.out.len);
-    r->bytes = whole.text ? whole.bytes : p.out.len;
-    r->own_bytes = whole.boundary;
-    r->nr_lines = (unsigned)p.nr_origins;
-    r->origins = arena_array(r->arena, p.nr_origins + 1, sizeof(*r->origins));
-    if (p.nr_origins)
-        memcpy(r->origins, p.origins, p.nr_origins * sizeof(*r->origins));
-    r->starts = arena_array(r->arena, p.nr_origins + 1, sizeof(*r->starts));
-    for (size_t i = 0, line = 1; i < r->bytes && line < p.nr_origins; i++)
-        if (r->text[i] == '\n')
-            r->starts[line++] = i + 1;
-    r->in.shift = p.shift;
+    keep_text(r, &p);
+    r->own_bytes = r->starts[own_lines];
+    r->device_bytes = r->starts[nr_lines];
     free(p.origins);
     str_finish(&p.out);
     return ok;

@@ -4,6 +4,7 @@
 
 #include "intake/host.h"
 #include "intake/intake.h"
+#include "intake/units.h"
 
 struct user_file {
     const char *path, *name; /* name: as the user's file includes it; path "": macros made it */
@@ -11,6 +12,7 @@ struct user_file {
     const char *text;
     const char *code; /* what of it is C++: text, but for Python's */
     size_t bytes;
+    bool renamed; /* read with other names for what only this file sees */
 };
 
 struct origin { /* of a line of the text that was read */
@@ -19,15 +21,40 @@ struct origin { /* of a line of the text that was read */
     bool made; /* written out from a macro: not what stands there */
 };
 
-enum { READING_MAX_FILES = 257, READING_MAX_BYTES = 4 << 20, READING_NO_LINE = ~0u };
+struct linked { /* another file of the program that defines what this one's device code uses */
+    const struct unit *unit;
+    const char *name; /* what it was looked for */
+};
+
+struct rename { /* in that file, of what no other file sees and another has under the same name */
+    const struct unit *unit;
+    const char *name;
+};
+
+struct neighbour; /* of link.c */
+
+enum {
+    READING_MAX_FILES = 257,
+    READING_MAX_LINKED = 8,
+    READING_MAX_RENAMES = 32,
+    READING_MAX_BYTES = 4 << 20,
+    READING_NO_LINE = ~0u
+};
 
 struct reading {
     struct arena *arena;
     struct user_file files[READING_MAX_FILES]; /* [0] is the user's; then headers of the user's */
     unsigned nr_files;
-    const char *text; /* with its headers in place */
-    size_t bytes,
-        own_bytes; /* of the user's file with its headers; behind it, the program's other files */
+    const char *text;        /* with its headers in place */
+    size_t bytes, own_bytes; /* of the user's file with its headers */
+    size_t device_bytes;     /* and what is linked; behind it, the program's other files */
+    struct linked linked[READING_MAX_LINKED];
+    unsigned nr_linked, nr_own_files; /* files that device_bytes are of */
+    struct rename renames[READING_MAX_RENAMES];
+    unsigned nr_renames;
+    bool unlinked;                /* it did not help: not again */
+    struct neighbour *neighbours; /* NULL: not looked for yet */
+    unsigned nr_neighbours;
     bool has_units;
     bool expands;           /* macros that launch are written out in functions too */
     struct origin *origins; /* of its lines, from 0 */

@@ -52,13 +52,12 @@ static unsigned list(struct arena *arena, const char *folder, const char **names
     return nr;
 }
 
-unsigned units_beside(struct arena *arena, const char *path, struct unit *units, unsigned max)
+unsigned units_around(struct arena *arena, const char *path, struct unit *units, unsigned max)
 {
     const char *slash = strrchr(path, '/'), *names[MAX_ENTRIES];
     const char *folder = slash ? arena_strndup(arena, path, (size_t)(slash - path)) : ".";
-    unsigned nr_names = list(arena, folder, names), nr = 0, nr_mains = 0;
+    unsigned nr_names = list(arena, folder, names), nr = 0;
 
-    max = max < MAX_UNITS ? max : MAX_UNITS;
     for (unsigned i = 0; i < nr_names && nr < max; i++) {
         struct unit u = {.path = slash ? arena_printf(arena, "%s/%s", folder, names[i]) : names[i],
             .name = names[i]};
@@ -70,9 +69,17 @@ unsigned units_beside(struct arena *arena, const char *path, struct unit *units,
             continue;
         u.text = arena_strndup(arena, text, u.bytes);
         free(text);
-        if (units_has_main(u.text) && nr_mains++ > 0)
-            return 0; /* which program it is part of is not known */
         units[nr++] = u;
     }
-    return nr_mains == 1 ? nr : 0;
+    return nr;
+}
+
+unsigned units_beside(struct arena *arena, const char *path, struct unit *units, unsigned max)
+{
+    const unsigned nr = units_around(arena, path, units, max < MAX_UNITS ? max : MAX_UNITS);
+    unsigned nr_mains = 0;
+
+    for (unsigned i = 0; i < nr; i++)
+        nr_mains += units_has_main(units[i].text);
+    return nr_mains == 1 ? nr : 0; /* else which program it is part of is not known */
 }
