@@ -25,7 +25,7 @@ static const uint64_t derived_limit = UINT64_C(1) << 22, less_limit = UINT64_C(1
 
 /* Elements of the file's own sizes from which on they are worth less patience than smaller ones;
  * and how many smaller ones may take too long. */
-enum { LARGE_ELEMS = 1 << 20, MOST_TOO_LONG = 3 };
+enum { LARGE_ELEMS = 1 << 20, MOST_TOO_LONG = 5 };
 
 static const double scales[] = {1, 3, 0.01, -1};
 
@@ -261,6 +261,14 @@ static bool run_first_leniently(struct checker *k, unsigned shape, struct refere
     return true;
 }
 
+/* The finer checks keep several times what they watch. */
+static bool is_too_large_for_finer(const struct checker *k, unsigned shape)
+{
+    enum { FINER_MAX_BYTES = 128 << 20 };
+
+    return shapes_bytes(k->task, &k->shapes[shape].shape.sizes) > FINER_MAX_BYTES;
+}
+
 /* Without the finer checks first. Where that costs much already, they wait for a candidate that
  * fails under them. */
 static bool run_first_at_own(struct checker *k, unsigned shape, struct reference *r,
@@ -274,6 +282,11 @@ static bool run_first_at_own(struct checker *k, unsigned shape, struct reference
     k->sanitize = sanitize;
     if (!ok || result->verdict != VERDICT_OK || !sanitize)
         return ok;
+    if (is_too_large_for_finer(k, shape)) {
+        k->sanitize = false;
+        k->caveat = "races and uninitialised reads are not checked: arrays so large leave no room";
+        return true;
+    }
     k->unvetted = result->thread_insts > CHECK_BUDGET;
     if (k->unvetted)
         return true;
@@ -377,6 +390,32 @@ static bool none_kept(
         k->task->path, why ? why : "all are too large to try");
 }
 
+static bool is_large(const struct checker *k)
+{
+    return task_elems(k->task, &k->task->timed.sizes) > LARGE_ELEMS;
+}
+
+/* Is a smaller shape of no use yet, until the timed sizes turn out to take too long? */
+static bool waits(const struct checker *k, unsigned shape, unsigned too_long)
+{
+    if (k->shapes[shape].kind != SHAPE_LESS || shape > 0 || too_long > 0 || is_large(k))
+        return false;
+    for (unsigned i = 1; i < k->nr_shapes; i++)
+        if (k->shapes[i].kind == SHAPE_RESORT)
+            return true;
+    return false;
+}
+
+/* Behind the last. */
+static void postpone_shape(struct checker *k, unsigned shape)
+{
+    const struct check_shape it = k->shapes[shape];
+
+    for (unsigned i = shape; i + 1 < k->nr_shapes; i++)
+        k->shapes[i] = k->shapes[i + 1];
+    k->shapes[k->nr_shapes - 1] = it;
+}
+
 /* Is a shape left out that others make needless? too_long: at how many the original took too long.
  */
 static bool is_needless(const struct checker *k, enum shape_kind kind, unsigned nr_before,
@@ -384,8 +423,7 @@ static bool is_needless(const struct checker *k, enum shape_kind kind, unsigned 
 {
     switch (kind) {
     case SHAPE_LESS:
-        return nr_before > 0 || less_too_long >= MOST_TOO_LONG ||
-               (too_long == 0 && task_elems(k->task, &k->task->timed.sizes) <= LARGE_ELEMS);
+        return nr_before > 0 || less_too_long >= MOST_TOO_LONG || (too_long == 0 && !is_large(k));
     case SHAPE_SCALED:
         return nr_before > nr_scaled;
     case SHAPE_RESORT:
@@ -409,6 +447,10 @@ bool original_keep_shapes(struct checker *k, struct err *err)
     while (shape < k->nr_shapes) {
         const enum shape_kind kind = k->shapes[shape].kind;
 
+        if (waits(k, shape, too_long)) {
+            postpone_shape(k, shape);
+            continue;
+        }
         if (is_needless(k, kind, shape, nr_scaled, too_long, less_too_long)) {
             drop_shape(k, shape);
             continue;

@@ -6,11 +6,14 @@
 
 enum {
     TIMED_MAX_ELEMS = 65536,
-    RESORT_MAX_ELEMS = 32 << 20,
+    RESORT_MAX_BYTES = 384 << 20, /* a run and its comparison have up to five copies of outputs */
     SHRUNK_MAX_ELEMS = 4096,
     LESS_MAX_ELEMS = 16 * TIMED_MAX_ELEMS,
-    MAX_ALONE = 8, /* sizes that are made smaller one by one */
+    ALONE_MAX_ELEMS = 128 * TIMED_MAX_ELEMS,
+    MAX_ALONE = 8, /* sizes that are made smaller one by one, each to one of NR_ALONE numbers */
+    NR_ALONE = 3,
     LESS_STEPS = 3,
+    NR_OTHERS = 14, /* shapes of which there is one each */
     DERIVED_MAX_ELEMS = 1 << 18,
     SCALED_LEAST = 64, /* sizes under it (a filter's width) stay when others are scaled */
     LEAST_BASE = 16    /* a degenerate check line, N = 1, has no tails worth deriving */
@@ -124,6 +127,42 @@ static void derive(const struct task *task, const struct shape *base, enum chang
         add(shapes, nr, shape, SHAPE_DERIVED, arena);
 }
 
+static bool launch_uses(const struct launch *launch, const char *name)
+{
+    bool uses = expr_uses(launch->smem_bytes, name);
+
+    for (unsigned d = 0; d < 3; d++)
+        uses |= expr_uses(launch->grid[d], name) || expr_uses(launch->block[d], name);
+    return uses;
+}
+
+static bool array_uses(const struct task_array *array, const char *name)
+{
+    bool uses = (array->gen.a_int && expr_uses(array->gen.a_int, name)) ||
+                (array->gen.b_int && expr_uses(array->gen.b_int, name));
+
+    for (unsigned d = 0; d < array->nr_dims; d++)
+        uses |= expr_uses(array->dims[d], name);
+    return uses;
+}
+
+/* Is handed to kernels only, and makes nothing larger: how often, a mask, a penalty. */
+static bool is_count(const struct task *task, size_t which)
+{
+    const char *name = task->timed.sizes.bindings[which].name;
+
+    for (unsigned i = 0; i < task->nr_arrays; i++)
+        if (array_uses(&task->arrays[i], name))
+            return false;
+    for (unsigned i = 0; i < task->plan.nr_temps; i++)
+        if (array_uses(&task->plan.temps[i], name))
+            return false;
+    for (unsigned i = 0; i < task->plan.nr_launches; i++)
+        if (launch_uses(&task->plan.launches[i], name))
+            return false;
+    return true;
+}
+
 /* Ratios stay where sizes are of like magnitude: rows to columns. */
 static int64_t halved_while_large(int64_t value, unsigned times)
 {
@@ -140,22 +179,23 @@ static int64_t halved(int64_t value, unsigned times)
     return value >> times > 0 ? value >> times : 1;
 }
 
-/* The timed sizes, all halved as often as it takes. */
+/* The timed sizes, all halved as often as it takes; counts are none where they stay. */
 static void scale(const struct task *task, int64_t (*halve)(int64_t value, unsigned times),
-    uint64_t most_elems, enum shape_kind kind, struct check_shape *shapes, unsigned *nr,
-    struct arena *arena)
+    bool counts_stay, uint64_t most_elems, enum shape_kind kind, struct check_shape *shapes,
+    unsigned *nr, struct arena *arena)
 {
     const struct shape *base = &task->timed;
-    const size_t n = base->sizes.nr;
     struct binding *sizes;
     const struct shape shape = copy_of(base, arena, &sizes);
     bool smaller = true;
 
     for (unsigned times = 1; smaller; times++) {
         smaller = false;
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < shape.sizes.nr; i++) {
             const int64_t value = base->sizes.bindings[i].value;
 
+            if (counts_stay && is_count(task, i))
+                continue;
             sizes[i].value = halve(value, times);
             smaller |= halve(value, times + 1) < sizes[i].value;
         }
@@ -185,18 +225,34 @@ static void one_of_the_first(const struct task *task, uint64_t most_elems,
 
 /* One size small, the others as they are: what has to go together with others stays (a width of
  * heads, a number of them). */
-static void alone(const struct task *task, size_t which, struct check_shape *shapes, unsigned *nr,
-    struct arena *arena)
+static void alone(const struct task *task, size_t which, int64_t few, struct check_shape *shapes,
+    unsigned *nr, struct arena *arena)
 {
-    enum { FEW = 32, LEAST = 4 };
     struct binding *sizes;
     const struct shape shape = copy_of(&task->timed, arena, &sizes);
     int64_t *value = &sizes[which].value;
 
-    while (*value > FEW || (*value > LEAST && task_elems(task, &shape.sizes) > LESS_MAX_ELEMS))
+    while (*value > few || (*value > 1 && task_elems(task, &shape.sizes) > ALONE_MAX_ELEMS))
         *value /= 2;
     if (*value < task->timed.sizes.bindings[which].value &&
-        task_elems(task, &shape.sizes) <= LESS_MAX_ELEMS)
+        task_elems(task, &shape.sizes) <= ALONE_MAX_ELEMS)
+        add(shapes, nr, shape, SHAPE_LESS, arena);
+}
+
+/* Steps and generations few, in memory as large as it is. */
+static void counts_few(const struct task *task, int64_t few, struct check_shape *shapes,
+    unsigned *nr, struct arena *arena)
+{
+    struct binding *sizes;
+    const struct shape shape = copy_of(&task->timed, arena, &sizes);
+    bool any = false;
+
+    for (size_t i = 0; i < shape.sizes.nr; i++)
+        if (sizes[i].value > few && is_count(task, i)) {
+            sizes[i].value = few;
+            any = true;
+        }
+    if (any && task_elems(task, &shape.sizes) <= ALONE_MAX_ELEMS)
         add(shapes, nr, shape, SHAPE_LESS, arena);
 }
 
@@ -242,6 +298,43 @@ static int64_t largest_size(const struct task *task, const struct shape *shape)
     return largest;
 }
 
+uint64_t shapes_bytes(const struct task *task, const struct env *sizes)
+{
+    struct err ignored;
+    uint64_t total = 0, nr;
+
+    for (unsigned i = 0; i < task->nr_arrays; i++) {
+        if (!array_elems(&task->arrays[i], sizes, &nr, &ignored))
+            return UINT64_MAX;
+        total += array_bytes(&task->arrays[i], nr);
+    }
+    return total;
+}
+
+/* For kernels that run at no derived sizes, since these need a multiple of their tile or hang
+ * together: the cheaper and the nearer to the timed ones, the sooner. */
+static void made_smaller(
+    const struct task *task, struct check_shape *shapes, unsigned *nr, struct arena *arena)
+{
+    static const int64_t few[NR_ALONE] = {32, 1024, 2};
+
+    scale(task, halved_while_large, false, TIMED_MAX_ELEMS, SHAPE_SCALED, shapes, nr, arena);
+    scale(task, halved_while_large, false, 16 * TIMED_MAX_ELEMS, SHAPE_SCALED, shapes, nr, arena);
+    scale(task, halved, false, TIMED_MAX_ELEMS, SHAPE_SHRUNK, shapes, nr, arena);
+    scale(task, halved, false, 16 * TIMED_MAX_ELEMS, SHAPE_SHRUNK, shapes, nr, arena);
+    one_of_the_first(task, 16 * TIMED_MAX_ELEMS, shapes, nr, arena);
+    scale(task, halved_while_large, false, SHRUNK_MAX_ELEMS, SHAPE_SHRUNK, shapes, nr, arena);
+    scale(task, halved_while_large, true, TIMED_MAX_ELEMS, SHAPE_SHRUNK, shapes, nr, arena);
+    counts_few(task, few[0], shapes, nr, arena);
+    counts_few(task, 1, shapes, nr, arena);
+    for (unsigned k = 0; k < NR_ALONE; k++)
+        for (size_t i = 0; i < task->timed.sizes.nr && i < MAX_ALONE; i++)
+            alone(task, i, few[k], shapes, nr, arena);
+    all_less(task, shapes, nr, arena);
+    if (shapes_bytes(task, &task->timed.sizes) <= RESORT_MAX_BYTES)
+        add(shapes, nr, task->timed, SHAPE_RESORT, arena);
+}
+
 void shapes_choose(
     const struct task *task, struct arena *arena, struct check_shape **shapes, unsigned *nr)
 {
@@ -250,12 +343,14 @@ void shapes_choose(
 
     *nr = 0;
     *shapes = arena_array(arena,
-        task->nr_checks + task->nr_cases + 10 + NR_CHANGES + MAX_ALONE + LESS_STEPS,
+        task->nr_checks + task->nr_cases + NR_OTHERS + NR_CHANGES + NR_ALONE * MAX_ALONE +
+            LESS_STEPS,
         sizeof(**shapes));
     for (unsigned i = 0; i < task->nr_checks; i++)
         add(*shapes, nr, task->checks[i], SHAPE_EXPLICIT, arena);
-    if (uses_files(task) && task_elems(task, &task->timed.sizes) <=
-                                (task->nr_cases ? RESORT_MAX_ELEMS : TIMED_MAX_ELEMS))
+    if (uses_files(task) &&
+        (task->nr_cases ? shapes_bytes(task, &task->timed.sizes) <= RESORT_MAX_BYTES
+                        : task_elems(task, &task->timed.sizes) <= TIMED_MAX_ELEMS))
         add_files(task, *shapes, nr, arena);
     /* Tails of the cheapest check line that is not degenerate. */
     for (unsigned i = 0; i < task->nr_checks; i++) {
@@ -278,18 +373,6 @@ void shapes_choose(
         derive(task, largest, CHANGE_MORE, *shapes, nr, arena);
     derive(task, base, CHANGE_HALF, *shapes, nr, arena);
     derive(task, base, CHANGE_LESS, *shapes, nr, arena);
-    /* Kernels that need a multiple of their tile run at no derived sizes. */
-    if (task->nr_checks == 0) {
-        scale(task, halved_while_large, TIMED_MAX_ELEMS, SHAPE_SCALED, *shapes, nr, arena);
-        scale(task, halved_while_large, 16 * TIMED_MAX_ELEMS, SHAPE_SCALED, *shapes, nr, arena);
-        scale(task, halved, TIMED_MAX_ELEMS, SHAPE_SHRUNK, *shapes, nr, arena);
-        scale(task, halved, 16 * TIMED_MAX_ELEMS, SHAPE_SHRUNK, *shapes, nr, arena);
-        one_of_the_first(task, 16 * TIMED_MAX_ELEMS, *shapes, nr, arena);
-        scale(task, halved_while_large, SHRUNK_MAX_ELEMS, SHAPE_SHRUNK, *shapes, nr, arena);
-        for (size_t i = 0; i < task->timed.sizes.nr && i < MAX_ALONE; i++)
-            alone(task, i, *shapes, nr, arena);
-        all_less(task, *shapes, nr, arena);
-    }
-    if (task->nr_checks == 0 && task_elems(task, &task->timed.sizes) <= RESORT_MAX_ELEMS)
-        add(*shapes, nr, task->timed, SHAPE_RESORT, arena);
+    if (task->nr_checks == 0)
+        made_smaller(task, *shapes, nr, arena);
 }

@@ -610,6 +610,28 @@ static void test_shapes_less(void **state)
     assert_true(has_shape(shapes, nr, SHAPE_LESS, "L = 16"));
 }
 
+/* What is handed to kernels only: few steps in memory as it is, and a penalty that stays where the
+ * sizes are scaled. */
+static void test_shapes_counts(void **state)
+{
+    struct bench *b = *state;
+    const char *walk =
+        "#pragma keet size  T = 100000, G = 5000\n#pragma keet inout X : f32[57344]\n"
+        "#pragma keet launch f<<<224, 256>>>(X, T)\n"
+        "#pragma keet launch f<<<224, 256>>>(X, G)\n"
+        "__global__ void f(float *x, int n) {}\n";
+    const char *align = "#pragma keet size  N = 4096, P = 4096\n#pragma keet inout X : f32[N][N]\n"
+                        "#pragma keet launch f<<<N, 32>>>(X, N, P)\n"
+                        "__global__ void f(float *x, int n, int p) {}\n";
+    struct check_shape *shapes;
+    unsigned nr = shapes_of(b, walk, &shapes);
+
+    assert_true(has_shape(shapes, nr, SHAPE_LESS, "T = 32, G = 32"));
+    assert_true(has_shape(shapes, nr, SHAPE_LESS, "T = 1, G = 1"));
+    nr = shapes_of(b, align, &shapes);
+    assert_true(has_shape(shapes, nr, SHAPE_SHRUNK, "N = 256, P = 4096"));
+}
+
 /* A check line of size 1 is checked, but tails come from the others. */
 static void test_shapes_degenerate(void **state)
 {
@@ -865,6 +887,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_shapes_without_checks, setup, teardown),
         cmocka_unit_test_setup_teardown(test_shapes_that_hang_together, setup, teardown),
         cmocka_unit_test_setup_teardown(test_shapes_less, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_shapes_counts, setup, teardown),
         cmocka_unit_test_setup_teardown(test_shapes_degenerate, setup, teardown),
         cmocka_unit_test_setup_teardown(test_files, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tolerance, setup, teardown),
