@@ -40,7 +40,8 @@ static bool no_outputs(const struct intake *in)
 
     for (unsigned i = 0; i < in->nr_lines; i++) {
         if (str_starts(in->lines[i].pragma, "#pragma keet out") ||
-            str_starts(in->lines[i].pragma, "#pragma keet inout"))
+            str_starts(in->lines[i].pragma, "#pragma keet inout") ||
+            str_starts(in->lines[i].pragma, "#pragma keet symbol inout"))
             return false;
         arrays |= in->lines[i].array != NULL;
     }

@@ -544,6 +544,33 @@ static bool is(const struct pragma *pragma, const char *keyword)
     return strcmp(pragma->keyword, keyword) == 0;
 }
 
+/* symbol taps : f32[9], symbol out total : f32[1], symbol inout counts : u32[8] */
+static bool read_symbol(struct reader *r, const struct pragma *pragma)
+{
+    static const struct {
+        const char *word;
+        enum role role;
+    } roles[] = {{"inout", ROLE_INOUT}, {"out", ROLE_OUT}, {"in", ROLE_IN}};
+    const struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
+    struct pragma rest = *pragma;
+
+    for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
+        const size_t nr = strlen(roles[i].word), left = (size_t)(c.end - c.p);
+        const char *after = c.p + nr;
+
+        if (left <= nr + 1 || memcmp(c.p, roles[i].word, nr) != 0 ||
+            !(*after == ' ' || *after == '\t'))
+            continue;
+        while (after < c.end && (*after == ' ' || *after == '\t'))
+            after++;
+        if (after == c.end || *after == ':') /* a variable of that name */
+            continue;
+        rest.rest = (size_t)(after - pragma->text);
+        return read_array(r, &rest, roles[i].role);
+    }
+    return read_array(r, pragma, ROLE_IN);
+}
+
 static bool read_phase_arrays(struct reader *r)
 {
     for (unsigned i = 0; i < r->lines->nr; i++) {
@@ -552,8 +579,7 @@ static bool read_phase_arrays(struct reader *r)
         if ((is(p, "in") && !read_array(r, p, ROLE_IN)) ||
             (is(p, "out") && !read_array(r, p, ROLE_OUT)) ||
             (is(p, "inout") && !read_array(r, p, ROLE_INOUT)) ||
-            (is(p, "symbol") && !read_array(r, p, ROLE_IN)) ||
-            (is(p, "scalar") && !read_scalar(r, p)))
+            (is(p, "symbol") && !read_symbol(r, p)) || (is(p, "scalar") && !read_scalar(r, p)))
             return false;
     }
     return true;

@@ -75,9 +75,10 @@ struct task_array {
     const struct expr *dims[TASK_MAX_DIMS];
     struct gen gen;          /* ROLE_IN and ROLE_INOUT */
     const char *expect_path; /* `expect C = file("c.npy")`, else NULL */
-    bool is_symbol; /* `symbol`: a __constant__ or __device__ variable of the code, which gets the
-                     * contents before each launch */
-    unsigned line;  /* in the file, from 1 */
+    bool
+        is_symbol; /* `symbol`: a __constant__ or __device__ variable of the code, which gets the
+                    * contents before each launch; ROLE_OUT and ROLE_INOUT: gives them back after */
+    unsigned line; /* in the file, from 1 */
 };
 
 struct task_scalar {

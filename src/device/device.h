@@ -42,6 +42,7 @@ struct device_arg {
 struct device_symbol {
     const char *name; /* as in the PTX */
     uint64_t address, bytes;
+    bool gives_back; /* and the buffer gets its contents after */
 };
 
 extern const char device_symbol_misfit[]; /* what is wrong where that cannot be */

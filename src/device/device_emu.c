@@ -134,30 +134,59 @@ static bool launch_fits(
     return true;
 }
 
+static bool copy_bytes(struct device *device, uint64_t to, uint64_t from, uint64_t nr)
+{
+    void *bytes = xmalloc(nr + 1);
+    struct err err;
+    const bool ok = emu_read(emu_of(device), from, bytes, nr, &err) &&
+                    emu_write(emu_of(device), to, bytes, nr, &err);
+
+    free(bytes);
+    return ok;
+}
+
+static bool find_global(
+    const struct device_module *module, const struct device_symbol *s, struct emu_global *global)
+{
+    unsigned nr = 0;
+
+    while (emu_global(module->module, nr, global))
+        if (strcmp(global->name, s->name) == 0)
+            return global->bytes >= s->bytes;
+        else
+            nr++;
+    return false;
+}
+
 /* The module's variables get what the launch gives them. False: the verdict says why they cannot.
  */
 static bool fill_symbols(struct device *device, const struct device_module *module,
     const struct device_launch *launch, struct device_result *result)
 {
     struct emu_global global;
-    struct err err;
 
     for (unsigned i = 0; i < launch->nr_symbols; i++) {
         const struct device_symbol *s = &launch->symbols[i];
-        void *bytes = xmalloc(s->bytes + 1);
-        unsigned nr = 0;
 
-        while (emu_global(module->module, nr, &global) && strcmp(global.name, s->name) != 0)
-            nr++;
-        bool ok = emu_global(module->module, nr, &global) && global.bytes >= s->bytes &&
-                  emu_read(emu_of(device), s->address, bytes, s->bytes, &err) &&
-                  emu_write(emu_of(device), global.address, bytes, s->bytes, &err);
-
-        free(bytes);
-        if (!ok)
+        if (!find_global(module, s, &global) ||
+            !copy_bytes(device, global.address, s->address, s->bytes))
             return refuse(result, launch, device_symbol_misfit);
     }
     return true;
+}
+
+/* After the launch, for its outputs and for the launches that follow. */
+static void keep_symbols(
+    struct device *device, const struct device_module *module, const struct device_launch *launch)
+{
+    struct emu_global global;
+
+    for (unsigned i = 0; i < launch->nr_symbols; i++) {
+        const struct device_symbol *s = &launch->symbols[i];
+
+        if (s->gives_back && find_global(module, s, &global))
+            copy_bytes(device, s->address, global.address, s->bytes);
+    }
 }
 
 /* Check and pack a launch. False: the verdict says why it cannot start. */
@@ -241,6 +270,8 @@ static bool emu_device_launch(struct device *device, struct device_module *modul
         ok = emu_launch(emu_of(device), module->module, &prepared, arena, &ran, err);
         if (ok)
             take_result(result, &ran);
+        if (ok && result->verdict == VERDICT_OK)
+            keep_symbols(device, module, launch);
         if (ok && launch->findings)
             take_findings(launch, &ran);
     }
@@ -351,6 +382,7 @@ static bool emu_device_measure(struct device *device, struct device_module *modu
         take_result(result, &ran);
         if (ran.verdict != VERDICT_OK)
             return true;
+        keep_symbols(device, module, launch);
         result->thread_insts += insts;
         profile->launches[i] = ran.counters;
         profile->configs[i] = *launch->config;

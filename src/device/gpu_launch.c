@@ -221,15 +221,18 @@ static bool pack_all(struct device_gpu *gpu, const struct gpu_job *job, unsigned
     return true;
 }
 
-/* The module's variables get what its launches give them. */
-static enum gpu_end fill_symbols(struct device_gpu *gpu, const struct device_module *m,
-    const struct device_launch *launch, struct device_result *result, struct err *err)
+/* The module's variables get what its launches give them; back: the other way, after them. */
+static enum gpu_end copy_symbols(struct device_gpu *gpu, const struct device_module *m,
+    const struct device_launch *launch, bool back, struct device_result *result, struct err *err)
 {
     enum gpu_end done = GPU_DONE;
 
     for (unsigned i = 0; done == GPU_DONE && i < launch->nr_symbols; i++) {
         const struct device_symbol *s = &launch->symbols[i];
         struct gpu_buffer *b = gpu_find_buffer(gpu, s->address, s->bytes);
+
+        if (back && !s->gives_back)
+            continue;
         struct worker_reply reply;
 
         snprintf(worker_window(gpu->worker), WORKER_NAME_BYTES, "%s", s->name);
@@ -241,10 +244,12 @@ static enum gpu_end fill_symbols(struct device_gpu *gpu, const struct device_mod
             say(result, VERDICT_LAUNCH_FAILED, launch->line, device_symbol_misfit);
             return GPU_FAILED;
         }
+        const uint64_t buffer = gpu_address(b, 0) + (s->address - b->address);
+
         done = gpu_plain_call(gpu,
             &(struct worker_request){.op = WORKER_COPY,
-                .address = reply.address,
-                .from = gpu_address(b, 0) + (s->address - b->address),
+                .address = back ? buffer : reply.address,
+                .from = back ? reply.address : buffer,
                 .bytes = s->bytes},
             &reply, err);
     }
@@ -262,9 +267,9 @@ static enum gpu_end set_up(struct device_gpu *gpu, const struct gpu_job *job,
     if (done == GPU_DONE && job->nr_baseline > 0)
         done = gpu_bring_module(gpu, job->baseline_module, result, err);
     if (done == GPU_DONE)
-        done = fill_symbols(gpu, job->module, job->launches, result, err);
+        done = copy_symbols(gpu, job->module, job->launches, false, result, err);
     if (done == GPU_DONE && job->nr_baseline > 0)
-        done = fill_symbols(gpu, job->baseline_module, job->baseline, result, err);
+        done = copy_symbols(gpu, job->baseline_module, job->baseline, false, result, err);
     if (done == GPU_DONE && (request->op == WORKER_MEASURE || request->op == WORKER_ENERGY))
         done = gpu_make_sets(gpu, job, request, err);
     if (done != GPU_DONE)
@@ -314,5 +319,17 @@ bool gpu_launch(struct device *device, struct device_module *module,
     struct worker_request request = {.op = WORKER_LAUNCH};
     const struct gpu_job job = {.module = module, .launches = launch, .nr_launches = 1};
 
-    return gpu_run(gpu, &job, &request, gpu->launch_s, result, err);
+    if (!gpu_run(gpu, &job, &request, gpu->launch_s, result, err))
+        return false;
+    if (result->verdict != VERDICT_OK)
+        return true;
+    switch (copy_symbols(gpu, module, launch, true, result, err)) {
+    case GPU_AGAIN: /* its worker is gone: what the launch left behind is too */
+        say(result, VERDICT_FAULT, launch->line, "its variables could not be read after it");
+        return true;
+    case GPU_FAILED:
+        return result->verdict != VERDICT_OK;
+    default:
+        return true;
+    }
 }

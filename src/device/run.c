@@ -250,7 +250,8 @@ static unsigned bind_symbols(const struct compilation *compilation,
                                : NULL;
 
         if (name)
-            all[nr++] = (struct device_symbol){name, b->address, b->bytes};
+            all[nr++] =
+                (struct device_symbol){name, b->address, b->bytes, b->array->role != ROLE_IN};
     }
     *symbols = all;
     return nr;

@@ -69,6 +69,7 @@ struct builder {
     struct intake *in;
     struct walk *walk;  /* NULL: none got to a launch */
     struct walk *types; /* see builder_types */
+    bool all_idle;      /* no launch touches any memory */
     size_t cap_lines;
 };
 

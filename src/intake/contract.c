@@ -181,7 +181,8 @@ static void add_seen(struct builder *b)
 
         sites[nr] = l->site;
         if (l->kernel->from >= b->host->own_tokens || is_left_out(b, &l->site) ||
-            repeats(b, sites, nr) || (w->nr_launches > 1 && touches_nothing(b, l->kernel)) ||
+            repeats(b, sites, nr) ||
+            (w->nr_launches > 1 && !b->all_idle && touches_nothing(b, l->kernel)) ||
             (b->nr_launches && l->from != first && !continues(b, l)))
             continue;
         if ((anew = begins_anew(b, i, of)) != NULL) {
@@ -214,7 +215,7 @@ static void add_written(struct builder *b)
         if (!kernel || !kernel->is_kernel || !kernel->body || (in_function && fn != in_function) ||
             hostcode_unreached(host, sites[i].at) || is_left_out(b, &sites[i]) ||
             repeats(b, sites, i) || builder_excluded(b, sites[i].at) ||
-            (nr_sites > 1 && touches_nothing(b, kernel)))
+            (nr_sites > 1 && !b->all_idle && touches_nothing(b, kernel)))
             continue;
         in_function = fn;
         host->launched[b->nr_launches] = sites[i].at;
@@ -282,6 +283,11 @@ static void add_launches(struct builder *b, struct walk *walk)
     if (b->nr_launches == 0) {
         b->host->walk = b->walk = NULL;
         add_written(b);
+    }
+    if (b->nr_launches == 0 && !b->all_idle) { /* nothing but warm-ups: they say hello */
+        b->all_idle = true;
+        add_launches(b, walk);
+        return;
     }
     builder_part_arrays(b);
 }

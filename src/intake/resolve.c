@@ -247,16 +247,34 @@ static bool resolve_constant(struct host *host, const char *name, struct range v
     return true;
 }
 
-/* At the top level, in what the device code needs: an enum, a constant. */
-static bool stands_kept(const struct host *host, unsigned at)
+/* Something else that stays at the top level has the name: a table, a type, a macro. The values of
+ * an enum go together. */
+static bool kept_beside(const struct host *host, const struct decl *self, const char *name)
 {
     for (unsigned i = 0; i < host->decls->nr; i++) {
         const struct decl *d = &host->decls->decl[i];
 
-        if (at >= d->from && at < d->to)
-            return d->kind != DECL_FUNCTION && d->keep;
+        if ((d == self && !tok_is(&host->toks->tok[d->from], "enum")) || !d->keep ||
+            d->kind == DECL_FUNCTION || d->kind == DECL_DIRECTIVE)
+            continue;
+        for (unsigned t = d->from; t < d->to; t++)
+            if (host->toks->tok[t].kind == TOK_NAME && strcmp(host->toks->tok[t].text, name) == 0)
+                return true;
     }
+    for (unsigned m = 0; m < host->nr_macros; m++)
+        if (toks_name(&host->macros[m].toks, name, 0) < host->macros[m].toks.nr)
+            return true;
     return false;
+}
+
+/* At the top level, and the device code needs it: an enum, a constant. A parameter or a variable of
+ * a kernel that has the same name keeps it too, and does not. */
+static bool stands_kept(const struct host *host, const char *name, unsigned at)
+{
+    const struct decl *d = decls_at(host->decls, at);
+
+    return d && d->kind != DECL_FUNCTION && d->keep &&
+           (hostcode_device_uses(host, name) || kept_beside(host, d, name));
 }
 
 /* int n = sizes[s]: the number found is a size by that name. */
@@ -341,7 +359,7 @@ static bool static_name(
             return ask(host, name, line, out, mark) ||
                    fail(host, "only the command line gives", name);
         if (only_numbers(value))
-            return resolve_constant(host, name, value, line, stands_kept(host, where), out);
+            return resolve_constant(host, name, value, line, stands_kept(host, name, where), out);
         bool element = value.from + 1 < value.to && value.toks->tok[value.from].kind == TOK_NAME &&
                        tok_is(&value.toks->tok[value.from + 1], "[");
 

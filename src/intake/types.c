@@ -20,6 +20,8 @@ static const char *alias_of(struct host *host, const char *name, unsigned at)
         again = toks->tok[i].again;
         if (found && i > at)
             break;
+        if (toks->left_out && toks->left_out[i])
+            continue;
         if (tok_is(&toks->tok[i - 1], "using") && tok_is(&toks->tok[i + 1], "=")) {
             found = toks_text(toks, host->arena, i + 2, toks_find(toks, i + 2, toks->nr, ";"));
         } else if (tok_is(&toks->tok[i + 1], ";")) {

@@ -102,6 +102,11 @@ static void pass(struct walk *w, const struct toks *toks, struct range param, st
     bool is_ref;
     unsigned i = type_read(w, toks, param.from, param.to, &type, &is_ref);
 
+    if (i + 3 < param.to && tok_is(&toks->tok[i], "(") && tok_is(&toks->tok[i + 1], "*")) {
+        i += 2; /* void (*kernel)(float *, int) */
+        type = NULL;
+        is_ref = false;
+    }
     if (i >= param.to || toks->tok[i].kind != TOK_NAME)
         return;
     if (i + 1 < param.to && tok_is(&toks->tok[i + 1], "["))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A constant that the contract sets has the same values on the emulator and through the driver: the outputs
+# Variables of the device: a constant that the contract sets has the same values on the emulator and through the driver: the outputs
 # are the same, and they are not what a constant of zeros gives.
 #
 #     symbols.sh KEET-OPT SOFTWARE-DRIVER
@@ -43,4 +43,45 @@ for device in emu gpu; do # five do not fit where four are
     grep -q 'launch_failed' "$work/$device.txt"
     grep -q 'has more elements than the variable in the code' "$work/$device.txt"
 done
-echo "the symbols were set on both"
+# Variables that give back what launches leave in them, from one launch to the next as well.
+cat >"$work/back.cu" <<'EOF'
+__device__ int total;
+__device__ int parts[64];
+__global__ void add(const int *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (threadIdx.x == 0)
+        parts[blockIdx.x] = 0;
+    __syncthreads();
+    if (i < n)
+        atomicAdd(&parts[blockIdx.x], x[i]);
+}
+__global__ void finish(int blocks)
+{
+    for (int b = 0; b < blocks; b++)
+        total += parts[b];
+}
+#pragma keet size   n = 1000
+#pragma keet check  n = 100
+#pragma keet in     x : i32[n] = constant(3)
+#pragma keet symbol inout total : i32[1] = constant(7)
+#pragma keet symbol out parts : i32[ceil_div(n, 128)]
+#pragma keet launch add<<<ceil_div(n, 128), 128>>>(x, n)
+#pragma keet launch finish<<<1, 1>>>(ceil_div(n, 128))
+EOF
+for device in emu gpu; do
+    KEET_CUDA_DRIVER=$driver "$keet_opt" run "$work/back.cu" -q --device $device --dump "$work/back_$device" >/dev/null
+    python3 - "$work/back_$device" <<'EOF'
+import struct
+import sys
+
+total, parts = (open(f"{sys.argv[1]}/{name}.npy", "rb").read() for name in ("total", "parts"))
+assert struct.unpack("<i", total[-4:])[0] == 7 + 300, total[-4:]
+assert struct.unpack("<i", parts[-4:])[0] == 300, parts[-4:]
+EOF
+done
+# A variable may be called out.
+sed 's/total/out/g' "$work/back.cu" >"$work/named.cu"
+"$keet_opt" run "$work/named.cu" -q --device emu --dump "$work/named" >/dev/null
+test -e "$work/named/out.npy"
+echo "the symbols were set and read on both"
