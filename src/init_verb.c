@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "intake/intake.h"
 #include "settle_numbers.h"
+#include "settle_smaller.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -89,6 +90,7 @@ static bool read_intake(
         if (ok && alone.nr_missing == 0 && is_task(&alone))
             *in = alone;
     }
+    ok = ok && settle_smaller(in, arena, o, source, bytes, &args, err);
     free(source);
     return ok;
 }

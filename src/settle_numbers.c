@@ -295,8 +295,8 @@ static bool stays_inside(struct settling *s, const struct candidate *c, const st
     return ok;
 }
 
-/* As a run would check it: at its sizes and others, twice, with guards; then with more inputs. */
-static bool passes(struct settling *s, const struct intake *in, bool *passed, struct err *err)
+bool settle_passes(struct settling *s, const struct intake *in, bool with_more_inputs, bool *passed,
+    struct err *err)
 {
     struct arena *arena = arena_create();
     struct candidate c = s->c;
@@ -318,7 +318,7 @@ static bool passes(struct settling *s, const struct intake *in, bool *passed, st
         *passed = ok && c.verdict == VERDICT_OK;
         if (!*passed)
             settle_note(s, verdict_name(c.verdict), c.verdict_line, c.verdict_text);
-        else
+        else if (with_more_inputs)
             ok = stays_inside(s, &c, &task, passed, err);
     } else {
         settle_note(s, "check", 0, why.text);
@@ -424,7 +424,7 @@ static bool check_choice(struct settling *s, bool *passed, struct intake *done, 
     for (unsigned wider = 0; wider <= MAX_WIDER; wider++) {
         s->strayed = NULL;
         *done = complete(s);
-        if (!passes(s, done, passed, err))
+        if (!settle_passes(s, done, true, passed, err))
             return false;
         if (*passed || !widen(s))
             break;
@@ -501,18 +501,12 @@ static bool settle(struct settling *s, struct intake *in, struct err *err)
 
 /* ---- the parts ---- */
 
-/* False with *err empty: there is nothing to try here. */
-static bool open_parts(struct settling *s, struct err *err)
+bool settle_open(struct settling *s, struct err *err)
 {
     struct compiler_options options = {.cache_dir = s->options->cache_dir};
     struct device_result result = {0};
     struct err why;
 
-    s->seek_outputs = no_outputs(s->in);
-    if (!parse_numbers(s, &why)) {
-        s->why = arena_strdup(s->arena, why.text);
-        return false;
-    }
     s->written = arena_array(s->arena, s->task.nr_arrays + 1, sizeof(*s->written));
     s->outputs = arena_array(s->arena, s->task.nr_arrays + 1, sizeof(*s->outputs));
     s->device = device_create(
@@ -546,13 +540,25 @@ static bool open_parts(struct settling *s, struct err *err)
     return result.verdict == VERDICT_OK;
 }
 
-static void close_parts(struct settling *s)
+void settle_close(struct settling *s)
 {
     if (s->module)
         device_unload(s->device, s->module);
     device_destroy(s->device);
     compiler_destroy(s->compiler);
     free(s->cutlass_root);
+}
+
+/* False with *err empty: there is nothing to try here. */
+static bool open_parts(struct settling *s, struct err *err)
+{
+    struct err why;
+
+    s->seek_outputs = no_outputs(s->in);
+    if (parse_numbers(s, &why))
+        return settle_open(s, err);
+    s->why = arena_strdup(s->arena, why.text);
+    return false;
 }
 
 bool settle_numbers(struct intake *in, struct arena *arena, const struct options *options,
@@ -576,7 +582,7 @@ bool settle_numbers(struct intake *in, struct arena *arena, const struct options
     } else {
         ok = err->text[0] == 0;
     }
-    close_parts(s);
+    settle_close(s);
     *insts = s->hopeless || s->insts > *insts ? 0 : *insts - s->insts;
     if (ok && (in->nr_missing || no_outputs(in)))
         in->note = arena_printf(arena, "%s%sno sizes were found at which the original runs: %s",

@@ -54,6 +54,15 @@ struct settling {
     const char *why; /* the first choice that failed, and how; NULL */
 };
 
+/* settle_numbers.c: s->task compiled and on the emulator. False with *err empty: there is nothing
+ * to try, and s->why says why. settle_close in any case. */
+bool settle_open(struct settling *s, struct err *err);
+void settle_close(struct settling *s);
+
+/* As a run would check it: at its sizes and others, twice, with guards; then with more inputs. */
+bool settle_passes(struct settling *s, const struct intake *in, bool with_more_inputs, bool *passed,
+    struct err *err);
+
 /* settle_run.c: the original at the shape that is tried, once; UNCLEAN too when all trials together
  * took too long, or nothing is written. */
 bool settle_try(struct settling *s, enum outcome *outcome, struct err *err);

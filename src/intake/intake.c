@@ -6,6 +6,7 @@
 #include "intake/contract.h"
 #include "intake/link.h"
 #include "intake/python.h"
+#include "intake/starts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,7 @@ static bool read_text(struct reading *r, const char *path, const char *source, s
             path);
     if (!reading_pull(r, with_units, args, err))
         return false;
+    starts_put(r, args);
     if (!lex(&r->toks, arena, r->text, r->bytes))
         return err_set(err, "%s: over %d tokens; name a smaller file", path, LEX_MAX_TOKENS);
     decls_read(&r->decls, arena, &r->toks);
@@ -102,6 +104,7 @@ static bool read_once(struct reading *r, const char *path, const char *source, s
         return false;
     decls_reach(&r->decls, arena, r->own_bytes, r->device_bytes, kernel_ids(r));
     drop_overloads(r);
+    starts_find(r);
     r->device = decls_device_text(&r->decls, arena, r->bytes);
     r->in.shift += r->device.nr_added;
     r->in.path = path;

@@ -20,6 +20,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct intake_line {
     const char *pragma; /* "#pragma keet in X : f32[n]"; missing: what it could look like */
@@ -32,6 +33,16 @@ struct intake_line {
     bool assumed; /* something in it was chosen: see intake_assume */
 };
 
+/* A number that the program starts from, and the device does not use: `int n = 1 << 20`. */
+struct intake_start {
+    const char *name;
+    int64_t value;
+    size_t at;        /* bytes into what was read, where */
+    const char *text; /* stands */
+};
+
+enum { INTAKE_LEAST_START = 64 }; /* smaller ones are widths of filters, numbers of channels */
+
 struct intake {
     const char *text;
     const char *path, *code; /* text is this device code, and the lines */
@@ -41,6 +52,8 @@ struct intake {
     bool walked;                      /* the program was followed to a launch */
     unsigned nr_left_out; /* launches that cannot be described and are not in the contract */
     const char *note;     /* what else there is to know, line by line; NULL: nothing */
+    struct intake_start *starts;
+    unsigned nr_starts;
     unsigned shift; /* lines that pulled-in headers add before the user's later lines; 0: none */
 };
 
@@ -52,6 +65,8 @@ struct intake_args {
     bool given;
     const char *const *dirs, *const *defines; /* of headers; "NAME" and "NAME=VALUE" */
     unsigned nr_dirs, nr_defines;
+    const struct intake_start *instead; /* of an earlier reading, with other values */
+    unsigned nr_instead;
     unsigned only; /* n > 0: the n-th launch alone of those that the contract would have */
 };
 
@@ -72,6 +87,13 @@ bool intake_divide_indices(struct intake *in, struct arena *arena, unsigned divi
 /* Turns an `in` line into "out" or "inout". intake_compose afterwards. */
 void intake_set_role(
     struct intake *in, struct arena *arena, const char *array, const char *role, const char *why);
+
+/* A check line with the numbers of `small`, the contract of the same program where it started from
+ * smaller ones: numbers that are written out, and differ there, become sizes. why is what the line
+ * says of it. False: the two differ in more than numbers, or the numbers hang together in no way
+ * that sizes do not show by themselves. in->lines are new ones; intake_compose afterwards. */
+bool intake_add_check(
+    struct intake *in, struct arena *arena, const struct intake *small, const char *why);
 
 /* in->text anew, from the code and the lines. */
 void intake_compose(struct intake *in, struct arena *arena);
