@@ -39,13 +39,20 @@ struct build_reader {
 
 /* ---- what is found ---- */
 
+/* The toolkit's own folders are not the program's: what they have, the compiler finds. */
+static bool is_toolkit(struct arena *arena, const char *dir)
+{
+    return file_exists(arena_printf(arena, "%s/cuda_runtime_api.h", dir));
+}
+
 static void add_dir(struct build_reader *r, const char *dir)
 {
     struct build *b = r->build;
     const char *path =
         *dir == '/' || !*r->folder ? dir : arena_printf(r->arena, "%s/%s", r->folder, dir);
 
-    if (*dir && b->nr_dirs < BUILD_MAX_DIRS && !strpbrk(dir, "$<>") && file_exists(path))
+    if (*dir && b->nr_dirs < BUILD_MAX_DIRS && !strpbrk(dir, "$<>") && file_exists(path) &&
+        !is_toolkit(r->arena, path))
         b->dirs[b->nr_dirs++] = path;
 }
 
