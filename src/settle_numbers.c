@@ -163,25 +163,27 @@ static void find_numbers(struct settling *s)
 
 /* ---- choices ---- */
 
-/* Sizes one after another, for up to so many of them: distinct and round first, so that forms
- * differ; then what tiles, squares and small problems need. */
+/* Sizes one after another, for at least and up to so many of them: distinct and round first, so
+ * that forms differ; then what tiles, squares and small problems need. Many sizes multiply: they
+ * begin small, and those that hold are enlarged. */
 static const struct choice {
-    unsigned most;
+    unsigned least, most;
     int64_t values[4];
 } choices[] = {
-    {1, {1024, 0, 0, 0}},
-    {2, {128, 192, 0, 0}},
-    {SETTLE_MAX_NUMBERS, {32, 48, 64, 16}},
-    {SETTLE_MAX_NUMBERS, {128, 256, 384, 64}},
-    {SETTLE_MAX_NUMBERS, {64, 64, 64, 64}},
-    {SETTLE_MAX_NUMBERS, {256, 256, 256, 256}},
-    {2, {1024, 1024, 0, 0}},
-    {SETTLE_MAX_NUMBERS, {96, 64, 48, 32}},
-    {SETTLE_MAX_NUMBERS, {8, 12, 16, 4}},
-    {SETTLE_MAX_NUMBERS, {16, 16, 16, 16}},
-    {SETTLE_MAX_NUMBERS, {4, 4, 4, 4}},
-    {SETTLE_MAX_NUMBERS, {2, 2, 2, 2}},
-    {SETTLE_MAX_NUMBERS, {1, 1, 1, 1}},
+    {0, 1, {1024, 0, 0, 0}},
+    {0, 2, {128, 192, 0, 0}},
+    {4, SETTLE_MAX_NUMBERS, {8, 12, 16, 4}},
+    {0, SETTLE_MAX_NUMBERS, {32, 48, 64, 16}},
+    {0, SETTLE_MAX_NUMBERS, {128, 256, 384, 64}},
+    {0, SETTLE_MAX_NUMBERS, {64, 64, 64, 64}},
+    {0, SETTLE_MAX_NUMBERS, {256, 256, 256, 256}},
+    {0, 2, {1024, 1024, 0, 0}},
+    {0, SETTLE_MAX_NUMBERS, {96, 64, 48, 32}},
+    {0, 3, {8, 12, 16, 4}},
+    {0, SETTLE_MAX_NUMBERS, {16, 16, 16, 16}},
+    {0, SETTLE_MAX_NUMBERS, {4, 4, 4, 4}},
+    {0, SETTLE_MAX_NUMBERS, {2, 2, 2, 2}},
+    {0, SETTLE_MAX_NUMBERS, {1, 1, 1, 1}},
 };
 enum { NR_CHOICES = sizeof(choices) / sizeof(choices[0]) };
 
@@ -206,7 +208,8 @@ static bool choose(struct settling *s, unsigned choice, int64_t most)
         else if (s->numbers[i].kind == A_SIZE)
             s->sizes[s->numbers[i].at].value = choices[choice].values[nr++ % 4];
     }
-    return nr <= choices[choice].most && (nr > 0 || choice == 0) && (shift > 0 || !most);
+    return nr >= choices[choice].least && nr <= choices[choice].most && (nr > 0 || choice == 0) &&
+           (shift > 0 || !most);
 }
 
 /* The contract with the chosen numbers in it. */
