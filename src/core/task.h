@@ -96,20 +96,22 @@ struct shape {
     unsigned line;
 };
 
-/* What a launch passes: the name of an array or of a scalar, or an integer expression. A parameter
- * that is a struct or a vector by value gets its fields between braces, in the order of memory:
- *     #pragma keet launch scale<<<1, 32>>>(x, {p_n : i32, p_scale, table})
- * A field is an array (a pointer), a scalar, or an integer expression with its type, and stands at
- * the next multiple of its size, as in C. Padding that an alignment asks for beyond that is written
- * as integers (0 : i32); what follows the last field up to the largest field's alignment is not.
+/* What a launch passes: the name of an array or of a scalar, or an integer expression. `x + 4` is a
+ * pointer to the array's element 4 (of f32[n][2]: two pairs on), as stencils with a halo are given.
+ * A parameter that is a struct or a vector by value gets its fields between braces, in the order of
+ * memory: #pragma keet launch scale<<<1, 32>>>(x, {p_n : i32, p_scale, table}) A field is an array
+ * (a pointer), a scalar, or an integer expression with its type, and stands at the next multiple of
+ * its size, as in C. Padding that an alignment asks for beyond that is written as integers (0 :
+ * i32); what follows the last field up to the largest field's alignment is not.
  * {} is a struct without fields. All fields must come to the size of the parameter. */
 enum arg_kind { ARG_ARRAY, ARG_SCALAR, ARG_INTEGER, ARG_STRUCT };
 
 struct launch_arg {
     enum arg_kind kind;
-    const char *name;                /* array or scalar; ARG_STRUCT: as written */
-    const struct expr *value;        /* ARG_INTEGER: over sizes and tuning parameters */
-    enum elem elem;                  /* ARG_INTEGER that is a field */
+    const char *name;         /* array or scalar; ARG_STRUCT: as written */
+    const struct expr *value; /* ARG_INTEGER: over sizes and tuning parameters; ARG_ARRAY: the
+                                 element that is pointed to; NULL: the first */
+    enum elem elem;           /* ARG_INTEGER that is a field */
     const struct launch_arg *fields; /* ARG_STRUCT; of the other kinds */
     unsigned nr_fields;
 };

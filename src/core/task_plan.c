@@ -215,12 +215,35 @@ static bool unknown_arg(struct reader *r, const struct cursor *c, const char *na
     return cursor_unknown(c, c->p, name, &all, "an array, a scalar, a size or a tuning parameter");
 }
 
+/* NAME + EXPR, where NAME is an array. *is false: it is something else, and nothing is read. */
+static bool read_inside(struct reader *r, struct cursor *c, struct launch_arg *arg, bool *is)
+{
+    const char *plus = memchr(c->p, '+', (size_t)(c->end - c->p)), *end = plus;
+
+    *is = false;
+    while (end && end > c->p && isspace((unsigned char)end[-1]))
+        end--;
+    if (!end || end == c->p)
+        return true;
+    const char *name = arena_strndup(c->arena, c->p, (size_t)(end - c->p));
+    const struct task_array *array = task_find_array(r->contract, r->plan, name);
+    struct cursor rest = cursor_part(c, plus + 1, c->end);
+
+    if (!array)
+        return true;
+    *is = true;
+    arg->kind = ARG_ARRAY;
+    arg->name = array->name;
+    return cursor_expr(&rest, &r->plan_env, &arg->value);
+}
+
 static bool read_arg(struct reader *r, struct cursor *c, struct launch_arg *arg)
 {
     const struct task_array *array;
     const struct task_scalar *scalar;
     const char *name;
     double real;
+    bool inside;
 
     if (is_name(c)) {
         name = arena_strndup(c->arena, c->p, (size_t)(c->end - c->p));
@@ -237,6 +260,8 @@ static bool read_arg(struct reader *r, struct cursor *c, struct launch_arg *arg)
         }
         return unknown_arg(r, c, name);
     }
+    if (!read_inside(r, c, arg, &inside) || inside)
+        return inside && arg->value;
     if (cursor_is_real(c, &real) && memchr(c->p, '.', (size_t)(c->end - c->p)))
         return cursor_fail(c, c->p,
             "a real number as an argument; expected the name of a scalar "
@@ -279,11 +304,14 @@ static bool read_field(struct reader *r, struct cursor *c, struct launch_arg *fi
 {
     const char *name, *from = c->p, *type, *from_type;
     struct cursor value = *c;
+    bool inside;
 
     while (c->end > c->p && c->end[-1] != ':')
         c->end--;
     if (c->end == c->p) { /* no type */
         value.p = from;
+        if (!read_inside(r, &value, field, &inside) || inside)
+            return inside && field->value;
         if (!is_name(&value))
             return cursor_fail(&value, from,
                 "a field without a type; expected the name of an array or of a scalar, or "

@@ -6,6 +6,7 @@
 #include "core/elem.h"
 #include "core/inputs.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +134,23 @@ static const struct run_buffer *find_buffer(const struct run_buffers *buffers, c
     return NULL;
 }
 
+/* x + 4 */
+static bool point_inside(const struct launch_arg *arg, const struct run_buffer *buffer,
+    const struct env *env, struct device_arg *bound, struct err *why)
+{
+    const struct task_array *array = buffer->array;
+    const unsigned each = array->record ? array->record->bytes : elem_bytes(array->elem);
+    int64_t at;
+
+    if (!expr_eval(arg->value, env, &at, why))
+        return false;
+    if (at < 0 || (uint64_t)at >= buffer->bytes / each)
+        return err_set(why, "%s + %" PRId64 " is outside of %s, which has %" PRIu64 " elements",
+            arg->name, at, arg->name, buffer->bytes / each);
+    bound->address += (uint64_t)at * each;
+    return true;
+}
+
 static bool bind_arg(const struct task *task, const struct launch_arg *arg, const struct env *env,
     const struct run_buffers *buffers, struct device_arg *bound, struct err *why)
 {
@@ -146,7 +164,7 @@ static bool bind_arg(const struct task *task, const struct launch_arg *arg, cons
         if (buffer == NULL)
             return err_set(why, "no array or temp is called %s", arg->name);
         bound->address = buffer->address;
-        return true;
+        return !arg->value || point_inside(arg, buffer, env, bound, why);
     case ARG_SCALAR:
         scalar = task_find_scalar(task, arg->name);
         if (scalar == NULL)

@@ -40,7 +40,13 @@ static bool can_be_said(const struct subject *s, const char *format, struct err 
                 s->page->db_path, s->task.arrays[i].name, format);
     for (unsigned l = 0; l < s->plan.nr_launches; l++)
         for (unsigned a = 0; a < s->plan.launches[l].nr_args; a++)
-            if (s->plan.launches[l].args[a].kind == ARG_STRUCT)
+            if (s->plan.launches[l].args[a].kind == ARG_ARRAY && s->plan.launches[l].args[a].value)
+                return err_set(err,
+                    "%s: %s is launched with a pointer into %s, not to its begin, which --as %s "
+                    "cannot say",
+                    s->page->db_path, s->plan.launches[l].kernel, s->plan.launches[l].args[a].name,
+                    format);
+            else if (s->plan.launches[l].args[a].kind == ARG_STRUCT)
                 return err_set(err,
                     "%s: %s is launched with a struct by value, %.200s, which --as %s cannot say; "
                     "`keet-opt patch` writes the kernel back into its file",

@@ -249,11 +249,43 @@ static const char *share_of(struct builder *b, const char *whole, int64_t elems)
     return arena_printf(b->arena, "%lld", (long long)elems);
 }
 
+/* The only pointer into its allocation, a little behind its begin: what is before it belongs to it
+ * too, as a halo does. The array is all of the allocation then, and launches get its address plus
+ * that. */
+static bool point_inside(struct builder *b, struct array *a)
+{
+    enum { LEAST_PARTS = 16 }; /* the part that is before it */
+    unsigned lanes = 1;
+    const char *elem = a->memory && a->offset > 0 ? builder_elem(b, a->type, &lanes) : NULL;
+    const unsigned each = elem ? walk_type_bytes(builder_types(b), a->type) : 0;
+
+    if (!each || a->offset % (each / lanes) != 0 || a->offset > a->memory->bytes / LEAST_PARTS)
+        return false;
+    for (unsigned k = 0; k < b->nr_arrays; k++)
+        if (&b->arrays[k] != a && b->arrays[k].memory == a->memory)
+            return false;
+    a->extent =
+        a->whole ? a->whole : arena_printf(b->arena, "%lld", (long long)(a->memory->bytes / each));
+    for (unsigned l = 0; l < b->nr_launches; l++) {
+        const char *text = b->launches[l].text, *args = strstr(text, ">>>(");
+
+        if (args && a->launches >> l & 1)
+            b->launches[l].text = arena_printf(b->arena, "%.*s%s", (int)(args - text), text,
+                with_text(b->arena, args, a->id,
+                    arena_printf(
+                        b->arena, "%s + %lld", a->id, (long long)(a->offset / (each / lanes)))));
+    }
+    return true;
+}
+
 /* Pointers into one allocation: each ends where the next one begins. */
 void builder_part_arrays(struct builder *b)
 {
     for (unsigned i = 0; i < b->nr_arrays; i++) {
         struct array *a = &b->arrays[i];
+
+        if (point_inside(b, a))
+            continue;
         unsigned each = a->memory ? type_bytes(a->type) : 0;
         int64_t end = a->memory ? a->memory->bytes : 0;
 

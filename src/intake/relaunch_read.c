@@ -74,6 +74,15 @@ static bool read_old(struct relaunch *l, struct words *w, const char *text)
     return w->kernel != NULL && nr >= 2;
 }
 
+static const char *argument(struct relaunch *l, const struct launch_arg *arg)
+{
+    const char *value = arg->value ? expr_text(arg->value) : NULL;
+
+    if (arg->kind == ARG_ARRAY && value) /* x + 4 */
+        value = arena_printf(l->p->arena, "%s + %s", arg->name, value);
+    return value ? plain(l, value) : dense(l->p->arena, arg->name);
+}
+
 static bool read_new(struct relaunch *l, struct words *w, const struct launch *launch)
 {
     const struct plan *plan = l->p->plan;
@@ -96,9 +105,7 @@ static bool read_new(struct relaunch *l, struct words *w, const struct launch *l
     if (w->nr_args > LAUNCH_MAX_ARGS)
         return patcher_refuse(l->p, "%s has too many arguments", w->id);
     for (unsigned i = 0; i < w->nr_args; i++)
-        w->args[i] = launch->args[i].kind == ARG_INTEGER
-                         ? plain(l, expr_text(launch->args[i].value))
-                         : dense(arena, launch->args[i].name);
+        w->args[i] = argument(l, &launch->args[i]);
     w->decls = &l->p->decls;
     w->kernel = kernel_of(w->decls, arena, w->id);
     return w->kernel || patcher_refuse(l->p, "%s is not in the winner's code", w->id);

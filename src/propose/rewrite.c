@@ -89,7 +89,7 @@ const struct task_array *rewrite_array(const struct rewrite_in *in, unsigned lau
         return NULL;
     const struct launch_arg *a = &in->plan->launches[launch].args[arg];
     const struct task_array *array =
-        a->kind == ARG_ARRAY ? task_find_array(in->task, in->plan, a->name) : NULL;
+        a->kind == ARG_ARRAY && !a->value ? task_find_array(in->task, in->plan, a->name) : NULL;
 
     return array && array->record ? NULL : array;
 }

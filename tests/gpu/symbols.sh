@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Variables of the device: a constant that the contract sets has the same values on the emulator and through the driver: the outputs
+# What launches get beside whole arrays. Variables of the device: a constant that the contract sets has the same values on the emulator and through the driver: the outputs
 # are the same, and they are not what a constant of zeros gives.
 #
 #     symbols.sh KEET-OPT SOFTWARE-DRIVER
@@ -79,6 +79,31 @@ total, parts = (open(f"{sys.argv[1]}/{name}.npy", "rb").read() for name in ("tot
 assert struct.unpack("<i", total[-4:])[0] == 7 + 300, total[-4:]
 assert struct.unpack("<i", parts[-4:])[0] == 300, parts[-4:]
 EOF
+done
+# Pointers into arrays: on both devices the same elements, and none outside.
+cat >"$work/inside.cu" <<'EOF'
+__global__ void slope(float2 *y, const float *x)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i] = make_float2(x[i - 1], x[i + 1]);
+}
+#pragma keet size   n = 128
+#pragma keet in     x : f32[n + 2] = iota(0, 1)
+#pragma keet out    y : f32[n + 1][2]
+#pragma keet launch slope<<<1, n>>>(y + 2, x + n - 127)
+EOF
+for device in emu gpu; do
+    KEET_CUDA_DRIVER=$driver "$keet_opt" run "$work/inside.cu" -q --device $device --dump "$work/in_$device" >/dev/null
+    python3 - "$work/in_$device/y.npy" <<'EOF'
+import struct
+import sys
+
+y = struct.unpack("<256f", open(sys.argv[1], "rb").read()[-1024:])
+assert list(y) == [v for i in range(128) for v in (i, i + 2)], y[:8]
+EOF
+    sed 's/y + 2/y + 2*n + 2/' "$work/inside.cu" >"$work/outside.cu"
+    KEET_CUDA_DRIVER=$driver "$keet_opt" run "$work/outside.cu" -q --device $device >"$work/$device.txt" 2>&1 && exit 1
+    grep -q 'y + 258 is outside of y, which has 258 elements' "$work/$device.txt"
 done
 # A variable may be called out.
 sed 's/total/out/g' "$work/back.cu" >"$work/named.cu"

@@ -376,7 +376,10 @@ static void test_launch_errors(void **state)
         "(did you mean 'C'?)");
     refuse_line(*state, "launch f<<<1, 2>>>(A, 1.5)", "k.cu:6:36: a real number as an argument");
     refuse_line(
-        *state, "launch f<<<1, 2>>>(A, C + 1)", "k.cu:6:36: unknown name 'C'; expected a size");
+        *state, "launch f<<<1, 2>>>(A, D + 1)", "k.cu:6:36: unknown name 'D'; expected a size");
+    refuse_line(
+        *state, "launch f<<<1, 2>>>(A, C + D)", "k.cu:6:40: unknown name 'D'; expected a size");
+    refuse_line(*state, "launch f<<<1, 2>>>(A, C +)", "k.cu:6:39: the expression ends early");
     refuse_line(*state, "launch f<<<1, 2>>>({A, M})",
         "k.cu:6:37: M is an integer; expected its type too, as in `M : i32`");
     refuse_line(*state, "launch f<<<1, 2>>>({A, 1 + M})", "k.cu:6:37: a field without a type");
