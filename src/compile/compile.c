@@ -165,12 +165,14 @@ const char *compiler_version(const struct compiler *compiler)
 }
 
 /* The command line, in the arena. What nvcc includes before any file, cuda_runtime.h, brings
- * INFINITY, M_PI and uint32_t: kernels use them without saying so, and here the stand-ins do it. */
+ * INFINITY, M_PI and uint32_t: kernels use them without saying so, and here the stand-ins do it.
+ * The system is the one that nvcc would compile for, which headers ask for. */
 static const char *const *make_options(
     const struct compiler *compiler, struct arena *arena, unsigned *nr)
 {
     static const char *const fixed[] = {"-lineinfo", "--ptxas-options=-v", "-default-device",
-        "--std=c++17", "--pre-include=math.h", "--pre-include=stdint.h"};
+        "--std=c++17", "--pre-include=math.h", "--pre-include=stdint.h",
+        "--define-macro=__linux__"};
     const char **options =
         arena_array(arena, ARRAY_SIZE(fixed) + 1 + MAX_INCLUDE_DIRS, sizeof(*options));
 

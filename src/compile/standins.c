@@ -1,5 +1,6 @@
-/* Owns the texts of the stand-in headers. Sizes of types follow CUDA on 64-bit Linux (LP64); the
- * 64-bit integer typedefs are `long long` as in CCCL under NVRTC, so that both can be included. */
+/* Owns the texts of the stand-in headers. Types follow CUDA on 64-bit Linux (LP64), where int64_t
+ * is `long`; CCCL would make it `long long` under NVRTC, so that header of CCCL's has one here too.
+ */
 #include "compile/standins.h"
 
 #include "base/hash.h"
@@ -20,9 +21,9 @@ static const char stddef_h[] = GUARD "typedef decltype(nullptr) keet_nullptr_t;\
 
 static const char stdint_h[] = GUARD
     "typedef signed char int8_t; typedef short int16_t; typedef int int32_t;\n"
-    "typedef long long int64_t;\n"
+    "typedef long int64_t;\n"
     "typedef unsigned char uint8_t; typedef unsigned short uint16_t;\n"
-    "typedef unsigned int uint32_t; typedef unsigned long long uint64_t;\n"
+    "typedef unsigned int uint32_t; typedef unsigned long uint64_t;\n"
     "typedef int64_t intptr_t; typedef uint64_t uintptr_t;\n"
     "typedef int64_t intmax_t; typedef uint64_t uintmax_t;\n"
     "typedef int8_t int_least8_t; typedef int16_t int_least16_t;\n"
@@ -43,18 +44,46 @@ static const char stdint_h[] = GUARD
     "#ifndef INT64_C\n"
     "#define INT8_C(n) n\n#define INT16_C(n) n\n#define INT32_C(n) n\n"
     "#define UINT8_C(n) n\n#define UINT16_C(n) n\n#define UINT32_C(n) n##u\n"
-    "#define INT64_C(n) n##ll\n#define UINT64_C(n) n##ull\n"
-    "#define INTMAX_C(n) n##ll\n#define UINTMAX_C(n) n##ull\n"
+    "#define INT64_C(n) n##l\n#define UINT64_C(n) n##ul\n"
+    "#define INTMAX_C(n) n##l\n#define UINTMAX_C(n) n##ul\n"
     "#endif\n"
     "#ifndef INT8_MIN\n"
     "#define INT8_MIN (-128)\n#define INT8_MAX 127\n#define UINT8_MAX 255\n"
     "#define INT16_MIN (-32768)\n#define INT16_MAX 32767\n#define UINT16_MAX 65535\n"
     "#define INT32_MIN (-2147483647 - 1)\n#define INT32_MAX 2147483647\n"
     "#define UINT32_MAX 4294967295u\n"
-    "#define INT64_MIN (-9223372036854775807ll - 1)\n#define INT64_MAX 9223372036854775807ll\n"
-    "#define UINT64_MAX 18446744073709551615ull\n"
+    "#define INT64_MIN (-9223372036854775807l - 1)\n#define INT64_MAX 9223372036854775807l\n"
+    "#define UINT64_MAX 18446744073709551615ul\n"
     "#define SIZE_MAX 18446744073709551615ul\n"
     "#define INTPTR_MIN INT64_MIN\n#define INTPTR_MAX INT64_MAX\n#define UINTPTR_MAX UINT64_MAX\n"
+    "#endif\n";
+
+/* The names of CCCL 2 and 3 for where its own are. */
+static const char cuda_cstdint_h[] = GUARD
+    "#include <cuda/std/climits>\n#include <stdint.h>\n"
+    "#define PTRDIFF_MIN INT64_MIN\n#define PTRDIFF_MAX INT64_MAX\n"
+    "#ifdef _CCCL_BEGIN_NAMESPACE_CUDA_STD\n"
+    "_CCCL_BEGIN_NAMESPACE_CUDA_STD\n"
+    "#else\n"
+    "_LIBCUDACXX_BEGIN_NAMESPACE_STD\n"
+    "#endif\n"
+    "using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;\n"
+    "using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t;\n"
+    "using ::int_fast8_t; using ::int_fast16_t; using ::int_fast32_t; using ::int_fast64_t;\n"
+    "using ::uint_fast8_t; using ::uint_fast16_t; using ::uint_fast32_t; using ::uint_fast64_t;\n"
+    "using ::int_least8_t; using ::int_least16_t; using ::int_least32_t; using ::int_least64_t;\n"
+    "using ::uint_least8_t; using ::uint_least16_t; using ::uint_least32_t;\n"
+    "using ::uint_least64_t; using ::intptr_t; using ::uintptr_t; using ::intmax_t;\n"
+    "using ::uintmax_t;\n"
+    "#if defined(_CCCL_HAS_INT128) && _CCCL_HAS_INT128()\n"
+    "using __cccl_intmax_t = __int128_t; using __cccl_uintmax_t = __uint128_t;\n"
+    "#else\n"
+    "using __cccl_intmax_t = long long; using __cccl_uintmax_t = unsigned long long;\n"
+    "#endif\n"
+    "#ifdef _CCCL_BEGIN_NAMESPACE_CUDA_STD\n"
+    "_CCCL_END_NAMESPACE_CUDA_STD\n"
+    "#else\n"
+    "_LIBCUDACXX_END_NAMESPACE_STD\n"
     "#endif\n";
 
 static const char limits_h[] = GUARD
@@ -361,6 +390,33 @@ static const char thrust_device_ptr_h[] = GUARD
     "template <class T> constexpr T *raw_pointer_cast(device_ptr<T> p) { return p.get(); }\n"
     "}\n";
 
+/* What thrust/complex.h names of the host's: numbers that its own can be made of, and streams. */
+static const char complex_h[] = GUARD
+    "#include <cmath>\n"
+    "namespace std {\n"
+    "template <class T> class complex {\n"
+    "    T keet_real, keet_imag;\n"
+    "public:\n"
+    "    typedef T value_type;\n"
+    "    constexpr complex(T real = T(), T imag = T()) : keet_real(real), keet_imag(imag) {}\n"
+    "    constexpr T real() const { return keet_real; }\n"
+    "    constexpr T imag() const { return keet_imag; }\n"
+    "};\n"
+    "}\n";
+static const char streams_h[] = GUARD "namespace std {\n"
+                                      "template <class C> struct char_traits;\n"
+                                      "template <class C, class T> class basic_ostream;\n"
+                                      "template <class C, class T> class basic_istream;\n"
+                                      "}\n";
+
+/* Its functions for streams are marked as the host's, which NVRTC takes for an error. */
+static const char thrust_complex_h[] =
+    GUARD "#include <thrust/detail/config.h>\n#include <thrust/detail/type_traits.h>\n"
+          "#pragma push_macro(\"__host__\")\n"
+          "#define __host__ __device__\n"
+          "#include <thrust/detail/../complex.h>\n"
+          "#pragma pop_macro(\"__host__\")\n";
+
 /* The types of cuFFT that kernels take; its functions are the host's. */
 static const char cufft_h[] =
     GUARD "typedef float cufftReal; typedef double cufftDoubleReal;\n"
@@ -435,6 +491,7 @@ const struct nvrtc_header standins[] = {
     {"stdint.h", stdint_h},
     {"cstdint", cstdint_h},
     {"inttypes.h", cstdint_h},
+    {"cuda/std/cstdint", cuda_cstdint_h},
     {"limits.h", limits_h},
     {"climits", climits_h},
     {"float.h", float_h},
@@ -447,6 +504,9 @@ const struct nvrtc_header standins[] = {
     {"functional", functional_h},
     {"sys/types.h", sys_types_h},
     {"cufft.h", cufft_h},
+    {"complex", complex_h},
+    {"thrust/complex.h", thrust_complex_h},
+    {"sstream", streams_h},
     {"thrust/device_ptr.h", thrust_device_ptr_h},
     {"algorithm", algorithm_h},
     {"limits", cpp_limits_h},

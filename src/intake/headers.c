@@ -59,7 +59,7 @@ static bool is_word(const struct toks *toks, unsigned t, const char *word)
 const char *headers_brought(const struct decls *decls, struct arena *arena)
 {
     static const struct {
-        const char *header, *words[20];
+        const char *header, *words[64];
     } known[] = {
         {"cuda_bf16.h", {"__nv_bfloat16", "nv_bfloat16", "__nv_bfloat162", "nv_bfloat162"}},
         {"cuda_fp16.h", {"__half", "half", "half2", "__half2"}},
@@ -84,6 +84,16 @@ const char *headers_brought(const struct decls *decls, struct arena *arena)
         {"cooperative_groups.h", {"cooperative_groups"}},
         {"cfloat", {"FLT_MAX", "FLT_MIN", "DBL_MAX", "FLT_EPSILON", "DBL_EPSILON", "DBL_MIN"}},
         {"climits", {"INT_MAX", "INT_MIN", "UINT_MAX", "LLONG_MAX", "CHAR_BIT", "LONG_MAX"}},
+        {"cmath", {"std::abs", "std::fabs", "std::fmod", "std::fma", "std::fmax", "std::fmin",
+                      "std::exp", "std::exp2", "std::expm1", "std::log", "std::log2", "std::log10",
+                      "std::log1p", "std::pow", "std::sqrt", "std::cbrt", "std::hypot", "std::sin",
+                      "std::cos", "std::tan", "std::asin", "std::acos", "std::atan", "std::atan2",
+                      "std::sinh", "std::cosh", "std::tanh", "std::asinh", "std::acosh",
+                      "std::atanh", "std::erf", "std::erfc", "std::tgamma", "std::lgamma",
+                      "std::ceil", "std::floor", "std::trunc", "std::round", "std::rint",
+                      "std::nearbyint", "std::lround", "std::llround", "std::lrint", "std::frexp",
+                      "std::ldexp", "std::modf", "std::copysign", "std::isnan", "std::isinf",
+                      "std::isfinite", "std::signbit", "std::remainder", "std::fdim"}},
         {"limits", {"numeric_limits"}}, {"cstddef", {"std::size_t", "std::ptrdiff_t"}},
         {"array", {"std::array"}}, {"algorithm", {"std::min", "std::max", "std::clamp"}},
         {"utility", {"std::pair", "std::swap", "std::declval", "std::index_sequence"}},
@@ -105,6 +115,7 @@ const char *headers_brought(const struct decls *decls, struct arena *arena)
         {"thrust/complex.h", {"thrust::complex"}}, {"thrust/device_ptr.h", {"thrust::device_ptr"}},
         {"cuComplex.h", {"cuComplex", "cuFloatComplex", "cuDoubleComplex", "make_cuComplex"}},
         {"cufft.h", {"cufftComplex", "cufftReal", "cufftDoubleComplex", "cufftDoubleReal"}},
+        {"cuda.h", {"CUsurfObject", "CUtexObject", "CUdeviceptr"}},
         {"driver_types.h", {"cudaError_t", "cudaError", "cudaSuccess", "cudaStream_t"}},
         {"cassert", {"assert"}}};
     const struct toks *toks = decls->toks;

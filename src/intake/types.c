@@ -9,8 +9,9 @@
 
 enum { MAX_TYPE_STEPS = 8 };
 
-/* using NAME = ...; typedef ... NAME; anywhere, the one before `at` first. NULL: there is none. */
-static const char *alias_of(struct host *host, const char *name, unsigned at)
+/* using NAME = ...; typedef ... NAME; anywhere, the one before `at` first. NULL: there is none.
+ * *where: the token of its name. */
+static const char *alias_of(struct host *host, const char *name, unsigned at, unsigned *where)
 {
     const struct toks *toks = host->toks;
     const char *found = NULL;
@@ -24,14 +25,17 @@ static const char *alias_of(struct host *host, const char *name, unsigned at)
             continue;
         if (tok_is(&toks->tok[i - 1], "using") && tok_is(&toks->tok[i + 1], "=")) {
             found = toks_text(toks, host->arena, i + 2, toks_find(toks, i + 2, toks->nr, ";"));
+            *where = i;
         } else if (tok_is(&toks->tok[i + 1], ";")) {
             unsigned start = i;
 
             while (start > 0 && i - start < 12 && !tok_is(&toks->tok[start], "typedef") &&
                    !tok_is(&toks->tok[start], ";") && !tok_is(&toks->tok[start], "}"))
                 start--;
-            if (tok_is(&toks->tok[start], "typedef") && start + 1 < i)
+            if (tok_is(&toks->tok[start], "typedef") && start + 1 < i) {
                 found = toks_text(toks, host->arena, start + 1, i);
+                *where = i;
+            }
         }
     }
     return found;
@@ -234,12 +238,22 @@ static const char *plain_type(const char *type)
     return is_unsigned ? "unsigned int" : "int";
 }
 
+/* using NAME = ...; or typedef in the function that token `at` stands in: kernels do not know it.
+ */
+static bool is_local_alias(struct host *host, const char *name, unsigned at)
+{
+    const struct decl *fn = hostcode_function_at(host, at);
+    unsigned where;
+
+    return fn && alias_of(host, name, at, &where) && hostcode_function_at(host, where) == fn;
+}
+
 /* option<T> with what T stands for in its place. */
 static const char *with_instances(struct host *host, const char *type, unsigned at)
 {
     const char *angle = strchr(type, '<');
     struct str out = {0};
-    unsigned call = at;
+    unsigned call;
 
     if (!angle)
         return type;
@@ -251,8 +265,10 @@ static const char *with_instances(struct host *host, const char *type, unsigned 
             nr++;
         const char *word = arena_strndup(host->arena, p, nr ? nr : 1);
 
-        str_add(
-            &out, nr && instance_of(host, word, at, &call) ? hostcode_type(host, word, at) : word);
+        const bool local =
+            nr && (instance_of(host, word, at, &call) || is_local_alias(host, word, at));
+
+        str_add(&out, local ? hostcode_type(host, word, at) : word);
         p += nr ? nr : 1;
     }
     const char *text = arena_strdup(host->arena, str_text(&out));
@@ -282,8 +298,10 @@ const char *hostcode_type(struct host *host, const char *type, unsigned at)
             at = call;
         } else {
             const struct macro *macro = hostcode_macro(host, type);
+            unsigned where;
 
-            next = alias_of(host, type, at);
+            next = alias_of(host, type, at, &where);
+            at = next ? where : at; /* its words are of that place */
             if (!next && macro && !macro->is_function)
                 next = toks_text(&macro->toks, host->arena, 0, macro->toks.nr);
         }
