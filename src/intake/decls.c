@@ -5,6 +5,7 @@
 #include "base/str.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,6 +159,8 @@ static void describe(const struct reader *r, struct decl *d)
 {
     const struct toks *toks = r->toks;
     static const char *const aggregates[] = {"struct", "class", "union", "enum", NULL};
+    static const char *const storage[] = {"static", "const", "extern", "inline", "constexpr",
+        "volatile", "__device__", "__constant__", "__host__", "__managed__", NULL};
     unsigned i = skip_template_head(toks, d->from, d->to), name = 0;
     bool typed = false;
 
@@ -204,7 +207,7 @@ static void describe(const struct reader *r, struct decl *d)
             describe_function(toks, d, i);
             return;
         }
-        if (t->kind == TOK_NAME && !(typed && name))
+        if (t->kind == TOK_NAME && !(typed && name) && !is_any(t, storage))
             name = i;
         if (tok_is(t, "{") || tok_is(t, "=") || tok_is(t, "[") || tok_is(t, ";") ||
             (typed && tok_is(t, ":"))) {
@@ -220,6 +223,12 @@ static void describe(const struct reader *r, struct decl *d)
         for (unsigned k = i; k < d->to; k++) /* struct S : B { ... } */
             if (tok_is(&toks->tok[k], "{"))
                 d->kind = DECL_TYPE;
+    if (typed && !name) { /* struct { ... } table[4]; */
+        const unsigned open = toks_find(toks, i, d->to, "{");
+
+        name = open < d->to && toks->tok[open].match ? toks->tok[open].match + 1 : 0;
+        name = name < d->to && toks->tok[name].kind == TOK_NAME ? name : 0;
+    }
     d->name = name ? toks->tok[name].text : "";
 }
 
@@ -407,6 +416,13 @@ static void want_words_of(struct wanted *w, struct arena *arena, const char *tex
     }
 }
 
+/* x.name, p->name: something of a type, and nothing of the file but where that is defined. */
+static bool is_member(const struct toks *toks, unsigned i)
+{
+    return (tok_is(&toks->tok[i - 1], ".") || tok_is(&toks->tok[i - 1], "->")) &&
+           !tok_is(&toks->tok[i + 1], "::");
+}
+
 static void want_tokens(
     struct wanted *w, struct arena *arena, const struct decls *decls, unsigned from, unsigned to)
 {
@@ -416,8 +432,11 @@ static void want_tokens(
         if (toks->tok[i].kind == TOK_DIRECTIVE && i > from) { /* a macro for one function */
             want_words_of(w, arena, toks->tok[i].text);
         } else if (toks->tok[i].kind == TOK_NAME && !decls->host[i]) {
+            const char *name = toks->tok[i].text;
+
             w->word = grow(w->word, &w->cap, w->nr + 1, sizeof(*w->word));
-            w->word[w->nr++] = toks->tok[i].text;
+            w->word[w->nr++] =
+                i > from && is_member(toks, i) ? arena_printf(arena, ".%s", name) : name;
         }
 }
 
@@ -437,6 +456,14 @@ static bool is_wanted(const struct wanted *w, const char *name)
     return w->nr > 0 && *name && bsearch(&name, w->word, w->nr, sizeof(*w->word), by_text) != NULL;
 }
 
+static bool is_member_wanted(const struct wanted *w, const char *name)
+{
+    char dotted[256];
+
+    return snprintf(dotted, sizeof(dotted), ".%s", name) >= (int)sizeof(dotted) ||
+           is_wanted(w, dotted);
+}
+
 /* Words that say nothing about whose operator it is. */
 static bool is_operand(const struct tok *t)
 {
@@ -446,10 +473,23 @@ static bool is_operand(const struct tok *t)
     return !is_any(t, common);
 }
 
+/* float pair::sum() const {...}, int pair::count = 0; */
+static bool is_of_type(const struct decl *d, const struct toks *toks)
+{
+    const unsigned end = d->kind == DECL_FUNCTION ? d->open : d->to;
+
+    if (d->kind != DECL_FUNCTION && d->kind != DECL_VARIABLE)
+        return false;
+    for (unsigned i = d->from + 1; i < end; i++)
+        if (tok_is(&toks->tok[i], d->name))
+            return tok_is(&toks->tok[i - 1], "::");
+    return false;
+}
+
 /* An enum's values, and the further variables of one line, are names too. */
 static bool any_name_wanted(const struct wanted *w, const struct decl *d, const struct toks *toks)
 {
-    if (is_wanted(w, d->name))
+    if (is_wanted(w, d->name) || (is_of_type(d, toks) && is_member_wanted(w, d->name)))
         return true;
     if (d->kind == DECL_FUNCTION && d->is_device && d->open > d->from + 1 && !*d->name) {
         unsigned close = toks->tok[d->open].match; /* operator+(vec a, vec b): by its operands */
@@ -626,7 +666,7 @@ void decls_reach(struct decls *decls, struct arena *arena, size_t own_bytes, siz
             bool host_only = d->kind == DECL_FUNCTION && !d->is_device && !d->is_kernel &&
                              toks_find(toks, d->from, d->open, "constexpr") == d->open;
 
-            if (macros[i] && is_wanted(&now, macros[i])) {
+            if (macros[i] && (is_wanted(&now, macros[i]) || is_member_wanted(&now, macros[i]))) {
                 want_words_of(&w, arena, toks->tok[d->from].text);
                 macros[i] = NULL;
                 grew = true;
