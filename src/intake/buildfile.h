@@ -6,7 +6,7 @@
 
 #include "intake/intake.h"
 
-enum { BUILD_MAX_DIRS = 48, BUILD_MAX_DEFINES = 64, BUILD_MAX_FILES = 4 };
+enum { BUILD_MAX_DIRS = 48, BUILD_MAX_DEFINES = 64, BUILD_MAX_FILES = 20 };
 
 struct build_file {
     const char *path, *text; /* text "": the command line */

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "intake/buildfile.h"
 #include "intake/expand.h"
+#include "intake/includer.h"
 #include "intake/python.h"
 #include "intake/units.h"
 
@@ -150,7 +151,7 @@ static bool pull_include(struct puller *p, unsigned from, const char *line, size
         return true; /* what it has is not needed, or will be missed by name */
     file.name = name;
     *pulled = true;
-    for (unsigned i = 1; i < r->nr_files; i++)
+    for (unsigned i = 0; i < r->nr_files; i++)
         if (r->files[i].real && strcmp(r->files[i].real, file.real) == 0) {
             end_line(p, from, at);
             return true;
@@ -343,7 +344,7 @@ static bool pull_unit(struct puller *p, const struct unit *unit)
     if (p->out.len + unit->bytes > READING_MAX_BYTES || r->nr_files == READING_MAX_FILES)
         return false;
     for (unsigned f = 0; f < r->nr_files; f++)
-        if (strcmp(r->files[f].path, unit->path) == 0)
+        if (!r->files[f].macros_only && strcmp(r->files[f].path, unit->path) == 0)
             return false;
     r->files[r->nr_files] = (struct user_file){.path = unit->path,
         .name = unit->name,
@@ -414,6 +415,7 @@ static void put_defines(struct puller *p)
             r->files[r->nr_files++] = (struct user_file){
                 .path = f->path, .name = file_name(f->path), .text = f->text, .bytes = f->bytes};
             r->files[file_of[d->file]].code = f->text;
+            r->files[file_of[d->file]].macros_only = true;
         }
         note(r, "%s = %s is defined by %s", d->name, d->value, file_name(f->path));
         str_addf(&before.out, "#define %s %s", d->name, d->value);
@@ -464,6 +466,10 @@ bool reading_pull(
     struct build *build = arena_alloc(r->arena, sizeof(*build));
     struct puller p = {.arena = r->arena, .r = r, .build = build};
 
+    char *real = realpath(r->files[0].path, NULL);
+
+    r->files[0].real = real ? arena_strdup(r->arena, real) : NULL;
+    free(real);
     build_read(build, r->arena, r->files[0].path, args);
     const bool ok = pull(&p, 0, MAX_INCLUDE_DEPTH, err);
     const bool has_main = units_has_main(str_text(&p.out));
@@ -471,6 +477,8 @@ bool reading_pull(
 
     if (ok)
         pull_linked(&p);
+    if (ok && !has_main)
+        includer_defines(build, r->arena, r->files[0].path, str_text(&p.out), p.out.len);
     nr_lines = p.nr_origins;
     put_defines(&p);
     own_lines += p.nr_origins - nr_lines;

@@ -12,7 +12,8 @@ struct user_file {
     const char *text;
     const char *code; /* what of it is C++: text, but for Python's */
     size_t bytes;
-    bool renamed; /* read with other names for what only this file sees */
+    bool macros_only; /* macros were taken from it, and it is no part of the text by that */
+    bool renamed;     /* read with other names for what only this file sees */
 };
 
 struct origin { /* of a line of the text that was read */
