@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "check/check.h"
 #include "settle_parts.h"
 
 #include <inttypes.h>
@@ -167,12 +168,23 @@ static bool read_smaller(const struct smaller *m, struct arena *arena, struct in
 
 /* ---- trials ---- */
 
-/* The parts, and whether the contract as it is passes: then nothing is to be done. */
+/* Is there no check of the contract as it is, or only one at sizes that take long? */
+static bool needs_check(const struct settling *s)
+{
+    struct err ignored;
+    struct checker *checker = checker_create(s->device, &s->task, &s->c.compilation,
+        &(struct checker_options){.nr_threads = s->options->nr_threads}, &ignored);
+    const bool needs = !checker || checker_is_dear(checker);
+
+    checker_destroy(checker);
+    return needs;
+}
+
+/* The parts, and whether anything is to be done with them. */
 static bool begin(struct smaller *m, struct arena *arena, const struct options *options, bool *need,
     struct err *err)
 {
     struct settling *s = arena_alloc(arena, sizeof(*s));
-    bool passed = true;
 
     *need = false;
     m->s = s;
@@ -183,9 +195,7 @@ static bool begin(struct smaller *m, struct arena *arena, const struct options *
     s->c.plan = s->task.plan;
     if (!settle_open(s, err))
         return err->text[0] == 0;
-    if (!settle_passes(s, m->in, false, &passed, err))
-        return false;
-    *need = !passed;
+    *need = needs_check(s);
     return true;
 }
 

@@ -92,6 +92,11 @@ void checker_destroy(struct checker *k)
     free(k);
 }
 
+bool checker_is_dear(const struct checker *k)
+{
+    return k->nr_shapes == 1 && k->shapes[0].kind == SHAPE_RESORT && k->costs[0] > CHECK_BUDGET;
+}
+
 /* A candidate may be slower than the reference, one lane doing the work of 32 included; past that
  * it is taken to hang. In warp instructions. */
 static uint64_t step_limit(const struct checker *k, unsigned shape)

@@ -26,6 +26,9 @@ struct checker *checker_create(struct device *device, const struct task *task,
     const struct compilation *original, const struct checker_options *options, struct err *err);
 void checker_destroy(struct checker *checker);
 
+/* The original runs at its own sizes only, and takes longer there than a check should. */
+bool checker_is_dear(const struct checker *checker);
+
 /* Fill c->check, or set the verdict (wrong, fault, race, nondeterministic, timeout, ...). */
 bool check_kernel(struct checker *checker, struct candidate *c, struct err *err);
 
