@@ -100,7 +100,7 @@ static bool is_launched(const struct plan *plan, const char *name)
             if (expr_uses(l->grid[d], name))
                 return true;
         for (unsigned a = 0; (arg = launch_leaf(l, a)) != NULL; a++)
-            if (arg->value && expr_uses(arg->value, name))
+            if (launch_arg_uses(arg, name))
                 return true;
     }
     return false;

@@ -49,7 +49,7 @@ static bool launch_uses(const struct launch *launch, const char *name)
         used = used || expr_uses(launch->grid[d], name) || expr_uses(launch->block[d], name) ||
                expr_uses(launch->cluster[d], name);
     for (const struct launch_arg *arg; (arg = launch_leaf(launch, nr++)) != NULL;)
-        used = used || (arg->kind == ARG_INTEGER && expr_uses(arg->value, name));
+        used = used || launch_arg_uses(arg, name);
     return used;
 }
 

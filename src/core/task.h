@@ -104,7 +104,22 @@ struct shape {
  * its size, as in C. Padding that an alignment asks for beyond that is written as integers (0 :
  * i32); what follows the last field up to the largest field's alignment is not.
  * {} is a struct without fields. All fields must come to the size of the parameter. */
-enum arg_kind { ARG_ARRAY, ARG_SCALAR, ARG_INTEGER, ARG_STRUCT };
+enum arg_kind { ARG_ARRAY, ARG_SCALAR, ARG_INTEGER, ARG_STRUCT, ARG_TEXTURE };
+
+/* texture(x, width, height, linear, normalized, wrap): a cudaTextureObject_t with the elements of x
+ * as texels, dense, as many numbers each (1, 2 or 4) as x has for them. One to three extents, the
+ * fastest first; `layered`: the last is a number of layers; `cube`: it is 6, or 6 for each layer.
+ * Without words: the nearest texel, coordinates in texels, `clamp`, integers read as integers
+ * (`floats`: as 0..1 or -1..1). How a fetch works: CUDA programming guide, Texture Fetching. */
+enum texture_mode { TEXTURE_WRAP, TEXTURE_CLAMP, TEXTURE_MIRROR, TEXTURE_BORDER };
+
+struct texture_view {
+    const struct expr *size[3];
+    unsigned nr_dims; /* with layers and faces */
+    enum texture_mode mode;
+    bool linear, normalized, floats, layered, cube;
+    const char *written;
+};
 
 struct launch_arg {
     enum arg_kind kind;
@@ -114,6 +129,7 @@ struct launch_arg {
     enum elem elem;           /* ARG_INTEGER that is a field */
     const struct launch_arg *fields; /* ARG_STRUCT; of the other kinds */
     unsigned nr_fields;
+    const struct texture_view *texture; /* ARG_TEXTURE; name is the array's */
 };
 
 struct launch {
@@ -185,6 +201,7 @@ struct env plan_env(struct arena *arena, const struct plan *plan, const struct s
 bool plan_allows(const struct plan *plan, const struct env *env);
 
 /* What the launch passes, with fields in place of their structs: number i, NULL behind the last. */
+bool launch_arg_uses(const struct launch_arg *arg, const char *name); /* in an expression */
 const struct launch_arg *launch_leaf(const struct launch *launch, unsigned i);
 
 /* The number of elements of an array under an environment; an error when a dimension is negative

@@ -65,6 +65,15 @@ uint64_t task_elems(const struct task *task, const struct env *env)
     return total;
 }
 
+bool launch_arg_uses(const struct launch_arg *arg, const char *name)
+{
+    bool uses = arg->value && expr_uses(arg->value, name);
+
+    for (unsigned d = 0; arg->texture && d < arg->texture->nr_dims; d++)
+        uses |= expr_uses(arg->texture->size[d], name);
+    return uses;
+}
+
 const struct launch_arg *launch_leaf(const struct launch *launch, unsigned i)
 {
     for (unsigned a = 0; a < launch->nr_args; a++) {

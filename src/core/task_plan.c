@@ -260,8 +260,10 @@ static bool read_arg(struct reader *r, struct cursor *c, struct launch_arg *arg)
         }
         return unknown_arg(r, c, name);
     }
-    if (!read_inside(r, c, arg, &inside) || inside)
-        return inside && arg->value;
+    if (!read_inside(r, c, arg, &inside))
+        return false;
+    if (inside)
+        return true;
     if (cursor_is_real(c, &real) && memchr(c->p, '.', (size_t)(c->end - c->p)))
         return cursor_fail(c, c->p,
             "a real number as an argument; expected the name of a scalar "
@@ -310,8 +312,10 @@ static bool read_field(struct reader *r, struct cursor *c, struct launch_arg *fi
         c->end--;
     if (c->end == c->p) { /* no type */
         value.p = from;
-        if (!read_inside(r, &value, field, &inside) || inside)
-            return inside && field->value;
+        if (!read_inside(r, &value, field, &inside))
+            return false;
+        if (inside)
+            return true;
         if (!is_name(&value))
             return cursor_fail(&value, from,
                 "a field without a type; expected the name of an array or of a scalar, or "
@@ -340,7 +344,12 @@ static bool read_argument(struct reader *r, struct cursor *c, struct launch_arg 
 {
     const char *from = c->p;
     struct cursor list;
+    bool is_texture;
 
+    if (!reader_texture(r, c, arg, &is_texture))
+        return false;
+    if (is_texture)
+        return true;
     if (!cursor_take(c, "{"))
         return read_arg(r, c, arg);
     arg->kind = ARG_STRUCT;

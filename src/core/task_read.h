@@ -45,6 +45,9 @@ bool reader_claim(struct reader *r, const struct cursor *c, const char *at, cons
 bool reader_array(struct reader *r, struct cursor *c, const struct env *env, enum role role,
     struct task_array *array);
 
+/* texture(x, width, ...) as an argument. *is false: it is something else, and nothing is read. */
+bool reader_texture(struct reader *r, struct cursor *c, struct launch_arg *arg, bool *is);
+
 /* "{f32, i32, f64[3]}" */
 bool reader_record(struct reader *r, struct cursor *c, const struct struct_type **record);
 

@@ -176,6 +176,11 @@ static bool pack_one(
             return misfit(p, arg, "the value does not fit the parameter");
         memcpy(at, &arg->integer, bytes); /* little endian, as the chip is */
         return true;
+    case ARG_TEXTURE: /* its handle is put in place of the address by then */
+        if (bytes != 8)
+            return misfit(p, arg, "a texture, but the parameter is no cudaTextureObject_t");
+        memcpy(at, &arg->address, sizeof(arg->address));
+        return true;
     case ARG_STRUCT:
         break;
     }

@@ -27,15 +27,24 @@ struct device_options {
     bool no_sandbox;       /* GPU: the worker process keeps its rights */
 };
 
+/* A texture object over a buffer. */
+struct device_texture {
+    const struct texture_view *view;
+    uint32_t size[3]; /* 1 behind view->nr_dims */
+    unsigned nr_lanes;
+    enum elem elem;
+};
+
 /* The fields of an ARG_STRUCT are the nr_fields that follow it in the list. */
 struct device_arg {
     enum arg_kind kind;
-    uint64_t address;   /* ARG_ARRAY */
-    int64_t integer;    /* ARG_INTEGER, and ARG_SCALAR of integer type */
-    double real;        /* ARG_SCALAR of floating type */
-    enum elem elem;     /* ARG_SCALAR, and ARG_INTEGER that is a field */
-    unsigned nr_fields; /* ARG_STRUCT */
-    const char *name;   /* for messages */
+    uint64_t address;                     /* ARG_ARRAY, ARG_TEXTURE */
+    int64_t integer;                      /* ARG_INTEGER, and ARG_SCALAR of integer type */
+    double real;                          /* ARG_SCALAR of floating type */
+    enum elem elem;                       /* ARG_SCALAR, and ARG_INTEGER that is a field */
+    unsigned nr_fields;                   /* ARG_STRUCT */
+    const struct device_texture *texture; /* ARG_TEXTURE */
+    const char *name;                     /* for messages */
 };
 
 /* A variable of the module that gets the contents of a buffer before the launch. */

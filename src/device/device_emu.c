@@ -189,10 +189,74 @@ static void keep_symbols(
     }
 }
 
+/* The texture objects of one launch: as many as it has arguments that are some. */
+struct textures {
+    uint64_t *handles;
+    unsigned nr;
+};
+
+static uint64_t make_texture(struct device *device, const struct device_arg *arg)
+{
+    static const enum emu_address_mode modes[] = {[TEXTURE_WRAP] = EMU_ADDRESS_WRAP,
+        [TEXTURE_CLAMP] = EMU_ADDRESS_CLAMP,
+        [TEXTURE_MIRROR] = EMU_ADDRESS_MIRROR,
+        [TEXTURE_BORDER] = EMU_ADDRESS_BORDER};
+    const struct device_texture *t = arg->texture;
+    const struct texture_view *view = t->view;
+    const unsigned layers = view->layered || view->cube;
+    const enum emu_address_mode mode = modes[view->mode];
+    const uint64_t pitch = (uint64_t)t->size[0] * t->nr_lanes * elem_bytes(t->elem);
+    struct emu_texture texture = {.address = arg->address,
+        .nr_dims = view->nr_dims - layers,
+        .size = {t->size[0], t->size[1], t->size[2]},
+        .pitch_bytes = pitch,
+        .layer_bytes = pitch * t->size[1],
+        .cube = view->cube,
+        .kind = elem_is_float(t->elem)                      ? EMU_TEXEL_FLOAT
+                : t->elem >= ELEM_I64 && t->elem <= ELEM_I8 ? EMU_TEXEL_SIGNED
+                                                            : EMU_TEXEL_UNSIGNED,
+        .channel_bytes = (unsigned)elem_bytes(t->elem),
+        .nr_channels = t->nr_lanes,
+        .normalized_coordinates = view->normalized,
+        .normalized_float = view->floats,
+        .linear = view->linear,
+        .address_mode = {mode, mode, mode}};
+
+    if (layers && texture.nr_dims == 1) { /* rows are layers */
+        texture.size[1] = 1;
+        texture.size[2] = t->size[1];
+        texture.layer_bytes = pitch;
+    }
+    return emu_texture_create(emu_of(device), &texture);
+}
+
+/* The launch's arguments with handles in place of what textures are over. */
+static struct device_launch with_textures(struct device *device, const struct device_launch *launch,
+    struct arena *arena, struct textures *textures)
+{
+    struct device_launch with = *launch;
+    struct device_arg *args = arena_array(arena, launch->nr_args + 1, sizeof(*args));
+
+    *textures = (struct textures){arena_array(arena, launch->nr_args + 1, sizeof(uint64_t)), 0};
+    for (unsigned i = 0; i < launch->nr_args; i++) {
+        args[i] = launch->args[i];
+        if (args[i].kind == ARG_TEXTURE)
+            args[i].address = textures->handles[textures->nr++] = make_texture(device, &args[i]);
+    }
+    with.args = args;
+    return with;
+}
+
+static void drop_textures(struct device *device, const struct textures *textures)
+{
+    for (unsigned i = 0; i < textures->nr; i++)
+        emu_texture_destroy(emu_of(device), textures->handles[i]);
+}
+
 /* Check and pack a launch. False: the verdict says why it cannot start. */
 static bool prepare(struct device *device, const struct device_module *module,
     const struct device_launch *launch, struct arena *arena, struct emu_launch *prepared,
-    struct device_result *result)
+    struct textures *textures, struct device_result *result)
 {
     const struct launch_config *c = launch->config;
     const uint32_t *bytes_each, *offsets;
@@ -200,15 +264,21 @@ static bool prepare(struct device *device, const struct device_module *module,
     unsigned nr_params;
     void *packed;
 
+    *textures = (struct textures){0};
+
     if (!launch_fits(device->chip, launch, result))
         return false;
     if (!emu_params(
             module->module, launch->facts->lowered, &nr_params, &bytes_each, &offsets, &total))
         return refuse(result, launch, "the compiled code has no such kernel");
     packed = arena_alloc(arena, total + 8);
-    if (!device_pack(launch, nr_params, bytes_each, offsets, packed, total, result) ||
-        !fill_symbols(device, module, launch, result))
+    const struct device_launch with = with_textures(device, launch, arena, textures);
+
+    if (!device_pack(&with, nr_params, bytes_each, offsets, packed, total, result) ||
+        !fill_symbols(device, module, launch, result)) {
+        drop_textures(device, textures);
         return false;
+    }
     *prepared = (struct emu_launch){
         .kernel = launch->facts->lowered,
         .grid = {c->grid[0], c->grid[1], c->grid[2]},
@@ -261,13 +331,15 @@ static bool emu_device_launch(struct device *device, struct device_module *modul
     struct arena *arena = arena_create();
     struct emu_result ran = {0};
     struct emu_launch prepared;
+    struct textures textures;
     bool ok = true;
 
-    if (prepare(device, module, launch, arena, &prepared, result)) {
+    if (prepare(device, module, launch, arena, &prepared, &textures, result)) {
         prepared.find_races = prepared.find_uninit = prepared.find_sync = launch->sanitize;
         if (launch->findings)
             want_findings(launch, &prepared);
         ok = emu_launch(emu_of(device), module->module, &prepared, arena, &ran, err);
+        drop_textures(device, &textures);
         if (ok)
             take_result(result, &ran);
         if (ok && result->verdict == VERDICT_OK)
@@ -371,13 +443,17 @@ static bool emu_device_measure(struct device *device, struct device_module *modu
         const struct device_launch *launch = &measure->launches[i];
         struct emu_result ran = {0};
         struct emu_launch prepared;
+        struct textures textures;
         uint64_t insts = result->thread_insts;
 
-        if (!prepare(device, module, launch, arena, &prepared, result))
+        if (!prepare(device, module, launch, arena, &prepared, &textures, result))
             return true;
         prepared.warm = i > 0;
-        if (!measure_launch(
-                device, module, &prepared, launch->facts, measure->sample_blocks, arena, &ran, err))
+        const bool ok = measure_launch(
+            device, module, &prepared, launch->facts, measure->sample_blocks, arena, &ran, err);
+
+        drop_textures(device, &textures);
+        if (!ok)
             return false;
         take_result(result, &ran);
         if (ran.verdict != VERDICT_OK)

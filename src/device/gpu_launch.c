@@ -151,6 +151,11 @@ static bool pack(struct device_gpu *gpu, const struct device_module *m,
         const struct gpu_buffer *b;
 
         args[i] = launch->args[i];
+        if (args[i].kind == ARG_TEXTURE) {
+            free(args);
+            return say(result, VERDICT_UNSUPPORTED, launch->line,
+                "textures run on the emulator only as yet (--device emu)");
+        }
         if (args[i].kind != ARG_ARRAY)
             continue;
         b = gpu_find_buffer(gpu, args[i].address, 0);

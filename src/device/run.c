@@ -151,8 +151,46 @@ static bool point_inside(const struct launch_arg *arg, const struct run_buffer *
     return true;
 }
 
+/* texture(x, width, height, ...): all of x has to be one grid of texels. */
+static bool bind_texture(const struct launch_arg *arg, const struct run_buffer *buffer,
+    const struct env *env, struct arena *arena, struct device_arg *bound, struct err *why)
+{
+    const struct texture_view *view = arg->texture;
+    struct device_texture *texture = arena_alloc(arena, sizeof(*texture));
+    uint64_t texels = 1;
+
+    *texture =
+        (struct device_texture){.view = view, .size = {1, 1, 1}, .elem = buffer->array->elem};
+    for (unsigned d = 0; d < view->nr_dims; d++) {
+        int64_t size;
+
+        if (!expr_eval(view->size[d], env, &size, why))
+            return false;
+        if (size < 1 || size > 1 << 27)
+            return err_set(why, "%s has an extent of %" PRId64 "; expected 1 to 134217728",
+                view->written, size);
+        texture->size[d] = (uint32_t)size;
+        texels *= texels > buffer->bytes ? 1 : (uint64_t)size;
+    }
+    const uint64_t nr = buffer->bytes / elem_bytes(buffer->array->elem), lanes = nr / texels;
+
+    if (nr % texels != 0 || (lanes != 1 && lanes != 2 && lanes != 4))
+        return err_set(why,
+            "%s has %" PRIu64 " texels and %s has %" PRIu64 " numbers; expected 1, 2 or 4 for each",
+            view->written, texels, arg->name, nr);
+    if (elem_bytes(texture->elem) > 4 || texture->elem == ELEM_BF16 || texture->elem == ELEM_E4M3 ||
+        texture->elem == ELEM_E5M2)
+        return err_set(why, "texels of type %s; expected f32, f16, or integers of 1, 2 or 4 bytes",
+            elem_name(texture->elem));
+    texture->nr_lanes = (unsigned)lanes;
+    bound->address = buffer->address;
+    bound->texture = texture;
+    return true;
+}
+
 static bool bind_arg(const struct task *task, const struct launch_arg *arg, const struct env *env,
-    const struct run_buffers *buffers, struct device_arg *bound, struct err *why)
+    const struct run_buffers *buffers, struct arena *arena, struct device_arg *bound,
+    struct err *why)
 {
     const struct task_scalar *scalar;
     const struct run_buffer *buffer;
@@ -177,6 +215,11 @@ static bool bind_arg(const struct task *task, const struct launch_arg *arg, cons
     case ARG_INTEGER:
         bound->name = expr_text(arg->value);
         return expr_eval(arg->value, env, &bound->integer, why);
+    case ARG_TEXTURE:
+        buffer = find_buffer(buffers, arg->name);
+        if (buffer == NULL)
+            return err_set(why, "no array or temp is called %s", arg->name);
+        return bind_texture(arg, buffer, env, arena, bound, why);
     case ARG_STRUCT:
         bound->nr_fields = arg->nr_fields;
         return true;
@@ -209,10 +252,10 @@ static bool bind_launch(const struct task *task, const struct launch *launch,
     for (unsigned i = 0; i < launch->nr_args; i++) {
         const struct launch_arg *arg = &launch->args[i];
 
-        if (!bind_arg(task, arg, env, buffers, &args[at++], why))
+        if (!bind_arg(task, arg, env, buffers, arena, &args[at++], why))
             return false;
         for (unsigned f = 0; f < arg->nr_fields; f++)
-            if (!bind_arg(task, &arg->fields[f], env, buffers, &args[at++], why))
+            if (!bind_arg(task, &arg->fields[f], env, buffers, arena, &args[at++], why))
                 return false;
     }
     bound->config = config;

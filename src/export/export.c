@@ -46,6 +46,10 @@ static bool can_be_said(const struct subject *s, const char *format, struct err 
                     "cannot say",
                     s->page->db_path, s->plan.launches[l].kernel, s->plan.launches[l].args[a].name,
                     format);
+            else if (s->plan.launches[l].args[a].kind == ARG_TEXTURE)
+                return err_set(err, "%s: %s is launched with %s, which --as %s cannot say",
+                    s->page->db_path, s->plan.launches[l].kernel,
+                    s->plan.launches[l].args[a].texture->written, format);
             else if (s->plan.launches[l].args[a].kind == ARG_STRUCT)
                 return err_set(err,
                     "%s: %s is launched with a struct by value, %.200s, which --as %s cannot say; "

@@ -104,6 +104,13 @@ struct array *builder_array(struct builder *b, const struct param *p, struct ran
 /* An array of which the file does not say how large it is; NULL: there are too many. */
 struct array *builder_unknown_array(struct builder *b, const struct param *p, unsigned line);
 
+/* Texels of that type in so many dimensions, an array of CUDA's. NULL: there are too many. */
+struct array *builder_texel_array(struct builder *b, const char *name, const char *type,
+    const char *const *size, unsigned nr, unsigned line);
+
+/* Adds argument i, a cudaTextureObject_t. NULL, else why not: what it is made of is not known. */
+const char *builder_texture(struct launching *l, unsigned i, struct str *args);
+
 /* Pointers into one allocation become arrays one after another. */
 void builder_part_arrays(struct builder *b);
 

@@ -236,6 +236,31 @@ struct array *builder_unknown_array(struct builder *b, const struct param *p, un
     return a;
 }
 
+struct array *builder_texel_array(struct builder *b, const char *name, const char *type,
+    const char *const *size, unsigned nr, unsigned line)
+{
+    struct str extent = {0};
+
+    for (unsigned i = 0; i < b->nr_arrays; i++)
+        if (strcmp(b->arrays[i].name, name) == 0)
+            return &b->arrays[i];
+    if (b->nr_arrays == MAX_ARRAYS)
+        return NULL;
+    for (unsigned d = nr; d-- > 0;)
+        str_addf(&extent, strpbrk(size[d], "+-/%?<>") ? "%s(%s)" : "%s%s", extent.len ? "*" : "",
+            size[d]);
+    struct array *a = &b->arrays[b->nr_arrays++];
+
+    *a = (struct array){.name = name,
+        .param = name,
+        .type = hostcode_type(b->host, type, 0),
+        .line = line,
+        .extent = arena_strdup(b->arena, str_text(&extent))};
+    a->id = free_name(b, id_of(b, name));
+    str_finish(&extent);
+    return a;
+}
+
 /* So many elements as a share of the allocation that they are in, where the text for all of it is
  * known: a third of 3*B*T*C; else the number. */
 static const char *share_of(struct builder *b, const char *whole, int64_t elems)

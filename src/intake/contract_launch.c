@@ -343,6 +343,16 @@ void builder_integer(struct launching *l, const char *name, struct range arg, co
     str_add(out, size ? size : name);
 }
 
+static void texture_arg(struct launching *l, unsigned i, struct str *args)
+{
+    const char *name = l->params[i].name, *why = builder_texture(l, i, args);
+
+    if (!why)
+        return;
+    builder_note(l, arena_printf(l->b->arena, "parameter %s is a texture: %s", name, why));
+    str_add(args, name);
+}
+
 static void one_arg(struct launching *l, unsigned i, struct str *args)
 {
     struct builder *b = l->b;
@@ -354,7 +364,9 @@ static void one_arg(struct launching *l, unsigned i, struct str *args)
     struct str one = {0};
 
     str_add(args, i ? ", " : "");
-    if (p->is_pointer || (v && v->kind == VALUE_MEMORY && !is_real(type) && !is_integer(type)))
+    if (strcmp(type, "cudaTextureObject_t") == 0)
+        texture_arg(l, i, args);
+    else if (p->is_pointer || (v && v->kind == VALUE_MEMORY && !is_real(type) && !is_integer(type)))
         pointer_arg(l, i, v, args);
     else if (is_real(type))
         str_add(args, builder_scalar(l, p->name, p->type, arg, v));

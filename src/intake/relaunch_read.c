@@ -78,6 +78,8 @@ static const char *argument(struct relaunch *l, const struct launch_arg *arg)
 {
     const char *value = arg->value ? expr_text(arg->value) : NULL;
 
+    if (arg->kind == ARG_TEXTURE)
+        return plain(l, arg->texture->written);
     if (arg->kind == ARG_ARRAY && value) /* x + 4 */
         value = arena_printf(l->p->arena, "%s + %s", arg->name, value);
     return value ? plain(l, value) : dense(l->p->arena, arg->name);

@@ -180,6 +180,36 @@ static void test_struct_arguments(void **state)
     assert_null(launch_leaf(l, 5));
 }
 
+/* Textures: extents and words in any order; pointers into arrays. */
+static void test_views(void **state)
+{
+    static const char text[] = "#pragma keet size w = 8, h = 4\n#pragma keet in A : "
+                               "f32[h][w]\n#pragma keet out C : f32[h][w]\n"
+                               "#pragma keet launch f<<<1, 32>>>(C + w*(h - 1), texture( A , w, "
+                               "linear, h, mirror , normalized), "
+                               "texture(A, w*h, layered, floats))\n__global__ void f() {}\n";
+    struct task t;
+    struct err err = {""};
+
+    if (!task_parse(&t, *state, "k.cu", text, strlen(text), &err))
+        fail_msg("%s", err.text);
+    const struct launch_arg *args = t.plan.launches[0].args;
+
+    assert_int_equal(args[0].kind, ARG_ARRAY);
+    assert_string_equal(args[0].name, "C");
+    assert_string_equal(expr_text(args[0].value), "w*(h - 1)");
+    assert_int_equal(args[1].kind, ARG_TEXTURE);
+    assert_string_equal(args[1].name, "A");
+    assert_int_equal(args[1].texture->nr_dims, 2);
+    assert_string_equal(expr_text(args[1].texture->size[1]), "h");
+    assert_int_equal(args[1].texture->mode, TEXTURE_MIRROR);
+    assert_true(args[1].texture->linear && args[1].texture->normalized);
+    assert_false(args[1].texture->floats || args[1].texture->layered || args[1].texture->cube);
+    assert_true(args[2].texture->layered && args[2].texture->floats);
+    assert_int_equal(args[2].texture->mode, TEXTURE_CLAMP);
+    assert_true(launch_arg_uses(&args[0], "h") && launch_arg_uses(&args[2], "w"));
+}
+
 static void test_launches(void **state)
 {
     struct task t;
@@ -380,6 +410,16 @@ static void test_launch_errors(void **state)
     refuse_line(
         *state, "launch f<<<1, 2>>>(A, C + D)", "k.cu:6:40: unknown name 'D'; expected a size");
     refuse_line(*state, "launch f<<<1, 2>>>(A, C +)", "k.cu:6:39: the expression ends early");
+    refuse_line(*state, "launch f<<<1, 2>>>(A, texture(C))",
+        "k.cu:6:45: a texture without a width; expected texture(x, width, ...)");
+    refuse_line(*state, "launch f<<<1, 2>>>(A, texture(D, 4))",
+        "k.cu:6:44: 'D' is no array of numbers; expected one that is declared");
+    refuse_line(*state, "launch f<<<1, 2>>>(A, texture(C, M, 2, 3, 4))",
+        "k.cu:6:56: more than three extents of a texture; expected linear, normalized");
+    refuse_line(*state, "launch f<<<1, 2>>>(A, texture(C, M, soft))",
+        "k.cu:6:50: unknown name 'soft'; expected a size or a tuning parameter");
+    refuse_line(
+        *state, "launch f<<<1, 2>>>(A, texture(C, M) + 1)", "k.cu:6:49: text after the texture");
     refuse_line(*state, "launch f<<<1, 2>>>({A, M})",
         "k.cu:6:37: M is an integer; expected its type too, as in `M : i32`");
     refuse_line(*state, "launch f<<<1, 2>>>({A, 1 + M})", "k.cu:6:37: a field without a type");
@@ -556,6 +596,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_whole, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_views, setup, teardown),
         cmocka_unit_test_setup_teardown(test_launches, setup, teardown),
         cmocka_unit_test_setup_teardown(test_structs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_struct_errors, setup, teardown),
