@@ -419,7 +419,7 @@ static void test_launch_errors(void **state)
     refuse_line(*state, "launch f<<<1, 2>>>(A, texture(C, M, soft))",
         "k.cu:6:50: unknown name 'soft'; expected a size or a tuning parameter");
     refuse_line(
-        *state, "launch f<<<1, 2>>>(A, texture(C, M) + 1)", "k.cu:6:49: text after the texture");
+        *state, "launch f<<<1, 2>>>(A, texture(C, M) + 1)", "k.cu:6:50: text after the texture");
     refuse_line(*state, "launch f<<<1, 2>>>({A, M})",
         "k.cu:6:37: M is an integer; expected its type too, as in `M : i32`");
     refuse_line(*state, "launch f<<<1, 2>>>({A, 1 + M})", "k.cu:6:37: a field without a type");
