@@ -86,6 +86,15 @@ static const char cuda_cstdint_h[] = GUARD
     "_LIBCUDACXX_END_NAMESPACE_STD\n"
     "#endif\n";
 
+/* Headers of the toolkit that declare uint64_t their own way (`long long`) under NVRTC: under other
+ * names then. */
+#define RENAMED(header)                                                                            \
+    GUARD "#include <stdint.h>\n"                                                                  \
+          "#ifdef KEET_RENAMED\n#include <../include/" header ">\n#else\n#define KEET_RENAMED\n"   \
+          "#define uint32_t keet_uint32_t\n#define uint64_t keet_uint64_t\n"                       \
+          "#define uintptr_t keet_uintptr_t\n#include <../include/" header ">\n"                   \
+          "#undef uint32_t\n#undef uint64_t\n#undef uintptr_t\n#undef KEET_RENAMED\n#endif\n"
+
 static const char limits_h[] = GUARD
     "#ifndef CHAR_BIT\n#define CHAR_BIT 8\n#endif\n"
     "#ifndef INT_MAX\n"
@@ -492,6 +501,12 @@ const struct nvrtc_header standins[] = {
     {"cstdint", cstdint_h},
     {"inttypes.h", cstdint_h},
     {"cuda/std/cstdint", cuda_cstdint_h},
+    {"cuda_pipeline.h", RENAMED("cuda_pipeline.h")},
+    {"cuda_pipeline_primitives.h", RENAMED("cuda_pipeline_primitives.h")},
+    {"cuda_pipeline_helpers.h", RENAMED("cuda_pipeline_helpers.h")},
+    {"cuda_awbarrier.h", RENAMED("cuda_awbarrier.h")},
+    {"cuda_awbarrier_primitives.h", RENAMED("cuda_awbarrier_primitives.h")},
+    {"cuda_awbarrier_helpers.h", RENAMED("cuda_awbarrier_helpers.h")},
     {"limits.h", limits_h},
     {"climits", climits_h},
     {"float.h", float_h},
