@@ -8,8 +8,8 @@ all in order of their paths when --limit is less. Where a Makefile beside the fi
 arguments are given as --args. Contracts with numbers that `init` chose, since the file does not give them, are
 counted apart too; it keeps only such with which the original passes the check. "compiles" is NVRTC's word where the contract is complete,
 nvcc -ptx's on the device text elsewhere; a file that does not compile after the split is given to nvcc as it
-is, and counted apart where nvcc does not take it either, for more than a header that is not there. Two halves,
-the files by turns."""
+is, with headers from wherever they lie in its checkout, and counted apart where nvcc does not take it either. Two
+halves, the files by turns."""
 
 import argparse
 import collections
@@ -38,6 +38,12 @@ def candidates(folders):
             if "__global__" in text and "<<<" in text and "-hip/" not in str(path):
                 found.append(path)
     return found
+
+
+def sampled(files, limit, shift):
+    if not limit or len(files) <= limit:
+        return files
+    return [files[(i * len(files) // limit + shift) % len(files)] for i in range(limit)]
 
 
 def run_line(path):
@@ -81,17 +87,26 @@ def why_missing(line):
     return re.sub(r"\b(gives|at|of|value|expression:) \S+$", r"\1 ...", text)[:80]
 
 
-def refused(path):
-    """nvcc takes the file itself neither, and not for want of a header."""
-    with tempfile.TemporaryDirectory() as folder:
-        code, _, err = run(["nvcc", "-ptx", "-arch=sm_90", "-w", "-std=c++17", f"-I{CUTLASS}", str(path), "-o",
-                            folder + "/x.ptx"], 120)
-    return code > 0 and "No such file" not in err
+def refused(args, path):
+    """nvcc takes the file itself neither, also where headers are found for it that lie elsewhere in the checkout."""
+    checkout = next(f for f in args.folders if str(path).startswith(f))
+    folders = [CUTLASS]
+    with tempfile.TemporaryDirectory() as out:
+        for _ in range(12):
+            code, _, err = run(["nvcc", "-ptx", "-arch=sm_90", "-w", "-std=c++17", "--expt-relaxed-constexpr",
+                                *(f"-I{f}" for f in folders), str(path), "-o", out + "/x.ptx"], 120)
+            lacks = re.search(r"fatal error: (\S+): No such file", err)
+            found = sorted(pathlib.Path(checkout).rglob(lacks.group(1)), key=lambda f: -len(
+                os.path.commonpath([f, path]))) if lacks and not lacks.group(1).startswith((".", "/")) else []
+            if not found:
+                return code > 0
+            folders.append(str(found[0])[:-len(lacks.group(1)) - 1])
+    return True
 
 
 def judge(args, path):
     result = split(args, path)
-    return dict(result, refused=not result["compiles"] and path.suffix == ".cu" and refused(path))
+    return dict(result, refused=not result["compiles"] and path.suffix == ".cu" and refused(args, path))
 
 
 def split(args, path):
@@ -112,8 +127,8 @@ def split(args, path):
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / path.name
         file.write_text(task["text"])
-        nvcc = ["nvcc", "-ptx", "-arch=compute_90", "-w", "-std=c++17", f"-I{CUTLASS}", str(file), "-o",
-                folder + "/x.ptx"]
+        nvcc = ["nvcc", "-ptx", "-arch=compute_90", "-w", "-std=c++17", "--expt-relaxed-constexpr",
+                f"-I{CUTLASS}", str(file), "-o", folder + "/x.ptx"]
         if missing:
             code, _, err = run(nvcc, 120)
             result["compiles"] = code == 0
@@ -143,14 +158,19 @@ def main():
     parser.add_argument("--limit", type=int, default=0)
     parser.add_argument("--shift", type=int, default=0, help="with --limit: so many files behind those of the sample")
     parser.add_argument("--held-out", action="store_true", help="nobody looked at this sample: the table says so")
+    parser.add_argument("--seen", action="append", default=[], metavar="LIMIT:SHIFT:CHECKOUT[,CHECKOUT...]",
+                        help="leave out the sample of so many files of these, which was looked at; may repeat")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=int, default=120, help="for one emulated run")
     parser.add_argument("folders", nargs="+")
     args = parser.parse_args()
     files = candidates(args.folders)
+    for sample in args.seen:
+        limit, shift, folders = sample.split(":", 2)
+        seen = set(sampled(candidates(folders.split(",")), int(limit), int(shift)))
+        files = [f for f in files if f not in seen]
     all_files = len(files)
-    if args.limit and len(files) > args.limit:
-        files = [files[(i * len(files) // args.limit + args.shift) % len(files)] for i in range(args.limit)]
+    files = sampled(files, args.limit, args.shift)
     order = files[0::2] + files[1::2]
     done = {}
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
