@@ -97,6 +97,8 @@ unsigned params_read(
         parts, range_split((struct range){toks, fn->open + 1, toks->tok[fn->open].match}, parts,
                    MAX_PARAMS));
 
+    if (nr == 1 && parts[0].to == parts[0].from + 1 && tok_is(&toks->tok[parts[0].from], "void"))
+        return 0;
     for (unsigned p = 0; p < nr; p++) {
         params[p] = (struct param){.name = ""};
         read_param(&params[p], arena, toks, parts[p]);
