@@ -9,7 +9,7 @@
 #include "intake/walk.h"
 
 enum {
-    MAX_ARRAYS = 64,
+    MAX_ARRAYS = INTAKE_MAX_ARRAYS,
     MAX_SCALARS = 64,
     MAX_LAUNCHES = INTAKE_MAX_LAUNCHES,
     MAX_LINE_SHOWN = 90,

@@ -275,7 +275,7 @@ static bool leave_out(struct builder *b)
 /* All launches that are not left out, in a contract begun anew. */
 static void add_launches(struct builder *b, struct walk *walk)
 {
-    b->nr_arrays = b->nr_scalars = b->nr_launches = b->host->nr_sizes = 0;
+    b->nr_arrays = b->nr_scalars = b->nr_launches = b->host->nr_sizes = b->host->nr_arrays = 0;
     b->end_note = NULL;
     b->host->walk = b->walk = walk;
     if (b->walk)

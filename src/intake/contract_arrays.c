@@ -56,8 +56,8 @@ static const char *id_of(struct builder *b, const char *name)
     return id;
 }
 
-/* A name that no other array and no size has. */
-static const char *free_name(const struct builder *b, const char *name)
+/* A name that no other array and no size has, and that no later size gets. */
+static const char *free_name(struct builder *b, const char *name)
 {
     const char *free = name;
 
@@ -66,8 +66,11 @@ static const char *free_name(const struct builder *b, const char *name)
 
         for (unsigned i = 0; i + 1 < b->nr_arrays; i++)
             taken = taken || strcmp(b->arrays[i].id, free) == 0;
-        if (!taken)
+        if (!taken) {
+            if (b->host->nr_arrays < INTAKE_MAX_ARRAYS)
+                b->host->arrays[b->host->nr_arrays++] = free;
             return free;
+        }
         free = arena_printf(b->arena, "%s_%u", name, n);
     }
 }
@@ -199,6 +202,7 @@ struct array *builder_array(struct builder *b, const struct param *p, struct ran
         .type = p->type,
         .param = p->name,
         .line = b->host->toks->tok[at].line};
+    a->id = free_name(b, a->id);
     if (tensor)
         a->why = "it is a tensor";
     else if (hostcode_extent(b->host, name, where, &elems, &declared, &a->line) && !offset)

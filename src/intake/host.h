@@ -17,6 +17,7 @@ enum {
     LAUNCH_MAX_ARGS = 64,
     MAX_TEMPLATE_ARGS = 32,
     INTAKE_MAX_SIZES = 64,
+    INTAKE_MAX_ARRAYS = 64,
     INTAKE_MAX_LAUNCHES = 16
 };
 
@@ -58,6 +59,8 @@ struct host {
     unsigned nr_macros;
     struct size sizes[INTAKE_MAX_SIZES];
     unsigned nr_sizes;
+    const char *arrays[INTAKE_MAX_ARRAYS]; /* names that no new size may have */
+    unsigned nr_arrays;
     bool fixed;               /* no new sizes: a number that is not one yet is written out */
     bool drop_sizeof;         /* sizeof(...) is 1 */
     bool strict;              /* what the file does not say fails, and does not become a size */

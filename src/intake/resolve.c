@@ -88,6 +88,11 @@ static const char *size_named(
 {
     if (task_reserves(name))
         name = arena_printf(host->arena, "%s_", name);
+    for (unsigned i = 0; i < host->nr_arrays; i++)
+        if (strcmp(host->arrays[i], name) == 0) { /* shape[dim] beside the array shape */
+            name = arena_printf(host->arena, "%s_value", name);
+            break;
+        }
     const char *spelling = name;
 
     for (unsigned n = 2; hostcode_size(host, spelling); n++) {
