@@ -501,6 +501,7 @@ const struct nvrtc_header standins[] = {
     {"cstdint", cstdint_h},
     {"inttypes.h", cstdint_h},
     {"cuda/std/cstdint", cuda_cstdint_h},
+    {"cccl/cuda/std/cstdint", cuda_cstdint_h}, /* as CUTLASS calls it */
     {"cuda_pipeline.h", RENAMED("cuda_pipeline.h")},
     {"cuda_pipeline_primitives.h", RENAMED("cuda_pipeline_primitives.h")},
     {"cuda_pipeline_helpers.h", RENAMED("cuda_pipeline_helpers.h")},
