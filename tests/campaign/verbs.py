@@ -148,7 +148,7 @@ def stopped(keet, cwd):
     """stop ends a campaign neatly, another at the same time is refused, --resume goes on."""
     words = ["campaign", "one.txt", "--out", "stopped", "-q", "--resume"]
     with open(os.path.join(cwd, "one.txt"), "w", encoding="utf-8") as file:
-        file.write("scale.cu --device emu --cache cache --budget 40 --window 1000\n")
+        file.write("scale.cu --device emu --cache cache --budget 4000 --window 100000\n")
     first = subprocess.Popen([keet, *words], cwd=cwd, stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL)
     for _ in range(600):
