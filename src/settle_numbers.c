@@ -90,19 +90,9 @@ static unsigned nr_block_dims(const struct settling *s)
 
 static bool is_launched(const struct plan *plan, const char *name)
 {
-    for (unsigned i = 0; i < plan->nr_launches; i++) {
-        const struct launch *l = &plan->launches[i];
-        const struct launch_arg *arg;
-
-        if (expr_uses(l->smem_bytes, name))
+    for (unsigned i = 0; i < plan->nr_launches; i++)
+        if (launch_uses(&plan->launches[i], name))
             return true;
-        for (unsigned d = 0; d < 3; d++)
-            if (expr_uses(l->grid[d], name))
-                return true;
-        for (unsigned a = 0; (arg = launch_leaf(l, a)) != NULL; a++)
-            if (launch_arg_uses(arg, name))
-                return true;
-    }
     return false;
 }
 

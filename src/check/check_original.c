@@ -266,7 +266,7 @@ static bool is_too_large_for_finer(const struct checker *k, unsigned shape)
 {
     enum { FINER_MAX_BYTES = 128 << 20 };
 
-    return shapes_bytes(k->task, &k->shapes[shape].shape.sizes) > FINER_MAX_BYTES;
+    return task_bytes(k->task, &k->shapes[shape].shape.sizes) > FINER_MAX_BYTES;
 }
 
 /* Without the finer checks first. Where that costs much already, they wait for a candidate that

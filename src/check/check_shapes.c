@@ -127,23 +127,10 @@ static void derive(const struct task *task, const struct shape *base, enum chang
         add(shapes, nr, shape, SHAPE_DERIVED, arena);
 }
 
-static bool launch_uses(const struct launch *launch, const char *name)
-{
-    bool uses = expr_uses(launch->smem_bytes, name);
-
-    for (unsigned d = 0; d < 3; d++)
-        uses |= expr_uses(launch->grid[d], name) || expr_uses(launch->block[d], name);
-    return uses;
-}
-
 static bool array_uses(const struct task_array *array, const char *name)
 {
-    bool uses = (array->gen.a_int && expr_uses(array->gen.a_int, name)) ||
-                (array->gen.b_int && expr_uses(array->gen.b_int, name));
-
-    for (unsigned d = 0; d < array->nr_dims; d++)
-        uses |= expr_uses(array->dims[d], name);
-    return uses;
+    return array_dims_use(array, name) || (array->gen.a_int && expr_uses(array->gen.a_int, name)) ||
+           (array->gen.b_int && expr_uses(array->gen.b_int, name));
 }
 
 /* Is handed to kernels only, and makes nothing larger: how often, a mask, a penalty. */
@@ -158,7 +145,7 @@ static bool is_count(const struct task *task, size_t which)
         if (array_uses(&task->plan.temps[i], name))
             return false;
     for (unsigned i = 0; i < task->plan.nr_launches; i++)
-        if (launch_uses(&task->plan.launches[i], name))
+        if (launch_config_uses(&task->plan.launches[i], name))
             return false;
     return true;
 }
@@ -298,19 +285,6 @@ static int64_t largest_size(const struct task *task, const struct shape *shape)
     return largest;
 }
 
-uint64_t shapes_bytes(const struct task *task, const struct env *sizes)
-{
-    struct err ignored;
-    uint64_t total = 0, nr;
-
-    for (unsigned i = 0; i < task->nr_arrays; i++) {
-        if (!array_elems(&task->arrays[i], sizes, &nr, &ignored))
-            return UINT64_MAX;
-        total += array_bytes(&task->arrays[i], nr);
-    }
-    return total;
-}
-
 /* For kernels that run at no derived sizes, since these need a multiple of their tile or hang
  * together: the cheaper and the nearer to the timed ones, the sooner. */
 static void made_smaller(
@@ -331,7 +305,7 @@ static void made_smaller(
         for (size_t i = 0; i < task->timed.sizes.nr && i < MAX_ALONE; i++)
             alone(task, i, few[k], shapes, nr, arena);
     all_less(task, shapes, nr, arena);
-    if (shapes_bytes(task, &task->timed.sizes) <= RESORT_MAX_BYTES)
+    if (task_bytes(task, &task->timed.sizes) <= RESORT_MAX_BYTES)
         add(shapes, nr, task->timed, SHAPE_RESORT, arena);
 }
 
@@ -349,7 +323,7 @@ void shapes_choose(
     for (unsigned i = 0; i < task->nr_checks; i++)
         add(*shapes, nr, task->checks[i], SHAPE_EXPLICIT, arena);
     if (uses_files(task) &&
-        (task->nr_cases ? shapes_bytes(task, &task->timed.sizes) <= RESORT_MAX_BYTES
+        (task->nr_cases ? task_bytes(task, &task->timed.sizes) <= RESORT_MAX_BYTES
                         : task_elems(task, &task->timed.sizes) <= TIMED_MAX_ELEMS))
         add_files(task, *shapes, nr, arena);
     /* Tails of the cheapest check line that is not degenerate. */

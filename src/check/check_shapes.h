@@ -28,7 +28,4 @@ struct check_shape {
 void shapes_choose(
     const struct task *task, struct arena *arena, struct check_shape **shapes, unsigned *nr);
 
-/* Of all arrays together; UINT64_MAX where one of them has no number. */
-uint64_t shapes_bytes(const struct task *task, const struct env *sizes);
-
 #endif

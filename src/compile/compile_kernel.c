@@ -40,19 +40,6 @@ static void add_squeezed(struct str *out, const char *text)
     str_add_char(out, '\n');
 }
 
-static bool launch_uses(const struct launch *launch, const char *name)
-{
-    bool used = expr_uses(launch->smem_bytes, name);
-    unsigned nr = 0;
-
-    for (int d = 0; d < 3; d++)
-        used = used || expr_uses(launch->grid[d], name) || expr_uses(launch->block[d], name) ||
-               expr_uses(launch->cluster[d], name);
-    for (const struct launch_arg *arg; (arg = launch_leaf(launch, nr++)) != NULL;)
-        used = used || launch_arg_uses(arg, name);
-    return used;
-}
-
 static bool plan_uses(const struct plan *plan, const char *name)
 {
     for (unsigned i = 0; i < plan->nr_launches; i++) {
@@ -60,10 +47,8 @@ static bool plan_uses(const struct plan *plan, const char *name)
             return true;
     }
     for (unsigned i = 0; i < plan->nr_temps; i++) {
-        for (unsigned d = 0; d < plan->temps[i].nr_dims; d++) {
-            if (expr_uses(plan->temps[i].dims[d], name))
-                return true;
-        }
+        if (array_dims_use(&plan->temps[i], name))
+            return true;
     }
     return false;
 }

@@ -200,8 +200,13 @@ struct env plan_env(struct arena *arena, const struct plan *plan, const struct s
 /* True when every `where` holds under the environment. */
 bool plan_allows(const struct plan *plan, const struct env *env);
 
+/* What has a name in an expression: dimensions; what stands between <<< and >>>, clusters included;
+ * that and what is passed. */
+bool array_dims_use(const struct task_array *array, const char *name);
+bool launch_config_uses(const struct launch *launch, const char *name);
+bool launch_uses(const struct launch *launch, const char *name);
+
 /* What the launch passes, with fields in place of their structs: number i, NULL behind the last. */
-bool launch_arg_uses(const struct launch_arg *arg, const char *name); /* in an expression */
 const struct launch_arg *launch_leaf(const struct launch *launch, unsigned i);
 
 /* The number of elements of an array under an environment; an error when a dimension is negative
@@ -223,6 +228,7 @@ static inline uint64_t array_place(const struct task_array *array, uint64_t i, e
 
 /* Of all arrays of a task together; UINT64_MAX when one of them has no number. */
 uint64_t task_elems(const struct task *task, const struct env *env);
+uint64_t task_bytes(const struct task *task, const struct env *env);
 
 /* A launch with all expressions evaluated. */
 struct launch_config {

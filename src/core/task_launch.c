@@ -52,7 +52,8 @@ bool array_elems(
     return true;
 }
 
-uint64_t task_elems(const struct task *task, const struct env *env)
+/* Of all arrays; UINT64_MAX where one has no number of elements. */
+static uint64_t total_of(const struct task *task, const struct env *env, bool bytes)
 {
     struct err ignored;
     uint64_t total = 0, nr;
@@ -60,18 +61,19 @@ uint64_t task_elems(const struct task *task, const struct env *env)
     for (unsigned i = 0; i < task->nr_arrays; i++) {
         if (!array_elems(&task->arrays[i], env, &nr, &ignored))
             return UINT64_MAX;
-        total += nr;
+        total += bytes ? array_bytes(&task->arrays[i], nr) : nr;
     }
     return total;
 }
 
-bool launch_arg_uses(const struct launch_arg *arg, const char *name)
+uint64_t task_elems(const struct task *task, const struct env *env)
 {
-    bool uses = arg->value && expr_uses(arg->value, name);
+    return total_of(task, env, false);
+}
 
-    for (unsigned d = 0; arg->texture && d < arg->texture->nr_dims; d++)
-        uses |= expr_uses(arg->texture->size[d], name);
-    return uses;
+uint64_t task_bytes(const struct task *task, const struct env *env)
+{
+    return total_of(task, env, true);
 }
 
 const struct launch_arg *launch_leaf(const struct launch *launch, unsigned i)
@@ -85,6 +87,43 @@ const struct launch_arg *launch_leaf(const struct launch *launch, unsigned i)
         i -= nr;
     }
     return NULL;
+}
+
+bool array_dims_use(const struct task_array *array, const char *name)
+{
+    for (unsigned d = 0; d < array->nr_dims; d++)
+        if (expr_uses(array->dims[d], name))
+            return true;
+    return false;
+}
+
+bool launch_config_uses(const struct launch *launch, const char *name)
+{
+    bool uses = expr_uses(launch->smem_bytes, name);
+
+    for (unsigned d = 0; d < 3; d++)
+        uses = uses || expr_uses(launch->grid[d], name) || expr_uses(launch->block[d], name) ||
+               expr_uses(launch->cluster[d], name);
+    return uses;
+}
+
+static bool arg_uses(const struct launch_arg *arg, const char *name)
+{
+    bool uses = arg->value && expr_uses(arg->value, name);
+
+    for (unsigned d = 0; arg->texture && d < arg->texture->nr_dims; d++)
+        uses = uses || expr_uses(arg->texture->size[d], name);
+    return uses;
+}
+
+bool launch_uses(const struct launch *launch, const char *name)
+{
+    const struct launch_arg *arg;
+    bool uses = launch_config_uses(launch, name);
+
+    for (unsigned i = 0; !uses && (arg = launch_leaf(launch, i)) != NULL; i++)
+        uses = arg_uses(arg, name);
+    return uses;
 }
 
 static bool resolve(const struct launch *launch, const char *what, const struct expr *expr,

@@ -207,7 +207,9 @@ static void test_views(void **state)
     assert_false(args[1].texture->floats || args[1].texture->layered || args[1].texture->cube);
     assert_true(args[2].texture->layered && args[2].texture->floats);
     assert_int_equal(args[2].texture->mode, TEXTURE_CLAMP);
-    assert_true(launch_arg_uses(&args[0], "h") && launch_arg_uses(&args[2], "w"));
+    assert_true(launch_uses(&t.plan.launches[0], "h") && launch_uses(&t.plan.launches[0], "w"));
+    assert_false(
+        launch_config_uses(&t.plan.launches[0], "h") || launch_uses(&t.plan.launches[0], "x"));
 }
 
 static void test_launches(void **state)
