@@ -101,6 +101,9 @@ const char *builder_shown(const struct builder *b, unsigned line);
 struct array *builder_array(struct builder *b, const struct param *p, struct range arg, unsigned at,
     const struct value *seen);
 
+/* The array of that name in the file; NULL: there is none yet. */
+struct array *builder_array_named(struct builder *b, const char *name);
+
 /* An array of which the file does not say how large it is; NULL: there are too many. */
 struct array *builder_unknown_array(struct builder *b, const struct param *p, unsigned line);
 

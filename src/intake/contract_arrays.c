@@ -176,6 +176,14 @@ static struct array *seen_array(struct builder *b, const struct param *p, struct
     return a;
 }
 
+struct array *builder_array_named(struct builder *b, const char *name)
+{
+    for (unsigned i = 0; i < b->nr_arrays; i++)
+        if (strcmp(b->arrays[i].name, name) == 0)
+            return &b->arrays[i];
+    return NULL;
+}
+
 struct array *builder_array(struct builder *b, const struct param *p, struct range arg, unsigned at,
     const struct value *seen)
 {
@@ -186,12 +194,11 @@ struct array *builder_array(struct builder *b, const struct param *p, struct ran
         return seen_array(b, p, arg, at, seen);
     if (arg.from >= arg.to || !hostcode_pointer(b->host, arg, at, &name, &where))
         return NULL;
-    for (unsigned i = 0; i < b->nr_arrays; i++)
-        if (strcmp(b->arrays[i].name, name) == 0)
-            return &b->arrays[i];
-    if (b->nr_arrays == MAX_ARRAYS)
-        return NULL;
-    struct array *a = &b->arrays[b->nr_arrays++];
+    struct array *a = builder_array_named(b, name);
+
+    if (a || b->nr_arrays == MAX_ARRAYS)
+        return a;
+    a = &b->arrays[b->nr_arrays++];
     struct str elems = {0};
     bool tensor = range_has(arg, "data_ptr") || range_has(arg, "mutable_data_ptr") ||
                   range_has(arg, "const_data_ptr");
@@ -223,13 +230,11 @@ struct array *builder_array(struct builder *b, const struct param *p, struct ran
 
 struct array *builder_unknown_array(struct builder *b, const struct param *p, unsigned line)
 {
-    for (unsigned i = 0; i < b->nr_arrays; i++)
-        if (strcmp(b->arrays[i].name, p->name) == 0)
-            return &b->arrays[i];
-    if (b->nr_arrays == MAX_ARRAYS)
-        return NULL;
-    struct array *a = &b->arrays[b->nr_arrays++];
+    struct array *a = builder_array_named(b, p->name);
 
+    if (a || b->nr_arrays == MAX_ARRAYS)
+        return a;
+    a = &b->arrays[b->nr_arrays++];
     *a = (struct array){.name = p->name,
         .type = p->type,
         .param = p->name,
@@ -243,18 +248,15 @@ struct array *builder_unknown_array(struct builder *b, const struct param *p, un
 struct array *builder_texel_array(struct builder *b, const char *name, const char *type,
     const char *const *size, unsigned nr, unsigned line)
 {
+    struct array *a = builder_array_named(b, name);
     struct str extent = {0};
 
-    for (unsigned i = 0; i < b->nr_arrays; i++)
-        if (strcmp(b->arrays[i].name, name) == 0)
-            return &b->arrays[i];
-    if (b->nr_arrays == MAX_ARRAYS)
-        return NULL;
+    if (a || b->nr_arrays == MAX_ARRAYS)
+        return a;
     for (unsigned d = nr; d-- > 0;)
         str_addf(&extent, strpbrk(size[d], "+-/%?<>") ? "%s(%s)" : "%s%s", extent.len ? "*" : "",
             size[d]);
-    struct array *a = &b->arrays[b->nr_arrays++];
-
+    a = &b->arrays[b->nr_arrays++];
     *a = (struct array){.name = name,
         .param = name,
         .type = hostcode_type(b->host, type, 0),

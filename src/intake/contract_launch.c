@@ -141,13 +141,9 @@ static const char *kernel_id(struct launching *l)
     return id;
 }
 
-static bool name_taken(const struct builder *b, const char *name)
+static bool name_taken(struct builder *b, const char *name)
 {
-    bool taken = hostcode_size(b->host, name) != NULL;
-
-    for (unsigned i = 0; i < b->nr_arrays; i++)
-        taken = taken || strcmp(b->arrays[i].name, name) == 0;
-    return taken;
+    return hostcode_size(b->host, name) || builder_array_named(b, name);
 }
 
 /* A real number, shortest first; single: it is of type float. */

@@ -93,14 +93,6 @@ static const char *role_of(const struct builder *b, const struct array *a)
     return others && is_between(b, a) ? "temp" : "out"; /* something comes out of every task */
 }
 
-static const struct array *array_named(const struct builder *b, const char *name)
-{
-    for (unsigned i = 0; i < b->nr_arrays; i++)
-        if (strcmp(b->arrays[i].name, name) == 0)
-            return &b->arrays[i];
-    return NULL;
-}
-
 /* A largest index as text: that of a size where exactly one has the value. */
 static const char *below_size(const struct builder *b, double high)
 {
@@ -158,7 +150,7 @@ static void array_line(struct builder *b, const struct array *a)
     const char *filled = elem && lanes == 1 && a->memory && (!a->written || a->read_first)
                              ? filled_with(b, a)
                              : NULL;
-    const struct array *target = a->indexed ? array_named(b, a->indexed) : NULL;
+    const struct array *target = a->indexed ? builder_array_named(b, a->indexed) : NULL;
     const char *what =
         a->written && a->read_first && a->filled && !a->from_host ? " = constant(0)" : contents;
 

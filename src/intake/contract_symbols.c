@@ -116,8 +116,6 @@ static const char *symbol_beginning(struct builder *b, unsigned name)
 /* Some device code of the contract assigns it, or hands on its address. */
 static bool is_written_in(const struct builder *b, const struct decl *fn, const char *name)
 {
-    static const char *const ops[] = {
-        "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "|=", "&=", "^=", "++", "--", NULL};
     const struct toks *toks = b->host->toks;
     struct use use = {0};
 
@@ -131,8 +129,7 @@ static bool is_written_in(const struct builder *b, const struct decl *fn, const 
         while (
             (tok_is(&toks->tok[end], "[") && toks->tok[end].match) || tok_is(&toks->tok[end], "."))
             end = tok_is(&toks->tok[end], ".") ? end + 2 : toks->tok[end].match + 1;
-        use.writes = str_among(toks->tok[end].text, ops) || tok_is(before, "++") ||
-                     tok_is(before, "--") ||
+        use.writes = tok_assigns(&toks->tok[end]) || tok_is(before, "++") || tok_is(before, "--") ||
                      (tok_is(before, "&") && (tok_is(before - 1, "(") || tok_is(before - 1, ",")));
     }
     return use.writes;

@@ -330,6 +330,14 @@ bool tok_is(const struct tok *t, const char *text)
            strcmp(t->text, text) == 0;
 }
 
+bool tok_assigns(const struct tok *t)
+{
+    static const char *const ops[] = {
+        "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "|=", "&=", "^=", "++", "--", NULL};
+
+    return str_among(t->text, ops);
+}
+
 unsigned toks_find(const struct toks *toks, unsigned from, unsigned to, const char *text)
 {
     for (unsigned i = from; i < to; i++) {

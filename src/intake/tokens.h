@@ -34,6 +34,7 @@ enum { LEX_MAX_TOKENS = 4 << 20 };
 bool lex(struct toks *toks, struct arena *arena, const char *source, size_t bytes);
 
 bool tok_is(const struct tok *t, const char *text);
+bool tok_assigns(const struct tok *t); /* =, += and its kin, ++, -- */
 /* The first token from `from` on that is this name; nr: none. The next one is tok.again. */
 unsigned toks_name(const struct toks *toks, const char *name, unsigned from);
 /* Of a range without its end: the index of the first token that reads text outside of all brackets;

@@ -16,9 +16,6 @@ bool walk_step(struct walk *w)
     return !w->stopped;
 }
 
-static const char *const assigning[] = {
-    "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "|=", "&=", "^=", "++", "--", NULL};
-
 /* Token i names memory, and p[i] there is a part of a sum, not assigned and not handed on. */
 static bool only_reads(const struct toks *toks, unsigned i)
 {
@@ -30,7 +27,7 @@ static bool only_reads(const struct toks *toks, unsigned i)
         end = toks->tok[end].match + 1;
     const bool alone = i > 0 && str_among(toks->tok[i - 1].text, taken);
 
-    return end > i + 1 && !str_among(toks->tok[end].text, assigning) &&
+    return end > i + 1 && !tok_assigns(&toks->tok[end]) &&
            !(alone && (str_among(toks->tok[end].text, handed) ||
                           !str_among(toks->tok[i - 1].text, taken + 4)));
 }
@@ -38,8 +35,6 @@ static bool only_reads(const struct toks *toks, unsigned i)
 /* What tokens assign, or hand to someone who may, is not known any more. */
 void walk_lose(struct walk *w, const struct toks *toks, unsigned from, unsigned to)
 {
-    const char *const *ops = assigning;
-
     for (unsigned i = from; i < to; i++) {
         struct slot *slot =
             toks->tok[i].kind == TOK_NAME ? walk_variable(w, toks->tok[i].text) : NULL;
@@ -51,17 +46,15 @@ void walk_lose(struct walk *w, const struct toks *toks, unsigned from, unsigned 
             continue;
         }
         bool assigned =
-            i > from && (tok_is(&toks->tok[i - 1], "++") || tok_is(&toks->tok[i - 1], "--") ||
-                            tok_is(&toks->tok[i - 1], "&") ||
-                            (tok_is(&toks->tok[i - 1], ">") && tok_is(&toks->tok[i - 2], ">")));
+            tok_assigns(&toks->tok[i + 1]) ||
+            (i > from && (tok_is(&toks->tok[i - 1], "++") || tok_is(&toks->tok[i - 1], "--") ||
+                             tok_is(&toks->tok[i - 1], "&") ||
+                             (tok_is(&toks->tok[i - 1], ">") && tok_is(&toks->tok[i - 2], ">"))));
 
-        for (unsigned o = 0; ops[o] && !assigned; o++)
-            assigned = tok_is(&toks->tok[i + 1], ops[o]);
         if (slot->v.kind == VALUE_OBJECT && tok_is(&toks->tok[i + 1], ".")) {
             struct slot *field = walk_field(w, slot->v.object, toks->tok[i + 2].text);
 
-            for (unsigned o = 0; ops[o] && !assigned; o++)
-                assigned = tok_is(&toks->tok[i + 3], ops[o]);
+            assigned = assigned || tok_assigns(&toks->tok[i + 3]);
             slot = field;
         }
         if (assigned && slot->v.kind != VALUE_OBJECT)
