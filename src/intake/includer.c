@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NEIGHBOURS = 64, MAX_HEADER_BYTES = 1 << 20, MAX_DEPTH = 3 };
+enum { MAX_HEADER_BYTES = 1 << 20, MAX_DEPTH = 3 };
 
 struct collector {
     struct build *build;
@@ -143,17 +143,16 @@ static bool includes(struct arena *arena, const char *text, const char *name)
     return false;
 }
 
-void includer_defines(
-    struct build *build, struct arena *arena, const char *path, const char *text, size_t bytes)
+void includer_defines(struct build *build, struct reading *r, const char *text, size_t bytes)
 {
-    const char *slash = strrchr(path, '/');
-    struct unit *units = arena_array(arena, MAX_NEIGHBOURS, sizeof(*units));
-    const struct unit *by = NULL;
+    struct arena *arena = r->arena;
+    const char *path = r->files[0].path, *slash = strrchr(path, '/');
+    unsigned nr;
+    const struct unit *units = reading_around(r, &nr), *by = NULL;
     struct collector c = {.build = build,
         .arena = arena,
         .user = file_name(path),
         .folder = slash ? arena_strndup(arena, path, (size_t)(slash - path)) : ""};
-    const unsigned nr = units_around(arena, path, units, MAX_NEIGHBOURS);
 
     for (unsigned i = 0; i < nr; i++) {
         if (!includes(arena, units[i].text, c.user))

@@ -3,11 +3,11 @@
 #define KEET_INTAKE_INCLUDER_H
 
 #include "intake/buildfile.h"
+#include "intake/reading.h"
 
-/* Adds to build the macros without parameters that the one source beside `path` that includes it
- * has seen before, by itself or by headers beside it: those that text names and does not define.
- * Nothing where several sources include it. */
-void includer_defines(
-    struct build *build, struct arena *arena, const char *path, const char *text, size_t bytes);
+/* Adds to build the macros without parameters that the one source beside the user's file that
+ * includes it has seen before, by itself or by headers beside it: those that text names and does
+ * not define. Nothing where several sources include it. */
+void includer_defines(struct build *build, struct reading *r, const char *text, size_t bytes);
 
 #endif

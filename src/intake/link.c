@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_MISSING = 64, MAX_LOOKED = 4096, MAX_NEIGHBOURS = 64 };
+enum { MAX_MISSING = 64, MAX_LOOKED = 4096 };
 
 struct neighbour {
     struct unit unit;
@@ -64,13 +64,14 @@ static unsigned missing(const struct decls *decls, const struct decl **found)
 
 static void list_neighbours(struct reading *r)
 {
-    struct unit *units = arena_array(r->arena, MAX_NEIGHBOURS, sizeof(*units));
+    unsigned nr;
+    const struct unit *units;
 
     if (r->neighbours)
         return;
-    r->nr_neighbours = units_around(r->arena, r->files[0].path, units, MAX_NEIGHBOURS);
-    r->neighbours = arena_array(r->arena, r->nr_neighbours + 1, sizeof(*r->neighbours));
-    for (unsigned i = 0; i < r->nr_neighbours; i++)
+    units = reading_around(r, &nr);
+    r->neighbours = arena_array(r->arena, nr + 1, sizeof(*r->neighbours));
+    for (unsigned i = 0; i < nr; i++)
         r->neighbours[i].unit = units[i];
 }
 
@@ -98,7 +99,7 @@ static struct neighbour *definer(struct reading *r, const struct decl *what)
     struct neighbour *found = NULL;
 
     list_neighbours(r);
-    for (unsigned i = 0; i < r->nr_neighbours; i++) {
+    for (unsigned i = 0; i < r->nr_around; i++) {
         struct neighbour *n = &r->neighbours[i];
 
         if (!str_find_word(

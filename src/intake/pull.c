@@ -368,11 +368,24 @@ static bool pull_unit(struct puller *p, const struct unit *unit)
     return true;
 }
 
+const struct unit *reading_around(struct reading *r, unsigned *nr)
+{
+    enum { MAX_AROUND = 64 };
+
+    if (!r->around) {
+        r->around = arena_array(r->arena, MAX_AROUND, sizeof(*r->around));
+        r->nr_around = units_around(r->arena, r->files[0].path, r->around, MAX_AROUND);
+    }
+    *nr = r->nr_around;
+    return r->around;
+}
+
 static void pull_units(struct puller *p)
 {
-    struct unit units[READING_MAX_FILES / 8];
-    const unsigned nr = units_beside(p->arena, p->r->files[0].path, units, ARRAY_SIZE(units));
+    unsigned nr;
+    const struct unit *units = reading_around(p->r, &nr);
 
+    nr = units_program(units, nr);
     for (unsigned i = 0; i < nr; i++)
         p->r->has_units |= pull_unit(p, &units[i]);
 }
@@ -478,7 +491,7 @@ bool reading_pull(
     if (ok)
         pull_linked(&p);
     if (ok && !has_main)
-        includer_defines(build, r->arena, r->files[0].path, str_text(&p.out), p.out.len);
+        includer_defines(build, r, str_text(&p.out), p.out.len);
     nr_lines = p.nr_origins;
     put_defines(&p);
     own_lines += p.nr_origins - nr_lines;

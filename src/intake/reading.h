@@ -54,8 +54,9 @@ struct reading {
     struct rename renames[READING_MAX_RENAMES];
     unsigned nr_renames;
     bool unlinked;                /* it did not help: not again */
-    struct neighbour *neighbours; /* NULL: not looked for yet */
-    unsigned nr_neighbours;
+    struct neighbour *neighbours; /* NULL: not looked for yet; nr_around of them */
+    struct unit *around;          /* reading_around's */
+    unsigned nr_around;
     bool has_units;
     bool expands;           /* macros that launch are written out in functions too */
     struct origin *origins; /* of its lines, from 0 */
@@ -69,6 +70,9 @@ struct reading {
 };
 
 /* Fills r->text and what says where its lines are from, for r->files[0]; in pull.c. */
+/* The other sources beside the user's file, read when they are first asked for. */
+const struct unit *reading_around(struct reading *r, unsigned *nr);
+
 bool reading_pull(
     struct reading *r, bool with_units, const struct intake_args *args, struct err *err);
 

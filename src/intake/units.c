@@ -74,11 +74,11 @@ unsigned units_around(struct arena *arena, const char *path, struct unit *units,
     return nr;
 }
 
-unsigned units_beside(struct arena *arena, const char *path, struct unit *units, unsigned max)
+unsigned units_program(const struct unit *units, unsigned nr)
 {
-    const unsigned nr = units_around(arena, path, units, max < MAX_UNITS ? max : MAX_UNITS);
     unsigned nr_mains = 0;
 
+    nr = nr < MAX_UNITS ? nr : MAX_UNITS;
     for (unsigned i = 0; i < nr; i++)
         nr_mains += units_has_main(units[i].text);
     return nr_mains == 1 ? nr : 0; /* else which program it is part of is not known */

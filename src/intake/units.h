@@ -15,10 +15,11 @@ struct unit {
 
 bool units_has_main(const char *text);
 
-/* The other sources beside a file, by name; 0 when not exactly one of them has main. */
-unsigned units_beside(struct arena *arena, const char *path, struct unit *units, unsigned max);
-
 /* All other sources beside a file, by name. */
 unsigned units_around(struct arena *arena, const char *path, struct unit *units, unsigned max);
+
+/* How many of these, from the first, are one program with it; 0: not exactly one of them has main.
+ */
+unsigned units_program(const struct unit *units, unsigned nr);
 
 #endif
