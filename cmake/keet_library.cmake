@@ -1,8 +1,13 @@
-# keet_library(NAME deps...): the static library keet_NAME of all .c files in the current folder,
-# linked to keet_<dep> for each lower folder named, and to anything after LINK.
+# keet_library(NAME deps...): the static library keet_NAME of all .c files in the current folder, and
+# in the folders inside it that ROOMS names, linked to keet_<dep> for each lower folder named, and to
+# anything after LINK.
 function(keet_library name)
-    cmake_parse_arguments(arg "" "" "LINK" ${ARGN})
+    cmake_parse_arguments(arg "" "" "LINK;ROOMS" ${ARGN})
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
+    foreach(room ${arg_ROOMS})
+        file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.c)
+        list(APPEND sources ${files})
+    endforeach()
     if(sources)
         add_library(keet_${name} STATIC ${sources})
         set(kind PUBLIC)

@@ -25,7 +25,7 @@
 #include "core/inputs.h"
 #include "device/run.h"
 #include "emu/emu.h"
-#include "emu/sem.h"
+#include "emu/sem/sem.h"
 
 #include <inttypes.h>
 #include <pthread.h>

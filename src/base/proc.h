@@ -63,7 +63,7 @@ void proc_result_finish(struct proc_result *result);
 /* Run body(fd, input) in a forked child whose exit code it returns; what it writes to fd becomes
  * `output`, its stdout and stderr become `errors`. It sees the caller's memory as of now; exit
  * handlers do not run. Where the caller has other threads, body must not need a lock that one of
- * them could hold: malloc is fine, but not a sanitizer's; base/nursery.h has neither limit. */
+ * them could hold: malloc is fine, but not a sanitizer's; base/fork_server.h has neither limit. */
 bool proc_call(int (*body)(int fd, const void *input), const void *input,
     const struct proc_limits *limits, struct proc_result *result, struct err *err);
 

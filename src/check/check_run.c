@@ -1,7 +1,7 @@
 /* Owns one run of a plan in fresh memory. */
-#include "check/check_run.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "check/check_run.h"
 #include "core/inputs.h"
 
 #include <inttypes.h>

@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/fork_server.h"
 #include "base/mem.h"
-#include "base/nursery.h"
 #include "base/str.h"
 #include "compile/artifact.h"
 #include "compile/cache.h"

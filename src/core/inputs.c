@@ -1,7 +1,7 @@
 /* Owns the contents of input arrays. */
-#include "core/inputs.h"
 #include "base/hash.h"
 #include "base/rng.h"
+#include "core/inputs.h"
 #include "core/npy.h"
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* Owns NumPy's .npy format (numpy/lib/format.py documents it): 6 magic bytes, two of version, the
  * header's length (2 bytes, or 4 from version 2), a Python dict literal, then the elements. */
-#include "core/npy.h"
 #include "base/file.h"
 #include "base/str.h"
+#include "core/npy.h"
 
 #include <ctype.h>
 #include <errno.h>

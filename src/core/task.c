@@ -1,9 +1,9 @@
 /* Owns the contract: size, check, in, out, inout, scalar, tolerance, work, reference, expect,
  * case, pytorch. */
-#include "core/task.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "core/task.h"
 #include "core/task_read.h"
 
 #include <inttypes.h>

@@ -15,8 +15,8 @@
 #define KEET_DEVICE_WORKER_H
 
 #include "base/err.h"
-#include "device/timing.h"
 #include "core/counters.h"
+#include "device/timing.h"
 #include "nv/energy.h"
 #include "nv/metrics_map.h"
 

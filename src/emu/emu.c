@@ -2,10 +2,10 @@
 #include "emu/emu.h"
 
 #include "base/mem.h"
-#include "emu/decode.h"
-#include "emu/launch.h"
-#include "emu/memory.h"
-#include "emu/texture.h"
+#include "emu/decode/decode.h"
+#include "emu/exec/launch.h"
+#include "emu/exec/texture.h"
+#include "emu/state/memory.h"
 #include "ptx/ptx.h"
 
 #include <stdio.h>

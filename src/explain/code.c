@@ -2,7 +2,7 @@
 #include "explain/code.h"
 
 #include "base/mem.h"
-#include "explain/code_lanes.h"
+#include "explain/lane_access.h"
 #include "ptx/ptx.h"
 
 #include <stdlib.h>

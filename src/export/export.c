@@ -2,7 +2,7 @@
 #include "export/export.h"
 
 #include "base/mem.h"
-#include "export/subject.h"
+#include "export/export_input.h"
 
 #include <string.h>
 

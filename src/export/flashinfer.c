@@ -1,6 +1,6 @@
 /* Owns `--as flashinfer-bench`: a Definition, a Solution, a workload and its Trace. */
 #include "base/hash.h"
-#include "export/subject.h"
+#include "export/export_input.h"
 #include "report/json_text.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* Owns `--as header`. */
-#include "export/subject.h"
+#include "export/export_input.h"
 
 bool export_header(struct subject *s, struct export_files *files, struct err *err)
 {

@@ -1,6 +1,6 @@
 /* Owns what PyTorch gets: the C++ of an extension, ModelNew, and a module with an operator. */
 #include "base/hash.h"
-#include "export/subject.h"
+#include "export/export_input.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Owns tuning results: the variants that differ from the best in values of tuning parameters only,
  * as T4 and as a cache file of Kernel Tuner. */
 #include "base/mem.h"
-#include "export/subject.h"
+#include "export/export_input.h"
 #include "report/json_text.h"
 
 #include <inttypes.h>

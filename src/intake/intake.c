@@ -1,12 +1,12 @@
 /* Owns the way from a CUDA file to a kernel file: device code kept, the contract put below it. */
-#include "intake/reading.h"
+#include "intake/gather/source_set.h"
 
 #include "base/file.h"
 #include "base/str.h"
-#include "intake/contract.h"
-#include "intake/link.h"
-#include "intake/python.h"
-#include "intake/starts.h"
+#include "intake/contract/contract.h"
+#include "intake/gather/python.h"
+#include "intake/gather/resolve_externs.h"
+#include "intake/gather/seed_constants.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* NVRTC, NVIDIA's run-time compiler of CUDA C++, loaded with dlopen.
  *
  * nvrtc_compile runs in the calling process: on a candidate's code that must be a child with limits
- * (base/nursery.h). Loading takes tens of milliseconds, a fork does not: load once, fork per
+ * (base/fork_server.h). Loading takes tens of milliseconds, a fork does not: load once, fork per
  * compilation, and never compile in the parent. */
 #ifndef KEET_NV_NVRTC_H
 #define KEET_NV_NVRTC_H

@@ -3,10 +3,11 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "propose/llm_key.h"
-#include "propose/model.h"
-#include "propose/prompt.h"
+#include "llm/llm_key.h"
+#include "propose/model/model.h"
+#include "propose/model/prompt.h"
 #include "propose/proposer.h"
+#include "propose/rewrite/rewrite.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,9 +5,12 @@
 #ifndef KEET_PROPOSE_PROPOSER_H
 #define KEET_PROPOSE_PROPOSER_H
 
-#include "propose/rewrite.h"
+#include "core/candidate.h"
 
 #include <stdbool.h>
+
+struct rewrite_in;
+struct rewrite_out;
 
 struct option_list {
     struct arena *arena;

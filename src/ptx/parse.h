@@ -117,7 +117,7 @@ bool verify_inst(struct parser *p, struct ptx_inst *inst, bool second_dest);
 /* video.c: video instructions, beyond their forms */
 bool verify_video(struct parser *p, const struct ptx_inst *inst);
 
-/* settle.c: after the last directive */
+/* finalize.c: after the last directive */
 bool settle_module(struct parser *p);
 
 /* flow.c: reconvergence points of a finished function; scratch memory is the arena's */

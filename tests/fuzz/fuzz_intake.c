@@ -12,7 +12,7 @@
  * pieces moved and characters changed at random from a fixed seed. */
 #include "base/str.h"
 #include "intake/intake.h"
-#include "intake/patch.h"
+#include "intake/patch/patch.h"
 
 #undef NDEBUG
 #include <assert.h>

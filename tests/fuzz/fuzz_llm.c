@@ -3,11 +3,11 @@
  * Build and run:
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE \
  *         -Isrc tests/fuzz/fuzz_llm.c src/propose/{sse,llm_json,llm_wire,llm_openai}.c \
- *         src/propose/llm_anthropic.c src/base/{arena,mem,str}.c -ljansson -o build/fuzz_llm
+ *         src/llm/llm_anthropic.c src/base/{arena,mem,str}.c -ljansson -o build/fuzz_llm
  *     mkdir -p build/corpus_llm && build/fuzz_llm -max_len=4096 build/corpus_llm */
-#include "propose/llm_json.h"
-#include "propose/llm_wire.h"
-#include "propose/sse.h"
+#include "llm/llm_json.h"
+#include "llm/llm_wire.h"
+#include "llm/sse.h"
 
 #include <assert.h>
 #include <stdint.h>

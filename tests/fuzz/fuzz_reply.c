@@ -1,11 +1,11 @@
 /* Owns the fuzzing of replies: whatever a model writes must give a source or a sentence. Build and
  * run:
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE \
- *         -Isrc tests/fuzz/fuzz_reply.c src/propose/reply.c src/base/{arena,mem,str}.c \
+ *         -Isrc tests/fuzz/fuzz_reply.c src/propose/model/reply.c src/base/{arena,mem,str}.c \
  *         -o build/fuzz_reply
  *     mkdir -p build/corpus_reply && build/fuzz_reply -max_len=4096 build/corpus_reply \
  *         tests/model/matmul */
-#include "propose/reply.h"
+#include "propose/model/reply.h"
 
 #include <assert.h>
 #include <stdint.h>

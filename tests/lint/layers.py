@@ -68,12 +68,14 @@ def files_below(root, folders):
                 yield os.path.relpath(os.path.join(place, name), root)
 
 
-def folder_of(path):
-    """The layer of a checked file: src/core/expr.c -> core, src/main.c -> top."""
-    parts = path.split(os.sep)
-    if parts[0] == "src":
-        return parts[1] if len(parts) > 2 else "top"
-    return parts[0]
+def folder_of(path, table):
+    """The layer of a checked file: the folder itself, src/emu/decode/decode.c -> emu/decode, or the
+    nearest one above it that the table has; None."""
+    parts = path.split(os.sep)[:-1]
+    parts = parts[1:] if parts[0] == "src" else parts
+    while parts and "/".join(parts) not in table.may:
+        parts.pop()
+    return "/".join(parts) or None
 
 
 def read_text(root, path):
@@ -88,18 +90,22 @@ def matches(path, place):
 
 def check_ours(table, root, path, name):
     """An #include "..." of a checked file; what is wrong with it, or None."""
-    folder = folder_of(path)
+    folder = folder_of(path, table)
     base = "" if name.startswith("search/") else "src"
     if not os.path.exists(os.path.join(root, base, name)):
         return f'#include "{name}": no such file; paths start at src/'
-    target, _, header = name.rpartition("/")
-    if target == folder or (not target and folder == "top"):
+    target, header = folder_of(os.path.join("src", name), table), os.path.basename(name)
+    if target is None:
+        return f'#include "{name}": {os.path.dirname(name) or name} is no folder of the table of layers'
+    if target == folder or folder.startswith(target + "/"):
         return None
-    if target not in table.may:
-        return f'#include "{name}": {target or name} is no folder of the table of layers'
+    if target.startswith(folder + "/"):
+        return None if path.endswith(".c") else (
+            f'#include "{name}": a header of {folder} may not include its room {target}')
     if target not in table.may[folder]:
         return f'#include "{name}": {folder} may not include {target}'
-    if not table.is_public(target, header):
+    siblings = "/" in target and os.path.dirname(target) == os.path.dirname(folder)
+    if not siblings and not table.is_public(target, header):
         return f'#include "{name}": {header} is private to {target}'
     return None
 
@@ -117,13 +123,13 @@ def check_foreign(table, path, name, found):
             files.add(path)
             if len(files) > 1:
                 return f"#include <{name}>: only in one file, and {min(files)} has it already"
-    if folder_of(path) in table.pure and re.sub(r"\.h$", "", name) not in LIBC:
-        return f"#include <{name}>: {folder_of(path)} uses libc and libm only"
+    if folder_of(path, table) in table.pure and re.sub(r"\.h$", "", name) not in LIBC:
+        return f"#include <{name}>: {folder_of(path, table)} uses libc and libm only"
     return None
 
 
 def check_includes(table, root, path, text, found):
-    if folder_of(path) not in table.may:
+    if folder_of(path, table) is None:
         yield f"{path}:1: its folder is not in the table of layers"
         return
     for number, line in enumerate(text.splitlines(), 1):

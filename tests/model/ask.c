@@ -1,7 +1,7 @@
 /* Owns a program that asks a model and prints the replies as JSON lines, for tests that drive other
  * people's servers: ask SPEC [--whole] [--tools] [--max-tokens N] [--times N] [--text TEXT] */
 #include "base/mem.h"
-#include "propose/llm.h"
+#include "llm/llm.h"
 
 #include <jansson.h>
 #include <stdio.h>

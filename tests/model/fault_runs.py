@@ -136,7 +136,7 @@ class Run:
 
 
 def prompt_of(messages):
-    """As the database has it: keet-opt's propose/llm.h, llm_prompt_text."""
+    """As the database has it: keet-opt's llm/llm.h, llm_prompt_text."""
     if [m["role"] for m in messages] == ["system", "user"]:
         return "\n\n".join(m["content"] for m in messages) + "\n"
     return "\n\n".join(f"[{m['role']}]\n{m['content']}" for m in messages) + "\n"

@@ -2,7 +2,7 @@
  * deadlines, in all three protocols, streamed and whole. */
 #include "base/mem.h"
 #include "base/str.h"
-#include "propose/llm.h"
+#include "llm/llm.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

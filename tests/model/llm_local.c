@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "propose/llm.h"
+#include "llm/llm.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

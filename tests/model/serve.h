@@ -3,7 +3,7 @@
 #define KEET_TESTS_MODEL_SERVE_H
 
 #include "base/clock.h"
-#include "propose/llm.h"
+#include "llm/llm.h"
 
 #include <fcntl.h>
 #include <jansson.h>

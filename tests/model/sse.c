@@ -3,8 +3,8 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "propose/llm_json.h"
-#include "propose/sse.h"
+#include "llm/llm_json.h"
+#include "llm/sse.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

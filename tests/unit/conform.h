@@ -4,7 +4,7 @@
 #define KEET_TESTS_CONFORM_H
 
 #include "conform_syntax.h"
-#include "emu/sem.h"
+#include "emu/sem/sem.h"
 #include "emu_harness.h"
 
 enum conform_type {

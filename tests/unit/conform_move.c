@@ -1,7 +1,7 @@
 /* mov: registers put together of parts and taken apart, of every shape that the manual has; copies
  * of each type; and registers of 8 bits, which only conversions, loads, stores and these can use.
  * The reference is the host's memory. */
-#include "emu/sem.h"
+#include "emu/sem/sem.h"
 #include "emu_harness.h"
 
 static const struct {

@@ -6,10 +6,10 @@
 
 #include <cmocka.h>
 
-#include "base/file.h"
-#include "propose/affine.h"
-#include "propose/cuda_tree.h"
 #include "base/edits.h"
+#include "base/file.h"
+#include "cuda/affine.h"
+#include "cuda/cuda_tree.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Floating-point operations: bit-exact ones against exact arithmetic rounded once by the test's own
  * code, approximations against double within the PTX manual's tolerance. */
-#include "emu/sem.h"
+#include "emu/sem/sem.h"
 #include "emu_harness.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Integer operations against references written here, on edge values in all pairs and on random
  * bits. */
-#include "emu/sem.h"
+#include "emu/sem/sem.h"
 #include "emu_harness.h"
 
 typedef uint64_t u64;

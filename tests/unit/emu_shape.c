@@ -1,7 +1,7 @@
 /* The shape of accesses, by every instruction set that this machine has, against sets counted by
  * brute force. */
-#include "emu/exec.h"
-#include "emu/sem.h"
+#include "emu/exec/exec.h"
+#include "emu/sem/sem.h"
 
 #include "base/rng.h"
 

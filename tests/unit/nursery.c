@@ -1,6 +1,6 @@
 /* base/nursery: answers, side by side and whatever other threads hold; limits; both ways to end. */
 #include "base/clock.h"
-#include "base/nursery.h"
+#include "base/fork_server.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Tests of propose/prompt and propose/price: mistakes are named by file and line, what does not fit
  * is cut in the stated order, and sums are right. */
-#include "propose/price.h"
-#include "propose/prompt.h"
+#include "llm/price.h"
+#include "propose/model/prompt.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

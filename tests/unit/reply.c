@@ -1,6 +1,6 @@
 /* Tests of propose/reply: a kernel file out of whatever a model writes, or a sentence that says
  * what is wrong. */
-#include "propose/reply.h"
+#include "propose/model/reply.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Tests of the time model on programs built by hand, against measured tables of real chips
  * (te42kyfo/gpu-benches: gpu-strides, gpu-stream; H200) and against figures worked by hand. */
-#include "emu/event.h"
-#include "emu/memory.h"
+#include "emu/state/memory.h"
+#include "emu/watch/event.h"
 
 #include "base/mem.h"
 

@@ -1,0 +1,303 @@
+/* Owns the process that forks for us. It is sent a socket per call, and forks a caller that reads
+ * the bytes from it, does proc_call, and writes the result back: three processes a call, all of
+ * them small. */
+#include "base/fork_server.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CONTROL_FD = 3, CALL_FD = 4 };
+
+struct proc_nursery {
+    pid_t pid;
+    int control; /* our end; calls' sockets are sent through it */
+};
+
+/* What all calls have in common. */
+struct common {
+    proc_nursery_body *body;
+    const void *context;
+    const struct proc_limits *limits;
+};
+
+/* Before the bytes of output and errors; where no child was started, output is the reason. */
+struct head {
+    uint64_t output_bytes, errors_bytes;
+    int32_t started, end, status;
+};
+
+struct request {
+    const struct common *common;
+    char *bytes;
+    size_t len;
+};
+
+static bool read_all(int fd, void *bytes, size_t len)
+{
+    char *p = bytes;
+
+    while (len) {
+        const ssize_t n = read(fd, p, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        p += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+/* Unlike proc_write: an end that is gone is an error, not a signal. */
+static bool send_all(int fd, const void *bytes, size_t len)
+{
+    const char *p = bytes;
+
+    while (len) {
+        const ssize_t n = send(fd, p, len, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        p += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+/* ---- one file descriptor through a socket ---- */
+
+union ancillary {
+    struct cmsghdr head;
+    char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+static bool send_fd(int control, int fd)
+{
+    union ancillary ancillary = {0};
+    char byte = 0;
+    struct iovec iov = {&byte, 1};
+    struct msghdr message = {.msg_iov = &iov,
+        .msg_iovlen = 1,
+        .msg_control = &ancillary,
+        .msg_controllen = sizeof(ancillary)};
+    ssize_t n;
+
+    ancillary.head.cmsg_level = SOL_SOCKET;
+    ancillary.head.cmsg_type = SCM_RIGHTS;
+    ancillary.head.cmsg_len = CMSG_LEN(sizeof(fd));
+    memcpy(CMSG_DATA(&ancillary.head), &fd, sizeof(fd));
+    do
+        n = sendmsg(control, &message, MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    return n == 1;
+}
+
+/* -1: the other end is closed. */
+static int receive_fd(int control)
+{
+    union ancillary ancillary = {0};
+    char byte;
+    struct iovec iov = {&byte, 1};
+    struct msghdr message = {.msg_iov = &iov,
+        .msg_iovlen = 1,
+        .msg_control = &ancillary,
+        .msg_controllen = sizeof(ancillary)};
+    ssize_t n;
+    int fd;
+
+    do
+        n = recvmsg(control, &message, 0);
+    while (n < 0 && errno == EINTR);
+    if (n != 1 || message.msg_controllen < CMSG_LEN(sizeof(fd)))
+        return -1;
+    memcpy(&fd, CMSG_DATA(&ancillary.head), sizeof(fd));
+    return fd;
+}
+
+/* ---- the nursery's side ---- */
+
+static int run_body(int fd, const void *input)
+{
+    const struct request *request = input;
+
+    return request->common->body(fd, request->common->context, request->bytes, request->len);
+}
+
+static bool receive(int fd, struct request *request)
+{
+    uint64_t len;
+
+    if (!read_all(fd, &len, sizeof(len)))
+        return false;
+    request->len = (size_t)len;
+    request->bytes = xcalloc(request->len + 1, 1);
+    return read_all(fd, request->bytes, request->len);
+}
+
+/* One call, in a process of its own. */
+static void serve(int fd, const struct common *common)
+{
+    struct request request = {.common = common};
+    struct proc_result result = {0};
+    struct err err = {0};
+    struct head head;
+
+    if (!receive(fd, &request))
+        return;
+    head.started = proc_call(run_body, &request, common->limits, &result, &err);
+    if (!head.started)
+        result = (struct proc_result){.output = err.text, .output_bytes = strlen(err.text)};
+    head.end = (int32_t)result.end;
+    head.status = result.status;
+    head.output_bytes = result.output_bytes;
+    head.errors_bytes = result.errors_bytes;
+    if (send_all(fd, &head, sizeof(head)) && send_all(fd, result.output, result.output_bytes))
+        send_all(fd, result.errors, result.errors_bytes);
+}
+
+/* Standard error stays: what a sanitizer has to say goes there. */
+static void arrange_files(int control)
+{
+    const int moved = fcntl(control, F_DUPFD, CALL_FD + 1);
+    const int null = open("/dev/null", O_RDWR);
+
+    dup2(null, STDIN_FILENO);
+    dup2(null, STDOUT_FILENO);
+    dup2(moved, CONTROL_FD);
+    syscall(SYS_close_range, CONTROL_FD + 1u, ~0u, 0);
+}
+
+/* Until our end of the socket is closed, by destroy or by our death. */
+static void wait_for_calls(const struct common *common)
+{
+    const pid_t nursery = getpid();
+    int fd;
+
+    while ((fd = receive_fd(CONTROL_FD)) >= 0) {
+        if (fork() == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            signal(SIGCHLD, SIG_DFL); /* it waits for its child */
+            if (getppid() == nursery)
+                serve(fd, common);
+            _exit(0);
+        }
+        close(fd); /* where the fork failed the caller reads the end of the file */
+    }
+}
+
+static void nursery_main(int control, const struct common *common)
+{
+    setpgid(0, 0);            /* an interrupt from the terminal is for the program, which ends us */
+    signal(SIGCHLD, SIG_IGN); /* so that no zombies remain */
+    arrange_files(control);
+    wait_for_calls(common);
+    _exit(0);
+}
+
+/* ---- our side ---- */
+
+struct proc_nursery *proc_nursery_create(
+    proc_nursery_body *body, const void *context, const struct proc_limits *limits, struct err *err)
+{
+    const struct common common = {body, context, limits};
+    struct proc_nursery *nursery;
+    int ends[2];
+    pid_t pid;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        err_errno(err, "cannot make a socket");
+        return NULL;
+    }
+    pid = fork();
+    if (pid == 0)
+        nursery_main(ends[1], &common);
+    close(ends[1]);
+    if (pid < 0) {
+        err_errno(err, "cannot start a process");
+        close(ends[0]);
+        return NULL;
+    }
+    nursery = xcalloc(1, sizeof(*nursery));
+    nursery->pid = pid;
+    nursery->control = ends[0];
+    return nursery;
+}
+
+void proc_nursery_destroy(struct proc_nursery *nursery)
+{
+    if (!nursery)
+        return;
+    shutdown(nursery->control, SHUT_RDWR); /* another child of ours may have a copy */
+    close(nursery->control);
+    while (waitpid(nursery->pid, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    free(nursery);
+}
+
+static char *read_text(int fd, size_t len)
+{
+    char *text = xcalloc(len + 1, 1);
+
+    if (read_all(fd, text, len))
+        return text;
+    free(text);
+    return NULL;
+}
+
+static bool gone(struct err *err)
+{
+    return err_set(err, "the process that starts children is gone (out of memory?); start again");
+}
+
+static bool answer_of(int fd, struct proc_result *result, struct err *err)
+{
+    struct head head;
+
+    *result = (struct proc_result){0};
+    if (!read_all(fd, &head, sizeof(head)))
+        return gone(err);
+    result->end = (enum proc_end)head.end;
+    result->status = head.status;
+    result->output_bytes = head.output_bytes;
+    result->errors_bytes = head.errors_bytes;
+    result->output = read_text(fd, head.output_bytes);
+    result->errors = result->output ? read_text(fd, head.errors_bytes) : NULL;
+    if (result->errors && head.started)
+        return true;
+    if (result->errors)
+        err_set(err, "%s", result->output);
+    else
+        gone(err);
+    proc_result_finish(result);
+    return false;
+}
+
+bool proc_nursery_call(struct proc_nursery *nursery, const void *input, size_t bytes,
+    struct proc_result *result, struct err *err)
+{
+    const uint64_t len = bytes;
+    int ends[2];
+    bool ok;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return err_errno(err, "cannot make a socket");
+    ok = send_fd(nursery->control, ends[1]);
+    close(ends[1]); /* so that the end of the file is read where nobody else has it */
+    ok = ok && send_all(ends[0], &len, sizeof(len)) && send_all(ends[0], input, bytes);
+    ok = ok ? answer_of(ends[0], result, err) : gone(err);
+    close(ends[0]);
+    if (ok)
+        err->text[0] = '\0'; /* nothing went wrong: callers may look */
+    return ok;
+}

@@ -1,0 +1,210 @@
+/* Owns the profiling of several kernel files, or of one over a size or tuning parameter, for the
+ * views of explain. */
+#include "cli/cmd_explain.h"
+
+#include "base/str.h"
+#include "check/check.h"
+#include "cli/cmd_init.h"
+#include "compile/compile.h"
+#include "device/device.h"
+#include "explain/explain.h"
+#include "explain/views/views.h"
+#include "profile/profile.h"
+#include "run/cutlass.h"
+#include "run/evaluator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_VALUES = 64 };
+
+struct parts {
+    const struct options *options;
+    struct device *device;
+    struct compiler *compiler;
+    char *cutlass_root;
+};
+
+static bool open_parts(struct parts *p, struct err *err)
+{
+    const struct options *o = p->options;
+    const struct device_options device_options = evaluator_device_options(o);
+    struct compiler_options compiler_options = {.cache_dir = o->cache_dir};
+
+    p->device = device_create(&device_options, err);
+    if (!p->device || !cutlass_find(o->cutlass_dir, &p->cutlass_root, err))
+        return false;
+    compiler_options.cutlass_dir = p->cutlass_root;
+    compiler_options.arch = p->device->chip->arch;
+    p->compiler = compiler_create(&compiler_options, err);
+    return p->compiler != NULL;
+}
+
+static void close_parts(struct parts *p)
+{
+    compiler_destroy(p->compiler);
+    device_destroy(p->device);
+    free(p->cutlass_root);
+}
+
+/* Check and profile are the same as in a search: a version that computes something else has no
+ * place in a comparison. */
+static bool profile_one(
+    struct parts *p, struct many *many, const struct task *task, struct err *err)
+{
+    struct explained *e = &many->all[many->nr];
+    struct candidate *c = &e->c;
+    struct checker *checker = NULL;
+    struct profiler *profiler = NULL;
+    bool ok;
+
+    *c = (struct candidate){.arena = many->arena,
+        .task = task,
+        .parent = -1,
+        .seed = p->options->seed,
+        .option = {.action = ACTION_NONE},
+        .source = task->source,
+        .source_bytes = task->source_bytes,
+        .plan = task->plan,
+        .recalled_from = -1};
+    ok = compile_kernel(p->compiler, c, err);
+    if (ok && c->verdict == VERDICT_OK) {
+        checker = checker_create(p->device, task, &c->compilation,
+            &(struct checker_options){
+                .screen = !p->options->no_screen, .nr_threads = p->options->nr_threads},
+            err);
+        profiler =
+            checker ? profiler_create(p->device, task, &(struct profiler_options){0}, err) : NULL;
+        ok = profiler && check_kernel(checker, c, err) && profile_kernel(profiler, c, err);
+    }
+    ok = ok && explain_kernel(p->device->chip, c, err);
+    profiler_destroy(profiler);
+    checker_destroy(checker);
+    if (ok && c->verdict != VERDICT_OK)
+        ok = err_set(err, "%s: %s: %s", e->file, verdict_name(c->verdict),
+            c->verdict_text ? c->verdict_text : "");
+    if (!ok)
+        return false;
+    e->name = task->plan.launches[0].kernel;
+    if (c->explanation.nr_findings > 0)
+        e->saving_ns = c->profile.time_ns * (1 - 1 / c->explanation.findings[0].max_gain);
+    many->time_ns += c->profile.time_ns;
+    many->nr++;
+    return true;
+}
+
+/* ---- two files ---- */
+
+static bool profile_files(struct parts *p, struct many *many, struct err *err)
+{
+    many->all = arena_array(many->arena, p->options->nr_paths, sizeof(*many->all));
+    for (unsigned i = 0; i < p->options->nr_paths; i++) {
+        struct task *task = arena_alloc(many->arena, sizeof(*task));
+        struct options one = *p->options;
+
+        one.kernel_path = p->options->paths[i];
+        many->all[i] = (struct explained){.file = one.kernel_path, .file_number = i};
+        if (!init_load_task(task, many->arena, &one, err) || !profile_one(p, many, task, err))
+            return false;
+    }
+    return true;
+}
+
+/* ---- one file over a parameter ---- */
+
+/* Where the value of NAME stands on a `size` or `tune` line; NULL: nowhere. */
+static const char *find_value(const char *source, const char *name, size_t *len)
+{
+    const size_t nr = strlen(name);
+
+    for (const char *line = source; *line;) {
+        const char *end = str_next_line(line), *at = line + strspn(line, " \t");
+        bool ours = str_starts(at, "#pragma keet");
+
+        at += ours ? 12 + strspn(at + 12, " \t") : 0;
+        ours = ours && (str_starts(at, "size") || str_starts(at, "tune"));
+        for (; ours && (at = str_find_word(at, end, name, nr)) != NULL; at += nr) {
+            const char *value = at + nr + strspn(at + nr, " \t");
+
+            if (*value != '=')
+                continue;
+            value += 1 + strspn(value + 1, " \t");
+            *len = strcspn(value, ",\n/ \t");
+            return *len > 0 ? value : NULL;
+        }
+        line = end;
+    }
+    return NULL;
+}
+
+static bool profile_at(struct parts *p, struct many *many, const struct task *base,
+    const char *name, const char *value, struct err *err)
+{
+    struct task *task = arena_alloc(many->arena, sizeof(*task));
+    size_t len = 0;
+    const char *old = find_value(base->source, name, &len), *source;
+
+    if (!old)
+        return err_set(err, "--sweep %s: %s has no `size %s = ...` and no `tune %s = ...`", name,
+            base->path, name, name);
+    source = arena_printf(
+        many->arena, "%.*s%s%s", (int)(old - base->source), base->source, value, old + len);
+    many->all[many->nr] = (struct explained){
+        .file = arena_printf(many->arena, "%s, %s = %s", base->path, name, value),
+        .file_number = many->nr,
+        .x = strtod(value, NULL)};
+    return task_parse(task, many->arena, base->path, source, strlen(source), err) &&
+           profile_one(p, many, task, err);
+}
+
+/* --sweep N=256,512,1024 */
+static bool profile_sweep(struct parts *p, struct many *many, const char **name, struct err *err)
+{
+    const char *spec = p->options->sweep, *at = strchr(spec, '=');
+    struct task *base = arena_alloc(many->arena, sizeof(*base));
+
+    if (!at || at == spec)
+        return err_set(err, "--sweep %s: expected NAME=VALUE,VALUE,... for a kernel", spec);
+    *name = arena_strndup(many->arena, spec, (size_t)(at - spec));
+    many->all = arena_array(many->arena, MAX_VALUES, sizeof(*many->all));
+    if (!init_load_task(base, many->arena, p->options, err))
+        return false;
+    while (*at) {
+        const size_t len = strcspn(at + 1, ",");
+        const char *value = arena_strndup(many->arena, at + 1, len);
+
+        if (len == 0 || strspn(value, "0123456789") != len || many->nr == MAX_VALUES)
+            return err_set(err, "--sweep %s: expected up to %d whole numbers after the =", spec,
+                (int)MAX_VALUES);
+        if (!profile_at(p, many, base, *name, value, err))
+            return false;
+        at += 1 + len;
+    }
+    if (many->nr < 3)
+        return err_set(err, "--sweep %s: expected at least three values", spec);
+    view_sweep_sort(many);
+    return true;
+}
+
+bool explain_kernels(const struct options *options, struct err *err)
+{
+    struct parts parts = {.options = options};
+    struct many many = {.arena = arena_create()};
+    struct view view = {.kind = VIEW_SWEEP, .parameter = ""};
+    bool ok = open_parts(&parts, err);
+
+    many.chip = ok ? parts.device->chip : NULL;
+    if (ok && options->sweep) {
+        ok = profile_sweep(&parts, &many, &view.parameter, err);
+    } else if (ok) {
+        ok = profile_files(&parts, &many, err);
+        view.kind = VIEW_CHANGE;
+        if (ok)
+            view.changes = view_changes(many.chip, &many.all[0], &many.all[1]);
+    }
+    if (ok)
+        view_show(&many, &view, options->json, options->markdown);
+    close_parts(&parts);
+    arena_destroy(many.arena);
+    return ok;
+}

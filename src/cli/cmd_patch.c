@@ -1,0 +1,132 @@
+/* Owns the files of a write-back, and `keet-opt patch`. */
+#include "cli/cmd_patch.h"
+
+#include "base/file.h"
+#include "base/str.h"
+#include "cli/cmd_init.h"
+#include "intake/intake.h"
+#include "intake/patch/patch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_FILE_BYTES = 16 << 20 };
+
+static const char *stem_of(struct arena *arena, const char *output)
+{
+    const size_t len = strlen(output);
+    const size_t cut = str_ends(output, ".py.keet.cu") ? 11
+                       : str_ends(output, ".keet.cu")  ? 8
+                       : str_ends(output, ".cu")       ? 3
+                       : str_ends(output, ".py")       ? 3
+                                                       : 0;
+
+    return arena_strndup(arena, output, len - cut);
+}
+
+/* A header that lies elsewhere than beside the file cannot be copied under its own name. */
+static bool all_beside(const struct patch *patch)
+{
+    for (unsigned i = 0; i < patch->nr_files; i++)
+        if (*patch->files[i].name == '/' || strstr(patch->files[i].name, ".."))
+            return false;
+    return true;
+}
+
+static bool write_under(
+    struct arena *arena, const char *folder, const char *name, const char *text, struct err *err)
+{
+    const char *path = arena_printf(arena, "%s/%s", folder, name), *slash = strrchr(path, '/');
+
+    return file_mkdirs(arena_strndup(arena, path, (size_t)(slash - path)), err) &&
+           file_write(path, text, strlen(text), err);
+}
+
+/* The user's file comes along even where only a header changes. */
+static bool write_folder(struct report_patch *done, struct arena *arena, const struct patch *patch,
+    const char *path, const char *source, const char *stem, struct err *err)
+{
+    const char *folder = arena_printf(arena, "%s.patched", stem);
+
+    if (!write_under(arena, folder, file_name(path), source, err))
+        return false;
+    for (unsigned i = 0; i < patch->nr_files; i++)
+        if (!write_under(arena, folder, patch->files[i].name, patch->files[i].text, err))
+            return false;
+    done->patched_path = arena_printf(arena, "%s/%s", folder, file_name(path));
+    return true;
+}
+
+static bool write_files(struct report_patch *done, struct arena *arena, const struct patch *patch,
+    const char *path, const char *source, const char *output, struct err *err)
+{
+    const char *stem = stem_of(arena, output);
+    const bool alone = patch->nr_files == 1 && strcmp(patch->files[0].path, path) == 0;
+    struct str diff = {0};
+    bool ok = true;
+
+    for (unsigned i = 0; i < patch->nr_files; i++)
+        report_diff(&diff, patch->files[i].name, patch->files[i].old, patch->files[i].name,
+            patch->files[i].text); /* for `patch -p0` in the file's folder */
+    done->patch_path = arena_printf(arena, "%s.patch", stem);
+    if (alone) {
+        done->patched_path =
+            arena_printf(arena, "%s.patched.%s", stem, str_ends(path, ".py") ? "py" : "cu");
+        ok =
+            file_write(done->patched_path, patch->files[0].text, strlen(patch->files[0].text), err);
+    } else if (all_beside(patch)) {
+        ok = write_folder(done, arena, patch, path, source, stem, err);
+    }
+    ok = ok && file_write(done->patch_path, str_text(&diff), diff.len, err);
+    str_finish(&diff);
+    return ok;
+}
+
+bool writeback(struct report_patch *done, struct arena *arena, const struct options *o,
+    const struct task *task, const char *best, size_t best_bytes, const char *output,
+    struct err *err)
+{
+    const struct intake_args args = init_args(arena, o);
+    const char *path = o->kernel_path;
+    struct patch patch;
+    char *source;
+    size_t bytes;
+
+    *done = (struct report_patch){0};
+    if (!file_read(path, MAX_FILE_BYTES, &source, &bytes, err))
+        return false;
+    bool ok = true;
+
+    if (intake_needed(source, bytes)) {
+        ok = patch_make(&patch, arena, path, source, bytes, &args, task, best, best_bytes, err);
+        done->why = ok ? patch.why : NULL;
+        done->note = ok ? patch.note : NULL;
+        if (ok && patch.nr_files)
+            ok = write_files(done, arena, &patch, path, source, output, err);
+    }
+    free(source);
+    return ok;
+}
+
+bool patch_verb(const struct options *o, struct err *err)
+{
+    struct arena *arena = arena_create();
+    const char *output = o->output_path ? o->output_path : file_name(o->kernel_path);
+    struct report_patch done;
+    struct str text = {0};
+    struct task task;
+    bool ok = task_load(&task, arena, o->paths[1], err) &&
+              writeback(&done, arena, o, &task, task.source, task.source_bytes, output, err);
+
+    if (ok && done.why) {
+        ok = err_set(err, "%s cannot be written back: %s", o->paths[1], done.why);
+    } else if (ok) {
+        report_patch_text(&text, &done);
+        fputs(text.len ? str_text(&text) : "nothing to write back: the kernels are the same\n",
+            stdout);
+    }
+    str_finish(&text);
+    arena_destroy(arena);
+    return ok;
+}

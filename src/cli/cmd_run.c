@@ -1,0 +1,342 @@
+/* Owns the single run: no search, no database. */
+#include "cli/cmd_run.h"
+
+#include "base/file.h"
+#include "base/str.h"
+#include "check/check.h"
+#include "cli/cmd_explain.h"
+#include "cli/cmd_init.h"
+#include "cli/cmd_sanitize.h"
+#include "compile/compile.h"
+#include "core/inputs.h"
+#include "core/npy.h"
+#include "device/run.h"
+#include "explain/explain.h"
+#include "explain/hypotheses.h"
+#include "explain/plugin.h"
+#include "explain/views/model_explanation.h"
+#include "profile/profile.h"
+#include "report/json_text.h"
+#include "report/report.h"
+#include "run/cutlass.h"
+#include "run/evaluator.h"
+#include "store/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct single {
+    const struct options *options;
+    struct arena *arena;
+    struct task task;
+    struct device *device;
+    struct compiler *compiler;
+    char *cutlass_root; /* NULL: there is none */
+    struct checker *checker;
+    struct profiler *profiler;
+    struct candidate c;
+    struct hypotheses expected; /* explain */
+    struct told told;           /* explain --model */
+    bool has_told;
+    struct device_findings findings;
+};
+
+/* ---- --dump: the arrays of the first check shape as .npy ---- */
+
+static bool dump_array(const struct single *one, const struct run_buffer *buffer,
+    const struct env *env, struct err *err)
+{
+    const struct task_array *array = buffer->array;
+    void *bytes = malloc(buffer->bytes + 1);
+    uint64_t dims[TASK_MAX_DIMS];
+    bool ok = !array->record || err_set(err,
+                                    "--dump: %s is an array of structs, which a .npy file cannot "
+                                    "hold; leave --dump out",
+                                    array->name);
+
+    for (unsigned d = 0; ok && d < array->nr_dims; d++) {
+        int64_t extent = 0;
+        ok = expr_eval(array->dims[d], env, &extent, err);
+        dims[d] = (uint64_t)extent;
+    }
+    ok = ok && bytes && device_read(one->device, buffer->address, bytes, buffer->bytes, err) &&
+         npy_write(arena_printf(one->arena, "%s/%s.npy", one->options->dump_dir, array->name),
+             array->elem, bytes, dims, array->nr_dims, err);
+    free(bytes);
+    return ok;
+}
+
+static bool dump_shape(const struct single *one, const struct shape *shape, struct err *err)
+{
+    struct str text = {0};
+    bool ok;
+
+    str_add_char(&text, '{');
+    for (size_t i = 0; i < shape->sizes.nr; i++)
+        str_addf(&text, "%s\"%s\": %lld", i ? ", " : "", shape->sizes.bindings[i].name,
+            (long long)shape->sizes.bindings[i].value);
+    for (unsigned i = 0; i < one->task.nr_scalars; i++)
+        str_addf(&text, ", \"%s\": %.17g", one->task.scalars[i].name, one->task.scalars[i].value);
+    str_add(&text, "}\n");
+    ok = file_write(arena_printf(one->arena, "%s/shape.json", one->options->dump_dir),
+        str_text(&text), text.len, err);
+    str_finish(&text);
+    return ok;
+}
+
+static bool fill_inputs(const struct single *one, const struct run_buffers *buffers,
+    const struct env *env, struct err *err)
+{
+    bool ok = true;
+
+    for (unsigned i = 0; ok && i < one->task.nr_arrays; i++) {
+        const struct run_buffer *buffer = &buffers->buffers[i];
+        void *bytes;
+
+        if (buffer->array->role != ROLE_IN && buffer->array->role != ROLE_INOUT)
+            continue;
+        bytes = calloc(1, buffer->bytes + 1);
+        ok = bytes &&
+             inputs_fill(buffer->array, env, one->task.path, one->options->seed + i, 1, bytes,
+                 buffer->nr, err) &&
+             device_write(one->device, buffer->address, bytes, buffer->bytes, err);
+        free(bytes);
+        /* an inout array's value before the run, under its own name */
+        if (ok && buffer->array->role == ROLE_INOUT) {
+            struct task_array before = *buffer->array;
+            struct run_buffer copy = *buffer;
+            before.name = arena_printf(one->arena, "%s.in", before.name);
+            copy.array = &before;
+            ok = dump_array(one, &copy, env, err);
+        }
+    }
+    return ok;
+}
+
+static bool dump(struct single *one, struct err *err)
+{
+    const struct shape *shape = one->task.nr_checks ? &one->task.checks[0] : &one->task.timed;
+    const struct env env = plan_env(one->arena, &one->c.plan, shape);
+    struct run_buffers buffers = {0};
+    struct device_launch *launches = NULL;
+    struct device_module *module = NULL;
+    struct device_result result = {0};
+    bool ok;
+
+    ok = file_mkdirs(one->options->dump_dir, err) &&
+         run_alloc(
+             one->device, &one->task, &one->c.plan, &env, 0, one->arena, &buffers, &result, err) &&
+         (result.verdict == VERDICT_OK || err_set(err, "%s", result.text)) &&
+         fill_inputs(one, &buffers, &env, err) &&
+         run_bind(&one->task, &one->c.plan, &one->c.compilation, &env, &buffers, one->arena,
+             &launches, &result, err) &&
+         (result.verdict != VERDICT_OK ||
+             device_load(one->device, &one->c.compilation, &module, &result, err)) &&
+         (result.verdict != VERDICT_OK ||
+             run_launches(one->device, module, launches, one->c.plan.nr_launches, &result, err));
+    if (ok && result.verdict != VERDICT_OK)
+        ok = err_set(err, "%s: %s", verdict_name(result.verdict), result.text);
+    for (unsigned i = 0; ok && i < one->task.nr_arrays; i++)
+        ok = dump_array(one, &buffers.buffers[i], &env, err);
+    ok = ok && dump_shape(one, shape, err);
+    if (module)
+        device_unload(one->device, module);
+    run_free(one->device, &buffers);
+    return ok;
+}
+
+/* ---- the run ---- */
+
+static bool open_parts(struct single *one, struct err *err)
+{
+    const struct options *o = one->options;
+    struct device_options device_options = evaluator_device_options(o);
+    struct compiler_options compiler_options = {.cache_dir = o->cache_dir};
+
+    if (o->sanitize && strcmp(o->device, "auto") == 0)
+        device_options.name = "emu";
+    one->arena = arena_create();
+    if (!init_load_task(&one->task, one->arena, o, err))
+        return false;
+    one->device = device_create(&device_options, err);
+    if (!one->device)
+        return false;
+    if (!cutlass_find(o->cutlass_dir, &one->cutlass_root, err))
+        return false;
+    compiler_options.cutlass_dir = one->cutlass_root;
+    compiler_options.arch = one->device->chip->arch;
+    one->compiler = compiler_create(&compiler_options, err);
+    return one->compiler != NULL;
+}
+
+static bool evaluate(struct single *one, struct err *err)
+{
+    struct candidate *c = &one->c;
+
+    *c = (struct candidate){
+        .arena = one->arena,
+        .task = &one->task,
+        .parent = -1,
+        .seed = one->options->seed,
+        .option = {.action = ACTION_NONE},
+        .source = one->task.source,
+        .source_bytes = one->task.source_bytes,
+        .plan = one->task.plan,
+        .recalled_from = -1,
+    };
+    if (!compile_kernel(one->compiler, c, err))
+        return false;
+    if (one->options->sanitize && c->verdict == VERDICT_OK &&
+        !sanitize_run(one->device, c, one->options->sanitize, &one->findings, err))
+        return false;
+    if (one->options->sanitize && !one->options->profile && c->verdict == VERDICT_OK)
+        return true;
+    if (c->verdict == VERDICT_OK) {
+        one->checker = checker_create(one->device, &one->task, &c->compilation,
+            &(struct checker_options){
+                .screen = !one->options->no_screen, .nr_threads = one->options->nr_threads},
+            err);
+        if (!one->checker || !check_kernel(one->checker, c, err))
+            return false;
+    }
+    /* After the check: arrays of the timed sizes may be of gigabytes, and the device's sanitizers
+     * look over all that it holds. */
+    if (c->verdict == VERDICT_OK) {
+        one->profiler = profiler_create(one->device, &one->task,
+            &(struct profiler_options){.energy = one->options->objective != OBJECTIVE_TIME}, err);
+        if (!one->profiler || !profile_kernel(one->profiler, c, err))
+            return false;
+    }
+    return explain_kernel(one->device->chip, c, err) &&
+           (!one->options->dump_dir || c->verdict != VERDICT_OK || dump(one, err));
+}
+
+/* The user's own tools; what went wrong with them is said and harms nothing. */
+static bool run_tools(struct single *one, struct err *err)
+{
+    struct str notes = {0};
+    bool ok;
+
+    if (!one->options->tools_dir || one->c.verdict != VERDICT_OK)
+        return true;
+    ok = plugins_run(one->options->tools_dir, &one->c, &notes, err);
+    fputs(str_text(&notes), stderr);
+    str_finish(&notes);
+    return ok;
+}
+
+/* --db: what was asked and answered is on record, for keet-opt calls. */
+static bool keep_calls(struct single *one, struct err *err)
+{
+    const struct options *o = one->options;
+    struct run_info run = {.kernel_path = o->kernel_path,
+        .original = one->task.source,
+        .device = arena_printf(one->arena, "%s:%s", one->device->ops->name, one->device->chip->key),
+        .policy = "explain",
+        .version = KEET_VERSION,
+        .seed = o->seed,
+        .budget = "0"};
+    struct store *store = store_open(o->db_path, err);
+    bool ok = store && store_begin_run(store, &run, err) && store_kernel(store, &one->c, err) &&
+              store_end_run(store, "explained", err);
+
+    store_close(store);
+    return ok;
+}
+
+static bool ask_model(struct single *one, struct err *err)
+{
+    const struct options *o = one->options;
+
+    one->has_told = o->verb == VERB_EXPLAIN && o->nr_models > 0 && one->c.verdict == VERDICT_OK;
+    return !one->has_told || (explain_by_model(o, one->device->chip, &one->c, &one->told, err) &&
+                                 (!o->db_path || keep_calls(one, err)));
+}
+
+static json_t *hypotheses_json(const struct hypotheses *all)
+{
+    json_t *list = json_array();
+
+    for (unsigned i = 0; i < all->nr; i++)
+        json_array_append_new(
+            list, json_pack("{s:s, s:i, s:s, s:s, s:s}", "tool", all->items[i].tool, "line",
+                      (int)all->items[i].line, "text", all->items[i].text, "judgement",
+                      judgement_name(all->items[i].judgement), "why", all->items[i].why));
+    return list;
+}
+
+static void print_hypotheses(struct str *out, const struct single *one)
+{
+    struct str text = {0};
+
+    hypotheses_write(&one->expected, &one->c, &text);
+    str_add(out, one->options->markdown ? "\n### From the source, then by the counters\n\n"
+                                        : "\nFrom the source, then by the counters\n");
+    text_indent(out, str_text(&text), one->options->markdown ? "- " : "  ");
+    str_finish(&text);
+}
+
+/* What run prints, and what only explain knows. */
+static void print_json(struct str *out, const struct single *one)
+{
+    struct str known = {0};
+    json_t *root;
+
+    report_candidate_json(&known, &one->c);
+    root = json_loads(str_text(&known), 0, NULL);
+    str_finish(&known);
+    if (one->c.verdict == VERDICT_OK)
+        json_object_set_new(root, "limits", explain_limits_json(one->device->chip, &one->c));
+    json_object_set_new(root, "hypotheses", hypotheses_json(&one->expected));
+    if (one->has_told)
+        json_object_set_new(root, "model", told_json(&one->told));
+    json_add(out, root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+}
+
+static void print(struct str *out, const struct single *one)
+{
+    const struct options *o = one->options;
+
+    if (o->verb != VERB_EXPLAIN && o->json) {
+        report_candidate_json(out, &one->c);
+    } else if (o->verb != VERB_EXPLAIN) {
+        report_candidate(out, &one->c);
+    } else if (o->json) {
+        print_json(out, one);
+    } else {
+        explain_print(out, o->kernel_path, one->device->chip, &one->c, o->markdown);
+        if (one->expected.nr > 0)
+            print_hypotheses(out, one);
+        if (one->has_told)
+            told_print(out, &one->told, o->markdown);
+    }
+}
+
+bool run_once(const struct options *options, bool *clean, struct err *err)
+{
+    struct single one = {.options = options};
+    struct str text = {0};
+    const bool ok = open_parts(&one, err) && evaluate(&one, err) && run_tools(&one, err) &&
+                    ask_model(&one, err);
+
+    if (ok) {
+        *clean = one.c.verdict == VERDICT_OK && one.findings.nr == 0;
+        if (options->verb == VERB_EXPLAIN && one.c.verdict == VERDICT_OK)
+            one.expected = explain_hypotheses(one.device->chip, &one.c);
+        if (options->sanitize && one.c.verdict == VERDICT_OK)
+            sanitize_print(&text, &one.findings, options->sanitize, options->json);
+        if (!options->sanitize || options->profile || one.c.verdict != VERDICT_OK)
+            print(&text, &one);
+        fputs(str_text(&text), stdout);
+    }
+    str_finish(&text);
+    device_findings_finish(&one.findings);
+    profiler_destroy(one.profiler);
+    checker_destroy(one.checker);
+    compiler_destroy(one.compiler);
+    device_destroy(one.device);
+    free(one.cutlass_root);
+    arena_destroy(one.arena);
+    return ok;
+}

@@ -1,0 +1,110 @@
+/* argv -> options. The only reader of the command line. */
+#ifndef KEET_CLI_OPTIONS_H
+#define KEET_CLI_OPTIONS_H
+
+#include "base/err.h"
+#include "core/objective.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum verb {
+    VERB_OPTIMIZE, /* keet-opt kernel.cu */
+    VERB_RUN,      /* keet-opt run kernel.cu: once, print what is known, dump arrays */
+    VERB_CALLS,    /* keet-opt calls run.db: what models were asked */
+    VERB_REPORT,   /* keet-opt report run.db: a page to open */
+    VERB_EXPORT,   /* keet-opt export run.db --as FORMAT: for other programs */
+    VERB_DOCTOR,   /* keet-opt doctor: what is there, what is not, what to do */
+    VERB_EXPLAIN,  /* keet-opt explain kernel.cu, or profiles from elsewhere */
+    VERB_WRITE,    /* keet-opt write task.cu: a model writes the first kernel of a contract */
+    VERB_INIT,     /* keet-opt init some.cu: a kernel file from a file with host code */
+    VERB_PATCH,    /* keet-opt patch some.cu best.cu: the winner back in some.cu */
+    VERB_CAMPAIGN, /* keet-opt campaign list.txt: many kernels */
+    VERB_STATUS,   /* keet-opt status FOLDER|RUN.db: how far it is */
+    VERB_STOP,     /* keet-opt stop FOLDER|RUN.db: end it neatly */
+    VERB_RESULTS,  /* keet-opt results FOLDER|RUN.db: the best of it */
+    VERB_SHOW,     /* keet-opt show RUN.db NODE */
+    VERB_DIFF,     /* keet-opt diff RUN.db A B */
+    VERB_WATCH,    /* keet-opt watch FOLDER|RUN.db */
+    VERB_HELP,
+    VERB_VERSION
+};
+
+enum { OPTIONS_MAX_MODELS = 8, OPTIONS_MAX_FLAGS = 32, OPTIONS_MOST_GIVEN = 64 };
+
+/* A long option as it was given, for those who pass it on. */
+struct given {
+    const char *name, *value; /* value NULL: it takes none */
+};
+
+/* Of `keet-opt campaign` and the verbs that look at one. */
+struct campaign_options {
+    const char *folder; /* NULL: <list>.campaign */
+    const char *executor;
+    const char *gres, *slurm;   /* slurm: what each job asks for; further options of sbatch's */
+    unsigned jobs, rounds;      /* 0: the default */
+    double time_s, task_time_s; /* 0: no limit */
+    const char *task_time;      /* as given */
+    uint64_t tokens;
+    double cost;
+    bool retry, once;
+    unsigned top; /* 0: all */
+};
+
+struct options {
+    enum verb verb;
+    const char *kernel_path;
+    const char *const *paths; /* explain: all that were named, borrowed from argv */
+    unsigned nr_paths;
+    const char *budget_text; /* as given */
+    uint64_t budget_nodes;   /* 0: no limit */
+    double budget_s;         /* 0: no limit */
+    unsigned window;         /* nodes without a gain of 1% after which the run has converged */
+    const char *device, *policy;
+    enum objective objective;
+    const char *gpus;        /* "0,1": several at once; NULL: the device's one */
+    double deadline_s;       /* GPU: of one launch; 0: the device's default */
+    uint64_t worker_bytes;   /* GPU: of host memory that its worker may take; 0: three quarters */
+    bool no_screen;          /* GPU: candidates go to the card unseen */
+    bool no_sandbox;         /* GPU: its worker keeps all rights */
+    const char *reuse_path;  /* evaluations shared by runs; NULL: none */
+    const char *feedback;    /* what steers the search; NULL: our explanation */
+    const char *db_path;     /* NULL: <kernel>.keet.db */
+    const char *output_path; /* NULL: <kernel>.keet.cu */
+    const char *cache_dir;   /* NULL: the compiler's default */
+    const char *tools_dir;   /* the user's own tools; NULL: none */
+    const char *sweep;       /* explain: the parameter's name, as given; NULL: found out */
+    const char *as;          /* report: "html", "md", "json", NULL: html; export: its format */
+    const char *args;        /* of a file with host code: "1024 100"; NULL: none given */
+    const char *include_dirs[OPTIONS_MAX_FLAGS], *defines[OPTIONS_MAX_FLAGS]; /* -I, -D: of one */
+    unsigned nr_include_dirs, nr_defines;
+    const char *dump_dir; /* run: where arrays go as .npy; NULL: nowhere */
+    uint64_t seed;
+    unsigned nr_threads; /* of the emulator; 0: one per core */
+    int verbosity;       /* -1 quiet, 0, 1, 2 */
+    bool json, markdown, resume, forbid_fast_math;
+    bool profile;      /* run: counters and advice, though --sanitize was given */
+    unsigned sanitize; /* run: bits of enum device_check; 0: no sanitizers */
+    /* with a language model */
+    const char *models[OPTIONS_MAX_MODELS]; /* specs, as llm/llm.h lists them */
+    unsigned nr_models;
+    unsigned in_flight;      /* requests to models at once; 0: 4 */
+    unsigned prompt_tokens;  /* 0: the default */
+    uint64_t max_tokens;     /* 0: no limit */
+    double max_cost;         /* dollars; 0: no limit */
+    const char *memory_path; /* lessons across runs; NULL: this run's own */
+    const char *record_path;
+    const char *cutlass_dir; /* as given; NULL: where cutlass_find looks */
+    bool no_memory, no_plan, show_prompt;
+    bool model_only; /* neither rewriter nor tuner: for comparisons */
+    struct campaign_options campaign;
+    struct given given[OPTIONS_MOST_GIVEN]; /* all long options, in their order */
+    unsigned nr_given;
+};
+
+/* Strings point into argv. The error says which argument, and what was expected. */
+bool options_parse(struct options *options, int argc, char **argv, struct err *err);
+
+void options_help(void); /* prints --help to stdout */
+
+#endif

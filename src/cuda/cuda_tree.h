@@ -1,0 +1,195 @@
+/* CUDA source as a tree of plain structs, read by libclang: what the rewrites look at.
+ *
+ *     struct cuda_tree *tree = cuda_tree_parse(arena, source, bytes, tunes, nr_tunes, &err);
+ *     struct node *f = tree_function(tree, "matmul");
+ *     for (struct node *n = f; n; n = node_next(f, n))
+ *         if (n->kind == NODE_FOR) ...
+ *
+ * Offsets are bytes of the source as given, pragma lines included, so that edits (edits.h) can be
+ * made on it directly. Implicit casts and conversions are left out. A tuning parameter shows as a
+ * NODE_NAME without a declaration, and so does an object-like macro. Everything lives in the arena.
+ *
+ * The parser knows CUDA by a prelude of ours and no toolkit headers; `#include` lines are skipped.
+ * A source that it does not understand gives a tree anyway, with tree->trouble saying what was
+ * found strange; rewrites that must understand all of it refuse. */
+#ifndef KEET_CUDA_CUDA_TREE_H
+#define KEET_CUDA_CUDA_TREE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "core/task.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum node_kind {
+    /* declarations */
+    NODE_FUNCTION, /* children: parameters, then the body */
+    NODE_PARAM,
+    NODE_VAR, /* child: initialiser, if any */
+    /* statements */
+    NODE_DECLS, /* children: NODE_VARs */
+    NODE_BLOCK, /* { ... } */
+    NODE_FOR,   /* init, cond, step, body; children in that order without the absent ones */
+    NODE_WHILE, /* cond, body */
+    NODE_DO,    /* body, cond */
+    NODE_IF,    /* cond, body, other */
+    NODE_SWITCH,
+    NODE_CASE, /* `case` and `default` */
+    NODE_RETURN,
+    NODE_BREAK,
+    NODE_CONTINUE,
+    /* expressions */
+    NODE_NAME,   /* name, decl */
+    NODE_NUMBER, /* a literal; tree_text gives it */
+    NODE_BINARY, /* op; two children. Assignments are NODE_ASSIGN */
+    NODE_ASSIGN, /* op: "=", "+=", ... */
+    NODE_UNARY,  /* op: "-", "!", "++", ...; postfix */
+    NODE_INDEX,  /* base[index] */
+    NODE_CALL,   /* name; children: arguments. Overloaded operators have name "operator+" */
+    NODE_MEMBER, /* name; child: the object */
+    NODE_COND,   /* a ? b : c */
+    NODE_PAREN,
+    NODE_CAST,
+    NODE_LIST, /* { a, b } */
+    NODE_OTHER
+};
+
+enum scalar {
+    SCALAR_OTHER,
+    SCALAR_VOID,
+    SCALAR_BOOL,
+    SCALAR_I8,
+    SCALAR_U8,
+    SCALAR_I16,
+    SCALAR_U16,
+    SCALAR_I32,
+    SCALAR_U32,
+    SCALAR_I64,
+    SCALAR_U64,
+    SCALAR_F16,
+    SCALAR_BF16,
+    SCALAR_F32,
+    SCALAR_F64
+};
+
+enum { CTYPE_MAX_DIMS = 4 };
+
+struct ctype {
+    enum scalar scalar; /* of the value, or of what a pointer or array finally holds */
+    bool is_pointer, is_reference, is_restrict;
+    bool is_const; /* the value, or what a pointer points to, or an array's elements */
+    unsigned nr_dims;
+    int64_t dims[CTYPE_MAX_DIMS]; /* of an array, outermost first; -1 unknown */
+    const char *base;             /* declarations: the scalar's spelling without const: "float" */
+};
+
+struct node {
+    enum node_kind kind;
+    unsigned start, end; /* bytes [start, end) of the source, without a closing semicolon */
+    unsigned line;       /* from 1 */
+    struct node *parent, *child, *next;
+    unsigned nr_children;
+    const char *op;    /* BINARY, ASSIGN, UNARY */
+    bool postfix;      /* UNARY */
+    const char *name;  /* FUNCTION, PARAM, VAR, NAME, MEMBER, CALL */
+    unsigned name_at;  /* declarations: offset of the name */
+    struct node *decl; /* NAME: the declaration in this file, or NULL */
+    struct ctype type;
+    bool is_shared; /* VAR: __shared__ */
+    bool is_extern; /* VAR: extern (dynamic shared memory) */
+    bool is_kernel; /* FUNCTION: __global__ */
+    bool in_macro;  /* inside a function-like macro's expansion: do not edit */
+    struct node *init, *cond, *step, *body, *other;
+};
+
+struct cuda_tree {
+    struct arena *arena;
+    const char *source; /* as given; borrowed */
+    size_t bytes;
+    struct node *root;   /* NODE_OTHER; children: functions and variables of this file */
+    const char *trouble; /* NULL, or the first error: "line 3: unknown type name 'foo'" */
+};
+
+struct cuda_tree *cuda_tree_parse(struct arena *arena, const char *source, size_t bytes,
+    const struct tune *tunes, unsigned nr_tunes, struct err *err);
+
+/* --- walking --- */
+
+/* Pre-order: the node after n within root, NULL at the end. Start with n = root. */
+struct node *node_next(const struct node *root, const struct node *n);
+/* The same, without descending into n. */
+struct node *node_skip(const struct node *root, const struct node *n);
+struct node *node_child(const struct node *n, unsigned i);
+bool node_within(const struct node *n, const struct node *root); /* n is root or below it */
+struct node *node_strip(const struct node *n);                   /* without parentheses and casts */
+struct node *node_statement(const struct node *n); /* the statement that n is part of */
+struct node *node_enclosing(
+    const struct node *n, enum node_kind kind); /* strictly above, or NULL */
+bool node_is_statement(const struct node *n);   /* stands where a statement stands */
+
+struct node *tree_function(const struct cuda_tree *tree, const char *name); /* "f" or "f<4>" */
+struct node *function_param(const struct node *function, unsigned i);
+unsigned function_nr_params(const struct node *function);
+
+/* --- text --- */
+
+const char *tree_text(const struct cuda_tree *tree, const struct node *n);
+const char *tree_slice(const struct cuda_tree *tree, unsigned start, unsigned end);
+unsigned tree_stmt_end(const struct cuda_tree *tree, const struct node *n); /* past the semicolon */
+unsigned tree_line_start(const struct cuda_tree *tree, unsigned at);
+const char *tree_indent(const struct cuda_tree *tree, unsigned at); /* blanks that open at's line */
+bool tree_word_used(const struct cuda_tree *tree, const char *word); /* anywhere in the source */
+/* A name like `base` that the source does not use: base, base2, base3, ... */
+const char *tree_fresh(const struct cuda_tree *tree, const char *base);
+
+/* --- what code does --- */
+
+bool node_is_name(const struct node *n, const char *name); /* through parentheses and casts */
+/* threadIdx.x and the like, through parentheses and casts: n is a member `name` of `object`. */
+bool node_is_member(const struct node *n, const char *object, const char *name);
+bool node_uses(const struct node *root, const struct node *decl);
+bool node_uses_name(const struct node *root, const char *name); /* any NODE_NAME */
+bool node_calls(const struct node *root, const char *name);     /* NULL: any call */
+bool node_has(const struct node *root, enum node_kind kind);
+bool node_has_macro(const struct node *root);
+/* The variable that an lvalue or pointer expression starts from: A in A[i*k+j], *(A+i), A.x, &A[1].
+ * NULL when it is none of those. */
+struct node *node_base(const struct node *n);
+/* The variable itself, or memory reached through it, may be changed in root: assigned, ++, address
+ * taken, given to an atomic or to a function that is not known to be pure. */
+bool node_writes(const struct node *root, const struct node *decl);
+/* Assigned directly (the variable, not memory behind it). */
+bool node_assigns(const struct node *root, const struct node *decl);
+/* The only value a local ever has: declared with an initialiser and never assigned in function. */
+bool node_is_single(const struct node *function, const struct node *decl);
+/* Only reads: no assignment, ++, barrier, atomic or unknown call. */
+bool node_is_pure(const struct node *root);
+bool call_is_pure(const char *name); /* a math or conversion function of CUDA's */
+bool call_is_barrier(const char *name);
+bool call_is_atomic(const char *name);
+/* Same value at every place of root where it stands: pure, and nothing that it reads is written in
+ * root. Loads count as invariant only when nothing at all is stored in root through a pointer or
+ * array that could be the same memory (parameters that are const pointers are taken to alias
+ * nothing that is written when all_restrict is true). */
+bool node_invariant(const struct node *n, const struct node *root, bool all_restrict);
+
+/* --- loops --- */
+
+struct loop {
+    struct node *node;
+    struct node *var;    /* the declaration of the counter */
+    struct node *start;  /* expression */
+    struct node *bound;  /* expression */
+    const char *compare; /* "<", "<=", ">", ">=", "!=" */
+    struct node *step;   /* expression, NULL for 1 */
+    bool down;           /* counts down */
+    bool declares;       /* the counter is declared in the loop */
+    bool counted;        /* the body neither changes the counter nor leaves the loop early */
+};
+/* False for loops of another shape. */
+bool node_loop(const struct node *n, struct loop *loop);
+bool node_innermost(const struct node *loop); /* no loop inside */
+
+#endif

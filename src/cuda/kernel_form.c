@@ -1,0 +1,315 @@
+/* The usual form of a kernel, recognised. */
+#include "cuda/kernel_form.h"
+
+#include <string.h>
+
+static const char *const dim_names[3] = {"x", "y", "z"};
+
+static bool is_member_of(const struct node *n, const char *object, unsigned *dim)
+{
+    for (unsigned d = 0; d < 3; d++) {
+        if (node_is_member(n, object, dim_names[d])) {
+            *dim = d;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* blockIdx.d * blockDim.d, either way round. */
+static bool is_block_start(const struct node *n, unsigned *dim)
+{
+    n = node_strip(n);
+    if (n->kind != NODE_BINARY || strcmp(n->op, "*") != 0)
+        return false;
+    unsigned a, b;
+    const struct node *l = n->child, *r = l->next;
+    if ((is_member_of(l, "blockIdx", &a) && is_member_of(r, "blockDim", &b)) ||
+        (is_member_of(l, "blockDim", &a) && is_member_of(r, "blockIdx", &b))) {
+        *dim = a;
+        return a == b;
+    }
+    return false;
+}
+
+static bool is_global_index(const struct node *n, unsigned *dim)
+{
+    n = node_strip(n);
+    if (n->kind != NODE_BINARY || strcmp(n->op, "+") != 0)
+        return false;
+    unsigned a, b;
+    const struct node *l = n->child, *r = l->next;
+    if ((is_block_start(l, &a) && is_member_of(r, "threadIdx", &b)) ||
+        (is_block_start(r, &a) && is_member_of(l, "threadIdx", &b))) {
+        *dim = a;
+        return a == b;
+    }
+    return false;
+}
+
+bool node_uses_grid(const struct node *n)
+{
+    return node_uses_name(n, "threadIdx") || node_uses_name(n, "blockIdx") ||
+           node_uses_name(n, "blockDim") || node_uses_name(n, "gridDim");
+}
+
+static bool add_axes(struct kernel_form *form, struct node *stmt)
+{
+    if (stmt->kind != NODE_DECLS)
+        return true;
+    for (struct node *var = stmt->child; var; var = var->next) {
+        unsigned dim;
+        bool block_only = false;
+        if (var->kind != NODE_VAR || !var->init)
+            continue;
+        if (is_member_of(var->init, "blockIdx", &dim))
+            block_only = true;
+        else if (!is_global_index(var->init, &dim))
+            continue;
+        if (form->nr_axes == FORM_MAX_AXES || !node_is_single(form->function, var))
+            return false;
+        form->axes[form->nr_axes++] = (struct form_axis){var, dim, block_only};
+    }
+    return true;
+}
+
+static const char *opposite(const char *op)
+{
+    static const char *const pairs[][2] = {
+        {"<", ">="}, {">", "<="}, {"<=", ">"}, {">=", "<"}, {"==", "!="}, {"!=", "=="}};
+    for (unsigned i = 0; i < 6; i++)
+        if (strcmp(pairs[i][0], op) == 0)
+            return pairs[i][1];
+    return NULL;
+}
+
+/* Splits a && b (for an early return: a || b) into conditions that must all hold. */
+static bool add_conds(struct kernel_form *form, struct node *n, bool negated)
+{
+    const struct cuda_tree *tree = form->tree;
+    struct node *bare = node_strip(n);
+    if (bare->kind == NODE_BINARY && strcmp(bare->op, negated ? "||" : "&&") == 0)
+        return add_conds(form, bare->child, negated) && add_conds(form, bare->child->next, negated);
+    if (form->nr_conds == FORM_MAX_CONDS)
+        return false;
+    struct form_cond cond = {.node = bare};
+    const char *op = bare->kind == NODE_BINARY ? bare->op : "";
+    if (negated && opposite(op))
+        op = opposite(op);
+    else if (negated)
+        op = "";
+    if (bare->kind == NODE_BINARY && op[0]) {
+        cond.text = arena_printf(tree->arena, "%s %s %s", tree_text(tree, bare->child), op,
+            tree_text(tree, bare->child->next));
+        if (strcmp(op, "<") == 0) {
+            cond.low = bare->child;
+            cond.high = bare->child->next;
+        } else if (strcmp(op, ">") == 0) {
+            cond.low = bare->child->next;
+            cond.high = bare->child;
+        }
+    } else {
+        cond.text = arena_printf(tree->arena, negated ? "!(%s)" : "(%s)", tree_text(tree, bare));
+    }
+    form->conds[form->nr_conds++] = cond;
+    return true;
+}
+
+static bool is_bare_return(const struct node *n)
+{
+    if (n->kind == NODE_BLOCK)
+        return n->nr_children == 1 && is_bare_return(n->child);
+    return n->kind == NODE_RETURN && !n->child;
+}
+
+static bool is_early_return(const struct node *stmt)
+{
+    return stmt->kind == NODE_IF && !stmt->other && is_bare_return(stmt->body);
+}
+
+static bool add_stmt(struct node **list, unsigned *nr, struct node *stmt)
+{
+    if (*nr == FORM_MAX_STMTS)
+        return false;
+    list[(*nr)++] = stmt;
+    return true;
+}
+
+static bool mentions_axis(const struct kernel_form *form, const struct node *n)
+{
+    for (unsigned i = 0; i < form->nr_axes; i++)
+        if (node_uses(n, form->axes[i].var))
+            return true;
+    return false;
+}
+
+/* The statement that ends the prologue: the last early return, an `if` that holds all the rest, or
+ * the last declaration of an axis. */
+static struct node *last_of_prologue(struct kernel_form *form, bool *ok)
+{
+    struct node *last = NULL;
+    *ok = true;
+    for (struct node *s = form->body->child; s; s = s->next) {
+        unsigned before = form->nr_axes;
+        *ok = *ok && add_axes(form, s);
+        if (is_early_return(s) && mentions_axis(form, s))
+            last = s;
+        else if (s->kind == NODE_IF && !s->other && !s->next && mentions_axis(form, s->cond))
+            last = form->guard = s;
+        else if (form->nr_axes > before)
+            last = s;
+    }
+    return last;
+}
+
+static bool split(struct kernel_form *form)
+{
+    bool ok;
+    struct node *last = last_of_prologue(form, &ok);
+    bool in_prologue = last != NULL;
+    for (struct node *s = form->body->child; s && ok; s = s->next) {
+        if (!in_prologue)
+            ok = add_stmt(form->work, &form->nr_work, s);
+        else if (is_early_return(s))
+            ok = add_conds(form, s->cond, true);
+        else if (s != form->guard)
+            ok = s->kind == NODE_DECLS && add_stmt(form->prologue, &form->nr_prologue, s);
+        if (s == last)
+            in_prologue = false;
+    }
+    if (!ok || !form->guard)
+        return ok;
+    struct node *inner = form->guard->body;
+    ok = add_conds(form, form->guard->cond, false);
+    if (inner->kind != NODE_BLOCK)
+        return ok && add_stmt(form->work, &form->nr_work, inner);
+    for (struct node *s = inner->child; s && ok; s = s->next)
+        ok = add_stmt(form->work, &form->nr_work, s);
+    return ok;
+}
+
+static bool uses_grid_raw(const struct kernel_form *form)
+{
+    for (struct node *n = form->body; n;) {
+        bool axis = false;
+        for (unsigned i = 0; i < form->nr_axes; i++)
+            axis = axis || n == form->axes[i].var;
+        if (!axis && n->kind == NODE_NAME && node_uses_grid(n))
+            return true;
+        n = axis ? node_skip(form->body, n) : node_next(form->body, n);
+    }
+    return false;
+}
+
+bool kernel_form_read(
+    struct kernel_form *form, const struct cuda_tree *tree, struct node *function, const char **why)
+{
+    *form = (struct kernel_form){.tree = tree, .function = function, .body = function->body};
+    *why = NULL;
+    if (!form->body)
+        *why = "the kernel has no body";
+    else if (node_has_macro(function))
+        *why = "the kernel uses function-like macros";
+    else if (!split(form))
+        *why = "the kernel is not of the form: indices, guard, work";
+    if (*why)
+        return false;
+    form->raw = uses_grid_raw(form);
+    return true;
+}
+
+const struct form_axis *form_axis_along(const struct kernel_form *form, unsigned dim)
+{
+    const struct form_axis *found = NULL;
+    for (unsigned i = 0; i < form->nr_axes; i++) {
+        if (form->axes[i].dim != dim)
+            continue;
+        if (found)
+            return NULL;
+        found = &form->axes[i];
+    }
+    return found;
+}
+
+/* --- dependence --- */
+
+static unsigned *mask_of(struct deps *deps, const struct node *decl)
+{
+    for (unsigned i = 0; i < deps->nr; i++)
+        if (deps->decls[i] == decl)
+            return &deps->masks[i];
+    if (deps->nr == DEPS_MAX) {
+        deps->overflow = true;
+        return &deps->masks[DEPS_MAX - 1];
+    }
+    deps->decls[deps->nr] = decl;
+    deps->masks[deps->nr] = 0;
+    return &deps->masks[deps->nr++];
+}
+
+void deps_seed(struct deps *deps, const struct node *decl, unsigned mask)
+{
+    *mask_of(deps, decl) |= mask;
+}
+
+unsigned deps_of(const struct deps *deps, const struct node *root)
+{
+    unsigned mask = 0;
+    for (const struct node *n = root; n; n = node_next(root, n)) {
+        if (n->kind != NODE_NAME)
+            continue;
+        if (strcmp(n->name, "threadIdx") == 0)
+            mask |= DEPS_THREAD;
+        else if (strcmp(n->name, "blockIdx") == 0)
+            mask |= DEPS_BLOCK;
+        for (unsigned i = 0; n->decl && i < deps->nr; i++)
+            if (deps->decls[i] == n->decl)
+                mask |= deps->masks[i];
+    }
+    return mask;
+}
+
+/* What the execution of n hangs on: conditions of the ifs and loops around it. */
+static unsigned control_mask(
+    const struct deps *deps, const struct node *n, const struct node *function)
+{
+    unsigned mask = 0;
+    for (const struct node *up = n->parent; up && up != function; up = up->parent)
+        if (up->cond && up != deps->guard)
+            mask |= deps_of(deps, up->cond);
+    return mask;
+}
+
+static bool spread(struct deps *deps, unsigned nr_seeds, const struct node *function)
+{
+    bool changed = false;
+    for (const struct node *n = function; n; n = node_next(function, n)) {
+        const struct node *decl = NULL;
+        unsigned mask = 0;
+        if (n->kind == NODE_VAR && n->init) {
+            decl = n;
+            mask = deps_of(deps, n->init);
+        } else if (n->kind == NODE_ASSIGN) {
+            decl = node_base(n->child);
+            mask = deps_of(deps, n->child->next) | control_mask(deps, n, function);
+        } else if (n->kind == NODE_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--"))) {
+            decl = node_base(n->child);
+            mask = control_mask(deps, n, function);
+        }
+        if (!decl || decl->kind != NODE_VAR)
+            continue;
+        unsigned *slot = mask_of(deps, decl);
+        if (slot < deps->masks + nr_seeds)
+            continue;
+        changed = changed || (*slot | mask) != *slot;
+        *slot |= mask;
+    }
+    return changed;
+}
+
+void deps_solve(struct deps *deps, const struct node *function)
+{
+    unsigned nr_seeds = deps->nr;
+    while (spread(deps, nr_seeds, function) && !deps->overflow)
+        continue;
+}

@@ -1,0 +1,74 @@
+/* The usual form of a kernel, recognised: which locals hold the thread's global indices, what
+ * guards them, and which statements do the work. Most rewrites that change the mapping of threads
+ * to outputs begin here.
+ *
+ *     int row = blockIdx.y * blockDim.y + threadIdx.y;      an axis (dim 1)
+ *     int batch = blockIdx.z;                               an axis, block_only
+ *     if (row < M && col < N) { work }                      a guard with two conditions
+ *     if (row >= M) return; work                            the same, early */
+#ifndef KEET_CUDA_KERNEL_FORM_H
+#define KEET_CUDA_KERNEL_FORM_H
+
+#include "cuda/cuda_tree.h"
+
+enum { FORM_MAX_AXES = 6, FORM_MAX_CONDS = 8, FORM_MAX_STMTS = 64 };
+
+struct form_axis {
+    struct node *var; /* the local, written once */
+    unsigned dim;     /* 0 x, 1 y, 2 z */
+    bool block_only;  /* var = blockIdx.<dim> */
+};
+
+struct form_cond {
+    struct node *node; /* the comparison as written */
+    const char *text;  /* what must hold: negated for an early return */
+    struct node *low;  /* text says low < high, when it is of that form */
+    struct node *high;
+};
+
+struct kernel_form {
+    const struct cuda_tree *tree;
+    struct node *function, *body;
+    struct form_axis axes[FORM_MAX_AXES];
+    unsigned nr_axes;
+    struct form_cond conds[FORM_MAX_CONDS];
+    unsigned nr_conds;
+    struct node *guard; /* the `if` around the work; NULL: early return, or no guard */
+    struct node *prologue[FORM_MAX_STMTS]; /* before the work, without guards */
+    unsigned nr_prologue;
+    struct node *work[FORM_MAX_STMTS];
+    unsigned nr_work;
+    bool raw; /* threadIdx and its like are used beyond the axes */
+};
+
+/* False, with the reason in *why, when the function is not of this form. */
+bool kernel_form_read(struct kernel_form *form, const struct cuda_tree *tree, struct node *function,
+    const char **why);
+
+/* The only axis along a dimension, or NULL. */
+const struct form_axis *form_axis_along(const struct kernel_form *form, unsigned dim);
+
+/* threadIdx, blockIdx, blockDim or gridDim inside n. */
+bool node_uses_grid(const struct node *n);
+
+/* --- what a value depends on --- */
+
+enum { DEPS_MAX = 128, DEPS_THREAD = 1u << 30, DEPS_BLOCK = 1u << 29 };
+
+/* For each local of a function a set of bits; threadIdx and blockIdx give bits of their own. */
+struct deps {
+    const struct node *decls[DEPS_MAX];
+    unsigned masks[DEPS_MAX];
+    unsigned nr;
+    bool overflow;
+    const struct node *guard; /* an `if` whose condition counts for nothing: what it holds back is
+                                 not seen by anyone */
+};
+
+/* Seeds: their masks stay as given. */
+void deps_seed(struct deps *deps, const struct node *decl, unsigned mask);
+/* Follows initialisers, assignments and the conditions they stand under, to a fixed point. */
+void deps_solve(struct deps *deps, const struct node *function);
+unsigned deps_of(const struct deps *deps, const struct node *n);
+
+#endif

@@ -1,0 +1,46 @@
+/* Owns the wording of faults, and what becomes of those that listeners find. */
+#include "emu/exec/exec.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+bool exec_fault(struct worker *k, enum verdict verdict, uint32_t pc, const char *format, ...)
+{
+    struct emu_fault *fault = &k->fault;
+    *fault = (struct emu_fault){.verdict = verdict, .line = fault->line};
+    fault->block = k->block.index;
+    fault->pc = pc;
+    if (pc != NO_PC)
+        fault->line = k->program->info[pc].line;
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(fault->text, sizeof(fault->text), format, ap);
+    va_end(ap);
+    return false;
+}
+
+bool exec_note(struct worker *k)
+{
+    if (!k->reports || (k->fault.verdict != VERDICT_FAULT && k->fault.verdict != VERDICT_RACE))
+        return false;
+    reports_add(k->reports, k->fault.check, &k->fault);
+    k->fault = (struct emu_fault){.verdict = VERDICT_OK};
+    return true;
+}
+
+bool exec_tell_access(struct worker *k, const struct emu_access *access)
+{
+    for (unsigned i = 0; i < k->nr_listeners; i++) {
+        struct emu_listener *l = k->listeners[i];
+        if (!l->wants_access || l->class->access(l, access, &k->fault))
+            continue;
+        k->fault.block = k->block.index;
+        k->fault.line = k->program->info[access->pc].line;
+        k->fault.pc = access->pc;
+        if (!k->reports)
+            return false;
+        reports_add(k->reports, l->class->check, &k->fault);
+        k->fault = (struct emu_fault){.verdict = VERDICT_OK};
+    }
+    return true;
+}

@@ -1,0 +1,254 @@
+/* Owns mbarriers: objects in shared memory that count arrivals, and bytes expected of copies, and
+ * go from phase to phase.
+ *
+ * Threads never stop at one: a wait that finds its phase not over says so (PTX ISA 9.0, 9.7.13.15:
+ * try_wait too may) and the warp gives its turn away, so that those it waits for come. When for
+ * MBARRIER_IDLE_ROUNDS rounds every warp of the block only asked or waited, nobody will come. */
+#include "emu/exec/exec.h"
+#include "emu/state/windows.h"
+#include "emu/watch/where.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The object's 64 bits, of which programs know nothing: phase, bytes not yet come, arrivals of a
+ * phase, arrivals still pending. Zero: not initialised. */
+enum { COUNT_BITS = 20, TX_BITS = 21, EXPECTED_AT = 20, TX_AT = 40, PHASE_AT = 61 };
+#define NEVER_WRITTEN UINT64_C(0xaaaaaaaaaaaaaaaa) /* what launch.c fills shared memory with */
+enum { MOST_COUNT = (1 << COUNT_BITS) - 1 };
+
+struct object {
+    uint32_t pending, expected, phase;
+    int32_t tx;
+};
+
+static struct object unpack(uint64_t bits)
+{
+    const uint64_t tx = bits >> TX_AT & ((1u << TX_BITS) - 1);
+    return (struct object){.pending = (uint32_t)bits & MOST_COUNT,
+        .expected = (uint32_t)(bits >> EXPECTED_AT) & MOST_COUNT,
+        .phase = (uint32_t)(bits >> PHASE_AT),
+        .tx = (int32_t)((uint32_t)tx << (32 - TX_BITS)) >> (32 - TX_BITS)};
+}
+
+static uint64_t pack(const struct object *o)
+{
+    const uint64_t tx = (uint32_t)o->tx & ((1u << TX_BITS) - 1);
+    return (uint64_t)o->pending | (uint64_t)o->expected << EXPECTED_AT | tx << TX_AT |
+           (uint64_t)(o->phase & 7) << PHASE_AT;
+}
+
+/* One instruction of one warp, lane after lane. */
+struct step {
+    struct worker *k;
+    const struct warp *w;
+    const struct inst *in;
+    uint32_t pc;
+    unsigned lane;
+    uint64_t address; /* of the lane's object, in the block's shared memory */
+    uint64_t told;    /* the last one that listeners were told of an arrival at; ~0 none */
+};
+
+static bool wrong(const struct step *s, const char *what, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static bool wrong(const struct step *s, const char *what, ...)
+{
+    char who[WHERE_BYTES], text[200];
+    va_list ap;
+    va_start(ap, what);
+    vsnprintf(text, sizeof(text), what, ap);
+    va_end(ap);
+    where_thread(&s->k->exec->run, s->k->block.index, s->w->index * WARP_LANES + s->lane, who);
+    exec_fault(s->k, VERDICT_FAULT, s->pc, "%s by %s", text, who);
+    s->k->fault.check = EMU_CHECK_SYNC;
+    return false;
+}
+
+static void tell(const struct step *s, enum emu_mbarrier what)
+{
+    for (unsigned i = 0; i < s->k->nr_listeners; i++) {
+        struct emu_listener *l = s->k->listeners[i];
+        if (l->class->mbarrier)
+            l->class->mbarrier(l, s->w->index, s->address, what);
+    }
+}
+
+static bool find(struct step *s, uint64_t **object)
+{
+    const uint8_t *row = s->w->file + s->in->a;
+    uint64_t at = s->in->address32
+                      ? (uint32_t)(((const uint32_t *)row)[s->lane] + (uint32_t)s->in->imm)
+                      : ((const uint64_t *)row)[s->lane] + (uint64_t)s->in->imm;
+    if (at - WINDOW_SHARED < WINDOW_BYTES)
+        at -= WINDOW_SHARED;
+    s->address = at;
+    if (at + 8 > s->k->shared_bytes || at + 8 < at)
+        return wrong(s, "mbarrier at 0x%" PRIx64 ", outside the %u bytes of shared memory", at,
+            s->k->shared_bytes);
+    if (at % 8)
+        return wrong(s, "misaligned: mbarrier at byte %" PRIu64 " of shared memory", at);
+    *object = (uint64_t *)(s->k->shared + at);
+    return true;
+}
+
+static uint32_t word(const struct step *s, uint32_t row, uint32_t otherwise)
+{
+    return row == NO_ROW ? otherwise : ((const uint32_t *)(s->w->file + row))[s->lane];
+}
+
+static void settle(struct step *s, struct object *o)
+{
+    if (o->pending == 0 && o->tx == 0) {
+        o->phase++;
+        o->pending = o->expected;
+        tell(s, MBARRIER_COMPLETE);
+        s->told = ~UINT64_C(0);
+    }
+}
+
+static bool initialise(struct step *s, uint64_t *object)
+{
+    const uint32_t count = word(s, s->in->b, 0);
+    if (count == 0 || count > MOST_COUNT)
+        return wrong(s, "mbarrier for %u arrivals: 1 to %d are allowed", count, MOST_COUNT);
+    *object = pack(&(struct object){.pending = count, .expected = count});
+    return true;
+}
+
+/* Arrivals: the state before goes to d. */
+static bool arrive(struct step *s, uint64_t *object, bool copies_done)
+{
+    const struct ptx_inst *ptx = s->k->program->info[s->pc].ptx;
+    struct object o = unpack(*object);
+    const uint32_t count = ptx->expect_tx || copies_done ? 1 : word(s, s->in->b, 1);
+    if (s->in->d != NO_ROW)
+        ((uint64_t *)(s->w->file + s->in->d))[s->lane] = *object;
+    if (s->told != s->address)
+        tell(s, MBARRIER_ARRIVE);
+    s->told = s->address;
+    if (copies_done && !ptx->noinc)
+        return true; /* one more is expected, and has come: copies are done at once */
+    if (ptx->expect_tx)
+        o.tx += (int32_t)word(s, s->in->b, 0);
+    if (count > o.pending)
+        return wrong(s, "mbarrier: %u arrivals, but only %u are still expected", count, o.pending);
+    if (s->in->sub == PTX_SUB_ARRIVE_DROP)
+        o.expected -= count < o.expected ? count : o.expected;
+    o.pending -= count;
+    if (ptx->nocomplete && o.pending == 0)
+        return wrong(s, "mbarrier: the last of %u arrivals has .noComplete", o.expected);
+    settle(s, &o);
+    *object = pack(&o);
+    return true;
+}
+
+static void transfer(struct step *s, uint64_t *object, bool complete)
+{
+    struct object o = unpack(*object);
+    const int32_t bytes = (int32_t)word(s, s->in->b, 0);
+    o.tx += complete ? -bytes : bytes;
+    if (complete) { /* the bytes are there for whoever sees the phase end */
+        tell(s, MBARRIER_ARRIVE);
+        settle(s, &o);
+    }
+    *object = pack(&o);
+}
+
+/* Is the phase over that the state, or the parity, tells of? */
+static bool is_over(const struct step *s, uint64_t object)
+{
+    const struct ptx_inst *ptx = s->k->program->info[s->pc].ptx;
+    const uint32_t phase = unpack(object).phase;
+    if (ptx->parity)
+        return (phase & 1) != (word(s, s->in->c, 0) & 1);
+    return phase != unpack(((const uint64_t *)(s->w->file + s->in->c))[s->lane]).phase;
+}
+
+static void test(struct step *s, uint64_t object)
+{
+    uint32_t *d = (uint32_t *)(s->w->file + s->in->d);
+    const bool over = is_over(s, object);
+    *d = (*d & ~(1u << s->lane)) | (uint32_t)over << s->lane;
+    if (over)
+        tell(s, MBARRIER_PASS);
+    s->k->polls += !over;
+}
+
+static bool one(struct step *s)
+{
+    uint64_t *object;
+    if (s->in->sub == PTX_SUB_PENDING_COUNT) {
+        ((uint32_t *)(s->w->file + s->in->d))[s->lane] =
+            unpack(((const uint64_t *)(s->w->file + s->in->a))[s->lane]).pending;
+        return true;
+    }
+    if (!find(s, &object))
+        return false;
+    if (s->in->sub == PTX_SUB_INIT)
+        return initialise(s, object);
+    if (*object == 0 || *object == NEVER_WRITTEN)
+        return wrong(s,
+            "mbarrier at byte %" PRIu64 " of shared memory used before it was initialised",
+            s->address);
+    switch (s->in->sub) {
+    case PTX_SUB_ARRIVE:
+    case PTX_SUB_ARRIVE_DROP:
+    case PTX_SUB_MBARRIER_ARRIVE:
+        return arrive(s, object, s->in->sub == PTX_SUB_MBARRIER_ARRIVE);
+    case PTX_SUB_EXPECT_TX:
+    case PTX_SUB_COMPLETE_TX:
+        transfer(s, object, s->in->sub == PTX_SUB_COMPLETE_TX);
+        return true;
+    case PTX_SUB_INVAL:
+        *object = 0;
+        return true;
+    default:
+        test(s, *object);
+        return true;
+    }
+}
+
+bool mbarrier_step(struct worker *k, struct warp *w, uint32_t pc, uint32_t mask)
+{
+    const struct inst *in = &k->program->insts[pc];
+    struct step s = {.k = k, .w = w, .in = in, .pc = pc, .told = ~UINT64_C(0)};
+    const bool asks = in->sub == PTX_SUB_TEST_WAIT || in->sub == PTX_SUB_TRY_WAIT;
+    const uint64_t before = k->polls;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        s.lane = (unsigned)__builtin_ctz(m);
+        if (!one(&s) && !exec_note(k))
+            return false;
+    }
+    if (asks) {
+        w->polled = k->polls != before;
+        w->asked_at = pc;
+    }
+    k->moves += !asks;
+    return true;
+}
+
+bool mbarrier_deadlock(struct worker *k)
+{
+    for (unsigned i = 0; i < k->nr_warps; i++) {
+        const struct warp *w = &k->warps[i];
+        if (w->done || !w->asked_at)
+            continue;
+        struct step s = {.k = k, .w = w, .in = &k->program->insts[w->asked_at], .pc = w->asked_at};
+        s.lane = (unsigned)__builtin_ctz(w->live);
+        uint64_t *object;
+        if (!find(&s, &object))
+            return false;
+        const struct object o = unpack(*object);
+        exec_fault(k, VERDICT_FAULT, s.pc,
+            "deadlock: warp %u of block (%u,%u,%u) waits for a phase of the mbarrier at byte "
+            "%" PRIu64 " of shared memory that never ends: %u of %u arrivals%s are missing, and no "
+            "thread does anything but wait",
+            w->index, k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2], s.address, o.pending,
+            o.expected, o.tx ? ", and bytes," : "");
+        k->fault.check = EMU_CHECK_SYNC;
+        return false;
+    }
+    return sync_deadlock(k);
+}

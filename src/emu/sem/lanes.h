@@ -1,0 +1,228 @@
+/* For the sem_*.c files: what an operation does to 32 lanes, written as plain loops that compilers
+ * vectorise. Each sem file is compiled several times, once per instruction set (CMakeLists.txt
+ * defines KEET_LANES), and exports one function per variant, LANES(sem_x), that picks the loop for
+ * a PTX instruction or says NULL. variants.c chooses the variant at run time.
+ *
+ * Aliasing: a destination row may be a source row, element by element, never shifted: IVDEP says
+ * so. */
+#ifndef KEET_EMU_SEM_LANES_H
+#define KEET_EMU_SEM_LANES_H
+
+#include "emu/state/inst.h"
+
+#include <math.h>
+#include <string.h>
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+#ifndef KEET_LANES
+#define KEET_LANES base
+#endif
+#define LANES_JOIN2(a, b) a##_##b
+#define LANES_JOIN(a, b) LANES_JOIN2(a, b)
+#define LANES(name) LANES_JOIN(name, KEET_LANES)
+
+#if defined(__clang__)
+#define IVDEP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define IVDEP _Pragma("GCC ivdep")
+#endif
+
+#define FULL_MASK 0xffffffffu
+
+/* What expressions may ask of an instruction, in a copy that no row can overlap: the loops
+ * vectorise.
+ */
+static inline struct inst lanes_own(const struct inst *in)
+{
+    return (struct inst){.flags = in->flags,
+        .sub = in->sub,
+        .type = in->type,
+        .imm = in->imm,
+        .target = in->target,
+        .elem_bytes = in->elem_bytes,
+        .reg_bytes = in->reg_bytes};
+}
+
+/* Functions of one, two and three sources. S: element of the source rows, D: of the destination
+ * row; C: the type in which x, y, z are seen; U: the unsigned type of the result's width, so that
+ * 16-bit results stay zero-extended. */
+#define LANE_OP1(name, D, U, S, C, expr)                                                           \
+    static void name(uint8_t *file, const struct inst *in, uint32_t mask)                          \
+    {                                                                                              \
+        D *d = (D *)(file + in->d);                                                                \
+        const S *a = (const S *)(file + in->a);                                                    \
+        const struct inst own = lanes_own(in);                                                     \
+        in = &own;                                                                                 \
+        if (mask == FULL_MASK) {                                                                   \
+            IVDEP for (unsigned l = 0; l < 32; l++)                                                \
+            {                                                                                      \
+                C x = (C)a[l];                                                                     \
+                d[l] = (D)(U)(expr);                                                               \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        IVDEP for (unsigned l = 0; l < 32; l++)                                                    \
+        {                                                                                          \
+            C x = (C)a[l];                                                                         \
+            D r = (D)(U)(expr);                                                                    \
+            d[l] = (mask >> l & 1) ? r : d[l];                                                     \
+        }                                                                                          \
+    }
+
+#define LANE_OP2(name, D, U, S, C, expr)                                                           \
+    static void name(uint8_t *file, const struct inst *in, uint32_t mask)                          \
+    {                                                                                              \
+        D *d = (D *)(file + in->d);                                                                \
+        const S *a = (const S *)(file + in->a), *b = (const S *)(file + in->b);                    \
+        const struct inst own = lanes_own(in);                                                     \
+        in = &own;                                                                                 \
+        if (mask == FULL_MASK) {                                                                   \
+            IVDEP for (unsigned l = 0; l < 32; l++)                                                \
+            {                                                                                      \
+                C x = (C)a[l], y = (C)b[l];                                                        \
+                d[l] = (D)(U)(expr);                                                               \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        IVDEP for (unsigned l = 0; l < 32; l++)                                                    \
+        {                                                                                          \
+            C x = (C)a[l], y = (C)b[l];                                                            \
+            D r = (D)(U)(expr);                                                                    \
+            d[l] = (mask >> l & 1) ? r : d[l];                                                     \
+        }                                                                                          \
+    }
+
+/* The third source has the destination's element (mad.wide); Z is the type in which it is seen. */
+#define LANE_OP3(name, D, U, S, C, Z, expr)                                                        \
+    static void name(uint8_t *file, const struct inst *in, uint32_t mask)                          \
+    {                                                                                              \
+        D *d = (D *)(file + in->d);                                                                \
+        const S *a = (const S *)(file + in->a), *b = (const S *)(file + in->b);                    \
+        const D *c = (const D *)(file + in->c);                                                    \
+        const struct inst own = lanes_own(in);                                                     \
+        in = &own;                                                                                 \
+        if (mask == FULL_MASK) {                                                                   \
+            IVDEP for (unsigned l = 0; l < 32; l++)                                                \
+            {                                                                                      \
+                C x = (C)a[l], y = (C)b[l];                                                        \
+                Z z = (Z)c[l];                                                                     \
+                d[l] = (D)(U)(expr);                                                               \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        IVDEP for (unsigned l = 0; l < 32; l++)                                                    \
+        {                                                                                          \
+            C x = (C)a[l], y = (C)b[l];                                                            \
+            Z z = (Z)c[l];                                                                         \
+            D r = (D)(U)(expr);                                                                    \
+            d[l] = (mask >> l & 1) ? r : d[l];                                                     \
+        }                                                                                          \
+    }
+
+/* Index of an integer type in a table { u16, s16, u32, s32, u64, s64 }; -1 otherwise. */
+static inline int lanes_int_index(enum ptx_type type)
+{
+    switch (type) {
+    case PTX_U16:
+    case PTX_B16:
+        return 0;
+    case PTX_S16:
+        return 1;
+    case PTX_U32:
+    case PTX_B32:
+        return 2;
+    case PTX_S32:
+        return 3;
+    case PTX_U64:
+    case PTX_B64:
+        return 4;
+    case PTX_S64:
+        return 5;
+    default:
+        return -1;
+    }
+}
+
+static inline float lanes_f32(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, 4);
+    return f;
+}
+
+static inline uint32_t lanes_bits(float f)
+{
+    uint32_t bits;
+    memcpy(&bits, &f, 4);
+    return bits;
+}
+
+static inline double lanes_f64(uint64_t bits)
+{
+    double f;
+    memcpy(&f, &bits, 8);
+    return f;
+}
+
+static inline uint64_t lanes_bits64(double f)
+{
+    uint64_t bits;
+    memcpy(&bits, &f, 8);
+    return bits;
+}
+
+/* d[l] = from[index[l] & 31], whatever overlaps. No compiler makes the one instruction that this is
+ * of a loop. */
+static inline void lanes_pick(uint32_t *d, const void *from, const int32_t *index)
+{
+#ifdef __AVX512F__
+    const __m512i low = _mm512_loadu_si512(from),
+                  high = _mm512_loadu_si512((const char *)from + 64),
+                  first = _mm512_loadu_si512(index), second = _mm512_loadu_si512(index + 16);
+    _mm512_storeu_si512(d, _mm512_permutex2var_epi32(low, first, high));
+    _mm512_storeu_si512(d + 16, _mm512_permutex2var_epi32(low, second, high));
+#else
+    uint32_t row[WARP_LANES], v[WARP_LANES];
+    memcpy(row, from, sizeof(row));
+    for (unsigned l = 0; l < WARP_LANES; l++)
+        v[l] = row[index[l] & 31];
+    memcpy(d, v, sizeof(v));
+#endif
+}
+
+/* The same for values of 8 bytes, of which a row of as many bytes holds 16; index is still in
+ * words. */
+static inline void lanes_pick8(uint64_t *d, const void *from, const int32_t *index)
+{
+#ifdef __AVX512F__
+    const __m512i low = _mm512_loadu_si512(from),
+                  high = _mm512_loadu_si512((const char *)from + 64);
+    for (unsigned l = 0; l < WARP_LANES; l += 8) {
+        const __m256i words = _mm256_loadu_si256((const __m256i *)(index + l));
+        const __m512i at = _mm512_cvtepi32_epi64(_mm256_srli_epi32(words, 1));
+        _mm512_storeu_si512(d + l, _mm512_permutex2var_epi64(low, at, high));
+    }
+#else
+    uint64_t row[WARP_LANES / 2], v[WARP_LANES];
+    memcpy(row, from, sizeof(row));
+    for (unsigned l = 0; l < WARP_LANES; l++)
+        v[l] = row[(index[l] >> 1) & 15];
+    memcpy(d, v, sizeof(v));
+#endif
+}
+
+/* A subnormal becomes a zero of its sign. */
+static inline uint32_t lanes_ftz(uint32_t bits)
+{
+    return (bits & 0x7f800000u) ? bits : bits & 0x80000000u;
+}
+
+/* f32 results that are NaN are the chip's canonical one. */
+static inline uint32_t lanes_nan32(float f)
+{
+    return f != f ? 0x7fffffffu : lanes_bits(f);
+}
+
+#endif

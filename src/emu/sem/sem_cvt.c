@@ -1,0 +1,432 @@
+/* Owns cvt, between all integer and floating types. Integers clamp with .sat, and always when they
+ * come from a float; .ftz flushes f32 subnormals on either side.
+ *
+ * imm: source type | rounding << 8; type: destination type; reg_bytes: the destination register's,
+ * as narrow integers are extended to it. */
+#include "emu/sem/half.h"
+
+#include <fenv.h>
+
+static inline enum ptx_type source_type(const struct inst *in)
+{
+    return (enum ptx_type)(in->imm & 0xff);
+}
+
+/* imm bits 16-23: shift that leaves the source's bits at the top, 24-31: the destination's;
+ * reg_bytes 2 cuts the result to 16 bits. */
+#define SHIFT_IN ((unsigned)(in->imm >> 16 & 0xff))
+#define SHIFT_OUT ((unsigned)(in->imm >> 24 & 0xff))
+#define NARROW_OP(name, C1, C2)                                                                    \
+    static void name(uint8_t *file, const struct inst *in, uint32_t mask)                          \
+    {                                                                                              \
+        uint32_t *d = (uint32_t *)(file + in->d), cut = in->reg_bytes == 2 ? 0xffffu : ~0u;        \
+        const uint32_t *a = (const uint32_t *)(file + in->a);                                      \
+        unsigned shift_in = SHIFT_IN, shift_out = SHIFT_OUT;                                       \
+        IVDEP for (unsigned l = 0; l < 32; l++)                                                    \
+        {                                                                                          \
+            uint32_t v = (uint32_t)((C1)(a[l] << shift_in) >> shift_in);                           \
+            uint32_t r = (uint32_t)((C2)(v << shift_out) >> shift_out) & cut;                      \
+            d[l] = (mask >> l & 1) ? r : d[l];                                                     \
+        }                                                                                          \
+    }
+NARROW_OP(narrow_uu, uint32_t, uint32_t)
+NARROW_OP(narrow_us, uint32_t, int32_t)
+NARROW_OP(narrow_su, int32_t, uint32_t)
+NARROW_OP(narrow_ss, int32_t, int32_t)
+
+LANE_OP1(widen_u, uint64_t, uint64_t, uint32_t, uint32_t, x << SHIFT_IN >> SHIFT_IN)
+LANE_OP1(widen_s, uint64_t, uint64_t, uint32_t, uint32_t,
+    (int64_t)((int32_t)(x << SHIFT_IN) >> SHIFT_IN))
+LANE_OP1(low_u, uint32_t, uint32_t, uint64_t, uint64_t, x)
+LANE_OP1(same64, uint64_t, uint64_t, uint64_t, uint64_t, x)
+
+LANE_OP1(f32_s32, uint32_t, uint32_t, uint32_t, int32_t, lanes_bits((float)x))
+LANE_OP1(f32_u32, uint32_t, uint32_t, uint32_t, uint32_t, lanes_bits((float)x))
+LANE_OP1(f64_s32, uint64_t, uint64_t, uint32_t, int32_t, lanes_bits64((double)x))
+LANE_OP1(f64_u32, uint64_t, uint64_t, uint32_t, uint32_t, lanes_bits64((double)x))
+LANE_OP1(f64_f32, uint64_t, uint64_t, uint32_t, uint32_t,
+    lanes_bits64((double)lanes_f32(in->flags &INST_FTZ ? lanes_ftz(x) : x)))
+LANE_OP1(f32_f16, uint32_t, uint32_t, uint32_t, uint32_t, lanes_nan32(half_f32(x)))
+LANE_OP1(f32_bf16, uint32_t, uint32_t, uint32_t, uint32_t, lanes_nan32(bf16_f32(x)))
+LANE_OP1(f16_f32, uint32_t, uint16_t, uint32_t, uint32_t, half_from_f32(lanes_f32(x)))
+LANE_OP1(bf16_f32_rn, uint32_t, uint16_t, uint32_t, uint32_t, bf16_from_f32(lanes_f32(x)))
+/* The wider source first; the selects keep conversions in range. */
+LANE_OP1(s32_f32_rz, uint32_t, uint32_t, uint32_t, uint32_t,
+    lanes_f32(x) >= 0x1p31f    ? 0x7fffffffu
+    : lanes_f32(x) > -0x1p31f  ? (uint32_t)(int32_t)lanes_f32(x)
+    : lanes_f32(x) <= -0x1p31f ? 0x80000000u
+                               : 0)
+LANE_OP1(u32_f32_rz, uint32_t, uint32_t, uint32_t, uint32_t,
+    lanes_f32(x) >= 0x1p32f ? 0xffffffffu
+    : lanes_f32(x) > 0      ? (uint32_t)(int64_t)lanes_f32(x)
+                            : 0)
+LANE_OP2(f16x2_f32, uint32_t, uint32_t, uint32_t, uint32_t,
+    half_from_f32(lanes_f32(x)) << 16 | half_from_f32(lanes_f32(y)))
+LANE_OP2(bf16x2_f32, uint32_t, uint32_t, uint32_t, uint32_t,
+    bf16_from_f32(lanes_f32(x)) << 16 | bf16_from_f32(lanes_f32(y)))
+
+static inline float saturated(float x)
+{
+    return x > 0 ? (x < 1 ? x : 1) : 0;
+}
+LANE_OP1(f32_f32_sat, uint32_t, uint32_t, uint32_t, uint32_t, lanes_bits(saturated(lanes_f32(x))))
+LANE_OP1(f32_f32_rni, uint32_t, uint32_t, uint32_t, uint32_t, lanes_nan32(rintf(lanes_f32(x))))
+LANE_OP1(f32_f32_rmi, uint32_t, uint32_t, uint32_t, uint32_t, lanes_nan32(floorf(lanes_f32(x))))
+LANE_OP1(f32_f32_rpi, uint32_t, uint32_t, uint32_t, uint32_t, lanes_nan32(ceilf(lanes_f32(x))))
+LANE_OP1(f32_f32_rzi, uint32_t, uint32_t, uint32_t, uint32_t, lanes_nan32(truncf(lanes_f32(x))))
+
+/* --- the general case, one lane at a time --- */
+
+struct value {
+    bool is_float, is_signed;
+    double f;
+    int64_t s;
+    uint64_t u;
+};
+
+static struct value load(enum ptx_type type, uint64_t bits, bool ftz)
+{
+    struct value v = {.is_float = true};
+    switch (type) {
+    case PTX_F32:
+        v.f = lanes_f32(ftz ? lanes_ftz((uint32_t)bits) : (uint32_t)bits);
+        return v;
+    case PTX_F64:
+        v.f = lanes_f64(bits);
+        return v;
+    case PTX_F16:
+        v.f = half_f32((uint32_t)bits & 0xffffu);
+        return v;
+    case PTX_BF16:
+        v.f = bf16_f32((uint32_t)bits & 0xffffu);
+        return v;
+    default:
+        break;
+    }
+    unsigned shift = 64 - 8 * ptx_type_bytes(type);
+    v.is_float = false;
+    v.is_signed = ptx_type_is_signed(type);
+    v.s = (int64_t)(bits << shift) >> shift;
+    v.u = bits << shift >> shift;
+    return v;
+}
+
+static int host_mode(enum ptx_round round)
+{
+    switch (round) {
+    case PTX_RZ:
+    case PTX_RZI:
+        return FE_TOWARDZERO;
+    case PTX_RM:
+    case PTX_RMI:
+        return FE_DOWNWARD;
+    case PTX_RP:
+    case PTX_RPI:
+        return FE_UPWARD;
+    default:
+        return FE_TONEAREST;
+    }
+}
+
+static double to_integral(double v, enum ptx_round round)
+{
+    switch (round) {
+    case PTX_RZI:
+    case PTX_RZ:
+        return trunc(v);
+    case PTX_RMI:
+    case PTX_RM:
+        return floor(v);
+    case PTX_RPI:
+    case PTX_RP:
+        return ceil(v);
+    default:
+        return rint(v);
+    }
+}
+
+/* NaN: PTX ISA 9.0, 9.7.9.21: zero when neither an f64 nor an integer of 64 bits takes part, else
+ * the top bit alone. */
+static uint64_t clamp_float(double v, enum ptx_type type, enum ptx_type from)
+{
+    unsigned bits = 8 * ptx_type_bytes(type);
+    if (v != v)
+        return from == PTX_F64 || bits == 64 ? (uint64_t)1 << (bits - 1) : 0;
+    if (ptx_type_is_signed(type)) {
+        double end = ldexp(1, (int)bits - 1);
+        int64_t top = (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
+        return (uint64_t)(v >= end ? top : v <= -end ? -top - 1 : (int64_t)v);
+    }
+    double end = ldexp(1, (int)bits);
+    uint64_t top = bits == 64 ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1;
+    return v >= end ? top : v <= 0 ? 0 : (uint64_t)v;
+}
+
+static uint64_t clamp_int(const struct value *v, enum ptx_type type)
+{
+    unsigned bits = 8 * ptx_type_bytes(type);
+    bool negative = v->is_signed && v->s < 0;
+    if (ptx_type_is_signed(type)) {
+        int64_t top = (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
+        if (negative)
+            return (uint64_t)(v->s < -top - 1 ? -top - 1 : v->s);
+        return v->u > (uint64_t)top ? (uint64_t)top : v->u;
+    }
+    uint64_t top = bits == 64 ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1;
+    return negative ? 0 : v->u > top ? top : v->u;
+}
+
+/* v to `fraction` bits after the leading one, exponents from `least`, in any rounding. */
+static double round_format(double v, int fraction, int least, enum ptx_round round)
+{
+    if (v == 0 || !isfinite(v))
+        return v;
+    int exponent;
+    frexp(v, &exponent); /* |v| in [2^(exponent-1), 2^exponent) */
+    int unit = (exponent - 1 < least ? least : exponent - 1) - fraction;
+    double scaled = ldexp(v, -unit);
+    double r =
+        round == PTX_RNA ? copysign(floor(fabs(scaled) + 0.5), v) : to_integral(scaled, round);
+    return ldexp(r, unit);
+}
+
+/* What sub says of a result. */
+enum { CVT_RELU = 8, CVT_SATFINITE = 16 };
+
+static double limit(const struct inst *in, double v, double largest, enum ptx_round round)
+{
+    bool to_inf = round == PTX_RP ? v > 0 : round == PTX_RM ? v < 0 : round != PTX_RZ;
+    if (in->sub & CVT_RELU && v <= 0)
+        return 0;
+    if (in->sub & CVT_SATFINITE && fabs(v) > largest)
+        return copysign(largest, v);
+    if (fabs(v) <= largest || v != v || isinf(v))
+        return v;
+    return copysign(to_inf ? INFINITY : largest, v);
+}
+
+static uint32_t f32_rounded(double v, enum ptx_round round)
+{
+    volatile double from = v;
+    fesetround(host_mode(round));
+    volatile float f = (float)from;
+    fesetround(FE_TONEAREST);
+    return lanes_nan32(f);
+}
+
+/* Zero is left out: some compilers convert by a difference of two constants, which is -0 when
+ * rounding is downward. */
+static uint32_t f32_of_int(const struct value *v, enum ptx_round round)
+{
+    if (v->u == 0)
+        return 0;
+    volatile int64_t s = v->s;
+    volatile uint64_t u = v->u;
+    fesetround(host_mode(round));
+    volatile float f = v->is_signed ? (float)s : (float)u;
+    fesetround(FE_TONEAREST);
+    return lanes_bits(f);
+}
+
+static uint64_t f64_of_int(const struct value *v, enum ptx_round round)
+{
+    if (v->u == 0)
+        return 0;
+    volatile int64_t s = v->s;
+    volatile uint64_t u = v->u;
+    fesetround(host_mode(round));
+    volatile double f = v->is_signed ? (double)s : (double)u;
+    fesetround(FE_TONEAREST);
+    return lanes_bits64(f);
+}
+
+/* 64-bit integers to double with the lost bits kept as an odd last bit. */
+static double int_odd(const struct value *v)
+{
+    bool negative = v->is_signed && v->s < 0;
+    uint64_t m = negative ? 0 - (uint64_t)v->s : v->u;
+    if (m >> 53)
+        m = (m & ~(uint64_t)0xfff) | (m & 0xfff ? 0x1000 : 0);
+    return negative ? -(double)m : (double)m;
+}
+
+static uint64_t store_float(const struct inst *in, const struct value *v, enum ptx_round round)
+{
+    enum ptx_type type = (enum ptx_type)in->type;
+    bool integral = round >= PTX_RNI;
+    double f = v->is_float ? (integral ? to_integral(v->f, round) : v->f) : 0;
+    const bool above = v->is_signed ? v->s > 0 : v->u > 0;
+    const struct value unit = {.is_float = false, .s = above, .u = above};
+    if (in->flags & INST_SAT && v->is_float)
+        f = f > 0 ? (f < 1 ? f : 1) : 0;
+    else if (in->flags & INST_SAT)
+        v = &unit;
+    switch (type) {
+    case PTX_F64:
+        return v->is_float ? lanes_bits64(f) : f64_of_int(v, round);
+    case PTX_F32: {
+        uint32_t bits =
+            v->is_float ? f32_rounded(f, integral ? PTX_RN : round) : f32_of_int(v, round);
+        return in->flags & INST_FTZ ? lanes_ftz(bits) : bits;
+    }
+    case PTX_F16: {
+        f = v->is_float ? f : int_odd(v);
+        f = limit(in, round_format(f, 10, -14, round), 65504, round);
+        return half_from_f32((float)f);
+    }
+    case PTX_BF16: {
+        f = v->is_float ? f : int_odd(v);
+        f = limit(in, round_format(f, 7, -126, round), 0x1.fep127, round);
+        return bf16_from_f32((float)f);
+    }
+    case PTX_TF32: {
+        f = limit(in, round_format(f, 10, -126, round), 0x1.ffcp127, round);
+        return lanes_nan32((float)f);
+    }
+    default:
+        return 0;
+    }
+}
+
+static bool is_float_type(enum ptx_type type)
+{
+    return type == PTX_F16 || type == PTX_BF16 || type == PTX_F32 || type == PTX_F64 ||
+           type == PTX_TF32;
+}
+
+static uint64_t convert(const struct inst *in, uint64_t bits)
+{
+    enum ptx_round round = (enum ptx_round)(in->imm >> 8 & 0xff);
+    enum ptx_type type = (enum ptx_type)in->type;
+    struct value v = load(source_type(in), bits, in->flags & INST_FTZ);
+    if (is_float_type(type))
+        return store_float(in, &v, round);
+    uint64_t r;
+    if (v.is_float)
+        r = clamp_float(to_integral(v.f, round), type, source_type(in));
+    else if (in->flags & INST_SAT)
+        r = clamp_int(&v, type);
+    else
+        r = v.is_signed ? (uint64_t)v.s : v.u;
+    unsigned shift = 64 - 8 * ptx_type_bytes(type);
+    r = ptx_type_is_signed(type) ? (uint64_t)((int64_t)(r << shift) >> shift) : r << shift >> shift;
+    return in->reg_bytes == 2 ? r & 0xffff : r;
+}
+
+static void convert_general(uint8_t *file, const struct inst *in, uint32_t mask)
+{
+    bool from_wide = ptx_type_bytes(source_type(in)) == 8;
+    bool to_wide = ptx_type_bytes((enum ptx_type)in->type) == 8;
+    for (unsigned l = 0; l < 32; l++) {
+        if (!(mask >> l & 1))
+            continue;
+        uint64_t bits = from_wide ? ((const uint64_t *)(file + in->a))[l]
+                                  : ((const uint32_t *)(file + in->a))[l];
+        uint64_t r = convert(in, bits);
+        if (to_wide)
+            ((uint64_t *)(file + in->d))[l] = r;
+        else
+            ((uint32_t *)(file + in->d))[l] = (uint32_t)r;
+    }
+}
+
+/* cvt.rnd{.relu}.f16x2.f32 d, a, b in roundings other than plain .rn; also with .relu. */
+static void convert_pair(uint8_t *file, const struct inst *in, uint32_t mask)
+{
+    struct inst one = *in;
+    one.type = in->type == PTX_F16X2 ? PTX_F16 : PTX_BF16;
+    one.imm = PTX_F32 | (in->imm & 0xff00);
+    for (unsigned l = 0; l < 32; l++) {
+        uint64_t hi = convert(&one, ((const uint32_t *)(file + in->a))[l]);
+        uint64_t lo = convert(&one, ((const uint32_t *)(file + in->b))[l]);
+        if (mask >> l & 1)
+            ((uint32_t *)(file + in->d))[l] = (uint32_t)(hi << 16 | lo);
+    }
+}
+
+static sem_fn *pick_int(const struct ptx_inst *p)
+{
+    bool from_signed = ptx_type_is_signed(p->type2), to_signed = ptx_type_is_signed(p->type);
+    bool from_wide = ptx_type_bytes(p->type2) == 8, to_wide = ptx_type_bytes(p->type) == 8;
+    if (p->sat)
+        return convert_general;
+    if (from_wide && to_wide)
+        return same64;
+    if (to_wide)
+        return from_signed ? widen_s : widen_u;
+    if (from_wide)
+        return ptx_type_bytes(p->type) == 4 ? low_u : convert_general;
+    if (from_signed)
+        return to_signed ? narrow_ss : narrow_su;
+    return to_signed ? narrow_us : narrow_uu;
+}
+
+static sem_fn *pick_fast(const struct ptx_inst *p)
+{
+    bool nearest = p->round == PTX_RN || p->round == PTX_RND_NONE;
+    enum ptx_type to = p->type, from = p->type2;
+    if (to == PTX_F32 && from == PTX_F32 && nearest && p->sat && !p->ftz && !p->relu)
+        return f32_f32_sat;
+    if (p->sat || p->relu || p->satfinite)
+        return NULL;
+    if (to == PTX_F64 && from == PTX_F32)
+        return f64_f32;
+    if (to == PTX_F64 && nearest)
+        return from == PTX_S32 ? f64_s32 : from == PTX_U32 ? f64_u32 : NULL;
+    if (p->ftz)
+        return NULL;
+    if (to == PTX_F32 && from == PTX_F32)
+        return p->round == PTX_RNI   ? f32_f32_rni
+               : p->round == PTX_RMI ? f32_f32_rmi
+               : p->round == PTX_RPI ? f32_f32_rpi
+               : p->round == PTX_RZI ? f32_f32_rzi
+                                     : NULL;
+    if (to == PTX_F32 && nearest && from == PTX_S32)
+        return f32_s32;
+    if (to == PTX_F32 && nearest && from == PTX_U32)
+        return f32_u32;
+    if (to == PTX_F32 && nearest && from == PTX_F16)
+        return f32_f16;
+    if (to == PTX_F32 && nearest && from == PTX_BF16)
+        return f32_bf16;
+    if (to == PTX_F16 && from == PTX_F32 && p->round == PTX_RN)
+        return f16_f32;
+    if (to == PTX_BF16 && from == PTX_F32 && p->round == PTX_RN)
+        return bf16_f32_rn;
+    if (from == PTX_F32 && p->round == PTX_RZI)
+        return to == PTX_S32 ? s32_f32_rz : to == PTX_U32 ? u32_f32_rz : NULL;
+    return NULL;
+}
+
+static bool known(enum ptx_type type)
+{
+    return is_float_type(type) || (type >= PTX_U8 && type <= PTX_S64) ||
+           (type >= PTX_B8 && type <= PTX_B64);
+}
+
+sem_fn *LANES(sem_cvt)(const struct ptx_inst *p, struct inst *in);
+sem_fn *LANES(sem_cvt)(const struct ptx_inst *p, struct inst *in)
+{
+    if (p->op != PTX_OP_CVT || p->sub == PTX_SUB_PACK)
+        return NULL;
+    in->type = (uint8_t)p->type;
+    in->imm = (int64_t)p->type2 | (int64_t)p->round << 8;
+    in->sub = (uint8_t)((p->relu ? CVT_RELU : 0) | (p->satfinite ? CVT_SATFINITE : 0));
+    if ((p->type == PTX_F16X2 || p->type == PTX_BF16X2) && p->type2 == PTX_F32) {
+        if (p->round == PTX_RN && !in->sub)
+            return p->type == PTX_F16X2 ? f16x2_f32 : bf16x2_f32;
+        return convert_pair;
+    }
+    if (!known(p->type) || !known(p->type2) || p->type2 == PTX_TF32)
+        return NULL;
+    if (is_float_type(p->type) || is_float_type(p->type2)) {
+        sem_fn *run = pick_fast(p);
+        return run ? run : convert_general;
+    }
+    unsigned in_bytes = ptx_type_bytes(p->type2), out_bytes = ptx_type_bytes(p->type);
+    if (in_bytes <= 4)
+        in->imm |= (int64_t)(32 - 8 * in_bytes) << 16;
+    if (out_bytes <= 4)
+        in->imm |= (int64_t)(32 - 8 * out_bytes) << 24;
+    return pick_int(p);
+}

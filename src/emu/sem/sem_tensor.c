@@ -1,0 +1,204 @@
+/* Owns mma and wmma.mma, matrix products over the registers of a whole warp, and movmatrix. What
+ * fragments are and how sums are rounded: tensor.h. in->tensor has all operands; the mask is full.
+ */
+#include "emu/state/tensor.h"
+
+#include "emu/sem/half.h"
+
+/* The finite 8-bit float: four bits of exponent, no infinities, one NaN. */
+static inline float e4m3_f32(uint32_t b)
+{
+    float f = half_f32((b & 0x80u) << 8 | (b & 0x7fu) << 7) * 0x1p8f;
+    return (b & 0x7fu) == 0x7fu ? NAN : f;
+}
+
+static inline double float_element(enum ptx_type type, uint32_t bits)
+{
+    switch (type) {
+    case PTX_F16:
+        return (double)half_f32(bits & 0xffffu);
+    case PTX_BF16:
+        return (double)bf16_f32(bits & 0xffffu);
+    case PTX_TF32: /* the lower mantissa bits are not looked at */
+        return (double)lanes_f32(bits & 0xffffe000u);
+    case PTX_E4M3:
+        return (double)e4m3_f32(bits & 0xffu);
+    case PTX_E5M2:
+        return (double)half_f32((bits & 0xffu) << 8);
+    default:
+        return (double)lanes_f32(bits);
+    }
+}
+
+static inline __attribute__((always_inline)) void gather_type(
+    const uint8_t *file, const struct fragment *f, enum ptx_type type, double *out)
+{
+    for (unsigned i = 0; i < (unsigned)f->nr_regs * f->per_reg; i++) {
+        const uint32_t *row = (const uint32_t *)(file + f->row[i / f->per_reg]);
+        const uint16_t *at = f->at + (size_t)i * WARP_LANES;
+        const unsigned shift = i % f->per_reg * f->bits;
+        double v[WARP_LANES];
+        for (unsigned l = 0; l < WARP_LANES; l++)
+            v[l] = float_element(type, row[l] >> shift);
+        for (unsigned l = 0; l < WARP_LANES; l++)
+            out[at[l]] = v[l];
+    }
+}
+
+static void gather(const uint8_t *file, const struct fragment *f, double *out)
+{
+    switch (f->type) {
+    case PTX_F16:
+        gather_type(file, f, PTX_F16, out);
+        return;
+    case PTX_BF16:
+        gather_type(file, f, PTX_BF16, out);
+        return;
+    case PTX_TF32:
+        gather_type(file, f, PTX_TF32, out);
+        return;
+    case PTX_E4M3:
+        gather_type(file, f, PTX_E4M3, out);
+        return;
+    case PTX_E5M2:
+        gather_type(file, f, PTX_E5M2, out);
+        return;
+    case PTX_F32:
+        gather_type(file, f, PTX_F32, out);
+        return;
+    default: /* f64 */
+        for (unsigned i = 0; i < f->nr_regs; i++) {
+            for (unsigned l = 0; l < WARP_LANES; l++)
+                out[f->at[i * WARP_LANES + l]] = ((const double *)(file + f->row[i]))[l];
+        }
+    }
+}
+
+static void scatter(uint8_t *file, const struct fragment *f, const double *in)
+{
+    for (unsigned r = 0; r < f->nr_regs; r++) {
+        const uint16_t *at = f->at + (size_t)r * f->per_reg * WARP_LANES;
+        uint32_t *row = (uint32_t *)(file + f->row[r]);
+        for (unsigned l = 0; l < WARP_LANES; l++) {
+            double v = in[at[l]];
+            if (f->type == PTX_F64)
+                ((uint64_t *)row)[l] = v != v ? UINT64_C(0x7ff8000000000000) : lanes_bits64(v);
+            else if (f->type == PTX_F32)
+                row[l] = lanes_nan32((float)v);
+            else
+                row[l] = half_from_f32(odd_f32(v)) | half_from_f32(odd_f32(in[at[WARP_LANES + l]]))
+                                                         << 16;
+        }
+    }
+}
+
+static void mma_float(uint8_t *file, const struct inst *in, uint32_t mask)
+{
+    const struct tensor *t = in->tensor;
+    const unsigned m = t->m, n = t->n, k = t->k;
+    double a[32 * 16], b[32 * 32], d[32 * 16]; /* m k, k n, m n are at most 512 */
+    (void)mask;
+    gather(file, &t->a, a);
+    gather(file, &t->b, b);
+    gather(file, &t->c, d);
+    for (unsigned i = 0; i < m; i++) {
+        for (unsigned p = 0; p < k; p++) {
+            const double x = a[i * k + p], *y = b + (size_t)p * n;
+            double *z = d + (size_t)i * n;
+            for (unsigned j = 0; j < n; j++)
+                z[j] += x * y[j];
+        }
+    }
+    scatter(file, &t->d, d);
+}
+
+static void mma_f64(uint8_t *file, const struct inst *in, uint32_t mask)
+{
+    const struct tensor *t = in->tensor;
+    const unsigned m = t->m, n = t->n, k = t->k;
+    double a[16 * 16], b[16 * 8], d[16 * 8];
+    (void)mask;
+    gather(file, &t->a, a);
+    gather(file, &t->b, b);
+    gather(file, &t->c, d);
+    for (unsigned i = 0; i < m; i++) {
+        for (unsigned p = 0; p < k; p++) {
+            for (unsigned j = 0; j < n; j++)
+                d[i * n + j] = fma(a[i * k + p], b[p * n + j], d[i * n + j]);
+        }
+    }
+    scatter(file, &t->d, d);
+}
+
+static void gather_int(const uint8_t *file, const struct fragment *f, int32_t *out)
+{
+    const bool is_signed = ptx_type_is_signed(f->type);
+    const unsigned spare = 32u - f->bits;
+    for (unsigned i = 0; i < (unsigned)f->nr_regs * f->per_reg; i++) {
+        const uint32_t *row = (const uint32_t *)(file + f->row[i / f->per_reg]);
+        const uint16_t *at = f->at + (size_t)i * WARP_LANES;
+        const unsigned shift = i % f->per_reg * f->bits;
+        for (unsigned l = 0; l < WARP_LANES; l++) {
+            uint32_t v = row[l] >> shift << spare;
+            out[at[l]] = is_signed ? (int32_t)v >> spare : (int32_t)(v >> spare);
+        }
+    }
+}
+
+static int32_t narrowed(int64_t v, bool satfinite)
+{
+    if (satfinite)
+        v = v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : v;
+    return (int32_t)(uint32_t)(uint64_t)v;
+}
+
+static void mma_int(uint8_t *file, const struct inst *in, uint32_t mask)
+{
+    const struct tensor *t = in->tensor;
+    const unsigned m = t->m, n = t->n, k = t->k;
+    int32_t a[TENSOR_MAX_ELEMENTS], b[TENSOR_MAX_ELEMENTS], c[32 * 16], d[32 * 16];
+    (void)mask;
+    gather_int(file, &t->a, a);
+    gather_int(file, &t->b, b);
+    gather_int(file, &t->c, c);
+    for (unsigned i = 0; i < m; i++) {
+        int32_t sum[32] = {0}; /* 256 products of 8 bits fit */
+        for (unsigned p = 0; p < k; p++) {
+            const int32_t x = a[i * k + p], *y = b + (size_t)p * n;
+            for (unsigned j = 0; j < n; j++)
+                sum[j] += t->xor_bits ? x ^ y[j] : x * y[j];
+        }
+        for (unsigned j = 0; j < n; j++)
+            d[i * n + j] = narrowed((int64_t)c[i * n + j] + sum[j], t->satfinite);
+    }
+    for (unsigned r = 0; r < t->d.nr_regs; r++) {
+        for (unsigned l = 0; l < WARP_LANES; l++)
+            ((int32_t *)(file + t->d.row[r]))[l] = d[t->d.at[r * WARP_LANES + l]];
+    }
+}
+
+/* Lane 4 i + j holds columns 2 j and 2 j + 1 of row i. */
+static void movmatrix(uint8_t *file, const struct inst *in, uint32_t mask)
+{
+    const uint32_t *from = (const uint32_t *)(file + in->tensor->a.row[0]);
+    uint32_t v[WARP_LANES];
+    (void)mask;
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        unsigned row = l / 4, col = l % 4 * 2, half = row % 2 * 16;
+        v[l] = (from[col * 4 + row / 2] >> half & 0xffffu) |
+               (from[(col + 1) * 4 + row / 2] >> half & 0xffffu) << 16;
+    }
+    memcpy(file + in->tensor->d.row[0], v, sizeof(v));
+}
+
+sem_fn *LANES(sem_tensor)(const struct ptx_inst *p, struct inst *in);
+sem_fn *LANES(sem_tensor)(const struct ptx_inst *p, struct inst *in)
+{
+    if (p->op == PTX_OP_MOVMATRIX)
+        return movmatrix;
+    if ((p->op != PTX_OP_MMA && p->op != PTX_OP_WMMA) || !in->tensor)
+        return NULL;
+    if (in->tensor->d.type == PTX_S32)
+        return mma_int;
+    return in->tensor->d.type == PTX_F64 ? mma_f64 : mma_float;
+}

@@ -1,0 +1,253 @@
+/* Owns the buffers of global memory. */
+#include "emu/state/memory.h"
+
+#include "base/mem.h"
+#include "emu/state/windows.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+    SLACK = 256 /* rows are read whole */,
+    BUFFER_ALIGN = 512,
+    POISON = 0xAA,
+    LARGE_PAGE = 2 << 20
+};
+#define RED_ZONE (UINT64_C(16) << 20) /* plus the buffer's own size: addresses cost nothing */
+
+void memory_init(struct emu_memory *memory, uint64_t limit_bytes)
+{
+    *memory = (struct emu_memory){.next = GLOBAL_FIRST, .limit = limit_bytes};
+}
+
+static void buffer_destroy(struct mem_buffer *buffer)
+{
+    free(buffer->host);
+    free(buffer->init);
+    free(buffer->touched);
+    free(buffer);
+}
+
+void memory_finish(struct emu_memory *memory)
+{
+    for (size_t i = 0; i < memory->nr; i++)
+        buffer_destroy(memory->buffers[i]);
+    free(memory->buffers);
+    *memory = (struct emu_memory){0};
+}
+
+/* Kernels walk over their buffers in strides of whole grids: large pages where the system has them.
+ */
+static void *host_memory(uint64_t bytes)
+{
+    void *memory = NULL;
+    if (bytes < 2 * LARGE_PAGE)
+        return malloc(bytes);
+    if (posix_memalign(&memory, LARGE_PAGE, bytes) != 0)
+        return NULL;
+    madvise(memory, bytes, MADV_HUGEPAGE);
+    return memory;
+}
+
+struct mem_buffer *memory_alloc(
+    struct emu_memory *memory, uint64_t bytes, const char *name, struct err *err)
+{
+    if (memory->limit - memory->used < bytes) {
+        err_set(err, "out of device memory: %llu bytes for %s, %llu of %llu in use",
+            (unsigned long long)bytes, name, (unsigned long long)memory->used,
+            (unsigned long long)memory->limit);
+        return NULL;
+    }
+    struct mem_buffer *buffer = xcalloc(1, sizeof(*buffer));
+    buffer->bytes = bytes;
+    buffer->base = memory->next;
+    buffer->host = host_memory(bytes + SLACK);
+    buffer->init = calloc(bytes / 8 + 1, 1);
+    if (!buffer->host || !buffer->init) {
+        err_set(err, "out of host memory: %llu bytes for %s", (unsigned long long)bytes, name);
+        buffer_destroy(buffer);
+        return NULL;
+    }
+    memset(buffer->host, POISON, bytes + SLACK);
+    size_t len = strlen(name);
+    len = len < sizeof(buffer->name) ? len : sizeof(buffer->name) - 1;
+    memcpy(buffer->name, name, len);
+    uint64_t span = (bytes + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN;
+    memory->next += 2 * span + RED_ZONE;
+    memory->used += bytes;
+    memory->buffers = grow(memory->buffers, &memory->cap, memory->nr + 1, sizeof(buffer));
+    memory->buffers[memory->nr++] = buffer;
+    return buffer;
+}
+
+/* Index of the last buffer that starts at or below the address; nr when none. */
+static size_t at_or_below(const struct emu_memory *memory, uint64_t address)
+{
+    size_t lo = 0, hi = memory->nr;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (memory->buffers[mid]->base <= address)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo ? lo - 1 : memory->nr;
+}
+
+void memory_free(struct emu_memory *memory, uint64_t address)
+{
+    size_t i = at_or_below(memory, address);
+    if (i == memory->nr || memory->buffers[i]->base != address)
+        return;
+    memory->used -= memory->buffers[i]->bytes;
+    buffer_destroy(memory->buffers[i]);
+    memmove(memory->buffers + i, memory->buffers + i + 1,
+        (memory->nr - i - 1) * sizeof(*memory->buffers));
+    memory->nr--;
+}
+
+void memory_retire(struct emu_memory *memory, struct mem_buffer *buffer)
+{
+    memory->used -= buffer->bytes;
+    memory->heap_used -= buffer->bytes;
+    buffer->bytes = 0;
+    buffer->freed = true;
+}
+
+void memory_sweep(struct emu_memory *memory, bool all)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < memory->nr; i++) {
+        struct mem_buffer *b = memory->buffers[i];
+        if (b->heap && !b->freed && all)
+            memory_retire(memory, b);
+        if (b->freed)
+            buffer_destroy(b);
+        else
+            memory->buffers[kept++] = b;
+    }
+    memory->nr = kept;
+}
+
+struct mem_buffer *memory_find(const struct emu_memory *memory, uint64_t address, uint64_t bytes)
+{
+    size_t i = at_or_below(memory, address);
+    if (i == memory->nr)
+        return NULL;
+    struct mem_buffer *buffer = memory->buffers[i];
+    uint64_t offset = address - buffer->base;
+    return offset <= buffer->bytes && bytes <= buffer->bytes - offset ? buffer : NULL;
+}
+
+struct mem_buffer *memory_nearest(const struct emu_memory *memory, uint64_t address)
+{
+    if (memory->nr == 0)
+        return NULL;
+    size_t i = at_or_below(memory, address);
+    if (i == memory->nr)
+        return memory->buffers[0];
+    struct mem_buffer *below = memory->buffers[i];
+    if (i + 1 == memory->nr)
+        return below;
+    struct mem_buffer *above = memory->buffers[i + 1];
+    uint64_t end = below->base + below->bytes;
+    return address < end || address - end <= above->base - address ? below : above;
+}
+
+void memory_set_init(struct mem_buffer *buffer, uint64_t offset, uint64_t nr, bool initialised)
+{
+    if (buffer->all_init) {
+        if (initialised)
+            return;
+        memset(buffer->init, 0xff, buffer->bytes / 8 + 1);
+        buffer->all_init = false;
+    }
+    uint64_t i = offset, end = offset + nr;
+    while (i < end) {
+        if (i % 8 == 0 && end - i >= 8) {
+            uint64_t bytes = (end - i) / 8;
+            memset(buffer->init + i / 8, initialised ? 0xff : 0, bytes);
+            i += bytes * 8;
+            continue;
+        }
+        uint8_t bit = (uint8_t)(1u << i % 8);
+        buffer->init[i / 8] = initialised ? buffer->init[i / 8] | bit : buffer->init[i / 8] & ~bit;
+        i++;
+    }
+}
+
+void memory_assume_init(struct emu_memory *memory)
+{
+    for (size_t i = 0; i < memory->nr; i++)
+        memory->buffers[i]->all_init = true;
+}
+
+bool memory_is_init(const struct mem_buffer *buffer, uint64_t offset, uint64_t nr)
+{
+    uint64_t i = offset;
+    while (!buffer->all_init && i < offset + nr) {
+        if (i % 8 == 0 && offset + nr - i >= 8 && buffer->init[i / 8] == 0xff) {
+            i += 8;
+            continue;
+        }
+        if (!(buffer->init[i / 8] >> i % 8 & 1))
+            return false;
+        i++;
+    }
+    return true;
+}
+
+static uint64_t note_bytes(const struct mem_buffer *buffer)
+{
+    return buffer->bytes / 32 + 8; /* room for whole requests at the end */
+}
+
+void memory_note_buffer(struct mem_buffer *buffer)
+{
+    if (!buffer->touched)
+        buffer->touched = xcalloc(note_bytes(buffer), 1);
+}
+
+void memory_note_touched(struct emu_memory *memory)
+{
+    for (size_t i = 0; i < memory->nr; i++)
+        memory_note_buffer(memory->buffers[i]);
+}
+
+/* How many of the bytes, each 0 or 1, are 1, and makes them 0: eight sums side by side, and then
+ * their sum, which is less than 256. */
+static uint64_t take_ones(uint8_t *bytes, uint64_t nr)
+{
+    enum { RUN = 31 };
+    uint64_t ones = 0, i = 0;
+    for (; i + 8 * RUN <= nr; i += 8 * RUN) {
+        uint64_t sums = 0, eight;
+        for (unsigned j = 0; j < RUN; j++) {
+            memcpy(&eight, bytes + i + (size_t)8 * j, 8);
+            sums += eight;
+        }
+        ones += sums * UINT64_C(0x0101010101010101) >> 56;
+        if (sums)
+            memset(bytes + i, 0, 8 * RUN);
+    }
+    for (; i < nr; i++) {
+        ones += bytes[i];
+        bytes[i] = 0;
+    }
+    return ones;
+}
+
+uint64_t memory_count_touched(struct emu_memory *memory)
+{
+    uint64_t nr = 0;
+    for (size_t i = 0; i < memory->nr; i++) {
+        struct mem_buffer *buffer = memory->buffers[i];
+        const uint64_t sectors = (buffer->bytes + 31) / 32;
+        buffer->nr_touched = buffer->touched ? take_ones(buffer->touched, sectors) : 0;
+        if (buffer->touched) /* past the end: whole requests */
+            memset(buffer->touched + sectors, 0, note_bytes(buffer) - sectors);
+        nr += buffer->nr_touched;
+    }
+    return nr;
+}

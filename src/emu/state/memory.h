@@ -1,0 +1,68 @@
+/* Global memory: named buffers at addresses that are never used twice, far apart, so that a stray
+ * access lands in none of them. Private to emu/.
+ *
+ * A buffer's `init` has one bit per byte: written at least once. While all_init is set the bits
+ * mean nothing and every byte counts as written (after launches that did not look). `touched` has
+ * one byte per 32-byte sector: 0, but for those that a running launch, counted, has touched. */
+#ifndef KEET_EMU_STATE_MEMORY_H
+#define KEET_EMU_STATE_MEMORY_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mem_buffer {
+    uint64_t base, bytes;
+    uint8_t *host;
+    uint8_t *init;
+    uint8_t *touched;
+    uint64_t nr_touched; /* sectors, by the last launch that was counted */
+    bool all_init, constant;
+    bool heap;        /* made by malloc on the device ... */
+    bool this_launch; /* ... in the running launch, by ... */
+    bool freed;       /* on the device: 0 bytes now, gone when the launch is over */
+    uint32_t pc;      /* ... this instruction */
+    uint64_t block;
+    bool not_only_sums; /* sums.h: the running launch loads or stores it */
+    double in_l2;       /* share of its sectors that L2 holds after the last modelled launch */
+    char name[64];
+};
+
+struct texture_table;
+
+struct emu_memory {
+    struct mem_buffer **buffers; /* rising addresses */
+    size_t nr, cap;
+    uint64_t next, used, limit;
+    uint64_t heap_used;             /* bytes that device code holds by malloc */
+    struct texture_table *textures; /* the emulator's; NULL: there are none */
+};
+
+void memory_init(struct emu_memory *memory, uint64_t limit_bytes);
+void memory_finish(struct emu_memory *memory);
+struct mem_buffer *memory_alloc(
+    struct emu_memory *memory, uint64_t bytes, const char *name, struct err *err);
+void memory_free(struct emu_memory *memory, uint64_t address);
+/* Nothing is there any more; the buffer itself stays until memory_sweep, since listeners know it.
+ */
+void memory_retire(struct emu_memory *memory, struct mem_buffer *buffer);
+void memory_sweep(struct emu_memory *memory, bool all); /* all: heap buffers in use too */
+
+/* The buffer that holds all of [address, address + bytes); NULL when none does. */
+struct mem_buffer *memory_find(const struct emu_memory *memory, uint64_t address, uint64_t bytes);
+/* The buffer nearest to an address, for messages; NULL when there are no buffers. */
+struct mem_buffer *memory_nearest(const struct emu_memory *memory, uint64_t address);
+
+void memory_set_init(struct mem_buffer *buffer, uint64_t offset, uint64_t nr, bool initialised);
+/* After a launch that did not look: every byte counts as written. */
+void memory_assume_init(struct emu_memory *memory);
+bool memory_is_init(const struct mem_buffer *buffer, uint64_t offset, uint64_t nr);
+/* Before a launch that is counted, and for a buffer that is made in one: room for the notes, all 0.
+ * After it: how many were made, in all, and 0 again. */
+void memory_note_touched(struct emu_memory *memory);
+void memory_note_buffer(struct mem_buffer *buffer);
+uint64_t memory_count_touched(struct emu_memory *memory);
+
+#endif

@@ -1,0 +1,55 @@
+/* What a tensor instruction works on: fragments of matrices spread over a warp's registers. Private
+ * to emu/. decode_tensor.c lays them out, sem_tensor.c multiplies, matrix.c loads and
+ * stores.
+ *
+ * A fragment is nr_regs registers per lane, each of per_reg elements, element 0 in the lowest bits.
+ * Layouts of mma, ldmatrix and stmatrix: PTX ISA 9.0, 9.7.14. Those of wmma are left open there;
+ * they are here what they are on the chip since sm_80: the fragments of the mma.m16n8 tiles that
+ * the shape is made of, and for A and B of f16, whose fragments are larger than the matrix, the
+ * same registers again.
+ *
+ * Results: products are exact; an element's products and its addend are summed in f64 and rounded
+ * once, to nearest even. The manual leaves order and rounding open for all but f64, whose products
+ * are fused and added in the order of k. Integers are exact, and wrap or clamp at the end. */
+#ifndef KEET_EMU_STATE_TENSOR_H
+#define KEET_EMU_STATE_TENSOR_H
+
+#include "emu/state/inst.h"
+
+enum { TENSOR_MAX_REGS = 8, TENSOR_MAX_ELEMENTS = 16 * 256 };
+
+struct fragment {
+    enum ptx_type type;
+    uint8_t nr_regs, per_reg, bits; /* bits of an element */
+    uint8_t reg_bytes;              /* 4 or 8 */
+    uint16_t rows, cols;
+    const uint32_t *row; /* nr_regs register rows */
+    const uint16_t *at;  /* per register, lane, element: row * cols + column */
+};
+
+enum tensor_kind {
+    TENSOR_MMA,
+    TENSOR_MOVE,        /* movmatrix */
+    TENSOR_MATRIX_LOAD, /* ldmatrix, stmatrix: 8x8 matrices, one per register */
+    TENSOR_MATRIX_STORE,
+    TENSOR_LOAD, /* wmma */
+    TENSOR_STORE
+};
+
+struct tensor {
+    enum tensor_kind kind;
+    uint16_t m, n, k;
+    struct fragment d, a, b, c; /* loads and stores: d only */
+    bool satfinite, xor_bits;   /* xor_bits: of one-bit elements, else and */
+    bool trans;                 /* ldmatrix, stmatrix */
+    /* wmma loads and stores: elements of a lane that are neighbours in memory, and where element
+     * (row, column) lies: row * row_step + column * col_step, a step of 0 standing for the stride
+     */
+    uint8_t run;
+    bool row_is_strided;
+    uint32_t stride_row;  /* register row of the stride in elements */
+    uint32_t nr_distinct; /* registers that are not repeats */
+    bool by_8x8;          /* made of what ldmatrix loads: a and b of 16 bits */
+};
+
+#endif

@@ -1,0 +1,11 @@
+/* Where the windows of generic addresses lie: generic = window + address within the space. Global
+ * and const addresses are their own generic addresses and lie above. Private to emu/. */
+#ifndef KEET_EMU_STATE_WINDOWS_H
+#define KEET_EMU_STATE_WINDOWS_H
+
+#define WINDOW_SHARED UINT64_C(0x7e0000000000)
+#define WINDOW_LOCAL UINT64_C(0x7e8000000000)
+#define WINDOW_BYTES UINT64_C(0x8000000000)
+#define GLOBAL_FIRST UINT64_C(0x7f0000000000)
+
+#endif

@@ -1,0 +1,183 @@
+/* The time model's own types. Private to emu/time*.c.
+ *
+ * A few blocks of a launch are traced (time_trace.c): each warp's instructions with the sectors and
+ * wavefronts of its memory accesses. What each instruction costs on the chip is a table by pc
+ * (time_cost.c). One SM is then simulated running as many copies of those blocks as the busiest SM
+ * would get (time_sim.c): warps issue in order behind a register scoreboard, four schedulers, pipes
+ * with their widths, one LSU, a sectored L1, and the SM's share of L2 and DRAM as latency plus
+ * bandwidth. time.c turns the outcome and the exact counts into metrics. */
+#ifndef KEET_EMU_TIMING_TIME_H
+#define KEET_EMU_TIMING_TIME_H
+
+#include "emu/watch/event.h"
+
+/* --- traces --- */
+
+struct trace_access {
+    uint32_t first; /* into block_trace.sectors */
+    uint16_t nr_sectors, lines;
+    uint16_t wavefronts; /* of the data stage */
+    uint8_t space;       /* enum ptx_space */
+    bool is_write, is_atomic;
+    uint8_t same_address; /* atomics: the most lanes on one address */
+    bool apart;           /* its lines are no unbroken run */
+    bool past_l1;         /* ld.cg and its like ask L2 every time */
+    uint8_t wide;         /* head of a merged load: wavefronts of the wide load, 0: not aligned */
+};
+
+struct trace_event {
+    uint32_t pc;
+    uint32_t access; /* first of nr_accesses, in block_trace.accesses */
+    uint16_t nr_accesses;
+};
+
+struct warp_trace {
+    struct trace_event *events;
+    size_t nr, cap;
+    uint64_t nr_all; /* executed; more than nr when the trace was cut short */
+};
+
+/* A sector of a trace: its number (address / 32), and whether this access is the first of the block
+ * to it (reads) or the first write of the block to it (writes). */
+#define TRACE_FIRST (UINT64_C(1) << 63)
+#define TRACE_SHARED (UINT64_C(1) << 62) /* other traced blocks touch it too */
+#define TRACE_SECTOR(s) ((s) & ~(TRACE_FIRST | TRACE_SHARED))
+
+struct sector_set { /* open addressing; key 0 is an empty slot (sector + 1 is stored) */
+    uint64_t *keys;
+    uint8_t *flags;
+    size_t nr, cap;
+};
+enum { SECTOR_READ = 1, SECTOR_WRITTEN = 2, SECTOR_ATOMIC = 4 };
+
+struct hot_address {
+    uint64_t address, lanes;
+};
+enum { HOT_SLOTS = 1024 };
+
+struct block_trace {
+    uint64_t block;
+    struct warp_trace *warps;
+    unsigned nr_warps;
+    struct trace_access *accesses;
+    size_t nr_accesses, cap_accesses;
+    uint64_t *sectors;
+    size_t nr_sectors, cap_sectors;
+    struct sector_set touched;
+    uint64_t nr_read, nr_written; /* distinct sectors */
+    struct hot_address *hot; /* HOT_SLOTS candidates for the most used address of global atomics */
+    uint64_t nr_atomic_lanes;
+};
+
+/* Neighbouring loads of shared memory that ptxas makes one wide load of: the first of them, its
+ * head, stands for all. By pc. */
+struct merge {
+    uint32_t head; /* pc + 1; 0: not merged */
+    uint8_t bytes; /* of the wide load: 8 or 16 */
+    int8_t before; /* bytes from the wide load's start to this one */
+};
+struct merge *time_merges(const struct program *program); /* heap memory */
+
+struct time_listener {
+    struct emu_listener base;
+    const struct emu_run *run;
+    struct merge *merges;
+    struct block_trace **traces;
+    unsigned nr_traces;
+    struct block_trace *
+        *nearby; /* of blocks near traced ones; without events, only what they touch */
+    unsigned nr_nearby;
+    struct block_trace *now;  /* NULL: the block is not traced */
+    struct trace_event *last; /* of the instruction that accesses belong to */
+    size_t events_per_warp;
+};
+
+/* Sort by block, mark what the blocks share. */
+void time_traces_finish(struct time_listener *listener);
+
+bool sector_set_has(const struct sector_set *set, uint64_t sector);
+
+/* --- costs --- */
+
+enum time_pipe {
+    PIPE_NONE,
+    PIPE_FMA,
+    PIPE_ALU,
+    PIPE_IMUL,
+    PIPE_FP64,
+    PIPE_FP16,
+    PIPE_XU,
+    PIPE_TENSOR,
+    PIPE_BRANCH,
+    NR_PIPES
+};
+/* Why a warp did not issue. */
+enum stall {
+    STALL_LONG,
+    STALL_SHORT,
+    STALL_BARRIER,
+    STALL_WAIT,
+    STALL_MIO,
+    STALL_MATH,
+    STALL_OTHER,
+    NR_STALLS
+};
+
+struct pc_cost {
+    uint8_t pipe; /* enum time_pipe */
+    uint8_t alt;  /* a second pipe that can do it, or PIPE_NONE */
+    bool free;    /* the compiler removes it: only passes values on */
+    bool barrier, async_copy, async_wait;
+    bool lsu;       /* goes through the LSU without touching memory: shuffles */
+    uint8_t reason; /* enum stall of those who wait for its result */
+    uint16_t pipe_cycles, slots, latency;
+    uint32_t head;       /* this load is part of the wide load at that pc; its own pc: none */
+    uint16_t async_left; /* async_wait: groups that may remain in flight */
+    bool async_commit;
+};
+
+/* Per pc; heap memory. Merged loads whose traced addresses were not aligned are loads of their own;
+ * traces may be NULL. */
+struct pc_cost *time_costs(
+    const struct program *program, const struct chip *chip, const struct time_listener *traced);
+
+/* A static order of each basic block's instructions, as an optimising assembler would list them:
+ * rank[pc] within its block, block[pc] the block's number. Both heap memory. */
+void time_schedule(
+    const struct program *program, const struct pc_cost *costs, uint32_t **rank, uint32_t **block);
+
+/* --- the SM --- */
+
+struct sim_input {
+    const struct emu_run *run;
+    const struct pc_cost *costs;
+    const uint32_t *rank, *bb;
+    struct block_trace **traces;
+    unsigned nr_traces;
+    unsigned resident;                           /* blocks at a time */
+    uint64_t nr_blocks;                          /* of the busiest SM */
+    double l2_bytes_per_clk, dram_bytes_per_clk; /* this SM's share */
+    double l1_bytes;
+    double lat_l2, lat_dram;
+    double dram_first; /* share of a block's first touches that no block made before */
+    double dram_again; /* share of repeated touches, missed in L1, that L2 has lost */
+    double dram_write; /* share of a block's first writes that reach DRAM */
+    double spill_rate; /* spill accesses per instruction */
+};
+
+struct sim_output {
+    double cycles;              /* for nr_blocks */
+    double warp_cycles;         /* sum over warps of the time from start to end, simulated part */
+    double stall[NR_STALLS];    /* warp cycles by reason, simulated part */
+    double issued;              /* instructions, simulated part */
+    double *stall_pc;           /* warp cycles that each pc waited; the caller frees */
+    double l1_lookups, l1_hits; /* load sectors */
+    double l2_sectors, dram_sectors, l2_read_sectors;
+    double lsu_busy, pipe_busy[NR_PIPES]; /* cycles, summed over the schedulers */
+    double simulated_blocks;              /* whole blocks' worth of work that the above covers */
+    double resident_warps;                /* mean while anything ran */
+};
+
+void time_simulate(const struct sim_input *input, struct sim_output *output);
+
+#endif

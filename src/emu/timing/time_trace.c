@@ -1,0 +1,371 @@
+/* Owns the traces of the time model: the listener that records what the warps of a few blocks did.
+ */
+#include "emu/timing/time.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Traces are cut at so many events and sectors per block: what the simulation could use anyway. */
+enum { MAX_EVENTS = 600000, MAX_SECTORS = 3000000 };
+
+static uint64_t mix(uint64_t x)
+{
+    x ^= x >> 31;
+    x *= UINT64_C(0x9e3779b97f4a7c15);
+    return x ^ (x >> 29);
+}
+
+static size_t sector_slot(const struct sector_set *set, uint64_t sector)
+{
+    size_t i = mix(sector) & (set->cap - 1);
+
+    while (set->keys[i] != 0 && set->keys[i] != sector + 1)
+        i = (i + 1) & (set->cap - 1);
+    return i;
+}
+
+static void sector_set_grow(struct sector_set *set)
+{
+    struct sector_set old = *set;
+
+    set->cap = old.cap == 0 ? 1024 : old.cap * 2;
+    set->keys = xcalloc(set->cap, sizeof(*set->keys));
+    set->flags = xcalloc(set->cap, sizeof(*set->flags));
+    for (size_t i = 0; i < old.cap; i++) {
+        if (old.keys[i] != 0) {
+            size_t slot = sector_slot(set, old.keys[i] - 1);
+
+            set->keys[slot] = old.keys[i];
+            set->flags[slot] = old.flags[i];
+        }
+    }
+    free(old.keys);
+    free(old.flags);
+}
+
+/* The flags of a sector, made empty when it is new. */
+static uint8_t *sector_set_flags(struct sector_set *set, uint64_t sector)
+{
+    size_t slot;
+
+    if (set->nr * 2 >= set->cap)
+        sector_set_grow(set);
+    slot = sector_slot(set, sector);
+    if (set->keys[slot] == 0) {
+        set->keys[slot] = sector + 1;
+        set->nr++;
+    }
+    return &set->flags[slot];
+}
+
+bool sector_set_has(const struct sector_set *set, uint64_t sector)
+{
+    return set->cap > 0 && set->keys[sector_slot(set, sector)] != 0;
+}
+
+static void block_trace_destroy(struct block_trace *trace)
+{
+    if (trace == NULL)
+        return;
+    for (unsigned i = 0; i < trace->nr_warps; i++)
+        free(trace->warps[i].events);
+    free(trace->warps);
+    free(trace->accesses);
+    free(trace->sectors);
+    free(trace->touched.keys);
+    free(trace->touched.flags);
+    free(trace->hot);
+    free(trace);
+}
+
+static struct emu_listener *trace_create(const struct emu_run *run)
+{
+    struct time_listener *t = xcalloc(1, sizeof(*t));
+
+    t->base.class = emu_time_class();
+    t->run = run;
+    t->merges = time_merges(run->program);
+    t->events_per_warp = run->nr_warps > 0 ? MAX_EVENTS / run->nr_warps : MAX_EVENTS;
+    return &t->base;
+}
+
+static void trace_destroy(struct emu_listener *listener)
+{
+    struct time_listener *t = (struct time_listener *)listener;
+
+    block_trace_destroy(t->now);
+    for (unsigned i = 0; i < t->nr_traces; i++)
+        block_trace_destroy(t->traces[i]);
+    for (unsigned i = 0; i < t->nr_nearby; i++)
+        block_trace_destroy(t->nearby[i]);
+    free(t->traces);
+    free(t->nearby);
+    free(t->merges);
+    free(t);
+}
+
+static void add_trace(struct block_trace ***list, unsigned *nr, struct block_trace *trace)
+{
+    *list = xrealloc(*list, (*nr + 1) * sizeof(struct block_trace *));
+    (*list)[(*nr)++] = trace;
+}
+
+static void trace_merge(struct emu_listener *into, struct emu_listener *from)
+{
+    struct time_listener *a = (struct time_listener *)into, *b = (struct time_listener *)from;
+
+    for (unsigned i = 0; i < b->nr_traces; i++)
+        add_trace(&a->traces, &a->nr_traces, b->traces[i]);
+    for (unsigned i = 0; i < b->nr_nearby; i++)
+        add_trace(&a->nearby, &a->nr_nearby, b->nearby[i]);
+    b->nr_traces = b->nr_nearby = 0;
+}
+
+static void trace_block_begin(struct emu_listener *listener, const struct emu_block *block)
+{
+    struct time_listener *t = (struct time_listener *)listener;
+
+    t->base.wants_insts = block->traced;
+    t->base.wants_access = block->traced || block->nearby;
+    t->last = NULL;
+    if (!t->base.wants_access)
+        return;
+    t->now = xcalloc(1, sizeof(*t->now));
+    t->now->block = block->index;
+    t->now->nr_warps = block->traced ? t->run->nr_warps : 0;
+    t->now->warps = xcalloc(t->now->nr_warps + 1, sizeof(*t->now->warps));
+}
+
+static void trace_block_end(struct emu_listener *listener)
+{
+    struct time_listener *t = (struct time_listener *)listener;
+
+    if (t->now != NULL && t->now->nr_warps > 0)
+        add_trace(&t->traces, &t->nr_traces, t->now);
+    else if (t->now != NULL)
+        add_trace(&t->nearby, &t->nr_nearby, t->now);
+    t->now = NULL;
+    t->base.wants_insts = t->base.wants_access = false;
+}
+
+static void trace_inst(struct emu_listener *listener, unsigned warp, uint32_t pc, uint32_t mask)
+{
+    struct time_listener *t = (struct time_listener *)listener;
+    struct warp_trace *w;
+
+    if (t->now == NULL || warp >= t->now->nr_warps)
+        return;
+    w = &t->now->warps[warp];
+    w->nr_all++;
+    t->last = NULL;
+    if (w->nr >= t->events_per_warp || t->now->nr_sectors >= MAX_SECTORS)
+        return;
+    w->events = grow(w->events, &w->cap, w->nr + 1, sizeof(*w->events));
+    t->last = &w->events[w->nr++];
+    *t->last = (struct trace_event){.pc = pc, .access = (uint32_t)t->now->nr_accesses};
+}
+
+/* The wavefronts of the wide load that this one is the head of; 0 when an address is not aligned.
+ */
+static unsigned wide_wavefronts(const struct emu_access *a, const struct merge *merge)
+{
+    uint64_t address[WARP_LANES];
+
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+        address[lane] = a->address[lane] - (uint64_t)merge->before;
+        if ((a->mask >> lane & 1) != 0 && address[lane] % merge->bytes != 0)
+            return 0;
+    }
+    return shape_data(
+        a->kind == ACCESS_UNIFORM ? ACCESS_UNIFORM : ACCESS_OTHER, a->mask, merge->bytes, address);
+}
+
+static void count_atomics(
+    struct block_trace *trace, struct trace_access *entry, const struct emu_access *a)
+{
+    unsigned most = 0;
+
+    if (trace->hot == NULL)
+        trace->hot = xcalloc(HOT_SLOTS, sizeof(*trace->hot));
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+        struct hot_address *hot;
+        unsigned same = 0;
+
+        if ((a->mask >> lane & 1) == 0)
+            continue;
+        trace->nr_atomic_lanes++;
+        for (unsigned other = 0; other < WARP_LANES; other++)
+            same += (a->mask >> other & 1) != 0 && a->address[other] == a->address[lane];
+        most = same > most ? same : most;
+        hot = &trace->hot[mix(a->address[lane]) % HOT_SLOTS];
+        if (hot->address == a->address[lane])
+            hot->lanes++;
+        else if (hot->lanes == 0)
+            *hot = (struct hot_address){a->address[lane], 1};
+        else
+            hot->lanes--; /* the majority vote of Boyer and Moore, slot by slot */
+    }
+    entry->same_address = (uint8_t)most;
+}
+
+static void add_sector(struct block_trace *trace, struct trace_access *entry, uint64_t sector)
+{
+    uint8_t *flags = sector_set_flags(&trace->touched, sector);
+    bool first;
+
+    /* Sectors of one access stand in order of lanes; repeats are neighbours or rare. */
+    for (size_t i = trace->nr_sectors; i-- > entry->first;)
+        if (TRACE_SECTOR(trace->sectors[i]) == sector)
+            return;
+    if (entry->is_write) {
+        first = (*flags & SECTOR_WRITTEN) == 0;
+        trace->nr_written += first;
+        *flags |= SECTOR_WRITTEN;
+    } else {
+        first = *flags == 0;
+        trace->nr_read += first;
+        *flags |= SECTOR_READ;
+    }
+    trace->sectors =
+        grow(trace->sectors, &trace->cap_sectors, trace->nr_sectors + 1, sizeof(*trace->sectors));
+    trace->sectors[trace->nr_sectors++] = sector | (first ? TRACE_FIRST : 0);
+    entry->nr_sectors++;
+}
+
+static void add_global(
+    struct block_trace *trace, struct trace_access *entry, const struct emu_access *a)
+{
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+        if ((a->mask >> lane & 1) == 0)
+            continue;
+        for (uint64_t s = a->address[lane] / 32; s <= (a->address[lane] + a->bytes - 1) / 32; s++)
+            add_sector(trace, entry, s);
+    }
+}
+
+static void note_touched(struct block_trace *trace, const struct emu_access *a)
+{
+    for (uint32_t m = a->space == PTX_GLOBAL ? a->mask : 0; m != 0; m &= m - 1)
+        *sector_set_flags(&trace->touched, a->address[__builtin_ctz(m)] / 32) = SECTOR_READ;
+}
+
+/* Local memory is laid out word by word across the lanes, so that a word of all lanes is one line
+ * of four sectors. They get numbers that no global address has. */
+static void add_local(
+    struct block_trace *trace, struct trace_access *entry, const struct emu_access *a)
+{
+    unsigned lane = (unsigned)__builtin_ctz(a->mask);
+    uint64_t own = UINT64_C(1) << 56 | (trace->block & 0xfff) << 40 | (uint64_t)a->warp << 34;
+
+    for (unsigned word = 0; word < (a->bytes + 3) / 4; word++)
+        for (unsigned s = 0; s < 4; s++)
+            add_sector(trace, entry, own + (a->address[lane] / 4 + word) * 4 + s);
+}
+
+static void count_lines(const struct block_trace *trace, struct trace_access *entry)
+{
+    uint64_t low = UINT64_MAX, high = 0;
+    unsigned nr = 0;
+
+    for (unsigned i = 0; i < entry->nr_sectors; i++) {
+        uint64_t line = TRACE_SECTOR(trace->sectors[entry->first + i]) / 4;
+        bool seen = false;
+
+        for (unsigned j = i; j-- > 0 && !seen;)
+            seen = TRACE_SECTOR(trace->sectors[entry->first + j]) / 4 == line;
+        nr += !seen;
+        low = line < low ? line : low;
+        high = line > high ? line : high;
+    }
+    entry->lines = (uint16_t)nr;
+    entry->apart = nr > 1 && high - low >= nr;
+}
+
+static bool trace_access(
+    struct emu_listener *listener, const struct emu_access *a, struct emu_fault *fault)
+{
+    struct time_listener *t = (struct time_listener *)listener;
+    struct block_trace *trace = t->now;
+    struct trace_access *entry;
+
+    (void)fault;
+    if (trace != NULL && trace->nr_warps == 0)
+        note_touched(trace, a);
+    if (trace == NULL || t->last == NULL || a->mask == 0 || a->pc != t->last->pc)
+        return true;
+    trace->accesses = grow(
+        trace->accesses, &trace->cap_accesses, trace->nr_accesses + 1, sizeof(*trace->accesses));
+    entry = &trace->accesses[trace->nr_accesses++];
+    *entry = (struct trace_access){
+        .first = (uint32_t)trace->nr_sectors,
+        .space = (uint8_t)a->space,
+        .is_write = a->is_write || a->is_atomic,
+        .is_atomic = a->is_atomic,
+        .past_l1 = t->run->program->info[a->pc].ptx->cache == PTX_CACHE_CG,
+        .wavefronts = 1,
+    };
+    t->last->nr_accesses++;
+    if (a->space == PTX_SHARED || a->space == PTX_GLOBAL)
+        entry->wavefronts = (uint16_t)a->data;
+    if (a->space == PTX_SHARED && a->wavefronts > entry->wavefronts)
+        entry->wavefronts = (uint16_t)a->wavefronts;
+    if (t->merges[a->pc].head == a->pc + 1)
+        entry->wide = (uint8_t)wide_wavefronts(a, &t->merges[a->pc]);
+    if (a->is_atomic)
+        count_atomics(trace, entry, a);
+    if (a->space == PTX_GLOBAL)
+        add_global(trace, entry, a);
+    else if (a->space == PTX_LOCAL)
+        add_local(trace, entry, a);
+    count_lines(trace, entry);
+    return true;
+}
+
+const struct emu_listener_class *emu_time_class(void)
+{
+    static const struct emu_listener_class class = {
+        .name = "time",
+        .create = trace_create,
+        .destroy = trace_destroy,
+        .merge = trace_merge,
+        .block_begin = trace_block_begin,
+        .inst = trace_inst,
+        .access = trace_access,
+        .block_end = trace_block_end,
+    };
+
+    return &class;
+}
+
+static int by_block(const void *a, const void *b)
+{
+    const struct block_trace *x = *(struct block_trace *const *)a,
+                             *y = *(struct block_trace *const *)b;
+
+    return (x->block > y->block) - (x->block < y->block);
+}
+
+static bool others_touch(const struct time_listener *t, unsigned self, uint64_t sector)
+{
+    for (unsigned i = 0; i < t->nr_traces; i++)
+        if (i != self && sector_set_has(&t->traces[i]->touched, sector))
+            return true;
+    return false;
+}
+
+void time_traces_finish(struct time_listener *t)
+{
+    if (t->nr_nearby > 1)
+        qsort(t->nearby, t->nr_nearby, sizeof(struct block_trace *), by_block);
+    if (t->nr_traces > 1)
+        qsort(t->traces, t->nr_traces, sizeof(struct block_trace *), by_block);
+    for (unsigned i = 0; i < t->nr_traces; i++) {
+        struct block_trace *trace = t->traces[i];
+
+        for (size_t s = 0; s < trace->nr_sectors; s++)
+            if (others_touch(t, i, TRACE_SECTOR(trace->sectors[s])))
+                trace->sectors[s] |= TRACE_SHARED;
+    }
+}

@@ -1,0 +1,673 @@
+/* Owns the search for races: two threads, one byte, nothing that orders them, and one of them
+ * writes without being atomic.
+ *
+ * Shared memory, between warps of a block: each cell remembers its last write and two readers; each
+ * warp has a vector clock that barriers join (Flanagan and Freund, "FastTrack", PLDI 2009, with
+ * warps for threads). Within a warp: lanes that write different values to one place in one
+ * instruction, and different lanes in different instructions with no sync of the warp between:
+ * clocks also count those.
+ *
+ * Global memory, between blocks of a launch: each cell remembers the lowest block that wrote it and
+ * the two lowest that touched it; what is reported depends on who touched what only, not on the
+ * order or the worker. Kernels that order blocks themselves, by fences and atomics (the last block
+ * sums up), are believed: once a block has done an atomic, what it touches is not held against it.
+ * The same goes for locks in shared memory. Missing waits for cp.async: copies.c. */
+#include "emu/watch/reports.h"
+#include "emu/watch/shadow.h"
+#include "emu/watch/where.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_WARPS = 32 };
+
+/* Shared cells' tags: the warp's clock, then warp, lane, pc and whether the access was strong
+ * (atomic or volatile, acquire and the like). */
+enum {
+    TAG_PC_BITS = 20,
+    TAG_MANY = 1 << (TAG_PC_BITS + 1), /* reads: other lanes of the warp did too */
+    TAG_LANE_SHIFT = TAG_PC_BITS + 2,
+    TAG_WHO_SHIFT = TAG_LANE_SHIFT + 5
+};
+
+/* An mbarrier: what those know that have arrived, and had when its last phase ended. */
+struct meeting {
+    uint64_t address;
+    uint32_t arrived[MAX_WARPS], over[MAX_WARPS];
+};
+
+struct races {
+    struct emu_listener base;
+    const struct emu_run *run;
+    struct emu_block block;
+    uint8_t *strong; /* per pc: atomic, volatile, or with memory ordering */
+    bool fences_block, fences_chip, arrives;
+    /* shared memory of the running block */
+    unsigned cell_shift;
+    size_t nr_cells;
+    uint64_t *write, *read1, *read2;
+    uint32_t clock[MAX_WARPS][MAX_WARPS]; /* [w][o]: what w knows of o; [w][w]: its own */
+    uint64_t floor[MAX_WARPS];            /* tags below are ordered before all that w does */
+    bool trusted[MAX_WARPS];              /* did something strong since the last barrier */
+    struct meeting *meetings;             /* at mbarriers */
+    size_t nr_meetings, cap_meetings;
+    /* global memory of the launch */
+    struct shadow shadow;
+    bool block_trusted;
+};
+
+/* ---- what the kernel is made of ---- */
+
+static void look_at_program(struct races *r)
+{
+    const struct program *program = r->run->program;
+
+    for (uint32_t pc = 0; pc < program->nr_insts; pc++) {
+        const struct ptx_inst *ptx = program->info[pc].ptx;
+        if (!ptx)
+            continue;
+        const bool orders = (ptx->sem >= PTX_SEM_ACQUIRE && ptx->op != PTX_OP_MBARRIER) ||
+                            ptx->op == PTX_OP_MEMBAR ||
+                            (ptx->op == PTX_OP_FENCE && ptx->sub == PTX_SUB_NONE);
+        r->strong[pc] =
+            program->info[pc].is_atomic || ptx->volatile_ || ptx->sem >= PTX_SEM_RELAXED;
+        r->fences_block |= orders;
+        r->fences_chip |= orders && ptx->scope != PTX_SCOPE_CTA;
+        r->arrives |=
+            program->insts[pc].kind == INST_BARRIER && program->insts[pc].sub == PTX_SUB_ARRIVE;
+    }
+}
+
+static struct emu_listener *create(const struct emu_run *run)
+{
+    struct races *r = xcalloc(1, sizeof(*r));
+    const unsigned bytes = shadow_cell_bytes(run->program, PTX_SHARED);
+
+    r->run = run;
+    r->strong = xcalloc(run->program->nr_insts, 1);
+    look_at_program(r);
+    r->cell_shift = bytes == 1 ? 0 : bytes == 2 ? 1 : 2;
+    r->nr_cells = (run->shared_bytes >> r->cell_shift) + 1;
+    r->write = xcalloc(3 * r->nr_cells, sizeof(*r->write));
+    r->read1 = r->write + r->nr_cells;
+    r->read2 = r->read1 + r->nr_cells;
+    shadow_init(&r->shadow, run);
+    return &r->base;
+}
+
+static void destroy(struct emu_listener *listener)
+{
+    struct races *r = (struct races *)listener;
+
+    shadow_finish(&r->shadow);
+    free(r->meetings);
+    free(r->write);
+    free(r->strong);
+    free(r);
+}
+
+/* ---- order between warps ---- */
+
+static void set_floor(struct races *r, unsigned warp)
+{
+    uint32_t low = UINT32_MAX;
+
+    for (unsigned o = 0; o < r->run->nr_warps; o++) {
+        if (o != warp && r->clock[warp][o] < low)
+            low = r->clock[warp][o];
+    }
+    /* its own tags since the last barrier count as news too */
+    low = low == UINT32_MAX ? r->clock[warp][warp] - 1 : low;
+    r->floor[warp] = (uint64_t)(low + 1) << 32;
+}
+
+static void block_begin(struct emu_listener *listener, const struct emu_block *block)
+{
+    struct races *r = (struct races *)listener;
+
+    r->base.wants_access = r->run->nr_blocks < UINT32_MAX;
+    r->block = *block;
+    r->block_trusted = false;
+    r->nr_meetings = 0;
+    memset(r->write, 0, 3 * r->nr_cells * sizeof(*r->write));
+    memset(r->clock, 0, sizeof(r->clock));
+    memset(r->trusted, 0, sizeof(r->trusted));
+    for (unsigned w = 0; w < r->run->nr_warps; w++) {
+        r->clock[w][w] = 1;
+        set_floor(r, w);
+    }
+}
+
+/* Barriers without a count are for all threads, those that have exited included. Of the warps that
+ * bar.arrive and go on, the event does not tell: then the barrier counts for all. */
+static void barrier(struct emu_listener *listener, const struct emu_barrier *event)
+{
+    struct races *r = (struct races *)listener;
+    const bool all = r->arrives || r->run->program->insts[event->pc].b == NO_ROW;
+    uint32_t joined[MAX_WARPS] = {0};
+
+    for (unsigned w = 0; w < r->run->nr_warps; w++) {
+        for (unsigned o = 0; (all || event->lanes[w]) && o < r->run->nr_warps; o++)
+            joined[o] = r->clock[w][o] > joined[o] ? r->clock[w][o] : joined[o];
+    }
+    if (all) { /* everybody knows all of everybody, so clocks may jump to the same */
+        uint32_t most = 0;
+        for (unsigned o = 0; o < r->run->nr_warps; o++)
+            most = joined[o] > most ? joined[o] : most;
+        for (unsigned o = 0; o < r->run->nr_warps; o++)
+            joined[o] = most;
+    }
+    for (unsigned w = 0; w < r->run->nr_warps; w++) {
+        if (!all && !event->lanes[w])
+            continue;
+        memcpy(r->clock[w], joined, sizeof(joined));
+        r->clock[w][w]++;
+        r->trusted[w] = false;
+        set_floor(r, w);
+    }
+}
+
+/* Lanes that met once since are in order, shuffles and votes included, though these promise no
+ * order of memory: for them nobody was ever seen to go wrong. */
+static void warp_sync(struct emu_listener *listener, unsigned warp, uint32_t mask)
+{
+    struct races *r = (struct races *)listener;
+
+    if (mask & (mask - 1)) {
+        r->clock[warp][warp]++;
+        if (r->run->nr_warps == 1)
+            set_floor(r, warp);
+    }
+}
+
+static struct meeting *meeting_at(struct races *r, uint64_t address)
+{
+    for (size_t i = 0; i < r->nr_meetings; i++) {
+        if (r->meetings[i].address == address)
+            return &r->meetings[i];
+    }
+    r->meetings = grow(r->meetings, &r->cap_meetings, r->nr_meetings + 1, sizeof(*r->meetings));
+    struct meeting *m = &r->meetings[r->nr_meetings++];
+    *m = (struct meeting){.address = address};
+    return m;
+}
+
+static void learn(uint32_t *clock, const uint32_t *from, unsigned nr)
+{
+    for (unsigned o = 0; o < nr; o++)
+        clock[o] = from[o] > clock[o] ? from[o] : clock[o];
+}
+
+/* What a warp did before it arrived comes before what those do who saw the phase end. */
+static void mbarrier(
+    struct emu_listener *listener, unsigned warp, uint64_t address, enum emu_mbarrier what)
+{
+    struct races *r = (struct races *)listener;
+    struct meeting *m = meeting_at(r, address);
+    const unsigned nr = r->run->nr_warps;
+    uint32_t *clock = r->clock[warp];
+
+    if (what == MBARRIER_ARRIVE) {
+        learn(m->arrived, clock, nr);
+        clock[warp]++;
+    } else if (what == MBARRIER_COMPLETE) {
+        learn(m->over, m->arrived, nr);
+    } else {
+        const uint32_t own = clock[warp];
+        learn(clock, m->over, nr);
+        clock[warp] = own;
+    }
+    set_floor(r, warp);
+}
+
+static unsigned tag_warp(uint64_t tag)
+{
+    return (unsigned)(tag >> TAG_WHO_SHIFT) & 31;
+}
+
+static bool is_strong(uint64_t tag)
+{
+    return tag & 1;
+}
+
+/* Did what the tag tells of happen at the same time as what `warp` does now? */
+static bool concurrent(const struct races *r, unsigned warp, uint64_t tag)
+{
+    const unsigned other = tag_warp(tag);
+
+    return tag >= r->floor[warp] && other != warp && (uint32_t)(tag >> 32) > r->clock[warp][other];
+}
+
+/* Did another lane of the warp do it, with nothing since that both took part in? */
+static bool unsynced(const struct races *r, uint64_t mine, uint64_t tag)
+{
+    const unsigned warp = tag_warp(mine), lane = (unsigned)(mine >> TAG_LANE_SHIFT) & 31;
+
+    return tag && tag_warp(tag) == warp && (tag >> 32) == r->clock[warp][warp] &&
+           (((unsigned)(tag >> TAG_LANE_SHIFT) & 31) != lane || (tag & TAG_MANY)) &&
+           ((tag ^ mine) >> 1 & ((1u << TAG_PC_BITS) - 1)) && !is_strong(tag) && !is_strong(mine);
+}
+
+/* ---- shared memory ---- */
+
+static bool report_shared(const struct races *r, const struct emu_access *access, unsigned lane,
+    uint64_t cell, uint64_t tag, struct emu_fault *fault)
+{
+    const uint32_t pc = (uint32_t)(tag >> 1) & ((1u << TAG_PC_BITS) - 1);
+    const unsigned other = tag_warp(tag) * WARP_LANES + ((unsigned)(tag >> TAG_LANE_SHIFT) & 31);
+    char mine[WHERE_BYTES], theirs[WHERE_BYTES], place[WHERE_BYTES];
+
+    where_thread(r->run, r->block.index, access->warp * WARP_LANES + lane, mine);
+    where_thread(r->run, r->block.index, other, theirs);
+    where_shared(r->run, cell << r->cell_shift, place);
+    *strstr(mine, " of block") = '\0';
+    fault->verdict = VERDICT_RACE;
+    fault->other = pc;
+    snprintf(fault->text, sizeof(fault->text),
+        "race on %s: %s by %s (line %u) and %s by %s (line %u), %s between them", place,
+        where_verb(r->run, access->pc, PTX_SHARED), mine, r->run->program->info[access->pc].line,
+        where_verb(r->run, pc, PTX_SHARED), theirs, r->run->program->info[pc].line,
+        tag_warp(tag) == access->warp ? "both of one warp and no __syncwarp()" : "no barrier");
+    return false;
+}
+
+/* What the tags of one cell say against an access; 0 nothing. Only two strong accesses (atomic
+ * both, or volatile) may happen at the same time. */
+static uint64_t conflict(
+    const struct races *r, const struct emu_access *access, size_t cell, bool strong, uint64_t tag)
+{
+    const unsigned warp = access->warp;
+    const uint64_t write = r->write[cell];
+
+    if (concurrent(r, warp, write) && !(strong && is_strong(write)))
+        return write;
+    if (unsynced(r, tag, write))
+        return write;
+    for (unsigned i = 0; access->is_write && i < 2; i++) {
+        const uint64_t read = i ? r->read2[cell] : r->read1[cell];
+        if (concurrent(r, warp, read) && !(strong && is_strong(read)))
+            return read;
+        if (unsynced(r, tag, read))
+            return read;
+    }
+    return 0;
+}
+
+static void remember(struct races *r, const struct emu_access *access, size_t cell, uint64_t tag)
+{
+    if (access->is_write) {
+        const uint64_t last = r->write[cell];
+        /* an atomic right after the warp's own plain write does not make that one harmless */
+        if (!is_strong(tag) || is_strong(last) || (last ^ tag) >> TAG_WHO_SHIFT)
+            r->write[cell] = tag;
+    } else if (!concurrent(r, access->warp, r->read1[cell])) {
+        const uint64_t differ = r->read1[cell] ^ tag;
+        if (differ >> TAG_WHO_SHIFT == 0 && (differ >> TAG_LANE_SHIFT || (differ & TAG_MANY)))
+            tag |= TAG_MANY;
+        r->read1[cell] = tag;
+    } else if (!concurrent(r, access->warp, r->read2[cell])) {
+        r->read2[cell] = tag;
+    }
+}
+
+/* Is the read of a cell by this lane known, or that of two others? */
+static inline bool known_read(const struct races *r, size_t c, uint64_t tag, uint64_t floor)
+{
+    const uint64_t read = r->read1[c], differ = read ^ tag;
+
+    return (differ >> TAG_LANE_SHIFT) == 0 ||
+           (((differ >> TAG_WHO_SHIFT) == 0) & ((read & TAG_MANY) != 0)) || r->read2[c] >= floor;
+}
+
+/* Reads of cells that nobody has written since the warp's last barrier, and of which it, or two
+ * others, are known to read: most of them. Lane after lane reads 1 << shift cells from `cell` on;
+ * shift 63: one lane reads all. */
+static bool nothing_new(
+    const struct races *r, unsigned warp, size_t cell, size_t nr, unsigned shift, uint64_t tag)
+{
+    const uint64_t floor = r->floor[warp];
+    uint64_t news = 0;
+
+    for (size_t i = 0; i < nr; i++) {
+        const size_t c = cell + i;
+        const bool known = known_read(r, c, tag + ((i >> shift) << TAG_LANE_SHIFT), floor);
+        news |=
+            (uint64_t)(r->write[c] >= floor) | (uint64_t)(r->read1[c] < floor) | (uint64_t)!known;
+    }
+    return !news;
+}
+
+/* The same for cells that many lanes read. */
+static bool many_known(const struct races *r, unsigned warp, size_t cell, size_t nr, uint64_t tag)
+{
+    const uint64_t floor = r->floor[warp];
+
+    for (size_t c = cell; c < cell + nr; c++) {
+        const uint64_t read = r->read1[c];
+        const bool known =
+            ((read ^ tag) >> TAG_WHO_SHIFT == 0 && (read & TAG_MANY)) || r->read2[c] >= floor;
+        if (r->write[c] >= floor || read < floor || !known)
+            return false;
+    }
+    return true;
+}
+
+/* The same for scattered lanes of one cell each, without a branch per lane. */
+static bool nothing_new_scattered(
+    const struct races *r, const struct emu_access *access, uint64_t tag)
+{
+    const uint64_t floor = r->floor[access->warp];
+    const unsigned first = (unsigned)__builtin_ctz(access->mask);
+    uint64_t news = 0;
+
+    for (unsigned l = 0; l < WARP_LANES; l++) {
+        const uint64_t address = access->address[(access->mask >> l & 1) ? l : first];
+        const size_t c = address >> r->cell_shift;
+        const uint64_t lane = (access->mask >> l & 1) ? l : first;
+        const bool known = known_read(r, c, tag | lane << TAG_LANE_SHIFT, floor);
+        news |=
+            (uint64_t)(r->write[c] >= floor) | (uint64_t)(r->read1[c] < floor) | (uint64_t)!known;
+    }
+    return !news;
+}
+
+static bool skip_read(
+    const struct races *r, const struct emu_access *access, size_t nr, uint64_t now)
+{
+    const size_t cell = access->lo >> r->cell_shift;
+    const uint64_t first = (uint64_t)__builtin_ctz(access->mask) << TAG_LANE_SHIFT;
+
+    if (access->is_write)
+        return false;
+    if (access->kind == ACCESS_UNIFORM) {
+        /* by many lanes: known only when that is known */
+        const bool one = (access->mask & (access->mask - 1)) == 0;
+        return one ? nothing_new(r, access->warp, cell, nr, 63, now | first)
+                   : many_known(r, access->warp, cell, nr, now);
+    }
+    if (access->kind == ACCESS_CONTIGUOUS)
+        return nothing_new(r, access->warp, cell,
+            (size_t)((access->hi - access->lo) >> r->cell_shift) + nr, (unsigned)__builtin_ctzl(nr),
+            now | first);
+    return nr == 1 && nothing_new_scattered(r, access, now);
+}
+
+static bool access_shared(struct races *r, const struct emu_access *access, struct emu_fault *fault)
+{
+    const bool strong = r->strong[access->pc];
+    const unsigned warp = access->warp;
+    const uint64_t now = (uint64_t)r->clock[warp][warp] << 32 | (uint64_t)warp << TAG_WHO_SHIFT |
+                         (uint64_t)(access->pc & ((1u << TAG_PC_BITS) - 1)) << 1 | strong;
+    const size_t nr = access->bytes >> r->cell_shift ? access->bytes >> r->cell_shift : 1;
+    uint64_t before = UINT64_MAX;
+    bool clean = true;
+
+    if (strong && r->fences_block)
+        r->trusted[warp] = true;
+    if (r->trusted[warp] || skip_read(r, access, nr, now))
+        return true;
+    for (uint32_t mask = access->mask; mask; mask &= mask - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(mask);
+        const size_t cell = access->address[lane] >> r->cell_shift;
+        const uint64_t next = (mask & (mask - 1))
+                                  ? access->address[__builtin_ctz(mask & (mask - 1))]
+                                  : access->address[lane] + 1;
+        const uint64_t many = !access->is_write && next == access->address[lane] ? TAG_MANY : 0;
+        const uint64_t tag = now | (uint64_t)lane << TAG_LANE_SHIFT | many;
+        if (access->address[lane] == before)
+            continue;
+        before = access->address[lane];
+        for (size_t c = cell; c < cell + nr; c++) {
+            const uint64_t against = conflict(r, access, c, strong, tag);
+            if (against && clean)
+                clean = report_shared(r, access, lane, c, against, fault);
+            if (!clean && !r->base.reports)
+                return false;
+            remember(r, access, c, tag);
+        }
+        if (access->kind == ACCESS_UNIFORM)
+            break;
+    }
+    return clean;
+}
+
+/* ---- lanes of one instruction ---- */
+
+static uint64_t value_of(
+    const struct races *r, const struct emu_access *access, unsigned lane, unsigned element)
+{
+    const struct inst *in = &r->run->program->insts[access->pc];
+    const unsigned stride = in->reg_bytes == 8 ? 8 : 4;
+    uint64_t value = 0;
+
+    memcpy(&value, access->file + in->rows[element] + (size_t)lane * stride, stride);
+    return in->elem_bytes < 8 ? value & ((UINT64_C(1) << 8 * in->elem_bytes) - 1) : value;
+}
+
+static bool same_values(
+    const struct races *r, const struct emu_access *access, unsigned a, unsigned b)
+{
+    for (unsigned e = 0; e < r->run->program->insts[access->pc].vec; e++) {
+        if (value_of(r, access, a, e) != value_of(r, access, b, e))
+            return false;
+    }
+    return true;
+}
+
+static bool rising(const struct emu_access *access)
+{
+    uint64_t before = 0;
+    bool first = true;
+
+    for (uint32_t mask = access->mask; mask; mask &= mask - 1) {
+        const uint64_t address = access->address[__builtin_ctz(mask)];
+        if (!first && address <= before)
+            return false;
+        before = address;
+        first = false;
+    }
+    return true;
+}
+
+/* Aligned accesses of one size overlap only where they are equal. */
+static bool check_lanes(
+    const struct races *r, const struct emu_access *access, struct emu_fault *fault)
+{
+    char mine[WHERE_BYTES], theirs[WHERE_BYTES];
+
+    if (r->run->program->insts[access->pc].kind != INST_STORE ||
+        access->kind == ACCESS_CONTIGUOUS || rising(access))
+        return true;
+    for (uint32_t m = access->mask; m; m &= m - 1) {
+        const unsigned a = (unsigned)__builtin_ctz(m);
+        for (uint32_t n = m & (m - 1); n; n &= n - 1) {
+            const unsigned b = (unsigned)__builtin_ctz(n);
+            if (access->address[a] != access->address[b] || same_values(r, access, a, b))
+                continue;
+            where_thread(r->run, r->block.index, access->warp * WARP_LANES + a, mine);
+            where_thread(r->run, r->block.index, access->warp * WARP_LANES + b, theirs);
+            *strstr(mine, " of block") = '\0';
+            fault->verdict = VERDICT_RACE;
+            snprintf(fault->text, sizeof(fault->text),
+                "race: %s and %s write different values to one place of %s memory in one "
+                "instruction (line %u)",
+                mine, theirs, access->space == PTX_SHARED ? "shared" : "global",
+                r->run->program->info[access->pc].line);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- global memory ---- */
+
+/* tag[0]: the lowest block that wrote; tag[1], tag[2]: the two lowest that touched it */
+static void touch(struct shadow_cell *cell, uint64_t tag, enum shadow_how how)
+{
+    const uint64_t block = shadow_block(tag);
+
+    if (how == SHADOW_WRITE && (!cell->tag[0] || block < shadow_block(cell->tag[0])))
+        cell->tag[0] = tag;
+    shadow_keep_two(&cell->tag[1], &cell->tag[2], tag);
+}
+
+static void join(struct shadow_cell *into, const struct shadow_cell *from)
+{
+    if (from->tag[0] && (!into->tag[0] || shadow_block(from->tag[0]) < shadow_block(into->tag[0])))
+        into->tag[0] = from->tag[0];
+    shadow_keep_two(&into->tag[1], &into->tag[2], from->tag[1]);
+    shadow_keep_two(&into->tag[1], &into->tag[2], from->tag[2]);
+}
+
+static bool on_access(
+    struct emu_listener *listener, const struct emu_access *access, struct emu_fault *fault)
+{
+    struct races *r = (struct races *)listener;
+    const bool strong = r->strong[access->pc];
+
+    if (access->space != PTX_SHARED && access->space != PTX_GLOBAL)
+        return true;
+    if (access->is_write && !strong && !check_lanes(r, access, fault))
+        return false;
+    if (access->space == PTX_SHARED)
+        return access_shared(r, access, fault);
+    if (strong && r->fences_chip)
+        r->block_trusted = true;
+    if (!r->block_trusted && r->run->nr_blocks > 1)
+        shadow_access(&r->shadow, r->block.index, access,
+            strong             ? SHADOW_ATOMIC
+            : access->is_write ? SHADOW_WRITE
+                               : SHADOW_READ,
+            touch);
+    return true;
+}
+
+static void merge(struct emu_listener *into, struct emu_listener *from)
+{
+    shadow_merge(&((struct races *)into)->shadow, &((struct races *)from)->shadow, join);
+}
+
+/* The pair that a cell tells of: the lowest writer, and the lowest other block. */
+struct pair {
+    uint64_t writer, other;
+    const struct shadow_buffer *buffer;
+    uint64_t offset;
+};
+
+/* Of each two places of the program the pair of the lowest blocks; `each` false: of all. */
+struct pairs {
+    struct pair *items;
+    size_t nr, cap;
+    bool each;
+};
+
+static struct pair *place_of(struct pairs *pairs, uint64_t writer, uint64_t other)
+{
+    for (size_t i = 0; i < pairs->nr; i++) {
+        struct pair *p = &pairs->items[i];
+        if (!pairs->each ||
+            (shadow_pc(p->writer) == shadow_pc(writer) && shadow_pc(p->other) == shadow_pc(other)))
+            return p;
+    }
+    pairs->items = grow(pairs->items, &pairs->cap, pairs->nr + 1, sizeof(*pairs->items));
+    pairs->items[pairs->nr] = (struct pair){0};
+    return &pairs->items[pairs->nr++];
+}
+
+static void consider(struct pairs *pairs, const struct shadow_cell *cell,
+    const struct shadow_buffer *buffer, uint64_t offset)
+{
+    const uint64_t writer = cell->tag[0];
+    const uint64_t other =
+        shadow_block(cell->tag[1]) == shadow_block(writer) ? cell->tag[2] : cell->tag[1];
+    const uint64_t w = shadow_block(writer), o = shadow_block(other);
+    struct pair *best;
+
+    if (!writer || !other)
+        return;
+    best = place_of(pairs, writer, other);
+    if (best->writer) {
+        const uint64_t bw = shadow_block(best->writer), bo = shadow_block(best->other);
+        const uint64_t low = w < o ? w : o, high = w < o ? o : w;
+        const uint64_t best_low = bw < bo ? bw : bo, best_high = bw < bo ? bo : bw;
+        if (low > best_low || (low == best_low && high >= best_high))
+            return;
+    }
+    *best = (struct pair){.writer = writer, .other = other, .buffer = buffer, .offset = offset};
+}
+
+static void look_at_cells(struct races *r, struct pairs *pairs)
+{
+    for (size_t i = 0; i < r->shadow.nr; i++) {
+        const struct shadow_buffer *buffer = &r->shadow.buffers[i];
+        for (uint64_t s = 0; buffer->sectors && s < buffer->nr_sectors; s++) {
+            const struct shadow_sector *sector = &buffer->sectors[s];
+            if (!sector->fine) {
+                consider(pairs, &sector->all, buffer, s * SHADOW_SECTOR_BYTES);
+                continue;
+            }
+            for (unsigned c = 0; c < r->shadow.nr_cells; c++)
+                consider(pairs, &sector->fine[c], buffer,
+                    s * SHADOW_SECTOR_BYTES + (uint64_t)c * r->shadow.cell_bytes);
+        }
+    }
+}
+
+static void describe(const struct races *r, const struct pair *pair, struct emu_fault *fault)
+{
+    char writer[WHERE_BYTES], other[WHERE_BYTES];
+    const struct inst_info *info = r->run->program->info;
+
+    where_thread(r->run, shadow_block(pair->writer) - 1, shadow_thread(pair->writer), writer);
+    where_thread(r->run, shadow_block(pair->other) - 1, shadow_thread(pair->other), other);
+    *fault = (struct emu_fault){.verdict = VERDICT_RACE,
+        .block = shadow_block(pair->writer) - 1,
+        .pc = shadow_pc(pair->writer),
+        .other = shadow_pc(pair->other),
+        .line = info[shadow_pc(pair->writer)].line};
+    snprintf(fault->text, sizeof(fault->text),
+        "race on byte %" PRIu64 " of %s: write by %s (line %u) and %s by %s (line %u), nothing "
+        "orders the blocks of one launch",
+        pair->offset, pair->buffer->buffer->name, writer, fault->line,
+        where_verb(r->run, fault->other, PTX_GLOBAL), other, info[fault->other].line);
+}
+
+static void finish(struct emu_listener *listener, struct emu_result *result)
+{
+    struct races *r = (struct races *)listener;
+    struct pairs pairs = {.each = r->base.reports != NULL};
+    struct emu_fault fault;
+
+    look_at_cells(r, &pairs);
+    for (size_t i = 0; i < pairs.nr; i++) {
+        describe(r, &pairs.items[i], &fault);
+        if (r->base.reports) {
+            reports_add(r->base.reports, EMU_CHECK_RACE, &fault);
+        } else if (result->verdict == VERDICT_OK) {
+            result->verdict = fault.verdict;
+            result->line = fault.line;
+            memcpy(result->text, fault.text, sizeof(result->text));
+        }
+    }
+    free(pairs.items);
+}
+
+const struct emu_listener_class *emu_races_class(void)
+{
+    static const struct emu_listener_class class = {.name = "races",
+        .check = EMU_CHECK_RACE,
+        .create = create,
+        .destroy = destroy,
+        .merge = merge,
+        .block_begin = block_begin,
+        .access = on_access,
+        .barrier = barrier,
+        .warp_sync = warp_sync,
+        .mbarrier = mbarrier,
+        .finish = finish};
+    return &class;
+}

@@ -1,0 +1,320 @@
+/* Owns the conversation with a model about one profile, and the checking of what it says. */
+#include "explain/views/model_explanation.h"
+
+#include "base/share.h"
+#include "explain/ground.h"
+#include "propose/model/ask.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINES_SHOWN = 16, MAX_CALLS = 5, MAX_TALK = 8 };
+
+struct talk {
+    const struct options *options;
+    struct ask *ask;
+    struct candidate *c;
+    struct ask_values values;
+    struct ground_facts facts;
+    struct told *told;
+    struct ask_message messages[MAX_TALK];
+    unsigned nr_messages;
+};
+
+/* ---- what the model is shown ---- */
+
+static bool is_shown(const struct line_cost *line, const struct counters *n)
+{
+    unsigned nr_above = 0;
+
+    for (unsigned i = 0; i < n->nr_lines; i++)
+        nr_above += n->lines[i].warp_inst > line->warp_inst;
+    return line->line > 0 && (nr_above < LINES_SHOWN || line->stall_cycles > 0);
+}
+
+static void add_line(struct str *out, const struct line_cost *l)
+{
+    const struct {
+        const char *what;
+        double value;
+    } costs[] = {{"warp instructions", l->warp_inst},
+        {"requests to global memory", l->global_requests}, {"sectors", l->global_sectors},
+        {"sectors at best", l->global_sectors_ideal}, {"shared wavefronts", l->shared_wavefronts},
+        {"shared wavefronts at best", l->shared_wavefronts_ideal},
+        {"local requests", l->local_requests}, {"atomics", l->atomics}, {"barriers", l->barriers},
+        {"divergent branches", l->branches_divergent}, {"cycles waiting", l->stall_cycles}};
+
+    str_addf(out, "line %u:", l->line);
+    for (size_t i = 0; i < sizeof(costs) / sizeof(costs[0]); i++)
+        if (costs[i].value > 0)
+            str_addf(out, " %.6g %s;", costs[i].value, costs[i].what);
+    str_add_char(out, '\n');
+}
+
+static const char *write_metrics(const struct candidate *c)
+{
+    const struct counters *n = &c->profile.total;
+    struct str out = {0};
+    const char *text;
+
+    for (int m = 0; m < NR_METRICS; m++)
+        if (counters_has(n, (enum metric)m))
+            str_addf(&out, "`%s` = %.6g %s (%s)\n", metric_name((enum metric)m),
+                counters_get(n, (enum metric)m), metric_unit((enum metric)m),
+                provenance_name(n->metric[m].from));
+    if (n->nr_lines > 0)
+        str_add(&out, "\nBy line, all warps together:\n");
+    for (unsigned i = 0; i < n->nr_lines; i++)
+        if (is_shown(&n->lines[i], n))
+            add_line(&out, &n->lines[i]);
+    text = arena_strdup(c->arena, str_text(&out));
+    str_finish(&out);
+    return text;
+}
+
+/* Facts that every engineer may use without looking them up. */
+static const char by_heart[] =
+    "A warp has 32 lanes. Shared memory has 32 banks of 4 bytes. A sector has 32 bytes, a line 128 "
+    "bytes. A block has at most 1024 threads, a thread at most 255 registers. 100%.";
+
+/* ---- asking ---- */
+
+static void say(struct talk *t, const char *role, const char *text)
+{
+    if (t->nr_messages < MAX_TALK)
+        t->messages[t->nr_messages++] = (struct ask_message){role, text};
+}
+
+static void start_over(struct talk *t)
+{
+    t->nr_messages = 0;
+    say(t, "system", ask_prompt(t->ask, ASK_SYSTEM, &t->values, t->c->arena));
+}
+
+/* Why not to ask any further; NULL: go on. */
+static const char *limit(const struct talk *t)
+{
+    if (t->options->max_tokens && t->told->tokens >= t->options->max_tokens)
+        return "--max-tokens is spent";
+    if (t->options->max_cost > 0 && t->told->cost >= t->options->max_cost)
+        return "--max-cost is spent";
+    return NULL;
+}
+
+/* One question; *reply is NULL when none came, and told->why_not says why. */
+static bool put(struct talk *t, unsigned model, enum ask_prompt prompt, const char *purpose,
+    const char **reply, struct err *err)
+{
+    const char *stop = limit(t);
+    struct model_call *call;
+
+    *reply = NULL;
+    if (stop) {
+        t->told->why_not = stop;
+        return true;
+    }
+    say(t, "user", ask_prompt(t->ask, prompt, &t->values, t->c->arena));
+    call = candidate_add_call(t->c);
+    if (!ask_put(t->ask, model, purpose, t->messages, t->nr_messages, t->c->arena, call, err))
+        return false;
+    t->told->nr_calls++;
+    t->told->tokens += call->tokens_in + call->tokens_out + call->lost_in + call->lost_out;
+    t->told->cost += isnan(call->cost) ? 0 : call->cost;
+    if (call->error || !call->reply) {
+        t->told->why_not = call->error ? call->error : "no reply";
+        return true;
+    }
+    *reply = call->reply;
+    say(t, "assistant", *reply);
+    return true;
+}
+
+/* ---- the answer ---- */
+
+/* "H2 refuted: ...": a judgement, whatever marks of emphasis surround it. */
+static void count_judgements(struct told *told, const char *text)
+{
+    static const struct {
+        const char *word;
+        size_t at;
+    } words[] = {{"confirmed", offsetof(struct told, nr_confirmed)},
+        {"refuted", offsetof(struct told, nr_refuted)}, {"open", offsetof(struct told, nr_open)}};
+
+    told->nr_confirmed = told->nr_refuted = told->nr_open = 0;
+    for (const char *line = text; *line;) {
+        const char *at = line + strspn(line, " *-#");
+
+        if (*at == 'H' && at[1] >= '0' && at[1] <= '9') {
+            at += 1 + strspn(at + 1, "0123456789");
+            at += strspn(at, " *:");
+            for (size_t i = 0; i < 3; i++)
+                if (strncmp(at, words[i].word, strlen(words[i].word)) == 0)
+                    ++*(unsigned *)(void *)((char *)told + words[i].at);
+        }
+        line = str_next_line(line);
+    }
+}
+
+static void check(struct talk *t, const char *text, struct ground *ground)
+{
+    ground_check(ground, t->c->arena, text, &t->facts);
+}
+
+static void take(struct talk *t, const char *text, const struct ground *ground)
+{
+    struct told *told = t->told;
+
+    told->text = ground_mark(ground, t->c->arena, text);
+    told->nr_claims = ground->nr_claims;
+    told->nr_grounded = ground->nr_grounded;
+    count_judgements(told, text);
+}
+
+static unsigned nr_false(const struct ground *ground)
+{
+    return ground->nr_claims - ground->nr_grounded;
+}
+
+/* What does not hold goes back, once; the better of the two texts stays. */
+static bool correct(struct talk *t, unsigned model, struct err *err)
+{
+    struct ground ground;
+    const char *reply;
+
+    t->values.text = t->told->text;
+    t->told->sent_back = true;
+    if (!put(t, model, ASK_CORRECT, "correct", &reply, err))
+        return false;
+    t->told->why_not = NULL; /* the first text stands */
+    if (!reply)
+        return true;
+    check(t, reply, &ground);
+    if (nr_false(&ground) < t->told->nr_claims - t->told->nr_grounded && ground.nr_claims > 0)
+        take(t, reply, &ground);
+    return true;
+}
+
+static bool review(struct talk *t, unsigned model, const char *draft, struct err *err)
+{
+    struct ground ground;
+    const char *reply;
+
+    start_over(t);
+    t->values.hypotheses = t->told->hypotheses;
+    t->values.text = draft;
+    if (!put(t, model, ASK_REVIEW, "review", &reply, err))
+        return false;
+    t->told->why_not = NULL;
+    draft = reply ? reply : draft; /* unreviewed rather than nothing */
+    check(t, draft, &ground);
+    take(t, draft, &ground);
+    t->told->nr_claims_first = ground.nr_claims;
+    t->told->nr_grounded_first = ground.nr_grounded;
+    return nr_false(&ground) == 0 || correct(t, model, err);
+}
+
+static bool converse(struct talk *t, struct err *err)
+{
+    const unsigned reviewer = t->options->nr_models > 1;
+    const char *draft;
+
+    start_over(t);
+    if (!put(t, 0, ASK_HYPOTHESES, "hypotheses", &t->told->hypotheses, err))
+        return false;
+    if (!t->told->hypotheses)
+        return true;
+    t->values.metrics = write_metrics(t->c);
+    if (!put(t, 0, ASK_JUDGE, "judge", &draft, err))
+        return false;
+    return !draft || review(t, reviewer, draft, err);
+}
+
+bool explain_by_model(const struct options *options, const struct chip *chip, struct candidate *c,
+    struct told *told, struct err *err)
+{
+    struct ask_options ask_options = {.models = options->models,
+        .nr_models = options->nr_models,
+        .record_path = options->record_path,
+        .need_prices = options->max_cost > 0,
+        .seed = options->seed};
+    struct talk t = {.options = options, .c = c, .told = told, .values = {.c = c, .chip = chip}};
+    char *prompts = share_find("prompts");
+    bool ok;
+
+    *told = (struct told){0};
+    if (!prompts)
+        return err_set(err, "the folder prompts/ was not found beside the program; set KEET_SHARE "
+                            "to the folder that holds it");
+    ask_options.prompts_dir = prompts;
+    t.ask = ask_create(&ask_options, err);
+    ok = t.ask != NULL;
+    if (ok) {
+        t.facts = (struct ground_facts){.counters = &c->profile.total,
+            .source = arena_strndup(c->arena, c->source, c->source_bytes),
+            .said = arena_printf(c->arena, "%s\n%s", ask_known(&t.values, c->arena), by_heart)};
+        ok = converse(&t, err);
+    }
+    ask_destroy(t.ask);
+    free(prompts);
+    return ok;
+}
+
+/* ---- printing ---- */
+
+void text_indent(struct str *out, const char *text, const char *indent)
+{
+    while (*text) {
+        const size_t len = strcspn(text, "\n");
+
+        if (len > 0)
+            str_addf(out, "%s%.*s\n", indent, (int)len, text);
+        text = str_next_line(text);
+    }
+}
+
+static double percent(unsigned part, unsigned all)
+{
+    return all > 0 ? 100.0 * part / all : 100;
+}
+
+void told_print(struct str *out, const struct told *told, bool markdown)
+{
+    const char *indent = markdown ? "- " : "  ";
+
+    str_add(out, markdown ? "\n### In a model's words\n\n" : "\nIn a model's words\n");
+    if (told->hypotheses) {
+        str_add(out, markdown ? "From the source, before any counter was shown:\n\n"
+                              : " from the source, before any counter was shown:\n");
+        text_indent(out, told->hypotheses, indent);
+    }
+    if (told->text) {
+        str_addf(out,
+            markdown ? "\nJudged by the counters (%u confirmed, %u refuted, %u open):\n\n"
+                     : " judged by the counters (%u confirmed, %u refuted, %u open):\n",
+            told->nr_confirmed, told->nr_refuted, told->nr_open);
+        text_indent(out, told->text, indent);
+        str_addf(out, "%sGrounded: %u of %u claims (%.0f%%)", markdown ? "\n" : " ",
+            told->nr_grounded, told->nr_claims, percent(told->nr_grounded, told->nr_claims));
+        if (told->sent_back)
+            str_addf(out, "; %u of %u before it was sent back", told->nr_grounded_first,
+                told->nr_claims_first);
+        str_add(out, ".\n");
+    }
+    if (told->why_not)
+        str_addf(out, "%sNo explanation came: %s.\n", markdown ? "\n" : " ", told->why_not);
+    str_addf(out, "%sLanguage model: %u calls, %llu tokens, %.4f dollars.\n", markdown ? "\n" : " ",
+        told->nr_calls, (unsigned long long)told->tokens, told->cost);
+}
+
+json_t *told_json(const struct told *told)
+{
+    return json_pack("{s:s?, s:s?, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:s?, s:i, s:I, s:f}",
+        "hypotheses", told->hypotheses, "text", told->text, "confirmed", (int)told->nr_confirmed,
+        "refuted", (int)told->nr_refuted, "open", (int)told->nr_open, "claims",
+        (int)told->nr_claims, "grounded", (int)told->nr_grounded, "claims_first",
+        (int)told->nr_claims_first, "grounded_first", (int)told->nr_grounded_first, "sent_back",
+        told->sent_back, "why_not", told->why_not, "calls", (int)told->nr_calls, "tokens",
+        (json_int_t)told->tokens, "cost", told->cost);
+}

@@ -1,0 +1,46 @@
+/* keet-opt explain KERNEL.cu --model SPEC: an explanation in a model's words, none of which is
+ * taken on trust. The model states hypotheses from the source before any counter is shown, judges
+ * each by the counters, a reviewer (the second --model, else the same) goes over it, and the
+ * grounding checker (explain/ground.h) looks up each number, metric, line and identifier. What does
+ * not hold is marked and sent back once; what still does not hold stays marked in what is printed.
+ *
+ * Calls are counted and priced as in a search; with --db they are on record for `keet-opt calls`.
+ */
+#ifndef KEET_EXPLAIN_VIEWS_MODEL_EXPLANATION_H
+#define KEET_EXPLAIN_VIEWS_MODEL_EXPLANATION_H
+
+#include "base/err.h"
+#include "base/str.h"
+#include "cli/options.h"
+#include "core/candidate.h"
+#include "core/chip.h"
+
+#include <stdbool.h>
+
+struct json_t; /* jansson's */
+
+struct told {
+    const char *why_not;    /* NULL, or why there is no explanation */
+    const char *hypotheses; /* before any counter was shown */
+    const char *text;       /* the explanation; what does not hold is marked */
+    unsigned nr_confirmed, nr_refuted, nr_open;
+    unsigned nr_claims, nr_grounded; /* of text */
+    unsigned nr_claims_first,
+        nr_grounded_first; /* before it was sent back; equal when it was not */
+    bool sent_back;
+    unsigned nr_calls;
+    uint64_t tokens;
+    double cost; /* dollars, of the calls with a known price */
+};
+
+/* c is alive, profiled and explained; its calls are added to c->calls. Strings live in its arena.
+ * False: the options are at fault (an unknown spec, no price). */
+bool explain_by_model(const struct options *options, const struct chip *chip, struct candidate *c,
+    struct told *told, struct err *err);
+
+void told_print(struct str *out, const struct told *told, bool markdown);
+/* Each line of the text, empty ones left out, behind an indent. */
+void text_indent(struct str *out, const char *text, const char *indent);
+struct json_t *told_json(const struct told *told);
+
+#endif

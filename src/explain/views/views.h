@@ -1,0 +1,87 @@
+/* Views over several explained profiles: two versions of a kernel, one kernel over a parameter, all
+ * kernels of an application. Each as text for a terminal, as Markdown, and as JSON. Nothing is
+ * measured or explained here. */
+#ifndef KEET_EXPLAIN_VIEWS_VIEWS_H
+#define KEET_EXPLAIN_VIEWS_VIEWS_H
+
+#include "base/str.h"
+#include "core/candidate.h"
+#include "core/chip.h"
+
+#include <stdbool.h>
+
+struct json_t; /* jansson's */
+
+/* A launch of a file, explained. Strings are borrowed. */
+struct explained {
+    const char *name, *file;
+    unsigned file_number;
+    struct candidate c;
+    double saving_ns; /* at most, by its first finding */
+    double x;         /* of a sweep: the parameter's value */
+};
+
+struct many {
+    struct arena *arena;
+    const struct chip *chip;
+    struct explained *all;
+    unsigned nr;
+    double time_ns; /* of all */
+};
+
+/* The first finding's tool; else why there is none. */
+const char *explained_bottleneck(const struct explained *e);
+
+/* ---- two versions: what changed, and which change paid ----
+ * A resource's busy time is its share of the time, times the time. What paid is a resource that was
+ * busy for a large part of the time before and is busy for less time now, by at least a third of
+ * the time that was saved. */
+struct change {
+    const char *what;
+    enum metric metric;
+    double before_pct, after_pct, saved_ns; /* negative: costs more now */
+    bool paid;
+};
+enum { MAX_CHANGES = 16 };
+struct version_changes {
+    const struct chip *chip;
+    const struct explained *before, *after;
+    double saved_ns;
+    struct change changes[MAX_CHANGES]; /* those that saved most come first */
+    unsigned nr;
+};
+struct version_changes view_changes(
+    const struct chip *chip, const struct explained *before, const struct explained *after);
+void view_change_print(struct str *out, const struct version_changes *v, bool markdown);
+struct json_t *view_change_json(const struct version_changes *v);
+
+/* ---- one kernel over a parameter: which metrics move with it, where is the knee ---- */
+
+/* Set x of all from the files' names, or from the launches for "grid" and "block"; one launch per
+ * file, the longest, is kept. name: of the parameter, as in "N" for gemm_N256.csv; NULL: the number
+ * in which the names differ. *found: it, else an empty string. False: there are no such numbers, or
+ * the files do not hold one kernel. */
+bool view_sweep_read(struct many *many, const char *name, const char **found);
+void view_sweep_print(struct str *out, const struct many *many, const char *name, bool markdown);
+struct json_t *view_sweep_json(const struct many *many, const char *name);
+
+/* ---- an application's kernels: by time, by bottleneck, by what could be saved ---- */
+void view_app_print(struct str *out, struct many *many, bool markdown);
+struct json_t *view_app_json(struct many *many);
+
+void view_sweep_sort(struct many *many); /* by x */
+
+/* ---- any of them, on stdout ---- */
+
+struct view {
+    enum { VIEW_ONE, VIEW_CHANGE, VIEW_SWEEP, VIEW_APP } kind;
+    struct version_changes changes;
+    const char *parameter; /* of a sweep */
+};
+void view_show(struct many *many, const struct view *view, bool json, bool markdown);
+
+/* One explanation: explain_verb's. */
+void explain_print(struct str *out, const char *name, const struct chip *chip,
+    const struct candidate *c, bool markdown);
+
+#endif

@@ -1,0 +1,283 @@
+/* Owns the best kernel as C++ with host code: device code in a namespace, and what launches it. */
+#include "export/export_input.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+    while (at < end && isspace((unsigned char)*at))
+        at++;
+    return at;
+}
+
+/* The device code without its pragmas. Its includes (those outside any #if) go to *includes: they
+ * may stand neither in a namespace nor behind macros of ours. */
+static void split_code(const struct subject *s, struct str *includes, struct str *code)
+{
+    char *blanked = task_code(s->best->source, s->best->source_bytes);
+    int depth = 0;
+    bool skipped = true; /* blank lines at the beginning are left out as well */
+
+    for (const char *at = blanked, *was = s->best->source; *at;) {
+        const char *end = str_next_line(at), *word = skip_blanks(at, end);
+        const bool blank = word == end,
+                   pragma = blank && skip_blanks(was, was + (end - at)) != was + (end - at);
+
+        if (strncmp(word, "#if", 3) == 0)
+            depth++;
+        else if (strncmp(word, "#endif", 6) == 0)
+            depth--;
+        if (depth == 0 && strncmp(word, "#include", 8) == 0)
+            str_add_n(includes, at, (size_t)(end - at));
+        else if (!pragma && !(blank && skipped))
+            str_add_n(code, at, (size_t)(end - at));
+        skipped = pragma || (blank && skipped);
+        was += end - at;
+        at = end;
+    }
+    if (code->len > 0 && code->text[code->len - 1] != '\n')
+        str_add_char(code, '\n');
+    free(blanked);
+}
+
+static void add_type_includes(const struct subject *s, struct str *out)
+{
+    bool half = false, bf16 = false, fp8 = false;
+
+    for (unsigned i = 0; i < s->task.nr_arrays; i++) {
+        const enum elem elem = s->task.arrays[i].elem;
+
+        half |= elem == ELEM_F16;
+        bf16 |= elem == ELEM_BF16;
+        fp8 |= elem == ELEM_E4M3 || elem == ELEM_E5M2;
+    }
+    str_add(out, "#include <cuda_runtime.h>\n#include <math.h>\n#include <stddef.h>\n"
+                 "#include <stdint.h>\n");
+    str_add(out, half ? "#include <cuda_fp16.h>\n" : "");
+    str_add(out, bf16 ? "#include <cuda_bf16.h>\n" : "");
+    str_add(out, fp8 ? "#include <cuda_fp8.h>\n" : "");
+}
+
+static void add_device_code(const struct subject *s, const char *code, struct str *out)
+{
+    str_add(out, "namespace {\n\n");
+    for (unsigned i = 0; i < s->plan.nr_tunes; i++)
+        str_addf(out, "#define %s %" PRId64 "\n", s->plan.tunes[i].name, s->plan.tunes[i].value);
+    str_add(out, s->plan.nr_tunes ? "\n" : "");
+    str_add(out, code);
+    str_add(out, "\n");
+    for (unsigned i = 0; i < s->plan.nr_tunes; i++)
+        str_addf(out, "#undef %s\n", s->plan.tunes[i].name);
+    for (unsigned i = 0; i < s->plan.nr_tunes; i++)
+        str_addf(out, "constexpr int64_t %s = %" PRId64 ";\n", s->plan.tunes[i].name,
+            s->plan.tunes[i].value);
+    str_add(out, "\n} // namespace\n\n");
+}
+
+static const char helpers[] =
+    "static inline int64_t keet_ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }\n"
+    "static inline int64_t keet_min(int64_t a, int64_t b) { return a < b ? a : b; }\n"
+    "static inline int64_t keet_max(int64_t a, int64_t b) { return a > b ? a : b; }\n"
+    "/* Scratch arrays begin at multiples of 256 bytes. */\n"
+    "static inline size_t keet_room(int64_t bytes) { return ((size_t)bytes + 255) / 256 * 256; }\n"
+    "/* Becomes a pointer of the kernel's own type. */\n"
+    "struct keet_pointer {\n"
+    "    const void *address;\n"
+    "    template <class T> operator T *() const { return (T *)address; }\n"
+    "};\n\n";
+
+/* Functions that a text of ours needs and others do not are left out, since unused ones warn. */
+static void add_helpers(const char *body, struct str *out)
+{
+    static const char *const names[] = {
+        "keet_ceil_div", "keet_min", "keet_max", "keet_room", "keet_pointer"};
+    const char *at = helpers;
+
+    for (unsigned i = 0; i < 5; i++) {
+        const char *end = i < 4 ? strstr(at, "}\n") + 2 : helpers + sizeof(helpers) - 1;
+
+        if (strstr(body, names[i]))
+            str_add_n(out, at, (size_t)(end - at));
+        at = end;
+    }
+    str_add(out, "\n");
+}
+
+static void add_bytes(const struct task_array *temp, struct str *out)
+{
+    str_addf(out, "keet_room((int64_t)%zu", elem_bytes(temp->elem));
+    for (unsigned d = 0; d < temp->nr_dims; d++) {
+        str_add(out, " * (");
+        subject_expr(LANGUAGE_CPP, temp->dims[d], out);
+        str_add(out, ")");
+    }
+    str_add(out, ")");
+}
+
+static void add_sizes(const struct subject *s, struct str *out)
+{
+    const struct env *sizes = &s->task.timed.sizes;
+
+    for (size_t i = 0; i < sizes->nr; i++)
+        str_addf(out, "%sint64_t %s", i ? ", " : "", sizes->bindings[i].name);
+}
+
+static void add_scratch(const struct subject *s, struct str *out)
+{
+    str_add(out, "static inline size_t scratch_bytes(");
+    add_sizes(s, out);
+    str_add(out, ")\n{\n    return ");
+    for (unsigned i = 0; i < s->plan.nr_temps; i++) {
+        str_add(out, i ? " +\n           " : "");
+        add_bytes(&s->plan.temps[i], out);
+    }
+    str_add(out, s->plan.nr_temps ? ";\n}\n\n" : "0;\n}\n\n");
+}
+
+static void add_dim3(const char *name, const struct expr *const dims[3], struct str *out)
+{
+    str_addf(out, "const dim3 %s(", name);
+    for (int i = 0; i < 3; i++) {
+        str_add(out, i ? ", (unsigned)(" : "(unsigned)(");
+        subject_expr(LANGUAGE_CPP, dims[i], out);
+        str_add(out, ")");
+    }
+    str_add(out, ");\n");
+}
+
+static bool is_text(const struct expr *expr, const char *text)
+{
+    return strcmp(expr_text(expr), text) == 0;
+}
+
+static void add_args(const struct launch *launch, struct str *out)
+{
+    for (unsigned i = 0; i < launch->nr_args; i++) {
+        const struct launch_arg *arg = &launch->args[i];
+
+        str_add(out, i ? ", " : "");
+        if (arg->kind == ARG_ARRAY)
+            str_addf(out, "keet_pointer{%s}", arg->name);
+        else if (arg->kind == ARG_SCALAR)
+            str_add(out, arg->name);
+        else
+            subject_expr(LANGUAGE_CPP, arg->value, out);
+    }
+}
+
+static bool has_cluster(const struct launch *launch)
+{
+    return !is_text(launch->cluster[0], "1") || !is_text(launch->cluster[1], "1") ||
+           !is_text(launch->cluster[2], "1");
+}
+
+static void add_cluster_launch(
+    const struct subject *s, const struct launch *launch, struct str *out)
+{
+    str_add(out, "        ");
+    add_dim3("keet_cluster", launch->cluster, out);
+    str_addf(out,
+        "        cudaLaunchAttribute keet_attribute = {};\n"
+        "        cudaLaunchConfig_t keet_config = {};\n\n"
+        "        keet_attribute.id = cudaLaunchAttributeClusterDimension;\n"
+        "        keet_attribute.val.clusterDim.x = keet_cluster.x;\n"
+        "        keet_attribute.val.clusterDim.y = keet_cluster.y;\n"
+        "        keet_attribute.val.clusterDim.z = keet_cluster.z;\n"
+        "        keet_config.gridDim = keet_grid;\n"
+        "        keet_config.blockDim = keet_block;\n"
+        "        keet_config.dynamicSmemBytes = keet_shared;\n"
+        "        keet_config.stream = keet_stream;\n"
+        "        keet_config.attrs = &keet_attribute;\n"
+        "        keet_config.numAttrs = 1;\n"
+        "        if (keet_error == cudaSuccess)\n"
+        "            keet_error = cudaLaunchKernelEx(&keet_config, keet_%s::%s, ",
+        s->name, launch->kernel);
+    add_args(launch, out);
+    str_add(out, ");\n");
+}
+
+static void add_launch(const struct subject *s, const struct launch *launch, struct str *out)
+{
+    str_add(out, "    {\n        ");
+    add_dim3("keet_grid", launch->grid, out);
+    str_add(out, "        ");
+    add_dim3("keet_block", launch->block, out);
+    str_add(out, "        const size_t keet_shared = (size_t)(");
+    subject_expr(LANGUAGE_CPP, launch->smem_bytes, out);
+    str_add(out, ");\n\n");
+    if (!is_text(launch->smem_bytes, "0"))
+        str_addf(out,
+            "        if (keet_error == cudaSuccess && keet_shared > 0)\n"
+            "            keet_error = cudaFuncSetAttribute(keet_%s::%s,\n"
+            "                cudaFuncAttributeMaxDynamicSharedMemorySize, (int)keet_shared);\n",
+            s->name, launch->kernel);
+    if (has_cluster(launch)) {
+        add_cluster_launch(s, launch, out);
+    } else {
+        str_addf(out,
+            "        if (keet_error == cudaSuccess) {\n"
+            "            keet_%s::%s<<<keet_grid, keet_block, keet_shared, keet_stream>>>(",
+            s->name, launch->kernel);
+        add_args(launch, out);
+        str_add(out, ");\n            keet_error = cudaGetLastError();\n        }\n");
+    }
+    str_add(out, "    }\n");
+}
+
+static const char *scalar_type(enum elem elem)
+{
+    return elem_is_float(elem) && elem != ELEM_F64 ? "float" : subject_ctype(elem);
+}
+
+static void add_launcher(const struct subject *s, struct str *out)
+{
+    const struct task *task = &s->task;
+
+    str_add(out, "static inline cudaError_t launch(");
+    for (unsigned i = 0; i < task->nr_arrays; i++)
+        str_addf(out, "%s%s *%s, ", task->arrays[i].role == ROLE_IN ? "const " : "",
+            subject_ctype(task->arrays[i].elem), task->arrays[i].name);
+    add_sizes(s, out);
+    str_add(out, task->timed.sizes.nr ? ", " : "");
+    for (unsigned i = 0; i < task->nr_scalars; i++)
+        str_addf(out, "%s %s, ", scalar_type(task->scalars[i].elem), task->scalars[i].name);
+    str_add(out, "void *keet_scratch, cudaStream_t keet_stream)\n{\n"
+                 "    cudaError_t keet_error = cudaSuccess;\n");
+    if (s->plan.nr_temps)
+        str_add(out, "    char *keet_at = (char *)keet_scratch;\n");
+    else
+        str_add(out, "    (void)keet_scratch;\n");
+    for (unsigned i = 0; i < s->plan.nr_temps; i++) {
+        str_addf(out, "    void *%s = keet_at;\n", s->plan.temps[i].name);
+        if (i + 1 < s->plan.nr_temps) {
+            str_add(out, "    keet_at += ");
+            add_bytes(&s->plan.temps[i], out);
+            str_add(out, ";\n");
+        }
+    }
+    for (unsigned i = 0; i < s->plan.nr_launches; i++)
+        add_launch(s, &s->plan.launches[i], out);
+    str_add(out, "    return keet_error;\n}\n\n");
+}
+
+void subject_code(const struct subject *s, struct str *out)
+{
+    struct str includes = {0}, code = {0}, body = {0};
+
+    split_code(s, &includes, &code);
+    add_scratch(s, &body);
+    add_launcher(s, &body);
+    add_type_includes(s, out);
+    str_add_n(out, str_text(&includes), includes.len);
+    str_addf(out, "\nnamespace keet_%s {\n", s->name);
+    add_device_code(s, str_text(&code), out);
+    add_helpers(str_text(&body), out);
+    str_add(out, str_text(&body));
+    str_addf(out, "} // namespace keet_%s\n", s->name);
+    str_finish(&includes);
+    str_finish(&code);
+    str_finish(&body);
+}

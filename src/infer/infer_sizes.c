@@ -1,0 +1,584 @@
+/* Owns the numbers that a file does not give: which are tried, and what becomes of the contract. */
+#include "infer/infer_sizes.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "check/check.h"
+#include "infer/infer_parts.h"
+#include "run/cutlass.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_PASSES = 4,    /* of choices that go through the check */
+    SCALAR_TRIES = 8,  /* of choices with other real numbers */
+    PATIENT_TRIES = 4, /* of choices, where trials may be long */
+    SCALED_LEAST = 64  /* sizes of the file under it stay where larger ones are scaled */
+};
+
+/* The largest size that the file gives, when it is tried: 0 as it is, else all are scaled. */
+static const int64_t scales[] = {256, 0, 1024, 64};
+enum { NR_SCALES = sizeof(scales) / sizeof(scales[0]) };
+
+/* ---- what is missing ---- */
+
+/* All lines are there, or lack numbers only. */
+static bool only_numbers(const struct intake *in)
+{
+    for (unsigned i = 0; i < in->nr_lines; i++)
+        if (in->lines[i].missing && !in->lines[i].number)
+            return false;
+    return in->nr_missing <= SETTLE_MAX_NUMBERS;
+}
+
+/* Writes through names that the reading does not follow: assembler, macros, another's templates. */
+static bool no_outputs(const struct intake *in)
+{
+    bool arrays = false;
+
+    for (unsigned i = 0; i < in->nr_lines; i++) {
+        if (str_starts(in->lines[i].pragma, "#pragma keet out") ||
+            str_starts(in->lines[i].pragma, "#pragma keet inout") ||
+            str_starts(in->lines[i].pragma, "#pragma keet symbol inout"))
+            return false;
+        arrays |= in->lines[i].array != NULL;
+    }
+    return arrays;
+}
+
+/* A copy whose lines may be changed. */
+static struct intake copy_of(const struct intake *in, struct arena *arena)
+{
+    struct intake copy = *in;
+
+    copy.lines = arena_array(arena, in->nr_lines, sizeof(*copy.lines));
+    memcpy(copy.lines, in->lines, in->nr_lines * sizeof(*copy.lines));
+    return copy;
+}
+
+static bool is_block(const struct plan *plan, const char *name)
+{
+    for (unsigned i = 0; i < plan->nr_launches; i++)
+        for (unsigned d = 0; d < 3; d++)
+            if (expr_uses(plan->launches[i].block[d], name))
+                return true;
+    return false;
+}
+
+/* In how many directions of one block: their numbers multiply. */
+static unsigned nr_block_dims(const struct settling *s)
+{
+    unsigned most = 0;
+
+    for (unsigned i = 0; i < s->task.plan.nr_launches; i++) {
+        unsigned nr = 0;
+
+        for (unsigned d = 0; d < 3; d++) {
+            bool uses = false;
+
+            for (unsigned k = 0; k < s->nr_numbers; k++)
+                uses |= s->numbers[k].kind == A_BLOCK &&
+                        expr_uses(s->task.plan.launches[i].block[d], s->numbers[k].name);
+            nr += uses;
+        }
+        most = nr > most ? nr : most;
+    }
+    return most;
+}
+
+static bool is_launched(const struct plan *plan, const char *name)
+{
+    for (unsigned i = 0; i < plan->nr_launches; i++)
+        if (launch_uses(&plan->launches[i], name))
+            return true;
+    return false;
+}
+
+/* The dimensions of arrays and temps that use a name, and how many of them are nothing else. */
+static unsigned nr_dims_of(const struct task *task, const char *name, unsigned *nr_bare)
+{
+    unsigned nr = 0;
+
+    *nr_bare = 0;
+    for (unsigned i = 0; i < task->nr_arrays + task->plan.nr_temps; i++) {
+        const struct task_array *a =
+            i < task->nr_arrays ? &task->arrays[i] : &task->plan.temps[i - task->nr_arrays];
+
+        for (unsigned d = 0; d < a->nr_dims; d++) {
+            nr += expr_uses(a->dims[d], name);
+            *nr_bare += strcmp(expr_text(a->dims[d]), name) == 0;
+        }
+    }
+    return nr;
+}
+
+static enum number_kind kind_of(const struct task *task, const char *name)
+{
+    const bool launched = is_launched(&task->plan, name);
+    unsigned nr_bare;
+    const unsigned nr = nr_dims_of(task, name, &nr_bare);
+
+    if (is_block(&task->plan, name))
+        return A_BLOCK;
+    if (nr == 0 && !launched)
+        return A_SPARE; /* a branch that is not taken has asked for it */
+    return nr > 0 && nr == nr_bare && !launched ? AN_EXTENT : A_SIZE;
+}
+
+static void find_numbers(struct settling *s)
+{
+    const size_t nr = s->task.timed.sizes.nr;
+    struct binding *sizes = arena_array(s->arena, nr + 1, sizeof(*sizes));
+
+    memcpy(sizes, s->task.timed.sizes.bindings, nr * sizeof(*sizes));
+    s->shape = (struct shape){{sizes, nr}, 0};
+    s->sizes = sizes;
+    for (unsigned i = 0; i < s->in->nr_lines; i++) {
+        const char *name = s->in->lines[i].number;
+        struct number *n = &s->numbers[s->nr_numbers];
+
+        if (!name)
+            continue;
+        *n = (struct number){.name = name, .kind = A_SCALAR};
+        for (size_t k = 0; k < nr; k++)
+            if (strcmp(sizes[k].name, name) == 0) {
+                n->at = k;
+                n->kind = kind_of(&s->task, name);
+            }
+        s->nr_numbers++;
+    }
+}
+
+/* ---- choices ---- */
+
+/* Sizes one after another, for at least and up to so many of them: distinct and round first, so
+ * that forms differ; then what tiles, squares and small problems need. Many sizes multiply: they
+ * begin small, and those that hold are enlarged. */
+static const struct choice {
+    unsigned least, most;
+    int64_t values[4];
+} choices[] = {
+    {0, 1, {1024, 0, 0, 0}},
+    {0, 2, {128, 192, 0, 0}},
+    {4, SETTLE_MAX_NUMBERS, {8, 12, 16, 4}},
+    {0, SETTLE_MAX_NUMBERS, {32, 48, 64, 16}},
+    {0, SETTLE_MAX_NUMBERS, {128, 256, 384, 64}},
+    {0, SETTLE_MAX_NUMBERS, {64, 64, 64, 64}},
+    {0, SETTLE_MAX_NUMBERS, {256, 256, 256, 256}},
+    {0, 2, {1024, 1024, 0, 0}},
+    {0, SETTLE_MAX_NUMBERS, {96, 64, 48, 32}},
+    {0, 3, {8, 12, 16, 4}},
+    {0, SETTLE_MAX_NUMBERS, {16, 16, 16, 16}},
+    {0, SETTLE_MAX_NUMBERS, {4, 4, 4, 4}},
+    {0, SETTLE_MAX_NUMBERS, {2, 2, 2, 2}},
+    {0, SETTLE_MAX_NUMBERS, {1, 1, 1, 1}},
+};
+enum { NR_CHOICES = sizeof(choices) / sizeof(choices[0]) };
+
+/* False: not for so many sizes, or scaling changes nothing. */
+static bool choose(struct settling *s, unsigned choice, int64_t most)
+{
+    const struct binding *given = s->task.timed.sizes.bindings;
+    const int64_t block = nr_block_dims(s) > 1 ? 16 : 128;
+    unsigned nr = 0, shift = 0;
+    int64_t largest = 0;
+
+    for (size_t i = 0; i < s->shape.sizes.nr; i++)
+        largest = given[i].value > largest ? given[i].value : largest;
+    while (most && largest >> shift > most)
+        shift++;
+    for (size_t i = 0; i < s->shape.sizes.nr; i++)
+        s->sizes[i].value =
+            given[i].value < SCALED_LEAST ? given[i].value : given[i].value >> shift;
+    for (unsigned i = 0; i < s->nr_numbers; i++) {
+        if (s->numbers[i].kind == A_BLOCK)
+            s->sizes[s->numbers[i].at].value = block;
+        else if (s->numbers[i].kind == A_SIZE)
+            s->sizes[s->numbers[i].at].value = choices[choice].values[nr++ % 4];
+    }
+    return nr >= choices[choice].least && nr <= choices[choice].most && (nr > 0 || choice == 0) &&
+           (shift > 0 || !most);
+}
+
+/* The contract with the chosen numbers in it. */
+static struct intake complete(const struct settling *s)
+{
+    struct intake in = copy_of(s->in, s->arena);
+    const char *ran = "with it the original passes the check";
+
+    for (unsigned i = 0; i < s->nr_numbers; i++) {
+        const struct number *n = &s->numbers[i];
+        const char *value = n->kind == A_SCALAR  ? s->scalar
+                            : n->kind == A_SPARE ? "spare" /* of no line: its own goes */
+                            : n->form            ? n->form
+                                      : arena_printf(s->arena, "%" PRId64, s->sizes[n->at].value);
+
+        intake_assume(&in, s->arena, n->name, value,
+            n->kind != AN_EXTENT ? ran
+            : n->widened
+                ? "assumed: twice what the kernel needed or more; how much it needs follows "
+                  "from the data, and with seven inputs it stayed inside"
+            : n->form ? "assumed: the least product of sizes with which the kernel stays "
+                        "inside, found by running it"
+                      : "the least with which the kernel stays inside, found by running it");
+    }
+    for (unsigned i = 0; s->seek_outputs && i < s->task.nr_arrays; i++)
+        if (s->task.arrays[i].role == ROLE_OUT || s->outputs[i])
+            intake_set_role(&in, s->arena, s->task.arrays[i].name,
+                s->task.arrays[i].role == ROLE_OUT ? "out" : "inout",
+                s->task.arrays[i].role == ROLE_OUT
+                    ? "but written, and not read before, when it was run"
+                    : "but written when it was run");
+    intake_compose(&in, s->arena);
+    return in;
+}
+
+/* What is written is an output, and no input where it is not read before. */
+static bool find_outputs(struct settling *s, struct err *err)
+{
+    enum outcome outcome;
+
+    memcpy(s->outputs, s->written, s->task.nr_arrays * sizeof(*s->outputs));
+    for (unsigned i = 0; i < s->task.nr_arrays; i++) {
+        if (!s->outputs[i])
+            continue;
+        s->task.arrays[i].role = ROLE_OUT;
+        s->sanitize = true;
+        if (!settle_try(s, &outcome, err))
+            return false;
+        s->sanitize = false;
+        if (outcome != CLEAN)
+            s->task.arrays[i].role = ROLE_INOUT;
+    }
+    return true;
+}
+
+/* False: with other inputs it strays, so that what it needs depends on data and not on sizes. */
+static bool stays_inside(struct settling *s, const struct candidate *c, const struct task *task,
+    bool *stays, struct err *err)
+{
+    enum { SEEDS = 6 };
+    struct settling other = *s;
+    enum outcome outcome;
+    bool ok = true;
+
+    other.task = *task;
+    other.c = *c;
+    other.shape = task->timed;
+    other.why = NULL;
+    *stays = true;
+    for (other.seed = 1; ok && *stays && other.seed <= SEEDS; other.seed++) {
+        ok = settle_try(&other, &outcome, err);
+        *stays = outcome != STRAY;
+    }
+    s->insts = other.insts;
+    if (!*stays) {
+        static const char end[] = "past the end of ";
+        const char *at = other.why ? strstr(other.why, end) : NULL;
+
+        s->strayed =
+            at ? arena_strndup(s->arena, at + strlen(end), strcspn(at + strlen(end), " ")) : NULL;
+    }
+    if (!*stays)
+        s->why = arena_printf(s->arena,
+            "an extent follows from the data in other arrays, not from sizes; with other inputs %s",
+            other.why);
+    return ok;
+}
+
+bool settle_passes(struct settling *s, const struct intake *in, bool with_more_inputs, bool *passed,
+    struct err *err)
+{
+    struct arena *arena = arena_create();
+    struct candidate c = s->c;
+    struct err why = {0};
+    struct task task;
+    struct checker *checker;
+    bool ok = true;
+
+    c.arena = arena;
+    c.task = &task;
+    *passed = task_parse(&task, arena, in->path, in->text, strlen(in->text), &why);
+    checker = *passed ? checker_create(s->device, &task, &c.compilation,
+                            &(struct checker_options){.nr_threads = s->options->nr_threads}, &why)
+                      : NULL;
+    *passed = checker != NULL;
+    if (checker) {
+        c.plan = task.plan;
+        ok = check_kernel(checker, &c, err);
+        *passed = ok && c.verdict == VERDICT_OK;
+        if (!*passed)
+            settle_note(s, verdict_name(c.verdict), c.verdict_line, c.verdict_text);
+        else if (with_more_inputs)
+            ok = stays_inside(s, &c, &task, passed, err);
+    } else {
+        settle_note(s, "check", 0, why.text);
+    }
+    checker_destroy(checker);
+    arena_destroy(arena);
+    return ok;
+}
+
+/* ---- what follows from data ---- */
+
+/* The contract with some number wherever one is missing: differences of two may be grids. */
+static bool parse_with(struct settling *s, unsigned base, bool falling, struct err *why)
+{
+    struct intake trial = copy_of(s->in, s->arena);
+    unsigned nr = 0;
+
+    for (unsigned i = 0; i < s->in->nr_lines; i++)
+        if (s->in->lines[i].number) {
+            const bool scalar = str_starts(s->in->lines[i].pragma, "#pragma keet scalar");
+
+            nr++;
+            intake_assume(&trial, s->arena, s->in->lines[i].number,
+                scalar ? s->scalar
+                       : arena_printf(
+                             s->arena, "%u", base * (falling ? s->in->nr_missing + 1 - nr : nr)),
+                "");
+        }
+    for (unsigned i = 0; s->seek_outputs && i < s->in->nr_lines; i++)
+        if (s->in->lines[i].array)
+            intake_set_role(&trial, s->arena, s->in->lines[i].array, "inout", "");
+    intake_compose(&trial, s->arena);
+    return task_parse(&s->task, s->arena, trial.path, trial.text, strlen(trial.text), why);
+}
+
+static bool parse_numbers(struct settling *s, struct err *why)
+{
+    const bool ok = parse_with(s, 512, false, why) || parse_with(s, 512, true, why) ||
+                    parse_with(s, 16, false, why) || parse_with(s, 16, true, why) ||
+                    parse_with(s, 1, false, why) || parse_with(s, 1, true, why);
+
+    s->c.plan = s->task.plan;
+    return ok;
+}
+
+/* Where indices lead out of an array: smaller and smaller ones, since kernels may multiply them. */
+static bool settle_indices(struct settling *s, enum outcome *outcome, struct err *err)
+{
+    enum { MAX_DIVIDED = 2 }; /* choices */
+    static const unsigned divisors[] = {2, 3, 4, 8, 16, 64};
+    const struct intake *given = s->in;
+    bool ok = true;
+
+    if (s->divided || *outcome != STRAY || s->nr_divided++ >= MAX_DIVIDED)
+        return true;
+    for (size_t i = 0; ok && *outcome == STRAY && i < ARRAY_SIZE(divisors); i++) {
+        struct intake *divided = arena_alloc(s->arena, sizeof(*divided));
+        struct err why;
+
+        *divided = copy_of(given, s->arena);
+        if (!intake_divide_indices(divided, s->arena, divisors[i]))
+            break;
+        s->in = divided;
+        ok = !parse_numbers(s, &why) || settle_room(s, outcome, err);
+        s->divided = ok && *outcome == CLEAN;
+    }
+    if (ok && *outcome != CLEAN && s->in != given && !s->divided) {
+        struct err why;
+
+        s->in = given;
+        parse_numbers(s, &why);
+    }
+    return ok;
+}
+
+/* Twice the room for the array that was too short for other inputs. False: its extent is known. */
+static bool widen(struct settling *s)
+{
+    bool any = false;
+
+    for (unsigned a = 0; s->strayed && a < s->task.nr_arrays; a++)
+        for (unsigned i = 0; i < s->nr_numbers; i++) {
+            const struct task_array *array = &s->task.arrays[a];
+            struct number *n = &s->numbers[i];
+
+            if (strcmp(array->name, s->strayed) != 0 || n->kind != AN_EXTENT ||
+                array->nr_dims == 0 || !expr_uses(array->dims[0], n->name))
+                continue;
+            n->form = n->form ? arena_printf(s->arena, "2*(%s)", n->form) : NULL;
+            s->sizes[n->at].value *= 2;
+            n->widened = any = true;
+        }
+    return any;
+}
+
+/* The check of one choice; where an extent follows from the data in other arrays, with more room.
+ */
+static bool check_choice(struct settling *s, bool *passed, struct intake *done, struct err *err)
+{
+    enum { MAX_WIDER = 3 };
+
+    s->nr_passes++;
+    for (unsigned wider = 0; wider <= MAX_WIDER; wider++) {
+        s->strayed = NULL;
+        *done = complete(s);
+        if (!settle_passes(s, done, true, passed, err))
+            return false;
+        if (*passed || !widen(s))
+            break;
+    }
+    return true;
+}
+
+/* Up to so many choices, one after another, until one passes. */
+static bool settle_among(
+    struct settling *s, unsigned most, bool *passed, struct intake *in, struct err *err)
+{
+    enum outcome outcome;
+
+    for (unsigned i = 0; !*passed && i < NR_SCALES * NR_CHOICES && s->nr_passes < MAX_PASSES; i++) {
+        if (!choose(s, i / NR_SCALES, scales[i % NR_SCALES]))
+            continue;
+        const uint64_t before = s->insts;
+
+        if (!settle_room(s, &outcome, err))
+            return false;
+        if (s->insts > before && most-- == 1) /* the last */
+            i = NR_SCALES * NR_CHOICES;
+        if (!settle_indices(s, &outcome, err))
+            return false;
+        if (outcome != CLEAN)
+            continue;
+        if ((s->seek_outputs && !find_outputs(s, err)) || !settle_extents(s, err))
+            return false;
+        if (settle_spent(s)) /* extents may not be the least then */
+            break;
+        struct intake done;
+
+        if (!check_choice(s, passed, &done, err))
+            return false;
+        if (*passed)
+            *in = done;
+    }
+    return true;
+}
+
+static bool has_scalars(const struct settling *s)
+{
+    for (unsigned i = 0; i < s->nr_numbers; i++)
+        if (s->numbers[i].kind == A_SCALAR)
+            return true;
+    return false;
+}
+
+/* Short trials first; where some were too short, a few long ones. */
+static bool settle(struct settling *s, struct intake *in, struct err *err)
+{
+    bool passed = false;
+
+    s->steps = UINT64_C(1) << 21;
+    if (!settle_among(s, NR_SCALES * NR_CHOICES, &passed, in, err))
+        return false;
+    if (!passed && has_scalars(s)) { /* some are steps, or parts of an index */
+        struct err why;
+
+        s->scalar = "0.0";
+        if (parse_numbers(s, &why) && !settle_among(s, SCALAR_TRIES, &passed, in, err))
+            return false;
+        if (!passed) {
+            s->scalar = "1.0";
+            parse_numbers(s, &why);
+        }
+    }
+    if (passed || !s->timed_out)
+        return true;
+    s->steps = UINT64_C(1) << 25;
+    s->why = NULL;
+    return settle_among(s, PATIENT_TRIES, &passed, in, err);
+}
+
+/* ---- the parts ---- */
+
+bool settle_open(struct settling *s, struct err *err)
+{
+    struct compiler_options options = {.cache_dir = s->options->cache_dir};
+    struct device_result result = {0};
+    struct err why;
+
+    s->written = arena_array(s->arena, s->task.nr_arrays + 1, sizeof(*s->written));
+    s->outputs = arena_array(s->arena, s->task.nr_arrays + 1, sizeof(*s->outputs));
+    s->device = device_create(
+        &(struct device_options){.name = "emu", .nr_threads = s->options->nr_threads}, err);
+    if (!s->device || !cutlass_find(s->options->cutlass_dir, &s->cutlass_root, err))
+        return false;
+    options.cutlass_dir = s->cutlass_root;
+    options.arch = s->device->chip->arch;
+    s->compiler = compiler_create(&options, &why);
+    s->c = (struct candidate){.arena = s->arena,
+        .task = &s->task,
+        .parent = -1,
+        .option = {.action = ACTION_NONE},
+        .source = s->task.source,
+        .source_bytes = s->task.source_bytes,
+        .plan = s->task.plan,
+        .recalled_from = -1};
+    if (!s->compiler)
+        s->why = arena_strdup(s->arena, why.text);
+    if (!s->compiler || !compile_kernel(s->compiler, &s->c, err))
+        return false;
+    s->hopeless = s->c.verdict != VERDICT_OK;
+    if (s->hopeless) {
+        s->why = arena_strdup(s->arena, s->c.verdict_text);
+        return false;
+    }
+    if (!device_load(s->device, &s->c.compilation, &s->module, &result, err))
+        return false;
+    if (result.verdict != VERDICT_OK)
+        s->why = arena_strdup(s->arena, result.text);
+    return result.verdict == VERDICT_OK;
+}
+
+void settle_close(struct settling *s)
+{
+    if (s->module)
+        device_unload(s->device, s->module);
+    device_destroy(s->device);
+    compiler_destroy(s->compiler);
+    free(s->cutlass_root);
+}
+
+/* False with *err empty: there is nothing to try here. */
+static bool open_parts(struct settling *s, struct err *err)
+{
+    struct err why;
+
+    s->seek_outputs = no_outputs(s->in);
+    if (parse_numbers(s, &why))
+        return settle_open(s, err);
+    s->why = arena_strdup(s->arena, why.text);
+    return false;
+}
+
+bool settle_numbers(struct intake *in, struct arena *arena, const struct options *options,
+    uint64_t *insts, struct err *err)
+{
+    struct settling *s;
+    bool ok;
+
+    if (!only_numbers(in) || (in->nr_missing == 0 && !no_outputs(in))) {
+        *insts = 0;
+        return true;
+    }
+    s = arena_alloc(arena, sizeof(*s));
+    *s = (struct settling){
+        .options = options, .arena = arena, .in = in, .most_insts = *insts, .scalar = "1.0"};
+    err->text[0] = 0;
+    ok = open_parts(s, err);
+    if (ok) {
+        find_numbers(s);
+        ok = settle(s, in, err);
+    } else {
+        ok = err->text[0] == 0;
+    }
+    settle_close(s);
+    *insts = s->hopeless || s->insts > *insts ? 0 : *insts - s->insts;
+    if (ok && (in->nr_missing || no_outputs(in)))
+        in->note = arena_printf(arena, "%s%sno sizes were found at which the original runs: %s",
+            in->note ? in->note : "", in->note ? "; " : "", s->why ? s->why : "it takes too long");
+    return ok;
+}

@@ -1,0 +1,369 @@
+/* Owns the contract that is inferred: which launches it has, and which of its sizes are free. */
+#include "intake/contract/contract.h"
+
+#include "base/mem.h"
+#include "core/chip.h"
+#include "intake/contract/contract_builder.h"
+#include "intake/eval/memory_effects.h"
+#include "intake/syntax/spelling.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* No memory goes in and none comes out: a warm-up. */
+static bool touches_nothing(struct builder *b, const struct decl *kernel)
+{
+    struct param params[MAX_PARAMS];
+    const struct decls *decls = b->host->decls;
+    unsigned nr = params_read(params, NULL, decls, kernel);
+
+    for (unsigned p = 0; p < nr; p++)
+        if (params[p].is_pointer)
+            return false;
+    for (unsigned i = 0; i < decls->nr; i++)
+        for (unsigned t = kernel->body;
+             decls->decl[i].kind == DECL_VARIABLE && decls->decl[i].keep && t < kernel->to; t++)
+            if (decls->toks->tok[t].kind == TOK_NAME &&
+                strcmp(decls->toks->tok[t].text, decls->decl[i].name) == 0)
+                return false;
+    return nr == 0;
+}
+
+/* The same kernel with the same words again: a warm-up, or a loop that times. */
+static bool repeats(struct builder *b, const struct site *sites, unsigned i)
+{
+    for (unsigned k = 0; k < i; k++) {
+        if (hostcode_unreached(b->host, sites[k].at))
+            continue;
+        bool same =
+            strcmp(sites[k].kernel, sites[i].kernel) == 0 && sites[k].nr_args == sites[i].nr_args;
+
+        for (unsigned a = 0; same && a < sites[i].nr_args; a++)
+            same = strcmp(toks_text(sites[k].args[a].toks, b->arena, sites[k].args[a].from,
+                              sites[k].args[a].to),
+                       toks_text(sites[i].args[a].toks, b->arena, sites[i].args[a].from,
+                           sites[i].args[a].to)) == 0;
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+/* Between the first comma of <<<...>>> and the next. */
+static bool sets_block(const struct builder *b, const char *name)
+{
+    for (unsigned i = 0; i < b->nr_launches; i++) {
+        struct toks toks;
+        const char *text = b->launches[i].text;
+
+        if (!lex(&toks, b->arena, text + 1, strlen(text + 1)))
+            continue;
+        unsigned open = toks_find(&toks, 0, toks.nr, "<<<"),
+                 close = toks_find(&toks, open, toks.nr, ">>>"),
+                 comma = toks_find(&toks, open, close, ",");
+
+        close = comma < close ? toks_find(&toks, comma + 1, close, ",") : close;
+        for (unsigned t = comma; t < close; t++)
+            if (tok_is(&toks.tok[t], name))
+                return true;
+    }
+    return false;
+}
+
+static void add_note(struct builder *b, const char *text)
+{
+    struct intake *in = b->in;
+
+    in->note = in->note ? arena_printf(b->arena, "%s\n%s", in->note, text) : text;
+}
+
+void builder_replace_size(struct builder *b, unsigned size, int64_t value)
+{
+    struct host *h = b->host;
+    const char *name = h->sizes[size].name;
+
+    for (unsigned l = 0; l < b->nr_launches; l++)
+        b->launches[l].text = with_number(b->arena, b->launches[l].text, name, (long long)value);
+    for (unsigned a = 0; a < b->nr_arrays; a++)
+        if (b->arrays[a].extent)
+            b->arrays[a].extent =
+                with_number(b->arena, b->arrays[a].extent, name, (long long)value);
+    memmove(&h->sizes[size], &h->sizes[size + 1], (h->nr_sizes - size - 1) * sizeof(*h->sizes));
+    h->nr_sizes--;
+}
+
+/* A block as large as a size stays so large: kernels are written for it. What no block can have is
+ * a size of the problem, of which the block has a part. */
+static void fix_sizes(struct builder *b)
+{
+    enum { MOST_THREADS = 1024 };
+    const struct host *h = b->host;
+
+    for (unsigned i = h->nr_sizes; i-- > 0;)
+        if (h->sizes[i].known && h->sizes[i].value <= MOST_THREADS &&
+            sets_block(b, h->sizes[i].name))
+            builder_replace_size(b, i, h->sizes[i].value);
+}
+
+/* Its kernel reads what an earlier one wrote, or writes it on. */
+static bool continues(const struct builder *b, const struct walk_launch *l)
+{
+    for (unsigned a = 0; a < b->nr_arrays; a++)
+        for (unsigned i = 0; i < l->site.nr_args; i++)
+            if (b->arrays[a].written && b->arrays[a].memory && l->args[i].kind == VALUE_MEMORY &&
+                l->args[i].memory == b->arrays[a].memory)
+                return true;
+    return false;
+}
+
+/* What launch l does with memory; false: it does not get it. */
+static bool launch_gets(const struct walk_launch *l, const struct param *params, unsigned nr,
+    const struct memory *memory, struct use *use)
+{
+    bool gets = false;
+
+    for (unsigned k = 0; k < l->site.nr_args && k < nr; k++)
+        if (l->args[k].kind == VALUE_MEMORY && l->args[k].memory == memory) {
+            gets = true;
+            use->reads |= params[k].reads;
+            use->writes |= params[k].writes;
+        }
+    return gets;
+}
+
+/* The array with which launch i of the walk begins another task: a launch of the contract wrote it,
+ * and then the host set it anew, or took what was in it and launch i only overwrites that. of:
+ * which launch of the walk each of the contract is. */
+static const struct array *begins_anew(struct builder *b, unsigned i, const unsigned *of)
+{
+    const struct walk *w = b->walk;
+    const struct walk_launch *l = &w->launches[i];
+    struct param params[MAX_PARAMS];
+
+    if (b->nr_arrays == 0 || w->nr_copies == 0 || w->copies[0].before > i)
+        return NULL;
+    const unsigned nr = params_read(params, NULL, b->host->decls, l->kernel);
+
+    params_roles(params, nr, b->host, l->kernel);
+    for (unsigned c = 0; c < w->nr_copies && w->copies[c].before <= i; c++)
+        for (unsigned a = 0; a < b->nr_arrays; a++) {
+            const struct array *array = &b->arrays[a];
+            struct use use = {0};
+
+            if (array->memory == w->copies[c].memory && array->written &&
+                w->copies[c].before > of[array->first_write] &&
+                launch_gets(l, params, nr, array->memory, &use) &&
+                (!w->copies[c].taken || (use.writes && !use.reads)))
+                return array;
+        }
+    return NULL;
+}
+
+static bool is_left_out(const struct builder *b, const struct site *site)
+{
+    for (unsigned i = 0; i < b->nr_left_out; i++)
+        if (b->left_out[i].at == site->at && strcmp(b->left_out[i].kernel, site->kernel) == 0)
+            return true;
+    return false;
+}
+
+/* As the program launches them, where the walk through it got to any. */
+static void add_seen(struct builder *b)
+{
+    const struct decl *first = NULL;
+    const struct array *anew;
+    struct site sites[WALK_MAX_LAUNCHES];
+    const struct walk *w = b->walk;
+    unsigned nr = 0, of[MAX_LAUNCHES] = {0};
+
+    for (unsigned i = 0; i < w->nr_launches && b->nr_launches < MAX_LAUNCHES; i++) {
+        const struct walk_launch *l = &w->launches[i];
+
+        sites[nr] = l->site;
+        if (l->kernel->from >= b->host->own_tokens || is_left_out(b, &l->site) ||
+            repeats(b, sites, nr) ||
+            (w->nr_launches > 1 && !b->all_idle && touches_nothing(b, l->kernel)) ||
+            (b->nr_launches && l->from != first && !continues(b, l)))
+            continue;
+        if ((anew = begins_anew(b, i, of)) != NULL) {
+            b->end_note = arena_printf(b->arena,
+                "the host is done with %s before %s: this launch and what follows are another task",
+                anew->name, builder_shown(b, l->site.line));
+            break;
+        }
+        first = b->nr_launches ? first : l->from;
+        nr++;
+        of[b->nr_launches] = i;
+        b->host->launched[b->nr_launches] = l->site.at;
+        b->host->kernels[b->nr_launches] = l->kernel;
+        builder_launch(b, &l->site, l->kernel, l);
+    }
+}
+
+/* As the file's text has them: those of the first function that launches. */
+static void add_written(struct builder *b)
+{
+    struct host *host = b->host;
+    unsigned nr_sites;
+    struct site *sites = hostcode_launches(host, &nr_sites);
+    const struct decl *in_function = NULL;
+
+    for (unsigned i = 0; i < nr_sites && b->nr_launches < MAX_LAUNCHES; i++) {
+        const struct decl *kernel = decls_function(host->decls, sites[i].kernel);
+        const struct decl *fn = hostcode_function_at(host, sites[i].at);
+
+        if (!kernel || !kernel->is_kernel || !kernel->body || (in_function && fn != in_function) ||
+            hostcode_unreached(host, sites[i].at) || is_left_out(b, &sites[i]) ||
+            repeats(b, sites, i) || builder_excluded(b, sites[i].at) ||
+            (nr_sites > 1 && !b->all_idle && touches_nothing(b, kernel)))
+            continue;
+        in_function = fn;
+        host->launched[b->nr_launches] = sites[i].at;
+        host->kernels[b->nr_launches] = kernel;
+        builder_launch(b, &sites[i], kernel, NULL);
+    }
+    free(sites);
+}
+
+/* The walk with these arguments; where they were not given and the program wants some, with
+ * arguments of which nothing is known. NULL: no launch was reached. */
+static struct walk *walked(struct builder *b, const struct intake_args *args)
+{
+    struct walk *w = walk_create(b->arena, b->host);
+
+    if (walk_main(w, args->args, args->nr, true))
+        return w;
+    if (args->given)
+        add_note(b,
+            arena_printf(b->arena, "with these arguments the program %s it launches anything: %s",
+                w->spent ? "takes too long to follow until" : "ends before",
+                builder_shown(b, w->end_line)));
+    w = walk_create(b->arena, b->host);
+    return walk_main(w, NULL, 0, false) ? w : NULL;
+}
+
+/* ---- launches that cannot be described ---- */
+
+/* What the launch lacks beyond numbers; NULL: nothing. */
+static const char *lacks(struct builder *b, unsigned launch)
+{
+    const char *why = b->launches[launch].why;
+
+    for (unsigned a = 0; a < b->nr_arrays && !why; a++)
+        if (b->arrays[a].launches >> launch & 1)
+            why = builder_array_lacks(b, &b->arrays[a]);
+    return why ? why : b->launches[launch].is_empty ? "nothing runs, its grid is empty" : NULL;
+}
+
+/* Notes the launches that lack something. False: none does. */
+static bool leave_out(struct builder *b)
+{
+    const unsigned before = b->nr_left_out;
+
+    for (unsigned i = 0; i < b->nr_launches && b->nr_left_out < MAX_LEFT_OUT; i++) {
+        const struct launch_text *l = &b->launches[i];
+        const char *why = lacks(b, i);
+
+        if (why)
+            b->left_out[b->nr_left_out++] = (struct left_out){b->host->launched[i], l->kernel,
+                arena_printf(
+                    b->arena, "left out: %s, %s: %s", l->kernel, builder_shown(b, l->line), why)};
+    }
+    return b->nr_left_out > before;
+}
+
+/* All launches that are not left out, in a contract begun anew. */
+static void add_launches(struct builder *b, struct walk *walk)
+{
+    b->nr_arrays = b->nr_scalars = b->nr_launches = b->host->nr_sizes = b->host->nr_arrays = 0;
+    b->end_note = NULL;
+    b->host->walk = b->walk = walk;
+    if (b->walk)
+        add_seen(b);
+    if (b->nr_launches == 0) {
+        b->host->walk = b->walk = NULL;
+        add_written(b);
+    }
+    if (b->nr_launches == 0 && !b->all_idle) { /* nothing but warm-ups: they say hello */
+        b->all_idle = true;
+        add_launches(b, walk);
+        return;
+    }
+    builder_part_arrays(b);
+}
+
+/* One launch of the contract, without the others. */
+static void keep_alone(struct builder *b, struct walk *walk, unsigned only)
+{
+    const struct left_out it = {.at = b->host->launched[only], .kernel = b->launches[only].kernel};
+    unsigned before;
+
+    do {
+        before = b->nr_left_out;
+        for (unsigned i = 0; i < b->nr_launches && b->nr_left_out < MAX_LEFT_OUT; i++)
+            if (b->host->launched[i] != it.at || strcmp(b->launches[i].kernel, it.kernel) != 0)
+                b->left_out[b->nr_left_out++] =
+                    (struct left_out){b->host->launched[i], b->launches[i].kernel,
+                        arena_printf(b->arena,
+                            "left out: %s, %s: no numbers were found with which all launches run",
+                            b->launches[i].kernel, builder_shown(b, b->launches[i].line))};
+        if (b->nr_left_out > before)
+            add_launches(b, walk);
+    } while (b->nr_left_out > before);
+}
+
+/* The launches that can be described; where there are none, all: the user completes them. */
+static void add_describable(struct builder *b, struct walk *walk, unsigned only)
+{
+    struct builder *all = arena_alloc(b->arena, sizeof(*all));
+    struct host *host = arena_alloc(b->arena, sizeof(*host));
+
+    add_launches(b, walk);
+    *all = *b;
+    *host = *b->host;
+    while (leave_out(b))
+        add_launches(b, walk);
+    if (b->nr_launches == 0) {
+        *b = *all;
+        *b->host = *host;
+    }
+    if (only && only <= b->nr_launches)
+        keep_alone(b, walk, only - 1);
+    b->in->walked = b->walk != NULL;
+    for (unsigned i = 0; i < b->nr_left_out; i++)
+        add_note(b, b->left_out[i].text);
+    if (b->end_note)
+        add_note(b, b->end_note);
+    b->in->nr_left_out = b->nr_left_out;
+}
+
+bool contract_infer(struct intake *in, struct host *host, const char *path,
+    const struct intake_args *args, struct err *err)
+{
+    struct builder *b = arena_alloc(host->arena, sizeof(*b));
+
+    *b = (struct builder){.arena = host->arena, .host = host, .in = in};
+    for (unsigned i = 0; i < host->decls->nr && host->decls->decl[i].from < host->own_tokens; i++)
+        in->nr_kernels += host->decls->decl[i].is_kernel && host->decls->decl[i].body;
+    add_describable(b, walked(b, args), args->only);
+    in->nr_launches = b->nr_launches;
+    if (in->nr_kernels == 0)
+        return err_set(err,
+            "%s: there is no __global__ function with a body; name a file that has the kernel",
+            path);
+    if (b->nr_launches == 0)
+        return err_set(err,
+            "%s: %u kernel(s), but no kernel<<<grid, block>>>(...) of one of them; add `#pragma "
+            "keet` "
+            "lines by hand (see README.md, What a kernel file says)",
+            path, in->nr_kernels);
+    builder_bind_cases(b);
+    fix_sizes(b);
+    builder_name_numbers(b);
+    builder_lines(b);
+    if (b->walk && b->walk->chip_asked)
+        add_note(
+            b, arena_printf(b->arena, "what the program asks of its device is answered as by %s",
+                   chip_default()->name));
+    return true;
+}

@@ -1,0 +1,229 @@
+/* Owns the lines of a contract, each with what it follows from. */
+#include "intake/contract/contract_builder.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "intake/gather/source_set.h"
+#include "intake/syntax/spelling.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "line 40: cudaMalloc(&x, n * sizeof(float))"; "main.cpp, line 7: ..." of another file. */
+const char *builder_shown(const struct builder *b, unsigned line)
+{
+    const struct reading *r = b->host->reading;
+
+    if (line == 0 || line > r->nr_lines)
+        return "";
+    const struct origin o = r->origins[line - 1];
+    const struct user_file *f = &r->files[o.file];
+    const char *p = o.made ? f->code + o.at : r->text + r->starts[line - 1];
+    unsigned at = 1;
+
+    for (size_t i = 0; i < o.at && i < f->bytes; i++)
+        at += f->text[i] == '\n';
+    p += strspn(p, " \t");
+    size_t nr = strcspn(p, "\r\n");
+
+    while (nr > 0 && strchr("; \t{", p[nr - 1]))
+        nr--;
+    return arena_printf(b->arena, "%s%sline %u: %.*s%s", o.file ? f->name : "", o.file ? ", " : "",
+        at, (int)(nr < MAX_LINE_SHOWN ? nr : MAX_LINE_SHOWN), p, nr < MAX_LINE_SHOWN ? "" : "...");
+}
+
+void builder_add_line(struct builder *b, bool missing, const char *from, const char *pragma)
+{
+    b->in->lines = grow(b->in->lines, &b->cap_lines, b->in->nr_lines + 1, sizeof(*b->in->lines));
+    b->in->lines[b->in->nr_lines++] =
+        (struct intake_line){.pragma = pragma, .from = from, .missing = missing};
+    b->in->nr_missing += missing;
+}
+
+/* Only the number of this size or scalar is missing. */
+static void add_number(struct builder *b, const char *number, const char *from, const char *pragma)
+{
+    builder_add_line(b, true, from, pragma);
+    b->in->lines[b->in->nr_lines - 1].number = number;
+}
+
+static void size_lines(struct builder *b)
+{
+    const struct host *h = b->host;
+    struct str text = {0}, from = {0};
+
+    for (unsigned i = 0; i < h->nr_sizes; i++) {
+        if (!h->sizes[i].known)
+            continue;
+        str_addf(&text, "%s%s = %lld", text.len ? ", " : "#pragma keet size   ", h->sizes[i].name,
+            (long long)h->sizes[i].value);
+        str_addf(&from, "%s%s", from.len ? "; " : "", builder_shown(b, h->sizes[i].line));
+    }
+    if (text.len)
+        builder_add_line(b, false, arena_strdup(b->arena, str_text(&from)),
+            arena_strdup(b->arena, str_text(&text)));
+    for (unsigned i = 0; i < h->nr_sizes; i++)
+        if (!h->sizes[i].known)
+            add_number(b, h->sizes[i].name,
+                arena_printf(b->arena, "only the caller knows %s (%s)", h->sizes[i].name,
+                    builder_shown(b, h->sizes[i].line)),
+                arena_printf(b->arena, "#pragma keet size   %s = 1048576", h->sizes[i].name));
+    str_finish(&text);
+    str_finish(&from);
+}
+
+/* It is read by a launch behind the one that writes it, and the host does not ask for it. */
+static bool is_between(const struct builder *b, const struct array *a)
+{
+    return a->written && !a->read_first && b->nr_launches > 1 && a->read &&
+           a->last_launch > a->first_launch && !a->to_host;
+}
+
+static const char *role_of(const struct builder *b, const struct array *a)
+{
+    bool others = false;
+
+    if (!a->written)
+        return "in";
+    if (a->read_first)
+        return "inout";
+    for (unsigned i = 0; i < b->nr_arrays; i++)
+        others |= b->arrays[i].written && !is_between(b, &b->arrays[i]);
+    return others && is_between(b, a) ? "temp" : "out"; /* something comes out of every task */
+}
+
+/* A largest index as text: that of a size where exactly one has the value. */
+static const char *below_size(const struct builder *b, double high)
+{
+    const char *name = builder_size_of(b, high + 1);
+
+    return name ? arena_printf(b->arena, "%s - 1", name) : arena_printf(b->arena, "%.0f", high);
+}
+
+/* A number as text: that of a size, where exactly one has it and it is not small by chance. */
+static const char *as_size(const struct builder *b, double value)
+{
+    enum { LEAST = 16 };
+    const char *name = value >= LEAST ? builder_size_of(b, value) : NULL;
+
+    return name ? name : arena_printf(b->arena, "%.9g", value);
+}
+
+/* What the host fills it with, as far as the walk saw; NULL: not known. */
+static const char *filled_with(const struct builder *b, const struct array *a)
+{
+    const struct contents *c = &a->memory->contents;
+    bool whole = is_integer(a->type), real = is_real(a->type);
+
+    if (c->nr < 2 || c->unknown || a->memory->foreign || !(whole || real) || fabs(c->low) > 1e15 ||
+        fabs(c->high) > 1e15)
+        return NULL;
+    if (whole && c->straight && c->step == 0)
+        return arena_printf(b->arena, " = constant(%s)", as_size(b, c->first));
+    if (whole && c->straight)
+        return arena_printf(b->arena, " = iota(%.9g, %s)", c->first, as_size(b, c->step));
+    if (whole && c->random)
+        return arena_printf(b->arena, " = integers(%.0f, %s)", c->low, below_size(b, c->high));
+    if (real && c->random && c->low < c->high)
+        return arena_printf(b->arena, " = uniform(%.9g, %.9g)", c->low, c->high);
+    return NULL;
+}
+
+/* An extent that only the caller knows, and launches do not say. */
+static bool is_open(const struct builder *b, const char *extent)
+{
+    const struct size *size = hostcode_size(b->host, extent);
+
+    return size && !size->known && !builder_launched_with(b, extent);
+}
+
+static void array_line(struct builder *b, const struct array *a)
+{
+    unsigned lanes = 1;
+    const char *elem = builder_elem(b, a->type, &lanes), *role = role_of(b, a), *contents = "";
+
+    if (!elem) {
+        elem = builder_record(b, a->type);
+        lanes = 1;
+    }
+    const char *filled = elem && lanes == 1 && a->memory && (!a->written || a->read_first)
+                             ? filled_with(b, a)
+                             : NULL;
+    const struct array *target = a->indexed ? builder_array_named(b, a->indexed) : NULL;
+    const char *what =
+        a->written && a->read_first && a->filled && !a->from_host ? " = constant(0)" : contents;
+
+    const bool as_indices =
+        !filled && !a->written && target && target->extent && elem && is_integer(a->type);
+
+    if (filled)
+        what = filled;
+    else if (as_indices && is_open(b, target->extent)) /* room grows with what is asked for */
+        what = " = integers(0, 63)";
+    else if (as_indices)
+        what = arena_printf(b->arena, " = integers(0, %s - 1)", target->extent);
+    const char *dims = lanes > 1 ? arena_printf(b->arena, "[%u]", lanes) : "";
+    const char *pragma = arena_printf(b->arena, "#pragma keet %-6s %s : %s[%s]%s%s", role, a->id,
+        elem ? elem : "f32", a->extent ? a->extent : "1048576", dims, what);
+    const char *access = !a->written     ? "only read"
+                         : a->atomics    ? "updated by atomics"
+                         : a->read_first ? "read and written"
+                                         : "written before it is read";
+
+    const char *lacks = builder_array_lacks(b, a);
+
+    if (lacks)
+        builder_add_line(b, true, lacks, pragma);
+    else
+        builder_add_line(b, false,
+            arena_printf(b->arena, "%s; %s by the kernel%s", builder_shown(b, a->line), access,
+                filled       ? ", filled by the host"
+                : as_indices ? ", as indices"
+                             : ""),
+            pragma);
+    if (elem && a->extent && !a->written)
+        b->in->lines[b->in->nr_lines - 1].array = a->id;
+    if (!lacks && as_indices && !is_open(b, target->extent))
+        b->in->lines[b->in->nr_lines - 1].indexed = target->extent;
+}
+
+static void scalar_lines(struct builder *b)
+{
+    for (unsigned i = 0; i < b->nr_scalars; i++) {
+        const struct scalar_arg *s = &b->scalars[i];
+
+        const char *pragma = arena_printf(b->arena, "#pragma keet scalar %s : %s = %s", s->name,
+            s->type ? s->type : "f32", s->value ? s->value : "1.0");
+
+        if (s->value)
+            builder_add_line(b, false, builder_shown(b, s->line), pragma);
+        else
+            add_number(b, s->name, s->why, pragma);
+    }
+}
+
+static const char *launch_from(const struct builder *b, const struct launch_text *l)
+{
+    const char *from = l->why ? l->why : builder_shown(b, l->line);
+
+    return l->assumed ? arena_printf(b->arena, "%s; taking it that the program gets to %s", from,
+                            builder_shown(b, l->assumed))
+                      : from;
+}
+
+void builder_lines(struct builder *b)
+{
+    size_lines(b);
+    for (unsigned i = 0; i < b->nr_arrays; i++)
+        array_line(b, &b->arrays[i]);
+    builder_symbols(b);
+    scalar_lines(b);
+    for (unsigned i = 0; i < b->nr_launches; i++)
+        builder_add_line(
+            b, b->launches[i].why != NULL, launch_from(b, &b->launches[i]), b->launches[i].text);
+    struct intake_line *heap = b->in->lines;
+    b->in->lines = arena_array(b->arena, b->in->nr_lines, sizeof(*heap));
+    memcpy(b->in->lines, heap, b->in->nr_lines * sizeof(*heap));
+    free(heap);
+}

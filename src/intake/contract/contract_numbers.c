@@ -1,0 +1,134 @@
+/* Owns large numbers of a contract that are a size under another name: handed on through fields and
+ * copies that the text does not say. */
+#include "intake/contract/contract_builder.h"
+
+#include "base/str.h"
+#include "core/task.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LEAST_NAMED = 4096, /* smaller ones are alike by chance, */
+    LEAST_SHARE = 16384 /* and parts sooner */
+};
+
+const char *builder_size_of(const struct builder *b, double value)
+{
+    const struct host *h = b->host;
+    const char *name = NULL;
+
+    for (unsigned i = 0; i < h->nr_sizes; i++)
+        if (h->sizes[i].known && (double)h->sizes[i].value == value) {
+            if (name)
+                return NULL;
+            name = h->sizes[i].name;
+        }
+    return name;
+}
+
+static bool is_number(const char *text, int64_t *value)
+{
+    char *end;
+
+    if (!isdigit((unsigned char)*text))
+        return false;
+    *value = strtoll(text, &end, 10);
+    return *end == 0;
+}
+
+/* The variable of the host that has this number makes a size, where only one has it and the device
+ * does not use it. */
+static const char *variable_size(struct builder *b, int64_t value, unsigned line)
+{
+    struct host *h = b->host;
+    const char *name = b->walk ? walk_name(b->walk, (double)value) : NULL;
+
+    if (!name || h->nr_sizes == INTAKE_MAX_SIZES || hostcode_device_uses(h, name) ||
+        task_reserves(name))
+        return NULL;
+    if (hostcode_size(h, name))
+        return NULL;
+    h->sizes[h->nr_sizes++] = (struct size){name, value, true, line};
+    return name;
+}
+
+bool builder_launched_with(const struct builder *b, const char *word)
+{
+    for (unsigned l = 0; l < b->nr_launches; l++) {
+        const char *text = b->launches[l].text;
+
+        if (str_find_word(text, text + strlen(text), word, strlen(word)))
+            return true;
+    }
+    return false;
+}
+
+/* n/256, one element for each of so many, where one size alone gives it. */
+static const char *share_of_size(struct builder *b, int64_t value)
+{
+    const char *text = NULL;
+
+    for (unsigned i = 0; i < b->host->nr_sizes; i++) {
+        const struct size *s = &b->host->sizes[i];
+        const int64_t part = s->value % value == 0 ? s->value / value : 0;
+
+        if (!s->known || part < 2 ||
+            !builder_launched_with(b, arena_printf(b->arena, "%" PRId64, part)))
+            continue;
+        if (text)
+            return NULL;
+        text = arena_printf(b->arena, "%s/%" PRId64, s->name, part);
+    }
+    return text;
+}
+
+/* The arguments of launches that are this number. */
+static void name_arguments(struct builder *b, int64_t value, const char *name)
+{
+    const char *number = arena_printf(b->arena, "%" PRId64, value);
+    const size_t len = strlen(number);
+
+    for (unsigned l = 0; l < b->nr_launches; l++) {
+        const char *text = b->launches[l].text, *p = strstr(text, ">>>(");
+
+        while (p && (p = strstr(p + 1, number)) != NULL)
+            if ((p[-1] == '(' || (p[-1] == ' ' && p[-2] == ',')) &&
+                (p[len] == ',' || p[len] == ')')) {
+                b->launches[l].text =
+                    arena_printf(b->arena, "%.*s%s%s", (int)(p - text), text, name, p + len);
+                p = b->launches[l].text + (p - text);
+                text = b->launches[l].text;
+            }
+    }
+}
+
+void builder_name_numbers(struct builder *b)
+{
+    int64_t value;
+
+    for (unsigned i = 0; i < b->nr_arrays; i++) {
+        struct array *a = &b->arrays[i];
+        const char *name;
+
+        if (!a->extent || !is_number(a->extent, &value) || value < LEAST_NAMED)
+            continue;
+        name = builder_size_of(b, (double)value);
+        if (!name)
+            name = variable_size(b, value, a->line);
+        if (!name)
+            continue;
+        name_arguments(b, value, name);
+        a->extent = name;
+    }
+    for (unsigned i = 0; i < b->nr_arrays; i++) {
+        struct array *a = &b->arrays[i];
+        const char *share;
+
+        if (a->extent && is_number(a->extent, &value) && value >= LEAST_SHARE &&
+            (share = share_of_size(b, value)) != NULL)
+            a->extent = share;
+    }
+}

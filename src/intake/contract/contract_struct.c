@@ -1,0 +1,260 @@
+/* Owns arguments that are structs and vectors by value: their fields, in the order of memory. */
+#include "intake/contract/contract_builder.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "core/elem.h"
+#include "intake/eval/layout.h"
+#include "intake/syntax/spelling.h"
+
+#include <string.h>
+
+enum { MAX_PARAMETER_BYTES = 4096 };
+
+struct walk *builder_types(struct builder *b)
+{
+    if (!b->types)
+        b->types = walk_create(b->arena, b->host);
+    return b->types;
+}
+
+/* NULL: it is a pointer. */
+static const char *number_type(struct builder *b, const struct type *type)
+{
+    unsigned lanes;
+    const char *elem = elem_of(hostcode_type(b->host, type->text, builder_types(b)->at), &lanes);
+    static const char *const types[][2] = {
+        [1] = {"i8", "u8"}, [2] = {"i16", "u16"}, [4] = {"i32", "u32"}, [8] = {"i64", "u64"}};
+
+    if (elem && lanes == 1)
+        return elem;
+    return type->kind == TYPE_INT ? types[type->bytes & 15][type->is_unsigned] : NULL;
+}
+
+const char *builder_elem(struct builder *b, const char *type, unsigned *lanes)
+{
+    struct walk *types = builder_types(b);
+    const char *elem = elem_of(type, lanes);
+    const struct type *whole = elem ? NULL : type_named(types, type);
+    struct layout l;
+
+    if (elem || !whole || whole->kind != TYPE_STRUCT || !layout_of(types, whole, NULL, &l) ||
+        l.nr == 0)
+        return elem;
+    const unsigned each = l.leaves[0].type->bytes;
+
+    elem = number_type(b, l.leaves[0].type);
+    for (unsigned i = 0; i < l.nr && elem; i++) {
+        const char *other = number_type(b, l.leaves[i].type);
+
+        if (!other || strcmp(other, elem) != 0 || l.leaves[i].offset % each != 0)
+            return NULL;
+    }
+    *lanes = l.bytes / each; /* with those that only fill it up */
+    return elem;
+}
+
+/* So many values of a type, as a part of a record's text. */
+static void add_values(struct str *out, const char *elem, unsigned nr)
+{
+    str_addf(out, nr > 1 ? "%s%s[%u]" : "%s%s", out->len > 1 ? ", " : "", elem, nr);
+}
+
+const char *builder_record(struct builder *b, const char *type)
+{
+    struct walk *types = builder_types(b);
+    const struct type *whole = type_named(types, type);
+    struct layout l;
+    struct str out = {0};
+    unsigned offset = 0, widest = 1;
+
+    if (!whole || whole->kind != TYPE_STRUCT || !layout_of(types, whole, NULL, &l) || !l.nr)
+        return NULL;
+    str_add_char(&out, '{');
+    for (unsigned i = 0, nr; i < l.nr; i += nr) {
+        const unsigned each = l.leaves[i].type->bytes;
+        const char *elem = number_type(b, l.leaves[i].type);
+
+        if (!elem) { /* a pointer: no memory of the task's is behind it */
+            str_finish(&out);
+            return NULL;
+        }
+        if (round_up(offset, each) != l.leaves[i].offset)
+            add_values(&out, "i8", l.leaves[i].offset - offset);
+        for (nr = 1; i + nr < l.nr; nr++) {
+            const char *other = number_type(b, l.leaves[i + nr].type);
+
+            if (!other || strcmp(other, elem) != 0 ||
+                l.leaves[i + nr].offset != l.leaves[i].offset + nr * each)
+                break;
+        }
+        add_values(&out, elem, nr);
+        offset = l.leaves[i].offset + nr * each;
+        widest = each > widest ? each : widest;
+    }
+    if (round_up(offset, widest) != l.bytes)
+        add_values(&out, "i8", l.bytes - offset);
+    str_add_char(&out, '}');
+    const char *text = arena_strdup(b->arena, str_text(&out));
+
+    str_finish(&out);
+    return text;
+}
+
+/* One argument while its fields are written. */
+struct passing {
+    struct launching *l;
+    const struct param *param;
+    const struct type *type;
+    struct range arg;
+    struct range items[4]; /* of make_float3(a, b, c), by lane */
+    unsigned nr_items;
+    struct layout layout;
+    unsigned offset, widest; /* of what is written */
+    struct str *out;
+};
+
+/* make_int3(a, b, c), dim3(a, b), float2{a, b}: what stands between the brackets. */
+static void find_items(struct passing *p)
+{
+    const struct toks *toks = p->arg.toks;
+    const unsigned open = p->arg.from + 1;
+
+    if (p->type->decl || p->arg.to < p->arg.from + 3 || toks->tok[p->arg.from].kind != TOK_NAME ||
+        toks->tok[open].match != p->arg.to - 1)
+        return;
+    p->nr_items = range_split((struct range){toks, open + 1, p->arg.to - 1}, p->items, 4);
+}
+
+/* Host code of a field: p.n, where the argument is p. Empty where there is none. */
+static struct range field_source(struct passing *p, unsigned number, const char *path)
+{
+    struct arena *arena = p->l->b->arena;
+    const struct range none = {p->arg.toks, p->arg.from, p->arg.from};
+    struct toks *toks = arena_alloc(arena, sizeof(*toks));
+
+    if (number < p->nr_items)
+        return p->items[number];
+    for (unsigned i = p->arg.from; i < p->arg.to; i++)
+        if (p->arg.toks->tok[i].kind != TOK_NAME && !tok_is(&p->arg.toks->tok[i], ".") &&
+            !tok_is(&p->arg.toks->tok[i], "->"))
+            return none;
+    const char *text =
+        arena_printf(arena, "%s.%s", toks_text(p->arg.toks, arena, p->arg.from, p->arg.to), path);
+
+    return lex(toks, arena, text, strlen(text)) ? (struct range){toks, 0, toks->nr} : none;
+}
+
+/* "p_n" of p.n, "p_v2" of p.v[2]; the parameter's name where the argument is no name. */
+static const char *field_name(struct passing *p, const char *path)
+{
+    const bool named =
+        p->arg.to == p->arg.from + 1 && p->arg.toks->tok[p->arg.from].kind == TOK_NAME;
+    char *name = arena_printf(
+        p->l->b->arena, "%s_%s", named ? p->arg.toks->tok[p->arg.from].text : p->param->name, path);
+    char *to = name;
+
+    for (const char *from = name; *from; from++)
+        if (*from != '[' && *from != ']')
+            *to++ = *from == '.' ? '_' : *from;
+    *to = 0;
+    return name;
+}
+
+static void add_item(struct passing *p, const char *text, const char *type, unsigned bytes)
+{
+    str_addf(p->out, "%s%s%s%s", p->offset ? ", " : "", text, type ? " : " : "", type ? type : "");
+    p->widest = bytes > p->widest ? bytes : p->widest;
+    p->offset = (unsigned)round_up(p->offset, bytes) + bytes;
+}
+
+/* Integers up to an offset that the next field, or the end, would not come to by itself. */
+static void add_padding(struct passing *p, unsigned offset, unsigned align)
+{
+    static const char *const types[] = {[1] = "i8", [2] = "i16", [4] = "i32", [8] = "i64"};
+
+    while (align && round_up(p->offset, align) < offset) {
+        unsigned bytes = 8;
+
+        while (bytes > 1 &&
+               (bytes > p->layout.align || p->offset % bytes != 0 || p->offset + bytes > offset))
+            bytes /= 2;
+        add_item(p, "0", types[bytes], bytes);
+    }
+}
+
+static void add_pointer(struct passing *p, const struct leaf *leaf)
+{
+    struct launching *l = p->l;
+    const char *dot = strrchr(leaf->path, '.'), *name = field_name(p, leaf->path);
+    const char *member = arena_strndup(
+        l->b->arena, dot ? dot + 1 : leaf->path, strcspn(dot ? dot + 1 : leaf->path, "["));
+    struct param param = {
+        .name = name, .type = leaf->type->to ? leaf->type->to->text : "", .is_pointer = true};
+    const bool null = leaf->seen.kind == VALUE_INT && leaf->seen.i == 0;
+    const struct range none = {p->arg.toks, p->arg.from, p->arg.from};
+    struct array *a = leaf->seen.kind == VALUE_MEMORY
+                          ? builder_array(l->b, &param, none, l->site->at, &leaf->seen)
+                          : NULL;
+
+    if (!a && !null)
+        a = builder_unknown_array(l->b, &param, l->site->line);
+
+    if (null) {
+        add_item(p, "0", "u64", 8);
+        return;
+    }
+    if (!a) {
+        builder_note(l, arena_printf(l->b->arena, "the memory of field %s of parameter %s",
+                            leaf->path, p->param->name));
+        add_item(p, name, NULL, 8);
+        return;
+    }
+    param_member(&param, l->b->host, l->kernel, p->param->name, member, p->type->decl);
+    builder_use_array(a, &param, l->b->nr_launches);
+    add_item(p, a->id, NULL, 8);
+}
+
+static void add_leaf(struct passing *p, unsigned number)
+{
+    const struct leaf *leaf = &p->layout.leaves[number];
+    const struct range source = field_source(p, number, leaf->path);
+    const char *name = field_name(p, leaf->path);
+    struct str one = {0};
+
+    add_padding(p, leaf->offset, leaf->type->bytes);
+    if (leaf->type->kind == TYPE_POINTER) {
+        add_pointer(p, leaf);
+    } else if (leaf->type->kind == TYPE_REAL) {
+        add_item(p, builder_scalar(p->l, name, leaf->type->text, source, &leaf->seen), NULL,
+            leaf->type->bytes);
+    } else {
+        builder_integer(p->l, name, source, &leaf->seen, NULL, &one);
+        add_item(p, str_text(&one), number_type(p->l->b, leaf->type), leaf->type->bytes);
+    }
+    str_finish(&one);
+}
+
+const char *builder_struct(
+    struct launching *l, unsigned i, const char *type, const struct value *v, struct str *args)
+{
+    struct walk *types = builder_types(l->b);
+    struct passing p = {.l = l, .param = &l->params[i], .arg = l->site->args[i], .out = args};
+
+    types->at = l->site->at;
+    p.type = type_named(types, type);
+    if (!p.type || (p.type->kind != TYPE_STRUCT && p.type->kind != TYPE_DIM3))
+        return arena_printf(l->b->arena, "%s is no struct of this file", type);
+    if (!layout_of(types, p.type, v, &p.layout))
+        return p.layout.why;
+    if (p.layout.bytes > MAX_PARAMETER_BYTES)
+        return "it is larger than what a kernel can be passed";
+    find_items(&p);
+    str_add_char(args, '{');
+    for (unsigned n = 0; n < p.layout.nr; n++)
+        add_leaf(&p, n);
+    if (p.layout.nr || p.layout.bytes > 1)
+        add_padding(&p, p.layout.bytes, p.widest ? p.widest : 1);
+    str_add_char(args, '}');
+    return NULL;
+}

@@ -1,0 +1,269 @@
+/* Owns the variables of the device that host code sets and reads: cudaMemcpyToSymbol(taps, h,
+ * bytes), cudaMemcpyFromSymbol(h, total, bytes), __managed__ ones. */
+#include "intake/contract/contract_builder.h"
+
+#include "base/mem.h"
+#include "intake/eval/memory_effects.h"
+#include "intake/syntax/spelling.h"
+
+#include <string.h>
+
+/* The variable that the first argument names, kept for the device; NULL: none. *name: its token. */
+static const struct decl *symbol_decl(struct builder *b, struct range arg, unsigned *name)
+{
+    const struct decls *decls = b->host->decls;
+    const struct toks *toks = b->host->toks;
+
+    for (unsigned i = arg.from; i < arg.to; i++)
+        for (unsigned d = 0; toks->tok[i].kind == TOK_NAME && d < decls->nr; d++) {
+            const struct decl *decl = &decls->decl[d];
+
+            if (decl->kind != DECL_VARIABLE || !decl->keep || !decl->is_device)
+                continue;
+            for (unsigned t = decl->from; t < decl->to; t++)
+                if (tok_is(&toks->tok[t], toks->tok[i].text)) {
+                    *name = t;
+                    return decl;
+                }
+        }
+    return NULL;
+}
+
+static const char *symbol_type(struct builder *b, const struct decl *d, unsigned name)
+{
+    static const char *const skipped[] = {
+        "__constant__", "__device__", "__managed__", "static", "extern", "const", "volatile", NULL};
+    const struct toks *toks = b->host->toks;
+    unsigned from = d->from, to = toks_find(toks, d->from, name, ",");
+
+    if (to < name && toks->tok[to].kind == TOK_PUNCT) { /* int a, b, float c[3], d = 1 */
+        to = toks_find(toks, d->from, to, "[");
+        to = toks_find(toks, d->from, to, "=") - 1;
+    } else {
+        to = name;
+    }
+    for (bool skip = true; skip && from < to; from += skip) {
+        skip = false;
+        for (unsigned s = 0; skipped[s]; s++)
+            skip = skip || tok_is(&toks->tok[from], skipped[s]);
+    }
+    if (from < to && tok_is(&toks->tok[from], "__align__") && toks->tok[from + 1].match)
+        from = toks->tok[from + 1].match + 1;
+    return hostcode_type(b->host, toks_text(toks, b->arena, from, to), d->from);
+}
+
+/* [3][4] after the name: their product. */
+static bool symbol_extent(struct builder *b, unsigned name, struct str *out)
+{
+    const struct toks *toks = b->host->toks;
+    unsigned open = name + 1;
+    bool ok = true;
+
+    for (; ok && tok_is(&toks->tok[open], "[") && toks->tok[open].match;
+         open = toks->tok[open].match + 1) {
+        str_add(out, out->len ? "*(" : "(");
+        ok = hostcode_given(
+            b->host, (struct range){toks, open + 1, toks->tok[open].match}, name, out);
+        str_add_char(out, ')');
+    }
+    if (!out->len)
+        str_add_char(out, '1');
+    return ok;
+}
+
+/* cudaMemcpyToSymbol(n_d, &n, sizeof(int)): all elements are that number; "" when it is not known.
+ */
+static const char *symbol_contents(struct builder *b, struct range from, unsigned at)
+{
+    const char *text = "";
+    struct str out = {0};
+    double real;
+
+    if (from.to != from.from + 2 || !tok_is(&from.toks->tok[from.from], "&"))
+        return "";
+    from.from++;
+    if (hostcode_given(b->host, from, at, &out))
+        text = arena_printf(b->arena, " = constant(%s)", tidy(b->arena, str_text(&out)));
+    else if (hostcode_real(b->host, from, at, &real))
+        text = arena_printf(b->arena, " = constant(%.9g)", real);
+    str_finish(&out);
+    return text;
+}
+
+/* = 3, = {0}, or nothing, which is 0: all elements begin with that; "" when they do not. */
+static const char *symbol_beginning(struct builder *b, unsigned name)
+{
+    const struct toks *toks = b->host->toks;
+    const char *text = " = constant(0)";
+    unsigned i = name + 1;
+
+    while (tok_is(&toks->tok[i], "[") && toks->tok[i].match)
+        i = toks->tok[i].match + 1;
+    if (!tok_is(&toks->tok[i], "="))
+        return text;
+    const bool list = tok_is(&toks->tok[++i], "{");
+    const unsigned end = list ? toks->tok[i].match : toks_find(toks, i, toks->nr, ";");
+    struct range value = {toks, i + list, toks_find(toks, i, end, ",")};
+    double number = 0;
+
+    if (value.from < value.to && !hostcode_real(b->host, value, name, &number))
+        return "";
+    if (list && number != 0)
+        return ""; /* those behind it are 0 */
+    return number != 0 ? arena_printf(b->arena, " = constant(%.9g)", number) : text;
+}
+
+/* Some device code of the contract assigns it, or hands on its address. */
+static bool is_written_in(const struct builder *b, const struct decl *fn, const char *name)
+{
+    const struct toks *toks = b->host->toks;
+    struct use use = {0};
+
+    use_of_pointer(b->host, fn, name, &use);
+    for (unsigned i = fn->body; i < fn->to && !use.writes; i++) {
+        const struct tok *before = &toks->tok[i - 1];
+        unsigned end = i + 1;
+
+        if (toks->tok[i].kind != TOK_NAME || !tok_is(&toks->tok[i], name))
+            continue;
+        while (
+            (tok_is(&toks->tok[end], "[") && toks->tok[end].match) || tok_is(&toks->tok[end], "."))
+            end = tok_is(&toks->tok[end], ".") ? end + 2 : toks->tok[end].match + 1;
+        use.writes = tok_assigns(&toks->tok[end]) || tok_is(before, "++") || tok_is(before, "--") ||
+                     (tok_is(before, "&") && (tok_is(before - 1, "(") || tok_is(before - 1, ",")));
+    }
+    return use.writes;
+}
+
+static bool is_written(const struct builder *b, const char *name)
+{
+    const struct host *h = b->host;
+
+    for (unsigned i = 0; i < h->decls->nr; i++) {
+        const struct decl *d = &h->decls->decl[i];
+        bool launched = !d->is_kernel;
+
+        for (unsigned l = 0; l < b->nr_launches; l++)
+            launched |= h->kernels[l] == d;
+        if (d->kind == DECL_FUNCTION && d->keep && d->body && launched && is_written_in(b, d, name))
+            return true;
+    }
+    return false;
+}
+
+/* What the host does with one variable. */
+struct symbol {
+    const struct decl *decl;
+    unsigned name, at; /* tokens: its name there, and the first that says so */
+    bool set, taken;
+    struct range contents; /* set: what it is copied from */
+};
+
+enum { MAX_SYMBOLS = 64 };
+
+struct symbols {
+    struct symbol all[MAX_SYMBOLS];
+    unsigned nr;
+};
+
+static struct symbol *symbol_of(
+    struct builder *b, struct symbols *symbols, struct range arg, unsigned at)
+{
+    unsigned name;
+    const struct decl *d = symbol_decl(b, arg, &name);
+
+    for (unsigned i = 0; d && i < symbols->nr; i++)
+        if (symbols->all[i].name == name)
+            return &symbols->all[i];
+    if (!d || symbols->nr == MAX_SYMBOLS)
+        return NULL;
+    symbols->all[symbols->nr] = (struct symbol){.decl = d, .name = name, .at = at};
+    return &symbols->all[symbols->nr++];
+}
+
+static void symbol_line(struct builder *b, const struct symbol *s)
+{
+    const struct toks *toks = b->host->toks;
+    const char *name = toks->tok[s->name].text;
+    const bool gives = s->taken && is_written(b, name);
+    unsigned lanes = 1;
+    struct str extent = {0};
+
+    if (!gives && !s->set)
+        return;
+    const char *from = builder_shown(b, toks->tok[s->at].line);
+    const char *type = symbol_type(b, s->decl, s->name), *elem = builder_elem(b, type, &lanes);
+
+    if (!elem) {
+        elem = builder_record(b, type);
+        lanes = 1;
+    }
+    const bool known = symbol_extent(b, s->name, &extent);
+    const char *contents = !elem    ? ""
+                           : s->set ? symbol_contents(b, s->contents, s->at)
+                                    : symbol_beginning(b, s->name);
+    const char *pragma =
+        arena_printf(b->arena, "#pragma keet symbol %s%s : %s[%s]%s%s", gives ? "inout " : "", name,
+            elem ? elem : "f32", known ? tidy(b->arena, str_text(&extent)) : "1024",
+            lanes > 1 ? arena_printf(b->arena, "[%u]", lanes) : "", contents);
+
+    if (!elem)
+        from = arena_printf(b->arena, "type %s of %s is no element type of the task language; %s",
+            type, name, from);
+    else if (!known)
+        from = arena_printf(b->arena, "the number of elements of %s: %s", name, b->host->why);
+    builder_add_line(b, !elem || !known, from, pragma);
+    str_finish(&extent);
+}
+
+/* __managed__ variables: the host sets and reads them by their name. */
+static void add_managed(struct builder *b, struct symbols *symbols)
+{
+    const struct toks *toks = b->host->toks;
+    const struct decls *decls = b->host->decls;
+
+    for (unsigned i = 0; i < decls->nr; i++) {
+        const struct decl *d = &decls->decl[i];
+
+        if (d->kind != DECL_VARIABLE || !d->keep ||
+            toks_find(toks, d->from, d->to, "__managed__") == d->to)
+            continue;
+        for (unsigned t = d->from; t < d->to; t++)
+            if (tok_is(&toks->tok[t], d->name)) {
+                struct symbol *s = symbol_of(b, symbols, (struct range){toks, t, t + 1}, t);
+
+                if (s)
+                    s->taken = true;
+                break;
+            }
+    }
+}
+
+void builder_symbols(struct builder *b)
+{
+    const struct toks *toks = b->host->toks;
+    struct symbols *symbols = arena_alloc(b->arena, sizeof(*symbols));
+
+    for (unsigned i = 0; i + 1 < toks->nr; i++) {
+        const struct tok *t = &toks->tok[i];
+        const bool sets = tok_is(t, "cudaMemcpyToSymbol") || tok_is(t, "cudaMemcpyToSymbolAsync");
+        const bool points = tok_is(t, "cudaGetSymbolAddress");
+        const bool takes =
+            points || tok_is(t, "cudaMemcpyFromSymbol") || tok_is(t, "cudaMemcpyFromSymbolAsync");
+        struct range args[5];
+        struct symbol *s;
+
+        if (!(sets || takes) || !tok_is(t + 1, "(") || !t[1].match ||
+            range_split((struct range){toks, i + 2, t[1].match}, args, ARRAY_SIZE(args)) <
+                3U - points ||
+            (s = symbol_of(b, symbols, args[takes], i)) == NULL)
+            continue;
+        if (sets && !s->set)
+            s->contents = args[1];
+        s->set |= sets;
+        s->taken |= takes;
+    }
+    add_managed(b, symbols);
+    for (unsigned i = 0; i < symbols->nr; i++)
+        symbol_line(b, &symbols->all[i]);
+}

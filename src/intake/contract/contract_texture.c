@@ -1,0 +1,346 @@
+/* Owns textures as arguments: what kernels fetch through them, and how host code made them. */
+#include "intake/contract/contract_builder.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "intake/syntax/spelling.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* tex2D<float>(t, x, y): how texels are addressed, and what one is read as. */
+struct fetch {
+    unsigned nr_dims; /* with layers and faces */
+    bool layered, cube;
+    const char *type;
+};
+
+/* What host code says of the object. */
+struct making {
+    struct range resource, settings; /* their variables in cudaCreateTextureObject; empty: none */
+    unsigned at;                     /* its token */
+};
+
+static bool read_fetch_name(const char *name, struct fetch *fetch)
+{
+    static const struct {
+        const char *head;
+        unsigned nr_dims;
+    } heads[] = {{"tex1D", 1}, {"tex2D", 2}, {"tex3D", 3}, {"texCubemap", 3}};
+
+    for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
+        if (str_starts(name, heads[i].head)) {
+            fetch->layered = strstr(name, "Layered") != NULL;
+            fetch->cube = heads[i].head[3] == 'C';
+            fetch->nr_dims = heads[i].nr_dims + (fetch->layered && !fetch->cube);
+            return true;
+        }
+    return false;
+}
+
+/* The first fetch of fn through that parameter (NULL: through any). */
+static bool fetch_in(
+    const struct builder *b, const struct decl *fn, const char *param, struct fetch *fetch)
+{
+    const struct toks *toks = b->host->toks;
+
+    for (unsigned i = fn->body; i + 2 < fn->to; i++) {
+        const unsigned close = tok_is(&toks->tok[i + 1], "<") ? toks_angle(toks, i + 1, fn->to) : 0;
+
+        if (!close || !tok_is(&toks->tok[close + 1], "(") ||
+            !read_fetch_name(toks->tok[i].text, fetch) ||
+            (param && !tok_is(&toks->tok[close + 2], param)))
+            continue;
+        fetch->type = toks_text(toks, b->arena, i + 2, close);
+        return true;
+    }
+    return false;
+}
+
+static bool find_fetch(const struct launching *l, const char *param, struct fetch *fetch)
+{
+    const struct decls *decls = l->b->host->decls;
+
+    if (fetch_in(l->b, l->kernel, param, fetch))
+        return true;
+    for (unsigned i = 0; i < decls->nr; i++) {
+        const struct decl *d = &decls->decl[i];
+
+        if (d->kind == DECL_FUNCTION && d->keep && d->body && d->is_device && !d->is_kernel &&
+            fetch_in(l->b, d, NULL, fetch))
+            return true;
+    }
+    return false;
+}
+
+/* The last name of a range: tex of &tex, obj of &plan->obj; "" none. */
+static const char *last_name(struct range r)
+{
+    for (unsigned i = r.to; i-- > r.from;)
+        if (r.toks->tok[i].kind == TOK_NAME)
+            return r.toks->tok[i].text;
+    return "";
+}
+
+/* The first call of a function whose first argument is the address of that name (NULL: of any);
+ * *nr arguments. 0: there is none. */
+static unsigned call_for(const struct builder *b, const char *function, const char *name,
+    struct range args[5], unsigned *nr)
+{
+    const struct toks *toks = b->host->toks;
+
+    for (unsigned i = toks_name(toks, function, 0); i + 1 < toks->nr;
+         i = toks->tok[i].again ? toks->tok[i].again : toks->nr) {
+        if (!tok_is(&toks->tok[i + 1], "(") || !toks->tok[i + 1].match)
+            continue;
+        *nr = range_split((struct range){toks, i + 2, toks->tok[i + 1].match}, args, 5);
+        if (*nr >= 3 && (!name || strcmp(last_name(args[0]), name) == 0))
+            return i;
+    }
+    return 0;
+}
+
+/* cudaCreateTextureObject(&tex, &resource, &settings, NULL); where none names the argument, the
+ * first of the file. */
+static struct making find_making(const struct builder *b, struct range arg)
+{
+    static const char create[] = "cudaCreateTextureObject";
+    struct range args[5];
+    unsigned nr, at = call_for(b, create, last_name(arg), args, &nr);
+
+    if (!at)
+        at = call_for(b, create, NULL, args, &nr);
+    return at ? (struct making){args[1], args[2], at} : (struct making){0};
+}
+
+/* desc.field = value, desc.res.array.array = value: the last before the object is made. */
+static bool assigned(
+    const struct making *m, struct range object, const char *field, struct range *value)
+{
+    const struct toks *toks = object.toks;
+    const char *name = toks ? last_name(object) : "";
+    bool found = false;
+
+    for (unsigned i = toks ? toks_name(toks, name, 0) : m->at; i < m->at && *name;
+         i = toks->tok[i].again ? toks->tok[i].again : m->at) {
+        unsigned end = i + 1;
+
+        while (tok_is(&toks->tok[end], ".") && toks->tok[end + 1].kind == TOK_NAME)
+            end += 2;
+        if (end == i + 1 || !tok_is(&toks->tok[end - 1], field))
+            continue;
+        if (tok_is(&toks->tok[end], "[") && toks->tok[end].match)
+            end = toks->tok[end].match + 1;
+        if (!tok_is(&toks->tok[end], "="))
+            continue;
+        *value = (struct range){toks, end + 1, toks_find(toks, end + 1, toks->nr, ";")};
+        found = true;
+    }
+    return found;
+}
+
+static bool is_set_to(const struct making *m, const char *field, const char *word)
+{
+    struct range value;
+
+    return assigned(m, m->settings, field, &value) && strcmp(last_name(value), word) == 0;
+}
+
+static const char *settings_text(struct builder *b, const struct making *m, bool *floats)
+{
+    struct range value;
+    const bool normalized = assigned(m, m->settings, "normalizedCoords", &value) &&
+                            value.from < value.to &&
+                            !tok_is(&value.toks->tok[value.from], "false") &&
+                            !tok_is(&value.toks->tok[value.from], "0");
+    const bool has_mode = assigned(m, m->settings, "addressMode", &value);
+    const char *mode = has_mode ? last_name(value) : "cudaAddressModeWrap"; /* which is 0 */
+
+    *floats = is_set_to(m, "readMode", "cudaReadModeNormalizedFloat");
+    return arena_printf(b->arena, "%s%s%s%s",
+        is_set_to(m, "filterMode", "cudaFilterModeLinear") ? ", linear" : "",
+        normalized ? ", normalized" : "",
+        strcmp(mode, "cudaAddressModeBorder") == 0                 ? ", border"
+        : normalized && strcmp(mode, "cudaAddressModeWrap") == 0   ? ", wrap"
+        : normalized && strcmp(mode, "cudaAddressModeMirror") == 0 ? ", mirror"
+                                                                   : "",
+        *floats ? ", floats" : "");
+}
+
+/* cudaCreateChannelDesc<uchar4>(), or (8, 8, 8, 8, cudaChannelFormatKindUnsigned). NULL: neither is
+ * there. */
+static const char *channel_type(struct builder *b, struct range r)
+{
+    static const char *const kinds[] = {"Unsigned", "Signed", "Float"};
+    static const char *const names[3][3] = {
+        {"uchar", "ushort", "uint"}, {"char", "short", "int"}, {NULL, NULL, "float"}};
+    unsigned i = toks_find(r.toks, r.from, r.to, "cudaCreateChannelDesc"), lanes = 0;
+    int64_t bits = 0, one;
+    struct range args[5];
+
+    if (i + 1 >= r.to)
+        return NULL;
+    if (tok_is(&r.toks->tok[i + 1], "<"))
+        return toks_text(r.toks, b->arena, i + 2, toks_angle(r.toks, i + 1, r.to));
+    if (!r.toks->tok[i + 1].match ||
+        range_split((struct range){r.toks, i + 2, r.toks->tok[i + 1].match}, args, 5) != 5)
+        return NULL;
+    for (unsigned c = 0; c < 4; c++)
+        if (hostcode_constant(b->host, args[c], i, &one) && one > 0) {
+            bits = one;
+            lanes++;
+        }
+    for (unsigned k = 0; k < ARRAY_SIZE(kinds); k++) {
+        const char *name = bits == 8    ? names[k][0]
+                           : bits == 16 ? names[k][1]
+                           : bits == 32 ? names[k][2]
+                                        : NULL;
+
+        if (!name || !str_ends(last_name(args[4]), kinds[k]))
+            continue;
+        if (lanes > 1)
+            return arena_printf(b->arena, "%s%u", name, lanes);
+        return k > 0 || bits == 32 ? (k == 0 ? "unsigned int" : name)
+                                   : arena_printf(b->arena, "unsigned %s", name + 1);
+    }
+    return NULL;
+}
+
+/* Its number as text over sizes; one that the file does not give becomes a size that is missing. */
+static bool add_extent(
+    struct builder *b, struct range r, unsigned at, const char *texts[3], unsigned *nr)
+{
+    struct str text = {0};
+    const bool ok = r.from < r.to && hostcode_resolve(b->host, r, at, &text);
+
+    if (ok && strcmp(str_text(&text), "0") != 0)
+        texts[(*nr)++] = tidy(b->arena, str_text(&text));
+    str_finish(&text);
+    return ok;
+}
+
+/* make_cudaExtent(w, h, d), or a variable that was set so. */
+static struct range extent_call(struct builder *b, struct range r, unsigned *at)
+{
+    struct range value = r;
+
+    if (r.to == r.from + 1)
+        hostcode_definition(b->host, r.toks->tok[r.from].text, *at, &value, at);
+    const unsigned i = toks_find(value.toks, value.from, value.to, "make_cudaExtent");
+
+    return i + 1 < value.to && value.toks->tok[i + 1].match
+               ? (struct range){value.toks, i + 2, value.toks->tok[i + 1].match}
+               : (struct range){value.toks, 0, 0};
+}
+
+/* What the texels lie in: an array of CUDA's, with its extents. */
+struct texels {
+    const char *name, *type, *size[3];
+    unsigned nr, line;
+};
+
+static void read_array(struct builder *b, const struct making *m, struct texels *texels)
+{
+    struct range value, args[5], desc;
+    unsigned nr, where;
+
+    if (!assigned(m, m->resource, "array", &value))
+        return;
+    const char *name = last_name(value);
+    unsigned at = call_for(b, "cudaMallocArray", name, args, &nr);
+    const bool deep = !at && (at = call_for(b, "cudaMalloc3DArray", name, args, &nr)) != 0;
+
+    if (!at)
+        return;
+    texels->name = name;
+    texels->line = b->host->toks->tok[at].line;
+    if (hostcode_definition(b->host, last_name(args[1]), at, &desc, &where))
+        texels->type = channel_type(b, desc);
+    if (deep) {
+        unsigned from = at;
+        const struct range list = extent_call(b, args[2], &from);
+
+        nr = 2 + range_split(list, args + 2, 3);
+        at = from;
+    }
+    for (unsigned d = 2; d < nr && d < (deep ? 5 : 4); d++) /* then flags */
+        if (!add_extent(b, args[d], at, texels->size, &texels->nr))
+            break;
+}
+
+/* pitch2D: as if dense, which kernels cannot tell. */
+static void read_pitched(struct builder *b, const struct making *m, struct texels *texels)
+{
+    struct range pointer, width, height;
+
+    if (!assigned(m, m->resource, "devPtr", &pointer) ||
+        !assigned(m, m->resource, "width", &width) || !assigned(m, m->resource, "height", &height))
+        return;
+    texels->name = last_name(pointer);
+    texels->line = pointer.toks->tok[pointer.from].line;
+    if (add_extent(b, width, m->at, texels->size, &texels->nr))
+        add_extent(b, height, m->at, texels->size, &texels->nr);
+}
+
+/* linear: a pointer, which may be another argument too. */
+static struct array *linear_array(
+    struct launching *l, const struct param *p, const struct making *m)
+{
+    struct range pointer, bytes;
+
+    if (!assigned(m, m->resource, "devPtr", &pointer) ||
+        !assigned(m, m->resource, "sizeInBytes", &bytes))
+        return NULL;
+    return builder_array(l->b, p, pointer, m->at, NULL);
+}
+
+const char *builder_texture(struct launching *l, unsigned i, struct str *args)
+{
+    struct builder *b = l->b;
+    const struct range arg = l->site->args[i];
+    const struct making m = find_making(b, arg);
+    struct param texel = l->params[i];
+    struct texels texels = {.name = texel.name, .line = l->site->line};
+    struct fetch fetch = {0};
+    static const char *const names[] = {"width", "height", "depth"};
+    struct array *a = NULL;
+    bool floats;
+
+    if (!find_fetch(l, texel.name, &fetch))
+        return "no fetch through it was found";
+    const char *settings = settings_text(b, &m, &floats);
+
+    texel.type = hostcode_type(b->host, fetch.type, l->kernel->body);
+    texel.is_pointer = texel.reads = true;
+    if (fetch.nr_dims == 1)
+        a = linear_array(l, &texel, &m);
+    if (a) {
+        texels.nr = a->extent != NULL;
+        texels.size[0] = a->extent;
+    } else {
+        read_array(b, &m, &texels);
+        if (!texels.nr)
+            read_pitched(b, &m, &texels);
+    }
+    if (fetch.cube && texels.nr == 2)
+        texels.size[texels.nr++] = "6";
+    for (; texels.nr < fetch.nr_dims; texels.nr++)
+        texels.size[texels.nr] = hostcode_unknown(
+            b->host, arena_printf(b->arena, "%s_%s", texel.name, names[texels.nr]), texels.line);
+    if (texels.nr != fetch.nr_dims)
+        return "it has other extents than the fetches through it";
+    if (floats && !texels.type)
+        texels.type = strpbrk(texel.type, "4") ? "uchar4" : "unsigned char";
+    a = a ? a
+          : builder_texel_array(b, texels.name, texels.type ? texels.type : texel.type, texels.size,
+                texels.nr, texels.line);
+    if (!a)
+        return "there are too many arrays";
+    builder_use_array(a, &texel, b->nr_launches);
+    str_addf(args, "texture(%s", a->id);
+    for (unsigned d = 0; d < texels.nr; d++)
+        str_addf(args, ", %s", texels.size[d] ? texels.size[d] : "1");
+    str_addf(
+        args, "%s%s%s)", settings, fetch.layered ? ", layered" : "", fetch.cube ? ", cube" : "");
+    return NULL;
+}

@@ -1,0 +1,170 @@
+/* Owns how a macro that makes functions is written out: parameters, # and ##. */
+#include "intake/eval/expand.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "intake/eval/resolver.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_WRITTEN = 64, MAX_WRITTEN_BYTES = 1 << 20, MAX_ARGUMENTS = 8, MAX_LEVELS = 3 };
+
+/* A macro that launches, itself or by another; at file scope, in a function of its own, or one that
+ * makes device code. */
+static bool makes_code(
+    const struct host *host, const struct macro *m, bool anywhere, unsigned depth)
+{
+    bool launches = false, device = false, made = false;
+
+    for (unsigned i = 0; m->is_function && i < m->toks.nr; i++) {
+        const struct tok *t = &m->toks.tok[i];
+
+        const struct macro *inner =
+            anywhere && depth && tok_is(t + 1, "(") ? hostcode_macro(host, t->text) : NULL;
+
+        launches =
+            launches || tok_is(t, "<<<") || (inner && makes_code(host, inner, anywhere, depth - 1));
+        device = device || tok_is(t, "__device__") || tok_is(t, "__global__");
+        made = made || tok_is(t, "{");
+    }
+    return (launches && (made || anywhere)) || (device && made);
+}
+
+static const char *argument(
+    const struct macro *m, const struct range *args, unsigned nr, const struct tok *word)
+{
+    for (unsigned p = 0; word->kind == TOK_NAME && p < m->nr_params && p < nr; p++)
+        if (strcmp(m->params[p], word->text) == 0) {
+            const struct toks *toks = args[p].toks;
+            const unsigned from = toks->tok[args[p].from].at,
+                           to = args[p].to > args[p].from ? toks->tok[args[p].to - 1].end : from;
+            char *text = strndup(toks->source + from, to - from);
+
+            for (char *c = text; c && *c; c++)
+                *c = *c == '\n' || *c == '\r' ? ' ' : *c;
+            return text;
+        }
+    return NULL;
+}
+
+/* The body on one line with arguments for parameters; comments and line ends are blanks. */
+static void write_body(
+    struct str *out, const struct macro *m, const struct range *args, unsigned nr)
+{
+    const struct toks *body = &m->toks;
+
+    for (unsigned i = 0; i < body->nr; i++) {
+        const struct tok *t = &body->tok[i];
+        const bool paste = tok_is(t, "#") && tok_is(&body->tok[i + 1], "#");
+        const bool quote = tok_is(t, "#") && !paste;
+
+        if (tok_is(t, "\\"))
+            continue;
+        if (paste) {
+            while (out->len > 0 && out->text[out->len - 1] == ' ')
+                out->text[--out->len] = 0;
+            i++;
+            continue;
+        }
+        if (quote && i + 1 < body->nr)
+            t = &body->tok[++i];
+        char *text = (char *)argument(m, args, nr, t);
+
+        if (quote)
+            str_addf(out, "\"%s\"", text ? text : t->text);
+        else
+            str_add(out, text ? text : t->text);
+        free(text);
+        if (!(tok_is(&body->tok[i + 1], "#") && tok_is(&body->tok[i + 2], "#")))
+            str_add_char(out, ' ');
+    }
+}
+
+struct writer {
+    struct host host;
+    struct str out;
+    size_t copied;
+    unsigned nr, nr_lines;
+    bool *line, anywhere;
+};
+
+static void write_call(struct writer *w, const struct toks *toks, unsigned at)
+{
+    const unsigned close = toks->tok[at + 1].match;
+    const struct macro *m = hostcode_macro(&w->host, toks->tok[at].text);
+    const size_t from = toks->tok[at].at, to = toks->tok[close].end;
+    struct range args[MAX_ARGUMENTS];
+
+    if (!m || from < w->copied || !makes_code(&w->host, m, w->anywhere, MAX_LEVELS - 1) ||
+        w->nr == MAX_WRITTEN || w->out.len > MAX_WRITTEN_BYTES)
+        return;
+    const unsigned nr_args = range_split((struct range){toks, at + 2, close}, args, MAX_ARGUMENTS);
+
+    str_add_n(&w->out, toks->source + w->copied, from - w->copied);
+    write_body(&w->out, m, args, nr_args);
+    for (size_t i = from; i < to; i++) /* lines stay */
+        if (toks->source[i] == '\n')
+            str_add_char(&w->out, '\n');
+    for (unsigned l = toks->tok[at].line; l <= toks->tok[close].line && l <= w->nr_lines; l++)
+        w->line[l - 1] = true;
+    w->copied = to;
+    w->nr++;
+}
+
+static bool any_code(const struct toks *toks)
+{
+    for (unsigned i = 0; i < toks->nr; i++)
+        if (toks->tok[i].kind == TOK_DIRECTIVE &&
+            (strstr(toks->tok[i].text, "<<<") ||
+                (strchr(toks->tok[i].text, '{') && strstr(toks->tok[i].text, "__"))))
+            return true;
+    return false;
+}
+
+static struct expanded expand_once(
+    struct arena *arena, const char *text, size_t bytes, unsigned nr_lines, bool anywhere)
+{
+    struct expanded done = {0};
+    struct writer w = {.nr_lines = nr_lines, .anywhere = anywhere};
+    struct toks toks;
+    struct decls decls;
+
+    if (!lex(&toks, arena, text, bytes) || !any_code(&toks))
+        return done;
+    decls_read(&decls, arena, &toks);
+    hostcode_init(&w.host, arena, &decls, &toks);
+    done.line = w.line = arena_array(arena, nr_lines + 1, sizeof(*w.line));
+    for (unsigned d = 0; d < decls.nr; d++)
+        for (unsigned i = decls.decl[d].from; i < decls.decl[d].to; i++) {
+            if (toks.tok[i].kind == TOK_NAME && tok_is(&toks.tok[i + 1], "(") &&
+                toks.tok[i + 1].match)
+                write_call(&w, &toks, i);
+            if (toks.tok[i].match > i && !anywhere)
+                i = toks.tok[i].match;
+        }
+    if (w.nr) {
+        str_add_n(&w.out, text + w.copied, bytes - w.copied);
+        done.bytes = w.out.len;
+        done.text = arena_strndup(arena, str_text(&w.out), w.out.len);
+    }
+    str_finish(&w.out);
+    return done;
+}
+
+struct expanded expand_macros(
+    struct arena *arena, const char *text, size_t bytes, unsigned nr_lines, bool anywhere)
+{
+    struct expanded done = expand_once(arena, text, bytes, nr_lines, anywhere);
+
+    for (unsigned level = 1; done.text && anywhere && level < MAX_LEVELS; level++) {
+        const struct expanded next = expand_once(arena, done.text, done.bytes, nr_lines, anywhere);
+
+        if (!next.text)
+            break;
+        for (unsigned l = 0; l < nr_lines; l++)
+            next.line[l] |= done.line[l];
+        done = next;
+    }
+    return done;
+}

@@ -1,0 +1,623 @@
+/* Owns functions that a file calls and does not have: C's, CUDA's, those of the samples' helpers.
+ */
+#include "intake/eval/interp_parts.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "core/chip.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct call { /* of a function outside of the file */
+    struct walk *w;
+    const char *name;
+    struct operand *args;
+    const struct range *ranges;
+    unsigned nr;
+    const struct type *type; /* f<type>(...) */
+};
+
+static struct value unknown(void)
+{
+    return (struct value){0};
+}
+
+static struct value real(struct walk *w, double r)
+{
+    if (!isfinite(r))
+        return unknown();
+    return (struct value){.kind = VALUE_REAL, .r = r, .type = type_named(w, "double")};
+}
+
+static bool number(const struct value *v, double *out)
+{
+    *out = v->kind == VALUE_INT ? (double)v->i : v->r;
+    return v->kind == VALUE_INT || v->kind == VALUE_REAL;
+}
+
+static bool is_among(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcmp(name, *names) == 0)
+            return true;
+    return false;
+}
+
+/* ---- numbers from text ---- */
+
+static bool from_text(struct call *c, struct value *out)
+{
+    static const char *const whole[] = {"atoi", "atol", "atoll", "stoi", "stol", "stoll", "stoul",
+        "stoull", "strtol", "strtoll", "strtoul", "strtoull", NULL},
+                             *const reals[] = {"atof", "stof", "stod", "strtof", "strtod", NULL};
+    const struct value *text = c->nr ? &c->args[0].v : NULL;
+    bool is_whole = is_among(c->name, whole), is_real = is_among(c->name, reals);
+    char *end;
+
+    if (!is_whole && !is_real)
+        return false;
+    *out = unknown();
+    if (!text || text->kind != VALUE_TEXT)
+        return true;
+    if (is_real) {
+        *out = real(c->w, strtod(text->text, &end));
+        return true;
+    }
+    int base = 10;
+
+    if (c->nr == 3 && c->args[2].v.kind == VALUE_INT)
+        base = (int)c->args[2].v.i;
+    errno = 0;
+    int64_t value = base == 0 || (base >= 2 && base <= 36) ? strtoll(text->text, &end, base) : 0;
+
+    *out = walk_int(value);
+    out->type = type_named(c->w, strstr(c->name, "oi") ? "int" : "long long");
+    return true;
+}
+
+static bool on_text(struct call *c, struct value *out)
+{
+    const struct value *a = &c->args[0].v, *b = &c->args[1].v;
+    bool both = c->nr >= 2 && a->kind == VALUE_TEXT && b->kind == VALUE_TEXT;
+
+    if (strcmp(c->name, "strlen") == 0 && c->nr == 1) {
+        *out = a->kind == VALUE_TEXT ? walk_int((int64_t)strlen(a->text)) : unknown();
+        return true;
+    }
+    if (strcmp(c->name, "strcmp") == 0 || strcmp(c->name, "strcasecmp") == 0) {
+        *out = both ? walk_int(strcmp(a->text, b->text)) : unknown();
+        return true;
+    }
+    if (strcmp(c->name, "strncmp") == 0) {
+        bool known = both && c->nr == 3 && c->args[2].v.kind == VALUE_INT && c->args[2].v.i >= 0;
+
+        *out = known ? walk_int(strncmp(a->text, b->text, (size_t)c->args[2].v.i)) : unknown();
+        return true;
+    }
+    return false;
+}
+
+/* ---- mathematics ---- */
+
+static double cube_root(double x)
+{
+    return cbrt(x);
+}
+
+static double whole_part(double x)
+{
+    return trunc(x);
+}
+
+static double nearest(double x)
+{
+    return round(x);
+}
+
+static bool of_one(struct call *c, struct value *out)
+{
+    static const struct {
+        const char *name;
+        double (*f)(double);
+    } known[] = {{"sqrt", sqrt}, {"exp", exp}, {"exp2", exp2}, {"log", log}, {"log2", log2},
+        {"log10", log10}, {"floor", floor}, {"ceil", ceil}, {"cos", cos}, {"sin", sin},
+        {"tan", tan}, {"fabs", fabs}, {"cbrt", cube_root}, {"trunc", whole_part},
+        {"round", nearest}};
+    double x;
+    size_t nr = strlen(c->name);
+
+    for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+        size_t len = strlen(known[i].name);
+        bool is_float = nr == len + 1 && c->name[len] == 'f';
+
+        if (strncmp(c->name, known[i].name, len) != 0 || !(nr == len || is_float))
+            continue;
+        *out = c->nr == 1 && number(&c->args[0].v, &x) ? real(c->w, known[i].f(x)) : unknown();
+        if (out->kind == VALUE_REAL && is_float)
+            *out = walk_convert(c->w, *out, type_named(c->w, "float"));
+        return true;
+    }
+    if (strcmp(c->name, "abs") == 0 && c->nr == 1) {
+        *out = c->args[0].v;
+        if (out->kind == VALUE_INT)
+            out->i = out->i < 0 ? -out->i : out->i;
+        out->r = fabs(out->r);
+        return true;
+    }
+    return false;
+}
+
+static bool of_two(struct call *c, struct value *out)
+{
+    static const char *const least[] = {"min", "fmin", "fminf", "MIN", NULL},
+                             *const most[] = {"max", "fmax", "fmaxf", "MAX", NULL},
+                             *const powers[] = {"pow", "powf", NULL},
+                             *const rests[] = {"fmod", NULL};
+    bool lesser = is_among(c->name, least), greater = is_among(c->name, most);
+    double x, y;
+
+    if (!lesser && !greater && !is_among(c->name, powers) && !is_among(c->name, rests))
+        return false;
+    *out = unknown();
+    if (c->nr != 2 || !number(&c->args[0].v, &x) || !number(&c->args[1].v, &y))
+        return true;
+    if (lesser || greater) {
+        *out = (x < y) == lesser ? c->args[0].v : c->args[1].v;
+        if (c->type)
+            *out = walk_convert(c->w, *out, c->type);
+    } else {
+        *out = real(c->w, c->name[0] == 'p' ? pow(x, y) : y != 0 ? fmod(x, y) : 0);
+    }
+    return true;
+}
+
+/* rand() and its kin */
+static bool random_number(struct call *c, struct value *out)
+{
+    static const char *const whole[] = {"rand", "random", "lrand48", NULL};
+    bool real_one = strcmp(c->name, "drand48") == 0;
+
+    if (c->nr != 0 || (!real_one && !is_among(c->name, whole)))
+        return false;
+    *out = (struct value){.kind = VALUE_RANGE,
+        .high = real_one ? 1 : 2147483647.0,
+        .type = type_named(c->w, real_one ? "double" : "int")};
+    return true;
+}
+
+/* ---- memory ---- */
+
+static int64_t product(const struct call *c, unsigned first, unsigned nr)
+{
+    int64_t bytes = 1;
+
+    for (unsigned i = first; i < first + nr; i++) {
+        int64_t n = -1;
+
+        if (i >= c->nr || !walk_whole(&c->args[i].v, &n) || n < 0 ||
+            (n > 0 && bytes > INT64_MAX / n))
+            return -1;
+        bytes *= n;
+    }
+    return bytes;
+}
+
+/* The last name of an argument such as (void **)&s.d_a: what the memory is called. */
+static const char *last_name(const struct call *c, unsigned arg)
+{
+    const struct range r = c->ranges[arg];
+    const char *name = NULL;
+
+    for (unsigned i = r.from; i < r.to; i++) {
+        if (r.toks->tok[i].kind == TOK_NAME)
+            name = r.toks->tok[i].text;
+        if (tok_is(&r.toks->tok[i], "["))
+            break;
+    }
+    return name;
+}
+
+/* cudaMalloc(&p, bytes): into the pointer whose address is passed. */
+static struct value into_pointer(struct call *c, int64_t bytes, bool device)
+{
+    struct operand *to = &c->args[0];
+    struct memory *m = walk_memory(c->w, bytes, device);
+    const struct type *pointer = NULL;
+
+    m->name = last_name(c, 0);
+    if (to->v.kind == VALUE_ADDRESS) {
+        pointer = to->v.slot->type;
+        to->v.slot->v =
+            walk_pointer(m, pointer && pointer->kind == TYPE_POINTER ? pointer->to : NULL, 0);
+    } else if (to->v.kind == VALUE_MEMORY) { /* an element of an array of pointers */
+        pointer = to->v.type;
+        walk_set_cell(c->w, to->v.memory, to->v.i,
+            walk_pointer(m, pointer && pointer->kind == TYPE_POINTER ? pointer->to : NULL, 0));
+    } else if (to->slot) { /* cudaMalloc(p, n) of a reference */
+        to->slot->v = walk_pointer(m, to->slot->type ? to->slot->type->to : NULL, 0);
+    }
+    return walk_int(0);
+}
+
+static bool allocates(struct call *c, struct value *out)
+{
+    static const char *const device[] = {"cudaMalloc", "cudaMallocManaged", "cudaMallocAsync",
+        NULL},
+                             *const host[] = {"cudaMallocHost", "cudaHostAlloc", NULL},
+                             *const plain[] = {"malloc", "calloc", "aligned_alloc", "memalign",
+                                 "alloca", "_mm_malloc", NULL};
+
+    if ((is_among(c->name, device) || is_among(c->name, host)) && c->nr >= 2) {
+        *out = into_pointer(c, product(c, 1, 1), is_among(c->name, device));
+        return true;
+    }
+    if (strcmp(c->name, "posix_memalign") == 0 && c->nr == 3) {
+        *out = into_pointer(c, product(c, 2, 1), false);
+        return true;
+    }
+    if (strcmp(c->name, "cudaMallocPitch") == 0 && c->nr == 4) {
+        int64_t width = product(c, 2, 1), rows = product(c, 3, 1);
+        int64_t pitch = width < 0 || width > INT64_MAX - 511 ? -1 : (width + 511) / 512 * 512;
+
+        if (c->args[1].v.kind == VALUE_ADDRESS && pitch >= 0)
+            walk_assign(c->w, c->args[1].v.slot, walk_int(pitch));
+        bool fits = pitch >= 0 && rows >= 0 && (rows == 0 || pitch <= INT64_MAX / rows);
+
+        *out = into_pointer(c, fits ? pitch * rows : -1, true);
+        return true;
+    }
+    if (!is_among(c->name, plain))
+        return false;
+    bool two = c->nr == 2 && strcmp(c->name, "calloc") == 0;
+    struct memory *m = walk_memory(
+        c->w, two ? product(c, 0, 2) : product(c, c->nr == 2 && c->name[0] != '_', 1), false);
+
+    m->fill = two ? walk_int(0) : unknown();
+    *out = walk_pointer(m, NULL, 0);
+    return true;
+}
+
+static void note_copy(struct walk *w, const struct memory *m, bool taken)
+{
+    if (m->device && w->nr_copies < WALK_MAX_COPIES)
+        w->copies[w->nr_copies++] = (struct walk_copy){m, taken, w->nr_launches};
+}
+
+static bool copies(struct call *c, struct value *out)
+{
+    bool copy = strcmp(c->name, "cudaMemcpy") == 0 || strcmp(c->name, "cudaMemcpyAsync") == 0;
+    bool set = strcmp(c->name, "cudaMemset") == 0 || strcmp(c->name, "cudaMemsetAsync") == 0;
+    bool host_set = strcmp(c->name, "memset") == 0;
+
+    if ((!copy && !set && !host_set) || c->nr < 3)
+        return false;
+    *out = walk_int(0);
+    struct value *to = &c->args[0].v, *from = &c->args[1].v;
+
+    if (to->kind == VALUE_MEMORY)
+        note_copy(c->w, to->memory, false);
+    if (to->kind == VALUE_MEMORY && (set || host_set)) {
+        to->memory->zeroed = to->memory->zeroed || (from->kind == VALUE_INT && from->i == 0);
+        to->memory->lost = to->memory->lost || !(from->kind == VALUE_INT && from->i == 0);
+        to->memory->fill = walk_int(0);
+    }
+    if (copy && to->kind == VALUE_MEMORY) {
+        bool device = from->kind == VALUE_MEMORY && from->memory->device;
+
+        to->memory->from_host = to->memory->from_host || !device;
+        if (from->kind == VALUE_MEMORY && !from->memory->foreign)
+            to->memory->contents = from->memory->contents;
+        to->memory->lost = true;
+    }
+    if (copy && from->kind == VALUE_MEMORY && !(to->kind == VALUE_MEMORY && to->memory->device)) {
+        from->memory->to_host = true;
+        note_copy(c->w, from->memory, true);
+    }
+    if (copy && to->kind == VALUE_ADDRESS)
+        to->slot->v = unknown();
+    return true;
+}
+
+/* ---- the device ---- */
+
+static const struct {
+    const char *name;
+    int value; /* 0: of the chip */
+} properties[] = {{"multiProcessorCount", 0}, {"maxThreadsPerBlock", 1024}, {"warpSize", 32},
+    {"major", 9}, {"minor", 0}, {"cooperativeLaunch", 1}, {"concurrentKernels", 1},
+    {"managedMemory", 1}, {"concurrentManagedAccess", 1}, {"unifiedAddressing", 1},
+    {"canMapHostMemory", 1}, {"maxThreadsPerMultiProcessor", 2048}, {"regsPerBlock", 65536},
+    {"sharedMemPerBlock", 49152}, {"asyncEngineCount", 3}, {"integrated", 0}};
+
+static void set_properties(struct walk *w, struct slot *slot)
+{
+    static const struct {
+        const char *name;
+        int values[3];
+    } dims[] = {{"maxGridSize", {INT32_MAX, 65535, 65535}}, {"maxThreadsDim", {1024, 1024, 64}}};
+
+    slot->v = walk_object(w, NULL);
+    for (size_t i = 0; i < ARRAY_SIZE(dims); i++) {
+        struct memory *m = walk_memory(w, sizeof(dims->values), false);
+
+        for (unsigned k = 0; k < 3; k++)
+            walk_set_cell(w, m, 4 * k, walk_int(dims[i].values[k]));
+        walk_field(w, slot->v.object, dims[i].name)->v = walk_pointer(m, type_named(w, "int"), 0);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(properties); i++)
+        walk_field(w, slot->v.object, properties[i].name)->v =
+            walk_int(i == 0 ? (int64_t)chip_default()->nr_sms : properties[i].value);
+    w->chip_asked = true;
+}
+
+/* What cudaDeviceGetAttribute says of one of its names. */
+static void set_attribute(struct walk *w, struct slot *to, const char *what)
+{
+    static const struct {
+        const char *name;
+        int value; /* 0: of the chip */
+    } known[] = {{"MultiProcessorCount", 0}, {"WarpSize", 32}, {"ComputeCapabilityMajor", 9},
+        {"ComputeCapabilityMinor", 0}, {"MaxThreadsPerBlock", 1024}, {"CooperativeLaunch", 1},
+        {"MaxSharedMemoryPerBlock", 49152}, {"ManagedMemory", 1}};
+    static const char prefix[] = "cudaDevAttr";
+
+    to->v = unknown();
+    for (size_t i = 0; i < ARRAY_SIZE(known) && str_starts(what, prefix); i++)
+        if (strcmp(what + strlen(prefix), known[i].name) == 0) {
+            walk_assign(w, to, walk_int(i == 0 ? (int64_t)chip_default()->nr_sms : known[i].value));
+            w->chip_asked = true;
+        }
+    if (strcmp(what, "cudaDevAttrComputeMode") == 0)
+        walk_assign(w, to, walk_int(0));
+}
+
+static bool of_device(struct call *c, struct value *out)
+{
+    struct slot *to = c->nr && c->args[0].v.kind == VALUE_ADDRESS ? c->args[0].v.slot : NULL;
+
+    if (strcmp(c->name, "cudaGetDeviceCount") == 0 || strcmp(c->name, "cudaGetDevice") == 0) {
+        if (to)
+            walk_assign(c->w, to, walk_int(strcmp(c->name, "cudaGetDeviceCount") == 0));
+    } else if (strcmp(c->name, "cudaGetDeviceProperties") == 0) {
+        if (to)
+            set_properties(c->w, to);
+    } else if (strcmp(c->name, "cudaDeviceGetAttribute") == 0 && c->nr >= 2) {
+        const char *what = last_name(c, 1);
+
+        if (to)
+            set_attribute(c->w, to, what ? what : "");
+    } else if (strcmp(c->name, "findCudaDevice") == 0 || strcmp(c->name, "gpuDeviceInit") == 0) {
+        *out = walk_int(0);
+        return true;
+    } else if (!str_starts(c->name, "cuda") || strstr(c->name, "String") ||
+               strstr(c->name, "Name")) {
+        return false;
+    } else if (strstr(c->name, "Occupancy") || strstr(c->name, "Get")) {
+        for (unsigned a = 0; a < c->nr; a++) /* each address is for an answer */
+            if (c->args[a].v.kind == VALUE_ADDRESS)
+                c->args[a].v.slot->v = unknown();
+    } else if (to) {
+        to->v = unknown();
+    }
+    *out = walk_int(0); /* cudaSuccess */
+    return true;
+}
+
+/* ---- arguments ---- */
+
+static const char *argument(const struct walk *w, int64_t i)
+{
+    struct value v = i >= 0 && i < w->argc ? walk_cell(NULL, w->argv, 8 * i) : unknown();
+
+    return v.kind == VALUE_TEXT ? v.text : NULL;
+}
+
+/* getopt(argc, argv, "n:b:") */
+static struct value next_option(struct walk *w, const char *letters)
+{
+    const char *arg = argument(w, w->optind);
+
+    if (!w->args_known)
+        return unknown();
+    if (!arg || arg[0] != '-' || !isalpha((unsigned char)arg[1]) || !letters)
+        return walk_int(-1);
+    const char *letter = strchr(letters, arg[1]);
+
+    w->optind++;
+    w->optarg = NULL;
+    if (!letter)
+        return walk_int('?');
+    if (letter[1] == ':') {
+        w->optarg = arg[2] ? arg + 2 : argument(w, w->optind);
+        w->optind += !arg[2];
+    }
+    return walk_int(arg[1]);
+}
+
+/* The samples' -name=value; NULL: it is not given. */
+static const char *flag_value(struct walk *w, const char *flag, bool *given)
+{
+    *given = false;
+    for (int64_t i = 1; i < w->argc; i++) {
+        const char *arg = argument(w, i);
+        size_t nr = strlen(flag);
+
+        while (arg && *arg == '-')
+            arg++;
+        if (!arg || strncmp(arg, flag, nr) != 0 || (arg[nr] && arg[nr] != '='))
+            continue;
+        *given = true;
+        return arg[nr] == '=' ? arg + nr + 1 : "";
+    }
+    return NULL;
+}
+
+static bool of_arguments(struct call *c, struct value *out)
+{
+    const char *third = c->nr >= 3 && c->args[2].v.kind == VALUE_TEXT ? c->args[2].v.text : NULL;
+    bool given;
+
+    if (strcmp(c->name, "getopt") == 0 || str_starts(c->name, "getopt_long")) {
+        *out = next_option(c->w, third);
+        return true;
+    }
+    if (strcmp(c->name, "checkCmdLineFlag") == 0 && third) {
+        flag_value(c->w, third, &given);
+        *out = c->w->args_known ? walk_int(given) : unknown();
+        return true;
+    }
+    if (str_starts(c->name, "getCmdLineArgument") && third) {
+        const char *value = flag_value(c->w, third, &given);
+
+        *out = value ? walk_int(strtoll(value, NULL, 10)) : walk_int(0);
+        if (value && strstr(c->name, "Float"))
+            *out = real(c->w, strtod(value, NULL));
+        if (!c->w->args_known)
+            *out = unknown();
+        if (c->nr >= 4 && strstr(c->name, "String") && c->args[3].v.kind == VALUE_ADDRESS)
+            c->args[3].v.slot->v =
+                value ? (struct value){.kind = VALUE_TEXT, .text = value} : walk_int(0);
+        return true;
+    }
+    return false;
+}
+
+/* ---- the rest ---- */
+
+static bool of_language(struct call *c, struct value *out)
+{
+    static const char *const ends[] = {"exit", "_exit", "abort", "_Exit", "terminate", NULL},
+                             *const same[] = {"raw_pointer_cast", "move", "forward", "ref", "cref",
+                                 "make_unique", "checkCudaErrors", "device_pointer_cast", NULL};
+    if (is_among(c->name, ends)) {
+        c->w->stopped = c->w->ended = true;
+        return true;
+    }
+    if (is_among(c->name, same) && c->nr == 1) {
+        *out = c->args[0].v;
+        return true;
+    }
+    if (strcmp(c->name, "swap") == 0 && c->nr == 2) {
+        struct value a = c->args[0].v, b = c->args[1].v;
+
+        walk_store(c->w, &c->args[0], b);
+        walk_store(c->w, &c->args[1], a);
+        return true;
+    }
+    if (strcmp(c->name, "make_tuple") == 0 || strcmp(c->name, "free") == 0)
+        return true;
+    return false;
+}
+
+/* Who is not known may change what addresses he gets. */
+static void lose_args(struct call *c)
+{
+    static const char *const harmless[] = {
+        "printf", "fprintf", "puts", "memcpy", "free", "cudaFree", "srand", "assert", "swap", NULL};
+
+    if (is_among(c->name, harmless))
+        return;
+    for (unsigned a = 0; a < c->nr; a++) {
+        struct value *v = &c->args[a].v;
+
+        if (v->kind == VALUE_ADDRESS)
+            v->slot->v = unknown();
+        if (v->kind == VALUE_MEMORY && v->memory != c->w->argv)
+            v->memory->lost = v->memory->foreign = true;
+    }
+}
+
+struct operand walk_builtin(
+    struct walk *w, const char *name, struct range *args, unsigned nr_args, const struct type *type)
+{
+    struct operand values[LAUNCH_MAX_ARGS], result = {0};
+    struct call c = {w, name, values, args, nr_args, type};
+
+    if (w->dry || walk_launch_call(w, name, args, nr_args))
+        return result;
+    memset(values, 0, sizeof(values));
+    for (unsigned a = 0; a < nr_args; a++)
+        values[a] = walk_operand(w, args[a]);
+    if (w->stopped || from_text(&c, &result.v) || on_text(&c, &result.v) ||
+        random_number(&c, &result.v) || of_one(&c, &result.v) || of_two(&c, &result.v) ||
+        allocates(&c, &result.v) || copies(&c, &result.v) || of_device(&c, &result.v) ||
+        of_arguments(&c, &result.v) || of_language(&c, &result.v))
+        return result;
+    lose_args(&c);
+    return result;
+}
+
+/* v.size(), s.c_str() and their kin */
+/* v.insert(v.end(), other.begin(), other.end()); what is inserted elsewhere leaves v unknown. */
+static void insert_range(
+    struct walk *w, struct operand *o, const struct value *at, struct range *args, unsigned nr_args)
+{
+    enum { MOST = 4096 };
+    struct memory *m = o->v.memory;
+    const unsigned each = walk_sizeof(w, o->v.type);
+    struct value from = {0}, to = {0};
+
+    if (nr_args == 3) {
+        from = walk_operand(w, args[1]).v;
+        to = walk_operand(w, args[2]).v;
+    }
+    if (!each || m->bytes < 0 || at->kind != VALUE_MEMORY || at->memory != m || at->i != m->bytes ||
+        from.kind != VALUE_MEMORY || to.kind != VALUE_MEMORY || from.memory != to.memory ||
+        from.memory == m || to.i < from.i || (to.i - from.i) / each > MOST) {
+        m->bytes = -1;
+        m->lost = true;
+        return;
+    }
+    for (int64_t i = from.i; i + each <= to.i; i += each) {
+        walk_set_cell(w, m, m->bytes, walk_cell(w, from.memory, i));
+        m->bytes += each;
+    }
+}
+
+struct operand walk_member_builtin(
+    struct walk *w, struct operand *o, const char *member, struct range *args, unsigned nr_args)
+{
+    static const char *const itself[] = {"data", "begin", "c_str", "get", "cbegin", "front", NULL},
+                             *const changing[] = {
+                                 "emplace", "erase", "pop_back", "clear", "swap", NULL};
+    struct operand result = {0}, first = {0};
+    struct memory *m = o->v.kind == VALUE_MEMORY ? o->v.memory : NULL;
+    unsigned each = m ? walk_sizeof(w, o->v.type) : 0;
+
+    if (nr_args)
+        first = walk_operand(w, args[0]);
+    if (is_among(member, itself)) {
+        result.v = o->v;
+        if (strcmp(member, "front") == 0)
+            result.v = m ? walk_cell(w, m, 0) : unknown();
+    } else if ((strcmp(member, "size") == 0 || strcmp(member, "length") == 0) && m) {
+        result.v = each && m->bytes >= 0 ? walk_int(m->bytes / each) : unknown();
+    } else if (strcmp(member, "size") == 0 && o->v.kind == VALUE_TEXT) {
+        result.v = walk_int((int64_t)strlen(o->v.text));
+    } else if (strcmp(member, "end") == 0 && m && m->bytes >= 0) {
+        result.v = walk_pointer(m, o->v.type, m->bytes);
+    } else if (strcmp(member, "empty") == 0 && m && m->bytes >= 0) {
+        result.v = walk_int(m->bytes == 0);
+    } else if ((strcmp(member, "resize") == 0 || strcmp(member, "assign") == 0) && m) {
+        bool known =
+            first.v.kind == VALUE_INT && each && first.v.i >= 0 && first.v.i < INT64_MAX / each;
+
+        m->bytes = known ? first.v.i * each : -1;
+    } else if (strcmp(member, "insert") == 0 && m) {
+        insert_range(w, o, &first.v, args, nr_args);
+    } else if ((strcmp(member, "push_back") == 0 || strcmp(member, "emplace_back") == 0) && m) {
+        m->bytes = m->bytes < 0 && m->nr_cells == 0 ? 0 : m->bytes;
+        if (m->bytes >= 0 && each) {
+            walk_set_cell(w, m, m->bytes, walk_convert(w, first.v, o->v.type));
+            m->bytes += each;
+        }
+    } else if (m && is_among(member, changing)) {
+        m->bytes = -1;
+        m->lost = true;
+    }
+    return result;
+}

@@ -1,0 +1,190 @@
+/* Owns where the functions of a file are, methods included, and which of them launch or allocate.
+ */
+#include "intake/eval/interp_parts.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_HOT_NAMES = 256, MAX_ROUNDS = 8 };
+
+struct functions {
+    struct decl *fn;
+    unsigned nr;
+    unsigned *hot; /* hot[i]: how many of the first i tokens launch or allocate */
+};
+
+/* The function whose body is the brace at token i; false: it is another brace. */
+static bool function_of(const struct toks *toks, unsigned i, struct decl *fn)
+{
+    static const char *const never[] = {"if", "for", "while", "switch", "catch", "return", NULL};
+    unsigned p = i;
+
+    while (p > 0 && (tok_is(&toks->tok[p - 1], "const") || tok_is(&toks->tok[p - 1], "noexcept") ||
+                        tok_is(&toks->tok[p - 1], "override")))
+        p--;
+    if (p < 3 || !tok_is(&toks->tok[p - 1], ")") || !toks->tok[p - 1].match)
+        return false;
+    unsigned open = toks->tok[p - 1].match;
+
+    while (open > 3 && (tok_is(&toks->tok[open - 2], ",") || tok_is(&toks->tok[open - 2], ":")) &&
+           toks->tok[open - 1].kind == TOK_NAME) { /* x(1), y(2): the members of a constructor */
+        p = open - 2;
+        if (!tok_is(&toks->tok[p - 1], ")") || !toks->tok[p - 1].match)
+            return false;
+        open = toks->tok[p - 1].match;
+    }
+    if (open < 1 || toks->tok[open - 1].kind != TOK_NAME)
+        return false;
+    for (unsigned n = 0; never[n]; n++)
+        if (tok_is(&toks->tok[open - 1], never[n]))
+            return false;
+    *fn = (struct decl){.kind = DECL_FUNCTION,
+        .from = open - 1,
+        .to = toks->tok[i].match + 1,
+        .open = open,
+        .body = i,
+        .name = toks->tok[open - 1].text};
+    return toks->tok[i].match > i;
+}
+
+static bool is_hot(const struct tok *t)
+{
+    return tok_is(t, "<<<") || (t->kind == TOK_NAME && (str_starts(t->text, "cudaMalloc") ||
+                                                           str_starts(t->text, "cudaLaunch") ||
+                                                           str_starts(t->text, "cudaHostAlloc")));
+}
+
+/* It launches or allocates, or is a name that does. */
+static bool leads_there(const struct tok *t, const char **names, unsigned nr)
+{
+    for (unsigned n = 0; n < nr && t->kind == TOK_NAME; n++)
+        if (strcmp(t->text, names[n]) == 0)
+            return true;
+    return is_hot(t);
+}
+
+static void count_hot(struct functions *f, const struct toks *toks, const char **names, unsigned nr)
+{
+    for (unsigned i = 0; i < toks->nr; i++)
+        f->hot[i + 1] = f->hot[i] + leads_there(&toks->tok[i], names, nr);
+}
+
+static bool add_hot(const char **names, unsigned *nr, const char *name)
+{
+    for (unsigned n = 0; n < *nr; n++)
+        if (strcmp(names[n], name) == 0)
+            return false;
+    if (*nr == MAX_HOT_NAMES)
+        return false;
+    names[(*nr)++] = name;
+    return true;
+}
+
+static bool add_hot_macro(const struct macro *macro, const char **names, unsigned *nr)
+{
+    for (unsigned i = 0; i < macro->toks.nr; i++)
+        if (leads_there(&macro->toks.tok[i], names, *nr))
+            return add_hot(names, nr, macro->name);
+    return false;
+}
+
+static void find_hot(struct walk *w, struct functions *f)
+{
+    const struct toks *toks = w->host->toks;
+    const char *names[MAX_HOT_NAMES];
+    unsigned nr = 0;
+    bool more = true;
+
+    f->hot = arena_array(w->arena, toks->nr + 1, sizeof(*f->hot));
+    for (unsigned round = 0; more && round < MAX_ROUNDS; round++) {
+        more = false;
+        for (unsigned m = 0; m < w->host->nr_macros; m++)
+            more = add_hot_macro(&w->host->macros[m], names, &nr) || more;
+        count_hot(f, toks, names, nr);
+        for (unsigned i = 0; i < f->nr; i++) {
+            const struct decl *fn = &f->fn[i];
+            bool global = fn->from > 0 && hostcode_function_at(w->host, fn->body) &&
+                          hostcode_function_at(w->host, fn->body)->is_kernel;
+
+            if (!global && f->hot[fn->to] > f->hot[fn->body])
+                more = add_hot(names, &nr, fn->name) || more;
+        }
+    }
+}
+
+void walk_find_functions(struct walk *w)
+{
+    struct functions *f = arena_alloc(w->arena, sizeof(*f));
+    const struct toks *toks = w->host->toks;
+    struct decl *heap = NULL, fn;
+    size_t cap = 0;
+
+    for (unsigned i = 0; i < toks->nr; i++)
+        if (tok_is(&toks->tok[i], "{") && function_of(toks, i, &fn)) {
+            heap = grow(heap, &cap, f->nr + 1, sizeof(*heap));
+            heap[f->nr++] = fn;
+        }
+    f->fn = arena_array(w->arena, f->nr + 1, sizeof(*f->fn));
+    if (f->nr)
+        memcpy(f->fn, heap, f->nr * sizeof(*heap));
+    free(heap);
+    w->functions = f;
+    find_hot(w, f);
+}
+
+bool walk_launches_in(struct walk *w, const struct toks *toks, unsigned from, unsigned to)
+{
+    const struct functions *f = w->functions;
+
+    if (toks == w->host->toks)
+        return f->hot[to < toks->nr ? to : toks->nr] > f->hot[from];
+    for (unsigned i = from; i < to; i++) {
+        if (is_hot(&toks->tok[i]))
+            return true;
+        for (unsigned n = 0; n < f->nr && toks->tok[i].kind == TOK_NAME; n++)
+            if (strcmp(f->fn[n].name, toks->tok[i].text) == 0 &&
+                f->hot[f->fn[n].to] > f->hot[f->fn[n].body])
+                return true;
+    }
+    return false;
+}
+
+/* How many arguments it takes at most, and at least. */
+static bool takes(const struct toks *toks, const struct decl *fn, unsigned nr_args)
+{
+    struct range params[LAUNCH_MAX_ARGS];
+    unsigned nr = range_split(
+        (struct range){toks, fn->open + 1, toks->tok[fn->open].match}, params, LAUNCH_MAX_ARGS);
+    unsigned needed = 0;
+
+    if (nr == 1 && tok_is(&toks->tok[params[0].from], "void") && params[0].to == params[0].from + 1)
+        nr = 0;
+    for (unsigned p = 0; p < nr; p++)
+        needed += toks_find(toks, params[p].from, params[p].to, "=") == params[p].to;
+    return nr_args >= needed && nr_args <= nr;
+}
+
+const struct decl *walk_function(
+    struct walk *w, const char *name, unsigned nr_args, unsigned from, unsigned to)
+{
+    const struct functions *f = w->functions;
+    const struct toks *toks = w->host->toks;
+
+    w->steps += f->nr / 8;
+    for (unsigned i = 0; i < f->nr; i++) {
+        const struct decl *fn = &f->fn[i];
+
+        if (strcmp(fn->name, name) != 0 || (to && (fn->from < from || fn->to > to)) ||
+            !takes(toks, fn, nr_args))
+            continue;
+        const struct decl *whole = hostcode_function_at(w->host, fn->body);
+
+        if (!to && !whole) /* a method, called by its name alone: only from inside of its type */
+            continue;
+        return whole && strcmp(whole->name, name) == 0 ? whole : fn;
+    }
+    return NULL;
+}

@@ -1,0 +1,593 @@
+/* Owns statements of host code in the walk: blocks, ifs, loops, declarations. */
+#include "intake/eval/interp_parts.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <string.h>
+
+static unsigned statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to);
+
+/* ---- conditional compilation inside of functions ---- */
+
+/* Past the lines that a directive at token i leaves out. */
+static unsigned skip_lines(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+{
+    const char *rest, *word = hostcode_directive(&toks->tok[i], &rest);
+    bool opens = str_starts(word, "if"), sure;
+    unsigned depth = 0;
+
+    if ((opens && hostcode_holds(w->host, &toks->tok[i], &sure)) ||
+        !(opens || str_starts(word, "else") || str_starts(word, "elif")))
+        return i + 1;
+    for (i++; i < to; i++) {
+        if (toks->tok[i].kind != TOK_DIRECTIVE)
+            continue;
+        word = hostcode_directive(&toks->tok[i], &rest);
+        if (str_starts(word, "endif") && depth-- == 0)
+            return i + 1;
+        if (depth == 0 && opens &&
+            (str_starts(word, "else") ||
+                (str_starts(word, "elif") && hostcode_holds(w->host, &toks->tok[i], &sure))))
+            return i + 1;
+        depth += str_starts(word, "if");
+    }
+    return to;
+}
+
+/* ---- conditions ---- */
+
+enum truth { IS_FALSE, IS_TRUE, IS_UNKNOWN };
+
+static enum truth truth_of(const struct value *v)
+{
+    switch (v->kind) {
+    case VALUE_INT:
+        return v->i != 0 ? IS_TRUE : IS_FALSE;
+    case VALUE_REAL:
+        return v->r != 0 ? IS_TRUE : IS_FALSE;
+    case VALUE_MEMORY:
+    case VALUE_ADDRESS:
+    case VALUE_CODE:
+    case VALUE_TEXT:
+        return IS_TRUE;
+    default:
+        return IS_UNKNOWN;
+    }
+}
+
+/* The end of the statement at token i, without carrying it out. */
+static unsigned skip_statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+{
+    w->dry++;
+    i = statement(w, toks, i, to);
+    w->dry--;
+    return i;
+}
+
+static unsigned run_statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+{
+    return w->leaving || w->stopped ? skip_statement(w, toks, i, to) : statement(w, toks, i, to);
+}
+
+/* It has return, exit, break and their like, not inside of a further block: an error's way out. */
+static bool leaves(const struct toks *toks, unsigned from, unsigned to)
+{
+    static const char *const words[] = {"return", "exit", "abort", "throw", "break", "continue",
+        "goto", "_exit", "terminate", NULL};
+
+    for (unsigned i = from; i < to; i++) {
+        if (tok_is(&toks->tok[i], "{") && i > from && toks->tok[i].match)
+            i = toks->tok[i].match;
+        for (unsigned k = 0; words[k]; k++)
+            if (tok_is(&toks->tok[i], words[k]))
+                return true;
+    }
+    return false;
+}
+
+/* Neither side is known: an error's way out is passed by, else the side with a launch is taken. */
+static unsigned unknown_branch(
+    struct walk *w, const struct toks *toks, unsigned body, unsigned other, unsigned end)
+{
+    unsigned body_to = skip_statement(w, toks, body, end), assumed = w->assumed;
+    bool launches = walk_launches_in(w, toks, body, body_to);
+    unsigned other_to = other ? skip_statement(w, toks, other, end) : 0;
+    bool other_launches = other && walk_launches_in(w, toks, other, other_to);
+
+    if (!launches && !other_launches) {
+        bool out = leaves(toks, body, body_to);
+
+        if (!out)
+            walk_lose(w, toks, body, body_to);
+        if (other && out)
+            run_statement(w, toks, other, end);
+        else if (other)
+            walk_lose(w, toks, other, other_to);
+        return other ? other_to : body_to;
+    }
+    w->assumed = toks->tok[body].line;
+    run_statement(w, toks, launches ? body : other, end);
+    w->assumed = w->nr_launches ? w->assumed : assumed;
+    if (!launches)
+        walk_lose(w, toks, body, body_to);
+    return other ? other_to : body_to;
+}
+
+static unsigned if_statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+{
+    i++;
+    if (i < to && tok_is(&toks->tok[i], "constexpr"))
+        i++;
+    unsigned close = i < to ? toks->tok[i].match : 0;
+
+    if (!close || close >= to)
+        return to;
+    unsigned semi = toks_find(toks, i + 1, close, ";"); /* if (int x = f(); x) */
+    unsigned first = i + 1;
+
+    if (semi < close && !w->dry)
+        walk_statements(w, toks, i + 1, semi + 1);
+    if (semi < close)
+        first = semi + 1;
+    struct value v =
+        w->dry ? (struct value){0} : walk_evaluate(w, (struct range){toks, first, close});
+    unsigned body = close + 1, body_to = skip_statement(w, toks, body, to), other = 0;
+    enum truth truth = truth_of(&v);
+
+    if (body_to < to && tok_is(&toks->tok[body_to], "else"))
+        other = body_to + 1;
+    unsigned end = other ? skip_statement(w, toks, other, to) : body_to;
+
+    if (w->dry || w->stopped)
+        return end;
+    if (truth == IS_UNKNOWN)
+        return unknown_branch(w, toks, body, other, to);
+    if (truth == IS_TRUE)
+        run_statement(w, toks, body, to);
+    else if (other)
+        run_statement(w, toks, other, to);
+    return end;
+}
+
+/* ---- loops ---- */
+
+struct loop {
+    struct range condition, step; /* empty: always, nothing */
+    unsigned body, body_to;
+    bool condition_last;
+};
+
+static void run_loop(struct walk *w, const struct toks *toks, const struct loop *l)
+{
+    unsigned limit = w->limit, rounds = 0;
+    bool launches = walk_launches_in(w, toks, l->body, l->body_to) ||
+                    walk_launches_in(w, l->condition.toks, l->condition.from, l->condition.to);
+    unsigned bound = w->steps + (launches ? 4 * WALK_LOOP_STEPS : walk_patience(w, toks, l->body));
+    enum truth truth = IS_TRUE;
+
+    if (w->limit > bound)
+        w->limit = bound;
+    for (;; rounds++) {
+        if (l->condition.from < l->condition.to && !(l->condition_last && rounds == 0)) {
+            struct value v = walk_evaluate(w, l->condition);
+
+            truth = truth_of(&v);
+        }
+        if (w->stopped || truth == IS_FALSE || (truth == IS_UNKNOWN && rounds > 0))
+            break;
+        run_statement(w, toks, l->body, l->body_to);
+        if (w->leaving == LEAVING_LOOP || w->leaving == LEAVING_FUNCTION)
+            break;
+        w->leaving = LEAVING_NOT;
+        if (w->stopped)
+            break;
+        if (l->step.from < l->step.to)
+            walk_evaluate(w, l->step);
+        walk_step(w);
+    }
+    bool given_up = w->stopped && !w->ended && w->steps > w->limit && w->limit < limit;
+
+    if (w->leaving == LEAVING_LOOP || w->leaving == LEAVING_ROUND)
+        w->leaving = LEAVING_NOT;
+    w->limit = limit;
+    if (given_up)
+        walk_give_up(w, toks, l->body);
+    if (given_up || truth == IS_UNKNOWN) {
+        walk_lose(w, toks, l->body, l->body_to);
+        walk_lose(w, toks, l->step.from, l->step.to);
+    }
+}
+
+/* for (T x : list): its first element. */
+static bool range_for(struct walk *w, const struct toks *toks, unsigned open, struct loop *l)
+{
+    unsigned close = toks->tok[open].match, colon = toks_find(toks, open + 1, close, ":");
+    const struct type *type;
+    bool is_ref;
+
+    if (colon == close || toks_find(toks, open + 1, close, ";") < close ||
+        toks_find(toks, open + 1, close, "?") < close)
+        return false;
+    unsigned name = type_read(w, toks, open + 1, colon, &type, &is_ref);
+    struct operand list = walk_operand(w, (struct range){toks, colon + 1, close});
+
+    if (name < colon && toks->tok[name].kind == TOK_NAME) {
+        struct slot *slot = walk_declare(w, toks->tok[name].text, type);
+
+        if (list.v.kind == VALUE_MEMORY)
+            walk_assign(w, slot, walk_cell(w, list.v.memory, 0));
+    }
+    bool launches = walk_launches_in(w, toks, l->body, l->body_to);
+
+    if (launches)
+        run_statement(w, toks, l->body, l->body_to);
+    if (w->leaving == LEAVING_LOOP || w->leaving == LEAVING_ROUND)
+        w->leaving = LEAVING_NOT;
+    walk_lose(w, toks, l->body, l->body_to);
+    return true;
+}
+
+static unsigned for_statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+{
+    unsigned open = i + 1, close = open < to ? toks->tok[open].match : 0;
+    struct var *vars = w->frame ? w->frame->vars : NULL;
+
+    if (!close || close >= to)
+        return to;
+    struct loop l = {.body = close + 1, .body_to = skip_statement(w, toks, close + 1, to)};
+    unsigned first = toks_find(toks, open + 1, close, ";"),
+             second = toks_find(toks, first + 1, close, ";");
+
+    if (w->dry || range_for(w, toks, open, &l) || second >= close)
+        return l.body_to;
+    walk_statements(w, toks, open + 1, first + 1);
+    l.condition = (struct range){toks, first + 1, second};
+    l.step = (struct range){toks, second + 1, close};
+    run_loop(w, toks, &l);
+    if (w->frame)
+        w->frame->vars = vars;
+    return l.body_to;
+}
+
+static unsigned while_statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+{
+    unsigned open = i + 1, close = open < to ? toks->tok[open].match : 0;
+
+    if (!close || close >= to)
+        return to;
+    struct loop l = {.condition = {toks, open + 1, close},
+        .step = {toks, 0, 0},
+        .body = close + 1,
+        .body_to = skip_statement(w, toks, close + 1, to)};
+
+    if (!w->dry)
+        run_loop(w, toks, &l);
+    return l.body_to;
+}
+
+static unsigned do_statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+{
+    struct loop l = {.body = i + 1,
+        .body_to = skip_statement(w, toks, i + 1, to),
+        .step = {toks, 0, 0},
+        .condition_last = true};
+    unsigned end = l.body_to;
+
+    if (end + 1 < to && tok_is(&toks->tok[end], "while") && toks->tok[end + 1].match) {
+        l.condition = (struct range){toks, end + 2, toks->tok[end + 1].match};
+        end = toks->tok[end + 1].match + 1;
+        end += end < to && tok_is(&toks->tok[end], ";");
+    }
+    if (!w->dry)
+        run_loop(w, toks, &l);
+    return end;
+}
+
+/* To the label of the value, its default, or past the end. */
+static unsigned find_case(struct walk *w, const struct toks *toks, unsigned open, struct value v)
+{
+    unsigned close = toks->tok[open].match, other = close;
+
+    for (unsigned i = open + 1; i < close; i++) {
+        const struct tok *t = &toks->tok[i];
+
+        if (tok_is(t, "default") && tok_is(&toks->tok[i + 1], ":"))
+            other = i + 2;
+        if (tok_is(t, "case")) {
+            unsigned colon = toks_find(toks, i, close, ":");
+            struct value label = walk_evaluate(w, (struct range){toks, i + 1, colon});
+
+            if (label.kind == VALUE_INT && v.kind == VALUE_INT && label.i == v.i)
+                return colon + 1;
+        }
+        if (t->match > i)
+            i = t->match;
+    }
+    return v.kind == VALUE_INT ? other : close;
+}
+
+static unsigned switch_statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+{
+    unsigned open = i + 1, close = open < to ? toks->tok[open].match : 0, brace = close + 1;
+
+    if (!close || brace >= to || !toks->tok[brace].match)
+        return to;
+    unsigned end = toks->tok[brace].match;
+
+    if (w->dry)
+        return end + 1;
+    struct value v = walk_evaluate(w, (struct range){toks, open + 1, close});
+    unsigned from = find_case(w, toks, brace, v);
+
+    if (v.kind != VALUE_INT)
+        walk_lose(w, toks, brace, end);
+    walk_statements(w, toks, from, end);
+    if (w->leaving == LEAVING_LOOP)
+        w->leaving = LEAVING_NOT;
+    return end + 1;
+}
+
+/* ---- declarations ---- */
+
+/* T name[2][n] = ...: memory of its own. */
+static unsigned declare_array(
+    struct walk *w, const struct toks *toks, unsigned name, const struct type *type, unsigned to)
+{
+    struct slot *slot = walk_declare(w, toks->tok[name].text, NULL);
+    unsigned i = name + 1, dims = 0, each = walk_sizeof(w, type);
+    int64_t bytes = each ? (int64_t)each : -1;
+
+    for (; i < to && tok_is(&toks->tok[i], "[") && toks->tok[i].match; dims++) {
+        struct value n = walk_evaluate(w, (struct range){toks, i + 1, toks->tok[i].match});
+
+        bytes = bytes < 0 || n.kind != VALUE_INT || n.i < 0 || n.i > INT32_MAX ? -1 : bytes * n.i;
+        i = toks->tok[i].match + 1;
+    }
+    struct memory *m = walk_memory(w, bytes, false);
+
+    m->name = toks->tok[name].text;
+    m->lost = dims > 1;
+    slot->v = walk_pointer(m, type, 0);
+    if (i < to && tok_is(&toks->tok[i], "="))
+        i++;
+    if (i < to && tok_is(&toks->tok[i], "{") && toks->tok[i].match) {
+        struct range items[LAUNCH_MAX_ARGS];
+        unsigned nr =
+            range_split((struct range){toks, i + 1, toks->tok[i].match}, items, LAUNCH_MAX_ARGS);
+
+        m->fill = nr <= 1 ? walk_int(0) : (struct value){0};
+        for (unsigned k = 0; k < nr && !m->lost && items[k].from < items[k].to; k++)
+            walk_set_cell(w, m, (int64_t)k * (each ? each : 8), walk_evaluate(w, items[k]));
+        if (bytes < 0 && each)
+            m->bytes = (int64_t)each * nr;
+    }
+    return i;
+}
+
+static unsigned declarator(struct walk *w, const struct toks *toks, unsigned i, unsigned end,
+    const struct type *type, bool is_ref)
+{
+    for (; i < end && (tok_is(&toks->tok[i], "*") || tok_is(&toks->tok[i], "&") ||
+                          walk_type_word(&toks->tok[i]));
+         i++)
+        if (tok_is(&toks->tok[i], "*"))
+            type = type_pointer(w, type);
+    unsigned comma = toks_find(toks, i, end, ",");
+
+    if (i >= end || toks->tok[i].kind != TOK_NAME)
+        return comma;
+    const char *name = toks->tok[i].text;
+    const struct tok *next = &toks->tok[i + 1];
+
+    if (i + 1 < comma && tok_is(next, "[")) {
+        declare_array(w, toks, i, type, comma);
+    } else if (i + 1 < comma && tok_is(next, "=")) {
+        struct range init = {toks, i + 2, comma};
+        struct operand o = {0};
+
+        if (is_ref)
+            o = walk_operand(w, init);
+        struct slot *slot = walk_declare(w, name, type);
+
+        if (is_ref && o.slot)
+            w->frame ? (void)(w->frame->vars->slot = o.slot) : (void)0;
+        else if (is_ref)
+            walk_assign(w, slot, o.v);
+        else
+            walk_initialise(w, slot, init, false);
+    } else {
+        bool braces = i + 1 < comma && tok_is(next, "{");
+        bool has = braces || (i + 1 < comma && tok_is(next, "("));
+        struct slot *slot = walk_declare(w, name, type);
+        struct range init = {toks, i + 2, has ? next->match : i + 2};
+
+        walk_initialise(w, slot, init, braces || !has);
+    }
+    return comma;
+}
+
+/* `type name ...;` at token i: past the type; i when it is none. */
+static unsigned declaration(struct walk *w, const struct toks *toks, unsigned i, unsigned end,
+    const struct type **type, bool *is_ref)
+{
+    unsigned first = i;
+
+    while (first < end && walk_type_word(&toks->tok[first]))
+        first++;
+    if (first >= end || toks->tok[first].kind != TOK_NAME ||
+        (first == i && tok_is(&toks->tok[first + 1], "(")) ||
+        (first == i && walk_variable(w, toks->tok[first].text)))
+        return i;
+    unsigned past = type_read(w, toks, i, end, type, is_ref);
+
+    if (past == i || past >= end || toks->tok[past].kind != TOK_NAME)
+        return i;
+    const struct tok *next = &toks->tok[past + 1];
+    bool ok = past + 1 == end || tok_is(next, "=") || tok_is(next, "(") || tok_is(next, "{") ||
+              tok_is(next, "[") || tok_is(next, ",") || tok_is(next, ";");
+
+    return ok ? past : i;
+}
+
+/* void (*name)(float *, int) = f; */
+static bool declare_function_pointer(
+    struct walk *w, const struct toks *toks, unsigned i, unsigned end)
+{
+    const unsigned open = toks_find(toks, i + 1, end, "(");
+
+    if (toks->tok[i].kind != TOK_NAME || open + 4 >= end || !tok_is(&toks->tok[open + 1], "*") ||
+        toks->tok[open + 2].kind != TOK_NAME || toks->tok[open].match != open + 3 ||
+        !tok_is(&toks->tok[open + 4], "("))
+        return false;
+    struct slot *slot = walk_declare(w, toks->tok[open + 2].text, NULL);
+    const unsigned equals = toks_find(toks, open, end, "=");
+
+    if (equals < end)
+        walk_assign(w, slot, walk_evaluate(w, (struct range){toks, equals + 1, end}));
+    return true;
+}
+
+/* ---- statements ---- */
+
+static unsigned plain_statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+{
+    unsigned end = toks_find(toks, i, to, ";");
+    const struct type *type;
+    bool is_ref;
+
+    for (unsigned k = i; k < end; k++) /* a directive ends it as well: lists over #if are rare */
+        if (toks->tok[k].kind == TOK_DIRECTIVE)
+            return w->dry ? end + 1 : (walk_lose(w, toks, i, end), end + 1);
+    if (w->dry || i == end)
+        return end + 1;
+    if (toks == w->host->toks)
+        w->at = w->last = i;
+    const struct macro *macro =
+        toks->tok[i].kind == TOK_NAME ? hostcode_macro(w->host, toks->tok[i].text) : NULL;
+    unsigned close = toks->tok[i + 1].match;
+
+    if (macro && macro->is_function && close > i && close < end && tok_is(&toks->tok[i + 1], "(") &&
+        toks->tok[close + 1].kind == TOK_NAME) {
+        walk_operand(w, (struct range){toks, i, close + 1}); /* CHECK(x), without its ; */
+        return close + 1;
+    }
+    if (declare_function_pointer(w, toks, i, end))
+        return end + 1;
+    unsigned name = declaration(w, toks, i, end, &type, &is_ref);
+
+    if (name == i) {
+        walk_operand(w, (struct range){toks, i, end});
+        return end + 1;
+    }
+    const struct type *next = type_of_next(toks, name, type);
+
+    for (; name < end; type = next)
+        name = declarator(w, toks, name, end, type, is_ref) + 1;
+    return end + 1;
+}
+
+static unsigned return_statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+{
+    unsigned end = toks_find(toks, i, to, ";");
+
+    if (w->dry)
+        return end + 1;
+    if (toks == w->host->toks)
+        w->at = w->last = i;
+    if (i + 1 < end && w->frame)
+        w->frame->result = walk_copy(w, walk_evaluate(w, (struct range){toks, i + 1, end}));
+    w->leaving = LEAVING_FUNCTION;
+    return end + 1;
+}
+
+static unsigned block(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+{
+    unsigned close = toks->tok[i].match;
+    struct var *vars = w->frame ? w->frame->vars : NULL;
+
+    if (!close || close > to)
+        return to;
+    if (!w->dry) {
+        walk_statements(w, toks, i + 1, close);
+        if (w->frame && !w->leaving && !w->stopped)
+            w->frame->vars = vars;
+    }
+    return close + 1;
+}
+
+static unsigned leave(struct walk *w, const struct toks *toks, unsigned i, unsigned to, int how)
+{
+    if (!w->dry)
+        w->leaving = how;
+    return toks_find(toks, i, to, ";") + 1;
+}
+
+static unsigned one_statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+{
+    static const char *const passed[] = {"using", "typedef", "delete", "goto", "asm",
+        "static_assert", "throw", "friend", "namespace", NULL};
+    const struct tok *t = &toks->tok[i], *next = &toks->tok[i + 1];
+
+    if (tok_is(t, "{"))
+        return block(w, toks, i, to);
+    if (tok_is(t, ";"))
+        return i + 1;
+    if (tok_is(t, "if"))
+        return if_statement(w, toks, i, to);
+    if (tok_is(t, "for"))
+        return for_statement(w, toks, i, to);
+    if (tok_is(t, "while"))
+        return while_statement(w, toks, i, to);
+    if (tok_is(t, "do"))
+        return do_statement(w, toks, i, to);
+    if (tok_is(t, "switch"))
+        return switch_statement(w, toks, i, to);
+    if (tok_is(t, "return"))
+        return return_statement(w, toks, i, to);
+    if (tok_is(t, "break"))
+        return leave(w, toks, i, to, LEAVING_LOOP);
+    if (tok_is(t, "continue"))
+        return leave(w, toks, i, to, LEAVING_ROUND);
+    if (tok_is(t, "try"))
+        return i + 1;
+    if (tok_is(t, "catch") && next->match && tok_is(&toks->tok[next->match + 1], "{"))
+        return toks->tok[next->match + 1].match + 1;
+    if (tok_is(t, "case") || (tok_is(t, "default") && tok_is(next, ":")))
+        return toks_find(toks, i, to, ":") + 1;
+    if (t->kind == TOK_NAME && tok_is(next, ":"))
+        return i + 2; /* a label */
+    for (unsigned p = 0; passed[p]; p++)
+        if (tok_is(t, passed[p]))
+            return toks_find(toks, i, to, ";") + 1;
+    if ((tok_is(t, "struct") || tok_is(t, "class") || tok_is(t, "enum") || tok_is(t, "union")) &&
+        toks_find(toks, i, toks_find(toks, i, to, ";"), "{") < toks_find(toks, i, to, ";") &&
+        toks_find(toks, i, toks_find(toks, i, to, "{"), "=") >= toks_find(toks, i, to, "{"))
+        return toks_find(toks, i, to, ";") + 1;
+    return plain_statement(w, toks, i, to);
+}
+
+static unsigned statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+{
+    if (i >= to || w->depth > WALK_MAX_DEPTH)
+        return to;
+    while (i < to && toks->tok[i].kind == TOK_DIRECTIVE)
+        i = skip_lines(w, toks, i, to);
+    if (i >= to)
+        return to;
+    w->steps++;
+    w->depth++;
+    i = one_statement(w, toks, i, to);
+    w->depth--;
+    return i > to ? to : i;
+}
+
+void walk_statements(struct walk *w, const struct toks *toks, unsigned from, unsigned to)
+{
+    for (unsigned i = from; i < to && !w->leaving && walk_step(w);) {
+        if (toks->tok[i].kind == TOK_DIRECTIVE)
+            i = skip_lines(w, toks, i, to);
+        else
+            i = statement(w, toks, i, to);
+    }
+}

@@ -1,0 +1,330 @@
+/* Owns types as the walk through host code needs them: read from tokens, with sizes and fields. */
+#include "intake/eval/interp_type.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "intake/eval/interp_parts.h"
+#include "intake/eval/layout.h"
+#include "intake/syntax/spelling.h"
+
+#include <string.h>
+
+enum { MAX_TYPES = 4096, MAX_NESTING = 6 };
+
+static bool ends_pointer(const char *text)
+{
+    return *text && text[strlen(text) - 1] == '*';
+}
+
+static const struct decl *struct_named(struct walk *w, const char *name)
+{
+    const struct decls *decls = w->host->decls;
+    const char *last = name;
+
+    for (const char *p; (p = strstr(last, "::")) != NULL;)
+        last = p + 2;
+    size_t nr = strcspn(last, "<");
+
+    for (unsigned i = 0; i < decls->nr; i++) {
+        const struct decl *d = &decls->decl[i];
+
+        if ((d->kind == DECL_TYPE || d->kind == DECL_USING) && strlen(d->name) == nr &&
+            strncmp(d->name, last, nr) == 0 && toks_find(decls->toks, d->from, d->to, "{") < d->to)
+            return d;
+    }
+    return NULL;
+}
+
+static bool is_one_of(const char *text, const char *const *words)
+{
+    for (; *words; words++)
+        if (strcmp(text, *words) == 0)
+            return true;
+    return false;
+}
+
+/* What stands between the outermost < >; NULL: none. */
+static const char *inner_text(struct walk *w, const char *text)
+{
+    const char *open = strchr(text, '<'), *close = strrchr(text, '>');
+
+    if (!open || !close || close < open)
+        return NULL;
+    int depth = 0;
+    const char *end = close;
+
+    for (const char *p = open + 1; p < close; p++) { /* the first of them */
+        depth += (*p == '<' || *p == '(') - (*p == '>' || *p == ')');
+        if (*p == ',' && depth == 0) {
+            end = p;
+            break;
+        }
+    }
+    return arena_strndup(w->arena, open + 1, (size_t)(end - open - 1));
+}
+
+static void describe_plain(struct walk *w, struct type *t)
+{
+    static const char *const vectors[] = {
+        "vector", "device_vector", "host_vector", "array", "unique_ptr", "shared_ptr", NULL};
+    unsigned lanes;
+    const char *c = hostcode_type(w->host, t->text, w->at), *elem = elem_of(c, &lanes);
+    size_t head = strcspn(t->text, "<");
+    const char *name = t->text;
+
+    for (const char *p; (p = strstr(name, "::")) != NULL && p < t->text + head;)
+        name = p + 2;
+    name = arena_strndup(w->arena, name, head - (size_t)(name - t->text));
+    if (elem) {
+        t->bytes = type_bytes(c);
+        t->kind = lanes > 1 ? TYPE_STRUCT : is_real(c) ? TYPE_REAL : TYPE_INT;
+        t->is_unsigned = elem[0] == 'u' || strcmp(elem, "bool") == 0;
+    } else if (strcmp(t->text, "dim3") == 0) {
+        t->kind = TYPE_DIM3;
+        t->bytes = 12;
+    } else if (is_one_of(name, vectors) && inner_text(w, t->text)) {
+        t->kind = TYPE_VECTOR;
+        t->to = type_named(w, inner_text(w, t->text));
+    } else if (strcmp(name, "string") == 0) {
+        t->kind = TYPE_TEXT;
+    } else if (ends_pointer(c)) {
+        t->kind = TYPE_POINTER;
+        t->bytes = 8;
+        t->to = type_named(w, arena_strndup(w->arena, c, strlen(c) - 1));
+    } else {
+        t->decl = struct_named(w, c);
+        bool is_enum =
+            t->decl &&
+            tok_is(
+                &w->host->toks
+                     ->tok[t->decl->from + tok_is(&w->host->toks->tok[t->decl->from], "typedef")],
+                "enum");
+
+        t->kind = is_enum ? TYPE_INT : t->decl ? TYPE_STRUCT : TYPE_OTHER;
+        t->bytes = is_enum ? 4 : 0;
+    }
+}
+
+const struct type *type_named(struct walk *w, const char *text)
+{
+    unsigned nr = 0;
+
+    for (struct type *t = w->types; t; t = t->next, nr++)
+        if (strcmp(t->text, text) == 0)
+            return t;
+    if (nr > MAX_TYPES || w->depth > WALK_MAX_DEPTH)
+        return NULL;
+    struct type *t = arena_alloc(w->arena, sizeof(*t));
+
+    *t = (struct type){.text = arena_strdup(w->arena, text), .next = w->types};
+    w->types = t;
+    w->depth++;
+    if (ends_pointer(text)) {
+        t->kind = TYPE_POINTER;
+        t->bytes = 8;
+        t->to = type_named(w, arena_strndup(w->arena, text, strlen(text) - 1));
+    } else {
+        describe_plain(w, t);
+    }
+    w->depth--;
+    return t;
+}
+
+const struct type *type_pointer(struct walk *w, const struct type *to)
+{
+    return type_named(w, arena_printf(w->arena, "%s*", to ? to->text : "void"));
+}
+
+static const char *const skipped[] = {"const", "static", "constexpr", "volatile", "register",
+    "extern", "inline", "struct", "class", "enum", "typename", "mutable", "__restrict__",
+    "__restrict", "thread_local", "__device__", "__host__", "__managed__", NULL};
+
+bool walk_type_word(const struct tok *t)
+{
+    return t->kind == TOK_NAME && is_one_of(t->text, skipped);
+}
+
+/* A template argument that is a type of the frame, put in place of its parameter. */
+static void add_words(
+    struct walk *w, const struct toks *toks, unsigned from, unsigned to, struct str *out)
+{
+    for (unsigned i = from; i < to; i++) {
+        const char *word = toks->tok[i].text;
+        const struct type *bound = NULL;
+
+        if (walk_type_word(&toks->tok[i]))
+            continue;
+        if (toks->tok[i].kind == TOK_NAME)
+            bound = walk_bound_type(w, word);
+        word = bound ? bound->text : word;
+        if (out->len && str_word_char(out->text[out->len - 1]) && str_word_char(*word))
+            str_add_char(out, ' ');
+        str_add(out, word);
+    }
+}
+
+unsigned type_read(struct walk *w, const struct toks *toks, unsigned i, unsigned to,
+    const struct type **type, bool *is_ref)
+{
+    static const char *const parts[] = {
+        "unsigned", "signed", "long", "short", "int", "char", "double", NULL};
+    unsigned start = i, name;
+    struct str text = {0};
+
+    *is_ref = false;
+    *type = NULL;
+    while (i < to && walk_type_word(&toks->tok[i]))
+        i++;
+    name = i;
+    while (i < to && toks->tok[i].kind == TOK_NAME && is_one_of(toks->tok[i].text, parts)) {
+        i++;
+        while (i < to && tok_is(&toks->tok[i], "const"))
+            i++;
+    }
+    if (i == name) {
+        if (i < to && tok_is(&toks->tok[i], "::"))
+            i++;
+        if (i >= to || toks->tok[i].kind != TOK_NAME)
+            return start;
+        for (i++; i < to; i++) {
+            unsigned close = tok_is(&toks->tok[i], "<") ? toks_angle(toks, i, to) : 0;
+
+            if (close)
+                i = close;
+            else if (tok_is(&toks->tok[i], "::") && i + 1 < to && toks->tok[i + 1].kind == TOK_NAME)
+                i++;
+            else
+                break;
+        }
+    }
+    add_words(w, toks, name, i, &text);
+    for (; i < to; i++) {
+        const struct tok *t = &toks->tok[i];
+
+        if (tok_is(t, "*"))
+            str_add_char(&text, '*');
+        else if (tok_is(t, "&") || tok_is(t, "&&"))
+            *is_ref = true;
+        else if (!walk_type_word(t))
+            break;
+    }
+    *type = strcmp(str_text(&text), "auto") == 0 ? NULL : type_named(w, str_text(&text));
+    str_finish(&text);
+    return i;
+}
+
+const struct type *type_of_next(const struct toks *toks, unsigned past, const struct type *type)
+{
+    for (; past > 0 && type &&
+           (tok_is(&toks->tok[past - 1], "*") || walk_type_word(&toks->tok[past - 1]));
+         past--)
+        if (tok_is(&toks->tok[past - 1], "*") && type->kind == TYPE_POINTER)
+            type = type->to;
+    return type;
+}
+
+/* ---- what stands in a struct ---- */
+
+struct fields {
+    struct walk *w;
+    void (*field)(void *, const char *, const struct type *, unsigned, unsigned, unsigned);
+    void *context;
+};
+
+/* One field's declaration, up to its `;`. False: it is none that can be read. */
+static bool read_field(struct fields *f, unsigned i, unsigned end)
+{
+    const struct toks *toks = f->w->host->toks;
+    const struct type *type;
+    bool is_ref;
+    unsigned name = type_read(f->w, toks, i, end, &type, &is_ref);
+    const struct type *one = type, *next = type_of_next(toks, name, type);
+
+    for (; name < end; one = next) {
+        unsigned count = 1, from, past;
+
+        for (; name < end && tok_is(&toks->tok[name], "*"); name++)
+            one = type_pointer(f->w, one);
+        if (name >= end || toks->tok[name].kind != TOK_NAME)
+            return false;
+        for (past = name + 1; past < end && tok_is(&toks->tok[past], "[");
+             past = toks->tok[past].match + 1) {
+            struct value n =
+                walk_evaluate(f->w, (struct range){toks, past + 1, toks->tok[past].match});
+
+            if (n.kind != VALUE_INT || n.i < 0 || n.i > 1 << 24 || !toks->tok[past].match)
+                return false;
+            count *= (unsigned)n.i;
+        }
+        unsigned comma = toks_find(toks, past, end, ",");
+
+        from = past < comma && tok_is(&toks->tok[past], "=") ? past + 1 : past;
+        if (past < comma && tok_is(&toks->tok[past], "{"))
+            from = past;
+        f->field(f->context, toks->tok[name].text, one, count, from, comma);
+        name = comma + 1;
+    }
+    return true;
+}
+
+bool type_fields(struct walk *w, const struct type *type,
+    void (*field)(void *, const char *, const struct type *, unsigned, unsigned, unsigned),
+    void *context)
+{
+    const struct toks *toks = w->host->toks;
+    struct fields f = {w, field, context};
+    const struct decl *d = type->decl;
+    unsigned open = d ? toks_find(toks, d->from, d->to, "{") : 0;
+    bool all = true;
+
+    if (!d || !toks->tok[open].match || w->nested == MAX_NESTING || !walk_step(w))
+        return false;
+    w->nested++;
+    for (unsigned i = open + 1; i < toks->tok[open].match;) {
+        unsigned end = toks_find(toks, i, toks->tok[open].match, ";");
+        unsigned brace = toks_find(toks, i, end, "{"), paren = toks_find(toks, i, end, "(");
+
+        if (toks->tok[i].kind == TOK_DIRECTIVE) {
+            i++;
+        } else if (toks->tok[i].kind == TOK_NAME && tok_is(&toks->tok[i + 1], ":")) {
+            i += 2; /* public: */
+        } else if (paren < end && toks_find(toks, i, paren, "=") == paren) {
+            all = all && !tok_is(&toks->tok[i], "virtual");
+            i = brace < end || (brace == end && paren < end && brace < toks->nr &&
+                                   tok_is(&toks->tok[brace], "{"))
+                    ? toks->tok[brace].match + 1
+                    : end + 1;
+        } else if (tok_is(&toks->tok[i], ";")) {
+            i++;
+        } else {
+            bool other = tok_is(&toks->tok[i], "using") || tok_is(&toks->tok[i], "typedef") ||
+                         tok_is(&toks->tok[i], "static") || tok_is(&toks->tok[i], "friend");
+
+            all = (other || read_field(&f, i, end)) && all;
+            i = end + 1;
+        }
+        w->steps += 4;
+    }
+    w->nested--;
+    return all;
+}
+
+const struct decl *type_method(
+    struct walk *w, const struct type *type, const char *name, unsigned nr_args)
+{
+    const struct decl *d = type ? type->decl : NULL;
+
+    return d ? walk_function(w, name, nr_args, d->from, d->to) : NULL;
+}
+
+unsigned walk_sizeof(struct walk *w, const struct type *type)
+{
+    if (!type)
+        return 0;
+    return type->kind == TYPE_STRUCT && !type->bytes ? layout_bytes(w, type) : type->bytes;
+}
+
+unsigned walk_type_bytes(struct walk *w, const char *type)
+{
+    return w ? walk_sizeof(w, type_named(w, type)) : 0;
+}

@@ -1,0 +1,263 @@
+/* Owns where the fields of a struct lie in memory. */
+#include "intake/eval/layout.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "intake/eval/interp_parts.h"
+#include "intake/eval/params.h"
+#include "intake/syntax/spelling.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One struct while its fields are put one after another; of a field inside of it, another. */
+struct laying {
+    struct walk *w;
+    struct layout *out;
+    const char *prefix;            /* of its fields' paths */
+    const struct object *object;   /* its value; NULL: not known */
+    unsigned start, offset, align; /* from the outermost struct's beginning */
+};
+
+static bool lay(struct walk *w, struct layout *out, const struct type *type, const char *path,
+    const struct value *seen, unsigned offset, unsigned *bytes, unsigned *align);
+
+static bool no_layout(struct layout *out, const char *why)
+{
+    out->why = out->why ? out->why : why;
+    return false;
+}
+
+static const struct value *field_value(const struct object *o, const char *name)
+{
+    for (const struct field *f = o ? o->fields : NULL; f; f = f->next)
+        if (strcmp(f->slot.name, name) == 0)
+            return &f->slot.v;
+    return NULL;
+}
+
+/* Element k of an array in a struct. */
+static struct value element_value(
+    struct walk *w, const struct value *array, unsigned k, unsigned each)
+{
+    if (!array || array->kind != VALUE_MEMORY || !array->memory)
+        return (struct value){0};
+    return walk_cell(w, array->memory, array->i + (int64_t)k * each);
+}
+
+static void lay_field(void *context, const char *name, const struct type *type, unsigned count,
+    unsigned init_from, unsigned init_to)
+{
+    struct laying *l = context;
+    struct arena *arena = l->w->arena;
+    const struct value *seen = field_value(l->object, name);
+    const bool bits = init_from < init_to && tok_is(&l->w->host->toks->tok[init_from], ":");
+    const char *path = l->out->leaves ? arena_printf(arena, "%s%s", l->prefix, name) : "";
+
+    if (bits)
+        no_layout(l->out, arena_printf(arena, "field %s has a number of bits", name));
+    if (l->out->leaves && count > LAYOUT_MAX_LEAVES)
+        no_layout(l->out, arena_printf(arena, "field %s has too many elements", name));
+    for (unsigned k = 0; k < count && !l->out->why; k++) {
+        unsigned bytes = 0, align = 1;
+        struct value one = {0};
+
+        if (count > 1 && l->out->leaves) {
+            one = element_value(l->w, seen, k, walk_sizeof(l->w, type));
+            path = arena_printf(arena, "%s%s[%u]", l->prefix, name, k);
+        }
+        if (!lay(l->w, NULL, type, path, NULL, 0, &bytes, &align)) { /* where it begins */
+            no_layout(l->out, arena_printf(arena, "field %s is of type %s", name,
+                                  type ? type->text : "that is not known"));
+            return;
+        }
+        l->offset = l->start + (unsigned)round_up(l->offset - l->start, align);
+        l->align = align > l->align ? align : l->align;
+        if (!l->out->leaves) { /* all elements at once */
+            l->offset += bytes * count;
+            return;
+        }
+        lay(l->w, l->out, type, path, count > 1 ? &one : seen, l->offset, &bytes, &align);
+        l->offset += bytes;
+    }
+}
+
+/* alignas(16), __align__(16), __attribute__((aligned(16))) before the fields. */
+static unsigned written_align(const struct toks *toks, unsigned from, unsigned open)
+{
+    for (unsigned i = from; i + 2 < open; i++)
+        if (toks->tok[i].kind == TOK_NAME && strstr(toks->tok[i].text, "align") &&
+            tok_is(&toks->tok[i + 1], "(") && toks->tok[i + 2].kind == TOK_NUMBER)
+            return (unsigned)strtoul(toks->tok[i + 2].text, NULL, 10);
+    return 1;
+}
+
+/* struct A : B, C { */
+static bool lay_bases(struct laying *l, unsigned from, unsigned open)
+{
+    const struct toks *toks = l->w->host->toks;
+    struct range bases[4];
+    const unsigned colon = toks_find(toks, from, open, ":");
+    const unsigned nr =
+        colon < open ? range_split((struct range){toks, colon + 1, open}, bases, 4) : 0;
+
+    for (unsigned b = 0; b < nr; b++) {
+        const struct type *type;
+        unsigned bytes, align, i = bases[b].from;
+        bool is_ref;
+
+        while (i < bases[b].to &&
+               (tok_is(&toks->tok[i], "public") || tok_is(&toks->tok[i], "private")))
+            i++;
+        type_read(l->w, toks, i, bases[b].to, &type, &is_ref);
+        if (type && strstr(type->text, "nary_function")) /* std's: it has nothing */
+            continue;
+        if (!type || !lay(l->w, NULL, type, "", NULL, 0, &bytes, &align))
+            return no_layout(l->out, "what it derives from is not known");
+        struct value self = {.kind = VALUE_OBJECT, .object = (struct object *)l->object};
+        struct layout alone = {0};
+
+        if (bytes == 1 && layout_of(l->w, type, NULL, &alone) && alone.nr == 0)
+            continue; /* an empty base takes no room */
+        if (b > 0)
+            return no_layout(l->out, "it derives from several structs");
+        lay(l->w, l->out, type, l->prefix, l->object ? &self : NULL, l->start, &bytes, &align);
+        l->offset = l->start + bytes;
+        l->align = align;
+    }
+    return true;
+}
+
+/* T of a template is what stands between < and > after the struct's name. */
+static struct bound *bound_of(struct walk *w, const struct type *type)
+{
+    const char *names[8], *open = strchr(type->text, '<'), *close = strrchr(type->text, '>');
+    struct range given[8];
+    struct toks *toks = arena_alloc(w->arena, sizeof(*toks));
+    struct bound *list = w->frame ? w->frame->bound : NULL;
+    const unsigned nr = template_params(w->host->toks, type->decl, names, ARRAY_SIZE(names));
+
+    if (!nr || !open || close < open)
+        return list;
+    const char *args = arena_strndup(w->arena, open + 1, (size_t)(close - open - 1));
+
+    if (!lex(toks, w->arena, args, strlen(args)))
+        return list;
+    const unsigned nr_given = range_split((struct range){toks, 0, toks->nr}, given, 8);
+
+    for (unsigned i = 0; i < nr && i < nr_given; i++) {
+        struct bound *b = arena_alloc(w->arena, sizeof(*b));
+
+        *b = (struct bound){
+            names[i], type_named(w, toks_text(toks, w->arena, given[i].from, given[i].to)), list};
+        list = b;
+    }
+    return list;
+}
+
+static bool lay_struct(struct laying *l, const struct type *type)
+{
+    const struct toks *toks = l->w->host->toks;
+    const struct decl *d = type->decl;
+    const unsigned open = toks_find(toks, d->from, d->to, "{");
+    struct frame frame = {.up = l->w->frame, .bound = bound_of(l->w, type)};
+    const unsigned align = written_align(toks, d->from, open);
+    bool ok;
+
+    if (toks_find(toks, d->from, open, "union") < open)
+        return no_layout(l->out, "it is a union");
+    l->w->frame = &frame;
+    ok = lay_bases(l, d->from, open) && type_fields(l->w, type, lay_field, l);
+    l->w->frame = frame.up;
+    l->align = align > l->align ? align : l->align;
+    return (ok && !l->out->why) || no_layout(l->out, "it has fields that cannot be read");
+}
+
+/* float3, half2, dim3: x, y, z, w */
+static bool lay_vector(struct laying *l, const struct type *type)
+{
+    static const char *const parts[] = {"x", "y", "z", "w"};
+    unsigned lanes = 3;
+    const char *elem = elem_of(hostcode_type(l->w->host, type->text, l->w->at), &lanes);
+    const unsigned each = elem ? type->bytes / lanes : 4;
+    static const struct {
+        const char *elem, *type;
+    } known[] = {{"f64", "double"}, {"f32", "float"}, {"f16", "half"}, {"bf16", "nv_bfloat16"},
+        {"i64", "long long"}, {"u64", "unsigned long long"}, {"i32", "int"},
+        {"u32", "unsigned int"}, {"i16", "short"}, {"u16", "unsigned short"}, {"i8", "char"},
+        {"u8", "unsigned char"}};
+    const char *name = "unsigned int"; /* dim3 */
+
+    for (size_t i = 0; elem && i < ARRAY_SIZE(known); i++)
+        name = strcmp(known[i].elem, elem) == 0 ? known[i].type : name;
+    if (lanes > ARRAY_SIZE(parts))
+        return no_layout(l->out, "what it consists of is not known");
+    for (unsigned i = 0; i < lanes; i++)
+        lay_field(l, parts[i], type_named(l->w, name), 1, 0, 0);
+    l->align = lanes == 3 ? each : type->bytes < 16 ? type->bytes : 16;
+    return !l->out->why;
+}
+
+static bool add_leaf(struct walk *w, struct layout *out, struct leaf leaf)
+{
+    if (out->nr == LAYOUT_MAX_LEAVES)
+        return no_layout(out, "it has more than 8192 numbers and pointers");
+    if (out->leaves && out->nr == out->room) {
+        struct leaf *old = out->leaves;
+
+        out->leaves = arena_array(w->arena, out->room *= 2, sizeof(*old));
+        memcpy(out->leaves, old, out->nr * sizeof(*old));
+    }
+    if (out->leaves)
+        out->leaves[out->nr] = leaf;
+    out->nr++;
+    return true;
+}
+
+/* One value at an offset; out NULL: only its size and its alignment are wanted. */
+static bool lay(struct walk *w, struct layout *out, const struct type *type, const char *path,
+    const struct value *seen, unsigned offset, unsigned *bytes, unsigned *align)
+{
+    struct layout sizes = {0};
+    const bool whole = type && (type->kind == TYPE_STRUCT || type->kind == TYPE_DIM3);
+    struct laying l = {.w = w,
+        .out = out ? out : &sizes,
+        .prefix = *path && out ? arena_printf(w->arena, "%s.", path) : "",
+        .object = seen && seen->kind == VALUE_OBJECT ? seen->object : NULL,
+        .start = offset,
+        .offset = offset,
+        .align = 1};
+
+    if (!type || w->depth >= WALK_MAX_DEPTH)
+        return false;
+    if (whole) {
+        w->depth++;
+        const bool ok = type->decl ? lay_struct(&l, type) : lay_vector(&l, type);
+
+        w->depth--;
+        *align = l.align;
+        *bytes = (unsigned)round_up(l.offset > offset ? l.offset - offset : 1, l.align);
+        return ok;
+    }
+    *bytes = *align = type->bytes;
+    return (type->kind == TYPE_INT || type->kind == TYPE_REAL || type->kind == TYPE_POINTER) &&
+           type->bytes &&
+           (!out || add_leaf(w, out,
+                        (struct leaf){path, type, offset, seen ? *seen : (struct value){0}}));
+}
+
+bool layout_of(
+    struct walk *w, const struct type *type, const struct value *seen, struct layout *layout)
+{
+    *layout =
+        (struct layout){.room = 16, .leaves = arena_array(w->arena, 16, sizeof(*layout->leaves))};
+    return lay(w, layout, type, "", seen, 0, &layout->bytes, &layout->align) ||
+           no_layout(layout, "its type is not known");
+}
+
+unsigned layout_bytes(struct walk *w, const struct type *type)
+{
+    unsigned bytes, align;
+
+    return lay(w, NULL, type, "", NULL, 0, &bytes, &align) ? bytes : 0;
+}

@@ -1,0 +1,690 @@
+/* Owns what is done with the memory behind a pointer, by tokens: from the pointer's name outward
+ * through the expression around it, with it into calls, macros and other names. What is not
+ * understood may read and write. */
+#include "intake/eval/memory_effects.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "intake/eval/params.h"
+
+#include <string.h>
+
+enum { MAX_NAMES = 16, MAX_CALL_DEPTH = 6, MAX_STEPS = 200000 };
+
+/* What an expression stands for: a pointer into the memory, or an element of it. */
+enum kind { ADDRESS, ELEMENT };
+
+struct code {
+    const struct toks *toks;
+    unsigned from, to;
+    bool is_macro; /* its whole text is a value */
+    bool returns_reference;
+};
+
+struct name {
+    const char *text;
+    enum kind kind;
+    bool is_const;
+    unsigned made; /* the token where it is declared or set to this */
+};
+
+/* Following names through one piece of code. */
+struct look {
+    const struct host *host;
+    struct code code;
+    struct name names[MAX_NAMES];
+    unsigned nr_names, depth;
+    unsigned *steps; /* of all looks */
+    struct use *use;
+    bool gives[2]; /* by kind: its value is one */
+};
+
+/* The expression [from, to) of a look's code. */
+struct part {
+    unsigned from, to;
+    enum kind kind;
+};
+
+static void climb(struct look *l, struct part p);
+static void follow(struct look *l);
+
+static const struct tok *token(const struct look *l, unsigned i)
+{
+    static const struct tok none = {.text = ""};
+
+    return i >= l->code.from && i < l->code.to ? &l->code.toks->tok[i] : &none;
+}
+
+static bool is_one_of(const struct tok *t, const char *const *words)
+{
+    for (unsigned i = 0; words[i]; i++)
+        if (strcmp(t->text, words[i]) == 0)
+            return true;
+    return false;
+}
+
+static void add(struct use *use, bool reads, bool writes)
+{
+    use->reads |= reads;
+    use->writes |= writes;
+}
+
+static void add_unknown(struct look *l)
+{
+    add(l->use, true, true);
+}
+
+/* ---- names and calls ---- */
+
+/* `const T *q`, `const auto &r`: where the name at token i is declared. */
+static bool points_to_const(const struct look *l, unsigned i)
+{
+    static const char *const ends[] = {";", "{", "}", "(", ")", ",", "=", "", NULL};
+    bool inside = false; /* left of * or & */
+
+    while (!is_one_of(token(l, --i), ends)) {
+        inside = inside || tok_is(token(l, i), "*") || tok_is(token(l, i), "&");
+        if (inside && tok_is(token(l, i), "const"))
+            return true;
+    }
+    return false;
+}
+
+static void add_name(struct look *l, unsigned i, enum kind kind)
+{
+    const struct name made = {token(l, i)->text, kind, points_to_const(l, i), i};
+
+    for (unsigned n = 0; n < l->nr_names; n++)
+        if (strcmp(l->names[n].text, made.text) == 0 && l->names[n].kind == kind)
+            return;
+    if (l->nr_names == MAX_NAMES)
+        add_unknown(l);
+    else
+        l->names[l->nr_names++] = made;
+}
+
+/* Follows a name into other code; the value of that code may be of the memory again. */
+static void enter(struct look *l, struct code code, const char *name, enum kind kind, bool is_const,
+    struct part call)
+{
+    struct use use = {0};
+    struct look inner = {
+        l->host, code, {{name, kind, false, 0}}, 1, l->depth - 1, l->steps, &use, {false, false}};
+
+    if (l->depth == 0) {
+        add(l->use, true, !is_const);
+        return;
+    }
+    follow(&inner);
+    add(l->use, use.reads, use.writes && !is_const);
+    l->use->atomics |= use.atomics && !is_const;
+    for (enum kind k = ADDRESS; k <= ELEMENT; k++)
+        if (inner.gives[k])
+            climb(l, (struct part){call.from, call.to, k});
+}
+
+/* Into all macros of that name, as their parameter number n; false: there is none. */
+static bool enter_macros(
+    struct look *l, const char *name, unsigned n, enum kind kind, struct part call)
+{
+    bool found = false;
+
+    for (unsigned i = 0; i < l->host->nr_macros; i++) {
+        const struct macro *m = &l->host->macros[i];
+
+        if (!m->is_function || !m->toks.nr || strcmp(m->name, name) != 0)
+            continue;
+        found = true;
+        if (n < m->nr_params)
+            enter(l, (struct code){&m->toks, 0, m->toks.nr, true, false}, m->params[n], kind, false,
+                call);
+        else
+            add_unknown(l);
+    }
+    return found;
+}
+
+/* Into all functions of that name that have such a parameter; false: there is none. */
+static bool enter_functions(
+    struct look *l, const char *name, unsigned n, enum kind kind, struct part call)
+{
+    const struct decls *decls = l->host->decls;
+    const struct decl *first = decls_function(decls, name);
+    bool found = false;
+
+    for (unsigned i = 0; first && i < decls->nr_functions; i++) {
+        const struct decl *fn = decls->functions[i];
+        struct param params[MAX_PARAMS];
+
+        if (strcmp(fn->name, name) != 0 || !fn->body)
+            continue;
+        if (n >= params_read(params, NULL, decls, fn))
+            continue;
+        found = true;
+        if (kind == ELEMENT && !params[n].is_reference) {
+            add(l->use, true, false);
+            continue;
+        }
+        const bool reference =
+            fn->open >= fn->from + 2 && tok_is(&decls->toks->tok[fn->open - 2], "&");
+        const struct code code = {decls->toks, fn->body + 1, fn->to, false, reference};
+
+        enter(l, code, params[n].name, kind, params[n].is_const, call);
+    }
+    return found;
+}
+
+/* What functions that are not in the file do: the first whose name has the word. */
+static const struct {
+    const char *word;
+    bool anywhere;      /* in the name; else it begins so */
+    bool reads, writes; /* by their first argument */
+    bool others_too;    /* else the others are read */
+} known[] = {{"__ld", false, true, false, true}, {"load", true, true, false, true},
+    {"Load", true, true, false, true}, {"printf", true, false, false, true},
+    {"assert", false, false, false, true}, {"prefetch", true, false, false, true},
+    {"__st", false, false, true, true}, {"store", true, false, true, true},
+    {"Store", true, false, true, true}, {"memcpy", false, false, true, false},
+    {"memset", false, false, true, false}, {"__pipeline_memcpy", false, false, true, false}};
+
+static void unknown_call(struct look *l, const char *name, unsigned n, enum kind kind)
+{
+    if (kind == ELEMENT) { /* by value, with few exceptions */
+        const bool both = strstr(name, "swap") || strstr(name, "atomic");
+
+        add(l->use, true, both);
+        l->use->atomics |= strstr(name, "atomic") != NULL;
+        return;
+    }
+    if (str_starts(name, "curand")) { /* a generator steps on */
+        add(l->use, strcmp(name, "curand_init") != 0, true);
+        return;
+    }
+    for (unsigned i = 0; i < ARRAY_SIZE(known); i++)
+        if (known[i].anywhere ? strstr(name, known[i].word) != NULL
+                              : str_starts(name, known[i].word)) {
+            const bool as_first = n == 0 || known[i].others_too;
+
+            add(l->use, as_first ? known[i].reads : true, as_first && known[i].writes);
+            return;
+        }
+    add_unknown(l);
+}
+
+/* Which argument of the call with its `(` at open token i stands in. */
+static unsigned argument_of(const struct look *l, unsigned open, unsigned i)
+{
+    unsigned n = 0;
+
+    for (unsigned k = open + 1; k < i; k++) {
+        const unsigned angle = tok_is(token(l, k), "<") ? toks_angle(l->code.toks, k, i) : 0;
+
+        if (angle)
+            k = angle;
+        else if (token(l, k)->match > k)
+            k = token(l, k)->match;
+        n += tok_is(token(l, k), ",");
+    }
+    return n;
+}
+
+/* The part is argument of the function whose name is token i, with its `(` at open. */
+static void argument(struct look *l, struct part p, unsigned i, unsigned open)
+{
+    static const char *const unevaluated[] = {"sizeof", "decltype", "alignof", "alignas", NULL},
+                             *const conditions[] = {"if", "while", "switch", "for", "return", NULL};
+    const struct tok *t = token(l, i);
+    const unsigned n = argument_of(l, open, p.from);
+    const struct part call = {i, token(l, open)->match + 1, p.kind};
+
+    if (is_one_of(t, unevaluated))
+        return;
+    if (is_one_of(t, conditions)) {
+        add(l->use, p.kind == ELEMENT, false);
+    } else if (str_starts(t->text, "atomic") && n == 0 && p.kind == ADDRESS) {
+        add_unknown(l);
+        l->use->atomics = true;
+    } else if (!enter_macros(l, t->text, n, p.kind, call) &&
+               !enter_functions(l, t->text, n, p.kind, call)) {
+        unknown_call(l, t->text, n, p.kind);
+    }
+}
+
+/* ---- from a name outward ---- */
+
+/* The bracket that token i stands in; code.to: none in its statement. */
+static unsigned opening(const struct look *l, unsigned i)
+{
+    while (i > l->code.from) {
+        const struct tok *t = token(l, --i);
+
+        if (t->match && t->match < i)
+            i = t->match;
+        else if (t->match)
+            return i;
+        else if (tok_is(t, ";"))
+            break;
+    }
+    return l->code.to;
+}
+
+/* Ends an operand of `? :`, and one of + before that. */
+static bool ends_operand(const struct look *l, unsigned i, bool choice)
+{
+    static const char *const always[] = {",", ";", "(", ")", "[", "]", "{", "}", "=", "return", "",
+        NULL},
+                             *const sums[] = {
+                                 "?", ":", "==", "!=", "<=", ">=", "<", ">", "&&", "||", NULL};
+
+    return is_one_of(token(l, i), always) || (!choice && is_one_of(token(l, i), sums));
+}
+
+/* To the ends of the operands that a pointer is added to, or chosen among. */
+static struct part widened(const struct look *l, struct part p, bool choice)
+{
+    for (unsigned match; (match = token(l, p.to)->match) > p.to || !ends_operand(l, p.to, choice);)
+        p.to = match > p.to ? match + 1 : p.to + 1;
+    for (unsigned i = p.from - 1; i >= l->code.from && i < l->code.to; i--) {
+        const unsigned match = token(l, i)->match;
+        const bool whole = match && match < i;
+
+        if (!whole && ends_operand(l, i, choice))
+            break;
+        i = whole ? match : i;
+        p.from = i;
+    }
+    return p;
+}
+
+/* [..], .x, ->x, ++ behind the part. False: what is done with it is settled. */
+static bool behind(struct look *l, struct part *p)
+{
+    for (;;) {
+        const struct tok *t = token(l, p->to);
+        const bool arrow = tok_is(t, "->");
+
+        if (tok_is(t, "[") && t->match) {
+            p->kind = ELEMENT;
+            p->to = t->match + 1;
+        } else if (arrow || tok_is(t, ".")) {
+            const bool method = tok_is(token(l, p->to + 2), "(");
+
+            if (method || (!arrow && p->kind == ADDRESS)) {
+                add_unknown(l);
+                return false;
+            }
+            if (arrow && p->kind == ELEMENT) { /* other memory */
+                add(l->use, true, false);
+                return false;
+            }
+            p->kind = ELEMENT;
+            p->to += 2;
+        } else if (tok_is(t, "++") || tok_is(t, "--")) {
+            if (p->kind == ELEMENT) {
+                add_unknown(l);
+                return false;
+            }
+            p->to++;
+        } else {
+            return true;
+        }
+    }
+}
+
+/* The `(` of a cast to a pointer or a reference that ends with the `)` at token i; 0: it is none.
+ */
+static unsigned cast_before(const struct look *l, unsigned i, enum kind kind)
+{
+    const unsigned open = token(l, i)->match;
+    const struct tok *before = token(l, open - 1);
+
+    if (!tok_is(token(l, i), ")") || open <= l->code.from || before->kind == TOK_NAME ||
+        tok_is(before, ")") || tok_is(before, ">") || tok_is(before, "]"))
+        return tok_is(before, "return") && tok_is(token(l, i - 1), "*") ? open : 0;
+    for (unsigned k = open + 1; k < i; k++)
+        if (tok_is(token(l, k), kind == ADDRESS ? "*" : "&"))
+            return open;
+    return 0;
+}
+
+/* A `&` at token i takes an address, and is no operator between two numbers. */
+static bool takes_address(const struct look *l, unsigned i)
+{
+    const struct tok *t = token(l, i - 1);
+
+    return tok_is(t, "return") || cast_before(l, i - 1, ADDRESS) ||
+           (t->kind == TOK_PUNCT && !tok_is(t, ")") && !tok_is(t, "]")) || t->kind == TOK_END;
+}
+
+/* *, &, ++, casts before the part. False: what is done with it is settled. */
+static bool ahead(struct look *l, struct part *p)
+{
+    for (;;) {
+        const unsigned i = p->from - 1;
+        const struct tok *t = token(l, i);
+        const unsigned cast = p->from > l->code.from ? cast_before(l, i, p->kind) : 0;
+
+        if (p->kind == ADDRESS && tok_is(t, "*")) {
+            const struct tok *type = token(l, i - 1);
+
+            if ((type->kind == TOK_NAME && !tok_is(type, "return")) || tok_is(type, ">"))
+                return false; /* T *p: it is declared */
+            p->kind = ELEMENT;
+            p->from = i;
+        } else if (p->kind == ELEMENT && tok_is(t, "&") && takes_address(l, i)) {
+            p->kind = ADDRESS;
+            p->from = i;
+        } else if (tok_is(t, "++") || tok_is(t, "--")) {
+            if (p->kind == ELEMENT) {
+                add_unknown(l);
+                return false;
+            }
+            p->from = i;
+        } else if (cast) {
+            p->from = cast;
+        } else {
+            return true;
+        }
+    }
+}
+
+/* `q = ` before the part: q is of the memory from there on. */
+static void assigned(struct look *l, struct part *p)
+{
+    const unsigned i = p->from - 2;
+    const struct tok *t = token(l, i), *before = token(l, i - 1);
+
+    if (p->kind == ELEMENT) {
+        if (t->kind == TOK_NAME && (tok_is(before, "&") || tok_is(before, "&&")))
+            add_name(l, i, ELEMENT);
+        else
+            add(l->use, true, false);
+    } else if (t->kind == TOK_NAME && !tok_is(before, ".") && !tok_is(before, "->")) {
+        add_name(l, i, ADDRESS);
+    } else { /* into a struct or an array of pointers */
+        add_unknown(l);
+    }
+}
+
+/* An operand of asm: "=f"(p[i]), "l"(p). */
+static void asm_operand(struct look *l, struct part p, unsigned open)
+{
+    const char *constraint = token(l, open - 1)->text;
+    bool reads = false, writes = false;
+
+    if (p.kind == ELEMENT) {
+        const bool out = strchr(constraint, '=') || strchr(constraint, '+');
+
+        add(l->use, !out || strchr(constraint, '+'), out);
+        return;
+    }
+    static const char *const loads[] = {"ld", "cp.async.c", "red.", "atom.", "bulk"};
+    const unsigned whole = opening(l, open);
+
+    for (unsigned i = whole + 1; i < open; i++) {
+        const char *text = token(l, i)->kind == TOK_STRING ? token(l, i)->text : "";
+
+        writes = writes || strstr(text, "st.");
+        for (unsigned w = 0; w < ARRAY_SIZE(loads); w++) {
+            reads = reads || strstr(text, loads[w]);
+            writes = writes || (w > 1 && strstr(text, loads[w]));
+        }
+    }
+    add(l->use, reads || !writes, writes || !reads);
+}
+
+/* The part is all that stands between brackets, or one of several between commas. True: it goes on
+ * as *p, wider. */
+static bool enclosed(struct look *l, struct part *p)
+{
+    const unsigned open = opening(l, p->from), close = token(l, open)->match;
+    const bool alone = open == p->from - 1 && close == p->to;
+    const struct tok *before = token(l, open - 1);
+    unsigned name = open;
+
+    if (tok_is(token(l, open), "[")) { /* an index; [p](...) {...}: captured */
+        const bool lambda = tok_is(token(l, close + 1), "(") || tok_is(token(l, close + 1), "{");
+
+        if (!(lambda && p->kind == ADDRESS))
+            add(l->use, true, p->kind == ADDRESS);
+        return false;
+    }
+    if (!tok_is(token(l, open), "(")) {
+        add(l->use, true, p->kind == ADDRESS);
+        return false;
+    }
+    if (tok_is(before, ">"))
+        name = toks_before_angles(l->code.toks, open, l->code.from);
+    before = token(l, name - 1);
+    if (before->kind == TOK_STRING) {
+        asm_operand(l, *p, open);
+    } else if (before->kind == TOK_NAME && name < open && str_ends(before->text, "_cast")) {
+        const bool reference = tok_is(token(l, open - 2), "&");
+
+        if (p->kind == ELEMENT && !reference) {
+            add(l->use, true, false);
+            return false;
+        }
+        *p = (struct part){name - 1, close + 1, p->kind};
+        return true;
+    } else if (before->kind == TOK_NAME && !tok_is(before, "return")) {
+        argument(l, *p, name - 1, open);
+    } else if (alone && !tok_is(before, "]") &&
+               (!tok_is(before, ")") || cast_before(l, open - 1, p->kind))) {
+        *p = (struct part){open, close + 1, p->kind};
+        return true;
+    } else {
+        add(l->use, true, p->kind == ADDRESS);
+    }
+    return false;
+}
+
+/* An element with nothing more to its left or right: what is done with it. True: see enclosed. */
+static bool element_used(struct look *l, struct part *p)
+{
+    static const char *const updates[] = {
+        "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", NULL};
+    static const char *const ends[] = {")", ",", NULL}, *const begins[] = {"(", ",", NULL};
+    const struct tok *left = token(l, p->from - 1), *right = token(l, p->to);
+
+    if (tok_is(right, "=")) {
+        add(l->use, false, true);
+    } else if (is_one_of(right, updates)) {
+        add(l->use, true, true);
+    } else if (tok_is(left, "=")) {
+        assigned(l, p);
+    } else if (tok_is(left, "return") && l->code.returns_reference) {
+        l->gives[ELEMENT] = true;
+    } else if (is_one_of(left, begins) && is_one_of(right, ends)) {
+        return enclosed(l, p);
+    } else {
+        add(l->use, true, false);
+    }
+    return false;
+}
+
+/* The same for a pointer. */
+static bool address_used(struct look *l, struct part *p)
+{
+    static const char *const compared[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||", "!", NULL},
+                             *const moved[] = {"=", "+=", "-=", NULL},
+                             *const sums[] = {"+", "-", NULL};
+    const struct tok *left = token(l, p->from - 1), *right = token(l, p->to);
+
+    if (is_one_of(right, moved) || tok_is(right, "?") || is_one_of(right, compared) ||
+        is_one_of(left, compared))
+        return false;
+    if (is_one_of(right, sums) || is_one_of(left, sums)) {
+        *p = widened(l, *p, false);
+        return true;
+    }
+    if (tok_is(left, "=")) {
+        assigned(l, p);
+    } else if (tok_is(left, "?") || tok_is(left, ":") || tok_is(right, ":")) {
+        const struct part whole = widened(l, *p, true);
+
+        if (whole.from < p->from || whole.to > p->to) {
+            *p = whole;
+            return true;
+        }
+        add_unknown(l);
+    } else if (tok_is(left, "return")) {
+        l->gives[ADDRESS] = true;
+    } else if (!tok_is(left, ";") && !tok_is(right, ";")) { /* else it only steps on */
+        return enclosed(l, p);
+    }
+    return false;
+}
+
+static void climb(struct look *l, struct part p)
+{
+    do {
+        if (++*l->steps > MAX_STEPS) {
+            add_unknown(l);
+            return;
+        }
+        if (!behind(l, &p) || !ahead(l, &p))
+            return;
+        if (l->code.is_macro && p.from == l->code.from && p.to == l->code.to) {
+            l->gives[p.kind] = true;
+            return;
+        }
+    } while (p.kind == ELEMENT ? element_used(l, &p) : address_used(l, &p));
+}
+
+/* ---- a name's places ---- */
+
+static bool is_member(const struct look *l, unsigned i)
+{
+    return tok_is(token(l, i - 1), ".") || tok_is(token(l, i - 1), "->");
+}
+
+/* Macros that name it themselves: #define u(i, j) u[(i) * n + (j)]. */
+static void follow_in_macros(struct look *l, const struct name *name)
+{
+    for (unsigned k = 0; k < l->host->nr_macros && l->depth > 0; k++) {
+        const struct macro *m = &l->host->macros[k];
+        bool named = false;
+
+        for (unsigned i = 0; i < m->toks.nr; i++)
+            named = named || (m->toks.tok[i].kind == TOK_NAME &&
+                                 strcmp(m->toks.tok[i].text, name->text) == 0);
+        for (unsigned p = 0; p < m->nr_params; p++)
+            named = named && strcmp(m->params[p], name->text) != 0;
+        for (unsigned i = l->code.from; named && i < l->code.to; i++) {
+            const bool call = tok_is(token(l, i + 1), "(") && token(l, i + 1)->match;
+            const struct part whole = {
+                i, m->is_function ? token(l, i + 1)->match + 1 : i + 1, name->kind};
+
+            if (tok_is(token(l, i), m->name) && !is_member(l, i) && call >= m->is_function)
+                enter(l, (struct code){&m->toks, 0, m->toks.nr, true, false}, name->text,
+                    name->kind, name->is_const, whole);
+        }
+    }
+}
+
+/* The token is the name of a macro that is called here. */
+static bool calls_macro(const struct look *l, unsigned i)
+{
+    const struct macro *m =
+        tok_is(token(l, i + 1), "(") ? hostcode_macro(l->host, token(l, i)->text) : NULL;
+
+    return m && m->is_function && !l->code.is_macro;
+}
+
+static void follow_name(struct look *l, const struct name *name)
+{
+    const bool *left_out = l->code.toks->left_out;
+    struct use use = {0}, *outer = l->use;
+
+    l->use = &use;
+    for (unsigned i = l->code.from; i < l->code.to; i++)
+        if (token(l, i)->kind == TOK_NAME && strcmp(token(l, i)->text, name->text) == 0 &&
+            !is_member(l, i) && !(name->made && i == name->made) && !(left_out && left_out[i]) &&
+            !calls_macro(l, i))
+            climb(l, (struct part){i, i + 1, name->kind});
+    follow_in_macros(l, name);
+    l->use = outer;
+    add(outer, use.reads, use.writes && !name->is_const);
+    outer->atomics |= use.atomics && !name->is_const;
+}
+
+static void follow(struct look *l)
+{
+    for (unsigned n = 0; n < l->nr_names; n++)
+        follow_name(l, &l->names[n]);
+}
+
+static struct look look_at(
+    const struct host *host, const struct decl *fn, unsigned *steps, struct use *use)
+{
+    return (struct look){.host = host,
+        .code = {host->decls->toks, fn->body + 1, fn->to, false, false},
+        .depth = MAX_CALL_DEPTH,
+        .steps = steps,
+        .use = use};
+}
+
+void use_of_pointer(
+    const struct host *host, const struct decl *fn, const char *name, struct use *use)
+{
+    unsigned steps = 0;
+    struct look l = look_at(host, fn, &steps, use);
+
+    l.names[l.nr_names++] = (struct name){.text = name};
+    follow(&l);
+}
+
+/* ---- members ---- */
+
+/* Which parameter of which function of the file the object at token i is handed to as it is; NULL:
+ * to none. */
+static const struct decl *handed_to(const struct look *l, unsigned i, const char **param)
+{
+    struct param params[MAX_PARAMS];
+    const unsigned open = opening(l, i);
+    const struct decl *inner = tok_is(token(l, open), "(") && token(l, open - 1)->kind == TOK_NAME
+                                   ? decls_function(l->host->decls, token(l, open - 1)->text)
+                                   : NULL;
+    const unsigned n = inner ? argument_of(l, open, i) : 0;
+
+    if (!inner || !inner->body || n >= params_read(params, NULL, l->host->decls, inner))
+        return NULL;
+    *param = params[n].name;
+    return inner;
+}
+
+static void follow_member(const struct host *host, const struct decl *fn, const char *object,
+    const char *member, unsigned depth, unsigned *steps, struct use *use)
+{
+    struct look l = look_at(host, fn, steps, use);
+
+    for (unsigned i = l.code.from; i < l.code.to && ++*steps < MAX_STEPS; i++) {
+        const struct tok *t = token(&l, i);
+        const struct decl *inner;
+        const char *param;
+        unsigned first = i;
+
+        while (is_member(&l, first))
+            first -= 2;
+        if (t->kind != TOK_NAME || !tok_is(token(&l, first), object))
+            continue;
+        if (first < i && strcmp(t->text, member) == 0)
+            climb(&l, (struct part){first, i + 1, ADDRESS});
+        else if (tok_is(t + 1, ".") || tok_is(t + 1, "->") || depth == 0)
+            ;
+        else if ((inner = handed_to(&l, i, &param)) != NULL && inner != fn)
+            follow_member(host, inner, param, member, depth - 1, steps, use);
+        else if (tok_is(token(&l, first - 1), "=") && token(&l, first - 2)->kind == TOK_NAME)
+            follow_member(host, fn, token(&l, first - 2)->text, member, depth - 1, steps, use);
+    }
+    follow(&l);
+}
+
+void use_of_member(const struct host *host, const struct decl *fn, const char *object,
+    const char *member, struct use *use)
+{
+    unsigned steps = 0;
+
+    follow_member(host, fn, object, member, MAX_CALL_DEPTH, &steps, use);
+}

@@ -1,0 +1,135 @@
+/* Owns what a kernel does with its parameters: memory read, written, updated; values that index. */
+#include "intake/eval/param_access.h"
+
+#include "base/str.h"
+#include "intake/eval/memory_effects.h"
+
+#include <string.h>
+
+enum { MAX_CALLS_DOWN = 3 };
+
+void param_member(struct param *p, const struct host *host, const struct decl *fn,
+    const char *object, const char *member, const struct decl *type)
+{
+    const struct toks *toks = host->decls->toks;
+    const unsigned open = type ? toks_find(toks, type->from, type->to, "{") : 0;
+    struct use use = {0};
+
+    use_of_member(host, fn, object, member, &use);
+    for (unsigned i = open + 1; type && open < type->to && i < toks->tok[open].match; i++) {
+        const struct decl method = {.body = i, .to = toks->tok[i].match, .open = i};
+
+        if (!tok_is(&toks->tok[i], "{") || !toks->tok[i].match)
+            continue;
+        use_of_pointer(host, &method, member, &use);
+        use_of_member(host, &method, "this", member, &use);
+        i = toks->tok[i].match;
+    }
+    p->reads = use.reads || !use.writes;
+    p->writes = use.writes || !use.reads;
+    p->atomics = use.atomics;
+}
+
+/* Values that stand inside the subscript of another pointer: b[idx[i]], or j = idx[i]; b[j]. */
+static const char *indexed_by(const struct decls *decls, const struct decl *fn,
+    const struct param *params, unsigned nr, const char *name)
+{
+    const struct toks *toks = decls->toks;
+
+    for (unsigned i = fn->body + 1; i < fn->to; i++) {
+        const char *local = NULL;
+
+        if (toks->tok[i].kind != TOK_NAME || strcmp(toks->tok[i].text, name) != 0 ||
+            !tok_is(&toks->tok[i + 1], "["))
+            continue;
+        if (tok_is(&toks->tok[i - 1], "=") && toks->tok[i - 2].kind == TOK_NAME)
+            local = toks->tok[i - 2].text;
+        for (unsigned p = 0; p < nr; p++)
+            for (unsigned k = fn->body + 1; params[p].is_pointer && k < fn->to; k++) {
+                unsigned open = k + 1;
+
+                if (toks->tok[k].kind != TOK_NAME ||
+                    strcmp(toks->tok[k].text, params[p].name) != 0 ||
+                    !tok_is(&toks->tok[open], "[") || strcmp(params[p].name, name) == 0)
+                    continue;
+                for (unsigned j = open + 1; j < toks->tok[open].match; j++)
+                    if (j == i || (local && toks->tok[j].kind == TOK_NAME &&
+                                      strcmp(toks->tok[j].text, local) == 0))
+                        return params[p].name;
+            }
+    }
+    return NULL;
+}
+
+/* if (p), !p, p == nullptr, p ? ... and their kin: token i names p. */
+static bool is_asked_for(const struct toks *toks, unsigned i)
+{
+    static const char *const before[] = {"!", "&&", "||", NULL},
+                             *const after[] = {")", "&&", "||", NULL},
+                             *const nulls[] = {"nullptr", "NULL", "0", NULL};
+    const struct tok *prev = &toks->tok[i - 1], *next = &toks->tok[i + 1];
+
+    if (tok_is(next, "==") || tok_is(next, "!="))
+        return str_among(next[1].text, nulls);
+    if (tok_is(prev, "==") || tok_is(prev, "!="))
+        return str_among(toks->tok[i - 2].text, nulls);
+    if (tok_is(prev, "(") && tok_is(&toks->tok[i - 2], "if"))
+        return str_among(next->text, after);
+    return tok_is(prev, "!") || tok_is(next, "?") ||
+           (str_among(prev->text, before) && str_among(next->text, after));
+}
+
+static bool asks_for(
+    const struct host *host, const struct decl *fn, const char *name, unsigned depth);
+
+/* The function that is called around argument i asks for it. */
+static bool callee_asks(const struct host *host, const struct decl *fn, unsigned i, unsigned depth)
+{
+    const struct toks *toks = host->decls->toks;
+    struct param params[MAX_PARAMS];
+    unsigned open = i, arg = 0;
+
+    while (--open > fn->body && !tok_is(&toks->tok[open], "(")) {
+        if (tok_is(&toks->tok[open], ";") || tok_is(&toks->tok[open], "{"))
+            return false;
+        if (toks->tok[open].match && toks->tok[open].match < open)
+            open = toks->tok[open].match;
+        else
+            arg += tok_is(&toks->tok[open], ",");
+    }
+    const struct decl *callee = toks->tok[open - 1].kind == TOK_NAME
+                                    ? decls_function(host->decls, toks->tok[open - 1].text)
+                                    : NULL;
+
+    return callee && callee->body && arg < params_read(params, NULL, host->decls, callee) &&
+           asks_for(host, callee, params[arg].name, depth);
+}
+
+static bool asks_for(
+    const struct host *host, const struct decl *fn, const char *name, unsigned depth)
+{
+    const struct toks *toks = host->decls->toks;
+
+    for (unsigned i = fn->body + 1; i < fn->to && *name; i++)
+        if (toks->tok[i].kind == TOK_NAME && strcmp(toks->tok[i].text, name) == 0 &&
+            (is_asked_for(toks, i) || (depth > 0 && callee_asks(host, fn, i, depth - 1))))
+            return true;
+    return false;
+}
+
+void params_roles(struct param *params, unsigned nr, const struct host *host, const struct decl *fn)
+{
+    for (unsigned p = 0; fn->body && p < nr; p++) {
+        struct use use = {0};
+
+        if (!params[p].is_pointer || !*params[p].name)
+            continue;
+        use_of_pointer(host, fn, params[p].name, &use);
+        params[p].reads = use.reads;
+        params[p].writes = use.writes && !params[p].is_const;
+        params[p].atomics = use.atomics;
+        params[p].may_be_null =
+            (!use.reads && !use.writes) || asks_for(host, fn, params[p].name, MAX_CALLS_DOWN);
+        params[p].indexed = indexed_by(host->decls, fn, params, nr, params[p].name);
+    }
+}

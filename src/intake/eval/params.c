@@ -1,0 +1,107 @@
+/* Owns the parameters of a function and of a template as they are declared. */
+#include "intake/eval/params.h"
+
+#include "base/str.h"
+#include "intake/eval/resolver.h"
+
+#include <string.h>
+
+unsigned template_params(
+    const struct toks *toks, const struct decl *fn, const char **names, unsigned max)
+{
+    unsigned nr = 0;
+    int depth = 0;
+
+    if (!tok_is(&toks->tok[fn->from], "template"))
+        return 0;
+    for (unsigned i = fn->from + 1; i < fn->to; i++) {
+        const struct tok *t = &toks->tok[i], *next = &toks->tok[i + 1];
+
+        depth += tok_is(t, "<") - tok_is(t, ">");
+        if (depth == 0)
+            break;
+        if (t->kind == TOK_NAME && depth == 1 &&
+            (tok_is(next, ",") || tok_is(next, ">") || tok_is(next, "=")) && nr < max)
+            names[nr++] = t->text;
+    }
+    return nr;
+}
+
+static void read_param(
+    struct param *p, struct arena *arena, const struct toks *toks, struct range r)
+{
+    static const char *const words[] = {"const", "__restrict__", "__restrict", "restrict",
+        "volatile", "struct", "__grid_constant__", NULL};
+    unsigned end = toks_find(toks, r.from, r.to, "="), name = end;
+    struct str type = {0};
+
+    for (unsigned i = r.from; i < end; i++) {
+        if (tok_is(&toks->tok[i], "*") || tok_is(&toks->tok[i], "["))
+            p->is_pointer = true;
+        p->is_reference = p->is_reference || tok_is(&toks->tok[i], "&");
+        if (tok_is(&toks->tok[i], "["))
+            break;
+        if (toks->tok[i].kind == TOK_NAME)
+            name = i;
+    }
+    for (unsigned i = r.from; i < name && i < end; i++) {
+        bool skip = toks->tok[i].kind == TOK_DIRECTIVE ||
+                    (toks->tok[i].kind == TOK_PUNCT && !tok_is(&toks->tok[i], "::") &&
+                        !tok_is(&toks->tok[i], "<") && !tok_is(&toks->tok[i], ">") &&
+                        !tok_is(&toks->tok[i], ","));
+
+        p->is_const =
+            p->is_const || (tok_is(&toks->tok[i], "const") && !tok_is(&toks->tok[i - 1], "*"));
+        for (unsigned w = 0; words[w]; w++)
+            skip = skip || tok_is(&toks->tok[i], words[w]);
+        if (!skip) {
+            if (type.len && toks->tok[i].kind == TOK_NAME &&
+                !strchr(":<,", type.text[type.len - 1]))
+                str_add_char(&type, ' ');
+            str_add(&type, toks->tok[i].text);
+        }
+    }
+    p->name = name < end ? toks->tok[name].text : "";
+    p->type = arena ? arena_strdup(arena, str_text(&type)) : "";
+    str_finish(&type);
+}
+
+/* Parts that a comma between < and > has split. */
+static unsigned join_angles(struct range *parts, unsigned nr)
+{
+    unsigned out = 0;
+
+    for (unsigned p = 0; p < nr; out++) {
+        int depth = 0;
+
+        parts[out] = parts[p++];
+        for (unsigned i = parts[out].from;; i++) {
+            if (i == parts[out].to && depth > 0 && p < nr)
+                parts[out].to = parts[p++].to;
+            if (i == parts[out].to || tok_is(&parts[out].toks->tok[i], "="))
+                break;
+            const struct tok *t = &parts[out].toks->tok[i];
+
+            depth += tok_is(t, "<") - tok_is(t, ">") - 2 * tok_is(t, ">>") - 3 * tok_is(t, ">>>");
+        }
+    }
+    return out;
+}
+
+unsigned params_read(
+    struct param *params, struct arena *arena, const struct decls *decls, const struct decl *fn)
+{
+    const struct toks *toks = decls->toks;
+    struct range parts[MAX_PARAMS];
+    unsigned nr = join_angles(
+        parts, range_split((struct range){toks, fn->open + 1, toks->tok[fn->open].match}, parts,
+                   MAX_PARAMS));
+
+    if (nr == 1 && parts[0].to == parts[0].from + 1 && tok_is(&toks->tok[parts[0].from], "void"))
+        return 0;
+    for (unsigned p = 0; p < nr; p++) {
+        params[p] = (struct param){.name = ""};
+        read_param(&params[p], arena, toks, parts[p]);
+    }
+    return nr;
+}

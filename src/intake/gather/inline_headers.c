@@ -1,0 +1,509 @@
+/* Owns the text that is read: the user's file with its own headers in place, macros of its build
+ * before it, and the program's other files behind it. */
+#include "intake/gather/source_set.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "intake/eval/expand.h"
+#include "intake/gather/buildfile.h"
+#include "intake/gather/includer.h"
+#include "intake/gather/python.h"
+#include "intake/gather/translation_units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_INCLUDE_DEPTH = 16, MAX_UP = 4 };
+
+/* The first byte that is not UTF-8, or NUL; bytes when there is none. */
+static size_t bad_byte(const char *text, size_t bytes)
+{
+    size_t at = 0, n;
+
+    while (at < bytes && text[at] && (n = str_utf8_bytes(text + at, bytes - at)) > 0)
+        at += n;
+    return at;
+}
+
+static unsigned line_of(const char *text, size_t at)
+{
+    unsigned line = 1;
+
+    for (size_t i = 0; i < at; i++)
+        line += text[i] == '\n';
+    return line;
+}
+
+/* ---- the user's own headers ---- */
+
+struct puller {
+    struct arena *arena;
+    struct reading *r; /* files[0] is the user's, the others were seen */
+    struct str out;
+    struct origin *origins; /* of the lines of out */
+    size_t nr_origins, cap_origins;
+    unsigned shift;
+    const struct build *build;
+};
+
+static void end_line(struct puller *p, unsigned file, size_t at)
+{
+    str_add_char(&p->out, '\n');
+    p->origins = grow(p->origins, &p->cap_origins, p->nr_origins + 1, sizeof(*p->origins));
+    p->origins[p->nr_origins++] = (struct origin){.file = file, .at = at};
+}
+
+/* One more thing that the user should know. */
+__attribute__((format(printf, 2, 3))) static void note(struct reading *r, const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    const char *text = arena_vprintf(r->arena, format, ap);
+
+    va_end(ap);
+    r->in.note = r->in.note ? arena_printf(r->arena, "%s\n%s", r->in.note, text) : text;
+}
+
+static const char *path_beside(struct arena *arena, const char *path, const char *name)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? arena_printf(arena, "%.*s/%s", (int)(slash - path), path, name) : name;
+}
+
+static bool pull(struct puller *p, unsigned file, unsigned depth, struct err *err);
+
+static bool read_header(struct puller *p, const char *path, struct user_file *file)
+{
+    struct err ignored = {0};
+    char *text, *real;
+    size_t len;
+
+    if (!file_read(path, READING_MAX_BYTES, &text, &len, &ignored))
+        return false;
+    real = realpath(path, NULL);
+    *file = (struct user_file){.path = path,
+        .real = arena_strdup(p->arena, real ? real : path),
+        .text = arena_strndup(p->arena, text, len),
+        .bytes = len};
+    file->code = file->text;
+    free(real);
+    free(text);
+    return true;
+}
+
+/* Where no one says where headers are: folders of the usual names, beside the user's file and above
+ * it, up to the root of its repository. */
+static bool guess_header(struct puller *p, const char *name, struct user_file *file)
+{
+    static const char *const usual[] = {
+        "", "include/", "inc/", "src/", "common/", "Common/", "utils/", "util/"};
+    const char *user = p->r->files[0].path, *up = "";
+
+    for (unsigned level = 0; level < MAX_UP; level++) {
+        for (size_t i = 0; i < ARRAY_SIZE(usual); i++) {
+            const char *at = arena_printf(p->arena, "%s%s%s", up, usual[i], name);
+
+            if (read_header(p, path_beside(p->arena, user, at), file)) {
+                note(p->r,
+                    "%s was taken from %s%s: neither the file nor its Makefile says where it is "
+                    "(-I DIR does)",
+                    name, *up || *usual[i] ? up : "./", usual[i]);
+                return true;
+            }
+        }
+        if (file_exists(path_beside(p->arena, user, arena_printf(p->arena, "%s.git", up))))
+            break;
+        up = arena_printf(p->arena, "../%s", up);
+    }
+    return false;
+}
+
+static bool find_header(
+    struct puller *p, const char *from, const char *name, bool quoted, struct user_file *file)
+{
+    if (quoted && read_header(p, path_beside(p->arena, from, name), file))
+        return true;
+    const bool own = include_is_device(name); /* CUDA's, unless it is quoted and there */
+
+    if (own && !quoted)
+        return false;
+    for (unsigned i = 0; i < p->build->nr_dirs; i++)
+        if (read_header(p, arena_printf(p->arena, "%s/%s", p->build->dirs[i], name), file))
+            return true;
+    return quoted && !own && *name != '/' && guess_header(p, name, file);
+}
+
+/* #include of a file that is there: its text in place. *pulled false: the line stays. */
+static bool pull_include(struct puller *p, unsigned from, const char *line, size_t nr,
+    unsigned depth, bool *pulled, struct err *err)
+{
+    struct reading *r = p->r;
+    const size_t at = (size_t)(line + nr - r->files[from].code); /* its newline */
+    bool quoted;
+    const char *name = include_name(p->arena, arena_strndup(p->arena, line, nr), &quoted);
+    struct user_file file;
+
+    *pulled = false;
+    if (!name || !find_header(p, r->files[from].path, name, quoted, &file))
+        return true; /* what it has is not needed, or will be missed by name */
+    file.name = name;
+    *pulled = true;
+    for (unsigned i = 0; i < r->nr_files; i++)
+        if (r->files[i].real && strcmp(r->files[i].real, file.real) == 0) {
+            end_line(p, from, at);
+            return true;
+        }
+    if (depth == 0 || r->nr_files == READING_MAX_FILES)
+        return err_set(err, "%s: headers include one another too deeply (more than %d levels)",
+            file.path, MAX_INCLUDE_DEPTH);
+    r->files[r->nr_files] = file;
+    p->shift += line_of(file.text, file.bytes);
+    bool ok = p->out.len + file.bytes <= READING_MAX_BYTES
+                  ? pull(p, r->nr_files++, depth - 1, err)
+                  : err_set(err, "%s: with its headers the file is over %d MiB", r->files[0].path,
+                        READING_MAX_BYTES >> 20);
+    end_line(p, from, at);
+    return ok;
+}
+
+/* Text that is not UTF-8 is taken for Latin-1; what is no text at all is refused. */
+static bool as_utf8(struct reading *r, struct user_file *f, struct err *err)
+{
+    size_t bad = bad_byte(f->text, f->bytes);
+    struct str out = {0};
+
+    if (bad == f->bytes)
+        return true;
+    if (f->code != f->text)
+        return err_set(
+            err, "%s:%u: not UTF-8, which Python text must be", f->path, line_of(f->text, bad));
+    for (size_t i = 0; i < f->bytes; i++) {
+        unsigned char c = (unsigned char)f->text[i];
+
+        if (c == 0 || (c < ' ' && !strchr("\a\b\t\n\v\f\r\033", c))) {
+            str_finish(&out);
+            return err_set(err, "%s:%u: a byte 0x%02x%s: this is not a text file", f->path,
+                line_of(f->text, i), c, c ? "" : " (NUL)");
+        }
+        if (c >= 0x80)
+            str_add_char(&out, (char)(0xc0 | c >> 6));
+        str_add_char(&out, (char)(c >= 0x80 ? 0x80 | (c & 0x3f) : c));
+    }
+    note(r, "%s:%u is not UTF-8: the file was read as Latin-1", f->path, line_of(f->text, bad));
+    f->text = f->code = arena_strndup(r->arena, str_text(&out), out.len);
+    f->bytes = out.len;
+    str_finish(&out);
+    return true;
+}
+
+/* #if of systems that are not this one, as headers for several of them have. */
+static bool is_foreign(const char *condition, size_t nr)
+{
+    static const char *const names[] = {"defined", "WIN32", "_WIN32", "WIN64", "_WIN64", "_MSC_VER",
+        "__APPLE__", "MACOSX", "__MACOSX", "__HIP_PLATFORM_AMD__", "USE_ROCM", "if", "ifdef",
+        "elif", NULL};
+    const char *comment = memmem(condition, nr, "/", 1);
+    unsigned nr_words = 0;
+
+    nr = comment ? (size_t)(comment - condition) : nr;
+    for (size_t i = 0, len; i < nr; i += len ? len : 1) {
+        bool known = false;
+
+        for (len = 0; i + len < nr && str_word_char(condition[i + len]); len++)
+            ;
+        for (unsigned n = 0; len && names[n]; n++)
+            known = known || (strlen(names[n]) == len && !memcmp(condition + i, names[n], len));
+        if ((len && !known) || condition[i] == '!' || condition[i] == '&')
+            return false;
+        nr_words += len > 0;
+    }
+    return nr_words > 1;
+}
+
+/* Which #if the text is in: *nested, and from which one on it is foreign (0: it is not). */
+static void follow_condition(const char *line, size_t nr, unsigned *nested, unsigned *foreign)
+{
+    const char *word = line + 1;
+
+    while (word < line + nr && (*word == ' ' || *word == '\t'))
+        word++;
+    nr -= (size_t)(word - line);
+    if (nr > 1 && memcmp(word, "if", 2) == 0) {
+        ++*nested;
+        *foreign = *foreign ? *foreign : is_foreign(word, nr) ? *nested : 0;
+    } else if (nr > 4 && memcmp(word, "endif", 5) == 0) {
+        *foreign = *foreign == *nested ? 0 : *foreign;
+        *nested -= *nested > 0;
+    } else if (nr > 1 && memcmp(word, "el", 2) == 0 && (!*foreign || *foreign == *nested)) {
+        *foreign = is_foreign(word, nr) ? *nested : 0;
+    }
+}
+
+static bool pull(struct puller *p, unsigned file, unsigned depth, struct err *err)
+{
+    unsigned nested = 0, foreign = 0;
+    struct user_file *f = &p->r->files[file];
+
+    if (!as_utf8(p->r, f, err))
+        return false;
+    const char *text = f->code, *end = f->code + f->bytes;
+
+    if (str_starts(text, "\xef\xbb\xbf")) /* a mark of UTF-8, which would hide a first #include */
+        text += 3;
+    while (text < end) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        size_t nr = newline ? (size_t)(newline - text) : (size_t)(end - text);
+        const char *hash = text + strspn(text, " \t");
+        bool pulled = false;
+
+        if (hash < text + nr && *hash == '#')
+            follow_condition(hash, nr - (size_t)(hash - text), &nested, &foreign);
+        if (hash < text + nr && *hash == '#' && !foreign &&
+            !pull_include(p, file, hash, nr - (size_t)(hash - text), depth, &pulled, err))
+            return false;
+        if (!pulled) {
+            str_add_n(&p->out, text, nr);
+            end_line(p, file, (size_t)(text - f->code));
+        }
+        text += nr + 1;
+    }
+    return true;
+}
+
+/* Of a file that only it sees: name_file. NULL: the name stays. */
+static const char *new_name(const struct reading *r, const char *path, const char *name)
+{
+    for (unsigned i = 0; i < r->nr_renames; i++)
+        if (strcmp(r->renames[i].unit->path, path) == 0 && strcmp(r->renames[i].name, name) == 0) {
+            char *text = arena_printf(r->arena, "%s_%s", name, r->renames[i].unit->name);
+
+            for (char *p = text + strlen(name); *p; p++)
+                *p = str_word_char(*p) ? *p : '_';
+            return text;
+        }
+    return NULL;
+}
+
+/* The file's text with those names; lines stay. NULL: there are none. */
+static const char *renamed(const struct reading *r, const struct user_file *f)
+{
+    struct toks toks;
+    struct str out = {0};
+    unsigned copied = 0;
+
+    if (!r->nr_renames || !lex(&toks, r->arena, f->text, f->bytes))
+        return NULL;
+    for (unsigned i = 0; i < toks.nr; i++) {
+        const struct tok *t = &toks.tok[i], *before = &toks.tok[i - (i > 0)];
+        const char *name = t->kind == TOK_NAME && !tok_is(before, ".") && !tok_is(before, "->")
+                               ? new_name(r, f->path, t->text)
+                               : NULL;
+
+        if (name) {
+            str_add_n(&out, f->text + copied, t->at - copied);
+            str_add(&out, name);
+            copied = t->end;
+        }
+    }
+    str_add_n(&out, f->text + copied, f->bytes - copied);
+    const char *text = copied ? arena_strndup(r->arena, str_text(&out), out.len) : NULL;
+
+    str_finish(&out);
+    return text;
+}
+
+/* The file again as it is on disk: its lines from `first` on are not what stands there. */
+static void unrename(struct puller *p, unsigned file, size_t first)
+{
+    struct user_file *f = &p->r->files[file];
+    size_t at = 0, start = 0; /* the same line in both */
+
+    for (size_t i = first; i < p->nr_origins; i++) {
+        if (p->origins[i].file != file)
+            continue;
+        for (; at < p->origins[i].at; at++)
+            if (f->code[at] == '\n')
+                start += strcspn(f->text + start, "\n") + 1;
+        p->origins[i].at = start;
+        p->origins[i].made = true;
+    }
+    f->code = f->text;
+    f->bytes = strlen(f->text);
+}
+
+/* Another file of the program, behind what there is. False: it is there already, or too much. */
+static bool pull_unit(struct puller *p, const struct unit *unit)
+{
+    struct reading *r = p->r;
+    struct err ignored = {0};
+    const unsigned shift = p->shift;
+
+    if (p->out.len + unit->bytes > READING_MAX_BYTES || r->nr_files == READING_MAX_FILES)
+        return false;
+    for (unsigned f = 0; f < r->nr_files; f++)
+        if (!r->files[f].macros_only && strcmp(r->files[f].path, unit->path) == 0)
+            return false;
+    r->files[r->nr_files] = (struct user_file){.path = unit->path,
+        .name = unit->name,
+        .text = unit->text,
+        .code = unit->text,
+        .bytes = unit->bytes};
+    const unsigned file = r->nr_files++;
+    struct user_file *f = &r->files[file];
+    const char *code = renamed(r, f);
+    const size_t first = p->nr_origins;
+
+    f->renamed = code != NULL;
+    f->text = f->code = code ? code : unit->text;
+    f->bytes = strlen(f->text);
+    pull(p, file, MAX_INCLUDE_DEPTH, &ignored); /* what cannot be read is left out */
+    if (code) {
+        f->text = unit->text;
+        unrename(p, file, first);
+    }
+    p->shift = shift;
+    return true;
+}
+
+const struct unit *reading_around(struct reading *r, unsigned *nr)
+{
+    enum { MAX_AROUND = 64 };
+
+    if (!r->around) {
+        r->around = arena_array(r->arena, MAX_AROUND, sizeof(*r->around));
+        r->nr_around = units_around(r->arena, r->files[0].path, r->around, MAX_AROUND);
+    }
+    *nr = r->nr_around;
+    return r->around;
+}
+
+static void pull_units(struct puller *p)
+{
+    unsigned nr;
+    const struct unit *units = reading_around(p->r, &nr);
+
+    nr = units_program(units, nr);
+    for (unsigned i = 0; i < nr; i++)
+        p->r->has_units |= pull_unit(p, &units[i]);
+}
+
+static void pull_linked(struct puller *p)
+{
+    const struct reading *r = p->r;
+
+    for (unsigned i = 0; i < r->nr_linked; i++)
+        if (pull_unit(p, r->linked[i].unit))
+            note(p->r, "%s is read with this file: it defines %s, which the device code uses",
+                r->linked[i].unit->name, r->linked[i].name);
+    for (unsigned i = 0; i < r->nr_renames; i++)
+        note(p->r, "%s of %s is called %s here: another file has one of that name",
+            r->renames[i].name, r->renames[i].unit->name,
+            new_name(r, r->renames[i].unit->path, r->renames[i].name));
+}
+
+/* ---- macros of the build ---- */
+
+/* Those that the text has a word for become lines before it. */
+static void put_defines(struct puller *p)
+{
+    struct reading *r = p->r;
+    struct puller before = {.arena = p->arena, .r = r};
+    unsigned file_of[BUILD_MAX_FILES] = {0};
+
+    for (unsigned i = 0; i < p->build->nr_defines; i++) {
+        const struct build_define *d = &p->build->defines[i];
+        const struct build_file *f = &p->build->files[d->file];
+
+        const char *text = str_text(&p->out);
+
+        if (!str_find_word(text, text + p->out.len, d->name, strlen(d->name)))
+            continue;
+        if (!file_of[d->file]) {
+            if (r->nr_files == READING_MAX_FILES)
+                break;
+            file_of[d->file] = r->nr_files;
+            r->files[r->nr_files++] = (struct user_file){
+                .path = f->path, .name = file_name(f->path), .text = f->text, .bytes = f->bytes};
+            r->files[file_of[d->file]].code = f->text;
+            r->files[file_of[d->file]].macros_only = true;
+        }
+        note(r, "%s = %s is defined by %s", d->name, d->value, file_name(f->path));
+        str_addf(&before.out, "#define %s %s", d->name, d->value);
+        end_line(&before, file_of[d->file], d->at);
+        p->shift++;
+    }
+    for (size_t i = 0; i < p->nr_origins && before.nr_origins; i++) {
+        before.origins = grow(
+            before.origins, &before.cap_origins, before.nr_origins + 1, sizeof(*before.origins));
+        before.origins[before.nr_origins++] = p->origins[i];
+    }
+    if (before.nr_origins) {
+        str_add_n(&before.out, str_text(&p->out), p->out.len);
+        str_finish(&p->out);
+        free(p->origins);
+        p->out = before.out;
+        p->origins = before.origins;
+        p->nr_origins = before.nr_origins;
+        p->cap_origins = before.cap_origins;
+    }
+}
+
+/* What is read, with where its lines begin. */
+static void keep_text(struct reading *r, const struct puller *p)
+{
+    const unsigned nr = (unsigned)p->nr_origins;
+    const struct expanded whole =
+        expand_macros(r->arena, str_text(&p->out), p->out.len, nr, r->expands);
+
+    for (size_t i = 0; i < nr && whole.text; i++)
+        p->origins[i].made = whole.line[i];
+    r->text = whole.text ? whole.text : arena_strndup(r->arena, str_text(&p->out), p->out.len);
+    r->bytes = whole.text ? whole.bytes : p->out.len;
+    r->nr_lines = nr;
+    r->origins = arena_array(r->arena, nr + 1, sizeof(*r->origins));
+    if (nr)
+        memcpy(r->origins, p->origins, nr * sizeof(*r->origins));
+    r->starts = arena_array(r->arena, nr + 1, sizeof(*r->starts));
+    for (size_t i = 0, line = 1; i < r->bytes && line <= nr; i++)
+        if (r->text[i] == '\n')
+            r->starts[line++] = i + 1;
+    r->in.shift = p->shift;
+}
+
+bool reading_pull(
+    struct reading *r, bool with_units, const struct intake_args *args, struct err *err)
+{
+    struct build *build = arena_alloc(r->arena, sizeof(*build));
+    struct puller p = {.arena = r->arena, .r = r, .build = build};
+
+    char *real = realpath(r->files[0].path, NULL);
+
+    r->files[0].real = real ? arena_strdup(r->arena, real) : NULL;
+    free(real);
+    build_read(build, r->arena, r->files[0].path, args);
+    const bool ok = pull(&p, 0, MAX_INCLUDE_DEPTH, err);
+    const bool has_main = units_has_main(str_text(&p.out));
+    size_t own_lines = p.nr_origins, nr_lines;
+
+    if (ok)
+        pull_linked(&p);
+    if (ok && !has_main)
+        includer_defines(build, r, str_text(&p.out), p.out.len);
+    nr_lines = p.nr_origins;
+    put_defines(&p);
+    own_lines += p.nr_origins - nr_lines;
+    nr_lines = p.nr_origins;
+    r->nr_own_files = r->nr_files;
+    r->has_units = false;
+    if (ok && with_units && !python_is(r->files[0].path) && !has_main)
+        pull_units(&p);
+    keep_text(r, &p);
+    r->own_bytes = r->starts[own_lines];
+    r->device_bytes = r->starts[nr_lines];
+    free(p.origins);
+    str_finish(&p.out);
+    return ok;
+}

@@ -1,0 +1,264 @@
+/* Owns which other files define device functions and variables that a file only declares. */
+#include "intake/gather/resolve_externs.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_MISSING = 64, MAX_LOOKED = 4096 };
+
+struct neighbour {
+    struct unit unit;
+    struct toks toks;
+    struct decls decls;
+    bool read;
+};
+
+static bool has_word(const struct decls *decls, const struct decl *d, const char *word)
+{
+    return toks_find(decls->toks, d->from, d->to, word) < d->to;
+}
+
+static bool is_extern(const struct decls *decls, const struct decl *d)
+{
+    return has_word(decls, d, "extern") && !has_word(decls, d, "__shared__");
+}
+
+/* Among the first nr declarations. */
+static bool is_defined(const struct decls *decls, const struct decl *what, unsigned nr)
+{
+    const struct decl *first = nr ? decls_function(decls, what->name) : NULL;
+
+    if (what->kind == DECL_FUNCTION)
+        return first && first->body && first < decls->decl + nr;
+    for (unsigned i = 0; i < nr; i++)
+        if (decls->decl[i].kind == DECL_VARIABLE && decls->decl[i].is_device &&
+            strcmp(decls->decl[i].name, what->name) == 0 && !is_extern(decls, &decls->decl[i]))
+            return true;
+    return false;
+}
+
+/* What is kept and has no definition here, one of each name. */
+static unsigned missing(const struct decls *decls, const struct decl **found)
+{
+    unsigned nr = 0, nr_looked = 0;
+
+    for (unsigned i = 0; i < decls->nr_own && nr < MAX_MISSING && nr_looked < MAX_LOOKED; i++) {
+        const struct decl *d = &decls->decl[i];
+        bool is = d->keep && d->is_device && !d->is_kernel && *d->name &&
+                  ((d->kind == DECL_FUNCTION && !d->body) ||
+                      (d->kind == DECL_VARIABLE && is_extern(decls, d)));
+
+        for (unsigned f = 0; is && f < nr; f++)
+            is = strcmp(found[f]->name, d->name) != 0;
+        nr_looked += is;
+        if (is && !is_defined(decls, d, decls->nr_own))
+            found[nr++] = d;
+    }
+    return nr;
+}
+
+/* ---- the neighbours ---- */
+
+static void list_neighbours(struct reading *r)
+{
+    unsigned nr;
+    const struct unit *units;
+
+    if (r->neighbours)
+        return;
+    units = reading_around(r, &nr);
+    r->neighbours = arena_array(r->arena, nr + 1, sizeof(*r->neighbours));
+    for (unsigned i = 0; i < nr; i++)
+        r->neighbours[i].unit = units[i];
+}
+
+static bool is_here(const struct reading *r, const char *path)
+{
+    for (unsigned f = 0; f < r->nr_own_files; f++)
+        if (strcmp(r->files[f].path, path) == 0)
+            return true;
+    return false;
+}
+
+static bool neighbour_defines(struct reading *r, struct neighbour *n, const struct decl *what)
+{
+    if (!n->read) {
+        n->read = true;
+        if (strstr(n->unit.text, "__") && lex(&n->toks, r->arena, n->unit.text, n->unit.bytes))
+            decls_read(&n->decls, r->arena, &n->toks);
+    }
+    return is_defined(&n->decls, what, n->decls.nr);
+}
+
+/* The one neighbour that defines it; NULL: none, or which of several is not known. */
+static struct neighbour *definer(struct reading *r, const struct decl *what)
+{
+    struct neighbour *found = NULL;
+
+    list_neighbours(r);
+    for (unsigned i = 0; i < r->nr_around; i++) {
+        struct neighbour *n = &r->neighbours[i];
+
+        if (!str_find_word(
+                n->unit.text, n->unit.text + n->unit.bytes, what->name, strlen(what->name)) ||
+            !neighbour_defines(r, n, what))
+            continue;
+        if (found || is_here(r, n->unit.path))
+            return NULL;
+        found = n;
+    }
+    return found;
+}
+
+/* ---- twins ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    const struct decl *x = *(const struct decl *const *)a, *y = *(const struct decl *const *)b;
+    const int order = strcmp(x->name, y->name);
+
+    return order ? order : (x->from > y->from) - (x->from < y->from);
+}
+
+static bool same_tokens(
+    const struct toks *toks, unsigned a, unsigned a_to, unsigned b, unsigned b_to)
+{
+    if (a_to - a != b_to - b)
+        return false;
+    for (; a < a_to; a++, b++)
+        if (strcmp(toks->tok[a].text, toks->tok[b].text) != 0)
+            return false;
+    return true;
+}
+
+static bool same_place(const struct decls *decls, unsigned a, unsigned b)
+{
+    while (a != b) {
+        const struct container *x = &decls->container[a], *y = &decls->container[b];
+
+        if (!a || !b || !same_tokens(decls->toks, x->from, x->open, y->from, y->open))
+            return false;
+        a = x->parent;
+        b = y->parent;
+    }
+    return true;
+}
+
+/* Both cannot stand in one text. */
+static bool clash(const struct decls *decls, const struct decl *a, const struct decl *b)
+{
+    const struct toks *toks = decls->toks;
+
+    if (!*a->name || a->kind != b->kind)
+        return false;
+    if (a->kind == DECL_FUNCTION)
+        return a->body && b->body &&
+               same_tokens(
+                   toks, a->open, toks->tok[a->open].match, b->open, toks->tok[b->open].match);
+    if (a->kind == DECL_VARIABLE)
+        return !is_extern(decls, a) && !is_extern(decls, b);
+    return a->kind == DECL_TYPE && toks_find(toks, a->from, a->to, "{") < a->to &&
+           toks_find(toks, b->from, b->to, "{") < b->to;
+}
+
+/* No other file sees it: `static`, or in a namespace without a name. */
+static bool is_private(const struct decls *decls, const struct decl *d)
+{
+    for (unsigned c = d->container; c; c = decls->container[c].parent)
+        if (decls->container[c].open == decls->container[c].from + 1)
+            return true;
+    return has_word(decls, d, "static");
+}
+
+/* One of a file that is linked gets another name; one of each name at a time, from `since` on. */
+static bool give_name(struct reading *r, const struct decl *d, unsigned since)
+{
+    for (; since < r->nr_renames; since++)
+        if (strcmp(r->renames[since].name, d->name) == 0)
+            return true;
+    const unsigned line = r->toks.tok[d->from].line;
+    const struct user_file *f = &r->files[r->origins[line - 1].file];
+
+    for (unsigned l = 0; l < r->nr_linked && r->nr_renames < READING_MAX_RENAMES; l++)
+        if (strcmp(r->linked[l].unit->path, f->path) == 0 && is_private(&r->decls, d)) {
+            r->renames[r->nr_renames++] = (struct rename){r->linked[l].unit, d->name};
+            return true;
+        }
+    return false;
+}
+
+/* Drops what both files say in the same words, and gives other names to what only one file sees.
+ * False: both cannot be read together. */
+static bool part_twins(struct reading *r)
+{
+    struct decls *decls = &r->decls;
+    const struct decl **kept = arena_array(r->arena, decls->nr_own + 1, sizeof(*kept));
+    const unsigned nr_before = r->nr_renames;
+    unsigned nr = 0;
+
+    for (unsigned i = 0; i < decls->nr_own; i++)
+        if (decls->decl[i].keep && decls->decl[i].kind != DECL_DIRECTIVE)
+            kept[nr++] = &decls->decl[i];
+    qsort(kept, nr, sizeof(*kept), by_name);
+    for (unsigned i = 1; i < nr; i++)
+        for (unsigned k = i;
+             r->toks.tok[kept[i]->from].at >= r->own_bytes && kept[i]->keep && k > 0; k--) {
+            const struct decl *a = kept[k - 1];
+
+            if (strcmp(a->name, kept[i]->name) != 0)
+                break;
+            if (!a->keep || !same_place(decls, a->container, kept[i]->container))
+                continue;
+            if (same_tokens(&r->toks, a->from, a->to, kept[i]->from, kept[i]->to))
+                decls->decl[kept[i] - decls->decl].is_twin = true;
+            else if (clash(decls, a, kept[i]) && !give_name(r, kept[i], nr_before) &&
+                     !give_name(r, a, nr_before))
+                return false;
+        }
+    for (unsigned i = 0; i < decls->nr_own; i++)
+        decls->decl[i].keep = decls->decl[i].keep && !decls->decl[i].is_twin;
+    return true;
+}
+
+static bool unlink_all(struct reading *r)
+{
+    r->nr_linked = r->nr_renames = 0;
+    r->unlinked = true;
+    return true;
+}
+
+/* True: there is more than before. */
+static bool link_definers(struct reading *r, const struct decl *const *wanted, unsigned nr)
+{
+    const unsigned before = r->nr_linked;
+
+    for (unsigned i = 0; i < nr && r->nr_linked < READING_MAX_LINKED; i++) {
+        const struct neighbour *n = definer(r, wanted[i]);
+        bool again = false;
+
+        for (unsigned l = before; n && l < r->nr_linked; l++)
+            again = again || r->linked[l].unit == &n->unit;
+        if (n && !again)
+            r->linked[r->nr_linked++] = (struct linked){&n->unit, wanted[i]->name};
+    }
+    return r->nr_linked > before;
+}
+
+bool link_more(struct reading *r)
+{
+    const struct decl *wanted[MAX_MISSING];
+    const unsigned nr = missing(&r->decls, wanted), renamed = r->nr_renames;
+
+    if (r->unlinked)
+        return false;
+    for (unsigned i = 0; i < nr; i++)
+        for (unsigned l = 0; l < r->nr_linked; l++)
+            if (strcmp(r->linked[l].name, wanted[i]->name) == 0)
+                return unlink_all(r); /* it does not help */
+    if (r->nr_linked && !part_twins(r))
+        return unlink_all(r);
+    return link_definers(r, wanted, nr) || r->nr_renames > renamed;
+}

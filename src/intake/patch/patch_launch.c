@@ -1,0 +1,144 @@
+/* Owns the launches of a patch: which of the user's change, and whether part by part or as a whole.
+ */
+#include "intake/patch/patch_launch.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_SITES = 64 };
+
+struct sites {
+    struct site *all;
+    unsigned nr;
+    const struct site *of[INTAKE_MAX_LAUNCHES]; /* the contract's launches */
+};
+
+static bool same_range(const struct relaunch *l, struct range a, struct range b)
+{
+    struct arena *arena = l->p->arena;
+
+    return strcmp(toks_text(a.toks, arena, a.from, a.to), toks_text(b.toks, arena, b.from, b.to)) ==
+           0;
+}
+
+/* The same launch in the same words: a warm-up, or once more in a loop that is timed. */
+static bool same_words(const struct relaunch *l, const struct site *a, const struct site *b)
+{
+    bool same =
+        strcmp(a->id, b->id) == 0 && a->nr_args == b->nr_args && a->nr_config == b->nr_config;
+
+    for (unsigned i = 0; same && i < a->nr_args; i++)
+        same = same_range(l, a->args[i], b->args[i]);
+    for (unsigned i = 0; same && i < a->nr_config; i++)
+        same = same_range(l, a->config[i], b->config[i]);
+    return same;
+}
+
+/* Which launch of the contract a site is; nr_old: none. */
+static unsigned which(const struct relaunch *l, const struct sites *s, const struct site *site)
+{
+    unsigned i = 0;
+
+    while (i < l->nr_old && !same_words(l, site, s->of[i]))
+        i++;
+    return i;
+}
+
+static bool find_sites(struct relaunch *l, struct sites *s)
+{
+    struct host *host = &l->p->r->host;
+
+    s->all = hostcode_launches(host, &s->nr);
+    for (unsigned i = 0; i < l->nr_old; i++)
+        for (unsigned k = 0; k < s->nr; k++)
+            if (s->all[k].at == host->launched[i])
+                s->of[i] = &s->all[k];
+    for (unsigned i = 0; i < l->nr_old; i++)
+        if (!s->of[i])
+            return patcher_refuse(l->p, "launch %u of the task is not in the file", i + 1);
+    return true;
+}
+
+/* Launches of a kernel that changes, but not those that the task was read from. */
+static bool others_are_safe(struct relaunch *l, const struct sites *s)
+{
+    for (unsigned k = 0; k < s->nr; k++)
+        for (unsigned i = 0; i < l->nr_old && which(l, s, &s->all[k]) == l->nr_old; i++) {
+            if (strcmp(s->all[k].kernel, s->of[i]->kernel) != 0)
+                continue;
+            if (l->nr_old != l->nr_new || !relaunch_same(&l->old[i], &l->new_[i]))
+                return patcher_refuse(l->p,
+                    "%s launches %s as well, in other words than %s, and the new kernel "
+                    "is launched in another way; make the two alike, or give the one its own "
+                    "kernel",
+                    patcher_where(l->p, s->all[k].line), s->all[k].kernel,
+                    patcher_where(l->p, s->of[i]->line));
+            l->p->note = arena_printf(l->p->arena,
+                "%s launches %s as well; it was checked only as %s launches it",
+                patcher_where(l->p, s->all[k].line), s->all[k].kernel,
+                patcher_where(l->p, s->of[i]->line));
+        }
+    return true;
+}
+
+/* Each launch where it stands. */
+static bool part_by_part(struct relaunch *l, const struct sites *s)
+{
+    bool ok = true;
+
+    for (unsigned k = 0; ok && k < s->nr; k++) {
+        const unsigned i = which(l, s, &s->all[k]);
+
+        if (i < l->nr_old)
+            ok = relaunch_parts(l, i, &s->all[k]);
+    }
+    return ok;
+}
+
+/* Runs of the task's launches in order, each run as a whole. */
+static bool run_by_run(struct relaunch *l, const struct sites *s)
+{
+    const struct site *run[INTAKE_MAX_LAUNCHES];
+    unsigned nr = 0;
+    bool ok = true;
+
+    for (unsigned k = 0; ok && k < s->nr; k++) {
+        const unsigned i = which(l, s, &s->all[k]);
+
+        if (i == l->nr_old)
+            continue;
+        if (i != nr)
+            return patcher_refuse(l->p,
+                "%s launches %s out of turn, and the winner has other launches than the file",
+                patcher_where(l->p, s->all[k].line), s->all[k].kernel);
+        run[nr++] = &s->all[k];
+        if (nr == l->nr_old) {
+            ok = relaunch_run(l, run);
+            nr = 0;
+        }
+    }
+    return ok && (nr == 0 || patcher_refuse(l->p, "%s: the launches after this one are missing",
+                                 patcher_where(l->p, run[nr - 1]->line)));
+}
+
+bool patch_launches(struct patcher *p)
+{
+    struct relaunch *l = arena_alloc(p->arena, sizeof(*l));
+    struct sites s = {0};
+    bool same;
+
+    l->p = p;
+    if (!relaunch_read(l))
+        return false;
+    same = l->nr_old == l->nr_new;
+    for (unsigned i = 0; same && i < l->nr_old; i++)
+        same = relaunch_same(&l->old[i], &l->new_[i]);
+    bool ok = find_sites(l, &s) && others_are_safe(l, &s);
+
+    if (ok && (!same || l->nr_scratch))
+        ok = l->nr_old == l->nr_new && !l->nr_scratch ? part_by_part(l, &s) : run_by_run(l, &s);
+    free(s.all);
+    return ok;
+}

@@ -1,0 +1,194 @@
+/* Owns reading the launches of a winner and of the contract in one form. */
+#include "intake/patch/patch_launch.h"
+
+#include "base/mem.h"
+#include "core/elem.h"
+#include "intake/eval/params.h"
+#include "intake/syntax/spelling.h"
+
+#include <string.h>
+
+static const char launch_pragma[] = "#pragma keet launch ";
+
+/* An expression in one form; what cannot be read stays as it is. */
+static const char *plain(struct relaunch *l, const char *text)
+{
+    const char *done = place_expr(&l->place, text);
+
+    return dense(l->p->arena, done ? done : text);
+}
+
+/* The kernel of an id, without its namespaces and template arguments. */
+static const struct decl *kernel_of(const struct decls *decls, struct arena *arena, const char *id)
+{
+    const char *name = arena_strndup(arena, id, strcspn(id, "<"));
+
+    for (const char *p; (p = strstr(name, "::")) != NULL;)
+        name = p + 2;
+    return decls_function(decls, dense(arena, name));
+}
+
+static void read_dims(struct relaunch *l, struct range r, const char *dims[3])
+{
+    struct range parts[3];
+    const struct toks *toks = r.toks;
+
+    for (unsigned i = 0; i < 3; i++)
+        dims[i] = "1";
+    if (r.from < r.to && tok_is(&toks->tok[r.from], "dim3") && toks->tok[r.from + 1].match)
+        r = (struct range){toks, r.from + 2, toks->tok[r.from + 1].match};
+    unsigned nr = range_split(r, parts, 3);
+
+    for (unsigned i = 0; i < nr; i++)
+        dims[i] = plain(l, toks_text(toks, l->p->arena, parts[i].from, parts[i].to));
+}
+
+/* A launch of the contract, from its line. */
+static bool read_old(struct relaunch *l, struct words *w, const char *text)
+{
+    struct arena *arena = l->p->arena;
+    struct range config[3], args[LAUNCH_MAX_ARGS];
+    struct toks toks;
+
+    if (!lex(&toks, arena, text, strlen(text)))
+        return false;
+    const unsigned at = toks_find(&toks, 0, toks.nr, "<<<"),
+                   close = toks_find(&toks, 0, toks.nr, ">>>");
+
+    if (close + 1 >= toks.nr || at > close)
+        return patcher_refuse(l->p, "the task's launch cannot be read again: %s", text);
+    w->id = dense(arena, toks_text(&toks, arena, 0, at));
+    w->smem = "0";
+    const unsigned nr = range_split((struct range){&toks, at + 1, close}, config, 3);
+
+    for (unsigned i = 0; i < 2 && i < nr; i++)
+        read_dims(l, config[i], w->dims[i]);
+    if (nr > 2)
+        w->smem = plain(l, toks_text(&toks, arena, config[2].from, config[2].to));
+    w->nr_args = range_split(
+        (struct range){&toks, close + 2, toks.tok[close + 1].match}, args, LAUNCH_MAX_ARGS);
+    for (unsigned i = 0; i < w->nr_args; i++)
+        w->args[i] = plain(l, toks_text(&toks, arena, args[i].from, args[i].to));
+    w->decls = &l->p->r->decls;
+    w->kernel = kernel_of(w->decls, arena, w->id);
+    return w->kernel != NULL && nr >= 2;
+}
+
+static const char *argument(struct relaunch *l, const struct launch_arg *arg)
+{
+    const char *value = arg->value ? expr_text(arg->value) : NULL;
+
+    if (arg->kind == ARG_TEXTURE)
+        return plain(l, arg->texture->written);
+    if (arg->kind == ARG_ARRAY && value) /* x + 4 */
+        value = arena_printf(l->p->arena, "%s + %s", arg->name, value);
+    return value ? plain(l, value) : dense(l->p->arena, arg->name);
+}
+
+static bool read_new(struct relaunch *l, struct words *w, const struct launch *launch)
+{
+    const struct plan *plan = l->p->plan;
+    struct arena *arena = l->p->arena;
+
+    w->id = launch->kernel;
+    for (unsigned t = 0; t < plan->nr_tunes; t++)
+        w->id = with_number(arena, w->id, plan->tunes[t].name, (long long)plan->tunes[t].value);
+    w->id = dense(arena, w->id);
+    for (unsigned i = 0; i < 3; i++) {
+        w->dims[0][i] = plain(l, expr_text(launch->grid[i]));
+        w->dims[1][i] = plain(l, expr_text(launch->block[i]));
+        if (strcmp(plain(l, expr_text(launch->cluster[i])), "1") != 0)
+            return patcher_refuse(l->p,
+                "%s is launched in clusters, which <<<>>> cannot say: use cudaLaunchKernelEx",
+                w->id);
+    }
+    w->smem = plain(l, expr_text(launch->smem_bytes));
+    w->nr_args = launch->nr_args;
+    if (w->nr_args > LAUNCH_MAX_ARGS)
+        return patcher_refuse(l->p, "%s has too many arguments", w->id);
+    for (unsigned i = 0; i < w->nr_args; i++)
+        w->args[i] = argument(l, &launch->args[i]);
+    w->decls = &l->p->decls;
+    w->kernel = kernel_of(w->decls, arena, w->id);
+    return w->kernel || patcher_refuse(l->p, "%s is not in the winner's code", w->id);
+}
+
+/* ---- scratch memory ---- */
+
+static const char *c_type(enum elem elem)
+{
+    static const char *const types[][2] = {{"f64", "double"}, {"f32", "float"}, {"tf32", "float"},
+        {"f16", "__half"}, {"bf16", "__nv_bfloat16"}, {"e4m3", "__nv_fp8_e4m3"},
+        {"e5m2", "__nv_fp8_e5m2"}, {"i64", "long long"}, {"i32", "int"}, {"i16", "short"},
+        {"i8", "signed char"}, {"u64", "unsigned long long"}, {"u32", "unsigned int"},
+        {"u16", "unsigned short"}, {"u8", "unsigned char"}, {"bool", "bool"}};
+
+    for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+        if (strcmp(elem_name(elem), types[i][0]) == 0)
+            return types[i][1];
+    return "char";
+}
+
+/* The contract has it, as large: the user's own memory. */
+static bool is_users(struct relaunch *l, const struct task_array *temp)
+{
+    const struct intake *in = &l->p->r->in;
+    struct arena *arena = l->p->arena;
+    struct str text = {0};
+    bool found = false;
+
+    str_addf(&text, "#pragmakeettemp%s:%s", temp->name,
+        temp->record ? temp->record->text : elem_name(temp->elem));
+    for (unsigned d = 0; d < temp->nr_dims; d++)
+        str_addf(&text, "[%s]", dense(arena, expr_text(temp->dims[d])));
+    for (unsigned i = 0; i < in->nr_lines && !found; i++)
+        found = strcmp(dense(arena, in->lines[i].pragma), str_text(&text)) == 0;
+    str_finish(&text);
+    return found;
+}
+
+static void add_scratch(struct relaunch *l, const struct task_array *temp)
+{
+    const char *variable = temp->name;
+
+    if (is_users(l, temp) || l->nr_scratch == ARRAY_SIZE(l->scratch))
+        return;
+    while (strstr(l->p->r->text, variable))
+        variable = arena_printf(l->p->arena, "%s_", variable);
+    l->scratch[l->nr_scratch++] = (struct scratch){temp->name, variable, c_type(temp->elem), temp};
+}
+
+bool relaunch_read(struct relaunch *l)
+{
+    struct patcher *p = l->p;
+    const struct intake *in = &p->r->in;
+    bool ok = true;
+
+    place_init(&l->place, p, 0);
+    l->place.contract = true;
+    for (unsigned i = 0; ok && i < in->nr_lines; i++) {
+        const char *text = in->lines[i].pragma;
+
+        if (str_starts(text, launch_pragma) && l->nr_old < INTAKE_MAX_LAUNCHES)
+            ok = read_old(l, &l->old[l->nr_old++], text + sizeof(launch_pragma) - 1);
+    }
+    if (p->plan->nr_launches > INTAKE_MAX_LAUNCHES)
+        return patcher_refuse(p, "the winner has too many launches");
+    for (unsigned i = 0; ok && i < p->plan->nr_launches; i++)
+        ok = read_new(l, &l->new_[l->nr_new++], &p->plan->launches[i]);
+    for (unsigned i = 0; ok && i < p->plan->nr_temps; i++)
+        add_scratch(l, &p->plan->temps[i]);
+    return ok || patcher_refuse(p, "the task's launch cannot be read again");
+}
+
+bool relaunch_same(const struct words *a, const struct words *b)
+{
+    bool same =
+        strcmp(a->id, b->id) == 0 && strcmp(a->smem, b->smem) == 0 && a->nr_args == b->nr_args;
+
+    for (unsigned i = 0; same && i < 6; i++)
+        same = strcmp(a->dims[i / 3][i % 3], b->dims[i / 3][i % 3]) == 0;
+    for (unsigned i = 0; same && i < a->nr_args; i++)
+        same = strcmp(a->args[i], b->args[i]) == 0;
+    return same;
+}

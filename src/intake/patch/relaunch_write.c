@@ -1,0 +1,473 @@
+/* Owns the text of launches at a place in host code. */
+#include "intake/patch/patch_launch.h"
+
+#include "base/mem.h"
+#include "intake/eval/params.h"
+#include "intake/syntax/spelling.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FREE_SMEM_BYTES = 48 << 10 }; /* what a launch may have without being asked for */
+
+/* ---- arguments ---- */
+
+/* The type of a kernel's parameter without __restrict__; NULL: a template's parameter is in it. */
+static const char *param_type(struct arena *arena, const struct words *w, unsigned number)
+{
+    const struct toks *toks = w->decls->toks;
+    const struct decl *fn = w->kernel;
+    struct range params[LAUNCH_MAX_ARGS];
+    const char *names[MAX_TEMPLATE_ARGS];
+    unsigned nr_names = template_params(toks, fn, names, ARRAY_SIZE(names)), name = 0;
+    struct str type = {0};
+
+    if (range_split((struct range){toks, fn->open + 1, toks->tok[fn->open].match}, params,
+            LAUNCH_MAX_ARGS) <= number)
+        return NULL;
+    const struct range r = params[number];
+    const unsigned end = toks_find(toks, r.from, r.to, "=");
+    bool open = false;
+
+    for (unsigned i = r.from; i < end; i++)
+        name = toks->tok[i].kind == TOK_NAME ? i : name;
+    for (unsigned i = r.from; i < end; i++) {
+        const struct tok *t = &toks->tok[i];
+
+        for (unsigned n = 0; n < nr_names; n++)
+            open = open || tok_is(t, names[n]);
+        if (i == name || tok_is(t, "__restrict__") || tok_is(t, "__restrict"))
+            continue;
+        if (tok_is(t, "[")) { /* float x[] */
+            str_add_char(&type, '*');
+            break;
+        }
+        if (type.len && t->kind == TOK_NAME && str_word_char(type.text[type.len - 1]))
+            str_add_char(&type, ' ');
+        str_add(&type, t->text);
+    }
+    const char *text = open || !type.len ? NULL : arena_strdup(arena, str_text(&type));
+
+    str_finish(&type);
+    return text;
+}
+
+/* Without const, for a comparison. */
+static const char *bare_type(struct arena *arena, const char *type)
+{
+    while (strncmp(type, "const ", 6) == 0)
+        type += 6;
+    const char *text = dense(arena, type);
+    const char *found = strstr(text, "const*");
+
+    return found ? arena_printf(arena, "%.*s%s", (int)(found - text), text, found + 5) : text;
+}
+
+static const char *arg_text(struct relaunch *l, const struct words *w, unsigned number)
+{
+    struct arena *arena = l->p->arena;
+    const char *name = w->args[number], *type = param_type(arena, w, number);
+    const struct pair *pair = place_pair(&l->place, name);
+
+    if (!pair && *name == '{') {
+        patcher_refuse(l->p,
+            "the winner passes %s for a struct that the launches there fill in "
+            "another way",
+            name);
+        return NULL;
+    }
+    if (!pair)
+        return place_expr(&l->place, name);
+    if (!type || !strchr(type, '*') ||
+        (pair->type && strcmp(bare_type(arena, type), bare_type(arena, pair->type)) == 0))
+        return pair->source;
+    return arena_printf(arena, "reinterpret_cast<%s>(%s)", type, pair->source);
+}
+
+static const char *args_text(struct relaunch *l, const struct words *w)
+{
+    struct str out = {0};
+    const char *text = "";
+
+    for (unsigned i = 0; text && i < w->nr_args; i++) {
+        text = arg_text(l, w, i);
+        str_addf(&out, "%s%s", i ? ", " : "", text ? text : "");
+    }
+    text = text ? arena_strdup(l->p->arena, str_text(&out)) : NULL;
+    str_finish(&out);
+    return text;
+}
+
+static const char *dims_text(struct relaunch *l, const char *const dims[3])
+{
+    const char *text[3];
+    unsigned nr = 3;
+
+    for (unsigned i = 0; i < 3; i++)
+        if (!(text[i] = place_expr(&l->place, dims[i])))
+            return NULL;
+    while (nr > 1 && strcmp(text[nr - 1], "1") == 0)
+        nr--;
+    if (nr == 1)
+        return text[0];
+    return nr == 2 ? arena_printf(l->p->arena, "dim3(%s, %s)", text[0], text[1])
+                   : arena_printf(l->p->arena, "dim3(%s, %s, %s)", text[0], text[1], text[2]);
+}
+
+/* ---- the place ---- */
+
+static const char *range_source(const struct relaunch *l, struct range r)
+{
+    const struct toks *toks = &l->p->r->toks;
+
+    return arena_strndup(l->p->arena, toks->source + toks->tok[r.from].at,
+        toks->tok[r.to - 1].end - toks->tok[r.from].at);
+}
+
+/* What the launch i of the contract has as text is what its site has there. */
+static void add_pairs(struct relaunch *l, unsigned i, const struct site *site)
+{
+    const struct words *w = &l->old[i];
+
+    for (unsigned a = 0; a < w->nr_args && a < site->nr_args; a++)
+        if (!place_pair(&l->place, w->args[a]) && strtoll(w->args[a], NULL, 10) == 0 &&
+            strcmp(w->args[a], "0") != 0)
+            place_add(&l->place, w->args[a], range_source(l, site->args[a]),
+                param_type(l->p->arena, w, a));
+}
+
+static bool replace_range(struct relaunch *l, struct range r, const char *text)
+{
+    const struct toks *toks = &l->p->r->toks;
+
+    return text && patcher_replace(l->p, toks->tok[r.from].at, toks->tok[r.to - 1].end, text);
+}
+
+/* The kernel's id there: as it stands where it is the same; else with the arguments that differ. */
+static const char *id_text(
+    struct relaunch *l, unsigned i, const struct words *w, const struct site *site)
+{
+    struct arena *arena = l->p->arena;
+    const char *old = l->old[i].id, *angle = strchr(old, '<');
+    const size_t nr = angle ? (size_t)(angle - old) : strlen(old);
+    struct toks a, b;
+    struct range from[MAX_TEMPLATE_ARGS], to[MAX_TEMPLATE_ARGS];
+    struct str out = {0};
+
+    if (strcmp(old, w->id) == 0)
+        return site->id;
+    if (!angle || strncmp(old, w->id, nr + 1) != 0 || !lex(&a, arena, old, strlen(old)) ||
+        !lex(&b, arena, w->id, strlen(w->id)))
+        return w->id;
+    const unsigned open = toks_find(&a, 0, a.nr, "<");
+    const unsigned nr_from =
+                       range_split((struct range){&a, open + 1, a.nr - 1}, from, MAX_TEMPLATE_ARGS),
+                   nr_to =
+                       range_split((struct range){&b, open + 1, b.nr - 1}, to, MAX_TEMPLATE_ARGS);
+
+    if (nr_from != nr_to || nr_to != site->nr_template_args)
+        return w->id;
+    str_addf(&out, "%.*s<", (int)strcspn(site->id, "<"), site->id);
+    for (unsigned t = 0; t < nr_to; t++) {
+        const char *text = toks_text(&b, arena, to[t].from, to[t].to);
+        const bool same = strcmp(text, toks_text(&a, arena, from[t].from, from[t].to)) == 0;
+
+        str_addf(
+            &out, "%s%s", t ? ", " : "", same ? range_source(l, site->template_args[t]) : text);
+    }
+    str_add_char(&out, '>');
+    const char *text = arena_strdup(arena, str_text(&out));
+
+    str_finish(&out);
+    return text;
+}
+
+/* ---- part by part ---- */
+
+static unsigned close_of(const struct relaunch *l, const struct site *site)
+{
+    const struct toks *toks = &l->p->r->toks;
+
+    return toks->tok[toks_find(toks, site->at, toks->nr, ">>>") + 1].match;
+}
+
+static bool patch_args(struct relaunch *l, unsigned i, const struct site *site)
+{
+    const struct words *old = &l->old[i], *w = &l->new_[i];
+    const struct toks *toks = &l->p->r->toks;
+    bool ok = true;
+
+    if (w->nr_args != old->nr_args || w->nr_args != site->nr_args) {
+        const unsigned close = close_of(l, site);
+        const char *text = args_text(l, w);
+
+        return text && patcher_replace(
+                           l->p, toks->tok[toks->tok[close].match].end, toks->tok[close].at, text);
+    }
+    for (unsigned a = 0; ok && a < w->nr_args; a++) {
+        const char *text =
+            strcmp(old->args[a], w->args[a]) == 0 && !place_pair(&l->place, w->args[a])
+                ? range_source(l, site->args[a])
+                : arg_text(l, w, a);
+
+        ok = text != NULL;
+        if (ok && strcmp(text, range_source(l, site->args[a])) != 0)
+            ok = replace_range(l, site->args[a], text);
+    }
+    return ok;
+}
+
+static bool wants_more_smem(const struct words *old, const struct words *w)
+{
+    char *end;
+    const long long bytes = strtoll(w->smem, &end, 10);
+
+    return (strcmp(old->smem, w->smem) != 0 || strcmp(old->id, w->id) != 0) &&
+           (*end || bytes > FREE_SMEM_BYTES);
+}
+
+static bool same_dims(const char *const a[3], const char *const b[3])
+{
+    return strcmp(a[0], b[0]) == 0 && strcmp(a[1], b[1]) == 0 && strcmp(a[2], b[2]) == 0;
+}
+
+bool relaunch_parts(struct relaunch *l, unsigned i, const struct site *site)
+{
+    const struct words *old = &l->old[i], *w = &l->new_[i];
+    bool ok = true;
+
+    if (relaunch_same(old, w))
+        return true;
+    if (wants_more_smem(old, w) && l->nr_old == 1)
+        return relaunch_run(l, &site);
+    if (wants_more_smem(old, w))
+        return patcher_refuse(l->p,
+            "%s: the new kernel needs more shared memory than 48 KiB, "
+            "which must be asked for before the launch",
+            patcher_where(l->p, site->line));
+    place_init(&l->place, l->p, site->at);
+    add_pairs(l, i, site);
+    if (strcmp(old->id, w->id) != 0)
+        ok = replace_range(
+            l, (struct range){&l->p->r->toks, site->from, site->at}, id_text(l, i, w, site));
+    for (unsigned c = 0; ok && c < 2; c++)
+        if (!same_dims(old->dims[c], w->dims[c]))
+            ok = replace_range(l, site->config[c], dims_text(l, w->dims[c]));
+    if (ok && strcmp(old->smem, w->smem) != 0) {
+        const char *text = place_expr(&l->place, w->smem);
+        const struct range last = site->config[site->nr_config - 1];
+
+        ok = text &&
+             (site->nr_config > 2
+                     ? replace_range(l, site->config[2], text)
+                     : replace_range(l, last,
+                           arena_printf(l->p->arena, "%s, %s", range_source(l, last), text)));
+    }
+    return ok && patch_args(l, i, site);
+}
+
+/* ---- as a whole ---- */
+
+/* The launch is a statement of its own: [*from, *to) with its semicolon. */
+static bool statement(struct relaunch *l, const struct site *site, unsigned *to, bool alone)
+{
+    static const char *const before[] = {";", "{", "}", "else", ":", NULL};
+    const struct toks *toks = &l->p->r->toks;
+    const struct tok *prev = &toks->tok[site->from - 1];
+    bool begins = prev->kind == TOK_DIRECTIVE;
+
+    for (unsigned i = 0; before[i]; i++)
+        begins = begins || (tok_is(prev, before[i]) && (alone || i < 3));
+    if (alone && tok_is(prev, ")") && prev->match) {
+        const struct tok *head = &toks->tok[prev->match - 1];
+
+        begins = tok_is(head, "if") || tok_is(head, "for") || tok_is(head, "while");
+    }
+    *to = close_of(l, site) + 2;
+    if (begins && tok_is(&toks->tok[*to - 1], ";"))
+        return true;
+    return patcher_refuse(l->p,
+        "%s: the winner needs more than one statement where this launch stands, and the "
+        "launch "
+        "is a part of another one",
+        patcher_where(l->p, site->line));
+}
+
+/* Between two launches nothing may look at what the first one wrote. */
+static bool only_checks(struct relaunch *l, unsigned from, unsigned to)
+{
+    static const char *const harmless[] = {"cudaGetLastError", "cudaPeekAtLastError",
+        "cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventRecord", NULL};
+    const struct toks *toks = &l->p->r->toks;
+
+    for (unsigned i = from; i < to; i++) {
+        const struct tok *t = &toks->tok[i];
+        bool call = tok_is(&toks->tok[i + 1], "(") && toks->tok[i + 1].match;
+        bool known = tok_is(t, ";") || tok_is(t, "(") || tok_is(t, ")");
+        const struct macro *macro = hostcode_macro(&l->p->r->host, t->text);
+
+        for (unsigned h = 0; harmless[h] && !known; h++)
+            if (tok_is(t, harmless[h]) && call) {
+                known = true;
+                i = toks->tok[i + 1].match;
+            }
+        if (!known && !(call && macro && macro->is_function))
+            return patcher_refuse(l->p,
+                "the winner launches other kernels than the file, and %s stands between the "
+                "launches",
+                patcher_where(l->p, t->line));
+    }
+    return true;
+}
+
+static unsigned block_around(const struct toks *toks, unsigned at)
+{
+    for (unsigned i = at; i-- > 0;) {
+        if (toks->tok[i].match && toks->tok[i].match < i)
+            i = toks->tok[i].match;
+        else if (tok_is(&toks->tok[i], "{"))
+            return i;
+    }
+    return 0;
+}
+
+static void add_scratch_text(
+    struct relaunch *l, struct str *out, const char *indent, const char *stream, bool *ok)
+{
+    for (unsigned s = 0; s < l->nr_scratch; s++) {
+        const struct scratch *x = &l->scratch[s];
+
+        str_addf(out, "%s    %s *%s = nullptr;\n%s    cudaMallocAsync(&%s, sizeof(%s)", indent,
+            x->type, x->variable, indent, x->variable, x->type);
+        for (unsigned d = 0; d < x->array->nr_dims; d++) {
+            const char *dim = place_expr(&l->place, expr_text(x->array->dims[d]));
+
+            *ok = *ok && dim;
+            str_addf(out, " * (%s)", dim ? dim : "");
+        }
+        str_addf(out, ", %s);\n", stream);
+        place_add(&l->place, x->name, x->variable, arena_printf(l->p->arena, "%s*", x->type));
+    }
+}
+
+static void add_launch_text(struct relaunch *l, struct str *out, unsigned i,
+    const struct site *const *run, const char *indent, const char *stream, bool *ok)
+{
+    const struct words *w = &l->new_[i], none = {.id = "", .smem = "0"}, *old = &none;
+    const char *id = w->id;
+
+    const size_t nr = strcspn(w->id, "<");
+
+    for (unsigned k = 0; k < l->nr_old; k++)
+        if (strcspn(l->old[k].id, "<") == nr && strncmp(l->old[k].id, w->id, nr) == 0) {
+            id = id_text(l, k, w, run[k]);
+            old = &l->old[k];
+        }
+    const char *grid = dims_text(l, w->dims[0]), *block = dims_text(l, w->dims[1]);
+    const char *smem = place_expr(&l->place, w->smem), *args = args_text(l, w);
+
+    *ok = *ok && grid && block && smem && args;
+    if (!*ok)
+        return;
+    if (wants_more_smem(old, w))
+        str_addf(out,
+            "%s    cudaFuncSetAttribute(%s, cudaFuncAttributeMaxDynamicSharedMemorySize, %s);\n",
+            indent, id, smem);
+    str_addf(out, "%s    %s<<<%s, %s", indent, id, grid, block);
+    if (strcmp(smem, "0") != 0 || strcmp(stream, "0") != 0)
+        str_addf(out, ", %s", smem);
+    if (strcmp(stream, "0") != 0)
+        str_addf(out, ", %s", stream);
+    str_addf(out, ">>>(%s);\n", args);
+}
+
+/* The blanks before the line's first word. */
+static const char *indent_of(const struct relaunch *l, size_t at)
+{
+    const char *source = l->p->r->text;
+    size_t start = at;
+
+    while (start > 0 && source[start - 1] != '\n')
+        start--;
+    return arena_strndup(l->p->arena, source + start, strspn(source + start, " \t"));
+}
+
+static bool check_run(struct relaunch *l, const struct site *const *run)
+{
+    const struct toks *toks = &l->p->r->toks;
+    unsigned to = 0;
+
+    for (unsigned i = 0; i < l->nr_old; i++) {
+        const unsigned before = to;
+
+        if (!statement(l, run[i], &to, l->nr_old == 1))
+            return false;
+        if (i && block_around(toks, run[i]->at) != block_around(toks, run[0]->at))
+            return patcher_refuse(l->p, "%s and %s: the launches stand in different blocks",
+                patcher_where(l->p, run[0]->line), patcher_where(l->p, run[i]->line));
+        if (i && !only_checks(l, before, run[i]->from))
+            return false;
+    }
+    return true;
+}
+
+/* One statement as it is, several in braces. */
+static const char *as_statement(struct relaunch *l, const char *lines, const char *indent)
+{
+    const size_t len = strlen(lines);
+    const char *newline = strchr(lines, '\n');
+
+    if (newline && newline + 1 == lines + len)
+        return arena_printf(l->p->arena, "%.*s", (int)strcspn(lines + strspn(lines, " \t"), "\n"),
+            lines + strspn(lines, " \t"));
+    return arena_printf(l->p->arena, "{\n%s%s}", lines, indent);
+}
+
+/* With its line, where nothing else is on it. */
+static bool remove_text(struct relaunch *l, size_t from, size_t to)
+{
+    const char *source = l->p->r->text;
+    size_t start = from, end = to;
+
+    while (start > 0 && (source[start - 1] == ' ' || source[start - 1] == '\t'))
+        start--;
+    while (source[end] == ' ' || source[end] == '\t' || source[end] == '\r')
+        end++;
+    if ((start == 0 || source[start - 1] == '\n') && source[end] == '\n')
+        return patcher_replace(l->p, start, end + 1, "");
+    return patcher_replace(l->p, from, to, "");
+}
+
+bool relaunch_run(struct relaunch *l, const struct site *const *run)
+{
+    const struct toks *toks = &l->p->r->toks;
+    const struct site *first = run[0];
+    const char *stream = first->nr_config > 3 ? range_source(l, first->config[3]) : "0";
+    const char *indent = indent_of(l, toks->tok[first->from].at);
+    struct str out = {0};
+    bool ok = check_run(l, run);
+    unsigned to;
+
+    if (!ok)
+        return false;
+    place_init(&l->place, l->p, first->at);
+    for (unsigned i = 0; i < l->nr_old; i++)
+        add_pairs(l, i, run[i]);
+    add_scratch_text(l, &out, indent, stream, &ok);
+    for (unsigned i = 0; ok && i < l->nr_new; i++)
+        add_launch_text(l, &out, i, run, indent, stream, &ok);
+    for (unsigned s = l->nr_scratch; s-- > 0;)
+        str_addf(&out, "%s    cudaFreeAsync(%s, %s);\n", indent, l->scratch[s].variable, stream);
+    for (unsigned i = 0; ok && i < l->nr_old; i++) {
+        const size_t from = toks->tok[run[i]->from].at;
+
+        ok = statement(l, run[i], &to, l->nr_old == 1);
+        const size_t end = toks->tok[to - 1].end;
+
+        ok = ok && (i ? remove_text(l, from, end)
+                      : patcher_replace(l->p, from, end, as_statement(l, str_text(&out), indent)));
+    }
+    str_finish(&out);
+    return ok;
+}

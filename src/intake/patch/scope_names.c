@@ -1,0 +1,325 @@
+/* Owns what expressions of a contract are called at a place in host code. */
+#include "intake/patch/patch_parts.h"
+
+#include "base/mem.h"
+#include "core/expr.h"
+#include "intake/syntax/spelling.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_NAMES = 512 };
+
+const char *dense(struct arena *arena, const char *text)
+{
+    char *out = arena_strdup(arena, text), *to = out;
+
+    for (const char *p = out; *p; p++)
+        if (*p != ' ' && *p != '\t' && *p != '\n')
+            *to++ = *p;
+    *to = 0;
+    return out;
+}
+
+void place_init(struct place *place, struct patcher *p, unsigned at)
+{
+    place->p = p;
+    place->at = at;
+    place->nr_pairs = 0;
+    place->contract = false;
+}
+
+void place_add(struct place *place, const char *text, const char *source, const char *type)
+{
+    struct arena *arena = place->p->arena;
+
+    if (place->nr_pairs < PLACE_MAX_PAIRS)
+        place->pairs[place->nr_pairs++] =
+            (struct pair){dense(arena, tidy(arena, text)), source, type};
+}
+
+const struct pair *place_pair(const struct place *place, const char *text)
+{
+    for (unsigned i = 0; i < place->nr_pairs; i++)
+        if (strcmp(place->pairs[i].text, text) == 0)
+            return &place->pairs[i];
+    return NULL;
+}
+
+/* ---- names in scope ---- */
+
+/* Host code of one word or member, as text of the contract; NULL: it comes down to something else.
+ */
+static const char *meaning(struct place *place, const char *source)
+{
+    struct host *host = &place->p->r->host;
+    struct arena *arena = place->p->arena;
+    struct str out = {0};
+    struct toks toks;
+    const char *text = NULL;
+
+    if (!lex(&toks, arena, source, strlen(source)))
+        return NULL;
+    if (hostcode_given(host, (struct range){&toks, 0, toks.nr}, place->at, &out))
+        text = dense(arena, tidy(arena, str_text(&out)));
+    str_finish(&out);
+    return text;
+}
+
+/* What stands at token i can be used at token `at` of the same function. */
+static bool in_scope(const struct toks *toks, const struct decl *fn, unsigned i, unsigned at)
+{
+    if (i > fn->open && i < toks->tok[fn->open].match)
+        return true;
+    if (i <= fn->body || i >= at)
+        return false;
+    for (unsigned k = i; k > fn->body; k--) {
+        const struct tok *t = &toks->tok[k];
+
+        if (t->match && t->match < k)
+            k = t->match; /* past what is closed */
+        else if (tok_is(t, "(") && t->match > i && tok_is(&toks->tok[k - 1], "for"))
+            return false;
+        else if (tok_is(t, "{") && t->match > i)
+            return t->match > at;
+    }
+    return true;
+}
+
+/* The word or member at token i: n, cfg.n, x.size(0); past it. */
+static unsigned word_end(const struct toks *toks, unsigned i)
+{
+    unsigned end = i + 1;
+
+    while ((tok_is(&toks->tok[end], ".") || tok_is(&toks->tok[end], "->")) &&
+           toks->tok[end + 1].kind == TOK_NAME)
+        end += 2;
+    if (end > i + 1 && tok_is(&toks->tok[end], "(") && toks->tok[end].match)
+        end = toks->tok[end].match + 1;
+    return end;
+}
+
+static const char *source_of(const struct place *place, unsigned from, unsigned to)
+{
+    const struct toks *toks = &place->p->r->toks;
+
+    return arena_strndup(place->p->arena, toks->source + toks->tok[from].at,
+        toks->tok[to - 1].end - toks->tok[from].at);
+}
+
+/* A name of the function around whose meaning is that size; its own name is looked at first. */
+static const char *local_name(struct place *place, const char *size, bool own)
+{
+    const struct reading *r = place->p->r;
+    const struct decl *fn = hostcode_function_at(&r->host, place->at);
+    const char *seen[MAX_NAMES];
+    unsigned nr_seen = 0;
+
+    for (unsigned i = fn ? fn->open : place->at; i < place->at; i++) {
+        const struct tok *t = &r->toks.tok[i];
+        unsigned end = word_end(&r->toks, i), k = 0;
+
+        if (t->kind != TOK_NAME || tok_is(t - 1, ".") || tok_is(t - 1, "->") ||
+            tok_is(t - 1, "::") || type_bytes(t->text) || task_reserves(t->text) ||
+            (end == i + 1 && tok_is(t + 1, "(") && !tok_is(&r->toks.tok[i - 1], "int")) ||
+            own != (end == i + 1 && strcmp(t->text, size) == 0) ||
+            !in_scope(&r->toks, fn, i, place->at))
+            continue;
+        const char *source = source_of(place, i, end);
+
+        while (k < nr_seen && strcmp(seen[k], source) != 0)
+            k++;
+        if (k < nr_seen || nr_seen == MAX_NAMES)
+            continue;
+        seen[nr_seen++] = source;
+        const char *is = meaning(place, source);
+
+        if (is && strcmp(is, size) == 0)
+            return source;
+    }
+    return NULL;
+}
+
+/* A constant or macro of the file. */
+static const char *file_name_of(struct place *place, const char *size)
+{
+    const struct reading *r = place->p->r;
+    const char *found = NULL;
+
+    for (unsigned i = 0; i < r->decls.nr && !found; i++) {
+        const struct decl *d = &r->decls.decl[i];
+
+        for (unsigned t = d->from;
+             d->kind != DECL_FUNCTION && d->kind != DECL_DIRECTIVE && !found && t < d->to; t++)
+            if (d->from < place->at && tok_is(&r->toks.tok[t], size))
+                found = size;
+    }
+    for (unsigned i = 0; i < r->host.nr_macros && !found; i++)
+        if (!r->host.macros[i].is_function && strcmp(r->host.macros[i].name, size) == 0)
+            found = size;
+    if (!found)
+        return NULL;
+    const char *is = meaning(place, found);
+
+    return is && strcmp(is, size) == 0 ? found : NULL;
+}
+
+static const char *size_source(struct place *place, const char *size)
+{
+    const struct pair *pair = place_pair(place, size);
+    const char *source = NULL;
+
+    if (place->contract)
+        return size;
+    if (pair)
+        return pair->source;
+    source = local_name(place, size, true);
+    source = source ? source : file_name_of(place, size);
+    source = source ? source : local_name(place, size, false);
+    if (source)
+        place_add(place, size, source, NULL);
+    else
+        patcher_refuse(place->p, "the launch needs %s, and nothing at %s is called that", size,
+            patcher_where(place->p, place->p->r->toks.tok[place->at].line));
+    return source;
+}
+
+/* ---- expressions ---- */
+
+/* A number, when only numbers and tuning parameters are in it. */
+static const char *folded(struct place *place, const char *text)
+{
+    const struct plan *plan = place->p->plan;
+    struct arena *arena = place->p->arena;
+    struct shape none = {0};
+    struct env env = plan_env(arena, plan, &none);
+    struct err ignored = {0};
+    const struct expr *e = expr_parse(arena, text, strlen(text), &ignored);
+    int64_t value;
+
+    if (!e || !expr_eval(e, &env, &value, &ignored))
+        return NULL;
+    return arena_printf(
+        arena, "%" PRId64 "%s", value, value > INT32_MAX || value < INT32_MIN ? "LL" : "");
+}
+
+static const char *range_expr(struct place *place, struct range r, bool alone);
+
+/* C++ that binds as one operand. */
+static const char *operand(struct arena *arena, const char *text)
+{
+    for (const char *p = text; *p; p++)
+        if (!str_word_char(*p) && *p != '.')
+            return arena_printf(arena, "(%s)", text);
+    return text;
+}
+
+/* C++ that may stand beside a plus. */
+static const char *summand(struct arena *arena, const char *text)
+{
+    int depth = 0;
+
+    for (const char *p = text; *p; p++) {
+        depth += (*p == '(') - (*p == ')');
+        if (depth == 0 && strchr("+-?<>&|^=!,", *p))
+            return operand(arena, text);
+    }
+    return text;
+}
+
+/* ceil_div, min, max in C++. */
+static const char *call_expr(struct place *place, const char *name, struct range args)
+{
+    struct arena *arena = place->p->arena;
+    struct range parts[3];
+    const char *a, *b;
+    char *end;
+
+    if (range_split(args, parts, 3) != 2 || !(a = range_expr(place, parts[0], true)) ||
+        !(b = range_expr(place, parts[1], true)))
+        return NULL;
+    if (place->contract)
+        return arena_printf(arena, "%s(%s,%s)", name, a, b);
+    if (strcmp(name, "ceil_div") == 0) {
+        long long by = strtoll(b, &end, 10);
+
+        if (*end == 0 && by > 1)
+            return arena_printf(arena, "(%s + %lld) / %lld", summand(arena, a), by - 1, by);
+        return *end == 0 && by == 1 ? a
+                                    : arena_printf(arena, "(%s + %s - 1) / %s", summand(arena, a),
+                                          summand(arena, b), operand(arena, b));
+    }
+    a = operand(arena, a);
+    b = operand(arena, b);
+    return arena_printf(
+        arena, "%s %c %s ? %s : %s", a, strcmp(name, "min") == 0 ? '<' : '>', b, a, b);
+}
+
+/* One operand of the range: a number, a name, a call, a parenthesis. *i moves to its last token. */
+static const char *term(struct place *place, struct range r, unsigned *i, bool alone)
+{
+    const struct toks *toks = r.toks;
+    const struct tok *t = &toks->tok[*i];
+    struct arena *arena = place->p->arena;
+    struct range inner = {toks, *i + 1, t->match};
+    const char *text;
+
+    if (tok_is(t, "(") && t->match) {
+        *i = t->match;
+        text = range_expr(place, inner, true);
+        return text && !alone ? operand(arena, text) : text;
+    }
+    if (*i + 1 < r.to && tok_is(t + 1, "(") && (t + 1)->match) {
+        inner = (struct range){toks, *i + 2, (t + 1)->match};
+        *i = (t + 1)->match;
+        text = call_expr(place, t->text, inner);
+        return text && !alone && !place->contract ? operand(arena, text) : text;
+    }
+    text = folded(place, t->text);
+    if (!text)
+        text = t->kind == TOK_NAME ? size_source(place, t->text) : t->text;
+    return text && !alone ? operand(arena, text) : text;
+}
+
+static const char *range_expr(struct place *place, struct range r, bool alone)
+{
+    struct arena *arena = place->p->arena;
+    const char *text = toks_text(r.toks, arena, r.from, r.to), *number = folded(place, text);
+    const struct pair *pair = place_pair(place, dense(arena, tidy(arena, text)));
+    struct str out = {0};
+    bool ok = r.from < r.to;
+
+    if (number)
+        return number;
+    if (pair)
+        return alone ? pair->source : operand(arena, pair->source);
+    for (unsigned i = r.from; ok && i < r.to; i++) {
+        const struct tok *t = &r.toks->tok[i];
+        const struct tok *open = tok_is(t, "(") ? t : t + 1;
+        bool first = i == r.from,
+             whole = i + 1 == r.to || (tok_is(open, "(") && open->match + 1 == r.to);
+        bool is_operator = t->kind == TOK_PUNCT && !tok_is(t, "(");
+        const char *one = is_operator ? t->text : term(place, r, &i, first && whole);
+
+        ok = one != NULL;
+        if (ok && is_operator && !first && !place->contract)
+            str_addf(&out, " %s ", one);
+        else if (ok)
+            str_add(&out, one);
+    }
+    text = ok ? arena_strdup(arena, str_text(&out)) : NULL;
+    str_finish(&out);
+    return text;
+}
+
+const char *place_expr(struct place *place, const char *text)
+{
+    struct arena *arena = place->p->arena;
+    const char *plain = tidy(arena, text);
+    struct toks toks;
+
+    if (!lex(&toks, arena, plain, strlen(plain)))
+        return NULL;
+    return range_expr(place, (struct range){&toks, 0, toks.nr}, true);
+}

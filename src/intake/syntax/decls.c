@@ -1,0 +1,716 @@
+/* Owns the top level of a file: declarations, and what the device reaches of them. */
+#include "intake/syntax/decls.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_NESTED_TYPES = 4 };
+
+/* Where a declaration lives, in CUDA's own words or by a macro that stands for some of them. */
+struct side {
+    const char *name;
+    bool kernel, device, host;
+};
+
+struct reader {
+    const struct toks *toks;
+    struct decls *out;
+    struct arena *arena;
+    size_t cap_decls, cap_containers;
+    struct side macros[32];
+    unsigned nr_macros;
+};
+
+static bool is_any(const struct tok *t, const char *const *words)
+{
+    for (; *words; words++)
+        if (tok_is(t, *words))
+            return true;
+    return false;
+}
+
+/* Past what an attribute-like word takes in parentheses. */
+static unsigned skip_attribute(const struct toks *toks, unsigned i)
+{
+    static const char *const words[] = {"__launch_bounds__", "__attribute__", "__align__",
+        "alignas", "decltype", "__declspec", "__maxnreg__", "__cluster_dims__", "noexcept",
+        "static_assert", NULL};
+
+    if (is_any(&toks->tok[i], words) && tok_is(&toks->tok[i + 1], "(") && toks->tok[i + 1].match)
+        return toks->tok[i + 1].match + 1;
+    if (tok_is(&toks->tok[i], "[") && tok_is(&toks->tok[i + 1], "[") && toks->tok[i].match)
+        return toks->tok[i].match + 1;
+    return i;
+}
+
+/* Past `template <...>`, heads of several lists included. */
+static unsigned skip_template_head(const struct toks *toks, unsigned i, unsigned to)
+{
+    while (i < to && tok_is(&toks->tok[i], "template") && tok_is(&toks->tok[i + 1], "<")) {
+        int depth = 0;
+
+        for (i++; i < to; i++) {
+            const struct tok *t = &toks->tok[i];
+
+            depth += tok_is(t, "<") - tok_is(t, ">") - 3 * tok_is(t, ">>>");
+            if (t->match > i)
+                i = t->match;
+            if (depth <= 0)
+                break;
+        }
+        i++;
+    }
+    return i < to ? i : to;
+}
+
+/* The end of the declaration that begins at `from`: past its `;`, or past its body. */
+static unsigned decl_end(const struct toks *toks, unsigned from, unsigned to)
+{
+    static const char *const aggregates[] = {"struct", "class", "union", "enum", NULL};
+    bool parens = false, aggregate = false, assigned = false;
+
+    for (unsigned i = skip_template_head(toks, from, to); i < to; i++) {
+        const struct tok *t = &toks->tok[i];
+        unsigned past = skip_attribute(toks, i);
+
+        if (t->kind == TOK_DIRECTIVE && i > from)
+            continue;
+        if (past > i) {
+            i = past - 1;
+        } else if (tok_is(t, ";")) {
+            return i + 1;
+        } else if (tok_is(t, "{")) {
+            if (!t->match)
+                return to;
+            i = t->match;
+            if (parens && !assigned && !aggregate)
+                return tok_is(&toks->tok[i + 1], ";") ? i + 2 : i + 1;
+        } else if (tok_is(t, "}")) {
+            return i; /* closes what we stand in */
+        } else {
+            aggregate = aggregate || (!parens && is_any(t, aggregates));
+            assigned = assigned ||
+                       (tok_is(t, "=") && !(i > from && tok_is(&toks->tok[i - 1], "operator")));
+            if (tok_is(t, "(") && !assigned) {
+                parens = true;
+                aggregate = false; /* struct S f(...) is a function */
+            }
+            if (t->match > i)
+                i = t->match;
+        }
+    }
+    return to;
+}
+
+static void describe_function(const struct toks *toks, struct decl *d, unsigned open)
+{
+    unsigned close = toks->tok[open].match;
+
+    const struct tok *name = &toks->tok[toks_before_angles(toks, open, d->from) - (open > d->from)];
+
+    d->kind = DECL_FUNCTION;
+    d->open = open;
+    d->name = open > d->from && name->kind == TOK_NAME ? name->text : "";
+    if (close)
+        for (unsigned i = close; i < d->to; i++) {
+            if (tok_is(&toks->tok[i], "{")) {
+                d->body = i;
+                break;
+            }
+            if (toks->tok[i].match > i)
+                i = toks->tok[i].match;
+        }
+}
+
+static void add_side(struct side *side, const char *word)
+{
+    side->kernel = side->kernel || strcmp(word, "__global__") == 0;
+    side->host = side->host || strcmp(word, "__host__") == 0;
+    side->device = side->device || strcmp(word, "__device__") == 0 ||
+                   strcmp(word, "__constant__") == 0 || strcmp(word, "__shared__") == 0 ||
+                   strcmp(word, "__managed__") == 0;
+}
+
+/* #define HOST_DEVICE __host__ __device__ */
+static void note_side_macro(struct reader *r, const char *directive)
+{
+    const char *p = directive + 1 + strspn(directive + 1, " \t");
+    struct toks body;
+    struct side side = {0};
+
+    if (!str_starts(p, "define") || r->nr_macros == ARRAY_SIZE(r->macros) || !strstr(p, "__") ||
+        !lex(&body, r->arena, p + 6, strlen(p + 6)) || body.nr < 2 ||
+        body.tok[0].kind != TOK_NAME ||
+        (tok_is(&body.tok[1], "(") && body.tok[1].at == body.tok[0].end))
+        return;
+    side.name = body.tok[0].text;
+    for (unsigned i = 1; i < body.nr; i++)
+        add_side(&side, body.tok[i].text);
+    if (side.kernel || side.host || side.device)
+        r->macros[r->nr_macros++] = side;
+}
+
+static void describe(const struct reader *r, struct decl *d)
+{
+    const struct toks *toks = r->toks;
+    static const char *const aggregates[] = {"struct", "class", "union", "enum", NULL};
+    static const char *const storage[] = {"static", "const", "extern", "inline", "constexpr",
+        "volatile", "__device__", "__constant__", "__host__", "__managed__", NULL};
+    unsigned i = skip_template_head(toks, d->from, d->to), name = 0;
+    bool typed = false;
+
+    if (tok_is(&toks->tok[i], "using") || tok_is(&toks->tok[i], "typedef") ||
+        tok_is(&toks->tok[i], "namespace")) {
+        d->kind = DECL_USING;
+        bool alias = !tok_is(&toks->tok[i], "typedef");
+
+        d->name = "";
+        bool member =
+            alias && i + 2 < d->to && tok_is(&toks->tok[i + 2], "::"); /* using std::min; */
+
+        if (alias && !member && i + 1 < d->to && toks->tok[i + 1].kind == TOK_NAME)
+            d->name = toks->tok[i + 1].text;
+        else if ((!alias || member) && d->to > d->from + 1 && toks->tok[d->to - 2].kind == TOK_NAME)
+            d->name = toks->tok[d->to - 2].text;
+        return;
+    }
+    d->kind = DECL_VARIABLE;
+    d->name = "";
+    for (; i < d->to; i++) {
+        const struct tok *t = &toks->tok[i];
+        unsigned past = skip_attribute(toks, i);
+
+        struct side side = {0};
+
+        if (t->kind == TOK_NAME)
+            add_side(&side, t->text);
+        for (unsigned m = 0; m < r->nr_macros; m++)
+            if (tok_is(t, r->macros[m].name))
+                side = r->macros[m];
+        d->is_kernel = d->is_kernel || side.kernel;
+        d->is_device = d->is_device || side.device;
+        d->is_host = d->is_host || side.host;
+        if (past > i) {
+            i = past - 1;
+            continue;
+        }
+        if (is_any(t, aggregates)) {
+            typed = true;
+            continue;
+        }
+        if (tok_is(t, "(") && i > d->from && !tok_is(&toks->tok[i - 1], "=")) {
+            describe_function(toks, d, i);
+            return;
+        }
+        if (t->kind == TOK_NAME && !(typed && name) && !is_any(t, storage))
+            name = i;
+        if (tok_is(t, "{") || tok_is(t, "=") || tok_is(t, "[") || tok_is(t, ";") ||
+            (typed && tok_is(t, ":"))) {
+            if (typed && tok_is(t, "{"))
+                d->kind = DECL_TYPE;
+            break;
+        }
+    }
+    if (typed && d->kind == DECL_VARIABLE && tok_is(&toks->tok[d->to - 1], ";") &&
+        name == d->to - 2)
+        d->kind = DECL_TYPE; /* a forward declaration */
+    if (typed)
+        for (unsigned k = i; k < d->to; k++) /* struct S : B { ... } */
+            if (tok_is(&toks->tok[k], "{"))
+                d->kind = DECL_TYPE;
+    if (typed && !name) { /* struct { ... } table[4]; */
+        const unsigned open = toks_find(toks, i, d->to, "{");
+
+        name = open < d->to && toks->tok[open].match ? toks->tok[open].match + 1 : 0;
+        name = name < d->to && toks->tok[name].kind == TOK_NAME ? name : 0;
+    }
+    d->name = name ? toks->tok[name].text : "";
+}
+
+/* A member function of a type that is no device's: it may name what only the host has. Fields of
+ * function types, virtual functions (they shape the type) and what a macro makes stay. */
+static bool is_host_member(const struct toks *toks, const struct decl *m, const char *type)
+{
+    static const char *const stay[] = {"constexpr", "consteval", "virtual", "override", "using",
+        "typedef", "default", "delete", "final", "static_assert", NULL};
+    static const char *const after[] = {"{", ";", ":", "const", "noexcept", "&", "->", NULL};
+    const unsigned close = m->kind == DECL_FUNCTION ? toks->tok[m->open].match : 0;
+    unsigned next = close + 1;
+
+    while (close && next < m->to && toks->tok[next].kind == TOK_DIRECTIVE)
+        next++;
+    if (!close || m->is_device || m->is_kernel || m->open <= m->from ||
+        !is_any(&toks->tok[next], after))
+        return false;
+    for (unsigned i = m->from; i < (m->body ? m->body : m->to); i++)
+        if (is_any(&toks->tok[i], stay))
+            return false;
+    if (strcmp(m->name, type) != 0 && m->open - 1 == m->from)
+        return m->body > 0; /* NAME(...); of a macro */
+    return *m->name || toks_find(toks, m->from, m->open, "operator") < m->open;
+}
+
+static void note_host_members(const struct reader *r, const struct decl *type, unsigned depth)
+{
+    const struct toks *toks = r->toks;
+    const unsigned open = toks_find(toks, type->from, type->to, "{");
+    const unsigned close = open < type->to ? toks->tok[open].match : 0;
+
+    if (type->kind != DECL_TYPE || !depth || tok_is(&toks->tok[type->from], "enum"))
+        return;
+    for (unsigned i = open + 1; i < close;) {
+        struct decl m = {.from = i, .name = ""};
+
+        if (toks->tok[i].kind == TOK_DIRECTIVE || tok_is(&toks->tok[i], ";") ||
+            tok_is(&toks->tok[i], ":") || tok_is(&toks->tok[i + 1], ":")) {
+            i++; /* public: */
+            continue;
+        }
+        m.to = decl_end(toks, i, close);
+        m.to = m.to > i ? m.to : i + 1;
+        describe(r, &m);
+        if (is_host_member(toks, &m, type->name))
+            memset(r->out->host + m.from, 1, (m.to - m.from) * sizeof(*r->out->host));
+        else
+            note_host_members(r, &m, depth - 1);
+        i = m.to;
+    }
+}
+
+static void add(struct reader *r, struct decl d)
+{
+    r->out->decl = grow(r->out->decl, &r->cap_decls, r->out->nr + 1, sizeof(d));
+    r->out->decl[r->out->nr++] = d;
+}
+
+/* namespace a::b { and extern "C" {: the token of the brace, or 0. */
+static unsigned container_open(const struct toks *toks, unsigned i)
+{
+    unsigned at = i + tok_is(&toks->tok[i], "inline");
+
+    if (tok_is(&toks->tok[at], "extern") && toks->tok[at + 1].kind == TOK_STRING)
+        return tok_is(&toks->tok[at + 2], "{") && toks->tok[at + 2].match ? at + 2 : 0;
+    if (!tok_is(&toks->tok[at], "namespace"))
+        return 0;
+    for (at++; toks->tok[at].kind == TOK_NAME || tok_is(&toks->tok[at], "::"); at++)
+        ;
+    return tok_is(&toks->tok[at], "{") && toks->tok[at].match ? at : 0;
+}
+
+static int by_function(const void *a, const void *b)
+{
+    const struct decl *x = *(const struct decl *const *)a, *y = *(const struct decl *const *)b;
+    int order = strcmp(x->name, y->name);
+
+    if (order == 0)
+        order = (x->body == 0) - (y->body == 0);
+    return order ? order : (x->from > y->from) - (x->from < y->from);
+}
+
+static void sort_functions(struct decls *decls, struct arena *arena)
+{
+    decls->functions = arena_array(arena, decls->nr + 1, sizeof(*decls->functions));
+    for (unsigned i = 0; i < decls->nr; i++)
+        if (decls->decl[i].kind == DECL_FUNCTION)
+            decls->functions[decls->nr_functions++] = &decls->decl[i];
+    qsort(decls->functions, decls->nr_functions, sizeof(*decls->functions), by_function);
+}
+
+void decls_read(struct decls *decls, struct arena *arena, const struct toks *toks)
+{
+    struct reader r = {.toks = toks, .out = decls, .arena = arena};
+    unsigned inside = 0;
+
+    for (unsigned i = 0; i < toks->nr; i++)
+        if (toks->tok[i].kind == TOK_DIRECTIVE)
+            note_side_macro(&r, toks->tok[i].text);
+
+    *decls = (struct decls){
+        .toks = toks, .host = arena_array(arena, toks->nr + 1, sizeof(*decls->host))};
+    decls->container = grow(NULL, &r.cap_containers, 1, sizeof(*decls->container));
+    decls->container[decls->nr_containers++] = (struct container){.close = toks->nr, .keep = true};
+    for (unsigned i = 0; i < toks->nr;) {
+        unsigned open = container_open(toks, i);
+
+        while (inside && i >= decls->container[inside].close) {
+            i = i == decls->container[inside].close ? i + 1 : i;
+            inside = decls->container[inside].parent;
+        }
+        if (i >= toks->nr)
+            break;
+        open = container_open(toks, i);
+        if (open) {
+            decls->container = grow(decls->container, &r.cap_containers, decls->nr_containers + 1,
+                sizeof(*decls->container));
+            decls->container[decls->nr_containers] = (struct container){
+                .from = i, .open = open, .close = toks->tok[open].match, .parent = inside};
+            inside = decls->nr_containers++;
+            i = open + 1;
+            continue;
+        }
+        struct decl d = {.from = i, .to = i + 1, .container = inside, .name = ""};
+
+        if (toks->tok[i].kind == TOK_DIRECTIVE) {
+            d.kind = DECL_DIRECTIVE;
+            add(&r, d);
+        } else if (!tok_is(&toks->tok[i], ";") && !tok_is(&toks->tok[i], "}")) {
+            d.to = decl_end(toks, i, decls->container[inside].close);
+            d.to = d.to > i ? d.to : i + 1;
+            describe(&r, &d);
+            note_host_members(&r, &d, MAX_NESTED_TYPES);
+            add(&r, d);
+        }
+        i = d.to;
+    }
+    struct decl *heap = decls->decl;
+    struct container *heap_containers = decls->container;
+    decls->decl = arena_array(arena, decls->nr + 1, sizeof(*decls->decl));
+    decls->container = arena_array(arena, decls->nr_containers, sizeof(*decls->container));
+    if (decls->nr)
+        memcpy(decls->decl, heap, decls->nr * sizeof(*heap));
+    memcpy(decls->container, heap_containers, decls->nr_containers * sizeof(*heap_containers));
+    free(heap);
+    free(heap_containers);
+    sort_functions(decls, arena);
+}
+
+/* ---- what the device reaches ---- */
+
+/* A growing set of words whose declarations are wanted. */
+struct wanted {
+    const char **word;
+    size_t nr, cap;
+};
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names in a macro's definition or in any other directive are wanted too: it stays. Words of
+ * its comments are not. */
+static void want_words_of(struct wanted *w, struct arena *arena, const char *text)
+{
+    for (const char *p = text; *p;) {
+        if (str_starts(p, "//"))
+            break;
+        if (str_starts(p, "/*")) {
+            const char *end = strstr(p + 2, "*/");
+
+            p = end ? end + 2 : p + strlen(p);
+        } else if (isalpha((unsigned char)*p) || *p == '_') {
+            size_t nr =
+                strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+
+            w->word = grow(w->word, &w->cap, w->nr + 1, sizeof(*w->word));
+            w->word[w->nr++] = arena_strndup(arena, p, nr);
+            p += nr;
+        } else {
+            p++;
+        }
+    }
+}
+
+/* x.name, p->name: something of a type, and nothing of the file but where that is defined. */
+static bool is_member(const struct toks *toks, unsigned i)
+{
+    return (tok_is(&toks->tok[i - 1], ".") || tok_is(&toks->tok[i - 1], "->")) &&
+           !tok_is(&toks->tok[i + 1], "::");
+}
+
+static void want_tokens(
+    struct wanted *w, struct arena *arena, const struct decls *decls, unsigned from, unsigned to)
+{
+    const struct toks *toks = decls->toks;
+
+    for (unsigned i = from; i < to; i++)
+        if (toks->tok[i].kind == TOK_DIRECTIVE && i > from) { /* a macro for one function */
+            want_words_of(w, arena, toks->tok[i].text);
+        } else if (toks->tok[i].kind == TOK_NAME && !decls->host[i]) {
+            const char *name = toks->tok[i].text;
+
+            w->word = grow(w->word, &w->cap, w->nr + 1, sizeof(*w->word));
+            w->word[w->nr++] =
+                i > from && is_member(toks, i) ? arena_printf(arena, ".%s", name) : name;
+        }
+}
+
+static bool directive_stays(struct decl *d, const struct toks *toks, struct arena *arena)
+{
+    const char *text = toks->tok[d->from].text;
+    bool quoted;
+    const char *name = include_name(arena, text, &quoted);
+
+    if (name)
+        return include_is_device(name);
+    return strncmp(text, "#pragma once", 12) != 0;
+}
+
+static bool is_wanted(const struct wanted *w, const char *name)
+{
+    return w->nr > 0 && *name && bsearch(&name, w->word, w->nr, sizeof(*w->word), by_text) != NULL;
+}
+
+static bool is_member_wanted(const struct wanted *w, const char *name)
+{
+    char dotted[256];
+
+    return snprintf(dotted, sizeof(dotted), ".%s", name) >= (int)sizeof(dotted) ||
+           is_wanted(w, dotted);
+}
+
+/* Words that say nothing about whose operator it is. */
+static bool is_operand(const struct tok *t)
+{
+    static const char *const common[] = {"const", "int", "float", "double", "unsigned", "long",
+        "char", "bool", "volatile", "a", "b", "s", "x", "y", "lhs", "rhs", "v", NULL};
+
+    return !is_any(t, common);
+}
+
+/* float pair::sum() const {...}, int pair::count = 0; */
+static bool is_of_type(const struct decl *d, const struct toks *toks)
+{
+    const unsigned end = d->kind == DECL_FUNCTION ? d->open : d->to;
+
+    if (d->kind != DECL_FUNCTION && d->kind != DECL_VARIABLE)
+        return false;
+    for (unsigned i = d->from + 1; i < end; i++)
+        if (tok_is(&toks->tok[i], d->name))
+            return tok_is(&toks->tok[i - 1], "::");
+    return false;
+}
+
+/* An enum's values, and the further variables of one line, are names too. */
+static bool any_name_wanted(const struct wanted *w, const struct decl *d, const struct toks *toks)
+{
+    if (is_wanted(w, d->name) || (is_of_type(d, toks) && is_member_wanted(w, d->name)))
+        return true;
+    if (d->kind == DECL_FUNCTION && d->is_device && d->open > d->from + 1 && !*d->name) {
+        unsigned close = toks->tok[d->open].match; /* operator+(vec a, vec b): by its operands */
+
+        for (unsigned i = d->open + 1; i < close; i++)
+            if (toks->tok[i].kind == TOK_NAME && is_operand(&toks->tok[i]) &&
+                is_wanted(w, toks->tok[i].text))
+                return true;
+    }
+    if (d->kind == DECL_FUNCTION || (d->kind == DECL_TYPE && !tok_is(&toks->tok[d->from], "enum")))
+        return false;
+    const bool values = toks_find(toks, d->from, d->to, "enum") < d->to;
+
+    for (unsigned i = d->from; i + 1 < d->to; i++) {
+        if (tok_is(&toks->tok[i], "{") && toks->tok[i].match && !values)
+            i = toks->tok[i].match; /* fields are no names of the file */
+        const struct tok *t = &toks->tok[i], *next = &toks->tok[i + 1];
+
+        if (t->kind == TOK_NAME &&
+            (tok_is(next, "=") || tok_is(next, ",") || tok_is(next, "}") || tok_is(next, ";") ||
+                tok_is(next, "[")) &&
+            is_wanted(w, t->text))
+            return true;
+        if (tok_is(t, "=")) /* past the value */
+            i = toks_find(toks, i, d->to, ",");
+    }
+    return false;
+}
+
+static bool always_stays(const struct decl *d, const struct toks *toks, size_t own_bytes)
+{
+    if (d->is_kernel)
+        return toks->tok[d->from].at < own_bytes;
+    /* using namespace nvcuda; namespace cg = cooperative_groups */
+    if (d->kind != DECL_USING)
+        return false;
+    for (unsigned i = d->from; i < d->to; i++)
+        if (tok_is(&toks->tok[i], "nvcuda") || tok_is(&toks->tok[i], "cooperative_groups") ||
+            tok_is(&toks->tok[i], "cub") || tok_is(&toks->tok[i], "cute"))
+            return true;
+    return false;
+}
+
+/* #define NAME ...: NAME; NULL: the directive is another one. */
+static const char *defined_name(struct arena *arena, const char *directive)
+{
+    const char *p = directive + 1 + strspn(directive + 1, " \t");
+    size_t nr = 0;
+
+    if (!str_starts(p, "define") || !isspace((unsigned char)p[6]))
+        return NULL;
+    p += 6 + strspn(p + 6, " \t");
+    while (str_word_char(p[nr]))
+        nr++;
+    return arena_strndup(arena, p, nr);
+}
+
+/* `using namespace x;` of anyone says x without its name. */
+static bool namespace_used(const struct decls *decls, const char *name)
+{
+    const struct toks *toks = decls->toks;
+
+    for (unsigned i = toks_name(toks, name, 2); i < toks->nr;
+         i = toks->tok[i].again ? toks->tok[i].again : toks->nr)
+        if (tok_is(&toks->tok[i - 1], "namespace") && tok_is(&toks->tok[i - 2], "using"))
+            return true;
+    return false;
+}
+
+/* Something is kept of a namespace of that name: it may be opened in several places. */
+static bool namespace_kept(const struct decls *decls, const char *name)
+{
+    for (unsigned c = 1; c < decls->nr_containers; c++)
+        for (unsigned i = decls->container[c].from;
+             decls->container[c].keep && i < decls->container[c].open; i++)
+            if (tok_is(&decls->toks->tok[i], name))
+                return true;
+    return false;
+}
+
+/* What stands in a namespace is reached by its name, or from what is kept of it. */
+static bool namespace_reached(
+    const struct decls *decls, const struct wanted *w, const struct decl *d)
+{
+    const struct toks *toks = decls->toks;
+
+    for (unsigned c = d->container; c && !decls->container[c].keep;
+         c = decls->container[c].parent) {
+        const struct container *in = &decls->container[c];
+        bool named = !tok_is(&toks->tok[in->from], "namespace") ||
+                     in->open == in->from + 1; /* extern "C", inline, without a name */
+
+        for (unsigned i = in->from + 1; i < in->open && !named; i++)
+            named = toks->tok[i].kind == TOK_NAME &&
+                    (is_wanted(w, toks->tok[i].text) || namespace_kept(decls, toks->tok[i].text) ||
+                        namespace_used(decls, toks->tok[i].text));
+        if (!named)
+            return false;
+    }
+    return true;
+}
+
+static void keep(struct decls *decls, struct decl *d)
+{
+    d->keep = true;
+    for (unsigned c = d->container; c; c = decls->container[c].parent)
+        decls->container[c].keep = true;
+}
+
+/* Kernels and what stays of itself. All directives stay but for host headers; what a macro's body
+ * names is wanted only where the macro is. */
+static void want_first(struct decls *decls, struct wanted *w, struct arena *arena, size_t own_bytes,
+    const char **macros)
+{
+    const struct toks *toks = decls->toks;
+
+    for (unsigned i = 0; i < decls->nr_own; i++) {
+        struct decl *d = &decls->decl[i];
+        const char *text = toks->tok[d->from].text;
+
+        if (d->kind != DECL_DIRECTIVE) {
+            if (always_stays(d, toks, own_bytes))
+                keep(decls, d);
+            if (d->keep)
+                want_tokens(w, arena, decls, d->from, d->to);
+            continue;
+        }
+        d->keep = directive_stays(d, toks, arena);
+        macros[i] = d->keep ? defined_name(arena, text) : NULL;
+        if (d->keep && !macros[i])
+            want_words_of(w, arena, text);
+    }
+}
+
+/* using namespace x; of which something is kept. */
+static void keep_using(struct decls *decls)
+{
+    const struct toks *toks = decls->toks;
+
+    for (unsigned i = 0; i < decls->nr_own; i++) {
+        struct decl *d = &decls->decl[i];
+
+        if (d->kind == DECL_USING && d->to > d->from + 3 && tok_is(&toks->tok[d->from], "using") &&
+            tok_is(&toks->tok[d->from + 1], "namespace") &&
+            (!d->container || decls->container[d->container].keep) &&
+            namespace_kept(decls, toks->tok[d->to - 2].text))
+            d->keep = true;
+    }
+}
+
+void decls_reach(struct decls *decls, struct arena *arena, size_t own_bytes, size_t device_bytes,
+    const char *also)
+{
+    const struct toks *toks = decls->toks;
+    const char **macros = arena_array(arena, decls->nr + 1, sizeof(*macros));
+    struct wanted w = {0};
+    bool grew = true;
+    unsigned nr = decls->nr;
+
+    while (nr > 0 && toks->tok[decls->decl[nr - 1].from].at >= device_bytes)
+        nr--;
+    decls->nr_own = nr;
+    want_words_of(&w, arena, also);
+    want_first(decls, &w, arena, own_bytes, macros);
+    while (grew) {
+        grew = false;
+        if (w.nr)
+            qsort(w.word, w.nr, sizeof(*w.word), by_text);
+        size_t sorted = w.nr;
+
+        for (unsigned i = 0; i < nr; i++) {
+            struct decl *d = &decls->decl[i];
+            struct wanted now = {w.word, sorted, 0};
+            bool host_only = d->kind == DECL_FUNCTION && !d->is_device && !d->is_kernel &&
+                             toks_find(toks, d->from, d->open, "constexpr") == d->open;
+
+            if (macros[i] && (is_wanted(&now, macros[i]) || is_member_wanted(&now, macros[i]))) {
+                want_words_of(&w, arena, toks->tok[d->from].text);
+                macros[i] = NULL;
+                grew = true;
+            }
+            if (d->keep || d->is_twin || host_only || d->kind == DECL_DIRECTIVE ||
+                !any_name_wanted(&now, d, toks) || !namespace_reached(decls, &now, d))
+                continue;
+            keep(decls, d);
+            grew = true;
+            want_tokens(&w, arena, decls, d->from, d->to);
+        }
+    }
+    keep_using(decls);
+    free(w.word);
+}
+
+const struct decl *decls_function(const struct decls *decls, const char *name)
+{
+    unsigned low = 0, high = decls->nr_functions;
+
+    while (low < high) { /* the first that is not before it */
+        unsigned mid = low + (high - low) / 2;
+
+        if (strcmp(decls->functions[mid]->name, name) < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < decls->nr_functions && strcmp(decls->functions[low]->name, name) == 0
+               ? decls->functions[low]
+               : NULL;
+}
+
+const struct decl *decls_at(const struct decls *decls, unsigned at)
+{
+    unsigned low = 0, high = decls->nr;
+
+    while (low < high) { /* the last one that begins at or before it */
+        unsigned mid = low + (high - low) / 2;
+
+        if (decls->decl[mid].from <= at)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low > 0 && at < decls->decl[low - 1].to ? &decls->decl[low - 1] : NULL;
+}

@@ -1,0 +1,68 @@
+/* Private to intake/: what a file declares, and which of it the device needs. */
+#ifndef KEET_INTAKE_SYNTAX_DECLS_H
+#define KEET_INTAKE_SYNTAX_DECLS_H
+
+#include "intake/syntax/tokens.h"
+
+enum decl_kind { DECL_FUNCTION, DECL_VARIABLE, DECL_TYPE, DECL_USING, DECL_DIRECTIVE };
+
+struct decl {
+    enum decl_kind kind;
+    unsigned from, to;   /* tokens [from, to) */
+    unsigned container;  /* the namespace or extern "C" that it stands in; 0: none */
+    const char *name;    /* "" when it has none */
+    unsigned open, body; /* functions: tokens `(` of the parameters and `{` (0: no body) */
+    bool is_kernel, is_device, is_host; /* as written */
+    bool keep;
+    bool is_twin; /* the same stands in the text already: never kept */
+};
+
+struct container {
+    unsigned from, open, close; /* tokens: its first, `{`, `}` */
+    unsigned parent;
+    bool keep;
+};
+
+struct decls {
+    const struct toks *toks;
+    struct decl *decl;
+    unsigned nr, nr_own;           /* decls_reach looked at the first nr_own */
+    const struct decl **functions; /* by name; of one name, those with a body first */
+    unsigned nr_functions;
+    struct container *container; /* [0] is the file */
+    unsigned nr_containers;
+    bool *host; /* by token: of a member function that only the host can call, in a type */
+};
+
+void decls_read(struct decls *decls, struct arena *arena, const struct toks *toks);
+
+/* Sets keep: kernels of the first own_bytes, and by name all that they and `also` reach; directives
+ * but for host headers. Nothing from byte device_bytes on is kept. Called again, it adds to what is
+ * kept. */
+void decls_reach(struct decls *decls, struct arena *arena, size_t own_bytes, size_t device_bytes,
+    const char *also);
+
+/* The source with only what is kept; line breaks stay. Headers that the device code needs and that
+ * a dropped one brought along are put on empty lines at the top: its first nr_in_place lines; where
+ * there was no room, nr_added lines more stand before what was line added_at (from 0). */
+struct device_text {
+    char *text;
+    unsigned nr_in_place, nr_added, added_at;
+};
+struct device_text decls_device_text(const struct decls *decls, struct arena *arena, size_t bytes);
+
+/* The declaration that token `at` stands in; NULL: none. */
+const struct decl *decls_at(const struct decls *decls, unsigned at);
+
+/* The function with a body that is called name and the last one before token `before`, or the first
+ * after it; NULL: none. */
+const struct decl *decls_function(const struct decls *decls, const char *name);
+
+/* Headers that only host code can want are dropped; "name" of an #include line, else NULL. */
+const char *include_name(struct arena *arena, const char *directive, bool *quoted);
+bool include_is_device(const char *name);
+
+/* #include lines that what is kept needs and that a dropped header brought along, one a line. */
+const char *headers_brought(const struct decls *decls, struct arena *arena);
+
+#endif

@@ -1,0 +1,154 @@
+/* Owns the text that is left of a file when what the device does not reach is blanked. */
+#include "intake/syntax/decls.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <string.h>
+
+static void copy(char *out, const char *source, unsigned from, unsigned to)
+{
+    memcpy(out + from, source + from, to - from);
+}
+
+/* #if, #else and #endif that a dropped declaration has only a part of stay: the rest is elsewhere.
+ */
+static void keep_conditionals(char *out, const struct toks *toks, unsigned from, unsigned to)
+{
+    unsigned open[32], nr = 0;
+
+    for (unsigned t = from; t < to; t++) {
+        const struct tok *tok = &toks->tok[t];
+        const char *word = tok->kind == TOK_DIRECTIVE ? tok->text + 1 : "";
+
+        word += strspn(word, " \t");
+        bool opens = str_starts(word, "if"), closes = str_starts(word, "endif");
+
+        if (opens && nr < ARRAY_SIZE(open))
+            open[nr++] = t;
+        else if (closes && nr > 0)
+            nr--;
+        else if (nr == 0 && (closes || str_starts(word, "el")))
+            copy(out, toks->source, tok->at, tok->end);
+    }
+    while (nr-- > 0)
+        copy(out, toks->source, toks->tok[open[nr]].at, toks->tok[open[nr]].end);
+}
+
+static void blank_host_members(char *out, const struct decls *decls, const struct decl *d)
+{
+    const struct toks *toks = decls->toks;
+
+    for (unsigned t = d->from, end; t < d->to; t = end) {
+        for (end = t + 1; end < d->to && decls->host[t] && decls->host[end]; end++)
+            ;
+        if (!decls->host[t])
+            continue;
+        for (unsigned i = toks->tok[t].at; i < toks->tok[end - 1].end; i++)
+            out[i] = toks->source[i] == '\n' ? '\n' : 0;
+        keep_conditionals(out, toks, t, end);
+    }
+}
+
+/* C++17 gives the word no meaning, and NVRTC takes it for an error where nvcc does not. */
+static void drop_register(char *out, const struct toks *toks, const struct decl *d)
+{
+    for (unsigned t = d->from; t < d->to; t++)
+        if (tok_is(&toks->tok[t], "register"))
+            memset(out + toks->tok[t].at, 0, toks->tok[t].end - toks->tok[t].at);
+}
+
+/* const float a = 1; of the file: where the word const ends; 0: it is none. */
+static unsigned real_constant(const struct toks *toks, const struct decl *d, bool *computed)
+{
+    unsigned i = d->from;
+
+    while (tok_is(&toks->tok[i], "static") || tok_is(&toks->tok[i], "inline"))
+        i++;
+    if (d->kind != DECL_VARIABLE || d->is_device || i + 4 > d->to ||
+        !tok_is(&toks->tok[i], "const") || toks->tok[i + 2].kind != TOK_NAME ||
+        !tok_is(&toks->tok[i + 3], "=") ||
+        (!tok_is(&toks->tok[i + 1], "float") && !tok_is(&toks->tok[i + 1], "double")))
+        return 0;
+    for (unsigned t = i + 4; t < d->to; t++)
+        *computed |= toks->tok[t].kind == TOK_NAME;
+    return toks->tok[i].end;
+}
+
+/* NVRTC takes none that is computed, const float b = -a;, where nvcc does: all become constexpr.
+ * After which bytes the rest of that word goes. */
+static bool *real_constants(const struct decls *decls, struct arena *arena, size_t bytes)
+{
+    bool *ends = arena_array(arena, bytes + 1, sizeof(*ends)), computed = false;
+
+    for (unsigned i = 0; i < decls->nr_own; i++)
+        if (decls->decl[i].keep)
+            ends[real_constant(decls->toks, &decls->decl[i], &computed)] = true;
+    ends[0] = false;
+    return computed ? ends : NULL;
+}
+
+struct device_text decls_device_text(const struct decls *decls, struct arena *arena, size_t bytes)
+{
+    struct device_text device = {0};
+    const struct toks *toks = decls->toks;
+    char *out = arena_alloc(arena, bytes + 1);
+    const bool *constants = real_constants(decls, arena, bytes);
+    struct str packed = {0};
+    const char *headers = headers_brought(decls, arena);
+    unsigned line = 0;
+
+    for (size_t i = 0; i < bytes; i++)
+        out[i] = toks->source[i] == '\n' ? '\n' : 0;
+    for (unsigned i = 0; i < decls->nr_own; i++) {
+        const struct decl *d = &decls->decl[i];
+        /* the comment above belongs to what follows it */
+        unsigned before = d->from ? toks->tok[d->from - 1].end : 0;
+
+        if (d->keep)
+            copy(out, toks->source, d->kind == DECL_DIRECTIVE ? toks->tok[d->from].at : before,
+                toks->tok[d->to - 1].end);
+        else if (d->kind != DECL_DIRECTIVE)
+            keep_conditionals(out, toks, d->from, d->to);
+        if (d->keep && d->kind != DECL_DIRECTIVE)
+            drop_register(out, toks, d);
+        if (d->keep && d->kind == DECL_TYPE)
+            blank_host_members(out, decls, d);
+    }
+    for (unsigned c = 1; c < decls->nr_containers; c++)
+        if (decls->container[c].keep) {
+            copy(out, toks->source, toks->tok[decls->container[c].from].at,
+                toks->tok[decls->container[c].open].end);
+            copy(out, toks->source, toks->tok[decls->container[c].close].at,
+                toks->tok[decls->container[c].close].end);
+        }
+    /* An added header takes the place of an empty line, as long as there are some at the top. */
+    for (size_t i = 0; i < bytes; i++) {
+        bool empty = out[i] == '\n' && (packed.len == 0 || packed.text[packed.len - 1] == '\n');
+
+        if (*headers && (empty || (out[i] && out[i] != '\n'))) {
+            size_t nr = strcspn(headers, "\n");
+
+            if (!empty) { /* no room left: the rest moves down */
+                str_addf(&packed, "%s\n", headers);
+                for (const char *p = headers; *p; p++)
+                    device.nr_added += *p == '\n';
+                device.nr_added++;
+                device.added_at = line;
+                headers = "";
+            } else {
+                str_add_n(&packed, headers, nr);
+                headers += nr + (headers[nr] == '\n');
+                device.nr_in_place++;
+            }
+        }
+        if (constants && constants[i])
+            str_add(&packed, "expr");
+        if (out[i])
+            str_add_char(&packed, out[i]);
+        line += out[i] == '\n';
+    }
+    device.text = arena_strdup(arena, str_text(&packed));
+    str_finish(&packed);
+    return device;
+}

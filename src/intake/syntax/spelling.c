@@ -1,0 +1,163 @@
+/* Owns small matters of text: tidied expressions, and C's types as element types. */
+#include "intake/syntax/spelling.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "core/elem.h"
+
+#include <string.h>
+
+/* One pass of: (x) -> x for a word x, *1 and 1* away. True when something changed. */
+static bool tidy_once(char *s)
+{
+    size_t nr = strlen(s);
+
+    for (size_t i = 0; i < nr; i++) {
+        if (s[i] == '(' && (i == 0 || !str_word_char(s[i - 1]))) {
+            size_t end = i + 1;
+
+            while (str_word_char(s[end]))
+                end++;
+            if (s[end] == ')' && end > i + 1) {
+                memmove(s + end, s + end + 1, nr - end);
+                memmove(s + i, s + i + 1, nr - i);
+                return true;
+            }
+        }
+        if (s[i] == '*' && s[i + 1] == '1' && !str_word_char(s[i + 2])) {
+            memmove(s + i, s + i + 2, nr - i - 1);
+            return true;
+        }
+        if (s[i] == '1' && s[i + 1] == '*' && (i == 0 || s[i - 1] == '(')) {
+            memmove(s + i, s + i + 2, nr - i - 1);
+            return true;
+        }
+    }
+    if (nr > 1 && s[0] == '(') { /* parentheses around all of it, or doubled ones */
+        int depth = 0;
+
+        for (size_t i = 0; i < nr; i++) {
+            depth += (s[i] == '(') - (s[i] == ')');
+            if (depth == 0 && i + 1 < nr)
+                return false;
+        }
+        memmove(s, s + 1, nr);
+        s[nr - 2] = 0;
+        return true;
+    }
+    return false;
+}
+
+const char *tidy(struct arena *arena, const char *text)
+{
+    char *s = arena_strdup(arena, text);
+
+    while (tidy_once(s))
+        ;
+    return s;
+}
+
+/* The task language's element type, and how many of them one C value holds; NULL: none. */
+const char *elem_of(const char *type, unsigned *lanes)
+{
+    static const struct {
+        const char *c, *elem;
+        unsigned lanes;
+    } known[] = {{"float", "f32", 1}, {"double", "f64", 1}, {"int", "i32", 1},
+        {"unsigned", "u32", 1}, {"unsigned int", "u32", 1}, {"uint", "u32", 1},
+        {"int32_t", "i32", 1}, {"uint32_t", "u32", 1}, {"char", "i8", 1}, {"signed char", "i8", 1},
+        {"int8_t", "i8", 1}, {"unsigned char", "u8", 1}, {"uchar", "u8", 1}, {"uint8_t", "u8", 1},
+        {"bool", "bool", 1}, {"short", "i16", 1}, {"int16_t", "i16", 1},
+        {"unsigned short", "u16", 1}, {"uint16_t", "u16", 1}, {"long", "i64", 1},
+        {"long long", "i64", 1}, {"int64_t", "i64", 1}, {"unsigned long", "u64", 1},
+        {"unsigned long long", "u64", 1}, {"size_t", "u64", 1}, {"uint64_t", "u64", 1},
+        {"half", "f16", 1}, {"__half", "f16", 1}, {"__nv_bfloat16", "bf16", 1},
+        {"nv_bfloat16", "bf16", 1}, {"__nv_fp8_e4m3", "e4m3", 1}, {"__nv_fp8_e5m2", "e5m2", 1},
+        {"float2", "f32", 2}, {"float4", "f32", 4}, {"float3", "f32", 3}, {"double2", "f64", 2},
+        {"int2", "i32", 2}, {"int4", "i32", 4}, {"uint2", "u32", 2}, {"uint4", "u32", 4},
+        {"half2", "f16", 2}, {"__half2", "f16", 2}, {"double4", "f64", 4}, {"double3", "f64", 3},
+        {"int3", "i32", 3}, {"uint3", "u32", 3}, {"short2", "i16", 2}, {"short4", "i16", 4},
+        {"ushort2", "u16", 2}, {"ushort4", "u16", 4}, {"char4", "i8", 4}, {"char2", "i8", 2},
+        {"uchar2", "u8", 2}, {"longlong2", "i64", 2}, {"ulonglong2", "u64", 2},
+        {"clock_t", "i64", 1}, {"ulong", "u64", 1}, {"ushort", "u16", 1},
+        {"__nv_bfloat162", "bf16", 2}, {"nv_bfloat162", "bf16", 2}, {"uchar4", "u8", 4},
+        {"uchar3", "u8", 3}, {"cufftComplex", "f32", 2}, {"cufftReal", "f32", 1},
+        {"cufftDoubleComplex", "f64", 2}, {"cufftDoubleReal", "f64", 1}, {"cuComplex", "f32", 2},
+        {"cuFloatComplex", "f32", 2}, {"cuDoubleComplex", "f64", 2}, {"complex<float>", "f32", 2},
+        {"complex<double>", "f64", 2}, {"half_t", "f16", 1}, {"Half", "f16", 1},
+        {"bfloat16_t", "bf16", 1}, {"BFloat16", "bf16", 1}, {"float_e4m3_t", "e4m3", 1},
+        {"float_e5m2_t", "e5m2", 1},
+        /* of cuRAND, as they lie in memory */
+        {"curandState", "u32", 12}, {"curandState_t", "u32", 12},
+        {"curandStateXORWOW_t", "u32", 12}, {"curandStateXORWOW", "u32", 12},
+        {"curandStatePhilox4_32_10_t", "u32", 16}, {"curandStatePhilox4_32_10", "u32", 16},
+        {"curandStateMRG32k3a_t", "u32", 12}, {"curandStateMRG32k3a", "u32", 12}};
+    static const char *const libraries[] = {
+        "std::", "cuda::std::", "thrust::", "cute::", "cutlass::", "at::", "c10::"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(libraries); i++)
+        if (str_starts(type, libraries[i])) {
+            type += strlen(libraries[i]);
+            break;
+        }
+    for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+        if (strcmp(type, known[i].c) == 0) {
+            *lanes = known[i].lanes;
+            return known[i].elem;
+        }
+    return NULL;
+}
+
+unsigned type_bytes(const char *type)
+{
+    unsigned lanes;
+    enum elem elem;
+
+    while (str_starts(type, "const "))
+        type += 6;
+    const char *name = elem_of(type, &lanes);
+    return name && elem_parse(name, strlen(name), &elem) ? (unsigned)elem_bytes(elem) * lanes : 0;
+}
+
+bool is_real(const char *type)
+{
+    unsigned lanes;
+    const char *elem = elem_of(type, &lanes);
+
+    return elem && lanes == 1 && (elem[0] == 'f' || elem[0] == 'b') && strcmp(elem, "bool") != 0;
+}
+
+bool is_integer(const char *type)
+{
+    unsigned lanes;
+    const char *elem = elem_of(type, &lanes);
+
+    return elem && lanes == 1 && (elem[0] == 'i' || elem[0] == 'u' || strcmp(elem, "bool") == 0);
+}
+
+/* A size that sets a block's shape or a template argument may not change: its number is written out
+ * everywhere. */
+const char *with_number(struct arena *arena, const char *text, const char *name, long long value)
+{
+    return with_text(arena, text, name, arena_printf(arena, "%lld", value));
+}
+
+const char *with_text(struct arena *arena, const char *text, const char *name, const char *other)
+{
+    struct str out = {0};
+    size_t nr = strlen(name);
+
+    for (const char *p = text; *p;) {
+        bool word = (p == text || !str_word_char(p[-1])) && strncmp(p, name, nr) == 0 &&
+                    !str_word_char(p[nr]);
+
+        if (word)
+            str_add(&out, other);
+        else
+            str_add_char(&out, *p);
+        p += word ? nr : 1;
+    }
+    text = arena_strdup(arena, str_text(&out));
+    str_finish(&out);
+    return text;
+}

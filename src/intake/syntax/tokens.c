@@ -1,0 +1,407 @@
+/* Owns the tokens of a CUDA file. */
+#include "intake/syntax/tokens.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct lexer {
+    const char *p, *end, *source;
+    unsigned line;
+    bool line_start; /* only blanks since the last newline */
+    struct arena *arena;
+    struct tok *tok;
+    size_t nr, cap;
+};
+
+static bool starts(const struct lexer *l, const char *text)
+{
+    size_t nr = strlen(text);
+
+    return (size_t)(l->end - l->p) >= nr && memcmp(l->p, text, nr) == 0;
+}
+
+static void step(struct lexer *l)
+{
+    if (*l->p == '\n') {
+        l->line++;
+        l->line_start = true;
+    }
+    l->p++;
+}
+
+static void skip_comment(struct lexer *l)
+{
+    if (starts(l, "//")) {
+        while (l->p < l->end && *l->p != '\n')
+            step(l);
+        return;
+    }
+    step(l);
+    step(l);
+    while (l->p < l->end && !starts(l, "*/"))
+        step(l);
+    for (int i = 0; i < 2 && l->p < l->end; i++)
+        step(l);
+}
+
+/* Past a backslash at the end of a line, with the line's end: \n, or \r\n. */
+static bool skip_splice(struct lexer *l)
+{
+    const unsigned nr = starts(l, "\\\n") ? 2 : starts(l, "\\\r\n") ? 3 : 0;
+
+    for (unsigned i = 0; i < nr; i++)
+        step(l);
+    return nr > 0;
+}
+
+/* To the end of the logical line; comments that span lines belong to it. */
+static void skip_directive(struct lexer *l)
+{
+    while (l->p < l->end && *l->p != '\n') {
+        if (skip_splice(l))
+            continue;
+        if (starts(l, "/*"))
+            skip_comment(l);
+        else
+            step(l);
+    }
+}
+
+static void skip_quoted(struct lexer *l, char quote)
+{
+    step(l);
+    while (l->p < l->end && *l->p != quote && *l->p != '\n') {
+        if (*l->p == '\\' && l->p + 1 < l->end)
+            step(l);
+        step(l);
+    }
+    if (l->p < l->end && *l->p == quote)
+        step(l);
+}
+
+/* R"x( ... )x": the lexer stands on the quote. */
+static void skip_raw(struct lexer *l)
+{
+    const char *open = memchr(l->p, '(', (size_t)(l->end - l->p));
+    size_t nr = open ? (size_t)(open - l->p - 1) : 0;
+    char close[24];
+
+    if (!open || nr > 16) {
+        skip_quoted(l, '"');
+        return;
+    }
+    close[0] = ')';
+    memcpy(close + 1, l->p + 1, nr);
+    close[nr + 1] = '"';
+    close[nr + 2] = 0;
+    while (l->p < l->end && !starts(l, close))
+        step(l);
+    for (size_t i = 0; i < nr + 2 && l->p < l->end; i++)
+        step(l);
+}
+
+static bool is_word(char c)
+{
+    return str_word_char(c) || c == '$' || (unsigned char)c >= 0x80;
+}
+
+static enum tok_kind next(struct lexer *l)
+{
+    static const char *const puncts[] = {"<<<", ">>>", "<<=", ">>=", "...", "::", "->", "++", "--",
+        "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "==", "!=", "<=", ">=", "&&", "||", "<<"};
+    char c = *l->p;
+
+    if (c == '#' && l->line_start) {
+        skip_directive(l);
+        return TOK_DIRECTIVE;
+    }
+    l->line_start = false;
+    if (c == '"' || c == '\'') {
+        skip_quoted(l, c);
+        return c == '"' ? TOK_STRING : TOK_CHAR;
+    }
+    if (isdigit((unsigned char)c) ||
+        (c == '.' && l->p + 1 < l->end && isdigit((unsigned char)l->p[1]))) {
+        while (l->p < l->end &&
+               (is_word(*l->p) || *l->p == '.' || *l->p == '\'' ||
+                   ((*l->p == '+' || *l->p == '-') && strchr("eEpP", l->p[-1]) != NULL)))
+            step(l);
+        return TOK_NUMBER;
+    }
+    if (is_word(c)) {
+        const char *word = l->p;
+
+        while (l->p < l->end && is_word(*l->p))
+            step(l);
+        if (l->p < l->end && *l->p == '"' && l->p[-1] == 'R' && l->p - word <= 3) {
+            skip_raw(l);
+            return TOK_STRING;
+        }
+        return TOK_NAME;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(puncts); i++)
+        if (starts(l, puncts[i])) {
+            l->p += strlen(puncts[i]);
+            return TOK_PUNCT;
+        }
+    step(l);
+    return TOK_PUNCT;
+}
+
+enum { MAX_BRANCHES = 64, MAX_ANGLE_TOKENS = 256 };
+
+/* Brackets while they are matched. Branches of one #if often open the same bracket each, and one
+ * closes it: the alternatives of an open bracket are chained, and all get that partner. */
+struct matcher {
+    struct toks *toks;
+    unsigned *open, *other; /* by depth; by token: 1 + another branch's, 0: none */
+    unsigned depth;
+    struct {
+        unsigned depth, most; /* where it began; what its branches so far left open */
+    } branch[MAX_BRANCHES];
+    unsigned nr_branches;
+};
+
+static void match_directive(struct matcher *m, const char *text)
+{
+    const char *word = text + 1 + strspn(text + 1, " \t");
+    const unsigned at = m->nr_branches - 1;
+
+    if (str_starts(word, "if")) {
+        if (m->nr_branches++ < MAX_BRANCHES)
+            m->branch[at + 1].depth = m->branch[at + 1].most = m->depth;
+    } else if (m->nr_branches == 0 || m->nr_branches > MAX_BRANCHES) {
+        m->nr_branches -= m->nr_branches > 0 && str_starts(word, "endif");
+    } else if (str_starts(word, "el")) {
+        m->branch[at].most = m->depth > m->branch[at].most ? m->depth : m->branch[at].most;
+        m->depth = m->branch[at].depth;
+    } else if (str_starts(word, "endif")) {
+        m->nr_branches--;
+        if (m->depth == m->branch[at].depth) /* no later branch opened what an earlier one did */
+            m->depth = m->branch[at].most;
+    }
+}
+
+static void push(struct matcher *m, unsigned i)
+{
+    /* what stands there yet was opened by an earlier branch */
+    for (unsigned b = 0; b < m->nr_branches && b < MAX_BRANCHES; b++)
+        if (m->depth >= m->branch[b].depth && m->depth < m->branch[b].most)
+            m->other[i] = 1 + m->open[m->depth];
+    m->open[m->depth++] = i;
+}
+
+/* Partners of brackets, each kind closing only its own; what does not fit stays without one. */
+static void match_brackets(struct toks *toks)
+{
+    struct matcher m = {.toks = toks,
+        .open = xcalloc(toks->nr + 1, sizeof(*m.open)),
+        .other = xcalloc(toks->nr + 1, sizeof(*m.other))};
+
+    for (unsigned i = 0; i < toks->nr; i++) {
+        const struct tok *t = &toks->tok[i];
+
+        if (t->kind == TOK_DIRECTIVE)
+            match_directive(&m, t->text);
+        if (t->kind != TOK_PUNCT || t->end - t->at != 1)
+            continue;
+        if (strchr("([{", t->text[0])) {
+            push(&m, i);
+        } else if (strchr(")]}", t->text[0])) {
+            char want = t->text[0] == ')' ? '(' : t->text[0] == ']' ? '[' : '{';
+            unsigned d = m.depth;
+
+            while (d > 0 && toks->tok[m.open[d - 1]].text[0] != want)
+                d--;
+            if (d > 0) {
+                m.depth = d - 1;
+                toks->tok[i].match = m.open[m.depth];
+                for (unsigned o = 1 + m.open[m.depth]; o; o = m.other[o - 1])
+                    toks->tok[o - 1].match = i;
+            }
+        }
+    }
+    free(m.open);
+    free(m.other);
+}
+
+static unsigned name_hash(const char *name)
+{
+    unsigned h = 2166136261U;
+
+    for (; *name; name++)
+        h = (h ^ (unsigned char)*name) * 16777619U;
+    return h;
+}
+
+/* Names of one text are chained in order. Where two texts share a hash, the second is found by
+ * going on to the next place. */
+static void chain_names(struct toks *toks, struct arena *arena)
+{
+    unsigned size = 64;
+
+    while (size < 2 * toks->nr)
+        size *= 2;
+    unsigned *last = xcalloc(size, sizeof(*last));
+
+    toks->nr_heads = size;
+    toks->heads = arena_array(arena, size, sizeof(*toks->heads));
+    for (unsigned i = 0; i < toks->nr; i++) {
+        if (toks->tok[i].kind != TOK_NAME)
+            continue;
+        unsigned at = name_hash(toks->tok[i].text) & (size - 1);
+
+        while (
+            toks->heads[at] && strcmp(toks->tok[toks->heads[at] - 1].text, toks->tok[i].text) != 0)
+            at = (at + 1) & (size - 1);
+        if (!toks->heads[at])
+            toks->heads[at] = i + 1;
+        else
+            toks->tok[last[at]].again = i;
+        last[at] = i;
+    }
+    free(last);
+}
+
+unsigned toks_name(const struct toks *toks, const char *name, unsigned from)
+{
+    unsigned at = name_hash(name) & (toks->nr_heads - 1);
+
+    while (toks->heads[at] && strcmp(toks->tok[toks->heads[at] - 1].text, name) != 0)
+        at = (at + 1) & (toks->nr_heads - 1);
+    if (!toks->heads[at])
+        return toks->nr;
+    unsigned i = toks->heads[at] - 1;
+
+    while (i < from) {
+        i = toks->tok[i].again;
+        if (i == 0)
+            return toks->nr;
+    }
+    return i;
+}
+
+bool lex(struct toks *toks, struct arena *arena, const char *source, size_t bytes)
+{
+    struct lexer l = {.p = source,
+        .end = source + bytes,
+        .source = source,
+        .line = 1,
+        .line_start = true,
+        .arena = arena};
+    bool fits = true;
+
+    while (l.p < l.end && fits) {
+        if (isspace((unsigned char)*l.p) || *l.p == '\\') {
+            step(&l);
+        } else if (starts(&l, "//") || starts(&l, "/*")) {
+            skip_comment(&l);
+        } else {
+            const char *from = l.p;
+            struct tok t = {.line = l.line, .at = (unsigned)(from - source)};
+
+            t.kind = next(&l);
+            t.end = (unsigned)(l.p - source);
+            t.text = arena_strndup(arena, from, (size_t)(l.p - from));
+            l.tok = grow(l.tok, &l.cap, l.nr + 2, sizeof(*l.tok));
+            l.tok[l.nr++] = t;
+            fits = l.nr < LEX_MAX_TOKENS;
+        }
+    }
+    *toks = (struct toks){.source = source, .nr = (unsigned)l.nr};
+    toks->tok = arena_array(arena, l.nr + 1, sizeof(*toks->tok));
+    if (l.nr)
+        memcpy(toks->tok, l.tok, l.nr * sizeof(*l.tok));
+    toks->tok[l.nr] = (struct tok){
+        .kind = TOK_END, .text = "", .at = (unsigned)bytes, .end = (unsigned)bytes, .line = l.line};
+    free(l.tok);
+    match_brackets(toks);
+    chain_names(toks, arena);
+    return fits;
+}
+
+bool tok_is(const struct tok *t, const char *text)
+{
+    return (t->kind == TOK_PUNCT || t->kind == TOK_NAME) && t->text[0] == text[0] &&
+           strcmp(t->text, text) == 0;
+}
+
+bool tok_assigns(const struct tok *t)
+{
+    static const char *const ops[] = {
+        "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "|=", "&=", "^=", "++", "--", NULL};
+
+    return str_among(t->text, ops);
+}
+
+unsigned toks_find(const struct toks *toks, unsigned from, unsigned to, const char *text)
+{
+    for (unsigned i = from; i < to; i++) {
+        const struct tok *t = &toks->tok[i];
+
+        if (tok_is(t, text))
+            return i;
+        if (t->match > i && t->match < to)
+            i = t->match;
+    }
+    return to;
+}
+
+unsigned toks_angle(const struct toks *toks, unsigned i, unsigned to)
+{
+    static const char *const ends[] = {";", "{", "}", "&&", "||", "=", "<<<"};
+    int depth = 0;
+
+    to = to > i + MAX_ANGLE_TOKENS ? i + MAX_ANGLE_TOKENS : to;
+    for (; i < to; i++) {
+        const struct tok *t = &toks->tok[i];
+        const int step = tok_is(t, "<") ? 1 : tok_is(t, ">") ? -1 : tok_is(t, ">>>") ? -3 : 0;
+
+        depth += step;
+        if (depth <= 0)
+            return depth == 0 ? i : 0;
+        if (step || t->kind == TOK_NAME)
+            continue;
+        if (t->match > i && t->match < to && !tok_is(t, "{"))
+            i = t->match;
+        else if (t->kind == TOK_DIRECTIVE)
+            return 0;
+        else
+            for (unsigned k = 0; k < ARRAY_SIZE(ends); k++)
+                if (tok_is(t, ends[k]))
+                    return 0;
+    }
+    return 0;
+}
+
+unsigned toks_before_angles(const struct toks *toks, unsigned end, unsigned from)
+{
+    int depth = 0;
+
+    for (unsigned i = end; i > from + 1 && tok_is(&toks->tok[end - 1], ">"); i--) {
+        depth += tok_is(&toks->tok[i - 1], ">") - tok_is(&toks->tok[i - 1], "<");
+        if (depth == 0)
+            return i - 1;
+    }
+    return end;
+}
+
+const char *toks_text(const struct toks *toks, struct arena *arena, unsigned from, unsigned to)
+{
+    struct str s = {0};
+
+    for (unsigned i = from; i < to; i++) {
+        const struct tok *t = &toks->tok[i];
+
+        if (i > from && is_word(t->text[0]) && is_word(toks->tok[i - 1].text[0]))
+            str_add_char(&s, ' ');
+        str_add(&s, t->text);
+    }
+    const char *text = arena_strdup(arena, str_text(&s));
+    str_finish(&s);
+    return text;
+}

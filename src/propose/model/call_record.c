@@ -1,0 +1,23 @@
+/* Owns the record that a reply leaves in a call. */
+#include "propose/model/call_record.h"
+
+void call_record_reply(
+    const struct price_table *table, const struct llm_reply *reply, struct model_call *call)
+{
+    struct price price;
+
+    call->outcome = llm_outcome_name(reply->outcome);
+    call->tokens_in = reply->tokens_in;
+    call->tokens_out = reply->tokens_out;
+    call->tokens_cached = reply->tokens_cached;
+    call->tokens_estimated = reply->tokens_estimated;
+    call->lost_in = reply->lost_in;
+    call->lost_out = reply->lost_out;
+    call->attempts = reply->attempts;
+    call->latency_ms = reply->latency_ms;
+    call->waited_ms = reply->waited_ms;
+    call->queued_ms = reply->queued_ms;
+    if (price_find(table, reply->model, call->model, &price))
+        call->cost = price_of(&price, call->tokens_in + call->lost_in, call->tokens_cached,
+            call->tokens_out + call->lost_out);
+}

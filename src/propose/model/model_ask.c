@@ -1,0 +1,207 @@
+/* Owns what a model is sent: the messages of each stage, within their budget. */
+#include "base/str.h"
+#include "propose/model/lookup.h"
+#include "propose/model/model_parts.h"
+#include "propose/model/phrases.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    PROMPT_TOKENS = 24000, /* of one prompt, unless told */
+    REPLY_TOKENS = 16384   /* room to think, and a long kernel file */
+};
+
+static const char rest_left_out[] = "(the rest is left out: the prompt would be too long)";
+static const char *const purposes[] = {"plan", "write", "repair"};
+
+const char *model_purpose(const struct job *job)
+{
+    return purposes[job->stage];
+}
+
+size_t model_prompt_bytes(const struct model *m)
+{
+    const unsigned tokens = m->options->prompt_tokens;
+
+    return (size_t)(tokens ? tokens : PROMPT_TOKENS) * TOKEN_BYTES;
+}
+
+void model_write_system(struct model *m)
+{
+    const struct prompt_values values = {
+        .text = {
+            [PLACE_CONTRACT] = phrase_contract(m->arena, m->task),
+            [PLACE_HARDWARE] = phrase_hardware(m->arena, m->options->chip),
+        }};
+
+    m->system = m->system_by_text = prompt_fill(m->prompts, PROMPT_SYSTEM, &values, m->arena);
+    if (!m->options->library)
+        return;
+    m->system = arena_printf(
+        m->arena, "%s\n%s", m->system, prompt_fill(m->prompts, PROMPT_CUTLASS, &values, m->arena));
+    m->system_by_text = arena_printf(m->arena, "%s%s", m->system, lookup_by_text(m->arena));
+}
+
+void model_fill(
+    struct model *m, const struct propose_context *context, struct candidate *c, struct job *job)
+{
+    const struct candidate *parent = context->parent;
+
+    job->base = arena_strndup(c->arena, parent->source, parent->source_bytes);
+    job->values = (struct prompt_values){
+        .text = {
+            [PLACE_CONTRACT] = phrase_contract(c->arena, m->task),
+            [PLACE_HARDWARE] = phrase_hardware(c->arena, m->options->chip),
+            [PLACE_SOURCE] = phrase_source(c->arena, job->base),
+            [PLACE_STATE] = phrase_state(c->arena, parent),
+            [PLACE_FINDINGS] = phrase_findings(c->arena, parent),
+            [PLACE_SIBLINGS] =
+                phrase_siblings(c->arena, parent, context->siblings, context->nr_siblings),
+            [PLACE_LESSONS] = phrase_lessons(c->arena, context->lessons, context->nr_lessons),
+            [PLACE_MOVE] = prompts_action(m->prompts, c->option.action),
+        }};
+}
+
+/* Does the job's model look things up by calling functions? */
+static bool has_functions(const struct model *m, const struct job *job)
+{
+    const struct endpoint *e = &m->endpoints[job->endpoint];
+
+    return m->options->library && !e->by_text && (!e->llm || llm_has_tools(e->llm));
+}
+
+/* Plan and write: the system's part and one question. */
+static bool build_first(
+    struct model *m, struct job *job, struct llm_message messages[4], size_t most_bytes)
+{
+    const enum prompt prompt = job->stage == STAGE_PLAN ? PROMPT_PLAN : PROMPT_WRITE;
+    struct prompt_values trimmed;
+
+    if (!prompt_trim(
+            m->prompts, prompt, &job->values, most_bytes / TOKEN_BYTES, job->c->arena, &trimmed))
+        return false;
+    job->write_text = prompt_fill(m->prompts, prompt, &trimmed, job->c->arena);
+    messages[1] = (struct llm_message){.role = "user", .text = job->write_text};
+    return true;
+}
+
+/* The first bytes of a text up to the end of a line, and a note. */
+static const char *first_lines(struct arena *arena, const char *text, size_t bytes)
+{
+    while (bytes > 0 && text[bytes - 1] != '\n')
+        bytes--;
+    return arena_printf(arena, "%.*s%s", (int)bytes, text, rest_left_out);
+}
+
+/* Repair: the question and the answer that failed are said again. What is too long is cut from the
+ * question first, in the order of prompt.h, then from the end of the answer; the problem stays. */
+static bool build_repair(
+    struct model *m, struct job *job, struct llm_message messages[4], size_t most_bytes)
+{
+    struct arena *arena = job->c->arena;
+    const char *problem = prompt_fill(m->prompts, PROMPT_REPAIR, &job->values, arena);
+    const char *asked = job->write_text, *answer = job->last_reply;
+    const size_t answer_bytes = strlen(answer);
+    struct prompt_values trimmed;
+    size_t left;
+
+    if (strlen(problem) + sizeof(rest_left_out) >= most_bytes)
+        return false;
+    left = most_bytes - strlen(problem);
+    if (strlen(asked) + answer_bytes > left) {
+        const size_t room = answer_bytes < left ? left - answer_bytes : 0;
+        const bool fits = prompt_trim(
+            m->prompts, PROMPT_WRITE, &job->values, room / TOKEN_BYTES, arena, &trimmed);
+
+        asked = prompt_fill(m->prompts, PROMPT_WRITE, &trimmed, arena);
+        if (!fits && strlen(asked) + sizeof(rest_left_out) >= left)
+            return false;
+        if (!fits)
+            answer = first_lines(arena, answer, left - strlen(asked) - sizeof(rest_left_out));
+    }
+    messages[1] = (struct llm_message){.role = "user", .text = asked, .stable_until_here = true};
+    messages[2] = (struct llm_message){.role = "assistant", .text = answer};
+    messages[3] = (struct llm_message){.role = "user", .text = problem};
+    return true;
+}
+
+bool model_build(struct model *m, struct job *job, struct llm_message messages[4], unsigned *nr)
+{
+    const char *system = has_functions(m, job) ? m->system : m->system_by_text;
+    const size_t used = strlen(system), most = model_prompt_bytes(m);
+
+    messages[0] = (struct llm_message){.role = "system", .text = system, .stable_until_here = true};
+    *nr = job->stage == STAGE_REPAIR ? 4 : 2;
+    return used < most && (job->stage == STAGE_REPAIR ? build_repair(m, job, messages, most - used)
+                                                      : build_first(m, job, messages, most - used));
+}
+
+bool model_note(const struct model *m, const struct candidate *c, unsigned number, struct err *err)
+{
+    const struct propose_journal *journal = m->options->journal;
+
+    return !journal || journal->save(journal->session, c, number, err);
+}
+
+void model_finish_job(struct job *job, const char *why)
+{
+    job->stage = STAGE_READY;
+    if (why) {
+        job->hopeless = true;
+        job->c->proposal_note = why;
+        candidate_fail(job->c, VERDICT_NO_KERNEL, 0, "%s", why);
+    }
+}
+
+/* The messages with the look-ups made so far after them. */
+static const struct llm_message *with_turns(
+    const struct job *job, const struct llm_message *head, unsigned *nr)
+{
+    struct llm_message *all = arena_array(job->c->arena, *nr + job->nr_turns, sizeof(*all));
+
+    memcpy(all, head, *nr * sizeof(*all));
+    if (job->nr_turns > 0)
+        memcpy(all + *nr, job->turns, job->nr_turns * sizeof(*all));
+    *nr += job->nr_turns;
+    return all;
+}
+
+bool model_ask(struct model *m, struct job *job, struct err *err)
+{
+    struct llm_message head[4];
+    struct llm_request request = {
+        .max_tokens = REPLY_TOKENS, .temperature = -1, .purpose = model_purpose(job)};
+    struct str prompt = {0};
+    struct model_call *call;
+
+    if (m->endpoints[job->endpoint].broken) {
+        const int other = model_choose(m);
+        job->endpoint = other < 0 ? job->endpoint : (unsigned)other;
+        job->nr_turns = 0; /* look-ups are written down differently for each */
+    }
+    if (!model_build(m, job, head, &request.nr_messages)) {
+        model_finish_job(job, "the kernel file is longer than a prompt may be (--prompt-tokens)");
+        return true;
+    }
+    request.messages = with_turns(job, head, &request.nr_messages);
+    job->with_functions = has_functions(m, job);
+    if (job->with_functions) {
+        request.tools = lookup_tools;
+        request.nr_tools = NR_TOOLS;
+    }
+    call = candidate_add_call(job->c);
+    llm_prompt_text(&request, &prompt);
+    job->prompt_bytes = prompt.len;
+    *call = (struct model_call){.purpose = request.purpose,
+        .model = m->endpoints[job->endpoint].spec,
+        .prompt = arena_strndup(job->c->arena, str_text(&prompt), prompt.len),
+        .outcome = "asked",
+        .error = "no answer had come when the run ended",
+        .tokens_in = prompt_tokens(str_text(&prompt)), /* until the endpoint says */
+        .tokens_estimated = true,
+        .cost = (double)NAN};
+    str_finish(&prompt);
+    return llm_start(m->endpoints[job->endpoint].llm, &request, &job->id, err) &&
+           model_note(m, job->c, job->c->nr_calls - 1, err);
+}

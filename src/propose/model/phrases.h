@@ -1,0 +1,23 @@
+/* What a model is told, in words: contract, chip, source, findings, siblings, lessons. Private to
+ * propose/. All text in the arena. Nothing here depends on wall time, so that a recorded run asks
+ * the same again. */
+#ifndef KEET_PROPOSE_MODEL_PHRASES_H
+#define KEET_PROPOSE_MODEL_PHRASES_H
+
+#include "core/candidate.h"
+#include "core/chip.h"
+#include "core/lesson.h"
+
+const char *phrase_contract(struct arena *arena, const struct task *task);
+const char *phrase_hardware(struct arena *arena, const struct chip *chip);
+const char *phrase_source(struct arena *arena, const char *source); /* "  12| code" */
+/* The lines around one line, numbered; all of them when line is 0 and there are few. */
+const char *phrase_excerpt(struct arena *arena, const char *source, unsigned line);
+const char *phrase_state(struct arena *arena, const struct candidate *c);
+const char *phrase_findings(struct arena *arena, const struct candidate *c);
+const char *phrase_siblings(struct arena *arena, const struct candidate *parent,
+    const struct candidate *const *siblings, unsigned nr);
+const char *phrase_lessons(struct arena *arena, const struct lesson *const *lessons, unsigned nr);
+const char *phrase_problem(struct arena *arena, const struct candidate *c);
+
+#endif

@@ -1,0 +1,79 @@
+/* Prompts: the texts in prompts/ with their {{placeholders}} filled in. Private to propose/.
+ *
+ *     struct prompts *prompts = prompts_load("prompts", &err);      // names file:line of a mistake
+ *     struct prompt_values values = {.text[PLACE_SOURCE] = ..., };
+ *     char *text = prompt_fill(prompts, PROMPT_WRITE, &values, budget_tokens, arena);
+ *
+ * A prompt that is longer than its budget (a token is taken as four bytes) loses lines from the end
+ * of what matters least, in this order: lessons, siblings, plan, findings, excerpt, hardware. The
+ * contract, the source, the move and the problem are never cut.
+ *
+ * What is the same for a whole run (system.md, with the contract and the hardware) comes first and
+ * what is the same for a node second, so that caches of endpoints are hit. */
+#ifndef KEET_PROPOSE_MODEL_PROMPT_H
+#define KEET_PROPOSE_MODEL_PROMPT_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "core/actions.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum prompt {
+    PROMPT_SYSTEM,
+    PROMPT_NODE,
+    PROMPT_PLAN,
+    PROMPT_WRITE,
+    PROMPT_REPAIR,
+    PROMPT_EXPLAIN,    /* the system's where a profile is to be explained */
+    PROMPT_CUTLASS,    /* after the system's, where there is a library */
+    PROMPT_HYPOTHESES, /* of explaining, one after the other */
+    PROMPT_JUDGE,
+    PROMPT_REVIEW,
+    PROMPT_CORRECT,
+    PROMPT_FIRST, /* a task's first kernel, and once more after what was wrong */
+    PROMPT_FIRST_AGAIN,
+    NR_PROMPTS
+};
+
+enum place {
+    PLACE_CONTRACT,   /* the contract's lines */
+    PLACE_HARDWARE,   /* figures of the chip that bound the answer */
+    PLACE_SOURCE,     /* of the parent, with line numbers */
+    PLACE_STATE,      /* its time, its speedup, what limits it */
+    PLACE_FINDINGS,   /* at most five, with evidence */
+    PLACE_SIBLINGS,   /* what was tried on the parent, and what came of it */
+    PLACE_LESSONS,    /* what moves did to kernels like this one */
+    PLACE_MOVE,       /* the page of the move */
+    PLACE_PLAN,       /* what the model answered to plan.md */
+    PLACE_PROBLEM,    /* repair: verdict and evidence */
+    PLACE_EXCERPT,    /* repair: the lines around the place it names */
+    PLACE_NODE,       /* node.md, filled in */
+    PLACE_METRICS,    /* explain: all that was counted */
+    PLACE_HYPOTHESES, /* explain: what was expected before the counters were seen */
+    PLACE_TEXT,       /* explain: the explanation to review or to correct; first: what was wrong */
+    NR_PLACES
+};
+const char *place_name(enum place place);
+
+struct prompts;
+struct prompts *prompts_load(const char *dir, struct err *err);
+void prompts_destroy(struct prompts *prompts);
+const char *prompts_action(const struct prompts *prompts, enum action action); /* its page */
+
+struct prompt_values {
+    const char *text[NR_PLACES]; /* NULL: "(none)" */
+};
+
+enum { TOKEN_BYTES = 4 };
+size_t prompt_tokens(const char *text);
+
+/* A copy of values with lines cut until the prompt fits; false when even that does not do. */
+bool prompt_trim(const struct prompts *prompts, enum prompt prompt,
+    const struct prompt_values *values, size_t budget_tokens, struct arena *arena,
+    struct prompt_values *trimmed);
+char *prompt_fill(const struct prompts *prompts, enum prompt prompt,
+    const struct prompt_values *values, struct arena *arena);
+
+#endif

@@ -1,0 +1,316 @@
+/* Recognises contractions. */
+#include "propose/rewrite/contraction.h"
+
+#include "cuda/affine.h"
+
+#include <string.h>
+
+static bool is_change(const struct node *n)
+{
+    return n->kind == NODE_ASSIGN ||
+           (n->kind == NODE_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--")));
+}
+
+static bool say(const char **why, const char *text)
+{
+    *why = text;
+    return false;
+}
+
+static unsigned mask_of(const struct contraction *c, const struct node *n)
+{
+    return deps_of(&c->deps, n) & (ALONG_X | ALONG_Y | ALONG_K);
+}
+
+static bool read_axes(struct contraction *c, const char **why)
+{
+    c->x = form_axis_along(&c->form, 0);
+    c->y = form_axis_along(&c->form, 1);
+    if (!c->x || !c->y || c->x->block_only || c->y->block_only)
+        return say(why, "there is not one index along thread x and one along y");
+    for (unsigned i = 0; i < c->form.nr_axes; i++)
+        if (!c->form.axes[i].block_only && &c->form.axes[i] != c->x && &c->form.axes[i] != c->y)
+            return say(why, "threads along a third axis");
+    if (c->form.raw)
+        return say(why, "threadIdx is used in other ways");
+    return true;
+}
+
+static bool find_loop(struct contraction *c, const char **why)
+{
+    unsigned nr = 0;
+    for (unsigned i = 0; i < c->form.nr_work; i++) {
+        struct node *s = c->form.work[i];
+        if (s->kind == NODE_FOR) {
+            nr++;
+            c->loop_at = i;
+        } else if (node_has(s, NODE_FOR) || node_has(s, NODE_WHILE) || node_has(s, NODE_RETURN)) {
+            return say(why, "loops within other statements");
+        } else if (!nr && s->kind != NODE_DECLS) {
+            return say(why, "statements other than declarations before the loop");
+        }
+    }
+    if (nr != 1)
+        return say(why, "not exactly one loop");
+    struct node *loop = c->form.work[c->loop_at];
+    if (!node_loop(loop, &c->loop) || !c->loop.counted || c->loop.down || c->loop.step ||
+        !c->loop.declares || strcmp(c->loop.compare, "<") != 0)
+        return say(why, "the loop does not count up by one");
+    if (!node_innermost(loop))
+        return say(why, "loops inside the loop");
+    return true;
+}
+
+static void solve(struct contraction *c)
+{
+    c->deps.guard = c->form.guard;
+    deps_seed(&c->deps, c->x->var, ALONG_X);
+    deps_seed(&c->deps, c->y->var, ALONG_Y);
+    deps_seed(&c->deps, c->loop.var, ALONG_K);
+    deps_solve(&c->deps, c->form.function);
+}
+
+/* What it loads stays as it was, whenever that is: a bias. */
+static bool init_is_plain(const struct contraction *c, const struct node *init)
+{
+    for (const struct node *n = init; n; n = node_next(init, n)) {
+        const struct node *base = n->kind == NODE_INDEX ? node_base(n) : NULL;
+        if (n->kind == NODE_INDEX && (!base || node_writes(c->form.function, base)))
+            return false;
+    }
+    return node_is_pure(init);
+}
+
+/* Variables from before the loop that it changes; everything else in it must be without effect. */
+static bool find_accs(struct contraction *c, const char **why)
+{
+    struct node *body = c->loop.node->body;
+    for (struct node *n = body; n; n = node_next(body, n)) {
+        if (n->kind == NODE_CALL && !call_is_pure(n->name))
+            return say(why, "a call with effects in the loop");
+        if (n->kind == NODE_WHILE || n->kind == NODE_DO || n->kind == NODE_CONTINUE)
+            return say(why, "jumps in the loop");
+        if (!is_change(n))
+            continue;
+        struct node *target = node_strip(n->child), *var = target->decl;
+        if (target->kind != NODE_NAME || !var || var->kind != NODE_VAR || var->type.nr_dims ||
+            var->type.is_pointer)
+            return say(why, "the loop stores to memory");
+        if (node_within(var, body))
+            continue;
+        bool known = false;
+        for (unsigned i = 0; i < c->nr_accs; i++)
+            known = known || c->accs[i] == var;
+        if (known)
+            continue;
+        if (c->nr_accs == CONTRACTION_MAX_ACCS || !var->init || !init_is_plain(c, var->init))
+            return say(why, "the variable that the loop changes has no plain initialiser");
+        c->accs[c->nr_accs++] = var;
+    }
+    return c->nr_accs ? true : say(why, "the loop changes no variable");
+}
+
+/* Up from a load through conversions: __half2float(A[i]). */
+static struct node *with_conversions(struct node *n)
+{
+    while (n->parent && (n->parent->kind == NODE_PAREN || n->parent->kind == NODE_CAST ||
+                            (n->parent->kind == NODE_CALL && n->parent->nr_children == 1 &&
+                                call_is_pure(n->parent->name))))
+        n = n->parent;
+    return n;
+}
+
+static const char *type_name(enum scalar scalar)
+{
+    static const char *const names[] = {[SCALAR_I8] = "signed char",
+        [SCALAR_U8] = "unsigned char",
+        [SCALAR_I16] = "short",
+        [SCALAR_U16] = "unsigned short",
+        [SCALAR_I32] = "int",
+        [SCALAR_U32] = "unsigned",
+        [SCALAR_I64] = "long long",
+        [SCALAR_U64] = "unsigned long long",
+        [SCALAR_F16] = "half",
+        [SCALAR_BF16] = "__nv_bfloat16",
+        [SCALAR_F32] = "float",
+        [SCALAR_F64] = "double"};
+    return scalar < sizeof names / sizeof names[0] ? names[scalar] : NULL;
+}
+
+static bool add_operand(struct contraction *c, struct node *load, unsigned mask, const char **why)
+{
+    struct arena *arena = c->in->arena;
+    struct node *n = with_conversions(load);
+    struct operand o = {.node = n, .text = tree_text(c->in->tree, n), .axis = mask & ~ALONG_K};
+    const struct node *base;
+    struct affine index;
+    int64_t step = 0;
+    if (!affine_access(c->in->tree, c->form.function, load, &base, &index))
+        return say(why, "an address that is not understood");
+    o.k_runs =
+        affine_coefficient(&index, c->loop.var->name, &step) == COEFFICIENT_CONSTANT && step == 1;
+    o.type = type_name(n->type.scalar);
+    if (!o.type || n->type.is_pointer || !node_base(load))
+        return say(why, "an operand of a strange type");
+    for (unsigned i = 0; i < c->nr_operands; i++) {
+        if (strcmp(c->operands[i].text, o.text) == 0) {
+            o.tile = c->operands[i].tile;
+            o.fragment = c->operands[i].fragment;
+        }
+    }
+    if (c->nr_operands == CONTRACTION_MAX_TILES)
+        return say(why, "too many operands");
+    if (!o.tile) {
+        const char *name = node_base(load)->name;
+        o.tile = tree_fresh(c->in->tree, arena_printf(arena, "tile_%s", name));
+        o.fragment = tree_fresh(c->in->tree, arena_printf(arena, "part_%s", name));
+        for (unsigned i = 0; i < c->nr_operands; i++) {
+            if (strcmp(c->operands[i].tile, o.tile) == 0) {
+                o.tile = arena_printf(arena, "%s_%u", o.tile, i + 1);
+                o.fragment = arena_printf(arena, "%s_%u", o.fragment, i + 1);
+            }
+        }
+    }
+    c->operands[c->nr_operands++] = o;
+    return true;
+}
+
+static bool find_operands(struct contraction *c, const char **why)
+{
+    struct node *body = c->loop.node->body;
+    unsigned axes = 0;
+    for (struct node *n = body; n;) {
+        bool load = n->kind == NODE_INDEX || (n->kind == NODE_UNARY && !strcmp(n->op, "*"));
+        unsigned mask = load ? mask_of(c, n) : 0;
+        if (load && (mask & (ALONG_X | ALONG_Y))) {
+            if (mask != (ALONG_X | ALONG_K) && mask != (ALONG_Y | ALONG_K))
+                return say(why, "a load that depends on more, or less, than k and one axis");
+            if (node_has(n->child, NODE_INDEX) ||
+                node_has(n->child->next ? n->child->next : n, NODE_CALL))
+                return say(why, "an address that is itself loaded");
+            if (!add_operand(c, n, mask, why))
+                return false;
+            axes |= mask;
+        } else if (load && node_has(n->child->next ? n->child->next : n->child, NODE_INDEX)) {
+            return say(why, "an address that is itself loaded");
+        }
+        n = load ? node_skip(body, n) : node_next(body, n);
+    }
+    if ((axes & (ALONG_X | ALONG_Y)) != (ALONG_X | ALONG_Y))
+        return say(why, "no operand is shared between threads along both axes");
+    return true;
+}
+
+/* Each variable that the operands' addresses stand on must be one that can be computed anew. */
+static bool locals_are_single(const struct contraction *c, const char **why)
+{
+    for (unsigned part = 0; part < 2; part++) {
+        struct node *const *list = part ? c->form.work : c->form.prologue;
+        unsigned nr = part ? c->loop_at : c->form.nr_prologue;
+        for (unsigned i = 0; i < nr; i++) {
+            for (struct node *var = list[i]->child; var; var = var->next) {
+                bool acc = false;
+                for (unsigned j = 0; j < c->nr_accs; j++)
+                    acc = acc || c->accs[j] == var;
+                if (acc && !part)
+                    return say(why, "a sum that starts before the guard");
+                if (!acc && (!var->init || var->is_shared || !node_is_pure(var->init) ||
+                                !node_is_single(c->form.function, var)))
+                    return say(why, "a local variable that is written more than once");
+            }
+        }
+    }
+    return true;
+}
+
+static bool guards_are_separate(const struct contraction *c, const char **why)
+{
+    for (unsigned i = 0; i < c->form.nr_conds; i++) {
+        unsigned mask = mask_of(c, c->form.conds[i].node);
+        if ((mask & ALONG_X) && (mask & ALONG_Y))
+            return say(why, "a guard that mixes both axes");
+        if (node_has(c->form.conds[i].node, NODE_INDEX))
+            return say(why, "a guard that loads");
+        const struct node *root = c->form.conds[i].node;
+        for (const struct node *n = root; n; n = node_next(root, n))
+            if (n->kind == NODE_NAME && n->decl && n->decl != c->x->var && n->decl != c->y->var &&
+                mask_of(c, n))
+                return say(why, "a guard on a value that is computed from the indices");
+    }
+    if (mask_of(c, c->loop.start) || mask_of(c, c->loop.bound) || !node_is_pure(c->loop.bound) ||
+        node_has(c->loop.bound, NODE_INDEX) || node_has(c->loop.start, NODE_INDEX))
+        return say(why, "threads differ in how far they loop");
+    return true;
+}
+
+static bool is_operand(const struct contraction *c, const struct node *n)
+{
+    for (unsigned i = 0; i < c->nr_operands; i++)
+        if (node_strip(n) == node_strip(c->operands[i].node))
+            return true;
+    return false;
+}
+
+static bool is_product(const struct contraction *c, const struct node *n, unsigned *axes)
+{
+    for (unsigned i = 0; i < c->nr_operands; i++)
+        if (node_strip(n) == node_strip(c->operands[i].node))
+            *axes |= c->operands[i].axis;
+    n = node_strip(n);
+    if (n->kind == NODE_BINARY && strcmp(n->op, "*") == 0)
+        return is_product(c, n->child, axes) && is_product(c, n->child->next, axes);
+    return is_operand(c, n) || (!node_has(n, NODE_INDEX) && !node_has(n, NODE_CALL));
+}
+
+/* All the body does is acc += product of operands: zeros beyond the last k change nothing. */
+static bool is_neutral(const struct contraction *c)
+{
+    struct node *body = c->loop.node->body;
+    struct node *s = body->kind == NODE_BLOCK ? body->child : body;
+    unsigned nr = body->kind == NODE_BLOCK ? body->nr_children : 1;
+    for (; nr-- > 0; s = s->next) {
+        unsigned axes = 0;
+        if (s->kind != NODE_ASSIGN || strcmp(s->op, "+=") != 0 ||
+            !is_product(c, s->child->next, &axes) || !axes)
+            return false;
+    }
+    return true;
+}
+
+static bool stores_after_only(const struct contraction *c, const char **why)
+{
+    for (unsigned i = c->loop_at + 1; i < c->form.nr_work; i++)
+        for (struct node *n = c->form.work[i]; n; n = node_next(c->form.work[i], n))
+            if (n->kind == NODE_CALL && !call_is_pure(n->name) && !call_is_atomic(n->name))
+                return say(why, "a call that is not understood after the loop");
+    if (!rewrite_no_alias(c->in, c->form.function))
+        return say(why, "one array is given twice to the kernel");
+    /* what the loop reads must not be what other threads have already stored */
+    for (unsigned i = 0; i < c->nr_operands; i++) {
+        struct node *load = c->operands[i].node;
+        for (; load->kind != NODE_INDEX && load->kind != NODE_UNARY; load = load->child)
+            if (!load->child)
+                return say(why, "an operand that is not understood");
+        struct node *base = node_base(load);
+        if (!base || node_writes(c->form.function, base))
+            return say(why, "an operand is written in the same kernel");
+    }
+    return true;
+}
+
+bool contraction_read(
+    struct contraction *c, const struct rewrite_in *in, struct node *function, const char **why)
+{
+    *c = (struct contraction){.in = in};
+    if (!kernel_form_read(&c->form, in->tree, function, why) || !read_axes(c, why) ||
+        !find_loop(c, why))
+        return false;
+    solve(c);
+    if (c->deps.overflow)
+        return say(why, "too many variables");
+    if (!find_accs(c, why) || !find_operands(c, why) || !locals_are_single(c, why) ||
+        !guards_are_separate(c, why) || !stores_after_only(c, why))
+        return false;
+    c->neutral = is_neutral(c);
+    return true;
+}

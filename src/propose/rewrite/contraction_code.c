@@ -1,0 +1,501 @@
+/* Writes contractions anew: tiles in shared memory, patches of outputs in registers. */
+#include "propose/rewrite/contraction_code.h"
+
+#include "cuda/subst.h"
+
+#include <string.h>
+
+/* Names of what the new kernel is made of. */
+struct names {
+    const char *bm, *bn, *bk, *tm, *tn; /* tuning parameters */
+    const char *thread, *nr_threads, *row0, *col0, *k0, *kk, *vector, *dm, *dn, *e, *at, *u;
+};
+
+struct writer {
+    const struct contraction *c;
+    const struct tiling *tiling;
+    struct names names;
+    struct arena *arena;
+    struct str out;
+};
+
+static const char *fresh(const struct writer *w, const char *base)
+{
+    return tree_fresh(w->c->in->tree, base);
+}
+
+static void choose_names(struct writer *w)
+{
+    w->names = (struct names){fresh(w, "BM"), fresh(w, "BN"), fresh(w, "BK"), fresh(w, "TM"),
+        fresh(w, "TN"), fresh(w, "tid"), fresh(w, "NR_THREADS"), fresh(w, "first_y"),
+        fresh(w, "first_x"), fresh(w, "k0"), fresh(w, "kk"), fresh(w, "VECTOR"), fresh(w, "dm"),
+        fresh(w, "dn"), fresh(w, "e"), fresh(w, "at"), fresh(w, "u")};
+}
+
+static const char *zero_of(const char *type)
+{
+    if (strcmp(type, "float") == 0)
+        return "0.0f";
+    if (strcmp(type, "half") == 0 || strcmp(type, "__nv_bfloat16") == 0)
+        return type[0] == 'h' ? "half(0.0f)" : "__nv_bfloat16(0.0f)";
+    return "0";
+}
+
+static bool is_acc(const struct contraction *c, const struct node *var)
+{
+    for (unsigned i = 0; i < c->nr_accs; i++)
+        if (c->accs[i] == var)
+            return true;
+    return false;
+}
+
+static bool is_axis(const struct contraction *c, const struct node *var)
+{
+    return var == c->x->var || var == c->y->var;
+}
+
+static bool depends(const struct contraction *c, const struct node *var)
+{
+    return deps_of(&c->deps, var->init) & (ALONG_X | ALONG_Y | ALONG_K);
+}
+
+/* --- declarations that expressions stand on --- */
+
+static bool used_by(const struct node *var, struct node *const *roots, unsigned nr)
+{
+    for (unsigned i = 0; i < nr; i++)
+        if (node_uses(roots[i], var))
+            return true;
+    return false;
+}
+
+unsigned code_find_needs(
+    const struct contraction *c, struct code_needs *needs, struct node **vars, unsigned max)
+{
+    struct node *all[128];
+    unsigned nr_all = 0, nr = 0;
+    for (struct node *n = c->form.body; n; n = node_next(c->form.body, n))
+        if (n->kind == NODE_VAR && n->init && !is_acc(c, n) && !is_axis(c, n) && n != c->loop.var &&
+            depends(c, n) && !node_within(n, c->form.work[c->form.nr_work - 1]) && nr_all < 128 &&
+            n->parent->parent && n->start < c->loop.node->end)
+            all[nr_all++] = n;
+    bool wanted[128] = {false};
+    for (unsigned i = nr_all; i-- > 0;) {
+        wanted[i] = used_by(all[i], needs->roots, needs->nr);
+        if (wanted[i] && needs->nr < 160)
+            needs->roots[needs->nr++] = all[i]->init;
+    }
+    for (unsigned i = 0; i < nr_all && nr < max; i++)
+        if (wanted[i])
+            vars[nr++] = all[i];
+    return nr;
+}
+
+void code_decls(
+    const struct contraction *c, struct str *out, struct code_needs *needs, const char *indent)
+{
+    struct node *vars[64];
+    unsigned nr = code_find_needs(c, needs, vars, 64);
+    for (unsigned i = 0; i < nr; i++) {
+        const struct node *v = vars[i];
+        str_addf(out, "%s%s%s %s%s = %s;\n", indent, v->type.is_const ? "const " : "", v->type.base,
+            v->type.is_pointer ? "*" : "", v->name, tree_text(c->in->tree, v->init));
+    }
+}
+
+void code_uniform_decls(const struct contraction *c, struct str *out)
+{
+    for (unsigned part = 0; part < 2; part++) {
+        struct node *const *list = part ? c->form.work : c->form.prologue;
+        unsigned nr = part ? c->loop_at : c->form.nr_prologue;
+        for (unsigned i = 0; i < nr; i++)
+            for (const struct node *v = list[i]->child; v; v = v->next)
+                if (!is_axis(c, v) && !is_acc(c, v) && !depends(c, v))
+                    str_addf(out, "    %s%s %s%s = %s;\n", v->type.is_const ? "const " : "",
+                        v->type.base, v->type.is_pointer ? "*" : "", v->name,
+                        tree_text(c->in->tree, v->init));
+    }
+}
+
+const char *code_conds(const struct contraction *c, unsigned axis)
+{
+    const char *text = NULL;
+    for (unsigned i = 0; i < c->form.nr_conds; i++) {
+        const struct form_cond *cond = &c->form.conds[i];
+        unsigned mask = deps_of(&c->deps, cond->node) & (ALONG_X | ALONG_Y);
+        if (mask != axis)
+            continue;
+        text = text ? arena_printf(c->in->arena, "%s && %s", text, cond->text) : cond->text;
+    }
+    return text;
+}
+
+unsigned code_stmt_end(const struct contraction *c, const struct node *stmt)
+{
+    return stmt->kind == NODE_BLOCK ? stmt->end : tree_stmt_end(c->in->tree, stmt);
+}
+
+/* --- parts of the kernel --- */
+
+static bool is_first_of_its_tile(const struct contraction *c, unsigned i)
+{
+    for (unsigned j = 0; j < i; j++)
+        if (strcmp(c->operands[j].tile, c->operands[i].tile) == 0)
+            return false;
+    return true;
+}
+
+static void write_head(struct writer *w)
+{
+    const struct contraction *c = w->c;
+    const struct names *n = &w->names;
+    str_add(&w->out, "{\n");
+    for (unsigned i = 0; i < c->nr_operands; i++) {
+        const struct operand *o = &c->operands[i];
+        if (is_first_of_its_tile(c, i))
+            str_addf(&w->out, "    __shared__ __align__(16) %s %s[%s][%s%s];\n", o->type, o->tile,
+                n->bk, o->axis == ALONG_X ? n->bn : n->bm, o->k_runs ? " + 4" : "");
+    }
+    str_addf(&w->out, "    const int %s = (%s / %s) * (%s / %s);\n", n->nr_threads, n->bm, n->tm,
+        n->bn, n->tn);
+    str_addf(&w->out, "    const int %s = %s %% 4 == 0 ? 4 : 1;\n", n->vector, n->tn);
+    str_addf(
+        &w->out, "    int %s = threadIdx.y * (%s / %s) + threadIdx.x;\n", n->thread, n->bn, n->tn);
+    str_addf(&w->out, "    int %s = blockIdx.y * %s;\n    int %s = blockIdx.x * %s;\n", n->row0,
+        n->bm, n->col0, n->bn);
+    code_uniform_decls(c, &w->out);
+    for (unsigned i = 0; i < c->nr_accs; i++)
+        str_addf(
+            &w->out, "    %s %s[%s][%s];\n", c->accs[i]->type.base, c->accs[i]->name, n->tm, n->tn);
+}
+
+static void write_patch_loops(struct writer *w, const char *indent)
+{
+    const struct names *n = &w->names;
+    str_addf(&w->out, "%s#pragma unroll\n%sfor (int %s = 0; %s < %s; %s++) {\n", indent, indent,
+        n->dm, n->dm, n->tm, n->dm);
+    str_addf(&w->out, "%s    #pragma unroll\n%s    for (int %s = 0; %s < %s; %s++) {\n", indent,
+        indent, n->dn, n->dn, n->tn, n->dn);
+}
+
+/* Text of an expression in which accumulators are elements of the patch. */
+static void subst_accs(const struct writer *w, struct substs *s)
+{
+    for (unsigned i = 0; i < w->c->nr_accs; i++)
+        substs_add(s, w->c->accs[i],
+            arena_printf(w->arena, "%s[%s][%s]", w->c->accs[i]->name, w->names.dm, w->names.dn));
+}
+
+/* Where output dn (dm) of the thread's patch lies in the block: along x in groups that a vector
+ * load takes, the groups of neighbouring threads side by side; along y one after the other. */
+static const char *place_in_block(const struct writer *w, unsigned axis)
+{
+    const struct names *n = &w->names;
+    if (axis == ALONG_Y)
+        return arena_printf(w->arena, "threadIdx.y * %s + %s", n->tm, n->dm);
+    return arena_printf(w->arena, "%s / %s * (%s / %s * %s) + threadIdx.x * %s + %s %% %s", n->dn,
+        n->vector, n->bn, n->tn, n->vector, n->vector, n->dn, n->vector);
+}
+
+static void write_position(struct writer *w, unsigned axis, const char *indent)
+{
+    const struct names *n = &w->names;
+    if (axis == ALONG_X)
+        str_addf(&w->out, "%sint %s = %s + %s;\n", indent, w->c->x->var->name, n->col0,
+            place_in_block(w, ALONG_X));
+    else
+        str_addf(&w->out, "%sint %s = %s + %s;\n", indent, w->c->y->var->name, n->row0,
+            place_in_block(w, ALONG_Y));
+}
+
+/* All guards on an output, joined; NULL when there is none. */
+static const char *guards(const struct writer *w)
+{
+    static const unsigned axes[] = {ALONG_Y, ALONG_X, 0};
+    const char *all = NULL;
+    for (unsigned i = 0; i < 3; i++) {
+        const char *conds = code_conds(w->c, axes[i]);
+        if (conds)
+            all = all ? arena_printf(w->arena, "%s && %s", all, conds) : conds;
+    }
+    return all;
+}
+
+/* A load is for outputs that are there. */
+static const char *init_text(const struct writer *w, const struct node *acc, const char *guard)
+{
+    struct substs none = {.nr = 0};
+    const char *text = subst_text(w->c->in->tree, acc->init, &none);
+    if (!guard || !node_has(acc->init, NODE_INDEX))
+        return text;
+    return arena_printf(w->arena, "%s ? %s : %s", guard, text, zero_of(acc->type.base));
+}
+
+static void write_inits(struct writer *w)
+{
+    const char *guard = guards(w);
+    struct code_needs needs = {.nr = 0};
+    bool positions = false;
+    write_patch_loops(w, "    ");
+    for (unsigned i = 0; i < w->c->nr_accs; i++) {
+        positions = positions || deps_of(&w->c->deps, w->c->accs[i]->init) ||
+                    (guard && node_has(w->c->accs[i]->init, NODE_INDEX));
+        needs.roots[needs.nr++] = w->c->accs[i]->init;
+    }
+    if (positions) {
+        write_position(w, ALONG_X, "            ");
+        write_position(w, ALONG_Y, "            ");
+        code_decls(w->c, &w->out, &needs, "            ");
+    }
+    for (unsigned i = 0; i < w->c->nr_accs; i++)
+        str_addf(&w->out, "            %s[%s][%s] = %s;\n", w->c->accs[i]->name, w->names.dm,
+            w->names.dn, init_text(w, w->c->accs[i], guard));
+    str_add(&w->out, "        }\n    }\n");
+}
+
+/* How many elements of a tile a thread fetches. */
+static const char *fetches(const struct writer *w, const struct operand *o)
+{
+    const struct names *n = &w->names;
+    return arena_printf(w->arena, "(%s * %s + %s - 1) / %s", n->bk,
+        o->axis == ALONG_X ? n->bn : n->bm, n->nr_threads, n->nr_threads);
+}
+
+static const char *next_name(const struct writer *w, const struct operand *o)
+{
+    return arena_printf(w->arena, "next_%s", o->tile);
+}
+
+/* The loop over a thread's elements of a tile, with their place in it. */
+static void write_elements(struct writer *w, const struct operand *o)
+{
+    const struct names *n = &w->names;
+    const char *size = o->axis == ALONG_X ? n->bn : n->bm, *in = "            ";
+    const char *fast = o->k_runs ? n->kk : n->at, *slow = o->k_runs ? n->at : n->kk;
+    const char *run = o->k_runs ? n->bk : size;
+    str_addf(&w->out, "        #pragma unroll\n        for (int %s = 0; %s < %s; %s++) {\n", n->u,
+        n->u, fetches(w, o), n->u);
+    str_addf(&w->out, "%sint %s = %s + %s * %s;\n", in, n->e, n->thread, n->u, n->nr_threads);
+    str_addf(&w->out, "%sint %s = %s %% %s, %s = %s / %s;\n", in, fast, n->e, run, slow, n->e, run);
+}
+
+/* True for a constant where the threads share the elements evenly. */
+static const char *in_tile(const struct writer *w, const struct operand *o)
+{
+    const struct names *n = &w->names;
+    const char *size = o->axis == ALONG_X ? n->bn : n->bm;
+    return arena_printf(w->arena, "(%s * %s %% %s == 0 || %s < %s * %s)", n->bk, size,
+        n->nr_threads, n->e, n->bk, size);
+}
+
+/* The thread's elements of a tile from memory to registers; zeros outside the matrices. */
+static void write_fetch(struct writer *w, const struct operand *o)
+{
+    const struct contraction *c = w->c;
+    const struct names *n = &w->names;
+    bool x = o->axis == ALONG_X;
+    const char *axis = (x ? c->x : c->y)->var->name, *k = c->loop.var->name, *in = "            ";
+    struct code_needs needs = {.roots = {o->node}, .nr = 1};
+    str_addf(&w->out, "        %s %s[%s];\n", o->type, next_name(w, o), fetches(w, o));
+    write_elements(w, o);
+    str_addf(&w->out, "%sint %s = %s + %s, %s = %s + %s;\n", in, axis, x ? n->col0 : n->row0, n->at,
+        k, n->k0, n->kk);
+    str_addf(&w->out, "%s%s[%s] = %s;\n", in, next_name(w, o), n->u, zero_of(o->type));
+    const char *conds = code_conds(w->c, o->axis), *uniform = code_conds(w->c, 0);
+    str_addf(&w->out, "%sif (%s && %s < %s", in, in_tile(w, o), k,
+        tree_text(c->in->tree, c->loop.bound));
+    if (conds)
+        str_addf(&w->out, " && %s", conds);
+    if (uniform)
+        str_addf(&w->out, " && %s", uniform);
+    struct node *vars[64];
+    struct code_needs probe = needs;
+    bool block = code_find_needs(c, &probe, vars, 64) > 0;
+    str_addf(&w->out, ")%s\n", block ? " {" : "");
+    code_decls(w->c, &w->out, &needs, "                ");
+    str_addf(&w->out, "                %s[%s] = %s;\n", next_name(w, o), n->u, o->text);
+    str_addf(&w->out, "%s        }\n", block ? "            }\n" : "");
+}
+
+/* From registers to shared memory. */
+static void write_put(struct writer *w, const struct operand *o)
+{
+    const struct names *n = &w->names;
+    write_elements(w, o);
+    str_addf(&w->out, "            if %s\n                %s[%s][%s] = %s[%s];\n        }\n",
+        in_tile(w, o), o->tile, n->kk, n->at, next_name(w, o), n->u);
+}
+
+/* The thread's part of each tile at one k, in registers. */
+static void write_fragments(struct writer *w, const char *indent)
+{
+    const struct names *n = &w->names;
+    for (unsigned i = 0; i < w->c->nr_operands; i++) {
+        const struct operand *o = &w->c->operands[i];
+        bool x = o->axis == ALONG_X;
+        const char *counter = x ? n->dn : n->dm, *nr = x ? n->tn : n->tm;
+        if (!is_first_of_its_tile(w->c, i))
+            continue;
+        str_addf(&w->out, "%s%s %s[%s];\n%s#pragma unroll\n%sfor (int %s = 0; %s < %s; %s++)\n",
+            indent, o->type, o->fragment, nr, indent, indent, counter, counter, nr, counter);
+        str_addf(&w->out, "%s    %s[%s] = %s[%s][%s];\n", indent, o->fragment, counter, o->tile,
+            n->kk, place_in_block(w, o->axis));
+    }
+}
+
+static void write_body(struct writer *w, const char *indent)
+{
+    const struct contraction *c = w->c;
+    struct node *body = c->loop.node->body;
+    struct substs s = {.nr = 0};
+    const char *inner = arena_printf(w->arena, "%s        ", indent);
+    write_fragments(w, indent);
+    subst_accs(w, &s);
+    substs_add(&s, c->loop.var,
+        arena_printf(w->arena, "(%s - %s + %s)", w->names.k0, w->names.bk, w->names.kk));
+    for (unsigned i = 0; i < c->nr_operands; i++) {
+        const struct operand *o = &c->operands[i];
+        substs_add(&s, o->node,
+            arena_printf(
+                w->arena, "%s[%s]", o->fragment, o->axis == ALONG_X ? w->names.dn : w->names.dm));
+    }
+    write_patch_loops(w, indent);
+    struct node *stmt = body->kind == NODE_BLOCK ? body->child : body;
+    unsigned nr = body->kind == NODE_BLOCK ? body->nr_children : 1;
+    for (unsigned i = 0; i < nr; i++, stmt = stmt->next) {
+        const char *text =
+            subst_slice(c->in->tree, stmt, stmt->start, tree_stmt_end(c->in->tree, stmt), &s);
+        str_addf(&w->out, "%s%s\n", inner,
+            text_reindent(w->arena, text, (unsigned)strlen(tree_indent(c->in->tree, stmt->start)),
+                (unsigned)strlen(inner)));
+    }
+    str_addf(&w->out, "%s    }\n%s}\n", indent, indent);
+}
+
+/* What the tile in shared memory gives: that of k0 - BK. */
+static void write_compute(struct writer *w)
+{
+    const struct contraction *c = w->c;
+    const struct names *n = &w->names;
+    const char *bound = tree_text(c->in->tree, c->loop.bound), *in = "            ";
+    if (!c->neutral) {
+        str_addf(&w->out, "            if (%s >= %s) {\n", text_operand(w->arena, bound), n->k0);
+        in = "                ";
+    }
+    str_addf(&w->out, "%s#pragma unroll\n%sfor (int %s = 0; %s < %s; %s++) {\n", in, in, n->kk,
+        n->kk, n->bk, n->kk);
+    write_body(w, arena_printf(w->arena, "%s    ", in));
+    str_addf(&w->out, "%s}\n", in);
+    if (!c->neutral) {
+        str_addf(&w->out, "            } else {\n%sfor (int %s = 0; %s < %s - (%s - %s); %s++) {\n",
+            in, n->kk, n->kk, text_operand(w->arena, bound), n->k0, n->bk, n->kk);
+        write_body(w, "                    ");
+        str_addf(&w->out, "%s}\n            }\n", in);
+    }
+}
+
+/* Each round fetches one tile of each operand into registers while it computes with those before,
+ * so that the fetches' latency is hidden; the last round fetches nothing. */
+static void write_loop(struct writer *w)
+{
+    const struct contraction *c = w->c;
+    const struct names *n = &w->names;
+    const char *bound = text_operand(w->arena, tree_text(c->in->tree, c->loop.bound));
+    const char *start = tree_text(c->in->tree, c->loop.start);
+    str_addf(&w->out, "    for (int %s = %s; %s < %s + %s; %s += %s) {\n", n->k0, start, n->k0,
+        bound, n->bk, n->k0, n->bk);
+    for (unsigned i = 0; i < c->nr_operands; i++)
+        if (is_first_of_its_tile(c, i))
+            write_fetch(w, &c->operands[i]);
+    str_addf(&w->out, "        if (%s > %s) {\n", n->k0, text_operand(w->arena, start));
+    write_compute(w);
+    str_add(&w->out, "        }\n        __syncthreads();\n");
+    for (unsigned i = 0; i < c->nr_operands; i++)
+        if (is_first_of_its_tile(c, i))
+            write_put(w, &c->operands[i]);
+    str_add(&w->out, "        __syncthreads();\n    }\n");
+}
+
+static void write_tail(struct writer *w)
+{
+    const struct contraction *c = w->c;
+    struct substs s = {.nr = 0};
+    struct code_needs needs = {.nr = 0};
+    const char *in = "            ", *all = guards(w);
+    write_patch_loops(w, "    ");
+    write_position(w, ALONG_Y, in);
+    write_position(w, ALONG_X, in);
+    if (all)
+        str_addf(&w->out, "%sif (%s) {\n", in, all);
+    else
+        str_addf(&w->out, "%s{\n", in);
+    subst_accs(w, &s);
+    for (unsigned i = c->loop_at + 1; i < c->form.nr_work && needs.nr < 60; i++)
+        needs.roots[needs.nr++] = c->form.work[i];
+    code_decls(w->c, &w->out, &needs, "                ");
+    for (unsigned i = c->loop_at + 1; i < c->form.nr_work; i++) {
+        struct node *stmt = c->form.work[i];
+        unsigned end = code_stmt_end(c, stmt);
+        const char *text = subst_slice(c->in->tree, stmt, stmt->start, end, &s);
+        str_addf(&w->out, "                %s\n",
+            text_reindent(
+                w->arena, text, (unsigned)strlen(tree_indent(c->in->tree, stmt->start)), 16));
+    }
+    str_addf(&w->out, "%s}\n        }\n    }\n}", in);
+}
+
+/* --- launches --- */
+
+static bool write_launches(const struct writer *w, struct rewrite_out *out)
+{
+    const struct rewrite_in *in = w->c->in;
+    const struct names *n = &w->names;
+    for (unsigned l = 0; l < in->plan->nr_launches; l++) {
+        struct launch_text text;
+        if (rewrite_kernel(in, l) != w->c->form.function)
+            continue;
+        if (!launch_text_read(in, l, &text, out))
+            return false;
+        text.grid[0] = arena_printf(
+            w->arena, "ceil_div(%s, %s)", extent_text(in, &text, &w->c->form, w->c->x), n->bn);
+        text.grid[1] = arena_printf(
+            w->arena, "ceil_div(%s, %s)", extent_text(in, &text, &w->c->form, w->c->y), n->bm);
+        text.block[0] = arena_printf(w->arena, "%s/%s", n->bn, n->tn);
+        text.block[1] = arena_printf(w->arena, "%s/%s", n->bm, n->tm);
+        launch_text_write(&text, &out->edits);
+    }
+    return true;
+}
+
+static void write_tunes(const struct writer *w, struct rewrite_out *out)
+{
+    const struct rewrite_in *in = w->c->in;
+    const struct names *n = &w->names;
+    const struct tiling *t = w->tiling;
+    pragma_add_tune(in, &out->edits, n->bm, t->block_m, "16, 32, 64, 128");
+    pragma_add_tune(in, &out->edits, n->bn, t->block_n, "16, 32, 64, 128");
+    pragma_add_tune(in, &out->edits, n->bk, t->block_k, "8, 16, 32");
+    pragma_add_tune(in, &out->edits, n->tm, t->thread_m, "1, 2, 4, 8");
+    pragma_add_tune(in, &out->edits, n->tn, t->thread_n, "1, 2, 4, 8");
+    pragma_add_line(in, &out->edits,
+        arena_printf(w->arena,
+            "where  (%s/%s)*(%s/%s) <= 1024 && (%s/%s)*(%s/%s) %% 32 == 0 && %s*%s*%s <= 2048",
+            n->bm, n->tm, n->bn, n->tn, n->bm, n->tm, n->bn, n->tn, n->bk, n->tm, n->tn));
+}
+
+bool contraction_tile(
+    const struct contraction *c, const struct tiling *tiling, struct rewrite_out *out)
+{
+    struct writer w = {.c = c, .tiling = tiling, .arena = c->in->arena};
+    choose_names(&w);
+    write_head(&w);
+    write_inits(&w);
+    write_loop(&w);
+    write_tail(&w);
+    edits_replace(&out->edits, c->form.body->start, c->form.body->end, "%s", str_text(&w.out));
+    str_finish(&w.out);
+    write_tunes(&w, out);
+    extent_drop_bounds(c->in, c->form.function, &out->edits);
+    extent_drop_tunes(c->in, c->form.function, &out->edits);
+    return write_launches(&w, out);
+}

@@ -1,0 +1,301 @@
+/* What all moves share: kernels of a plan, launch lines taken apart, pragma lines. */
+#include "propose/rewrite/rewrite.h"
+
+#include "base/str.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <string.h>
+
+bool rewrite_refuse(const struct rewrite_in *in, struct rewrite_out *out, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    out->why = arena_vprintf(in->arena, format, ap);
+    va_end(ap);
+    return false;
+}
+
+bool rewrite_done(const struct rewrite_in *in, struct rewrite_out *out, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    out->what = arena_vprintf(in->arena, format, ap);
+    va_end(ap);
+    return true;
+}
+
+/* --- kernels and launches --- */
+
+struct node *rewrite_kernel(const struct rewrite_in *in, unsigned launch)
+{
+    if (launch >= in->plan->nr_launches)
+        return NULL;
+    return tree_function(in->tree, in->plan->launches[launch].kernel);
+}
+
+unsigned rewrite_nr_launches_of(const struct rewrite_in *in, const struct node *function)
+{
+    unsigned nr = 0;
+    for (unsigned i = 0; i < in->plan->nr_launches; i++)
+        nr += rewrite_kernel(in, i) == function;
+    return nr;
+}
+
+int rewrite_nth_kernel(const struct rewrite_in *in, unsigned nth, struct node **function)
+{
+    for (unsigned i = 0; i < in->plan->nr_launches; i++) {
+        struct node *f = rewrite_kernel(in, i);
+        bool seen = !f;
+        for (unsigned j = 0; j < i && !seen; j++)
+            seen = rewrite_kernel(in, j) == f;
+        if (!seen && !nth--) {
+            *function = f;
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static bool resolve(const struct rewrite_in *in, unsigned launch, struct launch_config *config)
+{
+    const struct env env = plan_env(in->arena, in->plan, &in->task->timed);
+    struct err err;
+    return launch < in->plan->nr_launches &&
+           launch_resolve(&in->plan->launches[launch], &env, config, &err);
+}
+
+bool rewrite_block(const struct rewrite_in *in, unsigned launch, uint32_t block[3])
+{
+    struct launch_config config;
+    if (!resolve(in, launch, &config))
+        return false;
+    memcpy(block, config.block, sizeof(config.block));
+    return true;
+}
+
+bool rewrite_grid(const struct rewrite_in *in, unsigned launch, uint32_t grid[3])
+{
+    struct launch_config config;
+    if (!resolve(in, launch, &config))
+        return false;
+    memcpy(grid, config.grid, sizeof(config.grid));
+    return true;
+}
+
+const struct task_array *rewrite_array(const struct rewrite_in *in, unsigned launch, unsigned arg)
+{
+    if (launch >= in->plan->nr_launches || arg >= in->plan->launches[launch].nr_args)
+        return NULL;
+    const struct launch_arg *a = &in->plan->launches[launch].args[arg];
+    const struct task_array *array =
+        a->kind == ARG_ARRAY && !a->value ? task_find_array(in->task, in->plan, a->name) : NULL;
+
+    return array && array->record ? NULL : array;
+}
+
+bool rewrite_no_alias(const struct rewrite_in *in, const struct node *function)
+{
+    for (unsigned l = 0; l < in->plan->nr_launches; l++) {
+        if (rewrite_kernel(in, l) != function)
+            continue;
+        const struct launch *launch = &in->plan->launches[l];
+        const struct launch_arg *a, *b;
+
+        for (unsigned i = 0; (a = launch_leaf(launch, i)) != NULL; i++)
+            for (unsigned j = 0; a->kind == ARG_ARRAY && j < i; j++)
+                if ((b = launch_leaf(launch, j))->kind == ARG_ARRAY && !strcmp(a->name, b->name))
+                    return false;
+    }
+    return true;
+}
+
+/* --- launch lines --- */
+
+static const char *trimmed(struct arena *arena, const char *from, const char *to)
+{
+    while (from < to && (isspace((unsigned char)*from) || *from == '\\'))
+        from++;
+    while (to > from && (isspace((unsigned char)to[-1]) || to[-1] == '\\'))
+        to--;
+    return arena_strndup(arena, from, (size_t)(to - from));
+}
+
+/* Split [from, to) at commas outside brackets. */
+static unsigned split(
+    struct arena *arena, const char *from, const char *to, const char **parts, unsigned max)
+{
+    unsigned nr = 0, depth = 0;
+    const char *start = from;
+    if (!*trimmed(arena, from, to))
+        return 0;
+    for (const char *p = from; p <= to && nr < max; p++) {
+        if (p < to && (*p == '(' || *p == '[' || *p == '{'))
+            depth++;
+        else if (p < to && (*p == ')' || *p == ']' || *p == '}'))
+            depth--;
+        if (p == to || (*p == ',' && !depth)) {
+            parts[nr++] = trimmed(arena, start, p);
+            start = p + 1;
+        }
+    }
+    return nr;
+}
+
+static void split_dim3(struct arena *arena, const char *text, const char *dims[3])
+{
+    dims[0] = dims[1] = dims[2] = "1";
+    const size_t len = strlen(text);
+    const char *open = str_starts(text, "dim3") ? strchr(text, '(') : NULL;
+    if (open && text[len - 1] == ')')
+        split(arena, open + 1, text + len - 1, dims, 3);
+    else
+        dims[0] = text;
+}
+
+unsigned source_line_at(const struct rewrite_in *in, unsigned line)
+{
+    size_t at = 0;
+    while (line > 1 && at < in->bytes)
+        line -= in->source[at++] == '\n';
+    return (unsigned)at;
+}
+
+static const char *find(const char *from, const char *to, const char *what)
+{
+    const size_t len = strlen(what);
+    for (; from + len <= to; from++)
+        if (!strncmp(from, what, len))
+            return from;
+    return NULL;
+}
+
+static const char *closing(const char *open, const char *to)
+{
+    unsigned depth = 0;
+    for (const char *p = open; p < to; p++) {
+        depth += *p == '(';
+        depth -= *p == ')';
+        if (!depth)
+            return p;
+    }
+    return NULL;
+}
+
+bool launch_text_read(
+    const struct rewrite_in *in, unsigned launch, struct launch_text *text, struct rewrite_out *out)
+{
+    *text = (struct launch_text){0};
+    if (launch >= in->plan->nr_launches)
+        return rewrite_refuse(in, out, "there is no launch %u", launch + 1);
+    const struct launch *l = &in->plan->launches[launch];
+    const char *to = in->source + in->bytes;
+    const char *line = in->source + source_line_at(in, l->line);
+    const char *begin = find(line, to, "<<<");
+    const char *end = begin ? find(begin, to, ">>>") : NULL;
+    const char *open = end ? find(end, to, "(") : NULL;
+    const char *close = open ? closing(open, to) : NULL;
+    const char *parts[4];
+    unsigned nr = close ? split(in->arena, begin + 3, end, parts, 4) : 0;
+    if (nr < 2)
+        return rewrite_refuse(in, out, "the launch in line %u is not <<<grid, block>>>", l->line);
+    text->start = (unsigned)(begin - in->source);
+    text->end = (unsigned)(end + 3 - in->source);
+    split_dim3(in->arena, parts[0], text->grid);
+    split_dim3(in->arena, parts[1], text->block);
+    text->smem = nr > 2 ? parts[2] : NULL;
+    text->args_start = (unsigned)(open + 1 - in->source);
+    text->args_end = (unsigned)(close - in->source);
+    text->nr_args = split(in->arena, open + 1, close, text->args, LAUNCH_TEXT_MAX_ARGS);
+    return true;
+}
+
+static void add_dims(struct str *s, const char *const dims[3])
+{
+    if (!strcmp(dims[1], "1") && !strcmp(dims[2], "1"))
+        str_add(s, dims[0]);
+    else if (!strcmp(dims[2], "1"))
+        str_addf(s, "dim3(%s, %s)", dims[0], dims[1]);
+    else
+        str_addf(s, "dim3(%s, %s, %s)", dims[0], dims[1], dims[2]);
+}
+
+void launch_text_write(const struct launch_text *text, struct edits *edits)
+{
+    struct str s = {0};
+    str_add(&s, "<<<");
+    add_dims(&s, text->grid);
+    str_add(&s, ", ");
+    add_dims(&s, text->block);
+    if (text->smem)
+        str_addf(&s, ", %s", text->smem);
+    str_add(&s, ">>>");
+    edits_replace(edits, text->start, text->end, "%s", str_text(&s));
+    str_finish(&s);
+}
+
+const char *text_operand(struct arena *arena, const char *text)
+{
+    unsigned depth = 0;
+    for (const char *p = text; *p; p++) {
+        depth += *p == '(';
+        depth -= *p == ')';
+        if (!depth && *p != ')' && !isalnum((unsigned char)*p) && *p != '_')
+            return arena_printf(arena, "(%s)", text);
+    }
+    return text;
+}
+
+/* --- pragma lines --- */
+
+void pragma_add_line(const struct rewrite_in *in, struct edits *edits, const char *line)
+{
+    unsigned first = in->plan->nr_launches ? in->plan->launches[0].line : 1;
+    for (unsigned i = 0; i < in->plan->nr_launches; i++)
+        if (in->plan->launches[i].line < first)
+            first = in->plan->launches[i].line;
+    edits_insert(edits, source_line_at(in, first), "#pragma keet %s\n", line);
+}
+
+void pragma_add_tune(const struct rewrite_in *in, struct edits *edits, const char *name,
+    int64_t value, const char *choices)
+{
+    pragma_add_line(in, edits,
+        arena_printf(in->arena, "tune   %s = %lld in {%s}", name, (long long)value, choices));
+}
+
+const struct tune *pragma_find_tune(const struct rewrite_in *in, const char *name)
+{
+    for (unsigned i = 0; i < in->plan->nr_tunes; i++)
+        if (!strcmp(in->plan->tunes[i].name, name))
+            return &in->plan->tunes[i];
+    return NULL;
+}
+
+bool pragma_set_tune(
+    const struct rewrite_in *in, struct edits *edits, const char *name, int64_t value)
+{
+    const struct tune *tune = pragma_find_tune(in, name);
+    if (!tune)
+        return false;
+    const char *p = in->source + source_line_at(in, tune->line), *to = str_next_line(p);
+    const size_t len = strlen(name);
+    while (*to && to - p > 1 && to[-2] == '\\')
+        to = str_next_line(to);
+    for (; (p = str_find_word(p, to, name, len)); p += len) {
+        const char *q = p + len;
+        while (q < to && isspace((unsigned char)*q))
+            q++;
+        if (q >= to || *q++ != '=')
+            continue;
+        while (q < to && (*q == ' ' || *q == '\t'))
+            q++;
+        const char *end = q;
+        while (end < to && (isalnum((unsigned char)*end) || *end == '-'))
+            end++;
+        edits_replace(edits, (unsigned)(q - in->source), (unsigned)(end - in->source), "%lld",
+            (long long)value);
+        return true;
+    }
+    return false;
+}

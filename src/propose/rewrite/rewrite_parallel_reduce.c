@@ -1,0 +1,113 @@
+/* Parallel reduce: one warp, or one block, a row instead of one thread a row. */
+#include "propose/rewrite/extent.h"
+#include "propose/rewrite/parallelize_row.h"
+#include "propose/rewrite/rewrite.h"
+
+#include <string.h>
+
+struct rows {
+    const struct rewrite_in *in;
+    struct rewrite_out *out;
+    struct kernel_form form;
+    const struct form_axis *axis;
+    bool block; /* a block a row */
+};
+
+static bool launches_fit(struct rows *r)
+{
+    for (unsigned l = 0; l < r->in->plan->nr_launches; l++) {
+        struct launch_text text;
+        if (rewrite_kernel(r->in, l) != r->form.function)
+            continue;
+        if (!launch_text_read(r->in, l, &text, r->out))
+            return false;
+        if (strcmp(text.block[1], "1") != 0 || strcmp(text.block[2], "1") != 0)
+            return rewrite_refuse(r->in, r->out, "the block is not one-dimensional");
+    }
+    return true;
+}
+
+static bool read_rows(struct rows *r, struct node *function)
+{
+    const char *why;
+    if (!kernel_form_read(&r->form, r->in->tree, function, &why))
+        return rewrite_refuse(r->in, r->out, "%s", why);
+    r->axis = form_axis_along(&r->form, 0);
+    if (!r->axis || r->axis->block_only)
+        return rewrite_refuse(r->in, r->out, "no index along thread x in %s", function->name);
+    for (unsigned i = 0; i < r->form.nr_axes; i++)
+        if (&r->form.axes[i] != r->axis && !r->form.axes[i].block_only)
+            return rewrite_refuse(r->in, r->out, "threads along more than one axis");
+    if (r->form.raw)
+        return rewrite_refuse(r->in, r->out, "%s uses threadIdx in other ways", function->name);
+    if (!rewrite_no_alias(r->in, function))
+        return rewrite_refuse(r->in, r->out, "one array is given twice to %s", function->name);
+    return launches_fit(r);
+}
+
+static bool edit_launches(struct rows *r)
+{
+    struct arena *arena = r->in->arena;
+    bool first = true;
+    for (unsigned l = 0; l < r->in->plan->nr_launches; l++) {
+        struct launch_text text;
+        if (rewrite_kernel(r->in, l) != r->form.function)
+            continue;
+        if (!launch_text_read(r->in, l, &text, r->out))
+            return false;
+        if (first && !extent_whole_warps(r->in, text.block[0], r->out))
+            return false;
+        first = false;
+        const char *rows = extent_text(r->in, &text, &r->form, r->axis);
+        text.grid[0] = r->block ? rows
+                                : arena_printf(arena, "ceil_div(32*%s, %s)",
+                                      text_operand(arena, rows), text.block[0]);
+        launch_text_write(&text, &r->out->edits);
+    }
+    return true;
+}
+
+/* The index of the row, the lane, and the shared arrays that the reductions want. */
+static void edit_index(struct rows *r, const struct lanes *lanes)
+{
+    const struct cuda_tree *tree = r->in->tree;
+    struct node *var = r->axis->var, *stmt = node_statement(var);
+    struct edits *edits = &r->out->edits;
+    const char *indent = tree_indent(tree, stmt->start);
+    unsigned end = tree_stmt_end(tree, stmt);
+    if (r->block) {
+        edits_replace(edits, var->init->start, var->init->end, "blockIdx.x");
+        edits_insert(edits, end, "\n%sint %s = threadIdx.x;", indent, lanes->lane);
+        edits_insert(edits, stmt->start, "%s", lanes_shared_decls(lanes, indent));
+        return;
+    }
+    edits_replace(edits, var->init->start, var->init->end, "(%s) / 32", tree_text(tree, var->init));
+    edits_insert(edits, end, "\n%sint %s = threadIdx.x %% 32;", indent, lanes->lane);
+}
+
+/* A barrier for the whole block must not stand behind a guard that splits the block: with a block a
+ * row the row is the same for all, so every guard on it is too. */
+bool rewrite_parallel_reduce(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out)
+{
+    struct rows r = {.in = in, .out = out, .block = variant % 2 == 1};
+    struct node *function;
+    if (rewrite_nth_kernel(in, variant / 2, &function) < 0)
+        return rewrite_refuse(in, out, "no kernel with one row per thread");
+    out->more = true;
+    if (!read_rows(&r, function))
+        return false;
+    struct lanes lanes = {.in = in,
+        .edits = &out->edits,
+        .function = function,
+        .lane = tree_fresh(in->tree, "lane"),
+        .count = r.block ? "blockDim.x" : "32",
+        .block = r.block,
+        .part = tree_fresh(in->tree, "part")};
+    if (!lanes_spread(&lanes, r.form.work, r.form.nr_work))
+        return rewrite_refuse(in, out, "%s: %s", function->name, lanes.why);
+    edit_index(&r, &lanes);
+    if (!edit_launches(&r))
+        return false;
+    return rewrite_done(in, out, "one %s per %s in %s", r.block ? "block" : "warp",
+        r.axis->var->name, function->name);
+}

@@ -1,0 +1,199 @@
+/* privatize: a block adds into its own copy of a small array in shared memory, and the copies are
+ * added to the array in the end. Where each thread takes one element, the blocks are made to take
+ * many, or the copies would cost more than they save. */
+#include "propose/rewrite/extent.h"
+#include "propose/rewrite/thread_index.h"
+
+#include "base/str.h"
+
+#include <string.h>
+
+enum { MAX_SHARED_BYTES = 40 * 1024 };
+
+struct target {
+    const struct node *function, *param;
+    unsigned arg;
+    const char *size; /* number of elements, as the kernel can write it */
+    const char *smem; /* launch's bytes of dynamic shared memory, or NULL */
+    const char *copy; /* name of the shared array */
+};
+
+/* The atomicAdd, a statement by itself, that n stands in as the address; or NULL. */
+static const struct node *atomic_of(const struct node *n)
+{
+    const struct node *up = n;
+    while (up->parent && up->parent->kind != NODE_CALL && !node_is_statement(up))
+        up = up->parent;
+    const struct node *call = up->parent;
+    if (!call || call->kind != NODE_CALL || strcmp(call->name, "atomicAdd") || call->child != up ||
+        !node_is_statement(call) || n->in_macro)
+        return NULL;
+    return node_base(up) == n->decl ? call : NULL;
+}
+
+/* Everything that the kernel does with the array is adding to it. */
+static bool only_added_to(const struct node *function, const struct node *param)
+{
+    unsigned nr = 0;
+    for (const struct node *n = function->body; n; n = node_next(function->body, n))
+        if (n->kind == NODE_NAME && n->decl == param) {
+            if (!atomic_of(n))
+                return false;
+            nr++;
+        }
+    return nr > 0;
+}
+
+static bool can_add(enum scalar s)
+{
+    return s == SCALAR_I32 || s == SCALAR_U32 || s == SCALAR_F32 || s == SCALAR_U64;
+}
+
+static bool is_digits(const char *text)
+{
+    return *text && strspn(text, "0123456789") == strlen(text);
+}
+
+static const char *elements_text(struct arena *arena, const struct task_array *array)
+{
+    const char *text = "1";
+    for (unsigned d = 0; d < array->nr_dims; d++) {
+        const char *dim = expr_text(array->dims[d]);
+        text = d ? arena_printf(arena, "%s*%s", text, text_operand(arena, dim)) : dim;
+    }
+    return text;
+}
+
+/* The size as a literal, or as an integer parameter that every launch gives that size. */
+static bool find_size(const struct rewrite_in *in, struct target *t, struct rewrite_out *out)
+{
+    bool first = true;
+    for (unsigned l = 0; l < in->plan->nr_launches; l++) {
+        struct launch_text text;
+        if (rewrite_kernel(in, l) != t->function)
+            continue;
+        const struct task_array *array = rewrite_array(in, l, t->arg);
+        if (!array || !launch_text_read(in, l, &text, out))
+            return false;
+        const struct env env = plan_env(in->arena, in->plan, &in->task->timed);
+        struct err err;
+        uint64_t nr;
+        if (!array_elems(array, &env, &nr, &err) || nr * elem_bytes(array->elem) > MAX_SHARED_BYTES)
+            return rewrite_refuse(in, out, "%s is too large for shared memory", array->name);
+        const char *elements = elements_text(in->arena, array), *size = NULL;
+        if (is_digits(elements))
+            size = elements;
+        for (unsigned i = 0; i < text.nr_args && !size; i++)
+            if (!strcmp(text.args[i], elements) && function_param(t->function, i) &&
+                !node_assigns(t->function->body, function_param(t->function, i)))
+                size = function_param(t->function, i)->name;
+        if (!size || (!first && strcmp(size, t->size)) || (text.smem && strcmp(text.smem, "0")))
+            return rewrite_refuse(
+                in, out, "%s does not know how long %s is", t->function->name, array->name);
+        t->size = size;
+        if (!is_digits(size))
+            t->smem = arena_printf(
+                in->arena, "%zu*%s", elem_bytes(array->elem), text_operand(in->arena, elements));
+        first = false;
+    }
+    return !first;
+}
+
+static bool uses_shared(const struct node *function)
+{
+    for (const struct node *n = function; n; n = node_next(function, n))
+        if (n->kind == NODE_VAR && n->is_shared)
+            return true;
+    return false;
+}
+
+static bool find_target(const struct rewrite_in *in, const struct node *function, struct target *t,
+    struct rewrite_out *out)
+{
+    *t = (struct target){.function = function};
+    if (uses_shared(function) || !rewrite_no_alias(in, function))
+        return rewrite_refuse(in, out, "%s has shared memory already", function->name);
+    for (unsigned i = 0; i < function_nr_params(function); i++) {
+        const struct node *p = function_param(function, i);
+        if (!p->type.is_pointer || !can_add(p->type.scalar) || !only_added_to(function, p))
+            continue;
+        t->param = p;
+        t->arg = i;
+        t->copy = tree_fresh(in->tree, arena_printf(in->arena, "block_%s", p->name));
+        return find_size(in, t, out);
+    }
+    return rewrite_refuse(in, out, "%s does not only add to a small array", function->name);
+}
+
+/* for (int k = thread; k < size; k += threads) */
+static const char *walk(const struct rewrite_in *in, const struct target *t, unsigned launch)
+{
+    uint32_t block[3];
+    const bool line = rewrite_block(in, launch, block) && block[1] == 1 && block[2] == 1;
+    const char *k = tree_fresh(in->tree, "bin");
+    return arena_printf(in->arena, "for (int %s = %s; %s < %s; %s += %s)", k,
+        line ? "threadIdx.x"
+             : "(threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x",
+        k, t->size, k, line ? "blockDim.x" : "blockDim.x * blockDim.y * blockDim.z");
+}
+
+/* Whether every thread comes to the end of the body. */
+static bool reaches_end(const struct node *function)
+{
+    return !node_has(function->body, NODE_RETURN);
+}
+
+static void edit_code(
+    const struct rewrite_in *in, const struct target *t, unsigned launch, struct edits *edits)
+{
+    const struct node *body = t->function->body;
+    const char *indent = tree_indent(in->tree, body->child->start);
+    const char *base = t->param->type.base, *name = t->param->name;
+    const char *head = walk(in, t, launch), *k = tree_fresh(in->tree, "bin");
+    const char *declaration =
+        t->smem ? arena_printf(in->arena, "extern __shared__ %s %s[];", base, t->copy)
+                : arena_printf(in->arena, "__shared__ %s %s[%s];", base, t->copy, t->size);
+    edits_insert(edits, body->start + 1, "\n%s%s\n%s%s\n%s    %s[%s] = 0;\n%s__syncthreads();",
+        indent, declaration, indent, head, indent, t->copy, k, indent);
+    for (const struct node *n = body; n; n = node_next(body, n))
+        if (n->kind == NODE_NAME && n->decl == t->param)
+            edits_replace(edits, n->start, n->end, "%s", t->copy);
+    unsigned close = body->end - 1;
+    while (close > body->start && (in->source[close - 1] == ' ' || in->source[close - 1] == '\t'))
+        close--;
+    edits_insert(edits, close,
+        "%s__syncthreads();\n%s%s\n%s    if (%s[%s] != 0)\n%s        atomicAdd(&%s[%s], "
+        "%s[%s]);\n",
+        indent, indent, head, indent, t->copy, k, indent, name, k, t->copy, k);
+}
+
+bool rewrite_privatize(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out)
+{
+    struct node *function;
+    const int launch = rewrite_nth_kernel(in, variant / 2, &function);
+    const bool with_loop = variant % 2 == 0;
+    if (launch < 0)
+        return rewrite_refuse(in, out, "no more kernels");
+    out->more = true;
+    struct target t;
+    if (!node_calls(function, "atomicAdd"))
+        return rewrite_refuse(in, out, "%s has no atomicAdd", function->name);
+    if (!find_target(in, function, &t, out))
+        return false;
+    if (with_loop && !grid_stride_edit(in, function, (unsigned)launch, 528, out))
+        return false;
+    if (!with_loop && !reaches_end(function))
+        return rewrite_refuse(in, out, "some threads of %s return early", function->name);
+    edit_code(in, &t, (unsigned)launch, &out->edits);
+    for (unsigned l = 0; l < in->plan->nr_launches && t.smem; l++) {
+        struct launch_text text;
+        if (rewrite_kernel(in, l) != function)
+            continue;
+        if (with_loop || !launch_text_read(in, l, &text, out))
+            return rewrite_refuse(in, out, "one change of the launch at a time");
+        text.smem = t.smem;
+        launch_text_write(&text, &out->edits);
+    }
+    return rewrite_done(in, out, "give each block its own copy of %s%s", t.param->name,
+        with_loop ? ", and many elements" : "");
+}

@@ -1,0 +1,296 @@
+/* split_work: the long loop of each output is shared by the threads along y of a block, whose
+ * partial sums meet in shared memory. For kernels with too few outputs to fill the chip, whose
+ * neighbours along x are neighbours in memory. */
+#include "cuda/kernel_form.h"
+#include "cuda/subst.h"
+#include "propose/rewrite/extent.h"
+#include "propose/rewrite/rewrite.h"
+
+#include "base/str.h"
+
+#include <string.h>
+
+enum { MAX_SUMS = 6, ENOUGH_THREADS = 132 * 1024 };
+
+struct split {
+    const struct rewrite_in *in;
+    struct rewrite_out *out;
+    struct kernel_form form;
+    struct loop loop;
+    unsigned loop_at; /* work[loop_at] is the loop */
+    struct node *sums[MAX_SUMS];
+    unsigned nr_sums;
+    const char *block, *split, *part; /* the block's text; names */
+};
+
+static bool is_change(const struct node *n)
+{
+    return n->kind == NODE_ASSIGN ||
+           (n->kind == NODE_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--")));
+}
+
+static bool loads(const struct node *root)
+{
+    for (const struct node *n = root; n; n = node_next(root, n))
+        if (n->kind == NODE_INDEX || (n->kind == NODE_UNARY && !strcmp(n->op, "*")) ||
+            (n->kind == NODE_CALL && str_starts(n->name, "__ld")))
+            return true;
+    return false;
+}
+
+/* A declaration that may also run in threads beyond the guard, perhaps with a made-up value. */
+static bool can_declare(const struct node *stmt)
+{
+    if (stmt->kind != NODE_DECLS)
+        return false;
+    for (const struct node *v = stmt->child; v; v = v->next)
+        if (v->kind != NODE_VAR || v->is_shared || v->type.nr_dims || v->type.is_reference ||
+            (v->init && !node_is_pure(v->init)) || node_has_macro(v))
+            return false;
+    return true;
+}
+
+static bool can_sum(enum scalar s)
+{
+    return s == SCALAR_I32 || s == SCALAR_U32 || s == SCALAR_I64 || s == SCALAR_U64 ||
+           s == SCALAR_F32 || s == SCALAR_F64;
+}
+
+static bool starts_at_zero(const struct split *s, const struct node *var)
+{
+    if (!var->init)
+        return false;
+    const char *text = tree_text(s->in->tree, node_strip(var->init));
+    return text[0] == '0' && strspn(text + 1, ".0fF") == strlen(text + 1);
+}
+
+static unsigned nr_uses(const struct node *root, const struct node *decl)
+{
+    unsigned nr = 0;
+    for (const struct node *n = root; n; n = node_next(root, n))
+        nr += n->kind == NODE_NAME && n->decl == decl;
+    return nr;
+}
+
+/* What the loop leaves behind is sums alone. */
+static bool read_sums(struct split *s)
+{
+    const struct node *loop = s->loop.node;
+    for (const struct node *n = loop->body; n; n = node_next(loop->body, n)) {
+        if (n->kind == NODE_CALL && !call_is_pure(n->name))
+            return false;
+        if (!is_change(n))
+            continue;
+        const struct node *left = node_strip(n->child);
+        struct node *var = left->kind == NODE_NAME ? left->decl : NULL;
+        if (!var)
+            return false;
+        if (node_within(var, loop))
+            continue;
+        if (n->kind != NODE_ASSIGN || (strcmp(n->op, "+=") && strcmp(n->op, "-=")) ||
+            !node_is_statement(n) || nr_uses(loop, var) != 1 || s->nr_sums == MAX_SUMS ||
+            !can_sum(var->type.scalar) || var->type.is_pointer || var->type.nr_dims ||
+            !var->type.base || var->kind != NODE_VAR || !starts_at_zero(s, var))
+            return false;
+        s->sums[s->nr_sums++] = var;
+    }
+    return s->nr_sums > 0;
+}
+
+static bool read_work(struct split *s)
+{
+    const struct kernel_form *f = &s->form;
+    unsigned i = 0;
+    while (i < f->nr_work && f->work[i]->kind == NODE_DECLS) {
+        if (!can_declare(f->work[i]))
+            return false;
+        i++;
+    }
+    for (unsigned k = 0; k < f->nr_prologue; k++)
+        if (!can_declare(f->prologue[k]) || loads(f->prologue[k]))
+            return false;
+    s->loop_at = i;
+    if (i >= f->nr_work || !node_loop(f->work[i], &s->loop) || !s->loop.counted || s->loop.down ||
+        !s->loop.declares || s->loop.compare[0] != '<' || node_has_macro(f->work[i]))
+        return false;
+    if (!node_is_pure(s->loop.start) || !node_is_pure(s->loop.bound) ||
+        !node_invariant(s->loop.bound, s->loop.node, true))
+        return false;
+    for (unsigned k = i + 1; k < f->nr_work; k++)
+        if (node_has(f->work[k], NODE_FOR) || node_has(f->work[k], NODE_WHILE) ||
+            node_has(f->work[k], NODE_RETURN))
+            return false;
+    return read_sums(s);
+}
+
+static bool read_kernel(struct split *s, struct node *function)
+{
+    const char *why;
+    if (!kernel_form_read(&s->form, s->in->tree, function, &why))
+        return rewrite_refuse(s->in, s->out, "%s", why);
+    const struct form_axis *x = form_axis_along(&s->form, 0);
+    if (!x || x->block_only || s->form.raw)
+        return rewrite_refuse(s->in, s->out, "no plain index along thread x in %s", function->name);
+    for (unsigned i = 0; i < s->form.nr_axes; i++)
+        if (&s->form.axes[i] != x && !s->form.axes[i].block_only)
+            return rewrite_refuse(s->in, s->out, "%s has threads along y already", function->name);
+    for (const struct node *n = function; n; n = node_next(function, n))
+        if ((n->kind == NODE_VAR && n->is_shared) ||
+            (n->kind == NODE_CALL && call_is_barrier(n->name)))
+            return rewrite_refuse(s->in, s->out, "%s works together as a block", function->name);
+    if (!read_work(s))
+        return rewrite_refuse(s->in, s->out,
+            "%s is not declarations, one loop that sums, and stores", function->name);
+    return true;
+}
+
+static bool edit_launches(struct split *s)
+{
+    for (unsigned l = 0; l < s->in->plan->nr_launches; l++) {
+        struct launch_text text;
+        uint32_t block[3], grid[3];
+        if (rewrite_kernel(s->in, l) != s->form.function)
+            continue;
+        if (!launch_text_read(s->in, l, &text, s->out))
+            return false;
+        if (strcmp(text.block[1], "1") || strcmp(text.block[2], "1") ||
+            (s->block && strcmp(s->block, text.block[0])) ||
+            !extent_is_constant(s->in, text.block[0]))
+            return rewrite_refuse(
+                s->in, s->out, "the block of %s is not one constant line", s->form.function->name);
+        if (!rewrite_block(s->in, l, block) || !rewrite_grid(s->in, l, grid) || block[0] > 512 ||
+            (uint64_t)grid[0] * grid[1] * grid[2] * block[0] > ENOUGH_THREADS)
+            return rewrite_refuse(s->in, s->out, "%s has threads enough", s->form.function->name);
+        s->block = text.block[0];
+        text.block[1] = s->split;
+        launch_text_write(&text, &s->out->edits);
+    }
+    return s->block != NULL;
+}
+
+static const char *conditions(const struct split *s)
+{
+    const char *text = "";
+    for (unsigned i = 0; i < s->form.nr_conds; i++)
+        text = arena_printf(s->in->arena, "%s%s%s", text, i ? " && " : "", s->form.conds[i].text);
+    return text;
+}
+
+/* Declarations before the guard: what loads gets zero beyond it. */
+static void add_decls(const struct split *s, struct str *code, const char *guard, const char *in4)
+{
+    for (unsigned i = 0; i < s->loop_at; i++) {
+        const struct node *stmt = s->form.work[i];
+        struct substs substs = {.nr = 0};
+        for (const struct node *v = stmt->child; v && *guard; v = v->next)
+            if (v->init && loads(v->init))
+                substs_add(&substs, v->init,
+                    arena_printf(
+                        s->in->arena, "%s ? %s : 0", guard, tree_text(s->in->tree, v->init)));
+        const char *text =
+            subst_slice(s->in->tree, stmt, stmt->start, tree_stmt_end(s->in->tree, stmt), &substs);
+        str_addf(code, "%s%s\n", in4, text);
+    }
+}
+
+static void add_loop(const struct split *s, struct str *code, const char *guard, const char *in4)
+{
+    struct arena *arena = s->in->arena;
+    const struct cuda_tree *tree = s->in->tree;
+    const struct loop *loop = &s->loop;
+    const char *step = loop->step ? text_operand(arena, tree_text(tree, loop->step)) : NULL;
+    const char *start = tree_text(tree, loop->start);
+    const char *offset = step ? arena_printf(arena, "%s * %s", s->part, step) : s->part;
+    struct substs substs = {.nr = 0};
+    substs_add(&substs, loop->start,
+        strcmp(start, "0") ? arena_printf(arena, "%s + %s", text_operand(arena, start), offset)
+                           : offset);
+    substs_add(&substs, loop->node->step,
+        step ? arena_printf(arena, "%s += %s * blockDim.y", loop->var->name, step)
+             : arena_printf(arena, "%s += blockDim.y", loop->var->name));
+    const char *text =
+        subst_slice(tree, loop->node, loop->node->start, tree_stmt_end(tree, loop->node), &substs);
+    const unsigned from = (unsigned)strlen(tree_indent(tree, loop->node->start));
+    const unsigned to = (unsigned)strlen(in4) + (*guard ? 4 : 0);
+    if (*guard)
+        str_addf(code, "%sif (%s)\n    ", in4, guard);
+    str_addf(code, "%s%s\n", in4, text_reindent(arena, text, from, to));
+}
+
+static void add_end(const struct split *s, struct str *code, const char *guard, const char *in4)
+{
+    struct arena *arena = s->in->arena;
+    const struct cuda_tree *tree = s->in->tree;
+    const char *k = tree_fresh(tree, "other");
+    const char *parts[MAX_SUMS];
+    for (unsigned i = 0; i < s->nr_sums; i++) {
+        parts[i] = tree_fresh(tree, arena_printf(arena, "part_%s", s->sums[i]->name));
+        str_addf(code, "%s__shared__ %s %s[%s][%s];\n", in4, s->sums[i]->type.base, parts[i],
+            s->split, s->block);
+    }
+    for (unsigned i = 0; i < s->nr_sums; i++)
+        str_addf(code, "%s%s[%s][threadIdx.x] = %s;\n", in4, parts[i], s->part, s->sums[i]->name);
+    str_addf(code, "%s__syncthreads();\n%sif (%s == 0%s%s) {\n", in4, in4, s->part,
+        *guard ? " && " : "", guard);
+    str_addf(code, "%s    for (int %s = 1; %s < %s; %s++) {\n", in4, k, k, s->split, k);
+    for (unsigned i = 0; i < s->nr_sums; i++)
+        str_addf(
+            code, "%s        %s += %s[%s][threadIdx.x];\n", in4, s->sums[i]->name, parts[i], k);
+    str_addf(code, "%s    }\n", in4);
+    for (unsigned i = s->loop_at + 1; i < s->form.nr_work; i++) {
+        const struct node *stmt = s->form.work[i];
+        const char *text = tree_slice(tree, stmt->start, tree_stmt_end(tree, stmt));
+        const unsigned from = (unsigned)strlen(tree_indent(tree, stmt->start));
+        str_addf(
+            code, "%s    %s\n", in4, text_reindent(arena, text, from, (unsigned)strlen(in4) + 4));
+    }
+    str_addf(code, "%s}", in4);
+}
+
+/* Early returns go: every thread must come to the barrier. */
+static void drop_returns(const struct split *s)
+{
+    for (unsigned i = 0; i < s->form.nr_conds && !s->form.guard; i++) {
+        const struct node *test = s->form.conds[i].node;
+        while (test && test->kind != NODE_IF)
+            test = test->parent;
+        bool done = !test;
+        for (unsigned k = 0; k < i && !done; k++)
+            done = node_within(s->form.conds[k].node, test);
+        if (!done)
+            edits_replace(&s->out->edits, tree_line_start(s->in->tree, test->start),
+                tree_stmt_end(s->in->tree, test->body->kind == NODE_BLOCK ? test->body : test) + 1,
+                "%s", "");
+    }
+}
+
+bool rewrite_split_work(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out)
+{
+    struct split s = {.in = in, .out = out};
+    struct node *function;
+    if (rewrite_nth_kernel(in, variant, &function) < 0)
+        return rewrite_refuse(in, out, "no more kernels");
+    out->more = true;
+    if (!read_kernel(&s, function))
+        return false;
+    s.split = tree_fresh(in->tree, "SPLIT");
+    s.part = tree_fresh(in->tree, "piece");
+    if (!edit_launches(&s))
+        return false;
+    const struct node *first = s.form.guard ? s.form.guard : s.form.work[0];
+    const struct node *last = s.form.guard ? s.form.guard : s.form.work[s.form.nr_work - 1];
+    const char *indent = tree_indent(in->tree, first->start), *guard = conditions(&s);
+    struct str code = {0};
+    str_addf(&code, "%sint %s = threadIdx.y;\n", indent, s.part);
+    add_decls(&s, &code, guard, indent);
+    add_loop(&s, &code, guard, indent);
+    add_end(&s, &code, guard, indent);
+    drop_returns(&s);
+    edits_replace(&out->edits, tree_line_start(in->tree, first->start),
+        tree_stmt_end(in->tree, last), "%s", str_text(&code));
+    str_finish(&code);
+    pragma_add_tune(in, &out->edits, s.split, 8, "2, 4, 8, 16, 32");
+    pragma_add_line(in, &out->edits,
+        arena_printf(in->arena, "where  %s*%s <= 1024", text_operand(in->arena, s.block), s.split));
+    return rewrite_done(in, out, "split the loop of %s over threads along y", function->name);
+}

@@ -1,0 +1,120 @@
+/* The rewriter: a table of mechanical moves over the syntax tree. */
+#include "propose/proposer.h"
+#include "propose/rewrite/rewrite.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <string.h>
+
+enum { MAX_VARIANTS = 6, MAX_TRIED = 24 };
+
+static const struct move {
+    enum action action;
+    rewrite_f *rewrite;
+    unsigned max; /* variants listed */
+} moves[] = {
+    {ACTION_BLOCK_SHAPE, rewrite_block_shape, 6}, {ACTION_SWAP_XY, rewrite_swap_xy, 6},
+    {ACTION_READ_ONLY, rewrite_read_only, 1}, {ACTION_UNROLL, rewrite_unroll, 6},
+    {ACTION_PAD_SHARED, rewrite_pad_shared, 4}, {ACTION_LAUNCH_BOUNDS, rewrite_launch_bounds, 4},
+    {ACTION_GRID_STRIDE, rewrite_grid_stride, 4}, {ACTION_HOIST, rewrite_hoist, 4},
+    {ACTION_FAST_MATH, rewrite_fast_math, 3}, {ACTION_VECTORIZE, rewrite_vectorize, 4},
+    {ACTION_COARSEN, rewrite_coarsen, 4}, {ACTION_SHARED_TILE, rewrite_shared_tile, 4},
+    {ACTION_REGISTER_TILE, rewrite_register_tile, 6},
+    {ACTION_PARALLEL_REDUCE, rewrite_parallel_reduce, 6},
+    {ACTION_SHUFFLE_REDUCE, rewrite_shuffle_reduce, 4}, {ACTION_PRIVATIZE, rewrite_privatize, 4},
+    {ACTION_SPLIT_WORK, rewrite_split_work, 4}, {ACTION_FUSE, rewrite_fuse, 4},
+    {ACTION_TENSOR_CORES, rewrite_tensor_cores, 1}, /* its sizes are tuned */
+};
+
+static struct rewrite_out fresh_out(const struct rewrite_in *in)
+{
+    return (struct rewrite_out){.edits = {.arena = in->arena}};
+}
+
+/* One variant; the new text must differ, parse as far as the old one did, and keep the contract. */
+static bool try_variant(const struct rewrite_in *in, const struct move *move, unsigned variant,
+    struct rewrite_out *out, struct hash *hash)
+{
+    *out = fresh_out(in);
+    if (!move->rewrite(in, variant, out))
+        return false;
+    out->more = true;
+    size_t bytes = 0;
+    const char *text = edits_apply(&out->edits, in->source, in->bytes, &bytes);
+    if (!text)
+        return rewrite_refuse(in, out, "its edits overlap");
+    if (bytes == in->bytes && !memcmp(text, in->source, bytes))
+        return rewrite_refuse(in, out, "it would not change the text");
+    struct plan plan;
+    enum verdict verdict;
+    struct err why;
+    if (!plan_parse(&plan, in->task, in->arena, text, bytes, &verdict, &why))
+        return rewrite_refuse(in, out, "the result is not a plan: %s", why.text);
+    *hash = hash_bytes(text, bytes, 0);
+    return true;
+}
+
+static bool list_move(const struct rewrite_in *in, const struct move *move,
+    struct option_list *list, struct hash *seen, unsigned *nr_seen)
+{
+    const char *why = NULL; /* of the first variant that is refused */
+    unsigned found = 0;
+    for (unsigned k = 0; k < MAX_TRIED && found < move->max; k++) {
+        struct rewrite_out out;
+        struct hash hash;
+        if (!try_variant(in, move, k, &out, &hash)) {
+            if (out.why && !why)
+                why = out.why;
+            if (!out.more)
+                break;
+            continue;
+        }
+        bool known = false;
+        for (unsigned i = 0; i < *nr_seen && !known; i++)
+            known = seen[i].high == hash.high && seen[i].low == hash.low;
+        if (known)
+            continue;
+        seen[(*nr_seen)++] = hash;
+        found++;
+        option_add(list, &(struct option){.action = move->action,
+                             .proposer = PROPOSER_REWRITER,
+                             .variant = k,
+                             .what = out.what});
+    }
+    if (!found)
+        str_addf(list->refusals, "%s: %s\n", action_name(move->action), why ? why : "nothing new");
+    return true;
+}
+
+static bool rewriter_list(const struct rewrite_in *in, struct option_list *list, struct err *err)
+{
+    struct hash seen[ARRAY_SIZE(moves) * MAX_VARIANTS];
+    unsigned nr_seen = 0;
+    if (in->tree->trouble) {
+        str_addf(list->refusals, "rewriter: the parser does not understand the source: %s\n",
+            in->tree->trouble);
+        return true;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(moves); i++)
+        if (!list_move(in, &moves[i], list, seen, &nr_seen))
+            return false;
+    return true;
+}
+
+static bool rewriter_make(
+    const struct rewrite_in *in, const struct option *option, struct rewrite_out *out)
+{
+    struct hash hash;
+    if (in->tree->trouble)
+        return rewrite_refuse(
+            in, out, "the parser does not understand the source: %s", in->tree->trouble);
+    for (size_t i = 0; i < ARRAY_SIZE(moves); i++)
+        if (moves[i].action == option->action)
+            return try_variant(in, &moves[i], option->variant, out, &hash);
+    return rewrite_refuse(in, out, "the rewriter has no move %s", action_name(option->action));
+}
+
+const struct proposer_ops rewriter_ops = {
+    "rewriter", PROPOSER_REWRITER, rewriter_list, rewriter_make};

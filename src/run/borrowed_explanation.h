@@ -1,0 +1,19 @@
+/* Another kernel's explanations (--feedback other:RUN.db), to ask what it is worth that an
+ * explanation is the kernel's own: those of the nodes on the way from that run's original to its
+ * best. */
+#ifndef KEET_RUN_BORROWED_EXPLANATION_H
+#define KEET_RUN_BORROWED_EXPLANATION_H
+
+#include "base/err.h"
+#include "core/candidate.h"
+
+struct donor;
+
+/* Of the newest run in the file. */
+struct donor *donor_open(const char *path, struct err *err);
+void donor_close(struct donor *donor);
+/* What explains a node so many moves from the original: findings and profile of the donor's; beyond
+ * the donor's best, the best's. NULL for NULL. The donor's memory. */
+const struct candidate *donor_at(const struct donor *donor, unsigned depth);
+
+#endif

@@ -1,0 +1,27 @@
+/* CUTLASS, where there is one: which folder it is in, and what a model may look up there. */
+#ifndef KEET_RUN_CUTLASS_H
+#define KEET_RUN_CUTLASS_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+
+struct cutlass;
+struct str;
+
+/* The folder that holds include/cute/tensor.hpp, as heap memory: below `given` (--cutlass) when
+ * that is not NULL, else below $KEET_CUTLASS, else .deps/cutlass beside the program (setup.sh
+ * --cutlass). NVIDIA's wheel `nvidia-cutlass` counts, unpacked as it is. "none" is none. *root is
+ * NULL without one; only a folder that was named and has none is an error. */
+bool cutlass_find(const char *given, char **root, struct err *err);
+
+/* The library over a folder that cutlass_find gave: opened, and where need be indexed, at the first
+ * question. Both strings are copied; cache as library_open has it. */
+struct cutlass *cutlass_create(const char *root, const char *cache);
+void cutlass_destroy(struct cutlass *cutlass);
+/* For propose's struct propose_library; what goes wrong is part of the answer. */
+void cutlass_search(struct cutlass *cutlass, const char *query, struct str *out);
+void cutlass_read(struct cutlass *cutlass, const char *path, unsigned first_line, unsigned nr_lines,
+    struct str *out);
+
+#endif

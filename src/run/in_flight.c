@@ -1,0 +1,278 @@
+/* Owns the trials of a session: picks from asking to telling, several at once with a model. */
+#include "run/session.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "explain/plugin.h"
+
+#include <stdio.h>
+
+/* How long session_propose waits for a model before it looks at the clock and signals again. */
+enum { WAIT_MS = 200 };
+
+static void become_ready(struct session *s, struct trial *trial)
+{
+    trial->state = TRIAL_READY;
+    trial->compiled = false;
+    trial->turn = s->nr_turns++;
+}
+
+unsigned session_nr_pending(const struct session *s)
+{
+    unsigned nr = 0;
+
+    for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
+        nr += s->trials[i].state != TRIAL_FREE;
+    return nr;
+}
+
+static struct trial *free_trial(struct session *s)
+{
+    for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
+        if (s->trials[i].state == TRIAL_FREE)
+            return &s->trials[i];
+    return NULL;
+}
+
+/* What the pick means: the parent, and its option of that number. */
+static bool find_option(struct session *s, struct trial *t, struct err *err)
+{
+    const struct search_pick *pick = &t->pick;
+    bool found;
+
+    arena_reset(t->arena);
+    session_candidate(
+        s, t->arena, &t->c, pick->node, pick->parent, (struct option){.action = ACTION_NONE});
+    t->parent = (struct candidate){.arena = t->arena, .task = &s->task};
+    if (!store_load_node(s->store, pick->parent, &t->parent, &found, err))
+        return false;
+    for (unsigned i = 0; found && i < t->parent.nr_options; i++) {
+        if (session_move_id(&t->parent.options[i]) == pick->move) {
+            t->c.option = t->parent.options[i];
+            return true;
+        }
+    }
+    return err_set(err, "node %lld has no move %u: the database was changed by another program",
+        (long long)pick->parent, pick->move);
+}
+
+/* What a model is told beside the parent itself. */
+static bool surround(struct session *s, const struct candidate *parent, struct arena *arena,
+    struct propose_context *context, struct err *err)
+{
+    const struct lesson **lessons = arena_array(arena, LESSONS_SHOWN, sizeof(const void *));
+    const struct candidate **siblings;
+    struct candidate *children;
+    unsigned nr;
+
+    if (!store_list_children(s->store, arena, parent->node, &children, &nr, err))
+        return false;
+    siblings = arena_array(arena, nr + 1, sizeof(const void *));
+    for (unsigned i = 0; i < nr; i++)
+        siblings[i] = &children[i];
+    *context = (struct propose_context){.parent = parent,
+        .siblings = siblings,
+        .nr_siblings = nr,
+        .lessons = lessons,
+        .nr_lessons = lessons_recall(s->memory, parent, lessons)};
+    return true;
+}
+
+bool session_ask(struct session *s, bool *asked, struct err *err)
+{
+    struct search_pick pick;
+
+    *asked = search_ask(s->search, &pick);
+    if (!*asked)
+        return true;
+    /* Where each is asked after the one before was told, the order needs no record. */
+    return ((int64_t)s->nr_nodes == pick.node - 1 ||
+               store_add_pick(s->store, pick.node, (int64_t)s->nr_nodes, err)) &&
+           session_begin(s, &pick, err);
+}
+
+/* Propose, or take what was proposed for an equal parent in an earlier run. */
+static bool start(struct session *s, const struct propose_context *context, struct trial *t,
+    bool *ready, struct err *err)
+{
+    if (!reuse_made(s->reuse, &t->parent, &t->c, ready, err))
+        return false;
+    return *ready || (propose_start(s->propose, context, &t->c, ready, err) &&
+                         reuse_note_made(s->reuse, &t->parent, &t->c, err));
+}
+
+bool session_begin(struct session *s, const struct search_pick *pick, struct err *err)
+{
+    struct trial *t = free_trial(s);
+    struct propose_context context;
+    bool ready;
+
+    if (!t)
+        return err_set(err, "more than %d nodes are under way", PROPOSE_MAX_IN_FLIGHT);
+    t->pick = *pick;
+    if (!find_option(s, t, err))
+        return false;
+    context = (struct propose_context){.parent = &t->parent};
+    if (t->c.option.proposer == PROPOSER_MODEL && !surround(s, &t->parent, t->arena, &context, err))
+        return false;
+    if (t->c.option.proposer == PROPOSER_MODEL && !store_load_calls(s->store, &t->c, err))
+        return false;
+    s->nr_evaluated += candidate_nr_repairs(&t->c); /* before a resumed run ended */
+    if (!start(s, &context, t, &ready, err))
+        return false;
+    t->state = TRIAL_ASKED;
+    if (ready)
+        become_ready(s, t);
+    return true;
+}
+
+static struct trial *trial_of(struct session *s, const struct candidate *c)
+{
+    for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
+        if (&s->trials[i].c == c)
+            return &s->trials[i];
+    return NULL;
+}
+
+static struct trial *first_of(struct session *s, unsigned states)
+{
+    struct trial *first = NULL;
+
+    for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++) {
+        struct trial *t = &s->trials[i];
+
+        if ((states >> t->state & 1) && (!first || t->turn < first->turn))
+            first = t;
+    }
+    return first;
+}
+
+struct trial *session_first_ready(struct session *s)
+{
+    return first_of(s, 1u << TRIAL_READY);
+}
+
+struct trial *session_first_taken(struct session *s)
+{
+    return first_of(s, 1u << TRIAL_UNDER_WAY | 1u << TRIAL_DONE);
+}
+
+bool session_equal_is_under_way(const struct session *s, const struct candidate *c)
+{
+    for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++) {
+        const struct trial *t = &s->trials[i];
+
+        if ((t->state == TRIAL_UNDER_WAY || t->state == TRIAL_DONE) &&
+            t->c.compilation.key.high == c->compilation.key.high &&
+            t->c.compilation.key.low == c->compilation.key.low)
+            return !candidate_settled(c);
+    }
+    return false;
+}
+
+/* No model left ends the run: what is still under way is given up and put on record first. */
+static bool await(struct session *s, double timeout_ms, struct candidate **c, struct err *err)
+{
+    struct err ignored;
+
+    if (propose_wait(s->propose, timeout_ms, c, err))
+        return true;
+    propose_abandon(s->propose, &ignored);
+    return false;
+}
+
+bool session_collect(struct session *s, bool wait, struct err *err)
+{
+    struct candidate *c;
+
+    propose_moment(s->propose, s->nr_taken);
+    do { /* whatever has come in during the last evaluation */
+        if (!await(s, 0, &c, err))
+            return false;
+        if (c)
+            become_ready(s, trial_of(s, c));
+    } while (c);
+    if (!wait || session_first_ready(s))
+        return true;
+    if (!await(s, WAIT_MS, &c, err))
+        return false;
+    if (c)
+        become_ready(s, trial_of(s, c));
+    return true;
+}
+
+bool session_repair(struct session *s, struct trial *trial, bool *again, struct err *err)
+{
+    if (!propose_repair(s->propose, &trial->c, again, err))
+        return false;
+    if (*again) {
+        trial->state = TRIAL_ASKED;
+        s->nr_evaluated++;
+    }
+    return true;
+}
+
+static unsigned depth_of(const struct session *s, const struct candidate *c)
+{
+    unsigned depth = 0;
+
+    for (int64_t at = c->parent; at >= 0; at = search_node(s->search, at).parent)
+        depth++;
+    return depth;
+}
+
+/* The user's own tools: their findings join ours before anyone weighs moves. What goes wrong with
+ * them is said once, for the original, and after that only with -v. */
+static bool run_tools(struct session *s, struct candidate *c, struct err *err)
+{
+    struct str notes = {0};
+    bool ok;
+
+    if (!s->options->tools_dir)
+        return true;
+    ok = plugins_run(s->options->tools_dir, c, &notes, err);
+    if (notes.len > 0 && c->node == 0)
+        fputs(str_text(&notes), stderr);
+    else if (notes.len > 0)
+        log_note("node %lld: %s", (long long)c->node, str_text(&notes));
+    str_finish(&notes);
+    return ok;
+}
+
+bool session_priors(struct session *s, struct candidate *c, struct err *err)
+{
+    if (s->feedback == FEEDBACK_FINDINGS && !run_tools(s, c, err))
+        return false;
+    if (s->feedback != FEEDBACK_FINDINGS)
+        explain_instead(s->feedback, donor_at(s->donor, depth_of(s, c)), c);
+    lessons_priors(s->memory, c);
+    propose_priors(s->propose, c);
+    return true;
+}
+
+/* The most promising of the model's moves on the original; all of them when there is no model. */
+static enum action best_move(const struct candidate *root)
+{
+    double share[NR_ACTIONS] = {0};
+    enum action best = ACTION_SHARED_TILE;
+
+    for (unsigned i = 0; i < root->nr_options; i++)
+        if (root->options[i].action != ACTION_TUNE)
+            share[root->options[i].action] += (double)root->options[i].prior;
+    for (int a = 0; a < NR_ACTIONS; a++)
+        if (share[a] > share[best])
+            best = (enum action)a;
+    return best;
+}
+
+bool session_show_prompt(struct session *s, struct str *out, struct err *err)
+{
+    const struct option option = {.action = best_move(&s->root), .proposer = PROPOSER_MODEL};
+    struct propose_context context;
+    struct candidate c;
+
+    session_candidate(s, s->arena, &c, 1, 0, option);
+    return surround(s, &s->root, s->arena, &context, err) &&
+           propose_show(s->propose, &context, &c, out, err);
+}

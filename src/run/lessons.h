@@ -1,0 +1,35 @@
+/* Search memory: what moves did to which kernels, within a run and, with --memory FILE, across
+ * runs. Noted after each node, shown to the model, folded into the priors; off with --no-memory,
+ * and off where neither a model nor a memory file is given, so that such runs stay as they were. */
+#ifndef KEET_RUN_LESSONS_H
+#define KEET_RUN_LESSONS_H
+
+#include "core/lesson.h"
+#include "store/store.h"
+
+#include <stdbool.h>
+
+struct lessons;
+
+struct lessons_options {
+    const char *path;    /* of the file that outlives the run; NULL: the run's own lessons only */
+    struct store *store; /* the run's; borrowed */
+    const char *kernel, *device; /* of this run */
+};
+
+struct lessons *lessons_create(const struct lessons_options *options, struct err *err);
+void lessons_destroy(struct lessons *memory);
+
+/* What became of c, made on parent. The first argument may be NULL for all of these: nothing
+ * happens. */
+bool lessons_note(struct lessons *memory, const struct candidate *parent, const struct candidate *c,
+    struct err *err);
+
+enum { LESSONS_SHOWN = 6 };
+/* The lessons that say most about the candidate's kernel, best first. */
+unsigned lessons_recall(
+    struct lessons *memory, const struct candidate *c, const struct lesson *found[LESSONS_SHOWN]);
+/* Scale the priors of c's moves by what they did elsewhere: at most doubled or halved. */
+void lessons_priors(const struct lessons *memory, struct candidate *c);
+
+#endif

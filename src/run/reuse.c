@@ -1,0 +1,199 @@
+/* Owns the file of evaluations that runs share. */
+#include "run/reuse.h"
+
+#include "base/mem.h"
+#include "base/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct reuse {
+    struct store *store;
+    struct arena *arena; /* of one look */
+    char *path;
+};
+
+struct reuse *reuse_open(
+    const char *path, const struct run_info *run, const char *settings, struct err *err)
+{
+    struct reuse *r = xcalloc(1, sizeof(*r));
+    struct run_info pool;
+    bool found;
+
+    r->arena = arena_create();
+    r->path = xstrdup(path);
+    pool = (struct run_info){.kernel_path = run->kernel_path,
+        .original = run->original,
+        .device = run->device,
+        .policy = settings,
+        .version = arena_printf(r->arena, "%s %s", KEET_VERSION, reuse_evaluator),
+        .budget = "shared by runs"};
+    r->store = store_open(path, err);
+    if (r->store && store_find_equal_run(r->store, &pool, &found, err) &&
+        (found || store_begin_run(r->store, &pool, err)))
+        return r;
+    err_wrap(err, "--reuse");
+    reuse_close(r);
+    return NULL;
+}
+
+void reuse_close(struct reuse *r)
+{
+    if (!r)
+        return;
+    store_close(r->store);
+    arena_destroy(r->arena);
+    free(r->path);
+    free(r);
+}
+
+/* A text's number in the file: 62 bits of its hash. The text itself is compared as well. */
+static int64_t number_of(const struct candidate *c)
+{
+    return (int64_t)(hash_bytes(c->source, c->source_bytes, 0).low >> 2);
+}
+
+/* The number of a move on a text: beyond those of texts. */
+static int64_t number_of_move(const struct candidate *parent, const struct option *option)
+{
+    const uint64_t move = (uint64_t)option->action << 40 | (uint64_t)option->proposer << 32 |
+                          (uint64_t)option->variant; /* of the rewriter and tuner in this program */
+    const uint64_t mixed = rng_mix(hash_bytes(parent->source, parent->source_bytes, 0).low, move);
+
+    return (int64_t)(mixed >> 2 | UINT64_C(1) << 62);
+}
+
+static bool is_mechanical(const struct candidate *c)
+{
+    return c->option.proposer == PROPOSER_REWRITER || c->option.proposer == PROPOSER_TUNER;
+}
+
+static bool is_kept(struct reuse *r, int64_t number, bool *found, struct err *err)
+{
+    struct candidate known;
+
+    arena_reset(r->arena);
+    known = (struct candidate){.arena = r->arena};
+    return store_load_node(r->store, number, &known, found, err);
+}
+
+/* Another process may be as quick, at any moment; two texts with one number are not both kept. */
+static bool keep(struct reuse *r, const struct candidate *c, struct err *err)
+{
+    struct err ignored;
+    bool found;
+
+    if (!is_kept(r, c->node, &found, err))
+        return err_wrap(err, "--reuse");
+    return found || store_kernel(r->store, c, err) ||
+           (is_kept(r, c->node, &found, &ignored) && found) || err_wrap(err, "--reuse");
+}
+
+bool reuse_made(struct reuse *r, const struct candidate *parent, struct candidate *c, bool *found,
+    struct err *err)
+{
+    struct candidate known = {.arena = c->arena};
+    enum verdict verdict;
+    struct err why;
+
+    *found = false;
+    if (!r || !is_mechanical(c))
+        return true;
+    if (!store_load_node(r->store, number_of_move(parent, &c->option), &known, found, err))
+        return err_wrap(err, "--reuse");
+    *found =
+        *found && known.option.action == c->option.action &&
+        known.option.variant == c->option.variant &&
+        plan_parse(&c->plan, c->task, c->arena, known.source, known.source_bytes, &verdict, &why);
+    if (*found) {
+        c->source = known.source;
+        c->source_bytes = known.source_bytes;
+        c->proposal_note = known.proposal_note;
+        c->option.what = c->option.what ? c->option.what : known.option.what;
+    }
+    return true;
+}
+
+bool reuse_note_made(
+    struct reuse *r, const struct candidate *parent, const struct candidate *c, struct err *err)
+{
+    struct candidate made;
+
+    if (!r || !is_mechanical(c) || c->verdict != VERDICT_OK)
+        return true;
+    made = (struct candidate){.node = number_of_move(parent, &c->option),
+        .parent = -1,
+        .recalled_from = -1,
+        .option = c->option,
+        .source = c->source,
+        .source_bytes = c->source_bytes,
+        .proposal_note = c->proposal_note};
+    return keep(r, &made, err);
+}
+
+static bool same_text(const struct candidate *a, const struct candidate *b)
+{
+    return a->source_bytes == b->source_bytes && memcmp(a->source, b->source, a->source_bytes) == 0;
+}
+
+static bool same_code(const struct candidate *a, const struct candidate *b)
+{
+    return a->compilation.key.low == b->compilation.key.low &&
+           a->compilation.key.high == b->compilation.key.high;
+}
+
+static bool has_code(const struct candidate *c)
+{
+    return c->source && (c->compilation.key.low != 0 || c->compilation.key.high != 0);
+}
+
+static void take_over(const struct reuse *r, struct candidate *c, const struct candidate *known)
+{
+    c->verdict = known->verdict;
+    c->verdict_text = known->verdict_text;
+    c->verdict_line = known->verdict_line;
+    c->check = known->check;
+    c->check.note = arena_printf(
+        c->arena, "%s; as found in %s", known->check.note ? known->check.note : "", r->path);
+    c->profile = known->profile;
+    c->profiled = known->profiled;
+    c->speedup = known->speedup;
+    c->options = known->options;
+    c->nr_options = known->nr_options;
+    for (unsigned i = 0; i < c->nr_options; i++)
+        c->options[i].prior = 1.0f / (float)c->nr_options;
+    c->reused = true;
+}
+
+bool reuse_find(struct reuse *r, struct candidate *c, bool *found, struct err *err)
+{
+    struct candidate known = {.arena = c->arena};
+
+    *found = false;
+    c->reused = false;
+    if (!r || !has_code(c))
+        return true;
+    c->seed = rng_mix(UINT64_C(0x7265757365), (uint64_t)number_of(c));
+    if (!store_load_node(r->store, number_of(c), &known, found, err))
+        return err_wrap(err, "--reuse");
+    *found = *found && same_text(&known, c) && same_code(&known, c) && known.seed == c->seed;
+    if (*found)
+        take_over(r, c, &known);
+    return true;
+}
+
+bool reuse_note(struct reuse *r, const struct candidate *c, struct err *err)
+{
+    struct candidate copy = *c;
+
+    if (!r || c->reused || c->recalled || !has_code(c))
+        return true;
+    copy.node = number_of(c);
+    copy.parent = -1;
+    copy.option = (struct option){.action = ACTION_NONE};
+    copy.proposal_note = NULL;
+    copy.explanation = (struct explanation){0};
+    copy.calls = NULL;
+    copy.nr_calls = 0;
+    return keep(r, &copy, err);
+}
