@@ -3,15 +3,9 @@
 #include "cli/cmd_explain.h"
 
 #include "base/str.h"
-#include "check/check.h"
-#include "cli/cmd_init.h"
-#include "compile/compile.h"
-#include "device/device.h"
-#include "explain/explain.h"
+#include "cli/load_task.h"
+#include "cli/parts.h"
 #include "explain/views/views.h"
-#include "profile/profile.h"
-#include "run/cutlass.h"
-#include "run/evaluator.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,32 +14,8 @@ enum { MAX_VALUES = 64 };
 
 struct parts {
     const struct options *options;
-    struct device *device;
-    struct compiler *compiler;
-    char *cutlass_root;
+    struct workbench *bench;
 };
-
-static bool open_parts(struct parts *p, struct err *err)
-{
-    const struct options *o = p->options;
-    const struct device_options device_options = evaluator_device_options(o);
-    struct compiler_options compiler_options = {.cache_dir = o->cache_dir};
-
-    p->device = device_create(&device_options, err);
-    if (!p->device || !cutlass_find(o->cutlass_dir, &p->cutlass_root, err))
-        return false;
-    compiler_options.cutlass_dir = p->cutlass_root;
-    compiler_options.arch = p->device->chip->arch;
-    p->compiler = compiler_create(&compiler_options, err);
-    return p->compiler != NULL;
-}
-
-static void close_parts(struct parts *p)
-{
-    compiler_destroy(p->compiler);
-    device_destroy(p->device);
-    free(p->cutlass_root);
-}
 
 /* Check and profile are the same as in a search: a version that computes something else has no
  * place in a comparison. */
@@ -54,32 +24,10 @@ static bool profile_one(
 {
     struct explained *e = &many->all[many->nr];
     struct candidate *c = &e->c;
-    struct checker *checker = NULL;
-    struct profiler *profiler = NULL;
     bool ok;
 
-    *c = (struct candidate){.arena = many->arena,
-        .task = task,
-        .parent = -1,
-        .seed = p->options->seed,
-        .option = {.action = ACTION_NONE},
-        .source = task->source,
-        .source_bytes = task->source_bytes,
-        .plan = task->plan,
-        .recalled_from = -1};
-    ok = compile_kernel(p->compiler, c, err);
-    if (ok && c->verdict == VERDICT_OK) {
-        checker = checker_create(p->device, task, &c->compilation,
-            &(struct checker_options){
-                .screen = !p->options->no_screen, .nr_threads = p->options->nr_threads},
-            err);
-        profiler =
-            checker ? profiler_create(p->device, task, &(struct profiler_options){0}, err) : NULL;
-        ok = profiler && check_kernel(checker, c, err) && profile_kernel(profiler, c, err);
-    }
-    ok = ok && explain_kernel(p->device->chip, c, err);
-    profiler_destroy(profiler);
-    checker_destroy(checker);
+    workbench_original(c, many->arena, task, p->options->seed);
+    ok = workbench_evaluate(p->bench, task, c, err);
     if (ok && c->verdict != VERDICT_OK)
         ok = err_set(err, "%s: %s: %s", e->file, verdict_name(c->verdict),
             c->verdict_text ? c->verdict_text : "");
@@ -104,7 +52,7 @@ static bool profile_files(struct parts *p, struct many *many, struct err *err)
 
         one.kernel_path = p->options->paths[i];
         many->all[i] = (struct explained){.file = one.kernel_path, .file_number = i};
-        if (!init_load_task(task, many->arena, &one, err) || !profile_one(p, many, task, err))
+        if (!load_task(task, many->arena, &one, err) || !profile_one(p, many, task, err))
             return false;
     }
     return true;
@@ -167,7 +115,7 @@ static bool profile_sweep(struct parts *p, struct many *many, const char **name,
         return err_set(err, "--sweep %s: expected NAME=VALUE,VALUE,... for a kernel", spec);
     *name = arena_strndup(many->arena, spec, (size_t)(at - spec));
     many->all = arena_array(many->arena, MAX_VALUES, sizeof(*many->all));
-    if (!init_load_task(base, many->arena, p->options, err))
+    if (!load_task(base, many->arena, p->options, err))
         return false;
     while (*at) {
         const size_t len = strcspn(at + 1, ",");
@@ -191,9 +139,14 @@ bool explain_kernels(const struct options *options, struct err *err)
     struct parts parts = {.options = options};
     struct many many = {.arena = arena_create()};
     struct view view = {.kind = VIEW_SWEEP, .parameter = ""};
-    bool ok = open_parts(&parts, err);
+    struct workbench_options bench = options_bench(options);
+    bool ok;
 
-    many.chip = ok ? parts.device->chip : NULL;
+    bench.gpus = NULL;
+    bench.energy = false;
+    parts.bench = workbench_open(&bench, err);
+    ok = parts.bench != NULL;
+    many.chip = ok ? workbench_chip(parts.bench) : NULL;
     if (ok && options->sweep) {
         ok = profile_sweep(&parts, &many, &view.parameter, err);
     } else if (ok) {
@@ -204,7 +157,7 @@ bool explain_kernels(const struct options *options, struct err *err)
     }
     if (ok)
         view_show(&many, &view, options->json, options->markdown);
-    close_parts(&parts);
+    workbench_close(parts.bench);
     arena_destroy(many.arena);
     return ok;
 }

@@ -3,15 +3,13 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "cli/cmd_init.h"
+#include "cli/load_task.h"
 #include "intake/intake.h"
 #include "intake/patch/patch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MAX_FILE_BYTES = 16 << 20 };
 
 static const char *stem_of(struct arena *arena, const char *output)
 {
@@ -87,19 +85,20 @@ bool writeback(struct report_patch *done, struct arena *arena, const struct opti
     const struct task *task, const char *best, size_t best_bytes, const char *output,
     struct err *err)
 {
-    const struct intake_args args = init_args(arena, o);
+    const struct infer_options infer = load_task_options(arena, o);
     const char *path = o->kernel_path;
     struct patch patch;
     char *source;
     size_t bytes;
 
     *done = (struct report_patch){0};
-    if (!file_read(path, MAX_FILE_BYTES, &source, &bytes, err))
+    if (!file_read(path, INTAKE_MAX_BYTES, &source, &bytes, err))
         return false;
     bool ok = true;
 
     if (intake_needed(source, bytes)) {
-        ok = patch_make(&patch, arena, path, source, bytes, &args, task, best, best_bytes, err);
+        ok = patch_make(
+            &patch, arena, path, source, bytes, &infer.args, task, best, best_bytes, err);
         done->why = ok ? patch.why : NULL;
         done->note = ok ? patch.note : NULL;
         if (ok && patch.nr_files)

@@ -3,23 +3,17 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "check/check.h"
 #include "cli/cmd_explain.h"
-#include "cli/cmd_init.h"
 #include "cli/cmd_sanitize.h"
-#include "compile/compile.h"
+#include "cli/load_task.h"
+#include "cli/parts.h"
 #include "core/inputs.h"
 #include "core/npy.h"
 #include "device/run.h"
-#include "explain/explain.h"
 #include "explain/hypotheses.h"
 #include "explain/plugin.h"
-#include "explain/views/model_explanation.h"
-#include "profile/profile.h"
 #include "report/json_text.h"
 #include "report/report.h"
-#include "run/cutlass.h"
-#include "run/evaluator.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -30,15 +24,12 @@ struct single {
     const struct options *options;
     struct arena *arena;
     struct task task;
-    struct device *device;
-    struct compiler *compiler;
-    char *cutlass_root; /* NULL: there is none */
-    struct checker *checker;
-    struct profiler *profiler;
+    struct workbench *bench;
+    struct device *device; /* the workbench's */
     struct candidate c;
-    struct hypotheses expected; /* explain */
-    struct told told;           /* explain --model */
-    bool has_told;
+    struct hypotheses expected;    /* explain */
+    struct model_explanation said; /* explain --model */
+    bool has_said;
     struct device_findings findings;
 };
 
@@ -151,65 +142,36 @@ static bool dump(struct single *one, struct err *err)
 static bool open_parts(struct single *one, struct err *err)
 {
     const struct options *o = one->options;
-    struct device_options device_options = evaluator_device_options(o);
-    struct compiler_options compiler_options = {.cache_dir = o->cache_dir};
+    struct workbench_options bench = options_bench(o);
 
     if (o->sanitize && strcmp(o->device, "auto") == 0)
-        device_options.name = "emu";
+        bench.device.name = "emu";
+    bench.gpus = NULL;
     one->arena = arena_create();
-    if (!init_load_task(&one->task, one->arena, o, err))
+    if (!load_task(&one->task, one->arena, o, err))
         return false;
-    one->device = device_create(&device_options, err);
-    if (!one->device)
+    one->bench = workbench_open(&bench, err);
+    if (!one->bench)
         return false;
-    if (!cutlass_find(o->cutlass_dir, &one->cutlass_root, err))
-        return false;
-    compiler_options.cutlass_dir = one->cutlass_root;
-    compiler_options.arch = one->device->chip->arch;
-    one->compiler = compiler_create(&compiler_options, err);
-    return one->compiler != NULL;
+    one->device = workbench_device(one->bench, 0);
+    return true;
 }
 
 static bool evaluate(struct single *one, struct err *err)
 {
+    const struct options *o = one->options;
     struct candidate *c = &one->c;
 
-    *c = (struct candidate){
-        .arena = one->arena,
-        .task = &one->task,
-        .parent = -1,
-        .seed = one->options->seed,
-        .option = {.action = ACTION_NONE},
-        .source = one->task.source,
-        .source_bytes = one->task.source_bytes,
-        .plan = one->task.plan,
-        .recalled_from = -1,
-    };
-    if (!compile_kernel(one->compiler, c, err))
+    workbench_original(c, one->arena, &one->task, o->seed);
+    if (!compile_kernel(workbench_compiler(one->bench), c, err))
         return false;
-    if (one->options->sanitize && c->verdict == VERDICT_OK &&
-        !sanitize_run(one->device, c, one->options->sanitize, &one->findings, err))
+    if (o->sanitize && c->verdict == VERDICT_OK &&
+        !sanitize_run(one->device, c, o->sanitize, &one->findings, err))
         return false;
-    if (one->options->sanitize && !one->options->profile && c->verdict == VERDICT_OK)
+    if (o->sanitize && !o->profile && c->verdict == VERDICT_OK)
         return true;
-    if (c->verdict == VERDICT_OK) {
-        one->checker = checker_create(one->device, &one->task, &c->compilation,
-            &(struct checker_options){
-                .screen = !one->options->no_screen, .nr_threads = one->options->nr_threads},
-            err);
-        if (!one->checker || !check_kernel(one->checker, c, err))
-            return false;
-    }
-    /* After the check: arrays of the timed sizes may be of gigabytes, and the device's sanitizers
-     * look over all that it holds. */
-    if (c->verdict == VERDICT_OK) {
-        one->profiler = profiler_create(one->device, &one->task,
-            &(struct profiler_options){.energy = one->options->objective != OBJECTIVE_TIME}, err);
-        if (!one->profiler || !profile_kernel(one->profiler, c, err))
-            return false;
-    }
-    return explain_kernel(one->device->chip, c, err) &&
-           (!one->options->dump_dir || c->verdict != VERDICT_OK || dump(one, err));
+    return workbench_measure(one->bench, &one->task, c, err) &&
+           (!o->dump_dir || c->verdict != VERDICT_OK || dump(one, err));
 }
 
 /* The user's own tools; what went wrong with them is said and harms nothing. */
@@ -248,9 +210,10 @@ static bool keep_calls(struct single *one, struct err *err)
 static bool ask_model(struct single *one, struct err *err)
 {
     const struct options *o = one->options;
+    const struct model_explanation_options model = options_model_explanation(o);
 
-    one->has_told = o->verb == VERB_EXPLAIN && o->nr_models > 0 && one->c.verdict == VERDICT_OK;
-    return !one->has_told || (explain_by_model(o, one->device->chip, &one->c, &one->told, err) &&
+    one->has_said = o->verb == VERB_EXPLAIN && o->nr_models > 0 && one->c.verdict == VERDICT_OK;
+    return !one->has_said || (model_explain(&model, one->device->chip, &one->c, &one->said, err) &&
                                  (!o->db_path || keep_calls(one, err)));
 }
 
@@ -289,8 +252,8 @@ static void print_json(struct str *out, const struct single *one)
     if (one->c.verdict == VERDICT_OK)
         json_object_set_new(root, "limits", explain_limits_json(one->device->chip, &one->c));
     json_object_set_new(root, "hypotheses", hypotheses_json(&one->expected));
-    if (one->has_told)
-        json_object_set_new(root, "model", told_json(&one->told));
+    if (one->has_said)
+        json_object_set_new(root, "model", model_explanation_json(&one->said));
     json_add(out, root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 }
 
@@ -308,8 +271,8 @@ static void print(struct str *out, const struct single *one)
         explain_print(out, o->kernel_path, one->device->chip, &one->c, o->markdown);
         if (one->expected.nr > 0)
             print_hypotheses(out, one);
-        if (one->has_told)
-            told_print(out, &one->told, o->markdown);
+        if (one->has_said)
+            model_explanation_print(out, &one->said, o->markdown);
     }
 }
 
@@ -332,11 +295,7 @@ bool run_once(const struct options *options, bool *clean, struct err *err)
     }
     str_finish(&text);
     device_findings_finish(&one.findings);
-    profiler_destroy(one.profiler);
-    checker_destroy(one.checker);
-    compiler_destroy(one.compiler);
-    device_destroy(one.device);
-    free(one.cutlass_root);
+    workbench_close(one.bench);
     arena_destroy(one.arena);
     return ok;
 }

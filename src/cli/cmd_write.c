@@ -4,6 +4,8 @@
 #include "base/file.h"
 #include "base/share.h"
 #include "base/str.h"
+#include "cli/load_task.h"
+#include "cli/parts.h"
 #include "core/chip.h"
 #include "propose/model/ask.h"
 #include "run/session.h"
@@ -67,22 +69,29 @@ static void compose(const struct first *f, const char *code, struct str *out)
  * set: the kernel is to blame, as far as one can tell. */
 static bool try_it(const struct first *f, const char *path, struct err *why)
 {
-    struct options options = *f->options;
-    struct session session;
-    bool ok;
+    struct options o = *f->options;
+    struct workbench_options bench_options = options_bench(&o);
+    struct session_options options;
+    struct workbench *bench;
+    struct session *session;
+    struct task task;
 
-    options.kernel_path = path;
-    options.nr_models = 0;
-    options.record_path = options.reuse_path = options.memory_path = NULL;
-    options.resume = false;
-    options.db_path = arena_printf(f->arena, "%s.trial.db", path);
-    ok = session_open(&session, &options, why);
-    session_close(&session);
-    unlink(options.db_path);
-    unlink(arena_printf(f->arena, "%s-wal", options.db_path));
-    unlink(arena_printf(f->arena, "%s-shm", options.db_path));
-    unlink(arena_printf(f->arena, "%s-lock", options.db_path));
-    return ok;
+    o.kernel_path = path;
+    o.nr_models = 0;
+    o.record_path = o.reuse_path = o.memory_path = NULL;
+    o.resume = false;
+    o.db_path = arena_printf(f->arena, "%s.trial.db", path);
+    options = options_session(&o);
+    if (!load_task(&task, f->arena, &o, why) || !(bench = workbench_open(&bench_options, why)))
+        return false;
+    session = session_open(&options, bench, &task, why);
+    session_close(session);
+    workbench_close(bench);
+    unlink(o.db_path);
+    unlink(arena_printf(f->arena, "%s-wal", o.db_path));
+    unlink(arena_printf(f->arena, "%s-shm", o.db_path));
+    unlink(arena_printf(f->arena, "%s-lock", o.db_path));
+    return session != NULL;
 }
 
 static void say(struct first *f, const char *role, const char *text)

@@ -46,7 +46,7 @@ struct smaller {
     struct start starts[MAX_STARTS];
     unsigned nr_starts, nr_args, nr_trials;
     bool patient;
-    struct settling *s; /* NULL: not needed yet */
+    struct inference *s; /* NULL: not needed yet */
 };
 
 /* ---- numbers to start from ---- */
@@ -169,11 +169,11 @@ static bool read_smaller(const struct smaller *m, struct arena *arena, struct in
 /* ---- trials ---- */
 
 /* Is there no check of the contract as it is, or only one at sizes that take long? */
-static bool needs_check(const struct settling *s)
+static bool needs_check(const struct inference *s)
 {
     struct err ignored;
     struct checker *checker = checker_create(s->device, &s->task, &s->c.compilation,
-        &(struct checker_options){.nr_threads = s->options->nr_threads}, &ignored);
+        &(struct checker_options){.nr_threads = s->options->device.nr_threads}, &ignored);
     const bool needs = !checker || checker_is_dear(checker);
 
     checker_destroy(checker);
@@ -181,19 +181,19 @@ static bool needs_check(const struct settling *s)
 }
 
 /* The parts, and whether anything is to be done with them. */
-static bool begin(struct smaller *m, struct arena *arena, const struct options *options, bool *need,
-    struct err *err)
+static bool begin(struct smaller *m, struct arena *arena, const struct workbench_options *options,
+    bool *need, struct err *err)
 {
-    struct settling *s = arena_alloc(arena, sizeof(*s));
+    struct inference *s = arena_alloc(arena, sizeof(*s));
 
     *need = false;
     m->s = s;
-    *s = (struct settling){
+    *s = (struct inference){
         .options = options, .arena = arena, .in = m->in, .most_insts = trial_insts};
     err->text[0] = 0;
     s->task = m->task;
     s->c.plan = s->task.plan;
-    if (!settle_open(s, err))
+    if (!infer_open(s, err))
         return err->text[0] == 0;
     *need = needs_check(s);
     return true;
@@ -202,7 +202,7 @@ static bool begin(struct smaller *m, struct arena *arena, const struct options *
 /* Once at the check line's sizes, which must be cheap, then as a run would check it. */
 static bool try_contract(struct smaller *m, const struct intake *in, bool *passed, struct err *err)
 {
-    struct settling *s = m->s;
+    struct inference *s = m->s;
     enum outcome outcome;
 
     *passed = false;
@@ -210,13 +210,13 @@ static bool try_contract(struct smaller *m, const struct intake *in, bool *passe
     s->shape = s->task.checks[0];
     s->steps = m->patient ? patient_steps : trial_steps;
     m->nr_trials++;
-    return settle_try(s, &outcome, err) &&
-           (outcome != CLEAN || settle_passes(s, in, false, passed, err));
+    return trial_run(s, &outcome, err) &&
+           (outcome != CLEAN || infer_passes(s, in, false, passed, err));
 }
 
 /* What follows from the chosen numbers. *done: the contract has its check line, or needs none.
  */
-static bool attempt(struct smaller *m, struct arena *arena, const struct options *options,
+static bool attempt(struct smaller *m, struct arena *arena, const struct workbench_options *options,
     bool *done, struct err *err)
 {
     struct arena *reading = arena_create();
@@ -248,13 +248,13 @@ static bool attempt(struct smaller *m, struct arena *arena, const struct options
     ok = try_contract(m, &in, &passed, err);
     if (passed)
         *m->in = in;
-    *done = passed || settle_spent(m->s);
+    *done = passed || trials_spent(m->s);
     return ok;
 }
 
 /* Arguments first, then numbers of the text. */
-static bool attempt_all(struct smaller *m, struct arena *arena, const struct options *options,
-    bool *done, struct err *err)
+static bool attempt_all(struct smaller *m, struct arena *arena,
+    const struct workbench_options *options, bool *done, struct err *err)
 {
     const unsigned ends[][2] = {{0, m->nr_args}, {m->nr_args, m->nr_starts}};
 
@@ -282,8 +282,9 @@ static bool is_settled(const struct intake *in)
     return in->nr_missing > 0;
 }
 
-bool settle_smaller(struct intake *in, struct arena *arena, const struct options *options,
-    const char *source, size_t bytes, const struct intake_args *args, struct err *err)
+bool infer_check_sizes(struct intake *in, struct arena *arena,
+    const struct workbench_options *options, const char *source, size_t bytes,
+    const struct intake_args *args, struct err *err)
 {
     struct smaller *m = arena_alloc(arena, sizeof(*m));
 
@@ -293,12 +294,12 @@ bool settle_smaller(struct intake *in, struct arena *arena, const struct options
     find_starts(m, &m->task);
     bool done = false, ok = attempt_all(m, arena, options, &done, err);
 
-    if (ok && m->s && !done && !settle_spent(m->s)) {
+    if (ok && m->s && !done && !trials_spent(m->s)) {
         m->patient = true;
         m->nr_trials = 0;
         ok = attempt_all(m, arena, options, &done, err);
     }
     if (m->s)
-        settle_close(m->s);
+        infer_close(m->s);
     return ok;
 }

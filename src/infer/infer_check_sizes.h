@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "cli/options.h"
+#include "run/workbench.h"
 #include "intake/intake.h"
 
 #include <stdbool.h>
@@ -15,7 +15,8 @@
  * check line, which says so. Only where without it the original is clean at no sizes, or at its own
  * after long, and passes the check with it; else *in stays as it is. `source` and args are what *in
  * was read from. False: broken environment. */
-bool settle_smaller(struct intake *in, struct arena *arena, const struct options *options,
-    const char *source, size_t bytes, const struct intake_args *args, struct err *err);
+bool infer_check_sizes(struct intake *in, struct arena *arena,
+    const struct workbench_options *options, const char *source, size_t bytes,
+    const struct intake_args *args, struct err *err);
 
 #endif

@@ -23,7 +23,7 @@ struct form {
     unsigned rank; /* the simpler first */
 };
 
-static unsigned nr_extents(const struct settling *s)
+static unsigned nr_extents(const struct inference *s)
 {
     unsigned nr = 0;
 
@@ -34,7 +34,7 @@ static unsigned nr_extents(const struct settling *s)
 
 /* More and more room behind all arrays of unknown extent, until the original stays inside; not much
  * more than that, since all later trials fill it. */
-bool settle_room(struct settling *s, enum outcome *outcome, struct err *err)
+bool infer_room(struct inference *s, enum outcome *outcome, struct err *err)
 {
     const char *before = s->why;
 
@@ -44,7 +44,7 @@ bool settle_room(struct settling *s, enum outcome *outcome, struct err *err)
                 s->sizes[s->numbers[i].at].value = room;
         if (room > FIRST_ROOM)
             s->why = before; /* of the largest room only: that is what was wrong */
-        if (!settle_try(s, outcome, err))
+        if (!trial_run(s, outcome, err))
             return false;
         if (*outcome != STRAY || nr_extents(s) == 0)
             return true;
@@ -53,7 +53,7 @@ bool settle_room(struct settling *s, enum outcome *outcome, struct err *err)
 }
 
 /* All chosen sizes doubled, and the extents that follow from them. */
-static void double_sizes(const struct settling *s, struct binding *sizes)
+static void double_sizes(const struct inference *s, struct binding *sizes)
 {
     const struct env env = {sizes, s->shape.sizes.nr};
     struct err ignored;
@@ -78,7 +78,7 @@ struct forms {
     struct binding *doubled; /* the sizes */
 };
 
-static void add_form(struct settling *s, struct forms *forms, const char *text)
+static void add_form(struct inference *s, struct forms *forms, const char *text)
 {
     struct form f = {.text = text, .rank = forms->nr};
     const struct env doubled = {forms->doubled, s->shape.sizes.nr};
@@ -107,7 +107,7 @@ static int by_value(const void *a, const void *b)
 
 /* Products of up to four sizes, what launches have of blocks and threads, and small factors of
  * these; rising. */
-static void make_forms(struct settling *s, struct forms *forms)
+static void make_forms(struct inference *s, struct forms *forms)
 {
     const char *terms[MAX_TERMS + 1] = {"1"};
     unsigned nr = 1;
@@ -161,7 +161,7 @@ static void make_forms(struct settling *s, struct forms *forms)
 
 /* The least of the values at [from, to) that is enough for an extent, the others staying as they
  * are; *found == to: none is. */
-static bool least_enough(struct settling *s, const struct number *n, const int64_t *values,
+static bool least_enough(struct inference *s, const struct number *n, const int64_t *values,
     unsigned from, unsigned to, unsigned *found, struct err *err)
 {
     const int64_t enough = s->sizes[n->at].value;
@@ -174,7 +174,7 @@ static bool least_enough(struct settling *s, const struct number *n, const int64
 
         s->sizes[n->at].value = values[middle];
         if (values[middle] < enough)
-            ok = settle_try(s, &outcome, err);
+            ok = trial_run(s, &outcome, err);
         if (outcome == CLEAN)
             high = middle;
         else
@@ -186,14 +186,14 @@ static bool least_enough(struct settling *s, const struct number *n, const int64
 }
 
 /* To the element, where no form fits: between one that is too little and the one that is enough. */
-static bool bisect(struct settling *s, const struct number *n, int64_t little, struct err *err)
+static bool bisect(struct inference *s, const struct number *n, int64_t little, struct err *err)
 {
     int64_t enough = s->sizes[n->at].value;
     enum outcome outcome;
 
     while (enough - little > 1) {
         s->sizes[n->at].value = little + (enough - little) / 2;
-        if (!settle_try(s, &outcome, err))
+        if (!trial_run(s, &outcome, err))
             return false;
         if (outcome == CLEAN)
             enough = s->sizes[n->at].value;
@@ -205,7 +205,8 @@ static bool bisect(struct settling *s, const struct number *n, int64_t little, s
 }
 
 /* The least extent that is enough: the forms that have that value, or a plain number. */
-static bool narrow(struct settling *s, struct number *n, const struct forms *forms, struct err *err)
+static bool narrow(
+    struct inference *s, struct number *n, const struct forms *forms, struct err *err)
 {
     int64_t *values = arena_array(s->arena, forms->nr + 1, sizeof(*values));
     const int64_t room = s->sizes[n->at].value;
@@ -225,7 +226,7 @@ static bool narrow(struct settling *s, struct number *n, const struct forms *for
 
 /* Of the forms that fit an extent, the one that fits with the sizes doubled too; where the original
  * does not run so, the simplest. */
-static bool tell_apart(struct settling *s, const struct forms *forms, struct err *err)
+static bool tell_apart(struct inference *s, const struct forms *forms, struct err *err)
 {
     struct binding *before = s->sizes;
     int64_t *values = arena_array(s->arena, forms->nr + 1, sizeof(*values));
@@ -249,7 +250,7 @@ static bool tell_apart(struct settling *s, const struct forms *forms, struct err
         values[i] = forms->all[i].doubled;
     s->sizes = forms->doubled;
     s->shape.sizes.bindings = forms->doubled;
-    ok = settle_try(s, &outcome, err);
+    ok = trial_run(s, &outcome, err);
     for (unsigned i = 0; ok && outcome == CLEAN && i < s->nr_numbers; i++) {
         struct number *n = &s->numbers[i];
 
@@ -265,7 +266,7 @@ static bool tell_apart(struct settling *s, const struct forms *forms, struct err
 
 /* Doubled for as long as it runs and costs little: what is optimised should not be tiny. Forms that
  * hold at the first sizes and not at the second are numbers. */
-static bool enlarge(struct settling *s, struct err *err)
+static bool enlarge(struct inference *s, struct err *err)
 {
     struct binding *now = s->sizes;
     struct binding *next = arena_array(s->arena, s->shape.sizes.nr + 1, sizeof(*next));
@@ -283,7 +284,7 @@ static bool enlarge(struct settling *s, struct err *err)
         double_sizes(s, next);
         s->sizes = next;
         s->shape.sizes.bindings = next;
-        ok = settle_try(s, &outcome, err);
+        ok = trial_run(s, &outcome, err);
         for (unsigned i = 0; outcome == STRAY && i < s->nr_numbers; i++)
             s->numbers[i].form = NULL;
         if (outcome == CLEAN && task_elems(&s->task, &s->shape.sizes) <= ENLARGED_ELEMS) {
@@ -301,7 +302,7 @@ static bool enlarge(struct settling *s, struct err *err)
     return ok;
 }
 
-bool settle_extents(struct settling *s, struct err *err)
+bool infer_extents(struct inference *s, struct err *err)
 {
     struct forms *forms = arena_alloc(s->arena, sizeof(*forms));
 

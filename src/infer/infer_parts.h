@@ -1,12 +1,10 @@
-/* Private to settle*.c: a contract whose missing numbers are being chosen. */
+/* Private to infer/: a contract whose missing numbers are being chosen. */
 #ifndef KEET_INFER_INFER_PARTS_H
 #define KEET_INFER_INFER_PARTS_H
 
-#include "compile/compile.h"
-#include "device/device.h"
 #include "infer/infer_sizes.h"
 
-enum { SETTLE_MAX_NUMBERS = 64, SETTLE_MAX_ELEMS = 17 << 20 /* of all arrays in one trial */ };
+enum { INFER_MAX_NUMBERS = 64, INFER_MAX_ELEMS = 17 << 20 /* of all arrays in one trial */ };
 
 enum number_kind { A_SIZE, A_BLOCK, AN_EXTENT, A_SCALAR, A_SPARE };
 
@@ -22,17 +20,16 @@ struct number {
 /* STRAY: an access out of bounds, which more room may mend. */
 enum outcome { CLEAN, STRAY, UNCLEAN };
 
-struct settling {
-    const struct options *options;
+struct inference {
+    const struct workbench_options *options;
     struct arena *arena;
     const struct intake *in;
-    struct task task; /* with some number wherever one is missing */
-    char *cutlass_root;
-    struct compiler *compiler;
-    struct device *device;
+    struct task task;        /* with some number wherever one is missing */
+    struct workbench *bench; /* on the emulator */
+    struct device *device;   /* the workbench's */
     struct device_module *module;
     struct candidate c;
-    struct number numbers[SETTLE_MAX_NUMBERS];
+    struct number numbers[INFER_MAX_NUMBERS];
     unsigned nr_numbers;
     struct shape shape; /* tried now: with these sizes */
     struct binding *sizes;
@@ -55,25 +52,25 @@ struct settling {
 };
 
 /* infer/infer_sizes.c: s->task compiled and on the emulator. False with *err empty: there is
- * nothing to try, and s->why says why. settle_close in any case. */
-bool settle_open(struct settling *s, struct err *err);
-void settle_close(struct settling *s);
+ * nothing to try, and s->why says why. infer_close in any case. */
+bool infer_open(struct inference *s, struct err *err);
+void infer_close(struct inference *s);
 
 /* As a run would check it: at its sizes and others, twice, with guards; then with more inputs. */
-bool settle_passes(struct settling *s, const struct intake *in, bool with_more_inputs, bool *passed,
+bool infer_passes(struct inference *s, const struct intake *in, bool with_more_inputs, bool *passed,
     struct err *err);
 
 /* infer/trial_run.c: the original at the shape that is tried, once; UNCLEAN too when all trials
  * together took too long, or nothing is written. */
-bool settle_try(struct settling *s, enum outcome *outcome, struct err *err);
-bool settle_spent(const struct settling *s);
+bool trial_run(struct inference *s, enum outcome *outcome, struct err *err);
+bool trials_spent(const struct inference *s);
 
 /* Keeps why the first choice failed. */
-void settle_note(struct settling *s, const char *verdict, unsigned line, const char *text);
+void trial_note(struct inference *s, const char *verdict, unsigned line, const char *text);
 
 /* infer/infer_extents.c: first enough room in all arrays of unknown extent (CLEAN: it is), then
  * what each of them needs, and sizes as large as trials of small cost may have. */
-bool settle_room(struct settling *s, enum outcome *outcome, struct err *err);
-bool settle_extents(struct settling *s, struct err *err);
+bool infer_room(struct inference *s, enum outcome *outcome, struct err *err);
+bool infer_extents(struct inference *s, struct err *err);
 
 #endif

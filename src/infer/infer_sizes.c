@@ -5,7 +5,6 @@
 #include "base/str.h"
 #include "check/check.h"
 #include "infer/infer_parts.h"
-#include "run/cutlass.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -30,7 +29,7 @@ static bool only_numbers(const struct intake *in)
     for (unsigned i = 0; i < in->nr_lines; i++)
         if (in->lines[i].missing && !in->lines[i].number)
             return false;
-    return in->nr_missing <= SETTLE_MAX_NUMBERS;
+    return in->nr_missing <= INFER_MAX_NUMBERS;
 }
 
 /* Writes through names that the reading does not follow: assembler, macros, another's templates. */
@@ -68,7 +67,7 @@ static bool is_block(const struct plan *plan, const char *name)
 }
 
 /* In how many directions of one block: their numbers multiply. */
-static unsigned nr_block_dims(const struct settling *s)
+static unsigned nr_block_dims(const struct inference *s)
 {
     unsigned most = 0;
 
@@ -127,7 +126,7 @@ static enum number_kind kind_of(const struct task *task, const char *name)
     return nr > 0 && nr == nr_bare && !launched ? AN_EXTENT : A_SIZE;
 }
 
-static void find_numbers(struct settling *s)
+static void find_numbers(struct inference *s)
 {
     const size_t nr = s->task.timed.sizes.nr;
     struct binding *sizes = arena_array(s->arena, nr + 1, sizeof(*sizes));
@@ -162,23 +161,23 @@ static const struct choice {
 } choices[] = {
     {0, 1, {1024, 0, 0, 0}},
     {0, 2, {128, 192, 0, 0}},
-    {4, SETTLE_MAX_NUMBERS, {8, 12, 16, 4}},
-    {0, SETTLE_MAX_NUMBERS, {32, 48, 64, 16}},
-    {0, SETTLE_MAX_NUMBERS, {128, 256, 384, 64}},
-    {0, SETTLE_MAX_NUMBERS, {64, 64, 64, 64}},
-    {0, SETTLE_MAX_NUMBERS, {256, 256, 256, 256}},
+    {4, INFER_MAX_NUMBERS, {8, 12, 16, 4}},
+    {0, INFER_MAX_NUMBERS, {32, 48, 64, 16}},
+    {0, INFER_MAX_NUMBERS, {128, 256, 384, 64}},
+    {0, INFER_MAX_NUMBERS, {64, 64, 64, 64}},
+    {0, INFER_MAX_NUMBERS, {256, 256, 256, 256}},
     {0, 2, {1024, 1024, 0, 0}},
-    {0, SETTLE_MAX_NUMBERS, {96, 64, 48, 32}},
+    {0, INFER_MAX_NUMBERS, {96, 64, 48, 32}},
     {0, 3, {8, 12, 16, 4}},
-    {0, SETTLE_MAX_NUMBERS, {16, 16, 16, 16}},
-    {0, SETTLE_MAX_NUMBERS, {4, 4, 4, 4}},
-    {0, SETTLE_MAX_NUMBERS, {2, 2, 2, 2}},
-    {0, SETTLE_MAX_NUMBERS, {1, 1, 1, 1}},
+    {0, INFER_MAX_NUMBERS, {16, 16, 16, 16}},
+    {0, INFER_MAX_NUMBERS, {4, 4, 4, 4}},
+    {0, INFER_MAX_NUMBERS, {2, 2, 2, 2}},
+    {0, INFER_MAX_NUMBERS, {1, 1, 1, 1}},
 };
 enum { NR_CHOICES = sizeof(choices) / sizeof(choices[0]) };
 
 /* False: not for so many sizes, or scaling changes nothing. */
-static bool choose(struct settling *s, unsigned choice, int64_t most)
+static bool choose(struct inference *s, unsigned choice, int64_t most)
 {
     const struct binding *given = s->task.timed.sizes.bindings;
     const int64_t block = nr_block_dims(s) > 1 ? 16 : 128;
@@ -203,7 +202,7 @@ static bool choose(struct settling *s, unsigned choice, int64_t most)
 }
 
 /* The contract with the chosen numbers in it. */
-static struct intake complete(const struct settling *s)
+static struct intake complete(const struct inference *s)
 {
     struct intake in = copy_of(s->in, s->arena);
     const char *ran = "with it the original passes the check";
@@ -236,7 +235,7 @@ static struct intake complete(const struct settling *s)
 }
 
 /* What is written is an output, and no input where it is not read before. */
-static bool find_outputs(struct settling *s, struct err *err)
+static bool find_outputs(struct inference *s, struct err *err)
 {
     enum outcome outcome;
 
@@ -246,7 +245,7 @@ static bool find_outputs(struct settling *s, struct err *err)
             continue;
         s->task.arrays[i].role = ROLE_OUT;
         s->sanitize = true;
-        if (!settle_try(s, &outcome, err))
+        if (!trial_run(s, &outcome, err))
             return false;
         s->sanitize = false;
         if (outcome != CLEAN)
@@ -256,11 +255,11 @@ static bool find_outputs(struct settling *s, struct err *err)
 }
 
 /* False: with other inputs it strays, so that what it needs depends on data and not on sizes. */
-static bool stays_inside(struct settling *s, const struct candidate *c, const struct task *task,
+static bool stays_inside(struct inference *s, const struct candidate *c, const struct task *task,
     bool *stays, struct err *err)
 {
     enum { SEEDS = 6 };
-    struct settling other = *s;
+    struct inference other = *s;
     enum outcome outcome;
     bool ok = true;
 
@@ -270,7 +269,7 @@ static bool stays_inside(struct settling *s, const struct candidate *c, const st
     other.why = NULL;
     *stays = true;
     for (other.seed = 1; ok && *stays && other.seed <= SEEDS; other.seed++) {
-        ok = settle_try(&other, &outcome, err);
+        ok = trial_run(&other, &outcome, err);
         *stays = outcome != STRAY;
     }
     s->insts = other.insts;
@@ -288,7 +287,7 @@ static bool stays_inside(struct settling *s, const struct candidate *c, const st
     return ok;
 }
 
-bool settle_passes(struct settling *s, const struct intake *in, bool with_more_inputs, bool *passed,
+bool infer_passes(struct inference *s, const struct intake *in, bool with_more_inputs, bool *passed,
     struct err *err)
 {
     struct arena *arena = arena_create();
@@ -301,20 +300,21 @@ bool settle_passes(struct settling *s, const struct intake *in, bool with_more_i
     c.arena = arena;
     c.task = &task;
     *passed = task_parse(&task, arena, in->path, in->text, strlen(in->text), &why);
-    checker = *passed ? checker_create(s->device, &task, &c.compilation,
-                            &(struct checker_options){.nr_threads = s->options->nr_threads}, &why)
-                      : NULL;
+    checker =
+        *passed ? checker_create(s->device, &task, &c.compilation,
+                      &(struct checker_options){.nr_threads = s->options->device.nr_threads}, &why)
+                : NULL;
     *passed = checker != NULL;
     if (checker) {
         c.plan = task.plan;
         ok = check_kernel(checker, &c, err);
         *passed = ok && c.verdict == VERDICT_OK;
         if (!*passed)
-            settle_note(s, verdict_name(c.verdict), c.verdict_line, c.verdict_text);
+            trial_note(s, verdict_name(c.verdict), c.verdict_line, c.verdict_text);
         else if (with_more_inputs)
             ok = stays_inside(s, &c, &task, passed, err);
     } else {
-        settle_note(s, "check", 0, why.text);
+        trial_note(s, "check", 0, why.text);
     }
     checker_destroy(checker);
     arena_destroy(arena);
@@ -324,7 +324,7 @@ bool settle_passes(struct settling *s, const struct intake *in, bool with_more_i
 /* ---- what follows from data ---- */
 
 /* The contract with some number wherever one is missing: differences of two may be grids. */
-static bool parse_with(struct settling *s, unsigned base, bool falling, struct err *why)
+static bool parse_with(struct inference *s, unsigned base, bool falling, struct err *why)
 {
     struct intake trial = copy_of(s->in, s->arena);
     unsigned nr = 0;
@@ -347,7 +347,7 @@ static bool parse_with(struct settling *s, unsigned base, bool falling, struct e
     return task_parse(&s->task, s->arena, trial.path, trial.text, strlen(trial.text), why);
 }
 
-static bool parse_numbers(struct settling *s, struct err *why)
+static bool parse_numbers(struct inference *s, struct err *why)
 {
     const bool ok = parse_with(s, 512, false, why) || parse_with(s, 512, true, why) ||
                     parse_with(s, 16, false, why) || parse_with(s, 16, true, why) ||
@@ -358,7 +358,7 @@ static bool parse_numbers(struct settling *s, struct err *why)
 }
 
 /* Where indices lead out of an array: smaller and smaller ones, since kernels may multiply them. */
-static bool settle_indices(struct settling *s, enum outcome *outcome, struct err *err)
+static bool infer_indices(struct inference *s, enum outcome *outcome, struct err *err)
 {
     enum { MAX_DIVIDED = 2 }; /* choices */
     static const unsigned divisors[] = {2, 3, 4, 8, 16, 64};
@@ -375,7 +375,7 @@ static bool settle_indices(struct settling *s, enum outcome *outcome, struct err
         if (!intake_divide_indices(divided, s->arena, divisors[i]))
             break;
         s->in = divided;
-        ok = !parse_numbers(s, &why) || settle_room(s, outcome, err);
+        ok = !parse_numbers(s, &why) || infer_room(s, outcome, err);
         s->divided = ok && *outcome == CLEAN;
     }
     if (ok && *outcome != CLEAN && s->in != given && !s->divided) {
@@ -388,7 +388,7 @@ static bool settle_indices(struct settling *s, enum outcome *outcome, struct err
 }
 
 /* Twice the room for the array that was too short for other inputs. False: its extent is known. */
-static bool widen(struct settling *s)
+static bool widen(struct inference *s)
 {
     bool any = false;
 
@@ -409,7 +409,7 @@ static bool widen(struct settling *s)
 
 /* The check of one choice; where an extent follows from the data in other arrays, with more room.
  */
-static bool check_choice(struct settling *s, bool *passed, struct intake *done, struct err *err)
+static bool check_choice(struct inference *s, bool *passed, struct intake *done, struct err *err)
 {
     enum { MAX_WIDER = 3 };
 
@@ -417,7 +417,7 @@ static bool check_choice(struct settling *s, bool *passed, struct intake *done, 
     for (unsigned wider = 0; wider <= MAX_WIDER; wider++) {
         s->strayed = NULL;
         *done = complete(s);
-        if (!settle_passes(s, done, true, passed, err))
+        if (!infer_passes(s, done, true, passed, err))
             return false;
         if (*passed || !widen(s))
             break;
@@ -426,8 +426,8 @@ static bool check_choice(struct settling *s, bool *passed, struct intake *done, 
 }
 
 /* Up to so many choices, one after another, until one passes. */
-static bool settle_among(
-    struct settling *s, unsigned most, bool *passed, struct intake *in, struct err *err)
+static bool try_choices(
+    struct inference *s, unsigned most, bool *passed, struct intake *in, struct err *err)
 {
     enum outcome outcome;
 
@@ -436,17 +436,17 @@ static bool settle_among(
             continue;
         const uint64_t before = s->insts;
 
-        if (!settle_room(s, &outcome, err))
+        if (!infer_room(s, &outcome, err))
             return false;
         if (s->insts > before && most-- == 1) /* the last */
             i = NR_SCALES * NR_CHOICES;
-        if (!settle_indices(s, &outcome, err))
+        if (!infer_indices(s, &outcome, err))
             return false;
         if (outcome != CLEAN)
             continue;
-        if ((s->seek_outputs && !find_outputs(s, err)) || !settle_extents(s, err))
+        if ((s->seek_outputs && !find_outputs(s, err)) || !infer_extents(s, err))
             return false;
-        if (settle_spent(s)) /* extents may not be the least then */
+        if (trials_spent(s)) /* extents may not be the least then */
             break;
         struct intake done;
 
@@ -458,7 +458,7 @@ static bool settle_among(
     return true;
 }
 
-static bool has_scalars(const struct settling *s)
+static bool has_scalars(const struct inference *s)
 {
     for (unsigned i = 0; i < s->nr_numbers; i++)
         if (s->numbers[i].kind == A_SCALAR)
@@ -467,18 +467,18 @@ static bool has_scalars(const struct settling *s)
 }
 
 /* Short trials first; where some were too short, a few long ones. */
-static bool settle(struct settling *s, struct intake *in, struct err *err)
+static bool try_all(struct inference *s, struct intake *in, struct err *err)
 {
     bool passed = false;
 
     s->steps = UINT64_C(1) << 21;
-    if (!settle_among(s, NR_SCALES * NR_CHOICES, &passed, in, err))
+    if (!try_choices(s, NR_SCALES * NR_CHOICES, &passed, in, err))
         return false;
     if (!passed && has_scalars(s)) { /* some are steps, or parts of an index */
         struct err why;
 
         s->scalar = "0.0";
-        if (parse_numbers(s, &why) && !settle_among(s, SCALAR_TRIES, &passed, in, err))
+        if (parse_numbers(s, &why) && !try_choices(s, SCALAR_TRIES, &passed, in, err))
             return false;
         if (!passed) {
             s->scalar = "1.0";
@@ -489,37 +489,29 @@ static bool settle(struct settling *s, struct intake *in, struct err *err)
         return true;
     s->steps = UINT64_C(1) << 25;
     s->why = NULL;
-    return settle_among(s, PATIENT_TRIES, &passed, in, err);
+    return try_choices(s, PATIENT_TRIES, &passed, in, err);
 }
 
 /* ---- the parts ---- */
 
-bool settle_open(struct settling *s, struct err *err)
+bool infer_open(struct inference *s, struct err *err)
 {
-    struct compiler_options options = {.cache_dir = s->options->cache_dir};
+    struct workbench_options options = *s->options;
     struct device_result result = {0};
     struct err why;
 
+    options.device.name = "emu";
+    options.gpus = NULL;
     s->written = arena_array(s->arena, s->task.nr_arrays + 1, sizeof(*s->written));
     s->outputs = arena_array(s->arena, s->task.nr_arrays + 1, sizeof(*s->outputs));
-    s->device = device_create(
-        &(struct device_options){.name = "emu", .nr_threads = s->options->nr_threads}, err);
-    if (!s->device || !cutlass_find(s->options->cutlass_dir, &s->cutlass_root, err))
-        return false;
-    options.cutlass_dir = s->cutlass_root;
-    options.arch = s->device->chip->arch;
-    s->compiler = compiler_create(&options, &why);
-    s->c = (struct candidate){.arena = s->arena,
-        .task = &s->task,
-        .parent = -1,
-        .option = {.action = ACTION_NONE},
-        .source = s->task.source,
-        .source_bytes = s->task.source_bytes,
-        .plan = s->task.plan,
-        .recalled_from = -1};
-    if (!s->compiler)
+    s->bench = workbench_open(&options, &why);
+    if (!s->bench) {
         s->why = arena_strdup(s->arena, why.text);
-    if (!s->compiler || !compile_kernel(s->compiler, &s->c, err))
+        return false;
+    }
+    s->device = workbench_device(s->bench, 0);
+    workbench_original(&s->c, s->arena, &s->task, 0);
+    if (!compile_kernel(workbench_compiler(s->bench), &s->c, err))
         return false;
     s->hopeless = s->c.verdict != VERDICT_OK;
     if (s->hopeless) {
@@ -533,31 +525,29 @@ bool settle_open(struct settling *s, struct err *err)
     return result.verdict == VERDICT_OK;
 }
 
-void settle_close(struct settling *s)
+void infer_close(struct inference *s)
 {
     if (s->module)
         device_unload(s->device, s->module);
-    device_destroy(s->device);
-    compiler_destroy(s->compiler);
-    free(s->cutlass_root);
+    workbench_close(s->bench);
 }
 
 /* False with *err empty: there is nothing to try here. */
-static bool open_parts(struct settling *s, struct err *err)
+static bool open_parts(struct inference *s, struct err *err)
 {
     struct err why;
 
     s->seek_outputs = no_outputs(s->in);
     if (parse_numbers(s, &why))
-        return settle_open(s, err);
+        return infer_open(s, err);
     s->why = arena_strdup(s->arena, why.text);
     return false;
 }
 
-bool settle_numbers(struct intake *in, struct arena *arena, const struct options *options,
+bool infer_sizes(struct intake *in, struct arena *arena, const struct workbench_options *options,
     uint64_t *insts, struct err *err)
 {
-    struct settling *s;
+    struct inference *s;
     bool ok;
 
     if (!only_numbers(in) || (in->nr_missing == 0 && !no_outputs(in))) {
@@ -565,17 +555,17 @@ bool settle_numbers(struct intake *in, struct arena *arena, const struct options
         return true;
     }
     s = arena_alloc(arena, sizeof(*s));
-    *s = (struct settling){
+    *s = (struct inference){
         .options = options, .arena = arena, .in = in, .most_insts = *insts, .scalar = "1.0"};
     err->text[0] = 0;
     ok = open_parts(s, err);
     if (ok) {
         find_numbers(s);
-        ok = settle(s, in, err);
+        ok = try_all(s, in, err);
     } else {
         ok = err->text[0] == 0;
     }
-    settle_close(s);
+    infer_close(s);
     *insts = s->hopeless || s->insts > *insts ? 0 : *insts - s->insts;
     if (ok && (in->nr_missing || no_outputs(in)))
         in->note = arena_printf(arena, "%s%sno sizes were found at which the original runs: %s",

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "cli/options.h"
+#include "run/workbench.h"
 #include "intake/intake.h"
 
 #include <stdbool.h>
@@ -17,7 +17,7 @@
  * in->note says what was tried. A contract without outputs gets those that a run is seen to write,
  * in the same way. *insts is how many thread instructions trials may take, and then what is left of
  * them; 0 where no trial can come to anything. False: broken environment. */
-bool settle_numbers(struct intake *in, struct arena *arena, const struct options *options,
+bool infer_sizes(struct intake *in, struct arena *arena, const struct workbench_options *options,
     uint64_t *insts, struct err *err);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *sizes_text(const struct settling *s)
+static const char *sizes_text(const struct inference *s)
 {
     const char *text = "";
 
@@ -20,7 +20,7 @@ static const char *sizes_text(const struct settling *s)
     return text;
 }
 
-void settle_note(struct settling *s, const char *verdict, unsigned line, const char *text)
+void trial_note(struct inference *s, const char *verdict, unsigned line, const char *text)
 {
     if (!s->why)
         s->why =
@@ -28,7 +28,7 @@ void settle_note(struct settling *s, const char *verdict, unsigned line, const c
 }
 
 /* Which arrays are no longer what they were before. Without any, sizes prove nothing. */
-static bool find_written(struct settling *s, const struct env *env,
+static bool find_written(struct inference *s, const struct env *env,
     const struct run_buffers *buffers, bool *any, struct err *err)
 {
     bool ok = true;
@@ -51,7 +51,7 @@ static bool find_written(struct settling *s, const struct env *env,
 }
 
 /* Where these sizes leave no input to make (an index into nothing), they are no good. */
-static void fill(struct settling *s, const struct env *env, const struct run_buffers *buffers,
+static void fill(struct inference *s, const struct env *env, const struct run_buffers *buffers,
     struct device_result *result)
 {
     struct err why;
@@ -62,7 +62,7 @@ static void fill(struct settling *s, const struct env *env, const struct run_buf
     snprintf(result->text, sizeof(result->text), "%.300s", why.text);
 }
 
-static bool run(struct settling *s, const struct env *env, struct arena *arena,
+static bool run(struct inference *s, const struct env *env, struct arena *arena,
     struct device_result *result, struct err *err)
 {
     bool written;
@@ -92,12 +92,12 @@ static bool run(struct settling *s, const struct env *env, struct arena *arena,
     return ok;
 }
 
-bool settle_spent(const struct settling *s)
+bool trials_spent(const struct inference *s)
 {
     return s->insts >= s->most_insts;
 }
 
-bool settle_try(struct settling *s, enum outcome *outcome, struct err *err)
+bool trial_run(struct inference *s, enum outcome *outcome, struct err *err)
 {
     struct arena *arena = arena_create();
     const struct env env = plan_env(arena, &s->c.plan, &s->shape);
@@ -105,14 +105,14 @@ bool settle_try(struct settling *s, enum outcome *outcome, struct err *err)
     bool ok = true;
 
     *outcome = UNCLEAN;
-    if (!settle_spent(s) && task_elems(&s->task, &env) <= SETTLE_MAX_ELEMS) {
+    if (!trials_spent(s) && task_elems(&s->task, &env) <= INFER_MAX_ELEMS) {
         ok = run(s, &env, arena, &result, err);
         *outcome = result.verdict == VERDICT_OK      ? CLEAN
                    : result.verdict == VERDICT_FAULT ? STRAY
                                                      : UNCLEAN;
         s->timed_out |= result.verdict == VERDICT_TIMEOUT;
         if (result.verdict != VERDICT_OK)
-            settle_note(s, verdict_name(result.verdict), result.line, result.text);
+            trial_note(s, verdict_name(result.verdict), result.line, result.text);
     }
     arena_destroy(arena);
     return ok;

@@ -41,7 +41,10 @@ struct intake_start {
     const char *text; /* stands */
 };
 
-enum { INTAKE_LEAST_START = 64 }; /* smaller ones are widths of filters, numbers of channels */
+enum {
+    INTAKE_LEAST_START = 64,
+    INTAKE_MAX_BYTES = 16 << 20 /* of a file */
+};                              /* smaller ones are widths of filters, numbers of channels */
 
 struct intake {
     const char *text;

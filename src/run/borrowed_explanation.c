@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-struct donor {
+struct borrowed_explanation {
     struct arena *arena;
     struct candidate *path; /* from the original to the best */
     unsigned nr;
@@ -34,7 +34,7 @@ static bool load_nodes(struct store *store, struct arena *arena, struct candidat
     return *nr > 0 || err_set(err, "there is no node in it");
 }
 
-static void take_path(struct donor *d, const struct candidate *nodes, int64_t nr)
+static void take_path(struct borrowed_explanation *d, const struct candidate *nodes, int64_t nr)
 {
     int64_t best = 0;
 
@@ -48,9 +48,9 @@ static void take_path(struct donor *d, const struct candidate *nodes, int64_t nr
         d->path[--i] = nodes[at];
 }
 
-struct donor *donor_open(const char *path, struct err *err)
+struct borrowed_explanation *borrowed_explanation_open(const char *path, struct err *err)
 {
-    struct donor *d = xcalloc(1, sizeof(*d));
+    struct borrowed_explanation *d = xcalloc(1, sizeof(*d));
     struct store *store = store_open(path, err);
     struct candidate *nodes = NULL;
     int64_t nr = 0;
@@ -65,11 +65,11 @@ struct donor *donor_open(const char *path, struct err *err)
     store_close(store);
     if (ok)
         return d;
-    donor_close(d);
+    borrowed_explanation_close(d);
     return NULL;
 }
 
-void donor_close(struct donor *d)
+void borrowed_explanation_close(struct borrowed_explanation *d)
 {
     if (!d)
         return;
@@ -77,7 +77,8 @@ void donor_close(struct donor *d)
     free(d);
 }
 
-const struct candidate *donor_at(const struct donor *d, unsigned depth)
+const struct candidate *borrowed_explanation_at(
+    const struct borrowed_explanation *d, unsigned depth)
 {
     return !d ? NULL : &d->path[depth < d->nr ? depth : d->nr - 1];
 }

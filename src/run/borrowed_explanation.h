@@ -7,13 +7,14 @@
 #include "base/err.h"
 #include "core/candidate.h"
 
-struct donor;
+struct borrowed_explanation;
 
 /* Of the newest run in the file. */
-struct donor *donor_open(const char *path, struct err *err);
-void donor_close(struct donor *donor);
+struct borrowed_explanation *borrowed_explanation_open(const char *path, struct err *err);
+void borrowed_explanation_close(struct borrowed_explanation *donor);
 /* What explains a node so many moves from the original: findings and profile of the donor's; beyond
  * the donor's best, the best's. NULL for NULL. The donor's memory. */
-const struct candidate *donor_at(const struct donor *donor, unsigned depth);
+const struct candidate *borrowed_explanation_at(
+    const struct borrowed_explanation *donor, unsigned depth);
 
 #endif

@@ -1,26 +1,17 @@
-/* Owns the devices of a run with their checkers and profilers, and the threads that keep several of
- * them busy. */
+/* Owns the stations of a run, and the threads that keep several stations busy. */
 #include "run/evaluator.h"
 
 #include "base/mem.h"
-#include "check/check.h"
-#include "profile/profile.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { MOST_DEVICES = 16 };
-
 struct slot {
     struct evaluator *evaluator;
-    struct device *device;
-    struct checker *checker;   /* NULL: not needed yet */
-    struct profiler *profiler; /* likewise */
-    bool knows_original;
+    struct station station;
     struct candidate *c; /* NULL: idle */
     bool done, ok;
     struct err err;
@@ -28,63 +19,18 @@ struct slot {
 };
 
 struct evaluator {
-    const struct options *options;
-    const struct task *task;
-    const struct candidate *original;
-    const struct compilation *reference;
-    struct slot slots[MOST_DEVICES];
+    evaluator_work_f *work;
+    struct slot slots[WORKBENCH_MOST_DEVICES];
     unsigned nr;
     bool threaded, ending;
     pthread_mutex_t mutex; /* of c, done, ok and err of all slots, and of ending */
     pthread_cond_t changed;
 };
 
-/* ---- one device ---- */
-
-static bool know_original(struct slot *slot, struct err *err)
-{
-    const struct candidate *original = slot->evaluator->original;
-
-    if (slot->knows_original || original->profile.time_ns <= 0)
-        return true;
-    profiler_baseline(slot->profiler, original->profile.time_ns);
-    slot->knows_original = profiler_original(slot->profiler, original, err);
-    return slot->knows_original;
-}
-
-/* What is not needed is not made: filling the inputs of a large task takes a while. */
-static bool make_ready(struct slot *slot, struct err *err)
-{
-    const struct evaluator *e = slot->evaluator;
-    const struct checker_options checker = {
-        .screen = !e->options->no_screen, .nr_threads = e->options->nr_threads};
-    const struct profiler_options profiler = {.energy = e->options->objective != OBJECTIVE_TIME};
-
-    if (slot->checker == NULL)
-        slot->checker = checker_create(slot->device, e->task, e->reference, &checker, err);
-    if (slot->checker != NULL && slot->profiler == NULL)
-        slot->profiler = profiler_create(slot->device, e->task, &profiler, err);
-    return slot->profiler != NULL && know_original(slot, err);
-}
-
-static bool evaluate(struct slot *slot, struct candidate *c, struct err *err)
-{
-    return candidate_evaluated(c) ||
-           (make_ready(slot, err) && check_kernel(slot->checker, c, err) &&
-               profile_kernel(slot->profiler, c, err));
-}
-
-static void finish_slot(struct slot *slot)
-{
-    profiler_destroy(slot->profiler);
-    checker_destroy(slot->checker);
-    device_destroy(slot->device);
-}
-
 /* ---- several: a thread each ---- */
 
 /* The thread lives as long as its device: a worker process dies with the thread that forked it. */
-static void *work(void *argument)
+static void *run_slot(void *argument)
 {
     struct slot *slot = argument;
     struct evaluator *e = slot->evaluator;
@@ -96,7 +42,7 @@ static void *work(void *argument)
             continue;
         }
         pthread_mutex_unlock(&e->mutex);
-        slot->ok = evaluate(slot, slot->c, &slot->err);
+        slot->ok = e->work(&slot->station, slot->c, &slot->err);
         pthread_mutex_lock(&e->mutex);
         slot->done = true;
         pthread_cond_broadcast(&e->changed);
@@ -108,7 +54,7 @@ static void *work(void *argument)
 static bool start_threads(struct evaluator *e, struct err *err)
 {
     for (unsigned i = 0; i < e->nr; i++) {
-        const int failed = pthread_create(&e->slots[i].thread, NULL, work, &e->slots[i]);
+        const int failed = pthread_create(&e->slots[i].thread, NULL, run_slot, &e->slots[i]);
 
         if (failed != 0) {
             e->nr = i; /* those that run are ended as usual */
@@ -129,70 +75,24 @@ static struct slot *slot_of(const struct evaluator *e, const struct candidate *c
 
 /* ---- making and unmaking ---- */
 
-struct device_options evaluator_device_options(const struct options *o)
-{
-    return (struct device_options){.name = o->device,
-        .nr_threads = o->nr_threads,
-        .deadline_s = o->deadline_s,
-        .worker_bytes = o->worker_bytes,
-        .no_sandbox = o->no_sandbox};
-}
-
-static bool add_device(struct evaluator *e, const char *name, struct err *err)
-{
-    struct device_options options = evaluator_device_options(e->options);
-    struct slot *slot = &e->slots[e->nr];
-
-    if (e->nr == MOST_DEVICES)
-        return err_set(err, "more than %d GPUs", MOST_DEVICES);
-    options.name = name;
-    slot->evaluator = e;
-    slot->device = device_create(&options, err);
-    if (slot->device == NULL)
-        return err_wrap(err, "%s", name);
-    e->nr++;
-    if (strcmp(slot->device->chip->name, e->slots[0].device->chip->name) != 0)
-        return err_set(err, "--gpus: %s and %s are of different kinds, whose times do not compare",
-            e->slots[0].device->chip->name, slot->device->chip->name);
-    return true;
-}
-
-static bool add_devices(struct evaluator *e, struct err *err)
-{
-    const char *at = e->options->gpus;
-    char name[32];
-
-    if (at == NULL) {
-        const struct device_options options = evaluator_device_options(e->options);
-
-        e->slots[0].evaluator = e;
-        e->slots[0].device = device_create(&options, err);
-        e->nr = e->slots[0].device != NULL;
-        return e->nr == 1;
-    }
-    for (;; at++) { /* checked by options_parse */
-        snprintf(name, sizeof(name), "gpu:%lu", strtoul(at, (char **)(uintptr_t)&at, 10));
-        if (!add_device(e, name, err))
-            return false;
-        if (*at == '\0')
-            return e->nr == 1 || start_threads(e, err);
-    }
-}
-
 struct evaluator *evaluator_create(
-    const struct options *options, const struct task *task, struct err *err)
+    const struct workbench *bench, const struct task *task, evaluator_work_f *work, struct err *err)
 {
     struct evaluator *e = xcalloc(1, sizeof(*e));
     pthread_condattr_t attr;
 
-    e->options = options;
-    e->task = task;
+    e->work = work;
     pthread_mutex_init(&e->mutex, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&e->changed, &attr);
     pthread_condattr_destroy(&attr);
-    if (add_devices(e, err))
+    e->nr = workbench_nr_devices(bench);
+    for (unsigned i = 0; i < e->nr; i++) {
+        e->slots[i].evaluator = e;
+        e->slots[i].station = station_at(bench, i, task);
+    }
+    if (e->nr == 1 || start_threads(e, err))
         return e;
     evaluator_destroy(e);
     return NULL;
@@ -208,28 +108,18 @@ void evaluator_destroy(struct evaluator *e)
     pthread_mutex_unlock(&e->mutex);
     for (unsigned i = 0; e->threaded && i < e->nr; i++)
         pthread_join(e->slots[i].thread, NULL);
-    for (unsigned i = 0; i < MOST_DEVICES; i++)
-        finish_slot(&e->slots[i]);
+    for (unsigned i = 0; i < WORKBENCH_MOST_DEVICES; i++)
+        station_finish(&e->slots[i].station);
     pthread_cond_destroy(&e->changed);
     pthread_mutex_destroy(&e->mutex);
     free(e);
 }
 
-unsigned evaluator_nr_devices(const struct evaluator *e)
-{
-    return e->nr;
-}
-
-struct device *evaluator_device(const struct evaluator *e)
-{
-    return e->slots[0].device;
-}
-
 void evaluator_set_original(
     struct evaluator *e, const struct candidate *original, const struct compilation *reference)
 {
-    e->original = original;
-    e->reference = reference;
+    for (unsigned i = 0; i < e->nr; i++)
+        station_original(&e->slots[i].station, original, reference);
 }
 
 /* ---- work ---- */
@@ -247,7 +137,7 @@ void evaluator_begin(struct evaluator *e, struct candidate *c)
     slot->c = c;
     slot->done = false;
     if (!e->threaded) {
-        slot->ok = evaluate(slot, c, &slot->err);
+        slot->ok = e->work(&slot->station, c, &slot->err);
         slot->done = true;
     }
     pthread_cond_broadcast(&e->changed);

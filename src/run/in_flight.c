@@ -1,37 +1,44 @@
-/* Owns the trials of a session: picks from asking to telling, several at once with a model. */
-#include "run/session.h"
+/* Owns the trials of a session: picks of the search from asking to telling. */
+#include "run/in_flight.h"
 
-#include "base/log.h"
-#include "base/mem.h"
-#include "base/str.h"
-#include "explain/plugin.h"
+#include "run/session_parts.h"
 
-#include <stdio.h>
-
-/* How long session_propose waits for a model before it looks at the clock and signals again. */
+/* How long in_flight_collect waits for a model before it looks at the clock and signals again. */
 enum { WAIT_MS = 200 };
+
+void in_flight_init(struct in_flight *f)
+{
+    for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
+        f->trials[i].arena = arena_create();
+}
+
+void in_flight_finish(struct in_flight *f)
+{
+    for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
+        arena_destroy(f->trials[i].arena);
+}
 
 static void become_ready(struct session *s, struct trial *trial)
 {
     trial->state = TRIAL_READY;
     trial->compiled = false;
-    trial->turn = s->nr_turns++;
+    trial->turn = s->in_flight.nr_turns++;
 }
 
-unsigned session_nr_pending(const struct session *s)
+unsigned in_flight_nr(const struct session *s)
 {
     unsigned nr = 0;
 
     for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
-        nr += s->trials[i].state != TRIAL_FREE;
+        nr += s->in_flight.trials[i].state != TRIAL_FREE;
     return nr;
 }
 
 static struct trial *free_trial(struct session *s)
 {
     for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
-        if (s->trials[i].state == TRIAL_FREE)
-            return &s->trials[i];
+        if (s->in_flight.trials[i].state == TRIAL_FREE)
+            return &s->in_flight.trials[i];
     return NULL;
 }
 
@@ -44,7 +51,7 @@ static bool find_option(struct session *s, struct trial *t, struct err *err)
     arena_reset(t->arena);
     session_candidate(
         s, t->arena, &t->c, pick->node, pick->parent, (struct option){.action = ACTION_NONE});
-    t->parent = (struct candidate){.arena = t->arena, .task = &s->task};
+    t->parent = (struct candidate){.arena = t->arena, .task = s->task};
     if (!store_load_node(s->store, pick->parent, &t->parent, &found, err))
         return false;
     for (unsigned i = 0; found && i < t->parent.nr_options; i++) {
@@ -58,7 +65,7 @@ static bool find_option(struct session *s, struct trial *t, struct err *err)
 }
 
 /* What a model is told beside the parent itself. */
-static bool surround(struct session *s, const struct candidate *parent, struct arena *arena,
+bool in_flight_surround(struct session *s, const struct candidate *parent, struct arena *arena,
     struct propose_context *context, struct err *err)
 {
     const struct lesson **lessons = arena_array(arena, LESSONS_SHOWN, sizeof(const void *));
@@ -79,19 +86,6 @@ static bool surround(struct session *s, const struct candidate *parent, struct a
     return true;
 }
 
-bool session_ask(struct session *s, bool *asked, struct err *err)
-{
-    struct search_pick pick;
-
-    *asked = search_ask(s->search, &pick);
-    if (!*asked)
-        return true;
-    /* Where each is asked after the one before was told, the order needs no record. */
-    return ((int64_t)s->nr_nodes == pick.node - 1 ||
-               store_add_pick(s->store, pick.node, (int64_t)s->nr_nodes, err)) &&
-           session_begin(s, &pick, err);
-}
-
 /* Propose, or take what was proposed for an equal parent in an earlier run. */
 static bool start(struct session *s, const struct propose_context *context, struct trial *t,
     bool *ready, struct err *err)
@@ -102,7 +96,7 @@ static bool start(struct session *s, const struct propose_context *context, stru
                          reuse_note_made(s->reuse, &t->parent, &t->c, err));
 }
 
-bool session_begin(struct session *s, const struct search_pick *pick, struct err *err)
+bool in_flight_begin(struct session *s, const struct search_pick *pick, struct err *err)
 {
     struct trial *t = free_trial(s);
     struct propose_context context;
@@ -114,11 +108,12 @@ bool session_begin(struct session *s, const struct search_pick *pick, struct err
     if (!find_option(s, t, err))
         return false;
     context = (struct propose_context){.parent = &t->parent};
-    if (t->c.option.proposer == PROPOSER_MODEL && !surround(s, &t->parent, t->arena, &context, err))
+    if (t->c.option.proposer == PROPOSER_MODEL &&
+        !in_flight_surround(s, &t->parent, t->arena, &context, err))
         return false;
     if (t->c.option.proposer == PROPOSER_MODEL && !store_load_calls(s->store, &t->c, err))
         return false;
-    s->nr_evaluated += candidate_nr_repairs(&t->c); /* before a resumed run ended */
+    s->state.nr_evaluated += candidate_nr_repairs(&t->c); /* before a resumed run ended */
     if (!start(s, &context, t, &ready, err))
         return false;
     t->state = TRIAL_ASKED;
@@ -127,11 +122,39 @@ bool session_begin(struct session *s, const struct search_pick *pick, struct err
     return true;
 }
 
+static bool ask(struct session *s, bool *asked, struct err *err)
+{
+    struct search_pick pick;
+
+    *asked = search_ask(s->search, &pick);
+    if (!*asked)
+        return true;
+    /* Where each is asked after the one before was told, the order needs no record. */
+    return ((int64_t)s->state.nr_nodes == pick.node - 1 ||
+               store_add_pick(s->store, pick.node, (int64_t)s->state.nr_nodes, err)) &&
+           in_flight_begin(s, &pick, err);
+}
+
+bool in_flight_fill(struct session *s, struct err *err)
+{
+    const uint64_t budget = s->options->budget_nodes;
+    unsigned pending = in_flight_nr(s);
+    bool asked = true;
+
+    for (; asked && pending < s->in_flight.nr_slots; pending++) {
+        if (budget && s->state.nr_evaluated + pending >= budget)
+            break;
+        if (!ask(s, &asked, err))
+            return false;
+    }
+    return true;
+}
+
 static struct trial *trial_of(struct session *s, const struct candidate *c)
 {
     for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
-        if (&s->trials[i].c == c)
-            return &s->trials[i];
+        if (&s->in_flight.trials[i].c == c)
+            return &s->in_flight.trials[i];
     return NULL;
 }
 
@@ -140,7 +163,7 @@ static struct trial *first_of(struct session *s, unsigned states)
     struct trial *first = NULL;
 
     for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++) {
-        struct trial *t = &s->trials[i];
+        struct trial *t = &s->in_flight.trials[i];
 
         if ((states >> t->state & 1) && (!first || t->turn < first->turn))
             first = t;
@@ -148,20 +171,20 @@ static struct trial *first_of(struct session *s, unsigned states)
     return first;
 }
 
-struct trial *session_first_ready(struct session *s)
+struct trial *in_flight_first_ready(struct session *s)
 {
     return first_of(s, 1u << TRIAL_READY);
 }
 
-struct trial *session_first_taken(struct session *s)
+struct trial *in_flight_first_taken(struct session *s)
 {
     return first_of(s, 1u << TRIAL_UNDER_WAY | 1u << TRIAL_DONE);
 }
 
-bool session_equal_is_under_way(const struct session *s, const struct candidate *c)
+bool in_flight_has_equal(const struct session *s, const struct candidate *c)
 {
     for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++) {
-        const struct trial *t = &s->trials[i];
+        const struct trial *t = &s->in_flight.trials[i];
 
         if ((t->state == TRIAL_UNDER_WAY || t->state == TRIAL_DONE) &&
             t->c.compilation.key.high == c->compilation.key.high &&
@@ -182,18 +205,18 @@ static bool await(struct session *s, double timeout_ms, struct candidate **c, st
     return false;
 }
 
-bool session_collect(struct session *s, bool wait, struct err *err)
+bool in_flight_collect(struct session *s, bool wait, struct err *err)
 {
     struct candidate *c;
 
-    propose_moment(s->propose, s->nr_taken);
+    propose_moment(s->propose, s->in_flight.nr_taken);
     do { /* whatever has come in during the last evaluation */
         if (!await(s, 0, &c, err))
             return false;
         if (c)
             become_ready(s, trial_of(s, c));
     } while (c);
-    if (!wait || session_first_ready(s))
+    if (!wait || in_flight_first_ready(s))
         return true;
     if (!await(s, WAIT_MS, &c, err))
         return false;
@@ -202,77 +225,13 @@ bool session_collect(struct session *s, bool wait, struct err *err)
     return true;
 }
 
-bool session_repair(struct session *s, struct trial *trial, bool *again, struct err *err)
+bool in_flight_repair(struct session *s, struct trial *trial, bool *again, struct err *err)
 {
     if (!propose_repair(s->propose, &trial->c, again, err))
         return false;
     if (*again) {
         trial->state = TRIAL_ASKED;
-        s->nr_evaluated++;
+        s->state.nr_evaluated++;
     }
     return true;
-}
-
-static unsigned depth_of(const struct session *s, const struct candidate *c)
-{
-    unsigned depth = 0;
-
-    for (int64_t at = c->parent; at >= 0; at = search_node(s->search, at).parent)
-        depth++;
-    return depth;
-}
-
-/* The user's own tools: their findings join ours before anyone weighs moves. What goes wrong with
- * them is said once, for the original, and after that only with -v. */
-static bool run_tools(struct session *s, struct candidate *c, struct err *err)
-{
-    struct str notes = {0};
-    bool ok;
-
-    if (!s->options->tools_dir)
-        return true;
-    ok = plugins_run(s->options->tools_dir, c, &notes, err);
-    if (notes.len > 0 && c->node == 0)
-        fputs(str_text(&notes), stderr);
-    else if (notes.len > 0)
-        log_note("node %lld: %s", (long long)c->node, str_text(&notes));
-    str_finish(&notes);
-    return ok;
-}
-
-bool session_priors(struct session *s, struct candidate *c, struct err *err)
-{
-    if (s->feedback == FEEDBACK_FINDINGS && !run_tools(s, c, err))
-        return false;
-    if (s->feedback != FEEDBACK_FINDINGS)
-        explain_instead(s->feedback, donor_at(s->donor, depth_of(s, c)), c);
-    lessons_priors(s->memory, c);
-    propose_priors(s->propose, c);
-    return true;
-}
-
-/* The most promising of the model's moves on the original; all of them when there is no model. */
-static enum action best_move(const struct candidate *root)
-{
-    double share[NR_ACTIONS] = {0};
-    enum action best = ACTION_SHARED_TILE;
-
-    for (unsigned i = 0; i < root->nr_options; i++)
-        if (root->options[i].action != ACTION_TUNE)
-            share[root->options[i].action] += (double)root->options[i].prior;
-    for (int a = 0; a < NR_ACTIONS; a++)
-        if (share[a] > share[best])
-            best = (enum action)a;
-    return best;
-}
-
-bool session_show_prompt(struct session *s, struct str *out, struct err *err)
-{
-    const struct option option = {.action = best_move(&s->root), .proposer = PROPOSER_MODEL};
-    struct propose_context context;
-    struct candidate c;
-
-    session_candidate(s, s->arena, &c, 1, 0, option);
-    return surround(s, &s->root, s->arena, &context, err) &&
-           propose_show(s->propose, &context, &c, out, err);
 }

@@ -1,7 +1,13 @@
-/* The closed loop. Owns the order of the stages and the reasons to stop; nothing else. */
+/* The closed loop. Owns the order of the stages and the reasons to stop; nothing else.
+ *
+ *     propose -> compile -> check -> profile -> explain -> store
+ *
+ * A candidate passes the stages in this order. A stage that is handed a candidate with a verdict
+ * other than ok returns at once; explain and store serve such a candidate as well. False means that
+ * the environment is broken, never that the kernel is. */
 #include "run/loop.h"
 
-#include "base/clock.h"
+#include "run/session_parts.h"
 
 #include <math.h>
 #include <signal.h>
@@ -13,86 +19,83 @@ void loop_interrupt(void)
     interrupted = 1;
 }
 
-/* Once round: each stage takes the candidate and passes it on, in two halves with the check and the
- * profile between them, which may be under way on several devices at once. What to propose was
- * settled before (session_collect), since a model may think while a device works. A stage handed a
- * dead candidate returns at once; explain and store serve the dead as well, and a model may be
- * asked to repair one (*again). False means that the environment is broken, never that the kernel
- * is. */
-static bool first_half(struct session *s, struct trial *trial, bool *wait, struct err *err)
+/* ---- the six stages ---- */
+
+/* The search picks nodes and moves; proposers write the variants. A model may write while a device
+ * works, so the search is asked for picks as long as slots are free. *any: a trial is under way. */
+static bool propose(struct session *s, bool *any, struct err *err)
+{
+    if (!in_flight_fill(s, err))
+        return false;
+    *any = in_flight_nr(s) > 0;
+    return !*any || in_flight_collect(s, !in_flight_first_taken(s), err);
+}
+
+/* *wait: another trial computes the same and is under way; its result will serve this one too. */
+static bool compile(struct session *s, struct trial *trial, bool *wait, struct err *err)
 {
     struct candidate *c = &trial->c;
 
-    if (!trial->compiled && !compile_kernel(s->compiler, c, err))
+    if (!trial->compiled && !compile_kernel(workbench_compiler(s->bench), c, err))
         return false;
     trial->compiled = true;
-    *wait = session_equal_is_under_way(s, c);
+    *wait = in_flight_has_equal(s, c);
     return *wait || session_recall(s, c, err);
 }
 
-static bool second_half(struct session *s, struct trial *trial, bool *again, struct err *err)
+static bool check(struct station *station, struct candidate *c, struct err *err)
+{
+    return station_check(station, c, err);
+}
+
+static bool profile(struct station *station, struct candidate *c, struct err *err)
+{
+    return station_profile(station, c, err);
+}
+
+/* What limits the variant, in sentences; which moves it offers, and how promising each move is. */
+static bool explain(struct session *s, struct candidate *c, struct err *err)
+{
+    return propose_options(s->propose, c, err) &&
+           explain_kernel(workbench_chip(s->bench), c, err) && steering_priors(s, c, err);
+}
+
+/* The variant becomes a node of the database; search, memory and proposers learn of it. */
+static bool store(struct session *s, struct trial *trial, struct err *err)
 {
     struct candidate *c = &trial->c;
 
-    return propose_options(s->propose, c, err) && explain_kernel(s->device->chip, c, err) &&
-           session_priors(s, c, err) && session_repair(s, trial, again, err) &&
-           (*again || session_store(s, trial, err));
-}
-
-static const char *reason_to_stop(const struct session *s)
-{
-    const struct options *o = s->options;
-    const double elapsed_s = (double)(clock_ns() - s->started_ns) * 1e-9;
-    const double roofline_ns = s->root.explanation.roofline_ns;
-
-    if (interrupted)
-        return "interrupted";
-    if (o->budget_nodes && s->nr_evaluated >= o->budget_nodes)
-        return "budget";
-    if (o->budget_s > 0 && elapsed_s >= o->budget_s)
-        return "budget";
-    if (o->max_tokens && propose_spent(s->propose).tokens >= o->max_tokens)
-        return "tokens";
-    if (o->max_cost > 0 && propose_spent(s->propose).cost >= o->max_cost)
-        return "cost";
-    if (roofline_ns > 0 && s->root.profile.time_ns / s->best_speedup * 0.95 <= roofline_ns)
-        return "roofline";
-    if (search_converged(s->search, o->window, log2(1.01)))
-        return "converged";
-    return NULL;
-}
-
-/* Ask the search for as many picks as may be under way: one, or several where a model works while
- * the device does. None beyond the budget. */
-static bool fill(struct session *s, struct err *err)
-{
-    const uint64_t budget = s->options->budget_nodes;
-    unsigned pending = session_nr_pending(s);
-    bool asked = true;
-
-    for (; asked && pending < s->nr_slots; pending++) {
-        if (budget && s->nr_evaluated + pending >= budget)
-            break;
-        if (!session_ask(s, &asked, err))
-            return false;
-    }
+    if (!store_kernel(s->store, c, err) || !reuse_note(s->reuse, c, err) ||
+        !lessons_note(s->memory, &trial->parent, c, err))
+        return false;
+    session_tell(s, &trial->pick, c);
+    propose_told(s->propose, c, session_gain(&trial->parent, c));
+    trial->state = TRIAL_FREE; /* its memory stays until the next pick takes it */
     return true;
 }
 
-/* Give the devices what is ready, in turn. What needs no device is done at once, and told before
- * anything later is begun. */
+/* ---- once round ---- */
+
+/* On the thread of a device, beside those of other devices. */
+bool loop_check_and_profile(struct station *station, struct candidate *c, struct err *err)
+{
+    return check(station, c, err) && profile(station, c, err);
+}
+
+/* Compile what is proposed, in turn, and hand it to the devices. What needs no device is told
+ * before anything later is begun. */
 static bool begin(struct session *s, struct loop_watcher *watcher, struct err *err)
 {
     struct trial *trial;
     bool wait;
 
-    while (evaluator_idle(s->evaluator) && (trial = session_first_ready(s))) {
+    while (evaluator_idle(s->evaluator) && (trial = in_flight_first_ready(s))) {
         watcher->trying(watcher, s, &trial->c);
-        if (!first_half(s, trial, &wait, err))
+        if (!compile(s, trial, &wait, err))
             return false;
         if (wait)
             return true;
-        s->nr_taken++;
+        s->in_flight.nr_taken++;
         trial->state = candidate_evaluated(&trial->c) ? TRIAL_DONE : TRIAL_UNDER_WAY;
         if (trial->state == TRIAL_DONE)
             return true;
@@ -101,11 +104,12 @@ static bool begin(struct session *s, struct loop_watcher *watcher, struct err *e
     return true;
 }
 
-/* Tell of what is evaluated, in the order in which it was begun, whichever device was faster. */
-static bool tell(struct session *s, struct loop_watcher *watcher, struct err *err)
+/* Take up what was checked and profiled, in the order in which it was begun, whichever device was
+ * faster. A model may be asked to repair a broken variant: then the variant goes round again. */
+static bool end(struct session *s, struct loop_watcher *watcher, struct err *err)
 {
     enum { WAIT_MS = 50 };
-    struct trial *trial = session_first_taken(s);
+    struct trial *trial = in_flight_first_taken(s);
     bool again, done = true;
 
     if (!trial)
@@ -117,26 +121,49 @@ static bool tell(struct session *s, struct loop_watcher *watcher, struct err *er
             return true;
         trial->state = TRIAL_DONE;
     }
-    if (!second_half(s, trial, &again, err))
+    if (!explain(s, &trial->c, err) || !in_flight_repair(s, trial, &again, err))
         return false;
-    if (!again)
-        watcher->done(watcher, s, &trial->c);
+    if (again)
+        return true;
+    if (!store(s, trial, err))
+        return false;
+    watcher->done(watcher, s, &trial->c);
     return true;
+}
+
+/* ---- round and round ---- */
+
+static const char *reason_to_stop(const struct session *s)
+{
+    const struct session_options *o = s->options;
+    const double roofline_ns = s->root.explanation.roofline_ns;
+
+    if (interrupted)
+        return "interrupted";
+    if (o->budget_nodes && s->state.nr_evaluated >= o->budget_nodes)
+        return "budget";
+    if (o->budget_s > 0 && session_elapsed_s(s) >= o->budget_s)
+        return "budget";
+    if (o->max_tokens && propose_spent(s->propose).tokens >= o->max_tokens)
+        return "tokens";
+    if (o->max_cost > 0 && propose_spent(s->propose).cost >= o->max_cost)
+        return "cost";
+    if (roofline_ns > 0 && s->root.profile.time_ns / s->state.best_speedup * 0.95 <= roofline_ns)
+        return "roofline";
+    if (search_converged(s->search, o->window, log2(1.01)))
+        return "converged";
+    return NULL;
 }
 
 static bool turn(struct session *s, struct loop_watcher *watcher, const char **why, struct err *err)
 {
-    while (!(*why = reason_to_stop(s))) {
-        if (!fill(s, err))
+    bool any = true;
+
+    while (any && !(*why = reason_to_stop(s)))
+        if (!propose(s, &any, err) || (any && (!begin(s, watcher, err) || !end(s, watcher, err))))
             return false;
-        if (session_nr_pending(s) == 0) {
-            *why = "exhausted";
-            break;
-        }
-        if (!session_collect(s, !session_first_taken(s), err) || !begin(s, watcher, err) ||
-            !tell(s, watcher, err))
-            return false;
-    }
+    if (!any)
+        *why = "exhausted";
     return true;
 }
 

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Called when a node is about to be tried (verdict not yet known) and when it is done. */
+/* Called when a node is about to be tried (verdict not yet known) and when the node is done. */
 struct loop_watcher {
     void (*trying)(
         struct loop_watcher *watcher, const struct session *s, const struct candidate *c);

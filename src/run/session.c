@@ -1,13 +1,13 @@
-/* Owns the parts of a run, the measurement of the original, and the replay of a resumed tree. */
-#include "run/session.h"
+/* Owns the parts of a run, and the measurement of the original. */
+#include "run/session_parts.h"
 
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/rng.h"
 #include "base/share.h"
 #include "base/str.h"
-#include "cli/cmd_init.h"
 #include "run/cutlass.h"
 
 #include <inttypes.h>
@@ -30,7 +30,7 @@ void session_candidate(struct session *s, struct arena *arena, struct candidate 
 {
     *c = (struct candidate){
         .arena = arena,
-        .task = &s->task,
+        .task = s->task,
         .node = node,
         .parent = parent,
         .seed = rng_mix(s->run.seed, (uint64_t)node),
@@ -68,43 +68,28 @@ static bool is_surely_faster(const struct candidate *c)
     return c->profile.timing.ratio <= 0 || c->profile.timing.ratio_low > 1;
 }
 
-/* Tell search and tallies. */
-static void tell(struct session *s, const struct search_pick *pick, const struct candidate *c)
+void session_tell(struct session *s, const struct search_pick *pick, const struct candidate *c)
 {
     const struct search_outcome outcome = outcome_of(s, c, c->arena);
 
     search_tell(s->search, pick, &outcome);
-    s->nr_nodes++;
-    s->nr_evaluated += !c->recalled;
-    s->nr_ok += outcome.ok;
-    s->nr_reused += c->reused;
-    s->verdicts[c->verdict]++;
+    s->state.nr_nodes++;
+    s->state.nr_evaluated += !c->recalled;
+    s->state.nr_ok += outcome.ok;
+    s->state.nr_reused += c->reused;
+    s->state.verdicts[c->verdict]++;
     if (outcome.ok && objective_take(s->options->objective, &s->standing, &c->profile, c->speedup,
                           is_surely_faster(c))) {
-        s->best_speedup = c->speedup;
-        s->best = c->node;
+        s->state.best_speedup = c->speedup;
+        s->state.best = c->node;
     }
 }
 
-/* log2 of a candidate's speed over its parent's; 0 when it failed. */
-static double gain_of(const struct candidate *parent, const struct candidate *c)
+double session_gain(const struct candidate *parent, const struct candidate *c)
 {
     const bool ok = c->verdict == VERDICT_OK && c->speedup > 0 && parent->speedup > 0;
 
     return ok ? log2(c->speedup / parent->speedup) : 0;
-}
-
-bool session_store(struct session *s, struct trial *trial, struct err *err)
-{
-    struct candidate *c = &trial->c;
-
-    if (!store_kernel(s->store, c, err) || !reuse_note(s->reuse, c, err) ||
-        !lessons_note(s->memory, &trial->parent, c, err))
-        return false;
-    tell(s, &trial->pick, c);
-    propose_told(s->propose, c, gain_of(&trial->parent, c));
-    trial->state = TRIAL_FREE; /* its memory stays until the next pick takes it */
-    return true;
 }
 
 static const char *with_suffix(struct arena *arena, const char *path, const char *suffix)
@@ -123,12 +108,12 @@ static bool save_call(
 
 static bool can_measure(const struct session *s, struct err *err)
 {
-    if (s->options->objective == OBJECTIVE_TIME || s->device->ops->energy)
+    if (s->options->objective == OBJECTIVE_TIME || workbench_device(s->bench, 0)->ops->energy)
         return true;
     return err_set(err,
         "--objective %s needs a GPU's own energy counter, and the device in use (%s) has none: "
         "nothing here can be measured, and nothing is made up; use --objective time",
-        objective_name(s->options->objective), s->device->chip->name);
+        objective_name(s->options->objective), workbench_chip(s->bench)->name);
 }
 
 /* How many picks may be under way. With models, so many wait for one while each device has a trial.
@@ -136,8 +121,8 @@ static bool can_measure(const struct session *s, struct err *err)
  * on how many devices there are. */
 static unsigned slots_of(const struct session *s)
 {
-    const struct options *o = s->options;
-    const unsigned nr_devices = evaluator_nr_devices(s->evaluator);
+    const struct session_options *o = s->options;
+    const unsigned nr_devices = workbench_nr_devices(s->bench);
     unsigned nr = nr_devices;
 
     if (o->nr_models > 0)
@@ -147,9 +132,10 @@ static unsigned slots_of(const struct session *s)
     return nr < PROPOSE_MAX_IN_FLIGHT ? nr : PROPOSE_MAX_IN_FLIGHT;
 }
 
-static bool open_parts(struct session *s, struct err *err)
+static bool open_propose(struct session *s, struct err *err)
 {
-    const struct options *o = s->options;
+    const struct session_options *o = s->options;
+    const char *cutlass = workbench_cutlass(s->bench);
     struct propose_options propose_options = {
         .forbid_fast_math = o->forbid_fast_math,
         .models = o->models,
@@ -162,25 +148,8 @@ static bool open_parts(struct session *s, struct err *err)
         .need_prices = o->max_cost > 0,
         .seed = o->seed,
     };
-    char *prompts;
-    struct compiler_options compiler_options = {.cache_dir = o->cache_dir};
+    char *prompts = share_find("prompts");
 
-    if (!init_load_task(&s->task, s->arena, o, err))
-        return false;
-    s->evaluator = evaluator_create(o, &s->task, err);
-    if (!s->evaluator)
-        return false;
-    s->device = evaluator_device(s->evaluator);
-    if (!can_measure(s, err))
-        return false;
-    if (!cutlass_find(o->cutlass_dir, &s->cutlass_root, err))
-        return false;
-    compiler_options.cutlass_dir = s->cutlass_root;
-    compiler_options.arch = s->device->chip->arch;
-    s->compiler = compiler_create(&compiler_options, err);
-    if (!s->compiler)
-        return false;
-    prompts = share_find("prompts");
     if (!prompts)
         return err_set(err,
             "the folder prompts/ was not found beside the program; set KEET_SHARE to "
@@ -188,23 +157,30 @@ static bool open_parts(struct session *s, struct err *err)
     propose_options.prompts_dir = arena_strdup(s->arena, prompts);
     free(prompts);
     if (o->nr_models > 0 || o->show_prompt)
-        propose_options.chip = s->device->chip;
+        propose_options.chip = workbench_chip(s->bench);
     s->journal = (struct propose_journal){s, save_call};
     propose_options.journal = &s->journal;
-    if (s->cutlass_root && propose_options.chip) {
-        s->cutlass = cutlass_create(s->cutlass_root, o->cache_dir);
+    if (cutlass && propose_options.chip) {
+        s->cutlass = cutlass_create(cutlass, workbench_options(s->bench)->cache_dir);
         s->library = (struct propose_library){s->cutlass, cutlass_search, cutlass_read};
         propose_options.library = &s->library;
     }
-    s->nr_slots = slots_of(s);
-    s->propose = propose_create(&propose_options, &s->task, err);
+    s->propose = propose_create(&propose_options, s->task, err);
     return s->propose != NULL;
+}
+
+static bool open_parts(struct session *s, struct err *err)
+{
+    s->in_flight.nr_slots = slots_of(s);
+    return can_measure(s, err) &&
+           (s->evaluator = evaluator_create(s->bench, s->task, loop_check_and_profile, err)) &&
+           open_propose(s, err);
 }
 
 /* The specs, one a line: those of the run so far, and those that it is given now. */
 static const char *models_of(struct session *s, const char *so_far)
 {
-    const struct options *o = s->options;
+    const struct session_options *o = s->options;
     const char *all = so_far ? so_far : "";
 
     for (unsigned i = 0; i < o->nr_models; i++) {
@@ -219,7 +195,7 @@ static const char *models_of(struct session *s, const char *so_far)
 /* As the run is known: what of it is not the usual follows the policy. */
 static const char *policy_text(const struct session *s)
 {
-    const struct options *o = s->options;
+    const struct session_options *o = s->options;
     const char *text = o->policy;
 
     if (o->feedback)
@@ -232,11 +208,12 @@ static const char *policy_text(const struct session *s)
 /* A new run, or with --resume the newest one of the same kernel, seed, policy and device. */
 static bool open_run(struct session *s, bool *resumed, struct err *err)
 {
-    const struct options *o = s->options;
+    const struct session_options *o = s->options;
     struct run_info run = {
-        .kernel_path = o->kernel_path,
-        .original = s->task.source,
-        .device = arena_printf(s->arena, "%s:%s", s->device->ops->name, s->device->chip->key),
+        .kernel_path = s->task->path,
+        .original = s->task->source,
+        .device = arena_printf(s->arena, "%s:%s", workbench_device(s->bench, 0)->ops->name,
+            workbench_chip(s->bench)->key),
         .policy = policy_text(s),
         .version = KEET_VERSION,
         .seed = o->seed,
@@ -268,7 +245,7 @@ static bool open_run(struct session *s, bool *resumed, struct err *err)
 /* The oracle: the file's `reference` kernel where it has one, else the original itself. */
 static bool compile_oracle(struct session *s, struct err *err)
 {
-    const struct launch *oracle = s->task.reference;
+    const struct launch *oracle = s->task->reference;
     struct compile_input input;
     enum verdict verdict = VERDICT_OK;
     unsigned line = 0;
@@ -279,16 +256,17 @@ static bool compile_oracle(struct session *s, struct err *err)
     s->reference = s->root.compilation;
     if (!oracle)
         return true;
-    code = task_code(s->task.source, s->task.source_bytes);
+    code = task_code(s->task->source, s->task->source_bytes);
     input = (struct compile_input){
         .source = code,
-        .name = file_name(s->task.path),
+        .name = file_name(s->task->path),
         .kernels = &oracle->kernel,
         .nr_kernels = 1,
-        .tunes = s->task.plan.tunes,
-        .nr_tunes = s->task.plan.nr_tunes,
+        .tunes = s->task->plan.tunes,
+        .nr_tunes = s->task->plan.nr_tunes,
     };
-    ok = compile_source(s->compiler, &input, s->arena, &s->reference, &verdict, &line, &text, err);
+    ok = compile_source(
+        workbench_compiler(s->bench), &input, s->arena, &s->reference, &verdict, &line, &text, err);
     free(code);
     if (ok && verdict != VERDICT_OK)
         return err_set(err, "the reference kernel does not compile: %s", text);
@@ -331,8 +309,9 @@ static bool measure_original(struct session *s, bool stored, struct err *err)
     struct candidate *c = &s->root;
 
     session_candidate(s, s->arena, c, 0, -1, (struct option){.action = ACTION_NONE});
-    if (!propose_kernel(s->propose, s->task.source, s->task.source_bytes, c, err) ||
-        !compile_kernel(s->compiler, c, err) || !must_live(c, err) || !compile_oracle(s, err))
+    if (!propose_kernel(s->propose, s->task->source, s->task->source_bytes, c, err) ||
+        !compile_kernel(workbench_compiler(s->bench), c, err) || !must_live(c, err) ||
+        !compile_oracle(s, err))
         return false;
     evaluator_set_original(s->evaluator, c, &s->reference);
     if (stored) {
@@ -348,72 +327,11 @@ static bool measure_original(struct session *s, bool stored, struct err *err)
         !has_energy(s, err))
         return false;
     c->speedup = 1;
-    s->nr_reused += c->reused;
-    return propose_options(s->propose, c, err) && explain_kernel(s->device->chip, c, err) &&
-           session_priors(s, c, err) && store_kernel(s->store, c, err) &&
+    s->state.nr_reused += c->reused;
+    return propose_options(s->propose, c, err) &&
+           explain_kernel(workbench_device(s->bench, 0)->chip, c, err) &&
+           steering_priors(s, c, err) && store_kernel(s->store, c, err) &&
            reuse_note(s->reuse, c, err);
-}
-
-static bool strange_tree(int64_t node, struct err *err)
-{
-    return err_set(err,
-        "cannot resume: node %lld is not what this version of the search would have tried; start a "
-        "new run without --resume",
-        (long long)node);
-}
-
-/* Tell a stored node again. The search must have asked for this very one. */
-static bool retell(struct session *s, int64_t node, const struct search_pick *pick, struct err *err)
-{
-    struct arena *arena = s->trials[0].arena;
-    struct candidate c, parent;
-    bool found;
-
-    arena_reset(arena);
-    session_candidate(s, arena, &c, node, -1, (struct option){.action = ACTION_NONE});
-    if (!store_load_node(s->store, node, &c, &found, err))
-        return false;
-    if (!found || pick->node != node || pick->parent != c.parent ||
-        pick->move != session_move_id(&c.option))
-        return strange_tree(node, err);
-    tell(s, pick, &c);
-    s->nr_evaluated += candidate_nr_repairs(&c);
-    if (c.nr_calls == 0)
-        return true;
-    session_candidate(s, arena, &parent, c.parent, -1, (struct option){.action = ACTION_NONE});
-    if (!store_load_node(s->store, c.parent, &parent, &found, err))
-        return false;
-    propose_told(s->propose, &c, gain_of(&parent, &c));
-    return true;
-}
-
-/* Ask and tell the search again in the order in which it was done, and begin anew what was asked
- * but never told. */
-static bool replay(struct session *s, struct err *err)
-{
-    struct store_order order;
-    struct search_pick *picks;
-    int64_t nr_asked = 0;
-    bool ok = true;
-
-    if (!store_load_order(s->store, s->arena, &order, err))
-        return false;
-    picks = arena_array(s->arena, (size_t)order.nr_asked + 1, sizeof(*picks));
-    for (int64_t told = 0; ok && told <= order.nr_told; told++) {
-        for (; nr_asked < order.nr_asked && order.asked[nr_asked] <= told; nr_asked++)
-            if (!search_ask(s->search, &picks[nr_asked]))
-                return strange_tree(nr_asked + 1, err);
-        if (told == order.nr_told)
-            break;
-        const int64_t node = order.told[told];
-        if (node < 1 || node > nr_asked)
-            return strange_tree(node, err);
-        ok = retell(s, node, &picks[node - 1], err);
-        picks[node - 1].node = 0; /* done */
-    }
-    for (int64_t i = 0; ok && i < nr_asked; i++)
-        ok = picks[i].node == 0 || session_begin(s, &picks[i], err);
-    return ok;
 }
 
 static bool plant(struct session *s, struct err *err)
@@ -429,17 +347,17 @@ static bool plant(struct session *s, struct err *err)
     if (!s->search)
         return err_set(err, "unknown search policy %s", s->options->policy);
     search_add_root(s->search, &outcome);
-    s->best_speedup = 1;
+    s->state.best_speedup = 1;
     s->standing = objective_start(s->options->objective, &s->root.profile);
     return true;
 }
 
 static bool open_memory(struct session *s, struct err *err)
 {
-    const struct options *o = s->options;
+    const struct session_options *o = s->options;
     const struct lessons_options lessons_options = {.path = o->memory_path,
         .store = s->store,
-        .kernel = file_name(s->task.path),
+        .kernel = file_name(s->task->path),
         .device = s->run.device};
 
     if (o->no_memory || (!o->memory_path && o->nr_models == 0))
@@ -451,36 +369,20 @@ static bool open_memory(struct session *s, struct err *err)
 /* The emulator's evaluations are the same every time; a GPU's are not. */
 static bool open_reuse(struct session *s, struct err *err)
 {
-    const struct options *o = s->options;
+    const struct session_options *o = s->options;
     const char *models = o->nr_models == 0 ? "none" : o->model_only ? "only" : "too";
 
     if (!o->reuse_path)
         return true;
-    if (strcmp(s->device->ops->name, "emu") != 0)
+    if (strcmp(workbench_device(s->bench, 0)->ops->name, "emu") != 0)
         return err_set(
             err, "--reuse goes with the emulator only: a measured time belongs to its run");
     s->reuse = reuse_open(o->reuse_path, &s->run,
         arena_printf(s->arena, "fast math %s, models %s, cutlass %s",
-            o->forbid_fast_math ? "forbidden" : "allowed", models, s->cutlass_root ? "yes" : "no"),
+            o->forbid_fast_math ? "forbidden" : "allowed", models,
+            workbench_cutlass(s->bench) ? "yes" : "no"),
         err);
     return s->reuse != NULL;
-}
-
-static bool open_feedback(struct session *s, struct err *err)
-{
-    static const char other[] = "other:";
-    const char *name = s->options->feedback;
-
-    if (!name)
-        return true;
-    if (strncmp(name, other, strlen(other)) == 0) {
-        s->feedback = FEEDBACK_OTHER;
-        s->donor = donor_open(name + strlen(other), err);
-        return s->donor || err_wrap(err, "--feedback");
-    }
-    return feedback_parse(name, &s->feedback) ||
-           err_set(err, "--feedback %s: expected findings, none, counters, generic or other:RUN.db",
-               name);
 }
 
 static const char *lock_path(struct session *s)
@@ -488,41 +390,135 @@ static const char *lock_path(struct session *s)
     return arena_printf(s->arena, "%s-lock", s->db_path);
 }
 
-bool session_open(struct session *s, const struct options *options, struct err *err)
+static bool open_session(struct session *s, struct err *err)
 {
+    const struct session_options *o = s->options;
     bool resumed;
     int64_t nr_stored = 0;
 
-    *s = (struct session){.options = options, .arena = arena_create(), .lock = -1};
-    for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
-        s->trials[i].arena = arena_create();
-    s->started_ns = clock_ns();
-    s->run.seed = options->seed;
-    s->db_path = options->db_path ? options->db_path
-                                  : with_suffix(s->arena, options->kernel_path, ".keet.db");
-    s->output_path = options->output_path ? options->output_path
-                                          : with_suffix(s->arena, options->kernel_path, ".keet.cu");
+    s->db_path = o->db_path ? o->db_path : with_suffix(s->arena, s->task->path, ".keet.db");
+    s->output_path =
+        o->output_path ? o->output_path : with_suffix(s->arena, s->task->path, ".keet.cu");
     return (lock_take(lock_path(s), &s->lock, err) || err_wrap(err, "--db %s", s->db_path)) &&
            open_parts(s, err) && open_run(s, &resumed, err) &&
            (!resumed || store_nr_nodes(s->store, &nr_stored, err)) && open_memory(s, err) &&
-           open_reuse(s, err) && open_feedback(s, err) && measure_original(s, nr_stored > 0, err) &&
-           plant(s, err) && (nr_stored == 0 || replay(s, err));
+           open_reuse(s, err) && steering_open(s, err) && measure_original(s, nr_stored > 0, err) &&
+           plant(s, err) && (nr_stored == 0 || session_replay(s, err));
+}
+
+struct session *session_open(const struct session_options *options, struct workbench *bench,
+    const struct task *task, struct err *err)
+{
+    struct session *s = xcalloc(1, sizeof(*s));
+
+    s->options = options;
+    s->bench = bench;
+    s->task = task;
+    s->arena = arena_create();
+    s->lock = -1;
+    s->started_ns = options->started_ns ? options->started_ns : clock_ns();
+    s->run.seed = options->seed;
+    in_flight_init(&s->in_flight);
+    if (open_session(s, err))
+        return s;
+    session_close(s);
+    return NULL;
 }
 
 void session_close(struct session *s)
 {
+    if (!s)
+        return;
     search_destroy(s->search);
     lessons_destroy(s->memory);
     reuse_close(s->reuse);
-    donor_close(s->donor);
+    borrowed_explanation_close(s->borrowed);
     evaluator_destroy(s->evaluator);
     propose_destroy(s->propose);
-    compiler_destroy(s->compiler);
     cutlass_destroy(s->cutlass);
-    free(s->cutlass_root);
     store_close(s->store);
     lock_release(lock_path(s), s->lock);
-    for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
-        arena_destroy(s->trials[i].arena);
+    in_flight_finish(&s->in_flight);
     arena_destroy(s->arena);
+    free(s);
+}
+
+/* ---- what the run came to ---- */
+
+double session_elapsed_s(const struct session *s)
+{
+    return (double)(clock_ns() - s->started_ns) * 1e-9;
+}
+
+struct session_state session_state(const struct session *s)
+{
+    struct session_state state = s->state;
+
+    state.elapsed_s = session_elapsed_s(s);
+    state.from = s->root.profile.time_from;
+    return state;
+}
+
+/* The nodes from the root to the best one, read back from the store. */
+static bool load_path(struct session *s, struct session_result *result, struct err *err)
+{
+    unsigned depth = 0;
+    int64_t node = s->state.best;
+    struct candidate *path;
+
+    for (int64_t at = node; at > 0; depth++)
+        at = search_node(s->search, at).parent;
+    path = arena_array(s->arena, depth + 1, sizeof(*path));
+    for (unsigned i = depth + 1; i-- > 0;) {
+        struct candidate *c = &path[i];
+        bool found;
+
+        session_candidate(s, s->arena, c, 0, -1, (struct option){.action = ACTION_NONE});
+        if (!store_load_node(s->store, node, c, &found, err))
+            return false;
+        if (!found)
+            return err_set(err, "node %lld is missing in the database", (long long)node);
+        node = c->parent;
+    }
+    result->path = path;
+    result->nr_path = depth + 1;
+    return true;
+}
+
+bool session_result(struct session *s, struct session_result *result, struct err *err)
+{
+    *result = (struct session_result){.state = session_state(s),
+        .run = &s->run,
+        .db_path = s->db_path,
+        .output_path = s->output_path};
+    s->spent = propose_spent(s->propose);
+    if (propose_has_model(s->propose) || s->spent.nr_calls > 0)
+        result->spent = &s->spent;
+    return load_path(s, result, err) && store_tree_hash(s->store, result->tree_hash, err);
+}
+
+/* The most promising of the model's moves on the original; all of them when there is no model. */
+static enum action best_move(const struct candidate *root)
+{
+    double share[NR_ACTIONS] = {0};
+    enum action best = ACTION_SHARED_TILE;
+
+    for (unsigned i = 0; i < root->nr_options; i++)
+        if (root->options[i].action != ACTION_TUNE)
+            share[root->options[i].action] += (double)root->options[i].prior;
+    for (int a = 0; a < NR_ACTIONS; a++)
+        if (share[a] > share[best])
+            best = (enum action)a;
+    return best;
+}
+
+bool session_show_prompt(struct session *s, struct str *out, struct err *err)
+{
+    const struct option option = {.action = best_move(&s->root), .proposer = PROPOSER_MODEL};
+    struct propose_context context;
+    struct candidate c;
+
+    session_candidate(s, s->arena, &c, 1, 0, option);
+    return in_flight_surround(s, &s->root, s->arena, &context, err) &&
+           propose_show(s->propose, &context, &c, out, err);
 }

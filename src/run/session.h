@@ -1,110 +1,89 @@
-/* The session: the parts of one run, made and unmade together. It measures the original, plants it
- * as the root of the tree, and on --resume replays what the database already holds. */
+/* The session: the parts of one run, made and unmade together. A session measures the original,
+ * plants the original as the root of the tree, and on --resume replays what the database holds.
+ *
+ *     struct session *s = session_open(&options, bench, &task, err);
+ *     ... loop_run(s, &watcher, &why, err) && session_result(s, &result, err) ...
+ *     session_close(s);
+ */
 #ifndef KEET_RUN_SESSION_H
 #define KEET_RUN_SESSION_H
 
-#include "cli/options.h"
-#include "compile/compile.h"
 #include "core/candidate.h"
+#include "core/objective.h"
 #include "core/task.h"
-#include "device/device.h"
-#include "explain/explain.h"
-#include "propose/propose.h"
-#include "run/borrowed_explanation.h"
-#include "run/evaluator.h"
-#include "run/lessons.h"
-#include "run/reuse.h"
-#include "search/search.h"
+#include "run/workbench.h"
 #include "store/store.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
+struct session;
 struct str;
 
-/* A pick of the search on its way from asking to telling. */
-struct trial {
-    /* Asked of a proposer, ready to be evaluated, under way on a device, evaluated. */
-    enum { TRIAL_FREE, TRIAL_ASKED, TRIAL_READY, TRIAL_UNDER_WAY, TRIAL_DONE } state;
-    uint64_t turn; /* they are evaluated, and told, in the order in which they became ready */
-    bool compiled;
-    struct search_pick pick;
-    struct candidate c, parent;
-    struct arena *arena; /* of both */
+/* What a run is asked for. Strings are borrowed for the session's life. */
+struct session_options {
+    const char *db_path;     /* NULL: <kernel>.keet.db */
+    const char *output_path; /* NULL: <kernel>.keet.cu */
+    bool resume;
+    uint64_t started_ns;     /* when the command began, by clock_ns; 0: now */
+    const char *budget_text; /* as given */
+    uint64_t budget_nodes;   /* 0: no limit */
+    double budget_s;         /* 0: no limit */
+    unsigned window;         /* nodes without a gain of 1% after which the run has converged */
+    const char *policy;
+    enum objective objective;
+    uint64_t seed;
+    const char *reuse_path; /* evaluations shared by runs; NULL: none */
+    const char *feedback;   /* what steers the search; NULL: our explanation */
+    const char *tools_dir;  /* the user's own tools; NULL: none */
+    bool forbid_fast_math;
+    unsigned in_flight; /* picks under way; 0: 4 with models, else one a device */
+    /* with a language model */
+    const char *const *models; /* specs, as llm/llm.h lists them */
+    unsigned nr_models;
+    const char *record_path;
+    const char *memory_path; /* lessons across runs; NULL: this run's own */
+    unsigned prompt_tokens;  /* 0: the default */
+    uint64_t max_tokens;     /* 0: no limit */
+    double max_cost;         /* dollars; 0: no limit */
+    bool no_memory, no_plan;
+    bool model_only;  /* neither rewriter nor tuner: for comparisons */
+    bool show_prompt; /* session_show_prompt will be asked for, with or without a model */
 };
 
-struct session {
-    const struct options *options;
-    struct arena *arena; /* the run's */
-    struct trial trials[PROPOSE_MAX_IN_FLIGHT];
-    unsigned nr_slots; /* how many of them are used */
-    struct task task;
-    struct device *device; /* the evaluator's first */
-    struct compiler *compiler;
-    char *cutlass_root; /* NULL: there is none */
-    struct cutlass *cutlass;
-    struct propose_library library; /* over it */
-    struct propose_journal journal; /* into the store */
-    struct propose *propose;
-    struct evaluator *evaluator;
-    struct store *store;
-    struct search *search;
-    struct lessons *memory; /* NULL: none */
-    struct reuse *reuse;    /* NULL: none */
-    enum feedback feedback; /* what steers the search; other than findings in experiments */
-    struct donor *donor;    /* FEEDBACK_OTHER; else NULL */
-    struct run_info run;
-    const char *db_path, *output_path;
-    int lock;                     /* of the database: <db>-lock; -1: not held */
-    struct candidate root;        /* in the run's arena */
-    struct compilation reference; /* of the `reference` kernel, or the root's */
-    uint64_t started_ns;
-    /* tallies, kept over --resume */
-    uint64_t nr_nodes;     /* stored, root excluded */
-    uint64_t nr_evaluated; /* of them, not recalled from an equal one, and repairs: what the
-                             budget counts */
+/* Options, workbench and task are borrowed. On success the original is stored and planted, and
+ * earlier nodes are replayed. NULL: err. */
+struct session *session_open(const struct session_options *options, struct workbench *bench,
+    const struct task *task, struct err *err);
+void session_close(struct session *s); /* NULL is fine */
+
+/* How far the run is. Tallies are kept over --resume. */
+struct session_state {
+    uint64_t nr_nodes;     /* stored, the original excluded */
+    uint64_t nr_evaluated; /* what the budget counts: nodes that were not recalled from an equal
+                              node, and repairs */
     uint64_t nr_ok, nr_reused;
     uint64_t verdicts[NR_VERDICTS];
-    uint64_t nr_turns, nr_taken;
     int64_t best;        /* node number */
-    double best_speedup; /* of it; >= 1 by time alone: the root is 1 */
-    struct objective_best standing;
+    double best_speedup; /* of the best; >= 1 by time alone: the original is 1 */
+    double elapsed_s;
+    enum provenance from; /* where times come from */
 };
+struct session_state session_state(const struct session *s);
 
-/* False: err. On success the root is stored and planted, earlier nodes are replayed. */
-bool session_open(struct session *s, const struct options *options, struct err *err);
-void session_close(struct session *s); /* fine on a session that failed to open */
+struct session_result {
+    struct session_state state;
+    const struct run_info *run;
+    const char *db_path, *output_path;
+    const struct candidate *path; /* from the original to the best, read back from the store */
+    unsigned nr_path;
+    char tree_hash[33];              /* of the store */
+    const struct model_spent *spent; /* NULL: no model was asked */
+};
+/* At any time between two nodes. Memory is the session's. */
+bool session_result(struct session *s, struct session_result *result, struct err *err);
 
-/* A candidate in an arena, with the fields common to all set. */
-void session_candidate(struct session *s, struct arena *arena, struct candidate *c, int64_t node,
-    int64_t parent, struct option option);
-
-/* Ask the search for one more pick, and begin it. */
-bool session_ask(struct session *s, bool *asked, struct err *err);
-/* Begin a pick: its parent is loaded and its proposer asked. */
-bool session_begin(struct session *s, const struct search_pick *pick, struct err *err);
-unsigned session_nr_pending(const struct session *s);
-/* See what has come from models; wait a while for one when nothing else is to be done. */
-bool session_collect(struct session *s, bool wait, struct err *err);
-/* The first ready trial; NULL: none. The first of those that are under way or evaluated: the next
- * to be told. */
-struct trial *session_first_ready(struct session *s);
-struct trial *session_first_taken(struct session *s);
-/* Another one that computes the same is being evaluated: this one may be recalled from it soon. */
-bool session_equal_is_under_way(const struct session *s, const struct candidate *c);
-/* Take over what an equal node of this run, or an equal text of an earlier one, is known to do. */
-bool session_recall(struct session *s, struct candidate *c, struct err *err);
-/* A trial that failed may be asked for once more; *again: it is not ready any longer. */
-bool session_repair(struct session *s, struct trial *trial, bool *again, struct err *err);
-/* What the user's tools, other feedback than our own (--feedback), models and lessons do to the
- * priors of a candidate's moves. */
-bool session_priors(struct session *s, struct candidate *c, struct err *err);
-/* Store the trial, tell search, memory and tallies of it, and free it. */
-bool session_store(struct session *s, struct trial *trial, struct err *err);
 /* Write what a model would be sent for the original's most promising move. */
 bool session_show_prompt(struct session *s, struct str *out, struct err *err);
-
-/* A move as the search knows it. */
-uint32_t session_move_id(const struct option *option);
 
 #endif

@@ -13,12 +13,12 @@
 enum { LINES_SHOWN = 16, MAX_CALLS = 5, MAX_TALK = 8 };
 
 struct talk {
-    const struct options *options;
+    const struct model_explanation_options *options;
     struct ask *ask;
     struct candidate *c;
     struct ask_values values;
     struct ground_facts facts;
-    struct told *told;
+    struct model_explanation *said;
     struct ask_message messages[MAX_TALK];
     unsigned nr_messages;
 };
@@ -96,14 +96,14 @@ static void start_over(struct talk *t)
 /* Why not to ask any further; NULL: go on. */
 static const char *limit(const struct talk *t)
 {
-    if (t->options->max_tokens && t->told->tokens >= t->options->max_tokens)
+    if (t->options->max_tokens && t->said->tokens >= t->options->max_tokens)
         return "--max-tokens is spent";
-    if (t->options->max_cost > 0 && t->told->cost >= t->options->max_cost)
+    if (t->options->max_cost > 0 && t->said->cost >= t->options->max_cost)
         return "--max-cost is spent";
     return NULL;
 }
 
-/* One question; *reply is NULL when none came, and told->why_not says why. */
+/* One question; *reply is NULL when none came, and said->why_not says why. */
 static bool put(struct talk *t, unsigned model, enum ask_prompt prompt, const char *purpose,
     const char **reply, struct err *err)
 {
@@ -112,18 +112,18 @@ static bool put(struct talk *t, unsigned model, enum ask_prompt prompt, const ch
 
     *reply = NULL;
     if (stop) {
-        t->told->why_not = stop;
+        t->said->why_not = stop;
         return true;
     }
     say(t, "user", ask_prompt(t->ask, prompt, &t->values, t->c->arena));
     call = candidate_add_call(t->c);
     if (!ask_put(t->ask, model, purpose, t->messages, t->nr_messages, t->c->arena, call, err))
         return false;
-    t->told->nr_calls++;
-    t->told->tokens += call->tokens_in + call->tokens_out + call->lost_in + call->lost_out;
-    t->told->cost += isnan(call->cost) ? 0 : call->cost;
+    t->said->nr_calls++;
+    t->said->tokens += call->tokens_in + call->tokens_out + call->lost_in + call->lost_out;
+    t->said->cost += isnan(call->cost) ? 0 : call->cost;
     if (call->error || !call->reply) {
-        t->told->why_not = call->error ? call->error : "no reply";
+        t->said->why_not = call->error ? call->error : "no reply";
         return true;
     }
     *reply = call->reply;
@@ -134,15 +134,16 @@ static bool put(struct talk *t, unsigned model, enum ask_prompt prompt, const ch
 /* ---- the answer ---- */
 
 /* "H2 refuted: ...": a judgement, whatever marks of emphasis surround it. */
-static void count_judgements(struct told *told, const char *text)
+static void count_judgements(struct model_explanation *said, const char *text)
 {
     static const struct {
         const char *word;
         size_t at;
-    } words[] = {{"confirmed", offsetof(struct told, nr_confirmed)},
-        {"refuted", offsetof(struct told, nr_refuted)}, {"open", offsetof(struct told, nr_open)}};
+    } words[] = {{"confirmed", offsetof(struct model_explanation, nr_confirmed)},
+        {"refuted", offsetof(struct model_explanation, nr_refuted)},
+        {"open", offsetof(struct model_explanation, nr_open)}};
 
-    told->nr_confirmed = told->nr_refuted = told->nr_open = 0;
+    said->nr_confirmed = said->nr_refuted = said->nr_open = 0;
     for (const char *line = text; *line;) {
         const char *at = line + strspn(line, " *-#");
 
@@ -151,7 +152,7 @@ static void count_judgements(struct told *told, const char *text)
             at += strspn(at, " *:");
             for (size_t i = 0; i < 3; i++)
                 if (strncmp(at, words[i].word, strlen(words[i].word)) == 0)
-                    ++*(unsigned *)(void *)((char *)told + words[i].at);
+                    ++*(unsigned *)(void *)((char *)said + words[i].at);
         }
         line = str_next_line(line);
     }
@@ -164,12 +165,12 @@ static void check(struct talk *t, const char *text, struct ground *ground)
 
 static void take(struct talk *t, const char *text, const struct ground *ground)
 {
-    struct told *told = t->told;
+    struct model_explanation *said = t->said;
 
-    told->text = ground_mark(ground, t->c->arena, text);
-    told->nr_claims = ground->nr_claims;
-    told->nr_grounded = ground->nr_grounded;
-    count_judgements(told, text);
+    said->text = ground_mark(ground, t->c->arena, text);
+    said->nr_claims = ground->nr_claims;
+    said->nr_grounded = ground->nr_grounded;
+    count_judgements(said, text);
 }
 
 static unsigned nr_false(const struct ground *ground)
@@ -183,15 +184,15 @@ static bool correct(struct talk *t, unsigned model, struct err *err)
     struct ground ground;
     const char *reply;
 
-    t->values.text = t->told->text;
-    t->told->sent_back = true;
+    t->values.text = t->said->text;
+    t->said->sent_back = true;
     if (!put(t, model, ASK_CORRECT, "correct", &reply, err))
         return false;
-    t->told->why_not = NULL; /* the first text stands */
+    t->said->why_not = NULL; /* the first text stands */
     if (!reply)
         return true;
     check(t, reply, &ground);
-    if (nr_false(&ground) < t->told->nr_claims - t->told->nr_grounded && ground.nr_claims > 0)
+    if (nr_false(&ground) < t->said->nr_claims - t->said->nr_grounded && ground.nr_claims > 0)
         take(t, reply, &ground);
     return true;
 }
@@ -202,16 +203,16 @@ static bool review(struct talk *t, unsigned model, const char *draft, struct err
     const char *reply;
 
     start_over(t);
-    t->values.hypotheses = t->told->hypotheses;
+    t->values.hypotheses = t->said->hypotheses;
     t->values.text = draft;
     if (!put(t, model, ASK_REVIEW, "review", &reply, err))
         return false;
-    t->told->why_not = NULL;
+    t->said->why_not = NULL;
     draft = reply ? reply : draft; /* unreviewed rather than nothing */
     check(t, draft, &ground);
     take(t, draft, &ground);
-    t->told->nr_claims_first = ground.nr_claims;
-    t->told->nr_grounded_first = ground.nr_grounded;
+    t->said->nr_claims_first = ground.nr_claims;
+    t->said->nr_grounded_first = ground.nr_grounded;
     return nr_false(&ground) == 0 || correct(t, model, err);
 }
 
@@ -221,9 +222,9 @@ static bool converse(struct talk *t, struct err *err)
     const char *draft;
 
     start_over(t);
-    if (!put(t, 0, ASK_HYPOTHESES, "hypotheses", &t->told->hypotheses, err))
+    if (!put(t, 0, ASK_HYPOTHESES, "hypotheses", &t->said->hypotheses, err))
         return false;
-    if (!t->told->hypotheses)
+    if (!t->said->hypotheses)
         return true;
     t->values.metrics = write_metrics(t->c);
     if (!put(t, 0, ASK_JUDGE, "judge", &draft, err))
@@ -231,19 +232,19 @@ static bool converse(struct talk *t, struct err *err)
     return !draft || review(t, reviewer, draft, err);
 }
 
-bool explain_by_model(const struct options *options, const struct chip *chip, struct candidate *c,
-    struct told *told, struct err *err)
+bool model_explain(const struct model_explanation_options *options, const struct chip *chip,
+    struct candidate *c, struct model_explanation *said, struct err *err)
 {
     struct ask_options ask_options = {.models = options->models,
         .nr_models = options->nr_models,
         .record_path = options->record_path,
         .need_prices = options->max_cost > 0,
         .seed = options->seed};
-    struct talk t = {.options = options, .c = c, .told = told, .values = {.c = c, .chip = chip}};
+    struct talk t = {.options = options, .c = c, .said = said, .values = {.c = c, .chip = chip}};
     char *prompts = share_find("prompts");
     bool ok;
 
-    *told = (struct told){0};
+    *said = (struct model_explanation){0};
     if (!prompts)
         return err_set(err, "the folder prompts/ was not found beside the program; set KEET_SHARE "
                             "to the folder that holds it");
@@ -279,42 +280,42 @@ static double percent(unsigned part, unsigned all)
     return all > 0 ? 100.0 * part / all : 100;
 }
 
-void told_print(struct str *out, const struct told *told, bool markdown)
+void model_explanation_print(struct str *out, const struct model_explanation *said, bool markdown)
 {
     const char *indent = markdown ? "- " : "  ";
 
     str_add(out, markdown ? "\n### In a model's words\n\n" : "\nIn a model's words\n");
-    if (told->hypotheses) {
+    if (said->hypotheses) {
         str_add(out, markdown ? "From the source, before any counter was shown:\n\n"
                               : " from the source, before any counter was shown:\n");
-        text_indent(out, told->hypotheses, indent);
+        text_indent(out, said->hypotheses, indent);
     }
-    if (told->text) {
+    if (said->text) {
         str_addf(out,
             markdown ? "\nJudged by the counters (%u confirmed, %u refuted, %u open):\n\n"
                      : " judged by the counters (%u confirmed, %u refuted, %u open):\n",
-            told->nr_confirmed, told->nr_refuted, told->nr_open);
-        text_indent(out, told->text, indent);
+            said->nr_confirmed, said->nr_refuted, said->nr_open);
+        text_indent(out, said->text, indent);
         str_addf(out, "%sGrounded: %u of %u claims (%.0f%%)", markdown ? "\n" : " ",
-            told->nr_grounded, told->nr_claims, percent(told->nr_grounded, told->nr_claims));
-        if (told->sent_back)
-            str_addf(out, "; %u of %u before it was sent back", told->nr_grounded_first,
-                told->nr_claims_first);
+            said->nr_grounded, said->nr_claims, percent(said->nr_grounded, said->nr_claims));
+        if (said->sent_back)
+            str_addf(out, "; %u of %u before it was sent back", said->nr_grounded_first,
+                said->nr_claims_first);
         str_add(out, ".\n");
     }
-    if (told->why_not)
-        str_addf(out, "%sNo explanation came: %s.\n", markdown ? "\n" : " ", told->why_not);
+    if (said->why_not)
+        str_addf(out, "%sNo explanation came: %s.\n", markdown ? "\n" : " ", said->why_not);
     str_addf(out, "%sLanguage model: %u calls, %llu tokens, %.4f dollars.\n", markdown ? "\n" : " ",
-        told->nr_calls, (unsigned long long)told->tokens, told->cost);
+        said->nr_calls, (unsigned long long)said->tokens, said->cost);
 }
 
-json_t *told_json(const struct told *told)
+json_t *model_explanation_json(const struct model_explanation *said)
 {
     return json_pack("{s:s?, s:s?, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:s?, s:i, s:I, s:f}",
-        "hypotheses", told->hypotheses, "text", told->text, "confirmed", (int)told->nr_confirmed,
-        "refuted", (int)told->nr_refuted, "open", (int)told->nr_open, "claims",
-        (int)told->nr_claims, "grounded", (int)told->nr_grounded, "claims_first",
-        (int)told->nr_claims_first, "grounded_first", (int)told->nr_grounded_first, "sent_back",
-        told->sent_back, "why_not", told->why_not, "calls", (int)told->nr_calls, "tokens",
-        (json_int_t)told->tokens, "cost", told->cost);
+        "hypotheses", said->hypotheses, "text", said->text, "confirmed", (int)said->nr_confirmed,
+        "refuted", (int)said->nr_refuted, "open", (int)said->nr_open, "claims",
+        (int)said->nr_claims, "grounded", (int)said->nr_grounded, "claims_first",
+        (int)said->nr_claims_first, "grounded_first", (int)said->nr_grounded_first, "sent_back",
+        said->sent_back, "why_not", said->why_not, "calls", (int)said->nr_calls, "tokens",
+        (json_int_t)said->tokens, "cost", said->cost);
 }

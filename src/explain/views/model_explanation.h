@@ -11,15 +11,24 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "cli/options.h"
 #include "core/candidate.h"
 #include "core/chip.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct json_t; /* jansson's */
 
-struct told {
+struct model_explanation_options {
+    const char *const *models; /* specs, as llm/llm.h lists them; at least one */
+    unsigned nr_models;
+    const char *record_path; /* NULL: replies are not recorded */
+    uint64_t max_tokens;     /* 0: no limit */
+    double max_cost;         /* dollars; 0: no limit */
+    uint64_t seed;
+};
+
+struct model_explanation {
     const char *why_not;    /* NULL, or why there is no explanation */
     const char *hypotheses; /* before any counter was shown */
     const char *text;       /* the explanation; what does not hold is marked */
@@ -33,14 +42,15 @@ struct told {
     double cost; /* dollars, of the calls with a known price */
 };
 
-/* c is alive, profiled and explained; its calls are added to c->calls. Strings live in its arena.
- * False: the options are at fault (an unknown spec, no price). */
-bool explain_by_model(const struct options *options, const struct chip *chip, struct candidate *c,
-    struct told *told, struct err *err);
+/* c is alive, profiled and explained; its calls are added to c->calls. Strings live in the arena of
+ * c. False: the options are at fault (an unknown spec, no price). */
+bool model_explain(const struct model_explanation_options *options, const struct chip *chip,
+    struct candidate *c, struct model_explanation *explanation, struct err *err);
 
-void told_print(struct str *out, const struct told *told, bool markdown);
+void model_explanation_print(
+    struct str *out, const struct model_explanation *explanation, bool markdown);
 /* Each line of the text, empty ones left out, behind an indent. */
 void text_indent(struct str *out, const char *text, const char *indent);
-struct json_t *told_json(const struct told *told);
+struct json_t *model_explanation_json(const struct model_explanation *explanation);
 
 #endif

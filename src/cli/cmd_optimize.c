@@ -1,0 +1,165 @@
+/* Owns `keet-opt KERNEL.cu`. */
+#include "cli/cmd_optimize.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "cli/cmd_patch.h"
+#include "cli/load_task.h"
+#include "cli/parts.h"
+#include "report/report.h"
+#include "run/loop.h"
+
+#include <stdio.h>
+
+/* ---- watching the loop ---- */
+
+struct watcher {
+    struct loop_watcher base;
+    struct progress progress;
+};
+
+static struct progress_state state_of(const struct session *s)
+{
+    const struct session_state state = session_state(s);
+
+    return (struct progress_state){
+        .nr_evaluated = state.nr_evaluated,
+        .nr_failed = state.nr_nodes - state.nr_ok,
+        .best_speedup = state.best_speedup,
+        .elapsed_s = state.elapsed_s,
+        .best = state.best,
+        .from = state.from,
+    };
+}
+
+static void watch_trying(
+    struct loop_watcher *base, const struct session *s, const struct candidate *c)
+{
+    const struct progress_state state = state_of(s);
+
+    progress_trying(&((struct watcher *)base)->progress, &state, c);
+}
+
+static void watch_done(
+    struct loop_watcher *base, const struct session *s, const struct candidate *c)
+{
+    const struct progress_state state = state_of(s);
+
+    progress_done(&((struct watcher *)base)->progress, &state, c);
+}
+
+/* ---- a run ---- */
+
+/* What a run needs, opened in this order. */
+struct parts {
+    const struct options *options;
+    struct session_options session_options;
+    struct arena *arena;
+    struct task task;
+    struct workbench *bench;
+    struct session *session;
+};
+
+static bool open_parts(struct parts *p, const struct options *options, struct err *err)
+{
+    const struct workbench_options bench = options_bench(options);
+
+    *p = (struct parts){
+        .options = options, .session_options = options_session(options), .arena = arena_create()};
+    p->session_options.started_ns = clock_ns();
+    if (!load_task(&p->task, p->arena, options, err))
+        return false;
+    p->bench = workbench_open(&bench, err);
+    if (p->bench)
+        p->session = session_open(&p->session_options, p->bench, &p->task, err);
+    return p->session != NULL;
+}
+
+static void close_parts(struct parts *p)
+{
+    session_close(p->session);
+    workbench_close(p->bench);
+    arena_destroy(p->arena);
+}
+
+/* The best kernel goes to its file and, where it came from host code, back into that; then what the
+ * run came to is printed. */
+static bool finish(struct parts *p, const char *why, struct err *err)
+{
+    const struct options *o = p->options;
+    struct session_result result;
+    struct report_run run;
+    struct str text = {0};
+    const struct candidate *best;
+
+    if (!session_result(p->session, &result, err))
+        return false;
+    best = &result.path[result.nr_path - 1];
+    run = (struct report_run){
+        .task = &p->task,
+        .run = result.run,
+        .db_path = result.db_path,
+        .output_path = result.output_path,
+        .device_name = workbench_chip(p->bench)->name,
+        .why = why,
+        .elapsed_s = result.state.elapsed_s,
+        .nr_nodes = result.state.nr_nodes,
+        .nr_evaluated = result.state.nr_evaluated,
+        .nr_ok = result.state.nr_ok,
+        .nr_reused = result.state.nr_reused,
+        .verdicts = result.state.verdicts,
+        .tree_hash = result.tree_hash,
+        .spent = result.spent,
+        .path = result.path,
+        .nr_path = result.nr_path,
+    };
+    if (!file_write(result.output_path, best->source, best->source_bytes, err) ||
+        !writeback(&run.patch, p->arena, o, &p->task, best->source, best->source_bytes,
+            result.output_path, err))
+        return false;
+    if (o->json)
+        report_json(&text, &run);
+    else if (o->verbosity < 0)
+        str_addf(&text, "%.2fx %s  %s\n", best->speedup,
+            report_speedup_word(best->profile.time_from), result.output_path);
+    else
+        report_summary(&text, &run);
+    fputs(str_text(&text), stdout);
+    str_finish(&text);
+    return true;
+}
+
+static bool show_prompt(struct parts *p, struct err *err)
+{
+    struct str text = {0};
+    const bool ok = session_show_prompt(p->session, &text, err);
+
+    if (ok)
+        fputs(str_text(&text), stdout);
+    str_finish(&text);
+    return ok;
+}
+
+static bool search(struct parts *p, struct err *err)
+{
+    struct watcher watcher = {.base = {watch_trying, watch_done}};
+    const char *why;
+    bool ok;
+
+    progress_init(&watcher.progress, stderr, p->options->verbosity<0, p->options->verbosity> 0,
+        p->options->budget_nodes);
+    ok = loop_run(p->session, &watcher.base, &why, err);
+    progress_finish(&watcher.progress);
+    return ok && finish(p, why, err);
+}
+
+bool cmd_optimize(const struct options *options, struct err *err)
+{
+    struct parts parts;
+    const bool ok = open_parts(&parts, options, err) &&
+                    (options->show_prompt ? show_prompt(&parts, err) : search(&parts, err));
+
+    close_parts(&parts);
+    return ok;
+}

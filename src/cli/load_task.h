@@ -1,0 +1,24 @@
+/* The task of a command: from a kernel file, or from a file with host code. */
+#ifndef KEET_CLI_LOAD_TASK_H
+#define KEET_CLI_LOAD_TASK_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "cli/options.h"
+#include "core/task.h"
+#include "infer/infer.h"
+
+#include <stdbool.h>
+
+/* A task from options->kernel_path. For a file with host code the inferred contract is shown on
+ * stderr first (unless quiet), and an error lists what the user must complete. */
+bool load_task(
+    struct task *task, struct arena *arena, const struct options *options, struct err *err);
+
+/* What was inferred and what is missing, to stderr: each line with where it comes from. */
+void load_task_show(const struct intake *in);
+
+/* --args, split at blanks, where parts in quotes stay together; -I, -D, and the workbench. */
+struct infer_options load_task_options(struct arena *arena, const struct options *options);
+
+#endif

@@ -1,0 +1,54 @@
+/* Private to run/: picks of the search on their way from asking to telling, several at once where a
+ * model writes while a device works, or where there are several devices. */
+#ifndef KEET_RUN_IN_FLIGHT_H
+#define KEET_RUN_IN_FLIGHT_H
+
+#include "core/candidate.h"
+#include "propose/propose.h"
+#include "search/search.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct session;
+
+struct trial {
+    /* Asked of a proposer, ready to be evaluated, under way on a device, evaluated. */
+    enum { TRIAL_FREE, TRIAL_ASKED, TRIAL_READY, TRIAL_UNDER_WAY, TRIAL_DONE } state;
+    uint64_t turn; /* trials are evaluated, and told, in the order in which they became ready */
+    bool compiled;
+    struct search_pick pick;
+    struct candidate c, parent;
+    struct arena *arena; /* of both */
+};
+
+struct in_flight {
+    struct trial trials[PROPOSE_MAX_IN_FLIGHT];
+    unsigned nr_slots; /* how many of them may be used */
+    uint64_t nr_turns, nr_taken;
+};
+
+void in_flight_init(struct in_flight *f);
+void in_flight_finish(struct in_flight *f);
+
+unsigned in_flight_nr(const struct session *s);
+/* Ask the search for picks until all slots are taken. None beyond the budget. */
+bool in_flight_fill(struct session *s, struct err *err);
+/* Begin a pick: its parent is loaded and its proposer asked. */
+bool in_flight_begin(struct session *s, const struct search_pick *pick, struct err *err);
+/* See what has come from models; wait a while for an answer when nothing else is to be done. */
+bool in_flight_collect(struct session *s, bool wait, struct err *err);
+/* The first ready trial; NULL: none. */
+struct trial *in_flight_first_ready(struct session *s);
+/* The first of the trials that are under way or evaluated: the next to be told. NULL: none. */
+struct trial *in_flight_first_taken(struct session *s);
+/* Another trial that computes the same is being evaluated: c may be recalled from it soon. */
+bool in_flight_has_equal(const struct session *s, const struct candidate *c);
+/* A trial that failed may be asked for once more; *again: the trial is not ready any longer. */
+bool in_flight_repair(struct session *s, struct trial *trial, bool *again, struct err *err);
+
+/* What a model is told beside the parent itself. */
+bool in_flight_surround(struct session *s, const struct candidate *parent, struct arena *arena,
+    struct propose_context *context, struct err *err);
+
+#endif

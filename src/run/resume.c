@@ -1,0 +1,62 @@
+/* Owns the replay of a resumed tree. */
+#include "run/session_parts.h"
+
+static bool strange_tree(int64_t node, struct err *err)
+{
+    return err_set(err,
+        "cannot resume: node %lld is not what this version of the search would have tried; start a "
+        "new run without --resume",
+        (long long)node);
+}
+
+/* Tell a stored node again. The search must have asked for this very one. */
+static bool retell(struct session *s, int64_t node, const struct search_pick *pick, struct err *err)
+{
+    struct arena *arena = s->in_flight.trials[0].arena;
+    struct candidate c, parent;
+    bool found;
+
+    arena_reset(arena);
+    session_candidate(s, arena, &c, node, -1, (struct option){.action = ACTION_NONE});
+    if (!store_load_node(s->store, node, &c, &found, err))
+        return false;
+    if (!found || pick->node != node || pick->parent != c.parent ||
+        pick->move != session_move_id(&c.option))
+        return strange_tree(node, err);
+    session_tell(s, pick, &c);
+    s->state.nr_evaluated += candidate_nr_repairs(&c);
+    if (c.nr_calls == 0)
+        return true;
+    session_candidate(s, arena, &parent, c.parent, -1, (struct option){.action = ACTION_NONE});
+    if (!store_load_node(s->store, c.parent, &parent, &found, err))
+        return false;
+    propose_told(s->propose, &c, session_gain(&parent, &c));
+    return true;
+}
+
+bool session_replay(struct session *s, struct err *err)
+{
+    struct store_order order;
+    struct search_pick *picks;
+    int64_t nr_asked = 0;
+    bool ok = true;
+
+    if (!store_load_order(s->store, s->arena, &order, err))
+        return false;
+    picks = arena_array(s->arena, (size_t)order.nr_asked + 1, sizeof(*picks));
+    for (int64_t told = 0; ok && told <= order.nr_told; told++) {
+        for (; nr_asked < order.nr_asked && order.asked[nr_asked] <= told; nr_asked++)
+            if (!search_ask(s->search, &picks[nr_asked]))
+                return strange_tree(nr_asked + 1, err);
+        if (told == order.nr_told)
+            break;
+        const int64_t node = order.told[told];
+        if (node < 1 || node > nr_asked)
+            return strange_tree(node, err);
+        ok = retell(s, node, &picks[node - 1], err);
+        picks[node - 1].node = 0; /* done */
+    }
+    for (int64_t i = 0; ok && i < nr_asked; i++)
+        ok = picks[i].node == 0 || in_flight_begin(s, &picks[i], err);
+    return ok;
+}

@@ -1,0 +1,73 @@
+/* Private to run/: the inside of a session, for the loop and for what the loop stands on. */
+#ifndef KEET_RUN_SESSION_PARTS_H
+#define KEET_RUN_SESSION_PARTS_H
+
+#include "explain/explain.h"
+#include "propose/propose.h"
+#include "run/borrowed_explanation.h"
+#include "run/evaluator.h"
+#include "run/in_flight.h"
+#include "run/lessons.h"
+#include "run/reuse.h"
+#include "run/session.h"
+#include "search/search.h"
+
+struct session {
+    const struct session_options *options;
+    struct workbench *bench;
+    const struct task *task;
+    struct arena *arena; /* the run's */
+    struct in_flight in_flight;
+    struct cutlass *cutlass;
+    struct propose_library library; /* over CUTLASS */
+    struct propose_journal journal; /* into the store */
+    struct propose *propose;
+    struct evaluator *evaluator;
+    struct store *store;
+    struct search *search;
+    struct lessons *memory; /* NULL: none */
+    struct reuse *reuse;    /* NULL: none */
+    enum feedback feedback; /* what steers the search; other than findings in experiments */
+    struct borrowed_explanation *borrowed; /* FEEDBACK_OTHER; else NULL */
+    struct run_info run;
+    const char *db_path, *output_path;
+    int lock;                     /* of the database: <db>-lock; -1: not held */
+    struct candidate root;        /* in the run's arena */
+    struct compilation reference; /* of the `reference` kernel, or the root's */
+    struct session_state state;   /* but elapsed_s and from: session_state fills these in */
+    struct objective_best standing;
+    uint64_t started_ns;
+    struct model_spent spent; /* session_result's */
+};
+
+/* A candidate in an arena, with the fields common to all set. */
+void session_candidate(struct session *s, struct arena *arena, struct candidate *c, int64_t node,
+    int64_t parent, struct option option);
+
+/* A move as the search knows it. */
+uint32_t session_move_id(const struct option *option);
+
+double session_elapsed_s(const struct session *s);
+
+/* Take over what an equal node of this run, or an equal text of an earlier run, is known to do. */
+bool session_recall(struct session *s, struct candidate *c, struct err *err);
+
+/* Tell search and tallies of a node. */
+void session_tell(struct session *s, const struct search_pick *pick, const struct candidate *c);
+
+/* log2 of a candidate's speed over its parent's; 0 when the candidate failed. */
+double session_gain(const struct candidate *parent, const struct candidate *c);
+
+/* loop.c: the stages check and profile of a candidate, in that order; the evaluator's work. */
+bool loop_check_and_profile(struct station *station, struct candidate *c, struct err *err);
+
+/* resume.c: ask and tell the search again in the order in which it was done, and begin anew what
+ * was asked but never told. */
+bool session_replay(struct session *s, struct err *err);
+
+/* steering.c: --feedback. What the user's tools, feedback other than our own, models and lessons do
+ * to the priors of a candidate's moves. */
+bool steering_open(struct session *s, struct err *err);
+bool steering_priors(struct session *s, struct candidate *c, struct err *err);
+
+#endif

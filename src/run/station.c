@@ -1,0 +1,58 @@
+/* Owns the checker and the profiler of a device. */
+#include "run/station.h"
+
+struct station station_at(const struct workbench *bench, unsigned device, const struct task *task)
+{
+    return (struct station){.options = workbench_options(bench),
+        .device = workbench_device(bench, device),
+        .task = task};
+}
+
+void station_finish(struct station *station)
+{
+    profiler_destroy(station->profiler);
+    checker_destroy(station->checker);
+}
+
+void station_original(
+    struct station *station, const struct candidate *original, const struct compilation *reference)
+{
+    station->original = original;
+    station->reference = reference;
+}
+
+bool station_check(struct station *station, struct candidate *c, struct err *err)
+{
+    const struct checker_options options = {
+        .screen = !station->options->no_screen, .nr_threads = station->options->device.nr_threads};
+
+    if (candidate_evaluated(c))
+        return true;
+    if (!station->checker)
+        station->checker =
+            checker_create(station->device, station->task, station->reference, &options, err);
+    return station->checker && check_kernel(station->checker, c, err);
+}
+
+static bool know_original(struct station *station, struct err *err)
+{
+    const struct candidate *original = station->original;
+
+    if (station->knows_original || original->profile.time_ns <= 0)
+        return true;
+    profiler_baseline(station->profiler, original->profile.time_ns);
+    station->knows_original = profiler_original(station->profiler, original, err);
+    return station->knows_original;
+}
+
+bool station_profile(struct station *station, struct candidate *c, struct err *err)
+{
+    const struct profiler_options options = {.energy = station->options->energy};
+
+    if (candidate_evaluated(c))
+        return true;
+    if (!station->profiler)
+        station->profiler = profiler_create(station->device, station->task, &options, err);
+    return station->profiler && know_original(station, err) &&
+           profile_kernel(station->profiler, c, err);
+}
