@@ -21,17 +21,26 @@ void station_original(
     station->reference = reference;
 }
 
-bool station_check(struct station *station, struct candidate *c, struct err *err)
+/* Both are made before the first check, in this order: a modelled time depends on the order in
+ * which arrays are allocated. */
+static bool make_ready(struct station *station, struct err *err)
 {
-    const struct checker_options options = {
+    const struct checker_options checker = {
         .screen = !station->options->no_screen, .nr_threads = station->options->device.nr_threads};
+    const struct profiler_options profiler = {.energy = station->options->energy};
 
-    if (candidate_evaluated(c))
-        return true;
     if (!station->checker)
         station->checker =
-            checker_create(station->device, station->task, station->reference, &options, err);
-    return station->checker && check_kernel(station->checker, c, err);
+            checker_create(station->device, station->task, station->reference, &checker, err);
+    if (station->checker && !station->profiler)
+        station->profiler = profiler_create(station->device, station->task, &profiler, err);
+    return station->profiler != NULL;
+}
+
+bool station_check(struct station *station, struct candidate *c, struct err *err)
+{
+    return candidate_evaluated(c) ||
+           (make_ready(station, err) && check_kernel(station->checker, c, err));
 }
 
 static bool know_original(struct station *station, struct err *err)
@@ -47,12 +56,6 @@ static bool know_original(struct station *station, struct err *err)
 
 bool station_profile(struct station *station, struct candidate *c, struct err *err)
 {
-    const struct profiler_options options = {.energy = station->options->energy};
-
-    if (candidate_evaluated(c))
-        return true;
-    if (!station->profiler)
-        station->profiler = profiler_create(station->device, station->task, &options, err);
-    return station->profiler && know_original(station, err) &&
-           profile_kernel(station->profiler, c, err);
+    return candidate_evaluated(c) || (make_ready(station, err) && know_original(station, err) &&
+                                         profile_kernel(station->profiler, c, err));
 }
