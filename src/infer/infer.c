@@ -1,4 +1,5 @@
-/* Owns the way from a file with host code to a contract that is complete where it can be. */
+/* Owns the way from a file with host code to a contract that is as complete as trials can make it.
+ * */
 #include "infer/infer.h"
 
 #include "base/file.h"
@@ -11,7 +12,8 @@
 
 enum { MAX_ALONE = 4 };
 
-static const uint64_t all_insts = UINT64_C(2000000000); /* thread instructions of all trials */
+static const uint64_t all_insts = UINT64_C(2000000000); /* the thread instructions that all trials
+                                                         * together may take */
 
 static bool is_task(const struct intake *in)
 {

@@ -1,5 +1,5 @@
-/* Owns check lines for numbers that hang together: which smaller ones a program is read again from,
- * and whether the original passes the check with what follows. */
+/* Owns check lines for numbers that depend on each other: from which smaller numbers a program is
+ * read again, and whether the original passes the check at the sizes that result. */
 #include "infer/infer_check_sizes.h"
 
 #include "base/mem.h"
@@ -13,26 +13,27 @@
 #include <string.h>
 
 enum {
-    MAX_STARTS = 24,     /* arguments, then numbers of the text */
-    MAX_TRIALS = 6,      /* on the emulator */
-    MAX_ELEMS = 2 << 20, /* of one, */
-    PATIENT_ELEMS = 8 << 20
+    MAX_STARTS = 24,        /* arguments and numbers of the text together */
+    MAX_TRIALS = 6,         /* on the emulator */
+    MAX_ELEMS = 2 << 20,    /* of all arrays in a short trial */
+    PATIENT_ELEMS = 8 << 20 /* of all arrays in a long trial */
 };
 
-/* Each start alone, to so much at most; or all of them, halved so often. The largest first: the
- * nearer to what the program does by itself. */
+/* A way to make starts smaller. Either one start alone is reduced to at most `most`, or all starts
+ * are halved `times` times. The largest values come first: the program at these values differs
+ * least from the program as it is. */
 static const struct way {
     int64_t most;
     unsigned times;
 } ways[] = {{4096, 0}, {512, 0}, {64, 0}, {0, 3}, {0, 5}, {0, 7}, {0, 9}};
 
-/* Warp instructions of one trial: of cheap ones, and where these are too long for all; and thread
- * instructions of all. */
+/* Warp instructions of one trial: of a cheap trial, and of a trial where cheap trials are too
+ * short; then thread instructions of all trials. */
 static const uint64_t trial_steps = UINT64_C(1) << 21, patient_steps = UINT64_C(1) << 25,
                       trial_insts = UINT64_C(4000000000);
 
 struct start {
-    int arg; /* >= 0: which; else a number of the text */
+    int arg; /* >= 0: the argument's number; -1: a number of the text */
     const struct intake_start *text;
     int64_t value, instead;
 };
@@ -58,7 +59,8 @@ static bool parse(struct arena *arena, const struct intake *in, struct task *tas
     return task_parse(task, arena, in->path, in->text, strlen(in->text), &ignored);
 }
 
-/* The threads of a block, which the code may have been written for. */
+/* The value is a number of threads in a block, and the code may have been written for that number.
+ * */
 static bool is_block(const struct task *task, int64_t value)
 {
     const struct env env = task->timed.sizes;
@@ -91,7 +93,7 @@ static void find_starts(struct smaller *m, const struct task *task)
     }
 }
 
-/* Small enough to stand in the text where the other did. */
+/* The new value is small enough to stand in the text where the old value stood. */
 static int64_t fitting(const struct start *start, int64_t value)
 {
     char digits[24];
@@ -102,7 +104,7 @@ static int64_t fitting(const struct start *start, int64_t value)
     return value;
 }
 
-/* The starts from..to-1 made smaller in one way. False: nothing is. */
+/* Make the starts from..to-1 smaller in one way. False: no start became smaller. */
 static bool choose(struct smaller *m, unsigned from, unsigned to, const struct way *way)
 {
     bool any = false;
@@ -168,7 +170,7 @@ static bool read_smaller(const struct smaller *m, struct arena *arena, struct in
 
 /* ---- trials ---- */
 
-/* Is there no check of the contract as it is, or only one at sizes that take long? */
+/* The contract as it stands has no check, or its only check is at sizes that take long. */
 static bool needs_check(const struct inference *s)
 {
     struct err ignored;
@@ -180,7 +182,7 @@ static bool needs_check(const struct inference *s)
     return needs;
 }
 
-/* The parts, and whether anything is to be done with them. */
+/* Open the workbench. *need: a check line is wanted. */
 static bool begin(struct smaller *m, struct arena *arena, const struct workbench_options *options,
     bool *need, struct err *err)
 {
@@ -199,7 +201,7 @@ static bool begin(struct smaller *m, struct arena *arena, const struct workbench
     return true;
 }
 
-/* Once at the check line's sizes, which must be cheap, then as a run would check it. */
+/* Run once at the sizes of the check line, which must be cheap; then check as a run would check. */
 static bool try_contract(struct smaller *m, const struct intake *in, bool *passed, struct err *err)
 {
     struct inference *s = m->s;
@@ -214,8 +216,8 @@ static bool try_contract(struct smaller *m, const struct intake *in, bool *passe
            (outcome != CLEAN || infer_passes(s, in, false, passed, err));
 }
 
-/* What follows from the chosen numbers. *done: the contract has its check line, or needs none.
- */
+/* Try the contract that follows from the chosen numbers. *done: the contract has its check line, or
+ * needs none. */
 static bool attempt(struct smaller *m, struct arena *arena, const struct workbench_options *options,
     bool *done, struct err *err)
 {
@@ -252,7 +254,7 @@ static bool attempt(struct smaller *m, struct arena *arena, const struct workben
     return ok;
 }
 
-/* Arguments first, then numbers of the text. */
+/* Arguments are made smaller first, then numbers of the text. */
 static bool attempt_all(struct smaller *m, struct arena *arena,
     const struct workbench_options *options, bool *done, struct err *err)
 {

@@ -1,4 +1,4 @@
-/* Owns how long arrays are, where only running the kernel tells. */
+/* Owns the extents of arrays that only a run of the kernel reveals. */
 #include "base/mem.h"
 #include "infer/infer_parts.h"
 
@@ -7,20 +7,21 @@
 
 enum {
     MAX_FORMS = 1024,
-    MAX_TERMS = 10,       /* sizes whose products are looked at */
-    FIRST_ROOM = 1 << 12, /* elements of an array of unknown extent, and what they grow to */
-    LAST_ROOM = 1 << 22,
-    ENLARGED_ELEMS = 1 << 20, /* of all arrays, of sizes that are chosen */
+    MAX_TERMS = 10,           /* how many sizes enter the products that are looked at */
+    FIRST_ROOM = 1 << 12,     /* elements that an array of unknown extent begins with */
+    LAST_ROOM = 1 << 22,      /* elements that the array may grow to */
+    ENLARGED_ELEMS = 1 << 20, /* elements of all arrays together, where sizes are chosen */
 };
 
-/* Thread instructions of a trial after which no larger one is tried. */
+/* After a trial with more thread instructions than this, no larger trial is made. */
 static const uint64_t enlarged_insts = 16 * 1000 * 1000;
 
-/* What an extent could be: as text, with the chosen sizes, and with these doubled. */
-struct form {
+/* A candidate for an extent: its text, its value at the chosen sizes, and its value at sizes that
+ * are twice as large. */
+struct extent_form {
     const char *text;
     int64_t value, doubled;
-    unsigned rank; /* the simpler first */
+    unsigned rank; /* simpler forms have a lower rank */
 };
 
 static unsigned nr_extents(const struct inference *s)
@@ -32,8 +33,8 @@ static unsigned nr_extents(const struct inference *s)
     return nr;
 }
 
-/* More and more room behind all arrays of unknown extent, until the original stays inside; not much
- * more than that, since all later trials fill it. */
+/* Give all arrays of unknown extent more and more room until the original stays inside its arrays.
+ * The room grows slowly, because every later trial fills all of it. */
 bool infer_room(struct inference *s, enum outcome *outcome, struct err *err)
 {
     const char *before = s->why;
@@ -43,7 +44,7 @@ bool infer_room(struct inference *s, enum outcome *outcome, struct err *err)
             if (s->numbers[i].kind == AN_EXTENT)
                 s->sizes[s->numbers[i].at].value = room;
         if (room > FIRST_ROOM)
-            s->why = before; /* of the largest room only: that is what was wrong */
+            s->why = before; /* the verdict of the largest room is the one to report */
         if (!trial_run(s, outcome, err))
             return false;
         if (*outcome != STRAY || nr_extents(s) == 0)
@@ -52,7 +53,7 @@ bool infer_room(struct inference *s, enum outcome *outcome, struct err *err)
     return true;
 }
 
-/* All chosen sizes doubled, and the extents that follow from them. */
+/* The values with all chosen sizes doubled, and the extents that follow. */
 static void double_sizes(const struct inference *s, struct binding *sizes)
 {
     const struct env env = {sizes, s->shape.sizes.nr};
@@ -63,7 +64,7 @@ static void double_sizes(const struct inference *s, struct binding *sizes)
         if (s->numbers[i].kind == A_SIZE)
             sizes[s->numbers[i].at].value *= 2;
     for (unsigned i = 0; i < s->nr_numbers; i++) {
-        const struct number *n = &s->numbers[i];
+        const struct missing_number *n = &s->numbers[i];
         const struct expr *form =
             n->form ? expr_parse(s->arena, n->form, strlen(n->form), &ignored) : NULL;
 
@@ -73,14 +74,14 @@ static void double_sizes(const struct inference *s, struct binding *sizes)
 }
 
 struct forms {
-    struct form all[MAX_FORMS];
+    struct extent_form all[MAX_FORMS];
     unsigned nr;
-    struct binding *doubled; /* the sizes */
+    struct binding *doubled; /* the sizes themselves */
 };
 
 static void add_form(struct inference *s, struct forms *forms, const char *text)
 {
-    struct form f = {.text = text, .rank = forms->nr};
+    struct extent_form f = {.text = text, .rank = forms->nr};
     const struct env doubled = {forms->doubled, s->shape.sizes.nr};
     struct err ignored;
     const struct expr *expr = expr_parse(s->arena, text, strlen(text), &ignored);
@@ -96,7 +97,7 @@ static void add_form(struct inference *s, struct forms *forms, const char *text)
 
 static int by_value(const void *a, const void *b)
 {
-    const struct form *x = a, *y = b;
+    const struct extent_form *x = a, *y = b;
 
     if (x->value != y->value)
         return x->value < y->value ? -1 : 1;
@@ -105,8 +106,8 @@ static int by_value(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* Products of up to four sizes, what launches have of blocks and threads, and small factors of
- * these; rising. */
+/* Products of up to four sizes, of the block and grid dimensions of launches, and of small factors;
+ * in rising order. */
 static void make_forms(struct inference *s, struct forms *forms)
 {
     const char *terms[MAX_TERMS + 1] = {"1"};
@@ -159,9 +160,9 @@ static void make_forms(struct inference *s, struct forms *forms)
     qsort(forms->all, forms->nr, sizeof(*forms->all), by_value);
 }
 
-/* The least of the values at [from, to) that is enough for an extent, the others staying as they
- * are; *found == to: none is. */
-static bool least_enough(struct inference *s, const struct number *n, const int64_t *values,
+/* Find the least of the values [from, to) that suffices for one extent, while the other extents
+ * keep their values; *found == to: no value suffices. */
+static bool least_enough(struct inference *s, const struct missing_number *n, const int64_t *values,
     unsigned from, unsigned to, unsigned *found, struct err *err)
 {
     const int64_t enough = s->sizes[n->at].value;
@@ -185,8 +186,10 @@ static bool least_enough(struct inference *s, const struct number *n, const int6
     return ok;
 }
 
-/* To the element, where no form fits: between one that is too little and the one that is enough. */
-static bool bisect(struct inference *s, const struct number *n, int64_t little, struct err *err)
+/* Where no form fits, bisect to the element between a value that is too small and a value that
+ * suffices. */
+static bool bisect(
+    struct inference *s, const struct missing_number *n, int64_t little, struct err *err)
 {
     int64_t enough = s->sizes[n->at].value;
     enum outcome outcome;
@@ -204,9 +207,9 @@ static bool bisect(struct inference *s, const struct number *n, int64_t little, 
     return true;
 }
 
-/* The least extent that is enough: the forms that have that value, or a plain number. */
+/* Find the least extent that suffices: the forms with that value, or else a plain number. */
 static bool narrow(
-    struct inference *s, struct number *n, const struct forms *forms, struct err *err)
+    struct inference *s, struct missing_number *n, const struct forms *forms, struct err *err)
 {
     int64_t *values = arena_array(s->arena, forms->nr + 1, sizeof(*values));
     const int64_t room = s->sizes[n->at].value;
@@ -224,8 +227,8 @@ static bool narrow(
     return true;
 }
 
-/* Of the forms that fit an extent, the one that fits with the sizes doubled too; where the original
- * does not run so, the simplest. */
+/* Of the forms that fit an extent, take the form that also fits at doubled sizes. Where the
+ * original does not run at doubled sizes, take the simplest form. */
 static bool tell_apart(struct inference *s, const struct forms *forms, struct err *err)
 {
     struct binding *before = s->sizes;
@@ -235,7 +238,7 @@ static bool tell_apart(struct inference *s, const struct forms *forms, struct er
     bool ok;
 
     for (unsigned i = 0; i < s->nr_numbers; i++) {
-        struct number *n = &s->numbers[i];
+        struct missing_number *n = &s->numbers[i];
 
         n->form = NULL;
         for (unsigned f = n->first_form; f < n->end_form; f++)
@@ -252,7 +255,7 @@ static bool tell_apart(struct inference *s, const struct forms *forms, struct er
     s->shape.sizes.bindings = forms->doubled;
     ok = trial_run(s, &outcome, err);
     for (unsigned i = 0; ok && outcome == CLEAN && i < s->nr_numbers; i++) {
-        struct number *n = &s->numbers[i];
+        struct missing_number *n = &s->numbers[i];
 
         if (n->first_form == n->end_form)
             continue;
@@ -264,8 +267,9 @@ static bool tell_apart(struct inference *s, const struct forms *forms, struct er
     return ok;
 }
 
-/* Doubled for as long as it runs and costs little: what is optimised should not be tiny. Forms that
- * hold at the first sizes and not at the second are numbers. */
+/* Double the sizes as long as the original runs and the trial is cheap: a kernel that is optimised
+ * should not be tiny. A form that holds at the first sizes but not at the doubled ones becomes a
+ * number. */
 static bool enlarge(struct inference *s, struct err *err)
 {
     struct binding *now = s->sizes;

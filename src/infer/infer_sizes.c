@@ -1,4 +1,5 @@
-/* Owns the numbers that a file does not give: which are tried, and what becomes of the contract. */
+/* Owns the numbers that a file does not give: the choice of values to try, and what the contract
+ * says after the trials. */
 #include "infer/infer_sizes.h"
 
 #include "base/mem.h"
@@ -11,19 +12,19 @@
 #include <string.h>
 
 enum {
-    MAX_PASSES = 4,    /* of choices that go through the check */
-    SCALAR_TRIES = 8,  /* of choices with other real numbers */
-    PATIENT_TRIES = 4, /* of choices, where trials may be long */
-    SCALED_LEAST = 64  /* sizes of the file under it stay where larger ones are scaled */
+    MAX_PASSES = 4,    /* choices of values that may go through the check */
+    SCALAR_TRIES = 8,  /* choices tried with other values of real scalars */
+    PATIENT_TRIES = 4, /* choices tried where trials may be long */
+    SCALED_LEAST = 64  /* smaller sizes of the file stay when larger ones are scaled */
 };
 
-/* The largest size that the file gives, when it is tried: 0 as it is, else all are scaled. */
+/* The value that the largest size of the file is scaled to. 0: all sizes stay as they are. */
 static const int64_t scales[] = {256, 0, 1024, 64};
 enum { NR_SCALES = sizeof(scales) / sizeof(scales[0]) };
 
 /* ---- what is missing ---- */
 
-/* All lines are there, or lack numbers only. */
+/* Every line is there, or lacks nothing but a number. */
 static bool only_numbers(const struct intake *in)
 {
     for (unsigned i = 0; i < in->nr_lines; i++)
@@ -32,7 +33,8 @@ static bool only_numbers(const struct intake *in)
     return in->nr_missing <= INFER_MAX_NUMBERS;
 }
 
-/* Writes through names that the reading does not follow: assembler, macros, another's templates. */
+/* The file writes through names that the intake does not follow: inline assembler, macros,
+ * templates of other libraries. */
 static bool no_outputs(const struct intake *in)
 {
     bool arrays = false;
@@ -47,7 +49,7 @@ static bool no_outputs(const struct intake *in)
     return arrays;
 }
 
-/* A copy whose lines may be changed. */
+/* A copy of the contract whose lines may be changed. */
 static struct intake copy_of(const struct intake *in, struct arena *arena)
 {
     struct intake copy = *in;
@@ -66,7 +68,7 @@ static bool is_block(const struct plan *plan, const char *name)
     return false;
 }
 
-/* In how many directions of one block: their numbers multiply. */
+/* Along how many dimensions one block extends: the numbers of threads multiply. */
 static unsigned nr_block_dims(const struct inference *s)
 {
     unsigned most = 0;
@@ -95,7 +97,8 @@ static bool is_launched(const struct plan *plan, const char *name)
     return false;
 }
 
-/* The dimensions of arrays and temps that use a name, and how many of them are nothing else. */
+/* Count the dimensions of arrays and temps that use a name, and the dimensions that are that name
+ * alone. */
 static unsigned nr_dims_of(const struct task *task, const char *name, unsigned *nr_bare)
 {
     unsigned nr = 0;
@@ -122,7 +125,7 @@ static enum number_kind kind_of(const struct task *task, const char *name)
     if (is_block(&task->plan, name))
         return A_BLOCK;
     if (nr == 0 && !launched)
-        return A_SPARE; /* a branch that is not taken has asked for it */
+        return A_SPARE; /* a branch that was not taken asked for the number */
     return nr > 0 && nr == nr_bare && !launched ? AN_EXTENT : A_SIZE;
 }
 
@@ -136,11 +139,11 @@ static void find_numbers(struct inference *s)
     s->sizes = sizes;
     for (unsigned i = 0; i < s->in->nr_lines; i++) {
         const char *name = s->in->lines[i].number;
-        struct number *n = &s->numbers[s->nr_numbers];
+        struct missing_number *n = &s->numbers[s->nr_numbers];
 
         if (!name)
             continue;
-        *n = (struct number){.name = name, .kind = A_SCALAR};
+        *n = (struct missing_number){.name = name, .kind = A_SCALAR};
         for (size_t k = 0; k < nr; k++)
             if (strcmp(sizes[k].name, name) == 0) {
                 n->at = k;
@@ -152,9 +155,10 @@ static void find_numbers(struct inference *s)
 
 /* ---- choices ---- */
 
-/* Sizes one after another, for at least and up to so many of them: distinct and round first, so
- * that forms differ; then what tiles, squares and small problems need. Many sizes multiply: they
- * begin small, and those that hold are enlarged. */
+/* Sizes that are tried one after another. Each row serves between `least` and `most` sizes.
+ * Distinct round sizes come first, so that forms with equal values are told apart; then come sizes
+ * that suit tiles, squares and small problems. The product of many sizes is large, so many sizes
+ * begin small and are enlarged when a trial succeeds. */
 static const struct choice {
     unsigned least, most;
     int64_t values[4];
@@ -176,7 +180,7 @@ static const struct choice {
 };
 enum { NR_CHOICES = sizeof(choices) / sizeof(choices[0]) };
 
-/* False: not for so many sizes, or scaling changes nothing. */
+/* False: the row does not serve that many sizes, or scaling changes nothing. */
 static bool choose(struct inference *s, unsigned choice, int64_t most)
 {
     const struct binding *given = s->task.timed.sizes.bindings;
@@ -201,16 +205,16 @@ static bool choose(struct inference *s, unsigned choice, int64_t most)
            (shift > 0 || !most);
 }
 
-/* The contract with the chosen numbers in it. */
+/* The contract with the chosen numbers written into it. */
 static struct intake complete(const struct inference *s)
 {
     struct intake in = copy_of(s->in, s->arena);
     const char *ran = "with it the original passes the check";
 
     for (unsigned i = 0; i < s->nr_numbers; i++) {
-        const struct number *n = &s->numbers[i];
+        const struct missing_number *n = &s->numbers[i];
         const char *value = n->kind == A_SCALAR  ? s->scalar
-                            : n->kind == A_SPARE ? "spare" /* of no line: its own goes */
+                            : n->kind == A_SPARE ? "spare" /* the number belongs to no line */
                             : n->form            ? n->form
                                       : arena_printf(s->arena, "%" PRId64, s->sizes[n->at].value);
 
@@ -234,7 +238,8 @@ static struct intake complete(const struct inference *s)
     return in;
 }
 
-/* What is written is an output, and no input where it is not read before. */
+/* An array that a trial writes is an output; the array is an input too if a trial reads it first.
+ * */
 static bool find_outputs(struct inference *s, struct err *err)
 {
     enum outcome outcome;
@@ -254,7 +259,8 @@ static bool find_outputs(struct inference *s, struct err *err)
     return true;
 }
 
-/* False: with other inputs it strays, so that what it needs depends on data and not on sizes. */
+/* *stays: no access strays with other inputs. An access that strays shows that an extent depends on
+ * data and not on sizes. */
 static bool stays_inside(struct inference *s, const struct candidate *c, const struct task *task,
     bool *stays, struct err *err)
 {
@@ -323,7 +329,8 @@ bool infer_passes(struct inference *s, const struct intake *in, bool with_more_i
 
 /* ---- what follows from data ---- */
 
-/* The contract with some number wherever one is missing: differences of two may be grids. */
+/* Parse the contract with a stand-in for each missing number. The stand-ins differ, because a
+ * difference of two numbers may be the size of a grid. */
 static bool parse_with(struct inference *s, unsigned base, bool falling, struct err *why)
 {
     struct intake trial = copy_of(s->in, s->arena);
@@ -357,10 +364,11 @@ static bool parse_numbers(struct inference *s, struct err *why)
     return ok;
 }
 
-/* Where indices lead out of an array: smaller and smaller ones, since kernels may multiply them. */
+/* Where indices lead out of an array, bound the indices lower and lower: a kernel may multiply an
+ * index. */
 static bool infer_indices(struct inference *s, enum outcome *outcome, struct err *err)
 {
-    enum { MAX_DIVIDED = 2 }; /* choices */
+    enum { MAX_DIVIDED = 2 }; /* numbers of choices */
     static const unsigned divisors[] = {2, 3, 4, 8, 16, 64};
     const struct intake *given = s->in;
     bool ok = true;
@@ -387,7 +395,8 @@ static bool infer_indices(struct inference *s, enum outcome *outcome, struct err
     return ok;
 }
 
-/* Twice the room for the array that was too short for other inputs. False: its extent is known. */
+/* Double the room of the array that was too short for other inputs. False: the extent of that array
+ * is known. */
 static bool widen(struct inference *s)
 {
     bool any = false;
@@ -395,7 +404,7 @@ static bool widen(struct inference *s)
     for (unsigned a = 0; s->strayed && a < s->task.nr_arrays; a++)
         for (unsigned i = 0; i < s->nr_numbers; i++) {
             const struct task_array *array = &s->task.arrays[a];
-            struct number *n = &s->numbers[i];
+            struct missing_number *n = &s->numbers[i];
 
             if (strcmp(array->name, s->strayed) != 0 || n->kind != AN_EXTENT ||
                 array->nr_dims == 0 || !expr_uses(array->dims[0], n->name))
@@ -407,8 +416,7 @@ static bool widen(struct inference *s)
     return any;
 }
 
-/* The check of one choice; where an extent follows from the data in other arrays, with more room.
- */
+/* Check one choice. Where an extent depends on data in other arrays, check again with more room. */
 static bool check_choice(struct inference *s, bool *passed, struct intake *done, struct err *err)
 {
     enum { MAX_WIDER = 3 };
@@ -425,7 +433,7 @@ static bool check_choice(struct inference *s, bool *passed, struct intake *done,
     return true;
 }
 
-/* Up to so many choices, one after another, until one passes. */
+/* Try up to `most` choices, one after another, until one passes the check. */
 static bool try_choices(
     struct inference *s, unsigned most, bool *passed, struct intake *in, struct err *err)
 {
@@ -438,7 +446,7 @@ static bool try_choices(
 
         if (!infer_room(s, &outcome, err))
             return false;
-        if (s->insts > before && most-- == 1) /* the last */
+        if (s->insts > before && most-- == 1) /* this was the last choice */
             i = NR_SCALES * NR_CHOICES;
         if (!infer_indices(s, &outcome, err))
             return false;
@@ -446,7 +454,7 @@ static bool try_choices(
             continue;
         if ((s->seek_outputs && !find_outputs(s, err)) || !infer_extents(s, err))
             return false;
-        if (trials_spent(s)) /* extents may not be the least then */
+        if (trials_spent(s)) /* the extents that were found may not be the least */
             break;
         struct intake done;
 
@@ -466,7 +474,7 @@ static bool has_scalars(const struct inference *s)
     return false;
 }
 
-/* Short trials first; where some were too short, a few long ones. */
+/* Make short trials first. Where a trial was too short, make a few long ones. */
 static bool try_all(struct inference *s, struct intake *in, struct err *err)
 {
     bool passed = false;
@@ -474,7 +482,7 @@ static bool try_all(struct inference *s, struct intake *in, struct err *err)
     s->steps = UINT64_C(1) << 21;
     if (!try_choices(s, NR_SCALES * NR_CHOICES, &passed, in, err))
         return false;
-    if (!passed && has_scalars(s)) { /* some are steps, or parts of an index */
+    if (!passed && has_scalars(s)) { /* a real scalar may be a step or a part of an index */
         struct err why;
 
         s->scalar = "0.0";
@@ -532,7 +540,7 @@ void infer_close(struct inference *s)
     workbench_close(s->bench);
 }
 
-/* False with *err empty: there is nothing to try here. */
+/* Parse the contract and open the workbench. False with *err empty: there is nothing to try. */
 static bool open_parts(struct inference *s, struct err *err)
 {
     struct err why;

@@ -4,19 +4,23 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "run/workbench.h"
 #include "intake/intake.h"
+#include "run/workbench.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Where numbers are all that the contract lacks: sizes are chosen; the extent of an array is found
- * by running the original with more and more room in it until it stays inside, and is then taken
- * as the least product of sizes that is enough. Put in only if the original passes the check with
- * them; each such line says that it was assumed, and why. Else the contract stays as it was, and
- * in->note says what was tried. A contract without outputs gets those that a run is seen to write,
- * in the same way. *insts is how many thread instructions trials may take, and then what is left of
- * them; 0 where no trial can come to anything. False: broken environment. */
+/* Serves a contract that lacks nothing but numbers. Sizes are chosen. The extent of an array is
+ * found by running the original with more and more room until no access leaves the array; the
+ * extent then becomes the least product of sizes that suffices. A contract without outputs gets the
+ * arrays that a run is seen to write.
+ *
+ * The numbers enter the contract only if the original passes the check with them; each such line
+ * says that its number was assumed, and why. Else the contract stays as it was, and in->note says
+ * what was tried.
+ *
+ * *insts: thread instructions that all trials may take; on return, what is left of them, and 0
+ * where no further trial can succeed. False: broken environment. */
 bool infer_sizes(struct intake *in, struct arena *arena, const struct workbench_options *options,
     uint64_t *insts, struct err *err);
 

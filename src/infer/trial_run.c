@@ -27,7 +27,8 @@ void trial_note(struct inference *s, const char *verdict, unsigned line, const c
             arena_printf(s->arena, "%s: %s, line %u: %.300s", sizes_text(s), verdict, line, text);
 }
 
-/* Which arrays are no longer what they were before. Without any, sizes prove nothing. */
+/* Find the arrays that the run changed. A run that changes no array proves nothing about its sizes.
+ * */
 static bool find_written(struct inference *s, const struct env *env,
     const struct run_buffers *buffers, bool *any, struct err *err)
 {
@@ -50,7 +51,8 @@ static bool find_written(struct inference *s, const struct env *env,
     return ok;
 }
 
-/* Where these sizes leave no input to make (an index into nothing), they are no good. */
+/* Fill the inputs. Sizes at which no input can be made (an index into an array without elements)
+ * are refused. */
 static void fill(struct inference *s, const struct env *env, const struct run_buffers *buffers,
     struct device_result *result)
 {

@@ -15,11 +15,11 @@ struct str;
  * NULL without one; only a folder that was named and has none is an error. */
 bool cutlass_find(const char *given, char **root, struct err *err);
 
-/* The library over a folder that cutlass_find gave: opened, and where need be indexed, at the first
- * question. Both strings are copied; cache as library_open has it. */
+/* The library over a folder that cutlass_find gave. The library is opened, and indexed if need be,
+ * at the first question. Both strings are copied; `cache` is as in library_open. */
 struct cutlass *cutlass_create(const char *root, const char *cache);
 void cutlass_destroy(struct cutlass *cutlass);
-/* For propose's struct propose_library; what goes wrong is part of the answer. */
+/* For struct propose_library. A failure becomes part of the answer. */
 void cutlass_search(struct cutlass *cutlass, const char *query, struct str *out);
 void cutlass_read(struct cutlass *cutlass, const char *path, unsigned first_line, unsigned nr_lines,
     struct str *out);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-struct slot {
+struct evaluator_slot {
     struct evaluator *evaluator;
     struct station station;
     struct candidate *c; /* NULL: idle */
@@ -20,7 +20,7 @@ struct slot {
 
 struct evaluator {
     evaluator_work_f *work;
-    struct slot slots[WORKBENCH_MOST_DEVICES];
+    struct evaluator_slot slots[WORKBENCH_MOST_DEVICES];
     unsigned nr;
     bool threaded, ending;
     pthread_mutex_t mutex; /* of c, done, ok and err of all slots, and of ending */
@@ -32,7 +32,7 @@ struct evaluator {
 /* The thread lives as long as its device: a worker process dies with the thread that forked it. */
 static void *run_slot(void *argument)
 {
-    struct slot *slot = argument;
+    struct evaluator_slot *slot = argument;
     struct evaluator *e = slot->evaluator;
 
     pthread_mutex_lock(&e->mutex);
@@ -65,11 +65,11 @@ static bool start_threads(struct evaluator *e, struct err *err)
     return true;
 }
 
-static struct slot *slot_of(const struct evaluator *e, const struct candidate *c)
+static struct evaluator_slot *slot_of(const struct evaluator *e, const struct candidate *c)
 {
     for (unsigned i = 0; i < e->nr; i++)
         if (e->slots[i].c == c)
-            return (struct slot *)(uintptr_t)&e->slots[i];
+            return (struct evaluator_slot *)(uintptr_t)&e->slots[i];
     return NULL;
 }
 
@@ -131,7 +131,7 @@ bool evaluator_idle(const struct evaluator *e)
 
 void evaluator_begin(struct evaluator *e, struct candidate *c)
 {
-    struct slot *slot = slot_of(e, NULL);
+    struct evaluator_slot *slot = slot_of(e, NULL);
 
     pthread_mutex_lock(&e->mutex);
     slot->c = c;
@@ -144,7 +144,7 @@ void evaluator_begin(struct evaluator *e, struct candidate *c)
     pthread_mutex_unlock(&e->mutex);
 }
 
-static void wait_for(struct evaluator *e, const struct slot *slot, double timeout_ms)
+static void wait_for(struct evaluator *e, const struct evaluator_slot *slot, double timeout_ms)
 {
     struct timespec until;
     uint64_t ns;
@@ -161,7 +161,7 @@ static void wait_for(struct evaluator *e, const struct slot *slot, double timeou
 bool evaluator_wait(
     struct evaluator *e, const struct candidate *c, double timeout_ms, bool *done, struct err *err)
 {
-    struct slot *slot = slot_of(e, c);
+    struct evaluator_slot *slot = slot_of(e, c);
     bool ok = true;
 
     pthread_mutex_lock(&e->mutex);

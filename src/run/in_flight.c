@@ -42,7 +42,7 @@ static struct trial *free_trial(struct session *s)
     return NULL;
 }
 
-/* What the pick means: the parent, and its option of that number. */
+/* Load the parent, and find the option that the pick's move stands for. */
 static bool find_option(struct session *s, struct trial *t, struct err *err)
 {
     const struct search_pick *pick = &t->pick;
@@ -64,7 +64,7 @@ static bool find_option(struct session *s, struct trial *t, struct err *err)
         (long long)pick->parent, pick->move);
 }
 
-/* What a model is told beside the parent itself. */
+/* Collect what a model is told beside the parent: siblings and lessons. */
 bool in_flight_surround(struct session *s, const struct candidate *parent, struct arena *arena,
     struct propose_context *context, struct err *err)
 {
@@ -86,7 +86,7 @@ bool in_flight_surround(struct session *s, const struct candidate *parent, struc
     return true;
 }
 
-/* Propose, or take what was proposed for an equal parent in an earlier run. */
+/* Ask the proposer, or take the variant that an earlier run proposed for an equal parent. */
 static bool start(struct session *s, const struct propose_context *context, struct trial *t,
     bool *ready, struct err *err)
 {
@@ -113,7 +113,7 @@ bool in_flight_begin(struct session *s, const struct search_pick *pick, struct e
         return false;
     if (t->c.option.proposer == PROPOSER_MODEL && !store_load_calls(s->store, &t->c, err))
         return false;
-    s->state.nr_evaluated += candidate_nr_repairs(&t->c); /* before a resumed run ended */
+    s->state.nr_evaluated += candidate_nr_repairs(&t->c); /* repairs of a run that was resumed */
     if (!start(s, &context, t, &ready, err))
         return false;
     t->state = TRIAL_ASKED;
@@ -129,7 +129,7 @@ static bool ask(struct session *s, bool *asked, struct err *err)
     *asked = search_ask(s->search, &pick);
     if (!*asked)
         return true;
-    /* Where each is asked after the one before was told, the order needs no record. */
+    /* A pick that is asked for after the pick before it was told needs no record of its order. */
     return ((int64_t)s->state.nr_nodes == pick.node - 1 ||
                store_add_pick(s->store, pick.node, (int64_t)s->state.nr_nodes, err)) &&
            in_flight_begin(s, &pick, err);
@@ -194,7 +194,8 @@ bool in_flight_has_equal(const struct session *s, const struct candidate *c)
     return false;
 }
 
-/* No model left ends the run: what is still under way is given up and put on record first. */
+/* Wait for a model. When no model is left the run ends: requests under way are given up and put on
+ * record first. */
 static bool await(struct session *s, double timeout_ms, struct candidate **c, struct err *err)
 {
     struct err ignored;
@@ -210,7 +211,7 @@ bool in_flight_collect(struct session *s, bool wait, struct err *err)
     struct candidate *c;
 
     propose_moment(s->propose, s->in_flight.nr_taken);
-    do { /* whatever has come in during the last evaluation */
+    do { /* take all answers that came in during the last evaluation */
         if (!await(s, 0, &c, err))
             return false;
         if (c)

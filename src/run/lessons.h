@@ -1,6 +1,6 @@
 /* Search memory: what moves did to which kernels, within a run and, with --memory FILE, across
- * runs. Noted after each node, shown to the model, folded into the priors; off with --no-memory,
- * and off where neither a model nor a memory file is given, so that such runs stay as they were. */
+ * runs. A lesson is noted after each node, shown to the model, and folded into the priors. The
+ * memory is off with --no-memory, and also where neither a model nor a memory file is given. */
 #ifndef KEET_RUN_LESSONS_H
 #define KEET_RUN_LESSONS_H
 
@@ -20,7 +20,7 @@ struct lessons_options {
 struct lessons *lessons_create(const struct lessons_options *options, struct err *err);
 void lessons_destroy(struct lessons *memory);
 
-/* What became of c, made on parent. The first argument may be NULL for all of these: nothing
+/* Note what became of c, a variant of parent. For all functions below, memory may be NULL: nothing
  * happens. */
 bool lessons_note(struct lessons *memory, const struct candidate *parent, const struct candidate *c,
     struct err *err);

@@ -9,7 +9,7 @@ static bool strange_tree(int64_t node, struct err *err)
         (long long)node);
 }
 
-/* Tell a stored node again. The search must have asked for this very one. */
+/* Tell a stored node again. The search must have asked for this node. */
 static bool retell(struct session *s, int64_t node, const struct search_pick *pick, struct err *err)
 {
     struct arena *arena = s->in_flight.trials[0].arena;

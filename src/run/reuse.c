@@ -53,7 +53,7 @@ static int64_t number_of(const struct candidate *c)
     return (int64_t)(hash_bytes(c->source, c->source_bytes, 0).low >> 2);
 }
 
-/* The number of a move on a text: beyond those of texts. */
+/* The number of a move on a text. Numbers of moves lie beyond numbers of texts. */
 static int64_t number_of_move(const struct candidate *parent, const struct option *option)
 {
     const uint64_t move = (uint64_t)option->action << 40 | (uint64_t)option->proposer << 32 |
@@ -77,7 +77,8 @@ static bool is_kept(struct reuse *r, int64_t number, bool *found, struct err *er
     return store_load_node(r->store, number, &known, found, err);
 }
 
-/* Another process may be as quick, at any moment; two texts with one number are not both kept. */
+/* Keep the node unless another process has kept it in the meantime. Of two texts with one number,
+ * one is kept. */
 static bool keep(struct reuse *r, const struct candidate *c, struct err *err)
 {
     struct err ignored;

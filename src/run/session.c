@@ -39,8 +39,8 @@ void session_candidate(struct session *s, struct arena *arena, struct candidate 
     };
 }
 
-/* What the search is told: the reward, and the moves that the new node offers. A node recalled from
- * an equal one offers none, so that no part of the tree is searched twice. */
+/* What the search is told: the reward, and the moves that the new node offers. A node that was
+ * recalled from an equal node offers no moves, so that no part of the tree is searched twice. */
 static struct search_outcome outcome_of(
     const struct session *s, const struct candidate *c, struct arena *arena)
 {
@@ -62,7 +62,7 @@ static struct search_outcome outcome_of(
     return outcome;
 }
 
-/* Where an interval is known, it must exclude 1. */
+/* The speedup's interval, where one is known, excludes 1. */
 static bool is_surely_faster(const struct candidate *c)
 {
     return c->profile.timing.ratio <= 0 || c->profile.timing.ratio_low > 1;
@@ -116,9 +116,9 @@ static bool can_measure(const struct session *s, struct err *err)
         objective_name(s->options->objective), workbench_chip(s->bench)->name);
 }
 
-/* How many picks may be under way. With models, so many wait for one while each device has a trial.
- * Without, as many as there are devices, or --in-flight: the tree depends on that number, and not
- * on how many devices there are. */
+/* How many picks may be under way. With models: one for each device, and some that wait for a
+ * model. Without models: one for each device, or --in-flight. The tree depends on this number and
+ * not on the number of devices. */
 static unsigned slots_of(const struct session *s)
 {
     const struct session_options *o = s->options;
@@ -177,7 +177,7 @@ static bool open_parts(struct session *s, struct err *err)
            open_propose(s, err);
 }
 
-/* The specs, one a line: those of the run so far, and those that it is given now. */
+/* The specs of models, one a line: the specs of the run so far, then the specs of this command. */
 static const char *models_of(struct session *s, const char *so_far)
 {
     const struct session_options *o = s->options;
@@ -192,7 +192,7 @@ static const char *models_of(struct session *s, const char *so_far)
     return all;
 }
 
-/* As the run is known: what of it is not the usual follows the policy. */
+/* The policy as the run records it: settings that are not the default follow the policy's name. */
 static const char *policy_text(const struct session *s)
 {
     const struct session_options *o = s->options;
@@ -205,7 +205,8 @@ static const char *policy_text(const struct session *s)
     return text;
 }
 
-/* A new run, or with --resume the newest one of the same kernel, seed, policy and device. */
+/* Begin a new run; with --resume, go on with the newest run of the same kernel, seed, policy and
+ * device. */
 static bool open_run(struct session *s, bool *resumed, struct err *err)
 {
     const struct session_options *o = s->options;
@@ -242,7 +243,7 @@ static bool open_run(struct session *s, bool *resumed, struct err *err)
     return store_go_on(s->store, s->run.models, s->run.budget, err);
 }
 
-/* The oracle: the file's `reference` kernel where it has one, else the original itself. */
+/* Compile the oracle: the file's `reference` kernel if there is one, else the original itself. */
 static bool compile_oracle(struct session *s, struct err *err)
 {
     const struct launch *oracle = s->task->reference;
@@ -291,7 +292,7 @@ bool session_recall(struct session *s, struct candidate *c, struct err *err)
            (candidate_settled(c) || reuse_find(s->reuse, c, &found, err));
 }
 
-/* An objective that cannot be measured is refused at once, not found out after a night. */
+/* Refuse an objective that cannot be measured at once, not at the end of the run. */
 static bool has_energy(const struct session *s, struct err *err)
 {
     const struct profile *profile = &s->root.profile;
@@ -366,7 +367,7 @@ static bool open_memory(struct session *s, struct err *err)
     return s->memory != NULL;
 }
 
-/* The emulator's evaluations are the same every time; a GPU's are not. */
+/* Only the emulator's evaluations are the same every time. */
 static bool open_reuse(struct session *s, struct err *err)
 {
     const struct session_options *o = s->options;

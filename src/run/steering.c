@@ -34,8 +34,8 @@ static unsigned depth_of(const struct session *s, const struct candidate *c)
     return depth;
 }
 
-/* The user's own tools: their findings join ours before anyone weighs moves. What goes wrong with
- * them is said once, for the original, and after that only with -v. */
+/* Run the user's own tools: their findings join the findings of the program before moves are
+ * weighed. A tool's failure is printed for the original; for other nodes only with -v. */
 static bool run_tools(struct session *s, struct candidate *c, struct err *err)
 {
     struct str notes = {0};
