@@ -1,15 +1,11 @@
 /* Owns the explaining of profiles from elsewhere, one or many. */
 #include "cli/cmd_explain.h"
 
-#include "explain/views/views.h"
-
 #include "core/chip.h"
 #include "explain/explain.h"
 #include "explain/import_ncu.h"
-#include "explain/limits.h"
 #include "explain/plugin.h"
-#include "report/json_text.h"
-#include "report/report.h"
+#include "explain/views/views.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -94,85 +90,7 @@ static bool read_all(struct many *many, const struct options *options, struct er
     return true;
 }
 
-/* ---- one ---- */
-
-static void print_limits(
-    struct str *out, const struct chip *chip, const struct candidate *c, bool markdown)
-{
-    const struct limits limits = explain_limits(chip, c);
-
-    limits_write(&limits, out);
-    if (markdown && (limits.nr_pipes > 0 || limits.needed_bytes > 0)) {
-        str_add_char(out, '\n');
-    }
-}
-
-json_t *explain_limits_json(const struct chip *chip, const struct candidate *c)
-{
-    const struct limits limits = explain_limits(chip, c);
-    json_t *busy = json_object();
-
-    for (unsigned i = 0; i < limits.nr_pipes; i++) {
-        json_object_set_new(
-            busy, metric_name(limits.pipes[i].metric), json_real(limits.pipes[i].pct));
-    }
-    return json_pack("{s:f, s:f, s:o, s:f, s:f, s:f, s:f}", "roofline_memory_pct",
-        limits.memory_pct, "roofline_compute_pct", limits.compute_pct, "busy_pct", busy,
-        "in_flight_needed_bytes", limits.needed_bytes, "in_flight_one_each_bytes", limits.one_each,
-        "in_flight_moved_bytes", limits.moved_bytes, "resident_warps", limits.warps);
-}
-
-void explain_print(struct str *out, const char *name, const struct chip *chip,
-    const struct candidate *c, bool markdown)
-{
-    const struct explanation *e = &c->explanation;
-
-    str_addf(out, markdown ? "## %s\n\n" : "%s\n", name);
-    if (c->profiled && c->profile.time_ns > 0) {
-        str_add(out, "time ");
-        report_time(out, c->profile.time_ns);
-        str_addf(out, " (%s)\n%s", provenance_name(c->profile.time_from), markdown ? "\n" : "");
-    }
-    str_addf(out, "%s", e->summary ? e->summary : "");
-    if (e->confidence > 0) {
-        str_addf(out, " Confidence %.0f%%.", 100 * e->confidence);
-    }
-    str_add(out, markdown ? "\n\n" : "\n");
-    print_limits(out, chip, c, markdown);
-    for (unsigned i = 0; i < e->nr_findings; i++) {
-        const struct finding *f = &e->findings[i];
-
-        str_addf(out,
-            markdown ? "%u. **%s** (at most %.2fx) %s\n" : "  %u. [%s, at most %.2fx] %s\n", i + 1,
-            f->tool, f->max_gain, f->text);
-        for (unsigned k = 0; k < f->nr_evidence; k++) {
-            str_addf(out, markdown ? "   - `%s` = %.6g %s (%s)\n" : "       %s = %.6g %s (%s)\n",
-                metric_name(f->evidence[k].metric), f->evidence[k].value,
-                metric_unit(f->evidence[k].metric), provenance_name(f->evidence[k].from));
-        }
-    }
-    if (e->nr_findings == 0) {
-        str_add(out, "No finding.\n");
-    }
-    if (e->unexamined && *e->unexamined) {
-        str_addf(out, "%sNot examined for lack of metrics: %s.\n", markdown ? "\n" : "  ",
-            e->unexamined);
-    }
-}
-
-const char *explained_bottleneck(const struct explained *e)
-{
-    const struct explanation *found = &e->c.explanation;
-
-    if (found->nr_findings > 0) {
-        return found->findings[0].tool;
-    }
-    return found->unexamined && *found->unexamined ? "too few metrics" : "none";
-}
-
 /* ---- which view ---- */
-
-static const char *const view_names[] = {"one", "change", "sweep", "application"};
 
 /* The kernel of the second file that goes with the longest of the first. */
 static bool find_versions(
@@ -224,77 +142,6 @@ static bool choose_view(
         view->changes = view_changes(many->chip, a, b);
     }
     return true;
-}
-
-static json_t *kernels_json(const struct many *many)
-{
-    json_t *all = json_array();
-
-    for (unsigned i = 0; i < many->nr; i++) {
-        const struct explained *e = &many->all[i];
-        json_t *findings = json_array();
-
-        for (unsigned k = 0; k < e->c.explanation.nr_findings; k++) {
-            const struct finding *f = &e->c.explanation.findings[k];
-
-            json_array_append_new(
-                findings, json_pack("{s:s, s:I, s:f, s:s}", "tool", f->tool, "line",
-                              (json_int_t)f->line, "max_gain", f->max_gain, "text", f->text));
-        }
-        json_array_append_new(
-            all, json_pack("{s:o, s:s, s:s, s:f, s:f, s:s, s:s, s:o}", "limits",
-                     explain_limits_json(many->chip, &e->c), "kernel", e->name, "file", e->file,
-                     "time_ns", e->c.profile.time_ns, "saving_ns", e->saving_ns, "summary",
-                     e->c.explanation.summary, "unexamined", e->c.explanation.unexamined,
-                     "findings", findings));
-    }
-    return all;
-}
-
-static void print_json(struct str *out, struct many *many, const struct view *view)
-{
-    json_t *root = json_pack("{s:s}", "view", view_names[view->kind]);
-
-    if (view->kind == VIEW_CHANGE) {
-        json_object_set_new(root, "change", view_change_json(&view->changes));
-    } else if (view->kind == VIEW_SWEEP) {
-        json_object_set_new(root, "sweep", view_sweep_json(many, view->parameter));
-    } else if (view->kind == VIEW_APP) {
-        json_object_set_new(root, "application", view_app_json(many));
-    }
-    json_object_set_new(root, "kernels", kernels_json(many));
-    json_add(out, root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-}
-
-static void print(struct str *out, struct many *many, const struct view *view, bool markdown)
-{
-    switch (view->kind) {
-    case VIEW_ONE:
-        explain_print(out, many->all[0].name, many->chip, &many->all[0].c, markdown);
-        break;
-    case VIEW_CHANGE:
-        view_change_print(out, &view->changes, markdown);
-        break;
-    case VIEW_SWEEP:
-        view_sweep_print(out, many, view->parameter, markdown);
-        break;
-    case VIEW_APP:
-        view_app_print(out, many, markdown);
-        break;
-    }
-}
-
-void view_show(struct many *many, const struct view *view, bool json, bool markdown)
-{
-    struct str out = {0};
-
-    if (json) {
-        print_json(&out, many, view);
-    } else {
-        print(&out, many, view, markdown);
-    }
-    fputs(str_text(&out), stdout);
-    str_finish(&out);
 }
 
 bool explain_profiles(const struct options *options, struct err *err)

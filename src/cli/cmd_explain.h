@@ -7,10 +7,7 @@
 #define KEET_CLI_CMD_EXPLAIN_H
 
 #include "base/err.h"
-#include "base/str.h"
 #include "cli/options.h"
-#include "core/candidate.h"
-#include "core/chip.h"
 
 #include <stdbool.h>
 
@@ -19,12 +16,5 @@ bool explain_profiles(const struct options *options, struct err *err);
 /* keet-opt explain OLD.cu NEW.cu: both are checked and profiled, and compared. With --sweep
  * N=256,512,...: one kernel with other values of a size or tuning parameter. */
 bool explain_kernels(const struct options *options, struct err *err);
-
-/* One explanation, as text for a terminal or as Markdown. */
-void explain_print(struct str *out, const char *name, const struct chip *chip,
-    const struct candidate *c, bool markdown);
-
-/* Speed of light and Little's law. */
-struct json_t *explain_limits_json(const struct chip *chip, const struct candidate *c);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "cli/cmd_explain.h"
 #include "cli/cmd_sanitize.h"
 #include "cli/load_task.h"
 #include "cli/parts.h"
@@ -12,6 +11,7 @@
 #include "device/run.h"
 #include "explain/hypotheses.h"
 #include "explain/plugin.h"
+#include "explain/views/views.h"
 #include "report/json_text.h"
 #include "report/report.h"
 #include "store/store.h"
@@ -250,7 +250,7 @@ static void print_json(struct str *out, const struct single *one)
     root = json_loads(str_text(&known), 0, NULL);
     str_finish(&known);
     if (one->c.verdict == VERDICT_OK)
-        json_object_set_new(root, "limits", explain_limits_json(one->device->chip, &one->c));
+        json_object_set_new(root, "limits", view_limits_json(one->device->chip, &one->c));
     json_object_set_new(root, "hypotheses", hypotheses_json(&one->expected));
     if (one->has_said)
         json_object_set_new(root, "model", model_explanation_json(&one->said));
@@ -268,7 +268,7 @@ static void print(struct str *out, const struct single *one)
     } else if (o->json) {
         print_json(out, one);
     } else {
-        explain_print(out, o->kernel_path, one->device->chip, &one->c, o->markdown);
+        view_one_print(out, o->kernel_path, one->device->chip, &one->c, o->markdown);
         if (one->expected.nr > 0)
             print_hypotheses(out, one);
         if (one->has_said)

@@ -1,11 +1,10 @@
 /* Owns the checker and the profiler of a device. */
 #include "run/station.h"
 
-struct station station_at(const struct workbench *bench, unsigned device, const struct task *task)
+struct station station_at(
+    struct device *device, const struct workbench_options *options, const struct task *task)
 {
-    return (struct station){.options = workbench_options(bench),
-        .device = workbench_device(bench, device),
-        .task = task};
+    return (struct station){.device = device, .options = options, .task = task};
 }
 
 void station_finish(struct station *station)

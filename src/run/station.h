@@ -20,8 +20,9 @@ struct station {
     bool knows_original;       /* the profiler does */
 };
 
-/* The workbench and the task are borrowed. */
-struct station station_at(const struct workbench *bench, unsigned device, const struct task *task);
+/* All borrowed. */
+struct station station_at(
+    struct device *device, const struct workbench_options *options, const struct task *task);
 void station_finish(struct station *station); /* fine on a station of zeros */
 
 /* The compilation that candidates are checked against, and the original that candidates are timed

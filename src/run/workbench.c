@@ -136,7 +136,7 @@ void workbench_original(
 bool workbench_measure(
     struct workbench *bench, const struct task *task, struct candidate *c, struct err *err)
 {
-    struct station station = station_at(bench, 0, task);
+    struct station station = station_at(bench->devices[0], &bench->options, task);
     bool ok;
 
     station_original(&station, c, &c->compilation);

@@ -49,7 +49,7 @@ static int by_saving(const void *a, const void *b)
 static int by_bottleneck(const void *a, const void *b)
 {
     const struct group *x = a, *y = b;
-    const int order = strcmp(explained_bottleneck(x->longest), explained_bottleneck(y->longest));
+    const int order = strcmp(view_bottleneck(x->longest), view_bottleneck(y->longest));
 
     return order ? order : by_saving(a, b);
 }
@@ -93,7 +93,7 @@ static void cluster(const struct many *many, struct app *app)
     qsort(sorted, app->nr_kernels, sizeof(*sorted), by_bottleneck);
     app->clusters = arena_array(many->arena, app->nr_kernels + 1, sizeof(*sorted));
     for (unsigned i = 0; i < app->nr_kernels; i++) {
-        const char *name = explained_bottleneck(sorted[i].longest);
+        const char *name = view_bottleneck(sorted[i].longest);
         struct group *g = &app->clusters[app->nr_clusters];
 
         if (app->nr_clusters > 0 && strcmp(g[-1].name, name) == 0)
@@ -143,12 +143,12 @@ static void print_kernels(
         }
         if (markdown)
             str_addf(out, "| `%s` | %u | %.1f%% | %s | %.1f%% |\n", g->name, g->nr_launches,
-                percent(g->time_ns, many->time_ns), explained_bottleneck(g->longest),
+                percent(g->time_ns, many->time_ns), view_bottleneck(g->longest),
                 percent(g->saving_ns, many->time_ns));
         else
             str_addf(out, "  %10.1f%%  %12.1f%%  %8u  %-23s  %.60s\n",
                 percent(g->time_ns, many->time_ns), percent(g->saving_ns, many->time_ns),
-                g->nr_launches, explained_bottleneck(g->longest), g->name);
+                g->nr_launches, view_bottleneck(g->longest), g->name);
     }
     if (app->nr_kernels > ROWS)
         str_addf(out,
@@ -202,15 +202,15 @@ void view_app_print(struct str *out, struct many *many, bool markdown)
     print_system(out, many, &app);
     for (unsigned i = 0; i < app.nr_kernels && i < EXPLAINED; i++) {
         str_add_char(out, '\n');
-        explain_print(out, app.kernels[i].name, many->chip, &app.kernels[i].longest->c, markdown);
+        view_one_print(out, app.kernels[i].name, many->chip, &app.kernels[i].longest->c, markdown);
     }
 }
 
 static json_t *group_json(const struct group *g, const char *key)
 {
     return json_pack("{s:s, s:s, s:i, s:i, s:f, s:f}", key, g->name, "bottleneck",
-        explained_bottleneck(g->longest), "kernels", (int)g->nr_kernels, "launches",
-        (int)g->nr_launches, "time_ns", g->time_ns, "saving_ns", g->saving_ns);
+        view_bottleneck(g->longest), "kernels", (int)g->nr_kernels, "launches", (int)g->nr_launches,
+        "time_ns", g->time_ns, "saving_ns", g->saving_ns);
 }
 
 json_t *view_app_json(struct many *many)

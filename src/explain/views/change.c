@@ -166,9 +166,9 @@ void view_change_print(struct str *out, const struct version_changes *v, bool ma
     print_findings(out, v, markdown);
     print_metrics(out, v, markdown);
     str_add_char(out, '\n');
-    explain_print(out, "Before", v->chip, &v->before->c, markdown);
+    view_one_print(out, "Before", v->chip, &v->before->c, markdown);
     str_add_char(out, '\n');
-    explain_print(out, "After", v->chip, &v->after->c, markdown);
+    view_one_print(out, "After", v->chip, &v->after->c, markdown);
 }
 
 json_t *view_change_json(const struct version_changes *v)

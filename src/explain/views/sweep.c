@@ -303,10 +303,10 @@ static void print_bottlenecks(struct str *out, const struct many *many, const ch
 {
     str_add(out, "First finding: ");
     for (unsigned i = 0; i < many->nr;) {
-        const char *tool = explained_bottleneck(&many->all[i]);
+        const char *tool = view_bottleneck(&many->all[i]);
         unsigned last = i;
 
-        while (last + 1 < many->nr && strcmp(explained_bottleneck(&many->all[last + 1]), tool) == 0)
+        while (last + 1 < many->nr && strcmp(view_bottleneck(&many->all[last + 1]), tool) == 0)
             last++;
         str_addf(out, "%s%s (%s = %.10g", i ? ", then " : "", tool, name, many->all[i].x);
         str_addf(out, last > i ? " to %.10g)" : ")", many->all[last].x);
@@ -342,7 +342,7 @@ static void print_table(struct str *out, const struct many *many, const char *na
 
         report_time(&time, e->c.profile.time_ns);
         str_addf(out, md ? "\n| %.10g | %s | %s |" : "\n  %10.10g  %12s  %-20s", e->x,
-            str_text(&time), explained_bottleneck(e));
+            str_text(&time), view_bottleneck(e));
         str_finish(&time);
         for (unsigned k = 0; k < nr; k++)
             str_addf(out, md ? " %.4g |" : "  %36.4g",
@@ -380,7 +380,7 @@ json_t *view_sweep_json(const struct many *many, const char *name)
     for (unsigned i = 0; i < many->nr; i++)
         json_array_append_new(points,
             json_pack("{s:f, s:f, s:s}", "x", many->all[i].x, "time_ns",
-                many->all[i].c.profile.time_ns, "bottleneck", explained_bottleneck(&many->all[i])));
+                many->all[i].c.profile.time_ns, "bottleneck", view_bottleneck(&many->all[i])));
     for (unsigned i = 0; i < movers->nr; i++)
         json_array_append_new(
             moving, json_pack("{s:s, s:f, s:f}", "metric", metric_name(movers->all[i].metric),

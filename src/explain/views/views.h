@@ -29,8 +29,14 @@ struct many {
     double time_ns; /* of all */
 };
 
-/* The first finding's tool; else why there is none. */
-const char *explained_bottleneck(const struct explained *e);
+/* ---- one kernel ---- */
+
+void view_one_print(struct str *out, const char *name, const struct chip *chip,
+    const struct candidate *c, bool markdown);
+/* Speed of light and Little's law. */
+struct json_t *view_limits_json(const struct chip *chip, const struct candidate *c);
+/* The first finding's tool; else why there is no finding. */
+const char *view_bottleneck(const struct explained *e);
 
 /* ---- two versions: what changed, and which change paid ----
  * A resource's busy time is its share of the time, times the time. What paid is a resource that was
@@ -79,9 +85,5 @@ struct view {
     const char *parameter; /* of a sweep */
 };
 void view_show(struct many *many, const struct view *view, bool json, bool markdown);
-
-/* One explanation: explain_verb's. */
-void explain_print(struct str *out, const char *name, const struct chip *chip,
-    const struct candidate *c, bool markdown);
 
 #endif
