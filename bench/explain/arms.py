@@ -6,7 +6,7 @@
 
 Arms: none, counters, generic, findings (ours), other (ours, of another kernel's profile; which one follows
 from the seed). They differ in keet-opt's --feedback alone. Runs that WORK/runs.jsonl already holds are not
-run again; evaluations are shared by --reuse, which changes no result (tests/unit/reuse.c). Writes
+run again; evaluations are shared by --reuse, which changes no result (tests/explain/arms.py). Writes
 OUT/arms.md and OUT/arms.json (default results/explain). With --model the same arms fill the model's prompt
 as well. Without: rewriter and tuner propose, and the feedback sets the priors of the search."""
 

@@ -1,6 +1,6 @@
 /* How the canonical metrics come from what a Hopper counts: each is a weighted sum of hardware
  * metrics, or the quotient of such a sum by another metric. Names are those of CUPTI 13.0 for
- * GH100, each checked against the library's own list by tests/unit/cupti.c.
+ * GH100, each checked against the library's own list by tests/unit/nv/cupti.c.
  *
  * All of them in one configuration take 8 passes of kernel replay. Choices that keep it there:
  * speed-of-light comes from single pipes (sm__throughput alone takes 8 passes), L2's hit rate from

@@ -1,9 +1,12 @@
-"""keet-opt init on every file here against the contract that stands beside it.
+"""keet-opt init on a file here against the contract that stands beside it.
 
-    run.py KEET-OPT
+    run.py KEET-OPT x.expect...     that these contracts are read from the files beside them
+    run.py --complete x.expect...   that these are all the contracts, and that each file has one
 
-A file x.cu (or inline_x.py) has x.expect: its pragmas in order, one a line; a line that the user must complete begins with
-`? `, one with numbers that were chosen, since the file does not give them, with `~ `. x.args, where it stands, is given as --args. Files whose contract is complete are also run: they must compile and be clean on the emulator."""
+The file is x.cu, or inline_x.py. x.expect holds its pragmas in order, one a line; a line that the user must complete
+begins with `? `, one with numbers that were chosen, since the file does not give them, with `~ `. x.args, where it stands,
+is given as --args; x.flags are further options. A file whose contract is complete is also run: it must compile and be clean
+on the emulator. Files that need others around them stand in folders."""
 
 import json
 import pathlib
@@ -11,7 +14,10 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-FOLDERS = ["program/kernels.cu", "made/src/scale.cu", "listed/warp/lanes.cu", "quoted/src/halves.cu", "linked/waves.cu", "included/histogram_kernel.cu"]  # with files around
+
+
+def source(expect):
+    return next((path for path in map(expect.with_suffix, (".cu", ".py")) if path.exists()), None)
 
 
 def given(path):
@@ -28,22 +34,43 @@ def contract(program, path):
     return [("? " if l["missing"] else "~ " if l["assumed"] else "") + l["pragma"] for l in json.loads(done.stdout)["lines"]]
 
 
+def problem_with(program, expect):
+    path, expected = source(expect), expect.read_text().splitlines()
+    if path is None:
+        return "  there is no such file"
+    got = contract(program, path)
+    if got != expected:
+        return "\n".join(["  expected:"] + [f"    {l}" for l in expected] + ["  got:"] + [f"    {l}" for l in got])
+    if not any(l.startswith("? ") for l in got):
+        done = subprocess.run([program, "run", str(path), "-q", *given(path)], capture_output=True, text=True)
+        if done.returncode != 0:
+            return f"  run: {done.stdout.strip()[:300]} {done.stderr.strip()[:300]}"
+    return ""
+
+
+def left_out(listed):
+    """What is here and would not be looked at."""
+    for path in [*HERE.glob("*.cu"), *HERE.glob("inline_*.py")]:
+        if not path.with_suffix(".expect").exists():
+            yield f"{path.name} has no {path.stem}.expect"
+    for expect in HERE.rglob("*.expect"):
+        if expect not in listed:
+            yield f"{expect.relative_to(HERE)} is not among the tests"
+    if not listed:
+        yield "there are no tests"
+
+
 def main():
-    program, failed = sys.argv[1], 0
-    files = sorted([*HERE.glob("*.cu"), *HERE.glob("inline_*.py")]) + [HERE / f for f in FOLDERS]
-    for path in files:
-        expected = path.with_suffix(".expect").read_text().splitlines()
-        got = contract(program, path)
-        problem = ""
-        if got != expected:
-            problem = "\n".join(["  expected:"] + [f"    {l}" for l in expected] + ["  got:"] + [f"    {l}" for l in got])
-        elif not any(l.startswith("? ") for l in got):
-            done = subprocess.run([program, "run", str(path), "-q", *given(path)], capture_output=True, text=True)
-            if done.returncode != 0:
-                problem = f"  run: {done.stdout.strip()[:300]} {done.stderr.strip()[:300]}"
+    program, files = sys.argv[1], [pathlib.Path(name).resolve() for name in sys.argv[2:]]
+    if program == "--complete":
+        problems = list(left_out(files))
+        print("\n".join(problems) or f"{len(files)} files")
+        return 1 if problems else 0
+    failed = 0
+    for expect in files:
+        problem = problem_with(program, expect)
         failed += bool(problem)
-        print(f"{'FAILED' if problem else 'ok    '} {path.name}" + ("\n" + problem if problem else ""))
-    print(f"{len(files) - failed} of {len(files)} files")
+        print(f"{'FAILED' if problem else 'ok    '} {expect.stem}" + ("\n" + problem if problem else ""))
     return 1 if failed or not files else 0
 
 

@@ -1,15 +1,10 @@
 /* Owns the hammering of the cubin reader: any bytes must give kernels or a problem, nothing else,
- * and what it gives lies within the bytes.
- *
- * With clang as a libFuzzer target:
- *     clang -std=c11 -D_GNU_SOURCE -DKEET_LIBFUZZER -g -O1 -fsanitize=fuzzer,address,undefined
- * -Isrc tests/fuzz/fuzz_cubin.c src/nv/cubin.c src/nv/cubin_lines.c src/nv/sass_read.c
- *         src/core/sass.c src/base/arena.c src/base/mem.c -o fuzz_cubin
- *     ./fuzz_cubin -max_len=20000 CORPUS_DIR tests/fuzz/cubin
- * Otherwise a plain program: each file named is read as it is, cut short at many places, and with
- * bytes and numbers changed at random from a fixed seed. */
+ * and what it gives lies within the bytes. Seeds: tests/fuzz/cubin, tests/fuzz/cubin/corpus, with
+ * -max_len=20000. */
 #include "nv/cubin.h"
 #include "nv/sass_read.h"
+
+#include "hammer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,20 +49,6 @@ static void read_once(const uint8_t *bytes, size_t len)
     arena_destroy(arena);
 }
 
-#ifdef KEET_LIBFUZZER
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
-{
-    read_once(bytes, len);
-    return 0;
-}
-
-#else
-
-#include "hammer.h"
-
 /* Numbers that break careless arithmetic, at any place, or some bytes from elsewhere in the file.
  */
 static void mutate(uint8_t *bytes, size_t len, struct rng *rng)
@@ -90,9 +71,4 @@ static void mutate(uint8_t *bytes, size_t len, struct rng *rng)
     }
 }
 
-int main(int argc, char **argv)
-{
-    return hammer(argc, argv, read_once, mutate, 1000);
-}
-
-#endif
+const struct fuzzer fuzzer = {.once = read_once, .mutate = mutate};

@@ -1,10 +1,9 @@
 /* Owns the hammering of the emulator: any text must load or be refused, and any kernel of it run to
  * a verdict with a reason, within its limits. Mutants keep to the words of their text, so that many
- * of them still parse.
- *
- * With clang as a libFuzzer target: as fuzz_ptx.c, with src/emu/\*.c and src/core/\*.c too.
- * Otherwise a plain program (hammer.h). */
+ * of them still parse. Seeds: tests/ptx, tests/fuzz/emu, with -max_len=20000. */
 #include "emu/emu.h"
+
+#include "hammer.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -82,20 +81,6 @@ static void run_once(const uint8_t *bytes, size_t len)
     emu_destroy(emu);
 }
 
-#ifdef KEET_LIBFUZZER
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
-{
-    run_once(bytes, len);
-    return 0;
-}
-
-#else
-
-#include "hammer.h"
-
 #include <ctype.h>
 
 static bool in_word(uint8_t c)
@@ -136,9 +121,4 @@ static void mutate(uint8_t *text, size_t len, struct rng *rng)
     }
 }
 
-int main(int argc, char **argv)
-{
-    return hammer(argc, argv, run_once, mutate, 300);
-}
-
-#endif
+const struct fuzzer fuzzer = {.once = run_once, .mutate = mutate};

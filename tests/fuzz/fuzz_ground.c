@@ -1,19 +1,13 @@
-/* Owns the fuzzing of the grounding checker: whatever a model writes, claims lie inside the text,
+/* Owns the hammering of the grounding checker: whatever a model writes, claims lie inside the text,
  * in order, and the marked text is the text with marks. The input is the text; what was said before
- * is behind the first NUL byte. Build and run:
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE \
- *         -Isrc tests/fuzz/fuzz_ground.c src/explain/ground.c src/core/counters.c \
- *         src/base/{arena,mem,str}.c -lm -o build/fuzz_ground
- *     mkdir -p build/corpus_ground && build/fuzz_ground -max_len=4096 build/corpus_ground \
- *         tests/fuzz/seeds/ground */
+ * is behind the first NUL byte. Seeds: tests/fuzz/seeds/ground, with -max_len=4096. */
 #include "explain/ground.h"
 
-#include <assert.h>
+#include "hammer.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char source[] = "__global__ void f(float *A)\n"
                              "{\n"
@@ -38,7 +32,7 @@ static void check(const struct ground *ground, struct arena *arena, const char *
     assert((strlen(marked) > strlen(text)) == (nr < ground->nr_claims));
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void read_once(const uint8_t *data, size_t size)
 {
     struct arena *arena = arena_create();
     struct line_cost line = {.line = 3, .global_requests = 77, .stall_cycles = 1e9};
@@ -57,5 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(&ground, arena, text);
     free(text);
     arena_destroy(arena);
-    return 0;
 }
+
+const struct fuzzer fuzzer = {
+    .once = read_once, .marks = "0123456789.,%xkKMGTinsumbytewarp -+()/`*\n"};

@@ -1,19 +1,13 @@
-/* Owns the fuzzing of the Nsight Compute reader: no bytes may crash it, and all that it hands out
- * is a number. Build and run:
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE \
- *         -Isrc tests/fuzz/fuzz_import.c src/explain/import_ncu.c src/core/counters.c \
- *         src/base/{arena,clock,err,file,mem,proc,sandbox,share,str}.c -lm -o build/fuzz_import
- *     mkdir -p build/corpus_import && build/fuzz_import -max_len=8192 build/corpus_import \
- *         tests/explain/ncu */
+/* Owns the hammering of the Nsight Compute reader: no bytes may crash it, and all that it hands out
+ * is a number. Seeds: tests/explain/ncu, with -max_len=8192. */
 #include "explain/import_ncu.h"
 
-#include <assert.h>
+#include "hammer.h"
+
 #include <math.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void read_once(const uint8_t *data, size_t size)
 {
     struct arena *arena = arena_create();
     struct import import;
@@ -29,5 +23,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
     arena_destroy(arena);
-    return 0;
 }
+
+const struct fuzzer fuzzer = {.once = read_once, .marks = "\",;\n\r0123456789.-%()KMGT/ =e"};

@@ -1,21 +1,12 @@
 /* Owns the hammering of intake: any file must become a kernel file or one clear error, and where
- * that is a task, writing back its own original must change nothing.
- *
- * With clang as a libFuzzer target:
- *     clang -std=c11 -D_GNU_SOURCE -DKEET_LIBFUZZER -g -O1 -fsanitize=fuzzer,address,undefined \
- *         -fno-sanitize-recover=all -Isrc tests/fuzz/fuzz_intake.c src/intake/[a-z]*.c \
- *         src/core/{chip,elem,expr,inputs,npy,verdict}.c src/core/task*.c \
- *         src/base/{arena,edits,err,file,hash,linediff,mem,rng,str}.c -lm -lxxhash \
- *         -o build/fuzz_intake
- *     build/fuzz_intake -max_len=4096 -timeout=20 CORPUS_DIR tests/fuzz/intake tests/corpus
- * Otherwise a plain program: each file named is read as it is, cut short at many places, and with
- * pieces moved and characters changed at random from a fixed seed. */
+ * that is a task, writing back its own original must change nothing. Seeds: tests/fuzz/intake,
+ * tests/corpus, with -max_len=4096 -timeout=20. */
 #include "base/str.h"
 #include "intake/intake.h"
 #include "intake/patch/patch.h"
 
-#undef NDEBUG
-#include <assert.h>
+#include "hammer.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,40 +60,5 @@ static void read_once(const uint8_t *bytes, size_t len)
     arena_destroy(arena);
 }
 
-#ifdef KEET_LIBFUZZER
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
-{
-    read_once(bytes, len);
-    return 0;
-}
-
-#else
-
-#include "hammer.h"
-
-/* A character that means something to C++, or a piece of the file in another place. */
-static void mutate(uint8_t *bytes, size_t len, struct rng *rng)
-{
-    static const char meaning[] = "(){}[]<>;,*&=+-/%\"'\\#:?.!0179eEfuxL\n aN";
-    const unsigned nr = 1 + (unsigned)rng_below(rng, 4);
-
-    for (unsigned i = 0; i < nr; i++) {
-        const size_t at = (size_t)rng_below(rng, len), from = (size_t)rng_below(rng, len);
-        const size_t most = len - (at > from ? at : from);
-
-        if (rng_below(rng, 2) > 0)
-            bytes[at] = (uint8_t)meaning[rng_below(rng, sizeof(meaning) - 1)];
-        else
-            memmove(bytes + at, bytes + from, (size_t)rng_below(rng, most < 40 ? most : 40));
-    }
-}
-
-int main(int argc, char **argv)
-{
-    return hammer(argc, argv, read_once, mutate, 50);
-}
-
-#endif
+const struct fuzzer fuzzer = {
+    .once = read_once, .marks = "(){}[]<>;,*&=+-/%\"'\\#:?.!0179eEfuxL\n aN"};

@@ -1,20 +1,15 @@
-/* Owns the fuzzing of what endpoints answer: no bytes may crash a reader, what comes out is UTF-8,
- * and events do not depend on how the bytes were cut. The first byte chooses protocol, way and cut.
- * Build and run:
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE \
- *         -Isrc tests/fuzz/fuzz_llm.c src/propose/{sse,llm_json,llm_wire,llm_openai}.c \
- *         src/llm/llm_anthropic.c src/base/{arena,mem,str}.c -ljansson -o build/fuzz_llm
- *     mkdir -p build/corpus_llm && build/fuzz_llm -max_len=4096 build/corpus_llm */
+/* Owns the hammering of what endpoints answer: no bytes may crash a reader, what comes out is
+ * UTF-8, and events do not depend on how the bytes were cut. The first byte chooses protocol, way
+ * and cut. Seeds: tests/fuzz/seeds/llm, with -max_len=4096. */
 #include "llm/llm_json.h"
 #include "llm/llm_wire.h"
 #include "llm/sse.h"
 
-#include <assert.h>
+#include "hammer.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct wire *const wires[] = {&wire_chat, &wire_responses, &wire_messages};
 
@@ -80,17 +75,17 @@ static void read_whole(const struct wire *wire, const char *bytes, size_t len)
     check_reading(&reading);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void read_once(const uint8_t *data, size_t size)
 {
     const struct wire *wire = size ? wires[data[0] % 3] : NULL;
     const char *bytes = (const char *)data + 1;
     struct str at_once = {0}, in_pieces = {0};
 
     if (!wire)
-        return 0;
+        return;
     if (data[0] & 0x80) {
         read_whole(wire, bytes, size - 1);
-        return 0;
+        return;
     }
     read_stream(wire, bytes, size - 1, size, &at_once);
     read_stream(wire, bytes, size - 1, 1 + (data[0] >> 2 & 7), &in_pieces);
@@ -98,5 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
            !memcmp(str_text(&at_once), str_text(&in_pieces), at_once.len));
     str_finish(&at_once);
     str_finish(&in_pieces);
-    return 0;
 }
+
+const struct fuzzer fuzzer = {
+    .once = read_once, .marks = "{}[],:\"\\0123456789.-+eE \ntfnul\r\xc3\xe2\x80u"};

@@ -1,19 +1,13 @@
-/* Owns the fuzzing of what user tools answer: whatever they say, each finding taken has a text, a
- * line of the source, a gain and weights that are numbers, and each left out has a reason. Build
- * and run:
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE \
- *         -Isrc tests/fuzz/fuzz_plugin.c src/{explain,ptx,core,base}/[a-z]*.c \
- *         -ljansson -lseccomp -lxxhash -lm -o build/fuzz_plugin
- *     mkdir -p build/corpus_plugin && build/fuzz_plugin -max_len=4096 build/corpus_plugin \
- *         tests/fuzz/seeds/plugin */
+/* Owns the hammering of what user tools answer: whatever they say, each finding taken has a text, a
+ * line of the source, a gain and weights that are numbers, and each left out has a reason. Seeds:
+ * tests/fuzz/seeds/plugin, with -max_len=4096. */
 #include "explain/plugin.h"
 
-#include <assert.h>
+#include "hammer.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(const struct finding *f)
 {
@@ -25,7 +19,7 @@ static void check(const struct finding *f)
                f->weights[i].weight <= 10);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void read_once(const uint8_t *data, size_t size)
 {
     struct arena *arena = arena_create();
     struct candidate c = {.arena = arena, .source = "a\nb\nc"};
@@ -38,5 +32,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(&c.explanation.findings[i]);
     str_finish(&notes);
     arena_destroy(arena);
-    return 0;
 }
+
+const struct fuzzer fuzzer = {.once = read_once, .marks = "{}[],:\"\\0123456789.-+eE \ntfnul"};

@@ -1,12 +1,8 @@
 /* Owns the hammering of the PTX parser: any bytes must give a module or a problem, nothing else.
- *
- * With clang as a libFuzzer target:
- *     clang -std=c11 -D_GNU_SOURCE -DKEET_LIBFUZZER -g -O1 -fsanitize=fuzzer,address,undefined
- * -Isrc tests/fuzz/fuzz_ptx.c src/ptx/\*.c src/base/{arena,mem}.c -o fuzz_ptx
- *     ./fuzz_ptx -max_len=20000 CORPUS_DIR tests/ptx
- * Otherwise a plain program: each file named is parsed as it is, cut short at many places, and with
- * bytes and lines changed at random from a fixed seed. */
+ * Seeds: tests/ptx, tests/fuzz/ptx, with -max_len=20000. */
 #include "ptx/ptx.h"
+
+#include "hammer.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -52,44 +48,5 @@ static void parse_once(const uint8_t *bytes, size_t len)
     ptx_destroy(module);
 }
 
-#ifdef KEET_LIBFUZZER
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
-{
-    parse_once(bytes, len);
-    return 0;
-}
-
-#else
-
-#include "hammer.h"
-
-static void mutate(uint8_t *text, size_t len, struct rng *rng)
-{
-    static const char bytes[] = "{}[]()<>,;:.%@!|+-0123456789abdefrpsux \n\"_$\0\xff";
-    const unsigned nr = 1 + (unsigned)rng_below(rng, 4);
-
-    for (unsigned i = 0; i < nr; i++) {
-        const size_t at = (size_t)rng_below(rng, len);
-        const size_t from = (size_t)rng_below(rng, len);
-        size_t run = (size_t)rng_below(rng, 40);
-        if (rng_below(rng, 2)) {
-            text[at] = (uint8_t)bytes[rng_below(rng, sizeof(bytes))];
-            continue;
-        }
-        if (at + run > len)
-            run = len - at;
-        if (from + run > len)
-            run = len - from;
-        memmove(text + at, text + from, run);
-    }
-}
-
-int main(int argc, char **argv)
-{
-    return hammer(argc, argv, parse_once, mutate, 300);
-}
-
-#endif
+const struct fuzzer fuzzer = {
+    .once = parse_once, .marks = "{}[]()<>,;:.%@!|+-0123456789abdefrpsux \n\"_$"};

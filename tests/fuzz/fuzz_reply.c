@@ -1,18 +1,12 @@
-/* Owns the fuzzing of replies: whatever a model writes must give a source or a sentence. Build and
- * run:
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE \
- *         -Isrc tests/fuzz/fuzz_reply.c src/propose/model/reply.c src/base/{arena,mem,str}.c \
- *         -o build/fuzz_reply
- *     mkdir -p build/corpus_reply && build/fuzz_reply -max_len=4096 build/corpus_reply \
- *         tests/model/matmul */
+/* Owns the hammering of replies: whatever a model writes must give a source or a sentence. Seeds:
+ * tests/model/matmul, with -max_len=4096. */
 #include "propose/model/reply.h"
 
-#include <assert.h>
+#include "hammer.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char base[] = "#pragma keet launch f<<<1, 32>>>(A)\n"
                            "__global__ void f(float *A)\n"
@@ -21,7 +15,7 @@ static const char base[] = "#pragma keet launch f<<<1, 32>>>(A)\n"
                            "    A[threadIdx.x] = 0;\n"
                            "}\n";
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void read_once(const uint8_t *data, size_t size)
 {
     struct arena *arena = arena_create();
     char *text = malloc(size + 1);
@@ -39,5 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     free(text);
     arena_destroy(arena);
-    return 0;
 }
+
+const struct fuzzer fuzzer = {
+    .once = read_once, .marks = "`<>=\n+-@#{}()[];\"/* 0179cudapragmkeet"};

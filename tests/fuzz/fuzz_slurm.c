@@ -1,17 +1,13 @@
-/* Owns the fuzzing of what Slurm's commands print: no bytes may crash the reader. Build and run:
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE \
- *         -Isrc tests/fuzz/fuzz_slurm.c src/campaign/slurm.c \
- *         src/base/{clock,err,mem,proc,sandbox,share,str}.c -o build/fuzz_slurm -lseccomp
- *     mkdir -p build/corpus_slurm && build/fuzz_slurm -max_len=4096 build/corpus_slurm */
+/* Owns the hammering of what Slurm's commands print: no bytes may crash the reader. Seeds:
+ * tests/fuzz/seeds/slurm, with -max_len=4096. */
 #include "base/str.h"
 #include "campaign/slurm.h"
 
-#include <assert.h>
+#include "hammer.h"
+
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void read_once(const uint8_t *data, size_t size)
 {
     struct slurm_rows rows = {0};
     struct str text = {0};
@@ -29,5 +25,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     slurm_rows_finish(&rows);
     str_finish(&text);
-    return 0;
 }
+
+static const char *const parts[] = {"keet-a", "keet-a-name-that-is-much-longer-than-any", "|", "|",
+    "|", "|", "12", "0", "N/A", "4294967295", "99999999999999999999", "RUNNING", "NODE_FAIL",
+    "None", "Nodes required for job are DOWN, DRAINED", "\n", "\n", ";cluster",
+    "squeue: error: ", " ", "keet-a|12|3|RUNNING|None\n", NULL};
+
+const struct fuzzer fuzzer = {.once = read_once, .marks = "|\n;, 0123456789-NA/", .parts = parts};

@@ -1,18 +1,13 @@
-/* Owns the fuzzing of the task language: no bytes may crash a reader, and what was read once must
- * be read the same as a candidate. Build and run:
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE \
- *         -Isrc tests/fuzz/fuzz_task.c src/core/{elem,expr,inputs,npy,verdict}.c src/core/task*.c \
- *         src/base/{arena,err,file,hash,mem,rng,str}.c -lm -lxxhash -o build/fuzz_task
- *     mkdir -p build/corpus && build/fuzz_task -max_len=4096 build/corpus kernels */
+/* Owns the hammering of the task language: no bytes may crash a reader, and what was read once must
+ * be read the same as a candidate. Seeds: kernels, with -max_len=4096. */
 #include "base/arena.h"
 #include "core/inputs.h"
 #include "core/task.h"
 
-#include <assert.h>
+#include "hammer.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char original[] =
     "#pragma keet size   M = 64, N = 2*M\n"
@@ -55,7 +50,7 @@ static void use(struct task *task, struct arena *arena)
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void read_once(const uint8_t *data, size_t size)
 {
     struct arena *arena = arena_create();
     const char *text = size ? (const char *)data : "";
@@ -86,5 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         expr_eval(expr, &env, &value, &err);
     }
     arena_destroy(arena);
-    return 0;
 }
+
+const struct fuzzer fuzzer = {
+    .once = read_once, .marks = "(){}[]<>;,*&=+-/%\"#:.0123456789eE\n aNMK"};

@@ -236,7 +236,7 @@ static double atomic_global(struct sim *s, const struct trace_access *a, double 
 
 /* The LSU takes the larger of two stages: data wavefronts, and tags at 0.55 + 0.25 per 128-byte
  * line, 0.45 more when the lines are apart. Fitted to gpu-strides on H200 (te42kyfo/gpu-benches);
- * executed, all 46 rows are within 10% (tests/unit/strides.c). */
+ * executed, all 46 rows are within 10% (tests/unit/emu/strides.c). */
 static double lsu_cycles(const struct trace_access *a)
 {
     double data = a->wavefronts;

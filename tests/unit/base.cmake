@@ -1,1 +1,0 @@
-keet_test(base base LINK m)

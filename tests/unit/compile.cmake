@@ -1,1 +1,0 @@
-keet_test(compile compile nv core base)

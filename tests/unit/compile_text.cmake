@@ -1,1 +1,0 @@
-keet_test(compile_text compile nv core base)

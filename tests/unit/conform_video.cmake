@@ -1,1 +1,0 @@
-conform_test(conform_video)

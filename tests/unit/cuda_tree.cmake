@@ -1,1 +1,0 @@
-keet_test(cuda_tree propose core base)

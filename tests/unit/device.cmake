@@ -1,1 +1,0 @@
-keet_test(device device emu core base)

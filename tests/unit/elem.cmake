@@ -1,1 +1,0 @@
-keet_test(elem core base LINK m)

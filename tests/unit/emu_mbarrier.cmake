@@ -1,1 +1,0 @@
-keet_test(emu_mbarrier emu ptx core base LINK Threads::Threads m LABEL emulator)

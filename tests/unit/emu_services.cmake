@@ -1,1 +1,0 @@
-keet_test(emu_services emu core base LABEL emulator)

@@ -1,1 +1,0 @@
-keet_test(energy nv core base LINK m LABEL gpu)

@@ -1,1 +1,0 @@
-keet_test(explain explain core base LINK m)

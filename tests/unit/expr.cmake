@@ -1,1 +1,0 @@
-keet_test(expr core base LINK m)

@@ -1,1 +1,0 @@
-keet_test(inputs core base LINK m)

@@ -1,1 +1,0 @@
-keet_test(metrics_map nv core base LINK m LABEL gpu)

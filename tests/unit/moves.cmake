@@ -1,1 +1,0 @@
-keet_test(moves propose check compile device profile core base)

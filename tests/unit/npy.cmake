@@ -1,1 +1,0 @@
-keet_test(npy core base LINK m)

@@ -1,1 +1,0 @@
-keet_test(objective core base LINK m)

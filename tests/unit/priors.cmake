@@ -1,1 +1,0 @@
-keet_test(priors explain core base LINK m LABEL explain)

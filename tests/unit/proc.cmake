@@ -1,1 +1,0 @@
-keet_test(proc base)

@@ -1,1 +1,0 @@
-keet_test(prompt propose core base LABEL model)

@@ -1,1 +1,0 @@
-keet_test(reply propose core base LABEL model)

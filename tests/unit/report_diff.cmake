@@ -1,1 +1,0 @@
-keet_test(report_diff report core base)

@@ -1,1 +1,0 @@
-keet_test(report_escape report core base LABEL campaign LINK PkgConfig::JANSSON)

@@ -1,1 +1,0 @@
-keet_test(sanitize emu core base LABEL emulator)

@@ -1,1 +1,0 @@
-keet_test(slurm campaign base LABEL "slurm;campaign")

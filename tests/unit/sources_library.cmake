@@ -1,1 +1,0 @@
-keet_test(sources_library store core base)

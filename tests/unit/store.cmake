@@ -1,1 +1,0 @@
-keet_test(store store core base LINK PkgConfig::SQLITE3 m)

@@ -1,1 +1,0 @@
-keet_test(task core base LINK m)

@@ -1,1 +1,0 @@
-keet_test(time emu ptx core base LINK m)

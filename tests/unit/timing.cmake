@@ -1,1 +1,0 @@
-keet_test(timing device base LINK m LABEL gpu)

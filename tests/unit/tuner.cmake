@@ -1,1 +1,0 @@
-keet_test(tuner propose core base)
