@@ -18,14 +18,14 @@
 
 enum { CONTROL_FD = 3, CALL_FD = 4 };
 
-struct proc_nursery {
+struct fork_server {
     pid_t pid;
     int control; /* our end; calls' sockets are sent through it */
 };
 
 /* What all calls have in common. */
 struct common {
-    proc_nursery_body *body;
+    fork_server_body *body;
     const void *context;
     const struct proc_limits *limits;
 };
@@ -125,7 +125,7 @@ static int receive_fd(int control)
     return fd;
 }
 
-/* ---- the nursery's side ---- */
+/* ---- the server's side ---- */
 
 static int run_body(int fd, const void *input)
 {
@@ -181,14 +181,14 @@ static void arrange_files(int control)
 /* Until our end of the socket is closed, by destroy or by our death. */
 static void wait_for_calls(const struct common *common)
 {
-    const pid_t nursery = getpid();
+    const pid_t server = getpid();
     int fd;
 
     while ((fd = receive_fd(CONTROL_FD)) >= 0) {
         if (fork() == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             signal(SIGCHLD, SIG_DFL); /* it waits for its child */
-            if (getppid() == nursery)
+            if (getppid() == server)
                 serve(fd, common);
             _exit(0);
         }
@@ -196,7 +196,7 @@ static void wait_for_calls(const struct common *common)
     }
 }
 
-static void nursery_main(int control, const struct common *common)
+static void server_main(int control, const struct common *common)
 {
     setpgid(0, 0);            /* an interrupt from the terminal is for the program, which ends us */
     signal(SIGCHLD, SIG_IGN); /* so that no zombies remain */
@@ -207,11 +207,11 @@ static void nursery_main(int control, const struct common *common)
 
 /* ---- our side ---- */
 
-struct proc_nursery *proc_nursery_create(
-    proc_nursery_body *body, const void *context, const struct proc_limits *limits, struct err *err)
+struct fork_server *fork_server_create(
+    fork_server_body *body, const void *context, const struct proc_limits *limits, struct err *err)
 {
     const struct common common = {body, context, limits};
-    struct proc_nursery *nursery;
+    struct fork_server *server;
     int ends[2];
     pid_t pid;
 
@@ -221,28 +221,28 @@ struct proc_nursery *proc_nursery_create(
     }
     pid = fork();
     if (pid == 0)
-        nursery_main(ends[1], &common);
+        server_main(ends[1], &common);
     close(ends[1]);
     if (pid < 0) {
         err_errno(err, "cannot start a process");
         close(ends[0]);
         return NULL;
     }
-    nursery = xcalloc(1, sizeof(*nursery));
-    nursery->pid = pid;
-    nursery->control = ends[0];
-    return nursery;
+    server = xcalloc(1, sizeof(*server));
+    server->pid = pid;
+    server->control = ends[0];
+    return server;
 }
 
-void proc_nursery_destroy(struct proc_nursery *nursery)
+void fork_server_destroy(struct fork_server *server)
 {
-    if (!nursery)
+    if (!server)
         return;
-    shutdown(nursery->control, SHUT_RDWR); /* another child of ours may have a copy */
-    close(nursery->control);
-    while (waitpid(nursery->pid, NULL, 0) < 0 && errno == EINTR)
+    shutdown(server->control, SHUT_RDWR); /* another child of ours may have a copy */
+    close(server->control);
+    while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
         continue;
-    free(nursery);
+    free(server);
 }
 
 static char *read_text(int fd, size_t len)
@@ -283,7 +283,7 @@ static bool answer_of(int fd, struct proc_result *result, struct err *err)
     return false;
 }
 
-bool proc_nursery_call(struct proc_nursery *nursery, const void *input, size_t bytes,
+bool fork_server_call(struct fork_server *server, const void *input, size_t bytes,
     struct proc_result *result, struct err *err)
 {
     const uint64_t len = bytes;
@@ -292,7 +292,7 @@ bool proc_nursery_call(struct proc_nursery *nursery, const void *input, size_t b
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return err_errno(err, "cannot make a socket");
-    ok = send_fd(nursery->control, ends[1]);
+    ok = send_fd(server->control, ends[1]);
     close(ends[1]); /* so that the end of the file is read where nobody else has it */
     ok = ok && send_all(ends[0], &len, sizeof(len)) && send_all(ends[0], input, bytes);
     ok = ok ? answer_of(ends[0], result, err) : gone(err);
