@@ -2,7 +2,7 @@
 #include "explain/code.h"
 
 #include "base/mem.h"
-#include "explain/lane_access.h"
+#include "explain/lane_pattern.h"
 #include "ptx/ptx.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ struct uses {
 struct reader {
     struct arena *arena;
     const struct ptx_func *func;
-    const struct lanes *lanes;
+    const struct lane_pattern *patterns;
     struct uses *uses;
     struct loop loops[MAX_LOOPS];
     unsigned nr_loops;
@@ -200,24 +200,25 @@ static void read_stride(struct reader *r, uint32_t at)
 {
     const struct ptx_inst *inst = &r->func->insts[at];
     const struct ptx_operand *address = &inst->operand[inst->nr_dests];
-    struct lanes lanes = lanes_of_operand(r->lanes, address);
+    struct lane_pattern pattern = lane_pattern_of(r->patterns, address);
     unsigned bytes = access_bytes(inst);
-    int64_t step = lanes.step < 0 ? -lanes.step : lanes.step;
+    int64_t step = pattern.step < 0 ? -pattern.step : pattern.step;
 
     if (inst->space == PTX_SHARED) {
-        if (lanes.form == LANES_LINEAR && step % (8 * BANK_BYTES) == 0 && bytes <= 8) {
+        if (pattern.form == LANE_LINEAR && step % (8 * BANK_BYTES) == 0 && bytes <= 8) {
             add(r, CODE_BANKS, at)->stride = step;
         }
         return;
     }
-    if (lanes.form == LANES_SCALED || (lanes.form == LANES_LINEAR && step >= 2 * (int64_t)bytes)) {
+    if (pattern.form == LANE_SCALED ||
+        (pattern.form == LANE_LINEAR && step >= 2 * (int64_t)bytes)) {
         struct code_fact *f = add(r, CODE_SCATTERED, at);
 
-        f->stride = lanes.form == LANES_LINEAR ? step : 0;
+        f->stride = pattern.form == LANE_LINEAR ? step : 0;
         f->width = bytes;
-    } else if (lanes.form == LANES_LINEAR && bytes <= WIDE_BYTES && step == bytes) {
+    } else if (pattern.form == LANE_LINEAR && bytes <= WIDE_BYTES && step == bytes) {
         add(r, CODE_NARROW, at)->width = bytes;
-    } else if (lanes.loaded && inst->op == PTX_OP_LD && loop_of(r, at)) {
+    } else if (pattern.loaded && inst->op == PTX_OP_LD && loop_of(r, at)) {
         add(r, CODE_LOOKED_UP, at);
     }
 }
@@ -347,7 +348,7 @@ static void read_special(struct reader *r, uint32_t at)
         return;
     }
     for (unsigned i = inst->nr_dests; i < inst->nr_operands; i++) {
-        uniform = uniform && lanes_of_operand(r->lanes, &inst->operand[i]).form == LANES_SAME &&
+        uniform = uniform && lane_pattern_of(r->patterns, &inst->operand[i]).form == LANE_SAME &&
                   inst->operand[i].kind != PTX_OPERAND_IMM;
     }
     add(r, uniform ? CODE_UNIFORM : CODE_SPECIAL, at);
@@ -358,7 +359,7 @@ static void read_branch(struct reader *r, uint32_t at)
     const struct ptx_inst *inst = &r->func->insts[at];
     struct code_fact *f;
 
-    if (inst->guard < 0 || r->lanes[inst->guard].form <= LANES_SAME || inst->uni ||
+    if (inst->guard < 0 || r->patterns[inst->guard].form <= LANE_SAME || inst->uni ||
         inst->operand[0].kind != PTX_OPERAND_LABEL) {
         return;
     }
@@ -471,7 +472,7 @@ static void read_func(struct reader *r, const struct ptx_func *func)
 {
     r->func = func;
     r->nr_loops = 0;
-    r->lanes = lanes_of(func, r->arena);
+    r->patterns = lane_patterns(func, r->arena);
     find_loops(r);
     find_uses(r);
     for (uint32_t i = 0; i < func->nr_insts; i++) {
