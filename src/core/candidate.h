@@ -174,6 +174,13 @@ struct candidate {
     double speedup; /* over the original, by profile.time_from; 0 when dead */
 };
 
+/* An empty candidate: no code, no move, not recalled, node 0 without a parent. `task` may be NULL.
+ */
+void candidate_init(struct candidate *c, struct arena *arena, const struct task *task);
+/* The task's own kernel as a candidate, ready for compile: its source and its plan, node 0. */
+void candidate_begin(
+    struct candidate *c, struct arena *arena, const struct task *task, uint64_t seed);
+
 /* Set verdict, line and text (printed into the arena). Returns true, so that a stage can
  * `return candidate_fail(...)`: a verdict is not an error. */
 bool candidate_fail(struct candidate *c, enum verdict verdict, unsigned line, const char *format,
