@@ -43,7 +43,7 @@ enum {
 };
 
 /* What a child is made of. argv, or body with input. */
-struct job {
+struct child_job {
     const char *const *argv;
     int (*body)(int fd, const void *input);
     const void *input;
@@ -58,7 +58,7 @@ struct watch {
     pid_t pid;
     int pidfd;
     uint64_t start_ns;
-    const struct job *job;
+    const struct child_job *job;
     struct str output, errors;
     bool killed;
     enum proc_end why;
@@ -111,7 +111,7 @@ static void keep_environment(void)
             setenv(kept[i], values[i], 1);
 }
 
-static void set_limits(const struct job *job)
+static void set_limits(const struct child_job *job)
 {
     const struct proc_limits *limits = job->limits;
 
@@ -144,7 +144,7 @@ static void reset_signals(void)
 
 /* Put the pipes on the numbers that the child expects and close everything else, so that no
  * database or socket of ours is open in it. */
-static void arrange_files(const struct job *job)
+static void arrange_files(const struct child_job *job)
 {
     const int first_closed = job->body ? BODY_FD + 1 : BODY_FD;
     /* Out of the way first: a pipe may sit on a number that is about to be overwritten. */
@@ -171,7 +171,7 @@ static void add_environment(int fd)
         putenv(at);
 }
 
-static void child(const struct job *job, pid_t parent)
+static void child(const struct child_job *job, pid_t parent)
 {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -261,7 +261,7 @@ static bool has_ended(const struct watch *watch)
 
 static void supervise(struct watch *watch)
 {
-    const struct job *job = watch->job;
+    const struct child_job *job = watch->job;
     const size_t max = job->limits->output_bytes ? job->limits->output_bytes : OUTPUT_BYTES;
     struct pollfd polls[3] = {{.fd = job->output[0], .events = POLLIN},
         {.fd = job->errors[0], .events = POLLIN}, {.fd = watch->pidfd, .events = POLLIN}};
@@ -304,7 +304,7 @@ static void reap(struct watch *watch, struct proc_result *result)
     }
 }
 
-static bool pipes(struct job *job, struct err *err)
+static bool pipes(struct child_job *job, struct err *err)
 {
     if (pipe2(job->output, O_CLOEXEC) != 0)
         return err_errno(err, "cannot make a pipe");
@@ -319,7 +319,7 @@ static bool pipes(struct job *job, struct err *err)
     return true;
 }
 
-static bool start(struct job *job, struct proc_result *result, struct err *err)
+static bool start(struct child_job *job, struct proc_result *result, struct err *err)
 {
     const pid_t parent = getpid();
     struct watch watch = {.pidfd = -1, .job = job};
@@ -356,7 +356,7 @@ static bool start(struct job *job, struct proc_result *result, struct err *err)
 bool proc_call(int (*body)(int fd, const void *input), const void *input,
     const struct proc_limits *limits, struct proc_result *result, struct err *err)
 {
-    struct job job = {.body = body, .input = input, .stdin_fd = -1, .limits = limits};
+    struct child_job job = {.body = body, .input = input, .stdin_fd = -1, .limits = limits};
 
     return start(&job, result, err);
 }
@@ -364,7 +364,7 @@ bool proc_call(int (*body)(int fd, const void *input), const void *input,
 bool proc_run(const char *const argv[], const struct proc_limits *limits,
     struct proc_result *result, struct err *err)
 {
-    struct job job = {.argv = argv, .stdin_fd = -1, .limits = limits};
+    struct child_job job = {.argv = argv, .stdin_fd = -1, .limits = limits};
 
     return start(&job, result, err);
 }
@@ -373,7 +373,7 @@ bool proc_run(const char *const argv[], const struct proc_limits *limits,
 bool proc_run_fed(const char *const argv[], const void *bytes, size_t len,
     const struct proc_limits *limits, struct proc_result *result, struct err *err)
 {
-    struct job job = {.argv = argv, .limits = limits};
+    struct child_job job = {.argv = argv, .limits = limits};
     bool ok;
 
     job.stdin_fd = memfd_create("stdin", MFD_CLOEXEC);

@@ -13,16 +13,16 @@
 /* The smallest block is 32 bytes with its head, the largest of a chunk is a whole one. */
 enum { FIRST_POWER = 5, CHUNK_POWER = 18, NR_CLASSES = CHUNK_POWER - FIRST_POWER + 1 };
 
-struct block {
-    size_t bytes;       /* with this head: a power of two, or a mapping of its own */
-    struct block *next; /* while it is free */
+struct secret_block {
+    size_t bytes;              /* with this head: a power of two, or a mapping of its own */
+    struct secret_block *next; /* while it is free */
     unsigned char content[];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct block *free_blocks[NR_CLASSES];
+static struct secret_block *free_blocks[NR_CLASSES];
 
-static struct block *map(size_t bytes)
+static struct secret_block *map(size_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -44,9 +44,9 @@ static unsigned class_of(size_t bytes)
 }
 
 /* A free block of the class, if need be one half of a larger one. With the lock. */
-static struct block *take(unsigned class)
+static struct secret_block *take(unsigned class)
 {
-    struct block *block;
+    struct secret_block *block;
 
     if (class >= NR_CLASSES) {
         block = map((size_t)1 << CHUNK_POWER);
@@ -62,16 +62,16 @@ static struct block *take(unsigned class)
     if (block->bytes >> (class + FIRST_POWER) == 1)
         return block;
     block->bytes /= 2;
-    struct block *half = (struct block *)((unsigned char *)block + block->bytes);
-    *half = (struct block){.bytes = block->bytes, .next = free_blocks[class]};
+    struct secret_block *half = (struct secret_block *)((unsigned char *)block + block->bytes);
+    *half = (struct secret_block){.bytes = block->bytes, .next = free_blocks[class]};
     free_blocks[class] = half;
     return block;
 }
 
 void *secret_alloc(size_t bytes)
 {
-    const size_t whole = bytes + sizeof(struct block);
-    struct block *block;
+    const size_t whole = bytes + sizeof(struct secret_block);
+    struct secret_block *block;
 
     if (whole < bytes)
         abort();
@@ -87,14 +87,15 @@ void *secret_alloc(size_t bytes)
     return block->content;
 }
 
-static struct block *block_of(void *content)
+static struct secret_block *block_of(void *content)
 {
-    return (struct block *)((unsigned char *)content - offsetof(struct block, content));
+    return (
+        struct secret_block *)((unsigned char *)content - offsetof(struct secret_block, content));
 }
 
 void secret_free(void *content)
 {
-    struct block *block;
+    struct secret_block *block;
 
     if (!content)
         return;
@@ -119,7 +120,7 @@ void *secret_calloc(size_t nr, size_t bytes_each)
 
 void *secret_realloc(void *content, size_t bytes)
 {
-    const size_t room = content ? block_of(content)->bytes - sizeof(struct block) : 0;
+    const size_t room = content ? block_of(content)->bytes - sizeof(struct secret_block) : 0;
     void *copy;
 
     if (content && bytes <= room)

@@ -58,12 +58,12 @@ void artifact_pack(const struct nvrtc_answer *answer, struct str *bytes)
 }
 
 /* Walks the padded parts; NULL once anything does not fit. */
-struct cursor {
+struct part_cursor {
     const char *bytes;
     size_t len, at;
 };
 
-static const char *take(struct cursor *c, size_t len)
+static const char *take(struct part_cursor *c, size_t len)
 {
     const char *part = c->bytes + c->at;
 
@@ -79,7 +79,7 @@ static const char *take(struct cursor *c, size_t len)
     return part;
 }
 
-static const char *take_text(struct cursor *c)
+static const char *take_text(struct part_cursor *c)
 {
     return c->bytes ? take(c, strnlen(c->bytes + c->at, c->len - c->at)) : NULL;
 }
@@ -100,7 +100,7 @@ static bool header_holds(const char *bytes, size_t len, struct header *h)
 
 bool artifact_unpack(const void *bytes, size_t len, struct arena *arena, struct artifact *artifact)
 {
-    struct cursor c = {.len = len};
+    struct part_cursor c = {.len = len};
     struct header h;
 
     if (!header_holds(bytes, len, &h))

@@ -209,13 +209,13 @@ char *task_code(const char *source, size_t source_bytes)
 {
     char *code = xmalloc(source_bytes + 1);
     struct arena *arena = arena_create();
-    struct lines lines;
+    struct task_lines lines;
     struct err ignored;
 
     if (source_bytes)
         memcpy(code, source, source_bytes);
     code[source_bytes] = 0;
-    if (lines_find(&lines, arena, "", source, source_bytes, &ignored)) {
+    if (task_lines_find(&lines, arena, "", source, source_bytes, &ignored)) {
         for (unsigned i = 0; i < lines.nr; i++) {
             for (size_t at = lines.pragmas[i].begin; at < lines.pragmas[i].end; at++) {
                 if (code[at] != '\n')

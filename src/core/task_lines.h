@@ -22,7 +22,7 @@ struct pragma {
     unsigned line;
 };
 
-struct lines {
+struct task_lines {
     const char *path, *source;
     size_t source_bytes;
     struct pragma *pragmas;
@@ -33,20 +33,20 @@ struct lines {
 enum { MAX_PRAGMAS = 1024 };
 
 /* False when there are too many pragma lines or the file holds a NUL byte. */
-bool lines_find(struct lines *lines, struct arena *arena, const char *path, const char *source,
-    size_t source_bytes, struct err *err);
+bool task_lines_find(struct task_lines *lines, struct arena *arena, const char *path,
+    const char *source, size_t source_bytes, struct err *err);
 
 /* Reads part of one pragma line. */
 struct cursor {
-    const struct lines *lines;
+    const struct task_lines *lines;
     const struct pragma *pragma;
     const char *p, *end;
     struct arena *arena;
     struct err *err;
 };
 
-struct cursor cursor_of(
-    const struct lines *lines, const struct pragma *pragma, struct arena *arena, struct err *err);
+struct cursor cursor_of(const struct task_lines *lines, const struct pragma *pragma,
+    struct arena *arena, struct err *err);
 
 /* A cursor over [from, to) of the same line, blanks trimmed at both sides. */
 struct cursor cursor_part(const struct cursor *c, const char *from, const char *to);

@@ -16,8 +16,8 @@ enum {
     MAX_WHERES = 64
 };
 
-struct reader {
-    const struct lines *lines;
+struct task_reader {
+    const struct task_lines *lines;
     struct arena *arena;
     struct err *err;
     struct task *task;           /* being filled; NULL while reading a candidate's plan */
@@ -36,29 +36,29 @@ struct statement {
 const struct statement *statement_find(const char *keyword);
 
 /* Error at a pragma line whose keyword is unknown; always false. */
-bool reader_bad_keyword(struct reader *r, const struct pragma *pragma);
+bool reader_bad_keyword(struct task_reader *r, const struct pragma *pragma);
 
 /* Take a name: not reserved, not taken. */
-bool reader_claim(struct reader *r, const struct cursor *c, const char *at, const char *name);
+bool reader_claim(struct task_reader *r, const struct cursor *c, const char *at, const char *name);
 
 /* "NAME : type[dims]" of in, out, inout, temp lines, without what follows. */
-bool reader_array(struct reader *r, struct cursor *c, const struct env *env, enum role role,
+bool reader_array(struct task_reader *r, struct cursor *c, const struct env *env, enum role role,
     struct task_array *array);
 
 /* texture(x, width, ...) as an argument. *is false: it is something else, and nothing is read. */
-bool reader_texture(struct reader *r, struct cursor *c, struct launch_arg *arg, bool *is);
+bool reader_texture(struct task_reader *r, struct cursor *c, struct launch_arg *arg, bool *is);
 
 /* "{f32, i32, f64[3]}" */
-bool reader_record(struct reader *r, struct cursor *c, const struct struct_type **record);
+bool reader_record(struct task_reader *r, struct cursor *c, const struct struct_type **record);
 
 /* All tune, temp, where and launch lines into r->plan. */
-bool reader_plan(struct reader *r);
+bool reader_plan(struct task_reader *r);
 
 /* What follows `launch` or `reference`. */
-bool reader_launch(struct reader *r, const struct pragma *pragma, struct launch *launch);
+bool reader_launch(struct task_reader *r, const struct pragma *pragma, struct launch *launch);
 
 /* Is each contract line of the candidate (r->lines) also one of the original? Defined in
  * task_contract.c. */
-bool contract_holds(const struct reader *r);
+bool contract_holds(const struct task_reader *r);
 
 #endif

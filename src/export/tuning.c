@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct variant {
+struct tuned_variant {
     int64_t node;
     enum verdict verdict;
     const char *why;
@@ -17,7 +17,7 @@ struct variant {
 };
 
 struct variants {
-    struct variant *of;
+    struct tuned_variant *of;
     size_t nr, cap;
 };
 
@@ -71,7 +71,7 @@ static void add_variant(struct export_input *in, struct variants *all, const str
         values = values_of(in, &plan);
     if (values && !is_known(all, values, plan.nr_tunes)) {
         all->of = grow(all->of, &all->cap, all->nr + 1, sizeof(*all->of));
-        all->of[all->nr++] = (struct variant){
+        all->of[all->nr++] = (struct tuned_variant){
             .node = c->node,
             .verdict = c->verdict,
             .why = c->verdict_text ? arena_strdup(in->arena, c->verdict_text) : "",
@@ -118,7 +118,7 @@ static const char *device_name(const struct export_input *in)
                            : in->page->device_name;
 }
 
-static json_t *params_of(const struct export_input *in, const struct variant *v)
+static json_t *params_of(const struct export_input *in, const struct tuned_variant *v)
 {
     json_t *params = json_object();
 
@@ -150,7 +150,7 @@ static const char *invalidity(enum verdict verdict)
     }
 }
 
-static json_t *t4_result(const struct export_input *in, const struct variant *v)
+static json_t *t4_result(const struct export_input *in, const struct tuned_variant *v)
 {
     json_t *runtimes = json_array(), *measurements = json_array();
     const char *name = is_modelled(in) ? "modelled_time" : "time";
@@ -196,7 +196,7 @@ static const char *failure(enum verdict verdict)
                                                                        : "RuntimeFailedConfig";
 }
 
-static json_t *cache_entry(const struct export_input *in, const struct variant *v)
+static json_t *cache_entry(const struct export_input *in, const struct tuned_variant *v)
 {
     json_t *entry = params_of(in, v);
 
