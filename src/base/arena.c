@@ -50,7 +50,7 @@ void *arena_alloc(struct arena *arena, size_t bytes)
     struct arena_block *block = arena->head;
     void *p;
 
-    bytes = (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    bytes = round_up(bytes, ALIGN);
     if (!block || block->size - block->used < bytes) {
         const size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
         block = xcalloc(1, sizeof(*block) + size);

@@ -42,63 +42,40 @@ struct request {
     size_t len;
 };
 
-static bool read_all(int fd, void *bytes, size_t len)
-{
-    char *p = bytes;
-
-    while (len) {
-        const ssize_t n = read(fd, p, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        p += n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
-/* Unlike proc_write: an end that is gone is an error, not a signal. */
-static bool send_all(int fd, const void *bytes, size_t len)
-{
-    const char *p = bytes;
-
-    while (len) {
-        const ssize_t n = send(fd, p, len, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        p += n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
 /* ---- one file descriptor through a socket ---- */
 
-union ancillary {
-    struct cmsghdr head;
-    char bytes[CMSG_SPACE(sizeof(int))];
+/* A message of one byte with room for a descriptor beside it. */
+struct parcel {
+    char byte;
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } ancillary;
+    struct iovec iov;
+    struct msghdr message;
 };
+
+static void parcel_init(struct parcel *parcel)
+{
+    *parcel = (struct parcel){.iov = {&parcel->byte, 1},
+        .message = {.msg_iov = &parcel->iov,
+            .msg_iovlen = 1,
+            .msg_control = &parcel->ancillary,
+            .msg_controllen = sizeof(parcel->ancillary)}};
+}
 
 static bool send_fd(int control, int fd)
 {
-    union ancillary ancillary = {0};
-    char byte = 0;
-    struct iovec iov = {&byte, 1};
-    struct msghdr message = {.msg_iov = &iov,
-        .msg_iovlen = 1,
-        .msg_control = &ancillary,
-        .msg_controllen = sizeof(ancillary)};
+    struct parcel parcel;
     ssize_t n;
 
-    ancillary.head.cmsg_level = SOL_SOCKET;
-    ancillary.head.cmsg_type = SCM_RIGHTS;
-    ancillary.head.cmsg_len = CMSG_LEN(sizeof(fd));
-    memcpy(CMSG_DATA(&ancillary.head), &fd, sizeof(fd));
+    parcel_init(&parcel);
+    parcel.ancillary.head.cmsg_level = SOL_SOCKET;
+    parcel.ancillary.head.cmsg_type = SCM_RIGHTS;
+    parcel.ancillary.head.cmsg_len = CMSG_LEN(sizeof(fd));
+    memcpy(CMSG_DATA(&parcel.ancillary.head), &fd, sizeof(fd));
     do
-        n = sendmsg(control, &message, MSG_NOSIGNAL);
+        n = sendmsg(control, &parcel.message, MSG_NOSIGNAL);
     while (n < 0 && errno == EINTR);
     return n == 1;
 }
@@ -106,22 +83,17 @@ static bool send_fd(int control, int fd)
 /* -1: the other end is closed. */
 static int receive_fd(int control)
 {
-    union ancillary ancillary = {0};
-    char byte;
-    struct iovec iov = {&byte, 1};
-    struct msghdr message = {.msg_iov = &iov,
-        .msg_iovlen = 1,
-        .msg_control = &ancillary,
-        .msg_controllen = sizeof(ancillary)};
+    struct parcel parcel;
     ssize_t n;
     int fd;
 
+    parcel_init(&parcel);
     do
-        n = recvmsg(control, &message, 0);
+        n = recvmsg(control, &parcel.message, 0);
     while (n < 0 && errno == EINTR);
-    if (n != 1 || message.msg_controllen < CMSG_LEN(sizeof(fd)))
+    if (n != 1 || parcel.message.msg_controllen < CMSG_LEN(sizeof(fd)))
         return -1;
-    memcpy(&fd, CMSG_DATA(&ancillary.head), sizeof(fd));
+    memcpy(&fd, CMSG_DATA(&parcel.ancillary.head), sizeof(fd));
     return fd;
 }
 
@@ -138,11 +110,11 @@ static bool receive(int fd, struct request *request)
 {
     uint64_t len;
 
-    if (!read_all(fd, &len, sizeof(len)))
+    if (!fd_read(fd, &len, sizeof(len)))
         return false;
     request->len = (size_t)len;
     request->bytes = xcalloc(request->len + 1, 1);
-    return read_all(fd, request->bytes, request->len);
+    return fd_read(fd, request->bytes, request->len);
 }
 
 /* One call, in a process of its own. */
@@ -162,8 +134,8 @@ static void serve(int fd, const struct common *common)
     head.status = result.status;
     head.output_bytes = result.output_bytes;
     head.errors_bytes = result.errors_bytes;
-    if (send_all(fd, &head, sizeof(head)) && send_all(fd, result.output, result.output_bytes))
-        send_all(fd, result.errors, result.errors_bytes);
+    if (fd_send(fd, &head, sizeof(head)) && fd_send(fd, result.output, result.output_bytes))
+        fd_send(fd, result.errors, result.errors_bytes);
 }
 
 /* Standard error stays: what a sanitizer has to say goes there. */
@@ -249,7 +221,7 @@ static char *read_text(int fd, size_t len)
 {
     char *text = xcalloc(len + 1, 1);
 
-    if (read_all(fd, text, len))
+    if (fd_read(fd, text, len))
         return text;
     free(text);
     return NULL;
@@ -265,7 +237,7 @@ static bool answer_of(int fd, struct proc_result *result, struct err *err)
     struct head head;
 
     *result = (struct proc_result){0};
-    if (!read_all(fd, &head, sizeof(head)))
+    if (!fd_read(fd, &head, sizeof(head)))
         return gone(err);
     result->end = (enum proc_end)head.end;
     result->status = head.status;
@@ -294,7 +266,7 @@ bool fork_server_call(struct fork_server *server, const void *input, size_t byte
         return err_errno(err, "cannot make a socket");
     ok = send_fd(server->control, ends[1]);
     close(ends[1]); /* so that the end of the file is read where nobody else has it */
-    ok = ok && send_all(ends[0], &len, sizeof(len)) && send_all(ends[0], input, bytes);
+    ok = ok && fd_send(ends[0], &len, sizeof(len)) && fd_send(ends[0], input, bytes);
     ok = ok ? answer_of(ends[0], result, err) : gone(err);
     close(ends[0]);
     if (ok)

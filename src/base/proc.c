@@ -379,7 +379,7 @@ bool proc_run_fed(const char *const argv[], const void *bytes, size_t len,
     job.stdin_fd = memfd_create("stdin", MFD_CLOEXEC);
     if (job.stdin_fd < 0)
         return err_errno(err, "cannot make a file in memory");
-    ok = proc_write(job.stdin_fd, bytes, len) && lseek(job.stdin_fd, 0, SEEK_SET) == 0;
+    ok = fd_write(job.stdin_fd, bytes, len) && lseek(job.stdin_fd, 0, SEEK_SET) == 0;
     if (!ok)
         err_errno(err, "cannot write to a file in memory");
     ok = ok && start(&job, result, err);
@@ -392,20 +392,4 @@ void proc_result_finish(struct proc_result *result)
     free(result->output);
     free(result->errors);
     *result = (struct proc_result){0};
-}
-
-bool proc_write(int fd, const void *bytes, size_t len)
-{
-    const char *p = bytes;
-
-    while (len) {
-        const ssize_t n = write(fd, p, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        p += n;
-        len -= (size_t)n;
-    }
-    return true;
 }

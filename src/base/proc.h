@@ -16,6 +16,7 @@
 #define KEET_BASE_PROC_H
 
 #include "base/err.h"
+#include "base/fd.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -75,8 +76,5 @@ bool proc_run(const char *const argv[], const struct proc_limits *limits,
 /* The same with bytes on its standard input. */
 bool proc_run_fed(const char *const argv[], const void *bytes, size_t len,
     const struct proc_limits *limits, struct proc_result *result, struct err *err);
-
-/* Write all bytes, however often write(2) has to be called; for bodies. */
-bool proc_write(int fd, const void *bytes, size_t len);
 
 #endif

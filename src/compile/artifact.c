@@ -3,6 +3,7 @@
 #include "compile/artifact.h"
 
 #include "base/hash.h"
+#include "base/mem.h"
 
 #include <string.h>
 
@@ -24,7 +25,7 @@ static void pad(struct str *bytes)
 {
     static const char zeros[ALIGN];
 
-    str_add_n(bytes, zeros, 1 + (ALIGN - (bytes->len + 1) % ALIGN) % ALIGN);
+    str_add_n(bytes, zeros, round_up(bytes->len + 1, ALIGN) - bytes->len);
 }
 
 void artifact_pack(const struct nvrtc_answer *answer, struct str *bytes)
@@ -71,7 +72,7 @@ static const char *take(struct part_cursor *c, size_t len)
         c->bytes = NULL;
         return NULL;
     }
-    len = (len + 1 + ALIGN - 1) / ALIGN * ALIGN;
+    len = round_up(len + 1, ALIGN);
     if (len > c->len - c->at)
         c->bytes = NULL;
     else

@@ -86,7 +86,7 @@ static int child_body(int fd, const void *context, const void *input, size_t byt
     request.kernels = unpack_list(&at, &request.nr_kernels);
     nvrtc_compile(compiler->nvrtc, &request, &answer);
     artifact_pack(&answer, &reply);
-    return proc_write(fd, reply.text, reply.len) ? 0 : 1;
+    return fd_write(fd, reply.text, reply.len) ? 0 : 1;
 }
 
 /* ---- life cycle ---- */

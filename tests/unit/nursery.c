@@ -32,7 +32,7 @@ static int obey(int fd, const void *context, const void *input, size_t bytes)
     case 'e': /* echo, with what the context was at the fork */
         len = snprintf(line, sizeof(line), "%d:", *(const int *)context);
         fputs("noted", stderr);
-        return proc_write(fd, line, (size_t)len) && proc_write(fd, order, bytes) ? 0 : 1;
+        return fd_write(fd, line, (size_t)len) && fd_write(fd, order, bytes) ? 0 : 1;
     case 'a': /* allocates, as a compiler does */
         for (int i = 0; i < 200; i++) {
             heap = malloc((size_t)i * 37 + 1);
