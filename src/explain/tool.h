@@ -130,6 +130,10 @@ static inline unsigned line_of(const struct line_cost *line)
  * to care, or the tool said enough already. */
 struct finding *finding_add(const struct tool_input *in, struct finding_list *out,
     enum severity severity, unsigned line, double share);
+/* The same for warps that wait pct of their time for results: hiding the latency wins 0.6 of that
+ * share, and no more than tool_headroom. */
+struct finding *finding_add_wait(
+    const struct tool_input *in, struct finding_list *out, unsigned line, double pct);
 /* Set the sentence; it begins with the line, when there is one. */
 void finding_say(struct finding *finding, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

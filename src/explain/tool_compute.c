@@ -216,8 +216,7 @@ void examine_latency(const struct tool_input *in, struct finding_list *out)
     if (pct < 40 || in->busiest_pipe_pct >= 80) {
         return;
     }
-    struct finding *f = finding_add(in, out, pct >= 60 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
-        line_of(line), fmin(0.6 * fmin(pct / 100, 1), tool_headroom(in)));
+    struct finding *f = finding_add_wait(in, out, line_of(line), pct);
 
     if (!f) {
         return;

@@ -18,8 +18,7 @@ void examine_short_scoreboard(const struct tool_input *in, struct finding_list *
     if (pct < 35 || in->busiest_pipe_pct >= 60) {
         return;
     }
-    struct finding *f = finding_add(in, out, pct >= 60 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
-        line_of(line), fmin(0.6 * fmin(pct / 100, 1), tool_headroom(in)));
+    struct finding *f = finding_add_wait(in, out, line_of(line), pct);
 
     if (!f) {
         return;

@@ -254,6 +254,13 @@ struct finding *finding_add(const struct tool_input *in, struct finding_list *ou
     return finding;
 }
 
+struct finding *finding_add_wait(
+    const struct tool_input *in, struct finding_list *out, unsigned line, double pct)
+{
+    return finding_add(in, out, pct >= 60 ? SEVERITY_CRITICAL : SEVERITY_WARNING, line,
+        fmin(0.6 * fmin(pct / 100, 1), tool_headroom(in)));
+}
+
 void finding_say(struct finding *finding, const char *format, ...)
 {
     size_t len = 0;
