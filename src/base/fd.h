@@ -1,12 +1,12 @@
-/* All bytes through a file descriptor, however many system calls that takes. False with errno: an
- * error, or the other end is gone. */
+/* Moves all bytes through a file descriptor, in as many system calls as it takes. False with errno:
+ * a call failed. */
 #ifndef KEET_BASE_FD_H
 #define KEET_BASE_FD_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Also false where the file ends before len bytes. */
+/* Also false where the file ends before `len` bytes. */
 bool fd_read(int fd, void *bytes, size_t len);
 bool fd_write(int fd, const void *bytes, size_t len);
 /* fd_write for a socket: a peer that is gone raises no SIGPIPE. */

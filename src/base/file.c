@@ -60,7 +60,7 @@ static bool write_and_sync(int fd, const void *bytes, size_t len)
     return fd_write(fd, bytes, len) && (fsync(fd) == 0 || errno == EINVAL);
 }
 
-/* Into what a rename would replace: /dev/null, a pipe. */
+/* Writes into a file that a rename would replace: /dev/null, a pipe. */
 static bool write_into(const char *path, const void *bytes, size_t len, struct err *err)
 {
     const int fd = open(path, O_WRONLY | O_CLOEXEC);

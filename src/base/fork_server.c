@@ -1,6 +1,6 @@
-/* Owns the process that forks for us. It is sent a socket per call, and forks a caller that reads
- * the bytes from it, does proc_call, and writes the result back: three processes a call, all of
- * them small. */
+/* Owns the fork server. For each call we send the server a socket. The server forks a caller, which
+ * reads the bytes from the socket, does proc_call, and writes the result back: the server, the
+ * caller and the child are all small processes. */
 #include "base/fork_server.h"
 
 #include "base/mem.h"
@@ -23,14 +23,15 @@ struct fork_server {
     int control; /* our end; calls' sockets are sent through it */
 };
 
-/* What all calls have in common. */
+/* What the server knows from its creation, the same for all calls. */
 struct common {
     fork_server_body *body;
     const void *context;
     const struct proc_limits *limits;
 };
 
-/* Before the bytes of output and errors; where no child was started, output is the reason. */
+/* The head of an answer; the bytes of output and errors follow. Where no child was started, the
+ * output is the reason. */
 struct head {
     uint64_t output_bytes, errors_bytes;
     int32_t started, end, status;
@@ -138,7 +139,7 @@ static void serve(int fd, const struct common *common)
         fd_send(fd, result.errors, result.errors_bytes);
 }
 
-/* Standard error stays: what a sanitizer has to say goes there. */
+/* Standard error stays open: a sanitizer reports there. */
 static void arrange_files(int control)
 {
     const int moved = fcntl(control, F_DUPFD, CALL_FD + 1);
@@ -150,7 +151,7 @@ static void arrange_files(int control)
     syscall(SYS_close_range, CONTROL_FD + 1u, ~0u, 0);
 }
 
-/* Until our end of the socket is closed, by destroy or by our death. */
+/* Serves calls until our end of the socket is closed, by fork_server_destroy or by our death. */
 static void wait_for_calls(const struct common *common)
 {
     const pid_t server = getpid();
@@ -159,18 +160,18 @@ static void wait_for_calls(const struct common *common)
     while ((fd = receive_fd(CONTROL_FD)) >= 0) {
         if (fork() == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
-            signal(SIGCHLD, SIG_DFL); /* it waits for its child */
+            signal(SIGCHLD, SIG_DFL); /* the caller waits for its child */
             if (getppid() == server)
                 serve(fd, common);
             _exit(0);
         }
-        close(fd); /* where the fork failed the caller reads the end of the file */
+        close(fd); /* where the fork failed, our side reads the end of the file */
     }
 }
 
 static void server_main(int control, const struct common *common)
 {
-    setpgid(0, 0);            /* an interrupt from the terminal is for the program, which ends us */
+    setpgid(0, 0); /* an interrupt from the terminal goes to the program, which ends us */
     signal(SIGCHLD, SIG_IGN); /* so that no zombies remain */
     arrange_files(control);
     wait_for_calls(common);
@@ -210,7 +211,7 @@ void fork_server_destroy(struct fork_server *server)
 {
     if (!server)
         return;
-    shutdown(server->control, SHUT_RDWR); /* another child of ours may have a copy */
+    shutdown(server->control, SHUT_RDWR); /* another child of ours may hold a copy of the socket */
     close(server->control);
     while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
         continue;
@@ -265,11 +266,11 @@ bool fork_server_call(struct fork_server *server, const void *input, size_t byte
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return err_errno(err, "cannot make a socket");
     ok = send_fd(server->control, ends[1]);
-    close(ends[1]); /* so that the end of the file is read where nobody else has it */
+    close(ends[1]); /* so that we read the end of the file once the caller is gone */
     ok = ok && fd_send(ends[0], &len, sizeof(len)) && fd_send(ends[0], input, bytes);
     ok = ok ? answer_of(ends[0], result, err) : gone(err);
     close(ends[0]);
     if (ok)
-        err->text[0] = '\0'; /* nothing went wrong: callers may look */
+        err->text[0] = '\0'; /* callers may look: nothing went wrong */
     return ok;
 }

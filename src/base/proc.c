@@ -42,7 +42,7 @@ enum {
     WATCH_MS = 20
 };
 
-/* What a child is made of. argv, or body with input. */
+/* What a child runs: argv, or body with input. */
 struct child_job {
     const char *const *argv;
     int (*body)(int fd, const void *input);
@@ -142,12 +142,13 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Put the pipes on the numbers that the child expects and close everything else, so that no
- * database or socket of ours is open in it. */
+/* Puts the pipes on the numbers that the child expects and closes everything else, so that no
+ * database or socket of ours is open in the child. */
 static void arrange_files(const struct child_job *job)
 {
     const int first_closed = job->body ? BODY_FD + 1 : BODY_FD;
-    /* Out of the way first: a pipe may sit on a number that is about to be overwritten. */
+    /* The pipes move out of the way first: one may have a number that is about to be overwritten.
+     */
     const int output = fcntl(job->output[1], F_DUPFD, 16);
     const int errors = fcntl(job->errors[1], F_DUPFD, 16);
     const int input =
@@ -161,7 +162,7 @@ static void arrange_files(const struct child_job *job)
     syscall(SYS_close_range, (unsigned)first_closed, ~0u, 0);
 }
 
-/* Before files are closed. What is read stays until exec replaces this memory. */
+/* Call before files are closed. The variables stay in memory until exec replaces it. */
 static void add_environment(int fd)
 {
     static char variables[ENV_BYTES + 1];
@@ -176,7 +177,7 @@ static void child(const struct child_job *job, pid_t parent)
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
-        _exit(126); /* it died before prctl */
+        _exit(126); /* the parent died before prctl */
     reset_signals();
     if (job->argv && job->limits->env_fd > 0)
         add_environment(job->limits->env_fd);
@@ -198,7 +199,7 @@ static void kill_child(struct watch *watch, enum proc_end why)
         watch->why = why;
     }
     kill(-watch->pid, SIGKILL);
-    kill(watch->pid, SIGKILL); /* in case it has no group yet */
+    kill(watch->pid, SIGKILL); /* the child may have no group yet */
 }
 
 static void check_limits(struct watch *watch)
@@ -228,7 +229,7 @@ static int poll_ms(const struct watch *watch)
     return ms < 0 ? 0 : (int)ms;
 }
 
-/* Take what is in the pipe now. False at its end. */
+/* Takes the bytes that are in the pipe now. False at the end of the pipe. */
 static bool drain(int fd, struct str *into, size_t max_bytes, bool *over)
 {
     char bytes[65536];
@@ -269,7 +270,7 @@ static void supervise(struct watch *watch)
 
     do {
         poll(polls, ARRAY_SIZE(polls), poll_ms(watch));
-        /* Asked before the pipes are emptied: nothing can be written between the two. */
+        /* We ask before we empty the pipes, so that no byte is written between the two. */
         ended = has_ended(watch);
         if (polls[0].fd >= 0 && !drain(polls[0].fd, &watch->output, max, &over))
             polls[0].fd = -1;
@@ -282,7 +283,7 @@ static void supervise(struct watch *watch)
     } while (!ended);
 }
 
-/* The child is a zombie, so its number is still its own: end its descendants, then reap it. */
+/* The child is a zombie, so its number is still its own: we end its descendants, then reap it. */
 static void reap(struct watch *watch, struct proc_result *result)
 {
     int status = 0;

@@ -1,4 +1,4 @@
-/* Owns the pages that hold secrets: an allocator by powers of two over mappings of its own. */
+/* Owns the pages that hold secrets: an allocator of powers of two over its own mappings. */
 #include "base/secret.h"
 
 #include "base/mem.h"
@@ -10,12 +10,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* The smallest block is 32 bytes with its head, the largest of a chunk is a whole one. */
+/* The smallest block has 32 bytes with its head; the largest block of a chunk is the whole chunk.
+ */
 enum { FIRST_POWER = 5, CHUNK_POWER = 18, NR_CLASSES = CHUNK_POWER - FIRST_POWER + 1 };
 
 struct secret_block {
-    size_t bytes;              /* with this head: a power of two, or a mapping of its own */
-    struct secret_block *next; /* while it is free */
+    size_t bytes;              /* with this head; a power of two, or the size of its own mapping */
+    struct secret_block *next; /* while the block is free */
     unsigned char content[];
 };
 
@@ -43,7 +44,7 @@ static unsigned class_of(size_t bytes)
     return power - FIRST_POWER;
 }
 
-/* A free block of the class, if need be one half of a larger one. With the lock. */
+/* A free block of the class, if need be one half of a larger block. The caller holds the lock. */
 static struct secret_block *take(unsigned class)
 {
     struct secret_block *block;
@@ -140,8 +141,8 @@ char *secret_strdup(const char *text)
 }
 
 #if defined(__x86_64__)
-/* Registers 16 to 31 are used by the C library where there is AVX-512, and by nothing compiled
- * here: they need no mention as changed. */
+/* Where there is AVX-512, the C library uses registers 16 to 31. No code compiled here uses them,
+ * so the list of changed registers leaves them out. */
 void secret_clear_registers(void)
 {
     if (__builtin_cpu_supports("avx512f"))
@@ -171,7 +172,7 @@ void secret_clear_registers(void)
                          : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8");
 }
 #elif defined(__aarch64__)
-/* Those that a callee need not keep; the C library's copying uses no others. */
+/* The registers that a callee need not keep; the copies of the C library use no others. */
 void secret_clear_registers(void)
 {
     __asm__ volatile("movi v0.16b, #0\n movi v1.16b, #0\n movi v2.16b, #0\n movi v3.16b, #0\n"
