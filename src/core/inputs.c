@@ -14,7 +14,7 @@ struct value_range {
     int64_t a_int, b_int;
 };
 
-/* Two arrays under one seed must differ: the name chooses the stream. */
+/* Two arrays under one seed must differ, so the name of the array chooses the stream. */
 static uint64_t stream_of(const struct task_array *array, uint64_t seed)
 {
     return hash_bytes(array->name, strlen(array->name), seed).low;
@@ -25,7 +25,8 @@ static double unit(uint64_t bits)
     return (double)(bits >> 11) * 0x1p-53;
 }
 
-/* Box and Muller, from two independent values per element so that any element stands alone. */
+/* Box and Muller, from two random numbers of its own per element, so that elements can be made in
+ * any order. */
 static double normal(uint64_t seed, uint64_t i)
 {
     double u = 1 - unit(rng_mix(seed, 2 * i)), v = unit(rng_mix(seed, 2 * i + 1));
@@ -124,7 +125,7 @@ static void fill_one(const struct task_array *array, const struct value_range *r
         kind = gen.kind;
         own = (struct value_range){gen.a, gen.b, (int64_t)gen.a, (int64_t)gen.b};
     }
-    scale = elem_is_float(elem) ? scale : 1; /* a scaled index or count would be another one */
+    scale = elem_is_float(elem) ? scale : 1; /* indices and counts must not be scaled */
     switch (kind) {
     case GEN_UNIFORM:
         elem_set(elem, at, 0, scale * (own.a + (own.b - own.a) * unit(rng_mix(seed, i))));
@@ -146,7 +147,7 @@ static void fill_one(const struct task_array *array, const struct value_range *r
     }
 }
 
-/* As fill_one does it one by one: what most arrays are deserves a short loop. */
+/* The values of fill_one in a short loop, for the most common arrays. False: another array. */
 static bool fill_floats(const struct task_array *array, const struct value_range *r, uint64_t seed,
     double scale, float *floats, uint64_t nr)
 {

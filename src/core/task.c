@@ -144,7 +144,7 @@ static bool read_comma(struct cursor *c, bool *more)
            (!cursor_done(c) || cursor_fail(c, c->p, "nothing after ','; expected another item"));
 }
 
-/* Sizes keep the expression they were written with: a check line that does not name one takes that
+/* A size keeps its expression: a check line that does not name the size takes that
  * expression under its own sizes. */
 struct size_expr {
     const struct expr *expr;
@@ -597,7 +597,7 @@ static bool read_case(struct task_reader *r, const struct pragma *pragma)
     return read_quoted(&c, &task->cases[task->nr_cases++]) && cursor_end(&c, "the folder");
 }
 
-/* The PyTorch text that the task came from, a line of it in each pragma, as it is written. */
+/* The PyTorch text that the task came from: each pragma holds one line of it, unchanged. */
 static void read_pytorch(struct task_reader *r)
 {
     const char *text = NULL;
@@ -639,7 +639,7 @@ static bool read_phase_rest(struct task_reader *r)
     return true;
 }
 
-/* Arguments of generators that make no sense are found here and not in the middle of a run. */
+/* Finds senseless arguments of generators now, and not in the middle of a run. */
 static bool gen_valid(const struct task_array *array, const struct env *env, struct err *why)
 {
     const struct gen *gen = &array->gen;
@@ -676,7 +676,7 @@ static bool shape_valid(const struct task *task, const struct shape *shape, stru
     return true;
 }
 
-/* launch_resolve's text without its "line N: ": the place is said in full here. */
+/* The text of launch_resolve without its "line N: ", since the full place stands before it. */
 static const char *cause(const struct err *why)
 {
     const char *colon = strstr(why->text, ": ");

@@ -1,6 +1,6 @@
 /* Owns the comparison of a candidate's contract lines with the original's. Lines are compared as
- * lists of items, spacing, comments and the spelling of numbers aside, so that a candidate that
- * copies the contract in other words still keeps it. */
+ * lists of items, without spacing, comments and the spelling of numbers, so that a candidate may
+ * write the contract in another way. */
 #include "base/str.h"
 #include "core/task_read.h"
 
@@ -33,7 +33,7 @@ static void add_number(struct str *s, const char **p, const char *end)
         str_addf(s, "%.17g", value);
 }
 
-/* One item without blanks; two words that touch once the blanks are gone keep one apart. */
+/* One item without blanks, but for one blank between two words. */
 static void normalise(struct str *s, struct cursor item)
 {
     bool word = false;
@@ -167,7 +167,7 @@ static unsigned nr_items(
     return nr;
 }
 
-/* The subject of a line, to say which original line was changed: the name it begins with. */
+/* The name that a line begins with: it tells which original line was changed. */
 static bool same_subject(const struct task_lines *a_lines, const struct pragma *a,
     const struct task_lines *b_lines, const struct pragma *b, struct arena *arena)
 {

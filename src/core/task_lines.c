@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A walk over C++ source that knows comments, strings and raw strings, so that a pragma inside one
- * of them is not taken for one. */
+/* A walk over C++ source that knows comments, strings and raw strings, so that no pragma is found
+ * inside them. */
 struct source_walk {
     const char *s;
     size_t n, i;

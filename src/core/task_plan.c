@@ -172,7 +172,7 @@ static bool read_extent(struct cursor *c, const struct env *env, const struct ex
     return cursor_expr(c, env, &dims[0]);
 }
 
-/* What stands between <<< and >>>. */
+/* The list between <<< and >>>. */
 static bool read_config(struct cursor *c, const struct env *env, struct launch *launch)
 {
     struct cursor part;
@@ -215,7 +215,8 @@ static bool unknown_arg(struct task_reader *r, const struct cursor *c, const cha
     return cursor_unknown(c, c->p, name, &all, "an array, a scalar, a size or a tuning parameter");
 }
 
-/* NAME + EXPR, where NAME is an array. *is false: it is something else, and nothing is read. */
+/* NAME + EXPR, where NAME is an array. *is false: the argument is something else, and nothing is
+ * read. */
 static bool read_inside(struct task_reader *r, struct cursor *c, struct launch_arg *arg, bool *is)
 {
     const char *plus = memchr(c->p, '+', (size_t)(c->end - c->p)), *end = plus;

@@ -1,4 +1,4 @@
-/* Owns arrays of structs: how their type is written, where their values stand. */
+/* Owns arrays of structs: the text of their type, the offsets of their values. */
 #include "core/task_read.h"
 
 #include "base/mem.h"

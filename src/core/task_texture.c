@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A word that says how texels are read. False: it is none. */
+/* A word about the way texels are read. False: it is another word. */
 static bool read_word(struct texture_view *view, const char *word)
 {
     static const char *const modes[] = {"wrap", "clamp", "mirror", "border"}; /* as the enum */
