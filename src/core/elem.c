@@ -79,8 +79,8 @@ struct tolerance elem_tolerance(enum elem elem)
     return (struct tolerance){rows[elem].tolerance, rows[elem].tolerance};
 }
 
-/* Arrays have millions of elements, so we read and write exponents by their bits, which libm's
- * frexp and ldexp take ten times as long for. */
+/* Arrays have millions of elements, so exponents are read and written as bits: libm's frexp and
+ * ldexp take ten times as long. */
 static int exponent_of(double value)
 {
     uint64_t bits;
