@@ -10,14 +10,14 @@
 
 enum { BLOCK_BYTES = 64 * 1024, ALIGN = 16 };
 
-struct block {
-    struct block *next;
+struct arena_block {
+    struct arena_block *next;
     size_t used, size;
     _Alignas(ALIGN) unsigned char bytes[];
 };
 
 struct arena {
-    struct block *head; /* the block being filled; the rest are full or oversized */
+    struct arena_block *head; /* the block being filled; the rest are full or oversized */
 };
 
 struct arena *arena_create(void)
@@ -27,10 +27,10 @@ struct arena *arena_create(void)
 
 void arena_reset(struct arena *arena)
 {
-    struct block *block = arena->head;
+    struct arena_block *block = arena->head;
 
     while (block) {
-        struct block *next = block->next;
+        struct arena_block *next = block->next;
         free(block);
         block = next;
     }
@@ -47,10 +47,10 @@ void arena_destroy(struct arena *arena)
 
 void *arena_alloc(struct arena *arena, size_t bytes)
 {
-    struct block *block = arena->head;
+    struct arena_block *block = arena->head;
     void *p;
 
-    bytes = (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    bytes = round_up(bytes, ALIGN);
     if (!block || block->size - block->used < bytes) {
         const size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
         block = xcalloc(1, sizeof(*block) + size);

@@ -1,4 +1,4 @@
-/* Edits: byte ranges of a text and what takes their place, gathered first and applied at once. */
+/* Edits: byte ranges of a text and their replacements, gathered first and applied at once. */
 #ifndef KEET_BASE_EDITS_H
 #define KEET_BASE_EDITS_H
 
@@ -28,8 +28,8 @@ void edits_insert(struct edits *edits, unsigned at, const char *format, ...)
 /* The new text, in the arena; NULL when two edits overlap or one lies outside. */
 char *edits_apply(struct edits *edits, const char *source, size_t bytes, size_t *new_bytes);
 
-/* The same restricted to bytes [start, end) of the source: the edited slice. Edits that lie outside
- * are ignored. For moves that copy a statement with substitutions. */
+/* The edited slice [start, end) of the source, without the edits that lie outside. For moves that
+ * copy a statement with substitutions. */
 char *edits_slice(struct edits *edits, const char *source, unsigned start, unsigned end);
 
 #endif

@@ -1,4 +1,4 @@
-/* One error: a sentence that says what went wrong, where, and what to do.
+/* One error: a sentence that names the fault, its place and the cure.
  *
  * A function that can fail for reasons outside the candidate kernel returns bool and takes a
  * `struct err *err` last. On false, err->text is set; on true it is untouched, so calls chain with

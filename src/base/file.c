@@ -1,6 +1,7 @@
 /* Owns nothing: reads and writes whole files. */
 #include "base/file.h"
 
+#include "base/fd.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -53,25 +54,17 @@ bool file_read(const char *path, size_t max_bytes, char **text, size_t *len, str
     return ok;
 }
 
-static bool write_all(int fd, const char *bytes, size_t len)
+static bool write_and_sync(int fd, const void *bytes, size_t len)
 {
-    while (len) {
-        const ssize_t n = write(fd, bytes, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        bytes += n;
-        len -= (size_t)n;
-    }
-    return fsync(fd) == 0 || errno == EINVAL; /* no such thing on a pipe */
+    /* There is no fsync on a pipe. */
+    return fd_write(fd, bytes, len) && (fsync(fd) == 0 || errno == EINVAL);
 }
 
-/* Into what a rename would replace: /dev/null, a pipe. */
+/* Writes into a file that a rename would replace: /dev/null, a pipe. */
 static bool write_into(const char *path, const void *bytes, size_t len, struct err *err)
 {
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
-    bool ok = fd >= 0 && write_all(fd, bytes, len);
+    bool ok = fd >= 0 && write_and_sync(fd, bytes, len);
 
     if (fd >= 0)
         ok = close(fd) == 0 && ok;
@@ -100,7 +93,7 @@ bool file_write(const char *path, const void *bytes, size_t len, struct err *err
     }
     mask = umask(0);
     umask(mask);
-    ok = write_all(fd, bytes, len) && fchmod(fd, 0666 & ~mask) == 0;
+    ok = write_and_sync(fd, bytes, len) && fchmod(fd, 0666 & ~mask) == 0;
     ok = close(fd) == 0 && ok;
     ok = ok && rename(temp, path) == 0;
     if (!ok) {

@@ -1,4 +1,4 @@
-/* Files, whole and small. */
+/* Whole, small files: read into memory, or written at once. */
 #ifndef KEET_BASE_FILE_H
 #define KEET_BASE_FILE_H
 
@@ -7,12 +7,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The whole file as heap memory with a NUL after it (not counted in *len); the caller frees.
- * A file over max_bytes is an error, and so is a directory. */
+/* Reads the whole file into heap memory, which the caller frees. A NUL follows the text; *len does
+ * not count it. A file over max_bytes is an error, and so is a directory. */
 bool file_read(const char *path, size_t max_bytes, char **text, size_t *len, struct err *err);
 
-/* Write all or nothing: to a temporary beside it, fsync, rename. What is there and no file (a
- * device, a pipe) is written into. */
+/* Writes all or nothing: to a temporary file beside the path, fsync, rename. A device or a pipe at
+ * the path is written to directly. */
 bool file_write(const char *path, const void *bytes, size_t len, struct err *err);
 
 bool file_mkdirs(const char *path, struct err *err); /* as mkdir -p */

@@ -1,6 +1,6 @@
-/* Owns the process that forks for us. It is sent a socket per call, and forks a caller that reads
- * the bytes from it, does proc_call, and writes the result back: three processes a call, all of
- * them small. */
+/* Owns the fork server. For each call we send the server a socket. The server forks a caller, which
+ * reads the bytes from the socket, does proc_call, and writes the result back: the server, the
+ * caller and the child are all small processes. */
 #include "base/fork_server.h"
 
 #include "base/mem.h"
@@ -18,19 +18,20 @@
 
 enum { CONTROL_FD = 3, CALL_FD = 4 };
 
-struct proc_nursery {
+struct fork_server {
     pid_t pid;
     int control; /* our end; calls' sockets are sent through it */
 };
 
-/* What all calls have in common. */
+/* What the server knows from its creation, the same for all calls. */
 struct common {
-    proc_nursery_body *body;
+    fork_server_body *body;
     const void *context;
     const struct proc_limits *limits;
 };
 
-/* Before the bytes of output and errors; where no child was started, output is the reason. */
+/* The head of an answer; the bytes of output and errors follow. Where no child was started, the
+ * output is the reason. */
 struct head {
     uint64_t output_bytes, errors_bytes;
     int32_t started, end, status;
@@ -42,63 +43,40 @@ struct request {
     size_t len;
 };
 
-static bool read_all(int fd, void *bytes, size_t len)
-{
-    char *p = bytes;
-
-    while (len) {
-        const ssize_t n = read(fd, p, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        p += n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
-/* Unlike proc_write: an end that is gone is an error, not a signal. */
-static bool send_all(int fd, const void *bytes, size_t len)
-{
-    const char *p = bytes;
-
-    while (len) {
-        const ssize_t n = send(fd, p, len, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        p += n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
 /* ---- one file descriptor through a socket ---- */
 
-union ancillary {
-    struct cmsghdr head;
-    char bytes[CMSG_SPACE(sizeof(int))];
+/* A message of one byte with room for a descriptor beside it. */
+struct parcel {
+    char byte;
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } ancillary;
+    struct iovec iov;
+    struct msghdr message;
 };
+
+static void parcel_init(struct parcel *parcel)
+{
+    *parcel = (struct parcel){.iov = {&parcel->byte, 1},
+        .message = {.msg_iov = &parcel->iov,
+            .msg_iovlen = 1,
+            .msg_control = &parcel->ancillary,
+            .msg_controllen = sizeof(parcel->ancillary)}};
+}
 
 static bool send_fd(int control, int fd)
 {
-    union ancillary ancillary = {0};
-    char byte = 0;
-    struct iovec iov = {&byte, 1};
-    struct msghdr message = {.msg_iov = &iov,
-        .msg_iovlen = 1,
-        .msg_control = &ancillary,
-        .msg_controllen = sizeof(ancillary)};
+    struct parcel parcel;
     ssize_t n;
 
-    ancillary.head.cmsg_level = SOL_SOCKET;
-    ancillary.head.cmsg_type = SCM_RIGHTS;
-    ancillary.head.cmsg_len = CMSG_LEN(sizeof(fd));
-    memcpy(CMSG_DATA(&ancillary.head), &fd, sizeof(fd));
+    parcel_init(&parcel);
+    parcel.ancillary.head.cmsg_level = SOL_SOCKET;
+    parcel.ancillary.head.cmsg_type = SCM_RIGHTS;
+    parcel.ancillary.head.cmsg_len = CMSG_LEN(sizeof(fd));
+    memcpy(CMSG_DATA(&parcel.ancillary.head), &fd, sizeof(fd));
     do
-        n = sendmsg(control, &message, MSG_NOSIGNAL);
+        n = sendmsg(control, &parcel.message, MSG_NOSIGNAL);
     while (n < 0 && errno == EINTR);
     return n == 1;
 }
@@ -106,26 +84,21 @@ static bool send_fd(int control, int fd)
 /* -1: the other end is closed. */
 static int receive_fd(int control)
 {
-    union ancillary ancillary = {0};
-    char byte;
-    struct iovec iov = {&byte, 1};
-    struct msghdr message = {.msg_iov = &iov,
-        .msg_iovlen = 1,
-        .msg_control = &ancillary,
-        .msg_controllen = sizeof(ancillary)};
+    struct parcel parcel;
     ssize_t n;
     int fd;
 
+    parcel_init(&parcel);
     do
-        n = recvmsg(control, &message, 0);
+        n = recvmsg(control, &parcel.message, 0);
     while (n < 0 && errno == EINTR);
-    if (n != 1 || message.msg_controllen < CMSG_LEN(sizeof(fd)))
+    if (n != 1 || parcel.message.msg_controllen < CMSG_LEN(sizeof(fd)))
         return -1;
-    memcpy(&fd, CMSG_DATA(&ancillary.head), sizeof(fd));
+    memcpy(&fd, CMSG_DATA(&parcel.ancillary.head), sizeof(fd));
     return fd;
 }
 
-/* ---- the nursery's side ---- */
+/* ---- the server's side ---- */
 
 static int run_body(int fd, const void *input)
 {
@@ -138,11 +111,11 @@ static bool receive(int fd, struct request *request)
 {
     uint64_t len;
 
-    if (!read_all(fd, &len, sizeof(len)))
+    if (!fd_read(fd, &len, sizeof(len)))
         return false;
     request->len = (size_t)len;
     request->bytes = xcalloc(request->len + 1, 1);
-    return read_all(fd, request->bytes, request->len);
+    return fd_read(fd, request->bytes, request->len);
 }
 
 /* One call, in a process of its own. */
@@ -162,11 +135,11 @@ static void serve(int fd, const struct common *common)
     head.status = result.status;
     head.output_bytes = result.output_bytes;
     head.errors_bytes = result.errors_bytes;
-    if (send_all(fd, &head, sizeof(head)) && send_all(fd, result.output, result.output_bytes))
-        send_all(fd, result.errors, result.errors_bytes);
+    if (fd_send(fd, &head, sizeof(head)) && fd_send(fd, result.output, result.output_bytes))
+        fd_send(fd, result.errors, result.errors_bytes);
 }
 
-/* Standard error stays: what a sanitizer has to say goes there. */
+/* Standard error stays open: a sanitizer reports there. */
 static void arrange_files(int control)
 {
     const int moved = fcntl(control, F_DUPFD, CALL_FD + 1);
@@ -178,27 +151,27 @@ static void arrange_files(int control)
     syscall(SYS_close_range, CONTROL_FD + 1u, ~0u, 0);
 }
 
-/* Until our end of the socket is closed, by destroy or by our death. */
+/* Serves calls until our end of the socket is closed, by fork_server_destroy or by our death. */
 static void wait_for_calls(const struct common *common)
 {
-    const pid_t nursery = getpid();
+    const pid_t server = getpid();
     int fd;
 
     while ((fd = receive_fd(CONTROL_FD)) >= 0) {
         if (fork() == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
-            signal(SIGCHLD, SIG_DFL); /* it waits for its child */
-            if (getppid() == nursery)
+            signal(SIGCHLD, SIG_DFL); /* the caller waits for its child */
+            if (getppid() == server)
                 serve(fd, common);
             _exit(0);
         }
-        close(fd); /* where the fork failed the caller reads the end of the file */
+        close(fd); /* where the fork failed, our side reads the end of the file */
     }
 }
 
-static void nursery_main(int control, const struct common *common)
+static void server_main(int control, const struct common *common)
 {
-    setpgid(0, 0);            /* an interrupt from the terminal is for the program, which ends us */
+    setpgid(0, 0); /* an interrupt from the terminal goes to the program, which ends us */
     signal(SIGCHLD, SIG_IGN); /* so that no zombies remain */
     arrange_files(control);
     wait_for_calls(common);
@@ -207,11 +180,11 @@ static void nursery_main(int control, const struct common *common)
 
 /* ---- our side ---- */
 
-struct proc_nursery *proc_nursery_create(
-    proc_nursery_body *body, const void *context, const struct proc_limits *limits, struct err *err)
+struct fork_server *fork_server_create(
+    fork_server_body *body, const void *context, const struct proc_limits *limits, struct err *err)
 {
     const struct common common = {body, context, limits};
-    struct proc_nursery *nursery;
+    struct fork_server *server;
     int ends[2];
     pid_t pid;
 
@@ -221,35 +194,35 @@ struct proc_nursery *proc_nursery_create(
     }
     pid = fork();
     if (pid == 0)
-        nursery_main(ends[1], &common);
+        server_main(ends[1], &common);
     close(ends[1]);
     if (pid < 0) {
         err_errno(err, "cannot start a process");
         close(ends[0]);
         return NULL;
     }
-    nursery = xcalloc(1, sizeof(*nursery));
-    nursery->pid = pid;
-    nursery->control = ends[0];
-    return nursery;
+    server = xcalloc(1, sizeof(*server));
+    server->pid = pid;
+    server->control = ends[0];
+    return server;
 }
 
-void proc_nursery_destroy(struct proc_nursery *nursery)
+void fork_server_destroy(struct fork_server *server)
 {
-    if (!nursery)
+    if (!server)
         return;
-    shutdown(nursery->control, SHUT_RDWR); /* another child of ours may have a copy */
-    close(nursery->control);
-    while (waitpid(nursery->pid, NULL, 0) < 0 && errno == EINTR)
+    shutdown(server->control, SHUT_RDWR); /* another child of ours may hold a copy of the socket */
+    close(server->control);
+    while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
         continue;
-    free(nursery);
+    free(server);
 }
 
 static char *read_text(int fd, size_t len)
 {
     char *text = xcalloc(len + 1, 1);
 
-    if (read_all(fd, text, len))
+    if (fd_read(fd, text, len))
         return text;
     free(text);
     return NULL;
@@ -265,7 +238,7 @@ static bool answer_of(int fd, struct proc_result *result, struct err *err)
     struct head head;
 
     *result = (struct proc_result){0};
-    if (!read_all(fd, &head, sizeof(head)))
+    if (!fd_read(fd, &head, sizeof(head)))
         return gone(err);
     result->end = (enum proc_end)head.end;
     result->status = head.status;
@@ -283,7 +256,7 @@ static bool answer_of(int fd, struct proc_result *result, struct err *err)
     return false;
 }
 
-bool proc_nursery_call(struct proc_nursery *nursery, const void *input, size_t bytes,
+bool fork_server_call(struct fork_server *server, const void *input, size_t bytes,
     struct proc_result *result, struct err *err)
 {
     const uint64_t len = bytes;
@@ -292,12 +265,12 @@ bool proc_nursery_call(struct proc_nursery *nursery, const void *input, size_t b
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return err_errno(err, "cannot make a socket");
-    ok = send_fd(nursery->control, ends[1]);
-    close(ends[1]); /* so that the end of the file is read where nobody else has it */
-    ok = ok && send_all(ends[0], &len, sizeof(len)) && send_all(ends[0], input, bytes);
+    ok = send_fd(server->control, ends[1]);
+    close(ends[1]); /* so that we read the end of the file once the caller is gone */
+    ok = ok && fd_send(ends[0], &len, sizeof(len)) && fd_send(ends[0], input, bytes);
     ok = ok ? answer_of(ends[0], result, err) : gone(err);
     close(ends[0]);
     if (ok)
-        err->text[0] = '\0'; /* nothing went wrong: callers may look */
+        err->text[0] = '\0'; /* callers may look: nothing went wrong */
     return ok;
 }

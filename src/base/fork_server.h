@@ -1,37 +1,37 @@
-/* A process that forks for us. It is forked while the program is small and has one thread, waits,
- * and makes the child of each later call: so a call may come from any thread, whatever locks the
- * others hold (a sanitizer's allocator takes its own along into a fork), and costs the same however
- * large the program has become.
+/* The fork server: a process that forks for us. We start the server while the program is small and
+ * has one thread; the server then makes the child of each call. So any thread may call, whatever
+ * locks other threads hold (a fork copies the locks of a sanitizer's allocator as they are), and a
+ * call costs the same however large the program has become.
  *
- * Calls may run side by side. The nursery ends with its destroyer, or when this process dies; so do
- * the children. Usage:
+ * Calls may run side by side. The server and its children end with fork_server_destroy, or when
+ * this process dies. Usage:
  *
- *     struct proc_nursery *n = proc_nursery_create(body, context, &limits, err);
- *     if (!proc_nursery_call(n, bytes, len, &result, err))
+ *     struct fork_server *server = fork_server_create(body, context, &limits, err);
+ *     if (!fork_server_call(server, bytes, len, &result, err))
  *         return false;
  *     ... as with proc_call (base/proc.h) ...
- *     proc_nursery_destroy(n);
+ *     fork_server_destroy(server);
  */
 #ifndef KEET_BASE_FORK_SERVER_H
 #define KEET_BASE_FORK_SERVER_H
 
 #include "base/proc.h"
 
-struct proc_nursery;
+struct fork_server;
 
-/* What a call's child runs: `context` as it was at the creation, the call's own bytes (NUL after
- * the last). Otherwise as the body of proc_call. */
-typedef int proc_nursery_body(int fd, const void *context, const void *input, size_t bytes);
+/* The body that the child of a call runs, like the body of proc_call. `context` is as it was when
+ * the server was created; `input` is the call's own bytes, with a NUL after the last. */
+typedef int fork_server_body(int fd, const void *context, const void *input, size_t bytes);
 
-/* Limits hold for each call, env_fd and stop cannot be among them; nothing given here is read after
- * the return. NULL with err when no process can be started. */
-struct proc_nursery *proc_nursery_create(proc_nursery_body *body, const void *context,
-    const struct proc_limits *limits, struct err *err);
-void proc_nursery_destroy(struct proc_nursery *nursery);
+/* The limits hold for each call; env_fd and stop must not be set. No argument is read after the
+ * return. NULL with err: no process can be started. */
+struct fork_server *fork_server_create(
+    fork_server_body *body, const void *context, const struct proc_limits *limits, struct err *err);
+void fork_server_destroy(struct fork_server *server);
 
-/* Run body on the bytes in a child with limits. False: the nursery is gone, or could not start one.
- */
-bool proc_nursery_call(struct proc_nursery *nursery, const void *input, size_t bytes,
+/* Runs the body on the bytes in a child with limits. False with err: the server is gone, or could
+ * not start a child. */
+bool fork_server_call(struct fork_server *server, const void *input, size_t bytes,
     struct proc_result *result, struct err *err);
 
 #endif

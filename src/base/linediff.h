@@ -1,4 +1,4 @@
-/* What makes one text from another, line by line: a longest common subsequence. */
+/* The steps that make one text from another, line by line, by a longest common subsequence. */
 #ifndef KEET_BASE_LINEDIFF_H
 #define KEET_BASE_LINEDIFF_H
 
@@ -12,13 +12,13 @@ struct text_lines {
 struct text_lines lines_split(const char *text); /* free(lines.at) */
 size_t lines_len(const struct text_lines *lines, size_t i);
 
-/* One step: ' ' keeps, '-' takes away from old, '+' adds from new. */
+/* One step: ' ' keeps a line, '-' removes a line of old, '+' adds a line of new. */
 struct line_step {
     char kind;
     size_t old, new_;
 };
 
-/* Heap array of *nr steps. Texts with too many lines that differ are replaced as a whole. */
+/* A heap array of *nr steps. Texts in which too many lines differ are replaced as a whole. */
 struct line_step *lines_diff(
     const struct text_lines *old, const struct text_lines *new_, size_t *nr);
 

@@ -1,5 +1,5 @@
-/* Owns lock files. POSIX record locks: they end with their process whatever happens to it, and the
- * kernel says which process has one. */
+/* Owns lock files. They are POSIX record locks: a lock ends with its process in any case, and the
+ * kernel says which process holds it. */
 #include "base/lock.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static bool same_file(const char *path, int fd)
            a.st_dev == b.st_dev;
 }
 
-/* Whose machine it is, for folders that several share. */
+/* Names the machine, for folders that several machines share. */
 static void sign(int fd)
 {
     char host[256] = "";
@@ -48,7 +48,7 @@ bool lock_take(const char *path, int *lock, struct err *err)
         if (fd < 0)
             return err_errno(err, "%s", path);
         if (fcntl(fd, F_SETLK, &wanted) == 0) {
-            if (same_file(path, fd)) { /* else its holder has removed it in between */
+            if (same_file(path, fd)) { /* else its last holder removed the file in between */
                 sign(fd);
                 *lock = fd;
                 return true;

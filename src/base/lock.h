@@ -1,4 +1,4 @@
-/* Lock files: one process at a time over a database or a folder, and who that is. */
+/* Lock files: one process at a time may use a database or a folder, and others see which one. */
 #ifndef KEET_BASE_LOCK_H
 #define KEET_BASE_LOCK_H
 
@@ -6,13 +6,14 @@
 
 #include <stdbool.h>
 
-/* Take the lock at path, making the file; a process that is just dying is waited for, two seconds
- * at most. False: another process has it (the error names it), or the file cannot be made. The lock
- * ends with the process, and is not inherited. One per path and process. */
+/* Takes the lock at path and makes its file. Waits two seconds at most for a holder that is just
+ * dying. False with err: another process holds the lock (the error names that process), or the file
+ * cannot be made. The lock ends with the process; children do not inherit it. A process takes a
+ * path at most once. */
 bool lock_take(const char *path, int *lock, struct err *err);
 void lock_release(const char *path, int lock); /* removes the file; lock -1 is fine */
 
-/* The process that holds it, 0: none; -1: one of another machine. */
+/* The process that holds the lock at path; 0: none; -1: a process of another machine. */
 long lock_holder(const char *path);
 
 #endif

@@ -16,8 +16,10 @@ enum log_level log_level(void)
     return level_now;
 }
 
-static void say(const char *format, va_list ap)
+static void say(enum log_level level, const char *format, va_list ap)
 {
+    if (level_now < level)
+        return;
     vfprintf(stderr, format, ap);
     fputc('\n', stderr);
 }
@@ -26,10 +28,8 @@ void log_note(const char *format, ...)
 {
     va_list ap;
 
-    if (level_now < LOG_NOTE)
-        return;
     va_start(ap, format);
-    say(format, ap);
+    say(LOG_NOTE, format, ap);
     va_end(ap);
 }
 
@@ -37,9 +37,7 @@ void log_detail(const char *format, ...)
 {
     va_list ap;
 
-    if (level_now < LOG_DETAIL)
-        return;
     va_start(ap, format);
-    say(format, ap);
+    say(LOG_DETAIL, format, ap);
     va_end(ap);
 }

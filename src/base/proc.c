@@ -42,8 +42,8 @@ enum {
     WATCH_MS = 20
 };
 
-/* What a child is made of. argv, or body with input. */
-struct job {
+/* What a child runs: argv, or body with input. */
+struct child_job {
     const char *const *argv;
     int (*body)(int fd, const void *input);
     const void *input;
@@ -58,7 +58,7 @@ struct watch {
     pid_t pid;
     int pidfd;
     uint64_t start_ns;
-    const struct job *job;
+    const struct child_job *job;
     struct str output, errors;
     bool killed;
     enum proc_end why;
@@ -111,7 +111,7 @@ static void keep_environment(void)
             setenv(kept[i], values[i], 1);
 }
 
-static void set_limits(const struct job *job)
+static void set_limits(const struct child_job *job)
 {
     const struct proc_limits *limits = job->limits;
 
@@ -142,12 +142,13 @@ static void reset_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Put the pipes on the numbers that the child expects and close everything else, so that no
- * database or socket of ours is open in it. */
-static void arrange_files(const struct job *job)
+/* Puts the pipes on the numbers that the child expects and closes everything else, so that no
+ * database or socket of ours is open in the child. */
+static void arrange_files(const struct child_job *job)
 {
     const int first_closed = job->body ? BODY_FD + 1 : BODY_FD;
-    /* Out of the way first: a pipe may sit on a number that is about to be overwritten. */
+    /* The pipes move out of the way first: one may have a number that is about to be overwritten.
+     */
     const int output = fcntl(job->output[1], F_DUPFD, 16);
     const int errors = fcntl(job->errors[1], F_DUPFD, 16);
     const int input =
@@ -161,7 +162,7 @@ static void arrange_files(const struct job *job)
     syscall(SYS_close_range, (unsigned)first_closed, ~0u, 0);
 }
 
-/* Before files are closed. What is read stays until exec replaces this memory. */
+/* Call before files are closed. The variables stay in memory until exec replaces it. */
 static void add_environment(int fd)
 {
     static char variables[ENV_BYTES + 1];
@@ -171,12 +172,12 @@ static void add_environment(int fd)
         putenv(at);
 }
 
-static void child(const struct job *job, pid_t parent)
+static void child(const struct child_job *job, pid_t parent)
 {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
-        _exit(126); /* it died before prctl */
+        _exit(126); /* the parent died before prctl */
     reset_signals();
     if (job->argv && job->limits->env_fd > 0)
         add_environment(job->limits->env_fd);
@@ -198,7 +199,7 @@ static void kill_child(struct watch *watch, enum proc_end why)
         watch->why = why;
     }
     kill(-watch->pid, SIGKILL);
-    kill(watch->pid, SIGKILL); /* in case it has no group yet */
+    kill(watch->pid, SIGKILL); /* the child may have no group yet */
 }
 
 static void check_limits(struct watch *watch)
@@ -228,7 +229,7 @@ static int poll_ms(const struct watch *watch)
     return ms < 0 ? 0 : (int)ms;
 }
 
-/* Take what is in the pipe now. False at its end. */
+/* Takes the bytes that are in the pipe now. False at the end of the pipe. */
 static bool drain(int fd, struct str *into, size_t max_bytes, bool *over)
 {
     char bytes[65536];
@@ -261,7 +262,7 @@ static bool has_ended(const struct watch *watch)
 
 static void supervise(struct watch *watch)
 {
-    const struct job *job = watch->job;
+    const struct child_job *job = watch->job;
     const size_t max = job->limits->output_bytes ? job->limits->output_bytes : OUTPUT_BYTES;
     struct pollfd polls[3] = {{.fd = job->output[0], .events = POLLIN},
         {.fd = job->errors[0], .events = POLLIN}, {.fd = watch->pidfd, .events = POLLIN}};
@@ -269,7 +270,7 @@ static void supervise(struct watch *watch)
 
     do {
         poll(polls, ARRAY_SIZE(polls), poll_ms(watch));
-        /* Asked before the pipes are emptied: nothing can be written between the two. */
+        /* We ask before we empty the pipes, so that no byte is written between the two. */
         ended = has_ended(watch);
         if (polls[0].fd >= 0 && !drain(polls[0].fd, &watch->output, max, &over))
             polls[0].fd = -1;
@@ -282,7 +283,7 @@ static void supervise(struct watch *watch)
     } while (!ended);
 }
 
-/* The child is a zombie, so its number is still its own: end its descendants, then reap it. */
+/* The child is a zombie, so its number is still its own: we end its descendants, then reap it. */
 static void reap(struct watch *watch, struct proc_result *result)
 {
     int status = 0;
@@ -304,7 +305,7 @@ static void reap(struct watch *watch, struct proc_result *result)
     }
 }
 
-static bool pipes(struct job *job, struct err *err)
+static bool pipes(struct child_job *job, struct err *err)
 {
     if (pipe2(job->output, O_CLOEXEC) != 0)
         return err_errno(err, "cannot make a pipe");
@@ -319,7 +320,7 @@ static bool pipes(struct job *job, struct err *err)
     return true;
 }
 
-static bool start(struct job *job, struct proc_result *result, struct err *err)
+static bool start(struct child_job *job, struct proc_result *result, struct err *err)
 {
     const pid_t parent = getpid();
     struct watch watch = {.pidfd = -1, .job = job};
@@ -356,7 +357,7 @@ static bool start(struct job *job, struct proc_result *result, struct err *err)
 bool proc_call(int (*body)(int fd, const void *input), const void *input,
     const struct proc_limits *limits, struct proc_result *result, struct err *err)
 {
-    struct job job = {.body = body, .input = input, .stdin_fd = -1, .limits = limits};
+    struct child_job job = {.body = body, .input = input, .stdin_fd = -1, .limits = limits};
 
     return start(&job, result, err);
 }
@@ -364,7 +365,7 @@ bool proc_call(int (*body)(int fd, const void *input), const void *input,
 bool proc_run(const char *const argv[], const struct proc_limits *limits,
     struct proc_result *result, struct err *err)
 {
-    struct job job = {.argv = argv, .stdin_fd = -1, .limits = limits};
+    struct child_job job = {.argv = argv, .stdin_fd = -1, .limits = limits};
 
     return start(&job, result, err);
 }
@@ -373,13 +374,13 @@ bool proc_run(const char *const argv[], const struct proc_limits *limits,
 bool proc_run_fed(const char *const argv[], const void *bytes, size_t len,
     const struct proc_limits *limits, struct proc_result *result, struct err *err)
 {
-    struct job job = {.argv = argv, .limits = limits};
+    struct child_job job = {.argv = argv, .limits = limits};
     bool ok;
 
     job.stdin_fd = memfd_create("stdin", MFD_CLOEXEC);
     if (job.stdin_fd < 0)
         return err_errno(err, "cannot make a file in memory");
-    ok = proc_write(job.stdin_fd, bytes, len) && lseek(job.stdin_fd, 0, SEEK_SET) == 0;
+    ok = fd_write(job.stdin_fd, bytes, len) && lseek(job.stdin_fd, 0, SEEK_SET) == 0;
     if (!ok)
         err_errno(err, "cannot write to a file in memory");
     ok = ok && start(&job, result, err);
@@ -392,20 +393,4 @@ void proc_result_finish(struct proc_result *result)
     free(result->output);
     free(result->errors);
     *result = (struct proc_result){0};
-}
-
-bool proc_write(int fd, const void *bytes, size_t len)
-{
-    const char *p = bytes;
-
-    while (len) {
-        const ssize_t n = write(fd, p, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        p += n;
-        len -= (size_t)n;
-    }
-    return true;
 }

@@ -1,9 +1,9 @@
-/* Child processes that cannot hurt us: a function of ours in a forked child, or a program, with a
- * deadline, memory and processor limits, and captured output. The child and whatever it started are
- * dead when the call returns, and they die when we do.
+/* Child processes that cannot hurt us. A child is a function of ours in a forked process, or a
+ * program; it has a deadline, limits on memory and processor time, and captured output. The child
+ * and all processes that it started are dead when the call returns, and they die when we do.
  *
- * How a child ended is a result (struct proc_result); false and err mean that none could be
- * started. Usage:
+ * The way in which a child ended is a result (struct proc_result). False with err means that no
+ * child could be started. Usage:
  *
  *     struct proc_limits limits = {.time_s = 10, .memory_bytes = 1 << 30};
  *     struct proc_result result;
@@ -16,6 +16,7 @@
 #define KEET_BASE_PROC_H
 
 #include "base/err.h"
+#include "base/fd.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -31,23 +32,25 @@ struct proc_limits {
      * written. Needs Landlock (Linux 5.13); on older kernels only writing is stopped. NULL: no
      * restriction. Paths that do not exist are skipped. */
     const char *const *readable;
-    /* For programs that are only to look: reads and runs what the caller may, writes nothing but
-     * /dev/null, has no network, and no environment beyond PATH, HOME, LANG and LC_ALL, so that no
-     * key is in it. Needs Landlock and seccomp; without them only the environment is cleared. */
+    /* For programs that only look. The program may read and run all that the caller may, writes
+     * nothing but /dev/null and has no network. Its environment is PATH, HOME, LANG and LC_ALL, so
+     * that it holds no key. Needs Landlock and seccomp; without them only the environment is
+     * cleared. */
     bool look_only;
-    /* proc_run: a file of "NAME=VALUE", each ended by a NUL byte, that go into the program's
-     * environment without ever being in the caller's own memory; 0: none. */
+    /* For proc_run: a file of "NAME=VALUE", each ended by a NUL byte. The variables go into the
+     * program's environment and are never in the caller's own memory; 0: none. */
     int env_fd;
-    const atomic_bool *stop; /* another thread sets it: the child ends as PROC_STOPPED; or NULL */
+    const atomic_bool
+        *stop; /* once another thread sets it, the child ends: PROC_STOPPED; or NULL */
 };
 
 enum proc_end {
     PROC_EXITED,    /* status: the exit code */
-    PROC_SIGNALLED, /* status: the signal, which was not ours */
+    PROC_SIGNALLED, /* status: the signal, which we did not send */
     PROC_DEADLINE,  /* killed: out of wall or processor time */
     PROC_MEMORY,    /* killed: over memory_bytes */
     PROC_OUTPUT,    /* killed: over output_bytes */
-    PROC_STOPPED    /* killed: the caller's wish */
+    PROC_STOPPED    /* killed: the caller set `stop` */
 };
 
 struct proc_result {
@@ -60,23 +63,20 @@ struct proc_result {
 };
 void proc_result_finish(struct proc_result *result);
 
-/* Run body(fd, input) in a forked child whose exit code it returns; what it writes to fd becomes
- * `output`, its stdout and stderr become `errors`. It sees the caller's memory as of now; exit
- * handlers do not run. Where the caller has other threads, body must not need a lock that one of
- * them could hold: malloc is fine, but not a sanitizer's; base/fork_server.h has neither limit. */
+/* Runs body(fd, input) in a forked child. The value that body returns is the child's exit code; the
+ * bytes that body writes to fd become `output`; its stdout and stderr become `errors`. The body
+ * sees the caller's memory as it is now; exit handlers do not run. Where the caller has other
+ * threads, the body must not need a lock that another thread could hold: glibc's malloc is fine, a
+ * sanitizer's is not. base/fork_server.h has no such limit. */
 bool proc_call(int (*body)(int fd, const void *input), const void *input,
     const struct proc_limits *limits, struct proc_result *result, struct err *err);
 
-/* Run a program, looked up in PATH, with nothing on its standard input. Exit code 127: not found.
- */
+/* Runs a program, looked up in PATH, with an empty standard input. Exit code 127: not found. */
 bool proc_run(const char *const argv[], const struct proc_limits *limits,
     struct proc_result *result, struct err *err);
 
-/* The same with bytes on its standard input. */
+/* proc_run with bytes on the program's standard input. */
 bool proc_run_fed(const char *const argv[], const void *bytes, size_t len,
     const struct proc_limits *limits, struct proc_result *result, struct err *err);
-
-/* Write all bytes, however often write(2) has to be called; for bodies. */
-bool proc_write(int fd, const void *bytes, size_t len);
 
 #endif

@@ -16,7 +16,7 @@ uint64_t rng_below(struct rng *rng, uint64_t bound); /* 0..bound-1; 0 when bound
 double rng_unit(struct rng *rng);                    /* [0, 1), 53 bits */
 double rng_normal(struct rng *rng);                  /* mean 0, variance 1; Box-Muller */
 
-/* A single well-mixed 64-bit value of two numbers, for random access: value i of stream s. */
+/* Value number `index` of the stream `seed`, well mixed, for random access. */
 uint64_t rng_mix(uint64_t seed, uint64_t index);
 
 #endif

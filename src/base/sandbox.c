@@ -1,6 +1,6 @@
 /* Owns the use of seccomp (through libseccomp) and of Landlock (Linux 5.13;
- * Documentation/userspace-api/landlock.rst). By system call numbers, since C libraries have no
- * wrappers. */
+ * Documentation/userspace-api/landlock.rst). Landlock is called by system call numbers, since C
+ * libraries have no wrappers for it. */
 #include "base/sandbox.h"
 
 #include <errno.h>
@@ -111,8 +111,8 @@ bool sandbox_no_network(void)
     return load_filter(calls, sizeof(calls) / sizeof(calls[0]));
 }
 
-/* kill() is among them, tgkill() is not: abort() needs it, and it reaches other processes only when
- * their thread numbers are known. */
+/* kill() is denied. tgkill() is not: abort() needs it, and tgkill() reaches another process only
+ * through a known thread number. */
 bool sandbox_no_escape(void)
 {
     static const int calls[] = {SCMP_SYS(socket), SCMP_SYS(connect), SCMP_SYS(bind),

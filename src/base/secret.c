@@ -1,4 +1,4 @@
-/* Owns the pages that hold secrets: an allocator by powers of two over mappings of its own. */
+/* Owns the pages that hold secrets: an allocator of powers of two over its own mappings. */
 #include "base/secret.h"
 
 #include "base/mem.h"
@@ -10,19 +10,20 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* The smallest block is 32 bytes with its head, the largest of a chunk is a whole one. */
+/* The smallest block has 32 bytes with its head; the largest block of a chunk is the whole chunk.
+ */
 enum { FIRST_POWER = 5, CHUNK_POWER = 18, NR_CLASSES = CHUNK_POWER - FIRST_POWER + 1 };
 
-struct block {
-    size_t bytes;       /* with this head: a power of two, or a mapping of its own */
-    struct block *next; /* while it is free */
+struct secret_block {
+    size_t bytes;              /* with this head; a power of two, or the size of its own mapping */
+    struct secret_block *next; /* while the block is free */
     unsigned char content[];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct block *free_blocks[NR_CLASSES];
+static struct secret_block *free_blocks[NR_CLASSES];
 
-static struct block *map(size_t bytes)
+static struct secret_block *map(size_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -43,10 +44,10 @@ static unsigned class_of(size_t bytes)
     return power - FIRST_POWER;
 }
 
-/* A free block of the class, if need be one half of a larger one. With the lock. */
-static struct block *take(unsigned class)
+/* A free block of the class, if need be one half of a larger block. The caller holds the lock. */
+static struct secret_block *take(unsigned class)
 {
-    struct block *block;
+    struct secret_block *block;
 
     if (class >= NR_CLASSES) {
         block = map((size_t)1 << CHUNK_POWER);
@@ -62,16 +63,16 @@ static struct block *take(unsigned class)
     if (block->bytes >> (class + FIRST_POWER) == 1)
         return block;
     block->bytes /= 2;
-    struct block *half = (struct block *)((unsigned char *)block + block->bytes);
-    *half = (struct block){.bytes = block->bytes, .next = free_blocks[class]};
+    struct secret_block *half = (struct secret_block *)((unsigned char *)block + block->bytes);
+    *half = (struct secret_block){.bytes = block->bytes, .next = free_blocks[class]};
     free_blocks[class] = half;
     return block;
 }
 
 void *secret_alloc(size_t bytes)
 {
-    const size_t whole = bytes + sizeof(struct block);
-    struct block *block;
+    const size_t whole = bytes + sizeof(struct secret_block);
+    struct secret_block *block;
 
     if (whole < bytes)
         abort();
@@ -87,14 +88,15 @@ void *secret_alloc(size_t bytes)
     return block->content;
 }
 
-static struct block *block_of(void *content)
+static struct secret_block *block_of(void *content)
 {
-    return (struct block *)((unsigned char *)content - offsetof(struct block, content));
+    return (
+        struct secret_block *)((unsigned char *)content - offsetof(struct secret_block, content));
 }
 
 void secret_free(void *content)
 {
-    struct block *block;
+    struct secret_block *block;
 
     if (!content)
         return;
@@ -119,7 +121,7 @@ void *secret_calloc(size_t nr, size_t bytes_each)
 
 void *secret_realloc(void *content, size_t bytes)
 {
-    const size_t room = content ? block_of(content)->bytes - sizeof(struct block) : 0;
+    const size_t room = content ? block_of(content)->bytes - sizeof(struct secret_block) : 0;
     void *copy;
 
     if (content && bytes <= room)
@@ -139,8 +141,8 @@ char *secret_strdup(const char *text)
 }
 
 #if defined(__x86_64__)
-/* Registers 16 to 31 are used by the C library where there is AVX-512, and by nothing compiled
- * here: they need no mention as changed. */
+/* Where there is AVX-512, the C library uses registers 16 to 31. No code compiled here uses them,
+ * so the list of changed registers leaves them out. */
 void secret_clear_registers(void)
 {
     if (__builtin_cpu_supports("avx512f"))
@@ -170,7 +172,7 @@ void secret_clear_registers(void)
                          : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8");
 }
 #elif defined(__aarch64__)
-/* Those that a callee need not keep; the C library's copying uses no others. */
+/* The registers that a callee need not keep; the copies of the C library use no others. */
 void secret_clear_registers(void)
 {
     __asm__ volatile("movi v0.16b, #0\n movi v1.16b, #0\n movi v2.16b, #0\n movi v3.16b, #0\n"

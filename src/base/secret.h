@@ -1,8 +1,9 @@
-/* Memory for keys, and for all that passes one on: no child process inherits it, no core dump holds
- * it, and it is wiped when it is freed. Any thread may use it. Meant for a few hundred KiB.
+/* Secret memory, for keys and for every buffer that a key passes through. No child process inherits
+ * secret memory, no core dump holds it, and secret_free wipes it. Any thread may use it. It is
+ * meant for a few hundred KiB.
  *
- * A forked child that touches it faults: what runs there must not need a secret. Blocks are
- * zeroed, aligned to 16 bytes, and end the process when there is no memory, like xmalloc. */
+ * A forked child that touches secret memory faults, so its code must not need a secret. Blocks are
+ * zeroed and aligned to 16 bytes; as with xmalloc, the process ends when memory runs out. */
 #ifndef KEET_BASE_SECRET_H
 #define KEET_BASE_SECRET_H
 
@@ -14,13 +15,14 @@ void *secret_realloc(void *block, size_t bytes); /* NULL: a new one */
 char *secret_strdup(const char *text);
 void secret_free(void *block); /* NULL is fine */
 
-/* Empties the vector registers, in which copying and comparing leave what they have touched: core
- * dumps hold the registers of every thread, and a fork those of its caller. To be called when a
- * secret has been worked on; x86-64 and AArch64, elsewhere nothing. */
+/* Empties the vector registers, in which copies and comparisons leave their bytes: a core dump
+ * holds the registers of every thread, a fork those of its caller. Call it after work on a secret.
+ * Works on x86-64 and AArch64; does nothing elsewhere. */
 void secret_clear_registers(void);
 
-/* Takes a variable out of the environment: its value is moved here and wiped where it was, so that
- * neither children nor /proc show it. NULL when it is not set or empty. Before the first thread. */
+/* Takes a variable out of the environment: moves its value into secret memory and wipes the old
+ * place, so that neither children nor /proc show the value. NULL when the variable is unset or
+ * empty. Call it before the first thread starts. */
 char *secret_take_env(const char *name);
 
 #endif

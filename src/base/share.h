@@ -1,14 +1,14 @@
-/* Where the program is, and the files that come with it and are read at run time: prompts/,
+/* Finds the program, and the folders that come with it and are read at run time: prompts/,
  * kernels/. */
 #ifndef KEET_BASE_SHARE_H
 #define KEET_BASE_SHARE_H
 
-/* The path of the running binary, as heap memory; NULL with errno when /proc does not tell. */
+/* The path of the running binary, in heap memory; NULL with errno when /proc does not tell. */
 char *share_binary(void);
 
-/* The path of a folder, as heap memory: below $KEET_SHARE when that is set, else share/keet-opt
- * beside the folder of the binary (as installed), else a folder above the binary (build/release is
- * inside the source tree). NULL when there is none. */
+/* The path of a folder, in heap memory; NULL when there is none. Where $KEET_SHARE is set, the
+ * folder is below it. Else it is below share/keet-opt beside the folder of the binary (as
+ * installed), or in a folder above the binary (build/release is inside the source tree). */
 char *share_find(const char *folder);
 
 #endif

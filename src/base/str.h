@@ -19,18 +19,18 @@ void str_add_n(struct str *s, const char *bytes, size_t len);
 void str_add_char(struct str *s, char c);
 void str_addf(struct str *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void str_vaddf(struct str *s, const char *format, va_list ap);
-void str_add_shell(struct str *s, const char *word); /* quoted where a shell needs it */
+void str_add_shell(struct str *s, const char *word); /* in quotes where a shell needs them */
 const char *str_text(const struct str *s);           /* never NULL */
 char *str_take(struct str *s);                       /* the heap text; s is empty afterwards */
 
-bool str_word_char(char c); /* may stand in a name of C: an ASCII letter, a digit, _ */
+bool str_word_char(char c); /* of a C identifier: an ASCII letter, a digit, _ */
 bool str_starts(const char *text, const char *prefix);
 bool str_ends(const char *text, const char *suffix);
-bool str_among(const char *word, const char *const *words); /* NULL stands after the last of them */
+bool str_among(const char *word, const char *const *words); /* NULL ends the words */
 const char *str_next_line(const char *at); /* after the next newline; at the NUL when none comes */
 
-/* The first place in [from, end) where the len bytes of `word` are not part of a longer word; NULL:
- * there is none. What stands before `from` and from `end` on does not count. */
+/* The first place in [from, end) where the `len` bytes of `word` are not part of a longer word;
+ * NULL: there is none. Characters outside [from, end) do not count. */
 const char *str_find_word(const char *from, const char *end, const char *word, size_t len);
 
 /* The bytes of the UTF-8 character at the start of len bytes (RFC 3629: shortest forms, no

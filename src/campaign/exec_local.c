@@ -19,7 +19,7 @@
 enum { MOST_GPUS = 64, MOST_JOBS = 1024 };
 
 /* A place where one item can run at a time. */
-struct place {
+struct local_place {
     int gpu;                /* its number; -1: a core */
     struct exec_item *item; /* NULL: free */
     pid_t pid;
@@ -29,7 +29,7 @@ struct place {
 
 struct local {
     struct executor base;
-    struct place *places;
+    struct local_place *places;
     unsigned nr_places;
     unsigned nr_threads; /* of an item */
     struct exec_item *items;
@@ -79,7 +79,8 @@ static void become(const struct exec_item *item, const char *const *argv, pid_t 
     _exit(127);
 }
 
-static bool begin(struct local *l, struct place *place, struct exec_item *item, struct err *err)
+static bool begin(
+    struct local *l, struct local_place *place, struct exec_item *item, struct err *err)
 {
     const char **argv;
     const pid_t parent = getpid();
@@ -115,7 +116,7 @@ static bool begin(struct local *l, struct place *place, struct exec_item *item, 
 }
 
 /* Whatever the item had started goes with it. */
-static void reap(struct place *place, int status)
+static void reap(struct local_place *place, int status)
 {
     struct exec_item *item = place->item;
 
@@ -129,7 +130,7 @@ static void reap(struct place *place, int status)
     place->item = NULL;
 }
 
-static void ask_to_end(struct place *place)
+static void ask_to_end(struct local_place *place)
 {
     if (place->asked_ns == 0) {
         place->asked_ns = clock_ns();
@@ -139,7 +140,7 @@ static void ask_to_end(struct place *place)
     }
 }
 
-static void look(struct local *l, struct place *place)
+static void look(struct local *l, struct local_place *place)
 {
     const double deadline_s = place->item->deadline_s;
     int status;
@@ -159,7 +160,7 @@ static void look(struct local *l, struct place *place)
 static bool fill(struct local *l, struct err *err)
 {
     for (unsigned p = 0; p < l->nr_places && !l->cancelled; p++) {
-        struct place *place = &l->places[p];
+        struct local_place *place = &l->places[p];
 
         for (unsigned i = 0; i < l->nr_items && !place->item; i++) {
             struct exec_item *item = &l->items[i];
@@ -233,7 +234,7 @@ static void local_destroy(struct executor *e)
     int status;
 
     for (unsigned p = 0; p < l->nr_places; p++) {
-        struct place *place = &l->places[p];
+        struct local_place *place = &l->places[p];
 
         if (!place->item)
             continue;

@@ -20,7 +20,7 @@ enum {
 };
 static const double look_s = 5, exits_s = 0.5, cancel_s = 120, patience_s = 3600;
 
-struct task {
+struct slurm_task {
     struct exec_item *item;
     const char *key;
     size_t list;                   /* its newest, in s->lists; index in it */
@@ -40,7 +40,7 @@ struct slurm {
     struct arena *arena; /* of a batch and its lists */
     struct slurm_lists lists;
     bool has_read; /* the lists that were there before us */
-    struct task *tasks;
+    struct slurm_task *tasks;
     unsigned nr_tasks;
     uint64_t looked_ns, exits_ns;
     struct err why;      /* the last look failed; "" when it did not */
@@ -119,7 +119,8 @@ static bool was_taken(const char *name)
     return taken;
 }
 
-static bool submit_array(struct slurm *s, struct task *const *tasks, unsigned nr, struct err *err)
+static bool submit_array(
+    struct slurm *s, struct slurm_task *const *tasks, unsigned nr, struct err *err)
 {
     struct exec_item **items = arena_array(s->arena, nr, sizeof(struct exec_item *));
     const char **keys = arena_array(s->arena, nr, sizeof(*keys));
@@ -143,7 +144,7 @@ static bool submit_array(struct slurm *s, struct task *const *tasks, unsigned nr
     }
     log_note("slurm: job %llu (%s): %u tasks", (unsigned long long)job, list->name, nr);
     for (unsigned i = 0; i < nr; i++) {
-        struct task *task = tasks[i];
+        struct slurm_task *task = tasks[i];
 
         task->list = s->lists.nr - 1;
         task->index = i;
@@ -158,13 +159,13 @@ static bool submit_array(struct slurm *s, struct task *const *tasks, unsigned nr
 /* Those with GPUs and those without go apart: what an array asks for is the same for all of it. */
 static bool submit_all(struct slurm *s, struct err *err)
 {
-    struct task *chosen[MOST_IN_ARRAY];
+    struct slurm_task *chosen[MOST_IN_ARRAY];
 
     for (int gpu = 0; gpu < 2; gpu++) {
         unsigned nr = 0;
 
         for (unsigned i = 0; i < s->nr_tasks; i++) {
-            struct task *task = &s->tasks[i];
+            struct slurm_task *task = &s->tasks[i];
 
             if (task->submit && task->item->state != EXEC_ENDED && task->item->gpu == gpu)
                 chosen[nr++] = task;
@@ -206,7 +207,7 @@ static void take_exits(struct slurm *s)
 }
 
 /* The newest list that the item is in, left by a process that was killed. */
-static void find_task(const struct slurm *s, struct task *task)
+static void find_task(const struct slurm *s, struct slurm_task *task)
 {
     for (size_t l = 0; l < s->lists.nr; l++) {
         const struct slurm_list *list = &s->lists.at[l];
@@ -236,7 +237,7 @@ static bool slurm_start(struct executor *e, struct exec_item *items, unsigned nr
     s->tasks = arena_array(s->arena, nr, sizeof(*s->tasks));
     s->nr_tasks = nr;
     for (unsigned i = 0; i < nr; i++) {
-        struct task *task = &s->tasks[i];
+        struct slurm_task *task = &s->tasks[i];
 
         task->item = &items[i];
         task->key = slurm_key(s->arena, &items[i]);
@@ -250,7 +251,7 @@ static bool slurm_start(struct executor *e, struct exec_item *items, unsigned nr
 }
 
 /* Without an end, and Slurm has no live job of it. */
-static void lose(struct slurm *s, struct task *task, bool cancelled)
+static void lose(struct slurm *s, struct slurm_task *task, bool cancelled)
 {
     const char *log = slurm_list_path(s->folder, s->arena, &s->lists.at[task->list], "");
 
@@ -297,7 +298,7 @@ static void say_held(struct slurm *s, const struct slurm_row *row, enum slurm_ho
 }
 
 /* What Slurm put aside is lost, too, as soon as it surely cannot begin any more. */
-static void note_row(struct slurm *s, struct task *task, const struct slurm_row *row)
+static void note_row(struct slurm *s, struct slurm_task *task, const struct slurm_row *row)
 {
     const bool live = row && (row->state == SLURM_WAITING || row->state == SLURM_RUNNING);
     const enum slurm_hold hold = live && row->index != SLURM_REST ? slurm_hold_of(row) : SLURM_FREE;
@@ -328,7 +329,7 @@ static int by_place(const void *a, const void *b)
 
 /* rows: ordered by place; NULL: there is none. */
 static const struct slurm_row *row_of(
-    const struct slurm *s, const struct slurm_rows *rows, const struct task *task)
+    const struct slurm *s, const struct slurm_rows *rows, const struct slurm_task *task)
 {
     const uint32_t indices[] = {task->index, SLURM_REST};
     const struct slurm_row *row = NULL;

@@ -13,27 +13,28 @@
 
 enum { MOST_BYTES = 4 << 20, MOST_SEEDS = 1000, MOST_NAME = 100 };
 
-struct words {
+struct option_words {
     const char **at;
     size_t nr, cap;
 };
 
-struct reader {
+struct list_reader {
     struct campaign *c;
     campaign_parse *parse;
     void *user;
     const char *path;
     unsigned line;
-    struct words common; /* of the command line and of all lines so far that are options only */
+    struct option_words
+        common; /* of the command line and of all lines so far that are options only */
 };
 
-static void add_word(struct words *words, const char *word)
+static void add_word(struct option_words *words, const char *word)
 {
     words->at = grow(words->at, &words->cap, words->nr + 1, sizeof(*words->at));
     words->at[words->nr++] = word;
 }
 
-static bool at_line(const struct reader *r, struct err *err)
+static bool at_line(const struct list_reader *r, struct err *err)
 {
     return r->line ? err_wrap(err, "%s:%u", r->path, r->line) : err_wrap(err, "%s", r->path);
 }
@@ -64,8 +65,8 @@ static bool read_word(const char **at, const char *end, struct str *word, struct
     return !quote || err_set(err, "the quote %c is not closed", quote);
 }
 
-static bool split(
-    struct reader *r, const char *at, const char *end, struct words *words, struct err *err)
+static bool split(struct list_reader *r, const char *at, const char *end,
+    struct option_words *words, struct err *err)
 {
     struct str word = {0};
     bool ok = true;
@@ -91,7 +92,7 @@ struct own {
 };
 
 /* Move our own options out of the words; the last of a kind counts. */
-static bool take_own(struct words *words, struct own *own, struct err *err)
+static bool take_own(struct option_words *words, struct own *own, struct err *err)
 {
     static const char *const names[] = {"--name", "--seeds", "--level"};
     const char **const values[] = {&own->name, &own->seeds, &own->level};
@@ -129,8 +130,8 @@ static const char *plain_name(struct arena *arena, const char *text)
     return name;
 }
 
-static bool add_task(struct reader *r, const char *kernel, const char *name, const char *level,
-    const struct words *words, struct err *err)
+static bool add_task(struct list_reader *r, const char *kernel, const char *name, const char *level,
+    const struct option_words *words, struct err *err)
 {
     struct campaign *c = r->c;
     struct campaign_task task = {.name = name, .kernel = kernel, .level = level};
@@ -148,8 +149,8 @@ static bool add_task(struct reader *r, const char *kernel, const char *name, con
 }
 
 /* One task per seed of "1,2,5-8". */
-static bool add_seeds(struct reader *r, const char *kernel, const char *name, const struct own *own,
-    const struct words *words, struct err *err)
+static bool add_seeds(struct list_reader *r, const char *kernel, const char *name,
+    const struct own *own, const struct option_words *words, struct err *err)
 {
     const char *at = own->seeds;
     bool ok = true;
@@ -167,7 +168,7 @@ static bool add_seeds(struct reader *r, const char *kernel, const char *name, co
             last - first >= MOST_SEEDS)
             return err_set(err, "--seeds %s: expected numbers, such as 1,2,3 or 1-5", own->seeds);
         for (unsigned long long seed = first; ok && seed <= last; seed++) {
-            struct words with = {0};
+            struct option_words with = {0};
 
             for (size_t i = 0; i < words->nr; i++)
                 add_word(&with, words->at[i]);
@@ -184,7 +185,7 @@ static bool add_seeds(struct reader *r, const char *kernel, const char *name, co
     return ok;
 }
 
-static bool real_file(struct reader *r, const char *path, const char **kernel, struct err *err)
+static bool real_file(struct list_reader *r, const char *path, const char **kernel, struct err *err)
 {
     char *real = realpath(path, NULL);
     struct stat st;
@@ -200,7 +201,8 @@ static bool real_file(struct reader *r, const char *path, const char **kernel, s
     return ok;
 }
 
-static bool take_kernel(struct reader *r, const char *path, struct words *words, struct err *err)
+static bool take_kernel(
+    struct list_reader *r, const char *path, struct option_words *words, struct err *err)
 {
     struct arena *arena = r->c->arena;
     struct own own = {0};
@@ -222,9 +224,9 @@ static bool take_kernel(struct reader *r, const char *path, struct words *words,
 
 /* ---- lists and directories ---- */
 
-static bool take_line(struct reader *r, const char *at, const char *end, struct err *err)
+static bool take_line(struct list_reader *r, const char *at, const char *end, struct err *err)
 {
-    struct words own = {0}, words = {0};
+    struct option_words own = {0}, words = {0};
     bool ok = split(r, at, end, &own, err);
 
     if (ok && own.nr > 0 && own.at[0][0] == '-') {
@@ -247,7 +249,7 @@ static bool take_line(struct reader *r, const char *at, const char *end, struct 
     return ok || at_line(r, err);
 }
 
-static bool take_list(struct reader *r, struct err *err)
+static bool take_list(struct list_reader *r, struct err *err)
 {
     char *text;
     size_t len;
@@ -279,7 +281,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name); /* not alphasort: that depends on the locale */
 }
 
-static bool take_directory(struct reader *r, struct err *err)
+static bool take_directory(struct list_reader *r, struct err *err)
 {
     struct dirent **entries;
     const int nr = scandir(r->path, &entries, only_cu, by_name);
@@ -288,7 +290,7 @@ static bool take_directory(struct reader *r, struct err *err)
     if (nr < 0)
         return err_errno(err, "%s", r->path);
     for (int i = 0; i < nr; i++) {
-        struct words words = {0};
+        struct option_words words = {0};
 
         for (size_t w = 0; w < r->common.nr; w++)
             add_word(&words, r->common.at[w]);
@@ -304,7 +306,7 @@ static bool take_directory(struct reader *r, struct err *err)
 bool campaign_read(struct campaign *c, const char *path, const char *const *common,
     unsigned nr_common, campaign_parse *parse, void *user, struct err *err)
 {
-    struct reader r = {.c = c, .parse = parse, .user = user, .path = path};
+    struct list_reader r = {.c = c, .parse = parse, .user = user, .path = path};
     struct stat st;
     bool ok;
 

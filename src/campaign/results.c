@@ -72,14 +72,14 @@ static json_t *task_json(
     return row;
 }
 
-struct ranked {
+struct ranked_item {
     unsigned index;
     double speedup;
 };
 
 static int by_speedup(const void *a, const void *b)
 {
-    const struct ranked *one = a, *other = b;
+    const struct ranked_item *one = a, *other = b;
 
     if (one->speedup != other->speedup)
         return one->speedup > other->speedup ? -1 : 1;
@@ -87,7 +87,7 @@ static int by_speedup(const void *a, const void *b)
 }
 
 static void add_campaign_json(const struct campaign *c, const struct campaign_figures *all,
-    const struct ranked *order, unsigned nr, struct str *out)
+    const struct ranked_item *order, unsigned nr, struct str *out)
 {
     json_t *tasks = json_array();
 
@@ -102,7 +102,7 @@ static void add_campaign_json(const struct campaign *c, const struct campaign_fi
 }
 
 static void add_campaign_text(const struct campaign *c, const struct campaign_figures *all,
-    const struct ranked *order, unsigned nr, struct str *out)
+    const struct ranked_item *order, unsigned nr, struct str *out)
 {
     uint64_t tokens = 0;
     double cost = 0;
@@ -128,13 +128,13 @@ bool results_campaign(
 {
     struct arena *arena = arena_create();
     struct campaign_figures *all = arena_array(arena, c->nr_tasks, sizeof(*all));
-    struct ranked *order = arena_array(arena, c->nr_tasks, sizeof(*order));
+    struct ranked_item *order = arena_array(arena, c->nr_tasks, sizeof(*order));
     const unsigned nr = top && top < c->nr_tasks ? top : c->nr_tasks;
     bool ok = true;
 
     for (unsigned i = 0; ok && i < c->nr_tasks; i++) {
         ok = campaign_figures(c, &c->tasks[i], arena, &all[i], err);
-        order[i] = (struct ranked){i, all[i].measured ? all[i].digest.speedup : 0};
+        order[i] = (struct ranked_item){i, all[i].measured ? all[i].digest.speedup : 0};
     }
     if (ok && top)
         qsort(order, c->nr_tasks, sizeof(*order), by_speedup);
@@ -168,8 +168,8 @@ static json_t *node_json(const struct store_speed *s, const struct store_digest 
         s->parent < 0 ? "original" : s->action, "what", json_text_or_null(s->what));
 }
 
-static void add_nodes(const struct store_speed *speeds, const struct ranked *order, unsigned nr,
-    const struct store_digest *d, bool json, struct str *out)
+static void add_nodes(const struct store_speed *speeds, const struct ranked_item *order,
+    unsigned nr, const struct store_digest *d, bool json, struct str *out)
 {
     json_t *list = json_array();
 
@@ -193,7 +193,7 @@ bool results_run(const char *db_path, unsigned top, bool json, struct str *out, 
     struct store_speed *speeds = NULL;
     struct store_digest digest;
     struct run_info run;
-    struct ranked *order;
+    struct ranked_item *order;
     unsigned nr = 0, nr_right = 0;
     bool found = false;
     bool ok = store && store_find_run(store, arena, &run, &found, err) &&
@@ -205,7 +205,7 @@ bool results_run(const char *db_path, unsigned top, bool json, struct str *out, 
         order = arena_array(arena, nr, sizeof(*order));
         for (unsigned i = 0; i < nr; i++)
             if (is_candidate(&speeds[i]))
-                order[nr_right++] = (struct ranked){i, speeds[i].speedup};
+                order[nr_right++] = (struct ranked_item){i, speeds[i].speedup};
         qsort(order, nr_right, sizeof(*order), by_speedup);
         add_nodes(speeds, order, top && top < nr_right ? top : nr_right, &digest, json, out);
     }

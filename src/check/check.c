@@ -16,7 +16,7 @@
 enum { DEFAULT_SEEDS = 2 };
 
 /* One candidate's check under way. */
-struct trial {
+struct check_state {
     struct checker *checker;
     struct candidate *c;
     struct device_module *module;
@@ -104,7 +104,7 @@ static uint64_t step_limit(const struct checker *k, unsigned shape)
     return k->step_limit ? k->step_limit : 4000000 + 4 * k->costs[shape];
 }
 
-static bool fail_at(struct trial *t, enum verdict verdict, unsigned line, const char *text)
+static bool fail_at(struct check_state *t, enum verdict verdict, unsigned line, const char *text)
 {
     const char *file = file_name(t->checker->task->path);
 
@@ -113,7 +113,7 @@ static bool fail_at(struct trial *t, enum verdict verdict, unsigned line, const 
     return candidate_fail(t->c, verdict, 0, "%s: %s", file, text);
 }
 
-static const char *where_text(const struct trial *t, unsigned shape, double scale)
+static const char *where_text(const struct check_state *t, unsigned shape, double scale)
 {
     if (scale == 1)
         return t->checker->shapes[shape].text;
@@ -122,7 +122,7 @@ static const char *where_text(const struct trial *t, unsigned shape, double scal
 
 /* The device's verdict becomes the candidate's. */
 static bool fail_result(
-    struct trial *t, const struct device_result *result, unsigned shape, double scale)
+    struct check_state *t, const struct device_result *result, unsigned shape, double scale)
 {
     const struct task *task = t->checker->task;
     unsigned line = result->line;
@@ -144,8 +144,8 @@ static bool fail_result(
         arena_printf(t->c->arena, "%s (%s)", text, where_text(t, shape, scale)));
 }
 
-static bool fail_wrong(struct trial *t, const struct mismatch *m, const struct host_arrays *got,
-    const struct host_arrays *want, unsigned shape, double scale)
+static bool fail_wrong(struct check_state *t, const struct mismatch *m,
+    const struct host_arrays *got, const struct host_arrays *want, unsigned shape, double scale)
 {
     struct arena *arena = t->c->arena;
     struct env env = t->checker->shapes[shape].shape.sizes;
@@ -163,7 +163,7 @@ static bool fail_wrong(struct trial *t, const struct mismatch *m, const struct h
             where_text(t, shape, scale), m->nr_wrong, m->nr));
 }
 
-static bool fail_nondeterministic(struct trial *t, const struct mismatch *m,
+static bool fail_nondeterministic(struct check_state *t, const struct mismatch *m,
     const struct host_arrays *a, const struct host_arrays *b, unsigned shape, double scale)
 {
     struct arena *arena = t->c->arena;
@@ -179,7 +179,7 @@ static bool fail_nondeterministic(struct trial *t, const struct mismatch *m,
             where_text(t, shape, scale), m->nr_wrong, m->nr));
 }
 
-static bool run_candidate(struct trial *t, unsigned shape, unsigned set, bool again,
+static bool run_candidate(struct check_state *t, unsigned shape, unsigned set, bool again,
     const struct host_arrays *inputs, struct host_arrays *outputs, struct device_result *result,
     struct err *err)
 {
@@ -216,7 +216,7 @@ struct set_state {
 /* First the candidate, then the reference, so that nothing of the reference's is left lying around
  * for the candidate to find. Where the reference had to fall back to scale 1, the candidate runs
  * again. */
-static bool run_pair(struct trial *t, struct set_state *s, struct err *err)
+static bool run_pair(struct check_state *t, struct set_state *s, struct err *err)
 {
     struct checker *k = t->checker;
     const struct env *env = &k->shapes[s->shape].shape.sizes;
@@ -256,7 +256,7 @@ static bool run_pair(struct trial *t, struct set_state *s, struct err *err)
 }
 
 static bool judge(
-    struct trial *t, struct set_state *s, const struct host_arrays *got, uint8_t poison)
+    struct check_state *t, struct set_state *s, const struct host_arrays *got, uint8_t poison)
 {
     struct mismatch m;
 
@@ -268,7 +268,7 @@ static bool judge(
 }
 
 /* The same input again, at other addresses, over other garbage, with the warps in another order. */
-static bool run_again(struct trial *t, struct set_state *s, struct err *err)
+static bool run_again(struct check_state *t, struct set_state *s, struct err *err)
 {
     const struct task *task = &t->checker->compared;
     struct device_result result;
@@ -299,7 +299,7 @@ static bool run_again(struct trial *t, struct set_state *s, struct err *err)
     return true;
 }
 
-static bool check_set(struct trial *t, unsigned shape, unsigned set, struct err *err)
+static bool check_set(struct check_state *t, unsigned shape, unsigned set, struct err *err)
 {
     struct checker *k = t->checker;
     const struct env *env = &k->shapes[shape].shape.sizes;
@@ -335,7 +335,7 @@ static unsigned nr_sets_of(const struct checker *k, unsigned shape)
     return costly || kind == SHAPE_TIMED ? 1 : k->nr_seeds;
 }
 
-static const char *note_text(const struct trial *t)
+static const char *note_text(const struct check_state *t)
 {
     const struct checker *k = t->checker;
     struct str s = {0};
@@ -359,7 +359,7 @@ static const char *note_text(const struct trial *t)
     return text;
 }
 
-static void fill_result(struct trial *t)
+static void fill_result(struct check_state *t)
 {
     t->c->check = (struct check_result){.nr_runs = t->nr_runs,
         .nr_shapes = t->checker->nr_shapes,
@@ -372,7 +372,7 @@ static void fill_result(struct trial *t)
         .note = note_text(t)};
 }
 
-static bool check_all(struct trial *t, struct err *err)
+static bool check_all(struct check_state *t, struct err *err)
 {
     const struct checker *k = t->checker;
     bool ok = true;
@@ -388,7 +388,7 @@ static bool check_all(struct trial *t, struct err *err)
 
 bool check_kernel(struct checker *checker, struct candidate *c, struct err *err)
 {
-    struct trial *t;
+    struct check_state *t;
     struct device_result result;
     bool ok;
 

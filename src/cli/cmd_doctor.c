@@ -229,7 +229,7 @@ static int body_sandbox(int fd, const void *input)
     file = answer ? -1 : open("/etc/passwd", O_RDONLY);
     if (file >= 0)
         answer = 2;
-    return proc_write(fd, &answer, 1) ? 0 : 1;
+    return fd_write(fd, &answer, 1) ? 0 : 1;
 }
 
 static void see_sandbox(struct doctor *d)
@@ -404,7 +404,7 @@ static int body_worker(int fd, const void *input)
     const unsigned char answer = sandbox_read_only(readable) | sandbox_no_escape() << 1;
 
     (void)input;
-    return proc_write(fd, &answer, 1) ? 0 : 1;
+    return fd_write(fd, &answer, 1) ? 0 : 1;
 }
 
 /* What candidates run in, on a card. */
@@ -519,7 +519,7 @@ static int body_cupti(int fd, const void *input)
         cupti_config_destroy(config);
     }
     snprintf(a->problem, sizeof(a->problem), "%s", err.text);
-    ok = proc_write(fd, a, sizeof(*a));
+    ok = fd_write(fd, a, sizeof(*a));
     free(a);
     return ok ? 0 : 1;
 }

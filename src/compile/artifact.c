@@ -3,6 +3,7 @@
 #include "compile/artifact.h"
 
 #include "base/hash.h"
+#include "base/mem.h"
 
 #include <string.h>
 
@@ -24,7 +25,7 @@ static void pad(struct str *bytes)
 {
     static const char zeros[ALIGN];
 
-    str_add_n(bytes, zeros, 1 + (ALIGN - (bytes->len + 1) % ALIGN) % ALIGN);
+    str_add_n(bytes, zeros, round_up(bytes->len + 1, ALIGN) - bytes->len);
 }
 
 void artifact_pack(const struct nvrtc_answer *answer, struct str *bytes)
@@ -58,12 +59,12 @@ void artifact_pack(const struct nvrtc_answer *answer, struct str *bytes)
 }
 
 /* Walks the padded parts; NULL once anything does not fit. */
-struct cursor {
+struct part_cursor {
     const char *bytes;
     size_t len, at;
 };
 
-static const char *take(struct cursor *c, size_t len)
+static const char *take(struct part_cursor *c, size_t len)
 {
     const char *part = c->bytes + c->at;
 
@@ -71,7 +72,7 @@ static const char *take(struct cursor *c, size_t len)
         c->bytes = NULL;
         return NULL;
     }
-    len = (len + 1 + ALIGN - 1) / ALIGN * ALIGN;
+    len = round_up(len + 1, ALIGN);
     if (len > c->len - c->at)
         c->bytes = NULL;
     else
@@ -79,7 +80,7 @@ static const char *take(struct cursor *c, size_t len)
     return part;
 }
 
-static const char *take_text(struct cursor *c)
+static const char *take_text(struct part_cursor *c)
 {
     return c->bytes ? take(c, strnlen(c->bytes + c->at, c->len - c->at)) : NULL;
 }
@@ -100,7 +101,7 @@ static bool header_holds(const char *bytes, size_t len, struct header *h)
 
 bool artifact_unpack(const void *bytes, size_t len, struct arena *arena, struct artifact *artifact)
 {
-    struct cursor c = {.len = len};
+    struct part_cursor c = {.len = len};
     struct header h;
 
     if (!header_holds(bytes, len, &h))

@@ -24,7 +24,7 @@ struct cache {
     unsigned nr_keeps;
 };
 
-struct entry {
+struct cache_entry {
     char *path;
     uint64_t bytes;
     struct timespec used;
@@ -47,18 +47,18 @@ char *compile_cache_dir(void)
 
 static int by_age(const void *a, const void *b)
 {
-    const struct timespec *x = &((const struct entry *)a)->used;
-    const struct timespec *y = &((const struct entry *)b)->used;
+    const struct timespec *x = &((const struct cache_entry *)a)->used;
+    const struct timespec *y = &((const struct cache_entry *)b)->used;
 
     if (x->tv_sec != y->tv_sec)
         return x->tv_sec < y->tv_sec ? -1 : 1;
     return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
-static struct entry *list(const struct cache *cache, size_t *nr, uint64_t *total)
+static struct cache_entry *list(const struct cache *cache, size_t *nr, uint64_t *total)
 {
     DIR *dir = opendir(cache->dir);
-    struct entry *entries = NULL;
+    struct cache_entry *entries = NULL;
     size_t cap = 0;
 
     *nr = 0;
@@ -75,7 +75,7 @@ static struct entry *list(const struct cache *cache, size_t *nr, uint64_t *total
             continue;
         }
         entries = grow(entries, &cap, *nr + 1, sizeof(*entries));
-        entries[(*nr)++] = (struct entry){
+        entries[(*nr)++] = (struct cache_entry){
             .path = str_take(&path), .bytes = (uint64_t)st.st_size, .used = st.st_mtim};
         *total += (uint64_t)st.st_size;
     }
@@ -89,7 +89,7 @@ static void prune(const struct cache *cache)
 {
     uint64_t total;
     size_t nr;
-    struct entry *entries = list(cache, &nr, &total);
+    struct cache_entry *entries = list(cache, &nr, &total);
     const bool over = total > cache->max_bytes;
 
     if (over)

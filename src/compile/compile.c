@@ -27,7 +27,7 @@ static const uint64_t cache_bytes = 512u << 20;
 
 struct compiler {
     struct nvrtc *nvrtc;
-    struct proc_nursery *nursery;
+    struct fork_server *fork_server;
     struct cache *cache;
     char *arch;
     uint64_t memory_limit_bytes;
@@ -86,7 +86,7 @@ static int child_body(int fd, const void *context, const void *input, size_t byt
     request.kernels = unpack_list(&at, &request.nr_kernels);
     nvrtc_compile(compiler->nvrtc, &request, &answer);
     artifact_pack(&answer, &reply);
-    return proc_write(fd, reply.text, reply.len) ? 0 : 1;
+    return fd_write(fd, reply.text, reply.len) ? 0 : 1;
 }
 
 /* ---- life cycle ---- */
@@ -104,7 +104,7 @@ static void add_include_dir(struct compiler *compiler, const char *dir, const ch
     str_finish(&path);
 }
 
-static struct proc_nursery *start_nursery(const struct compiler *compiler, struct err *err)
+static struct fork_server *start_fork_server(const struct compiler *compiler, struct err *err)
 {
     const char *readable[MAX_INCLUDE_DIRS + 8] = {nvrtc_library_dir(compiler->nvrtc), "/lib",
         "/lib64", "/usr/lib", "/etc/ld.so.cache", "/dev/null", "/dev/urandom"};
@@ -116,7 +116,7 @@ static struct proc_nursery *start_nursery(const struct compiler *compiler, struc
 
     for (unsigned i = 0, at = 7; compiler->include_dirs[i]; i++)
         readable[at++] = compiler->include_dirs[i];
-    return proc_nursery_create(child_body, compiler, &limits, err);
+    return fork_server_create(child_body, compiler, &limits, err);
 }
 
 struct compiler *compiler_create(const struct compiler_options *options, struct err *err)
@@ -139,8 +139,8 @@ struct compiler *compiler_create(const struct compiler_options *options, struct 
     }
     if (options->cutlass_dir)
         add_include_dir(compiler, options->cutlass_dir, "/include");
-    compiler->nursery = start_nursery(compiler, err);
-    if (compiler->nursery)
+    compiler->fork_server = start_fork_server(compiler, err);
+    if (compiler->fork_server)
         return compiler;
     compiler_destroy(compiler);
     return NULL;
@@ -150,7 +150,7 @@ void compiler_destroy(struct compiler *compiler)
 {
     if (!compiler)
         return;
-    proc_nursery_destroy(compiler->nursery);
+    fork_server_destroy(compiler->fork_server);
     for (unsigned i = 0; i < MAX_INCLUDE_DIRS; i++)
         free(compiler->include_dirs[i]);
     free(compiler->arch);
@@ -407,7 +407,7 @@ static bool run(const struct compiler *compiler, const struct compile_input *inp
     bool ok;
 
     pack(request, &bytes);
-    ok = proc_nursery_call(compiler->nursery, bytes.text, bytes.len, &result, err);
+    ok = fork_server_call(compiler->fork_server, bytes.text, bytes.len, &result, err);
     str_finish(&bytes);
     if (!ok)
         return err_wrap(err, "compiling %s", input->name);

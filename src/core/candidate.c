@@ -1,8 +1,27 @@
-/* Owns the candidate's verdict and the names of its enums. */
+/* Owns the beginning of a candidate, its verdict, its model calls and the names of its enums. */
 #include "core/candidate.h"
 
 #include <math.h>
 #include <string.h>
+
+void candidate_init(struct candidate *c, struct arena *arena, const struct task *task)
+{
+    *c = (struct candidate){.arena = arena,
+        .task = task,
+        .parent = -1,
+        .option = {.action = ACTION_NONE},
+        .recalled_from = -1};
+}
+
+void candidate_begin(
+    struct candidate *c, struct arena *arena, const struct task *task, uint64_t seed)
+{
+    candidate_init(c, arena, task);
+    c->seed = seed;
+    c->source = task->source;
+    c->source_bytes = task->source_bytes;
+    c->plan = task->plan;
+}
 
 bool candidate_fail(
     struct candidate *c, enum verdict verdict, unsigned line, const char *format, ...)

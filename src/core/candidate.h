@@ -1,5 +1,6 @@
-/* The candidate: the one record that goes round the loop. Each stage reads what earlier stages
- * wrote and fills its own part. All pointers live in the step arena unless said otherwise. */
+/* The candidate: the one record that goes round the loop. Each stage reads the parts that earlier
+ * stages filled and fills its own part. All pointers live in the step arena unless said otherwise.
+ */
 #ifndef KEET_CORE_CANDIDATE_H
 #define KEET_CORE_CANDIDATE_H
 
@@ -17,8 +18,8 @@
 enum proposer { PROPOSER_NONE, PROPOSER_REWRITER, PROPOSER_TUNER, PROPOSER_MODEL, NR_PROPOSERS };
 const char *proposer_name(enum proposer proposer);
 
-/* One thing that can be tried on a node: a move, and which of its variants (which loop, which
- * factor). Variants are numbered by the rewriter, deterministically, per source text. */
+/* One thing that can be tried on a node: a move and one of its variants (which loop, which factor).
+ * The rewriter numbers the variants of a source text, always in the same way. */
 struct option {
     enum action action;
     enum proposer proposer;
@@ -27,7 +28,7 @@ struct option {
     const char *what; /* "unroll the loop at line 9 by 4": shown live and in reports */
 };
 
-/* What the compiler made of it. */
+/* What the compiler made of one kernel. */
 struct kernel_facts {
     const char *kernel;  /* as written in the launch line */
     const char *lowered; /* the symbol in PTX and cubin */
@@ -44,8 +45,8 @@ struct compilation {
     struct kernel_facts *kernels; /* one per distinct kernel of the plan's launches, in order */
     unsigned nr_kernels;
     struct sass_facts *sass; /* one per kernel, arch 0 where not known; NULL: none (recalled) */
-    struct hash
-        key; /* of the PTX without line information, and the launches: same key, same node */
+    /* Hash of the PTX without line information and of the launches: same key, same node. */
+    struct hash key;
     double compile_ms;
     bool cached;
 };
@@ -76,7 +77,7 @@ struct weight {
     float weight; /* > 0; relative to the other findings' weights */
 };
 
-/* One sentence of advice with what it stands on. */
+/* One sentence of advice with its evidence. */
 struct finding {
     const char *tool;
     enum severity severity;
@@ -109,31 +110,33 @@ struct model_call {
     const char *purpose; /* "plan", "write", "repair" */
     const char *model;   /* as given with --model */
     const char *prompt;  /* all messages, each under its role */
-    const char *reply;   /* NULL when none came */
-    const char *error;   /* why none came, or what was wrong with its form; NULL */
+    const char *reply;   /* NULL when no answer came */
+    const char *error;   /* why no answer came, or the fault in its form; NULL: none */
     const char *outcome; /* "asked" until an answer is there; then ok, truncated, refused, ... */
-    uint64_t tokens_in, tokens_out, tokens_cached; /* cached: the part of in that was */
+    uint64_t tokens_in, tokens_out, tokens_cached; /* cached: a part of tokens_in */
     bool tokens_estimated;                         /* by bytes/4: the endpoint did not say */
-    /* Estimated, of attempts that broke when an answer had begun: not in the above, but probably
-     * on the bill. */
+    /* Tokens of attempts that broke after the answer had begun, estimated. The counts above do not
+     * include them, the bill probably does. */
     uint64_t lost_in, lost_out;
-    unsigned attempts;                       /* requests sent: the first, and those after a fault */
-    double latency_ms, waited_ms, queued_ms; /* waited: of the latency, in back-off; before it */
-    double cost;                             /* in dollars, lost tokens included; NaN: no price */
-    enum verdict verdict;                    /* of the code in the reply; OK for plans */
+    unsigned attempts; /* requests sent: the first, and one after each fault */
+    double latency_ms;
+    double waited_ms;     /* the part of latency_ms that went by in back-off */
+    double queued_ms;     /* before latency_ms begins */
+    double cost;          /* in dollars, lost tokens included; NaN: no price */
+    enum verdict verdict; /* of the code in the reply; OK for plans */
     const char *verdict_text;
 };
 
-/* What a run's calls took, together. */
+/* What the calls of a run took together. */
 struct model_spent {
     unsigned nr_calls, nr_attempts;
     unsigned nr_failed;   /* calls without an answer */
-    unsigned nr_unpriced; /* calls that cost is without, since their model has no price */
+    unsigned nr_unpriced; /* calls whose model has no price: `cost` leaves them out */
     uint64_t tokens_in, tokens_out, tokens_cached; /* as the endpoints say; cached: a part of in */
     uint64_t lost_in, lost_out;                    /* estimated, of answers that broke off */
-    uint64_t tokens;                               /* all of them: what --max-tokens counts */
+    uint64_t tokens;                               /* of all kinds: --max-tokens limits this sum */
     double cost;                                   /* dollars, of the calls with a known price */
-    double latency_ms, waited_ms;                  /* sums over calls; waited: of it, in back-off */
+    double latency_ms, waited_ms;                  /* sums over calls; waited: a part of latency */
 };
 
 struct candidate {
@@ -141,14 +144,14 @@ struct candidate {
     const struct task *task; /* borrowed */
     int64_t node;            /* number in this run, root = 0 */
     int64_t parent;          /* -1 for the root */
-    uint64_t seed;           /* everything random about this node comes from here */
+    uint64_t seed;           /* of everything random about this node */
 
     /* propose */
     struct option option; /* what was asked for */
     const char *source;
     size_t source_bytes;
     struct plan plan;
-    const char *proposal_note; /* what the proposer says it did; where it did not, why */
+    const char *proposal_note; /* the proposer's words: what it did, or why it did nothing */
     struct model_call *calls;  /* in order of asking */
     unsigned nr_calls;
 
@@ -162,9 +165,9 @@ struct candidate {
     struct profile profile;
     bool profiled;
     struct explanation explanation;
-    bool recalled;         /* these are the results of an equal node: recalled_from */
+    bool recalled;         /* the results are those of an equal node, recalled_from */
     int64_t recalled_from; /* -1 when not recalled */
-    bool reused;           /* check, profile, options are of the same text in an earlier run */
+    bool reused; /* check, profile and options come from an earlier run of the same text */
 
     /* what can be tried next, with priors */
     struct option *options;
@@ -174,26 +177,34 @@ struct candidate {
     double speedup; /* over the original, by profile.time_from; 0 when dead */
 };
 
-/* Set verdict, line and text (printed into the arena). Returns true, so that a stage can
+/* An empty candidate: no code, no move, not recalled, node 0 without a parent. `task` may be NULL.
+ */
+void candidate_init(struct candidate *c, struct arena *arena, const struct task *task);
+/* The task's own kernel as a candidate, ready for compile: its source and its plan, node 0. */
+void candidate_begin(
+    struct candidate *c, struct arena *arena, const struct task *task, uint64_t seed);
+
+/* Sets verdict, line and text (printed into the arena). Returns true, so that a stage can
  * `return candidate_fail(...)`: a verdict is not an error. */
 bool candidate_fail(struct candidate *c, enum verdict verdict, unsigned line, const char *format,
     ...) __attribute__((format(printf, 4, 5)));
 
-/* One more call on the candidate's record, in the step arena, to be filled in by the caller. */
+/* Adds a call to the candidate's record, in the step arena; the caller fills it in. */
 struct model_call *candidate_add_call(struct candidate *c);
 void model_spent_add(struct model_spent *spent, const struct model_call *call);
 
-/* The counts in the machine code of all kernels (compilation.sass) as metrics of profile.total, and
- * their sums by line, rising, in arena memory; nothing where the machine code was not read. */
+/* candidate_count_sass puts the counts in the machine code of all kernels (compilation.sass) into
+ * the metrics of profile.total. candidate_sass_lines gives their sums by line, in rising order and
+ * arena memory. Neither does anything where the machine code was not read. */
 void candidate_count_sass(struct candidate *c);
 const struct sass_line *candidate_sass_lines(const struct candidate *c, unsigned *nr);
 
-/* How many of the candidate's calls were repairs: each was one more evaluation. */
+/* How many of the candidate's calls were repairs; each repair was one more evaluation. */
 unsigned candidate_nr_repairs(const struct candidate *c);
 
 /* Nothing is left to find out: the candidate is dead, or its results are those of an equal node. */
 bool candidate_settled(const struct candidate *c);
-/* Check, profile and list of moves are done with: settled, or taken over from an earlier run. */
+/* Check, profile and options are there: the candidate is settled, or taken from an earlier run. */
 bool candidate_evaluated(const struct candidate *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* Owns the names of the metrics, and how launches add up to a profile. */
+/* Owns the names of the metrics, and the sum of launches that makes a profile. */
 #include "core/counters.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What is known of a run, under Nsight Compute's names, each value with where it comes from. */
+/* What is known of a run: values under Nsight Compute's names, each with its provenance. */
 #ifndef KEET_CORE_COUNTERS_H
 #define KEET_CORE_COUNTERS_H
 
@@ -47,7 +47,7 @@ struct line_cost {
     unsigned line;
     double warp_inst, thread_inst;
     double global_requests, global_sectors, global_sectors_ideal;
-    double global_bytes;   /* asked for by lanes */
+    double global_bytes;   /* that lanes asked for */
     unsigned access_bytes; /* widest global access per lane on the line, 0 when none */
     double shared_requests, shared_wavefronts, shared_wavefronts_ideal;
     double local_requests, atomics, barriers;
@@ -64,16 +64,16 @@ struct counters {
     uint64_t blocks_run, blocks_all; /* less than all: sampled */
 };
 
-/* How a time was taken, where that needs saying: on a GPU. 0 is not known, or none. */
+/* How a GPU's time was taken. 0: not known, or none. */
 struct profile_timing {
     unsigned nr_samples, nr_dropped; /* dropped: clocks differed within a pair */
-    double standard_error; /* relative; of the ratio, or of the time where there is none */
-    double baseline_ns;    /* of the original, timed in turn with this one */
-    double ratio, ratio_low, ratio_high; /* original / this one, with its bootstrap interval */
+    double standard_error; /* relative; of the ratio, or of the time where there is no ratio */
+    double baseline_ns;    /* of the original, timed in turn with the candidate */
+    double ratio, ratio_low, ratio_high; /* original / candidate, with its bootstrap interval */
     bool refused;                        /* there is no ratio, since clocks differed too much */
     double clock_low_mhz, clock_high_mhz, baseline_clock_low_mhz, baseline_clock_high_mhz;
     double temperature_low_c, temperature_high_c;
-    uint64_t throttle; /* reasons for low clocks that were seen, as NVML's bits */
+    uint64_t throttle; /* the reasons for low clocks that NVML reported, as its bits */
     const char *note;  /* why the sampling ended, or why the ratio was refused; NULL: none */
 };
 
@@ -89,8 +89,9 @@ struct profile {
     double time_low_ns, time_high_ns; /* measured: bootstrap interval; modelled: both equal time */
     enum provenance time_from;
     struct profile_timing timing;
-    const char *no_energy;   /* why energy, that was to be measured, is not known; NULL */
-    const char *no_counters; /* a GPU's: why it has no hardware counters; NULL: they are there */
+    const char
+        *no_energy; /* why a measurement of energy failed; NULL: it did not, or there was none */
+    const char *no_counters; /* of a GPU: why there are no hardware counters; NULL: there are */
 };
 
 const char *metric_name(enum metric metric);
@@ -99,16 +100,16 @@ bool metric_parse(const char *name, enum metric *metric);
 const char *provenance_name(
     enum provenance from); /* "absent", "measured", "counted", "sampled", "modelled" */
 
-/* What warps mostly wait for at a line; false: not known. */
+/* The most frequent reason for which warps wait at a line; false: not known. */
 bool line_waits_for(const struct line_cost *line, enum wait_reason *reason);
 
 void counters_set(struct counters *c, enum metric metric, double value, enum provenance from);
 bool counters_has(const struct counters *c, enum metric metric);
 double counters_get(
-    const struct counters *c, enum metric metric); /* 0 when absent: ask has first */
+    const struct counters *c, enum metric metric); /* 0 when absent: ask counters_has first */
 
-/* Fill profile->total, longest and the sum of times from the launches. Lines are merged by number.
- */
+/* Fills profile->total, longest and the sum of times from the launches. Lines of one number become
+ * one. */
 void profile_sum(struct profile *profile, struct arena *arena);
 
 #endif

@@ -79,8 +79,8 @@ struct tolerance elem_tolerance(enum elem elem)
     return (struct tolerance){rows[elem].tolerance, rows[elem].tolerance};
 }
 
-/* Arrays have millions of elements: exponents are read and made by their bits, which libm's frexp
- * and ldexp take ten times as long for. */
+/* Arrays have millions of elements, so exponents are read and written as bits: libm's frexp and
+ * ldexp take ten times as long. */
 static int exponent_of(double value)
 {
     uint64_t bits;
@@ -305,7 +305,7 @@ void elem_set_int(enum elem elem, void *array, size_t i, int64_t value)
     int64_t low, high;
 
     if (rows[elem].is_float) {
-        /* one rounding, not two: an f32 is set from the integer itself */
+        /* one rounding, not two: the integer goes to f32 directly */
         if (elem == ELEM_F32) {
             float f32 = (float)value;
             memcpy((char *)array + 4 * i, &f32, 4);

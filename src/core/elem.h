@@ -35,15 +35,15 @@ bool elem_is_float(enum elem elem);
 
 /* Element i of an array. Stores round to nearest even and saturate integers and 8-bit floats (an
  * infinity becomes the largest finite e4m3 or e5m2, as CUDA's satfinite conversions do); a NaN
- * becomes an integer 0. 64-bit integers beyond 2^53 lose bits: use elem_get_int / elem_set_int for
- * those; they carry a u64 as the int64_t of the same bits. */
+ * becomes an integer 0. 64-bit integers beyond 2^53 lose bits in a double: elem_get_int and
+ * elem_set_int keep them, and carry a u64 as the int64_t of the same bits. */
 double elem_get(enum elem elem, const void *array, size_t i);
 void elem_set(enum elem elem, void *array, size_t i, double value);
 int64_t elem_get_int(enum elem elem, const void *array, size_t i);
 void elem_set_int(enum elem elem, void *array, size_t i, int64_t value);
 
-/* What a task without a tolerance line gets: rel = abs = a few roundings of the type. Integers: 0.
- */
+/* The tolerance of a task without a tolerance line: rel = abs = a few roundings of the type; 0 for
+ * integers. */
 struct tolerance {
     double rel, abs;
 };

@@ -49,7 +49,7 @@ struct expr {
 /* The deepest nesting, so that no input exhausts the stack, and the longest chain of operators. */
 enum { MAX_DEPTH = 64, MAX_NODES = 4096 };
 
-struct parser {
+struct expr_parser {
     struct arena *arena;
     const char *begin, *p, *end;
     unsigned depth, nr_nodes;
@@ -83,22 +83,23 @@ static const struct {
     {"%", OP_REM, 10},
 };
 
-static const struct expr *parse_choice(struct parser *s);
+static const struct expr *parse_choice(struct expr_parser *s);
 
-static const struct expr *fail(struct parser *s, const char *at, const char *text)
+static const struct expr *fail(struct expr_parser *s, const char *at, const char *text)
 {
     *s->at = (size_t)(at - s->begin);
     err_set(s->err, "%s", text);
     return NULL;
 }
 
-static void skip_space(struct parser *s)
+static void skip_space(struct expr_parser *s)
 {
     while (s->p < s->end && isspace((unsigned char)*s->p))
         s->p++;
 }
 
-static struct expr *node(struct parser *s, enum op op, const struct expr *a, const struct expr *b)
+static struct expr *node(
+    struct expr_parser *s, enum op op, const struct expr *a, const struct expr *b)
 {
     struct expr *expr = arena_alloc(s->arena, sizeof(*expr));
 
@@ -117,7 +118,7 @@ static int digit_of(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
 }
 
-static bool scan_digits(struct parser *s, int base, int64_t *value)
+static bool scan_digits(struct expr_parser *s, int base, int64_t *value)
 {
     const char *from = s->p;
 
@@ -130,7 +131,7 @@ static bool scan_digits(struct parser *s, int base, int64_t *value)
     return true;
 }
 
-static const struct expr *parse_number(struct parser *s)
+static const struct expr *parse_number(struct expr_parser *s)
 {
     const char *from = s->p;
     int64_t value, exponent;
@@ -167,7 +168,7 @@ static const struct expr *parse_number(struct parser *s)
     return expr;
 }
 
-static bool take(struct parser *s, char c)
+static bool take(struct expr_parser *s, char c)
 {
     skip_space(s);
     if (s->p >= s->end || *s->p != c)
@@ -176,7 +177,7 @@ static bool take(struct parser *s, char c)
     return true;
 }
 
-static const struct expr *parse_call(struct parser *s, enum op op)
+static const struct expr *parse_call(struct expr_parser *s, enum op op)
 {
     const struct expr *a, *b;
 
@@ -195,7 +196,7 @@ static const struct expr *parse_call(struct parser *s, enum op op)
     return node(s, op, a, b);
 }
 
-static const struct expr *parse_name(struct parser *s)
+static const struct expr *parse_name(struct expr_parser *s)
 {
     static const struct {
         const char *name;
@@ -221,7 +222,7 @@ static const struct expr *parse_name(struct parser *s)
     return expr;
 }
 
-static const struct expr *parse_unary(struct parser *s)
+static const struct expr *parse_unary(struct expr_parser *s)
 {
     const struct expr *inner;
     enum op op;
@@ -255,7 +256,7 @@ static const struct expr *parse_unary(struct parser *s)
     return node(s, op, inner, NULL);
 }
 
-static bool find_binary(struct parser *s, unsigned *which)
+static bool find_binary(struct expr_parser *s, unsigned *which)
 {
     skip_space(s);
     for (unsigned i = 0; i < sizeof(binaries) / sizeof(binaries[0]); i++) {
@@ -270,7 +271,7 @@ static bool find_binary(struct parser *s, unsigned *which)
 }
 
 /* Precedence climbing: all operators of level `lowest` and above. */
-static const struct expr *parse_binary(struct parser *s, unsigned lowest)
+static const struct expr *parse_binary(struct expr_parser *s, unsigned lowest)
 {
     const struct expr *left = parse_unary(s), *right;
     unsigned which;
@@ -287,7 +288,7 @@ static const struct expr *parse_binary(struct parser *s, unsigned lowest)
     return left;
 }
 
-static const struct expr *parse_choice(struct parser *s)
+static const struct expr *parse_choice(struct expr_parser *s)
 {
     const struct expr *test, *yes, *no;
     struct expr *expr;
@@ -315,7 +316,7 @@ static const struct expr *parse_choice(struct parser *s)
 const struct expr *expr_parse_at(
     struct arena *arena, const char *text, size_t len, size_t *at, struct err *err)
 {
-    struct parser s = {arena, text, text, text + len, 0, 0, at, err};
+    struct expr_parser s = {arena, text, text, text + len, 0, 0, at, err};
     const struct expr *parsed = parse_choice(&s);
     struct expr *expr;
     const char *from = text;

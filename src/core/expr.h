@@ -13,7 +13,7 @@
 
 struct expr; /* lives in the arena it was parsed into */
 
-/* What a name stands for. */
+/* A name and its value. */
 struct binding {
     const char *name;
     int64_t value;
@@ -24,7 +24,7 @@ struct env {
     size_t nr;
 };
 
-/* Parse all of text[0..len). Errors name the column (from 1) within the text. */
+/* Parses all of text[0..len). Errors name the column (from 1) within the text. */
 const struct expr *expr_parse(struct arena *arena, const char *text, size_t len, struct err *err);
 /* The same, with the error's offset (from 0) in *at and no column in its text. */
 const struct expr *expr_parse_at(
@@ -32,7 +32,8 @@ const struct expr *expr_parse_at(
 const struct expr *expr_literal(struct arena *arena, int64_t value);
 bool expr_eval(const struct expr *expr, const struct env *env, int64_t *value, struct err *err);
 const char *expr_text(const struct expr *expr); /* as it was written, trimmed */
-/* The first name that env does not bind, and its offset in the text parsed; NULL when none. */
+/* The first name that env does not bind, and its offset in the parsed text; NULL when there is
+ * none. */
 const char *expr_unknown(const struct expr *expr, const struct env *env, size_t *at);
 bool expr_uses(const struct expr *expr, const char *name);
 

@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-struct range {
+struct value_range {
     double a, b;
     int64_t a_int, b_int;
 };
 
-/* Two arrays under one seed must differ: the name chooses the stream. */
+/* Two arrays under one seed must differ, so the name of the array chooses the stream. */
 static uint64_t stream_of(const struct task_array *array, uint64_t seed)
 {
     return hash_bytes(array->name, strlen(array->name), seed).low;
@@ -25,7 +25,8 @@ static double unit(uint64_t bits)
     return (double)(bits >> 11) * 0x1p-53;
 }
 
-/* Box and Muller, from two independent values per element so that any element stands alone. */
+/* Box and Muller, from two random numbers of its own per element, so that elements can be made in
+ * any order. */
 static double normal(uint64_t seed, uint64_t i)
 {
     double u = 1 - unit(rng_mix(seed, 2 * i)), v = unit(rng_mix(seed, 2 * i + 1));
@@ -33,7 +34,7 @@ static double normal(uint64_t seed, uint64_t i)
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
 }
 
-static int64_t whole(uint64_t seed, uint64_t i, const struct range *r)
+static int64_t whole(uint64_t seed, uint64_t i, const struct value_range *r)
 {
     uint64_t span = (uint64_t)r->b_int - (uint64_t)r->a_int + 1; /* 0: all 2^64 values */
     uint64_t bits = rng_mix(seed, i);
@@ -43,7 +44,7 @@ static int64_t whole(uint64_t seed, uint64_t i, const struct range *r)
 
 /* Element i of n lies within half a step of its place on the straight line from a to b, so values
  * rise, and steps vary between nothing and twice the mean. */
-static int64_t sorted(uint64_t seed, uint64_t i, uint64_t n, const struct range *r)
+static int64_t sorted(uint64_t seed, uint64_t i, uint64_t n, const struct value_range *r)
 {
     double span = (double)r->b_int - (double)r->a_int, at;
 
@@ -73,7 +74,7 @@ static void fill_permutation(enum elem elem, uint64_t seed, void *elems, uint64_
 }
 
 static bool get_range(
-    const struct gen *gen, const struct env *env, struct range *r, struct err *err)
+    const struct gen *gen, const struct env *env, struct value_range *r, struct err *err)
 {
     r->a = gen->a;
     r->b = gen->b;
@@ -110,21 +111,21 @@ static bool fill_file(
     return npy_read(path, array->elem, elems, nr, err) || err_wrap(err, "%s", array->name);
 }
 
-static void fill_one(const struct task_array *array, const struct range *r, uint64_t seed,
+static void fill_one(const struct task_array *array, const struct value_range *r, uint64_t seed,
     double scale, void *elems, uint64_t i, uint64_t nr)
 {
     enum elem elem;
     void *at = (unsigned char *)elems + array_place(array, i, &elem);
-    struct range own = *r;
+    struct value_range own = *r;
     enum gen_kind kind = array->gen.kind;
 
     if (kind == GEN_VALUES) {
         const struct gen gen = gen_default(elem);
 
         kind = gen.kind;
-        own = (struct range){gen.a, gen.b, (int64_t)gen.a, (int64_t)gen.b};
+        own = (struct value_range){gen.a, gen.b, (int64_t)gen.a, (int64_t)gen.b};
     }
-    scale = elem_is_float(elem) ? scale : 1; /* a scaled index or count would be another one */
+    scale = elem_is_float(elem) ? scale : 1; /* indices and counts must not be scaled */
     switch (kind) {
     case GEN_UNIFORM:
         elem_set(elem, at, 0, scale * (own.a + (own.b - own.a) * unit(rng_mix(seed, i))));
@@ -146,8 +147,8 @@ static void fill_one(const struct task_array *array, const struct range *r, uint
     }
 }
 
-/* As fill_one does it one by one: what most arrays are deserves a short loop. */
-static bool fill_floats(const struct task_array *array, const struct range *r, uint64_t seed,
+/* The values of fill_one in a short loop, for the most common arrays. False: another array. */
+static bool fill_floats(const struct task_array *array, const struct value_range *r, uint64_t seed,
     double scale, float *floats, uint64_t nr)
 {
     if (array->record || array->elem != ELEM_F32 || array->gen.kind != GEN_UNIFORM)
@@ -162,7 +163,7 @@ bool inputs_fill(const struct task_array *array, const struct env *env, const ch
 {
     const struct gen *gen = &array->gen;
     enum elem elem = array->elem;
-    struct range r;
+    struct value_range r;
 
     seed = stream_of(array, seed);
     if (gen->kind == GEN_FILE)

@@ -5,8 +5,8 @@
 
 #include "core/task.h"
 
-/* Fill nr elements. scale multiplies real-valued generators (uniform, normal) only: indices and
- * counts keep their meaning. `folder` is where file("x.npy") is looked up. */
+/* Fills nr elements. `scale` multiplies the values of real generators (uniform, normal) only, so
+ * that indices and counts keep their meaning. file("x.npy") is looked up in `folder`. */
 bool inputs_fill(const struct task_array *array, const struct env *env, const char *folder,
     uint64_t seed, double scale, void *elems, uint64_t nr, struct err *err);
 

@@ -86,7 +86,7 @@ double lesson_fit(const struct lesson *lesson, unsigned features, enum bound bou
     }
     double fit = (double)same / NR_FEATURES;
 
-    /* Half of the features agree between any two kernels: that much says nothing. */
+    /* Half of the features agree between any two kernels, so half says nothing. */
     fit = fit > 0.5 ? 2 * (fit - 0.5) : 0;
     fit *= lesson->bound == bound ? 1 : 0.5;
     fit *= strcmp(lesson->device, device) == 0 ? 1 : 0.7;

@@ -1,11 +1,11 @@
-/* A lesson: what one move did to one kernel, and in which circumstances. Kept by store/, shown in
- * prompts and folded into priors. */
+/* A lesson: the effect of one move on one kernel, and the circumstances. store/ keeps lessons;
+ * prompts show them, and priors take them into account. */
 #ifndef KEET_CORE_LESSON_H
 #define KEET_CORE_LESSON_H
 
 #include "core/candidate.h"
 
-/* What a kernel is like, as bits: enough to tell which lessons may carry over. */
+/* The features of a kernel as bits, enough to tell which lessons may carry over. */
 enum feature {
     FEATURE_LOOP = 1 << 0,
     FEATURE_SHARED = 1 << 1,
@@ -28,8 +28,8 @@ struct lesson {
     unsigned features;    /* of that kernel */
     const char *kernel;   /* file name of the task */
     const char *device;   /* "emu:h100" */
-    enum verdict verdict; /* what became of it */
-    double gain;          /* log2 of the time before over the time after; 0 when it failed */
+    enum verdict verdict; /* of the variant that the move gave */
+    double gain;          /* log2 of the time before over the time after; 0 when the move failed */
     const char *text;     /* the option's description or the verdict's text */
 };
 

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Read elements as `elem`; the file's dtype must be that type's (f16 as '<f2'; bf16 and the 8-bit
- * floats travel as '<u2' and '|u1'), its element count must be nr. */
+/* Reads nr elements of type `elem`. The file must hold nr elements of that type's dtype ('<f2' for
+ * f16; '<u2' and '|u1' stand for bf16 and the 8-bit floats). */
 bool npy_read(const char *path, enum elem elem, void *elems, uint64_t nr, struct err *err);
 bool npy_write(const char *path, enum elem elem, const void *elems, const uint64_t *dims,
     unsigned nr_dims, struct err *err);

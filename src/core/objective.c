@@ -1,4 +1,4 @@
-/* Owns what makes one variant better than another, where it is not time alone. */
+/* Owns the comparison of two variants, by time and by energy. */
 #include "core/objective.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ double objective_gain(enum objective objective, const struct profile *original,
     return speedup * pow(saved / speedup, exponents[objective]);
 }
 
-/* One end of the interval of what is to be small; 0 where it is not known. */
+/* One end of the interval of the cost (energy, or energy times delay); 0 where it is not known. */
 static double cost(enum objective objective, const struct profile *profile, enum metric end)
 {
     const double joules = counters_get(&profile->total, end);
@@ -77,7 +77,7 @@ bool objective_take(enum objective objective, struct objective_best *best,
     else if (speedup < band * best->fastest)
         taken = false;
     else if (best->speedup < band * best->fastest)
-        taken = true; /* this one is that fast, and the best so far no longer fast enough */
+        taken = true; /* the best so far is no longer fast enough beside this variant */
     else if (low <= 0 || best->cost_low <= 0)
         taken = speedup > best->speedup && surely_faster;
     else

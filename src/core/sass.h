@@ -17,13 +17,13 @@ enum sass_class {
     SASS_TENSOR,
     SASS_GLOBAL_LOAD,
     SASS_GLOBAL_STORE,
-    SASS_GENERIC_LOAD, /* the address tells which memory, at run time */
+    SASS_GENERIC_LOAD, /* the address tells at run time which memory is meant */
     SASS_GENERIC_STORE,
     SASS_SHARED_LOAD,
     SASS_SHARED_STORE,
     SASS_LOCAL_LOAD, /* spills, and arrays that are indexed by variables */
     SASS_LOCAL_STORE,
-    SASS_CONSTANT_LOAD, /* parameters too */
+    SASS_CONSTANT_LOAD, /* of parameters, too */
     SASS_ATOMIC,
     SASS_ASYNC_COPY,
     SASS_TEXTURE,
@@ -41,7 +41,7 @@ struct sass_mix {
     uint32_t of[NR_SASS_CLASSES];
     uint32_t wide_loads, wide_stores; /* global, of 8 or 16 bytes per lane */
     uint32_t widest_bytes;            /* global access per lane; 0: none */
-    uint32_t stall_cycles;            /* that the code itself waits between its instructions */
+    uint32_t stall_cycles;            /* cycles that the code itself waits between instructions */
 };
 
 struct sass_line {
@@ -56,7 +56,7 @@ struct sass_facts {
     unsigned nr_lines;
 };
 
-/* Add up; widest is the widest. */
+/* Adds the counts; widest_bytes becomes the larger of the two. */
 void sass_mix_add(struct sass_mix *to, const struct sass_mix *mix);
 
 #endif

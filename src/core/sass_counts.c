@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The mix of all kernels; false: of one of them nothing is known. */
+/* The mix of all kernels; false: the mix of one kernel is not known. */
 static bool sass_of_all(const struct candidate *c, struct sass_mix *all)
 {
     *all = (struct sass_mix){0};
@@ -30,7 +30,7 @@ void candidate_count_sass(struct candidate *c)
     counters_set(total, METRIC_SASS_TENSOR, all.of[SASS_TENSOR], PROV_COUNTED);
 }
 
-/* Add a line to sorted ones with room for it. */
+/* Adds a line to sorted lines; the array has room for one more. */
 static void add_sass_line(struct sass_line *lines, unsigned *nr, const struct sass_line *line)
 {
     unsigned at = *nr;

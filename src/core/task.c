@@ -58,7 +58,7 @@ enum task_line task_line(const char *line)
     return TASK_LINE_UNKNOWN;
 }
 
-bool reader_bad_keyword(struct reader *r, const struct pragma *pragma)
+bool reader_bad_keyword(struct task_reader *r, const struct pragma *pragma)
 {
     struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
     struct binding bindings[ARRAY_SIZE(statements)];
@@ -113,7 +113,7 @@ bool task_reserves(const char *name)
     return false;
 }
 
-bool reader_claim(struct reader *r, const struct cursor *c, const char *at, const char *name)
+bool reader_claim(struct task_reader *r, const struct cursor *c, const char *at, const char *name)
 {
     if (task_reserves(name))
         return cursor_fail(c, at, "'%s' is a reserved word; expected another name", name);
@@ -144,14 +144,14 @@ static bool read_comma(struct cursor *c, bool *more)
            (!cursor_done(c) || cursor_fail(c, c->p, "nothing after ','; expected another item"));
 }
 
-/* Sizes keep the expression they were written with: a check line that does not name one takes that
+/* A size keeps its expression: a check line that does not name the size takes that
  * expression under its own sizes. */
 struct size_expr {
     const struct expr *expr;
 };
 
-static bool read_size(
-    struct reader *r, const struct pragma *pragma, struct binding *sizes, struct size_expr *exprs)
+static bool read_size(struct task_reader *r, const struct pragma *pragma, struct binding *sizes,
+    struct size_expr *exprs)
 {
     struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
     struct env *env = &r->task->timed.sizes;
@@ -183,7 +183,8 @@ static bool read_size(
     return true;
 }
 
-static bool read_check(struct reader *r, const struct pragma *pragma, const struct size_expr *exprs)
+static bool read_check(
+    struct task_reader *r, const struct pragma *pragma, const struct size_expr *exprs)
 {
     struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
     const struct env *timed = &r->task->timed.sizes;
@@ -236,7 +237,7 @@ static bool read_check(struct reader *r, const struct pragma *pragma, const stru
     return true;
 }
 
-bool reader_array(struct reader *r, struct cursor *c, const struct env *env, enum role role,
+bool reader_array(struct task_reader *r, struct cursor *c, const struct env *env, enum role role,
     struct task_array *array)
 {
     const char *at = c->p, *name;
@@ -377,7 +378,7 @@ static bool read_gen(struct cursor *c, const struct env *env, struct gen *gen)
     return cursor_expect(c, ")", "an open parenthesis");
 }
 
-static bool read_array(struct reader *r, const struct pragma *pragma, enum role role)
+static bool read_array(struct task_reader *r, const struct pragma *pragma, enum role role)
 {
     struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
     struct task_array *array = &r->task->arrays[r->task->nr_arrays];
@@ -424,7 +425,7 @@ static bool scalar_fits(enum elem elem, double value)
            (value < top[elem] && value >= (is_signed ? -top[elem] : 0) && value == rint(value));
 }
 
-static bool read_scalar(struct reader *r, const struct pragma *pragma)
+static bool read_scalar(struct task_reader *r, const struct pragma *pragma)
 {
     struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
     struct task_scalar *scalar = &r->task->scalars[r->task->nr_scalars];
@@ -447,7 +448,7 @@ static bool read_scalar(struct reader *r, const struct pragma *pragma)
     return true;
 }
 
-static bool read_tolerance(struct reader *r, const struct pragma *pragma)
+static bool read_tolerance(struct task_reader *r, const struct pragma *pragma)
 {
     struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
     struct tolerance *tolerance = &r->task->tolerance;
@@ -481,7 +482,7 @@ static bool read_tolerance(struct reader *r, const struct pragma *pragma)
     return true;
 }
 
-static bool read_work(struct reader *r, const struct pragma *pragma)
+static bool read_work(struct task_reader *r, const struct pragma *pragma)
 {
     struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
     bool more = true;
@@ -514,7 +515,7 @@ static bool read_work(struct reader *r, const struct pragma *pragma)
     return true;
 }
 
-static bool read_expect(struct reader *r, const struct pragma *pragma)
+static bool read_expect(struct task_reader *r, const struct pragma *pragma)
 {
     struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
     const char *at = c.p, *name;
@@ -545,7 +546,7 @@ static bool is(const struct pragma *pragma, const char *keyword)
 }
 
 /* symbol taps : f32[9], symbol out total : f32[1], symbol inout counts : u32[8] */
-static bool read_symbol(struct reader *r, const struct pragma *pragma)
+static bool read_symbol(struct task_reader *r, const struct pragma *pragma)
 {
     static const struct {
         const char *word;
@@ -571,7 +572,7 @@ static bool read_symbol(struct reader *r, const struct pragma *pragma)
     return read_array(r, pragma, ROLE_IN);
 }
 
-static bool read_phase_arrays(struct reader *r)
+static bool read_phase_arrays(struct task_reader *r)
 {
     for (unsigned i = 0; i < r->lines->nr; i++) {
         const struct pragma *p = &r->lines->pragmas[i];
@@ -586,7 +587,7 @@ static bool read_phase_arrays(struct reader *r)
 }
 
 /* case "seed1": that folder has files of the same names as those on in and expect lines. */
-static bool read_case(struct reader *r, const struct pragma *pragma)
+static bool read_case(struct task_reader *r, const struct pragma *pragma)
 {
     struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
     struct task *task = r->task;
@@ -596,8 +597,8 @@ static bool read_case(struct reader *r, const struct pragma *pragma)
     return read_quoted(&c, &task->cases[task->nr_cases++]) && cursor_end(&c, "the folder");
 }
 
-/* The PyTorch text that the task came from, a line of it in each pragma, as it is written. */
-static void read_pytorch(struct reader *r)
+/* The PyTorch text that the task came from: each pragma holds one line of it, unchanged. */
+static void read_pytorch(struct task_reader *r)
 {
     const char *text = NULL;
 
@@ -613,7 +614,7 @@ static void read_pytorch(struct reader *r)
     r->task->pytorch = text;
 }
 
-static bool read_phase_rest(struct reader *r)
+static bool read_phase_rest(struct task_reader *r)
 {
     struct launch *reference = NULL;
 
@@ -638,7 +639,7 @@ static bool read_phase_rest(struct reader *r)
     return true;
 }
 
-/* Arguments of generators that make no sense are found here and not in the middle of a run. */
+/* Finds senseless arguments of generators now, and not in the middle of a run. */
 static bool gen_valid(const struct task_array *array, const struct env *env, struct err *why)
 {
     const struct gen *gen = &array->gen;
@@ -675,7 +676,7 @@ static bool shape_valid(const struct task *task, const struct shape *shape, stru
     return true;
 }
 
-/* launch_resolve's text without its "line N: ": the place is said in full here. */
+/* The text of launch_resolve without its "line N: ", since the full place stands before it. */
 static const char *cause(const struct err *why)
 {
     const char *colon = strstr(why->text, ": ");
@@ -708,7 +709,7 @@ static bool launches_valid(
 }
 
 static bool validate(
-    const struct task *task, const struct lines *lines, struct arena *arena, struct err *err)
+    const struct task *task, const struct task_lines *lines, struct arena *arena, struct err *err)
 {
     unsigned nr_out = 0;
 
@@ -730,7 +731,7 @@ static bool validate(
     return true;
 }
 
-static bool read_sizes(struct reader *r)
+static bool read_sizes(struct task_reader *r)
 {
     struct binding *sizes = arena_array(r->arena, MAX_NAMES, sizeof(*sizes));
     struct size_expr *exprs = arena_array(r->arena, MAX_NAMES, sizeof(*exprs));
@@ -749,8 +750,8 @@ static bool read_sizes(struct reader *r)
 bool task_parse(struct task *task, struct arena *arena, const char *path, const char *source,
     size_t source_bytes, struct err *err)
 {
-    struct lines lines;
-    struct reader *r;
+    struct task_lines lines;
+    struct task_reader *r;
 
     *task = (struct task){0};
     if (source_bytes > TASK_MAX_BYTES)
@@ -759,7 +760,7 @@ bool task_parse(struct task *task, struct arena *arena, const char *path, const 
     task->path = arena_strdup(arena, path);
     task->source = arena_strndup(arena, source, source_bytes);
     task->source_bytes = source_bytes;
-    if (!lines_find(&lines, arena, task->path, task->source, source_bytes, err))
+    if (!task_lines_find(&lines, arena, task->path, task->source, source_bytes, err))
         return false;
     if (lines.nr == 0)
         return err_set(err,

@@ -1,4 +1,4 @@
-/* The task: what a kernel file says in its `#pragma keet` lines (grammar: docs in README.md).
+/* The task: the content of the `#pragma keet` lines of a kernel file (grammar: README.md).
  *
  * The contract (size, check, in, out, inout, symbol, scalar, tolerance, work, reference, expect,
  * case, pytorch) is read once, from the user's original file. The plan (launch, temp, tune, where)
@@ -41,7 +41,7 @@ enum gen_kind {
     GEN_CONSTANT,
     GEN_IOTA,
     GEN_FILE,
-    GEN_VALUES /* each value of a record as its type's default; what records without `=` get */
+    GEN_VALUES /* each value of a record as its type's default, for records without `=` */
 };
 
 struct gen {
@@ -51,7 +51,7 @@ struct gen {
     const char *path; /* GEN_FILE */
 };
 
-/* What an input without `=` gets, and what file("x.npy") becomes away from the timed size. */
+/* The generator of an input without `=`, and of file("x.npy") away from the timed size. */
 struct gen gen_default(enum elem elem);
 
 /* The type of an array of structs, `in p : {f32, i32, f64[3]} [n]`: its values in the order of
@@ -70,14 +70,14 @@ struct task_array {
     const char *name;
     enum role role;
     enum elem elem;                   /* of all values; of a record's first one */
-    const struct struct_type *record; /* NULL: all are alike */
+    const struct struct_type *record; /* NULL: all values are alike */
     unsigned nr_dims;                 /* 0: f32[], one element without a dimension */
     const struct expr *dims[TASK_MAX_DIMS];
     struct gen gen;          /* ROLE_IN and ROLE_INOUT */
     const char *expect_path; /* `expect C = file("c.npy")`, else NULL */
-    bool
-        is_symbol; /* `symbol`: a __constant__ or __device__ variable of the code, which gets the
-                    * contents before each launch; ROLE_OUT and ROLE_INOUT: gives them back after */
+    /* `symbol`: a __constant__ or __device__ variable of the code. It gets the contents before each
+     * launch; with ROLE_OUT and ROLE_INOUT they are read back afterwards. */
+    bool is_symbol;
     unsigned line; /* in the file, from 1 */
 };
 
@@ -96,21 +96,24 @@ struct shape {
     unsigned line;
 };
 
-/* What a launch passes: the name of an array or of a scalar, or an integer expression. `x + 4` is a
- * pointer to the array's element 4 (of f32[n][2]: two pairs on), as stencils with a halo are given.
+/* An argument of a launch: the name of an array or of a scalar, or an integer expression. `x + 4`
+ * is a pointer to the array's element 4 (of f32[n][2]: two pairs on), for stencils with a halo.
+ *
  * A parameter that is a struct or a vector by value gets its fields between braces, in the order of
- * memory: #pragma keet launch scale<<<1, 32>>>(x, {p_n : i32, p_scale, table}) A field is an array
- * (a pointer), a scalar, or an integer expression with its type, and stands at the next multiple of
- * its size, as in C. Padding that an alignment asks for beyond that is written as integers (0 :
- * i32); what follows the last field up to the largest field's alignment is not.
- * {} is a struct without fields. All fields must come to the size of the parameter. */
+ * memory:
+ *     #pragma keet launch scale<<<1, 32>>>(x, {p_n : i32, p_scale, table})
+ * A field is an array (a pointer), a scalar, or an integer expression with its type, and stands at
+ * the next multiple of its size, as in C. Where an alignment asks for more padding, write that as
+ * integers (0 : i32); leave out the padding behind the last field. {} is a struct without fields.
+ * The fields must add up to the size of the parameter. */
 enum arg_kind { ARG_ARRAY, ARG_SCALAR, ARG_INTEGER, ARG_STRUCT, ARG_TEXTURE };
 
 /* texture(x, width, height, linear, normalized, wrap): a cudaTextureObject_t with the elements of x
- * as texels, dense, as many numbers each (1, 2 or 4) as x has for them. One to three extents, the
- * fastest first; `layered`: the last is a number of layers; `cube`: it is 6, or 6 for each layer.
- * Without words: the nearest texel, coordinates in texels, `clamp`, integers read as integers
- * (`floats`: as 0..1 or -1..1). How a fetch works: CUDA programming guide, Texture Fetching. */
+ * as texels, dense; a texel has as many numbers (1, 2 or 4) as x has elements for it. One to three
+ * extents, the fastest first; with `layered` the last extent is the number of layers, with `cube`
+ * it is 6, or 6 for each layer. Without words a fetch takes the nearest texel, coordinates are in
+ * texels, `clamp` holds, and integers are read as integers (with `floats` as 0..1 or -1..1).
+ * Source: CUDA programming guide, Texture Fetching. */
 enum texture_mode { TEXTURE_WRAP, TEXTURE_CLAMP, TEXTURE_MIRROR, TEXTURE_BORDER };
 
 struct texture_view {
@@ -183,14 +186,14 @@ struct task {
     struct plan plan;                 /* the original's own */
 };
 
-/* Read a kernel file. Everything lives in the arena, `source` included (copied). Errors read
- * "file:line:column: what is wrong; what was expected". */
+/* Reads a kernel file. Everything lives in the arena, a copy of `source` included. Errors have the
+ * form "file:line:column: what is wrong; what was expected". */
 bool task_parse(struct task *task, struct arena *arena, const char *path, const char *source,
     size_t source_bytes, struct err *err);
 bool task_load(struct task *task, struct arena *arena, const char *path, struct err *err);
 
-/* Read a candidate's plan. False means verdict `contract` or `no_kernel` (in *verdict), with the
- * reason and its line in why->text. */
+/* Reads a candidate's plan. False: *verdict is `contract` or `no_kernel`, and why->text has the
+ * reason with its line. */
 bool plan_parse(struct plan *plan, const struct task *task, struct arena *arena, const char *source,
     size_t source_bytes, enum verdict *verdict, struct err *why);
 
@@ -200,23 +203,25 @@ struct env plan_env(struct arena *arena, const struct plan *plan, const struct s
 /* True when every `where` holds under the environment. */
 bool plan_allows(const struct plan *plan, const struct env *env);
 
-/* What has a name in an expression: dimensions; what stands between <<< and >>>, clusters included;
- * that and what is passed. */
+/* Does a name occur in the array's dimensions; between <<< and >>> of the launch (clusters
+ * included); there or in the arguments? */
 bool array_dims_use(const struct task_array *array, const char *name);
 bool launch_config_uses(const struct launch *launch, const char *name);
 bool launch_uses(const struct launch *launch, const char *name);
 
-/* What the launch passes, with fields in place of their structs: number i, NULL behind the last. */
+/* Argument i of the launch, where the fields of a struct count in place of the struct; NULL behind
+ * the last one. */
 const struct launch_arg *launch_leaf(const struct launch *launch, unsigned i);
 
-/* The number of elements of an array under an environment; an error when a dimension is negative
- * or the product is over 2^40. Zero is allowed. Of structs, their values are counted. */
+/* The number of elements of an array under an environment. An error: a dimension is negative, or
+ * the product is over 2^40. Zero is allowed. For an array of structs, the number of their values.
+ */
 bool array_elems(
     const struct task_array *array, const struct env *env, uint64_t *nr, struct err *err);
 
 uint64_t array_bytes(const struct task_array *array, uint64_t nr_elems);
 
-/* Where element i stands, in bytes from the first one, and its type. */
+/* The offset of element i from the first one, in bytes, and its type. */
 static inline uint64_t array_place(const struct task_array *array, uint64_t i, enum elem *elem)
 {
     const struct struct_type *record = array->record;
@@ -226,7 +231,8 @@ static inline uint64_t array_place(const struct task_array *array, uint64_t i, e
     return value ? i / record->nr * record->bytes + value->offset : i * elem_bytes(array->elem);
 }
 
-/* Of all arrays of a task together; UINT64_MAX when one of them has no number. */
+/* Elements and bytes of all arrays of a task together; UINT64_MAX when array_elems fails for one.
+ */
 uint64_t task_elems(const struct task *task, const struct env *env);
 uint64_t task_bytes(const struct task *task, const struct env *env);
 
@@ -236,8 +242,8 @@ struct launch_config {
     uint32_t grid[3], block[3], cluster[3];
     uint32_t smem_bytes;
 };
-/* Values that do not fit, zero and negative ones included, make verdict launch_failed: false, with
- * why->text naming the launch line. */
+/* False: a value does not fit, or is not positive; the verdict is launch_failed, and why->text
+ * names the launch line. */
 bool launch_resolve(const struct launch *launch, const struct env *env,
     struct launch_config *config, struct err *why);
 
@@ -245,20 +251,21 @@ const struct task_array *task_find_array(
     const struct task *task, const struct plan *plan, const char *name);
 const struct task_scalar *task_find_scalar(const struct task *task, const char *name);
 
-/* The source with every `#pragma keet` line blanked (newlines kept, so line numbers hold): what the
- * compiler gets. The tuning parameters travel as -DNAME=value. Heap memory. */
+/* The source for the compiler, in heap memory: every `#pragma keet` line is blank, newlines stay,
+ * so that line numbers hold. The compiler gets tuning parameters as -DNAME=value. */
 char *task_code(const char *source, size_t source_bytes);
 
-/* What a line of a kernel file is, by its keyword alone. */
+/* The kind of a line of a kernel file, by its keyword alone. */
 enum task_line {
-    TASK_LINE_CODE,     /* no pragma of ours */
-    TASK_LINE_CONTRACT, /* the user's */
-    TASK_LINE_PLAN,     /* the candidate's */
+    TASK_LINE_CODE,     /* not a `#pragma keet` line */
+    TASK_LINE_CONTRACT, /* of the contract */
+    TASK_LINE_PLAN,     /* of the plan */
     TASK_LINE_UNKNOWN,  /* a pragma with another keyword, or none */
 };
 enum task_line task_line(const char *line);
 
-/* True for a name that means something to C++, CUDA or the task language: no one may take it. */
+/* True for a name that means something to C++, CUDA or the task language: a task may not take it.
+ */
 bool task_reserves(const char *name);
 
 #endif

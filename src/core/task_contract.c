@@ -1,6 +1,6 @@
 /* Owns the comparison of a candidate's contract lines with the original's. Lines are compared as
- * lists of items, spacing, comments and the spelling of numbers aside, so that a candidate that
- * copies the contract in other words still keeps it. */
+ * lists of items, without spacing, comments and the spelling of numbers, so that a candidate may
+ * write the contract in another way. */
 #include "base/str.h"
 #include "core/task_read.h"
 
@@ -33,7 +33,7 @@ static void add_number(struct str *s, const char **p, const char *end)
         str_addf(s, "%.17g", value);
 }
 
-/* One item without blanks; two words that touch once the blanks are gone keep one apart. */
+/* One item without blanks, but for one blank between two words. */
 static void normalise(struct str *s, struct cursor item)
 {
     bool word = false;
@@ -118,8 +118,8 @@ static bool next_item(const struct pragma *pragma, struct cursor *c, struct str 
 }
 
 /* Does the line hold the item? */
-static bool line_holds(
-    const struct lines *lines, const struct pragma *line, const char *wanted, struct arena *arena)
+static bool line_holds(const struct task_lines *lines, const struct pragma *line,
+    const char *wanted, struct arena *arena)
 {
     struct err ignored;
     struct cursor c = cursor_of(lines, line, arena, &ignored);
@@ -133,8 +133,8 @@ static bool line_holds(
 }
 
 /* Every item of `mine` is in `theirs`. On false, c stands at the first that is not. */
-static bool line_within(const struct reader *r, const struct pragma *mine,
-    const struct lines *their_lines, const struct pragma *theirs, const char **at)
+static bool line_within(const struct task_reader *r, const struct pragma *mine,
+    const struct task_lines *their_lines, const struct pragma *theirs, const char **at)
 {
     struct cursor c = cursor_of(r->lines, mine, r->arena, r->err);
     struct str item = {0};
@@ -153,7 +153,8 @@ static bool line_within(const struct reader *r, const struct pragma *mine,
     return within;
 }
 
-static unsigned nr_items(const struct lines *lines, const struct pragma *p, struct arena *arena)
+static unsigned nr_items(
+    const struct task_lines *lines, const struct pragma *p, struct arena *arena)
 {
     struct err ignored;
     struct cursor c = cursor_of(lines, p, arena, &ignored);
@@ -166,9 +167,9 @@ static unsigned nr_items(const struct lines *lines, const struct pragma *p, stru
     return nr;
 }
 
-/* The subject of a line, to say which original line was changed: the name it begins with. */
-static bool same_subject(const struct lines *a_lines, const struct pragma *a,
-    const struct lines *b_lines, const struct pragma *b, struct arena *arena)
+/* The name that a line begins with: it tells which original line was changed. */
+static bool same_subject(const struct task_lines *a_lines, const struct pragma *a,
+    const struct task_lines *b_lines, const struct pragma *b, struct arena *arena)
 {
     struct err ignored;
     struct cursor ca = cursor_of(a_lines, a, arena, &ignored);
@@ -191,7 +192,7 @@ static const char *line_text(const struct pragma *p, struct arena *arena)
 }
 
 static bool line_kept(
-    const struct reader *r, const struct lines *original, const struct pragma *mine)
+    const struct task_reader *r, const struct task_lines *original, const struct pragma *mine)
 {
     bool whole = strcmp(mine->keyword, "check") == 0; /* the same items, no more and no less */
     const struct pragma *near = NULL;
@@ -222,16 +223,16 @@ static bool line_kept(
         line_text(mine, r->arena));
 }
 
-bool contract_holds(const struct reader *r)
+bool contract_holds(const struct task_reader *r)
 {
-    struct lines original;
+    struct task_lines original;
     bool any = false;
 
     for (unsigned i = 0; i < r->lines->nr; i++)
         any |= statement_find(r->lines->pragmas[i].keyword)->contract;
     if (!any)
         return true;
-    if (!lines_find(&original, r->arena, r->contract->path, r->contract->source,
+    if (!task_lines_find(&original, r->arena, r->contract->path, r->contract->source,
             r->contract->source_bytes, r->err))
         return false;
     for (unsigned i = 0; i < r->lines->nr; i++) {

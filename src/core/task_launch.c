@@ -1,5 +1,5 @@
-/* Owns what a task means under one set of sizes: environments, element counts, launches; and the
- * code without its pragmas. */
+/* Owns the meaning of a task under one set of sizes: environments, element counts, launches. Also
+ * makes the code without its pragmas. */
 #include "base/mem.h"
 #include "core/task.h"
 #include "core/task_lines.h"
@@ -143,7 +143,7 @@ static bool resolve(const struct launch *launch, const char *what, const struct 
 }
 
 /* The limits are those of every CUDA device since compute capability 3.0 (CUDA C++ programming
- * guide, table of technical specifications); what a chip limits further, the device checks. */
+ * guide, table of technical specifications). The device checks the further limits of a chip. */
 bool launch_resolve(const struct launch *launch, const struct env *env,
     struct launch_config *config, struct err *why)
 {
@@ -209,13 +209,13 @@ char *task_code(const char *source, size_t source_bytes)
 {
     char *code = xmalloc(source_bytes + 1);
     struct arena *arena = arena_create();
-    struct lines lines;
+    struct task_lines lines;
     struct err ignored;
 
     if (source_bytes)
         memcpy(code, source, source_bytes);
     code[source_bytes] = 0;
-    if (lines_find(&lines, arena, "", source, source_bytes, &ignored)) {
+    if (task_lines_find(&lines, arena, "", source, source_bytes, &ignored)) {
         for (unsigned i = 0; i < lines.nr; i++) {
             for (size_t at = lines.pragmas[i].begin; at < lines.pragmas[i].end; at++) {
                 if (code[at] != '\n')

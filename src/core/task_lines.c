@@ -9,28 +9,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A walk over C++ source that knows comments, strings and raw strings, so that a pragma inside one
- * of them is not taken for one. */
-struct walk {
+/* A walk over C++ source that knows comments, strings and raw strings, so that no pragma is found
+ * inside them. */
+struct source_walk {
     const char *s;
     size_t n, i;
 };
 
-static bool at(const struct walk *w, const char *text)
+static bool at(const struct source_walk *w, const char *text)
 {
     size_t len = strlen(text);
 
     return w->n - w->i >= len && memcmp(w->s + w->i, text, len) == 0;
 }
 
-static void skip_block_comment(struct walk *w)
+static void skip_block_comment(struct source_walk *w)
 {
     for (w->i += 2; w->i < w->n && !at(w, "*/"); w->i++)
         ;
     w->i = w->i + 2 < w->n ? w->i + 2 : w->n;
 }
 
-static void skip_line_comment(struct walk *w)
+static void skip_line_comment(struct source_walk *w)
 {
     for (; w->i < w->n && w->s[w->i] != '\n'; w->i++) {
         if (at(w, "\\\r\n"))
@@ -42,7 +42,7 @@ static void skip_line_comment(struct walk *w)
 
 /* A string or character literal ends at its quote, or at the end of the line: digit separators
  * (1'000) and apostrophes in #error text must not swallow the rest of the file. */
-static void skip_quoted(struct walk *w)
+static void skip_quoted(struct source_walk *w)
 {
     char quote = w->s[w->i++];
 
@@ -56,7 +56,7 @@ static void skip_quoted(struct walk *w)
     }
 }
 
-static void skip_raw_string(struct walk *w)
+static void skip_raw_string(struct source_walk *w)
 {
     char close[20] = ")";
     size_t len = 1;
@@ -106,7 +106,7 @@ static void blank(char *text, size_t from, size_t to)
 }
 
 /* Copy the logical line from text_at on, comments and continuations blanked. */
-static void scan_pragma(struct pragma *p, struct walk *w, struct arena *arena)
+static void scan_pragma(struct pragma *p, struct source_walk *w, struct arena *arena)
 {
     size_t from, len = 0;
     char *text, *keyword;
@@ -154,7 +154,8 @@ static void scan_pragma(struct pragma *p, struct walk *w, struct arena *arena)
     p->rest += len;
 }
 
-static void position(const struct lines *lines, size_t offset, unsigned *line, unsigned *column)
+static void position(
+    const struct task_lines *lines, size_t offset, unsigned *line, unsigned *column)
 {
     *line = 1;
     *column = 1;
@@ -167,8 +168,8 @@ static void position(const struct lines *lines, size_t offset, unsigned *line, u
     }
 }
 
-static bool add_pragma(struct lines *lines, struct walk *w, size_t text_at, size_t *counted,
-    unsigned *line, struct arena *arena, struct err *err)
+static bool add_pragma(struct task_lines *lines, struct source_walk *w, size_t text_at,
+    size_t *counted, unsigned *line, struct arena *arena, struct err *err)
 {
     struct pragma *p = &lines->pragmas[lines->nr];
 
@@ -185,16 +186,16 @@ static bool add_pragma(struct lines *lines, struct walk *w, size_t text_at, size
     return true;
 }
 
-bool lines_find(struct lines *lines, struct arena *arena, const char *path, const char *source,
-    size_t source_bytes, struct err *err)
+bool task_lines_find(struct task_lines *lines, struct arena *arena, const char *path,
+    const char *source, size_t source_bytes, struct err *err)
 {
-    struct walk w = {source, source_bytes, 0};
+    struct source_walk w = {source, source_bytes, 0};
     bool fresh = true; /* only blanks so far on this line */
     size_t counted = 0, text_at;
     unsigned line = 1, column;
     const char *nul = source_bytes ? memchr(source, 0, source_bytes) : NULL;
 
-    *lines = (struct lines){path, source, source_bytes, NULL, 0, false};
+    *lines = (struct task_lines){path, source, source_bytes, NULL, 0, false};
     if (nul) {
         position(lines, (size_t)(nul - source), &line, &column);
         return err_set(
@@ -233,8 +234,8 @@ bool lines_find(struct lines *lines, struct arena *arena, const char *path, cons
     return true;
 }
 
-struct cursor cursor_of(
-    const struct lines *lines, const struct pragma *pragma, struct arena *arena, struct err *err)
+struct cursor cursor_of(const struct task_lines *lines, const struct pragma *pragma,
+    struct arena *arena, struct err *err)
 {
     struct cursor c = {
         lines, pragma, pragma->text + pragma->rest, pragma->text + pragma->len, arena, err};

@@ -35,7 +35,7 @@ static bool read_choices(struct cursor *c, struct tune *tune)
     return cursor_expect(c, "}", "open choices") && cursor_end(c, "the choices");
 }
 
-static bool read_tune(struct reader *r, const struct pragma *pragma, struct binding *bindings)
+static bool read_tune(struct task_reader *r, const struct pragma *pragma, struct binding *bindings)
 {
     struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err), value;
     struct tune *tune = &r->plan->tunes[r->plan->nr_tunes];
@@ -75,7 +75,7 @@ static bool read_tune(struct reader *r, const struct pragma *pragma, struct bind
     return true;
 }
 
-static bool read_temp(struct reader *r, const struct pragma *pragma)
+static bool read_temp(struct task_reader *r, const struct pragma *pragma)
 {
     struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
     struct task_array *temp = &r->plan->temps[r->plan->nr_temps];
@@ -87,7 +87,7 @@ static bool read_temp(struct reader *r, const struct pragma *pragma)
     return cursor_end(&c, "the scratch array");
 }
 
-static bool read_where(struct reader *r, const struct pragma *pragma)
+static bool read_where(struct task_reader *r, const struct pragma *pragma)
 {
     struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err);
     const char *at = c.p;
@@ -172,7 +172,7 @@ static bool read_extent(struct cursor *c, const struct env *env, const struct ex
     return cursor_expr(c, env, &dims[0]);
 }
 
-/* What stands between <<< and >>>. */
+/* The list between <<< and >>>. */
 static bool read_config(struct cursor *c, const struct env *env, struct launch *launch)
 {
     struct cursor part;
@@ -208,15 +208,16 @@ static bool is_name(const struct cursor *c)
 }
 
 /* An argument that is one name and no size or tune: error with every name it could have been. */
-static bool unknown_arg(struct reader *r, const struct cursor *c, const char *name)
+static bool unknown_arg(struct task_reader *r, const struct cursor *c, const char *name)
 {
     struct env all = {r->names, r->nr_names};
 
     return cursor_unknown(c, c->p, name, &all, "an array, a scalar, a size or a tuning parameter");
 }
 
-/* NAME + EXPR, where NAME is an array. *is false: it is something else, and nothing is read. */
-static bool read_inside(struct reader *r, struct cursor *c, struct launch_arg *arg, bool *is)
+/* NAME + EXPR, where NAME is an array. *is false: the argument is something else, and nothing is
+ * read. */
+static bool read_inside(struct task_reader *r, struct cursor *c, struct launch_arg *arg, bool *is)
 {
     const char *plus = memchr(c->p, '+', (size_t)(c->end - c->p)), *end = plus;
 
@@ -237,7 +238,7 @@ static bool read_inside(struct reader *r, struct cursor *c, struct launch_arg *a
     return cursor_expr(&rest, &r->plan_env, &arg->value);
 }
 
-static bool read_arg(struct reader *r, struct cursor *c, struct launch_arg *arg)
+static bool read_arg(struct task_reader *r, struct cursor *c, struct launch_arg *arg)
 {
     const struct task_array *array;
     const struct task_scalar *scalar;
@@ -272,8 +273,8 @@ static bool read_arg(struct reader *r, struct cursor *c, struct launch_arg *arg)
 }
 
 /* A list of arguments, or of the fields of one. */
-static bool read_list(struct reader *r, struct cursor *list, unsigned most, const char *what,
-    bool (*read)(struct reader *, struct cursor *, struct launch_arg *),
+static bool read_list(struct task_reader *r, struct cursor *list, unsigned most, const char *what,
+    bool (*read)(struct task_reader *, struct cursor *, struct launch_arg *),
     const struct launch_arg **args, unsigned *nr)
 {
     struct launch_arg *items;
@@ -302,7 +303,7 @@ static bool read_list(struct reader *r, struct cursor *list, unsigned most, cons
 }
 
 /* NAME of an array or a scalar, or EXPR : TYPE. */
-static bool read_field(struct reader *r, struct cursor *c, struct launch_arg *field)
+static bool read_field(struct task_reader *r, struct cursor *c, struct launch_arg *field)
 {
     const char *name, *from = c->p, *type, *from_type;
     struct cursor value = *c;
@@ -340,7 +341,7 @@ static bool read_field(struct reader *r, struct cursor *c, struct launch_arg *fi
     return cursor_expr(&value, &r->plan_env, &field->value);
 }
 
-static bool read_argument(struct reader *r, struct cursor *c, struct launch_arg *arg)
+static bool read_argument(struct task_reader *r, struct cursor *c, struct launch_arg *arg)
 {
     const char *from = c->p;
     struct cursor list;
@@ -359,7 +360,7 @@ static bool read_argument(struct reader *r, struct cursor *c, struct launch_arg 
            read_list(r, &list, MAX_FIELDS, "fields", read_field, &arg->fields, &arg->nr_fields);
 }
 
-static bool read_args(struct reader *r, struct cursor *c, struct launch *launch)
+static bool read_args(struct task_reader *r, struct cursor *c, struct launch *launch)
 {
     struct cursor list;
 
@@ -371,7 +372,7 @@ static bool read_args(struct reader *r, struct cursor *c, struct launch *launch)
            cursor_expect(c, ")", "an open parenthesis");
 }
 
-bool reader_launch(struct reader *r, const struct pragma *pragma, struct launch *launch)
+bool reader_launch(struct task_reader *r, const struct pragma *pragma, struct launch *launch)
 {
     struct cursor c = cursor_of(r->lines, pragma, r->arena, r->err), part;
     const char *end = c.end;
@@ -400,7 +401,7 @@ bool reader_launch(struct reader *r, const struct pragma *pragma, struct launch 
     return cursor_end(&c, "the launch");
 }
 
-static bool read_launches(struct reader *r)
+static bool read_launches(struct task_reader *r)
 {
     for (unsigned i = 0; i < r->lines->nr; i++) {
         const struct pragma *p = &r->lines->pragmas[i];
@@ -418,7 +419,7 @@ static bool read_launches(struct reader *r)
     return true;
 }
 
-bool reader_plan(struct reader *r)
+bool reader_plan(struct task_reader *r)
 {
     const struct env *sizes = &r->contract->timed.sizes;
     struct binding *bindings = arena_array(r->arena, sizes->nr + MAX_NAMES + 1, sizeof(*bindings));
@@ -445,7 +446,7 @@ bool reader_plan(struct reader *r)
 }
 
 /* The names of the contract are taken before the candidate adds its own. */
-static void claim_contract(struct reader *r)
+static void claim_contract(struct task_reader *r)
 {
     const struct task *task = r->contract;
 
@@ -460,8 +461,8 @@ static void claim_contract(struct reader *r)
 bool plan_parse(struct plan *plan, const struct task *task, struct arena *arena, const char *source,
     size_t source_bytes, enum verdict *verdict, struct err *why)
 {
-    struct lines lines;
-    struct reader *r = arena_alloc(arena, sizeof(*r));
+    struct task_lines lines;
+    struct task_reader *r = arena_alloc(arena, sizeof(*r));
     const char *path = file_name(task->path);
     unsigned nr_plan_lines = 0;
 
@@ -470,9 +471,9 @@ bool plan_parse(struct plan *plan, const struct task *task, struct arena *arena,
     if (source_bytes > TASK_MAX_BYTES)
         return err_set(why, "%.512s:1:1: the candidate has %zu bytes; expected at most %d", path,
             source_bytes, TASK_MAX_BYTES);
-    if (!lines_find(&lines, arena, path, source, source_bytes, why))
+    if (!task_lines_find(&lines, arena, path, source, source_bytes, why))
         return false;
-    *r = (struct reader){
+    *r = (struct task_reader){
         .lines = &lines, .arena = arena, .err = why, .contract = task, .plan = plan};
     for (unsigned i = 0; i < lines.nr; i++) {
         const struct statement *statement = statement_find(lines.pragmas[i].keyword);

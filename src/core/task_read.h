@@ -1,5 +1,5 @@
-/* Private to the task language: what the readers of contract lines (task.c) and plan lines
- * (task_plan.c) share. */
+/* Private to the task language: the common part of the readers of contract lines (task.c) and plan
+ * lines (task_plan.c). */
 #ifndef KEET_CORE_TASK_READ_H
 #define KEET_CORE_TASK_READ_H
 
@@ -16,14 +16,14 @@ enum {
     MAX_WHERES = 64
 };
 
-struct reader {
-    const struct lines *lines;
+struct task_reader {
+    const struct task_lines *lines;
     struct arena *arena;
     struct err *err;
     struct task *task;           /* being filled; NULL while reading a candidate's plan */
     const struct task *contract; /* == task while reading the original */
     struct plan *plan;
-    struct binding names[MAX_NAMES]; /* every name taken; values mean nothing */
+    struct binding names[MAX_NAMES]; /* every name that is taken; the values mean nothing */
     size_t nr_names;
     struct env plan_env; /* sizes (timed) and tunes */
 };
@@ -36,29 +36,30 @@ struct statement {
 const struct statement *statement_find(const char *keyword);
 
 /* Error at a pragma line whose keyword is unknown; always false. */
-bool reader_bad_keyword(struct reader *r, const struct pragma *pragma);
+bool reader_bad_keyword(struct task_reader *r, const struct pragma *pragma);
 
-/* Take a name: not reserved, not taken. */
-bool reader_claim(struct reader *r, const struct cursor *c, const char *at, const char *name);
+/* Takes a name; false with an error where the name is reserved or taken. */
+bool reader_claim(struct task_reader *r, const struct cursor *c, const char *at, const char *name);
 
-/* "NAME : type[dims]" of in, out, inout, temp lines, without what follows. */
-bool reader_array(struct reader *r, struct cursor *c, const struct env *env, enum role role,
+/* "NAME : type[dims]" of in, out, inout and temp lines, up to its bracket. */
+bool reader_array(struct task_reader *r, struct cursor *c, const struct env *env, enum role role,
     struct task_array *array);
 
-/* texture(x, width, ...) as an argument. *is false: it is something else, and nothing is read. */
-bool reader_texture(struct reader *r, struct cursor *c, struct launch_arg *arg, bool *is);
+/* texture(x, width, ...) as an argument. *is false: the argument is something else, and nothing is
+ * read. */
+bool reader_texture(struct task_reader *r, struct cursor *c, struct launch_arg *arg, bool *is);
 
-/* "{f32, i32, f64[3]}" */
-bool reader_record(struct reader *r, struct cursor *c, const struct struct_type **record);
+/* The type of an array of structs: "{f32, i32, f64[3]}". */
+bool reader_record(struct task_reader *r, struct cursor *c, const struct struct_type **record);
 
-/* All tune, temp, where and launch lines into r->plan. */
-bool reader_plan(struct reader *r);
+/* Reads all tune, temp, where and launch lines into r->plan. */
+bool reader_plan(struct task_reader *r);
 
-/* What follows `launch` or `reference`. */
-bool reader_launch(struct reader *r, const struct pragma *pragma, struct launch *launch);
+/* Reads the rest of a line behind `launch` or `reference`. */
+bool reader_launch(struct task_reader *r, const struct pragma *pragma, struct launch *launch);
 
 /* Is each contract line of the candidate (r->lines) also one of the original? Defined in
  * task_contract.c. */
-bool contract_holds(const struct reader *r);
+bool contract_holds(const struct task_reader *r);
 
 #endif

@@ -1,4 +1,4 @@
-/* Owns arrays of structs: how their type is written, where their values stand. */
+/* Owns arrays of structs: the text of their type, the offsets of their values. */
 #include "core/task_read.h"
 
 #include "base/mem.h"
@@ -39,7 +39,7 @@ static bool read_value(struct cursor *c, struct struct_type *record, struct stru
     return cursor_end(c, "the type of a value");
 }
 
-bool reader_record(struct reader *r, struct cursor *c, const struct struct_type **out)
+bool reader_record(struct task_reader *r, struct cursor *c, const struct struct_type **out)
 {
     const char *from = c->p;
     struct struct_type *record = arena_alloc(r->arena, sizeof(*record));

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A word that says how texels are read. False: it is none. */
+/* A word about the way texels are read. False: it is another word. */
 static bool read_word(struct texture_view *view, const char *word)
 {
     static const char *const modes[] = {"wrap", "clamp", "mirror", "border"}; /* as the enum */
@@ -34,7 +34,7 @@ static bool is_word(const struct cursor *c)
     return c->p < c->end;
 }
 
-static bool read_item(struct reader *r, struct cursor *c, struct texture_view *view)
+static bool read_item(struct task_reader *r, struct cursor *c, struct texture_view *view)
 {
     if (is_word(c) && read_word(view, arena_strndup(r->arena, c->p, (size_t)(c->end - c->p))))
         return true;
@@ -45,7 +45,7 @@ static bool read_item(struct reader *r, struct cursor *c, struct texture_view *v
     return cursor_expr(c, &r->plan_env, &view->size[view->nr_dims++]);
 }
 
-bool reader_texture(struct reader *r, struct cursor *c, struct launch_arg *arg, bool *is)
+bool reader_texture(struct task_reader *r, struct cursor *c, struct launch_arg *arg, bool *is)
 {
     struct cursor all = *c, list, item;
     const char *name, *at;

@@ -97,7 +97,7 @@ uint64_t gpu_alloc(struct device *device, uint64_t bytes, const char *name, stru
         err_wrap(err, "%llu bytes for %s", (unsigned long long)bytes, name);
         return 0;
     }
-    gpu->next_address += (bytes + ADDRESS_GAP - 1) / ADDRESS_GAP * ADDRESS_GAP + ADDRESS_GAP;
+    gpu->next_address += round_up(bytes, ADDRESS_GAP) + ADDRESS_GAP;
     gpu->buffers =
         grow(gpu->buffers, &gpu->cap_buffers, gpu->nr_buffers + 1, sizeof(struct gpu_buffer *));
     gpu->buffers[gpu->nr_buffers++] = b;

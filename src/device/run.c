@@ -75,7 +75,7 @@ bool run_alloc(struct device *device, const struct task *task, const struct plan
     struct err why;
 
     memset(result, 0, sizeof(*result));
-    guard_bytes = (guard_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    guard_bytes = round_up(guard_bytes, ALIGNMENT);
     buffers->buffers = arena_array(arena, nr > 0 ? nr : 1, sizeof(*buffers->buffers));
     buffers->nr = 0;
     for (unsigned i = 0; i < nr; i++) {

@@ -14,7 +14,7 @@
  * the true median once in 16. */
 enum { FEWEST_PAIRS = 5 };
 
-struct sampling {
+struct pair_sampling {
     struct timing_source *source;
     const struct timing_options *options;
     struct timing_result *result;
@@ -113,7 +113,7 @@ static double quantile(const double *sorted, unsigned n, double q)
 
 /* Of the median of the logarithms taken so far, which is the relative one of the ratio. The middle
  * 80% of a normal distribution are 2 * 1.28155 deviations wide. */
-static double standard_error(const struct sampling *s)
+static double standard_error(const struct pair_sampling *s)
 {
     const unsigned n = s->nr_counted;
     double deviation;
@@ -137,7 +137,7 @@ static void widen(struct timing_range *range, double value)
 }
 
 static bool take(
-    struct sampling *s, enum timing_side side, struct timing_sample *sample, struct err *err)
+    struct pair_sampling *s, enum timing_side side, struct timing_sample *sample, struct err *err)
 {
     *sample = (struct timing_sample){0};
     if (!s->source->sample(s->source, side, sample, err))
@@ -149,7 +149,8 @@ static bool take(
     return true;
 }
 
-static void record(struct sampling *s, enum timing_side side, const struct timing_sample *sample)
+static void record(
+    struct pair_sampling *s, enum timing_side side, const struct timing_sample *sample)
 {
     s->time[side][s->nr_taken] = sample->time_ns;
     widen(&s->result->clock_mhz[side], sample->sm_clock_mhz);
@@ -166,7 +167,7 @@ static bool clocks_agree(
            tolerance * fmax(a->sm_clock_mhz, b->sm_clock_mhz);
 }
 
-static bool take_alone(struct sampling *s, struct err *err)
+static bool take_alone(struct pair_sampling *s, struct err *err)
 {
     struct timing_sample sample;
 
@@ -178,7 +179,7 @@ static bool take_alone(struct sampling *s, struct err *err)
     return true;
 }
 
-static bool take_pair(struct sampling *s, struct err *err)
+static bool take_pair(struct pair_sampling *s, struct err *err)
 {
     const enum timing_side first = s->nr_taken % 2 ? TIMING_BASELINE : TIMING_CANDIDATE;
     const enum timing_side second = first == TIMING_BASELINE ? TIMING_CANDIDATE : TIMING_BASELINE;
@@ -197,7 +198,7 @@ static bool take_pair(struct sampling *s, struct err *err)
     return true;
 }
 
-static bool warm_up(struct sampling *s, struct err *err)
+static bool warm_up(struct pair_sampling *s, struct err *err)
 {
     struct timing_sample sample;
 
@@ -209,14 +210,14 @@ static bool warm_up(struct sampling *s, struct err *err)
     return true;
 }
 
-static uint64_t now(const struct sampling *s)
+static uint64_t now(const struct pair_sampling *s)
 {
     return s->source->now_ns ? s->source->now_ns(s->source) : clock_ns();
 }
 
 /* When the standard error should be small enough, if it falls as one over the root of n; twice as
  * many at most, since a few outliers can make the estimate from few pairs much too large. */
-static unsigned next_look(const struct sampling *s, double error)
+static unsigned next_look(const struct pair_sampling *s, double error)
 {
     const double n = s->nr_counted, times = error / s->options->standard_error;
     const double needed = ceil(fmin(fmax(n * times * times, n * 1.25), n * 2));
@@ -224,7 +225,7 @@ static unsigned next_look(const struct sampling *s, double error)
     return needed < s->options->max_pairs ? (unsigned)needed : s->options->max_pairs;
 }
 
-static bool collect(struct sampling *s, struct err *err)
+static bool collect(struct pair_sampling *s, struct err *err)
 {
     const struct timing_options *o = s->options;
     const uint64_t start = now(s);
@@ -262,7 +263,7 @@ static void spread(struct timing_estimate *e, double by)
     e->high = fmax(e->high, e->value + by);
 }
 
-static void conclude_times(struct sampling *s)
+static void conclude_times(struct pair_sampling *s)
 {
     const struct timing_options *o = s->options;
 
@@ -274,7 +275,7 @@ static void conclude_times(struct sampling *s)
     }
 }
 
-static void conclude_ratio(struct sampling *s)
+static void conclude_ratio(struct pair_sampling *s)
 {
     const struct timing_options *o = s->options;
     struct timing_result *r = s->result;
@@ -293,7 +294,7 @@ static void conclude_ratio(struct sampling *s)
     spread(&r->ratio, r->ratio.value * ticks);
 }
 
-static void give_reason(const struct sampling *s)
+static void give_reason(const struct pair_sampling *s)
 {
     static const char *const ends[] = {
         [TIMING_PRECISE] = "precise enough",
@@ -322,7 +323,7 @@ static void give_reason(const struct sampling *s)
 bool timing_run(struct timing_source *source, const struct timing_options *options,
     struct timing_result *result, struct err *err)
 {
-    struct sampling s = {.source = source, .options = options, .result = result};
+    struct pair_sampling s = {.source = source, .options = options, .result = result};
     bool ok;
 
     *result = (struct timing_result){0};

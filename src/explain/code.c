@@ -2,7 +2,7 @@
 #include "explain/code.h"
 
 #include "base/mem.h"
-#include "explain/lane_access.h"
+#include "explain/lane_pattern.h"
 #include "ptx/ptx.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum { MAX_LOOPS = 512, SHORT_LOOP = 32, WIDE_BYTES = 4, BANK_BYTES = 4, NR_DEFS = 4, FAR = 200 };
 
-struct loop {
+struct code_loop {
     uint32_t first, last; /* instructions */
     unsigned line_first, line_last;
     bool innermost;
@@ -24,12 +24,12 @@ struct uses {
     uint32_t staged;    /* one of them */
 };
 
-struct reader {
+struct code_reader {
     struct arena *arena;
     const struct ptx_func *func;
-    const struct lanes *lanes;
+    const struct lane_pattern *patterns;
     struct uses *uses;
-    struct loop loops[MAX_LOOPS];
+    struct code_loop loops[MAX_LOOPS];
     unsigned nr_loops;
     struct code_fact *facts;
     size_t nr_facts, cap;
@@ -37,7 +37,7 @@ struct reader {
 
 /* ---- loops ---- */
 
-static void loop_lines(const struct ptx_func *func, struct loop *loop)
+static void loop_lines(const struct ptx_func *func, struct code_loop *loop)
 {
     for (uint32_t i = loop->first; i <= loop->last; i++) {
         unsigned line = func->insts[i].line;
@@ -49,7 +49,7 @@ static void loop_lines(const struct ptx_func *func, struct loop *loop)
     }
 }
 
-static void find_loops(struct reader *r)
+static void find_loops(struct code_reader *r)
 {
     const struct ptx_func *func = r->func;
 
@@ -59,7 +59,7 @@ static void find_loops(struct reader *r)
         if (inst->op == PTX_OP_BRA && inst->operand[0].kind == PTX_OPERAND_LABEL &&
             inst->operand[0].target <= i) {
             r->loops[r->nr_loops++] =
-                (struct loop){.first = inst->operand[0].target, .last = i, .innermost = true};
+                (struct code_loop){.first = inst->operand[0].target, .last = i, .innermost = true};
         }
     }
     for (unsigned a = 0; a < r->nr_loops; a++) {
@@ -73,12 +73,12 @@ static void find_loops(struct reader *r)
 }
 
 /* The innermost loop around an instruction; NULL none. */
-static const struct loop *loop_of(const struct reader *r, uint32_t at)
+static const struct code_loop *loop_of(const struct code_reader *r, uint32_t at)
 {
-    const struct loop *best = NULL;
+    const struct code_loop *best = NULL;
 
     for (unsigned i = 0; i < r->nr_loops; i++) {
-        const struct loop *l = &r->loops[i];
+        const struct code_loop *l = &r->loops[i];
 
         if (l->first <= at && at <= l->last &&
             (!best || l->last - l->first < best->last - best->first)) {
@@ -95,7 +95,7 @@ static bool is_shared_store(const struct ptx_inst *inst)
     return inst->op == PTX_OP_ST && inst->space == PTX_SHARED;
 }
 
-static void note_use(struct reader *r, const struct ptx_operand *o, uint32_t at, bool staged)
+static void note_use(struct code_reader *r, const struct ptx_operand *o, uint32_t at, bool staged)
 {
     if (o->kind == PTX_OPERAND_VECTOR) {
         for (unsigned v = 0; v < o->nr; v++) {
@@ -110,7 +110,7 @@ static void note_use(struct reader *r, const struct ptx_operand *o, uint32_t at,
     }
 }
 
-static void note_def(struct reader *r, const struct ptx_operand *o, uint32_t at)
+static void note_def(struct code_reader *r, const struct ptx_operand *o, uint32_t at)
 {
     if (o->kind == PTX_OPERAND_VECTOR) {
         for (unsigned v = 0; v < o->nr; v++) {
@@ -126,7 +126,7 @@ static void note_def(struct reader *r, const struct ptx_operand *o, uint32_t at)
     }
 }
 
-static void find_uses(struct reader *r)
+static void find_uses(struct code_reader *r)
 {
     r->uses = arena_array(r->arena, r->func->nr_regs + 1u, sizeof(*r->uses));
     for (uint32_t i = 0; i < r->func->nr_insts; i++) {
@@ -145,7 +145,7 @@ static void find_uses(struct reader *r)
     }
 }
 
-static bool changes_in(const struct reader *r, int32_t reg, const struct loop *loop)
+static bool changes_in(const struct code_reader *r, int32_t reg, const struct code_loop *loop)
 {
     const struct uses *u = &r->uses[reg];
 
@@ -158,16 +158,16 @@ static bool changes_in(const struct reader *r, int32_t reg, const struct loop *l
 }
 
 static bool is_fixed_address(
-    const struct reader *r, const struct ptx_operand *o, const struct loop *loop)
+    const struct code_reader *r, const struct ptx_operand *o, const struct code_loop *loop)
 {
     return o->kind == PTX_OPERAND_ADDRESS && o->reg >= 0 && !changes_in(r, o->reg, loop);
 }
 
 /* ---- facts ---- */
 
-static struct code_fact *add(struct reader *r, enum code_kind kind, uint32_t at)
+static struct code_fact *add(struct code_reader *r, enum code_kind kind, uint32_t at)
 {
-    const struct loop *loop = loop_of(r, at);
+    const struct code_loop *loop = loop_of(r, at);
     unsigned line = r->func->insts[at].line;
 
     for (size_t i = 0; i < r->nr_facts; i++) {
@@ -196,34 +196,35 @@ static bool is_global(const struct ptx_inst *inst)
 }
 
 /* How far apart the lanes of an access are. */
-static void read_stride(struct reader *r, uint32_t at)
+static void read_stride(struct code_reader *r, uint32_t at)
 {
     const struct ptx_inst *inst = &r->func->insts[at];
     const struct ptx_operand *address = &inst->operand[inst->nr_dests];
-    struct lanes lanes = lanes_of_operand(r->lanes, address);
+    struct lane_pattern pattern = lane_pattern_of(r->patterns, address);
     unsigned bytes = access_bytes(inst);
-    int64_t step = lanes.step < 0 ? -lanes.step : lanes.step;
+    int64_t step = pattern.step < 0 ? -pattern.step : pattern.step;
 
     if (inst->space == PTX_SHARED) {
-        if (lanes.form == LANES_LINEAR && step % (8 * BANK_BYTES) == 0 && bytes <= 8) {
+        if (pattern.form == LANE_LINEAR && step % (8 * BANK_BYTES) == 0 && bytes <= 8) {
             add(r, CODE_BANKS, at)->stride = step;
         }
         return;
     }
-    if (lanes.form == LANES_SCALED || (lanes.form == LANES_LINEAR && step >= 2 * (int64_t)bytes)) {
+    if (pattern.form == LANE_SCALED ||
+        (pattern.form == LANE_LINEAR && step >= 2 * (int64_t)bytes)) {
         struct code_fact *f = add(r, CODE_SCATTERED, at);
 
-        f->stride = lanes.form == LANES_LINEAR ? step : 0;
+        f->stride = pattern.form == LANE_LINEAR ? step : 0;
         f->width = bytes;
-    } else if (lanes.form == LANES_LINEAR && bytes <= WIDE_BYTES && step == bytes) {
+    } else if (pattern.form == LANE_LINEAR && bytes <= WIDE_BYTES && step == bytes) {
         add(r, CODE_NARROW, at)->width = bytes;
-    } else if (lanes.loaded && inst->op == PTX_OP_LD && loop_of(r, at)) {
+    } else if (pattern.loaded && inst->op == PTX_OP_LD && loop_of(r, at)) {
         add(r, CODE_LOOKED_UP, at);
     }
 }
 
 /* A store in the loop that might change what `load` reads. */
-static uint32_t store_in(const struct reader *r, const struct loop *loop)
+static uint32_t store_in(const struct code_reader *r, const struct code_loop *loop)
 {
     for (uint32_t i = loop->first; i <= loop->last; i++) {
         const struct ptx_inst *inst = &r->func->insts[i];
@@ -252,7 +253,7 @@ static bool changes(const struct ptx_inst *inst, int32_t reg)
 }
 
 /* In unrolled code: the same address again, behind a store that might have changed it. */
-static void read_again(struct reader *r, uint32_t at)
+static void read_again(struct code_reader *r, uint32_t at)
 {
     const struct ptx_inst *inst = &r->func->insts[at];
     unsigned store = 0;
@@ -273,10 +274,10 @@ static void read_again(struct reader *r, uint32_t at)
     }
 }
 
-static void read_load(struct reader *r, uint32_t at)
+static void read_load(struct code_reader *r, uint32_t at)
 {
     const struct ptx_inst *inst = &r->func->insts[at];
-    const struct loop *loop = loop_of(r, at);
+    const struct code_loop *loop = loop_of(r, at);
     const struct ptx_operand *dest = &inst->operand[0];
 
     if (!is_global(inst)) {
@@ -305,7 +306,7 @@ static void read_load(struct reader *r, uint32_t at)
 
 /* In unrolled code: the next store goes to the same address. Loads in between that might be of it
  * are the compiler's reason to keep both, and none that a programmer meant. */
-static bool stores_again(const struct reader *r, uint32_t at)
+static bool stores_again(const struct code_reader *r, uint32_t at)
 {
     const struct ptx_inst *inst = &r->func->insts[at];
 
@@ -325,10 +326,10 @@ static bool stores_again(const struct reader *r, uint32_t at)
     return false;
 }
 
-static void read_store(struct reader *r, uint32_t at)
+static void read_store(struct code_reader *r, uint32_t at)
 {
     const struct ptx_inst *inst = &r->func->insts[at];
-    const struct loop *loop = loop_of(r, at);
+    const struct code_loop *loop = loop_of(r, at);
 
     if (inst->volatile_ || !is_global(inst)) {
         return;
@@ -338,7 +339,7 @@ static void read_store(struct reader *r, uint32_t at)
     }
 }
 
-static void read_special(struct reader *r, uint32_t at)
+static void read_special(struct code_reader *r, uint32_t at)
 {
     const struct ptx_inst *inst = &r->func->insts[at];
     bool uniform = true;
@@ -347,18 +348,18 @@ static void read_special(struct reader *r, uint32_t at)
         return;
     }
     for (unsigned i = inst->nr_dests; i < inst->nr_operands; i++) {
-        uniform = uniform && lanes_of_operand(r->lanes, &inst->operand[i]).form == LANES_SAME &&
+        uniform = uniform && lane_pattern_of(r->patterns, &inst->operand[i]).form == LANE_SAME &&
                   inst->operand[i].kind != PTX_OPERAND_IMM;
     }
     add(r, uniform ? CODE_UNIFORM : CODE_SPECIAL, at);
 }
 
-static void read_branch(struct reader *r, uint32_t at)
+static void read_branch(struct code_reader *r, uint32_t at)
 {
     const struct ptx_inst *inst = &r->func->insts[at];
     struct code_fact *f;
 
-    if (inst->guard < 0 || r->lanes[inst->guard].form <= LANES_SAME || inst->uni ||
+    if (inst->guard < 0 || r->patterns[inst->guard].form <= LANE_SAME || inst->uni ||
         inst->operand[0].kind != PTX_OPERAND_LABEL) {
         return;
     }
@@ -370,7 +371,7 @@ static void read_branch(struct reader *r, uint32_t at)
     f->nr = inst->reconverge > at ? inst->reconverge - at : at - inst->operand[0].target;
 }
 
-static void read_inst(struct reader *r, uint32_t at)
+static void read_inst(struct code_reader *r, uint32_t at)
 {
     const struct ptx_inst *inst = &r->func->insts[at];
     bool memory = inst->op == PTX_OP_LD || inst->op == PTX_OP_ST;
@@ -434,10 +435,10 @@ static bool steers(const struct ptx_inst *inst)
 }
 
 /* The rest of an unrolled loop stands on the same lines as the loop. */
-static bool is_remainder(const struct reader *r, const struct loop *loop)
+static bool is_remainder(const struct code_reader *r, const struct code_loop *loop)
 {
     for (unsigned i = 0; i < r->nr_loops; i++) {
-        const struct loop *other = &r->loops[i];
+        const struct code_loop *other = &r->loops[i];
 
         if (other != loop && other->innermost &&
             other->last - other->first > 2 * (loop->last - loop->first) &&
@@ -448,7 +449,7 @@ static bool is_remainder(const struct reader *r, const struct loop *loop)
     return false;
 }
 
-static void read_loop(struct reader *r, const struct loop *loop)
+static void read_loop(struct code_reader *r, const struct code_loop *loop)
 {
     unsigned nr = loop->last - loop->first + 1, nr_steering = 0;
     struct code_fact *f;
@@ -467,11 +468,11 @@ static void read_loop(struct reader *r, const struct loop *loop)
     f->nr_steering = nr_steering;
 }
 
-static void read_func(struct reader *r, const struct ptx_func *func)
+static void read_func(struct code_reader *r, const struct ptx_func *func)
 {
     r->func = func;
     r->nr_loops = 0;
-    r->lanes = lanes_of(func, r->arena);
+    r->patterns = lane_patterns(func, r->arena);
     find_loops(r);
     find_uses(r);
     for (uint32_t i = 0; i < func->nr_insts; i++) {
@@ -486,7 +487,7 @@ static void read_func(struct reader *r, const struct ptx_func *func)
 
 const struct code *code_read(const struct compilation *compilation, struct arena *arena)
 {
-    struct reader *r = arena_alloc(arena, sizeof(*r));
+    struct code_reader *r = arena_alloc(arena, sizeof(*r));
     struct code *code = arena_alloc(arena, sizeof(*code));
     struct ptx_problem problem;
     struct ptx_module *module =

@@ -8,7 +8,7 @@
 
 enum { MOST_FINDINGS = 5 };
 
-struct ranked {
+struct ranked_finding {
     const struct finding *finding;
     unsigned rank, order;
 };
@@ -16,7 +16,7 @@ struct ranked {
 /* The table's order decides last, so that the result does not depend on qsort. */
 static int by_gain(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const struct ranked_finding *x = a, *y = b;
 
     if (x->finding->max_gain != y->finding->max_gain) {
         return x->finding->max_gain > y->finding->max_gain ? -1 : 1;
@@ -30,7 +30,7 @@ static int by_gain(const void *a, const void *b)
 /* Expected gain and specificity in one: a finding that names one cause and its cure is likelier to
  * bring what it promises than one that describes a state. Published rounds (KernelPro) gained over
  * 1.5x after specific tools (spills, tiling) about twice as often as after general ones. */
-static double promise(const struct ranked *r)
+static double promise(const struct ranked_finding *r)
 {
     static const double likely[] = {0, 1.5, 1, 0.75};
 
@@ -39,7 +39,7 @@ static double promise(const struct ranked *r)
 
 static int by_promise(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const struct ranked_finding *x = a, *y = b;
     double p = promise(x), q = promise(y);
 
     if (p != q) {
@@ -55,11 +55,11 @@ static int by_promise(const void *a, const void *b)
 static void choose_findings(struct candidate *c, const struct finding_list *list)
 {
     struct explanation *e = &c->explanation;
-    struct ranked ranked[TOOLS_MAX_FINDINGS];
+    struct ranked_finding ranked[TOOLS_MAX_FINDINGS];
     unsigned nr = list->nr < MOST_FINDINGS ? list->nr : MOST_FINDINGS;
 
     for (unsigned i = 0; i < list->nr; i++) {
-        ranked[i] = (struct ranked){&list->findings[i], list->ranks[i], i};
+        ranked[i] = (struct ranked_finding){&list->findings[i], list->ranks[i], i};
     }
     qsort(ranked, list->nr, sizeof(ranked[0]), by_gain);
     qsort(ranked, nr, sizeof(ranked[0]), by_promise);

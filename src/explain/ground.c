@@ -13,19 +13,19 @@
 
 enum { SMALL_NUMBER = 16, MAX_WORD = 160 };
 
-struct number {
+struct said_number {
     double value, precision; /* half a unit of the last digit written, scaled */
     const char *unit;        /* "%", "ns", "byte", ... of metrics.def; "" none */
     size_t len;              /* with unit */
 };
 
-struct checker {
+struct ground_checker {
     struct ground *ground;
     struct arena *arena;
     const char *text;
     const struct counters *counters;
     const char *source;
-    struct number *said; /* arena memory */
+    struct said_number *said; /* arena memory */
     size_t nr_said;
     size_t cap;
     int metric;         /* named last in this sentence; -1 none */
@@ -40,7 +40,8 @@ struct checker {
     char word2[12];     /* the one before that */
 };
 
-static void add(struct checker *k, enum claim_kind kind, size_t at, size_t len, const char *why)
+static void add(
+    struct ground_checker *k, enum claim_kind kind, size_t at, size_t len, const char *why)
 {
     struct ground *g = k->ground;
 
@@ -89,12 +90,12 @@ static bool line_has(const char *source, unsigned line, const char *code)
 
 /* ---- numbers ---- */
 
-struct unit {
+struct unit_word {
     const char *text, *unit;
     double scale;
 };
 
-static const struct unit units[] = {{"%", "%", 1}, {"percent", "%", 1}, {"ns", "ns", 1},
+static const struct unit_word units[] = {{"%", "%", 1}, {"percent", "%", 1}, {"ns", "ns", 1},
     {"nanoseconds", "ns", 1}, {"us", "ns", 1e3}, {"microseconds", "ns", 1e3}, {"ms", "ns", 1e6},
     {"milliseconds", "ns", 1e6}, {"s", "ns", 1e9}, {"bytes", "byte", 1}, {"byte", "byte", 1},
     {"B", "byte", 1}, {"KB", "byte", 1e3}, {"kB", "byte", 1e3}, {"MB", "byte", 1e6},
@@ -108,7 +109,7 @@ static double prefix_scale(char c)
     return c == 'k' || c == 'K' ? 1e3 : c == 'M' ? 1e6 : c == 'G' ? 1e9 : c == 'T' ? 1e12 : 1;
 }
 
-static const char *read_unit(const char *at, struct number *number)
+static const char *read_unit(const char *at, struct said_number *number)
 {
     size_t len = *at == '%' ? 1 : 0;
 
@@ -129,9 +130,9 @@ static const char *read_unit(const char *at, struct number *number)
     return NULL;
 }
 
-static struct number read_number(const char *text)
+static struct said_number read_number(const char *text)
 {
-    struct number number = {.unit = "", .precision = 0.5};
+    struct said_number number = {.unit = "", .precision = 0.5};
     char digits[64];
     size_t nr = 0;
     const char *at = text, *end;
@@ -176,19 +177,19 @@ static struct number read_number(const char *text)
     return number;
 }
 
-static bool is_value(const struct number *n, double value)
+static bool is_value(const struct said_number *n, double value)
 {
     return fabs(n->value - value) <= fmax(1.0001 * n->precision, 0.005 * fabs(value)) &&
            (value != 0 || n->value == 0);
 }
 
-static bool unit_fits(const struct number *n, enum metric metric)
+static bool unit_fits(const struct said_number *n, enum metric metric)
 {
     return n->unit[0] == '\0' || strcmp(n->unit, metric_unit(metric)) == 0;
 }
 
 /* Words that claim a direction. */
-static int direction(const struct checker *k)
+static int direction(const struct ground_checker *k)
 {
     static const char *const above[] = {"above", "over", "exceeds"};
     static const char *const below[] = {"below", "under"};
@@ -213,7 +214,8 @@ static int direction(const struct checker *k)
     return 0;
 }
 
-static const char *judge_against(struct checker *k, const struct number *n, enum metric metric)
+static const char *judge_against(
+    struct ground_checker *k, const struct said_number *n, enum metric metric)
 {
     double value = counters_get(k->counters, metric);
     int way = direction(k);
@@ -229,7 +231,7 @@ static const char *judge_against(struct checker *k, const struct number *n, enum
 
 /* ---- what is known without a metric's name ---- */
 
-static bool some_metric_has(const struct checker *k, const struct number *n)
+static bool some_metric_has(const struct ground_checker *k, const struct said_number *n)
 {
     for (int m = 0; m < NR_METRICS; m++) {
         if (counters_has(k->counters, (enum metric)m) && unit_fits(n, (enum metric)m) &&
@@ -240,13 +242,13 @@ static bool some_metric_has(const struct checker *k, const struct number *n)
     return false;
 }
 
-static bool unit_is(const struct number *n, const char *unit)
+static bool unit_is(const struct said_number *n, const char *unit)
 {
     return n->unit[0] == '\0' || strcmp(n->unit, unit) == 0;
 }
 
 /* The costs of the line that the sentence is about. */
-static bool line_has_cost(const struct checker *k, const struct number *n)
+static bool line_has_cost(const struct ground_checker *k, const struct said_number *n)
 {
     for (unsigned i = 0; k->line > 0 && i < k->counters->nr_lines; i++) {
         const struct line_cost *l = &k->counters->lines[i];
@@ -272,10 +274,10 @@ static bool line_has_cost(const struct checker *k, const struct number *n)
     return false;
 }
 
-static bool was_said(const struct checker *k, const struct number *n)
+static bool was_said(const struct ground_checker *k, const struct said_number *n)
 {
     for (size_t i = 0; i < k->nr_said; i++) {
-        const struct number *s = &k->said[i];
+        const struct said_number *s = &k->said[i];
 
         if ((n->unit[0] == '\0' || s->unit[0] == '\0' || strcmp(n->unit, s->unit) == 0) &&
             fabs(n->value - s->value) <=
@@ -288,7 +290,7 @@ static bool was_said(const struct checker *k, const struct number *n)
 }
 
 /* "32 sectors per request" after naming both. */
-static bool is_ratio(const struct checker *k, const struct number *n)
+static bool is_ratio(const struct ground_checker *k, const struct said_number *n)
 {
     if (k->metric < 0 || k->metric_before < 0) {
         return false;
@@ -300,13 +302,15 @@ static bool is_ratio(const struct checker *k, const struct number *n)
     return (b != 0 && is_value(n, scale * a / b)) || (a != 0 && is_value(n, scale * b / a));
 }
 
-static bool is_known(const struct checker *k, const struct number *n, const char *written)
+static bool is_known(
+    const struct ground_checker *k, const struct said_number *n, const char *written)
 {
     return some_metric_has(k, n) || line_has_cost(k, n) || was_said(k, n) ||
            (n->unit[0] == '\0' && source_has_word(k->source, written, strlen(written)));
 }
 
-static const char *judge_number(struct checker *k, const struct number *n, const char *written)
+static const char *judge_number(
+    struct ground_checker *k, const struct said_number *n, const char *written)
 {
     bool is_first = k->metric_is_new;
 
@@ -326,7 +330,7 @@ static const char *judge_number(struct checker *k, const struct number *n, const
 
 /* ---- the text ---- */
 
-static const char *judge_line(struct checker *k, unsigned line)
+static const char *judge_line(struct ground_checker *k, unsigned line)
 {
     unsigned nr = nr_lines(k->source);
 
@@ -336,7 +340,7 @@ static const char *judge_line(struct checker *k, unsigned line)
     return NULL;
 }
 
-static const char *judge_metric(struct checker *k, const char *name)
+static const char *judge_metric(struct ground_checker *k, const char *name)
 {
     enum metric metric;
 
@@ -359,7 +363,7 @@ static bool joins_lines(const char *word, size_t len)
            (len == 2 && strncmp(word, "to", 2) == 0) || (len == 2 && strncmp(word, "or", 2) == 0);
 }
 
-static void remember(struct checker *k, const char *word, size_t len)
+static void remember(struct ground_checker *k, const char *word, size_t len)
 {
     k->in_lines = k->in_lines && joins_lines(word, len);
     memcpy(k->word2, k->word, sizeof(k->word));
@@ -382,13 +386,13 @@ static size_t name_length(const char *at)
 
 /* Metrics are named unit__quantity; so are few things in a kernel, and those stand in the source.
  */
-static bool is_metric_name(const struct checker *k, const char *word)
+static bool is_metric_name(const struct ground_checker *k, const char *word)
 {
     return word[0] != '_' && strstr(word, "__") && name_length(word) == strlen(word) &&
            !source_has_word(k->source, word, strlen(word));
 }
 
-static size_t check_quoted(struct checker *k, size_t at)
+static size_t check_quoted(struct ground_checker *k, size_t at)
 {
     const char *start = k->text + at + 1;
     size_t len = strcspn(start, "`");
@@ -413,7 +417,7 @@ static size_t check_quoted(struct checker *k, size_t at)
 }
 
 /* A sentence that begins with "It" goes on about the metric of the one before. */
-static void take_up(struct checker *k, const char *word)
+static void take_up(struct ground_checker *k, const char *word)
 {
     if (k->starts && (strcasecmp(word, "it") == 0 || strcasecmp(word, "this") == 0)) {
         k->metric = k->metric_last;
@@ -421,7 +425,7 @@ static void take_up(struct checker *k, const char *word)
     k->starts = false;
 }
 
-static size_t check_word(struct checker *k, size_t at)
+static size_t check_word(struct ground_checker *k, size_t at)
 {
     const char *start = k->text + at;
     size_t len = name_length(start);
@@ -444,7 +448,7 @@ static bool names_width(const char *after)
     return strncmp(after, "-bit", 4) == 0 || strncmp(after, "-byte", 5) == 0;
 }
 
-static size_t check_line(struct checker *k, size_t at, size_t digits)
+static size_t check_line(struct ground_checker *k, size_t at, size_t digits)
 {
     k->line = (unsigned)strtoul(k->text + at, NULL, 10);
     k->in_lines = true;
@@ -452,7 +456,7 @@ static size_t check_line(struct checker *k, size_t at, size_t digits)
     return at + digits;
 }
 
-static size_t check_number(struct checker *k, size_t at)
+static size_t check_number(struct ground_checker *k, size_t at)
 {
     const char *start = k->text + at;
     size_t digits = strspn(start, "0123456789");
@@ -460,7 +464,7 @@ static size_t check_number(struct checker *k, size_t at)
     if (k->in_lines || strcmp(k->word, "line") == 0 || strcmp(k->word, "lines") == 0) {
         return check_line(k, at, digits);
     }
-    struct number n = read_number(start);
+    struct said_number n = read_number(start);
     const char *written = arena_strndup(k->arena, start, strspn(start, "0123456789."));
 
     if (k->metric >= 0 ||
@@ -473,14 +477,14 @@ static size_t check_number(struct checker *k, size_t at)
 }
 
 /* All numbers of a text that are not parts of words. */
-static void read_said(struct checker *k, const char *text)
+static void read_said(struct ground_checker *k, const char *text)
 {
-    struct number *found = NULL;
+    struct said_number *found = NULL;
     size_t cap = 0;
 
     for (size_t at = 0; text[at];) {
         if (isdigit((unsigned char)text[at])) {
-            struct number n = read_number(text + at);
+            struct said_number n = read_number(text + at);
 
             found = grow(found, &cap, k->nr_said + 1, sizeof(*found));
             found[k->nr_said++] = n;
@@ -498,7 +502,7 @@ static void read_said(struct checker *k, const char *text)
     free(found);
 }
 
-static void end_sentence(struct checker *k)
+static void end_sentence(struct ground_checker *k)
 {
     k->metric_last = k->metric;
     k->metric = k->metric_before = -1;
@@ -509,7 +513,7 @@ static void end_sentence(struct checker *k)
 }
 
 /* What stands between words and numbers. */
-static void pass(struct checker *k, size_t at)
+static void pass(struct ground_checker *k, size_t at)
 {
     char c = k->text[at], after = k->text[at + 1];
 
@@ -525,7 +529,7 @@ static void pass(struct checker *k, size_t at)
 void ground_check(
     struct ground *ground, struct arena *arena, const char *text, const struct ground_facts *facts)
 {
-    struct checker k = {.ground = ground,
+    struct ground_checker k = {.ground = ground,
         .arena = arena,
         .text = text,
         .counters = facts->counters,

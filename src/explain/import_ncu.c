@@ -22,7 +22,7 @@ struct record {
     size_t nr, cap;
 };
 
-struct reader {
+struct csv_reader {
     struct arena *arena;
     const char *at, *end;
     unsigned line;
@@ -37,7 +37,7 @@ static const char *end_of_line(const char *at, const char *end)
     return newline ? newline : end;
 }
 
-static void skip_line(struct reader *r)
+static void skip_line(struct csv_reader *r)
 {
     const char *end = end_of_line(r->at, r->end);
 
@@ -46,7 +46,7 @@ static void skip_line(struct reader *r)
 }
 
 /* One field, with its quotes undone; leaves `at` on the delimiter or the line's end. */
-static char *read_field(struct reader *r, struct str *text)
+static char *read_field(struct csv_reader *r, struct str *text)
 {
     bool quoted = r->at < r->end && *r->at == '"';
 
@@ -78,7 +78,7 @@ static char *read_field(struct reader *r, struct str *text)
     return arena_strndup(r->arena, str_text(text), text->len);
 }
 
-static bool read_record(struct reader *r, struct record *record)
+static bool read_record(struct csv_reader *r, struct record *record)
 {
     struct str text = {0};
 
@@ -120,7 +120,7 @@ static int column(const struct record *names, const char *name)
 }
 
 /* Lines before and between tables are the program's own output and ==PROF== messages. */
-static bool is_header(const struct reader *r)
+static bool is_header(const struct csv_reader *r)
 {
     const char *at = r->at, *end = end_of_line(at, r->end);
 
@@ -131,7 +131,7 @@ static bool is_header(const struct reader *r)
                                strncmp(at, "ID;", 3) == 0);
 }
 
-static void read_header(struct reader *r, struct columns *c)
+static void read_header(struct csv_reader *r, struct columns *c)
 {
     if (r->end - r->at >= 3 && memcmp(r->at, "\xEF\xBB\xBF", 3) == 0) {
         r->at += 3;
@@ -188,7 +188,7 @@ static int comma_says(const char *text)
     return is_grouped(text, ',') && strcspn(text + strspn(text, "+-"), "0") != 0 ? 0 : 1;
 }
 
-static bool read_number(const struct reader *r, const char *text, double *value)
+static bool read_number(const struct csv_reader *r, const char *text, double *value)
 {
     char plain[64];
     char decimal = '.';
@@ -304,7 +304,7 @@ struct list {
     size_t nr, cap;
 };
 
-static void add_value(const struct reader *r, struct building *b, const char *name,
+static void add_value(const struct csv_reader *r, struct building *b, const char *name,
     const char *unit, const char *text)
 {
     static const char stall[] = "smsp__average_warps_issue_stalled_";
@@ -425,7 +425,7 @@ static bool is_launch_row(const struct columns *c, const struct record *row)
     return *id && id[strspn(id, "0123456789")] == '\0' && row->nr > (size_t)c->kernel;
 }
 
-static void read_raw_row(const struct reader *r, struct list *list, const struct columns *c,
+static void read_raw_row(const struct csv_reader *r, struct list *list, const struct columns *c,
     const struct record *units, const struct record *row)
 {
     struct building *b = start_kernel(list, c, row);
@@ -439,7 +439,7 @@ static void read_raw_row(const struct reader *r, struct list *list, const struct
     }
 }
 
-static void read_table(struct reader *r, struct list *list, struct columns *c, bool *raw)
+static void read_table(struct csv_reader *r, struct list *list, struct columns *c, bool *raw)
 {
     struct record row = {0}, units = {0};
     size_t first = list->nr;
@@ -476,7 +476,7 @@ static void read_table(struct reader *r, struct list *list, struct columns *c, b
 static bool has_decimal_commas(const char *text, size_t len)
 {
     struct arena *arena = arena_create();
-    struct reader r = {.arena = arena, .at = text, .end = text + len, .delimiter = ','};
+    struct csv_reader r = {.arena = arena, .at = text, .end = text + len, .delimiter = ','};
     struct record row = {0};
     int decimal = 0, thousands = 0;
 
@@ -507,7 +507,7 @@ bool import_ncu_read(
     struct import *import, struct arena *arena, const char *text, size_t len, struct err *err)
 {
     char *copy = arena_strndup(arena, text, len); /* ended by NUL, whatever was handed in */
-    struct reader r = {.arena = arena, .at = copy, .end = copy + strlen(copy), .line = 1};
+    struct csv_reader r = {.arena = arena, .at = copy, .end = copy + strlen(copy), .line = 1};
     struct list list = {0};
     unsigned nr_tables = 0;
 

@@ -143,7 +143,7 @@ static const char *weigh(struct finding *f, const json_t *weights)
         if (f->nr_weights == FINDING_MAX_WEIGHTS) {
             return "weights of over six moves";
         }
-        finding_weigh(f, action, value);
+        finding_weigh(f, {action, value});
     }
     return NULL;
 }

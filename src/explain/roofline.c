@@ -89,24 +89,25 @@ static enum bound by_theory(const struct roofline *r)
     return r->memory_ns > LEADS_BY_THEORY * r->compute_ns ? BOUND_MEMORY : BOUND_MIXED;
 }
 
-struct side {
+struct busy_unit {
     enum metric metric;
     double pct; /* negative: nothing known */
 };
 
-static struct side busiest(const struct counters *n, const enum metric *metrics, unsigned nr)
+static struct busy_unit busiest(const struct counters *n, const enum metric *metrics, unsigned nr)
 {
-    struct side side = {metrics[0], -1};
+    struct busy_unit side = {metrics[0], -1};
 
     for (unsigned i = 0; i < nr; i++) {
         if (counters_has(n, metrics[i]) && counters_get(n, metrics[i]) > side.pct) {
-            side = (struct side){metrics[i], counters_get(n, metrics[i])};
+            side = (struct busy_unit){metrics[i], counters_get(n, metrics[i])};
         }
     }
     return side;
 }
 
-static enum bound by_counts(const struct counters *n, struct side *memory, struct side *compute)
+static enum bound by_counts(
+    const struct counters *n, struct busy_unit *memory, struct busy_unit *compute)
 {
     static const enum metric memory_side[] = {METRIC_DRAM_PCT, METRIC_L2_PCT, METRIC_LSU_PCT};
     static const enum metric compute_side[] = {METRIC_FMA_PCT, METRIC_ALU_PCT, METRIC_FP64_PCT,
@@ -151,7 +152,7 @@ static const char *short_name(enum metric metric)
 }
 
 static const char *say_counts(
-    const struct candidate *c, enum bound counts, struct side memory, struct side compute)
+    const struct candidate *c, enum bound counts, struct busy_unit memory, struct busy_unit compute)
 {
     const struct counters *n = &c->profile.total;
 
@@ -179,7 +180,7 @@ void roofline_classify(const struct chip *chip, struct candidate *c)
 {
     struct explanation *e = &c->explanation;
     struct roofline r = roofline_of(chip, c->task);
-    struct side memory = {0}, compute = {0};
+    struct busy_unit memory = {0}, compute = {0};
     enum bound theory = by_theory(&r);
     enum bound counts =
         c->profiled ? by_counts(&c->profile.total, &memory, &compute) : BOUND_UNKNOWN;

@@ -5,6 +5,7 @@
 #ifndef KEET_EXPLAIN_TOOL_H
 #define KEET_EXPLAIN_TOOL_H
 
+#include "base/mem.h"
 #include "explain/code.h"
 #include "explain/explain.h"
 
@@ -129,11 +130,32 @@ static inline unsigned line_of(const struct line_cost *line)
  * to care, or the tool said enough already. */
 struct finding *finding_add(const struct tool_input *in, struct finding_list *out,
     enum severity severity, unsigned line, double share);
+/* The same for warps that wait pct of their time for results: hiding the latency wins 0.6 of that
+ * share, and no more than tool_headroom. */
+struct finding *finding_add_wait(
+    const struct tool_input *in, struct finding_list *out, unsigned line, double pct);
 /* Set the sentence; it begins with the line, when there is one. */
 void finding_say(struct finding *finding, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void finding_cite(struct finding *finding, const struct tool_input *in, enum metric metric);
-void finding_weigh(struct finding *finding, enum action action, double weight);
+
+/* finding_cite(f, in, METRIC_A, METRIC_B): adds the metrics to the evidence, without those that are
+ * absent. */
+#define finding_cite(f, in, ...)                                                                   \
+    finding_cite_all((f), (in), (const enum metric[]){__VA_ARGS__},                                \
+        ARRAY_SIZE(((const enum metric[]){__VA_ARGS__})))
+void finding_cite_all(
+    struct finding *finding, const struct tool_input *in, const enum metric *metrics, size_t nr);
+
+/* finding_weigh(f, {ACTION_A, 3}, {ACTION_B, 1}): adds the moves that may help, each with its
+ * weight; a move of weight 0 is left out. */
+struct move_weight {
+    enum action action;
+    double weight;
+};
+#define finding_weigh(f, ...)                                                                      \
+    finding_weigh_all((f), (const struct move_weight[]){__VA_ARGS__},                              \
+        ARRAY_SIZE(((const struct move_weight[]){__VA_ARGS__})))
+void finding_weigh_all(struct finding *finding, const struct move_weight *moves, size_t nr);
 
 /* 1234567 as "1.23M". */
 struct count_text {

@@ -111,13 +111,9 @@ void examine_async_copy(const struct tool_input *in, struct finding_list *out)
         "memory and waits for it there: %.0f%% of the time is waiting (%s). Copy the next tile by "
         "cp.async while this one is used: two buffers, a commit per tile, a wait before its use.",
         100 * waiting(in), from(in, METRIC_STALL_LONG_PCT));
-    finding_cite(f, in, METRIC_STALL_LONG_PCT);
-    finding_cite(f, in, METRIC_STALL_BARRIER_PCT);
-    finding_cite(f, in, METRIC_SHARED_ST_REQUESTS);
-    finding_cite(f, in, METRIC_GLOBAL_LD_REQUESTS);
-    finding_weigh(f, ACTION_ASYNC_COPY, 5);
-    finding_weigh(f, ACTION_REGISTER_TILE, 1.5);
-    finding_weigh(f, ACTION_TUNE, 1);
+    finding_cite(f, in, METRIC_STALL_LONG_PCT, METRIC_STALL_BARRIER_PCT, METRIC_SHARED_ST_REQUESTS,
+        METRIC_GLOBAL_LD_REQUESTS);
+    finding_weigh(f, {ACTION_ASYNC_COPY, 5}, {ACTION_REGISTER_TILE, 1.5}, {ACTION_TUNE, 1});
 }
 
 /* ---- stores that nobody reads ---- */
@@ -153,12 +149,9 @@ void examine_dead_stores(const struct tool_input *in, struct finding_list *out)
         "the loop stores to the same address in every round, %.0f accesses per warp (%s), and only "
         "the last store counts. Keep the value in a register and store it once, after the loop.",
         rounds(in, fact->line), from(in, METRIC_GLOBAL_ST_REQUESTS));
-    finding_cite(f, in, METRIC_GLOBAL_ST_REQUESTS);
-    finding_cite(f, in, METRIC_GLOBAL_LD_REQUESTS);
-    finding_cite(f, in, METRIC_WARPS_LAUNCHED);
-    finding_weigh(f, ACTION_HOIST, 5);
-    finding_weigh(f, ACTION_READ_ONLY, 2);
-    finding_weigh(f, ACTION_REGISTER_TILE, 1);
+    finding_cite(
+        f, in, METRIC_GLOBAL_ST_REQUESTS, METRIC_GLOBAL_LD_REQUESTS, METRIC_WARPS_LAUNCHED);
+    finding_weigh(f, {ACTION_HOIST, 5}, {ACTION_READ_ONLY, 2}, {ACTION_REGISTER_TILE, 1});
 }
 
 /* ---- loads that a store may have changed ---- */
@@ -182,10 +175,8 @@ void examine_aliasing(const struct tool_input *in, struct finding_list *out)
         "store at line %u might have changed it. Declare the inputs const __restrict__, so that "
         "they are loaded once, through the read-only path.",
         rounds(in, fact->line), from(in, METRIC_GLOBAL_LD_REQUESTS), fact->line2);
-    finding_cite(f, in, METRIC_GLOBAL_LD_REQUESTS);
-    finding_cite(f, in, METRIC_WARPS_LAUNCHED);
-    finding_weigh(f, ACTION_READ_ONLY, 6);
-    finding_weigh(f, ACTION_HOIST, 3);
+    finding_cite(f, in, METRIC_GLOBAL_LD_REQUESTS, METRIC_WARPS_LAUNCHED);
+    finding_weigh(f, {ACTION_READ_ONLY, 6}, {ACTION_HOIST, 3});
 }
 
 /* ---- the same work again ---- */
@@ -219,12 +210,9 @@ void examine_recomputation(const struct tool_input *in, struct finding_list *out
         "instructions (%s) where one value per round would do for the block. Compute each value "
         "once, by one thread each, into shared memory, or in a launch before.",
         count_text(cost_of(in, fact->line)->special_inst).text, from(in, METRIC_INST_SPECIAL));
-    finding_cite(f, in, METRIC_INST_SPECIAL);
-    finding_cite(f, in, METRIC_XU_PCT);
-    finding_weigh(f, ACTION_HOIST, 4);
-    finding_weigh(f, ACTION_SHARED_TILE, 3);
-    finding_weigh(f, ACTION_COARSEN, 3);
-    finding_weigh(f, ACTION_FAST_MATH, 2);
+    finding_cite(f, in, METRIC_INST_SPECIAL, METRIC_XU_PCT);
+    finding_weigh(
+        f, {ACTION_HOIST, 4}, {ACTION_SHARED_TILE, 3}, {ACTION_COARSEN, 3}, {ACTION_FAST_MATH, 2});
 }
 
 /* ---- loops that mostly keep themselves going ---- */
@@ -259,10 +247,7 @@ void examine_unrolling(const struct tool_input *in, struct finding_list *out)
         "the loop has %u instructions, of which %u count, compare and jump: %.0f%% of all that is "
         "issued (%s) only keeps it going. Unroll it by 4 or more, and let the bound be a constant.",
         fact->nr, fact->nr_steering, 100 * worth, from(in, METRIC_WARP_INST));
-    finding_cite(f, in, METRIC_INST_CONTROL);
-    finding_cite(f, in, METRIC_INST_INTEGER);
-    finding_cite(f, in, METRIC_THREAD_INST);
-    finding_cite(f, in, METRIC_ISSUE_PCT);
-    finding_weigh(f, ACTION_UNROLL, 6);
-    finding_weigh(f, ACTION_COARSEN, 1.5);
+    finding_cite(
+        f, in, METRIC_INST_CONTROL, METRIC_INST_INTEGER, METRIC_THREAD_INST, METRIC_ISSUE_PCT);
+    finding_weigh(f, {ACTION_UNROLL, 6}, {ACTION_COARSEN, 1.5});
 }

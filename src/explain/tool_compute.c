@@ -34,15 +34,10 @@ void examine_divergence(const struct tool_input *in, struct finding_list *out)
         "differs within the warp, or the block is not a multiple of 32. Let lanes of a warp take "
         "the same path: other thread mapping, whole warps per row.",
         lanes, from(in, METRIC_THREAD_INST));
-    finding_cite(f, in, METRIC_THREAD_INST);
-    finding_cite(f, in, METRIC_WARP_INST);
-    finding_cite(f, in, METRIC_BRANCHES);
-    finding_cite(f, in, METRIC_BRANCHES_DIVERGENT);
-    finding_weigh(f, ACTION_BLOCK_SHAPE, 2);
-    finding_weigh(f, ACTION_PARALLEL_REDUCE, 2);
-    finding_weigh(f, ACTION_SWAP_XY, 1);
-    finding_weigh(f, ACTION_SHUFFLE_REDUCE, 1);
-    finding_weigh(f, ACTION_TUNE, 1);
+    finding_cite(
+        f, in, METRIC_THREAD_INST, METRIC_WARP_INST, METRIC_BRANCHES, METRIC_BRANCHES_DIVERGENT);
+    finding_weigh(f, {ACTION_BLOCK_SHAPE, 2}, {ACTION_PARALLEL_REDUCE, 2}, {ACTION_SWAP_XY, 1},
+        {ACTION_SHUFFLE_REDUCE, 1}, {ACTION_TUNE, 1});
 }
 
 static double line_integer(const struct line_cost *line)
@@ -73,15 +68,10 @@ void examine_overhead(const struct tool_input *in, struct finding_list *out)
         "hoist what does not change, or do more useful work per index: several outputs per thread, "
         "wider accesses.",
         100 * share, from(in, METRIC_INST_INTEGER));
-    finding_cite(f, in, METRIC_INST_INTEGER);
-    finding_cite(f, in, METRIC_INST_CONTROL);
-    finding_cite(f, in, METRIC_THREAD_INST);
-    finding_cite(f, in, METRIC_ISSUE_PCT);
-    finding_weigh(f, ACTION_UNROLL, 3);
-    finding_weigh(f, ACTION_COARSEN, 3);
-    finding_weigh(f, ACTION_HOIST, 2.5);
-    finding_weigh(f, ACTION_REGISTER_TILE, 2);
-    finding_weigh(f, ACTION_VECTORIZE, 1.5);
+    finding_cite(
+        f, in, METRIC_INST_INTEGER, METRIC_INST_CONTROL, METRIC_THREAD_INST, METRIC_ISSUE_PCT);
+    finding_weigh(f, {ACTION_UNROLL, 3}, {ACTION_COARSEN, 3}, {ACTION_HOIST, 2.5},
+        {ACTION_REGISTER_TILE, 2}, {ACTION_VECTORIZE, 1.5});
 }
 
 static bool task_uses_f64(const struct task *task)
@@ -128,11 +118,8 @@ void examine_fp64(const struct tool_input *in, struct finding_list *out)
         "They "
         "run at half rate on another pipe: write constants as 1.0f, and call expf, sqrtf, fmaxf.",
         count_text(fp64).text, from(in, METRIC_INST_FP64), 100 * ratio);
-    finding_cite(f, in, METRIC_INST_FP64);
-    finding_cite(f, in, METRIC_THREAD_INST);
-    finding_cite(f, in, METRIC_FP64_PCT);
-    finding_weigh(f, ACTION_FAST_MATH, 5);
-    finding_weigh(f, ACTION_HOIST, 1.5);
+    finding_cite(f, in, METRIC_INST_FP64, METRIC_THREAD_INST, METRIC_FP64_PCT);
+    finding_weigh(f, {ACTION_FAST_MATH, 5}, {ACTION_HOIST, 1.5});
 }
 
 static double line_special(const struct line_cost *line)
@@ -163,11 +150,8 @@ void examine_special(const struct tool_input *in, struct finding_list *out)
         "arithmetic rate, with the code around them that makes them exact. Use __expf, __fdividef, "
         "rsqrtf where the tolerance allows, and compute each value once.",
         count_text(special).text, from(in, METRIC_INST_SPECIAL));
-    finding_cite(f, in, METRIC_INST_SPECIAL);
-    finding_cite(f, in, METRIC_XU_PCT);
-    finding_cite(f, in, METRIC_THREAD_INST);
-    finding_weigh(f, ACTION_FAST_MATH, 5);
-    finding_weigh(f, ACTION_HOIST, 2);
+    finding_cite(f, in, METRIC_INST_SPECIAL, METRIC_XU_PCT, METRIC_THREAD_INST);
+    finding_weigh(f, {ACTION_FAST_MATH, 5}, {ACTION_HOIST, 2});
 }
 
 static double line_conversions(const struct line_cost *line)
@@ -194,11 +178,8 @@ void examine_conversions(const struct tool_input *in, struct finding_list *out)
         "%.0f%% of all instructions convert between types (%s), at half the arithmetic rate or "
         "less. Convert once outside the loop, or in pairs (half2).",
         100 * ratio, from(in, METRIC_INST_CONVERSION));
-    finding_cite(f, in, METRIC_INST_CONVERSION);
-    finding_cite(f, in, METRIC_THREAD_INST);
-    finding_weigh(f, ACTION_HOIST, 3);
-    finding_weigh(f, ACTION_VECTORIZE, 2);
-    finding_weigh(f, ACTION_REGISTER_TILE, 1);
+    finding_cite(f, in, METRIC_INST_CONVERSION, METRIC_THREAD_INST);
+    finding_weigh(f, {ACTION_HOIST, 3}, {ACTION_VECTORIZE, 2}, {ACTION_REGISTER_TILE, 1});
 }
 
 static double line_stalls(const struct line_cost *line)
@@ -235,8 +216,7 @@ void examine_latency(const struct tool_input *in, struct finding_list *out)
     if (pct < 40 || in->busiest_pipe_pct >= 80) {
         return;
     }
-    struct finding *f = finding_add(in, out, pct >= 60 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
-        line_of(line), fmin(0.6 * fmin(pct / 100, 1), tool_headroom(in)));
+    struct finding *f = finding_add_wait(in, out, line_of(line), pct);
 
     if (!f) {
         return;
@@ -247,15 +227,11 @@ void examine_latency(const struct tool_input *in, struct finding_list *out)
         "the data closer, into shared memory.",
         pct, from(in, METRIC_STALL_LONG_PCT),
         few_warps ? ", and few warps are there to cover it" : "");
-    finding_cite(f, in, METRIC_STALL_LONG_PCT);
-    finding_cite(f, in, METRIC_OCCUPANCY_PCT);
-    finding_cite(f, in, METRIC_ISSUE_PCT);
-    finding_weigh(f, ACTION_COARSEN, 3);
-    finding_weigh(f, ACTION_UNROLL, 2);
-    finding_weigh(f, ACTION_SHARED_TILE, 2);
-    finding_weigh(f, ACTION_VECTORIZE, 2);
-    finding_weigh(f, ACTION_READ_ONLY, 2); /* without aliases, loads of later rounds go first */
-    finding_weigh(f, ACTION_BLOCK_SHAPE, few_warps ? 1.5 : 0.5);
+    finding_cite(f, in, METRIC_STALL_LONG_PCT, METRIC_OCCUPANCY_PCT, METRIC_ISSUE_PCT);
+    finding_weigh(f, {ACTION_COARSEN, 3}, {ACTION_UNROLL, 2}, {ACTION_SHARED_TILE, 2},
+        {ACTION_VECTORIZE, 2},
+        {ACTION_READ_ONLY, 2}, /* without aliases, loads of later rounds go first */
+        {ACTION_BLOCK_SHAPE, few_warps ? 1.5 : 0.5});
 }
 
 bool is_small_float(enum elem elem)
@@ -294,10 +270,6 @@ void examine_tensor(const struct tool_input *in, struct finding_list *out)
         has(in, METRIC_SASS_TENSOR) && value(in, METRIC_SASS_TENSOR) == 0
             ? "; the machine code has none"
             : "");
-    finding_cite(f, in, METRIC_INST_TENSOR);
-    finding_cite(f, in, METRIC_SASS_TENSOR);
-    finding_cite(f, in, METRIC_FLOPS);
-    finding_weigh(f, ACTION_TENSOR_CORES, 6);
-    finding_weigh(f, ACTION_REGISTER_TILE, 2);
-    finding_weigh(f, ACTION_SHARED_TILE, 2);
+    finding_cite(f, in, METRIC_INST_TENSOR, METRIC_SASS_TENSOR, METRIC_FLOPS);
+    finding_weigh(f, {ACTION_TENSOR_CORES, 6}, {ACTION_REGISTER_TILE, 2}, {ACTION_SHARED_TILE, 2});
 }

@@ -61,22 +61,16 @@ void examine_coalescing(const struct tool_input *in, struct finding_list *out)
         "dimension, give each row to a block, or stage the data through shared memory.",
         line_sectors / line_requests, line_ideal / line_requests,
         from(in, METRIC_GLOBAL_LD_SECTORS));
-    finding_cite(f, in, METRIC_GLOBAL_LD_SECTORS);
-    finding_cite(f, in, METRIC_GLOBAL_LD_SECTORS_IDEAL);
-    finding_cite(f, in, METRIC_GLOBAL_LD_REQUESTS);
-    finding_cite(f, in, METRIC_GLOBAL_ST_SECTORS);
+    finding_cite(f, in, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_LD_SECTORS_IDEAL,
+        METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_SECTORS);
     if (one_dimensional(in)) {
-        finding_weigh(f, ACTION_PARALLEL_REDUCE, 4);
-        finding_weigh(f, ACTION_SHARED_TILE, 1.5);
-        finding_weigh(f, ACTION_VECTORIZE, 1);
-        finding_weigh(f, ACTION_BLOCK_SHAPE, 0.5);
+        finding_weigh(f, {ACTION_PARALLEL_REDUCE, 4}, {ACTION_SHARED_TILE, 1.5},
+            {ACTION_VECTORIZE, 1}, {ACTION_BLOCK_SHAPE, 0.5});
     } else {
         /* In a tiled kernel the axes were chosen with care. */
-        finding_weigh(f, ACTION_SWAP_XY, uses_shared(in) ? 1 : 4);
-        finding_weigh(f, ACTION_SHARED_TILE, 3);
-        finding_weigh(f, ACTION_VECTORIZE, uses_shared(in) ? 3 : 0.5);
-        finding_weigh(f, ACTION_PARALLEL_REDUCE, 1);
-        finding_weigh(f, ACTION_BLOCK_SHAPE, 0.5);
+        finding_weigh(f, {ACTION_SWAP_XY, uses_shared(in) ? 1 : 4}, {ACTION_SHARED_TILE, 3},
+            {ACTION_VECTORIZE, uses_shared(in) ? 3 : 0.5}, {ACTION_PARALLEL_REDUCE, 1},
+            {ACTION_BLOCK_SHAPE, 0.5});
     }
 }
 
@@ -123,12 +117,9 @@ void examine_serial_rows(const struct tool_input *in, struct finding_list *out)
         "with neighbouring lanes on neighbouring elements, then reduce.",
         count_text(32 * warps).text, requests / warps, per_request,
         from(in, METRIC_GLOBAL_LD_SECTORS), 100 * warps / room, room);
-    finding_cite(f, in, METRIC_WARPS_LAUNCHED);
-    finding_cite(f, in, METRIC_GLOBAL_LD_REQUESTS);
-    finding_cite(f, in, METRIC_GLOBAL_LD_SECTORS);
-    finding_weigh(f, ACTION_PARALLEL_REDUCE, 8);
-    finding_weigh(f, ACTION_SHUFFLE_REDUCE, 1);
-    finding_weigh(f, ACTION_SHARED_TILE, 0.5);
+    finding_cite(f, in, METRIC_WARPS_LAUNCHED, METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_LD_SECTORS);
+    finding_weigh(
+        f, {ACTION_PARALLEL_REDUCE, 8}, {ACTION_SHUFFLE_REDUCE, 1}, {ACTION_SHARED_TILE, 0.5});
 }
 
 static double narrow_sectors(const struct line_cost *line)
@@ -170,15 +161,10 @@ void examine_narrow_access(const struct tool_input *in, struct finding_list *out
                 value(in, METRIC_SASS_GLOBAL_LD) > 0
             ? ", with no wide load in the machine code"
             : "");
-    finding_cite(f, in, METRIC_GLOBAL_LD_BYTES);
-    finding_cite(f, in, METRIC_GLOBAL_ST_BYTES);
-    finding_cite(f, in, METRIC_GLOBAL_LD_REQUESTS);
-    finding_cite(f, in, METRIC_GLOBAL_UNIQUE_BYTES);
-    finding_cite(f, in, METRIC_SASS_GLOBAL_LD_WIDE);
-    finding_weigh(f, ACTION_VECTORIZE, 5);
-    finding_weigh(f, ACTION_COARSEN, 2);
-    finding_weigh(f, ACTION_UNROLL, 1);
-    finding_weigh(f, ACTION_GRID_STRIDE, 0.5);
+    finding_cite(f, in, METRIC_GLOBAL_LD_BYTES, METRIC_GLOBAL_ST_BYTES, METRIC_GLOBAL_LD_REQUESTS,
+        METRIC_GLOBAL_UNIQUE_BYTES, METRIC_SASS_GLOBAL_LD_WIDE);
+    finding_weigh(f, {ACTION_VECTORIZE, 5}, {ACTION_COARSEN, 2}, {ACTION_UNROLL, 1},
+        {ACTION_GRID_STRIDE, 0.5});
 }
 
 static double line_bytes(const struct line_cost *line)
@@ -214,14 +200,11 @@ void examine_reuse(const struct tool_input *in, struct finding_list *out)
                 "registers, or larger tiles."
               : "Stage tiles in shared memory and let each thread make several outputs, so "
                 "that each byte fetched is used many times.");
-    finding_cite(f, in, METRIC_GLOBAL_LD_BYTES);
-    finding_cite(f, in, METRIC_GLOBAL_LD_SECTORS);
-    finding_cite(f, in, METRIC_GLOBAL_UNIQUE_BYTES);
+    finding_cite(
+        f, in, METRIC_GLOBAL_LD_BYTES, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_UNIQUE_BYTES);
     /* A register tile is a shared tile and more, where the code allows one. */
-    finding_weigh(f, ACTION_REGISTER_TILE, 6);
-    finding_weigh(f, ACTION_SHARED_TILE, tiled ? 2 : 4);
-    finding_weigh(f, ACTION_COARSEN, 2.5);
-    finding_weigh(f, ACTION_TUNE, tiled ? 2.5 : 0.5);
+    finding_weigh(f, {ACTION_REGISTER_TILE, 6}, {ACTION_SHARED_TILE, tiled ? 2 : 4},
+        {ACTION_COARSEN, 2.5}, {ACTION_TUNE, tiled ? 2.5 : 0.5});
 }
 
 void examine_cache(const struct tool_input *in, struct finding_list *out)
@@ -244,13 +227,9 @@ void examine_cache(const struct tool_input *in, struct finding_list *out)
         "sectors are loaded %.1f times each, but L1 serves only %.0f%% of them (%s). Keep what is "
         "used again close: shared memory, or blocks shaped so that neighbours share lines.",
         times, hit, from(in, METRIC_L1_HIT_PCT));
-    finding_cite(f, in, METRIC_L1_HIT_PCT);
-    finding_cite(f, in, METRIC_GLOBAL_LD_SECTORS);
-    finding_cite(f, in, METRIC_GLOBAL_UNIQUE_BYTES);
-    finding_weigh(f, ACTION_SHARED_TILE, 2);
-    finding_weigh(f, ACTION_BLOCK_SHAPE, 2);
-    finding_weigh(f, ACTION_TUNE, 1);
-    finding_weigh(f, ACTION_READ_ONLY, 0.5);
+    finding_cite(f, in, METRIC_L1_HIT_PCT, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_UNIQUE_BYTES);
+    finding_weigh(f, {ACTION_SHARED_TILE, 2}, {ACTION_BLOCK_SHAPE, 2}, {ACTION_TUNE, 1},
+        {ACTION_READ_ONLY, 0.5});
 }
 
 /* DRAM is saturated: only moving fewer bytes helps. */
@@ -275,12 +254,10 @@ void examine_bandwidth(const struct tool_input *in, struct finding_list *out)
         in->c->profile.nr_launches > 1
             ? "Fuse launches, so that intermediate results never leave the chip."
             : "Read each input once and keep it in registers or shared memory.");
-    finding_cite(f, in, METRIC_DRAM_PCT);
-    finding_cite(f, in, METRIC_DRAM_BYTES);
-    finding_weigh(f, ACTION_SHARED_TILE, 2);
-    finding_weigh(f, ACTION_COARSEN, 1);
+    finding_cite(f, in, METRIC_DRAM_PCT, METRIC_DRAM_BYTES);
+    finding_weigh(f, {ACTION_SHARED_TILE, 2}, {ACTION_COARSEN, 1});
     if (in->c->profile.nr_launches > 1) {
-        finding_weigh(f, ACTION_FUSE, 5);
+        finding_weigh(f, {ACTION_FUSE, 5});
     }
 }
 
@@ -323,11 +300,7 @@ void examine_atomics(const struct tool_input *in, struct finding_list *out)
         "Combine within the warp by shuffles or within the block in shared memory first, and issue "
         "one global atomic per block.",
         count_text(atomics).text, count_text(requests).text, from(in, METRIC_GLOBAL_ATOMICS));
-    finding_cite(f, in, METRIC_GLOBAL_ATOMICS);
-    finding_cite(f, in, METRIC_GLOBAL_LD_REQUESTS);
-    finding_weigh(f, ACTION_PRIVATIZE, 6);
-    finding_weigh(f, ACTION_SHUFFLE_REDUCE, 3);
-    finding_weigh(f, ACTION_PARALLEL_REDUCE, 2);
-    finding_weigh(f, ACTION_COARSEN, 1.5);
-    finding_weigh(f, ACTION_GRID_STRIDE, 1.5);
+    finding_cite(f, in, METRIC_GLOBAL_ATOMICS, METRIC_GLOBAL_LD_REQUESTS);
+    finding_weigh(f, {ACTION_PRIVATIZE, 6}, {ACTION_SHUFFLE_REDUCE, 3}, {ACTION_PARALLEL_REDUCE, 2},
+        {ACTION_COARSEN, 1.5}, {ACTION_GRID_STRIDE, 1.5});
 }

@@ -57,15 +57,11 @@ void examine_occupancy(const struct tool_input *in, struct finding_list *out)
                                         value(in, METRIC_REGISTERS))
                                   : "",
         limiter.cure);
-    finding_cite(f, in, METRIC_OCCUPANCY_PCT);
-    finding_cite(f, in, limiter.metric);
-    finding_cite(f, in, METRIC_REGISTERS);
-    finding_cite(f, in, METRIC_SMEM_STATIC);
-    finding_cite(f, in, METRIC_BLOCK_THREADS);
-    finding_weigh(f, ACTION_BLOCK_SHAPE, 3);
-    finding_weigh(f, ACTION_TUNE, 2);
+    finding_cite(f, in, METRIC_OCCUPANCY_PCT, limiter.metric, METRIC_REGISTERS, METRIC_SMEM_STATIC,
+        METRIC_BLOCK_THREADS);
+    finding_weigh(f, {ACTION_BLOCK_SHAPE, 3}, {ACTION_TUNE, 2});
     if (limiter.metric == METRIC_OCC_LIMIT_REGISTERS) {
-        finding_weigh(f, ACTION_LAUNCH_BOUNDS, 3);
+        finding_weigh(f, {ACTION_LAUNCH_BOUNDS, 3});
     }
 }
 
@@ -121,24 +117,17 @@ void examine_spills(const struct tool_input *in, struct finding_list *out)
                 ? arena_printf(in->c->arena, " at %.0f registers", value(in, METRIC_REGISTERS))
                 : "",
             spills_in_sass(in));
-        finding_weigh(f, ACTION_LAUNCH_BOUNDS, 5);
-        finding_weigh(f, ACTION_TUNE, 2);
-        finding_weigh(f, ACTION_BLOCK_SHAPE, 2);
+        finding_weigh(f, {ACTION_LAUNCH_BOUNDS, 5}, {ACTION_TUNE, 2}, {ACTION_BLOCK_SHAPE, 2});
     } else {
         finding_say(f,
             "a thread's own array lives in local memory, which is off chip: %s requests (%s). "
             "Unroll the loops over it so that all indices are constants and it fits in registers, "
             "or keep it in shared memory.",
             count_text(local).text, from(in, METRIC_LOCAL_LD_REQUESTS));
-        finding_weigh(f, ACTION_UNROLL, 5);
-        finding_weigh(f, ACTION_SHARED_TILE, 1);
+        finding_weigh(f, {ACTION_UNROLL, 5}, {ACTION_SHARED_TILE, 1});
     }
-    finding_cite(f, in, METRIC_SPILL_BYTES);
-    finding_cite(f, in, METRIC_LOCAL_LD_REQUESTS);
-    finding_cite(f, in, METRIC_LOCAL_ST_REQUESTS);
-    finding_cite(f, in, METRIC_REGISTERS);
-    finding_cite(f, in, METRIC_SASS_LOCAL_LD);
-    finding_cite(f, in, METRIC_SASS_LOCAL_ST);
+    finding_cite(f, in, METRIC_SPILL_BYTES, METRIC_LOCAL_LD_REQUESTS, METRIC_LOCAL_ST_REQUESTS,
+        METRIC_REGISTERS, METRIC_SASS_LOCAL_LD, METRIC_SASS_LOCAL_ST);
 }
 
 /* "launch of f, the longest: " when there are several. */
@@ -169,21 +158,16 @@ void examine_tail(const struct tool_input *in, struct finding_list *out)
         "block slots. Choose a block size or tile that fills whole waves, or let a grid of one "
         "wave stride over the work.",
         waves, from(in, METRIC_WAVES), 100 * idle);
-    finding_cite(f, in, METRIC_WAVES);
-    finding_cite(f, in, METRIC_GRID_BLOCKS);
-    finding_cite(f, in, METRIC_BLOCK_THREADS);
-    finding_weigh(f, ACTION_BLOCK_SHAPE, 3);
-    finding_weigh(f, ACTION_GRID_STRIDE, 3);
-    finding_weigh(f, ACTION_TUNE, 2);
+    finding_cite(f, in, METRIC_WAVES, METRIC_GRID_BLOCKS, METRIC_BLOCK_THREADS);
+    finding_weigh(f, {ACTION_BLOCK_SHAPE, 3}, {ACTION_GRID_STRIDE, 3}, {ACTION_TUNE, 2});
 }
 
 static void weigh_for_threads(struct finding *f, double block_threads)
 {
-    finding_weigh(f, ACTION_PARALLEL_REDUCE, 4);
-    finding_weigh(f, ACTION_SPLIT_WORK, 4);
-    finding_weigh(f, ACTION_BLOCK_SHAPE, block_threads > 64 ? 3 : 0.5);
-    finding_weigh(f, ACTION_TUNE, block_threads > 64 ? 2 : 0.5);
-    finding_weigh(f, ACTION_SHUFFLE_REDUCE, block_threads < 32 ? 5 : 0);
+    finding_weigh(f, {ACTION_PARALLEL_REDUCE, 4}, {ACTION_SPLIT_WORK, 4},
+        {ACTION_BLOCK_SHAPE, block_threads > 64 ? 3 : 0.5},
+        {ACTION_TUNE, block_threads > 64 ? 2 : 0.5},
+        {ACTION_SHUFFLE_REDUCE, block_threads < 32 ? 5 : 0});
 }
 
 /* All multiprocessors have something to do, but the whole grid fills less than half of the places
@@ -207,9 +191,7 @@ static void examine_thin_grid(const struct tool_input *in, struct finding_list *
         "blocks: too few warps to hide latency. Split the work of a thread over more threads: a "
         "warp per row, or a long loop over several threads.",
         which_launch(in), blocks, threads, from(in, METRIC_GRID_BLOCKS), 100 * waves);
-    finding_cite(f, in, METRIC_WAVES);
-    finding_cite(f, in, METRIC_GRID_BLOCKS);
-    finding_cite(f, in, METRIC_BLOCK_THREADS);
+    finding_cite(f, in, METRIC_WAVES, METRIC_GRID_BLOCKS, METRIC_BLOCK_THREADS);
     weigh_for_threads(f, threads);
 }
 
@@ -239,8 +221,7 @@ void examine_few_blocks(const struct tool_input *in, struct finding_list *out)
         "loop over several blocks.",
         which_launch(in), blocks, blocks == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
         from(in, METRIC_GRID_BLOCKS), sms, sms - blocks);
-    finding_cite(f, in, METRIC_GRID_BLOCKS);
-    finding_cite(f, in, METRIC_BLOCK_THREADS);
+    finding_cite(f, in, METRIC_GRID_BLOCKS, METRIC_BLOCK_THREADS);
     weigh_for_threads(f, threads);
 }
 
@@ -270,18 +251,15 @@ void examine_launches(const struct tool_input *in, struct finding_list *out)
             "and for %.0f%% of that the GPU stood idle between launches (%s). Fuse launches, or "
             "give each more work.",
             nr, time / 1e3, 100 * overhead / time, from(in, METRIC_GAP_NS));
-        finding_cite(f, in, METRIC_GAP_NS);
-        finding_cite(f, in, METRIC_SPAN_NS);
+        finding_cite(f, in, METRIC_GAP_NS, METRIC_SPAN_NS);
     } else {
         finding_say(f,
             "%u launches take %.3g us (%s), and the gaps between them cost about %.3g us of it "
             "(modelled). Fuse launches, or give each more work.",
             nr, time / 1e3, provenance_name(in->c->profile.time_from), overhead / 1e3);
     }
-    finding_cite(f, in, METRIC_TIME_NS);
-    finding_cite(f, in, METRIC_GRID_BLOCKS);
-    finding_weigh(f, ACTION_FUSE, 6);
-    finding_weigh(f, ACTION_GRID_STRIDE, 0.5);
+    finding_cite(f, in, METRIC_TIME_NS, METRIC_GRID_BLOCKS);
+    finding_weigh(f, {ACTION_FUSE, 6}, {ACTION_GRID_STRIDE, 0.5});
 }
 
 /* Many launches, each too short for its own cost. */
@@ -315,7 +293,6 @@ void examine_tiny_launches(const struct tool_input *in, struct finding_list *out
         "CUDA graph.",
         nr, profile->nr_launches, tiny_ns / 1e3, provenance_name(profile->time_from),
         inside / nr / 1e3, in->chip->launch_overhead_ns / 1e3);
-    finding_cite(f, in, METRIC_TIME_NS);
-    finding_cite(f, in, METRIC_GRID_BLOCKS);
-    finding_weigh(f, ACTION_FUSE, 6);
+    finding_cite(f, in, METRIC_TIME_NS, METRIC_GRID_BLOCKS);
+    finding_weigh(f, {ACTION_FUSE, 6});
 }

@@ -34,14 +34,10 @@ void examine_bank_conflicts(const struct tool_input *in, struct finding_list *ou
         "in different banks.",
         ways, count_text(conflicts).text, count_text(wavefronts).text,
         from(in, METRIC_SHARED_LD_CONFLICTS));
-    finding_cite(f, in, METRIC_SHARED_LD_CONFLICTS);
-    finding_cite(f, in, METRIC_SHARED_ST_CONFLICTS);
-    finding_cite(f, in, METRIC_SHARED_LD_WAVEFRONTS);
-    finding_cite(f, in, METRIC_SHARED_ST_WAVEFRONTS);
-    finding_weigh(f, ACTION_PAD_SHARED, 6);
-    finding_weigh(f, ACTION_SWAP_XY, 1);
-    finding_weigh(f, ACTION_SHUFFLE_REDUCE, 1);
-    finding_weigh(f, ACTION_REGISTER_TILE, 0.5);
+    finding_cite(f, in, METRIC_SHARED_LD_CONFLICTS, METRIC_SHARED_ST_CONFLICTS,
+        METRIC_SHARED_LD_WAVEFRONTS, METRIC_SHARED_ST_WAVEFRONTS);
+    finding_weigh(f, {ACTION_PAD_SHARED, 6}, {ACTION_SWAP_XY, 1}, {ACTION_SHUFFLE_REDUCE, 1},
+        {ACTION_REGISTER_TILE, 0.5});
 }
 
 static double line_shared(const struct line_cost *line)
@@ -75,13 +71,9 @@ void examine_shared_traffic(const struct tool_input *in, struct finding_list *ou
         "operand "
         "once loaded is used several times.",
         loads / math, from(in, METRIC_SHARED_LD_REQUESTS), busy, from(in, METRIC_LSU_PCT));
-    finding_cite(f, in, METRIC_SHARED_LD_REQUESTS);
-    finding_cite(f, in, METRIC_INST_FP32);
-    finding_cite(f, in, METRIC_LSU_PCT);
-    finding_weigh(f, ACTION_REGISTER_TILE, 6);
-    finding_weigh(f, ACTION_COARSEN, 3);
-    finding_weigh(f, ACTION_VECTORIZE, 1.5);
-    finding_weigh(f, ACTION_UNROLL, 1);
+    finding_cite(f, in, METRIC_SHARED_LD_REQUESTS, METRIC_INST_FP32, METRIC_LSU_PCT);
+    finding_weigh(f, {ACTION_REGISTER_TILE, 6}, {ACTION_COARSEN, 3}, {ACTION_VECTORIZE, 1.5},
+        {ACTION_UNROLL, 1});
 }
 
 static double barrier_stall(const struct line_cost *line)
@@ -115,12 +107,7 @@ void examine_barriers(const struct tool_input *in, struct finding_list *out)
         "smaller blocks.",
         pct, from(in, METRIC_STALL_BARRIER_PCT), count_text(barriers).text,
         from(in, METRIC_BARRIERS));
-    finding_cite(f, in, METRIC_STALL_BARRIER_PCT);
-    finding_cite(f, in, METRIC_BARRIERS);
-    finding_weigh(f, ACTION_SHUFFLE_REDUCE, 4);
-    finding_weigh(f, ACTION_COARSEN, 2);
-    finding_weigh(f, ACTION_REGISTER_TILE, 2);
-    finding_weigh(f, ACTION_TUNE, 1.5);
-    finding_weigh(f, ACTION_BLOCK_SHAPE, big ? 2 : 0.5);
-    finding_weigh(f, ACTION_ASYNC_COPY, 1);
+    finding_cite(f, in, METRIC_STALL_BARRIER_PCT, METRIC_BARRIERS);
+    finding_weigh(f, {ACTION_SHUFFLE_REDUCE, 4}, {ACTION_COARSEN, 2}, {ACTION_REGISTER_TILE, 2},
+        {ACTION_TUNE, 1.5}, {ACTION_BLOCK_SHAPE, big ? 2 : 0.5}, {ACTION_ASYNC_COPY, 1});
 }

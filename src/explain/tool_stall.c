@@ -18,8 +18,7 @@ void examine_short_scoreboard(const struct tool_input *in, struct finding_list *
     if (pct < 35 || in->busiest_pipe_pct >= 60) {
         return;
     }
-    struct finding *f = finding_add(in, out, pct >= 60 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
-        line_of(line), fmin(0.6 * fmin(pct / 100, 1), tool_headroom(in)));
+    struct finding *f = finding_add_wait(in, out, line_of(line), pct);
 
     if (!f) {
         return;
@@ -29,13 +28,9 @@ void examine_short_scoreboard(const struct tool_input *in, struct finding_list *
         "each result needed for the next step. Do several independent steps at a time: unroll, "
         "several outputs per thread, or pass values between lanes by shuffles.",
         pct, from(in, METRIC_STALL_SHORT_PCT));
-    finding_cite(f, in, METRIC_STALL_SHORT_PCT);
-    finding_cite(f, in, METRIC_OCCUPANCY_PCT);
-    finding_cite(f, in, METRIC_ISSUE_PCT);
-    finding_weigh(f, ACTION_COARSEN, 3);
-    finding_weigh(f, ACTION_UNROLL, 2);
-    finding_weigh(f, ACTION_SHUFFLE_REDUCE, 2);
-    finding_weigh(f, ACTION_REGISTER_TILE, 2);
+    finding_cite(f, in, METRIC_STALL_SHORT_PCT, METRIC_OCCUPANCY_PCT, METRIC_ISSUE_PCT);
+    finding_weigh(f, {ACTION_COARSEN, 3}, {ACTION_UNROLL, 2}, {ACTION_SHUFFLE_REDUCE, 2},
+        {ACTION_REGISTER_TILE, 2});
 }
 
 static double line_mio(const struct line_cost *line)
@@ -70,12 +65,8 @@ void examine_mio(const struct tool_input *in, struct finding_list *out)
         "special functions and shuffles (%s). Fewer and wider requests help: 16-byte accesses to "
         "shared memory, operands kept in registers.",
         pct, from(in, METRIC_STALL_MIO_PCT));
-    finding_cite(f, in, METRIC_STALL_MIO_PCT);
-    finding_cite(f, in, METRIC_LSU_PCT);
-    finding_cite(f, in, METRIC_XU_PCT);
-    finding_weigh(f, ACTION_REGISTER_TILE, 4);
-    finding_weigh(f, ACTION_VECTORIZE, 2);
-    finding_weigh(f, ACTION_FAST_MATH, 1);
+    finding_cite(f, in, METRIC_STALL_MIO_PCT, METRIC_LSU_PCT, METRIC_XU_PCT);
+    finding_weigh(f, {ACTION_REGISTER_TILE, 4}, {ACTION_VECTORIZE, 2}, {ACTION_FAST_MATH, 1});
 }
 
 struct pipe {
@@ -117,9 +108,8 @@ void examine_pipe_throttle(const struct tool_input *in, struct finding_list *out
         "ready warps spend %.0f%% of their time waiting for the %s pipe (%s), which is %.0f%% busy "
         "(%s). %s",
         pct, pipe->name, from(in, METRIC_STALL_MATH_PCT), busy, from(in, pipe->metric), pipe->cure);
-    finding_cite(f, in, METRIC_STALL_MATH_PCT);
-    finding_cite(f, in, pipe->metric);
-    finding_weigh(f, pipe->metric == METRIC_ALU_PCT ? ACTION_HOIST : ACTION_FAST_MATH, 2);
+    finding_cite(f, in, METRIC_STALL_MATH_PCT, pipe->metric);
+    finding_weigh(f, {pipe->metric == METRIC_ALU_PCT ? ACTION_HOIST : ACTION_FAST_MATH, 2});
 }
 
 /* More than a tenth and at most two sectors too many per request. */
@@ -151,11 +141,9 @@ void examine_misaligned(const struct tool_input *in, struct finding_list *out)
         "shift the work so that a warp's first element is aligned.",
         line->global_sectors / line->global_requests,
         line->global_sectors_ideal / line->global_requests, from(in, METRIC_GLOBAL_LD_SECTORS));
-    finding_cite(f, in, METRIC_GLOBAL_LD_SECTORS);
-    finding_cite(f, in, METRIC_GLOBAL_LD_SECTORS_IDEAL);
-    finding_cite(f, in, METRIC_GLOBAL_LD_REQUESTS);
-    finding_weigh(f, ACTION_SHARED_TILE, 1);
-    finding_weigh(f, ACTION_VECTORIZE, 0.5);
+    finding_cite(
+        f, in, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_LD_SECTORS_IDEAL, METRIC_GLOBAL_LD_REQUESTS);
+    finding_weigh(f, {ACTION_SHARED_TILE, 1}, {ACTION_VECTORIZE, 0.5});
 }
 
 static double line_sectors(const struct line_cost *line)
@@ -186,14 +174,10 @@ void examine_l2_reuse(const struct tool_input *in, struct finding_list *out)
         "time: smaller working sets, tiles, blocks ordered along what they share.",
         count_text(moved).text, count_text(in->unique_bytes).text, from(in, METRIC_DRAM_BYTES),
         hit);
-    finding_cite(f, in, METRIC_DRAM_BYTES);
-    finding_cite(f, in, METRIC_L2_HIT_PCT);
-    finding_cite(f, in, METRIC_DRAM_PCT);
-    finding_cite(f, in, METRIC_GLOBAL_UNIQUE_BYTES);
-    finding_weigh(f, ACTION_SHARED_TILE, 3);
-    finding_weigh(f, ACTION_REGISTER_TILE, 2);
-    finding_weigh(f, ACTION_SWAP_XY, 1);
-    finding_weigh(f, ACTION_BLOCK_SHAPE, 1);
+    finding_cite(
+        f, in, METRIC_DRAM_BYTES, METRIC_L2_HIT_PCT, METRIC_DRAM_PCT, METRIC_GLOBAL_UNIQUE_BYTES);
+    finding_weigh(f, {ACTION_SHARED_TILE, 3}, {ACTION_REGISTER_TILE, 2}, {ACTION_SWAP_XY, 1},
+        {ACTION_BLOCK_SHAPE, 1});
 }
 
 /* Cycles over time is the clock: a card that is hot, capped or locked to its base clock runs below
@@ -220,6 +204,5 @@ void examine_clock(const struct tool_input *in, struct finding_list *out)
         "nvidia-smi "
         "-q -d PERFORMANCE before comparing times.",
         hz / 1e6, from(in, METRIC_CYCLES), in->chip->clock_hz / 1e6);
-    finding_cite(f, in, METRIC_CYCLES);
-    finding_cite(f, in, METRIC_TIME_NS);
+    finding_cite(f, in, METRIC_CYCLES, METRIC_TIME_NS);
 }

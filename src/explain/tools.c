@@ -254,6 +254,13 @@ struct finding *finding_add(const struct tool_input *in, struct finding_list *ou
     return finding;
 }
 
+struct finding *finding_add_wait(
+    const struct tool_input *in, struct finding_list *out, unsigned line, double pct)
+{
+    return finding_add(in, out, pct >= 60 ? SEVERITY_CRITICAL : SEVERITY_WARNING, line,
+        fmin(0.6 * fmin(pct / 100, 1), tool_headroom(in)));
+}
+
 void finding_say(struct finding *finding, const char *format, ...)
 {
     size_t len = 0;
@@ -267,20 +274,26 @@ void finding_say(struct finding *finding, const char *format, ...)
     va_end(ap);
 }
 
-void finding_cite(struct finding *finding, const struct tool_input *in, enum metric metric)
+void finding_cite_all(
+    struct finding *finding, const struct tool_input *in, const enum metric *metrics, size_t nr)
 {
-    const struct counter *counter = &in->n->metric[metric];
+    for (size_t i = 0; i < nr && finding->nr_evidence < FINDING_MAX_EVIDENCE; i++) {
+        const struct counter *counter = &in->n->metric[metrics[i]];
 
-    if (finding->nr_evidence < FINDING_MAX_EVIDENCE && counter->from != PROV_ABSENT) {
-        finding->evidence[finding->nr_evidence++] =
-            (struct evidence){metric, counter->value, counter->from};
+        if (counter->from != PROV_ABSENT) {
+            finding->evidence[finding->nr_evidence++] =
+                (struct evidence){metrics[i], counter->value, counter->from};
+        }
     }
 }
 
-void finding_weigh(struct finding *finding, enum action action, double weight)
+void finding_weigh_all(struct finding *finding, const struct move_weight *moves, size_t nr)
 {
-    if (finding->nr_weights < FINDING_MAX_WEIGHTS && weight > 0) {
-        finding->weights[finding->nr_weights++] = (struct weight){action, (float)weight};
+    for (size_t i = 0; i < nr && finding->nr_weights < FINDING_MAX_WEIGHTS; i++) {
+        if (moves[i].weight > 0) {
+            finding->weights[finding->nr_weights++] =
+                (struct weight){moves[i].action, (float)moves[i].weight};
+        }
     }
 }
 

@@ -15,13 +15,13 @@ static const char *skip_blanks(const char *at, const char *end)
 
 /* The device code without its pragmas. Its includes (those outside any #if) go to *includes: they
  * may stand neither in a namespace nor behind macros of ours. */
-static void split_code(const struct subject *s, struct str *includes, struct str *code)
+static void split_code(const struct export_input *in, struct str *includes, struct str *code)
 {
-    char *blanked = task_code(s->best->source, s->best->source_bytes);
+    char *blanked = task_code(in->best->source, in->best->source_bytes);
     int depth = 0;
     bool skipped = true; /* blank lines at the beginning are left out as well */
 
-    for (const char *at = blanked, *was = s->best->source; *at;) {
+    for (const char *at = blanked, *was = in->best->source; *at;) {
         const char *end = str_next_line(at), *word = skip_blanks(at, end);
         const bool blank = word == end,
                    pragma = blank && skip_blanks(was, was + (end - at)) != was + (end - at);
@@ -43,12 +43,12 @@ static void split_code(const struct subject *s, struct str *includes, struct str
     free(blanked);
 }
 
-static void add_type_includes(const struct subject *s, struct str *out)
+static void add_type_includes(const struct export_input *in, struct str *out)
 {
     bool half = false, bf16 = false, fp8 = false;
 
-    for (unsigned i = 0; i < s->task.nr_arrays; i++) {
-        const enum elem elem = s->task.arrays[i].elem;
+    for (unsigned i = 0; i < in->task.nr_arrays; i++) {
+        const enum elem elem = in->task.arrays[i].elem;
 
         half |= elem == ELEM_F16;
         bf16 |= elem == ELEM_BF16;
@@ -61,19 +61,19 @@ static void add_type_includes(const struct subject *s, struct str *out)
     str_add(out, fp8 ? "#include <cuda_fp8.h>\n" : "");
 }
 
-static void add_device_code(const struct subject *s, const char *code, struct str *out)
+static void add_device_code(const struct export_input *in, const char *code, struct str *out)
 {
     str_add(out, "namespace {\n\n");
-    for (unsigned i = 0; i < s->plan.nr_tunes; i++)
-        str_addf(out, "#define %s %" PRId64 "\n", s->plan.tunes[i].name, s->plan.tunes[i].value);
-    str_add(out, s->plan.nr_tunes ? "\n" : "");
+    for (unsigned i = 0; i < in->plan.nr_tunes; i++)
+        str_addf(out, "#define %s %" PRId64 "\n", in->plan.tunes[i].name, in->plan.tunes[i].value);
+    str_add(out, in->plan.nr_tunes ? "\n" : "");
     str_add(out, code);
     str_add(out, "\n");
-    for (unsigned i = 0; i < s->plan.nr_tunes; i++)
-        str_addf(out, "#undef %s\n", s->plan.tunes[i].name);
-    for (unsigned i = 0; i < s->plan.nr_tunes; i++)
-        str_addf(out, "constexpr int64_t %s = %" PRId64 ";\n", s->plan.tunes[i].name,
-            s->plan.tunes[i].value);
+    for (unsigned i = 0; i < in->plan.nr_tunes; i++)
+        str_addf(out, "#undef %s\n", in->plan.tunes[i].name);
+    for (unsigned i = 0; i < in->plan.nr_tunes; i++)
+        str_addf(out, "constexpr int64_t %s = %" PRId64 ";\n", in->plan.tunes[i].name,
+            in->plan.tunes[i].value);
     str_add(out, "\n} // namespace\n\n");
 }
 
@@ -111,30 +111,30 @@ static void add_bytes(const struct task_array *temp, struct str *out)
     str_addf(out, "keet_room((int64_t)%zu", elem_bytes(temp->elem));
     for (unsigned d = 0; d < temp->nr_dims; d++) {
         str_add(out, " * (");
-        subject_expr(LANGUAGE_CPP, temp->dims[d], out);
+        export_expr(LANGUAGE_CPP, temp->dims[d], out);
         str_add(out, ")");
     }
     str_add(out, ")");
 }
 
-static void add_sizes(const struct subject *s, struct str *out)
+static void add_sizes(const struct export_input *in, struct str *out)
 {
-    const struct env *sizes = &s->task.timed.sizes;
+    const struct env *sizes = &in->task.timed.sizes;
 
     for (size_t i = 0; i < sizes->nr; i++)
         str_addf(out, "%sint64_t %s", i ? ", " : "", sizes->bindings[i].name);
 }
 
-static void add_scratch(const struct subject *s, struct str *out)
+static void add_scratch(const struct export_input *in, struct str *out)
 {
     str_add(out, "static inline size_t scratch_bytes(");
-    add_sizes(s, out);
+    add_sizes(in, out);
     str_add(out, ")\n{\n    return ");
-    for (unsigned i = 0; i < s->plan.nr_temps; i++) {
+    for (unsigned i = 0; i < in->plan.nr_temps; i++) {
         str_add(out, i ? " +\n           " : "");
-        add_bytes(&s->plan.temps[i], out);
+        add_bytes(&in->plan.temps[i], out);
     }
-    str_add(out, s->plan.nr_temps ? ";\n}\n\n" : "0;\n}\n\n");
+    str_add(out, in->plan.nr_temps ? ";\n}\n\n" : "0;\n}\n\n");
 }
 
 static void add_dim3(const char *name, const struct expr *const dims[3], struct str *out)
@@ -142,7 +142,7 @@ static void add_dim3(const char *name, const struct expr *const dims[3], struct 
     str_addf(out, "const dim3 %s(", name);
     for (int i = 0; i < 3; i++) {
         str_add(out, i ? ", (unsigned)(" : "(unsigned)(");
-        subject_expr(LANGUAGE_CPP, dims[i], out);
+        export_expr(LANGUAGE_CPP, dims[i], out);
         str_add(out, ")");
     }
     str_add(out, ");\n");
@@ -164,7 +164,7 @@ static void add_args(const struct launch *launch, struct str *out)
         else if (arg->kind == ARG_SCALAR)
             str_add(out, arg->name);
         else
-            subject_expr(LANGUAGE_CPP, arg->value, out);
+            export_expr(LANGUAGE_CPP, arg->value, out);
     }
 }
 
@@ -175,7 +175,7 @@ static bool has_cluster(const struct launch *launch)
 }
 
 static void add_cluster_launch(
-    const struct subject *s, const struct launch *launch, struct str *out)
+    const struct export_input *in, const struct launch *launch, struct str *out)
 {
     str_add(out, "        ");
     add_dim3("keet_cluster", launch->cluster, out);
@@ -194,33 +194,33 @@ static void add_cluster_launch(
         "        keet_config.numAttrs = 1;\n"
         "        if (keet_error == cudaSuccess)\n"
         "            keet_error = cudaLaunchKernelEx(&keet_config, keet_%s::%s, ",
-        s->name, launch->kernel);
+        in->name, launch->kernel);
     add_args(launch, out);
     str_add(out, ");\n");
 }
 
-static void add_launch(const struct subject *s, const struct launch *launch, struct str *out)
+static void add_launch(const struct export_input *in, const struct launch *launch, struct str *out)
 {
     str_add(out, "    {\n        ");
     add_dim3("keet_grid", launch->grid, out);
     str_add(out, "        ");
     add_dim3("keet_block", launch->block, out);
     str_add(out, "        const size_t keet_shared = (size_t)(");
-    subject_expr(LANGUAGE_CPP, launch->smem_bytes, out);
+    export_expr(LANGUAGE_CPP, launch->smem_bytes, out);
     str_add(out, ");\n\n");
     if (!is_text(launch->smem_bytes, "0"))
         str_addf(out,
             "        if (keet_error == cudaSuccess && keet_shared > 0)\n"
             "            keet_error = cudaFuncSetAttribute(keet_%s::%s,\n"
             "                cudaFuncAttributeMaxDynamicSharedMemorySize, (int)keet_shared);\n",
-            s->name, launch->kernel);
+            in->name, launch->kernel);
     if (has_cluster(launch)) {
-        add_cluster_launch(s, launch, out);
+        add_cluster_launch(in, launch, out);
     } else {
         str_addf(out,
             "        if (keet_error == cudaSuccess) {\n"
             "            keet_%s::%s<<<keet_grid, keet_block, keet_shared, keet_stream>>>(",
-            s->name, launch->kernel);
+            in->name, launch->kernel);
         add_args(launch, out);
         str_add(out, ");\n            keet_error = cudaGetLastError();\n        }\n");
     }
@@ -229,54 +229,54 @@ static void add_launch(const struct subject *s, const struct launch *launch, str
 
 static const char *scalar_type(enum elem elem)
 {
-    return elem_is_float(elem) && elem != ELEM_F64 ? "float" : subject_ctype(elem);
+    return elem_is_float(elem) && elem != ELEM_F64 ? "float" : export_ctype(elem);
 }
 
-static void add_launcher(const struct subject *s, struct str *out)
+static void add_launcher(const struct export_input *in, struct str *out)
 {
-    const struct task *task = &s->task;
+    const struct task *task = &in->task;
 
     str_add(out, "static inline cudaError_t launch(");
     for (unsigned i = 0; i < task->nr_arrays; i++)
         str_addf(out, "%s%s *%s, ", task->arrays[i].role == ROLE_IN ? "const " : "",
-            subject_ctype(task->arrays[i].elem), task->arrays[i].name);
-    add_sizes(s, out);
+            export_ctype(task->arrays[i].elem), task->arrays[i].name);
+    add_sizes(in, out);
     str_add(out, task->timed.sizes.nr ? ", " : "");
     for (unsigned i = 0; i < task->nr_scalars; i++)
         str_addf(out, "%s %s, ", scalar_type(task->scalars[i].elem), task->scalars[i].name);
     str_add(out, "void *keet_scratch, cudaStream_t keet_stream)\n{\n"
                  "    cudaError_t keet_error = cudaSuccess;\n");
-    if (s->plan.nr_temps)
+    if (in->plan.nr_temps)
         str_add(out, "    char *keet_at = (char *)keet_scratch;\n");
     else
         str_add(out, "    (void)keet_scratch;\n");
-    for (unsigned i = 0; i < s->plan.nr_temps; i++) {
-        str_addf(out, "    void *%s = keet_at;\n", s->plan.temps[i].name);
-        if (i + 1 < s->plan.nr_temps) {
+    for (unsigned i = 0; i < in->plan.nr_temps; i++) {
+        str_addf(out, "    void *%s = keet_at;\n", in->plan.temps[i].name);
+        if (i + 1 < in->plan.nr_temps) {
             str_add(out, "    keet_at += ");
-            add_bytes(&s->plan.temps[i], out);
+            add_bytes(&in->plan.temps[i], out);
             str_add(out, ";\n");
         }
     }
-    for (unsigned i = 0; i < s->plan.nr_launches; i++)
-        add_launch(s, &s->plan.launches[i], out);
+    for (unsigned i = 0; i < in->plan.nr_launches; i++)
+        add_launch(in, &in->plan.launches[i], out);
     str_add(out, "    return keet_error;\n}\n\n");
 }
 
-void subject_code(const struct subject *s, struct str *out)
+void export_code(const struct export_input *in, struct str *out)
 {
     struct str includes = {0}, code = {0}, body = {0};
 
-    split_code(s, &includes, &code);
-    add_scratch(s, &body);
-    add_launcher(s, &body);
-    add_type_includes(s, out);
+    split_code(in, &includes, &code);
+    add_scratch(in, &body);
+    add_launcher(in, &body);
+    add_type_includes(in, out);
     str_add_n(out, str_text(&includes), includes.len);
-    str_addf(out, "\nnamespace keet_%s {\n", s->name);
-    add_device_code(s, str_text(&code), out);
+    str_addf(out, "\nnamespace keet_%s {\n", in->name);
+    add_device_code(in, str_text(&code), out);
     add_helpers(str_text(&body), out);
     str_add(out, str_text(&body));
-    str_addf(out, "} // namespace keet_%s\n", s->name);
+    str_addf(out, "} // namespace keet_%s\n", in->name);
     str_finish(&includes);
     str_finish(&code);
     str_finish(&body);

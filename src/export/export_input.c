@@ -1,4 +1,4 @@
-/* Owns what is exported as it is read back from the run, and expressions in other languages. */
+/* Owns the input of the exports as read back from the run, and expressions in other languages. */
 #include "export/export_input.h"
 
 #include "base/file.h"
@@ -23,24 +23,24 @@ static const char *identifier(struct arena *arena, const char *path)
     return name;
 }
 
-bool subject_read(struct subject *s, const struct page *page, struct err *err)
+bool export_input_read(struct export_input *in, const struct page *page, struct err *err)
 {
     const char *original = page->run.original;
     enum verdict verdict;
     struct err why;
 
-    *s = (struct subject){.arena = page->arena, .page = page};
-    s->best = &page->path[page->nr_path - 1];
-    s->name = identifier(s->arena, page->run.kernel_path);
-    if (!task_parse(&s->task, s->arena, page->run.kernel_path, original, strlen(original), err))
+    *in = (struct export_input){.arena = page->arena, .page = page};
+    in->best = &page->path[page->nr_path - 1];
+    in->name = identifier(in->arena, page->run.kernel_path);
+    if (!task_parse(&in->task, in->arena, page->run.kernel_path, original, strlen(original), err))
         return err_wrap(err, "%s: the original", page->db_path);
-    if (s->best->verdict != VERDICT_OK)
+    if (in->best->verdict != VERDICT_OK)
         return err_set(err, "%s: no kernel in it is right", page->db_path);
-    if (!plan_parse(
-            &s->plan, &s->task, s->arena, s->best->source, s->best->source_bytes, &verdict, &why))
+    if (!plan_parse(&in->plan, &in->task, in->arena, in->best->source, in->best->source_bytes,
+            &verdict, &why))
         return err_set(
-            err, "%s: node %" PRId64 ": %.1000s", page->db_path, s->best->node, why.text);
-    s->pytorch = s->task.pytorch;
+            err, "%s: node %" PRId64 ": %.1000s", page->db_path, in->best->node, why.text);
+    in->pytorch = in->task.pytorch;
     return true;
 }
 
@@ -52,13 +52,13 @@ static void say_line(const char *comment, const char *text, struct str *out)
     str_add_char(out, '\n');
 }
 
-void subject_say(const struct subject *s, const char *comment, struct str *out)
+void export_provenance(const struct export_input *in, const char *comment, struct str *out)
 {
-    const struct page *page = s->page;
+    const struct page *page = in->page;
     struct str line = {0};
 
     str_addf(&line, "%s: node %" PRId64 " of a run of keet-opt %s on %s, policy %s, seed %" PRIu64,
-        file_name(page->run.kernel_path), s->best->node, page->run.version, page->device_name,
+        file_name(page->run.kernel_path), in->best->node, page->run.version, page->device_name,
         page->run.policy, page->run.seed);
     say_line(comment, str_text(&line), out);
     str_clear(&line);
@@ -67,7 +67,7 @@ void subject_say(const struct subject *s, const char *comment, struct str *out)
     str_finish(&line);
 }
 
-const char *subject_ctype(enum elem elem)
+const char *export_ctype(enum elem elem)
 {
     static const char *const names[NR_ELEMS] = {[ELEM_F64] = "double",
         [ELEM_F32] = "float",
@@ -89,21 +89,21 @@ const char *subject_ctype(enum elem elem)
     return names[elem];
 }
 
-unsigned subject_nr_in(const struct subject *s)
+unsigned export_nr_in(const struct export_input *in)
 {
     unsigned nr = 0;
 
-    for (unsigned i = 0; i < s->task.nr_arrays; i++)
-        nr += s->task.arrays[i].role != ROLE_OUT;
+    for (unsigned i = 0; i < in->task.nr_arrays; i++)
+        nr += in->task.arrays[i].role != ROLE_OUT;
     return nr;
 }
 
-unsigned subject_nr_out(const struct subject *s)
+unsigned export_nr_out(const struct export_input *in)
 {
     unsigned nr = 0;
 
-    for (unsigned i = 0; i < s->task.nr_arrays; i++)
-        nr += s->task.arrays[i].role != ROLE_IN;
+    for (unsigned i = 0; i < in->task.nr_arrays; i++)
+        nr += in->task.arrays[i].role != ROLE_IN;
     return nr;
 }
 
@@ -161,7 +161,7 @@ static size_t add_python_operator(const char *text, struct str *out)
     return 1;
 }
 
-bool subject_expr(enum language language, const struct expr *expr, struct str *out)
+bool export_expr(enum language language, const struct expr *expr, struct str *out)
 {
     const char *at = expr_text(expr);
 
@@ -184,14 +184,14 @@ bool subject_expr(enum language language, const struct expr *expr, struct str *o
     return true;
 }
 
-bool subject_dims(enum language language, const struct task_array *array, struct str *out)
+bool export_dims(enum language language, const struct task_array *array, struct str *out)
 {
     bool ok = true;
 
     str_add_char(out, language == LANGUAGE_CPP ? '{' : '(');
     for (unsigned d = 0; ok && d < array->nr_dims; d++) {
         str_add(out, d ? ", " : "");
-        ok = subject_expr(language, array->dims[d], out);
+        ok = export_expr(language, array->dims[d], out);
     }
     if (language == LANGUAGE_PYTHON && array->nr_dims == 1)
         str_add_char(out, ',');

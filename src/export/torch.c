@@ -37,36 +37,36 @@ static bool is_float(const struct task_scalar *scalar)
     return elem_is_float(scalar->elem);
 }
 
-void torch_params(const struct subject *s, struct str *out)
+void torch_params(const struct export_input *in, struct str *out)
 {
     const char *comma = "";
 
-    for (unsigned i = 0; i < s->task.nr_arrays; i++) {
-        if (s->task.arrays[i].role == ROLE_OUT)
+    for (unsigned i = 0; i < in->task.nr_arrays; i++) {
+        if (in->task.arrays[i].role == ROLE_OUT)
             continue;
-        str_addf(out, "%storch::Tensor %s", comma, s->task.arrays[i].name);
+        str_addf(out, "%storch::Tensor %s", comma, in->task.arrays[i].name);
         comma = ", ";
     }
-    for (unsigned i = 0; i < s->task.nr_scalars; i++) {
-        const struct task_scalar *scalar = &s->task.scalars[i];
+    for (unsigned i = 0; i < in->task.nr_scalars; i++) {
+        const struct task_scalar *scalar = &in->task.scalars[i];
 
         str_addf(out, "%s%s %s", comma, is_float(scalar) ? "double" : "int64_t", scalar->name);
         comma = ", ";
     }
 }
 
-static void torch_declare(const struct subject *s, struct str *out)
+static void torch_declare(const struct export_input *in, struct str *out)
 {
-    str_addf(out, "std::vector<torch::Tensor> %s_forward(", s->name);
-    torch_params(s, out);
+    str_addf(out, "std::vector<torch::Tensor> %s_forward(", in->name);
+    torch_params(in, out);
     str_add_char(out, ')');
 }
 
 /* A size is what the first input has where its dimension is that size alone; else it is fixed. */
-static void add_size(const struct subject *s, const struct binding *size, struct str *out)
+static void add_size(const struct export_input *in, const struct binding *size, struct str *out)
 {
-    for (unsigned i = 0; i < s->task.nr_arrays; i++) {
-        const struct task_array *array = &s->task.arrays[i];
+    for (unsigned i = 0; i < in->task.nr_arrays; i++) {
+        const struct task_array *array = &in->task.arrays[i];
 
         for (unsigned d = 0; array->role != ROLE_OUT && d < array->nr_dims; d++) {
             if (strcmp(expr_text(array->dims[d]), size->name) != 0)
@@ -94,18 +94,18 @@ static const char check_function[] =
     "    return tensor.contiguous();\n"
     "}\n\n";
 
-static void add_tensors(const struct subject *s, struct str *out)
+static void add_tensors(const struct export_input *in, struct str *out)
 {
     const char *first = NULL;
 
-    for (unsigned i = 0; i < s->task.nr_arrays; i++) {
-        const struct task_array *array = &s->task.arrays[i];
+    for (unsigned i = 0; i < in->task.nr_arrays; i++) {
+        const struct task_array *array = &in->task.arrays[i];
 
         if (array->role == ROLE_OUT)
             continue;
         str_addf(out, "    %s = keet_check(%s, \"%s\", c10::ScalarType::%s, ", array->name,
             array->name, array->name, dtypes[array->elem].scalar_type);
-        subject_dims(LANGUAGE_CPP, array, out);
+        export_dims(LANGUAGE_CPP, array, out);
         str_add(out, array->role == ROLE_INOUT ? ").clone();\n" : ");\n");
         first = first ? first : array->name;
     }
@@ -117,21 +117,21 @@ static void add_tensors(const struct subject *s, struct str *out)
     else
         str_add(
             out, "    const auto keet_options = torch::TensorOptions().device(torch::kCUDA);\n");
-    for (unsigned i = 0; i < s->task.nr_arrays; i++) {
-        const struct task_array *array = &s->task.arrays[i];
+    for (unsigned i = 0; i < in->task.nr_arrays; i++) {
+        const struct task_array *array = &in->task.arrays[i];
 
         if (array->role != ROLE_OUT)
             continue;
         str_addf(out, "    torch::Tensor %s = torch::empty(std::vector<int64_t>", array->name);
-        subject_dims(LANGUAGE_CPP, array, out);
+        export_dims(LANGUAGE_CPP, array, out);
         str_addf(
             out, ", keet_options.dtype(c10::ScalarType::%s));\n", dtypes[array->elem].scalar_type);
     }
 }
 
-static void add_sizes(const struct subject *s, const char *comma, struct str *out)
+static void add_sizes(const struct export_input *in, const char *comma, struct str *out)
 {
-    const struct env *sizes = &s->task.timed.sizes;
+    const struct env *sizes = &in->task.timed.sizes;
 
     for (size_t i = 0; i < sizes->nr; i++) {
         str_addf(out, "%s%s", comma, sizes->bindings[i].name);
@@ -139,64 +139,65 @@ static void add_sizes(const struct subject *s, const char *comma, struct str *ou
     }
 }
 
-static void add_call(const struct subject *s, struct str *out)
+static void add_call(const struct export_input *in, struct str *out)
 {
     str_addf(out,
         "    torch::Tensor keet_scratch =\n        torch::empty({(int64_t)keet_%s::scratch_bytes(",
-        s->name);
-    add_sizes(s, "", out);
+        in->name);
+    add_sizes(in, "", out);
     str_addf(out, ")}, keet_options.dtype(torch::kByte));\n\n    C10_CUDA_CHECK(keet_%s::launch(",
-        s->name);
-    for (unsigned i = 0; i < s->task.nr_arrays; i++) {
-        const struct task_array *array = &s->task.arrays[i];
+        in->name);
+    for (unsigned i = 0; i < in->task.nr_arrays; i++) {
+        const struct task_array *array = &in->task.arrays[i];
 
         str_addf(out, "%s(%s%s *)%s.data_ptr()", i ? ", " : "",
-            array->role == ROLE_IN ? "const " : "", subject_ctype(array->elem), array->name);
+            array->role == ROLE_IN ? "const " : "", export_ctype(array->elem), array->name);
     }
-    add_sizes(s, ", ", out);
-    for (unsigned i = 0; i < s->task.nr_scalars; i++)
-        str_addf(out, ", %s", s->task.scalars[i].name);
+    add_sizes(in, ", ", out);
+    for (unsigned i = 0; i < in->task.nr_scalars; i++)
+        str_addf(out, ", %s", in->task.scalars[i].name);
     str_add(out,
         ", keet_scratch.data_ptr(),\n        at::cuda::getCurrentCUDAStream()));\n    return {");
-    for (unsigned i = 0, nr = 0; i < s->task.nr_arrays; i++) {
-        if (s->task.arrays[i].role != ROLE_IN)
-            str_addf(out, "%s%s", nr++ ? ", " : "", s->task.arrays[i].name);
+    for (unsigned i = 0, nr = 0; i < in->task.nr_arrays; i++) {
+        if (in->task.arrays[i].role != ROLE_IN)
+            str_addf(out, "%s%s", nr++ ? ", " : "", in->task.arrays[i].name);
     }
     str_add(out, "};\n}\n");
 }
 
-void torch_source(const struct subject *s, struct str *out)
+void torch_source(const struct export_input *in, struct str *out)
 {
-    const struct env *sizes = &s->task.timed.sizes;
+    const struct env *sizes = &in->task.timed.sizes;
 
     str_add(out, "#include <torch/extension.h>\n#include <ATen/cuda/CUDAContext.h>\n"
                  "#include <c10/cuda/CUDAException.h>\n#include <c10/cuda/CUDAGuard.h>\n"
                  "#include <vector>\n");
-    subject_code(s, out);
+    export_code(in, out);
     str_add(out, "\n");
-    if (subject_nr_in(s) > 0)
+    if (export_nr_in(in) > 0)
         str_add(out, check_function);
-    torch_declare(s, out);
+    torch_declare(in, out);
     str_add(out, "\n{\n");
     for (size_t i = 0; i < sizes->nr; i++)
-        add_size(s, &sizes->bindings[i], out);
-    add_tensors(s, out);
-    add_call(s, out);
+        add_size(in, &sizes->bindings[i], out);
+    add_tensors(in, out);
+    add_call(in, out);
 }
 
-bool torch_load(const struct subject *s, const char *variable, struct str *out, struct err *err)
+bool torch_load(
+    const struct export_input *in, const char *variable, struct str *out, struct err *err)
 {
     struct str source = {0};
     char hash[33];
     bool ok;
 
-    torch_source(s, &source);
+    torch_source(in, &source);
     ok = !strstr(str_text(&source), "'''") ||
          err_set(err, "node %" PRId64 ": its code holds ''', which ends a Python string",
-             s->best->node);
+             in->best->node);
     hash_hex(hash_bytes(str_text(&source), source.len, 0), hash);
     str_addf(out, "cuda_source = r'''\n%s'''\n\ncpp_source = \"", str_text(&source));
-    torch_declare(s, out);
+    torch_declare(in, out);
     str_addf(out,
         ";\"\n\n"
         "%s = load_inline(\n"
@@ -206,7 +207,7 @@ bool torch_load(const struct subject *s, const char *variable, struct str *out, 
         "    functions=[\"%s_forward\"],\n"
         "    extra_cuda_cflags=[\"-O3\"],\n"
         ")\n",
-        variable, s->name, hash, s->name);
+        variable, in->name, hash, in->name);
     str_finish(&source);
     return ok;
 }
@@ -266,25 +267,25 @@ static void add_init(const char *pytorch, struct str *out)
     }
 }
 
-static void add_names(const struct subject *s, struct str *out)
+static void add_names(const struct export_input *in, struct str *out)
 {
     str_add(out, "    keet_inputs = [");
-    for (unsigned i = 0, nr = 0; i < s->task.nr_arrays; i++) {
-        if (s->task.arrays[i].role != ROLE_OUT)
-            str_addf(out, "%s\"%s\"", nr++ ? ", " : "", s->task.arrays[i].name);
+    for (unsigned i = 0, nr = 0; i < in->task.nr_arrays; i++) {
+        if (in->task.arrays[i].role != ROLE_OUT)
+            str_addf(out, "%s\"%s\"", nr++ ? ", " : "", in->task.arrays[i].name);
     }
     str_add(out, "]\n    keet_scalars = [");
-    for (unsigned i = 0; i < s->task.nr_scalars; i++)
-        str_addf(out, "%s%.9g", i ? ", " : "", s->task.scalars[i].value);
+    for (unsigned i = 0; i < in->task.nr_scalars; i++)
+        str_addf(out, "%s%.9g", i ? ", " : "", in->task.scalars[i].value);
     str_add(out, "]\n\n");
 }
 
 /* Tensors among forward's arguments come first in the contract, then weights by their names with
  * dots as underscores; numbers among the arguments are the contract's scalars. */
-static void add_model(const struct subject *s, struct str *out)
+static void add_model(const struct export_input *in, struct str *out)
 {
-    str_addf(out, "\n\nclass ModelNew(%s):\n", s->pytorch ? "Model" : "nn.Module");
-    add_names(s, out);
+    str_addf(out, "\n\nclass ModelNew(%s):\n", in->pytorch ? "Model" : "nn.Module");
+    add_names(in, out);
     str_add(out, "    def __init__(self, *args, **kwargs):\n"
                  "        super().__init__(*args, **kwargs)\n"
                  "        self.keet_state = {}\n"
@@ -298,42 +299,42 @@ static void add_model(const struct subject *s, struct str *out)
                  "        for path in self.keet_inputs[len(arrays):]:\n"
                  "            arrays.append(getattr(*self.keet_state[path]).detach())\n"
                  "        numbers += self.keet_scalars[len(numbers):]\n");
-    str_addf(out, "        outputs = keet.%s_forward(*arrays, *numbers)\n", s->name);
+    str_addf(out, "        outputs = keet.%s_forward(*arrays, *numbers)\n", in->name);
     str_add(out,
-        subject_nr_out(s) == 1 ? "        return outputs[0]\n" : "        return tuple(outputs)\n");
+        export_nr_out(in) == 1 ? "        return outputs[0]\n" : "        return tuple(outputs)\n");
 }
 
-bool export_kernelbench(struct subject *s, struct export_files *files, struct err *err)
+bool export_kernelbench(struct export_input *in, struct export_files *files, struct err *err)
 {
-    struct str *out = export_add(files, arena_printf(s->arena, "%s_kernelbench.py", s->name));
+    struct str *out = export_add(files, arena_printf(in->arena, "%s_kernelbench.py", in->name));
 
-    subject_say(s, "#", out);
+    export_provenance(in, "#", out);
     str_add(out, "import torch\nimport torch.nn as nn\n"
                  "from torch.utils.cpp_extension import load_inline\n\n");
-    if (s->pytorch) {
-        add_init(s->pytorch, out);
+    if (in->pytorch) {
+        add_init(in->pytorch, out);
         str_add(out, "\n\n");
     }
-    if (!torch_load(s, "keet", out, err))
+    if (!torch_load(in, "keet", out, err))
         return false;
-    add_model(s, out);
+    add_model(in, out);
     return true;
 }
 
 /* ---- an operator ---- */
 
-static void add_params(const struct subject *s, bool types, struct str *out)
+static void add_params(const struct export_input *in, bool types, struct str *out)
 {
     const char *comma = "";
 
-    for (unsigned i = 0; i < s->task.nr_arrays; i++) {
-        if (s->task.arrays[i].role == ROLE_OUT)
+    for (unsigned i = 0; i < in->task.nr_arrays; i++) {
+        if (in->task.arrays[i].role == ROLE_OUT)
             continue;
-        str_addf(out, "%s%s%s", comma, s->task.arrays[i].name, types ? ": torch.Tensor" : "");
+        str_addf(out, "%s%s%s", comma, in->task.arrays[i].name, types ? ": torch.Tensor" : "");
         comma = ", ";
     }
-    for (unsigned i = 0; i < s->task.nr_scalars; i++) {
-        const struct task_scalar *scalar = &s->task.scalars[i];
+    for (unsigned i = 0; i < in->task.nr_scalars; i++) {
+        const struct task_scalar *scalar = &in->task.scalars[i];
 
         str_addf(out, "%s%s", comma, scalar->name);
         if (types)
@@ -343,22 +344,22 @@ static void add_params(const struct subject *s, bool types, struct str *out)
 }
 
 /* Shapes for the compiler, which runs nothing; without them where they cannot be said in Python. */
-static void add_fake(const struct subject *s, struct str *out)
+static void add_fake(const struct export_input *in, struct str *out)
 {
-    const struct env *sizes = &s->task.timed.sizes;
+    const struct env *sizes = &in->task.timed.sizes;
     struct str text = {0};
     const char *from = NULL;
     bool ok = true;
 
-    str_addf(&text, "@%s.register_fake\ndef _(", s->name);
-    add_params(s, true, &text);
+    str_addf(&text, "@%s.register_fake\ndef _(", in->name);
+    add_params(in, true, &text);
     str_add(&text, "):\n");
     for (size_t n = 0; n < sizes->nr; n++) {
         const struct binding *size = &sizes->bindings[n];
         bool found = false;
 
-        for (unsigned i = 0; i < s->task.nr_arrays && !found; i++) {
-            const struct task_array *array = &s->task.arrays[i];
+        for (unsigned i = 0; i < in->task.nr_arrays && !found; i++) {
+            const struct task_array *array = &in->task.arrays[i];
 
             for (unsigned d = 0; array->role != ROLE_OUT && d < array->nr_dims && !found; d++) {
                 found = strcmp(expr_text(array->dims[d]), size->name) == 0;
@@ -369,11 +370,11 @@ static void add_fake(const struct subject *s, struct str *out)
         if (!found)
             str_addf(&text, "    %s = %" PRId64 "\n", size->name, size->value);
     }
-    for (unsigned i = 0; i < s->task.nr_arrays && !from; i++)
-        from = s->task.arrays[i].role != ROLE_OUT ? s->task.arrays[i].name : NULL;
+    for (unsigned i = 0; i < in->task.nr_arrays && !from; i++)
+        from = in->task.arrays[i].role != ROLE_OUT ? in->task.arrays[i].name : NULL;
     str_add(&text, "    return [");
-    for (unsigned i = 0, nr = 0; i < s->task.nr_arrays; i++) {
-        const struct task_array *array = &s->task.arrays[i];
+    for (unsigned i = 0, nr = 0; i < in->task.nr_arrays; i++) {
+        const struct task_array *array = &in->task.arrays[i];
 
         if (array->role == ROLE_IN)
             continue;
@@ -382,7 +383,7 @@ static void add_fake(const struct subject *s, struct str *out)
             str_addf(&text, "%s.new_empty(", from);
         else
             str_add(&text, "torch.empty(");
-        ok = ok && subject_dims(LANGUAGE_PYTHON, array, &text);
+        ok = ok && export_dims(LANGUAGE_PYTHON, array, &text);
         str_addf(&text, ", dtype=torch.%s)", torch_dtype(array->elem));
     }
     str_add(&text, "]\n");
@@ -391,25 +392,25 @@ static void add_fake(const struct subject *s, struct str *out)
     str_finish(&text);
 }
 
-bool export_pytorch(struct subject *s, struct export_files *files, struct err *err)
+bool export_pytorch(struct export_input *in, struct export_files *files, struct err *err)
 {
-    struct str *out = export_add(files, arena_printf(s->arena, "%s_torch.py", s->name));
+    struct str *out = export_add(files, arena_printf(in->arena, "%s_torch.py", in->name));
 
-    subject_say(s, "#", out);
+    export_provenance(in, "#", out);
     str_addf(out,
         "# Import it and call %s(...), or torch.ops.keet.%s(...): tensors in, a list of new "
         "tensors\n"
         "# out. It has no gradient.\n"
         "import torch\nfrom torch.utils.cpp_extension import load_inline\n\n",
-        s->name, s->name);
-    if (!torch_load(s, "_extension", out, err))
+        in->name, in->name);
+    if (!torch_load(in, "_extension", out, err))
         return false;
-    str_addf(out, "\n\n@torch.library.custom_op(\"keet::%s\", mutates_args=())\ndef %s(", s->name,
-        s->name);
-    add_params(s, true, out);
-    str_addf(out, ") -> list[torch.Tensor]:\n    return _extension.%s_forward(", s->name);
-    add_params(s, false, out);
+    str_addf(out, "\n\n@torch.library.custom_op(\"keet::%s\", mutates_args=())\ndef %s(", in->name,
+        in->name);
+    add_params(in, true, out);
+    str_addf(out, ") -> list[torch.Tensor]:\n    return _extension.%s_forward(", in->name);
+    add_params(in, false, out);
     str_add(out, ")\n\n\ndef keet_ceil_div(a, b):\n    return (a + b - 1) // b\n\n\n");
-    add_fake(s, out);
+    add_fake(in, out);
     return true;
 }

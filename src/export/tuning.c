@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct variant {
+struct tuned_variant {
     int64_t node;
     enum verdict verdict;
     const char *why;
@@ -17,7 +17,7 @@ struct variant {
 };
 
 struct variants {
-    struct variant *of;
+    struct tuned_variant *of;
     size_t nr, cap;
 };
 
@@ -33,14 +33,14 @@ static bool same_launches(const struct plan *a, const struct plan *b)
 }
 
 /* The values of the best one's parameters in this plan; NULL where they are not the same ones. */
-static const int64_t *values_of(const struct subject *s, const struct plan *plan)
+static const int64_t *values_of(const struct export_input *in, const struct plan *plan)
 {
-    int64_t *values = arena_array(s->arena, s->plan.nr_tunes + 1, sizeof(*values));
+    int64_t *values = arena_array(in->arena, in->plan.nr_tunes + 1, sizeof(*values));
 
-    if (plan->nr_tunes != s->plan.nr_tunes || !same_launches(plan, &s->plan))
+    if (plan->nr_tunes != in->plan.nr_tunes || !same_launches(plan, &in->plan))
         return NULL;
     for (unsigned i = 0; i < plan->nr_tunes; i++) {
-        if (strcmp(plan->tunes[i].name, s->plan.tunes[i].name) != 0)
+        if (strcmp(plan->tunes[i].name, in->plan.tunes[i].name) != 0)
             return NULL;
         values[i] = plan->tunes[i].value;
     }
@@ -56,10 +56,10 @@ static bool is_known(const struct variants *all, const int64_t *values, unsigned
     return false;
 }
 
-static void add_variant(struct subject *s, struct variants *all, const struct candidate *c)
+static void add_variant(struct export_input *in, struct variants *all, const struct candidate *c)
 {
     char *code = task_code(c->source, c->source_bytes);
-    char *best = task_code(s->best->source, s->best->source_bytes);
+    char *best = task_code(in->best->source, in->best->source_bytes);
     enum verdict verdict;
     struct plan plan;
     struct err why;
@@ -67,14 +67,14 @@ static void add_variant(struct subject *s, struct variants *all, const struct ca
 
     /* Lines may move with the pragmas; blank lines mean nothing. */
     if (strcmp(code + strspn(code, " \n"), best + strspn(best, " \n")) == 0 &&
-        plan_parse(&plan, &s->task, c->arena, c->source, c->source_bytes, &verdict, &why))
-        values = values_of(s, &plan);
+        plan_parse(&plan, &in->task, c->arena, c->source, c->source_bytes, &verdict, &why))
+        values = values_of(in, &plan);
     if (values && !is_known(all, values, plan.nr_tunes)) {
         all->of = grow(all->of, &all->cap, all->nr + 1, sizeof(*all->of));
-        all->of[all->nr++] = (struct variant){
+        all->of[all->nr++] = (struct tuned_variant){
             .node = c->node,
             .verdict = c->verdict,
-            .why = c->verdict_text ? arena_strdup(s->arena, c->verdict_text) : "",
+            .why = c->verdict_text ? arena_strdup(in->arena, c->verdict_text) : "",
             .time_ns = c->verdict == VERDICT_OK && c->profiled ? c->profile.time_ns : 0,
             .compile_ms = c->compilation.compile_ms,
             .values = values,
@@ -84,46 +84,46 @@ static void add_variant(struct subject *s, struct variants *all, const struct ca
     free(best);
 }
 
-static bool collect(struct subject *s, struct variants *all, struct err *err)
+static bool collect(struct export_input *in, struct variants *all, struct err *err)
 {
     struct arena *scratch = arena_create();
     bool ok = true, found;
 
     *all = (struct variants){0};
-    if (s->plan.nr_tunes == 0)
+    if (in->plan.nr_tunes == 0)
         ok = err_set(err,
             "%s: node %" PRId64 ", the best, has no tuning parameters, so there are no tuning "
             "results",
-            s->page->db_path, s->best->node);
-    for (size_t i = 0; ok && i < s->page->nr_nodes; i++) {
+            in->page->db_path, in->best->node);
+    for (size_t i = 0; ok && i < in->page->nr_nodes; i++) {
         struct candidate c = {.arena = scratch};
 
-        ok = store_load_node(s->page->store, s->page->nodes[i].number, &c, &found, err);
+        ok = store_load_node(in->page->store, in->page->nodes[i].number, &c, &found, err);
         if (ok && found && c.source)
-            add_variant(s, all, &c);
+            add_variant(in, all, &c);
         arena_reset(scratch);
     }
     arena_destroy(scratch);
     return ok;
 }
 
-static bool is_modelled(const struct subject *s)
+static bool is_modelled(const struct export_input *in)
 {
-    return s->best->profile.time_from != PROV_MEASURED;
+    return in->best->profile.time_from != PROV_MEASURED;
 }
 
-static const char *device_name(const struct subject *s)
+static const char *device_name(const struct export_input *in)
 {
-    return is_modelled(s) ? arena_printf(s->arena, "%s, times modelled", s->page->device_name)
-                          : s->page->device_name;
+    return is_modelled(in) ? arena_printf(in->arena, "%s, times modelled", in->page->device_name)
+                           : in->page->device_name;
 }
 
-static json_t *params_of(const struct subject *s, const struct variant *v)
+static json_t *params_of(const struct export_input *in, const struct tuned_variant *v)
 {
     json_t *params = json_object();
 
-    for (unsigned i = 0; i < s->plan.nr_tunes; i++)
-        json_object_set_new(params, s->plan.tunes[i].name, json_integer(v->values[i]));
+    for (unsigned i = 0; i < in->plan.nr_tunes; i++)
+        json_object_set_new(params, in->plan.tunes[i].name, json_integer(v->values[i]));
     return params;
 }
 
@@ -150,10 +150,10 @@ static const char *invalidity(enum verdict verdict)
     }
 }
 
-static json_t *t4_result(const struct subject *s, const struct variant *v)
+static json_t *t4_result(const struct export_input *in, const struct tuned_variant *v)
 {
     json_t *runtimes = json_array(), *measurements = json_array();
-    const char *name = is_modelled(s) ? "modelled_time" : "time";
+    const char *name = is_modelled(in) ? "modelled_time" : "time";
 
     if (v->time_ns > 0) {
         json_array_append_new(runtimes, json_real(v->time_ns * 1e-6));
@@ -161,26 +161,26 @@ static json_t *t4_result(const struct subject *s, const struct variant *v)
             json_pack("{s:s, s:f, s:s}", "name", name, "value", v->time_ns * 1e-6, "unit", "ms"));
     }
     return json_pack("{s:s, s:o, s:[s], s:{s:f, s:o, s:f, s:f, s:f}, s:s, s:i, s:o}", "timestamp",
-        s->page->run.started ? s->page->run.started : "", "configuration", params_of(s, v),
+        in->page->run.started ? in->page->run.started : "", "configuration", params_of(in, v),
         "objectives", name, "times", "compilation_time", v->compile_ms, "runtimes", runtimes,
         "framework", 0.0, "search_algorithm", 0.0, "validation", 0.0, "invalidity",
         invalidity(v->verdict), "correctness", v->verdict == VERDICT_OK, "measurements",
         measurements);
 }
 
-bool export_t4(struct subject *s, struct export_files *files, struct err *err)
+bool export_t4(struct export_input *in, struct export_files *files, struct err *err)
 {
-    struct str *out = export_add(files, arena_printf(s->arena, "%s.t4.json", s->name));
+    struct str *out = export_add(files, arena_printf(in->arena, "%s.t4.json", in->name));
     json_t *results = json_array();
     struct variants all;
-    const bool ok = collect(s, &all, err);
+    const bool ok = collect(in, &all, err);
 
     for (size_t i = 0; ok && i < all.nr; i++)
-        json_array_append_new(results, t4_result(s, &all.of[i]));
+        json_array_append_new(results, t4_result(in, &all.of[i]));
     free(all.of);
     json_add(out,
         json_pack("{s:s, s:{s:s, s:s}, s:o}", "schema_version", "1.0.0", "metadata", "device",
-            device_name(s), "tuner", arena_printf(s->arena, "keet-opt %s", s->page->run.version),
+            device_name(in), "tuner", arena_printf(in->arena, "keet-opt %s", in->page->run.version),
             "results", results),
         JSON_INDENT(2));
     return ok;
@@ -196,9 +196,9 @@ static const char *failure(enum verdict verdict)
                                                                        : "RuntimeFailedConfig";
 }
 
-static json_t *cache_entry(const struct subject *s, const struct variant *v)
+static json_t *cache_entry(const struct export_input *in, const struct tuned_variant *v)
 {
-    json_t *entry = params_of(s, v);
+    json_t *entry = params_of(in, v);
 
     if (v->time_ns > 0) {
         json_object_set_new(entry, "time", json_real(v->time_ns * 1e-6));
@@ -212,16 +212,16 @@ static json_t *cache_entry(const struct subject *s, const struct variant *v)
     json_object_set_new(entry, "strategy_time", json_real(0));
     json_object_set_new(entry, "framework_time", json_real(0));
     json_object_set_new(
-        entry, "timestamp", json_string(s->page->run.started ? s->page->run.started : ""));
+        entry, "timestamp", json_string(in->page->run.started ? in->page->run.started : ""));
     return entry;
 }
 
-static json_t *tune_params(const struct subject *s)
+static json_t *tune_params(const struct export_input *in)
 {
     json_t *params = json_object();
 
-    for (unsigned i = 0; i < s->plan.nr_tunes; i++) {
-        const struct tune *tune = &s->plan.tunes[i];
+    for (unsigned i = 0; i < in->plan.nr_tunes; i++) {
+        const struct tune *tune = &in->plan.tunes[i];
         json_t *choices = json_array();
 
         for (unsigned c = 0; c < tune->nr_choices; c++)
@@ -231,9 +231,9 @@ static json_t *tune_params(const struct subject *s)
     return params;
 }
 
-static json_t *sizes_of(const struct subject *s)
+static json_t *sizes_of(const struct export_input *in)
 {
-    const struct env *sizes = &s->task.timed.sizes;
+    const struct env *sizes = &in->task.timed.sizes;
     json_t *list = json_array();
 
     for (size_t i = 0; i < sizes->nr; i++)
@@ -241,30 +241,30 @@ static json_t *sizes_of(const struct subject *s)
     return list;
 }
 
-bool export_kernel_tuner(struct subject *s, struct export_files *files, struct err *err)
+bool export_kernel_tuner(struct export_input *in, struct export_files *files, struct err *err)
 {
-    struct str *out = export_add(files, arena_printf(s->arena, "%s.kernel_tuner.json", s->name));
+    struct str *out = export_add(files, arena_printf(in->arena, "%s.kernel_tuner.json", in->name));
     json_t *cache = json_object(), *keys = json_array();
     struct variants all;
-    const bool ok = collect(s, &all, err);
+    const bool ok = collect(in, &all, err);
 
-    for (unsigned i = 0; i < s->plan.nr_tunes; i++)
-        json_array_append_new(keys, json_string(s->plan.tunes[i].name));
+    for (unsigned i = 0; i < in->plan.nr_tunes; i++)
+        json_array_append_new(keys, json_string(in->plan.tunes[i].name));
     for (size_t i = 0; ok && i < all.nr; i++) {
         struct str key = {0};
 
-        for (unsigned t = 0; t < s->plan.nr_tunes; t++)
+        for (unsigned t = 0; t < in->plan.nr_tunes; t++)
             str_addf(&key, "%s%" PRId64, t ? "," : "", all.of[i].values[t]);
-        json_object_set_new(cache, str_text(&key), cache_entry(s, &all.of[i]));
+        json_object_set_new(cache, str_text(&key), cache_entry(in, &all.of[i]));
         str_finish(&key);
     }
     free(all.of);
     json_add(out,
         json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o}", "schema_version", "1.0.0",
-            "device_name", device_name(s), "kernel_name",
-            s->plan.nr_launches ? s->plan.launches[0].kernel : s->name, "problem_size", sizes_of(s),
-            "tune_params_keys", keys, "tune_params", tune_params(s), "objective", "time", "cache",
-            cache),
+            "device_name", device_name(in), "kernel_name",
+            in->plan.nr_launches ? in->plan.launches[0].kernel : in->name, "problem_size",
+            sizes_of(in), "tune_params_keys", keys, "tune_params", tune_params(in), "objective",
+            "time", "cache", cache),
         JSON_INDENT(2));
     return ok;
 }

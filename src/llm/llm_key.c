@@ -74,7 +74,7 @@ int keys_env_file(struct err *err)
     for (unsigned v = 0; ok && v < NR_VENDORS; v++)
         if (hidden[v])
             ok = dprintf(fd, "%s=", names_of(v).key) > 0 &&
-                 proc_write(fd, hidden[v], strlen(hidden[v]) + 1);
+                 fd_write(fd, hidden[v], strlen(hidden[v]) + 1);
     if (ok)
         return fd;
     err_errno(err, "cannot make a file in memory");

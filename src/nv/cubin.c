@@ -32,14 +32,14 @@ struct section {
     uint64_t bytes; /* sh_size: of what takes no place in the file too */
 };
 
-struct symbol {
+struct elf_symbol {
     const char *name;
     uint8_t info, other;
     uint16_t section;
     uint64_t value, bytes;
 };
 
-struct reader {
+struct cubin_reader {
     struct bytes file;
     struct section *sections;
     uint32_t nr_sections;
@@ -49,7 +49,7 @@ struct reader {
     uint32_t *kernel_of; /* of each section: 1 and up; 0: no kernel's */
 };
 
-static bool read_header(struct reader *r, const char **why)
+static bool read_header(struct cubin_reader *r, const char **why)
 {
     const struct bytes f = r->file;
     const uint64_t table = bytes_number(f, offsetof(Elf64_Ehdr, e_shoff), 8);
@@ -75,7 +75,7 @@ static bool read_header(struct reader *r, const char **why)
     return true;
 }
 
-static bool read_sections(struct reader *r, const char **why)
+static bool read_sections(struct cubin_reader *r, const char **why)
 {
     const uint64_t table = bytes_number(r->file, offsetof(Elf64_Ehdr, e_shoff), 8);
     const uint64_t names = bytes_number(r->file, offsetof(Elf64_Ehdr, e_shstrndx), 2);
@@ -113,7 +113,7 @@ static bool read_sections(struct reader *r, const char **why)
     return true;
 }
 
-static const struct section *find_section(const struct reader *r, const char *name)
+static const struct section *find_section(const struct cubin_reader *r, const char *name)
 {
     for (uint32_t i = 0; i < r->nr_sections; i++)
         if (strcmp(r->sections[i].name, name) == 0)
@@ -121,18 +121,18 @@ static const struct section *find_section(const struct reader *r, const char *na
     return NULL;
 }
 
-static uint64_t nr_symbols(const struct reader *r)
+static uint64_t nr_symbols(const struct cubin_reader *r)
 {
     return r->symbols.content.len / sizeof(Elf64_Sym);
 }
 
-static bool read_symbol(const struct reader *r, uint64_t i, struct symbol *symbol)
+static bool read_symbol(const struct cubin_reader *r, uint64_t i, struct elf_symbol *symbol)
 {
     const struct bytes s = bytes_part(r->symbols.content, i * sizeof(Elf64_Sym), sizeof(Elf64_Sym));
 
     if (i >= nr_symbols(r))
         return false;
-    *symbol = (struct symbol){
+    *symbol = (struct elf_symbol){
         .name = r->symbols.link < r->nr_sections
                     ? bytes_text(r->sections[r->symbols.link].content, bytes_number(s, 0, 4))
                     : NULL,
@@ -146,11 +146,11 @@ static bool read_symbol(const struct reader *r, uint64_t i, struct symbol *symbo
 }
 
 /* A kernel is a function that is marked as one and has a section of code to itself. */
-static void read_kernels(struct reader *r)
+static void read_kernels(struct cubin_reader *r)
 {
     struct cubin_kernel *kernels = NULL;
     size_t cap = 0;
-    struct symbol s;
+    struct elf_symbol s;
 
     r->kernel_of = xcalloc(r->nr_sections, sizeof(*r->kernel_of));
     for (uint64_t i = 0; read_symbol(r, i, &s); i++) {
@@ -172,7 +172,7 @@ static void read_kernels(struct reader *r)
 }
 
 /* The kernel whose code a section holds, NULL when none does. */
-static struct cubin_kernel *kernel_in(const struct reader *r, uint32_t section)
+static struct cubin_kernel *kernel_in(const struct cubin_reader *r, uint32_t section)
 {
     const uint32_t kernel = section < r->nr_sections ? r->kernel_of[section] : 0;
 
@@ -214,7 +214,8 @@ static void set_attribute(struct cubin_kernel *k, unsigned attribute, struct byt
 }
 
 /* Attributes of one kernel; kernel NULL: of all, each with the symbol that it is about. */
-static void read_attributes(const struct reader *r, struct bytes info, struct cubin_kernel *kernel)
+static void read_attributes(
+    const struct cubin_reader *r, struct bytes info, struct cubin_kernel *kernel)
 {
     uint64_t at = 0;
 
@@ -224,7 +225,7 @@ static void read_attributes(const struct reader *r, struct bytes info, struct cu
         const struct bytes value =
             format == FORMAT_SIZED ? bytes_part(info, at + 4, bytes) : bytes_part(info, at + 2, 2);
         struct cubin_kernel *k = kernel;
-        struct symbol symbol;
+        struct elf_symbol symbol;
 
         if (format < FORMAT_NONE || format > FORMAT_SIZED || value.len == 0)
             return; /* what follows cannot be told apart */
@@ -237,7 +238,7 @@ static void read_attributes(const struct reader *r, struct bytes info, struct cu
     }
 }
 
-static void read_facts(struct reader *r)
+static void read_facts(struct cubin_reader *r)
 {
     const struct section *all = find_section(r, ".nv.info");
     /* Since compute capability 9.0 the section has what the system keeps of a block's memory too.
@@ -269,7 +270,8 @@ static int by_offset(const void *a, const void *b)
 }
 
 /* The relocations of .debug_line. */
-static struct cubin_place *read_places(const struct reader *r, struct bytes relocations, size_t *nr)
+static struct cubin_place *read_places(
+    const struct cubin_reader *r, struct bytes relocations, size_t *nr)
 {
     const size_t most = relocations.len / sizeof(Elf64_Rela);
     struct cubin_place *places = xcalloc(most + 1, sizeof(*places));
@@ -277,7 +279,7 @@ static struct cubin_place *read_places(const struct reader *r, struct bytes relo
     *nr = 0;
     for (size_t i = 0; i < most; i++) {
         const uint64_t at = i * sizeof(Elf64_Rela);
-        struct symbol symbol;
+        struct elf_symbol symbol;
 
         if (!read_symbol(r, bytes_number(relocations, at + 8, 8) >> 32, &symbol))
             continue;
@@ -310,7 +312,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Hand each kernel the rows of its section. */
-static void give_rows(struct reader *r, const struct cubin_lines *lines)
+static void give_rows(struct cubin_reader *r, const struct cubin_lines *lines)
 {
     struct sorted_row *all = xcalloc(lines->nr + 1, sizeof(*all));
     struct cubin_row *rows = arena_array(r->arena, lines->nr, sizeof(*rows));
@@ -330,7 +332,7 @@ static void give_rows(struct reader *r, const struct cubin_lines *lines)
     free(all);
 }
 
-static void read_lines(struct reader *r)
+static void read_lines(struct cubin_reader *r)
 {
     const struct section *program = find_section(r, ".debug_line");
     const struct section *relocations = find_section(r, ".rela.debug_line");
@@ -351,7 +353,7 @@ static void read_lines(struct reader *r)
 bool cubin_read(
     const void *bytes, size_t len, struct arena *arena, struct cubin *cubin, const char **why)
 {
-    struct reader r = {.file = {bytes, len}, .arena = arena, .cubin = cubin};
+    struct cubin_reader r = {.file = {bytes, len}, .arena = arena, .cubin = cubin};
     bool ok;
 
     *cubin = (struct cubin){0};

@@ -1,4 +1,4 @@
-/* Private to the reader of cubins: bytes that are never read outside their bounds. */
+/* Private to the reader of cubins: bytes with bounds, outside of which nothing is read. */
 #ifndef KEET_NV_CUBIN_BYTES_H
 #define KEET_NV_CUBIN_BYTES_H
 
@@ -11,7 +11,7 @@ struct bytes {
     size_t len;
 };
 
-/* Part of some bytes; empty when it does not lie within them. */
+/* A part of some bytes; empty when the part does not lie within them. */
 static inline struct bytes bytes_part(struct bytes b, uint64_t from, uint64_t len)
 {
     if (from > b.len || len > b.len - from)
@@ -19,7 +19,7 @@ static inline struct bytes bytes_part(struct bytes b, uint64_t from, uint64_t le
     return (struct bytes){b.at + from, (size_t)len};
 }
 
-/* A little-endian number of `width` bytes, at most 8, at an offset; 0 when it is not all there. */
+/* A little-endian number of `width` bytes, at most 8, at an offset; 0 when some byte is missing. */
 static inline uint64_t bytes_number(struct bytes b, uint64_t from, unsigned width)
 {
     const struct bytes part = bytes_part(b, from, width);
@@ -30,7 +30,8 @@ static inline uint64_t bytes_number(struct bytes b, uint64_t from, unsigned widt
     return value;
 }
 
-/* A text that ends within the bytes and is not longer than any symbol is; else NULL. */
+/* The text at an offset; NULL when it does not end within the bytes, or is longer than symbols are.
+ */
 static inline const char *bytes_text(struct bytes b, uint64_t from)
 {
     const uint64_t most = 1 << 16;
@@ -41,8 +42,7 @@ static inline const char *bytes_text(struct bytes b, uint64_t from)
     return (const char *)b.at + from;
 }
 
-/* What a line program needs to know of the file around it: where in it an address is filled in when
- * the code is placed, and with which section's. */
+/* A relocation of a line program: the linker writes an address of a section of code there. */
 struct cubin_place {
     uint64_t offset;  /* in .debug_line */
     uint32_t section; /* of code */
@@ -56,8 +56,8 @@ struct cubin_lines {
     size_t nr, cap_rows, cap_sections;
 };
 
-/* Run the line programs in `debug_line`; places are sorted by offset. A program that is not
- * understood ends the reading, with the rows before it kept. Heap memory. */
+/* Runs the line programs in `debug_line`; places are sorted by offset. At a program that it does
+ * not understand, the reader stops and keeps the rows so far. Heap memory. */
 void cubin_lines_read(struct bytes debug_line, const struct cubin_place *places, size_t nr_places,
     struct cubin_lines *lines);
 

@@ -1,4 +1,4 @@
-/* Private to nv/'s cupti_*.c: the handle on the library, and what a result means. */
+/* Private to nv/cupti_*.c: the handle on the library, and the check of results. */
 #ifndef KEET_NV_CUPTI_INSIDE_H
 #define KEET_NV_CUPTI_INSIDE_H
 
@@ -30,7 +30,7 @@ struct cupti {
 struct cupti_config {
     const struct cupti *cupti;
     CUpti_Profiler_Host_Object *host;
-    bool refused; /* the host object is not to be touched any more */
+    bool refused; /* nobody may touch the host object any more */
     char **names;
     unsigned nr_names;
     uint8_t *image;
@@ -38,7 +38,7 @@ struct cupti_config {
     size_t nr_passes;
 };
 
-/* True on success; else err says which call, CUPTI's name for the result, and what to do. */
+/* True on success. False: err names the call, CUPTI's name for the result, and the cure. */
 bool cupti_check(const struct cupti *cupti, CUptiResult result, const char *what, struct err *err);
 
 #endif

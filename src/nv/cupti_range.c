@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct session {
+struct range_session {
     const struct cupti *cupti;
     const struct cupti_config *config;
     CUpti_RangeProfiler_Object *profiler;
@@ -63,7 +63,7 @@ bool cupti_device_supported(const struct cupti *cupti, int cu_device, struct err
 
 /* ---- one collection ---- */
 
-static bool make_data(struct session *s, struct err *err)
+static bool make_data(struct range_session *s, struct err *err)
 {
     PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params, size);
     PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params, init);
@@ -80,7 +80,7 @@ static bool make_data(struct session *s, struct err *err)
     return cupti_check(s->cupti, s->cupti->data_initialize(&init), "preparing counter data", err);
 }
 
-static bool set_config(struct session *s, struct err *err)
+static bool set_config(struct range_session *s, struct err *err)
 {
     PARAMS(CUpti_RangeProfiler_SetConfig_Params, set);
 
@@ -100,7 +100,8 @@ static bool set_config(struct session *s, struct err *err)
 }
 
 /* Kernel replay makes ranges by itself; for user replay each launch is a range by its number. */
-static bool run_launch(struct session *s, struct cupti_work *work, unsigned i, struct err *err)
+static bool run_launch(
+    struct range_session *s, struct cupti_work *work, unsigned i, struct err *err)
 {
     PARAMS(CUpti_RangeProfiler_PushRange_Params, push);
     PARAMS(CUpti_RangeProfiler_PopRange_Params, pop);
@@ -123,7 +124,7 @@ static bool run_launch(struct session *s, struct cupti_work *work, unsigned i, s
 }
 
 /* One stretch between start and stop; *done: no more passes are needed. */
-static bool run_pass(struct session *s, struct cupti_work *work, bool *done, struct err *err)
+static bool run_pass(struct range_session *s, struct cupti_work *work, bool *done, struct err *err)
 {
     PARAMS(CUpti_RangeProfiler_Start_Params, start);
     PARAMS(CUpti_RangeProfiler_Stop_Params, stop);
@@ -149,7 +150,7 @@ static bool run_pass(struct session *s, struct cupti_work *work, bool *done, str
 
 /* Kernel replay makes all passes within each launch, so that one stretch does; user replay takes
  * as many as the configuration has passes. More than that would be a loop without end. */
-static bool run_passes(struct session *s, struct cupti_work *work, struct err *err)
+static bool run_passes(struct range_session *s, struct cupti_work *work, struct err *err)
 {
     bool done = false;
 
@@ -161,7 +162,7 @@ static bool run_passes(struct session *s, struct cupti_work *work, struct err *e
            err_set(err, "CUPTI says after %zu passes that more are needed", s->config->nr_passes);
 }
 
-static bool decode(struct session *s, struct err *err)
+static bool decode(struct range_session *s, struct err *err)
 {
     PARAMS(CUpti_RangeProfiler_DecodeData_Params, params);
     unsigned nr_ranges;
@@ -182,7 +183,7 @@ bool cupti_collect(const struct cupti_config *config, void *cu_context, enum cup
     unsigned nr_launches, struct cupti_work *work, uint8_t **image, size_t *image_bytes,
     struct err *err)
 {
-    struct session s = {
+    struct range_session s = {
         .cupti = config->cupti, .config = config, .replay = replay, .nr_launches = nr_launches};
     PARAMS(CUpti_RangeProfiler_Enable_Params, enable);
     PARAMS(CUpti_RangeProfiler_Disable_Params, disable);

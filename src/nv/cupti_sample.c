@@ -22,7 +22,7 @@ enum {
 /* A parameter struct of the sampling functions: as PARAMS, with other names. */
 #define SAMPLING(type, name) type name = {.size = type##Size}
 
-struct sampling {
+struct pc_sampling {
     const struct cupti *cupti;
     CUcontext ctx;
     struct samples *samples;
@@ -82,7 +82,7 @@ bool cupti_sample_reason(const char *name, enum wait_reason *reason)
 
 /* ---- on a card ---- */
 
-static bool find_reasons(struct sampling *s, struct err *err)
+static bool find_reasons(struct pc_sampling *s, struct err *err)
 {
     SAMPLING(CUpti_PCSamplingGetNumStallReasonsParams, number);
     SAMPLING(CUpti_PCSamplingGetStallReasonsParams, get);
@@ -110,7 +110,7 @@ static bool find_reasons(struct sampling *s, struct err *err)
     return ok;
 }
 
-static bool configure(struct sampling *s, unsigned period_log2, struct err *err)
+static bool configure(struct pc_sampling *s, unsigned period_log2, struct err *err)
 {
     SAMPLING(CUpti_PCSamplingConfigurationInfoParams, params);
     CUpti_PCSamplingConfigurationInfo info[6] = {0};
@@ -172,7 +172,7 @@ static void add_sample(
         xstrdup(pc->functionName ? pc->functionName : ""), pc->pcOffset, reason, nr};
 }
 
-static void take_pc(struct sampling *s, CUpti_PCSamplingPCData *pc)
+static void take_pc(struct pc_sampling *s, CUpti_PCSamplingPCData *pc)
 {
     for (size_t i = 0; i < pc->stallReasonCount && i < MAX_REASONS; i++) {
         const CUpti_PCSamplingStallReason *reason = &pc->stallReason[i];
@@ -188,7 +188,7 @@ static void take_pc(struct sampling *s, CUpti_PCSamplingPCData *pc)
 }
 
 /* What one call brought; totals are of that call. */
-static void take_data(struct sampling *s)
+static void take_data(struct pc_sampling *s)
 {
     for (size_t i = 0; i < s->data.totalNumPcs && i < PCS_AT_ONCE; i++)
         take_pc(s, &s->data.pPcData[i]);
@@ -196,7 +196,7 @@ static void take_data(struct sampling *s)
     s->samples->nr_dropped += s->data.droppedSamples;
 }
 
-static bool collect(struct sampling *s, struct err *err)
+static bool collect(struct pc_sampling *s, struct err *err)
 {
     SAMPLING(CUpti_PCSamplingGetDataParams, get);
 
@@ -216,7 +216,7 @@ static bool collect(struct sampling *s, struct err *err)
 }
 
 static bool run_sampled(
-    struct sampling *s, unsigned nr_launches, struct cupti_work *work, struct err *err)
+    struct pc_sampling *s, unsigned nr_launches, struct cupti_work *work, struct err *err)
 {
     SAMPLING(CUpti_PCSamplingStartParams, start);
     SAMPLING(CUpti_PCSamplingStopParams, stop);
@@ -240,7 +240,7 @@ static bool run_sampled(
 bool cupti_sample(const struct cupti *cupti, void *cu_context, unsigned period_log2,
     unsigned nr_launches, struct cupti_work *work, struct samples *samples, struct err *err)
 {
-    struct sampling s = {.cupti = cupti, .ctx = cu_context, .samples = samples};
+    struct pc_sampling s = {.cupti = cupti, .ctx = cu_context, .samples = samples};
     SAMPLING(CUpti_PCSamplingEnableParams, enable);
     SAMPLING(CUpti_PCSamplingDisableParams, disable);
     CUptiResult ended;

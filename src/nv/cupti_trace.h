@@ -1,6 +1,6 @@
-/* When kernels ran: CUPTI's activity records, and what follows from them. Events tell how long a
- * whole run took; records tell when each kernel began and ended, hence how long the GPU stood idle
- * between launches.
+/* When kernels ran, by CUPTI's activity records. Events give the time of a whole run; records give
+ * the begin and the end of each kernel, and so the time for which the GPU stood idle between
+ * launches.
  *
  *     struct trace trace;
  *     if (cupti_trace(cupti, nr_launches, &work, &trace, err)) {
@@ -26,16 +26,16 @@ struct trace {
 };
 void trace_finish(struct trace *trace);
 
-/* Run all launches once, as one piece of work (launch number 0 of work), and record the kernels.
- * An error where records were lost or lack their times, or where there are not nr_kernels. */
+/* Runs all launches once, as one piece of work (launch number 0 of `work`), and records the
+ * kernels. An error: records were lost or have no times, or their number is not nr_kernels. */
 bool cupti_trace(const struct cupti *cupti, unsigned nr_kernels, struct cupti_work *work,
     struct trace *trace, struct err *err);
 
 /* What the GPU did in the time that the records cover. */
 struct trace_span {
     double span_ns;             /* largest end - smallest start */
-    double busy_ns;             /* at least one kernel ran */
-    double gap_ns;              /* span - busy: no kernel ran, though another was to come */
+    double busy_ns;             /* while at least one kernel ran */
+    double gap_ns;              /* span - busy: while no kernel ran */
     double longest_gap_ns;      /* of one gap */
     unsigned longest_gap_after; /* number of the kernel before it */
 };

@@ -9,7 +9,7 @@
 
 enum { FEWEST_BLOCKS = 8 };
 
-struct block {
+struct energy_block {
     double joules, launches, seconds;
 };
 
@@ -34,8 +34,8 @@ static unsigned find_steps(
 }
 
 /* Join steps to blocks of at least block_s. */
-static unsigned find_blocks(
-    const struct energy_sample *steps, unsigned nr_steps, double block_s, struct block *blocks)
+static unsigned find_blocks(const struct energy_sample *steps, unsigned nr_steps, double block_s,
+    struct energy_block *blocks)
 {
     unsigned nr = 0, start = 0;
 
@@ -45,7 +45,8 @@ static unsigned find_blocks(
 
         if (seconds < block_s || launches <= 0)
             continue;
-        blocks[nr++] = (struct block){steps[i].energy_j - steps[start].energy_j, launches, seconds};
+        blocks[nr++] =
+            (struct energy_block){steps[i].energy_j - steps[start].energy_j, launches, seconds};
         start = i;
     }
     return nr;
@@ -59,7 +60,7 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /* Bootstrap over blocks of the ratio of sums, which long blocks weigh more in. */
-static void find_interval(const struct block *blocks, unsigned nr,
+static void find_interval(const struct energy_block *blocks, unsigned nr,
     const struct energy_options *options, struct energy_estimate *estimate)
 {
     double *ratios = xcalloc(options->nr_resamples, sizeof(*ratios));
@@ -71,7 +72,7 @@ static void find_interval(const struct block *blocks, unsigned nr,
         double joules = 0, launches = 0;
 
         for (unsigned i = 0; i < nr; i++) {
-            const struct block *block = &blocks[rng_below(&rng, nr)];
+            const struct energy_block *block = &blocks[rng_below(&rng, nr)];
             joules += block->joules;
             launches += block->launches;
         }
@@ -83,8 +84,8 @@ static void find_interval(const struct block *blocks, unsigned nr,
     free(ratios);
 }
 
-static void conclude(const struct block *blocks, unsigned nr, const struct energy_options *options,
-    struct energy_estimate *estimate)
+static void conclude(const struct energy_block *blocks, unsigned nr,
+    const struct energy_options *options, struct energy_estimate *estimate)
 {
     double joules = 0, launches = 0;
 
@@ -110,7 +111,7 @@ void energy_estimate(const struct energy_sample *samples, unsigned nr,
     const struct energy_options *options, struct energy_estimate *estimate)
 {
     struct energy_sample *steps = xcalloc(nr + 1, sizeof(*steps));
-    struct block *blocks = xcalloc(nr + 1, sizeof(*blocks));
+    struct energy_block *blocks = xcalloc(nr + 1, sizeof(*blocks));
     unsigned nr_steps;
 
     *estimate = (struct energy_estimate){0};

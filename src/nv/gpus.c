@@ -88,7 +88,7 @@ int gpus_probe_body(int fd, const void *input)
 
     (void)input;
     gpus_probe(gpus);
-    ok = proc_write(fd, gpus, sizeof(*gpus));
+    ok = fd_write(fd, gpus, sizeof(*gpus));
     free(gpus);
     return ok ? 0 : 1;
 }

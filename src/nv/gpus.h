@@ -1,6 +1,6 @@
-/* Which GPUs the driver sees, in plain data: for those who may not include cuda.h, and small enough
- * to come back through a pipe from a child process. gpus_probe initialises the driver in the
- * calling process, so a process that will fork workers calls it in a child (base/proc.h). */
+/* The GPUs that the driver sees, as plain data: for files that may not include cuda.h, and small
+ * enough for a pipe from a child process. gpus_probe initialises the driver in the calling process,
+ * so a process that will fork workers calls it in a child (base/proc.h). */
 #ifndef KEET_NV_GPUS_H
 #define KEET_NV_GPUS_H
 
@@ -19,8 +19,8 @@ struct gpu_info {
 
 struct gpus {
     bool found;       /* a driver library was opened and is new enough */
-    bool initialised; /* and works */
-    bool software;    /* it is our own */
+    bool initialised; /* the driver works */
+    bool software;    /* the driver is our own */
     char path[4096];  /* of the library */
     int version;      /* CUDA version of the driver: 13000 is 13.0 */
     int toolkit;      /* of the headers that this program was built with */
@@ -31,7 +31,7 @@ struct gpus {
 
 void gpus_probe(struct gpus *gpus);
 
-/* The same as the body of such a child, for proc_call: its output is a struct gpus. */
+/* gpus_probe as the body of a child, for proc_call; its output is a struct gpus. */
 int gpus_probe_body(int fd, const void *input);
 
 #endif

@@ -1,16 +1,16 @@
-/* How the canonical metrics come from what a Hopper counts: each is a weighted sum of hardware
+/* The canonical metrics out of a Hopper's hardware metrics: each is a weighted sum of hardware
  * metrics, or the quotient of such a sum by another metric. Names are those of CUPTI 13.0 for
- * GH100, each checked against the library's own list by tests/unit/nv/cupti.c.
+ * GH100; tests/unit/nv/cupti.c checks each against the library's own list.
  *
- * All of them in one configuration take 8 passes of kernel replay. Choices that keep it there:
- * speed-of-light comes from single pipes (sm__throughput alone takes 8 passes), L2's hit rate from
- * two counts (the ratio takes a pass more), and instructions on shared and local memory from the
- * sass__ metrics, which share a pass that is needed anyway.
+ * All hardware metrics in one configuration take 8 passes of kernel replay. Three choices keep the
+ * number of passes there: speed-of-light comes from single pipes (sm__throughput alone takes 8
+ * passes), L2's hit rate comes from two counts (the ratio takes one pass more), and instructions on
+ * shared and local memory come from the sass__ metrics, which share a pass with others.
  *
- * Not here, hence absent in measured counters: launch__* (known from the launch itself), keet__*
- * that no hardware counts. FLOPS is what SASS adds and multiplies: a division is a dozen of those
- * there and one in the emulator; with tensor instructions, whose size no metric tells, it is
- * absent. */
+ * Some metrics are not in this table, and so absent in measured counters: launch__* (known from the
+ * launch itself), and keet__* that no hardware counts. FLOPS counts the additions and
+ * multiplications of SASS, where a division is a dozen of them; the emulator counts a division as
+ * one. With tensor instructions FLOPS is absent, since no metric tells their size. */
 #ifndef KEET_NV_METRICS_MAP_H
 #define KEET_NV_METRICS_MAP_H
 
@@ -34,12 +34,12 @@ const struct metrics_map_row *metrics_map_rows(unsigned *nr);
 /* The distinct names that all rows need, in a fixed order; static strings. */
 unsigned metrics_map_names(const char *names[METRICS_MAP_NAMES]);
 
-/* One of the values by its name; NaN where it is not among them. */
+/* The value of a name; NaN where the name is not among them. */
 double metrics_map_value(
     const char *name, const char *const *names, const double *values, unsigned nr);
 
-/* Values of names (in any order) to canonical metrics, as PROV_MEASURED. A metric stays as it is
- * where a name it needs is missing, not a number, or a divisor of zero. */
+/* Sets the canonical metrics, as PROV_MEASURED, from the values of names in any order. A metric
+ * stays as it is where one of its names is missing, is not a number, or is a divisor of zero. */
 void metrics_map_apply(
     const char *const *names, const double *values, unsigned nr, struct counters *counters);
 

@@ -1,10 +1,11 @@
-/* NVML, NVIDIA's management library, loaded with dlopen: what a GPU is, and how it is doing. It
- * comes with the driver, not with the toolkit; where there is none, nvml_open says so.
+/* NVML, NVIDIA's management library, loaded with dlopen: the description of a GPU, and readings of
+ * its sensors. NVML comes with the driver, not with the toolkit; where it is missing, nvml_open
+ * says so.
  *
- * Nothing is ever set through it: clocks and power limits are recorded, not changed.
+ * We never set anything through NVML: clocks and power limits are recorded, not changed.
  *
- * Its header comes with a package of its own that few machines have, so the dozen functions used
- * here are declared in nvml.c; where the header is found at build time, the compiler compares. */
+ * Few machines have the package with NVML's header. So nvml.c declares the dozen functions that we
+ * use; where the header is there at build time, the compiler compares the declarations. */
 #ifndef KEET_NV_NVML_H
 #define KEET_NV_NVML_H
 
@@ -32,26 +33,27 @@ struct nvml_info {
     enum nvml_mig mig;
 };
 
-/* NaN for what the device does not tell. */
+/* NaN stands for a value that the device does not tell. */
 struct nvml_reading {
     double sm_clock_mhz, memory_clock_mhz, temperature_c, power_w;
-    double energy_j;   /* since the driver was loaded; see nv/energy.h for what to make of it */
-    uint64_t throttle; /* why clocks are not higher, as NVML's bits; 0 also when not told */
+    double energy_j;   /* since the driver was loaded; nv/energy.h says how to use it */
+    uint64_t throttle; /* why clocks are not higher, as NVML's bits; 0: no reason, or not told */
 };
 
 bool nvml_info(const struct nvml *nvml, unsigned device, struct nvml_info *info, struct err *err);
 bool nvml_read(
     const struct nvml *nvml, unsigned device, struct nvml_reading *reading, struct err *err);
 
-/* Clocks, temperature and throttle reasons only, quickly; the rest is left as it is. False: the SM
- * clock is not told. */
+/* Reads clocks, temperature and throttle reasons only, quickly; other fields stay as they are.
+ * False: the device does not tell the SM clock. */
 bool nvml_read_clocks(const struct nvml *nvml, unsigned device, struct nvml_reading *reading);
 
 /* The number of the device with this PCI bus id ("0000:18:00.0", as the driver API gives it), since
  * the two libraries may number devices differently. */
 bool nvml_find(const struct nvml *nvml, const char *pci_bus_id, unsigned *device, struct err *err);
 
-/* "power cap, thermal slowdown"; "none". Idle is no reason here: a GPU that waits is idle. */
+/* "power cap, thermal slowdown"; "none". Idleness does not count as a reason: a GPU that waits is
+ * idle. */
 void nvml_throttle_text(uint64_t throttle, char text[200]);
 
 #endif

@@ -1,8 +1,8 @@
 /* NVRTC, NVIDIA's run-time compiler of CUDA C++, loaded with dlopen.
  *
- * nvrtc_compile runs in the calling process: on a candidate's code that must be a child with limits
- * (base/fork_server.h). Loading takes tens of milliseconds, a fork does not: load once, fork per
- * compilation, and never compile in the parent. */
+ * nvrtc_compile runs in the calling process. For a candidate's code the calling process must be a
+ * child with limits (base/fork_server.h). Loading NVRTC takes tens of milliseconds, a fork takes
+ * less: load once, fork per compilation, and never compile in the parent. */
 #ifndef KEET_NV_NVRTC_H
 #define KEET_NV_NVRTC_H
 
@@ -12,13 +12,13 @@
 
 struct nvrtc;
 
-/* Looks in $KEET_CUDA (alone, when it is set), $CUDA_HOME, /usr/local/cuda, .deps/cuda beside the
- * binary or above it and in the source tree, then asks the loader. */
+/* Looks in $KEET_CUDA (nowhere else, when that is set), $CUDA_HOME, /usr/local/cuda, and .deps/cuda
+ * beside the binary, above it and in the source tree; then asks the loader. */
 struct nvrtc *nvrtc_open(struct err *err);
 void nvrtc_close(struct nvrtc *nvrtc);
 const char *nvrtc_version(const struct nvrtc *nvrtc);     /* "NVRTC 13.0" */
 const char *nvrtc_library_dir(const struct nvrtc *nvrtc); /* of the library, links followed */
-/* Where cuda_fp16.h and its like are; NULL when they are not installed. */
+/* The folder of cuda_fp16.h and its like; NULL when they are not installed. */
 const char *nvrtc_include_dir(const struct nvrtc *nvrtc);
 
 struct nvrtc_header {
@@ -37,10 +37,10 @@ struct nvrtc_request {
 
 enum nvrtc_outcome { NVRTC_GOOD, NVRTC_REFUSED, NVRTC_NO_MEMORY, NVRTC_FAILED };
 
-/* Heap memory; texts are NUL-terminated, with the NUL not counted. */
+/* Heap memory. Texts end with a NUL that their sizes do not count. */
 struct nvrtc_answer {
     enum nvrtc_outcome outcome;
-    const char *outcome_text; /* the compiler's name for it; static */
+    const char *outcome_text; /* the compiler's name for the outcome; static */
     char *ptx, *cubin, *log;
     size_t ptx_bytes, cubin_bytes, log_bytes;
     char **lowered; /* one per kernel: the symbol in PTX and cubin; NULL unless GOOD */

@@ -20,13 +20,13 @@ static const struct op ops[NR_OPS] = {
 #undef SASS_OP
 };
 
-struct inst {
+struct sass_inst {
     uint64_t low, high;
 };
 
-static struct inst inst_at(const uint8_t *code, size_t i)
+static struct sass_inst inst_at(const uint8_t *code, size_t i)
 {
-    struct inst inst;
+    struct sass_inst inst;
 
     memcpy(&inst.low, code + i * INST_BYTES, 8); /* little endian, as the hosts are */
     memcpy(&inst.high, code + i * INST_BYTES + 8, 8);
@@ -44,14 +44,14 @@ const char *sass_mnemonic(uint64_t low)
 }
 
 /* Bits 73 to 75 of loads and stores: 8 bits unsigned and signed, 16 likewise, 32, 64, 128. */
-static unsigned access_bytes(struct inst inst)
+static unsigned access_bytes(struct sass_inst inst)
 {
     static const uint8_t bytes[8] = {1, 1, 2, 2, 4, 8, 16, 0};
 
     return bytes[inst.high >> 9 & 7];
 }
 
-static void add_inst(struct sass_mix *mix, struct inst inst)
+static void add_inst(struct sass_mix *mix, struct sass_inst inst)
 {
     const struct op *op = &ops[op_of(inst.low)];
     const enum sass_class kind = op->name != NULL ? op->kind : SASS_OTHER;
@@ -84,13 +84,13 @@ static size_t nr_of_code(const struct cubin_kernel *k)
 }
 
 /* One instruction and its line, to be sorted by line. */
-struct placed {
+struct inst_line {
     uint32_t line, index;
 };
 
 static int by_line(const void *a, const void *b)
 {
-    const struct placed *x = a, *y = b;
+    const struct inst_line *x = a, *y = b;
 
     return x->line < y->line ? -1 : x->line > y->line;
 }
@@ -99,7 +99,7 @@ bool sass_read(const struct cubin *cubin, const struct cubin_kernel *kernel, str
     struct sass_facts *facts)
 {
     const size_t nr = nr_of_code(kernel);
-    struct placed *placed;
+    struct inst_line *placed;
 
     *facts = (struct sass_facts){0};
     if (cubin->arch < OLDEST_ARCH || cubin->arch > NEWEST_ARCH)
@@ -107,7 +107,7 @@ bool sass_read(const struct cubin *cubin, const struct cubin_kernel *kernel, str
     facts->arch = cubin->arch;
     placed = xcalloc(nr + 1, sizeof(*placed));
     for (size_t i = 0; i < nr; i++) {
-        placed[i] = (struct placed){cubin_line(kernel, i * INST_BYTES), (uint32_t)i};
+        placed[i] = (struct inst_line){cubin_line(kernel, i * INST_BYTES), (uint32_t)i};
         add_inst(&facts->all, inst_at(kernel->code, i));
     }
     qsort(placed, nr, sizeof(*placed), by_line);

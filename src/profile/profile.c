@@ -16,7 +16,7 @@
 enum { MAX_TRIES = 3 }; /* of a measurement whose ratio is refused */
 
 /* One period of an array's bytes; NULL: not kept, since no run changes them. */
-struct contents {
+struct initial_bytes {
     void *bytes;
     uint64_t period;
 };
@@ -28,12 +28,12 @@ struct profiler {
     double baseline_ns; /* 0: not told yet */
     double fastest_ns;  /* so far; 0: none */
     struct arena *arena;
-    struct run_buffers buffers; /* the task's arrays, at the timed shape; temps come and go */
-    struct contents *initial;   /* what each array holds before a run */
-    bool untouched;             /* nothing has run since the arrays were filled */
-    double flops, bytes;        /* of the task's `work`; 0 unknown */
-    uint64_t bytes_out;         /* of all arrays that a candidate writes */
-    uint64_t *restore;          /* addresses of arrays that are both read and written */
+    struct run_buffers buffers;    /* the task's arrays, at the timed shape; temps come and go */
+    struct initial_bytes *initial; /* what each array holds before a run */
+    bool untouched;                /* nothing has run since the arrays were filled */
+    double flops, bytes;           /* of the task's `work`; 0 unknown */
+    uint64_t bytes_out;            /* of all arrays that a candidate writes */
+    uint64_t *restore;             /* addresses of arrays that are both read and written */
     unsigned nr_restore;
     struct device_module *original; /* NULL: not compared with */
     struct device_launch *original_launches;
@@ -117,7 +117,7 @@ static void fill_plausible(const struct task_array *array, void *elems, uint64_t
 }
 
 static bool write_periods(struct profiler *p, const struct run_buffer *buffer,
-    const struct contents *contents, struct err *err)
+    const struct initial_bytes *contents, struct err *err)
 {
     bool ok = true;
 
@@ -134,7 +134,7 @@ static bool make_initial(struct profiler *p, unsigned nr_array, const char *fold
 {
     const struct run_buffer *buffer = &p->buffers.buffers[nr_array];
     const struct task_array *array = buffer->array;
-    struct contents *contents = &p->initial[nr_array];
+    struct initial_bytes *contents = &p->initial[nr_array];
     const uint64_t nr = period_of(buffer, &p->task->timed.sizes);
 
     contents->period = array_bytes(array, nr);
@@ -310,7 +310,7 @@ static bool restore_contents(struct profiler *p, const struct run_buffers *temps
     for (unsigned i = 0; i < temps->nr; i++) {
         const struct run_buffer *buffer = &temps->buffers[i];
         const uint64_t nr = period_of(buffer, &p->task->timed.sizes);
-        struct contents contents = {.period = array_bytes(buffer->array, nr)};
+        struct initial_bytes contents = {.period = array_bytes(buffer->array, nr)};
         bool ok;
 
         contents.bytes = xmalloc(contents.period > 0 ? contents.period : 1);

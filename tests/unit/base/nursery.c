@@ -1,4 +1,5 @@
-/* base/nursery: answers, side by side and whatever other threads hold; limits; both ways to end. */
+/* base/fork_server: answers, side by side and whatever other threads hold; limits; both ways to
+ * end. */
 #include "base/clock.h"
 #include "base/fork_server.h"
 
@@ -31,7 +32,7 @@ static int obey(int fd, const void *context, const void *input, size_t bytes)
     case 'e': /* echo, with what the context was at the fork */
         len = snprintf(line, sizeof(line), "%d:", *(const int *)context);
         fputs("noted", stderr);
-        return proc_write(fd, line, (size_t)len) && proc_write(fd, order, bytes) ? 0 : 1;
+        return fd_write(fd, line, (size_t)len) && fd_write(fd, order, bytes) ? 0 : 1;
     case 'a': /* allocates, as a compiler does */
         for (int i = 0; i < 200; i++) {
             heap = malloc((size_t)i * 37 + 1);
@@ -48,21 +49,21 @@ static int obey(int fd, const void *context, const void *input, size_t bytes)
     }
 }
 
-static struct proc_nursery *create(const void *context, const struct proc_limits *limits)
+static struct fork_server *create(const void *context, const struct proc_limits *limits)
 {
     struct err err = {0};
-    struct proc_nursery *nursery = proc_nursery_create(obey, context, limits, &err);
+    struct fork_server *server = fork_server_create(obey, context, limits, &err);
 
-    if (!nursery)
+    if (!server)
         fail_msg("%s", err.text);
-    return nursery;
+    return server;
 }
 
-static void call(struct proc_nursery *nursery, const char *order, struct proc_result *result)
+static void call(struct fork_server *server, const char *order, struct proc_result *result)
 {
     struct err err = {0};
 
-    if (!proc_nursery_call(nursery, order, strlen(order), result, &err))
+    if (!fork_server_call(server, order, strlen(order), result, &err))
         fail_msg("%s", err.text);
     assert_string_equal(err.text, "");
 }
@@ -72,11 +73,11 @@ static void test_answer(void **state)
     const size_t many = 3 << 20;
     char *order = malloc(many + 1);
     int context = 7;
-    struct proc_nursery *nursery = create(&context, &loose);
+    struct fork_server *server = create(&context, &loose);
     struct proc_result r;
 
     context = 8;
-    call(nursery, "echo", &r);
+    call(server, "echo", &r);
     assert_int_equal(r.end, PROC_EXITED);
     assert_int_equal(r.status, 0);
     assert_string_equal(r.output, "7:echo");
@@ -84,37 +85,37 @@ static void test_answer(void **state)
     proc_result_finish(&r);
     memset(order, 'e', many);
     order[many] = '\0';
-    call(nursery, order, &r);
+    call(server, order, &r);
     assert_int_equal(r.output_bytes, many + 2);
     assert_string_equal(r.output + 2, order);
     proc_result_finish(&r);
     free(order);
-    proc_nursery_destroy(nursery);
+    fork_server_destroy(server);
 }
 
 static void test_ends(void **state)
 {
     const struct proc_limits brief = {.time_s = 0.2, .output_bytes = 100};
-    struct proc_nursery *nursery = create(&(int){0}, &brief);
+    struct fork_server *server = create(&(int){0}, &brief);
     char order[200];
     struct proc_result r;
 
-    call(nursery, "sleep", &r);
+    call(server, "sleep", &r);
     assert_int_equal(r.end, PROC_DEADLINE);
     proc_result_finish(&r);
     memset(order, 'e', sizeof(order));
     order[sizeof(order) - 1] = '\0';
-    call(nursery, order, &r);
+    call(server, order, &r);
     assert_int_equal(r.end, PROC_OUTPUT);
     proc_result_finish(&r);
-    proc_nursery_destroy(nursery);
+    fork_server_destroy(server);
 
-    nursery = create(&(int){0}, &loose);
-    call(nursery, "crash", &r);
+    server = create(&(int){0}, &loose);
+    call(server, "crash", &r);
     assert_int_equal(r.end, PROC_SIGNALLED);
     assert_int_equal(r.status, SIGABRT);
     proc_result_finish(&r);
-    proc_nursery_destroy(nursery);
+    fork_server_destroy(server);
 }
 
 /* ---- threads ---- */
@@ -134,14 +135,14 @@ static void *allocates(void *input)
 
 static void *calls(void *input)
 {
-    struct proc_nursery *nursery = input;
+    struct fork_server *server = input;
     uintptr_t good = 0;
 
     for (int i = 0; i < CALLS; i++) {
         struct proc_result r;
         struct err err;
 
-        if (!proc_nursery_call(nursery, "allocate", 8, &r, &err))
+        if (!fork_server_call(server, "allocate", 8, &r, &err))
             continue;
         good += r.end == PROC_EXITED && r.status == 0;
         proc_result_finish(&r);
@@ -153,13 +154,13 @@ static void *calls(void *input)
  * which another thread held at the fork. */
 static void test_side_by_side(void **state)
 {
-    struct proc_nursery *nursery = create(&(int){0}, &loose);
+    struct fork_server *server = create(&(int){0}, &loose);
     pthread_t callers[CALLERS], noise;
     atomic_bool stop = false;
 
     assert_int_equal(pthread_create(&noise, NULL, allocates, &stop), 0);
     for (int i = 0; i < CALLERS; i++)
-        assert_int_equal(pthread_create(&callers[i], NULL, calls, nursery), 0);
+        assert_int_equal(pthread_create(&callers[i], NULL, calls, server), 0);
     for (int i = 0; i < CALLERS; i++) {
         void *good;
 
@@ -168,7 +169,7 @@ static void test_side_by_side(void **state)
     }
     atomic_store(&stop, true);
     pthread_join(noise, NULL);
-    proc_nursery_destroy(nursery);
+    fork_server_destroy(server);
 }
 
 /* ---- ends ---- */
@@ -176,15 +177,15 @@ static void test_side_by_side(void **state)
 /* With two of them, neither keeps the other alive. */
 static void test_destroyed(void **state)
 {
-    struct proc_nursery *first = create(&(int){1}, &loose), *second = create(&(int){2}, &loose);
+    struct fork_server *first = create(&(int){1}, &loose), *second = create(&(int){2}, &loose);
     struct proc_result r;
 
-    proc_nursery_destroy(first);
+    fork_server_destroy(first);
     call(second, "echo", &r);
     assert_string_equal(r.output, "2:echo");
     proc_result_finish(&r);
-    proc_nursery_destroy(second);
-    proc_nursery_destroy(NULL);
+    fork_server_destroy(second);
+    fork_server_destroy(NULL);
 }
 
 static void *sleeps(void *input)
@@ -206,10 +207,10 @@ static void test_dies_with_us(void **state)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     program = fork();
     if (program == 0) {
-        struct proc_nursery *nursery = create(&(int){0}, &(struct proc_limits){.time_s = 60});
+        struct fork_server *server = create(&(int){0}, &(struct proc_limits){.time_s = 60});
         pthread_t caller;
 
-        pthread_create(&caller, NULL, sleeps, nursery);
+        pthread_create(&caller, NULL, sleeps, server);
         usleep(300000);
         raise(SIGKILL);
     }
@@ -218,14 +219,14 @@ static void test_dies_with_us(void **state)
     while (waitpid(-1, &status, 0) > 0)
         nr++;
     prctl(PR_SET_CHILD_SUBREAPER, 0);
-    assert_in_range(nr, 1, 3); /* the nursery, and its two where the call had begun */
+    assert_in_range(nr, 1, 3); /* the server, and its two where the call had begun */
     assert_true((double)(clock_ns() - start_ns) * 1e-9 < 30);
 }
 
 /* Killed from outside: an error that says so, no hang and no signal. */
-static void test_nursery_lost(void **state)
+static void test_fork_server_lost(void **state)
 {
-    struct proc_nursery *nursery = create(&(int){0}, &loose);
+    struct fork_server *server = create(&(int){0}, &loose);
     char path[64], line[32] = "";
     struct proc_result r;
     struct err err = {0};
@@ -238,9 +239,9 @@ static void test_nursery_lost(void **state)
     assert_non_null(fgets(line, sizeof(line), children));
     fclose(children);
     assert_int_equal(kill((pid_t)atoi(line), SIGKILL), 0);
-    assert_false(proc_nursery_call(nursery, "echo", 4, &r, &err));
+    assert_false(fork_server_call(server, "echo", 4, &r, &err));
     assert_non_null(strstr(err.text, "is gone"));
-    proc_nursery_destroy(nursery);
+    fork_server_destroy(server);
 }
 
 int main(void)
@@ -251,7 +252,7 @@ int main(void)
         cmocka_unit_test(test_side_by_side),
         cmocka_unit_test(test_destroyed),
         cmocka_unit_test(test_dies_with_us),
-        cmocka_unit_test(test_nursery_lost),
+        cmocka_unit_test(test_fork_server_lost),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,7 +73,7 @@ static int send_pattern(int fd, const void *input)
         bytes[i] = (char)(i * 7 + i / 251);
     puts("to nowhere in particular");
     fflush(stdout);
-    return proc_write(fd, bytes, *nr) ? 5 : 6;
+    return fd_write(fd, bytes, *nr) ? 5 : 6;
 }
 
 /* Far more than a pipe holds, bytes of every value. */
@@ -169,7 +169,7 @@ static int eat(int fd, const void *input)
     for (size_t total = 0; total < (size_t)2 << 30; total += step) {
         char *volatile p = malloc(step); /* volatile: or compilers see that it serves nothing */
         if (!p)
-            return proc_write(fd, "refused", 7) ? 0 : 1;
+            return fd_write(fd, "refused", 7) ? 0 : 1;
         memset(p, 1, step);
         usleep(1000);
     }

@@ -1,28 +1,29 @@
-/* Owns the following of %tid.x through a kernel's arithmetic. */
-#include "explain/lane_access.h"
+/* Owns lane patterns: %tid.x and the lane number, followed through the arithmetic of a kernel. */
+#include "explain/lane_pattern.h"
 
-/* Values that still change after so many passes are free. */
+/* A register whose pattern still changes after so many passes is LANE_FREE. */
 enum { PASSES = 12 };
 
-static const struct lanes same = {.form = LANES_SAME};
+static const struct lane_pattern same = {.form = LANE_SAME};
 
-static struct lanes with(struct lanes value, bool loaded)
+static struct lane_pattern with(struct lane_pattern value, bool loaded)
 {
     value.loaded = loaded;
     return value;
 }
 
-static struct lanes linear(int64_t step)
+static struct lane_pattern linear(int64_t step)
 {
-    return step == 0 ? same : (struct lanes){.form = LANES_LINEAR, .step = step};
+    return step == 0 ? same : (struct lane_pattern){.form = LANE_LINEAR, .step = step};
 }
 
-static struct lanes lanes_free(void)
+static struct lane_pattern unknown(void)
 {
-    return (struct lanes){.form = LANES_FREE};
+    return (struct lane_pattern){.form = LANE_FREE};
 }
 
-struct lanes lanes_of_operand(const struct lanes *regs, const struct ptx_operand *operand)
+struct lane_pattern lane_pattern_of(
+    const struct lane_pattern *regs, const struct ptx_operand *operand)
 {
     switch (operand->kind) {
     case PTX_OPERAND_REG:
@@ -32,87 +33,90 @@ struct lanes lanes_of_operand(const struct lanes *regs, const struct ptx_operand
     case PTX_OPERAND_SPECIAL:
         return operand->special == PTX_SR_TID_X || operand->special == PTX_SR_LANEID ? linear(1)
                : operand->special >= PTX_SR_LANEMASK_EQ && operand->special <= PTX_SR_LANEMASK_GT
-                   ? lanes_free()
+                   ? unknown()
                    : same;
     default:
         return same;
     }
 }
 
-static struct lanes added(struct lanes a, struct lanes b, int sign)
+static struct lane_pattern added(struct lane_pattern a, struct lane_pattern b, int sign)
 {
     bool loaded = a.loaded || b.loaded;
 
-    if (a.form == LANES_UNSET || b.form == LANES_UNSET) {
-        return (struct lanes){0};
+    if (a.form == LANE_UNSET || b.form == LANE_UNSET) {
+        return (struct lane_pattern){0};
     }
-    if (a.form == LANES_FREE || b.form == LANES_FREE) {
-        return with(lanes_free(), loaded);
+    if (a.form == LANE_FREE || b.form == LANE_FREE) {
+        return with(unknown(), loaded);
     }
-    if (a.form == LANES_SCALED || b.form == LANES_SCALED) {
-        return (struct lanes){.form = LANES_SCALED, .loaded = loaded};
+    if (a.form == LANE_SCALED || b.form == LANE_SCALED) {
+        return (struct lane_pattern){.form = LANE_SCALED, .loaded = loaded};
     }
     return with(linear((int64_t)((uint64_t)a.step + (uint64_t)(sign * b.step))), loaded);
 }
 
-static struct lanes scaled(struct lanes a, const struct ptx_operand *by, struct lanes b, bool shift)
+static struct lane_pattern scaled(
+    struct lane_pattern a, const struct ptx_operand *by, struct lane_pattern b, bool shift)
 {
     bool loaded = a.loaded || b.loaded;
 
-    if (a.form == LANES_UNSET || b.form == LANES_UNSET) {
-        return (struct lanes){0};
+    if (a.form == LANE_UNSET || b.form == LANE_UNSET) {
+        return (struct lane_pattern){0};
     }
-    if (a.form == LANES_SAME && b.form == LANES_SAME) {
+    if (a.form == LANE_SAME && b.form == LANE_SAME) {
         return with(same, loaded);
     }
-    if (by->kind == PTX_OPERAND_IMM && a.form == LANES_LINEAR) {
+    if (by->kind == PTX_OPERAND_IMM && a.form == LANE_LINEAR) {
         uint64_t factor = shift ? (by->imm < 63 ? 1ull << by->imm : 0) : by->imm;
 
         return with(linear((int64_t)((uint64_t)a.step * factor)), loaded);
     }
-    if (a.form == LANES_FREE || b.form == LANES_FREE ||
-        (a.form != LANES_SAME && b.form != LANES_SAME)) {
-        return with(lanes_free(), loaded);
+    if (a.form == LANE_FREE || b.form == LANE_FREE ||
+        (a.form != LANE_SAME && b.form != LANE_SAME)) {
+        return with(unknown(), loaded);
     }
-    return (struct lanes){.form = LANES_SCALED, .loaded = loaded};
+    return (struct lane_pattern){.form = LANE_SCALED, .loaded = loaded};
 }
 
-/* Any other operation: the same of the same is the same. */
-static struct lanes mixed(const struct lanes *regs, const struct ptx_inst *inst)
+/* Any other operation: the result is the same in all lanes where all its operands are. */
+static struct lane_pattern mixed(const struct lane_pattern *regs, const struct ptx_inst *inst)
 {
-    struct lanes out = same;
+    struct lane_pattern out = same;
 
     for (unsigned i = inst->nr_dests; i < inst->nr_operands; i++) {
         const struct ptx_operand *o = &inst->operand[i];
 
         for (unsigned v = 0; v < (o->kind == PTX_OPERAND_VECTOR ? o->nr : 1); v++) {
-            struct lanes x = lanes_of_operand(regs, o->kind == PTX_OPERAND_VECTOR ? &o->vec[v] : o);
+            struct lane_pattern x =
+                lane_pattern_of(regs, o->kind == PTX_OPERAND_VECTOR ? &o->vec[v] : o);
 
-            if (x.form == LANES_UNSET) {
-                return (struct lanes){0};
+            if (x.form == LANE_UNSET) {
+                return (struct lane_pattern){0};
             }
             out.loaded = out.loaded || x.loaded;
-            out.form = x.form == LANES_SAME ? out.form : LANES_FREE;
+            out.form = x.form == LANE_SAME ? out.form : LANE_FREE;
         }
     }
     return out;
 }
 
-static struct lanes loaded_value(const struct lanes *regs, const struct ptx_inst *inst)
+static struct lane_pattern loaded_value(
+    const struct lane_pattern *regs, const struct ptx_inst *inst)
 {
-    struct lanes address = lanes_of_operand(regs, &inst->operand[inst->nr_dests]);
+    struct lane_pattern address = lane_pattern_of(regs, &inst->operand[inst->nr_dests]);
 
-    if (address.form == LANES_UNSET) {
+    if (address.form == LANE_UNSET) {
         return address;
     }
-    return (struct lanes){.form = address.form == LANES_SAME ? LANES_SAME : LANES_FREE,
+    return (struct lane_pattern){.form = address.form == LANE_SAME ? LANE_SAME : LANE_FREE,
         .loaded = inst->space == PTX_GLOBAL || inst->space == PTX_GENERIC};
 }
 
-static struct lanes result(const struct lanes *regs, const struct ptx_inst *inst)
+static struct lane_pattern result(const struct lane_pattern *regs, const struct ptx_inst *inst)
 {
     const struct ptx_operand *o = inst->operand;
-    struct lanes a = lanes_of_operand(regs, &o[1]), b = lanes_of_operand(regs, &o[2]);
+    struct lane_pattern a = lane_pattern_of(regs, &o[1]), b = lane_pattern_of(regs, &o[2]);
 
     switch (inst->op) {
     case PTX_OP_MOV:
@@ -126,13 +130,12 @@ static struct lanes result(const struct lanes *regs, const struct ptx_inst *inst
     case PTX_OP_SUB:
         return ptx_type_is_float(inst->type) ? mixed(regs, inst) : added(a, b, -1);
     case PTX_OP_AND: /* tid & 31: warps begin at multiples of 32 */
-        return o[2].kind == PTX_OPERAND_IMM && a.form == LANES_LINEAR && a.step == 1 &&
+        return o[2].kind == PTX_OPERAND_IMM && a.form == LANE_LINEAR && a.step == 1 &&
                        o[2].imm >= 31 && (o[2].imm & (o[2].imm + 1)) == 0
                    ? a
                    : mixed(regs, inst);
     case PTX_OP_SHR: /* tid >> 5 */
-        return o[2].kind == PTX_OPERAND_IMM && a.form == LANES_LINEAR && a.step == 1 &&
-                       o[2].imm >= 5
+        return o[2].kind == PTX_OPERAND_IMM && a.form == LANE_LINEAR && a.step == 1 && o[2].imm >= 5
                    ? with(same, a.loaded)
                    : mixed(regs, inst);
     case PTX_OP_SHL:
@@ -145,7 +148,7 @@ static struct lanes result(const struct lanes *regs, const struct ptx_inst *inst
     case PTX_OP_MAD:
         return ptx_type_is_float(inst->type) || inst->mul == PTX_MUL_HI
                    ? mixed(regs, inst)
-                   : added(scaled(a, &o[2], b, false), lanes_of_operand(regs, &o[3]), 1);
+                   : added(scaled(a, &o[2], b, false), lane_pattern_of(regs, &o[3]), 1);
     case PTX_OP_LD:
         return inst->space == PTX_PARAM || inst->space == PTX_CONST ? mixed(regs, inst)
                                                                     : loaded_value(regs, inst);
@@ -157,30 +160,31 @@ static struct lanes result(const struct lanes *regs, const struct ptx_inst *inst
     case PTX_CLASS_SHUFFLE:
     case PTX_CLASS_TENSOR:
     case PTX_CLASS_CONTROL:
-        return lanes_free();
+        return unknown();
     default:
         return mixed(regs, inst);
     }
 }
 
-/* What a register holds on either of two ways there. */
-static struct lanes merged(struct lanes a, struct lanes b)
+/* The pattern of a register that is written in two places. */
+static struct lane_pattern merged(struct lane_pattern a, struct lane_pattern b)
 {
-    if (a.form == LANES_UNSET) {
+    if (a.form == LANE_UNSET) {
         return b;
     }
-    if (b.form == LANES_UNSET) {
+    if (b.form == LANE_UNSET) {
         return a;
     }
     if (a.form == b.form && a.step == b.step) {
         return with(a, a.loaded || b.loaded);
     }
-    return with(lanes_free(), a.loaded || b.loaded);
+    return with(unknown(), a.loaded || b.loaded);
 }
 
-static bool set(struct lanes *regs, const struct ptx_operand *dest, struct lanes value)
+static bool set(
+    struct lane_pattern *regs, const struct ptx_operand *dest, struct lane_pattern value)
 {
-    struct lanes was, now;
+    struct lane_pattern was, now;
 
     if (dest->kind != PTX_OPERAND_REG || dest->reg < 0) {
         return false;
@@ -191,13 +195,13 @@ static bool set(struct lanes *regs, const struct ptx_operand *dest, struct lanes
     return now.form != was.form || now.step != was.step || now.loaded != was.loaded;
 }
 
-static bool follow(struct lanes *regs, const struct ptx_inst *inst)
+static bool follow(struct lane_pattern *regs, const struct ptx_inst *inst)
 {
-    struct lanes value = result(regs, inst);
+    struct lane_pattern value = result(regs, inst);
     bool changed = false;
 
-    if (inst->guard >= 0 && regs[inst->guard].form > LANES_SAME && value.form != LANES_UNSET) {
-        value.form = LANES_FREE; /* only some lanes get it */
+    if (inst->guard >= 0 && regs[inst->guard].form > LANE_SAME && value.form != LANE_UNSET) {
+        value.form = LANE_FREE; /* only some lanes get the value */
         value.step = 0;
     }
     for (unsigned d = 0; d < inst->nr_dests; d++) {
@@ -214,9 +218,9 @@ static bool follow(struct lanes *regs, const struct ptx_inst *inst)
     return changed;
 }
 
-struct lanes *lanes_of(const struct ptx_func *func, struct arena *arena)
+struct lane_pattern *lane_patterns(const struct ptx_func *func, struct arena *arena)
 {
-    struct lanes *regs = arena_array(arena, func->nr_regs + 1u, sizeof(*regs));
+    struct lane_pattern *regs = arena_array(arena, func->nr_regs + 1u, sizeof(*regs));
     bool changed = true;
 
     for (unsigned pass = 0; changed && pass < PASSES; pass++) {
@@ -226,7 +230,7 @@ struct lanes *lanes_of(const struct ptx_func *func, struct arena *arena)
         }
     }
     for (unsigned r = 0; changed && r < func->nr_regs; r++) {
-        regs[r].form = LANES_FREE; /* it does not settle */
+        regs[r].form = LANE_FREE; /* its pattern does not settle */
     }
     return regs;
 }
