@@ -20,18 +20,18 @@ struct reduction {
 };
 
 struct spread {
-    struct lanes *lanes;
+    struct row_lanes *lanes;
     struct node *written[MAX_ARRAYS], *read[MAX_ARRAYS]; /* since the last barrier */
     unsigned nr_written, nr_read;
 };
 
-static bool refuse(struct lanes *lanes, const char *why, const struct node *at)
+static bool refuse(struct row_lanes *lanes, const char *why, const struct node *at)
 {
     lanes->why = arena_printf(lanes->in->arena, "line %u: %s", at->line, why);
     return false;
 }
 
-static const char *indent_of(const struct lanes *lanes, const struct node *stmt)
+static const char *indent_of(const struct row_lanes *lanes, const struct node *stmt)
 {
     return tree_indent(lanes->in->tree, stmt->start);
 }
@@ -188,7 +188,7 @@ static bool is_change(const struct node *n)
 
 /* All variables from outside that the loop changes, as reductions; false when one is not. */
 static bool read_reductions(
-    struct lanes *lanes, const struct loop *loop, struct reduction *list, unsigned *nr)
+    struct row_lanes *lanes, const struct loop *loop, struct reduction *list, unsigned *nr)
 {
     const struct cuda_tree *tree = lanes->in->tree;
     *nr = 0;
@@ -241,7 +241,7 @@ static bool is_memory(const struct node *target)
 }
 
 /* Every iteration writes its own element, and reads no other iteration's. */
-static bool store_is_own(struct lanes *lanes, const struct loop *loop, struct node *target)
+static bool store_is_own(struct row_lanes *lanes, const struct loop *loop, struct node *target)
 {
     const struct cuda_tree *tree = lanes->in->tree;
     struct node *access = node_strip(target);
@@ -266,7 +266,7 @@ static bool store_is_own(struct lanes *lanes, const struct loop *loop, struct no
     return true;
 }
 
-static bool loop_memory_ok(struct lanes *lanes, const struct loop *loop)
+static bool loop_memory_ok(struct row_lanes *lanes, const struct loop *loop)
 {
     for (struct node *n = loop->node->body; n; n = node_next(loop->node->body, n)) {
         if (n->kind == NODE_RETURN || n->kind == NODE_BREAK || n->kind == NODE_WHILE)
@@ -333,7 +333,7 @@ static void forget_accesses(struct spread *s)
     s->nr_read = s->nr_written = 0;
 }
 
-static const char *barrier(const struct lanes *lanes)
+static const char *barrier(const struct row_lanes *lanes)
 {
     return lanes->block ? "__syncthreads();" : "__syncwarp();";
 }
@@ -358,7 +358,7 @@ static const char *fold_text(struct arena *arena, const char *op, const char *a,
     return arena_printf(arena, "%s = %s(%s, %s)", a, op, a, b);
 }
 
-static const char *part_name(const struct lanes *lanes, enum scalar scalar)
+static const char *part_name(const struct row_lanes *lanes, enum scalar scalar)
 {
     static const char *const suffixes[] = {[SCALAR_I32] = "_int",
         [SCALAR_U32] = "_uint",
@@ -369,7 +369,7 @@ static const char *part_name(const struct lanes *lanes, enum scalar scalar)
     return arena_printf(lanes->in->arena, "%s%s", lanes->part, suffixes[scalar]);
 }
 
-const char *lanes_shared_decls(const struct lanes *lanes, const char *indent)
+const char *row_lanes_shared_decls(const struct row_lanes *lanes, const char *indent)
 {
     static const struct {
         enum scalar scalar;
@@ -384,13 +384,13 @@ const char *lanes_shared_decls(const struct lanes *lanes, const char *indent)
     return text;
 }
 
-const char *lanes_part(struct lanes *lanes, enum scalar scalar)
+const char *row_lanes_part(struct row_lanes *lanes, enum scalar scalar)
 {
     lanes->shared_types |= 1u << scalar;
     return part_name(lanes, scalar);
 }
 
-const char *lanes_reduction(struct lanes *lanes, const char *var, enum scalar scalar,
+const char *row_lanes_reduction(struct row_lanes *lanes, const char *var, enum scalar scalar,
     const char *base, const char *op, const char *indent)
 {
     struct arena *arena = lanes->in->arena;
@@ -418,7 +418,7 @@ const char *lanes_reduction(struct lanes *lanes, const char *var, enum scalar sc
 }
 
 static const char *pair_reduction(
-    struct lanes *lanes, const struct reduction *r, const char *indent)
+    struct row_lanes *lanes, const struct reduction *r, const char *indent)
 {
     struct arena *arena = lanes->in->arena;
     const char *v = r->var->name, *c = r->companion->name;
@@ -452,7 +452,7 @@ static const char *pair_reduction(
 
 /* The initialiser of a sum's variable is 0 and nothing touches it before the loop. */
 static bool starts_neutral(
-    const struct lanes *lanes, const struct reduction *r, const struct node *loop)
+    const struct row_lanes *lanes, const struct reduction *r, const struct node *loop)
 {
     const struct node *var = r->var;
     if (var->kind != NODE_VAR || !var->init)
@@ -472,7 +472,7 @@ static bool starts_neutral(
     return true;
 }
 
-static bool add_reduction(struct lanes *lanes, const struct reduction *r, struct node *loop)
+static bool add_reduction(struct row_lanes *lanes, const struct reduction *r, struct node *loop)
 {
     struct arena *arena = lanes->in->arena;
     const char *indent = indent_of(lanes, loop), *name = r->var->name;
@@ -488,7 +488,7 @@ static bool add_reduction(struct lanes *lanes, const struct reduction *r, struct
         [FOLD_SUM] = "+", [FOLD_PRODUCT] = "*", [FOLD_GREATER] = ">", [FOLD_LESS] = "<"};
     const char *op = r->fold == FOLD_CALL ? r->call : ops[r->fold];
     const char *text =
-        lanes_reduction(lanes, name, r->var->type.scalar, r->var->type.base, op, indent);
+        row_lanes_reduction(lanes, name, r->var->type.scalar, r->var->type.base, op, indent);
     bool save = (r->fold == FOLD_SUM || r->fold == FOLD_PRODUCT) && !starts_neutral(lanes, r, loop);
     if (save) {
         const char *before = tree_fresh(lanes->in->tree, arena_printf(arena, "%s_before", name));
@@ -506,7 +506,7 @@ static bool add_reduction(struct lanes *lanes, const struct reduction *r, struct
 
 static bool spread_stmts(struct spread *s, struct node *const *stmts, unsigned nr);
 
-static void stride_loop(struct lanes *lanes, const struct loop *loop)
+static void stride_loop(struct row_lanes *lanes, const struct loop *loop)
 {
     struct arena *arena = lanes->in->arena;
     const char *start = tree_text(lanes->in->tree, loop->start);
@@ -527,7 +527,7 @@ static bool is_inserted_statement_place(const struct node *stmt)
 
 static bool try_parallel(struct spread *s, struct node *stmt, bool *done)
 {
-    struct lanes *lanes = s->lanes;
+    struct row_lanes *lanes = s->lanes;
     struct loop loop;
     struct reduction list[MAX_REDUCTIONS];
     unsigned nr;
@@ -557,7 +557,7 @@ static bool try_parallel(struct spread *s, struct node *stmt, bool *done)
 /* A loop that all lanes walk together; its body is spread. */
 static bool spread_serial_loop(struct spread *s, struct node *stmt)
 {
-    struct lanes *lanes = s->lanes;
+    struct row_lanes *lanes = s->lanes;
     const char *why = lanes->why;
     unsigned before = lanes->nr_loops;
     struct node *list[64];
@@ -590,7 +590,7 @@ static bool try_scan(struct spread *s, struct node *stmt)
     const unsigned nr_edits = edits->nr;
     const struct spread before = *s;
     barrier_before(s, stmt);
-    if (!lanes_scan(s->lanes, stmt)) {
+    if (!warp_scan_loop(s->lanes, stmt)) {
         *s = before;
         edits->nr = nr_edits;
         return false;
@@ -623,7 +623,7 @@ static bool changes_outer_local(const struct node *root)
 /* A statement without loops to spread. */
 static bool spread_plain(struct spread *s, struct node *stmt)
 {
-    struct lanes *lanes = s->lanes;
+    struct row_lanes *lanes = s->lanes;
     for (struct node *n = stmt; n; n = node_next(stmt, n))
         if (n->kind == NODE_RETURN || n->kind == NODE_BREAK || n->kind == NODE_CONTINUE ||
             (n->kind == NODE_CALL && !call_is_pure(n->name) && !call_is_atomic(n->name)))
@@ -686,7 +686,7 @@ static bool spread_stmts(struct spread *s, struct node *const *stmts, unsigned n
     return true;
 }
 
-bool lanes_spread(struct lanes *lanes, struct node *const *stmts, unsigned nr)
+bool parallelize_row(struct row_lanes *lanes, struct node *const *stmts, unsigned nr)
 {
     struct spread s = {.lanes = lanes};
     if (!spread_stmts(&s, stmts, nr))

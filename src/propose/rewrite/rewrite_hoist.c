@@ -235,7 +235,7 @@ bool rewrite_hoist(const struct rewrite_in *in, unsigned variant, struct rewrite
         out->more = true;
         if (variant - 1 < nr_sums)
             return nth_sum(in, variant - 1, &sum) && keep_in_register(in, &sum, out);
-        out->more = tighten_loops(in, variant - 1 - nr_sums, out);
+        out->more = tighten_bounds(in, variant - 1 - nr_sums, out);
         return out->more;
     }
     if (!in->task->has_tolerance || in->task->tolerance.rel < least_rel)

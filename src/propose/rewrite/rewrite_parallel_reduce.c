@@ -68,7 +68,7 @@ static bool edit_launches(struct rows *r)
 }
 
 /* The index of the row, the lane, and the shared arrays that the reductions want. */
-static void edit_index(struct rows *r, const struct lanes *lanes)
+static void edit_index(struct rows *r, const struct row_lanes *lanes)
 {
     const struct cuda_tree *tree = r->in->tree;
     struct node *var = r->axis->var, *stmt = node_statement(var);
@@ -78,7 +78,7 @@ static void edit_index(struct rows *r, const struct lanes *lanes)
     if (r->block) {
         edits_replace(edits, var->init->start, var->init->end, "blockIdx.x");
         edits_insert(edits, end, "\n%sint %s = threadIdx.x;", indent, lanes->lane);
-        edits_insert(edits, stmt->start, "%s", lanes_shared_decls(lanes, indent));
+        edits_insert(edits, stmt->start, "%s", row_lanes_shared_decls(lanes, indent));
         return;
     }
     edits_replace(edits, var->init->start, var->init->end, "(%s) / 32", tree_text(tree, var->init));
@@ -96,14 +96,14 @@ bool rewrite_parallel_reduce(const struct rewrite_in *in, unsigned variant, stru
     out->more = true;
     if (!read_rows(&r, function))
         return false;
-    struct lanes lanes = {.in = in,
+    struct row_lanes lanes = {.in = in,
         .edits = &out->edits,
         .function = function,
         .lane = tree_fresh(in->tree, "lane"),
         .count = r.block ? "blockDim.x" : "32",
         .block = r.block,
         .part = tree_fresh(in->tree, "part")};
-    if (!lanes_spread(&lanes, r.form.work, r.form.nr_work))
+    if (!parallelize_row(&lanes, r.form.work, r.form.nr_work))
         return rewrite_refuse(in, out, "%s: %s", function->name, lanes.why);
     edit_index(&r, &lanes);
     if (!edit_launches(&r))

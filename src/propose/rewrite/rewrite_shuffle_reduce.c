@@ -45,7 +45,7 @@ static bool widen(const struct rewrite_in *in, struct node *function, struct rew
     }
     if (!rewrite_no_alias(in, function))
         return rewrite_refuse(in, out, "one array is given twice to %s", function->name);
-    struct lanes lanes = {.in = in,
+    struct row_lanes lanes = {.in = in,
         .edits = &out->edits,
         .function = function,
         .lane = tree_fresh(in->tree, "lane"),
@@ -59,12 +59,12 @@ static bool widen(const struct rewrite_in *in, struct node *function, struct rew
             return rewrite_refuse(in, out, "%s is long", function->name);
         stmts[nr++] = n;
     }
-    if (!nr || !lanes_spread(&lanes, stmts, nr))
+    if (!nr || !parallelize_row(&lanes, stmts, nr))
         return rewrite_refuse(
             in, out, "%s: %s", function->name, lanes.why ? lanes.why : "nothing to spread");
     const char *indent = tree_indent(in->tree, stmts[0]->start);
     edits_insert(&out->edits, function->body->start + 1, "\n%s%sint %s = threadIdx.x;", indent,
-        lanes_shared_decls(&lanes, indent), lanes.lane);
+        row_lanes_shared_decls(&lanes, indent), lanes.lane);
     pragma_add_tune(in, &out->edits, threads, 512, "128, 256, 512, 1024");
     return rewrite_done(in, out, "give %s a block of threads instead of one", function->name);
 }
@@ -296,7 +296,7 @@ static bool replace_tree(const struct rewrite_in *in, struct node *function,
         if (!extent_whole_warps(in, text.block[0], out))
             return false;
     }
-    struct lanes lanes = {.in = in,
+    struct row_lanes lanes = {.in = in,
         .edits = &out->edits,
         .function = function,
         .lane = "threadIdx.x",
@@ -306,10 +306,11 @@ static bool replace_tree(const struct rewrite_in *in, struct node *function,
     const char *indent = tree_indent(in->tree, p->loop->start);
     const char *value = tree_fresh(in->tree, "value"), *array = p->array->name;
     const char *base = p->array->type.base;
-    const char *code = lanes_reduction(&lanes, value, p->array->type.scalar, base, p->op, indent);
+    const char *code =
+        row_lanes_reduction(&lanes, value, p->array->type.scalar, base, p->op, indent);
     edits_replace(&out->edits, p->loop->start, tree_stmt_end(in->tree, p->loop),
         "%s%s %s = %s[%s];\n%s%s\n%sif (%s == 0)\n%s    %s[0] = %s;\n%s__syncthreads();",
-        lanes_shared_decls(&lanes, indent), base, value, array, p->thread, indent, code, indent,
+        row_lanes_shared_decls(&lanes, indent), base, value, array, p->thread, indent, code, indent,
         p->thread, indent, array, value, indent);
     return rewrite_done(
         in, out, "combine %s of %s by warp shuffles instead of a tree", array, function->name);

@@ -249,7 +249,7 @@ static void edit_nest(const struct nest *n, struct edits *edits)
     }
 }
 
-bool tighten_loops(const struct rewrite_in *in, unsigned nth, struct rewrite_out *out)
+bool tighten_bounds(const struct rewrite_in *in, unsigned nth, struct rewrite_out *out)
 {
     struct node *f;
     for (unsigned k = 0; rewrite_nth_kernel(in, k, &f) >= 0; k++)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct scan {
-    struct lanes *lanes;
+    struct row_lanes *lanes;
     struct loop loop;
     struct node *sum;       /* the variable */
     const struct node *add; /* the statement sum += own */
@@ -164,7 +164,7 @@ static void add_shuffles(const struct scan *s, struct str *code, const char *in4
         str_addf(code, "%s%s %s = __shfl_sync(0xffffffff, %s, 31);\n", in4, base, s->total, v);
         return;
     }
-    const char *part = lanes_part(s->lanes, s->sum->type.scalar);
+    const char *part = row_lanes_part(s->lanes, s->sum->type.scalar);
     str_addf(code, "%sif (threadIdx.x %% 32 == 31)\n%s    %s[threadIdx.x / 32] = %s;\n", in4, in4,
         part, v);
     str_addf(code, "%s__syncthreads();\n%s%s %s = 0;\n", in4, in4, base, s->total);
@@ -175,7 +175,7 @@ static void add_shuffles(const struct scan *s, struct str *code, const char *in4
         code, "%s    %s += %s[warp];\n%s}\n%s__syncthreads();\n", in4, s->total, part, in4, in4);
 }
 
-bool lanes_scan(struct lanes *lanes, struct node *stmt)
+bool warp_scan_loop(struct row_lanes *lanes, struct node *stmt)
 {
     struct scan s = {.lanes = lanes};
     const struct cuda_tree *tree = lanes->in->tree;
