@@ -438,7 +438,7 @@ static bool leaves_early(const struct node *body)
     return false;
 }
 
-static bool loop_step(struct loop *loop, const struct node *step)
+static bool loop_step(struct for_loop *loop, const struct node *step)
 {
     if (step->kind == NODE_UNARY && is_step(step) && node_base(step->child) == loop->var) {
         loop->down = step->op[0] == '-';
@@ -462,9 +462,9 @@ static bool loop_step(struct loop *loop, const struct node *step)
     return false;
 }
 
-bool node_loop(const struct node *n, struct loop *loop)
+bool node_loop(const struct node *n, struct for_loop *loop)
 {
-    *loop = (struct loop){.node = (struct node *)n};
+    *loop = (struct for_loop){.node = (struct node *)n};
     if (n->kind != NODE_FOR || !n->init || !n->cond || !n->step || !n->body)
         return false;
     if (n->init->kind == NODE_DECLS && n->init->nr_children == 1) {

@@ -177,7 +177,7 @@ bool node_invariant(const struct node *n, const struct node *root, bool all_rest
 
 /* --- loops --- */
 
-struct loop {
+struct for_loop {
     struct node *node;
     struct node *var;    /* the declaration of the counter */
     struct node *start;  /* expression */
@@ -189,7 +189,7 @@ struct loop {
     bool counted;        /* the body neither changes the counter nor leaves the loop early */
 };
 /* False for loops of another shape. */
-bool node_loop(const struct node *n, struct loop *loop);
+bool node_loop(const struct node *n, struct for_loop *loop);
 bool node_innermost(const struct node *loop); /* no loop inside */
 
 #endif

@@ -141,7 +141,8 @@ static bool add_operand(struct contraction *c, struct node *load, unsigned mask,
 {
     struct arena *arena = c->in->arena;
     struct node *n = with_conversions(load);
-    struct operand o = {.node = n, .text = tree_text(c->in->tree, n), .axis = mask & ~ALONG_K};
+    struct contraction_operand o = {
+        .node = n, .text = tree_text(c->in->tree, n), .axis = mask & ~ALONG_K};
     const struct node *base;
     struct affine index;
     int64_t step = 0;

@@ -16,7 +16,7 @@ const struct form_cond *extent_cond(const struct kernel_form *form, const struct
     return NULL;
 }
 
-const char *extent_text(const struct rewrite_in *in, const struct launch_text *text,
+const char *extent_text(const struct rewrite_in *in, const struct launch_line *text,
     const struct kernel_form *form, const struct form_axis *axis)
 {
     const struct form_cond *cond = extent_cond(form, axis->var);
@@ -125,9 +125,9 @@ static bool replaced(const struct rewrite_in *in, const struct node *function, u
     if (at >= function->body->start && at < function->body->end)
         return true;
     for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_text text;
+        struct launch_line text;
         struct rewrite_out ignored = {.why = NULL};
-        if (rewrite_kernel(in, l) == function && launch_text_read(in, l, &text, &ignored) &&
+        if (rewrite_kernel(in, l) == function && launch_line_read(in, l, &text, &ignored) &&
             at >= text.start && at < text.end)
             return true;
     }

@@ -7,7 +7,7 @@
 
 /* How many values of the axis are wanted: the launch's argument for n in a guard `axis < n` where n
  * is a parameter, else threads (blocks, for a block_only axis) along the axis: grid * block. */
-const char *extent_text(const struct rewrite_in *in, const struct launch_text *text,
+const char *extent_text(const struct rewrite_in *in, const struct launch_line *text,
     const struct kernel_form *form, const struct form_axis *axis);
 
 /* The guard's condition `axis < something`, or NULL. */

@@ -107,8 +107,8 @@ static bool read_plain_assign(struct node *assign, struct reduction *r)
 }
 
 /* `if (e > v) v = e;`, or with `v = e; index = i;` in the body. */
-static bool read_extreme(
-    const struct cuda_tree *tree, struct node *test, const struct loop *loop, struct reduction *r)
+static bool read_extreme(const struct cuda_tree *tree, struct node *test,
+    const struct for_loop *loop, struct reduction *r)
 {
     struct node *cond = node_strip(test->cond);
     if (test->other || cond->kind != NODE_BINARY || !strchr("<>", cond->op[0]))
@@ -150,7 +150,7 @@ static unsigned nr_names(const struct node *root, const struct node *decl)
 
 /* One change of r->var in the loop body, by the assignment or ++ at n. */
 static bool read_change(
-    const struct cuda_tree *tree, struct node *n, const struct loop *loop, struct reduction *r)
+    const struct cuda_tree *tree, struct node *n, const struct for_loop *loop, struct reduction *r)
 {
     if (!node_is_statement(n))
         return false;
@@ -188,7 +188,7 @@ static bool is_change(const struct node *n)
 
 /* All variables from outside that the loop changes, as reductions; false when one is not. */
 static bool read_reductions(
-    struct row_lanes *lanes, const struct loop *loop, struct reduction *list, unsigned *nr)
+    struct row_lanes *lanes, const struct for_loop *loop, struct reduction *list, unsigned *nr)
 {
     const struct cuda_tree *tree = lanes->in->tree;
     *nr = 0;
@@ -241,7 +241,7 @@ static bool is_memory(const struct node *target)
 }
 
 /* Every iteration writes its own element, and reads no other iteration's. */
-static bool store_is_own(struct row_lanes *lanes, const struct loop *loop, struct node *target)
+static bool store_is_own(struct row_lanes *lanes, const struct for_loop *loop, struct node *target)
 {
     const struct cuda_tree *tree = lanes->in->tree;
     struct node *access = node_strip(target);
@@ -257,7 +257,7 @@ static bool store_is_own(struct row_lanes *lanes, const struct loop *loop, struc
     if (by == COEFFICIENT_ZERO || by == COEFFICIENT_NONLINEAR)
         return refuse(lanes, "iterations may store to the same element", target);
     for (struct node *n = loop->node->body; n; n = node_next(loop->node->body, n)) {
-        struct loop inner;
+        struct for_loop inner;
         if (n->kind == NODE_FOR && node_loop(n, &inner) && affine_depends(&index, inner.var->name))
             return refuse(lanes, "iterations may store to the same element", target);
         if (n->kind == NODE_INDEX && node_base(n) == base && !same_text(tree, n, access))
@@ -266,7 +266,7 @@ static bool store_is_own(struct row_lanes *lanes, const struct loop *loop, struc
     return true;
 }
 
-static bool loop_memory_ok(struct row_lanes *lanes, const struct loop *loop)
+static bool loop_memory_ok(struct row_lanes *lanes, const struct for_loop *loop)
 {
     for (struct node *n = loop->node->body; n; n = node_next(loop->node->body, n)) {
         if (n->kind == NODE_RETURN || n->kind == NODE_BREAK || n->kind == NODE_WHILE)
@@ -506,7 +506,7 @@ static bool add_reduction(struct row_lanes *lanes, const struct reduction *r, st
 
 static bool spread_stmts(struct spread *s, struct node *const *stmts, unsigned nr);
 
-static void stride_loop(struct row_lanes *lanes, const struct loop *loop)
+static void stride_loop(struct row_lanes *lanes, const struct for_loop *loop)
 {
     struct arena *arena = lanes->in->arena;
     const char *start = tree_text(lanes->in->tree, loop->start);
@@ -528,7 +528,7 @@ static bool is_inserted_statement_place(const struct node *stmt)
 static bool try_parallel(struct spread *s, struct node *stmt, bool *done)
 {
     struct row_lanes *lanes = s->lanes;
-    struct loop loop;
+    struct for_loop loop;
     struct reduction list[MAX_REDUCTIONS];
     unsigned nr;
     *done = false;

@@ -182,10 +182,10 @@ static const char *closing(const char *open, const char *to)
     return NULL;
 }
 
-bool launch_text_read(
-    const struct rewrite_in *in, unsigned launch, struct launch_text *text, struct rewrite_out *out)
+bool launch_line_read(
+    const struct rewrite_in *in, unsigned launch, struct launch_line *text, struct rewrite_out *out)
 {
-    *text = (struct launch_text){0};
+    *text = (struct launch_line){0};
     if (launch >= in->plan->nr_launches)
         return rewrite_refuse(in, out, "there is no launch %u", launch + 1);
     const struct launch *l = &in->plan->launches[launch];
@@ -206,7 +206,7 @@ bool launch_text_read(
     text->smem = nr > 2 ? parts[2] : NULL;
     text->args_start = (unsigned)(open + 1 - in->source);
     text->args_end = (unsigned)(close - in->source);
-    text->nr_args = split(in->arena, open + 1, close, text->args, LAUNCH_TEXT_MAX_ARGS);
+    text->nr_args = split(in->arena, open + 1, close, text->args, LAUNCH_LINE_MAX_ARGS);
     return true;
 }
 
@@ -220,7 +220,7 @@ static void add_dims(struct str *s, const char *const dims[3])
         str_addf(s, "dim3(%s, %s, %s)", dims[0], dims[1], dims[2]);
 }
 
-void launch_text_write(const struct launch_text *text, struct edits *edits)
+void launch_line_write(const struct launch_line *text, struct edits *edits)
 {
     struct str s = {0};
     str_add(&s, "<<<");

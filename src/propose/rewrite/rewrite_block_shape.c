@@ -33,7 +33,7 @@ static unsigned used_axes(const struct node *function, bool used[3])
     return nr;
 }
 
-static bool same_dims(const struct launch_text *a, const struct launch_text *b)
+static bool same_dims(const struct launch_line *a, const struct launch_line *b)
 {
     for (unsigned d = 0; d < 3; d++)
         if (strcmp(a->block[d], b->block[d]))
@@ -51,12 +51,12 @@ static bool reshape(const struct rewrite_in *in, const struct node *function,
     for (unsigned a = 0; a < 3; a++)
         if (used[a] && (shape->d[a] > 1 || a < 2))
             names[a] = tree_fresh(in->tree, nr_used == 1 ? "BLOCK" : block_names[a]);
-    struct launch_text first = {0};
+    struct launch_line first = {0};
     for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_text text;
+        struct launch_line text;
         if (rewrite_kernel(in, l) != function)
             continue;
-        if (!launch_text_read(in, l, &text, out))
+        if (!launch_line_read(in, l, &text, out))
             return false;
         if (first.end && !same_dims(&first, &text))
             return rewrite_refuse(in, out, "launches of %s differ in their blocks", function->name);
@@ -78,7 +78,7 @@ static bool reshape(const struct rewrite_in *in, const struct node *function,
                                ? arena_printf(in->arena, "ceil_div(%s, %s)", extent, names[a])
                                : text_operand(in->arena, extent);
         }
-        launch_text_write(&text, &out->edits);
+        launch_line_write(&text, &out->edits);
     }
     struct str product = {0};
     for (unsigned a = 0; a < 3; a++) {
@@ -97,7 +97,7 @@ static bool reshape(const struct rewrite_in *in, const struct node *function,
 
 /* When the block's extents are tuning parameters that only this kernel's launches use, new values
  * are enough, and the tuner gives those one by one; here only pairs matter. */
-static bool retune(const struct rewrite_in *in, const struct launch_text *text,
+static bool retune(const struct rewrite_in *in, const struct launch_line *text,
     const struct shape3 *shape, const bool used[3], struct rewrite_out *out)
 {
     for (unsigned a = 0; a < 3; a++) {
@@ -143,9 +143,9 @@ bool rewrite_block_shape(const struct rewrite_in *in, unsigned variant, struct r
         return rewrite_refuse(in, out, "no more shapes");
     const struct shape3 *shape = nr_used == 1 ? &lines[k] : &planes[k];
     uint32_t block[3];
-    struct launch_text text;
+    struct launch_line text;
     if (!rewrite_block(in, (unsigned)launch, block) ||
-        !launch_text_read(in, (unsigned)launch, &text, out))
+        !launch_line_read(in, (unsigned)launch, &text, out))
         return false;
     if (block[0] == shape->d[0] && block[1] == shape->d[1] && block[2] == shape->d[2])
         return rewrite_refuse(in, out, "%s has that block already", function->name);

@@ -80,7 +80,7 @@ static bool is_shared_frame(const struct coarsening *c, const struct node *stmt)
     if (stmt->kind == NODE_BLOCK)
         return true;
     if (stmt->kind == NODE_FOR) {
-        struct loop loop;
+        struct for_loop loop;
         return node_loop(stmt, &loop) && loop.counted && !varies(c, loop.start) &&
                !varies(c, loop.bound) && !var_varies(c, loop.var);
     }
@@ -453,16 +453,16 @@ static bool edit_launches(struct coarsening *c)
     struct arena *arena = c->in->arena;
     unsigned d = c->axis->dim;
     for (unsigned l = 0; l < c->in->plan->nr_launches; l++) {
-        struct launch_text text;
+        struct launch_line text;
         if (rewrite_kernel(c->in, l) != c->form.function)
             continue;
-        if (!launch_text_read(c->in, l, &text, c->out))
+        if (!launch_line_read(c->in, l, &text, c->out))
             return false;
         if (c->new_param)
             edits_insert(
                 &c->out->edits, text.args_end, "%s%s", text.nr_args ? ", " : "", text.grid[d]);
         text.grid[d] = arena_printf(arena, "ceil_div(%s, %s)", text.grid[d], c->factor);
-        launch_text_write(&text, &c->out->edits);
+        launch_line_write(&text, &c->out->edits);
     }
     return true;
 }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-struct pattern {
+struct guarded_element {
     const struct node *decl;  /* the statement int i = blockIdx.x * blockDim.x + threadIdx.x; */
     const struct node *var;   /* i */
     const struct node *guard; /* the if */
@@ -32,9 +32,9 @@ static bool is_plain_return(const struct node *n)
     return n && n->kind == NODE_RETURN && !n->child;
 }
 
-static bool find_pattern(const struct node *function, struct pattern *p)
+static bool find_pattern(const struct node *function, struct guarded_element *p)
 {
-    *p = (struct pattern){0};
+    *p = (struct guarded_element){0};
     const struct node *s = function->body->child;
     for (; s && s->kind == NODE_DECLS; s = s->next) {
         if (s->nr_children == 1 && s->child->init && global_coordinate(s->child->init) == 0) {
@@ -53,7 +53,7 @@ static bool find_pattern(const struct node *function, struct pattern *p)
     return s->next && compares(s->cond, p->var, ">=", &p->bound) && is_plain_return(s->body);
 }
 
-static const char *loop_head(const struct rewrite_in *in, const struct pattern *p)
+static const char *loop_head(const struct rewrite_in *in, const struct guarded_element *p)
 {
     const char *init = tree_text(in->tree, p->var);
     return arena_printf(in->arena, "for (%s; %s < %s; %s += gridDim.x * blockDim.x)", init,
@@ -61,7 +61,7 @@ static const char *loop_head(const struct rewrite_in *in, const struct pattern *
 }
 
 static void edit_code(const struct rewrite_in *in, const struct node *function,
-    const struct pattern *p, struct edits *edits)
+    const struct guarded_element *p, struct edits *edits)
 {
     /* From the declaration to the end of the guard's head. */
     if (!p->returns) {
@@ -97,7 +97,7 @@ static bool works_alone(const struct node *function)
 bool grid_stride_edit(const struct rewrite_in *in, struct node *function, unsigned launch,
     int64_t blocks, struct rewrite_out *out)
 {
-    struct pattern p;
+    struct guarded_element p;
     if (!find_pattern(function, &p) || p.guard->in_macro)
         return rewrite_refuse(in, out,
             "%s is not one coordinate, one guard, and the work of one element", function->name);
@@ -117,13 +117,13 @@ bool grid_stride_edit(const struct rewrite_in *in, struct node *function, unsign
             in, out, "the grid of %s is small, huge, or not a line", function->name);
     const char *name = tree_fresh(in->tree, "BLOCKS");
     for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_text text;
+        struct launch_line text;
         if (rewrite_kernel(in, l) != function)
             continue;
-        if (!launch_text_read(in, l, &text, out))
+        if (!launch_line_read(in, l, &text, out))
             return false;
         text.grid[0] = arena_printf(in->arena, "min(%s, %s)", text.grid[0], name);
-        launch_text_write(&text, &out->edits);
+        launch_line_write(&text, &out->edits);
     }
     pragma_add_tune(in, &out->edits, name, blocks, "264, 528, 1056, 2112");
     edit_code(in, function, &p, &out->edits);

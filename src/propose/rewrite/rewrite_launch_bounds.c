@@ -37,8 +37,8 @@ static const char *threads_text(
     for (unsigned l = 0; l < in->plan->nr_launches; l++) {
         if (rewrite_kernel(in, l) != function)
             continue;
-        struct launch_text launch;
-        if (!launch_text_read(in, l, &launch, out))
+        struct launch_line launch;
+        if (!launch_line_read(in, l, &launch, out))
             return NULL;
         struct str s = {0};
         for (unsigned d = 0; d < 3; d++)

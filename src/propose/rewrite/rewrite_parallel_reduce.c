@@ -16,10 +16,10 @@ struct rows {
 static bool launches_fit(struct rows *r)
 {
     for (unsigned l = 0; l < r->in->plan->nr_launches; l++) {
-        struct launch_text text;
+        struct launch_line text;
         if (rewrite_kernel(r->in, l) != r->form.function)
             continue;
-        if (!launch_text_read(r->in, l, &text, r->out))
+        if (!launch_line_read(r->in, l, &text, r->out))
             return false;
         if (strcmp(text.block[1], "1") != 0 || strcmp(text.block[2], "1") != 0)
             return rewrite_refuse(r->in, r->out, "the block is not one-dimensional");
@@ -50,10 +50,10 @@ static bool edit_launches(struct rows *r)
     struct arena *arena = r->in->arena;
     bool first = true;
     for (unsigned l = 0; l < r->in->plan->nr_launches; l++) {
-        struct launch_text text;
+        struct launch_line text;
         if (rewrite_kernel(r->in, l) != r->form.function)
             continue;
-        if (!launch_text_read(r->in, l, &text, r->out))
+        if (!launch_line_read(r->in, l, &text, r->out))
             return false;
         if (first && !extent_whole_warps(r->in, text.block[0], r->out))
             return false;
@@ -62,7 +62,7 @@ static bool edit_launches(struct rows *r)
         text.grid[0] = r->block ? rows
                                 : arena_printf(arena, "ceil_div(32*%s, %s)",
                                       text_operand(arena, rows), text.block[0]);
-        launch_text_write(&text, &r->out->edits);
+        launch_line_write(&text, &r->out->edits);
     }
     return true;
 }

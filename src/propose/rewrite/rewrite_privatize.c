@@ -69,11 +69,11 @@ static bool find_size(const struct rewrite_in *in, struct target *t, struct rewr
 {
     bool first = true;
     for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_text text;
+        struct launch_line text;
         if (rewrite_kernel(in, l) != t->function)
             continue;
         const struct task_array *array = rewrite_array(in, l, t->arg);
-        if (!array || !launch_text_read(in, l, &text, out))
+        if (!array || !launch_line_read(in, l, &text, out))
             return false;
         const struct env env = plan_env(in->arena, in->plan, &in->task->timed);
         struct err err;
@@ -186,13 +186,13 @@ bool rewrite_privatize(const struct rewrite_in *in, unsigned variant, struct rew
         return rewrite_refuse(in, out, "some threads of %s return early", function->name);
     edit_code(in, &t, (unsigned)launch, &out->edits);
     for (unsigned l = 0; l < in->plan->nr_launches && t.smem; l++) {
-        struct launch_text text;
+        struct launch_line text;
         if (rewrite_kernel(in, l) != function)
             continue;
-        if (with_loop || !launch_text_read(in, l, &text, out))
+        if (with_loop || !launch_line_read(in, l, &text, out))
             return rewrite_refuse(in, out, "one change of the launch at a time");
         text.smem = t.smem;
-        launch_text_write(&text, &out->edits);
+        launch_line_write(&text, &out->edits);
     }
     return rewrite_done(in, out, "give each block its own copy of %s%s", t.param->name,
         with_loop ? ", and many elements" : "");

@@ -31,17 +31,17 @@ static bool widen(const struct rewrite_in *in, struct node *function, struct rew
         return rewrite_refuse(in, out, "%s is not the work of one thread", function->name);
     const char *threads = tree_fresh(in->tree, "THREADS");
     for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_text text;
+        struct launch_line text;
         if (rewrite_kernel(in, l) != function)
             continue;
-        if (!launch_text_read(in, l, &text, out))
+        if (!launch_line_read(in, l, &text, out))
             return false;
         for (unsigned d = 0; d < 3; d++)
             if (!is_one(text.grid[d]) || !is_one(text.block[d]))
                 return rewrite_refuse(
                     in, out, "%s is launched with more than one thread", function->name);
         text.block[0] = threads;
-        launch_text_write(&text, &out->edits);
+        launch_line_write(&text, &out->edits);
     }
     if (!rewrite_no_alias(in, function))
         return rewrite_refuse(in, out, "one array is given twice to %s", function->name);
@@ -109,10 +109,10 @@ static bool is_block_size(
     if (node_is_member(n, "blockDim", "x"))
         return true;
     for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_text text;
+        struct launch_line text;
         struct rewrite_out none = {0};
         if (rewrite_kernel(in, l) == function &&
-            (!launch_text_read(in, l, &text, &none) || !text_is(in, n, text.block[0])))
+            (!launch_line_read(in, l, &text, &none) || !text_is(in, n, text.block[0])))
             return false;
     }
     return true;
@@ -286,10 +286,10 @@ static bool replace_tree(const struct rewrite_in *in, struct node *function,
     if (!can_shuffle(p->array->type.scalar) || !p->array->type.base)
         return rewrite_refuse(in, out, "elements of %s cannot be shuffled", p->array->name);
     for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_text text;
+        struct launch_line text;
         if (rewrite_kernel(in, l) != function)
             continue;
-        if (!launch_text_read(in, l, &text, out))
+        if (!launch_line_read(in, l, &text, out))
             return false;
         if (!is_one(text.block[1]) || !is_one(text.block[2]))
             return rewrite_refuse(in, out, "the block is not one-dimensional");

@@ -12,11 +12,11 @@
 
 enum { MAX_SUMS = 6, ENOUGH_THREADS = 132 * 1024 };
 
-struct split {
+struct split_loop {
     const struct rewrite_in *in;
     struct rewrite_out *out;
     struct kernel_form form;
-    struct loop loop;
+    struct for_loop loop;
     unsigned loop_at; /* work[loop_at] is the loop */
     struct node *sums[MAX_SUMS];
     unsigned nr_sums;
@@ -56,7 +56,7 @@ static bool can_sum(enum scalar s)
            s == SCALAR_F32 || s == SCALAR_F64;
 }
 
-static bool starts_at_zero(const struct split *s, const struct node *var)
+static bool starts_at_zero(const struct split_loop *s, const struct node *var)
 {
     if (!var->init)
         return false;
@@ -73,7 +73,7 @@ static unsigned nr_uses(const struct node *root, const struct node *decl)
 }
 
 /* What the loop leaves behind is sums alone. */
-static bool read_sums(struct split *s)
+static bool read_sums(struct split_loop *s)
 {
     const struct node *loop = s->loop.node;
     for (const struct node *n = loop->body; n; n = node_next(loop->body, n)) {
@@ -97,7 +97,7 @@ static bool read_sums(struct split *s)
     return s->nr_sums > 0;
 }
 
-static bool read_work(struct split *s)
+static bool read_work(struct split_loop *s)
 {
     const struct kernel_form *f = &s->form;
     unsigned i = 0;
@@ -123,7 +123,7 @@ static bool read_work(struct split *s)
     return read_sums(s);
 }
 
-static bool read_kernel(struct split *s, struct node *function)
+static bool read_kernel(struct split_loop *s, struct node *function)
 {
     const char *why;
     if (!kernel_form_read(&s->form, s->in->tree, function, &why))
@@ -144,14 +144,14 @@ static bool read_kernel(struct split *s, struct node *function)
     return true;
 }
 
-static bool edit_launches(struct split *s)
+static bool edit_launches(struct split_loop *s)
 {
     for (unsigned l = 0; l < s->in->plan->nr_launches; l++) {
-        struct launch_text text;
+        struct launch_line text;
         uint32_t block[3], grid[3];
         if (rewrite_kernel(s->in, l) != s->form.function)
             continue;
-        if (!launch_text_read(s->in, l, &text, s->out))
+        if (!launch_line_read(s->in, l, &text, s->out))
             return false;
         if (strcmp(text.block[1], "1") || strcmp(text.block[2], "1") ||
             (s->block && strcmp(s->block, text.block[0])) ||
@@ -163,12 +163,12 @@ static bool edit_launches(struct split *s)
             return rewrite_refuse(s->in, s->out, "%s has threads enough", s->form.function->name);
         s->block = text.block[0];
         text.block[1] = s->split;
-        launch_text_write(&text, &s->out->edits);
+        launch_line_write(&text, &s->out->edits);
     }
     return s->block != NULL;
 }
 
-static const char *conditions(const struct split *s)
+static const char *conditions(const struct split_loop *s)
 {
     const char *text = "";
     for (unsigned i = 0; i < s->form.nr_conds; i++)
@@ -177,7 +177,8 @@ static const char *conditions(const struct split *s)
 }
 
 /* Declarations before the guard: what loads gets zero beyond it. */
-static void add_decls(const struct split *s, struct str *code, const char *guard, const char *in4)
+static void add_decls(
+    const struct split_loop *s, struct str *code, const char *guard, const char *in4)
 {
     for (unsigned i = 0; i < s->loop_at; i++) {
         const struct node *stmt = s->form.work[i];
@@ -193,11 +194,12 @@ static void add_decls(const struct split *s, struct str *code, const char *guard
     }
 }
 
-static void add_loop(const struct split *s, struct str *code, const char *guard, const char *in4)
+static void add_loop(
+    const struct split_loop *s, struct str *code, const char *guard, const char *in4)
 {
     struct arena *arena = s->in->arena;
     const struct cuda_tree *tree = s->in->tree;
-    const struct loop *loop = &s->loop;
+    const struct for_loop *loop = &s->loop;
     const char *step = loop->step ? text_operand(arena, tree_text(tree, loop->step)) : NULL;
     const char *start = tree_text(tree, loop->start);
     const char *offset = step ? arena_printf(arena, "%s * %s", s->part, step) : s->part;
@@ -217,7 +219,8 @@ static void add_loop(const struct split *s, struct str *code, const char *guard,
     str_addf(code, "%s%s\n", in4, text_reindent(arena, text, from, to));
 }
 
-static void add_end(const struct split *s, struct str *code, const char *guard, const char *in4)
+static void add_end(
+    const struct split_loop *s, struct str *code, const char *guard, const char *in4)
 {
     struct arena *arena = s->in->arena;
     const struct cuda_tree *tree = s->in->tree;
@@ -248,7 +251,7 @@ static void add_end(const struct split *s, struct str *code, const char *guard, 
 }
 
 /* Early returns go: every thread must come to the barrier. */
-static void drop_returns(const struct split *s)
+static void drop_returns(const struct split_loop *s)
 {
     for (unsigned i = 0; i < s->form.nr_conds && !s->form.guard; i++) {
         const struct node *test = s->form.conds[i].node;
@@ -266,7 +269,7 @@ static void drop_returns(const struct split *s)
 
 bool rewrite_split_work(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out)
 {
-    struct split s = {.in = in, .out = out};
+    struct split_loop s = {.in = in, .out = out};
     struct node *function;
     if (rewrite_nth_kernel(in, variant, &function) < 0)
         return rewrite_refuse(in, out, "no more kernels");

@@ -106,17 +106,17 @@ bool rewrite_swap_xy(const struct rewrite_in *in, unsigned variant, struct rewri
     if (!swap_members(in, function, a, b, &out->edits, &nr) || !nr)
         return rewrite_refuse(in, out, "%s hides its coordinates in macros", function->name);
     for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_text text;
+        struct launch_line text;
         if (rewrite_kernel(in, l) != function)
             continue;
-        if (!launch_text_read(in, l, &text, out))
+        if (!launch_line_read(in, l, &text, out))
             return false;
         const char *g = text.grid[a], *k = text.block[a];
         text.grid[a] = text.grid[b];
         text.grid[b] = g;
         text.block[a] = text.block[b];
         text.block[b] = k;
-        launch_text_write(&text, &out->edits);
+        launch_line_write(&text, &out->edits);
     }
     return rewrite_done(
         in, out, "exchange thread %c and %c in %s", axis_name[a], axis_name[b], function->name);

@@ -14,8 +14,8 @@ enum { NR_TILINGS = 3 };
 struct mma_writer {
     const struct contraction *c;
     struct arena *arena;
-    const struct operand *a, *b; /* along y, along x */
-    const char *type;            /* "half" */
+    const struct contraction_operand *a, *b; /* along y, along x */
+    const char *type;                        /* "half" */
     const char *bm, *bn, *bk, *warps, *row0, *col0, *warp_row, *warp_col, *k0, *kk, *at, *e, *i, *j,
         *u, *sums, *patch, *value;
     struct str out;
@@ -85,7 +85,7 @@ static void choose_names(struct mma_writer *w)
         *names[i].name = tree_fresh(tree, names[i].base);
 }
 
-static const char *size_of(const struct mma_writer *w, const struct operand *o)
+static const char *size_of(const struct mma_writer *w, const struct contraction_operand *o)
 {
     return o == w->a ? w->bm : w->bn;
 }
@@ -95,7 +95,7 @@ static void write_head(struct mma_writer *w)
     struct str *s = &w->out;
     str_addf(s, "{\n    const int %s = (%s / 32) * (%s / 32);\n", w->warps, w->bm, w->bn);
     for (unsigned i = 0; i < 2; i++) {
-        const struct operand *o = i ? w->b : w->a;
+        const struct contraction_operand *o = i ? w->b : w->a;
         str_addf(s, "    __shared__ __align__(32) %s %s[%s][%s + 8];\n", w->type, o->tile,
             o->k_runs ? size_of(w, o) : w->bk, o->k_runs ? w->bk : size_of(w, o));
     }
@@ -113,7 +113,7 @@ static void write_head(struct mma_writer *w)
 }
 
 /* One tile from memory, neighbouring threads along what runs there; zeros outside. */
-static void write_stage(struct mma_writer *w, const struct operand *o)
+static void write_stage(struct mma_writer *w, const struct contraction_operand *o)
 {
     const struct contraction *c = w->c;
     struct str *s = &w->out;
@@ -139,7 +139,7 @@ static void write_stage(struct mma_writer *w, const struct operand *o)
         w->value, tree_text(c->in->tree, load), o->tile, slow, fast, w->value);
 }
 
-static void write_fragment(struct mma_writer *w, const struct operand *o)
+static void write_fragment(struct mma_writer *w, const struct contraction_operand *o)
 {
     const bool a = o == w->a;
     const char *at = arena_printf(w->arena, "%s + %s * 16", a ? w->warp_row : w->warp_col, w->i);
@@ -163,7 +163,7 @@ static void write_loop(struct mma_writer *w)
         "        for (int %s = 0; %s < %s; %s += 16) {\n",
         w->kk, w->kk, w->bk, w->kk);
     for (unsigned i = 0; i < 2; i++) {
-        const struct operand *o = i ? w->b : w->a;
+        const struct contraction_operand *o = i ? w->b : w->a;
         str_addf(s,
             "            nvcuda::wmma::fragment<nvcuda::wmma::matrix_%c, 16, 16, 16, %s,\n"
             "                nvcuda::wmma::%s> %s[2];\n",
@@ -226,10 +226,10 @@ static bool write_launches(const struct mma_writer *w, struct rewrite_out *out)
     const struct contraction *c = w->c;
     const struct rewrite_in *in = c->in;
     for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_text text;
+        struct launch_line text;
         if (rewrite_kernel(in, l) != c->form.function)
             continue;
-        if (!launch_text_read(in, l, &text, out))
+        if (!launch_line_read(in, l, &text, out))
             return false;
         text.grid[0] = arena_printf(
             w->arena, "ceil_div(%s, %s)", extent_text(in, &text, &c->form, c->x), w->bn);
@@ -237,7 +237,7 @@ static bool write_launches(const struct mma_writer *w, struct rewrite_out *out)
             w->arena, "ceil_div(%s, %s)", extent_text(in, &text, &c->form, c->y), w->bm);
         text.block[0] = "32";
         text.block[1] = arena_printf(w->arena, "(%s/32)*(%s/32)", w->bm, w->bn);
-        launch_text_write(&text, &out->edits);
+        launch_line_write(&text, &out->edits);
     }
     return true;
 }

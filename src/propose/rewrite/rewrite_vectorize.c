@@ -214,13 +214,13 @@ static bool prologue_fits(struct elementwise *e)
 static bool edit_launches(struct elementwise *e)
 {
     for (unsigned l = 0; l < e->in->plan->nr_launches; l++) {
-        struct launch_text text;
+        struct launch_line text;
         if (rewrite_kernel(e->in, l) != e->form.function)
             continue;
-        if (!launch_text_read(e->in, l, &text, e->out))
+        if (!launch_line_read(e->in, l, &text, e->out))
             return false;
         text.grid[0] = arena_printf(e->in->arena, "ceil_div(%s, %u)", text.grid[0], e->width);
-        launch_text_write(&text, &e->out->edits);
+        launch_line_write(&text, &e->out->edits);
     }
     return true;
 }

@@ -119,7 +119,7 @@ static bool ceil_div_parts(
     return true;
 }
 
-const char *covered_extent(struct arena *arena, const struct launch_text *launch, unsigned axis)
+const char *covered_extent(struct arena *arena, const struct launch_line *launch, unsigned axis)
 {
     const char *first, *second;
     if (ceil_div_parts(arena, launch->grid[axis], &first, &second) &&

@@ -21,7 +21,7 @@ bool any_block_shape(
     const struct rewrite_in *in, const struct node *function, struct rewrite_out *why);
 
 /* The launch covers axis a as ceil_div(extent, block[a]): the text of extent, or NULL. */
-const char *covered_extent(struct arena *arena, const struct launch_text *launch, unsigned axis);
+const char *covered_extent(struct arena *arena, const struct launch_line *launch, unsigned axis);
 
 /* Element-wise kernels, `int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) work` or with an
  * early return, become loops with the stride of the grid, whose blocks are limited to a new tuning

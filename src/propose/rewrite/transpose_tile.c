@@ -68,10 +68,10 @@ static bool choose_payload(struct transpose *t)
 static bool launches_fit(struct transpose *t)
 {
     for (unsigned l = 0; l < t->in->plan->nr_launches; l++) {
-        struct launch_text text;
+        struct launch_line text;
         if (rewrite_kernel(t->in, l) != t->form.function)
             continue;
-        if (!launch_text_read(t->in, l, &text, t->out))
+        if (!launch_line_read(t->in, l, &text, t->out))
             return false;
         if ((t->width && (strcmp(t->width, text.block[0]) || strcmp(t->height, text.block[1]))) ||
             strcmp(text.block[2], "1") != 0 || !extent_is_constant(t->in, text.block[0]) ||
@@ -174,16 +174,16 @@ static bool edit_launches(const struct transpose *t, const struct transpose_name
 {
     struct arena *arena = t->in->arena;
     for (unsigned l = 0; l < t->in->plan->nr_launches; l++) {
-        struct launch_text text;
+        struct launch_line text;
         if (rewrite_kernel(t->in, l) != t->form.function)
             continue;
-        if (!launch_text_read(t->in, l, &text, t->out))
+        if (!launch_line_read(t->in, l, &text, t->out))
             return false;
         text.grid[0] = arena_printf(
             arena, "ceil_div(%s, %s)", extent_text(t->in, &text, &t->form, t->x), n->tx);
         text.grid[1] = arena_printf(
             arena, "ceil_div(%s, %s)", extent_text(t->in, &text, &t->form, t->y), n->ty);
-        launch_text_write(&text, &t->out->edits);
+        launch_line_write(&text, &t->out->edits);
     }
     return true;
 }

@@ -11,7 +11,7 @@
 
 struct scan {
     struct row_lanes *lanes;
-    struct loop loop;
+    struct for_loop loop;
     struct node *sum;       /* the variable */
     const struct node *add; /* the statement sum += own */
     const char *own;        /* what an iteration adds, in terms of the loop's variable */
