@@ -43,21 +43,6 @@ static bool declared_in(const struct node *decl, const struct node *root)
 
 /* --- reductions: what a loop does to variables from outside --- */
 
-static bool scalar_can_shuffle(enum scalar scalar)
-{
-    switch (scalar) {
-    case SCALAR_I32:
-    case SCALAR_U32:
-    case SCALAR_I64:
-    case SCALAR_U64:
-    case SCALAR_F32:
-    case SCALAR_F64:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static bool same_text(const struct cuda_tree *tree, const struct node *a, const struct node *b)
 {
     const char *s = tree_text(tree, node_strip(a)), *t = tree_text(tree, node_strip(b));
@@ -140,14 +125,6 @@ static bool read_extreme(const struct cuda_tree *tree, struct node *test,
     return stored;
 }
 
-static unsigned nr_names(const struct node *root, const struct node *decl)
-{
-    unsigned nr = 0;
-    for (const struct node *n = root; n; n = node_next(root, n))
-        nr += n->kind == NODE_NAME && n->decl == decl;
-    return nr;
-}
-
 /* One change of r->var in the loop body, by the assignment or ++ at n. */
 static bool read_change(
     const struct cuda_tree *tree, struct node *n, const struct for_loop *loop, struct reduction *r)
@@ -180,12 +157,6 @@ static struct reduction *find_reduction(struct reduction *list, unsigned nr, con
     return NULL;
 }
 
-static bool is_change(const struct node *n)
-{
-    return n->kind == NODE_ASSIGN ||
-           (n->kind == NODE_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--")));
-}
-
 /* All variables from outside that the loop changes, as reductions; false when one is not. */
 static bool read_reductions(
     struct row_lanes *lanes, const struct for_loop *loop, struct reduction *list, unsigned *nr)
@@ -193,7 +164,7 @@ static bool read_reductions(
     const struct cuda_tree *tree = lanes->in->tree;
     *nr = 0;
     for (struct node *n = loop->node->body; n; n = node_next(loop->node->body, n)) {
-        if (!is_change(n) || node_strip(n->child)->kind != NODE_NAME)
+        if (!node_is_change(n) || node_strip(n->child)->kind != NODE_NAME)
             continue;
         struct node *var = node_strip(n->child)->decl;
         if (!var)
@@ -206,7 +177,7 @@ static bool read_reductions(
         if (*nr == MAX_REDUCTIONS)
             return refuse(lanes, "too many variables are changed in the loop", n);
         struct reduction r = {.var = var};
-        if (!scalar_can_shuffle(var->type.scalar) || var->type.nr_dims || var->type.is_pointer ||
+        if (!scalar_is_word(var->type.scalar) || var->type.nr_dims || var->type.is_pointer ||
             !read_change(tree, n, loop, &r))
             return refuse(lanes,
                 arena_printf(lanes->in->arena,
@@ -221,8 +192,8 @@ static bool read_reductions(
     }
     for (unsigned i = 0; i < *nr; i++) {
         const struct node *companion = list[i].companion;
-        if (nr_names(loop->node, list[i].var) != list[i].nr_uses ||
-            (companion && nr_names(loop->node, companion) != 1) ||
+        if (node_nr_uses(loop->node, list[i].var) != list[i].nr_uses ||
+            (companion && node_nr_uses(loop->node, companion) != 1) ||
             (companion && companion->type.scalar != SCALAR_I32))
             return refuse(lanes,
                 arena_printf(
@@ -274,7 +245,7 @@ static bool loop_memory_ok(struct row_lanes *lanes, const struct for_loop *loop)
         if (n->kind == NODE_CALL && !call_is_pure(n->name) &&
             !(call_is_atomic(n->name) && node_is_statement(n)))
             return refuse(lanes, "a call with effects of its own", n);
-        if (is_change(n) && is_memory(n->child) && !store_is_own(lanes, loop, n->child))
+        if (node_is_change(n) && is_memory(n->child) && !store_is_own(lanes, loop, n->child))
             return false;
     }
     return true;
@@ -602,7 +573,7 @@ static bool try_scan(struct spread *s, struct node *stmt)
 static bool has_store(const struct node *root)
 {
     for (const struct node *n = root; n; n = node_next(root, n))
-        if ((is_change(n) && is_memory(n->child)) ||
+        if ((node_is_change(n) && is_memory(n->child)) ||
             (n->kind == NODE_CALL && call_is_atomic(n->name)))
             return true;
     return false;
@@ -611,7 +582,7 @@ static bool has_store(const struct node *root)
 static bool changes_outer_local(const struct node *root)
 {
     for (const struct node *n = root; n; n = node_next(root, n)) {
-        if (!is_change(n) || node_strip(n->child)->kind != NODE_NAME)
+        if (!node_is_change(n) || node_strip(n->child)->kind != NODE_NAME)
             continue;
         const struct node *var = node_strip(n->child)->decl;
         if (!var || !declared_in(var, root))

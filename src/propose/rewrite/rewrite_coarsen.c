@@ -57,10 +57,7 @@ static bool is_memory_change(const struct node *n)
 {
     if (n->kind == NODE_CALL)
         return call_is_atomic(n->name);
-    if (n->kind != NODE_ASSIGN &&
-        !(n->kind == NODE_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--"))))
-        return false;
-    if (node_strip(n->child)->kind == NODE_NAME)
+    if (!node_is_change(n) || node_strip(n->child)->kind == NODE_NAME)
         return false;
     const struct node *base = node_base(n->child);
     return !base || base->kind != NODE_VAR || base->is_shared || base->type.is_pointer;

@@ -26,12 +26,6 @@ struct fusion {
     const char *array;  /* name of the array between them */
 };
 
-static bool is_change(const struct node *n)
-{
-    return n->kind == NODE_ASSIGN ||
-           (n->kind == NODE_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--")));
-}
-
 static bool read_launch(struct fusion *f, struct fused_launch *s, unsigned launch)
 {
     struct node *function = rewrite_kernel(f->in, launch);
@@ -105,7 +99,7 @@ static bool read_first(struct fusion *f)
             node_uses(form->work[i], f->a.param))
             return false;
     for (const struct node *n = f->store->child; n; n = node_next(f->store, n))
-        if (is_change(n))
+        if (node_is_change(n))
             return false;
     return true;
 }
@@ -117,7 +111,7 @@ static bool read_second(struct fusion *f)
     for (const struct node *n = body; n; n = node_next(body, n))
         if (n->kind == NODE_NAME && n->decl == f->b.param &&
             (!is_element(n->parent, f->b.param, f->b.axis->var) ||
-                (is_change(n->parent->parent) && n->parent->parent->child == n->parent)))
+                (node_is_change(n->parent->parent) && n->parent->parent->child == n->parent)))
             return false;
     for (unsigned k = 0; k < f->b.text.nr_args; k++) {
         const struct task_array *array = rewrite_array(f->in, f->b.launch, k);

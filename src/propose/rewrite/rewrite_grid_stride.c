@@ -85,13 +85,8 @@ static void edit_code(const struct rewrite_in *in, const struct node *function,
 
 static bool works_alone(const struct node *function)
 {
-    for (const struct node *n = function->body; n; n = node_next(function->body, n)) {
-        if (n->kind == NODE_CALL && call_is_barrier(n->name))
-            return false;
-        if (n->kind == NODE_VAR && n->is_shared)
-            return false;
-    }
-    return !node_uses_name(function, "gridDim");
+    return !node_has_barrier(function->body) && !node_has_shared(function->body) &&
+           !node_uses_name(function, "gridDim");
 }
 
 bool grid_stride_edit(const struct rewrite_in *in, struct node *function, unsigned launch,

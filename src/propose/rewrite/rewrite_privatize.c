@@ -99,19 +99,11 @@ static bool find_size(const struct rewrite_in *in, struct target *t, struct rewr
     return !first;
 }
 
-static bool uses_shared(const struct node *function)
-{
-    for (const struct node *n = function; n; n = node_next(function, n))
-        if (n->kind == NODE_VAR && n->is_shared)
-            return true;
-    return false;
-}
-
 static bool find_target(const struct rewrite_in *in, const struct node *function, struct target *t,
     struct rewrite_out *out)
 {
     *t = (struct target){.function = function};
-    if (uses_shared(function) || !rewrite_no_alias(in, function))
+    if (node_has_shared(function) || !rewrite_no_alias(in, function))
         return rewrite_refuse(in, out, "%s has shared memory already", function->name);
     for (unsigned i = 0; i < function_nr_params(function); i++) {
         const struct node *p = function_param(function, i);

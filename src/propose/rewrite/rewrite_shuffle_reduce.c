@@ -274,16 +274,10 @@ static bool read_tree(const struct rewrite_in *in, const struct node *function,
     return read_fold(in, function, fold, stride, p) && only_first_used(in, function, p);
 }
 
-static bool can_shuffle(enum scalar s)
-{
-    return s == SCALAR_I32 || s == SCALAR_U32 || s == SCALAR_I64 || s == SCALAR_U64 ||
-           s == SCALAR_F32 || s == SCALAR_F64;
-}
-
 static bool replace_tree(const struct rewrite_in *in, struct node *function,
     const struct tree_pattern *p, struct rewrite_out *out)
 {
-    if (!can_shuffle(p->array->type.scalar) || !p->array->type.base)
+    if (!scalar_is_word(p->array->type.scalar) || !p->array->type.base)
         return rewrite_refuse(in, out, "elements of %s cannot be shuffled", p->array->name);
     for (unsigned l = 0; l < in->plan->nr_launches; l++) {
         struct launch_line text;

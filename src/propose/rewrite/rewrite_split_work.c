@@ -23,17 +23,10 @@ struct split_loop {
     const char *block, *split, *part; /* the block's text; names */
 };
 
-static bool is_change(const struct node *n)
-{
-    return n->kind == NODE_ASSIGN ||
-           (n->kind == NODE_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--")));
-}
-
 static bool loads(const struct node *root)
 {
     for (const struct node *n = root; n; n = node_next(root, n))
-        if (n->kind == NODE_INDEX || (n->kind == NODE_UNARY && !strcmp(n->op, "*")) ||
-            (n->kind == NODE_CALL && str_starts(n->name, "__ld")))
+        if (node_is_load(n))
             return true;
     return false;
 }
@@ -50,26 +43,12 @@ static bool can_declare(const struct node *stmt)
     return true;
 }
 
-static bool can_sum(enum scalar s)
-{
-    return s == SCALAR_I32 || s == SCALAR_U32 || s == SCALAR_I64 || s == SCALAR_U64 ||
-           s == SCALAR_F32 || s == SCALAR_F64;
-}
-
 static bool starts_at_zero(const struct split_loop *s, const struct node *var)
 {
     if (!var->init)
         return false;
     const char *text = tree_text(s->in->tree, node_strip(var->init));
     return text[0] == '0' && strspn(text + 1, ".0fF") == strlen(text + 1);
-}
-
-static unsigned nr_uses(const struct node *root, const struct node *decl)
-{
-    unsigned nr = 0;
-    for (const struct node *n = root; n; n = node_next(root, n))
-        nr += n->kind == NODE_NAME && n->decl == decl;
-    return nr;
 }
 
 /* What the loop leaves behind is sums alone. */
@@ -79,7 +58,7 @@ static bool read_sums(struct split_loop *s)
     for (const struct node *n = loop->body; n; n = node_next(loop->body, n)) {
         if (n->kind == NODE_CALL && !call_is_pure(n->name))
             return false;
-        if (!is_change(n))
+        if (!node_is_change(n))
             continue;
         const struct node *left = node_strip(n->child);
         struct node *var = left->kind == NODE_NAME ? left->decl : NULL;
@@ -88,8 +67,8 @@ static bool read_sums(struct split_loop *s)
         if (node_within(var, loop))
             continue;
         if (n->kind != NODE_ASSIGN || (strcmp(n->op, "+=") && strcmp(n->op, "-=")) ||
-            !node_is_statement(n) || nr_uses(loop, var) != 1 || s->nr_sums == MAX_SUMS ||
-            !can_sum(var->type.scalar) || var->type.is_pointer || var->type.nr_dims ||
+            !node_is_statement(n) || node_nr_uses(loop, var) != 1 || s->nr_sums == MAX_SUMS ||
+            !scalar_is_word(var->type.scalar) || var->type.is_pointer || var->type.nr_dims ||
             !var->type.base || var->kind != NODE_VAR || !starts_at_zero(s, var))
             return false;
         s->sums[s->nr_sums++] = var;
@@ -134,10 +113,8 @@ static bool read_kernel(struct split_loop *s, struct node *function)
     for (unsigned i = 0; i < s->form.nr_axes; i++)
         if (&s->form.axes[i] != x && !s->form.axes[i].block_only)
             return rewrite_refuse(s->in, s->out, "%s has threads along y already", function->name);
-    for (const struct node *n = function; n; n = node_next(function, n))
-        if ((n->kind == NODE_VAR && n->is_shared) ||
-            (n->kind == NODE_CALL && call_is_barrier(n->name)))
-            return rewrite_refuse(s->in, s->out, "%s works together as a block", function->name);
+    if (node_has_shared(function) || node_has_barrier(function))
+        return rewrite_refuse(s->in, s->out, "%s works together as a block", function->name);
     if (!read_work(s))
         return rewrite_refuse(s->in, s->out,
             "%s is not declarations, one loop that sums, and stores", function->name);

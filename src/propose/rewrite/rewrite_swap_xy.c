@@ -39,9 +39,8 @@ static bool swap_members(const struct rewrite_in *in, const struct node *functio
 /* Warps, or tiles in shared memory that were laid out for these axes. */
 static bool warp_code(const struct node *function)
 {
-    for (const struct node *n = function; n; n = node_next(function, n))
-        if (n->kind == NODE_VAR && n->is_shared)
-            return true;
+    if (node_has_shared(function))
+        return true;
     for (const struct node *n = function; n; n = node_next(function, n))
         if (n->kind == NODE_CALL && call_is_barrier(n->name) &&
             !str_starts(n->name, "__syncthreads") && !str_starts(n->name, "__threadfence"))

@@ -19,15 +19,9 @@ struct scan {
     const char *total, *value, *inside, *first; /* names */
 };
 
-static bool is_change(const struct node *n)
-{
-    return n->kind == NODE_ASSIGN ||
-           (n->kind == NODE_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--")));
-}
-
 static bool is_integer(enum scalar s)
 {
-    return s == SCALAR_I32 || s == SCALAR_U32 || s == SCALAR_I64 || s == SCALAR_U64;
+    return scalar_is_word(s) && s != SCALAR_F32 && s != SCALAR_F64;
 }
 
 static bool find_add(struct scan *s)
@@ -46,8 +40,7 @@ static bool find_add(struct scan *s)
         s->sum = var;
     }
     return s->add && s->sum->kind == NODE_VAR && !s->sum->type.nr_dims && s->sum->type.base &&
-           (is_integer(s->sum->type.scalar) || s->sum->type.scalar == SCALAR_F32 ||
-               s->sum->type.scalar == SCALAR_F64);
+           scalar_is_word(s->sum->type.scalar);
 }
 
 /* Every store is to the iteration's own element, and nothing else of that array is touched. */
@@ -81,7 +74,7 @@ static bool body_is_simple(const struct scan *s)
             return false;
         if (n->kind == NODE_DECLS && (stored || n->nr_children != 1 || n->parent != body))
             return false; /* declarations come first: what they load was not stored here */
-        if (!is_change(n) || n == s->add)
+        if (!node_is_change(n) || n == s->add)
             continue;
         if (node_strip(n->child)->kind == NODE_NAME || !stores_own(s, n))
             return false;
