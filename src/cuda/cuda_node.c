@@ -1,8 +1,7 @@
 /* Walking the tree, its text, and what code does: uses, writes, purity, counted loops. */
-#include "cuda/cuda_tree.h"
-
 #include "base/mem.h"
 #include "base/str.h"
+#include "cuda/cuda_tree.h"
 
 #include <ctype.h>
 #include <string.h>

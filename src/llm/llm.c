@@ -6,9 +6,10 @@
 #include "base/secret.h"
 #include "llm/llm_call.h"
 
+#include <jansson.h>
+
 #include <ctype.h>
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>

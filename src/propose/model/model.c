@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "propose/model/model_parts.h"
-#include "propose/rewrite/rewrite.h"
 #include "propose/model/phrases.h"
+#include "propose/rewrite/rewrite.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -450,19 +450,16 @@ static bool write_launches(const struct tile_writer *w, struct rewrite_out *out)
 {
     const struct rewrite_in *in = w->c->in;
     const struct tile_names *n = &w->names;
-    for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_line text;
-        if (rewrite_kernel(in, l) != w->c->form.function)
-            continue;
-        if (!launch_line_read(in, l, &text, out))
-            return false;
-        text.grid[0] = arena_printf(
-            w->arena, "ceil_div(%s, %s)", extent_text(in, &text, &w->c->form, w->c->x), n->bn);
-        text.grid[1] = arena_printf(
-            w->arena, "ceil_div(%s, %s)", extent_text(in, &text, &w->c->form, w->c->y), n->bm);
-        text.block[0] = arena_printf(w->arena, "%s/%s", n->bn, n->tn);
-        text.block[1] = arena_printf(w->arena, "%s/%s", n->bm, n->tm);
-        launch_line_write(&text, &out->edits);
+    struct launch_lines lines;
+    if (!launch_lines_read(in, w->c->form.function, &lines, out))
+        return false;
+    for (unsigned i = 0; i < lines.nr; i++) {
+        struct launch_line *line = &lines.items[i];
+        extent_cover(in, line, &w->c->form, w->c->x, n->bn);
+        extent_cover(in, line, &w->c->form, w->c->y, n->bm);
+        line->block[0] = arena_printf(w->arena, "%s/%s", n->bn, n->tn);
+        line->block[1] = arena_printf(w->arena, "%s/%s", n->bm, n->tm);
+        launch_line_write(line, &out->edits);
     }
     return true;
 }

@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "cuda/affine.h"
+#include "cuda/subst.h"
 #include "propose/rewrite/warp_scan.h"
 
 #include <string.h>

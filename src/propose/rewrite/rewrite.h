@@ -61,22 +61,6 @@ int rewrite_nth_kernel(const struct rewrite_in *in, unsigned nth, struct node **
 bool rewrite_block(const struct rewrite_in *in, unsigned launch, uint32_t block[3]);
 bool rewrite_grid(const struct rewrite_in *in, unsigned launch, uint32_t grid[3]);
 
-/* A launch line taken apart. Change the strings, then launch_line_write. */
-enum { LAUNCH_LINE_MAX_ARGS = 48 };
-struct launch_line {
-    unsigned start, end;            /* bytes of `<<<...>>>` in the source */
-    const char *grid[3], *block[3]; /* "1" where absent */
-    const char *smem;               /* NULL when absent */
-    unsigned args_start, args_end;  /* between the parentheses */
-    const char *args[LAUNCH_LINE_MAX_ARGS];
-    unsigned nr_args;
-};
-bool launch_line_read(const struct rewrite_in *in, unsigned launch, struct launch_line *text,
-    struct rewrite_out *out);
-void launch_line_write(const struct launch_line *text, struct edits *edits);
-/* With parentheses where `text` is not a single name, number, or call. */
-const char *text_operand(struct arena *arena, const char *text);
-
 /* The array that pointer parameter i of a kernel gets in a launch, or NULL. */
 const struct task_array *rewrite_array(const struct rewrite_in *in, unsigned launch, unsigned arg);
 /* No array is given twice to a launch of the kernel. */

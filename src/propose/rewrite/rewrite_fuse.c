@@ -1,11 +1,10 @@
 /* fuse: two element-wise launches in a row, of which the second reads what the first wrote at the
  * same index, become one; the array between them is no more. */
+#include "base/str.h"
 #include "cuda/kernel_form.h"
 #include "cuda/subst.h"
 #include "propose/rewrite/extent.h"
 #include "propose/rewrite/rewrite.h"
-
-#include "base/str.h"
 
 #include <string.h>
 

@@ -1,8 +1,9 @@
 /* grid_stride: an element-wise kernel whose threads each take one element becomes a loop with the
  * stride of the grid, and the grid becomes a few blocks per multiprocessor. */
-#include "propose/rewrite/thread_index.h"
-
 #include "base/str.h"
+#include "cuda/kernel_form.h"
+#include "propose/rewrite/grid_stride.h"
+#include "propose/rewrite/launch_line.h"
 
 #include <string.h>
 
@@ -37,7 +38,7 @@ static bool find_pattern(const struct node *function, struct guarded_element *p)
     *p = (struct guarded_element){0};
     const struct node *s = function->body->child;
     for (; s && s->kind == NODE_DECLS; s = s->next) {
-        if (s->nr_children == 1 && s->child->init && global_coordinate(s->child->init) == 0) {
+        if (s->nr_children == 1 && s->child->init && node_coordinate(s->child->init) == 0) {
             p->decl = s;
             p->var = s->child;
             s = s->next;
@@ -111,14 +112,13 @@ bool grid_stride_edit(const struct rewrite_in *in, struct node *function, unsign
         return rewrite_refuse(
             in, out, "the grid of %s is small, huge, or not a line", function->name);
     const char *name = tree_fresh(in->tree, "BLOCKS");
-    for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_line text;
-        if (rewrite_kernel(in, l) != function)
-            continue;
-        if (!launch_line_read(in, l, &text, out))
-            return false;
-        text.grid[0] = arena_printf(in->arena, "min(%s, %s)", text.grid[0], name);
-        launch_line_write(&text, &out->edits);
+    struct launch_lines lines;
+    if (!launch_lines_read(in, function, &lines, out))
+        return false;
+    for (unsigned i = 0; i < lines.nr; i++) {
+        struct launch_line *line = &lines.items[i];
+        line->grid[0] = arena_printf(in->arena, "min(%s, %s)", line->grid[0], name);
+        launch_line_write(line, &out->edits);
     }
     pragma_add_tune(in, &out->edits, name, blocks, "264, 528, 1056, 2112");
     edit_code(in, function, &p, &out->edits);

@@ -2,11 +2,11 @@
  * kept in memory get a register, and conditions on a counter become bounds (tighten_bounds.h). The
  * compiler may do neither by itself: the first rounds differently, the second needs to know what
  * else the stores reach. */
-#include "propose/rewrite/rewrite.h"
-#include "propose/rewrite/tighten_bounds.h"
-
 #include "base/mem.h"
 #include "base/str.h"
+#include "cuda/subst.h"
+#include "propose/rewrite/rewrite.h"
+#include "propose/rewrite/tighten_bounds.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,10 +1,9 @@
 /* shuffle_reduce: warp shuffles instead of a tree in shared memory, and a block instead of the one
  * thread of a <<<1, 1>>> launch that walks through what other launches left. */
+#include "base/str.h"
 #include "propose/rewrite/extent.h"
 #include "propose/rewrite/parallelize_row.h"
 #include "propose/rewrite/rewrite.h"
-
-#include "base/str.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,18 +29,17 @@ static bool widen(const struct rewrite_in *in, struct node *function, struct rew
     if (!is_alone(function))
         return rewrite_refuse(in, out, "%s is not the work of one thread", function->name);
     const char *threads = tree_fresh(in->tree, "THREADS");
-    for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_line text;
-        if (rewrite_kernel(in, l) != function)
-            continue;
-        if (!launch_line_read(in, l, &text, out))
-            return false;
+    struct launch_lines lines;
+    if (!launch_lines_read(in, function, &lines, out))
+        return false;
+    for (unsigned i = 0; i < lines.nr; i++) {
+        struct launch_line *line = &lines.items[i];
         for (unsigned d = 0; d < 3; d++)
-            if (!is_one(text.grid[d]) || !is_one(text.block[d]))
+            if (!is_one(line->grid[d]) || !is_one(line->block[d]))
                 return rewrite_refuse(
                     in, out, "%s is launched with more than one thread", function->name);
-        text.block[0] = threads;
-        launch_line_write(&text, &out->edits);
+        line->block[0] = threads;
+        launch_line_write(line, &out->edits);
     }
     if (!rewrite_no_alias(in, function))
         return rewrite_refuse(in, out, "one array is given twice to %s", function->name);
@@ -108,14 +106,12 @@ static bool is_block_size(
 {
     if (node_is_member(n, "blockDim", "x"))
         return true;
-    for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_line text;
-        struct rewrite_out none = {0};
-        if (rewrite_kernel(in, l) == function &&
-            (!launch_line_read(in, l, &text, &none) || !text_is(in, n, text.block[0])))
-            return false;
-    }
-    return true;
+    struct launch_lines lines;
+    struct rewrite_out ignored = {0};
+    bool same = launch_lines_read(in, function, &lines, &ignored);
+    for (unsigned i = 0; same && i < lines.nr; i++)
+        same = text_is(in, n, lines.items[i].block[0]);
+    return same;
 }
 
 static bool is_number(const struct rewrite_in *in, const struct node *n, int64_t value)
@@ -279,15 +275,14 @@ static bool replace_tree(const struct rewrite_in *in, struct node *function,
 {
     if (!scalar_is_word(p->array->type.scalar) || !p->array->type.base)
         return rewrite_refuse(in, out, "elements of %s cannot be shuffled", p->array->name);
-    for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_line text;
-        if (rewrite_kernel(in, l) != function)
-            continue;
-        if (!launch_line_read(in, l, &text, out))
-            return false;
-        if (!is_one(text.block[1]) || !is_one(text.block[2]))
+    struct launch_lines lines;
+    if (!launch_lines_read(in, function, &lines, out))
+        return false;
+    for (unsigned i = 0; i < lines.nr; i++) {
+        const struct launch_line *line = &lines.items[i];
+        if (!is_one(line->block[1]) || !is_one(line->block[2]))
             return rewrite_refuse(in, out, "the block is not one-dimensional");
-        if (!extent_whole_warps(in, text.block[0], out))
+        if (!extent_whole_warps(in, line->block[0], out))
             return false;
     }
     struct row_lanes lanes = {.in = in,

@@ -1,12 +1,11 @@
 /* split_work: the long loop of each output is shared by the threads along y of a block, whose
  * partial sums meet in shared memory. For kernels with too few outputs to fill the chip, whose
  * neighbours along x are neighbours in memory. */
+#include "base/str.h"
 #include "cuda/kernel_form.h"
 #include "cuda/subst.h"
 #include "propose/rewrite/extent.h"
 #include "propose/rewrite/rewrite.h"
-
-#include "base/str.h"
 
 #include <string.h>
 
@@ -123,24 +122,24 @@ static bool read_kernel(struct split_loop *s, struct node *function)
 
 static bool edit_launches(struct split_loop *s)
 {
-    for (unsigned l = 0; l < s->in->plan->nr_launches; l++) {
-        struct launch_line text;
+    struct launch_lines lines;
+    if (!launch_lines_read(s->in, s->form.function, &lines, s->out))
+        return false;
+    for (unsigned i = 0; i < lines.nr; i++) {
+        struct launch_line *line = &lines.items[i];
         uint32_t block[3], grid[3];
-        if (rewrite_kernel(s->in, l) != s->form.function)
-            continue;
-        if (!launch_line_read(s->in, l, &text, s->out))
-            return false;
-        if (strcmp(text.block[1], "1") || strcmp(text.block[2], "1") ||
-            (s->block && strcmp(s->block, text.block[0])) ||
-            !extent_is_constant(s->in, text.block[0]))
+        if (strcmp(line->block[1], "1") || strcmp(line->block[2], "1") ||
+            (s->block && strcmp(s->block, line->block[0])) ||
+            !extent_is_constant(s->in, line->block[0]))
             return rewrite_refuse(
                 s->in, s->out, "the block of %s is not one constant line", s->form.function->name);
-        if (!rewrite_block(s->in, l, block) || !rewrite_grid(s->in, l, grid) || block[0] > 512 ||
+        if (!rewrite_block(s->in, line->launch, block) ||
+            !rewrite_grid(s->in, line->launch, grid) || block[0] > 512 ||
             (uint64_t)grid[0] * grid[1] * grid[2] * block[0] > ENOUGH_THREADS)
             return rewrite_refuse(s->in, s->out, "%s has threads enough", s->form.function->name);
-        s->block = text.block[0];
-        text.block[1] = s->split;
-        launch_line_write(&text, &s->out->edits);
+        s->block = line->block[0];
+        line->block[1] = s->split;
+        launch_line_write(line, &s->out->edits);
     }
     return s->block != NULL;
 }

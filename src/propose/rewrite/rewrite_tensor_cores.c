@@ -225,19 +225,16 @@ static bool write_launches(const struct mma_writer *w, struct rewrite_out *out)
 {
     const struct contraction *c = w->c;
     const struct rewrite_in *in = c->in;
-    for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_line text;
-        if (rewrite_kernel(in, l) != c->form.function)
-            continue;
-        if (!launch_line_read(in, l, &text, out))
-            return false;
-        text.grid[0] = arena_printf(
-            w->arena, "ceil_div(%s, %s)", extent_text(in, &text, &c->form, c->x), w->bn);
-        text.grid[1] = arena_printf(
-            w->arena, "ceil_div(%s, %s)", extent_text(in, &text, &c->form, c->y), w->bm);
-        text.block[0] = "32";
-        text.block[1] = arena_printf(w->arena, "(%s/32)*(%s/32)", w->bm, w->bn);
-        launch_line_write(&text, &out->edits);
+    struct launch_lines lines;
+    if (!launch_lines_read(in, c->form.function, &lines, out))
+        return false;
+    for (unsigned i = 0; i < lines.nr; i++) {
+        struct launch_line *line = &lines.items[i];
+        extent_cover(in, line, &c->form, c->x, w->bn);
+        extent_cover(in, line, &c->form, c->y, w->bm);
+        line->block[0] = "32";
+        line->block[1] = arena_printf(w->arena, "(%s/32)*(%s/32)", w->bm, w->bn);
+        launch_line_write(line, &out->edits);
     }
     return true;
 }

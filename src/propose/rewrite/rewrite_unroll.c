@@ -1,8 +1,7 @@
 /* unroll: `#pragma unroll N` in front of an innermost loop, or another N where there is one. */
-#include "propose/rewrite/rewrite.h"
-
 #include "base/mem.h"
 #include "base/str.h"
+#include "propose/rewrite/rewrite.h"
 
 #include <ctype.h>
 #include <stdlib.h>

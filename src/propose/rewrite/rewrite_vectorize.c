@@ -1,10 +1,9 @@
 /* Vectorize: a thread takes 2 or 4 neighbouring elements of an elementwise kernel, in loads and
  * stores of 8 or 16 bytes; the last elements are done one by one. */
+#include "base/str.h"
 #include "cuda/subst.h"
 #include "propose/rewrite/extent.h"
 #include "propose/rewrite/rewrite.h"
-
-#include "base/str.h"
 
 #include <string.h>
 
@@ -213,14 +212,13 @@ static bool prologue_fits(struct elementwise *e)
 
 static bool edit_launches(struct elementwise *e)
 {
-    for (unsigned l = 0; l < e->in->plan->nr_launches; l++) {
-        struct launch_line text;
-        if (rewrite_kernel(e->in, l) != e->form.function)
-            continue;
-        if (!launch_line_read(e->in, l, &text, e->out))
-            return false;
-        text.grid[0] = arena_printf(e->in->arena, "ceil_div(%s, %u)", text.grid[0], e->width);
-        launch_line_write(&text, &e->out->edits);
+    struct launch_lines lines;
+    if (!launch_lines_read(e->in, e->form.function, &lines, e->out))
+        return false;
+    for (unsigned i = 0; i < lines.nr; i++) {
+        struct launch_line *line = &lines.items[i];
+        line->grid[0] = arena_printf(e->in->arena, "ceil_div(%s, %u)", line->grid[0], e->width);
+        launch_line_write(line, &e->out->edits);
     }
     return true;
 }

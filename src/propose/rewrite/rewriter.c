@@ -1,10 +1,9 @@
 /* The rewriter: a table of mechanical moves over the syntax tree. */
-#include "propose/proposer.h"
-#include "propose/rewrite/rewrite.h"
-
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "propose/proposer.h"
+#include "propose/rewrite/rewrite.h"
 
 #include <string.h>
 

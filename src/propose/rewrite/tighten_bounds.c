@@ -1,10 +1,9 @@
 /* Conditions of a nest of loops become bounds: the iterations left out had no effect. */
 #include "propose/rewrite/tighten_bounds.h"
 
+#include "base/str.h"
 #include "cuda/affine.h"
 #include "cuda/subst.h"
-
-#include "base/str.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -14,6 +14,7 @@ struct transpose {
     struct rewrite_out *out;
     struct kernel_form form;
     const struct form_axis *x, *y;
+    struct launch_lines lines;
     struct node *store;   /* the one statement */
     struct node *payload; /* what goes through the tile: all of the value, or the one load in it */
     bool store_crosses;   /* the store runs across memory, else the load does */
@@ -67,18 +68,16 @@ static bool choose_payload(struct transpose *t)
 
 static bool launches_fit(struct transpose *t)
 {
-    for (unsigned l = 0; l < t->in->plan->nr_launches; l++) {
-        struct launch_line text;
-        if (rewrite_kernel(t->in, l) != t->form.function)
-            continue;
-        if (!launch_line_read(t->in, l, &text, t->out))
-            return false;
-        if ((t->width && (strcmp(t->width, text.block[0]) || strcmp(t->height, text.block[1]))) ||
-            strcmp(text.block[2], "1") != 0 || !extent_is_constant(t->in, text.block[0]) ||
-            !extent_is_constant(t->in, text.block[1]))
+    if (!launch_lines_read(t->in, t->form.function, &t->lines, t->out))
+        return false;
+    for (unsigned i = 0; i < t->lines.nr; i++) {
+        const struct launch_line *line = &t->lines.items[i];
+        if ((t->width && (strcmp(t->width, line->block[0]) || strcmp(t->height, line->block[1]))) ||
+            strcmp(line->block[2], "1") != 0 || !extent_is_constant(t->in, line->block[0]) ||
+            !extent_is_constant(t->in, line->block[1]))
             return refuse(t, "the block's shape is not the same constant in all launches");
-        t->width = text.block[0];
-        t->height = text.block[1];
+        t->width = line->block[0];
+        t->height = line->block[1];
     }
     return true;
 }
@@ -170,22 +169,14 @@ static void write_kernel(const struct transpose *t, const struct transpose_names
     str_finish(&code);
 }
 
-static bool edit_launches(const struct transpose *t, const struct transpose_names *n)
+static void edit_launches(const struct transpose *t, const struct transpose_names *n)
 {
-    struct arena *arena = t->in->arena;
-    for (unsigned l = 0; l < t->in->plan->nr_launches; l++) {
-        struct launch_line text;
-        if (rewrite_kernel(t->in, l) != t->form.function)
-            continue;
-        if (!launch_line_read(t->in, l, &text, t->out))
-            return false;
-        text.grid[0] = arena_printf(
-            arena, "ceil_div(%s, %s)", extent_text(t->in, &text, &t->form, t->x), n->tx);
-        text.grid[1] = arena_printf(
-            arena, "ceil_div(%s, %s)", extent_text(t->in, &text, &t->form, t->y), n->ty);
-        launch_line_write(&text, &t->out->edits);
+    for (unsigned i = 0; i < t->lines.nr; i++) {
+        struct launch_line *line = &t->lines.items[i];
+        extent_cover(t->in, line, &t->form, t->x, n->tx);
+        extent_cover(t->in, line, &t->form, t->y, n->ty);
+        launch_line_write(line, &t->out->edits);
     }
-    return true;
 }
 
 bool transpose_tile(const struct rewrite_in *in, struct node *function, struct rewrite_out *out)
@@ -201,7 +192,6 @@ bool transpose_tile(const struct rewrite_in *in, struct node *function, struct r
     write_kernel(&t, &n);
     pragma_add_tune(in, &out->edits, n.tx, 32, "16, 32, 64");
     pragma_add_tune(in, &out->edits, n.ty, 32, "16, 32, 64");
-    if (!edit_launches(&t, &n))
-        return false;
+    edit_launches(&t, &n);
     return rewrite_done(in, out, "tiles of %s turned in shared memory", function->name);
 }

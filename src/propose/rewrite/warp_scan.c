@@ -2,10 +2,9 @@
  * scan by shuffles, a warp's or a block's width of iterations at a time. */
 #include "propose/rewrite/warp_scan.h"
 
+#include "base/str.h"
 #include "cuda/affine.h"
 #include "cuda/subst.h"
-
-#include "base/str.h"
 
 #include <string.h>
 
