@@ -90,6 +90,14 @@ char *text_reindent(struct arena *arena, const char *text, unsigned from, unsign
     return copy;
 }
 
+char *subst_statement(
+    const struct cuda_tree *tree, const struct node *stmt, const struct substs *s, size_t indent)
+{
+    const char *text = subst_slice(tree, stmt, stmt->start, tree_stmt_end(tree, stmt), s);
+    return text_reindent(
+        tree->arena, text, (unsigned)strlen(tree_indent(tree, stmt->start)), (unsigned)indent);
+}
+
 const char *text_operand(struct arena *arena, const char *text)
 {
     unsigned depth = 0;

@@ -130,9 +130,34 @@ const char *code_conds(const struct contraction *c, unsigned axis)
     return text;
 }
 
-unsigned code_stmt_end(const struct contraction *c, const struct node *stmt)
+void code_rest(
+    const struct contraction *c, struct str *out, const struct substs *s, const char *indent)
 {
-    return stmt->kind == NODE_BLOCK ? stmt->end : tree_stmt_end(c->in->tree, stmt);
+    const struct cuda_tree *tree = c->in->tree;
+    struct code_needs needs = {.nr = 0};
+    for (unsigned i = c->loop_at + 1; i < c->form.nr_work && needs.nr < 60; i++)
+        needs.roots[needs.nr++] = c->form.work[i];
+    code_decls(c, out, &needs, indent);
+    for (unsigned i = c->loop_at + 1; i < c->form.nr_work; i++) {
+        const struct node *stmt = c->form.work[i];
+        const unsigned end = stmt->kind == NODE_BLOCK ? stmt->end : tree_stmt_end(tree, stmt);
+        const unsigned from = (unsigned)strlen(tree_indent(tree, stmt->start));
+        str_addf(out, "%s%s\n", indent,
+            text_reindent(c->in->arena, subst_slice(tree, stmt, stmt->start, end, s), from,
+                (unsigned)strlen(indent)));
+    }
+}
+
+const char *code_all_conds(const struct contraction *c)
+{
+    static const unsigned axes[] = {ALONG_Y, ALONG_X, 0};
+    const char *all = NULL;
+    for (unsigned i = 0; i < 3; i++) {
+        const char *conds = code_conds(c, axes[i]);
+        if (conds)
+            all = all ? arena_printf(c->in->arena, "%s && %s", all, conds) : conds;
+    }
+    return all;
 }
 
 /* --- parts of the kernel --- */
@@ -208,19 +233,6 @@ static void write_position(struct tile_writer *w, unsigned axis, const char *ind
             place_in_block(w, ALONG_Y));
 }
 
-/* All guards on an output, joined; NULL when there is none. */
-static const char *guards(const struct tile_writer *w)
-{
-    static const unsigned axes[] = {ALONG_Y, ALONG_X, 0};
-    const char *all = NULL;
-    for (unsigned i = 0; i < 3; i++) {
-        const char *conds = code_conds(w->c, axes[i]);
-        if (conds)
-            all = all ? arena_printf(w->arena, "%s && %s", all, conds) : conds;
-    }
-    return all;
-}
-
 /* A load is for outputs that are there. */
 static const char *init_text(const struct tile_writer *w, const struct node *acc, const char *guard)
 {
@@ -233,7 +245,7 @@ static const char *init_text(const struct tile_writer *w, const struct node *acc
 
 static void write_inits(struct tile_writer *w)
 {
-    const char *guard = guards(w);
+    const char *guard = code_all_conds(w->c);
     struct code_needs needs = {.nr = 0};
     bool positions = false;
     write_patch_loops(w, "    ");
@@ -362,13 +374,8 @@ static void write_body(struct tile_writer *w, const char *indent)
     write_patch_loops(w, indent);
     struct node *stmt = body->kind == NODE_BLOCK ? body->child : body;
     unsigned nr = body->kind == NODE_BLOCK ? body->nr_children : 1;
-    for (unsigned i = 0; i < nr; i++, stmt = stmt->next) {
-        const char *text =
-            subst_slice(c->in->tree, stmt, stmt->start, tree_stmt_end(c->in->tree, stmt), &s);
-        str_addf(&w->out, "%s%s\n", inner,
-            text_reindent(w->arena, text, (unsigned)strlen(tree_indent(c->in->tree, stmt->start)),
-                (unsigned)strlen(inner)));
-    }
+    for (unsigned i = 0; i < nr; i++, stmt = stmt->next)
+        str_addf(&w->out, "%s%s\n", inner, subst_statement(c->in->tree, stmt, &s, strlen(inner)));
     str_addf(&w->out, "%s    }\n%s}\n", indent, indent);
 }
 
@@ -420,8 +427,7 @@ static void write_tail(struct tile_writer *w)
 {
     const struct contraction *c = w->c;
     struct substs s = {.nr = 0};
-    struct code_needs needs = {.nr = 0};
-    const char *in = "            ", *all = guards(w);
+    const char *in = "            ", *all = code_all_conds(w->c);
     write_patch_loops(w, "    ");
     write_position(w, ALONG_Y, in);
     write_position(w, ALONG_X, in);
@@ -430,17 +436,7 @@ static void write_tail(struct tile_writer *w)
     else
         str_addf(&w->out, "%s{\n", in);
     subst_accs(w, &s);
-    for (unsigned i = c->loop_at + 1; i < c->form.nr_work && needs.nr < 60; i++)
-        needs.roots[needs.nr++] = c->form.work[i];
-    code_decls(w->c, &w->out, &needs, "                ");
-    for (unsigned i = c->loop_at + 1; i < c->form.nr_work; i++) {
-        struct node *stmt = c->form.work[i];
-        unsigned end = code_stmt_end(c, stmt);
-        const char *text = subst_slice(c->in->tree, stmt, stmt->start, end, &s);
-        str_addf(&w->out, "                %s\n",
-            text_reindent(
-                w->arena, text, (unsigned)strlen(tree_indent(c->in->tree, stmt->start)), 16));
-    }
+    code_rest(c, &w->out, &s, "                ");
     str_addf(&w->out, "%s}\n        }\n    }\n}", in);
 }
 

@@ -165,11 +165,6 @@ static void subst_arrays(const struct coarsening *c, struct substs *s)
             s, c->arrays[i], arena_printf(c->in->arena, "%s[%s]", c->arrays[i]->name, c->counter));
 }
 
-static unsigned stmt_end(const struct coarsening *c, const struct node *stmt)
-{
-    return tree_stmt_end(c->in->tree, stmt);
-}
-
 /* A declaration: variables that became arrays are assigned, others stay. */
 static void write_decls(struct coarsening *c, const struct node *stmt, const char *indent)
 {
@@ -212,10 +207,7 @@ static void write_leaf(struct coarsening *c, const struct node *stmt, const char
     const char *pragma = pragma_before(c, stmt);
     if (pragma[0])
         str_addf(&c->code, "%s%s", indent, pragma);
-    const char *text = subst_slice(c->in->tree, stmt, stmt->start, stmt_end(c, stmt), &s);
-    unsigned from = (unsigned)strlen(tree_indent(c->in->tree, stmt->start));
-    str_addf(&c->code, "%s%s\n", indent,
-        text_reindent(c->in->arena, text, from, (unsigned)strlen(indent)));
+    str_addf(&c->code, "%s%s\n", indent, subst_statement(c->in->tree, stmt, &s, strlen(indent)));
 }
 
 static const char *in_range(const struct coarsening *c, const char *counter)

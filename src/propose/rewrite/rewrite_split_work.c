@@ -186,13 +186,10 @@ static void add_loop(
     substs_add(&substs, loop->node->step,
         step ? arena_printf(arena, "%s += %s * blockDim.y", loop->var->name, step)
              : arena_printf(arena, "%s += blockDim.y", loop->var->name));
-    const char *text =
-        subst_slice(tree, loop->node, loop->node->start, tree_stmt_end(tree, loop->node), &substs);
-    const unsigned from = (unsigned)strlen(tree_indent(tree, loop->node->start));
-    const unsigned to = (unsigned)strlen(in4) + (*guard ? 4 : 0);
     if (*guard)
         str_addf(code, "%sif (%s)\n    ", in4, guard);
-    str_addf(code, "%s%s\n", in4, text_reindent(arena, text, from, to));
+    str_addf(code, "%s%s\n", in4,
+        subst_statement(tree, loop->node, &substs, strlen(in4) + (*guard ? 4 : 0)));
 }
 
 static void add_end(
@@ -217,11 +214,9 @@ static void add_end(
             code, "%s        %s += %s[%s][threadIdx.x];\n", in4, s->sums[i]->name, parts[i], k);
     str_addf(code, "%s    }\n", in4);
     for (unsigned i = s->loop_at + 1; i < s->form.nr_work; i++) {
-        const struct node *stmt = s->form.work[i];
-        const char *text = tree_slice(tree, stmt->start, tree_stmt_end(tree, stmt));
-        const unsigned from = (unsigned)strlen(tree_indent(tree, stmt->start));
-        str_addf(
-            code, "%s    %s\n", in4, text_reindent(arena, text, from, (unsigned)strlen(in4) + 4));
+        const struct substs none = {.nr = 0};
+        str_addf(code, "%s    %s\n", in4,
+            subst_statement(tree, s->form.work[i], &none, strlen(in4) + 4));
     }
     str_addf(code, "%s}", in4);
 }

@@ -185,10 +185,8 @@ static void write_tail(struct mma_writer *w)
 {
     const struct contraction *c = w->c;
     struct str *s = &w->out;
-    struct substs none = {.nr = 0};
-    struct code_needs needs = {.nr = 0};
-    const char *const list[3] = {code_conds(c, ALONG_Y), code_conds(c, ALONG_X), code_conds(c, 0)};
-    const char *all = "true", *in = "                ";
+    const struct substs none = {.nr = 0};
+    const char *all = code_all_conds(c), *in = "                ";
     str_addf(s,
         "    for (int %s = 0; %s < 2; %s++) {\n        for (int %s = 0; %s < 2; %s++) {\n"
         "            nvcuda::wmma::store_matrix_sync(\n"
@@ -200,24 +198,10 @@ static void write_tail(struct mma_writer *w)
         w->warp_row, w->i, w->u);
     str_addf(s, "%sint %s = %s + %s + %s * 16 + %s %% 16;\n", in, c->x->var->name, w->col0,
         w->warp_col, w->j, w->u);
-    for (unsigned i = 0; i < 3; i++)
-        if (list[i])
-            all = strcmp(all, "true") != 0 ? arena_printf(w->arena, "%s && %s", all, list[i])
-                                           : list[i];
-    str_addf(s, "%sif (%s) {\n", in, all);
+    str_addf(s, "%sif (%s) {\n", in, all ? all : "true");
     str_addf(s, "%s    %s %s = %s[threadIdx.y][%s];\n", in, c->accs[0]->type.base, c->accs[0]->name,
         w->patch, w->u);
-    for (unsigned i = c->loop_at + 1; i < c->form.nr_work && needs.nr < 60; i++)
-        needs.roots[needs.nr++] = c->form.work[i];
-    code_decls(c, s, &needs, "                    ");
-    for (unsigned i = c->loop_at + 1; i < c->form.nr_work; i++) {
-        struct node *stmt = c->form.work[i];
-        const char *text =
-            subst_slice(c->in->tree, stmt, stmt->start, code_stmt_end(c, stmt), &none);
-        str_addf(s, "%s    %s\n", in,
-            text_reindent(
-                w->arena, text, (unsigned)strlen(tree_indent(c->in->tree, stmt->start)), 20));
-    }
+    code_rest(c, s, &none, "                    ");
     str_addf(s, "%s}\n            }\n            __syncwarp();\n        }\n    }\n}", in);
 }
 

@@ -141,13 +141,9 @@ static void write_stmts(struct elementwise *e, struct str *code, const char *ind
             substs_add(&s, e->axis->var,
                 arena_printf(e->in->arena, "(%s + %u)", e->axis->var->name, lane));
         for (unsigned i = 0; i < e->form.nr_work; i++) {
-            struct node *stmt = e->form.work[i];
-            const char *text =
-                subst_slice(e->in->tree, stmt, stmt->start, tree_stmt_end(e->in->tree, stmt), &s);
             const char *in = arena_printf(e->in->arena, "%s%s", indent, vectors ? "    " : "");
-            str_addf(code, "%s%s\n", in,
-                text_reindent(e->in->arena, text,
-                    (unsigned)strlen(tree_indent(e->in->tree, stmt->start)), (unsigned)strlen(in)));
+            str_addf(
+                code, "%s%s\n", in, subst_statement(e->in->tree, e->form.work[i], &s, strlen(in)));
         }
         if (vectors)
             str_addf(code, "%s}\n", indent);

@@ -137,9 +137,7 @@ static void add_body(const struct scan *s, struct str *code, const char *in8)
             n->start < s->add->start
                 ? arena_printf(arena, "(%s + %s - own)", s->sum->name, s->value)
                 : arena_printf(arena, "(%s + %s)", s->sum->name, s->value));
-        const char *text = subst_slice(tree, n, n->start, tree_stmt_end(tree, n), &substs);
-        const unsigned from = (unsigned)strlen(tree_indent(tree, n->start));
-        str_addf(code, "%s%s\n", in8, text_reindent(arena, text, from, (unsigned)strlen(in8)));
+        str_addf(code, "%s%s\n", in8, subst_statement(tree, n, &substs, strlen(in8)));
     }
 }
 
