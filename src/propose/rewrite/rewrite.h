@@ -28,9 +28,14 @@ struct rewrite_in {
 
 struct rewrite_out {
     struct edits edits;
-    const char *what;
-    const char *why;
-    bool more; /* on refusal: later variants may still apply */
+    const char *what; /* true: what the edits do */
+    const char *why;  /* false: why there is no such variant */
+    bool more;        /* false: later variants may still apply */
+    /* The source with the edits made, and its plan; NULL until whoever made the edits tried them.
+     */
+    const char *text;
+    size_t bytes;
+    const struct plan *plan;
 };
 
 typedef bool rewrite_f(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out);
