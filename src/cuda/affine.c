@@ -14,7 +14,7 @@ struct context {
 
 static int by_text(const void *a, const void *b)
 {
-    const struct symbol *x = a, *y = b;
+    const struct affine_symbol *x = a, *y = b;
     return strcmp(x->text, y->text);
 }
 
@@ -57,7 +57,7 @@ static struct affine symbol(const char *text, const struct node *decl, const str
 {
     struct affine out = {.known = true};
     struct monomial term = {.factor = 1, .nr = 1};
-    term.symbols[0] = (struct symbol){text, decl, node};
+    term.symbols[0] = (struct affine_symbol){text, decl, node};
     add_term(&out, &term);
     return out;
 }
@@ -182,7 +182,7 @@ enum coefficient affine_coefficient(const struct affine *affine, const char *tex
         const struct monomial *term = &affine->terms[i];
         unsigned here = 0;
         for (unsigned k = 0; k < term->nr; k++) {
-            const struct symbol *s = &term->symbols[k];
+            const struct affine_symbol *s = &term->symbols[k];
             if (s->node)
                 nonlinear |= opaque_depends(s->node, text, 0);
             else if (!strcmp(s->text, text))
@@ -227,7 +227,7 @@ const char *affine_coefficient_text(
             first = false;
         }
         for (unsigned k = 0; k < term->nr; k++) {
-            const struct symbol *sym = &term->symbols[k];
+            const struct affine_symbol *sym = &term->symbols[k];
             if (!skipped && !sym->node && !strcmp(sym->text, text)) {
                 skipped = true;
                 continue;

@@ -12,7 +12,7 @@
 
 enum { AFFINE_MAX_TERMS = 24, AFFINE_MAX_FACTORS = 6 };
 
-struct symbol {
+struct affine_symbol {
     const char *text;        /* "k", "threadIdx.x"; for opaque ones the source text */
     const struct node *decl; /* variables of the file, else NULL */
     const struct node *node; /* opaque: the expression */
@@ -20,7 +20,7 @@ struct symbol {
 
 struct monomial {
     int64_t factor;
-    struct symbol symbols[AFFINE_MAX_FACTORS];
+    struct affine_symbol symbols[AFFINE_MAX_FACTORS];
     unsigned nr;
 };
 

@@ -1,8 +1,7 @@
 /* Walking the tree, its text, and what code does: uses, writes, purity, counted loops. */
-#include "cuda/cuda_tree.h"
-
 #include "base/mem.h"
 #include "base/str.h"
+#include "cuda/cuda_tree.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -181,6 +180,14 @@ bool node_uses(const struct node *root, const struct node *decl)
     return false;
 }
 
+unsigned node_nr_uses(const struct node *root, const struct node *decl)
+{
+    unsigned nr = 0;
+    for (const struct node *n = root; n; n = node_next(root, n))
+        nr += n->kind == NODE_NAME && n->decl == decl;
+    return nr;
+}
+
 bool node_uses_name(const struct node *root, const char *name)
 {
     for (const struct node *n = root; n; n = node_next(root, n))
@@ -209,6 +216,22 @@ bool node_has_macro(const struct node *root)
 {
     for (const struct node *n = root; n; n = node_next(root, n))
         if (n->in_macro)
+            return true;
+    return false;
+}
+
+bool node_has_barrier(const struct node *root)
+{
+    for (const struct node *n = root; n; n = node_next(root, n))
+        if (n->kind == NODE_CALL && call_is_barrier(n->name))
+            return true;
+    return false;
+}
+
+bool node_has_shared(const struct node *root)
+{
+    for (const struct node *n = root; n; n = node_next(root, n))
+        if (n->kind == NODE_VAR && n->is_shared)
             return true;
     return false;
 }
@@ -282,16 +305,23 @@ bool call_is_pure(const char *name)
     return str_among(name, operators) || str_starts(name, "operator ") || !strcmp(name, "dim3");
 }
 
-static bool is_step(const struct node *n)
+bool node_is_change(const struct node *n)
 {
-    return n->kind == NODE_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--"));
+    return n->kind == NODE_ASSIGN ||
+           (n->kind == NODE_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--")));
+}
+
+bool scalar_is_word(enum scalar scalar)
+{
+    return scalar == SCALAR_I32 || scalar == SCALAR_U32 || scalar == SCALAR_I64 ||
+           scalar == SCALAR_U64 || scalar == SCALAR_F32 || scalar == SCALAR_F64;
 }
 
 bool node_assigns(const struct node *root, const struct node *decl)
 {
     for (const struct node *n = root; n; n = node_next(root, n)) {
         const struct node *left = NULL;
-        if (n->kind == NODE_ASSIGN || is_step(n))
+        if (node_is_change(n))
             left = node_strip(n->child);
         else if (n->kind == NODE_UNARY && !strcmp(n->op, "&"))
             left = node_strip(n->child);
@@ -312,40 +342,51 @@ bool node_assigns(const struct node *root, const struct node *decl)
     return false;
 }
 
+static bool is_address(const struct node *n)
+{
+    return n->kind == NODE_UNARY && !strcmp(n->op, "&");
+}
+
+/* Whether the memory at an address that is taken may be written. It is only read where the address
+ * is read through at once, as in the casts *(const float4 *)&A[i] of vector loads. */
+static bool address_may_write(const struct node *address)
+{
+    const struct node *up = address->parent;
+    if (up->kind == NODE_CALL && call_is_pure(up->name))
+        return false;
+    while (up->kind == NODE_CAST || up->kind == NODE_PAREN)
+        up = up->parent;
+    const bool through = (up->kind == NODE_UNARY && !strcmp(up->op, "*")) || up->kind == NODE_INDEX;
+    return !through || (up->parent->kind == NODE_ASSIGN && up->parent->child == up);
+}
+
+/* Whether the call may write the variable, or memory behind it, by one of its arguments. */
+static bool call_may_write(const struct node *call, const struct node *decl)
+{
+    if (call_is_pure(call->name) || call_is_barrier(call->name))
+        return false;
+    for (const struct node *a = call->child; a; a = a->next)
+        if (node_base(a) == decl &&
+            (decl->type.is_pointer || decl->type.nr_dims || a->kind == NODE_NAME))
+            return true;
+    return false;
+}
+
+/* Whether n declares a second way to write the same memory: a pointer or a reference. */
+static bool is_second_name(const struct node *n, const struct node *decl)
+{
+    return n->kind == NODE_VAR && (n->type.is_pointer || n->type.is_reference) &&
+           !n->type.is_const && n->init && node_base(n->init) == decl;
+}
+
 bool node_writes(const struct node *root, const struct node *decl)
 {
-    for (const struct node *n = root; n; n = node_next(root, n)) {
-        const struct node *target = NULL;
-        if (n->kind == NODE_ASSIGN || is_step(n) ||
-            (n->kind == NODE_UNARY && !strcmp(n->op, "&") && !n->parent))
-            target = node_base(n->child);
-        if (target == decl && target)
+    for (const struct node *n = root; decl && n; n = node_next(root, n)) {
+        if (node_is_change(n) && node_base(n->child) == decl)
             return true;
-        if (n->kind == NODE_UNARY && !strcmp(n->op, "&") && node_base(n->child) == decl &&
-            !(n->parent->kind == NODE_CALL && call_is_pure(n->parent->name))) {
-            /* An address taken is a write unless it is only read through at once: the casts
-             * *(const float4 *)&A[i] of vector loads. */
-            const struct node *up = n->parent;
-            while (up->kind == NODE_CAST || up->kind == NODE_PAREN)
-                up = up->parent;
-            const bool read = up->kind == NODE_UNARY && !strcmp(up->op, "*") &&
-                              !(up->parent->kind == NODE_ASSIGN && up->parent->child == up);
-            const bool read_index = up->kind == NODE_INDEX &&
-                                    !(up->parent->kind == NODE_ASSIGN && up->parent->child == up);
-            if (!read && !read_index)
-                return true;
-        }
-        if (n->kind == NODE_CALL && !call_is_pure(n->name) && !call_is_barrier(n->name))
-            for (const struct node *a = n->child; a; a = a->next)
-                if (node_base(a) == decl && decl &&
-                    (decl->type.is_pointer || decl->type.nr_dims || a->kind == NODE_NAME))
-                    return true;
-        /* a second pointer to the same memory */
-        if (n->kind == NODE_VAR && n->type.is_pointer && !n->type.is_const && n->init &&
-            node_base(n->init) == decl && decl)
+        if (is_address(n) && node_base(n->child) == decl && address_may_write(n))
             return true;
-        if (n->kind == NODE_VAR && n->type.is_reference && n->init && node_base(n->init) == decl &&
-            decl && !n->type.is_const)
+        if ((n->kind == NODE_CALL && call_may_write(n, decl)) || is_second_name(n, decl))
             return true;
     }
     return false;
@@ -359,7 +400,7 @@ bool node_is_single(const struct node *function, const struct node *decl)
 bool node_is_pure(const struct node *root)
 {
     for (const struct node *n = root; n; n = node_next(root, n)) {
-        if (n->kind == NODE_ASSIGN || is_step(n))
+        if (node_is_change(n))
             return false;
         if (n->kind == NODE_CALL && !call_is_pure(n->name))
             return false;
@@ -372,7 +413,7 @@ static bool stores_memory(const struct node *root)
     for (const struct node *n = root; n; n = node_next(root, n)) {
         if (n->kind == NODE_CALL && !call_is_pure(n->name))
             return true;
-        if (n->kind != NODE_ASSIGN && !is_step(n))
+        if (!node_is_change(n))
             continue;
         const struct node *left = node_strip(n->child);
         if (left && left->kind != NODE_NAME)
@@ -381,18 +422,10 @@ static bool stores_memory(const struct node *root)
     return false;
 }
 
-static bool is_load(const struct node *n)
+bool node_is_load(const struct node *n)
 {
     return n->kind == NODE_INDEX || (n->kind == NODE_UNARY && n->op && !strcmp(n->op, "*")) ||
            (n->kind == NODE_CALL && str_starts(n->name, "__ld"));
-}
-
-static bool has_barrier(const struct node *root)
-{
-    for (const struct node *n = root; n; n = node_next(root, n))
-        if (n->kind == NODE_CALL && call_is_barrier(n->name))
-            return true;
-    return false;
 }
 
 bool node_invariant(const struct node *n, const struct node *root, bool all_restrict)
@@ -407,9 +440,9 @@ bool node_invariant(const struct node *n, const struct node *root, bool all_rest
             if (m->decl->kind == NODE_VAR && node_within(m->decl, root) && m->decl != n)
                 return false;
         }
-        if (is_load(m)) {
+        if (node_is_load(m)) {
             const struct node *base = node_base(m);
-            if (!base || has_barrier(root))
+            if (!base || node_has_barrier(root))
                 return false;
             const bool constant = base->kind == NODE_PARAM && base->type.is_const;
             if (node_writes(root, base) || (stores_memory(root) && !(constant && all_restrict)))
@@ -438,9 +471,9 @@ static bool leaves_early(const struct node *body)
     return false;
 }
 
-static bool loop_step(struct loop *loop, const struct node *step)
+static bool loop_step(struct for_loop *loop, const struct node *step)
 {
-    if (step->kind == NODE_UNARY && is_step(step) && node_base(step->child) == loop->var) {
+    if (step->kind == NODE_UNARY && node_is_change(step) && node_base(step->child) == loop->var) {
         loop->down = step->op[0] == '-';
         return true;
     }
@@ -462,9 +495,9 @@ static bool loop_step(struct loop *loop, const struct node *step)
     return false;
 }
 
-bool node_loop(const struct node *n, struct loop *loop)
+bool node_loop(const struct node *n, struct for_loop *loop)
 {
-    *loop = (struct loop){.node = (struct node *)n};
+    *loop = (struct for_loop){.node = (struct node *)n};
     if (n->kind != NODE_FOR || !n->init || !n->cond || !n->step || !n->body)
         return false;
     if (n->init->kind == NODE_DECLS && n->init->nr_children == 1) {

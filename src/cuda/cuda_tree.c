@@ -14,7 +14,7 @@
 static const char prelude_path[] = "/keet_prelude.cuh";
 static const char source_path[] = "/keet_source.cu";
 
-struct builder {
+struct tree_builder {
     struct cuda_tree *tree;
     struct arena *arena;
     CXTranslationUnit unit;
@@ -138,7 +138,7 @@ static enum scalar scalar_of(CXType type, const char *spelling)
     }
 }
 
-static struct ctype ctype_of(struct builder *b, CXType type, bool want_base)
+static struct ctype ctype_of(struct tree_builder *b, CXType type, bool want_base)
 {
     struct ctype out = {0};
     CXType t = clang_getCanonicalType(type);
@@ -181,7 +181,7 @@ static struct ctype ctype_of(struct builder *b, CXType type, bool want_base)
 
 /* --- nodes --- */
 
-static void range_of(struct builder *b, CXCursor cursor, unsigned *start, unsigned *end)
+static void range_of(struct tree_builder *b, CXCursor cursor, unsigned *start, unsigned *end)
 {
     const CXSourceRange range = clang_getCursorExtent(cursor);
     CXFile file;
@@ -194,7 +194,7 @@ static void range_of(struct builder *b, CXCursor cursor, unsigned *start, unsign
         *start = *end;
 }
 
-static const struct macro_use *macro_at(const struct builder *b, unsigned start, unsigned end)
+static const struct macro_use *macro_at(const struct tree_builder *b, unsigned start, unsigned end)
 {
     for (size_t i = 0; i < b->nr_macros; i++)
         if (start >= b->macros[i].start && end <= b->macros[i].end)
@@ -202,7 +202,8 @@ static const struct macro_use *macro_at(const struct builder *b, unsigned start,
     return NULL;
 }
 
-static struct node *new_node(struct builder *b, enum node_kind kind, unsigned start, unsigned end)
+static struct node *new_node(
+    struct tree_builder *b, enum node_kind kind, unsigned start, unsigned end)
 {
     struct node *n = arena_alloc(b->arena, sizeof(*n));
     n->kind = kind;
@@ -246,9 +247,9 @@ static bool is_tree_part(enum CXCursorKind kind)
     return clang_isExpression(kind) || clang_isStatement(kind) || kind == CXCursor_VarDecl;
 }
 
-static struct node *build(struct builder *b, CXCursor cursor);
+static struct node *build(struct tree_builder *b, CXCursor cursor);
 
-static void build_children(struct builder *b, struct node *n, CXCursor cursor)
+static void build_children(struct tree_builder *b, struct node *n, CXCursor cursor)
 {
     struct child_list list = children_of(cursor);
     for (size_t i = 0; i < list.nr; i++) {
@@ -261,7 +262,7 @@ static void build_children(struct builder *b, struct node *n, CXCursor cursor)
     free(list.items);
 }
 
-static const char *slice(struct builder *b, unsigned start, unsigned end)
+static const char *slice(struct tree_builder *b, unsigned start, unsigned end)
 {
     const char *s = b->tree->source;
     while (start < end && isspace((unsigned char)s[start]))
@@ -272,7 +273,7 @@ static const char *slice(struct builder *b, unsigned start, unsigned end)
 }
 
 /* The operator that stands between two places, comments left out. */
-static const char *operator_between(struct builder *b, unsigned start, unsigned end)
+static const char *operator_between(struct tree_builder *b, unsigned start, unsigned end)
 {
     static const char *const known[] = {"<<=", ">>=", "<=>",
         "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>", "<=", ">=", "==", "!=", "&&",
@@ -299,7 +300,7 @@ static const char *operator_between(struct builder *b, unsigned start, unsigned 
     return "?";
 }
 
-static struct node *find_decl(struct builder *b, CXCursor cursor)
+static struct node *find_decl(struct tree_builder *b, CXCursor cursor)
 {
     for (size_t i = b->nr_decls; i-- > 0;)
         if (clang_equalCursors(b->decls[i].cursor, cursor))
@@ -307,7 +308,7 @@ static struct node *find_decl(struct builder *b, CXCursor cursor)
     return NULL;
 }
 
-static void remember_decl(struct builder *b, CXCursor cursor, struct node *node)
+static void remember_decl(struct tree_builder *b, CXCursor cursor, struct node *node)
 {
     b->decls = grow(b->decls, &b->cap_decls, b->nr_decls + 1, sizeof(*b->decls));
     b->decls[b->nr_decls++] = (struct decl_entry){cursor, node};
@@ -321,7 +322,7 @@ static unsigned name_offset(CXCursor cursor)
     return offset;
 }
 
-static void build_declaration(struct builder *b, struct node *n, CXCursor cursor)
+static void build_declaration(struct tree_builder *b, struct node *n, CXCursor cursor)
 {
     n->name = take_string(b->arena, clang_getCursorSpelling(cursor));
     n->name_at = name_offset(cursor);
@@ -370,7 +371,7 @@ static void for_semicolons(const char *s, unsigned start, unsigned end, unsigned
     }
 }
 
-static void name_parts(struct builder *b, struct node *n)
+static void name_parts(struct tree_builder *b, struct node *n)
 {
     struct node *first = n->child;
     if (n->kind == NODE_FOR) {
@@ -469,7 +470,7 @@ static enum node_kind kind_of(enum CXCursorKind kind)
     }
 }
 
-static void build_call(struct builder *b, struct node *n, CXCursor cursor)
+static void build_call(struct tree_builder *b, struct node *n, CXCursor cursor)
 {
     n->name = take_string(b->arena, clang_getCursorSpelling(cursor));
     const int nr = clang_Cursor_getNumArguments(cursor);
@@ -516,7 +517,7 @@ static struct node *unwrap(struct node *n)
 }
 
 /* In a template a call of an overloaded function is not resolved: callee first, then arguments. */
-static void name_unresolved_call(struct builder *b, struct node *n)
+static void name_unresolved_call(struct tree_builder *b, struct node *n)
 {
     struct node *callee = n->child;
     if (!callee || callee->start != n->start || callee->end >= n->end ||
@@ -533,7 +534,7 @@ static void name_unresolved_call(struct builder *b, struct node *n)
     n->nr_children--;
 }
 
-static struct node *build(struct builder *b, CXCursor cursor)
+static struct node *build(struct tree_builder *b, CXCursor cursor)
 {
     const enum CXCursorKind ckind = clang_getCursorKind(cursor);
     unsigned start, end;
@@ -585,7 +586,7 @@ static struct node *build(struct builder *b, CXCursor cursor)
     return n;
 }
 
-static void build_function(struct builder *b, CXCursor cursor)
+static void build_function(struct tree_builder *b, CXCursor cursor)
 {
     unsigned start, end;
     range_of(b, cursor, &start, &end);
@@ -618,7 +619,7 @@ static void build_function(struct builder *b, CXCursor cursor)
 /* Macro uses are listed after the declarations, and are needed before them: two passes. */
 static enum CXChildVisitResult visit_macros(CXCursor cursor, CXCursor parent, CXClientData data)
 {
-    struct builder *b = data;
+    struct tree_builder *b = data;
     if (clang_getCursorKind(cursor) == CXCursor_MacroExpansion &&
         clang_Location_isFromMainFile(clang_getCursorLocation(cursor))) {
         struct macro_use use = {0};
@@ -632,7 +633,7 @@ static enum CXChildVisitResult visit_macros(CXCursor cursor, CXCursor parent, CX
 
 static enum CXChildVisitResult visit_top(CXCursor cursor, CXCursor parent, CXClientData data)
 {
-    struct builder *b = data;
+    struct tree_builder *b = data;
     const enum CXCursorKind kind = clang_getCursorKind(cursor);
     if (!clang_Location_isFromMainFile(clang_getCursorLocation(cursor)))
         return CXChildVisit_Continue;
@@ -662,7 +663,7 @@ static void set_lines(struct cuda_tree *tree)
     }
 }
 
-static void find_trouble(struct builder *b)
+static void find_trouble(struct tree_builder *b)
 {
     const unsigned nr = clang_getNumDiagnostics(b->unit);
     for (unsigned i = 0; i < nr && !b->tree->trouble; i++) {
@@ -711,7 +712,7 @@ struct cuda_tree *cuda_tree_parse(struct arena *arena, const char *source, size_
     } else {
         tree = arena_alloc(arena, sizeof(*tree));
         *tree = (struct cuda_tree){.arena = arena, .source = source, .bytes = bytes};
-        struct builder b = {.tree = tree, .arena = arena, .unit = unit};
+        struct tree_builder b = {.tree = tree, .arena = arena, .unit = unit};
         tree->root = new_node(&b, NODE_OTHER, 0, (unsigned)bytes);
         const CXCursor top = clang_getTranslationUnitCursor(unit);
         clang_visitChildren(top, visit_macros, &b);

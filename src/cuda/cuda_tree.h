@@ -74,6 +74,9 @@ enum scalar {
     SCALAR_F64
 };
 
+/* An integer or a float of 32 or 64 bits: what shuffles take and what sums are kept in. */
+bool scalar_is_word(enum scalar scalar);
+
 enum { CTYPE_MAX_DIMS = 4 };
 
 struct ctype {
@@ -154,6 +157,11 @@ bool node_uses_name(const struct node *root, const char *name); /* any NODE_NAME
 bool node_calls(const struct node *root, const char *name);     /* NULL: any call */
 bool node_has(const struct node *root, enum node_kind kind);
 bool node_has_macro(const struct node *root);
+bool node_has_barrier(const struct node *root);
+bool node_has_shared(const struct node *root); /* declares shared memory */
+bool node_is_change(const struct node *n);     /* an assignment, ++ or -- */
+bool node_is_load(const struct node *n);       /* a[i], *p, __ldg(p) */
+unsigned node_nr_uses(const struct node *root, const struct node *decl);
 /* The variable that an lvalue or pointer expression starts from: A in A[i*k+j], *(A+i), A.x, &A[1].
  * NULL when it is none of those. */
 struct node *node_base(const struct node *n);
@@ -177,7 +185,7 @@ bool node_invariant(const struct node *n, const struct node *root, bool all_rest
 
 /* --- loops --- */
 
-struct loop {
+struct for_loop {
     struct node *node;
     struct node *var;    /* the declaration of the counter */
     struct node *start;  /* expression */
@@ -189,7 +197,7 @@ struct loop {
     bool counted;        /* the body neither changes the counter nor leaves the loop early */
 };
 /* False for loops of another shape. */
-bool node_loop(const struct node *n, struct loop *loop);
+bool node_loop(const struct node *n, struct for_loop *loop);
 bool node_innermost(const struct node *loop); /* no loop inside */
 
 #endif

@@ -3,48 +3,42 @@
 
 #include <string.h>
 
-static const char *const dim_names[3] = {"x", "y", "z"};
+const char axis_names[NR_AXES + 1] = "xyz";
 
-static bool is_member_of(const struct node *n, const char *object, unsigned *dim)
+int node_axis(const struct node *n, const char *object)
 {
-    for (unsigned d = 0; d < 3; d++) {
-        if (node_is_member(n, object, dim_names[d])) {
-            *dim = d;
-            return true;
-        }
+    for (int axis = 0; axis < NR_AXES; axis++) {
+        const char name[2] = {axis_names[axis], '\0'};
+        if (node_is_member(n, object, name))
+            return axis;
     }
-    return false;
+    return -1;
 }
 
-/* blockIdx.d * blockDim.d, either way round. */
-static bool is_block_start(const struct node *n, unsigned *dim)
+/* The axis of blockIdx.a * blockDim.a, either way round; -1 for anything else. */
+static int block_start(const struct node *n)
 {
     n = node_strip(n);
-    if (n->kind != NODE_BINARY || strcmp(n->op, "*") != 0)
-        return false;
-    unsigned a, b;
+    if (!n || n->kind != NODE_BINARY || strcmp(n->op, "*") != 0)
+        return -1;
     const struct node *l = n->child, *r = l->next;
-    if ((is_member_of(l, "blockIdx", &a) && is_member_of(r, "blockDim", &b)) ||
-        (is_member_of(l, "blockDim", &a) && is_member_of(r, "blockIdx", &b))) {
-        *dim = a;
-        return a == b;
-    }
-    return false;
+    const int axis =
+        node_axis(l, "blockIdx") >= 0 ? node_axis(l, "blockIdx") : node_axis(r, "blockIdx");
+    return axis >= 0 && (node_axis(l, "blockDim") == axis || node_axis(r, "blockDim") == axis)
+               ? axis
+               : -1;
 }
 
-static bool is_global_index(const struct node *n, unsigned *dim)
+int node_coordinate(const struct node *n)
 {
     n = node_strip(n);
-    if (n->kind != NODE_BINARY || strcmp(n->op, "+") != 0)
-        return false;
-    unsigned a, b;
+    if (!n || n->kind != NODE_BINARY || strcmp(n->op, "+") != 0)
+        return -1;
     const struct node *l = n->child, *r = l->next;
-    if ((is_block_start(l, &a) && is_member_of(r, "threadIdx", &b)) ||
-        (is_block_start(r, &a) && is_member_of(l, "threadIdx", &b))) {
-        *dim = a;
-        return a == b;
-    }
-    return false;
+    const int axis = block_start(l) >= 0 ? block_start(l) : block_start(r);
+    return axis >= 0 && (node_axis(l, "threadIdx") == axis || node_axis(r, "threadIdx") == axis)
+               ? axis
+               : -1;
 }
 
 bool node_uses_grid(const struct node *n)
@@ -58,17 +52,15 @@ static bool add_axes(struct kernel_form *form, struct node *stmt)
     if (stmt->kind != NODE_DECLS)
         return true;
     for (struct node *var = stmt->child; var; var = var->next) {
-        unsigned dim;
-        bool block_only = false;
         if (var->kind != NODE_VAR || !var->init)
             continue;
-        if (is_member_of(var->init, "blockIdx", &dim))
-            block_only = true;
-        else if (!is_global_index(var->init, &dim))
+        const int block = node_axis(var->init, "blockIdx");
+        const int axis = block >= 0 ? block : node_coordinate(var->init);
+        if (axis < 0)
             continue;
         if (form->nr_axes == FORM_MAX_AXES || !node_is_single(form->function, var))
             return false;
-        form->axes[form->nr_axes++] = (struct form_axis){var, dim, block_only};
+        form->axes[form->nr_axes++] = (struct form_axis){var, (unsigned)axis, block >= 0};
     }
     return true;
 }

@@ -11,6 +11,20 @@
 
 #include "cuda/cuda_tree.h"
 
+/* --- coordinates --- */
+
+enum { NR_AXES = 3 };
+extern const char axis_names[NR_AXES + 1]; /* "xyz" */
+
+/* The axis (0 x, 1 y, 2 z) of `object`.x, .y or .z, where object is "threadIdx" or the like; -1
+ * for anything else. */
+int node_axis(const struct node *n, const char *object);
+
+/* The axis of blockIdx.a * blockDim.a + threadIdx.a, in any order; -1 for anything else. */
+int node_coordinate(const struct node *n);
+
+/* --- the form --- */
+
 enum { FORM_MAX_AXES = 6, FORM_MAX_CONDS = 8, FORM_MAX_STMTS = 64 };
 
 struct form_axis {

@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 
+#include <ctype.h>
 #include <string.h>
 
 void substs_add(struct substs *s, const struct node *what, const char *text)
@@ -87,4 +88,24 @@ char *text_reindent(struct arena *arena, const char *text, unsigned from, unsign
     char *copy = arena_strdup(arena, str_text(&out));
     str_finish(&out);
     return copy;
+}
+
+char *subst_statement(
+    const struct cuda_tree *tree, const struct node *stmt, const struct substs *s, size_t indent)
+{
+    const char *text = subst_slice(tree, stmt, stmt->start, tree_stmt_end(tree, stmt), s);
+    return text_reindent(
+        tree->arena, text, (unsigned)strlen(tree_indent(tree, stmt->start)), (unsigned)indent);
+}
+
+const char *text_operand(struct arena *arena, const char *text)
+{
+    unsigned depth = 0;
+    for (const char *p = text; *p; p++) {
+        depth += *p == '(';
+        depth -= *p == ')';
+        if (!depth && *p != ')' && !isalnum((unsigned char)*p) && *p != '_')
+            return arena_printf(arena, "(%s)", text);
+    }
+    return text;
 }

@@ -33,4 +33,11 @@ char *subst_slice(const struct cuda_tree *tree, const struct node *root, unsigne
  * `to` blanks more. */
 char *text_reindent(struct arena *arena, const char *text, unsigned from, unsigned to);
 
+/* The statement with its semicolon, substitutions made, in lines that are indented by `indent`. */
+char *subst_statement(
+    const struct cuda_tree *tree, const struct node *stmt, const struct substs *s, size_t indent);
+
+/* The text in parentheses, unless it is one name, number or call already. */
+const char *text_operand(struct arena *arena, const char *text);
+
 #endif

@@ -7,6 +7,7 @@
 #include "base/secret.h"
 
 #include <curl/curl.h>
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>

@@ -6,9 +6,10 @@
 #include "base/secret.h"
 #include "llm/llm_call.h"
 
+#include <jansson.h>
+
 #include <ctype.h>
 #include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -398,14 +399,14 @@ void llm_call_finish(struct llm_call *call)
     pthread_mutex_unlock(&llm->lock);
 }
 
-struct body {
+struct thread_body {
     struct llm_call *call;
     void (*run)(struct llm_call *call);
 };
 
 static void *thread_main(void *argument)
 {
-    struct body *body = argument;
+    struct thread_body *body = argument;
     struct llm_call *call = body->call;
     sigset_t all;
 
@@ -418,10 +419,10 @@ static void *thread_main(void *argument)
 
 void llm_call_thread(struct llm_call *call, void (*run)(struct llm_call *call))
 {
-    struct body *body = arena_alloc(call->arena, sizeof(*body));
+    struct thread_body *body = arena_alloc(call->arena, sizeof(*body));
     int failed;
 
-    *body = (struct body){.call = call, .run = run};
+    *body = (struct thread_body){.call = call, .run = run};
     call->has_thread = true;
     failed = pthread_create(&call->thread, NULL, thread_main, body);
     if (!failed)

@@ -35,13 +35,13 @@ static bool clean(char *key, const char *from, struct err *err)
     return true;
 }
 
-struct names {
+struct key_names {
     char key[64], file[80];
 };
 
-static struct names names_of(enum vendor vendor)
+static struct key_names names_of(enum vendor vendor)
 {
-    struct names names;
+    struct key_names names;
 
     snprintf(names.key, sizeof(names.key), "%s_API_KEY", prefix_of[vendor]);
     snprintf(names.file, sizeof(names.file), "%s_FILE", names.key);
@@ -112,7 +112,7 @@ static char *read_file(const char *path, struct err *err)
 /* NULL: err. "": there is none. */
 static char *read_one(enum vendor vendor, struct err *err)
 {
-    const struct names names = names_of(vendor);
+    const struct key_names names = names_of(vendor);
     const char *value = value_of(vendor), *path = getenv(names.file);
     char *key;
 
@@ -192,7 +192,7 @@ const char *secrets_hide(const struct secrets *secrets, struct arena *arena, con
 
 void key_variable(enum vendor vendor, bool *is_set, const char **file, char name[64])
 {
-    const struct names names = names_of(vendor);
+    const struct key_names names = names_of(vendor);
 
     memcpy(name, names.key, sizeof(names.key));
     *is_set = value_of(vendor) != NULL;

@@ -9,7 +9,7 @@
 
 enum { RECORDING_BYTES = 1 << 30, SHOWN_BYTES = 100 };
 
-struct entry {
+struct record_line {
     json_t *root;
     const json_t *request, *reply; /* within root */
     const char *purpose;
@@ -20,7 +20,7 @@ struct entry {
 };
 
 struct replay {
-    struct entry *entries;
+    struct record_line *entries;
     size_t nr, cap;
 };
 
@@ -124,7 +124,7 @@ static bool read_line(
     struct replay *replay, const char *path, const char *text, size_t len, struct err *err)
 {
     const char *why;
-    struct entry entry = {.root = json_from_bytes(text, len, &why), .line = replay->nr + 1};
+    struct record_line entry = {.root = json_from_bytes(text, len, &why), .line = replay->nr + 1};
 
     if (!entry.root)
         return err_set(err, "%s:%zu: %s; expected what --record wrote", path, replay->nr + 1, why);
@@ -261,7 +261,7 @@ static void fail_changed(struct llm_call *call, json_t *now)
     const struct replay *replay = call->llm->replay;
     const char *purpose = call->request.purpose;
     struct str out = {0};
-    const struct entry *same = NULL;
+    const struct record_line *same = NULL;
 
     for (size_t i = 0; i < replay->nr && !same; i++)
         if (replay->entries[i].number == call->number &&
@@ -281,12 +281,12 @@ static void fail_changed(struct llm_call *call, json_t *now)
 /* ---- giving replies ---- */
 
 /* The same request; of several, the one at the same place, else the first not yet given. */
-static struct entry *find(struct replay *replay, const char *hash, uint64_t started)
+static struct record_line *find(struct replay *replay, const char *hash, uint64_t started)
 {
-    struct entry *found = NULL;
+    struct record_line *found = NULL;
 
     for (size_t i = 0; i < replay->nr; i++) {
-        struct entry *entry = &replay->entries[i];
+        struct record_line *entry = &replay->entries[i];
         if (entry->is_used || strcmp(entry->hash, hash))
             continue;
         if (entry->started == started)
@@ -353,7 +353,7 @@ static void replay_start(struct llm_call *call)
 {
     json_t *request = request_json(call);
     char hex[HASH_HEX_BYTES];
-    struct entry *entry;
+    struct record_line *entry;
 
     request_hash(request, hex);
     entry = find(call->llm->replay, hex, call->started);

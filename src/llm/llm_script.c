@@ -5,6 +5,7 @@
 #include "llm/llm_call.h"
 
 #include <jansson.h>
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

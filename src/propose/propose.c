@@ -89,23 +89,27 @@ const char *propose_action_text(const struct propose *p, enum action action)
     return action >= 0 && action < NR_ACTIONS ? prompts_action(p->prompts, action) : "";
 }
 
-/* False with a verdict on c when the source has no plan, or with err when libclang failed. */
-static bool prepare(struct propose *p, struct candidate *c, const char *source, size_t bytes,
-    struct rewrite_in *in, bool *has_plan, struct err *err)
+/* Fill c->plan from c->source, or give c the verdict that ends it. */
+static void read_plan(const struct propose *p, struct candidate *c)
 {
-    struct plan *plan = arena_alloc(c->arena, sizeof(*plan));
     enum verdict verdict = VERDICT_CONTRACT;
     struct err why;
-    *has_plan = plan_parse(plan, p->task, c->arena, source, bytes, &verdict, &why);
-    if (!*has_plan)
-        return candidate_fail(c, verdict, 0, "%s", why.text);
+    if (!plan_parse(&c->plan, p->task, c->arena, c->source, c->source_bytes, &verdict, &why))
+        candidate_fail(c, verdict, 0, "%s", why.text);
+}
+
+/* c->source and c->plan as proposers want them. False: libclang failed. */
+static bool prepare(
+    const struct propose *p, struct candidate *c, struct rewrite_in *in, struct err *err)
+{
     *in = (struct rewrite_in){.arena = c->arena,
         .task = p->task,
-        .plan = plan,
-        .source = source,
-        .bytes = bytes,
+        .plan = &c->plan,
+        .source = c->source,
+        .bytes = c->source_bytes,
         .forbid_fast_math = p->forbid_fast_math};
-    in->tree = cuda_tree_parse(c->arena, source, bytes, plan->tunes, plan->nr_tunes, err);
+    in->tree =
+        cuda_tree_parse(c->arena, c->source, c->source_bytes, c->plan.tunes, c->plan.nr_tunes, err);
     return in->tree != NULL;
 }
 
@@ -117,56 +121,68 @@ static const struct proposer_ops *find_proposer(enum proposer proposer)
     return NULL;
 }
 
-static bool set_source(struct propose *p, struct candidate *c, const char *source, size_t bytes)
+/* A mechanical move on c->source and c->plan, which are still the parent's: c gets its own. */
+static bool make(const struct propose *p, struct candidate *c, struct err *err)
 {
-    enum verdict verdict = VERDICT_CONTRACT;
-    struct err why;
-    c->source = source;
-    c->source_bytes = bytes;
-    if (!plan_parse(&c->plan, p->task, c->arena, source, bytes, &verdict, &why))
-        return candidate_fail(c, verdict, 0, "%s", why.text);
+    const struct proposer_ops *proposer = find_proposer(c->option.proposer);
+    const char *action = action_name(c->option.action);
+    struct rewrite_in in;
+    struct rewrite_out out = {.edits = {.arena = c->arena}};
+    if (!prepare(p, c, &in, err))
+        return false;
+    if (!proposer->make(&in, &c->option, &out)) {
+        c->proposal_note = out.why ? out.why : "the move does not apply";
+        return candidate_fail(
+            c, VERDICT_NO_KERNEL, 0, "%s does not apply: %s", action, c->proposal_note);
+    }
+    if (!out.text)
+        out.text = edits_apply(&out.edits, in.source, in.bytes, &out.bytes);
+    if (!out.text)
+        return err_set(err, "the edits of %s overlap", action);
+    c->proposal_note = out.what;
+    if (!c->option.what)
+        c->option.what = out.what;
+    c->source = out.text;
+    c->source_bytes = out.bytes;
+    if (out.plan)
+        c->plan = *out.plan;
+    else
+        read_plan(p, c);
     return true;
+}
+
+/* parent_plan: NULL where only the parent's text is known. */
+static bool propose_child(struct propose *p, const char *parent_source, size_t parent_bytes,
+    const struct plan *parent_plan, struct candidate *c, struct err *err)
+{
+    /* A dead candidate still has a source: its parent's, for whoever looks at it. */
+    c->source = arena_strndup(c->arena, parent_source, parent_bytes);
+    c->source_bytes = parent_bytes;
+    if (!find_proposer(c->option.proposer))
+        return err_set(err, "there is no proposer %s", proposer_name(c->option.proposer));
+    if (parent_plan)
+        c->plan = *parent_plan;
+    else
+        read_plan(p, c);
+    return candidate_settled(c) || make(p, c, err);
 }
 
 bool propose_kernel(struct propose *p, const char *parent_source, size_t parent_bytes,
     struct candidate *c, struct err *err)
 {
-    if (c->option.action == ACTION_NONE) {
-        c->proposal_note = "the original";
-        return set_source(p, c, p->task->source, p->task->source_bytes);
-    }
-    /* A dead candidate still has a source: its parent's, for whoever looks at it. */
-    c->source = arena_strndup(c->arena, parent_source, parent_bytes);
-    c->source_bytes = parent_bytes;
-    const struct proposer_ops *proposer = find_proposer(c->option.proposer);
-    if (!proposer)
-        return err_set(err, "there is no proposer %s", proposer_name(c->option.proposer));
-    struct rewrite_in in;
-    bool has_plan;
-    if (!prepare(p, c, c->source, c->source_bytes, &in, &has_plan, err))
-        return false;
-    if (!has_plan)
-        return true;
-    struct rewrite_out out = {.edits = {.arena = c->arena}};
-    if (!proposer->make(&in, &c->option, &out)) {
-        c->plan = *in.plan;
-        c->proposal_note = out.why ? out.why : "the move does not apply";
-        return candidate_fail(c, VERDICT_NO_KERNEL, 0, "%s does not apply: %s",
-            action_name(c->option.action), c->proposal_note);
-    }
-    size_t bytes = 0;
-    const char *text = edits_apply(&out.edits, in.source, in.bytes, &bytes);
-    if (!text)
-        return err_set(err, "the edits of %s overlap", action_name(c->option.action));
-    c->proposal_note = out.what;
-    if (!c->option.what)
-        c->option.what = out.what;
-    return set_source(p, c, text, bytes);
+    if (c->option.action != ACTION_NONE)
+        return propose_child(p, parent_source, parent_bytes, NULL, c, err);
+    c->proposal_note = "the original";
+    c->source = p->task->source;
+    c->source_bytes = p->task->source_bytes;
+    read_plan(p, c);
+    return true;
 }
 
 bool propose_options(struct propose *p, struct candidate *c, struct err *err)
 {
     struct option_list list = {.arena = c->arena, .refusals = &p->refusals};
+    struct rewrite_in in;
     str_clear(&p->refusals);
     if (c->reused)
         return true; /* listed already */
@@ -174,16 +190,8 @@ bool propose_options(struct propose *p, struct candidate *c, struct err *err)
     c->nr_options = 0;
     if (candidate_settled(c))
         return true;
-    struct rewrite_in in;
-    bool has_plan;
-    struct candidate probe = {
-        .arena = c->arena}; /* a broken source has no options; not our verdict */
-    if (!prepare(p, &probe, c->source, c->source_bytes, &in, &has_plan, err))
+    if (!prepare(p, c, &in, err))
         return false;
-    if (!has_plan) {
-        str_addf(&p->refusals, "source: %s\n", probe.verdict_text);
-        return true;
-    }
     for (size_t i = 0; i < ARRAY_SIZE(proposers) && !p->options.model_only; i++)
         if (!proposers[i]->list(&in, &list, err))
             return false;
@@ -226,9 +234,11 @@ void propose_priors(const struct propose *p, struct candidate *c)
 bool propose_start(struct propose *p, const struct propose_context *context, struct candidate *c,
     bool *ready, struct err *err)
 {
+    const struct candidate *parent = context->parent;
     *ready = c->option.proposer != PROPOSER_MODEL;
     if (*ready)
-        return propose_kernel(p, context->parent->source, context->parent->source_bytes, c, err);
+        return propose_child(p, parent->source, parent->source_bytes,
+            parent->plan.nr_launches ? &parent->plan : NULL, c, err);
     if (!propose_has_model(p))
         return err_set(err, "the tree has moves of a model; go on with the same --model");
     return model_start(p->model, context, c, err);

@@ -89,9 +89,9 @@ void propose_destroy(struct propose *propose);
 bool propose_kernel(struct propose *propose, const char *parent_source, size_t parent_bytes,
     struct candidate *c, struct err *err);
 
-/* List what can be tried on c->source: c->options, priors uniform. Deterministic for a source.
- * Moves that would not change the text, or do not apply, are not listed; with a model, each move
- * that has a page in prompts/actions is. */
+/* List what can be tried on c->source, whose plan is c->plan: c->options, priors uniform.
+ * Deterministic for a source. Moves that would not change the text, or do not apply, are not
+ * listed; with a model, each move that has a page in prompts/actions is. */
 bool propose_options(struct propose *propose, struct candidate *c, struct err *err);
 
 /* Why each move was not listed for the last propose_options call: "move: reason\n" lines, for -v.
@@ -105,7 +105,8 @@ const char *propose_action_text(const struct propose *propose, enum action actio
 
 bool propose_has_model(const struct propose *propose);
 
-/* What surrounds a move; all borrowed for the call only. */
+/* What surrounds a move; all borrowed for the call only, but for the parent's plan: a candidate
+ * whose move does not apply keeps that, and must not outlive its memory. */
 struct propose_context {
     const struct candidate *parent;          /* as loaded from the store */
     const struct candidate *const *siblings; /* what was tried on it already */

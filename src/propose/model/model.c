@@ -89,7 +89,7 @@ void model_list(const struct model *m, const struct rewrite_in *in, struct optio
     }
 }
 
-static struct job *job_of(struct model *m, const struct candidate *c)
+static struct model_job *job_of(struct model *m, const struct candidate *c)
 {
     for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
         if (m->jobs[i].c == c)
@@ -102,12 +102,12 @@ static struct job *job_of(struct model *m, const struct candidate *c)
 bool model_start(
     struct model *m, const struct propose_context *context, struct candidate *c, struct err *err)
 {
-    struct job *job = job_of(m, NULL);
+    struct model_job *job = job_of(m, NULL);
     const int endpoint = model_choose(m);
 
     if (!job || endpoint < 0)
         return err_set(err, "%s", job ? "no model is left" : "too many candidates under way");
-    *job = (struct job){.c = c,
+    *job = (struct model_job){.c = c,
         .endpoint = (unsigned)endpoint,
         .stage = m->options->no_plan ? STAGE_WRITE : STAGE_PLAN};
     for (unsigned i = 0; i < c->nr_calls; i++) /* of a run that ended before the node did */
@@ -122,7 +122,7 @@ bool model_start(
 static struct candidate *hand_out(struct model *m)
 {
     for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++) {
-        struct job *job = &m->jobs[i];
+        struct model_job *job = &m->jobs[i];
 
         if (job->c && job->stage == STAGE_READY && !job->given) {
             job->given = true;
@@ -161,7 +161,7 @@ bool model_wait(struct model *m, double timeout_ms, struct candidate **ready, st
     }
 }
 
-static bool can_repair(const struct job *job)
+static bool can_repair(const struct model_job *job)
 {
     if (!job || job->hopeless || job->nr_repairs >= PROPOSE_REPAIRS)
         return false;
@@ -210,7 +210,7 @@ static void forget_results(struct candidate *c)
 
 bool model_repair(struct model *m, struct candidate *c, bool *asked, struct err *err)
 {
-    struct job *job = job_of(m, c);
+    struct model_job *job = job_of(m, c);
 
     note_verdict(c);
     *asked = can_repair(job);
@@ -229,7 +229,7 @@ bool model_repair(struct model *m, struct candidate *c, bool *asked, struct err 
 
 void model_told(struct model *m, const struct candidate *c, double gain)
 {
-    struct job *job = job_of(m, c);
+    struct model_job *job = job_of(m, c);
     bool counted = false;
 
     for (unsigned i = 0; i < c->nr_calls; i++) {
@@ -249,7 +249,7 @@ void model_told(struct model *m, const struct candidate *c, double gain)
             model_spent_add(&m->spent, &c->calls[i]);
     }
     if (job)
-        *job = (struct job){0};
+        *job = (struct model_job){0};
 }
 
 /* The late answers belong to a moment of their own, so that a replay of the same length does not
@@ -286,7 +286,7 @@ struct model_spent model_spent(const struct model *m)
 bool model_show(struct model *m, const struct propose_context *context, struct candidate *c,
     struct str *out, struct err *err)
 {
-    struct job job = {.c = c, .stage = STAGE_PLAN};
+    struct model_job job = {.c = c, .stage = STAGE_PLAN};
 
     model_fill(m, context, c, &job);
     for (; job.stage <= STAGE_WRITE; job.stage++) {

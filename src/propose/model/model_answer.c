@@ -29,7 +29,7 @@ static void account(struct model *m, const struct endpoint *e, const struct llm_
 
 /* The answer becomes the candidate's source, or its verdict. */
 static void take_code(
-    struct model *m, struct job *job, const struct llm_reply *reply, struct model_call *call)
+    struct model *m, struct model_job *job, const struct llm_reply *reply, struct model_call *call)
 {
     struct candidate *c = job->c;
     struct reply read =
@@ -57,7 +57,7 @@ static void take_code(
 
 /* --- look-ups --- */
 
-static struct llm_message *add_turns(struct job *job, unsigned nr)
+static struct llm_message *add_turns(struct model_job *job, unsigned nr)
 {
     struct llm_message *turns = arena_array(job->c->arena, job->nr_turns + nr, sizeof(*turns));
 
@@ -82,7 +82,7 @@ static struct llm_tool_call *copy_tool_calls(
 
 /* Answers, in as much room as the prompt's budget leaves them. */
 static const char **answer_calls(
-    struct model *m, struct job *job, const struct llm_tool_call *calls, unsigned nr)
+    struct model *m, struct model_job *job, const struct llm_tool_call *calls, unsigned nr)
 {
     const size_t most = model_prompt_bytes(m);
     const size_t room = most > job->prompt_bytes ? most - job->prompt_bytes : 0;
@@ -105,7 +105,7 @@ static const char **answer_calls(
 
 /* A reply that asks for look-ups gets them, and the model goes on with what it was asked. False:
  * it is an answer, or has had its rounds. */
-static bool look_up(struct model *m, struct job *job, const struct llm_reply *reply)
+static bool look_up(struct model *m, struct model_job *job, const struct llm_reply *reply)
 {
     struct arena *arena = job->c->arena;
     const struct llm_tool_call *calls = reply->calls;
@@ -143,7 +143,7 @@ static bool look_up(struct model *m, struct job *job, const struct llm_reply *re
 }
 
 /* Servers that know no functions, or whose model does not, say so: from then on by text. */
-static bool refuses_functions(const struct job *job, const struct llm_reply *reply)
+static bool refuses_functions(const struct model_job *job, const struct llm_reply *reply)
 {
     return job->with_functions && reply->outcome == LLM_FAILED && strcasestr(reply->error, "tool");
 }
@@ -160,7 +160,8 @@ static bool break_endpoint(struct model *m, struct endpoint *e, const char *why,
 }
 
 /* Whose answer it is; NULL: of nobody who still waits. */
-static struct job *job_of_reply(struct model *m, unsigned number, const struct llm_reply *reply)
+static struct model_job *job_of_reply(
+    struct model *m, unsigned number, const struct llm_reply *reply)
 {
     for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
         if (m->jobs[i].c && m->jobs[i].stage != STAGE_READY && m->jobs[i].endpoint == number &&
@@ -172,7 +173,7 @@ static struct job *job_of_reply(struct model *m, unsigned number, const struct l
 bool model_take_late(
     struct model *m, unsigned number, const struct llm_reply *reply, struct err *err)
 {
-    struct job *job = job_of_reply(m, number, reply);
+    struct model_job *job = job_of_reply(m, number, reply);
 
     if (!job)
         return true;
@@ -183,7 +184,7 @@ bool model_take_late(
 bool model_take(struct model *m, unsigned number, const struct llm_reply *reply, struct err *err)
 {
     struct endpoint *e = &m->endpoints[number];
-    struct job *job = job_of_reply(m, number, reply);
+    struct model_job *job = job_of_reply(m, number, reply);
 
     if (!job)
         return true;

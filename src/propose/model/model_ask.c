@@ -15,7 +15,7 @@ enum {
 static const char rest_left_out[] = "(the rest is left out: the prompt would be too long)";
 static const char *const purposes[] = {"plan", "write", "repair"};
 
-const char *model_purpose(const struct job *job)
+const char *model_purpose(const struct model_job *job)
 {
     return purposes[job->stage];
 }
@@ -43,8 +43,8 @@ void model_write_system(struct model *m)
     m->system_by_text = arena_printf(m->arena, "%s%s", m->system, lookup_by_text(m->arena));
 }
 
-void model_fill(
-    struct model *m, const struct propose_context *context, struct candidate *c, struct job *job)
+void model_fill(struct model *m, const struct propose_context *context, struct candidate *c,
+    struct model_job *job)
 {
     const struct candidate *parent = context->parent;
 
@@ -64,7 +64,7 @@ void model_fill(
 }
 
 /* Does the job's model look things up by calling functions? */
-static bool has_functions(const struct model *m, const struct job *job)
+static bool has_functions(const struct model *m, const struct model_job *job)
 {
     const struct endpoint *e = &m->endpoints[job->endpoint];
 
@@ -73,7 +73,7 @@ static bool has_functions(const struct model *m, const struct job *job)
 
 /* Plan and write: the system's part and one question. */
 static bool build_first(
-    struct model *m, struct job *job, struct llm_message messages[4], size_t most_bytes)
+    struct model *m, struct model_job *job, struct llm_message messages[4], size_t most_bytes)
 {
     const enum prompt prompt = job->stage == STAGE_PLAN ? PROMPT_PLAN : PROMPT_WRITE;
     struct prompt_values trimmed;
@@ -97,7 +97,7 @@ static const char *first_lines(struct arena *arena, const char *text, size_t byt
 /* Repair: the question and the answer that failed are said again. What is too long is cut from the
  * question first, in the order of prompt.h, then from the end of the answer; the problem stays. */
 static bool build_repair(
-    struct model *m, struct job *job, struct llm_message messages[4], size_t most_bytes)
+    struct model *m, struct model_job *job, struct llm_message messages[4], size_t most_bytes)
 {
     struct arena *arena = job->c->arena;
     const char *problem = prompt_fill(m->prompts, PROMPT_REPAIR, &job->values, arena);
@@ -126,7 +126,8 @@ static bool build_repair(
     return true;
 }
 
-bool model_build(struct model *m, struct job *job, struct llm_message messages[4], unsigned *nr)
+bool model_build(
+    struct model *m, struct model_job *job, struct llm_message messages[4], unsigned *nr)
 {
     const char *system = has_functions(m, job) ? m->system : m->system_by_text;
     const size_t used = strlen(system), most = model_prompt_bytes(m);
@@ -144,7 +145,7 @@ bool model_note(const struct model *m, const struct candidate *c, unsigned numbe
     return !journal || journal->save(journal->session, c, number, err);
 }
 
-void model_finish_job(struct job *job, const char *why)
+void model_finish_job(struct model_job *job, const char *why)
 {
     job->stage = STAGE_READY;
     if (why) {
@@ -156,7 +157,7 @@ void model_finish_job(struct job *job, const char *why)
 
 /* The messages with the look-ups made so far after them. */
 static const struct llm_message *with_turns(
-    const struct job *job, const struct llm_message *head, unsigned *nr)
+    const struct model_job *job, const struct llm_message *head, unsigned *nr)
 {
     struct llm_message *all = arena_array(job->c->arena, *nr + job->nr_turns, sizeof(*all));
 
@@ -167,7 +168,7 @@ static const struct llm_message *with_turns(
     return all;
 }
 
-bool model_ask(struct model *m, struct job *job, struct err *err)
+bool model_ask(struct model *m, struct model_job *job, struct err *err)
 {
     struct llm_message head[4];
     struct llm_request request = {

@@ -23,7 +23,7 @@ struct endpoint {
 enum stage { STAGE_PLAN, STAGE_WRITE, STAGE_REPAIR, STAGE_READY };
 
 /* A candidate under way, from model_start to model_told. */
-struct job {
+struct model_job {
     struct candidate *c; /* NULL: the slot is free */
     enum stage stage;
     unsigned endpoint;
@@ -50,7 +50,7 @@ struct model {
     struct price_table *prices;
     struct endpoint endpoints[PROPOSE_MAX_MODELS];
     unsigned nr_endpoints;
-    struct job jobs[PROPOSE_MAX_IN_FLIGHT];
+    struct model_job jobs[PROPOSE_MAX_IN_FLIGHT];
     const char *system;         /* the stable prefix */
     const char *system_by_text; /* with the tools, for endpoints without function calling */
     struct model_spent spent;
@@ -65,17 +65,18 @@ double model_cost_of(const struct model_call *call);
 /* model_ask.c */
 size_t model_prompt_bytes(const struct model *m); /* a prompt's budget */
 void model_write_system(struct model *m);         /* the stable prefix */
-void model_fill(
-    struct model *m, const struct propose_context *context, struct candidate *c, struct job *job);
+void model_fill(struct model *m, const struct propose_context *context, struct candidate *c,
+    struct model_job *job);
 /* The messages of the job's stage, without look-ups; false: they do not fit the budget. */
-bool model_build(struct model *m, struct job *job, struct llm_message messages[4], unsigned *nr);
-const char *model_purpose(const struct job *job);
+bool model_build(
+    struct model *m, struct model_job *job, struct llm_message messages[4], unsigned *nr);
+const char *model_purpose(const struct model_job *job);
 /* Ask for the job's stage. A model that is gone is replaced by another one. */
-bool model_ask(struct model *m, struct job *job, struct err *err);
+bool model_ask(struct model *m, struct model_job *job, struct err *err);
 /* Put the candidate's call of that number on record. */
 bool model_note(const struct model *m, const struct candidate *c, unsigned number, struct err *err);
 /* Nothing more is asked; why: the verdict that ends it, or NULL. */
-void model_finish_job(struct job *job, const char *why);
+void model_finish_job(struct model_job *job, const char *why);
 
 bool model_take(struct model *m, unsigned endpoint, const struct llm_reply *reply, struct err *err);
 /* A reply that comes when the run is over: for the record only. */

@@ -5,12 +5,6 @@
 
 #include <string.h>
 
-static bool is_change(const struct node *n)
-{
-    return n->kind == NODE_ASSIGN ||
-           (n->kind == NODE_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--")));
-}
-
 static bool say(const char **why, const char *text)
 {
     *why = text;
@@ -90,7 +84,7 @@ static bool find_accs(struct contraction *c, const char **why)
             return say(why, "a call with effects in the loop");
         if (n->kind == NODE_WHILE || n->kind == NODE_DO || n->kind == NODE_CONTINUE)
             return say(why, "jumps in the loop");
-        if (!is_change(n))
+        if (!node_is_change(n))
             continue;
         struct node *target = node_strip(n->child), *var = target->decl;
         if (target->kind != NODE_NAME || !var || var->kind != NODE_VAR || var->type.nr_dims ||
@@ -141,7 +135,8 @@ static bool add_operand(struct contraction *c, struct node *load, unsigned mask,
 {
     struct arena *arena = c->in->arena;
     struct node *n = with_conversions(load);
-    struct operand o = {.node = n, .text = tree_text(c->in->tree, n), .axis = mask & ~ALONG_K};
+    struct contraction_operand o = {
+        .node = n, .text = tree_text(c->in->tree, n), .axis = mask & ~ALONG_K};
     const struct node *base;
     struct affine index;
     int64_t step = 0;

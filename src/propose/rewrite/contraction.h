@@ -13,7 +13,7 @@ enum { CONTRACTION_MAX_TILES = 6, CONTRACTION_MAX_ACCS = 6 };
 enum { ALONG_X = 1, ALONG_Y = 2, ALONG_K = 4 };
 
 /* One operand: an expression in the loop that loads, and depends on k and one axis. */
-struct operand {
+struct contraction_operand {
     struct node *node;           /* the load with the conversions around it */
     const char *text;            /* as written; equal texts share a tile */
     unsigned axis;               /* ALONG_X or ALONG_Y */
@@ -27,9 +27,9 @@ struct contraction {
     struct kernel_form form;
     struct deps deps;
     const struct form_axis *x, *y;
-    struct loop loop;
+    struct for_loop loop;
     unsigned loop_at; /* its place in form.work */
-    struct operand operands[CONTRACTION_MAX_TILES];
+    struct contraction_operand operands[CONTRACTION_MAX_TILES];
     unsigned nr_operands;
     struct node *accs[CONTRACTION_MAX_ACCS];
     unsigned nr_accs;

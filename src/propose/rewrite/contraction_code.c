@@ -6,27 +6,27 @@
 #include <string.h>
 
 /* Names of what the new kernel is made of. */
-struct names {
+struct tile_names {
     const char *bm, *bn, *bk, *tm, *tn; /* tuning parameters */
     const char *thread, *nr_threads, *row0, *col0, *k0, *kk, *vector, *dm, *dn, *e, *at, *u;
 };
 
-struct writer {
+struct tile_writer {
     const struct contraction *c;
     const struct tiling *tiling;
-    struct names names;
+    struct tile_names names;
     struct arena *arena;
     struct str out;
 };
 
-static const char *fresh(const struct writer *w, const char *base)
+static const char *fresh(const struct tile_writer *w, const char *base)
 {
     return tree_fresh(w->c->in->tree, base);
 }
 
-static void choose_names(struct writer *w)
+static void choose_names(struct tile_writer *w)
 {
-    w->names = (struct names){fresh(w, "BM"), fresh(w, "BN"), fresh(w, "BK"), fresh(w, "TM"),
+    w->names = (struct tile_names){fresh(w, "BM"), fresh(w, "BN"), fresh(w, "BK"), fresh(w, "TM"),
         fresh(w, "TN"), fresh(w, "tid"), fresh(w, "NR_THREADS"), fresh(w, "first_y"),
         fresh(w, "first_x"), fresh(w, "k0"), fresh(w, "kk"), fresh(w, "VECTOR"), fresh(w, "dm"),
         fresh(w, "dn"), fresh(w, "e"), fresh(w, "at"), fresh(w, "u")};
@@ -130,9 +130,34 @@ const char *code_conds(const struct contraction *c, unsigned axis)
     return text;
 }
 
-unsigned code_stmt_end(const struct contraction *c, const struct node *stmt)
+void code_rest(
+    const struct contraction *c, struct str *out, const struct substs *s, const char *indent)
 {
-    return stmt->kind == NODE_BLOCK ? stmt->end : tree_stmt_end(c->in->tree, stmt);
+    const struct cuda_tree *tree = c->in->tree;
+    struct code_needs needs = {.nr = 0};
+    for (unsigned i = c->loop_at + 1; i < c->form.nr_work && needs.nr < 60; i++)
+        needs.roots[needs.nr++] = c->form.work[i];
+    code_decls(c, out, &needs, indent);
+    for (unsigned i = c->loop_at + 1; i < c->form.nr_work; i++) {
+        const struct node *stmt = c->form.work[i];
+        const unsigned end = stmt->kind == NODE_BLOCK ? stmt->end : tree_stmt_end(tree, stmt);
+        const unsigned from = (unsigned)strlen(tree_indent(tree, stmt->start));
+        str_addf(out, "%s%s\n", indent,
+            text_reindent(c->in->arena, subst_slice(tree, stmt, stmt->start, end, s), from,
+                (unsigned)strlen(indent)));
+    }
+}
+
+const char *code_all_conds(const struct contraction *c)
+{
+    static const unsigned axes[] = {ALONG_Y, ALONG_X, 0};
+    const char *all = NULL;
+    for (unsigned i = 0; i < 3; i++) {
+        const char *conds = code_conds(c, axes[i]);
+        if (conds)
+            all = all ? arena_printf(c->in->arena, "%s && %s", all, conds) : conds;
+    }
+    return all;
 }
 
 /* --- parts of the kernel --- */
@@ -145,13 +170,13 @@ static bool is_first_of_its_tile(const struct contraction *c, unsigned i)
     return true;
 }
 
-static void write_head(struct writer *w)
+static void write_head(struct tile_writer *w)
 {
     const struct contraction *c = w->c;
-    const struct names *n = &w->names;
+    const struct tile_names *n = &w->names;
     str_add(&w->out, "{\n");
     for (unsigned i = 0; i < c->nr_operands; i++) {
-        const struct operand *o = &c->operands[i];
+        const struct contraction_operand *o = &c->operands[i];
         if (is_first_of_its_tile(c, i))
             str_addf(&w->out, "    __shared__ __align__(16) %s %s[%s][%s%s];\n", o->type, o->tile,
                 n->bk, o->axis == ALONG_X ? n->bn : n->bm, o->k_runs ? " + 4" : "");
@@ -169,9 +194,9 @@ static void write_head(struct writer *w)
             &w->out, "    %s %s[%s][%s];\n", c->accs[i]->type.base, c->accs[i]->name, n->tm, n->tn);
 }
 
-static void write_patch_loops(struct writer *w, const char *indent)
+static void write_patch_loops(struct tile_writer *w, const char *indent)
 {
-    const struct names *n = &w->names;
+    const struct tile_names *n = &w->names;
     str_addf(&w->out, "%s#pragma unroll\n%sfor (int %s = 0; %s < %s; %s++) {\n", indent, indent,
         n->dm, n->dm, n->tm, n->dm);
     str_addf(&w->out, "%s    #pragma unroll\n%s    for (int %s = 0; %s < %s; %s++) {\n", indent,
@@ -179,7 +204,7 @@ static void write_patch_loops(struct writer *w, const char *indent)
 }
 
 /* Text of an expression in which accumulators are elements of the patch. */
-static void subst_accs(const struct writer *w, struct substs *s)
+static void subst_accs(const struct tile_writer *w, struct substs *s)
 {
     for (unsigned i = 0; i < w->c->nr_accs; i++)
         substs_add(s, w->c->accs[i],
@@ -188,18 +213,18 @@ static void subst_accs(const struct writer *w, struct substs *s)
 
 /* Where output dn (dm) of the thread's patch lies in the block: along x in groups that a vector
  * load takes, the groups of neighbouring threads side by side; along y one after the other. */
-static const char *place_in_block(const struct writer *w, unsigned axis)
+static const char *place_in_block(const struct tile_writer *w, unsigned axis)
 {
-    const struct names *n = &w->names;
+    const struct tile_names *n = &w->names;
     if (axis == ALONG_Y)
         return arena_printf(w->arena, "threadIdx.y * %s + %s", n->tm, n->dm);
     return arena_printf(w->arena, "%s / %s * (%s / %s * %s) + threadIdx.x * %s + %s %% %s", n->dn,
         n->vector, n->bn, n->tn, n->vector, n->vector, n->dn, n->vector);
 }
 
-static void write_position(struct writer *w, unsigned axis, const char *indent)
+static void write_position(struct tile_writer *w, unsigned axis, const char *indent)
 {
-    const struct names *n = &w->names;
+    const struct tile_names *n = &w->names;
     if (axis == ALONG_X)
         str_addf(&w->out, "%sint %s = %s + %s;\n", indent, w->c->x->var->name, n->col0,
             place_in_block(w, ALONG_X));
@@ -208,21 +233,8 @@ static void write_position(struct writer *w, unsigned axis, const char *indent)
             place_in_block(w, ALONG_Y));
 }
 
-/* All guards on an output, joined; NULL when there is none. */
-static const char *guards(const struct writer *w)
-{
-    static const unsigned axes[] = {ALONG_Y, ALONG_X, 0};
-    const char *all = NULL;
-    for (unsigned i = 0; i < 3; i++) {
-        const char *conds = code_conds(w->c, axes[i]);
-        if (conds)
-            all = all ? arena_printf(w->arena, "%s && %s", all, conds) : conds;
-    }
-    return all;
-}
-
 /* A load is for outputs that are there. */
-static const char *init_text(const struct writer *w, const struct node *acc, const char *guard)
+static const char *init_text(const struct tile_writer *w, const struct node *acc, const char *guard)
 {
     struct substs none = {.nr = 0};
     const char *text = subst_text(w->c->in->tree, acc->init, &none);
@@ -231,9 +243,9 @@ static const char *init_text(const struct writer *w, const struct node *acc, con
     return arena_printf(w->arena, "%s ? %s : %s", guard, text, zero_of(acc->type.base));
 }
 
-static void write_inits(struct writer *w)
+static void write_inits(struct tile_writer *w)
 {
-    const char *guard = guards(w);
+    const char *guard = code_all_conds(w->c);
     struct code_needs needs = {.nr = 0};
     bool positions = false;
     write_patch_loops(w, "    ");
@@ -254,22 +266,22 @@ static void write_inits(struct writer *w)
 }
 
 /* How many elements of a tile a thread fetches. */
-static const char *fetches(const struct writer *w, const struct operand *o)
+static const char *fetches(const struct tile_writer *w, const struct contraction_operand *o)
 {
-    const struct names *n = &w->names;
+    const struct tile_names *n = &w->names;
     return arena_printf(w->arena, "(%s * %s + %s - 1) / %s", n->bk,
         o->axis == ALONG_X ? n->bn : n->bm, n->nr_threads, n->nr_threads);
 }
 
-static const char *next_name(const struct writer *w, const struct operand *o)
+static const char *next_name(const struct tile_writer *w, const struct contraction_operand *o)
 {
     return arena_printf(w->arena, "next_%s", o->tile);
 }
 
 /* The loop over a thread's elements of a tile, with their place in it. */
-static void write_elements(struct writer *w, const struct operand *o)
+static void write_elements(struct tile_writer *w, const struct contraction_operand *o)
 {
-    const struct names *n = &w->names;
+    const struct tile_names *n = &w->names;
     const char *size = o->axis == ALONG_X ? n->bn : n->bm, *in = "            ";
     const char *fast = o->k_runs ? n->kk : n->at, *slow = o->k_runs ? n->at : n->kk;
     const char *run = o->k_runs ? n->bk : size;
@@ -280,19 +292,19 @@ static void write_elements(struct writer *w, const struct operand *o)
 }
 
 /* True for a constant where the threads share the elements evenly. */
-static const char *in_tile(const struct writer *w, const struct operand *o)
+static const char *in_tile(const struct tile_writer *w, const struct contraction_operand *o)
 {
-    const struct names *n = &w->names;
+    const struct tile_names *n = &w->names;
     const char *size = o->axis == ALONG_X ? n->bn : n->bm;
     return arena_printf(w->arena, "(%s * %s %% %s == 0 || %s < %s * %s)", n->bk, size,
         n->nr_threads, n->e, n->bk, size);
 }
 
 /* The thread's elements of a tile from memory to registers; zeros outside the matrices. */
-static void write_fetch(struct writer *w, const struct operand *o)
+static void write_fetch(struct tile_writer *w, const struct contraction_operand *o)
 {
     const struct contraction *c = w->c;
-    const struct names *n = &w->names;
+    const struct tile_names *n = &w->names;
     bool x = o->axis == ALONG_X;
     const char *axis = (x ? c->x : c->y)->var->name, *k = c->loop.var->name, *in = "            ";
     struct code_needs needs = {.roots = {o->node}, .nr = 1};
@@ -318,20 +330,20 @@ static void write_fetch(struct writer *w, const struct operand *o)
 }
 
 /* From registers to shared memory. */
-static void write_put(struct writer *w, const struct operand *o)
+static void write_put(struct tile_writer *w, const struct contraction_operand *o)
 {
-    const struct names *n = &w->names;
+    const struct tile_names *n = &w->names;
     write_elements(w, o);
     str_addf(&w->out, "            if %s\n                %s[%s][%s] = %s[%s];\n        }\n",
         in_tile(w, o), o->tile, n->kk, n->at, next_name(w, o), n->u);
 }
 
 /* The thread's part of each tile at one k, in registers. */
-static void write_fragments(struct writer *w, const char *indent)
+static void write_fragments(struct tile_writer *w, const char *indent)
 {
-    const struct names *n = &w->names;
+    const struct tile_names *n = &w->names;
     for (unsigned i = 0; i < w->c->nr_operands; i++) {
-        const struct operand *o = &w->c->operands[i];
+        const struct contraction_operand *o = &w->c->operands[i];
         bool x = o->axis == ALONG_X;
         const char *counter = x ? n->dn : n->dm, *nr = x ? n->tn : n->tm;
         if (!is_first_of_its_tile(w->c, i))
@@ -343,7 +355,7 @@ static void write_fragments(struct writer *w, const char *indent)
     }
 }
 
-static void write_body(struct writer *w, const char *indent)
+static void write_body(struct tile_writer *w, const char *indent)
 {
     const struct contraction *c = w->c;
     struct node *body = c->loop.node->body;
@@ -354,7 +366,7 @@ static void write_body(struct writer *w, const char *indent)
     substs_add(&s, c->loop.var,
         arena_printf(w->arena, "(%s - %s + %s)", w->names.k0, w->names.bk, w->names.kk));
     for (unsigned i = 0; i < c->nr_operands; i++) {
-        const struct operand *o = &c->operands[i];
+        const struct contraction_operand *o = &c->operands[i];
         substs_add(&s, o->node,
             arena_printf(
                 w->arena, "%s[%s]", o->fragment, o->axis == ALONG_X ? w->names.dn : w->names.dm));
@@ -362,21 +374,16 @@ static void write_body(struct writer *w, const char *indent)
     write_patch_loops(w, indent);
     struct node *stmt = body->kind == NODE_BLOCK ? body->child : body;
     unsigned nr = body->kind == NODE_BLOCK ? body->nr_children : 1;
-    for (unsigned i = 0; i < nr; i++, stmt = stmt->next) {
-        const char *text =
-            subst_slice(c->in->tree, stmt, stmt->start, tree_stmt_end(c->in->tree, stmt), &s);
-        str_addf(&w->out, "%s%s\n", inner,
-            text_reindent(w->arena, text, (unsigned)strlen(tree_indent(c->in->tree, stmt->start)),
-                (unsigned)strlen(inner)));
-    }
+    for (unsigned i = 0; i < nr; i++, stmt = stmt->next)
+        str_addf(&w->out, "%s%s\n", inner, subst_statement(c->in->tree, stmt, &s, strlen(inner)));
     str_addf(&w->out, "%s    }\n%s}\n", indent, indent);
 }
 
 /* What the tile in shared memory gives: that of k0 - BK. */
-static void write_compute(struct writer *w)
+static void write_compute(struct tile_writer *w)
 {
     const struct contraction *c = w->c;
-    const struct names *n = &w->names;
+    const struct tile_names *n = &w->names;
     const char *bound = tree_text(c->in->tree, c->loop.bound), *in = "            ";
     if (!c->neutral) {
         str_addf(&w->out, "            if (%s >= %s) {\n", text_operand(w->arena, bound), n->k0);
@@ -396,10 +403,10 @@ static void write_compute(struct writer *w)
 
 /* Each round fetches one tile of each operand into registers while it computes with those before,
  * so that the fetches' latency is hidden; the last round fetches nothing. */
-static void write_loop(struct writer *w)
+static void write_loop(struct tile_writer *w)
 {
     const struct contraction *c = w->c;
-    const struct names *n = &w->names;
+    const struct tile_names *n = &w->names;
     const char *bound = text_operand(w->arena, tree_text(c->in->tree, c->loop.bound));
     const char *start = tree_text(c->in->tree, c->loop.start);
     str_addf(&w->out, "    for (int %s = %s; %s < %s + %s; %s += %s) {\n", n->k0, start, n->k0,
@@ -416,12 +423,11 @@ static void write_loop(struct writer *w)
     str_add(&w->out, "        __syncthreads();\n    }\n");
 }
 
-static void write_tail(struct writer *w)
+static void write_tail(struct tile_writer *w)
 {
     const struct contraction *c = w->c;
     struct substs s = {.nr = 0};
-    struct code_needs needs = {.nr = 0};
-    const char *in = "            ", *all = guards(w);
+    const char *in = "            ", *all = code_all_conds(w->c);
     write_patch_loops(w, "    ");
     write_position(w, ALONG_Y, in);
     write_position(w, ALONG_X, in);
@@ -430,47 +436,34 @@ static void write_tail(struct writer *w)
     else
         str_addf(&w->out, "%s{\n", in);
     subst_accs(w, &s);
-    for (unsigned i = c->loop_at + 1; i < c->form.nr_work && needs.nr < 60; i++)
-        needs.roots[needs.nr++] = c->form.work[i];
-    code_decls(w->c, &w->out, &needs, "                ");
-    for (unsigned i = c->loop_at + 1; i < c->form.nr_work; i++) {
-        struct node *stmt = c->form.work[i];
-        unsigned end = code_stmt_end(c, stmt);
-        const char *text = subst_slice(c->in->tree, stmt, stmt->start, end, &s);
-        str_addf(&w->out, "                %s\n",
-            text_reindent(
-                w->arena, text, (unsigned)strlen(tree_indent(c->in->tree, stmt->start)), 16));
-    }
+    code_rest(c, &w->out, &s, "                ");
     str_addf(&w->out, "%s}\n        }\n    }\n}", in);
 }
 
 /* --- launches --- */
 
-static bool write_launches(const struct writer *w, struct rewrite_out *out)
+static bool write_launches(const struct tile_writer *w, struct rewrite_out *out)
 {
     const struct rewrite_in *in = w->c->in;
-    const struct names *n = &w->names;
-    for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_text text;
-        if (rewrite_kernel(in, l) != w->c->form.function)
-            continue;
-        if (!launch_text_read(in, l, &text, out))
-            return false;
-        text.grid[0] = arena_printf(
-            w->arena, "ceil_div(%s, %s)", extent_text(in, &text, &w->c->form, w->c->x), n->bn);
-        text.grid[1] = arena_printf(
-            w->arena, "ceil_div(%s, %s)", extent_text(in, &text, &w->c->form, w->c->y), n->bm);
-        text.block[0] = arena_printf(w->arena, "%s/%s", n->bn, n->tn);
-        text.block[1] = arena_printf(w->arena, "%s/%s", n->bm, n->tm);
-        launch_text_write(&text, &out->edits);
+    const struct tile_names *n = &w->names;
+    struct launch_lines lines;
+    if (!launch_lines_read(in, w->c->form.function, &lines, out))
+        return false;
+    for (unsigned i = 0; i < lines.nr; i++) {
+        struct launch_line *line = &lines.items[i];
+        extent_cover(in, line, &w->c->form, w->c->x, n->bn);
+        extent_cover(in, line, &w->c->form, w->c->y, n->bm);
+        line->block[0] = arena_printf(w->arena, "%s/%s", n->bn, n->tn);
+        line->block[1] = arena_printf(w->arena, "%s/%s", n->bm, n->tm);
+        launch_line_write(line, &out->edits);
     }
     return true;
 }
 
-static void write_tunes(const struct writer *w, struct rewrite_out *out)
+static void write_tunes(const struct tile_writer *w, struct rewrite_out *out)
 {
     const struct rewrite_in *in = w->c->in;
-    const struct names *n = &w->names;
+    const struct tile_names *n = &w->names;
     const struct tiling *t = w->tiling;
     pragma_add_tune(in, &out->edits, n->bm, t->block_m, "16, 32, 64, 128");
     pragma_add_tune(in, &out->edits, n->bn, t->block_n, "16, 32, 64, 128");
@@ -486,7 +479,7 @@ static void write_tunes(const struct writer *w, struct rewrite_out *out)
 bool contraction_tile(
     const struct contraction *c, const struct tiling *tiling, struct rewrite_out *out)
 {
-    struct writer w = {.c = c, .tiling = tiling, .arena = c->in->arena};
+    struct tile_writer w = {.c = c, .tiling = tiling, .arena = c->in->arena};
     choose_names(&w);
     write_head(&w);
     write_inits(&w);

@@ -4,6 +4,7 @@
 #define KEET_PROPOSE_REWRITE_CONTRACTION_CODE_H
 
 #include "base/str.h"
+#include "cuda/subst.h"
 #include "propose/rewrite/contraction.h"
 
 /* Expressions and statements to come; initialisers are added. */
@@ -21,7 +22,10 @@ void code_decls(
 void code_uniform_decls(const struct contraction *c, struct str *out);
 /* The conditions on one axis (or on none, axes 0), joined; NULL when there is none. */
 const char *code_conds(const struct contraction *c, unsigned axis);
-/* The statement's end, with what closes it. */
-unsigned code_stmt_end(const struct contraction *c, const struct node *stmt);
+/* The conditions on both axes and on none, joined; NULL when there is none. */
+const char *code_all_conds(const struct contraction *c);
+/* The statements after the loop, after the declarations that these stand on. */
+void code_rest(
+    const struct contraction *c, struct str *out, const struct substs *s, const char *indent);
 
 #endif

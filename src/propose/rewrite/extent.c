@@ -2,6 +2,7 @@
 #include "propose/rewrite/extent.h"
 
 #include "base/str.h"
+#include "cuda/subst.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -16,26 +17,33 @@ const struct form_cond *extent_cond(const struct kernel_form *form, const struct
     return NULL;
 }
 
-const char *extent_text(const struct rewrite_in *in, const struct launch_text *text,
+const char *extent_text(const struct rewrite_in *in, const struct launch_line *line,
     const struct kernel_form *form, const struct form_axis *axis)
 {
     const struct form_cond *cond = extent_cond(form, axis->var);
     const struct node *high = cond ? node_strip(cond->high) : NULL;
     if (high && high->kind == NODE_NAME && high->decl && high->decl->kind == NODE_PARAM) {
         unsigned nr = function_nr_params(form->function);
-        for (unsigned i = 0; i < nr && i < text->nr_args; i++)
+        for (unsigned i = 0; i < nr && i < line->nr_args; i++)
             if (function_param(form->function, i) == high->decl &&
                 !node_assigns(form->function, high->decl))
-                return text->args[i];
+                return line->args[i];
     }
-    const char *grid = text->grid[axis->dim], *block = text->block[axis->dim];
+    const char *grid = line->grid[axis->dim], *block = line->block[axis->dim];
     if (axis->block_only)
         return grid;
     return arena_printf(
         in->arena, "%s*%s", text_operand(in->arena, grid), text_operand(in->arena, block));
 }
 
-bool extent_eval(const struct rewrite_in *in, const char *text, int64_t *value)
+void extent_cover(const struct rewrite_in *in, struct launch_line *line,
+    const struct kernel_form *form, const struct form_axis *axis, const char *piece)
+{
+    line->grid[axis->dim] =
+        arena_printf(in->arena, "ceil_div(%s, %s)", extent_text(in, line, form, axis), piece);
+}
+
+static bool evaluate(const struct rewrite_in *in, const char *text, int64_t *value)
 {
     struct err err = {0};
     const struct expr *expr = expr_parse(in->arena, text, strlen(text), &err);
@@ -53,7 +61,7 @@ static bool is_literal(const char *text)
 bool extent_whole_warps(const struct rewrite_in *in, const char *text, struct rewrite_out *out)
 {
     int64_t value;
-    if (!extent_eval(in, text, &value) || value % 32 != 0)
+    if (!evaluate(in, text, &value) || value % 32 != 0)
         return rewrite_refuse(in, out, "the block size %s is no multiple of 32", text);
     if (is_literal(text))
         return true;
@@ -119,18 +127,15 @@ static bool bounds_attribute(
     return false;
 }
 
-/* Whether byte `at` belongs to what the rewrite replaces. */
-static bool replaced(const struct rewrite_in *in, const struct node *function, unsigned at)
+/* Whether byte `at` belongs to what the rewrite replaces: the body, the launches, the bounds. */
+static bool replaced(const struct rewrite_in *in, const struct node *function,
+    const struct launch_lines *lines, unsigned at)
 {
     if (at >= function->body->start && at < function->body->end)
         return true;
-    for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_text text;
-        struct rewrite_out ignored = {.why = NULL};
-        if (rewrite_kernel(in, l) == function && launch_text_read(in, l, &text, &ignored) &&
-            at >= text.start && at < text.end)
+    for (unsigned i = 0; i < lines->nr; i++)
+        if (at >= lines->items[i].start && at < lines->items[i].end)
             return true;
-    }
     unsigned start, end;
     if (bounds_attribute(in, function, &start, &end) && at >= start && at < end)
         return true;
@@ -138,13 +143,13 @@ static bool replaced(const struct rewrite_in *in, const struct node *function, u
     return is_pragma(in, line, "tune") || is_pragma(in, line, "where");
 }
 
-static bool has_other_use(
-    const struct rewrite_in *in, const struct node *function, const char *name)
+static bool has_other_use(const struct rewrite_in *in, const struct node *function,
+    const struct launch_lines *lines, const char *name)
 {
     const char *end = in->source + in->bytes;
     size_t len = strlen(name);
     for (const char *p = in->source; (p = str_find_word(p, end, name, len)); p += len)
-        if (!replaced(in, function, (unsigned)(p - in->source)))
+        if (!replaced(in, function, lines, (unsigned)(p - in->source)))
             return true;
     return false;
 }
@@ -181,11 +186,16 @@ static bool line_has_word(const struct rewrite_in *in, unsigned start, const cha
 void extent_drop_tunes(
     const struct rewrite_in *in, const struct node *function, struct edits *edits)
 {
+    struct launch_lines lines;
+    struct rewrite_out ignored = {.why = NULL};
     bool dropped[64] = {false};
     unsigned nr = in->plan->nr_tunes < 64 ? in->plan->nr_tunes : 64;
+    if (!launch_lines_read(in, function, &lines, &ignored))
+        return;
     for (unsigned i = 0; i < nr; i++) {
         const char *name = in->plan->tunes[i].name;
-        dropped[i] = stands_in_launches(in, function, name) && !has_other_use(in, function, name);
+        dropped[i] =
+            stands_in_launches(in, function, name) && !has_other_use(in, function, &lines, name);
         if (dropped[i])
             drop_line(in, source_line_at(in, in->plan->tunes[i].line), edits);
     }

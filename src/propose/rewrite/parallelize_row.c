@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "cuda/affine.h"
+#include "cuda/subst.h"
 #include "propose/rewrite/warp_scan.h"
 
 #include <string.h>
@@ -20,18 +21,18 @@ struct reduction {
 };
 
 struct spread {
-    struct lanes *lanes;
+    struct row_lanes *lanes;
     struct node *written[MAX_ARRAYS], *read[MAX_ARRAYS]; /* since the last barrier */
     unsigned nr_written, nr_read;
 };
 
-static bool refuse(struct lanes *lanes, const char *why, const struct node *at)
+static bool refuse(struct row_lanes *lanes, const char *why, const struct node *at)
 {
     lanes->why = arena_printf(lanes->in->arena, "line %u: %s", at->line, why);
     return false;
 }
 
-static const char *indent_of(const struct lanes *lanes, const struct node *stmt)
+static const char *indent_of(const struct row_lanes *lanes, const struct node *stmt)
 {
     return tree_indent(lanes->in->tree, stmt->start);
 }
@@ -42,21 +43,6 @@ static bool declared_in(const struct node *decl, const struct node *root)
 }
 
 /* --- reductions: what a loop does to variables from outside --- */
-
-static bool scalar_can_shuffle(enum scalar scalar)
-{
-    switch (scalar) {
-    case SCALAR_I32:
-    case SCALAR_U32:
-    case SCALAR_I64:
-    case SCALAR_U64:
-    case SCALAR_F32:
-    case SCALAR_F64:
-        return true;
-    default:
-        return false;
-    }
-}
 
 static bool same_text(const struct cuda_tree *tree, const struct node *a, const struct node *b)
 {
@@ -107,8 +93,8 @@ static bool read_plain_assign(struct node *assign, struct reduction *r)
 }
 
 /* `if (e > v) v = e;`, or with `v = e; index = i;` in the body. */
-static bool read_extreme(
-    const struct cuda_tree *tree, struct node *test, const struct loop *loop, struct reduction *r)
+static bool read_extreme(const struct cuda_tree *tree, struct node *test,
+    const struct for_loop *loop, struct reduction *r)
 {
     struct node *cond = node_strip(test->cond);
     if (test->other || cond->kind != NODE_BINARY || !strchr("<>", cond->op[0]))
@@ -140,17 +126,9 @@ static bool read_extreme(
     return stored;
 }
 
-static unsigned nr_names(const struct node *root, const struct node *decl)
-{
-    unsigned nr = 0;
-    for (const struct node *n = root; n; n = node_next(root, n))
-        nr += n->kind == NODE_NAME && n->decl == decl;
-    return nr;
-}
-
 /* One change of r->var in the loop body, by the assignment or ++ at n. */
 static bool read_change(
-    const struct cuda_tree *tree, struct node *n, const struct loop *loop, struct reduction *r)
+    const struct cuda_tree *tree, struct node *n, const struct for_loop *loop, struct reduction *r)
 {
     if (!node_is_statement(n))
         return false;
@@ -180,20 +158,14 @@ static struct reduction *find_reduction(struct reduction *list, unsigned nr, con
     return NULL;
 }
 
-static bool is_change(const struct node *n)
-{
-    return n->kind == NODE_ASSIGN ||
-           (n->kind == NODE_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--")));
-}
-
 /* All variables from outside that the loop changes, as reductions; false when one is not. */
 static bool read_reductions(
-    struct lanes *lanes, const struct loop *loop, struct reduction *list, unsigned *nr)
+    struct row_lanes *lanes, const struct for_loop *loop, struct reduction *list, unsigned *nr)
 {
     const struct cuda_tree *tree = lanes->in->tree;
     *nr = 0;
     for (struct node *n = loop->node->body; n; n = node_next(loop->node->body, n)) {
-        if (!is_change(n) || node_strip(n->child)->kind != NODE_NAME)
+        if (!node_is_change(n) || node_strip(n->child)->kind != NODE_NAME)
             continue;
         struct node *var = node_strip(n->child)->decl;
         if (!var)
@@ -206,7 +178,7 @@ static bool read_reductions(
         if (*nr == MAX_REDUCTIONS)
             return refuse(lanes, "too many variables are changed in the loop", n);
         struct reduction r = {.var = var};
-        if (!scalar_can_shuffle(var->type.scalar) || var->type.nr_dims || var->type.is_pointer ||
+        if (!scalar_is_word(var->type.scalar) || var->type.nr_dims || var->type.is_pointer ||
             !read_change(tree, n, loop, &r))
             return refuse(lanes,
                 arena_printf(lanes->in->arena,
@@ -221,8 +193,8 @@ static bool read_reductions(
     }
     for (unsigned i = 0; i < *nr; i++) {
         const struct node *companion = list[i].companion;
-        if (nr_names(loop->node, list[i].var) != list[i].nr_uses ||
-            (companion && nr_names(loop->node, companion) != 1) ||
+        if (node_nr_uses(loop->node, list[i].var) != list[i].nr_uses ||
+            (companion && node_nr_uses(loop->node, companion) != 1) ||
             (companion && companion->type.scalar != SCALAR_I32))
             return refuse(lanes,
                 arena_printf(
@@ -241,7 +213,7 @@ static bool is_memory(const struct node *target)
 }
 
 /* Every iteration writes its own element, and reads no other iteration's. */
-static bool store_is_own(struct lanes *lanes, const struct loop *loop, struct node *target)
+static bool store_is_own(struct row_lanes *lanes, const struct for_loop *loop, struct node *target)
 {
     const struct cuda_tree *tree = lanes->in->tree;
     struct node *access = node_strip(target);
@@ -257,7 +229,7 @@ static bool store_is_own(struct lanes *lanes, const struct loop *loop, struct no
     if (by == COEFFICIENT_ZERO || by == COEFFICIENT_NONLINEAR)
         return refuse(lanes, "iterations may store to the same element", target);
     for (struct node *n = loop->node->body; n; n = node_next(loop->node->body, n)) {
-        struct loop inner;
+        struct for_loop inner;
         if (n->kind == NODE_FOR && node_loop(n, &inner) && affine_depends(&index, inner.var->name))
             return refuse(lanes, "iterations may store to the same element", target);
         if (n->kind == NODE_INDEX && node_base(n) == base && !same_text(tree, n, access))
@@ -266,7 +238,7 @@ static bool store_is_own(struct lanes *lanes, const struct loop *loop, struct no
     return true;
 }
 
-static bool loop_memory_ok(struct lanes *lanes, const struct loop *loop)
+static bool loop_memory_ok(struct row_lanes *lanes, const struct for_loop *loop)
 {
     for (struct node *n = loop->node->body; n; n = node_next(loop->node->body, n)) {
         if (n->kind == NODE_RETURN || n->kind == NODE_BREAK || n->kind == NODE_WHILE)
@@ -274,7 +246,7 @@ static bool loop_memory_ok(struct lanes *lanes, const struct loop *loop)
         if (n->kind == NODE_CALL && !call_is_pure(n->name) &&
             !(call_is_atomic(n->name) && node_is_statement(n)))
             return refuse(lanes, "a call with effects of its own", n);
-        if (is_change(n) && is_memory(n->child) && !store_is_own(lanes, loop, n->child))
+        if (node_is_change(n) && is_memory(n->child) && !store_is_own(lanes, loop, n->child))
             return false;
     }
     return true;
@@ -333,7 +305,7 @@ static void forget_accesses(struct spread *s)
     s->nr_read = s->nr_written = 0;
 }
 
-static const char *barrier(const struct lanes *lanes)
+static const char *barrier(const struct row_lanes *lanes)
 {
     return lanes->block ? "__syncthreads();" : "__syncwarp();";
 }
@@ -358,7 +330,7 @@ static const char *fold_text(struct arena *arena, const char *op, const char *a,
     return arena_printf(arena, "%s = %s(%s, %s)", a, op, a, b);
 }
 
-static const char *part_name(const struct lanes *lanes, enum scalar scalar)
+static const char *part_name(const struct row_lanes *lanes, enum scalar scalar)
 {
     static const char *const suffixes[] = {[SCALAR_I32] = "_int",
         [SCALAR_U32] = "_uint",
@@ -369,7 +341,7 @@ static const char *part_name(const struct lanes *lanes, enum scalar scalar)
     return arena_printf(lanes->in->arena, "%s%s", lanes->part, suffixes[scalar]);
 }
 
-const char *lanes_shared_decls(const struct lanes *lanes, const char *indent)
+const char *row_lanes_shared_decls(const struct row_lanes *lanes, const char *indent)
 {
     static const struct {
         enum scalar scalar;
@@ -384,13 +356,13 @@ const char *lanes_shared_decls(const struct lanes *lanes, const char *indent)
     return text;
 }
 
-const char *lanes_part(struct lanes *lanes, enum scalar scalar)
+const char *row_lanes_part(struct row_lanes *lanes, enum scalar scalar)
 {
     lanes->shared_types |= 1u << scalar;
     return part_name(lanes, scalar);
 }
 
-const char *lanes_reduction(struct lanes *lanes, const char *var, enum scalar scalar,
+const char *row_lanes_reduction(struct row_lanes *lanes, const char *var, enum scalar scalar,
     const char *base, const char *op, const char *indent)
 {
     struct arena *arena = lanes->in->arena;
@@ -418,7 +390,7 @@ const char *lanes_reduction(struct lanes *lanes, const char *var, enum scalar sc
 }
 
 static const char *pair_reduction(
-    struct lanes *lanes, const struct reduction *r, const char *indent)
+    struct row_lanes *lanes, const struct reduction *r, const char *indent)
 {
     struct arena *arena = lanes->in->arena;
     const char *v = r->var->name, *c = r->companion->name;
@@ -452,7 +424,7 @@ static const char *pair_reduction(
 
 /* The initialiser of a sum's variable is 0 and nothing touches it before the loop. */
 static bool starts_neutral(
-    const struct lanes *lanes, const struct reduction *r, const struct node *loop)
+    const struct row_lanes *lanes, const struct reduction *r, const struct node *loop)
 {
     const struct node *var = r->var;
     if (var->kind != NODE_VAR || !var->init)
@@ -472,7 +444,7 @@ static bool starts_neutral(
     return true;
 }
 
-static bool add_reduction(struct lanes *lanes, const struct reduction *r, struct node *loop)
+static bool add_reduction(struct row_lanes *lanes, const struct reduction *r, struct node *loop)
 {
     struct arena *arena = lanes->in->arena;
     const char *indent = indent_of(lanes, loop), *name = r->var->name;
@@ -488,7 +460,7 @@ static bool add_reduction(struct lanes *lanes, const struct reduction *r, struct
         [FOLD_SUM] = "+", [FOLD_PRODUCT] = "*", [FOLD_GREATER] = ">", [FOLD_LESS] = "<"};
     const char *op = r->fold == FOLD_CALL ? r->call : ops[r->fold];
     const char *text =
-        lanes_reduction(lanes, name, r->var->type.scalar, r->var->type.base, op, indent);
+        row_lanes_reduction(lanes, name, r->var->type.scalar, r->var->type.base, op, indent);
     bool save = (r->fold == FOLD_SUM || r->fold == FOLD_PRODUCT) && !starts_neutral(lanes, r, loop);
     if (save) {
         const char *before = tree_fresh(lanes->in->tree, arena_printf(arena, "%s_before", name));
@@ -506,7 +478,7 @@ static bool add_reduction(struct lanes *lanes, const struct reduction *r, struct
 
 static bool spread_stmts(struct spread *s, struct node *const *stmts, unsigned nr);
 
-static void stride_loop(struct lanes *lanes, const struct loop *loop)
+static void stride_loop(struct row_lanes *lanes, const struct for_loop *loop)
 {
     struct arena *arena = lanes->in->arena;
     const char *start = tree_text(lanes->in->tree, loop->start);
@@ -527,8 +499,8 @@ static bool is_inserted_statement_place(const struct node *stmt)
 
 static bool try_parallel(struct spread *s, struct node *stmt, bool *done)
 {
-    struct lanes *lanes = s->lanes;
-    struct loop loop;
+    struct row_lanes *lanes = s->lanes;
+    struct for_loop loop;
     struct reduction list[MAX_REDUCTIONS];
     unsigned nr;
     *done = false;
@@ -557,7 +529,7 @@ static bool try_parallel(struct spread *s, struct node *stmt, bool *done)
 /* A loop that all lanes walk together; its body is spread. */
 static bool spread_serial_loop(struct spread *s, struct node *stmt)
 {
-    struct lanes *lanes = s->lanes;
+    struct row_lanes *lanes = s->lanes;
     const char *why = lanes->why;
     unsigned before = lanes->nr_loops;
     struct node *list[64];
@@ -590,7 +562,7 @@ static bool try_scan(struct spread *s, struct node *stmt)
     const unsigned nr_edits = edits->nr;
     const struct spread before = *s;
     barrier_before(s, stmt);
-    if (!lanes_scan(s->lanes, stmt)) {
+    if (!warp_scan_loop(s->lanes, stmt)) {
         *s = before;
         edits->nr = nr_edits;
         return false;
@@ -602,7 +574,7 @@ static bool try_scan(struct spread *s, struct node *stmt)
 static bool has_store(const struct node *root)
 {
     for (const struct node *n = root; n; n = node_next(root, n))
-        if ((is_change(n) && is_memory(n->child)) ||
+        if ((node_is_change(n) && is_memory(n->child)) ||
             (n->kind == NODE_CALL && call_is_atomic(n->name)))
             return true;
     return false;
@@ -611,7 +583,7 @@ static bool has_store(const struct node *root)
 static bool changes_outer_local(const struct node *root)
 {
     for (const struct node *n = root; n; n = node_next(root, n)) {
-        if (!is_change(n) || node_strip(n->child)->kind != NODE_NAME)
+        if (!node_is_change(n) || node_strip(n->child)->kind != NODE_NAME)
             continue;
         const struct node *var = node_strip(n->child)->decl;
         if (!var || !declared_in(var, root))
@@ -623,7 +595,7 @@ static bool changes_outer_local(const struct node *root)
 /* A statement without loops to spread. */
 static bool spread_plain(struct spread *s, struct node *stmt)
 {
-    struct lanes *lanes = s->lanes;
+    struct row_lanes *lanes = s->lanes;
     for (struct node *n = stmt; n; n = node_next(stmt, n))
         if (n->kind == NODE_RETURN || n->kind == NODE_BREAK || n->kind == NODE_CONTINUE ||
             (n->kind == NODE_CALL && !call_is_pure(n->name) && !call_is_atomic(n->name)))
@@ -686,7 +658,7 @@ static bool spread_stmts(struct spread *s, struct node *const *stmts, unsigned n
     return true;
 }
 
-bool lanes_spread(struct lanes *lanes, struct node *const *stmts, unsigned nr)
+bool parallelize_row(struct row_lanes *lanes, struct node *const *stmts, unsigned nr)
 {
     struct spread s = {.lanes = lanes};
     if (!spread_stmts(&s, stmts, nr))

@@ -7,7 +7,7 @@
 
 #include "propose/rewrite/rewrite.h"
 
-struct lanes {
+struct row_lanes {
     const struct rewrite_in *in;
     struct edits *edits;
     struct node *function;
@@ -21,17 +21,17 @@ struct lanes {
 };
 
 /* Spread statements nr[0..nr). All of them must be reached by all lanes or by none. */
-bool lanes_spread(struct lanes *lanes, struct node *const *stmts, unsigned nr);
+bool parallelize_row(struct row_lanes *lanes, struct node *const *stmts, unsigned nr);
 
 /* The declarations of the shared arrays that the reductions use, one per line, or "". */
-const char *lanes_shared_decls(const struct lanes *lanes, const char *indent);
+const char *row_lanes_shared_decls(const struct row_lanes *lanes, const char *indent);
 
 /* The shared array of 32 partial results of that type, asked for. */
-const char *lanes_part(struct lanes *lanes, enum scalar scalar);
+const char *row_lanes_part(struct row_lanes *lanes, enum scalar scalar);
 
 /* The code that leaves in every lane the sum ("+"), product ("*"), or maximum or minimum (a
  * function's name) of `var` over the lanes. */
-const char *lanes_reduction(struct lanes *lanes, const char *var, enum scalar scalar,
+const char *row_lanes_reduction(struct row_lanes *lanes, const char *var, enum scalar scalar,
     const char *base, const char *op, const char *indent);
 
 #endif

@@ -1,4 +1,4 @@
-/* What all moves share: kernels of a plan, launch lines taken apart, pragma lines. */
+/* What all moves share: answers, kernels of a plan, pragma lines. */
 #include "propose/rewrite/rewrite.h"
 
 #include "base/str.h"
@@ -110,48 +110,7 @@ bool rewrite_no_alias(const struct rewrite_in *in, const struct node *function)
     return true;
 }
 
-/* --- launch lines --- */
-
-static const char *trimmed(struct arena *arena, const char *from, const char *to)
-{
-    while (from < to && (isspace((unsigned char)*from) || *from == '\\'))
-        from++;
-    while (to > from && (isspace((unsigned char)to[-1]) || to[-1] == '\\'))
-        to--;
-    return arena_strndup(arena, from, (size_t)(to - from));
-}
-
-/* Split [from, to) at commas outside brackets. */
-static unsigned split(
-    struct arena *arena, const char *from, const char *to, const char **parts, unsigned max)
-{
-    unsigned nr = 0, depth = 0;
-    const char *start = from;
-    if (!*trimmed(arena, from, to))
-        return 0;
-    for (const char *p = from; p <= to && nr < max; p++) {
-        if (p < to && (*p == '(' || *p == '[' || *p == '{'))
-            depth++;
-        else if (p < to && (*p == ')' || *p == ']' || *p == '}'))
-            depth--;
-        if (p == to || (*p == ',' && !depth)) {
-            parts[nr++] = trimmed(arena, start, p);
-            start = p + 1;
-        }
-    }
-    return nr;
-}
-
-static void split_dim3(struct arena *arena, const char *text, const char *dims[3])
-{
-    dims[0] = dims[1] = dims[2] = "1";
-    const size_t len = strlen(text);
-    const char *open = str_starts(text, "dim3") ? strchr(text, '(') : NULL;
-    if (open && text[len - 1] == ')')
-        split(arena, open + 1, text + len - 1, dims, 3);
-    else
-        dims[0] = text;
-}
+/* --- pragma lines --- */
 
 unsigned source_line_at(const struct rewrite_in *in, unsigned line)
 {
@@ -160,93 +119,6 @@ unsigned source_line_at(const struct rewrite_in *in, unsigned line)
         line -= in->source[at++] == '\n';
     return (unsigned)at;
 }
-
-static const char *find(const char *from, const char *to, const char *what)
-{
-    const size_t len = strlen(what);
-    for (; from + len <= to; from++)
-        if (!strncmp(from, what, len))
-            return from;
-    return NULL;
-}
-
-static const char *closing(const char *open, const char *to)
-{
-    unsigned depth = 0;
-    for (const char *p = open; p < to; p++) {
-        depth += *p == '(';
-        depth -= *p == ')';
-        if (!depth)
-            return p;
-    }
-    return NULL;
-}
-
-bool launch_text_read(
-    const struct rewrite_in *in, unsigned launch, struct launch_text *text, struct rewrite_out *out)
-{
-    *text = (struct launch_text){0};
-    if (launch >= in->plan->nr_launches)
-        return rewrite_refuse(in, out, "there is no launch %u", launch + 1);
-    const struct launch *l = &in->plan->launches[launch];
-    const char *to = in->source + in->bytes;
-    const char *line = in->source + source_line_at(in, l->line);
-    const char *begin = find(line, to, "<<<");
-    const char *end = begin ? find(begin, to, ">>>") : NULL;
-    const char *open = end ? find(end, to, "(") : NULL;
-    const char *close = open ? closing(open, to) : NULL;
-    const char *parts[4];
-    unsigned nr = close ? split(in->arena, begin + 3, end, parts, 4) : 0;
-    if (nr < 2)
-        return rewrite_refuse(in, out, "the launch in line %u is not <<<grid, block>>>", l->line);
-    text->start = (unsigned)(begin - in->source);
-    text->end = (unsigned)(end + 3 - in->source);
-    split_dim3(in->arena, parts[0], text->grid);
-    split_dim3(in->arena, parts[1], text->block);
-    text->smem = nr > 2 ? parts[2] : NULL;
-    text->args_start = (unsigned)(open + 1 - in->source);
-    text->args_end = (unsigned)(close - in->source);
-    text->nr_args = split(in->arena, open + 1, close, text->args, LAUNCH_TEXT_MAX_ARGS);
-    return true;
-}
-
-static void add_dims(struct str *s, const char *const dims[3])
-{
-    if (!strcmp(dims[1], "1") && !strcmp(dims[2], "1"))
-        str_add(s, dims[0]);
-    else if (!strcmp(dims[2], "1"))
-        str_addf(s, "dim3(%s, %s)", dims[0], dims[1]);
-    else
-        str_addf(s, "dim3(%s, %s, %s)", dims[0], dims[1], dims[2]);
-}
-
-void launch_text_write(const struct launch_text *text, struct edits *edits)
-{
-    struct str s = {0};
-    str_add(&s, "<<<");
-    add_dims(&s, text->grid);
-    str_add(&s, ", ");
-    add_dims(&s, text->block);
-    if (text->smem)
-        str_addf(&s, ", %s", text->smem);
-    str_add(&s, ">>>");
-    edits_replace(edits, text->start, text->end, "%s", str_text(&s));
-    str_finish(&s);
-}
-
-const char *text_operand(struct arena *arena, const char *text)
-{
-    unsigned depth = 0;
-    for (const char *p = text; *p; p++) {
-        depth += *p == '(';
-        depth -= *p == ')';
-        if (!depth && *p != ')' && !isalnum((unsigned char)*p) && *p != '_')
-            return arena_printf(arena, "(%s)", text);
-    }
-    return text;
-}
-
-/* --- pragma lines --- */
 
 void pragma_add_line(const struct rewrite_in *in, struct edits *edits, const char *line)
 {

@@ -28,9 +28,14 @@ struct rewrite_in {
 
 struct rewrite_out {
     struct edits edits;
-    const char *what;
-    const char *why;
-    bool more; /* on refusal: later variants may still apply */
+    const char *what; /* true: what the edits do */
+    const char *why;  /* false: why there is no such variant */
+    bool more;        /* false: later variants may still apply */
+    /* The source with the edits made, and its plan; NULL until whoever made the edits tried them.
+     */
+    const char *text;
+    size_t bytes;
+    const struct plan *plan;
 };
 
 typedef bool rewrite_f(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out);
@@ -60,22 +65,6 @@ int rewrite_nth_kernel(const struct rewrite_in *in, unsigned nth, struct node **
 /* Threads along x, y, z of a launch at the timed size; false when it does not evaluate. */
 bool rewrite_block(const struct rewrite_in *in, unsigned launch, uint32_t block[3]);
 bool rewrite_grid(const struct rewrite_in *in, unsigned launch, uint32_t grid[3]);
-
-/* A launch line taken apart. Change the strings, then launch_text_write. */
-enum { LAUNCH_TEXT_MAX_ARGS = 48 };
-struct launch_text {
-    unsigned start, end;            /* bytes of `<<<...>>>` in the source */
-    const char *grid[3], *block[3]; /* "1" where absent */
-    const char *smem;               /* NULL when absent */
-    unsigned args_start, args_end;  /* between the parentheses */
-    const char *args[LAUNCH_TEXT_MAX_ARGS];
-    unsigned nr_args;
-};
-bool launch_text_read(const struct rewrite_in *in, unsigned launch, struct launch_text *text,
-    struct rewrite_out *out);
-void launch_text_write(const struct launch_text *text, struct edits *edits);
-/* With parentheses where `text` is not a single name, number, or call. */
-const char *text_operand(struct arena *arena, const char *text);
 
 /* The array that pointer parameter i of a kernel gets in a launch, or NULL. */
 const struct task_array *rewrite_array(const struct rewrite_in *in, unsigned launch, unsigned arg);

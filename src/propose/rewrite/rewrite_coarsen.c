@@ -1,11 +1,10 @@
 /* Coarsen: each thread makes several outputs along one axis. Loops that all of them share are
  * walked once (unroll and jam), so that what does not depend on the axis is loaded and computed
  * once. */
+#include "base/str.h"
 #include "cuda/subst.h"
 #include "propose/rewrite/extent.h"
 #include "propose/rewrite/rewrite.h"
-
-#include "base/str.h"
 
 #include <string.h>
 
@@ -57,10 +56,7 @@ static bool is_memory_change(const struct node *n)
 {
     if (n->kind == NODE_CALL)
         return call_is_atomic(n->name);
-    if (n->kind != NODE_ASSIGN &&
-        !(n->kind == NODE_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--"))))
-        return false;
-    if (node_strip(n->child)->kind == NODE_NAME)
+    if (!node_is_change(n) || node_strip(n->child)->kind == NODE_NAME)
         return false;
     const struct node *base = node_base(n->child);
     return !base || base->kind != NODE_VAR || base->is_shared || base->type.is_pointer;
@@ -80,7 +76,7 @@ static bool is_shared_frame(const struct coarsening *c, const struct node *stmt)
     if (stmt->kind == NODE_BLOCK)
         return true;
     if (stmt->kind == NODE_FOR) {
-        struct loop loop;
+        struct for_loop loop;
         return node_loop(stmt, &loop) && loop.counted && !varies(c, loop.start) &&
                !varies(c, loop.bound) && !var_varies(c, loop.var);
     }
@@ -169,11 +165,6 @@ static void subst_arrays(const struct coarsening *c, struct substs *s)
             s, c->arrays[i], arena_printf(c->in->arena, "%s[%s]", c->arrays[i]->name, c->counter));
 }
 
-static unsigned stmt_end(const struct coarsening *c, const struct node *stmt)
-{
-    return tree_stmt_end(c->in->tree, stmt);
-}
-
 /* A declaration: variables that became arrays are assigned, others stay. */
 static void write_decls(struct coarsening *c, const struct node *stmt, const char *indent)
 {
@@ -216,19 +207,16 @@ static void write_leaf(struct coarsening *c, const struct node *stmt, const char
     const char *pragma = pragma_before(c, stmt);
     if (pragma[0])
         str_addf(&c->code, "%s%s", indent, pragma);
-    const char *text = subst_slice(c->in->tree, stmt, stmt->start, stmt_end(c, stmt), &s);
-    unsigned from = (unsigned)strlen(tree_indent(c->in->tree, stmt->start));
-    str_addf(&c->code, "%s%s\n", indent,
-        text_reindent(c->in->arena, text, from, (unsigned)strlen(indent)));
+    str_addf(&c->code, "%s%s\n", indent, subst_statement(c->in->tree, stmt, &s, strlen(indent)));
 }
 
 static const char *in_range(const struct coarsening *c, const char *counter)
 {
     const struct form_axis *a = c->axis;
-    const char *d = (const char *[]){"x", "y", "z"}[a->dim];
+    const char d = axis_names[a->dim];
     if (a->block_only)
-        return arena_printf(c->in->arena, "blockIdx.%s * %s + %s", d, c->factor, counter);
-    return arena_printf(c->in->arena, "(blockIdx.%s * %s + %s) * blockDim.%s + threadIdx.%s", d,
+        return arena_printf(c->in->arena, "blockIdx.%c * %s + %s", d, c->factor, counter);
+    return arena_printf(c->in->arena, "(blockIdx.%c * %s + %s) * blockDim.%c + threadIdx.%c", d,
         c->factor, counter, d, d);
 }
 
@@ -366,8 +354,8 @@ static void write_kernel(struct coarsening *c)
     }
     str_add(&c->code, "    if (");
     if (!c->cond)
-        str_addf(&c->code, "blockIdx.%c * %s < %s%s", "xyz"[c->axis->dim], c -> factor, c -> limit,
-            c -> form.nr_conds ? " && " : "");
+        str_addf(&c->code, "blockIdx.%c * %s < %s%s", axis_names[c->axis->dim], c->factor, c->limit,
+            c->form.nr_conds ? " && " : "");
     for (unsigned i = 0; i < c->form.nr_conds; i++) {
         struct substs s = {.nr = 0};
         const struct form_cond *cond = &c->form.conds[i];
@@ -405,10 +393,9 @@ static bool guards_fit(struct coarsening *c)
 static bool uses_dim_otherwise(const struct coarsening *c)
 {
     static const char *const objects[] = {"threadIdx", "blockIdx", "blockDim", "gridDim"};
-    static const char *const dims[] = {"x", "y", "z"};
     for (const struct node *n = c->form.body; n;) {
         for (unsigned i = 0; i < 4; i++)
-            if (n->kind == NODE_MEMBER && node_is_member(n, objects[i], dims[c->axis->dim]))
+            if (n->kind == NODE_MEMBER && node_axis(n, objects[i]) == (int)c->axis->dim)
                 return true;
         n = n == c->axis->var ? node_skip(c->form.body, n) : node_next(c->form.body, n);
     }
@@ -452,17 +439,16 @@ static bool edit_launches(struct coarsening *c)
 {
     struct arena *arena = c->in->arena;
     unsigned d = c->axis->dim;
-    for (unsigned l = 0; l < c->in->plan->nr_launches; l++) {
-        struct launch_text text;
-        if (rewrite_kernel(c->in, l) != c->form.function)
-            continue;
-        if (!launch_text_read(c->in, l, &text, c->out))
-            return false;
+    struct launch_lines lines;
+    if (!launch_lines_read(c->in, c->form.function, &lines, c->out))
+        return false;
+    for (unsigned i = 0; i < lines.nr; i++) {
+        struct launch_line *line = &lines.items[i];
         if (c->new_param)
             edits_insert(
-                &c->out->edits, text.args_end, "%s%s", text.nr_args ? ", " : "", text.grid[d]);
-        text.grid[d] = arena_printf(arena, "ceil_div(%s, %s)", text.grid[d], c->factor);
-        launch_text_write(&text, &c->out->edits);
+                &c->out->edits, line->args_end, "%s%s", line->nr_args ? ", " : "", line->grid[d]);
+        line->grid[d] = arena_printf(arena, "ceil_div(%s, %s)", line->grid[d], c->factor);
+        launch_line_write(line, &c->out->edits);
     }
     return true;
 }
@@ -500,21 +486,22 @@ static bool coarsen(struct coarsening *c)
 
 bool rewrite_coarsen(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out)
 {
-    static const char axes[] = "xyz";
     struct coarsening *c = arena_alloc(in->arena, sizeof *c);
     struct node *function;
     const char *why;
     *c = (struct coarsening){.in = in, .out = out};
-    if (rewrite_nth_kernel(in, variant / 3, &function) < 0)
+    if (rewrite_nth_kernel(in, variant / NR_AXES, &function) < 0)
         return rewrite_refuse(in, out, "no axis along which outputs share loads");
     out->more = true;
     if (!kernel_form_read(&c->form, in->tree, function, &why))
         return rewrite_refuse(in, out, "%s: %s", function->name, why);
-    c->axis = form_axis_along(&c->form, variant % 3);
+    c->axis = form_axis_along(&c->form, variant % NR_AXES);
     if (!c->axis)
-        return rewrite_refuse(in, out, "%s: no index along %c", function->name, axes[variant % 3]);
-    c->factor = tree_fresh(in->tree, arena_printf(in->arena, "PER_%c", "XYZ"[variant % 3]));
-    c->counter = tree_fresh(in->tree, arena_printf(in->arena, "u%c", axes[variant % 3]));
+        return rewrite_refuse(
+            in, out, "%s: no index along %c", function->name, axis_names[variant % NR_AXES]);
+    c->factor = tree_fresh(in->tree, arena_printf(in->arena, "PER_%c", "XYZ"[variant % NR_AXES]));
+    c->counter =
+        tree_fresh(in->tree, arena_printf(in->arena, "u%c", axis_names[variant % NR_AXES]));
     bool good = coarsen(c);
     str_finish(&c->code);
     if (!good)

@@ -1,9 +1,8 @@
 /* fast_math: float constants where double ones crept in, and the fast intrinsics. Only for tasks
  * whose outputs are floats with a tolerance that has room for it. */
-#include "propose/rewrite/rewrite.h"
-
 #include "base/mem.h"
 #include "base/str.h"
+#include "propose/rewrite/rewrite.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,19 +1,18 @@
 /* fuse: two element-wise launches in a row, of which the second reads what the first wrote at the
  * same index, become one; the array between them is no more. */
+#include "base/str.h"
 #include "cuda/kernel_form.h"
 #include "cuda/subst.h"
 #include "propose/rewrite/extent.h"
 #include "propose/rewrite/rewrite.h"
 
-#include "base/str.h"
-
 #include <string.h>
 
-struct side {
+struct fused_launch {
     unsigned launch;
     struct kernel_form form;
     const struct form_axis *axis;
-    struct launch_text text;
+    struct launch_line text;
     unsigned arg; /* the array between the two: which argument */
     struct node *param;
 };
@@ -21,18 +20,12 @@ struct side {
 struct fusion {
     const struct rewrite_in *in;
     struct rewrite_out *out;
-    struct side a, b;
+    struct fused_launch a, b;
     struct node *store; /* a's: between[i] = value */
     const char *array;  /* name of the array between them */
 };
 
-static bool is_change(const struct node *n)
-{
-    return n->kind == NODE_ASSIGN ||
-           (n->kind == NODE_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--")));
-}
-
-static bool read_side(struct fusion *f, struct side *s, unsigned launch)
+static bool read_launch(struct fusion *f, struct fused_launch *s, unsigned launch)
 {
     struct node *function = rewrite_kernel(f->in, launch);
     const char *why;
@@ -40,7 +33,7 @@ static bool read_side(struct fusion *f, struct side *s, unsigned launch)
     if (!function || rewrite_nr_launches_of(f->in, function) != 1 ||
         !kernel_form_read(&s->form, f->in->tree, function, &why) || s->form.raw ||
         s->form.nr_axes != 1 || s->form.nr_conds != 1 || s->form.nr_prologue > 1 ||
-        !launch_text_read(f->in, launch, &s->text, f->out))
+        !launch_line_read(f->in, launch, &s->text, f->out))
         return false;
     s->axis = &s->form.axes[0];
     if (s->form.nr_prologue && (s->form.prologue[0] != node_statement(s->axis->var) ||
@@ -105,7 +98,7 @@ static bool read_first(struct fusion *f)
             node_uses(form->work[i], f->a.param))
             return false;
     for (const struct node *n = f->store->child; n; n = node_next(f->store, n))
-        if (is_change(n))
+        if (node_is_change(n))
             return false;
     return true;
 }
@@ -117,7 +110,7 @@ static bool read_second(struct fusion *f)
     for (const struct node *n = body; n; n = node_next(body, n))
         if (n->kind == NODE_NAME && n->decl == f->b.param &&
             (!is_element(n->parent, f->b.param, f->b.axis->var) ||
-                (is_change(n->parent->parent) && n->parent->parent->child == n->parent)))
+                (node_is_change(n->parent->parent) && n->parent->parent->child == n->parent)))
             return false;
     for (unsigned k = 0; k < f->b.text.nr_args; k++) {
         const struct task_array *array = rewrite_array(f->in, f->b.launch, k);
@@ -238,7 +231,7 @@ bool rewrite_fuse(const struct rewrite_in *in, unsigned variant, struct rewrite_
     if (variant + 1 >= in->plan->nr_launches)
         return rewrite_refuse(in, out, "no two launches in a row");
     out->more = true;
-    if (!read_side(&f, &f.a, variant) || !read_side(&f, &f.b, variant + 1))
+    if (!read_launch(&f, &f.a, variant) || !read_launch(&f, &f.b, variant + 1))
         return rewrite_refuse(
             in, out, "launches %u and %u are not both element-wise", variant + 1, variant + 2);
     if (f.a.form.function == f.b.form.function || !find_between(&f))

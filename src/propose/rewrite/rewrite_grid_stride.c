@@ -1,12 +1,13 @@
 /* grid_stride: an element-wise kernel whose threads each take one element becomes a loop with the
  * stride of the grid, and the grid becomes a few blocks per multiprocessor. */
-#include "propose/rewrite/thread_index.h"
-
 #include "base/str.h"
+#include "cuda/kernel_form.h"
+#include "propose/rewrite/grid_stride.h"
+#include "propose/rewrite/launch_line.h"
 
 #include <string.h>
 
-struct pattern {
+struct guarded_element {
     const struct node *decl;  /* the statement int i = blockIdx.x * blockDim.x + threadIdx.x; */
     const struct node *var;   /* i */
     const struct node *guard; /* the if */
@@ -32,12 +33,12 @@ static bool is_plain_return(const struct node *n)
     return n && n->kind == NODE_RETURN && !n->child;
 }
 
-static bool find_pattern(const struct node *function, struct pattern *p)
+static bool find_pattern(const struct node *function, struct guarded_element *p)
 {
-    *p = (struct pattern){0};
+    *p = (struct guarded_element){0};
     const struct node *s = function->body->child;
     for (; s && s->kind == NODE_DECLS; s = s->next) {
-        if (s->nr_children == 1 && s->child->init && global_coordinate(s->child->init) == 0) {
+        if (s->nr_children == 1 && s->child->init && node_coordinate(s->child->init) == 0) {
             p->decl = s;
             p->var = s->child;
             s = s->next;
@@ -53,7 +54,7 @@ static bool find_pattern(const struct node *function, struct pattern *p)
     return s->next && compares(s->cond, p->var, ">=", &p->bound) && is_plain_return(s->body);
 }
 
-static const char *loop_head(const struct rewrite_in *in, const struct pattern *p)
+static const char *loop_head(const struct rewrite_in *in, const struct guarded_element *p)
 {
     const char *init = tree_text(in->tree, p->var);
     return arena_printf(in->arena, "for (%s; %s < %s; %s += gridDim.x * blockDim.x)", init,
@@ -61,7 +62,7 @@ static const char *loop_head(const struct rewrite_in *in, const struct pattern *
 }
 
 static void edit_code(const struct rewrite_in *in, const struct node *function,
-    const struct pattern *p, struct edits *edits)
+    const struct guarded_element *p, struct edits *edits)
 {
     /* From the declaration to the end of the guard's head. */
     if (!p->returns) {
@@ -85,19 +86,14 @@ static void edit_code(const struct rewrite_in *in, const struct node *function,
 
 static bool works_alone(const struct node *function)
 {
-    for (const struct node *n = function->body; n; n = node_next(function->body, n)) {
-        if (n->kind == NODE_CALL && call_is_barrier(n->name))
-            return false;
-        if (n->kind == NODE_VAR && n->is_shared)
-            return false;
-    }
-    return !node_uses_name(function, "gridDim");
+    return !node_has_barrier(function->body) && !node_has_shared(function->body) &&
+           !node_uses_name(function, "gridDim");
 }
 
 bool grid_stride_edit(const struct rewrite_in *in, struct node *function, unsigned launch,
     int64_t blocks, struct rewrite_out *out)
 {
-    struct pattern p;
+    struct guarded_element p;
     if (!find_pattern(function, &p) || p.guard->in_macro)
         return rewrite_refuse(in, out,
             "%s is not one coordinate, one guard, and the work of one element", function->name);
@@ -116,14 +112,13 @@ bool grid_stride_edit(const struct rewrite_in *in, struct node *function, unsign
         return rewrite_refuse(
             in, out, "the grid of %s is small, huge, or not a line", function->name);
     const char *name = tree_fresh(in->tree, "BLOCKS");
-    for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_text text;
-        if (rewrite_kernel(in, l) != function)
-            continue;
-        if (!launch_text_read(in, l, &text, out))
-            return false;
-        text.grid[0] = arena_printf(in->arena, "min(%s, %s)", text.grid[0], name);
-        launch_text_write(&text, &out->edits);
+    struct launch_lines lines;
+    if (!launch_lines_read(in, function, &lines, out))
+        return false;
+    for (unsigned i = 0; i < lines.nr; i++) {
+        struct launch_line *line = &lines.items[i];
+        line->grid[0] = arena_printf(in->arena, "min(%s, %s)", line->grid[0], name);
+        launch_line_write(line, &out->edits);
     }
     pragma_add_tune(in, &out->edits, name, blocks, "264, 528, 1056, 2112");
     edit_code(in, function, &p, &out->edits);

@@ -2,11 +2,11 @@
  * kept in memory get a register, and conditions on a counter become bounds (tighten_bounds.h). The
  * compiler may do neither by itself: the first rounds differently, the second needs to know what
  * else the stores reach. */
-#include "propose/rewrite/rewrite.h"
-#include "propose/rewrite/tighten_bounds.h"
-
 #include "base/mem.h"
 #include "base/str.h"
+#include "cuda/subst.h"
+#include "propose/rewrite/rewrite.h"
+#include "propose/rewrite/tighten_bounds.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -235,7 +235,7 @@ bool rewrite_hoist(const struct rewrite_in *in, unsigned variant, struct rewrite
         out->more = true;
         if (variant - 1 < nr_sums)
             return nth_sum(in, variant - 1, &sum) && keep_in_register(in, &sum, out);
-        out->more = tighten_loops(in, variant - 1 - nr_sums, out);
+        out->more = tighten_bounds(in, variant - 1 - nr_sums, out);
         return out->more;
     }
     if (!in->task->has_tolerance || in->task->tolerance.rel < least_rel)

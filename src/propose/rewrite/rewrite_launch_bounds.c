@@ -1,52 +1,32 @@
 /* launch_bounds: __launch_bounds__(threads, blocks) so that the compiler may use as many registers
  * as that occupancy leaves, and no more. */
-#include "propose/rewrite/rewrite.h"
-
 #include "base/mem.h"
 #include "base/str.h"
+#include "cuda/subst.h"
+#include "propose/rewrite/extent.h"
 
-#include <ctype.h>
 #include <string.h>
 
 static const unsigned min_blocks[] = {0, 2, 4};
 enum { THREADS_PER_SM = 2048 };
-
-/* An expression of tuning parameters and numbers alone means the same in device code. */
-static bool is_code_constant(const struct rewrite_in *in, const char *text)
-{
-    for (const char *p = text; *p;) {
-        if (isalpha((unsigned char)*p) || *p == '_') {
-            const char *end = p;
-            while (isalnum((unsigned char)*end) || *end == '_')
-                end++;
-            if (!pragma_find_tune(in, arena_strndup(in->arena, p, (size_t)(end - p))))
-                return false;
-            p = end;
-        } else {
-            p++;
-        }
-    }
-    return true;
-}
 
 /* "TILE*TILE"; the same for all launches of the kernel, or NULL. */
 static const char *threads_text(
     const struct rewrite_in *in, const struct node *function, struct rewrite_out *out)
 {
     const char *text = NULL;
-    for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        if (rewrite_kernel(in, l) != function)
-            continue;
-        struct launch_text launch;
-        if (!launch_text_read(in, l, &launch, out))
-            return NULL;
+    struct launch_lines lines;
+    if (!launch_lines_read(in, function, &lines, out))
+        return NULL;
+    for (unsigned i = 0; i < lines.nr; i++) {
+        const struct launch_line *line = &lines.items[i];
         struct str s = {0};
         for (unsigned d = 0; d < 3; d++)
-            if (strcmp(launch.block[d], "1"))
-                str_addf(&s, "%s%s", s.len ? "*" : "", text_operand(in->arena, launch.block[d]));
+            if (strcmp(line->block[d], "1"))
+                str_addf(&s, "%s%s", s.len ? "*" : "", text_operand(in->arena, line->block[d]));
         const char *here = arena_strdup(in->arena, s.len ? str_text(&s) : "1");
         str_finish(&s);
-        if ((text && strcmp(text, here)) || !is_code_constant(in, here)) {
+        if ((text && strcmp(text, here)) || !extent_is_constant(in, here)) {
             rewrite_refuse(in, out, "the block size of %s is not one constant", function->name);
             return NULL;
         }

@@ -1,7 +1,6 @@
 /* pad_shared: one more element in each row of a two-dimensional shared array. */
-#include "propose/rewrite/rewrite.h"
-
 #include "base/str.h"
+#include "propose/rewrite/rewrite.h"
 
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* Parallel reduce: one warp, or one block, a row instead of one thread a row. */
+#include "cuda/subst.h"
 #include "propose/rewrite/extent.h"
 #include "propose/rewrite/parallelize_row.h"
 #include "propose/rewrite/rewrite.h"
@@ -10,20 +11,17 @@ struct rows {
     struct rewrite_out *out;
     struct kernel_form form;
     const struct form_axis *axis;
+    struct launch_lines lines;
     bool block; /* a block a row */
 };
 
 static bool launches_fit(struct rows *r)
 {
-    for (unsigned l = 0; l < r->in->plan->nr_launches; l++) {
-        struct launch_text text;
-        if (rewrite_kernel(r->in, l) != r->form.function)
-            continue;
-        if (!launch_text_read(r->in, l, &text, r->out))
-            return false;
-        if (strcmp(text.block[1], "1") != 0 || strcmp(text.block[2], "1") != 0)
+    if (!launch_lines_read(r->in, r->form.function, &r->lines, r->out))
+        return false;
+    for (unsigned i = 0; i < r->lines.nr; i++)
+        if (strcmp(r->lines.items[i].block[1], "1") || strcmp(r->lines.items[i].block[2], "1"))
             return rewrite_refuse(r->in, r->out, "the block is not one-dimensional");
-    }
     return true;
 }
 
@@ -48,27 +46,21 @@ static bool read_rows(struct rows *r, struct node *function)
 static bool edit_launches(struct rows *r)
 {
     struct arena *arena = r->in->arena;
-    bool first = true;
-    for (unsigned l = 0; l < r->in->plan->nr_launches; l++) {
-        struct launch_text text;
-        if (rewrite_kernel(r->in, l) != r->form.function)
-            continue;
-        if (!launch_text_read(r->in, l, &text, r->out))
-            return false;
-        if (first && !extent_whole_warps(r->in, text.block[0], r->out))
-            return false;
-        first = false;
-        const char *rows = extent_text(r->in, &text, &r->form, r->axis);
-        text.grid[0] = r->block ? rows
-                                : arena_printf(arena, "ceil_div(32*%s, %s)",
-                                      text_operand(arena, rows), text.block[0]);
-        launch_text_write(&text, &r->out->edits);
+    if (!extent_whole_warps(r->in, r->lines.items[0].block[0], r->out))
+        return false;
+    for (unsigned i = 0; i < r->lines.nr; i++) {
+        struct launch_line *line = &r->lines.items[i];
+        const char *rows = extent_text(r->in, line, &r->form, r->axis);
+        line->grid[0] = r->block ? rows
+                                 : arena_printf(arena, "ceil_div(32*%s, %s)",
+                                       text_operand(arena, rows), line->block[0]);
+        launch_line_write(line, &r->out->edits);
     }
     return true;
 }
 
 /* The index of the row, the lane, and the shared arrays that the reductions want. */
-static void edit_index(struct rows *r, const struct lanes *lanes)
+static void edit_index(struct rows *r, const struct row_lanes *lanes)
 {
     const struct cuda_tree *tree = r->in->tree;
     struct node *var = r->axis->var, *stmt = node_statement(var);
@@ -78,7 +70,7 @@ static void edit_index(struct rows *r, const struct lanes *lanes)
     if (r->block) {
         edits_replace(edits, var->init->start, var->init->end, "blockIdx.x");
         edits_insert(edits, end, "\n%sint %s = threadIdx.x;", indent, lanes->lane);
-        edits_insert(edits, stmt->start, "%s", lanes_shared_decls(lanes, indent));
+        edits_insert(edits, stmt->start, "%s", row_lanes_shared_decls(lanes, indent));
         return;
     }
     edits_replace(edits, var->init->start, var->init->end, "(%s) / 32", tree_text(tree, var->init));
@@ -96,14 +88,14 @@ bool rewrite_parallel_reduce(const struct rewrite_in *in, unsigned variant, stru
     out->more = true;
     if (!read_rows(&r, function))
         return false;
-    struct lanes lanes = {.in = in,
+    struct row_lanes lanes = {.in = in,
         .edits = &out->edits,
         .function = function,
         .lane = tree_fresh(in->tree, "lane"),
         .count = r.block ? "blockDim.x" : "32",
         .block = r.block,
         .part = tree_fresh(in->tree, "part")};
-    if (!lanes_spread(&lanes, r.form.work, r.form.nr_work))
+    if (!parallelize_row(&lanes, r.form.work, r.form.nr_work))
         return rewrite_refuse(in, out, "%s: %s", function->name, lanes.why);
     edit_index(&r, &lanes);
     if (!edit_launches(&r))

@@ -1,10 +1,10 @@
 /* privatize: a block adds into its own copy of a small array in shared memory, and the copies are
  * added to the array in the end. Where each thread takes one element, the blocks are made to take
  * many, or the copies would cost more than they save. */
-#include "propose/rewrite/extent.h"
-#include "propose/rewrite/thread_index.h"
-
 #include "base/str.h"
+#include "cuda/subst.h"
+#include "propose/rewrite/extent.h"
+#include "propose/rewrite/grid_stride.h"
 
 #include <string.h>
 
@@ -67,13 +67,13 @@ static const char *elements_text(struct arena *arena, const struct task_array *a
 /* The size as a literal, or as an integer parameter that every launch gives that size. */
 static bool find_size(const struct rewrite_in *in, struct target *t, struct rewrite_out *out)
 {
-    bool first = true;
-    for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_text text;
-        if (rewrite_kernel(in, l) != t->function)
-            continue;
-        const struct task_array *array = rewrite_array(in, l, t->arg);
-        if (!array || !launch_text_read(in, l, &text, out))
+    struct launch_lines lines;
+    if (!launch_lines_read(in, t->function, &lines, out))
+        return false;
+    for (unsigned l = 0; l < lines.nr; l++) {
+        const struct launch_line *line = &lines.items[l];
+        const struct task_array *array = rewrite_array(in, line->launch, t->arg);
+        if (!array)
             return false;
         const struct env env = plan_env(in->arena, in->plan, &in->task->timed);
         struct err err;
@@ -83,35 +83,26 @@ static bool find_size(const struct rewrite_in *in, struct target *t, struct rewr
         const char *elements = elements_text(in->arena, array), *size = NULL;
         if (is_digits(elements))
             size = elements;
-        for (unsigned i = 0; i < text.nr_args && !size; i++)
-            if (!strcmp(text.args[i], elements) && function_param(t->function, i) &&
+        for (unsigned i = 0; i < line->nr_args && !size; i++)
+            if (!strcmp(line->args[i], elements) && function_param(t->function, i) &&
                 !node_assigns(t->function->body, function_param(t->function, i)))
                 size = function_param(t->function, i)->name;
-        if (!size || (!first && strcmp(size, t->size)) || (text.smem && strcmp(text.smem, "0")))
+        if (!size || (t->size && strcmp(size, t->size)) || (line->smem && strcmp(line->smem, "0")))
             return rewrite_refuse(
                 in, out, "%s does not know how long %s is", t->function->name, array->name);
         t->size = size;
         if (!is_digits(size))
             t->smem = arena_printf(
                 in->arena, "%zu*%s", elem_bytes(array->elem), text_operand(in->arena, elements));
-        first = false;
     }
-    return !first;
-}
-
-static bool uses_shared(const struct node *function)
-{
-    for (const struct node *n = function; n; n = node_next(function, n))
-        if (n->kind == NODE_VAR && n->is_shared)
-            return true;
-    return false;
+    return t->size != NULL;
 }
 
 static bool find_target(const struct rewrite_in *in, const struct node *function, struct target *t,
     struct rewrite_out *out)
 {
     *t = (struct target){.function = function};
-    if (uses_shared(function) || !rewrite_no_alias(in, function))
+    if (node_has_shared(function) || !rewrite_no_alias(in, function))
         return rewrite_refuse(in, out, "%s has shared memory already", function->name);
     for (unsigned i = 0; i < function_nr_params(function); i++) {
         const struct node *p = function_param(function, i);
@@ -185,14 +176,12 @@ bool rewrite_privatize(const struct rewrite_in *in, unsigned variant, struct rew
     if (!with_loop && !reaches_end(function))
         return rewrite_refuse(in, out, "some threads of %s return early", function->name);
     edit_code(in, &t, (unsigned)launch, &out->edits);
-    for (unsigned l = 0; l < in->plan->nr_launches && t.smem; l++) {
-        struct launch_text text;
-        if (rewrite_kernel(in, l) != function)
-            continue;
-        if (with_loop || !launch_text_read(in, l, &text, out))
-            return rewrite_refuse(in, out, "one change of the launch at a time");
-        text.smem = t.smem;
-        launch_text_write(&text, &out->edits);
+    struct launch_lines lines;
+    if (t.smem && (with_loop || !launch_lines_read(in, function, &lines, out)))
+        return rewrite_refuse(in, out, "one change of the launch at a time");
+    for (unsigned i = 0; t.smem && i < lines.nr; i++) {
+        lines.items[i].smem = t.smem;
+        launch_line_write(&lines.items[i], &out->edits);
     }
     return rewrite_done(in, out, "give each block its own copy of %s%s", t.param->name,
         with_loop ? ", and many elements" : "");

@@ -1,8 +1,7 @@
 /* read_only: const on pointer parameters that are never written through, __restrict__ on all
  * pointer parameters where no launch gives one array twice. */
-#include "propose/rewrite/rewrite.h"
-
 #include "base/str.h"
+#include "propose/rewrite/rewrite.h"
 
 #include <string.h>
 

@@ -13,7 +13,7 @@ bool rewrite_shared_tile(const struct rewrite_in *in, unsigned variant, struct r
         return rewrite_refuse(in, out, "no operand that threads of a block share");
     out->more = true;
     if (variant % 2)
-        return turned_tile(in, function, out);
+        return transpose_tile(in, function, out);
     if (!contraction_read(c, in, function, &why))
         return rewrite_refuse(in, out, "%s: %s", function->name, why);
     const struct tiling tiling = {16, 32, 32, 1, 1};

@@ -1,10 +1,9 @@
 /* shuffle_reduce: warp shuffles instead of a tree in shared memory, and a block instead of the one
  * thread of a <<<1, 1>>> launch that walks through what other launches left. */
+#include "base/str.h"
 #include "propose/rewrite/extent.h"
 #include "propose/rewrite/parallelize_row.h"
 #include "propose/rewrite/rewrite.h"
-
-#include "base/str.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,22 +29,21 @@ static bool widen(const struct rewrite_in *in, struct node *function, struct rew
     if (!is_alone(function))
         return rewrite_refuse(in, out, "%s is not the work of one thread", function->name);
     const char *threads = tree_fresh(in->tree, "THREADS");
-    for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_text text;
-        if (rewrite_kernel(in, l) != function)
-            continue;
-        if (!launch_text_read(in, l, &text, out))
-            return false;
+    struct launch_lines lines;
+    if (!launch_lines_read(in, function, &lines, out))
+        return false;
+    for (unsigned i = 0; i < lines.nr; i++) {
+        struct launch_line *line = &lines.items[i];
         for (unsigned d = 0; d < 3; d++)
-            if (!is_one(text.grid[d]) || !is_one(text.block[d]))
+            if (!is_one(line->grid[d]) || !is_one(line->block[d]))
                 return rewrite_refuse(
                     in, out, "%s is launched with more than one thread", function->name);
-        text.block[0] = threads;
-        launch_text_write(&text, &out->edits);
+        line->block[0] = threads;
+        launch_line_write(line, &out->edits);
     }
     if (!rewrite_no_alias(in, function))
         return rewrite_refuse(in, out, "one array is given twice to %s", function->name);
-    struct lanes lanes = {.in = in,
+    struct row_lanes lanes = {.in = in,
         .edits = &out->edits,
         .function = function,
         .lane = tree_fresh(in->tree, "lane"),
@@ -59,12 +57,12 @@ static bool widen(const struct rewrite_in *in, struct node *function, struct rew
             return rewrite_refuse(in, out, "%s is long", function->name);
         stmts[nr++] = n;
     }
-    if (!nr || !lanes_spread(&lanes, stmts, nr))
+    if (!nr || !parallelize_row(&lanes, stmts, nr))
         return rewrite_refuse(
             in, out, "%s: %s", function->name, lanes.why ? lanes.why : "nothing to spread");
     const char *indent = tree_indent(in->tree, stmts[0]->start);
     edits_insert(&out->edits, function->body->start + 1, "\n%s%sint %s = threadIdx.x;", indent,
-        lanes_shared_decls(&lanes, indent), lanes.lane);
+        row_lanes_shared_decls(&lanes, indent), lanes.lane);
     pragma_add_tune(in, &out->edits, threads, 512, "128, 256, 512, 1024");
     return rewrite_done(in, out, "give %s a block of threads instead of one", function->name);
 }
@@ -108,14 +106,12 @@ static bool is_block_size(
 {
     if (node_is_member(n, "blockDim", "x"))
         return true;
-    for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_text text;
-        struct rewrite_out none = {0};
-        if (rewrite_kernel(in, l) == function &&
-            (!launch_text_read(in, l, &text, &none) || !text_is(in, n, text.block[0])))
-            return false;
-    }
-    return true;
+    struct launch_lines lines;
+    struct rewrite_out ignored = {0};
+    bool same = launch_lines_read(in, function, &lines, &ignored);
+    for (unsigned i = 0; same && i < lines.nr; i++)
+        same = text_is(in, n, lines.items[i].block[0]);
+    return same;
 }
 
 static bool is_number(const struct rewrite_in *in, const struct node *n, int64_t value)
@@ -274,29 +270,22 @@ static bool read_tree(const struct rewrite_in *in, const struct node *function,
     return read_fold(in, function, fold, stride, p) && only_first_used(in, function, p);
 }
 
-static bool can_shuffle(enum scalar s)
-{
-    return s == SCALAR_I32 || s == SCALAR_U32 || s == SCALAR_I64 || s == SCALAR_U64 ||
-           s == SCALAR_F32 || s == SCALAR_F64;
-}
-
 static bool replace_tree(const struct rewrite_in *in, struct node *function,
     const struct tree_pattern *p, struct rewrite_out *out)
 {
-    if (!can_shuffle(p->array->type.scalar) || !p->array->type.base)
+    if (!scalar_is_word(p->array->type.scalar) || !p->array->type.base)
         return rewrite_refuse(in, out, "elements of %s cannot be shuffled", p->array->name);
-    for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_text text;
-        if (rewrite_kernel(in, l) != function)
-            continue;
-        if (!launch_text_read(in, l, &text, out))
-            return false;
-        if (!is_one(text.block[1]) || !is_one(text.block[2]))
+    struct launch_lines lines;
+    if (!launch_lines_read(in, function, &lines, out))
+        return false;
+    for (unsigned i = 0; i < lines.nr; i++) {
+        const struct launch_line *line = &lines.items[i];
+        if (!is_one(line->block[1]) || !is_one(line->block[2]))
             return rewrite_refuse(in, out, "the block is not one-dimensional");
-        if (!extent_whole_warps(in, text.block[0], out))
+        if (!extent_whole_warps(in, line->block[0], out))
             return false;
     }
-    struct lanes lanes = {.in = in,
+    struct row_lanes lanes = {.in = in,
         .edits = &out->edits,
         .function = function,
         .lane = "threadIdx.x",
@@ -306,10 +295,11 @@ static bool replace_tree(const struct rewrite_in *in, struct node *function,
     const char *indent = tree_indent(in->tree, p->loop->start);
     const char *value = tree_fresh(in->tree, "value"), *array = p->array->name;
     const char *base = p->array->type.base;
-    const char *code = lanes_reduction(&lanes, value, p->array->type.scalar, base, p->op, indent);
+    const char *code =
+        row_lanes_reduction(&lanes, value, p->array->type.scalar, base, p->op, indent);
     edits_replace(&out->edits, p->loop->start, tree_stmt_end(in->tree, p->loop),
         "%s%s %s = %s[%s];\n%s%s\n%sif (%s == 0)\n%s    %s[0] = %s;\n%s__syncthreads();",
-        lanes_shared_decls(&lanes, indent), base, value, array, p->thread, indent, code, indent,
+        row_lanes_shared_decls(&lanes, indent), base, value, array, p->thread, indent, code, indent,
         p->thread, indent, array, value, indent);
     return rewrite_done(
         in, out, "combine %s of %s by warp shuffles instead of a tree", array, function->name);

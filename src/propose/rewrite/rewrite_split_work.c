@@ -1,39 +1,31 @@
 /* split_work: the long loop of each output is shared by the threads along y of a block, whose
  * partial sums meet in shared memory. For kernels with too few outputs to fill the chip, whose
  * neighbours along x are neighbours in memory. */
+#include "base/str.h"
 #include "cuda/kernel_form.h"
 #include "cuda/subst.h"
 #include "propose/rewrite/extent.h"
 #include "propose/rewrite/rewrite.h"
 
-#include "base/str.h"
-
 #include <string.h>
 
 enum { MAX_SUMS = 6, ENOUGH_THREADS = 132 * 1024 };
 
-struct split {
+struct split_loop {
     const struct rewrite_in *in;
     struct rewrite_out *out;
     struct kernel_form form;
-    struct loop loop;
+    struct for_loop loop;
     unsigned loop_at; /* work[loop_at] is the loop */
     struct node *sums[MAX_SUMS];
     unsigned nr_sums;
     const char *block, *split, *part; /* the block's text; names */
 };
 
-static bool is_change(const struct node *n)
-{
-    return n->kind == NODE_ASSIGN ||
-           (n->kind == NODE_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--")));
-}
-
 static bool loads(const struct node *root)
 {
     for (const struct node *n = root; n; n = node_next(root, n))
-        if (n->kind == NODE_INDEX || (n->kind == NODE_UNARY && !strcmp(n->op, "*")) ||
-            (n->kind == NODE_CALL && str_starts(n->name, "__ld")))
+        if (node_is_load(n))
             return true;
     return false;
 }
@@ -50,13 +42,7 @@ static bool can_declare(const struct node *stmt)
     return true;
 }
 
-static bool can_sum(enum scalar s)
-{
-    return s == SCALAR_I32 || s == SCALAR_U32 || s == SCALAR_I64 || s == SCALAR_U64 ||
-           s == SCALAR_F32 || s == SCALAR_F64;
-}
-
-static bool starts_at_zero(const struct split *s, const struct node *var)
+static bool starts_at_zero(const struct split_loop *s, const struct node *var)
 {
     if (!var->init)
         return false;
@@ -64,22 +50,14 @@ static bool starts_at_zero(const struct split *s, const struct node *var)
     return text[0] == '0' && strspn(text + 1, ".0fF") == strlen(text + 1);
 }
 
-static unsigned nr_uses(const struct node *root, const struct node *decl)
-{
-    unsigned nr = 0;
-    for (const struct node *n = root; n; n = node_next(root, n))
-        nr += n->kind == NODE_NAME && n->decl == decl;
-    return nr;
-}
-
 /* What the loop leaves behind is sums alone. */
-static bool read_sums(struct split *s)
+static bool read_sums(struct split_loop *s)
 {
     const struct node *loop = s->loop.node;
     for (const struct node *n = loop->body; n; n = node_next(loop->body, n)) {
         if (n->kind == NODE_CALL && !call_is_pure(n->name))
             return false;
-        if (!is_change(n))
+        if (!node_is_change(n))
             continue;
         const struct node *left = node_strip(n->child);
         struct node *var = left->kind == NODE_NAME ? left->decl : NULL;
@@ -88,8 +66,8 @@ static bool read_sums(struct split *s)
         if (node_within(var, loop))
             continue;
         if (n->kind != NODE_ASSIGN || (strcmp(n->op, "+=") && strcmp(n->op, "-=")) ||
-            !node_is_statement(n) || nr_uses(loop, var) != 1 || s->nr_sums == MAX_SUMS ||
-            !can_sum(var->type.scalar) || var->type.is_pointer || var->type.nr_dims ||
+            !node_is_statement(n) || node_nr_uses(loop, var) != 1 || s->nr_sums == MAX_SUMS ||
+            !scalar_is_word(var->type.scalar) || var->type.is_pointer || var->type.nr_dims ||
             !var->type.base || var->kind != NODE_VAR || !starts_at_zero(s, var))
             return false;
         s->sums[s->nr_sums++] = var;
@@ -97,7 +75,7 @@ static bool read_sums(struct split *s)
     return s->nr_sums > 0;
 }
 
-static bool read_work(struct split *s)
+static bool read_work(struct split_loop *s)
 {
     const struct kernel_form *f = &s->form;
     unsigned i = 0;
@@ -123,7 +101,7 @@ static bool read_work(struct split *s)
     return read_sums(s);
 }
 
-static bool read_kernel(struct split *s, struct node *function)
+static bool read_kernel(struct split_loop *s, struct node *function)
 {
     const char *why;
     if (!kernel_form_read(&s->form, s->in->tree, function, &why))
@@ -134,41 +112,39 @@ static bool read_kernel(struct split *s, struct node *function)
     for (unsigned i = 0; i < s->form.nr_axes; i++)
         if (&s->form.axes[i] != x && !s->form.axes[i].block_only)
             return rewrite_refuse(s->in, s->out, "%s has threads along y already", function->name);
-    for (const struct node *n = function; n; n = node_next(function, n))
-        if ((n->kind == NODE_VAR && n->is_shared) ||
-            (n->kind == NODE_CALL && call_is_barrier(n->name)))
-            return rewrite_refuse(s->in, s->out, "%s works together as a block", function->name);
+    if (node_has_shared(function) || node_has_barrier(function))
+        return rewrite_refuse(s->in, s->out, "%s works together as a block", function->name);
     if (!read_work(s))
         return rewrite_refuse(s->in, s->out,
             "%s is not declarations, one loop that sums, and stores", function->name);
     return true;
 }
 
-static bool edit_launches(struct split *s)
+static bool edit_launches(struct split_loop *s)
 {
-    for (unsigned l = 0; l < s->in->plan->nr_launches; l++) {
-        struct launch_text text;
+    struct launch_lines lines;
+    if (!launch_lines_read(s->in, s->form.function, &lines, s->out))
+        return false;
+    for (unsigned i = 0; i < lines.nr; i++) {
+        struct launch_line *line = &lines.items[i];
         uint32_t block[3], grid[3];
-        if (rewrite_kernel(s->in, l) != s->form.function)
-            continue;
-        if (!launch_text_read(s->in, l, &text, s->out))
-            return false;
-        if (strcmp(text.block[1], "1") || strcmp(text.block[2], "1") ||
-            (s->block && strcmp(s->block, text.block[0])) ||
-            !extent_is_constant(s->in, text.block[0]))
+        if (strcmp(line->block[1], "1") || strcmp(line->block[2], "1") ||
+            (s->block && strcmp(s->block, line->block[0])) ||
+            !extent_is_constant(s->in, line->block[0]))
             return rewrite_refuse(
                 s->in, s->out, "the block of %s is not one constant line", s->form.function->name);
-        if (!rewrite_block(s->in, l, block) || !rewrite_grid(s->in, l, grid) || block[0] > 512 ||
+        if (!rewrite_block(s->in, line->launch, block) ||
+            !rewrite_grid(s->in, line->launch, grid) || block[0] > 512 ||
             (uint64_t)grid[0] * grid[1] * grid[2] * block[0] > ENOUGH_THREADS)
             return rewrite_refuse(s->in, s->out, "%s has threads enough", s->form.function->name);
-        s->block = text.block[0];
-        text.block[1] = s->split;
-        launch_text_write(&text, &s->out->edits);
+        s->block = line->block[0];
+        line->block[1] = s->split;
+        launch_line_write(line, &s->out->edits);
     }
     return s->block != NULL;
 }
 
-static const char *conditions(const struct split *s)
+static const char *conditions(const struct split_loop *s)
 {
     const char *text = "";
     for (unsigned i = 0; i < s->form.nr_conds; i++)
@@ -177,7 +153,8 @@ static const char *conditions(const struct split *s)
 }
 
 /* Declarations before the guard: what loads gets zero beyond it. */
-static void add_decls(const struct split *s, struct str *code, const char *guard, const char *in4)
+static void add_decls(
+    const struct split_loop *s, struct str *code, const char *guard, const char *in4)
 {
     for (unsigned i = 0; i < s->loop_at; i++) {
         const struct node *stmt = s->form.work[i];
@@ -193,11 +170,12 @@ static void add_decls(const struct split *s, struct str *code, const char *guard
     }
 }
 
-static void add_loop(const struct split *s, struct str *code, const char *guard, const char *in4)
+static void add_loop(
+    const struct split_loop *s, struct str *code, const char *guard, const char *in4)
 {
     struct arena *arena = s->in->arena;
     const struct cuda_tree *tree = s->in->tree;
-    const struct loop *loop = &s->loop;
+    const struct for_loop *loop = &s->loop;
     const char *step = loop->step ? text_operand(arena, tree_text(tree, loop->step)) : NULL;
     const char *start = tree_text(tree, loop->start);
     const char *offset = step ? arena_printf(arena, "%s * %s", s->part, step) : s->part;
@@ -208,16 +186,14 @@ static void add_loop(const struct split *s, struct str *code, const char *guard,
     substs_add(&substs, loop->node->step,
         step ? arena_printf(arena, "%s += %s * blockDim.y", loop->var->name, step)
              : arena_printf(arena, "%s += blockDim.y", loop->var->name));
-    const char *text =
-        subst_slice(tree, loop->node, loop->node->start, tree_stmt_end(tree, loop->node), &substs);
-    const unsigned from = (unsigned)strlen(tree_indent(tree, loop->node->start));
-    const unsigned to = (unsigned)strlen(in4) + (*guard ? 4 : 0);
     if (*guard)
         str_addf(code, "%sif (%s)\n    ", in4, guard);
-    str_addf(code, "%s%s\n", in4, text_reindent(arena, text, from, to));
+    str_addf(code, "%s%s\n", in4,
+        subst_statement(tree, loop->node, &substs, strlen(in4) + (*guard ? 4 : 0)));
 }
 
-static void add_end(const struct split *s, struct str *code, const char *guard, const char *in4)
+static void add_end(
+    const struct split_loop *s, struct str *code, const char *guard, const char *in4)
 {
     struct arena *arena = s->in->arena;
     const struct cuda_tree *tree = s->in->tree;
@@ -238,17 +214,15 @@ static void add_end(const struct split *s, struct str *code, const char *guard, 
             code, "%s        %s += %s[%s][threadIdx.x];\n", in4, s->sums[i]->name, parts[i], k);
     str_addf(code, "%s    }\n", in4);
     for (unsigned i = s->loop_at + 1; i < s->form.nr_work; i++) {
-        const struct node *stmt = s->form.work[i];
-        const char *text = tree_slice(tree, stmt->start, tree_stmt_end(tree, stmt));
-        const unsigned from = (unsigned)strlen(tree_indent(tree, stmt->start));
-        str_addf(
-            code, "%s    %s\n", in4, text_reindent(arena, text, from, (unsigned)strlen(in4) + 4));
+        const struct substs none = {.nr = 0};
+        str_addf(code, "%s    %s\n", in4,
+            subst_statement(tree, s->form.work[i], &none, strlen(in4) + 4));
     }
     str_addf(code, "%s}", in4);
 }
 
 /* Early returns go: every thread must come to the barrier. */
-static void drop_returns(const struct split *s)
+static void drop_returns(const struct split_loop *s)
 {
     for (unsigned i = 0; i < s->form.nr_conds && !s->form.guard; i++) {
         const struct node *test = s->form.conds[i].node;
@@ -266,7 +240,7 @@ static void drop_returns(const struct split *s)
 
 bool rewrite_split_work(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out)
 {
-    struct split s = {.in = in, .out = out};
+    struct split_loop s = {.in = in, .out = out};
     struct node *function;
     if (rewrite_nth_kernel(in, variant, &function) < 0)
         return rewrite_refuse(in, out, "no more kernels");

@@ -1,10 +1,10 @@
 /* swap_xy: exchange two axes of thread coordinates in a kernel and in its launches. Threads keep
  * their work as a set; which of them are neighbours changes. */
-#include "cuda/affine.h"
-#include "propose/rewrite/thread_index.h"
-
 #include "base/mem.h"
 #include "base/str.h"
+#include "cuda/affine.h"
+#include "cuda/kernel_form.h"
+#include "propose/rewrite/launch_line.h"
 
 #include <string.h>
 
@@ -27,9 +27,9 @@ static bool swap_members(const struct rewrite_in *in, const struct node *functio
         if (n->in_macro)
             return false;
         const char axis = n->name[0];
-        if (axis != axis_name[a] && axis != axis_name[b])
+        if (axis != axis_names[a] && axis != axis_names[b])
             continue;
-        const char other = axis == axis_name[a] ? axis_name[b] : axis_name[a];
+        const char other = axis == axis_names[a] ? axis_names[b] : axis_names[a];
         edits_replace(edits, n->end - 1, n->end, "%c", other);
         *nr += !strcmp(n->child->name, "threadIdx");
     }
@@ -39,9 +39,8 @@ static bool swap_members(const struct rewrite_in *in, const struct node *functio
 /* Warps, or tiles in shared memory that were laid out for these axes. */
 static bool warp_code(const struct node *function)
 {
-    for (const struct node *n = function; n; n = node_next(function, n))
-        if (n->kind == NODE_VAR && n->is_shared)
-            return true;
+    if (node_has_shared(function))
+        return true;
     for (const struct node *n = function; n; n = node_next(function, n))
         if (n->kind == NODE_CALL && call_is_barrier(n->name) &&
             !str_starts(n->name, "__syncthreads") && !str_starts(n->name, "__threadfence"))
@@ -61,7 +60,7 @@ static bool device_code_uses(const struct rewrite_in *in, const struct node *fun
 static unsigned nr_scattered(
     const struct rewrite_in *in, const struct node *function, unsigned axis)
 {
-    const char *symbol = arena_printf(in->arena, "threadIdx.%c", axis_name[axis]);
+    const char *symbol = arena_printf(in->arena, "threadIdx.%c", axis_names[axis]);
     unsigned nr = 0;
     for (const struct node *n = function; n; n = node_next(function, n)) {
         const struct node *base;
@@ -92,32 +91,31 @@ bool rewrite_swap_xy(const struct rewrite_in *in, unsigned variant, struct rewri
     if (block[b] == 1 && block[a] == 1)
         return rewrite_refuse(in, out, "%s has no threads along those axes", function->name);
     if (block[b] == 1)
-        return rewrite_refuse(in, out, "%s has one thread along %c", function->name, axis_name[b]);
+        return rewrite_refuse(in, out, "%s has one thread along %c", function->name, axis_names[b]);
     if (grid[a] > 65535 && b > 0)
-        return rewrite_refuse(in, out, "grid %c would be over 65535", axis_name[b]);
+        return rewrite_refuse(in, out, "grid %c would be over 65535", axis_names[b]);
     const unsigned now = nr_scattered(in, function, a), then = nr_scattered(in, function, b);
     if (a == 0 && (!now || then > now))
         return rewrite_refuse(
-            in, out, "thread %c of %s runs along memory already", axis_name[a], function->name);
+            in, out, "thread %c of %s runs along memory already", axis_names[a], function->name);
     if (warp_code(function) || device_code_uses(in, function))
         return rewrite_refuse(
             in, out, "%s counts on which threads form a warp or a tile", function->name);
     unsigned nr = 0;
     if (!swap_members(in, function, a, b, &out->edits, &nr) || !nr)
         return rewrite_refuse(in, out, "%s hides its coordinates in macros", function->name);
-    for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_text text;
-        if (rewrite_kernel(in, l) != function)
-            continue;
-        if (!launch_text_read(in, l, &text, out))
-            return false;
-        const char *g = text.grid[a], *k = text.block[a];
-        text.grid[a] = text.grid[b];
-        text.grid[b] = g;
-        text.block[a] = text.block[b];
-        text.block[b] = k;
-        launch_text_write(&text, &out->edits);
+    struct launch_lines lines;
+    if (!launch_lines_read(in, function, &lines, out))
+        return false;
+    for (unsigned i = 0; i < lines.nr; i++) {
+        struct launch_line *line = &lines.items[i];
+        const char *g = line->grid[a], *k = line->block[a];
+        line->grid[a] = line->grid[b];
+        line->grid[b] = g;
+        line->block[a] = line->block[b];
+        line->block[b] = k;
+        launch_line_write(line, &out->edits);
     }
     return rewrite_done(
-        in, out, "exchange thread %c and %c in %s", axis_name[a], axis_name[b], function->name);
+        in, out, "exchange thread %c and %c in %s", axis_names[a], axis_names[b], function->name);
 }

@@ -14,8 +14,8 @@ enum { NR_TILINGS = 3 };
 struct mma_writer {
     const struct contraction *c;
     struct arena *arena;
-    const struct operand *a, *b; /* along y, along x */
-    const char *type;            /* "half" */
+    const struct contraction_operand *a, *b; /* along y, along x */
+    const char *type;                        /* "half" */
     const char *bm, *bn, *bk, *warps, *row0, *col0, *warp_row, *warp_col, *k0, *kk, *at, *e, *i, *j,
         *u, *sums, *patch, *value;
     struct str out;
@@ -85,7 +85,7 @@ static void choose_names(struct mma_writer *w)
         *names[i].name = tree_fresh(tree, names[i].base);
 }
 
-static const char *size_of(const struct mma_writer *w, const struct operand *o)
+static const char *size_of(const struct mma_writer *w, const struct contraction_operand *o)
 {
     return o == w->a ? w->bm : w->bn;
 }
@@ -95,7 +95,7 @@ static void write_head(struct mma_writer *w)
     struct str *s = &w->out;
     str_addf(s, "{\n    const int %s = (%s / 32) * (%s / 32);\n", w->warps, w->bm, w->bn);
     for (unsigned i = 0; i < 2; i++) {
-        const struct operand *o = i ? w->b : w->a;
+        const struct contraction_operand *o = i ? w->b : w->a;
         str_addf(s, "    __shared__ __align__(32) %s %s[%s][%s + 8];\n", w->type, o->tile,
             o->k_runs ? size_of(w, o) : w->bk, o->k_runs ? w->bk : size_of(w, o));
     }
@@ -113,7 +113,7 @@ static void write_head(struct mma_writer *w)
 }
 
 /* One tile from memory, neighbouring threads along what runs there; zeros outside. */
-static void write_stage(struct mma_writer *w, const struct operand *o)
+static void write_stage(struct mma_writer *w, const struct contraction_operand *o)
 {
     const struct contraction *c = w->c;
     struct str *s = &w->out;
@@ -139,7 +139,7 @@ static void write_stage(struct mma_writer *w, const struct operand *o)
         w->value, tree_text(c->in->tree, load), o->tile, slow, fast, w->value);
 }
 
-static void write_fragment(struct mma_writer *w, const struct operand *o)
+static void write_fragment(struct mma_writer *w, const struct contraction_operand *o)
 {
     const bool a = o == w->a;
     const char *at = arena_printf(w->arena, "%s + %s * 16", a ? w->warp_row : w->warp_col, w->i);
@@ -163,7 +163,7 @@ static void write_loop(struct mma_writer *w)
         "        for (int %s = 0; %s < %s; %s += 16) {\n",
         w->kk, w->kk, w->bk, w->kk);
     for (unsigned i = 0; i < 2; i++) {
-        const struct operand *o = i ? w->b : w->a;
+        const struct contraction_operand *o = i ? w->b : w->a;
         str_addf(s,
             "            nvcuda::wmma::fragment<nvcuda::wmma::matrix_%c, 16, 16, 16, %s,\n"
             "                nvcuda::wmma::%s> %s[2];\n",
@@ -185,10 +185,8 @@ static void write_tail(struct mma_writer *w)
 {
     const struct contraction *c = w->c;
     struct str *s = &w->out;
-    struct substs none = {.nr = 0};
-    struct code_needs needs = {.nr = 0};
-    const char *const list[3] = {code_conds(c, ALONG_Y), code_conds(c, ALONG_X), code_conds(c, 0)};
-    const char *all = "true", *in = "                ";
+    const struct substs none = {.nr = 0};
+    const char *all = code_all_conds(c), *in = "                ";
     str_addf(s,
         "    for (int %s = 0; %s < 2; %s++) {\n        for (int %s = 0; %s < 2; %s++) {\n"
         "            nvcuda::wmma::store_matrix_sync(\n"
@@ -200,24 +198,10 @@ static void write_tail(struct mma_writer *w)
         w->warp_row, w->i, w->u);
     str_addf(s, "%sint %s = %s + %s + %s * 16 + %s %% 16;\n", in, c->x->var->name, w->col0,
         w->warp_col, w->j, w->u);
-    for (unsigned i = 0; i < 3; i++)
-        if (list[i])
-            all = strcmp(all, "true") != 0 ? arena_printf(w->arena, "%s && %s", all, list[i])
-                                           : list[i];
-    str_addf(s, "%sif (%s) {\n", in, all);
+    str_addf(s, "%sif (%s) {\n", in, all ? all : "true");
     str_addf(s, "%s    %s %s = %s[threadIdx.y][%s];\n", in, c->accs[0]->type.base, c->accs[0]->name,
         w->patch, w->u);
-    for (unsigned i = c->loop_at + 1; i < c->form.nr_work && needs.nr < 60; i++)
-        needs.roots[needs.nr++] = c->form.work[i];
-    code_decls(c, s, &needs, "                    ");
-    for (unsigned i = c->loop_at + 1; i < c->form.nr_work; i++) {
-        struct node *stmt = c->form.work[i];
-        const char *text =
-            subst_slice(c->in->tree, stmt, stmt->start, code_stmt_end(c, stmt), &none);
-        str_addf(s, "%s    %s\n", in,
-            text_reindent(
-                w->arena, text, (unsigned)strlen(tree_indent(c->in->tree, stmt->start)), 20));
-    }
+    code_rest(c, s, &none, "                    ");
     str_addf(s, "%s}\n            }\n            __syncwarp();\n        }\n    }\n}", in);
 }
 
@@ -225,19 +209,16 @@ static bool write_launches(const struct mma_writer *w, struct rewrite_out *out)
 {
     const struct contraction *c = w->c;
     const struct rewrite_in *in = c->in;
-    for (unsigned l = 0; l < in->plan->nr_launches; l++) {
-        struct launch_text text;
-        if (rewrite_kernel(in, l) != c->form.function)
-            continue;
-        if (!launch_text_read(in, l, &text, out))
-            return false;
-        text.grid[0] = arena_printf(
-            w->arena, "ceil_div(%s, %s)", extent_text(in, &text, &c->form, c->x), w->bn);
-        text.grid[1] = arena_printf(
-            w->arena, "ceil_div(%s, %s)", extent_text(in, &text, &c->form, c->y), w->bm);
-        text.block[0] = "32";
-        text.block[1] = arena_printf(w->arena, "(%s/32)*(%s/32)", w->bm, w->bn);
-        launch_text_write(&text, &out->edits);
+    struct launch_lines lines;
+    if (!launch_lines_read(in, c->form.function, &lines, out))
+        return false;
+    for (unsigned i = 0; i < lines.nr; i++) {
+        struct launch_line *line = &lines.items[i];
+        extent_cover(in, line, &c->form, c->x, w->bn);
+        extent_cover(in, line, &c->form, c->y, w->bm);
+        line->block[0] = "32";
+        line->block[1] = arena_printf(w->arena, "(%s/32)*(%s/32)", w->bm, w->bn);
+        launch_line_write(line, &out->edits);
     }
     return true;
 }

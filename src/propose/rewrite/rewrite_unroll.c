@@ -1,8 +1,7 @@
 /* unroll: `#pragma unroll N` in front of an innermost loop, or another N where there is one. */
-#include "propose/rewrite/rewrite.h"
-
 #include "base/mem.h"
 #include "base/str.h"
+#include "propose/rewrite/rewrite.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -10,7 +9,7 @@
 static const unsigned factors[] = {4, 8, 2, 16};
 
 /* The number of iterations when the source alone says it; 0 unknown. */
-static int64_t constant_trips(const struct cuda_tree *tree, const struct loop *loop)
+static int64_t constant_trips(const struct cuda_tree *tree, const struct for_loop *loop)
 {
     const struct node *start = node_strip(loop->start), *bound = node_strip(loop->bound);
     if (start->kind != NODE_NUMBER || bound->kind != NODE_NUMBER)
@@ -46,7 +45,7 @@ static const struct node *nth_loop(const struct rewrite_in *in, unsigned nth)
     struct node *function;
     for (unsigned k = 0; rewrite_nth_kernel(in, k, &function) >= 0; k++)
         for (const struct node *n = function; n; n = node_next(function, n)) {
-            struct loop loop;
+            struct for_loop loop;
             if (n->kind != NODE_FOR || n->in_macro || !node_innermost(n) || !node_loop(n, &loop))
                 continue;
             const int64_t trips = constant_trips(in->tree, &loop);

@@ -1,10 +1,9 @@
 /* Vectorize: a thread takes 2 or 4 neighbouring elements of an elementwise kernel, in loads and
  * stores of 8 or 16 bytes; the last elements are done one by one. */
+#include "base/str.h"
 #include "cuda/subst.h"
 #include "propose/rewrite/extent.h"
 #include "propose/rewrite/rewrite.h"
-
-#include "base/str.h"
 
 #include <string.h>
 
@@ -142,13 +141,9 @@ static void write_stmts(struct elementwise *e, struct str *code, const char *ind
             substs_add(&s, e->axis->var,
                 arena_printf(e->in->arena, "(%s + %u)", e->axis->var->name, lane));
         for (unsigned i = 0; i < e->form.nr_work; i++) {
-            struct node *stmt = e->form.work[i];
-            const char *text =
-                subst_slice(e->in->tree, stmt, stmt->start, tree_stmt_end(e->in->tree, stmt), &s);
             const char *in = arena_printf(e->in->arena, "%s%s", indent, vectors ? "    " : "");
-            str_addf(code, "%s%s\n", in,
-                text_reindent(e->in->arena, text,
-                    (unsigned)strlen(tree_indent(e->in->tree, stmt->start)), (unsigned)strlen(in)));
+            str_addf(
+                code, "%s%s\n", in, subst_statement(e->in->tree, e->form.work[i], &s, strlen(in)));
         }
         if (vectors)
             str_addf(code, "%s}\n", indent);
@@ -213,14 +208,13 @@ static bool prologue_fits(struct elementwise *e)
 
 static bool edit_launches(struct elementwise *e)
 {
-    for (unsigned l = 0; l < e->in->plan->nr_launches; l++) {
-        struct launch_text text;
-        if (rewrite_kernel(e->in, l) != e->form.function)
-            continue;
-        if (!launch_text_read(e->in, l, &text, e->out))
-            return false;
-        text.grid[0] = arena_printf(e->in->arena, "ceil_div(%s, %u)", text.grid[0], e->width);
-        launch_text_write(&text, &e->out->edits);
+    struct launch_lines lines;
+    if (!launch_lines_read(e->in, e->form.function, &lines, e->out))
+        return false;
+    for (unsigned i = 0; i < lines.nr; i++) {
+        struct launch_line *line = &lines.items[i];
+        line->grid[0] = arena_printf(e->in->arena, "ceil_div(%s, %u)", line->grid[0], e->width);
+        launch_line_write(line, &e->out->edits);
     }
     return true;
 }

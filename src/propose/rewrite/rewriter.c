@@ -1,10 +1,9 @@
 /* The rewriter: a table of mechanical moves over the syntax tree. */
-#include "propose/proposer.h"
-#include "propose/rewrite/rewrite.h"
-
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "propose/proposer.h"
+#include "propose/rewrite/rewrite.h"
 
 #include <string.h>
 
@@ -33,26 +32,26 @@ static struct rewrite_out fresh_out(const struct rewrite_in *in)
     return (struct rewrite_out){.edits = {.arena = in->arena}};
 }
 
-/* One variant; the new text must differ, parse as far as the old one did, and keep the contract. */
-static bool try_variant(const struct rewrite_in *in, const struct move *move, unsigned variant,
-    struct rewrite_out *out, struct hash *hash)
+/* One variant. Its text must differ from the source, and must have a plan that keeps the contract.
+ */
+static bool try_variant(
+    const struct rewrite_in *in, const struct move *move, unsigned variant, struct rewrite_out *out)
 {
     *out = fresh_out(in);
     if (!move->rewrite(in, variant, out))
         return false;
     out->more = true;
-    size_t bytes = 0;
-    const char *text = edits_apply(&out->edits, in->source, in->bytes, &bytes);
-    if (!text)
+    out->text = edits_apply(&out->edits, in->source, in->bytes, &out->bytes);
+    if (!out->text)
         return rewrite_refuse(in, out, "its edits overlap");
-    if (bytes == in->bytes && !memcmp(text, in->source, bytes))
+    if (out->bytes == in->bytes && !memcmp(out->text, in->source, in->bytes))
         return rewrite_refuse(in, out, "it would not change the text");
-    struct plan plan;
+    struct plan *plan = arena_alloc(in->arena, sizeof(*plan));
     enum verdict verdict;
     struct err why;
-    if (!plan_parse(&plan, in->task, in->arena, text, bytes, &verdict, &why))
+    if (!plan_parse(plan, in->task, in->arena, out->text, out->bytes, &verdict, &why))
         return rewrite_refuse(in, out, "the result is not a plan: %s", why.text);
-    *hash = hash_bytes(text, bytes, 0);
+    out->plan = plan;
     return true;
 }
 
@@ -63,14 +62,14 @@ static bool list_move(const struct rewrite_in *in, const struct move *move,
     unsigned found = 0;
     for (unsigned k = 0; k < MAX_TRIED && found < move->max; k++) {
         struct rewrite_out out;
-        struct hash hash;
-        if (!try_variant(in, move, k, &out, &hash)) {
+        if (!try_variant(in, move, k, &out)) {
             if (out.why && !why)
                 why = out.why;
             if (!out.more)
                 break;
             continue;
         }
+        const struct hash hash = hash_bytes(out.text, out.bytes, 0);
         bool known = false;
         for (unsigned i = 0; i < *nr_seen && !known; i++)
             known = seen[i].high == hash.high && seen[i].low == hash.low;
@@ -106,13 +105,12 @@ static bool rewriter_list(const struct rewrite_in *in, struct option_list *list,
 static bool rewriter_make(
     const struct rewrite_in *in, const struct option *option, struct rewrite_out *out)
 {
-    struct hash hash;
     if (in->tree->trouble)
         return rewrite_refuse(
             in, out, "the parser does not understand the source: %s", in->tree->trouble);
     for (size_t i = 0; i < ARRAY_SIZE(moves); i++)
         if (moves[i].action == option->action)
-            return try_variant(in, &moves[i], option->variant, out, &hash);
+            return try_variant(in, &moves[i], option->variant, out);
     return rewrite_refuse(in, out, "the rewriter has no move %s", action_name(option->action));
 }
 

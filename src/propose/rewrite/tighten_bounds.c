@@ -1,10 +1,9 @@
 /* Conditions of a nest of loops become bounds: the iterations left out had no effect. */
 #include "propose/rewrite/tighten_bounds.h"
 
+#include "base/str.h"
 #include "cuda/affine.h"
 #include "cuda/subst.h"
-
-#include "base/str.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -14,7 +13,7 @@ enum { MAX_NEST = 6, MAX_CONDS = 8 };
 struct nest {
     const struct rewrite_in *in;
     const struct node *function;
-    struct loop loops[MAX_NEST]; /* outermost first */
+    struct for_loop loops[MAX_NEST]; /* outermost first */
     unsigned nr_loops;
     const struct node *test;                    /* the `if` */
     const char *low[MAX_NEST], *high[MAX_NEST]; /* inclusive, exclusive; NULL where none */
@@ -29,7 +28,7 @@ static const struct node *only_child(const struct node *body)
 
 static bool read_loop(struct nest *n, const struct node *stmt)
 {
-    struct loop loop;
+    struct for_loop loop;
     if (n->nr_loops == MAX_NEST || !node_loop(stmt, &loop) || !loop.counted || loop.down ||
         loop.step || !loop.declares || loop.compare[0] != '<' ||
         loop.var->type.scalar != SCALAR_I32 || node_has_macro(stmt))
@@ -222,7 +221,7 @@ static bool is_blank(const char *source, unsigned from, unsigned to)
 static void edit_nest(const struct nest *n, struct edits *edits)
 {
     for (unsigned l = 0; l < n->nr_loops; l++) {
-        const struct loop *loop = &n->loops[l];
+        const struct for_loop *loop = &n->loops[l];
         if (n->low[l])
             edits_replace(edits, loop->start->start, loop->start->end, "max(%s, %s)",
                 tree_text(n->in->tree, loop->start), n->low[l]);
@@ -249,7 +248,7 @@ static void edit_nest(const struct nest *n, struct edits *edits)
     }
 }
 
-bool tighten_loops(const struct rewrite_in *in, unsigned nth, struct rewrite_out *out)
+bool tighten_bounds(const struct rewrite_in *in, unsigned nth, struct rewrite_out *out)
 {
     struct node *f;
     for (unsigned k = 0; rewrite_nth_kernel(in, k, &f) >= 0; k++)

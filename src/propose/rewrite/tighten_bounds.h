@@ -8,6 +8,6 @@
 /* for (d = -r; d <= r; d++) if (x + d >= 0 && x + d < w) work
  * becomes  for (d = max(-r, -x); d <= min(r, w - x - 1); d++) work,
  * for the nth nest of loops in the plan's kernels that has such conditions. */
-bool tighten_loops(const struct rewrite_in *in, unsigned nth, struct rewrite_out *out);
+bool tighten_bounds(const struct rewrite_in *in, unsigned nth, struct rewrite_out *out);
 
 #endif

@@ -9,18 +9,19 @@
 
 #include <string.h>
 
-struct turning {
+struct transpose {
     const struct rewrite_in *in;
     struct rewrite_out *out;
     struct kernel_form form;
     const struct form_axis *x, *y;
+    struct launch_lines lines;
     struct node *store;   /* the one statement */
     struct node *payload; /* what goes through the tile: all of the value, or the one load in it */
-    bool store_turned;    /* the store runs across memory, else the load does */
+    bool store_crosses;   /* the store runs across memory, else the load does */
     const char *width, *height; /* of the block */
 };
 
-static bool refuse(struct turning *t, const char *why)
+static bool refuse(struct transpose *t, const char *why)
 {
     return rewrite_refuse(t->in, t->out, "%s: %s", t->form.function->name, why);
 }
@@ -28,7 +29,7 @@ static bool refuse(struct turning *t, const char *why)
 enum run { RUN_X, RUN_Y, RUN_NEITHER };
 
 /* The axis along which neighbouring threads touch neighbouring elements. */
-static enum run run_of(const struct turning *t, const struct node *access)
+static enum run run_of(const struct transpose *t, const struct node *access)
 {
     const struct node *base;
     struct affine index;
@@ -42,7 +43,7 @@ static enum run run_of(const struct turning *t, const struct node *access)
     return y == COEFFICIENT_CONSTANT && dy == 1 && x == COEFFICIENT_SYMBOLIC ? RUN_Y : RUN_NEITHER;
 }
 
-static bool choose_payload(struct turning *t)
+static bool choose_payload(struct transpose *t)
 {
     struct node *value = t->store->child->next, *load = NULL;
     unsigned nr = 0;
@@ -53,9 +54,9 @@ static bool choose_payload(struct turning *t)
         nr++;
     }
     enum run stored = run_of(t, node_strip(t->store->child));
-    t->store_turned = stored == RUN_Y;
+    t->store_crosses = stored == RUN_Y;
     t->payload = value;
-    if (t->store_turned)
+    if (t->store_crosses)
         return nr && run_of(t, load) == RUN_X
                    ? true
                    : refuse(t, "its loads do not run along memory either");
@@ -65,25 +66,23 @@ static bool choose_payload(struct turning *t)
     return true;
 }
 
-static bool launches_fit(struct turning *t)
+static bool launches_fit(struct transpose *t)
 {
-    for (unsigned l = 0; l < t->in->plan->nr_launches; l++) {
-        struct launch_text text;
-        if (rewrite_kernel(t->in, l) != t->form.function)
-            continue;
-        if (!launch_text_read(t->in, l, &text, t->out))
-            return false;
-        if ((t->width && (strcmp(t->width, text.block[0]) || strcmp(t->height, text.block[1]))) ||
-            strcmp(text.block[2], "1") != 0 || !extent_is_constant(t->in, text.block[0]) ||
-            !extent_is_constant(t->in, text.block[1]))
+    if (!launch_lines_read(t->in, t->form.function, &t->lines, t->out))
+        return false;
+    for (unsigned i = 0; i < t->lines.nr; i++) {
+        const struct launch_line *line = &t->lines.items[i];
+        if ((t->width && (strcmp(t->width, line->block[0]) || strcmp(t->height, line->block[1]))) ||
+            strcmp(line->block[2], "1") != 0 || !extent_is_constant(t->in, line->block[0]) ||
+            !extent_is_constant(t->in, line->block[1]))
             return refuse(t, "the block's shape is not the same constant in all launches");
-        t->width = text.block[0];
-        t->height = text.block[1];
+        t->width = line->block[0];
+        t->height = line->block[1];
     }
     return true;
 }
 
-static bool read_turning(struct turning *t, struct node *function)
+static bool read_transpose(struct transpose *t, struct node *function)
 {
     const char *why;
     if (!kernel_form_read(&t->form, t->in->tree, function, &why))
@@ -108,14 +107,14 @@ static bool read_turning(struct turning *t, struct node *function)
 }
 
 /* Names of what the new kernel is made of. */
-struct turn_names {
+struct transpose_names {
     const char *tx, *ty; /* tuning parameters: the tile's width and height */
     const char *tile, *tid, *nr_threads, *value, *u, *e, *lx, *ly;
 };
 
 /* The start of a loop in which the block's threads go over the tile, along x or along y. */
 static void write_places(
-    const struct turning *t, const struct turn_names *n, struct str *code, bool along_x)
+    const struct transpose *t, const struct transpose_names *n, struct str *code, bool along_x)
 {
     const struct cuda_tree *tree = t->in->tree;
     const char *fast = along_x ? n->lx : n->ly, *slow = along_x ? n->ly : n->lx;
@@ -142,12 +141,12 @@ static void write_places(
 }
 
 /* All loads first, so that they are under way together; then the tile; then the stores. */
-static void write_kernel(const struct turning *t, const struct turn_names *n)
+static void write_kernel(const struct transpose *t, const struct transpose_names *n)
 {
     struct arena *arena = t->in->arena;
     struct str code = {0};
     struct substs s = {.nr = 0};
-    const struct node *typed = t->store_turned ? t->store->child : t->payload;
+    const struct node *typed = t->store_crosses ? t->store->child : t->payload;
     const char *type = node_base(typed)->type.base;
     const char *element = arena_printf(arena, "%s[%s][%s]", n->tile, n->ly, n->lx);
     substs_add(&s, t->payload, element);
@@ -158,50 +157,41 @@ static void write_kernel(const struct turning *t, const struct turn_names *n)
         text_operand(arena, t->width));
     str_addf(&code, "    %s %s[(%s * %s + %s - 1) / %s];\n", type, n->value, n->tx, n->ty,
         n->nr_threads, n->nr_threads);
-    write_places(t, n, &code, t->store_turned);
+    write_places(t, n, &code, t->store_crosses);
     str_addf(&code, "            %s[%s] = %s;\n    }\n", n->value, n->u,
         tree_text(t->in->tree, t->payload));
-    write_places(t, n, &code, t->store_turned);
+    write_places(t, n, &code, t->store_crosses);
     str_addf(
         &code, "            %s = %s[%s];\n    }\n    __syncthreads();\n", element, n->value, n->u);
-    write_places(t, n, &code, !t->store_turned);
+    write_places(t, n, &code, !t->store_crosses);
     str_addf(&code, "            %s;\n    }\n}", subst_text(t->in->tree, t->store, &s));
     edits_replace(&t->out->edits, t->form.body->start, t->form.body->end, "%s", str_text(&code));
     str_finish(&code);
 }
 
-static bool edit_launches(const struct turning *t, const struct turn_names *n)
+static void edit_launches(const struct transpose *t, const struct transpose_names *n)
 {
-    struct arena *arena = t->in->arena;
-    for (unsigned l = 0; l < t->in->plan->nr_launches; l++) {
-        struct launch_text text;
-        if (rewrite_kernel(t->in, l) != t->form.function)
-            continue;
-        if (!launch_text_read(t->in, l, &text, t->out))
-            return false;
-        text.grid[0] = arena_printf(
-            arena, "ceil_div(%s, %s)", extent_text(t->in, &text, &t->form, t->x), n->tx);
-        text.grid[1] = arena_printf(
-            arena, "ceil_div(%s, %s)", extent_text(t->in, &text, &t->form, t->y), n->ty);
-        launch_text_write(&text, &t->out->edits);
+    for (unsigned i = 0; i < t->lines.nr; i++) {
+        struct launch_line *line = &t->lines.items[i];
+        extent_cover(t->in, line, &t->form, t->x, n->tx);
+        extent_cover(t->in, line, &t->form, t->y, n->ty);
+        launch_line_write(line, &t->out->edits);
     }
-    return true;
 }
 
-bool turned_tile(const struct rewrite_in *in, struct node *function, struct rewrite_out *out)
+bool transpose_tile(const struct rewrite_in *in, struct node *function, struct rewrite_out *out)
 {
-    struct turning t = {.in = in, .out = out};
+    struct transpose t = {.in = in, .out = out};
     const struct cuda_tree *tree = in->tree;
-    if (!read_turning(&t, function))
+    if (!read_transpose(&t, function))
         return false;
-    const struct turn_names n = {tree_fresh(tree, "TILE_X"), tree_fresh(tree, "TILE_Y"),
+    const struct transpose_names n = {tree_fresh(tree, "TILE_X"), tree_fresh(tree, "TILE_Y"),
         tree_fresh(tree, "tile"), tree_fresh(tree, "tid"), tree_fresh(tree, "NR_THREADS"),
         tree_fresh(tree, "value"), tree_fresh(tree, "u"), tree_fresh(tree, "e"),
         tree_fresh(tree, "lx"), tree_fresh(tree, "ly")};
     write_kernel(&t, &n);
     pragma_add_tune(in, &out->edits, n.tx, 32, "16, 32, 64");
     pragma_add_tune(in, &out->edits, n.ty, 32, "16, 32, 64");
-    if (!edit_launches(&t, &n))
-        return false;
+    edit_launches(&t, &n);
     return rewrite_done(in, out, "tiles of %s turned in shared memory", function->name);
 }

@@ -6,6 +6,6 @@
 
 #include "propose/rewrite/rewrite.h"
 
-bool turned_tile(const struct rewrite_in *in, struct node *function, struct rewrite_out *out);
+bool transpose_tile(const struct rewrite_in *in, struct node *function, struct rewrite_out *out);
 
 #endif

@@ -2,16 +2,15 @@
  * scan by shuffles, a warp's or a block's width of iterations at a time. */
 #include "propose/rewrite/warp_scan.h"
 
+#include "base/str.h"
 #include "cuda/affine.h"
 #include "cuda/subst.h"
-
-#include "base/str.h"
 
 #include <string.h>
 
 struct scan {
-    struct lanes *lanes;
-    struct loop loop;
+    struct row_lanes *lanes;
+    struct for_loop loop;
     struct node *sum;       /* the variable */
     const struct node *add; /* the statement sum += own */
     const char *own;        /* what an iteration adds, in terms of the loop's variable */
@@ -19,15 +18,9 @@ struct scan {
     const char *total, *value, *inside, *first; /* names */
 };
 
-static bool is_change(const struct node *n)
-{
-    return n->kind == NODE_ASSIGN ||
-           (n->kind == NODE_UNARY && (!strcmp(n->op, "++") || !strcmp(n->op, "--")));
-}
-
 static bool is_integer(enum scalar s)
 {
-    return s == SCALAR_I32 || s == SCALAR_U32 || s == SCALAR_I64 || s == SCALAR_U64;
+    return scalar_is_word(s) && s != SCALAR_F32 && s != SCALAR_F64;
 }
 
 static bool find_add(struct scan *s)
@@ -46,8 +39,7 @@ static bool find_add(struct scan *s)
         s->sum = var;
     }
     return s->add && s->sum->kind == NODE_VAR && !s->sum->type.nr_dims && s->sum->type.base &&
-           (is_integer(s->sum->type.scalar) || s->sum->type.scalar == SCALAR_F32 ||
-               s->sum->type.scalar == SCALAR_F64);
+           scalar_is_word(s->sum->type.scalar);
 }
 
 /* Every store is to the iteration's own element, and nothing else of that array is touched. */
@@ -81,7 +73,7 @@ static bool body_is_simple(const struct scan *s)
             return false;
         if (n->kind == NODE_DECLS && (stored || n->nr_children != 1 || n->parent != body))
             return false; /* declarations come first: what they load was not stored here */
-        if (!is_change(n) || n == s->add)
+        if (!node_is_change(n) || n == s->add)
             continue;
         if (node_strip(n->child)->kind == NODE_NAME || !stores_own(s, n))
             return false;
@@ -145,9 +137,7 @@ static void add_body(const struct scan *s, struct str *code, const char *in8)
             n->start < s->add->start
                 ? arena_printf(arena, "(%s + %s - own)", s->sum->name, s->value)
                 : arena_printf(arena, "(%s + %s)", s->sum->name, s->value));
-        const char *text = subst_slice(tree, n, n->start, tree_stmt_end(tree, n), &substs);
-        const unsigned from = (unsigned)strlen(tree_indent(tree, n->start));
-        str_addf(code, "%s%s\n", in8, text_reindent(arena, text, from, (unsigned)strlen(in8)));
+        str_addf(code, "%s%s\n", in8, subst_statement(tree, n, &substs, strlen(in8)));
     }
 }
 
@@ -164,7 +154,7 @@ static void add_shuffles(const struct scan *s, struct str *code, const char *in4
         str_addf(code, "%s%s %s = __shfl_sync(0xffffffff, %s, 31);\n", in4, base, s->total, v);
         return;
     }
-    const char *part = lanes_part(s->lanes, s->sum->type.scalar);
+    const char *part = row_lanes_part(s->lanes, s->sum->type.scalar);
     str_addf(code, "%sif (threadIdx.x %% 32 == 31)\n%s    %s[threadIdx.x / 32] = %s;\n", in4, in4,
         part, v);
     str_addf(code, "%s__syncthreads();\n%s%s %s = 0;\n", in4, in4, base, s->total);
@@ -175,7 +165,7 @@ static void add_shuffles(const struct scan *s, struct str *code, const char *in4
         code, "%s    %s += %s[warp];\n%s}\n%s__syncthreads();\n", in4, s->total, part, in4, in4);
 }
 
-bool lanes_scan(struct lanes *lanes, struct node *stmt)
+bool warp_scan_loop(struct row_lanes *lanes, struct node *stmt)
 {
     struct scan s = {.lanes = lanes};
     const struct cuda_tree *tree = lanes->in->tree;

@@ -1,4 +1,4 @@
-/* Running sums over lanes (prefix sums), for loops that lanes_spread cannot stride. */
+/* Running sums over lanes (prefix sums), for loops that parallelize_row cannot stride. */
 #ifndef KEET_PROPOSE_REWRITE_WARP_SCAN_H
 #define KEET_PROPOSE_REWRITE_WARP_SCAN_H
 
@@ -6,6 +6,6 @@
 
 /* Replace the loop by a scan over the lanes. False, without edits, when it is not a running sum
  * whose iterations store to elements of their own. */
-bool lanes_scan(struct lanes *lanes, struct node *loop);
+bool warp_scan_loop(struct row_lanes *lanes, struct node *loop);
 
 #endif

@@ -1,11 +1,10 @@
 /* The tuner: other values for the tuning parameters that a source names. Only `tune` lines change.
  */
-#include "propose/proposer.h"
-#include "propose/rewrite/rewrite.h"
-
 #include "base/hash.h"
 #include "base/rng.h"
 #include "base/str.h"
+#include "propose/proposer.h"
+#include "propose/rewrite/rewrite.h"
 
 #include <string.h>
 

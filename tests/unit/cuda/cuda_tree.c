@@ -108,7 +108,7 @@ static void test_loops(void **state)
                                    "  for (int i = 0; i < i + 1; i++) a[i] = 0;\n"
                                    "}\n");
     struct node *f = tree_function(tree, "f");
-    struct loop loop;
+    struct for_loop loop;
     assert_true(node_loop(nth(f, NODE_FOR, 0), &loop));
     assert_true(loop.counted && loop.declares && !loop.down);
     assert_string_equal(loop.compare, "<");
