@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "intake/syntax/headers.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -12,17 +13,17 @@
 enum { MAX_NESTED_TYPES = 4 };
 
 /* Where a declaration lives, in CUDA's own words or by a macro that stands for some of them. */
-struct side {
+struct decl_side {
     const char *name;
     bool kernel, device, host;
 };
 
-struct reader {
+struct decls_reader {
     const struct toks *toks;
     struct decls *out;
     struct arena *arena;
     size_t cap_decls, cap_containers;
-    struct side macros[32];
+    struct decl_side macros[32];
     unsigned nr_macros;
 };
 
@@ -127,7 +128,7 @@ static void describe_function(const struct toks *toks, struct decl *d, unsigned 
         }
 }
 
-static void add_side(struct side *side, const char *word)
+static void add_side(struct decl_side *side, const char *word)
 {
     side->kernel = side->kernel || strcmp(word, "__global__") == 0;
     side->host = side->host || strcmp(word, "__host__") == 0;
@@ -137,14 +138,14 @@ static void add_side(struct side *side, const char *word)
 }
 
 /* #define HOST_DEVICE __host__ __device__ */
-static void note_side_macro(struct reader *r, const char *directive)
+static void note_side_macro(struct decls_reader *r, const char *directive)
 {
     const char *p = directive + 1 + strspn(directive + 1, " \t");
     struct toks body;
-    struct side side = {0};
+    struct decl_side side = {0};
 
     if (!str_starts(p, "define") || r->nr_macros == ARRAY_SIZE(r->macros) || !strstr(p, "__") ||
-        !lex(&body, r->arena, p + 6, strlen(p + 6)) || body.nr < 2 ||
+        !toks_lex(&body, r->arena, p + 6, strlen(p + 6)) || body.nr < 2 ||
         body.tok[0].kind != TOK_NAME ||
         (tok_is(&body.tok[1], "(") && body.tok[1].at == body.tok[0].end))
         return;
@@ -155,7 +156,7 @@ static void note_side_macro(struct reader *r, const char *directive)
         r->macros[r->nr_macros++] = side;
 }
 
-static void describe(const struct reader *r, struct decl *d)
+static void describe(const struct decls_reader *r, struct decl *d)
 {
     const struct toks *toks = r->toks;
     static const char *const aggregates[] = {"struct", "class", "union", "enum", NULL};
@@ -185,7 +186,7 @@ static void describe(const struct reader *r, struct decl *d)
         const struct tok *t = &toks->tok[i];
         unsigned past = skip_attribute(toks, i);
 
-        struct side side = {0};
+        struct decl_side side = {0};
 
         if (t->kind == TOK_NAME)
             add_side(&side, t->text);
@@ -255,7 +256,7 @@ static bool is_host_member(const struct toks *toks, const struct decl *m, const 
     return *m->name || toks_find(toks, m->from, m->open, "operator") < m->open;
 }
 
-static void note_host_members(const struct reader *r, const struct decl *type, unsigned depth)
+static void note_host_members(const struct decls_reader *r, const struct decl *type, unsigned depth)
 {
     const struct toks *toks = r->toks;
     const unsigned open = toks_find(toks, type->from, type->to, "{");
@@ -282,7 +283,7 @@ static void note_host_members(const struct reader *r, const struct decl *type, u
     }
 }
 
-static void add(struct reader *r, struct decl d)
+static void add(struct decls_reader *r, struct decl d)
 {
     r->out->decl = grow(r->out->decl, &r->cap_decls, r->out->nr + 1, sizeof(d));
     r->out->decl[r->out->nr++] = d;
@@ -323,7 +324,7 @@ static void sort_functions(struct decls *decls, struct arena *arena)
 
 void decls_read(struct decls *decls, struct arena *arena, const struct toks *toks)
 {
-    struct reader r = {.toks = toks, .out = decls, .arena = arena};
+    struct decls_reader r = {.toks = toks, .out = decls, .arena = arena};
     unsigned inside = 0;
 
     for (unsigned i = 0; i < toks->nr; i++)
@@ -444,10 +445,10 @@ static bool directive_stays(struct decl *d, const struct toks *toks, struct aren
 {
     const char *text = toks->tok[d->from].text;
     bool quoted;
-    const char *name = include_name(arena, text, &quoted);
+    const char *name = headers_include_name(arena, text, &quoted);
 
     if (name)
-        return include_is_device(name);
+        return headers_is_device(name);
     return strncmp(text, "#pragma once", 12) != 0;
 }
 

@@ -28,10 +28,10 @@ struct toks {
     const bool *left_out; /* of each token: some #if leaves it out for sure; NULL: not known */
 };
 
-enum { LEX_MAX_TOKENS = 4 << 20 };
+enum { TOKS_MAX = 4 << 20 };
 
-/* False when there are more than LEX_MAX_TOKENS. */
-bool lex(struct toks *toks, struct arena *arena, const char *source, size_t bytes);
+/* False when there are more than TOKS_MAX. */
+bool toks_lex(struct toks *toks, struct arena *arena, const char *source, size_t bytes);
 
 bool tok_is(const struct tok *t, const char *text);
 bool tok_assigns(const struct tok *t); /* =, += and its kin, ++, -- */

@@ -1,12 +1,12 @@
 /* Owns which headers the device code keeps, and which ones it needs that others had brought. */
-#include "intake/syntax/decls.h"
+#include "intake/syntax/headers.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 
 #include <string.h>
 
-const char *include_name(struct arena *arena, const char *directive, bool *quoted)
+const char *headers_include_name(struct arena *arena, const char *directive, bool *quoted)
 {
     const char *p = directive + 1;
 
@@ -22,7 +22,7 @@ const char *include_name(struct arena *arena, const char *directive, bool *quote
     return arena_strndup(arena, p + 1, nr);
 }
 
-bool include_is_device(const char *name)
+bool headers_is_device(const char *name)
 {
     static const char *const known[] = {"cuda_fp16.h", "cuda_fp8.h", "cuda_bf16.h", "cuda_fp4.h",
         "mma.h", "cooperative_groups.h", "cuda_pipeline.h", "cuda_pipeline_primitives.h",
@@ -129,7 +129,7 @@ const char *headers_brought(const struct decls *decls, struct arena *arena)
             for (size_t k = 0; k < ARRAY_SIZE(known); k++) {
                 bool quoted;
                 const char *name = toks->tok[t].kind == TOK_DIRECTIVE
-                                       ? include_name(arena, toks->tok[t].text, &quoted)
+                                       ? headers_include_name(arena, toks->tok[t].text, &quoted)
                                        : NULL;
 
                 if (name && strcmp(name, known[k].header) == 0)
