@@ -94,15 +94,15 @@ static const char *said_extent(
     struct str text = {0};
     const char *ignored;
     unsigned nr_sizes = b->resolver->nr_sizes, line;
-    const bool strict = b->resolver->strict;
     int64_t value;
 
-    b->resolver->strict = true;
+    const struct resolver_mode before =
+        resolver_restrict(b->resolver, (struct resolver_mode){.strict = true});
     bool same = resolver_extent(b->resolver, name, where, &text, &ignored, &line) &&
                 resolver_evaluate(b->resolver, str_text(&text), &value) && value == elems;
     const char *said = same ? spelling_tidy(b->arena, str_text(&text)) : NULL;
 
-    b->resolver->strict = strict;
+    b->resolver->mode = before;
     if (!same)
         b->resolver->nr_sizes = nr_sizes;
     str_finish(&text);

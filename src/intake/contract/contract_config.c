@@ -143,12 +143,11 @@ static bool dims_text(struct contract_builder *b, const struct site *site,
 {
     bool known = seen && (which ? seen->block_known : seen->grid_known);
     struct str text = {0};
-    bool strict = b->resolver->strict;
-
-    b->resolver->strict = strict || known;
+    const struct resolver_mode before =
+        resolver_restrict(b->resolver, (struct resolver_mode){.strict = known});
     bool ok = which < site->nr_config && add_dims(b, site->config[which], site->at, &text);
 
-    b->resolver->strict = strict;
+    b->resolver->mode = before;
     if (known)
         seen_dims(b, ok ? str_text(&text) : NULL, which ? seen->block : seen->grid, out);
     else if (ok)
@@ -182,8 +181,9 @@ const char *contract_config(struct contract_builder *b, const struct site *site,
 {
     static const char *const parts[] = {"grid", "block", "shared memory"};
     struct str config = {0};
+    const struct resolver_mode before =
+        resolver_restrict(b->resolver, (struct resolver_mode){.fixed = true});
 
-    b->resolver->fixed = true;
     for (unsigned c = 0; c < 3; c++) {
         str_add(&config, c == 1 ? ", " : "");
         bool ok = c < 2 ? dims_text(b, site, seen, c, &config) : smem_text(b, site, seen, &config);
@@ -191,7 +191,7 @@ const char *contract_config(struct contract_builder *b, const struct site *site,
         if (!ok && !*why)
             *why = arena_printf(b->arena, "%s: %s", parts[c], b->resolver->why);
     }
-    b->resolver->fixed = false;
+    b->resolver->mode = before;
     if (*why && site->nr_config) { /* as the file has it: easier to complete than half of one */
         str_clear(&config);
         str_add(&config, toks_text(site->config[0].toks, b->arena, site->config[0].from,

@@ -198,12 +198,11 @@ const char *contract_scalar(struct launching *l, const char *param, const char *
 /* An integer expression without a number that the file does not give. */
 static bool strictly(struct contract_builder *b, struct tok_range arg, unsigned at, struct str *out)
 {
-    const bool strict = b->resolver->strict;
-
-    b->resolver->strict = true;
+    const struct resolver_mode before =
+        resolver_restrict(b->resolver, (struct resolver_mode){.strict = true});
     bool ok = resolver_integer(b->resolver, arg, at, out);
 
-    b->resolver->strict = strict;
+    b->resolver->mode = before;
     return ok;
 }
 
@@ -319,13 +318,14 @@ void contract_integer(struct launching *l, const char *name, struct tok_range ar
     struct str one = {0};
     int64_t value;
     int64_t number = 0;
-    bool seen = v && interp_whole(v, &number), strict = b->resolver->strict;
+    const bool seen = v && interp_whole(v, &number);
     unsigned nr_sizes = b->resolver->nr_sizes;
 
-    b->resolver->strict = strict || seen;
+    const struct resolver_mode before =
+        resolver_restrict(b->resolver, (struct resolver_mode){.strict = seen});
     bool ok = text || (arg.from < arg.to && resolver_integer(b->resolver, arg, l->site->at, &one));
 
-    b->resolver->strict = strict;
+    b->resolver->mode = before;
     text = text ? text : spelling_tidy(b->arena, str_text(&one));
     str_finish(&one);
     if (seen && !(ok && resolver_evaluate(b->resolver, text, &value) && value == number)) {

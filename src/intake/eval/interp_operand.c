@@ -3,34 +3,23 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "intake/syntax/cast.h"
+#include "intake/syntax/literal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static struct interp_value number(struct interp *ip, const char *text)
 {
-    char digits[64];
-    size_t nr = 0;
-    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    bool binary_digits = text[0] == '0' && (text[1] == 'b' || text[1] == 'B');
+    struct number_literal n;
 
-    for (const char *p = text; *p && nr + 1 < sizeof(digits); p++)
-        if (*p != '\'')
-            digits[nr++] = *p;
-    digits[nr] = 0;
-    bool spelling_is_real = hex ? strpbrk(digits, ".pP") != NULL
-                                : strpbrk(digits, ".eE") != NULL || strpbrk(digits, "fF") != NULL;
-    char *end;
-
-    if (spelling_is_real) {
-        double value = strtod(digits, &end);
-
-        return interp_real(value, interp_type_named(ip, strpbrk(end, "fF") ? "float" : "double"));
-    }
-    uint64_t value = binary_digits ? strtoull(digits + 2, &end, 2) : strtoull(digits, &end, 0);
-    struct interp_value v = interp_int((int64_t)value);
-    bool is_long = strpbrk(end, "lL") || value > (hex ? UINT32_MAX : INT32_MAX),
-         is_unsigned = strpbrk(end, "uU") || (hex && value > INT32_MAX && value <= UINT32_MAX);
+    literal_read(&n, text);
+    if (n.is_real)
+        return interp_real(n.real, interp_type_named(ip, n.is_float ? "float" : "double"));
+    const bool is_long = n.is_long || n.integer > (n.is_hex ? UINT32_MAX : INT32_MAX);
+    const bool is_unsigned =
+        n.is_unsigned || (n.is_hex && n.integer > INT32_MAX && n.integer <= UINT32_MAX);
+    struct interp_value v = interp_int((int64_t)n.integer);
 
     v.type = interp_type_named(ip, is_long ? (is_unsigned ? "unsigned long long" : "long long")
                                            : (is_unsigned ? "unsigned int" : "int"));
@@ -535,9 +524,10 @@ static struct interp_operand primary(struct interp_reader *r)
         return lambda(r);
     if (interp_accept(r, "sizeof"))
         return size_of(r);
-    if (interp_accept(r, "static_cast") || interp_accept(r, "reinterpret_cast") ||
-        interp_accept(r, "const_cast"))
+    if (cast_is_named(t)) {
+        r->i++;
         return named_cast(r);
+    }
     if (interp_accept(r, "new"))
         return make_new(r);
     if (tok_is(t, "::"))

@@ -51,6 +51,11 @@ struct macro {
 struct source_set;
 struct interp;
 
+struct resolver_mode {
+    bool fixed;  /* no new sizes: a number that is not one yet is written out */
+    bool strict; /* what the file does not say fails, and does not become a size */
+};
+
 struct resolver {
     struct arena *arena;
     const struct toks *toks;
@@ -61,9 +66,8 @@ struct resolver {
     unsigned nr_sizes;
     const char *arrays[INTAKE_MAX_ARRAYS]; /* names that no new size may have */
     unsigned nr_arrays;
-    bool fixed;                   /* no new sizes: a number that is not one yet is written out */
+    struct resolver_mode mode;
     bool drop_sizeof;             /* sizeof(...) is 1 */
-    bool strict;                  /* what the file does not say fails, and does not become a size */
     const struct decl *bound;     /* a function that is looked at as one call of it says, */
     unsigned bound_at;            /* the token of its name there */
     const struct source_set *set; /* where lines come from */
@@ -99,6 +103,9 @@ const struct decl *resolver_function_at(const struct resolver *resolver, unsigne
 
 /* A range split at its outermost commas; at most max parts. */
 unsigned tok_range_split(struct tok_range range, struct tok_range *parts, unsigned max);
+
+/* Adds `more` to the resolver's mode. Returns the mode that it had, to be put back into it. */
+struct resolver_mode resolver_restrict(struct resolver *resolver, struct resolver_mode more);
 
 /* An integer expression as text of the task language, over sizes; `at` is where it stands. False:
  * resolver->why. */

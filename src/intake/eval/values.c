@@ -2,10 +2,11 @@
 #include "intake/eval/resolver.h"
 
 #include "base/mem.h"
+#include "intake/syntax/cast.h"
+#include "intake/syntax/literal.h"
 #include "intake/syntax/spelling.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_VALUE_DEPTH = 32, MAX_VALUE_STEPS = 10000 };
@@ -94,12 +95,7 @@ static bool is_cast(const struct reals *v)
 {
     const struct tok *t = &v->toks->tok[v->i];
 
-    if (!tok_is(t, "(") || t->match <= v->i + 1 || t->match + 1 >= v->to)
-        return false;
-    for (unsigned i = v->i + 1; i < t->match; i++)
-        if (spelling_bytes(v->toks->tok[i].text) == 0)
-            return false;
-    return true;
+    return tok_is(t, "(") && t->match + 1 < v->to && cast_is_type(v->toks, v->i + 1, t->match);
 }
 
 static bool factor(struct reals *v, double *value)
@@ -126,11 +122,12 @@ static bool factor(struct reals *v, double *value)
         return range_real(v->resolver, inner, v->at, v->depth - 1, v->nr_steps, value);
     }
     if (t->kind == TOK_NUMBER) {
-        char *end;
+        struct number_literal literal;
+        const bool known = literal_read(&literal, t->text);
 
-        *value = strtod(t->text, &end);
+        *value = literal.real;
         v->i++;
-        return end > t->text && strspn(end, "fFlLuU") == strlen(end);
+        return known;
     }
     if (t->kind != TOK_NAME)
         return false;
@@ -138,7 +135,7 @@ static bool factor(struct reals *v, double *value)
         v->i += 2;
         return factor(v, value);
     }
-    if (tok_is(t, "static_cast") && tok_is(next, "<")) {
+    if (cast_is_named(t) && tok_is(next, "<")) {
         while (v->i < v->to && !tok_is(&v->toks->tok[v->i], "("))
             v->i++;
         return factor(v, value);
