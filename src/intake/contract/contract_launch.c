@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "core/task.h"
+#include "intake/syntax/literal.h"
 #include "intake/syntax/spelling.h"
 
 #include <stdlib.h>
@@ -207,20 +208,16 @@ static bool strictly(struct contract_builder *b, struct tok_range arg, unsigned 
 }
 
 /* The type of a number as it stands there; NULL: none is there. */
-static const char *literal_type(struct tok_range arg)
+static const char *type_of_literal(struct tok_range arg)
 {
     const struct tok *t = arg.toks ? &arg.toks->tok[arg.from] : NULL;
 
     if (arg.from + 1 != arg.to || t->kind != TOK_NUMBER)
         return NULL;
-    const bool hex = str_starts(t->text, "0x") || str_starts(t->text, "0X");
-    const bool is_long = strpbrk(t->text, "lL") != NULL;
+    struct number_literal literal;
 
-    if (!hex && strpbrk(t->text, ".eE"))
-        return strpbrk(t->text, "fF") ? "float" : "double";
-    if (strpbrk(t->text, "uU"))
-        return is_long ? "unsigned long long" : "unsigned int";
-    return is_long ? "long long" : "int";
+    literal_read(&literal, t->text);
+    return literal_type(&literal);
 }
 
 /* T of a parameter passed by value: of the struct that is passed, where an array of T is an
@@ -251,7 +248,7 @@ static const char *deduced_type(struct contract_builder *b, const struct site *s
         return v->type->text;
     for (unsigned k = 0; k < nr && k < site->nr_args; k++) {
         const bool same = strcmp(params[k].type, type) == 0 && !params[k].is_pointer;
-        const char *number = same ? literal_type(site->args[k]) : NULL;
+        const char *number = same ? type_of_literal(site->args[k]) : NULL;
 
         if (same && !number)
             number = resolver_type_of(b->resolver, site->args[k], site->at);

@@ -18,18 +18,25 @@ struct interp *contract_types(struct contract_builder *b)
     return b->types;
 }
 
+/* The element type of an integer of 1, 2, 4 or 8 bytes. */
+static const char *integer_elem(unsigned bytes, bool is_unsigned)
+{
+    static const char *const elems[][2] = {
+        [1] = {"i8", "u8"}, [2] = {"i16", "u16"}, [4] = {"i32", "u32"}, [8] = {"i64", "u64"}};
+
+    return bytes < ARRAY_SIZE(elems) ? elems[bytes][is_unsigned] : NULL;
+}
+
 /* NULL: it is a pointer. */
 static const char *number_type(struct contract_builder *b, const struct type *type)
 {
     unsigned lanes;
     const char *elem =
         spelling_elem(resolver_type(b->resolver, type->text, contract_types(b)->at), &lanes);
-    static const char *const types[][2] = {
-        [1] = {"i8", "u8"}, [2] = {"i16", "u16"}, [4] = {"i32", "u32"}, [8] = {"i64", "u64"}};
 
     if (elem && lanes == 1)
         return elem;
-    return type->kind == TYPE_INT ? types[type->bytes & 15][type->is_unsigned] : NULL;
+    return type->kind == TYPE_INT ? integer_elem(type->bytes, type->is_unsigned) : NULL;
 }
 
 const char *contract_elem(struct contract_builder *b, const char *type, unsigned *lanes)
@@ -172,15 +179,13 @@ static void add_item(struct passing *p, const char *text, const char *type, unsi
 /* Integers up to an offset that the next field, or the end, would not come to by itself. */
 static void add_padding(struct passing *p, unsigned offset, unsigned align)
 {
-    static const char *const types[] = {[1] = "i8", [2] = "i16", [4] = "i32", [8] = "i64"};
-
     while (align && round_up(p->offset, align) < offset) {
         unsigned bytes = 8;
 
         while (bytes > 1 &&
                (bytes > p->layout.align || p->offset % bytes != 0 || p->offset + bytes > offset))
             bytes /= 2;
-        add_item(p, "0", types[bytes], bytes);
+        add_item(p, "0", integer_elem(bytes, false), bytes);
     }
 }
 

@@ -43,11 +43,8 @@ static const char *symbol_type(struct contract_builder *b, const struct decl *d,
     } else {
         to = name;
     }
-    for (bool skip = true; skip && from < to; from += skip) {
-        skip = false;
-        for (unsigned s = 0; skipped[s]; s++)
-            skip = skip || tok_is(&toks->tok[from], skipped[s]);
-    }
+    while (from < to && tok_among(&toks->tok[from], skipped))
+        from++;
     if (from < to && tok_is(&toks->tok[from], "__align__") && toks->tok[from + 1].match)
         from = toks->tok[from + 1].match + 1;
     return resolver_type(b->resolver, toks_text(toks, b->arena, from, to), d->from);

@@ -65,15 +65,21 @@ void interp_lose(struct interp *ip, const struct toks *toks, unsigned from, unsi
 
 /* ---- calls ---- */
 
+struct bound *interp_bind(
+    struct interp *ip, const char *name, const struct type *type, struct bound *next)
+{
+    struct bound *b = arena_alloc(ip->arena, sizeof(*b));
+
+    *b = (struct bound){name, type, next};
+    return b;
+}
+
 static void bind(struct interp *ip, struct bound **list, const char *name, const struct type *type)
 {
     for (struct bound *b = *list; b; b = b->next)
         if (strcmp(b->name, name) == 0)
             return;
-    struct bound *b = arena_alloc(ip->arena, sizeof(*b));
-
-    *b = (struct bound){name, type, *list};
-    *list = b;
+    *list = interp_bind(ip, name, type, *list);
 }
 
 /* T of a template whose parameter has T, T* or such for its type, from what is passed. */

@@ -3,19 +3,12 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "intake/eval/params.h"
 
 #include <ctype.h>
 #include <float.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-
-unsigned interp_template_params(
-    struct interp *ip, const struct decl *fn, const char **names, unsigned max)
-{
-    return params_of_template(ip->resolver->toks, fn, names, max);
-}
 
 /* ---- first values ---- */
 

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "intake/eval/params.h"
 #include "intake/syntax/cast.h"
 #include "intake/syntax/literal.h"
 
@@ -15,14 +16,10 @@ static struct interp_value number(struct interp *ip, const char *text)
 
     literal_read(&n, text);
     if (n.is_real)
-        return interp_real(n.real, interp_type_named(ip, n.is_float ? "float" : "double"));
-    const bool is_long = n.is_long || n.integer > (n.is_hex ? UINT32_MAX : INT32_MAX);
-    const bool is_unsigned =
-        n.is_unsigned || (n.is_hex && n.integer > INT32_MAX && n.integer <= UINT32_MAX);
+        return interp_real(n.real, interp_type_named(ip, literal_type(&n)));
     struct interp_value v = interp_int((int64_t)n.integer);
 
-    v.type = interp_type_named(ip, is_long ? (is_unsigned ? "unsigned long long" : "long long")
-                                           : (is_unsigned ? "unsigned int" : "int"));
+    v.type = interp_type_named(ip, literal_type(&n));
     return v;
 }
 
@@ -224,14 +221,13 @@ static struct bound *bind_angles(struct interp_reader *r, const struct decl *fn,
     const char *names[MAX_TEMPLATE_ARGS];
     struct tok_range given[MAX_TEMPLATE_ARGS];
     struct bound *list = NULL;
-    unsigned nr = interp_template_params(ip, fn, names, ARRAY_SIZE(names));
+    unsigned nr = params_of_template(ip->resolver->toks, fn, names, ARRAY_SIZE(names));
     unsigned close = angle ? toks_angle(r->toks, angle, r->to) : 0;
     unsigned nr_given = close ? tok_range_split((struct tok_range){r->toks, angle + 1, close},
                                     given, MAX_TEMPLATE_ARGS)
                               : 0;
 
     for (unsigned i = 0; i < nr && i < nr_given; i++) {
-        struct bound *b = arena_alloc(ip->arena, sizeof(*b));
         struct interp_value v = interp_evaluate(ip, given[i]);
         const struct type *type;
         bool is_ref;
@@ -242,8 +238,7 @@ static struct bound *bind_angles(struct interp_reader *r, const struct decl *fn,
                    given[i].to) {
             continue;
         }
-        *b = (struct bound){names[i], type, list};
-        list = b;
+        list = interp_bind(ip, names[i], type, list);
     }
     return list;
 }

@@ -44,6 +44,9 @@ struct interp_value interp_call(struct interp *ip, const struct decl *fn,
     struct bound *bound);
 struct interp_operand interp_macro_call(
     struct interp *ip, const struct macro *macro, const struct tok_range *args, unsigned nr_args);
+/* The list of bound template parameters with one more before it. */
+struct bound *interp_bind(
+    struct interp *ip, const char *name, const struct type *type, struct bound *next);
 bool interp_step(struct interp *ip); /* false: no more */
 /* Steps for a loop or a function that launches nothing: fewer each time that it took too many. */
 unsigned interp_patience(const struct interp *ip, const struct toks *toks, unsigned body);
@@ -73,8 +76,6 @@ int64_t interp_along(int64_t offset, int64_t nr, unsigned each);
 struct interp_value interp_int(int64_t i);
 struct interp_operand interp_named(
     struct interp *ip, const char *name); /* a variable, a constant, a macro */
-unsigned interp_template_params(
-    struct interp *ip, const struct decl *fn, const char **names, unsigned max);
 void interp_facts(struct interp *ip, const struct interp_frame *frame, bool firm);
 
 /* interp_expr.c, and interp_operand.c for what operators stand between */

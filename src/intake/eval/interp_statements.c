@@ -80,9 +80,8 @@ static bool leaves(const struct toks *toks, unsigned from, unsigned to)
     for (unsigned i = from; i < to; i++) {
         if (tok_is(&toks->tok[i], "{") && i > from && toks->tok[i].match)
             i = toks->tok[i].match;
-        for (unsigned k = 0; words[k]; k++)
-            if (tok_is(&toks->tok[i], words[k]))
-                return true;
+        if (tok_among(&toks->tok[i], words))
+            return true;
     }
     return false;
 }

@@ -36,14 +36,6 @@ static const struct decl *struct_named(struct interp *ip, const char *name)
     return NULL;
 }
 
-static bool is_one_of(const char *text, const char *const *words)
-{
-    for (; *words; words++)
-        if (strcmp(text, *words) == 0)
-            return true;
-    return false;
-}
-
 /* What stands between the outermost < >; NULL: none. */
 static const char *inner_text(struct interp *ip, const char *text)
 {
@@ -83,7 +75,7 @@ static void describe_plain(struct interp *ip, struct type *t)
     } else if (strcmp(t->text, "dim3") == 0) {
         t->kind = TYPE_DIM3;
         t->bytes = 12;
-    } else if (is_one_of(name, vectors) && inner_text(ip, t->text)) {
+    } else if (str_among(name, vectors) && inner_text(ip, t->text)) {
         t->kind = TYPE_VECTOR;
         t->to = interp_type_named(ip, inner_text(ip, t->text));
     } else if (strcmp(name, "string") == 0) {
@@ -142,7 +134,7 @@ static const char *const skipped[] = {"const", "static", "constexpr", "volatile"
 
 bool interp_type_word(const struct tok *t)
 {
-    return t->kind == TOK_NAME && is_one_of(t->text, skipped);
+    return t->kind == TOK_NAME && str_among(t->text, skipped);
 }
 
 /* A template argument that is a type of the frame, put in place of its parameter. */
@@ -177,7 +169,7 @@ unsigned interp_type_read(struct interp *ip, const struct toks *toks, unsigned i
     while (i < to && interp_type_word(&toks->tok[i]))
         i++;
     name = i;
-    while (i < to && toks->tok[i].kind == TOK_NAME && is_one_of(toks->tok[i].text, parts)) {
+    while (i < to && toks->tok[i].kind == TOK_NAME && str_among(toks->tok[i].text, parts)) {
         i++;
         while (i < to && tok_is(&toks->tok[i], "const"))
             i++;

@@ -148,11 +148,9 @@ static struct bound *bound_of(struct interp *ip, const struct type *type)
     const unsigned nr_given = tok_range_split((struct tok_range){toks, 0, toks->nr}, given, 8);
 
     for (unsigned i = 0; i < nr && i < nr_given; i++) {
-        struct bound *b = arena_alloc(ip->arena, sizeof(*b));
+        const char *text = toks_text(toks, ip->arena, given[i].from, given[i].to);
 
-        *b = (struct bound){names[i],
-            interp_type_named(ip, toks_text(toks, ip->arena, given[i].from, given[i].to)), list};
-        list = b;
+        list = interp_bind(ip, names[i], interp_type_named(ip, text), list);
     }
     return list;
 }
@@ -182,16 +180,8 @@ static bool lay_vector(struct laying *l, const struct type *type)
     unsigned lanes = 3;
     const char *elem = spelling_elem(resolver_type(l->ip->resolver, type->text, l->ip->at), &lanes);
     const unsigned each = elem ? type->bytes / lanes : 4;
-    static const struct {
-        const char *elem, *type;
-    } known[] = {{"f64", "double"}, {"f32", "float"}, {"f16", "half"}, {"bf16", "nv_bfloat16"},
-        {"i64", "long long"}, {"u64", "unsigned long long"}, {"i32", "int"},
-        {"u32", "unsigned int"}, {"i16", "short"}, {"u16", "unsigned short"}, {"i8", "char"},
-        {"u8", "unsigned char"}};
-    const char *name = "unsigned int"; /* dim3 */
+    const char *name = elem ? spelling_c_type(elem) : "unsigned int"; /* dim3 */
 
-    for (size_t i = 0; elem && i < ARRAY_SIZE(known); i++)
-        name = strcmp(known[i].elem, elem) == 0 ? known[i].type : name;
     if (lanes > ARRAY_SIZE(parts))
         return no_layout(l->out, "what it consists of is not known");
     for (unsigned i = 0; i < lanes; i++)

@@ -55,14 +55,6 @@ static const struct tok *token(const struct effect_look *l, unsigned i)
     return i >= l->code.from && i < l->code.to ? &l->code.toks->tok[i] : &none;
 }
 
-static bool is_one_of(const struct tok *t, const char *const *words)
-{
-    for (unsigned i = 0; words[i]; i++)
-        if (strcmp(t->text, words[i]) == 0)
-            return true;
-    return false;
-}
-
 static void add(struct memory_effects *effects, bool reads, bool writes)
 {
     effects->reads |= reads;
@@ -82,7 +74,7 @@ static bool points_to_const(const struct effect_look *l, unsigned i)
     static const char *const ends[] = {";", "{", "}", "(", ")", ",", "=", "", NULL};
     bool inside = false; /* left of * or & */
 
-    while (!is_one_of(token(l, --i), ends)) {
+    while (!str_among(token(l, --i)->text, ends)) {
         inside = inside || tok_is(token(l, i), "*") || tok_is(token(l, i), "&");
         if (inside && tok_is(token(l, i), "const"))
             return true;
@@ -237,9 +229,9 @@ static void argument(struct effect_look *l, struct effect_part p, unsigned i, un
     const unsigned n = argument_of(l, open, p.from);
     const struct effect_part call = {i, token(l, open)->match + 1, p.kind};
 
-    if (is_one_of(t, unevaluated))
+    if (str_among(t->text, unevaluated))
         return;
-    if (is_one_of(t, conditions)) {
+    if (str_among(t->text, conditions)) {
         add(l->effects, p.kind == ELEMENT, false);
     } else if (str_starts(t->text, "atomic") && n == 0 && p.kind == ADDRESS) {
         add_unknown(l);
@@ -276,7 +268,7 @@ static bool ends_operand(const struct effect_look *l, unsigned i, bool choice)
                              *const sums[] = {
                                  "?", ":", "==", "!=", "<=", ">=", "<", ">", "&&", "||", NULL};
 
-    return is_one_of(token(l, i), always) || (!choice && is_one_of(token(l, i), sums));
+    return str_among(token(l, i)->text, always) || (!choice && str_among(token(l, i)->text, sums));
 }
 
 /* To the ends of the operands that a pointer is added to, or chosen among. */
@@ -489,13 +481,13 @@ static bool element_used(struct effect_look *l, struct effect_part *p)
 
     if (tok_is(right, "=")) {
         add(l->effects, false, true);
-    } else if (is_one_of(right, updates)) {
+    } else if (str_among(right->text, updates)) {
         add(l->effects, true, true);
     } else if (tok_is(left, "=")) {
         assigned(l, p);
     } else if (tok_is(left, "return") && l->code.returns_reference) {
         l->gives[ELEMENT] = true;
-    } else if (is_one_of(left, begins) && is_one_of(right, ends)) {
+    } else if (str_among(left->text, begins) && str_among(right->text, ends)) {
         return enclosed(l, p);
     } else {
         add(l->effects, true, false);
@@ -511,10 +503,10 @@ static bool address_used(struct effect_look *l, struct effect_part *p)
                              *const sums[] = {"+", "-", NULL};
     const struct tok *left = token(l, p->from - 1), *right = token(l, p->to);
 
-    if (is_one_of(right, moved) || tok_is(right, "?") || is_one_of(right, compared) ||
-        is_one_of(left, compared))
+    if (str_among(right->text, moved) || tok_is(right, "?") || str_among(right->text, compared) ||
+        str_among(left->text, compared))
         return false;
-    if (is_one_of(right, sums) || is_one_of(left, sums)) {
+    if (str_among(right->text, sums) || str_among(left->text, sums)) {
         *p = widened(l, *p, false);
         return true;
     }

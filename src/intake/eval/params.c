@@ -45,15 +45,13 @@ static void read_param(
             name = i;
     }
     for (unsigned i = r.from; i < name && i < end; i++) {
-        bool skip = toks->tok[i].kind == TOK_DIRECTIVE ||
-                    (toks->tok[i].kind == TOK_PUNCT && !tok_is(&toks->tok[i], "::") &&
-                        !tok_is(&toks->tok[i], "<") && !tok_is(&toks->tok[i], ">") &&
-                        !tok_is(&toks->tok[i], ","));
+        const bool skip = toks->tok[i].kind == TOK_DIRECTIVE || tok_among(&toks->tok[i], words) ||
+                          (toks->tok[i].kind == TOK_PUNCT && !tok_is(&toks->tok[i], "::") &&
+                              !tok_is(&toks->tok[i], "<") && !tok_is(&toks->tok[i], ">") &&
+                              !tok_is(&toks->tok[i], ","));
 
         p->is_const =
             p->is_const || (tok_is(&toks->tok[i], "const") && !tok_is(&toks->tok[i - 1], "*"));
-        for (unsigned w = 0; words[w]; w++)
-            skip = skip || tok_is(&toks->tok[i], words[w]);
         if (!skip) {
             if (type.len && toks->tok[i].kind == TOK_NAME &&
                 !strchr(":<,", type.text[type.len - 1]))

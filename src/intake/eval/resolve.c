@@ -259,7 +259,6 @@ bool resolve_expression(
         return resolve_refuse(resolver, "an empty expression", "");
     for (unsigned i = r.from; i < r.to; i++) {
         const struct tok *t = &r.toks->tok[i];
-        bool known = false;
 
         if (t->kind == TOK_NUMBER) {
             if (!resolve_number(resolver, t->text, out))
@@ -272,9 +271,7 @@ bool resolve_expression(
         } else if (tok_is(t, "(") && is_cast(r.toks, i, r.to)) {
             i = t->match; /* a cast */
         } else {
-            for (unsigned o = 0; operators[o] && !known; o++)
-                known = tok_is(t, operators[o]);
-            if (!known)
+            if (!tok_among(t, operators))
                 return resolve_refuse(resolver, "not an integer expression:", t->text);
             if (!tok_is(t, "::"))
                 str_add(out, t->text);

@@ -116,20 +116,6 @@ static bool read_new(struct relaunch *l, struct launch_words *w, const struct la
 
 /* ---- scratch memory ---- */
 
-static const char *c_type(enum elem elem)
-{
-    static const char *const types[][2] = {{"f64", "double"}, {"f32", "float"}, {"tf32", "float"},
-        {"f16", "__half"}, {"bf16", "__nv_bfloat16"}, {"e4m3", "__nv_fp8_e4m3"},
-        {"e5m2", "__nv_fp8_e5m2"}, {"i64", "long long"}, {"i32", "int"}, {"i16", "short"},
-        {"i8", "signed char"}, {"u64", "unsigned long long"}, {"u32", "unsigned int"},
-        {"u16", "unsigned short"}, {"u8", "unsigned char"}, {"bool", "bool"}};
-
-    for (size_t i = 0; i < ARRAY_SIZE(types); i++)
-        if (strcmp(elem_name(elem), types[i][0]) == 0)
-            return types[i][1];
-    return "char";
-}
-
 /* The contract has it, as large: the user's own memory. */
 static bool is_users(struct relaunch *l, const struct task_array *temp)
 {
@@ -150,13 +136,14 @@ static bool is_users(struct relaunch *l, const struct task_array *temp)
 
 static void add_scratch(struct relaunch *l, const struct task_array *temp)
 {
-    const char *variable = temp->name;
+    const char *variable = temp->name, *type = spelling_c_type(elem_name(temp->elem));
 
     if (is_users(l, temp) || l->nr_scratch == ARRAY_SIZE(l->scratch))
         return;
     while (strstr(l->p->set->text, variable))
         variable = arena_printf(l->p->arena, "%s_", variable);
-    l->scratch[l->nr_scratch++] = (struct scratch){temp->name, variable, c_type(temp->elem), temp};
+    l->scratch[l->nr_scratch++] =
+        (struct scratch){temp->name, variable, type ? type : "char", temp};
 }
 
 bool relaunch_read(struct relaunch *l)

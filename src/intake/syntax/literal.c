@@ -28,3 +28,14 @@ bool literal_read(struct number_literal *literal, const char *text)
     literal->is_long = strpbrk(end, "lL") != NULL;
     return end > digits && strspn(end, "fFlLuU") == strlen(end);
 }
+
+const char *literal_type(const struct number_literal *literal)
+{
+    const uint64_t n = literal->integer;
+
+    if (literal->is_real)
+        return literal->is_float ? "float" : "double";
+    if (literal->is_long || n > (literal->is_hex ? UINT32_MAX : INT32_MAX))
+        return literal->is_unsigned ? "unsigned long long" : "long long";
+    return literal->is_unsigned || n > INT32_MAX ? "unsigned int" : "int";
+}

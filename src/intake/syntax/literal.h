@@ -16,4 +16,7 @@ struct number_literal {
  * False: its suffix is none of C's. */
 bool literal_read(struct number_literal *literal, const char *text);
 
+/* The type of C that it has: "float", "unsigned int". Longs are "long long". */
+const char *literal_type(const struct number_literal *literal);
+
 #endif

@@ -108,6 +108,20 @@ const char *spelling_elem(const char *type, unsigned *lanes)
     return NULL;
 }
 
+const char *spelling_c_type(const char *elem)
+{
+    static const char *const types[][2] = {{"f64", "double"}, {"f32", "float"}, {"tf32", "float"},
+        {"f16", "__half"}, {"bf16", "__nv_bfloat16"}, {"e4m3", "__nv_fp8_e4m3"},
+        {"e5m2", "__nv_fp8_e5m2"}, {"i64", "long long"}, {"i32", "int"}, {"i16", "short"},
+        {"i8", "signed char"}, {"u64", "unsigned long long"}, {"u32", "unsigned int"},
+        {"u16", "unsigned short"}, {"u8", "unsigned char"}, {"bool", "bool"}};
+
+    for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+        if (strcmp(elem, types[i][0]) == 0)
+            return types[i][1];
+    return NULL;
+}
+
 unsigned spelling_bytes(const char *type)
 {
     unsigned lanes;

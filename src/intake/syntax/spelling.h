@@ -19,6 +19,10 @@ const char *spelling_with_text(
 /* The task language's element type for a type of C, and how many of them one value holds; NULL:
  * none. */
 const char *spelling_elem(const char *type, unsigned *lanes);
+
+/* The type of C for an element type of the task language, by its name; NULL: there is none. */
+const char *spelling_c_type(const char *elem);
+
 unsigned spelling_bytes(const char *type); /* of one value; 0: unknown */
 bool spelling_is_real(const char *type);
 bool spelling_is_integer(const char *type);

@@ -330,6 +330,11 @@ bool tok_is(const struct tok *t, const char *text)
            strcmp(t->text, text) == 0;
 }
 
+bool tok_among(const struct tok *t, const char *const *words)
+{
+    return (t->kind == TOK_PUNCT || t->kind == TOK_NAME) && str_among(t->text, words);
+}
+
 bool tok_assigns(const struct tok *t)
 {
     static const char *const ops[] = {
@@ -353,7 +358,7 @@ unsigned toks_find(const struct toks *toks, unsigned from, unsigned to, const ch
 
 unsigned toks_angle(const struct toks *toks, unsigned i, unsigned to)
 {
-    static const char *const ends[] = {";", "{", "}", "&&", "||", "=", "<<<"};
+    static const char *const ends[] = {";", "{", "}", "&&", "||", "=", "<<<", NULL};
     int depth = 0;
 
     to = to > i + MAX_ANGLE_TOKENS ? i + MAX_ANGLE_TOKENS : to;
@@ -368,12 +373,8 @@ unsigned toks_angle(const struct toks *toks, unsigned i, unsigned to)
             continue;
         if (t->match > i && t->match < to && !tok_is(t, "{"))
             i = t->match;
-        else if (t->kind == TOK_DIRECTIVE)
+        else if (t->kind == TOK_DIRECTIVE || tok_among(t, ends))
             return 0;
-        else
-            for (unsigned k = 0; k < ARRAY_SIZE(ends); k++)
-                if (tok_is(t, ends[k]))
-                    return 0;
     }
     return 0;
 }
