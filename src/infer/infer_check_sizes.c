@@ -34,7 +34,7 @@ static const uint64_t trial_steps = UINT64_C(1) << 21, patient_steps = UINT64_C(
 
 struct start {
     int arg; /* >= 0: the argument's number; -1: a number of the text */
-    const struct intake_start *text;
+    const struct intake_seed *text;
     int64_t value, instead;
 };
 
@@ -81,15 +81,15 @@ static void find_starts(struct smaller *m, const struct task *task)
         char *end;
         const int64_t value = strtoll(m->args->args[i], &end, 10);
 
-        if (*end == 0 && value >= INTAKE_LEAST_START)
+        if (*end == 0 && value >= INTAKE_LEAST_SEED)
             m->starts[m->nr_starts++] = (struct start){.arg = (int)i, .value = value};
     }
     m->nr_args = m->nr_starts;
-    for (unsigned i = 0; i < m->in->nr_starts && m->nr_starts < MAX_STARTS; i++) {
-        if (is_block(task, m->in->starts[i].value))
+    for (unsigned i = 0; i < m->in->nr_seeds && m->nr_starts < MAX_STARTS; i++) {
+        if (is_block(task, m->in->seeds[i].value))
             continue;
         m->starts[m->nr_starts++] =
-            (struct start){.arg = -1, .text = &m->in->starts[i], .value = m->in->starts[i].value};
+            (struct start){.arg = -1, .text = &m->in->seeds[i], .value = m->in->seeds[i].value};
     }
 }
 
@@ -114,7 +114,7 @@ static bool choose(struct smaller *m, unsigned from, unsigned to, const struct w
         int64_t value = start->value;
 
         for (unsigned k = 0;
-             way->times ? k < way->times && value >= INTAKE_LEAST_START : value > way->most; k++)
+             way->times ? k < way->times && value >= INTAKE_LEAST_SEED : value > way->most; k++)
             value /= 2;
         start->instead = i >= from && i < to ? fitting(start, value) : start->value;
         any |= start->instead != start->value;
@@ -146,7 +146,7 @@ static bool read_smaller(const struct smaller *m, struct arena *arena, struct in
 {
     struct intake_args args = *m->args;
     const char **texts = arena_array(arena, args.nr + 1, sizeof(*texts));
-    struct intake_start *instead = arena_array(arena, MAX_STARTS, sizeof(*instead));
+    struct intake_seed *instead = arena_array(arena, MAX_STARTS, sizeof(*instead));
     struct err ignored;
 
     for (unsigned i = 0; i < args.nr; i++)

@@ -21,19 +21,19 @@ bool intake_needed(const char *source, size_t bytes)
 
 /* The kernels of the contract with their template arguments, which may be named by the host only.
  */
-static const char *kernel_ids(const struct reading *r)
+static const char *kernel_ids(const struct source_set *set)
 {
     static const char launch[] = "#pragma keet launch ";
     struct str all = {0};
 
-    for (unsigned i = 0; i < r->in.nr_lines; i++) {
-        const char *line = r->in.lines[i].pragma, *end = strstr(line, "<<<");
+    for (unsigned i = 0; i < set->in.nr_lines; i++) {
+        const char *line = set->in.lines[i].pragma, *end = strstr(line, "<<<");
 
         if (str_starts(line, launch) && end)
             str_add_n(&all, line + strlen(launch), (size_t)(end - line) - strlen(launch));
         str_add_char(&all, ' ');
     }
-    const char *text = arena_strdup(r->arena, str_text(&all));
+    const char *text = arena_strdup(set->arena, str_text(&all));
 
     str_finish(&all);
     return text;
@@ -41,16 +41,16 @@ static const char *kernel_ids(const struct reading *r)
 
 /* Another kernel of the same name, which the contract does not launch, would make that name say
  * nothing. */
-static void drop_overloads(struct reading *r)
+static void drop_overloads(struct source_set *set)
 {
-    for (unsigned i = 0; i < r->decls.nr; i++) {
-        struct decl *d = &r->decls.decl[i];
+    for (unsigned i = 0; i < set->decls.nr; i++) {
+        struct decl *d = &set->decls.decl[i];
         bool other = false, launched = false;
 
-        for (unsigned l = 0; d->is_kernel && d->body && l < r->in.nr_launches; l++) {
-            launched |= r->host.kernels[l] == d;
-            other |= r->host.kernels[l]->container == d->container &&
-                     strcmp(r->host.kernels[l]->name, d->name) == 0;
+        for (unsigned l = 0; d->is_kernel && d->body && l < set->in.nr_launches; l++) {
+            launched |= set->resolver.kernels[l] == d;
+            other |= set->resolver.kernels[l]->container == d->container &&
+                     strcmp(set->resolver.kernels[l]->name, d->name) == 0;
         }
         if (other && !launched)
             d->keep = false;
@@ -58,99 +58,100 @@ static void drop_overloads(struct reading *r)
 }
 
 /* The text with what it declares, and what of that the device reaches. */
-static bool read_text(struct reading *r, const char *path, const char *source, size_t bytes,
+static bool read_text(struct source_set *set, const char *path, const char *source, size_t bytes,
     bool with_units, const struct intake_args *args, struct err *err)
 {
-    struct arena *arena = r->arena;
+    struct arena *arena = set->arena;
 
-    r->in = (struct intake){0};
-    r->nr_files = 1;
-    r->files[0] = (struct user_file){.path = path,
+    set->in = (struct intake){0};
+    set->nr_files = 1;
+    set->files[0] = (struct user_file){.path = path,
         .name = file_name(path),
         .text = arena_strndup(arena, source, bytes),
         .bytes = bytes};
-    r->files[0].code = python_is(path) ? python_cuda(arena, source, bytes) : r->files[0].text;
-    if (!r->files[0].code)
+    set->files[0].code = python_is(path) ? python_cuda(arena, source, bytes) : set->files[0].text;
+    if (!set->files[0].code)
         return err_set(err,
             "%s: no string in it has a kernel (__global__); name a file that has one, as text for "
             "load_inline's cuda_sources",
             path);
-    if (!reading_pull(r, with_units, args, err))
+    if (!source_set_inline_headers(set, with_units, args, err))
         return false;
-    starts_put(r, args);
-    if (!lex(&r->toks, arena, r->text, r->bytes))
-        return err_set(err, "%s: over %d tokens; name a smaller file", path, LEX_MAX_TOKENS);
-    decls_read(&r->decls, arena, &r->toks);
-    decls_reach(&r->decls, arena, r->own_bytes, r->device_bytes, "");
+    seed_constants_put(set, args);
+    if (!toks_lex(&set->toks, arena, set->text, set->bytes))
+        return err_set(err, "%s: over %d tokens; name a smaller file", path, TOKS_MAX);
+    decls_read(&set->decls, arena, &set->toks);
+    decls_reach(&set->decls, arena, set->own_bytes, set->device_bytes, "");
     return true;
 }
 
 /* With the program's other files or without. */
-static bool read_once(struct reading *r, const char *path, const char *source, size_t bytes,
+static bool read_once(struct source_set *set, const char *path, const char *source, size_t bytes,
     bool with_units, const struct intake_args *args, struct err *err)
 {
-    struct arena *arena = r->arena;
+    struct arena *arena = set->arena;
 
-    r->nr_linked = 0;
+    set->nr_linked = 0;
     do {
-        if (!read_text(r, path, source, bytes, with_units, args, err))
+        if (!read_text(set, path, source, bytes, with_units, args, err))
             return false;
-    } while (link_more(r));
-    hostcode_init(&r->host, arena, &r->decls, &r->toks);
-    r->host.reading = r;
-    while (r->host.own_tokens < r->toks.nr && r->toks.tok[r->host.own_tokens].at < r->own_bytes)
-        r->host.own_tokens++;
-    if (!contract_infer(&r->in, &r->host, path, args, err))
+    } while (resolve_externs(set));
+    resolver_init(&set->resolver, arena, &set->decls, &set->toks);
+    set->resolver.set = set;
+    while (set->resolver.own_tokens < set->toks.nr &&
+           set->toks.tok[set->resolver.own_tokens].at < set->own_bytes)
+        set->resolver.own_tokens++;
+    if (!contract_infer(&set->in, &set->resolver, path, args, err))
         return false;
-    decls_reach(&r->decls, arena, r->own_bytes, r->device_bytes, kernel_ids(r));
-    drop_overloads(r);
-    starts_find(r);
-    r->device = decls_device_text(&r->decls, arena, r->bytes);
-    r->in.shift += r->device.nr_added;
-    r->in.path = path;
-    r->in.code = r->device.text;
-    intake_compose(&r->in, arena);
+    decls_reach(&set->decls, arena, set->own_bytes, set->device_bytes, kernel_ids(set));
+    drop_overloads(set);
+    seed_constants_find(set);
+    set->device = decls_device_text(&set->decls, arena, set->bytes);
+    set->in.shift += set->device.nr_added;
+    set->in.path = path;
+    set->in.code = set->device.text;
+    intake_compose(&set->in, arena);
     return true;
 }
 
-bool reading_make(struct reading *r, struct arena *arena, const char *path, const char *source,
-    size_t bytes, const struct intake_args *args, struct err *err)
+bool source_set_read(struct source_set *set, struct arena *arena, const char *path,
+    const char *source, size_t bytes, const struct intake_args *args, struct err *err)
 {
-    r->arena = arena;
-    if (bytes > READING_MAX_BYTES)
+    set->arena = arena;
+    if (bytes > SOURCE_SET_MAX_BYTES)
         return err_set(err, "%s: %zu MiB; a kernel file has at most %d MiB", path, bytes >> 20,
-            READING_MAX_BYTES >> 20);
-    bool ok = read_once(r, path, source, bytes, true, args, err);
+            SOURCE_SET_MAX_BYTES >> 20);
+    bool ok = read_once(set, path, source, bytes, true, args, err);
 
-    if (r->has_units && !r->in.walked) { /* they do not call it: they may be other programs */
+    if (set->has_units && !set->in.followed) { /* they do not call it: they may be other programs */
         err->text[0] = 0;
-        ok = read_once(r, path, source, bytes, false, args, err);
+        ok = read_once(set, path, source, bytes, false, args, err);
     }
-    if (!ok && r->in.nr_kernels && !r->in.nr_launches) { /* they may be in macros */
+    if (!ok && set->in.nr_kernels && !set->in.nr_launches) { /* they may be in macros */
         err->text[0] = 0;
-        r->expands = true;
-        ok = read_once(r, path, source, bytes, false, args, err);
+        set->expands = true;
+        ok = read_once(set, path, source, bytes, false, args, err);
     }
     return ok;
 }
 
-unsigned reading_line(const struct reading *r, unsigned line)
+unsigned source_set_line(const struct source_set *set, unsigned line)
 {
-    const struct device_text *d = &r->device;
+    const struct device_text *d = &set->device;
 
     if (line < d->nr_in_place || (line >= d->added_at && line < d->added_at + d->nr_added))
-        return READING_NO_LINE;
+        return SOURCE_SET_NO_LINE;
     if (d->nr_added && line >= d->added_at)
         line -= d->nr_added;
-    return line < r->nr_lines ? line : READING_NO_LINE;
+    return line < set->nr_lines ? line : SOURCE_SET_NO_LINE;
 }
 
 bool intake_read(struct intake *in, struct arena *arena, const char *path, const char *source,
     size_t bytes, const struct intake_args *args, struct err *err)
 {
-    struct reading *r = arena_alloc(arena, sizeof(*r));
-    const bool ok = reading_make(r, arena, path, source, bytes, args, err);
+    struct source_set *set = arena_alloc(arena, sizeof(*set));
+    const bool ok = source_set_read(set, arena, path, source, bytes, args, err);
 
-    *in = r->in;
+    *in = set->in;
     return ok;
 }

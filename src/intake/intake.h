@@ -34,7 +34,7 @@ struct intake_line {
 };
 
 /* A number that the program starts from, and the device does not use: `int n = 1 << 20`. */
-struct intake_start {
+struct intake_seed {
     const char *name;
     int64_t value;
     size_t at;        /* bytes into what was read, where */
@@ -42,9 +42,9 @@ struct intake_start {
 };
 
 enum {
-    INTAKE_LEAST_START = 64,
+    INTAKE_LEAST_SEED = 64,     /* smaller numbers are widths of filters, numbers of channels */
     INTAKE_MAX_BYTES = 16 << 20 /* of a file */
-};                              /* smaller ones are widths of filters, numbers of channels */
+};
 
 struct intake {
     const char *text;
@@ -52,11 +52,11 @@ struct intake {
     struct intake_line *lines;
     unsigned nr_lines, nr_missing;
     unsigned nr_kernels, nr_launches; /* in the file; in the contract */
-    bool walked;                      /* the program was followed to a launch */
+    bool followed;                    /* the program was followed to a launch */
     unsigned nr_left_out; /* launches that cannot be described and are not in the contract */
     const char *note;     /* what else there is to know, line by line; NULL: nothing */
-    struct intake_start *starts;
-    unsigned nr_starts;
+    struct intake_seed *seeds;
+    unsigned nr_seeds;
     unsigned shift; /* lines that pulled-in headers add before the user's later lines; 0: none */
 };
 
@@ -68,7 +68,7 @@ struct intake_args {
     bool given;
     const char *const *dirs, *const *defines; /* of headers; "NAME" and "NAME=VALUE" */
     unsigned nr_dirs, nr_defines;
-    const struct intake_start *instead; /* of an earlier reading, with other values */
+    const struct intake_seed *instead; /* of an earlier reading, with other values */
     unsigned nr_instead;
     unsigned only; /* n > 0: the n-th launch alone of those that the contract would have */
 };

@@ -35,7 +35,7 @@ static const char *with_value(
 
     if (at)
         text = arena_printf(arena, "%.*s[%s]%s", (int)(at - text), text, value, at + strlen(bare));
-    return with_text(arena, text, name, arena_printf(arena, "(%s)", value));
+    return spelling_with_text(arena, text, name, arena_printf(arena, "(%s)", value));
 }
 
 void intake_assume(

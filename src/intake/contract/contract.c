@@ -11,10 +11,10 @@
 #include <string.h>
 
 /* No memory goes in and none comes out: a warm-up. */
-static bool touches_nothing(struct builder *b, const struct decl *kernel)
+static bool touches_nothing(struct contract_builder *b, const struct decl *kernel)
 {
     struct param params[MAX_PARAMS];
-    const struct decls *decls = b->host->decls;
+    const struct decls *decls = b->resolver->decls;
     unsigned nr = params_read(params, NULL, decls, kernel);
 
     for (unsigned p = 0; p < nr; p++)
@@ -30,10 +30,10 @@ static bool touches_nothing(struct builder *b, const struct decl *kernel)
 }
 
 /* The same kernel with the same words again: a warm-up, or a loop that times. */
-static bool repeats(struct builder *b, const struct site *sites, unsigned i)
+static bool repeats(struct contract_builder *b, const struct site *sites, unsigned i)
 {
     for (unsigned k = 0; k < i; k++) {
-        if (hostcode_unreached(b->host, sites[k].at))
+        if (resolver_unreached(b->resolver, sites[k].at))
             continue;
         bool same =
             strcmp(sites[k].kernel, sites[i].kernel) == 0 && sites[k].nr_args == sites[i].nr_args;
@@ -50,13 +50,13 @@ static bool repeats(struct builder *b, const struct site *sites, unsigned i)
 }
 
 /* Between the first comma of <<<...>>> and the next. */
-static bool sets_block(const struct builder *b, const char *name)
+static bool sets_block(const struct contract_builder *b, const char *name)
 {
     for (unsigned i = 0; i < b->nr_launches; i++) {
         struct toks toks;
         const char *text = b->launches[i].text;
 
-        if (!lex(&toks, b->arena, text + 1, strlen(text + 1)))
+        if (!toks_lex(&toks, b->arena, text + 1, strlen(text + 1)))
             continue;
         unsigned open = toks_find(&toks, 0, toks.nr, "<<<"),
                  close = toks_find(&toks, open, toks.nr, ">>>"),
@@ -70,43 +70,45 @@ static bool sets_block(const struct builder *b, const char *name)
     return false;
 }
 
-static void add_note(struct builder *b, const char *text)
+static void add_note(struct contract_builder *b, const char *text)
 {
     struct intake *in = b->in;
 
     in->note = in->note ? arena_printf(b->arena, "%s\n%s", in->note, text) : text;
 }
 
-void builder_replace_size(struct builder *b, unsigned size, int64_t value)
+void contract_replace_size(struct contract_builder *b, unsigned size, int64_t value)
 {
-    struct host *h = b->host;
-    const char *name = h->sizes[size].name;
+    struct resolver *resolver = b->resolver;
+    const char *name = resolver->sizes[size].name;
 
     for (unsigned l = 0; l < b->nr_launches; l++)
-        b->launches[l].text = with_number(b->arena, b->launches[l].text, name, (long long)value);
+        b->launches[l].text =
+            spelling_with_number(b->arena, b->launches[l].text, name, (long long)value);
     for (unsigned a = 0; a < b->nr_arrays; a++)
         if (b->arrays[a].extent)
             b->arrays[a].extent =
-                with_number(b->arena, b->arrays[a].extent, name, (long long)value);
-    memmove(&h->sizes[size], &h->sizes[size + 1], (h->nr_sizes - size - 1) * sizeof(*h->sizes));
-    h->nr_sizes--;
+                spelling_with_number(b->arena, b->arrays[a].extent, name, (long long)value);
+    memmove(&resolver->sizes[size], &resolver->sizes[size + 1],
+        (resolver->nr_sizes - size - 1) * sizeof(*resolver->sizes));
+    resolver->nr_sizes--;
 }
 
 /* A block as large as a size stays so large: kernels are written for it. What no block can have is
  * a size of the problem, of which the block has a part. */
-static void fix_sizes(struct builder *b)
+static void fix_sizes(struct contract_builder *b)
 {
     enum { MOST_THREADS = 1024 };
-    const struct host *h = b->host;
+    const struct resolver *resolver = b->resolver;
 
-    for (unsigned i = h->nr_sizes; i-- > 0;)
-        if (h->sizes[i].known && h->sizes[i].value <= MOST_THREADS &&
-            sets_block(b, h->sizes[i].name))
-            builder_replace_size(b, i, h->sizes[i].value);
+    for (unsigned i = resolver->nr_sizes; i-- > 0;)
+        if (resolver->sizes[i].known && resolver->sizes[i].value <= MOST_THREADS &&
+            sets_block(b, resolver->sizes[i].name))
+            contract_replace_size(b, i, resolver->sizes[i].value);
 }
 
 /* Its kernel reads what an earlier one wrote, or writes it on. */
-static bool continues(const struct builder *b, const struct walk_launch *l)
+static bool continues(const struct contract_builder *b, const struct interp_launch *l)
 {
     for (unsigned a = 0; a < b->nr_arrays; a++)
         for (unsigned i = 0; i < l->site.nr_args; i++)
@@ -117,49 +119,49 @@ static bool continues(const struct builder *b, const struct walk_launch *l)
 }
 
 /* What launch l does with memory; false: it does not get it. */
-static bool launch_gets(const struct walk_launch *l, const struct param *params, unsigned nr,
-    const struct memory *memory, struct use *use)
+static bool launch_gets(const struct interp_launch *l, const struct param *params, unsigned nr,
+    const struct memory *memory, struct memory_effects *effects)
 {
     bool gets = false;
 
     for (unsigned k = 0; k < l->site.nr_args && k < nr; k++)
         if (l->args[k].kind == VALUE_MEMORY && l->args[k].memory == memory) {
             gets = true;
-            use->reads |= params[k].reads;
-            use->writes |= params[k].writes;
+            effects->reads |= params[k].reads;
+            effects->writes |= params[k].writes;
         }
     return gets;
 }
 
-/* The array with which launch i of the walk begins another task: a launch of the contract wrote it,
- * and then the host set it anew, or took what was in it and launch i only overwrites that. of:
- * which launch of the walk each of the contract is. */
-static const struct array *begins_anew(struct builder *b, unsigned i, const unsigned *of)
+/* The array with which launch i of the interpreter begins another task: a launch of the contract
+ * wrote it, and then the host set it anew, or took what was in it and launch i only overwrites
+ * that. of: which launch of the interpreter each of the contract is. */
+static const struct array *begins_anew(struct contract_builder *b, unsigned i, const unsigned *of)
 {
-    const struct walk *w = b->walk;
-    const struct walk_launch *l = &w->launches[i];
+    const struct interp *ip = b->interp;
+    const struct interp_launch *l = &ip->launches[i];
     struct param params[MAX_PARAMS];
 
-    if (b->nr_arrays == 0 || w->nr_copies == 0 || w->copies[0].before > i)
+    if (b->nr_arrays == 0 || ip->nr_transfers == 0 || ip->transfers[0].before > i)
         return NULL;
-    const unsigned nr = params_read(params, NULL, b->host->decls, l->kernel);
+    const unsigned nr = params_read(params, NULL, b->resolver->decls, l->kernel);
 
-    params_roles(params, nr, b->host, l->kernel);
-    for (unsigned c = 0; c < w->nr_copies && w->copies[c].before <= i; c++)
+    param_access_pointers(params, nr, b->resolver, l->kernel);
+    for (unsigned c = 0; c < ip->nr_transfers && ip->transfers[c].before <= i; c++)
         for (unsigned a = 0; a < b->nr_arrays; a++) {
             const struct array *array = &b->arrays[a];
-            struct use use = {0};
+            struct memory_effects effects = {0};
 
-            if (array->memory == w->copies[c].memory && array->written &&
-                w->copies[c].before > of[array->first_write] &&
-                launch_gets(l, params, nr, array->memory, &use) &&
-                (!w->copies[c].taken || (use.writes && !use.reads)))
+            if (array->memory == ip->transfers[c].memory && array->written &&
+                ip->transfers[c].before > of[array->first_write] &&
+                launch_gets(l, params, nr, array->memory, &effects) &&
+                (!ip->transfers[c].taken || (effects.writes && !effects.reads)))
                 return array;
         }
     return NULL;
 }
 
-static bool is_left_out(const struct builder *b, const struct site *site)
+static bool is_left_out(const struct contract_builder *b, const struct site *site)
 {
     for (unsigned i = 0; i < b->nr_left_out; i++)
         if (b->left_out[i].at == site->at && strcmp(b->left_out[i].kernel, site->kernel) == 0)
@@ -167,169 +169,171 @@ static bool is_left_out(const struct builder *b, const struct site *site)
     return false;
 }
 
-/* As the program launches them, where the walk through it got to any. */
-static void add_seen(struct builder *b)
+/* As the program launches them, where the interpreter through it got to any. */
+static void add_seen(struct contract_builder *b)
 {
     const struct decl *first = NULL;
     const struct array *anew;
-    struct site sites[WALK_MAX_LAUNCHES];
-    const struct walk *w = b->walk;
+    struct site sites[INTERP_MAX_LAUNCHES];
+    const struct interp *ip = b->interp;
     unsigned nr = 0, of[MAX_LAUNCHES] = {0};
 
-    for (unsigned i = 0; i < w->nr_launches && b->nr_launches < MAX_LAUNCHES; i++) {
-        const struct walk_launch *l = &w->launches[i];
+    for (unsigned i = 0; i < ip->nr_launches && b->nr_launches < MAX_LAUNCHES; i++) {
+        const struct interp_launch *l = &ip->launches[i];
 
         sites[nr] = l->site;
-        if (l->kernel->from >= b->host->own_tokens || is_left_out(b, &l->site) ||
+        if (l->kernel->from >= b->resolver->own_tokens || is_left_out(b, &l->site) ||
             repeats(b, sites, nr) ||
-            (w->nr_launches > 1 && !b->all_idle && touches_nothing(b, l->kernel)) ||
+            (ip->nr_launches > 1 && !b->all_idle && touches_nothing(b, l->kernel)) ||
             (b->nr_launches && l->from != first && !continues(b, l)))
             continue;
         if ((anew = begins_anew(b, i, of)) != NULL) {
             b->end_note = arena_printf(b->arena,
                 "the host is done with %s before %s: this launch and what follows are another task",
-                anew->name, builder_shown(b, l->site.line));
+                anew->name, contract_shown(b, l->site.line));
             break;
         }
         first = b->nr_launches ? first : l->from;
         nr++;
         of[b->nr_launches] = i;
-        b->host->launched[b->nr_launches] = l->site.at;
-        b->host->kernels[b->nr_launches] = l->kernel;
-        builder_launch(b, &l->site, l->kernel, l);
+        b->resolver->launched[b->nr_launches] = l->site.at;
+        b->resolver->kernels[b->nr_launches] = l->kernel;
+        contract_launch(b, &l->site, l->kernel, l);
     }
 }
 
 /* As the file's text has them: those of the first function that launches. */
-static void add_written(struct builder *b)
+static void add_written(struct contract_builder *b)
 {
-    struct host *host = b->host;
+    struct resolver *resolver = b->resolver;
     unsigned nr_sites;
-    struct site *sites = hostcode_launches(host, &nr_sites);
+    struct site *sites = resolver_launches(resolver, &nr_sites);
     const struct decl *in_function = NULL;
 
     for (unsigned i = 0; i < nr_sites && b->nr_launches < MAX_LAUNCHES; i++) {
-        const struct decl *kernel = decls_function(host->decls, sites[i].kernel);
-        const struct decl *fn = hostcode_function_at(host, sites[i].at);
+        const struct decl *kernel = decls_function(resolver->decls, sites[i].kernel);
+        const struct decl *fn = resolver_function_at(resolver, sites[i].at);
 
         if (!kernel || !kernel->is_kernel || !kernel->body || (in_function && fn != in_function) ||
-            hostcode_unreached(host, sites[i].at) || is_left_out(b, &sites[i]) ||
-            repeats(b, sites, i) || builder_excluded(b, sites[i].at) ||
+            resolver_unreached(resolver, sites[i].at) || is_left_out(b, &sites[i]) ||
+            repeats(b, sites, i) || contract_excluded(b, sites[i].at) ||
             (nr_sites > 1 && !b->all_idle && touches_nothing(b, kernel)))
             continue;
         in_function = fn;
-        host->launched[b->nr_launches] = sites[i].at;
-        host->kernels[b->nr_launches] = kernel;
-        builder_launch(b, &sites[i], kernel, NULL);
+        resolver->launched[b->nr_launches] = sites[i].at;
+        resolver->kernels[b->nr_launches] = kernel;
+        contract_launch(b, &sites[i], kernel, NULL);
     }
     free(sites);
 }
 
-/* The walk with these arguments; where they were not given and the program wants some, with
+/* The interpreter with these arguments; where they were not given and the program wants some, with
  * arguments of which nothing is known. NULL: no launch was reached. */
-static struct walk *walked(struct builder *b, const struct intake_args *args)
+static struct interp *followed(struct contract_builder *b, const struct intake_args *args)
 {
-    struct walk *w = walk_create(b->arena, b->host);
+    struct interp *ip = interp_create(b->arena, b->resolver);
 
-    if (walk_main(w, args->args, args->nr, true))
-        return w;
+    if (interp_main(ip, args->args, args->nr, true))
+        return ip;
     if (args->given)
         add_note(b,
             arena_printf(b->arena, "with these arguments the program %s it launches anything: %s",
-                w->spent ? "takes too long to follow until" : "ends before",
-                builder_shown(b, w->end_line)));
-    w = walk_create(b->arena, b->host);
-    return walk_main(w, NULL, 0, false) ? w : NULL;
+                ip->spent ? "takes too long to follow until" : "ends before",
+                contract_shown(b, ip->end_line)));
+    ip = interp_create(b->arena, b->resolver);
+    return interp_main(ip, NULL, 0, false) ? ip : NULL;
 }
 
 /* ---- launches that cannot be described ---- */
 
 /* What the launch lacks beyond numbers; NULL: nothing. */
-static const char *lacks(struct builder *b, unsigned launch)
+static const char *lacks(struct contract_builder *b, unsigned launch)
 {
     const char *why = b->launches[launch].why;
 
     for (unsigned a = 0; a < b->nr_arrays && !why; a++)
         if (b->arrays[a].launches >> launch & 1)
-            why = builder_array_lacks(b, &b->arrays[a]);
+            why = contract_array_lacks(b, &b->arrays[a]);
     return why ? why : b->launches[launch].is_empty ? "nothing runs, its grid is empty" : NULL;
 }
 
 /* Notes the launches that lack something. False: none does. */
-static bool leave_out(struct builder *b)
+static bool leave_out(struct contract_builder *b)
 {
     const unsigned before = b->nr_left_out;
 
     for (unsigned i = 0; i < b->nr_launches && b->nr_left_out < MAX_LEFT_OUT; i++) {
-        const struct launch_text *l = &b->launches[i];
+        const struct launch_line *l = &b->launches[i];
         const char *why = lacks(b, i);
 
         if (why)
-            b->left_out[b->nr_left_out++] = (struct left_out){b->host->launched[i], l->kernel,
+            b->left_out[b->nr_left_out++] = (struct left_out){b->resolver->launched[i], l->kernel,
                 arena_printf(
-                    b->arena, "left out: %s, %s: %s", l->kernel, builder_shown(b, l->line), why)};
+                    b->arena, "left out: %s, %s: %s", l->kernel, contract_shown(b, l->line), why)};
     }
     return b->nr_left_out > before;
 }
 
 /* All launches that are not left out, in a contract begun anew. */
-static void add_launches(struct builder *b, struct walk *walk)
+static void add_launches(struct contract_builder *b, struct interp *interp)
 {
-    b->nr_arrays = b->nr_scalars = b->nr_launches = b->host->nr_sizes = b->host->nr_arrays = 0;
+    b->nr_arrays = b->nr_scalars = b->nr_launches = b->resolver->nr_sizes = b->resolver->nr_arrays =
+        0;
     b->end_note = NULL;
-    b->host->walk = b->walk = walk;
-    if (b->walk)
+    b->resolver->interp = b->interp = interp;
+    if (b->interp)
         add_seen(b);
     if (b->nr_launches == 0) {
-        b->host->walk = b->walk = NULL;
+        b->resolver->interp = b->interp = NULL;
         add_written(b);
     }
     if (b->nr_launches == 0 && !b->all_idle) { /* nothing but warm-ups: they say hello */
         b->all_idle = true;
-        add_launches(b, walk);
+        add_launches(b, interp);
         return;
     }
-    builder_part_arrays(b);
+    contract_part_arrays(b);
 }
 
 /* One launch of the contract, without the others. */
-static void keep_alone(struct builder *b, struct walk *walk, unsigned only)
+static void keep_alone(struct contract_builder *b, struct interp *interp, unsigned only)
 {
-    const struct left_out it = {.at = b->host->launched[only], .kernel = b->launches[only].kernel};
+    const struct left_out it = {
+        .at = b->resolver->launched[only], .kernel = b->launches[only].kernel};
     unsigned before;
 
     do {
         before = b->nr_left_out;
         for (unsigned i = 0; i < b->nr_launches && b->nr_left_out < MAX_LEFT_OUT; i++)
-            if (b->host->launched[i] != it.at || strcmp(b->launches[i].kernel, it.kernel) != 0)
+            if (b->resolver->launched[i] != it.at || strcmp(b->launches[i].kernel, it.kernel) != 0)
                 b->left_out[b->nr_left_out++] =
-                    (struct left_out){b->host->launched[i], b->launches[i].kernel,
+                    (struct left_out){b->resolver->launched[i], b->launches[i].kernel,
                         arena_printf(b->arena,
                             "left out: %s, %s: no numbers were found with which all launches run",
-                            b->launches[i].kernel, builder_shown(b, b->launches[i].line))};
+                            b->launches[i].kernel, contract_shown(b, b->launches[i].line))};
         if (b->nr_left_out > before)
-            add_launches(b, walk);
+            add_launches(b, interp);
     } while (b->nr_left_out > before);
 }
 
 /* The launches that can be described; where there are none, all: the user completes them. */
-static void add_describable(struct builder *b, struct walk *walk, unsigned only)
+static void add_describable(struct contract_builder *b, struct interp *interp, unsigned only)
 {
-    struct builder *all = arena_alloc(b->arena, sizeof(*all));
-    struct host *host = arena_alloc(b->arena, sizeof(*host));
+    struct contract_builder *all = arena_alloc(b->arena, sizeof(*all));
+    struct resolver *resolver = arena_alloc(b->arena, sizeof(*resolver));
 
-    add_launches(b, walk);
+    add_launches(b, interp);
     *all = *b;
-    *host = *b->host;
+    *resolver = *b->resolver;
     while (leave_out(b))
-        add_launches(b, walk);
+        add_launches(b, interp);
     if (b->nr_launches == 0) {
         *b = *all;
-        *b->host = *host;
+        *b->resolver = *resolver;
     }
     if (only && only <= b->nr_launches)
-        keep_alone(b, walk, only - 1);
-    b->in->walked = b->walk != NULL;
+        keep_alone(b, interp, only - 1);
+    b->in->followed = b->interp != NULL;
     for (unsigned i = 0; i < b->nr_left_out; i++)
         add_note(b, b->left_out[i].text);
     if (b->end_note)
@@ -337,15 +341,16 @@ static void add_describable(struct builder *b, struct walk *walk, unsigned only)
     b->in->nr_left_out = b->nr_left_out;
 }
 
-bool contract_infer(struct intake *in, struct host *host, const char *path,
+bool contract_infer(struct intake *in, struct resolver *resolver, const char *path,
     const struct intake_args *args, struct err *err)
 {
-    struct builder *b = arena_alloc(host->arena, sizeof(*b));
+    struct contract_builder *b = arena_alloc(resolver->arena, sizeof(*b));
 
-    *b = (struct builder){.arena = host->arena, .host = host, .in = in};
-    for (unsigned i = 0; i < host->decls->nr && host->decls->decl[i].from < host->own_tokens; i++)
-        in->nr_kernels += host->decls->decl[i].is_kernel && host->decls->decl[i].body;
-    add_describable(b, walked(b, args), args->only);
+    *b = (struct contract_builder){.arena = resolver->arena, .resolver = resolver, .in = in};
+    for (unsigned i = 0;
+         i < resolver->decls->nr && resolver->decls->decl[i].from < resolver->own_tokens; i++)
+        in->nr_kernels += resolver->decls->decl[i].is_kernel && resolver->decls->decl[i].body;
+    add_describable(b, followed(b, args), args->only);
     in->nr_launches = b->nr_launches;
     if (in->nr_kernels == 0)
         return err_set(err,
@@ -357,11 +362,11 @@ bool contract_infer(struct intake *in, struct host *host, const char *path,
             "keet` "
             "lines by hand (see README.md, What a kernel file says)",
             path, in->nr_kernels);
-    builder_bind_cases(b);
+    contract_bind_cases(b);
     fix_sizes(b);
-    builder_name_numbers(b);
-    builder_lines(b);
-    if (b->walk && b->walk->chip_asked)
+    contract_name_numbers(b);
+    contract_lines(b);
+    if (b->interp && b->interp->chip_asked)
         add_note(
             b, arena_printf(b->arena, "what the program asks of its device is answered as by %s",
                    chip_default()->name));

@@ -6,7 +6,7 @@
 #include "intake/intake.h"
 
 /* Fills in->lines and the counts. False: nothing is launched (err says what was found instead). */
-bool contract_infer(struct intake *in, struct host *host, const char *path,
+bool contract_infer(struct intake *in, struct resolver *resolver, const char *path,
     const struct intake_args *args, struct err *err);
 
 #endif

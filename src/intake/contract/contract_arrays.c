@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static bool range_has(struct range r, const char *name)
+static bool range_has(struct tok_range r, const char *name)
 {
     const char *word = strrchr(name, '.') ? strrchr(name, '.') + 1 : name;
 
@@ -19,19 +19,19 @@ static bool range_has(struct range r, const char *name)
     return false;
 }
 
-static void note_copies(struct builder *b, struct array *a)
+static void note_copies(struct contract_builder *b, struct array *a)
 {
-    const struct toks *toks = b->host->toks;
+    const struct toks *toks = b->resolver->toks;
 
     for (unsigned i = 0; i + 1 < toks->nr; i++) {
-        struct range args[5];
+        struct tok_range args[5];
         bool copy = tok_is(&toks->tok[i], "cudaMemcpy") || tok_is(&toks->tok[i], "cudaMemcpyAsync");
         bool fill = tok_is(&toks->tok[i], "cudaMemset") || tok_is(&toks->tok[i], "cudaMemsetAsync");
 
         if ((!copy && !fill) || !tok_is(&toks->tok[i + 1], "("))
             continue;
-        unsigned nr = range_split(
-            (struct range){toks, i + 2, toks->tok[i + 1].match}, args, ARRAY_SIZE(args));
+        unsigned nr = tok_range_split(
+            (struct tok_range){toks, i + 2, toks->tok[i + 1].match}, args, ARRAY_SIZE(args));
 
         if (copy && nr >= 4) {
             a->from_host = a->from_host || (range_has(args[0], a->name) &&
@@ -47,7 +47,7 @@ static void note_copies(struct builder *b, struct array *a)
 }
 
 /* The name in the contract: s_x for s.x, and none that the task language has. */
-static const char *id_of(struct builder *b, const char *name)
+static const char *id_of(struct contract_builder *b, const char *name)
 {
     char *id = arena_printf(b->arena, task_reserves(name) ? "%s_" : "%s", name);
 
@@ -57,18 +57,18 @@ static const char *id_of(struct builder *b, const char *name)
 }
 
 /* A name that no other array and no size has, and that no later size gets. */
-static const char *free_name(struct builder *b, const char *name)
+static const char *free_name(struct contract_builder *b, const char *name)
 {
     const char *free = name;
 
     for (unsigned n = 2;; n++) {
-        bool taken = hostcode_size(b->host, free) != NULL;
+        bool taken = resolver_size(b->resolver, free) != NULL;
 
         for (unsigned i = 0; i + 1 < b->nr_arrays; i++)
             taken = taken || strcmp(b->arrays[i].id, free) == 0;
         if (!taken) {
-            if (b->host->nr_arrays < INTAKE_MAX_ARRAYS)
-                b->host->arrays[b->host->nr_arrays++] = free;
+            if (b->resolver->nr_arrays < INTAKE_MAX_ARRAYS)
+                b->resolver->arrays[b->resolver->nr_arrays++] = free;
             return free;
         }
         free = arena_printf(b->arena, "%s_%u", name, n);
@@ -76,34 +76,35 @@ static const char *free_name(struct builder *b, const char *name)
 }
 
 /* The type of C that has an element type here: of the parameter, else of the memory. */
-static const char *type_of(
-    struct builder *b, const struct param *p, const struct value *seen, unsigned where)
+static const char *type_of(struct contract_builder *b, const struct param *p,
+    const struct interp_value *seen, unsigned where)
 {
-    const char *type = hostcode_type(b->host, p->type, where);
+    const char *type = resolver_type(b->resolver, p->type, where);
     unsigned lanes;
 
-    if (builder_elem(b, type, &lanes) || builder_record(b, type) || !seen || !seen->type)
+    if (contract_elem(b, type, &lanes) || contract_record(b, type) || !seen || !seen->type)
         return type;
-    return hostcode_type(b->host, seen->type->text, where);
+    return resolver_type(b->resolver, seen->type->text, where);
 }
 
 /* What the program says of an allocation called name, where it comes to so many elements; NULL. */
-static const char *said_extent(struct builder *b, const char *name, unsigned where, int64_t elems)
+static const char *said_extent(
+    struct contract_builder *b, const char *name, unsigned where, int64_t elems)
 {
     struct str text = {0};
     const char *ignored;
-    unsigned nr_sizes = b->host->nr_sizes, line;
-    const bool strict = b->host->strict;
+    unsigned nr_sizes = b->resolver->nr_sizes, line;
     int64_t value;
 
-    b->host->strict = true;
-    bool same = hostcode_extent(b->host, name, where, &text, &ignored, &line) &&
-                hostcode_evaluate(b->host, str_text(&text), &value) && value == elems;
-    const char *said = same ? tidy(b->arena, str_text(&text)) : NULL;
+    const struct resolver_mode before =
+        resolver_restrict(b->resolver, (struct resolver_mode){.strict = true});
+    bool same = resolver_extent(b->resolver, name, where, &text, &ignored, &line) &&
+                resolver_evaluate(b->resolver, str_text(&text), &value) && value == elems;
+    const char *said = same ? spelling_tidy(b->arena, str_text(&text)) : NULL;
 
-    b->host->strict = strict;
+    b->resolver->mode = before;
     if (!same)
-        b->host->nr_sizes = nr_sizes;
+        b->resolver->nr_sizes = nr_sizes;
     str_finish(&text);
     return said;
 }
@@ -121,20 +122,21 @@ static unsigned token_behind(const struct toks *toks, unsigned line)
 /* The extent that the allocation's bytes come to: as an expression over sizes where one comes to
  * the same, else as a number. */
 static void measured_extent(
-    struct builder *b, struct array *a, const struct value *seen, unsigned where)
+    struct contract_builder *b, struct array *a, const struct interp_value *seen, unsigned where)
 {
     const struct memory *m = seen->memory;
-    unsigned each = type_bytes(a->type);
+    unsigned each = spelling_bytes(a->type);
 
     if (!each)
-        each = walk_type_bytes(builder_types(b), a->type);
+        each = interp_type_bytes(contract_types(b), a->type);
     if (!each) {
         a->why = arena_printf(b->arena, "the size of type %s is not known", a->type);
         return;
     }
     a->whole = said_extent(b, a->name, where, m->bytes / each);
     if (!a->whole && m->name && m->line)
-        a->whole = said_extent(b, m->name, token_behind(b->host->toks, m->line), m->bytes / each);
+        a->whole =
+            said_extent(b, m->name, token_behind(b->resolver->toks, m->line), m->bytes / each);
     if (m->bytes - seen->i >= each)
         a->extent = seen->i == 0 && a->whole
                         ? a->whole
@@ -143,9 +145,9 @@ static void measured_extent(
         a->why = "its allocation has no bytes";
 }
 
-/* The array that the walk saw behind an argument. */
-static struct array *seen_array(struct builder *b, const struct param *p, struct range arg,
-    unsigned at, const struct value *seen)
+/* The array that the interpreter saw behind an argument. */
+static struct array *seen_array(struct contract_builder *b, const struct param *p,
+    struct tok_range arg, unsigned at, const struct interp_value *seen)
 {
     const struct memory *m = seen->memory;
     const char *name;
@@ -156,7 +158,7 @@ static struct array *seen_array(struct builder *b, const struct param *p, struct
             return &b->arrays[i];
     if (b->nr_arrays == MAX_ARRAYS)
         return NULL;
-    if (arg.from >= arg.to || !hostcode_pointer(b->host, arg, at, &name, &where))
+    if (arg.from >= arg.to || !resolver_pointer(b->resolver, arg, at, &name, &where))
         name = m->name ? m->name : p->name;
     struct array *a = &b->arrays[b->nr_arrays++];
 
@@ -176,7 +178,7 @@ static struct array *seen_array(struct builder *b, const struct param *p, struct
     return a;
 }
 
-struct array *builder_array_named(struct builder *b, const char *name)
+struct array *contract_array_named(struct contract_builder *b, const char *name)
 {
     for (unsigned i = 0; i < b->nr_arrays; i++)
         if (strcmp(b->arrays[i].name, name) == 0)
@@ -184,17 +186,17 @@ struct array *builder_array_named(struct builder *b, const char *name)
     return NULL;
 }
 
-struct array *builder_array(struct builder *b, const struct param *p, struct range arg, unsigned at,
-    const struct value *seen)
+struct array *contract_array(struct contract_builder *b, const struct param *p,
+    struct tok_range arg, unsigned at, const struct interp_value *seen)
 {
     const char *name, *declared = "";
     unsigned where;
 
     if (seen && seen->kind == VALUE_MEMORY && seen->memory->bytes >= 0)
         return seen_array(b, p, arg, at, seen);
-    if (arg.from >= arg.to || !hostcode_pointer(b->host, arg, at, &name, &where))
+    if (arg.from >= arg.to || !resolver_pointer(b->resolver, arg, at, &name, &where))
         return NULL;
-    struct array *a = builder_array_named(b, name);
+    struct array *a = contract_array_named(b, name);
 
     if (a || b->nr_arrays == MAX_ARRAYS)
         return a;
@@ -208,29 +210,30 @@ struct array *builder_array(struct builder *b, const struct param *p, struct ran
         .id = id_of(b, name),
         .type = p->type,
         .param = p->name,
-        .line = b->host->toks->tok[at].line};
+        .line = b->resolver->toks->tok[at].line};
     a->id = free_name(b, a->id);
     if (tensor)
         a->why = "it is a tensor";
-    else if (hostcode_extent(b->host, name, where, &elems, &declared, &a->line) && !offset)
-        a->extent = tidy(b->arena, str_text(&elems));
+    else if (resolver_extent(b->resolver, name, where, &elems, &declared, &a->line) && !offset)
+        a->extent = spelling_tidy(b->arena, str_text(&elems));
     else
         a->why = offset
                      ? arena_printf(b->arena, "the argument for %s is inside of %s", p->name, name)
-                     : b->host->why;
+                     : b->resolver->why;
     str_finish(&elems);
     unsigned lanes;
 
-    if (!elem_of(hostcode_type(b->host, a->type, where), &lanes) && *declared)
+    if (!spelling_elem(resolver_type(b->resolver, a->type, where), &lanes) && *declared)
         a->type = declared;
-    a->type = hostcode_type(b->host, a->type, where);
+    a->type = resolver_type(b->resolver, a->type, where);
     note_copies(b, a);
     return a;
 }
 
-struct array *builder_unknown_array(struct builder *b, const struct param *p, unsigned line)
+struct array *contract_unknown_array(
+    struct contract_builder *b, const struct param *p, unsigned line)
 {
-    struct array *a = builder_array_named(b, p->name);
+    struct array *a = contract_array_named(b, p->name);
 
     if (a || b->nr_arrays == MAX_ARRAYS)
         return a;
@@ -241,14 +244,14 @@ struct array *builder_unknown_array(struct builder *b, const struct param *p, un
         .line = line,
         .why = "nothing gives it"};
     a->id = free_name(b, p->name);
-    a->extent = hostcode_unknown(b->host, arena_printf(b->arena, "%s_numel", p->name), line);
+    a->extent = resolver_unknown(b->resolver, arena_printf(b->arena, "%s_numel", p->name), line);
     return a;
 }
 
-struct array *builder_texel_array(struct builder *b, const char *name, const char *type,
+struct array *contract_texel_array(struct contract_builder *b, const char *name, const char *type,
     const char *const *size, unsigned nr, unsigned line)
 {
-    struct array *a = builder_array_named(b, name);
+    struct array *a = contract_array_named(b, name);
     struct str extent = {0};
 
     if (a || b->nr_arrays == MAX_ARRAYS)
@@ -259,7 +262,7 @@ struct array *builder_texel_array(struct builder *b, const char *name, const cha
     a = &b->arrays[b->nr_arrays++];
     *a = (struct array){.name = name,
         .param = name,
-        .type = hostcode_type(b->host, type, 0),
+        .type = resolver_type(b->resolver, type, 0),
         .line = line,
         .extent = arena_strdup(b->arena, str_text(&extent))};
     a->id = free_name(b, id_of(b, name));
@@ -269,12 +272,12 @@ struct array *builder_texel_array(struct builder *b, const char *name, const cha
 
 /* So many elements as a share of the allocation that they are in, where the text for all of it is
  * known: a third of 3*B*T*C; else the number. */
-static const char *share_of(struct builder *b, const char *whole, int64_t elems)
+static const char *share_of(struct contract_builder *b, const char *whole, int64_t elems)
 {
     enum { MOST_SHARES = 16 };
     int64_t all;
 
-    if (whole && hostcode_evaluate(b->host, whole, &all) && all % elems == 0 &&
+    if (whole && resolver_evaluate(b->resolver, whole, &all) && all % elems == 0 &&
         all / elems <= MOST_SHARES)
         return arena_printf(b->arena, "(%s)/%lld", whole, (long long)(all / elems));
     return arena_printf(b->arena, "%lld", (long long)elems);
@@ -283,12 +286,12 @@ static const char *share_of(struct builder *b, const char *whole, int64_t elems)
 /* The only pointer into its allocation, a little behind its begin: what is before it belongs to it
  * too, as a halo does. The array is all of the allocation then, and launches get its address plus
  * that. */
-static bool point_inside(struct builder *b, struct array *a)
+static bool point_inside(struct contract_builder *b, struct array *a)
 {
     enum { LEAST_PARTS = 16 }; /* the part that is before it */
     unsigned lanes = 1;
-    const char *elem = a->memory && a->offset > 0 ? builder_elem(b, a->type, &lanes) : NULL;
-    const unsigned each = elem ? walk_type_bytes(builder_types(b), a->type) : 0;
+    const char *elem = a->memory && a->offset > 0 ? contract_elem(b, a->type, &lanes) : NULL;
+    const unsigned each = elem ? interp_type_bytes(contract_types(b), a->type) : 0;
 
     if (!each || a->offset % (each / lanes) != 0 || a->offset > a->memory->bytes / LEAST_PARTS)
         return false;
@@ -302,7 +305,7 @@ static bool point_inside(struct builder *b, struct array *a)
 
         if (args && a->launches >> l & 1)
             b->launches[l].text = arena_printf(b->arena, "%.*s%s", (int)(args - text), text,
-                with_text(b->arena, args, a->id,
+                spelling_with_text(b->arena, args, a->id,
                     arena_printf(
                         b->arena, "%s + %lld", a->id, (long long)(a->offset / (each / lanes)))));
     }
@@ -310,14 +313,14 @@ static bool point_inside(struct builder *b, struct array *a)
 }
 
 /* Pointers into one allocation: each ends where the next one begins. */
-void builder_part_arrays(struct builder *b)
+void contract_part_arrays(struct contract_builder *b)
 {
     for (unsigned i = 0; i < b->nr_arrays; i++) {
         struct array *a = &b->arrays[i];
 
         if (point_inside(b, a))
             continue;
-        unsigned each = a->memory ? type_bytes(a->type) : 0;
+        unsigned each = a->memory ? spelling_bytes(a->type) : 0;
         int64_t end = a->memory ? a->memory->bytes : 0;
 
         for (unsigned k = 0; a->memory && k < b->nr_arrays; k++)
@@ -327,7 +330,7 @@ void builder_part_arrays(struct builder *b)
         if (!a->memory || (a->offset == 0 && end == a->memory->bytes))
             continue;
         if (!each)
-            each = walk_type_bytes(builder_types(b), a->type);
+            each = interp_type_bytes(contract_types(b), a->type);
         a->extent = each && end - a->offset >= each
                         ? share_of(b, a->whole, (end - a->offset) / each)
                         : NULL;
@@ -336,14 +339,14 @@ void builder_part_arrays(struct builder *b)
 }
 
 /* The tensor that one made by empty_like(x) is like; the name itself for others. */
-static const char *like(struct builder *b, const char *name, unsigned at)
+static const char *like(struct contract_builder *b, const char *name, unsigned at)
 {
     for (unsigned up = 0; up < 4; up++) {
-        struct range value;
+        struct tok_range value;
         unsigned where, i;
         const char *other = NULL;
 
-        if (!hostcode_definition(b->host, name, at, &value, &where))
+        if (!resolver_definition(b->resolver, name, at, &value, &where))
             break;
         for (i = value.from; i + 2 < value.to && !other; i++) {
             const struct tok *t = &value.toks->tok[i];
@@ -363,23 +366,23 @@ static const char *like(struct builder *b, const char *name, unsigned at)
 }
 
 /* torch::zeros({m, n}, options): the product of its list; false: it was not made so. */
-static bool made_of_list(struct builder *b, const char *name, unsigned at, struct str *out)
+static bool made_of_list(struct contract_builder *b, const char *name, unsigned at, struct str *out)
 {
-    struct range value, dims[6];
+    struct tok_range value, dims[6];
     unsigned where;
 
-    if (!hostcode_definition(b->host, name, at, &value, &where))
+    if (!resolver_definition(b->resolver, name, at, &value, &where))
         return false;
     for (unsigned i = value.from; i + 1 < value.to; i++) {
         const struct tok *brace = &value.toks->tok[i + 1];
 
         if (!tok_is(&value.toks->tok[i], "(") || !tok_is(brace, "{") || !brace->match)
             continue;
-        unsigned nr = range_split((struct range){value.toks, i + 2, brace->match}, dims, 6);
+        unsigned nr = tok_range_split((struct tok_range){value.toks, i + 2, brace->match}, dims, 6);
 
         for (unsigned d = 0; d < nr; d++) {
             str_add(out, d ? "*(" : "(");
-            if (!hostcode_resolve(b->host, dims[d], where, out))
+            if (!resolver_integer(b->resolver, dims[d], where, out))
                 return false;
             str_add_char(out, ')');
         }
@@ -389,9 +392,9 @@ static bool made_of_list(struct builder *b, const char *name, unsigned at, struc
 }
 
 /* A tensor's extent is its number of elements, which only its caller knows. */
-void builder_tensor_extent(struct builder *b, struct array *a, struct range arg)
+void contract_tensor_extent(struct contract_builder *b, struct array *a, struct tok_range arg)
 {
-    struct host *h = b->host;
+    struct resolver *resolver = b->resolver;
     struct str product = {0};
 
     if (a->extent || !(range_has(arg, "data_ptr") || range_has(arg, "mutable_data_ptr") ||
@@ -400,30 +403,30 @@ void builder_tensor_extent(struct builder *b, struct array *a, struct range arg)
     const char *tensor = like(b, a->name, arg.from);
 
     if (made_of_list(b, tensor, arg.from, &product))
-        a->extent = tidy(b->arena, str_text(&product));
+        a->extent = spelling_tidy(b->arena, str_text(&product));
     str_finish(&product);
     const char *name = arena_printf(b->arena, "%s_numel", tensor);
 
-    if (!a->extent && hostcode_size(h, name))
+    if (!a->extent && resolver_size(resolver, name))
         a->extent = name;
-    if (!a->extent && h->nr_sizes < INTAKE_MAX_SIZES) {
-        h->sizes[h->nr_sizes++] = (struct size){name, 0, false, a->line};
+    if (!a->extent && resolver->nr_sizes < INTAKE_MAX_SIZES) {
+        resolver->sizes[resolver->nr_sizes++] = (struct size){name, 0, false, a->line};
         a->extent = name;
     }
 }
 
-const char *builder_array_lacks(struct builder *b, const struct array *a)
+const char *contract_array_lacks(struct contract_builder *b, const struct array *a)
 {
     unsigned lanes;
 
-    if (!builder_elem(b, a->type, &lanes) && !builder_record(b, a->type))
+    if (!contract_elem(b, a->type, &lanes) && !contract_record(b, a->type))
         return arena_printf(
             b->arena, "type %s of %s is no element type of the task language", a->type, a->name);
     return a->extent ? NULL
                      : arena_printf(b->arena, "the number of elements of %s: %s", a->name, a->why);
 }
 
-void builder_use_array(struct array *a, const struct param *p, unsigned launch)
+void contract_use_array(struct array *a, const struct param *p, unsigned launch)
 {
     bool fresh = !a->read && !a->written;
 

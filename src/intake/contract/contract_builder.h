@@ -30,7 +30,7 @@ struct array {
     unsigned first_launch, last_launch, first_write;
     uint32_t launches;           /* those that take it: bit i is launch i */
     const char *param;           /* of the first kernel, for messages */
-    const struct memory *memory; /* of the walk; NULL: none */
+    const struct memory *memory; /* of the interpreter; NULL: none */
     int64_t offset;              /* bytes from its beginning */
     const char *whole;           /* the extent of all of it, as the program says it; or NULL */
 };
@@ -41,10 +41,10 @@ struct scalar_arg {
     unsigned line;
 };
 
-struct launch_text {
+struct launch_line {
     const char *text, *why;
     unsigned line;
-    unsigned assumed;   /* see walk_launch */
+    unsigned assumed;   /* see interp_launch */
     const char *kernel; /* its name */
     bool is_empty;      /* its grid has no blocks */
 };
@@ -54,30 +54,31 @@ struct left_out { /* a launch that cannot be described, where others can */
     const char *kernel, *text;
 };
 
-struct builder {
+struct contract_builder {
     struct arena *arena;
-    struct host *host;
+    struct resolver *resolver;
     struct array arrays[MAX_ARRAYS];
     unsigned nr_arrays;
     struct scalar_arg scalars[MAX_SCALARS];
     unsigned nr_scalars;
-    struct launch_text launches[MAX_LAUNCHES];
+    struct launch_line launches[MAX_LAUNCHES];
     unsigned nr_launches;
     struct left_out left_out[MAX_LEFT_OUT];
     unsigned nr_left_out;
-    const char *end_note; /* why the launches end before those of the walk do; NULL: they do not */
+    const char
+        *end_note; /* why the launches end before those of the interpreter do; NULL: they do not */
     struct intake *in;
-    struct walk *walk;  /* NULL: none got to a launch */
-    struct walk *types; /* see builder_types */
-    bool all_idle;      /* no launch touches any memory */
+    struct interp *interp; /* NULL: none got to a launch */
+    struct interp *types;  /* see contract_types */
+    bool all_idle;         /* no launch touches any memory */
     size_t cap_lines;
 };
 
 /* A launch while its arguments are written. */
 struct launching {
-    struct builder *b;
+    struct contract_builder *b;
     const struct site *site;
-    const struct walk_launch *seen;
+    const struct interp_launch *seen;
     const struct decl *kernel;
     struct param params[MAX_PARAMS];
     const char *declared[MAX_PARAMS]; /* the parameters' types as written */
@@ -85,101 +86,103 @@ struct launching {
     unsigned nr;
     const char *why; /* the first thing that is missing; NULL: nothing */
 };
-void builder_note(struct launching *l, const char *why);
+void contract_note(struct launching *l, const char *why);
 
 /* One more line of the contract. */
-void builder_add_line(struct builder *b, bool missing, const char *from, const char *pragma);
+void contract_add_line(
+    struct contract_builder *b, bool missing, const char *from, const char *pragma);
 
 /* The lines of the __constant__ and __device__ variables that host code sets. */
-void builder_symbols(struct builder *b);
+void contract_symbols(struct contract_builder *b);
 
 /* "line 40: cudaMalloc(&x, n * sizeof(float))" */
-const char *builder_shown(const struct builder *b, unsigned line);
+const char *contract_shown(const struct contract_builder *b, unsigned line);
 
-/* The array that an argument names, made where it is new; seen is what the walk saw there, or NULL.
- * NULL: the argument names none. */
-struct array *builder_array(struct builder *b, const struct param *p, struct range arg, unsigned at,
-    const struct value *seen);
+/* The array that an argument names, made where it is new; seen is what the interpreter saw there,
+ * or NULL. NULL: the argument names none. */
+struct array *contract_array(struct contract_builder *b, const struct param *p,
+    struct tok_range arg, unsigned at, const struct interp_value *seen);
 
 /* The array of that name in the file; NULL: there is none yet. */
-struct array *builder_array_named(struct builder *b, const char *name);
+struct array *contract_array_named(struct contract_builder *b, const char *name);
 
 /* An array of which the file does not say how large it is; NULL: there are too many. */
-struct array *builder_unknown_array(struct builder *b, const struct param *p, unsigned line);
+struct array *contract_unknown_array(
+    struct contract_builder *b, const struct param *p, unsigned line);
 
 /* Texels of that type in so many dimensions, an array of CUDA's. NULL: there are too many. */
-struct array *builder_texel_array(struct builder *b, const char *name, const char *type,
+struct array *contract_texel_array(struct contract_builder *b, const char *name, const char *type,
     const char *const *size, unsigned nr, unsigned line);
 
 /* Adds argument i, a cudaTextureObject_t. NULL, else why not: what it is made of is not known. */
-const char *builder_texture(struct launching *l, unsigned i, struct str *args);
+const char *contract_texture(struct launching *l, unsigned i, struct str *args);
 
 /* Pointers into one allocation become arrays one after another. */
-void builder_part_arrays(struct builder *b);
+void contract_part_arrays(struct contract_builder *b);
 
 /* A tensor's extent is its number of elements, which only its caller knows. */
-void builder_tensor_extent(struct builder *b, struct array *a, struct range arg);
+void contract_tensor_extent(struct contract_builder *b, struct array *a, struct tok_range arg);
 
 /* What is missing of its line beyond numbers; NULL: nothing. */
-const char *builder_array_lacks(struct builder *b, const struct array *a);
+const char *contract_array_lacks(struct contract_builder *b, const struct array *a);
 
 /* What launch number `launch` does with the array. */
-void builder_use_array(struct array *a, const struct param *p, unsigned launch);
+void contract_use_array(struct array *a, const struct param *p, unsigned launch);
 
-/* Adds the launch of a kernel, with the arrays and scalars that it takes; seen is the walk's record
- * of it, or NULL. */
-void builder_launch(struct builder *b, const struct site *site, const struct decl *kernel,
-    const struct walk_launch *seen);
+/* Adds the launch of a kernel, with the arrays and scalars that it takes; seen is the interpreter's
+ * record of it, or NULL. */
+void contract_launch(struct contract_builder *b, const struct site *site, const struct decl *kernel,
+    const struct interp_launch *seen);
 
 /* A number that a launch passes, seen as value v (NULL: not known), as text of the task language:
  * an integer, which text already is, or arg comes down to; a real one as the name of a scalar. */
-void builder_integer(struct launching *l, const char *name, struct range arg, const struct value *v,
-    const char *text, struct str *out);
-const char *builder_scalar(struct launching *l, const char *name, const char *type,
-    struct range arg, const struct value *v);
+void contract_integer(struct launching *l, const char *name, struct tok_range arg,
+    const struct interp_value *v, const char *text, struct str *out);
+const char *contract_scalar(struct launching *l, const char *name, const char *type,
+    struct tok_range arg, const struct interp_value *v);
 
 /* Adds argument i, a struct or a vector by value: its fields in braces. NULL, else why not: what
  * its type has in memory is not known. */
-const char *builder_struct(
-    struct launching *l, unsigned i, const char *type, const struct value *v, struct str *args);
+const char *contract_struct(struct launching *l, unsigned i, const char *type,
+    const struct interp_value *v, struct str *args);
 
-/* Types, where the walk itself may have come to its end. */
-struct walk *builder_types(struct builder *b);
+/* Types, where the interpreter itself may have come to its end. */
+struct interp *contract_types(struct contract_builder *b);
 
 /* The element type for a type of C, and how many of them one value holds: of numbers, vectors, and
  * structs whose fields are all of one type. NULL: none. */
-const char *builder_elem(struct builder *b, const char *type, unsigned *lanes);
+const char *contract_elem(struct contract_builder *b, const char *type, unsigned *lanes);
 
 /* Of other structs "{f32, i32, f64[3]}"; NULL: it is none, or has pointers. */
-const char *builder_record(struct builder *b, const char *type);
+const char *contract_record(struct contract_builder *b, const char *type);
 
 /* Another launch of the contract stands in another case of one switch: not both of them run. */
-bool builder_excluded(const struct builder *b, unsigned at);
+bool contract_excluded(const struct contract_builder *b, unsigned at);
 
 /* Sizes that a switch decides by are what the case with the launch says. */
-void builder_bind_cases(struct builder *b);
+void contract_bind_cases(struct contract_builder *b);
 
 /* A size is this number wherever it stands, and no size any more. */
-void builder_replace_size(struct builder *b, unsigned size, int64_t value);
+void contract_replace_size(struct contract_builder *b, unsigned size, int64_t value);
 
 /* The only size that has this value; NULL. */
-const char *builder_size_of(const struct builder *b, double value);
+const char *contract_size_of(const struct contract_builder *b, double value);
 
 /* Some launch has this name or number: of threads, or as an argument. */
-bool builder_launched_with(const struct builder *b, const char *word);
+bool contract_launched_with(const struct contract_builder *b, const char *word);
 
 /* Large extents that are plain numbers become what sizes they are, with the arguments that are the
  * same. */
-void builder_name_numbers(struct builder *b);
+void contract_name_numbers(struct contract_builder *b);
 
 /* What stands between <<< and >>>; *why is set where it is not known, if it was NULL. */
-const char *builder_config(
-    struct builder *b, const struct site *site, const struct walk_launch *seen, const char **why);
+const char *contract_config(struct contract_builder *b, const struct site *site,
+    const struct interp_launch *seen, const char **why);
 
 /* Of that text: the grid has no blocks. */
-bool builder_is_empty(struct builder *b, const char *config);
+bool contract_is_empty(struct contract_builder *b, const char *config);
 
 /* All lines of the contract, in order. */
-void builder_lines(struct builder *b);
+void contract_lines(struct contract_builder *b);
 
 #endif

@@ -39,14 +39,14 @@ static bool leaves(const struct toks *toks, unsigned from, unsigned to)
     return false;
 }
 
-bool builder_excluded(const struct builder *b, unsigned at)
+bool contract_excluded(const struct contract_builder *b, unsigned at)
 {
-    const struct toks *toks = b->host->toks;
+    const struct toks *toks = b->resolver->toks;
 
     for (unsigned i = toks_name(toks, "switch", 0); i < toks->nr;
          i = toks->tok[i].again ? toks->tok[i].again : toks->nr)
         for (unsigned l = 0; l < b->nr_launches; l++) {
-            const unsigned before = b->host->launched[l], open = around(toks, i, before);
+            const unsigned before = b->resolver->launched[l], open = around(toks, i, before);
 
             if (!open || open != around(toks, i, at) || before >= at)
                 continue;
@@ -59,49 +59,52 @@ bool builder_excluded(const struct builder *b, unsigned at)
 }
 
 /* What is switched on is a size that only the caller knows: its index; nr_sizes: it is none. */
-static unsigned switched_size(struct host *host, unsigned at)
+static unsigned switched_size(struct resolver *resolver, unsigned at)
 {
-    const unsigned nr = host->nr_sizes;
+    const unsigned nr = resolver->nr_sizes;
     struct str text = {0};
     unsigned found = nr;
 
-    if (hostcode_resolve(
-            host, (struct range){host->toks, at + 2, host->toks->tok[at + 1].match}, at, &text)) {
-        const char *name = tidy(host->arena, str_text(&text));
+    if (resolver_integer(resolver,
+            (struct tok_range){resolver->toks, at + 2, resolver->toks->tok[at + 1].match}, at,
+            &text)) {
+        const char *name = spelling_tidy(resolver->arena, str_text(&text));
 
         for (unsigned s = 0; s < nr; s++)
-            if (strcmp(host->sizes[s].name, name) == 0 && !host->sizes[s].known)
+            if (strcmp(resolver->sizes[s].name, name) == 0 && !resolver->sizes[s].known)
                 found = s;
     }
     str_finish(&text);
-    host->nr_sizes = nr;
+    resolver->nr_sizes = nr;
     return found;
 }
 
-static bool case_value(struct host *host, unsigned label, int64_t *value)
+static bool case_value(struct resolver *resolver, unsigned label, int64_t *value)
 {
-    const unsigned colon = toks_find(host->toks, label, host->toks->nr, ":");
+    const unsigned colon = toks_find(resolver->toks, label, resolver->toks->nr, ":");
 
-    return tok_is(&host->toks->tok[label], "case") &&
-           hostcode_constant(host, (struct range){host->toks, label + 1, colon}, label, value);
+    return tok_is(&resolver->toks->tok[label], "case") &&
+           resolver_constant(
+               resolver, (struct tok_range){resolver->toks, label + 1, colon}, label, value);
 }
 
-void builder_bind_cases(struct builder *b)
+void contract_bind_cases(struct contract_builder *b)
 {
-    struct host *host = b->host;
-    const struct toks *toks = host->toks;
+    struct resolver *resolver = b->resolver;
+    const struct toks *toks = resolver->toks;
 
-    for (unsigned i = toks_name(toks, "switch", 0); i < toks->nr && !b->walk;
+    for (unsigned i = toks_name(toks, "switch", 0); i < toks->nr && !b->interp;
          i = toks->tok[i].again ? toks->tok[i].again : toks->nr)
         for (unsigned l = 0; l < b->nr_launches; l++) {
-            const unsigned open = around(toks, i, host->launched[l]);
+            const unsigned open = around(toks, i, resolver->launched[l]);
             int64_t value;
 
-            if (!open || !case_value(host, label_before(toks, open, host->launched[l]), &value))
+            if (!open ||
+                !case_value(resolver, label_before(toks, open, resolver->launched[l]), &value))
                 continue;
-            const unsigned size = switched_size(host, i);
+            const unsigned size = switched_size(resolver, i);
 
-            if (size < host->nr_sizes)
-                builder_replace_size(b, size, value);
+            if (size < resolver->nr_sizes)
+                contract_replace_size(b, size, value);
         }
 }

@@ -55,7 +55,7 @@ static bool read_sizes(
 
         if (!str_starts(text, size_line))
             continue;
-        if (!lex(&toks, arena, text + strlen(size_line), strlen(text + strlen(size_line))))
+        if (!toks_lex(&toks, arena, text + strlen(size_line), strlen(text + strlen(size_line))))
             return false;
         for (unsigned t = 0; t < toks.nr; t += 4) {
             struct twin *s = &sizes[*nr];
@@ -152,8 +152,9 @@ static bool merge(struct twins *w, struct intake_line *line, const char *small)
     struct toks a, b;
     struct str out = {0};
     size_t done = 0;
-    bool ok = lex(&a, w->arena, text, strlen(text)) &&
-              lex(&b, w->arena, small + strlen(head), strlen(small + strlen(head))) && a.nr == b.nr;
+    bool ok = toks_lex(&a, w->arena, text, strlen(text)) &&
+              toks_lex(&b, w->arena, small + strlen(head), strlen(small + strlen(head))) &&
+              a.nr == b.nr;
 
     str_add(&out, head);
     for (unsigned t = 0; ok && t < a.nr; t++) {

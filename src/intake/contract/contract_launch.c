@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "core/task.h"
+#include "intake/syntax/literal.h"
 #include "intake/syntax/spelling.h"
 
 #include <stdlib.h>
@@ -12,14 +13,14 @@
 enum { MAX_TEMPLATE_DEPTH = 8 }; /* of functions that hand their parameters on */
 
 /* A parameter's type with the template arguments of the launch in it. */
-static const char *bound_type(struct builder *b, const struct site *site,
-    const struct walk_launch *seen, const struct decl *kernel, const char *type)
+static const char *bound_type(struct contract_builder *b, const struct site *site,
+    const struct interp_launch *seen, const struct decl *kernel, const char *type)
 {
     const char *names[MAX_TEMPLATE_ARGS], *word;
-    unsigned nr = template_params(b->host->toks, kernel, names, ARRAY_SIZE(names));
+    unsigned nr = params_of_template(b->resolver->toks, kernel, names, ARRAY_SIZE(names));
 
     for (unsigned i = 0; i < nr && i < site->nr_template_args; i++) {
-        const struct range *arg = &site->template_args[i];
+        const struct tok_range *arg = &site->template_args[i];
         const size_t len = strlen(names[i]);
         const char *text = seen && seen->template_args[i]
                                ? seen->template_args[i]
@@ -32,18 +33,18 @@ static const char *bound_type(struct builder *b, const struct site *site,
 }
 
 /* traits<word>: with what `word` stands for where it is a name for a number's type. */
-static const char *spelled_out(struct builder *b, struct range r, unsigned at)
+static const char *spelled_out(struct contract_builder *b, struct tok_range r, unsigned at)
 {
     struct str text = {0};
 
     for (unsigned i = r.from; i < r.to; i++) {
         const struct tok *t = &r.toks->tok[i];
         const char *type = t->kind == TOK_NAME && (i == r.from || !tok_is(t - 1, "::"))
-                               ? hostcode_type(b->host, t->text, at)
+                               ? resolver_type(b->resolver, t->text, at)
                                : NULL;
         const bool apart = i > r.from && t->kind == TOK_NAME && t[-1].kind == TOK_NAME;
 
-        str_addf(&text, "%s%s", apart ? " " : "", type && type_bytes(type) ? type : t->text);
+        str_addf(&text, "%s%s", apart ? " " : "", type && spelling_bytes(type) ? type : t->text);
     }
     const char *spelled = arena_strdup(b->arena, str_text(&text));
 
@@ -53,41 +54,42 @@ static const char *spelled_out(struct builder *b, struct range r, unsigned at)
 
 /* A template argument: a type of C as it is; a number or a constant; a parameter of the function
  * around, by a call that gives it. */
-static const char *template_argument(struct builder *b, struct range r, unsigned at, unsigned depth)
+static const char *template_argument(
+    struct contract_builder *b, struct tok_range r, unsigned at, unsigned depth)
 {
     struct str number = {0};
     int64_t value;
     unsigned where;
 
     while (tok_is(&r.toks->tok[r.from], "(") && r.toks->tok[r.from].match == r.to - 1)
-        r = (struct range){r.toks, r.from + 1, r.to - 1};
+        r = (struct tok_range){r.toks, r.from + 1, r.to - 1};
     const char *text = toks_text(r.toks, b->arena, r.from, r.to);
 
-    if (type_bytes(hostcode_type(b->host, text, at)))
-        return hostcode_type(b->host, text, at);
+    if (spelling_bytes(resolver_type(b->resolver, text, at)))
+        return resolver_type(b->resolver, text, at);
     if (r.to != r.from + 1 || r.toks->tok[r.from].kind != TOK_NAME)
         return spelled_out(b, r, at);
-    if (depth > 0 && hostcode_template_argument(b->host, text, at, &r, &where))
+    if (depth > 0 && resolver_template_argument(b->resolver, text, at, &r, &where))
         return template_argument(b, r, where, depth - 1);
-    if (hostcode_given(b->host, r, at, &number))
-        text = hostcode_evaluate(b->host, str_text(&number), &value)
+    if (resolver_known_integer(b->resolver, r, at, &number))
+        text = resolver_evaluate(b->resolver, str_text(&number), &value)
                    ? arena_printf(b->arena, "%lld", (long long)value)
-                   : tidy(b->arena, str_text(&number));
+                   : spelling_tidy(b->arena, str_text(&number));
     str_finish(&number);
     return text;
 }
 
 /* A number for a parameter of an enum's type is of that type: C++ does not convert it. */
 static const char *of_enum(
-    struct builder *b, const struct decl *kernel, const char *name, const char *arg)
+    struct contract_builder *b, const struct decl *kernel, const char *name, const char *arg)
 {
-    const struct toks *toks = b->host->toks;
+    const struct toks *toks = b->resolver->toks;
     unsigned i = kernel->from;
 
     while (i < kernel->open && strcmp(toks->tok[i].text, name) != 0)
         i++;
-    for (unsigned d = 0; *arg >= '0' && *arg <= '9' && d < b->host->decls->nr; d++) {
-        const struct decl *e = &b->host->decls->decl[d];
+    for (unsigned d = 0; *arg >= '0' && *arg <= '9' && d < b->resolver->decls->nr; d++) {
+        const struct decl *e = &b->resolver->decls->decl[d];
 
         if (e->kind == DECL_TYPE && tok_is(&toks->tok[e->from], "enum") && *e->name &&
             tok_is(&toks->tok[i - 1], e->name))
@@ -99,13 +101,13 @@ static const char *of_enum(
 /* The kernel's id with its namespaces and with all template arguments spelled out. */
 static const char *kernel_id(struct launching *l)
 {
-    struct builder *b = l->b;
+    struct contract_builder *b = l->b;
     const struct site *site = l->site;
     const struct decl *kernel = l->kernel;
-    const struct walk_launch *seen = l->seen;
-    const struct decls *decls = b->host->decls;
+    const struct interp_launch *seen = l->seen;
+    const struct decls *decls = b->resolver->decls;
     const char *names[MAX_TEMPLATE_ARGS], *id = site->kernel;
-    unsigned nr_names = template_params(b->host->toks, kernel, names, ARRAY_SIZE(names));
+    unsigned nr_names = params_of_template(b->resolver->toks, kernel, names, ARRAY_SIZE(names));
     struct str text = {0};
     unsigned nr_given = 0;
 
@@ -122,7 +124,7 @@ static const char *kernel_id(struct launching *l)
         const char *arg = NULL;
 
         if (seen && seen->template_args[t])
-            arg = hostcode_type(b->host, seen->template_args[t], site->at);
+            arg = resolver_type(b->resolver, seen->template_args[t], site->at);
         else if (t < site->nr_template_args)
             arg = template_argument(b, site->template_args[t], site->at, MAX_TEMPLATE_DEPTH);
         for (unsigned p = 0; p < l->nr && p < site->nr_args && !arg; p++)
@@ -141,13 +143,13 @@ static const char *kernel_id(struct launching *l)
     return id;
 }
 
-static bool name_taken(struct builder *b, const char *name)
+static bool name_taken(struct contract_builder *b, const char *name)
 {
-    return hostcode_size(b->host, name) || builder_array_named(b, name);
+    return resolver_size(b->resolver, name) || contract_array_named(b, name);
 }
 
 /* A real number, shortest first; single: it is of type float. */
-static const char *real_text(struct builder *b, double value, bool single)
+static const char *real_text(struct contract_builder *b, double value, bool single)
 {
     double back;
     char *text = NULL;
@@ -161,20 +163,20 @@ static const char *real_text(struct builder *b, double value, bool single)
     return strpbrk(text, ".en") ? text : arena_printf(b->arena, "%s.0", text);
 }
 
-const char *builder_scalar(struct launching *l, const char *param, const char *type,
-    struct range arg, const struct value *v)
+const char *contract_scalar(struct launching *l, const char *param, const char *type,
+    struct tok_range arg, const struct interp_value *v)
 {
-    struct builder *b = l->b;
+    struct contract_builder *b = l->b;
     const char *name = param, *value = NULL;
     const char *why = arena_printf(b->arena, "the value of %s, %s, is not a number in this file",
         param, arg.toks ? toks_text(arg.toks, b->arena, arg.from, arg.to) : "");
     double number = 0;
     unsigned lanes;
 
-    if (v && walk_number_of(v, &number))
+    if (v && interp_number_of(v, &number))
         value =
             real_text(b, number, strcmp(type, "float") == 0 || (v->type && v->type->bytes == 4));
-    else if (arg.from < arg.to && hostcode_real(b->host, arg, l->site->at, &number))
+    else if (arg.from < arg.to && resolver_real(b->resolver, arg, l->site->at, &number))
         value = real_text(b, number, false);
     for (unsigned i = 0; i < b->nr_scalars; i++)
         if (strcmp(b->scalars[i].param, param) == 0 && !value == !b->scalars[i].value &&
@@ -187,49 +189,45 @@ const char *builder_scalar(struct launching *l, const char *param, const char *t
             name = arena_printf(b->arena, "%s%u", name, b->nr_scalars);
     if (b->nr_scalars < MAX_SCALARS)
         b->scalars[b->nr_scalars++] = (struct scalar_arg){param, name,
-            elem_of(hostcode_type(b->host, type, l->site->at), &lanes), value, why, l->site->line};
+            spelling_elem(resolver_type(b->resolver, type, l->site->at), &lanes), value, why,
+            l->site->line};
     else
-        builder_note(l, "more than 64 real numbers are passed");
+        contract_note(l, "more than 64 real numbers are passed");
     return name;
 }
 
 /* An integer expression without a number that the file does not give. */
-static bool strictly(struct builder *b, struct range arg, unsigned at, struct str *out)
+static bool strictly(struct contract_builder *b, struct tok_range arg, unsigned at, struct str *out)
 {
-    const bool strict = b->host->strict;
+    const struct resolver_mode before =
+        resolver_restrict(b->resolver, (struct resolver_mode){.strict = true});
+    bool ok = resolver_integer(b->resolver, arg, at, out);
 
-    b->host->strict = true;
-    bool ok = hostcode_resolve(b->host, arg, at, out);
-
-    b->host->strict = strict;
+    b->resolver->mode = before;
     return ok;
 }
 
 /* The type of a number as it stands there; NULL: none is there. */
-static const char *literal_type(struct range arg)
+static const char *type_of_literal(struct tok_range arg)
 {
     const struct tok *t = arg.toks ? &arg.toks->tok[arg.from] : NULL;
 
     if (arg.from + 1 != arg.to || t->kind != TOK_NUMBER)
         return NULL;
-    const bool hex = str_starts(t->text, "0x") || str_starts(t->text, "0X");
-    const bool is_long = strpbrk(t->text, "lL") != NULL;
+    struct number_literal literal;
 
-    if (!hex && strpbrk(t->text, ".eE"))
-        return strpbrk(t->text, "fF") ? "float" : "double";
-    if (strpbrk(t->text, "uU"))
-        return is_long ? "unsigned long long" : "unsigned int";
-    return is_long ? "long long" : "int";
+    literal_read(&literal, t->text);
+    return literal_type(&literal);
 }
 
 /* T of a parameter passed by value: of the struct that is passed, where an array of T is an
  * argument too, or of the number. */
-static const char *deduced_type(struct builder *b, const struct site *site,
+static const char *deduced_type(struct contract_builder *b, const struct site *site,
     const struct decl *kernel, const struct param *params, unsigned nr, const char *type,
-    const struct walk_launch *seen, const struct value *v)
+    const struct interp_launch *seen, const struct interp_value *v)
 {
     const char *names[MAX_TEMPLATE_ARGS];
-    unsigned nr_names = template_params(b->host->toks, kernel, names, ARRAY_SIZE(names));
+    unsigned nr_names = params_of_template(b->resolver->toks, kernel, names, ARRAY_SIZE(names));
     bool is_open = false;
 
     for (unsigned n = 0; n < nr_names; n++)
@@ -241,7 +239,7 @@ static const char *deduced_type(struct builder *b, const struct site *site,
     for (unsigned n = 0; n < nr_names; n++)
         for (unsigned k = 0; strcmp(names[n], type) == 0 && k < nr && k < site->nr_args; k++)
             if (params[k].is_pointer && strcmp(params[k].type, type) == 0) {
-                const struct array *a = builder_array(
+                const struct array *a = contract_array(
                     b, &params[k], site->args[k], site->at, seen ? &seen->args[k] : NULL);
 
                 return a ? a->type : type;
@@ -250,47 +248,48 @@ static const char *deduced_type(struct builder *b, const struct site *site,
         return v->type->text;
     for (unsigned k = 0; k < nr && k < site->nr_args; k++) {
         const bool same = strcmp(params[k].type, type) == 0 && !params[k].is_pointer;
-        const char *number = same ? literal_type(site->args[k]) : NULL;
+        const char *number = same ? type_of_literal(site->args[k]) : NULL;
 
         if (same && !number)
-            number = hostcode_type_of(b->host, site->args[k], site->at);
+            number = resolver_type_of(b->resolver, site->args[k], site->at);
         if (number)
             return number;
     }
     return type;
 }
 
-void builder_note(struct launching *l, const char *why)
+void contract_note(struct launching *l, const char *why)
 {
     l->why = l->why ? l->why : why;
 }
 
 /* nullptr, also as a caller passes it. */
-static bool is_null(struct host *host, struct range arg, unsigned at)
+static bool is_null(struct resolver *resolver, struct tok_range arg, unsigned at)
 {
     static const char *const nulls[] = {"nullptr", "NULL", "0", NULL};
 
     for (unsigned up = 0; up < MAX_TEMPLATE_DEPTH && arg.to == arg.from + 1; up++) {
         const char *name = arg.toks->tok[arg.from].text;
-        const struct decl *fn = hostcode_function_at(host, at);
-        struct range whole;
+        const struct decl *fn = resolver_function_at(resolver, at);
+        struct tok_range whole;
 
         if (str_among(name, nulls))
             return true;
-        if (!fn || hostcode_param(host, fn, name, &whole) < 0 ||
-            !hostcode_definition(host, name, at, &arg, &at))
+        if (!fn || resolver_param(resolver, fn, name, &whole) < 0 ||
+            !resolver_definition(resolver, name, at, &arg, &at))
             break;
     }
     return false;
 }
 
-static void pointer_arg(struct launching *l, unsigned i, const struct value *v, struct str *args)
+static void pointer_arg(
+    struct launching *l, unsigned i, const struct interp_value *v, struct str *args)
 {
-    struct builder *b = l->b;
+    struct contract_builder *b = l->b;
     const struct param *p = &l->params[i];
     bool null =
-        v ? v->kind == VALUE_INT && v->i == 0 : is_null(b->host, l->site->args[i], l->site->at);
-    struct array *a = null ? NULL : builder_array(b, p, l->site->args[i], l->site->at, v);
+        v ? v->kind == VALUE_INT && v->i == 0 : is_null(b->resolver, l->site->args[i], l->site->at);
+    struct array *a = null ? NULL : contract_array(b, p, l->site->args[i], l->site->at, v);
 
     l->arrays[i] = a;
     if (null && p->may_be_null) {
@@ -298,85 +297,87 @@ static void pointer_arg(struct launching *l, unsigned i, const struct value *v, 
         return;
     }
     if (a) {
-        builder_tensor_extent(b, a, l->site->args[i]);
-        builder_use_array(a, p, b->nr_launches);
+        contract_tensor_extent(b, a, l->site->args[i]);
+        contract_use_array(a, p, b->nr_launches);
         str_add(args, a->id);
         return;
     }
-    builder_note(
+    contract_note(
         l, arena_printf(b->arena,
                null ? "parameter %s is a null pointer" : "the memory of parameter %s", p->name));
     str_add(args, p->name);
 }
 
-void builder_integer(struct launching *l, const char *name, struct range arg, const struct value *v,
-    const char *text, struct str *out)
+void contract_integer(struct launching *l, const char *name, struct tok_range arg,
+    const struct interp_value *v, const char *text, struct str *out)
 {
-    struct builder *b = l->b;
+    struct contract_builder *b = l->b;
     struct str one = {0};
     int64_t value;
     int64_t number = 0;
-    bool seen = v && walk_whole(v, &number), strict = b->host->strict;
-    unsigned nr_sizes = b->host->nr_sizes;
+    const bool seen = v && interp_whole(v, &number);
+    unsigned nr_sizes = b->resolver->nr_sizes;
 
-    b->host->strict = strict || seen;
-    bool ok = text || (arg.from < arg.to && hostcode_resolve(b->host, arg, l->site->at, &one));
+    const struct resolver_mode before =
+        resolver_restrict(b->resolver, (struct resolver_mode){.strict = seen});
+    bool ok = text || (arg.from < arg.to && resolver_integer(b->resolver, arg, l->site->at, &one));
 
-    b->host->strict = strict;
-    text = text ? text : tidy(b->arena, str_text(&one));
+    b->resolver->mode = before;
+    text = text ? text : spelling_tidy(b->arena, str_text(&one));
     str_finish(&one);
-    if (seen && !(ok && hostcode_evaluate(b->host, text, &value) && value == number)) {
-        b->host->nr_sizes = ok ? b->host->nr_sizes : nr_sizes;
+    if (seen && !(ok && resolver_evaluate(b->resolver, text, &value) && value == number)) {
+        b->resolver->nr_sizes = ok ? b->resolver->nr_sizes : nr_sizes;
         str_addf(out, "%lld", (long long)number);
         return;
     }
     const char *size =
         ok ? text
-           : hostcode_unknown(b->host, arena_printf(b->arena, "%s_value", name), l->site->line);
+           : resolver_unknown(b->resolver, arena_printf(b->arena, "%s_value", name), l->site->line);
 
     if (!size)
-        builder_note(l, arena_printf(b->arena, "parameter %s: %s", name, b->host->why));
+        contract_note(l, arena_printf(b->arena, "parameter %s: %s", name, b->resolver->why));
     str_add(out, size ? size : name);
 }
 
 static void texture_arg(struct launching *l, unsigned i, struct str *args)
 {
-    const char *name = l->params[i].name, *why = builder_texture(l, i, args);
+    const char *name = l->params[i].name, *why = contract_texture(l, i, args);
 
     if (!why)
         return;
-    builder_note(l, arena_printf(l->b->arena, "parameter %s is a texture: %s", name, why));
+    contract_note(l, arena_printf(l->b->arena, "parameter %s is a texture: %s", name, why));
     str_add(args, name);
 }
 
 static void one_arg(struct launching *l, unsigned i, struct str *args)
 {
-    struct builder *b = l->b;
+    struct contract_builder *b = l->b;
     const struct param *p = &l->params[i];
-    const struct range arg = l->site->args[i];
-    const struct value *v = l->seen ? &l->seen->args[i] : NULL;
-    const char *type = hostcode_type(b->host, p->type, l->site->at);
+    const struct tok_range arg = l->site->args[i];
+    const struct interp_value *v = l->seen ? &l->seen->args[i] : NULL;
+    const char *type = resolver_type(b->resolver, p->type, l->site->at);
     const char *why = NULL;
     struct str one = {0};
 
     str_add(args, i ? ", " : "");
     if (strcmp(type, "cudaTextureObject_t") == 0)
         texture_arg(l, i, args);
-    else if (p->is_pointer || (v && v->kind == VALUE_MEMORY && !is_real(type) && !is_integer(type)))
+    else if (p->is_pointer || (v && v->kind == VALUE_MEMORY && !spelling_is_real(type) &&
+                                  !spelling_is_integer(type)))
         pointer_arg(l, i, v, args);
-    else if (is_real(type))
-        str_add(args, builder_scalar(l, p->name, p->type, arg, v));
-    else if (is_integer(type))
-        builder_integer(l, p->name, arg, v, NULL, args);
-    else if ((why = builder_struct(l, i, type, v, args)) == NULL)
+    else if (spelling_is_real(type))
+        str_add(args, contract_scalar(l, p->name, p->type, arg, v));
+    else if (spelling_is_integer(type))
+        contract_integer(l, p->name, arg, v, NULL, args);
+    else if ((why = contract_struct(l, i, type, v, args)) == NULL)
         ;
     else if (strictly(b, arg, l->site->at, &one)) /* an enum of a header */
-        builder_integer(l, p->name, arg, v, tidy(b->arena, str_text(&one)), args);
+        contract_integer(l, p->name, arg, v, spelling_tidy(b->arena, str_text(&one)), args);
     else {
-        builder_note(l, arena_printf(b->arena,
-                            "parameter %s has type %s, which is passed by value: %s; pass its "
-                            "fields in braces, as in {n : i32, x}",
-                            p->name, p->type, why));
+        contract_note(l, arena_printf(b->arena,
+                             "parameter %s has type %s, which is passed by value: %s; pass its "
+                             "fields in braces, as in {n : i32, x}",
+                             p->name, p->type, why));
         str_add(args, p->name);
     }
     str_finish(&one);
@@ -393,31 +394,31 @@ static void note_indices(struct launching *l)
 }
 
 /* The launch with the kernel's own default arguments where it gives none. */
-static const struct site *with_defaults(struct builder *b, const struct site *given,
+static const struct site *with_defaults(struct contract_builder *b, const struct site *given,
     const struct decl *kernel, const struct param *params, unsigned nr)
 {
     struct site *site = arena_alloc(b->arena, sizeof(*site));
 
     *site = *given;
     while (site->nr_args < nr && site->nr_args < LAUNCH_MAX_ARGS) {
-        struct range whole;
+        struct tok_range whole;
 
-        if (hostcode_param(b->host, kernel, params[site->nr_args].name, &whole) < 0)
+        if (resolver_param(b->resolver, kernel, params[site->nr_args].name, &whole) < 0)
             break;
         const unsigned equals = toks_find(whole.toks, whole.from, whole.to, "=");
 
         if (equals >= whole.to)
             break;
-        site->args[site->nr_args++] = (struct range){whole.toks, equals + 1, whole.to};
+        site->args[site->nr_args++] = (struct tok_range){whole.toks, equals + 1, whole.to};
     }
     return site;
 }
 
 /* A launch line names a kernel, not its parameters; overloads that are not launched go. */
-static bool is_overloaded(const struct builder *b, const struct decl *kernel)
+static bool is_overloaded(const struct contract_builder *b, const struct decl *kernel)
 {
     for (unsigned l = 0; l < b->nr_launches; l++) {
-        const struct decl *other = b->host->kernels[l];
+        const struct decl *other = b->resolver->kernels[l];
 
         if (other != kernel && other->container == kernel->container &&
             strcmp(other->name, kernel->name) == 0)
@@ -426,15 +427,15 @@ static bool is_overloaded(const struct builder *b, const struct decl *kernel)
     return false;
 }
 
-void builder_launch(struct builder *b, const struct site *site, const struct decl *kernel,
-    const struct walk_launch *seen)
+void contract_launch(struct contract_builder *b, const struct site *site, const struct decl *kernel,
+    const struct interp_launch *seen)
 {
     struct launching *l = arena_alloc(b->arena, sizeof(*l));
     struct str args = {0};
 
     *l = (struct launching){.b = b, .site = site, .seen = seen, .kernel = kernel};
-    l->nr = params_read(l->params, b->arena, b->host->decls, kernel);
-    params_roles(l->params, l->nr, b->host, kernel);
+    l->nr = params_read(l->params, b->arena, b->resolver->decls, kernel);
+    param_access_pointers(l->params, l->nr, b->resolver, kernel);
     l->site = site = with_defaults(b, site, kernel, l->params, l->nr);
     for (unsigned i = 0; i < l->nr && i < site->nr_args; i++) {
         struct param *p = &l->params[i];
@@ -448,15 +449,15 @@ void builder_launch(struct builder *b, const struct site *site, const struct dec
     }
     note_indices(l);
     if (is_overloaded(b, kernel))
-        builder_note(
+        contract_note(
             l, arena_printf(b->arena, "there are several kernels called %s", kernel->name));
     if (l->nr != site->nr_args)
-        builder_note(l, arena_printf(b->arena, "%s takes %u arguments, %u are given", site->kernel,
-                            l->nr, site->nr_args));
-    const char *config = builder_config(b, site, seen, &l->why), *id = kernel_id(l);
+        contract_note(l, arena_printf(b->arena, "%s takes %u arguments, %u are given", site->kernel,
+                             l->nr, site->nr_args));
+    const char *config = contract_config(b, site, seen, &l->why), *id = kernel_id(l);
 
-    b->launches[b->nr_launches++] = (struct launch_text){
+    b->launches[b->nr_launches++] = (struct launch_line){
         arena_printf(b->arena, "#pragma keet launch %s<<<%s>>>(%s)", id, config, str_text(&args)),
-        l->why, site->line, seen ? seen->assumed : 0, site->kernel, builder_is_empty(b, config)};
+        l->why, site->line, seen ? seen->assumed : 0, site->kernel, contract_is_empty(b, config)};
     str_finish(&args);
 }

@@ -11,15 +11,15 @@
 #include <string.h>
 
 /* "line 40: cudaMalloc(&x, n * sizeof(float))"; "main.cpp, line 7: ..." of another file. */
-const char *builder_shown(const struct builder *b, unsigned line)
+const char *contract_shown(const struct contract_builder *b, unsigned line)
 {
-    const struct reading *r = b->host->reading;
+    const struct source_set *set = b->resolver->set;
 
-    if (line == 0 || line > r->nr_lines)
+    if (line == 0 || line > set->nr_lines)
         return "";
-    const struct origin o = r->origins[line - 1];
-    const struct user_file *f = &r->files[o.file];
-    const char *p = o.made ? f->code + o.at : r->text + r->starts[line - 1];
+    const struct origin o = set->origins[line - 1];
+    const struct user_file *f = &set->files[o.file];
+    const char *p = o.made ? f->code + o.at : set->text + set->starts[line - 1];
     unsigned at = 1;
 
     for (size_t i = 0; i < o.at && i < f->bytes; i++)
@@ -33,7 +33,8 @@ const char *builder_shown(const struct builder *b, unsigned line)
         at, (int)(nr < MAX_LINE_SHOWN ? nr : MAX_LINE_SHOWN), p, nr < MAX_LINE_SHOWN ? "" : "...");
 }
 
-void builder_add_line(struct builder *b, bool missing, const char *from, const char *pragma)
+void contract_add_line(
+    struct contract_builder *b, bool missing, const char *from, const char *pragma)
 {
     b->in->lines = grow(b->in->lines, &b->cap_lines, b->in->nr_lines + 1, sizeof(*b->in->lines));
     b->in->lines[b->in->nr_lines++] =
@@ -42,45 +43,47 @@ void builder_add_line(struct builder *b, bool missing, const char *from, const c
 }
 
 /* Only the number of this size or scalar is missing. */
-static void add_number(struct builder *b, const char *number, const char *from, const char *pragma)
+static void add_number(
+    struct contract_builder *b, const char *number, const char *from, const char *pragma)
 {
-    builder_add_line(b, true, from, pragma);
+    contract_add_line(b, true, from, pragma);
     b->in->lines[b->in->nr_lines - 1].number = number;
 }
 
-static void size_lines(struct builder *b)
+static void size_lines(struct contract_builder *b)
 {
-    const struct host *h = b->host;
+    const struct resolver *resolver = b->resolver;
     struct str text = {0}, from = {0};
 
-    for (unsigned i = 0; i < h->nr_sizes; i++) {
-        if (!h->sizes[i].known)
+    for (unsigned i = 0; i < resolver->nr_sizes; i++) {
+        if (!resolver->sizes[i].known)
             continue;
-        str_addf(&text, "%s%s = %lld", text.len ? ", " : "#pragma keet size   ", h->sizes[i].name,
-            (long long)h->sizes[i].value);
-        str_addf(&from, "%s%s", from.len ? "; " : "", builder_shown(b, h->sizes[i].line));
+        str_addf(&text, "%s%s = %lld", text.len ? ", " : "#pragma keet size   ",
+            resolver->sizes[i].name, (long long)resolver->sizes[i].value);
+        str_addf(&from, "%s%s", from.len ? "; " : "", contract_shown(b, resolver->sizes[i].line));
     }
     if (text.len)
-        builder_add_line(b, false, arena_strdup(b->arena, str_text(&from)),
+        contract_add_line(b, false, arena_strdup(b->arena, str_text(&from)),
             arena_strdup(b->arena, str_text(&text)));
-    for (unsigned i = 0; i < h->nr_sizes; i++)
-        if (!h->sizes[i].known)
-            add_number(b, h->sizes[i].name,
-                arena_printf(b->arena, "only the caller knows %s (%s)", h->sizes[i].name,
-                    builder_shown(b, h->sizes[i].line)),
-                arena_printf(b->arena, "#pragma keet size   %s = 1048576", h->sizes[i].name));
+    for (unsigned i = 0; i < resolver->nr_sizes; i++)
+        if (!resolver->sizes[i].known)
+            add_number(b, resolver->sizes[i].name,
+                arena_printf(b->arena, "only the caller knows %s (%s)", resolver->sizes[i].name,
+                    contract_shown(b, resolver->sizes[i].line)),
+                arena_printf(
+                    b->arena, "#pragma keet size   %s = 1048576", resolver->sizes[i].name));
     str_finish(&text);
     str_finish(&from);
 }
 
 /* It is read by a launch behind the one that writes it, and the host does not ask for it. */
-static bool is_between(const struct builder *b, const struct array *a)
+static bool is_between(const struct contract_builder *b, const struct array *a)
 {
     return a->written && !a->read_first && b->nr_launches > 1 && a->read &&
            a->last_launch > a->first_launch && !a->to_host;
 }
 
-static const char *role_of(const struct builder *b, const struct array *a)
+static const char *role_of(const struct contract_builder *b, const struct array *a)
 {
     bool others = false;
 
@@ -94,27 +97,27 @@ static const char *role_of(const struct builder *b, const struct array *a)
 }
 
 /* A largest index as text: that of a size where exactly one has the value. */
-static const char *below_size(const struct builder *b, double high)
+static const char *below_size(const struct contract_builder *b, double high)
 {
-    const char *name = builder_size_of(b, high + 1);
+    const char *name = contract_size_of(b, high + 1);
 
     return name ? arena_printf(b->arena, "%s - 1", name) : arena_printf(b->arena, "%.0f", high);
 }
 
 /* A number as text: that of a size, where exactly one has it and it is not small by chance. */
-static const char *as_size(const struct builder *b, double value)
+static const char *as_size(const struct contract_builder *b, double value)
 {
     enum { LEAST = 16 };
-    const char *name = value >= LEAST ? builder_size_of(b, value) : NULL;
+    const char *name = value >= LEAST ? contract_size_of(b, value) : NULL;
 
     return name ? name : arena_printf(b->arena, "%.9g", value);
 }
 
-/* What the host fills it with, as far as the walk saw; NULL: not known. */
-static const char *filled_with(const struct builder *b, const struct array *a)
+/* What the host fills it with, as far as the interpreter saw; NULL: not known. */
+static const char *filled_with(const struct contract_builder *b, const struct array *a)
 {
-    const struct contents *c = &a->memory->contents;
-    bool whole = is_integer(a->type), real = is_real(a->type);
+    const struct memory_contents *c = &a->memory->contents;
+    bool whole = spelling_is_integer(a->type), real = spelling_is_real(a->type);
 
     if (c->nr < 2 || c->unknown || a->memory->foreign || !(whole || real) || fabs(c->low) > 1e15 ||
         fabs(c->high) > 1e15)
@@ -131,31 +134,31 @@ static const char *filled_with(const struct builder *b, const struct array *a)
 }
 
 /* An extent that only the caller knows, and launches do not say. */
-static bool is_open(const struct builder *b, const char *extent)
+static bool is_open(const struct contract_builder *b, const char *extent)
 {
-    const struct size *size = hostcode_size(b->host, extent);
+    const struct size *size = resolver_size(b->resolver, extent);
 
-    return size && !size->known && !builder_launched_with(b, extent);
+    return size && !size->known && !contract_launched_with(b, extent);
 }
 
-static void array_line(struct builder *b, const struct array *a)
+static void array_line(struct contract_builder *b, const struct array *a)
 {
     unsigned lanes = 1;
-    const char *elem = builder_elem(b, a->type, &lanes), *role = role_of(b, a), *contents = "";
+    const char *elem = contract_elem(b, a->type, &lanes), *role = role_of(b, a), *contents = "";
 
     if (!elem) {
-        elem = builder_record(b, a->type);
+        elem = contract_record(b, a->type);
         lanes = 1;
     }
     const char *filled = elem && lanes == 1 && a->memory && (!a->written || a->read_first)
                              ? filled_with(b, a)
                              : NULL;
-    const struct array *target = a->indexed ? builder_array_named(b, a->indexed) : NULL;
+    const struct array *target = a->indexed ? contract_array_named(b, a->indexed) : NULL;
     const char *what =
         a->written && a->read_first && a->filled && !a->from_host ? " = constant(0)" : contents;
 
     const bool as_indices =
-        !filled && !a->written && target && target->extent && elem && is_integer(a->type);
+        !filled && !a->written && target && target->extent && elem && spelling_is_integer(a->type);
 
     if (filled)
         what = filled;
@@ -171,13 +174,13 @@ static void array_line(struct builder *b, const struct array *a)
                          : a->read_first ? "read and written"
                                          : "written before it is read";
 
-    const char *lacks = builder_array_lacks(b, a);
+    const char *lacks = contract_array_lacks(b, a);
 
     if (lacks)
-        builder_add_line(b, true, lacks, pragma);
+        contract_add_line(b, true, lacks, pragma);
     else
-        builder_add_line(b, false,
-            arena_printf(b->arena, "%s; %s by the kernel%s", builder_shown(b, a->line), access,
+        contract_add_line(b, false,
+            arena_printf(b->arena, "%s; %s by the kernel%s", contract_shown(b, a->line), access,
                 filled       ? ", filled by the host"
                 : as_indices ? ", as indices"
                              : ""),
@@ -188,7 +191,7 @@ static void array_line(struct builder *b, const struct array *a)
         b->in->lines[b->in->nr_lines - 1].indexed = target->extent;
 }
 
-static void scalar_lines(struct builder *b)
+static void scalar_lines(struct contract_builder *b)
 {
     for (unsigned i = 0; i < b->nr_scalars; i++) {
         const struct scalar_arg *s = &b->scalars[i];
@@ -197,30 +200,30 @@ static void scalar_lines(struct builder *b)
             s->type ? s->type : "f32", s->value ? s->value : "1.0");
 
         if (s->value)
-            builder_add_line(b, false, builder_shown(b, s->line), pragma);
+            contract_add_line(b, false, contract_shown(b, s->line), pragma);
         else
             add_number(b, s->name, s->why, pragma);
     }
 }
 
-static const char *launch_from(const struct builder *b, const struct launch_text *l)
+static const char *launch_from(const struct contract_builder *b, const struct launch_line *l)
 {
-    const char *from = l->why ? l->why : builder_shown(b, l->line);
+    const char *from = l->why ? l->why : contract_shown(b, l->line);
 
     return l->assumed ? arena_printf(b->arena, "%s; taking it that the program gets to %s", from,
-                            builder_shown(b, l->assumed))
+                            contract_shown(b, l->assumed))
                       : from;
 }
 
-void builder_lines(struct builder *b)
+void contract_lines(struct contract_builder *b)
 {
     size_lines(b);
     for (unsigned i = 0; i < b->nr_arrays; i++)
         array_line(b, &b->arrays[i]);
-    builder_symbols(b);
+    contract_symbols(b);
     scalar_lines(b);
     for (unsigned i = 0; i < b->nr_launches; i++)
-        builder_add_line(
+        contract_add_line(
             b, b->launches[i].why != NULL, launch_from(b, &b->launches[i]), b->launches[i].text);
     struct intake_line *heap = b->in->lines;
     b->in->lines = arena_array(b->arena, b->in->nr_lines, sizeof(*heap));

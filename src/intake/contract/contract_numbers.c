@@ -15,16 +15,16 @@ enum {
     LEAST_SHARE = 16384 /* and parts sooner */
 };
 
-const char *builder_size_of(const struct builder *b, double value)
+const char *contract_size_of(const struct contract_builder *b, double value)
 {
-    const struct host *h = b->host;
+    const struct resolver *resolver = b->resolver;
     const char *name = NULL;
 
-    for (unsigned i = 0; i < h->nr_sizes; i++)
-        if (h->sizes[i].known && (double)h->sizes[i].value == value) {
+    for (unsigned i = 0; i < resolver->nr_sizes; i++)
+        if (resolver->sizes[i].known && (double)resolver->sizes[i].value == value) {
             if (name)
                 return NULL;
-            name = h->sizes[i].name;
+            name = resolver->sizes[i].name;
         }
     return name;
 }
@@ -41,21 +41,21 @@ static bool is_number(const char *text, int64_t *value)
 
 /* The variable of the host that has this number makes a size, where only one has it and the device
  * does not use it. */
-static const char *variable_size(struct builder *b, int64_t value, unsigned line)
+static const char *variable_size(struct contract_builder *b, int64_t value, unsigned line)
 {
-    struct host *h = b->host;
-    const char *name = b->walk ? walk_name(b->walk, (double)value) : NULL;
+    struct resolver *resolver = b->resolver;
+    const char *name = b->interp ? interp_name(b->interp, (double)value) : NULL;
 
-    if (!name || h->nr_sizes == INTAKE_MAX_SIZES || hostcode_device_uses(h, name) ||
+    if (!name || resolver->nr_sizes == INTAKE_MAX_SIZES || resolver_device_uses(resolver, name) ||
         task_reserves(name))
         return NULL;
-    if (hostcode_size(h, name))
+    if (resolver_size(resolver, name))
         return NULL;
-    h->sizes[h->nr_sizes++] = (struct size){name, value, true, line};
+    resolver->sizes[resolver->nr_sizes++] = (struct size){name, value, true, line};
     return name;
 }
 
-bool builder_launched_with(const struct builder *b, const char *word)
+bool contract_launched_with(const struct contract_builder *b, const char *word)
 {
     for (unsigned l = 0; l < b->nr_launches; l++) {
         const char *text = b->launches[l].text;
@@ -67,16 +67,16 @@ bool builder_launched_with(const struct builder *b, const char *word)
 }
 
 /* n/256, one element for each of so many, where one size alone gives it. */
-static const char *share_of_size(struct builder *b, int64_t value)
+static const char *share_of_size(struct contract_builder *b, int64_t value)
 {
     const char *text = NULL;
 
-    for (unsigned i = 0; i < b->host->nr_sizes; i++) {
-        const struct size *s = &b->host->sizes[i];
+    for (unsigned i = 0; i < b->resolver->nr_sizes; i++) {
+        const struct size *s = &b->resolver->sizes[i];
         const int64_t part = s->value % value == 0 ? s->value / value : 0;
 
         if (!s->known || part < 2 ||
-            !builder_launched_with(b, arena_printf(b->arena, "%" PRId64, part)))
+            !contract_launched_with(b, arena_printf(b->arena, "%" PRId64, part)))
             continue;
         if (text)
             return NULL;
@@ -86,7 +86,7 @@ static const char *share_of_size(struct builder *b, int64_t value)
 }
 
 /* The arguments of launches that are this number. */
-static void name_arguments(struct builder *b, int64_t value, const char *name)
+static void name_arguments(struct contract_builder *b, int64_t value, const char *name)
 {
     const char *number = arena_printf(b->arena, "%" PRId64, value);
     const size_t len = strlen(number);
@@ -105,7 +105,7 @@ static void name_arguments(struct builder *b, int64_t value, const char *name)
     }
 }
 
-void builder_name_numbers(struct builder *b)
+void contract_name_numbers(struct contract_builder *b)
 {
     int64_t value;
 
@@ -115,7 +115,7 @@ void builder_name_numbers(struct builder *b)
 
         if (!a->extent || !is_number(a->extent, &value) || value < LEAST_NAMED)
             continue;
-        name = builder_size_of(b, (double)value);
+        name = contract_size_of(b, (double)value);
         if (!name)
             name = variable_size(b, value, a->line);
         if (!name)

@@ -11,31 +11,39 @@
 
 enum { MAX_PARAMETER_BYTES = 4096 };
 
-struct walk *builder_types(struct builder *b)
+struct interp *contract_types(struct contract_builder *b)
 {
     if (!b->types)
-        b->types = walk_create(b->arena, b->host);
+        b->types = interp_create(b->arena, b->resolver);
     return b->types;
 }
 
+/* The element type of an integer of 1, 2, 4 or 8 bytes. */
+static const char *integer_elem(unsigned bytes, bool is_unsigned)
+{
+    static const char *const elems[][2] = {
+        [1] = {"i8", "u8"}, [2] = {"i16", "u16"}, [4] = {"i32", "u32"}, [8] = {"i64", "u64"}};
+
+    return bytes < ARRAY_SIZE(elems) ? elems[bytes][is_unsigned] : NULL;
+}
+
 /* NULL: it is a pointer. */
-static const char *number_type(struct builder *b, const struct type *type)
+static const char *number_type(struct contract_builder *b, const struct type *type)
 {
     unsigned lanes;
-    const char *elem = elem_of(hostcode_type(b->host, type->text, builder_types(b)->at), &lanes);
-    static const char *const types[][2] = {
-        [1] = {"i8", "u8"}, [2] = {"i16", "u16"}, [4] = {"i32", "u32"}, [8] = {"i64", "u64"}};
+    const char *elem =
+        spelling_elem(resolver_type(b->resolver, type->text, contract_types(b)->at), &lanes);
 
     if (elem && lanes == 1)
         return elem;
-    return type->kind == TYPE_INT ? types[type->bytes & 15][type->is_unsigned] : NULL;
+    return type->kind == TYPE_INT ? integer_elem(type->bytes, type->is_unsigned) : NULL;
 }
 
-const char *builder_elem(struct builder *b, const char *type, unsigned *lanes)
+const char *contract_elem(struct contract_builder *b, const char *type, unsigned *lanes)
 {
-    struct walk *types = builder_types(b);
-    const char *elem = elem_of(type, lanes);
-    const struct type *whole = elem ? NULL : type_named(types, type);
+    struct interp *types = contract_types(b);
+    const char *elem = spelling_elem(type, lanes);
+    const struct type *whole = elem ? NULL : interp_type_named(types, type);
     struct layout l;
 
     if (elem || !whole || whole->kind != TYPE_STRUCT || !layout_of(types, whole, NULL, &l) ||
@@ -60,10 +68,10 @@ static void add_values(struct str *out, const char *elem, unsigned nr)
     str_addf(out, nr > 1 ? "%s%s[%u]" : "%s%s", out->len > 1 ? ", " : "", elem, nr);
 }
 
-const char *builder_record(struct builder *b, const char *type)
+const char *contract_record(struct contract_builder *b, const char *type)
 {
-    struct walk *types = builder_types(b);
-    const struct type *whole = type_named(types, type);
+    struct interp *types = contract_types(b);
+    const struct type *whole = interp_type_named(types, type);
     struct layout l;
     struct str out = {0};
     unsigned offset = 0, widest = 1;
@@ -106,8 +114,8 @@ struct passing {
     struct launching *l;
     const struct param *param;
     const struct type *type;
-    struct range arg;
-    struct range items[4]; /* of make_float3(a, b, c), by lane */
+    struct tok_range arg;
+    struct tok_range items[4]; /* of make_float3(a, b, c), by lane */
     unsigned nr_items;
     struct layout layout;
     unsigned offset, widest; /* of what is written */
@@ -123,14 +131,14 @@ static void find_items(struct passing *p)
     if (p->type->decl || p->arg.to < p->arg.from + 3 || toks->tok[p->arg.from].kind != TOK_NAME ||
         toks->tok[open].match != p->arg.to - 1)
         return;
-    p->nr_items = range_split((struct range){toks, open + 1, p->arg.to - 1}, p->items, 4);
+    p->nr_items = tok_range_split((struct tok_range){toks, open + 1, p->arg.to - 1}, p->items, 4);
 }
 
 /* Host code of a field: p.n, where the argument is p. Empty where there is none. */
-static struct range field_source(struct passing *p, unsigned number, const char *path)
+static struct tok_range field_source(struct passing *p, unsigned number, const char *path)
 {
     struct arena *arena = p->l->b->arena;
-    const struct range none = {p->arg.toks, p->arg.from, p->arg.from};
+    const struct tok_range none = {p->arg.toks, p->arg.from, p->arg.from};
     struct toks *toks = arena_alloc(arena, sizeof(*toks));
 
     if (number < p->nr_items)
@@ -142,7 +150,7 @@ static struct range field_source(struct passing *p, unsigned number, const char 
     const char *text =
         arena_printf(arena, "%s.%s", toks_text(p->arg.toks, arena, p->arg.from, p->arg.to), path);
 
-    return lex(toks, arena, text, strlen(text)) ? (struct range){toks, 0, toks->nr} : none;
+    return toks_lex(toks, arena, text, strlen(text)) ? (struct tok_range){toks, 0, toks->nr} : none;
 }
 
 /* "p_n" of p.n, "p_v2" of p.v[2]; the parameter's name where the argument is no name. */
@@ -171,15 +179,13 @@ static void add_item(struct passing *p, const char *text, const char *type, unsi
 /* Integers up to an offset that the next field, or the end, would not come to by itself. */
 static void add_padding(struct passing *p, unsigned offset, unsigned align)
 {
-    static const char *const types[] = {[1] = "i8", [2] = "i16", [4] = "i32", [8] = "i64"};
-
     while (align && round_up(p->offset, align) < offset) {
         unsigned bytes = 8;
 
         while (bytes > 1 &&
                (bytes > p->layout.align || p->offset % bytes != 0 || p->offset + bytes > offset))
             bytes /= 2;
-        add_item(p, "0", types[bytes], bytes);
+        add_item(p, "0", integer_elem(bytes, false), bytes);
     }
 }
 
@@ -192,33 +198,33 @@ static void add_pointer(struct passing *p, const struct leaf *leaf)
     struct param param = {
         .name = name, .type = leaf->type->to ? leaf->type->to->text : "", .is_pointer = true};
     const bool null = leaf->seen.kind == VALUE_INT && leaf->seen.i == 0;
-    const struct range none = {p->arg.toks, p->arg.from, p->arg.from};
+    const struct tok_range none = {p->arg.toks, p->arg.from, p->arg.from};
     struct array *a = leaf->seen.kind == VALUE_MEMORY
-                          ? builder_array(l->b, &param, none, l->site->at, &leaf->seen)
+                          ? contract_array(l->b, &param, none, l->site->at, &leaf->seen)
                           : NULL;
 
     if (!a && !null)
-        a = builder_unknown_array(l->b, &param, l->site->line);
+        a = contract_unknown_array(l->b, &param, l->site->line);
 
     if (null) {
         add_item(p, "0", "u64", 8);
         return;
     }
     if (!a) {
-        builder_note(l, arena_printf(l->b->arena, "the memory of field %s of parameter %s",
-                            leaf->path, p->param->name));
+        contract_note(l, arena_printf(l->b->arena, "the memory of field %s of parameter %s",
+                             leaf->path, p->param->name));
         add_item(p, name, NULL, 8);
         return;
     }
-    param_member(&param, l->b->host, l->kernel, p->param->name, member, p->type->decl);
-    builder_use_array(a, &param, l->b->nr_launches);
+    param_access_member(&param, l->b->resolver, l->kernel, p->param->name, member, p->type->decl);
+    contract_use_array(a, &param, l->b->nr_launches);
     add_item(p, a->id, NULL, 8);
 }
 
 static void add_leaf(struct passing *p, unsigned number)
 {
     const struct leaf *leaf = &p->layout.leaves[number];
-    const struct range source = field_source(p, number, leaf->path);
+    const struct tok_range source = field_source(p, number, leaf->path);
     const char *name = field_name(p, leaf->path);
     struct str one = {0};
 
@@ -226,23 +232,23 @@ static void add_leaf(struct passing *p, unsigned number)
     if (leaf->type->kind == TYPE_POINTER) {
         add_pointer(p, leaf);
     } else if (leaf->type->kind == TYPE_REAL) {
-        add_item(p, builder_scalar(p->l, name, leaf->type->text, source, &leaf->seen), NULL,
+        add_item(p, contract_scalar(p->l, name, leaf->type->text, source, &leaf->seen), NULL,
             leaf->type->bytes);
     } else {
-        builder_integer(p->l, name, source, &leaf->seen, NULL, &one);
+        contract_integer(p->l, name, source, &leaf->seen, NULL, &one);
         add_item(p, str_text(&one), number_type(p->l->b, leaf->type), leaf->type->bytes);
     }
     str_finish(&one);
 }
 
-const char *builder_struct(
-    struct launching *l, unsigned i, const char *type, const struct value *v, struct str *args)
+const char *contract_struct(struct launching *l, unsigned i, const char *type,
+    const struct interp_value *v, struct str *args)
 {
-    struct walk *types = builder_types(l->b);
+    struct interp *types = contract_types(l->b);
     struct passing p = {.l = l, .param = &l->params[i], .arg = l->site->args[i], .out = args};
 
     types->at = l->site->at;
-    p.type = type_named(types, type);
+    p.type = interp_type_named(types, type);
     if (!p.type || (p.type->kind != TYPE_STRUCT && p.type->kind != TYPE_DIM3))
         return arena_printf(l->b->arena, "%s is no struct of this file", type);
     if (!layout_of(types, p.type, v, &p.layout))

@@ -9,10 +9,11 @@
 #include <string.h>
 
 /* The variable that the first argument names, kept for the device; NULL: none. *name: its token. */
-static const struct decl *symbol_decl(struct builder *b, struct range arg, unsigned *name)
+static const struct decl *symbol_decl(
+    struct contract_builder *b, struct tok_range arg, unsigned *name)
 {
-    const struct decls *decls = b->host->decls;
-    const struct toks *toks = b->host->toks;
+    const struct decls *decls = b->resolver->decls;
+    const struct toks *toks = b->resolver->toks;
 
     for (unsigned i = arg.from; i < arg.to; i++)
         for (unsigned d = 0; toks->tok[i].kind == TOK_NAME && d < decls->nr; d++) {
@@ -29,11 +30,11 @@ static const struct decl *symbol_decl(struct builder *b, struct range arg, unsig
     return NULL;
 }
 
-static const char *symbol_type(struct builder *b, const struct decl *d, unsigned name)
+static const char *symbol_type(struct contract_builder *b, const struct decl *d, unsigned name)
 {
     static const char *const skipped[] = {
         "__constant__", "__device__", "__managed__", "static", "extern", "const", "volatile", NULL};
-    const struct toks *toks = b->host->toks;
+    const struct toks *toks = b->resolver->toks;
     unsigned from = d->from, to = toks_find(toks, d->from, name, ",");
 
     if (to < name && toks->tok[to].kind == TOK_PUNCT) { /* int a, b, float c[3], d = 1 */
@@ -42,28 +43,25 @@ static const char *symbol_type(struct builder *b, const struct decl *d, unsigned
     } else {
         to = name;
     }
-    for (bool skip = true; skip && from < to; from += skip) {
-        skip = false;
-        for (unsigned s = 0; skipped[s]; s++)
-            skip = skip || tok_is(&toks->tok[from], skipped[s]);
-    }
+    while (from < to && tok_among(&toks->tok[from], skipped))
+        from++;
     if (from < to && tok_is(&toks->tok[from], "__align__") && toks->tok[from + 1].match)
         from = toks->tok[from + 1].match + 1;
-    return hostcode_type(b->host, toks_text(toks, b->arena, from, to), d->from);
+    return resolver_type(b->resolver, toks_text(toks, b->arena, from, to), d->from);
 }
 
 /* [3][4] after the name: their product. */
-static bool symbol_extent(struct builder *b, unsigned name, struct str *out)
+static bool symbol_extent(struct contract_builder *b, unsigned name, struct str *out)
 {
-    const struct toks *toks = b->host->toks;
+    const struct toks *toks = b->resolver->toks;
     unsigned open = name + 1;
     bool ok = true;
 
     for (; ok && tok_is(&toks->tok[open], "[") && toks->tok[open].match;
          open = toks->tok[open].match + 1) {
         str_add(out, out->len ? "*(" : "(");
-        ok = hostcode_given(
-            b->host, (struct range){toks, open + 1, toks->tok[open].match}, name, out);
+        ok = resolver_known_integer(
+            b->resolver, (struct tok_range){toks, open + 1, toks->tok[open].match}, name, out);
         str_add_char(out, ')');
     }
     if (!out->len)
@@ -73,7 +71,7 @@ static bool symbol_extent(struct builder *b, unsigned name, struct str *out)
 
 /* cudaMemcpyToSymbol(n_d, &n, sizeof(int)): all elements are that number; "" when it is not known.
  */
-static const char *symbol_contents(struct builder *b, struct range from, unsigned at)
+static const char *symbol_contents(struct contract_builder *b, struct tok_range from, unsigned at)
 {
     const char *text = "";
     struct str out = {0};
@@ -82,18 +80,18 @@ static const char *symbol_contents(struct builder *b, struct range from, unsigne
     if (from.to != from.from + 2 || !tok_is(&from.toks->tok[from.from], "&"))
         return "";
     from.from++;
-    if (hostcode_given(b->host, from, at, &out))
-        text = arena_printf(b->arena, " = constant(%s)", tidy(b->arena, str_text(&out)));
-    else if (hostcode_real(b->host, from, at, &real))
+    if (resolver_known_integer(b->resolver, from, at, &out))
+        text = arena_printf(b->arena, " = constant(%s)", spelling_tidy(b->arena, str_text(&out)));
+    else if (resolver_real(b->resolver, from, at, &real))
         text = arena_printf(b->arena, " = constant(%.9g)", real);
     str_finish(&out);
     return text;
 }
 
 /* = 3, = {0}, or nothing, which is 0: all elements begin with that; "" when they do not. */
-static const char *symbol_beginning(struct builder *b, unsigned name)
+static const char *symbol_beginning(struct contract_builder *b, unsigned name)
 {
-    const struct toks *toks = b->host->toks;
+    const struct toks *toks = b->resolver->toks;
     const char *text = " = constant(0)";
     unsigned i = name + 1;
 
@@ -103,10 +101,10 @@ static const char *symbol_beginning(struct builder *b, unsigned name)
         return text;
     const bool list = tok_is(&toks->tok[++i], "{");
     const unsigned end = list ? toks->tok[i].match : toks_find(toks, i, toks->nr, ";");
-    struct range value = {toks, i + list, toks_find(toks, i, end, ",")};
+    struct tok_range value = {toks, i + list, toks_find(toks, i, end, ",")};
     double number = 0;
 
-    if (value.from < value.to && !hostcode_real(b->host, value, name, &number))
+    if (value.from < value.to && !resolver_real(b->resolver, value, name, &number))
         return "";
     if (list && number != 0)
         return ""; /* those behind it are 0 */
@@ -114,13 +112,13 @@ static const char *symbol_beginning(struct builder *b, unsigned name)
 }
 
 /* Some device code of the contract assigns it, or hands on its address. */
-static bool is_written_in(const struct builder *b, const struct decl *fn, const char *name)
+static bool is_written_in(const struct contract_builder *b, const struct decl *fn, const char *name)
 {
-    const struct toks *toks = b->host->toks;
-    struct use use = {0};
+    const struct toks *toks = b->resolver->toks;
+    struct memory_effects effects = {0};
 
-    use_of_pointer(b->host, fn, name, &use);
-    for (unsigned i = fn->body; i < fn->to && !use.writes; i++) {
+    memory_effects_of_pointer(b->resolver, fn, name, &effects);
+    for (unsigned i = fn->body; i < fn->to && !effects.writes; i++) {
         const struct tok *before = &toks->tok[i - 1];
         unsigned end = i + 1;
 
@@ -129,22 +127,23 @@ static bool is_written_in(const struct builder *b, const struct decl *fn, const 
         while (
             (tok_is(&toks->tok[end], "[") && toks->tok[end].match) || tok_is(&toks->tok[end], "."))
             end = tok_is(&toks->tok[end], ".") ? end + 2 : toks->tok[end].match + 1;
-        use.writes = tok_assigns(&toks->tok[end]) || tok_is(before, "++") || tok_is(before, "--") ||
-                     (tok_is(before, "&") && (tok_is(before - 1, "(") || tok_is(before - 1, ",")));
+        effects.writes =
+            tok_assigns(&toks->tok[end]) || tok_is(before, "++") || tok_is(before, "--") ||
+            (tok_is(before, "&") && (tok_is(before - 1, "(") || tok_is(before - 1, ",")));
     }
-    return use.writes;
+    return effects.writes;
 }
 
-static bool is_written(const struct builder *b, const char *name)
+static bool is_written(const struct contract_builder *b, const char *name)
 {
-    const struct host *h = b->host;
+    const struct resolver *resolver = b->resolver;
 
-    for (unsigned i = 0; i < h->decls->nr; i++) {
-        const struct decl *d = &h->decls->decl[i];
+    for (unsigned i = 0; i < resolver->decls->nr; i++) {
+        const struct decl *d = &resolver->decls->decl[i];
         bool launched = !d->is_kernel;
 
         for (unsigned l = 0; l < b->nr_launches; l++)
-            launched |= h->kernels[l] == d;
+            launched |= resolver->kernels[l] == d;
         if (d->kind == DECL_FUNCTION && d->keep && d->body && launched && is_written_in(b, d, name))
             return true;
     }
@@ -152,22 +151,22 @@ static bool is_written(const struct builder *b, const char *name)
 }
 
 /* What the host does with one variable. */
-struct symbol {
+struct symbol_access {
     const struct decl *decl;
     unsigned name, at; /* tokens: its name there, and the first that says so */
     bool set, taken;
-    struct range contents; /* set: what it is copied from */
+    struct tok_range contents; /* set: what it is copied from */
 };
 
 enum { MAX_SYMBOLS = 64 };
 
-struct symbols {
-    struct symbol all[MAX_SYMBOLS];
+struct symbol_accesses {
+    struct symbol_access all[MAX_SYMBOLS];
     unsigned nr;
 };
 
-static struct symbol *symbol_of(
-    struct builder *b, struct symbols *symbols, struct range arg, unsigned at)
+static struct symbol_access *symbol_of(
+    struct contract_builder *b, struct symbol_accesses *symbols, struct tok_range arg, unsigned at)
 {
     unsigned name;
     const struct decl *d = symbol_decl(b, arg, &name);
@@ -177,13 +176,13 @@ static struct symbol *symbol_of(
             return &symbols->all[i];
     if (!d || symbols->nr == MAX_SYMBOLS)
         return NULL;
-    symbols->all[symbols->nr] = (struct symbol){.decl = d, .name = name, .at = at};
+    symbols->all[symbols->nr] = (struct symbol_access){.decl = d, .name = name, .at = at};
     return &symbols->all[symbols->nr++];
 }
 
-static void symbol_line(struct builder *b, const struct symbol *s)
+static void symbol_line(struct contract_builder *b, const struct symbol_access *s)
 {
-    const struct toks *toks = b->host->toks;
+    const struct toks *toks = b->resolver->toks;
     const char *name = toks->tok[s->name].text;
     const bool gives = s->taken && is_written(b, name);
     unsigned lanes = 1;
@@ -191,11 +190,11 @@ static void symbol_line(struct builder *b, const struct symbol *s)
 
     if (!gives && !s->set)
         return;
-    const char *from = builder_shown(b, toks->tok[s->at].line);
-    const char *type = symbol_type(b, s->decl, s->name), *elem = builder_elem(b, type, &lanes);
+    const char *from = contract_shown(b, toks->tok[s->at].line);
+    const char *type = symbol_type(b, s->decl, s->name), *elem = contract_elem(b, type, &lanes);
 
     if (!elem) {
-        elem = builder_record(b, type);
+        elem = contract_record(b, type);
         lanes = 1;
     }
     const bool known = symbol_extent(b, s->name, &extent);
@@ -204,23 +203,23 @@ static void symbol_line(struct builder *b, const struct symbol *s)
                                     : symbol_beginning(b, s->name);
     const char *pragma =
         arena_printf(b->arena, "#pragma keet symbol %s%s : %s[%s]%s%s", gives ? "inout " : "", name,
-            elem ? elem : "f32", known ? tidy(b->arena, str_text(&extent)) : "1024",
+            elem ? elem : "f32", known ? spelling_tidy(b->arena, str_text(&extent)) : "1024",
             lanes > 1 ? arena_printf(b->arena, "[%u]", lanes) : "", contents);
 
     if (!elem)
         from = arena_printf(b->arena, "type %s of %s is no element type of the task language; %s",
             type, name, from);
     else if (!known)
-        from = arena_printf(b->arena, "the number of elements of %s: %s", name, b->host->why);
-    builder_add_line(b, !elem || !known, from, pragma);
+        from = arena_printf(b->arena, "the number of elements of %s: %s", name, b->resolver->why);
+    contract_add_line(b, !elem || !known, from, pragma);
     str_finish(&extent);
 }
 
 /* __managed__ variables: the host sets and reads them by their name. */
-static void add_managed(struct builder *b, struct symbols *symbols)
+static void add_managed(struct contract_builder *b, struct symbol_accesses *symbols)
 {
-    const struct toks *toks = b->host->toks;
-    const struct decls *decls = b->host->decls;
+    const struct toks *toks = b->resolver->toks;
+    const struct decls *decls = b->resolver->decls;
 
     for (unsigned i = 0; i < decls->nr; i++) {
         const struct decl *d = &decls->decl[i];
@@ -230,7 +229,8 @@ static void add_managed(struct builder *b, struct symbols *symbols)
             continue;
         for (unsigned t = d->from; t < d->to; t++)
             if (tok_is(&toks->tok[t], d->name)) {
-                struct symbol *s = symbol_of(b, symbols, (struct range){toks, t, t + 1}, t);
+                struct symbol_access *s =
+                    symbol_of(b, symbols, (struct tok_range){toks, t, t + 1}, t);
 
                 if (s)
                     s->taken = true;
@@ -239,10 +239,10 @@ static void add_managed(struct builder *b, struct symbols *symbols)
     }
 }
 
-void builder_symbols(struct builder *b)
+void contract_symbols(struct contract_builder *b)
 {
-    const struct toks *toks = b->host->toks;
-    struct symbols *symbols = arena_alloc(b->arena, sizeof(*symbols));
+    const struct toks *toks = b->resolver->toks;
+    struct symbol_accesses *symbols = arena_alloc(b->arena, sizeof(*symbols));
 
     for (unsigned i = 0; i + 1 < toks->nr; i++) {
         const struct tok *t = &toks->tok[i];
@@ -250,11 +250,11 @@ void builder_symbols(struct builder *b)
         const bool points = tok_is(t, "cudaGetSymbolAddress");
         const bool takes =
             points || tok_is(t, "cudaMemcpyFromSymbol") || tok_is(t, "cudaMemcpyFromSymbolAsync");
-        struct range args[5];
-        struct symbol *s;
+        struct tok_range args[5];
+        struct symbol_access *s;
 
         if (!(sets || takes) || !tok_is(t + 1, "(") || !t[1].match ||
-            range_split((struct range){toks, i + 2, t[1].match}, args, ARRAY_SIZE(args)) <
+            tok_range_split((struct tok_range){toks, i + 2, t[1].match}, args, ARRAY_SIZE(args)) <
                 3U - points ||
             (s = symbol_of(b, symbols, args[takes], i)) == NULL)
             continue;

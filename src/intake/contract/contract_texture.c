@@ -16,9 +16,10 @@ struct fetch {
 };
 
 /* What host code says of the object. */
-struct making {
-    struct range resource, settings; /* their variables in cudaCreateTextureObject; empty: none */
-    unsigned at;                     /* its token */
+struct texture_making {
+    struct tok_range resource,
+        settings; /* their variables in cudaCreateTextureObject; empty: none */
+    unsigned at;  /* its token */
 };
 
 static bool read_fetch_name(const char *name, struct fetch *fetch)
@@ -40,9 +41,9 @@ static bool read_fetch_name(const char *name, struct fetch *fetch)
 
 /* The first fetch of fn through that parameter (NULL: through any). */
 static bool fetch_in(
-    const struct builder *b, const struct decl *fn, const char *param, struct fetch *fetch)
+    const struct contract_builder *b, const struct decl *fn, const char *param, struct fetch *fetch)
 {
-    const struct toks *toks = b->host->toks;
+    const struct toks *toks = b->resolver->toks;
 
     for (unsigned i = fn->body; i + 2 < fn->to; i++) {
         const unsigned close = tok_is(&toks->tok[i + 1], "<") ? toks_angle(toks, i + 1, fn->to) : 0;
@@ -59,7 +60,7 @@ static bool fetch_in(
 
 static bool find_fetch(const struct launching *l, const char *param, struct fetch *fetch)
 {
-    const struct decls *decls = l->b->host->decls;
+    const struct decls *decls = l->b->resolver->decls;
 
     if (fetch_in(l->b, l->kernel, param, fetch))
         return true;
@@ -74,7 +75,7 @@ static bool find_fetch(const struct launching *l, const char *param, struct fetc
 }
 
 /* The last name of a range: tex of &tex, obj of &plan->obj; "" none. */
-static const char *last_name(struct range r)
+static const char *last_name(struct tok_range r)
 {
     for (unsigned i = r.to; i-- > r.from;)
         if (r.toks->tok[i].kind == TOK_NAME)
@@ -84,16 +85,16 @@ static const char *last_name(struct range r)
 
 /* The first call of a function whose first argument is the address of that name (NULL: of any);
  * *nr arguments. 0: there is none. */
-static unsigned call_for(const struct builder *b, const char *function, const char *name,
-    struct range args[5], unsigned *nr)
+static unsigned call_for(const struct contract_builder *b, const char *function, const char *name,
+    struct tok_range args[5], unsigned *nr)
 {
-    const struct toks *toks = b->host->toks;
+    const struct toks *toks = b->resolver->toks;
 
     for (unsigned i = toks_name(toks, function, 0); i + 1 < toks->nr;
          i = toks->tok[i].again ? toks->tok[i].again : toks->nr) {
         if (!tok_is(&toks->tok[i + 1], "(") || !toks->tok[i + 1].match)
             continue;
-        *nr = range_split((struct range){toks, i + 2, toks->tok[i + 1].match}, args, 5);
+        *nr = tok_range_split((struct tok_range){toks, i + 2, toks->tok[i + 1].match}, args, 5);
         if (*nr >= 3 && (!name || strcmp(last_name(args[0]), name) == 0))
             return i;
     }
@@ -102,20 +103,20 @@ static unsigned call_for(const struct builder *b, const char *function, const ch
 
 /* cudaCreateTextureObject(&tex, &resource, &settings, NULL); where none names the argument, the
  * first of the file. */
-static struct making find_making(const struct builder *b, struct range arg)
+static struct texture_making find_making(const struct contract_builder *b, struct tok_range arg)
 {
     static const char create[] = "cudaCreateTextureObject";
-    struct range args[5];
+    struct tok_range args[5];
     unsigned nr, at = call_for(b, create, last_name(arg), args, &nr);
 
     if (!at)
         at = call_for(b, create, NULL, args, &nr);
-    return at ? (struct making){args[1], args[2], at} : (struct making){0};
+    return at ? (struct texture_making){args[1], args[2], at} : (struct texture_making){0};
 }
 
 /* desc.field = value, desc.res.array.array = value: the last before the object is made. */
-static bool assigned(
-    const struct making *m, struct range object, const char *field, struct range *value)
+static bool assigned(const struct texture_making *m, struct tok_range object, const char *field,
+    struct tok_range *value)
 {
     const struct toks *toks = object.toks;
     const char *name = toks ? last_name(object) : "";
@@ -133,22 +134,23 @@ static bool assigned(
             end = toks->tok[end].match + 1;
         if (!tok_is(&toks->tok[end], "="))
             continue;
-        *value = (struct range){toks, end + 1, toks_find(toks, end + 1, toks->nr, ";")};
+        *value = (struct tok_range){toks, end + 1, toks_find(toks, end + 1, toks->nr, ";")};
         found = true;
     }
     return found;
 }
 
-static bool is_set_to(const struct making *m, const char *field, const char *word)
+static bool is_set_to(const struct texture_making *m, const char *field, const char *word)
 {
-    struct range value;
+    struct tok_range value;
 
     return assigned(m, m->settings, field, &value) && strcmp(last_name(value), word) == 0;
 }
 
-static const char *settings_text(struct builder *b, const struct making *m, bool *floats)
+static const char *settings_text(
+    struct contract_builder *b, const struct texture_making *m, bool *floats)
 {
-    struct range value;
+    struct tok_range value;
     const bool normalized = assigned(m, m->settings, "normalizedCoords", &value) &&
                             value.from < value.to &&
                             !tok_is(&value.toks->tok[value.from], "false") &&
@@ -169,24 +171,24 @@ static const char *settings_text(struct builder *b, const struct making *m, bool
 
 /* cudaCreateChannelDesc<uchar4>(), or (8, 8, 8, 8, cudaChannelFormatKindUnsigned). NULL: neither is
  * there. */
-static const char *channel_type(struct builder *b, struct range r)
+static const char *channel_type(struct contract_builder *b, struct tok_range r)
 {
     static const char *const kinds[] = {"Unsigned", "Signed", "Float"};
     static const char *const names[3][3] = {
         {"uchar", "ushort", "uint"}, {"char", "short", "int"}, {NULL, NULL, "float"}};
     unsigned i = toks_find(r.toks, r.from, r.to, "cudaCreateChannelDesc"), lanes = 0;
     int64_t bits = 0, one;
-    struct range args[5];
+    struct tok_range args[5];
 
     if (i + 1 >= r.to)
         return NULL;
     if (tok_is(&r.toks->tok[i + 1], "<"))
         return toks_text(r.toks, b->arena, i + 2, toks_angle(r.toks, i + 1, r.to));
     if (!r.toks->tok[i + 1].match ||
-        range_split((struct range){r.toks, i + 2, r.toks->tok[i + 1].match}, args, 5) != 5)
+        tok_range_split((struct tok_range){r.toks, i + 2, r.toks->tok[i + 1].match}, args, 5) != 5)
         return NULL;
     for (unsigned c = 0; c < 4; c++)
-        if (hostcode_constant(b->host, args[c], i, &one) && one > 0) {
+        if (resolver_constant(b->resolver, args[c], i, &one) && one > 0) {
             bits = one;
             lanes++;
         }
@@ -208,29 +210,29 @@ static const char *channel_type(struct builder *b, struct range r)
 
 /* Its number as text over sizes; one that the file does not give becomes a size that is missing. */
 static bool add_extent(
-    struct builder *b, struct range r, unsigned at, const char *texts[3], unsigned *nr)
+    struct contract_builder *b, struct tok_range r, unsigned at, const char *texts[3], unsigned *nr)
 {
     struct str text = {0};
-    const bool ok = r.from < r.to && hostcode_resolve(b->host, r, at, &text);
+    const bool ok = r.from < r.to && resolver_integer(b->resolver, r, at, &text);
 
     if (ok && strcmp(str_text(&text), "0") != 0)
-        texts[(*nr)++] = tidy(b->arena, str_text(&text));
+        texts[(*nr)++] = spelling_tidy(b->arena, str_text(&text));
     str_finish(&text);
     return ok;
 }
 
 /* make_cudaExtent(w, h, d), or a variable that was set so. */
-static struct range extent_call(struct builder *b, struct range r, unsigned *at)
+static struct tok_range extent_call(struct contract_builder *b, struct tok_range r, unsigned *at)
 {
-    struct range value = r;
+    struct tok_range value = r;
 
     if (r.to == r.from + 1)
-        hostcode_definition(b->host, r.toks->tok[r.from].text, *at, &value, at);
+        resolver_definition(b->resolver, r.toks->tok[r.from].text, *at, &value, at);
     const unsigned i = toks_find(value.toks, value.from, value.to, "make_cudaExtent");
 
     return i + 1 < value.to && value.toks->tok[i + 1].match
-               ? (struct range){value.toks, i + 2, value.toks->tok[i + 1].match}
-               : (struct range){value.toks, 0, 0};
+               ? (struct tok_range){value.toks, i + 2, value.toks->tok[i + 1].match}
+               : (struct tok_range){value.toks, 0, 0};
 }
 
 /* What the texels lie in: an array of CUDA's, with its extents. */
@@ -239,9 +241,10 @@ struct texels {
     unsigned nr, line;
 };
 
-static void read_array(struct builder *b, const struct making *m, struct texels *texels)
+static void read_array(
+    struct contract_builder *b, const struct texture_making *m, struct texels *texels)
 {
-    struct range value, args[5], desc;
+    struct tok_range value, args[5], desc;
     unsigned nr, where;
 
     if (!assigned(m, m->resource, "array", &value))
@@ -253,14 +256,14 @@ static void read_array(struct builder *b, const struct making *m, struct texels 
     if (!at)
         return;
     texels->name = name;
-    texels->line = b->host->toks->tok[at].line;
-    if (hostcode_definition(b->host, last_name(args[1]), at, &desc, &where))
+    texels->line = b->resolver->toks->tok[at].line;
+    if (resolver_definition(b->resolver, last_name(args[1]), at, &desc, &where))
         texels->type = channel_type(b, desc);
     if (deep) {
         unsigned from = at;
-        const struct range list = extent_call(b, args[2], &from);
+        const struct tok_range list = extent_call(b, args[2], &from);
 
-        nr = 2 + range_split(list, args + 2, 3);
+        nr = 2 + tok_range_split(list, args + 2, 3);
         at = from;
     }
     for (unsigned d = 2; d < nr && d < (deep ? 5 : 4); d++) /* then flags */
@@ -269,9 +272,10 @@ static void read_array(struct builder *b, const struct making *m, struct texels 
 }
 
 /* pitch2D: as if dense, which kernels cannot tell. */
-static void read_pitched(struct builder *b, const struct making *m, struct texels *texels)
+static void read_pitched(
+    struct contract_builder *b, const struct texture_making *m, struct texels *texels)
 {
-    struct range pointer, width, height;
+    struct tok_range pointer, width, height;
 
     if (!assigned(m, m->resource, "devPtr", &pointer) ||
         !assigned(m, m->resource, "width", &width) || !assigned(m, m->resource, "height", &height))
@@ -284,21 +288,21 @@ static void read_pitched(struct builder *b, const struct making *m, struct texel
 
 /* linear: a pointer, which may be another argument too. */
 static struct array *linear_array(
-    struct launching *l, const struct param *p, const struct making *m)
+    struct launching *l, const struct param *p, const struct texture_making *m)
 {
-    struct range pointer, bytes;
+    struct tok_range pointer, bytes;
 
     if (!assigned(m, m->resource, "devPtr", &pointer) ||
         !assigned(m, m->resource, "sizeInBytes", &bytes))
         return NULL;
-    return builder_array(l->b, p, pointer, m->at, NULL);
+    return contract_array(l->b, p, pointer, m->at, NULL);
 }
 
-const char *builder_texture(struct launching *l, unsigned i, struct str *args)
+const char *contract_texture(struct launching *l, unsigned i, struct str *args)
 {
-    struct builder *b = l->b;
-    const struct range arg = l->site->args[i];
-    const struct making m = find_making(b, arg);
+    struct contract_builder *b = l->b;
+    const struct tok_range arg = l->site->args[i];
+    const struct texture_making m = find_making(b, arg);
     struct param texel = l->params[i];
     struct texels texels = {.name = texel.name, .line = l->site->line};
     struct fetch fetch = {0};
@@ -310,7 +314,7 @@ const char *builder_texture(struct launching *l, unsigned i, struct str *args)
         return "no fetch through it was found";
     const char *settings = settings_text(b, &m, &floats);
 
-    texel.type = hostcode_type(b->host, fetch.type, l->kernel->body);
+    texel.type = resolver_type(b->resolver, fetch.type, l->kernel->body);
     texel.is_pointer = texel.reads = true;
     if (fetch.nr_dims == 1)
         a = linear_array(l, &texel, &m);
@@ -325,18 +329,18 @@ const char *builder_texture(struct launching *l, unsigned i, struct str *args)
     if (fetch.cube && texels.nr == 2)
         texels.size[texels.nr++] = "6";
     for (; texels.nr < fetch.nr_dims; texels.nr++)
-        texels.size[texels.nr] = hostcode_unknown(
-            b->host, arena_printf(b->arena, "%s_%s", texel.name, names[texels.nr]), texels.line);
+        texels.size[texels.nr] = resolver_unknown(b->resolver,
+            arena_printf(b->arena, "%s_%s", texel.name, names[texels.nr]), texels.line);
     if (texels.nr != fetch.nr_dims)
         return "it has other extents than the fetches through it";
     if (floats && !texels.type)
         texels.type = strpbrk(texel.type, "4") ? "uchar4" : "unsigned char";
     a = a ? a
-          : builder_texel_array(b, texels.name, texels.type ? texels.type : texel.type, texels.size,
-                texels.nr, texels.line);
+          : contract_texel_array(b, texels.name, texels.type ? texels.type : texel.type,
+                texels.size, texels.nr, texels.line);
     if (!a)
         return "there are too many arrays";
-    builder_use_array(a, &texel, b->nr_launches);
+    contract_use_array(a, &texel, b->nr_launches);
     str_addf(args, "texture(%s", a->id);
     for (unsigned d = 0; d < texels.nr; d++)
         str_addf(args, ", %s", texels.size[d] ? texels.size[d] : "1");

@@ -18,7 +18,7 @@ static const char *member_of(const char *name)
 }
 
 /* Of a member, its object too. */
-static bool range_names(struct range r, const char *name)
+static bool range_names(struct tok_range r, const char *name)
 {
     const char *member = member_of(name);
     const size_t nr = strcspn(name, ".");
@@ -37,16 +37,16 @@ static bool range_names(struct range r, const char *name)
 }
 
 /* cudaMalloc(&p, bytes) and its kin in tokens [from, to): the bytes. */
-static bool allocation_in(
-    const struct host *host, const char *name, unsigned from, unsigned to, struct range *bytes)
+static bool allocation_in(const struct resolver *resolver, const char *name, unsigned from,
+    unsigned to, struct tok_range *bytes)
 {
     static const char *const calls[] = {"cudaMalloc", "cudaMallocManaged", "cudaMallocAsync",
         "cudaMallocHost", "cudaHostAlloc", NULL};
-    const struct toks *toks = host->toks;
+    const struct toks *toks = resolver->toks;
 
     for (unsigned i = from; i + 1 < to; i++)
         for (unsigned c = 0; calls[c]; c++) {
-            struct range args[4];
+            struct tok_range args[4];
 
             if (!tok_is(&toks->tok[i], calls[c]))
                 continue;
@@ -55,9 +55,9 @@ static bool allocation_in(
             while (open < to && !tok_is(&toks->tok[open], "("))
                 open++; /* cudaMalloc<float>( */
             unsigned nr =
-                open < to
-                    ? range_split((struct range){toks, open + 1, toks->tok[open].match}, args, 4)
-                    : 0;
+                open < to ? tok_range_split(
+                                (struct tok_range){toks, open + 1, toks->tok[open].match}, args, 4)
+                          : 0;
 
             if (nr >= 2 && range_names(args[0], name)) {
                 *bytes = args[1];
@@ -68,13 +68,13 @@ static bool allocation_in(
 }
 
 /* thrust::device_vector<float> v(n), std::vector<int> v(n): the count, and the element's type. */
-static bool vector_in(struct host *host, const char *name, unsigned from, unsigned to,
-    struct range *count, const char **type)
+static bool vector_in(struct resolver *resolver, const char *name, unsigned from, unsigned to,
+    struct tok_range *count, const char **type)
 {
-    const struct toks *toks = host->toks;
+    const struct toks *toks = resolver->toks;
 
     for (unsigned i = from + 2; i + 1 < to; i++) {
-        struct range parts[2];
+        struct tok_range parts[2];
 
         unsigned close = i - 1;
 
@@ -99,19 +99,20 @@ static bool vector_in(struct host *host, const char *name, unsigned from, unsign
             if (depth == 0)
                 break;
         }
-        if (range_split((struct range){toks, i + 2, toks->tok[i + 1].match}, parts, 2) == 0)
+        if (tok_range_split((struct tok_range){toks, i + 2, toks->tok[i + 1].match}, parts, 2) == 0)
             continue;
         *count = parts[0];
-        *type = toks_text(toks, host->arena, open + 1, close);
+        *type = toks_text(toks, resolver->arena, open + 1, close);
         return true;
     }
     return false;
 }
 
 /* The element type in a pointer's declaration: `float *d_a, *d_b;`. "" when it is not there. */
-static const char *declared_type(struct host *host, const char *path, unsigned from, unsigned to)
+static const char *declared_type(
+    struct resolver *resolver, const char *path, unsigned from, unsigned to)
 {
-    const struct toks *toks = host->toks;
+    const struct toks *toks = resolver->toks;
     const char *name = member_of(path);
 
     for (unsigned i = from + 1; i + 1 < to; i++) {
@@ -139,7 +140,7 @@ static const char *declared_type(struct host *host, const char *path, unsigned f
                                      tok_is(&toks->tok[k], "<") || tok_is(&toks->tok[k], ">"));
         if (!is_type || tok_is(&toks->tok[start], "return"))
             continue;
-        const char *type = toks_text(toks, host->arena, start, star);
+        const char *type = toks_text(toks, resolver->arena, start, star);
 
         while (strncmp(type, "const ", 6) == 0 || strncmp(type, "static ", 7) == 0)
             type = strchr(type, ' ') + 1;
@@ -150,42 +151,43 @@ static const char *declared_type(struct host *host, const char *path, unsigned f
 }
 
 /* A product with sizeof(...) as a factor counts elements when the sizeof is left out. */
-static const char *size_type(struct host *host, struct range bytes)
+static const char *size_type(struct resolver *resolver, struct tok_range bytes)
 {
     for (unsigned i = bytes.from; i + 2 < bytes.to; i++)
         if (tok_is(&bytes.toks->tok[i], "sizeof") && bytes.toks->tok[i + 1].match)
-            return toks_text(bytes.toks, host->arena, i + 2, bytes.toks->tok[i + 1].match);
+            return toks_text(bytes.toks, resolver->arena, i + 2, bytes.toks->tok[i + 1].match);
     return "";
 }
 
 /* Where a name for bytes stands for a product with a sizeof: bytes = n * sizeof(float). */
-static const char *type_behind(struct host *host, struct range bytes, unsigned at, unsigned depth)
+static const char *type_behind(
+    struct resolver *resolver, struct tok_range bytes, unsigned at, unsigned depth)
 {
-    const char *type = size_type(host, bytes);
+    const char *type = size_type(resolver, bytes);
 
     for (unsigned i = bytes.from; !*type && depth > 0 && i < bytes.to; i++) {
-        struct range value;
+        struct tok_range value;
         unsigned where;
 
         if (bytes.toks->tok[i].kind == TOK_NAME &&
-            hostcode_definition(host, bytes.toks->tok[i].text, at, &value, &where))
-            type = type_behind(host, value, where, depth - 1);
+            resolver_definition(resolver, bytes.toks->tok[i].text, at, &value, &where))
+            type = type_behind(resolver, value, where, depth - 1);
     }
     return type;
 }
 
-bool hostcode_bytes(struct host *host, const char *name, unsigned at)
+bool resolver_bytes(struct resolver *resolver, const char *name, unsigned at)
 {
-    struct range value;
+    struct tok_range value;
     unsigned where;
 
-    return hostcode_definition(host, name, at, &value, &where) &&
-           *type_behind(host, value, where, 4);
+    return resolver_definition(resolver, name, at, &value, &where) &&
+           *type_behind(resolver, value, where, 4);
 }
 
 /* Behind token i, a variable: the member of it that is meant, also of an element; i: it is meant.
  */
-static unsigned member_behind(struct range r, unsigned i)
+static unsigned member_behind(struct tok_range r, unsigned i)
 {
     const struct toks *toks = r.toks;
 
@@ -208,7 +210,7 @@ static unsigned member_behind(struct range r, unsigned i)
 
 /* The variable that an expression begins with, casts left out: (T *)x, reinterpret_cast<T *>(x);
  * "s.x" for a member. */
-static const char *first_name(struct host *host, struct range r)
+static const char *first_name(struct resolver *resolver, struct tok_range r)
 {
     static const char *const skipped[] = {"thrust", "raw_pointer_cast", "reinterpret_cast",
         "static_cast", "const_cast", "const", "void", "struct", "unsigned", "std", NULL};
@@ -217,13 +219,13 @@ static const char *first_name(struct host *host, struct range r)
     for (unsigned i = r.from; i < r.to; i++) {
         const struct tok *t = &toks->tok[i];
 
-        if (t->kind == TOK_NAME && type_bytes(t->text) == 0 && !str_among(t->text, skipped)) {
+        if (t->kind == TOK_NAME && spelling_bytes(t->text) == 0 && !str_among(t->text, skipped)) {
             const unsigned member = member_behind(r, i);
             const char *last = toks->tok[member].text;
 
             return member == i || tok_is(t, "this")
                        ? last
-                       : arena_printf(host->arena, "%s.%s", t->text, last);
+                       : arena_printf(resolver->arena, "%s.%s", t->text, last);
         }
         if (tok_is(t, "(") && t->match > i && t->match < r.to &&
             tok_is(&toks->tok[t->match - 1], "*"))
@@ -235,31 +237,31 @@ static const char *first_name(struct host *host, struct range r)
     return NULL;
 }
 
-bool hostcode_pointer(
-    struct host *host, struct range arg, unsigned at, const char **name, unsigned *where)
+bool resolver_pointer(struct resolver *resolver, struct tok_range arg, unsigned at,
+    const char **name, unsigned *where)
 {
     static const char *const nulls[] = {"NULL", "nullptr", NULL};
-    const char *found = first_name(host, arg);
+    const char *found = first_name(resolver, arg);
 
     if (!found)
         return false;
     *name = found;
     *where = at;
     for (unsigned up = 0; up < MAX_CALLS_UP; up++) { /* a parameter: what the caller passes */
-        const struct decl *fn = hostcode_function_at(host, *where);
-        const char *object = arena_strndup(host->arena, *name, strcspn(*name, "."));
-        struct range value;
+        const struct decl *fn = resolver_function_at(resolver, *where);
+        const char *object = arena_strndup(resolver->arena, *name, strcspn(*name, "."));
+        struct tok_range value;
         unsigned call;
 
-        if (!fn || allocation_in(host, *name, fn->body, fn->to, &value) ||
-            !hostcode_definition(host, object, *where, &value, &call) ||
-            hostcode_function_at(host, call) == fn)
+        if (!fn || allocation_in(resolver, *name, fn->body, fn->to, &value) ||
+            !resolver_definition(resolver, object, *where, &value, &call) ||
+            resolver_function_at(resolver, call) == fn)
             break;
-        const char *outer = first_name(host, value);
+        const char *outer = first_name(resolver, value);
 
         if (!outer || str_among(outer, nulls))
             break;
-        *name = strchr(*name, '.') ? arena_printf(host->arena, "%s.%s", outer, member_of(*name))
+        *name = strchr(*name, '.') ? arena_printf(resolver->arena, "%s.%s", outer, member_of(*name))
                                    : outer;
         *where = call;
     }
@@ -267,15 +269,15 @@ bool hostcode_pointer(
 }
 
 /* float *x = alloc(n), alloc(&x, n): the file's own function that allocates it; the bytes are as
- * that function has them, and host->bound says for which call. */
-static bool helper_allocation(
-    struct host *host, const char *name, unsigned from, unsigned to, struct range *bytes)
+ * that function has them, and resolver->bound says for which call. */
+static bool helper_allocation(struct resolver *resolver, const char *name, unsigned from,
+    unsigned to, struct tok_range *bytes)
 {
-    const struct toks *toks = host->toks;
+    const struct toks *toks = resolver->toks;
 
     for (unsigned i = from + 1; i + 1 < to; i++) {
         unsigned open = i + 1;
-        struct range args[LAUNCH_MAX_ARGS];
+        struct tok_range args[LAUNCH_MAX_ARGS];
 
         if (toks->tok[i].kind != TOK_NAME ||
             (!tok_is(&toks->tok[open], "(") && !tok_is(&toks->tok[open], "<")))
@@ -285,15 +287,15 @@ static bool helper_allocation(
                 open++;
             open++;
         }
-        const struct decl *fn = decls_function(host->decls, toks->tok[i].text);
+        const struct decl *fn = decls_function(resolver->decls, toks->tok[i].text);
 
         if (!fn || !fn->body || fn->is_kernel || (i >= fn->from && i < fn->to) || open >= to ||
             !tok_is(&toks->tok[open], "(") || !toks->tok[open].match)
             continue;
         bool assigned = tok_is(&toks->tok[i - 1], "=") && i > from + 1 &&
                         strcmp(toks->tok[i - 2].text, name) == 0;
-        unsigned nr = range_split(
-            (struct range){toks, open + 1, toks->tok[open].match}, args, LAUNCH_MAX_ARGS);
+        unsigned nr = tok_range_split(
+            (struct tok_range){toks, open + 1, toks->tok[open].match}, args, LAUNCH_MAX_ARGS);
         const char *inner = NULL;
 
         for (unsigned k = fn->body; assigned && k + 2 < fn->to && !inner; k++)
@@ -301,51 +303,52 @@ static bool helper_allocation(
                 tok_is(&toks->tok[k + 2], ";"))
                 inner = toks->tok[k + 1].text;
         for (unsigned a = 0; a < nr && !inner; a++) {
-            struct range heads[LAUNCH_MAX_ARGS];
+            struct tok_range heads[LAUNCH_MAX_ARGS];
             unsigned nr_heads =
-                range_split((struct range){toks, fn->open + 1, toks->tok[fn->open].match}, heads,
-                    LAUNCH_MAX_ARGS);
+                tok_range_split((struct tok_range){toks, fn->open + 1, toks->tok[fn->open].match},
+                    heads, LAUNCH_MAX_ARGS);
 
             if (range_names(args[a], name) && a < nr_heads)
                 inner = toks->tok[heads[a].to - 1].text;
         }
-        if (inner && allocation_in(host, inner, fn->body, fn->to, bytes)) {
-            host->bound = fn;
-            host->bound_at = i;
+        if (inner && allocation_in(resolver, inner, fn->body, fn->to, bytes)) {
+            resolver->bound = fn;
+            resolver->bound_at = i;
             return true;
         }
     }
     return false;
 }
 
-bool hostcode_extent(struct host *host, const char *name, unsigned at, struct str *elems,
+bool resolver_extent(struct resolver *resolver, const char *name, unsigned at, struct str *elems,
     const char **elem_type, unsigned *line)
 {
-    const struct decl *fn = hostcode_function_at(host, at);
-    struct range bytes;
-    unsigned from = fn ? fn->from : 0, to = fn ? fn->to : host->toks->nr;
+    const struct decl *fn = resolver_function_at(resolver, at);
+    struct tok_range bytes;
+    unsigned from = fn ? fn->from : 0, to = fn ? fn->to : resolver->toks->nr;
     bool ok;
 
-    *elem_type = declared_type(host, name, from, to);
+    *elem_type = declared_type(resolver, name, from, to);
     if (!**elem_type)
-        *elem_type = declared_type(host, name, 0, host->toks->nr);
+        *elem_type = declared_type(resolver, name, 0, resolver->toks->nr);
     const char *vector_type;
 
-    if (vector_in(host, name, from, to, &bytes, &vector_type)) {
+    if (vector_in(resolver, name, from, to, &bytes, &vector_type)) {
         *elem_type = vector_type;
-        *line = host->toks->tok[bytes.from].line;
-        return hostcode_resolve(host, bytes, bytes.from, elems);
+        *line = resolver->toks->tok[bytes.from].line;
+        return resolver_integer(resolver, bytes, bytes.from, elems);
     }
     bool helped = false;
 
-    if (!allocation_in(host, name, from, to, &bytes)) {
-        helped = helper_allocation(host, name, from, to, &bytes);
-        if (!helped && !allocation_in(host, name, 0, host->toks->nr, &bytes)) {
-            const char *size = hostcode_unknown(
-                host, arena_printf(host->arena, "%s_elems", name), host->toks->tok[at].line);
+    if (!allocation_in(resolver, name, from, to, &bytes)) {
+        helped = helper_allocation(resolver, name, from, to, &bytes);
+        if (!helped && !allocation_in(resolver, name, 0, resolver->toks->nr, &bytes)) {
+            const char *size = resolver_unknown(resolver,
+                arena_printf(resolver->arena, "%s_elems", name), resolver->toks->tok[at].line);
 
-            host->why = arena_printf(host->arena, "no allocation of %s is in this file", name);
-            *line = host->toks->tok[at].line;
+            resolver->why =
+                arena_printf(resolver->arena, "no allocation of %s is in this file", name);
+            *line = resolver->toks->tok[at].line;
             str_add(elems, size ? size : "");
             return size != NULL;
         }
@@ -353,17 +356,17 @@ bool hostcode_extent(struct host *host, const char *name, unsigned at, struct st
     } else {
         at = bytes.from;
     }
-    *line = host->toks->tok[bytes.from].line;
-    const char *type = type_behind(host, bytes, at, 4);
+    *line = resolver->toks->tok[bytes.from].line;
+    const char *type = type_behind(resolver, bytes, at, 4);
     struct str text = {0};
 
     if (!**elem_type)
         *elem_type = type;
-    host->drop_sizeof = *type != 0;
-    ok = hostcode_resolve(host, bytes, at, &text);
-    host->drop_sizeof = false;
-    host->bound = NULL;
-    unsigned unit = type_bytes(*elem_type), of = *type ? type_bytes(type) : 1;
+    resolver->drop_sizeof = *type != 0;
+    ok = resolver_integer(resolver, bytes, at, &text);
+    resolver->drop_sizeof = false;
+    resolver->bound = NULL;
+    unsigned unit = spelling_bytes(*elem_type), of = *type ? spelling_bytes(type) : 1;
 
     if (ok && *type && of && unit && of != unit)
         str_addf(elems, "(%s)*%u/%u", str_text(&text), of, unit);
@@ -373,8 +376,8 @@ bool hostcode_extent(struct host *host, const char *name, unsigned at, struct st
         str_add(elems, str_text(&text));
     str_finish(&text);
     if (!ok) {
-        const char *size = hostcode_unknown(
-            host, arena_printf(host->arena, "%s_elems", name), host->toks->tok[bytes.from].line);
+        const char *size = resolver_unknown(resolver,
+            arena_printf(resolver->arena, "%s_elems", name), resolver->toks->tok[bytes.from].line);
 
         str_add(elems, size ? size : "");
         ok = size != NULL;

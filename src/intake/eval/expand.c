@@ -13,7 +13,7 @@ enum { MAX_WRITTEN = 64, MAX_WRITTEN_BYTES = 1 << 20, MAX_ARGUMENTS = 8, MAX_LEV
 /* A macro that launches, itself or by another; at file scope, in a function of its own, or one that
  * makes device code. */
 static bool makes_code(
-    const struct host *host, const struct macro *m, bool anywhere, unsigned depth)
+    const struct resolver *resolver, const struct macro *m, bool anywhere, unsigned depth)
 {
     bool launches = false, device = false, made = false;
 
@@ -21,10 +21,10 @@ static bool makes_code(
         const struct tok *t = &m->toks.tok[i];
 
         const struct macro *inner =
-            anywhere && depth && tok_is(t + 1, "(") ? hostcode_macro(host, t->text) : NULL;
+            anywhere && depth && tok_is(t + 1, "(") ? resolver_macro(resolver, t->text) : NULL;
 
-        launches =
-            launches || tok_is(t, "<<<") || (inner && makes_code(host, inner, anywhere, depth - 1));
+        launches = launches || tok_is(t, "<<<") ||
+                   (inner && makes_code(resolver, inner, anywhere, depth - 1));
         device = device || tok_is(t, "__device__") || tok_is(t, "__global__");
         made = made || tok_is(t, "{");
     }
@@ -32,7 +32,7 @@ static bool makes_code(
 }
 
 static const char *argument(
-    const struct macro *m, const struct range *args, unsigned nr, const struct tok *word)
+    const struct macro *m, const struct tok_range *args, unsigned nr, const struct tok *word)
 {
     for (unsigned p = 0; word->kind == TOK_NAME && p < m->nr_params && p < nr; p++)
         if (strcmp(m->params[p], word->text) == 0) {
@@ -50,7 +50,7 @@ static const char *argument(
 
 /* The body on one line with arguments for parameters; comments and line ends are blanks. */
 static void write_body(
-    struct str *out, const struct macro *m, const struct range *args, unsigned nr)
+    struct str *out, const struct macro *m, const struct tok_range *args, unsigned nr)
 {
     const struct toks *body = &m->toks;
 
@@ -81,25 +81,26 @@ static void write_body(
     }
 }
 
-struct writer {
-    struct host host;
+struct expand_writer {
+    struct resolver resolver;
     struct str out;
     size_t copied;
     unsigned nr, nr_lines;
     bool *line, anywhere;
 };
 
-static void write_call(struct writer *w, const struct toks *toks, unsigned at)
+static void write_call(struct expand_writer *w, const struct toks *toks, unsigned at)
 {
     const unsigned close = toks->tok[at + 1].match;
-    const struct macro *m = hostcode_macro(&w->host, toks->tok[at].text);
+    const struct macro *m = resolver_macro(&w->resolver, toks->tok[at].text);
     const size_t from = toks->tok[at].at, to = toks->tok[close].end;
-    struct range args[MAX_ARGUMENTS];
+    struct tok_range args[MAX_ARGUMENTS];
 
-    if (!m || from < w->copied || !makes_code(&w->host, m, w->anywhere, MAX_LEVELS - 1) ||
+    if (!m || from < w->copied || !makes_code(&w->resolver, m, w->anywhere, MAX_LEVELS - 1) ||
         w->nr == MAX_WRITTEN || w->out.len > MAX_WRITTEN_BYTES)
         return;
-    const unsigned nr_args = range_split((struct range){toks, at + 2, close}, args, MAX_ARGUMENTS);
+    const unsigned nr_args =
+        tok_range_split((struct tok_range){toks, at + 2, close}, args, MAX_ARGUMENTS);
 
     str_add_n(&w->out, toks->source + w->copied, from - w->copied);
     write_body(&w->out, m, args, nr_args);
@@ -126,14 +127,14 @@ static struct expanded expand_once(
     struct arena *arena, const char *text, size_t bytes, unsigned nr_lines, bool anywhere)
 {
     struct expanded done = {0};
-    struct writer w = {.nr_lines = nr_lines, .anywhere = anywhere};
+    struct expand_writer w = {.nr_lines = nr_lines, .anywhere = anywhere};
     struct toks toks;
     struct decls decls;
 
-    if (!lex(&toks, arena, text, bytes) || !any_code(&toks))
+    if (!toks_lex(&toks, arena, text, bytes) || !any_code(&toks))
         return done;
     decls_read(&decls, arena, &toks);
-    hostcode_init(&w.host, arena, &decls, &toks);
+    resolver_init(&w.resolver, arena, &decls, &toks);
     done.line = w.line = arena_array(arena, nr_lines + 1, sizeof(*w.line));
     for (unsigned d = 0; d < decls.nr; d++)
         for (unsigned i = decls.decl[d].from; i < decls.decl[d].to; i++) {

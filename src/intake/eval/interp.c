@@ -1,4 +1,5 @@
-/* Owns the walk through host code: main, calls of the file's functions and macros, the bounds. */
+/* Owns the interpreter through host code: main, calls of the file's functions and macros, the
+ * bounds. */
 #include "intake/eval/interp_parts.h"
 
 #include "base/mem.h"
@@ -9,11 +10,11 @@
 
 enum { MAX_EXPANSIONS = 4096, MAX_GLOBAL_STEPS = 200000 };
 
-bool walk_step(struct walk *w)
+bool interp_step(struct interp *ip)
 {
-    if (++w->steps > w->limit)
-        w->stopped = true;
-    return !w->stopped;
+    if (++ip->steps > ip->limit)
+        ip->stopped = true;
+    return !ip->stopped;
 }
 
 /* Token i names memory, and p[i] there is a part of a sum, not assigned and not handed on. */
@@ -33,11 +34,11 @@ static bool only_reads(const struct toks *toks, unsigned i)
 }
 
 /* What tokens assign, or hand to someone who may, is not known any more. */
-void walk_lose(struct walk *w, const struct toks *toks, unsigned from, unsigned to)
+void interp_lose(struct interp *ip, const struct toks *toks, unsigned from, unsigned to)
 {
     for (unsigned i = from; i < to; i++) {
-        struct slot *slot =
-            toks->tok[i].kind == TOK_NAME ? walk_variable(w, toks->tok[i].text) : NULL;
+        struct interp_slot *slot =
+            toks->tok[i].kind == TOK_NAME ? interp_variable(ip, toks->tok[i].text) : NULL;
 
         if (!slot || (i > from && tok_is(&toks->tok[i - 1], "->")))
             continue;
@@ -52,48 +53,55 @@ void walk_lose(struct walk *w, const struct toks *toks, unsigned from, unsigned 
                              (tok_is(&toks->tok[i - 1], ">") && tok_is(&toks->tok[i - 2], ">"))));
 
         if (slot->v.kind == VALUE_OBJECT && tok_is(&toks->tok[i + 1], ".")) {
-            struct slot *field = walk_field(w, slot->v.object, toks->tok[i + 2].text);
+            struct interp_slot *field = interp_field(ip, slot->v.object, toks->tok[i + 2].text);
 
             assigned = assigned || tok_assigns(&toks->tok[i + 3]);
             slot = field;
         }
         if (assigned && slot->v.kind != VALUE_OBJECT)
-            slot->v = (struct value){0};
+            slot->v = (struct interp_value){0};
     }
 }
 
 /* ---- calls ---- */
 
-static void bind(struct walk *w, struct bound **list, const char *name, const struct type *type)
+struct bound *interp_bind(
+    struct interp *ip, const char *name, const struct type *type, struct bound *next)
+{
+    struct bound *b = arena_alloc(ip->arena, sizeof(*b));
+
+    *b = (struct bound){name, type, next};
+    return b;
+}
+
+static void bind(struct interp *ip, struct bound **list, const char *name, const struct type *type)
 {
     for (struct bound *b = *list; b; b = b->next)
         if (strcmp(b->name, name) == 0)
             return;
-    struct bound *b = arena_alloc(w->arena, sizeof(*b));
-
-    *b = (struct bound){name, type, *list};
-    *list = b;
+    *list = interp_bind(ip, name, type, *list);
 }
 
 /* T of a template whose parameter has T, T* or such for its type, from what is passed. */
-static void deduce(struct walk *w, const struct decl *fn, struct range param, const struct value *v,
-    struct bound **list)
+static void deduce(struct interp *ip, const struct decl *fn, struct tok_range param,
+    const struct interp_value *v, struct bound **list)
 {
-    const struct toks *toks = w->host->toks;
+    const struct toks *toks = ip->resolver->toks;
     const char *names[MAX_TEMPLATE_ARGS];
-    unsigned nr = template_params(toks, fn, names, ARRAY_SIZE(names));
+    unsigned nr = params_of_template(toks, fn, names, ARRAY_SIZE(names));
 
     for (unsigned n = 0; n < nr && v->type; n++)
         for (unsigned i = param.from; i < param.to; i++)
             if (tok_is(&toks->tok[i], names[n]))
-                bind(w, list, names[n], v->type);
+                bind(ip, list, names[n], v->type);
 }
 
-static void pass(struct walk *w, const struct toks *toks, struct range param, struct operand *arg)
+static void pass(
+    struct interp *ip, const struct toks *toks, struct tok_range param, struct interp_operand *arg)
 {
     const struct type *type;
     bool is_ref;
-    unsigned i = type_read(w, toks, param.from, param.to, &type, &is_ref);
+    unsigned i = interp_type_read(ip, toks, param.from, param.to, &type, &is_ref);
 
     if (i + 3 < param.to && tok_is(&toks->tok[i], "(") && tok_is(&toks->tok[i + 1], "*")) {
         i += 2; /* void (*kernel)(float *, int) */
@@ -103,51 +111,53 @@ static void pass(struct walk *w, const struct toks *toks, struct range param, st
     if (i >= param.to || toks->tok[i].kind != TOK_NAME)
         return;
     if (i + 1 < param.to && tok_is(&toks->tok[i + 1], "["))
-        type = type_pointer(w, type);
+        type = interp_type_pointer(ip, type);
     if (is_ref && arg->slot) {
-        struct var *var = arena_alloc(w->arena, sizeof(*var));
+        struct var *var = arena_alloc(ip->arena, sizeof(*var));
 
-        *var = (struct var){toks->tok[i].text, arg->slot, w->frame->vars};
-        w->frame->vars = var;
+        *var = (struct var){toks->tok[i].text, arg->slot, ip->frame->vars};
+        ip->frame->vars = var;
         return;
     }
-    struct slot *slot = walk_declare(w, toks->tok[i].text, type);
+    struct interp_slot *slot = interp_declare(ip, toks->tok[i].text, type);
 
-    walk_assign(w, slot, arg->v);
+    interp_assign(ip, slot, arg->v);
 }
 
-static void pass_all(struct walk *w, const struct decl *fn, struct operand *args, unsigned nr_args)
+static void pass_all(
+    struct interp *ip, const struct decl *fn, struct interp_operand *args, unsigned nr_args)
 {
-    const struct toks *toks = w->host->toks;
-    struct range params[LAUNCH_MAX_ARGS];
-    unsigned nr = range_split(
-        (struct range){toks, fn->open + 1, toks->tok[fn->open].match}, params, LAUNCH_MAX_ARGS);
+    const struct toks *toks = ip->resolver->toks;
+    struct tok_range params[LAUNCH_MAX_ARGS];
+    unsigned nr = tok_range_split(
+        (struct tok_range){toks, fn->open + 1, toks->tok[fn->open].match}, params, LAUNCH_MAX_ARGS);
 
     for (unsigned p = 0; p < nr && p < nr_args; p++)
-        deduce(w, fn, params[p], &args[p].v, &w->frame->bound);
+        deduce(ip, fn, params[p], &args[p].v, &ip->frame->bound);
     for (unsigned p = 0; p < nr; p++) {
         unsigned eq = toks_find(toks, params[p].from, params[p].to, "=");
-        struct operand arg = {0};
+        struct interp_operand arg = {0};
 
         if (p < nr_args)
             arg = args[p];
         else if (eq < params[p].to)
-            arg.v = walk_evaluate(w, (struct range){toks, eq + 1, params[p].to});
-        pass(w, toks, (struct range){toks, params[p].from, eq}, &arg);
+            arg.v = interp_evaluate(ip, (struct tok_range){toks, eq + 1, params[p].to});
+        pass(ip, toks, (struct tok_range){toks, params[p].from, eq}, &arg);
     }
 }
 
 /* x(1), y(2) between a constructor's parameters and its body */
-static void initialise_members(struct walk *w, const struct decl *fn)
+static void initialise_members(struct interp *ip, const struct decl *fn)
 {
-    const struct toks *toks = w->host->toks;
+    const struct toks *toks = ip->resolver->toks;
     unsigned i = toks->tok[fn->open].match + 1;
 
     for (i += tok_is(&toks->tok[i], ":"); i + 1 < fn->body && toks->tok[i].kind == TOK_NAME &&
-                                          toks->tok[i + 1].match > i && w->frame->self;
+                                          toks->tok[i + 1].match > i && ip->frame->self;
          i = toks->tok[i + 1].match + 2)
-        walk_initialise(w, walk_field(w, w->frame->self, toks->tok[i].text),
-            (struct range){toks, i + 2, toks->tok[i + 1].match}, tok_is(&toks->tok[i + 1], "{"));
+        interp_initialise(ip, interp_field(ip, ip->frame->self, toks->tok[i].text),
+            (struct tok_range){toks, i + 2, toks->tok[i + 1].match},
+            tok_is(&toks->tok[i + 1], "{"));
 }
 
 /* fn has its parameter only as p[i], and assigns none of them. */
@@ -161,60 +171,63 @@ static bool param_is_read(const struct toks *toks, const struct decl *fn, const 
 }
 
 /* A call that took too long: what it can change is not known. */
-static void lose_args(struct walk *w, const struct decl *fn, struct operand *args, unsigned nr_args)
+static void lose_args(
+    struct interp *ip, const struct decl *fn, struct interp_operand *args, unsigned nr_args)
 {
     struct param params[MAX_PARAMS];
-    const unsigned nr = params_read(params, NULL, w->host->decls, fn);
+    const unsigned nr = params_read(params, NULL, ip->resolver->decls, fn);
 
     for (unsigned a = 0; a < nr_args; a++) {
         if (args[a].v.kind == VALUE_MEMORY &&
-            !(a < nr && param_is_read(w->host->toks, fn, &params[a])))
+            !(a < nr && param_is_read(ip->resolver->toks, fn, &params[a])))
             args[a].v.memory->lost = true;
         if (args[a].v.kind == VALUE_ADDRESS)
-            args[a].v.slot->v = (struct value){0};
+            args[a].v.slot->v = (struct interp_value){0};
     }
 }
 
-unsigned walk_patience(const struct walk *w, const struct toks *toks, unsigned body)
+unsigned interp_patience(const struct interp *ip, const struct toks *toks, unsigned body)
 {
-    return WALK_LOOP_STEPS >> (toks == w->host->toks ? w->tired[body] : 0);
+    return INTERP_LOOP_STEPS >> (toks == ip->resolver->toks ? ip->tired[body] : 0);
 }
 
-void walk_give_up(struct walk *w, const struct toks *toks, unsigned body)
+void interp_give_up(struct interp *ip, const struct toks *toks, unsigned body)
 {
-    w->stopped = false;
-    if (toks == w->host->toks && w->tired[body] < 4)
-        w->tired[body]++;
+    ip->stopped = false;
+    if (toks == ip->resolver->toks && ip->tired[body] < 4)
+        ip->tired[body]++;
 }
 
-struct value walk_call(struct walk *w, const struct decl *fn, struct operand *args,
-    unsigned nr_args, struct object *self, struct var *scope, struct bound *bound)
+struct interp_value interp_call(struct interp *ip, const struct decl *fn,
+    struct interp_operand *args, unsigned nr_args, struct interp_object *self, struct var *scope,
+    struct bound *bound)
 {
-    const struct toks *toks = w->host->toks;
-    struct frame frame = {.fn = fn, .up = w->frame, .self = self, .vars = scope, .bound = bound};
-    unsigned limit = w->limit, at = w->at;
-    bool bounded = !walk_launches_in(w, toks, fn->body, fn->to);
+    const struct toks *toks = ip->resolver->toks;
+    struct interp_frame frame = {
+        .fn = fn, .up = ip->frame, .self = self, .vars = scope, .bound = bound};
+    unsigned limit = ip->limit, at = ip->at;
+    bool bounded = !interp_launches_in(ip, toks, fn->body, fn->to);
 
-    if (w->dry || w->depth > WALK_MAX_DEPTH || !toks->tok[fn->body].match)
-        return (struct value){0};
-    if (bounded && w->limit > w->steps + walk_patience(w, toks, fn->body))
-        w->limit = w->steps + walk_patience(w, toks, fn->body);
-    w->depth += 4;
-    w->frame = &frame;
-    pass_all(w, fn, args, nr_args);
-    initialise_members(w, fn);
-    walk_statements(w, toks, fn->body + 1, toks->tok[fn->body].match);
-    walk_facts(w, &frame, false);
-    w->frame = frame.up;
-    w->depth -= 4;
-    w->leaving = LEAVING_NOT;
-    w->at = at;
-    if (w->stopped && !w->ended && w->steps > w->limit && w->limit < limit) {
-        walk_give_up(w, toks, fn->body);
-        lose_args(w, fn, args, nr_args);
-        frame.result = (struct value){0};
+    if (ip->dry || ip->depth > INTERP_MAX_DEPTH || !toks->tok[fn->body].match)
+        return (struct interp_value){0};
+    if (bounded && ip->limit > ip->steps + interp_patience(ip, toks, fn->body))
+        ip->limit = ip->steps + interp_patience(ip, toks, fn->body);
+    ip->depth += 4;
+    ip->frame = &frame;
+    pass_all(ip, fn, args, nr_args);
+    initialise_members(ip, fn);
+    interp_statements(ip, toks, fn->body + 1, toks->tok[fn->body].match);
+    interp_facts(ip, &frame, false);
+    ip->frame = frame.up;
+    ip->depth -= 4;
+    ip->leaving = LEAVING_NOT;
+    ip->at = at;
+    if (ip->stopped && !ip->ended && ip->steps > ip->limit && ip->limit < limit) {
+        interp_give_up(ip, toks, fn->body);
+        lose_args(ip, fn, args, nr_args);
+        frame.result = (struct interp_value){0};
     }
-    w->limit = limit;
+    ip->limit = limit;
     return frame.result;
 }
 
@@ -226,30 +239,30 @@ struct expansion { /* of a macro's call; the same text is expanded once */
     struct expansion *next;
 };
 
-static const struct toks *expanded(struct walk *w, const char *text)
+static const struct toks *expanded(struct interp *ip, const char *text)
 {
     unsigned nr = 0;
 
-    for (struct expansion *e = w->expansions; e; e = e->next, nr++)
+    for (struct expansion *e = ip->expansions; e; e = e->next, nr++)
         if (strcmp(e->text, text) == 0)
             return &e->toks;
-    struct expansion *e = nr < MAX_EXPANSIONS ? arena_alloc(w->arena, sizeof(*e)) : NULL;
+    struct expansion *e = nr < MAX_EXPANSIONS ? arena_alloc(ip->arena, sizeof(*e)) : NULL;
 
     if (!e)
         return NULL;
-    e->text = arena_strdup(w->arena, text);
-    if (!lex(&e->toks, w->arena, e->text, strlen(text)))
+    e->text = arena_strdup(ip->arena, text);
+    if (!toks_lex(&e->toks, ip->arena, e->text, strlen(text)))
         return NULL;
     for (unsigned i = 0; i <= e->toks.nr; i++) /* as if it stood where the macro is called */
-        e->toks.tok[i].line = w->host->toks->tok[w->at].line;
-    e->next = w->expansions;
-    w->expansions = e;
+        e->toks.tok[i].line = ip->resolver->toks->tok[ip->at].line;
+    e->next = ip->expansions;
+    ip->expansions = e;
     return &e->toks;
 }
 
 /* The body with the arguments in place of the parameters, # and ## included. */
 static const char *substituted(
-    struct walk *w, const struct macro *m, const struct range *args, unsigned nr_args)
+    struct interp *ip, const struct macro *m, const struct tok_range *args, unsigned nr_args)
 {
     struct str out = {0};
 
@@ -278,137 +291,138 @@ static const char *substituted(
         if (!pasted)
             str_add_char(&out, ' ');
         if (p < m->nr_params && strcmp(m->params[p], "...") != 0 && p < nr_args) {
-            str_add(&out, toks_text(args[p].toks, w->arena, args[p].from, args[p].to));
+            str_add(&out, toks_text(args[p].toks, ip->arena, args[p].from, args[p].to));
         } else if (variadic) {
             while (past > 0 && strcmp(m->params[past - 1], "...") == 0)
                 past--;
             for (unsigned a = past; a < nr_args; a++)
                 str_addf(&out, "%s%s", a > past ? ", " : "",
-                    toks_text(args[a].toks, w->arena, args[a].from, args[a].to));
+                    toks_text(args[a].toks, ip->arena, args[a].from, args[a].to));
         } else {
             str_add(&out, t->text);
         }
     }
-    const char *text = arena_strdup(w->arena, str_text(&out));
+    const char *text = arena_strdup(ip->arena, str_text(&out));
     str_finish(&out);
     return text;
 }
 
-struct operand walk_macro_call(
-    struct walk *w, const struct macro *macro, const struct range *args, unsigned nr_args)
+struct interp_operand interp_macro_call(
+    struct interp *ip, const struct macro *macro, const struct tok_range *args, unsigned nr_args)
 {
-    struct operand none = {0};
+    struct interp_operand none = {0};
 
-    if (w->dry || w->depth > WALK_MAX_DEPTH)
+    if (ip->dry || ip->depth > INTERP_MAX_DEPTH)
         return none;
     const struct toks *toks =
-        expanded(w, macro->is_function ? substituted(w, macro, args, nr_args)
-                                       : toks_text(&macro->toks, w->arena, 0, macro->toks.nr));
+        expanded(ip, macro->is_function ? substituted(ip, macro, args, nr_args)
+                                        : toks_text(&macro->toks, ip->arena, 0, macro->toks.nr));
 
     if (!toks || toks->nr == 0)
         return none;
-    w->depth += 4;
+    ip->depth += 4;
     bool statement = tok_is(&toks->tok[0], "do") || tok_is(&toks->tok[0], "{") ||
                      tok_is(&toks->tok[0], "if") || tok_is(&toks->tok[0], "for") ||
                      toks_find(toks, 0, toks->nr, ";") < toks->nr;
 
     if (statement)
-        walk_statements(w, toks, 0, toks->nr);
+        interp_statements(ip, toks, 0, toks->nr);
     else
-        none = walk_operand(w, (struct range){toks, 0, toks->nr});
-    w->depth -= 4;
+        none = interp_operand(ip, (struct tok_range){toks, 0, toks->nr});
+    ip->depth -= 4;
     return none;
 }
 
 /* ---- the program ---- */
 
-static void enumerators(struct walk *w, const struct decl *d)
+static void enumerators(struct interp *ip, const struct decl *d)
 {
-    const struct toks *toks = w->host->toks;
+    const struct toks *toks = ip->resolver->toks;
     unsigned open = toks_find(toks, d->from, d->to, "{");
-    struct range items[256];
-    struct value next = walk_int(0);
+    struct tok_range items[256];
+    struct interp_value next = interp_int(0);
 
     if (open >= d->to || !toks->tok[open].match)
         return;
-    unsigned nr = range_split((struct range){toks, open + 1, toks->tok[open].match}, items, 256);
+    unsigned nr =
+        tok_range_split((struct tok_range){toks, open + 1, toks->tok[open].match}, items, 256);
 
     for (unsigned i = 0; i < nr && items[i].from < items[i].to; i++) {
         if (items[i].to > items[i].from + 2 && tok_is(&toks->tok[items[i].from + 1], "="))
-            next = walk_evaluate(w, (struct range){toks, items[i].from + 2, items[i].to});
-        walk_declare(w, toks->tok[items[i].from].text, NULL)->v = next;
+            next = interp_evaluate(ip, (struct tok_range){toks, items[i].from + 2, items[i].to});
+        interp_declare(ip, toks->tok[items[i].from].text, NULL)->v = next;
         next.i++;
     }
 }
 
-static void globals(struct walk *w)
+static void globals(struct interp *ip)
 {
-    const struct decls *decls = w->host->decls;
+    const struct decls *decls = ip->resolver->decls;
     const struct toks *toks = decls->toks;
 
-    for (unsigned i = 0; i < decls->nr && !w->stopped; i++) {
+    for (unsigned i = 0; i < decls->nr && !ip->stopped; i++) {
         const struct decl *d = &decls->decl[i];
         unsigned first = d->from + tok_is(&toks->tok[d->from], "typedef");
 
-        w->at = d->from;
+        ip->at = d->from;
         if (tok_is(&toks->tok[first], "enum"))
-            enumerators(w, d);
+            enumerators(ip, d);
         else if (d->kind == DECL_VARIABLE && !tok_is(&toks->tok[first], "template"))
-            walk_statements(w, toks, d->from, d->to);
+            interp_statements(ip, toks, d->from, d->to);
         else if (d->kind == DECL_FUNCTION && !d->body && !d->is_device && !d->is_kernel &&
                  !tok_is(&toks->tok[first], "extern"))
-            walk_statements(w, toks, d->from, d->to); /* dim3 block(16, 16); or a prototype */
+            interp_statements(ip, toks, d->from, d->to); /* dim3 block(16, 16); or a prototype */
     }
 }
 
-struct walk *walk_create(struct arena *arena, struct host *host)
+struct interp *interp_create(struct arena *arena, struct resolver *resolver)
 {
-    struct walk *w = arena_alloc(arena, sizeof(*w));
+    struct interp *ip = arena_alloc(arena, sizeof(*ip));
 
-    w->arena = arena;
-    w->host = host;
-    w->tired = arena_alloc(arena, host->toks->nr + 1);
-    w->limit = MAX_GLOBAL_STEPS;
-    walk_find_functions(w);
-    globals(w);
-    w->stopped = false;
-    w->steps = 0;
-    return w;
+    ip->arena = arena;
+    ip->resolver = resolver;
+    ip->tired = arena_alloc(arena, resolver->toks->nr + 1);
+    ip->limit = MAX_GLOBAL_STEPS;
+    interp_find_functions(ip);
+    globals(ip);
+    ip->stopped = false;
+    ip->steps = 0;
+    return ip;
 }
 
-static struct operand argument_vector(
-    struct walk *w, const char *const *args, unsigned nr_args, bool known)
+static struct interp_operand argument_vector(
+    struct interp *ip, const char *const *args, unsigned nr_args, bool known)
 {
-    const struct type *text = type_named(w, "char*");
-    struct memory *m = walk_memory(w, 8 * ((int64_t)nr_args + 2), false);
+    const struct type *text = interp_type_named(ip, "char*");
+    struct memory *m = interp_memory(ip, 8 * ((int64_t)nr_args + 2), false);
 
     m->lost = !known;
-    walk_set_cell(w, m, 0, (struct value){.kind = VALUE_TEXT, .text = "program"});
+    interp_set_cell(ip, m, 0, (struct interp_value){.kind = VALUE_TEXT, .text = "program"});
     for (unsigned i = 0; i < nr_args; i++)
-        walk_set_cell(
-            w, m, 8 * ((int64_t)i + 1), (struct value){.kind = VALUE_TEXT, .text = args[i]});
-    w->argv = m;
-    w->argc = nr_args + 1;
-    return (struct operand){.v = walk_pointer(m, text, 0)};
+        interp_set_cell(ip, m, 8 * ((int64_t)i + 1),
+            (struct interp_value){.kind = VALUE_TEXT, .text = args[i]});
+    ip->argv = m;
+    ip->argc = nr_args + 1;
+    return (struct interp_operand){.v = interp_pointer(m, text, 0)};
 }
 
-bool walk_main(struct walk *w, const char *const *args, unsigned nr_args, bool known)
+bool interp_main(struct interp *ip, const char *const *args, unsigned nr_args, bool known)
 {
-    const struct decl *fn = decls_function(w->host->decls, "main");
-    struct operand given[2] = {{.v = walk_int((int64_t)nr_args + 1)}};
+    const struct decl *fn = decls_function(ip->resolver->decls, "main");
+    struct interp_operand given[2] = {{.v = interp_int((int64_t)nr_args + 1)}};
 
     if (!fn || !fn->body)
         return false;
     if (!known)
-        given[0].v = (struct value){0};
-    w->limit = WALK_MAX_STEPS;
-    w->optind = 1;
-    w->args_known = known;
-    w->at = fn->body;
-    given[1] = argument_vector(w, args, nr_args, known);
-    walk_call(w, fn, given, 2, NULL, NULL, NULL);
-    if (w->nr_launches == 0)
-        w->end_line = w->host->toks->tok[w->last].line;
-    w->spent = w->stopped && !w->ended;
-    return w->nr_launches > 0;
+        given[0].v = (struct interp_value){0};
+    ip->limit = INTERP_MAX_STEPS;
+    ip->optind = 1;
+    ip->args_known = known;
+    ip->at = fn->body;
+    given[1] = argument_vector(ip, args, nr_args, known);
+    interp_call(ip, fn, given, 2, NULL, NULL, NULL);
+    if (ip->nr_launches == 0)
+        ip->end_line = ip->resolver->toks->tok[ip->last].line;
+    ip->spent = ip->stopped && !ip->ended;
+    return ip->nr_launches > 0;
 }

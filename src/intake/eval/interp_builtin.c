@@ -13,27 +13,28 @@
 #include <string.h>
 
 struct call { /* of a function outside of the file */
-    struct walk *w;
+    struct interp *ip;
     const char *name;
-    struct operand *args;
-    const struct range *ranges;
+    struct interp_operand *args;
+    const struct tok_range *ranges;
     unsigned nr;
     const struct type *type; /* f<type>(...) */
 };
 
-static struct value unknown(void)
+static struct interp_value unknown(void)
 {
-    return (struct value){0};
+    return (struct interp_value){0};
 }
 
-static struct value real(struct walk *w, double r)
+static struct interp_value real(struct interp *ip, double r)
 {
     if (!isfinite(r))
         return unknown();
-    return (struct value){.kind = VALUE_REAL, .r = r, .type = type_named(w, "double")};
+    return (struct interp_value){
+        .kind = VALUE_REAL, .r = r, .type = interp_type_named(ip, "double")};
 }
 
-static bool number(const struct value *v, double *out)
+static bool number(const struct interp_value *v, double *out)
 {
     *out = v->kind == VALUE_INT ? (double)v->i : v->r;
     return v->kind == VALUE_INT || v->kind == VALUE_REAL;
@@ -49,22 +50,22 @@ static bool is_among(const char *name, const char *const *names)
 
 /* ---- numbers from text ---- */
 
-static bool from_text(struct call *c, struct value *out)
+static bool from_text(struct call *c, struct interp_value *out)
 {
     static const char *const whole[] = {"atoi", "atol", "atoll", "stoi", "stol", "stoll", "stoul",
         "stoull", "strtol", "strtoll", "strtoul", "strtoull", NULL},
                              *const reals[] = {"atof", "stof", "stod", "strtof", "strtod", NULL};
-    const struct value *text = c->nr ? &c->args[0].v : NULL;
-    bool is_whole = is_among(c->name, whole), is_real = is_among(c->name, reals);
+    const struct interp_value *text = c->nr ? &c->args[0].v : NULL;
+    bool is_whole = is_among(c->name, whole), spelling_is_real = is_among(c->name, reals);
     char *end;
 
-    if (!is_whole && !is_real)
+    if (!is_whole && !spelling_is_real)
         return false;
     *out = unknown();
     if (!text || text->kind != VALUE_TEXT)
         return true;
-    if (is_real) {
-        *out = real(c->w, strtod(text->text, &end));
+    if (spelling_is_real) {
+        *out = real(c->ip, strtod(text->text, &end));
         return true;
     }
     int base = 10;
@@ -74,28 +75,28 @@ static bool from_text(struct call *c, struct value *out)
     errno = 0;
     int64_t value = base == 0 || (base >= 2 && base <= 36) ? strtoll(text->text, &end, base) : 0;
 
-    *out = walk_int(value);
-    out->type = type_named(c->w, strstr(c->name, "oi") ? "int" : "long long");
+    *out = interp_int(value);
+    out->type = interp_type_named(c->ip, strstr(c->name, "oi") ? "int" : "long long");
     return true;
 }
 
-static bool on_text(struct call *c, struct value *out)
+static bool on_text(struct call *c, struct interp_value *out)
 {
-    const struct value *a = &c->args[0].v, *b = &c->args[1].v;
+    const struct interp_value *a = &c->args[0].v, *b = &c->args[1].v;
     bool both = c->nr >= 2 && a->kind == VALUE_TEXT && b->kind == VALUE_TEXT;
 
     if (strcmp(c->name, "strlen") == 0 && c->nr == 1) {
-        *out = a->kind == VALUE_TEXT ? walk_int((int64_t)strlen(a->text)) : unknown();
+        *out = a->kind == VALUE_TEXT ? interp_int((int64_t)strlen(a->text)) : unknown();
         return true;
     }
     if (strcmp(c->name, "strcmp") == 0 || strcmp(c->name, "strcasecmp") == 0) {
-        *out = both ? walk_int(strcmp(a->text, b->text)) : unknown();
+        *out = both ? interp_int(strcmp(a->text, b->text)) : unknown();
         return true;
     }
     if (strcmp(c->name, "strncmp") == 0) {
         bool known = both && c->nr == 3 && c->args[2].v.kind == VALUE_INT && c->args[2].v.i >= 0;
 
-        *out = known ? walk_int(strncmp(a->text, b->text, (size_t)c->args[2].v.i)) : unknown();
+        *out = known ? interp_int(strncmp(a->text, b->text, (size_t)c->args[2].v.i)) : unknown();
         return true;
     }
     return false;
@@ -118,7 +119,7 @@ static double nearest(double x)
     return round(x);
 }
 
-static bool of_one(struct call *c, struct value *out)
+static bool of_one(struct call *c, struct interp_value *out)
 {
     static const struct {
         const char *name;
@@ -136,9 +137,9 @@ static bool of_one(struct call *c, struct value *out)
 
         if (strncmp(c->name, known[i].name, len) != 0 || !(nr == len || is_float))
             continue;
-        *out = c->nr == 1 && number(&c->args[0].v, &x) ? real(c->w, known[i].f(x)) : unknown();
+        *out = c->nr == 1 && number(&c->args[0].v, &x) ? real(c->ip, known[i].f(x)) : unknown();
         if (out->kind == VALUE_REAL && is_float)
-            *out = walk_convert(c->w, *out, type_named(c->w, "float"));
+            *out = interp_convert(c->ip, *out, interp_type_named(c->ip, "float"));
         return true;
     }
     if (strcmp(c->name, "abs") == 0 && c->nr == 1) {
@@ -151,7 +152,7 @@ static bool of_one(struct call *c, struct value *out)
     return false;
 }
 
-static bool of_two(struct call *c, struct value *out)
+static bool of_two(struct call *c, struct interp_value *out)
 {
     static const char *const least[] = {"min", "fmin", "fminf", "MIN", NULL},
                              *const most[] = {"max", "fmax", "fmaxf", "MAX", NULL},
@@ -168,24 +169,24 @@ static bool of_two(struct call *c, struct value *out)
     if (lesser || greater) {
         *out = (x < y) == lesser ? c->args[0].v : c->args[1].v;
         if (c->type)
-            *out = walk_convert(c->w, *out, c->type);
+            *out = interp_convert(c->ip, *out, c->type);
     } else {
-        *out = real(c->w, c->name[0] == 'p' ? pow(x, y) : y != 0 ? fmod(x, y) : 0);
+        *out = real(c->ip, c->name[0] == 'p' ? pow(x, y) : y != 0 ? fmod(x, y) : 0);
     }
     return true;
 }
 
 /* rand() and its kin */
-static bool random_number(struct call *c, struct value *out)
+static bool random_number(struct call *c, struct interp_value *out)
 {
     static const char *const whole[] = {"rand", "random", "lrand48", NULL};
     bool real_one = strcmp(c->name, "drand48") == 0;
 
     if (c->nr != 0 || (!real_one && !is_among(c->name, whole)))
         return false;
-    *out = (struct value){.kind = VALUE_RANGE,
+    *out = (struct interp_value){.kind = VALUE_RANGE,
         .high = real_one ? 1 : 2147483647.0,
-        .type = type_named(c->w, real_one ? "double" : "int")};
+        .type = interp_type_named(c->ip, real_one ? "double" : "int")};
     return true;
 }
 
@@ -198,7 +199,7 @@ static int64_t product(const struct call *c, unsigned first, unsigned nr)
     for (unsigned i = first; i < first + nr; i++) {
         int64_t n = -1;
 
-        if (i >= c->nr || !walk_whole(&c->args[i].v, &n) || n < 0 ||
+        if (i >= c->nr || !interp_whole(&c->args[i].v, &n) || n < 0 ||
             (n > 0 && bytes > INT64_MAX / n))
             return -1;
         bytes *= n;
@@ -209,7 +210,7 @@ static int64_t product(const struct call *c, unsigned first, unsigned nr)
 /* The last name of an argument such as (void **)&s.d_a: what the memory is called. */
 static const char *last_name(const struct call *c, unsigned arg)
 {
-    const struct range r = c->ranges[arg];
+    const struct tok_range r = c->ranges[arg];
     const char *name = NULL;
 
     for (unsigned i = r.from; i < r.to; i++) {
@@ -222,28 +223,28 @@ static const char *last_name(const struct call *c, unsigned arg)
 }
 
 /* cudaMalloc(&p, bytes): into the pointer whose address is passed. */
-static struct value into_pointer(struct call *c, int64_t bytes, bool device)
+static struct interp_value into_pointer(struct call *c, int64_t bytes, bool device)
 {
-    struct operand *to = &c->args[0];
-    struct memory *m = walk_memory(c->w, bytes, device);
+    struct interp_operand *to = &c->args[0];
+    struct memory *m = interp_memory(c->ip, bytes, device);
     const struct type *pointer = NULL;
 
     m->name = last_name(c, 0);
     if (to->v.kind == VALUE_ADDRESS) {
         pointer = to->v.slot->type;
         to->v.slot->v =
-            walk_pointer(m, pointer && pointer->kind == TYPE_POINTER ? pointer->to : NULL, 0);
+            interp_pointer(m, pointer && pointer->kind == TYPE_POINTER ? pointer->to : NULL, 0);
     } else if (to->v.kind == VALUE_MEMORY) { /* an element of an array of pointers */
         pointer = to->v.type;
-        walk_set_cell(c->w, to->v.memory, to->v.i,
-            walk_pointer(m, pointer && pointer->kind == TYPE_POINTER ? pointer->to : NULL, 0));
+        interp_set_cell(c->ip, to->v.memory, to->v.i,
+            interp_pointer(m, pointer && pointer->kind == TYPE_POINTER ? pointer->to : NULL, 0));
     } else if (to->slot) { /* cudaMalloc(p, n) of a reference */
-        to->slot->v = walk_pointer(m, to->slot->type ? to->slot->type->to : NULL, 0);
+        to->slot->v = interp_pointer(m, to->slot->type ? to->slot->type->to : NULL, 0);
     }
-    return walk_int(0);
+    return interp_int(0);
 }
 
-static bool allocates(struct call *c, struct value *out)
+static bool allocates(struct call *c, struct interp_value *out)
 {
     static const char *const device[] = {"cudaMalloc", "cudaMallocManaged", "cudaMallocAsync",
         NULL},
@@ -264,7 +265,7 @@ static bool allocates(struct call *c, struct value *out)
         int64_t pitch = width < 0 || width > INT64_MAX - 511 ? -1 : (width + 511) / 512 * 512;
 
         if (c->args[1].v.kind == VALUE_ADDRESS && pitch >= 0)
-            walk_assign(c->w, c->args[1].v.slot, walk_int(pitch));
+            interp_assign(c->ip, c->args[1].v.slot, interp_int(pitch));
         bool fits = pitch >= 0 && rows >= 0 && (rows == 0 || pitch <= INT64_MAX / rows);
 
         *out = into_pointer(c, fits ? pitch * rows : -1, true);
@@ -273,21 +274,21 @@ static bool allocates(struct call *c, struct value *out)
     if (!is_among(c->name, plain))
         return false;
     bool two = c->nr == 2 && strcmp(c->name, "calloc") == 0;
-    struct memory *m = walk_memory(
-        c->w, two ? product(c, 0, 2) : product(c, c->nr == 2 && c->name[0] != '_', 1), false);
+    struct memory *m = interp_memory(
+        c->ip, two ? product(c, 0, 2) : product(c, c->nr == 2 && c->name[0] != '_', 1), false);
 
-    m->fill = two ? walk_int(0) : unknown();
-    *out = walk_pointer(m, NULL, 0);
+    m->fill = two ? interp_int(0) : unknown();
+    *out = interp_pointer(m, NULL, 0);
     return true;
 }
 
-static void note_copy(struct walk *w, const struct memory *m, bool taken)
+static void note_copy(struct interp *ip, const struct memory *m, bool taken)
 {
-    if (m->device && w->nr_copies < WALK_MAX_COPIES)
-        w->copies[w->nr_copies++] = (struct walk_copy){m, taken, w->nr_launches};
+    if (m->device && ip->nr_transfers < INTERP_MAX_TRANSFERS)
+        ip->transfers[ip->nr_transfers++] = (struct interp_transfer){m, taken, ip->nr_launches};
 }
 
-static bool copies(struct call *c, struct value *out)
+static bool copies(struct call *c, struct interp_value *out)
 {
     bool copy = strcmp(c->name, "cudaMemcpy") == 0 || strcmp(c->name, "cudaMemcpyAsync") == 0;
     bool set = strcmp(c->name, "cudaMemset") == 0 || strcmp(c->name, "cudaMemsetAsync") == 0;
@@ -295,15 +296,15 @@ static bool copies(struct call *c, struct value *out)
 
     if ((!copy && !set && !host_set) || c->nr < 3)
         return false;
-    *out = walk_int(0);
-    struct value *to = &c->args[0].v, *from = &c->args[1].v;
+    *out = interp_int(0);
+    struct interp_value *to = &c->args[0].v, *from = &c->args[1].v;
 
     if (to->kind == VALUE_MEMORY)
-        note_copy(c->w, to->memory, false);
+        note_copy(c->ip, to->memory, false);
     if (to->kind == VALUE_MEMORY && (set || host_set)) {
         to->memory->zeroed = to->memory->zeroed || (from->kind == VALUE_INT && from->i == 0);
         to->memory->lost = to->memory->lost || !(from->kind == VALUE_INT && from->i == 0);
-        to->memory->fill = walk_int(0);
+        to->memory->fill = interp_int(0);
     }
     if (copy && to->kind == VALUE_MEMORY) {
         bool device = from->kind == VALUE_MEMORY && from->memory->device;
@@ -315,7 +316,7 @@ static bool copies(struct call *c, struct value *out)
     }
     if (copy && from->kind == VALUE_MEMORY && !(to->kind == VALUE_MEMORY && to->memory->device)) {
         from->memory->to_host = true;
-        note_copy(c->w, from->memory, true);
+        note_copy(c->ip, from->memory, true);
     }
     if (copy && to->kind == VALUE_ADDRESS)
         to->slot->v = unknown();
@@ -333,29 +334,30 @@ static const struct {
     {"canMapHostMemory", 1}, {"maxThreadsPerMultiProcessor", 2048}, {"regsPerBlock", 65536},
     {"sharedMemPerBlock", 49152}, {"asyncEngineCount", 3}, {"integrated", 0}};
 
-static void set_properties(struct walk *w, struct slot *slot)
+static void set_properties(struct interp *ip, struct interp_slot *slot)
 {
     static const struct {
         const char *name;
         int values[3];
     } dims[] = {{"maxGridSize", {INT32_MAX, 65535, 65535}}, {"maxThreadsDim", {1024, 1024, 64}}};
 
-    slot->v = walk_object(w, NULL);
+    slot->v = interp_object(ip, NULL);
     for (size_t i = 0; i < ARRAY_SIZE(dims); i++) {
-        struct memory *m = walk_memory(w, sizeof(dims->values), false);
+        struct memory *m = interp_memory(ip, sizeof(dims->values), false);
 
         for (unsigned k = 0; k < 3; k++)
-            walk_set_cell(w, m, 4 * k, walk_int(dims[i].values[k]));
-        walk_field(w, slot->v.object, dims[i].name)->v = walk_pointer(m, type_named(w, "int"), 0);
+            interp_set_cell(ip, m, 4 * k, interp_int(dims[i].values[k]));
+        interp_field(ip, slot->v.object, dims[i].name)->v =
+            interp_pointer(m, interp_type_named(ip, "int"), 0);
     }
     for (size_t i = 0; i < ARRAY_SIZE(properties); i++)
-        walk_field(w, slot->v.object, properties[i].name)->v =
-            walk_int(i == 0 ? (int64_t)chip_default()->nr_sms : properties[i].value);
-    w->chip_asked = true;
+        interp_field(ip, slot->v.object, properties[i].name)->v =
+            interp_int(i == 0 ? (int64_t)chip_default()->nr_sms : properties[i].value);
+    ip->chip_asked = true;
 }
 
 /* What cudaDeviceGetAttribute says of one of its names. */
-static void set_attribute(struct walk *w, struct slot *to, const char *what)
+static void set_attribute(struct interp *ip, struct interp_slot *to, const char *what)
 {
     static const struct {
         const char *name;
@@ -368,30 +370,31 @@ static void set_attribute(struct walk *w, struct slot *to, const char *what)
     to->v = unknown();
     for (size_t i = 0; i < ARRAY_SIZE(known) && str_starts(what, prefix); i++)
         if (strcmp(what + strlen(prefix), known[i].name) == 0) {
-            walk_assign(w, to, walk_int(i == 0 ? (int64_t)chip_default()->nr_sms : known[i].value));
-            w->chip_asked = true;
+            interp_assign(
+                ip, to, interp_int(i == 0 ? (int64_t)chip_default()->nr_sms : known[i].value));
+            ip->chip_asked = true;
         }
     if (strcmp(what, "cudaDevAttrComputeMode") == 0)
-        walk_assign(w, to, walk_int(0));
+        interp_assign(ip, to, interp_int(0));
 }
 
-static bool of_device(struct call *c, struct value *out)
+static bool of_device(struct call *c, struct interp_value *out)
 {
-    struct slot *to = c->nr && c->args[0].v.kind == VALUE_ADDRESS ? c->args[0].v.slot : NULL;
+    struct interp_slot *to = c->nr && c->args[0].v.kind == VALUE_ADDRESS ? c->args[0].v.slot : NULL;
 
     if (strcmp(c->name, "cudaGetDeviceCount") == 0 || strcmp(c->name, "cudaGetDevice") == 0) {
         if (to)
-            walk_assign(c->w, to, walk_int(strcmp(c->name, "cudaGetDeviceCount") == 0));
+            interp_assign(c->ip, to, interp_int(strcmp(c->name, "cudaGetDeviceCount") == 0));
     } else if (strcmp(c->name, "cudaGetDeviceProperties") == 0) {
         if (to)
-            set_properties(c->w, to);
+            set_properties(c->ip, to);
     } else if (strcmp(c->name, "cudaDeviceGetAttribute") == 0 && c->nr >= 2) {
         const char *what = last_name(c, 1);
 
         if (to)
-            set_attribute(c->w, to, what ? what : "");
+            set_attribute(c->ip, to, what ? what : "");
     } else if (strcmp(c->name, "findCudaDevice") == 0 || strcmp(c->name, "gpuDeviceInit") == 0) {
-        *out = walk_int(0);
+        *out = interp_int(0);
         return true;
     } else if (!str_starts(c->name, "cuda") || strstr(c->name, "String") ||
                strstr(c->name, "Name")) {
@@ -403,47 +406,47 @@ static bool of_device(struct call *c, struct value *out)
     } else if (to) {
         to->v = unknown();
     }
-    *out = walk_int(0); /* cudaSuccess */
+    *out = interp_int(0); /* cudaSuccess */
     return true;
 }
 
 /* ---- arguments ---- */
 
-static const char *argument(const struct walk *w, int64_t i)
+static const char *argument(const struct interp *ip, int64_t i)
 {
-    struct value v = i >= 0 && i < w->argc ? walk_cell(NULL, w->argv, 8 * i) : unknown();
+    struct interp_value v = i >= 0 && i < ip->argc ? interp_cell(NULL, ip->argv, 8 * i) : unknown();
 
     return v.kind == VALUE_TEXT ? v.text : NULL;
 }
 
 /* getopt(argc, argv, "n:b:") */
-static struct value next_option(struct walk *w, const char *letters)
+static struct interp_value next_option(struct interp *ip, const char *letters)
 {
-    const char *arg = argument(w, w->optind);
+    const char *arg = argument(ip, ip->optind);
 
-    if (!w->args_known)
+    if (!ip->args_known)
         return unknown();
     if (!arg || arg[0] != '-' || !isalpha((unsigned char)arg[1]) || !letters)
-        return walk_int(-1);
+        return interp_int(-1);
     const char *letter = strchr(letters, arg[1]);
 
-    w->optind++;
-    w->optarg = NULL;
+    ip->optind++;
+    ip->optarg = NULL;
     if (!letter)
-        return walk_int('?');
+        return interp_int('?');
     if (letter[1] == ':') {
-        w->optarg = arg[2] ? arg + 2 : argument(w, w->optind);
-        w->optind += !arg[2];
+        ip->optarg = arg[2] ? arg + 2 : argument(ip, ip->optind);
+        ip->optind += !arg[2];
     }
-    return walk_int(arg[1]);
+    return interp_int(arg[1]);
 }
 
 /* The samples' -name=value; NULL: it is not given. */
-static const char *flag_value(struct walk *w, const char *flag, bool *given)
+static const char *flag_value(struct interp *ip, const char *flag, bool *given)
 {
     *given = false;
-    for (int64_t i = 1; i < w->argc; i++) {
-        const char *arg = argument(w, i);
+    for (int64_t i = 1; i < ip->argc; i++) {
+        const char *arg = argument(ip, i);
         size_t nr = strlen(flag);
 
         while (arg && *arg == '-')
@@ -456,31 +459,31 @@ static const char *flag_value(struct walk *w, const char *flag, bool *given)
     return NULL;
 }
 
-static bool of_arguments(struct call *c, struct value *out)
+static bool of_arguments(struct call *c, struct interp_value *out)
 {
     const char *third = c->nr >= 3 && c->args[2].v.kind == VALUE_TEXT ? c->args[2].v.text : NULL;
     bool given;
 
     if (strcmp(c->name, "getopt") == 0 || str_starts(c->name, "getopt_long")) {
-        *out = next_option(c->w, third);
+        *out = next_option(c->ip, third);
         return true;
     }
     if (strcmp(c->name, "checkCmdLineFlag") == 0 && third) {
-        flag_value(c->w, third, &given);
-        *out = c->w->args_known ? walk_int(given) : unknown();
+        flag_value(c->ip, third, &given);
+        *out = c->ip->args_known ? interp_int(given) : unknown();
         return true;
     }
     if (str_starts(c->name, "getCmdLineArgument") && third) {
-        const char *value = flag_value(c->w, third, &given);
+        const char *value = flag_value(c->ip, third, &given);
 
-        *out = value ? walk_int(strtoll(value, NULL, 10)) : walk_int(0);
+        *out = value ? interp_int(strtoll(value, NULL, 10)) : interp_int(0);
         if (value && strstr(c->name, "Float"))
-            *out = real(c->w, strtod(value, NULL));
-        if (!c->w->args_known)
+            *out = real(c->ip, strtod(value, NULL));
+        if (!c->ip->args_known)
             *out = unknown();
         if (c->nr >= 4 && strstr(c->name, "String") && c->args[3].v.kind == VALUE_ADDRESS)
             c->args[3].v.slot->v =
-                value ? (struct value){.kind = VALUE_TEXT, .text = value} : walk_int(0);
+                value ? (struct interp_value){.kind = VALUE_TEXT, .text = value} : interp_int(0);
         return true;
     }
     return false;
@@ -488,13 +491,13 @@ static bool of_arguments(struct call *c, struct value *out)
 
 /* ---- the rest ---- */
 
-static bool of_language(struct call *c, struct value *out)
+static bool of_language(struct call *c, struct interp_value *out)
 {
     static const char *const ends[] = {"exit", "_exit", "abort", "_Exit", "terminate", NULL},
                              *const same[] = {"raw_pointer_cast", "move", "forward", "ref", "cref",
                                  "make_unique", "checkCudaErrors", "device_pointer_cast", NULL};
     if (is_among(c->name, ends)) {
-        c->w->stopped = c->w->ended = true;
+        c->ip->stopped = c->ip->ended = true;
         return true;
     }
     if (is_among(c->name, same) && c->nr == 1) {
@@ -502,10 +505,10 @@ static bool of_language(struct call *c, struct value *out)
         return true;
     }
     if (strcmp(c->name, "swap") == 0 && c->nr == 2) {
-        struct value a = c->args[0].v, b = c->args[1].v;
+        struct interp_value a = c->args[0].v, b = c->args[1].v;
 
-        walk_store(c->w, &c->args[0], b);
-        walk_store(c->w, &c->args[1], a);
+        interp_store(c->ip, &c->args[0], b);
+        interp_store(c->ip, &c->args[1], a);
         return true;
     }
     if (strcmp(c->name, "make_tuple") == 0 || strcmp(c->name, "free") == 0)
@@ -522,27 +525,27 @@ static void lose_args(struct call *c)
     if (is_among(c->name, harmless))
         return;
     for (unsigned a = 0; a < c->nr; a++) {
-        struct value *v = &c->args[a].v;
+        struct interp_value *v = &c->args[a].v;
 
         if (v->kind == VALUE_ADDRESS)
             v->slot->v = unknown();
-        if (v->kind == VALUE_MEMORY && v->memory != c->w->argv)
+        if (v->kind == VALUE_MEMORY && v->memory != c->ip->argv)
             v->memory->lost = v->memory->foreign = true;
     }
 }
 
-struct operand walk_builtin(
-    struct walk *w, const char *name, struct range *args, unsigned nr_args, const struct type *type)
+struct interp_operand interp_builtin(struct interp *ip, const char *name, struct tok_range *args,
+    unsigned nr_args, const struct type *type)
 {
-    struct operand values[LAUNCH_MAX_ARGS], result = {0};
-    struct call c = {w, name, values, args, nr_args, type};
+    struct interp_operand values[LAUNCH_MAX_ARGS], result = {0};
+    struct call c = {ip, name, values, args, nr_args, type};
 
-    if (w->dry || walk_launch_call(w, name, args, nr_args))
+    if (ip->dry || interp_launch_call(ip, name, args, nr_args))
         return result;
     memset(values, 0, sizeof(values));
     for (unsigned a = 0; a < nr_args; a++)
-        values[a] = walk_operand(w, args[a]);
-    if (w->stopped || from_text(&c, &result.v) || on_text(&c, &result.v) ||
+        values[a] = interp_operand(ip, args[a]);
+    if (ip->stopped || from_text(&c, &result.v) || on_text(&c, &result.v) ||
         random_number(&c, &result.v) || of_one(&c, &result.v) || of_two(&c, &result.v) ||
         allocates(&c, &result.v) || copies(&c, &result.v) || of_device(&c, &result.v) ||
         of_arguments(&c, &result.v) || of_language(&c, &result.v))
@@ -553,17 +556,17 @@ struct operand walk_builtin(
 
 /* v.size(), s.c_str() and their kin */
 /* v.insert(v.end(), other.begin(), other.end()); what is inserted elsewhere leaves v unknown. */
-static void insert_range(
-    struct walk *w, struct operand *o, const struct value *at, struct range *args, unsigned nr_args)
+static void insert_range(struct interp *ip, struct interp_operand *o, const struct interp_value *at,
+    struct tok_range *args, unsigned nr_args)
 {
     enum { MOST = 4096 };
     struct memory *m = o->v.memory;
-    const unsigned each = walk_sizeof(w, o->v.type);
-    struct value from = {0}, to = {0};
+    const unsigned each = interp_sizeof(ip, o->v.type);
+    struct interp_value from = {0}, to = {0};
 
     if (nr_args == 3) {
-        from = walk_operand(w, args[1]).v;
-        to = walk_operand(w, args[2]).v;
+        from = interp_operand(ip, args[1]).v;
+        to = interp_operand(ip, args[2]).v;
     }
     if (!each || m->bytes < 0 || at->kind != VALUE_MEMORY || at->memory != m || at->i != m->bytes ||
         from.kind != VALUE_MEMORY || to.kind != VALUE_MEMORY || from.memory != to.memory ||
@@ -573,46 +576,46 @@ static void insert_range(
         return;
     }
     for (int64_t i = from.i; i + each <= to.i; i += each) {
-        walk_set_cell(w, m, m->bytes, walk_cell(w, from.memory, i));
+        interp_set_cell(ip, m, m->bytes, interp_cell(ip, from.memory, i));
         m->bytes += each;
     }
 }
 
-struct operand walk_member_builtin(
-    struct walk *w, struct operand *o, const char *member, struct range *args, unsigned nr_args)
+struct interp_operand interp_member_builtin(struct interp *ip, struct interp_operand *o,
+    const char *member, struct tok_range *args, unsigned nr_args)
 {
     static const char *const itself[] = {"data", "begin", "c_str", "get", "cbegin", "front", NULL},
                              *const changing[] = {
                                  "emplace", "erase", "pop_back", "clear", "swap", NULL};
-    struct operand result = {0}, first = {0};
+    struct interp_operand result = {0}, first = {0};
     struct memory *m = o->v.kind == VALUE_MEMORY ? o->v.memory : NULL;
-    unsigned each = m ? walk_sizeof(w, o->v.type) : 0;
+    unsigned each = m ? interp_sizeof(ip, o->v.type) : 0;
 
     if (nr_args)
-        first = walk_operand(w, args[0]);
+        first = interp_operand(ip, args[0]);
     if (is_among(member, itself)) {
         result.v = o->v;
         if (strcmp(member, "front") == 0)
-            result.v = m ? walk_cell(w, m, 0) : unknown();
+            result.v = m ? interp_cell(ip, m, 0) : unknown();
     } else if ((strcmp(member, "size") == 0 || strcmp(member, "length") == 0) && m) {
-        result.v = each && m->bytes >= 0 ? walk_int(m->bytes / each) : unknown();
+        result.v = each && m->bytes >= 0 ? interp_int(m->bytes / each) : unknown();
     } else if (strcmp(member, "size") == 0 && o->v.kind == VALUE_TEXT) {
-        result.v = walk_int((int64_t)strlen(o->v.text));
+        result.v = interp_int((int64_t)strlen(o->v.text));
     } else if (strcmp(member, "end") == 0 && m && m->bytes >= 0) {
-        result.v = walk_pointer(m, o->v.type, m->bytes);
+        result.v = interp_pointer(m, o->v.type, m->bytes);
     } else if (strcmp(member, "empty") == 0 && m && m->bytes >= 0) {
-        result.v = walk_int(m->bytes == 0);
+        result.v = interp_int(m->bytes == 0);
     } else if ((strcmp(member, "resize") == 0 || strcmp(member, "assign") == 0) && m) {
         bool known =
             first.v.kind == VALUE_INT && each && first.v.i >= 0 && first.v.i < INT64_MAX / each;
 
         m->bytes = known ? first.v.i * each : -1;
     } else if (strcmp(member, "insert") == 0 && m) {
-        insert_range(w, o, &first.v, args, nr_args);
+        insert_range(ip, o, &first.v, args, nr_args);
     } else if ((strcmp(member, "push_back") == 0 || strcmp(member, "emplace_back") == 0) && m) {
         m->bytes = m->bytes < 0 && m->nr_cells == 0 ? 0 : m->bytes;
         if (m->bytes >= 0 && each) {
-            walk_set_cell(w, m, m->bytes, walk_convert(w, first.v, o->v.type));
+            interp_set_cell(ip, m, m->bytes, interp_convert(ip, first.v, o->v.type));
             m->bytes += each;
         }
     } else if (m && is_among(member, changing)) {

@@ -1,4 +1,4 @@
-/* Owns operators of host expressions in the walk, and the order in which they bind. */
+/* Owns operators of host expressions in the interpreter, and the order in which they bind. */
 #include "intake/eval/interp_parts.h"
 
 #include "base/mem.h"
@@ -6,21 +6,21 @@
 #include <math.h>
 #include <string.h>
 
-struct operand walk_plain(struct value v)
+struct interp_operand interp_plain(struct interp_value v)
 {
-    return (struct operand){.v = v};
+    return (struct interp_operand){.v = v};
 }
 
-const struct tok *walk_now(const struct walk_reader *r)
+const struct tok *interp_now(const struct interp_reader *r)
 {
     static const struct tok none = {.kind = TOK_END, .text = ""};
 
     return r->i < r->to ? &r->toks->tok[r->i] : &none;
 }
 
-bool walk_accept(struct walk_reader *r, const char *text)
+bool interp_accept(struct interp_reader *r, const char *text)
 {
-    if (!tok_is(walk_now(r), text))
+    if (!tok_is(interp_now(r), text))
         return false;
     r->i++;
     return true;
@@ -36,9 +36,9 @@ static const struct {
     {"%", 12}};
 
 /* The binary operator that stands here, its level in *level; NULL: none. `>` `>` is a shift. */
-static const char *operator_at(const struct walk_reader *r, int *level, unsigned *nr_toks)
+static const char *operator_at(const struct interp_reader *r, int *level, unsigned *nr_toks)
 {
-    const struct tok *t = walk_now(r);
+    const struct tok *t = interp_now(r);
 
     *nr_toks = 1;
     if (tok_is(t, ">") && r->i + 1 < r->to && tok_is(t + 1, ">") && t->end == t[1].at) {
@@ -54,87 +54,87 @@ static const char *operator_at(const struct walk_reader *r, int *level, unsigned
     return NULL;
 }
 
-bool walk_number_of(const struct value *v, double *out)
+bool interp_number_of(const struct interp_value *v, double *out)
 {
     *out = v->kind == VALUE_INT ? (double)v->i : v->r;
     return v->kind == VALUE_INT || v->kind == VALUE_REAL;
 }
 
-struct value walk_real(double r, const struct type *type)
+struct interp_value interp_real(double r, const struct type *type)
 {
     if (type && type->kind == TYPE_REAL && type->bytes == 4)
         r = (double)(float)r;
-    return (struct value){.kind = VALUE_REAL, .r = r, .type = type};
+    return (struct interp_value){.kind = VALUE_REAL, .r = r, .type = type};
 }
 
-static struct value on_integers(const char *op, int64_t a, int64_t b, bool *known)
+static struct interp_value on_integers(const char *op, int64_t a, int64_t b, bool *known)
 {
     uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
 
     *known = true;
     switch (op[0]) {
     case '+':
-        return walk_int((int64_t)(ua + ub));
+        return interp_int((int64_t)(ua + ub));
     case '-':
-        return walk_int((int64_t)(ua - ub));
+        return interp_int((int64_t)(ua - ub));
     case '*':
-        return walk_int((int64_t)(ua * ub));
+        return interp_int((int64_t)(ua * ub));
     case '/':
     case '%':
         if (b == 0 || (b == -1 && a == INT64_MIN))
             break;
-        return walk_int(op[0] == '/' ? a / b : a % b);
+        return interp_int(op[0] == '/' ? a / b : a % b);
     case '<':
         if (op[1] == '<')
-            return walk_int(b >= 0 && b < 64 ? (int64_t)(ua << ub) : 0);
-        return walk_int(op[1] == '=' ? a <= b : a < b);
+            return interp_int(b >= 0 && b < 64 ? (int64_t)(ua << ub) : 0);
+        return interp_int(op[1] == '=' ? a <= b : a < b);
     case '>':
         if (op[1] == '>')
-            return walk_int(b >= 0 && b < 64 ? a >> b : 0);
-        return walk_int(op[1] == '=' ? a >= b : a > b);
+            return interp_int(b >= 0 && b < 64 ? a >> b : 0);
+        return interp_int(op[1] == '=' ? a >= b : a > b);
     case '=':
-        return walk_int(a == b);
+        return interp_int(a == b);
     case '!':
-        return walk_int(a != b);
+        return interp_int(a != b);
     case '&':
-        return walk_int(a & b);
+        return interp_int(a & b);
     case '|':
-        return walk_int(a | b);
+        return interp_int(a | b);
     case '^':
-        return walk_int(a ^ b);
+        return interp_int(a ^ b);
     default:
         break;
     }
     *known = false;
-    return (struct value){0};
+    return (struct interp_value){0};
 }
 
-static struct value on_reals(const char *op, double a, double b, const struct type *type)
+static struct interp_value on_reals(const char *op, double a, double b, const struct type *type)
 {
     switch (op[0]) {
     case '+':
-        return walk_real(a + b, type);
+        return interp_real(a + b, type);
     case '-':
-        return walk_real(a - b, type);
+        return interp_real(a - b, type);
     case '*':
-        return walk_real(a * b, type);
+        return interp_real(a * b, type);
     case '/':
-        return b != 0 ? walk_real(a / b, type) : (struct value){0};
+        return b != 0 ? interp_real(a / b, type) : (struct interp_value){0};
     case '<':
-        return walk_int(op[1] == '=' ? a <= b : a < b);
+        return interp_int(op[1] == '=' ? a <= b : a < b);
     case '>':
-        return walk_int(op[1] == '=' ? a >= b : a > b);
+        return interp_int(op[1] == '=' ? a >= b : a > b);
     case '=':
-        return walk_int(a == b);
+        return interp_int(a == b);
     case '!':
-        return walk_int(a != b);
+        return interp_int(a != b);
     default:
-        return (struct value){0};
+        return (struct interp_value){0};
     }
 }
 
 /* The type of a sum or product: the wider one's, unsigned before signed. */
-static const struct type *common_type(const struct value *a, const struct value *b)
+static const struct type *common_type(const struct interp_value *a, const struct interp_value *b)
 {
     const struct type *x = a->type, *y = b->type;
 
@@ -147,38 +147,39 @@ static const struct type *common_type(const struct value *a, const struct value 
     return x->is_unsigned ? x : y;
 }
 
-static struct value on_pointers(struct walk *w, const char *op, struct value a, struct value b)
+static struct interp_value on_pointers(
+    struct interp *ip, const char *op, struct interp_value a, struct interp_value b)
 {
     unsigned each = 0;
 
     if (a.kind == VALUE_INT && op[0] == '+')
-        return on_pointers(w, op, b, a);
+        return on_pointers(ip, op, b, a);
     if (a.kind == VALUE_MEMORY && b.kind == VALUE_INT) {
-        each = walk_sizeof(w, a.type);
+        each = interp_sizeof(ip, a.type);
         if (op[0] == '=' || op[0] == '!') /* against NULL */
-            return walk_int(op[0] == '!');
+            return interp_int(op[0] == '!');
         if (!each || (op[0] != '+' && op[0] != '-'))
-            return (struct value){0};
-        a.i = walk_along(a.i, op[0] == '+' ? b.i : (int64_t) - (uint64_t)b.i, each);
+            return (struct interp_value){0};
+        a.i = interp_along(a.i, op[0] == '+' ? b.i : (int64_t) - (uint64_t)b.i, each);
         return a;
     }
     if (a.kind == VALUE_MEMORY && b.kind == VALUE_MEMORY) {
         bool same = a.memory == b.memory && a.i == b.i;
 
-        each = walk_sizeof(w, a.type);
+        each = interp_sizeof(ip, a.type);
         if (op[0] == '=' || op[0] == '!')
-            return walk_int(same == (op[0] == '='));
+            return interp_int(same == (op[0] == '='));
         if (op[0] == '-' && each && a.memory == b.memory)
-            return walk_int((int64_t)((uint64_t)a.i - (uint64_t)b.i) / (int64_t)each);
+            return interp_int((int64_t)((uint64_t)a.i - (uint64_t)b.i) / (int64_t)each);
     }
     if (a.kind == VALUE_CODE && b.kind == VALUE_CODE && (op[0] == '=' || op[0] == '!'))
-        return walk_int((a.code == b.code) == (op[0] == '='));
+        return interp_int((a.code == b.code) == (op[0] == '='));
     if (a.kind == VALUE_TEXT && b.kind == VALUE_TEXT && (op[0] == '=' || op[0] == '!'))
-        return walk_int((strcmp(a.text, b.text) == 0) == (op[0] == '='));
+        return interp_int((strcmp(a.text, b.text) == 0) == (op[0] == '='));
     if (b.kind == VALUE_INT && b.i == 0 && (op[0] == '=' || op[0] == '!') &&
         (a.kind == VALUE_TEXT || a.kind == VALUE_ADDRESS || a.kind == VALUE_CODE))
-        return walk_int(op[0] == '!');
-    return (struct value){0};
+        return interp_int(op[0] == '!');
+    return (struct interp_value){0};
 }
 
 static double within(double x, double low, double high)
@@ -187,24 +188,25 @@ static double within(double x, double low, double high)
 }
 
 /* Sums, products, quotients and rests of what lies in a range. */
-static struct value on_ranges(struct walk *w, const char *op, struct value a, struct value b)
+static struct interp_value on_ranges(
+    struct interp *ip, const char *op, struct interp_value a, struct interp_value b)
 {
     const struct type *type = common_type(&a, &b);
-    struct value v = {.kind = VALUE_RANGE, .type = type};
+    struct interp_value v = {.kind = VALUE_RANGE, .type = type};
     double x = a.r, xx = a.high, y = b.r, yy = b.high;
 
-    if (a.kind != VALUE_RANGE && walk_number_of(&a, &x))
+    if (a.kind != VALUE_RANGE && interp_number_of(&a, &x))
         xx = x;
     else if (a.kind != VALUE_RANGE)
-        return (struct value){0};
-    if (b.kind != VALUE_RANGE && walk_number_of(&b, &y))
+        return (struct interp_value){0};
+    if (b.kind != VALUE_RANGE && interp_number_of(&b, &y))
         yy = y;
     else if (b.kind != VALUE_RANGE)
-        return (struct value){0};
+        return (struct interp_value){0};
     if (a.kind == VALUE_REAL || b.kind == VALUE_REAL)
         v.type = a.kind == VALUE_REAL ? a.type : b.type;
     if (op[1])
-        return (struct value){0};
+        return (struct interp_value){0};
     if (op[0] == '+' || op[0] == '-') {
         v.r = op[0] == '+' ? x + y : x - yy;
         v.high = op[0] == '+' ? xx + yy : xx - y;
@@ -223,87 +225,91 @@ static struct value on_ranges(struct walk *w, const char *op, struct value a, st
         v.r = 0;
         v.high = within(xx, 0, y);
     } else {
-        return (struct value){0};
+        return (struct interp_value){0};
     }
-    (void)w;
+    (void)ip;
     return v;
 }
 
-struct value walk_operate(struct walk *w, const char *op, struct value a, struct value b)
+struct interp_value interp_operate(
+    struct interp *ip, const char *op, struct interp_value a, struct interp_value b)
 {
     double x, y;
     bool known;
 
     if (a.kind == VALUE_RANGE || b.kind == VALUE_RANGE)
-        return on_ranges(w, op, a, b);
-    if (!walk_number_of(&a, &x) || !walk_number_of(&b, &y))
-        return on_pointers(w, op, a, b);
+        return on_ranges(ip, op, a, b);
+    if (!interp_number_of(&a, &x) || !interp_number_of(&b, &y))
+        return on_pointers(ip, op, a, b);
     const struct type *type = common_type(&a, &b);
 
     if (a.kind == VALUE_REAL || b.kind == VALUE_REAL)
         return on_reals(op, x, y, type);
-    struct value v = on_integers(op, a.i, b.i, &known);
+    struct interp_value v = on_integers(op, a.i, b.i, &known);
     bool compares = strchr("<>=!", op[0]) && !(op[1] == op[0] && strchr("<>", op[0]));
 
     if (!known)
         return v;
     if (!compares && type) { /* int overflows as int does, narrow types as int */
-        v = walk_convert(w, v, type->bytes >= 4 ? type : type_named(w, "int"));
+        v = interp_convert(ip, v, type->bytes >= 4 ? type : interp_type_named(ip, "int"));
     }
     return v;
 }
 
-bool walk_truth(const struct value *v, bool *known)
+bool interp_truth(const struct interp_value *v, bool *known)
 {
     *known = v->kind != VALUE_UNKNOWN && v->kind != VALUE_OBJECT && v->kind != VALUE_RANGE;
     return v->kind == VALUE_INT ? v->i != 0 : v->kind == VALUE_REAL ? v->r != 0 : true;
 }
 
 /* && and ||: the right side only where the left one leaves it open. */
-static struct operand logical(struct walk_reader *r, struct operand left, bool is_and)
+static struct interp_operand logical(
+    struct interp_reader *r, struct interp_operand left, bool is_and)
 {
-    bool known, right_known, value = walk_truth(&left.v, &known);
+    bool known, right_known, value = interp_truth(&left.v, &known);
     bool decided = known && value != is_and;
 
-    r->w->dry += decided;
-    struct operand right = walk_expression(r, is_and ? LEVEL_AND + 1 : LEVEL_OR + 1);
-    r->w->dry -= decided;
-    bool other = walk_truth(&right.v, &right_known);
+    r->ip->dry += decided;
+    struct interp_operand right = interp_expression(r, is_and ? LEVEL_AND + 1 : LEVEL_OR + 1);
+    r->ip->dry -= decided;
+    bool other = interp_truth(&right.v, &right_known);
 
     if (decided)
-        return walk_plain(walk_int(value));
+        return interp_plain(interp_int(value));
     if (right_known && other != is_and)
-        return walk_plain(walk_int(other));
-    return known && right_known ? walk_plain(walk_int(other)) : walk_plain((struct value){0});
+        return interp_plain(interp_int(other));
+    return known && right_known ? interp_plain(interp_int(other))
+                                : interp_plain((struct interp_value){0});
 }
 
-static struct operand choice(struct walk_reader *r, struct operand condition)
+static struct interp_operand choice(struct interp_reader *r, struct interp_operand condition)
 {
-    bool known, value = walk_truth(&condition.v, &known);
+    bool known, value = interp_truth(&condition.v, &known);
 
-    r->w->dry += known && !value;
-    struct operand first = walk_expression(r, LEVEL_ASSIGN);
-    r->w->dry -= known && !value;
-    if (!walk_accept(r, ":"))
-        return walk_plain((struct value){0});
-    r->w->dry += known && value;
-    struct operand second = walk_expression(r, LEVEL_ASSIGN);
-    r->w->dry -= known && value;
+    r->ip->dry += known && !value;
+    struct interp_operand first = interp_expression(r, LEVEL_ASSIGN);
+    r->ip->dry -= known && !value;
+    if (!interp_accept(r, ":"))
+        return interp_plain((struct interp_value){0});
+    r->ip->dry += known && value;
+    struct interp_operand second = interp_expression(r, LEVEL_ASSIGN);
+    r->ip->dry -= known && value;
     if (known)
         return value ? first : second;
     bool same = first.v.kind == VALUE_INT && second.v.kind == VALUE_INT && first.v.i == second.v.i;
 
-    return same ? first : walk_plain((struct value){0});
+    return same ? first : interp_plain((struct interp_value){0});
 }
 
-static struct operand assignment(struct walk_reader *r, struct operand left, const char *op)
+static struct interp_operand assignment(
+    struct interp_reader *r, struct interp_operand left, const char *op)
 {
-    struct operand right = walk_expression(r, LEVEL_ASSIGN);
+    struct interp_operand right = interp_expression(r, LEVEL_ASSIGN);
 
     if (op[0] != '=')
-        right.v = walk_operate(r->w, op, left.v, right.v);
-    walk_store(r->w, &left, right.v);
-    if (left.slot && !r->w->dry)
+        right.v = interp_operate(r->ip, op, left.v, right.v);
+    interp_store(r->ip, &left, right.v);
+    if (left.slot && !r->ip->dry)
         left.v = left.slot->v;
     return left;
 }
@@ -320,37 +326,37 @@ static const char *assigns(const struct tok *t)
 }
 
 /* in >> n: a stream of the program's, which gives what is not known. */
-static bool is_stream(const struct walk_reader *r, const struct operand *left)
+static bool is_stream(const struct interp_reader *r, const struct interp_operand *left)
 {
-    const struct slot *slot = left->slot;
+    const struct interp_slot *slot = left->slot;
 
     return (slot && slot->type && slot->type->kind == TYPE_OTHER &&
                slot->v.kind == VALUE_UNKNOWN) ||
            (r->i > 0 && tok_is(&r->toks->tok[r->i - 1], "cin"));
 }
 
-struct operand walk_expression(struct walk_reader *r, int level)
+struct interp_operand interp_expression(struct interp_reader *r, int level)
 {
-    struct walk *w = r->w;
+    struct interp *ip = r->ip;
 
-    if (++w->depth > WALK_MAX_DEPTH || !walk_step(w) || r->i >= r->to) {
+    if (++ip->depth > INTERP_MAX_DEPTH || !interp_step(ip) || r->i >= r->to) {
         r->i = r->to;
-        w->depth--;
-        return walk_plain((struct value){0});
+        ip->depth--;
+        return interp_plain((struct interp_value){0});
     }
-    struct operand left = walk_unary(r);
+    struct interp_operand left = interp_unary(r);
 
-    while (r->i < r->to && walk_step(w)) {
+    while (r->i < r->to && interp_step(ip)) {
         int op_level = 0;
         unsigned nr_toks;
-        const char *op = operator_at(r, &op_level, &nr_toks), *assign = assigns(walk_now(r));
+        const char *op = operator_at(r, &op_level, &nr_toks), *assign = assigns(interp_now(r));
 
         if (assign && level <= LEVEL_ASSIGN) {
             r->i++;
             left = assignment(r, left, assign);
             break;
         }
-        if (tok_is(walk_now(r), "?") && level <= LEVEL_CHOICE) {
+        if (tok_is(interp_now(r), "?") && level <= LEVEL_CHOICE) {
             r->i++;
             left = choice(r, left);
             continue;
@@ -361,42 +367,42 @@ struct operand walk_expression(struct walk_reader *r, int level)
 
         r->i += nr_toks;
         if (reads) {
-            struct operand right = walk_expression(r, op_level + 1);
+            struct interp_operand right = interp_expression(r, op_level + 1);
 
-            walk_store(w, &right, (struct value){0});
+            interp_store(ip, &right, (struct interp_value){0});
         } else if (op_level == LEVEL_OR || op_level == LEVEL_AND) {
             left = logical(r, left, op_level == LEVEL_AND);
         } else {
-            struct operand right = walk_expression(r, op_level + 1);
+            struct interp_operand right = interp_expression(r, op_level + 1);
 
-            left = walk_plain(walk_operate(w, op, left.v, right.v));
+            left = interp_plain(interp_operate(ip, op, left.v, right.v));
         }
     }
-    w->depth--;
+    ip->depth--;
     return left;
 }
 
-struct operand walk_operand(struct walk *w, struct range range)
+struct interp_operand interp_operand(struct interp *ip, struct tok_range range)
 {
-    struct walk_reader r = {w, range.toks, range.from, range.to};
-    struct operand o = {0};
+    struct interp_reader r = {ip, range.toks, range.from, range.to};
+    struct interp_operand o = {0};
 
-    while (r.i < r.to && walk_step(w)) {
+    while (r.i < r.to && interp_step(ip)) {
         unsigned before = r.i;
 
-        o = walk_expression(&r, LEVEL_ASSIGN);
+        o = interp_expression(&r, LEVEL_ASSIGN);
         if (r.i == before ||
-            (r.i < r.to && !tok_is(walk_now(&r), ","))) { /* not an expression of ours */
+            (r.i < r.to && !tok_is(interp_now(&r), ","))) { /* not an expression of ours */
             if (r.i < r.to)
-                o = walk_plain((struct value){0});
+                o = interp_plain((struct interp_value){0});
             r.i += r.i == before;
         }
-        walk_accept(&r, ",");
+        interp_accept(&r, ",");
     }
     return o;
 }
 
-struct value walk_evaluate(struct walk *w, struct range range)
+struct interp_value interp_evaluate(struct interp *ip, struct tok_range range)
 {
-    return walk_operand(w, range).v;
+    return interp_operand(ip, range).v;
 }

@@ -91,23 +91,23 @@ static bool add_hot_macro(const struct macro *macro, const char **names, unsigne
     return false;
 }
 
-static void find_hot(struct walk *w, struct functions *f)
+static void find_hot(struct interp *ip, struct functions *f)
 {
-    const struct toks *toks = w->host->toks;
+    const struct toks *toks = ip->resolver->toks;
     const char *names[MAX_HOT_NAMES];
     unsigned nr = 0;
     bool more = true;
 
-    f->hot = arena_array(w->arena, toks->nr + 1, sizeof(*f->hot));
+    f->hot = arena_array(ip->arena, toks->nr + 1, sizeof(*f->hot));
     for (unsigned round = 0; more && round < MAX_ROUNDS; round++) {
         more = false;
-        for (unsigned m = 0; m < w->host->nr_macros; m++)
-            more = add_hot_macro(&w->host->macros[m], names, &nr) || more;
+        for (unsigned m = 0; m < ip->resolver->nr_macros; m++)
+            more = add_hot_macro(&ip->resolver->macros[m], names, &nr) || more;
         count_hot(f, toks, names, nr);
         for (unsigned i = 0; i < f->nr; i++) {
             const struct decl *fn = &f->fn[i];
-            bool global = fn->from > 0 && hostcode_function_at(w->host, fn->body) &&
-                          hostcode_function_at(w->host, fn->body)->is_kernel;
+            bool global = fn->from > 0 && resolver_function_at(ip->resolver, fn->body) &&
+                          resolver_function_at(ip->resolver, fn->body)->is_kernel;
 
             if (!global && f->hot[fn->to] > f->hot[fn->body])
                 more = add_hot(names, &nr, fn->name) || more;
@@ -115,10 +115,10 @@ static void find_hot(struct walk *w, struct functions *f)
     }
 }
 
-void walk_find_functions(struct walk *w)
+void interp_find_functions(struct interp *ip)
 {
-    struct functions *f = arena_alloc(w->arena, sizeof(*f));
-    const struct toks *toks = w->host->toks;
+    struct functions *f = arena_alloc(ip->arena, sizeof(*f));
+    const struct toks *toks = ip->resolver->toks;
     struct decl *heap = NULL, fn;
     size_t cap = 0;
 
@@ -127,19 +127,19 @@ void walk_find_functions(struct walk *w)
             heap = grow(heap, &cap, f->nr + 1, sizeof(*heap));
             heap[f->nr++] = fn;
         }
-    f->fn = arena_array(w->arena, f->nr + 1, sizeof(*f->fn));
+    f->fn = arena_array(ip->arena, f->nr + 1, sizeof(*f->fn));
     if (f->nr)
         memcpy(f->fn, heap, f->nr * sizeof(*heap));
     free(heap);
-    w->functions = f;
-    find_hot(w, f);
+    ip->functions = f;
+    find_hot(ip, f);
 }
 
-bool walk_launches_in(struct walk *w, const struct toks *toks, unsigned from, unsigned to)
+bool interp_launches_in(struct interp *ip, const struct toks *toks, unsigned from, unsigned to)
 {
-    const struct functions *f = w->functions;
+    const struct functions *f = ip->functions;
 
-    if (toks == w->host->toks)
+    if (toks == ip->resolver->toks)
         return f->hot[to < toks->nr ? to : toks->nr] > f->hot[from];
     for (unsigned i = from; i < to; i++) {
         if (is_hot(&toks->tok[i]))
@@ -155,9 +155,9 @@ bool walk_launches_in(struct walk *w, const struct toks *toks, unsigned from, un
 /* How many arguments it takes at most, and at least. */
 static bool takes(const struct toks *toks, const struct decl *fn, unsigned nr_args)
 {
-    struct range params[LAUNCH_MAX_ARGS];
-    unsigned nr = range_split(
-        (struct range){toks, fn->open + 1, toks->tok[fn->open].match}, params, LAUNCH_MAX_ARGS);
+    struct tok_range params[LAUNCH_MAX_ARGS];
+    unsigned nr = tok_range_split(
+        (struct tok_range){toks, fn->open + 1, toks->tok[fn->open].match}, params, LAUNCH_MAX_ARGS);
     unsigned needed = 0;
 
     if (nr == 1 && tok_is(&toks->tok[params[0].from], "void") && params[0].to == params[0].from + 1)
@@ -167,20 +167,20 @@ static bool takes(const struct toks *toks, const struct decl *fn, unsigned nr_ar
     return nr_args >= needed && nr_args <= nr;
 }
 
-const struct decl *walk_function(
-    struct walk *w, const char *name, unsigned nr_args, unsigned from, unsigned to)
+const struct decl *interp_function(
+    struct interp *ip, const char *name, unsigned nr_args, unsigned from, unsigned to)
 {
-    const struct functions *f = w->functions;
-    const struct toks *toks = w->host->toks;
+    const struct functions *f = ip->functions;
+    const struct toks *toks = ip->resolver->toks;
 
-    w->steps += f->nr / 8;
+    ip->steps += f->nr / 8;
     for (unsigned i = 0; i < f->nr; i++) {
         const struct decl *fn = &f->fn[i];
 
         if (strcmp(fn->name, name) != 0 || (to && (fn->from < from || fn->to > to)) ||
             !takes(toks, fn, nr_args))
             continue;
-        const struct decl *whole = hostcode_function_at(w->host, fn->body);
+        const struct decl *whole = resolver_function_at(ip->resolver, fn->body);
 
         if (!to && !whole) /* a method, called by its name alone: only from inside of its type */
             continue;

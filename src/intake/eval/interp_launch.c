@@ -1,4 +1,4 @@
-/* Owns launches in the walk: by chevrons, by cudaLaunchKernel and its kin. */
+/* Owns launches in the interpreter: by chevrons, by cudaLaunchKernel and its kin. */
 #include "intake/eval/interp_parts.h"
 
 #include "base/mem.h"
@@ -7,47 +7,47 @@
 #include <string.h>
 
 /* The launch's record, new; NULL: this place has launched this kernel before. */
-static struct walk_launch *record(
-    struct walk *w, const struct toks *toks, unsigned at, const struct decl *kernel)
+static struct interp_launch *record(
+    struct interp *ip, const struct toks *toks, unsigned at, const struct decl *kernel)
 {
-    for (unsigned i = 0; i < w->nr_launches; i++) {
-        if (w->launches[i].kernel != kernel || w->launches[i].site.place != &toks->tok[at])
+    for (unsigned i = 0; i < ip->nr_launches; i++) {
+        if (ip->launches[i].kernel != kernel || ip->launches[i].site.place != &toks->tok[at])
             continue;
-        while (w->nr_copies && w->copies[w->nr_copies - 1].before == w->nr_launches)
-            w->nr_copies--; /* for another round of the same */
+        while (ip->nr_transfers && ip->transfers[ip->nr_transfers - 1].before == ip->nr_launches)
+            ip->nr_transfers--; /* for another round of the same */
         return NULL;
     }
-    if (w->nr_launches == WALK_MAX_LAUNCHES || w->dry || !kernel || !kernel->body)
+    if (ip->nr_launches == INTERP_MAX_LAUNCHES || ip->dry || !kernel || !kernel->body)
         return NULL;
-    struct walk_launch *l = &w->launches[w->nr_launches++];
+    struct interp_launch *l = &ip->launches[ip->nr_launches++];
 
-    *l = (struct walk_launch){.kernel = kernel,
-        .from = hostcode_function_at(w->host, w->at),
-        .assumed = w->assumed,
+    *l = (struct interp_launch){.kernel = kernel,
+        .from = resolver_function_at(ip->resolver, ip->at),
+        .assumed = ip->assumed,
         .site = {.kernel = kernel->name,
             .id = kernel->name,
-            .at = toks == w->host->toks ? at : w->at,
+            .at = toks == ip->resolver->toks ? at : ip->at,
             .line = toks->tok[at].line,
             .place = &toks->tok[at]}};
-    for (const struct frame *f = w->frame; f; f = f->up)
-        walk_facts(w, f, true);
-    walk_facts(w, NULL, true);
+    for (const struct interp_frame *f = ip->frame; f; f = f->up)
+        interp_facts(ip, f, true);
+    interp_facts(ip, NULL, true);
     return l;
 }
 
-static bool dims_of(struct walk *w, struct value v, int64_t dims[3])
+static bool dims_of(struct interp *ip, struct interp_value v, int64_t dims[3])
 {
     static const char *const names[] = {"x", "y", "z"};
     bool known = true;
 
     dims[0] = dims[1] = dims[2] = 1;
-    if (walk_whole(&v, &dims[0])) /* a real one: <<<ceil(n / 256.0), 256>>> */
+    if (interp_whole(&v, &dims[0])) /* a real one: <<<ceil(n / 256.0), 256>>> */
         return true;
     dims[0] = 1;
     if (v.kind != VALUE_OBJECT)
         return false;
     for (unsigned i = 0; i < 3; i++) {
-        struct value *d = &walk_field(w, v.object, names[i])->v;
+        struct interp_value *d = &interp_field(ip, v.object, names[i])->v;
 
         known = known && d->kind == VALUE_INT;
         dims[i] = d->i;
@@ -55,107 +55,112 @@ static bool dims_of(struct walk *w, struct value v, int64_t dims[3])
     return known;
 }
 
-static void set_config(struct walk *w, struct walk_launch *l, struct value *config, unsigned nr)
+static void set_config(
+    struct interp *ip, struct interp_launch *l, struct interp_value *config, unsigned nr)
 {
-    l->grid_known = nr > 0 && dims_of(w, config[0], l->grid);
-    l->block_known = nr > 1 && dims_of(w, config[1], l->block);
+    l->grid_known = nr > 0 && dims_of(ip, config[0], l->grid);
+    l->block_known = nr > 1 && dims_of(ip, config[1], l->block);
     l->smem_known = nr < 3 || config[2].kind == VALUE_INT;
     l->smem = nr < 3 ? 0 : config[2].i;
 }
 
 /* What the kernel's template parameters are: numbers and types as text. */
 static void set_template_args(
-    struct walk *w, struct walk_launch *l, const struct toks *toks, unsigned angle)
+    struct interp *ip, struct interp_launch *l, const struct toks *toks, unsigned angle)
 {
     unsigned close = angle ? toks_angle(toks, angle, toks->nr) : 0;
 
     if (!close)
         return;
-    l->site.nr_template_args = range_split((struct range){toks, angle + 1, close},
+    l->site.nr_template_args = tok_range_split((struct tok_range){toks, angle + 1, close},
         l->site.template_args, ARRAY_SIZE(l->site.template_args));
     for (unsigned i = 0; i < l->site.nr_template_args; i++) {
-        struct range r = l->site.template_args[i];
-        struct value v = walk_evaluate(w, r);
+        struct tok_range r = l->site.template_args[i];
+        struct interp_value v = interp_evaluate(ip, r);
         const struct type *type;
         bool is_ref;
 
         if (v.kind == VALUE_INT)
             l->template_args[i] = v.type && strcmp(v.type->text, "bool") == 0
                                       ? (v.i ? "true" : "false")
-                                      : arena_printf(w->arena, "%lld", (long long)v.i);
+                                      : arena_printf(ip->arena, "%lld", (long long)v.i);
         else if (v.kind == VALUE_UNKNOWN &&
-                 type_read(w, toks, r.from, r.to, &type, &is_ref) == r.to && type &&
+                 interp_type_read(ip, toks, r.from, r.to, &type, &is_ref) == r.to && type &&
                  type->kind != TYPE_OTHER)
             l->template_args[i] = type->text;
     }
 }
 
-void walk_launch_chevrons(struct walk *w, const struct toks *toks, unsigned id, unsigned angle,
+void interp_launch_chevrons(struct interp *ip, const struct toks *toks, unsigned id, unsigned angle,
     unsigned chevrons, unsigned to, unsigned *past)
 {
     unsigned close = toks_find(toks, chevrons + 1, to, ">>>"),
              name = angle ? angle - 1 : chevrons - 1;
-    struct range parts[LAUNCH_MAX_ARGS];
-    struct value values[4] = {{0}};
+    struct tok_range parts[LAUNCH_MAX_ARGS];
+    struct interp_value values[4] = {{0}};
 
     *past = to;
     if (close >= to || !tok_is(&toks->tok[close + 1], "(") || !toks->tok[close + 1].match)
         return;
     *past = toks->tok[close + 1].match + 1;
-    if (w->dry)
+    if (ip->dry)
         return;
-    struct value code = walk_named(w, toks->tok[name].text).v;
-    struct walk_launch *l = record(
-        w, toks, chevrons, code.kind == VALUE_CODE && code.code->is_kernel ? code.code : NULL);
+    struct interp_value code = interp_named(ip, toks->tok[name].text).v;
+    struct interp_launch *l = record(
+        ip, toks, chevrons, code.kind == VALUE_CODE && code.code->is_kernel ? code.code : NULL);
 
     if (!l)
         return;
-    l->site.id = toks_text(toks, w->arena, id, chevrons);
-    l->site.nr_config = range_split((struct range){toks, chevrons + 1, close}, l->site.config, 4);
+    l->site.id = toks_text(toks, ip->arena, id, chevrons);
+    l->site.nr_config =
+        tok_range_split((struct tok_range){toks, chevrons + 1, close}, l->site.config, 4);
     for (unsigned i = 0; i < l->site.nr_config; i++)
-        values[i] = walk_evaluate(w, l->site.config[i]);
-    set_config(w, l, values, l->site.nr_config);
-    set_template_args(w, l, toks, angle);
-    l->site.nr_args = range_split(
-        (struct range){toks, close + 2, toks->tok[close + 1].match}, parts, LAUNCH_MAX_ARGS);
+        values[i] = interp_evaluate(ip, l->site.config[i]);
+    set_config(ip, l, values, l->site.nr_config);
+    set_template_args(ip, l, toks, angle);
+    l->site.nr_args = tok_range_split(
+        (struct tok_range){toks, close + 2, toks->tok[close + 1].match}, parts, LAUNCH_MAX_ARGS);
     for (unsigned i = 0; i < l->site.nr_args; i++) {
         l->site.args[i] = parts[i];
-        l->args[i] = walk_copy(w, walk_evaluate(w, parts[i]));
+        l->args[i] = interp_copy(ip, interp_evaluate(ip, parts[i]));
     }
 }
 
 /* void *args[] = {&a, &b}: what stands behind each address. */
-static void args_behind(struct walk *w, struct walk_launch *l, struct value list, unsigned nr)
+static void args_behind(
+    struct interp *ip, struct interp_launch *l, struct interp_value list, unsigned nr)
 {
     for (unsigned i = 0; i < nr && i < LAUNCH_MAX_ARGS && list.kind == VALUE_MEMORY; i++) {
-        struct value v = walk_cell(w, list.memory, walk_along(list.i, i, 8));
+        struct interp_value v = interp_cell(ip, list.memory, interp_along(list.i, i, 8));
 
         if (v.kind == VALUE_ADDRESS)
-            l->args[i] = walk_copy(w, v.slot->v);
+            l->args[i] = interp_copy(ip, v.slot->v);
         else if (v.kind == VALUE_MEMORY)
-            l->args[i] = walk_cell(w, v.memory, v.i);
+            l->args[i] = interp_cell(ip, v.memory, v.i);
         else
             break;
         l->site.nr_args = i + 1;
     }
 }
 
-static unsigned nr_params(const struct walk *w, const struct decl *kernel)
+static unsigned nr_params(const struct interp *ip, const struct decl *kernel)
 {
-    struct range params[LAUNCH_MAX_ARGS];
-    const struct toks *toks = w->host->toks;
+    struct tok_range params[LAUNCH_MAX_ARGS];
+    const struct toks *toks = ip->resolver->toks;
 
-    return range_split((struct range){toks, kernel->open + 1, toks->tok[kernel->open].match},
-        params, LAUNCH_MAX_ARGS);
+    return tok_range_split(
+        (struct tok_range){toks, kernel->open + 1, toks->tok[kernel->open].match}, params,
+        LAUNCH_MAX_ARGS);
 }
 
 /* The kernel that an argument such as (void *)kernel<float, 4> names; the token of its `<`. */
-static const struct decl *kernel_in(struct walk *w, struct range r, unsigned *angle)
+static const struct decl *kernel_in(struct interp *ip, struct tok_range r, unsigned *angle)
 {
     *angle = 0;
     for (unsigned i = r.from; i < r.to; i++) {
-        struct value v = r.toks->tok[i].kind == TOK_NAME ? walk_named(w, r.toks->tok[i].text).v
-                                                         : (struct value){0};
+        struct interp_value v = r.toks->tok[i].kind == TOK_NAME
+                                    ? interp_named(ip, r.toks->tok[i].text).v
+                                    : (struct interp_value){0};
 
         if (v.kind != VALUE_CODE || !v.code->is_kernel)
             continue;
@@ -167,71 +172,72 @@ static const struct decl *kernel_in(struct walk *w, struct range r, unsigned *an
 }
 
 /* The initialiser's items, as ranges: for expressions over sizes. */
-static void arg_ranges(struct walk *w, struct walk_launch *l, struct range list)
+static void arg_ranges(struct interp *ip, struct interp_launch *l, struct tok_range list)
 {
-    struct range value, items[LAUNCH_MAX_ARGS];
+    struct tok_range value, items[LAUNCH_MAX_ARGS];
     unsigned where;
 
     if (list.to != list.from + 1 ||
-        !hostcode_definition(w->host, list.toks->tok[list.from].text, w->at, &value, &where) ||
+        !resolver_definition(
+            ip->resolver, list.toks->tok[list.from].text, ip->at, &value, &where) ||
         value.from >= value.to || !tok_is(&value.toks->tok[value.from], "{"))
         return;
-    unsigned nr =
-        range_split((struct range){value.toks, value.from + 1, value.toks->tok[value.from].match},
-            items, LAUNCH_MAX_ARGS);
+    unsigned nr = tok_range_split(
+        (struct tok_range){value.toks, value.from + 1, value.toks->tok[value.from].match}, items,
+        LAUNCH_MAX_ARGS);
 
     for (unsigned i = 0; i < nr && i < l->site.nr_args; i++) {
         unsigned amp = toks_find(items[i].toks, items[i].from, items[i].to, "&");
 
         if (amp < items[i].to)
-            l->site.args[i] = (struct range){items[i].toks, amp + 1, items[i].to};
+            l->site.args[i] = (struct tok_range){items[i].toks, amp + 1, items[i].to};
     }
 }
 
-bool walk_launch_call(struct walk *w, const char *name, struct range *args, unsigned nr)
+bool interp_launch_call(struct interp *ip, const char *name, struct tok_range *args, unsigned nr)
 {
     bool plain =
         strcmp(name, "cudaLaunchKernel") == 0 || strcmp(name, "cudaLaunchCooperativeKernel") == 0;
     bool extended = strcmp(name, "cudaLaunchKernelEx") == 0;
-    struct value config[3];
+    struct interp_value config[3];
     unsigned angle;
 
     if ((!plain && !extended) || nr < (plain ? 4U : 2U))
         return false;
-    const struct decl *kernel = kernel_in(w, args[extended], &angle);
-    struct walk_launch *l = record(w, args[0].toks, args[0].from, kernel);
+    const struct decl *kernel = kernel_in(ip, args[extended], &angle);
+    struct interp_launch *l = record(ip, args[0].toks, args[0].from, kernel);
 
     if (!l)
         return true;
     if (angle)
-        set_template_args(w, l, args[extended].toks, angle);
+        set_template_args(ip, l, args[extended].toks, angle);
     if (plain) {
-        config[0] = walk_evaluate(w, args[1]);
-        config[1] = walk_evaluate(w, args[2]);
-        config[2] = nr > 4 ? walk_evaluate(w, args[4]) : walk_int(0);
+        config[0] = interp_evaluate(ip, args[1]);
+        config[1] = interp_evaluate(ip, args[2]);
+        config[2] = nr > 4 ? interp_evaluate(ip, args[4]) : interp_int(0);
         l->site.config[0] = args[1];
         l->site.config[1] = args[2];
-        l->site.config[2] = nr > 4 ? args[4] : (struct range){args[0].toks, 0, 0};
+        l->site.config[2] = nr > 4 ? args[4] : (struct tok_range){args[0].toks, 0, 0};
         l->site.nr_config = nr > 4 ? 3 : 2;
-        args_behind(w, l, walk_evaluate(w, args[3]), nr_params(w, kernel));
-        arg_ranges(w, l, args[3]);
-        set_config(w, l, config, 3);
+        args_behind(ip, l, interp_evaluate(ip, args[3]), nr_params(ip, kernel));
+        arg_ranges(ip, l, args[3]);
+        set_config(ip, l, config, 3);
         return true;
     }
-    struct operand c = walk_operand(w, args[0]);
-    struct value object = c.v.kind == VALUE_ADDRESS ? c.v.slot->v : c.v;
+    struct interp_operand c = interp_operand(ip, args[0]);
+    struct interp_value object = c.v.kind == VALUE_ADDRESS ? c.v.slot->v : c.v;
 
     if (object.kind == VALUE_OBJECT) {
-        struct value smem = walk_field(w, object.object, "dynamicSmemBytes")->v;
+        struct interp_value smem = interp_field(ip, object.object, "dynamicSmemBytes")->v;
 
-        config[0] = walk_field(w, object.object, "gridDim")->v;
-        config[1] = walk_field(w, object.object, "blockDim")->v;
-        config[2] = smem.kind == VALUE_UNKNOWN ? walk_int(0) : smem;
-        set_config(w, l, config, 3);
+        config[0] = interp_field(ip, object.object, "gridDim")->v;
+        config[1] = interp_field(ip, object.object, "blockDim")->v;
+        config[2] = smem.kind == VALUE_UNKNOWN ? interp_int(0) : smem;
+        set_config(ip, l, config, 3);
     }
     for (unsigned i = 2; i < nr; i++) {
         l->site.args[i - 2] = args[i];
-        l->args[i - 2] = walk_copy(w, walk_evaluate(w, args[i]));
+        l->args[i - 2] = interp_copy(ip, interp_evaluate(ip, args[i]));
     }
     l->site.nr_args = nr - 2;
     return true;

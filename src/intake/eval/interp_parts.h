@@ -1,15 +1,15 @@
-/* Private to the walk's own files: how they call one another. */
+/* Private to the interpreter's own files: how they call one another. */
 #ifndef KEET_INTAKE_EVAL_INTERP_PARTS_H
 #define KEET_INTAKE_EVAL_INTERP_PARTS_H
 
 #include "intake/eval/interp.h"
 
-enum { WALK_MAX_DEPTH = 200, WALK_MAX_STEPS = 600000, WALK_LOOP_STEPS = 20000 };
+enum { INTERP_MAX_DEPTH = 200, INTERP_MAX_STEPS = 600000, INTERP_LOOP_STEPS = 20000 };
 enum leaving { LEAVING_NOT, LEAVING_LOOP, LEAVING_ROUND, LEAVING_FUNCTION };
 
 struct var {
     const char *name;
-    struct slot *slot;
+    struct interp_slot *slot;
     struct var *next;
 };
 
@@ -19,100 +19,109 @@ struct bound { /* a template parameter */
     struct bound *next;
 };
 
-struct frame { /* a function that is being carried out */
+struct interp_frame { /* a function that is being carried out */
     const struct decl *fn;
-    struct frame *up;
+    struct interp_frame *up;
     struct var *vars;
     struct bound *bound;
-    struct object *self;
-    struct value result;
+    struct interp_object *self;
+    struct interp_value result;
 };
 
 /* An operand: its value, and the slot or the element that it stands for. */
-struct operand {
-    struct value v;
-    struct slot *slot;
+struct interp_operand {
+    struct interp_value v;
+    struct interp_slot *slot;
     struct memory *memory; /* an element of this, at this offset */
     int64_t offset;
     const struct type *type;
 };
 
 /* interp.c: statements and calls */
-void walk_statements(struct walk *w, const struct toks *toks, unsigned from, unsigned to);
-struct value walk_call(struct walk *w, const struct decl *fn, struct operand *args,
-    unsigned nr_args, struct object *self, struct var *scope, struct bound *bound);
-struct operand walk_macro_call(
-    struct walk *w, const struct macro *macro, const struct range *args, unsigned nr_args);
-bool walk_step(struct walk *w); /* false: no more */
+void interp_statements(struct interp *ip, const struct toks *toks, unsigned from, unsigned to);
+struct interp_value interp_call(struct interp *ip, const struct decl *fn,
+    struct interp_operand *args, unsigned nr_args, struct interp_object *self, struct var *scope,
+    struct bound *bound);
+struct interp_operand interp_macro_call(
+    struct interp *ip, const struct macro *macro, const struct tok_range *args, unsigned nr_args);
+/* The list of bound template parameters with one more before it. */
+struct bound *interp_bind(
+    struct interp *ip, const char *name, const struct type *type, struct bound *next);
+bool interp_step(struct interp *ip); /* false: no more */
 /* Steps for a loop or a function that launches nothing: fewer each time that it took too many. */
-unsigned walk_patience(const struct walk *w, const struct toks *toks, unsigned body);
-void walk_give_up(struct walk *w, const struct toks *toks, unsigned body);
-void walk_lose(struct walk *w, const struct toks *toks, unsigned from, unsigned to);
-bool walk_launches_in(struct walk *w, const struct toks *toks, unsigned from, unsigned to);
+unsigned interp_patience(const struct interp *ip, const struct toks *toks, unsigned body);
+void interp_give_up(struct interp *ip, const struct toks *toks, unsigned body);
+void interp_lose(struct interp *ip, const struct toks *toks, unsigned from, unsigned to);
+bool interp_launches_in(struct interp *ip, const struct toks *toks, unsigned from, unsigned to);
 
 /* interp_names.c: variables, fields, elements */
-struct slot *walk_declare(struct walk *w, const char *name, const struct type *type);
-struct slot *walk_variable(struct walk *w, const char *name); /* NULL: none */
-const struct type *walk_bound_type(struct walk *w, const char *name);
-void walk_assign(struct walk *w, struct slot *slot, struct value v);
-void walk_store(struct walk *w, struct operand *to, struct value v);
-struct value walk_convert(struct walk *w, struct value v, const struct type *type);
-struct slot *walk_field(struct walk *w, struct object *object, const char *name);
-struct value walk_object(struct walk *w, const struct type *type); /* with fields' initialisers */
-struct value walk_copy(struct walk *w, struct value v);            /* of an object: its own */
-struct value walk_cell(struct walk *w, struct memory *m, int64_t offset);
-void walk_set_cell(struct walk *w, struct memory *m, int64_t offset, struct value v);
-struct memory *walk_memory(struct walk *w, int64_t bytes, bool device);
-struct value walk_pointer(struct memory *m, const struct type *to, int64_t offset);
+struct interp_slot *interp_declare(struct interp *ip, const char *name, const struct type *type);
+struct interp_slot *interp_variable(struct interp *ip, const char *name); /* NULL: none */
+const struct type *interp_bound_type(struct interp *ip, const char *name);
+void interp_assign(struct interp *ip, struct interp_slot *slot, struct interp_value v);
+void interp_store(struct interp *ip, struct interp_operand *to, struct interp_value v);
+struct interp_value interp_convert(
+    struct interp *ip, struct interp_value v, const struct type *type);
+struct interp_slot *interp_field(struct interp *ip, struct interp_object *object, const char *name);
+struct interp_value interp_object(
+    struct interp *ip, const struct type *type); /* with fields' initialisers */
+struct interp_value interp_copy(
+    struct interp *ip, struct interp_value v); /* of an object: its own */
+struct interp_value interp_cell(struct interp *ip, struct memory *m, int64_t offset);
+void interp_set_cell(struct interp *ip, struct memory *m, int64_t offset, struct interp_value v);
+struct memory *interp_memory(struct interp *ip, int64_t bytes, bool device);
+struct interp_value interp_pointer(struct memory *m, const struct type *to, int64_t offset);
 /* So many elements on; it wraps around where the program would go astray. */
-int64_t walk_along(int64_t offset, int64_t nr, unsigned each);
-struct value walk_int(int64_t i);
-struct operand walk_named(struct walk *w, const char *name); /* a variable, a constant, a macro */
-unsigned walk_template_params(
-    struct walk *w, const struct decl *fn, const char **names, unsigned max);
-void walk_facts(struct walk *w, const struct frame *frame, bool firm);
+int64_t interp_along(int64_t offset, int64_t nr, unsigned each);
+struct interp_value interp_int(int64_t i);
+struct interp_operand interp_named(
+    struct interp *ip, const char *name); /* a variable, a constant, a macro */
+void interp_facts(struct interp *ip, const struct interp_frame *frame, bool firm);
 
 /* interp_expr.c, and interp_operand.c for what operators stand between */
-struct walk_reader { /* of one expression */
-    struct walk *w;
+struct interp_reader { /* of one expression */
+    struct interp *ip;
     const struct toks *toks;
     unsigned i, to;
 };
 enum { LEVEL_ASSIGN = 1, LEVEL_CHOICE, LEVEL_OR, LEVEL_AND, LEVEL_UNARY = 13 };
 
-struct operand walk_expression(struct walk_reader *r, int level);
-struct operand walk_unary(struct walk_reader *r);
-struct operand walk_plain(struct value v);
-const struct tok *walk_now(const struct walk_reader *r);
-bool walk_accept(struct walk_reader *r, const char *text);
-struct value walk_operate(struct walk *w, const char *op, struct value a, struct value b);
-struct value walk_real(double r, const struct type *type);
-bool walk_truth(const struct value *v, bool *known);
-struct value walk_evaluate(struct walk *w, struct range r);
-struct operand walk_operand(struct walk *w, struct range r);
+struct interp_operand interp_expression(struct interp_reader *r, int level);
+struct interp_operand interp_unary(struct interp_reader *r);
+struct interp_operand interp_plain(struct interp_value v);
+const struct tok *interp_now(const struct interp_reader *r);
+bool interp_accept(struct interp_reader *r, const char *text);
+struct interp_value interp_operate(
+    struct interp *ip, const char *op, struct interp_value a, struct interp_value b);
+struct interp_value interp_real(double r, const struct type *type);
+bool interp_truth(const struct interp_value *v, bool *known);
+struct interp_value interp_evaluate(struct interp *ip, struct tok_range r);
+struct interp_operand interp_operand(struct interp *ip, struct tok_range r);
 /* T x(args), T x{args}, T x = {args}: into a slot of that type */
-void walk_initialise(struct walk *w, struct slot *slot, struct range init, bool braces);
+void interp_initialise(
+    struct interp *ip, struct interp_slot *slot, struct tok_range init, bool braces);
 
 /* interp_builtin.c: functions that the file does not have. */
-struct operand walk_builtin(struct walk *w, const char *name, struct range *args, unsigned nr_args,
-    const struct type *type);
+struct interp_operand interp_builtin(struct interp *ip, const char *name, struct tok_range *args,
+    unsigned nr_args, const struct type *type);
 
-struct operand walk_member_builtin(struct walk *w, struct operand *object, const char *member,
-    struct range *args, unsigned nr_args);
+struct interp_operand interp_member_builtin(struct interp *ip, struct interp_operand *object,
+    const char *member, struct tok_range *args, unsigned nr_args);
 
 /* interp_launch.c */
-void walk_launch_chevrons(struct walk *w, const struct toks *toks, unsigned id, unsigned angle,
+void interp_launch_chevrons(struct interp *ip, const struct toks *toks, unsigned id, unsigned angle,
     unsigned chevrons, unsigned to, unsigned *past);
-bool walk_launch_call(struct walk *w, const char *name, struct range *args, unsigned nr_args);
+bool interp_launch_call(
+    struct interp *ip, const char *name, struct tok_range *args, unsigned nr_args);
 
 /* interp_type.c */
-bool walk_type_word(const struct tok *t);
-unsigned walk_sizeof(struct walk *w, const struct type *type);
+bool interp_type_word(const struct tok *t);
+unsigned interp_sizeof(struct interp *ip, const struct type *type);
 
 /* interp_functions.c: function bodies of the file, methods included. The best one for that many
  * arguments between two tokens (0, 0: outside of types). */
-const struct decl *walk_function(
-    struct walk *w, const char *name, unsigned nr_args, unsigned from, unsigned to);
-void walk_find_functions(struct walk *w);
+const struct decl *interp_function(
+    struct interp *ip, const char *name, unsigned nr_args, unsigned from, unsigned to);
+void interp_find_functions(struct interp *ip);
 
 #endif

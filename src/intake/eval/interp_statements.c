@@ -1,4 +1,4 @@
-/* Owns statements of host code in the walk: blocks, ifs, loops, declarations. */
+/* Owns statements of host code in the interpreter: blocks, ifs, loops, declarations. */
 #include "intake/eval/interp_parts.h"
 
 #include "base/mem.h"
@@ -6,29 +6,29 @@
 
 #include <string.h>
 
-static unsigned statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to);
+static unsigned statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to);
 
 /* ---- conditional compilation inside of functions ---- */
 
 /* Past the lines that a directive at token i leaves out. */
-static unsigned skip_lines(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+static unsigned skip_lines(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
-    const char *rest, *word = hostcode_directive(&toks->tok[i], &rest);
+    const char *rest, *word = resolver_directive(&toks->tok[i], &rest);
     bool opens = str_starts(word, "if"), sure;
     unsigned depth = 0;
 
-    if ((opens && hostcode_holds(w->host, &toks->tok[i], &sure)) ||
+    if ((opens && resolver_holds(ip->resolver, &toks->tok[i], &sure)) ||
         !(opens || str_starts(word, "else") || str_starts(word, "elif")))
         return i + 1;
     for (i++; i < to; i++) {
         if (toks->tok[i].kind != TOK_DIRECTIVE)
             continue;
-        word = hostcode_directive(&toks->tok[i], &rest);
+        word = resolver_directive(&toks->tok[i], &rest);
         if (str_starts(word, "endif") && depth-- == 0)
             return i + 1;
         if (depth == 0 && opens &&
             (str_starts(word, "else") ||
-                (str_starts(word, "elif") && hostcode_holds(w->host, &toks->tok[i], &sure))))
+                (str_starts(word, "elif") && resolver_holds(ip->resolver, &toks->tok[i], &sure))))
             return i + 1;
         depth += str_starts(word, "if");
     }
@@ -39,7 +39,7 @@ static unsigned skip_lines(struct walk *w, const struct toks *toks, unsigned i, 
 
 enum truth { IS_FALSE, IS_TRUE, IS_UNKNOWN };
 
-static enum truth truth_of(const struct value *v)
+static enum truth truth_of(const struct interp_value *v)
 {
     switch (v->kind) {
     case VALUE_INT:
@@ -57,17 +57,18 @@ static enum truth truth_of(const struct value *v)
 }
 
 /* The end of the statement at token i, without carrying it out. */
-static unsigned skip_statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+static unsigned skip_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
-    w->dry++;
-    i = statement(w, toks, i, to);
-    w->dry--;
+    ip->dry++;
+    i = statement(ip, toks, i, to);
+    ip->dry--;
     return i;
 }
 
-static unsigned run_statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+static unsigned run_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
-    return w->leaving || w->stopped ? skip_statement(w, toks, i, to) : statement(w, toks, i, to);
+    return ip->leaving || ip->stopped ? skip_statement(ip, toks, i, to)
+                                      : statement(ip, toks, i, to);
 }
 
 /* It has return, exit, break and their like, not inside of a further block: an error's way out. */
@@ -79,42 +80,41 @@ static bool leaves(const struct toks *toks, unsigned from, unsigned to)
     for (unsigned i = from; i < to; i++) {
         if (tok_is(&toks->tok[i], "{") && i > from && toks->tok[i].match)
             i = toks->tok[i].match;
-        for (unsigned k = 0; words[k]; k++)
-            if (tok_is(&toks->tok[i], words[k]))
-                return true;
+        if (tok_among(&toks->tok[i], words))
+            return true;
     }
     return false;
 }
 
 /* Neither side is known: an error's way out is passed by, else the side with a launch is taken. */
 static unsigned unknown_branch(
-    struct walk *w, const struct toks *toks, unsigned body, unsigned other, unsigned end)
+    struct interp *ip, const struct toks *toks, unsigned body, unsigned other, unsigned end)
 {
-    unsigned body_to = skip_statement(w, toks, body, end), assumed = w->assumed;
-    bool launches = walk_launches_in(w, toks, body, body_to);
-    unsigned other_to = other ? skip_statement(w, toks, other, end) : 0;
-    bool other_launches = other && walk_launches_in(w, toks, other, other_to);
+    unsigned body_to = skip_statement(ip, toks, body, end), assumed = ip->assumed;
+    bool launches = interp_launches_in(ip, toks, body, body_to);
+    unsigned other_to = other ? skip_statement(ip, toks, other, end) : 0;
+    bool other_launches = other && interp_launches_in(ip, toks, other, other_to);
 
     if (!launches && !other_launches) {
         bool out = leaves(toks, body, body_to);
 
         if (!out)
-            walk_lose(w, toks, body, body_to);
+            interp_lose(ip, toks, body, body_to);
         if (other && out)
-            run_statement(w, toks, other, end);
+            run_statement(ip, toks, other, end);
         else if (other)
-            walk_lose(w, toks, other, other_to);
+            interp_lose(ip, toks, other, other_to);
         return other ? other_to : body_to;
     }
-    w->assumed = toks->tok[body].line;
-    run_statement(w, toks, launches ? body : other, end);
-    w->assumed = w->nr_launches ? w->assumed : assumed;
+    ip->assumed = toks->tok[body].line;
+    run_statement(ip, toks, launches ? body : other, end);
+    ip->assumed = ip->nr_launches ? ip->assumed : assumed;
     if (!launches)
-        walk_lose(w, toks, body, body_to);
+        interp_lose(ip, toks, body, body_to);
     return other ? other_to : body_to;
 }
 
-static unsigned if_statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+static unsigned if_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
     i++;
     if (i < to && tok_is(&toks->tok[i], "constexpr"))
@@ -126,81 +126,83 @@ static unsigned if_statement(struct walk *w, const struct toks *toks, unsigned i
     unsigned semi = toks_find(toks, i + 1, close, ";"); /* if (int x = f(); x) */
     unsigned first = i + 1;
 
-    if (semi < close && !w->dry)
-        walk_statements(w, toks, i + 1, semi + 1);
+    if (semi < close && !ip->dry)
+        interp_statements(ip, toks, i + 1, semi + 1);
     if (semi < close)
         first = semi + 1;
-    struct value v =
-        w->dry ? (struct value){0} : walk_evaluate(w, (struct range){toks, first, close});
-    unsigned body = close + 1, body_to = skip_statement(w, toks, body, to), other = 0;
+    struct interp_value v = ip->dry ? (struct interp_value){0}
+                                    : interp_evaluate(ip, (struct tok_range){toks, first, close});
+    unsigned body = close + 1, body_to = skip_statement(ip, toks, body, to), other = 0;
     enum truth truth = truth_of(&v);
 
     if (body_to < to && tok_is(&toks->tok[body_to], "else"))
         other = body_to + 1;
-    unsigned end = other ? skip_statement(w, toks, other, to) : body_to;
+    unsigned end = other ? skip_statement(ip, toks, other, to) : body_to;
 
-    if (w->dry || w->stopped)
+    if (ip->dry || ip->stopped)
         return end;
     if (truth == IS_UNKNOWN)
-        return unknown_branch(w, toks, body, other, to);
+        return unknown_branch(ip, toks, body, other, to);
     if (truth == IS_TRUE)
-        run_statement(w, toks, body, to);
+        run_statement(ip, toks, body, to);
     else if (other)
-        run_statement(w, toks, other, to);
+        run_statement(ip, toks, other, to);
     return end;
 }
 
 /* ---- loops ---- */
 
-struct loop {
-    struct range condition, step; /* empty: always, nothing */
+struct interp_loop {
+    struct tok_range condition, step; /* empty: always, nothing */
     unsigned body, body_to;
     bool condition_last;
 };
 
-static void run_loop(struct walk *w, const struct toks *toks, const struct loop *l)
+static void run_loop(struct interp *ip, const struct toks *toks, const struct interp_loop *l)
 {
-    unsigned limit = w->limit, rounds = 0;
-    bool launches = walk_launches_in(w, toks, l->body, l->body_to) ||
-                    walk_launches_in(w, l->condition.toks, l->condition.from, l->condition.to);
-    unsigned bound = w->steps + (launches ? 4 * WALK_LOOP_STEPS : walk_patience(w, toks, l->body));
+    unsigned limit = ip->limit, rounds = 0;
+    bool launches = interp_launches_in(ip, toks, l->body, l->body_to) ||
+                    interp_launches_in(ip, l->condition.toks, l->condition.from, l->condition.to);
+    unsigned bound =
+        ip->steps + (launches ? 4 * INTERP_LOOP_STEPS : interp_patience(ip, toks, l->body));
     enum truth truth = IS_TRUE;
 
-    if (w->limit > bound)
-        w->limit = bound;
+    if (ip->limit > bound)
+        ip->limit = bound;
     for (;; rounds++) {
         if (l->condition.from < l->condition.to && !(l->condition_last && rounds == 0)) {
-            struct value v = walk_evaluate(w, l->condition);
+            struct interp_value v = interp_evaluate(ip, l->condition);
 
             truth = truth_of(&v);
         }
-        if (w->stopped || truth == IS_FALSE || (truth == IS_UNKNOWN && rounds > 0))
+        if (ip->stopped || truth == IS_FALSE || (truth == IS_UNKNOWN && rounds > 0))
             break;
-        run_statement(w, toks, l->body, l->body_to);
-        if (w->leaving == LEAVING_LOOP || w->leaving == LEAVING_FUNCTION)
+        run_statement(ip, toks, l->body, l->body_to);
+        if (ip->leaving == LEAVING_LOOP || ip->leaving == LEAVING_FUNCTION)
             break;
-        w->leaving = LEAVING_NOT;
-        if (w->stopped)
+        ip->leaving = LEAVING_NOT;
+        if (ip->stopped)
             break;
         if (l->step.from < l->step.to)
-            walk_evaluate(w, l->step);
-        walk_step(w);
+            interp_evaluate(ip, l->step);
+        interp_step(ip);
     }
-    bool given_up = w->stopped && !w->ended && w->steps > w->limit && w->limit < limit;
+    bool given_up = ip->stopped && !ip->ended && ip->steps > ip->limit && ip->limit < limit;
 
-    if (w->leaving == LEAVING_LOOP || w->leaving == LEAVING_ROUND)
-        w->leaving = LEAVING_NOT;
-    w->limit = limit;
+    if (ip->leaving == LEAVING_LOOP || ip->leaving == LEAVING_ROUND)
+        ip->leaving = LEAVING_NOT;
+    ip->limit = limit;
     if (given_up)
-        walk_give_up(w, toks, l->body);
+        interp_give_up(ip, toks, l->body);
     if (given_up || truth == IS_UNKNOWN) {
-        walk_lose(w, toks, l->body, l->body_to);
-        walk_lose(w, toks, l->step.from, l->step.to);
+        interp_lose(ip, toks, l->body, l->body_to);
+        interp_lose(ip, toks, l->step.from, l->step.to);
     }
 }
 
 /* for (T x : list): its first element. */
-static bool range_for(struct walk *w, const struct toks *toks, unsigned open, struct loop *l)
+static bool range_for(
+    struct interp *ip, const struct toks *toks, unsigned open, struct interp_loop *l)
 {
     unsigned close = toks->tok[open].match, colon = toks_find(toks, open + 1, close, ":");
     const struct type *type;
@@ -209,83 +211,84 @@ static bool range_for(struct walk *w, const struct toks *toks, unsigned open, st
     if (colon == close || toks_find(toks, open + 1, close, ";") < close ||
         toks_find(toks, open + 1, close, "?") < close)
         return false;
-    unsigned name = type_read(w, toks, open + 1, colon, &type, &is_ref);
-    struct operand list = walk_operand(w, (struct range){toks, colon + 1, close});
+    unsigned name = interp_type_read(ip, toks, open + 1, colon, &type, &is_ref);
+    struct interp_operand list = interp_operand(ip, (struct tok_range){toks, colon + 1, close});
 
     if (name < colon && toks->tok[name].kind == TOK_NAME) {
-        struct slot *slot = walk_declare(w, toks->tok[name].text, type);
+        struct interp_slot *slot = interp_declare(ip, toks->tok[name].text, type);
 
         if (list.v.kind == VALUE_MEMORY)
-            walk_assign(w, slot, walk_cell(w, list.v.memory, 0));
+            interp_assign(ip, slot, interp_cell(ip, list.v.memory, 0));
     }
-    bool launches = walk_launches_in(w, toks, l->body, l->body_to);
+    bool launches = interp_launches_in(ip, toks, l->body, l->body_to);
 
     if (launches)
-        run_statement(w, toks, l->body, l->body_to);
-    if (w->leaving == LEAVING_LOOP || w->leaving == LEAVING_ROUND)
-        w->leaving = LEAVING_NOT;
-    walk_lose(w, toks, l->body, l->body_to);
+        run_statement(ip, toks, l->body, l->body_to);
+    if (ip->leaving == LEAVING_LOOP || ip->leaving == LEAVING_ROUND)
+        ip->leaving = LEAVING_NOT;
+    interp_lose(ip, toks, l->body, l->body_to);
     return true;
 }
 
-static unsigned for_statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+static unsigned for_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
     unsigned open = i + 1, close = open < to ? toks->tok[open].match : 0;
-    struct var *vars = w->frame ? w->frame->vars : NULL;
+    struct var *vars = ip->frame ? ip->frame->vars : NULL;
 
     if (!close || close >= to)
         return to;
-    struct loop l = {.body = close + 1, .body_to = skip_statement(w, toks, close + 1, to)};
+    struct interp_loop l = {.body = close + 1, .body_to = skip_statement(ip, toks, close + 1, to)};
     unsigned first = toks_find(toks, open + 1, close, ";"),
              second = toks_find(toks, first + 1, close, ";");
 
-    if (w->dry || range_for(w, toks, open, &l) || second >= close)
+    if (ip->dry || range_for(ip, toks, open, &l) || second >= close)
         return l.body_to;
-    walk_statements(w, toks, open + 1, first + 1);
-    l.condition = (struct range){toks, first + 1, second};
-    l.step = (struct range){toks, second + 1, close};
-    run_loop(w, toks, &l);
-    if (w->frame)
-        w->frame->vars = vars;
+    interp_statements(ip, toks, open + 1, first + 1);
+    l.condition = (struct tok_range){toks, first + 1, second};
+    l.step = (struct tok_range){toks, second + 1, close};
+    run_loop(ip, toks, &l);
+    if (ip->frame)
+        ip->frame->vars = vars;
     return l.body_to;
 }
 
-static unsigned while_statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+static unsigned while_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
     unsigned open = i + 1, close = open < to ? toks->tok[open].match : 0;
 
     if (!close || close >= to)
         return to;
-    struct loop l = {.condition = {toks, open + 1, close},
+    struct interp_loop l = {.condition = {toks, open + 1, close},
         .step = {toks, 0, 0},
         .body = close + 1,
-        .body_to = skip_statement(w, toks, close + 1, to)};
+        .body_to = skip_statement(ip, toks, close + 1, to)};
 
-    if (!w->dry)
-        run_loop(w, toks, &l);
+    if (!ip->dry)
+        run_loop(ip, toks, &l);
     return l.body_to;
 }
 
-static unsigned do_statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+static unsigned do_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
-    struct loop l = {.body = i + 1,
-        .body_to = skip_statement(w, toks, i + 1, to),
+    struct interp_loop l = {.body = i + 1,
+        .body_to = skip_statement(ip, toks, i + 1, to),
         .step = {toks, 0, 0},
         .condition_last = true};
     unsigned end = l.body_to;
 
     if (end + 1 < to && tok_is(&toks->tok[end], "while") && toks->tok[end + 1].match) {
-        l.condition = (struct range){toks, end + 2, toks->tok[end + 1].match};
+        l.condition = (struct tok_range){toks, end + 2, toks->tok[end + 1].match};
         end = toks->tok[end + 1].match + 1;
         end += end < to && tok_is(&toks->tok[end], ";");
     }
-    if (!w->dry)
-        run_loop(w, toks, &l);
+    if (!ip->dry)
+        run_loop(ip, toks, &l);
     return end;
 }
 
 /* To the label of the value, its default, or past the end. */
-static unsigned find_case(struct walk *w, const struct toks *toks, unsigned open, struct value v)
+static unsigned find_case(
+    struct interp *ip, const struct toks *toks, unsigned open, struct interp_value v)
 {
     unsigned close = toks->tok[open].match, other = close;
 
@@ -296,7 +299,7 @@ static unsigned find_case(struct walk *w, const struct toks *toks, unsigned open
             other = i + 2;
         if (tok_is(t, "case")) {
             unsigned colon = toks_find(toks, i, close, ":");
-            struct value label = walk_evaluate(w, (struct range){toks, i + 1, colon});
+            struct interp_value label = interp_evaluate(ip, (struct tok_range){toks, i + 1, colon});
 
             if (label.kind == VALUE_INT && v.kind == VALUE_INT && label.i == v.i)
                 return colon + 1;
@@ -307,7 +310,8 @@ static unsigned find_case(struct walk *w, const struct toks *toks, unsigned open
     return v.kind == VALUE_INT ? other : close;
 }
 
-static unsigned switch_statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+static unsigned switch_statement(
+    struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
     unsigned open = i + 1, close = open < to ? toks->tok[open].match : 0, brace = close + 1;
 
@@ -315,16 +319,16 @@ static unsigned switch_statement(struct walk *w, const struct toks *toks, unsign
         return to;
     unsigned end = toks->tok[brace].match;
 
-    if (w->dry)
+    if (ip->dry)
         return end + 1;
-    struct value v = walk_evaluate(w, (struct range){toks, open + 1, close});
-    unsigned from = find_case(w, toks, brace, v);
+    struct interp_value v = interp_evaluate(ip, (struct tok_range){toks, open + 1, close});
+    unsigned from = find_case(ip, toks, brace, v);
 
     if (v.kind != VALUE_INT)
-        walk_lose(w, toks, brace, end);
-    walk_statements(w, toks, from, end);
-    if (w->leaving == LEAVING_LOOP)
-        w->leaving = LEAVING_NOT;
+        interp_lose(ip, toks, brace, end);
+    interp_statements(ip, toks, from, end);
+    if (ip->leaving == LEAVING_LOOP)
+        ip->leaving = LEAVING_NOT;
     return end + 1;
 }
 
@@ -332,47 +336,48 @@ static unsigned switch_statement(struct walk *w, const struct toks *toks, unsign
 
 /* T name[2][n] = ...: memory of its own. */
 static unsigned declare_array(
-    struct walk *w, const struct toks *toks, unsigned name, const struct type *type, unsigned to)
+    struct interp *ip, const struct toks *toks, unsigned name, const struct type *type, unsigned to)
 {
-    struct slot *slot = walk_declare(w, toks->tok[name].text, NULL);
-    unsigned i = name + 1, dims = 0, each = walk_sizeof(w, type);
+    struct interp_slot *slot = interp_declare(ip, toks->tok[name].text, NULL);
+    unsigned i = name + 1, dims = 0, each = interp_sizeof(ip, type);
     int64_t bytes = each ? (int64_t)each : -1;
 
     for (; i < to && tok_is(&toks->tok[i], "[") && toks->tok[i].match; dims++) {
-        struct value n = walk_evaluate(w, (struct range){toks, i + 1, toks->tok[i].match});
+        struct interp_value n =
+            interp_evaluate(ip, (struct tok_range){toks, i + 1, toks->tok[i].match});
 
         bytes = bytes < 0 || n.kind != VALUE_INT || n.i < 0 || n.i > INT32_MAX ? -1 : bytes * n.i;
         i = toks->tok[i].match + 1;
     }
-    struct memory *m = walk_memory(w, bytes, false);
+    struct memory *m = interp_memory(ip, bytes, false);
 
     m->name = toks->tok[name].text;
     m->lost = dims > 1;
-    slot->v = walk_pointer(m, type, 0);
+    slot->v = interp_pointer(m, type, 0);
     if (i < to && tok_is(&toks->tok[i], "="))
         i++;
     if (i < to && tok_is(&toks->tok[i], "{") && toks->tok[i].match) {
-        struct range items[LAUNCH_MAX_ARGS];
-        unsigned nr =
-            range_split((struct range){toks, i + 1, toks->tok[i].match}, items, LAUNCH_MAX_ARGS);
+        struct tok_range items[LAUNCH_MAX_ARGS];
+        unsigned nr = tok_range_split(
+            (struct tok_range){toks, i + 1, toks->tok[i].match}, items, LAUNCH_MAX_ARGS);
 
-        m->fill = nr <= 1 ? walk_int(0) : (struct value){0};
+        m->fill = nr <= 1 ? interp_int(0) : (struct interp_value){0};
         for (unsigned k = 0; k < nr && !m->lost && items[k].from < items[k].to; k++)
-            walk_set_cell(w, m, (int64_t)k * (each ? each : 8), walk_evaluate(w, items[k]));
+            interp_set_cell(ip, m, (int64_t)k * (each ? each : 8), interp_evaluate(ip, items[k]));
         if (bytes < 0 && each)
             m->bytes = (int64_t)each * nr;
     }
     return i;
 }
 
-static unsigned declarator(struct walk *w, const struct toks *toks, unsigned i, unsigned end,
+static unsigned declarator(struct interp *ip, const struct toks *toks, unsigned i, unsigned end,
     const struct type *type, bool is_ref)
 {
     for (; i < end && (tok_is(&toks->tok[i], "*") || tok_is(&toks->tok[i], "&") ||
-                          walk_type_word(&toks->tok[i]));
+                          interp_type_word(&toks->tok[i]));
          i++)
         if (tok_is(&toks->tok[i], "*"))
-            type = type_pointer(w, type);
+            type = interp_type_pointer(ip, type);
     unsigned comma = toks_find(toks, i, end, ",");
 
     if (i >= end || toks->tok[i].kind != TOK_NAME)
@@ -381,45 +386,45 @@ static unsigned declarator(struct walk *w, const struct toks *toks, unsigned i, 
     const struct tok *next = &toks->tok[i + 1];
 
     if (i + 1 < comma && tok_is(next, "[")) {
-        declare_array(w, toks, i, type, comma);
+        declare_array(ip, toks, i, type, comma);
     } else if (i + 1 < comma && tok_is(next, "=")) {
-        struct range init = {toks, i + 2, comma};
-        struct operand o = {0};
+        struct tok_range init = {toks, i + 2, comma};
+        struct interp_operand o = {0};
 
         if (is_ref)
-            o = walk_operand(w, init);
-        struct slot *slot = walk_declare(w, name, type);
+            o = interp_operand(ip, init);
+        struct interp_slot *slot = interp_declare(ip, name, type);
 
         if (is_ref && o.slot)
-            w->frame ? (void)(w->frame->vars->slot = o.slot) : (void)0;
+            ip->frame ? (void)(ip->frame->vars->slot = o.slot) : (void)0;
         else if (is_ref)
-            walk_assign(w, slot, o.v);
+            interp_assign(ip, slot, o.v);
         else
-            walk_initialise(w, slot, init, false);
+            interp_initialise(ip, slot, init, false);
     } else {
         bool braces = i + 1 < comma && tok_is(next, "{");
         bool has = braces || (i + 1 < comma && tok_is(next, "("));
-        struct slot *slot = walk_declare(w, name, type);
-        struct range init = {toks, i + 2, has ? next->match : i + 2};
+        struct interp_slot *slot = interp_declare(ip, name, type);
+        struct tok_range init = {toks, i + 2, has ? next->match : i + 2};
 
-        walk_initialise(w, slot, init, braces || !has);
+        interp_initialise(ip, slot, init, braces || !has);
     }
     return comma;
 }
 
 /* `type name ...;` at token i: past the type; i when it is none. */
-static unsigned declaration(struct walk *w, const struct toks *toks, unsigned i, unsigned end,
+static unsigned declaration(struct interp *ip, const struct toks *toks, unsigned i, unsigned end,
     const struct type **type, bool *is_ref)
 {
     unsigned first = i;
 
-    while (first < end && walk_type_word(&toks->tok[first]))
+    while (first < end && interp_type_word(&toks->tok[first]))
         first++;
     if (first >= end || toks->tok[first].kind != TOK_NAME ||
         (first == i && tok_is(&toks->tok[first + 1], "(")) ||
-        (first == i && walk_variable(w, toks->tok[first].text)))
+        (first == i && interp_variable(ip, toks->tok[first].text)))
         return i;
-    unsigned past = type_read(w, toks, i, end, type, is_ref);
+    unsigned past = interp_type_read(ip, toks, i, end, type, is_ref);
 
     if (past == i || past >= end || toks->tok[past].kind != TOK_NAME)
         return i;
@@ -432,7 +437,7 @@ static unsigned declaration(struct walk *w, const struct toks *toks, unsigned i,
 
 /* void (*name)(float *, int) = f; */
 static bool declare_function_pointer(
-    struct walk *w, const struct toks *toks, unsigned i, unsigned end)
+    struct interp *ip, const struct toks *toks, unsigned i, unsigned end)
 {
     const unsigned open = toks_find(toks, i + 1, end, "(");
 
@@ -440,17 +445,17 @@ static bool declare_function_pointer(
         toks->tok[open + 2].kind != TOK_NAME || toks->tok[open].match != open + 3 ||
         !tok_is(&toks->tok[open + 4], "("))
         return false;
-    struct slot *slot = walk_declare(w, toks->tok[open + 2].text, NULL);
+    struct interp_slot *slot = interp_declare(ip, toks->tok[open + 2].text, NULL);
     const unsigned equals = toks_find(toks, open, end, "=");
 
     if (equals < end)
-        walk_assign(w, slot, walk_evaluate(w, (struct range){toks, equals + 1, end}));
+        interp_assign(ip, slot, interp_evaluate(ip, (struct tok_range){toks, equals + 1, end}));
     return true;
 }
 
 /* ---- statements ---- */
 
-static unsigned plain_statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+static unsigned plain_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
     unsigned end = toks_find(toks, i, to, ";");
     const struct type *type;
@@ -458,97 +463,99 @@ static unsigned plain_statement(struct walk *w, const struct toks *toks, unsigne
 
     for (unsigned k = i; k < end; k++) /* a directive ends it as well: lists over #if are rare */
         if (toks->tok[k].kind == TOK_DIRECTIVE)
-            return w->dry ? end + 1 : (walk_lose(w, toks, i, end), end + 1);
-    if (w->dry || i == end)
+            return ip->dry ? end + 1 : (interp_lose(ip, toks, i, end), end + 1);
+    if (ip->dry || i == end)
         return end + 1;
-    if (toks == w->host->toks)
-        w->at = w->last = i;
+    if (toks == ip->resolver->toks)
+        ip->at = ip->last = i;
     const struct macro *macro =
-        toks->tok[i].kind == TOK_NAME ? hostcode_macro(w->host, toks->tok[i].text) : NULL;
+        toks->tok[i].kind == TOK_NAME ? resolver_macro(ip->resolver, toks->tok[i].text) : NULL;
     unsigned close = toks->tok[i + 1].match;
 
     if (macro && macro->is_function && close > i && close < end && tok_is(&toks->tok[i + 1], "(") &&
         toks->tok[close + 1].kind == TOK_NAME) {
-        walk_operand(w, (struct range){toks, i, close + 1}); /* CHECK(x), without its ; */
+        interp_operand(ip, (struct tok_range){toks, i, close + 1}); /* CHECK(x), without its ; */
         return close + 1;
     }
-    if (declare_function_pointer(w, toks, i, end))
+    if (declare_function_pointer(ip, toks, i, end))
         return end + 1;
-    unsigned name = declaration(w, toks, i, end, &type, &is_ref);
+    unsigned name = declaration(ip, toks, i, end, &type, &is_ref);
 
     if (name == i) {
-        walk_operand(w, (struct range){toks, i, end});
+        interp_operand(ip, (struct tok_range){toks, i, end});
         return end + 1;
     }
-    const struct type *next = type_of_next(toks, name, type);
+    const struct type *next = interp_type_of_next(toks, name, type);
 
     for (; name < end; type = next)
-        name = declarator(w, toks, name, end, type, is_ref) + 1;
+        name = declarator(ip, toks, name, end, type, is_ref) + 1;
     return end + 1;
 }
 
-static unsigned return_statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+static unsigned return_statement(
+    struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
     unsigned end = toks_find(toks, i, to, ";");
 
-    if (w->dry)
+    if (ip->dry)
         return end + 1;
-    if (toks == w->host->toks)
-        w->at = w->last = i;
-    if (i + 1 < end && w->frame)
-        w->frame->result = walk_copy(w, walk_evaluate(w, (struct range){toks, i + 1, end}));
-    w->leaving = LEAVING_FUNCTION;
+    if (toks == ip->resolver->toks)
+        ip->at = ip->last = i;
+    if (i + 1 < end && ip->frame)
+        ip->frame->result =
+            interp_copy(ip, interp_evaluate(ip, (struct tok_range){toks, i + 1, end}));
+    ip->leaving = LEAVING_FUNCTION;
     return end + 1;
 }
 
-static unsigned block(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+static unsigned block(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
     unsigned close = toks->tok[i].match;
-    struct var *vars = w->frame ? w->frame->vars : NULL;
+    struct var *vars = ip->frame ? ip->frame->vars : NULL;
 
     if (!close || close > to)
         return to;
-    if (!w->dry) {
-        walk_statements(w, toks, i + 1, close);
-        if (w->frame && !w->leaving && !w->stopped)
-            w->frame->vars = vars;
+    if (!ip->dry) {
+        interp_statements(ip, toks, i + 1, close);
+        if (ip->frame && !ip->leaving && !ip->stopped)
+            ip->frame->vars = vars;
     }
     return close + 1;
 }
 
-static unsigned leave(struct walk *w, const struct toks *toks, unsigned i, unsigned to, int how)
+static unsigned leave(struct interp *ip, const struct toks *toks, unsigned i, unsigned to, int how)
 {
-    if (!w->dry)
-        w->leaving = how;
+    if (!ip->dry)
+        ip->leaving = how;
     return toks_find(toks, i, to, ";") + 1;
 }
 
-static unsigned one_statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+static unsigned one_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
     static const char *const passed[] = {"using", "typedef", "delete", "goto", "asm",
         "static_assert", "throw", "friend", "namespace", NULL};
     const struct tok *t = &toks->tok[i], *next = &toks->tok[i + 1];
 
     if (tok_is(t, "{"))
-        return block(w, toks, i, to);
+        return block(ip, toks, i, to);
     if (tok_is(t, ";"))
         return i + 1;
     if (tok_is(t, "if"))
-        return if_statement(w, toks, i, to);
+        return if_statement(ip, toks, i, to);
     if (tok_is(t, "for"))
-        return for_statement(w, toks, i, to);
+        return for_statement(ip, toks, i, to);
     if (tok_is(t, "while"))
-        return while_statement(w, toks, i, to);
+        return while_statement(ip, toks, i, to);
     if (tok_is(t, "do"))
-        return do_statement(w, toks, i, to);
+        return do_statement(ip, toks, i, to);
     if (tok_is(t, "switch"))
-        return switch_statement(w, toks, i, to);
+        return switch_statement(ip, toks, i, to);
     if (tok_is(t, "return"))
-        return return_statement(w, toks, i, to);
+        return return_statement(ip, toks, i, to);
     if (tok_is(t, "break"))
-        return leave(w, toks, i, to, LEAVING_LOOP);
+        return leave(ip, toks, i, to, LEAVING_LOOP);
     if (tok_is(t, "continue"))
-        return leave(w, toks, i, to, LEAVING_ROUND);
+        return leave(ip, toks, i, to, LEAVING_ROUND);
     if (tok_is(t, "try"))
         return i + 1;
     if (tok_is(t, "catch") && next->match && tok_is(&toks->tok[next->match + 1], "{"))
@@ -564,30 +571,30 @@ static unsigned one_statement(struct walk *w, const struct toks *toks, unsigned 
         toks_find(toks, i, toks_find(toks, i, to, ";"), "{") < toks_find(toks, i, to, ";") &&
         toks_find(toks, i, toks_find(toks, i, to, "{"), "=") >= toks_find(toks, i, to, "{"))
         return toks_find(toks, i, to, ";") + 1;
-    return plain_statement(w, toks, i, to);
+    return plain_statement(ip, toks, i, to);
 }
 
-static unsigned statement(struct walk *w, const struct toks *toks, unsigned i, unsigned to)
+static unsigned statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
-    if (i >= to || w->depth > WALK_MAX_DEPTH)
+    if (i >= to || ip->depth > INTERP_MAX_DEPTH)
         return to;
     while (i < to && toks->tok[i].kind == TOK_DIRECTIVE)
-        i = skip_lines(w, toks, i, to);
+        i = skip_lines(ip, toks, i, to);
     if (i >= to)
         return to;
-    w->steps++;
-    w->depth++;
-    i = one_statement(w, toks, i, to);
-    w->depth--;
+    ip->steps++;
+    ip->depth++;
+    i = one_statement(ip, toks, i, to);
+    ip->depth--;
     return i > to ? to : i;
 }
 
-void walk_statements(struct walk *w, const struct toks *toks, unsigned from, unsigned to)
+void interp_statements(struct interp *ip, const struct toks *toks, unsigned from, unsigned to)
 {
-    for (unsigned i = from; i < to && !w->leaving && walk_step(w);) {
+    for (unsigned i = from; i < to && !ip->leaving && interp_step(ip);) {
         if (toks->tok[i].kind == TOK_DIRECTIVE)
-            i = skip_lines(w, toks, i, to);
+            i = skip_lines(ip, toks, i, to);
         else
-            i = statement(w, toks, i, to);
+            i = statement(ip, toks, i, to);
     }
 }

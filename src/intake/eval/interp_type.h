@@ -4,7 +4,7 @@
 
 #include "intake/syntax/decls.h"
 
-struct walk;
+struct interp;
 
 enum type_kind {
     TYPE_OTHER, /* auto, files, streams, what is not known */
@@ -27,30 +27,32 @@ struct type {
     struct type *next;
 };
 
-/* The type that a name or a type-id stands for where the walk is; one object for one text. */
-const struct type *type_named(struct walk *walk, const char *text);
-const struct type *type_pointer(struct walk *walk, const struct type *to);
+/* The type that a name or a type-id stands for where the interpreter is; one object for one text.
+ */
+const struct type *interp_type_named(struct interp *interp, const char *text);
+const struct type *interp_type_pointer(struct interp *interp, const struct type *to);
 
 /* A type at token i: its end, or i when none is there. *is_ref is set for a reference. */
-unsigned type_read(struct walk *walk, const struct toks *toks, unsigned i, unsigned to,
+unsigned interp_type_read(struct interp *interp, const struct toks *toks, unsigned i, unsigned to,
     const struct type **type, bool *is_ref);
 
-/* The type that further declarators begin with: in `float *a, b`, type_read has taken the star of
- * the first one along, up to token `past`. */
-const struct type *type_of_next(const struct toks *toks, unsigned past, const struct type *type);
+/* The type that further declarators begin with: in `float *a, b`, interp_type_read has taken the
+ * star of the first one along, up to token `past`. */
+const struct type *interp_type_of_next(
+    const struct toks *toks, unsigned past, const struct type *type);
 
 /* Bytes of one; 0: not known. */
-unsigned walk_type_bytes(struct walk *walk, const char *type);
+unsigned interp_type_bytes(struct interp *interp, const char *type);
 
 /* What stands in a struct: calls back for each field, in order, with the tokens of its initialiser
  * (from == to: none). False: it has fields that cannot be read. */
-bool type_fields(struct walk *walk, const struct type *type,
+bool interp_type_fields(struct interp *interp, const struct type *type,
     void (*field)(void *context, const char *name, const struct type *type, unsigned count,
         unsigned init_from, unsigned init_to),
     void *context);
 
 /* The method of that name and number of arguments; NULL: none with a body. */
-const struct decl *type_method(
-    struct walk *walk, const struct type *type, const char *name, unsigned nr_args);
+const struct decl *interp_type_method(
+    struct interp *interp, const struct type *type, const char *name, unsigned nr_args);
 
 #endif

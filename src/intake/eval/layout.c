@@ -12,15 +12,15 @@
 
 /* One struct while its fields are put one after another; of a field inside of it, another. */
 struct laying {
-    struct walk *w;
+    struct interp *ip;
     struct layout *out;
-    const char *prefix;            /* of its fields' paths */
-    const struct object *object;   /* its value; NULL: not known */
-    unsigned start, offset, align; /* from the outermost struct's beginning */
+    const char *prefix;                 /* of its fields' paths */
+    const struct interp_object *object; /* its value; NULL: not known */
+    unsigned start, offset, align;      /* from the outermost struct's beginning */
 };
 
-static bool lay(struct walk *w, struct layout *out, const struct type *type, const char *path,
-    const struct value *seen, unsigned offset, unsigned *bytes, unsigned *align);
+static bool lay(struct interp *ip, struct layout *out, const struct type *type, const char *path,
+    const struct interp_value *seen, unsigned offset, unsigned *bytes, unsigned *align);
 
 static bool no_layout(struct layout *out, const char *why)
 {
@@ -28,7 +28,7 @@ static bool no_layout(struct layout *out, const char *why)
     return false;
 }
 
-static const struct value *field_value(const struct object *o, const char *name)
+static const struct interp_value *field_value(const struct interp_object *o, const char *name)
 {
     for (const struct field *f = o ? o->fields : NULL; f; f = f->next)
         if (strcmp(f->slot.name, name) == 0)
@@ -37,21 +37,21 @@ static const struct value *field_value(const struct object *o, const char *name)
 }
 
 /* Element k of an array in a struct. */
-static struct value element_value(
-    struct walk *w, const struct value *array, unsigned k, unsigned each)
+static struct interp_value element_value(
+    struct interp *ip, const struct interp_value *array, unsigned k, unsigned each)
 {
     if (!array || array->kind != VALUE_MEMORY || !array->memory)
-        return (struct value){0};
-    return walk_cell(w, array->memory, array->i + (int64_t)k * each);
+        return (struct interp_value){0};
+    return interp_cell(ip, array->memory, array->i + (int64_t)k * each);
 }
 
 static void lay_field(void *context, const char *name, const struct type *type, unsigned count,
     unsigned init_from, unsigned init_to)
 {
     struct laying *l = context;
-    struct arena *arena = l->w->arena;
-    const struct value *seen = field_value(l->object, name);
-    const bool bits = init_from < init_to && tok_is(&l->w->host->toks->tok[init_from], ":");
+    struct arena *arena = l->ip->arena;
+    const struct interp_value *seen = field_value(l->object, name);
+    const bool bits = init_from < init_to && tok_is(&l->ip->resolver->toks->tok[init_from], ":");
     const char *path = l->out->leaves ? arena_printf(arena, "%s%s", l->prefix, name) : "";
 
     if (bits)
@@ -60,13 +60,13 @@ static void lay_field(void *context, const char *name, const struct type *type, 
         no_layout(l->out, arena_printf(arena, "field %s has too many elements", name));
     for (unsigned k = 0; k < count && !l->out->why; k++) {
         unsigned bytes = 0, align = 1;
-        struct value one = {0};
+        struct interp_value one = {0};
 
         if (count > 1 && l->out->leaves) {
-            one = element_value(l->w, seen, k, walk_sizeof(l->w, type));
+            one = element_value(l->ip, seen, k, interp_sizeof(l->ip, type));
             path = arena_printf(arena, "%s%s[%u]", l->prefix, name, k);
         }
-        if (!lay(l->w, NULL, type, path, NULL, 0, &bytes, &align)) { /* where it begins */
+        if (!lay(l->ip, NULL, type, path, NULL, 0, &bytes, &align)) { /* where it begins */
             no_layout(l->out, arena_printf(arena, "field %s is of type %s", name,
                                   type ? type->text : "that is not known"));
             return;
@@ -77,7 +77,7 @@ static void lay_field(void *context, const char *name, const struct type *type, 
             l->offset += bytes * count;
             return;
         }
-        lay(l->w, l->out, type, path, count > 1 ? &one : seen, l->offset, &bytes, &align);
+        lay(l->ip, l->out, type, path, count > 1 ? &one : seen, l->offset, &bytes, &align);
         l->offset += bytes;
     }
 }
@@ -95,11 +95,11 @@ static unsigned written_align(const struct toks *toks, unsigned from, unsigned o
 /* struct A : B, C { */
 static bool lay_bases(struct laying *l, unsigned from, unsigned open)
 {
-    const struct toks *toks = l->w->host->toks;
-    struct range bases[4];
+    const struct toks *toks = l->ip->resolver->toks;
+    struct tok_range bases[4];
     const unsigned colon = toks_find(toks, from, open, ":");
     const unsigned nr =
-        colon < open ? range_split((struct range){toks, colon + 1, open}, bases, 4) : 0;
+        colon < open ? tok_range_split((struct tok_range){toks, colon + 1, open}, bases, 4) : 0;
 
     for (unsigned b = 0; b < nr; b++) {
         const struct type *type;
@@ -109,19 +109,20 @@ static bool lay_bases(struct laying *l, unsigned from, unsigned open)
         while (i < bases[b].to &&
                (tok_is(&toks->tok[i], "public") || tok_is(&toks->tok[i], "private")))
             i++;
-        type_read(l->w, toks, i, bases[b].to, &type, &is_ref);
+        interp_type_read(l->ip, toks, i, bases[b].to, &type, &is_ref);
         if (type && strstr(type->text, "nary_function")) /* std's: it has nothing */
             continue;
-        if (!type || !lay(l->w, NULL, type, "", NULL, 0, &bytes, &align))
+        if (!type || !lay(l->ip, NULL, type, "", NULL, 0, &bytes, &align))
             return no_layout(l->out, "what it derives from is not known");
-        struct value self = {.kind = VALUE_OBJECT, .object = (struct object *)l->object};
+        struct interp_value self = {
+            .kind = VALUE_OBJECT, .object = (struct interp_object *)l->object};
         struct layout alone = {0};
 
-        if (bytes == 1 && layout_of(l->w, type, NULL, &alone) && alone.nr == 0)
+        if (bytes == 1 && layout_of(l->ip, type, NULL, &alone) && alone.nr == 0)
             continue; /* an empty base takes no room */
         if (b > 0)
             return no_layout(l->out, "it derives from several structs");
-        lay(l->w, l->out, type, l->prefix, l->object ? &self : NULL, l->start, &bytes, &align);
+        lay(l->ip, l->out, type, l->prefix, l->object ? &self : NULL, l->start, &bytes, &align);
         l->offset = l->start + bytes;
         l->align = align;
     }
@@ -129,46 +130,45 @@ static bool lay_bases(struct laying *l, unsigned from, unsigned open)
 }
 
 /* T of a template is what stands between < and > after the struct's name. */
-static struct bound *bound_of(struct walk *w, const struct type *type)
+static struct bound *bound_of(struct interp *ip, const struct type *type)
 {
     const char *names[8], *open = strchr(type->text, '<'), *close = strrchr(type->text, '>');
-    struct range given[8];
-    struct toks *toks = arena_alloc(w->arena, sizeof(*toks));
-    struct bound *list = w->frame ? w->frame->bound : NULL;
-    const unsigned nr = template_params(w->host->toks, type->decl, names, ARRAY_SIZE(names));
+    struct tok_range given[8];
+    struct toks *toks = arena_alloc(ip->arena, sizeof(*toks));
+    struct bound *list = ip->frame ? ip->frame->bound : NULL;
+    const unsigned nr =
+        params_of_template(ip->resolver->toks, type->decl, names, ARRAY_SIZE(names));
 
     if (!nr || !open || close < open)
         return list;
-    const char *args = arena_strndup(w->arena, open + 1, (size_t)(close - open - 1));
+    const char *args = arena_strndup(ip->arena, open + 1, (size_t)(close - open - 1));
 
-    if (!lex(toks, w->arena, args, strlen(args)))
+    if (!toks_lex(toks, ip->arena, args, strlen(args)))
         return list;
-    const unsigned nr_given = range_split((struct range){toks, 0, toks->nr}, given, 8);
+    const unsigned nr_given = tok_range_split((struct tok_range){toks, 0, toks->nr}, given, 8);
 
     for (unsigned i = 0; i < nr && i < nr_given; i++) {
-        struct bound *b = arena_alloc(w->arena, sizeof(*b));
+        const char *text = toks_text(toks, ip->arena, given[i].from, given[i].to);
 
-        *b = (struct bound){
-            names[i], type_named(w, toks_text(toks, w->arena, given[i].from, given[i].to)), list};
-        list = b;
+        list = interp_bind(ip, names[i], interp_type_named(ip, text), list);
     }
     return list;
 }
 
 static bool lay_struct(struct laying *l, const struct type *type)
 {
-    const struct toks *toks = l->w->host->toks;
+    const struct toks *toks = l->ip->resolver->toks;
     const struct decl *d = type->decl;
     const unsigned open = toks_find(toks, d->from, d->to, "{");
-    struct frame frame = {.up = l->w->frame, .bound = bound_of(l->w, type)};
+    struct interp_frame frame = {.up = l->ip->frame, .bound = bound_of(l->ip, type)};
     const unsigned align = written_align(toks, d->from, open);
     bool ok;
 
     if (toks_find(toks, d->from, open, "union") < open)
         return no_layout(l->out, "it is a union");
-    l->w->frame = &frame;
-    ok = lay_bases(l, d->from, open) && type_fields(l->w, type, lay_field, l);
-    l->w->frame = frame.up;
+    l->ip->frame = &frame;
+    ok = lay_bases(l, d->from, open) && interp_type_fields(l->ip, type, lay_field, l);
+    l->ip->frame = frame.up;
     l->align = align > l->align ? align : l->align;
     return (ok && !l->out->why) || no_layout(l->out, "it has fields that cannot be read");
 }
@@ -178,34 +178,26 @@ static bool lay_vector(struct laying *l, const struct type *type)
 {
     static const char *const parts[] = {"x", "y", "z", "w"};
     unsigned lanes = 3;
-    const char *elem = elem_of(hostcode_type(l->w->host, type->text, l->w->at), &lanes);
+    const char *elem = spelling_elem(resolver_type(l->ip->resolver, type->text, l->ip->at), &lanes);
     const unsigned each = elem ? type->bytes / lanes : 4;
-    static const struct {
-        const char *elem, *type;
-    } known[] = {{"f64", "double"}, {"f32", "float"}, {"f16", "half"}, {"bf16", "nv_bfloat16"},
-        {"i64", "long long"}, {"u64", "unsigned long long"}, {"i32", "int"},
-        {"u32", "unsigned int"}, {"i16", "short"}, {"u16", "unsigned short"}, {"i8", "char"},
-        {"u8", "unsigned char"}};
-    const char *name = "unsigned int"; /* dim3 */
+    const char *name = elem ? spelling_c_type(elem) : "unsigned int"; /* dim3 */
 
-    for (size_t i = 0; elem && i < ARRAY_SIZE(known); i++)
-        name = strcmp(known[i].elem, elem) == 0 ? known[i].type : name;
     if (lanes > ARRAY_SIZE(parts))
         return no_layout(l->out, "what it consists of is not known");
     for (unsigned i = 0; i < lanes; i++)
-        lay_field(l, parts[i], type_named(l->w, name), 1, 0, 0);
+        lay_field(l, parts[i], interp_type_named(l->ip, name), 1, 0, 0);
     l->align = lanes == 3 ? each : type->bytes < 16 ? type->bytes : 16;
     return !l->out->why;
 }
 
-static bool add_leaf(struct walk *w, struct layout *out, struct leaf leaf)
+static bool add_leaf(struct interp *ip, struct layout *out, struct leaf leaf)
 {
     if (out->nr == LAYOUT_MAX_LEAVES)
         return no_layout(out, "it has more than 8192 numbers and pointers");
     if (out->leaves && out->nr == out->room) {
         struct leaf *old = out->leaves;
 
-        out->leaves = arena_array(w->arena, out->room *= 2, sizeof(*old));
+        out->leaves = arena_array(ip->arena, out->room *= 2, sizeof(*old));
         memcpy(out->leaves, old, out->nr * sizeof(*old));
     }
     if (out->leaves)
@@ -215,26 +207,26 @@ static bool add_leaf(struct walk *w, struct layout *out, struct leaf leaf)
 }
 
 /* One value at an offset; out NULL: only its size and its alignment are wanted. */
-static bool lay(struct walk *w, struct layout *out, const struct type *type, const char *path,
-    const struct value *seen, unsigned offset, unsigned *bytes, unsigned *align)
+static bool lay(struct interp *ip, struct layout *out, const struct type *type, const char *path,
+    const struct interp_value *seen, unsigned offset, unsigned *bytes, unsigned *align)
 {
     struct layout sizes = {0};
     const bool whole = type && (type->kind == TYPE_STRUCT || type->kind == TYPE_DIM3);
-    struct laying l = {.w = w,
+    struct laying l = {.ip = ip,
         .out = out ? out : &sizes,
-        .prefix = *path && out ? arena_printf(w->arena, "%s.", path) : "",
+        .prefix = *path && out ? arena_printf(ip->arena, "%s.", path) : "",
         .object = seen && seen->kind == VALUE_OBJECT ? seen->object : NULL,
         .start = offset,
         .offset = offset,
         .align = 1};
 
-    if (!type || w->depth >= WALK_MAX_DEPTH)
+    if (!type || ip->depth >= INTERP_MAX_DEPTH)
         return false;
     if (whole) {
-        w->depth++;
+        ip->depth++;
         const bool ok = type->decl ? lay_struct(&l, type) : lay_vector(&l, type);
 
-        w->depth--;
+        ip->depth--;
         *align = l.align;
         *bytes = (unsigned)round_up(l.offset > offset ? l.offset - offset : 1, l.align);
         return ok;
@@ -242,22 +234,23 @@ static bool lay(struct walk *w, struct layout *out, const struct type *type, con
     *bytes = *align = type->bytes;
     return (type->kind == TYPE_INT || type->kind == TYPE_REAL || type->kind == TYPE_POINTER) &&
            type->bytes &&
-           (!out || add_leaf(w, out,
-                        (struct leaf){path, type, offset, seen ? *seen : (struct value){0}}));
+           (!out ||
+               add_leaf(ip, out,
+                   (struct leaf){path, type, offset, seen ? *seen : (struct interp_value){0}}));
 }
 
-bool layout_of(
-    struct walk *w, const struct type *type, const struct value *seen, struct layout *layout)
+bool layout_of(struct interp *ip, const struct type *type, const struct interp_value *seen,
+    struct layout *layout)
 {
     *layout =
-        (struct layout){.room = 16, .leaves = arena_array(w->arena, 16, sizeof(*layout->leaves))};
-    return lay(w, layout, type, "", seen, 0, &layout->bytes, &layout->align) ||
+        (struct layout){.room = 16, .leaves = arena_array(ip->arena, 16, sizeof(*layout->leaves))};
+    return lay(ip, layout, type, "", seen, 0, &layout->bytes, &layout->align) ||
            no_layout(layout, "its type is not known");
 }
 
-unsigned layout_bytes(struct walk *w, const struct type *type)
+unsigned layout_bytes(struct interp *ip, const struct type *type)
 {
     unsigned bytes, align;
 
-    return lay(w, NULL, type, "", NULL, 0, &bytes, &align) ? bytes : 0;
+    return lay(ip, NULL, type, "", NULL, 0, &bytes, &align) ? bytes : 0;
 }

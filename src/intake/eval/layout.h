@@ -1,7 +1,7 @@
 /* Private to intake/: where the fields of a struct lie in memory, by C's rules.
  *
  *     struct layout l;
- *     if (layout_of(walk, type, &value, &l))
+ *     if (layout_of(interp, type, &value, &l))
  *         ... l.leaves: its numbers and pointers in the order of memory, l.bytes, l.align ...
  *
  * Structs of the file with their fields, bases, arrays and alignas; CUDA's short vectors, dim3. */
@@ -16,21 +16,21 @@ struct leaf {
     const char *path;        /* from the outermost struct on: "n", "a.x", "v[2]" */
     const struct type *type; /* a number or a pointer */
     unsigned offset;
-    struct value seen; /* as far as it is known */
+    struct interp_value seen; /* as far as it is known */
 };
 
 struct layout {
     unsigned bytes, align;
-    struct leaf *leaves; /* in the walk's arena; NULL: only sizes were asked for */
+    struct leaf *leaves; /* in the interpreter's arena; NULL: only sizes were asked for */
     unsigned nr, room;
     const char *why; /* set where the layout is not known: "field x is of type y" */
 };
 
 /* seen: the struct's value, or NULL. False: layout->why. */
-bool layout_of(
-    struct walk *walk, const struct type *type, const struct value *seen, struct layout *layout);
+bool layout_of(struct interp *interp, const struct type *type, const struct interp_value *seen,
+    struct layout *layout);
 
 /* Bytes of one; 0: not known. */
-unsigned layout_bytes(struct walk *walk, const struct type *type);
+unsigned layout_bytes(struct interp *interp, const struct type *type);
 
 #endif

@@ -14,14 +14,14 @@ enum { MAX_NAMES = 16, MAX_CALL_DEPTH = 6, MAX_STEPS = 200000 };
 /* What an expression stands for: a pointer into the memory, or an element of it. */
 enum kind { ADDRESS, ELEMENT };
 
-struct code {
+struct effect_code {
     const struct toks *toks;
     unsigned from, to;
     bool is_macro; /* its whole text is a value */
     bool returns_reference;
 };
 
-struct name {
+struct effect_name {
     const char *text;
     enum kind kind;
     bool is_const;
@@ -29,60 +29,52 @@ struct name {
 };
 
 /* Following names through one piece of code. */
-struct look {
-    const struct host *host;
-    struct code code;
-    struct name names[MAX_NAMES];
+struct effect_look {
+    const struct resolver *resolver;
+    struct effect_code code;
+    struct effect_name names[MAX_NAMES];
     unsigned nr_names, depth;
     unsigned *steps; /* of all looks */
-    struct use *use;
+    struct memory_effects *effects;
     bool gives[2]; /* by kind: its value is one */
 };
 
 /* The expression [from, to) of a look's code. */
-struct part {
+struct effect_part {
     unsigned from, to;
     enum kind kind;
 };
 
-static void climb(struct look *l, struct part p);
-static void follow(struct look *l);
+static void climb(struct effect_look *l, struct effect_part p);
+static void follow(struct effect_look *l);
 
-static const struct tok *token(const struct look *l, unsigned i)
+static const struct tok *token(const struct effect_look *l, unsigned i)
 {
     static const struct tok none = {.text = ""};
 
     return i >= l->code.from && i < l->code.to ? &l->code.toks->tok[i] : &none;
 }
 
-static bool is_one_of(const struct tok *t, const char *const *words)
+static void add(struct memory_effects *effects, bool reads, bool writes)
 {
-    for (unsigned i = 0; words[i]; i++)
-        if (strcmp(t->text, words[i]) == 0)
-            return true;
-    return false;
+    effects->reads |= reads;
+    effects->writes |= writes;
 }
 
-static void add(struct use *use, bool reads, bool writes)
+static void add_unknown(struct effect_look *l)
 {
-    use->reads |= reads;
-    use->writes |= writes;
-}
-
-static void add_unknown(struct look *l)
-{
-    add(l->use, true, true);
+    add(l->effects, true, true);
 }
 
 /* ---- names and calls ---- */
 
 /* `const T *q`, `const auto &r`: where the name at token i is declared. */
-static bool points_to_const(const struct look *l, unsigned i)
+static bool points_to_const(const struct effect_look *l, unsigned i)
 {
     static const char *const ends[] = {";", "{", "}", "(", ")", ",", "=", "", NULL};
     bool inside = false; /* left of * or & */
 
-    while (!is_one_of(token(l, --i), ends)) {
+    while (!str_among(token(l, --i)->text, ends)) {
         inside = inside || tok_is(token(l, i), "*") || tok_is(token(l, i), "&");
         if (inside && tok_is(token(l, i), "const"))
             return true;
@@ -90,9 +82,9 @@ static bool points_to_const(const struct look *l, unsigned i)
     return false;
 }
 
-static void add_name(struct look *l, unsigned i, enum kind kind)
+static void add_name(struct effect_look *l, unsigned i, enum kind kind)
 {
-    const struct name made = {token(l, i)->text, kind, points_to_const(l, i), i};
+    const struct effect_name made = {token(l, i)->text, kind, points_to_const(l, i), i};
 
     for (unsigned n = 0; n < l->nr_names; n++)
         if (strcmp(l->names[n].text, made.text) == 0 && l->names[n].kind == kind)
@@ -104,40 +96,40 @@ static void add_name(struct look *l, unsigned i, enum kind kind)
 }
 
 /* Follows a name into other code; the value of that code may be of the memory again. */
-static void enter(struct look *l, struct code code, const char *name, enum kind kind, bool is_const,
-    struct part call)
+static void enter(struct effect_look *l, struct effect_code code, const char *name, enum kind kind,
+    bool is_const, struct effect_part call)
 {
-    struct use use = {0};
-    struct look inner = {
-        l->host, code, {{name, kind, false, 0}}, 1, l->depth - 1, l->steps, &use, {false, false}};
+    struct memory_effects effects = {0};
+    struct effect_look inner = {l->resolver, code, {{name, kind, false, 0}}, 1, l->depth - 1,
+        l->steps, &effects, {false, false}};
 
     if (l->depth == 0) {
-        add(l->use, true, !is_const);
+        add(l->effects, true, !is_const);
         return;
     }
     follow(&inner);
-    add(l->use, use.reads, use.writes && !is_const);
-    l->use->atomics |= use.atomics && !is_const;
+    add(l->effects, effects.reads, effects.writes && !is_const);
+    l->effects->atomics |= effects.atomics && !is_const;
     for (enum kind k = ADDRESS; k <= ELEMENT; k++)
         if (inner.gives[k])
-            climb(l, (struct part){call.from, call.to, k});
+            climb(l, (struct effect_part){call.from, call.to, k});
 }
 
 /* Into all macros of that name, as their parameter number n; false: there is none. */
 static bool enter_macros(
-    struct look *l, const char *name, unsigned n, enum kind kind, struct part call)
+    struct effect_look *l, const char *name, unsigned n, enum kind kind, struct effect_part call)
 {
     bool found = false;
 
-    for (unsigned i = 0; i < l->host->nr_macros; i++) {
-        const struct macro *m = &l->host->macros[i];
+    for (unsigned i = 0; i < l->resolver->nr_macros; i++) {
+        const struct macro *m = &l->resolver->macros[i];
 
         if (!m->is_function || !m->toks.nr || strcmp(m->name, name) != 0)
             continue;
         found = true;
         if (n < m->nr_params)
-            enter(l, (struct code){&m->toks, 0, m->toks.nr, true, false}, m->params[n], kind, false,
-                call);
+            enter(l, (struct effect_code){&m->toks, 0, m->toks.nr, true, false}, m->params[n], kind,
+                false, call);
         else
             add_unknown(l);
     }
@@ -146,9 +138,9 @@ static bool enter_macros(
 
 /* Into all functions of that name that have such a parameter; false: there is none. */
 static bool enter_functions(
-    struct look *l, const char *name, unsigned n, enum kind kind, struct part call)
+    struct effect_look *l, const char *name, unsigned n, enum kind kind, struct effect_part call)
 {
-    const struct decls *decls = l->host->decls;
+    const struct decls *decls = l->resolver->decls;
     const struct decl *first = decls_function(decls, name);
     bool found = false;
 
@@ -162,12 +154,12 @@ static bool enter_functions(
             continue;
         found = true;
         if (kind == ELEMENT && !params[n].is_reference) {
-            add(l->use, true, false);
+            add(l->effects, true, false);
             continue;
         }
         const bool reference =
             fn->open >= fn->from + 2 && tok_is(&decls->toks->tok[fn->open - 2], "&");
-        const struct code code = {decls->toks, fn->body + 1, fn->to, false, reference};
+        const struct effect_code code = {decls->toks, fn->body + 1, fn->to, false, reference};
 
         enter(l, code, params[n].name, kind, params[n].is_const, call);
     }
@@ -187,17 +179,17 @@ static const struct {
     {"Store", true, false, true, true}, {"memcpy", false, false, true, false},
     {"memset", false, false, true, false}, {"__pipeline_memcpy", false, false, true, false}};
 
-static void unknown_call(struct look *l, const char *name, unsigned n, enum kind kind)
+static void unknown_call(struct effect_look *l, const char *name, unsigned n, enum kind kind)
 {
     if (kind == ELEMENT) { /* by value, with few exceptions */
         const bool both = strstr(name, "swap") || strstr(name, "atomic");
 
-        add(l->use, true, both);
-        l->use->atomics |= strstr(name, "atomic") != NULL;
+        add(l->effects, true, both);
+        l->effects->atomics |= strstr(name, "atomic") != NULL;
         return;
     }
     if (str_starts(name, "curand")) { /* a generator steps on */
-        add(l->use, strcmp(name, "curand_init") != 0, true);
+        add(l->effects, strcmp(name, "curand_init") != 0, true);
         return;
     }
     for (unsigned i = 0; i < ARRAY_SIZE(known); i++)
@@ -205,14 +197,14 @@ static void unknown_call(struct look *l, const char *name, unsigned n, enum kind
                               : str_starts(name, known[i].word)) {
             const bool as_first = n == 0 || known[i].others_too;
 
-            add(l->use, as_first ? known[i].reads : true, as_first && known[i].writes);
+            add(l->effects, as_first ? known[i].reads : true, as_first && known[i].writes);
             return;
         }
     add_unknown(l);
 }
 
 /* Which argument of the call with its `(` at open token i stands in. */
-static unsigned argument_of(const struct look *l, unsigned open, unsigned i)
+static unsigned argument_of(const struct effect_look *l, unsigned open, unsigned i)
 {
     unsigned n = 0;
 
@@ -229,21 +221,21 @@ static unsigned argument_of(const struct look *l, unsigned open, unsigned i)
 }
 
 /* The part is argument of the function whose name is token i, with its `(` at open. */
-static void argument(struct look *l, struct part p, unsigned i, unsigned open)
+static void argument(struct effect_look *l, struct effect_part p, unsigned i, unsigned open)
 {
     static const char *const unevaluated[] = {"sizeof", "decltype", "alignof", "alignas", NULL},
                              *const conditions[] = {"if", "while", "switch", "for", "return", NULL};
     const struct tok *t = token(l, i);
     const unsigned n = argument_of(l, open, p.from);
-    const struct part call = {i, token(l, open)->match + 1, p.kind};
+    const struct effect_part call = {i, token(l, open)->match + 1, p.kind};
 
-    if (is_one_of(t, unevaluated))
+    if (str_among(t->text, unevaluated))
         return;
-    if (is_one_of(t, conditions)) {
-        add(l->use, p.kind == ELEMENT, false);
+    if (str_among(t->text, conditions)) {
+        add(l->effects, p.kind == ELEMENT, false);
     } else if (str_starts(t->text, "atomic") && n == 0 && p.kind == ADDRESS) {
         add_unknown(l);
-        l->use->atomics = true;
+        l->effects->atomics = true;
     } else if (!enter_macros(l, t->text, n, p.kind, call) &&
                !enter_functions(l, t->text, n, p.kind, call)) {
         unknown_call(l, t->text, n, p.kind);
@@ -253,7 +245,7 @@ static void argument(struct look *l, struct part p, unsigned i, unsigned open)
 /* ---- from a name outward ---- */
 
 /* The bracket that token i stands in; code.to: none in its statement. */
-static unsigned opening(const struct look *l, unsigned i)
+static unsigned opening(const struct effect_look *l, unsigned i)
 {
     while (i > l->code.from) {
         const struct tok *t = token(l, --i);
@@ -269,18 +261,18 @@ static unsigned opening(const struct look *l, unsigned i)
 }
 
 /* Ends an operand of `? :`, and one of + before that. */
-static bool ends_operand(const struct look *l, unsigned i, bool choice)
+static bool ends_operand(const struct effect_look *l, unsigned i, bool choice)
 {
     static const char *const always[] = {",", ";", "(", ")", "[", "]", "{", "}", "=", "return", "",
         NULL},
                              *const sums[] = {
                                  "?", ":", "==", "!=", "<=", ">=", "<", ">", "&&", "||", NULL};
 
-    return is_one_of(token(l, i), always) || (!choice && is_one_of(token(l, i), sums));
+    return str_among(token(l, i)->text, always) || (!choice && str_among(token(l, i)->text, sums));
 }
 
 /* To the ends of the operands that a pointer is added to, or chosen among. */
-static struct part widened(const struct look *l, struct part p, bool choice)
+static struct effect_part widened(const struct effect_look *l, struct effect_part p, bool choice)
 {
     for (unsigned match; (match = token(l, p.to)->match) > p.to || !ends_operand(l, p.to, choice);)
         p.to = match > p.to ? match + 1 : p.to + 1;
@@ -297,7 +289,7 @@ static struct part widened(const struct look *l, struct part p, bool choice)
 }
 
 /* [..], .x, ->x, ++ behind the part. False: what is done with it is settled. */
-static bool behind(struct look *l, struct part *p)
+static bool behind(struct effect_look *l, struct effect_part *p)
 {
     for (;;) {
         const struct tok *t = token(l, p->to);
@@ -314,7 +306,7 @@ static bool behind(struct look *l, struct part *p)
                 return false;
             }
             if (arrow && p->kind == ELEMENT) { /* other memory */
-                add(l->use, true, false);
+                add(l->effects, true, false);
                 return false;
             }
             p->kind = ELEMENT;
@@ -333,7 +325,7 @@ static bool behind(struct look *l, struct part *p)
 
 /* The `(` of a cast to a pointer or a reference that ends with the `)` at token i; 0: it is none.
  */
-static unsigned cast_before(const struct look *l, unsigned i, enum kind kind)
+static unsigned cast_before(const struct effect_look *l, unsigned i, enum kind kind)
 {
     const unsigned open = token(l, i)->match;
     const struct tok *before = token(l, open - 1);
@@ -348,7 +340,7 @@ static unsigned cast_before(const struct look *l, unsigned i, enum kind kind)
 }
 
 /* A `&` at token i takes an address, and is no operator between two numbers. */
-static bool takes_address(const struct look *l, unsigned i)
+static bool takes_address(const struct effect_look *l, unsigned i)
 {
     const struct tok *t = token(l, i - 1);
 
@@ -357,7 +349,7 @@ static bool takes_address(const struct look *l, unsigned i)
 }
 
 /* *, &, ++, casts before the part. False: what is done with it is settled. */
-static bool ahead(struct look *l, struct part *p)
+static bool ahead(struct effect_look *l, struct effect_part *p)
 {
     for (;;) {
         const unsigned i = p->from - 1;
@@ -389,7 +381,7 @@ static bool ahead(struct look *l, struct part *p)
 }
 
 /* `q = ` before the part: q is of the memory from there on. */
-static void assigned(struct look *l, struct part *p)
+static void assigned(struct effect_look *l, struct effect_part *p)
 {
     const unsigned i = p->from - 2;
     const struct tok *t = token(l, i), *before = token(l, i - 1);
@@ -398,7 +390,7 @@ static void assigned(struct look *l, struct part *p)
         if (t->kind == TOK_NAME && (tok_is(before, "&") || tok_is(before, "&&")))
             add_name(l, i, ELEMENT);
         else
-            add(l->use, true, false);
+            add(l->effects, true, false);
     } else if (t->kind == TOK_NAME && !tok_is(before, ".") && !tok_is(before, "->")) {
         add_name(l, i, ADDRESS);
     } else { /* into a struct or an array of pointers */
@@ -407,7 +399,7 @@ static void assigned(struct look *l, struct part *p)
 }
 
 /* An operand of asm: "=f"(p[i]), "l"(p). */
-static void asm_operand(struct look *l, struct part p, unsigned open)
+static void asm_operand(struct effect_look *l, struct effect_part p, unsigned open)
 {
     const char *constraint = token(l, open - 1)->text;
     bool reads = false, writes = false;
@@ -415,7 +407,7 @@ static void asm_operand(struct look *l, struct part p, unsigned open)
     if (p.kind == ELEMENT) {
         const bool out = strchr(constraint, '=') || strchr(constraint, '+');
 
-        add(l->use, !out || strchr(constraint, '+'), out);
+        add(l->effects, !out || strchr(constraint, '+'), out);
         return;
     }
     static const char *const loads[] = {"ld", "cp.async.c", "red.", "atom.", "bulk"};
@@ -430,12 +422,12 @@ static void asm_operand(struct look *l, struct part p, unsigned open)
             writes = writes || (w > 1 && strstr(text, loads[w]));
         }
     }
-    add(l->use, reads || !writes, writes || !reads);
+    add(l->effects, reads || !writes, writes || !reads);
 }
 
 /* The part is all that stands between brackets, or one of several between commas. True: it goes on
  * as *p, wider. */
-static bool enclosed(struct look *l, struct part *p)
+static bool enclosed(struct effect_look *l, struct effect_part *p)
 {
     const unsigned open = opening(l, p->from), close = token(l, open)->match;
     const bool alone = open == p->from - 1 && close == p->to;
@@ -446,11 +438,11 @@ static bool enclosed(struct look *l, struct part *p)
         const bool lambda = tok_is(token(l, close + 1), "(") || tok_is(token(l, close + 1), "{");
 
         if (!(lambda && p->kind == ADDRESS))
-            add(l->use, true, p->kind == ADDRESS);
+            add(l->effects, true, p->kind == ADDRESS);
         return false;
     }
     if (!tok_is(token(l, open), "(")) {
-        add(l->use, true, p->kind == ADDRESS);
+        add(l->effects, true, p->kind == ADDRESS);
         return false;
     }
     if (tok_is(before, ">"))
@@ -462,25 +454,25 @@ static bool enclosed(struct look *l, struct part *p)
         const bool reference = tok_is(token(l, open - 2), "&");
 
         if (p->kind == ELEMENT && !reference) {
-            add(l->use, true, false);
+            add(l->effects, true, false);
             return false;
         }
-        *p = (struct part){name - 1, close + 1, p->kind};
+        *p = (struct effect_part){name - 1, close + 1, p->kind};
         return true;
     } else if (before->kind == TOK_NAME && !tok_is(before, "return")) {
         argument(l, *p, name - 1, open);
     } else if (alone && !tok_is(before, "]") &&
                (!tok_is(before, ")") || cast_before(l, open - 1, p->kind))) {
-        *p = (struct part){open, close + 1, p->kind};
+        *p = (struct effect_part){open, close + 1, p->kind};
         return true;
     } else {
-        add(l->use, true, p->kind == ADDRESS);
+        add(l->effects, true, p->kind == ADDRESS);
     }
     return false;
 }
 
 /* An element with nothing more to its left or right: what is done with it. True: see enclosed. */
-static bool element_used(struct look *l, struct part *p)
+static bool element_used(struct effect_look *l, struct effect_part *p)
 {
     static const char *const updates[] = {
         "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", NULL};
@@ -488,40 +480,40 @@ static bool element_used(struct look *l, struct part *p)
     const struct tok *left = token(l, p->from - 1), *right = token(l, p->to);
 
     if (tok_is(right, "=")) {
-        add(l->use, false, true);
-    } else if (is_one_of(right, updates)) {
-        add(l->use, true, true);
+        add(l->effects, false, true);
+    } else if (str_among(right->text, updates)) {
+        add(l->effects, true, true);
     } else if (tok_is(left, "=")) {
         assigned(l, p);
     } else if (tok_is(left, "return") && l->code.returns_reference) {
         l->gives[ELEMENT] = true;
-    } else if (is_one_of(left, begins) && is_one_of(right, ends)) {
+    } else if (str_among(left->text, begins) && str_among(right->text, ends)) {
         return enclosed(l, p);
     } else {
-        add(l->use, true, false);
+        add(l->effects, true, false);
     }
     return false;
 }
 
 /* The same for a pointer. */
-static bool address_used(struct look *l, struct part *p)
+static bool address_used(struct effect_look *l, struct effect_part *p)
 {
     static const char *const compared[] = {"==", "!=", "<", ">", "<=", ">=", "&&", "||", "!", NULL},
                              *const moved[] = {"=", "+=", "-=", NULL},
                              *const sums[] = {"+", "-", NULL};
     const struct tok *left = token(l, p->from - 1), *right = token(l, p->to);
 
-    if (is_one_of(right, moved) || tok_is(right, "?") || is_one_of(right, compared) ||
-        is_one_of(left, compared))
+    if (str_among(right->text, moved) || tok_is(right, "?") || str_among(right->text, compared) ||
+        str_among(left->text, compared))
         return false;
-    if (is_one_of(right, sums) || is_one_of(left, sums)) {
+    if (str_among(right->text, sums) || str_among(left->text, sums)) {
         *p = widened(l, *p, false);
         return true;
     }
     if (tok_is(left, "=")) {
         assigned(l, p);
     } else if (tok_is(left, "?") || tok_is(left, ":") || tok_is(right, ":")) {
-        const struct part whole = widened(l, *p, true);
+        const struct effect_part whole = widened(l, *p, true);
 
         if (whole.from < p->from || whole.to > p->to) {
             *p = whole;
@@ -536,7 +528,7 @@ static bool address_used(struct look *l, struct part *p)
     return false;
 }
 
-static void climb(struct look *l, struct part p)
+static void climb(struct effect_look *l, struct effect_part p)
 {
     do {
         if (++*l->steps > MAX_STEPS) {
@@ -554,16 +546,16 @@ static void climb(struct look *l, struct part p)
 
 /* ---- a name's places ---- */
 
-static bool is_member(const struct look *l, unsigned i)
+static bool is_member(const struct effect_look *l, unsigned i)
 {
     return tok_is(token(l, i - 1), ".") || tok_is(token(l, i - 1), "->");
 }
 
 /* Macros that name it themselves: #define u(i, j) u[(i) * n + (j)]. */
-static void follow_in_macros(struct look *l, const struct name *name)
+static void follow_in_macros(struct effect_look *l, const struct effect_name *name)
 {
-    for (unsigned k = 0; k < l->host->nr_macros && l->depth > 0; k++) {
-        const struct macro *m = &l->host->macros[k];
+    for (unsigned k = 0; k < l->resolver->nr_macros && l->depth > 0; k++) {
+        const struct macro *m = &l->resolver->macros[k];
         bool named = false;
 
         for (unsigned i = 0; i < m->toks.nr; i++)
@@ -573,65 +565,65 @@ static void follow_in_macros(struct look *l, const struct name *name)
             named = named && strcmp(m->params[p], name->text) != 0;
         for (unsigned i = l->code.from; named && i < l->code.to; i++) {
             const bool call = tok_is(token(l, i + 1), "(") && token(l, i + 1)->match;
-            const struct part whole = {
+            const struct effect_part whole = {
                 i, m->is_function ? token(l, i + 1)->match + 1 : i + 1, name->kind};
 
             if (tok_is(token(l, i), m->name) && !is_member(l, i) && call >= m->is_function)
-                enter(l, (struct code){&m->toks, 0, m->toks.nr, true, false}, name->text,
+                enter(l, (struct effect_code){&m->toks, 0, m->toks.nr, true, false}, name->text,
                     name->kind, name->is_const, whole);
         }
     }
 }
 
 /* The token is the name of a macro that is called here. */
-static bool calls_macro(const struct look *l, unsigned i)
+static bool calls_macro(const struct effect_look *l, unsigned i)
 {
     const struct macro *m =
-        tok_is(token(l, i + 1), "(") ? hostcode_macro(l->host, token(l, i)->text) : NULL;
+        tok_is(token(l, i + 1), "(") ? resolver_macro(l->resolver, token(l, i)->text) : NULL;
 
     return m && m->is_function && !l->code.is_macro;
 }
 
-static void follow_name(struct look *l, const struct name *name)
+static void follow_name(struct effect_look *l, const struct effect_name *name)
 {
     const bool *left_out = l->code.toks->left_out;
-    struct use use = {0}, *outer = l->use;
+    struct memory_effects effects = {0}, *outer = l->effects;
 
-    l->use = &use;
+    l->effects = &effects;
     for (unsigned i = l->code.from; i < l->code.to; i++)
         if (token(l, i)->kind == TOK_NAME && strcmp(token(l, i)->text, name->text) == 0 &&
             !is_member(l, i) && !(name->made && i == name->made) && !(left_out && left_out[i]) &&
             !calls_macro(l, i))
-            climb(l, (struct part){i, i + 1, name->kind});
+            climb(l, (struct effect_part){i, i + 1, name->kind});
     follow_in_macros(l, name);
-    l->use = outer;
-    add(outer, use.reads, use.writes && !name->is_const);
-    outer->atomics |= use.atomics && !name->is_const;
+    l->effects = outer;
+    add(outer, effects.reads, effects.writes && !name->is_const);
+    outer->atomics |= effects.atomics && !name->is_const;
 }
 
-static void follow(struct look *l)
+static void follow(struct effect_look *l)
 {
     for (unsigned n = 0; n < l->nr_names; n++)
         follow_name(l, &l->names[n]);
 }
 
-static struct look look_at(
-    const struct host *host, const struct decl *fn, unsigned *steps, struct use *use)
+static struct effect_look look_at(const struct resolver *resolver, const struct decl *fn,
+    unsigned *steps, struct memory_effects *effects)
 {
-    return (struct look){.host = host,
-        .code = {host->decls->toks, fn->body + 1, fn->to, false, false},
+    return (struct effect_look){.resolver = resolver,
+        .code = {resolver->decls->toks, fn->body + 1, fn->to, false, false},
         .depth = MAX_CALL_DEPTH,
         .steps = steps,
-        .use = use};
+        .effects = effects};
 }
 
-void use_of_pointer(
-    const struct host *host, const struct decl *fn, const char *name, struct use *use)
+void memory_effects_of_pointer(const struct resolver *resolver, const struct decl *fn,
+    const char *name, struct memory_effects *effects)
 {
     unsigned steps = 0;
-    struct look l = look_at(host, fn, &steps, use);
+    struct effect_look l = look_at(resolver, fn, &steps, effects);
 
-    l.names[l.nr_names++] = (struct name){.text = name};
+    l.names[l.nr_names++] = (struct effect_name){.text = name};
     follow(&l);
 }
 
@@ -639,25 +631,26 @@ void use_of_pointer(
 
 /* Which parameter of which function of the file the object at token i is handed to as it is; NULL:
  * to none. */
-static const struct decl *handed_to(const struct look *l, unsigned i, const char **param)
+static const struct decl *handed_to(const struct effect_look *l, unsigned i, const char **param)
 {
     struct param params[MAX_PARAMS];
     const unsigned open = opening(l, i);
     const struct decl *inner = tok_is(token(l, open), "(") && token(l, open - 1)->kind == TOK_NAME
-                                   ? decls_function(l->host->decls, token(l, open - 1)->text)
+                                   ? decls_function(l->resolver->decls, token(l, open - 1)->text)
                                    : NULL;
     const unsigned n = inner ? argument_of(l, open, i) : 0;
 
-    if (!inner || !inner->body || n >= params_read(params, NULL, l->host->decls, inner))
+    if (!inner || !inner->body || n >= params_read(params, NULL, l->resolver->decls, inner))
         return NULL;
     *param = params[n].name;
     return inner;
 }
 
-static void follow_member(const struct host *host, const struct decl *fn, const char *object,
-    const char *member, unsigned depth, unsigned *steps, struct use *use)
+static void follow_member(const struct resolver *resolver, const struct decl *fn,
+    const char *object, const char *member, unsigned depth, unsigned *steps,
+    struct memory_effects *effects)
 {
-    struct look l = look_at(host, fn, steps, use);
+    struct effect_look l = look_at(resolver, fn, steps, effects);
 
     for (unsigned i = l.code.from; i < l.code.to && ++*steps < MAX_STEPS; i++) {
         const struct tok *t = token(&l, i);
@@ -670,21 +663,22 @@ static void follow_member(const struct host *host, const struct decl *fn, const 
         if (t->kind != TOK_NAME || !tok_is(token(&l, first), object))
             continue;
         if (first < i && strcmp(t->text, member) == 0)
-            climb(&l, (struct part){first, i + 1, ADDRESS});
+            climb(&l, (struct effect_part){first, i + 1, ADDRESS});
         else if (tok_is(t + 1, ".") || tok_is(t + 1, "->") || depth == 0)
             ;
         else if ((inner = handed_to(&l, i, &param)) != NULL && inner != fn)
-            follow_member(host, inner, param, member, depth - 1, steps, use);
+            follow_member(resolver, inner, param, member, depth - 1, steps, effects);
         else if (tok_is(token(&l, first - 1), "=") && token(&l, first - 2)->kind == TOK_NAME)
-            follow_member(host, fn, token(&l, first - 2)->text, member, depth - 1, steps, use);
+            follow_member(
+                resolver, fn, token(&l, first - 2)->text, member, depth - 1, steps, effects);
     }
     follow(&l);
 }
 
-void use_of_member(const struct host *host, const struct decl *fn, const char *object,
-    const char *member, struct use *use)
+void memory_effects_of_member(const struct resolver *resolver, const struct decl *fn,
+    const char *object, const char *member, struct memory_effects *effects)
 {
     unsigned steps = 0;
 
-    follow_member(host, fn, object, member, MAX_CALL_DEPTH, &steps, use);
+    follow_member(resolver, fn, object, member, MAX_CALL_DEPTH, &steps, effects);
 }

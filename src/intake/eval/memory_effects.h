@@ -5,16 +5,16 @@
 
 #include "intake/eval/resolver.h"
 
-struct use {
+struct memory_effects {
     bool reads, writes, atomics;
 };
 
 /* Adds what code of fn does with the memory behind the pointer called name. */
-void use_of_pointer(
-    const struct host *host, const struct decl *fn, const char *name, struct use *use);
+void memory_effects_of_pointer(const struct resolver *resolver, const struct decl *fn,
+    const char *name, struct memory_effects *effects);
 
 /* The same of object.member and object.part.member, also where fn hands on the object or a part. */
-void use_of_member(const struct host *host, const struct decl *fn, const char *object,
-    const char *member, struct use *use);
+void memory_effects_of_member(const struct resolver *resolver, const struct decl *fn,
+    const char *object, const char *member, struct memory_effects *effects);
 
 #endif

@@ -8,26 +8,26 @@
 
 enum { MAX_CALLS_DOWN = 3 };
 
-void param_member(struct param *p, const struct host *host, const struct decl *fn,
+void param_access_member(struct param *p, const struct resolver *resolver, const struct decl *fn,
     const char *object, const char *member, const struct decl *type)
 {
-    const struct toks *toks = host->decls->toks;
+    const struct toks *toks = resolver->decls->toks;
     const unsigned open = type ? toks_find(toks, type->from, type->to, "{") : 0;
-    struct use use = {0};
+    struct memory_effects effects = {0};
 
-    use_of_member(host, fn, object, member, &use);
+    memory_effects_of_member(resolver, fn, object, member, &effects);
     for (unsigned i = open + 1; type && open < type->to && i < toks->tok[open].match; i++) {
         const struct decl method = {.body = i, .to = toks->tok[i].match, .open = i};
 
         if (!tok_is(&toks->tok[i], "{") || !toks->tok[i].match)
             continue;
-        use_of_pointer(host, &method, member, &use);
-        use_of_member(host, &method, "this", member, &use);
+        memory_effects_of_pointer(resolver, &method, member, &effects);
+        memory_effects_of_member(resolver, &method, "this", member, &effects);
         i = toks->tok[i].match;
     }
-    p->reads = use.reads || !use.writes;
-    p->writes = use.writes || !use.reads;
-    p->atomics = use.atomics;
+    p->reads = effects.reads || !effects.writes;
+    p->writes = effects.writes || !effects.reads;
+    p->atomics = effects.atomics;
 }
 
 /* Values that stand inside the subscript of another pointer: b[idx[i]], or j = idx[i]; b[j]. */
@@ -80,12 +80,13 @@ static bool is_asked_for(const struct toks *toks, unsigned i)
 }
 
 static bool asks_for(
-    const struct host *host, const struct decl *fn, const char *name, unsigned depth);
+    const struct resolver *resolver, const struct decl *fn, const char *name, unsigned depth);
 
 /* The function that is called around argument i asks for it. */
-static bool callee_asks(const struct host *host, const struct decl *fn, unsigned i, unsigned depth)
+static bool callee_asks(
+    const struct resolver *resolver, const struct decl *fn, unsigned i, unsigned depth)
 {
-    const struct toks *toks = host->decls->toks;
+    const struct toks *toks = resolver->decls->toks;
     struct param params[MAX_PARAMS];
     unsigned open = i, arg = 0;
 
@@ -98,38 +99,39 @@ static bool callee_asks(const struct host *host, const struct decl *fn, unsigned
             arg += tok_is(&toks->tok[open], ",");
     }
     const struct decl *callee = toks->tok[open - 1].kind == TOK_NAME
-                                    ? decls_function(host->decls, toks->tok[open - 1].text)
+                                    ? decls_function(resolver->decls, toks->tok[open - 1].text)
                                     : NULL;
 
-    return callee && callee->body && arg < params_read(params, NULL, host->decls, callee) &&
-           asks_for(host, callee, params[arg].name, depth);
+    return callee && callee->body && arg < params_read(params, NULL, resolver->decls, callee) &&
+           asks_for(resolver, callee, params[arg].name, depth);
 }
 
 static bool asks_for(
-    const struct host *host, const struct decl *fn, const char *name, unsigned depth)
+    const struct resolver *resolver, const struct decl *fn, const char *name, unsigned depth)
 {
-    const struct toks *toks = host->decls->toks;
+    const struct toks *toks = resolver->decls->toks;
 
     for (unsigned i = fn->body + 1; i < fn->to && *name; i++)
         if (toks->tok[i].kind == TOK_NAME && strcmp(toks->tok[i].text, name) == 0 &&
-            (is_asked_for(toks, i) || (depth > 0 && callee_asks(host, fn, i, depth - 1))))
+            (is_asked_for(toks, i) || (depth > 0 && callee_asks(resolver, fn, i, depth - 1))))
             return true;
     return false;
 }
 
-void params_roles(struct param *params, unsigned nr, const struct host *host, const struct decl *fn)
+void param_access_pointers(
+    struct param *params, unsigned nr, const struct resolver *resolver, const struct decl *fn)
 {
     for (unsigned p = 0; fn->body && p < nr; p++) {
-        struct use use = {0};
+        struct memory_effects effects = {0};
 
         if (!params[p].is_pointer || !*params[p].name)
             continue;
-        use_of_pointer(host, fn, params[p].name, &use);
-        params[p].reads = use.reads;
-        params[p].writes = use.writes && !params[p].is_const;
-        params[p].atomics = use.atomics;
-        params[p].may_be_null =
-            (!use.reads && !use.writes) || asks_for(host, fn, params[p].name, MAX_CALLS_DOWN);
-        params[p].indexed = indexed_by(host->decls, fn, params, nr, params[p].name);
+        memory_effects_of_pointer(resolver, fn, params[p].name, &effects);
+        params[p].reads = effects.reads;
+        params[p].writes = effects.writes && !params[p].is_const;
+        params[p].atomics = effects.atomics;
+        params[p].may_be_null = (!effects.reads && !effects.writes) ||
+                                asks_for(resolver, fn, params[p].name, MAX_CALLS_DOWN);
+        params[p].indexed = indexed_by(resolver->decls, fn, params, nr, params[p].name);
     }
 }

@@ -10,13 +10,13 @@
 /* Sets reads, writes, atomics and indexed of fn's parameters that are pointers, and which of these
  * may be null: fn, or what it hands them to, asks whether they are, or leaves their memory alone.
  */
-void params_roles(
-    struct param *params, unsigned nr, const struct host *host, const struct decl *fn);
+void param_access_pointers(
+    struct param *params, unsigned nr, const struct resolver *resolver, const struct decl *fn);
 
 /* Sets what a kernel does with the memory behind a pointer in a struct that it gets by value:
  * reads, writes and atomics of object.member, in methods of the struct too (type; NULL: it has
  * none). Where none is seen, it may do both. */
-void param_member(struct param *p, const struct host *host, const struct decl *fn,
+void param_access_member(struct param *p, const struct resolver *resolver, const struct decl *fn,
     const char *object, const char *member, const struct decl *type);
 
 #endif

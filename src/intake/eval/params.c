@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-unsigned template_params(
+unsigned params_of_template(
     const struct toks *toks, const struct decl *fn, const char **names, unsigned max)
 {
     unsigned nr = 0;
@@ -28,7 +28,7 @@ unsigned template_params(
 }
 
 static void read_param(
-    struct param *p, struct arena *arena, const struct toks *toks, struct range r)
+    struct param *p, struct arena *arena, const struct toks *toks, struct tok_range r)
 {
     static const char *const words[] = {"const", "__restrict__", "__restrict", "restrict",
         "volatile", "struct", "__grid_constant__", NULL};
@@ -45,15 +45,13 @@ static void read_param(
             name = i;
     }
     for (unsigned i = r.from; i < name && i < end; i++) {
-        bool skip = toks->tok[i].kind == TOK_DIRECTIVE ||
-                    (toks->tok[i].kind == TOK_PUNCT && !tok_is(&toks->tok[i], "::") &&
-                        !tok_is(&toks->tok[i], "<") && !tok_is(&toks->tok[i], ">") &&
-                        !tok_is(&toks->tok[i], ","));
+        const bool skip = toks->tok[i].kind == TOK_DIRECTIVE || tok_among(&toks->tok[i], words) ||
+                          (toks->tok[i].kind == TOK_PUNCT && !tok_is(&toks->tok[i], "::") &&
+                              !tok_is(&toks->tok[i], "<") && !tok_is(&toks->tok[i], ">") &&
+                              !tok_is(&toks->tok[i], ","));
 
         p->is_const =
             p->is_const || (tok_is(&toks->tok[i], "const") && !tok_is(&toks->tok[i - 1], "*"));
-        for (unsigned w = 0; words[w]; w++)
-            skip = skip || tok_is(&toks->tok[i], words[w]);
         if (!skip) {
             if (type.len && toks->tok[i].kind == TOK_NAME &&
                 !strchr(":<,", type.text[type.len - 1]))
@@ -67,7 +65,7 @@ static void read_param(
 }
 
 /* Parts that a comma between < and > has split. */
-static unsigned join_angles(struct range *parts, unsigned nr)
+static unsigned join_angles(struct tok_range *parts, unsigned nr)
 {
     unsigned out = 0;
 
@@ -92,10 +90,10 @@ unsigned params_read(
     struct param *params, struct arena *arena, const struct decls *decls, const struct decl *fn)
 {
     const struct toks *toks = decls->toks;
-    struct range parts[MAX_PARAMS];
+    struct tok_range parts[MAX_PARAMS];
     unsigned nr = join_angles(
-        parts, range_split((struct range){toks, fn->open + 1, toks->tok[fn->open].match}, parts,
-                   MAX_PARAMS));
+        parts, tok_range_split((struct tok_range){toks, fn->open + 1, toks->tok[fn->open].match},
+                   parts, MAX_PARAMS));
 
     if (nr == 1 && parts[0].to == parts[0].from + 1 && tok_is(&toks->tok[parts[0].from], "void"))
         return 0;

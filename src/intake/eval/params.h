@@ -19,7 +19,7 @@ unsigned params_read(
     struct param *params, struct arena *arena, const struct decls *decls, const struct decl *fn);
 
 /* The names of a template's parameters, in order. */
-unsigned template_params(
+unsigned params_of_template(
     const struct toks *toks, const struct decl *fn, const char **names, unsigned max);
 
 #endif

@@ -15,7 +15,7 @@ static bool is_left_out(const struct toks *toks, unsigned i)
 }
 
 /* Without the directives at its ends, and without what they leave out. */
-static struct range trimmed(struct range r)
+static struct tok_range trimmed(struct tok_range r)
 {
     const struct toks *toks = r.toks;
 
@@ -26,7 +26,7 @@ static struct range trimmed(struct range r)
     return r;
 }
 
-unsigned range_split(struct range range, struct range *parts, unsigned max)
+unsigned tok_range_split(struct tok_range range, struct tok_range *parts, unsigned max)
 {
     unsigned nr = 0, start = range.from;
 
@@ -38,7 +38,7 @@ unsigned range_split(struct range range, struct range *parts, unsigned max)
         if (i < range.to && range.toks->left_out && range.toks->left_out[i]) {
             continue;
         } else if (i == range.to || tok_is(t, ",")) {
-            parts[nr++] = trimmed((struct range){range.toks, start, i});
+            parts[nr++] = trimmed((struct tok_range){range.toks, start, i});
             start = i + 1;
         } else if (t->match > i && t->match < range.to) {
             i = t->match;
@@ -49,7 +49,7 @@ unsigned range_split(struct range range, struct range *parts, unsigned max)
 
 /* ---- macros ---- */
 
-static void read_macro(struct host *host, const struct tok *t, size_t *cap)
+static void read_macro(struct resolver *resolver, const struct tok *t, size_t *cap)
 {
     const char *p = t->text + 1 + strspn(t->text + 1, " \t");
     struct macro m = {.line = t->line};
@@ -58,7 +58,7 @@ static void read_macro(struct host *host, const struct tok *t, size_t *cap)
         return;
     p += 6 + strspn(p + 6, " \t");
     size_t nr = strcspn(p, " \t(\\\n\r");
-    m.name = arena_strndup(host->arena, p, nr);
+    m.name = arena_strndup(resolver->arena, p, nr);
     p += nr;
     if (*p == '(') {
         m.is_function = true;
@@ -67,21 +67,21 @@ static void read_macro(struct host *host, const struct tok *t, size_t *cap)
             nr = strcspn(p, " \t,)\\\n\r");
             if (nr == 0)
                 break;
-            m.params[m.nr_params++] = arena_strndup(host->arena, p, nr);
+            m.params[m.nr_params++] = arena_strndup(resolver->arena, p, nr);
             p += nr;
         }
         p += strcspn(p, ")");
         p += *p == ')';
     }
-    if (!lex(&m.toks, host->arena, p, strlen(p)))
+    if (!toks_lex(&m.toks, resolver->arena, p, strlen(p)))
         return;
-    host->macros = grow(host->macros, cap, host->nr_macros + 1, sizeof(m));
-    host->macros[host->nr_macros++] = m;
+    resolver->macros = grow(resolver->macros, cap, resolver->nr_macros + 1, sizeof(m));
+    resolver->macros[resolver->nr_macros++] = m;
 }
 
 /* ---- conditional compilation ---- */
 
-const char *hostcode_directive(const struct tok *t, const char **rest)
+const char *resolver_directive(const struct tok *t, const char **rest)
 {
     const char *p = t->text + 1 + strspn(t->text + 1, " \t");
 
@@ -89,9 +89,9 @@ const char *hostcode_directive(const struct tok *t, const char **rest)
     return p;
 }
 
-bool hostcode_holds(const struct host *host, const struct tok *t, bool *sure)
+bool resolver_holds(const struct resolver *resolver, const struct tok *t, bool *sure)
 {
-    const char *rest, *word = hostcode_directive(t, &rest);
+    const char *rest, *word = resolver_directive(t, &rest);
     bool asks = str_starts(word, "ifdef") || str_starts(word, "ifndef"), defined = false;
     char name[64];
 
@@ -116,8 +116,8 @@ bool hostcode_holds(const struct host *host, const struct tok *t, bool *sure)
         return false;
     memcpy(name, rest, nr);
     name[nr] = 0;
-    for (unsigned m = 0; m < host->nr_macros && host->macros[m].line < t->line; m++)
-        defined = defined || strcmp(host->macros[m].name, name) == 0;
+    for (unsigned m = 0; m < resolver->nr_macros && resolver->macros[m].line < t->line; m++)
+        defined = defined || strcmp(resolver->macros[m].name, name) == 0;
     *sure = asks && alone && name[0] != '_' && !str_starts(name, "CUD");
     return defined != negated;
 }
@@ -127,12 +127,12 @@ struct branch {
     bool taken, left_out, unsure;
 };
 
-static void enter_branch(struct branch *b, const struct host *host, const struct tok *t)
+static void enter_branch(struct branch *b, const struct resolver *resolver, const struct tok *t)
 {
-    const char *rest, *word = hostcode_directive(t, &rest);
+    const char *rest, *word = resolver_directive(t, &rest);
     const bool other = str_starts(word, "else");
     bool sure = true;
-    const bool holds = other ? !b->taken : hostcode_holds(host, t, &sure);
+    const bool holds = other ? !b->taken : resolver_holds(resolver, t, &sure);
 
     b->unsure |= !sure;
     b->left_out = !b->unsure && (b->taken || !holds);
@@ -141,17 +141,17 @@ static void enter_branch(struct branch *b, const struct host *host, const struct
 
 /* Marks the tokens that do not count, and reads the macros that do, as far as each condition asks
  * for those before it. */
-static void read_directives(struct host *host, struct toks *toks)
+static void read_directives(struct resolver *resolver, struct toks *toks)
 {
     enum { MAX_DEPTH = 32 };
     struct branch branches[MAX_DEPTH] = {{0}};
-    bool *out = arena_array(host->arena, toks->nr + 1, sizeof(*out));
+    bool *out = arena_array(resolver->arena, toks->nr + 1, sizeof(*out));
     unsigned depth = 0;
     size_t cap = 0;
 
     for (unsigned i = 0; i < toks->nr; i++) {
         const bool directive = toks->tok[i].kind == TOK_DIRECTIVE;
-        const char *rest, *word = directive ? hostcode_directive(&toks->tok[i], &rest) : "";
+        const char *rest, *word = directive ? resolver_directive(&toks->tok[i], &rest) : "";
 
         if (str_starts(word, "if")) {
             if (depth < MAX_DEPTH)
@@ -161,41 +161,41 @@ static void read_directives(struct host *host, struct toks *toks)
             depth--;
         }
         if (depth > 0 && depth <= MAX_DEPTH && (str_starts(word, "if") || str_starts(word, "el")))
-            enter_branch(&branches[depth - 1], host, &toks->tok[i]);
+            enter_branch(&branches[depth - 1], resolver, &toks->tok[i]);
         for (unsigned d = 0; d < depth && d < MAX_DEPTH; d++)
             out[i] |= branches[d].left_out;
         if (directive && !out[i])
-            read_macro(host, &toks->tok[i], &cap);
+            read_macro(resolver, &toks->tok[i], &cap);
     }
     toks->left_out = out;
 }
 
-void hostcode_init(
-    struct host *host, struct arena *arena, const struct decls *decls, struct toks *toks)
+void resolver_init(
+    struct resolver *resolver, struct arena *arena, const struct decls *decls, struct toks *toks)
 {
-    *host = (struct host){.arena = arena, .toks = decls->toks, .decls = decls, .why = ""};
-    read_directives(host, toks);
-    struct macro *heap = host->macros;
-    host->macros = arena_array(arena, host->nr_macros + 1, sizeof(*host->macros));
-    if (host->nr_macros)
-        memcpy(host->macros, heap, host->nr_macros * sizeof(*heap));
+    *resolver = (struct resolver){.arena = arena, .toks = decls->toks, .decls = decls, .why = ""};
+    read_directives(resolver, toks);
+    struct macro *heap = resolver->macros;
+    resolver->macros = arena_array(arena, resolver->nr_macros + 1, sizeof(*resolver->macros));
+    if (resolver->nr_macros)
+        memcpy(resolver->macros, heap, resolver->nr_macros * sizeof(*heap));
     free(heap);
 }
 
-const struct macro *hostcode_macro(const struct host *host, const char *name)
+const struct macro *resolver_macro(const struct resolver *resolver, const char *name)
 {
-    for (unsigned i = 0; i < host->nr_macros; i++)
-        if (strcmp(host->macros[i].name, name) == 0 && host->macros[i].toks.nr > 0)
-            return &host->macros[i];
+    for (unsigned i = 0; i < resolver->nr_macros; i++)
+        if (strcmp(resolver->macros[i].name, name) == 0 && resolver->macros[i].toks.nr > 0)
+            return &resolver->macros[i];
     return NULL;
 }
 
 /* ---- launches ---- */
 
 /* The first token of the kernel's id that ends before <<<; false: none is there. */
-static bool read_kernel_id(struct host *host, struct site *site, unsigned at)
+static bool read_kernel_id(struct resolver *resolver, struct site *site, unsigned at)
 {
-    const struct toks *toks = host->toks;
+    const struct toks *toks = resolver->toks;
     unsigned end = at, i = at;
 
     if (i > 0 && tok_is(&toks->tok[i - 1], ">")) {
@@ -209,7 +209,7 @@ static bool read_kernel_id(struct host *host, struct site *site, unsigned at)
             if (depth == 0)
                 break;
         }
-        site->nr_template_args = range_split((struct range){toks, i + 1, at - 1},
+        site->nr_template_args = tok_range_split((struct tok_range){toks, i + 1, at - 1},
             site->template_args, ARRAY_SIZE(site->template_args));
     }
     if (i == 0 || toks->tok[i - 1].kind != TOK_NAME)
@@ -219,13 +219,13 @@ static bool read_kernel_id(struct host *host, struct site *site, unsigned at)
     while (i > 1 && tok_is(&toks->tok[i - 1], "::") && toks->tok[i - 2].kind == TOK_NAME)
         i -= 2;
     site->from = i;
-    site->id = toks_text(toks, host->arena, i, end);
+    site->id = toks_text(toks, resolver->arena, i, end);
     return true;
 }
 
-struct site *hostcode_launches(struct host *host, unsigned *nr)
+struct site *resolver_launches(struct resolver *resolver, unsigned *nr)
 {
-    const struct toks *toks = host->toks;
+    const struct toks *toks = resolver->toks;
     struct site *sites = NULL;
     size_t cap = 0;
 
@@ -237,38 +237,39 @@ struct site *hostcode_launches(struct host *host, unsigned *nr)
             continue;
         unsigned close = toks_find(toks, i + 1, toks->nr, ">>>");
 
-        if (close == toks->nr || !read_kernel_id(host, &s, i) ||
+        if (close == toks->nr || !read_kernel_id(resolver, &s, i) ||
             !tok_is(&toks->tok[close + 1], "(") || !toks->tok[close + 1].match)
             continue;
         s.nr_config =
-            range_split((struct range){toks, i + 1, close}, s.config, ARRAY_SIZE(s.config));
-        s.nr_args = range_split((struct range){toks, close + 2, toks->tok[close + 1].match}, s.args,
-            ARRAY_SIZE(s.args));
+            tok_range_split((struct tok_range){toks, i + 1, close}, s.config, ARRAY_SIZE(s.config));
+        s.nr_args = tok_range_split((struct tok_range){toks, close + 2, toks->tok[close + 1].match},
+            s.args, ARRAY_SIZE(s.args));
         sites = grow(sites, &cap, *nr + 1, sizeof(s));
         sites[(*nr)++] = s;
     }
     return sites;
 }
 
-const struct decl *hostcode_function_at(const struct host *host, unsigned at)
+const struct decl *resolver_function_at(const struct resolver *resolver, unsigned at)
 {
-    const struct decl *d = decls_at(host->decls, at);
+    const struct decl *d = decls_at(resolver->decls, at);
 
     return d && d->kind == DECL_FUNCTION && d->body && at >= d->body ? d : NULL;
 }
 
 /* Whether the condition is known to be false (or true, for an else). */
-static bool condition_is(struct host *host, struct range condition, unsigned at, bool value)
+static bool condition_is(
+    struct resolver *resolver, struct tok_range condition, unsigned at, bool value)
 {
     int64_t number;
 
-    return hostcode_constant(host, condition, at, &number) && (number != 0) == value;
+    return resolver_constant(resolver, condition, at, &number) && (number != 0) == value;
 }
 
-bool hostcode_unreached(struct host *host, unsigned at)
+bool resolver_unreached(struct resolver *resolver, unsigned at)
 {
-    const struct toks *toks = host->toks;
-    const struct decl *fn = hostcode_function_at(host, at);
+    const struct toks *toks = resolver->toks;
+    const struct decl *fn = resolver_function_at(resolver, at);
 
     for (unsigned i = fn ? fn->body + 1 : at; i < at; i++) {
         const struct tok *t = &toks->tok[i];
@@ -285,7 +286,7 @@ bool hostcode_unreached(struct host *host, unsigned at)
         unsigned open = toks->tok[close].match;
 
         if (tok_is(&toks->tok[open - 1], "if") &&
-            condition_is(host, (struct range){toks, open + 1, close}, open, is_else))
+            condition_is(resolver, (struct tok_range){toks, open + 1, close}, open, is_else))
             return true;
     }
     return false;
@@ -336,8 +337,8 @@ static bool in_list_of_declarators(const struct toks *toks, unsigned i)
     return false;
 }
 
-bool hostcode_definition_in(const struct toks *toks, const char *name, unsigned from, unsigned to,
-    struct range *value, unsigned *at)
+bool resolver_definition_in(const struct toks *toks, const char *name, unsigned from, unsigned to,
+    struct tok_range *value, unsigned *at)
 {
     bool found = false;
 
@@ -350,12 +351,13 @@ bool hostcode_definition_in(const struct toks *toks, const char *name, unsigned 
             continue;
         if (declares && tok_is(next, "[") && next->match &&
             tok_is(&toks->tok[next->match + 1], "=")) {
-            *value = (struct range){toks, next->match + 2, value_end(toks, next->match + 2, to)};
+            *value =
+                (struct tok_range){toks, next->match + 2, value_end(toks, next->match + 2, to)};
             *at = i;
             return true;
         }
         if (tok_is(next, "=") && (declares || !found)) {
-            *value = (struct range){toks, i + 2, value_end(toks, i + 2, to)};
+            *value = (struct tok_range){toks, i + 2, value_end(toks, i + 2, to)};
             *at = i;
             found = true;
             if (declares)
@@ -363,7 +365,7 @@ bool hostcode_definition_in(const struct toks *toks, const char *name, unsigned 
         } else if (declares &&
                    (!tok_is(&toks->tok[i - 1], ",") || in_list_of_declarators(toks, i - 1)) &&
                    (tok_is(next, "(") || tok_is(next, "{")) && next->match) {
-            *value = (struct range){toks, i + 2, next->match};
+            *value = (struct tok_range){toks, i + 2, next->match};
             *at = i;
             return true;
         }
@@ -371,13 +373,13 @@ bool hostcode_definition_in(const struct toks *toks, const char *name, unsigned 
     return found;
 }
 
-int hostcode_param(
-    const struct host *host, const struct decl *fn, const char *name, struct range *whole)
+int resolver_param(const struct resolver *resolver, const struct decl *fn, const char *name,
+    struct tok_range *whole)
 {
-    const struct toks *toks = host->toks;
-    struct range params[LAUNCH_MAX_ARGS];
-    unsigned nr = range_split(
-        (struct range){toks, fn->open + 1, toks->tok[fn->open].match}, params, LAUNCH_MAX_ARGS);
+    const struct toks *toks = resolver->toks;
+    struct tok_range params[LAUNCH_MAX_ARGS];
+    unsigned nr = tok_range_split(
+        (struct tok_range){toks, fn->open + 1, toks->tok[fn->open].match}, params, LAUNCH_MAX_ARGS);
 
     for (unsigned p = 0; p < nr; p++) {
         unsigned end = toks_find(toks, params[p].from, params[p].to, "=");
@@ -393,29 +395,29 @@ int hostcode_param(
 }
 
 /* A call of fn elsewhere: its argument of that number. */
-static bool call_argument(const struct host *host, const struct decl *fn, unsigned param,
-    struct range *value, unsigned *at)
+static bool call_argument(const struct resolver *resolver, const struct decl *fn, unsigned param,
+    struct tok_range *value, unsigned *at)
 {
-    const struct toks *toks = host->toks;
+    const struct toks *toks = resolver->toks;
 
     for (unsigned i = toks_name(toks, fn->name, 0), again; i + 1 < toks->nr;
          i = again ? again : toks->nr) {
-        struct range args[LAUNCH_MAX_ARGS];
+        struct tok_range args[LAUNCH_MAX_ARGS];
         unsigned open = i + 1;
 
         again = toks->tok[i].again;
-        if (host->bound == fn && i != host->bound_at)
+        if (resolver->bound == fn && i != resolver->bound_at)
             continue;
         if ((i >= fn->from && i < fn->to) || toks->tok[i].kind != TOK_NAME ||
-            strcmp(toks->tok[i].text, fn->name) != 0 || !hostcode_function_at(host, i))
+            strcmp(toks->tok[i].text, fn->name) != 0 || !resolver_function_at(resolver, i))
             continue;
         if (tok_is(&toks->tok[open], "<")) { /* f<4>(...) */
             open = toks_angle(toks, open, toks->nr) + 1;
         }
         if (open >= toks->nr || !tok_is(&toks->tok[open], "(") || !toks->tok[open].match)
             continue;
-        unsigned nr = range_split(
-            (struct range){toks, open + 1, toks->tok[open].match}, args, LAUNCH_MAX_ARGS);
+        unsigned nr = tok_range_split(
+            (struct tok_range){toks, open + 1, toks->tok[open].match}, args, LAUNCH_MAX_ARGS);
 
         if (param < nr) {
             *value = args[param];
@@ -426,7 +428,7 @@ static bool call_argument(const struct host *host, const struct decl *fn, unsign
     return false;
 }
 
-bool hostcode_from_outside(struct range r)
+bool resolver_from_outside(struct tok_range r)
 {
     static const char *const readers[] = {"atoi", "atol", "atoll", "stoi", "stol", "stoul",
         "stoull", "strtol", "strtoul", "strtoull", "argv", "getCmdLineArgumentInt", NULL};
@@ -440,11 +442,11 @@ bool hostcode_from_outside(struct range r)
     return false;
 }
 
-int hostcode_template_param(const struct host *host, const char *name, unsigned at)
+int resolver_template_param(const struct resolver *resolver, const char *name, unsigned at)
 {
-    const struct decl *fn = hostcode_function_at(host, at);
+    const struct decl *fn = resolver_function_at(resolver, at);
     const char *names[MAX_TEMPLATE_ARGS];
-    const unsigned nr = fn ? template_params(host->toks, fn, names, ARRAY_SIZE(names)) : 0;
+    const unsigned nr = fn ? params_of_template(resolver->toks, fn, names, ARRAY_SIZE(names)) : 0;
     unsigned n = 0;
 
     while (n < nr && strcmp(names[n], name) != 0)
@@ -452,24 +454,25 @@ int hostcode_template_param(const struct host *host, const char *name, unsigned 
     return n < nr ? (int)n : -1;
 }
 
-bool hostcode_template_argument(
-    const struct host *host, const char *name, unsigned at, struct range *value, unsigned *where)
+bool resolver_template_argument(const struct resolver *resolver, const char *name, unsigned at,
+    struct tok_range *value, unsigned *where)
 {
-    const struct decl *fn = hostcode_function_at(host, at);
-    const struct toks *toks = host->toks;
-    const int n = hostcode_template_param(host, name, at);
+    const struct decl *fn = resolver_function_at(resolver, at);
+    const struct toks *toks = resolver->toks;
+    const int n = resolver_template_param(resolver, name, at);
 
     if (n < 0)
         return false;
     for (unsigned i = toks_name(toks, fn->name, 0); i + 1 < toks->nr;
          i = toks->tok[i].again ? toks->tok[i].again : toks->nr) {
-        struct range args[MAX_TEMPLATE_ARGS];
+        struct tok_range args[MAX_TEMPLATE_ARGS];
         const unsigned close =
             tok_is(&toks->tok[i + 1], "<") ? toks_angle(toks, i + 1, toks->nr) : 0;
 
-        if (!close || (i >= fn->from && i < fn->to) || !hostcode_function_at(host, i) ||
+        if (!close || (i >= fn->from && i < fn->to) || !resolver_function_at(resolver, i) ||
             (toks->left_out && toks->left_out[i]) ||
-            range_split((struct range){toks, i + 2, close}, args, ARRAY_SIZE(args)) <= (unsigned)n)
+            tok_range_split((struct tok_range){toks, i + 2, close}, args, ARRAY_SIZE(args)) <=
+                (unsigned)n)
             continue;
         *value = args[n];
         *where = i;
@@ -479,7 +482,7 @@ bool hostcode_template_argument(
 }
 
 /* n = n / 2, constexpr int N = config::N: the name stands in its own value. */
-static bool names_itself(struct range value, const char *name)
+static bool names_itself(struct tok_range value, const char *name)
 {
     for (unsigned i = value.from; i < value.to; i++)
         if (value.toks->tok[i].kind == TOK_NAME && strcmp(value.toks->tok[i].text, name) == 0 &&
@@ -502,14 +505,14 @@ static bool stands_before(const struct toks *toks, unsigned i, unsigned to)
 
 /* blocks = (n + 255) / 256; at the head of a statement: the last such before the use is its value.
  */
-static bool last_assigned(
-    const struct toks *toks, const char *name, unsigned before, struct range *value, unsigned *at)
+static bool last_assigned(const struct toks *toks, const char *name, unsigned before,
+    struct tok_range *value, unsigned *at)
 {
     bool found = false;
 
     for (unsigned i = toks_name(toks, name, *at + 1); i && i + 2 < before;
          i = toks->tok[i].again ? toks->tok[i].again : before) {
-        const struct range assigned = {toks, i + 2, value_end(toks, i + 2, before)};
+        const struct tok_range assigned = {toks, i + 2, value_end(toks, i + 2, before)};
         const struct tok *head = &toks->tok[i - 1];
 
         if (tok_is(&toks->tok[i + 1], "=") && !(toks->left_out && toks->left_out[i]) &&
@@ -523,78 +526,78 @@ static bool last_assigned(
     return found;
 }
 
-bool hostcode_set_again(const struct host *host, const char *name, unsigned before)
+bool resolver_set_again(const struct resolver *resolver, const char *name, unsigned before)
 {
-    const struct decl *fn = hostcode_function_at(host, before);
-    struct range value;
+    const struct decl *fn = resolver_function_at(resolver, before);
+    struct tok_range value;
     unsigned at;
 
-    return fn && hostcode_definition_in(host->toks, name, fn->body, fn->to, &value, &at) &&
-           last_assigned(host->toks, name, before, &value, &at);
+    return fn && resolver_definition_in(resolver->toks, name, fn->body, fn->to, &value, &at) &&
+           last_assigned(resolver->toks, name, before, &value, &at);
 }
 
-bool hostcode_definition(
-    struct host *host, const char *name, unsigned before, struct range *value, unsigned *at)
+bool resolver_definition(struct resolver *resolver, const char *name, unsigned before,
+    struct tok_range *value, unsigned *at)
 {
-    const struct decl *fn = hostcode_function_at(host, before);
+    const struct decl *fn = resolver_function_at(resolver, before);
 
     if (fn) {
-        struct range whole;
-        int p = hostcode_param(host, fn, name, &whole);
+        struct tok_range whole;
+        int p = resolver_param(resolver, fn, name, &whole);
 
-        if (hostcode_definition_in(host->toks, name, fn->body, fn->to, value, at) && p < 0 &&
+        if (resolver_definition_in(resolver->toks, name, fn->body, fn->to, value, at) && p < 0 &&
             !names_itself(*value, name)) {
-            last_assigned(host->toks, name, before, value, at);
+            last_assigned(resolver->toks, name, before, value, at);
             return true;
         }
-        if (p >= 0 && call_argument(host, fn, (unsigned)p, value, at))
+        if (p >= 0 && call_argument(resolver, fn, (unsigned)p, value, at))
             return true;
         if (p >= 0) { /* void f(int n = 1024) */
-            unsigned eq = toks_find(host->toks, whole.from, whole.to, "=");
+            unsigned eq = toks_find(resolver->toks, whole.from, whole.to, "=");
 
-            *value = (struct range){host->toks, eq + 1, whole.to};
+            *value = (struct tok_range){resolver->toks, eq + 1, whole.to};
             *at = whole.from;
             return eq + 1 < whole.to;
         }
     }
-    for (unsigned i = toks_name(host->toks, name, 0), nr = host->toks->nr; i < nr;
-         i = host->toks->tok[i].again ? host->toks->tok[i].again : nr) {
-        const struct decl *d = decls_at(host->decls, i);
+    for (unsigned i = toks_name(resolver->toks, name, 0), nr = resolver->toks->nr; i < nr;
+         i = resolver->toks->tok[i].again ? resolver->toks->tok[i].again : nr) {
+        const struct decl *d = decls_at(resolver->decls, i);
 
         if (!d || d->kind == DECL_FUNCTION || d->kind == DECL_DIRECTIVE || d->kind == DECL_USING)
             continue;
-        if (hostcode_definition_in(host->toks, name, d->from, d->to, value, at) ||
-            (tok_is(&host->toks->tok[d->from], "enum") &&
-                hostcode_definition_in(host->toks, name, d->from + 1, d->to, value, at)))
+        if (resolver_definition_in(resolver->toks, name, d->from, d->to, value, at) ||
+            (tok_is(&resolver->toks->tok[d->from], "enum") &&
+                resolver_definition_in(resolver->toks, name, d->from + 1, d->to, value, at)))
             return true;
     }
     return false;
 }
 
-bool hostcode_member(struct host *host, const char *object, const char *member, unsigned at,
-    struct range *value, unsigned *where)
+bool resolver_member(struct resolver *resolver, const char *object, const char *member, unsigned at,
+    struct tok_range *value, unsigned *where)
 {
-    const struct toks *toks = host->toks;
-    struct range init, parts[16];
+    const struct toks *toks = resolver->toks;
+    struct tok_range init, parts[16];
 
     for (unsigned i = 0; i + 3 < toks->nr; i++)
         if (toks->tok[i].kind == TOK_NAME && strcmp(toks->tok[i].text, object) == 0 &&
             (tok_is(&toks->tok[i + 1], ".") || tok_is(&toks->tok[i + 1], "->")) &&
             tok_is(&toks->tok[i + 2], member) && tok_is(&toks->tok[i + 3], "=")) {
-            *value = (struct range){toks, i + 4, toks_find(toks, i + 4, toks->nr, ";")};
+            *value = (struct tok_range){toks, i + 4, toks_find(toks, i + 4, toks->nr, ";")};
             *where = i;
-            return !hostcode_from_outside(*value);
+            return !resolver_from_outside(*value);
         }
-    if (!hostcode_definition(host, object, at, &init, where) || init.from >= init.to)
+    if (!resolver_definition(resolver, object, at, &init, where) || init.from >= init.to)
         return false;
     if (tok_is(&init.toks->tok[init.from], "{"))
-        init = (struct range){init.toks, init.from + 1, init.to - 1};
-    unsigned nr = range_split(init, parts, ARRAY_SIZE(parts));
+        init = (struct tok_range){init.toks, init.from + 1, init.to - 1};
+    unsigned nr = tok_range_split(init, parts, ARRAY_SIZE(parts));
 
     for (unsigned i = 0; i < nr; i++)
         if (tok_is(&init.toks->tok[parts[i].from], ".") &&
             tok_is(&init.toks->tok[parts[i].from + 1], member)) {
-            *value = (struct range){init.toks, parts[i].from + 3, parts[i].to};
+            *value = (struct tok_range){init.toks, parts[i].from + 3, parts[i].to};
             return value->from < value->to;
         }
     /* by order, of what has no constructor: the type stands before the object's name */
@@ -603,8 +606,8 @@ bool hostcode_member(struct host *host, const char *object, const char *member, 
         return false;
     const char *type = toks->tok[*where - 1].text;
 
-    for (unsigned d = 0; d < host->decls->nr; d++) {
-        const struct decl *s = &host->decls->decl[d];
+    for (unsigned d = 0; d < resolver->decls->nr; d++) {
+        const struct decl *s = &resolver->decls->decl[d];
         unsigned open = toks_find(toks, s->from, s->to, "{"), field = 0;
 
         if (s->kind == DECL_FUNCTION || strcmp(s->name, type) != 0 || open >= s->to)
@@ -624,11 +627,11 @@ bool hostcode_member(struct host *host, const char *object, const char *member, 
 }
 
 /* dim3 grid; grid.x = ...; grid.y = ...: each member's last value before the launch. */
-bool hostcode_dim3_members(
-    const struct host *host, const char *name, unsigned at, struct range members[3])
+bool resolver_dim3_members(
+    const struct resolver *resolver, const char *name, unsigned at, struct tok_range members[3])
 {
-    const struct decl *fn = hostcode_function_at(host, at);
-    const struct toks *toks = host->toks;
+    const struct decl *fn = resolver_function_at(resolver, at);
+    const struct toks *toks = resolver->toks;
     bool found = false;
 
     memset(members, 0, 3 * sizeof(*members));
@@ -639,7 +642,7 @@ bool hostcode_dim3_members(
             !tok_is(&toks->tok[i + 1], ".") || !tok_is(&toks->tok[i + 3], "=") || member[1] ||
             !strchr("xyz", member[0]))
             continue;
-        members[member[0] - 'x'] = (struct range){toks, i + 4, toks_find(toks, i + 4, at, ";")};
+        members[member[0] - 'x'] = (struct tok_range){toks, i + 4, toks_find(toks, i + 4, at, ";")};
         found = true;
     }
     return found;

@@ -11,9 +11,10 @@ enum { MAX_TYPE_STEPS = 8 };
 
 /* using NAME = ...; typedef ... NAME; anywhere, the one before `at` first. NULL: there is none.
  * *where: the token of its name. */
-static const char *alias_of(struct host *host, const char *name, unsigned at, unsigned *where)
+static const char *alias_of(
+    struct resolver *resolver, const char *name, unsigned at, unsigned *where)
 {
-    const struct toks *toks = host->toks;
+    const struct toks *toks = resolver->toks;
     const char *found = NULL;
 
     for (unsigned i = toks_name(toks, name, 1), again; i + 2 < toks->nr;
@@ -24,7 +25,7 @@ static const char *alias_of(struct host *host, const char *name, unsigned at, un
         if (toks->left_out && toks->left_out[i])
             continue;
         if (tok_is(&toks->tok[i - 1], "using") && tok_is(&toks->tok[i + 1], "=")) {
-            found = toks_text(toks, host->arena, i + 2, toks_find(toks, i + 2, toks->nr, ";"));
+            found = toks_text(toks, resolver->arena, i + 2, toks_find(toks, i + 2, toks->nr, ";"));
             *where = i;
         } else if (tok_is(&toks->tok[i + 1], ";")) {
             unsigned start = i;
@@ -33,7 +34,7 @@ static const char *alias_of(struct host *host, const char *name, unsigned at, un
                    !tok_is(&toks->tok[start], ";") && !tok_is(&toks->tok[start], "}"))
                 start--;
             if (tok_is(&toks->tok[start], "typedef") && start + 1 < i) {
-                found = toks_text(toks, host->arena, start + 1, i);
+                found = toks_text(toks, resolver->arena, start + 1, i);
                 *where = i;
             }
         }
@@ -42,25 +43,26 @@ static const char *alias_of(struct host *host, const char *name, unsigned at, un
 }
 
 /* The element type behind an argument: the declaration of the pointer that it names. */
-static const char *argument_type(struct host *host, struct range arg, unsigned at)
+static const char *argument_type(struct resolver *resolver, struct tok_range arg, unsigned at)
 {
     const char *name, *type = "";
     unsigned where, line;
     struct str ignored = {0};
-    struct host quiet = *host; /* sizes made on the way are not wanted */
+    struct resolver quiet = *resolver; /* sizes made on the way are not wanted */
 
-    if (!hostcode_pointer(&quiet, arg, at, &name, &where))
+    if (!resolver_pointer(&quiet, arg, at, &name, &where))
         return NULL;
-    hostcode_extent(&quiet, name, where, &ignored, &type, &line);
+    resolver_extent(&quiet, name, where, &ignored, &type, &line);
     str_finish(&ignored);
     return *type ? type : NULL;
 }
 
 /* Where `vector<T> &v` and `const vector<float> &x` have the same words: what stands for T. */
-static const char *stands_for(struct host *host, struct range a, struct range b, const char *name)
+static const char *stands_for(
+    struct resolver *resolver, struct tok_range a, struct tok_range b, const char *name)
 {
     static const char *const passed[] = {"const", "&", "typename", "struct", "class", NULL};
-    const struct toks *toks = host->toks;
+    const struct toks *toks = resolver->toks;
     unsigned i = a.from, k = b.from;
 
     while (i < a.to && k < b.to) {
@@ -74,7 +76,7 @@ static const char *stands_for(struct host *host, struct range a, struct range b,
             const unsigned end =
                 i + 1 < a.to ? toks_find(toks, k, b.to, toks->tok[i + 1].text) : b.to;
 
-            return k < end ? toks_text(toks, host->arena, k, end) : NULL;
+            return k < end ? toks_text(toks, resolver->arena, k, end) : NULL;
         } else if (strcmp(x->text, y->text) == 0) {
             i++;
             k++;
@@ -86,15 +88,15 @@ static const char *stands_for(struct host *host, struct range a, struct range b,
 }
 
 /* The declaration of a variable that is an argument of a call, up to its name. */
-static bool declared(struct host *host, struct range arg, struct range *whole)
+static bool declared(struct resolver *resolver, struct tok_range arg, struct tok_range *whole)
 {
-    const struct toks *toks = host->toks;
-    const struct decl *fn = hostcode_function_at(host, arg.from);
+    const struct toks *toks = resolver->toks;
+    const struct decl *fn = resolver_function_at(resolver, arg.from);
     const char *name = toks->tok[arg.from].text;
 
     if (!fn || arg.to != arg.from + 1 || toks->tok[arg.from].kind != TOK_NAME)
         return false;
-    if (hostcode_param(host, fn, name, whole) >= 0)
+    if (resolver_param(resolver, fn, name, whole) >= 0)
         return true;
     for (unsigned i = toks_name(toks, name, fn->body); i && i < arg.from;
          i = toks->tok[i].again ? toks->tok[i].again : arg.from)
@@ -104,7 +106,7 @@ static bool declared(struct host *host, struct range arg, struct range *whole)
             while (start > fn->body + 1 && !tok_is(&toks->tok[start - 1], ";") &&
                    !tok_is(&toks->tok[start - 1], "{") && !tok_is(&toks->tok[start - 1], "}"))
                 start--;
-            *whole = (struct range){toks, start, i};
+            *whole = (struct tok_range){toks, start, i};
             return start < i;
         }
     return false;
@@ -113,9 +115,9 @@ static bool declared(struct host *host, struct range arg, struct range *whole)
 /* template class solver<float>; or template void solve(vector<float> &x): what parameter n of the
  * template stands for there. NULL: no such line. */
 static const char *explicit_instance(
-    struct host *host, const struct decl *fn, unsigned n, const char *name, unsigned *where)
+    struct resolver *resolver, const struct decl *fn, unsigned n, const char *name, unsigned *where)
 {
-    const struct toks *toks = host->toks;
+    const struct toks *toks = resolver->toks;
     const unsigned colons = toks_find(toks, fn->from, fn->open, "::");
     const unsigned before = toks_before_angles(toks, colons, fn->from);
     const char *class = colons < fn->open && before ? toks->tok[before - 1].text : fn->name;
@@ -128,75 +130,79 @@ static const char *explicit_instance(
     }
     for (unsigned i = toks_name(toks, class, 1); i + 1 < toks->nr;
          i = toks->tok[i].again ? toks->tok[i].again : toks->nr) {
-        const struct decl *d = decls_at(host->decls, i);
-        struct range args[MAX_TEMPLATE_ARGS];
+        const struct decl *d = decls_at(resolver->decls, i);
+        struct tok_range args[MAX_TEMPLATE_ARGS];
         const unsigned close =
             tok_is(&toks->tok[i + 1], "<") ? toks_angle(toks, i + 1, toks->nr) : 0;
 
         if (!d || !tok_is(&toks->tok[d->from], "template") || tok_is(&toks->tok[d->from + 1], "<"))
             continue;
         *where = i;
-        if (close && range_split((struct range){toks, i + 2, close}, args, ARRAY_SIZE(args)) > n)
-            return toks_text(toks, host->arena, args[n].from, args[n].to);
-        return stands_for(host, (struct range){toks, head + 1, toks->tok[fn->open].match},
-            (struct range){toks, d->from + 1, d->to}, name);
+        if (close &&
+            tok_range_split((struct tok_range){toks, i + 2, close}, args, ARRAY_SIZE(args)) > n)
+            return toks_text(toks, resolver->arena, args[n].from, args[n].to);
+        return stands_for(resolver, (struct tok_range){toks, head + 1, toks->tok[fn->open].match},
+            (struct tok_range){toks, d->from + 1, d->to}, name);
     }
     return NULL;
 }
 
 /* What a template parameter of the function around is where the function is called, or where it is
  * made for one type. */
-static const char *instance_of(struct host *host, const char *name, unsigned at, unsigned *call)
+static const char *instance_of(
+    struct resolver *resolver, const char *name, unsigned at, unsigned *call)
 {
-    const struct decl *fn = hostcode_function_at(host, at);
-    const struct toks *toks = host->toks;
+    const struct decl *fn = resolver_function_at(resolver, at);
+    const struct toks *toks = resolver->toks;
     const char *names[MAX_TEMPLATE_ARGS];
-    unsigned nr = fn ? template_params(toks, fn, names, ARRAY_SIZE(names)) : 0, n = 0;
+    unsigned nr = fn ? params_of_template(toks, fn, names, ARRAY_SIZE(names)) : 0, n = 0;
 
     while (n < nr && strcmp(names[n], name) != 0)
         n++;
     for (unsigned i = 0; n < nr && i + 1 < toks->nr; i++) {
-        struct range args[MAX_PARAMS];
+        struct tok_range args[MAX_PARAMS];
         unsigned open = i + 1;
 
         if (toks->tok[i].kind != TOK_NAME || strcmp(toks->tok[i].text, fn->name) != 0 ||
-            (i >= fn->from && i < fn->to) || !hostcode_function_at(host, i))
+            (i >= fn->from && i < fn->to) || !resolver_function_at(resolver, i))
             continue;
         *call = i;
         if (tok_is(&toks->tok[open], "<")) {
             const unsigned close = toks_angle(toks, open, toks->nr);
             const unsigned given =
-                close ? range_split((struct range){toks, open + 1, close}, args, MAX_PARAMS) : 0;
+                close ? tok_range_split((struct tok_range){toks, open + 1, close}, args, MAX_PARAMS)
+                      : 0;
 
             if (!close)
                 continue;
             if (n < given)
-                return toks_text(toks, host->arena, args[n].from, args[n].to);
+                return toks_text(toks, resolver->arena, args[n].from, args[n].to);
             open = close + 1;
         }
         if (!tok_is(&toks->tok[open], "(") || !toks->tok[open].match)
             continue;
         struct param params[MAX_PARAMS];
-        unsigned nr_params = params_read(params, host->arena, host->decls, fn);
-        unsigned nr_args =
-            range_split((struct range){toks, open + 1, toks->tok[open].match}, args, MAX_PARAMS);
+        unsigned nr_params = params_read(params, resolver->arena, resolver->decls, fn);
+        unsigned nr_args = tok_range_split(
+            (struct tok_range){toks, open + 1, toks->tok[open].match}, args, MAX_PARAMS);
 
         for (unsigned p = 0; p < nr_params && p < nr_args; p++)
             if (params[p].is_pointer && strcmp(params[p].type, name) == 0)
-                return argument_type(host, args[p], i);
-        struct range heads[MAX_PARAMS], whole;
-        const unsigned nr_heads = range_split(
-            (struct range){toks, fn->open + 1, toks->tok[fn->open].match}, heads, MAX_PARAMS);
+                return argument_type(resolver, args[p], i);
+        struct tok_range heads[MAX_PARAMS], whole;
+        const unsigned nr_heads = tok_range_split(
+            (struct tok_range){toks, fn->open + 1, toks->tok[fn->open].match}, heads, MAX_PARAMS);
 
         for (unsigned p = 0; p < nr_heads && p < nr_args; p++) {
-            const char *type =
-                declared(host, args[p], &whole) ? stands_for(host, heads[p], whole, name) : NULL;
+            const char *type = declared(resolver, args[p], &whole)
+                                   ? stands_for(resolver, heads[p], whole, name)
+                                   : NULL;
 
             if (type)
                 return type;
         }
     }
-    return n < nr ? explicit_instance(host, fn, n, name, call) : NULL;
+    return n < nr ? explicit_instance(resolver, fn, n, name, call) : NULL;
 }
 
 /* `unsigned long int` and its like in one spelling. */
@@ -240,16 +246,17 @@ static const char *plain_type(const char *type)
 
 /* using NAME = ...; or typedef in the function that token `at` stands in: kernels do not know it.
  */
-static bool is_local_alias(struct host *host, const char *name, unsigned at)
+static bool is_local_alias(struct resolver *resolver, const char *name, unsigned at)
 {
-    const struct decl *fn = hostcode_function_at(host, at);
+    const struct decl *fn = resolver_function_at(resolver, at);
     unsigned where;
 
-    return fn && alias_of(host, name, at, &where) && hostcode_function_at(host, where) == fn;
+    return fn && alias_of(resolver, name, at, &where) &&
+           resolver_function_at(resolver, where) == fn;
 }
 
 /* option<T> with what T stands for in its place. */
-static const char *with_instances(struct host *host, const char *type, unsigned at)
+static const char *with_instances(struct resolver *resolver, const char *type, unsigned at)
 {
     const char *angle = strchr(type, '<');
     struct str out = {0};
@@ -263,21 +270,21 @@ static const char *with_instances(struct host *host, const char *type, unsigned 
 
         while (str_word_char(p[nr]))
             nr++;
-        const char *word = arena_strndup(host->arena, p, nr ? nr : 1);
+        const char *word = arena_strndup(resolver->arena, p, nr ? nr : 1);
 
         const bool local =
-            nr && (instance_of(host, word, at, &call) || is_local_alias(host, word, at));
+            nr && (instance_of(resolver, word, at, &call) || is_local_alias(resolver, word, at));
 
-        str_add(&out, local ? hostcode_type(host, word, at) : word);
+        str_add(&out, local ? resolver_type(resolver, word, at) : word);
         p += nr ? nr : 1;
     }
-    const char *text = arena_strdup(host->arena, str_text(&out));
+    const char *text = arena_strdup(resolver->arena, str_text(&out));
 
     str_finish(&out);
     return text;
 }
 
-const char *hostcode_type(struct host *host, const char *type, unsigned at)
+const char *resolver_type(struct resolver *resolver, const char *type, unsigned at)
 {
     for (unsigned step = 0, lanes; step < MAX_TYPE_STEPS; step++) {
         const char *next;
@@ -289,41 +296,41 @@ const char *hostcode_type(struct host *host, const char *type, unsigned at)
                strncmp(type, "static ", 7) == 0)
             type = strchr(type, ' ') + 1;
         type = plain_type(type);
-        if (elem_of(type, &lanes))
+        if (spelling_elem(type, &lanes))
             return type;
-        next = instance_of(host, type, at, &call);
+        next = instance_of(resolver, type, at, &call);
         const bool called = next && call != at; /* T of a caller may be called T as well */
 
         if (next) {
             at = call;
         } else {
-            const struct macro *macro = hostcode_macro(host, type);
+            const struct macro *macro = resolver_macro(resolver, type);
             unsigned where;
 
-            next = alias_of(host, type, at, &where);
+            next = alias_of(resolver, type, at, &where);
             at = next ? where : at; /* its words are of that place */
             if (!next && macro && !macro->is_function)
-                next = toks_text(&macro->toks, host->arena, 0, macro->toks.nr);
+                next = toks_text(&macro->toks, resolver->arena, 0, macro->toks.nr);
         }
         if (!next || (!called && strcmp(next, type) == 0))
-            return with_instances(host, type, at);
+            return with_instances(resolver, type, at);
         type = next;
     }
     return type;
 }
 
-const char *hostcode_type_of(struct host *host, struct range arg, unsigned at)
+const char *resolver_type_of(struct resolver *resolver, struct tok_range arg, unsigned at)
 {
-    struct range whole;
+    struct tok_range whole;
     struct str text = {0};
     const char *type = NULL;
 
-    if (arg.from >= arg.to || !declared(host, arg, &whole))
+    if (arg.from >= arg.to || !declared(resolver, arg, &whole))
         return NULL;
     for (unsigned i = whole.from; i < whole.to; i++) {
         const struct tok *t = &whole.toks->tok[i];
 
-        if (t->kind == TOK_NAME && strcmp(t->text, host->toks->tok[arg.from].text) == 0)
+        if (t->kind == TOK_NAME && strcmp(t->text, resolver->toks->tok[arg.from].text) == 0)
             break;
         if (t->kind == TOK_NAME && !tok_is(t, "const") && !tok_is(t, "static"))
             str_addf(&text, "%s%s", text.len ? " " : "", t->text);
@@ -331,7 +338,7 @@ const char *hostcode_type_of(struct host *host, struct range arg, unsigned at)
             str_add(&text, "*");
     }
     if (text.len)
-        type = hostcode_type(host, arena_strdup(host->arena, str_text(&text)), at);
+        type = resolver_type(resolver, arena_strdup(resolver->arena, str_text(&text)), at);
     str_finish(&text);
-    return type && type_bytes(type) ? type : NULL;
+    return type && spelling_bytes(type) ? type : NULL;
 }

@@ -2,16 +2,17 @@
 #include "intake/eval/resolver.h"
 
 #include "base/mem.h"
+#include "intake/syntax/cast.h"
+#include "intake/syntax/literal.h"
 #include "intake/syntax/spelling.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_VALUE_DEPTH = 32, MAX_VALUE_STEPS = 10000 };
 
 struct reals {
-    struct host *host;
+    struct resolver *resolver;
     const struct toks *toks;
     unsigned i, to, at, depth;
     unsigned *nr_steps;
@@ -19,10 +20,10 @@ struct reals {
 
 static bool sum(struct reals *v, double *value);
 
-static bool range_real(struct host *host, struct range r, unsigned at, unsigned depth,
+static bool range_real(struct resolver *resolver, struct tok_range r, unsigned at, unsigned depth,
     unsigned *nr_steps, double *value)
 {
-    struct reals v = {host, r.toks, r.from, r.to, at, depth, nr_steps};
+    struct reals v = {resolver, r.toks, r.from, r.to, at, depth, nr_steps};
 
     return depth > 0 && r.from < r.to && sum(&v, value) && v.i == v.to;
 }
@@ -36,20 +37,20 @@ static bool name_real(struct reals *v, const char *name, double *value)
         {"FLT_EPSILON", 1.1920928955078125e-7}, {"DBL_MAX", 1.79769313486231570815e308},
         {"M_SQRT2", 1.41421356237309504880}, {"M_E", 2.7182818284590452354}, {"true", 1},
         {"false", 0}};
-    struct range range;
+    struct tok_range range;
     unsigned where;
-    const struct macro *macro = hostcode_macro(v->host, name);
+    const struct macro *macro = resolver_macro(v->resolver, name);
 
     for (size_t i = 0; i < ARRAY_SIZE(known); i++)
         if (strcmp(known[i].name, name) == 0) {
             *value = known[i].value;
             return true;
         }
-    if (hostcode_definition(v->host, name, v->at, &range, &where))
-        return range_real(v->host, range, where, v->depth - 1, v->nr_steps, value);
+    if (resolver_definition(v->resolver, name, v->at, &range, &where))
+        return range_real(v->resolver, range, where, v->depth - 1, v->nr_steps, value);
     return macro && !macro->is_function &&
-           range_real(v->host, (struct range){&macro->toks, 0, macro->toks.nr}, v->at, v->depth - 1,
-               v->nr_steps, value);
+           range_real(v->resolver, (struct tok_range){&macro->toks, 0, macro->toks.nr}, v->at,
+               v->depth - 1, v->nr_steps, value);
 }
 
 static bool call_real(struct reals *v, const char *name, unsigned open, double *value)
@@ -60,15 +61,15 @@ static bool call_real(struct reals *v, const char *name, unsigned open, double *
     } known[] = {{"sqrt", sqrt}, {"sqrtf", sqrt}, {"exp", exp}, {"expf", exp}, {"log", log},
         {"logf", log}, {"fabs", fabs}, {"fabsf", fabs}, {"floor", floor}, {"ceil", ceil},
         {"cos", cos}, {"sin", sin}, {"log2", log2}, {"log2f", log2}};
-    struct range parts[2];
+    struct tok_range parts[2];
     double x, y;
-    unsigned nr = range_split(
-        (struct range){v->toks, open + 1, v->toks->tok[open].match}, parts, ARRAY_SIZE(parts));
+    unsigned nr = tok_range_split(
+        (struct tok_range){v->toks, open + 1, v->toks->tok[open].match}, parts, ARRAY_SIZE(parts));
 
     v->i = v->toks->tok[open].match + 1;
-    if (nr == 0 || !range_real(v->host, parts[0], v->at, v->depth - 1, v->nr_steps, &x))
+    if (nr == 0 || !range_real(v->resolver, parts[0], v->at, v->depth - 1, v->nr_steps, &x))
         return false;
-    if (nr == 1 && type_bytes(name)) { /* float(x) */
+    if (nr == 1 && spelling_bytes(name)) { /* float(x) */
         *value = x;
         return true;
     }
@@ -77,7 +78,7 @@ static bool call_real(struct reals *v, const char *name, unsigned open, double *
             *value = known[i].f(x);
             return isfinite(*value);
         }
-    if (nr != 2 || !range_real(v->host, parts[1], v->at, v->depth - 1, v->nr_steps, &y))
+    if (nr != 2 || !range_real(v->resolver, parts[1], v->at, v->depth - 1, v->nr_steps, &y))
         return false;
     if (strcmp(name, "pow") == 0 || strcmp(name, "powf") == 0)
         *value = pow(x, y);
@@ -94,12 +95,7 @@ static bool is_cast(const struct reals *v)
 {
     const struct tok *t = &v->toks->tok[v->i];
 
-    if (!tok_is(t, "(") || t->match <= v->i + 1 || t->match + 1 >= v->to)
-        return false;
-    for (unsigned i = v->i + 1; i < t->match; i++)
-        if (type_bytes(v->toks->tok[i].text) == 0)
-            return false;
-    return true;
+    return tok_is(t, "(") && t->match + 1 < v->to && cast_is_type(v->toks, v->i + 1, t->match);
 }
 
 static bool factor(struct reals *v, double *value)
@@ -120,17 +116,18 @@ static bool factor(struct reals *v, double *value)
         return factor(v, value);
     }
     if (tok_is(t, "(") && t->match && t->match < v->to) {
-        struct range inner = {v->toks, v->i + 1, t->match};
+        struct tok_range inner = {v->toks, v->i + 1, t->match};
 
         v->i = t->match + 1;
-        return range_real(v->host, inner, v->at, v->depth - 1, v->nr_steps, value);
+        return range_real(v->resolver, inner, v->at, v->depth - 1, v->nr_steps, value);
     }
     if (t->kind == TOK_NUMBER) {
-        char *end;
+        struct number_literal literal;
+        const bool known = literal_read(&literal, t->text);
 
-        *value = strtod(t->text, &end);
+        *value = literal.real;
         v->i++;
-        return end > t->text && strspn(end, "fFlLuU") == strlen(end);
+        return known;
     }
     if (t->kind != TOK_NAME)
         return false;
@@ -138,7 +135,7 @@ static bool factor(struct reals *v, double *value)
         v->i += 2;
         return factor(v, value);
     }
-    if (tok_is(t, "static_cast") && tok_is(next, "<")) {
+    if (cast_is_named(t) && tok_is(next, "<")) {
         while (v->i < v->to && !tok_is(&v->toks->tok[v->i], "("))
             v->i++;
         return factor(v, value);
@@ -181,9 +178,9 @@ static bool sum(struct reals *v, double *value)
     return true;
 }
 
-bool hostcode_real(struct host *host, struct range range, unsigned at, double *value)
+bool resolver_real(struct resolver *resolver, struct tok_range range, unsigned at, double *value)
 {
     unsigned nr_steps = 0;
 
-    return range_real(host, range, at, MAX_VALUE_DEPTH, &nr_steps, value);
+    return range_real(resolver, range, at, MAX_VALUE_DEPTH, &nr_steps, value);
 }

@@ -432,7 +432,7 @@ static bool read_folder(
     return read_one(build, arena, folder, "CMakeLists.txt", source) || make;
 }
 
-void build_read(
+void buildfile_read(
     struct build *build, struct arena *arena, const char *path, const struct intake_args *args)
 {
     struct build_reader *r = arena_alloc(arena, sizeof(*r));

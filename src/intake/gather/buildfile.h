@@ -28,7 +28,7 @@ struct build {
     unsigned nr_files;
 };
 
-void build_read(
+void buildfile_read(
     struct build *build, struct arena *arena, const char *path, const struct intake_args *args);
 
 #endif

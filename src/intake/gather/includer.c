@@ -6,6 +6,7 @@
 #include "intake/eval/resolver.h"
 #include "intake/gather/translation_units.h"
 #include "intake/syntax/decls.h"
+#include "intake/syntax/headers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static bool is_defined_in(const struct toks *toks, const char *name)
         const size_t nr = strlen(name);
 
         if (toks->tok[i].kind != TOK_DIRECTIVE ||
-            !str_starts(hostcode_directive(&toks->tok[i], &rest), "define"))
+            !str_starts(resolver_directive(&toks->tok[i], &rest), "define"))
             continue;
         rest += strspn(rest, " \t");
         if (strncmp(rest, name, nr) == 0 && !str_word_char(rest[nr]))
@@ -90,12 +91,12 @@ static bool collect(struct collector *c, const char *path, const char *text, uns
     unsigned nested = 0, guards = 0;
     const unsigned file = b->nr_files;
 
-    if (b->nr_files == BUILD_MAX_FILES || !lex(&toks, c->arena, text, strlen(text)))
+    if (b->nr_files == BUILD_MAX_FILES || !toks_lex(&toks, c->arena, text, strlen(text)))
         return false;
     b->files[b->nr_files++] = (struct build_file){path, text, strlen(text)};
     for (unsigned i = 0; i < toks.nr; i++) {
         const struct tok *t = &toks.tok[i];
-        const char *rest, *word = t->kind == TOK_DIRECTIVE ? hostcode_directive(t, &rest) : "";
+        const char *rest, *word = t->kind == TOK_DIRECTIVE ? resolver_directive(t, &rest) : "";
         bool quoted;
 
         if (str_starts(word, "if")) {
@@ -105,7 +106,7 @@ static bool collect(struct collector *c, const char *path, const char *text, uns
         } else if (str_starts(word, "define") && nested <= guards) {
             add_define(c, t, rest, file);
         } else if (str_starts(word, "include") && nested <= guards) {
-            const char *name = include_name(c->arena, t->text, &quoted);
+            const char *name = headers_include_name(c->arena, t->text, &quoted);
             struct err ignored = {0};
             char *header;
             size_t bytes;
@@ -132,10 +133,10 @@ static bool includes(struct arena *arena, const char *text, const char *name)
     for (const char *line = text; *line; line = str_next_line(line)) {
         const char *hash = line + strspn(line, " \t");
         bool quoted;
-        const char *included =
-            *hash == '#'
-                ? include_name(arena, arena_strndup(arena, hash, strcspn(hash, "\n")), &quoted)
-                : NULL;
+        const char *included = *hash == '#'
+                                   ? headers_include_name(arena,
+                                         arena_strndup(arena, hash, strcspn(hash, "\n")), &quoted)
+                                   : NULL;
 
         if (included && quoted && strcmp(included, name) == 0)
             return true;
@@ -143,12 +144,12 @@ static bool includes(struct arena *arena, const char *text, const char *name)
     return false;
 }
 
-void includer_defines(struct build *build, struct reading *r, const char *text, size_t bytes)
+void includer_defines(struct build *build, struct source_set *set, const char *text, size_t bytes)
 {
-    struct arena *arena = r->arena;
-    const char *path = r->files[0].path, *slash = strrchr(path, '/');
+    struct arena *arena = set->arena;
+    const char *path = set->files[0].path, *slash = strrchr(path, '/');
     unsigned nr;
-    const struct unit *units = reading_around(r, &nr), *by = NULL;
+    const struct translation_unit *units = source_set_around(set, &nr), *by = NULL;
     struct collector c = {.build = build,
         .arena = arena,
         .user = file_name(path),
@@ -161,6 +162,6 @@ void includer_defines(struct build *build, struct reading *r, const char *text, 
             return;
         by = &units[i];
     }
-    if (by && lex(&c.text, arena, text, bytes))
+    if (by && toks_lex(&c.text, arena, text, bytes))
         collect(&c, by->path, by->text, MAX_DEPTH);
 }

@@ -8,6 +8,6 @@
 /* Adds to build the macros without parameters that the one source beside the user's file that
  * includes it has seen before, by itself or by headers beside it: those that text names and does
  * not define. Nothing where several sources include it. */
-void includer_defines(struct build *build, struct reading *r, const char *text, size_t bytes);
+void includer_defines(struct build *build, struct source_set *set, const char *text, size_t bytes);
 
 #endif

@@ -10,6 +10,7 @@
 #include "intake/gather/includer.h"
 #include "intake/gather/python.h"
 #include "intake/gather/translation_units.h"
+#include "intake/syntax/headers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static unsigned line_of(const char *text, size_t at)
 
 struct puller {
     struct arena *arena;
-    struct reading *r; /* files[0] is the user's, the others were seen */
+    struct source_set *set; /* files[0] is the user's, the others were seen */
     struct str out;
     struct origin *origins; /* of the lines of out */
     size_t nr_origins, cap_origins;
@@ -55,15 +56,16 @@ static void end_line(struct puller *p, unsigned file, size_t at)
 }
 
 /* One more thing that the user should know. */
-__attribute__((format(printf, 2, 3))) static void note(struct reading *r, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void note(
+    struct source_set *set, const char *format, ...)
 {
     va_list ap;
 
     va_start(ap, format);
-    const char *text = arena_vprintf(r->arena, format, ap);
+    const char *text = arena_vprintf(set->arena, format, ap);
 
     va_end(ap);
-    r->in.note = r->in.note ? arena_printf(r->arena, "%s\n%s", r->in.note, text) : text;
+    set->in.note = set->in.note ? arena_printf(set->arena, "%s\n%s", set->in.note, text) : text;
 }
 
 static const char *path_beside(struct arena *arena, const char *path, const char *name)
@@ -81,7 +83,7 @@ static bool read_header(struct puller *p, const char *path, struct user_file *fi
     char *text, *real;
     size_t len;
 
-    if (!file_read(path, READING_MAX_BYTES, &text, &len, &ignored))
+    if (!file_read(path, SOURCE_SET_MAX_BYTES, &text, &len, &ignored))
         return false;
     real = realpath(path, NULL);
     *file = (struct user_file){.path = path,
@@ -100,14 +102,14 @@ static bool guess_header(struct puller *p, const char *name, struct user_file *f
 {
     static const char *const usual[] = {
         "", "include/", "inc/", "src/", "common/", "Common/", "utils/", "util/"};
-    const char *user = p->r->files[0].path, *up = "";
+    const char *user = p->set->files[0].path, *up = "";
 
     for (unsigned level = 0; level < MAX_UP; level++) {
         for (size_t i = 0; i < ARRAY_SIZE(usual); i++) {
             const char *at = arena_printf(p->arena, "%s%s%s", up, usual[i], name);
 
             if (read_header(p, path_beside(p->arena, user, at), file)) {
-                note(p->r,
+                note(p->set,
                     "%s was taken from %s%s: neither the file nor its Makefile says where it is "
                     "(-I DIR does)",
                     name, *up || *usual[i] ? up : "./", usual[i]);
@@ -126,7 +128,7 @@ static bool find_header(
 {
     if (quoted && read_header(p, path_beside(p->arena, from, name), file))
         return true;
-    const bool own = include_is_device(name); /* CUDA's, unless it is quoted and there */
+    const bool own = headers_is_device(name); /* CUDA's, unless it is quoted and there */
 
     if (own && !quoted)
         return false;
@@ -140,37 +142,37 @@ static bool find_header(
 static bool pull_include(struct puller *p, unsigned from, const char *line, size_t nr,
     unsigned depth, bool *pulled, struct err *err)
 {
-    struct reading *r = p->r;
-    const size_t at = (size_t)(line + nr - r->files[from].code); /* its newline */
+    struct source_set *set = p->set;
+    const size_t at = (size_t)(line + nr - set->files[from].code); /* its newline */
     bool quoted;
-    const char *name = include_name(p->arena, arena_strndup(p->arena, line, nr), &quoted);
+    const char *name = headers_include_name(p->arena, arena_strndup(p->arena, line, nr), &quoted);
     struct user_file file;
 
     *pulled = false;
-    if (!name || !find_header(p, r->files[from].path, name, quoted, &file))
+    if (!name || !find_header(p, set->files[from].path, name, quoted, &file))
         return true; /* what it has is not needed, or will be missed by name */
     file.name = name;
     *pulled = true;
-    for (unsigned i = 0; i < r->nr_files; i++)
-        if (r->files[i].real && strcmp(r->files[i].real, file.real) == 0) {
+    for (unsigned i = 0; i < set->nr_files; i++)
+        if (set->files[i].real && strcmp(set->files[i].real, file.real) == 0) {
             end_line(p, from, at);
             return true;
         }
-    if (depth == 0 || r->nr_files == READING_MAX_FILES)
+    if (depth == 0 || set->nr_files == SOURCE_SET_MAX_FILES)
         return err_set(err, "%s: headers include one another too deeply (more than %d levels)",
             file.path, MAX_INCLUDE_DEPTH);
-    r->files[r->nr_files] = file;
+    set->files[set->nr_files] = file;
     p->shift += line_of(file.text, file.bytes);
-    bool ok = p->out.len + file.bytes <= READING_MAX_BYTES
-                  ? pull(p, r->nr_files++, depth - 1, err)
-                  : err_set(err, "%s: with its headers the file is over %d MiB", r->files[0].path,
-                        READING_MAX_BYTES >> 20);
+    bool ok = p->out.len + file.bytes <= SOURCE_SET_MAX_BYTES
+                  ? pull(p, set->nr_files++, depth - 1, err)
+                  : err_set(err, "%s: with its headers the file is over %d MiB", set->files[0].path,
+                        SOURCE_SET_MAX_BYTES >> 20);
     end_line(p, from, at);
     return ok;
 }
 
 /* Text that is not UTF-8 is taken for Latin-1; what is no text at all is refused. */
-static bool as_utf8(struct reading *r, struct user_file *f, struct err *err)
+static bool as_utf8(struct source_set *set, struct user_file *f, struct err *err)
 {
     size_t bad = bad_byte(f->text, f->bytes);
     struct str out = {0};
@@ -192,8 +194,8 @@ static bool as_utf8(struct reading *r, struct user_file *f, struct err *err)
             str_add_char(&out, (char)(0xc0 | c >> 6));
         str_add_char(&out, (char)(c >= 0x80 ? 0x80 | (c & 0x3f) : c));
     }
-    note(r, "%s:%u is not UTF-8: the file was read as Latin-1", f->path, line_of(f->text, bad));
-    f->text = f->code = arena_strndup(r->arena, str_text(&out), out.len);
+    note(set, "%s:%u is not UTF-8: the file was read as Latin-1", f->path, line_of(f->text, bad));
+    f->text = f->code = arena_strndup(set->arena, str_text(&out), out.len);
     f->bytes = out.len;
     str_finish(&out);
     return true;
@@ -245,9 +247,9 @@ static void follow_condition(const char *line, size_t nr, unsigned *nested, unsi
 static bool pull(struct puller *p, unsigned file, unsigned depth, struct err *err)
 {
     unsigned nested = 0, foreign = 0;
-    struct user_file *f = &p->r->files[file];
+    struct user_file *f = &p->set->files[file];
 
-    if (!as_utf8(p->r, f, err))
+    if (!as_utf8(p->set, f, err))
         return false;
     const char *text = f->code, *end = f->code + f->bytes;
 
@@ -274,11 +276,12 @@ static bool pull(struct puller *p, unsigned file, unsigned depth, struct err *er
 }
 
 /* Of a file that only it sees: name_file. NULL: the name stays. */
-static const char *new_name(const struct reading *r, const char *path, const char *name)
+static const char *new_name(const struct source_set *set, const char *path, const char *name)
 {
-    for (unsigned i = 0; i < r->nr_renames; i++)
-        if (strcmp(r->renames[i].unit->path, path) == 0 && strcmp(r->renames[i].name, name) == 0) {
-            char *text = arena_printf(r->arena, "%s_%s", name, r->renames[i].unit->name);
+    for (unsigned i = 0; i < set->nr_renames; i++)
+        if (strcmp(set->renames[i].unit->path, path) == 0 &&
+            strcmp(set->renames[i].name, name) == 0) {
+            char *text = arena_printf(set->arena, "%s_%s", name, set->renames[i].unit->name);
 
             for (char *p = text + strlen(name); *p; p++)
                 *p = str_word_char(*p) ? *p : '_';
@@ -288,18 +291,18 @@ static const char *new_name(const struct reading *r, const char *path, const cha
 }
 
 /* The file's text with those names; lines stay. NULL: there are none. */
-static const char *renamed(const struct reading *r, const struct user_file *f)
+static const char *renamed(const struct source_set *set, const struct user_file *f)
 {
     struct toks toks;
     struct str out = {0};
     unsigned copied = 0;
 
-    if (!r->nr_renames || !lex(&toks, r->arena, f->text, f->bytes))
+    if (!set->nr_renames || !toks_lex(&toks, set->arena, f->text, f->bytes))
         return NULL;
     for (unsigned i = 0; i < toks.nr; i++) {
         const struct tok *t = &toks.tok[i], *before = &toks.tok[i - (i > 0)];
         const char *name = t->kind == TOK_NAME && !tok_is(before, ".") && !tok_is(before, "->")
-                               ? new_name(r, f->path, t->text)
+                               ? new_name(set, f->path, t->text)
                                : NULL;
 
         if (name) {
@@ -309,7 +312,7 @@ static const char *renamed(const struct reading *r, const struct user_file *f)
         }
     }
     str_add_n(&out, f->text + copied, f->bytes - copied);
-    const char *text = copied ? arena_strndup(r->arena, str_text(&out), out.len) : NULL;
+    const char *text = copied ? arena_strndup(set->arena, str_text(&out), out.len) : NULL;
 
     str_finish(&out);
     return text;
@@ -318,7 +321,7 @@ static const char *renamed(const struct reading *r, const struct user_file *f)
 /* The file again as it is on disk: its lines from `first` on are not what stands there. */
 static void unrename(struct puller *p, unsigned file, size_t first)
 {
-    struct user_file *f = &p->r->files[file];
+    struct user_file *f = &p->set->files[file];
     size_t at = 0, start = 0; /* the same line in both */
 
     for (size_t i = first; i < p->nr_origins; i++) {
@@ -335,25 +338,25 @@ static void unrename(struct puller *p, unsigned file, size_t first)
 }
 
 /* Another file of the program, behind what there is. False: it is there already, or too much. */
-static bool pull_unit(struct puller *p, const struct unit *unit)
+static bool pull_unit(struct puller *p, const struct translation_unit *unit)
 {
-    struct reading *r = p->r;
+    struct source_set *set = p->set;
     struct err ignored = {0};
     const unsigned shift = p->shift;
 
-    if (p->out.len + unit->bytes > READING_MAX_BYTES || r->nr_files == READING_MAX_FILES)
+    if (p->out.len + unit->bytes > SOURCE_SET_MAX_BYTES || set->nr_files == SOURCE_SET_MAX_FILES)
         return false;
-    for (unsigned f = 0; f < r->nr_files; f++)
-        if (!r->files[f].macros_only && strcmp(r->files[f].path, unit->path) == 0)
+    for (unsigned f = 0; f < set->nr_files; f++)
+        if (!set->files[f].macros_only && strcmp(set->files[f].path, unit->path) == 0)
             return false;
-    r->files[r->nr_files] = (struct user_file){.path = unit->path,
+    set->files[set->nr_files] = (struct user_file){.path = unit->path,
         .name = unit->name,
         .text = unit->text,
         .code = unit->text,
         .bytes = unit->bytes};
-    const unsigned file = r->nr_files++;
-    struct user_file *f = &r->files[file];
-    const char *code = renamed(r, f);
+    const unsigned file = set->nr_files++;
+    struct user_file *f = &set->files[file];
+    const char *code = renamed(set, f);
     const size_t first = p->nr_origins;
 
     f->renamed = code != NULL;
@@ -368,40 +371,41 @@ static bool pull_unit(struct puller *p, const struct unit *unit)
     return true;
 }
 
-const struct unit *reading_around(struct reading *r, unsigned *nr)
+const struct translation_unit *source_set_around(struct source_set *set, unsigned *nr)
 {
     enum { MAX_AROUND = 64 };
 
-    if (!r->around) {
-        r->around = arena_array(r->arena, MAX_AROUND, sizeof(*r->around));
-        r->nr_around = units_around(r->arena, r->files[0].path, r->around, MAX_AROUND);
+    if (!set->around) {
+        set->around = arena_array(set->arena, MAX_AROUND, sizeof(*set->around));
+        set->nr_around =
+            translation_units_around(set->arena, set->files[0].path, set->around, MAX_AROUND);
     }
-    *nr = r->nr_around;
-    return r->around;
+    *nr = set->nr_around;
+    return set->around;
 }
 
 static void pull_units(struct puller *p)
 {
     unsigned nr;
-    const struct unit *units = reading_around(p->r, &nr);
+    const struct translation_unit *units = source_set_around(p->set, &nr);
 
-    nr = units_program(units, nr);
+    nr = translation_units_program(units, nr);
     for (unsigned i = 0; i < nr; i++)
-        p->r->has_units |= pull_unit(p, &units[i]);
+        p->set->has_units |= pull_unit(p, &units[i]);
 }
 
 static void pull_linked(struct puller *p)
 {
-    const struct reading *r = p->r;
+    const struct source_set *set = p->set;
 
-    for (unsigned i = 0; i < r->nr_linked; i++)
-        if (pull_unit(p, r->linked[i].unit))
-            note(p->r, "%s is read with this file: it defines %s, which the device code uses",
-                r->linked[i].unit->name, r->linked[i].name);
-    for (unsigned i = 0; i < r->nr_renames; i++)
-        note(p->r, "%s of %s is called %s here: another file has one of that name",
-            r->renames[i].name, r->renames[i].unit->name,
-            new_name(r, r->renames[i].unit->path, r->renames[i].name));
+    for (unsigned i = 0; i < set->nr_linked; i++)
+        if (pull_unit(p, set->linked[i].unit))
+            note(p->set, "%s is read with this file: it defines %s, which the device code uses",
+                set->linked[i].unit->name, set->linked[i].name);
+    for (unsigned i = 0; i < set->nr_renames; i++)
+        note(p->set, "%s of %s is called %s here: another file has one of that name",
+            set->renames[i].name, set->renames[i].unit->name,
+            new_name(set, set->renames[i].unit->path, set->renames[i].name));
 }
 
 /* ---- macros of the build ---- */
@@ -409,8 +413,8 @@ static void pull_linked(struct puller *p)
 /* Those that the text has a word for become lines before it. */
 static void put_defines(struct puller *p)
 {
-    struct reading *r = p->r;
-    struct puller before = {.arena = p->arena, .r = r};
+    struct source_set *set = p->set;
+    struct puller before = {.arena = p->arena, .set = set};
     unsigned file_of[BUILD_MAX_FILES] = {0};
 
     for (unsigned i = 0; i < p->build->nr_defines; i++) {
@@ -422,15 +426,15 @@ static void put_defines(struct puller *p)
         if (!str_find_word(text, text + p->out.len, d->name, strlen(d->name)))
             continue;
         if (!file_of[d->file]) {
-            if (r->nr_files == READING_MAX_FILES)
+            if (set->nr_files == SOURCE_SET_MAX_FILES)
                 break;
-            file_of[d->file] = r->nr_files;
-            r->files[r->nr_files++] = (struct user_file){
+            file_of[d->file] = set->nr_files;
+            set->files[set->nr_files++] = (struct user_file){
                 .path = f->path, .name = file_name(f->path), .text = f->text, .bytes = f->bytes};
-            r->files[file_of[d->file]].code = f->text;
-            r->files[file_of[d->file]].macros_only = true;
+            set->files[file_of[d->file]].code = f->text;
+            set->files[file_of[d->file]].macros_only = true;
         }
-        note(r, "%s = %s is defined by %s", d->name, d->value, file_name(f->path));
+        note(set, "%s = %s is defined by %s", d->name, d->value, file_name(f->path));
         str_addf(&before.out, "#define %s %s", d->name, d->value);
         end_line(&before, file_of[d->file], d->at);
         p->shift++;
@@ -452,57 +456,57 @@ static void put_defines(struct puller *p)
 }
 
 /* What is read, with where its lines begin. */
-static void keep_text(struct reading *r, const struct puller *p)
+static void keep_text(struct source_set *set, const struct puller *p)
 {
     const unsigned nr = (unsigned)p->nr_origins;
     const struct expanded whole =
-        expand_macros(r->arena, str_text(&p->out), p->out.len, nr, r->expands);
+        expand_macros(set->arena, str_text(&p->out), p->out.len, nr, set->expands);
 
     for (size_t i = 0; i < nr && whole.text; i++)
         p->origins[i].made = whole.line[i];
-    r->text = whole.text ? whole.text : arena_strndup(r->arena, str_text(&p->out), p->out.len);
-    r->bytes = whole.text ? whole.bytes : p->out.len;
-    r->nr_lines = nr;
-    r->origins = arena_array(r->arena, nr + 1, sizeof(*r->origins));
+    set->text = whole.text ? whole.text : arena_strndup(set->arena, str_text(&p->out), p->out.len);
+    set->bytes = whole.text ? whole.bytes : p->out.len;
+    set->nr_lines = nr;
+    set->origins = arena_array(set->arena, nr + 1, sizeof(*set->origins));
     if (nr)
-        memcpy(r->origins, p->origins, nr * sizeof(*r->origins));
-    r->starts = arena_array(r->arena, nr + 1, sizeof(*r->starts));
-    for (size_t i = 0, line = 1; i < r->bytes && line <= nr; i++)
-        if (r->text[i] == '\n')
-            r->starts[line++] = i + 1;
-    r->in.shift = p->shift;
+        memcpy(set->origins, p->origins, nr * sizeof(*set->origins));
+    set->starts = arena_array(set->arena, nr + 1, sizeof(*set->starts));
+    for (size_t i = 0, line = 1; i < set->bytes && line <= nr; i++)
+        if (set->text[i] == '\n')
+            set->starts[line++] = i + 1;
+    set->in.shift = p->shift;
 }
 
-bool reading_pull(
-    struct reading *r, bool with_units, const struct intake_args *args, struct err *err)
+bool source_set_inline_headers(
+    struct source_set *set, bool with_units, const struct intake_args *args, struct err *err)
 {
-    struct build *build = arena_alloc(r->arena, sizeof(*build));
-    struct puller p = {.arena = r->arena, .r = r, .build = build};
+    struct build *build = arena_alloc(set->arena, sizeof(*build));
+    struct puller p = {.arena = set->arena, .set = set, .build = build};
 
-    char *real = realpath(r->files[0].path, NULL);
+    char *real = realpath(set->files[0].path, NULL);
 
-    r->files[0].real = real ? arena_strdup(r->arena, real) : NULL;
+    set->files[0].real = real ? arena_strdup(set->arena, real) : NULL;
     free(real);
-    build_read(build, r->arena, r->files[0].path, args);
+    buildfile_read(build, set->arena, set->files[0].path, args);
     const bool ok = pull(&p, 0, MAX_INCLUDE_DEPTH, err);
-    const bool has_main = units_has_main(str_text(&p.out));
+    const bool has_main = translation_units_has_main(str_text(&p.out));
     size_t own_lines = p.nr_origins, nr_lines;
 
     if (ok)
         pull_linked(&p);
     if (ok && !has_main)
-        includer_defines(build, r, str_text(&p.out), p.out.len);
+        includer_defines(build, set, str_text(&p.out), p.out.len);
     nr_lines = p.nr_origins;
     put_defines(&p);
     own_lines += p.nr_origins - nr_lines;
     nr_lines = p.nr_origins;
-    r->nr_own_files = r->nr_files;
-    r->has_units = false;
-    if (ok && with_units && !python_is(r->files[0].path) && !has_main)
+    set->nr_own_files = set->nr_files;
+    set->has_units = false;
+    if (ok && with_units && !python_is(set->files[0].path) && !has_main)
         pull_units(&p);
-    keep_text(r, &p);
-    r->own_bytes = r->starts[own_lines];
-    r->device_bytes = r->starts[nr_lines];
+    keep_text(set, &p);
+    set->own_bytes = set->starts[own_lines];
+    set->device_bytes = set->starts[nr_lines];
     free(p.origins);
     str_finish(&p.out);
     return ok;

@@ -10,7 +10,7 @@
 enum { MAX_MISSING = 64, MAX_LOOKED = 4096 };
 
 struct neighbour {
-    struct unit unit;
+    struct translation_unit unit;
     struct toks toks;
     struct decls decls;
     bool read;
@@ -62,51 +62,52 @@ static unsigned missing(const struct decls *decls, const struct decl **found)
 
 /* ---- the neighbours ---- */
 
-static void list_neighbours(struct reading *r)
+static void list_neighbours(struct source_set *set)
 {
     unsigned nr;
-    const struct unit *units;
+    const struct translation_unit *units;
 
-    if (r->neighbours)
+    if (set->neighbours)
         return;
-    units = reading_around(r, &nr);
-    r->neighbours = arena_array(r->arena, nr + 1, sizeof(*r->neighbours));
+    units = source_set_around(set, &nr);
+    set->neighbours = arena_array(set->arena, nr + 1, sizeof(*set->neighbours));
     for (unsigned i = 0; i < nr; i++)
-        r->neighbours[i].unit = units[i];
+        set->neighbours[i].unit = units[i];
 }
 
-static bool is_here(const struct reading *r, const char *path)
+static bool is_here(const struct source_set *set, const char *path)
 {
-    for (unsigned f = 0; f < r->nr_own_files; f++)
-        if (strcmp(r->files[f].path, path) == 0)
+    for (unsigned f = 0; f < set->nr_own_files; f++)
+        if (strcmp(set->files[f].path, path) == 0)
             return true;
     return false;
 }
 
-static bool neighbour_defines(struct reading *r, struct neighbour *n, const struct decl *what)
+static bool neighbour_defines(struct source_set *set, struct neighbour *n, const struct decl *what)
 {
     if (!n->read) {
         n->read = true;
-        if (strstr(n->unit.text, "__") && lex(&n->toks, r->arena, n->unit.text, n->unit.bytes))
-            decls_read(&n->decls, r->arena, &n->toks);
+        if (strstr(n->unit.text, "__") &&
+            toks_lex(&n->toks, set->arena, n->unit.text, n->unit.bytes))
+            decls_read(&n->decls, set->arena, &n->toks);
     }
     return is_defined(&n->decls, what, n->decls.nr);
 }
 
 /* The one neighbour that defines it; NULL: none, or which of several is not known. */
-static struct neighbour *definer(struct reading *r, const struct decl *what)
+static struct neighbour *definer(struct source_set *set, const struct decl *what)
 {
     struct neighbour *found = NULL;
 
-    list_neighbours(r);
-    for (unsigned i = 0; i < r->nr_around; i++) {
-        struct neighbour *n = &r->neighbours[i];
+    list_neighbours(set);
+    for (unsigned i = 0; i < set->nr_around; i++) {
+        struct neighbour *n = &set->neighbours[i];
 
         if (!str_find_word(
                 n->unit.text, n->unit.text + n->unit.bytes, what->name, strlen(what->name)) ||
-            !neighbour_defines(r, n, what))
+            !neighbour_defines(set, n, what))
             continue;
-        if (found || is_here(r, n->unit.path))
+        if (found || is_here(set, n->unit.path))
             return NULL;
         found = n;
     }
@@ -174,17 +175,17 @@ static bool is_private(const struct decls *decls, const struct decl *d)
 }
 
 /* One of a file that is linked gets another name; one of each name at a time, from `since` on. */
-static bool give_name(struct reading *r, const struct decl *d, unsigned since)
+static bool give_name(struct source_set *set, const struct decl *d, unsigned since)
 {
-    for (; since < r->nr_renames; since++)
-        if (strcmp(r->renames[since].name, d->name) == 0)
+    for (; since < set->nr_renames; since++)
+        if (strcmp(set->renames[since].name, d->name) == 0)
             return true;
-    const unsigned line = r->toks.tok[d->from].line;
-    const struct user_file *f = &r->files[r->origins[line - 1].file];
+    const unsigned line = set->toks.tok[d->from].line;
+    const struct user_file *f = &set->files[set->origins[line - 1].file];
 
-    for (unsigned l = 0; l < r->nr_linked && r->nr_renames < READING_MAX_RENAMES; l++)
-        if (strcmp(r->linked[l].unit->path, f->path) == 0 && is_private(&r->decls, d)) {
-            r->renames[r->nr_renames++] = (struct rename){r->linked[l].unit, d->name};
+    for (unsigned l = 0; l < set->nr_linked && set->nr_renames < SOURCE_SET_MAX_RENAMES; l++)
+        if (strcmp(set->linked[l].unit->path, f->path) == 0 && is_private(&set->decls, d)) {
+            set->renames[set->nr_renames++] = (struct rename){set->linked[l].unit, d->name};
             return true;
         }
     return false;
@@ -192,11 +193,11 @@ static bool give_name(struct reading *r, const struct decl *d, unsigned since)
 
 /* Drops what both files say in the same words, and gives other names to what only one file sees.
  * False: both cannot be read together. */
-static bool part_twins(struct reading *r)
+static bool part_twins(struct source_set *set)
 {
-    struct decls *decls = &r->decls;
-    const struct decl **kept = arena_array(r->arena, decls->nr_own + 1, sizeof(*kept));
-    const unsigned nr_before = r->nr_renames;
+    struct decls *decls = &set->decls;
+    const struct decl **kept = arena_array(set->arena, decls->nr_own + 1, sizeof(*kept));
+    const unsigned nr_before = set->nr_renames;
     unsigned nr = 0;
 
     for (unsigned i = 0; i < decls->nr_own; i++)
@@ -205,17 +206,17 @@ static bool part_twins(struct reading *r)
     qsort(kept, nr, sizeof(*kept), by_name);
     for (unsigned i = 1; i < nr; i++)
         for (unsigned k = i;
-             r->toks.tok[kept[i]->from].at >= r->own_bytes && kept[i]->keep && k > 0; k--) {
+             set->toks.tok[kept[i]->from].at >= set->own_bytes && kept[i]->keep && k > 0; k--) {
             const struct decl *a = kept[k - 1];
 
             if (strcmp(a->name, kept[i]->name) != 0)
                 break;
             if (!a->keep || !same_place(decls, a->container, kept[i]->container))
                 continue;
-            if (same_tokens(&r->toks, a->from, a->to, kept[i]->from, kept[i]->to))
+            if (same_tokens(&set->toks, a->from, a->to, kept[i]->from, kept[i]->to))
                 decls->decl[kept[i] - decls->decl].is_twin = true;
-            else if (clash(decls, a, kept[i]) && !give_name(r, kept[i], nr_before) &&
-                     !give_name(r, a, nr_before))
+            else if (clash(decls, a, kept[i]) && !give_name(set, kept[i], nr_before) &&
+                     !give_name(set, a, nr_before))
                 return false;
         }
     for (unsigned i = 0; i < decls->nr_own; i++)
@@ -223,42 +224,42 @@ static bool part_twins(struct reading *r)
     return true;
 }
 
-static bool unlink_all(struct reading *r)
+static bool unlink_all(struct source_set *set)
 {
-    r->nr_linked = r->nr_renames = 0;
-    r->unlinked = true;
+    set->nr_linked = set->nr_renames = 0;
+    set->unlinked = true;
     return true;
 }
 
 /* True: there is more than before. */
-static bool link_definers(struct reading *r, const struct decl *const *wanted, unsigned nr)
+static bool link_definers(struct source_set *set, const struct decl *const *wanted, unsigned nr)
 {
-    const unsigned before = r->nr_linked;
+    const unsigned before = set->nr_linked;
 
-    for (unsigned i = 0; i < nr && r->nr_linked < READING_MAX_LINKED; i++) {
-        const struct neighbour *n = definer(r, wanted[i]);
+    for (unsigned i = 0; i < nr && set->nr_linked < SOURCE_SET_MAX_LINKED; i++) {
+        const struct neighbour *n = definer(set, wanted[i]);
         bool again = false;
 
-        for (unsigned l = before; n && l < r->nr_linked; l++)
-            again = again || r->linked[l].unit == &n->unit;
+        for (unsigned l = before; n && l < set->nr_linked; l++)
+            again = again || set->linked[l].unit == &n->unit;
         if (n && !again)
-            r->linked[r->nr_linked++] = (struct linked){&n->unit, wanted[i]->name};
+            set->linked[set->nr_linked++] = (struct linked){&n->unit, wanted[i]->name};
     }
-    return r->nr_linked > before;
+    return set->nr_linked > before;
 }
 
-bool link_more(struct reading *r)
+bool resolve_externs(struct source_set *set)
 {
     const struct decl *wanted[MAX_MISSING];
-    const unsigned nr = missing(&r->decls, wanted), renamed = r->nr_renames;
+    const unsigned nr = missing(&set->decls, wanted), renamed = set->nr_renames;
 
-    if (r->unlinked)
+    if (set->unlinked)
         return false;
     for (unsigned i = 0; i < nr; i++)
-        for (unsigned l = 0; l < r->nr_linked; l++)
-            if (strcmp(r->linked[l].name, wanted[i]->name) == 0)
-                return unlink_all(r); /* it does not help */
-    if (r->nr_linked && !part_twins(r))
-        return unlink_all(r);
-    return link_definers(r, wanted, nr) || r->nr_renames > renamed;
+        for (unsigned l = 0; l < set->nr_linked; l++)
+            if (strcmp(set->linked[l].name, wanted[i]->name) == 0)
+                return unlink_all(set); /* it does not help */
+    if (set->nr_linked && !part_twins(set))
+        return unlink_all(set);
+    return link_definers(set, wanted, nr) || set->nr_renames > renamed;
 }

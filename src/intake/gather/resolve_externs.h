@@ -8,6 +8,6 @@
 /* After decls_reach: adds to r->linked the neighbours that define what is missing. True: the text
  * is to be read again, with r->linked as it now is. Twins in them of what the file has are no
  * longer kept; where they differ, nothing is linked. */
-bool link_more(struct reading *r);
+bool resolve_externs(struct source_set *set);
 
 #endif

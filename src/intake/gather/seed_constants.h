@@ -4,10 +4,10 @@
 
 #include "intake/gather/source_set.h"
 
-/* Those of a file whose contract is there, as in.starts. */
-void starts_find(struct reading *r);
+/* Those of a file whose contract is there, as in.seeds. */
+void seed_constants_find(struct source_set *set);
 
 /* Those of args->instead put into r->text, which then gets its tokens. */
-void starts_put(struct reading *r, const struct intake_args *args);
+void seed_constants_put(struct source_set *set, const struct intake_args *args);
 
 #endif

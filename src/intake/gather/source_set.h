@@ -23,39 +23,40 @@ struct origin { /* of a line of the text that was read */
 };
 
 struct linked { /* another file of the program that defines what this one's device code uses */
-    const struct unit *unit;
+    const struct translation_unit *unit;
     const char *name; /* what it was looked for */
 };
 
 struct rename { /* in that file, of what no other file sees and another has under the same name */
-    const struct unit *unit;
+    const struct translation_unit *unit;
     const char *name;
 };
 
 struct neighbour; /* of resolve_externs.c */
 
 enum {
-    READING_MAX_FILES = 257,
-    READING_MAX_LINKED = 8,
-    READING_MAX_RENAMES = 32,
-    READING_MAX_BYTES = 4 << 20,
-    READING_NO_LINE = ~0u
+    SOURCE_SET_MAX_FILES = 257,
+    SOURCE_SET_MAX_LINKED = 8,
+    SOURCE_SET_MAX_RENAMES = 32,
+    SOURCE_SET_MAX_BYTES = 4 << 20,
+    SOURCE_SET_NO_LINE = ~0u
 };
 
-struct reading {
+struct source_set {
     struct arena *arena;
-    struct user_file files[READING_MAX_FILES]; /* [0] is the user's; then headers of the user's */
+    struct user_file
+        files[SOURCE_SET_MAX_FILES]; /* [0] is the user's; then headers of the user's */
     unsigned nr_files;
     const char *text;        /* with its headers in place */
     size_t bytes, own_bytes; /* of the user's file with its headers */
     size_t device_bytes;     /* and what is linked; behind it, the program's other files */
-    struct linked linked[READING_MAX_LINKED];
+    struct linked linked[SOURCE_SET_MAX_LINKED];
     unsigned nr_linked, nr_own_files; /* files that device_bytes are of */
-    struct rename renames[READING_MAX_RENAMES];
+    struct rename renames[SOURCE_SET_MAX_RENAMES];
     unsigned nr_renames;
-    bool unlinked;                /* it did not help: not again */
-    struct neighbour *neighbours; /* NULL: not looked for yet; nr_around of them */
-    struct unit *around;          /* reading_around's */
+    bool unlinked;                   /* it did not help: not again */
+    struct neighbour *neighbours;    /* NULL: not looked for yet; nr_around of them */
+    struct translation_unit *around; /* source_set_around's */
     unsigned nr_around;
     bool has_units;
     bool expands;           /* macros that launch are written out in functions too */
@@ -64,24 +65,24 @@ struct reading {
     unsigned nr_lines;
     struct toks toks;
     struct decls decls;
-    struct host host;
+    struct resolver resolver;
     struct device_text device;
     struct intake in;
 };
 
 /* Fills r->text and what says where its lines are from, for r->files[0]; in inline_headers.c. */
 /* The other sources beside the user's file, read when they are first asked for. */
-const struct unit *reading_around(struct reading *r, unsigned *nr);
+const struct translation_unit *source_set_around(struct source_set *set, unsigned *nr);
 
-bool reading_pull(
-    struct reading *r, bool with_units, const struct intake_args *args, struct err *err);
+bool source_set_inline_headers(
+    struct source_set *set, bool with_units, const struct intake_args *args, struct err *err);
 
 /* False as intake_read. */
-bool reading_make(struct reading *r, struct arena *arena, const char *path, const char *source,
-    size_t bytes, const struct intake_args *args, struct err *err);
+bool source_set_read(struct source_set *set, struct arena *arena, const char *path,
+    const char *source, size_t bytes, const struct intake_args *args, struct err *err);
 
-/* The line of r->text (from 0) that line `line` (from 0) of the kernel file is; READING_NO_LINE: it
- * is ours. */
-unsigned reading_line(const struct reading *r, unsigned line);
+/* The line of r->text (from 0) that line `line` (from 0) of the kernel file is; SOURCE_SET_NO_LINE:
+ * it is ours. */
+unsigned source_set_line(const struct source_set *set, unsigned line);
 
 #endif

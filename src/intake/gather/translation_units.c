@@ -11,7 +11,7 @@
 
 enum { MAX_UNITS = 24, MAX_ENTRIES = 512, MAX_UNIT_BYTES = 1 << 20 };
 
-bool units_has_main(const char *text)
+bool translation_units_has_main(const char *text)
 {
     for (const char *p = text; (p = strstr(p, "main")) != NULL; p += 4) {
         const char *after = p + 4 + strspn(p + 4, " \t");
@@ -52,14 +52,16 @@ static unsigned list(struct arena *arena, const char *folder, const char **names
     return nr;
 }
 
-unsigned units_around(struct arena *arena, const char *path, struct unit *units, unsigned max)
+unsigned translation_units_around(
+    struct arena *arena, const char *path, struct translation_unit *units, unsigned max)
 {
     const char *slash = strrchr(path, '/'), *names[MAX_ENTRIES];
     const char *folder = slash ? arena_strndup(arena, path, (size_t)(slash - path)) : ".";
     unsigned nr_names = list(arena, folder, names), nr = 0;
 
     for (unsigned i = 0; i < nr_names && nr < max; i++) {
-        struct unit u = {.path = slash ? arena_printf(arena, "%s/%s", folder, names[i]) : names[i],
+        struct translation_unit u = {
+            .path = slash ? arena_printf(arena, "%s/%s", folder, names[i]) : names[i],
             .name = names[i]};
         struct err ignored = {0};
         char *text;
@@ -74,12 +76,12 @@ unsigned units_around(struct arena *arena, const char *path, struct unit *units,
     return nr;
 }
 
-unsigned units_program(const struct unit *units, unsigned nr)
+unsigned translation_units_program(const struct translation_unit *units, unsigned nr)
 {
     unsigned nr_mains = 0;
 
     nr = nr < MAX_UNITS ? nr : MAX_UNITS;
     for (unsigned i = 0; i < nr; i++)
-        nr_mains += units_has_main(units[i].text);
+        nr_mains += translation_units_has_main(units[i].text);
     return nr_mains == 1 ? nr : 0; /* else which program it is part of is not known */
 }

@@ -1,5 +1,5 @@
 /* Private to intake/: a program of several source files. A file without main is read with the
- * others of its folder behind it, so that the walk finds who calls it. */
+ * others of its folder behind it, so that the interpreter finds who calls it. */
 #ifndef KEET_INTAKE_GATHER_TRANSLATION_UNITS_H
 #define KEET_INTAKE_GATHER_TRANSLATION_UNITS_H
 
@@ -8,18 +8,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct unit {
+struct translation_unit {
     const char *path, *name, *text;
     size_t bytes;
 };
 
-bool units_has_main(const char *text);
+bool translation_units_has_main(const char *text);
 
 /* All other sources beside a file, by name. */
-unsigned units_around(struct arena *arena, const char *path, struct unit *units, unsigned max);
+unsigned translation_units_around(
+    struct arena *arena, const char *path, struct translation_unit *units, unsigned max);
 
 /* How many of these, from the first, are one program with it; 0: not exactly one of them has main.
  */
-unsigned units_program(const struct unit *units, unsigned nr);
+unsigned translation_units_program(const struct translation_unit *units, unsigned nr);
 
 #endif

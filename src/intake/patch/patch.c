@@ -22,33 +22,33 @@ bool patcher_refuse(struct patcher *p, const char *format, ...)
 
 size_t patcher_line_at(const struct patcher *p, unsigned line)
 {
-    return line < p->r->nr_lines ? p->r->starts[line] : p->r->bytes;
+    return line < p->set->nr_lines ? p->set->starts[line] : p->set->bytes;
 }
 
 const char *patcher_where(const struct patcher *p, unsigned line)
 {
-    const struct reading *r = p->r;
+    const struct source_set *set = p->set;
 
-    if (line == 0 || line > r->nr_lines)
+    if (line == 0 || line > set->nr_lines)
         return "the end";
-    const struct origin *from = &r->origins[line - 1];
+    const struct origin *from = &set->origins[line - 1];
     unsigned number = 1;
 
     for (size_t i = 0; i < from->at; i++)
-        number += r->files[from->file].text[i] == '\n';
-    return from->file ? arena_printf(p->arena, "%s:%u", r->files[from->file].name, number)
+        number += set->files[from->file].text[i] == '\n';
+    return from->file ? arena_printf(p->arena, "%s:%u", set->files[from->file].name, number)
                       : arena_printf(p->arena, "line %u", number);
 }
 
 /* The line (from 0) that a byte stands in. */
-static unsigned line_at(const struct reading *r, size_t at)
+static unsigned line_at(const struct source_set *set, size_t at)
 {
-    unsigned low = 0, high = r->nr_lines;
+    unsigned low = 0, high = set->nr_lines;
 
     while (high - low > 1) {
         const unsigned middle = low + (high - low) / 2;
 
-        if (r->starts[middle] <= at)
+        if (set->starts[middle] <= at)
             low = middle;
         else
             high = middle;
@@ -58,44 +58,44 @@ static unsigned line_at(const struct reading *r, size_t at)
 
 bool patcher_replace(struct patcher *p, size_t from, size_t to, const char *text)
 {
-    const struct reading *r = p->r;
+    const struct source_set *set = p->set;
     /* the end of a range belongs to its last byte's line; an insertion, to the line before */
-    const bool at_start = from > 0 && r->text[from - 1] == '\n' && from == to;
-    const unsigned first = line_at(r, at_start ? from - 1 : from),
-                   last = line_at(r, to > from ? to - 1 : from - at_start);
-    const struct origin *a = &r->origins[first], *b = &r->origins[last];
+    const bool at_start = from > 0 && set->text[from - 1] == '\n' && from == to;
+    const unsigned first = line_at(set, at_start ? from - 1 : from),
+                   last = line_at(set, to > from ? to - 1 : from - at_start);
+    const struct origin *a = &set->origins[first], *b = &set->origins[last];
 
     if (a->file != b->file)
         return patcher_refuse(
-            p, "a change would span %s and %s", r->files[a->file].name, r->files[b->file].name);
-    if (r->files[a->file].renamed)
-        return patcher_refuse(
-            p, "a change would be in %s, which was read with other names", r->files[a->file].name);
+            p, "a change would span %s and %s", set->files[a->file].name, set->files[b->file].name);
+    if (set->files[a->file].renamed)
+        return patcher_refuse(p, "a change would be in %s, which was read with other names",
+            set->files[a->file].name);
     if (a->made || b->made)
         return patcher_refuse(
             p, "the launch of %s is made by a macro", patcher_where(p, first + 1));
-    if (!*r->files[a->file].path)
+    if (!*set->files[a->file].path)
         return patcher_refuse(p, "a change would be in a function that a macro makes");
-    const size_t bytes = r->files[a->file].bytes;
-    size_t start = a->at + (from - r->starts[first]), end = b->at + (to - r->starts[last]);
+    const size_t bytes = set->files[a->file].bytes;
+    size_t start = a->at + (from - set->starts[first]), end = b->at + (to - set->starts[last]);
 
     start = start < bytes ? start : bytes; /* a last line without its newline */
     end = end < bytes ? end : bytes;
-    if (from == to && start == bytes && bytes > 0 && r->files[a->file].text[bytes - 1] != '\n')
+    if (from == to && start == bytes && bytes > 0 && set->files[a->file].text[bytes - 1] != '\n')
         text = arena_printf(p->arena, "\n%s", text);
-    if (python_is(r->files[a->file].path))
-        text = python_quoted(p->arena, r->files[a->file].text, start, text);
+    if (python_is(set->files[a->file].path))
+        text = python_quoted(p->arena, set->files[a->file].text, start, text);
     edits_replace(&p->edits[a->file], (unsigned)start, (unsigned)end, "%s", text);
     return true;
 }
 
 static bool apply(struct patch *patch, struct patcher *p)
 {
-    const struct reading *r = p->r;
+    const struct source_set *set = p->set;
 
-    patch->files = arena_array(p->arena, r->nr_files, sizeof(*patch->files));
-    for (unsigned i = 0; i < r->nr_files; i++) {
-        const struct user_file *f = &r->files[i];
+    patch->files = arena_array(p->arena, set->nr_files, sizeof(*patch->files));
+    for (unsigned i = 0; i < set->nr_files; i++) {
+        const struct user_file *f = &set->files[i];
         const char *text = edits_apply(&p->edits[i], f->text, f->bytes, NULL);
 
         if (!text)
@@ -132,24 +132,24 @@ static bool is_of_task(const struct intake *in, const struct task *task)
 }
 
 /* The contract that the task was made from: all launches, or one alone (see intake_args). */
-static bool read_as_task(struct reading *r, struct arena *arena, const char *path,
+static bool read_as_task(struct source_set *set, struct arena *arena, const char *path,
     const char *source, size_t bytes, const struct intake_args *given, const struct task *task,
     struct err *err)
 {
     struct intake_args args = *given;
-    bool ok = reading_make(r, arena, path, source, bytes, &args, err);
-    const unsigned nr = ok && !is_of_task(&r->in, task) ? r->in.nr_launches : 0;
+    bool ok = source_set_read(set, arena, path, source, bytes, &args, err);
+    const unsigned nr = ok && !is_of_task(&set->in, task) ? set->in.nr_launches : 0;
 
     for (args.only = 1; ok && nr > 1 && args.only <= nr; args.only++) {
-        memset(r, 0, sizeof(*r));
-        ok = reading_make(r, arena, path, source, bytes, &args, err);
-        if (ok && is_of_task(&r->in, task))
+        memset(set, 0, sizeof(*set));
+        ok = source_set_read(set, arena, path, source, bytes, &args, err);
+        if (ok && is_of_task(&set->in, task))
             return true;
     }
     args.only = 0;
     if (ok && nr > 1) {
-        memset(r, 0, sizeof(*r));
-        ok = reading_make(r, arena, path, source, bytes, &args, err);
+        memset(set, 0, sizeof(*set));
+        ok = source_set_read(set, arena, path, source, bytes, &args, err);
     }
     return ok;
 }
@@ -164,19 +164,19 @@ bool patch_make(struct patch *patch, struct arena *arena, const char *path, cons
 
     *patch = (struct patch){0};
     p->arena = arena;
-    p->r = arena_alloc(arena, sizeof(*p->r));
+    p->set = arena_alloc(arena, sizeof(*p->set));
     p->plan = &plan;
-    if (!read_as_task(p->r, arena, path, source, bytes, args, task, err) ||
+    if (!read_as_task(p->set, arena, path, source, bytes, args, task, err) ||
         !plan_parse(&plan, task, arena, best, best_bytes, &verdict, err))
         return false;
-    for (unsigned i = 0; i < p->r->nr_files; i++)
+    for (unsigned i = 0; i < p->set->nr_files; i++)
         p->edits[i].arena = arena;
     char *heap = task_code(best, best_bytes);
     const char *code = arena_strdup(arena, heap);
 
     free(heap);
-    if (!lex(&p->toks, arena, code, strlen(code)))
-        return err_set(err, "%s: the winner has over %d tokens", path, LEX_MAX_TOKENS);
+    if (!toks_lex(&p->toks, arena, code, strlen(code)))
+        return err_set(err, "%s: the winner has over %d tokens", path, TOKS_MAX);
     decls_read(&p->decls, arena, &p->toks);
     if (!patch_code(p, code) || !patch_launches(p) || !apply(patch, p))
         patch->nr_files = 0;

@@ -13,7 +13,7 @@ struct insert {
     const char *text;
 };
 
-struct merge {
+struct code_merge {
     struct patcher *p;
     struct text_lines old, new_; /* of the device code that was read, of the winner's */
     unsigned nr_device;          /* lines of old; what follows is the contract */
@@ -43,23 +43,24 @@ static void trim(const char **from, const char **to)
         --*to;
 }
 
-static void insert(struct merge *m, size_t at, const char *text)
+static void insert(struct code_merge *m, size_t at, const char *text)
 {
     m->inserts = grow(m->inserts, &m->cap_inserts, m->nr_inserts + 1, sizeof(*m->inserts));
     m->inserts[m->nr_inserts++] = (struct insert){at, text};
 }
 
-/* The line of the user's text, from 0, that an old line that is not blank is; READING_NO_LINE. */
-static unsigned user_line(const struct merge *m, size_t old)
+/* The line of the user's text, from 0, that an old line that is not blank is; SOURCE_SET_NO_LINE.
+ */
+static unsigned user_line(const struct code_merge *m, size_t old)
 {
     if (old >= m->nr_device || is_blank(m->old.at[old], lines_len(&m->old, old)))
-        return READING_NO_LINE;
-    return reading_line(m->p->r, (unsigned)old);
+        return SOURCE_SET_NO_LINE;
+    return source_set_line(m->p->set, (unsigned)old);
 }
 
-static void pass_line(struct merge *m, unsigned line)
+static void pass_line(struct code_merge *m, unsigned line)
 {
-    if (line == READING_NO_LINE)
+    if (line == SOURCE_SET_NO_LINE)
         return;
     if (!m->anchored && m->head.len)
         insert(m, patcher_line_at(m->p, line), arena_strdup(m->p->arena, str_text(&m->head)));
@@ -69,12 +70,12 @@ static void pass_line(struct merge *m, unsigned line)
 }
 
 /* What the device has of a line goes; the rest of it, host code or a comment, stays. */
-static bool remove_line(struct merge *m, size_t old, unsigned line)
+static bool remove_line(struct code_merge *m, size_t old, unsigned line)
 {
-    const struct reading *r = m->p->r;
+    const struct source_set *set = m->p->set;
     const char *from = m->old.at[old], *to = m->old.at[old + 1];
     const size_t at = patcher_line_at(m->p, line), end = patcher_line_at(m->p, line + 1);
-    const char *user = r->text + at, *user_end = r->text + end;
+    const char *user = set->text + at, *user_end = set->text + end;
 
     trim(&from, &to);
     trim(&user, &user_end);
@@ -85,7 +86,7 @@ static bool remove_line(struct merge *m, size_t old, unsigned line)
     if (!found)
         return patcher_refuse(m->p, "%s holds both host code and device code that changes",
             patcher_where(m->p, line + 1));
-    const size_t start = (size_t)(found - r->text);
+    const size_t start = (size_t)(found - set->text);
     const char *rest = found + (to - from);
 
     rest += strspn(rest, " \t");
@@ -96,55 +97,56 @@ static bool remove_line(struct merge *m, size_t old, unsigned line)
 }
 
 /* Between two lines of the same declaration that the device keeps. */
-static bool inside_device(const struct merge *m, unsigned line)
+static bool inside_device(const struct code_merge *m, unsigned line)
 {
-    const struct reading *r = m->p->r;
+    const struct source_set *set = m->p->set;
     const size_t at = patcher_line_at(m->p, line);
 
-    for (unsigned i = 0; i < r->decls.nr; i++) {
-        const struct decl *d = &r->decls.decl[i];
+    for (unsigned i = 0; i < set->decls.nr; i++) {
+        const struct decl *d = &set->decls.decl[i];
 
-        if (d->keep && r->toks.tok[d->from].at < at && r->toks.tok[d->to - 1].at >= at)
+        if (d->keep && set->toks.tok[d->from].at < at && set->toks.tok[d->to - 1].at >= at)
             return true;
     }
     return false;
 }
 
 /* The user's line that an empty old line within device code is. */
-static unsigned empty_line(struct merge *m, size_t old)
+static unsigned empty_line(struct code_merge *m, size_t old)
 {
     const unsigned line =
-        old < m->nr_device ? reading_line(m->p->r, (unsigned)old) : READING_NO_LINE;
+        old < m->nr_device ? source_set_line(m->p->set, (unsigned)old) : SOURCE_SET_NO_LINE;
 
     if (!is_blank(m->old.at[old], lines_len(&m->old, old)))
-        return READING_NO_LINE; /* one of ours */
+        return SOURCE_SET_NO_LINE; /* one of ours */
     m->spaced = true;
-    return line != READING_NO_LINE && inside_device(m, line) ? line
-                                                             : READING_NO_LINE; /* host code */
+    return line != SOURCE_SET_NO_LINE && inside_device(m, line)
+               ? line
+               : SOURCE_SET_NO_LINE; /* host code */
 }
 
-static void keep_old(struct merge *m, size_t old)
+static void keep_old(struct code_merge *m, size_t old)
 {
     const unsigned line = user_line(m, old);
 
-    pass_line(m, line != READING_NO_LINE ? line : empty_line(m, old));
+    pass_line(m, line != SOURCE_SET_NO_LINE ? line : empty_line(m, old));
 }
 
-static bool remove_old(struct merge *m, size_t old)
+static bool remove_old(struct code_merge *m, size_t old)
 {
     const unsigned line = user_line(m, old);
 
-    if (line != READING_NO_LINE) {
+    if (line != SOURCE_SET_NO_LINE) {
         pass_line(m, line);
         return m->is_kept[line] || remove_line(m, old, line);
     }
     const unsigned empty = empty_line(m, old);
 
-    return empty == READING_NO_LINE || patcher_replace(m->p, patcher_line_at(m->p, empty),
-                                           patcher_line_at(m->p, empty + 1), "");
+    return empty == SOURCE_SET_NO_LINE || patcher_replace(m->p, patcher_line_at(m->p, empty),
+                                              patcher_line_at(m->p, empty + 1), "");
 }
 
-static void add_new(struct merge *m, size_t old, size_t new_)
+static void add_new(struct code_merge *m, size_t old, size_t new_)
 {
     const char *from = m->new_.at[new_], *to = m->new_.at[new_ + 1];
     const char *line = arena_strndup(m->p->arena, from, (size_t)(to - from));
@@ -167,14 +169,14 @@ static void add_new(struct merge *m, size_t old, size_t new_)
 
 /* ---- what host code needs ---- */
 
-static bool host_uses(const struct reading *r, const char *name, unsigned *line)
+static bool host_uses(const struct source_set *set, const char *name, unsigned *line)
 {
-    for (unsigned i = 0; i < r->decls.nr; i++) {
-        const struct decl *d = &r->decls.decl[i];
+    for (unsigned i = 0; i < set->decls.nr; i++) {
+        const struct decl *d = &set->decls.decl[i];
 
         for (unsigned t = d->from; !d->keep && t < d->to; t++)
-            if (tok_is(&r->toks.tok[t], name)) {
-                *line = r->toks.tok[t].line;
+            if (tok_is(&set->toks.tok[t], name)) {
+                *line = set->toks.tok[t].line;
                 return true;
             }
     }
@@ -207,26 +209,26 @@ static const char *said(struct arena *arena, const struct decls *decls, const ch
     return NULL;
 }
 
-static void keep_lines(struct merge *m, const struct decl *d)
+static void keep_lines(struct code_merge *m, const struct decl *d)
 {
-    const struct tok *tok = m->p->r->toks.tok;
+    const struct tok *tok = m->p->set->toks.tok;
     const size_t end = tok[d->to - 1].end;
 
     for (unsigned line = tok[d->from].line - 1;
-         line < m->p->r->nr_lines && patcher_line_at(m->p, line) < end; line++)
+         line < m->p->set->nr_lines && patcher_line_at(m->p, line) < end; line++)
         m->is_kept[line] = true;
 }
 
 /* Directives stand for both sides; so do constants, types and functions that host code uses too. */
-static bool keep_for_host(struct merge *m)
+static bool keep_for_host(struct code_merge *m)
 {
-    const struct reading *r = m->p->r;
+    const struct source_set *set = m->p->set;
     struct arena *arena = m->p->arena;
 
-    m->is_kept = arena_array(arena, r->nr_lines + 1, sizeof(*m->is_kept));
-    for (unsigned i = 0; i < r->decls.nr; i++) {
-        const struct decl *d = &r->decls.decl[i];
-        const char *text = r->toks.tok[d->from].text, *name = d->name;
+    m->is_kept = arena_array(arena, set->nr_lines + 1, sizeof(*m->is_kept));
+    for (unsigned i = 0; i < set->decls.nr; i++) {
+        const struct decl *d = &set->decls.decl[i];
+        const char *text = set->toks.tok[d->from].text, *name = d->name;
         unsigned line;
 
         if (!d->keep || d->is_kernel || (d->kind == DECL_FUNCTION && !d->is_host))
@@ -235,13 +237,13 @@ static bool keep_for_host(struct merge *m)
             keep_lines(m, d);
             continue;
         }
-        if (!*name || !host_uses(r, name, &line))
+        if (!*name || !host_uses(set, name, &line))
             continue;
         const char *now = said(arena, &m->p->decls, name);
 
         if (!now)
             keep_lines(m, d);
-        else if (strcmp(now, said(arena, &r->decls, name)) != 0)
+        else if (strcmp(now, said(arena, &set->decls, name)) != 0)
             return patcher_refuse(m->p, "the winner changes %s, which host code uses at %s", name,
                 patcher_where(m->p, line));
     }
@@ -263,23 +265,23 @@ static bool has_word(const char *text, const char *word)
 /* Before the declaration that byte `at` stands in, and before the comment above it. */
 static size_t before_declaration(const struct patcher *p, size_t at)
 {
-    const struct reading *r = p->r;
-    const struct tok *tok = r->toks.tok;
+    const struct source_set *set = p->set;
+    const struct tok *tok = set->toks.tok;
 
-    for (unsigned i = 0; i < r->decls.nr; i++) {
-        const struct decl *d = &r->decls.decl[i];
+    for (unsigned i = 0; i < set->decls.nr; i++) {
+        const struct decl *d = &set->decls.decl[i];
 
         if (d->kind == DECL_DIRECTIVE || tok[d->from].at >= at || tok[d->to - 1].end <= at)
             continue;
         unsigned line = tok[d->from].line - 1, least = 0;
 
         for (size_t k = 0; d->from && k < tok[d->from - 1].end; k++)
-            least += r->text[k] == '\n';
+            least += set->text[k] == '\n';
         least += d->from != 0;
         while (line > least) {
             const size_t above = patcher_line_at(p, line - 1);
 
-            if (is_blank(r->text + above, patcher_line_at(p, line) - above))
+            if (is_blank(set->text + above, patcher_line_at(p, line) - above))
                 break;
             line--;
         }
@@ -290,7 +292,7 @@ static size_t before_declaration(const struct patcher *p, size_t at)
 
 /* Constants for the parameters that the new lines use; where the user's text has the name already,
  * the number takes its place. */
-static const char *constants(struct merge *m)
+static const char *constants(struct code_merge *m)
 {
     const struct plan *plan = m->p->plan;
     struct arena *arena = m->p->arena;
@@ -298,7 +300,7 @@ static const char *constants(struct merge *m)
 
     for (unsigned t = 0; t < plan->nr_tunes; t++) {
         const char *name = plan->tunes[t].name;
-        bool used = false, condition = false, taken = has_word(m->p->r->text, name);
+        bool used = false, condition = false, taken = has_word(m->p->set->text, name);
 
         for (size_t i = 0; i < m->nr_inserts; i++) {
             const char *text = m->inserts[i].text, *hash = text + strspn(text, " \t");
@@ -309,7 +311,7 @@ static const char *constants(struct merge *m)
             condition = condition || (*hash == '#' && !strstr(hash, "pragma"));
             if (taken)
                 m->inserts[i].text =
-                    with_number(arena, text, name, (long long)plan->tunes[t].value);
+                    spelling_with_number(arena, text, name, (long long)plan->tunes[t].value);
         }
         if (used && !taken)
             str_addf(&out, condition ? "#define %s %lld\n" : "constexpr int %s = %lld;\n", name,
@@ -323,7 +325,7 @@ static const char *constants(struct merge *m)
     return text;
 }
 
-static void flush_inserts(struct merge *m)
+static void flush_inserts(struct code_merge *m)
 {
     const char *first = constants(m);
 
@@ -338,17 +340,17 @@ static void flush_inserts(struct merge *m)
 
 bool patch_code(struct patcher *p, const char *code)
 {
-    const struct reading *r = p->r;
-    char *old = task_code(r->in.text, strlen(r->in.text));
-    struct merge m = {.p = p, .old = lines_split(old), .new_ = lines_split(code)};
-    size_t nr, bytes = strlen(r->device.text);
+    const struct source_set *set = p->set;
+    char *old = task_code(set->in.text, strlen(set->in.text));
+    struct code_merge m = {.p = p, .old = lines_split(old), .new_ = lines_split(code)};
+    size_t nr, bytes = strlen(set->device.text);
     struct line_step *steps = lines_diff(&m.old, &m.new_, &nr);
     bool ok = keep_for_host(&m);
 
-    while (bytes > 0 && r->device.text[bytes - 1] == '\n')
+    while (bytes > 0 && set->device.text[bytes - 1] == '\n')
         bytes--;
     for (size_t i = 0; i < bytes; i++)
-        m.nr_device += r->device.text[i] == '\n';
+        m.nr_device += set->device.text[i] == '\n';
     m.nr_device++;
     for (size_t i = 0; ok && i < nr; i++) {
         if (steps[i].kind == ' ')

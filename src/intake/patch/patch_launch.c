@@ -15,7 +15,7 @@ struct sites {
     const struct site *of[INTAKE_MAX_LAUNCHES]; /* the contract's launches */
 };
 
-static bool same_range(const struct relaunch *l, struct range a, struct range b)
+static bool same_range(const struct relaunch *l, struct tok_range a, struct tok_range b)
 {
     struct arena *arena = l->p->arena;
 
@@ -48,12 +48,12 @@ static unsigned which(const struct relaunch *l, const struct sites *s, const str
 
 static bool find_sites(struct relaunch *l, struct sites *s)
 {
-    struct host *host = &l->p->r->host;
+    struct resolver *resolver = &l->p->set->resolver;
 
-    s->all = hostcode_launches(host, &s->nr);
+    s->all = resolver_launches(resolver, &s->nr);
     for (unsigned i = 0; i < l->nr_old; i++)
         for (unsigned k = 0; k < s->nr; k++)
-            if (s->all[k].at == host->launched[i])
+            if (s->all[k].at == resolver->launched[i])
                 s->of[i] = &s->all[k];
     for (unsigned i = 0; i < l->nr_old; i++)
         if (!s->of[i])

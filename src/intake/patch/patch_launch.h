@@ -5,7 +5,7 @@
 #include "intake/patch/patch_parts.h"
 
 /* A launch of the task; expressions as the contract has them, numbers put together. */
-struct words {
+struct launch_words {
     const char *id;
     const char *dims[2][3]; /* grid, block */
     const char *smem;
@@ -22,16 +22,16 @@ struct scratch { /* that the winner adds */
 
 struct relaunch {
     struct patcher *p;
-    struct words old[INTAKE_MAX_LAUNCHES], new_[INTAKE_MAX_LAUNCHES];
+    struct launch_words old[INTAKE_MAX_LAUNCHES], new_[INTAKE_MAX_LAUNCHES];
     unsigned nr_old, nr_new;
     struct scratch scratch[16];
     unsigned nr_scratch;
-    struct place place;
+    struct scope_names scope;
 };
 
 /* False: p->why. */
 bool relaunch_read(struct relaunch *l);
-bool relaunch_same(const struct words *a, const struct words *b);
+bool relaunch_same(const struct launch_words *a, const struct launch_words *b);
 /* Launch i in place of its site, by the parts that differ. */
 bool relaunch_parts(struct relaunch *l, unsigned i, const struct site *site);
 /* All new launches in place of a run of nr_old sites. */

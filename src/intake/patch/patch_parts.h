@@ -8,11 +8,11 @@
 
 struct patcher {
     struct arena *arena;
-    struct reading *r;
+    struct source_set *set;
     const struct plan *plan; /* the winner's */
     struct toks toks;        /* the winner's code, without pragmas */
     struct decls decls;
-    struct edits edits[READING_MAX_FILES];
+    struct edits edits[SOURCE_SET_MAX_FILES];
     const char *why, *note;
 };
 
@@ -37,31 +37,32 @@ bool patch_launches(struct patcher *p);
 
 /* ---- what a contract's expressions are called at a place in host code ---- */
 
-enum { PLACE_MAX_PAIRS = 256 };
+enum { SCOPE_NAMES_MAX = 256 };
 
-struct pair {
+struct name_map {
     const char *text;   /* of the contract, without blanks */
     const char *source; /* C++ there */
     const char *type;   /* of the kernel's parameter that it was passed to; NULL: none */
 };
 
-struct place {
+struct scope_names {
     struct patcher *p;
     unsigned at; /* the token of the launch */
-    struct pair pairs[PLACE_MAX_PAIRS];
-    unsigned nr_pairs;
+    struct name_map maps[SCOPE_NAMES_MAX];
+    unsigned nr_maps;
     bool contract; /* no C++: the task language itself, with tuning parameters put in */
 };
 
-void place_init(struct place *place, struct patcher *p, unsigned at);
-void place_add(struct place *place, const char *text, const char *source, const char *type);
-const struct pair *place_pair(const struct place *place, const char *text);
+void scope_names_init(struct scope_names *scope, struct patcher *p, unsigned at);
+void scope_names_add(
+    struct scope_names *scope, const char *text, const char *source, const char *type);
+const struct name_map *scope_names_find(const struct scope_names *scope, const char *text);
 
 /* An expression of the winner as C++ at the place; NULL: it needs a size that has no name there,
  * and p->why says which. Numbers are put together. */
-const char *place_expr(struct place *place, const char *text);
+const char *scope_names_expr(struct scope_names *scope, const char *text);
 
 /* A text without blanks. */
-const char *dense(struct arena *arena, const char *text);
+const char *spelling_dense(struct arena *arena, const char *text);
 
 #endif

@@ -13,9 +13,9 @@ static const char launch_pragma[] = "#pragma keet launch ";
 /* An expression in one form; what cannot be read stays as it is. */
 static const char *plain(struct relaunch *l, const char *text)
 {
-    const char *done = place_expr(&l->place, text);
+    const char *done = scope_names_expr(&l->scope, text);
 
-    return dense(l->p->arena, done ? done : text);
+    return spelling_dense(l->p->arena, done ? done : text);
 }
 
 /* The kernel of an id, without its namespaces and template arguments. */
@@ -25,51 +25,51 @@ static const struct decl *kernel_of(const struct decls *decls, struct arena *are
 
     for (const char *p; (p = strstr(name, "::")) != NULL;)
         name = p + 2;
-    return decls_function(decls, dense(arena, name));
+    return decls_function(decls, spelling_dense(arena, name));
 }
 
-static void read_dims(struct relaunch *l, struct range r, const char *dims[3])
+static void read_dims(struct relaunch *l, struct tok_range r, const char *dims[3])
 {
-    struct range parts[3];
+    struct tok_range parts[3];
     const struct toks *toks = r.toks;
 
     for (unsigned i = 0; i < 3; i++)
         dims[i] = "1";
     if (r.from < r.to && tok_is(&toks->tok[r.from], "dim3") && toks->tok[r.from + 1].match)
-        r = (struct range){toks, r.from + 2, toks->tok[r.from + 1].match};
-    unsigned nr = range_split(r, parts, 3);
+        r = (struct tok_range){toks, r.from + 2, toks->tok[r.from + 1].match};
+    unsigned nr = tok_range_split(r, parts, 3);
 
     for (unsigned i = 0; i < nr; i++)
         dims[i] = plain(l, toks_text(toks, l->p->arena, parts[i].from, parts[i].to));
 }
 
 /* A launch of the contract, from its line. */
-static bool read_old(struct relaunch *l, struct words *w, const char *text)
+static bool read_old(struct relaunch *l, struct launch_words *w, const char *text)
 {
     struct arena *arena = l->p->arena;
-    struct range config[3], args[LAUNCH_MAX_ARGS];
+    struct tok_range config[3], args[LAUNCH_MAX_ARGS];
     struct toks toks;
 
-    if (!lex(&toks, arena, text, strlen(text)))
+    if (!toks_lex(&toks, arena, text, strlen(text)))
         return false;
     const unsigned at = toks_find(&toks, 0, toks.nr, "<<<"),
                    close = toks_find(&toks, 0, toks.nr, ">>>");
 
     if (close + 1 >= toks.nr || at > close)
         return patcher_refuse(l->p, "the task's launch cannot be read again: %s", text);
-    w->id = dense(arena, toks_text(&toks, arena, 0, at));
+    w->id = spelling_dense(arena, toks_text(&toks, arena, 0, at));
     w->smem = "0";
-    const unsigned nr = range_split((struct range){&toks, at + 1, close}, config, 3);
+    const unsigned nr = tok_range_split((struct tok_range){&toks, at + 1, close}, config, 3);
 
     for (unsigned i = 0; i < 2 && i < nr; i++)
         read_dims(l, config[i], w->dims[i]);
     if (nr > 2)
         w->smem = plain(l, toks_text(&toks, arena, config[2].from, config[2].to));
-    w->nr_args = range_split(
-        (struct range){&toks, close + 2, toks.tok[close + 1].match}, args, LAUNCH_MAX_ARGS);
+    w->nr_args = tok_range_split(
+        (struct tok_range){&toks, close + 2, toks.tok[close + 1].match}, args, LAUNCH_MAX_ARGS);
     for (unsigned i = 0; i < w->nr_args; i++)
         w->args[i] = plain(l, toks_text(&toks, arena, args[i].from, args[i].to));
-    w->decls = &l->p->r->decls;
+    w->decls = &l->p->set->decls;
     w->kernel = kernel_of(w->decls, arena, w->id);
     return w->kernel != NULL && nr >= 2;
 }
@@ -82,18 +82,19 @@ static const char *argument(struct relaunch *l, const struct launch_arg *arg)
         return plain(l, arg->texture->written);
     if (arg->kind == ARG_ARRAY && value) /* x + 4 */
         value = arena_printf(l->p->arena, "%s + %s", arg->name, value);
-    return value ? plain(l, value) : dense(l->p->arena, arg->name);
+    return value ? plain(l, value) : spelling_dense(l->p->arena, arg->name);
 }
 
-static bool read_new(struct relaunch *l, struct words *w, const struct launch *launch)
+static bool read_new(struct relaunch *l, struct launch_words *w, const struct launch *launch)
 {
     const struct plan *plan = l->p->plan;
     struct arena *arena = l->p->arena;
 
     w->id = launch->kernel;
     for (unsigned t = 0; t < plan->nr_tunes; t++)
-        w->id = with_number(arena, w->id, plan->tunes[t].name, (long long)plan->tunes[t].value);
-    w->id = dense(arena, w->id);
+        w->id = spelling_with_number(
+            arena, w->id, plan->tunes[t].name, (long long)plan->tunes[t].value);
+    w->id = spelling_dense(arena, w->id);
     for (unsigned i = 0; i < 3; i++) {
         w->dims[0][i] = plain(l, expr_text(launch->grid[i]));
         w->dims[1][i] = plain(l, expr_text(launch->block[i]));
@@ -115,24 +116,10 @@ static bool read_new(struct relaunch *l, struct words *w, const struct launch *l
 
 /* ---- scratch memory ---- */
 
-static const char *c_type(enum elem elem)
-{
-    static const char *const types[][2] = {{"f64", "double"}, {"f32", "float"}, {"tf32", "float"},
-        {"f16", "__half"}, {"bf16", "__nv_bfloat16"}, {"e4m3", "__nv_fp8_e4m3"},
-        {"e5m2", "__nv_fp8_e5m2"}, {"i64", "long long"}, {"i32", "int"}, {"i16", "short"},
-        {"i8", "signed char"}, {"u64", "unsigned long long"}, {"u32", "unsigned int"},
-        {"u16", "unsigned short"}, {"u8", "unsigned char"}, {"bool", "bool"}};
-
-    for (size_t i = 0; i < ARRAY_SIZE(types); i++)
-        if (strcmp(elem_name(elem), types[i][0]) == 0)
-            return types[i][1];
-    return "char";
-}
-
 /* The contract has it, as large: the user's own memory. */
 static bool is_users(struct relaunch *l, const struct task_array *temp)
 {
-    const struct intake *in = &l->p->r->in;
+    const struct intake *in = &l->p->set->in;
     struct arena *arena = l->p->arena;
     struct str text = {0};
     bool found = false;
@@ -140,32 +127,33 @@ static bool is_users(struct relaunch *l, const struct task_array *temp)
     str_addf(&text, "#pragmakeettemp%s:%s", temp->name,
         temp->record ? temp->record->text : elem_name(temp->elem));
     for (unsigned d = 0; d < temp->nr_dims; d++)
-        str_addf(&text, "[%s]", dense(arena, expr_text(temp->dims[d])));
+        str_addf(&text, "[%s]", spelling_dense(arena, expr_text(temp->dims[d])));
     for (unsigned i = 0; i < in->nr_lines && !found; i++)
-        found = strcmp(dense(arena, in->lines[i].pragma), str_text(&text)) == 0;
+        found = strcmp(spelling_dense(arena, in->lines[i].pragma), str_text(&text)) == 0;
     str_finish(&text);
     return found;
 }
 
 static void add_scratch(struct relaunch *l, const struct task_array *temp)
 {
-    const char *variable = temp->name;
+    const char *variable = temp->name, *type = spelling_c_type(elem_name(temp->elem));
 
     if (is_users(l, temp) || l->nr_scratch == ARRAY_SIZE(l->scratch))
         return;
-    while (strstr(l->p->r->text, variable))
+    while (strstr(l->p->set->text, variable))
         variable = arena_printf(l->p->arena, "%s_", variable);
-    l->scratch[l->nr_scratch++] = (struct scratch){temp->name, variable, c_type(temp->elem), temp};
+    l->scratch[l->nr_scratch++] =
+        (struct scratch){temp->name, variable, type ? type : "char", temp};
 }
 
 bool relaunch_read(struct relaunch *l)
 {
     struct patcher *p = l->p;
-    const struct intake *in = &p->r->in;
+    const struct intake *in = &p->set->in;
     bool ok = true;
 
-    place_init(&l->place, p, 0);
-    l->place.contract = true;
+    scope_names_init(&l->scope, p, 0);
+    l->scope.contract = true;
     for (unsigned i = 0; ok && i < in->nr_lines; i++) {
         const char *text = in->lines[i].pragma;
 
@@ -181,7 +169,7 @@ bool relaunch_read(struct relaunch *l)
     return ok || patcher_refuse(p, "the task's launch cannot be read again");
 }
 
-bool relaunch_same(const struct words *a, const struct words *b)
+bool relaunch_same(const struct launch_words *a, const struct launch_words *b)
 {
     bool same =
         strcmp(a->id, b->id) == 0 && strcmp(a->smem, b->smem) == 0 && a->nr_args == b->nr_args;

@@ -14,19 +14,19 @@ enum { FREE_SMEM_BYTES = 48 << 10 }; /* what a launch may have without being ask
 /* ---- arguments ---- */
 
 /* The type of a kernel's parameter without __restrict__; NULL: a template's parameter is in it. */
-static const char *param_type(struct arena *arena, const struct words *w, unsigned number)
+static const char *param_type(struct arena *arena, const struct launch_words *w, unsigned number)
 {
     const struct toks *toks = w->decls->toks;
     const struct decl *fn = w->kernel;
-    struct range params[LAUNCH_MAX_ARGS];
+    struct tok_range params[LAUNCH_MAX_ARGS];
     const char *names[MAX_TEMPLATE_ARGS];
-    unsigned nr_names = template_params(toks, fn, names, ARRAY_SIZE(names)), name = 0;
+    unsigned nr_names = params_of_template(toks, fn, names, ARRAY_SIZE(names)), name = 0;
     struct str type = {0};
 
-    if (range_split((struct range){toks, fn->open + 1, toks->tok[fn->open].match}, params,
+    if (tok_range_split((struct tok_range){toks, fn->open + 1, toks->tok[fn->open].match}, params,
             LAUNCH_MAX_ARGS) <= number)
         return NULL;
-    const struct range r = params[number];
+    const struct tok_range r = params[number];
     const unsigned end = toks_find(toks, r.from, r.to, "=");
     bool open = false;
 
@@ -58,34 +58,34 @@ static const char *bare_type(struct arena *arena, const char *type)
 {
     while (strncmp(type, "const ", 6) == 0)
         type += 6;
-    const char *text = dense(arena, type);
+    const char *text = spelling_dense(arena, type);
     const char *found = strstr(text, "const*");
 
     return found ? arena_printf(arena, "%.*s%s", (int)(found - text), text, found + 5) : text;
 }
 
-static const char *arg_text(struct relaunch *l, const struct words *w, unsigned number)
+static const char *arg_text(struct relaunch *l, const struct launch_words *w, unsigned number)
 {
     struct arena *arena = l->p->arena;
     const char *name = w->args[number], *type = param_type(arena, w, number);
-    const struct pair *pair = place_pair(&l->place, name);
+    const struct name_map *map = scope_names_find(&l->scope, name);
 
-    if (!pair && *name == '{') {
+    if (!map && *name == '{') {
         patcher_refuse(l->p,
             "the winner passes %s for a struct that the launches there fill in "
             "another way",
             name);
         return NULL;
     }
-    if (!pair)
-        return place_expr(&l->place, name);
+    if (!map)
+        return scope_names_expr(&l->scope, name);
     if (!type || !strchr(type, '*') ||
-        (pair->type && strcmp(bare_type(arena, type), bare_type(arena, pair->type)) == 0))
-        return pair->source;
-    return arena_printf(arena, "reinterpret_cast<%s>(%s)", type, pair->source);
+        (map->type && strcmp(bare_type(arena, type), bare_type(arena, map->type)) == 0))
+        return map->source;
+    return arena_printf(arena, "reinterpret_cast<%s>(%s)", type, map->source);
 }
 
-static const char *args_text(struct relaunch *l, const struct words *w)
+static const char *args_text(struct relaunch *l, const struct launch_words *w)
 {
     struct str out = {0};
     const char *text = "";
@@ -105,7 +105,7 @@ static const char *dims_text(struct relaunch *l, const char *const dims[3])
     unsigned nr = 3;
 
     for (unsigned i = 0; i < 3; i++)
-        if (!(text[i] = place_expr(&l->place, dims[i])))
+        if (!(text[i] = scope_names_expr(&l->scope, dims[i])))
             return NULL;
     while (nr > 1 && strcmp(text[nr - 1], "1") == 0)
         nr--;
@@ -117,9 +117,9 @@ static const char *dims_text(struct relaunch *l, const char *const dims[3])
 
 /* ---- the place ---- */
 
-static const char *range_source(const struct relaunch *l, struct range r)
+static const char *range_source(const struct relaunch *l, struct tok_range r)
 {
-    const struct toks *toks = &l->p->r->toks;
+    const struct toks *toks = &l->p->set->toks;
 
     return arena_strndup(l->p->arena, toks->source + toks->tok[r.from].at,
         toks->tok[r.to - 1].end - toks->tok[r.from].at);
@@ -128,43 +128,43 @@ static const char *range_source(const struct relaunch *l, struct range r)
 /* What the launch i of the contract has as text is what its site has there. */
 static void add_pairs(struct relaunch *l, unsigned i, const struct site *site)
 {
-    const struct words *w = &l->old[i];
+    const struct launch_words *w = &l->old[i];
 
     for (unsigned a = 0; a < w->nr_args && a < site->nr_args; a++)
-        if (!place_pair(&l->place, w->args[a]) && strtoll(w->args[a], NULL, 10) == 0 &&
+        if (!scope_names_find(&l->scope, w->args[a]) && strtoll(w->args[a], NULL, 10) == 0 &&
             strcmp(w->args[a], "0") != 0)
-            place_add(&l->place, w->args[a], range_source(l, site->args[a]),
+            scope_names_add(&l->scope, w->args[a], range_source(l, site->args[a]),
                 param_type(l->p->arena, w, a));
 }
 
-static bool replace_range(struct relaunch *l, struct range r, const char *text)
+static bool replace_range(struct relaunch *l, struct tok_range r, const char *text)
 {
-    const struct toks *toks = &l->p->r->toks;
+    const struct toks *toks = &l->p->set->toks;
 
     return text && patcher_replace(l->p, toks->tok[r.from].at, toks->tok[r.to - 1].end, text);
 }
 
 /* The kernel's id there: as it stands where it is the same; else with the arguments that differ. */
 static const char *id_text(
-    struct relaunch *l, unsigned i, const struct words *w, const struct site *site)
+    struct relaunch *l, unsigned i, const struct launch_words *w, const struct site *site)
 {
     struct arena *arena = l->p->arena;
     const char *old = l->old[i].id, *angle = strchr(old, '<');
     const size_t nr = angle ? (size_t)(angle - old) : strlen(old);
     struct toks a, b;
-    struct range from[MAX_TEMPLATE_ARGS], to[MAX_TEMPLATE_ARGS];
+    struct tok_range from[MAX_TEMPLATE_ARGS], to[MAX_TEMPLATE_ARGS];
     struct str out = {0};
 
     if (strcmp(old, w->id) == 0)
         return site->id;
-    if (!angle || strncmp(old, w->id, nr + 1) != 0 || !lex(&a, arena, old, strlen(old)) ||
-        !lex(&b, arena, w->id, strlen(w->id)))
+    if (!angle || strncmp(old, w->id, nr + 1) != 0 || !toks_lex(&a, arena, old, strlen(old)) ||
+        !toks_lex(&b, arena, w->id, strlen(w->id)))
         return w->id;
     const unsigned open = toks_find(&a, 0, a.nr, "<");
-    const unsigned nr_from =
-                       range_split((struct range){&a, open + 1, a.nr - 1}, from, MAX_TEMPLATE_ARGS),
-                   nr_to =
-                       range_split((struct range){&b, open + 1, b.nr - 1}, to, MAX_TEMPLATE_ARGS);
+    const unsigned nr_from = tok_range_split(
+                       (struct tok_range){&a, open + 1, a.nr - 1}, from, MAX_TEMPLATE_ARGS),
+                   nr_to = tok_range_split(
+                       (struct tok_range){&b, open + 1, b.nr - 1}, to, MAX_TEMPLATE_ARGS);
 
     if (nr_from != nr_to || nr_to != site->nr_template_args)
         return w->id;
@@ -187,15 +187,15 @@ static const char *id_text(
 
 static unsigned close_of(const struct relaunch *l, const struct site *site)
 {
-    const struct toks *toks = &l->p->r->toks;
+    const struct toks *toks = &l->p->set->toks;
 
     return toks->tok[toks_find(toks, site->at, toks->nr, ">>>") + 1].match;
 }
 
 static bool patch_args(struct relaunch *l, unsigned i, const struct site *site)
 {
-    const struct words *old = &l->old[i], *w = &l->new_[i];
-    const struct toks *toks = &l->p->r->toks;
+    const struct launch_words *old = &l->old[i], *w = &l->new_[i];
+    const struct toks *toks = &l->p->set->toks;
     bool ok = true;
 
     if (w->nr_args != old->nr_args || w->nr_args != site->nr_args) {
@@ -207,7 +207,7 @@ static bool patch_args(struct relaunch *l, unsigned i, const struct site *site)
     }
     for (unsigned a = 0; ok && a < w->nr_args; a++) {
         const char *text =
-            strcmp(old->args[a], w->args[a]) == 0 && !place_pair(&l->place, w->args[a])
+            strcmp(old->args[a], w->args[a]) == 0 && !scope_names_find(&l->scope, w->args[a])
                 ? range_source(l, site->args[a])
                 : arg_text(l, w, a);
 
@@ -218,7 +218,7 @@ static bool patch_args(struct relaunch *l, unsigned i, const struct site *site)
     return ok;
 }
 
-static bool wants_more_smem(const struct words *old, const struct words *w)
+static bool wants_more_smem(const struct launch_words *old, const struct launch_words *w)
 {
     char *end;
     const long long bytes = strtoll(w->smem, &end, 10);
@@ -234,7 +234,7 @@ static bool same_dims(const char *const a[3], const char *const b[3])
 
 bool relaunch_parts(struct relaunch *l, unsigned i, const struct site *site)
 {
-    const struct words *old = &l->old[i], *w = &l->new_[i];
+    const struct launch_words *old = &l->old[i], *w = &l->new_[i];
     bool ok = true;
 
     if (relaunch_same(old, w))
@@ -246,17 +246,17 @@ bool relaunch_parts(struct relaunch *l, unsigned i, const struct site *site)
             "%s: the new kernel needs more shared memory than 48 KiB, "
             "which must be asked for before the launch",
             patcher_where(l->p, site->line));
-    place_init(&l->place, l->p, site->at);
+    scope_names_init(&l->scope, l->p, site->at);
     add_pairs(l, i, site);
     if (strcmp(old->id, w->id) != 0)
         ok = replace_range(
-            l, (struct range){&l->p->r->toks, site->from, site->at}, id_text(l, i, w, site));
+            l, (struct tok_range){&l->p->set->toks, site->from, site->at}, id_text(l, i, w, site));
     for (unsigned c = 0; ok && c < 2; c++)
         if (!same_dims(old->dims[c], w->dims[c]))
             ok = replace_range(l, site->config[c], dims_text(l, w->dims[c]));
     if (ok && strcmp(old->smem, w->smem) != 0) {
-        const char *text = place_expr(&l->place, w->smem);
-        const struct range last = site->config[site->nr_config - 1];
+        const char *text = scope_names_expr(&l->scope, w->smem);
+        const struct tok_range last = site->config[site->nr_config - 1];
 
         ok = text &&
              (site->nr_config > 2
@@ -273,7 +273,7 @@ bool relaunch_parts(struct relaunch *l, unsigned i, const struct site *site)
 static bool statement(struct relaunch *l, const struct site *site, unsigned *to, bool alone)
 {
     static const char *const before[] = {";", "{", "}", "else", ":", NULL};
-    const struct toks *toks = &l->p->r->toks;
+    const struct toks *toks = &l->p->set->toks;
     const struct tok *prev = &toks->tok[site->from - 1];
     bool begins = prev->kind == TOK_DIRECTIVE;
 
@@ -299,13 +299,13 @@ static bool only_checks(struct relaunch *l, unsigned from, unsigned to)
 {
     static const char *const harmless[] = {"cudaGetLastError", "cudaPeekAtLastError",
         "cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventRecord", NULL};
-    const struct toks *toks = &l->p->r->toks;
+    const struct toks *toks = &l->p->set->toks;
 
     for (unsigned i = from; i < to; i++) {
         const struct tok *t = &toks->tok[i];
         bool call = tok_is(&toks->tok[i + 1], "(") && toks->tok[i + 1].match;
         bool known = tok_is(t, ";") || tok_is(t, "(") || tok_is(t, ")");
-        const struct macro *macro = hostcode_macro(&l->p->r->host, t->text);
+        const struct macro *macro = resolver_macro(&l->p->set->resolver, t->text);
 
         for (unsigned h = 0; harmless[h] && !known; h++)
             if (tok_is(t, harmless[h]) && call) {
@@ -341,20 +341,20 @@ static void add_scratch_text(
         str_addf(out, "%s    %s *%s = nullptr;\n%s    cudaMallocAsync(&%s, sizeof(%s)", indent,
             x->type, x->variable, indent, x->variable, x->type);
         for (unsigned d = 0; d < x->array->nr_dims; d++) {
-            const char *dim = place_expr(&l->place, expr_text(x->array->dims[d]));
+            const char *dim = scope_names_expr(&l->scope, expr_text(x->array->dims[d]));
 
             *ok = *ok && dim;
             str_addf(out, " * (%s)", dim ? dim : "");
         }
         str_addf(out, ", %s);\n", stream);
-        place_add(&l->place, x->name, x->variable, arena_printf(l->p->arena, "%s*", x->type));
+        scope_names_add(&l->scope, x->name, x->variable, arena_printf(l->p->arena, "%s*", x->type));
     }
 }
 
 static void add_launch_text(struct relaunch *l, struct str *out, unsigned i,
     const struct site *const *run, const char *indent, const char *stream, bool *ok)
 {
-    const struct words *w = &l->new_[i], none = {.id = "", .smem = "0"}, *old = &none;
+    const struct launch_words *w = &l->new_[i], none = {.id = "", .smem = "0"}, *old = &none;
     const char *id = w->id;
 
     const size_t nr = strcspn(w->id, "<");
@@ -365,7 +365,7 @@ static void add_launch_text(struct relaunch *l, struct str *out, unsigned i,
             old = &l->old[k];
         }
     const char *grid = dims_text(l, w->dims[0]), *block = dims_text(l, w->dims[1]);
-    const char *smem = place_expr(&l->place, w->smem), *args = args_text(l, w);
+    const char *smem = scope_names_expr(&l->scope, w->smem), *args = args_text(l, w);
 
     *ok = *ok && grid && block && smem && args;
     if (!*ok)
@@ -385,7 +385,7 @@ static void add_launch_text(struct relaunch *l, struct str *out, unsigned i,
 /* The blanks before the line's first word. */
 static const char *indent_of(const struct relaunch *l, size_t at)
 {
-    const char *source = l->p->r->text;
+    const char *source = l->p->set->text;
     size_t start = at;
 
     while (start > 0 && source[start - 1] != '\n')
@@ -395,7 +395,7 @@ static const char *indent_of(const struct relaunch *l, size_t at)
 
 static bool check_run(struct relaunch *l, const struct site *const *run)
 {
-    const struct toks *toks = &l->p->r->toks;
+    const struct toks *toks = &l->p->set->toks;
     unsigned to = 0;
 
     for (unsigned i = 0; i < l->nr_old; i++) {
@@ -427,7 +427,7 @@ static const char *as_statement(struct relaunch *l, const char *lines, const cha
 /* With its line, where nothing else is on it. */
 static bool remove_text(struct relaunch *l, size_t from, size_t to)
 {
-    const char *source = l->p->r->text;
+    const char *source = l->p->set->text;
     size_t start = from, end = to;
 
     while (start > 0 && (source[start - 1] == ' ' || source[start - 1] == '\t'))
@@ -441,7 +441,7 @@ static bool remove_text(struct relaunch *l, size_t from, size_t to)
 
 bool relaunch_run(struct relaunch *l, const struct site *const *run)
 {
-    const struct toks *toks = &l->p->r->toks;
+    const struct toks *toks = &l->p->set->toks;
     const struct site *first = run[0];
     const char *stream = first->nr_config > 3 ? range_source(l, first->config[3]) : "0";
     const char *indent = indent_of(l, toks->tok[first->from].at);
@@ -451,7 +451,7 @@ bool relaunch_run(struct relaunch *l, const struct site *const *run)
 
     if (!ok)
         return false;
-    place_init(&l->place, l->p, first->at);
+    scope_names_init(&l->scope, l->p, first->at);
     for (unsigned i = 0; i < l->nr_old; i++)
         add_pairs(l, i, run[i]);
     add_scratch_text(l, &out, indent, stream, &ok);

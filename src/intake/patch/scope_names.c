@@ -11,7 +11,7 @@
 
 enum { MAX_NAMES = 512 };
 
-const char *dense(struct arena *arena, const char *text)
+const char *spelling_dense(struct arena *arena, const char *text)
 {
     char *out = arena_strdup(arena, text), *to = out;
 
@@ -22,28 +22,29 @@ const char *dense(struct arena *arena, const char *text)
     return out;
 }
 
-void place_init(struct place *place, struct patcher *p, unsigned at)
+void scope_names_init(struct scope_names *scope, struct patcher *p, unsigned at)
 {
-    place->p = p;
-    place->at = at;
-    place->nr_pairs = 0;
-    place->contract = false;
+    scope->p = p;
+    scope->at = at;
+    scope->nr_maps = 0;
+    scope->contract = false;
 }
 
-void place_add(struct place *place, const char *text, const char *source, const char *type)
+void scope_names_add(
+    struct scope_names *scope, const char *text, const char *source, const char *type)
 {
-    struct arena *arena = place->p->arena;
+    struct arena *arena = scope->p->arena;
 
-    if (place->nr_pairs < PLACE_MAX_PAIRS)
-        place->pairs[place->nr_pairs++] =
-            (struct pair){dense(arena, tidy(arena, text)), source, type};
+    if (scope->nr_maps < SCOPE_NAMES_MAX)
+        scope->maps[scope->nr_maps++] =
+            (struct name_map){spelling_dense(arena, spelling_tidy(arena, text)), source, type};
 }
 
-const struct pair *place_pair(const struct place *place, const char *text)
+const struct name_map *scope_names_find(const struct scope_names *scope, const char *text)
 {
-    for (unsigned i = 0; i < place->nr_pairs; i++)
-        if (strcmp(place->pairs[i].text, text) == 0)
-            return &place->pairs[i];
+    for (unsigned i = 0; i < scope->nr_maps; i++)
+        if (strcmp(scope->maps[i].text, text) == 0)
+            return &scope->maps[i];
     return NULL;
 }
 
@@ -51,18 +52,18 @@ const struct pair *place_pair(const struct place *place, const char *text)
 
 /* Host code of one word or member, as text of the contract; NULL: it comes down to something else.
  */
-static const char *meaning(struct place *place, const char *source)
+static const char *meaning(struct scope_names *scope, const char *source)
 {
-    struct host *host = &place->p->r->host;
-    struct arena *arena = place->p->arena;
+    struct resolver *resolver = &scope->p->set->resolver;
+    struct arena *arena = scope->p->arena;
     struct str out = {0};
     struct toks toks;
     const char *text = NULL;
 
-    if (!lex(&toks, arena, source, strlen(source)))
+    if (!toks_lex(&toks, arena, source, strlen(source)))
         return NULL;
-    if (hostcode_given(host, (struct range){&toks, 0, toks.nr}, place->at, &out))
-        text = dense(arena, tidy(arena, str_text(&out)));
+    if (resolver_known_integer(resolver, (struct tok_range){&toks, 0, toks.nr}, scope->at, &out))
+        text = spelling_dense(arena, spelling_tidy(arena, str_text(&out)));
     str_finish(&out);
     return text;
 }
@@ -100,40 +101,40 @@ static unsigned word_end(const struct toks *toks, unsigned i)
     return end;
 }
 
-static const char *source_of(const struct place *place, unsigned from, unsigned to)
+static const char *source_of(const struct scope_names *scope, unsigned from, unsigned to)
 {
-    const struct toks *toks = &place->p->r->toks;
+    const struct toks *toks = &scope->p->set->toks;
 
-    return arena_strndup(place->p->arena, toks->source + toks->tok[from].at,
+    return arena_strndup(scope->p->arena, toks->source + toks->tok[from].at,
         toks->tok[to - 1].end - toks->tok[from].at);
 }
 
 /* A name of the function around whose meaning is that size; its own name is looked at first. */
-static const char *local_name(struct place *place, const char *size, bool own)
+static const char *local_name(struct scope_names *scope, const char *size, bool own)
 {
-    const struct reading *r = place->p->r;
-    const struct decl *fn = hostcode_function_at(&r->host, place->at);
+    const struct source_set *set = scope->p->set;
+    const struct decl *fn = resolver_function_at(&set->resolver, scope->at);
     const char *seen[MAX_NAMES];
     unsigned nr_seen = 0;
 
-    for (unsigned i = fn ? fn->open : place->at; i < place->at; i++) {
-        const struct tok *t = &r->toks.tok[i];
-        unsigned end = word_end(&r->toks, i), k = 0;
+    for (unsigned i = fn ? fn->open : scope->at; i < scope->at; i++) {
+        const struct tok *t = &set->toks.tok[i];
+        unsigned end = word_end(&set->toks, i), k = 0;
 
         if (t->kind != TOK_NAME || tok_is(t - 1, ".") || tok_is(t - 1, "->") ||
-            tok_is(t - 1, "::") || type_bytes(t->text) || task_reserves(t->text) ||
-            (end == i + 1 && tok_is(t + 1, "(") && !tok_is(&r->toks.tok[i - 1], "int")) ||
+            tok_is(t - 1, "::") || spelling_bytes(t->text) || task_reserves(t->text) ||
+            (end == i + 1 && tok_is(t + 1, "(") && !tok_is(&set->toks.tok[i - 1], "int")) ||
             own != (end == i + 1 && strcmp(t->text, size) == 0) ||
-            !in_scope(&r->toks, fn, i, place->at))
+            !in_scope(&set->toks, fn, i, scope->at))
             continue;
-        const char *source = source_of(place, i, end);
+        const char *source = source_of(scope, i, end);
 
         while (k < nr_seen && strcmp(seen[k], source) != 0)
             k++;
         if (k < nr_seen || nr_seen == MAX_NAMES)
             continue;
         seen[nr_seen++] = source;
-        const char *is = meaning(place, source);
+        const char *is = meaning(scope, source);
 
         if (is && strcmp(is, size) == 0)
             return source;
@@ -142,56 +143,56 @@ static const char *local_name(struct place *place, const char *size, bool own)
 }
 
 /* A constant or macro of the file. */
-static const char *file_name_of(struct place *place, const char *size)
+static const char *file_name_of(struct scope_names *scope, const char *size)
 {
-    const struct reading *r = place->p->r;
+    const struct source_set *set = scope->p->set;
     const char *found = NULL;
 
-    for (unsigned i = 0; i < r->decls.nr && !found; i++) {
-        const struct decl *d = &r->decls.decl[i];
+    for (unsigned i = 0; i < set->decls.nr && !found; i++) {
+        const struct decl *d = &set->decls.decl[i];
 
         for (unsigned t = d->from;
              d->kind != DECL_FUNCTION && d->kind != DECL_DIRECTIVE && !found && t < d->to; t++)
-            if (d->from < place->at && tok_is(&r->toks.tok[t], size))
+            if (d->from < scope->at && tok_is(&set->toks.tok[t], size))
                 found = size;
     }
-    for (unsigned i = 0; i < r->host.nr_macros && !found; i++)
-        if (!r->host.macros[i].is_function && strcmp(r->host.macros[i].name, size) == 0)
+    for (unsigned i = 0; i < set->resolver.nr_macros && !found; i++)
+        if (!set->resolver.macros[i].is_function && strcmp(set->resolver.macros[i].name, size) == 0)
             found = size;
     if (!found)
         return NULL;
-    const char *is = meaning(place, found);
+    const char *is = meaning(scope, found);
 
     return is && strcmp(is, size) == 0 ? found : NULL;
 }
 
-static const char *size_source(struct place *place, const char *size)
+static const char *size_source(struct scope_names *scope, const char *size)
 {
-    const struct pair *pair = place_pair(place, size);
+    const struct name_map *map = scope_names_find(scope, size);
     const char *source = NULL;
 
-    if (place->contract)
+    if (scope->contract)
         return size;
-    if (pair)
-        return pair->source;
-    source = local_name(place, size, true);
-    source = source ? source : file_name_of(place, size);
-    source = source ? source : local_name(place, size, false);
+    if (map)
+        return map->source;
+    source = local_name(scope, size, true);
+    source = source ? source : file_name_of(scope, size);
+    source = source ? source : local_name(scope, size, false);
     if (source)
-        place_add(place, size, source, NULL);
+        scope_names_add(scope, size, source, NULL);
     else
-        patcher_refuse(place->p, "the launch needs %s, and nothing at %s is called that", size,
-            patcher_where(place->p, place->p->r->toks.tok[place->at].line));
+        patcher_refuse(scope->p, "the launch needs %s, and nothing at %s is called that", size,
+            patcher_where(scope->p, scope->p->set->toks.tok[scope->at].line));
     return source;
 }
 
 /* ---- expressions ---- */
 
 /* A number, when only numbers and tuning parameters are in it. */
-static const char *folded(struct place *place, const char *text)
+static const char *folded(struct scope_names *scope, const char *text)
 {
-    const struct plan *plan = place->p->plan;
-    struct arena *arena = place->p->arena;
+    const struct plan *plan = scope->p->plan;
+    struct arena *arena = scope->p->arena;
     struct shape none = {0};
     struct env env = plan_env(arena, plan, &none);
     struct err ignored = {0};
@@ -204,7 +205,7 @@ static const char *folded(struct place *place, const char *text)
         arena, "%" PRId64 "%s", value, value > INT32_MAX || value < INT32_MIN ? "LL" : "");
 }
 
-static const char *range_expr(struct place *place, struct range r, bool alone);
+static const char *range_expr(struct scope_names *scope, struct tok_range r, bool alone);
 
 /* C++ that binds as one operand. */
 static const char *operand(struct arena *arena, const char *text)
@@ -229,17 +230,17 @@ static const char *summand(struct arena *arena, const char *text)
 }
 
 /* ceil_div, min, max in C++. */
-static const char *call_expr(struct place *place, const char *name, struct range args)
+static const char *call_expr(struct scope_names *scope, const char *name, struct tok_range args)
 {
-    struct arena *arena = place->p->arena;
-    struct range parts[3];
+    struct arena *arena = scope->p->arena;
+    struct tok_range parts[3];
     const char *a, *b;
     char *end;
 
-    if (range_split(args, parts, 3) != 2 || !(a = range_expr(place, parts[0], true)) ||
-        !(b = range_expr(place, parts[1], true)))
+    if (tok_range_split(args, parts, 3) != 2 || !(a = range_expr(scope, parts[0], true)) ||
+        !(b = range_expr(scope, parts[1], true)))
         return NULL;
-    if (place->contract)
+    if (scope->contract)
         return arena_printf(arena, "%s(%s,%s)", name, a, b);
     if (strcmp(name, "ceil_div") == 0) {
         long long by = strtoll(b, &end, 10);
@@ -257,53 +258,54 @@ static const char *call_expr(struct place *place, const char *name, struct range
 }
 
 /* One operand of the range: a number, a name, a call, a parenthesis. *i moves to its last token. */
-static const char *term(struct place *place, struct range r, unsigned *i, bool alone)
+static const char *term(struct scope_names *scope, struct tok_range r, unsigned *i, bool alone)
 {
     const struct toks *toks = r.toks;
     const struct tok *t = &toks->tok[*i];
-    struct arena *arena = place->p->arena;
-    struct range inner = {toks, *i + 1, t->match};
+    struct arena *arena = scope->p->arena;
+    struct tok_range inner = {toks, *i + 1, t->match};
     const char *text;
 
     if (tok_is(t, "(") && t->match) {
         *i = t->match;
-        text = range_expr(place, inner, true);
+        text = range_expr(scope, inner, true);
         return text && !alone ? operand(arena, text) : text;
     }
     if (*i + 1 < r.to && tok_is(t + 1, "(") && (t + 1)->match) {
-        inner = (struct range){toks, *i + 2, (t + 1)->match};
+        inner = (struct tok_range){toks, *i + 2, (t + 1)->match};
         *i = (t + 1)->match;
-        text = call_expr(place, t->text, inner);
-        return text && !alone && !place->contract ? operand(arena, text) : text;
+        text = call_expr(scope, t->text, inner);
+        return text && !alone && !scope->contract ? operand(arena, text) : text;
     }
-    text = folded(place, t->text);
+    text = folded(scope, t->text);
     if (!text)
-        text = t->kind == TOK_NAME ? size_source(place, t->text) : t->text;
+        text = t->kind == TOK_NAME ? size_source(scope, t->text) : t->text;
     return text && !alone ? operand(arena, text) : text;
 }
 
-static const char *range_expr(struct place *place, struct range r, bool alone)
+static const char *range_expr(struct scope_names *scope, struct tok_range r, bool alone)
 {
-    struct arena *arena = place->p->arena;
-    const char *text = toks_text(r.toks, arena, r.from, r.to), *number = folded(place, text);
-    const struct pair *pair = place_pair(place, dense(arena, tidy(arena, text)));
+    struct arena *arena = scope->p->arena;
+    const char *text = toks_text(r.toks, arena, r.from, r.to), *number = folded(scope, text);
+    const struct name_map *map =
+        scope_names_find(scope, spelling_dense(arena, spelling_tidy(arena, text)));
     struct str out = {0};
     bool ok = r.from < r.to;
 
     if (number)
         return number;
-    if (pair)
-        return alone ? pair->source : operand(arena, pair->source);
+    if (map)
+        return alone ? map->source : operand(arena, map->source);
     for (unsigned i = r.from; ok && i < r.to; i++) {
         const struct tok *t = &r.toks->tok[i];
         const struct tok *open = tok_is(t, "(") ? t : t + 1;
         bool first = i == r.from,
              whole = i + 1 == r.to || (tok_is(open, "(") && open->match + 1 == r.to);
         bool is_operator = t->kind == TOK_PUNCT && !tok_is(t, "(");
-        const char *one = is_operator ? t->text : term(place, r, &i, first && whole);
+        const char *one = is_operator ? t->text : term(scope, r, &i, first && whole);
 
         ok = one != NULL;
-        if (ok && is_operator && !first && !place->contract)
+        if (ok && is_operator && !first && !scope->contract)
             str_addf(&out, " %s ", one);
         else if (ok)
             str_add(&out, one);
@@ -313,13 +315,13 @@ static const char *range_expr(struct place *place, struct range r, bool alone)
     return text;
 }
 
-const char *place_expr(struct place *place, const char *text)
+const char *scope_names_expr(struct scope_names *scope, const char *text)
 {
-    struct arena *arena = place->p->arena;
-    const char *plain = tidy(arena, text);
+    struct arena *arena = scope->p->arena;
+    const char *plain = spelling_tidy(arena, text);
     struct toks toks;
 
-    if (!lex(&toks, arena, plain, strlen(plain)))
+    if (!toks_lex(&toks, arena, plain, strlen(plain)))
         return NULL;
-    return range_expr(place, (struct range){&toks, 0, toks.nr}, true);
+    return range_expr(scope, (struct tok_range){&toks, 0, toks.nr}, true);
 }

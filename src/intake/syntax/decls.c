@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "intake/syntax/headers.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -12,27 +13,19 @@
 enum { MAX_NESTED_TYPES = 4 };
 
 /* Where a declaration lives, in CUDA's own words or by a macro that stands for some of them. */
-struct side {
+struct decl_side {
     const char *name;
     bool kernel, device, host;
 };
 
-struct reader {
+struct decls_reader {
     const struct toks *toks;
     struct decls *out;
     struct arena *arena;
     size_t cap_decls, cap_containers;
-    struct side macros[32];
+    struct decl_side macros[32];
     unsigned nr_macros;
 };
-
-static bool is_any(const struct tok *t, const char *const *words)
-{
-    for (; *words; words++)
-        if (tok_is(t, *words))
-            return true;
-    return false;
-}
 
 /* Past what an attribute-like word takes in parentheses. */
 static unsigned skip_attribute(const struct toks *toks, unsigned i)
@@ -41,7 +34,7 @@ static unsigned skip_attribute(const struct toks *toks, unsigned i)
         "alignas", "decltype", "__declspec", "__maxnreg__", "__cluster_dims__", "noexcept",
         "static_assert", NULL};
 
-    if (is_any(&toks->tok[i], words) && tok_is(&toks->tok[i + 1], "(") && toks->tok[i + 1].match)
+    if (tok_among(&toks->tok[i], words) && tok_is(&toks->tok[i + 1], "(") && toks->tok[i + 1].match)
         return toks->tok[i + 1].match + 1;
     if (tok_is(&toks->tok[i], "[") && tok_is(&toks->tok[i + 1], "[") && toks->tok[i].match)
         return toks->tok[i].match + 1;
@@ -93,7 +86,7 @@ static unsigned decl_end(const struct toks *toks, unsigned from, unsigned to)
         } else if (tok_is(t, "}")) {
             return i; /* closes what we stand in */
         } else {
-            aggregate = aggregate || (!parens && is_any(t, aggregates));
+            aggregate = aggregate || (!parens && tok_among(t, aggregates));
             assigned = assigned ||
                        (tok_is(t, "=") && !(i > from && tok_is(&toks->tok[i - 1], "operator")));
             if (tok_is(t, "(") && !assigned) {
@@ -127,7 +120,7 @@ static void describe_function(const struct toks *toks, struct decl *d, unsigned 
         }
 }
 
-static void add_side(struct side *side, const char *word)
+static void add_side(struct decl_side *side, const char *word)
 {
     side->kernel = side->kernel || strcmp(word, "__global__") == 0;
     side->host = side->host || strcmp(word, "__host__") == 0;
@@ -137,14 +130,14 @@ static void add_side(struct side *side, const char *word)
 }
 
 /* #define HOST_DEVICE __host__ __device__ */
-static void note_side_macro(struct reader *r, const char *directive)
+static void note_side_macro(struct decls_reader *r, const char *directive)
 {
     const char *p = directive + 1 + strspn(directive + 1, " \t");
     struct toks body;
-    struct side side = {0};
+    struct decl_side side = {0};
 
     if (!str_starts(p, "define") || r->nr_macros == ARRAY_SIZE(r->macros) || !strstr(p, "__") ||
-        !lex(&body, r->arena, p + 6, strlen(p + 6)) || body.nr < 2 ||
+        !toks_lex(&body, r->arena, p + 6, strlen(p + 6)) || body.nr < 2 ||
         body.tok[0].kind != TOK_NAME ||
         (tok_is(&body.tok[1], "(") && body.tok[1].at == body.tok[0].end))
         return;
@@ -155,51 +148,80 @@ static void note_side_macro(struct reader *r, const char *directive)
         r->macros[r->nr_macros++] = side;
 }
 
-static void describe(const struct reader *r, struct decl *d)
+/* using name = ...; using std::name; typedef ... name; namespace name = ...; */
+static void describe_alias(const struct toks *toks, struct decl *d, unsigned i)
+{
+    const bool alias = !tok_is(&toks->tok[i], "typedef");
+    const bool member = alias && i + 2 < d->to && tok_is(&toks->tok[i + 2], "::");
+
+    d->kind = DECL_USING;
+    if (alias && !member && i + 1 < d->to && toks->tok[i + 1].kind == TOK_NAME)
+        d->name = toks->tok[i + 1].text;
+    else if ((!alias || member) && d->to > d->from + 1 && toks->tok[d->to - 2].kind == TOK_NAME)
+        d->name = toks->tok[d->to - 2].text;
+}
+
+/* Adds to d the side that token t says. */
+static void describe_side(const struct decls_reader *r, struct decl *d, const struct tok *t)
+{
+    struct decl_side side = {0};
+
+    if (t->kind == TOK_NAME)
+        add_side(&side, t->text);
+    for (unsigned m = 0; m < r->nr_macros; m++)
+        if (tok_is(t, r->macros[m].name))
+            side = r->macros[m];
+    d->is_kernel = d->is_kernel || side.kernel;
+    d->is_device = d->is_device || side.device;
+    d->is_host = d->is_host || side.host;
+}
+
+/* A declaration with struct, class, union or enum, whose head ends at token i: what it declares.
+ * Returns the token of its name; 0: it has none. */
+static unsigned describe_aggregate(
+    const struct toks *toks, struct decl *d, unsigned i, unsigned name)
+{
+    const unsigned open = toks_find(toks, i, d->to, "{");
+
+    if (d->kind == DECL_VARIABLE && tok_is(&toks->tok[d->to - 1], ";") && name == d->to - 2)
+        d->kind = DECL_TYPE;             /* a forward declaration */
+    for (unsigned k = i; k < d->to; k++) /* struct S : B { ... } */
+        if (tok_is(&toks->tok[k], "{"))
+            d->kind = DECL_TYPE;
+    if (name)
+        return name;
+    name = open < d->to && toks->tok[open].match ? toks->tok[open].match + 1 : 0;
+    return name < d->to && toks->tok[name].kind == TOK_NAME ? name
+                                                            : 0; /* struct { ... } table[4]; */
+}
+
+static void describe(const struct decls_reader *r, struct decl *d)
 {
     const struct toks *toks = r->toks;
+    static const char *const aliases[] = {"using", "typedef", "namespace", NULL};
     static const char *const aggregates[] = {"struct", "class", "union", "enum", NULL};
     static const char *const storage[] = {"static", "const", "extern", "inline", "constexpr",
         "volatile", "__device__", "__constant__", "__host__", "__managed__", NULL};
+    static const char *const ends[] = {"{", "=", "[", ";", NULL};
     unsigned i = skip_template_head(toks, d->from, d->to), name = 0;
     bool typed = false;
 
-    if (tok_is(&toks->tok[i], "using") || tok_is(&toks->tok[i], "typedef") ||
-        tok_is(&toks->tok[i], "namespace")) {
-        d->kind = DECL_USING;
-        bool alias = !tok_is(&toks->tok[i], "typedef");
-
-        d->name = "";
-        bool member =
-            alias && i + 2 < d->to && tok_is(&toks->tok[i + 2], "::"); /* using std::min; */
-
-        if (alias && !member && i + 1 < d->to && toks->tok[i + 1].kind == TOK_NAME)
-            d->name = toks->tok[i + 1].text;
-        else if ((!alias || member) && d->to > d->from + 1 && toks->tok[d->to - 2].kind == TOK_NAME)
-            d->name = toks->tok[d->to - 2].text;
+    d->name = "";
+    if (tok_among(&toks->tok[i], aliases)) {
+        describe_alias(toks, d, i);
         return;
     }
     d->kind = DECL_VARIABLE;
-    d->name = "";
     for (; i < d->to; i++) {
         const struct tok *t = &toks->tok[i];
-        unsigned past = skip_attribute(toks, i);
+        const unsigned past = skip_attribute(toks, i);
 
-        struct side side = {0};
-
-        if (t->kind == TOK_NAME)
-            add_side(&side, t->text);
-        for (unsigned m = 0; m < r->nr_macros; m++)
-            if (tok_is(t, r->macros[m].name))
-                side = r->macros[m];
-        d->is_kernel = d->is_kernel || side.kernel;
-        d->is_device = d->is_device || side.device;
-        d->is_host = d->is_host || side.host;
+        describe_side(r, d, t);
         if (past > i) {
             i = past - 1;
             continue;
         }
-        if (is_any(t, aggregates)) {
+        if (tok_among(t, aggregates)) {
             typed = true;
             continue;
         }
@@ -207,28 +229,13 @@ static void describe(const struct reader *r, struct decl *d)
             describe_function(toks, d, i);
             return;
         }
-        if (t->kind == TOK_NAME && !(typed && name) && !is_any(t, storage))
+        if (t->kind == TOK_NAME && !(typed && name) && !tok_among(t, storage))
             name = i;
-        if (tok_is(t, "{") || tok_is(t, "=") || tok_is(t, "[") || tok_is(t, ";") ||
-            (typed && tok_is(t, ":"))) {
-            if (typed && tok_is(t, "{"))
-                d->kind = DECL_TYPE;
+        if (tok_among(t, ends) || (typed && tok_is(t, ":")))
             break;
-        }
     }
-    if (typed && d->kind == DECL_VARIABLE && tok_is(&toks->tok[d->to - 1], ";") &&
-        name == d->to - 2)
-        d->kind = DECL_TYPE; /* a forward declaration */
     if (typed)
-        for (unsigned k = i; k < d->to; k++) /* struct S : B { ... } */
-            if (tok_is(&toks->tok[k], "{"))
-                d->kind = DECL_TYPE;
-    if (typed && !name) { /* struct { ... } table[4]; */
-        const unsigned open = toks_find(toks, i, d->to, "{");
-
-        name = open < d->to && toks->tok[open].match ? toks->tok[open].match + 1 : 0;
-        name = name < d->to && toks->tok[name].kind == TOK_NAME ? name : 0;
-    }
+        name = describe_aggregate(toks, d, i, name);
     d->name = name ? toks->tok[name].text : "";
 }
 
@@ -245,17 +252,17 @@ static bool is_host_member(const struct toks *toks, const struct decl *m, const 
     while (close && next < m->to && toks->tok[next].kind == TOK_DIRECTIVE)
         next++;
     if (!close || m->is_device || m->is_kernel || m->open <= m->from ||
-        !is_any(&toks->tok[next], after))
+        !tok_among(&toks->tok[next], after))
         return false;
     for (unsigned i = m->from; i < (m->body ? m->body : m->to); i++)
-        if (is_any(&toks->tok[i], stay))
+        if (tok_among(&toks->tok[i], stay))
             return false;
     if (strcmp(m->name, type) != 0 && m->open - 1 == m->from)
         return m->body > 0; /* NAME(...); of a macro */
     return *m->name || toks_find(toks, m->from, m->open, "operator") < m->open;
 }
 
-static void note_host_members(const struct reader *r, const struct decl *type, unsigned depth)
+static void note_host_members(const struct decls_reader *r, const struct decl *type, unsigned depth)
 {
     const struct toks *toks = r->toks;
     const unsigned open = toks_find(toks, type->from, type->to, "{");
@@ -282,7 +289,7 @@ static void note_host_members(const struct reader *r, const struct decl *type, u
     }
 }
 
-static void add(struct reader *r, struct decl d)
+static void add(struct decls_reader *r, struct decl d)
 {
     r->out->decl = grow(r->out->decl, &r->cap_decls, r->out->nr + 1, sizeof(d));
     r->out->decl[r->out->nr++] = d;
@@ -323,7 +330,7 @@ static void sort_functions(struct decls *decls, struct arena *arena)
 
 void decls_read(struct decls *decls, struct arena *arena, const struct toks *toks)
 {
-    struct reader r = {.toks = toks, .out = decls, .arena = arena};
+    struct decls_reader r = {.toks = toks, .out = decls, .arena = arena};
     unsigned inside = 0;
 
     for (unsigned i = 0; i < toks->nr; i++)
@@ -444,10 +451,10 @@ static bool directive_stays(struct decl *d, const struct toks *toks, struct aren
 {
     const char *text = toks->tok[d->from].text;
     bool quoted;
-    const char *name = include_name(arena, text, &quoted);
+    const char *name = headers_include_name(arena, text, &quoted);
 
     if (name)
-        return include_is_device(name);
+        return headers_is_device(name);
     return strncmp(text, "#pragma once", 12) != 0;
 }
 
@@ -470,7 +477,7 @@ static bool is_operand(const struct tok *t)
     static const char *const common[] = {"const", "int", "float", "double", "unsigned", "long",
         "char", "bool", "volatile", "a", "b", "s", "x", "y", "lhs", "rhs", "v", NULL};
 
-    return !is_any(t, common);
+    return !tok_among(t, common);
 }
 
 /* float pair::sum() const {...}, int pair::count = 0; */

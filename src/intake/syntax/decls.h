@@ -58,11 +58,4 @@ const struct decl *decls_at(const struct decls *decls, unsigned at);
  * after it; NULL: none. */
 const struct decl *decls_function(const struct decls *decls, const char *name);
 
-/* Headers that only host code can want are dropped; "name" of an #include line, else NULL. */
-const char *include_name(struct arena *arena, const char *directive, bool *quoted);
-bool include_is_device(const char *name);
-
-/* #include lines that what is kept needs and that a dropped header brought along, one a line. */
-const char *headers_brought(const struct decls *decls, struct arena *arena);
-
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "intake/syntax/headers.h"
 
 #include <string.h>
 

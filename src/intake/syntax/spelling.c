@@ -48,7 +48,7 @@ static bool tidy_once(char *s)
     return false;
 }
 
-const char *tidy(struct arena *arena, const char *text)
+const char *spelling_tidy(struct arena *arena, const char *text)
 {
     char *s = arena_strdup(arena, text);
 
@@ -58,7 +58,7 @@ const char *tidy(struct arena *arena, const char *text)
 }
 
 /* The task language's element type, and how many of them one C value holds; NULL: none. */
-const char *elem_of(const char *type, unsigned *lanes)
+const char *spelling_elem(const char *type, unsigned *lanes)
 {
     static const struct {
         const char *c, *elem;
@@ -108,41 +108,57 @@ const char *elem_of(const char *type, unsigned *lanes)
     return NULL;
 }
 
-unsigned type_bytes(const char *type)
+const char *spelling_c_type(const char *elem)
+{
+    static const char *const types[][2] = {{"f64", "double"}, {"f32", "float"}, {"tf32", "float"},
+        {"f16", "__half"}, {"bf16", "__nv_bfloat16"}, {"e4m3", "__nv_fp8_e4m3"},
+        {"e5m2", "__nv_fp8_e5m2"}, {"i64", "long long"}, {"i32", "int"}, {"i16", "short"},
+        {"i8", "signed char"}, {"u64", "unsigned long long"}, {"u32", "unsigned int"},
+        {"u16", "unsigned short"}, {"u8", "unsigned char"}, {"bool", "bool"}};
+
+    for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+        if (strcmp(elem, types[i][0]) == 0)
+            return types[i][1];
+    return NULL;
+}
+
+unsigned spelling_bytes(const char *type)
 {
     unsigned lanes;
     enum elem elem;
 
     while (str_starts(type, "const "))
         type += 6;
-    const char *name = elem_of(type, &lanes);
+    const char *name = spelling_elem(type, &lanes);
     return name && elem_parse(name, strlen(name), &elem) ? (unsigned)elem_bytes(elem) * lanes : 0;
 }
 
-bool is_real(const char *type)
+bool spelling_is_real(const char *type)
 {
     unsigned lanes;
-    const char *elem = elem_of(type, &lanes);
+    const char *elem = spelling_elem(type, &lanes);
 
     return elem && lanes == 1 && (elem[0] == 'f' || elem[0] == 'b') && strcmp(elem, "bool") != 0;
 }
 
-bool is_integer(const char *type)
+bool spelling_is_integer(const char *type)
 {
     unsigned lanes;
-    const char *elem = elem_of(type, &lanes);
+    const char *elem = spelling_elem(type, &lanes);
 
     return elem && lanes == 1 && (elem[0] == 'i' || elem[0] == 'u' || strcmp(elem, "bool") == 0);
 }
 
 /* A size that sets a block's shape or a template argument may not change: its number is written out
  * everywhere. */
-const char *with_number(struct arena *arena, const char *text, const char *name, long long value)
+const char *spelling_with_number(
+    struct arena *arena, const char *text, const char *name, long long value)
 {
-    return with_text(arena, text, name, arena_printf(arena, "%lld", value));
+    return spelling_with_text(arena, text, name, arena_printf(arena, "%lld", value));
 }
 
-const char *with_text(struct arena *arena, const char *text, const char *name, const char *other)
+const char *spelling_with_text(
+    struct arena *arena, const char *text, const char *name, const char *other)
 {
     struct str out = {0};
     size_t nr = strlen(name);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct lexer {
+struct tok_lexer {
     const char *p, *end, *source;
     unsigned line;
     bool line_start; /* only blanks since the last newline */
@@ -17,14 +17,14 @@ struct lexer {
     size_t nr, cap;
 };
 
-static bool starts(const struct lexer *l, const char *text)
+static bool starts(const struct tok_lexer *l, const char *text)
 {
     size_t nr = strlen(text);
 
     return (size_t)(l->end - l->p) >= nr && memcmp(l->p, text, nr) == 0;
 }
 
-static void step(struct lexer *l)
+static void step(struct tok_lexer *l)
 {
     if (*l->p == '\n') {
         l->line++;
@@ -33,7 +33,7 @@ static void step(struct lexer *l)
     l->p++;
 }
 
-static void skip_comment(struct lexer *l)
+static void skip_comment(struct tok_lexer *l)
 {
     if (starts(l, "//")) {
         while (l->p < l->end && *l->p != '\n')
@@ -49,7 +49,7 @@ static void skip_comment(struct lexer *l)
 }
 
 /* Past a backslash at the end of a line, with the line's end: \n, or \r\n. */
-static bool skip_splice(struct lexer *l)
+static bool skip_splice(struct tok_lexer *l)
 {
     const unsigned nr = starts(l, "\\\n") ? 2 : starts(l, "\\\r\n") ? 3 : 0;
 
@@ -59,7 +59,7 @@ static bool skip_splice(struct lexer *l)
 }
 
 /* To the end of the logical line; comments that span lines belong to it. */
-static void skip_directive(struct lexer *l)
+static void skip_directive(struct tok_lexer *l)
 {
     while (l->p < l->end && *l->p != '\n') {
         if (skip_splice(l))
@@ -71,7 +71,7 @@ static void skip_directive(struct lexer *l)
     }
 }
 
-static void skip_quoted(struct lexer *l, char quote)
+static void skip_quoted(struct tok_lexer *l, char quote)
 {
     step(l);
     while (l->p < l->end && *l->p != quote && *l->p != '\n') {
@@ -84,7 +84,7 @@ static void skip_quoted(struct lexer *l, char quote)
 }
 
 /* R"x( ... )x": the lexer stands on the quote. */
-static void skip_raw(struct lexer *l)
+static void skip_raw(struct tok_lexer *l)
 {
     const char *open = memchr(l->p, '(', (size_t)(l->end - l->p));
     size_t nr = open ? (size_t)(open - l->p - 1) : 0;
@@ -109,7 +109,7 @@ static bool is_word(char c)
     return str_word_char(c) || c == '$' || (unsigned char)c >= 0x80;
 }
 
-static enum tok_kind next(struct lexer *l)
+static enum tok_kind next(struct tok_lexer *l)
 {
     static const char *const puncts[] = {"<<<", ">>>", "<<=", ">>=", "...", "::", "->", "++", "--",
         "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "==", "!=", "<=", ">=", "&&", "||", "<<"};
@@ -285,9 +285,9 @@ unsigned toks_name(const struct toks *toks, const char *name, unsigned from)
     return i;
 }
 
-bool lex(struct toks *toks, struct arena *arena, const char *source, size_t bytes)
+bool toks_lex(struct toks *toks, struct arena *arena, const char *source, size_t bytes)
 {
-    struct lexer l = {.p = source,
+    struct tok_lexer l = {.p = source,
         .end = source + bytes,
         .source = source,
         .line = 1,
@@ -309,7 +309,7 @@ bool lex(struct toks *toks, struct arena *arena, const char *source, size_t byte
             t.text = arena_strndup(arena, from, (size_t)(l.p - from));
             l.tok = grow(l.tok, &l.cap, l.nr + 2, sizeof(*l.tok));
             l.tok[l.nr++] = t;
-            fits = l.nr < LEX_MAX_TOKENS;
+            fits = l.nr < TOKS_MAX;
         }
     }
     *toks = (struct toks){.source = source, .nr = (unsigned)l.nr};
@@ -328,6 +328,11 @@ bool tok_is(const struct tok *t, const char *text)
 {
     return (t->kind == TOK_PUNCT || t->kind == TOK_NAME) && t->text[0] == text[0] &&
            strcmp(t->text, text) == 0;
+}
+
+bool tok_among(const struct tok *t, const char *const *words)
+{
+    return (t->kind == TOK_PUNCT || t->kind == TOK_NAME) && str_among(t->text, words);
 }
 
 bool tok_assigns(const struct tok *t)
@@ -353,7 +358,7 @@ unsigned toks_find(const struct toks *toks, unsigned from, unsigned to, const ch
 
 unsigned toks_angle(const struct toks *toks, unsigned i, unsigned to)
 {
-    static const char *const ends[] = {";", "{", "}", "&&", "||", "=", "<<<"};
+    static const char *const ends[] = {";", "{", "}", "&&", "||", "=", "<<<", NULL};
     int depth = 0;
 
     to = to > i + MAX_ANGLE_TOKENS ? i + MAX_ANGLE_TOKENS : to;
@@ -368,12 +373,8 @@ unsigned toks_angle(const struct toks *toks, unsigned i, unsigned to)
             continue;
         if (t->match > i && t->match < to && !tok_is(t, "{"))
             i = t->match;
-        else if (t->kind == TOK_DIRECTIVE)
+        else if (t->kind == TOK_DIRECTIVE || tok_among(t, ends))
             return 0;
-        else
-            for (unsigned k = 0; k < ARRAY_SIZE(ends); k++)
-                if (tok_is(t, ends[k]))
-                    return 0;
     }
     return 0;
 }

@@ -28,13 +28,14 @@ struct toks {
     const bool *left_out; /* of each token: some #if leaves it out for sure; NULL: not known */
 };
 
-enum { LEX_MAX_TOKENS = 4 << 20 };
+enum { TOKS_MAX = 4 << 20 };
 
-/* False when there are more than LEX_MAX_TOKENS. */
-bool lex(struct toks *toks, struct arena *arena, const char *source, size_t bytes);
+/* False when there are more than TOKS_MAX. */
+bool toks_lex(struct toks *toks, struct arena *arena, const char *source, size_t bytes);
 
 bool tok_is(const struct tok *t, const char *text);
-bool tok_assigns(const struct tok *t); /* =, += and its kin, ++, -- */
+bool tok_among(const struct tok *t, const char *const *words); /* NULL stands after the last */
+bool tok_assigns(const struct tok *t);                         /* =, += and its kin, ++, -- */
 /* The first token from `from` on that is this name; nr: none. The next one is tok.again. */
 unsigned toks_name(const struct toks *toks, const char *name, unsigned from);
 /* Of a range without its end: the index of the first token that reads text outside of all brackets;
