@@ -201,7 +201,7 @@ static bool keep_calls(struct single *one, struct err *err)
         .budget = "0"};
     struct store *store = store_open(o->db_path, err);
     bool ok = store && store_begin_run(store, &run, err) && store_kernel(store, &one->c, err) &&
-              store_end_run(store, "explained", err);
+              store_end_run(store, "explained", 0, err);
 
     store_close(store);
     return ok;

@@ -4,61 +4,7 @@
 #include "base/file.h"
 #include "report/report.h"
 
-#include <math.h>
 #include <string.h>
-
-const enum metric page_metrics[] = {
-    METRIC_TIME_NS,
-    METRIC_ENERGY_J,
-    METRIC_POWER_W,
-    METRIC_WARP_INST,
-    METRIC_FLOPS,
-    METRIC_GLOBAL_LD_REQUESTS,
-    METRIC_GLOBAL_LD_SECTORS,
-    METRIC_GLOBAL_ST_SECTORS,
-    METRIC_SHARED_LD_WAVEFRONTS,
-    METRIC_SHARED_LD_CONFLICTS,
-    METRIC_BRANCHES_DIVERGENT,
-    METRIC_BARRIERS,
-    METRIC_REGISTERS,
-    METRIC_SPILL_BYTES,
-    METRIC_BLOCK_THREADS,
-    METRIC_GRID_BLOCKS,
-    METRIC_OCCUPANCY_PCT,
-    METRIC_L1_HIT_PCT,
-    METRIC_L2_HIT_PCT,
-    METRIC_DRAM_BYTES,
-    METRIC_DRAM_PCT,
-    METRIC_FMA_PCT,
-    METRIC_LSU_PCT,
-    METRIC_ISSUE_PCT,
-    METRIC_STALL_LONG_PCT,
-    METRIC_STALL_BARRIER_PCT,
-    METRIC_STALL_MIO_PCT,
-};
-const size_t nr_page_metrics = sizeof(page_metrics) / sizeof(page_metrics[0]);
-
-void page_value(struct str *out, enum metric metric, const struct counters *c)
-{
-    static const char *const units[] = {"", " k", " M", " G", " T"};
-    double value = counters_get(c, metric);
-    const bool whole = fabs(value - rint(value)) < 1e-9 && fabs(value) < 99999.5;
-    unsigned unit = 0;
-
-    if (!counters_has(c, metric)) {
-        str_add(out, "-");
-        return;
-    }
-    if (metric == METRIC_TIME_NS) {
-        report_time(out, value);
-        return;
-    }
-    while (!whole && fabs(value) >= 9999.5 && unit < 4) {
-        value /= 1000;
-        unit++;
-    }
-    str_addf(out, whole ? "%.0f%s" : "%.4g%s", value, units[unit]);
-}
 
 size_t page_find(const struct page *page, int64_t number)
 {
@@ -205,25 +151,12 @@ void page_asked(const struct page *page, struct str *out)
 void page_result(const struct page *page, struct str *out)
 {
     const struct candidate *root = &page->path[0], *best = &page->path[page->nr_path - 1];
-    const uint64_t tried = page->nr_nodes - 1;
 
-    if (best == root) {
-        str_add(out, "No variant beat the original");
-        if (root->profiled) {
-            str_add(out, " (");
-            report_time(out, root->profile.time_ns);
-            str_addf(out, ", %s)", provenance_name(root->profile.time_from));
-        }
-    } else {
-        str_addf(out, "%.2fx %s: ", best->speedup, report_speedup_word(best->profile.time_from));
-        report_time(out, root->profile.time_ns);
-        str_add(out, " to ");
-        report_time(out, best->profile.time_ns);
-        str_addf(out, " (%s), verified on %u shapes in %u runs",
-            provenance_name(best->profile.time_from), best->check.nr_shapes, best->check.nr_runs);
-    }
-    str_addf(out, "; of %llu variants, %llu were right", (unsigned long long)tried,
-        (unsigned long long)page->verdicts[VERDICT_OK]);
+    report_result(out, root, best, NULL);
+    str_add(out, "; of ");
+    str_add_count(out, page->nr_nodes - 1, "variant");
+    str_addf(out, ", %llu %s right", (unsigned long long)page->verdicts[VERDICT_OK],
+        page->verdicts[VERDICT_OK] == 1 ? "was" : "were");
     if (page->nr_recalled > 0)
         str_addf(out, " (%llu compiled to the same as an earlier one)",
             (unsigned long long)page->nr_recalled);

@@ -67,12 +67,6 @@ bool page_html(const struct page *page, struct str *out, struct err *err);
 void page_markdown(const struct page *page, struct str *out);
 bool page_json(const struct page *page, struct str *out, struct err *err);
 
-/* The metrics that before and after are compared by. */
-extern const enum metric page_metrics[];
-extern const size_t nr_page_metrics;
-/* "562.4 us", "67.11 M", "-" where absent. */
-void page_value(struct str *out, enum metric metric, const struct counters *c);
-
 /* Parts of a page with several runs: everything up to </head>; and a run in short, its heading and
  * the element around it being the caller's. */
 void page_begin(const char *title, struct str *out);
