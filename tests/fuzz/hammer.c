@@ -53,11 +53,12 @@ static void mutate_text(uint8_t *bytes, size_t len, struct rng *rng)
 
 static void hammer_seed(const char *bytes, size_t len, unsigned nr_mutants, struct rng *rng)
 {
+    const size_t nr_cuts = len < NR_CUTS ? len : NR_CUTS;
     uint8_t *mutant = malloc(len);
 
     hammer_copy(bytes, len);
-    for (size_t cut = 0; cut < NR_CUTS; cut++)
-        hammer_copy(bytes, len * cut / NR_CUTS);
+    for (size_t cut = 0; cut < nr_cuts; cut++)
+        hammer_copy(bytes, len * cut / nr_cuts);
     for (unsigned n = 0; n < nr_mutants; n++) {
         memcpy(mutant, bytes, len);
         (fuzzer.mutate ? fuzzer.mutate : mutate_text)(mutant, len, rng);

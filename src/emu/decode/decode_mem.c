@@ -221,6 +221,25 @@ static bool atomic(struct decoder *d)
     return true;
 }
 
+/* The parser takes any word of PTX behind "mbarrier". */
+static bool is_mbarrier(const struct ptx_inst *p)
+{
+    switch (p->sub) {
+    case PTX_SUB_INIT:
+    case PTX_SUB_INVAL:
+    case PTX_SUB_EXPECT_TX:
+    case PTX_SUB_COMPLETE_TX:
+    case PTX_SUB_ARRIVE:
+    case PTX_SUB_ARRIVE_DROP:
+    case PTX_SUB_TEST_WAIT:
+    case PTX_SUB_TRY_WAIT:
+    case PTX_SUB_PENDING_COUNT:
+        return true;
+    default:
+        return p->sub == PTX_SUB_MBARRIER_ARRIVE && p->op == PTX_OP_CP;
+    }
+}
+
 /* a: the address (or the state whose count is asked for), imm: displacement, b: a count or bytes,
  * c: the state or parity waited for, d: state, predicate or count. Time-out hints are left out. */
 static bool mbarrier(struct decoder *d)
@@ -233,6 +252,8 @@ static bool mbarrier(struct decoder *d)
     uint32_t a = NO_ROW, b = NO_ROW, c = NO_ROW, dest = NO_ROW;
     bool is32 = false;
     int64_t imm = 0;
+    if (!is_mbarrier(p))
+        return decode_fail(d, "no such operation on an mbarrier");
     if (p->space != PTX_SHARED && p->space != PTX_GENERIC)
         return decode_fail(d, "an mbarrier outside shared memory");
     if (count)
