@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The command lines that pages show really run, with status 0.
 
-In README.md, docs/tutorial.md and docs/how-to/, each block fenced as `sh` is run by bash, in the
-order of the page, in one temporary folder a page, with keet-opt in the PATH and the repository's
+In README.md and all pages of docs/, each block fenced as `sh` is run by bash, in the order of the
+page, in one temporary folder a page, with keet-opt in the PATH and the repository's
 kernels/, bench/, tests/ and prompts/ there. A word after `sh` says why a block is not run, and the
 test names it: `setup` installs or builds, `gpu` needs a card, `key` a key of a vendor's or a server,
 `slurm` a cluster, `long` minutes or hours, `data` files that the page only speaks of. A block fenced
@@ -30,6 +30,9 @@ def prepare(root, folder):
 
 def run_page(page, root, program):
     problems, nr_run, skipped = [], 0, []
+    text = page.read_text(encoding="utf-8")
+    if "```sh" not in text:
+        return problems, nr_run, skipped
     env = {**os.environ, "PATH": f"{Path(program).resolve().parent}:{os.environ['PATH']}"}
     for key in [k for k in env if k.endswith(("_API_KEY", "_API_KEY_FILE"))]:
         del env[key]
@@ -37,11 +40,11 @@ def run_page(page, root, program):
         folder = Path(name)
         env["XDG_CACHE_HOME"] = str(folder / ".cache")
         prepare(root, folder)
-        for line, info, lines in markdown.blocks(page.read_text(encoding="utf-8")):
+        for line, info, lines in markdown.blocks(text):
             words = (info or "").split()
-            text = "\n".join(lines) + "\n"
+            block = "\n".join(lines) + "\n"
             if len(words) == 2 and words[0] != "sh":
-                (folder / words[1]).write_text(text, encoding="utf-8")
+                (folder / words[1]).write_text(block, encoding="utf-8")
             if not words or words[0] != "sh":
                 continue
             where = f"{page.relative_to(root)}:{line}"
@@ -53,7 +56,7 @@ def run_page(page, root, program):
                 skipped.append(f"{where}: not run ({words[1]}): {lines[0]}")
             else:
                 nr_run += sum(1 for one in lines if one.strip() and not one.startswith("#"))
-                done = subprocess.run(["bash", "-euxo", "pipefail", "-c", text], cwd=folder, env=env,
+                done = subprocess.run(["bash", "-euxo", "pipefail", "-c", block], cwd=folder, env=env,
                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                       stderr=subprocess.STDOUT, text=True, timeout=BLOCK_S)
                 if done.returncode != 0:
@@ -63,8 +66,7 @@ def run_page(page, root, program):
 
 
 def main(root, program, names):
-    pages = [root / n for n in names] or [root / "README.md", root / "docs/tutorial.md",
-                                          *sorted((root / "docs/how-to").glob("*.md"))]
+    pages = [root / n for n in names] or [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
     failed, nr = [], 0
     for page in pages:
         problems, nr_run, skipped = run_page(page, root, program)
