@@ -19,7 +19,7 @@ from pathlib import Path
 import markdown
 
 SKIP = {"setup", "gpu", "key", "slurm", "long", "data"}
-BLOCK_S = 120
+BLOCK_S = 300
 
 
 def prepare(root, folder):
@@ -28,17 +28,17 @@ def prepare(root, folder):
         (folder / name).symlink_to(root / name)
 
 
-def run_page(page, root, program):
+def run_page(page, root, program, cache):
     problems, nr_run, skipped = [], 0, []
     text = page.read_text(encoding="utf-8")
     if "```sh" not in text:
         return problems, nr_run, skipped
-    env = {**os.environ, "PATH": f"{Path(program).resolve().parent}:{os.environ['PATH']}"}
+    env = {**os.environ, "PATH": f"{Path(program).resolve().parent}:{os.environ['PATH']}",
+           "XDG_CACHE_HOME": cache}
     for key in [k for k in env if k.endswith(("_API_KEY", "_API_KEY_FILE"))]:
         del env[key]
     with tempfile.TemporaryDirectory(prefix="keet-docs-") as name:
         folder = Path(name)
-        env["XDG_CACHE_HOME"] = str(folder / ".cache")
         prepare(root, folder)
         for line, info, lines in markdown.blocks(text):
             words = (info or "").split()
@@ -68,12 +68,13 @@ def run_page(page, root, program):
 def main(root, program, names):
     pages = [root / n for n in names] or [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
     failed, nr = [], 0
-    for page in pages:
-        problems, nr_run, skipped = run_page(page, root, program)
-        print("\n".join(skipped + problems +
-                        [f"{page.relative_to(root)}: {nr_run} lines run, {len(skipped)} blocks not"]))
-        failed += problems
-        nr += nr_run
+    with tempfile.TemporaryDirectory(prefix="keet-docs-cache-") as cache:
+        for page in pages:
+            problems, nr_run, skipped = run_page(page, root, program, cache)
+            print("\n".join(skipped + problems + [
+                f"{page.relative_to(root)}: {nr_run} lines run, {len(skipped)} blocks not"]))
+            failed += problems
+            nr += nr_run
     return bool(failed) or nr == 0
 
 

@@ -51,7 +51,7 @@ def main(program):
             (root / folder).mkdir()
         (root / "kernels/matmul.cu").write_text("")
         (root / "run.md").write_text(RUN)
-        problems, nr, skipped = commands.run_page(root / "run.md", root, program)
+        problems, nr, skipped = commands.run_page(root / "run.md", root, program, name)
         assert len(skipped) == 1 and "key" in skipped[0], skipped
         assert len(problems) == 1 and "run.md:16: ends with 3" in problems[0], problems
 
