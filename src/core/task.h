@@ -1,4 +1,5 @@
-/* The task: what a kernel file says in its `#pragma keet` lines (grammar: docs in README.md).
+/* The task: what a kernel file says in its `#pragma keet` lines (grammar:
+ * docs/reference/task-language.md).
  *
  * The contract (size, check, in, out, inout, symbol, scalar, tolerance, work, reference, expect,
  * case, pytorch) is read once, from the user's original file. The plan (launch, temp, tune, where)
