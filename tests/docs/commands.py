@@ -8,8 +8,13 @@ test names it: `setup` installs or builds, `gpu` needs a card, `key` a key of a 
 `slurm` a cluster, `long` minutes or hours, `data` files that the page only speaks of. A block fenced
 with a language and a file name (`cuda matvec.cu`) is written to that file.
 
-usage: commands.py ROOT PROGRAM [PAGE...]"""
+With --outputs, the lines of `text` blocks are looked up in what the block before them printed, wall
+times aside: what is named there is to be shown anew. ctest leaves this out, since `keet-opt doctor`
+and paths say something else on each machine.
+
+usage: commands.py ROOT PROGRAM [--outputs] [PAGE...]"""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -28,8 +33,24 @@ def prepare(root, folder):
         (folder / name).symlink_to(root / name)
 
 
-def run_page(page, root, program, cache):
-    problems, nr_run, skipped = [], 0, []
+def run_block(text, folder, env):
+    """Its exit status, and all that it printed."""
+    done = subprocess.run(["bash", "-euxo", "pipefail", "-c", text], cwd=folder, env=env,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=BLOCK_S)
+    return done.returncode, done.stdout
+
+
+def stale(lines, printed):
+    """The lines of a `text` block that were not printed; ... stands for what is left out."""
+    def alike(line):
+        return re.sub(r"in [\d.]+ s\b", "in _ s", line.rstrip())
+    there = {alike(line) for line in printed.split("\n")} | {"...", ""}
+    return [line for line in lines if alike(line) not in there]
+
+
+def run_page(page, root, program, cache, outputs=False):
+    problems, nr_run, skipped, printed = [], 0, [], None
     text = page.read_text(encoding="utf-8")
     if "```sh" not in text:
         return problems, nr_run, skipped
@@ -43,11 +64,15 @@ def run_page(page, root, program, cache):
         for line, info, lines in markdown.blocks(text):
             words = (info or "").split()
             block = "\n".join(lines) + "\n"
+            where = f"{page.relative_to(root)}:{line}"
             if len(words) == 2 and words[0] != "sh":
                 (folder / words[1]).write_text(block, encoding="utf-8")
+            elif outputs and words == ["text"] and printed is not None:
+                problems += [f"{where}: not printed any more: {one}"
+                             for one in stale(lines, printed)]
             if not words or words[0] != "sh":
                 continue
-            where = f"{page.relative_to(root)}:{line}"
+            printed = None
             unknown = set(words[1:]) - SKIP
             if unknown:
                 problems.append(f"{where}: `sh {' '.join(unknown)}`: expected sh alone, or one of "
@@ -56,21 +81,19 @@ def run_page(page, root, program, cache):
                 skipped.append(f"{where}: not run ({words[1]}): {lines[0]}")
             else:
                 nr_run += sum(1 for one in lines if one.strip() and not one.startswith("#"))
-                done = subprocess.run(["bash", "-euxo", "pipefail", "-c", block], cwd=folder, env=env,
-                                      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                      stderr=subprocess.STDOUT, text=True, timeout=BLOCK_S)
-                if done.returncode != 0:
-                    problems.append(f"{where}: ends with {done.returncode}:\n{done.stdout[-3000:]}")
+                status, printed = run_block(block, folder, env)
+                if status != 0:
+                    problems.append(f"{where}: ends with {status}:\n{printed[-3000:]}")
                     break  # what follows builds on it
     return problems, nr_run, skipped
 
 
-def main(root, program, names):
+def main(root, program, outputs, names):
     pages = [root / n for n in names] or [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
     failed, nr = [], 0
     with tempfile.TemporaryDirectory(prefix="keet-docs-cache-") as cache:
         for page in pages:
-            problems, nr_run, skipped = run_page(page, root, program, cache)
+            problems, nr_run, skipped = run_page(page, root, program, cache, outputs)
             print("\n".join(skipped + problems + [
                 f"{page.relative_to(root)}: {nr_run} lines run, {len(skipped)} blocks not"]))
             failed += problems
@@ -79,4 +102,6 @@ def main(root, program, names):
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]).resolve(), sys.argv[2], sys.argv[3:]))
+    rest = sys.argv[3:]
+    sys.exit(main(Path(sys.argv[1]).resolve(), sys.argv[2], "--outputs" in rest,
+                  [r for r in rest if r != "--outputs"]))
