@@ -1,4 +1,5 @@
-/* The task: the content of the `#pragma keet` lines of a kernel file (grammar: README.md).
+/* The task: the content of the `#pragma keet` lines of a kernel file (grammar:
+ * docs/reference/task-language.md).
  *
  * The contract (size, check, in, out, inout, symbol, scalar, tolerance, work, reference, expect,
  * case, pytorch) is read once, from the user's original file. The plan (launch, temp, tune, where)

@@ -360,7 +360,7 @@ bool contract_infer(struct intake *in, struct resolver *resolver, const char *pa
         return err_set(err,
             "%s: %u kernel(s), but no kernel<<<grid, block>>>(...) of one of them; add `#pragma "
             "keet` "
-            "lines by hand (see README.md, What a kernel file says)",
+            "lines by hand (see docs/reference/task-language.md)",
             path, in->nr_kernels);
     contract_bind_cases(b);
     fix_sizes(b);
