@@ -51,10 +51,10 @@ struct device_arg {
 struct device_symbol {
     const char *name; /* as in the PTX */
     uint64_t address, bytes;
-    bool gives_back; /* and the buffer gets its contents after */
+    bool gives_back; /* after the launch, the buffer gets the contents of the variable */
 };
 
-extern const char device_symbol_misfit[]; /* what is wrong where that cannot be */
+extern const char device_symbol_misfit[]; /* the text where buffer and variable do not fit */
 
 struct device_launch {
     const struct launch_config *config;
