@@ -38,7 +38,7 @@ static struct scale scale_of(const struct search *search)
 
 static double scaled(const struct scale *scale, double reward)
 {
-    unsigned nr = 0, nr_half = 0; /* beaten counts two, equal one */
+    unsigned nr = 0, nr_half = 0; /* a beaten node counts two, an equal one counts one */
 
     for (size_t i = 0; i < scale->search->nr_nodes; i++) {
         const struct search_node *node = &scale->search->nodes[i];
@@ -111,8 +111,8 @@ static int64_t best_child(struct search *search, const struct scale *scale,
     return chosen;
 }
 
-/* What an untried move promises: the node's own value, for a move that changes nothing, and the
- * exploration that its prior earns. Siblings that are under way make it less urgent. */
+/* The promise of an untried move: the node's own value, as if the move changed nothing, and the
+ * exploration that its prior earns. Siblings under way make the move less urgent. */
 static double untried_score(
     const struct search *search, const struct scale *scale, const struct search_node *node)
 {

@@ -1,7 +1,7 @@
 /* Private to search/: the tree as the policies see it, and the one question that a policy answers.
- * The tree (search.c) owns all state; a policy only reads it and names a node and one of its
- * untried moves. Nothing here may depend on addresses, clocks or the machine's libm beyond sqrt,
- * which IEEE 754 rounds correctly everywhere. */
+ * The tree (search.c) owns all state; a policy only reads it, and names a node and one of its
+ * untried moves. No code here may depend on addresses, on clocks, or on the machine's libm beyond
+ * sqrt, which IEEE 754 rounds correctly everywhere. */
 #ifndef KEET_SEARCH_POLICY_H
 #define KEET_SEARCH_POLICY_H
 
@@ -18,21 +18,22 @@ struct search_node {
     double reward; /* own, clipped; meaningful when NODE_OK */
     float prior;   /* of the move that led here */
 
-    /* What it offers, most promising first, equal priors in a seeded order. moves[0..nr_tried) were
-     * given out: a policy that skips ahead has its choice swapped down by the tree. */
+    /* The moves that the node offers, most promising first, equal priors in a seeded order.
+     * moves[0..nr_tried) were given out: when a policy skips ahead, the tree moves its choice
+     * there. */
     struct search_move *moves;
     unsigned nr_moves, nr_tried;
 
     int64_t first_child, next_sibling;     /* -1: none. Newest first. */
     unsigned nr_ok, nr_failed, nr_pending; /* children, by state */
 
-    /* Of the whole subtree, this node included. */
+    /* Figures of the whole subtree, this node included. */
     unsigned visits;  /* outcomes told, failures included */
     unsigned pending; /* picks given out and not told yet */
     unsigned nr_values;
     double sum, best;
 
-    bool open; /* refreshed before each choice: something below may be tried */
+    bool open; /* a move in the subtree may be tried; refreshed before each choice */
 };
 
 struct search {
@@ -49,17 +50,17 @@ struct search {
 
 struct policy {
     const char *name;
-    /* Which untried move (index into moves, >= nr_tried) of which live node to try next. Only asked
-     * when there is one. */
+    /* Chooses an untried move (index into moves, >= nr_tried) of a live node. Only called when
+     * there is one. */
     void (*choose)(struct search *search, int64_t *node, unsigned *move);
 };
 
 extern const struct policy policy_mcts, policy_random, policy_greedy, policy_beam, policy_evolution;
 
-/* For policies. */
+/* Helpers for policies. */
 uint64_t search_random(struct search *search, uint64_t bound); /* 0..bound-1, bound > 0 */
 bool search_node_dead(const struct search *search, const struct search_node *node);
-/* Alive, and offers a move that was not tried. */
+/* True: the node is alive and offers an untried move. */
 bool search_node_can_grow(const struct search *search, const struct search_node *node);
 
 #endif

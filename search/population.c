@@ -10,8 +10,7 @@
  * beam is walked again with twice the branches. */
 enum { BEAM_WIDTH = 3, BEAM_BRANCH = 3 };
 
-/* The best nodes of one depth that are not worse than what is already held; at most BEAM_WIDTH,
- * best first, the older first among equals. */
+/* The best nodes of one depth, at most BEAM_WIDTH, best first, the older first among equals. */
 static unsigned beam_at(const struct search *search, unsigned depth, int64_t *beam)
 {
     unsigned nr = 0;
@@ -38,7 +37,7 @@ static unsigned beam_at(const struct search *search, unsigned depth, int64_t *be
     return nr;
 }
 
-/* Of one layer, the node with the fewest tries that may have another one; -1: the layer is full. */
+/* The node of a layer with the fewest tries that may have another try; -1: the layer is full. */
 static int64_t beam_next(const struct search *search, unsigned depth, unsigned branch)
 {
     int64_t beam[BEAM_WIDTH], chosen = -1;
@@ -84,7 +83,7 @@ static void choose_beam(struct search *search, int64_t *number, unsigned *move)
         for (unsigned depth = 0; depth <= deepest && *number < 0; depth++) {
             *number = beam_next(search, depth, branch);
         }
-        if (*number < 0 && branch >= most_moves) { /* what is open now lies beside the beam */
+        if (*number < 0 && branch >= most_moves) { /* the open nodes lie beside the beam */
             choose_best_open(search, number);
         }
     }

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A kernel that is 128 times faster than the original has nothing left to teach by being 256 times
- * faster, and a very slow one is no better a guide than a slow one. */
+/* Rewards are clipped: a kernel 256 times faster than the original teaches nothing more than one
+ * 128 times faster, and a very slow kernel is no better a guide than a slow one. */
 static const double REWARD_MIN = -3, REWARD_MAX = 7;
 
 static const double DEFAULT_C_PUCT = 1.7;
@@ -288,7 +288,7 @@ void search_tell(
 {
     if (pick->node <= 0 || (size_t)pick->node >= search->nr_nodes ||
         search->nodes[pick->node].state != NODE_PENDING) {
-        return; /* told twice, or never asked: the first word stands */
+        return; /* told twice, or never asked: the first outcome stands */
     }
     settle(search, pick->node, outcome);
 }

@@ -1,4 +1,5 @@
-/* What to try next: a pure library of numbers. It is asked and told, and calls no one.
+/* Search: decides what to try next. A pure library of numbers, which is asked and told, and calls
+ * no one.
  *
  *     struct search *s = search_create(&options);
  *     search_add_root(s, reward, moves, nr_moves);
@@ -42,8 +43,8 @@ struct search_pick {
 struct search_outcome {
     bool ok;       /* false: failed, no reward */
     double reward; /* log2(speedup) */
-    /* That the new node offers; copied. None for one that turned out the same as an earlier node:
-     * what follows from it is searched there. */
+    /* The moves that the new node offers; copied. None for a node that equals an earlier one: the
+     * moves are tried there. */
     const struct search_move *moves;
     unsigned nr_moves;
 };
@@ -55,8 +56,8 @@ struct search *search_create(const struct search_options *options); /* NULL: unk
 void search_destroy(struct search *search);
 void search_add_root(struct search *search, const struct search_outcome *outcome);
 
-/* False: nothing left to try now, every node being dead or exhausted. While picks are pending, tell
- * them and ask again: their outcomes may open new nodes. */
+/* False: nothing is left to try now, since every node is dead or exhausted. While picks are
+ * pending, tell their outcomes and ask again: they may open new nodes. */
 bool search_ask(struct search *search, struct search_pick *pick);
 void search_tell(
     struct search *search, const struct search_pick *pick, const struct search_outcome *outcome);

@@ -1,19 +1,19 @@
-/* Campaigns: many kernels to the end, whatever single ones do.
+/* Campaigns: many kernels, each brought to its end, whatever happens to others.
  *
- * A campaign is a folder, and everything is told from it:
+ * A campaign is a folder, which holds all that is known of it:
  *
  *     campaign.json     the manifest: the tasks with their options; written once
  *     state.json        which slices have ended and how; written anew, whole, after each
- *     campaign.lock     held by the process that conducts it
- *     NAME.keet.db      one database per task, by the task's own process
- *     NAME.keet.cu      its best kernel;  NAME.json, NAME.log: what that process wrote
+ *     campaign.lock     held by the process that conducts the campaign
+ *     NAME.keet.db      one database per task, written by the task's own process
+ *     NAME.keet.cu      the best kernel of the task;  NAME.json, NAME.log: output of its process
  *
- * It proceeds in rounds (rounds.h). In each round every task that is to go on gets a slice of
+ * A campaign proceeds in rounds (rounds.h). In each round every task that goes on gets a slice of
  * budget: a child process `keet-opt KERNEL ... --resume --budget N`, started through an executor
- * (executor.h). What the next round does follows from the ended slices alone, never from their
- * timing or order, and a slice that was cut off is done again upon its database, with the same
- * outcome. So a campaign that was killed, however often, ends as one that was not; limits in wall
- * time excepted.
+ * (executor.h). The next round follows from the ended slices alone, never from their timing or
+ * order. A slice that was cut off is done again upon its database, with the same outcome. So a
+ * campaign that was killed, however often, ends like one that was not, except for limits in wall
+ * time.
  *
  *     struct campaign c;
  *     campaign_init(&c);
@@ -33,17 +33,17 @@
 
 enum { CAMPAIGN_MOST_TASKS = 10000, CAMPAIGN_MOST_ROUNDS = 64 };
 
-/* What became of one slice; the sums are of the whole task up to then. */
+/* The outcome of one slice; the sums are of the whole task up to its end. */
 struct campaign_slice {
     unsigned round; /* 1, 2, ... */
     double target;  /* budget of the whole task: variants, or seconds */
-    double used;    /* of it */
+    double used;    /* of that budget */
     uint64_t nr_evaluated, nr_ok;
     double speedup; /* of the best so far; 0: nothing was measured */
     uint64_t tokens;
     double cost;
-    const char *why;     /* it stopped, as the run says; "failed" */
-    const char *problem; /* failed: what happened; else NULL */
+    const char *why;     /* the run's reason for its end; or "failed" */
+    const char *problem; /* of a failure; else NULL */
 };
 
 struct campaign_task {
@@ -68,12 +68,12 @@ struct campaign_task {
 struct campaign {
     struct arena *arena; /* owned; of all strings */
     const char *folder;
-    const char *source; /* the list or directory that it was made of */
+    const char *source; /* the list or directory that the campaign was made of */
     const char *started;
     struct campaign_task *tasks;
     unsigned nr_tasks;
     size_t cap_tasks;
-    unsigned nr_rounds; /* in which the tasks' own budgets are given out */
+    unsigned nr_rounds; /* over these rounds the tasks' own budgets are given out */
     double elapsed_s;   /* of conducting, over all resumes */
     const char *ended;  /* "complete", "time", "tokens", "cost", "interrupted"; NULL: going on */
 };
@@ -83,13 +83,13 @@ void campaign_finish(struct campaign *c);
 
 /* ---- the list ---- */
 
-/* What the words of a line mean, settled by the program's own reader of options. words[0..nr) are
- * the options (kernel excluded). Fills budget, timed, seed, max_tokens, max_cost, has_model and
- * device of the task, and moves what is left of the words to task->words. */
+/* Reads the words of a line by the program's own reader of options. words[0..nr) are the options,
+ * without the kernel. Fills budget, timed, seed, max_tokens, max_cost, has_model and device of the
+ * task, and moves the other words to task->words. */
 typedef bool campaign_parse(void *user, struct campaign *c, struct campaign_task *task,
     const char *const *words, unsigned nr, struct err *err);
 
-/* Tasks of a list, or of all .cu files in a directory, by name. The format:
+/* Reads the tasks of a list, or of all .cu files in a directory, by name. The format:
  *
  *     # a comment
  *     --budget 60 --policy mcts             options for all lines below that do not say otherwise
@@ -97,17 +97,18 @@ typedef bool campaign_parse(void *user, struct campaign *c, struct campaign_task
  *     kernels/softmax.cu --seeds 1,2,3      one task per seed: softmax-1, softmax-2, softmax-3
  *     "a b.cu" --name ab --level 2          quotes as in a shell; a name; a label for scores
  *
- * Errors begin with "PATH:LINE: ". `parse` is called for each task. common: options before all
- * others, as from the command line. */
+ * Errors begin with "PATH:LINE: ". `parse` is called for each task. `common` are options that stand
+ * before all others, as from the command line. */
 bool campaign_read(struct campaign *c, const char *path, const char *const *common,
     unsigned nr_common, campaign_parse *parse, void *user, struct err *err);
 
 /* ---- the folder ---- */
 
 bool campaign_is_folder(const char *path); /* there is a manifest in it */
-/* Write the manifest of a campaign that was read; the folder is made. An error where one is. */
+/* Makes the folder and writes the manifest of a campaign that was read. An error: the folder has a
+ * manifest. */
 bool campaign_create(struct campaign *c, const char *folder, struct err *err);
-/* Manifest and state of a folder. */
+/* Reads manifest and state of a folder. */
 bool campaign_open(struct campaign *c, const char *folder, struct err *err);
 /* The same tasks? The error names the first difference. */
 bool campaign_same(const struct campaign *stored, const struct campaign *wanted, struct err *err);
@@ -121,13 +122,14 @@ const char *campaign_path(
 
 struct campaign_figures {
     struct store_digest digest;
-    bool measured; /* the original ran right: speedup means something */
+    bool measured; /* the original ran correctly, so that the speedup means something */
     const char *device, *version;
     enum { TASK_WAITING, TASK_RUNNING, TASK_DONE, TASK_FAILED } state; /* as of the folder */
-    const char *why; /* it stopped; NULL: it has not */
+    const char *why; /* the reason for the end; NULL: the task has not ended */
     const char *problem;
 };
-/* From the task's database and slices; strings in the arena. A task that has not begun is zero. */
+/* Reads the figures from the task's database and slices; strings are in the arena. The figures of a
+ * task that has not begun are zero. */
 bool campaign_figures(const struct campaign *c, const struct campaign_task *task,
     struct arena *arena, struct campaign_figures *figures, struct err *err);
 const char *campaign_state_name(const struct campaign_figures *figures);

@@ -1,4 +1,4 @@
-/* Owns the course of a campaign: what is started next, and what is noted of what has ended. */
+/* Owns the course of a campaign: starts the next slices, and notes those that have ended. */
 #include "campaign/conduct.h"
 
 #include "base/clock.h"
@@ -59,8 +59,8 @@ static double used_before(const struct campaign_task *t)
     return t->nr_slices ? t->slices[t->nr_slices - 1].used : 0;
 }
 
-/* What a limit of the whole leaves for this slice: equal shares over the slices of this round and
- * of the even rounds to come. Added to what the task had spent. */
+/* The share of a slice in a limit on the whole campaign: the rest of the limit in equal shares over
+ * the slices of this round and of the even rounds to come. The task's earlier spending is added. */
 static double allowance(
     const struct conductor *k, const struct round *r, double limit, double spent)
 {
@@ -210,8 +210,8 @@ static void fill_slice(struct campaign_slice *s, const struct campaign_task *t,
         s->used = to_target ? fmax(s->target, (double)d->nr_evaluated) : (double)d->nr_evaluated;
 }
 
-/* A slice that was cut off is not noted: it is done again. So is one whose process was ended by a
- * signal that nobody here sent, twice. */
+/* A slice that was cut off is not noted, so it is done again. A slice whose process ended by a
+ * signal that nobody here sent is done again, too, twice at most. */
 static bool note_end(struct conductor *k, struct batch *b, unsigned i, struct err *err)
 {
     const struct exec_item *item = &b->items[i];

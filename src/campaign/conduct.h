@@ -9,7 +9,7 @@
 struct conduct_options {
     const char *program;      /* the absolute path of keet-opt */
     const char *executor;     /* "local", "slurm" */
-    unsigned jobs;            /* 0: as many as there are cores, or as the cluster likes */
+    unsigned jobs;            /* at once; 0: as many as there are cores, or as the cluster likes */
     const char *gpus;         /* numbers, "0,1"; NULL: none */
     const char *gres, *slurm; /* see executor.h */
     /* limits of the whole; 0: none */
@@ -23,7 +23,7 @@ struct conduct_options {
 };
 
 /* Tasks that failed are rows, not errors. False: the folder, its state or the executor failed.
- * c->ended says how it ended. */
+ * c->ended says how the campaign ended. */
 bool conduct(struct campaign *c, const struct conduct_options *options, struct err *err);
 
 #endif

@@ -24,7 +24,8 @@ struct local_place {
     struct exec_item *item; /* NULL: free */
     pid_t pid;
     int pidfd;
-    uint64_t start_ns, asked_ns; /* asked_ns: when it was asked to end; 0: it was not */
+    uint64_t start_ns;
+    uint64_t asked_ns; /* when we asked the item to end; 0: we did not */
 };
 
 struct local {
@@ -115,7 +116,7 @@ static bool begin(
     return true;
 }
 
-/* Whatever the item had started goes with it. */
+/* The processes that the item started end with it. */
 static void reap(struct local_place *place, int status)
 {
     struct exec_item *item = place->item;

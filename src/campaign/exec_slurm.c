@@ -1,4 +1,4 @@
-/* Owns a batch on a cluster: what was submitted, what has ended, what was lost. */
+/* Owns a batch on a cluster: which items were submitted, have ended, were lost. */
 #include "campaign/exec_slurm.h"
 
 #include "base/clock.h"
@@ -15,21 +15,22 @@
 
 enum {
     MOST_IN_ARRAY = 1000, /* Slurm's MaxArraySize is 1001 where nobody changed it */
-    TRIES = 4,            /* an item is submitted at most so often */
-    LOOKS = 2             /* in which a job must be gone: files of other machines may come late */
+    TRIES = 4,            /* how often an item is submitted at most */
+    LOOKS = 2 /* in a row without a job before it counts as gone: files of other machines
+                 may come late */
 };
 static const double look_s = 5, exits_s = 0.5, cancel_s = 120, patience_s = 3600;
 
 struct slurm_task {
     struct exec_item *item;
     const char *key;
-    size_t list;                   /* its newest, in s->lists; index in it */
-    uint32_t index;                /* as Slurm has it */
-    unsigned tries;                /* how many lists it is in */
-    unsigned gone;                 /* looks in a row in which Slurm had no live job of it */
+    size_t list;                   /* the newest list with the item, in s->lists */
+    uint32_t index;                /* of the task in that array, as Slurm has it */
+    unsigned tries;                /* the number of lists with the item */
+    unsigned gone;                 /* looks in a row in which Slurm had no live job of the item */
     bool submit;                   /* to be submitted now */
     bool held;                     /* by Slurm, at the last look */
-    char word[SLURM_REASON_BYTES]; /* Slurm's last one for it, "" when it knows of none */
+    char word[SLURM_REASON_BYTES]; /* Slurm's last word for the item; "" when it has none */
 };
 
 struct slurm {
@@ -39,13 +40,13 @@ struct slurm {
     unsigned most;
     struct arena *arena; /* of a batch and its lists */
     struct slurm_lists lists;
-    bool has_read; /* the lists that were there before us */
+    bool has_read; /* the lists of earlier processes */
     struct slurm_task *tasks;
     unsigned nr_tasks;
     uint64_t looked_ns, exits_ns;
     struct err why;      /* the last look failed; "" when it did not */
     bool accepted;       /* sbatch took an array of this campaign before */
-    uint64_t refused_ns; /* since when it takes none; 0: it does */
+    uint64_t refused_ns; /* since when sbatch refuses arrays; 0: it does not */
     struct err refusal;  /* the last one */
     struct err held;     /* tasks that do not start by themselves; "" when there are none */
     struct err trouble;  /* what base.trouble shows */
@@ -84,7 +85,7 @@ static struct executor *slurm_create(const struct executor_options *options, str
 
 /* ---- submitting ---- */
 
-/* What the item asks Slurm for; NULL: nothing. */
+/* The resources that the item asks Slurm for; NULL: none. */
 static const char *gres_of(const struct slurm *s, const struct exec_item *item)
 {
     if (s->gres)
@@ -108,7 +109,7 @@ static unsigned live_names(const struct slurm *s, const char ***names)
     return nr;
 }
 
-/* sbatch failed. Perhaps its answer only was lost, and the job is there. */
+/* sbatch failed. Perhaps only its answer was lost, and the job is there. */
 static bool was_taken(const char *name)
 {
     struct slurm_rows rows = {0};
@@ -156,7 +157,7 @@ static bool submit_array(
     return true;
 }
 
-/* Those with GPUs and those without go apart: what an array asks for is the same for all of it. */
+/* Items with GPUs and items without go into two arrays: all tasks of an array ask for the same. */
 static bool submit_all(struct slurm *s, struct err *err)
 {
     struct slurm_task *chosen[MOST_IN_ARRAY];
@@ -179,7 +180,7 @@ static bool submit_all(struct slurm *s, struct err *err)
     return true;
 }
 
-/* The first refusal is the user's to know; later in the night it is waited for. */
+/* The first refusal is an error for the user; a later one is waited out. */
 static bool submit_or_wait(struct slurm *s, struct err *err)
 {
     struct err *why = &s->refusal;
@@ -250,7 +251,7 @@ static bool slurm_start(struct executor *e, struct exec_item *items, unsigned nr
     return submit_or_wait(s, err);
 }
 
-/* Without an end, and Slurm has no live job of it. */
+/* The item has no end, and Slurm has no live job of it. */
 static void lose(struct slurm *s, struct slurm_task *task, bool cancelled)
 {
     const char *log = slurm_list_path(s->folder, s->arena, &s->lists.at[task->list], "");
@@ -278,7 +279,7 @@ static void lose(struct slurm *s, struct slurm_task *task, bool cancelled)
                 task->tries, *task->word ? task->word : "gone", log, task->index);
 }
 
-/* A task that does not start by itself, into s->held; the first is named. */
+/* Notes a task that does not start by itself in s->held, which names the first one. */
 static void say_held(struct slurm *s, const struct slurm_row *row, enum slurm_hold hold)
 {
     const unsigned long long job = row->job;
@@ -297,7 +298,7 @@ static void say_held(struct slurm *s, const struct slurm_row *row, enum slurm_ho
             job, row->index, row->reason, TRIES - 1);
 }
 
-/* What Slurm put aside is lost, too, as soon as it surely cannot begin any more. */
+/* A job that Slurm put aside is lost, too, as soon as it surely cannot begin any more. */
 static void note_row(struct slurm *s, struct slurm_task *task, const struct slurm_row *row)
 {
     const bool live = row && (row->state == SLURM_WAITING || row->state == SLURM_RUNNING);
@@ -353,7 +354,7 @@ static void note_rows(struct slurm *s, struct slurm_rows *rows)
             note_row(s, &s->tasks[i], row_of(s, rows, &s->tasks[i]));
 }
 
-/* A controller that does not answer is waited for; jobs go on without it. */
+/* We wait for a controller that does not answer; jobs go on without it. */
 static bool look(struct slurm *s, struct slurm_rows *rows)
 {
     const char **names;

@@ -1,5 +1,6 @@
-/* Executors: where a campaign's tasks run. A batch of items is started, looked at now and then, and
- * perhaps cancelled; nothing else. To add one: a struct executor_ops and its row in executor.c.
+/* Executors: the places where a campaign's tasks run. An executor starts a batch of items, looks at
+ * them now and then, and may cancel them; nothing else. To add an executor: a struct executor_ops
+ * and its row in executor.c.
  *
  *     struct executor *e = executor_create("local", &options, &err);
  *     e->ops->start(e, items, nr, &err);
@@ -10,8 +11,8 @@
  *
  * An item is a program with arguments, whose standard output and error go to files. It is safe to
  * run an item again after any end: the program goes on from its database. So an executor may run an
- * item that it lost (a node went down) once more by itself. No item is left running when cancel
- * or destroy has returned, nor, as far as the executor can help it, when this process is killed. */
+ * item that it lost (a node went down) once more by itself. No item still runs when cancel or
+ * destroy has returned; nor, where the executor can prevent it, when this process is killed. */
 #ifndef KEET_CAMPAIGN_EXECUTOR_H
 #define KEET_CAMPAIGN_EXECUTOR_H
 
@@ -22,17 +23,17 @@
 struct exec_item {
     /* set by the campaign; borrowed until the item has ended */
     const char *name;        /* of the task; fit for file names */
-    const char *const *argv; /* the program's absolute path first, NULL last; the executor puts
-                                "--threads N" behind that, the cores that an item has */
-    bool gpu;                /* it takes one GPU; the executor adds "--device gpu:N" as it sees fit,
-                                argv has no --device then */
+    const char *const *argv; /* the program's absolute path first, NULL last; the executor adds
+                                "--threads N" for the cores that an item has */
+    bool gpu;                /* the item takes one GPU: argv has no --device, and the executor adds
+                                "--device gpu:N" for the GPU that it chose */
     const char *out_path, *err_path;
-    double deadline_s; /* on the wall; then it is ended neatly (SIGTERM), GRACE_S later killed; 0:
-                          none */
+    double deadline_s; /* on the wall; then SIGTERM ends the item neatly, and EXEC_GRACE_S later it
+                          is killed; 0: none */
     /* set by the executor */
     enum exec_state { EXEC_WAITING, EXEC_RUNNING, EXEC_ENDED } state;
     int status;       /* ended: the exit code; -1: see signal */
-    int signal;       /* ended by it; 0: it exited */
+    int signal;       /* that ended the item; 0: it exited */
     bool late;        /* the deadline was over */
     const char *lost; /* ended without a status: why ("its node failed 3 times"); else NULL */
     double wall_s;
@@ -50,23 +51,24 @@ struct executor_options {
 
 struct executor {
     const struct executor_ops *ops;
-    /* What keeps items from running, and what to do, for a person to read; NULL: nothing that is
-     * known. The executor's, until it is called again. */
+    /* The reason why items do not run, and the cure, for a person to read; NULL: no reason is
+     * known. Valid until the executor is called again. */
     const char *trouble;
 };
 
 struct executor_ops {
     const char *name;
     struct executor *(*create)(const struct executor_options *options, struct err *err);
-    /* Take over a batch; the one before has ended. */
+    /* Takes over a batch; the batch before has ended. */
     bool (*start)(struct executor *e, struct exec_item *items, unsigned nr, struct err *err);
     bool (*poll)(struct executor *e, int wait_ms, struct err *err);
-    /* End all items neatly, those that wait without running; those cut off keep their state. */
+    /* Ends all running items neatly; waiting items never run. Items that were cut off keep their
+     * state. */
     bool (*cancel)(struct executor *e, struct err *err);
     void (*destroy)(struct executor *e); /* kills what still runs */
 };
 
-/* NULL: there is none of this name, or it cannot be used here. */
+/* NULL: there is no executor of this name, or it cannot be used here. */
 struct executor *executor_create(
     const char *name, const struct executor_options *options, struct err *err);
 bool executor_all_ended(const struct exec_item *items, unsigned nr);

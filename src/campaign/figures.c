@@ -1,4 +1,4 @@
-/* Owns what is known of a task now: its database and its slices, put together. */
+/* Owns the figures of a task: its database and its slices, put together. */
 #include "campaign/campaign.h"
 
 #include "base/file.h"

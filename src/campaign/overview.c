@@ -1,5 +1,5 @@
-/* Owns the report of a campaign. What sources, models and tasks say is escaped, as in the report of
- * a run, whose parts this is made of. */
+/* Owns the report of a campaign, made of parts of the report of a run. Texts from sources, models
+ * and tasks are escaped, as there. */
 #include "campaign/overview.h"
 
 #include "report/escape.h"
@@ -14,8 +14,8 @@ struct overview {
     const struct campaign *c;
     struct arena *arena;
     struct campaign_figures *all;
-    unsigned nr_right, nr_measured; /* tasks with a right result; and those timed on a GPU */
-    double log_sum;                 /* of the right ones' speedups */
+    unsigned nr_right, nr_measured; /* tasks with a correct result; and those timed on a GPU */
+    double log_sum;                 /* of the speedups of the correct results */
     uint64_t tokens, nr_calls, verdicts[NR_VERDICTS];
     double cost;
 };

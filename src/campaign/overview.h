@@ -1,5 +1,5 @@
-/* The report of a campaign: an overview of all tasks, and a section for each; a page, or Markdown.
- * (As JSON it is results_campaign's.) A pure function of the folder. */
+/* The report of a campaign: an overview of all tasks, and a section for each, as a page or as
+ * Markdown. (results_campaign writes JSON.) A pure function of the folder. */
 #ifndef KEET_CAMPAIGN_OVERVIEW_H
 #define KEET_CAMPAIGN_OVERVIEW_H
 

@@ -86,7 +86,7 @@ static bool split(struct list_reader *r, const char *at, const char *end,
 
 /* ---- words to tasks ---- */
 
-/* What the list itself knows of a line's options. */
+/* The options of a line that the list itself reads. */
 struct own {
     const char *name, *seeds, *level;
 };
@@ -118,7 +118,7 @@ static bool take_own(struct option_words *words, struct own *own, struct err *er
     return true;
 }
 
-/* What file names can be made of. */
+/* The characters of which file names can be made. */
 static const char *plain_name(struct arena *arena, const char *text)
 {
     char *name = arena_strndup(arena, text, strnlen(text, MOST_NAME));

@@ -1,4 +1,4 @@
-/* What came out, as text or as JSON: of a campaign, task by task; of a run, its best nodes. */
+/* Results as text or as JSON: the tasks of a campaign, or the best nodes of a run. */
 #ifndef KEET_CAMPAIGN_RESULTS_H
 #define KEET_CAMPAIGN_RESULTS_H
 
@@ -7,13 +7,13 @@
 
 #include <stdbool.h>
 
-/* The tasks, fastest first where top is not 0 (and then so many at most), else in their order.
- * The JSON's "tasks" are rows that bench/score/score.py takes: a speedup of null is a task without
- * a right result. */
+/* Adds the tasks of a campaign: the `top` fastest ones, fastest first; with top 0 all of them, in
+ * their order. bench/score/score.py takes the rows of "tasks" in the JSON: a speedup of null means
+ * that the task has no correct result. */
 bool results_campaign(
     const struct campaign *c, unsigned top, bool json, struct str *out, struct err *err);
 
-/* The best nodes of a run, equal ones in the order of their numbers. */
+/* Adds the best nodes of a run; nodes of equal speedup stand in the order of their numbers. */
 bool results_run(const char *db_path, unsigned top, bool json, struct str *out, struct err *err);
 
 #endif

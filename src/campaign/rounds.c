@@ -1,4 +1,4 @@
-/* Owns who gets how much budget next. */
+/* Owns the distribution of budget over tasks. */
 #include "campaign/rounds.h"
 
 #include <math.h>
@@ -10,10 +10,10 @@ static const double GAIN = 1.01;
 /* A task as of the end of a round. */
 struct standing {
     const struct campaign_slice *last, *before, *before2; /* NULL: not so many */
-    bool over;    /* failed, or nothing left to gain by its own account */
-    bool gaining; /* its last slice did */
+    bool over;    /* the task failed, or its run says that nothing is left to gain */
+    bool gaining; /* its last slice gained */
     bool resting;
-    double owed; /* what a limit of the whole cut off its last slice */
+    double owed; /* the budget that a limit on the whole campaign cut off its last slice */
 };
 
 static bool is_why(const struct campaign_slice *s, const char *why)
@@ -73,7 +73,7 @@ static void share_evenly(const struct campaign *c, unsigned number, double *targ
     }
 }
 
-/* What was cut off is still theirs, so it is in no pool. */
+/* A budget that was cut off still belongs to its task, so it is in no pool. */
 static void share_owed(const struct campaign *c, unsigned number, double *targets)
 {
     for (unsigned i = 0; i < c->nr_tasks; i++) {
@@ -84,7 +84,7 @@ static void share_owed(const struct campaign *c, unsigned number, double *target
     }
 }
 
-/* The pool of one unit goes to those who gain, else to those who rest. */
+/* The pool of one unit goes to the tasks that gain; when there are none, to those that rest. */
 static bool wants_more(const struct campaign_task *t, const struct standing *st, bool for_gain)
 {
     if (st->owed > 0)

@@ -1,4 +1,4 @@
-/* Owns the talk with Slurm's commands. */
+/* Owns the calls of Slurm's commands and the reading of their output. */
 #include "campaign/slurm.h"
 
 #include "base/mem.h"
@@ -16,7 +16,7 @@ static const double deadline_s = 60; /* sbatch itself waits for a controller tha
 
 /* ---- running one ---- */
 
-/* What a command said when it failed, on one line. */
+/* The output of a command that failed, on one line. */
 static void say_failure(const char *name, const struct proc_result *result, struct err *err)
 {
     const char *said = result->errors_bytes > 0 ? result->errors : result->output;
@@ -38,7 +38,7 @@ static void say_failure(const char *name, const struct proc_result *result, stru
         err_set(err, "%s ended with status %d and said nothing", name, result->status);
 }
 
-/* *output: what it printed, to be freed. */
+/* *output: the text that the command printed, to be freed. */
 static bool run(const char *const argv[], char **output, struct err *err)
 {
     const struct proc_limits limits = {.time_s = deadline_s, .output_bytes = MOST_OUTPUT};
@@ -200,7 +200,8 @@ enum slurm_state slurm_state_of(const char *word)
     return SLURM_RUNNING;
 }
 
-/* squeue's words for why a job waits, some with blanks, some with underscores in their place. */
+/* squeue's words for the reason why a job waits; some have blanks, some underscores in their place.
+ */
 static bool is_reason(const char *said, const char *reason)
 {
     for (; *reason; said++, reason++)

@@ -1,5 +1,5 @@
-/* Slurm's own commands, run with deadlines and capped output, and what they print. Nothing but
- * sbatch, squeue and scancel is needed: no accounting, no REST, no library of Slurm's.
+/* Slurm's own commands, run with deadlines and capped output, and the readers of their output. Only
+ * sbatch, squeue and scancel are needed: no accounting, no REST, no library of Slurm.
  *
  *     ok = slurm_check(&err) && slurm_submit(&array, &job, &err);
  *     ok = slurm_queue(names, nr, &rows, &err);     // what the controller knows of these arrays
@@ -17,8 +17,8 @@
 
 enum { SLURM_NAME_BYTES = 48, SLURM_WORD_BYTES = 32, SLURM_REASON_BYTES = 64 };
 
-/* What becomes of a task of an array. Slurm's words that are not known here count as running: a
- * task is never begun a second time because a version of Slurm has a new word. */
+/* The state of a task of an array. A word of Slurm that we do not know counts as running, so that
+ * no task begins a second time because a version of Slurm has a new word. */
 enum slurm_state {
     SLURM_WAITING,  /* also: put back into the queue, held */
     SLURM_RUNNING,  /* also: starting, ending, suspended */
@@ -27,17 +27,17 @@ enum slurm_state {
 };
 enum slurm_state slurm_state_of(const char *word);
 
-/* Whether a task that waits would do so for ever. What is not known here is free. */
+/* Will a waiting task wait for ever? An unknown word counts as free. */
 enum slurm_hold {
     SLURM_FREE,
     SLURM_HELD, /* by a person, who may let it go */
-    SLURM_STUCK /* put aside by Slurm: it could not be started, or asks for what is not there */
+    SLURM_STUCK /* Slurm put the task aside: it could not start, or asks for absent resources */
 };
 struct slurm_row;
 enum slurm_hold slurm_hold_of(const struct slurm_row *row);
 
-/* The index of a row for all tasks of an array that have no row of their own: what was cancelled
- * before it began is one row. */
+/* The index of the one row for all tasks of an array that have no row of their own: those that were
+ * cancelled before they began. */
 #define SLURM_REST UINT32_MAX
 
 struct slurm_row {
@@ -66,12 +66,12 @@ struct slurm_array {
 /* Are the commands there? */
 bool slurm_check(struct err *err);
 
-/* A refusal is an error in sbatch's words. When it fails for other reasons, the job may have been
- * taken all the same: slurm_queue by its name tells. */
+/* A refusal is an error in sbatch's words. When sbatch fails for other reasons, Slurm may have
+ * taken the job all the same: slurm_queue with its name tells. */
 bool slurm_submit(const struct slurm_array *array, uint64_t *job, struct err *err);
 
-/* All tasks of the arrays of these names. The controller forgets what ended some minutes ago (its
- * MinJobAge), so a task that is not there has ended or never was. */
+/* All tasks of the arrays of these names. The controller forgets a task some minutes after its end
+ * (MinJobAge), so a missing task has ended or never was. */
 bool slurm_queue(const char *const *names, unsigned nr, struct slurm_rows *rows, struct err *err);
 
 /* End all tasks of these arrays; fine when there are none. */

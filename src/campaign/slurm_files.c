@@ -134,9 +134,10 @@ bool slurm_lists_read(
 
 /* ---- the script ---- */
 
-/* One for the whole array. A notice to end (SIGTERM) reaches keet-opt as well, which ends neatly;
- * the shell waits for it, and notes an end only where there was no such notice: else the task is
- * not done. The lock makes one that was begun again wait for what is left of it on another node. */
+/* One script for the whole array. A notice to end (SIGTERM) reaches keet-opt as well, which ends
+ * neatly; the shell waits for keet-opt. The script notes an end only without such a notice, since
+ * with one the task is not done. The lock makes a task that began again wait until its remains on
+ * another node have ended. */
 static const char script_end[] =
     "*) exit 64 ;;\n"
     "esac\n"
@@ -187,7 +188,7 @@ static void write_script(struct str *out, const char *folder, struct exec_item *
     str_add(out, script_end);
 }
 
-/* One that no other array has, whoever made it. */
+/* A name that no other array has, whoever made that. */
 static void name_list(struct slurm_list *list, const char *folder)
 {
     char hex[HASH_HEX_BYTES], stamp[32];

@@ -1,5 +1,5 @@
-/* What an executor that can be killed must find again, and what tells it of jobs on other machines:
- * files in FOLDER/slurm/, a file system that the nodes see too.
+/* Files in FOLDER/slurm/, on a file system that the nodes see, too. An executor that was killed
+ * finds its jobs again by these files, and jobs on other machines report through them.
  *
  *     0001.list    an array of jobs: its name, and the key of each task; written before it is
  *                  submitted, so that a job is never without one
@@ -8,8 +8,8 @@
  *     KEY.exit     the end of an item: its status and seconds; written by the script, last of all
  *     NAME.lock    held by the script while it works on the database of task NAME
  *
- * A key is an item: its name and a hash of its arguments. So an item that is asked for again after
- * a restart is known again, whether it waits, runs or has ended. */
+ * The key of an item is its name and a hash of its arguments. So we know an item again after a
+ * restart, whether it waits, runs or has ended. */
 #ifndef KEET_CAMPAIGN_SLURM_FILES_H
 #define KEET_CAMPAIGN_SLURM_FILES_H
 
@@ -29,12 +29,12 @@ struct slurm_lists {
 };
 void slurm_lists_finish(struct slurm_lists *lists);
 
-/* FOLDER/slurm/, made when it is not there; and all lists in it. Strings in the arena. */
+/* Makes FOLDER/slurm/ when it is not there, and reads all lists in it. Strings are in the arena. */
 bool slurm_lists_read(
     const char *folder, struct arena *arena, struct slurm_lists *lists, struct err *err);
 
-/* A new list with a name that no other array has, its script and its file. Items and keys side by
- * side; extra: further options of sbatch's, on one line, or NULL. */
+/* Adds a list with a name that no other array has, and writes its file and its script. keys[i]
+ * belongs to items[i]. extra: further options of sbatch on one line, or NULL. */
 bool slurm_list_add(const char *folder, struct arena *arena, struct slurm_lists *lists,
     struct exec_item *const *items, const char *const *keys, unsigned nr, const char *extra,
     struct err *err);
@@ -47,13 +47,13 @@ const char *slurm_list_path(
 const char *slurm_path(
     const char *folder, struct arena *arena, const char *name, const char *suffix);
 
-/* How an item ended, into it. False: it has not, as far as is seen here. */
+/* Puts the end of an item into it. False: this machine sees no end of it. */
 bool slurm_take_exit(const char *folder, const char *key, struct exec_item *item);
 
-/* Take the newest back: nothing was submitted. */
+/* Takes the newest list back, of which nothing was submitted. */
 void slurm_list_drop(const char *folder, struct slurm_lists *lists);
 
-/* Forget all lists, with the ends of their items; logs stay. */
+/* Forgets all lists and the ends of their items; logs stay. */
 void slurm_lists_forget(const char *folder, struct slurm_lists *lists);
 
 #endif

@@ -1,4 +1,4 @@
-/* Owns how a campaign looks in a terminal. */
+/* Owns the looks of a campaign in a terminal. */
 #include "campaign/table.h"
 
 #include "base/clock.h"
@@ -81,7 +81,7 @@ static unsigned screen_rows(const struct table *table)
     return 24;
 }
 
-/* What runs first, then what failed, then the rest, as many as fit. */
+/* Running tasks come first, then failed ones, then the rest, as many as fit. */
 static void add_rows(
     const struct campaign *c, const struct campaign_figures *all, unsigned most, struct str *out)
 {
@@ -100,7 +100,7 @@ static void add_rows(
         str_addf(out, "... and %u more\n", c->nr_tasks - nr);
 }
 
-/* Lines cut to the screen's width, each clearing what stood there. */
+/* Writes lines cut to the screen's width; each line clears the old one. */
 static void show(struct table *table, const char *text)
 {
     if (table->nr_lines > 0)

@@ -1,4 +1,4 @@
-/* Owns what a running search or campaign looks like from outside. */
+/* Owns the view of a running search or campaign from outside. */
 #include "campaign/watch.h"
 
 #include "campaign/results.h"
@@ -140,8 +140,8 @@ bool watch_run_status(const char *db_path, long holder, bool json, struct str *o
     return ok;
 }
 
-/* One line: number, speedup or verdict, move. What a model wrote may hold anything: only what
- * prints. */
+/* One line: number, speedup or verdict, move. A model's text may hold anything, so only printable
+ * characters are shown. */
 static void add_node(
     const struct seen *s, const struct store_speed *n, unsigned depth, struct str *out)
 {

@@ -1,5 +1,5 @@
-/* A running search or campaign, as seen from outside: by its database or folder alone. holder is
- * the process at work there, 0: none, -1: one on another machine (base/lock.h). */
+/* A running search or campaign, seen from outside: by its database or folder alone. `holder` is the
+ * process at work there; 0: none; -1: a process on another machine (base/lock.h). */
 #ifndef KEET_CAMPAIGN_WATCH_H
 #define KEET_CAMPAIGN_WATCH_H
 
@@ -8,13 +8,14 @@
 
 #include <stdbool.h>
 
-/* How far it is. */
+/* The progress of a campaign, of a run. */
 bool watch_campaign_status(
     const struct campaign *c, long holder, bool json, struct str *out, struct err *err);
 bool watch_run_status(
     const char *db_path, long holder, bool json, struct str *out, struct err *err);
 
-/* A screen of it: the table; of a run the way to the best, the tree and the newest nodes. */
+/* A screen: of a campaign the table; of a run the way to the best node, the tree, the newest nodes.
+ */
 bool watch_campaign(const struct campaign *c, long holder, struct str *out, struct err *err);
 bool watch_run(const char *db_path, long holder, struct str *out, struct err *err);
 

@@ -1,4 +1,4 @@
-/* Owns the check of a candidate: which runs, in which order, and what their outcomes mean. */
+/* Owns the check of a candidate: its runs, their order, and the meaning of their outcomes. */
 #include "check/check_parts.h"
 
 #include "base/file.h"
@@ -23,7 +23,7 @@ struct check_state {
     struct errors errors;
     unsigned nr_runs;
     bool float_atomics, differed, sets_skipped;
-    const char *screened; /* what came of the screening, for the note; NULL */
+    const char *screened; /* the screening's sentence for the note; NULL: none */
 };
 
 static bool set_oracle(struct checker *k, struct err *err)
@@ -97,8 +97,8 @@ bool checker_is_dear(const struct checker *k)
     return k->nr_shapes == 1 && k->shapes[0].kind == SHAPE_RESORT && k->costs[0] > CHECK_BUDGET;
 }
 
-/* A candidate may be slower than the reference, one lane doing the work of 32 included; past that
- * it is taken to hang. In warp instructions. */
+/* A limit in warp instructions. A candidate may be slower than the reference, even with one lane
+ * doing the work of 32; past the limit we take it to hang. */
 static uint64_t step_limit(const struct checker *k, unsigned shape)
 {
     return k->step_limit ? k->step_limit : 4000000 + 4 * k->costs[shape];
@@ -129,10 +129,10 @@ static bool fail_result(
     int end = 0;
     const char *text = result->text;
 
-    /* launch_resolve begins with the line, which stands in front already */
+    /* the text of launch_resolve begins with the line, which stands in front already */
     if (sscanf(text, "line %*u: %n", &end) == 0 && end > 0)
         text += end;
-    /* Writes to inputs are found afterwards: the text begins with the element's name. */
+    /* Writes to inputs are found after the run: the text begins with the element's name. */
     for (unsigned i = 0; result->verdict == VERDICT_WRONG && line == 0 && i < task->nr_arrays;
          i++) {
         size_t len = strlen(task->arrays[i].name);
@@ -209,12 +209,12 @@ struct set_state {
     double scale;
     struct host_arrays inputs, first, second;
     struct reference reference;
-    bool kept; /* the reference is the cache's */
+    bool kept; /* the cache owns the reference */
     bool skip; /* the reference itself is not clean on these inputs */
 };
 
-/* First the candidate, then the reference, so that nothing of the reference's is left lying around
- * for the candidate to find. Where the reference had to fall back to scale 1, the candidate runs
+/* Runs the candidate first and then the reference, so that the candidate cannot find the
+ * reference's results in memory. Where the reference fell back to scale 1, the candidate runs
  * again. */
 static bool run_pair(struct check_state *t, struct set_state *s, struct err *err)
 {
@@ -237,7 +237,7 @@ static bool run_pair(struct check_state *t, struct set_state *s, struct err *err
         return false;
     s->skip = reference_result.verdict != VERDICT_OK;
     t->sets_skipped |= s->skip;
-    /* What the original takes may depend on the inputs. */
+    /* The cost of the original may depend on the inputs. */
     if (result.verdict == VERDICT_TIMEOUT && !s->skip &&
         reference_result.thread_insts > k->costs[s->shape]) {
         k->costs[s->shape] = reference_result.thread_insts;
@@ -267,7 +267,8 @@ static bool judge(
     return t->c->verdict == VERDICT_OK;
 }
 
-/* The same input again, at other addresses, over other garbage, with the warps in another order. */
+/* Runs the same input again, at other addresses, over another poison, with the warps in another
+ * order. */
 static bool run_again(struct check_state *t, struct set_state *s, struct err *err)
 {
     const struct task *task = &t->checker->compared;
@@ -286,7 +287,7 @@ static bool run_again(struct check_state *t, struct set_state *s, struct err *er
         scratch, &wrong);
     free(scratch);
     compare_bits(task, &s->first, &s->second, &s->reference.outputs, POISON_FIRST, &m);
-    /* What was never written differs because the poison does. */
+    /* Elements that were never written differ because the poison does. */
     if (!wrong.array || !wrong.unwritten) {
         bool allowed = t->float_atomics && !wrong.array;
 
@@ -325,7 +326,7 @@ static bool check_set(struct check_state *t, unsigned shape, unsigned set, struc
     return ok;
 }
 
-/* One set is enough where each costs what all of a check should, and there are no cheaper sizes. */
+/* One set is enough where a set costs as much as a whole check should and no size is cheaper. */
 static unsigned nr_sets_of(const struct checker *k, unsigned shape)
 {
     const enum shape_kind kind = k->shapes[shape].kind;

@@ -1,5 +1,6 @@
-/* Check: does the candidate compute what the original computes, without touching anything else?
- * Independent of the proposer: sizes, seeds, values, addresses and order are chosen here. */
+/* Check: does the candidate compute the same numbers as the original, without touching anything
+ * else? The check is independent of the proposer: it chooses sizes, seeds, values, addresses and
+ * the order of warps itself. */
 #ifndef KEET_CHECK_CHECK_H
 #define KEET_CHECK_CHECK_H
 
@@ -20,16 +21,16 @@ struct checker_options {
     unsigned nr_threads; /* of that emulator; 0: one per core */
 };
 
-/* The original's compilation (or its `reference` kernel's) is the oracle: borrowed for the
- * checker's life. */
+/* The compilation of the original (or of its `reference` kernel) is the oracle; the checker borrows
+ * it for its life. */
 struct checker *checker_create(struct device *device, const struct task *task,
     const struct compilation *original, const struct checker_options *options, struct err *err);
 void checker_destroy(struct checker *checker);
 
-/* The original runs at its own sizes only, and takes longer there than a check should. */
+/* True: the original runs at its own sizes only, and takes longer there than a check should. */
 bool checker_is_dear(const struct checker *checker);
 
-/* Fill c->check, or set the verdict (wrong, fault, race, nondeterministic, timeout, ...). */
+/* Fills c->check, or sets the verdict (wrong, fault, race, nondeterministic, timeout, ...). */
 bool check_kernel(struct checker *checker, struct candidate *c, struct err *err);
 
 #endif

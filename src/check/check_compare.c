@@ -24,7 +24,7 @@ static bool same_bits(const struct task_array *array, const void *a, const void 
     return memcmp((const char *)a + at, (const char *)b + at, elem_bytes(elem)) == 0;
 }
 
-/* The values are bytes: one that looks like the poison can be a right one. */
+/* The values are bytes, so that a correct value may look like the poison. */
 static bool is_bytes(const struct task_array *array, uint64_t i)
 {
     enum elem elem;
@@ -33,8 +33,8 @@ static bool is_bytes(const struct task_array *array, uint64_t i)
     return elem_bytes(elem) == 1;
 }
 
-/* One unit in the last place of 1, for the formats so coarse that a correct kernel may differ by
- * one: elem_tolerance is 4 of them (2 for the 8-bit floats). */
+/* One unit in the last place of 1, for formats so coarse that a correct kernel may differ by one
+ * unit. elem_tolerance is 4 units (2 for the 8-bit floats). */
 static double one_ulp(enum elem elem)
 {
     switch (elem) {

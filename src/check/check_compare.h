@@ -1,4 +1,4 @@
-/* Private to check/: how far two sets of outputs are apart. */
+/* Private to check/: the errors between two sets of outputs. */
 #ifndef KEET_CHECK_CHECK_COMPARE_H
 #define KEET_CHECK_CHECK_COMPARE_H
 
@@ -6,18 +6,18 @@
 
 enum { ERROR_BINS = 1024 };
 
-/* Errors of all elements compared so far. rel is |x-r| / |r| where |r| is over the absolute
- * tolerance: below it a relative error says nothing. */
+/* Errors of all elements compared so far. rel is |x-r| / |r|, for elements whose |r| is over the
+ * absolute tolerance: for smaller ones a relative error says nothing. */
 struct errors {
     uint64_t nr, nr_rel;
     double max_abs, max_rel;
-    double worst; /* |x-r| over what was allowed; > 1 is wrong */
+    double worst; /* |x-r| over the allowed error; > 1 is wrong */
     const char *worst_array;
     uint64_t worst_index;
     uint64_t bins[ERROR_BINS]; /* of rel, eight per octave */
 };
 
-/* 99% of the relative errors are at most this (to within 9%). */
+/* The 99th percentile of the relative errors, to within 9%. */
 double errors_q99(const struct errors *errors);
 
 /* The tolerance of one array: the task's, or its type's; never under one unit in the last place
@@ -27,7 +27,7 @@ double errors_q99(const struct errors *errors);
 struct tolerance compare_tolerance(
     const struct task *task, const struct task_array *array, double scale);
 
-/* The first element that is wrong, and how many are. */
+/* The first wrong element, and the number of wrong ones. */
 struct mismatch {
     const struct task_array *array; /* NULL: none */
     unsigned which;                 /* its number in the task */
@@ -35,18 +35,18 @@ struct mismatch {
     bool unwritten;
 };
 
-/* Outputs against the reference. Elements that the reference left at its poison are not compared;
- * those that the candidate left at its poison, and the reference did not, are wrong. */
+/* Compares outputs with the reference. Elements that the reference left at its poison are not
+ * compared. Elements that only the candidate left at its poison are wrong. */
 void compare_outputs(const struct task *task, const struct host_arrays *got,
     const struct host_arrays *want, uint8_t got_poison, uint8_t want_poison, double scale,
     struct errors *errors, struct mismatch *mismatch);
 
-/* Bit for bit, elements that the reference left unwritten aside. */
+/* Compares bit for bit, without the elements that the reference left unwritten. */
 void compare_bits(const struct task *task, const struct host_arrays *a, const struct host_arrays *b,
     const struct host_arrays *reference, uint8_t reference_poison, struct mismatch *mismatch);
 
 bool outputs_finite(const struct task *task, const struct host_arrays *outputs);
-/* All elements of all outputs; at least one of each. */
+/* Has the kernel written all elements of all outputs; at least one element of each? */
 bool outputs_written(const struct task *task, const struct host_arrays *outputs, uint8_t poison);
 bool outputs_begun(const struct task *task, const struct host_arrays *outputs, uint8_t poison);
 

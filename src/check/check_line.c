@@ -1,4 +1,4 @@
-/* Owns the guess which line writes an array. */
+/* Owns the guess at the line that writes an array. */
 #include "check/check_line.h"
 
 #include "base/str.h"

@@ -1,5 +1,5 @@
-/* Owns what a checker knows of the original: at which sizes it is clean, what it computes there,
- * and which of its outputs are kept. */
+/* Owns the checker's knowledge of the original: the sizes at which it runs cleanly, its outputs
+ * there, and the cache of those outputs. */
 #include "check/check_parts.h"
 
 #include "base/mem.h"
@@ -14,18 +14,20 @@
 
 enum {
     LEAST_DERIVED = 2,
-    NR_POOL = 3, /* seeds that expensive shapes share, so that references recur */
+    NR_POOL = 3, /* seeds of an expensive shape, so few that their references recur */
     CACHE_MAX_BYTES = 64 << 20
 };
 
-/* Warp instructions of the original after which sizes that were chosen here are too costly; none is
- * needed of these, and a file's own sizes are worth more patience. A card is that fast. */
+/* Limits on the original's warp instructions while sizes are tried; past its limit, a size is too
+ * costly. Sizes that we chose get little, since the check needs none of them. The file's own sizes
+ * (resort_limit) get more. A card runs that many instructions in little time. */
 static const uint64_t derived_limit = UINT64_C(1) << 22, less_limit = UINT64_C(1) << 25,
                       resort_limit = UINT64_C(1) << 28;
 
-/* Elements of the file's own sizes from which on they are worth less patience than smaller ones;
- * and how many smaller ones may take too long. */
-enum { LARGE_ELEMS = 1 << 20, MOST_TOO_LONG = 5 };
+enum {
+    LARGE_ELEMS = 1 << 20, /* a task of more elements tries smaller sizes before its own */
+    MOST_TOO_LONG = 5      /* smaller sizes that may take too long before we stop to try them */
+};
 
 static const double scales[] = {1, 3, 0.01, -1};
 
@@ -54,8 +56,8 @@ static bool is_chosen(enum shape_kind kind)
            kind == SHAPE_LESS;
 }
 
-/* The inputs. Where sizes that were chosen here leave none to make (an index into nothing), the
- * original does not run at them: a verdict. */
+/* Makes the inputs. Sizes that we chose may leave no valid inputs (an index into nothing): then the
+ * original does not run at them, and the result is a verdict. */
 static bool make_inputs(struct checker *k, unsigned shape, const struct env *env, uint64_t seed,
     double scale, struct host_arrays *inputs, struct device_result *result, struct err *err)
 {
@@ -71,7 +73,7 @@ static bool make_inputs(struct checker *k, unsigned shape, const struct env *env
     return true;
 }
 
-/* The reference's outputs for one input set; the outputs are the caller's. */
+/* The reference's outputs for one input set; the caller owns the outputs. */
 static bool run_reference(struct checker *k, unsigned shape, uint64_t seed, double scale,
     bool sanitize, struct host_arrays *outputs, struct device_result *result, struct err *err)
 {
@@ -118,8 +120,6 @@ static void cache_add(struct checker *k, struct reference *r, bool *kept)
     k->cache_bytes += r->bytes;
 }
 
-/* What the reference computes. A scale that takes it out of the finite numbers (a root of a
- * negative) proves nothing; then scale 1 stands in. */
 bool original_reference(struct checker *k, unsigned shape, uint64_t seed, double scale,
     struct reference *r, bool *kept, struct device_result *result, struct err *err)
 {
@@ -146,7 +146,8 @@ bool original_reference(struct checker *k, unsigned shape, uint64_t seed, double
     return true;
 }
 
-/* Put the values of expect files in place of the reference's. The original must agree with them. */
+/* Puts the values of expect files in place of the reference's. The original must agree with them.
+ */
 static bool use_expected(struct checker *k, unsigned shape, struct reference *r, struct err *err)
 {
     struct env env = k->shapes[shape].shape.sizes;
@@ -193,8 +194,6 @@ static uint64_t pool_seed(unsigned shape, unsigned which)
     return rng_mix(0x6b656574 /* "keet" */, 64 * (uint64_t)shape + which);
 }
 
-/* Cheap shapes get numbers that nobody has seen; expensive ones choose from a pool, so that the
- * reference need not run again each time. The first set is always the same. */
 uint64_t original_seed(
     const struct checker *k, const struct candidate *c, unsigned shape, unsigned set)
 {
@@ -205,7 +204,8 @@ uint64_t original_seed(
     return rng_mix(c->seed, 64 * (uint64_t)shape + set);
 }
 
-/* The reference on a shape's first input set, at scale 1 where another gives nothing to compare. */
+/* Runs the reference on a shape's first input set; at scale 1 where the set's own scale gives
+ * nothing to compare. */
 static bool run_first(struct checker *k, unsigned shape, struct reference *r,
     struct device_result *result, struct err *err)
 {
@@ -238,8 +238,9 @@ static void leave_out_finer(struct checker *k, const struct device_result *origi
         original->line, original->text);
 }
 
-/* An original that is not clean under the finer checks alone is not rejected for it, and neither
- * are its candidates: those checks are then left out, and the note says so. */
+/* An original may fail under the finer checks only (races, uninitialised reads). Then neither the
+ * original nor a candidate is rejected for that: the finer checks are left out, and the note says
+ * so. */
 static bool run_first_leniently(struct checker *k, unsigned shape, struct reference *r,
     struct device_result *result, struct err *err)
 {
@@ -261,7 +262,7 @@ static bool run_first_leniently(struct checker *k, unsigned shape, struct refere
     return true;
 }
 
-/* The finer checks keep several times what they watch. */
+/* The finer checks need several times the memory that they watch. */
 static bool is_too_large_for_finer(const struct checker *k, unsigned shape)
 {
     enum { FINER_MAX_BYTES = 128 << 20 };
@@ -269,8 +270,8 @@ static bool is_too_large_for_finer(const struct checker *k, unsigned shape)
     return task_bytes(k->task, &k->shapes[shape].shape.sizes) > FINER_MAX_BYTES;
 }
 
-/* Without the finer checks first. Where that costs much already, they wait for a candidate that
- * fails under them. */
+/* Runs the reference without the finer checks first. Where that run is costly already, the original
+ * runs under the finer checks only once a candidate fails under them. */
 static bool run_first_at_own(struct checker *k, unsigned shape, struct reference *r,
     struct device_result *result, struct err *err)
 {
@@ -294,7 +295,6 @@ static bool run_first_at_own(struct checker *k, unsigned shape, struct reference
     return run_first_leniently(k, shape, r, result, err);
 }
 
-/* Is it the original's, what the finer checks found in a candidate? Then they are left out. */
 bool original_vet(struct checker *k, unsigned shape, uint64_t seed, double scale, struct err *err)
 {
     struct host_arrays outputs = {0};
@@ -317,7 +317,7 @@ static uint64_t limit_of(enum shape_kind kind)
                                   : 0;
 }
 
-/* Does the original run cleanly here? Learns what it costs. */
+/* Does the original run cleanly at a shape? Also notes its cost there. */
 static bool try_shape(
     struct checker *k, unsigned shape, bool *clean, struct device_result *result, struct err *err)
 {
@@ -356,7 +356,8 @@ static bool has_files(const struct task *task)
     return false;
 }
 
-/* Cached references carry shape numbers: those of dropped shapes go, later ones move down. */
+/* Cached references carry shape numbers: the references of the dropped shape go, the numbers of
+ * later shapes move down. */
 static void drop_shape(struct checker *k, unsigned shape)
 {
     size_t left = 0;
@@ -377,7 +378,7 @@ static void drop_shape(struct checker *k, unsigned shape)
     }
 }
 
-/* Why nothing was kept: the file's own sizes say more than others. */
+/* Why no shape was kept; the failure at the file's own sizes says more than the others. */
 static bool none_kept(
     const struct checker *k, const char *own, unsigned line, const char *why, struct err *err)
 {
@@ -395,7 +396,7 @@ static bool is_large(const struct checker *k)
     return task_elems(k->task, &k->task->timed.sizes) > LARGE_ELEMS;
 }
 
-/* Is a smaller shape of no use yet, until the timed sizes turn out to take too long? */
+/* Must a smaller shape wait until the timed sizes turn out to take too long? */
 static bool waits(const struct checker *k, unsigned shape, unsigned too_long)
 {
     if (k->shapes[shape].kind != SHAPE_LESS || shape > 0 || too_long > 0 || is_large(k))
@@ -406,7 +407,7 @@ static bool waits(const struct checker *k, unsigned shape, unsigned too_long)
     return false;
 }
 
-/* Behind the last. */
+/* Moves a shape behind the last one. */
 static void postpone_shape(struct checker *k, unsigned shape)
 {
     const struct check_shape it = k->shapes[shape];
@@ -416,8 +417,8 @@ static void postpone_shape(struct checker *k, unsigned shape)
     k->shapes[k->nr_shapes - 1] = it;
 }
 
-/* Is a shape left out that others make needless? too_long: at how many the original took too long.
- */
+/* Do the shapes so far make a shape of this kind needless? too_long: the number of shapes at which
+ * the original took too long; less_too_long: those of kind SHAPE_LESS. */
 static bool is_needless(const struct checker *k, enum shape_kind kind, unsigned nr_before,
     unsigned nr_scaled, unsigned too_long, unsigned less_too_long)
 {
@@ -434,7 +435,6 @@ static bool is_needless(const struct checker *k, enum shape_kind kind, unsigned 
     }
 }
 
-/* Keep the shapes at which the original is clean, and as many derived ones as the budget buys. */
 bool original_keep_shapes(struct checker *k, struct err *err)
 {
     struct device_result result;
@@ -459,7 +459,7 @@ bool original_keep_shapes(struct checker *k, struct err *err)
             return false;
         too_long += result.verdict == VERDICT_TIMEOUT;
         less_too_long += result.verdict == VERDICT_TIMEOUT && kind == SHAPE_LESS;
-        if (!clean) /* of the last: the more likely it was to run */
+        if (!clean) /* later shapes are more likely to run, so the last reason stays */
             why = arena_printf(k->arena, "%s: %s, line %u: %.300s", k->shapes[shape].text,
                 result.verdict == VERDICT_OK ? "outputs are not written"
                                              : verdict_name(result.verdict),
@@ -494,7 +494,7 @@ static bool reads_clock(const struct compilation *original)
     return false;
 }
 
-/* The first set of inputs twice, with the warps in other orders. */
+/* Runs the first set of inputs twice, with two orders of the warps. */
 static bool run_twice(
     struct checker *k, struct host_arrays outputs[2], bool *clean, struct err *err)
 {

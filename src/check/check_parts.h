@@ -1,4 +1,4 @@
-/* Private to check/: a checker, and what it knows of the original. */
+/* Private to check/: a checker, and its knowledge of the original. */
 #ifndef KEET_CHECK_CHECK_PARTS_H
 #define KEET_CHECK_CHECK_PARTS_H
 
@@ -19,7 +19,8 @@ enum {
 struct reference {
     unsigned shape;
     uint64_t seed;
-    double asked, scale; /* asked for, and used: 1 where the other gave no finite numbers */
+    double asked, scale; /* the scale asked for, and the scale used: 1 where `asked` gave no finite
+                            numbers */
     struct host_arrays outputs;
     uint64_t bytes;
 };
@@ -36,9 +37,9 @@ struct checker {
     unsigned nr_seeds;
     uint64_t step_limit;
     uint64_t try_limit; /* of the reference, while sizes are tried; 0: none */
-    uint64_t try_seed;  /* of the reference's warp order; 0: as they come */
-    bool sanitize;
-    bool unvetted; /* sanitize, but the original has not run so: that is dear */
+    uint64_t try_seed;  /* of the reference's warp order; 0: warps run in their natural order */
+    bool sanitize;      /* the finer checks are on */
+    bool unvetted;      /* the original, being costly, has not run under the finer checks yet */
     struct check_shape *shapes;
     uint64_t *costs; /* thread instructions of the reference, per shape */
     unsigned nr_shapes, nr_explicit;
@@ -48,32 +49,33 @@ struct checker {
     const char *caveat; /* what could not be checked, for the note; "" */
 };
 
-/* Keeps the sizes at which the original is clean, and as many derived ones as the budget buys.
+/* Keeps the sizes at which the original runs cleanly; of derived sizes, as many as the budget buys.
  * False: err says why there are none. */
 bool original_keep_shapes(struct checker *k, struct err *err);
 
-/* Finds outputs that no two runs of the original agree in, since it reads a clock; they are not
- * compared then, and the caveat says so. An original that reads none has no such excuse. */
+/* For an original that reads a clock: leaves out of the comparison those outputs in which two runs
+ * of the original differ; the caveat says so. */
 bool original_leave_out_clocks(struct checker *k, struct err *err);
 
-/* What the original computes. Where a scale takes it out of the finite numbers (a root of a
- * negative), which proves nothing, scale 1 stands in. *kept: the cache frees it, else
- * reference_finish. */
+/* The outputs of the original. Where a scale leads out of the finite numbers (a root of a
+ * negative), a comparison would prove nothing, so scale 1 takes its place. *kept: the cache frees
+ * the reference; else call reference_finish. */
 bool original_reference(struct checker *k, unsigned shape, uint64_t seed, double scale,
     struct reference *r, bool *kept, struct device_result *result, struct err *err);
 void reference_finish(struct reference *r);
 
-/* The inputs of a set: their scale, and their seed. Cheap shapes get numbers that nobody has seen;
- * expensive ones choose from a pool, so that the reference need not run again each time. The first
- * set is always the same. */
+/* Scale and seed of the inputs of a set. Each candidate gets new inputs at cheap shapes; at
+ * expensive shapes the inputs come from a small pool, so that the reference need not run again each
+ * time. The first set is always the same. */
 double original_scale(const struct checker *k, unsigned shape, unsigned set);
 uint64_t original_seed(
     const struct checker *k, const struct candidate *c, unsigned shape, unsigned set);
 
-/* What only the finer checks may have found: a race, an uninitialised read. */
+/* Can only the finer checks have given this verdict (a race, an uninitialised read)? */
 bool original_is_finer(enum verdict verdict);
 
-/* Is it the original's, what the finer checks found in a candidate? Then they are left out. */
+/* After a candidate failed under the finer checks: runs the original under them, and leaves these
+ * checks out from now on if the original fails, too. */
 bool original_vet(struct checker *k, unsigned shape, uint64_t seed, double scale, struct err *err);
 
 #endif

@@ -119,7 +119,7 @@ static bool write_inputs(
     return true;
 }
 
-/* The kernel must leave what it only reads as it was. */
+/* The kernel must not change arrays of role `in`. */
 static bool inputs_unchanged(const struct check_run *run, unsigned i, const void *now,
     struct arena *arena, struct device_result *result)
 {

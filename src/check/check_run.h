@@ -1,5 +1,5 @@
-/* Private to check/: one run of a plan on one shape with given inputs, in fresh memory, and what is
- * looked at afterwards. */
+/* Private to check/: one run of a plan on one shape with given inputs, in fresh memory, and the
+ * look at outputs, inputs and guard zones afterwards. */
 #ifndef KEET_CHECK_CHECK_RUN_H
 #define KEET_CHECK_CHECK_RUN_H
 
@@ -17,12 +17,12 @@ bool host_init(
     struct host_arrays *host, const struct task *task, const struct env *env, struct err *err);
 void host_finish(struct host_arrays *host);
 
-/* Fill inputs. timed: file("x.npy") inputs are read, from the case's folder unless that is NULL;
- * elsewhere they get their type's default. */
+/* Fills inputs. timed: reads file("x.npy") inputs, from the case's folder unless that is NULL; else
+ * such inputs get the default of their type. */
 bool host_fill(struct host_arrays *host, const struct task *task, const struct env *env,
     uint64_t seed, double scale, bool timed, const char *folder, struct err *err);
 
-/* Where a file that the task names lies: beside the task, or in a case's folder there. */
+/* The path of a file that the task names: beside the task, or in a case's folder there. */
 const char *file_of(
     struct arena *arena, const struct task *task, const char *path, const char *folder);
 
@@ -40,13 +40,13 @@ struct check_run {
     struct device_module *module;
     const struct shape *shape;
     const struct host_arrays *inputs;
-    uint8_t poison; /* what outputs and scratch hold before */
+    uint8_t poison; /* fills outputs and scratch before the run */
     bool sanitize;
     uint64_t step_limit, seed;
 };
 
-/* Runs, reads the outputs (out and inout) into *outputs, and looks for changed inputs and guard
- * zones: verdict wrong and fault in *result. False: broken environment. */
+/* Runs the plan and reads the outputs (out and inout) into *outputs. A changed input gives verdict
+ * wrong in *result, a changed guard zone verdict fault. False: the environment is broken. */
 bool check_run(const struct check_run *run, struct arena *arena, struct host_arrays *outputs,
     struct device_result *result, struct err *err);
 

@@ -19,7 +19,7 @@ struct screen {
     struct check_shape shapes[MOST_SHAPES];
     uint64_t costs[MOST_SHAPES]; /* thread instructions of the original */
     unsigned nr_shapes;
-    const char *caveat; /* why there are none; NULL */
+    const char *caveat; /* why there are no shapes; NULL: there are some */
 };
 
 /* One run of a plan on one shape, with the sanitizer. */
@@ -51,7 +51,7 @@ static bool run_once(struct screen *s, const struct plan *plan,
     return ok;
 }
 
-/* Keep the shapes, given ones first, at which the original is clean. */
+/* Keeps the shapes at which the original runs cleanly, given ones first. */
 static bool choose(struct screen *s, const struct plan *oracle, const struct compilation *original,
     struct device_module *module, struct err *err)
 {

@@ -6,7 +6,7 @@
 
 enum {
     TIMED_MAX_ELEMS = 65536,
-    RESORT_MAX_BYTES = 384 << 20, /* a run and its comparison have up to five copies of outputs */
+    RESORT_MAX_BYTES = 384 << 20, /* a run and its comparison hold up to five copies of outputs */
     SHRUNK_MAX_ELEMS = 4096,
     LESS_MAX_ELEMS = 16 * TIMED_MAX_ELEMS,
     ALONE_MAX_ELEMS = 128 * TIMED_MAX_ELEMS,
@@ -15,7 +15,7 @@ enum {
     LESS_STEPS = 3,
     NR_OTHERS = 14, /* shapes of which there is one each */
     DERIVED_MAX_ELEMS = 1 << 18,
-    SCALED_LEAST = 64, /* sizes under it (a filter's width) stay when others are scaled */
+    SCALED_LEAST = 64, /* smaller sizes (a filter's width) stay when others are scaled */
     LEAST_BASE = 16    /* a degenerate check line, N = 1, has no tails worth deriving */
 };
 
@@ -86,7 +86,7 @@ static int64_t changed(enum change change, int64_t value, size_t which)
 
     switch (change) {
     case CHANGE_PRIME:
-        /* structural sizes (a filter's width) stay structural */
+        /* a small size is structural (a filter's width) and stays as it is */
         return value < 8 ? value : prime < value ? prime : value - 1;
     case CHANGE_HALF:
         return value < 8 ? value : value / 2 - 1;
@@ -100,7 +100,7 @@ static int64_t changed(enum change change, int64_t value, size_t which)
     }
 }
 
-/* A shape of its own, with the sizes of another, which *sizes may then change. */
+/* A copy of a shape; the caller may change the sizes of the copy through *sizes. */
 static struct shape copy_of(const struct shape *base, struct arena *arena, struct binding **sizes)
 {
     const size_t n = base->sizes.nr;
@@ -133,7 +133,7 @@ static bool array_uses(const struct task_array *array, const char *name)
            (array->gen.b_int && expr_uses(array->gen.b_int, name));
 }
 
-/* Is handed to kernels only, and makes nothing larger: how often, a mask, a penalty. */
+/* A count (of iterations, a mask, a penalty) goes to kernels only: no extent depends on it. */
 static bool is_count(const struct task *task, size_t which)
 {
     const char *name = task->timed.sizes.bindings[which].name;
@@ -150,7 +150,7 @@ static bool is_count(const struct task *task, size_t which)
     return true;
 }
 
-/* Ratios stay where sizes are of like magnitude: rows to columns. */
+/* Keeps the ratios of sizes of like magnitude, such as rows and columns. */
 static int64_t halved_while_large(int64_t value, unsigned times)
 {
     for (; times > 0 && value >= SCALED_LEAST; times--)
@@ -158,7 +158,7 @@ static int64_t halved_while_large(int64_t value, unsigned times)
     return value;
 }
 
-/* Ratios stay, whatever becomes of the smaller ones: blocks of so many elements each. */
+/* Keeps all ratios, such as elements per block, even where a size becomes very small. */
 static int64_t halved(int64_t value, unsigned times)
 {
     if (value < SCALED_LEAST)
@@ -166,7 +166,8 @@ static int64_t halved(int64_t value, unsigned times)
     return value >> times > 0 ? value >> times : 1;
 }
 
-/* The timed sizes, all halved as often as it takes; counts are none where they stay. */
+/* Adds the timed sizes, all halved until there are at most most_elems elements. counts_stay: counts
+ * are not halved. */
 static void scale(const struct task *task, int64_t (*halve)(int64_t value, unsigned times),
     bool counts_stay, uint64_t most_elems, enum shape_kind kind, struct check_shape *shapes,
     unsigned *nr, struct arena *arena)
@@ -193,8 +194,8 @@ static void scale(const struct task *task, int64_t (*halve)(int64_t value, unsig
     }
 }
 
-/* One of each thing that stands first: batches, channels. What is inside of it may hang together
- * (the width of an image and of its pooled one). */
+/* Sets the first sizes (batches, channels) to 1, one after another. The later sizes stay, since
+ * they may depend on each other (the width of an image and of the pooled image). */
 static void one_of_the_first(const struct task *task, uint64_t most_elems,
     struct check_shape *shapes, unsigned *nr, struct arena *arena)
 {
@@ -210,8 +211,8 @@ static void one_of_the_first(const struct task *task, uint64_t most_elems,
     }
 }
 
-/* One size small, the others as they are: what has to go together with others stays (a width of
- * heads, a number of them). */
+/* Makes one size small and leaves the others, so that sizes that depend on each other stay (the
+ * width of a head and the number of heads). */
 static void alone(const struct task *task, size_t which, int64_t few, struct check_shape *shapes,
     unsigned *nr, struct arena *arena)
 {
@@ -226,7 +227,7 @@ static void alone(const struct task *task, size_t which, int64_t few, struct che
         add(shapes, nr, shape, SHAPE_LESS, arena);
 }
 
-/* Steps and generations few, in memory as large as it is. */
+/* Makes the counts (steps, generations) small and leaves the arrays as large as they are. */
 static void counts_few(const struct task *task, int64_t few, struct check_shape *shapes,
     unsigned *nr, struct arena *arena)
 {
@@ -243,7 +244,8 @@ static void counts_few(const struct task *task, int64_t few, struct check_shape 
         add(shapes, nr, shape, SHAPE_LESS, arena);
 }
 
-/* All sizes, small ones too: the first time that is little enough, and further on. */
+/* Makes all sizes smaller, small ones too: the first shape with few enough elements, and some
+ * smaller ones. */
 static void all_less(
     const struct task *task, struct check_shape *shapes, unsigned *nr, struct arena *arena)
 {
@@ -285,8 +287,8 @@ static int64_t largest_size(const struct task *task, const struct shape *shape)
     return largest;
 }
 
-/* For kernels that run at no derived sizes, since these need a multiple of their tile or hang
- * together: the cheaper and the nearer to the timed ones, the sooner. */
+/* For kernels that run at no derived sizes, because they need multiples of their tile, or because
+ * their sizes depend on each other. Cheap shapes, and shapes close to the timed one, come first. */
 static void made_smaller(
     const struct task *task, struct check_shape *shapes, unsigned *nr, struct arena *arena)
 {

@@ -8,11 +8,12 @@ enum shape_kind {
     SHAPE_EXPLICIT, /* a check line */
     SHAPE_DERIVED,  /* chosen here */
     SHAPE_TIMED,    /* the timed sizes, for file("x.npy") and expect */
-    SHAPE_SCALED,   /* the timed sizes, all smaller by one factor: only where none of the above is
-                     * left, since kernels that need multiples of a tile run at few others */
-    SHAPE_SHRUNK,   /* ... in other ways, each only where none of the above is left */
-    SHAPE_LESS,     /* one of the timed sizes smaller, or all: where the original takes too long at
-                     * the above or at the timed sizes, and is left at none */
+    SHAPE_SCALED,   /* the timed sizes, all smaller by one factor: only where the original runs at
+                     * none of the above. Kernels that need multiples of a tile run at few others */
+    SHAPE_SHRUNK,   /* the timed sizes made smaller in another way: only where none of the above is
+                     * left */
+    SHAPE_LESS,     /* one of the timed sizes smaller, or all: only where none of the above is left
+                     * and the original takes too long at some size */
     SHAPE_RESORT    /* the timed sizes: only where the original runs at none of the above */
 };
 
@@ -20,11 +21,11 @@ struct check_shape {
     struct shape shape;
     enum shape_kind kind;
     const char *text;   /* "M = 129, N = 65" */
-    const char *folder; /* of a `case` line; NULL: files lie where the task says */
+    const char *folder; /* of a `case` line; NULL: files lie beside the task */
 };
 
-/* All shapes worth trying, explicit ones first, derived ones in order of preference; none twice.
- * Whether the original runs at a derived one is for the caller to find out. Arena memory. */
+/* All shapes worth trying: explicit ones first, then derived ones in order of preference; none
+ * twice. The caller must find out whether the original runs at a derived shape. Arena memory. */
 void shapes_choose(
     const struct task *task, struct arena *arena, struct check_shape **shapes, unsigned *nr);
 

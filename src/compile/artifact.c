@@ -1,5 +1,5 @@
 /* Owns the layout: a header, then PTX, cubin, log, outcome text and symbols, each with a NUL and
- * padded to 16 bytes. Native byte order; the cache is the machine's own. */
+ * padded to 16 bytes. The byte order is native, since the cache belongs to one machine. */
 #include "compile/artifact.h"
 
 #include "base/hash.h"
@@ -58,7 +58,7 @@ void artifact_pack(const struct nvrtc_answer *answer, struct str *bytes)
     memcpy(bytes->text + start, &h, sizeof(h));
 }
 
-/* Walks the padded parts; NULL once anything does not fit. */
+/* Walks the padded parts; `bytes` is NULL once a part does not fit. */
 struct part_cursor {
     const char *bytes;
     size_t len, at;

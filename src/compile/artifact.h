@@ -1,5 +1,5 @@
-/* Private to compile/: what the compiler child sends and the cache keeps, as one run of bytes with
- * a checksum. */
+/* Private to compile/: the answer of the compiler child as one run of bytes with a checksum. The
+ * child sends these bytes, and the cache keeps them. */
 #ifndef KEET_COMPILE_ARTIFACT_H
 #define KEET_COMPILE_ARTIFACT_H
 
@@ -19,11 +19,11 @@ struct artifact {
     unsigned nr_lowered;
 };
 
-/* Append the bytes of an answer; a log over 64 KiB is cut. */
+/* Appends the bytes of an answer; a log over 64 KiB is cut. */
 void artifact_pack(const struct nvrtc_answer *answer, struct str *bytes);
 
-/* Copy into the arena. False when the bytes are not what artifact_pack made, down to the last bit.
- */
+/* Copies the bytes into the arena and reads them. False: they differ, be it by a bit, from those
+ * that artifact_pack made. */
 bool artifact_unpack(const void *bytes, size_t len, struct arena *arena, struct artifact *artifact);
 
 #endif

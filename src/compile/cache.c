@@ -84,7 +84,7 @@ static struct cache_entry *list(const struct cache *cache, size_t *nr, uint64_t 
     return entries;
 }
 
-/* Down to three quarters, so that the next entry does not start this again. */
+/* Removes entries down to three quarters, so that the next entry does not start this again. */
 static void prune(const struct cache *cache)
 {
     uint64_t total;
@@ -158,7 +158,7 @@ bool cache_find(
         found = false;
     }
     if (found)
-        utimensat(AT_FDCWD, path, NULL, 0); /* used now: pruned last */
+        utimensat(AT_FDCWD, path, NULL, 0); /* the entry is used now, so it goes last */
     free(bytes);
     free(path);
     return found;

@@ -1,5 +1,5 @@
-/* Private to compile/: packed artifacts on disk, one file per key. Anything that goes wrong here
- * is a miss, never an error: the compiler can always be asked again. */
+/* Private to compile/: packed artifacts on disk, one file per key. Every fault is a miss, never an
+ * error: the compiler can always be asked again. */
 #ifndef KEET_COMPILE_CACHE_H
 #define KEET_COMPILE_CACHE_H
 
@@ -10,9 +10,9 @@
 
 struct cache;
 
-/* In the folder dir, made if need be; NULL: $XDG_CACHE_HOME/keet-opt, else ~/.cache/keet-opt; "",
- * and a folder that cannot be used: a cache that keeps nothing. The oldest entries are removed
- * whenever all together are over max_bytes. */
+/* Makes the cache in the folder dir, and makes the folder if need be. NULL: in compile_cache_dir().
+ * "", or a folder that cannot be used: the cache keeps nothing. Whenever the entries have over
+ * max_bytes together, the oldest are removed. */
 struct cache *cache_create(const char *dir, uint64_t max_bytes);
 void cache_destroy(struct cache *cache);
 

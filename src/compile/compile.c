@@ -1,5 +1,5 @@
-/* Owns the compiler: options, the child that runs NVRTC, the cache in front of it, and the way from
- * how the child ended to a verdict. */
+/* Owns the compiler: options, the child that runs NVRTC, the cache in front of it, and the verdict
+ * that follows from the child's end. */
 #include "compile/compile.h"
 
 #include "base/clock.h"
@@ -67,7 +67,7 @@ static const char *const *unpack_list(const char **at, unsigned *nr)
     return texts;
 }
 
-/* Exit code 0 whenever an answer was sent, refusals included. */
+/* The body of the child. Exit code 0: an answer was sent; a refusal is an answer, too. */
 static int child_body(int fd, const void *context, const void *input, size_t bytes)
 {
     const struct compiler *compiler = context;
@@ -77,7 +77,8 @@ static int child_body(int fd, const void *context, const void *input, size_t byt
     struct nvrtc_answer answer;
     struct str reply = {0};
 
-    /* Quoted includes are looked up here first: nothing of the user's is. */
+    /* NVRTC looks up quoted includes in the working folder first, and / has none of the user's
+     * files. */
     if (chdir("/") != 0)
         return 1;
     request.name = texts[0];
@@ -164,9 +165,9 @@ const char *compiler_version(const struct compiler *compiler)
     return nvrtc_version(compiler->nvrtc);
 }
 
-/* The command line, in the arena. What nvcc includes before any file, cuda_runtime.h, brings
- * INFINITY, M_PI and uint32_t: kernels use them without saying so, and here the stand-ins do it.
- * The system is the one that nvcc would compile for, which headers ask for. */
+/* The command line, in the arena. nvcc includes cuda_runtime.h before any file, and with it
+ * INFINITY, M_PI and uint32_t, so kernels use these without an include; here the stand-ins define
+ * them. The macros of the system are those of nvcc, since headers ask for them. */
 static const char *const *make_options(
     const struct compiler *compiler, struct arena *arena, unsigned *nr)
 {
@@ -205,7 +206,7 @@ static struct hash key_of(const struct compiler *compiler, const struct nvrtc_re
 
 /* ---- from the end of the child to a verdict ---- */
 
-/* Where a verdict goes; all of it is compile_source's own out-parameters. */
+/* The destination of a verdict: the out-parameters of compile_source. */
 struct judgement {
     struct arena *arena;
     enum verdict *verdict;
@@ -228,7 +229,7 @@ static bool refuse(const struct judgement *j, unsigned line, const char *format,
     return true;
 }
 
-/* The line on which a kernel of the list whose name is part of `symbol` is first mentioned. */
+/* The first line that mentions the kernel of the list whose name is part of `symbol`. */
 static unsigned line_of_symbol(const struct compile_input *input, const char *symbol)
 {
     for (unsigned k = 0; symbol && k < input->nr_kernels; k++) {
@@ -348,7 +349,8 @@ static bool judge(const struct judgement *j, const struct compiler *compiler,
 
 /* ---- */
 
-/* What the machine code says; what ptxas did not report is taken from its attributes too. */
+/* Reads the machine code. Numbers that ptxas did not report come from the attributes of the cubin.
+ */
 static void fill_sass(struct compilation *out, struct arena *arena)
 {
     struct cubin cubin;
@@ -397,7 +399,7 @@ static void fill(const struct compile_input *input, const struct artifact *artif
     str_finish(&essence);
 }
 
-/* Run the child. True with *answered false: it left no answer, and the verdict says why. */
+/* Runs the child. True with *answered false: the child left no answer, and the verdict says why. */
 static bool run(const struct compiler *compiler, const struct compile_input *input,
     const struct nvrtc_request *request, struct hash key, const struct judgement *j,
     struct artifact *artifact, bool *answered, struct err *err)

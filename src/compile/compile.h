@@ -17,22 +17,23 @@ struct compiler_options {
     const char *cache_dir;
     uint64_t memory_limit_bytes; /* of the child; 0: 4 GiB */
     double time_limit_s;         /* 0: 60 */
-    const char *cutlass_dir; /* CUTLASS's, with include/ in it: candidates may include it; NULL */
+    const char
+        *cutlass_dir; /* of CUTLASS, with include/ in it, which candidates may include; NULL */
 };
 
 /* Finds and loads NVRTC (KEET_CUDA, CUDA_HOME, /usr/local/cuda, .deps/cuda beside the binary or the
  * source tree, the loader's path); the error says where it looked and how to install it. Kernels
  * may include CUDA's and CCCL's headers, CUTLASS's where cutlass_dir is given, and small stand-ins
- * for the standard headers that make sense on a device. To be called before the program has
- * threads; compile_source may then be called from any of them, side by side. */
+ * for the standard headers that make sense on a device. Call it before the program has threads; any
+ * thread may then call compile_source, side by side with others. */
 struct compiler *compiler_create(const struct compiler_options *options, struct err *err);
 void compiler_destroy(struct compiler *compiler);
 const char *compiler_version(const struct compiler *compiler); /* "NVRTC 13.0" */
 
-/* The folder of the cache when none is named; heap memory; NULL where there is no home. */
+/* The default folder of the cache, in heap memory; NULL where there is no home. */
 char *compile_cache_dir(void);
 
-/* Fill c->compilation, or verdict no_compile with the first error, its line, and the log. */
+/* Fills c->compilation; or sets verdict no_compile with the first error, its line, and the log. */
 bool compile_kernel(struct compiler *compiler, struct candidate *c, struct err *err);
 
 /* The same for any source and list of kernel names (the oracle kernel of a `reference` line). */
@@ -42,7 +43,7 @@ struct compile_input {
     const char *const *kernels;
     unsigned nr_kernels;
     const unsigned *kernel_lines; /* of the launches that name them, for messages; or NULL */
-    const struct tune *tunes;     /* defined as macros, but not for what the source includes */
+    const struct tune *tunes;     /* defined as macros, but not for the included files */
     unsigned nr_tunes;
 };
 bool compile_source(struct compiler *compiler, const struct compile_input *input,

@@ -53,9 +53,9 @@ static bool plan_uses(const struct plan *plan, const char *name)
     return false;
 }
 
-/* Two candidates are the same kernel when the code is the same and it is launched the same way. A
- * tuning parameter that only the code uses is in the PTX already; one that nothing uses any more
- * makes no difference. Kernels go by their symbols, so that renaming one is a change. */
+/* The key: two candidates are the same kernel when their code and their launches are the same. A
+ * tuning parameter that only the code uses is in the PTX already; an unused one makes no
+ * difference. Kernels count by their symbols, so that a new name is a change. */
 static struct hash key_of(const struct candidate *c)
 {
     const struct plan *plan = &c->plan;

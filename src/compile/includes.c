@@ -1,5 +1,5 @@
-/* Owns a small scanner of C++ that sees directives where the compiler would: after comments,
- * literals and line splices are taken into account. */
+/* Owns a small scanner of C++ that sees the same directives as the compiler: it knows comments,
+ * literals and line splices. */
 #include "compile/includes.h"
 
 #include "base/mem.h"

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a launch gets without opting in to more (CUDA C++ Programming Guide, 16.7). */
+/* The shared memory of a launch that does not opt in to more (CUDA C++ Programming Guide, 16.7). */
 enum { STATIC_SMEM_BYTES = 48 << 10 };
 
 static const char *line_end(const char *p)
@@ -59,7 +59,7 @@ static struct kernel_facts *find_kernel(
     return NULL;
 }
 
-/* Where the line goes on after `prefix`, or NULL. */
+/* The rest of the line behind `prefix`; NULL: the line does not begin with it. */
 static const char *after(const char *p, const char *end, const char *prefix)
 {
     const char *at = find_in(p, end, prefix);
@@ -184,7 +184,7 @@ static void read_compiler_error(const char *p, const char *source_name, const ch
         d->line = line;
         d->text = arena_strndup(arena, text, (size_t)(end - text));
     } else {
-        /* In a header: say which, by its last component, and where the candidate asked for it. */
+        /* The error is in a header: name its last component, and the line that asked for it. */
         const char *slash = memrchr(p, '/', (size_t)(name_end - p));
         const char *name = slash ? slash + 1 : p;
         d->line = *end ? instantiated_at(end + 1, source_name) : 0;

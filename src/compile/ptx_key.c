@@ -1,4 +1,4 @@
-/* Owns what of a PTX text is code and what is not. */
+/* Owns the choice of the parts of a PTX text that are code. */
 #include "compile/ptx_key.h"
 
 #include <string.h>

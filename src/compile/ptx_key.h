@@ -4,8 +4,8 @@
 
 #include "base/str.h"
 
-/* Append the PTX without what says only where it came from: comments, blank lines, .loc and .file
- * directives, debug sections, differences in white space. */
+/* Appends the PTX without the parts that only tell its origin: comments, blank lines, .loc and
+ * .file directives, debug sections, differences in white space. */
 void ptx_essence(const char *ptx, size_t ptx_bytes, struct str *essence);
 
 #endif

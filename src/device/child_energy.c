@@ -1,4 +1,4 @@
-/* Owns the running of launches for seconds on end, while NVML's energy counter is read. */
+/* Owns the measurement of energy: launches run for seconds on end while NVML's counter is read. */
 #include "device/worker_child.h"
 
 #include "base/clock.h"
@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A batch of runs is this long at least, and two are under way at a time: the GPU is never idle,
- * and the host knows often enough how many are done. What a run reads and writes is put back before
- * each batch, since numbers that grow from run to run without end draw another power; a batch is so
- * long that this takes little of it. */
+/* The least length of a batch of runs. Two batches are under way at a time, so that the GPU is
+ * never idle and the host often learns how many runs are done. The arrays of a run are put back
+ * before each batch, since numbers that grow from run to run change the power; a batch is so long
+ * that this takes little of its time. */
 static const double batch_ns = 5e6, most_of_batch = 0.01;
 enum { MOST_SAMPLES = 1 << 14, BATCHES = 2 };
 
@@ -67,7 +67,7 @@ static bool read_counter(struct energy_run *run)
     return true;
 }
 
-/* How long restoring and one run take on the host's clock, after a first time. */
+/* The times of restoring and of one run on the host's clock, after a first time. */
 static CUresult size_batches(struct energy_run *run)
 {
     const struct driver *d = run->child->driver;

@@ -21,7 +21,7 @@ struct child_profiler {
     char why[WORKER_WHY_BYTES];
 };
 
-/* Before the driver is initialised: CUPTI wants to see that. */
+/* Call it before the driver is initialised: CUPTI must see that. */
 struct child_profiler *child_profiler_create(void)
 {
     struct child_profiler *p = xcalloc(1, sizeof(*p));
@@ -42,8 +42,8 @@ struct profile_work {
     struct child_module *module;
     struct worker_launch *launches;
     unsigned nr;
-    bool at_once;  /* launch number 0 is all of them, without waiting in between */
-    CUresult code; /* what ended the work; SUCCESS: nothing did */
+    bool at_once;  /* launch number 0 stands for all launches, without waiting in between */
+    CUresult code; /* the error that ended the work; SUCCESS: none */
 };
 
 static bool launch(struct cupti_work *base, unsigned i, struct err *err)
@@ -111,7 +111,7 @@ static bool count(
 
 /* ---- spans ---- */
 
-/* Run before, so that nothing is done for the first time while it is recorded. */
+/* Runs the launches once before, so that no work of a first time is recorded. */
 static bool trace(
     struct child *child, struct profile_work *work, struct worker_counts *counts, struct err *err)
 {
@@ -162,7 +162,7 @@ static bool sample(struct child *child, struct profile_work *work, double cycles
     struct samples samples;
     bool ok = true;
 
-    /* Instructions of code that the driver compiled are not those of our cubin. */
+    /* Where the driver compiled the PTX, its instructions are not those of our cubin. */
     if (work->module->load == NULL || work->module->load->cubin_bytes == 0 ||
         (!work->module->from_cubin && !child->software))
         return err_set(err, "the driver compiled the code itself, so that lines are not known");
@@ -183,7 +183,8 @@ static void keep_why(char why[WORKER_WHY_BYTES], const struct err *err)
     snprintf(why, WORKER_WHY_BYTES, "%.500s", err->text);
 }
 
-/* One after the other: CUPTI has one profiler at a time. What cannot be had leaves a reason. */
+/* Takes the three measurements one after another, since CUPTI has one profiler at a time. A part
+ * that fails leaves its reason. */
 static void profile(struct child *child, const struct worker_request *request,
     struct profile_work *work, struct worker_counts *counts)
 {

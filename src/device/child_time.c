@@ -1,4 +1,4 @@
-/* Owns the timing of launches in the worker: where the samples of timing.h come from. */
+/* Owns the timing of launches in the worker: the source of the samples for timing.h. */
 #include "device/timing.h"
 #include "device/worker_child.h"
 
@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where timing.c's samples come from: all launches of one side once, as a graph between two events,
- * on the next set of buffers, with contents restored, L2 flushed and the driver's caches in their
- * first state. */
+/* The source of timing.c's samples. A sample runs all launches of one side once, as a graph between
+ * two events, on the next set of buffers, with contents restored, L2 flushed and the driver's
+ * caches in their first state. */
 struct sampler {
     struct timing_source base;
     struct child *child;
     CUgraphExec graphs[NR_TIMING_SIDES][WORKER_MAX_SETS];
     const struct worker_copy *copies; /* nr_copies of each set */
     unsigned nr_sets, nr_copies, nr_samples;
-    CUresult code; /* what ended the sampling */
+    CUresult code; /* the error that ended the sampling */
 };
 
 static CUresult flush_l2(struct child *child)
@@ -36,9 +36,9 @@ static CUresult flush_l2(struct child *child)
     return child->driver->memset8_async(child->flush_address, 0, child->flush_bytes, child->stream);
 }
 
-/* What a run could leave behind to gain from in the next: lines of L2 that stay, and how shared
- * memory and L1 share their space. Contents are restored before the flush, which takes the copies
- * out of L2 again. */
+/* Undoes the effects by which a run could make the next one faster: lines that stay in L2, and the
+ * split of memory between L1 and shared memory. Contents are restored before the flush, which takes
+ * the copies out of L2 again. */
 static CUresult prepare(struct sampler *s, unsigned set)
 {
     const struct driver *d = s->child->driver;
@@ -66,7 +66,8 @@ static CUresult time_between(struct child *child, double *time_ns)
     return code;
 }
 
-/* Called while the work is still under way: a clock read afterwards may be an idle one. */
+/* Call it while the work is under way: a clock that is read afterwards may be that of an idle GPU.
+ */
 static void read_clocks(const struct child *child, struct timing_sample *result)
 {
     struct nvml_reading now;
@@ -148,7 +149,7 @@ static void destroy_graphs(struct sampler *s)
                 s->child->driver->graph_exec_destroy(s->graphs[side][set]);
 }
 
-/* Each launch between events of its own, to tell which is the longest. */
+/* Times each launch between events of its own, to find the longest. */
 static CUresult time_each(struct child *child, struct child_module *m,
     struct worker_launch *launches, unsigned nr, struct worker_time *time)
 {
@@ -167,8 +168,8 @@ static CUresult time_each(struct child *child, struct child_module *m,
     return code;
 }
 
-/* Modelled time does not vary: one pair says all, and the fewest that make a ratio where a library
- * that plays NVML makes the clocks vary. */
+/* Modelled time does not vary, so one pair is enough; where a library that plays NVML makes the
+ * clocks vary, we take the fewest pairs that make a ratio. */
 static struct timing_options timing_of(
     const struct child *child, const struct worker_request *request)
 {
@@ -245,7 +246,7 @@ void child_measure(
             child_module(child, request->baseline, request->nr_baseline, reply);
     if (reply->outcome != WORKER_GOOD)
         return;
-    /* The window takes the answer, so that the question moves out. */
+    /* The answer goes into the window, so the request moves out of it. */
     nr = (size_t)request->nr_sets * (request->nr_launches + request->nr_baseline);
     bytes = nr * sizeof(*launches) +
             (size_t)request->nr_sets * request->nr_copies * sizeof(*sampler.copies);

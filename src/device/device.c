@@ -176,7 +176,7 @@ static bool pack_one(
             return misfit(p, arg, "the value does not fit the parameter");
         memcpy(at, &arg->integer, bytes); /* little endian, as the chip is */
         return true;
-    case ARG_TEXTURE: /* its handle is put in place of the address by then */
+    case ARG_TEXTURE: /* the handle of the texture has replaced the address by now */
         if (bytes != 8)
             return misfit(p, arg, "a texture, but the parameter is no cudaTextureObject_t");
         memcpy(at, &arg->address, sizeof(arg->address));
@@ -192,7 +192,7 @@ static bool pack_plain(const struct parameter *p, uint32_t bytes, uint8_t *at)
     return pack_one(p, p->args, bytes, at);
 }
 
-/* As C lays out a struct: each field at the next multiple of its size. */
+/* Lays out a struct as C does: each field at the next multiple of its size. */
 static bool pack_struct(const struct parameter *p, uint32_t bytes, uint8_t *at)
 {
     const struct device_arg *whole = p->args;

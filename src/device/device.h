@@ -1,8 +1,8 @@
-/* Where a kernel runs: one table of functions, one row per backend. The emulator is always there; a
- * GPU (device_gpu.c with its worker process) fills the same table.
+/* The device on which kernels run: one table of functions, filled by each backend. The emulator is
+ * always there; a GPU (device_gpu.c with its worker process) fills the same table.
  *
- * Functions return false with err only for broken environments. What the kernel did wrong is a
- * verdict in struct device_result. */
+ * Functions return false with err only for broken environments. A fault of the kernel is a verdict
+ * in struct device_result. */
 #ifndef KEET_DEVICE_DEVICE_H
 #define KEET_DEVICE_DEVICE_H
 
@@ -23,7 +23,7 @@ struct device_options {
     const char *name; /* "gpu", "gpu:1", "emu", "emu:h200"; NULL, "auto": a GPU if any, else emu */
     unsigned nr_threads;   /* emulator; 0: one per core */
     double deadline_s;     /* GPU: a launch that takes longer hangs; 0: the device's default */
-    uint64_t worker_bytes; /* GPU: of host memory for its worker process; 0: three quarters */
+    uint64_t worker_bytes; /* GPU: host memory for its worker process; 0: three quarters of it */
     bool no_sandbox;       /* GPU: the worker process keeps its rights */
 };
 
@@ -51,10 +51,10 @@ struct device_arg {
 struct device_symbol {
     const char *name; /* as in the PTX */
     uint64_t address, bytes;
-    bool gives_back; /* and the buffer gets its contents after */
+    bool gives_back; /* after the launch, the buffer gets the contents of the variable */
 };
 
-extern const char device_symbol_misfit[]; /* what is wrong where that cannot be */
+extern const char device_symbol_misfit[]; /* the text where buffer and variable do not fit */
 
 struct device_launch {
     const struct launch_config *config;
@@ -65,8 +65,9 @@ struct device_launch {
     unsigned nr_symbols;
     unsigned line; /* of the launch, for messages */
     bool sanitize; /* find races, uninitialised reads, missing syncs where the device can */
-    /* emulator: the launch goes on past what these checks (bits, 1 << enum device_check; memory is
-     * always among them) find, and all of it is added here, at most max_findings of a kind */
+    /* Emulator: the launch goes on after a finding of `checks` (bits, 1 << enum device_check;
+     * memory is always among them), and `findings` gets them all, at most max_findings of a kind.
+     */
     struct device_findings *findings; /* NULL: the first fault is the verdict */
     unsigned checks, max_findings;
     uint64_t step_limit; /* 0: the device's default */
@@ -86,13 +87,13 @@ struct device_measure {
     unsigned nr_launches;
     uint64_t sample_blocks; /* emulator: per launch; 0: the device decides what is affordable */
     double time_limit_s;    /* GPU */
-    /* Where the device compares: other launches (the original's), whose time is taken in turn with
-     * the first ones', so that profile->timing has a ratio. */
+    /* Where the device compares: the launches of the original. Their time is taken in turn with the
+     * candidate's, so that profile->timing has a ratio. */
     struct device_module *baseline_module;
     const struct device_launch *baseline;
     unsigned nr_baseline;
-    /* Addresses of buffers that every timed run finds as they are now, whatever the one before it
-     * wrote. Emulator: no need, a launch is timed once. */
+    /* Addresses of buffers whose present contents every timed run finds, whatever the run before it
+     * wrote. The emulator times a launch once and needs none. */
     const uint64_t *restore;
     unsigned nr_restore;
 };
@@ -101,7 +102,7 @@ struct device_ops {
     const char *name;
     enum provenance time_from; /* MEASURED or MODELLED */
     bool compares;             /* measure takes a baseline, and gives a ratio */
-    bool catches_stray; /* every access outside an allocation is a verdict: guards would hide it */
+    bool catches_stray; /* an access outside an allocation is a verdict: guards would hide it */
     void (*destroy)(struct device *device);
     bool (*load)(struct device *device, const struct compilation *compilation,
         struct device_module **module, struct device_result *result, struct err *err);
@@ -116,14 +117,14 @@ struct device_ops {
         bool initialised, struct err *err);
     bool (*launch)(struct device *device, struct device_module *module,
         const struct device_launch *launch, struct device_result *result, struct err *err);
-    /* Time and counters of all launches in order; fills profile (arena memory), profile_sum done.
-     */
+    /* Takes time and counters of all launches in order, fills profile (arena memory), and calls
+     * profile_sum. */
     bool (*measure)(struct device *device, struct device_module *module,
         const struct device_measure *measure, struct arena *arena, struct profile *profile,
         struct device_result *result, struct err *err);
-    /* The energy of all launches, run over and over for seconds, into profile->total. NULL: the
-     * device has no energy counter. Where it turns out not to be known the verdict stays OK, the
-     * metrics absent, and the result's text says why. */
+    /* Runs all launches over and over for seconds, and puts their energy into profile->total. NULL:
+     * the device has no energy counter. Where the measurement fails, the verdict stays OK, the
+     * metrics stay absent, and the result's text says why. */
     bool (*energy)(struct device *device, struct device_module *module,
         const struct device_measure *measure, struct profile *profile, struct device_result *result,
         struct err *err);
@@ -137,7 +138,7 @@ struct device {
 struct device *device_create(const struct device_options *options, struct err *err);
 void device_destroy(struct device *device);
 
-/* Thin calls through the table, and the packing of arguments that all backends share. */
+/* Calls through the table. */
 bool device_load(struct device *device, const struct compilation *compilation,
     struct device_module **module, struct device_result *result, struct err *err);
 void device_unload(struct device *device, struct device_module *module);
@@ -155,9 +156,9 @@ bool device_measure(struct device *device, struct device_module *module,
     const struct device_measure *measure, struct arena *arena, struct profile *profile,
     struct device_result *result, struct err *err);
 
-/* Put arguments at a kernel's parameter offsets. An argument that does not fit its parameter (too
- * many, too few, pointer into a 4-byte parameter, integer out of range) gives verdict
- * launch_failed in the result and returns false. */
+/* Puts arguments at a kernel's parameter offsets, for all backends. False, with verdict
+ * launch_failed: the number of arguments is wrong, or one does not fit its parameter (a pointer in
+ * 4 bytes, an integer out of range). */
 bool device_pack(const struct device_launch *launch, unsigned nr_params, const uint32_t *bytes_each,
     const uint32_t *offsets, void *packed, uint32_t packed_bytes, struct device_result *result);
 

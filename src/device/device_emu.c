@@ -1,5 +1,5 @@
-/* Owns the emulator's row in the table of devices: what a driver would check before a launch, the
- * packing of arguments, and how much of a launch is worth running to measure it. */
+/* Owns the emulator as a device: the checks of a driver before a launch, the packing of arguments,
+ * and the number of blocks that a measurement runs. */
 #include "device/device_emu.h"
 
 #include "base/mem.h"
@@ -18,14 +18,14 @@ struct device_module {
     struct emu_module *module;
 };
 
-/* Thread instructions that measuring one launch should cost, about; and the most that running
- * enough blocks for neighbours to meet in the caches may raise it to. */
+/* Thread instructions that the measurement of one launch should cost, about; and a larger limit, up
+ * to which more blocks may run so that neighbours meet in the caches. */
 enum {
-    PROBE_BLOCKS = 4, /* run first, to learn what a block costs */
+    PROBE_BLOCKS = 4, /* run first, to learn the cost of a block */
     LEAST_BLOCKS = 2  /* measured, however much each costs */
 };
 static const double measure_budget = 60e6, measure_budget_most = 100e6;
-/* The measured run must not hang where the checked one did not, but its shape is far larger. */
+/* The measured run has a far larger shape than the checked one, and must not time out for that. */
 static const uint64_t measure_step_limit = UINT64_C(1) << 33;
 
 static struct emu *emu_of(struct device *device)
@@ -110,7 +110,7 @@ static bool refuse(
     return false;
 }
 
-/* What the driver refuses before anything runs. */
+/* Refuses the launches that a driver refuses before anything runs. */
 static bool launch_fits(
     const struct chip *chip, const struct device_launch *launch, struct device_result *result)
 {
@@ -158,8 +158,7 @@ static bool find_global(
     return false;
 }
 
-/* The module's variables get what the launch gives them. False: the verdict says why they cannot.
- */
+/* Copies buffers into the module's variables before the launch. False: the verdict says why not. */
 static bool fill_symbols(struct device *device, const struct device_module *module,
     const struct device_launch *launch, struct device_result *result)
 {
@@ -175,7 +174,7 @@ static bool fill_symbols(struct device *device, const struct device_module *modu
     return true;
 }
 
-/* After the launch, for its outputs and for the launches that follow. */
+/* Copies variables back into their buffers after the launch, for outputs and for later launches. */
 static void keep_symbols(
     struct device *device, const struct device_module *module, const struct device_launch *launch)
 {
@@ -189,7 +188,7 @@ static void keep_symbols(
     }
 }
 
-/* The texture objects of one launch: as many as it has arguments that are some. */
+/* The texture objects of one launch: one for each argument that is a texture. */
 struct textures {
     uint64_t *handles;
     unsigned nr;
@@ -230,7 +229,7 @@ static uint64_t make_texture(struct device *device, const struct device_arg *arg
     return emu_texture_create(emu_of(device), &texture);
 }
 
-/* The launch's arguments with handles in place of what textures are over. */
+/* The launch's arguments, with handles in place of the addresses of textures. */
 static struct device_launch with_textures(struct device *device, const struct device_launch *launch,
     struct arena *arena, struct textures *textures)
 {
@@ -356,9 +355,9 @@ static uint64_t nr_blocks(const struct emu_launch *launch)
     return (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
 }
 
-/* How many blocks to run, from what a few of them cost: all when that is cheap; else as many as
- * the budget buys, raised to two sets of blocks that share an SM where that is affordable, since
- * neighbours are what caches serve. 0: all. */
+/* How many blocks to run, from the cost of a few of them; 0: all. All of them where that is cheap.
+ * Else as many as the budget buys; but at least two sets of blocks that share an SM, where that is
+ * affordable, since caches serve neighbours. */
 static uint64_t affordable_blocks(const struct chip *chip, const struct emu_launch *launch,
     const struct kernel_facts *facts, const struct emu_result *probe)
 {
@@ -380,7 +379,7 @@ static uint64_t affordable_blocks(const struct chip *chip, const struct emu_laun
     return nr >= (double)blocks ? 0 : (uint64_t)nr;
 }
 
-/* As affordable_blocks, for blocks of which PROBE_BLOCKS are too many already; 0: they are not. */
+/* The same for blocks so costly that PROBE_BLOCKS of them are too many; 0: they are not. */
 static uint64_t few_blocks(const struct emu_result *one)
 {
     const double nr = measure_budget_most / ((double)one->thread_insts + 1);
@@ -396,9 +395,9 @@ static bool probe(struct device *device, struct device_module *module, struct em
     return emu_launch(emu_of(device), module->module, launch, arena, ran, err);
 }
 
-/* Run one launch with counters on. Small grids run whole; of others a block and then a few run
- * first, to learn what a block costs. Running blocks twice is harmless here: nobody reads the
- * outputs of a measured run on the emulator. */
+/* Runs one launch with counters on. Small grids run whole. Of larger grids one block and then a few
+ * run first, to learn the cost of a block. It is harmless that these blocks run twice: nobody reads
+ * the outputs of a measured run on the emulator. */
 static bool measure_launch(struct device *device, struct device_module *module,
     struct emu_launch *launch, const struct kernel_facts *facts, uint64_t sample_blocks,
     struct arena *arena, struct emu_result *ran, struct err *err)

@@ -1,4 +1,4 @@
-/* The emulator as a device. Private to device/: others say device_create. */
+/* The emulator as a device. Private to device/: others call device_create. */
 #ifndef KEET_DEVICE_DEVICE_EMU_H
 #define KEET_DEVICE_DEVICE_EMU_H
 

@@ -1,5 +1,5 @@
-/* Owns a GPU's row in the table of devices, and the life of its worker. What must survive the
- * worker is in gpu_memory.c and gpu_launch.c. */
+/* Owns a GPU as a device, and the life of its worker. The state that must survive the worker is in
+ * gpu_memory.c and gpu_launch.c. */
 #include "device/device_gpu.h"
 
 #include "base/log.h"
@@ -11,7 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FIRST_ADDRESS (UINT64_C(1) << 56) /* above what any GPU uses: a mix-up shows at once */
+#define FIRST_ADDRESS                                                                              \
+    (UINT64_C(1) << 56) /* above the addresses of GPUs: a mix-up shows at once                     \
+                         */
 
 static const double start_s = 60, plain_s = 120;
 static const double launch_s = 10, software_launch_s = 120; /* the emulator is slow, not stuck */
@@ -92,7 +94,7 @@ static const struct device_ops gpu_ops = {
     .energy = gpu_energy,
 };
 
-/* The profile of the nearest chip that we know, with what the driver says of this one. */
+/* Takes the profile of the nearest known chip, and the driver's figures of this GPU. */
 static bool describe_chip(struct device_gpu *gpu, struct err *err)
 {
     const struct worker_info *info = &gpu->info;
@@ -146,7 +148,7 @@ struct device *device_gpu_create(
     }
     if (gpu->info.software) {
         gpu->ops.time_from = PROV_MODELLED;
-        /* It draws nothing, and NVML, if there is one, would tell of another GPU. */
+        /* A software GPU draws no power, and NVML would tell of another GPU. */
         if (getenv("KEET_NVML") == NULL)
             gpu->ops.energy = NULL;
     }

@@ -1,4 +1,4 @@
-/* Owns lists of what sanitizers found. */
+/* Owns the lists of findings. */
 #include "device/findings.h"
 
 #include "base/mem.h"
@@ -17,7 +17,8 @@ const char *device_check_name(enum device_check check)
     return names[check];
 }
 
-/* Texts that say the same of other threads and places: equal up to the first number. */
+/* Do two texts say the same of different threads and places? They do if they are equal up to the
+ * first number. */
 static bool alike(const char *a, const char *b)
 {
     while (*a && *a == *b && !isdigit((unsigned char)*a)) {

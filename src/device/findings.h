@@ -1,4 +1,4 @@
-/* What sanitizers found. On the emulator only. */
+/* The findings of sanitizers, which run on the emulator only. */
 #ifndef KEET_DEVICE_FINDINGS_H
 #define KEET_DEVICE_FINDINGS_H
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What sanitizers look for; see emu/emu.h, enum emu_check. */
+/* The faults that sanitizers look for; see emu/emu.h, enum emu_check. */
 enum device_check {
     DEVICE_CHECK_MEMORY,
     DEVICE_CHECK_INIT,
@@ -27,7 +27,8 @@ struct device_finding {
     char text[512];
 };
 
-/* Of any number of launches: each finding once, however many launches show it. Zero-initialise. */
+/* The findings of any number of launches; each is listed once, however many launches show it.
+ * Zero-initialise. */
 struct device_findings {
     struct device_finding *items;
     size_t nr, cap;

@@ -1,7 +1,7 @@
 /* Owns the counters of a launch on a GPU. */
 #include "device/gpu_state.h"
 
-/* What follows from the launch and the chip alone. */
+/* The counters that follow from the launch and the chip alone. */
 static void fill_occupancy(const struct chip *chip, const struct device_launch *launch,
     unsigned threads, struct counters *c)
 {

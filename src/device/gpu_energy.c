@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A second to settle and eight stretches of a quarter of one, with half as many to spare; of two
- * runs at least, where runs are that long. */
+/* The time of a measurement: a second to settle and eight blocks of a quarter of a second, and half
+ * as much again; blocks of two runs at least, where runs are long. */
 static double seconds_for(double time_ns)
 {
     return fmax(4, 1 + 12 * 2 * time_ns * 1e-9);

@@ -1,5 +1,5 @@
 /* Owns the modules of a GPU, whose code must survive the worker, and the launches of their kernels:
- * what the worker is told, and what its answer means for the candidate. */
+ * the requests to the worker, and the verdicts from its answers. */
 #include "device/gpu_state.h"
 
 #include "base/mem.h"
@@ -56,7 +56,7 @@ static struct worker_load *load_of(const struct device_module *m)
     return (struct worker_load *)(void *)m->image;
 }
 
-/* Loading asks for a verdict: *result is set when the driver does not take the code. */
+/* Loads a module into the worker; *result has a verdict when the driver does not take the code. */
 static enum gpu_end gpu_bring_module(
     struct device_gpu *gpu, struct device_module *m, struct device_result *result, struct err *err)
 {
@@ -103,7 +103,7 @@ bool gpu_load(struct device *device, const struct compilation *compilation,
     }
     free(m->image);
     free(m);
-    if (done == GPU_AGAIN) /* two workers died of it: the driver's compiler does not survive it */
+    if (done == GPU_AGAIN) /* two workers died: the driver's compiler does not survive this code */
         say(result, VERDICT_NO_COMPILE, 0, "the driver fails on loading it");
     return result->verdict != VERDICT_OK;
 }
@@ -131,7 +131,7 @@ static int kernel_number(const struct device_module *m, const char *lowered)
     return -1;
 }
 
-/* Pack one launch with real addresses of that set. False: the verdict says why. */
+/* Packs one launch with the real addresses of a set. False: the verdict says why not. */
 static bool pack(struct device_gpu *gpu, const struct device_module *m,
     const struct device_launch *launch, unsigned set, struct worker_launch *to,
     struct device_result *result)
@@ -175,7 +175,7 @@ static bool pack(struct device_gpu *gpu, const struct device_module *m,
     return ok;
 }
 
-/* What a reply to a launch means for the candidate. */
+/* Turns the reply to a launch into the candidate's verdict. */
 static void judge(struct device_result *result, const struct device_launch *launch,
     const struct worker_reply *reply)
 {
@@ -226,7 +226,8 @@ static bool pack_all(struct device_gpu *gpu, const struct gpu_job *job, unsigned
     return true;
 }
 
-/* The module's variables get what its launches give them; back: the other way, after them. */
+/* Copies buffers into the module's variables before the launches; back: the other way, after them.
+ */
 static enum gpu_end copy_symbols(struct device_gpu *gpu, const struct device_module *m,
     const struct device_launch *launch, bool back, struct device_result *result, struct err *err)
 {
@@ -261,7 +262,8 @@ static enum gpu_end copy_symbols(struct device_gpu *gpu, const struct device_mod
     return done;
 }
 
-/* Bring all that the launches need into the present worker, and put them into its window. */
+/* Brings all that the launches need into the present worker, and puts the launches into its window.
+ */
 static enum gpu_end set_up(struct device_gpu *gpu, const struct gpu_job *job,
     struct worker_request *request, struct device_result *result, struct err *err)
 {
@@ -329,7 +331,7 @@ bool gpu_launch(struct device *device, struct device_module *module,
     if (result->verdict != VERDICT_OK)
         return true;
     switch (copy_symbols(gpu, module, launch, true, result, err)) {
-    case GPU_AGAIN: /* its worker is gone: what the launch left behind is too */
+    case GPU_AGAIN: /* the worker is gone, and with it all that the launch left behind */
         say(result, VERDICT_FAULT, launch->line, "its variables could not be read after it");
         return true;
     case GPU_FAILED:

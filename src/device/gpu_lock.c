@@ -11,10 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The file belongs to whoever came first, and everyone may lock it: it is made readable and
- * writable for all whatever the umask, and opened without O_CREAT where it is there, which in a
- * folder like /tmp is refused for others' files (fs.protected_regular). To lock, reading is enough.
- */
+/* The first user owns the file, and everyone may lock it, so it is readable and writable for all,
+ * whatever the umask. An existing file is opened without O_CREAT, since a folder like /tmp refuses
+ * that for others' files (fs.protected_regular). A lock needs the right to read only. */
 static int open_lock(const char *path)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -37,7 +36,7 @@ static const char *lock_folder(void)
 
     if (folder != NULL && folder[0])
         return folder;
-    /* The same for all users, so not by what this one may do. */
+    /* The folder must be the same for all users, so the rights of this user must not decide. */
     return stat("/run/lock", &st) == 0 && (st.st_mode & S_IWOTH) ? "/run/lock" : "/tmp";
 }
 
@@ -61,7 +60,7 @@ bool gpu_lock(const char *uuid, int *lock, struct err *err)
             pid[0] ? pid : "unknown");
     }
     len = snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
-    /* Who holds it is for messages only: where another user's file cannot be written, it stands. */
+    /* The holder's number is for messages only; another user's file may refuse it. */
     if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR &&
         (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)len, 0) != len)) {
         err_errno(err, "%s", path);

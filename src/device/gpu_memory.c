@@ -1,6 +1,6 @@
-/* Owns the buffers of a GPU: which there are and what the host last wrote to them, which must
- * survive the worker. Callers see addresses of ours, which stay the same when a new worker gives
- * the buffers new ones. */
+/* Owns the buffers of a GPU and the contents that the host last wrote to them, which must survive
+ * the worker. Callers see addresses of ours, which stay the same when a new worker gives the
+ * buffers new real addresses. */
 #include "device/gpu_state.h"
 
 #include "base/mem.h"
@@ -49,7 +49,7 @@ static enum gpu_end send_fill(
         &reply, err);
 }
 
-/* Make the buffer real in the present worker, with what the host last wrote. */
+/* Makes the buffer real in the present worker, with the contents that the host last wrote. */
 static enum gpu_end bring_buffer(struct device_gpu *gpu, struct gpu_buffer *b, struct err *err)
 {
     struct worker_reply reply;

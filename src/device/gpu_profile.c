@@ -1,6 +1,6 @@
-/* Owns the counters, spans and costs of lines that a GPU measures: a second worker with CUPTI in
- * it, apart from the one that times, so that neither what profiling costs nor what it breaks can
- * touch a time. */
+/* Owns the counters, spans and costs of lines that a GPU measures. A second worker with CUPTI in it
+ * takes them, apart from the worker that times, so that profiling can neither slow down nor break a
+ * timing. */
 #include "device/gpu_state.h"
 
 #include "base/log.h"
@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond the time of the launches themselves: configuring, and once per launch and pass the saving
- * and restoring of memory. */
+/* The time beyond that of the launches: for the configuration, and for saving and restoring memory
+ * once per launch and pass. */
 static const double setup_s = 30, save_s = 1;
 enum { MOST_FAILURES = 3, PASSES = 16 };
 
 struct gpu_profiler {
-    struct device_gpu shadow; /* the same GPU with another worker, and buffers of its own there */
+    struct device_gpu shadow; /* the same GPU with another worker and its own buffers there */
     unsigned nr_failures;     /* in a row, of the worker */
     bool off;
     struct worker_counts *counts; /* of the last launches that were counted */
@@ -52,7 +52,7 @@ static struct gpu_profiler *profiler_of(struct device_gpu *gpu)
     return gpu->profiler;
 }
 
-/* ---- a shadow of what the launches need ---- */
+/* ---- a shadow of the launches' modules and buffers ---- */
 
 static void copy_buffers(struct device_gpu *shadow, const struct device_gpu *gpu)
 {
@@ -103,7 +103,7 @@ static struct device_module *copy_module(const struct device_module *m)
 
 /* ---- reasons ---- */
 
-/* Kept for later, and said once. */
+/* Keeps a reason for later, and says it once. */
 static void say_once(char said[WORKER_WHY_BYTES], const char *what, const char *why)
 {
     if (why[0] != '\0' && strcmp(said, why) != 0) {
@@ -119,7 +119,7 @@ static void say_reasons(struct gpu_profiler *p)
     say_once(p->said[0], "no hardware counters", c->counters_why);
     say_once(p->said[1], "no gaps between launches", c->trace_why);
     say_once(p->said[2], "no stalls by line", c->lines_why);
-    /* Where nothing can be had, asking again for each candidate only takes time. */
+    /* Where no counts can be had, a request for each candidate only takes time. */
     if (c->counters_why[0] != '\0' && c->trace_why[0] != '\0' && c->lines_why[0] != '\0')
         p->off = true;
     else if (c->counters_why[0] != '\0' && c->nr_lines == 0 && c->span_ns == 0)
@@ -183,7 +183,7 @@ void gpu_count(struct device_gpu *gpu, const struct gpu_job *job, double time_ns
     free(copy.module);
 }
 
-/* ---- what was counted ---- */
+/* ---- the counts ---- */
 
 static const char *kernel_of(const struct device_module *m, uint32_t number)
 {
@@ -199,9 +199,9 @@ static unsigned nr_launches_of(const struct gpu_job *job, const char *lowered)
     return nr;
 }
 
-/* Warp-cycles of waiting at each line: the share of the kernel's samples that waited there, of the
- * time for which warps were resident (resident, 0 where that was not counted; a sample then stands
- * for its period). */
+/* Warp-cycles of waiting at each line: the share of the kernel's samples that waited there, times
+ * `resident`, the time in which warps were resident. Where that was not counted (0), a sample
+ * stands for its period. */
 static void fill_lines(const struct gpu_profiler *p, const struct gpu_job *job, const char *lowered,
     double resident, struct arena *arena, struct counters *c)
 {
@@ -249,7 +249,7 @@ void gpu_fill_counts(struct device_gpu *gpu, const struct gpu_job *job, unsigned
         metrics_map_apply(names, p->counts->values[i], nr, c);
         resident = metrics_map_value("smsp__warps_active.sum", names, p->counts->values[i], nr);
     }
-    /* What stands in for a GPU measures nothing. */
+    /* The software GPU measures nothing. */
     for (unsigned m = 0; m < NR_METRICS; m++)
         if (gpu->info.software && c->metric[m].from == PROV_MEASURED)
             c->metric[m].from = PROV_MODELLED;

@@ -1,11 +1,12 @@
-/* Owns the sets of buffers that timed runs take turns with: the same contents at other addresses,
- * so that nothing is gained by remembering addresses or what L2 still holds of the run before; and
- * what puts back the contents that a run has overwritten, so that each run does the same work. */
+/* Owns the sets of buffers that timed runs take in turn: the same contents at other addresses, so
+ * that a kernel gains nothing from remembered addresses or from the lines that the last run left in
+ * L2. Also puts back contents that a run has overwritten, so that each run does the same work. */
 #include "device/gpu_state.h"
 
 #include <string.h>
 
-/* Of all sets beyond the first. A card has memory for it; the software driver takes the host's. */
+/* The limit on the bytes of all sets beyond the first. A card has its own memory for them; the
+ * software driver takes the host's. */
 static const uint64_t software_most_bytes = UINT64_C(256) << 20;
 
 uint64_t gpu_address(const struct gpu_buffer *b, unsigned set)
@@ -114,7 +115,7 @@ enum gpu_end gpu_make_sets(struct device_gpu *gpu, const struct gpu_job *job,
     for (size_t i = 0; i < gpu->nr_buffers; i++) {
         struct gpu_buffer *b = gpu->buffers[i];
 
-        memset(b->sets, 0, sizeof(b->sets)); /* an earlier worker's */
+        memset(b->sets, 0, sizeof(b->sets)); /* these are of an earlier worker */
         b->pristine = 0;
         set_bytes += is_used(b, job) ? b->bytes : 0;
     }
@@ -129,7 +130,7 @@ enum gpu_end gpu_make_sets(struct device_gpu *gpu, const struct gpu_job *job,
         if (is_used(gpu->buffers[i], job))
             done =
                 make_copies(gpu, gpu->buffers[i], is_restored(gpu->buffers[i], job), request, &why);
-    if (done == GPU_FAILED && gpu->worker != NULL) { /* memory is short: do without */
+    if (done == GPU_FAILED && gpu->worker != NULL) { /* memory is short: do without more sets */
         gpu_drop_sets(gpu);
         request->nr_sets = 1;
         request->nr_copies = 0;

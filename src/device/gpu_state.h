@@ -1,5 +1,5 @@
-/* What the files of the GPU's row share: its state, its worker, its buffers and modules. Private to
- * device_gpu.c and the gpu_*.c beside it. */
+/* The state of a GPU device, its worker, its buffers and modules. Private to device_gpu.c and the
+ * gpu_*.c beside it. */
 #ifndef KEET_DEVICE_GPU_STATE_H
 #define KEET_DEVICE_GPU_STATE_H
 
@@ -11,12 +11,12 @@
 #include <stdint.h>
 
 struct gpu_buffer {
-    uint64_t address, bytes; /* as callers see it */
-    uint64_t real;           /* in the worker of that generation */
+    uint64_t address, bytes; /* as callers see them */
+    uint64_t real;           /* the address in the worker of that generation */
     unsigned generation;
-    uint8_t *contents; /* what the host last wrote; NULL: all bytes are `fill` */
+    uint8_t *contents; /* the bytes that the host last wrote; NULL: all bytes are `fill` */
     uint8_t fill;
-    /* While a measurement lasts: the same contents in other places, 0 where there are none. */
+    /* During a measurement: the places of copies of the contents, 0 where there are none. */
     uint64_t sets[WORKER_MAX_SETS - 1];
     uint64_t pristine; /* a copy that no kernel touches, where contents are restored */
 };
@@ -34,14 +34,14 @@ struct device_gpu {
     struct chip chip;
     struct worker_options options;
     struct worker_info info;
-    struct worker *worker; /* NULL: none, the next use starts one */
+    struct worker *worker; /* NULL: none; the next use starts one */
     unsigned generation;   /* of workers; 0: none was ever started */
     double launch_s, measure_s;
     struct gpu_buffer **buffers;
     size_t nr_buffers, cap_buffers;
     uint64_t next_address;
     int lock;
-    struct gpu_profiler *profiler; /* gpu_profile.c; NULL: not asked yet */
+    struct gpu_profiler *profiler; /* gpu_profile.c; NULL: nobody has asked for it yet */
 };
 
 static inline struct device_gpu *gpu_of(struct device *device)
@@ -51,20 +51,21 @@ static inline struct device_gpu *gpu_of(struct device *device)
 
 /* ---- the worker: device_gpu.c ---- */
 
-/* How something ended that asks for a worker. Where the worker dies of a request that no kernel has
- * part in, whatever was wrong came from an earlier kernel: GPU_AGAIN, with a new worker. */
+/* The end of a call to the worker. A request without a kernel cannot kill a worker by itself: where
+ * the worker dies of one, an earlier kernel is to blame, and the end is GPU_AGAIN, with a new
+ * worker. */
 enum gpu_end { GPU_DONE, GPU_AGAIN, GPU_FAILED };
 
 bool gpu_have_worker(struct device_gpu *gpu, struct err *err);
 void gpu_drop_worker(struct device_gpu *gpu);
-/* A request that no kernel has part in. FAILED: err is set. */
+/* A request without a kernel. GPU_FAILED: err is set. */
 enum gpu_end gpu_plain_call(struct device_gpu *gpu, const struct worker_request *request,
     struct worker_reply *reply, struct err *err);
 
 /* ---- buffers: gpu_memory.c ---- */
 
 struct gpu_buffer *gpu_find_buffer(struct device_gpu *gpu, uint64_t address, uint64_t nr);
-/* Make all buffers real in the present worker, with what the host last wrote. */
+/* Makes all buffers real in the present worker, with the contents that the host last wrote. */
 enum gpu_end gpu_bring_buffers(struct device_gpu *gpu, struct err *err);
 uint64_t gpu_alloc(struct device *device, uint64_t bytes, const char *name, struct err *err);
 void gpu_free(struct device *device, uint64_t address);
@@ -81,7 +82,7 @@ bool gpu_load(struct device *device, const struct compilation *compilation,
 void gpu_unload(struct device *device, struct device_module *m);
 bool gpu_launch(struct device *device, struct device_module *module,
     const struct device_launch *launch, struct device_result *result, struct err *err);
-/* What is to be run: launches of one module; to be timed, perhaps beside those of another. */
+/* Launches of one module; for timing, also launches of a baseline module. */
 struct gpu_job {
     struct device_module *module, *baseline_module;
     const struct device_launch *launches, *baseline;
@@ -90,20 +91,20 @@ struct gpu_job {
     unsigned nr_restore;
 };
 
-/* Run, time or count launches, with everything that they need brought into the present worker.
- * False: err. The verdict may be anything; whatever broke is gone, and the next call finds a new
- * worker. */
+/* Brings all that the launches need into the present worker, and runs, times or counts them. False:
+ * err. After any verdict the device is usable: if the worker broke, the next call finds a new one.
+ */
 bool gpu_run(struct device_gpu *gpu, const struct gpu_job *job, struct worker_request *request,
     double deadline_s, struct device_result *result, struct err *err);
 
 /* ---- sets of buffers: gpu_sets.c ---- */
 
-/* The buffer's place in the present worker, in a set. */
+/* The address of the buffer in the present worker, in a set. */
 uint64_t gpu_address(const struct gpu_buffer *b, unsigned set);
-/* Make as many sets as memory allows, and fill in the request's nr_sets and nr_copies. */
+/* Makes as many sets as memory allows, and fills in the request's nr_sets and nr_copies. */
 enum gpu_end gpu_make_sets(struct device_gpu *gpu, const struct gpu_job *job,
     struct worker_request *request, struct err *err);
-/* Write the copies to be made before each run, nr_sets times the same number of them. */
+/* Writes the list of copies that the worker makes before each run: equally many for each set. */
 void gpu_list_copies(const struct device_gpu *gpu, unsigned nr_sets, void *to);
 void gpu_drop_sets(struct device_gpu *gpu);
 
@@ -115,10 +116,10 @@ bool gpu_measure(struct device *device, struct device_module *module,
 
 /* ---- counters, spans and lines: gpu_profile.c ---- */
 
-/* Count the launches in a worker of its own; time_ns: how long they take. Never an error: what
- * could not be had is absent, and said once. */
+/* Counts the launches in a worker of its own; time_ns is the time that they take. Never an error:
+ * counts that cannot be had are absent, and a note says so once. */
 void gpu_count(struct device_gpu *gpu, const struct gpu_job *job, double time_ns);
-/* What was counted of launch i, and of the whole run, into a profile that has its times. */
+/* Put the counts of launch i, and those of the whole run, into a profile that has its times. */
 void gpu_fill_counts(struct device_gpu *gpu, const struct gpu_job *job, unsigned i,
     struct arena *arena, struct counters *c);
 void gpu_fill_spans(struct device_gpu *gpu, struct arena *arena, struct profile *profile);

@@ -31,7 +31,8 @@ static void fill_timing(
     to->ratio_high = r->ratio.high;
 }
 
-/* The whole is what was timed with care; its parts share it as they did when timed one by one. */
+/* The whole run was timed with care. Its launches get shares of that time, in proportion to their
+ * times when timed one by one. */
 static void fill_profile(struct device_gpu *gpu, const struct device_measure *measure,
     const struct gpu_job *job, const struct worker_time *time, struct arena *arena,
     struct profile *profile)

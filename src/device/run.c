@@ -268,8 +268,8 @@ static bool bind_launch(const struct task *task, const struct launch *launch,
     return true;
 }
 
-/* A variable's name in the PTX: as it is, or as C++ writes it with its length: _ZL4taps,
- * _ZN1a4tapsE. NULL: the code has none that it could read. */
+/* A variable's name in the PTX: the name itself, or C++'s mangled form with its length (_ZL4taps,
+ * _ZN1a4tapsE). NULL: the code has no such variable. */
 static const char *symbol_name(const char *ptx, const char *name, struct arena *arena)
 {
     char *written = arena_printf(arena, "%zu%s", strlen(name), name);
@@ -297,7 +297,7 @@ static const char *symbol_name(const char *ptx, const char *name, struct arena *
     return NULL;
 }
 
-/* The contract's symbols that this code has. */
+/* Finds the contract's symbols that this code has. */
 static unsigned bind_symbols(const struct compilation *compilation,
     const struct run_buffers *buffers, struct arena *arena, const struct device_symbol **symbols)
 {
@@ -327,7 +327,7 @@ bool run_bind(const struct task *task, const struct plan *plan,
     unsigned nr_symbols;
     struct err why = {0};
 
-    (void)err; /* binding asks nothing of the environment yet: all its failures are verdicts */
+    (void)err; /* all failures of binding are verdicts */
     memset(result, 0, sizeof(*result));
     *launches = arena_array(arena, plan->nr_launches + 1, sizeof(**launches));
     nr_symbols = bind_symbols(compilation, buffers, arena, &symbols);

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The interval of fewer covers less than it says, whatever the method: the range of 5 values misses
- * the true median once in 16. */
+/* With fewer pairs an interval covers less than it says, whatever the method: the range of 5 values
+ * misses the true median once in 16. */
 enum { FEWEST_PAIRS = 5 };
 
 struct pair_sampling {
@@ -59,8 +59,8 @@ static double median_of(double *values, unsigned n)
     return median_of_sorted(values, n);
 }
 
-/* The two middle values of n draws with replacement, one value when n is odd. Draws are ranks, so
- * that counting them finds the middle without sorting. */
+/* The two middle values of n draws with replacement; one value when n is odd. Draws are ranks, so
+ * we find the middle by counting, without sorting. */
 static void resample(
     const double *sorted, unsigned *counts, unsigned n, struct rng *rng, double *low, double *high)
 {
@@ -101,7 +101,7 @@ struct timing_estimate timing_median(
     return estimate;
 }
 
-/* A quantile of sorted values, between neighbours by straight line. */
+/* A quantile of sorted values, by linear interpolation between neighbours. */
 static double quantile(const double *sorted, unsigned n, double q)
 {
     const double at = q * (n - 1);
@@ -111,8 +111,8 @@ static double quantile(const double *sorted, unsigned n, double q)
                          : sorted[n - 1];
 }
 
-/* Of the median of the logarithms taken so far, which is the relative one of the ratio. The middle
- * 80% of a normal distribution are 2 * 1.28155 deviations wide. */
+/* The standard error of the median of the logarithms so far, which is the relative standard error
+ * of the ratio. The middle 80% of a normal distribution are 2 * 1.28155 deviations wide. */
 static double standard_error(const struct pair_sampling *s)
 {
     const unsigned n = s->nr_counted;
@@ -215,8 +215,9 @@ static uint64_t now(const struct pair_sampling *s)
     return s->source->now_ns ? s->source->now_ns(s->source) : clock_ns();
 }
 
-/* When the standard error should be small enough, if it falls as one over the root of n; twice as
- * many at most, since a few outliers can make the estimate from few pairs much too large. */
+/* The number of pairs at which the standard error should be small enough, if it falls as one over
+ * the root of n. At most twice the present number, since a few outliers can make the estimate from
+ * few pairs much too large. */
 static unsigned next_look(const struct pair_sampling *s, double error)
 {
     const double n = s->nr_counted, times = error / s->options->standard_error;
@@ -256,7 +257,7 @@ static bool collect(struct pair_sampling *s, struct err *err)
 
 /* ---- the result ---- */
 
-/* An interval cannot be narrower than what one tick of the clock makes of the value. */
+/* An interval cannot be narrower than one tick of the clock. */
 static void spread(struct timing_estimate *e, double by)
 {
     e->low = fmin(e->low, e->value - by);

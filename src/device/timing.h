@@ -1,8 +1,8 @@
-/* How long a candidate takes against a baseline, on a machine whose clock drifts.
+/* The time of a candidate against a baseline, on a machine whose clock drifts.
  *
- * Timing knows nothing of GPUs: a source gives one sample of one side at a time, and says what the
- * clocks were. On a card the source runs all launches of one side once (L2 flushed before, buffers
- * at the next addresses, events around a graph of the launches); in a test it is a formula.
+ * Timing knows nothing of GPUs: a source gives one sample of one side at a time, with its clocks.
+ * On a card the source runs all launches of one side once (L2 flushed before, buffers at the next
+ * addresses, events around a graph of the launches); in a test the source is a formula.
  *
  *     struct timing_options options = timing_defaults();
  *     struct timing_result result;
@@ -12,20 +12,22 @@
  *
  * The method. After warm-up, samples come in pairs, one of each side right after the other, and the
  * order within pairs alternates (AB BA AB ...), so that a drift of both sides cancels in the ratio
- * of a pair, to first order even inside it. What is estimated is the median of the logarithms of
- * the pairs' ratios, which a few samples of any size cannot move. Its interval is the percentile
+ * of a pair, to first order even inside it. The estimate is the median of the logarithms of the
+ * pairs' ratios, which a few outliers of any size cannot move. Its interval is the percentile
  * bootstrap over pairs (Efron 1979), seeded. Sampling stops when the standard error of that median
- * falls below a target: 1.2533 s / sqrt(n), the normal theory's, with s from the width of the
- * middle 80% of the pairs, so that outliers do not keep it going. It is looked at seldom: first at
- * min_pairs, then when it should have become small enough, and never before the number of pairs has
- * grown by a quarter. Looking often, from few pairs on, or with a poorer estimate of s (the median
- * absolute deviation) stops at lucky moments and makes intervals too short: 92% for 95 in
- * simulation. For the same reason, where n is even, the interval goes from the lower of the two
- * middle values to the upper one.
+ * falls below a target. The standard error is that of normal theory, 1.2533 s / sqrt(n), with s
+ * from the width of the middle 80% of the pairs, so that outliers do not prolong the sampling.
  *
- * Clocks. A pair whose two samples ran at clocks that differ by more than clock_tolerance is
- * dropped; with fewer than min_pairs left the ratio is refused, since it would compare clocks, not
- * kernels. Samples that do not know their clock (0) are taken. */
+ * Looking at the standard error often, from few pairs on, or with a poorer estimate of s (the
+ * median absolute deviation) stops the sampling at lucky moments and makes intervals too short: 92%
+ * for 95 in simulation. So we look seldom: first at min_pairs, then when the error should have
+ * become small enough, and never before the number of pairs has grown by a quarter. For the same
+ * reason, where n is even, the interval goes from the lower of the two middle values to the upper
+ * one.
+ *
+ * Clocks. A pair is dropped if the clocks of its two samples differ by more than clock_tolerance.
+ * With fewer than min_pairs left the ratio is refused, since it would compare clocks, not kernels.
+ * Samples whose clock is not known (0) count. */
 #ifndef KEET_DEVICE_TIMING_H
 #define KEET_DEVICE_TIMING_H
 
@@ -93,9 +95,8 @@ struct timing_result {
 bool timing_run(struct timing_source *source, const struct timing_options *options,
     struct timing_result *result, struct err *err);
 
-/* The median of n values and its percentile bootstrap interval; the values are sorted in place.
- * What timing_run uses, for others that have samples already. Neither n
- * nor nr_resamples may be 0. */
+/* The median of n values and its percentile bootstrap interval, as in timing_run; sorts the values
+ * in place. Neither n nor nr_resamples may be 0. */
 struct timing_estimate timing_median(
     double *values, unsigned n, double confidence, unsigned nr_resamples, uint64_t seed);
 

@@ -31,7 +31,7 @@ struct worker {
 
 /* ---- the child, between fork and worker_child ---- */
 
-/* The driver reads these and nothing else of ours is its business. */
+/* Keeps the variables that the driver reads and clears all others. */
 static void clean_environment(void)
 {
     static const char *const kept[] = {"CUDA_VISIBLE_DEVICES", "KEET_CUDA_DRIVER",
@@ -51,7 +51,7 @@ static void clean_environment(void)
         free(values[i]);
     }
     setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID", 1);
-    setenv("CUDA_CACHE_DISABLE", "1", 1); /* it may not write files */
+    setenv("CUDA_CACHE_DISABLE", "1", 1); /* the driver may not write files */
 }
 
 static void arrange_child(int fd, pid_t parent, bool may_write)
@@ -65,7 +65,7 @@ static void arrange_child(int fd, pid_t parent, bool may_write)
         _exit(126);
     for (int s = 1; s < NSIG; s++)
         signal(s, SIG_DFL);
-    signal(SIGXFSZ, SIG_IGN); /* writing to a file fails, and kills no driver that tries */
+    signal(SIGXFSZ, SIG_IGN); /* a driver that writes to a file gets an error and is not killed */
     signal(SIGINT, SIG_IGN);  /* the parent ends the run in order, and us with it */
     sigemptyset(&signals);
     sigprocmask(SIG_SETMASK, &signals, NULL);
@@ -139,7 +139,7 @@ static enum worker_end died(struct worker *worker, struct err *why)
 {
     int status = 0;
 
-    kill(worker->pid, SIGKILL); /* it may have closed its socket and live on */
+    kill(worker->pid, SIGKILL); /* the worker may have closed its socket and live on */
     reap(worker, &status);
     if (WIFSIGNALED(status))
         err_set(why, "the worker process was ended by signal %d (%s)", WTERMSIG(status),
@@ -158,7 +158,7 @@ static enum worker_end end(struct worker *worker, enum worker_end how)
     return how;
 }
 
-/* Wait for one message of exactly that many bytes. */
+/* Waits for one message of exactly that many bytes. */
 static enum worker_end receive(
     struct worker *worker, void *message, size_t bytes, double deadline_s, struct err *why)
 {
@@ -198,7 +198,7 @@ static bool give_birth(struct worker *worker, const struct worker_options *optio
     }
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
         return err_errno(err, "no socket for a worker process");
-    fflush(NULL); /* nothing of ours is printed twice */
+    fflush(NULL); /* so that the child does not print our buffers again */
     worker->pid = fork();
     if (worker->pid == 0) {
         arrange_child(pair[1], parent, options->counts);

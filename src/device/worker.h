@@ -1,13 +1,15 @@
-/* The process that owns a GPU. What a candidate kernel does to a context (a sticky error, a hang, a
- * crash in the driver) ends this process and nothing else; the next one starts in milliseconds of
- * our own time. Private to device/: device_gpu.c is the only user, and keeps whatever must survive.
+/* The process that owns a GPU. Damage that a candidate kernel does to a context (a sticky error, a
+ * hang, a crash in the driver) ends this process and nothing else; the next worker starts in
+ * milliseconds of our own time. Private to device/: device_gpu.c is the only user, and keeps all
+ * state that must survive.
  *
  *     struct worker *worker = worker_start(&options, &info, err);
  *     worker_call(worker, &request, &reply, deadline_s, why) == WORKER_OK
  *
- * The worker is a fork of the caller that opens no file and no connection of its own once it has
- * its context: Landlock, seccomp, limits, an empty environment but for what the driver reads. It
- * dies when its parent does. The caller must not have initialised CUDA.
+ * The worker is a fork of the caller. Once it has its context, it can open no file and no
+ * connection of its own: Landlock, seccomp and limits hold, and its environment has only the
+ * variables that the driver reads. It dies when its parent does. The caller must not have
+ * initialised CUDA.
  *
  * Requests and replies are small and of fixed size, over a socket; bulk data lies in a window of
  * memory that both share. One request at a time. */
@@ -41,10 +43,10 @@ struct worker_options {
     unsigned ordinal;      /* which GPU */
     double start_s;        /* deadline of the start; a driver may take seconds */
     uint64_t memory_bytes; /* of host memory; 0: no limit */
-    /* For COUNT: CUPTI is loaded before the driver starts, and since nobody knows what files and
-     * directories it opens, none are closed to this worker. It still cannot leave its process. */
+    /* For COUNT: the worker loads CUPTI before the driver starts. Nobody knows which files CUPTI
+     * opens, so this worker may open all. It still cannot leave its process. */
     bool counts;
-    bool no_sandbox; /* it keeps the rights of its parent */
+    bool no_sandbox; /* the worker keeps the rights of its parent */
 };
 
 /* What the driver says of the GPU. */
@@ -86,18 +88,18 @@ struct worker_request {
     uint32_t nr_sets, nr_copies;    /* MEASURE */
     uint64_t address, bytes, from;
     double time_limit_s; /* MEASURE, ENERGY */
-    double cycles;       /* COUNT: of all launches, about: how often to sample */
+    double cycles;       /* COUNT: of all launches, about; sets the sampling period */
     uint64_t seed;
 };
 
-/* A kernel of a module that is being loaded. The parameters are filled in by the worker. */
+/* A kernel of a module that is being loaded. The worker fills in the parameters. */
 struct worker_kernel {
     char name[WORKER_NAME_BYTES]; /* symbol */
     uint32_t registers, spill_bytes;
     uint32_t nr_params, bytes_each[WORKER_MAX_PARAMS], offsets[WORKER_MAX_PARAMS], total_bytes;
 };
 
-/* At the start of the window; the cubin and then the PTX (with its NUL) follow at data. */
+/* At the start of the window; the cubin and then the PTX (with its NUL) follow at `data`. */
 struct worker_load {
     uint32_t nr_kernels;
     uint64_t cubin_bytes, ptx_bytes;
@@ -126,26 +128,26 @@ struct worker_line {
     double stalled[NR_WAITS], nr_all; /* by reason; and with those that issued */
 };
 
-/* What could not be had has a reason instead. */
+/* The counts of all launches; a part that could not be had has a reason instead. */
 struct worker_counts {
     uint32_t nr_names; /* as metrics_map_names; 0: none */
     double values[WORKER_MAX_LAUNCHES][METRICS_MAP_NAMES];
     double span_ns, gap_ns, longest_gap_ns; /* as struct trace_span; span 0: none */
-    double sample_cycles;                   /* that a sample stands for */
+    double sample_cycles;                   /* a sample stands for so many cycles */
     uint32_t nr_lines;
     struct worker_line lines[WORKER_MAX_LINES];
     char counters_why[WORKER_WHY_BYTES], trace_why[WORKER_WHY_BYTES], lines_why[WORKER_WHY_BYTES];
 };
 
-/* What came of a request. Anything but GOOD has a text. */
+/* The outcome of a request. Every outcome but GOOD has a text. */
 enum worker_outcome {
     WORKER_GOOD,
     WORKER_NO_MEMORY, /* of the device */
     WORKER_REFUSED,   /* launch or module not acceptable; the context is as before */
-    WORKER_NOT_KNOWN, /* the module uses what this driver does not support */
+    WORKER_NOT_KNOWN, /* this driver does not support a feature of the module */
     WORKER_FAULTED,   /* a kernel broke the context: end this worker */
-    WORKER_TIMED_OUT, /* the driver's own watchdog ended the kernel: likewise */
-    WORKER_BROKEN     /* an error that no kernel explains: likewise */
+    WORKER_TIMED_OUT, /* the driver's own watchdog ended the kernel: end this worker */
+    WORKER_BROKEN     /* an error that no kernel explains: end this worker */
 };
 
 struct worker_reply {
@@ -156,7 +158,7 @@ struct worker_reply {
 };
 
 enum worker_end {
-    WORKER_OK,       /* it answered and lives; the rest: it is dead and reaped */
+    WORKER_OK,       /* the worker answered and lives; in all other cases it is dead and reaped */
     WORKER_DIED,     /* by itself: exit or signal */
     WORKER_DEADLINE, /* killed */
     WORKER_MEMORY    /* killed: over its limit of host memory */
@@ -171,7 +173,7 @@ void worker_stop(struct worker *worker); /* kills and reaps; NULL is fine */
 pid_t worker_pid(const struct worker *worker);
 void *worker_window(const struct worker *worker);
 
-/* Send, wait, receive. Where the end is not WORKER_OK, why->text says how the worker ended, and
+/* Sends, waits, receives. Where the end is not WORKER_OK, why->text says how the worker ended, and
  * only worker_stop may follow. */
 enum worker_end worker_call(struct worker *worker, const struct worker_request *request,
     struct worker_reply *reply, double deadline_s, struct err *why);

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* ---- what an error code means for the worker ---- */
+/* ---- error codes ---- */
 
 static enum worker_outcome outcome_of(CUresult code)
 {
@@ -121,7 +121,7 @@ static bool open_context(struct child *child, unsigned ordinal, struct err *err)
            ready(d->stream_create(&child->stream, CU_STREAM_NON_BLOCKING), child, "a stream", err);
 }
 
-/* Which of NVML's GPUs this is; without NVML, or where it does not know this one, clocks are not
+/* Finds this GPU among NVML's. Without NVML, or where NVML does not know this GPU, clocks are not
  * known. */
 static void find_clocks(struct child *child)
 {
@@ -143,13 +143,14 @@ static void find_clocks(struct child *child)
     child->nvml = NULL;
 }
 
-/* With the context made, what the driver still needs is known in part only, so that this errs on
- * the side of letting it work. Libraries: it loads its JIT compiler when it first needs it. /proc
- * and /sys: its own process, what the machine is, the module's parameters; but no other process,
- * least of all the parent with the keys in its environment. Its device files: it opens them again
- * for each piece of memory that it maps into the process; they are what the worker is for. Threads
- * and memory are free. No cache of compiled code is read or written (CUDA_CACHE_DISABLE). What
- * CUPTI opens, and when, is not known: its worker runs only what has passed the check. */
+/* The rights of the worker once it has its context. We know the needs of the driver only in part,
+ * so in doubt the driver may work. It may read libraries, since it loads its JIT compiler when it
+ * first needs it; and of /proc and /sys its own process, the machine and the module's parameters,
+ * but no other process, least of all the parent with the keys in its environment. It may open its
+ * device files, since it opens them again for each piece of memory that it maps. Threads and memory
+ * are free. No cache of compiled code is read or written (CUDA_CACHE_DISABLE). Nobody knows which
+ * files CUPTI opens, so a worker with CUPTI may open all, and runs only kernels that passed the
+ * check. */
 static bool lock_up(const struct child *child)
 {
     char path[PATH_MAX], gpus[16][24];
@@ -169,14 +170,14 @@ static bool lock_up(const struct child *child)
     snprintf(path, sizeof(path), "%s", child->driver->path);
     if (path[0] == '/')
         readable[ARRAY_SIZE(readable) - 2] = dirname(path);
-    /* The second is tried in any case. */
+    /* The second sandbox is tried in any case. */
     const bool files_closed = sandbox_files(readable, child->software ? NULL : devices);
     return sandbox_no_escape() && files_closed;
 }
 
 /* ---- memory and modules ---- */
 
-/* The cubin is what ptxas was asked about; PTX is for drivers that cannot load it. */
+/* Loads the cubin, about which ptxas reported; PTX is for drivers that cannot load the cubin. */
 static CUresult load_code(struct child *child, const struct worker_load *load,
     struct child_module *m, char *log, size_t log_bytes)
 {
@@ -383,8 +384,8 @@ static void do_launch(
 
 /* ---- requests ---- */
 
-/* Copies and fills are the null stream's, may return before they are done, and our own stream does
- * not wait for that one. */
+/* Copies and fills go to the null stream and may return before they are done, and our own stream
+ * does not wait for the null stream. So we wait here. */
 static void settle(struct child *child, struct worker_reply *reply, CUresult code)
 {
     child_reply(child, reply, code == CUDA_SUCCESS ? child->driver->ctx_synchronize() : code);
@@ -449,7 +450,7 @@ _Noreturn void worker_child(int fd, void *window, const struct worker_options *o
     child->fd = fd;
     child->window = window;
     child->driver = driver_open(&err);
-    /* CUPTI wants to see the driver start. */
+    /* CUPTI must see the driver start. */
     if (child->driver != NULL && options->counts)
         child->profiler = child_profiler_create();
     hello.ok = child->driver != NULL && open_context(child, options->ordinal, &err);

@@ -1,5 +1,5 @@
-/* What the files of the worker's side share. Private to worker_child.c and the child_*.c beside it.
- */
+/* The worker's side: its state and the functions of its files. Private to worker_child.c and the
+ * child_*.c beside it. */
 #ifndef KEET_DEVICE_WORKER_CHILD_H
 #define KEET_DEVICE_WORKER_CHILD_H
 
@@ -20,7 +20,7 @@ struct child_module {
     CUfunction functions[WORKER_MAX_KERNELS];
     unsigned nr_functions;
     bool used;
-    bool from_cubin; /* the driver took it; else it compiled the PTX */
+    bool from_cubin; /* the driver took the cubin; else it compiled the PTX */
 };
 
 struct child {
@@ -39,12 +39,12 @@ struct child {
     struct child_module modules[MAX_MODULES];
 };
 
-/* Fill the reply by a code of the driver; true: it was success. */
+/* Fills the reply by a code of the driver; true: the code is success. */
 bool child_reply(const struct child *child, struct worker_reply *reply, CUresult code);
 int child_attribute(const struct child *child, CUdevice_attribute which);
 
-/* The module of that number, fit for so many launches; NULL: there is none, and the reply says so.
- */
+/* The module of a number, for nr_launches launches; NULL: there is none, or the launches are too
+ * many; the reply says so. */
 struct child_module *child_module(
     struct child *child, uint32_t number, uint32_t nr_launches, struct worker_reply *reply);
 CUresult child_enqueue(
@@ -52,9 +52,9 @@ CUresult child_enqueue(
 CUresult child_enqueue_all(
     struct child *child, struct child_module *m, struct worker_launch *launches, unsigned nr);
 
-/* Load the module's kept code anew. */
+/* Loads the module's kept code anew. */
 CUresult child_reload(struct child *child, struct child_module *m);
-/* All launches as one graph. */
+/* Makes one graph of all launches. */
 CUresult child_make_graph(struct child *child, struct child_module *m,
     struct worker_launch *launches, unsigned nr, CUgraphExec *exec);
 

@@ -1,5 +1,5 @@
-/* Owns what an explanation asks of the moves: those that its findings weigh, those that its profile
- * speaks against, and which way a variant should go. */
+/* Owns the advice of an explanation on moves: the weights of its findings, the moves that its
+ * profile speaks against, and the direction in which a variant should go. */
 #include "explain/tool.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 /* One direction's pull is at most so many doublings of a variant's weight. */
 static const double MOST_PULL = 2;
 
-/* What a finding could gain, in log2: none is without interest, none is all. */
+/* The gain that a finding promises, in log2, bounded below and above. */
 static double worth_of(const struct finding *finding)
 {
     return fmin(fmax(log2(finding->max_gain), 0.05), 3);
@@ -49,7 +49,7 @@ static void doubt(struct advice *advice, enum action action, double by)
     advice->doubt[action] = fmax(advice->doubt[action], by);
 }
 
-/* Moves that cure what the memory counters show not to be there. */
+/* Doubts moves whose problem the memory counters do not show. */
 static void doubt_memory(const struct counters *n, double unique, struct advice *advice)
 {
     static const enum metric paths[] = {
@@ -68,13 +68,13 @@ static void doubt_memory(const struct counters *n, double unique, struct advice 
         sectors <= 1.25 * ideal) {
         doubt(advice, ACTION_SWAP_XY, 0.8);
     }
-    /* Each byte is loaded about once: there is nothing to keep. */
+    /* Each byte is loaded about once, so that a tile would save no load. */
     if (unique > 0 && counters_has(n, METRIC_GLOBAL_LD_BYTES) &&
         get(n, METRIC_GLOBAL_LD_BYTES) < 1.5 * unique) {
         doubt(advice, ACTION_SHARED_TILE, 0.8);
         doubt(advice, ACTION_REGISTER_TILE, 0.8);
     }
-    /* Hardly a store that a load could be moved over. */
+    /* There is hardly a store over which the compiler could move a load. */
     if (both(n, METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS) &&
         get(n, METRIC_GLOBAL_ST_REQUESTS) < 0.1 * get(n, METRIC_GLOBAL_LD_REQUESTS)) {
         doubt(advice, ACTION_READ_ONLY, 0.6);
@@ -85,7 +85,7 @@ static void doubt_memory(const struct counters *n, double unique, struct advice 
     }
 }
 
-/* Moves that save instructions, where instructions cost nothing. */
+/* Doubts moves that save instructions, where instructions cost nothing. */
 static void doubt_compute(const struct counters *n, struct advice *advice)
 {
     static const enum metric pipes[] = {METRIC_FMA_PCT, METRIC_ALU_PCT, METRIC_XU_PCT,
@@ -106,7 +106,8 @@ static void doubt_compute(const struct counters *n, struct advice *advice)
     }
 }
 
-/* Moves that trade threads for something, where there are too few, and the other way round. */
+/* Doubts moves that need fewer threads where there are too few, and moves that need more where
+ * there are enough. */
 static void doubt_launch(const struct counters *n, struct advice *advice)
 {
     if (counters_has(n, METRIC_WAVES) && get(n, METRIC_WAVES) < 0.5) {
@@ -131,8 +132,8 @@ struct advice advice_of_findings(const struct candidate *c)
         for (unsigned k = 0; k < f->nr_weights; k++) {
             advice.asked[f->weights[k].action] += worth * (double)f->weights[k].weight;
         }
-        /* Loads on their way at once, which hide latency, go by threads; blocks alone only spread
-         * the same ones over more multiprocessors. */
+        /* Loads in flight hide latency, and their number grows with the number of threads. More
+         * blocks alone only spread the same loads over more multiprocessors. */
         if (is_tool(f, "few_blocks") || is_tool(f, "tail_effect")) {
             advice.blocks = fmax(advice.blocks, fmin(worth, 1) / 2);
         }
@@ -151,9 +152,9 @@ struct advice advice_of_findings(const struct candidate *c)
     return advice;
 }
 
-/* --- which way a variant goes --- */
+/* --- the direction of a variant --- */
 
-/* Blocks, and threads of all blocks, of the longest launch under these values of parameters. */
+/* The blocks of the longest launch, and the threads of all its blocks, under these parameters. */
 static bool size_of(
     const struct candidate *c, const struct plan *plan, double *blocks, double *threads)
 {
@@ -170,7 +171,7 @@ static bool size_of(
     return *blocks > 0 && *threads > 0;
 }
 
-/* Read "set A = 1 instead of 2, B = 3 instead of 4" into the plan's parameters. */
+/* Reads "set A = 1 instead of 2, B = 3 instead of 4" into the plan's parameters. */
 static bool read_values(const char *what, struct plan *plan)
 {
     bool any = false;

@@ -16,12 +16,12 @@ struct code_loop {
     bool innermost;
 };
 
-/* Where a register is written and read. */
+/* The places where a register is written and read. */
 struct uses {
     uint32_t defs[NR_DEFS]; /* the first few */
     uint32_t nr_defs, nr_uses;
-    uint32_t nr_staged; /* of the uses: values stored to shared memory */
-    uint32_t staged;    /* one of them */
+    uint32_t nr_staged; /* uses that store the value to shared memory */
+    uint32_t staged;    /* one of these uses */
 };
 
 struct code_reader {
@@ -195,7 +195,7 @@ static bool is_global(const struct ptx_inst *inst)
     return inst->space == PTX_GLOBAL;
 }
 
-/* How far apart the lanes of an access are. */
+/* Notes how far apart the lanes of an access are. */
 static void read_stride(struct code_reader *r, uint32_t at)
 {
     const struct ptx_inst *inst = &r->func->insts[at];
@@ -223,7 +223,7 @@ static void read_stride(struct code_reader *r, uint32_t at)
     }
 }
 
-/* A store in the loop that might change what `load` reads. */
+/* A store in the loop that might change the value that `load` reads. */
 static uint32_t store_in(const struct code_reader *r, const struct code_loop *loop)
 {
     for (uint32_t i = loop->first; i <= loop->last; i++) {
@@ -252,7 +252,8 @@ static bool changes(const struct ptx_inst *inst, int32_t reg)
     return false;
 }
 
-/* In unrolled code: the same address again, behind a store that might have changed it. */
+/* In unrolled code: a load from the same address again, behind a store that might have changed the
+ * value. */
 static void read_again(struct code_reader *r, uint32_t at)
 {
     const struct ptx_inst *inst = &r->func->insts[at];
@@ -304,8 +305,8 @@ static void read_load(struct code_reader *r, uint32_t at)
     }
 }
 
-/* In unrolled code: the next store goes to the same address. Loads in between that might be of it
- * are the compiler's reason to keep both, and none that a programmer meant. */
+/* In unrolled code: the next store goes to the same address. The compiler keeps both stores because
+ * of loads in between that might read the address; the programmer did not mean that. */
 static bool stores_again(const struct code_reader *r, uint32_t at)
 {
     const struct ptx_inst *inst = &r->func->insts[at];
@@ -363,7 +364,7 @@ static void read_branch(struct code_reader *r, uint32_t at)
         inst->operand[0].kind != PTX_OPERAND_LABEL) {
         return;
     }
-    /* A guard at the end of the kernel (i >= n) is none of interest. */
+    /* A guard around the rest of the kernel (i >= n) is of no interest. */
     if (inst->reconverge >= r->func->nr_insts && inst->operand[0].target > at) {
         return;
     }
@@ -421,7 +422,8 @@ static void read_inst(struct code_reader *r, uint32_t at)
     }
 }
 
-/* What keeps a loop going: the jump, its condition, and counters and addresses that advance. */
+/* Is it an instruction that keeps the loop going: the jump, its condition, or a counter or an
+ * address that advances? */
 static bool steers(const struct ptx_inst *inst)
 {
     const struct ptx_operand *o = inst->operand;
@@ -434,7 +436,7 @@ static bool steers(const struct ptx_inst *inst)
            o[1].kind == PTX_OPERAND_REG && o[0].reg == o[1].reg;
 }
 
-/* The rest of an unrolled loop stands on the same lines as the loop. */
+/* The remainder of an unrolled loop has the same source lines as the loop. */
 static bool is_remainder(const struct code_reader *r, const struct code_loop *loop)
 {
     for (unsigned i = 0; i < r->nr_loops; i++) {

@@ -1,13 +1,13 @@
-/* Private to explain/: what can be read off the PTX without running it: where loads and stores
- * stand, what depends on the lane, what a loop repeats. Facts are about the source line that the
- * instruction came from; whether they matter is for the counters to say.
+/* Private to explain/: facts that can be read off the PTX without running it: the places of loads
+ * and stores, values that depend on the lane, work that a loop repeats. A fact is about the source
+ * line of an instruction; the counters say whether it matters.
  *
  *     const struct code *code = code_read(&c->compilation, arena);
  *     for (i < code->nr_facts) ... code->facts[i].kind, .line ...
  *
- * Loops are intervals that end in a jump back. What depends on the lane is found by following
- * %tid.x through the arithmetic: an address is a multiple of it (`stride` bytes from lane to lane),
- * a multiple by an amount known only at run time, or unknown (looked up in memory). */
+ * Loops are intervals that end in a jump back. %tid.x is followed through the arithmetic
+ * (lane_pattern.h): an address changes from lane to lane by `stride` bytes, by an amount known only
+ * at run time, or in an unknown way (looked up in memory). */
 #ifndef KEET_EXPLAIN_CODE_H
 #define KEET_EXPLAIN_CODE_H
 
@@ -58,7 +58,7 @@ struct code {
 /* NULL: there is no PTX, or it cannot be read. */
 const struct code *code_read(const struct compilation *compilation, struct arena *arena);
 
-/* The fact of this kind at this line, or the first of the kind when line is 0; NULL none. */
+/* The fact of a kind at a line; line 0: the first fact of the kind. NULL: there is none. */
 const struct code_fact *code_find(const struct code *code, enum code_kind kind, unsigned line);
 
 #endif

@@ -1,4 +1,5 @@
-/* Owns the stage: classify, run the tools, choose what leaves, turn it into priors. */
+/* Owns the stage: classify, run the tools, choose the findings that leave, turn them into priors.
+ */
 #include "explain/tool.h"
 
 #include <math.h>
@@ -27,9 +28,9 @@ static int by_gain(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Expected gain and specificity in one: a finding that names one cause and its cure is likelier to
- * bring what it promises than one that describes a state. Published rounds (KernelPro) gained over
- * 1.5x after specific tools (spills, tiling) about twice as often as after general ones. */
+/* Expected gain and specificity in one number. A finding that names one cause and its cure is more
+ * likely to keep its promise than one that describes a state. Published rounds (KernelPro) gained
+ * over 1.5x after specific tools (spills, tiling) about twice as often as after general ones. */
 static double promise(const struct ranked_finding *r)
 {
     static const double likely[] = {0, 1.5, 1, 0.75};
@@ -51,7 +52,7 @@ static int by_promise(const void *a, const void *b)
     return by_gain(a, b);
 }
 
-/* The five with the most to gain leave, in the order of what they promise. */
+/* The five findings with the most to gain leave, in the order of their promised gain. */
 static void choose_findings(struct candidate *c, const struct finding_list *list)
 {
     struct explanation *e = &c->explanation;
@@ -109,7 +110,7 @@ static void explain_living(const struct chip *chip, struct candidate *c)
     choose_findings(c, list);
 }
 
-/* What to do about each verdict, after the text that says what happened. */
+/* The advice on each verdict; it follows the text of the verdict. */
 static const char *const advice[NR_VERDICTS] = {
     [VERDICT_NO_KERNEL] = "This move does not apply here; try another.",
     [VERDICT_CONTRACT] = "Change only code, launch, temp, tune and where lines.",

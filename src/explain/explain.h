@@ -9,20 +9,21 @@
 
 #include <stdbool.h>
 
-/* Fill c->explanation, dead candidates included (their verdict becomes advice), then turn the
- * findings' weights into priors of c->options (which propose_options listed before). */
+/* Fills c->explanation, then turns the weights of the findings into priors of c->options (which
+ * propose_options listed before). For a dead candidate the verdict becomes advice. */
 bool explain_kernel(const struct chip *chip, struct candidate *c, struct err *err);
 
-/* What a search is steered by, for experiments that ask what our explanation is worth. All but ours
- * leave the verdict's advice of a dead candidate, and the roofline's time, as they are.
+/* The feedback that steers a search, for experiments on the worth of our explanation. Other
+ * feedback than our findings keeps the advice on a dead candidate's verdict, and the roofline's
+ * time.
  * - none: nothing; every move has the same prior.
- * - counters: the counters as they are, read mechanically: each adds log2(1 + value) to the moves
- *   that its name brings to mind (feedback.c), whatever the value means. The summary lists them.
- * - generic: what is good advice for any kernel: the moves' general usefulness, nothing of the
- *   profile.
- * - other: our explanation, but of another kernel's profile.
- * With counters and other, what they ask for is blended with the general usefulness just as what
- * our findings ask for is. */
+ * - counters: the counters, read mechanically: each adds log2(1 + value) to the moves that its name
+ *   suggests (feedback.c), whatever the value means. The summary lists the counters.
+ * - generic: advice that is good for any kernel: the general usefulness of moves, and nothing of
+ *   the profile.
+ * - other: our explanation of another kernel's profile.
+ * Advice from counters and from another kernel is blended with the general usefulness, as the
+ * advice of our findings is. */
 enum feedback {
     FEEDBACK_FINDINGS,
     FEEDBACK_NONE,
@@ -31,8 +32,8 @@ enum feedback {
     FEEDBACK_OTHER
 };
 bool feedback_parse(const char *name, enum feedback *feedback); /* "none", ...; not "other" */
-/* After explain_kernel: put another explanation and its priors in place. other: for FEEDBACK_OTHER,
- * whose explanation is copied into c's arena; else NULL. */
+/* Call after explain_kernel: puts another explanation and its priors in place. `other` is for
+ * FEEDBACK_OTHER, else NULL: its explanation is copied into c's arena. */
 void explain_instead(enum feedback feedback, const struct candidate *other, struct candidate *c);
 
 /* The least time the chip needs for the task's `work` at the timed size; 0 when not stated. */

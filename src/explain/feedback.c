@@ -1,4 +1,5 @@
-/* Owns what may stand in an explanation's place, to find out what the explanation is worth. */
+/* Owns the other kinds of feedback, which take an explanation's place in experiments on its worth.
+ */
 #include "explain/tool.h"
 
 #include "base/mem.h"
@@ -9,8 +10,8 @@
 
 enum { MAX_MOVES = 5 };
 
-/* The moves that a metric's name brings to mind. The first row whose word is in the name counts;
- * metrics that no row fits say nothing. */
+/* The moves that a metric's name suggests. The first row whose word is in the name counts; a metric
+ * that no row fits suggests nothing. */
 static const struct {
     const char *word;
     enum action moves[MAX_MOVES];
@@ -118,7 +119,7 @@ static const char generic_text[] =
     "loads and stores; avoid bank conflicts, atomics on one address, and needless barriers; use "
     "tensor cores for matrix products and intrinsics where accuracy allows.";
 
-/* Findings point to their tools' names, texts are inside them: the donor may go away. */
+/* A finding holds its text and points to the static name of its tool, so the donor may go away. */
 static void copy_findings(struct candidate *c, const struct explanation *other)
 {
     struct explanation *e = &c->explanation;

@@ -1,14 +1,14 @@
-/* Does a text about a profile say only what the profile and the source say? Every number, metric
- * name, source line and identifier in it is looked up; no model is involved.
+/* Grounds a text about a profile: does the text say only what the profile and the source say? Every
+ * number, metric name, source line and identifier of the text is looked up; no model is involved.
  *
  *     struct ground_facts facts = {.counters = &total, .source = source, .said = our_own_findings};
  *     struct ground ground;
  *     ground_check(&ground, arena, text, &facts);
  *     100.0 * ground.nr_grounded / ground.nr_claims     percent grounded
  *
- * What counts as a claim, and when it holds:
- * - a metric's name (two underscores, or in backquotes): it is one of core/metrics.def's and
- *   present;
+ * These are claims, and hold under these conditions:
+ * - a metric's name (two underscores, or in backquotes): core/metrics.def has the name, and the
+ *   metric is present;
  * - the first number after a metric's name in the same sentence: it is that metric's value, at the
  *   precision it is written in (at least 0.5%), in its unit or a multiple of it (k, M, G; us, ms;
  *   KB, MB); later numbers may also be the ratio of the last two metrics named, or known from
@@ -23,8 +23,8 @@
  * - a bare number: likewise, or the source has the number. Small whole numbers up to 16 are not
  *   claims by themselves ("two of 3 loads"), and neither are names of widths ("128-bit").
  *
- * A line that begins with "Next:" holds advice: what it proposes (tile sizes, functions to call) is
- * no claim about the kernel. Metric names, what is said of them, and lines are checked there too.
+ * A line that begins with "Next:" holds advice: its proposals (tile sizes, functions to call) are
+ * no claims about the kernel. Metric names, their values, and source lines are checked there too.
  */
 #ifndef KEET_EXPLAIN_GROUND_H
 #define KEET_EXPLAIN_GROUND_H
@@ -41,7 +41,7 @@ struct claim {
     enum claim_kind kind;
     size_t at, len; /* in the text */
     bool grounded;
-    const char *why; /* not grounded: what the profile says; else NULL */
+    const char *why; /* not grounded: the profile's word on it; else NULL */
 };
 
 struct ground {
@@ -49,11 +49,11 @@ struct ground {
     unsigned nr_claims, nr_grounded;
 };
 
-/* All borrowed. */
+/* The knowledge against which a text is checked; all borrowed. */
 struct ground_facts {
     const struct counters *counters;
     const char *source; /* NULL: there is none, as with profiles from elsewhere */
-    const char *said;   /* what is known besides, in words: its numbers hold; NULL: nothing */
+    const char *said;   /* another text whose numbers hold; NULL: none */
 };
 
 void ground_check(

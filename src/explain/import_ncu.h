@@ -1,7 +1,8 @@
 /* Profiles from elsewhere: Nsight Compute's CSV, `--page raw` (one row per kernel, one column per
- * metric, units in the second row) and `--page details` (one row per metric), with what is found
- * in the wild: ==PROF== lines and program output before the table, thousands separators, decimal
- * commas, short rows, quoted fields with newlines, several kernels, metrics missing or n/a.
+ * metric, units in the second row) and `--page details` (one row per metric). The reader takes
+ * files as they are in the wild: ==PROF== lines and program output before the table, thousands
+ * separators, decimal commas, short rows, quoted fields with newlines, several kernels, metrics
+ * missing or n/a.
  *
  *     struct import import;
  *     if (!import_ncu_read(&import, arena, text, len, err))
@@ -27,8 +28,8 @@ struct imported_kernel {
     const char *id;             /* of the launch in its report */
     const char *device;         /* "" unknown */
     unsigned grid[3], block[3]; /* zeros: unknown */
-    struct counters counters;   /* what core/metrics.def knows, measured */
-    unsigned nr_other;          /* metrics in the file that it does not know */
+    struct counters counters;   /* the metrics of core/metrics.def, measured */
+    unsigned nr_other;          /* metrics in the file that core/metrics.def does not have */
     unsigned nr_unreadable;     /* values that are no numbers: n/a, nan, text */
 };
 
@@ -38,12 +39,12 @@ struct import {
     bool raw; /* page raw, else details */
 };
 
-/* False: not such a table, with what was expected and where. */
+/* False: the text is not such a table; err says what was expected, and where. */
 bool import_ncu_read(
     struct import *import, struct arena *arena, const char *text, size_t len, struct err *err);
 
-/* A .csv file, or a .ncu-rep file by way of `ncu --import FILE --csv --page raw` where ncu is found
- * (in PATH). */
+/* Reads a .csv file; or a .ncu-rep file through `ncu --import FILE --csv --page raw`, where ncu is
+ * in PATH. */
 bool import_ncu_file(struct import *import, struct arena *arena, const char *path, struct err *err);
 
 #endif

@@ -1,7 +1,7 @@
-/* How far a profiled kernel is from what the chip can do at most, in three ways: against the
- * roofline of its task (memory, arithmetic), pipe by pipe, and by Little's law: bytes in flight
- * against what the latency of DRAM needs for full bandwidth (bandwidth * latency; J. D. C. Little,
- * Operations Research 9(3), 1961).
+/* The distance of a profiled kernel from the limits of the chip, in three ways: by the roofline of
+ * its task (memory, arithmetic), pipe by pipe, and by Little's law: the bytes in flight against the
+ * bytes that full DRAM bandwidth needs (bandwidth * latency; J. D. C. Little, Operations Research
+ * 9(3), 1961).
  *
  *     struct limits limits = explain_limits(chip, &c);
  *     limits_write(&limits, &text); */
@@ -15,7 +15,7 @@
 enum { LIMITS_MAX_PIPES = 10 };
 
 struct limits {
-    double memory_pct, compute_pct; /* of the time, what the task's `work` needs; 0 not stated */
+    double memory_pct, compute_pct; /* share of the time that `work` needs; 0: no `work` stated */
     struct {
         enum metric metric;
         const char *name;
@@ -26,14 +26,14 @@ struct limits {
     /* Little's law, per SM; needed_bytes is 0 where too little is known. */
     double needed_bytes;  /* in flight for full DRAM bandwidth */
     double warps;         /* resident */
-    double request_bytes; /* that a warp's access to global memory moves */
+    double request_bytes; /* moved by one access of a warp to global memory */
     double one_each;      /* bytes in flight with one access per warp */
     double moved_bytes;   /* in flight on average: achieved bandwidth * latency; 0 unknown */
 };
 
 struct limits explain_limits(const struct chip *chip, const struct candidate *c);
 
-/* Lines of text; none where nothing is known. */
+/* Adds lines of text; none where nothing is known. */
 void limits_write(const struct limits *limits, struct str *out);
 
 #endif

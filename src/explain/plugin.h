@@ -1,11 +1,11 @@
 /* Tools that users bring: executables in a folder (--tools DIR). Each gets one JSON document on its
- * standard input and answers with one on its standard output; its findings join ours, and what
- * they weigh moves with joins the priors. A tool that crashes, takes over five seconds, needs over
- * 2 GiB, says over 1 MiB or answers nonsense is named in `notes` and harms nothing else.
+ * standard input and answers with one on its standard output. The findings of the answer join ours,
+ * and their weights join the priors. A tool that crashes, takes over five seconds, needs over 2
+ * GiB, writes over 1 MiB or answers nonsense is named in `notes` and harms nothing else.
  *
- * Tools run in a sandbox (base/proc.h, look_only): they read and run what the user may, but write
- * nothing except /dev/null, make no socket, and see no environment beyond PATH, HOME, LANG, LC_ALL.
- * Where the kernel has neither Landlock nor seccomp, only the last of these holds.
+ * Tools run in a sandbox (base/proc.h, look_only): they may read and run all that the user may, but
+ * write nothing except /dev/null, make no socket, and see no environment beyond PATH, HOME, LANG
+ * and LC_ALL. Where the kernel has neither Landlock nor seccomp, only the last of these holds.
  *
  * Input, schema 1 ("keet_tool": 1):
  *     {"keet_tool": 1, "kernel_file": "...", "source": "...", "ptx": "...",
@@ -15,10 +15,12 @@
  *      "shared_wavefronts": 1.0, "stall_cycles": 1.0}]}
  * Output, schema 1:
  *     {"keet_tool": 1, "findings": [{"text": "one sentence, up to 360 bytes", "line": 7,
- *  * `text` is required; `line` (0: the whole kernel) must exist; `share` of the time at stake lies
- * in 0..0.97 (default 0.1); `evidence` names metrics of the input; `weights` are of moves by the
- * names of core/actions.def, above 0 and at most 10 (ours are 0.5 to 8). At most two findings are
- * taken. Profiles from elsewhere have no `source`, `ptx` and `lines`: null and empty. */
+ *      "share": 0.2, "evidence": [NAME, ...], "weights": {"unroll": 3, ...}}, ...]}
+ *
+ * `text` is required. `line` must exist (0: the whole kernel). `share`, of the time at stake, lies
+ * in 0..0.97 (default 0.1). `evidence` names metrics of the input. `weights` belong to moves by
+ * their names in core/actions.def, above 0 and at most 10 (ours are 0.5 to 8). We take two findings
+ * at most. Profiles from elsewhere have `source` and `ptx` null and `lines` empty. */
 #ifndef KEET_EXPLAIN_PLUGIN_H
 #define KEET_EXPLAIN_PLUGIN_H
 
@@ -28,11 +30,12 @@
 
 #include <stdbool.h>
 
-/* Run all executables of the folder, by name, add their findings behind ours and fill the priors
- * anew. False: the folder cannot be read. A dead candidate has nothing to explain: true at once. */
+/* Runs all executables of the folder, in the order of their names, adds their findings behind ours
+ * and fills the priors anew. False: the folder cannot be read. For a dead candidate: true at once.
+ */
 bool plugins_run(const char *folder, struct candidate *c, struct str *notes, struct err *err);
 
-/* What becomes of one tool's answer: its part of plugins_run. */
+/* The part of plugins_run for the answer of one tool. */
 void plugin_answer(
     const char *name, struct candidate *c, const char *text, size_t len, struct str *notes);
 

@@ -1,5 +1,4 @@
-/* Owns the edge that closes the loop: findings become priors of the moves that can be tried next.
- */
+/* Owns the way from findings to the priors of the moves that can be tried next. */
 #include "explain/tool.h"
 
 #include "base/str.h"
@@ -8,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How much the findings decide when there are any; the rest is what is known without looking. */
+/* The share of the findings in the weight of a move; the rest is its general usefulness. */
 static const double FINDINGS_SHARE = 0.75;
-/* A variant at the line that a finding names, against the other variants of the move. */
+/* The factor for a variant at the line that a finding names, against other variants of the move. */
 static const double AT_THE_LINE = 2.5;
 /* Later variants are less likely to be the best: rewriters list the usual choice first. */
 static const double VARIANT_DECAY = 0.25;
-/* The move that has just been tried, once more, where a second time rarely helps. */
+/* The factor for the move that was just made, where it rarely helps a second time. */
 static const double AGAIN = 0.3;
-/* Tuning after a move whose parameters are new. */
+/* The factor for tuning after a move that brought new parameters. */
 static const double NEW_PARAMETERS = 2.5;
 
 /* General usefulness of a move where it applies at all. From the published shares of rounds that
@@ -71,8 +70,8 @@ static unsigned option_line(const struct option *option)
     return at ? (unsigned)strtoul(at + strlen("line "), NULL, 10) : 0;
 }
 
-/* A finding names a line in the body of a loop, an option names the loop's head: it is meant when
- * it is the last one at or before that line. */
+/* A finding names a line in the body of a loop, an option names the head of the loop. The finding
+ * means the option with the last head at or before its line. */
 static bool is_meant(const struct candidate *c, const struct option *option, unsigned line)
 {
     unsigned own = option_line(option);
@@ -98,7 +97,7 @@ static bool names_kernel(const struct option *option, const char *kernel)
     return str_find_word(what, what + strlen(what), kernel, strcspn(kernel, "<")) != NULL;
 }
 
-/* How much of the time the kernels take that the option changes; 1 when it names none. */
+/* The share of the time of those kernels that the option changes; 1 when it names none. */
 static double time_at_stake(
     const struct candidate *c, const struct option *option, const struct advice *advice)
 {
@@ -121,7 +120,8 @@ static double time_at_stake(
     return any && all > 0 ? named / all : 1;
 }
 
-/* The most time that any variant of a move could change; negative when the move is not offered. */
+/* The largest share of the time that a variant of a move could change; negative: the move is not
+ * offered. */
 static double best_stake(const struct candidate *c, enum action action, const struct advice *advice)
 {
     double best = -1;
@@ -142,8 +142,9 @@ static bool brings_parameters(enum action action)
            action == ACTION_PRIVATIZE || action == ACTION_TENSOR_CORES;
 }
 
-/* Weights per move, summing to 1 over the moves offered: what the findings ask for, blended with
- * general usefulness. When what they ask for most is not on offer, they decide less. */
+/* Weights per move, summing to 1 over the offered moves: the advice of the findings, blended with
+ * general usefulness. When the move with the most advice is not on offer, the advice counts less.
+ */
 static void weigh_moves(
     const struct candidate *c, const struct advice *advice, double weights[NR_ACTIONS])
 {
@@ -157,7 +158,7 @@ static void weigh_moves(
         } else if (a == ACTION_TUNE && brings_parameters(c->option.action)) {
             fit = NEW_PARAMETERS;
         }
-        /* A tenth of the weight is left even where next to no time is at stake. */
+        /* A tenth of the weight stays even where next to no time is at stake. */
         fit *= stake < 0 ? 0 : 0.1 + 0.9 * stake;
         fit *= 1 - advice->doubt[a];
         sum_asked += advice->asked[a];

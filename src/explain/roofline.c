@@ -1,18 +1,18 @@
 /* Owns stage 1: the class of a kernel, from theory (the task's `work` against the chip) and from
- * what was counted. Roofline: Williams, Waterman and Patterson, CACM 52(4), 2009. */
+ * the counters. Roofline: Williams, Waterman and Patterson, CACM 52(4), 2009. */
 #include "explain/tool.h"
 
 #include <math.h>
 
-/* Under this busiest path (percent) nothing is saturated and the time goes into waiting. */
+/* Where the busiest path is below this (percent), nothing is saturated: warps wait. */
 static const double IDLE_PCT = 40;
-/* One side leads when it is this much above the other. */
+/* One side (memory, compute) leads when it is this much above the other. */
 static const double LEADS = 1.25;
 static const double LEADS_BY_THEORY = 2;
 
-/* The rate that plain code of the task's types can reach: the tensor cores for 16- and 8-bit
- * floats, the vector pipes for the others. f32 counts as f32: what a lower precision could do is
- * not what the task asks for. */
+/* The rate that plain code of the task's types can reach: that of the tensor cores for 16- and
+ * 8-bit floats, that of the vector pipes for other types. f32 counts as f32, since the task does
+ * not ask for a lower precision. */
 static double peak_flops(const struct chip *chip, const struct task *task)
 {
     double per_clk = chip->nr_sms * chip->clock_hz;

@@ -1,7 +1,7 @@
-/* Private to explain/: what a tool is, what it is given, and how it writes a finding. To add a
- * tool: write `static void examine(const struct tool_input *in, struct finding_list *out)` in the
- * tool_*.c of its family, and one row in the table in tools.c. A tool is called only when the class
- * fits and every metric in `needs` is there; other metrics it must ask for with has(). */
+/* Private to explain/: the tools, their input, and the making of findings. To add a tool: write
+ * `void examine_<name>(const struct tool_input *in, struct finding_list *out)` in the tool_*.c of
+ * its family, declare it below, and add a row to the table in tools.c. A tool is called only when
+ * the class fits and every metric in `needs` is there; it must ask for other metrics with has(). */
 #ifndef KEET_EXPLAIN_TOOL_H
 #define KEET_EXPLAIN_TOOL_H
 
@@ -17,7 +17,7 @@ enum {
     IN_ALL = IN_COMPUTE | IN_MEMORY | IN_LATENCY | IN_MIXED
 };
 
-/* What the theory says of the task at the timed size; zeros where `work` is silent. */
+/* The roofline of the task at the timed size; zeros where `work` is silent. */
 struct roofline {
     double flops, bytes;
     double compute_ns, memory_ns, least_ns;
@@ -29,11 +29,11 @@ void roofline_classify(const struct chip *chip, struct candidate *c);
 struct tool_input {
     const struct chip *chip;
     const struct candidate *c;
-    const struct counters *n;           /* the total */
-    const struct code *code;            /* what stands in the PTX; NULL: there is none */
+    const struct counters *n;           /* the total of the profile */
+    const struct code *code;            /* facts of the PTX; NULL: there is no PTX */
     const struct launch_config *config; /* of the longest launch; NULL unknown */
     double roofline_share;              /* 0 unknown */
-    double longest_share;    /* of the time, the longest launch's: launch metrics are that one's */
+    double longest_share;    /* of the time, of the longest launch; launch metrics belong to it */
     double memory_weight;    /* how much of the time goes with the memory path, 0..1 */
     double global_weight;    /* the part of memory_weight that global memory answers for */
     double compute_weight;   /* the same for issue and arithmetic */
@@ -63,32 +63,33 @@ struct tool {
 extern const struct tool tools[];
 extern const unsigned nr_tools;
 
-/* What tools are given about a candidate that stage 1 has classified. */
+/* The input of the tools, for a candidate that stage 1 has classified. */
 struct tool_input tool_input_of(const struct chip *chip, const struct candidate *c);
-/* Run all tools that fit; names of those that could not run are returned (arena memory). */
+/* Runs all tools that fit. Returns the names of those that could not run (arena memory). */
 const char *tools_run(const struct tool_input *in, struct finding_list *out);
-/* How much of the time goes with which path, from whatever utilisations and stalls are known. */
+/* Sets the weights of the paths in the input, from the utilisations and stalls that are known. */
 void tools_weigh_paths(struct tool_input *in);
-/* The distinct bytes of global memory that all launches touch, each launch for itself. */
+/* The distinct bytes of global memory that each launch touches, summed over the launches. */
 double tools_unique_bytes(const struct candidate *c);
 
-/* What the priors of c->options are made from, beside the moves' general usefulness. */
+/* The advice from which the priors of c->options are made, beside the general usefulness of moves.
+ */
 struct advice {
     double asked[NR_ACTIONS]; /* relative to each other */
     double doubt[NR_ACTIONS]; /* 0..1: the profile speaks against the move */
-    double blocks, threads;   /* 0..1: how much more of them is called for */
-    double in_flight;         /* 0..1: the same for loads on their way at once */
-    bool lines;               /* c->explanation.findings say where */
+    double blocks, threads;   /* 0..1: how much a larger number of them would help */
+    double in_flight;         /* 0..1: how much more loads in flight would help */
+    bool lines;               /* c->explanation.findings name source lines */
     bool times;               /* c's profile says how much of the time each kernel takes */
 };
-/* Of c's findings and profile. */
+/* The advice of c's findings and profile. */
 struct advice advice_of_findings(const struct candidate *c);
-/* A variant's weight goes by this factor for where it would lead. */
+/* The factor on a variant's weight for the direction in which the variant changes the launch. */
 double advice_direction(
     const struct candidate *c, const struct option *option, const struct advice *advice);
 void priors_fill(struct candidate *c, const struct advice *advice);
 void priors_uniform(struct candidate *c);
-/* A dead candidate's verdict as its one finding. */
+/* Makes a dead candidate's verdict its one finding. */
 void explain_dead(struct candidate *c);
 
 /* --- for tools --- */
@@ -103,11 +104,11 @@ static inline double value(const struct tool_input *in, enum metric metric)
     return counters_get(in->n, metric);
 }
 
-/* "counted", "sampled", ... of a metric, for the sentence. */
+/* The provenance of a metric, for the sentence: "counted", "sampled", ... */
 const char *from(const struct tool_input *in, enum metric metric);
 
-/* How much of the time is left until the busiest path is as busy as the best kernels make it (the
- * chip's dram_achievable): what hiding latency can bring at most. 1 when nothing is known. */
+/* The share of the time that hiding latency can save at most: until the busiest path is as busy as
+ * the best kernels make it (the chip's dram_achievable). 1 when nothing is known. */
 static inline double tool_headroom(const struct tool_input *in)
 {
     double busy = in->busiest_pipe_pct / (100 * in->chip->dram_achievable);
@@ -115,26 +116,26 @@ static inline double tool_headroom(const struct tool_input *in)
     return busy < 1 ? 1 - busy : 0;
 }
 
-/* The line with the largest value of a function of its costs, NULL when all are zero. */
+/* The line with the largest value of `cost`; NULL when all values are zero. */
 const struct line_cost *worst_line(
     const struct tool_input *in, double (*cost)(const struct line_cost *line));
-/* The line of which the machine code has most of some kinds of instructions; 0 when that is not
- * known, or there are none. */
+/* The line whose machine code has most instructions of two kinds; 0: not known, or there are none.
+ */
 unsigned worst_sass_line(const struct tool_input *in, enum sass_class a, enum sass_class b);
 static inline unsigned line_of(const struct line_cost *line)
 {
     return line ? line->line : 0;
 }
 
-/* Add a finding; share of the time at stake 0..1. NULL when there is too little to win for anyone
- * to care, or the tool said enough already. */
+/* Adds a finding; `share` is the share of the time at stake, 0..1. NULL: there is too little to
+ * win, or the tool has made enough findings. */
 struct finding *finding_add(const struct tool_input *in, struct finding_list *out,
     enum severity severity, unsigned line, double share);
 /* The same for warps that wait pct of their time for results: hiding the latency wins 0.6 of that
  * share, and no more than tool_headroom. */
 struct finding *finding_add_wait(
     const struct tool_input *in, struct finding_list *out, unsigned line, double pct);
-/* Set the sentence; it begins with the line, when there is one. */
+/* Sets the sentence, and puts the line before it, when there is one. */
 void finding_say(struct finding *finding, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

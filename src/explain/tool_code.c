@@ -1,6 +1,5 @@
-/* Owns the tools that read the code: what it repeats, overwrites, reloads or carries through
- * registers without need. The code says what is there (explain/code.h), the counters what it costs.
- */
+/* Owns the tools that read the code, for work that it repeats, overwrites, reloads or carries
+ * through registers without need. The facts are in explain/code.h; the counters tell their cost. */
 #include "explain/tool.h"
 
 #include <math.h>
@@ -45,7 +44,7 @@ static double stalled(const struct tool_input *in, unsigned first, unsigned last
     return part(sum, all_stalls(in));
 }
 
-/* How often a warp comes by a line, on average. */
+/* How often a warp executes a line, on average. */
 static double rounds(const struct tool_input *in, unsigned line)
 {
     double warps = value(in, METRIC_WARPS_LAUNCHED);
@@ -53,7 +52,7 @@ static double rounds(const struct tool_input *in, unsigned line)
     return warps > 0 ? cost_of(in, line)->global_requests / warps : 0;
 }
 
-/* What waiting for memory and at barriers takes of the time. */
+/* The share of the time that warps wait for memory and at barriers. */
 static double waiting(const struct tool_input *in)
 {
     double pct = has(in, METRIC_STALL_LONG_PCT) ? value(in, METRIC_STALL_LONG_PCT) : 0;
@@ -95,9 +94,9 @@ void examine_async_copy(const struct tool_input *in, struct finding_list *out)
     double worth;
     const struct code_fact *fact = most(in, CODE_STAGED, staged_worth, &worth);
 
-    /* Where few warps fit, the first cure is to let more of them fit. */
+    /* Where few warps fit, the first cure is to make room for more warps. */
     worth *= has(in, METRIC_OCCUPANCY_PCT) && value(in, METRIC_OCCUPANCY_PCT) < 45 ? 0.5 : 1;
-    /* With many warps, others compute while some wait. */
+    /* Where there are many warps, some compute while others wait. */
     if (!fact || worth < 0.3 || in->busiest_pipe_pct >= 60) {
         return;
     }
@@ -185,7 +184,7 @@ static double uniform_worth(const struct tool_input *in, const struct code_fact 
 {
     double pipe = has(in, METRIC_XU_PCT) ? value(in, METRIC_XU_PCT) / 100 : in->compute_weight;
     double share = part(cost_of(in, fact->line)->special_inst, value(in, METRIC_INST_SPECIAL));
-    /* Other functions on the line: then nothing tells them apart. */
+    /* The line may have other special functions, and the counters do not tell them apart. */
     bool mixed = code_find(in->code, CODE_SPECIAL, fact->line) != NULL;
 
     return share * fmax(pipe, 0.5 * in->compute_weight) * (mixed ? 0.5 : 1);

@@ -6,8 +6,8 @@
 
 enum { SECTOR_BYTES = 32 };
 
-/* A request moves at least one sector, however few bytes its lanes want: a broadcast is no waste.
- */
+/* A request moves at least one sector, however few bytes its lanes want, so a broadcast wastes
+ * nothing. */
 static double least_sectors(double ideal, double requests)
 {
     return fmax(ideal, requests);
@@ -28,8 +28,9 @@ static bool uses_shared(const struct tool_input *in)
     return has(in, METRIC_SHARED_LD_REQUESTS) && value(in, METRIC_SHARED_LD_REQUESTS) > 0;
 }
 
-/* Sectors over the fewest possible; over 1.2 is the trigger that others use, and two sectors too
- * many per request keeps misaligned rows and half-broadcasts out. */
+/* The ratio of sectors to the fewest possible. The tool fires above 1.2, the trigger that others
+ * use, and at two sectors too many per request, which misaligned rows and half-broadcasts do not
+ * reach. */
 void examine_coalescing(const struct tool_input *in, struct finding_list *out)
 {
     double requests = value(in, METRIC_GLOBAL_LD_REQUESTS) + value(in, METRIC_GLOBAL_ST_REQUESTS);
@@ -89,7 +90,7 @@ void examine_serial_rows(const struct tool_input *in, struct finding_list *out)
     double per_request = line && line->global_requests > 0
                              ? line->global_sectors / line->global_requests
                              : (requests > 0 ? value(in, METRIC_GLOBAL_LD_SECTORS) / requests : 0);
-    /* Wide accesses of neighbouring lanes need many sectors, too: what they need is no waste. */
+    /* Wide accesses of neighbouring lanes need many sectors, too; those are not wasted. */
     double needed = line && line->global_requests > 0
                         ? least_sectors(line->global_sectors_ideal, line->global_requests) /
                               line->global_requests
@@ -173,7 +174,8 @@ static double line_bytes(const struct line_cost *line)
 }
 
 /* How often the same bytes come through the load/store unit. Scattered accesses ask for few bytes
- * and move many sectors, broadcasts the other way round: the smaller of both is real reuse. */
+ * and move many sectors; broadcasts ask for many bytes and move few sectors. The smaller of the two
+ * ratios is real reuse. */
 void examine_reuse(const struct tool_input *in, struct finding_list *out)
 {
     double moved =

@@ -37,7 +37,7 @@ void examine_occupancy(const struct tool_input *in, struct finding_list *out)
 {
     double pct = value(in, METRIC_OCCUPANCY_PCT);
     struct limiter limiter = find_limiter(in);
-    /* Few resident warps cost as much as there is waiting that more warps would hide. */
+    /* The cost of few resident warps is the waiting that more warps would hide. */
     double waiting = has(in, METRIC_STALL_LONG_PCT)
                          ? fmin(value(in, METRIC_STALL_LONG_PCT) / 100, 1)
                          : 1 - fmax(in->busiest_pipe_pct, 20) / 100;
@@ -70,7 +70,7 @@ static double line_local(const struct line_cost *line)
     return line->local_requests;
 }
 
-/* Spills are ptxas's: PTX does not show them, the machine code does. */
+/* ptxas makes the spills: PTX does not show them, the machine code does. */
 static const char *spills_in_sass(const struct tool_input *in)
 {
     if (!has(in, METRIC_SASS_LOCAL_LD)) {
@@ -225,8 +225,8 @@ void examine_few_blocks(const struct tool_input *in, struct finding_list *out)
     weigh_for_threads(f, threads);
 }
 
-/* Time between launches against the time of all. Measured gaps where there are any, the chip's
- * usual ones else. */
+/* The time between launches against the whole time: measured gaps where there are any, else the
+ * gaps that are usual on the chip. */
 void examine_launches(const struct tool_input *in, struct finding_list *out)
 {
     unsigned nr = in->c->profile.nr_launches;

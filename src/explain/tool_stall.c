@@ -1,5 +1,5 @@
-/* Owns the tools that look at what warps wait for beside global memory, at rows out of step with
- * sectors, at what L2 does not keep, and at the clock. */
+/* Owns the tools that look at waits for other things than global memory, at rows out of step with
+ * sectors, at data that L2 does not keep, and at the clock. */
 #include "explain/tool.h"
 
 #include <math.h>
@@ -50,7 +50,7 @@ void examine_mio(const struct tool_input *in, struct finding_list *out)
         counters_get(in->n, METRIC_SHARED_ST_REQUESTS) +
         (counters_get(in->n, METRIC_INST_SPECIAL) + counters_get(in->n, METRIC_INST_SHUFFLE)) / 32;
 
-    /* A queue that is full of accesses to global memory is a matter of memory. */
+    /* For a queue that is full of accesses to global memory, the memory tools speak. */
     if (pct < 40 || others < 2 * global) {
         return;
     }
@@ -81,8 +81,8 @@ static const struct pipe pipes[] = {
     {METRIC_XU_PCT, "special-function", "Use fast intrinsics, or compute each value once."},
 };
 
-/* Ready warps wait for an arithmetic pipe that is taken: nearly as fast as it gets, unless the work
- * itself can be less. */
+/* Ready warps wait for a busy arithmetic pipe: the kernel is nearly as fast as it gets, unless it
+ * can do with less work. */
 void examine_pipe_throttle(const struct tool_input *in, struct finding_list *out)
 {
     double pct = value(in, METRIC_STALL_MATH_PCT), busy = 0;
@@ -94,7 +94,7 @@ void examine_pipe_throttle(const struct tool_input *in, struct finding_list *out
             busy = value(in, pipes[i].metric);
         }
     }
-    /* The FMA pipe full of the task's own work is what a good kernel looks like. */
+    /* In a good kernel the FMA pipe is full of the task's own work. */
     if (!pipe || pct < 30 || busy < 60 || pipe->metric == METRIC_FMA_PCT) {
         return;
     }
@@ -158,7 +158,7 @@ void examine_l2_reuse(const struct tool_input *in, struct finding_list *out)
     double busy = value(in, METRIC_DRAM_PCT) / 100;
     const struct line_cost *line = worst_line(in, line_sectors);
 
-    /* What is read and written in place moves twice as it must. */
+    /* Data that is read and written in place must move twice. */
     if (in->unique_bytes <= 0 || moved < 3 * in->unique_bytes || hit >= 50 || busy < 0.3) {
         return;
     }

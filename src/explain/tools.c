@@ -1,4 +1,4 @@
-/* Owns the table of tools, who may run, and the making of findings. */
+/* Owns the table of tools, the choice of those that may run, and the making of findings. */
 #include "explain/tool.h"
 
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Who cares for less than this share of the time. */
+/* A smaller share of the time is not worth a finding. */
 static const double LEAST_SHARE = 0.04;
 static const double MOST_SHARE = 0.97;
 enum { MOST_PER_TOOL = 2 };
@@ -102,8 +102,8 @@ static double largest(const struct tool_input *in, const enum metric *metrics, u
     return most;
 }
 
-/* Global memory and shared memory share the load/store unit: its business is split by wavefronts,
- * of which a global request takes one for each four sectors. */
+/* Global memory and shared memory share the load/store unit. Its utilisation is split by
+ * wavefronts; a global request takes one for each four sectors. */
 static double global_weight(const struct tool_input *in)
 {
     static const enum metric beyond[] = {METRIC_DRAM_PCT, METRIC_L2_PCT, METRIC_STALL_LONG_PCT};
@@ -136,7 +136,7 @@ void tools_weigh_paths(struct tool_input *in)
     for (unsigned i = 0; i < 3; i++) {
         waits += has(in, waiting[i]) ? fmax(value(in, waiting[i]), 0) : 0;
     }
-    /* Where nothing is known, half: neither a strong claim nor silence. */
+    /* Where nothing is known we take one half: neither a strong claim nor silence. */
     paths = paths < 0 && waits <= 0 ? 50 : fmax(paths, waits);
     in->memory_weight = fmin(fmax(paths / 100, 0.1), 0.95);
     in->global_weight = global_weight(in);
@@ -158,8 +158,8 @@ static double arrays_bytes(const struct task_array *arrays, unsigned nr, const s
     return sum;
 }
 
-/* When a sample of the blocks ran, what it touched is less than what the grid touches: as many
- * times less as blocks were left out where blocks share nothing, and never more than there is. */
+/* A sample of the blocks touches fewer bytes than the whole grid. The count is scaled up by the
+ * number of blocks, as if blocks shared nothing, but not above the size of all arrays. */
 double tools_unique_bytes(const struct candidate *c)
 {
     double sum = 0, all = INFINITY;

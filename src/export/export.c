@@ -22,8 +22,8 @@ struct str *export_add(struct export_files *files, const char *name)
     return &file->text;
 }
 
-/* Whoever calls the exported code would have to set the code's variables, and to know types of the
- * kernel's own, as well. */
+/* Can the format express the kernel? A caller of the exported code cannot set variables of the
+ * code, and does not know the kernel's own types. */
 static bool can_be_said(const struct export_input *in, const char *format, struct err *err)
 {
     if (strcmp(format, "t4") == 0 || strcmp(format, "kernel-tuner") == 0)

@@ -1,4 +1,4 @@
-/* Export: a run's best kernel, or its tuning results, as files that other programs read.
+/* Export: the best kernel of a run, or its tuning results, as files that other programs read.
  *
  *     ok = export_make("kernelbench", &page, &files, &err);
  *     for (unsigned i = 0; i < files.nr; i++)
@@ -13,7 +13,7 @@
  *                 tuning parameters only
  * kernel-tuner    the same as a cache file of Kernel Tuner
  *
- * A pure function of the database. Times keep their provenance: what was modelled says so. */
+ * A pure function of the database. Times keep their provenance: a modelled time is called so. */
 #ifndef KEET_EXPORT_EXPORT_H
 #define KEET_EXPORT_EXPORT_H
 
@@ -36,7 +36,7 @@ struct export_files {
     bool folder; /* these files belong in a folder of their own */
 };
 
-/* The names above, NULL-terminated. */
+/* The names of the formats above; NULL ends them. */
 extern const char *const export_formats[];
 
 bool export_make(

@@ -1,4 +1,4 @@
-/* Owns the best kernel as C++ with host code: device code in a namespace, and what launches it. */
+/* Owns the best kernel as C++ with host code: the device code in a namespace, and its launcher. */
 #include "export/export_input.h"
 
 #include <ctype.h>
@@ -13,8 +13,8 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/* The device code without its pragmas. Its includes (those outside any #if) go to *includes: they
- * may stand neither in a namespace nor behind macros of ours. */
+/* The device code without its pragmas. Its includes (those outside any #if) go to *includes, since
+ * they may stand neither in a namespace nor behind macros of ours. */
 static void split_code(const struct export_input *in, struct str *includes, struct str *code)
 {
     char *blanked = task_code(in->best->source, in->best->source_bytes);
@@ -89,7 +89,7 @@ static const char helpers[] =
     "    template <class T> operator T *() const { return (T *)address; }\n"
     "};\n\n";
 
-/* Functions that a text of ours needs and others do not are left out, since unused ones warn. */
+/* Adds the helper functions that the text uses; unused ones would draw warnings. */
 static void add_helpers(const char *body, struct str *out)
 {
     static const char *const names[] = {

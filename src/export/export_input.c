@@ -114,7 +114,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Whole numbers are 64 bits wide in the task language; 1e6 is one, too. */
+/* Whole numbers are 64 bits wide in the task language; 1e6 is a whole number, too. */
 static void add_number(enum language language, const char *text, size_t len, struct str *out)
 {
     const bool hex = len > 1 && (text[1] == 'x' || text[1] == 'X');
@@ -142,7 +142,8 @@ static void add_name(enum language language, const char *text, size_t len, struc
     str_add_n(out, text, len);
 }
 
-/* What Python writes otherwise. Whole numbers of the task are at least 0 where it divides. */
+/* Adds an operator in Python's spelling. A division of C is Python's //, since the task divides
+ * only numbers of at least 0. */
 static size_t add_python_operator(const char *text, struct str *out)
 {
     static const struct {

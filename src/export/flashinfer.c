@@ -33,8 +33,8 @@ static bool is_size(const struct export_input *in, const struct expr *dim)
     return false;
 }
 
-/* Axes vary where each dimension of each array is a size alone that an input has; else they are all
- * fixed, since an axis has no formula. */
+/* Axes may vary where each dimension of each array is a single size that an input has as well. Else
+ * all axes are fixed, since an axis cannot be a formula. */
 static bool axes_vary(const struct export_input *in)
 {
     for (unsigned i = 0; i < in->task.nr_arrays; i++) {
@@ -58,7 +58,7 @@ static bool axes_vary(const struct export_input *in)
     return true;
 }
 
-/* The names of an array's axes, new ones put into axes. */
+/* The names of an array's axes; adds new ones to `axes`. */
 static bool shape_of(const struct export_input *in, const struct task_array *array, bool vary,
     json_t *axes, json_t **shape, struct err *err)
 {
@@ -244,7 +244,7 @@ static json_t *evaluation(const struct export_input *in)
         "reference_latency_ms", root->profile.time_ns * 1e-6, "speedup_factor", best->speedup);
 }
 
-/* One line: a workload, or what became of it. */
+/* One line: a workload; with its evaluation, a trace. */
 static void trace(const struct export_input *in, const char *definition_name,
     const char *solution_name, json_t *axes, json_t *random, struct str *out)
 {

@@ -1,4 +1,5 @@
-/* Owns what PyTorch gets: the C++ of an extension, ModelNew, and a module with an operator. */
+/* Owns the exports for PyTorch: the C++ of an extension, ModelNew, and a module with an operator.
+ */
 #include "base/hash.h"
 #include "export/export_input.h"
 
@@ -62,7 +63,7 @@ static void torch_declare(const struct export_input *in, struct str *out)
     str_add_char(out, ')');
 }
 
-/* A size is what the first input has where its dimension is that size alone; else it is fixed. */
+/* A size is read from the first input that has it as a dimension of its own; else it is fixed. */
 static void add_size(const struct export_input *in, const struct binding *size, struct str *out)
 {
     for (unsigned i = 0; i < in->task.nr_arrays; i++) {
@@ -250,8 +251,8 @@ static const char *skip_forward(const char *line)
     return line;
 }
 
-/* The PyTorch text without texts in quotes and without what forward computes: what is left makes
- * the weights, with the same random numbers as the original's. */
+/* The PyTorch text without texts in quotes and without the body of forward. The rest makes the
+ * weights, with the same random numbers as the original. */
 static void add_init(const char *pytorch, struct str *out)
 {
     for (const char *line = pytorch; *line;) {
@@ -343,7 +344,8 @@ static void add_params(const struct export_input *in, bool types, struct str *ou
     }
 }
 
-/* Shapes for the compiler, which runs nothing; without them where they cannot be said in Python. */
+/* Adds the shapes of the outputs for PyTorch's compiler, which runs nothing; none where Python
+ * cannot express them. */
 static void add_fake(const struct export_input *in, struct str *out)
 {
     const struct env *sizes = &in->task.timed.sizes;

@@ -1,5 +1,5 @@
-/* Owns the ELF side of cubins: sections, symbols, NVIDIA's attributes, and where line programs are
- * placed. */
+/* Owns the ELF side of cubins: sections, symbols, NVIDIA's attributes, and the relocations of line
+ * programs. */
 #include "nv/cubin.h"
 
 #include "base/mem.h"
@@ -14,7 +14,7 @@ enum {
     SYMBOL_IS_ENTRY = 0x10 /* in st_other */
 };
 
-/* How an attribute's value is kept, and the attributes that are used here. */
+/* The formats of attributes, and the attributes that we read. */
 enum { FORMAT_NONE = 1, FORMAT_BYTE, FORMAT_HALF, FORMAT_SIZED };
 enum {
     ATTR_MAX_THREADS = 0x05,
@@ -29,7 +29,7 @@ struct section {
     struct bytes content;
     const char *name; /* never NULL */
     uint32_t type, link, info;
-    uint64_t bytes; /* sh_size: of what takes no place in the file too */
+    uint64_t bytes; /* sh_size: also of sections that take no place in the file */
 };
 
 struct elf_symbol {
@@ -145,7 +145,7 @@ static bool read_symbol(const struct cubin_reader *r, uint64_t i, struct elf_sym
     return true;
 }
 
-/* A kernel is a function that is marked as one and has a section of code to itself. */
+/* A kernel is a function that is marked as an entry and has a section of code of its own. */
 static void read_kernels(struct cubin_reader *r)
 {
     struct cubin_kernel *kernels = NULL;
@@ -213,7 +213,7 @@ static void set_attribute(struct cubin_kernel *k, unsigned attribute, struct byt
     }
 }
 
-/* Attributes of one kernel; kernel NULL: of all, each with the symbol that it is about. */
+/* Reads the attributes of one kernel; kernel NULL: those of all kernels, each with its symbol. */
 static void read_attributes(
     const struct cubin_reader *r, struct bytes info, struct cubin_kernel *kernel)
 {
@@ -228,7 +228,7 @@ static void read_attributes(
         struct elf_symbol symbol;
 
         if (format < FORMAT_NONE || format > FORMAT_SIZED || value.len == 0)
-            return; /* what follows cannot be told apart */
+            return; /* the next attributes cannot be told apart */
         if (k == NULL && value.len >= 8 && read_symbol(r, bytes_number(value, 0, 4), &symbol))
             k = kernel_in(r, symbol.section);
         if (k != NULL)
@@ -311,7 +311,7 @@ static int by_place(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index; /* the later row of an address holds */
 }
 
-/* Hand each kernel the rows of its section. */
+/* Gives each kernel the rows of its section. */
 static void give_rows(struct cubin_reader *r, const struct cubin_lines *lines)
 {
     struct sorted_row *all = xcalloc(lines->nr + 1, sizeof(*all));

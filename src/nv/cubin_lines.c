@@ -24,16 +24,16 @@ enum {
 
 enum { MAX_DEPTH = 64, NO_SECTION = UINT32_MAX };
 
-/* A row as the program gives it: it may be inlined at an earlier row of its sequence. */
+/* A row as the program gives it; its code may be inlined at an earlier row of the sequence. */
 struct raw_row {
     uint64_t address;
     uint32_t file, line;
-    uint32_t context; /* number of that row, from 1; 0: not inlined */
+    uint32_t context; /* the number of that earlier row, from 1; 0: the code is not inlined */
 };
 
 struct machine {
     struct bytes all; /* up to the end of the unit */
-    uint64_t at;      /* in all */
+    uint64_t at;      /* offset in `all` */
     const struct cubin_place *places;
     size_t nr_places;
     uint8_t min_inst_bytes, line_range, opcode_base;
@@ -102,7 +102,8 @@ static void emit(struct machine *m)
     m->raw[m->nr_raw++] = (struct raw_row){m->address, m->file, m->line, m->context};
 }
 
-/* The line in `file`: the row's own, or that of the nearest row that it is inlined at. */
+/* The line of a row in `file`: its own line, or the line of the nearest row at which it is inlined.
+ */
 static uint32_t line_in(const struct machine *m, size_t i, uint32_t file)
 {
     for (int depth = 0; depth < MAX_DEPTH; depth++) {
@@ -202,7 +203,7 @@ static void standard(struct machine *m, uint8_t op, const uint8_t *nr_operands)
         m->address += bytes_number(m->all, m->at, 2);
         m->at += 2;
         break;
-    default: /* what a reader does not know it can skip, by the header */
+    default: /* the header tells how to skip an unknown opcode */
         for (unsigned i = 0; i < nr_operands[op - 1]; i++)
             next_unsigned(m);
         break;

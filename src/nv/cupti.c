@@ -1,4 +1,6 @@
-/* Owns the handle on CUPTI: finding it, its functions, and what its results mean. */
+/* Owns the handle on CUPTI: the search for the library, its functions, and the errors of its
+ * results.
+ */
 #include "nv/cupti_inside.h"
 
 #include "base/file.h"
@@ -119,7 +121,7 @@ const char *cupti_permission_advice(void)
            "/etc/modprobe.d/nvidia.conf, then rebuild the initramfs and reboot)";
 }
 
-/* What to do about a result; NULL where there is nothing to advise. */
+/* Advice about a result; NULL: there is none. */
 static const char *advice_on(CUptiResult result)
 {
     switch (result) {
@@ -165,8 +167,8 @@ bool cupti_check(const struct cupti *cupti, CUptiResult result, const char *what
 
 /* ---- opening ---- */
 
-/* Before anything else, and where it fails for want of a driver all the same: host calls crash
- * otherwise. */
+/* Must come before all other calls, even where it fails for want of a driver: else host calls
+ * crash. */
 static void initialize(struct cupti *cupti)
 {
     PARAMS(CUpti_Profiler_Initialize_Params, params);
@@ -206,7 +208,7 @@ struct cupti *cupti_open(struct err *err)
 
 void cupti_close(struct cupti *cupti)
 {
-    /* The library stays loaded: its threads and exit handlers do. */
+    /* The library stays loaded, since its threads and exit handlers stay. */
     free(cupti);
 }
 

@@ -56,8 +56,8 @@ static size_t base_length(const char *const *bases, size_t nr, const char *name)
     return best;
 }
 
-/* Of one type: counters end in a rollup (.sum, .avg...), ratios in .pct or .ratio, throughputs in a
- * rollup and what they are a share of. A bare base is not a value that can be configured. */
+/* Names by type: a counter ends in a rollup (.sum, .avg...), a ratio in .pct or .ratio, a
+ * throughput in a rollup and the value of which it is a share. A bare base cannot be configured. */
 static bool type_has(const struct cupti *cupti, CUpti_Profiler_Host_Object *host,
     CUpti_MetricType type, const char *name, size_t *nr_bases, bool *known, struct err *err)
 {

@@ -43,7 +43,7 @@ bool cupti_device_supported(const struct cupti *cupti, int cu_device, struct err
     if (!cupti_check(cupti, cupti->device_supported(&p), "asking what the GPU supports", err))
         return false;
     if (!is_off(p.isSupported))
-        return true; /* not known counts as yes: the next call will tell */
+        return true; /* an unknown answer counts as yes: the next call will tell */
     if (is_off(p.architecture))
         why = "which is older than Volta";
     else if (p.vGpu == CUPTI_PROFILER_CONFIGURATION_DISABLED)
@@ -117,7 +117,7 @@ static bool run_launch(
         return false;
     ran = work->launch(work, i, err);
     if (!ran) {
-        s->cupti->pop_range(&pop); /* what went wrong is told already */
+        s->cupti->pop_range(&pop); /* err holds the first fault already */
         return false;
     }
     return cupti_check(s->cupti, s->cupti->pop_range(&pop), "ending a range", err);
@@ -148,8 +148,8 @@ static bool run_pass(struct range_session *s, struct cupti_work *work, bool *don
     return true;
 }
 
-/* Kernel replay makes all passes within each launch, so that one stretch does; user replay takes
- * as many as the configuration has passes. More than that would be a loop without end. */
+/* Kernel replay makes all passes within each launch, so one stretch is enough. User replay takes as
+ * many stretches as the configuration has passes; more would be a loop without end. */
 static bool run_passes(struct range_session *s, struct cupti_work *work, struct err *err)
 {
     bool done = false;
@@ -199,7 +199,7 @@ bool cupti_collect(const struct cupti_config *config, void *cu_context, enum cup
     s.profiler = disable.pRangeProfilerObject = enable.pRangeProfilerObject;
     ok = make_data(&s, err) && set_config(&s, err) && run_passes(&s, work, err) && decode(&s, err);
     ended = s.cupti->disable(&disable);
-    /* A profiler that stays on would slow down whatever is timed next. */
+    /* A profiler that stays on would slow down the next timings. */
     if (ok)
         ok = cupti_check(s.cupti, ended, "disabling the range profiler", err);
     if (!ok) {

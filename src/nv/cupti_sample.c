@@ -65,7 +65,8 @@ bool cupti_sample_reason(const char *name, enum wait_reason *reason)
     };
     const size_t len = strlen(name);
 
-    /* "..._not_issued": those of the same samples where no other warp issued either. */
+    /* "..._not_issued" counts a part of the same samples: those where no other warp issued either.
+     */
     if (strstr(name, "_warp") == NULL || strstr(name, "_not_issued") != NULL)
         return false;
     *reason = WAIT_OTHER;
@@ -183,11 +184,11 @@ static void take_pc(struct pc_sampling *s, CUpti_PCSamplingPCData *pc)
                 add_sample(s->samples, pc, s->stalls[r], reason->samples);
         }
     }
-    free(pc->functionName); /* ours by the header's word */
+    free(pc->functionName); /* the header says that the caller frees it */
     pc->functionName = NULL;
 }
 
-/* What one call brought; totals are of that call. */
+/* Takes the data of one call; the totals are of that call. */
 static void take_data(struct pc_sampling *s)
 {
     for (size_t i = 0; i < s->data.totalNumPcs && i < PCS_AT_ONCE; i++)
@@ -259,7 +260,7 @@ bool cupti_sample(const struct cupti *cupti, void *cu_context, unsigned period_l
     if (ok)
         ok = cupti_check(cupti, ended, "disabling PC sampling", err);
     if (ok)
-        take_data(&s); /* disabling brings what was left */
+        take_data(&s); /* disabling brings the remaining data */
     free_buffer(&s.data);
     if (!ok)
         samples_finish(samples);
@@ -268,8 +269,8 @@ bool cupti_sample(const struct cupti *cupti, void *cu_context, unsigned period_l
 
 /* ---- lines ---- */
 
-/* The line of one instruction, and its file (heap; NULL: none). False: the cubin has nothing to say
- * on the function. */
+/* The line of one instruction, and its file (heap; NULL: none). False: the cubin has no lines of
+ * the function. */
 static bool line_at(const struct cupti *cupti, CUpti_GetSassToSourceCorrelationParams *params,
     unsigned *line, char **file, struct err *err)
 {
@@ -283,8 +284,8 @@ static bool line_at(const struct cupti *cupti, CUpti_GetSassToSourceCorrelationP
     return true;
 }
 
-/* Back from one instruction to the first that is of the source: what was inlined from elsewhere
- * follows the line that calls it. *line 0: there is none. */
+/* Goes back from an instruction to the nearest one of the source: inlined code follows the line
+ * that calls it. *line 0: there is none. */
 static bool line_before(const struct cupti *cupti, CUpti_GetSassToSourceCorrelationParams *params,
     uint64_t pc_offset, const char *source, unsigned *line, struct err *err)
 {
@@ -329,8 +330,8 @@ static void add_sample_to(struct sample_line *entry, const struct sample *sample
     }
 }
 
-/* By our own reader of cubins, which knows where each instruction was inlined at. False: it cannot
- * read this one, or finds no lines of the function. */
+/* Looks lines up by our own reader of cubins, which knows the call of each inlined instruction.
+ * False: it cannot read this cubin, or finds no lines of the function. */
 static bool lines_by_reader(const struct samples *samples, const char *function, const void *cubin,
     size_t cubin_bytes, struct sample_line **lines, unsigned *nr_lines)
 {
@@ -356,7 +357,7 @@ static bool lines_by_reader(const struct samples *samples, const char *function,
     return kernel != NULL;
 }
 
-/* By CUPTI's. */
+/* Looks lines up by CUPTI. */
 static bool lines_by_cupti(const struct cupti *cupti, const struct samples *samples,
     CUpti_GetSassToSourceCorrelationParams *params, const char *source, struct sample_line **lines,
     unsigned *nr_lines, struct err *err)

@@ -11,8 +11,8 @@
 
 enum { BUFFER_BYTES = 1 << 20, BUFFER_ALIGN = 8 };
 
-/* CUPTI hands buffers to functions that take no pointer of ours, from a thread of its own. One
- * recording at a time, then, and it is known here. */
+/* CUPTI hands buffers to callbacks without a pointer of ours, from a thread of its own. So there is
+ * one recording at a time, in this variable. */
 static struct recording {
     pthread_mutex_t lock;
     const struct cupti *cupti; /* NULL: none */

@@ -1,4 +1,5 @@
-/* Owns the handle on the CUDA driver: finding it, its functions, its words for what went wrong. */
+/* Owns the handle on the CUDA driver: the search for the library, its functions, its error texts.
+ */
 #include "nv/driver.h"
 
 #include "base/file.h"

@@ -19,7 +19,7 @@ struct energy_options energy_defaults(void)
         .settle_s = 1, .block_s = 0.25, .confidence = 0.95, .nr_resamples = 1000, .seed = 1};
 }
 
-/* The readings at which the counter had just moved, after settling; returns how many. */
+/* Finds the readings at which the counter had just moved, after settling; returns their number. */
 static unsigned find_steps(
     const struct energy_sample *samples, unsigned nr, double settle_s, struct energy_sample *steps)
 {
@@ -33,7 +33,7 @@ static unsigned find_steps(
     return nr_steps;
 }
 
-/* Join steps to blocks of at least block_s. */
+/* Joins steps to blocks of at least block_s. */
 static unsigned find_blocks(const struct energy_sample *steps, unsigned nr_steps, double block_s,
     struct energy_block *blocks)
 {
@@ -59,7 +59,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Bootstrap over blocks of the ratio of sums, which long blocks weigh more in. */
+/* The bootstrap over blocks of the ratio of sums, in which long blocks weigh more. */
 static void find_interval(const struct energy_block *blocks, unsigned nr,
     const struct energy_options *options, struct energy_estimate *estimate)
 {

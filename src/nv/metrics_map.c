@@ -10,7 +10,7 @@
     {                                                                                              \
         .metric = METRIC_##id, .terms = { {text, 1} }                                              \
     }
-/* Shares of the time for which warps were resident; smsp__warps_active is that time. */
+/* Shares of the time in which warps were resident; smsp__warps_active is that time. */
 #define ACTIVE "smsp__warps_active.sum"
 #define STALLED(reason) "smsp__warps_issue_stalled_" reason ".sum"
 #define STALL(id, reason)                                                                          \
@@ -121,7 +121,7 @@ unsigned metrics_map_names(const char *names[METRICS_MAP_NAMES])
     return nr;
 }
 
-/* NaN makes a NaN of all that needs it. */
+/* A sum with a NaN is NaN. */
 double metrics_map_value(
     const char *name, const char *const *names, const double *values, unsigned nr)
 {
@@ -145,7 +145,7 @@ void metrics_map_apply(
                      metrics_map_value(rows[r].terms[t].name, names, values, nr);
         if (rows[r].over)
             value /= metrics_map_value(rows[r].over, names, values, nr);
-        /* The states of a warp are counted in different passes: their sum is exact to a little. */
+        /* The states of a warp are counted in different passes, so their sum is nearly exact. */
         if (rows[r].metric == METRIC_STALL_OTHER_PCT && value < 0)
             value = 0;
         if (rows[r].metric == METRIC_FLOPS && !(tensor <= 0))

@@ -1,4 +1,4 @@
-/* Owns the handle on NVRTC: finding it, its functions, one compilation. */
+/* Owns the handle on NVRTC: the search for the library, its functions, one compilation. */
 #include "nv/nvrtc.h"
 
 #include "base/file.h"
@@ -39,7 +39,7 @@ struct nvrtc {
 static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
 static const char *const lib_dirs[] = {"lib64", "lib", "targets/x86_64-linux/lib", "."};
 
-/* Open one library file; one that is too old is as good as none, and noted. */
+/* Opens one library file; a library that is too old is noted and does not count. */
 static bool try_open(struct nvrtc *nvrtc, const char *path, struct str *looked)
 {
     __typeof__(&nvrtcVersion) version_of;
@@ -179,7 +179,7 @@ static bool include_below(struct nvrtc *nvrtc, const char *root, const char *res
         nvrtc->include_dir[0] = '\0';
         return false;
     }
-    /* The folder is asked for, not where the header itself may be linked to. */
+    /* The folder matters here, not the target of a link to the header. */
     snprintf(path, sizeof(path), "%s%s", root, rest);
     return realpath(path, nvrtc->include_dir) != NULL;
 }
@@ -191,8 +191,8 @@ static void load_builtins(struct nvrtc *nvrtc)
 
     nvrtc->version_of(&major, &minor);
     snprintf(nvrtc->version, sizeof(nvrtc->version), "NVRTC %d.%d", major, minor);
-    /* NVRTC loads its companion by name at the first compilation: loaded here once, each child
-     * finds it in place. */
+    /* NVRTC loads its companion by name at the first compilation. We load it once, so that each
+     * child finds it in place. */
     snprintf(builtins, sizeof(builtins), "%s/libnvrtc-builtins.so.%d.%d", nvrtc->library_dir, major,
         minor);
     if (!dlopen(builtins, RTLD_NOW | RTLD_LOCAL))
@@ -242,7 +242,7 @@ const char *nvrtc_include_dir(const struct nvrtc *nvrtc)
     return nvrtc->include_dir[0] ? nvrtc->include_dir : NULL;
 }
 
-/* Fetch one of the program's texts. The sizes of PTX and log count their NUL. */
+/* Fetches one of the program's texts. The sizes of PTX and log count their NUL. */
 static void fetch(nvrtcProgram program, nvrtcResult (*size_of)(nvrtcProgram, size_t *),
     nvrtcResult (*get)(nvrtcProgram, char *), bool is_text, char **bytes, size_t *len)
 {
@@ -296,7 +296,7 @@ static nvrtcResult compile(const struct nvrtc *nvrtc, nvrtcProgram program,
     if (result == NVRTC_SUCCESS)
         result = nvrtc->compile(program, (int)request->nr_options, request->options);
     fetch(program, nvrtc->log_size, nvrtc->log, true, &answer->log, &answer->log_bytes);
-    /* When ptxas refuses, there may be PTX all the same: it says which line is to blame. */
+    /* When ptxas refuses, there may be PTX all the same, and it tells the line to blame. */
     fetch(program, nvrtc->ptx_size, nvrtc->ptx, true, &answer->ptx, &answer->ptx_bytes);
     if (result != NVRTC_SUCCESS)
         return result;

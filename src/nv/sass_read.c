@@ -43,7 +43,8 @@ const char *sass_mnemonic(uint64_t low)
     return ops[op_of(low)].name;
 }
 
-/* Bits 73 to 75 of loads and stores: 8 bits unsigned and signed, 16 likewise, 32, 64, 128. */
+/* Widths by bits 73 to 75 of loads and stores: 8 bits unsigned and signed, 16 likewise, 32, 64,
+ * 128. */
 static unsigned access_bytes(struct sass_inst inst)
 {
     static const uint8_t bytes[8] = {1, 1, 2, 2, 4, 8, 16, 0};

@@ -1,5 +1,5 @@
 /* Owns the profile stage: one set of inputs of the timed shape for all candidates of a run, the
- * measuring of each, and the roofline that no kernel can beat. */
+ * measurement of each candidate, and the roofline that no kernel can beat. */
 #include "profile/profile.h"
 
 #include "base/file.h"
@@ -25,17 +25,17 @@ struct profiler {
     struct device *device;
     const struct task *task;
     struct profiler_options options;
-    double baseline_ns; /* 0: not told yet */
+    double baseline_ns; /* 0: nobody has told it yet */
     double fastest_ns;  /* so far; 0: none */
     struct arena *arena;
     struct run_buffers buffers;    /* the task's arrays, at the timed shape; temps come and go */
-    struct initial_bytes *initial; /* what each array holds before a run */
+    struct initial_bytes *initial; /* of each array, before a run */
     bool untouched;                /* nothing has run since the arrays were filled */
     double flops, bytes;           /* of the task's `work`; 0 unknown */
     uint64_t bytes_out;            /* of all arrays that a candidate writes */
     uint64_t *restore;             /* addresses of arrays that are both read and written */
     unsigned nr_restore;
-    struct device_module *original; /* NULL: not compared with */
+    struct device_module *original; /* NULL: candidates are not compared with it */
     struct device_launch *original_launches;
     unsigned nr_original;
     struct run_buffers original_temps;
@@ -57,8 +57,8 @@ static char *folder_of(const char *path)
     return folder;
 }
 
-/* Random values repeat after this many elements: no kernel's time can tell, and drawing tens
- * of millions of them takes seconds. The check, where values matter, draws each one. */
+/* Random values repeat after this many elements. That does not change a kernel's time, and drawing
+ * tens of millions of values takes seconds. The check, where values matter, draws each one. */
 static const uint64_t inputs_period = UINT64_C(1) << 20;
 
 static double bound(const struct expr *expr, double literal, const struct env *env)
@@ -69,7 +69,8 @@ static double bound(const struct expr *expr, double literal, const struct env *e
     return expr && expr_eval(expr, env, &value, &ignored) ? (double)value : literal;
 }
 
-/* Drawn values that are no addresses of much: repeated, they mean the same to caches. */
+/* May an array's random values repeat? They may where kernels hardly use them as addresses, so that
+ * caches see no difference. */
 static bool is_repeatable(const struct gen *gen, const struct env *env)
 {
     switch (gen->kind) {
@@ -172,7 +173,7 @@ static bool eval_work(
 static bool profiler_init(struct profiler *p, struct err *err)
 {
     static const struct plan no_plan;
-    struct device_result ignored; /* of temps, of which there are none */
+    struct device_result ignored; /* only temps set a verdict, and there are none */
     char *folder;
     bool ok = true;
 
@@ -230,8 +231,9 @@ void profiler_baseline(struct profiler *p, double time_ns)
         p->fastest_ns = time_ns;
 }
 
-/* The fastest rate at which the chip could do the task's flops, whatever the code: for element
- * types that tensor cores take, theirs, since a candidate within tolerance may use them. */
+/* The fastest rate at which the chip could do the task's flops, whatever the code. For element
+ * types that tensor cores take, that is the tensor cores' rate, since a candidate within tolerance
+ * may use them. */
 static double peak_flops(const struct chip *chip, const struct task *task)
 {
     double fp32 = chip->fp32_per_clk * 2 * chip->nr_sms * chip->clock_hz;
@@ -268,7 +270,7 @@ static double peak_flops(const struct chip *chip, const struct task *task)
     return peak > 0 ? peak : fp32;
 }
 
-/* Inputs start in DRAM; what is written may still be in L2 when the clock stops. */
+/* Inputs start in DRAM; outputs may still be in L2 when the clock stops. */
 static double least_time_ns(const struct profiler *p)
 {
     const struct chip *chip = p->device->chip;
@@ -279,8 +281,8 @@ static double least_time_ns(const struct profiler *p)
     return (compute > memory ? compute : memory) * 1e9;
 }
 
-/* Lay out all buffers of a candidate: the profiler's own for the task's arrays, fresh ones for its
- * temps. The latter are the caller's to free from index task->nr_arrays on. */
+/* Lays out all buffers of a candidate: the profiler's own for the task's arrays, fresh ones for its
+ * temps. The caller frees the fresh ones, from index task->nr_arrays on. */
 static bool place_buffers(struct profiler *p, const struct candidate *c, const struct env *env,
     struct arena *arena, struct run_buffers *all, struct run_buffers *temps,
     struct device_result *result, struct err *err)
@@ -353,7 +355,7 @@ static bool judge(struct profiler *p, struct candidate *c)
         time_ns / 1e3, least_ns / 1e3, p->flops, p->bytes);
 }
 
-/* Clocks that wander may have settled by the second or third time. */
+/* Measures up to MAX_TRIES times: by then, wandering clocks may have settled. */
 static bool measure_until_taken(struct profiler *p, struct candidate *c,
     struct device_module *module, const struct device_measure *measure,
     const struct run_buffers *temps, struct device_result *result, struct err *err)
@@ -368,7 +370,7 @@ static bool measure_until_taken(struct profiler *p, struct candidate *c,
     return true;
 }
 
-/* Speed first: of what is slower nobody wants to know. */
+/* Speed first: energy matters for the fast variants only. */
 static bool measure_energy(struct profiler *p, struct candidate *c, struct device_module *module,
     const struct device_measure *measure, const struct run_buffers *temps, struct err *err)
 {

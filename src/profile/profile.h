@@ -12,21 +12,21 @@ struct profiler;
 
 struct profiler_options {
     uint64_t sample_blocks; /* emulator; 0: automatic, by the work of one block */
-    bool energy; /* measure it too, seconds of it, of what is about as fast as the fastest so far */
+    bool energy; /* also measure energy, for seconds, of variants about as fast as the fastest */
 };
 
 struct profiler *profiler_create(struct device *device, const struct task *task,
     const struct profiler_options *options, struct err *err);
 void profiler_destroy(struct profiler *profiler);
 
-/* Fill c->profile and c->speedup (over the original, where the device compares, by a ratio taken in
- * turn with it; else over profiler_baseline's time; the root itself gets 1; 0: the ratio was
- * refused). Faster
- * than the roofline of the task's `work` allows: verdict suspicious. */
+/* Fills c->profile and c->speedup. Where the device compares, the speedup is the ratio of times
+ * taken in turn with the original (0: the ratio was refused); else it is profiler_baseline's time
+ * over the candidate's. The root gets 1. A time below the roofline of the task's `work` gives
+ * verdict suspicious. */
 bool profile_kernel(struct profiler *profiler, struct candidate *c, struct err *err);
 void profiler_baseline(struct profiler *profiler, double time_ns);
-/* The original, compiled; borrowed for the profiler's life. Without effect where the device does
- * not compare. */
+/* Gives the profiler the compiled original, which it borrows for its life. Without effect where the
+ * device does not compare. */
 bool profiler_original(
     struct profiler *profiler, const struct candidate *original, struct err *err);
 
