@@ -1,10 +1,9 @@
 /* Owns what a model is sent: the messages of each stage, within their budget. */
-#include "base/str.h"
+#include "propose/model/call_record.h"
 #include "propose/model/lookup.h"
 #include "propose/model/model_parts.h"
 #include "propose/model/phrases.h"
 
-#include <math.h>
 #include <string.h>
 
 enum {
@@ -173,7 +172,6 @@ bool model_ask(struct model *m, struct model_job *job, struct err *err)
     struct llm_message head[4];
     struct llm_request request = {
         .max_tokens = REPLY_TOKENS, .temperature = -1, .purpose = model_purpose(job)};
-    struct str prompt = {0};
     struct model_call *call;
 
     if (m->endpoints[job->endpoint].broken) {
@@ -192,17 +190,11 @@ bool model_ask(struct model *m, struct model_job *job, struct err *err)
         request.nr_tools = NR_TOOLS;
     }
     call = candidate_add_call(job->c);
-    llm_prompt_text(&request, &prompt);
-    job->prompt_bytes = prompt.len;
-    *call = (struct model_call){.purpose = request.purpose,
-        .model = m->endpoints[job->endpoint].spec,
-        .prompt = arena_strndup(job->c->arena, str_text(&prompt), prompt.len),
-        .outcome = "asked",
-        .error = "no answer had come when the run ended",
-        .tokens_in = prompt_tokens(str_text(&prompt)), /* until the endpoint says */
-        .tokens_estimated = true,
-        .cost = (double)NAN};
-    str_finish(&prompt);
+    *call = call_record_begin(job->c->arena, &request, m->endpoints[job->endpoint].spec);
+    call->error = "no answer had come when the run ended";
+    call->tokens_in = prompt_tokens(call->prompt); /* until the endpoint says */
+    call->tokens_estimated = true;
+    job->prompt_bytes = strlen(call->prompt);
     return llm_start(m->endpoints[job->endpoint].llm, &request, &job->id, err) &&
            model_note(m, job->c, job->c->nr_calls - 1, err);
 }
