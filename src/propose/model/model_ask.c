@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    PROMPT_TOKENS = 24000, /* of one prompt, unless told */
+    PROMPT_TOKENS = 24000, /* the budget of a prompt, unless the options say another */
     REPLY_TOKENS = 16384   /* room to think, and a long kernel file */
 };
 
@@ -62,7 +62,7 @@ void model_fill(struct model *m, const struct propose_context *context, struct c
         }};
 }
 
-/* Does the job's model look things up by calling functions? */
+/* Whether the job's model looks things up by calling functions. */
 static bool has_functions(const struct model *m, const struct model_job *job)
 {
     const struct endpoint *e = &m->endpoints[job->endpoint];
@@ -70,7 +70,7 @@ static bool has_functions(const struct model *m, const struct model_job *job)
     return m->options->library && !e->by_text && (!e->llm || llm_has_tools(e->llm));
 }
 
-/* Plan and write: the system's part and one question. */
+/* Plan and write: one question after the system's part. */
 static bool build_first(
     struct model *m, struct model_job *job, struct llm_message messages[4], size_t most_bytes)
 {
@@ -85,7 +85,7 @@ static bool build_first(
     return true;
 }
 
-/* The first bytes of a text up to the end of a line, and a note. */
+/* The first bytes of a text, up to the end of a line, and a note that the rest is left out. */
 static const char *first_lines(struct arena *arena, const char *text, size_t bytes)
 {
     while (bytes > 0 && text[bytes - 1] != '\n')
@@ -93,8 +93,9 @@ static const char *first_lines(struct arena *arena, const char *text, size_t byt
     return arena_printf(arena, "%.*s%s", (int)bytes, text, rest_left_out);
 }
 
-/* Repair: the question and the answer that failed are said again. What is too long is cut from the
- * question first, in the order of prompt.h, then from the end of the answer; the problem stays. */
+/* Repair: the question and the answer that failed come again, then the problem. What is too long is
+ * cut from the question first, in the order of prompt.h, then from the end of the answer. The
+ * problem is never cut. */
 static bool build_repair(
     struct model *m, struct model_job *job, struct llm_message messages[4], size_t most_bytes)
 {
@@ -154,7 +155,7 @@ void model_finish_job(struct model_job *job, const char *why)
     }
 }
 
-/* The messages with the look-ups made so far after them. */
+/* The messages, and after them the look-ups made so far. */
 static const struct llm_message *with_turns(
     const struct model_job *job, const struct llm_message *head, unsigned *nr)
 {
@@ -177,7 +178,7 @@ bool model_ask(struct model *m, struct model_job *job, struct err *err)
     if (m->endpoints[job->endpoint].broken) {
         const int other = model_choose(m);
         job->endpoint = other < 0 ? job->endpoint : (unsigned)other;
-        job->nr_turns = 0; /* look-ups are written down differently for each */
+        job->nr_turns = 0; /* each endpoint has look-ups in a form of its own */
     }
     if (!model_build(m, job, head, &request.nr_messages)) {
         model_finish_job(job, "the kernel file is longer than a prompt may be (--prompt-tokens)");
