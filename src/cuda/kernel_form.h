@@ -65,24 +65,4 @@ const struct form_axis *form_axis_along(const struct kernel_form *form, unsigned
 /* threadIdx, blockIdx, blockDim or gridDim inside n. */
 bool node_uses_grid(const struct node *n);
 
-/* --- what a value depends on --- */
-
-enum { DEPS_MAX = 128, DEPS_THREAD = 1u << 30, DEPS_BLOCK = 1u << 29 };
-
-/* For each local of a function a set of bits; threadIdx and blockIdx give bits of their own. */
-struct deps {
-    const struct node *decls[DEPS_MAX];
-    unsigned masks[DEPS_MAX];
-    unsigned nr;
-    bool overflow;
-    const struct node *guard; /* an `if` whose condition counts for nothing: what it holds back is
-                                 not seen by anyone */
-};
-
-/* Seeds: their masks stay as given. */
-void deps_seed(struct deps *deps, const struct node *decl, unsigned mask);
-/* Follows initialisers, assignments and the conditions they stand under, to a fixed point. */
-void deps_solve(struct deps *deps, const struct node *function);
-unsigned deps_of(const struct deps *deps, const struct node *n);
-
 #endif

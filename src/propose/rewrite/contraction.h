@@ -5,6 +5,7 @@
 #ifndef KEET_PROPOSE_REWRITE_CONTRACTION_H
 #define KEET_PROPOSE_REWRITE_CONTRACTION_H
 
+#include "cuda/deps.h"
 #include "propose/rewrite/extent.h"
 #include "propose/rewrite/rewrite.h"
 

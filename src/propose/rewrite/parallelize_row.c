@@ -363,10 +363,9 @@ const char *row_lanes_part(struct row_lanes *lanes, enum scalar scalar)
 }
 
 const char *row_lanes_reduction(struct row_lanes *lanes, const char *var, enum scalar scalar,
-    const char *base, const char *op, const char *indent)
+    const char *op, const char *indent)
 {
     struct arena *arena = lanes->in->arena;
-    (void)base;
     const char *shuffled = arena_printf(arena, "__shfl_xor_sync(0xffffffff, %s, offset)", var);
     const char *text;
     if (op[0] == '<' || op[0] == '>')
@@ -459,8 +458,7 @@ static bool add_reduction(struct row_lanes *lanes, const struct reduction *r, st
     static const char *const ops[] = {
         [FOLD_SUM] = "+", [FOLD_PRODUCT] = "*", [FOLD_GREATER] = ">", [FOLD_LESS] = "<"};
     const char *op = r->fold == FOLD_CALL ? r->call : ops[r->fold];
-    const char *text =
-        row_lanes_reduction(lanes, name, r->var->type.scalar, r->var->type.base, op, indent);
+    const char *text = row_lanes_reduction(lanes, name, r->var->type.scalar, op, indent);
     bool save = (r->fold == FOLD_SUM || r->fold == FOLD_PRODUCT) && !starts_neutral(lanes, r, loop);
     if (save) {
         const char *before = tree_fresh(lanes->in->tree, arena_printf(arena, "%s_before", name));

@@ -32,6 +32,6 @@ const char *row_lanes_part(struct row_lanes *lanes, enum scalar scalar);
 /* The code that leaves in every lane the sum ("+"), product ("*"), or maximum or minimum (a
  * function's name) of `var` over the lanes. */
 const char *row_lanes_reduction(struct row_lanes *lanes, const char *var, enum scalar scalar,
-    const char *base, const char *op, const char *indent);
+    const char *op, const char *indent);
 
 #endif

@@ -2,6 +2,7 @@
  * walked once (unroll and jam), so that what does not depend on the axis is loaded and computed
  * once. */
 #include "base/str.h"
+#include "cuda/deps.h"
 #include "cuda/subst.h"
 #include "propose/rewrite/extent.h"
 #include "propose/rewrite/rewrite.h"

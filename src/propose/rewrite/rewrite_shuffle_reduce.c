@@ -295,8 +295,7 @@ static bool replace_tree(const struct rewrite_in *in, struct node *function,
     const char *indent = tree_indent(in->tree, p->loop->start);
     const char *value = tree_fresh(in->tree, "value"), *array = p->array->name;
     const char *base = p->array->type.base;
-    const char *code =
-        row_lanes_reduction(&lanes, value, p->array->type.scalar, base, p->op, indent);
+    const char *code = row_lanes_reduction(&lanes, value, p->array->type.scalar, p->op, indent);
     edits_replace(&out->edits, p->loop->start, tree_stmt_end(in->tree, p->loop),
         "%s%s %s = %s[%s];\n%s%s\n%sif (%s == 0)\n%s    %s[0] = %s;\n%s__syncthreads();",
         row_lanes_shared_decls(&lanes, indent), base, value, array, p->thread, indent, code, indent,

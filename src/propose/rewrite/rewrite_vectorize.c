@@ -1,6 +1,7 @@
 /* Vectorize: a thread takes 2 or 4 neighbouring elements of an elementwise kernel, in loads and
  * stores of 8 or 16 bytes; the last elements are done one by one. */
 #include "base/str.h"
+#include "cuda/deps.h"
 #include "cuda/subst.h"
 #include "propose/rewrite/extent.h"
 #include "propose/rewrite/rewrite.h"
