@@ -1,10 +1,14 @@
-/* Affine view of index expressions: how an index moves with a thread or loop variable.
+/* Affine forms of index expressions: how an index moves with a thread's coordinate or a loop's
+ * counter.
  *
- * An expression is expanded to a sum of monomials (an integer times symbols). Local integers that
- * have one value for ever are replaced by what they were initialised with; symbols are parameters,
- * loop counters, tuning parameters, and members such as threadIdx.x (by that text). What is not a
- * sum or product (loads, calls, / and %) is one opaque symbol that knows which names it depends on.
- */
+ *     if (affine_access(tree, function, access, &base, &index) &&
+ *         affine_coefficient(&index, "threadIdx.x", &step) == COEFFICIENT_CONSTANT && step == 1)
+ *         ...                                      // neighbouring threads, neighbouring elements
+ *
+ * An expression is expanded to a sum of monomials, each an integer times symbols. A local integer
+ * that only ever has one value is replaced by its initialiser. Symbols are parameters, loop
+ * counters, tuning parameters, and members such as threadIdx.x (by that text). What is not a sum or
+ * a product (a load, a call, / or %) is one opaque symbol, which depends on the names in it. */
 #ifndef KEET_CUDA_AFFINE_H
 #define KEET_CUDA_AFFINE_H
 
@@ -13,9 +17,9 @@
 enum { AFFINE_MAX_TERMS = 24, AFFINE_MAX_FACTORS = 6 };
 
 struct affine_symbol {
-    const char *text;        /* "k", "threadIdx.x"; for opaque ones the source text */
-    const struct node *decl; /* variables of the file, else NULL */
-    const struct node *node; /* opaque: the expression */
+    const char *text;        /* "k", "threadIdx.x"; of an opaque symbol the source text */
+    const struct node *decl; /* of a variable of the file; else NULL */
+    const struct node *node; /* the expression of an opaque symbol; else NULL */
 };
 
 struct monomial {
@@ -25,32 +29,32 @@ struct monomial {
 };
 
 struct affine {
-    bool known; /* false: too large */
+    bool known; /* false: the expression has more terms or factors than fit */
     struct monomial terms[AFFINE_MAX_TERMS];
     unsigned nr;
 };
 
-/* function: where single-valued locals are looked up. stop: locals that are kept as symbols even if
- * single-valued (may be NULL). */
+/* The expression of a function, expanded. stop: a local that stays a symbol even if it only ever
+ * has one value; may be NULL. */
 struct affine affine_of(const struct cuda_tree *tree, const struct node *function,
     const struct node *expression, const struct node *stop);
 
 enum coefficient {
-    COEFFICIENT_ZERO,     /* does not depend on it */
-    COEFFICIENT_CONSTANT, /* *value */
-    COEFFICIENT_SYMBOLIC, /* linear, by an amount such as N */
-    COEFFICIENT_NONLINEAR /* squares, inside / or %, inside a load */
+    COEFFICIENT_ZERO,     /* not at all */
+    COEFFICIENT_CONSTANT, /* by *value */
+    COEFFICIENT_SYMBOLIC, /* by an amount such as N */
+    COEFFICIENT_NONLINEAR /* the symbol is squared, or inside /, % or a load */
 };
-/* How the expression moves when the symbol of that text ("threadIdx.x", "k") moves by one. */
+/* How the expression moves when the symbol of that text ("threadIdx.x", "k") grows by one. */
 enum coefficient affine_coefficient(
     const struct affine *affine, const char *symbol, int64_t *value);
-/* The symbolic coefficient as source text ("N", "4*K", "N - 1"); "0" when there is none. */
+/* The coefficient as source text: "N", "4*K", "N - 1"; "0" when there is none. */
 const char *affine_coefficient_text(
     struct arena *arena, const struct affine *affine, const char *symbol);
 bool affine_depends(const struct affine *affine, const char *symbol);
 
-/* The same for an element of memory: base[i], base[i][j] (arrays by their dimensions), *(base + i).
- * The index is in elements of the innermost type. *base gets the variable. */
+/* The index of an element of memory: base[i], base[i][j] (by the array's dimensions), *(base + i).
+ * It counts elements of the innermost type; *base is the variable. False: not of these forms. */
 bool affine_access(const struct cuda_tree *tree, const struct node *function,
     const struct node *access, const struct node **base, struct affine *index);
 

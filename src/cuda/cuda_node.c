@@ -63,7 +63,7 @@ struct node *node_statement(const struct node *n)
 {
     while (n && !node_is_statement(n))
         n = n->parent;
-    /* The declaration in a `for (int i = 0; ...)` is part of the loop. */
+    /* The declaration in `for (int i = 0; ...)` is part of the loop. */
     if (n && n->parent && n->parent->kind == NODE_FOR && n->parent->init == n)
         n = n->parent;
     return (struct node *)n;
@@ -249,7 +249,7 @@ struct node *node_base(const struct node *n)
             (n->kind == NODE_UNARY && strchr("+-", n->op[0]) && n->op[1])) {
             n = n->child;
         } else if (n->kind == NODE_BINARY && (!strcmp(n->op, "+") || !strcmp(n->op, "-"))) {
-            /* pointer arithmetic: the side that is a pointer */
+            /* pointer arithmetic: go on with the side that is a pointer */
             struct node *a = n->child, *b = a ? a->next : NULL;
             const bool left = a && (a->type.is_pointer || a->type.nr_dims);
             n = left || !b ? a : b;
@@ -332,7 +332,7 @@ bool node_assigns(const struct node *root, const struct node *decl)
             left = node_strip(left->child);
         if (left && left->kind == NODE_NAME && left->decl == decl)
             return true;
-        /* references given to unknown functions */
+        /* an unknown function may take it by reference */
         if (n->kind == NODE_CALL && !call_is_pure(n->name) && !call_is_barrier(n->name) &&
             !call_is_atomic(n->name))
             for (const struct node *a = n->child; a; a = a->next)
@@ -436,7 +436,7 @@ bool node_invariant(const struct node *n, const struct node *root, bool all_rest
         if (m->kind == NODE_NAME && m->decl) {
             if (node_assigns(root, m->decl))
                 return false;
-            /* declared inside: has no value outside */
+            /* a local that root declares has no value outside root */
             if (m->decl->kind == NODE_VAR && node_within(m->decl, root) && m->decl != n)
                 return false;
         }

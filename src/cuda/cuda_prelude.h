@@ -1,5 +1,5 @@
-/* The CUDA that the parser knows: declarations of ours for what kernels use of CUDA's own headers,
- * enough to give names and types. It is never compiled, only parsed. */
+/* The prelude: declarations of ours for what kernels use of CUDA's own headers. They give the
+ * parser names and types. The prelude is parsed before each source, and never compiled. */
 #ifndef KEET_CUDA_CUDA_PRELUDE_H
 #define KEET_CUDA_CUDA_PRELUDE_H
 

@@ -41,7 +41,7 @@ static const char *take_string(struct arena *arena, CXString s)
 
 /* --- the text that clang sees --- */
 
-/* Pragma lines of ours and includes become blanks, so that every offset stays. */
+/* A copy in which `#pragma keet` lines and `#include` lines are blanks: every offset stays. */
 static char *blanked(const char *source, size_t bytes)
 {
     char *text = xmalloc(bytes + 1);
@@ -272,7 +272,7 @@ static const char *slice(struct tree_builder *b, unsigned start, unsigned end)
     return arena_strndup(b->arena, s + start, end - start);
 }
 
-/* The operator that stands between two places, comments left out. */
+/* The operator that stands between two offsets, comments left out. */
 static const char *operator_between(struct tree_builder *b, unsigned start, unsigned end)
 {
     static const char *const known[] = {"<<=", ">>=", "<=>",
@@ -336,8 +336,8 @@ static void build_declaration(struct tree_builder *b, struct node *n, CXCursor c
             n->is_shared = true;
         if (!is_tree_part(kind))
             continue;
-        /* Array extents are children too; an initialiser comes after a '=', '(' or '{' that
-         * follows the name. */
+        /* The extents of an array are children too. An initialiser comes after the '=', '(' or '{'
+         * that follows the name. */
         unsigned start, end;
         range_of(b, list.items[i], &start, &end);
         bool extent = start < n->name_at;
@@ -502,7 +502,7 @@ static void build_call(struct tree_builder *b, struct node *n, CXCursor cursor)
     }
 }
 
-/* A conversion that nobody wrote: one child in exactly the same place. */
+/* A conversion that nobody wrote: it has one child, in exactly the same place. */
 static bool is_implicit(const struct node *n)
 {
     return n->nr_children == 1 && n->child->start == n->start && n->child->end == n->end;
@@ -616,7 +616,7 @@ static void build_function(struct tree_builder *b, CXCursor cursor)
     append(b->tree->root, f);
 }
 
-/* Macro uses are listed after the declarations, and are needed before them: two passes. */
+/* The first pass: libclang lists uses of macros after the declarations that need them. */
 static enum CXChildVisitResult visit_macros(CXCursor cursor, CXCursor parent, CXClientData data)
 {
     struct tree_builder *b = data;
@@ -650,7 +650,7 @@ static enum CXChildVisitResult visit_top(CXCursor cursor, CXCursor parent, CXCli
 
 static void set_lines(struct cuda_tree *tree)
 {
-    /* Pre-order starts never decrease by much: keep one running position. */
+    /* In pre-order the starts hardly ever decrease: one running position is enough. */
     unsigned at = 0, line = 1;
     for (struct node *n = tree->root; n; n = node_next(tree->root, n)) {
         if (n->start < at) {
@@ -687,7 +687,7 @@ struct cuda_tree *cuda_tree_parse(struct arena *arena, const char *source, size_
     const bool conditionals = has_conditionals(text);
     struct str prelude = {0};
     str_add(&prelude, cuda_prelude);
-    /* As constants the tuning parameters keep their names in the tree; but #if sees only macros. */
+    /* Tuning parameters are constants, so that the tree keeps their names; #if sees macros only. */
     for (unsigned i = 0; i < nr_tunes; i++)
         if (conditionals)
             str_addf(&prelude, "#define %s %lld\n", tunes[i].name, (long long)tunes[i].value);

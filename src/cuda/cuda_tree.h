@@ -1,17 +1,17 @@
-/* CUDA source as a tree of plain structs, read by libclang: what the rewrites look at.
+/* CUDA source as a tree of plain structs, read by libclang.
  *
  *     struct cuda_tree *tree = cuda_tree_parse(arena, source, bytes, tunes, nr_tunes, &err);
  *     struct node *f = tree_function(tree, "matmul");
  *     for (struct node *n = f; n; n = node_next(f, n))
  *         if (n->kind == NODE_FOR) ...
  *
- * Offsets are bytes of the source as given, pragma lines included, so that edits (edits.h) can be
- * made on it directly. Implicit casts and conversions are left out. A tuning parameter shows as a
- * NODE_NAME without a declaration, and so does an object-like macro. Everything lives in the arena.
+ * Offsets are bytes of the source as given, pragma lines included, so that edits (base/edits.h) can
+ * be made on the source directly. Implicit casts and conversions are left out. A tuning parameter
+ * is a NODE_NAME without a declaration, and so is an object-like macro. Everything is in the arena.
  *
- * The parser knows CUDA by a prelude of ours and no toolkit headers; `#include` lines are skipped.
- * A source that it does not understand gives a tree anyway, with tree->trouble saying what was
- * found strange; rewrites that must understand all of it refuse. */
+ * The parser knows CUDA by a prelude of ours (cuda_prelude.h) and no toolkit headers; `#include`
+ * lines are skipped. A source that it does not understand gives a tree too, and tree->trouble is
+ * its first complaint. */
 #ifndef KEET_CUDA_CUDA_TREE_H
 #define KEET_CUDA_CUDA_TREE_H
 
@@ -42,12 +42,12 @@ enum node_kind {
     NODE_CONTINUE,
     /* expressions */
     NODE_NAME,   /* name, decl */
-    NODE_NUMBER, /* a literal; tree_text gives it */
-    NODE_BINARY, /* op; two children. Assignments are NODE_ASSIGN */
+    NODE_NUMBER, /* a literal; tree_text gives its text */
+    NODE_BINARY, /* op; two children. An assignment is a NODE_ASSIGN */
     NODE_ASSIGN, /* op: "=", "+=", ... */
     NODE_UNARY,  /* op: "-", "!", "++", ...; postfix */
     NODE_INDEX,  /* base[index] */
-    NODE_CALL,   /* name; children: arguments. Overloaded operators have name "operator+" */
+    NODE_CALL,   /* name; children: arguments. The name of an overloaded operator is "operator+" */
     NODE_MEMBER, /* name; child: the object */
     NODE_COND,   /* a ? b : c */
     NODE_PAREN,
@@ -80,12 +80,12 @@ bool scalar_is_word(enum scalar scalar);
 enum { CTYPE_MAX_DIMS = 4 };
 
 struct ctype {
-    enum scalar scalar; /* of the value, or of what a pointer or array finally holds */
+    enum scalar scalar; /* of the value, or of the elements of a pointer or array */
     bool is_pointer, is_reference, is_restrict;
     bool is_const; /* the value, or what a pointer points to, or an array's elements */
     unsigned nr_dims;
-    int64_t dims[CTYPE_MAX_DIMS]; /* of an array, outermost first; -1 unknown */
-    const char *base;             /* declarations: the scalar's spelling without const: "float" */
+    int64_t dims[CTYPE_MAX_DIMS]; /* of an array, outermost first; -1: unknown */
+    const char *base;             /* of a declaration: the scalar's name without const: "float" */
 };
 
 struct node {
@@ -103,8 +103,8 @@ struct node {
     bool is_shared; /* VAR: __shared__ */
     bool is_extern; /* VAR: extern (dynamic shared memory) */
     bool is_kernel; /* FUNCTION: __global__ */
-    bool in_macro;  /* inside a function-like macro's expansion: do not edit */
-    struct node *init, *cond, *step, *body, *other;
+    bool in_macro;  /* inside the expansion of a function-like macro: do not edit */
+    struct node *init, *cond, *step, *body, *other; /* the child of that role, or NULL */
 };
 
 struct cuda_tree {
@@ -115,6 +115,7 @@ struct cuda_tree {
     const char *trouble; /* NULL, or the first error: "line 3: unknown type name 'foo'" */
 };
 
+/* NULL, with err, when libclang itself fails. */
 struct cuda_tree *cuda_tree_parse(struct arena *arena, const char *source, size_t bytes,
     const struct tune *tunes, unsigned nr_tunes, struct err *err);
 
@@ -122,11 +123,11 @@ struct cuda_tree *cuda_tree_parse(struct arena *arena, const char *source, size_
 
 /* Pre-order: the node after n within root, NULL at the end. Start with n = root. */
 struct node *node_next(const struct node *root, const struct node *n);
-/* The same, without descending into n. */
+/* The same, but what is below n is skipped. */
 struct node *node_skip(const struct node *root, const struct node *n);
 struct node *node_child(const struct node *n, unsigned i);
 bool node_within(const struct node *n, const struct node *root); /* n is root or below it */
-struct node *node_strip(const struct node *n);                   /* without parentheses and casts */
+struct node *node_strip(const struct node *n);     /* n without parentheses and casts around */
 struct node *node_statement(const struct node *n); /* the statement that n is part of */
 struct node *node_enclosing(
     const struct node *n, enum node_kind kind); /* strictly above, or NULL */
@@ -143,7 +144,7 @@ const char *tree_slice(const struct cuda_tree *tree, unsigned start, unsigned en
 unsigned tree_stmt_end(const struct cuda_tree *tree, const struct node *n); /* past the semicolon */
 unsigned tree_line_start(const struct cuda_tree *tree, unsigned at);
 const char *tree_indent(const struct cuda_tree *tree, unsigned at); /* blanks that open at's line */
-bool tree_word_used(const struct cuda_tree *tree, const char *word); /* anywhere in the source */
+bool tree_word_used(const struct cuda_tree *tree, const char *word); /* anywhere, comments too */
 /* A name like `base` that the source does not use: base, base2, base3, ... */
 const char *tree_fresh(const struct cuda_tree *tree, const char *base);
 
@@ -153,7 +154,7 @@ bool node_is_name(const struct node *n, const char *name); /* through parenthese
 /* threadIdx.x and the like, through parentheses and casts: n is a member `name` of `object`. */
 bool node_is_member(const struct node *n, const char *object, const char *name);
 bool node_uses(const struct node *root, const struct node *decl);
-bool node_uses_name(const struct node *root, const char *name); /* any NODE_NAME */
+bool node_uses_name(const struct node *root, const char *name); /* declared here or not */
 bool node_calls(const struct node *root, const char *name);     /* NULL: any call */
 bool node_has(const struct node *root, enum node_kind kind);
 bool node_has_macro(const struct node *root);
@@ -162,25 +163,26 @@ bool node_has_shared(const struct node *root); /* declares shared memory */
 bool node_is_change(const struct node *n);     /* an assignment, ++ or -- */
 bool node_is_load(const struct node *n);       /* a[i], *p, __ldg(p) */
 unsigned node_nr_uses(const struct node *root, const struct node *decl);
-/* The variable that an lvalue or pointer expression starts from: A in A[i*k+j], *(A+i), A.x, &A[1].
- * NULL when it is none of those. */
+/* The variable that an lvalue or a pointer expression starts from: A in A[i*k+j], *(A+i), A.x,
+ * &A[1]. NULL for other expressions. */
 struct node *node_base(const struct node *n);
-/* The variable itself, or memory reached through it, may be changed in root: assigned, ++, address
- * taken, given to an atomic or to a function that is not known to be pure. */
+/* Whether root may change the variable or memory behind it: by an assignment, by ++, by its
+ * address, by an atomic, by a function that is not known to be pure. */
 bool node_writes(const struct node *root, const struct node *decl);
-/* Assigned directly (the variable, not memory behind it). */
+/* Whether root may change the variable itself, memory behind it left aside. */
 bool node_assigns(const struct node *root, const struct node *decl);
-/* The only value a local ever has: declared with an initialiser and never assigned in function. */
+/* Whether a local only ever has one value: it has an initialiser, and the function never changes
+ * it. */
 bool node_is_single(const struct node *function, const struct node *decl);
-/* Only reads: no assignment, ++, barrier, atomic or unknown call. */
+/* Whether root only reads: no assignment, no ++, no barrier, no atomic, no unknown call. */
 bool node_is_pure(const struct node *root);
 bool call_is_pure(const char *name); /* a math or conversion function of CUDA's */
 bool call_is_barrier(const char *name);
 bool call_is_atomic(const char *name);
-/* Same value at every place of root where it stands: pure, and nothing that it reads is written in
- * root. Loads count as invariant only when nothing at all is stored in root through a pointer or
- * array that could be the same memory (parameters that are const pointers are taken to alias
- * nothing that is written when all_restrict is true). */
+/* Whether n has the same value wherever it stands in root: n is pure, and root writes nothing that
+ * n reads. A load has the same value only when root stores nothing through a pointer or array that
+ * could be the same memory. all_restrict: const pointers of the parameters alias nothing that is
+ * written. */
 bool node_invariant(const struct node *n, const struct node *root, bool all_restrict);
 
 /* --- loops --- */
@@ -188,16 +190,16 @@ bool node_invariant(const struct node *n, const struct node *root, bool all_rest
 struct for_loop {
     struct node *node;
     struct node *var;    /* the declaration of the counter */
-    struct node *start;  /* expression */
-    struct node *bound;  /* expression */
+    struct node *start;  /* expressions: the first value, */
+    struct node *bound;  /* and what the condition compares the counter with */
     const char *compare; /* "<", "<=", ">", ">=", "!=" */
-    struct node *step;   /* expression, NULL for 1 */
-    bool down;           /* counts down */
-    bool declares;       /* the counter is declared in the loop */
+    struct node *step;   /* expression; NULL: 1 */
+    bool down;           /* the counter is decreased */
+    bool declares;       /* the loop declares the counter */
     bool counted;        /* the body neither changes the counter nor leaves the loop early */
 };
-/* False for loops of another shape. */
+/* Take apart `for (counter = start; counter < bound; counter += step)`. False: another shape. */
 bool node_loop(const struct node *n, struct for_loop *loop);
-bool node_innermost(const struct node *loop); /* no loop inside */
+bool node_innermost(const struct node *loop); /* it has no loop inside */
 
 #endif

@@ -1,6 +1,5 @@
 /* The usual form of a kernel, recognised: which locals hold the thread's global indices, what
- * guards them, and which statements do the work. Most rewrites that change the mapping of threads
- * to outputs begin here.
+ * guards them, and which statements do the work.
  *
  *     int row = blockIdx.y * blockDim.y + threadIdx.y;      an axis (dim 1)
  *     int batch = blockIdx.z;                               an axis, block_only
@@ -28,15 +27,15 @@ int node_coordinate(const struct node *n);
 enum { FORM_MAX_AXES = 6, FORM_MAX_CONDS = 8, FORM_MAX_STMTS = 64 };
 
 struct form_axis {
-    struct node *var; /* the local, written once */
+    struct node *var; /* the local, which only ever has this value */
     unsigned dim;     /* 0 x, 1 y, 2 z */
-    bool block_only;  /* var = blockIdx.<dim> */
+    bool block_only;  /* var is blockIdx.<dim> */
 };
 
 struct form_cond {
     struct node *node; /* the comparison as written */
-    const char *text;  /* what must hold: negated for an early return */
-    struct node *low;  /* text says low < high, when it is of that form */
+    const char *text;  /* what must hold for the work: negated for an early return */
+    struct node *low;  /* where text is of the form low < high; else NULL */
     struct node *high;
 };
 
@@ -52,7 +51,7 @@ struct kernel_form {
     unsigned nr_prologue;
     struct node *work[FORM_MAX_STMTS];
     unsigned nr_work;
-    bool raw; /* threadIdx and its like are used beyond the axes */
+    bool raw; /* threadIdx, blockIdx, blockDim or gridDim are used beyond the axes */
 };
 
 /* False, with the reason in *why, when the function is not of this form. */
@@ -62,27 +61,7 @@ bool kernel_form_read(struct kernel_form *form, const struct cuda_tree *tree, st
 /* The only axis along a dimension, or NULL. */
 const struct form_axis *form_axis_along(const struct kernel_form *form, unsigned dim);
 
-/* threadIdx, blockIdx, blockDim or gridDim inside n. */
+/* Whether n uses threadIdx, blockIdx, blockDim or gridDim. */
 bool node_uses_grid(const struct node *n);
-
-/* --- what a value depends on --- */
-
-enum { DEPS_MAX = 128, DEPS_THREAD = 1u << 30, DEPS_BLOCK = 1u << 29 };
-
-/* For each local of a function a set of bits; threadIdx and blockIdx give bits of their own. */
-struct deps {
-    const struct node *decls[DEPS_MAX];
-    unsigned masks[DEPS_MAX];
-    unsigned nr;
-    bool overflow;
-    const struct node *guard; /* an `if` whose condition counts for nothing: what it holds back is
-                                 not seen by anyone */
-};
-
-/* Seeds: their masks stay as given. */
-void deps_seed(struct deps *deps, const struct node *decl, unsigned mask);
-/* Follows initialisers, assignments and the conditions they stand under, to a fixed point. */
-void deps_solve(struct deps *deps, const struct node *function);
-unsigned deps_of(const struct deps *deps, const struct node *n);
 
 #endif

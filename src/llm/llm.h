@@ -1,10 +1,10 @@
-/* One way to ask a language model, whatever its endpoint.
+/* Language models: one interface to all endpoints.
  *
  *     struct llm_limits limits = llm_default_limits();
  *     struct llm *llm = llm_create("openai:gpt-x", &limits, err);
  *     llm_start(llm, &request, &id, err);          // several may be in flight
  *     while (llm_in_flight(llm))
- *         if (llm_wait(llm, 1000, &reply)) ...      // a finished one, in order of finishing
+ *         if (llm_wait(llm, 1000, &reply)) ...      // replies in the order in which they come
  *     llm_destroy(llm);
  *
  * Specs
@@ -19,12 +19,13 @@
  *                              holds the milliseconds that each reply takes
  *     replay:FILE              what llm_record wrote; no network
  *
- * Keys: ANTHROPIC_API_KEY for anthropic:, OPENAI_API_KEY for openai:, KEET_API_KEY for all, or
- * the same names with _FILE for a file that holds the key. A vendor's key goes to no other spec. No
- * key appears in a message, log, reply or recording; one that an endpoint sends back is replaced.
+ * Keys are environment variables: ANTHROPIC_API_KEY for anthropic:, OPENAI_API_KEY for openai:,
+ * KEET_API_KEY for all specs; or the same names with _FILE, for a file that holds the key. A
+ * vendor's key goes to no other spec. No key appears in a message, log, reply or recording: a key
+ * that an endpoint sends back is replaced by [key].
  *
- * Work goes on in threads of the llm's own while the caller computes; the functions below are for
- * one caller thread. Nothing here writes to stdout or stderr. */
+ * Calls go on in threads of the llm's own while the caller computes. The functions below are for
+ * one caller thread. None of them writes to stdout or stderr. */
 #ifndef KEET_LLM_LLM_H
 #define KEET_LLM_LLM_H
 
@@ -43,29 +44,30 @@ struct llm_limits {
     double idle_s;       /* between two pieces of a streamed answer */
     double total_s;      /* the whole call with all attempts and waits, from leaving the queue */
     size_t reply_bytes;  /* of text and tool arguments; 32 times that on the wire */
-    unsigned attempts;   /* at most, of which the first is one */
-    unsigned in_flight;  /* at most; further calls queue */
-    double backoff_s;    /* before the 2nd attempt; doubles, jitter of 50-100%; at most 60 s */
-    uint64_t seed;       /* of the jitter */
-    bool whole;          /* ask for the answer in one piece instead of as a stream */
+    unsigned attempts;   /* at most, the first one included */
+    unsigned in_flight;  /* calls at once, at most; further calls queue */
+    double backoff_s;    /* before the 2nd attempt; doubles, times 0.5 to 1; at most 60 s */
+    uint64_t seed;       /* of that factor */
+    bool whole;          /* ask for the answer in one piece instead of a stream */
 };
 /* 10, 180, 120 and 600 s; 1 MiB; 5 attempts; 4 in flight; 1 s; seed 1. */
 struct llm_limits llm_default_limits(void);
 
-/* What the endpoint asked the caller to look up. */
+/* What the model asked the caller to look up. */
 struct llm_tool_call {
     const char *id, *name;
     const char *arguments_json; /* as the model wrote it: may be no JSON at all */
 };
 
-/* role is "system" (first, if at all), "user", "assistant" or "tool". An assistant's message holds
- * the calls it made; each of them is followed by a message of role "tool" with its id. */
+/* The role is "system" (first, if at all), "user", "assistant" or "tool". An assistant's message
+ * holds the tool calls that it made. A message of role "tool" with the id of the call answers each
+ * of them. */
 struct llm_message {
     const char *role, *text;
     const struct llm_tool_call *calls; /* assistant */
     unsigned nr_calls;
     const char *tool_call_id; /* tool */
-    bool stable_until_here;   /* everything up to here comes again: worth caching */
+    bool stable_until_here;   /* later requests begin with the same messages: worth caching */
 };
 
 struct llm_tool {
@@ -76,7 +78,7 @@ struct llm_tool {
 struct llm_request {
     const struct llm_message *messages;
     unsigned nr_messages;
-    const struct llm_tool *tools; /* only endpoints where llm_has_tools */
+    const struct llm_tool *tools; /* only where llm_has_tools */
     unsigned nr_tools;
     unsigned max_tokens; /* of the reply; 0: 8192 */
     double temperature;  /* < 0: the endpoint's default */
@@ -93,8 +95,8 @@ enum llm_outcome {
     LLM_FAILED     /* no reply: error says what and what to do */
 };
 
-/* Strings are the llm's, until the next llm_wait. None is NULL. Text is valid UTF-8 without NUL
- * bytes; what was not is U+FFFD. */
+/* The strings are the llm's, until the next llm_wait. None is NULL. Text is valid UTF-8 without NUL
+ * bytes: U+FFFD stands for any other byte. */
 struct llm_reply {
     uint64_t id;
     enum llm_outcome outcome;
@@ -104,60 +106,63 @@ struct llm_reply {
     const char *error; /* "" unless LLM_FAILED */
     bool is_final;     /* LLM_FAILED: the next request would fail too (key, name, address) */
     const char *model; /* as the endpoint names it */
-    /* tokens_in is the whole prompt: tokens_cached of it were read from the endpoint's cache and
-     * tokens_cache_written went into it, at other prices. */
+    /* tokens_in counts the whole prompt. Of these, tokens_cached were read from the endpoint's
+     * cache and tokens_cache_written were written to the cache, at prices of their own. */
     uint64_t tokens_in, tokens_out, tokens_cached, tokens_cache_written;
-    bool tokens_estimated; /* bytes / 4, since the endpoint did not say */
-    /* Estimated, of attempts that broke after the endpoint had begun to answer: not in the figures
-     * above, but probably on the bill. */
+    bool tokens_estimated; /* bytes / 4: the endpoint gave no figures */
+    /* Estimates for attempts that broke after the endpoint had begun to answer. The figures above
+     * leave these tokens out, the bill probably does not. */
     uint64_t lost_in, lost_out;
     double latency_ms;    /* from leaving the queue to the end, with all attempts */
-    double first_byte_ms; /* of the last attempt, from its sending; 0 if none came */
+    double first_byte_ms; /* of the last attempt, from its sending; 0: no byte came */
     double waited_ms;     /* of latency_ms, in back-off */
     double queued_ms;     /* before latency_ms began */
     unsigned attempts;
 };
 
-/* Does what can be done without asking anyone: reads the spec, keys, folders. */
+/* Reads the spec, the keys and the files that the spec names, and asks no endpoint yet. NULL, with
+ * err, when one of these is missing or wrong. */
 struct llm *llm_create(const char *spec, const struct llm_limits *limits, struct err *err);
-/* Calls in flight are given up. NULL is fine. */
+/* Gives up the calls in flight. NULL is fine. */
 void llm_destroy(struct llm *llm);
 
 const char *llm_spec(const struct llm *llm); /* as given; has no secrets */
-bool llm_has_tools(const struct llm *llm);   /* takes function definitions; else use text */
+bool llm_has_tools(const struct llm *llm);   /* takes definitions of tools; else use text */
 
-/* Begin a call. The request is copied. Always accepted, unless a schema or name in it is not
- * valid. */
+/* Begin a call, or queue it. The request is copied; *id is the number that the reply will have.
+ * False, with err, when the request is malformed: no message, a message without role or text, a
+ * purpose with other characters, a schema that is no JSON. */
 bool llm_start(struct llm *llm, const struct llm_request *request, uint64_t *id, struct err *err);
 
-/* Wait for a call to finish. False: none did within that time, or none is in flight. */
+/* Wait for a call to finish. False: none did within timeout_ms, or none is in flight. */
 bool llm_wait(struct llm *llm, double timeout_ms, struct llm_reply *reply);
 
 unsigned llm_in_flight(const struct llm *llm); /* started, and not yet returned by llm_wait */
 
-/* Give up all calls in flight: llm_wait returns each of them soon, as LLM_FAILED unless it was
- * there already. No other call can follow. */
+/* Give up all calls in flight. llm_wait returns each of them soon: as LLM_FAILED, unless its reply
+ * had come. No other call can follow. */
 void llm_abandon(struct llm *llm);
 
-/* Everything about a request as text, the way cmd: gets it on stdin. */
+/* Append the messages of a request as one text, as cmd: gets them on stdin. */
 void llm_prompt_text(const struct llm_request *request, struct str *out);
 
 const char *llm_outcome_name(enum llm_outcome outcome); /* "ok", "truncated", ... */
 
 /* ---- record and replay ----
  *
- * A recording is a file of JSON lines, one per reply in the order in which llm_wait gave them.
- * A replay gives the same replies at the same places: a reply comes after as many llm_starts as it
- * did in the recording and not before the same moment, whatever the clock says. A request that
- * differs from the recorded one in any way gets LLM_FAILED with is_final, saying which it is
- * ("write 3") and where it differs first. */
-bool llm_record(
-    struct llm *llm, const char *path, struct err *err); /* before the first llm_start */
+ * A recording is a file of JSON lines, one per reply, in the order in which llm_wait gave them. A
+ * replay gives the same replies at the same places: each after as many llm_starts as in the
+ * recording, and not before the same moment of the caller's clock. A request that differs from the
+ * recorded one in any way gets LLM_FAILED with is_final; the error names the request ("write 3")
+ * and the first difference. */
+
+/* Record to this file from now on; to be called before the first llm_start. */
+bool llm_record(struct llm *llm, const char *path, struct err *err);
 
 bool llm_record_ok(const struct llm *llm); /* false: a line could not be written (disk full?) */
 
-/* The caller's own clock, for callers that do other things between calls and whose requests depend
- * on them: any number that only grows, such as the nodes evaluated so far. */
+/* The caller's clock, for requests that depend on what the caller does between calls. A moment is
+ * any number that only grows, such as the number of steps taken so far. */
 void llm_set_moment(struct llm *llm, uint64_t moment);
 
 #endif

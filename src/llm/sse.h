@@ -5,8 +5,8 @@
  *
  * After WHATWG HTML, section 9.2.6 (event stream interpretation): lines end with CR, LF or both, a
  * byte order mark at the start is skipped, data lines are joined with LF, comments and unknown
- * fields are skipped. Unlike there, sse_end makes an event of what stands at the end without an
- * empty line. Bytes are passed on as they are, valid UTF-8 or not. */
+ * fields are skipped. Unlike that section, sse_end makes an event of what stands at the end without
+ * an empty line. Bytes are passed on as they are, valid UTF-8 or not. A zeroed struct is ready. */
 #ifndef KEET_LLM_SSE_H
 #define KEET_LLM_SSE_H
 
@@ -16,7 +16,7 @@
 #include <stddef.h>
 
 struct sse {
-    struct str input; /* not yet looked at, from `at` */
+    struct str input; /* from byte `at` on, not yet read */
     size_t at;
     struct str name, data;
     bool has_data, is_given, after_cr, has_begun;
@@ -29,11 +29,11 @@ struct sse_event {
 };
 
 void sse_push(struct sse *sse, const char *bytes, size_t len);
-/* The event's strings hold until the next call of any of these. */
+/* False: no event is complete. The event's strings hold until the next call of any of these. */
 bool sse_next(struct sse *sse, struct sse_event *event);
 void sse_end(struct sse *sse); /* no more bytes come; sse_next may give one more */
 
-size_t sse_held(const struct sse *sse); /* bytes waiting for the end of their event */
-void sse_finish(struct sse *sse);       /* frees; it may be used anew */
+size_t sse_held(const struct sse *sse); /* bytes of an event that has not ended yet */
+void sse_finish(struct sse *sse);       /* frees; the struct may be used anew */
 
 #endif

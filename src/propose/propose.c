@@ -1,4 +1,4 @@
-/* The stage: the proposers, the contract. */
+/* Owns the stage: which proposer carries out a move, and what the move makes of a candidate. */
 #include "propose/propose.h"
 
 #include "base/mem.h"
@@ -98,7 +98,7 @@ static void read_plan(const struct propose *p, struct candidate *c)
         candidate_fail(c, verdict, 0, "%s", why.text);
 }
 
-/* c->source and c->plan as proposers want them. False: libclang failed. */
+/* What proposers see of c: its source, its plan, its tree. False: libclang failed. */
 static bool prepare(
     const struct propose *p, struct candidate *c, struct rewrite_in *in, struct err *err)
 {
@@ -121,7 +121,8 @@ static const struct proposer_ops *find_proposer(enum proposer proposer)
     return NULL;
 }
 
-/* A mechanical move on c->source and c->plan, which are still the parent's: c gets its own. */
+/* Carry out c's mechanical move on c->source and c->plan, which are the parent's before and c's own
+ * after. */
 static bool make(const struct propose *p, struct candidate *c, struct err *err)
 {
     const struct proposer_ops *proposer = find_proposer(c->option.proposer);
@@ -151,11 +152,11 @@ static bool make(const struct propose *p, struct candidate *c, struct err *err)
     return true;
 }
 
-/* parent_plan: NULL where only the parent's text is known. */
+/* parent_plan: NULL where the parent's text alone is known. */
 static bool propose_child(struct propose *p, const char *parent_source, size_t parent_bytes,
     const struct plan *parent_plan, struct candidate *c, struct err *err)
 {
-    /* A dead candidate still has a source: its parent's, for whoever looks at it. */
+    /* A candidate whose move does not apply keeps its parent's source, for whoever looks at it. */
     c->source = arena_strndup(c->arena, parent_source, parent_bytes);
     c->source_bytes = parent_bytes;
     if (!find_proposer(c->option.proposer))
@@ -206,8 +207,8 @@ bool propose_options(struct propose *p, struct candidate *c, struct err *err)
 
 /* --- with a model --- */
 
-/* The model's moves together get at least this share of the priors: it can do what the rewriter
- * cannot, but each of its answers costs. */
+/* The least share of the priors that the model's moves get together. A model can do what the
+ * rewriter cannot, but each of its answers costs. */
 static const float MODEL_SHARE = 0.5f;
 
 bool propose_has_model(const struct propose *p)

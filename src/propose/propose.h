@@ -1,19 +1,20 @@
-/* Propose: carry out the move that the search asked for, and list the moves a source allows.
+/* Propose: make the variant that the search asked for, and list the moves that a source allows.
  *
- * Three proposers: the rewriter, which edits CUDA by libclang's syntax tree; the tuner, which picks
- * values of tuning parameters; and, where one is given, a language model.
+ * There are three proposers. The rewriter (rewrite/) edits CUDA by libclang's syntax tree. The
+ * tuner (tune/) picks values of tuning parameters. A language model (model/), where one is given,
+ * writes code.
  *
  * The first two answer at once. A model takes its time, so several candidates may be under way:
  *
  *     propose_start(p, &context, &c, &ready, err)      // not ready: a model was asked
- *     propose_wait(p, timeout_ms, &which, err)         // one that has become ready, or NULL
+ *     propose_wait(p, timeout_ms, &which, err)         // a candidate that is ready now, or NULL
  *     ... compile, check ...
- *     propose_repair(p, &c, &asked, err)               // asked: wait for it and evaluate it again
- *     propose_told(p, &c, gain)                        // done with it
+ *     propose_repair(p, &c, &asked, err)               // asked: wait for c and evaluate it again
+ *     propose_told(p, &c, gain)                        // done with c
  *
- * A repair is another answer for the same node, not a new node: the node's verdict and source are
- * those of the last answer, each answer with its own verdict is kept in c->calls, and each repair
- * counts as one more evaluation. A node that was not finished when a run ended is asked anew. */
+ * A repair is another answer for the same node, not a new node. The node's verdict and source are
+ * those of the last answer; c->calls keeps each answer with its own verdict. Each repair counts as
+ * one more evaluation. A node that was not finished when a run ended is asked for anew. */
 #ifndef KEET_PROPOSE_PROPOSE_H
 #define KEET_PROPOSE_PROPOSE_H
 
@@ -28,10 +29,9 @@ struct propose; /* owns the proposers */
 struct cutlass; /* the caller's */
 struct str;
 
-/* What models may look up: the tools search_cutlass and read_cutlass_file. Another stage has the
- * sources, so whoever makes both hands these in. Each appends an answer for the model, which may
- * be a sentence that says what was wrong with the question. Called on the caller's thread, from
- * within propose_wait. */
+/* What models may look up: the functions behind the tools search_cutlass and read_cutlass_file. The
+ * caller has the sources. Each function appends the answer for the model; where the question is
+ * wrong, a sentence that says so. Both are called on the caller's thread, within propose_wait. */
 struct propose_library {
     struct cutlass *library;
     void (*search)(struct cutlass *library, const char *query, struct str *out);
@@ -39,8 +39,8 @@ struct propose_library {
         struct str *out);
 };
 
-/* Where calls are put on record, by whoever has the database: each when it begins, and again when
- * it has ended. Called within propose_start, propose_wait, propose_repair and propose_abandon. */
+/* Where calls to models are put on record. `save` gets each call when it begins, and again when it
+ * has ended, within propose_start, propose_wait, propose_repair and propose_abandon. */
 struct session;
 struct propose_journal {
     struct session *session;
@@ -51,51 +51,54 @@ struct propose_journal {
 enum { PROPOSE_MAX_MODELS = 8, PROPOSE_MAX_IN_FLIGHT = 64, PROPOSE_REPAIRS = 2 };
 
 struct propose_options {
-    const char *prompts_dir; /* all files in it are checked at start */
+    const char *prompts_dir; /* prompts and prices; propose_create checks all files in it */
     bool forbid_fast_math;
-    const struct chip *chip; /* needed to show or ask a model; else NULL */
-    /* Models, as llm.h lists them; none: rewriter and tuner only. Several: a bandit chooses. */
+    const struct chip *chip; /* NULL: no model is asked, and no prompt shown */
+    /* Specs of models (llm.h). None: rewriter and tuner only. Several: a bandit chooses. */
     const char *const *models;
     unsigned nr_models;
-    const char *record_path; /* NULL; the second model's replies go to PATH.2, and so on */
-    unsigned in_flight;      /* calls at once; 0: 4 */
-    unsigned prompt_tokens;  /* a prompt's budget, by bytes/4; 0: 24000 */
-    const struct propose_library *library; /* borrowed; NULL: nothing to look up */
-    const struct propose_journal *journal; /* borrowed; NULL: the candidates alone have the calls */
+    const char *record_path; /* NULL: none. The second model's replies go to PATH.2, and so on */
+    unsigned in_flight;      /* calls at once, of each model; 0: 4 */
+    unsigned prompt_tokens;  /* a prompt's budget, in tokens of four bytes; 0: 24000 */
+    const struct propose_library *library; /* NULL: nothing to look up */
+    const struct propose_journal *journal; /* NULL: the candidates alone have the calls */
     bool model_only;                       /* no rewriter, no tuner */
     bool no_plan;                          /* ask for code right away */
     bool need_prices;                      /* a model without a price is an error */
     uint64_t seed;
 };
 
-/* Keys of models leave the environment for memory that no child inherits. First of all in main. */
+/* Move the keys of models from the environment to memory that no child inherits. To be called first
+ * of all in main. */
 void propose_hide_keys(void);
-/* Where keys are looked for. */
+/* The variables that keys are looked for in. */
 enum { PROPOSE_NR_KEYS = 3 };
 struct propose_key {
     char variable[64];
     bool is_set;      /* the variable itself */
-    const char *file; /* what VARIABLE_FILE says; NULL */
+    const char *file; /* what VARIABLE_FILE says; NULL: it is not set */
 };
 void propose_keys(struct propose_key keys[PROPOSE_NR_KEYS]);
 
+/* What options point to, and the task, are borrowed and must outlive the result. NULL, with err,
+ * when a prompt, a price or the spec of a model is wrong. */
 struct propose *propose_create(
     const struct propose_options *options, const struct task *task, struct err *err);
 void propose_destroy(struct propose *propose);
 
-/* Fill c->source, c->plan, c->proposal_note from parent_source and c->option. A move that does not
- * apply gives verdict no_kernel with the reason; a broken contract gives verdict contract. The root
- * (option.action ACTION_NONE) gets the task's own source. Not for options of a model. */
+/* Fill c->source, c->plan and c->proposal_note from parent_source and c->option. A move that does
+ * not apply gives verdict no_kernel with the reason. A source that breaks the contract gives
+ * verdict contract. The root (option.action ACTION_NONE) gets the task's own source. Not for
+ * options of a model. */
 bool propose_kernel(struct propose *propose, const char *parent_source, size_t parent_bytes,
     struct candidate *c, struct err *err);
 
-/* List what can be tried on c->source, whose plan is c->plan: c->options, priors uniform.
- * Deterministic for a source. Moves that would not change the text, or do not apply, are not
- * listed; with a model, each move that has a page in prompts/actions is. */
+/* List what can be tried on c->source, whose plan is c->plan: c->options, with uniform priors. The
+ * list is the same for the same source. A mechanical move that does not apply, or would not change
+ * the text, is not listed. With a model, each move that has a page in prompts/actions is. */
 bool propose_options(struct propose *propose, struct candidate *c, struct err *err);
 
-/* Why each move was not listed for the last propose_options call: "move: reason\n" lines, for -v.
- */
+/* Why moves were not listed by the last propose_options: "move: reason\n" lines, for -v. */
 const char *propose_refusals(const struct propose *propose);
 
 /* The text of prompts/actions/<move>.md. */
@@ -105,8 +108,8 @@ const char *propose_action_text(const struct propose *propose, enum action actio
 
 bool propose_has_model(const struct propose *propose);
 
-/* What surrounds a move; all borrowed for the call only, but for the parent's plan: a candidate
- * whose move does not apply keeps that, and must not outlive its memory. */
+/* What surrounds a move. All of it is borrowed for the call only, but for the parent's plan: a
+ * candidate whose move does not apply keeps it, and must not outlive the parent's arena. */
 struct propose_context {
     const struct candidate *parent;          /* as loaded from the store */
     const struct candidate *const *siblings; /* what was tried on it already */
@@ -115,33 +118,35 @@ struct propose_context {
     unsigned nr_lessons;
 };
 
-/* After explain has filled the priors: the model's moves together get at least half of the mass.
+/* Once explain has filled the priors: give the model's moves together at least half of the mass.
  * Without a model, nothing. */
 void propose_priors(const struct propose *propose, struct candidate *c);
 
-/* c must stay where it is until propose_told. */
+/* *ready: c has its source or its verdict. Else a model was asked, and c must stay where it is
+ * until propose_told. */
 bool propose_start(struct propose *propose, const struct propose_context *context,
     struct candidate *c, bool *ready, struct err *err);
-/* A candidate whose answer is there, with source or verdict; NULL when none came in time. False:
- * no model is left that could answer. */
+/* *ready: a candidate whose answer has come, with its source or its verdict; NULL when none came in
+ * time. False: no model is left that could answer. */
 bool propose_wait(
     struct propose *propose, double timeout_ms, struct candidate **ready, struct err *err);
-/* Ask for a repair of a candidate that failed, unless it is not the model's, the failure is not of
- * that kind, or it has had its rounds. */
+/* Ask for a repair of a candidate that failed. *asked stays false when c is not the model's, when
+ * its failure is of a kind that no repair can mend, or when c has had PROPOSE_REPAIRS. */
 bool propose_repair(struct propose *propose, struct candidate *c, bool *asked, struct err *err);
-/* The candidate is done; gain is log2 of its speed over its parent's, 0 when it failed. Also for
- * stored nodes on resuming: the bandit and the tally of what was spent learn from them. */
+/* The candidate is done. The gain is log2 of its speed over its parent's; 0 when it failed. Stored
+ * nodes are told too when a run is resumed: the bandit and the tally of what was spent learn from
+ * them. */
 void propose_told(struct propose *propose, const struct candidate *c, double gain);
-/* The run is over: requests under way are broken off, and what they came to goes on record. No
- * model can be asked after it. */
+/* The run is over: break off the requests under way, and put what they came to on record. No model
+ * can be asked after it. */
 bool propose_abandon(struct propose *propose, struct err *err);
-/* How many candidates have been taken so far: the clock of recordings. */
+/* How many candidates the caller has taken so far: the clock of recordings (llm.h). */
 void propose_moment(struct propose *propose, uint64_t moment);
 
-/* Of all calls that have ended, those before a run was resumed included. */
+/* What all calls that have ended took, those before a run was resumed included. */
 struct model_spent propose_spent(const struct propose *propose);
 
-/* What would be sent for c's option, in full. Sends nothing, and needs no model. */
+/* Append what would be sent for c's option, in full. Sends nothing, and needs no model. */
 bool propose_show(struct propose *propose, const struct propose_context *context,
     struct candidate *c, struct str *out, struct err *err);
 

@@ -1,7 +1,7 @@
-/* Proposers: who can carry out a move. Private to propose/.
+/* Mechanical proposers: who carries out a move at once. Private to propose/.
  *
- * `list` adds what the proposer can do with a source to an option list; `make` carries one option
- * out. Both are deterministic for a source text. */
+ * `list` adds what the proposer can do with a source to an option list. `make` carries one option
+ * out. Both give the same for the same source. */
 #ifndef KEET_PROPOSE_PROPOSER_H
 #define KEET_PROPOSE_PROPOSER_H
 
@@ -25,7 +25,7 @@ struct proposer_ops {
     const char *name;
     enum proposer proposer;
     bool (*list)(const struct rewrite_in *in, struct option_list *list, struct err *err);
-    /* False with out->why when the option does not apply. */
+    /* False, with out->why, when the option does not apply. */
     bool (*make)(const struct rewrite_in *in, const struct option *option, struct rewrite_out *out);
 };
 

@@ -2,7 +2,6 @@
 #include "propose/model/ask.h"
 
 #include "base/mem.h"
-#include "base/str.h"
 #include "llm/llm.h"
 #include "llm/price.h"
 #include "propose/model/call_record.h"
@@ -10,7 +9,6 @@
 #include "propose/model/prompt.h"
 #include "propose/model/reply.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 enum { MAX_MODELS = 8, MAX_MESSAGES = 16, REPLY_TOKENS = 8192, WAIT_MS = 1000 };
@@ -143,7 +141,6 @@ bool ask_put(struct ask *ask, unsigned model, const char *purpose,
         .messages = all, .max_tokens = REPLY_TOKENS, .temperature = -1, .purpose = purpose};
     struct llm *llm = ask->llms[model < ask->nr_llms ? model : 0];
     struct llm_reply reply;
-    struct str prompt = {0};
     uint64_t id;
 
     if (nr > MAX_MESSAGES)
@@ -152,14 +149,7 @@ bool ask_put(struct ask *ask, unsigned model, const char *purpose,
         all[i] = (struct llm_message){
             .role = messages[i].role, .text = messages[i].text, .stable_until_here = i == 0};
     request.nr_messages = nr;
-    llm_prompt_text(&request, &prompt);
-    *call = (struct model_call){.purpose = purpose,
-        .model = llm_spec(llm),
-        .prompt = arena_strndup(arena, str_text(&prompt), prompt.len),
-        .outcome = "asked",
-        .cost = (double)NAN};
-    str_finish(&prompt);
-    call->model = arena_strdup(arena, call->model);
+    *call = call_record_begin(arena, &request, arena_strdup(arena, llm_spec(llm)));
     if (!llm_start(llm, &request, &id, err))
         return false;
     while (!llm_wait(llm, WAIT_MS, &reply))

@@ -1,5 +1,22 @@
-/* Owns the record that a reply leaves in a call. */
+/* Owns the fields of a call's record that requests and replies fill. */
 #include "propose/model/call_record.h"
+
+#include "base/str.h"
+
+#include <math.h>
+
+struct model_call call_record_begin(
+    struct arena *arena, const struct llm_request *request, const char *model)
+{
+    struct str prompt = {0};
+    struct model_call call = {
+        .purpose = request->purpose, .model = model, .outcome = "asked", .cost = (double)NAN};
+
+    llm_prompt_text(request, &prompt);
+    call.prompt = arena_strndup(arena, str_text(&prompt), prompt.len);
+    str_finish(&prompt);
+    return call;
+}
 
 void call_record_reply(
     const struct price_table *table, const struct llm_reply *reply, struct model_call *call)

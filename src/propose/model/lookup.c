@@ -90,7 +90,7 @@ unsigned lookup_read(struct arena *arena, const char *text, const struct llm_too
 
 /* ---- answers ---- */
 
-/* A number however it was written: 5, 5.0, "5"; what makes no sense is `otherwise`. */
+/* A whole number, however it was written: 5, 5.0, "5". `otherwise` where it makes no sense. */
 static unsigned whole(const json_t *arguments, const char *name, unsigned otherwise)
 {
     const json_t *value = json_object_get(arguments, name);

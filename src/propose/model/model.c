@@ -1,4 +1,4 @@
-/* Owns the model as a proposer, from start to end: endpoints, and candidates under way. */
+/* Owns the endpoints, and the candidates under way from their start to their end. */
 #include "propose/model/model.h"
 
 #include "base/mem.h"
@@ -79,7 +79,7 @@ void model_list(const struct model *m, const struct rewrite_in *in, struct optio
     for (int a = 0; a < NR_ACTIONS; a++) {
         const enum action action = (enum action)a;
 
-        /* Values of parameters are the tuner's, who tries them without asking anyone. */
+        /* The tuner tries values of parameters without asking anyone. */
         if (action == ACTION_TUNE || (action == ACTION_FAST_MATH && in->forbid_fast_math))
             continue;
         option_add(
@@ -97,7 +97,7 @@ static struct model_job *job_of(struct model *m, const struct candidate *c)
     return NULL;
 }
 
-/* --- a candidate, from start to end --- */
+/* --- candidates --- */
 
 bool model_start(
     struct model *m, const struct propose_context *context, struct candidate *c, struct err *err)
@@ -110,7 +110,7 @@ bool model_start(
     *job = (struct model_job){.c = c,
         .endpoint = (unsigned)endpoint,
         .stage = m->options->no_plan ? STAGE_WRITE : STAGE_PLAN};
-    for (unsigned i = 0; i < c->nr_calls; i++) /* of a run that ended before the node did */
+    for (unsigned i = 0; i < c->nr_calls; i++) /* calls of a run that ended before the node did */
         model_spent_add(&m->spent, &c->calls[i]);
     model_fill(m, context, c, job);
     c->source = job->base;
@@ -118,7 +118,7 @@ bool model_start(
     return model_ask(m, job, err);
 }
 
-/* A candidate that is complete and was not handed out yet. */
+/* A candidate that is ready and was not handed out yet; NULL: none is. */
 static struct candidate *hand_out(struct model *m)
 {
     for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++) {
@@ -132,7 +132,7 @@ static struct candidate *hand_out(struct model *m)
     return NULL;
 }
 
-/* Take what has been answered, until a candidate is complete. */
+/* Take replies until a candidate is ready. */
 static bool drain(struct model *m, double timeout_ms, struct candidate **ready, struct err *err)
 {
     *ready = hand_out(m);
@@ -181,7 +181,7 @@ static bool can_repair(const struct model_job *job)
     }
 }
 
-/* What the stages found goes into the record of the call that led to it. */
+/* The verdict of a candidate goes into the record of the call that led to it. */
 static void note_verdict(struct candidate *c)
 {
     if (c->nr_calls > 0) {
@@ -245,15 +245,15 @@ void model_told(struct model *m, const struct candidate *c, double gain)
                 counted = true;
             }
         }
-        if (!job) /* of a run that is resumed: not seen by account */
+        if (!job) /* a call of the run that is resumed: model_answer.c has not counted it */
             model_spent_add(&m->spent, &c->calls[i]);
     }
     if (job)
         *job = (struct model_job){0};
 }
 
-/* The late answers belong to a moment of their own, so that a replay of the same length does not
- * meet them before its end. */
+/* Late answers belong to a moment of their own. A replay of the same length then meets none of them
+ * before its end. */
 bool model_abandon(struct model *m, struct err *err)
 {
     bool ok = true;

@@ -1,5 +1,5 @@
-/* The language model as a proposer: plan, write, repair. Private to propose/; propose.h says how
- * the pieces are used. */
+/* The language model as a proposer: plan, write, repair. Private to propose/. Each function does
+ * the model's part of the function of propose.h with the same ending. */
 #ifndef KEET_PROPOSE_MODEL_MODEL_H
 #define KEET_PROPOSE_MODEL_MODEL_H
 
@@ -9,12 +9,12 @@
 
 struct model;
 
-/* options, prompts and task are borrowed and must outlive it. */
+/* options, prompts and task are borrowed and must outlive the model. */
 struct model *model_create(const struct propose_options *options, const struct prompts *prompts,
     const struct task *task, struct err *err);
 void model_destroy(struct model *model);
 
-/* One option per move that has a page. */
+/* Add one option for each move that is not the tuner's. */
 void model_list(const struct model *model, const struct rewrite_in *in, struct option_list *list);
 
 bool model_start(struct model *model, const struct propose_context *context, struct candidate *c,

@@ -1,4 +1,4 @@
-/* Owns what becomes of a model's answers: the record, look-ups, code or verdict. */
+/* Owns what becomes of a model's answer: the record, look-ups, and code or a verdict. */
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 
 enum {
-    FAILURES = 8,      /* in a row, each after its own attempts, until a model is given up */
-    LEAST_ANSWER = 512 /* bytes that a look-up may answer however full the prompt is */
+    FAILURES = 8,      /* calls in a row that fail before an endpoint is given up */
+    LEAST_ANSWER = 512 /* bytes that an answer to a look-up may have, however full the prompt is */
 };
 
 static void account(struct model *m, const struct endpoint *e, const struct llm_reply *reply,
@@ -80,7 +80,7 @@ static struct llm_tool_call *copy_tool_calls(
     return copies;
 }
 
-/* Answers, in as much room as the prompt's budget leaves them. */
+/* The answers to look-ups, in the room that the prompt's budget leaves. */
 static const char **answer_calls(
     struct model *m, struct model_job *job, const struct llm_tool_call *calls, unsigned nr)
 {
@@ -103,8 +103,8 @@ static const char **answer_calls(
     return answers;
 }
 
-/* A reply that asks for look-ups gets them, and the model goes on with what it was asked. False:
- * it is an answer, or has had its rounds. */
+/* Answer the look-ups that a reply asks for, so that the model can go on with its task. False: the
+ * reply asks for none, or the job has had its rounds. */
 static bool look_up(struct model *m, struct model_job *job, const struct llm_reply *reply)
 {
     struct arena *arena = job->c->arena;
@@ -142,7 +142,8 @@ static bool look_up(struct model *m, struct model_job *job, const struct llm_rep
     return true;
 }
 
-/* Servers that know no functions, or whose model does not, say so: from then on by text. */
+/* Whether the endpoint says that it, or its model, knows no functions. Tools go by text from then
+ * on. */
 static bool refuses_functions(const struct model_job *job, const struct llm_reply *reply)
 {
     return job->with_functions && reply->outcome == LLM_FAILED && strcasestr(reply->error, "tool");
@@ -159,7 +160,7 @@ static bool break_endpoint(struct model *m, struct endpoint *e, const char *why,
     return err_set(err, "--model %s: %s", e->spec, why);
 }
 
-/* Whose answer it is; NULL: of nobody who still waits. */
+/* The job that the reply answers; NULL: that job does not wait any more. */
 static struct model_job *job_of_reply(
     struct model *m, unsigned number, const struct llm_reply *reply)
 {
@@ -206,7 +207,7 @@ bool model_take(struct model *m, unsigned number, const struct llm_reply *reply,
     if (look_up(m, job, reply))
         return model_ask(m, job, err);
     if (job->stage == STAGE_PLAN) {
-        /* Code can be written without a plan; a model that is gone is replaced by ask. */
+        /* Code can be written without a plan, should this call have failed. */
         job->values.text[PLACE_PLAN] = call->reply;
         job->stage = STAGE_WRITE;
         job->nr_turns = 0;

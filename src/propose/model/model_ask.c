@@ -1,14 +1,13 @@
 /* Owns what a model is sent: the messages of each stage, within their budget. */
-#include "base/str.h"
+#include "propose/model/call_record.h"
 #include "propose/model/lookup.h"
 #include "propose/model/model_parts.h"
 #include "propose/model/phrases.h"
 
-#include <math.h>
 #include <string.h>
 
 enum {
-    PROMPT_TOKENS = 24000, /* of one prompt, unless told */
+    PROMPT_TOKENS = 24000, /* the budget of a prompt, unless the options say another */
     REPLY_TOKENS = 16384   /* room to think, and a long kernel file */
 };
 
@@ -63,7 +62,7 @@ void model_fill(struct model *m, const struct propose_context *context, struct c
         }};
 }
 
-/* Does the job's model look things up by calling functions? */
+/* Whether the job's model looks things up by calling functions. */
 static bool has_functions(const struct model *m, const struct model_job *job)
 {
     const struct endpoint *e = &m->endpoints[job->endpoint];
@@ -71,7 +70,7 @@ static bool has_functions(const struct model *m, const struct model_job *job)
     return m->options->library && !e->by_text && (!e->llm || llm_has_tools(e->llm));
 }
 
-/* Plan and write: the system's part and one question. */
+/* Plan and write: one question after the system's part. */
 static bool build_first(
     struct model *m, struct model_job *job, struct llm_message messages[4], size_t most_bytes)
 {
@@ -86,7 +85,7 @@ static bool build_first(
     return true;
 }
 
-/* The first bytes of a text up to the end of a line, and a note. */
+/* The first bytes of a text, up to the end of a line, and a note that the rest is left out. */
 static const char *first_lines(struct arena *arena, const char *text, size_t bytes)
 {
     while (bytes > 0 && text[bytes - 1] != '\n')
@@ -94,8 +93,9 @@ static const char *first_lines(struct arena *arena, const char *text, size_t byt
     return arena_printf(arena, "%.*s%s", (int)bytes, text, rest_left_out);
 }
 
-/* Repair: the question and the answer that failed are said again. What is too long is cut from the
- * question first, in the order of prompt.h, then from the end of the answer; the problem stays. */
+/* Repair: the question and the answer that failed come again, then the problem. What is too long is
+ * cut from the question first, in the order of prompt.h, then from the end of the answer. The
+ * problem is never cut. */
 static bool build_repair(
     struct model *m, struct model_job *job, struct llm_message messages[4], size_t most_bytes)
 {
@@ -155,7 +155,7 @@ void model_finish_job(struct model_job *job, const char *why)
     }
 }
 
-/* The messages with the look-ups made so far after them. */
+/* The messages, and after them the look-ups made so far. */
 static const struct llm_message *with_turns(
     const struct model_job *job, const struct llm_message *head, unsigned *nr)
 {
@@ -173,13 +173,12 @@ bool model_ask(struct model *m, struct model_job *job, struct err *err)
     struct llm_message head[4];
     struct llm_request request = {
         .max_tokens = REPLY_TOKENS, .temperature = -1, .purpose = model_purpose(job)};
-    struct str prompt = {0};
     struct model_call *call;
 
     if (m->endpoints[job->endpoint].broken) {
         const int other = model_choose(m);
         job->endpoint = other < 0 ? job->endpoint : (unsigned)other;
-        job->nr_turns = 0; /* look-ups are written down differently for each */
+        job->nr_turns = 0; /* each endpoint has look-ups in a form of its own */
     }
     if (!model_build(m, job, head, &request.nr_messages)) {
         model_finish_job(job, "the kernel file is longer than a prompt may be (--prompt-tokens)");
@@ -192,17 +191,11 @@ bool model_ask(struct model *m, struct model_job *job, struct err *err)
         request.nr_tools = NR_TOOLS;
     }
     call = candidate_add_call(job->c);
-    llm_prompt_text(&request, &prompt);
-    job->prompt_bytes = prompt.len;
-    *call = (struct model_call){.purpose = request.purpose,
-        .model = m->endpoints[job->endpoint].spec,
-        .prompt = arena_strndup(job->c->arena, str_text(&prompt), prompt.len),
-        .outcome = "asked",
-        .error = "no answer had come when the run ended",
-        .tokens_in = prompt_tokens(str_text(&prompt)), /* until the endpoint says */
-        .tokens_estimated = true,
-        .cost = (double)NAN};
-    str_finish(&prompt);
+    *call = call_record_begin(job->c->arena, &request, m->endpoints[job->endpoint].spec);
+    call->error = "no answer had come when the run ended";
+    call->tokens_in = prompt_tokens(call->prompt); /* until the endpoint says */
+    call->tokens_estimated = true;
+    job->prompt_bytes = strlen(call->prompt);
     return llm_start(m->endpoints[job->endpoint].llm, &request, &job->id, err) &&
            model_note(m, job->c, job->c->nr_calls - 1, err);
 }

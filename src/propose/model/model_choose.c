@@ -1,15 +1,16 @@
-/* Owns the bandit over models: which one is asked next. */
+/* Owns the bandit over models: which one to ask next. */
 #include "propose/model/model_parts.h"
 
 #include <math.h>
 
-/* How much one that was asked less is preferred. */
+/* How much a model that was asked less is preferred. */
 static const double EXPLORE = 0.7;
-/* What a token counts where it has no price, in dollars. */
+/* What a token without a price counts, in dollars. */
 static const double TOKEN_COST = 1e-6;
 
-/* UCB on gain per dollar: each model's ratio over the best one's, and a bonus for those that were
- * asked less. Picks under way count as asked, so that several at once spread. */
+/* UCB1 (Auer et al. 2002) on gain per dollar: the score of a model is its ratio over the best
+ * ratio, plus a bonus for models that were asked less. Candidates under way count as asked, so that
+ * several at once spread over the models. */
 int model_choose(const struct model *m)
 {
     double ratios[PROPOSE_MAX_MODELS] = {0}, best_ratio = 0, best = -INFINITY;

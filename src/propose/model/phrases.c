@@ -135,7 +135,7 @@ const char *phrase_findings(struct arena *arena, const struct candidate *c)
     return finish(arena, &out);
 }
 
-/* The first line, cut to a sentence's length. */
+/* The first line of a text, at most WHY_BYTES of it. */
 static const char *brief(struct arena *arena, const char *text)
 {
     const size_t len = text ? strcspn(text, "\n") : 0;

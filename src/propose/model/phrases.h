@@ -1,6 +1,6 @@
 /* What a model is told, in words: contract, chip, source, findings, siblings, lessons. Private to
- * propose/. All text in the arena. Nothing here depends on wall time, so that a recorded run asks
- * the same again. */
+ * propose/. All text is in the arena. None depends on wall time, so that a recorded run asks the
+ * same again. */
 #ifndef KEET_PROPOSE_MODEL_PHRASES_H
 #define KEET_PROPOSE_MODEL_PHRASES_H
 
@@ -11,7 +11,7 @@
 const char *phrase_contract(struct arena *arena, const struct task *task);
 const char *phrase_hardware(struct arena *arena, const struct chip *chip);
 const char *phrase_source(struct arena *arena, const char *source); /* "  12| code" */
-/* The lines around one line, numbered; all of them when line is 0 and there are few. */
+/* The lines around one line, numbered; a remark when line is 0. */
 const char *phrase_excerpt(struct arena *arena, const char *source, unsigned line);
 const char *phrase_state(struct arena *arena, const struct candidate *c);
 const char *phrase_findings(struct arena *arena, const struct candidate *c);

@@ -16,7 +16,7 @@ static const char *const place_names[NR_PLACES] = {"contract", "hardware", "sour
 static const char *const files[NR_PROMPTS] = {"system.md", "node.md", "plan.md", "write.md",
     "repair.md", "explain.md", "cutlass.md", "hypotheses.md", "judge.md", "review.md", "correct.md",
     "first.md", "first_again.md"};
-/* What is cut first when a prompt is too long. */
+/* The order in which values lose lines when a prompt is too long. */
 static const enum place cut_order[] = {
     PLACE_LESSONS, PLACE_SIBLINGS, PLACE_PLAN, PLACE_FINDINGS, PLACE_EXCERPT, PLACE_HARDWARE};
 static const char left_out[] = "(left out: the prompt would be too long)";
@@ -36,8 +36,8 @@ size_t prompt_tokens(const char *text)
     return (strlen(text) + TOKEN_BYTES - 1) / TOKEN_BYTES;
 }
 
-/* The next "{{name}}" at or after text: its start, with its end and name. NULL when there is none;
- * other braces are text. */
+/* The start of the next "{{name}}" in the text, with its end and its name; NULL: there is none.
+ * Other braces are text. */
 static const char *find_place(const char *text, const char **end, const char **name, size_t *len)
 {
     for (const char *at = text; (at = strstr(at, "{{")); at++) {
@@ -175,7 +175,7 @@ char *prompt_fill(const struct prompts *prompts, enum prompt prompt,
     return text;
 }
 
-/* The text without its last lines, so that at least `bytes` go; a note says so. */
+/* The text without its last lines, shorter by at least `bytes`, with a note in their place. */
 static const char *cut_lines(struct arena *arena, const char *text, size_t bytes)
 {
     size_t keep = strlen(text);

@@ -1,15 +1,16 @@
 /* Prompts: the texts in prompts/ with their {{placeholders}} filled in. Private to propose/.
  *
- *     struct prompts *prompts = prompts_load("prompts", &err);      // names file:line of a mistake
- *     struct prompt_values values = {.text[PLACE_SOURCE] = ..., };
- *     char *text = prompt_fill(prompts, PROMPT_WRITE, &values, budget_tokens, arena);
+ *     struct prompts *prompts = prompts_load("prompts", &err);      // err has file:line of a
+ * mistake struct prompt_values values = {.text[PLACE_SOURCE] = ..., }; if (prompt_trim(prompts,
+ * PROMPT_WRITE, &values, budget_tokens, arena, &values)) text = prompt_fill(prompts, PROMPT_WRITE,
+ * &values, arena);
  *
- * A prompt that is longer than its budget (a token is taken as four bytes) loses lines from the end
+ * A token is taken as four bytes. A prompt that is longer than its budget loses lines from the end
  * of what matters least, in this order: lessons, siblings, plan, findings, excerpt, hardware. The
  * contract, the source, the move and the problem are never cut.
  *
- * What is the same for a whole run (system.md, with the contract and the hardware) comes first and
- * what is the same for a node second, so that caches of endpoints are hit. */
+ * What is the same for a whole run (system.md, with the contract and the hardware) comes first, and
+ * what is the same for a node second, so that the caches of endpoints are hit. */
 #ifndef KEET_PROPOSE_MODEL_PROMPT_H
 #define KEET_PROPOSE_MODEL_PROMPT_H
 
@@ -26,14 +27,14 @@ enum prompt {
     PROMPT_PLAN,
     PROMPT_WRITE,
     PROMPT_REPAIR,
-    PROMPT_EXPLAIN,    /* the system's where a profile is to be explained */
-    PROMPT_CUTLASS,    /* after the system's, where there is a library */
-    PROMPT_HYPOTHESES, /* of explaining, one after the other */
-    PROMPT_JUDGE,
-    PROMPT_REVIEW,
-    PROMPT_CORRECT,
-    PROMPT_FIRST, /* a task's first kernel, and once more after what was wrong */
-    PROMPT_FIRST_AGAIN,
+    PROMPT_EXPLAIN,     /* the system's, where a profile is to be explained */
+    PROMPT_CUTLASS,     /* after PROMPT_SYSTEM, where there is a library */
+    PROMPT_HYPOTHESES,  /* the steps of an explanation: hypotheses, */
+    PROMPT_JUDGE,       /* judgements by the counters, */
+    PROMPT_REVIEW,      /* a review, */
+    PROMPT_CORRECT,     /* a correction */
+    PROMPT_FIRST,       /* a task's first kernel */
+    PROMPT_FIRST_AGAIN, /* the same, after what was wrong with the one before */
     NR_PROMPTS
 };
 
@@ -52,7 +53,7 @@ enum place {
     PLACE_NODE,       /* node.md, filled in */
     PLACE_METRICS,    /* explain: all that was counted */
     PLACE_HYPOTHESES, /* explain: what was expected before the counters were seen */
-    PLACE_TEXT,       /* explain: the explanation to review or to correct; first: what was wrong */
+    PLACE_TEXT,       /* explain: the text to review or correct; first_again: what was wrong */
     NR_PLACES
 };
 const char *place_name(enum place place);
@@ -60,7 +61,7 @@ const char *place_name(enum place place);
 struct prompts;
 struct prompts *prompts_load(const char *dir, struct err *err);
 void prompts_destroy(struct prompts *prompts);
-const char *prompts_action(const struct prompts *prompts, enum action action); /* its page */
+const char *prompts_action(const struct prompts *prompts, enum action action); /* the page */
 
 struct prompt_values {
     const char *text[NR_PLACES]; /* NULL: "(none)" */
@@ -69,10 +70,11 @@ struct prompt_values {
 enum { TOKEN_BYTES = 4 };
 size_t prompt_tokens(const char *text);
 
-/* A copy of values with lines cut until the prompt fits; false when even that does not do. */
+/* *trimmed: the values, with lines cut until the prompt fits. False: it is too long even then. */
 bool prompt_trim(const struct prompts *prompts, enum prompt prompt,
     const struct prompt_values *values, size_t budget_tokens, struct arena *arena,
     struct prompt_values *trimmed);
+/* The prompt with all placeholders filled in. */
 char *prompt_fill(const struct prompts *prompts, enum prompt prompt,
     const struct prompt_values *values, struct arena *arena);
 

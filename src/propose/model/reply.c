@@ -61,7 +61,7 @@ static char *unify_newlines(struct arena *arena, const char *text)
 
 /* --- fences --- */
 
-/* How many fence characters open the line: 3 or more, else 0. */
+/* The number of fence characters that open the line: 3 or more, else 0. */
 static size_t fence_of(struct span line, char *c)
 {
     size_t n = 0;
@@ -124,7 +124,7 @@ static bool contains(struct span s, const char *word)
     return memmem(s.text, s.len, word, strlen(word)) != NULL;
 }
 
-/* "  12| code" on every line that is not blank: the numbers of the prompt came along. */
+/* The width of "  12| " at the start of the line: a number that the prompt gave it. 0: none. */
 static size_t number_width(struct span line)
 {
     size_t i = 0;
@@ -176,7 +176,7 @@ static bool marks(struct span line, char c, const char *word)
     return n >= 5 && n <= 9 && rest.len == strlen(word) && !strncmp(rest.text, word, rest.len);
 }
 
-/* The number of edits, -1 when the last one has no end. */
+/* The number of edits; -1: the last one has no end. */
 static int find_edits(const char *text, struct edit_text edits[MAX_EDITS])
 {
     const char *at = text, *next, *search = NULL, *replace = NULL;
@@ -202,7 +202,8 @@ static int find_edits(const char *text, struct edit_text edits[MAX_EDITS])
     return search || replace ? -1 : nr;
 }
 
-/* Do the lines of `want` stand at `at`, but for blanks at their ends? Gives the length covered. */
+/* Whether the lines of `want` stand at `at`, but for blanks at their ends. *len: the bytes that
+ * they cover there. */
 static bool lines_match(const char *at, struct span want, size_t *len)
 {
     const char *p = at, *end = want.text + want.len, *w = want.text;
@@ -221,8 +222,8 @@ static bool lines_match(const char *at, struct span want, size_t *len)
     return true;
 }
 
-/* Where the first part of an edit stands: exact text first, else whole lines but for blanks. The
- * number of places. */
+/* The number of places where an edit's SEARCH part stands, and the first of them: as exact text, or
+ * if that is nowhere, as whole lines but for blanks. */
 static unsigned find_text(const char *base, struct span want, size_t *at, size_t *len)
 {
     unsigned nr = 0;
@@ -319,7 +320,7 @@ static struct reply of_code(struct arena *arena, struct span code)
     return (struct reply){.kind = REPLY_SOURCE, .source = source, .bytes = code.len};
 }
 
-/* The one block that is a kernel file: the block with launch lines, if one alone has them. */
+/* The block that is a kernel file: the one with launch lines, if only one has them. */
 static struct reply choose_block(struct arena *arena, const struct blocks *blocks, bool truncated)
 {
     const struct span *chosen = NULL;
@@ -358,7 +359,7 @@ static struct reply choose_block(struct arena *arena, const struct blocks *block
     return (struct reply){.kind = REPLY_NO_KERNEL, .why = "the answer holds no kernel"};
 }
 
-/* A file without fences: from the first line that looks like one. */
+/* A file without fences: the text from the first line that looks like code. */
 static bool bare_file(const char *text, struct span *code)
 {
     const struct span all = {text, strlen(text)};
@@ -389,7 +390,7 @@ static bool refuses(struct span text)
     return false;
 }
 
-/* The first sentence that is not code or a heading. */
+/* The first sentence of the text before the code, headings left out. */
 static const char *note_of(struct arena *arena, struct span before)
 {
     struct span s = trim(before);

@@ -64,7 +64,7 @@ static void solve(struct contraction *c)
     deps_solve(&c->deps, c->form.function);
 }
 
-/* What it loads stays as it was, whenever that is: a bias. */
+/* Whether an initialiser only loads what the kernel does not write, such as a bias. */
 static bool init_is_plain(const struct contraction *c, const struct node *init)
 {
     for (const struct node *n = init; n; n = node_next(init, n)) {
@@ -75,7 +75,7 @@ static bool init_is_plain(const struct contraction *c, const struct node *init)
     return node_is_pure(init);
 }
 
-/* Variables from before the loop that it changes; everything else in it must be without effect. */
+/* Find the variables from before the loop that it changes. The loop must have no other effect. */
 static bool find_accs(struct contraction *c, const char **why)
 {
     struct node *body = c->loop.node->body;
@@ -104,7 +104,7 @@ static bool find_accs(struct contraction *c, const char **why)
     return c->nr_accs ? true : say(why, "the loop changes no variable");
 }
 
-/* Up from a load through conversions: __half2float(A[i]). */
+/* The load with the conversions around it: __half2float(A[i]). */
 static struct node *with_conversions(struct node *n)
 {
     while (n->parent && (n->parent->kind == NODE_PAREN || n->parent->kind == NODE_CAST ||
@@ -196,7 +196,7 @@ static bool find_operands(struct contraction *c, const char **why)
     return true;
 }
 
-/* Each variable that the operands' addresses stand on must be one that can be computed anew. */
+/* Whether all locals but the accumulators can be computed anew: each has one pure initialiser. */
 static bool locals_are_single(const struct contraction *c, const char **why)
 {
     for (unsigned part = 0; part < 2; part++) {
@@ -257,7 +257,8 @@ static bool is_product(const struct contraction *c, const struct node *n, unsign
     return is_operand(c, n) || (!node_has(n, NODE_INDEX) && !node_has(n, NODE_CALL));
 }
 
-/* All the body does is acc += product of operands: zeros beyond the last k change nothing. */
+/* Whether the body is acc += product of operands and nothing else, so that zeros beyond the last k
+ * change nothing. */
 static bool is_neutral(const struct contraction *c)
 {
     struct node *body = c->loop.node->body;
@@ -280,7 +281,7 @@ static bool stores_after_only(const struct contraction *c, const char **why)
                 return say(why, "a call that is not understood after the loop");
     if (!rewrite_no_alias(c->in, c->form.function))
         return say(why, "one array is given twice to the kernel");
-    /* what the loop reads must not be what other threads have already stored */
+    /* the loop must not read what other threads may have stored already */
     for (unsigned i = 0; i < c->nr_operands; i++) {
         struct node *load = c->operands[i].node;
         for (; load->kind != NODE_INDEX && load->kind != NODE_UNARY; load = load->child)

@@ -1,10 +1,13 @@
 /* Contractions: kernels in which a thread makes one element (row, col) of the output in a loop over
- * k whose loads depend on (row, k) or on (col, k), like a matrix product. Recognised here, and made
- * anew with tiles of the operands in shared memory and a patch of outputs in each thread's
- * registers. The order of operations on each output stays as it was. */
+ * k, whose loads depend on (row, k) or on (col, k). A matrix product is one.
+ *
+ * contraction_read recognises them. contraction_tile writes them anew, with tiles of the operands
+ * in shared memory and a patch of outputs in each thread's registers. The order of operations on
+ * each output stays as it was. */
 #ifndef KEET_PROPOSE_REWRITE_CONTRACTION_H
 #define KEET_PROPOSE_REWRITE_CONTRACTION_H
 
+#include "cuda/deps.h"
 #include "propose/rewrite/extent.h"
 #include "propose/rewrite/rewrite.h"
 
@@ -12,14 +15,14 @@ enum { CONTRACTION_MAX_TILES = 6, CONTRACTION_MAX_ACCS = 6 };
 
 enum { ALONG_X = 1, ALONG_Y = 2, ALONG_K = 4 };
 
-/* One operand: an expression in the loop that loads, and depends on k and one axis. */
+/* An expression in the loop that loads, and depends on k and on one axis. */
 struct contraction_operand {
-    struct node *node;           /* the load with the conversions around it */
-    const char *text;            /* as written; equal texts share a tile */
+    struct node *node;           /* the load, and the conversions around it */
+    const char *text;            /* as written; operands of equal text share a tile */
     unsigned axis;               /* ALONG_X or ALONG_Y */
-    bool k_runs;                 /* memory runs along k: neighbours in k are neighbours in memory */
-    const char *type;            /* "float" */
-    const char *tile, *fragment; /* names */
+    bool k_runs;                 /* neighbours in k are neighbours in memory */
+    const char *type;            /* of its value: "float" */
+    const char *tile, *fragment; /* names of its tile, and of a thread's part of it */
 };
 
 struct contraction {
@@ -28,23 +31,26 @@ struct contraction {
     struct deps deps;
     const struct form_axis *x, *y;
     struct for_loop loop;
-    unsigned loop_at; /* its place in form.work */
+    unsigned loop_at; /* form.work[loop_at] is the loop */
     struct contraction_operand operands[CONTRACTION_MAX_TILES];
     unsigned nr_operands;
-    struct node *accs[CONTRACTION_MAX_ACCS];
+    struct node *accs[CONTRACTION_MAX_ACCS]; /* locals from before the loop that it changes */
     unsigned nr_accs;
-    bool neutral; /* zeros beyond the last k add nothing */
+    bool neutral; /* the loop only adds products: zeros beyond the last k change nothing */
 };
 
+/* False, with the reason in *why, when the function is no contraction. */
 bool contraction_read(
     struct contraction *c, const struct rewrite_in *in, struct node *function, const char **why);
 
-/* Starting values of the tuning parameters. */
+/* Values that the tuning parameters start with: tiles of block_m * block_k and block_k * block_n, a
+ * patch of thread_m * thread_n outputs for each thread. */
 struct tiling {
     int block_m, block_n, block_k, thread_m, thread_n;
 };
 
-/* Put the tiled kernel and its launches in the place of the old ones. */
+/* Put the tiled kernel and its launches in the place of the old ones. False, with out->why, when a
+ * launch cannot be read. */
 bool contraction_tile(
     const struct contraction *c, const struct tiling *tiling, struct rewrite_out *out);
 

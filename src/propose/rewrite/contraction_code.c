@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Names of what the new kernel is made of. */
+/* The names in the new kernel. */
 struct tile_names {
     const char *bm, *bn, *bk, *tm, *tn; /* tuning parameters */
     const char *thread, *nr_threads, *row0, *col0, *k0, *kk, *vector, *dm, *dn, *e, *at, *u;
@@ -203,7 +203,7 @@ static void write_patch_loops(struct tile_writer *w, const char *indent)
         indent, n->dn, n->dn, n->tn, n->dn);
 }
 
-/* Text of an expression in which accumulators are elements of the patch. */
+/* Let accumulators stand for elements of the patch. */
 static void subst_accs(const struct tile_writer *w, struct substs *s)
 {
     for (unsigned i = 0; i < w->c->nr_accs; i++)
@@ -211,8 +211,9 @@ static void subst_accs(const struct tile_writer *w, struct substs *s)
             arena_printf(w->arena, "%s[%s][%s]", w->c->accs[i]->name, w->names.dm, w->names.dn));
 }
 
-/* Where output dn (dm) of the thread's patch lies in the block: along x in groups that a vector
- * load takes, the groups of neighbouring threads side by side; along y one after the other. */
+/* Where output dn (along x) or dm (along y) of the thread's patch is in the block. Along x outputs
+ * are in groups that a vector load takes, with the groups of neighbouring threads side by side.
+ * Along y they follow each other. */
 static const char *place_in_block(const struct tile_writer *w, unsigned axis)
 {
     const struct tile_names *n = &w->names;
@@ -233,7 +234,7 @@ static void write_position(struct tile_writer *w, unsigned axis, const char *ind
             place_in_block(w, ALONG_Y));
 }
 
-/* A load is for outputs that are there. */
+/* An accumulator's initialiser. One that loads does so only for outputs within the guard. */
 static const char *init_text(const struct tile_writer *w, const struct node *acc, const char *guard)
 {
     struct substs none = {.nr = 0};
@@ -265,7 +266,7 @@ static void write_inits(struct tile_writer *w)
     str_add(&w->out, "        }\n    }\n");
 }
 
-/* How many elements of a tile a thread fetches. */
+/* The number of elements of a tile that a thread fetches. */
 static const char *fetches(const struct tile_writer *w, const struct contraction_operand *o)
 {
     const struct tile_names *n = &w->names;
@@ -278,7 +279,7 @@ static const char *next_name(const struct tile_writer *w, const struct contracti
     return arena_printf(w->arena, "next_%s", o->tile);
 }
 
-/* The loop over a thread's elements of a tile, with their place in it. */
+/* Write the head of the loop over a thread's elements of a tile, with their places in the tile. */
 static void write_elements(struct tile_writer *w, const struct contraction_operand *o)
 {
     const struct tile_names *n = &w->names;
@@ -291,7 +292,7 @@ static void write_elements(struct tile_writer *w, const struct contraction_opera
     str_addf(&w->out, "%sint %s = %s %% %s, %s = %s / %s;\n", in, fast, n->e, run, slow, n->e, run);
 }
 
-/* True for a constant where the threads share the elements evenly. */
+/* The condition that an element is in the tile: a constant where the threads share evenly. */
 static const char *in_tile(const struct tile_writer *w, const struct contraction_operand *o)
 {
     const struct tile_names *n = &w->names;
@@ -300,7 +301,8 @@ static const char *in_tile(const struct tile_writer *w, const struct contraction
         n->nr_threads, n->e, n->bk, size);
 }
 
-/* The thread's elements of a tile from memory to registers; zeros outside the matrices. */
+/* Write the fetch of a thread's elements from memory to registers, with zeros outside the matrix.
+ */
 static void write_fetch(struct tile_writer *w, const struct contraction_operand *o)
 {
     const struct contraction *c = w->c;
@@ -329,7 +331,7 @@ static void write_fetch(struct tile_writer *w, const struct contraction_operand 
     str_addf(&w->out, "%s        }\n", block ? "            }\n" : "");
 }
 
-/* From registers to shared memory. */
+/* Write the way of these elements from registers to shared memory. */
 static void write_put(struct tile_writer *w, const struct contraction_operand *o)
 {
     const struct tile_names *n = &w->names;
@@ -338,7 +340,7 @@ static void write_put(struct tile_writer *w, const struct contraction_operand *o
         in_tile(w, o), o->tile, n->kk, n->at, next_name(w, o), n->u);
 }
 
-/* The thread's part of each tile at one k, in registers. */
+/* Write the load of the thread's part of each tile at one k into registers. */
 static void write_fragments(struct tile_writer *w, const char *indent)
 {
     const struct tile_names *n = &w->names;
@@ -379,7 +381,7 @@ static void write_body(struct tile_writer *w, const char *indent)
     str_addf(&w->out, "%s    }\n%s}\n", indent, indent);
 }
 
-/* What the tile in shared memory gives: that of k0 - BK. */
+/* Write the computation with the tiles in shared memory, which are those of k0 - BK. */
 static void write_compute(struct tile_writer *w)
 {
     const struct contraction *c = w->c;
@@ -401,8 +403,9 @@ static void write_compute(struct tile_writer *w)
     }
 }
 
-/* Each round fetches one tile of each operand into registers while it computes with those before,
- * so that the fetches' latency is hidden; the last round fetches nothing. */
+/* Write the loop over tiles. Each round fetches one tile of each operand into registers, and
+ * computes with the tiles before: that hides the latency of the fetches. The last round fetches
+ * nothing. */
 static void write_loop(struct tile_writer *w)
 {
     const struct contraction *c = w->c;

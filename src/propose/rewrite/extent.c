@@ -1,4 +1,4 @@
-/* What a launch line says about a kernel's axes. */
+/* Extents of axes, and tuning parameters without a use. */
 #include "propose/rewrite/extent.h"
 
 #include "base/str.h"

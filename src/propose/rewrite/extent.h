@@ -1,12 +1,14 @@
-/* Extents: what a launch line says about a kernel's axes, as text for new launch lines. */
+/* Extents: how many values each axis of a kernel has, as text for new launch lines; and the tuning
+ * parameters that a new launch line leaves without a use. */
 #ifndef KEET_PROPOSE_REWRITE_EXTENT_H
 #define KEET_PROPOSE_REWRITE_EXTENT_H
 
 #include "cuda/kernel_form.h"
 #include "propose/rewrite/launch_line.h"
 
-/* How many values of the axis are wanted: the launch's argument for n in a guard `axis < n` where n
- * is a parameter, else threads (blocks, for a block_only axis) along the axis: grid * block. */
+/* The extent of an axis. Where the guard is `axis < n` and n is a parameter: the launch's argument
+ * for n. Else the threads along the axis, grid * block; of a block_only axis, the blocks along it.
+ */
 const char *extent_text(const struct rewrite_in *in, const struct launch_line *line,
     const struct kernel_form *form, const struct form_axis *axis);
 
@@ -14,22 +16,23 @@ const char *extent_text(const struct rewrite_in *in, const struct launch_line *l
 void extent_cover(const struct rewrite_in *in, struct launch_line *line,
     const struct kernel_form *form, const struct form_axis *axis, const char *piece);
 
-/* The guard's condition `axis < something`, or NULL. */
+/* The guard's condition `var < something`, or NULL. */
 const struct form_cond *extent_cond(const struct kernel_form *form, const struct node *var);
 
-/* Make sure that `text`, a block size, is a multiple of 32 for all values of the tuning parameters:
- * it is by itself, or a `where` line is added. False with out->why when it is not now. */
+/* Make sure that `text`, a block size, is a multiple of 32 for all values of the tuning parameters,
+ * by a new `where` line if need be. False, with out->why, when it is none now. */
 bool extent_whole_warps(const struct rewrite_in *in, const char *text, struct rewrite_out *out);
 
-/* The expression uses tuning parameters and literals only: it may size a shared array. */
+/* Whether the expression has tuning parameters and literals only, so that device code may use it as
+ * a constant. */
 bool extent_is_constant(const struct rewrite_in *in, const char *text);
 
-/* Delete tuning parameters, with the `where` lines that speak of them, that stand in the launches
- * of the function or in it and nowhere else: for rewrites that replace both. */
+/* For rewrites that replace a function's body and its launches: delete the tuning parameters that
+ * stand nowhere else, and the `where` lines that name them. */
 void extent_drop_tunes(
     const struct rewrite_in *in, const struct node *function, struct edits *edits);
 
-/* Delete the function's __launch_bounds__, for rewrites that change the size of the block. */
+/* For rewrites that change the size of the block: delete the function's __launch_bounds__. */
 void extent_drop_bounds(
     const struct rewrite_in *in, const struct node *function, struct edits *edits);
 

@@ -1,4 +1,4 @@
-/* The work of one thread spread over lanes. */
+/* Spreads the work of one thread over lanes. */
 #include "propose/rewrite/parallelize_row.h"
 
 #include "base/str.h"
@@ -17,7 +17,7 @@ struct reduction {
     enum fold fold;
     const char *call;       /* FOLD_CALL: "fmaxf" */
     struct node *companion; /* FOLD_GREATER, FOLD_LESS: the index kept with the extreme */
-    unsigned nr_uses;       /* occurrences of var that the pattern explains */
+    unsigned nr_uses;       /* how often the changes that were understood name var */
 };
 
 struct spread {
@@ -158,7 +158,7 @@ static struct reduction *find_reduction(struct reduction *list, unsigned nr, con
     return NULL;
 }
 
-/* All variables from outside that the loop changes, as reductions; false when one is not. */
+/* All variables from outside that the loop changes, as reductions. False: one of them is none. */
 static bool read_reductions(
     struct row_lanes *lanes, const struct for_loop *loop, struct reduction *list, unsigned *nr)
 {
@@ -212,7 +212,7 @@ static bool is_memory(const struct node *target)
     return target->kind == NODE_INDEX || target->kind == NODE_UNARY || target->kind == NODE_MEMBER;
 }
 
-/* Every iteration writes its own element, and reads no other iteration's. */
+/* Whether every iteration stores to an element of its own, and loads no other iteration's. */
 static bool store_is_own(struct row_lanes *lanes, const struct for_loop *loop, struct node *target)
 {
     const struct cuda_tree *tree = lanes->in->tree;
@@ -268,7 +268,7 @@ static void note(struct node **list, unsigned *nr, struct node *decl)
         list[(*nr)++] = decl;
 }
 
-/* Arrays that n reads and writes, added to the lists. An array that is written counts as read. */
+/* Add the arrays that root reads and writes to the lists. A written array counts as read too. */
 static void note_accesses(struct spread *s, struct node *root)
 {
     for (struct node *n = root; n; n = node_next(root, n)) {
@@ -283,7 +283,7 @@ static void note_accesses(struct spread *s, struct node *root)
     }
 }
 
-/* Whether lanes must wait for each other before root runs. */
+/* Whether the lanes must wait for each other before root. */
 static bool conflicts(const struct spread *s, struct node *root)
 {
     if (s->nr_read == MAX_ARRAYS || s->nr_written == MAX_ARRAYS)
@@ -363,10 +363,9 @@ const char *row_lanes_part(struct row_lanes *lanes, enum scalar scalar)
 }
 
 const char *row_lanes_reduction(struct row_lanes *lanes, const char *var, enum scalar scalar,
-    const char *base, const char *op, const char *indent)
+    const char *op, const char *indent)
 {
     struct arena *arena = lanes->in->arena;
-    (void)base;
     const char *shuffled = arena_printf(arena, "__shfl_xor_sync(0xffffffff, %s, offset)", var);
     const char *text;
     if (op[0] == '<' || op[0] == '>')
@@ -422,7 +421,8 @@ static const char *pair_reduction(
         indent);
 }
 
-/* The initialiser of a sum's variable is 0 and nothing touches it before the loop. */
+/* Whether a sum starts at 0, or a product at 1: by its initialiser, and untouched before the loop.
+ */
 static bool starts_neutral(
     const struct row_lanes *lanes, const struct reduction *r, const struct node *loop)
 {
@@ -436,7 +436,7 @@ static bool starts_neutral(
     for (const struct node *n = lanes->function; n; n = node_next(lanes->function, n))
         if (n->kind == NODE_NAME && n->decl == var && n->start < loop->start)
             return false;
-    /* a loop around would bring the last round's value back in */
+    /* in a loop around, the variable would keep the value of the round before */
     for (const struct node *up = loop->parent; up && up != lanes->function; up = up->parent)
         if ((up->kind == NODE_FOR || up->kind == NODE_WHILE || up->kind == NODE_DO) &&
             !declared_in(var, up))
@@ -459,8 +459,7 @@ static bool add_reduction(struct row_lanes *lanes, const struct reduction *r, st
     static const char *const ops[] = {
         [FOLD_SUM] = "+", [FOLD_PRODUCT] = "*", [FOLD_GREATER] = ">", [FOLD_LESS] = "<"};
     const char *op = r->fold == FOLD_CALL ? r->call : ops[r->fold];
-    const char *text =
-        row_lanes_reduction(lanes, name, r->var->type.scalar, r->var->type.base, op, indent);
+    const char *text = row_lanes_reduction(lanes, name, r->var->type.scalar, op, indent);
     bool save = (r->fold == FOLD_SUM || r->fold == FOLD_PRODUCT) && !starts_neutral(lanes, r, loop);
     if (save) {
         const char *before = tree_fresh(lanes->in->tree, arena_printf(arena, "%s_before", name));
@@ -526,7 +525,7 @@ static bool try_parallel(struct spread *s, struct node *stmt, bool *done)
     return true;
 }
 
-/* A loop that all lanes walk together; its body is spread. */
+/* A loop that all lanes go through together, and whose body is spread. */
 static bool spread_serial_loop(struct spread *s, struct node *stmt)
 {
     struct row_lanes *lanes = s->lanes;
@@ -555,7 +554,7 @@ static bool spread_serial_loop(struct spread *s, struct node *stmt)
     return true;
 }
 
-/* The barrier goes before the loop, so it is asked for before the loop is replaced. */
+/* A running sum. The barrier before the loop is inserted before the loop is replaced. */
 static bool try_scan(struct spread *s, struct node *stmt)
 {
     struct edits *edits = s->lanes->edits;

@@ -1,11 +1,12 @@
-/* Rewrites: what a mechanical move gets and gives. Private to propose/; one move per file
- * rewrite_<move>.c, one row per move in rewriter.c.
+/* Rewrites: what a mechanical move gets and gives. Private to propose/. Each move has a file
+ * rewrite_<move>.c and a row in rewriter.c.
  *
- * A move numbers its variants from 0 (which loop, which factor). Asked for variant k it either
- * makes edits on in->source, says in out->what what they do ("unroll the loop at line 9 by 4"), and
- * returns true; or says in out->why that there is no such variant, and returns false. When variant
- * k is refused, k+1 is still tried only if out->more is set. A move must keep the meaning of the
- * program for every size that the task allows, not only for the timed one, and must refuse what it
+ * A move numbers its variants from 0: which loop, which factor. Asked for a variant, it does one of
+ * two things:
+ *     it makes edits on in->source, says in out->what what they do ("unroll the loop at line 9 by
+ * 4"), and returns true; or it says in out->why why there is no such variant, and returns false.
+ * out->more then says whether later variants are worth trying. A move must keep the meaning of the
+ * program for every size that the task allows, not only for the timed one. It must refuse what it
  * does not understand. */
 #ifndef KEET_PROPOSE_REWRITE_REWRITE_H
 #define KEET_PROPOSE_REWRITE_REWRITE_H
@@ -20,7 +21,7 @@ struct rewrite_in {
     struct arena *arena;
     const struct task *task;
     const struct plan *plan;      /* of the source */
-    const struct cuda_tree *tree; /* of the source */
+    const struct cuda_tree *tree; /* of the source; tree->trouble is NULL when a move is asked */
     const char *source;
     size_t bytes;
     bool forbid_fast_math;
@@ -54,32 +55,35 @@ rewrite_f rewrite_block_shape, rewrite_swap_xy, rewrite_read_only, rewrite_vecto
 
 /* --- kernels and launches --- */
 
-/* The kernel of launch i as a function of the tree; NULL when there is no such launch or the tree
- * lacks it. */
+/* The kernel of a launch as a function of the tree; NULL when the plan has no such launch, or the
+ * tree no such function. */
 struct node *rewrite_kernel(const struct rewrite_in *in, unsigned launch);
-/* The first launch of a kernel that is launched once or always with the same configuration text;
- * -1 otherwise. Distinct kernels are numbered by rewrite_nth_kernel. */
+/* How many launches of the plan have that kernel. */
 unsigned rewrite_nr_launches_of(const struct rewrite_in *in, const struct node *function);
-/* The launch of the nth distinct kernel of the plan, and its function; -1 past the last. */
+/* The nth distinct kernel of the plan, from 0: its first launch, and in *function its function. -1:
+ * there are no more. */
 int rewrite_nth_kernel(const struct rewrite_in *in, unsigned nth, struct node **function);
-/* Threads along x, y, z of a launch at the timed size; false when it does not evaluate. */
+/* The threads of a block, or the blocks of the grid, along x, y and z at the timed size. False: the
+ * launch does not evaluate. */
 bool rewrite_block(const struct rewrite_in *in, unsigned launch, uint32_t block[3]);
 bool rewrite_grid(const struct rewrite_in *in, unsigned launch, uint32_t grid[3]);
 
-/* The array that pointer parameter i of a kernel gets in a launch, or NULL. */
+/* The array that parameter number `arg` of a kernel gets in a launch, or NULL. */
 const struct task_array *rewrite_array(const struct rewrite_in *in, unsigned launch, unsigned arg);
-/* No array is given twice to a launch of the kernel. */
+/* Whether no launch of the kernel gives one array to two parameters. */
 bool rewrite_no_alias(const struct rewrite_in *in, const struct node *function);
 
 /* --- pragma lines --- */
 
-/* A new line `#pragma keet tune NAME = value in {choices}` (choices: "2, 4, 8") before the first
- * launch line. The name should come from tree_fresh. */
+/* Add a line `#pragma keet tune NAME = value in {choices}` before the first launch line. The
+ * choices read "2, 4, 8"; the name comes from tree_fresh. */
 void pragma_add_tune(const struct rewrite_in *in, struct edits *edits, const char *name,
     int64_t value, const char *choices);
+/* Add a line `#pragma keet LINE` there. */
 void pragma_add_line(const struct rewrite_in *in, struct edits *edits, const char *line);
+/* The tuning parameter of that name, or NULL. */
 const struct tune *pragma_find_tune(const struct rewrite_in *in, const char *name);
-/* Set a tuning parameter's value in its line; false when the line is not found. */
+/* Set a tuning parameter's value in its line. False: the line is not found. */
 bool pragma_set_tune(
     const struct rewrite_in *in, struct edits *edits, const char *name, int64_t value);
 

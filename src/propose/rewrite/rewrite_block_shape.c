@@ -1,4 +1,4 @@
-/* block_shape: other extents of the block, for kernels that do not care which threads share one. */
+/* block_shape: another shape of the block, for kernels that do not care which threads share one. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "cuda/kernel_form.h"
@@ -20,7 +20,7 @@ static const struct shape3 plane_shapes[] = {
 static const char *const choices[3] = {"16, 32, 64, 128, 256, 512", "1, 2, 4, 8, 16", "1, 2, 4, 8"};
 static const char *const line_choices = "32, 64, 128, 256, 512, 1024";
 
-/* The axes that the kernel gives coordinates to; launches must cover exactly those. */
+/* The axes along which the kernel has a coordinate. Its launches must cover exactly these. */
 static unsigned used_axes(const struct node *function, bool used[3])
 {
     unsigned nr = 0;
@@ -36,9 +36,9 @@ static unsigned used_axes(const struct node *function, bool used[3])
     return nr;
 }
 
-/* --- which kernels, which launches --- */
+/* --- kernels that may have any shape --- */
 
-/* The member access stands in a coordinate expression. */
+/* Whether the member stands in a coordinate expression. */
 static bool in_coordinate(const struct node *member)
 {
     const struct node *n = member;
@@ -48,10 +48,9 @@ static bool in_coordinate(const struct node *member)
     return false;
 }
 
-/* Every use of threadIdx is part of a global coordinate, and nothing in the kernel depends on which
- * threads share a block: no shared memory, no barriers, no warp functions. Then any block shape
- * that covers the same coordinates computes the same. On false out->why says what stands against
- * it. */
+/* Whether any shape that covers the same coordinates computes the same. It does where every use of
+ * threadIdx is part of a global coordinate, and nothing depends on which threads share a block: no
+ * shared memory, no barriers, no warp functions. False: out->why says what stands against it. */
 static bool any_shape(
     const struct rewrite_in *in, const struct node *function, struct rewrite_out *out)
 {
@@ -83,7 +82,7 @@ static const char *without_blanks(struct arena *arena, const char *text)
     return out;
 }
 
-/* "ceil_div(a, b)" with nothing after it: a and b. */
+/* a and b of "ceil_div(a, b)". False: the text is something else. */
 static bool ceil_div_parts(
     struct arena *arena, const char *text, const char **first, const char **second)
 {
@@ -114,7 +113,7 @@ static bool ceil_div_parts(
     return true;
 }
 
-/* The launch covers the axis as ceil_div(extent, block): the text of extent, or NULL. */
+/* The text of the extent where the launch covers the axis by ceil_div(extent, block); else NULL. */
 static const char *covered_extent(
     struct arena *arena, const struct launch_line *launch, unsigned axis)
 {
@@ -137,7 +136,7 @@ static bool same_dims(const struct launch_line *a, const struct launch_line *b)
 
 static const char *block_names[3] = {"BLOCK_X", "BLOCK_Y", "BLOCK_Z"};
 
-/* Reshape all launches of the kernel to named extents. */
+/* Name the shape of the block by new tuning parameters, in all launches of the kernel. */
 static bool reshape(const struct rewrite_in *in, const struct node *function,
     const struct shape3 *shape, const bool used[3], unsigned nr_used, struct rewrite_out *out)
 {
@@ -186,8 +185,8 @@ static bool reshape(const struct rewrite_in *in, const struct node *function,
     return true;
 }
 
-/* When the block's extents are tuning parameters that only this kernel's launches use, new values
- * are enough, and the tuner gives those one by one; here only pairs matter. */
+/* Give the block the shape by new values, where its extents are tuning parameters that offer these.
+ * False: they are not. */
 static bool retune(const struct rewrite_in *in, const struct launch_line *line,
     const struct shape3 *shape, const bool used[3], struct rewrite_out *out)
 {
@@ -212,7 +211,7 @@ static bool retune(const struct rewrite_in *in, const struct launch_line *line,
 
 bool rewrite_block_shape(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out)
 {
-    /* Shape by shape over all kernels. */
+    /* All kernels with the first shape come first, then all with the next. */
     unsigned nr_kernels = 0;
     struct node *function;
     while (rewrite_nth_kernel(in, nr_kernels, &function) >= 0)

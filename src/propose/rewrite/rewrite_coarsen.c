@@ -1,7 +1,8 @@
-/* Coarsen: each thread makes several outputs along one axis. Loops that all of them share are
- * walked once (unroll and jam), so that what does not depend on the axis is loaded and computed
- * once. */
+/* coarsen: each thread makes several outputs along one axis. A loop that these outputs share runs
+ * once for all of them (unroll and jam), so that what does not depend on the axis is loaded and
+ * computed once. */
 #include "base/str.h"
+#include "cuda/deps.h"
 #include "cuda/subst.h"
 #include "propose/rewrite/extent.h"
 #include "propose/rewrite/rewrite.h"
@@ -19,7 +20,7 @@ struct coarsening {
     const char *limit;            /* text of the limit in the kernel */
     bool new_param;               /* the limit is passed in a new parameter */
     struct deps deps;
-    const struct node *arrays[MAX_VARS]; /* locals that become one per output */
+    const struct node *arrays[MAX_VARS]; /* locals that become arrays: one element per output */
     unsigned nr_arrays;
     const char *factor, *counter; /* names */
     struct str code;
@@ -43,7 +44,7 @@ static bool var_varies(const struct coarsening *c, const struct node *var)
     return false;
 }
 
-/* Anything in a statement, declared names included, differs between the outputs. */
+/* Whether anything in a statement, declared names included, differs between the outputs. */
 static bool stmt_varies(const struct coarsening *c, const struct node *stmt)
 {
     for (const struct node *n = stmt; n; n = node_next(stmt, n))
@@ -70,7 +71,8 @@ static bool stores(const struct node *root)
     return false;
 }
 
-/* A loop or block whose body is gone through statement by statement, once for all outputs. */
+/* Whether the statement is a frame: a loop, an `if` or a block that runs once for all outputs, and
+ * whose statements are written one by one. */
 static bool is_shared_frame(const struct coarsening *c, const struct node *stmt)
 {
     if (stmt->kind == NODE_BLOCK)
@@ -86,7 +88,7 @@ static bool is_shared_frame(const struct coarsening *c, const struct node *stmt)
 
 /* --- which locals become arrays --- */
 
-/* The list entry (of the nearest frame's statements) that n is part of. */
+/* The leaf that n is part of: a statement of the nearest frame. */
 static const struct node *leaf_of(const struct coarsening *c, const struct node *n)
 {
     const struct node *leaf = n;
@@ -96,7 +98,7 @@ static const struct node *leaf_of(const struct coarsening *c, const struct node 
     return leaf;
 }
 
-/* Leaves that follow each other directly and make one group. */
+/* Whether two leaves are in one group: only leaves that vary stand between them. */
 static bool same_group(const struct coarsening *c, const struct node *a, const struct node *b)
 {
     if (a->start > b->start) {
@@ -165,7 +167,7 @@ static void subst_arrays(const struct coarsening *c, struct substs *s)
             s, c->arrays[i], arena_printf(c->in->arena, "%s[%s]", c->arrays[i]->name, c->counter));
 }
 
-/* A declaration: variables that became arrays are assigned, others stay. */
+/* Write a declaration: a variable that became an array is assigned, any other is declared. */
 static void write_decls(struct coarsening *c, const struct node *stmt, const char *indent)
 {
     struct substs s = {.nr = 0};
@@ -183,7 +185,7 @@ static void write_decls(struct coarsening *c, const struct node *stmt, const cha
     }
 }
 
-/* The `#pragma unroll` line that stands before a statement, with the break after it, or "". */
+/* The `#pragma unroll` line before a statement, with its line break, or "". */
 static const char *pragma_before(const struct coarsening *c, const struct node *stmt)
 {
     const struct cuda_tree *tree = c->in->tree;
@@ -220,7 +222,7 @@ static const char *in_range(const struct coarsening *c, const char *counter)
         c->factor, counter, d, d);
 }
 
-/* Nothing to do but to have arrays. */
+/* Whether the leaves only declare variables that became arrays. */
 static bool only_declares(const struct coarsening *c, struct node *const *leaves, unsigned nr)
 {
     for (unsigned i = 0; i < nr; i++) {
@@ -233,7 +235,8 @@ static bool only_declares(const struct coarsening *c, struct node *const *leaves
     return true;
 }
 
-/* Consecutive leaves that vary, in one loop over the outputs. Stores are made in range only. */
+/* Write consecutive leaves that vary, in one loop over the outputs. Outputs beyond the limit store
+ * nothing. */
 static void write_group(
     struct coarsening *c, struct node *const *leaves, unsigned nr, const char *indent)
 {
@@ -293,7 +296,7 @@ static void write_frame(struct coarsening *c, struct node *stmt, const char *ind
         str_addf(&c->code, "%s%s", indent, pragma);
     str_addf(&c->code, "%s%s{\n", indent, tree_slice(tree, stmt->start, stmt->body->start));
     char *text = c->code.text;
-    size_t at = c->code.len - 2; /* `for (...) {` on one line */
+    size_t at = c->code.len - 2; /* bring the brace up to the line of `for (...)` */
     while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\n'))
         at--;
     c->code.len = at;
@@ -325,8 +328,8 @@ static void write_list(
     }
 }
 
-/* The indices of all outputs: those beyond the limit are drawn back to the last one, so that they
- * load something that exists. */
+/* Write the indices of all outputs. An index beyond the limit becomes the last one, so that it
+ * loads something that exists. */
 static void write_indices(struct coarsening *c, const char *indent)
 {
     const char *name = c->axis->var->name;
@@ -389,7 +392,7 @@ static bool guards_fit(struct coarsening *c)
     return true;
 }
 
-/* threadIdx.d, blockIdx.d and the like, apart from the axis itself. */
+/* Whether threadIdx, blockIdx, blockDim or gridDim are used along the axis apart from its index. */
 static bool uses_dim_otherwise(const struct coarsening *c)
 {
     static const char *const objects[] = {"threadIdx", "blockIdx", "blockDim", "gridDim"};
@@ -426,7 +429,7 @@ static bool body_fits(struct coarsening *c)
                                                      : refuse(c, "one array is given twice to it");
 }
 
-/* Something must be shared by the outputs: a loop whose body loads what does not vary. */
+/* Whether the outputs share something: a load in a loop that does not vary. */
 static bool pays(struct coarsening *c)
 {
     for (const struct node *n = c->form.body; n; n = node_next(c->form.body, n))

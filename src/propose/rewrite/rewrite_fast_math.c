@@ -26,7 +26,7 @@ static bool is_float(const struct node *n)
 
 /* --- double constants --- */
 
-/* The largest double expression around a literal. */
+/* The largest expression of type double around a literal. */
 static const struct node *double_root(const struct node *n)
 {
     while (n->parent && n->parent->type.scalar == SCALAR_F64 &&
@@ -37,7 +37,8 @@ static const struct node *double_root(const struct node *n)
     return n;
 }
 
-/* Double by its literals alone: every variable in it is float or an integer, one at least float. */
+/* Whether an expression is double by its literals alone: no variable in it is double, and a float
+ * is in it or takes its value. */
 static bool double_by_accident(const struct node *root)
 {
     bool has_float = false;
@@ -49,7 +50,7 @@ static bool double_by_accident(const struct node *root)
             return false;
         has_float |= is_float(n) && n->kind != NODE_NUMBER;
     }
-    /* A double variable or return value keeps the double on purpose. */
+    /* Whoever gives it to a double variable or function wants a double. */
     const struct node *user = root->parent;
     while (user && user->kind == NODE_PAREN)
         user = user->parent;
@@ -140,7 +141,7 @@ static unsigned use_intrinsics(const struct rewrite_in *in, struct edits *edits)
             }
         }
         if (tanh_fits && is_call(n, "tanhf", "tanh") && n->child) {
-            /* tanh(x) = 1 - 2 / (exp(2x) + 1): right in the limits, and to 1e-7 absolutely. */
+            /* tanh(x) = 1 - 2 / (exp(2x) + 1): right in the limits, elsewhere to within 1e-7. */
             edits_replace(
                 edits, n->start, n->child->start, "(1.0f - __fdividef(2.0f, __expf(2.0f * (");
             edits_replace(edits, n->child->end, n->end, ")) + 1.0f))");

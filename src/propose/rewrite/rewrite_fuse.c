@@ -1,5 +1,5 @@
-/* fuse: two element-wise launches in a row, of which the second reads what the first wrote at the
- * same index, become one; the array between them is no more. */
+/* fuse: two element-wise launches in a row become one, where the second reads what the first wrote
+ * at the same index. The array between them goes. */
 #include "base/str.h"
 #include "cuda/kernel_form.h"
 #include "cuda/subst.h"
@@ -13,7 +13,7 @@ struct fused_launch {
     struct kernel_form form;
     const struct form_axis *axis;
     struct launch_line text;
-    unsigned arg; /* the array between the two: which argument */
+    unsigned arg; /* the number of the argument that is the array between the two */
     struct node *param;
 };
 
@@ -21,8 +21,8 @@ struct fusion {
     const struct rewrite_in *in;
     struct rewrite_out *out;
     struct fused_launch a, b;
-    struct node *store; /* a's: between[i] = value */
-    const char *array;  /* name of the array between them */
+    struct node *store; /* in a: between[i] = value */
+    const char *array;  /* the name of the array between them */
 };
 
 static bool read_launch(struct fusion *f, struct fused_launch *s, unsigned launch)
@@ -48,7 +48,7 @@ static bool read_launch(struct fusion *f, struct fused_launch *s, unsigned launc
     return true;
 }
 
-/* The temp that the first launch gets and the second, and nobody else. */
+/* Find the temp that these two launches get, and no other launch. */
 static bool find_between(struct fusion *f)
 {
     const struct launch *a = &f->in->plan->launches[f->a.launch];
@@ -82,7 +82,7 @@ static bool is_element(const struct node *n, const struct node *param, const str
     return index->kind == NODE_NAME && index->decl == var;
 }
 
-/* Declarations, then between[i] = value; nothing else is changed. */
+/* Whether the first kernel is declarations, then between[i] = value, and changes nothing else. */
 static bool read_first(struct fusion *f)
 {
     const struct kernel_form *form = &f->a.form;
@@ -103,7 +103,8 @@ static bool read_first(struct fusion *f)
     return true;
 }
 
-/* Only between[i] is read, and what the second writes the first does not read. */
+/* Whether the second kernel reads no other element of the array than between[i], and writes nothing
+ * that the first reads. */
 static bool read_second(struct fusion *f)
 {
     const struct node *body = f->b.form.function->body;
@@ -133,7 +134,8 @@ static const char *fresh(const struct fusion *f, const char *name)
     return name;
 }
 
-/* The first kernel's parameters but the array, for the second's list; its arguments likewise. */
+/* Put the first kernel's parameters and arguments into the second's lists, in the place of the
+ * array. */
 static void join_lists(struct fusion *f, struct substs *names)
 {
     const struct cuda_tree *tree = f->in->tree;
@@ -170,7 +172,7 @@ static void join_work(struct fusion *f, struct substs *names, const char *value)
         struct node *stmt = f->a.form.work[i];
         for (struct node *v = stmt->child; v; v = v->next)
             substs_add(names, v, fresh(f, v->name));
-        /* subst changes uses; the declared names are edited by hand */
+        /* substitution alone leaves declared names, so both are edited here */
         struct edits edits = {.arena = f->in->arena};
         for (const struct node *v = stmt->child; v; v = v->next)
             edits_replace(&edits, v->name_at, v->name_at + (unsigned)strlen(v->name), "%s",

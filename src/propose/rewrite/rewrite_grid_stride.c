@@ -1,5 +1,5 @@
-/* grid_stride: an element-wise kernel whose threads each take one element becomes a loop with the
- * stride of the grid, and the grid becomes a few blocks per multiprocessor. */
+/* grid_stride: an element-wise kernel in which each thread takes one element becomes a loop with
+ * the stride of the grid. The grid becomes a few blocks per multiprocessor. */
 #include "base/str.h"
 #include "cuda/kernel_form.h"
 #include "propose/rewrite/grid_stride.h"
@@ -8,11 +8,12 @@
 #include <string.h>
 
 struct guarded_element {
-    const struct node *decl;  /* the statement int i = blockIdx.x * blockDim.x + threadIdx.x; */
-    const struct node *var;   /* i */
-    const struct node *guard; /* the if */
+    const struct node *decl; /* the statement `int i = blockIdx.x * blockDim.x + threadIdx.x;` */
+    const struct node *var;  /* i */
+    const struct node
+        *guard; /* `if (i < n) work`, or `if (i >= n) return;` with the work after it */
     const struct node *bound; /* n */
-    bool returns;             /* `if (i >= n) return;` and the rest of the body */
+    bool returns;             /* the guard is the second of these */
 };
 
 static bool compares(
@@ -64,7 +65,8 @@ static const char *loop_head(const struct rewrite_in *in, const struct guarded_e
 static void edit_code(const struct rewrite_in *in, const struct node *function,
     const struct guarded_element *p, struct edits *edits)
 {
-    /* From the declaration to the end of the guard's head. */
+    /* The loop's head takes the place of all from the declaration to the end of the guard's head.
+     */
     if (!p->returns) {
         unsigned head_end = p->guard->cond->end;
         while (in->source[head_end] != ')')

@@ -1,7 +1,7 @@
-/* hoist: divisions by a value fixed in a loop become products with a reciprocal, sums that are
- * kept in memory get a register, and conditions on a counter become bounds (tighten_bounds.h). The
- * compiler may do neither by itself: the first rounds differently, the second needs to know what
- * else the stores reach. */
+/* hoist: work moves out of loops. A division by a value that is fixed in a loop becomes a product
+ * with its reciprocal; a sum that is kept in memory gets a register; conditions on a counter become
+ * bounds (tighten_bounds.h). The compiler may not do the first two by itself: a product with a
+ * reciprocal rounds differently, and a sum can only leave memory if no other store reaches it. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "cuda/subst.h"
@@ -13,8 +13,8 @@
 
 static const double least_rel = 1e-6;
 
-/* The place before a statement of a block: the start of its line, before pragmas that belong to it.
- */
+/* The start of the statement's line, or of the pragmas before it. False: the statement does not
+ * begin its line, or is in no block. */
 static bool place_before(const struct rewrite_in *in, const struct node *stmt, unsigned *at)
 {
     if (!stmt->parent || stmt->parent->kind != NODE_BLOCK)
@@ -60,8 +60,8 @@ static const struct node *loop_of(const struct node *n, const struct node *expre
     return best;
 }
 
-/* Division is exact or faults nothing for floats: it may be done once more than before. Only plain
- * names, numbers and arithmetic: a load might be out of range where the loop does not run. */
+/* Whether the expression is plain names, numbers, arithmetic and pure calls. These may be computed
+ * where the loop does not run at all; a load might be out of range there. */
 static bool is_plain(const struct node *expression)
 {
     for (const struct node *n = expression; n; n = node_next(expression, n))
@@ -131,7 +131,8 @@ static bool same_text(const struct rewrite_in *in, const struct node *a, const s
            !memcmp(in->source + a->start, in->source + b->start, a->end - a->start);
 }
 
-/* Runs whenever the loop's body does: not in a branch, an inner loop, or half of && || ?:. */
+/* Whether n runs whenever the loop's body does: it is in no branch, no inner loop, no half of &&,
+ * || or ?:. */
 static bool unconditional(const struct node *n, const struct node *loop)
 {
     for (const struct node *up = n->parent; up != loop; up = up->parent)
@@ -141,7 +142,7 @@ static bool unconditional(const struct node *n, const struct node *loop)
     return true;
 }
 
-/* All that loop does with the array is this element. */
+/* Whether the loop touches this element of the array and no other. */
 static bool alone_in_loop(const struct rewrite_in *in, const struct node *loop,
     const struct node *element, const struct node *array)
 {

@@ -10,7 +10,8 @@
 static const unsigned min_blocks[] = {0, 2, 4};
 enum { THREADS_PER_SM = 2048 };
 
-/* "TILE*TILE"; the same for all launches of the kernel, or NULL. */
+/* The number of threads of a block, as "TILE*TILE", if all launches of the kernel have the same;
+ * else NULL, with out->why. */
 static const char *threads_text(
     const struct rewrite_in *in, const struct node *function, struct rewrite_out *out)
 {

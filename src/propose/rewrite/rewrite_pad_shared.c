@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Every use is a full subscript, so that the row's length is nobody's business. */
+/* Whether every use of the array is a full subscript, so that nothing depends on the row's length.
+ */
 static bool only_subscripted(const struct node *function, const struct node *array)
 {
     for (const struct node *n = function; n; n = node_next(function, n)) {
@@ -20,7 +21,7 @@ static bool only_subscripted(const struct node *function, const struct node *arr
         const struct node *user = up->parent;
         if (user->kind == NODE_UNARY && !strcmp(user->op, "&") &&
             !(user->parent->kind == NODE_CALL && call_is_atomic(user->parent->name)))
-            return false; /* perhaps read as a vector, which needs its alignment */
+            return false; /* it may be read as a vector, which needs the alignment */
     }
     return true;
 }

@@ -1,4 +1,4 @@
-/* Parallel reduce: one warp, or one block, a row instead of one thread a row. */
+/* parallel_reduce: a warp or a block makes each row, instead of one thread. */
 #include "cuda/subst.h"
 #include "propose/rewrite/extent.h"
 #include "propose/rewrite/parallelize_row.h"
@@ -12,7 +12,7 @@ struct rows {
     struct kernel_form form;
     const struct form_axis *axis;
     struct launch_lines lines;
-    bool block; /* a block a row */
+    bool block; /* a block makes each row, else a warp */
 };
 
 static bool launches_fit(struct rows *r)
@@ -59,7 +59,7 @@ static bool edit_launches(struct rows *r)
     return true;
 }
 
-/* The index of the row, the lane, and the shared arrays that the reductions want. */
+/* Write the index of the row, the number of the lane, and the shared arrays of the reductions. */
 static void edit_index(struct rows *r, const struct row_lanes *lanes)
 {
     const struct cuda_tree *tree = r->in->tree;
@@ -77,8 +77,8 @@ static void edit_index(struct rows *r, const struct row_lanes *lanes)
     edits_insert(edits, end, "\n%sint %s = threadIdx.x %% 32;", indent, lanes->lane);
 }
 
-/* A barrier for the whole block must not stand behind a guard that splits the block: with a block a
- * row the row is the same for all, so every guard on it is too. */
+/* A barrier for the whole block must not stand behind a guard that splits the block. Where a block
+ * makes each row, the row is the same for all its threads, and so is every guard on the row. */
 bool rewrite_parallel_reduce(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out)
 {
     struct rows r = {.in = in, .out = out, .block = variant % 2 == 1};

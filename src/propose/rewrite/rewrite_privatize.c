@@ -1,6 +1,6 @@
-/* privatize: a block adds into its own copy of a small array in shared memory, and the copies are
- * added to the array in the end. Where each thread takes one element, the blocks are made to take
- * many, or the copies would cost more than they save. */
+/* privatize: a block adds into its own copy of a small array in shared memory, and adds the copy to
+ * the array in the end. Where each thread takes one element, the blocks are made to take many, or
+ * the copies would cost more than they save. */
 #include "base/str.h"
 #include "cuda/subst.h"
 #include "propose/rewrite/extent.h"
@@ -13,12 +13,12 @@ enum { MAX_SHARED_BYTES = 40 * 1024 };
 struct target {
     const struct node *function, *param;
     unsigned arg;
-    const char *size; /* number of elements, as the kernel can write it */
-    const char *smem; /* launch's bytes of dynamic shared memory, or NULL */
-    const char *copy; /* name of the shared array */
+    const char *size; /* the number of elements, as text for the kernel */
+    const char *smem; /* bytes of dynamic shared memory, as text for the launch; NULL: static */
+    const char *copy; /* the name of the copy */
 };
 
-/* The atomicAdd, a statement by itself, that n stands in as the address; or NULL. */
+/* The atomicAdd whose address n is, if it is a statement by itself; else NULL. */
 static const struct node *atomic_of(const struct node *n)
 {
     const struct node *up = n;
@@ -31,7 +31,7 @@ static const struct node *atomic_of(const struct node *n)
     return node_base(up) == n->decl ? call : NULL;
 }
 
-/* Everything that the kernel does with the array is adding to it. */
+/* Whether the kernel does nothing with the array but add to it. */
 static bool only_added_to(const struct node *function, const struct node *param)
 {
     unsigned nr = 0;
@@ -64,7 +64,7 @@ static const char *elements_text(struct arena *arena, const struct task_array *a
     return text;
 }
 
-/* The size as a literal, or as an integer parameter that every launch gives that size. */
+/* Find the size: a literal, or an integer parameter that is the size in every launch. */
 static bool find_size(const struct rewrite_in *in, struct target *t, struct rewrite_out *out)
 {
     struct launch_lines lines;
@@ -116,7 +116,7 @@ static bool find_target(const struct rewrite_in *in, const struct node *function
     return rewrite_refuse(in, out, "%s does not only add to a small array", function->name);
 }
 
-/* for (int k = thread; k < size; k += threads) */
+/* The head of a loop in which the block goes over its copy. */
 static const char *walk(const struct rewrite_in *in, const struct target *t, unsigned launch)
 {
     uint32_t block[3];

@@ -1,5 +1,5 @@
-/* read_only: const on pointer parameters that are never written through, __restrict__ on all
- * pointer parameters where no launch gives one array twice. */
+/* read_only: const for pointer parameters that the kernel never writes through; __restrict__ for
+ * all pointer parameters, where no launch gives one array twice. */
 #include "base/str.h"
 #include "propose/rewrite/rewrite.h"
 
@@ -13,7 +13,7 @@ static bool plain_pointer(const struct rewrite_in *in, const struct node *param)
            *param->name;
 }
 
-/* Two array arguments that are both the same element range alias; different arrays never do. */
+/* Different arrays never alias, so __restrict__ holds where no array is given twice. */
 static void edit_kernel(const struct rewrite_in *in, const struct node *function,
     struct edits *edits, unsigned *nr_const, unsigned *nr_restrict)
 {

@@ -1,4 +1,4 @@
-/* Register tile: each thread makes a patch of outputs from tiles in shared memory. */
+/* register_tile: each thread makes a patch of outputs from tiles in shared memory. */
 #include "propose/rewrite/contraction.h"
 #include "propose/rewrite/rewrite.h"
 

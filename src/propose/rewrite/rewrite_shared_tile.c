@@ -1,5 +1,5 @@
-/* Shared tile: stages operands that threads of a block share in shared memory, or turns a tile of a
- * matrix there so that both its loads and its stores run along memory. */
+/* shared_tile: operands that the threads of a block share are staged in shared memory; or a tile of
+ * a matrix is transposed there, so that both its loads and its stores run along memory. */
 #include "propose/rewrite/contraction.h"
 #include "propose/rewrite/rewrite.h"
 #include "propose/rewrite/transpose_tile.h"

@@ -1,5 +1,5 @@
-/* shuffle_reduce: warp shuffles instead of a tree in shared memory, and a block instead of the one
- * thread of a <<<1, 1>>> launch that walks through what other launches left. */
+/* shuffle_reduce: warp shuffles take the place of a tree in shared memory. A block takes the place
+ * of the one thread of a <<<1, 1>>> launch, which goes through what other launches left. */
 #include "base/str.h"
 #include "propose/rewrite/extent.h"
 #include "propose/rewrite/parallelize_row.h"
@@ -72,7 +72,7 @@ static bool widen(const struct rewrite_in *in, struct node *function, struct rew
 struct tree_pattern {
     const struct node *loop;
     const struct node *array; /* the shared array */
-    const char *thread;       /* text of the thread's index in it */
+    const char *thread;       /* text of the thread's index in the array */
     const char *op;           /* "+", or a function: "fmaxf" */
 };
 
@@ -90,7 +90,7 @@ static bool text_is(const struct rewrite_in *in, const struct node *n, const cha
     return !*p && !*text;
 }
 
-/* threadIdx.x, or a local that is always that. */
+/* Whether n is threadIdx.x, or a local that always is. */
 static bool is_thread(const struct node *function, const struct node *n)
 {
     n = node_strip(n);
@@ -100,7 +100,7 @@ static bool is_thread(const struct node *function, const struct node *n)
            node_is_member(n->decl->init, "threadIdx", "x");
 }
 
-/* blockDim.x, or the text of the block's size in all launches. */
+/* Whether n is blockDim.x, or the text of the block's size in all launches. */
 static bool is_block_size(
     const struct rewrite_in *in, const struct node *function, const struct node *n)
 {
@@ -125,7 +125,7 @@ static bool is_binary(const struct node *n, const char *op)
     return n->kind == NODE_BINARY && !strcmp(n->op, op);
 }
 
-/* The two headers: stride = 1; stride < blockDim.x; stride *= 2, and
+/* The header of a tree's loop. Rising: stride = 1; stride < blockDim.x; stride *= 2. Falling:
  * stride = blockDim.x / 2; stride > 0; stride /= 2. */
 static bool read_header(const struct rewrite_in *in, const struct node *function,
     const struct node *loop, const struct node **stride, bool *rising)
@@ -153,7 +153,7 @@ static bool read_header(const struct rewrite_in *in, const struct node *function
                (!strcmp(step->op, ">>=") && is_number(in, by, 1)));
 }
 
-/* thread % (2 * stride) == 0 when rising, thread < stride when falling. */
+/* The condition on the thread. Rising: thread % (2 * stride) == 0. Falling: thread < stride. */
 static bool read_guard(const struct rewrite_in *in, const struct node *function,
     const struct node *cond, const struct node *stride, bool rising)
 {
@@ -195,7 +195,8 @@ static bool is_other(const struct node *function, const struct node *n, const st
            is_partner(function, n->child->next, stride);
 }
 
-/* s[t] += s[t + stride], s[t] = s[t] + s[t + stride], s[t] = fmaxf(s[t], s[t + stride]). */
+/* The step: s[t] += s[t + stride], s[t] = s[t] + s[t + stride], or
+ * s[t] = fmaxf(s[t], s[t + stride]). */
 static bool read_fold(const struct rewrite_in *in, const struct node *function,
     const struct node *assign, const struct node *stride, struct tree_pattern *p)
 {
@@ -227,7 +228,7 @@ static bool read_fold(const struct rewrite_in *in, const struct node *function,
                         (is_own(function, b, p->array) && is_other(function, a, p->array, stride)));
 }
 
-/* After the tree only element 0 is looked at. */
+/* Whether the kernel only reads element 0 after the tree. */
 static bool only_first_used(
     const struct rewrite_in *in, const struct node *function, const struct tree_pattern *p)
 {
@@ -295,8 +296,7 @@ static bool replace_tree(const struct rewrite_in *in, struct node *function,
     const char *indent = tree_indent(in->tree, p->loop->start);
     const char *value = tree_fresh(in->tree, "value"), *array = p->array->name;
     const char *base = p->array->type.base;
-    const char *code =
-        row_lanes_reduction(&lanes, value, p->array->type.scalar, base, p->op, indent);
+    const char *code = row_lanes_reduction(&lanes, value, p->array->type.scalar, p->op, indent);
     edits_replace(&out->edits, p->loop->start, tree_stmt_end(in->tree, p->loop),
         "%s%s %s = %s[%s];\n%s%s\n%sif (%s == 0)\n%s    %s[0] = %s;\n%s__syncthreads();",
         row_lanes_shared_decls(&lanes, indent), base, value, array, p->thread, indent, code, indent,

@@ -1,5 +1,5 @@
-/* split_work: the long loop of each output is shared by the threads along y of a block, whose
- * partial sums meet in shared memory. For kernels with too few outputs to fill the chip, whose
+/* split_work: the threads along y of a block share the long loop of each output, and combine their
+ * partial sums in shared memory. For kernels that have too few outputs to fill the chip, and whose
  * neighbours along x are neighbours in memory. */
 #include "base/str.h"
 #include "cuda/kernel_form.h"
@@ -19,7 +19,8 @@ struct split_loop {
     unsigned loop_at; /* work[loop_at] is the loop */
     struct node *sums[MAX_SUMS];
     unsigned nr_sums;
-    const char *block, *split, *part; /* the block's text; names */
+    const char *block;        /* the block's size along x, as text */
+    const char *split, *part; /* names: the number of parts, and the thread's part */
 };
 
 static bool loads(const struct node *root)
@@ -30,7 +31,7 @@ static bool loads(const struct node *root)
     return false;
 }
 
-/* A declaration that may also run in threads beyond the guard, perhaps with a made-up value. */
+/* Whether threads beyond the guard may run the declaration too, perhaps with a value made up. */
 static bool can_declare(const struct node *stmt)
 {
     if (stmt->kind != NODE_DECLS)
@@ -50,7 +51,7 @@ static bool starts_at_zero(const struct split_loop *s, const struct node *var)
     return text[0] == '0' && strspn(text + 1, ".0fF") == strlen(text + 1);
 }
 
-/* What the loop leaves behind is sums alone. */
+/* Whether the loop leaves nothing behind but sums. */
 static bool read_sums(struct split_loop *s)
 {
     const struct node *loop = s->loop.node;
@@ -152,7 +153,7 @@ static const char *conditions(const struct split_loop *s)
     return text;
 }
 
-/* Declarations before the guard: what loads gets zero beyond it. */
+/* Write the declarations for all threads. Beyond the guard, an initialiser that loads is zero. */
 static void add_decls(
     const struct split_loop *s, struct str *code, const char *guard, const char *in4)
 {
@@ -221,7 +222,7 @@ static void add_end(
     str_addf(code, "%s}", in4);
 }
 
-/* Early returns go: every thread must come to the barrier. */
+/* Delete early returns: every thread must come to the barrier. */
 static void drop_returns(const struct split_loop *s)
 {
     for (unsigned i = 0; i < s->form.nr_conds && !s->form.guard; i++) {

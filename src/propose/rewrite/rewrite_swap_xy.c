@@ -1,5 +1,5 @@
-/* swap_xy: exchange two axes of thread coordinates in a kernel and in its launches. Threads keep
- * their work as a set; which of them are neighbours changes. */
+/* swap_xy: exchange two axes of thread coordinates in a kernel and in its launches. The threads
+ * together do the same work; which of them are neighbours changes. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "cuda/affine.h"
@@ -16,7 +16,7 @@ static bool is_builtin(const char *name)
     return str_among(name, names);
 }
 
-/* Swap the member names; false when one stands where it cannot be edited. */
+/* Swap the names of members. False: one of them is in a macro. */
 static bool swap_members(const struct rewrite_in *in, const struct node *function, unsigned a,
     unsigned b, struct edits *edits, unsigned *nr)
 {
@@ -36,7 +36,8 @@ static bool swap_members(const struct rewrite_in *in, const struct node *functio
     return true;
 }
 
-/* Warps, or tiles in shared memory that were laid out for these axes. */
+/* Whether the kernel counts on which threads form a warp, or on tiles that were laid out for these
+ * axes. */
 static bool warp_code(const struct node *function)
 {
     if (node_has_shared(function))
@@ -56,7 +57,7 @@ static bool device_code_uses(const struct rewrite_in *in, const struct node *fun
     return false;
 }
 
-/* Accesses whose neighbours along the axis are not neighbours in memory. */
+/* The number of accesses in which neighbours along the axis are no neighbours in memory. */
 static unsigned nr_scattered(
     const struct rewrite_in *in, const struct node *function, unsigned axis)
 {

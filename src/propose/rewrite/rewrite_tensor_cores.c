@@ -1,7 +1,7 @@
-/* Tensor cores: a product of 16-bit matrices, summed in f32, by wmma fragments from tiles in shared
- * memory. Tiles are padded with zeros at the matrices' edges; results go through a small patch of
- * shared memory per warp to the threads that store them, each under the old guard. Products are
- * exact as before; only the order of the sums is another. */
+/* tensor_cores: a product of 16-bit matrices, summed in f32, is made by wmma fragments from tiles
+ * in shared memory. Tiles are padded with zeros at the edges of the matrices. Results go through a
+ * small patch of shared memory per warp to the threads that store them, under the old guard.
+ * Products are exact, as before; only the order of the sums changes. */
 #include "cuda/subst.h"
 #include "propose/rewrite/contraction_code.h"
 
@@ -21,7 +21,7 @@ struct mma_writer {
     struct str out;
 };
 
-/* The load under conversions to f32 that change no value; NULL when there is something else. */
+/* The load inside conversions to f32, which change no value; NULL: there is something else. */
 static struct node *plain_load(struct node *n)
 {
     for (;;) {
@@ -42,7 +42,7 @@ static bool is_zero(const struct contraction *c, const struct node *init)
     return str_among(tree_text(c->in->tree, init), zeros);
 }
 
-/* The loop is `sum += a * b;` and nothing else. */
+/* Whether the loop is `sum += a * b;` and nothing else. */
 static bool read_product(struct mma_writer *w, const char **why)
 {
     const struct contraction *c = w->c;
@@ -112,7 +112,8 @@ static void write_head(struct mma_writer *w)
         w->sums, w->i, w->i, w->i, w->sums, w->i, w->i);
 }
 
-/* One tile from memory, neighbouring threads along what runs there; zeros outside. */
+/* Write the copy of one tile from memory, with zeros outside the matrix. Neighbouring threads take
+ * neighbours in memory. */
 static void write_stage(struct mma_writer *w, const struct contraction_operand *o)
 {
     const struct contraction *c = w->c;

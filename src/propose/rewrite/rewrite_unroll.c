@@ -8,7 +8,7 @@
 
 static const unsigned factors[] = {4, 8, 2, 16};
 
-/* The number of iterations when the source alone says it; 0 unknown. */
+/* The number of iterations where the source says it; 0: unknown. */
 static int64_t constant_trips(const struct cuda_tree *tree, const struct for_loop *loop)
 {
     const struct node *start = node_strip(loop->start), *bound = node_strip(loop->bound);
@@ -17,7 +17,7 @@ static int64_t constant_trips(const struct cuda_tree *tree, const struct for_loo
     return strtoll(tree_text(tree, bound), NULL, 0) - strtoll(tree_text(tree, start), NULL, 0);
 }
 
-/* The line before the loop's, when it is a `#pragma unroll`. */
+/* Whether the line before the loop is a `#pragma unroll`, and its bytes. */
 static bool pragma_before(
     const struct cuda_tree *tree, const struct node *loop, unsigned *start, unsigned *end)
 {
@@ -59,7 +59,7 @@ static const struct node *nth_loop(const struct rewrite_in *in, unsigned nth)
 
 bool rewrite_unroll(const struct rewrite_in *in, unsigned variant, struct rewrite_out *out)
 {
-    /* Factor by factor over all loops, so that the first variants touch each loop once. */
+    /* All loops with the first factor come first: the first variants touch each loop once. */
     unsigned nr_loops = 0;
     while (nth_loop(in, nr_loops))
         nr_loops++;

@@ -1,6 +1,7 @@
-/* Vectorize: a thread takes 2 or 4 neighbouring elements of an elementwise kernel, in loads and
- * stores of 8 or 16 bytes; the last elements are done one by one. */
+/* vectorize: a thread takes 2 or 4 neighbouring elements of an element-wise kernel, in loads and
+ * stores of whole vectors. The last elements are done one by one. */
 #include "base/str.h"
+#include "cuda/deps.h"
 #include "cuda/subst.h"
 #include "propose/rewrite/extent.h"
 #include "propose/rewrite/rewrite.h"
@@ -15,8 +16,8 @@ struct elementwise {
     struct kernel_form form;
     const struct form_axis *axis;
     const struct form_cond *cond;
-    unsigned width;                  /* elements a thread */
-    struct node *arrays[MAX_ARRAYS]; /* parameters accessed at [index] */
+    unsigned width;                  /* elements per thread */
+    struct node *arrays[MAX_ARRAYS]; /* parameters that are accessed at [index] */
     bool loaded[MAX_ARRAYS], stored[MAX_ARRAYS];
     unsigned nr_arrays;
     const char *index;
@@ -74,7 +75,7 @@ static bool note_access(struct elementwise *e, struct node *access)
     return true;
 }
 
-/* Only what runs unconditionally may be stored as a whole vector. */
+/* Whether the work is understood. Only what is stored unconditionally may be stored as a vector. */
 static bool statements_fit(struct elementwise *e)
 {
     for (unsigned i = 0; i < e->form.nr_work; i++) {

@@ -1,4 +1,4 @@
-/* The rewriter: a table of mechanical moves over the syntax tree. */
+/* Owns the rewriter: the table of mechanical moves over the syntax tree. */
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/str.h"

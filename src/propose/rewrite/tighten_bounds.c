@@ -1,4 +1,4 @@
-/* Conditions of a nest of loops become bounds: the iterations left out had no effect. */
+/* Makes bounds of conditions in a nest of loops. The iterations that fall away had no effect. */
 #include "propose/rewrite/tighten_bounds.h"
 
 #include "base/str.h"
@@ -67,8 +67,9 @@ static bool is_plain(const struct node *root)
     return true;
 }
 
-/* Locals of the nest's body become what they are, the counter becomes 0. False when a name changes
- * in the nest, or is not known at the loop's head. */
+/* A side of a comparison without the counter, as text for the loop's head: locals of the nest stand
+ * for their initialisers, the counter for 0. False when a name changes in the nest, or has no value
+ * at the head. */
 static bool constant_part(
     const struct nest *n, const struct node *side, unsigned target, const char **text)
 {
@@ -160,7 +161,7 @@ static void merge(struct arena *arena, const char **old, const char *text, const
     *old = *old ? arena_printf(arena, "%s(%s, %s)", function, *old, text) : text;
 }
 
-/* One comparison: a bound of the innermost loop that it depends on. */
+/* Make one comparison a bound of the innermost loop that it depends on. */
 static bool move_condition(struct nest *n, const struct node *cond)
 {
     cond = node_strip(cond);

@@ -1,4 +1,4 @@
-/* A tile turned in shared memory. */
+/* Sends tiles through shared memory, to be read in the other order. */
 #include "propose/rewrite/transpose_tile.h"
 
 #include "base/str.h"
@@ -16,7 +16,7 @@ struct transpose {
     const struct form_axis *x, *y;
     struct launch_lines lines;
     struct node *store;   /* the one statement */
-    struct node *payload; /* what goes through the tile: all of the value, or the one load in it */
+    struct node *payload; /* what goes through the tile: the whole value, or the one load in it */
     bool store_crosses;   /* the store runs across memory, else the load does */
     const char *width, *height; /* of the block */
 };
@@ -112,7 +112,7 @@ struct transpose_names {
     const char *tile, *tid, *nr_threads, *value, *u, *e, *lx, *ly;
 };
 
-/* The start of a loop in which the block's threads go over the tile, along x or along y. */
+/* The head of a loop in which the block's threads go over the tile, along x or along y. */
 static void write_places(
     const struct transpose *t, const struct transpose_names *n, struct str *code, bool along_x)
 {
@@ -140,7 +140,7 @@ static void write_places(
     str_add(code, ")\n");
 }
 
-/* All loads first, so that they are under way together; then the tile; then the stores. */
+/* First all loads, so that they are under way together; then the tile; then the stores. */
 static void write_kernel(const struct transpose *t, const struct transpose_names *n)
 {
     struct arena *arena = t->in->arena;

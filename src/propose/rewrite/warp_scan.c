@@ -1,5 +1,5 @@
-/* Running sums over lanes: a loop that adds to a sum and looks at it in every iteration becomes a
- * scan by shuffles, a warp's or a block's width of iterations at a time. */
+/* Makes a scan by shuffles of a loop that adds to a sum and looks at it in every iteration. Each
+ * round takes as many iterations as there are lanes. */
 #include "propose/rewrite/warp_scan.h"
 
 #include "base/str.h"
@@ -42,7 +42,8 @@ static bool find_add(struct scan *s)
            scalar_is_word(s->sum->type.scalar);
 }
 
-/* Every store is to the iteration's own element, and nothing else of that array is touched. */
+/* Whether the store is to an element of the iteration's own, and the loop touches no other element
+ * of that array. */
 static bool stores_own(const struct scan *s, const struct node *store)
 {
     const struct cuda_tree *tree = s->lanes->in->tree;
@@ -72,7 +73,7 @@ static bool body_is_simple(const struct scan *s)
         if ((n->kind == NODE_CALL && !call_is_pure(n->name)) || n->in_macro)
             return false;
         if (n->kind == NODE_DECLS && (stored || n->nr_children != 1 || n->parent != body))
-            return false; /* declarations come first: what they load was not stored here */
+            return false; /* declarations come first, so that they load nothing stored here */
         if (!node_is_change(n) || n == s->add)
             continue;
         if (node_strip(n->child)->kind == NODE_NAME || !stores_own(s, n))
@@ -82,7 +83,7 @@ static bool body_is_simple(const struct scan *s)
     return true;
 }
 
-/* The added value before anything of the iteration has run. */
+/* What the iteration adds, as an expression that holds before anything of the iteration has run. */
 static bool read_own(struct scan *s)
 {
     const struct cuda_tree *tree = s->lanes->in->tree;
@@ -92,7 +93,7 @@ static bool read_own(struct scan *s)
         return false;
     for (const struct node *n = value; n; n = node_next(value, n)) {
         if (n->kind == NODE_INDEX && node_writes(s->loop.node->body, node_base(n)))
-            return false; /* read after it was stored */
+            return false; /* the iteration may store it first */
         if (n->kind != NODE_NAME || !n->decl || n->decl == s->loop.var ||
             !node_within(n->decl, s->loop.node))
             continue;
@@ -122,7 +123,8 @@ static bool read_scan(struct scan *s, struct node *stmt)
     for (const struct node *n = stmt->body; n; n = node_next(stmt->body, n))
         if (n->kind == NODE_NAME && n->decl == s->sum && n->start < s->add->start)
             s->looks_before = true;
-    return !s->looks_before || is_integer(s->sum->type.scalar); /* it is a difference */
+    return !s->looks_before ||
+           is_integer(s->sum->type.scalar); /* a difference: exact in integers */
 }
 
 static void add_body(const struct scan *s, struct str *code, const char *in8)
@@ -141,7 +143,7 @@ static void add_body(const struct scan *s, struct str *code, const char *in8)
     }
 }
 
-/* The scan over a warp, and with several warps what the earlier ones add. */
+/* The scan over a warp; with several warps, also what the warps before add. */
 static void add_shuffles(const struct scan *s, struct str *code, const char *in4)
 {
     const char *base = s->sum->type.base, *v = s->value;

@@ -1,5 +1,4 @@
-/* The tuner: other values for the tuning parameters that a source names. Only `tune` lines change.
- */
+/* Owns the tuner: other values for the tuning parameters of a source. Only `tune` lines change. */
 #include "base/hash.h"
 #include "base/rng.h"
 #include "base/str.h"
@@ -28,7 +27,7 @@ static struct point current(const struct rewrite_in *in)
     return p;
 }
 
-/* Whether every `where` holds there. */
+/* Whether every `where` holds at the point. */
 static bool allowed(const struct rewrite_in *in, const struct point *p)
 {
     struct plan plan = *in->plan;
@@ -42,7 +41,7 @@ static bool allowed(const struct rewrite_in *in, const struct point *p)
     return plan_allows(&plan, &env);
 }
 
-/* Variants below nr_single: one parameter, one other value, in order of writing. */
+/* A single variant: one parameter has another value. In order of writing. False: past the last. */
 static bool single(const struct rewrite_in *in, unsigned variant, struct point *p)
 {
     *p = current(in);
@@ -67,7 +66,8 @@ static unsigned nr_differences(const struct rewrite_in *in, const struct point *
     return nr;
 }
 
-/* Joint variants: seeded by the source alone, so that they are the same each time. */
+/* A joint variant: two or more parameters have other values. The seed is the source alone, so that
+ * the variants are the same each time. False: past the last. */
 static bool joint(const struct rewrite_in *in, unsigned variant, struct point *p)
 {
     struct point found[MAX_JOINT];
