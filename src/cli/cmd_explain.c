@@ -1,6 +1,10 @@
-/* Owns the explaining of profiles from elsewhere, one or many. */
-#include "cli/cmd_explain.h"
-
+/* Owns `keet-opt explain`: what is explained, and the explaining of profiles from elsewhere (Nsight
+ * Compute's CSV or reports). One kernel: its explanation. Two files: what changed between two
+ * versions, and what paid. Three and more files of one kernel whose names differ in a number, or
+ * --sweep NAME: the kernel over that parameter. Anything else: an application's kernels. */
+#include "base/str.h"
+#include "cli/commands.h"
+#include "cli/explain_kernels.h"
 #include "core/chip.h"
 #include "explain/explain.h"
 #include "explain/import_ncu.h"
@@ -144,7 +148,7 @@ static bool choose_view(
     return true;
 }
 
-bool explain_profiles(const struct options *options, struct err *err)
+static bool explain_profiles(const struct options *options, struct err *err)
 {
     struct many many = {.arena = arena_create(), .chip = chip_of(options)};
     struct view view;
@@ -155,4 +159,15 @@ bool explain_profiles(const struct options *options, struct err *err)
     }
     arena_destroy(many.arena);
     return ok;
+}
+
+/* One kernel file is run as `run` does it, which says more then. */
+bool cmd_explain(const struct options *options, int *status, struct err *err)
+{
+    const char *path = options->kernel_path;
+
+    if (str_ends(path, ".csv") || str_ends(path, ".ncu-rep"))
+        return explain_profiles(options, err);
+    return options->nr_paths > 1 || options->sweep ? explain_kernels(options, err)
+                                                   : cmd_run(options, status, err);
 }
