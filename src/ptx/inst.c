@@ -346,7 +346,7 @@ static bool *flag_of(struct ptx_inst *inst, int flag)
 {
     switch (flag) {
 #define FLAG(name)                                                                                 \
-    case FLAG_##name:                                                                              \
+    case FIELD_##name:                                                                             \
         return &inst->name;
         FLAGS
 #undef FLAG

@@ -44,9 +44,9 @@ enum ptx_space {
     PTX_REG_SPACE
 };
 
-/* Base opcodes, from ops.def: OP(id, "name", class). */
+/* Base opcodes: the rows of ops.def. */
 enum ptx_op {
-#define OP(id, name, class) PTX_OP_##id,
+#define OP(id, ...) PTX_OP_##id,
 #include "ptx/ops.def"
 #undef OP
     NR_PTX_OPS
@@ -233,6 +233,9 @@ struct ptx_inst {
                        nr_insts = the function's end. Paths that only leave (ret, exit, trap)
                        do not count: lanes that leave hold nobody up, as on the chip */
 };
+
+/* Bytes of the value that operand 0 or a source is, by the letters of its row; 0: not a value. */
+unsigned ptx_operand_bytes(const struct ptx_inst *inst, unsigned operand);
 
 struct ptx_reg {
     enum ptx_type type;

@@ -173,22 +173,6 @@ static bool check_anything(
     return true;
 }
 
-static enum ptx_type widened(enum ptx_type type)
-{
-    switch (type) {
-    case PTX_U16:
-        return PTX_U32;
-    case PTX_S16:
-        return PTX_S32;
-    case PTX_U32:
-        return PTX_U64;
-    case PTX_S32:
-        return PTX_S64;
-    default:
-        return type;
-    }
-}
-
 static bool check_letter(
     struct parser *p, struct ptx_inst *inst, struct ptx_operand *operand, char letter, bool is_dest)
 {
@@ -200,7 +184,7 @@ static bool check_letter(
         return check_value(p, inst, operand, inst->type2, is_dest);
     case 'w':
         return check_value(p, inst, operand,
-            inst->mul == PTX_MUL_WIDE ? widened(inst->type) : inst->type, is_dest);
+            inst->mul == PTX_MUL_WIDE ? form_widened(inst->type) : inst->type, is_dest);
     case 'v':
         return inst->vec > 1 ? check_vector(p, inst, operand, inst->type, is_dest)
                              : check_value(p, inst, operand, inst->type, is_dest);

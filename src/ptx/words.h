@@ -29,7 +29,7 @@ enum field {
     FIELD_SHAPE,  /* .m16n8k16 */
     FIELD_HINT,   /* .L1::no_allocate, .L2::128B, .L2::cache_hint */
     FIELD_FLAG,   /* the value is one of the following */
-#define FLAG(name) FLAG_##name,
+#define FLAG(name) FIELD_##name,
 #define FLAGS                                                                                      \
     FLAG(expect_tx)                                                                                \
     FLAG(ftz)                                                                                      \
@@ -82,7 +82,8 @@ const struct word *words_find(
 
 /* What one opcode takes. Operands, destinations first: see verify.c for the letters. */
 struct form {
-    const char *operands;
+    const char *operands; /* NULL: operands_by_word gives them */
+    const char *(*operands_by_word)(const struct ptx_inst *inst);
     const char *types; /* which the first type may be, see letters_of; NULL: no check */
     uint8_t nr_types_min, nr_types_max;
     uint64_t fields;   /* allowed */
@@ -90,7 +91,8 @@ struct form {
 };
 
 const struct form *form_of(enum ptx_op op);
-const char *form_operands(const struct ptx_inst *inst); /* by the second word, where it matters */
+const char *form_operands(const struct ptx_inst *inst);
+enum ptx_type form_widened(enum ptx_type type); /* the result of .wide */
 bool form_allows_type(const struct form *form, enum ptx_type type);
 
 #endif

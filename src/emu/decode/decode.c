@@ -50,8 +50,9 @@ struct inst *decode_emit(struct decoder *d, bool hidden)
     *info = (struct inst_info){.ptx = hidden ? NULL : d->ptx,
         .func = d->f->func->name,
         .recursive = d->f->recursive,
-        .unit = UNIT_NONE,
-        .latency = LATENCY_NONE};
+        .unit = UNIT_NONE};
+    if (!hidden)
+        decode_describe(info, d->ptx);
     if (d->ptx) {
         info->line = d->ptx->line;
         in->type = (uint8_t)d->ptx->type;
@@ -68,9 +69,14 @@ struct inst *decode_part(struct decoder *d)
     return in;
 }
 
+bool decode_is_sink(const struct ptx_operand *o)
+{
+    return o->kind == PTX_OPERAND_SINK || (o->kind == PTX_OPERAND_REG && o->reg < 0);
+}
+
 uint32_t decode_half(struct decoder *d, const struct ptx_operand *o, unsigned half)
 {
-    if (o->kind == PTX_OPERAND_SINK || (o->kind == PTX_OPERAND_REG && o->reg < 0))
+    if (decode_is_sink(o))
         return NO_ROW;
     if (decode_reg_bytes(d, o) != 16) {
         decode_fail(d, "a 128-bit register is needed");

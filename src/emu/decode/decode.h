@@ -100,16 +100,34 @@ struct frame *decode_frame(struct decoder *d, const struct ptx_func *func);
 void decode_finish_widen(struct decoder *d);
 void *decode_copy(struct decoder *d, const void *bytes, size_t nr);
 
-void decode_live(struct decoder *d);   /* p->zero, what calls save, INST_NO_DEST; decode_live.c */
-bool decode_inst(struct decoder *d);   /* d->ptx; decode_op.c */
-bool decode_memory(struct decoder *d); /* decode_mem.c */
-bool decode_sync(struct decoder *d);
-bool decode_tensor(struct decoder *d); /* decode_tensor.c */
-bool decode_call(struct decoder *d);
-bool decode_stack(struct decoder *d);       /* decode_stack.c: alloca and the like ... */
-void decode_stack_enter(struct decoder *d); /* ... which a function takes back what it ... */
-void decode_stack_leave(struct decoder *d); /* ... allocated by */
-bool decode_texture(struct decoder *d);     /* decode_texture.c */
-bool decode_video(struct decoder *d);       /* decode_video.c */
+bool decode_is_sink(const struct ptx_operand *o); /* a destination that nobody wants */
+/* Gives the instruction its loop for p. False: there is none, and the decoder failed. */
+bool decode_run(struct decoder *d, struct inst *in, const struct ptx_inst *p);
+
+void decode_live(struct decoder *d); /* p->zero, what calls save, INST_NO_DEST; decode_live.c */
+
+/* decode_row.c: the rows of ptx/ops.def. */
+bool decode_inst(struct decoder *d); /* d->ptx, by its row's decoder */
+void decode_describe(struct inst_info *info, const struct ptx_inst *p); /* class, unit, flops */
+
+/* The decoders that the rows name. Each emits what d->ptx becomes; false: the decoder failed. */
+typedef bool decode_fn(struct decoder *d);
+decode_fn decode_unknown; /* decode_row.c; always fails */
+/* decode_op.c */
+decode_fn decode_plain, decode_logic, decode_to_pred, decode_lop3, decode_cvt, decode_mov,
+    decode_cvta, decode_selp, decode_setp, decode_set, decode_policy, decode_activemask,
+    decode_branch, decode_branch_indexed, decode_ret, decode_exit, decode_trap, decode_nop;
+/* decode_mem.c */
+decode_fn decode_load_store, decode_atomic, decode_copy_async, decode_mbarrier, decode_barrier,
+    decode_collective;
+decode_fn decode_product, decode_wmma, decode_movmatrix, decode_matrix_access; /* decode_tensor.c */
+decode_fn decode_call;                                                         /* decode_call.c */
+decode_fn decode_texture; /* decode_texture.c */
+decode_fn decode_video;   /* decode_video.c */
+decode_fn decode_stack;   /* decode_stack.c: alloca, stacksave, stackrestore */
+
+/* decode_stack.c: a function that allocates gives its stack back when it returns. */
+void decode_stack_enter(struct decoder *d); /* keeps the stack pointer that the function found */
+void decode_stack_leave(struct decoder *d); /* takes it back */
 
 #endif

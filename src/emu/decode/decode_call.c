@@ -113,8 +113,6 @@ static bool call_external(struct decoder *d, const struct ptx_func *callee)
     in->target = result;
     in->a = d->f->recursive ? d->p->stack_row : NO_ROW;
     d->p->uses_heap |= in->kind == INST_MALLOC || in->kind == INST_FREE;
-    decode_info(d)->class = PTX_CLASS_CONTROL;
-    decode_info(d)->unit = UNIT_BRANCH;
     return true;
 }
 
@@ -126,8 +124,6 @@ static struct inst *emit_call(struct decoder *d, const struct frame *frame, bool
     in->b = frame->func->param_bytes;
     in->target = (uint32_t)(frame - d->frames); /* resolve() knows where that begins */
     decode_info(d)->class = PTX_CLASS_CONTROL;
-    decode_info(d)->unit = hidden ? UNIT_NONE : UNIT_BRANCH;
-    decode_info(d)->latency = LATENCY_ALU;
     return in;
 }
 
@@ -208,9 +204,6 @@ static bool call_through_register(struct decoder *d)
     in->guard = from;
     in->guard_negated = negated;
     in->flags &= (uint16_t)~INST_UNGUARDED;
-    decode_info(d)->class = PTX_CLASS_CONTROL;
-    decode_info(d)->unit = UNIT_BRANCH;
-    decode_info(d)->latency = LATENCY_ALU;
     for (uint32_t i = 0; i < module->nr_funcs; i++) {
         const struct ptx_func *func = module->funcs[i];
         if (!decode_may_reach(p, func))

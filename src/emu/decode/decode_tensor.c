@@ -1,7 +1,6 @@
 /* Owns which matrix shapes and types there are, and how their fragments lie in registers. */
 #include "emu/decode/decode.h"
 
-#include "emu/sem/sem.h"
 #include "emu/state/tensor.h"
 
 #include <string.h>
@@ -182,16 +181,7 @@ static bool sum_exists(enum ptx_type type, enum ptx_type sum)
     }
 }
 
-static void product_info(struct decoder *d, const struct tensor *t)
-{
-    struct inst_info *info = decode_info(d);
-    bool floats = t->d.type != PTX_S32;
-    info->class = PTX_CLASS_TENSOR;
-    info->unit = UNIT_TENSOR;
-    info->flops = floats ? (uint16_t)(2u * t->m * t->n * t->k / WARP_LANES) : 0;
-}
-
-static bool product(struct decoder *d)
+bool decode_product(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
     /* wmma.mma of f16 names only the types of d and c */
@@ -217,12 +207,12 @@ static bool product(struct decoder *d)
         !lay_out(d, &t.c, 'c', c, t.m, t.n) || !lay_out(d, &t.d, 'd', p->type, t.m, t.n))
         return false;
     struct inst *in = emit(d, &t);
-    in->run = sem_find(p, in);
-    product_info(d, &t);
-    return in->run || decode_fail(d, "not known to the emulator");
+    if (t.d.type != PTX_S32)
+        decode_info(d)->flops = (uint16_t)(2u * t.m * t.n * t.k / WARP_LANES);
+    return decode_run(d, in, p);
 }
 
-static bool movmatrix(struct decoder *d)
+bool decode_movmatrix(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
     struct tensor t = {.kind = TENSOR_MOVE, .m = 8, .n = 8};
@@ -232,12 +222,8 @@ static bool movmatrix(struct decoder *d)
         !registers(d, &t.d, &p->operand[0], 4, true))
         return false;
     struct inst *in = emit(d, &t);
-    in->run = sem_find(p, in);
-    struct inst_info *info = decode_info(d);
-    info->class = PTX_CLASS_SHUFFLE;
-    info->unit = UNIT_LSU;
-    info->latency = LATENCY_SHUFFLE;
-    return true;
+    decode_info(d)->class = PTX_CLASS_SHUFFLE;
+    return decode_run(d, in, p);
 }
 
 /* --- memory --- */
@@ -261,7 +247,6 @@ static bool finish_memory(
     info->class = PTX_CLASS_MEMORY;
     info->unit = UNIT_LSU;
     info->space = d->ptx->op == PTX_OP_WMMA ? d->ptx->space : PTX_SHARED;
-    info->latency = info->space == PTX_SHARED ? LATENCY_SHARED : LATENCY_GLOBAL;
     info->is_memory = true;
     info->is_load = !store;
     info->is_store = store;
@@ -269,7 +254,7 @@ static bool finish_memory(
     return true;
 }
 
-static bool matrix_access(struct decoder *d)
+bool decode_matrix_access(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
     const bool store = p->op == PTX_OP_STMATRIX;
@@ -316,16 +301,7 @@ static bool fragment_access(struct decoder *d)
     return finish_memory(d, &t, &p->operand[store ? 0 : 1], t.run * t.d.bits / 8u);
 }
 
-bool decode_tensor(struct decoder *d)
+bool decode_wmma(struct decoder *d)
 {
-    switch (d->ptx->op) {
-    case PTX_OP_MMA:
-        return product(d);
-    case PTX_OP_MOVMATRIX:
-        return movmatrix(d);
-    case PTX_OP_WMMA:
-        return d->ptx->sub == PTX_SUB_MMA ? product(d) : fragment_access(d);
-    default:
-        return matrix_access(d);
-    }
+    return d->ptx->sub == PTX_SUB_MMA ? decode_product(d) : fragment_access(d);
 }

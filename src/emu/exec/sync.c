@@ -365,19 +365,35 @@ static void elect(uint8_t *file, const struct inst *in, uint32_t mask)
     }
 }
 
+static sem_fn *pick_match(const struct ptx_inst *p, struct inst *in)
+{
+    in->sub = p->vote == PTX_VOTE_ALL;
+    in->reg_bytes = ptx_type_bytes(p->type) == 8 ? 8 : 4;
+    return match;
+}
+
+static sem_fn *pick_redux(const struct ptx_inst *p, struct inst *in)
+{
+    in->sub = (uint8_t)p->atom;
+    return ptx_type_is_float(p->type) ? NULL : redux;
+}
+
+static sem_fn *pick_elect(const struct ptx_inst *p, struct inst *in)
+{
+    return elect;
+}
+
 sem_fn *sync_find(const struct ptx_inst *p, struct inst *in)
 {
-    switch (p->op) {
-    case PTX_OP_MATCH:
-        in->sub = p->vote == PTX_VOTE_ALL;
-        in->reg_bytes = ptx_type_bytes(p->type) == 8 ? 8 : 4;
-        return match;
-    case PTX_OP_REDUX:
-        in->sub = (uint8_t)p->atom;
-        return ptx_type_is_float(p->type) ? NULL : redux;
-    case PTX_OP_ELECT:
-        return elect;
-    default:
-        return sem_find(p, in);
-    }
+#define TOGETHER(name) pick_##name
+#define BY_TYPE(...) NULL
+#define LOOP(name) NULL
+#define VIDEO(what, parts) NULL
+#define NO_LOOP NULL
+    static sem_fn *(*const picks[NR_PTX_OPS])(const struct ptx_inst *, struct inst *) = {
+#define OP(id, name, class, takes, costs, decoder, meaning) [PTX_OP_##id] = meaning,
+#include "ptx/ops.def"
+#undef OP
+    };
+    return picks[p->op] ? picks[p->op](p, in) : sem_find(p, in);
 }

@@ -191,13 +191,13 @@ static void movmatrix(uint8_t *file, const struct inst *in, uint32_t mask)
     memcpy(file + in->tensor->d.row[0], v, sizeof(v));
 }
 
-sem_fn *LANES(sem_tensor)(const struct ptx_inst *p, struct inst *in);
-sem_fn *LANES(sem_tensor)(const struct ptx_inst *p, struct inst *in)
+sem_fn *LANES(sem_movmatrix)(const struct ptx_inst *p, struct inst *in)
 {
-    if (p->op == PTX_OP_MOVMATRIX)
-        return movmatrix;
-    if ((p->op != PTX_OP_MMA && p->op != PTX_OP_WMMA) || !in->tensor)
-        return NULL;
+    return movmatrix;
+}
+
+sem_fn *LANES(sem_product)(const struct ptx_inst *p, struct inst *in)
+{
     if (in->tensor->d.type == PTX_S32)
         return mma_int;
     return in->tensor->d.type == PTX_F64 ? mma_f64 : mma_float;

@@ -77,20 +77,6 @@ enum inst_unit {
     UNIT_NONE /* parameters, moves between widths: no issue slot of its own on the chip */
 };
 
-/* Which latency of struct chip applies to the result. */
-enum inst_latency {
-    LATENCY_ALU,
-    LATENCY_FP64,
-    LATENCY_SFU,
-    LATENCY_SHARED,
-    LATENCY_GLOBAL,
-    LATENCY_LOCAL,
-    LATENCY_CONST,
-    LATENCY_ATOMIC,
-    LATENCY_SHUFFLE,
-    LATENCY_NONE
-};
-
 struct inst;
 struct tensor;
 struct texture_inst;
@@ -143,7 +129,6 @@ struct inst_info {
     const char *func;           /* name of the function it stands in */
     enum ptx_class class;
     enum inst_unit unit;
-    enum inst_latency latency;
     bool fp32, fp64, fp16; /* arithmetic of that kind */
     uint16_t flops;        /* per lane: fma 2, f16x2 fma 4, mma 2 m n k / 32 */
     bool is_memory, is_load, is_store, is_atomic, is_copy, is_branch,

@@ -34,15 +34,32 @@ static void set_sequence(struct pc_cost *cost, unsigned slots, double latency)
     cost->latency = (uint16_t)latency;
 }
 
+/* What ptxas makes of an operation: the column of ptx/ops.def. */
+enum becomes {
+    ONE,      /* one instruction */
+    EITHER,   /* one, which the multiplier can do as well as the ALU: ptxas shares them out */
+    PRODUCT,  /* of 64-bit integers a sequence */
+    QUOTIENT, /* a sequence */
+    ROOT,     /* a sequence, except in f32 with .approx */
+    NOTHING   /* renamed registers */
+};
+
+#define COSTS(floats, integers, flops, becomes) becomes
+#define RUNS(unit) ONE
+static const uint8_t becomes[NR_PTX_OPS] = {
+#define OP(id, name, class, takes, costs, decoder, meaning) [PTX_OP_##id] = costs,
+#include "ptx/ops.def"
+#undef OP
+};
+
 /* Operations that become several instructions. */
 static void expand(struct pc_cost *cost, const struct ptx_inst *ptx, const struct chip *chip)
 {
     bool wide = ptx_type_bytes(ptx->type) == 8;
     double fp64 = pipe_cycles(chip, chip->fp64_per_clk);
 
-    switch (ptx->op) {
-    case PTX_OP_DIV:
-    case PTX_OP_REM:
+    switch (becomes[ptx->op]) {
+    case QUOTIENT:
         if (ptx->type == PTX_F64) {
             set_cost(cost, PIPE_FP64, 8 * fp64, 0);
             set_sequence(cost, 17, 150);
@@ -59,9 +76,7 @@ static void expand(struct pc_cost *cost, const struct ptx_inst *ptx, const struc
             set_sequence(cost, wide ? 60 : 21, wide ? 400 : 130);
         }
         break;
-    case PTX_OP_SQRT:
-    case PTX_OP_RSQRT:
-    case PTX_OP_RCP:
+    case ROOT:
         if (ptx->type == PTX_F64) {
             set_cost(cost, PIPE_FP64, 8 * fp64, 0);
             set_sequence(cost, 16, 120);
@@ -69,8 +84,7 @@ static void expand(struct pc_cost *cost, const struct ptx_inst *ptx, const struc
             set_sequence(cost, 10, chip->lat_sfu + 9 * chip->lat_alu);
         }
         break;
-    case PTX_OP_MUL:
-    case PTX_OP_MAD:
+    case PRODUCT:
         if (wide && ptx->mul != PTX_MUL_WIDE && !ptx_type_is_float(ptx->type)) {
             cost->slots = 5;
             cost->pipe_cycles *= 5;
@@ -125,11 +139,6 @@ static void cost_tensor(struct pc_cost *cost, const struct inst_info *info, cons
     set_cost(cost, PIPE_TENSOR, cycles < 1 ? 1 : cycles, cycles + latency_beside_pipe);
 }
 
-static bool is_unpacking(const struct ptx_inst *ptx)
-{
-    return ptx->op == PTX_OP_MOV || ptx->op == PTX_OP_CVTA;
-}
-
 static void cost_one(struct pc_cost *cost, const struct inst *in, const struct inst_info *info,
     const struct chip *chip)
 {
@@ -139,7 +148,7 @@ static void cost_one(struct pc_cost *cost, const struct inst *in, const struct i
     cost->reason = STALL_WAIT;
     cost->latency = (uint16_t)chip->lat_alu;
     if (ptx == NULL || (in->flags & INST_HIDDEN) != 0 || info->unit == UNIT_NONE ||
-        is_unpacking(ptx) || info->space == PTX_PARAM) {
+        becomes[ptx->op] == NOTHING || info->space == PTX_PARAM) {
         cost->free = true;
         cost->latency = 0;
         return;
@@ -150,8 +159,7 @@ static void cost_one(struct pc_cost *cost, const struct inst *in, const struct i
         break;
     case UNIT_ALU:
         set_cost(cost, PIPE_ALU, pipe_cycles(chip, chip->int_per_clk), chip->lat_alu);
-        /* Additions can be done by the multiplier too, and ptxas shares them out. */
-        if (ptx->op == PTX_OP_ADD || ptx->op == PTX_OP_SUB || ptx->op == PTX_OP_SHL)
+        if (becomes[ptx->op] == EITHER)
             cost->alt = PIPE_IMUL;
         break;
     case UNIT_IMUL:
