@@ -122,30 +122,28 @@ static bool over_limit(struct worker *k, uint32_t pc)
     return false;
 }
 
-/* Everything but ALU operations, memory and branches. The split may be gone after. False: fault. */
-static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
+/* Of step_other: what happens only where lanes take part. The copy of a frame and the like look at
+ * the lanes of the mask one by one. */
+static bool step_lanes(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
 {
     const struct inst *in = &k->program->insts[pc];
-    struct split *split = &w->splits[s];
-    split->pc = pc + 1;
     switch (in->kind) {
     case INST_CP_ASYNC:
-        return !mask || access_cp_async(k, w, in, pc, mask) || exec_note(k);
+        return access_cp_async(k, w, in, pc, mask) || exec_note(k);
     case INST_BULK_COPY:
-        return !mask || bulk_copy(k, w, in, pc, mask) || exec_note(k);
+        return bulk_copy(k, w, in, pc, mask) || exec_note(k);
     case INST_MATRIX:
-        return !mask || matrix_step(k, w, in, pc, mask) || exec_note(k);
+        return matrix_step(k, w, in, pc, mask) || exec_note(k);
     case INST_COPY_FRAME:
         access_copy_frame(k, w, in, mask);
         return true;
     case INST_INDEX:
-        return !mask || check_index(k, w, pc, mask, mask == split->mask);
+        return check_index(k, w, pc, mask, mask == w->splits[s].mask);
     case INST_BRANCH_INDEXED:
-        if (mask)
-            branch_indexed(w, s, in, pc, mask);
+        branch_indexed(w, s, in, pc, mask);
         return true;
     case INST_STRAY_CALL:
-        return !mask || stray_call(k, w, pc, mask);
+        return stray_call(k, w, pc, mask);
     case INST_SAVE:
         stack_save(w, in, mask);
         return true;
@@ -153,15 +151,47 @@ static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc
         stack_restore(w, in, mask);
         return true;
     case INST_ALLOCA:
-        return !mask || stack_alloca(k, w, in, pc, mask);
+        return stack_alloca(k, w, in, pc, mask);
     case INST_STACK_BACK:
-        return !mask || stack_back(k, w, in, pc, mask);
+        return stack_back(k, w, in, pc, mask);
     case INST_CALL:
-        if (mask && in->imm && !stack_call(k, w, in, pc, mask))
+        if (in->imm && !stack_call(k, w, in, pc, mask))
             return false;
-        if (mask)
-            warp_call(w, s, mask, in->target, pc + 1);
+        warp_call(w, s, mask, in->target, pc + 1);
         return true;
+    case INST_BARRIER:
+        return sync_barrier(k, w, s, pc, mask);
+    case INST_WARP_SYNC:
+    case INST_COLLECTIVE:
+        return sync_collective(k, w, s, pc, mask);
+    case INST_MBARRIER:
+        return mbarrier_step(k, w, pc, mask);
+    case INST_CLOCK:
+        read_clock(k, w->file, in, mask);
+        return true;
+    case INST_TRAP:
+        return trap(k, w, pc, mask);
+    case INST_ASSERT:
+        return service_assert(k, w, in, pc, mask);
+    case INST_PRINT:
+        return service_print(k, w, in, pc, mask);
+    case INST_TEXTURE:
+        return texture_step(k, w, in, pc, mask);
+    case INST_MALLOC:
+        return service_malloc(k, w, in, pc, mask);
+    case INST_FREE:
+        return service_free(k, w, in, pc, mask) || exec_note(k);
+    default:
+        return true;
+    }
+}
+
+/* Everything but ALU operations, memory and branches. The split may be gone after. False: fault. */
+static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
+{
+    const struct inst *in = &k->program->insts[pc];
+    w->splits[s].pc = pc + 1;
+    switch (in->kind) {
     case INST_RET:
         if (mask && in->imm)
             stack_return(k, w, in, mask);
@@ -174,36 +204,17 @@ static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc
             warp_exit(w, s, mask);
         sync_lanes_left(k, w, pc);
         return true;
-    case INST_BARRIER:
-        return !mask || sync_barrier(k, w, s, pc, mask);
-    case INST_WARP_SYNC:
-    case INST_COLLECTIVE:
-        return !mask || sync_collective(k, w, s, pc, mask);
-    case INST_MBARRIER:
-        if (in->sub == PTX_SUB_MBARRIER_ARRIVE)
-            tell_group(k, w, pc, mask);
-        return !mask || mbarrier_step(k, w, pc, mask);
-    case INST_CLOCK:
-        read_clock(k, w->file, in, mask);
-        return true;
-    case INST_TRAP:
-        return !mask || trap(k, w, pc, mask);
-    case INST_ASSERT:
-        return !mask || service_assert(k, w, in, pc, mask);
-    case INST_PRINT:
-        return !mask || service_print(k, w, in, pc, mask);
-    case INST_TEXTURE:
-        return !mask || texture_step(k, w, in, pc, mask);
-    case INST_MALLOC:
-        return !mask || service_malloc(k, w, in, pc, mask);
     case INST_COPY_GROUP:
         tell_group(k, w, pc, mask);
         return true;
-    case INST_FREE:
-        return !mask || service_free(k, w, in, pc, mask) || exec_note(k);
+    case INST_MBARRIER:
+        if (in->sub == PTX_SUB_MBARRIER_ARRIVE)
+            tell_group(k, w, pc, mask);
+        break;
     default:
-        return true;
+        break;
     }
+    return !mask || step_lanes(k, w, s, pc, mask);
 }
 
 /* Lanes `mask` went through the instructions from `start` up to `end`. */

@@ -155,13 +155,32 @@ static uint32_t lane_mask(enum ptx_special special, unsigned lane)
     }
 }
 
-/* Specials that depend on the block or on nothing; lanes differ only in tid, laneid and lane masks.
- */
+/* Specials of three axes, each axis after the one before. NULL: the special is none of them. */
+static const uint32_t *axis_value(const struct worker *k, enum ptx_special special)
+{
+    const struct emu_launch *l = k->exec->run.launch;
+    const struct {
+        enum ptx_special x;
+        const uint32_t *value;
+    } axes[] = {{PTX_SR_NTID_X, l->block}, {PTX_SR_CTAID_X, k->block.ctaid},
+        {PTX_SR_NCTAID_X, l->grid}, {PTX_SR_CLUSTERID_X, k->block.ctaid},
+        {PTX_SR_NCLUSTERID_X, l->grid}};
+    for (size_t i = 0; i < ARRAY_SIZE(axes); i++) {
+        if (special >= axes[i].x && special < axes[i].x + 3)
+            return &axes[i].value[special - axes[i].x];
+    }
+    return NULL;
+}
+
+/* Lanes differ only in tid, laneid and lane masks. */
 static uint64_t special_value(
     const struct worker *k, enum ptx_special special, unsigned warp, unsigned lane)
 {
     const struct emu_launch *l = k->exec->run.launch;
-    unsigned thread = warp * WARP_LANES + lane;
+    const unsigned thread = warp * WARP_LANES + lane;
+    const uint32_t *axis = axis_value(k, special);
+    if (axis)
+        return *axis;
     switch (special) {
     case PTX_SR_TID_X:
         return thread % l->block[0];
@@ -169,26 +188,6 @@ static uint64_t special_value(
         return thread / l->block[0] % l->block[1];
     case PTX_SR_TID_Z:
         return thread / l->block[0] / l->block[1];
-    case PTX_SR_NTID_X:
-    case PTX_SR_NTID_Y:
-    case PTX_SR_NTID_Z:
-        return l->block[special - PTX_SR_NTID_X];
-    case PTX_SR_CTAID_X:
-    case PTX_SR_CTAID_Y:
-    case PTX_SR_CTAID_Z:
-        return k->block.ctaid[special - PTX_SR_CTAID_X];
-    case PTX_SR_NCTAID_X:
-    case PTX_SR_NCTAID_Y:
-    case PTX_SR_NCTAID_Z:
-        return l->grid[special - PTX_SR_NCTAID_X];
-    case PTX_SR_CLUSTERID_X:
-    case PTX_SR_CLUSTERID_Y:
-    case PTX_SR_CLUSTERID_Z:
-        return k->block.ctaid[special - PTX_SR_CLUSTERID_X];
-    case PTX_SR_NCLUSTERID_X:
-    case PTX_SR_NCLUSTERID_Y:
-    case PTX_SR_NCLUSTERID_Z:
-        return l->grid[special - PTX_SR_NCLUSTERID_X];
     case PTX_SR_CLUSTER_NCTARANK:
     case PTX_SR_CLUSTER_NCTAID_X:
     case PTX_SR_CLUSTER_NCTAID_Y:
