@@ -26,7 +26,7 @@ static bool uses_module_shared(const struct func_facts *facts)
     return false;
 }
 
-static bool calls_user(const struct parser *p, const struct ptx_func *func)
+static bool calls_user(const struct ptx_parser *p, const struct ptx_func *func)
 {
     for (uint32_t i = 0; i < func->nr_insts; i++) {
         const struct ptx_operand *callee = &func->insts[i].operand[1];
@@ -38,7 +38,7 @@ static bool calls_user(const struct parser *p, const struct ptx_func *func)
 }
 
 /* Through calls, until nothing changes. Call graphs are shallow; in one that is not, all use it. */
-static void spread_uses(struct parser *p)
+static void spread_uses(struct ptx_parser *p)
 {
     enum { MAX_ROUNDS = 64 };
     bool changed = true;
@@ -58,7 +58,7 @@ static void spread_uses(struct parser *p)
 
 enum { SHARED_ALIGN = 128 };
 
-static bool lay_out_shared(struct parser *p)
+static bool lay_out_shared(struct ptx_parser *p)
 {
     uint64_t common = p->module_shared_bytes;
 
@@ -89,7 +89,7 @@ static bool lay_out_shared(struct parser *p)
     return true;
 }
 
-static void settle_lines(struct parser *p)
+static void settle_lines(struct ptx_parser *p)
 {
     for (size_t i = 0; i < p->nr_funcs; i++) {
         const struct func_facts *facts = &p->funcs[i];
@@ -99,7 +99,7 @@ static void settle_lines(struct parser *p)
     }
 }
 
-static void fill_module(struct parser *p)
+static void fill_module(struct ptx_parser *p)
 {
     const struct ptx_func **funcs = arena_array(p->arena, p->nr_funcs, sizeof(*funcs));
     const struct ptx_symbol **globals = arena_array(p->arena, p->nr_globals, sizeof(*globals));
@@ -114,7 +114,7 @@ static void fill_module(struct parser *p)
     p->module->nr_globals = (uint32_t)p->nr_globals;
 }
 
-bool settle_module(struct parser *p)
+bool settle_module(struct ptx_parser *p)
 {
     settle_lines(p);
     if (!lay_out_shared(p))

@@ -121,20 +121,20 @@ _Static_assert(NR_FIELDS <= 64, "a set of fields is one word");
 #define TAKES(operands, ...) FORM(operands, NULL, __VA_ARGS__)
 #define VARIES(name, ...) FORM(NULL, name##_operands, __VA_ARGS__)
 
-static const struct form forms[NR_PTX_OPS] = {
+static const struct op_form forms[NR_PTX_OPS] = {
 #define OP(id, name, class, takes, costs, decoder, meaning) [PTX_OP_##id] = takes,
 #include "ptx/ops.def"
 #undef OP
 };
 
-const struct form *form_of(enum ptx_op op)
+const struct op_form *form_of(enum ptx_op op)
 {
     return &forms[op];
 }
 
 const char *form_operands(const struct ptx_inst *inst)
 {
-    const struct form *form = &forms[inst->op];
+    const struct op_form *form = &forms[inst->op];
 
     return form->operands ? form->operands : form->operands_by_word(inst);
 }
@@ -229,7 +229,7 @@ static const char *letters_of(enum ptx_type type)
     }
 }
 
-bool form_allows_type(const struct form *form, enum ptx_type type)
+bool form_allows_type(const struct op_form *form, enum ptx_type type)
 {
     return !form->types || strpbrk(form->types, letters_of(type)) != NULL;
 }

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-static const char *reg_name(const struct parser *p, int32_t reg)
+static const char *reg_name(const struct ptx_parser *p, int32_t reg)
 {
     return p->body.regs[reg].name;
 }
@@ -39,7 +39,7 @@ static bool may_be_wider(enum ptx_op op)
 }
 
 static bool check_reg(
-    struct parser *p, const struct ptx_inst *inst, int32_t reg, enum ptx_type type, bool wider)
+    struct ptx_parser *p, const struct ptx_inst *inst, int32_t reg, enum ptx_type type, bool wider)
 {
     const enum ptx_type have = p->body.regs[reg].type;
     const unsigned bytes = ptx_type_bytes(type);
@@ -52,8 +52,8 @@ static bool check_reg(
 }
 
 /* While an instruction is read, an IMM's nr holds the kind of literal that it was written as. */
-static bool settle_imm(
-    struct parser *p, const struct ptx_inst *inst, struct ptx_operand *operand, enum ptx_type type)
+static bool settle_imm(struct ptx_parser *p, const struct ptx_inst *inst,
+    struct ptx_operand *operand, enum ptx_type type)
 {
     const enum literal literal = (enum literal)operand->nr;
 
@@ -66,8 +66,8 @@ static bool settle_imm(
     return true;
 }
 
-static bool check_value(struct parser *p, const struct ptx_inst *inst, struct ptx_operand *operand,
-    enum ptx_type type, bool is_dest)
+static bool check_value(struct ptx_parser *p, const struct ptx_inst *inst,
+    struct ptx_operand *operand, enum ptx_type type, bool is_dest)
 {
     if (operand->negated && (inst->op != PTX_OP_VMAD || is_dest))
         return parser_fail(p, "%s: an operand cannot be negated", ptx_op_name(inst->op));
@@ -99,8 +99,8 @@ static bool check_value(struct parser *p, const struct ptx_inst *inst, struct pt
         ptx_op_name(inst->op), ptx_type_name(type));
 }
 
-static bool check_vector(struct parser *p, const struct ptx_inst *inst, struct ptx_operand *operand,
-    enum ptx_type type, bool is_dest)
+static bool check_vector(struct ptx_parser *p, const struct ptx_inst *inst,
+    struct ptx_operand *operand, enum ptx_type type, bool is_dest)
 {
     struct ptx_operand *elements = (struct ptx_operand *)operand->vec;
 
@@ -114,7 +114,7 @@ static bool check_vector(struct parser *p, const struct ptx_inst *inst, struct p
 }
 
 static bool check_pred(
-    struct parser *p, const struct ptx_inst *inst, struct ptx_operand *operand, bool is_dest)
+    struct ptx_parser *p, const struct ptx_inst *inst, struct ptx_operand *operand, bool is_dest)
 {
     if (operand->kind == PTX_OPERAND_REG && !(is_dest && operand->negated))
         return check_reg(p, inst, operand->reg, PTX_PRED, false);
@@ -128,7 +128,7 @@ static bool check_pred(
     return parser_fail(p, "%s: a predicate is needed", ptx_op_name(inst->op));
 }
 
-static bool check_address(struct parser *p, struct ptx_inst *inst, struct ptx_operand *operand)
+static bool check_address(struct ptx_parser *p, struct ptx_inst *inst, struct ptx_operand *operand)
 {
     const bool narrow = inst->space == PTX_SHARED || inst->space == PTX_LOCAL ||
                         inst->space == PTX_CONST || inst->space == PTX_PARAM ||
@@ -158,7 +158,7 @@ static bool check_address(struct parser *p, struct ptx_inst *inst, struct ptx_op
 
 /* Registers and symbols anywhere; constants become bits as they are written. */
 static bool check_anything(
-    struct parser *p, const struct ptx_inst *inst, struct ptx_operand *operand)
+    struct ptx_parser *p, const struct ptx_inst *inst, struct ptx_operand *operand)
 {
     struct ptx_operand *elements = (struct ptx_operand *)operand->vec;
 
@@ -173,8 +173,8 @@ static bool check_anything(
     return true;
 }
 
-static bool check_letter(
-    struct parser *p, struct ptx_inst *inst, struct ptx_operand *operand, char letter, bool is_dest)
+static bool check_letter(struct ptx_parser *p, struct ptx_inst *inst, struct ptx_operand *operand,
+    char letter, bool is_dest)
 {
     switch (letter) {
     case 't':
@@ -209,8 +209,8 @@ static bool check_letter(
     }
 }
 
-static bool check_mov_vector(struct parser *p, struct ptx_inst *inst, struct ptx_operand *vector,
-    struct ptx_operand *scalar, bool pack)
+static bool check_mov_vector(struct ptx_parser *p, struct ptx_inst *inst,
+    struct ptx_operand *vector, struct ptx_operand *scalar, bool pack)
 {
     static const enum ptx_type by_bytes[] = {
         [1] = PTX_B8, [2] = PTX_B16, [4] = PTX_B32, [8] = PTX_B64, [16] = PTX_B128};
@@ -236,7 +236,7 @@ static bool special_is_64(enum ptx_special special)
            special == PTX_SR_CURRENT_GRAPH_EXEC || special == PTX_SR_GRIDID;
 }
 
-static bool check_mov(struct parser *p, struct ptx_inst *inst)
+static bool check_mov(struct ptx_parser *p, struct ptx_inst *inst)
 {
     struct ptx_operand *to = &inst->operand[0], *from = &inst->operand[1];
 
@@ -256,7 +256,7 @@ static bool check_mov(struct parser *p, struct ptx_inst *inst)
            check_value(p, inst, from, inst->type, false);
 }
 
-static bool check_form(struct parser *p, struct ptx_inst *inst, bool second_dest)
+static bool check_form(struct ptx_parser *p, struct ptx_inst *inst, bool second_dest)
 {
     const char *form = form_operands(inst);
     bool is_dest = strchr(form, '=') != NULL, optional = false;
@@ -295,7 +295,7 @@ static bool check_form(struct parser *p, struct ptx_inst *inst, bool second_dest
 }
 
 /* What a mask of required modifiers cannot say. */
-static bool check_modifiers(struct parser *p, const struct ptx_inst *inst)
+static bool check_modifiers(struct ptx_parser *p, const struct ptx_inst *inst)
 {
     const bool is_float = ptx_type_is_float(inst->type);
     const char *name = ptx_op_name(inst->op);
@@ -324,7 +324,7 @@ static bool check_modifiers(struct parser *p, const struct ptx_inst *inst)
     }
 }
 
-bool verify_inst(struct parser *p, struct ptx_inst *inst, bool second_dest)
+bool verify_inst(struct ptx_parser *p, struct ptx_inst *inst, bool second_dest)
 {
     if (!check_modifiers(p, inst))
         return false;

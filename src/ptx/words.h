@@ -68,20 +68,20 @@ struct word {
     int value;
 };
 
-struct words {
+struct ptx_words {
     uint16_t op_slots[512];    /* op + 1 */
     uint16_t word_slots[1024]; /* index into the table + 1; equal words follow each other */
 };
 
-void words_init(struct words *words);
-bool words_find_op(const struct words *words, const char *text, uint32_t len, enum ptx_op *op);
+void words_init(struct ptx_words *words);
+bool words_find_op(const struct ptx_words *words, const char *text, uint32_t len, enum ptx_op *op);
 
 /* The word's first meaning among the fields of the mask; NULL none. *known: it is a word at all. */
 const struct word *words_find(
-    const struct words *words, const char *text, uint32_t len, uint64_t mask, bool *known);
+    const struct ptx_words *words, const char *text, uint32_t len, uint64_t mask, bool *known);
 
 /* What one opcode takes. Operands, destinations first: see verify.c for the letters. */
-struct form {
+struct op_form {
     const char *operands; /* NULL: operands_by_word gives them */
     const char *(*operands_by_word)(const struct ptx_inst *inst);
     const char *types; /* which the first type may be, see letters_of; NULL: no check */
@@ -90,9 +90,9 @@ struct form {
     uint64_t required; /* must be given */
 };
 
-const struct form *form_of(enum ptx_op op);
+const struct op_form *form_of(enum ptx_op op);
 const char *form_operands(const struct ptx_inst *inst);
 enum ptx_type form_widened(enum ptx_type type); /* the result of .wide */
-bool form_allows_type(const struct form *form, enum ptx_type type);
+bool form_allows_type(const struct op_form *form, enum ptx_type type);
 
 #endif

@@ -357,7 +357,7 @@ bool decode_address(
     return true;
 }
 
-struct frame *decode_frame(struct decoder *d, const struct ptx_func *func)
+struct func_frame *decode_frame(struct decoder *d, const struct ptx_func *func)
 {
     for (uint32_t i = 0; i < d->nr_frames; i++) {
         if (d->frames[i].func == func)
@@ -404,7 +404,7 @@ static void close_component(struct decoder *d, uint32_t first, bool calls_itself
     for (uint32_t i = first + 1; i < d->nr_frames; i++)
         recursive |= !d->frames[i].known;
     for (uint32_t i = first; i < d->nr_frames; i++) {
-        struct frame *f = &d->frames[i];
+        struct func_frame *f = &d->frames[i];
         if (f->known)
             continue;
         f->component = first;
@@ -437,7 +437,7 @@ static bool collect(struct decoder *d, const struct ptx_func *func, uint32_t *lo
     }
     if (func->external || func->nr_insts == 0)
         return true;
-    const struct frame *seen = decode_frame(d, func);
+    const struct func_frame *seen = decode_frame(d, func);
     const uint32_t index = seen ? (uint32_t)(seen - d->frames) : d->nr_frames;
     if (seen && func->is_entry)
         return decode_fail(d, "a kernel that is called");
@@ -447,7 +447,7 @@ static bool collect(struct decoder *d, const struct ptx_func *func, uint32_t *lo
     }
     uint32_t back = index;
     d->frames = grow(d->frames, &d->cap_frames, d->nr_frames + 1, sizeof(*d->frames));
-    d->frames[d->nr_frames++] = (struct frame){.func = func};
+    d->frames[d->nr_frames++] = (struct func_frame){.func = func};
     for (uint32_t i = 0; i < func->nr_insts; i++) {
         const struct ptx_inst *inst = &func->insts[i];
         for (unsigned j = 0; j < inst->nr_operands; j++)
@@ -477,7 +477,7 @@ static uint32_t place(uint32_t *end, uint32_t bytes)
 }
 
 /* Arguments come first: what is behind them a call clears. */
-static void layout_memory(struct decoder *d, struct frame *f)
+static void layout_memory(struct decoder *d, struct func_frame *f)
 {
     uint32_t bytes = 0, *end = f->recursive ? &bytes : &d->p->local_bytes;
     if (!f->func->is_entry)
@@ -499,7 +499,7 @@ static void layout_memory(struct decoder *d, struct frame *f)
     f->ret_base -= f->stack_bytes;
 }
 
-static void layout_frame(struct decoder *d, struct frame *f)
+static void layout_frame(struct decoder *d, struct func_frame *f)
 {
     const struct ptx_func *func = f->func;
     f->reg_offset = arena_array(d->arena, func->nr_regs + 1, sizeof(uint32_t));
@@ -620,7 +620,7 @@ static bool decode_func(struct decoder *d, uint32_t index)
 static void resolve(struct decoder *d)
 {
     for (uint32_t fi = 0, pc = 0; fi < d->nr_frames; fi++) {
-        const struct frame *f = &d->frames[fi];
+        const struct func_frame *f = &d->frames[fi];
         for (; pc <= f->pc_of[f->func->nr_insts]; pc++) {
             struct inst *in = &d->p->insts[pc];
             const struct ptx_inst *p = d->p->info[pc].ptx;

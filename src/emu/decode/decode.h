@@ -27,7 +27,7 @@ struct program *decode_kernel(const struct ptx_func *kernel, const struct decode
 
 /* --- between decode.c and decode_op.c --- */
 
-struct frame { /* one function's part of the program */
+struct func_frame { /* one function's part of the program */
     const struct ptx_func *func;
     uint32_t *reg_offset;  /* per func->regs: its row or word */
     uint32_t *reg_id;      /* per func->regs: scoreboard id */
@@ -53,14 +53,14 @@ struct decoder {
     const struct decode_env *env;
     struct arena *arena;
     struct decode_problem *problem;
-    struct frame *frames;
+    struct func_frame *frames;
     uint32_t nr_frames;
     size_t cap_frames, cap_insts, cap_info, cap_consts, cap_specials, cap_params;
     uint32_t file_end;
     uint32_t scratch32[SCRATCH_ROWS], scratch64[SCRATCH_ROWS], scratch_word[2];
     unsigned nr_scratch32, nr_scratch64;
     /* the instruction at hand */
-    struct frame *f;
+    struct func_frame *f;
     const struct ptx_inst *ptx;
     struct { /* destinations whose register is wider than the result */
         uint32_t from, to;
@@ -96,7 +96,7 @@ bool decode_address(
     struct decoder *d, const struct ptx_operand *o, uint32_t *row, bool *is32, int64_t *imm);
 /* Can a call through a register reach this function? */
 bool decode_may_reach(const struct ptx_inst *call, const struct ptx_func *func);
-struct frame *decode_frame(struct decoder *d, const struct ptx_func *func);
+struct func_frame *decode_frame(struct decoder *d, const struct ptx_func *func);
 void decode_finish_widen(struct decoder *d);
 void *decode_copy(struct decoder *d, const void *bytes, size_t nr);
 

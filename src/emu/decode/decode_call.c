@@ -40,7 +40,7 @@ static bool copy_register(struct decoder *d, const struct ptx_operand *o,
 /* A hidden copy of arguments to the callee's frame, or of results back. Triples: to, from, bytes.
  * The frame of a recursive callee lies on the top of the caller's stack. */
 static bool copy_frame(
-    struct decoder *d, const struct ptx_operand *list, const struct frame *callee, bool back)
+    struct decoder *d, const struct ptx_operand *list, const struct func_frame *callee, bool back)
 {
     const struct ptx_symbol *theirs = back ? callee->func->rets : callee->func->params;
     const int64_t their_base = (back ? callee->ret_base : callee->param_base) + callee->stack_bytes;
@@ -116,7 +116,7 @@ static bool call_external(struct decoder *d, const struct ptx_func *callee)
     return true;
 }
 
-static struct inst *emit_call(struct decoder *d, const struct frame *frame, bool hidden)
+static struct inst *emit_call(struct decoder *d, const struct func_frame *frame, bool hidden)
 {
     struct inst *in = decode_emit(d, hidden);
     in->kind = INST_CALL;
@@ -127,7 +127,8 @@ static struct inst *emit_call(struct decoder *d, const struct frame *frame, bool
     return in;
 }
 
-static bool call_frame(struct decoder *d, const struct frame *frame, uint32_t guard, bool hidden)
+static bool call_frame(
+    struct decoder *d, const struct func_frame *frame, uint32_t guard, bool hidden)
 {
     const struct ptx_inst *p = d->ptx;
     const struct ptx_func *callee = frame->func;
@@ -221,6 +222,6 @@ bool decode_call(struct decoder *d)
     const struct ptx_operand *callee = &d->ptx->operand[1];
     if (callee->kind != PTX_OPERAND_FUNC)
         return call_through_register(d);
-    const struct frame *frame = decode_frame(d, callee->func);
+    const struct func_frame *frame = decode_frame(d, callee->func);
     return frame ? call_frame(d, frame, 0, false) : call_external(d, callee->func);
 }

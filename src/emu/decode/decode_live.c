@@ -75,8 +75,8 @@ static bool is_live(const struct live *live, uint32_t pc, uint32_t reg)
 /* The list of a SAVE and its RESTORE: beside what is live at the latter, the words that it may work
  * with, and what a call through a register still looks at when the first of its functions is back.
  */
-static void list_saved(
-    struct decoder *d, const struct live *live, const struct frame *f, uint32_t from, uint32_t to)
+static void list_saved(struct decoder *d, const struct live *live, const struct func_frame *f,
+    uint32_t from, uint32_t to)
 {
     const struct ptx_func *func = f->func;
     struct inst *save = &d->p->insts[from], *restore = &d->p->insts[to];
@@ -109,7 +109,7 @@ static void list_saved(
 }
 
 /* Calls do not stand within each other: the SAVE before a RESTORE is its own. */
-static void list_all_saved(struct decoder *d, const struct live *live, const struct frame *f)
+static void list_all_saved(struct decoder *d, const struct live *live, const struct func_frame *f)
 {
     uint32_t from = 0;
     for (uint32_t pc = f->pc_of[0]; pc < f->pc_of[f->func->nr_insts]; pc++) {
@@ -150,7 +150,7 @@ void decode_live(struct decoder *d)
         list_all_saved(d, &live, &d->frames[i]);
     p->zero = arena_array(d->arena, p->nr_regs + d->nr_frames, sizeof(*p->zero));
     for (uint32_t i = 0; i < d->nr_frames; i++) {
-        const struct frame *f = &d->frames[i];
+        const struct func_frame *f = &d->frames[i];
         for (uint32_t r = 0; r < f->func->nr_regs; r++) {
             if (!is_live(&live, f->pc_of[0], f->reg_id[r]) || f->reg_offset[r] >= f->words_offset)
                 continue;

@@ -368,7 +368,7 @@ bool decode_branch_indexed(struct decoder *d)
 
 bool decode_ret(struct decoder *d)
 {
-    const struct frame *f = d->f;
+    const struct func_frame *f = d->f;
     decode_stack_leave(d);
     control(d, f->func->is_entry ? INST_EXIT : INST_RET);
     d->p->insts[d->p->nr_insts - 1].imm = f->stack_bytes;

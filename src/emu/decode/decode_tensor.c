@@ -139,7 +139,7 @@ static enum family family_of(enum ptx_type type)
     }
 }
 
-static const struct shape {
+static const struct mma_shape {
     enum family family;
     bool wmma;
     uint16_t m, n, k;
@@ -156,7 +156,7 @@ static const struct shape {
 static bool shape_exists(const struct ptx_inst *p, enum ptx_type type)
 {
     for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
-        const struct shape *s = &shapes[i];
+        const struct mma_shape *s = &shapes[i];
         if (s->family == family_of(type) && s->wmma == (p->op == PTX_OP_WMMA) && s->m == p->m &&
             s->n == p->n && s->k == p->k)
             return true;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void count_some_hits(struct pc_count *c, struct pattern *p)
+void count_some_hits(struct pc_count *c, struct access_pattern *p)
 {
     const uint64_t nr = p->hits, asked = nr * p->bytes * (unsigned)__builtin_popcount(p->mask);
     p->hits = 0;

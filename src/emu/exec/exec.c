@@ -13,7 +13,7 @@
  * progress whichever lane holds the lock. */
 enum { SIDE_QUANTUM = 2000, WARP_QUANTUM = 50000, STEPS_PER_CHECK = 1 << 16, SPINS_TO_PART = 8 };
 
-static bool trap(struct worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
+static bool trap(struct block_worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
 {
     unsigned thread = w->index * WARP_LANES + (unsigned)__builtin_ctz(mask);
     const uint32_t *block = k->exec->run.launch->block;
@@ -22,7 +22,7 @@ static bool trap(struct worker *k, const struct warp *w, uint32_t pc, uint32_t m
         k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
 }
 
-static bool stray_call(struct worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
+static bool stray_call(struct block_worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
 {
     const unsigned lane = (unsigned)__builtin_ctz(mask), thread = w->index * WARP_LANES + lane;
     const uint64_t *at = (const uint64_t *)(w->file + k->program->insts[pc].a);
@@ -36,7 +36,7 @@ static bool stray_call(struct worker *k, const struct warp *w, uint32_t pc, uint
 
 /* brx: each lane's index must be among the labels; do lanes go to different places? */
 static bool check_index(
-    struct worker *k, const struct warp *w, uint32_t pc, uint32_t mask, bool all)
+    struct block_worker *k, const struct warp *w, uint32_t pc, uint32_t mask, bool all)
 {
     const struct inst *in = &k->program->insts[pc];
     const uint32_t *index = (const uint32_t *)(w->file + in->a);
@@ -74,7 +74,7 @@ static void branch_indexed(
         warp_diverge(w, s, taken, target, pc, in->reconverge);
 }
 
-static void read_clock(struct worker *k, uint8_t *file, const struct inst *in, uint32_t mask)
+static void read_clock(struct block_worker *k, uint8_t *file, const struct inst *in, uint32_t mask)
 {
     /* one cycle a warp instruction: monotonic, and the same in every run */
     uint64_t now = in->sub == PTX_SR_GLOBALTIMER ? k->steps * 1000 : k->steps;
@@ -89,7 +89,7 @@ static void read_clock(struct worker *k, uint8_t *file, const struct inst *in, u
     }
 }
 
-static void tell_inst(struct worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
+static void tell_inst(struct block_worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
 {
     if (k->program->insts[pc].flags & INST_HIDDEN)
         return;
@@ -99,7 +99,7 @@ static void tell_inst(struct worker *k, const struct warp *w, uint32_t pc, uint3
     }
 }
 
-static void tell_group(struct worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
+static void tell_group(struct block_worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
 {
     for (unsigned i = 0; i < k->nr_listeners; i++) {
         if (k->listeners[i]->class->copy_group)
@@ -107,7 +107,7 @@ static void tell_group(struct worker *k, const struct warp *w, uint32_t pc, uint
     }
 }
 
-static bool over_limit(struct worker *k, uint32_t pc)
+static bool over_limit(struct block_worker *k, uint32_t pc)
 {
     struct exec *x = k->exec;
     uint64_t add = k->steps - k->steps_checked;
@@ -124,7 +124,8 @@ static bool over_limit(struct worker *k, uint32_t pc)
 
 /* Of step_other: what happens only where lanes take part. The copy of a frame and the like look at
  * the lanes of the mask one by one. */
-static bool step_lanes(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
+static bool step_lanes(
+    struct block_worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
 {
     const struct inst *in = &k->program->insts[pc];
     switch (in->kind) {
@@ -187,7 +188,8 @@ static bool step_lanes(struct worker *k, struct warp *w, uint16_t s, uint32_t pc
 }
 
 /* Everything but ALU operations, memory and branches. The split may be gone after. False: fault. */
-static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
+static bool step_other(
+    struct block_worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
 {
     const struct inst *in = &k->program->insts[pc];
     w->splits[s].pc = pc + 1;
@@ -218,7 +220,7 @@ static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc
 }
 
 /* Lanes `mask` went through the instructions from `start` up to `end`. */
-static void went(struct worker *k, uint32_t start, uint32_t end, uint32_t mask)
+static void went(struct block_worker *k, uint32_t start, uint32_t end, uint32_t mask)
 {
     const unsigned lanes = (unsigned)__builtin_popcount(mask);
     k->flow[start].warps++;
@@ -229,7 +231,7 @@ static void went(struct worker *k, uint32_t start, uint32_t end, uint32_t mask)
 }
 
 /* A branch whose lanes agree. False: the split has had its turn, or starts over at its new pc. */
-static bool jump(struct worker *k, struct split *split, uint32_t *start, uint32_t *pc,
+static bool jump(struct block_worker *k, struct warp_split *split, uint32_t *start, uint32_t *pc,
     uint32_t target, uint64_t end)
 {
     const uint32_t next = *pc + 1;
@@ -243,7 +245,7 @@ static bool jump(struct worker *k, struct split *split, uint32_t *start, uint32_
 }
 
 /* Runs one ready split until it waits, ends, splits or has had its turn. */
-static bool run_split(struct worker *k, struct warp *w, uint16_t s, unsigned quantum)
+static bool run_split(struct block_worker *k, struct warp *w, uint16_t s, unsigned quantum)
 {
     const struct inst *insts = k->program->insts;
     uint8_t *file = w->file;
@@ -346,7 +348,7 @@ static void poll_again(struct warp *w)
 
 /* Until every leaf waits, the warp is done, or it has had its turn: *idle, an early end because an
  * mbarrier is not ready. */
-static bool run_warp(struct worker *k, struct warp *w, bool *idle)
+static bool run_warp(struct block_worker *k, struct warp *w, bool *idle)
 {
     *idle = false;
     uint64_t end = k->steps + (k->one_round ? SIDE_QUANTUM : WARP_QUANTUM);
@@ -380,7 +382,7 @@ static bool run_warp(struct worker *k, struct warp *w, bool *idle)
     return true;
 }
 
-bool exec_block_here(struct worker *k)
+bool exec_block_here(struct block_worker *k)
 {
     unsigned done = 0;
     while (done < k->nr_warps) {

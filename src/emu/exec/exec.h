@@ -42,7 +42,7 @@ enum split_state {
     SPLIT_PARENT   /* mask: the lanes that have come */
 };
 
-struct split {
+struct warp_split {
     uint32_t pc, rpc, mask, need;
     uint16_t parent, nr_sides;
     uint8_t state, barrier;
@@ -53,7 +53,7 @@ struct split {
 struct warp {
     uint8_t *file, *local;
     struct saved *saved; /* by lane, of programs with recursive functions; stack.c */
-    struct split *splits;
+    struct warp_split *splits;
     size_t cap_splits;
     uint16_t nr_splits; /* those from here on are free */
     unsigned index;     /* in the block */
@@ -82,7 +82,7 @@ enum { ROW_BYTES = 4 * WARP_LANES }; /* so much past the end of any memory may b
 
 /* What an instruction's last access looked like: a loop's accesses mostly look alike, and then
  * neither their extent nor their cost has to be found again. */
-struct pattern {
+struct access_pattern {
     uint64_t rel[WARP_LANES];  /* from the first active lane's address; 0 for idle lanes */
     uint64_t low;              /* all rel or-ed: their common alignment */
     uint64_t lo_rel, hi_rel;   /* the least and the greatest, from the first (modulo 2^64) */
@@ -145,7 +145,7 @@ struct print_log {
     bool cut;
 };
 
-struct worker {
+struct block_worker {
     struct exec *exec;
     const struct program *program;
     struct emu_memory *memory;
@@ -161,7 +161,7 @@ struct worker {
     struct pc_count *counts; /* warps and lanes: less what flow tells, until the end */
     struct flow *flow;       /* nr_insts + 1 */
     struct pc_cache *caches;
-    struct pattern *patterns;
+    struct access_pattern *patterns;
     bool
         one_round; /* exec_block returns when each warp has had a turn; nr_done says how many are */
     uint64_t steps, steps_checked;
@@ -181,28 +181,28 @@ struct worker {
 };
 
 /* sums.h; between any two instructions */
-static inline void sums_settle(struct worker *k)
+static inline void sums_settle(struct block_worker *k)
 {
     if (k->sums.waiting)
         sums_settle_now(k);
 }
 
 /* exec.c */
-bool exec_block_here(struct worker *k); /* false: k->fault says why */
+bool exec_block_here(struct block_worker *k); /* false: k->fault says why */
 
 /* variants.c; shape_data is in event.h */
-bool exec_block(struct worker *k);
+bool exec_block(struct block_worker *k);
 
 /* fault.c */
-bool exec_fault(struct worker *k, enum verdict verdict, uint32_t pc, const char *format, ...)
+bool exec_fault(struct block_worker *k, enum verdict verdict, uint32_t pc, const char *format, ...)
     __attribute__((format(printf, 4, 5))); /* always false */
 
 /* After a fault, when all faults are wanted: it is noted, and the instruction (or the rest of the
  * block) is left out. False: the fault stands. */
-bool exec_note(struct worker *k);
+bool exec_note(struct block_worker *k);
 
 /* Every listener that wants to hears of an access. False: one found a fault, and it stands. */
-bool exec_tell_access(struct worker *k, const struct emu_access *access);
+bool exec_tell_access(struct block_worker *k, const struct emu_access *access);
 
 /* warp.c */
 void warp_start(struct warp *w, uint32_t live, uint32_t entry);
@@ -221,19 +221,20 @@ uint16_t warp_ready(const struct warp *w, uint16_t after); /* a ready leaf, NO_S
 
 /* access.c: loads, stores, atomics; copies */
 bool access_memory(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 bool access_cp_async(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 /* One request of a matrix instruction, host memory of each lane in at; the caller moves the data.
  * In shared memory 8 lanes are served at a time when each asks for 16 bytes. */
-bool access_lanes(struct worker *k, struct warp *w, uint32_t pc, enum ptx_space space,
+bool access_lanes(struct block_worker *k, struct warp *w, uint32_t pc, enum ptx_space space,
     uint32_t mask, unsigned bytes, bool write, const uint64_t *address, uint8_t **at);
-void access_copy_frame(struct worker *k, struct warp *w, const struct inst *in, uint32_t mask);
+void access_copy_frame(
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t mask);
 
 /* Host memory of an offset in one lane's frame: from the top of its stack if a row of tops is
  * given, else from where its local memory begins. */
-static inline uint8_t *frame_at(
-    const struct worker *k, const struct warp *w, unsigned lane, uint32_t row, uint32_t offset)
+static inline uint8_t *frame_at(const struct block_worker *k, const struct warp *w, unsigned lane,
+    uint32_t row, uint32_t offset)
 {
     uint64_t top = 0;
     if (row != NO_ROW)
@@ -242,41 +243,41 @@ static inline uint8_t *frame_at(
 }
 
 /* stack.c: what functions that call themselves need */
-void stack_init(struct worker *k);
-void stack_finish(struct worker *k);
-void stack_start(struct worker *k); /* of a block */
+void stack_init(struct block_worker *k);
+void stack_finish(struct block_worker *k);
+void stack_start(struct block_worker *k); /* of a block */
 bool stack_call(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
-void stack_return(struct worker *k, struct warp *w, const struct inst *in, uint32_t mask);
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+void stack_return(struct block_worker *k, struct warp *w, const struct inst *in, uint32_t mask);
 bool stack_alloca(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 bool stack_back(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 void stack_save(struct warp *w, const struct inst *in, uint32_t mask);
 void stack_restore(struct warp *w, const struct inst *in, uint32_t mask);
 
 /* services.c: what device code calls */
 bool service_assert(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 bool service_print(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 bool service_malloc(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 bool service_free(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 /* All workers' logs into the result. */
 void service_printed(
-    struct worker *workers, unsigned nr, struct arena *arena, struct emu_result *result);
+    struct block_worker *workers, unsigned nr, struct arena *arena, struct emu_result *result);
 
 /* mbarrier.c */
 enum { MBARRIER_IDLE_ROUNDS = 4096 };
-bool mbarrier_step(struct worker *k, struct warp *w, uint32_t pc, uint32_t mask);
-bool mbarrier_deadlock(struct worker *k); /* always false */
+bool mbarrier_step(struct block_worker *k, struct warp *w, uint32_t pc, uint32_t mask);
+bool mbarrier_deadlock(struct block_worker *k); /* always false */
 
 /* matrix.c */
 #define matrix_step EXEC_NAME(matrix_step)
 bool matrix_step(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 
 /* atom.c */
 enum {
@@ -290,13 +291,13 @@ void atom_lane(
  * `data` also the wavefronts of the data stage. */
 #define shape_find EXEC_NAME(shape_find)
 #define shape_data_here EXEC_NAME(shape_data)
-void shape_find(struct pattern *p, uint64_t start, bool data);
+void shape_find(struct access_pattern *p, uint64_t start, bool data);
 unsigned shape_data_here(
     enum access_kind kind, uint32_t mask, unsigned bytes, const uint64_t *address);
 
 /* count.c: adds p->hits, which become 0. */
-void count_some_hits(struct pc_count *count, struct pattern *p);
-static inline void count_hits(struct pc_count *count, struct pattern *p)
+void count_some_hits(struct pc_count *count, struct access_pattern *p);
+static inline void count_hits(struct pc_count *count, struct access_pattern *p)
 {
     if (p->hits)
         count_some_hits(count, p);
@@ -305,14 +306,16 @@ bool count_fill(const struct exec *x, const struct pc_count *counts, double scal
     struct arena *arena, struct emu_result *result);
 
 /* bulk.c */
-bool bulk_copy(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+bool bulk_copy(
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 
 /* sync.c */
 /* Each returns with the split ready (done, go on) or waiting; false: fault. */
-bool sync_barrier(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask);
-bool sync_collective(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask);
-void sync_lanes_left(struct worker *k, struct warp *w, uint32_t pc); /* after an exit */
-bool sync_deadlock(struct worker *k);
+bool sync_barrier(struct block_worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask);
+bool sync_collective(
+    struct block_worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask);
+void sync_lanes_left(struct block_worker *k, struct warp *w, uint32_t pc); /* after an exit */
+bool sync_deadlock(struct block_worker *k);
 sem_fn *sync_find(const struct ptx_inst *ptx, struct inst *in);
 
 #endif

@@ -156,7 +156,7 @@ static uint32_t lane_mask(enum ptx_special special, unsigned lane)
 }
 
 /* Specials of three axes, each axis after the one before. NULL: the special is none of them. */
-static const uint32_t *axis_value(const struct worker *k, enum ptx_special special)
+static const uint32_t *axis_value(const struct block_worker *k, enum ptx_special special)
 {
     const struct emu_launch *l = k->exec->run.launch;
     const struct {
@@ -174,7 +174,7 @@ static const uint32_t *axis_value(const struct worker *k, enum ptx_special speci
 
 /* Lanes differ only in tid, laneid and lane masks. */
 static uint64_t special_value(
-    const struct worker *k, enum ptx_special special, unsigned warp, unsigned lane)
+    const struct block_worker *k, enum ptx_special special, unsigned warp, unsigned lane)
 {
     const struct emu_launch *l = k->exec->run.launch;
     const unsigned thread = warp * WARP_LANES + lane;
@@ -235,7 +235,7 @@ static bool differs_by_lane(enum ptx_special special)
            (special >= PTX_SR_LANEMASK_EQ && special <= PTX_SR_LANEMASK_GT);
 }
 
-static void fill_specials(const struct worker *k, unsigned warp, bool first)
+static void fill_specials(const struct block_worker *k, unsigned warp, bool first)
 {
     const struct program *p = k->program;
     uint8_t *file = k->warps[warp].file;
@@ -257,7 +257,7 @@ static void fill_specials(const struct worker *k, unsigned warp, bool first)
     }
 }
 
-static void make_listeners(const struct exec *x, struct worker *k)
+static void make_listeners(const struct exec *x, struct block_worker *k)
 {
     const struct emu_launch *l = x->run.launch;
     const struct emu_listener_class *classes[] = {l->find_races ? emu_races_class() : NULL,
@@ -274,10 +274,10 @@ static void make_listeners(const struct exec *x, struct worker *k)
     }
 }
 
-static void worker_init(struct worker *k, struct exec *x)
+static void worker_init(struct block_worker *k, struct exec *x)
 {
     const struct program *p = x->run.program;
-    *k = (struct worker){.exec = x, .program = p, .memory = x->run.memory};
+    *k = (struct block_worker){.exec = x, .program = p, .memory = x->run.memory};
     k->nr_threads = x->run.nr_threads;
     k->nr_warps = x->run.nr_warps;
     k->shared_bytes = x->run.shared_bytes;
@@ -308,7 +308,7 @@ static void worker_init(struct worker *k, struct exec *x)
     make_listeners(x, k);
 }
 
-static void worker_finish(struct worker *k)
+static void worker_finish(struct block_worker *k)
 {
     stack_finish(k);
     for (unsigned i = 0; i < k->nr_warps; i++)
@@ -329,7 +329,7 @@ static void worker_finish(struct worker *k)
     free(k->reports);
 }
 
-static void block_start(struct worker *k)
+static void block_start(struct block_worker *k)
 {
     const struct program *p = k->program;
     k->live_threads = k->nr_threads;
@@ -351,7 +351,7 @@ static void block_start(struct worker *k)
     }
 }
 
-static void tell_begin(struct worker *k)
+static void tell_begin(struct block_worker *k)
 {
     k->wants_insts = k->wants_access = false;
     for (unsigned i = 0; i < k->nr_listeners; i++) {
@@ -364,7 +364,7 @@ static void tell_begin(struct worker *k)
     }
 }
 
-static void tell_end(struct worker *k)
+static void tell_end(struct block_worker *k)
 {
     for (unsigned i = 0; i < k->nr_listeners; i++) {
         if (k->listeners[i]->class->block_end)
@@ -374,7 +374,7 @@ static void tell_end(struct worker *k)
 
 /* Hardware promises no order of warps, so runs with other seeds take other orders, and a kernel
  * whose result depends on it gives itself away. Seed 0 and counted runs keep the plain order. */
-static void order_warps(struct worker *k)
+static void order_warps(struct block_worker *k)
 {
     uint64_t seed = k->counting ? 0 : k->exec->run.launch->seed;
     uint64_t bits = seed ? rng_mix(seed, k->block.index) : 0;
@@ -382,7 +382,7 @@ static void order_warps(struct worker *k)
     k->backwards = bits & 1;
 }
 
-static void begin_block(struct worker *k, uint64_t i)
+static void begin_block(struct block_worker *k, uint64_t i)
 {
     struct exec *x = k->exec;
     const uint32_t *grid = x->run.launch->grid;
@@ -399,7 +399,7 @@ static void begin_block(struct worker *k, uint64_t i)
     block_start(k);
 }
 
-static void end_block(struct worker *k, uint64_t i, bool ok)
+static void end_block(struct block_worker *k, uint64_t i, bool ok)
 {
     struct exec *x = k->exec;
     tell_end(k);
@@ -417,7 +417,7 @@ static void end_block(struct worker *k, uint64_t i, bool ok)
         atomic_store(&x->stop, true);
 }
 
-static void run_block(struct worker *k, uint64_t i)
+static void run_block(struct block_worker *k, uint64_t i)
 {
     begin_block(k, i);
     const bool ok = exec_block(k);
@@ -426,7 +426,7 @@ static void run_block(struct worker *k, uint64_t i)
 }
 
 /* Brings a worker's counts up to date. */
-static void settle_counts(struct worker *k)
+static void settle_counts(struct block_worker *k)
 {
     struct flow sum = {0, 0};
     for (uint32_t pc = 0; pc < k->program->nr_insts; pc++) {
@@ -439,7 +439,7 @@ static void settle_counts(struct worker *k)
 
 /* A cooperative grid: all blocks at once, a worker's state each, in turns on one thread; so what
  * comes out does not depend on the number of threads here either. */
-static void run_grid(struct worker *blocks, uint64_t nr, struct exec *x)
+static void run_grid(struct block_worker *blocks, uint64_t nr, struct exec *x)
 {
     uint64_t nr_done = 0;
     bool moved = true, ok = true;
@@ -470,7 +470,7 @@ static void run_grid(struct worker *blocks, uint64_t nr, struct exec *x)
 /* How many blocks to take at once: neighbours in the grid are mostly neighbours in memory, which
  * two threads had better not share, least of all the notes of what is touched. One by one where
  * blocks may wait for lower ones, and towards the end. */
-static uint64_t blocks_at_once(const struct worker *k, uint64_t next)
+static uint64_t blocks_at_once(const struct block_worker *k, uint64_t next)
 {
     enum { MOST = 16, SHARES = 8 };
     const struct exec *x = k->exec;
@@ -479,7 +479,7 @@ static uint64_t blocks_at_once(const struct worker *k, uint64_t next)
     return k->contacts || share < 1 ? 1 : share < MOST ? share : MOST;
 }
 
-static void run_blocks(struct worker *k)
+static void run_blocks(struct block_worker *k)
 {
     struct exec *x = k->exec;
     for (;;) {
@@ -496,7 +496,7 @@ static void run_blocks(struct worker *k)
 /* What is a worker's own is made where it is used, and by all at the same time. */
 static void *worker_run(void *argument)
 {
-    struct worker *k = argument;
+    struct block_worker *k = argument;
     worker_init(k, k->exec);
     run_blocks(k);
     settle_counts(k);
@@ -506,7 +506,7 @@ static void *worker_run(void *argument)
 /* Starts a worker on the processor `steps` after this one; from there it may go where it likes.
  * Left to itself a guest's scheduler takes a processor that its host has put to sleep for a busy
  * one, and starts every thread beside its maker, where it stays for many milliseconds. */
-static bool start_apart(pthread_t *thread, struct worker *k, unsigned steps)
+static bool start_apart(pthread_t *thread, struct block_worker *k, unsigned steps)
 {
     cpu_set_t allowed, one;
     int cpu = sched_getcpu();
@@ -527,7 +527,7 @@ static bool start_apart(pthread_t *thread, struct worker *k, unsigned steps)
     return true;
 }
 
-static void run_threads(struct worker *workers, unsigned nr, struct exec *x)
+static void run_threads(struct block_worker *workers, unsigned nr, struct exec *x)
 {
     pthread_t threads[256];
     bool started[256] = {false};
@@ -545,7 +545,7 @@ static void run_threads(struct worker *workers, unsigned nr, struct exec *x)
 }
 
 /* Device memory that nobody freed before the launch was over. */
-static void find_leaks(struct exec *x, struct worker *k, struct emu_result *result)
+static void find_leaks(struct exec *x, struct block_worker *k, struct emu_result *result)
 {
     const struct emu_memory *memory = x->run.memory;
     for (size_t i = 0; i < memory->nr; i++) {
@@ -576,11 +576,11 @@ static void add_counts(struct pc_count *into, const struct pc_count *from, uint3
         a[i] += b[i];
 }
 
-static void merge(struct worker *workers, unsigned nr, struct emu_result *result)
+static void merge(struct block_worker *workers, unsigned nr, struct emu_result *result)
 {
-    struct worker *k = &workers[0];
+    struct block_worker *k = &workers[0];
     for (unsigned i = 1; i < nr; i++) {
-        struct worker *o = &workers[i];
+        struct block_worker *o = &workers[i];
         add_counts(k->counts, o->counts, k->program->nr_insts);
         k->float_atomics |= o->float_atomics;
         if (k->reports)
@@ -604,7 +604,8 @@ static void merge(struct worker *workers, unsigned nr, struct emu_result *result
     }
 }
 
-static void report(struct exec *x, struct worker *k, struct arena *arena, struct emu_result *result)
+static void report(
+    struct exec *x, struct block_worker *k, struct arena *arena, struct emu_result *result)
 {
     struct emu_listener *timed = NULL;
     const uint64_t sectors = x->counting ? memory_count_touched(x->run.memory) : 0;
@@ -659,7 +660,7 @@ void launch_run(
         nr = (unsigned)x.nr_run; /* at most what the chip holds at once: fits_at_once */
     x.nr_workers = nr;
     sums_launch(run->program, run->memory);
-    struct worker *workers = xcalloc(nr, sizeof(*workers));
+    struct block_worker *workers = xcalloc(nr, sizeof(*workers));
     if (run->program->cooperative)
         run_grid(workers, nr, &x);
     else

@@ -18,21 +18,21 @@ enum { COUNT_BITS = 20, TX_BITS = 21, EXPECTED_AT = 20, TX_AT = 40, PHASE_AT = 6
 #define NEVER_WRITTEN UINT64_C(0xaaaaaaaaaaaaaaaa) /* what launch.c fills shared memory with */
 enum { MOST_COUNT = (1 << COUNT_BITS) - 1 };
 
-struct object {
+struct mbarrier_state {
     uint32_t pending, expected, phase;
     int32_t tx;
 };
 
-static struct object unpack(uint64_t bits)
+static struct mbarrier_state unpack(uint64_t bits)
 {
     const uint64_t tx = bits >> TX_AT & ((1u << TX_BITS) - 1);
-    return (struct object){.pending = (uint32_t)bits & MOST_COUNT,
+    return (struct mbarrier_state){.pending = (uint32_t)bits & MOST_COUNT,
         .expected = (uint32_t)(bits >> EXPECTED_AT) & MOST_COUNT,
         .phase = (uint32_t)(bits >> PHASE_AT),
         .tx = (int32_t)((uint32_t)tx << (32 - TX_BITS)) >> (32 - TX_BITS)};
 }
 
-static uint64_t pack(const struct object *o)
+static uint64_t pack(const struct mbarrier_state *o)
 {
     const uint64_t tx = (uint32_t)o->tx & ((1u << TX_BITS) - 1);
     return (uint64_t)o->pending | (uint64_t)o->expected << EXPECTED_AT | tx << TX_AT |
@@ -41,7 +41,7 @@ static uint64_t pack(const struct object *o)
 
 /* One instruction of one warp, lane after lane. */
 struct step {
-    struct worker *k;
+    struct block_worker *k;
     const struct warp *w;
     const struct inst *in;
     uint32_t pc;
@@ -98,7 +98,7 @@ static uint32_t word(const struct step *s, uint32_t row, uint32_t otherwise)
     return row == NO_ROW ? otherwise : ((const uint32_t *)(s->w->file + row))[s->lane];
 }
 
-static void settle(struct step *s, struct object *o)
+static void settle(struct step *s, struct mbarrier_state *o)
 {
     if (o->pending == 0 && o->tx == 0) {
         o->phase++;
@@ -113,7 +113,7 @@ static bool initialise(struct step *s, uint64_t *object)
     const uint32_t count = word(s, s->in->b, 0);
     if (count == 0 || count > MOST_COUNT)
         return wrong(s, "mbarrier for %u arrivals: 1 to %d are allowed", count, MOST_COUNT);
-    *object = pack(&(struct object){.pending = count, .expected = count});
+    *object = pack(&(struct mbarrier_state){.pending = count, .expected = count});
     return true;
 }
 
@@ -121,7 +121,7 @@ static bool initialise(struct step *s, uint64_t *object)
 static bool arrive(struct step *s, uint64_t *object, bool copies_done)
 {
     const struct ptx_inst *ptx = s->k->program->info[s->pc].ptx;
-    struct object o = unpack(*object);
+    struct mbarrier_state o = unpack(*object);
     const uint32_t count = ptx->expect_tx || copies_done ? 1 : word(s, s->in->b, 1);
     if (s->in->d != NO_ROW)
         ((uint64_t *)(s->w->file + s->in->d))[s->lane] = *object;
@@ -146,7 +146,7 @@ static bool arrive(struct step *s, uint64_t *object, bool copies_done)
 
 static void transfer(struct step *s, uint64_t *object, bool complete)
 {
-    struct object o = unpack(*object);
+    struct mbarrier_state o = unpack(*object);
     const int32_t bytes = (int32_t)word(s, s->in->b, 0);
     o.tx += complete ? -bytes : bytes;
     if (complete) { /* the bytes are there for whoever sees the phase end */
@@ -210,7 +210,7 @@ static bool one(struct step *s)
     }
 }
 
-bool mbarrier_step(struct worker *k, struct warp *w, uint32_t pc, uint32_t mask)
+bool mbarrier_step(struct block_worker *k, struct warp *w, uint32_t pc, uint32_t mask)
 {
     const struct inst *in = &k->program->insts[pc];
     struct step s = {.k = k, .w = w, .in = in, .pc = pc, .told = ~UINT64_C(0)};
@@ -229,7 +229,7 @@ bool mbarrier_step(struct worker *k, struct warp *w, uint32_t pc, uint32_t mask)
     return true;
 }
 
-bool mbarrier_deadlock(struct worker *k)
+bool mbarrier_deadlock(struct block_worker *k)
 {
     for (unsigned i = 0; i < k->nr_warps; i++) {
         const struct warp *w = &k->warps[i];
@@ -240,7 +240,7 @@ bool mbarrier_deadlock(struct worker *k)
         uint64_t *object;
         if (!find(&s, &object))
             return false;
-        const struct object o = unpack(*object);
+        const struct mbarrier_state o = unpack(*object);
         exec_fault(k, VERDICT_FAULT, s.pc,
             "deadlock: warp %u of block (%u,%u,%u) waits for a phase of the mbarrier at byte "
             "%" PRIu64 " of shared memory that never ends: %u of %u arrivals%s are missing, and no "

@@ -21,13 +21,13 @@ struct saved {
     size_t nr, cap;
 };
 
-void stack_init(struct worker *k)
+void stack_init(struct block_worker *k)
 {
     for (unsigned i = 0; k->program->stack_row != NO_ROW && i < k->nr_warps; i++)
         k->warps[i].saved = xcalloc(WARP_LANES, sizeof(struct saved));
 }
 
-void stack_finish(struct worker *k)
+void stack_finish(struct block_worker *k)
 {
     for (unsigned i = 0; i < k->nr_warps; i++) {
         for (unsigned l = 0; k->warps[i].saved && l < WARP_LANES; l++)
@@ -36,17 +36,17 @@ void stack_finish(struct worker *k)
     }
 }
 
-static uint64_t *tops(const struct worker *k, const struct warp *w)
+static uint64_t *tops(const struct block_worker *k, const struct warp *w)
 {
     return (uint64_t *)(void *)(w->file + k->program->stack_row);
 }
 
-static uint64_t *floors(const struct worker *k, const struct warp *w)
+static uint64_t *floors(const struct block_worker *k, const struct warp *w)
 {
     return (uint64_t *)(void *)(w->file + k->program->floor_row);
 }
 
-void stack_start(struct worker *k)
+void stack_start(struct block_worker *k)
 {
     const struct program *p = k->program;
     for (unsigned i = 0; i < k->nr_warps; i++) {
@@ -61,7 +61,7 @@ void stack_start(struct worker *k)
 }
 
 static bool overflow(
-    struct worker *k, const struct warp *w, const struct inst *in, uint32_t pc, unsigned lane)
+    struct block_worker *k, const struct warp *w, const struct inst *in, uint32_t pc, unsigned lane)
 {
     char who[WHERE_BYTES];
     where_thread(&k->exec->run, k->block.index, w->index * WARP_LANES + lane, who);
@@ -78,7 +78,8 @@ static bool overflow(
 }
 
 /* Room for one call, behind its arguments empty: nothing may depend on what ran before. */
-bool stack_call(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+bool stack_call(
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     const uint32_t bytes = (uint32_t)in->imm;
     for (uint32_t m = mask; m; m &= m - 1) {
@@ -95,7 +96,7 @@ bool stack_call(struct worker *k, struct warp *w, const struct inst *in, uint32_
     return true;
 }
 
-void stack_return(struct worker *k, struct warp *w, const struct inst *in, uint32_t mask)
+void stack_return(struct block_worker *k, struct warp *w, const struct inst *in, uint32_t mask)
 {
     for (uint32_t m = mask; m; m &= m - 1)
         tops(k, w)[__builtin_ctz(m)] -= (uint64_t)in->imm;
@@ -103,7 +104,7 @@ void stack_return(struct worker *k, struct warp *w, const struct inst *in, uint3
 
 /* Empty too. */
 bool stack_alloca(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     for (uint32_t m = mask; m; m &= m - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(m);
@@ -124,7 +125,8 @@ bool stack_alloca(
 
 /* The manual leaves open what becomes of a stack pointer that stacksave did not give, or that was
  * given up: a fault here. */
-bool stack_back(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+bool stack_back(
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     const uint64_t *to = (const uint64_t *)(const void *)(w->file + in->a);
     char who[WHERE_BYTES];

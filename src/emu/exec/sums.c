@@ -42,7 +42,7 @@ void sums_launch(const struct program *program, struct emu_memory *memory)
         memory->buffers[i]->not_only_sums = false;
 }
 
-uint8_t *sums_host(struct worker *k, struct mem_buffer *buffer)
+uint8_t *sums_host(struct block_worker *k, struct mem_buffer *buffer)
 {
     struct own_sums *s = &k->sums;
     if (!k->program->sum_bytes || k->alone ||
@@ -63,7 +63,7 @@ uint8_t *sums_host(struct worker *k, struct mem_buffer *buffer)
     return s->memory + at;
 }
 
-void sums_end(struct worker *k, struct mem_buffer *buffer)
+void sums_end(struct block_worker *k, struct mem_buffer *buffer)
 {
     struct own_sums *s = &k->sums;
     if (!k->program->sum_bytes)
@@ -103,7 +103,7 @@ static void settle(uint8_t *sums, uint8_t *host, uint64_t bytes, unsigned width)
     }
 }
 
-void sums_settle_now(struct worker *k)
+void sums_settle_now(struct block_worker *k)
 {
     struct own_sums *s = &k->sums;
     for (unsigned i = 0; i < s->nr; i++) {

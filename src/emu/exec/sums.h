@@ -18,7 +18,7 @@
 struct emu_memory;
 struct mem_buffer;
 struct program;
-struct worker;
+struct block_worker;
 
 enum { SUMS_BUFFERS = 8, SUMS_BYTES = 16 << 10 };
 
@@ -39,10 +39,10 @@ unsigned sums_width(const struct program *program);
 void sums_launch(const struct program *program, struct emu_memory *memory); /* before workers run */
 
 /* Where the worker's atomics on this buffer go from now on: host memory for its first byte. */
-uint8_t *sums_host(struct worker *k, struct mem_buffer *buffer);
+uint8_t *sums_host(struct block_worker *k, struct mem_buffer *buffer);
 
 /* The worker goes to the buffer in another way: its sums are added, and no more are kept. */
-void sums_end(struct worker *k, struct mem_buffer *buffer);
+void sums_end(struct block_worker *k, struct mem_buffer *buffer);
 
 /* Is this memory a worker's own sums? Then it is about to add to them. */
 static inline bool sums_take(struct own_sums *s, const uint8_t *host)
@@ -52,6 +52,6 @@ static inline bool sums_take(struct own_sums *s, const uint8_t *host)
     return own;
 }
 
-void sums_settle_now(struct worker *k);
+void sums_settle_now(struct block_worker *k);
 
 #endif

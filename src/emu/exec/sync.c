@@ -9,7 +9,7 @@
 
 /* --- barriers --- */
 
-static unsigned expected(const struct worker *k, const struct barrier *b)
+static unsigned expected(const struct block_worker *k, const struct barrier *b)
 {
     return b->expected ? b->expected : k->live_threads;
 }
@@ -29,7 +29,7 @@ static void finish_reduction(
     *d = yes ? *d | mask : *d & ~mask;
 }
 
-static void tell_barrier(struct worker *k, unsigned id, const uint32_t *lanes, uint32_t pc)
+static void tell_barrier(struct block_worker *k, unsigned id, const uint32_t *lanes, uint32_t pc)
 {
     struct emu_barrier event = {.id = id, .lanes = lanes, .pc = pc};
     for (unsigned i = 0; i < k->nr_listeners; i++) {
@@ -38,14 +38,14 @@ static void tell_barrier(struct worker *k, unsigned id, const uint32_t *lanes, u
     }
 }
 
-static void release(struct worker *k, unsigned id)
+static void release(struct block_worker *k, unsigned id)
 {
     struct barrier *b = &k->barriers[id];
     uint32_t lanes[WARP_LANES] = {0}, pc = 0; /* a block has at most 32 warps */
     for (unsigned i = 0; i < k->nr_warps; i++) {
         struct warp *w = &k->warps[i];
         for (size_t s = 0; s < w->nr_splits; s++) {
-            struct split *split = &w->splits[s];
+            struct warp_split *split = &w->splits[s];
             if (split->state != SPLIT_AT_BARRIER || split->barrier != id)
                 continue;
             pc = split->pc;
@@ -60,7 +60,8 @@ static void release(struct worker *k, unsigned id)
     tell_barrier(k, id, lanes, pc);
 }
 
-static bool sync_fault(struct worker *k, uint32_t pc, const char *format, uint32_t a, uint32_t b)
+static bool sync_fault(
+    struct block_worker *k, uint32_t pc, const char *format, uint32_t a, uint32_t b)
 {
     char what[200], who[WHERE_BYTES];
     snprintf(what, sizeof(what), format, a, b);
@@ -71,7 +72,7 @@ static bool sync_fault(struct worker *k, uint32_t pc, const char *format, uint32
 }
 
 /* bar.sync and barrier.aligned are for whole warps. */
-static bool whole_warp(struct worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
+static bool whole_warp(struct block_worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
 {
     const struct ptx_inst *ptx = k->program->info[pc].ptx;
     if (mask == w->live || w->parted || !(ptx->op == PTX_OP_BAR || ptx->aligned))
@@ -81,10 +82,10 @@ static bool whole_warp(struct worker *k, const struct warp *w, uint32_t pc, uint
         w->live & ~mask);
 }
 
-bool sync_barrier(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
+bool sync_barrier(struct block_worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
 {
     const struct inst *in = &k->program->insts[pc];
-    struct split *split = &w->splits[s];
+    struct warp_split *split = &w->splits[s];
     unsigned lane = (unsigned)__builtin_ctz(mask);
     if (k->exec->find_sync && !whole_warp(k, w, pc, mask))
         return false;
@@ -118,7 +119,7 @@ bool sync_barrier(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uin
     return true;
 }
 
-static void check_barriers(struct worker *k)
+static void check_barriers(struct block_worker *k)
 {
     for (unsigned id = 0; id < MAX_BARRIERS; id++) {
         struct barrier *b = &k->barriers[id];
@@ -140,7 +141,7 @@ static uint32_t wanted(const struct warp *w, const struct inst *in, uint32_t mas
 
 /* Each lane must be one of those that it names. */
 static bool in_own_masks(
-    struct worker *k, const struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+    struct block_worker *k, const struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     const uint32_t *row = (const uint32_t *)(w->file + in->e);
     for (uint32_t m = mask; m; m &= m - 1) {
@@ -152,7 +153,7 @@ static bool in_own_masks(
     return true;
 }
 
-static void tell_sync(struct worker *k, const struct warp *w, uint32_t mask)
+static void tell_sync(struct block_worker *k, const struct warp *w, uint32_t mask)
 {
     for (unsigned i = 0; i < k->nr_listeners; i++) {
         if (k->listeners[i]->class->warp_sync)
@@ -161,7 +162,8 @@ static void tell_sync(struct worker *k, const struct warp *w, uint32_t mask)
 }
 
 /* Can these two waiting splits meet? The same instruction, or both plain syncs. */
-static bool compatible(const struct worker *k, const struct split *a, const struct split *b)
+static bool compatible(
+    const struct block_worker *k, const struct warp_split *a, const struct warp_split *b)
 {
     const struct inst *insts = k->program->insts;
     return a->pc == b->pc ||
@@ -169,16 +171,16 @@ static bool compatible(const struct worker *k, const struct split *a, const stru
 }
 
 /* If all lanes that split s waits for have come, they do it together and go on. */
-static bool try_meet(struct worker *k, struct warp *w, const struct split *s)
+static bool try_meet(struct block_worker *k, struct warp *w, const struct warp_split *s)
 {
     uint32_t need = s->need & w->live, here = 0, before = 0;
-    const struct split like = *s;
+    const struct warp_split like = *s;
     /* others that came may name further lanes */
     while (need != before) {
         before = need;
         here = 0;
         for (size_t i = 0; i < w->nr_splits; i++) {
-            const struct split *o = &w->splits[i];
+            const struct warp_split *o = &w->splits[i];
             if (o->state != SPLIT_AT_SYNC || !compatible(k, &like, o) || !(o->mask & need))
                 continue;
             here |= o->mask;
@@ -194,7 +196,7 @@ static bool try_meet(struct worker *k, struct warp *w, const struct split *s)
     if (in->kind == INST_COLLECTIVE)
         in->run(w->file, in, doing);
     for (size_t i = 0; i < w->nr_splits; i++) {
-        struct split *o = &w->splits[i];
+        struct warp_split *o = &w->splits[i];
         if (o->state == SPLIT_AT_SYNC && compatible(k, &like, o) && o->mask & here) {
             o->state = SPLIT_READY;
             o->pc++;
@@ -204,10 +206,10 @@ static bool try_meet(struct worker *k, struct warp *w, const struct split *s)
     return true;
 }
 
-bool sync_collective(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
+bool sync_collective(struct block_worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
 {
     const struct inst *in = &k->program->insts[pc];
-    struct split *split = &w->splits[s];
+    struct warp_split *split = &w->splits[s];
     uint32_t need = wanted(w, in, mask);
     if (k->exec->find_sync && !in_own_masks(k, w, in, pc, mask))
         return false;
@@ -225,7 +227,7 @@ bool sync_collective(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, 
     return true;
 }
 
-void sync_lanes_left(struct worker *k, struct warp *w, uint32_t pc)
+void sync_lanes_left(struct block_worker *k, struct warp *w, uint32_t pc)
 {
     const unsigned gone = (unsigned)__builtin_popcount(w->counted & ~w->live);
     if (gone == 0)
@@ -240,12 +242,12 @@ void sync_lanes_left(struct worker *k, struct warp *w, uint32_t pc)
     }
 }
 
-static bool deadlock(struct worker *k)
+static bool deadlock(struct block_worker *k)
 {
     for (unsigned i = 0; i < k->nr_warps; i++) {
         const struct warp *w = &k->warps[i];
         for (size_t s = 0; s < w->nr_splits; s++) {
-            const struct split *split = &w->splits[s];
+            const struct warp_split *split = &w->splits[s];
             if (split->state == SPLIT_AT_BARRIER) {
                 const struct barrier *b = &k->barriers[split->barrier];
                 return exec_fault(k, VERDICT_FAULT, split->pc,
@@ -259,7 +261,7 @@ static bool deadlock(struct worker *k)
     for (unsigned i = 0; i < k->nr_warps; i++) {
         const struct warp *w = &k->warps[i];
         for (size_t s = 0; s < w->nr_splits; s++) {
-            const struct split *split = &w->splits[s];
+            const struct warp_split *split = &w->splits[s];
             if (split->state == SPLIT_AT_SYNC)
                 return exec_fault(k, VERDICT_FAULT, split->pc,
                     "warp synchronisation in divergent code: lanes 0x%08x wait for lanes 0x%08x, "
@@ -271,7 +273,7 @@ static bool deadlock(struct worker *k)
     return exec_fault(k, VERDICT_FAULT, NO_PC, "no warp can go on");
 }
 
-bool sync_deadlock(struct worker *k)
+bool sync_deadlock(struct block_worker *k)
 {
     deadlock(k);
     k->fault.check = EMU_CHECK_SYNC;

@@ -39,7 +39,7 @@ const struct emu_texture *texture_find(const struct texture_table *table, uint64
 
 /* One fetch, load, store, reduction or question by the lanes of mask. False: fault. */
 bool texture_step(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 
 /* --- between texture.c and surface.c --- */
 
@@ -61,11 +61,11 @@ static inline uint32_t texture_word(const struct warp *w, uint32_t row, unsigned
 }
 
 /* A fault; always false. */
-bool texture_fault(struct worker *k, struct warp *w, uint32_t pc, unsigned lane, uint64_t handle,
-    const char *what);
+bool texture_fault(struct block_worker *k, struct warp *w, uint32_t pc, unsigned lane,
+    uint64_t handle, const char *what);
 
 /* suld, sust, sured by one lane */
-bool surface_lane(struct worker *k, struct warp *w, const struct texture_inst *ti,
+bool surface_lane(struct block_worker *k, struct warp *w, const struct texture_inst *ti,
     const struct emu_texture *t, unsigned lane, uint32_t pc, uint64_t handle);
 
 #endif

@@ -1,22 +1,22 @@
 /* Owns the choice of instruction set: best for this machine, or what sem_use() asks for.
  *
  * The sem_*.c files and the hot files of the interpreter are compiled once for each instruction set
- * (CMakeLists.txt). A struct variant holds the entry points of one such copy. The functions at the
- * end are those that the rest of emu/ calls; each goes on to the chosen copy. */
+ * (CMakeLists.txt). A struct isa_variant holds the entry points of one such copy. The functions at
+ * the end are those that the rest of emu/ calls; each goes on to the chosen copy. */
 #include "emu/exec/exec.h"
 #include "emu/sem/sem.h"
 
-struct variant {
+struct isa_variant {
     sem_fn *(*find)(const struct ptx_inst *, struct inst *);
     sem_fn *(*move)(enum sem_move);
-    bool (*block)(struct worker *k);
+    bool (*block)(struct block_worker *k);
     unsigned (*data)(enum access_kind, uint32_t, unsigned, const uint64_t *);
 };
 
 #define DECLARE(isa)                                                                               \
     sem_fn *sem_find_##isa(const struct ptx_inst *, struct inst *);                                \
     sem_fn *sem_moves_##isa(enum sem_move);                                                        \
-    bool exec_block_##isa(struct worker *k);                                                       \
+    bool exec_block_##isa(struct block_worker *k);                                                 \
     unsigned shape_data_##isa(enum access_kind, uint32_t, unsigned, const uint64_t *);
 DECLARE(base)
 DECLARE(avx2)
@@ -26,15 +26,15 @@ DECLARE(avx512)
     {                                                                                              \
         sem_find_##isa, sem_moves_##isa, exec_block_##isa, shape_data_##isa                        \
     }
-static const struct variant base = VARIANT(base);
+static const struct isa_variant base = VARIANT(base);
 #ifdef KEET_X86
-static const struct variant avx2 = VARIANT(avx2);
-static const struct variant avx512 = VARIANT(avx512);
+static const struct isa_variant avx2 = VARIANT(avx2);
+static const struct isa_variant avx512 = VARIANT(avx512);
 #endif
 
-static const struct variant *limited; /* by sem_use */
+static const struct isa_variant *limited; /* by sem_use */
 
-static const struct variant *variant_of(enum sem_isa isa)
+static const struct isa_variant *variant_of(enum sem_isa isa)
 {
 #ifdef KEET_X86
     if (isa == SEM_AVX512)
@@ -48,18 +48,18 @@ static const struct variant *variant_of(enum sem_isa isa)
     return isa == SEM_BASE ? &base : NULL;
 }
 
-static const struct variant *best(void)
+static const struct isa_variant *best(void)
 {
     if (limited)
         return limited;
-    const struct variant *v = variant_of(SEM_AVX512);
+    const struct isa_variant *v = variant_of(SEM_AVX512);
     v = v ? v : variant_of(SEM_AVX2);
     return v ? v : &base;
 }
 
 bool sem_use(enum sem_isa isa)
 {
-    const struct variant *v = variant_of(isa);
+    const struct isa_variant *v = variant_of(isa);
     limited = v ? v : limited;
     return v != NULL;
 }
@@ -74,7 +74,7 @@ sem_fn *sem_move(enum sem_move move)
     return best()->move(move);
 }
 
-bool exec_block(struct worker *k)
+bool exec_block(struct block_worker *k)
 {
     return best()->block(k);
 }

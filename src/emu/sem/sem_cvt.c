@@ -75,16 +75,16 @@ LANE_OP1(f32_f32_rzi, uint32_t, uint32_t, uint32_t, uint32_t, lanes_nan32(truncf
 
 /* --- the general case, one lane at a time --- */
 
-struct number {
+struct cvt_value {
     bool is_float, is_signed;
     double f;
     int64_t s;
     uint64_t u;
 };
 
-static struct number load(enum ptx_type type, uint64_t bits, bool ftz)
+static struct cvt_value load(enum ptx_type type, uint64_t bits, bool ftz)
 {
-    struct number v = {.is_float = true};
+    struct cvt_value v = {.is_float = true};
     switch (type) {
     case PTX_F32:
         v.f = lanes_f32(ftz ? lanes_ftz((uint32_t)bits) : (uint32_t)bits);
@@ -143,7 +143,7 @@ static uint64_t clamp_float(double v, enum ptx_type type, enum ptx_type from)
     return v >= end ? top : v <= 0 ? 0 : (uint64_t)v;
 }
 
-static uint64_t clamp_int(const struct number *v, enum ptx_type type)
+static uint64_t clamp_int(const struct cvt_value *v, enum ptx_type type)
 {
     unsigned bits = 8 * ptx_type_bytes(type);
     bool negative = v->is_signed && v->s < 0;
@@ -198,7 +198,7 @@ static uint32_t f32_rounded(double v, enum ptx_round round)
 /* Zero is left out: some compilers convert by a difference of two constants, which is -0 when
  * rounding is downward. */
 #define FLOAT_OF_INT(name, U, F, bits_of)                                                          \
-    static U name(const struct number *v, enum ptx_round round)                                    \
+    static U name(const struct cvt_value *v, enum ptx_round round)                                 \
     {                                                                                              \
         if (v->u == 0)                                                                             \
             return 0;                                                                              \
@@ -213,7 +213,7 @@ FLOAT_OF_INT(f32_of_int, uint32_t, float, lanes_bits)
 FLOAT_OF_INT(f64_of_int, uint64_t, double, lanes_bits64)
 
 /* 64-bit integers to double with the lost bits kept as an odd last bit. */
-static double int_odd(const struct number *v)
+static double int_odd(const struct cvt_value *v)
 {
     bool negative = v->is_signed && v->s < 0;
     uint64_t m = negative ? 0 - (uint64_t)v->s : v->u;
@@ -222,13 +222,13 @@ static double int_odd(const struct number *v)
     return negative ? -(double)m : (double)m;
 }
 
-static uint64_t store_float(const struct inst *in, const struct number *v, enum ptx_round round)
+static uint64_t store_float(const struct inst *in, const struct cvt_value *v, enum ptx_round round)
 {
     enum ptx_type type = (enum ptx_type)in->type;
     bool integral = round >= PTX_RNI;
     double f = v->is_float ? (integral ? to_integral(v->f, round) : v->f) : 0;
     const bool above = v->is_signed ? v->s > 0 : v->u > 0;
-    const struct number unit = {.is_float = false, .s = above, .u = above};
+    const struct cvt_value unit = {.is_float = false, .s = above, .u = above};
     if (in->flags & INST_SAT && v->is_float)
         f = f > 0 ? (f < 1 ? f : 1) : 0;
     else if (in->flags & INST_SAT)
@@ -270,7 +270,7 @@ static uint64_t convert(const struct inst *in, uint64_t bits)
 {
     enum ptx_round round = (enum ptx_round)(in->imm >> 8 & 0xff);
     enum ptx_type type = (enum ptx_type)in->type;
-    struct number v = load(source_type(in), bits, in->flags & INST_FTZ);
+    struct cvt_value v = load(source_type(in), bits, in->flags & INST_FTZ);
     if (is_float_type(type))
         return store_float(in, &v, round);
     uint64_t r;

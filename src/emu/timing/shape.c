@@ -173,7 +173,7 @@ static uint32_t sector_heads(uint32_t mask, const uint32_t *k)
     return mask & (fresh | ~(mask << 1));
 }
 
-static void global_shape(struct pattern *p, const struct offsets *o)
+static void global_shape(struct access_pattern *p, const struct offsets *o)
 {
     struct steps steps = {.falls = 1};
     if (p->mask == ~0u)
@@ -260,7 +260,7 @@ static unsigned data_wavefronts(
     return nr;
 }
 
-static void shared_shape(struct pattern *p, const struct offsets *o)
+static void shared_shape(struct access_pattern *p, const struct offsets *o)
 {
     for (unsigned first = 0; first < WARP_LANES; first += p->matrices ? 8 : 32) {
         const uint32_t group = p->mask & (p->matrices ? 0xffu << first : ~0u);
@@ -290,7 +290,7 @@ unsigned shape_data_here(
     return data_wavefronts(&o, kind, mask, bytes);
 }
 
-void shape_find(struct pattern *p, uint64_t start, bool data)
+void shape_find(struct access_pattern *p, uint64_t start, bool data)
 {
     const unsigned bytes = p->bytes;
     const bool shared = p->space == PTX_SHARED, full = p->mask == ~0u;

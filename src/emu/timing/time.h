@@ -71,17 +71,17 @@ struct block_trace {
 
 /* Neighbouring loads of shared memory that ptxas makes one wide load of: the first of them, its
  * head, stands for all. By pc. */
-struct merge {
+struct load_merge {
     uint32_t head; /* pc + 1; 0: not merged */
     uint8_t bytes; /* of the wide load: 8 or 16 */
     int8_t before; /* bytes from the wide load's start to this one */
 };
-struct merge *time_merges(const struct program *program); /* heap memory */
+struct load_merge *time_merges(const struct program *program); /* heap memory */
 
 struct time_listener {
     struct emu_listener base;
     const struct emu_run *run;
-    struct merge *merges;
+    struct load_merge *merges;
     struct block_trace **traces;
     unsigned nr_traces;
     struct block_trace *

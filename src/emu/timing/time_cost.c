@@ -285,7 +285,7 @@ struct edge {
     int32_t next; /* -1 none */
 };
 
-struct node {
+struct sched_node {
     uint32_t pc, nr_before;
     int32_t edges; /* to the nodes that wait for this one */
     double height, ready;
@@ -295,7 +295,7 @@ struct scheduler {
     const struct program *program;
     const struct pc_cost *costs;
     uint32_t *rank;
-    struct node *nodes;
+    struct sched_node *nodes;
     uint32_t nr;
     int32_t *last_write, *last_read; /* node by register, -1 none */
     struct edge *edges;
@@ -304,7 +304,7 @@ struct scheduler {
 
 static void add_edge(struct scheduler *s, int32_t from, uint32_t to)
 {
-    struct node *node;
+    struct sched_node *node;
 
     if (from < 0 || (uint32_t)from == to)
         return;
@@ -386,7 +386,7 @@ static uint32_t pick(const struct scheduler *s, const bool *gone, double now)
     double best_start = 0;
 
     for (uint32_t n = 0, seen = 0; n < s->nr && seen < 256; n++) {
-        const struct node *node = &s->nodes[n];
+        const struct sched_node *node = &s->nodes[n];
         double start;
 
         if (gone[n])
@@ -412,12 +412,12 @@ static void list_block(struct scheduler *s, uint32_t begin, uint32_t end)
     s->nr = end - begin;
     s->nr_edges = 0;
     for (uint32_t n = 0; n < s->nr; n++)
-        s->nodes[n] = (struct node){.pc = begin + n, .edges = -1};
+        s->nodes[n] = (struct sched_node){.pc = begin + n, .edges = -1};
     for (uint32_t n = 0; n < s->nr; n++)
         add_dependencies(s, n);
     forget_registers(s);
     for (uint32_t n = s->nr; n-- > 0;) {
-        struct node *node = &s->nodes[n];
+        struct sched_node *node = &s->nodes[n];
 
         for (int32_t e = node->edges; e >= 0; e = s->edges[e].next)
             if (s->nodes[s->edges[e].to].height > node->height)
@@ -426,14 +426,14 @@ static void list_block(struct scheduler *s, uint32_t begin, uint32_t end)
     }
     for (uint32_t place = 0; place < s->nr; place++) {
         uint32_t n = pick(s, gone, now);
-        struct node *node = &s->nodes[n];
+        struct sched_node *node = &s->nodes[n];
         double start = node->ready > now ? node->ready : now;
 
         gone[n] = true;
         s->rank[node->pc] = place;
         now = start + (s->costs[node->pc].free ? 0 : s->costs[node->pc].slots);
         for (int32_t e = node->edges; e >= 0; e = s->edges[e].next) {
-            struct node *next = &s->nodes[s->edges[e].to];
+            struct sched_node *next = &s->nodes[s->edges[e].to];
 
             next->nr_before--;
             if (start + result_latency(s, node->pc) > next->ready)
@@ -519,19 +519,19 @@ static int by_address(const void *a, const void *b)
     return (x->pc > y->pc) - (x->pc < y->pc);
 }
 
-static void merge_run(struct merge *merges, const struct shared_load *run, unsigned nr)
+static void merge_run(struct load_merge *merges, const struct shared_load *run, unsigned nr)
 {
     uint32_t head = run[0].pc;
 
     for (unsigned i = 1; i < nr; i++)
         head = run[i].pc < head ? run[i].pc : head;
     for (unsigned i = 0; i < nr; i++)
-        merges[run[i].pc] =
-            (struct merge){head + 1, (uint8_t)(nr * run[0].bytes), (int8_t)(run[i].at - run[0].at)};
+        merges[run[i].pc] = (struct load_merge){
+            head + 1, (uint8_t)(nr * run[0].bytes), (int8_t)(run[i].at - run[0].at)};
 }
 
 /* Runs of loads off one register, at successive addresses that could be aligned to 16 or 8. */
-static void merge_loads(struct merge *merges, struct shared_load *loads, unsigned nr)
+static void merge_loads(struct load_merge *merges, struct shared_load *loads, unsigned nr)
 {
     qsort(loads, nr, sizeof(*loads), by_address);
     for (unsigned i = 0, len; i < nr; i += len) {
@@ -567,9 +567,9 @@ static bool as_shared_load(const struct program *program, uint32_t pc, struct sh
     return true;
 }
 
-struct merge *time_merges(const struct program *program)
+struct load_merge *time_merges(const struct program *program)
 {
-    struct merge *merges = xcalloc(program->nr_insts + 1, sizeof(*merges));
+    struct load_merge *merges = xcalloc(program->nr_insts + 1, sizeof(*merges));
     struct shared_load *loads = xmalloc((program->nr_insts + 1) * sizeof(*loads));
     bool *starts = block_starts(program);
     unsigned nr = 0;

@@ -169,7 +169,7 @@ static void trace_inst(struct emu_listener *listener, unsigned warp, uint32_t pc
 
 /* The wavefronts of the wide load that this one is the head of; 0 when an address is not aligned.
  */
-static unsigned wide_wavefronts(const struct emu_access *a, const struct merge *merge)
+static unsigned wide_wavefronts(const struct emu_access *a, const struct load_merge *merge)
 {
     uint64_t address[WARP_LANES];
 

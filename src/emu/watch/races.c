@@ -552,7 +552,7 @@ static void merge(struct emu_listener *into, struct emu_listener *from)
 }
 
 /* The pair that a cell tells of: the lowest writer, and the lowest other block. */
-struct pair {
+struct race_pair {
     uint64_t writer, other;
     const struct shadow_buffer *buffer;
     uint64_t offset;
@@ -560,21 +560,21 @@ struct pair {
 
 /* Of each two places of the program the pair of the lowest blocks; `each` false: of all. */
 struct pairs {
-    struct pair *items;
+    struct race_pair *items;
     size_t nr, cap;
     bool each;
 };
 
-static struct pair *place_of(struct pairs *pairs, uint64_t writer, uint64_t other)
+static struct race_pair *place_of(struct pairs *pairs, uint64_t writer, uint64_t other)
 {
     for (size_t i = 0; i < pairs->nr; i++) {
-        struct pair *p = &pairs->items[i];
+        struct race_pair *p = &pairs->items[i];
         if (!pairs->each ||
             (shadow_pc(p->writer) == shadow_pc(writer) && shadow_pc(p->other) == shadow_pc(other)))
             return p;
     }
     pairs->items = grow(pairs->items, &pairs->cap, pairs->nr + 1, sizeof(*pairs->items));
-    pairs->items[pairs->nr] = (struct pair){0};
+    pairs->items[pairs->nr] = (struct race_pair){0};
     return &pairs->items[pairs->nr++];
 }
 
@@ -585,7 +585,7 @@ static void consider(struct pairs *pairs, const struct shadow_cell *cell,
     const uint64_t other =
         shadow_block(cell->tag[1]) == shadow_block(writer) ? cell->tag[2] : cell->tag[1];
     const uint64_t w = shadow_block(writer), o = shadow_block(other);
-    struct pair *best;
+    struct race_pair *best;
 
     if (!writer || !other)
         return;
@@ -597,7 +597,8 @@ static void consider(struct pairs *pairs, const struct shadow_cell *cell,
         if (low > best_low || (low == best_low && high >= best_high))
             return;
     }
-    *best = (struct pair){.writer = writer, .other = other, .buffer = buffer, .offset = offset};
+    *best =
+        (struct race_pair){.writer = writer, .other = other, .buffer = buffer, .offset = offset};
 }
 
 static void look_at_cells(struct races *r, struct pairs *pairs)
@@ -617,7 +618,7 @@ static void look_at_cells(struct races *r, struct pairs *pairs)
     }
 }
 
-static void describe(const struct races *r, const struct pair *pair, struct emu_fault *fault)
+static void describe(const struct races *r, const struct race_pair *pair, struct emu_fault *fault)
 {
     char writer[WHERE_BYTES], other[WHERE_BYTES];
     const struct inst_info *info = r->run->program->info;
