@@ -1,5 +1,5 @@
-/* Owns what is settled at a module's end: shared memory laid out, lines of instructions, the tables
- * that others look things up in. */
+/* Owns what the parser fills in at a module's end: the layout of shared memory, the source lines of
+ * the instructions, and the module's tables of functions and variables. */
 #include "ptx/parse.h"
 
 #include "base/mem.h"
@@ -58,7 +58,7 @@ static void spread_uses(struct ptx_parser *p)
 
 enum { SHARED_ALIGN = 128 };
 
-static bool lay_out_shared(struct ptx_parser *p)
+static bool finalize_shared(struct ptx_parser *p)
 {
     uint64_t common = p->module_shared_bytes;
 
@@ -89,7 +89,7 @@ static bool lay_out_shared(struct ptx_parser *p)
     return true;
 }
 
-static void settle_lines(struct ptx_parser *p)
+static void finalize_lines(struct ptx_parser *p)
 {
     for (size_t i = 0; i < p->nr_funcs; i++) {
         const struct func_facts *facts = &p->funcs[i];
@@ -99,7 +99,7 @@ static void settle_lines(struct ptx_parser *p)
     }
 }
 
-static void fill_module(struct ptx_parser *p)
+static void finalize_tables(struct ptx_parser *p)
 {
     const struct ptx_func **funcs = arena_array(p->arena, p->nr_funcs, sizeof(*funcs));
     const struct ptx_symbol **globals = arena_array(p->arena, p->nr_globals, sizeof(*globals));
@@ -114,11 +114,11 @@ static void fill_module(struct ptx_parser *p)
     p->module->nr_globals = (uint32_t)p->nr_globals;
 }
 
-bool settle_module(struct ptx_parser *p)
+bool finalize_module(struct ptx_parser *p)
 {
-    settle_lines(p);
-    if (!lay_out_shared(p))
+    finalize_lines(p);
+    if (!finalize_shared(p))
         return false;
-    fill_module(p);
+    finalize_tables(p);
     return true;
 }

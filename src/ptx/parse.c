@@ -666,7 +666,7 @@ static bool parse_module(struct ptx_parser *p, const char *text, size_t len)
     }
     if (!p->module->target)
         return parser_fail(p, ".target is missing");
-    return settle_module(p);
+    return finalize_module(p);
 }
 
 struct ptx_module *ptx_parse(const char *text, size_t len, struct ptx_problem *problem)

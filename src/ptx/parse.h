@@ -119,7 +119,7 @@ bool verify_inst(struct ptx_parser *p, struct ptx_inst *inst, bool second_dest);
 bool verify_video(struct ptx_parser *p, const struct ptx_inst *inst);
 
 /* finalize.c: after the last directive */
-bool settle_module(struct ptx_parser *p);
+bool finalize_module(struct ptx_parser *p);
 
 /* flow.c: reconvergence points of a finished function; scratch memory is the arena's */
 void flow_reconverge(struct ptx_func *func, struct ptx_inst *insts, struct arena *scratch);

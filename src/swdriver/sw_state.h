@@ -141,7 +141,6 @@ typedef bool sw_owns_fn(CUcontext ctx, const void *handle);
 CUresult sw_begin_owner(CUcontext *ctx, sw_owns_fn *owns, const void *handle);
 
 CUcontext sw_current(void);
-bool sw_set_initialised(void);
 
 /* Is the handle one of the context's? NULL, legacy and per-thread streams give the null stream. */
 CUstream sw_stream(CUcontext ctx, CUstream stream);              /* NULL when it is not */

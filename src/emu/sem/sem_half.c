@@ -225,54 +225,36 @@ HALF_FAST(fma_h, odd_sum_8(_mm256_mul_ps(x, y), half_8(c, at)))
 
 /* What ops.def says of f16, f16x2, bf16, bf16x2: HALVES: a loop for each. FAST: and one for f16x2
  * without modifiers. SIGN_BITS: only the sign changes, so that bf16 needs no loops of its own. */
-#define HALVES(name)                                                                               \
+#define LOOPS(fast, h, b)                                                                          \
     {                                                                                              \
-        NULL,                                                                                      \
-        {                                                                                          \
-            {name##_h_1, name##_h_2},                                                              \
-            {                                                                                      \
-                name##_b_1, name##_b_2                                                             \
-            }                                                                                      \
-        }                                                                                          \
+        fast, h##_1, h##_2, b##_1, b##_2                                                           \
     }
-#define FAST(name)                                                                                 \
-    {                                                                                              \
-        FAST_LOOP(name),                                                                           \
-        {                                                                                          \
-            {name##_h_1, name##_h_2},                                                              \
-            {                                                                                      \
-                name##_b_1, name##_b_2                                                             \
-            }                                                                                      \
-        }                                                                                          \
-    }
-#define SIGN_BITS(name)                                                                            \
-    {                                                                                              \
-        NULL,                                                                                      \
-        {                                                                                          \
-            {name##_h_1, name##_h_2},                                                              \
-            {                                                                                      \
-                name##_h_1, name##_h_2                                                             \
-            }                                                                                      \
-        }                                                                                          \
-    }
+#define HALVES(name) LOOPS(NULL, name##_h, name##_b)
+#define FAST(name) LOOPS(FAST_LOOP(name), name##_h, name##_b)
+#define SIGN_BITS(name) LOOPS(NULL, name##_h, name##_h)
 #define BY_TYPE(integers, floats, halves, pairs) halves
 
 sem_fn *LANES(sem_half)(const struct ptx_inst *p, struct inst *in)
 {
     static const struct {
-        sem_fn *fast;
-        sem_fn *loop[2][2]; /* f16 or bf16; one or two */
+        sem_fn *fast, *f16, *f16x2, *bf16, *bf16x2;
     } meanings[NR_PTX_OPS] = {
 #define OP(id, name, class, takes, costs, decoder, meaning) [PTX_OP_##id] = meaning,
 #include "ptx/ops.def"
 #undef OP
     };
-    const bool b = p->type == PTX_BF16 || p->type == PTX_BF16X2;
-    const bool two = p->type == PTX_F16X2 || p->type == PTX_BF16X2;
     in->sub = (uint8_t)((p->op == PTX_OP_MAX ? 1 : 0) | (p->nan ? 2 : 0) | (p->xorsign ? 4 : 0) |
                         (p->relu ? 8 : 0));
-    if (meanings[p->op].fast && p->type == PTX_F16X2 && !p->relu &&
-        !(in->flags & (INST_FTZ | INST_SAT)))
-        return meanings[p->op].fast;
-    return meanings[p->op].loop[b][two];
+    switch (p->type) {
+    case PTX_F16:
+        return meanings[p->op].f16;
+    case PTX_BF16:
+        return meanings[p->op].bf16;
+    case PTX_BF16X2:
+        return meanings[p->op].bf16x2;
+    default:
+        break;
+    }
+    const bool modified = p->relu || in->flags & (INST_FTZ | INST_SAT);
+    return meanings[p->op].fast && !modified ? meanings[p->op].fast : meanings[p->op].f16x2;
 }

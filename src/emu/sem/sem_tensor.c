@@ -48,24 +48,17 @@ static inline __attribute__((always_inline)) void gather_type(
 static void gather(const uint8_t *file, const struct fragment *f, double *out)
 {
     switch (f->type) {
-    case PTX_F16:
-        gather_type(file, f, PTX_F16, out);
+#define GATHER(type)                                                                               \
+    case type:                                                                                     \
+        gather_type(file, f, type, out);                                                           \
         return;
-    case PTX_BF16:
-        gather_type(file, f, PTX_BF16, out);
-        return;
-    case PTX_TF32:
-        gather_type(file, f, PTX_TF32, out);
-        return;
-    case PTX_E4M3:
-        gather_type(file, f, PTX_E4M3, out);
-        return;
-    case PTX_E5M2:
-        gather_type(file, f, PTX_E5M2, out);
-        return;
-    case PTX_F32:
-        gather_type(file, f, PTX_F32, out);
-        return;
+        GATHER(PTX_F16)
+        GATHER(PTX_BF16)
+        GATHER(PTX_TF32)
+        GATHER(PTX_E4M3)
+        GATHER(PTX_E5M2)
+        GATHER(PTX_F32)
+#undef GATHER
     default: /* f64 */
         for (unsigned i = 0; i < f->nr_regs; i++) {
             for (unsigned l = 0; l < WARP_LANES; l++)
