@@ -95,7 +95,7 @@ struct init {
     uint8_t *bytes;
     uint64_t cap; /* bytes that the array is known to have, or that were given room so far */
     uint64_t at;
-    bool open; /* [] takes its size from here */
+    bool open; /* the array is declared with []: these values give its size */
     uint32_t *symbol_at;
     const struct ptx_symbol **symbols;
     size_t nr, cap_at, cap_symbols;
@@ -320,7 +320,7 @@ static bool parse_dims(
     return true;
 }
 
-/* .align N, .attribute(...), .ptr .space .align N: N of the first only is the variable's */
+/* .align N, .attribute(...), .ptr .space .align N. Only the first N is the variable's alignment. */
 static bool parse_align(struct ptx_parser *p, uint32_t *align)
 {
     uint64_t value;

@@ -4,13 +4,14 @@
 
 #include "base/mem.h"
 
-/* Does the function touch shared variables of the module, or call one that may? */
+/* Does the function itself use shared variables of the module, or may a function that it calls
+ * through a register do so? */
 static bool uses_module_shared(const struct func_facts *facts)
 {
     const struct ptx_func *func = facts->func;
 
     if (!func->is_entry && facts->nr_shared)
-        return true; /* variables of .funcs lie among the module's */
+        return true; /* the shared variables of a .func lie among the module's */
     for (uint32_t i = 0; i < func->nr_insts; i++) {
         const struct ptx_inst *inst = &func->insts[i];
         if (inst->op == PTX_OP_CALL && inst->operand[1].kind == PTX_OPERAND_REG)
@@ -37,7 +38,9 @@ static bool calls_user(const struct ptx_parser *p, const struct ptx_func *func)
     return false;
 }
 
-/* Through calls, until nothing changes. Call graphs are shallow; in one that is not, all use it. */
+/* A function that calls a user of the module's shared memory is a user too. The loop ends when a
+ * round changes nothing. Call graphs are shallow; after MAX_ROUNDS every function counts as a user.
+ */
 static void spread_uses(struct ptx_parser *p)
 {
     enum { MAX_ROUNDS = 64 };

@@ -11,8 +11,8 @@ struct basic_block {
     uint32_t first, end; /* instructions */
     uint32_t *next;      /* successors in the graph */
     uint32_t nr_next;
-    bool leaves;        /* nothing but leaving: ret, exit or trap alone */
-    bool returns;       /* ends in ret: the ordinary way out */
+    bool leaves;        /* the block is one ret, exit or trap and nothing else */
+    bool returns;       /* the block ends in ret, which is the ordinary way out */
     bool lost;          /* the ordinary way out cannot be reached from here */
     uint32_t order;     /* in the post-order of the reversed graph, from 0; NO_BLOCK unreached */
     uint32_t dominator; /* index of block, nr: the exit; NO_BLOCK unknown */
@@ -86,8 +86,8 @@ static void find_blocks(struct flow_graph *flow)
     flow->block_of[func->nr_insts] = nr; /* the exit */
 }
 
-/* A jump that all lanes take leads where it leads; those that only some take, and lead to a lone
- * ret, are how these lanes leave. */
+/* A jump that all lanes take is an edge to its target. When only some lanes take a jump, and its
+ * target is a lone ret, those lanes leave the function: such a jump is no edge. */
 static void jump_edges(
     struct flow_graph *flow, struct basic_block *block, const struct ptx_inst *last)
 {
@@ -183,9 +183,9 @@ static void walk(struct flow_graph *flow, uint32_t root)
     }
 }
 
-/* Blocks from which the ordinary exit cannot be reached (endless loops, ways to a trap) hang on the
- * exit by their last block: latches of loops come last in what compilers emit. The exit's own walk
- * must be numbered last, so these roots go first. */
+/* Blocks from which the ordinary exit cannot be reached (endless loops, ways to a trap) get an edge
+ * to the exit from their last block: compilers emit the latch of a loop last. The walk from the
+ * exit itself must get the last numbers, so these roots go first. */
 static void order_blocks(struct flow_graph *flow)
 {
     uint8_t *reached = arena_alloc(flow->scratch, flow->nr + 1);

@@ -580,7 +580,8 @@ static bool parse_call_list(
     return true;
 }
 
-/* Constants become bits: at the types of the parameters, where these are known. */
+/* Arguments that are constants become bits, at the types of the parameters where these are known.
+ */
 static bool settle_arguments(struct ptx_parser *p, const struct ptx_inst *inst)
 {
     const struct ptx_operand *callee = &inst->operand[1], *list = &inst->operand[2];
@@ -699,7 +700,7 @@ bool resolve_labels(struct ptx_parser *p)
     struct func_body *body = &p->body;
     size_t kept = 0, i = body->nr_pending;
 
-    /* Those of this scope and deeper ones are the last of the list. */
+    /* The labels of this scope and of deeper ones are the last of the list. */
     while (i > 0 && body->pending[i - 1].depth >= p->scopes.depth)
         i--;
     kept = i;

@@ -137,7 +137,7 @@ static bool parse_loc(struct ptx_parser *p)
         }
     }
     if (!at[1])
-        return true; /* made up by the compiler: belongs to what stands before it */
+        return true; /* the compiler made the instruction up: it belongs to the line before */
     locs_add(&p->locs, (uint32_t)at[0], (uint32_t)at[1], (uint32_t)at[2], (uint32_t)at[3],
         (uint32_t)at[4], (uint32_t)at[5], p->body.func && p->body.func->is_entry);
     return true;
@@ -455,8 +455,8 @@ static bool parse_body(struct ptx_parser *p, struct func_facts *facts, struct pt
     return true;
 }
 
-/* A body with something unknown in it takes nothing else with it: its function keeps the problem,
- * and reading goes on after its end. start: where the body's '{' was read. */
+/* When a body holds something unknown, only its function fails: the function keeps the problem, and
+ * the parser goes on behind the body. start: the body's '{'. */
 static bool leave_body(
     struct ptx_parser *p, struct func_facts *facts, const struct ptx_parser *start)
 {

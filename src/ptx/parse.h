@@ -48,7 +48,7 @@ struct func_body {
     bool label_at_end;
 };
 
-/* What laying out shared memory needs to remember of each function. */
+/* What finalize.c must know of each function to lay out shared memory. */
 struct func_facts {
     struct ptx_func *func;
     struct ptx_symbol **shared;
@@ -96,7 +96,7 @@ char *parser_copy(struct ptx_parser *p, const struct token *token);
 enum literal { LITERAL_INT = 1, LITERAL_F32, LITERAL_F64 };
 bool parse_constant(struct ptx_parser *p, uint64_t *value, enum literal *literal);
 bool parse_u64(struct ptx_parser *p, uint64_t max, uint64_t *value);
-/* The bits that a literal stands for at a type; false: it cannot stand there. */
+/* The bits of a literal at a type; false: the literal cannot stand for that type. */
 bool literal_at_type(uint64_t value, enum literal literal, enum ptx_type type, uint64_t *bits);
 
 /* decl.c: variables */

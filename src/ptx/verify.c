@@ -28,7 +28,7 @@ static bool same_kind(enum ptx_type reg, enum ptx_type type)
         return true;
     if (reg_float)
         return reg == type;
-    /* .f32 takes .f32 and .b32; integer registers are of no use to it */
+    /* a value of type .f32 may stand in a .f32 or a .b32 register, not in an integer register */
     return !type_float || (reg >= PTX_B8 && reg <= PTX_B128);
 }
 
@@ -156,7 +156,7 @@ static bool check_address(struct ptx_parser *p, struct ptx_inst *inst, struct pt
         p, "%s: %s is in another state space", ptx_op_name(inst->op), operand->symbol->name);
 }
 
-/* Registers and symbols anywhere; constants become bits as they are written. */
+/* The letter x: registers and symbols of any type. Constants keep the bits as they are written. */
 static bool check_anything(
     struct ptx_parser *p, const struct ptx_inst *inst, struct ptx_operand *operand)
 {
@@ -294,7 +294,7 @@ static bool check_form(struct ptx_parser *p, struct ptx_inst *inst, bool second_
     return true;
 }
 
-/* What a mask of required modifiers cannot say. */
+/* The rules about modifiers that a set of required ones cannot express. */
 static bool check_modifiers(struct ptx_parser *p, const struct ptx_inst *inst)
 {
     const bool is_float = ptx_type_is_float(inst->type);

@@ -4,7 +4,8 @@
 
 #include "ptx/ptx.h"
 
-/* Questions that a modifier answers; flags are one question each. A set of them is a mask. */
+/* The questions that modifiers answer; each flag is a question of its own. A set of fields is a
+ * mask. */
 enum field {
     FIELD_TYPE,
     FIELD_SPACE,
@@ -25,7 +26,7 @@ enum field {
     FIELD_LAYOUT,
     FIELD_FRAG,
     FIELD_SUB,
-    FIELD_IGNORE, /* known, told from mods only */
+    FIELD_IGNORE, /* a known word whose meaning stands in mods only */
     FIELD_SHAPE,  /* .m16n8k16 */
     FIELD_HINT,   /* .L1::no_allocate, .L2::128B, .L2::cache_hint */
     FIELD_FLAG,   /* the value is one of the following */
@@ -76,7 +77,8 @@ struct ptx_words {
 void words_init(struct ptx_words *words);
 bool words_find_op(const struct ptx_words *words, const char *text, uint32_t len, enum ptx_op *op);
 
-/* The word's first meaning among the fields of the mask; NULL none. *known: it is a word at all. */
+/* The word's first meaning among the fields of the mask; NULL: none. *known: some modifier has this
+ * name. */
 const struct word *words_find(
     const struct ptx_words *words, const char *text, uint32_t len, uint64_t mask, bool *known);
 

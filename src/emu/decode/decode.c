@@ -379,12 +379,12 @@ static void align_dynamic(struct decoder *d, const struct ptx_operand *o)
         d->p->shared_dynamic_offset = at;
 }
 
-/* Gives each function that can be reached a frame, and finds which can reach themselves. Method:
- * Tarjan, "Depth-first search and linear graph algorithms" (1972). *low: the earliest frame that
- * the function can go back to, if that is before *low. */
+/* Gives a frame to each function that can be reached, and finds the functions that can reach
+ * themselves. Method: Tarjan, "Depth-first search and linear graph algorithms" (1972). *low: the
+ * earliest frame that the function can go back to, if that is before *low. */
 static bool collect(struct decoder *d, const struct ptx_func *func, uint32_t *low);
 
-/* All that an instruction may call. */
+/* Visits all functions that an instruction may call. */
 static bool collect_callees(struct decoder *d, const struct ptx_inst *inst, uint32_t *low)
 {
     const struct ptx_module *module = d->env->module;
@@ -397,7 +397,7 @@ static bool collect_callees(struct decoder *d, const struct ptx_inst *inst, uint
     return true;
 }
 
-/* Those collected since the first, and not known yet, all reach each other. */
+/* The functions collected since the first, and not yet known, all reach each other. */
 static void close_component(struct decoder *d, uint32_t first, bool calls_itself)
 {
     bool recursive = calls_itself;
@@ -468,7 +468,7 @@ static bool collect(struct decoder *d, const struct ptx_func *func, uint32_t *lo
 
 enum { MOST_LOCAL = 512 << 10 }; /* CUDA programming guide, technical specifications */
 
-/* Past the limit the end stays there. */
+/* Past the limit *end stays there. */
 static uint32_t place(uint32_t *end, uint32_t bytes)
 {
     const uint32_t at = (*end + 15) / 16 * 16;
@@ -476,7 +476,7 @@ static uint32_t place(uint32_t *end, uint32_t bytes)
     return at;
 }
 
-/* Arguments come first: what is behind them a call clears. */
+/* The arguments come first: a call clears what is behind them. */
 static void layout_memory(struct decoder *d, struct func_frame *f)
 {
     uint32_t bytes = 0, *end = f->recursive ? &bytes : &d->p->local_bytes;
@@ -526,7 +526,7 @@ static void layout_frame(struct decoder *d, struct func_frame *f)
     layout_memory(d, f);
 }
 
-/* Stacks lie behind what has a fixed place. */
+/* The stacks lie behind everything that has a fixed place. */
 static void layout_stacks(struct decoder *d)
 {
     enum { ALIGN = 256 };
@@ -551,7 +551,7 @@ static void layout_stacks(struct decoder *d)
 
 static void add_reg(struct decoder *d, const struct ptx_operand *o, uint16_t *nr, uint32_t *ids)
 {
-    /* of a vector, and the coordinates of an address */
+    /* the elements of a vector, and the coordinates of an address */
     for (uint32_t i = 0; o->vec && i < o->nr; i++)
         add_reg(d, &o->vec[i], nr, ids);
     if ((o->kind == PTX_OPERAND_REG || o->kind == PTX_OPERAND_ADDRESS) && o->reg >= 0 &&
@@ -572,7 +572,7 @@ static void fill_registers(struct decoder *d, struct inst_info *info)
         info->source[info->nr_sources++] = d->f->reg_id[p->guard];
 }
 
-/* Decodes one instruction and gives the counted one its guard and registers. */
+/* Decodes one instruction, and gives its guard and registers to the instruction that counts. */
 static bool one(struct decoder *d)
 {
     uint32_t first = d->p->nr_insts;
@@ -639,7 +639,8 @@ static void resolve(struct decoder *d)
     }
 }
 
-/* Lengths of the runs that need no look at anything between their instructions. */
+/* Finds the runs of instructions between which the interpreter need not look at anything:
+ * inst->plain. */
 static void find_plain(struct decoder *d)
 {
     struct program *p = d->p;

@@ -1,9 +1,10 @@
-/* Owns what calls become: copies of arguments and results between frames; calls of functions, of
- * the system's own, and through registers.
+/* Owns what calls become: copies of arguments and results between frames; calls of functions of the
+ * module, of the system's own functions, and through registers.
  *
- * A call through a register becomes one call for each function that it may reach, of those whose
- * address is taken somewhere and that take and return as many values: by the lanes that name it.
- * They count as one instruction. */
+ * A call through a register becomes one call for each function that the register may name: a
+ * function whose address is taken somewhere and that takes and returns as many values. Each of
+ * these calls is taken by the lanes that name its function. Together they count as one instruction.
+ */
 #include "emu/decode/decode.h"
 
 #include "base/mem.h"
@@ -76,7 +77,7 @@ static bool copy_frame(
     return true;
 }
 
-/* The functions that are the system's own. Arguments and result stay in the caller's frame. */
+/* The system's own functions. Arguments and result stay in the caller's frame. */
 static bool call_external(struct decoder *d, const struct ptx_func *callee)
 {
     static const struct {
@@ -122,7 +123,9 @@ static struct inst *emit_call(struct decoder *d, const struct func_frame *frame,
     in->kind = INST_CALL;
     in->imm = frame->stack_bytes;
     in->b = frame->func->param_bytes;
-    in->target = (uint32_t)(frame - d->frames); /* resolve() knows where that begins */
+    in->target =
+        (uint32_t)(frame -
+                   d->frames); /* the number of the frame, which resolve() turns into a pc */
     decode_info(d)->class = PTX_CLASS_CONTROL;
     return in;
 }
@@ -161,8 +164,8 @@ static bool call_frame(
     return true;
 }
 
-/* A word of predicates: the lanes of `from` (a negated predicate or all lanes too) whose register
- * holds the address, or does not. */
+/* Emits a word of predicates: those lanes of `from` (a predicate, perhaps negated, or all lanes)
+ * whose register holds the address, or does not. */
 static uint32_t lanes_that(struct decoder *d, enum ptx_cmp cmp, uint32_t row, uint64_t address,
     uint32_t from, bool negated, uint32_t to)
 {

@@ -1,4 +1,4 @@
-/* Owns what loads, stores, atomics, asynchronous copies, collectives, barriers and calls become. */
+/* Owns what loads, stores, atomics, asynchronous copies, barriers and collectives become. */
 #include "emu/decode/decode.h"
 
 #include "base/mem.h"
@@ -197,8 +197,8 @@ bool decode_atomic(struct decoder *d)
     return true;
 }
 
-/* a: the address (or the state whose count is asked for), imm: displacement, b: a count or bytes,
- * c: the state or parity waited for, d: state, predicate or count. Time-out hints are left out. */
+/* a: the address, or for pending_count the state; imm: displacement; b: a count or bytes; c: the
+ * state or parity waited for; d: state, predicate or count. Time-out hints are left out. */
 bool decode_mbarrier(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
@@ -232,7 +232,7 @@ bool decode_mbarrier(struct decoder *d)
     return true;
 }
 
-/* ignore-src: lanes of which it is true copy nothing from their source. */
+/* ignore-src: the lanes for which the predicate is true copy nothing from their source. */
 static uint32_t size_unless(struct decoder *d, const struct ptx_operand *ignores, uint64_t bytes)
 {
     const struct ptx_inst choose = {.op = PTX_OP_SELP, .type = PTX_B32};
@@ -245,7 +245,7 @@ static uint32_t size_unless(struct decoder *d, const struct ptx_operand *ignores
     return to;
 }
 
-/* The mbarrier that a bulk copy tells of its bytes: it has its own place in the program. */
+/* A bulk copy tells its bytes to an mbarrier: an instruction of its own behind the copy. */
 static bool complete_tx(struct decoder *d, const struct ptx_operand *object, uint32_t size)
 {
     uint32_t a;
@@ -262,8 +262,8 @@ static bool complete_tx(struct decoder *d, const struct ptx_operand *object, uin
     return true;
 }
 
-/* cp.async.bulk: to shared memory and an mbarrier is told, or to global memory and a group of its
- * own is waited for, which is done at once. Hints of what caches should do are left out. */
+/* cp.async.bulk. A copy to shared memory tells an mbarrier when it is done. A copy to global memory
+ * belongs to a group, for which a wait is over at once. Hints for the caches are left out. */
 static bool bulk(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;

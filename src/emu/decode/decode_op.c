@@ -80,7 +80,7 @@ static bool mov_vector(struct decoder *d)
     return decode_fail(d, "a vector of this shape");
 }
 
-/* One of the two 64-bit moves that one of 128 bits is; the second counts. */
+/* Emits one half of a 128-bit move as a move of 64 bits; the second half is the one that counts. */
 static void move_half(struct decoder *d, unsigned half, enum sem_move move, uint32_t to,
     uint32_t from, const uint32_t *rows)
 {
@@ -111,7 +111,8 @@ static bool mov_wide(struct decoder *d)
     return !d->failed;
 }
 
-/* Two integers cut to fit beside each other, below what is left of a third. */
+/* cvt.pack: two integers are cut to fit beside each other; what is left of a third lies above them.
+ */
 static bool cvt_pack(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
@@ -129,7 +130,7 @@ bool decode_cvt(struct decoder *d)
     return d->ptx->sub == PTX_SUB_PACK ? cvt_pack(d) : decode_plain(d);
 }
 
-/* What a policy is made of is the chip's own secret; all that can be done with it is to hand it to
+/* createpolicy: what a policy consists of is the chip's secret. A program can only hand it to
  * memory operations, whose .L2::cache_hint changes no result. */
 bool decode_policy(struct decoder *d)
 {
@@ -266,7 +267,8 @@ bool decode_set(struct decoder *d)
     return true;
 }
 
-/* lop3 with a predicate: the value, then whether it is not zero, which is what counts. */
+/* lop3 with a predicate: a hidden lop3 gives the value, then a counted comparison tells whether it
+ * is not zero. */
 static bool lop3_pred(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
@@ -345,8 +347,8 @@ bool decode_nop(struct decoder *d)
     return control(d, INST_NOP);
 }
 
-/* Counted as one instruction; the branch itself is behind it, as it is gone through once for each
- * place that lanes go to. */
+/* brx becomes two instructions. The first is counted; the branch itself is the second, which a warp
+ * executes once for each place that its lanes go to. */
 bool decode_branch_indexed(struct decoder *d)
 {
     const struct ptx_operand *labels = &d->ptx->operand[1];

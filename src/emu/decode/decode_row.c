@@ -1,5 +1,5 @@
-/* Owns what the rows of ptx/ops.def say to decode: who decodes an operation, how it is counted, and
- * on which unit it runs. */
+/* Owns the rows of ptx/ops.def as the decoder reads them: who decodes an operation, how it is
+ * counted, and on which unit it runs. */
 #include "emu/decode/decode.h"
 
 #define COSTS(floats, integers, flops, becomes) UNIT_##floats, UNIT_##integers, flops

@@ -1,5 +1,5 @@
-/* Owns what alloca, stacksave and stackrestore become. What a function allocates is its caller's
- * again when it returns: it keeps the stack pointer that it found in its frame. */
+/* Owns what alloca, stacksave and stackrestore become. A function gives back what it allocated when
+ * it returns: its frame keeps the stack pointer that the function found. */
 #include "emu/decode/decode.h"
 
 #include "emu/sem/sem.h"

@@ -48,7 +48,7 @@ static unsigned place_element(const struct fragment *f, char which, unsigned i, 
     return row * f->cols + col;
 }
 
-/* Registers that hold the matrix once; 0: the type does not fit the shape. */
+/* How many registers hold the matrix once; 0: the type does not fit the shape. */
 static unsigned distinct_regs(const struct fragment *f)
 {
     unsigned bits = (unsigned)f->rows * f->cols * f->bits, reg = WARP_LANES * 8u * f->reg_bytes;
@@ -76,7 +76,7 @@ static bool lay_out(struct decoder *d, struct fragment *f, char which, enum ptx_
     return true;
 }
 
-/* The registers of an operand, which is a vector or, of one register, may be plain. */
+/* The registers of an operand: a vector, or a plain register where one is enough. */
 static bool registers(
     struct decoder *d, struct fragment *f, const struct ptx_operand *o, unsigned bytes, bool dest)
 {
@@ -292,7 +292,8 @@ static bool fragment_access(struct decoder *d)
         return false;
     t.row_is_strided = p->layout_a == PTX_ROW;
     t.nr_distinct = distinct_regs(&t.d);
-    /* neighbours in a row (of b: in a column) are neighbours in memory when the layout is that */
+    /* two elements that are neighbours in a row (of b: in a column) are neighbours in memory only
+     * in this layout */
     bool along = t.row_is_strided == (which != 'b');
     t.by_8x8 = !sum && t.d.bits == 16;
     t.run = (uint8_t)(!along ? 1 : sum ? 2 : t.d.per_reg);

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Coordinates that a geometry takes; layers come first; a vector of three has an unused fourth (PTX
- * ISA, tex). 0: not known here. */
+/* How many coordinates a geometry takes, the layer first; a vector of three has an unused fourth
+ * element (PTX ISA, tex). 0: the emulator does not know the geometry. */
 static unsigned nr_coordinates(enum ptx_geom geom)
 {
     switch (geom) {
@@ -47,7 +47,7 @@ static bool vector_rows(struct decoder *d, const struct ptx_operand *o, unsigned
     return true;
 }
 
-/* What may follow the address of a fetch: a level or two steps, then an offset. */
+/* Reads what may follow the address of a fetch: a level or two steps, then an offset. */
 static bool fetch_operands(struct decoder *d, struct texture_inst *t, unsigned at)
 {
     const struct ptx_inst *p = d->ptx;

@@ -31,7 +31,8 @@ static uint64_t part_code(const struct ptx_part *part)
     return part->unit == 'b' ? 1u + part->digit[0] : part->unit == 'h' ? 5u + part->digit[0] : 0;
 }
 
-/* Which of the parts of a and b, in this order, each part is; written from the highest down. */
+/* For each part of an operand, which of the parts of a and then b it is; digits are written from
+ * the highest part down. */
 static uint64_t picks(const struct ptx_part *part, unsigned nr, unsigned first)
 {
     uint64_t code = 0;
@@ -59,7 +60,7 @@ static uint64_t second(enum ptx_atom atom)
 static uint64_t encode(const struct ptx_inst *p, const struct video_row *op)
 {
     const struct ptx_operand *o = p->operand;
-    /* of a comparison, a's and b's types are all that is given, and the result is unsigned */
+    /* vset names the types of a and b only; its result is unsigned */
     const bool set = op->what == VIDEO_SET;
     const enum ptx_type a = set ? p->type : p->type2, b = set ? p->type2 : p->type3;
     uint64_t code = (ptx_type_is_signed(a) ? VIDEO_SIGNED_A : 0) |

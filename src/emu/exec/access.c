@@ -72,8 +72,8 @@ static bool misaligned(
         who);
 }
 
-/* True when no lane is: a pattern learned where addresses wrapped around gives the wrong extent
- * elsewhere, and that is put right. */
+/* True when no lane is outside. A pattern that was learned where addresses wrapped around has the
+ * wrong extent elsewhere; this function corrects the extent. */
 static bool stray_inside(struct block_worker *k, const struct warp *w, struct access_spot *s,
     uint32_t pc, uint64_t size, const char *name)
 {
@@ -193,20 +193,20 @@ static void reshape(
     if (p->shape_mod == mod)
         return;
     count_hits(&k->counts[pc], p);
-    /* of stores and atomics only the time model wants to know */
+    /* only the time model wants to know the sectors of stores and atomics */
     shape_find(p, start, p->space == PTX_GLOBAL && !write);
     p->shape_mod = mod;
 }
 
-/* A sector is touched. Most were before, and a line that nobody writes is in all workers' caches.
- */
+/* Notes that a sector is touched. Most sectors were touched before; a line that nobody writes stays
+ * in the caches of all workers. */
 static inline void note(uint8_t *touched)
 {
     if (!__atomic_load_n(touched, __ATOMIC_RELAXED))
         __atomic_store_n(touched, 1, __ATOMIC_RELAXED);
 }
 
-/* The same of nr in a row: four are what 32 lanes touch that have a word each. */
+/* Notes nr sectors in a row: 32 lanes with a word each touch four. */
 static inline void note_row(uint8_t *touched, uint64_t nr)
 {
     const uint32_t ones = 0x01010101;
@@ -220,7 +220,7 @@ static inline void note_row(uint8_t *touched, uint64_t nr)
         note(touched++);
 }
 
-/* Lanes in different buffers: each finds its own. */
+/* The lanes are in different buffers, so each finds its own. */
 static bool place_scattered(
     struct block_worker *k, const struct warp *w, struct access_spot *s, uint32_t pc)
 {
@@ -328,7 +328,7 @@ static bool tell_access(
     return exec_tell_access(k, &access);
 }
 
-/* The access was like the last one: what is to be looked at should the next be so too. */
+/* The access was like the last one: keeps what to look at if the next one is like it too. */
 static void make_ready(const struct block_worker *k, const struct access_spot *s, uint32_t pc)
 {
     struct access_pattern *p = s->pattern;
@@ -403,7 +403,7 @@ static void move_data(struct block_worker *k, const struct warp *w, const struct
         data_atomic(k, w, in, s);
 }
 
-/* Generic addresses: each space's lanes are a request of their own. */
+/* Generic addresses: the lanes of each space make a request of their own. */
 static bool access_generic(struct block_worker *k, struct warp *w, const struct inst *in,
     uint32_t pc, const struct access_spot *s)
 {
@@ -435,8 +435,8 @@ static bool access_generic(struct block_worker *k, struct warp *w, const struct 
     return true;
 }
 
-/* Are the lanes where they were in the last access, seen from the first of them? *start: where
- * that is. */
+/* Are the lanes where they were in the last access, relative to the first of them? *start: the
+ * first lane's address. */
 static inline bool recall(
     const uint8_t *file, const struct inst *in, const struct access_pattern *p, uint64_t *start)
 {
@@ -462,8 +462,8 @@ static inline bool recall(
     return differ == 0;
 }
 
-/* What a loop walks over is far apart in memory where a whole grid walks in step: the host's cache
- * is told where the next access will be, if the step is the last one's. */
+/* A grid that walks over memory in step takes strides that the host's prefetcher does not see. If
+ * this step is as long as the last one, the host's cache is told where the next access will be. */
 static inline void look_ahead(uintptr_t now, uint64_t step, uint64_t span)
 {
     if (step + 64 <= 128) /* close by */
@@ -472,8 +472,8 @@ static inline void look_ahead(uintptr_t now, uint64_t step, uint64_t span)
         __builtin_prefetch((const void *)(now + step + at));
 }
 
-/* Most accesses: like the instruction's last one, in the same buffer. False: nothing was done, and
- * what is to be done about it, access_anew() finds out, with what was seen here. */
+/* Serves most accesses: those like the instruction's last one, in the same buffer. False: nothing
+ * was done yet; access_anew() goes on with what this function has seen. */
 static inline bool again(struct access_pattern *p, const struct warp *w, const struct inst *in,
     uint32_t mask, struct access_spot *s)
 {
@@ -524,7 +524,7 @@ static bool access_anew(struct block_worker *k, struct warp *w, const struct ins
     return true;
 }
 
-/* As before, but at another place of a line: only the cost is another. */
+/* As before, but at another place of a line: only the cost differs. */
 static __attribute__((noinline)) bool access_moved(struct block_worker *k, struct warp *w,
     const struct inst *in, uint32_t pc, uint32_t mask, struct access_spot *s)
 {
@@ -582,8 +582,8 @@ bool access_lanes(struct block_worker *k, struct warp *w, uint32_t pc, enum ptx_
     return true;
 }
 
-/* The copy is done at once: a kernel that waits properly cannot tell. Bytes past the source size
- * are zeros. */
+/* The copy is done at once: a kernel that waits properly cannot tell the difference. Bytes past the
+ * source size are zeros. */
 bool access_cp_async(
     struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {

@@ -17,7 +17,7 @@ struct access_spot {
     bool matrices; /* see struct access_pattern */
     bool differs;  /* from the pattern, for sure */
     bool moves;    /* as in the pattern, from `start` on, which is elsewhere in its line */
-    /* set by those who look at the addresses */
+    /* set by those functions that look at the addresses */
     uint64_t *address; /* 32, within the space, or global */
     uint64_t *moved;   /* 32, room for `at` */
     uint64_t start;    /* of the first active lane */

@@ -1,6 +1,6 @@
 /* Owns bulk copies (cp.async.bulk): one thread moves many bytes between global and shared memory.
- * Like other asynchronous copies they are done at once; an mbarrier that is to be told is an
- * instruction of its own behind (decode_mem.c). */
+ * Like the other asynchronous copies, bulk copies are done at once. When a copy tells an mbarrier,
+ * an instruction of its own behind the copy does that (decode_mem.c). */
 #include "emu/exec/exec.h"
 #include "emu/state/windows.h"
 #include "emu/watch/where.h"
@@ -91,7 +91,7 @@ static void count(const struct copy *c, const struct copy_side *s)
         __atomic_store_n(&s->buffer->touched[i], 1, __ATOMIC_RELAXED);
 }
 
-/* To listeners it is an access of one lane. */
+/* Listeners hear of an access by one lane. */
 static bool tell(const struct copy *c, const struct copy_side *s)
 {
     uint64_t address[WARP_LANES] = {0};

@@ -1,6 +1,6 @@
-/* Owns what loads, stores and atomics do to registers and memory, once it is known where. Loops
- * over all lanes are for the accesses that most kernels make: one address, neighbours, all lanes.
- */
+/* Owns what loads, stores and atomics do to registers and memory, once the place is known. The
+ * loops over all lanes serve the accesses that most kernels make: one address, neighbours, all
+ * lanes. */
 #include "emu/exec/access.h"
 #include "emu/sem/lanes.h"
 
@@ -28,7 +28,8 @@ static void gather4(const struct access_spot *s, uint32_t *d, unsigned offset)
         lanes_pick(d, (const void *)(base + p->lo_rel), p->index);
         return;
     }
-    uint32_t v[WARP_LANES]; /* the compiler cannot know that rows and addresses are apart */
+    uint32_t v[WARP_LANES]; /* a copy, as the compiler cannot know that rows and addresses do not
+                               overlap */
     for (unsigned l = 0; l < WARP_LANES; l++)
         v[l] = *(const uint32_t *)(base + at[l]);
     memcpy(d, v, sizeof(v));
@@ -119,7 +120,8 @@ static inline void widen2(uint32_t *v, const uint16_t *from, unsigned vec)
         v[l] = from[l * vec];
 }
 
-/* The bytes as they are in memory, zero-extended; idle lanes keep what they are given. */
+/* Reads the bytes as they are in memory, zero-extended; idle lanes keep the values that the caller
+ * gave them. */
 static void load_raw(
     const struct access_spot *s, uint32_t *v, unsigned offset, unsigned bytes, unsigned vec)
 {
@@ -189,7 +191,7 @@ void data_load(const struct warp *w, const struct inst *in, const struct access_
 
 /* --- stores --- */
 
-/* Where lanes write one address, the highest lane's value stays: lanes go up. */
+/* When several lanes write one address, the value of the highest lane stays: the loop goes up. */
 static void scatter1(
     const struct access_spot *s, const uint8_t *row, unsigned stride, unsigned offset)
 {
@@ -348,7 +350,7 @@ static void any_atomic(const struct warp *w, const struct inst *in, const struct
     }
 }
 
-/* 128 bits, exchanged or compared and exchanged; no other thread runs: launch.c. */
+/* Exchanges 128 bits, or compares and exchanges them. No other thread runs then: launch.c. */
 static void wide_atomic(const struct warp *w, const struct inst *in, const struct access_spot *s)
 {
     enum { HALF = 8 * WARP_LANES };

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Warp instructions before another side, or another warp, gets its turn: spin locks then make
- * progress whichever lane holds the lock. */
+/* How many warp instructions a side, and a warp, may execute before it gives way. Spin locks then
+ * make progress whichever lane holds the lock. */
 enum { SIDE_QUANTUM = 2000, WARP_QUANTUM = 50000, STEPS_PER_CHECK = 1 << 16, SPINS_TO_PART = 8 };
 
 static bool trap(struct block_worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
@@ -34,7 +34,8 @@ static bool stray_call(struct block_worker *k, const struct warp *w, uint32_t pc
         k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
 }
 
-/* brx: each lane's index must be among the labels; do lanes go to different places? */
+/* brx: the index of each lane must be below the number of labels. Counts a divergent branch when
+ * lanes go to different places. */
 static bool check_index(
     struct block_worker *k, const struct warp *w, uint32_t pc, uint32_t mask, bool all)
 {
@@ -58,7 +59,7 @@ static bool check_index(
     return true;
 }
 
-/* Lanes that go where the first one goes do; the others go through this again. */
+/* The lanes that go where the first one goes take the branch; the others come here again. */
 static void branch_indexed(
     struct warp *w, uint16_t s, const struct inst *in, uint32_t pc, uint32_t mask)
 {
@@ -76,7 +77,7 @@ static void branch_indexed(
 
 static void read_clock(struct block_worker *k, uint8_t *file, const struct inst *in, uint32_t mask)
 {
-    /* one cycle a warp instruction: monotonic, and the same in every run */
+    /* one cycle for each warp instruction: monotonic, and the same in every run */
     uint64_t now = in->sub == PTX_SR_GLOBALTIMER ? k->steps * 1000 : k->steps;
     for (unsigned l = 0; l < WARP_LANES; l++) {
         if (!(mask >> l & 1))
@@ -122,8 +123,7 @@ static bool over_limit(struct block_worker *k, uint32_t pc)
     return false;
 }
 
-/* Of step_other: what happens only where lanes take part. The copy of a frame and the like look at
- * the lanes of the mask one by one. */
+/* The part of step_other that happens only where lanes take part. */
 static bool step_lanes(
     struct block_worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
 {
@@ -219,7 +219,7 @@ static bool step_other(
     return !mask || step_lanes(k, w, s, pc, mask);
 }
 
-/* Lanes `mask` went through the instructions from `start` up to `end`. */
+/* Counts that the lanes `mask` went through the instructions from `start` up to `end`. */
 static void went(struct block_worker *k, uint32_t start, uint32_t end, uint32_t mask)
 {
     const unsigned lanes = (unsigned)__builtin_popcount(mask);
@@ -312,9 +312,9 @@ static bool run_split(struct block_worker *k, struct warp *w, uint16_t s, unsign
     }
 }
 
-/* After a whole turn: another side runs. When there is none, and turn after turn was spent touching
- * memory as locks do, lanes that wait at the meeting point go on alone, since one may hold the
- * lock. */
+/* After a whole turn another side runs. Without another side, and when turn after turn touched
+ * memory as spin locks do, the lanes that wait at the meeting point go on alone: one of them may
+ * hold the lock. */
 static void give_way(struct warp *w, bool contacts)
 {
     if (w->splits[w->current].state != SPLIT_READY)
@@ -331,9 +331,9 @@ static void give_way(struct warp *w, bool contacts)
     }
 }
 
-/* After an mbarrier that was not ready: another side is next, if there is one; if not, and again
- * and again, lanes that wait for this side go on alone, since they may be those that must arrive.
- */
+/* After a question to an mbarrier that was not ready another side runs. Without another side, and
+ * after several such questions, the lanes that wait for this side go on alone: they may be those
+ * that must arrive. */
 static void poll_again(struct warp *w)
 {
     const uint16_t other = warp_ready(w, w->current);
@@ -346,8 +346,8 @@ static void poll_again(struct warp *w)
     }
 }
 
-/* Until every leaf waits, the warp is done, or it has had its turn: *idle, an early end because an
- * mbarrier is not ready. */
+/* Runs a warp until every leaf waits, the warp is done, or the warp has had its turn. *idle: the
+ * turn ended early because an mbarrier was not ready, or no leaf was ready. */
 static bool run_warp(struct block_worker *k, struct warp *w, bool *idle)
 {
     *idle = false;

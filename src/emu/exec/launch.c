@@ -16,8 +16,7 @@
 static bool refuse(struct emu_result *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The launch fails as a verdict; always true, for bool functions whose false is for the
- * environment. */
+/* Makes the launch fail with a verdict. Always true: false is for the environment. */
 static bool refuse(struct emu_result *result, const char *format, ...)
 {
     va_list ap;
@@ -409,7 +408,7 @@ static void end_block(struct block_worker *k, uint64_t i, bool ok)
         return;
     if (k->first.verdict == VERDICT_OK || k->fault.block < k->first.block)
         k->first = k->fault;
-    /* blocks below the lowest fault still run, so that the fault reported is always the same one */
+    /* blocks below the lowest fault still run, so that the launch always reports the same fault */
     uint64_t lowest = atomic_load(&x->fault_block);
     while (i < lowest && !atomic_compare_exchange_weak(&x->fault_block, &lowest, i)) {
     }
@@ -437,8 +436,8 @@ static void settle_counts(struct block_worker *k)
     }
 }
 
-/* A cooperative grid: all blocks at once, a worker's state each, in turns on one thread; so what
- * comes out does not depend on the number of threads here either. */
+/* Runs a cooperative grid: all blocks side by side, each with a worker's state of its own, in turns
+ * on one thread. So here too the result does not depend on the number of threads. */
 static void run_grid(struct block_worker *blocks, uint64_t nr, struct exec *x)
 {
     uint64_t nr_done = 0;
@@ -467,9 +466,9 @@ static void run_grid(struct block_worker *blocks, uint64_t nr, struct exec *x)
     }
 }
 
-/* How many blocks to take at once: neighbours in the grid are mostly neighbours in memory, which
- * two threads had better not share, least of all the notes of what is touched. One by one where
- * blocks may wait for lower ones, and towards the end. */
+/* How many blocks a worker takes at once. Neighbours in the grid are mostly neighbours in memory,
+ * which two threads had better not share, least of all the notes of touched sectors. Blocks are
+ * taken one by one towards the end, and where blocks may wait for lower ones. */
 static uint64_t blocks_at_once(const struct block_worker *k, uint64_t next)
 {
     enum { MOST = 16, SHARES = 8 };
@@ -493,7 +492,7 @@ static void run_blocks(struct block_worker *k)
     }
 }
 
-/* What is a worker's own is made where it is used, and by all at the same time. */
+/* Each worker makes its own state where it is used, and all workers do so at the same time. */
 static void *worker_run(void *argument)
 {
     struct block_worker *k = argument;
@@ -503,9 +502,9 @@ static void *worker_run(void *argument)
     return NULL;
 }
 
-/* Starts a worker on the processor `steps` after this one; from there it may go where it likes.
- * Left to itself a guest's scheduler takes a processor that its host has put to sleep for a busy
- * one, and starts every thread beside its maker, where it stays for many milliseconds. */
+/* Starts a worker on the processor `steps` after this one; afterwards the worker may move. Without
+ * this a guest's scheduler starts every thread beside its maker, where the thread stays for many
+ * milliseconds: it takes a processor that the host has put to sleep for a busy one. */
 static bool start_apart(pthread_t *thread, struct block_worker *k, unsigned steps)
 {
     cpu_set_t allowed, one;
@@ -569,7 +568,7 @@ static void find_leaks(struct exec *x, struct block_worker *k, struct emu_result
 
 static void add_counts(struct pc_count *into, const struct pc_count *from, uint32_t nr)
 {
-    /* a pc_count is a row of uint64_t */
+    /* the sum takes a pc_count as a row of uint64_t */
     uint64_t *a = (uint64_t *)into;
     const uint64_t *b = (const uint64_t *)from;
     for (size_t i = 0; i < nr * (sizeof(*into) / sizeof(*a)); i++)
@@ -655,7 +654,7 @@ void launch_run(
         memory_assume_init(run->memory);
     unsigned nr = nr_threads < x.nr_run ? nr_threads : (unsigned)x.nr_run;
     if (run->program->uses_heap || run->program->uses_wide)
-        nr = 1; /* so that addresses, and who gets the last bytes, do not depend on threads */
+        nr = 1; /* so that neither addresses nor who gets the last bytes depend on threads */
     if (run->program->cooperative)
         nr = (unsigned)x.nr_run; /* at most what the chip holds at once: fits_at_once */
     x.nr_workers = nr;

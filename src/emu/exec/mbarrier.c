@@ -1,9 +1,10 @@
-/* Owns mbarriers: objects in shared memory that count arrivals, and bytes expected of copies, and
- * go from phase to phase.
+/* Owns mbarriers: objects in shared memory that count arrivals and the bytes that copies are to
+ * bring, and that go from phase to phase.
  *
- * Threads never stop at one: a wait that finds its phase not over says so (PTX ISA 9.0, 9.7.13.15:
- * try_wait too may) and the warp gives its turn away, so that those it waits for come. When for
- * MBARRIER_IDLE_ROUNDS rounds every warp of the block only asked or waited, nobody will come. */
+ * Threads never stop at an mbarrier. A wait that finds its phase not over says so, as try_wait may
+ * (PTX ISA 9.0, 9.7.13.15), and the warp gives its turn away so that the threads it waits for come.
+ * When every warp of the block only asked or waited for MBARRIER_IDLE_ROUNDS rounds, nobody will
+ * come. */
 #include "emu/exec/exec.h"
 #include "emu/state/windows.h"
 #include "emu/watch/where.h"
@@ -12,8 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The object's 64 bits, of which programs know nothing: phase, bytes not yet come, arrivals of a
- * phase, arrivals still pending. Zero: not initialised. */
+/* The object's 64 bits, whose meaning programs do not know: phase, bytes not yet come, arrivals of
+ * a phase, arrivals still pending. Zero: not initialised. */
 enum { COUNT_BITS = 20, TX_BITS = 21, EXPECTED_AT = 20, TX_AT = 40, PHASE_AT = 61 };
 #define NEVER_WRITTEN UINT64_C(0xaaaaaaaaaaaaaaaa) /* what launch.c fills shared memory with */
 enum { MOST_COUNT = (1 << COUNT_BITS) - 1 };
@@ -47,7 +48,7 @@ struct step {
     uint32_t pc;
     unsigned lane;
     uint64_t address; /* of the lane's object, in the block's shared memory */
-    uint64_t told;    /* the last one that listeners were told of an arrival at; ~0 none */
+    uint64_t told;    /* the last object at which an arrival was told to listeners; ~0: none */
 };
 
 static bool wrong(const struct step *s, const char *what, ...)
@@ -129,7 +130,8 @@ static bool arrive(struct step *s, uint64_t *object, bool copies_done)
         tell(s, MBARRIER_ARRIVE);
     s->told = s->address;
     if (copies_done && !ptx->noinc)
-        return true; /* one more is expected, and has come: copies are done at once */
+        return true; /* the copy counts as one more arrival, which has come: copies are done at once
+                      */
     if (ptx->expect_tx)
         o.tx += (int32_t)word(s, s->in->b, 0);
     if (count > o.pending)
@@ -149,14 +151,14 @@ static void transfer(struct step *s, uint64_t *object, bool complete)
     struct mbarrier_state o = unpack(*object);
     const int32_t bytes = (int32_t)word(s, s->in->b, 0);
     o.tx += complete ? -bytes : bytes;
-    if (complete) { /* the bytes are there for whoever sees the phase end */
+    if (complete) { /* whoever sees the phase end finds the bytes there */
         tell(s, MBARRIER_ARRIVE);
         settle(s, &o);
     }
     *object = pack(&o);
 }
 
-/* Is the phase over that the state, or the parity, tells of? */
+/* Is the phase that the state, or the parity, names over? */
 static bool is_over(const struct step *s, uint64_t object)
 {
     const struct ptx_inst *ptx = s->k->program->info[s->pc].ptx;

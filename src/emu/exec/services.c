@@ -1,5 +1,5 @@
-/* Owns what device code calls the system for: printf, assert, malloc and free. Arguments lie in the
- * caller's frame, in the thread's local memory. */
+/* Owns the functions of the system that device code calls: printf, assert, malloc and free.
+ * Arguments lie in the caller's frame, in the thread's local memory. */
 #include "emu/exec/exec.h"
 
 #include "base/mem.h"
@@ -268,7 +268,7 @@ bool service_malloc(
     return true;
 }
 
-/* What instructions remember of buffers may be the one that is gone. */
+/* Instructions forget the buffers that they used last: one of these may be the freed one. */
 static void forget_buffers(struct block_worker *k)
 {
     for (uint32_t pc = 0; pc < k->program->nr_insts; pc++) {

@@ -1,7 +1,7 @@
-/* Owns the stacks in threads' local memory. From one end grow the calls of functions that can call
- * themselves: the room of each call, and the registers that its caller wants back. From the other
- * end, downward as the manual has it, what alloca gives. Lanes of a warp may be at different
- * depths, so that each has its own. */
+/* Owns the stacks in threads' local memory. The calls of functions that can call themselves grow
+ * from one end: the room of each call, and the registers that its caller wants back. The memory
+ * that alloca gives grows from the other end, downward as the manual says. The lanes of a warp may
+ * be at different depths, so each lane has stacks of its own. */
 #include "emu/exec/exec.h"
 
 #include "base/mem.h"
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each call that is under way is a split of the warp's tree; their numbers are 16-bit, and within
- * one call there are a few more. */
+/* Each call that is under way is a split of the warp's tree. The numbers of splits have 16 bits,
+ * and within one call there are a few more splits. */
 enum { MAX_SPLITS = 0xf000 };
 
 struct saved {
@@ -77,7 +77,7 @@ static bool overflow(
         EMU_STACK_BYTES, k->program->info[in->target].func, who);
 }
 
-/* Room for one call, behind its arguments empty: nothing may depend on what ran before. */
+/* Clears the room of one call behind its arguments: nothing may depend on what ran before. */
 bool stack_call(
     struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
@@ -123,8 +123,8 @@ bool stack_alloca(
     return true;
 }
 
-/* The manual leaves open what becomes of a stack pointer that stacksave did not give, or that was
- * given up: a fault here. */
+/* The manual leaves open what happens with a stack pointer that stacksave did not give, or that is
+ * no longer valid. Here such a pointer is a fault. */
 bool stack_back(
     struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {

@@ -1,5 +1,5 @@
-/* Owns what lanes do together: barriers of a block, syncs of a warp, matches, reductions; and the
- * verdict when some of them can never come. */
+/* Owns what lanes do together: barriers of a block, syncs of a warp, matches, reductions. Also the
+ * verdict when some lanes can never come. */
 #include "emu/exec/exec.h"
 #include "emu/sem/sem.h"
 #include "emu/watch/where.h"
@@ -104,7 +104,8 @@ bool sync_barrier(struct block_worker *k, struct warp *w, uint16_t s, uint32_t p
         b->true_threads += (unsigned)__builtin_popcount(p & mask);
         b->red_threads += (unsigned)__builtin_popcount(mask);
     }
-    /* with a count, a warp's arrival is that of 32 threads, the exited ones too */
+    /* a barrier with a count takes a warp's arrival for 32 threads, those that have exited included
+     */
     bool whole = mask == w->live;
     b->arrived += count && whole ? WARP_LANES : (unsigned)__builtin_popcount(mask);
     if (in->sub != PTX_SUB_ARRIVE) {
@@ -139,7 +140,7 @@ static uint32_t wanted(const struct warp *w, const struct inst *in, uint32_t mas
     return all & w->live;
 }
 
-/* Each lane must be one of those that it names. */
+/* Each lane must be among those that its own mask names. */
 static bool in_own_masks(
     struct block_worker *k, const struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
@@ -161,7 +162,8 @@ static void tell_sync(struct block_worker *k, const struct warp *w, uint32_t mas
     }
 }
 
-/* Can these two waiting splits meet? The same instruction, or both plain syncs. */
+/* Can these two waiting splits meet? They can at the same instruction, or when both are plain
+ * syncs. */
 static bool compatible(
     const struct block_worker *k, const struct warp_split *a, const struct warp_split *b)
 {
@@ -170,12 +172,13 @@ static bool compatible(
            (insts[a->pc].kind == INST_WARP_SYNC && insts[b->pc].kind == INST_WARP_SYNC);
 }
 
-/* If all lanes that split s waits for have come, they do it together and go on. */
+/* If all lanes for which split s waits have come, they execute the instruction together and go on.
+ */
 static bool try_meet(struct block_worker *k, struct warp *w, const struct warp_split *s)
 {
     uint32_t need = s->need & w->live, here = 0, before = 0;
     const struct warp_split like = *s;
-    /* others that came may name further lanes */
+    /* those that came may name further lanes */
     while (need != before) {
         before = need;
         here = 0;
@@ -190,7 +193,7 @@ static bool try_meet(struct block_worker *k, struct warp *w, const struct warp_s
     if (need & ~here)
         return false;
     const struct inst *in = &k->program->insts[like.pc];
-    /* predicated-off lanes of a waiting split do not take part */
+    /* lanes of a waiting split whose predicate is off do not take part */
     uint32_t guard = *(const uint32_t *)(w->file + in->guard);
     uint32_t doing = here & (in->guard_negated ? ~guard : guard);
     if (in->kind == INST_COLLECTIVE)

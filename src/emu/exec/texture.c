@@ -1,4 +1,5 @@
-/* Owns textures: their table, sampling, and the instructions that fetch and ask. */
+/* Owns textures: their table, sampling, the instructions that fetch, and those that ask for sizes.
+ */
 #include "emu/exec/texture.h"
 
 #include "base/mem.h"
@@ -184,8 +185,8 @@ struct texel_place {
     double lod;
 };
 
-/* Between which texels, and how far: 9-bit fixed point with 8 bits of fraction (programming guide).
- */
+/* Finds between which texels a coordinate lies, and how far: 9-bit fixed point with 8 bits of
+ * fraction (programming guide). */
 static void between(const struct level *level, const struct texel_place *p, bool linear,
     int64_t base[3], double fraction[3])
 {
@@ -208,7 +209,7 @@ static void between(const struct level *level, const struct texel_place *p, bool
     }
 }
 
-/* The mean of the texels around a place, of one level. */
+/* The weighted mean of the texels around a place, in one level. */
 static bool filter(const struct block_worker *k, const struct level *level,
     const struct texel_place *p, double sum[4])
 {
@@ -271,7 +272,8 @@ static bool of_level(const struct block_worker *k, const struct emu_texture *t, 
     return true;
 }
 
-/* Which levels a detail lies between; *fraction: how far it is to the second. */
+/* Finds the two levels between which a level of detail lies; *fraction: how far it is to the
+ * second. */
 static unsigned pick_level(const struct emu_texture *t, double lod, double *fraction)
 {
     const double last = t->nr_levels > 1 ? t->nr_levels - 1 : 0;
@@ -439,7 +441,7 @@ static struct texel_place read_place(
     return p;
 }
 
-/* Into registers: as they are, as one f16 each, or as two f16 in each. */
+/* Writes values to registers: as they are, as one f16 each, or as two f16 in each. */
 static void put(const struct warp *w, const struct texture_inst *ti, unsigned lane, uint32_t out[4])
 {
     for (unsigned c = 0; c < 4 && ti->type == PTX_F16X2; c += 2)

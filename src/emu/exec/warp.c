@@ -18,7 +18,8 @@ uint16_t warp_new_split(struct warp *w)
     return w->nr_splits++;
 }
 
-/* Member by member: a copy of a whole struct that was just written by members waits for them. */
+/* Sets member by member: a copy of a whole struct would wait for the stores that have just written
+ * its members. */
 static void set_split(
     struct warp_split *split, uint32_t pc, uint32_t rpc, uint32_t mask, uint16_t parent)
 {
@@ -45,7 +46,8 @@ void warp_start(struct warp *w, uint32_t live, uint32_t entry)
     w->asked_at = 0;
 }
 
-/* A split without lanes or sides goes; its parent goes on when it was the last side. */
+/* Removes a split that has neither lanes nor sides. Its parent goes on if this was the last side.
+ */
 static void side_gone(struct warp *w, uint16_t s)
 {
     while (s != NO_SPLIT) {
@@ -75,7 +77,7 @@ static void add_side(struct warp *w, uint16_t parent, uint32_t pc, uint32_t rpc,
     w->current = s;
 }
 
-/* The sides meet where s itself is expected: they become sides of its parent. */
+/* The sides meet where s itself is expected, so they become sides of its parent. */
 static void diverge_within(
     struct warp *w, uint16_t s, uint32_t taken, uint32_t target, uint32_t fall)
 {

@@ -42,7 +42,7 @@ sem_pick LANES(sem_set), LANES(sem_setp), LANES(sem_selp), LANES(sem_slct), LANE
     LANES(sem_product), LANES(sem_movmatrix), LANES(sem_shfl), LANES(sem_vote);
 sem_fn *LANES(sem_moves)(enum sem_move move);
 
-/* For the files whose tables go by type: a column of ops.def that is not theirs. */
+/* The columns of ops.def that say nothing to the files whose tables go by type. */
 #define NO                                                                                         \
     {                                                                                              \
         0                                                                                          \
@@ -52,9 +52,8 @@ sem_fn *LANES(sem_moves)(enum sem_move move);
 #define TOGETHER(name) NO
 #define NO_LOOP NO
 
-/* What expressions may ask of an instruction, in a copy that no row can overlap: the loops
- * vectorise.
- */
+/* What expressions may ask of an instruction, in a copy that no row can overlap, so that the loops
+ * vectorise. */
 static inline struct inst lanes_own(const struct inst *in)
 {
     return (struct inst){.flags = in->flags,
@@ -194,8 +193,8 @@ static inline uint64_t lanes_bits64(double f)
     return bits;
 }
 
-/* d[l] = from[index[l] & 31], whatever overlaps. No compiler makes the one instruction that this is
- * of a loop. */
+/* d[l] = from[index[l] & 31], whatever overlaps. No compiler makes one instruction of a loop that
+ * does this, so the instruction is written out. */
 static inline void lanes_pick(uint32_t *d, const void *from, const int32_t *index)
 {
 #ifdef __AVX512F__
@@ -213,8 +212,8 @@ static inline void lanes_pick(uint32_t *d, const void *from, const int32_t *inde
 #endif
 }
 
-/* The same for values of 8 bytes, of which a row of as many bytes holds 16; index is still in
- * words. */
+/* The same for values of 8 bytes, of which a row of 128 bytes holds 16; index still counts words.
+ */
 static inline void lanes_pick8(uint64_t *d, const void *from, const int32_t *index)
 {
 #ifdef __AVX512F__

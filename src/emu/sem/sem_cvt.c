@@ -212,7 +212,7 @@ static uint32_t f32_rounded(double v, enum ptx_round round)
 FLOAT_OF_INT(f32_of_int, uint32_t, float, lanes_bits)
 FLOAT_OF_INT(f64_of_int, uint64_t, double, lanes_bits64)
 
-/* 64-bit integers to double with the lost bits kept as an odd last bit. */
+/* A 64-bit integer as a double that keeps the lost bits as an odd last bit. */
 static double int_odd(const struct cvt_value *v)
 {
     bool negative = v->is_signed && v->s < 0;
@@ -336,11 +336,11 @@ static sem_fn *pick_int(const struct ptx_inst *p)
 #define ROUND(round) (1u << PTX_##round)
 #define NEAREST (ROUND(RN) | ROUND(RND_NONE))
 
-/* The loops of one conversion each. Without .sat, .relu and .satfinite, if not stated otherwise. */
+/* The conversions that have a loop of their own. They take no .relu and no .satfinite. */
 static const struct fast {
     enum ptx_type to, from;
-    unsigned rounds; /* ROUND() of those that it is for */
-    bool sat, ftz;   /* it saturates; .ftz may be given */
+    unsigned rounds; /* the roundings, ROUND() of each */
+    bool sat, ftz;   /* whether .sat must be given; whether .ftz may be */
     sem_fn *run;
 } fast[] = {
     {PTX_F32, PTX_F32, NEAREST, true, false, f32_f32_sat},

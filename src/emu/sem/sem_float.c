@@ -132,7 +132,7 @@ F32_OP1(tanh_f32, tanhf(F(x)), tanhf(G(x)))
 F64_OP1(rcp_f64, 1.0 / D(x))
 F64_OP1(sqrt_f64, sqrt(D(x)))
 
-/* sin and cos: odd 0, 1. Arguments that are too large for the short way are few. */
+/* sin (odd 0) and cos (odd 1). Few arguments are too large for the short way. */
 static void sin_cos(uint8_t *file, const struct inst *in, uint32_t mask, unsigned odd)
 {
     uint32_t *d = (uint32_t *)(file + in->d), r[WARP_LANES], far = 0;
@@ -174,8 +174,8 @@ F64_OP1(rcp_approx_f64, upper(1.0 / ftz64(x)))
 F64_OP1(rsqrt_f64, 1.0 / sqrt(D(x)))
 F64_OP1(rsqrt_ftz_f64, upper(1.0 / sqrt(ftz64(x))))
 
-/* Roundings other than to nearest: one lane at a time under fesetround. The volatiles keep the
- * operation between the two mode changes. */
+/* Roundings other than to nearest: one lane at a time under fesetround. The volatile variables keep
+ * the operation between the two changes of mode. */
 enum { ROUND_ADD = 1, ROUND_SUB, ROUND_MUL, ROUND_DIV, ROUND_FMA, ROUND_RCP, ROUND_SQRT };
 
 #define ROUNDED_OP(name, T, fma_of, sqrt_of)                                                       \
@@ -227,8 +227,8 @@ ROUNDED_OP(rounded64, double, fma, sqrt)
 DIRECTED_OP(directed_f32, uint32_t, out32(in, rounded32(in->sub, G(a[l]), G(b[l]), G(c[l]))))
 DIRECTED_OP(directed_f64, uint64_t, lanes_bits64(rounded64(in->sub, D(a[l]), D(b[l]), D(c[l]))))
 
-/* f32 sums, products and fma in these roundings, of which f64 and what it lost tell everything.
- * a + b is 1 * a + b, a * b is a * b with nothing added. */
+/* f32 sums, products and fma in these roundings: the f64 result and what it lost say in which
+ * direction to go. a + b is 1 * a + b; a * b is a * b with nothing added. */
 static inline uint32_t directed_fma(
     const struct inst *in, float x, float y, float z, enum ptx_round round, bool sum)
 {
@@ -385,10 +385,10 @@ static sem_fn *pick_rsqrt(const struct ptx_inst *p, struct inst *in)
     return p->ftz ? rsqrt_f32_flags : rsqrt_f32;
 }
 
-/* What ops.def says of f32 and f64: PICK(name): pick_name() chooses. PICK_ROUNDED(name, OP): it
- * does when the rounding is to nearest; else ROUND_OP. ROUNDED(name, OP): f32 without and with
- * flags, and f64. SINGLES: f32 without and with flags. SINGLE: f32. BITS: f32 and f64, flags or
- * not. */
+/* The words of ops.def for f32 and f64. PICK(name): pick_name() chooses the loop.
+ * PICK_ROUNDED(name, OP): pick_name() chooses when the rounding is to nearest, else ROUND_OP is
+ * done. ROUNDED(name, OP): loops of f32 without and with flags and of f64, else ROUND_OP. SINGLES:
+ * f32 without and with flags. SINGLE: one loop of f32. BITS: f32 and f64, whatever the flags. */
 #define PICK(name)                                                                                 \
     {                                                                                              \
         .pick = pick_##name                                                                        \

@@ -223,8 +223,9 @@ HALF_FAST(fma_h, odd_sum_8(_mm256_mul_ps(x, y), half_8(c, at)))
 #define FAST_LOOP(name) NULL
 #endif
 
-/* What ops.def says of f16, f16x2, bf16, bf16x2: HALVES: a loop for each. FAST: and one for f16x2
- * without modifiers. SIGN_BITS: only the sign changes, so that bf16 needs no loops of its own. */
+/* The words of ops.def for f16, f16x2, bf16, bf16x2. HALVES: a loop for each type. FAST: the same,
+ * and a faster loop for f16x2 without modifiers. SIGN_BITS: the operation changes the sign bit
+ * only, so that bf16 shares the loops of f16. */
 #define LOOPS(fast, h, b)                                                                          \
     {                                                                                              \
         fast, h##_1, h##_2, b##_1, b##_2                                                           \

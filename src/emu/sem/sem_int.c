@@ -170,7 +170,8 @@ LANE_OP3(sad_u64, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, (x > y ? x -
 LANE_OP3(sad_s64, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
     ((int64_t)x > (int64_t)y ? x - y : y - x) + z)
 
-/* Shifts: the amount is a 32-bit row whatever the width, and clamps. */
+/* Shifts: the amount is a 32-bit row whatever the width. A larger amount than the width counts as
+ * the width. */
 #define SHIFT_OP(name, D, U, C, WIDTH, inside, outside)                                            \
     static void name(uint8_t *file, const struct inst *in, uint32_t mask)                          \
     {                                                                                              \
@@ -604,9 +605,9 @@ static sem_fn *pick_prmt(const struct ptx_inst *p, struct inst *in)
     return p->prmt == PTX_PRMT_NONE ? prmt_b32 : prmt_mode_b32;
 }
 
-/* What ops.def says of integers: PICK(name): pick_name() chooses. Else a loop for each of
- * EACH: u16, s16, u32, s32, u64, s64. SIZES: 16, 32, 64 bits. SIGNED: s16, s32, s64.
- * WIDE_EACH: u32, s32, u64, s64. WIDE_SIZES: 32, 64 bits. B32: 32 bits. */
+/* The words of ops.def for integers. PICK(name): pick_name() chooses the loop. The others name a
+ * loop for each of these types: EACH: u16, s16, u32, s32, u64, s64. SIZES: 16, 32, 64 bits. SIGNED:
+ * s16, s32, s64. WIDE_EACH: u32, s32, u64, s64. WIDE_SIZES: 32, 64 bits. B32: 32 bits. */
 #define PICK(name)                                                                                 \
     {                                                                                              \
         .pick = pick_##name                                                                        \

@@ -17,7 +17,8 @@ static void copy_pred(uint8_t *file, const struct inst *in, uint32_t mask)
     *d = (*d & ~mask) | (*(const uint32_t *)(file + in->a) & mask);
 }
 
-/* Packs: in->rows are the sources from the low end; bits each in->elem_bytes * 8. */
+/* Packs: in->rows are the sources, the lowest part first. Unpacks: in->rows are the destinations.
+ */
 #define PACK_OP(name, D, S, nr, bits)                                                              \
     static void name(uint8_t *file, const struct inst *in, uint32_t mask)                          \
     {                                                                                              \
@@ -220,7 +221,8 @@ static void setp_pair(uint8_t *file, const struct inst *in, uint32_t mask)
     const uint32_t *a = (const uint32_t *)(file + in->a), *b = (const uint32_t *)(file + in->b);
     bool bf = in->type == PTX_BF16X2;
     for (unsigned i = 0; i < 2; i++) {
-        /* the predicate that combines may be one of the results: that one comes last */
+        /* the predicate with which both combine may be one of the results: that result comes last
+         */
         const unsigned half = in->d == in->c ? 1 - i : i;
         uint32_t lt = 0, eq = 0, un = 0;
         for (unsigned l = 0; l < 32; l++) {

@@ -42,7 +42,7 @@ PAIR_OP(max_relu_s16x2, true, GREATER_RELU)
 #define add_s16x2 add_u16x2 /* a sum that wraps has no sign ... */
 #define add_relu_s16x2 NULL /* ... and no .relu */
 
-/* What ops.def says of u16x2, s16x2. */
+/* The word of ops.def for u16x2 and s16x2: a loop for each, and one for .relu. */
 #define PAIRS(name)                                                                                \
     {                                                                                              \
         name##_u16x2, name##_s16x2, name##_relu_s16x2                                              \

@@ -19,7 +19,7 @@ static inline double float_element(enum ptx_type type, uint32_t bits)
         return (double)half_f32(bits & 0xffffu);
     case PTX_BF16:
         return (double)bf16_f32(bits & 0xffffu);
-    case PTX_TF32: /* the lower mantissa bits are not looked at */
+    case PTX_TF32: /* the chip does not look at the lower mantissa bits */
         return (double)lanes_f32(bits & 0xffffe000u);
     case PTX_E4M3:
         return (double)e4m3_f32(bits & 0xffu);

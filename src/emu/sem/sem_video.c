@@ -78,7 +78,7 @@ static int64_t pick_part(uint32_t v, unsigned part, bool is_signed)
     return extend(v >> part_at(part), part_bits(part), is_signed);
 }
 
-/* By 32 places at most; what a left shift gives beyond 33 bits only a clamp can tell. */
+/* A shift by 32 places at most. Beyond 33 bits only a clamp can tell what a left shift gave. */
 static int64_t shift(const struct inst *in, int64_t x, int64_t y)
 {
     const unsigned nr = get(in, VIDEO_WRAP, 1) ? (unsigned)y & 31 : y > 32 ? 32 : (unsigned)y;
