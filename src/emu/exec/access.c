@@ -462,8 +462,8 @@ static inline bool recall(
     return differ == 0;
 }
 
-/* A grid that walks over memory in step takes strides that the host's prefetcher does not see. If
- * this step is as long as the last one, the host's cache is told where the next access will be. */
+/* A grid that walks over memory in step takes strides that the host's prefetcher does not see. The
+ * host's cache is told where the next access will be if its step is as long as the last one. */
 static inline void look_ahead(uintptr_t now, uint64_t step, uint64_t span)
 {
     if (step + 64 <= 128) /* close by */

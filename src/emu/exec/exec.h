@@ -83,15 +83,14 @@ enum { ROW_BYTES = 4 * WARP_LANES }; /* so many bytes past the end of any memory
 /* What an instruction's last access looked like. The accesses of a loop mostly look alike, and then
  * neither their extent nor their cost has to be found again. */
 struct access_pattern {
-    uint64_t rel[WARP_LANES]; /* from the first active lane's address; 0 for idle lanes */
-    uint64_t low;             /* all rel or-ed: their common alignment */
-    uint64_t lo_rel, hi_rel;  /* the least and the greatest, from the first (modulo 2^64) */
-    uint32_t mask, bytes;     /* mask 0: nothing yet */
-    uint8_t kind, space;      /* enum access_kind, enum ptx_space */
-    bool matrices;            /* rows of 8x8 matrices, each matrix served by itself */
-    bool indexed;             /* index is set */
-    int32_t
-        index[WARP_LANES]; /* words from the lowest lane's address, if all are within ROW_BYTES */
+    uint64_t rel[WARP_LANES];  /* addresses relative to the first active lane's; 0 for idle lanes */
+    uint64_t low;              /* all rel or-ed: their common alignment */
+    uint64_t lo_rel, hi_rel;   /* the least and the greatest of them, modulo 2^64 */
+    uint32_t mask, bytes;      /* mask 0: nothing yet */
+    uint8_t kind, space;       /* enum access_kind, enum ptx_space */
+    bool matrices;             /* rows of 8x8 matrices, each matrix served by itself */
+    bool indexed;              /* index is set */
+    int32_t index[WARP_LANES]; /* in words, from the lowest lane's */
     /* what it costs, which depends on the first address modulo 128 at most */
     uint32_t shape_mod; /* the address modulo 128 for which the shape was found; NO_SHAPE: none */
     struct access_shape shape;
@@ -159,9 +158,8 @@ struct block_worker {
     uint8_t *files, *locals, *shared;
     uint32_t shared_bytes;
     struct barrier barriers[MAX_BARRIERS];
-    struct pc_count
-        *counts;       /* warps and lanes without those that `flow` tells, until the launch ends */
-    struct flow *flow; /* nr_insts + 1 */
+    struct pc_count *counts; /* without what `flow` tells, until the end */
+    struct flow *flow;       /* nr_insts + 1 */
     struct pc_cache *caches;
     struct access_pattern *patterns;
     bool

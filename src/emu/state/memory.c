@@ -14,7 +14,7 @@ enum {
     POISON = 0xAA,
     LARGE_PAGE = 2 << 20
 };
-/* Between two buffers, beside the size of the first: addresses cost nothing. */
+/* Bytes between two buffers, besides as many as the first of them has: addresses cost nothing. */
 #define RED_ZONE (UINT64_C(16) << 20)
 
 void memory_init(struct emu_memory *memory, uint64_t limit_bytes)

@@ -26,7 +26,7 @@ struct offsets {
     uint32_t most;
 };
 
-/* Where lines are too far apart for 32 bits they are numbered: only which of them differ counts. */
+/* Lines that are too far apart for 32 bits are numbered: only which of them differ counts. */
 static void number_lines(struct offsets *o, const uint64_t *rel, uint64_t from)
 {
     uint64_t line[WARP_LANES];
@@ -43,7 +43,7 @@ static void number_lines(struct offsets *o, const uint64_t *rel, uint64_t from)
     o->most = WARP_LANES * LINE_BYTES;
 }
 
-/* rel: from an address `start`; lo, hi: the least and the greatest of them. */
+/* rel: offsets from the address `start`; lo, hi: the least and the greatest of them. */
 static void find_offsets(
     struct offsets *o, const uint64_t *rel, uint64_t start, uint64_t lo, uint64_t hi)
 {
@@ -129,7 +129,8 @@ static void sort(uint32_t *k)
     _mm256_storeu_si256((__m256i *)(k + 24), _mm256_permute2x128_si256(r2, r3, 0x31));
 }
 #else
-/* By counting, for each, those that come before it: loops over all lanes, which vectorise. */
+/* Sorts by counting, for each element, those that come before it: loops over all lanes, which
+ * vectorise. */
 static void sort(uint32_t *k)
 {
     int32_t key[WARP_LANES], rank[WARP_LANES] = {0};

@@ -30,7 +30,7 @@ struct time_model {
     uint64_t blocks, blocks_sm; /* of the grid; of the busiest SM */
     /* 32-byte sectors, of the whole grid */
     double unique;       /* touched at all */
-    double block_unique; /* touched by one block, on average */
+    double block_unique; /* sectors that one block touches, on average */
     double *of_buffer;   /* touched, by buffer */
     double warm;         /* share of what is touched that an earlier launch left in L2 */
     double dram_first, dram_again, dram_write;
@@ -40,7 +40,7 @@ struct time_model {
 
 /* --- footprint --- */
 
-/* Distinct sectors of a buffer that a traced block touches, on average. */
+/* How many distinct sectors of a buffer a traced block touches, on average. */
 static double traced_of(const struct time_listener *listener, const struct mem_buffer *buffer)
 {
     uint64_t begin = buffer->base / 32, end = (buffer->base + buffer->bytes + 31) / 32;
@@ -162,8 +162,8 @@ static void share_with_dram(struct time_model *m)
         return;
     of_wave = fmin(m->unique, m->block_unique * pow(wave, fmin(fmax(power, nearby), 1)));
     waves = (double)m->blocks / wave;
-    /* where neighbours share nothing, whatever is shared is so by blocks as far apart as all that
-     * is touched, and it makes no difference that they are of one wave */
+    /* where neighbours share nothing, only blocks far apart share, and these are far enough apart
+     * that it makes no difference whether they are of one wave */
     again = nearby > 0.95 ? firsts : of_wave * waves;
     m->dram_first = m->unique + fmax(0, again - m->unique) * (1 - l2_keeps(m, m->unique));
     m->dram_write = fmin(1, m->dram_first / firsts);
@@ -208,8 +208,8 @@ static double l1_left(const struct time_model *m)
     return (m->chip->l1_bytes - kb * 1024.0) * 0.86;
 }
 
-/* Spill accesses per executed instruction, from ptxas' static counts. Where they stand is unknown:
- * they count as executed as often as the average instruction. */
+/* Spill accesses per executed instruction, from the static counts of ptxas. Where the spills stand
+ * is unknown: the model takes them to execute as often as the average instruction. */
 static double spill_rate(const struct time_model *m)
 {
     unsigned nr = 0;
@@ -309,8 +309,8 @@ static double hot_lanes(const struct block_trace *trace, uint64_t *address)
     return lanes;
 }
 
-/* Atomics on one address are done one after another, about one lane's a cycle; on an address that
- * several blocks use, those of the whole grid. */
+/* Atomics on one address are done one after another, about one lane's a cycle. On an address that
+ * several blocks use, the atomics of the whole grid queue up. */
 static double atomic_cycles(const struct time_model *m)
 {
     double most = 0;
@@ -339,7 +339,8 @@ static void settle_cycles(struct time_model *m)
 
     m->cycles = bound;
     if (m->listener == NULL) {
-        /* Nothing was traced: what the widths allow, and a generous share of waiting. */
+        /* Nothing was traced: the time is what the widths allow, and a generous share of waiting.
+         */
         double sectors = (double)m->counts->unique_sectors * m->counts->scale;
 
         m->cycles = 1.5 * fmax(bound, sectors * 32 / dram_clk) + m->chip->lat_dram;

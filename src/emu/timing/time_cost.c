@@ -34,11 +34,11 @@ static void set_sequence(struct pc_cost *cost, unsigned slots, double latency)
     cost->latency = (uint16_t)latency;
 }
 
-/* What ptxas makes of an operation: the column of ptx/ops.def. */
+/* What ptxas makes of an operation: a column of ptx/ops.def. */
 enum becomes {
     ONE,      /* one instruction */
-    EITHER,   /* one, which the multiplier can do as well as the ALU: ptxas shares them out */
-    PRODUCT,  /* of 64-bit integers a sequence */
+    EITHER,   /* one instruction, for the ALU or the multiplier: ptxas shares them out */
+    PRODUCT,  /* one instruction; of 64-bit integers a sequence */
     QUOTIENT, /* a sequence */
     ROOT,     /* a sequence, except in f32 with .approx */
     NOTHING   /* renamed registers */
@@ -52,7 +52,7 @@ static const uint8_t becomes[NR_PTX_OPS] = {
 #undef OP
 };
 
-/* Operations that become several instructions. */
+/* Sets the cost of operations that become several instructions. */
 static void expand(struct pc_cost *cost, const struct ptx_inst *ptx, const struct chip *chip)
 {
     bool wide = ptx_type_bytes(ptx->type) == 8;
@@ -114,12 +114,12 @@ static void cost_xu(struct pc_cost *cost, const struct inst_info *info, const st
     }
 }
 
-/* Dense rates of the whole chip are those of the datasheet; f64 on tensor cores is twice the FP64
- * pipe's, 8-bit types twice f16's. They are reached by wgmma only: mma.sync reached 62.9% of the
- * peak on average over shapes and types on H800, and takes some 33 cycles as m16n8k16 of f16 (Luo
- * et al., arXiv 2402.13499, tensor core section; both figures are quoted second-hand and have not
- * been checked against that paper's tables). Other shapes' latencies are that with their own time
- * in the pipe: an estimate. */
+/* The dense rates of the whole chip are those of the datasheet; f64 on tensor cores has twice the
+ * rate of the FP64 pipe, 8-bit types twice that of f16. Only wgmma reaches these rates: mma.sync
+ * reached 62.9% of the peak on average over shapes and types on H800, and takes some 33 cycles as
+ * m16n8k16 of f16 (Luo et al., arXiv 2402.13499, tensor core section; both figures are quoted
+ * second-hand and have not been checked against that paper's tables). The latency of another shape
+ * is that of m16n8k16 with the shape's own time in the pipe: an estimate. */
 static void cost_tensor(struct pc_cost *cost, const struct inst_info *info, const struct chip *chip)
 {
     static const double mma_share = 0.629, latency_beside_pipe = 26;
@@ -216,8 +216,8 @@ static struct trace_access *head_access(
                : NULL;
 }
 
-/* One pass over all traced heads: find those that were not aligned every time, or make the loads
- * of those narrow again. */
+/* One pass over all traced heads: finds the heads that were not aligned every time, or (narrow)
+ * makes their loads narrow again. */
 static void visit_heads(const struct time_listener *traced, bool *broken, bool narrow)
 {
     for (unsigned i = 0; i < traced->nr_traces; i++) {
@@ -287,7 +287,7 @@ struct edge {
 
 struct sched_node {
     uint32_t pc, nr_before;
-    int32_t edges; /* to the nodes that wait for this one */
+    int32_t edges; /* first edge to a node that waits for this one */
     double height, ready;
 };
 
@@ -355,7 +355,8 @@ static void add_dependencies(struct scheduler *s, uint32_t n)
         add_edge(s, (int32_t)(s->costs[s->nodes[n].pc].head - s->nodes[0].pc), n);
     if (!info->is_memory || info->ptx == NULL || info->space == PTX_PARAM)
         return;
-    /* Against the nearest earlier conflicting ones only: older ones are ordered through those. */
+    /* Only the nearest earlier conflicting operations matter: older ones are ordered through these.
+     */
     for (uint32_t m = n, found = 0; m-- > 0 && found < 8;) {
         const struct inst_info *other = &s->program->info[s->nodes[m].pc];
 
@@ -379,7 +380,8 @@ static void forget_registers(struct scheduler *s)
     }
 }
 
-/* Of the nodes that can go, the one that can start first; then the longest way to the end. */
+/* Picks, among the nodes that can go, the one that can start first; then the one with the longest
+ * way to the end. */
 static uint32_t pick(const struct scheduler *s, const bool *gone, double now)
 {
     uint32_t best = UINT32_MAX;
@@ -458,7 +460,7 @@ static bool *block_starts(const struct program *program)
         }
         for (int64_t t = 0; in->kind == INST_BRANCH_INDEXED && t < in->imm; t++)
             starts[in->rows[t]] = true;
-        /* Whatever orders or ends things stays where it is. */
+        /* Whatever orders memory or ends a block stays where it is: it is a block of its own. */
         if (in->kind != INST_ALU && in->kind != INST_LOAD && in->kind != INST_STORE &&
             in->kind != INST_COLLECTIVE)
             starts[pc] = starts[pc + 1] = true;
@@ -530,7 +532,8 @@ static void merge_run(struct load_merge *merges, const struct shared_load *run, 
             head + 1, (uint8_t)(nr * run[0].bytes), (int8_t)(run[i].at - run[0].at)};
 }
 
-/* Runs of loads off one register, at successive addresses that could be aligned to 16 or 8. */
+/* Finds runs of loads off one register, at successive addresses that could be aligned to 16 or 8.
+ */
 static void merge_loads(struct load_merge *merges, struct shared_load *loads, unsigned nr)
 {
     qsort(loads, nr, sizeof(*loads), by_address);
@@ -583,7 +586,7 @@ struct load_merge *time_merges(const struct program *program)
             nr = 0;
         }
         nr += as_shared_load(program, pc, &loads[nr]);
-        /* A new value in an address register: what follows is somewhere else. */
+        /* An address register gets a new value: the accesses that follow are somewhere else. */
         for (unsigned i = 0; i < nr; i++) {
             for (unsigned d = 0; d < info->nr_dests && info->ptx != NULL; d++) {
                 if (loads[i].reg >= 0 && info->ptx->operand[d].kind == PTX_OPERAND_REG &&
