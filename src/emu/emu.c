@@ -306,7 +306,8 @@ bool emu_launch(struct emu *emu, const struct emu_module *module, const struct e
         .nr_blocks = (uint64_t)g[0] * g[1] * g[2],
         .grid_barrier = emu->barrier->base};
     memset(emu->barrier->host, 0, BARRIER_BYTES);
-    /* Its place is past the kernel's own, where the chip has it in front: only offsets tell. */
+    /* RESERVED_SMEM_BYTES follow the kernel's own shared memory; on the chip they precede it. Only
+     * offsets show the difference. */
     if (k->program->uses_reserved)
         run.shared_bytes = (run.shared_bytes + 15) / 16 * 16 + RESERVED_SMEM_BYTES;
     run.nr_warps = (run.nr_threads + WARP_LANES - 1) / WARP_LANES;

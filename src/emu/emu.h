@@ -52,16 +52,17 @@ struct emu_report {
     enum emu_check check;
     enum verdict verdict;
     unsigned line;  /* 0 unknown */
-    uint64_t block; /* the lowest that it was seen in */
-    uint64_t times; /* how often it was seen there and elsewhere, where that can be told */
+    uint64_t block; /* the lowest block in which the fault was seen */
+    uint64_t times; /* how often the fault was seen, in this block and in others, where that can be
+                       counted */
     char text[512];
 };
 
 /* A texture or surface object over memory of the caller's: texels in rows of pitch_bytes, layers or
- * slices of layer_bytes. The handle is what kernels take as cudaTextureObject_t; it stays valid
- * until destroyed. How a fetch works: CUDA programming guide, appendix on texture fetching. A cube
- * map has square layers, six for each cube; filtering does not look beyond a face. Anisotropy,
- * multisampled and depth textures are not known. */
+ * slices of layer_bytes. Kernels take the handle as cudaTextureObject_t; the handle stays valid
+ * until the object is destroyed. The CUDA programming guide, appendix on texture fetching, says how
+ * a fetch works. A cube map has square layers, six for each cube; filtering does not look beyond a
+ * face. The emulator does not know anisotropy, multisampled and depth textures. */
 enum emu_texel { EMU_TEXEL_UNSIGNED, EMU_TEXEL_SIGNED, EMU_TEXEL_FLOAT };
 enum emu_address_mode {
     EMU_ADDRESS_WRAP,
@@ -99,9 +100,11 @@ struct emu_result {
     char text[512]; /* "out of bounds: 4-byte read 4 bytes past the end of A (16384 bytes) by
                        thread (5,0,0) of block (31,0,0)" */
     uint64_t thread_insts;
-    bool float_atomics; /* a floating-point atomic add was executed: order may show in the result */
+    bool float_atomics; /* a floating-point atomic add was executed: the result may depend on the
+                           order */
     struct counters counters; /* when asked for; lines in the arena given */
-    /* with launch->max_reports: all that was found, by block; how many more of a kind there were */
+    /* With launch->max_reports: all faults that were found, by block, and how many more of each
+     * kind there were. */
     const struct emu_report *reports;
     unsigned nr_reports, nr_more[NR_EMU_CHECKS];
     /* what printf printed, in the order of the blocks, at most EMU_PRINT_BYTES of it; in the arena
@@ -113,12 +116,13 @@ struct emu_result {
 };
 
 enum { EMU_PRINT_BYTES = 1 << 16 };
-/* What all mallocs of a launch may hold; then malloc gives NULL (cudaLimitMallocHeapSize's
- * default). */
+/* The bytes that all mallocs of a launch may hold at a time; beyond them malloc gives NULL (the
+ * default of cudaLimitMallocHeapSize). */
 enum { EMU_HEAP_BYTES = 8 << 20 };
-/* What the variables and arguments of recursive functions, at least 16 bytes a call, and alloca may
- * take of a thread's local memory; the chip's own limit is what cudaLimitStackSize says. Registers
- * that such a call saves are kept elsewhere, and are not counted as accesses of local memory. */
+/* The bytes of a thread's local memory that alloca and recursive functions may take, the latter for
+ * their variables and arguments and at least 16 bytes a call. On the chip cudaLimitStackSize sets
+ * this limit. The registers that a recursive call saves are kept elsewhere, and do not count as
+ * accesses of local memory. */
 enum { EMU_STACK_BYTES = 64 << 10 };
 
 /* Parse, verify, decode; place .global and .const variables. Text that is not PTX, or has something
@@ -129,18 +133,18 @@ bool emu_load(struct emu *emu, const char *ptx, size_t ptx_bytes, struct emu_mod
     struct emu_result *result, struct err *err);
 void emu_unload(struct emu *emu, struct emu_module *module);
 
-/* The parameters that a kernel takes: how many, and the bytes of each, so that callers can pack. */
+/* How many parameters a kernel takes and the bytes of each, so that callers can pack them. */
 bool emu_params(const struct emu_module *module, const char *kernel, unsigned *nr,
     const uint32_t **bytes_each, const uint32_t **offsets, uint32_t *total_bytes);
 
-/* What a module holds, by number; false past the end. Names live as long as the module. */
+/* The kernels of a module by number; false past the end. Names live as long as the module. */
 struct emu_kernel {
     const char *name;
     uint32_t smem_static_bytes, local_bytes, params_bytes;
-    uint32_t max_threads; /* of a block, by .maxntid or .reqntid; 0: not given */
-    uint32_t cluster[3];  /* .reqnctapercluster; 0: not given */
-    const char
-        *unsupported; /* NULL, or what in it is not known: a launch would have that verdict */
+    uint32_t max_threads;    /* of a block, by .maxntid or .reqntid; 0: not given */
+    uint32_t cluster[3];     /* .reqnctapercluster; 0: not given */
+    const char *unsupported; /* NULL, or what in the kernel the emulator does not know: a launch
+                                would have that verdict */
 };
 bool emu_kernel(const struct emu_module *module, unsigned nr, struct emu_kernel *kernel);
 
@@ -164,14 +168,14 @@ struct emu_launch {
     bool find_uninit; /* reads of memory or registers that nothing wrote */
     bool find_sync;   /* barriers in divergent warps, missing waits for asynchronous copies */
     bool find_leaks;  /* device malloc without free */
-    /* 0: the first fault ends the launch and is its verdict. Else the launch goes on, past faults
-     * that one instruction or one block can be left out for, and result->reports lists at most so
-     * many of each kind; the verdict is that of the first. */
+    /* 0: the first fault ends the launch and is its verdict. Else the launch goes on past those
+     * faults for which one instruction or one block can be left out; result->reports lists at most
+     * so many of each kind, and the verdict is that of the first. */
     unsigned max_reports;
     uint64_t step_limit; /* warp instructions over the whole launch; 0: 2^36 */
     /* counting */
     bool count;             /* fill result->counters, time modelled included */
-    bool untimed;           /* ... time and what else is modelled not included */
+    bool untimed;           /* ... without time and the other modelled counters */
     uint64_t sample_blocks; /* run only about this many blocks, stratified; 0: all */
     bool warm;              /* the launch before this one left L2 warm; else it starts empty */
     uint64_t seed;          /* picks sampled blocks; orders warps */

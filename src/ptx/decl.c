@@ -8,7 +8,7 @@
 
 static const uint64_t MAX_VARIABLE_BYTES = UINT64_C(1) << 40;
 
-static bool parse_type(struct parser *p, enum ptx_type *type)
+static bool parse_type(struct ptx_parser *p, enum ptx_type *type)
 {
     const uint64_t mask = UINT64_C(1) << FIELD_TYPE;
     const struct word *word;
@@ -30,9 +30,10 @@ static bool parse_type(struct parser *p, enum ptx_type *type)
 
 /* ---- registers ---- */
 
-static bool add_regs(struct parser *p, enum ptx_type type, const struct token *name, uint32_t nr)
+static bool add_regs(
+    struct ptx_parser *p, enum ptx_type type, const struct token *name, uint32_t nr)
 {
-    struct body *body = &p->body;
+    struct func_body *body = &p->body;
 
     p->nr_regs += nr;
     if (p->nr_regs > MAX_REGS)
@@ -48,11 +49,11 @@ static bool add_regs(struct parser *p, enum ptx_type type, const struct token *n
     return true;
 }
 
-static bool parse_reg_name(struct parser *p, enum ptx_type type)
+static bool parse_reg_name(struct ptx_parser *p, enum ptx_type type)
 {
     const uint32_t first = (uint32_t)p->body.nr_regs;
     struct token name;
-    struct binding *binding;
+    struct symbol_binding *binding;
     uint64_t nr = 1;
     bool range;
 
@@ -72,7 +73,7 @@ static bool parse_reg_name(struct parser *p, enum ptx_type type)
     return add_regs(p, type, &name, (uint32_t)nr);
 }
 
-bool parse_reg(struct parser *p)
+bool parse_reg(struct ptx_parser *p)
 {
     enum ptx_type type;
 
@@ -94,13 +95,13 @@ struct init {
     uint8_t *bytes;
     uint64_t cap; /* bytes that the array is known to have, or that were given room so far */
     uint64_t at;
-    bool open; /* [] takes its size from here */
+    bool open; /* the array is declared with []: these values give its size */
     uint32_t *symbol_at;
     const struct ptx_symbol **symbols;
     size_t nr, cap_at, cap_symbols;
 };
 
-static bool init_room(struct parser *p, struct init *init, uint64_t bytes)
+static bool init_room(struct ptx_parser *p, struct init *init, uint64_t bytes)
 {
     if (init->open && init->at + bytes > init->cap) {
         uint64_t cap = init->cap * 2 > 64 ? init->cap * 2 : 64;
@@ -122,11 +123,12 @@ static void init_put(struct init *init, uint64_t value, unsigned bytes)
 }
 
 /* name, generic(name), either + constant. shift: of mask(name), which byte of the address. */
-static bool parse_init_address(struct parser *p, struct init *init, unsigned bytes, unsigned shift)
+static bool parse_init_address(
+    struct ptx_parser *p, struct init *init, unsigned bytes, unsigned shift)
 {
     const bool generic = p->token.len == 7 && !memcmp(p->token.text, "generic", 7) &&
                          p->ahead.kind == TOKEN_PUNCT && p->ahead.text[0] == '(';
-    const struct binding *binding;
+    const struct symbol_binding *binding;
     struct token name;
     uint64_t offset = 0;
     uint32_t index;
@@ -173,7 +175,7 @@ static bool parse_init_address(struct parser *p, struct init *init, unsigned byt
     return true;
 }
 
-static bool parse_init_value(struct parser *p, struct init *init)
+static bool parse_init_value(struct ptx_parser *p, struct init *init)
 {
     const unsigned bytes = ptx_type_bytes(init->symbol->type);
     uint64_t value, bits;
@@ -207,7 +209,7 @@ static bool parse_init_value(struct parser *p, struct init *init)
 
 /* { {1, 2}, {3} }: what a row leaves out is zero. row_bytes[depth] is the size of one element
  * there. */
-static bool parse_init_list(struct parser *p, struct init *init, const uint64_t *row_bytes,
+static bool parse_init_list(struct ptx_parser *p, struct init *init, const uint64_t *row_bytes,
     unsigned depth, unsigned nr_dims)
 {
     const uint64_t start = init->at;
@@ -232,7 +234,7 @@ static bool parse_init_list(struct parser *p, struct init *init, const uint64_t 
     return parser_expect(p, '}');
 }
 
-static bool parse_init(struct parser *p, struct ptx_symbol *symbol, const uint64_t *row_bytes,
+static bool parse_init(struct ptx_parser *p, struct ptx_symbol *symbol, const uint64_t *row_bytes,
     unsigned nr_dims, bool open)
 {
     struct init init = {.symbol = symbol, .open = open, .cap = open ? 0 : symbol->bytes};
@@ -278,13 +280,14 @@ static bool parse_init(struct parser *p, struct ptx_symbol *symbol, const uint64
 
 enum { MAX_DIMS = 8 };
 
-struct shape {
+struct decl_shape {
     uint64_t row_bytes[MAX_DIMS]; /* of one element, per dimension */
     unsigned nr_dims;
     bool open; /* the first dimension is [] */
 };
 
-static bool parse_dims(struct parser *p, uint64_t element, struct shape *shape, uint64_t *bytes)
+static bool parse_dims(
+    struct ptx_parser *p, uint64_t element, struct decl_shape *shape, uint64_t *bytes)
 {
     uint64_t sizes[MAX_DIMS];
     unsigned nr = 0;
@@ -317,8 +320,8 @@ static bool parse_dims(struct parser *p, uint64_t element, struct shape *shape, 
     return true;
 }
 
-/* .align N, .attribute(...), .ptr .space .align N: N of the first only is the variable's */
-static bool parse_align(struct parser *p, uint32_t *align)
+/* .align N, .attribute(...), .ptr .space .align N. Only the first N is the variable's alignment. */
+static bool parse_align(struct ptx_parser *p, uint32_t *align)
 {
     uint64_t value;
 
@@ -331,7 +334,7 @@ static bool parse_align(struct parser *p, uint32_t *align)
     return true;
 }
 
-static bool skip_attribute(struct parser *p)
+static bool skip_attribute(struct ptx_parser *p)
 {
     parser_advance(p);
     if (!parser_expect(p, '('))
@@ -352,9 +355,9 @@ static uint64_t place(uint64_t *used, const struct ptx_symbol *symbol)
     return offset;
 }
 
-static bool place_variable(struct parser *p, struct ptx_symbol *symbol, bool in_body)
+static bool place_variable(struct ptx_parser *p, struct ptx_symbol *symbol, bool in_body)
 {
-    struct body *body = &p->body;
+    struct func_body *body = &p->body;
     uint64_t *used = NULL;
 
     switch (symbol->space) {
@@ -387,12 +390,12 @@ static bool place_variable(struct parser *p, struct ptx_symbol *symbol, bool in_
 }
 
 static bool parse_one_variable(
-    struct parser *p, const struct ptx_symbol *like, unsigned vec, bool in_body)
+    struct ptx_parser *p, const struct ptx_symbol *like, unsigned vec, bool in_body)
 {
     struct ptx_symbol *symbol = arena_alloc(p->arena, sizeof(*symbol));
-    struct shape shape = {0};
+    struct decl_shape shape = {0};
     struct token name;
-    struct binding *binding;
+    struct symbol_binding *binding;
     uint64_t element = (uint64_t)ptx_type_bytes(like->type) * vec;
 
     *symbol = *like;
@@ -426,7 +429,7 @@ static bool parse_one_variable(
     return place_variable(p, symbol, in_body);
 }
 
-bool parse_variable(struct parser *p, enum ptx_space space, bool external, bool in_body)
+bool parse_variable(struct ptx_parser *p, enum ptx_space space, bool external, bool in_body)
 {
     struct ptx_symbol like = {
         .space = space, .external = external, .func = in_body ? p->body.func : NULL};
@@ -459,9 +462,9 @@ bool parse_variable(struct parser *p, enum ptx_space space, bool external, bool 
 
 /* ---- parameters ---- */
 
-static bool parse_param(struct parser *p, struct ptx_symbol *param)
+static bool parse_param(struct ptx_parser *p, struct ptx_symbol *param)
 {
-    struct shape shape = {0};
+    struct decl_shape shape = {0};
     struct token name;
     uint32_t pointee;
 
@@ -494,8 +497,8 @@ static bool parse_param(struct parser *p, struct ptx_symbol *param)
     return param->bytes <= 1 << 20 || parser_fail(p, "%s is too large", param->name);
 }
 
-bool parse_params(
-    struct parser *p, enum ptx_role role, struct ptx_symbol **params, uint32_t *nr, uint32_t *bytes)
+bool parse_params(struct ptx_parser *p, enum ptx_role role, struct ptx_symbol **params,
+    uint32_t *nr, uint32_t *bytes)
 {
     struct ptx_symbol *items = NULL;
     size_t cap = 0, count = 0;

@@ -1,16 +1,17 @@
-/* Owns what is settled at a module's end: shared memory laid out, lines of instructions, the tables
- * that others look things up in. */
+/* Owns what the parser fills in at a module's end: the layout of shared memory, the source lines of
+ * the instructions, and the module's tables of functions and variables. */
 #include "ptx/parse.h"
 
 #include "base/mem.h"
 
-/* Does the function touch shared variables of the module, or call one that may? */
+/* Does the function itself use shared variables of the module, or may a function that it calls
+ * through a register do so? */
 static bool uses_module_shared(const struct func_facts *facts)
 {
     const struct ptx_func *func = facts->func;
 
     if (!func->is_entry && facts->nr_shared)
-        return true; /* variables of .funcs lie among the module's */
+        return true; /* the shared variables of a .func lie among the module's */
     for (uint32_t i = 0; i < func->nr_insts; i++) {
         const struct ptx_inst *inst = &func->insts[i];
         if (inst->op == PTX_OP_CALL && inst->operand[1].kind == PTX_OPERAND_REG)
@@ -26,7 +27,7 @@ static bool uses_module_shared(const struct func_facts *facts)
     return false;
 }
 
-static bool calls_user(const struct parser *p, const struct ptx_func *func)
+static bool calls_user(const struct ptx_parser *p, const struct ptx_func *func)
 {
     for (uint32_t i = 0; i < func->nr_insts; i++) {
         const struct ptx_operand *callee = &func->insts[i].operand[1];
@@ -37,8 +38,10 @@ static bool calls_user(const struct parser *p, const struct ptx_func *func)
     return false;
 }
 
-/* Through calls, until nothing changes. Call graphs are shallow; in one that is not, all use it. */
-static void spread_uses(struct parser *p)
+/* A function that calls a user of the module's shared memory is a user too. The loop ends when a
+ * round changes nothing. Call graphs are shallow; after MAX_ROUNDS every function counts as a user.
+ */
+static void spread_uses(struct ptx_parser *p)
 {
     enum { MAX_ROUNDS = 64 };
     bool changed = true;
@@ -58,7 +61,7 @@ static void spread_uses(struct parser *p)
 
 enum { SHARED_ALIGN = 128 };
 
-static bool lay_out_shared(struct parser *p)
+static bool finalize_shared(struct ptx_parser *p)
 {
     uint64_t common = p->module_shared_bytes;
 
@@ -89,7 +92,7 @@ static bool lay_out_shared(struct parser *p)
     return true;
 }
 
-static void settle_lines(struct parser *p)
+static void finalize_lines(struct ptx_parser *p)
 {
     for (size_t i = 0; i < p->nr_funcs; i++) {
         const struct func_facts *facts = &p->funcs[i];
@@ -99,7 +102,7 @@ static void settle_lines(struct parser *p)
     }
 }
 
-static void fill_module(struct parser *p)
+static void finalize_tables(struct ptx_parser *p)
 {
     const struct ptx_func **funcs = arena_array(p->arena, p->nr_funcs, sizeof(*funcs));
     const struct ptx_symbol **globals = arena_array(p->arena, p->nr_globals, sizeof(*globals));
@@ -114,11 +117,11 @@ static void fill_module(struct parser *p)
     p->module->nr_globals = (uint32_t)p->nr_globals;
 }
 
-bool settle_module(struct parser *p)
+bool finalize_module(struct ptx_parser *p)
 {
-    settle_lines(p);
-    if (!lay_out_shared(p))
+    finalize_lines(p);
+    if (!finalize_shared(p))
         return false;
-    fill_module(p);
+    finalize_tables(p);
     return true;
 }

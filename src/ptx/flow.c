@@ -7,22 +7,22 @@
 
 enum { NO_BLOCK = UINT32_MAX };
 
-struct block {
+struct basic_block {
     uint32_t first, end; /* instructions */
     uint32_t *next;      /* successors in the graph */
     uint32_t nr_next;
-    bool leaves;        /* nothing but leaving: ret, exit or trap alone */
-    bool returns;       /* ends in ret: the ordinary way out */
+    bool leaves;        /* the block is one ret, exit or trap and nothing else */
+    bool returns;       /* the block ends in ret, which is the ordinary way out */
     bool lost;          /* the ordinary way out cannot be reached from here */
     uint32_t order;     /* in the post-order of the reversed graph, from 0; NO_BLOCK unreached */
     uint32_t dominator; /* index of block, nr: the exit; NO_BLOCK unknown */
     uint32_t first_pred, nr_preds;
 };
 
-struct flow {
+struct flow_graph {
     const struct ptx_func *func;
     struct arena *scratch;
-    struct block *blocks; /* nr + 1: the last is the exit */
+    struct basic_block *blocks; /* nr + 1: the last is the exit */
     uint32_t nr;
     uint32_t *block_of; /* instruction -> block */
     uint32_t *preds;
@@ -55,7 +55,7 @@ static const struct ptx_operand *jump_targets(const struct ptx_inst *inst, uint3
     return inst->op == PTX_OP_BRX ? last->vec : last;
 }
 
-static void find_blocks(struct flow *flow)
+static void find_blocks(struct flow_graph *flow)
 {
     const struct ptx_func *func = flow->func;
     uint8_t *starts = arena_alloc(flow->scratch, func->nr_insts + 1);
@@ -86,9 +86,10 @@ static void find_blocks(struct flow *flow)
     flow->block_of[func->nr_insts] = nr; /* the exit */
 }
 
-/* A jump that all lanes take leads where it leads; those that only some take, and lead to a lone
- * ret, are how these lanes leave. */
-static void jump_edges(struct flow *flow, struct block *block, const struct ptx_inst *last)
+/* A jump that all lanes take is an edge to its target. When only some lanes take a jump, and its
+ * target is a lone ret, those lanes leave the function: such a jump is no edge. */
+static void jump_edges(
+    struct flow_graph *flow, struct basic_block *block, const struct ptx_inst *last)
 {
     uint32_t nr;
     const struct ptx_operand *targets = jump_targets(last, &nr);
@@ -104,25 +105,25 @@ static void jump_edges(struct flow *flow, struct block *block, const struct ptx_
     }
 }
 
-static void one_edge(struct flow *flow, struct block *block, uint32_t next)
+static void one_edge(struct flow_graph *flow, struct basic_block *block, uint32_t next)
 {
     block->next = arena_array(flow->scratch, 1, sizeof(*block->next));
     block->next[block->nr_next++] = next;
 }
 
-static void find_edges(struct flow *flow)
+static void find_edges(struct flow_graph *flow)
 {
     const struct ptx_func *func = flow->func;
     uint32_t b;
 
     for (b = 0; b < flow->nr; b++) {
-        struct block *block = &flow->blocks[b];
+        struct basic_block *block = &flow->blocks[b];
         const struct ptx_inst *last = &func->insts[block->end - 1];
         block->leaves = block->end - block->first == 1 && is_leave(last->op) && last->guard < 0;
         block->returns = last->op == PTX_OP_RET && last->guard < 0;
     }
     for (b = 0; b < flow->nr; b++) {
-        struct block *block = &flow->blocks[b];
+        struct basic_block *block = &flow->blocks[b];
         const struct ptx_inst *last = &func->insts[block->end - 1];
         if (is_jump(last))
             jump_edges(flow, block, last);
@@ -133,7 +134,7 @@ static void find_edges(struct flow *flow)
     }
 }
 
-static void find_preds(struct flow *flow)
+static void find_preds(struct flow_graph *flow)
 {
     uint32_t b, at = 0, s;
 
@@ -150,14 +151,14 @@ static void find_preds(struct flow *flow)
     flow->preds = arena_array(flow->scratch, at, sizeof(*flow->preds));
     for (b = 0; b < flow->nr; b++) {
         for (s = 0; s < flow->blocks[b].nr_next; s++) {
-            struct block *next = &flow->blocks[flow->blocks[b].next[s]];
+            struct basic_block *next = &flow->blocks[flow->blocks[b].next[s]];
             flow->preds[next->first_pred + next->nr_preds++] = b;
         }
     }
 }
 
 /* Depth first over predecessors; NO_BLOCK - 1 marks blocks on the way. */
-static void walk(struct flow *flow, uint32_t root)
+static void walk(struct flow_graph *flow, uint32_t root)
 {
     uint32_t top = 0;
 
@@ -165,7 +166,7 @@ static void walk(struct flow *flow, uint32_t root)
     flow->stack_at[0] = 0;
     flow->blocks[root].order = NO_BLOCK - 1;
     for (;;) {
-        struct block *block = &flow->blocks[flow->stack[top]];
+        struct basic_block *block = &flow->blocks[flow->stack[top]];
         if (flow->stack_at[top] < block->nr_preds) {
             const uint32_t pred = flow->preds[block->first_pred + flow->stack_at[top]++];
             if (flow->blocks[pred].order == NO_BLOCK) {
@@ -182,10 +183,10 @@ static void walk(struct flow *flow, uint32_t root)
     }
 }
 
-/* Blocks from which the ordinary exit cannot be reached (endless loops, ways to a trap) hang on the
- * exit by their last block: latches of loops come last in what compilers emit. The exit's own walk
- * must be numbered last, so these roots go first. */
-static void order_blocks(struct flow *flow)
+/* Blocks from which the ordinary exit cannot be reached (endless loops, ways to a trap) get an edge
+ * to the exit from their last block: compilers emit the latch of a loop last. The walk from the
+ * exit itself must get the last numbers, so these roots go first. */
+static void order_blocks(struct flow_graph *flow)
 {
     uint8_t *reached = arena_alloc(flow->scratch, flow->nr + 1);
     uint32_t top, b;
@@ -205,7 +206,7 @@ static void order_blocks(struct flow *flow)
             flow->stack[0] = b;
             top = 1;
             while (top) {
-                const struct block *block = &flow->blocks[flow->stack[--top]];
+                const struct basic_block *block = &flow->blocks[flow->stack[--top]];
                 for (uint32_t i = 0; i < block->nr_preds; i++) {
                     const uint32_t pred = flow->preds[block->first_pred + i];
                     if (!reached[pred]) {
@@ -226,7 +227,7 @@ static void order_blocks(struct flow *flow)
     }
 }
 
-static uint32_t meet(const struct flow *flow, uint32_t a, uint32_t b)
+static uint32_t meet(const struct flow_graph *flow, uint32_t a, uint32_t b)
 {
     while (a != b) {
         while (flow->blocks[a].order < flow->blocks[b].order)
@@ -237,9 +238,9 @@ static uint32_t meet(const struct flow *flow, uint32_t a, uint32_t b)
     return a;
 }
 
-static void find_dominators(struct flow *flow)
+static void find_dominators(struct flow_graph *flow)
 {
-    struct block *blocks = flow->blocks;
+    struct basic_block *blocks = flow->blocks;
     bool changed = true;
 
     blocks[flow->nr].dominator = flow->nr;
@@ -270,7 +271,7 @@ static void find_dominators(struct flow *flow)
 
 void flow_reconverge(struct ptx_func *func, struct ptx_inst *insts, struct arena *scratch)
 {
-    struct flow flow = {.func = func, .scratch = scratch};
+    struct flow_graph flow = {.func = func, .scratch = scratch};
 
     if (!func->nr_insts)
         return;

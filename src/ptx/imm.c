@@ -4,9 +4,9 @@
 #include <string.h>
 
 static bool parse_binary(
-    struct parser *p, uint64_t *value, enum literal *literal, int level, int depth);
+    struct ptx_parser *p, uint64_t *value, enum literal *literal, int level, int depth);
 
-static bool parse_unary(struct parser *p, uint64_t *value, enum literal *literal, int depth)
+static bool parse_unary(struct ptx_parser *p, uint64_t *value, enum literal *literal, int depth)
 {
     if (depth > MAX_DEPTH)
         return parser_fail(p, "a constant expression nested too deep");
@@ -68,7 +68,7 @@ static bool parse_unary(struct parser *p, uint64_t *value, enum literal *literal
 /* Levels, loosest first: | ^ & shifts + * */
 enum { LEVEL_OR, LEVEL_XOR, LEVEL_AND, LEVEL_SHIFT, LEVEL_ADD, LEVEL_MUL, NR_LEVELS };
 
-static bool is_operator(const struct parser *p, int level)
+static bool is_operator(const struct ptx_parser *p, int level)
 {
     static const char *const punct[NR_LEVELS] = {"|", "^", "&", "<>", "+-", "*/%"};
 
@@ -80,7 +80,7 @@ static bool is_operator(const struct parser *p, int level)
     return true;
 }
 
-static bool apply(struct parser *p, char op, uint64_t a, uint64_t b, uint64_t *value)
+static bool apply(struct ptx_parser *p, char op, uint64_t a, uint64_t b, uint64_t *value)
 {
     switch (op) {
     case '|':
@@ -117,7 +117,7 @@ static bool apply(struct parser *p, char op, uint64_t a, uint64_t b, uint64_t *v
 }
 
 static bool parse_binary(
-    struct parser *p, uint64_t *value, enum literal *literal, int level, int depth)
+    struct ptx_parser *p, uint64_t *value, enum literal *literal, int level, int depth)
 {
     if (level == NR_LEVELS)
         return parse_unary(p, value, literal, depth);
@@ -141,12 +141,12 @@ static bool parse_binary(
     return true;
 }
 
-bool parse_constant(struct parser *p, uint64_t *value, enum literal *literal)
+bool parse_constant(struct ptx_parser *p, uint64_t *value, enum literal *literal)
 {
     return parse_binary(p, value, literal, 0, 0);
 }
 
-bool parse_u64(struct parser *p, uint64_t max, uint64_t *value)
+bool parse_u64(struct ptx_parser *p, uint64_t max, uint64_t *value)
 {
     enum literal literal;
 

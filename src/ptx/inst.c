@@ -88,10 +88,10 @@ static enum ptx_special find_special(const char *text, size_t len)
 
 /* ---- operands ---- */
 
-static bool parse_operand(struct parser *p, struct ptx_inst *inst, struct ptx_operand *operand);
+static bool parse_operand(struct ptx_parser *p, struct ptx_inst *inst, struct ptx_operand *operand);
 
-static bool parse_special(struct parser *p, const struct ptx_inst *inst, const struct token *name,
-    struct ptx_operand *operand)
+static bool parse_special(struct ptx_parser *p, const struct ptx_inst *inst,
+    const struct token *name, struct ptx_operand *operand)
 {
     size_t len = name->len;
 
@@ -112,7 +112,7 @@ static bool parse_special(struct parser *p, const struct ptx_inst *inst, const s
     return true;
 }
 
-static bool parse_offset(struct parser *p, uint64_t *offset)
+static bool parse_offset(struct ptx_parser *p, uint64_t *offset)
 {
     enum literal literal;
 
@@ -125,10 +125,10 @@ static bool parse_offset(struct parser *p, uint64_t *offset)
 }
 
 static void await_label(
-    struct parser *p, const struct token *name, uint8_t operand, uint32_t element)
+    struct ptx_parser *p, const struct token *name, uint8_t operand, uint32_t element)
 {
     const uint32_t inst = (uint32_t)p->body.nr_insts;
-    struct body *body = &p->body;
+    struct func_body *body = &p->body;
 
     body->pending =
         grow(body->pending, &body->cap_pending, body->nr_pending + 1, sizeof(*body->pending));
@@ -146,7 +146,7 @@ struct targets { /* the labels of a .branchtargets */
     struct token labels[];
 };
 
-const struct targets *parse_targets(struct parser *p)
+const struct targets *parse_targets(struct ptx_parser *p)
 {
     struct targets *targets = NULL;
     size_t cap = 0;
@@ -174,7 +174,7 @@ const struct targets *parse_targets(struct parser *p)
 }
 
 /* The labels as a VECTOR of LABEL. */
-static void use_targets(struct parser *p, struct ptx_inst *inst, struct ptx_operand *operand,
+static void use_targets(struct ptx_parser *p, struct ptx_inst *inst, struct ptx_operand *operand,
     const struct targets *targets)
 {
     struct ptx_operand *labels = arena_array(p->arena, targets->nr, sizeof(*labels));
@@ -189,7 +189,7 @@ static void use_targets(struct parser *p, struct ptx_inst *inst, struct ptx_oper
 }
 
 /* %r1.b0, %r1.h32 of the video instructions; not %v.x, which no compiler writes. */
-static bool parse_part(struct parser *p, const struct ptx_inst *inst, struct ptx_part *part)
+static bool parse_part(struct ptx_parser *p, const struct ptx_inst *inst, struct ptx_part *part)
 {
     const struct token word = p->token;
     const bool video = inst->op >= PTX_OP_VABSDIFF && inst->op <= PTX_OP_VSET4;
@@ -206,11 +206,12 @@ static bool parse_part(struct parser *p, const struct ptx_inst *inst, struct ptx
                      p, "%s: part .%.*s of a register", ptx_op_name(inst->op), TOKEN_ARG(&word));
 }
 
-static bool parse_name_operand(struct parser *p, struct ptx_inst *inst, struct ptx_operand *operand)
+static bool parse_name_operand(
+    struct ptx_parser *p, struct ptx_inst *inst, struct ptx_operand *operand)
 {
     const struct token name = p->token;
     uint32_t index = 0;
-    struct binding *binding;
+    struct symbol_binding *binding;
 
     parser_advance(p);
     if (name.len == 1 && name.text[0] == '_') {
@@ -252,7 +253,7 @@ static bool parse_name_operand(struct parser *p, struct ptx_inst *inst, struct p
 
 enum { MAX_VECTOR = 256 }; /* wgmma m64n256 has 128 registers */
 
-static bool parse_vector(struct parser *p, struct ptx_inst *inst, struct ptx_operand *operand)
+static bool parse_vector(struct ptx_parser *p, struct ptx_inst *inst, struct ptx_operand *operand)
 {
     struct ptx_operand elements[MAX_VECTOR];
     uint32_t nr = 0;
@@ -275,7 +276,7 @@ static bool parse_vector(struct parser *p, struct ptx_inst *inst, struct ptx_ope
     return true;
 }
 
-static bool parse_address(struct parser *p, struct ptx_inst *inst, struct ptx_operand *operand)
+static bool parse_address(struct ptx_parser *p, struct ptx_inst *inst, struct ptx_operand *operand)
 {
     enum literal literal;
     uint64_t offset;
@@ -313,7 +314,7 @@ static bool parse_address(struct parser *p, struct ptx_inst *inst, struct ptx_op
     return parser_expect(p, ']');
 }
 
-static bool parse_operand(struct parser *p, struct ptx_inst *inst, struct ptx_operand *operand)
+static bool parse_operand(struct ptx_parser *p, struct ptx_inst *inst, struct ptx_operand *operand)
 {
     enum literal literal;
 
@@ -346,7 +347,7 @@ static bool *flag_of(struct ptx_inst *inst, int flag)
 {
     switch (flag) {
 #define FLAG(name)                                                                                 \
-    case FLAG_##name:                                                                              \
+    case FIELD_##name:                                                                             \
         return &inst->name;
         FLAGS
 #undef FLAG
@@ -355,14 +356,14 @@ static bool *flag_of(struct ptx_inst *inst, int flag)
     }
 }
 
-struct given {
+struct given_modifiers {
     uint64_t fields;
     unsigned nr_types, nr_spaces, nr_layouts;
     bool cache_hint; /* one operand more, which is dropped */
 };
 
 static bool set_type(
-    struct parser *p, struct ptx_inst *inst, enum ptx_type type, struct given *given)
+    struct ptx_parser *p, struct ptx_inst *inst, enum ptx_type type, struct given_modifiers *given)
 {
     enum ptx_type *const slots[] = {&inst->type, &inst->type2, &inst->type3, &inst->type4};
 
@@ -372,8 +373,8 @@ static bool set_type(
     return true;
 }
 
-static bool set_field(
-    struct parser *p, struct ptx_inst *inst, const struct word *word, struct given *given)
+static bool set_field(struct ptx_parser *p, struct ptx_inst *inst, const struct word *word,
+    struct given_modifiers *given)
 {
     const int value = word->value;
 
@@ -472,7 +473,8 @@ static bool is_hint(const struct token *token)
     return token->len > 4 && (!memcmp(token->text, "L1::", 4) || !memcmp(token->text, "L2::", 4));
 }
 
-static bool parse_modifier(struct parser *p, struct ptx_inst *inst, struct given *given)
+static bool parse_modifier(
+    struct ptx_parser *p, struct ptx_inst *inst, struct given_modifiers *given)
 {
     enum { REPEATS = 1 << FIELD_TYPE | 1 << FIELD_SPACE | 1 << FIELD_LAYOUT | 1 << FIELD_IGNORE };
     const uint64_t allowed = form_of(inst->op)->fields;
@@ -502,9 +504,10 @@ static bool parse_modifier(struct parser *p, struct ptx_inst *inst, struct given
     return set_field(p, inst, word, given);
 }
 
-static bool parse_modifiers(struct parser *p, struct ptx_inst *inst, struct given *given)
+static bool parse_modifiers(
+    struct ptx_parser *p, struct ptx_inst *inst, struct given_modifiers *given)
 {
-    const struct form *form = form_of(inst->op);
+    const struct op_form *form = form_of(inst->op);
     const char *start = p->token.kind == TOKEN_DOT ? p->token.text - 1 : NULL;
     const char *end = start;
 
@@ -526,10 +529,10 @@ static bool parse_modifiers(struct parser *p, struct ptx_inst *inst, struct give
 
 /* ---- the instruction ---- */
 
-static bool parse_guard(struct parser *p, struct ptx_inst *inst)
+static bool parse_guard(struct ptx_parser *p, struct ptx_inst *inst)
 {
     struct token name;
-    const struct binding *binding;
+    const struct symbol_binding *binding;
     uint32_t index;
 
     inst->guard = -1;
@@ -547,7 +550,8 @@ static bool parse_guard(struct parser *p, struct ptx_inst *inst)
 }
 
 /* (a, b) as a VECTOR; empty when there is no parenthesis. */
-static bool parse_call_list(struct parser *p, struct ptx_inst *inst, struct ptx_operand *operand)
+static bool parse_call_list(
+    struct ptx_parser *p, struct ptx_inst *inst, struct ptx_operand *operand)
 {
     struct ptx_operand elements[MAX_VECTOR];
     uint32_t nr = 0;
@@ -576,8 +580,9 @@ static bool parse_call_list(struct parser *p, struct ptx_inst *inst, struct ptx_
     return true;
 }
 
-/* Constants become bits: at the types of the parameters, where these are known. */
-static bool settle_arguments(struct parser *p, const struct ptx_inst *inst)
+/* Arguments that are constants become bits, at the types of the parameters where these are known.
+ */
+static bool settle_arguments(struct ptx_parser *p, const struct ptx_inst *inst)
 {
     const struct ptx_operand *callee = &inst->operand[1], *list = &inst->operand[2];
 
@@ -595,7 +600,7 @@ static bool settle_arguments(struct parser *p, const struct ptx_inst *inst)
     return true;
 }
 
-static bool parse_call(struct parser *p, struct ptx_inst *inst)
+static bool parse_call(struct ptx_parser *p, struct ptx_inst *inst)
 {
     struct ptx_operand *callee = &inst->operand[1];
     struct token name;
@@ -631,7 +636,7 @@ static bool parse_call(struct parser *p, struct ptx_inst *inst)
     return settle_arguments(p, inst);
 }
 
-static bool parse_operands(struct parser *p, struct ptx_inst *inst, bool *second_dest)
+static bool parse_operands(struct ptx_parser *p, struct ptx_inst *inst, bool *second_dest)
 {
     *second_dest = false;
     while (!parser_is(p, ';')) {
@@ -650,9 +655,9 @@ static bool parse_operands(struct parser *p, struct ptx_inst *inst, bool *second
     return true;
 }
 
-static bool append(struct parser *p, const struct ptx_inst *inst)
+static bool append(struct ptx_parser *p, const struct ptx_inst *inst)
 {
-    struct body *body = &p->body;
+    struct func_body *body = &p->body;
 
     if (++p->nr_insts > MAX_INSTS)
         return parser_unsupported(p, "more than %d instructions", MAX_INSTS);
@@ -664,10 +669,10 @@ static bool append(struct parser *p, const struct ptx_inst *inst)
     return true;
 }
 
-bool parse_inst(struct parser *p)
+bool parse_inst(struct ptx_parser *p)
 {
     struct ptx_inst inst = {.text_line = p->token.line};
-    struct given given = {0};
+    struct given_modifiers given = {0};
     bool second_dest = false;
 
     for (int i = 0; i < PTX_MAX_OPERANDS; i++)
@@ -690,19 +695,20 @@ bool parse_inst(struct parser *p)
 
 /* ---- labels ---- */
 
-bool resolve_labels(struct parser *p)
+bool resolve_labels(struct ptx_parser *p)
 {
-    struct body *body = &p->body;
+    struct func_body *body = &p->body;
     size_t kept = 0, i = body->nr_pending;
 
-    /* Those of this scope and deeper ones are the last of the list. */
+    /* The labels of this scope and of deeper ones are the last of the list. */
     while (i > 0 && body->pending[i - 1].depth >= p->scopes.depth)
         i--;
     kept = i;
     for (; i < body->nr_pending; i++) {
         struct pending pending = body->pending[i];
         uint32_t index;
-        const struct binding *binding = scopes_find(&p->scopes, pending.text, pending.len, &index);
+        const struct symbol_binding *binding =
+            scopes_find(&p->scopes, pending.text, pending.len, &index);
 
         if (binding && binding->kind == BOUND_LABEL && binding->depth == p->scopes.depth) {
             struct ptx_operand *o = &body->insts[pending.inst].operand[pending.operand];

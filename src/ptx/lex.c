@@ -33,19 +33,19 @@ static int digit_of(char c)
     return 99;
 }
 
-void lexer_init(struct lexer *lexer, const char *text, size_t len)
+void lexer_init(struct ptx_lexer *lexer, const char *text, size_t len)
 {
-    *lexer = (struct lexer){.at = text, .end = text + len, .line = 1};
+    *lexer = (struct ptx_lexer){.at = text, .end = text + len, .line = 1};
 }
 
-static void skip_to_eol(struct lexer *lexer)
+static void skip_to_eol(struct ptx_lexer *lexer)
 {
     const char *eol = memchr(lexer->at, '\n', (size_t)(lexer->end - lexer->at));
 
     lexer->at = eol ? eol : lexer->end;
 }
 
-static void skip_comment(struct lexer *lexer)
+static void skip_comment(struct ptx_lexer *lexer)
 {
     lexer->at += 2;
     while (lexer->at < lexer->end) {
@@ -59,7 +59,7 @@ static void skip_comment(struct lexer *lexer)
     }
 }
 
-static void skip_blank(struct lexer *lexer)
+static void skip_blank(struct ptx_lexer *lexer)
 {
     while (lexer->at < lexer->end) {
         const char c = *lexer->at;
@@ -81,7 +81,7 @@ static void skip_blank(struct lexer *lexer)
     }
 }
 
-static uint64_t read_digits(struct lexer *lexer, int base, uint32_t max)
+static uint64_t read_digits(struct ptx_lexer *lexer, int base, uint32_t max)
 {
     uint64_t value = 0;
     uint32_t nr = 0;
@@ -95,7 +95,7 @@ static uint64_t read_digits(struct lexer *lexer, int base, uint32_t max)
 
 /* 0f and 0d need exactly 8 and 16 digits to be floats: 0d1 cannot be anything else, but then the
  * text is wrong and the token is bad. */
-static void read_hex_float(struct lexer *lexer, struct token *token, uint32_t digits)
+static void read_hex_float(struct ptx_lexer *lexer, struct token *token, uint32_t digits)
 {
     const char *start;
 
@@ -107,7 +107,7 @@ static void read_hex_float(struct lexer *lexer, struct token *token, uint32_t di
         token->kind = TOKEN_BAD;
 }
 
-static bool looks_decimal_float(const struct lexer *lexer)
+static bool looks_decimal_float(const struct ptx_lexer *lexer)
 {
     const char *p = lexer->at;
 
@@ -120,7 +120,7 @@ static bool looks_decimal_float(const struct lexer *lexer)
     return *p == 'e' || *p == 'E';
 }
 
-static void read_decimal_float(struct lexer *lexer, struct token *token)
+static void read_decimal_float(struct ptx_lexer *lexer, struct token *token)
 {
     char copy[MAX_DECIMAL + 1];
     size_t nr = (size_t)(lexer->end - lexer->at);
@@ -137,7 +137,7 @@ static void read_decimal_float(struct lexer *lexer, struct token *token)
     token->kind = stop - copy == MAX_DECIMAL ? TOKEN_BAD : TOKEN_FLOAT64;
 }
 
-static void read_number(struct lexer *lexer, struct token *token)
+static void read_number(struct ptx_lexer *lexer, struct token *token)
 {
     const char next = lexer->end - lexer->at > 1 ? lexer->at[1] : 0;
 
@@ -169,14 +169,14 @@ static void read_number(struct lexer *lexer, struct token *token)
         token->kind = TOKEN_BAD;
 }
 
-static void read_name(struct lexer *lexer)
+static void read_name(struct ptx_lexer *lexer)
 {
     lexer->at++;
     while (lexer->at < lexer->end && is_name(*lexer->at))
         lexer->at++;
 }
 
-static void read_dot_word(struct lexer *lexer)
+static void read_dot_word(struct ptx_lexer *lexer)
 {
     lexer->at++;
     while (lexer->at < lexer->end) {
@@ -190,7 +190,7 @@ static void read_dot_word(struct lexer *lexer)
     }
 }
 
-static void read_string(struct lexer *lexer, struct token *token)
+static void read_string(struct ptx_lexer *lexer, struct token *token)
 {
     token->text = ++lexer->at;
     while (lexer->at < lexer->end && *lexer->at != '"' && *lexer->at != '\n') {
@@ -205,7 +205,7 @@ static void read_string(struct lexer *lexer, struct token *token)
     }
 }
 
-void lexer_next(struct lexer *lexer, struct token *token)
+void lexer_next(struct ptx_lexer *lexer, struct token *token)
 {
     char c, next;
 

@@ -25,12 +25,12 @@ struct token {
     uint64_t value;
 };
 
-struct lexer {
+struct ptx_lexer {
     const char *at, *end;
     uint32_t line;
 };
 
-void lexer_init(struct lexer *lexer, const char *text, size_t len);
-void lexer_next(struct lexer *lexer, struct token *token);
+void lexer_init(struct ptx_lexer *lexer, const char *text, size_t len);
+void lexer_next(struct ptx_lexer *lexer, struct token *token);
 
 #endif

@@ -32,7 +32,8 @@ void locs_finish(struct locs *locs);
 void locs_add(struct locs *locs, uint32_t file, uint32_t line, uint32_t column, uint32_t outer_file,
     uint32_t outer_line, uint32_t outer_column, bool in_entry);
 
-/* The line in the kernel's file: its own, or that of the nearest inlining site there. 0 unknown. */
+/* The line in the kernel's file: the line of the .loc itself when it names that file, else the line
+ * of the nearest inlining site there. 0 unknown. */
 uint32_t locs_line(const struct locs *locs, uint32_t index);
 
 #endif

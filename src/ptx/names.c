@@ -45,13 +45,13 @@ static const struct {
 };
 
 static const char *const op_names[NR_PTX_OPS] = {
-#define OP(id, name, class) name,
+#define OP(id, name, ...) name,
 #include "ptx/ops.def"
 #undef OP
 };
 
 static const uint8_t op_classes[NR_PTX_OPS] = {
-#define OP(id, name, class) PTX_CLASS_##class,
+#define OP(id, name, class, ...) PTX_CLASS_##class,
 #include "ptx/ops.def"
 #undef OP
 };

@@ -10,13 +10,13 @@
 
 /* ---- tokens and problems ---- */
 
-void parser_advance(struct parser *p)
+void parser_advance(struct ptx_parser *p)
 {
     p->token = p->ahead;
     lexer_next(&p->lexer, &p->ahead);
 }
 
-static bool set_problem(struct parser *p, bool unsupported, const char *format, va_list ap)
+static bool set_problem(struct ptx_parser *p, bool unsupported, const char *format, va_list ap)
 {
     struct ptx_problem *problem = p->problem;
 
@@ -27,7 +27,7 @@ static bool set_problem(struct parser *p, bool unsupported, const char *format, 
     return false;
 }
 
-bool parser_fail(struct parser *p, const char *format, ...)
+bool parser_fail(struct ptx_parser *p, const char *format, ...)
 {
     va_list ap;
 
@@ -37,7 +37,7 @@ bool parser_fail(struct parser *p, const char *format, ...)
     return false;
 }
 
-bool parser_unsupported(struct parser *p, const char *format, ...)
+bool parser_unsupported(struct ptx_parser *p, const char *format, ...)
 {
     char what[sizeof(p->problem->text) - 16];
     va_list ap;
@@ -50,18 +50,18 @@ bool parser_unsupported(struct parser *p, const char *format, ...)
     return false;
 }
 
-bool parser_is(const struct parser *p, char punct)
+bool parser_is(const struct ptx_parser *p, char punct)
 {
     return p->token.kind == TOKEN_PUNCT && p->token.text[0] == punct;
 }
 
-bool parser_is_word(const struct parser *p, const char *word)
+bool parser_is_word(const struct ptx_parser *p, const char *word)
 {
     return p->token.kind == TOKEN_DOT && !strncmp(p->token.text, word, p->token.len) &&
            !word[p->token.len];
 }
 
-bool parser_accept(struct parser *p, char punct)
+bool parser_accept(struct ptx_parser *p, char punct)
 {
     if (!parser_is(p, punct))
         return false;
@@ -69,7 +69,7 @@ bool parser_accept(struct parser *p, char punct)
     return true;
 }
 
-bool parser_expect(struct parser *p, char punct)
+bool parser_expect(struct ptx_parser *p, char punct)
 {
     if (parser_accept(p, punct))
         return true;
@@ -78,7 +78,7 @@ bool parser_expect(struct parser *p, char punct)
     return parser_fail(p, "expected '%c', found '%.*s'", punct, TOKEN_ARG(&p->token));
 }
 
-bool parser_expect_name(struct parser *p, struct token *name)
+bool parser_expect_name(struct ptx_parser *p, struct token *name)
 {
     *name = p->token;
     if (p->token.kind != TOKEN_NAME)
@@ -87,14 +87,14 @@ bool parser_expect_name(struct parser *p, struct token *name)
     return true;
 }
 
-char *parser_copy(struct parser *p, const struct token *token)
+char *parser_copy(struct ptx_parser *p, const struct token *token)
 {
     return arena_strndup(p->arena, token->text, token->len);
 }
 
 /* ---- directives that only inform ---- */
 
-static bool skip_to(struct parser *p, char punct)
+static bool skip_to(struct ptx_parser *p, char punct)
 {
     while (!parser_is(p, punct)) {
         if (p->token.kind == TOKEN_END)
@@ -106,7 +106,7 @@ static bool skip_to(struct parser *p, char punct)
 }
 
 /* .loc file line column [, function_name label [+ n], inlined_at file line column] */
-static bool parse_loc(struct parser *p)
+static bool parse_loc(struct ptx_parser *p)
 {
     uint64_t at[6] = {0};
     int i;
@@ -137,14 +137,14 @@ static bool parse_loc(struct parser *p)
         }
     }
     if (!at[1])
-        return true; /* made up by the compiler: belongs to what stands before it */
+        return true; /* the compiler made the instruction up: it belongs to the line before */
     locs_add(&p->locs, (uint32_t)at[0], (uint32_t)at[1], (uint32_t)at[2], (uint32_t)at[3],
         (uint32_t)at[4], (uint32_t)at[5], p->body.func && p->body.func->is_entry);
     return true;
 }
 
 /* .file n "name" [, time, size] */
-static bool parse_file(struct parser *p)
+static bool parse_file(struct ptx_parser *p)
 {
     uint64_t number;
 
@@ -161,7 +161,7 @@ static bool parse_file(struct parser *p)
     return true;
 }
 
-static bool skip_section(struct parser *p)
+static bool skip_section(struct ptx_parser *p)
 {
     unsigned depth = 0;
 
@@ -185,7 +185,7 @@ static bool skip_section(struct parser *p)
 
 /* ---- inside a function ---- */
 
-static bool state_space(const struct parser *p, enum ptx_space *space)
+static bool state_space(const struct ptx_parser *p, enum ptx_space *space)
 {
     static const struct {
         const char *word;
@@ -202,7 +202,7 @@ static bool state_space(const struct parser *p, enum ptx_space *space)
     return false;
 }
 
-static bool parse_body_directive(struct parser *p)
+static bool parse_body_directive(struct ptx_parser *p)
 {
     enum ptx_space space;
 
@@ -225,12 +225,12 @@ static bool parse_body_directive(struct parser *p)
     return parser_unsupported(p, "directive .%.*s", TOKEN_ARG(&p->token));
 }
 
-static bool parse_label(struct parser *p)
+static bool parse_label(struct ptx_parser *p)
 {
     const struct token name = p->token;
     enum bound kind = BOUND_LABEL;
     const struct targets *targets = NULL;
-    struct binding *binding;
+    struct symbol_binding *binding;
 
     parser_advance(p);
     parser_advance(p);
@@ -256,7 +256,7 @@ static bool parse_label(struct parser *p)
     return true;
 }
 
-static bool parse_statement(struct parser *p)
+static bool parse_statement(struct ptx_parser *p)
 {
     if (p->token.kind == TOKEN_DOT)
         return parse_body_directive(p);
@@ -268,7 +268,7 @@ static bool parse_statement(struct parser *p)
 }
 
 /* From the function's '{' to its '}'; blocks inside open and close scopes. */
-static bool parse_block(struct parser *p)
+static bool parse_block(struct ptx_parser *p)
 {
     const uint32_t outer = p->scopes.depth;
 
@@ -291,7 +291,7 @@ static bool parse_block(struct parser *p)
 
 /* ---- functions ---- */
 
-static bool parse_up_to_three(struct parser *p, uint32_t values[3])
+static bool parse_up_to_three(struct ptx_parser *p, uint32_t values[3])
 {
     uint64_t value;
 
@@ -307,7 +307,7 @@ static bool parse_up_to_three(struct parser *p, uint32_t values[3])
     return true;
 }
 
-static bool parse_one_number(struct parser *p, uint32_t *value)
+static bool parse_one_number(struct ptx_parser *p, uint32_t *value)
 {
     uint64_t wide;
 
@@ -318,7 +318,7 @@ static bool parse_one_number(struct parser *p, uint32_t *value)
     return true;
 }
 
-static bool parse_tuning(struct parser *p, struct ptx_func *func)
+static bool parse_tuning(struct ptx_parser *p, struct ptx_func *func)
 {
     uint32_t ignored;
 
@@ -356,9 +356,9 @@ static bool parse_tuning(struct parser *p, struct ptx_func *func)
 }
 
 /* A body that may run off its end gets the ret that the manual says is implied. */
-static bool finish_insts(struct parser *p)
+static bool finish_insts(struct ptx_parser *p)
 {
-    struct body *body = &p->body;
+    struct func_body *body = &p->body;
     struct ptx_inst ret = {.op = PTX_OP_RET, .guard = -1, .vec = 1, .mods = ""};
     const struct ptx_inst *last = body->nr_insts ? &body->insts[body->nr_insts - 1] : NULL;
 
@@ -378,9 +378,9 @@ static bool finish_insts(struct parser *p)
     return true;
 }
 
-static bool finish_body(struct parser *p, struct func_facts *facts)
+static bool finish_body(struct ptx_parser *p, struct func_facts *facts)
 {
-    struct body *body = &p->body;
+    struct func_body *body = &p->body;
     struct ptx_func *func = body->func;
     struct ptx_inst *insts;
     struct ptx_reg *regs;
@@ -410,10 +410,10 @@ static bool finish_body(struct parser *p, struct func_facts *facts)
     return true;
 }
 
-static void bind_params(struct parser *p, struct ptx_symbol *params, uint32_t nr, bool *twice)
+static void bind_params(struct ptx_parser *p, struct ptx_symbol *params, uint32_t nr, bool *twice)
 {
     for (uint32_t i = 0; i < nr; i++) {
-        struct binding *binding;
+        struct symbol_binding *binding;
         if (!strcmp(params[i].name, "_"))
             continue;
         binding =
@@ -425,9 +425,9 @@ static void bind_params(struct parser *p, struct ptx_symbol *params, uint32_t nr
     }
 }
 
-static void body_start(struct parser *p, struct ptx_func *func)
+static void body_start(struct ptx_parser *p, struct ptx_func *func)
 {
-    struct body *body = &p->body;
+    struct func_body *body = &p->body;
 
     body->func = func;
     body->nr_insts = body->nr_regs = body->nr_pending = body->nr_shared = 0;
@@ -436,8 +436,8 @@ static void body_start(struct parser *p, struct ptx_func *func)
     p->locs.current = NO_LOC;
 }
 
-static bool parse_body(
-    struct parser *p, struct func_facts *facts, struct ptx_symbol *params, struct ptx_symbol *rets)
+static bool parse_body(struct ptx_parser *p, struct func_facts *facts, struct ptx_symbol *params,
+    struct ptx_symbol *rets)
 {
     struct ptx_func *func = facts->func;
     bool twice = false;
@@ -455,9 +455,10 @@ static bool parse_body(
     return true;
 }
 
-/* A body with something unknown in it takes nothing else with it: its function keeps the problem,
- * and reading goes on after its end. start: where the body's '{' was read. */
-static bool leave_body(struct parser *p, struct func_facts *facts, const struct parser *start)
+/* When a body holds something unknown, only its function fails: the function keeps the problem, and
+ * the parser goes on behind the body. start: the body's '{'. */
+static bool leave_body(
+    struct ptx_parser *p, struct func_facts *facts, const struct ptx_parser *start)
 {
     struct ptx_problem *problem = arena_alloc(p->arena, sizeof(*problem));
     unsigned depth = 0;
@@ -483,10 +484,10 @@ static bool leave_body(struct parser *p, struct func_facts *facts, const struct 
 }
 
 /* At the body's '{'. */
-static bool parse_or_leave_body(
-    struct parser *p, struct func_facts *facts, struct ptx_symbol *params, struct ptx_symbol *rets)
+static bool parse_or_leave_body(struct ptx_parser *p, struct func_facts *facts,
+    struct ptx_symbol *params, struct ptx_symbol *rets)
 {
-    const struct parser start = *p;
+    const struct ptx_parser start = *p;
 
     if (facts->func->nr_insts || facts->func->problem)
         return parser_fail(p, "%s is defined twice", facts->func->name);
@@ -495,10 +496,10 @@ static bool parse_or_leave_body(
 }
 
 static struct func_facts *find_or_add_func(
-    struct parser *p, const struct token *name, bool is_entry)
+    struct ptx_parser *p, const struct token *name, bool is_entry)
 {
     uint32_t index;
-    struct binding *binding = scopes_find(&p->scopes, name->text, name->len, &index);
+    struct symbol_binding *binding = scopes_find(&p->scopes, name->text, name->len, &index);
     struct func_facts *facts;
     struct ptx_func *func;
 
@@ -520,7 +521,7 @@ static struct func_facts *find_or_add_func(
     return facts;
 }
 
-static bool parse_function(struct parser *p, bool is_entry)
+static bool parse_function(struct ptx_parser *p, bool is_entry)
 {
     struct ptx_symbol *params = NULL, *rets = NULL;
     uint32_t nr_rets = 0, ret_bytes = 0, nr_params = 0, param_bytes = 0;
@@ -558,7 +559,7 @@ static bool parse_function(struct parser *p, bool is_entry)
 
 /* ---- the module ---- */
 
-static bool parse_version(struct parser *p)
+static bool parse_version(struct ptx_parser *p)
 {
     double number;
     unsigned tenths;
@@ -576,7 +577,7 @@ static bool parse_version(struct parser *p)
     return true;
 }
 
-static bool parse_target(struct parser *p)
+static bool parse_target(struct ptx_parser *p)
 {
     struct token name;
 
@@ -591,7 +592,7 @@ static bool parse_target(struct parser *p)
     return true;
 }
 
-static bool parse_address_size(struct parser *p)
+static bool parse_address_size(struct ptx_parser *p)
 {
     uint64_t bits;
 
@@ -601,7 +602,7 @@ static bool parse_address_size(struct parser *p)
     return bits == 64 || parser_unsupported(p, "addresses of %u bits", (unsigned)bits);
 }
 
-static bool parse_linked(struct parser *p)
+static bool parse_linked(struct ptx_parser *p)
 {
     bool external = false;
     enum ptx_space space;
@@ -625,7 +626,7 @@ static bool parse_linked(struct parser *p)
     return parse_variable(p, space, external, false);
 }
 
-static bool parse_directive(struct parser *p)
+static bool parse_directive(struct ptx_parser *p)
 {
     if (p->token.kind != TOKEN_DOT)
         return parser_fail(p, "expected a directive, found '%.*s'", TOKEN_ARG(&p->token));
@@ -648,7 +649,7 @@ static bool parse_directive(struct parser *p)
 
 /* ---- the whole ---- */
 
-static bool parse_module(struct parser *p, const char *text, size_t len)
+static bool parse_module(struct ptx_parser *p, const char *text, size_t len)
 {
     if (len > MAX_TEXT_BYTES)
         return parser_unsupported(p, "more than %d MiB of PTX", MAX_TEXT_BYTES >> 20);
@@ -665,14 +666,14 @@ static bool parse_module(struct parser *p, const char *text, size_t len)
     }
     if (!p->module->target)
         return parser_fail(p, ".target is missing");
-    return settle_module(p);
+    return finalize_module(p);
 }
 
 struct ptx_module *ptx_parse(const char *text, size_t len, struct ptx_problem *problem)
 {
     struct arena *arena = arena_create();
     struct ptx_module *module = arena_alloc(arena, sizeof(*module));
-    struct parser p = {
+    struct ptx_parser p = {
         .module = module, .arena = arena, .scratch = arena_create(), .problem = problem};
     bool ok;
 

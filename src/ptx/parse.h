@@ -33,7 +33,7 @@ struct pending {
 enum { BODY_DEPTH = 2 };
 
 /* The function being read. */
-struct body {
+struct func_body {
     struct ptx_func *func;
     struct ptx_inst *insts;
     uint32_t *locs; /* of each instruction: index of its .loc, or NO_LOC */
@@ -48,7 +48,7 @@ struct body {
     bool label_at_end;
 };
 
-/* What laying out shared memory needs to remember of each function. */
+/* What finalize.c must know of each function to lay out shared memory. */
 struct func_facts {
     struct ptx_func *func;
     struct ptx_symbol **shared;
@@ -58,17 +58,17 @@ struct func_facts {
     bool uses_module_shared;
 };
 
-struct parser {
+struct ptx_parser {
     struct ptx_module *module;
     struct arena *arena;   /* the module's */
     struct arena *scratch; /* gone after the parse */
     struct ptx_problem *problem;
-    struct lexer lexer;
+    struct ptx_lexer lexer;
     struct token token, ahead; /* the current one and the one after it */
     struct scopes scopes;
-    struct words words;
+    struct ptx_words words;
     struct locs locs;
-    struct body body;
+    struct func_body body;
     struct ptx_symbol **globals;
     size_t nr_globals, cap_globals;
     struct func_facts *funcs;
@@ -78,47 +78,48 @@ struct parser {
 };
 
 /* parse.c: tokens and problems */
-void parser_advance(struct parser *p);
-bool parser_fail(struct parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-bool parser_unsupported(struct parser *p, const char *format, ...)
+void parser_advance(struct ptx_parser *p);
+bool parser_fail(struct ptx_parser *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-bool parser_is(const struct parser *p, char punct);
-bool parser_is_word(const struct parser *p, const char *word); /* the current .word */
-bool parser_accept(struct parser *p, char punct);
-bool parser_expect(struct parser *p, char punct);
-bool parser_expect_name(struct parser *p, struct token *name);
-char *parser_copy(struct parser *p, const struct token *token);
+bool parser_unsupported(struct ptx_parser *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+bool parser_is(const struct ptx_parser *p, char punct);
+bool parser_is_word(const struct ptx_parser *p, const char *word); /* the current .word */
+bool parser_accept(struct ptx_parser *p, char punct);
+bool parser_expect(struct ptx_parser *p, char punct);
+bool parser_expect_name(struct ptx_parser *p, struct token *name);
+char *parser_copy(struct ptx_parser *p, const struct token *token);
 /* How a token is named in a message: at most 60 characters of it. */
 #define TOKEN_ARG(t) (int)((t)->len > 60 ? 60 : (t)->len), (t)->text
 
 /* imm.c: constants */
 enum literal { LITERAL_INT = 1, LITERAL_F32, LITERAL_F64 };
-bool parse_constant(struct parser *p, uint64_t *value, enum literal *literal);
-bool parse_u64(struct parser *p, uint64_t max, uint64_t *value);
-/* The bits that a literal stands for at a type; false: it cannot stand there. */
+bool parse_constant(struct ptx_parser *p, uint64_t *value, enum literal *literal);
+bool parse_u64(struct ptx_parser *p, uint64_t max, uint64_t *value);
+/* The bits of a literal at a type; false: the literal cannot stand for that type. */
 bool literal_at_type(uint64_t value, enum literal literal, enum ptx_type type, uint64_t *bits);
 
 /* decl.c: variables */
-bool parse_variable(struct parser *p, enum ptx_space space, bool external, bool in_body);
-bool parse_params(struct parser *p, enum ptx_role role, struct ptx_symbol **params, uint32_t *nr,
-    uint32_t *bytes);
-bool parse_reg(struct parser *p);
+bool parse_variable(struct ptx_parser *p, enum ptx_space space, bool external, bool in_body);
+bool parse_params(struct ptx_parser *p, enum ptx_role role, struct ptx_symbol **params,
+    uint32_t *nr, uint32_t *bytes);
+bool parse_reg(struct ptx_parser *p);
 
 /* inst.c: instructions */
-bool parse_inst(struct parser *p);
+bool parse_inst(struct ptx_parser *p);
 const struct targets *parse_targets(
-    struct parser *p);                 /* after .branchtargets; NULL: the problem is set */
-bool resolve_labels(struct parser *p); /* those of the scope about to close */
+    struct ptx_parser *p);                 /* after .branchtargets; NULL: the problem is set */
+bool resolve_labels(struct ptx_parser *p); /* those of the scope about to close */
 
 /* verify.c: operands against the opcode's form */
 /* second_dest: it was written d|p */
-bool verify_inst(struct parser *p, struct ptx_inst *inst, bool second_dest);
+bool verify_inst(struct ptx_parser *p, struct ptx_inst *inst, bool second_dest);
 
 /* video.c: video instructions, beyond their forms */
-bool verify_video(struct parser *p, const struct ptx_inst *inst);
+bool verify_video(struct ptx_parser *p, const struct ptx_inst *inst);
 
 /* finalize.c: after the last directive */
-bool settle_module(struct parser *p);
+bool finalize_module(struct ptx_parser *p);
 
 /* flow.c: reconvergence points of a finished function; scratch memory is the arena's */
 void flow_reconverge(struct ptx_func *func, struct ptx_inst *insts, struct arena *scratch);

@@ -44,9 +44,9 @@ enum ptx_space {
     PTX_REG_SPACE
 };
 
-/* Base opcodes, from ops.def: OP(id, "name", class). */
+/* Base opcodes: the rows of ops.def. */
 enum ptx_op {
-#define OP(id, name, class) PTX_OP_##id,
+#define OP(id, ...) PTX_OP_##id,
 #include "ptx/ops.def"
 #undef OP
     NR_PTX_OPS
@@ -229,10 +229,13 @@ struct ptx_inst {
     uint32_t line; /* source line by .loc (of the outermost inlining site's file 1), 0 unknown */
     uint32_t text_line; /* line in the PTX text */
     uint32_t
-        reconverge; /* for bra and brx: index of the immediate post-dominator's first instruction;
-                       nr_insts = the function's end. Paths that only leave (ret, exit, trap)
-                       do not count: lanes that leave hold nobody up, as on the chip */
+        reconverge; /* for bra and brx: index of the first instruction of the immediate
+                       post-dominator; nr_insts: the function's end. Paths that only leave (ret,
+                       exit, trap) do not count: lanes that leave hold nobody up, as on the chip */
 };
+
+/* Bytes of the value that operand 0 or a source is, by the letters of its row; 0: not a value. */
+unsigned ptx_operand_bytes(const struct ptx_inst *inst, unsigned operand);
 
 struct ptx_reg {
     enum ptx_type type;
@@ -256,7 +259,7 @@ struct ptx_symbol {
     uint64_t bytes;  /* 0: .extern .shared, sized at launch */
     uint64_t offset; /* SHARED, LOCAL, PARAM: within the function's (or module's) space */
     bool external;
-    const struct ptx_func *func; /* that it is declared in; NULL: the module */
+    const struct ptx_func *func; /* the function that declares it; NULL: the module */
     const uint8_t *init;         /* NULL: zeros */
     /* addresses inside init: at init_at[i] belongs the address of init_symbol[i] plus the 8 bytes
      * there */
@@ -281,13 +284,14 @@ struct ptx_func {
     const struct ptx_inst *insts;
     uint32_t nr_insts;
     uint32_t local_bytes;         /* .local variables of the function */
-    uint32_t shared_static_bytes; /* .shared variables it can reach, extern ones excluded */
+    uint32_t shared_static_bytes; /* of .shared variables that the function can reach, .extern ones
+                                     excluded */
     uint32_t maxntid[3], reqntid[3], minnctapersm; /* 0: not given */
     uint32_t reqnctapercluster[3];                 /* cluster shape; 0: not given */
     uint32_t maxnreg;
-    bool address_taken; /* somewhere in the module: indirect calls may come here */
-    /* NULL; else its body holds something not known here: nr_insts is 0, and only those who run it
-     * need to care */
+    bool address_taken; /* the module takes its address somewhere: indirect calls may come here */
+    /* Not NULL: the body holds something that the parser does not know. nr_insts is then 0, and
+     * only who runs the function needs to care. */
     const struct ptx_problem *problem;
 };
 
@@ -302,7 +306,7 @@ struct ptx_module {
 };
 
 struct ptx_problem {
-    bool unsupported;   /* valid PTX as far as we can tell, but not known here */
+    bool unsupported;   /* perhaps valid PTX, which this parser does not know */
     uint32_t text_line; /* in the PTX text */
     uint32_t line;      /* in the source, by the last .loc; 0 unknown */
     char text[256];

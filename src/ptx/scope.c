@@ -28,13 +28,13 @@ void scopes_finish(struct scopes *scopes)
     scopes->slots = NULL;
 }
 
-static struct name **slot_of(
+static struct scope_name **slot_of(
     struct scopes *scopes, const char *text, uint32_t len, bool is_range, uint32_t hash)
 {
     uint32_t i = hash & (scopes->nr_slots - 1);
 
     while (scopes->slots[i]) {
-        const struct name *name = scopes->slots[i];
+        const struct scope_name *name = scopes->slots[i];
         if (name->hash == hash && name->len == len && name->is_range == is_range &&
             !memcmp(name->text, text, len))
             break;
@@ -45,7 +45,7 @@ static struct name **slot_of(
 
 static void double_slots(struct scopes *scopes)
 {
-    struct name **old = scopes->slots;
+    struct scope_name **old = scopes->slots;
     const uint32_t nr_old = scopes->nr_slots;
     uint32_t i;
 
@@ -68,26 +68,27 @@ bool scopes_enter(struct scopes *scopes)
 
 void scopes_leave(struct scopes *scopes)
 {
-    const struct binding *binding;
+    const struct symbol_binding *binding;
 
     for (binding = scopes->declared[scopes->depth]; binding; binding = binding->next_in_scope)
         binding->name->top = binding->shadowed;
     scopes->depth--;
 }
 
-struct binding *scopes_bind(struct scopes *scopes, enum bound kind, const char *text, uint32_t len)
+struct symbol_binding *scopes_bind(
+    struct scopes *scopes, enum bound kind, const char *text, uint32_t len)
 {
     const bool is_range = kind == BOUND_RANGE;
     const uint32_t hash = hash_of(text, len, is_range);
-    struct name **slot = slot_of(scopes, text, len, is_range, hash);
-    struct name *name = *slot;
-    struct binding *binding;
+    struct scope_name **slot = slot_of(scopes, text, len, is_range, hash);
+    struct scope_name *name = *slot;
+    struct symbol_binding *binding;
 
     if (name && name->top && name->top->depth == scopes->depth)
         return NULL;
     if (!name) {
         name = arena_alloc(scopes->arena, sizeof(*name));
-        *name = (struct name){.text = text, .len = len, .is_range = is_range, .hash = hash};
+        *name = (struct scope_name){.text = text, .len = len, .is_range = is_range, .hash = hash};
         *slot = name;
         if (++scopes->nr_names * 2 > scopes->nr_slots)
             double_slots(scopes);
@@ -104,12 +105,12 @@ struct binding *scopes_bind(struct scopes *scopes, enum bound kind, const char *
 }
 
 /* %r17 may be number 17 of `%r<32>`. Leading zeros are not members: %r017 is another name. */
-static struct binding *find_in_range(
+static struct symbol_binding *find_in_range(
     struct scopes *scopes, const char *text, uint32_t len, uint32_t *index)
 {
     uint32_t prefix = len, i;
     uint64_t number = 0;
-    struct binding *binding;
+    struct symbol_binding *binding;
 
     while (prefix > 0 && text[prefix - 1] >= '0' && text[prefix - 1] <= '9')
         prefix--;
@@ -119,7 +120,8 @@ static struct binding *find_in_range(
     for (i = prefix; i < len; i++)
         number = number * 10 + (uint64_t)(text[i] - '0');
     {
-        struct name *const name = *slot_of(scopes, text, prefix, true, hash_of(text, prefix, true));
+        struct scope_name *const name =
+            *slot_of(scopes, text, prefix, true, hash_of(text, prefix, true));
         binding = name ? name->top : NULL;
     }
     while (binding && number >= binding->nr)
@@ -129,12 +131,13 @@ static struct binding *find_in_range(
     return binding;
 }
 
-struct binding *scopes_find(struct scopes *scopes, const char *text, uint32_t len, uint32_t *index)
+struct symbol_binding *scopes_find(
+    struct scopes *scopes, const char *text, uint32_t len, uint32_t *index)
 {
     uint32_t in_range = 0;
-    const struct name *name = *slot_of(scopes, text, len, false, hash_of(text, len, false));
-    struct binding *exact = name ? name->top : NULL;
-    struct binding *range = find_in_range(scopes, text, len, &in_range);
+    const struct scope_name *name = *slot_of(scopes, text, len, false, hash_of(text, len, false));
+    struct symbol_binding *exact = name ? name->top : NULL;
+    struct symbol_binding *range = find_in_range(scopes, text, len, &in_range);
 
     if (range && (!exact || range->depth > exact->depth)) {
         *index = in_range;

@@ -20,7 +20,7 @@ enum bound {
     BOUND_PROTOTYPE
 };
 
-struct binding {
+struct symbol_binding {
     enum bound kind;
     uint32_t depth;
     union {
@@ -32,27 +32,27 @@ struct binding {
         uint32_t target;               /* LABEL: index of an instruction */
         const struct targets *targets; /* TARGETS: inst.c's */
     };
-    struct name *name;
-    struct binding *shadowed;      /* the same name, further out */
-    struct binding *next_in_scope; /* declared before it in the same scope */
+    struct scope_name *name;
+    struct symbol_binding *shadowed;      /* the same name, further out */
+    struct symbol_binding *next_in_scope; /* declared before it in the same scope */
 };
 
-struct name {
+struct scope_name {
     const char *text;
     uint32_t len;
     bool is_range;
     uint32_t hash;
-    struct binding *top; /* innermost, or NULL */
+    struct symbol_binding *top; /* innermost, or NULL */
 };
 
 enum { MAX_DEPTH = 64 };
 
 struct scopes {
     struct arena *arena; /* for names and bindings */
-    struct name **slots;
+    struct scope_name **slots;
     uint32_t nr_slots, nr_names;
     uint32_t depth; /* 0: the module */
-    struct binding *declared[MAX_DEPTH + 1];
+    struct symbol_binding *declared[MAX_DEPTH + 1];
 };
 
 void scopes_init(struct scopes *scopes, struct arena *arena);
@@ -61,10 +61,12 @@ bool scopes_enter(struct scopes *scopes); /* false: nested too deep */
 void scopes_leave(struct scopes *scopes);
 
 /* NULL: declared in this scope already. The caller fills the union. */
-struct binding *scopes_bind(struct scopes *scopes, enum bound kind, const char *text, uint32_t len);
+struct symbol_binding *scopes_bind(
+    struct scopes *scopes, enum bound kind, const char *text, uint32_t len);
 
 /* The innermost binding of the name. For a member of a range, the range with *index set to the
  * register; for a register *index is set too. NULL: not declared. */
-struct binding *scopes_find(struct scopes *scopes, const char *text, uint32_t len, uint32_t *index);
+struct symbol_binding *scopes_find(
+    struct scopes *scopes, const char *text, uint32_t len, uint32_t *index);
 
 #endif

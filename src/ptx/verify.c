@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-static const char *reg_name(const struct parser *p, int32_t reg)
+static const char *reg_name(const struct ptx_parser *p, int32_t reg)
 {
     return p->body.regs[reg].name;
 }
@@ -28,7 +28,7 @@ static bool same_kind(enum ptx_type reg, enum ptx_type type)
         return true;
     if (reg_float)
         return reg == type;
-    /* .f32 takes .f32 and .b32; integer registers are of no use to it */
+    /* a value of type .f32 may stand in a .f32 or a .b32 register, not in an integer register */
     return !type_float || (reg >= PTX_B8 && reg <= PTX_B128);
 }
 
@@ -39,7 +39,7 @@ static bool may_be_wider(enum ptx_op op)
 }
 
 static bool check_reg(
-    struct parser *p, const struct ptx_inst *inst, int32_t reg, enum ptx_type type, bool wider)
+    struct ptx_parser *p, const struct ptx_inst *inst, int32_t reg, enum ptx_type type, bool wider)
 {
     const enum ptx_type have = p->body.regs[reg].type;
     const unsigned bytes = ptx_type_bytes(type);
@@ -52,8 +52,8 @@ static bool check_reg(
 }
 
 /* While an instruction is read, an IMM's nr holds the kind of literal that it was written as. */
-static bool settle_imm(
-    struct parser *p, const struct ptx_inst *inst, struct ptx_operand *operand, enum ptx_type type)
+static bool settle_imm(struct ptx_parser *p, const struct ptx_inst *inst,
+    struct ptx_operand *operand, enum ptx_type type)
 {
     const enum literal literal = (enum literal)operand->nr;
 
@@ -66,8 +66,8 @@ static bool settle_imm(
     return true;
 }
 
-static bool check_value(struct parser *p, const struct ptx_inst *inst, struct ptx_operand *operand,
-    enum ptx_type type, bool is_dest)
+static bool check_value(struct ptx_parser *p, const struct ptx_inst *inst,
+    struct ptx_operand *operand, enum ptx_type type, bool is_dest)
 {
     if (operand->negated && (inst->op != PTX_OP_VMAD || is_dest))
         return parser_fail(p, "%s: an operand cannot be negated", ptx_op_name(inst->op));
@@ -99,8 +99,8 @@ static bool check_value(struct parser *p, const struct ptx_inst *inst, struct pt
         ptx_op_name(inst->op), ptx_type_name(type));
 }
 
-static bool check_vector(struct parser *p, const struct ptx_inst *inst, struct ptx_operand *operand,
-    enum ptx_type type, bool is_dest)
+static bool check_vector(struct ptx_parser *p, const struct ptx_inst *inst,
+    struct ptx_operand *operand, enum ptx_type type, bool is_dest)
 {
     struct ptx_operand *elements = (struct ptx_operand *)operand->vec;
 
@@ -114,7 +114,7 @@ static bool check_vector(struct parser *p, const struct ptx_inst *inst, struct p
 }
 
 static bool check_pred(
-    struct parser *p, const struct ptx_inst *inst, struct ptx_operand *operand, bool is_dest)
+    struct ptx_parser *p, const struct ptx_inst *inst, struct ptx_operand *operand, bool is_dest)
 {
     if (operand->kind == PTX_OPERAND_REG && !(is_dest && operand->negated))
         return check_reg(p, inst, operand->reg, PTX_PRED, false);
@@ -128,7 +128,7 @@ static bool check_pred(
     return parser_fail(p, "%s: a predicate is needed", ptx_op_name(inst->op));
 }
 
-static bool check_address(struct parser *p, struct ptx_inst *inst, struct ptx_operand *operand)
+static bool check_address(struct ptx_parser *p, struct ptx_inst *inst, struct ptx_operand *operand)
 {
     const bool narrow = inst->space == PTX_SHARED || inst->space == PTX_LOCAL ||
                         inst->space == PTX_CONST || inst->space == PTX_PARAM ||
@@ -156,9 +156,9 @@ static bool check_address(struct parser *p, struct ptx_inst *inst, struct ptx_op
         p, "%s: %s is in another state space", ptx_op_name(inst->op), operand->symbol->name);
 }
 
-/* Registers and symbols anywhere; constants become bits as they are written. */
+/* The letter x: registers and symbols of any type. Constants keep the bits as they are written. */
 static bool check_anything(
-    struct parser *p, const struct ptx_inst *inst, struct ptx_operand *operand)
+    struct ptx_parser *p, const struct ptx_inst *inst, struct ptx_operand *operand)
 {
     struct ptx_operand *elements = (struct ptx_operand *)operand->vec;
 
@@ -173,24 +173,8 @@ static bool check_anything(
     return true;
 }
 
-static enum ptx_type widened(enum ptx_type type)
-{
-    switch (type) {
-    case PTX_U16:
-        return PTX_U32;
-    case PTX_S16:
-        return PTX_S32;
-    case PTX_U32:
-        return PTX_U64;
-    case PTX_S32:
-        return PTX_S64;
-    default:
-        return type;
-    }
-}
-
-static bool check_letter(
-    struct parser *p, struct ptx_inst *inst, struct ptx_operand *operand, char letter, bool is_dest)
+static bool check_letter(struct ptx_parser *p, struct ptx_inst *inst, struct ptx_operand *operand,
+    char letter, bool is_dest)
 {
     switch (letter) {
     case 't':
@@ -200,7 +184,7 @@ static bool check_letter(
         return check_value(p, inst, operand, inst->type2, is_dest);
     case 'w':
         return check_value(p, inst, operand,
-            inst->mul == PTX_MUL_WIDE ? widened(inst->type) : inst->type, is_dest);
+            inst->mul == PTX_MUL_WIDE ? form_widened(inst->type) : inst->type, is_dest);
     case 'v':
         return inst->vec > 1 ? check_vector(p, inst, operand, inst->type, is_dest)
                              : check_value(p, inst, operand, inst->type, is_dest);
@@ -225,8 +209,8 @@ static bool check_letter(
     }
 }
 
-static bool check_mov_vector(struct parser *p, struct ptx_inst *inst, struct ptx_operand *vector,
-    struct ptx_operand *scalar, bool pack)
+static bool check_mov_vector(struct ptx_parser *p, struct ptx_inst *inst,
+    struct ptx_operand *vector, struct ptx_operand *scalar, bool pack)
 {
     static const enum ptx_type by_bytes[] = {
         [1] = PTX_B8, [2] = PTX_B16, [4] = PTX_B32, [8] = PTX_B64, [16] = PTX_B128};
@@ -252,7 +236,7 @@ static bool special_is_64(enum ptx_special special)
            special == PTX_SR_CURRENT_GRAPH_EXEC || special == PTX_SR_GRIDID;
 }
 
-static bool check_mov(struct parser *p, struct ptx_inst *inst)
+static bool check_mov(struct ptx_parser *p, struct ptx_inst *inst)
 {
     struct ptx_operand *to = &inst->operand[0], *from = &inst->operand[1];
 
@@ -272,7 +256,7 @@ static bool check_mov(struct parser *p, struct ptx_inst *inst)
            check_value(p, inst, from, inst->type, false);
 }
 
-static bool check_form(struct parser *p, struct ptx_inst *inst, bool second_dest)
+static bool check_form(struct ptx_parser *p, struct ptx_inst *inst, bool second_dest)
 {
     const char *form = form_operands(inst);
     bool is_dest = strchr(form, '=') != NULL, optional = false;
@@ -310,8 +294,8 @@ static bool check_form(struct parser *p, struct ptx_inst *inst, bool second_dest
     return true;
 }
 
-/* What a mask of required modifiers cannot say. */
-static bool check_modifiers(struct parser *p, const struct ptx_inst *inst)
+/* The rules about modifiers that a set of required ones cannot express. */
+static bool check_modifiers(struct ptx_parser *p, const struct ptx_inst *inst)
 {
     const bool is_float = ptx_type_is_float(inst->type);
     const char *name = ptx_op_name(inst->op);
@@ -340,7 +324,7 @@ static bool check_modifiers(struct parser *p, const struct ptx_inst *inst)
     }
 }
 
-bool verify_inst(struct parser *p, struct ptx_inst *inst, bool second_dest)
+bool verify_inst(struct ptx_parser *p, struct ptx_inst *inst, bool second_dest)
 {
     if (!check_modifiers(p, inst))
         return false;

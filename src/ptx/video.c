@@ -40,7 +40,7 @@ static bool right_part(const struct ptx_part *part, unsigned parts, bool is_dest
     return true;
 }
 
-static bool check_parts(struct parser *p, const struct ptx_inst *inst, unsigned parts)
+static bool check_parts(struct ptx_parser *p, const struct ptx_inst *inst, unsigned parts)
 {
     for (unsigned i = 0; i < inst->nr_operands; i++) {
         const struct ptx_part *part = &inst->operand[i].part;
@@ -52,7 +52,7 @@ static bool check_parts(struct parser *p, const struct ptx_inst *inst, unsigned 
     return true;
 }
 
-static bool check_types(struct parser *p, const struct ptx_inst *inst)
+static bool check_types(struct ptx_parser *p, const struct ptx_inst *inst)
 {
     const enum ptx_type types[] = {inst->type, inst->type2, inst->type3};
     for (unsigned i = 0; i < (compares(inst->op) ? 2u : 3u); i++) {
@@ -63,7 +63,7 @@ static bool check_types(struct parser *p, const struct ptx_inst *inst)
     return true;
 }
 
-bool verify_video(struct parser *p, const struct ptx_inst *inst)
+bool verify_video(struct ptx_parser *p, const struct ptx_inst *inst)
 {
     const unsigned parts = nr_parts(inst->op);
     const char *name = ptx_op_name(inst->op);

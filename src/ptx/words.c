@@ -26,7 +26,7 @@ static bool is_text(const char *name, const char *text, uint32_t len)
     return !strncmp(name, text, len) && !name[len];
 }
 
-void words_init(struct words *words)
+void words_init(struct ptx_words *words)
 {
     uint32_t i, slot;
 
@@ -49,7 +49,7 @@ void words_init(struct words *words)
     }
 }
 
-bool words_find_op(const struct words *words, const char *text, uint32_t len, enum ptx_op *op)
+bool words_find_op(const struct ptx_words *words, const char *text, uint32_t len, enum ptx_op *op)
 {
     uint32_t slot = hash_of(text, len) % ARRAY_SIZE(words->op_slots);
 
@@ -64,7 +64,7 @@ bool words_find_op(const struct words *words, const char *text, uint32_t len, en
 }
 
 const struct word *words_find(
-    const struct words *words, const char *text, uint32_t len, uint64_t mask, bool *known)
+    const struct ptx_words *words, const char *text, uint32_t len, uint64_t mask, bool *known)
 {
     uint32_t slot = hash_of(text, len) % ARRAY_SIZE(words->word_slots);
 

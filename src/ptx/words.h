@@ -4,7 +4,8 @@
 
 #include "ptx/ptx.h"
 
-/* Questions that a modifier answers; flags are one question each. A set of them is a mask. */
+/* The questions that modifiers answer; each flag is a question of its own. A set of fields is a
+ * mask. */
 enum field {
     FIELD_TYPE,
     FIELD_SPACE,
@@ -25,11 +26,11 @@ enum field {
     FIELD_LAYOUT,
     FIELD_FRAG,
     FIELD_SUB,
-    FIELD_IGNORE, /* known, told from mods only */
+    FIELD_IGNORE, /* a known word whose meaning stands in mods only */
     FIELD_SHAPE,  /* .m16n8k16 */
     FIELD_HINT,   /* .L1::no_allocate, .L2::128B, .L2::cache_hint */
     FIELD_FLAG,   /* the value is one of the following */
-#define FLAG(name) FLAG_##name,
+#define FLAG(name) FIELD_##name,
 #define FLAGS                                                                                      \
     FLAG(expect_tx)                                                                                \
     FLAG(ftz)                                                                                      \
@@ -68,29 +69,32 @@ struct word {
     int value;
 };
 
-struct words {
+struct ptx_words {
     uint16_t op_slots[512];    /* op + 1 */
     uint16_t word_slots[1024]; /* index into the table + 1; equal words follow each other */
 };
 
-void words_init(struct words *words);
-bool words_find_op(const struct words *words, const char *text, uint32_t len, enum ptx_op *op);
+void words_init(struct ptx_words *words);
+bool words_find_op(const struct ptx_words *words, const char *text, uint32_t len, enum ptx_op *op);
 
-/* The word's first meaning among the fields of the mask; NULL none. *known: it is a word at all. */
+/* The word's first meaning among the fields of the mask; NULL: none. *known: some modifier has this
+ * name. */
 const struct word *words_find(
-    const struct words *words, const char *text, uint32_t len, uint64_t mask, bool *known);
+    const struct ptx_words *words, const char *text, uint32_t len, uint64_t mask, bool *known);
 
 /* What one opcode takes. Operands, destinations first: see verify.c for the letters. */
-struct form {
-    const char *operands;
+struct op_form {
+    const char *operands; /* NULL: operands_by_word gives them */
+    const char *(*operands_by_word)(const struct ptx_inst *inst);
     const char *types; /* which the first type may be, see letters_of; NULL: no check */
     uint8_t nr_types_min, nr_types_max;
     uint64_t fields;   /* allowed */
     uint64_t required; /* must be given */
 };
 
-const struct form *form_of(enum ptx_op op);
-const char *form_operands(const struct ptx_inst *inst); /* by the second word, where it matters */
-bool form_allows_type(const struct form *form, enum ptx_type type);
+const struct op_form *form_of(enum ptx_op op);
+const char *form_operands(const struct ptx_inst *inst);
+enum ptx_type form_widened(enum ptx_type type); /* the result of .wide */
+bool form_allows_type(const struct op_form *form, enum ptx_type type);
 
 #endif

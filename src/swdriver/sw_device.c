@@ -169,8 +169,8 @@ CUresult CUDAAPI cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
     return sw_end(code);
 }
 
-/* Figures of the chip's profile, and of the CUDA programming guide for compute capability 9.0. What
- * is not there is 0: "not supported" for most attributes. */
+/* Figures of the chip's profile, and of the CUDA programming guide for compute capability 9.0. An
+ * attribute that does not stand here is 0, which means "not supported" for most attributes. */
 static int attribute(CUdevice_attribute which, CUdevice dev)
 {
     const struct chip *chip = sw_chip();
@@ -273,7 +273,7 @@ CUresult CUDAAPI cuDeviceGetByPCIBusId(CUdevice *dev, const char *id)
     return sw_end(code);
 }
 
-/* A profiler to start and stop is not there, which is no error on a card either. */
+/* There is no profiler to start and stop, which is no error on a card either. */
 CUresult CUDAAPI cuProfilerStart(void)
 {
     CUcontext ctx;
@@ -288,8 +288,8 @@ CUresult CUDAAPI cuProfilerStop(void)
     return sw_end(sw_begin(&ctx));
 }
 
-/* Names without a version mean the newest one that the asker's version of CUDA knew. Of those that
- * changed after CUDA 11, we have both. */
+/* A name without a version means the newest function that the asker's version of CUDA knew. Of the
+ * functions that changed after CUDA 11, both are here. */
 static const char *symbol_of(const char *name, int version, char *text, size_t bytes)
 {
     if (strcmp(name, "cuGraphInstantiate") == 0)

@@ -1,4 +1,5 @@
-/* Owns launches: what is refused at once, running, what a fault becomes, and the modelled time. */
+/* Owns launches: what is refused at once, how a launch runs, what a fault becomes, and the modelled
+ * time. */
 #include "swdriver/sw_state.h"
 
 #include "base/mem.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* On a card nobody learns more than the code; here KEET_CUDA_VERBOSE=1 tells what a kernel did. */
+/* A card tells nothing but the code; here KEET_CUDA_VERBOSE=1 prints what a kernel did wrong. */
 static void tell(const struct sw_op *op, const struct emu_result *result)
 {
     const char *wanted = getenv("KEET_CUDA_VERBOSE");
@@ -18,7 +19,7 @@ static void tell(const struct sw_op *op, const struct emu_result *result)
         fprintf(stderr, "libkeet-cuda: %s: %s\n", op->function->kernel.name, result->text);
 }
 
-/* A launch that the emulator could not end: on a card it would run for ever, and so does this. */
+/* A launch that the emulator could not end would run for ever on a card. So does this one. */
 static void hang(void)
 {
     for (;;)
@@ -101,8 +102,9 @@ static void restore(CUcontext ctx, struct snapshot *s)
     free(s->bytes);
 }
 
-/* The time of a launch, from a sample of its blocks: enough to meet in the caches where that is
- * affordable, as device_emu.c does. Memory is as before afterwards. 0: the kernel fails. */
+/* The modelled time of a launch, from a sample of its blocks: enough to meet in the caches where
+ * that is affordable, as device_emu.c takes. Afterwards memory is as before. 0: the kernel fails.
+ */
 static double model(CUcontext ctx, const struct sw_op *op)
 {
     static const double budget = 60e6; /* thread instructions */
@@ -155,7 +157,7 @@ static double time_of(CUcontext ctx, const struct sw_op *op)
     return t->time_ns;
 }
 
-/* For profilers: told of each kernel as it runs, with its place on the modelled clock. */
+/* For profilers, which hear of each kernel as it runs, with its place on the modelled clock. */
 static void (*on_kernel)(const char *symbol, double start_ns, double end_ns);
 
 void keet_software_driver_on_kernel(void (*told)(const char *symbol, double, double));
@@ -194,7 +196,7 @@ CUresult sw_run_launch(CUcontext ctx, const struct sw_op *op)
     if (ran.verdict == VERDICT_LAUNCH_FAILED || ran.verdict == VERDICT_UNSUPPORTED)
         return code_of(&ran);
     ctx->sticky = code_of(&ran);
-    return CUDA_SUCCESS; /* on a card the launch is long over by the time that it is known */
+    return CUDA_SUCCESS; /* on a card the launch is long over before the fault is known */
 }
 
 /* --- what the driver refuses --- */

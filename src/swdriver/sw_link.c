@@ -90,7 +90,7 @@ static void join(struct str *all, const char *text, size_t len)
     }
 }
 
-/* What is text when it should be machine code came from cuLinkComplete. */
+/* Text where machine code is expected came from cuLinkComplete. */
 static CUresult add(CUlinkState link, CUjitInputType type, const void *data, size_t bytes)
 {
     if (data == NULL || bytes == 0)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Device memory is the host's: what the host does not have, the device has not either. */
+/* Device memory is host memory: what the host does not have, the device does not have either. */
 static uint64_t host_bytes_free(void)
 {
     const long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
@@ -107,7 +107,7 @@ CUresult CUDAAPI cuMemFree(CUdeviceptr address)
     return sw_end(code);
 }
 
-/* All work is done when it was submitted, so that order in a stream needs no care. */
+/* All work is done when it is submitted, so the order within a stream needs no care. */
 CUresult CUDAAPI cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream)
 {
     return cuMemAlloc(address, bytes);
@@ -142,7 +142,8 @@ static CUresult pointer_attribute(
     const struct sw_alloc *alloc = sw_find(ctx, address);
 
     if (alloc == NULL)
-        return CUDA_ERROR_INVALID_VALUE; /* the host's: nothing is known of it */
+        return CUDA_ERROR_INVALID_VALUE; /* the address is the host's: the driver knows nothing of
+                                            it */
     switch (which) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
         *(CUcontext *)value = ctx;
@@ -272,7 +273,7 @@ CUresult CUDAAPI cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t bytes)
     return cuMemcpyDtoDAsync(to, from, bytes, NULL);
 }
 
-/* Addresses tell where they belong: an address that no allocation holds is the host's. */
+/* An address tells where it belongs: an address in no allocation is the host's. */
 CUresult CUDAAPI cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
 {
     CUcontext ctx;

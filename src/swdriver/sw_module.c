@@ -1,4 +1,4 @@
-/* Owns modules and their functions: PTX text to something that can be launched. */
+/* Owns modules and their functions: it makes of PTX text what can be launched. */
 #include "swdriver/sw_state.h"
 
 #include "base/file.h"
@@ -260,7 +260,7 @@ static CUresult attribute_of(CUfunction f, CUfunction_attribute which, int *valu
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
         *value = (int)f->kernel.local_bytes;
         return CUDA_SUCCESS;
-    case CU_FUNC_ATTRIBUTE_NUM_REGS: /* as many as the emulator assumes where nobody knows */
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: /* as many as the emulator assumes where ptxas has not said */
         *value = f->registers > 0 ? (int)f->registers : 32;
         return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:

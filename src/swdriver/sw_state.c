@@ -189,7 +189,7 @@ static CUresult create(CUcontext *ctx, unsigned flags, CUdevice dev)
     return sw_end(push(*ctx));
 }
 
-/* The header declares the newest only; programs ask for the older ones by name. */
+/* The header declares only the newest; programs ask for the older ones by name. */
 CUresult CUDAAPI cuCtxCreate_v2(CUcontext *ctx, unsigned flags, CUdevice dev);
 CUresult CUDAAPI cuCtxCreate_v2(CUcontext *ctx, unsigned flags, CUdevice dev)
 {
@@ -238,7 +238,8 @@ CUresult CUDAAPI cuDevicePrimaryCtxRetain(CUcontext *ctx, CUdevice dev)
     return sw_end(CUDA_SUCCESS);
 }
 
-/* The object of the primary context lives on, so that threads in which it is current find it. */
+/* The object of the primary context lives on, so that threads in which the context is current still
+ * find it. */
 CUresult CUDAAPI cuDevicePrimaryCtxRelease(CUdevice dev)
 {
     CUresult code = sw_begin_any();
@@ -360,7 +361,7 @@ CUresult CUDAAPI cuCtxGetApiVersion(CUcontext ctx, unsigned *version)
 {
     const CUresult code = sw_begin_any();
 
-    *version = 3020; /* what drivers have said since CUDA 3.2 */
+    *version = 3020; /* what all drivers have said since CUDA 3.2 */
     return sw_end(code);
 }
 

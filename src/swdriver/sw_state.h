@@ -92,7 +92,7 @@ struct CUgraphExec_st {
     size_t nr;
 };
 
-/* A modelled time, kept since the same launch is likely to come again. */
+/* A modelled time, kept because the same launch is likely to come again. */
 struct sw_time {
     CUfunction function;
     uint32_t grid[3], block[3], smem_bytes;
@@ -104,7 +104,7 @@ enum { SW_NR_LIMITS = 16 };
 struct CUctx_st {
     CUcontext next;
     struct emu *emu;
-    CUresult sticky; /* what a kernel did; returned by every call from then on */
+    CUresult sticky; /* the fault of a kernel; every call from then on returns it */
     bool primary;
     CUdevice device;
     unsigned flags;
@@ -130,30 +130,31 @@ const struct chip *sw_chip(void);
 unsigned sw_nr_threads(void); /* KEET_CUDA_THREADS; 0: one per core */
 uint64_t sw_step_limit(void); /* KEET_CUDA_STEPS */
 
-/* Lock; give the calling thread's context. Not SUCCESS: not initialised, no context, or its sticky
- * error. sw_begin_any asks for no context. sw_end unlocks and hands the code through. */
+/* Locks the driver and gives the context of the calling thread. Not SUCCESS: not initialised, no
+ * context, or the context's sticky error. sw_begin_any asks for no context. sw_end unlocks and
+ * hands the code through. */
 CUresult sw_begin(CUcontext *ctx);
 CUresult sw_begin_any(void);
 CUresult sw_end(CUresult code);
 
-/* For calls that destroy a handle: the context that owns it, or else as sw_begin. */
+/* For calls that destroy a handle: gives the context that owns the handle, or else does what
+ * sw_begin does. */
 typedef bool sw_owns_fn(CUcontext ctx, const void *handle);
 CUresult sw_begin_owner(CUcontext *ctx, sw_owns_fn *owns, const void *handle);
 
 CUcontext sw_current(void);
-bool sw_set_initialised(void);
 
 /* Is the handle one of the context's? NULL, legacy and per-thread streams give the null stream. */
 CUstream sw_stream(CUcontext ctx, CUstream stream);              /* NULL when it is not */
 const struct sw_alloc *sw_find(CUcontext ctx, uint64_t address); /* the allocation it is in */
 
-/* Destroy everything of a context but the object itself, which is fit for use again. */
+/* Destroys everything of a context but the object itself, which is fit for use again. */
 void sw_clear(CUcontext ctx);
 void sw_module_free(CUcontext ctx, CUmodule module);
 bool sw_is_machine_code(const void *image); /* of the first four bytes */
 void sw_ops_free(struct sw_op *ops, size_t nr);
 
-/* Run or record; takes over op->params. */
+/* Runs or records the operation; takes over op->params. */
 CUresult sw_submit(CUcontext ctx, CUstream stream, struct sw_op *op);
 CUresult sw_run(CUcontext ctx, const struct sw_op *op);
 CUresult sw_run_launch(CUcontext ctx, const struct sw_op *op);

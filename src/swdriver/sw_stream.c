@@ -1,5 +1,4 @@
-/* Owns streams, events and graphs: what is run at once, what is recorded, and the modelled clock.
- */
+/* Owns streams, events and graphs: what runs at once, what is recorded, and the modelled clock. */
 #include "swdriver/sw_state.h"
 
 #include "base/mem.h"
@@ -209,8 +208,8 @@ CUresult CUDAAPI cuStreamGetCtx(CUstream stream, CUcontext *of)
     return sw_end(code);
 }
 
-/* All work before it is done, so the caller's function runs at once, in the caller's thread; the
- * lock is not held. */
+/* All work before the call is done, so the caller's function runs at once, in the caller's thread.
+ * The lock is not held. */
 CUresult CUDAAPI cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data)
 {
     const CUresult code = stream_call(stream);

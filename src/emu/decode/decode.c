@@ -50,8 +50,9 @@ struct inst *decode_emit(struct decoder *d, bool hidden)
     *info = (struct inst_info){.ptx = hidden ? NULL : d->ptx,
         .func = d->f->func->name,
         .recursive = d->f->recursive,
-        .unit = UNIT_NONE,
-        .latency = LATENCY_NONE};
+        .unit = UNIT_NONE};
+    if (!hidden)
+        decode_describe(info, d->ptx);
     if (d->ptx) {
         info->line = d->ptx->line;
         in->type = (uint8_t)d->ptx->type;
@@ -68,9 +69,14 @@ struct inst *decode_part(struct decoder *d)
     return in;
 }
 
+bool decode_is_sink(const struct ptx_operand *o)
+{
+    return o->kind == PTX_OPERAND_SINK || (o->kind == PTX_OPERAND_REG && o->reg < 0);
+}
+
 uint32_t decode_half(struct decoder *d, const struct ptx_operand *o, unsigned half)
 {
-    if (o->kind == PTX_OPERAND_SINK || (o->kind == PTX_OPERAND_REG && o->reg < 0))
+    if (decode_is_sink(o))
         return NO_ROW;
     if (decode_reg_bytes(d, o) != 16) {
         decode_fail(d, "a 128-bit register is needed");
@@ -351,7 +357,7 @@ bool decode_address(
     return true;
 }
 
-struct frame *decode_frame(struct decoder *d, const struct ptx_func *func)
+struct func_frame *decode_frame(struct decoder *d, const struct ptx_func *func)
 {
     for (uint32_t i = 0; i < d->nr_frames; i++) {
         if (d->frames[i].func == func)
@@ -373,12 +379,12 @@ static void align_dynamic(struct decoder *d, const struct ptx_operand *o)
         d->p->shared_dynamic_offset = at;
 }
 
-/* Gives each function that can be reached a frame, and finds which can reach themselves. Method:
- * Tarjan, "Depth-first search and linear graph algorithms" (1972). *low: the earliest frame that
- * the function can go back to, if that is before *low. */
+/* Gives a frame to each function that can be reached, and finds the functions that can reach
+ * themselves. Method: Tarjan, "Depth-first search and linear graph algorithms" (1972). *low: the
+ * earliest frame that the function can go back to, if that is before *low. */
 static bool collect(struct decoder *d, const struct ptx_func *func, uint32_t *low);
 
-/* All that an instruction may call. */
+/* Visits all functions that an instruction may call. */
 static bool collect_callees(struct decoder *d, const struct ptx_inst *inst, uint32_t *low)
 {
     const struct ptx_module *module = d->env->module;
@@ -391,14 +397,14 @@ static bool collect_callees(struct decoder *d, const struct ptx_inst *inst, uint
     return true;
 }
 
-/* Those collected since the first, and not known yet, all reach each other. */
+/* The functions collected since the first, and not yet known, all reach each other. */
 static void close_component(struct decoder *d, uint32_t first, bool calls_itself)
 {
     bool recursive = calls_itself;
     for (uint32_t i = first + 1; i < d->nr_frames; i++)
         recursive |= !d->frames[i].known;
     for (uint32_t i = first; i < d->nr_frames; i++) {
-        struct frame *f = &d->frames[i];
+        struct func_frame *f = &d->frames[i];
         if (f->known)
             continue;
         f->component = first;
@@ -431,7 +437,7 @@ static bool collect(struct decoder *d, const struct ptx_func *func, uint32_t *lo
     }
     if (func->external || func->nr_insts == 0)
         return true;
-    const struct frame *seen = decode_frame(d, func);
+    const struct func_frame *seen = decode_frame(d, func);
     const uint32_t index = seen ? (uint32_t)(seen - d->frames) : d->nr_frames;
     if (seen && func->is_entry)
         return decode_fail(d, "a kernel that is called");
@@ -441,7 +447,7 @@ static bool collect(struct decoder *d, const struct ptx_func *func, uint32_t *lo
     }
     uint32_t back = index;
     d->frames = grow(d->frames, &d->cap_frames, d->nr_frames + 1, sizeof(*d->frames));
-    d->frames[d->nr_frames++] = (struct frame){.func = func};
+    d->frames[d->nr_frames++] = (struct func_frame){.func = func};
     for (uint32_t i = 0; i < func->nr_insts; i++) {
         const struct ptx_inst *inst = &func->insts[i];
         for (unsigned j = 0; j < inst->nr_operands; j++)
@@ -462,7 +468,7 @@ static bool collect(struct decoder *d, const struct ptx_func *func, uint32_t *lo
 
 enum { MOST_LOCAL = 512 << 10 }; /* CUDA programming guide, technical specifications */
 
-/* Past the limit the end stays there. */
+/* Past the limit *end stays there. */
 static uint32_t place(uint32_t *end, uint32_t bytes)
 {
     const uint32_t at = (*end + 15) / 16 * 16;
@@ -470,8 +476,8 @@ static uint32_t place(uint32_t *end, uint32_t bytes)
     return at;
 }
 
-/* Arguments come first: what is behind them a call clears. */
-static void layout_memory(struct decoder *d, struct frame *f)
+/* The arguments come first: a call clears what is behind them. */
+static void layout_memory(struct decoder *d, struct func_frame *f)
 {
     uint32_t bytes = 0, *end = f->recursive ? &bytes : &d->p->local_bytes;
     if (!f->func->is_entry)
@@ -493,7 +499,7 @@ static void layout_memory(struct decoder *d, struct frame *f)
     f->ret_base -= f->stack_bytes;
 }
 
-static void layout_frame(struct decoder *d, struct frame *f)
+static void layout_frame(struct decoder *d, struct func_frame *f)
 {
     const struct ptx_func *func = f->func;
     f->reg_offset = arena_array(d->arena, func->nr_regs + 1, sizeof(uint32_t));
@@ -520,7 +526,7 @@ static void layout_frame(struct decoder *d, struct frame *f)
     layout_memory(d, f);
 }
 
-/* Stacks lie behind what has a fixed place. */
+/* The stacks lie behind everything that has a fixed place. */
 static void layout_stacks(struct decoder *d)
 {
     enum { ALIGN = 256 };
@@ -545,7 +551,7 @@ static void layout_stacks(struct decoder *d)
 
 static void add_reg(struct decoder *d, const struct ptx_operand *o, uint16_t *nr, uint32_t *ids)
 {
-    /* of a vector, and the coordinates of an address */
+    /* the elements of a vector, and the coordinates of an address */
     for (uint32_t i = 0; o->vec && i < o->nr; i++)
         add_reg(d, &o->vec[i], nr, ids);
     if ((o->kind == PTX_OPERAND_REG || o->kind == PTX_OPERAND_ADDRESS) && o->reg >= 0 &&
@@ -566,7 +572,7 @@ static void fill_registers(struct decoder *d, struct inst_info *info)
         info->source[info->nr_sources++] = d->f->reg_id[p->guard];
 }
 
-/* Decodes one instruction and gives the counted one its guard and registers. */
+/* Decodes one instruction, and gives its guard and registers to the instruction that counts. */
 static bool one(struct decoder *d)
 {
     uint32_t first = d->p->nr_insts;
@@ -614,7 +620,7 @@ static bool decode_func(struct decoder *d, uint32_t index)
 static void resolve(struct decoder *d)
 {
     for (uint32_t fi = 0, pc = 0; fi < d->nr_frames; fi++) {
-        const struct frame *f = &d->frames[fi];
+        const struct func_frame *f = &d->frames[fi];
         for (; pc <= f->pc_of[f->func->nr_insts]; pc++) {
             struct inst *in = &d->p->insts[pc];
             const struct ptx_inst *p = d->p->info[pc].ptx;
@@ -633,7 +639,8 @@ static void resolve(struct decoder *d)
     }
 }
 
-/* Lengths of the runs that need no look at anything between their instructions. */
+/* Finds the runs of instructions between which the interpreter need not look at anything:
+ * inst->plain. */
 static void find_plain(struct decoder *d)
 {
     struct program *p = d->p;

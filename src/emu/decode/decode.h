@@ -1,5 +1,6 @@
-/* PTX function -> struct program. Private to emu/: decode.c owns the tables and operands,
- * decode_op.c what becomes of each operation. */
+/* PTX function -> struct program. Private to emu/. decode.c owns the tables and the operands,
+ * decode_row.c asks the row of each operation who decodes it, and decode_op.c, decode_mem.c and the
+ * others hold those decoders. */
 #ifndef KEET_EMU_DECODE_DECODE_H
 #define KEET_EMU_DECODE_DECODE_H
 
@@ -25,23 +26,24 @@ struct decode_env {
 struct program *decode_kernel(const struct ptx_func *kernel, const struct decode_env *env,
     struct arena *arena, struct decode_problem *problem);
 
-/* --- between decode.c and decode_op.c --- */
+/* --- between the files of this folder --- */
 
-struct frame { /* one function's part of the program */
+struct func_frame { /* one function's part of the program */
     const struct ptx_func *func;
     uint32_t *reg_offset;  /* per func->regs: its row or word */
     uint32_t *reg_id;      /* per func->regs: scoreboard id */
     uint32_t *pc_of;       /* per ptx instruction, nr_insts + 1 */
-    uint32_t words_offset; /* predicates, and at the end of them ... */
+    uint32_t words_offset; /* the words: predicates, and at the end of them ... */
     uint32_t carry;        /* ... the condition-code word */
-    uint32_t call_words;   /* two more of them, for calls through registers */
-    /* in the thread's local memory; of a recursive function from the top of the thread's stack */
+    uint32_t call_words;   /* two more words, for calls through registers */
+    /* places in the thread's local memory; a recursive function counts them from the top of the
+     * thread's stack */
     int64_t local_base, param_base, ret_base, call_base;
-    uint32_t stack_bytes; /* of a recursive function, for each of its calls that is under way */
+    uint32_t stack_bytes; /* for each call of a recursive function that is under way */
     uint32_t component;   /* functions that can reach each other have the same */
     bool recursive;       /* it can reach itself */
-    bool allocates;       /* it has alloca, or the like ... */
-    int64_t floor_base;   /* ... and where it keeps what its caller's stack was like, as above */
+    bool allocates;       /* it has alloca, stacksave or stackrestore ... */
+    int64_t floor_base;   /* ... and keeps here, in local memory, the stack pointer that it found */
     uint32_t start;       /* pc */
     bool known;           /* which of these it is */
 };
@@ -53,14 +55,14 @@ struct decoder {
     const struct decode_env *env;
     struct arena *arena;
     struct decode_problem *problem;
-    struct frame *frames;
+    struct func_frame *frames;
     uint32_t nr_frames;
     size_t cap_frames, cap_insts, cap_info, cap_consts, cap_specials, cap_params;
     uint32_t file_end;
     uint32_t scratch32[SCRATCH_ROWS], scratch64[SCRATCH_ROWS], scratch_word[2];
     unsigned nr_scratch32, nr_scratch64;
     /* the instruction at hand */
-    struct frame *f;
+    struct func_frame *f;
     const struct ptx_inst *ptx;
     struct { /* destinations whose register is wider than the result */
         uint32_t from, to;
@@ -72,7 +74,7 @@ struct decoder {
 
 bool decode_fail(struct decoder *d, const char *why);     /* always false */
 struct inst *decode_emit(struct decoder *d, bool hidden); /* valid until the next emit */
-struct inst *decode_part(struct decoder *d);              /* hidden, guarded as what follows */
+struct inst *decode_part(struct decoder *d);              /* hidden, with the guard of d->ptx */
 uint32_t decode_scratch(struct decoder *d); /* a row of 32 bits, until the next instruction */
 /* Half 0 or 1 of a 128-bit register as a row of 64 bits. */
 uint32_t decode_half(struct decoder *d, const struct ptx_operand *o, unsigned half);
@@ -81,14 +83,15 @@ uint32_t decode_const(struct decoder *d, uint64_t value, unsigned bytes);
 uint32_t decode_special(struct decoder *d, enum ptx_special special, unsigned bytes);
 uint32_t decode_param_row(
     struct decoder *d, uint32_t offset, unsigned bytes, unsigned row_bytes, bool sign);
-/* Does its address count from the top of the stack? */
+/* Does the address of the symbol count from the top of the stack? */
 bool decode_on_stack(const struct decoder *d, const struct ptx_symbol *symbol);
 /* A source as a row of elements of 4 (bytes <= 4) or 8 bytes; emits hidden moves between widths. */
 uint32_t decode_source(struct decoder *d, const struct ptx_operand *o, unsigned bytes);
 uint32_t decode_pred(struct decoder *d, const struct ptx_operand *o);
 uint32_t decode_dest(
     struct decoder *d, const struct ptx_operand *o, unsigned bytes, bool is_signed);
-/* Of a register: predicates 1, 8-bit ones 2, as 16-bit ones; 0: not a register. */
+/* Bytes of the register: a predicate has 1, an 8-bit register 2, as a 16-bit one has. 0: not a
+ * register. */
 unsigned decode_reg_bytes(const struct decoder *d, const struct ptx_operand *o);
 bool decode_symbol(struct decoder *d, const struct ptx_symbol *symbol, uint64_t *address);
 /* An address operand: a row of 4- or 8-byte addresses and a displacement. */
@@ -96,20 +99,39 @@ bool decode_address(
     struct decoder *d, const struct ptx_operand *o, uint32_t *row, bool *is32, int64_t *imm);
 /* Can a call through a register reach this function? */
 bool decode_may_reach(const struct ptx_inst *call, const struct ptx_func *func);
-struct frame *decode_frame(struct decoder *d, const struct ptx_func *func);
+struct func_frame *decode_frame(struct decoder *d, const struct ptx_func *func);
 void decode_finish_widen(struct decoder *d);
 void *decode_copy(struct decoder *d, const void *bytes, size_t nr);
 
-void decode_live(struct decoder *d);   /* p->zero, what calls save, INST_NO_DEST; decode_live.c */
-bool decode_inst(struct decoder *d);   /* d->ptx; decode_op.c */
-bool decode_memory(struct decoder *d); /* decode_mem.c */
-bool decode_sync(struct decoder *d);
-bool decode_tensor(struct decoder *d); /* decode_tensor.c */
-bool decode_call(struct decoder *d);
-bool decode_stack(struct decoder *d);       /* decode_stack.c: alloca and the like ... */
-void decode_stack_enter(struct decoder *d); /* ... which a function takes back what it ... */
-void decode_stack_leave(struct decoder *d); /* ... allocated by */
-bool decode_texture(struct decoder *d);     /* decode_texture.c */
-bool decode_video(struct decoder *d);       /* decode_video.c */
+bool decode_is_sink(const struct ptx_operand *o); /* a destination that nobody wants */
+/* Gives the instruction its loop for p. False: there is none, and the decoder failed. */
+bool decode_run(struct decoder *d, struct inst *in, const struct ptx_inst *p);
+
+/* decode_live.c: fills p->zero and the lists of what calls save, sets INST_NO_DEST. */
+void decode_live(struct decoder *d);
+
+/* decode_row.c: the rows of ptx/ops.def. */
+bool decode_inst(struct decoder *d); /* d->ptx, by its row's decoder */
+void decode_describe(struct inst_info *info, const struct ptx_inst *p); /* class, unit, flops */
+
+/* The decoders that the rows name. Each emits what d->ptx becomes; false: the decoder failed. */
+typedef bool decode_fn(struct decoder *d);
+decode_fn decode_unknown; /* decode_row.c; always fails */
+/* decode_op.c */
+decode_fn decode_plain, decode_logic, decode_to_pred, decode_lop3, decode_cvt, decode_mov,
+    decode_cvta, decode_selp, decode_setp, decode_set, decode_policy, decode_activemask,
+    decode_branch, decode_branch_indexed, decode_ret, decode_exit, decode_trap, decode_nop;
+/* decode_mem.c */
+decode_fn decode_load_store, decode_atomic, decode_copy_async, decode_mbarrier, decode_barrier,
+    decode_collective;
+decode_fn decode_product, decode_wmma, decode_movmatrix, decode_matrix_access; /* decode_tensor.c */
+decode_fn decode_call;                                                         /* decode_call.c */
+decode_fn decode_texture; /* decode_texture.c */
+decode_fn decode_video;   /* decode_video.c */
+decode_fn decode_stack;   /* decode_stack.c: alloca, stacksave, stackrestore */
+
+/* decode_stack.c: a function that allocates gives its stack back when it returns. */
+void decode_stack_enter(struct decoder *d); /* keeps the stack pointer that the function found */
+void decode_stack_leave(struct decoder *d); /* takes it back */
 
 #endif

@@ -1,9 +1,10 @@
-/* Owns what calls become: copies of arguments and results between frames; calls of functions, of
- * the system's own, and through registers.
+/* Owns what calls become: copies of arguments and results between frames; calls of functions of the
+ * module, of the system's own functions, and through registers.
  *
- * A call through a register becomes one call for each function that it may reach, of those whose
- * address is taken somewhere and that take and return as many values: by the lanes that name it.
- * They count as one instruction. */
+ * A call through a register becomes one call for each function that the register may name: a
+ * function whose address is taken somewhere and that takes and returns as many values. Each of
+ * these calls is taken by the lanes that name its function. Together they count as one instruction.
+ */
 #include "emu/decode/decode.h"
 
 #include "base/mem.h"
@@ -40,7 +41,7 @@ static bool copy_register(struct decoder *d, const struct ptx_operand *o,
 /* A hidden copy of arguments to the callee's frame, or of results back. Triples: to, from, bytes.
  * The frame of a recursive callee lies on the top of the caller's stack. */
 static bool copy_frame(
-    struct decoder *d, const struct ptx_operand *list, const struct frame *callee, bool back)
+    struct decoder *d, const struct ptx_operand *list, const struct func_frame *callee, bool back)
 {
     const struct ptx_symbol *theirs = back ? callee->func->rets : callee->func->params;
     const int64_t their_base = (back ? callee->ret_base : callee->param_base) + callee->stack_bytes;
@@ -76,7 +77,7 @@ static bool copy_frame(
     return true;
 }
 
-/* The functions that are the system's own. Arguments and result stay in the caller's frame. */
+/* The system's own functions. Arguments and result stay in the caller's frame. */
 static bool call_external(struct decoder *d, const struct ptx_func *callee)
 {
     static const struct {
@@ -113,25 +114,24 @@ static bool call_external(struct decoder *d, const struct ptx_func *callee)
     in->target = result;
     in->a = d->f->recursive ? d->p->stack_row : NO_ROW;
     d->p->uses_heap |= in->kind == INST_MALLOC || in->kind == INST_FREE;
-    decode_info(d)->class = PTX_CLASS_CONTROL;
-    decode_info(d)->unit = UNIT_BRANCH;
     return true;
 }
 
-static struct inst *emit_call(struct decoder *d, const struct frame *frame, bool hidden)
+static struct inst *emit_call(struct decoder *d, const struct func_frame *frame, bool hidden)
 {
     struct inst *in = decode_emit(d, hidden);
     in->kind = INST_CALL;
     in->imm = frame->stack_bytes;
     in->b = frame->func->param_bytes;
-    in->target = (uint32_t)(frame - d->frames); /* resolve() knows where that begins */
+    in->target =
+        (uint32_t)(frame -
+                   d->frames); /* the number of the frame, which resolve() turns into a pc */
     decode_info(d)->class = PTX_CLASS_CONTROL;
-    decode_info(d)->unit = hidden ? UNIT_NONE : UNIT_BRANCH;
-    decode_info(d)->latency = LATENCY_ALU;
     return in;
 }
 
-static bool call_frame(struct decoder *d, const struct frame *frame, uint32_t guard, bool hidden)
+static bool call_frame(
+    struct decoder *d, const struct func_frame *frame, uint32_t guard, bool hidden)
 {
     const struct ptx_inst *p = d->ptx;
     const struct ptx_func *callee = frame->func;
@@ -164,8 +164,8 @@ static bool call_frame(struct decoder *d, const struct frame *frame, uint32_t gu
     return true;
 }
 
-/* A word of predicates: the lanes of `from` (a negated predicate or all lanes too) whose register
- * holds the address, or does not. */
+/* Emits a word of predicates: those lanes of `from` (a predicate, perhaps negated, or all lanes)
+ * whose register holds the address, or does not. */
 static uint32_t lanes_that(struct decoder *d, enum ptx_cmp cmp, uint32_t row, uint64_t address,
     uint32_t from, bool negated, uint32_t to)
 {
@@ -208,9 +208,6 @@ static bool call_through_register(struct decoder *d)
     in->guard = from;
     in->guard_negated = negated;
     in->flags &= (uint16_t)~INST_UNGUARDED;
-    decode_info(d)->class = PTX_CLASS_CONTROL;
-    decode_info(d)->unit = UNIT_BRANCH;
-    decode_info(d)->latency = LATENCY_ALU;
     for (uint32_t i = 0; i < module->nr_funcs; i++) {
         const struct ptx_func *func = module->funcs[i];
         if (!decode_may_reach(p, func))
@@ -228,6 +225,6 @@ bool decode_call(struct decoder *d)
     const struct ptx_operand *callee = &d->ptx->operand[1];
     if (callee->kind != PTX_OPERAND_FUNC)
         return call_through_register(d);
-    const struct frame *frame = decode_frame(d, callee->func);
+    const struct func_frame *frame = decode_frame(d, callee->func);
     return frame ? call_frame(d, frame, 0, false) : call_external(d, callee->func);
 }

@@ -1,7 +1,7 @@
-/* Owns the question which registers are still to be read. A block must find zeroed those that some
- * path reads before it has written them, which in most kernels are none; a call that may come back
- * to its function must save those that are read after it; atomics need not fetch what nobody reads.
- */
+/* Owns the question which registers are still to be read. Three things depend on the answer. A
+ * block must find zeroed those registers that some path reads before writing them; most kernels
+ * have none. A call that may come back to its function must save the registers that are read after
+ * it. An atomic need not fetch a value that nobody reads. */
 #include "emu/decode/decode.h"
 
 #include "base/mem.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is still read from an instruction on; bits by register. */
+/* The registers that are still read from an instruction on, one bit each. */
 struct live {
     const struct program *program;
     size_t words;
@@ -29,7 +29,7 @@ static void add_live(const struct live *live, uint32_t pc, uint64_t *now)
         now[i] |= live->in[pc * live->words + i];
 }
 
-/* True when more is read from pc on than was known. */
+/* True when more registers are read from pc on than was known. */
 static bool look_at(struct live *live, uint32_t pc, uint64_t *now)
 {
     const struct inst *in = &live->program->insts[pc];
@@ -72,11 +72,11 @@ static bool is_live(const struct live *live, uint32_t pc, uint32_t reg)
     return live->in[pc * live->words + reg / 64] >> reg % 64 & 1;
 }
 
-/* The list of a SAVE and its RESTORE: beside what is live at the latter, the words that it may work
- * with, and what a call through a register still looks at when the first of its functions is back.
- */
-static void list_saved(
-    struct decoder *d, const struct live *live, const struct frame *f, uint32_t from, uint32_t to)
+/* Lists what a SAVE and its RESTORE keep: the registers that are live at the RESTORE, the words
+ * that a decoder works with, and the register and the guard at which a call through a register
+ * looks again when the first of its functions is back. */
+static void list_saved(struct decoder *d, const struct live *live, const struct func_frame *f,
+    uint32_t from, uint32_t to)
 {
     const struct ptx_func *func = f->func;
     struct inst *save = &d->p->insts[from], *restore = &d->p->insts[to];
@@ -108,8 +108,8 @@ static void list_saved(
     save->imm = restore->imm = nr / 2;
 }
 
-/* Calls do not stand within each other: the SAVE before a RESTORE is its own. */
-static void list_all_saved(struct decoder *d, const struct live *live, const struct frame *f)
+/* Calls do not nest: each RESTORE belongs to the SAVE before it. */
+static void list_all_saved(struct decoder *d, const struct live *live, const struct func_frame *f)
 {
     uint32_t from = 0;
     for (uint32_t pc = f->pc_of[0]; pc < f->pc_of[f->func->nr_insts]; pc++) {
@@ -150,7 +150,7 @@ void decode_live(struct decoder *d)
         list_all_saved(d, &live, &d->frames[i]);
     p->zero = arena_array(d->arena, p->nr_regs + d->nr_frames, sizeof(*p->zero));
     for (uint32_t i = 0; i < d->nr_frames; i++) {
-        const struct frame *f = &d->frames[i];
+        const struct func_frame *f = &d->frames[i];
         for (uint32_t r = 0; r < f->func->nr_regs; r++) {
             if (!is_live(&live, f->pc_of[0], f->reg_id[r]) || f->reg_offset[r] >= f->words_offset)
                 continue;

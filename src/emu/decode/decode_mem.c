@@ -1,4 +1,4 @@
-/* Owns what loads, stores, atomics, asynchronous copies, collectives, barriers and calls become. */
+/* Owns what loads, stores, atomics, asynchronous copies, barriers and collectives become. */
 #include "emu/decode/decode.h"
 
 #include "base/mem.h"
@@ -7,39 +7,16 @@
 
 #include <string.h>
 
-static enum inst_latency latency_of(enum ptx_space space)
-{
-    switch (space) {
-    case PTX_SHARED:
-        return LATENCY_SHARED;
-    case PTX_LOCAL:
-        return LATENCY_LOCAL;
-    case PTX_CONST:
-    case PTX_PARAM:
-        return LATENCY_CONST;
-    default:
-        return LATENCY_GLOBAL;
-    }
-}
-
 static void memory_info(struct decoder *d, const struct inst *in)
 {
     struct inst_info *info = decode_info(d);
-    info->class = ptx_op_class(d->ptx->op);
-    info->unit = UNIT_LSU;
     info->space = (enum ptx_space)in->space;
-    info->latency = in->kind == INST_ATOM ? LATENCY_ATOMIC : latency_of(info->space);
     info->is_memory = true;
     info->is_copy = in->kind == INST_CP_ASYNC || in->kind == INST_BULK_COPY;
     info->is_load = in->kind == INST_LOAD || (info->is_copy && in->space == PTX_GLOBAL);
     info->is_store = in->kind == INST_STORE || (info->is_copy && in->space != PTX_GLOBAL);
     info->is_atomic = in->kind == INST_ATOM;
     info->access_bytes = (unsigned)in->vec * in->elem_bytes;
-}
-
-static bool is_sink(const struct ptx_operand *o)
-{
-    return o->kind == PTX_OPERAND_SINK || (o->kind == PTX_OPERAND_REG && o->reg < 0);
 }
 
 static const struct ptx_operand *element(const struct ptx_operand *o, unsigned i)
@@ -61,7 +38,7 @@ static bool load_param(struct decoder *d, const struct ptx_operand *to, uint32_t
     for (unsigned i = 0; i < nr; i++) {
         const struct ptx_operand *o = element(to, i);
         unsigned reg = wide ? 8 : decode_reg_bytes(d, o), row_bytes = reg == 8 ? 8 : 4;
-        if (is_sink(o))
+        if (decode_is_sink(o))
             continue;
         uint32_t from =
             decode_param_row(d, offset + i * bytes, bytes, row_bytes, ptx_type_is_signed(p->type));
@@ -74,13 +51,12 @@ static bool load_param(struct decoder *d, const struct ptx_operand *to, uint32_t
         struct inst_info *info = decode_info(d);
         info->class = PTX_CLASS_MEMORY;
         info->unit = UNIT_NONE;
-        info->latency = LATENCY_CONST;
         info->space = PTX_PARAM;
     }
     return true;
 }
 
-static bool load_store(struct decoder *d)
+bool decode_load_store(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
     bool store = p->op == PTX_OP_ST;
@@ -91,7 +67,7 @@ static bool load_store(struct decoder *d)
     if (bytes == 0 || nr > 8 || (wide && value->kind == PTX_OPERAND_VECTOR))
         return decode_fail(d, "an access of this width");
     if (p->async_)
-        return decode_fail(d, "not known to the emulator");
+        return decode_unknown(d);
     if (!store && p->space == PTX_PARAM && is_static && at->symbol->role == PTX_ROLE_PARAM &&
         d->f->func->is_entry)
         return load_param(d, value, (uint32_t)(at->symbol->offset + at->imm));
@@ -110,7 +86,7 @@ static bool load_store(struct decoder *d)
         else if (store)
             rows[i] = decode_source(d, o, reg);
         else
-            rows[i] = is_sink(o) ? NO_ROW : decode_dest(d, o, reg, false);
+            rows[i] = decode_is_sink(o) ? NO_ROW : decode_dest(d, o, reg, false);
     }
     if (!decode_address(d, at, &row, &is32, &imm))
         return false;
@@ -171,7 +147,7 @@ static uint32_t *atomic_rows(struct decoder *d, unsigned bytes, bool has_dest)
         return NULL;
     for (unsigned e = 0; e < p->vec; e++) {
         rows[e] = decode_source(d, &p->operand[has_dest ? 2 : 1].vec[e], bytes);
-        rows[p->vec + e] = has_dest && !is_sink(&p->operand[0].vec[e])
+        rows[p->vec + e] = has_dest && !decode_is_sink(&p->operand[0].vec[e])
                                ? decode_dest(d, &p->operand[0].vec[e], bytes, false)
                                : NO_ROW;
     }
@@ -183,7 +159,7 @@ static uint32_t atomic_source(struct decoder *d, const struct ptx_operand *o, un
     return bytes == 16 ? decode_half(d, o, 0) : decode_source(d, o, bytes);
 }
 
-static bool atomic(struct decoder *d)
+bool decode_atomic(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
     bool has_dest = p->op == PTX_OP_ATOM;
@@ -192,12 +168,12 @@ static bool atomic(struct decoder *d)
     bool is32;
     int64_t imm;
     if (!atomic_known(p) || (p->vec > 1 && p->vec * bytes > 16))
-        return decode_fail(d, "not known to the emulator");
+        return decode_unknown(d);
     uint32_t *rows = atomic_rows(d, bytes, has_dest);
     uint32_t b = rows ? NO_ROW : atomic_source(d, &p->operand[n + 1], bytes);
     uint32_t c = p->nr_operands > n + 2 ? atomic_source(d, &p->operand[n + 2], bytes) : NO_ROW;
-    uint32_t dest = rows || !has_dest || is_sink(&p->operand[0]) ? NO_ROW
-                    : bytes == 16                                ? decode_half(d, &p->operand[0], 0)
+    uint32_t dest = rows || !has_dest || decode_is_sink(&p->operand[0]) ? NO_ROW
+                    : bytes == 16 ? decode_half(d, &p->operand[0], 0)
                                   : decode_dest(d, &p->operand[0], bytes, false);
     if (!decode_address(d, &p->operand[n], &row, &is32, &imm))
         return false;
@@ -240,9 +216,9 @@ static bool is_mbarrier(const struct ptx_inst *p)
     }
 }
 
-/* a: the address (or the state whose count is asked for), imm: displacement, b: a count or bytes,
- * c: the state or parity waited for, d: state, predicate or count. Time-out hints are left out. */
-static bool mbarrier(struct decoder *d)
+/* a: the address, or for pending_count the state; imm: displacement; b: a count or bytes; c: the
+ * state or parity waited for; d: state, predicate or count. Time-out hints are left out. */
+bool decode_mbarrier(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
     const bool count = p->sub == PTX_SUB_PENDING_COUNT;
@@ -266,7 +242,7 @@ static bool mbarrier(struct decoder *d)
         b = decode_source(d, &p->operand[at + 1], 4);
     if (asks)
         dest = decode_pred(d, &p->operand[0]);
-    else if (at && !is_sink(&p->operand[0]))
+    else if (at && !decode_is_sink(&p->operand[0]))
         dest = decode_dest(d, &p->operand[0], count ? 4 : 8, false);
     struct inst *in = decode_emit(d, false);
     in->kind = INST_MBARRIER;
@@ -274,14 +250,10 @@ static bool mbarrier(struct decoder *d)
     in->a = a, in->b = b, in->c = c, in->d = dest;
     in->address32 = is32;
     in->imm = imm;
-    struct inst_info *info = decode_info(d);
-    info->class = ptx_op_class(p->op);
-    info->unit = UNIT_LSU;
-    info->latency = LATENCY_SHARED;
     return true;
 }
 
-/* ignore-src: lanes of which it is true copy nothing from their source. */
+/* ignore-src: the lanes for which the predicate is true copy nothing from their source. */
 static uint32_t size_unless(struct decoder *d, const struct ptx_operand *ignores, uint64_t bytes)
 {
     const struct ptx_inst choose = {.op = PTX_OP_SELP, .type = PTX_B32};
@@ -294,7 +266,7 @@ static uint32_t size_unless(struct decoder *d, const struct ptx_operand *ignores
     return to;
 }
 
-/* The mbarrier that a bulk copy tells of its bytes: it has its own place in the program. */
+/* A bulk copy tells its bytes to an mbarrier: an instruction of its own behind the copy. */
 static bool complete_tx(struct decoder *d, const struct ptx_operand *object, uint32_t size)
 {
     uint32_t a;
@@ -311,8 +283,8 @@ static bool complete_tx(struct decoder *d, const struct ptx_operand *object, uin
     return true;
 }
 
-/* cp.async.bulk: to shared memory and an mbarrier is told, or to global memory and a group of its
- * own is waited for, which is done at once. Hints of what caches should do are left out. */
+/* cp.async.bulk. A copy to shared memory tells an mbarrier when it is done. A copy to global memory
+ * belongs to a group, for which a wait is over at once. Hints for the caches are left out. */
 static bool bulk(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
@@ -323,13 +295,11 @@ static bool bulk(struct decoder *d)
     int64_t to_imm, from_imm;
     if (p->sub == PTX_SUB_COMMIT_GROUP || p->sub == PTX_SUB_WAIT_GROUP) {
         decode_emit(d, false)->kind = INST_NOP;
-        decode_info(d)->class = PTX_CLASS_MEMORY;
-        decode_info(d)->unit = UNIT_LSU;
         return true;
     }
     if (p->tensor || p->multicast || p->sub != PTX_SUB_NONE || p->atom != PTX_ATOM_NONE ||
         p->nr_operands < 3 + loads || !(loads || stores))
-        return decode_fail(d, "not known to the emulator");
+        return decode_unknown(d);
     size = decode_source(d, &p->operand[2], 4);
     if (!decode_address(d, &p->operand[0], &to, &to32, &to_imm) ||
         !decode_address(d, &p->operand[1], &from, &from32, &from_imm))
@@ -350,7 +320,7 @@ static bool bulk(struct decoder *d)
     return stores || complete_tx(d, &p->operand[3], size);
 }
 
-static bool cp_async(struct decoder *d)
+bool decode_copy_async(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
     if (p->bulk)
@@ -358,14 +328,12 @@ static bool cp_async(struct decoder *d)
     if (p->sub == PTX_SUB_COMMIT_GROUP || p->sub == PTX_SUB_WAIT_GROUP ||
         p->sub == PTX_SUB_WAIT_ALL) {
         decode_emit(d, false)->kind = INST_COPY_GROUP;
-        decode_info(d)->class = PTX_CLASS_MEMORY;
-        decode_info(d)->unit = UNIT_LSU;
         return true;
     }
     if (p->sub == PTX_SUB_MBARRIER_ARRIVE)
-        return mbarrier(d);
+        return decode_mbarrier(d);
     if (p->sub != PTX_SUB_NONE || p->nr_operands < 3 || p->operand[2].kind != PTX_OPERAND_IMM)
-        return decode_fail(d, "not known to the emulator");
+        return decode_unknown(d);
     const uint64_t bytes = p->operand[2].imm;
     if (bytes != 16 && (p->cache == PTX_CACHE_CG || (bytes != 4 && bytes != 8)))
         return decode_fail(d, "copies 4, 8 or 16 bytes, of .cg 16");
@@ -395,32 +363,11 @@ static bool cp_async(struct decoder *d)
     return true;
 }
 
-bool decode_memory(struct decoder *d)
-{
-    switch (d->ptx->op) {
-    case PTX_OP_ATOM:
-    case PTX_OP_RED:
-        return atomic(d);
-    case PTX_OP_CP:
-        return cp_async(d);
-    default:
-        return load_store(d);
-    }
-}
-
 /* --- barriers and collectives --- */
-
-static void sync_info(struct decoder *d, enum inst_unit unit, enum inst_latency latency)
-{
-    struct inst_info *info = decode_info(d);
-    info->class = ptx_op_class(d->ptx->op);
-    info->unit = unit;
-    info->latency = latency;
-}
 
 /* bar, barrier: a: number, b: thread count, c: predicate of .red, sub: enum ptx_sub, imm: what .red
  * does */
-static bool barrier(struct decoder *d)
+bool decode_barrier(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
     if (p->sub == PTX_SUB_WARP) {
@@ -428,11 +375,10 @@ static bool barrier(struct decoder *d)
         struct inst *in = decode_emit(d, false);
         in->kind = INST_WARP_SYNC;
         in->e = mask;
-        sync_info(d, UNIT_BRANCH, LATENCY_ALU);
         return true;
     }
     if (p->scope == PTX_SCOPE_CLUSTER)
-        return decode_fail(d, "not known to the emulator");
+        return decode_unknown(d);
     bool red = p->sub == PTX_SUB_RED;
     unsigned n = red ? 1 : 0, nr = p->nr_operands - n - (red ? 1 : 0);
     uint32_t a = decode_source(d, &p->operand[n], 4);
@@ -450,12 +396,11 @@ static bool barrier(struct decoder *d)
     in->imm = p->atom == PTX_ATOM_POPC ? 0 : p->boolop;
     in->flags |= red && p->operand[p->nr_operands - 1].negated ? INST_NEGATE_C : 0;
     decode_info(d)->is_barrier = true;
-    sync_info(d, UNIT_BRANCH, LATENCY_ALU);
     return true;
 }
 
 /* e: the mask of lanes; a, b, c: sources; d, d2: results (d2 and a vote's d may be predicates). */
-static bool collective(struct decoder *d)
+bool decode_collective(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
     unsigned n = p->nr_dests, last = p->nr_operands - 1;
@@ -477,19 +422,8 @@ static bool collective(struct decoder *d)
     in->kind = INST_COLLECTIVE;
     in->a = source[0], in->b = source[1], in->c = source[2], in->e = mask;
     in->d = dest;
-    in->d2 = n > 1 && !is_sink(&p->operand[1]) ? decode_pred(d, &p->operand[1]) : NO_ROW;
+    in->d2 = n > 1 && !decode_is_sink(&p->operand[1]) ? decode_pred(d, &p->operand[1]) : NO_ROW;
     in->flags |= p->op == PTX_OP_VOTE && p->operand[n].negated ? INST_NEGATE_C : 0;
     in->run = sync_find(p, in);
-    bool ballot = p->op == PTX_OP_VOTE || p->op == PTX_OP_ELECT;
-    sync_info(d, ballot ? UNIT_ALU : UNIT_LSU, ballot ? LATENCY_ALU : LATENCY_SHUFFLE);
-    return in->run || decode_fail(d, "not known to the emulator");
-}
-
-bool decode_sync(struct decoder *d)
-{
-    if (d->ptx->op == PTX_OP_BAR || d->ptx->op == PTX_OP_BARRIER)
-        return barrier(d);
-    if (d->ptx->op == PTX_OP_MBARRIER)
-        return mbarrier(d);
-    return collective(d);
+    return in->run || decode_unknown(d);
 }

@@ -1,5 +1,5 @@
-/* Owns what alloca, stacksave and stackrestore become. What a function allocates is its caller's
- * again when it returns: it keeps the stack pointer that it found in its frame. */
+/* Owns what alloca, stacksave and stackrestore become. A function gives back what it allocated when
+ * it returns: its frame keeps the stack pointer that the function found. */
 #include "emu/decode/decode.h"
 
 #include "emu/sem/sem.h"
@@ -61,10 +61,6 @@ bool decode_stack(struct decoder *d)
                                                       : decode_source(d, &p->operand[!back], 8),
                    dest = back ? NO_ROW : decode_dest(d, &p->operand[0], bytes, false);
     struct inst *in = decode_emit(d, false);
-    struct inst_info *info = decode_info(d);
-    info->class = PTX_CLASS_OTHER;
-    info->unit = UNIT_ALU;
-    info->latency = LATENCY_ALU;
     if (p->op == PTX_OP_ALLOCA)
         return alloca_memory(d, in, dest, source);
     in->a = source;

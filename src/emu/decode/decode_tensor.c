@@ -1,7 +1,6 @@
 /* Owns which matrix shapes and types there are, and how their fragments lie in registers. */
 #include "emu/decode/decode.h"
 
-#include "emu/sem/sem.h"
 #include "emu/state/tensor.h"
 
 #include <string.h>
@@ -49,7 +48,7 @@ static unsigned place_element(const struct fragment *f, char which, unsigned i, 
     return row * f->cols + col;
 }
 
-/* Registers that hold the matrix once; 0: the type does not fit the shape. */
+/* How many registers hold the matrix once; 0: the type does not fit the shape. */
 static unsigned distinct_regs(const struct fragment *f)
 {
     unsigned bits = (unsigned)f->rows * f->cols * f->bits, reg = WARP_LANES * 8u * f->reg_bytes;
@@ -77,7 +76,7 @@ static bool lay_out(struct decoder *d, struct fragment *f, char which, enum ptx_
     return true;
 }
 
-/* The registers of an operand, which is a vector or, of one register, may be plain. */
+/* The registers of an operand: a vector, or a plain register where one is enough. */
 static bool registers(
     struct decoder *d, struct fragment *f, const struct ptx_operand *o, unsigned bytes, bool dest)
 {
@@ -140,7 +139,7 @@ static enum family family_of(enum ptx_type type)
     }
 }
 
-static const struct shape {
+static const struct mma_shape {
     enum family family;
     bool wmma;
     uint16_t m, n, k;
@@ -157,7 +156,7 @@ static const struct shape {
 static bool shape_exists(const struct ptx_inst *p, enum ptx_type type)
 {
     for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
-        const struct shape *s = &shapes[i];
+        const struct mma_shape *s = &shapes[i];
         if (s->family == family_of(type) && s->wmma == (p->op == PTX_OP_WMMA) && s->m == p->m &&
             s->n == p->n && s->k == p->k)
             return true;
@@ -182,16 +181,7 @@ static bool sum_exists(enum ptx_type type, enum ptx_type sum)
     }
 }
 
-static void product_info(struct decoder *d, const struct tensor *t)
-{
-    struct inst_info *info = decode_info(d);
-    bool floats = t->d.type != PTX_S32;
-    info->class = PTX_CLASS_TENSOR;
-    info->unit = UNIT_TENSOR;
-    info->flops = floats ? (uint16_t)(2u * t->m * t->n * t->k / WARP_LANES) : 0;
-}
-
-static bool product(struct decoder *d)
+bool decode_product(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
     /* wmma.mma of f16 names only the types of d and c */
@@ -217,12 +207,12 @@ static bool product(struct decoder *d)
         !lay_out(d, &t.c, 'c', c, t.m, t.n) || !lay_out(d, &t.d, 'd', p->type, t.m, t.n))
         return false;
     struct inst *in = emit(d, &t);
-    in->run = sem_find(p, in);
-    product_info(d, &t);
-    return in->run || decode_fail(d, "not known to the emulator");
+    if (t.d.type != PTX_S32)
+        decode_info(d)->flops = (uint16_t)(2u * t.m * t.n * t.k / WARP_LANES);
+    return decode_run(d, in, p);
 }
 
-static bool movmatrix(struct decoder *d)
+bool decode_movmatrix(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
     struct tensor t = {.kind = TENSOR_MOVE, .m = 8, .n = 8};
@@ -232,12 +222,8 @@ static bool movmatrix(struct decoder *d)
         !registers(d, &t.d, &p->operand[0], 4, true))
         return false;
     struct inst *in = emit(d, &t);
-    in->run = sem_find(p, in);
-    struct inst_info *info = decode_info(d);
-    info->class = PTX_CLASS_SHUFFLE;
-    info->unit = UNIT_LSU;
-    info->latency = LATENCY_SHUFFLE;
-    return true;
+    decode_info(d)->class = PTX_CLASS_SHUFFLE;
+    return decode_run(d, in, p);
 }
 
 /* --- memory --- */
@@ -261,7 +247,6 @@ static bool finish_memory(
     info->class = PTX_CLASS_MEMORY;
     info->unit = UNIT_LSU;
     info->space = d->ptx->op == PTX_OP_WMMA ? d->ptx->space : PTX_SHARED;
-    info->latency = info->space == PTX_SHARED ? LATENCY_SHARED : LATENCY_GLOBAL;
     info->is_memory = true;
     info->is_load = !store;
     info->is_store = store;
@@ -269,7 +254,7 @@ static bool finish_memory(
     return true;
 }
 
-static bool matrix_access(struct decoder *d)
+bool decode_matrix_access(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
     const bool store = p->op == PTX_OP_STMATRIX;
@@ -307,7 +292,8 @@ static bool fragment_access(struct decoder *d)
         return false;
     t.row_is_strided = p->layout_a == PTX_ROW;
     t.nr_distinct = distinct_regs(&t.d);
-    /* neighbours in a row (of b: in a column) are neighbours in memory when the layout is that */
+    /* two elements that are neighbours in a row (of b: in a column) are neighbours in memory only
+     * in this layout */
     bool along = t.row_is_strided == (which != 'b');
     t.by_8x8 = !sum && t.d.bits == 16;
     t.run = (uint8_t)(!along ? 1 : sum ? 2 : t.d.per_reg);
@@ -316,16 +302,7 @@ static bool fragment_access(struct decoder *d)
     return finish_memory(d, &t, &p->operand[store ? 0 : 1], t.run * t.d.bits / 8u);
 }
 
-bool decode_tensor(struct decoder *d)
+bool decode_wmma(struct decoder *d)
 {
-    switch (d->ptx->op) {
-    case PTX_OP_MMA:
-        return product(d);
-    case PTX_OP_MOVMATRIX:
-        return movmatrix(d);
-    case PTX_OP_WMMA:
-        return d->ptx->sub == PTX_SUB_MMA ? product(d) : fragment_access(d);
-    default:
-        return matrix_access(d);
-    }
+    return d->ptx->sub == PTX_SUB_MMA ? decode_product(d) : fragment_access(d);
 }

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Coordinates that a geometry takes; layers come first; a vector of three has an unused fourth (PTX
- * ISA, tex). 0: not known here. */
+/* How many coordinates a geometry takes, the layer first; a vector of three has an unused fourth
+ * element (PTX ISA, tex). 0: the emulator does not know the geometry. */
 static unsigned nr_coordinates(enum ptx_geom geom)
 {
     switch (geom) {
@@ -26,11 +26,6 @@ static unsigned nr_coordinates(enum ptx_geom geom)
     }
 }
 
-static bool is_sink(const struct ptx_operand *o)
-{
-    return o->kind == PTX_OPERAND_SINK || (o->kind == PTX_OPERAND_REG && o->reg < 0);
-}
-
 static bool vector_rows(struct decoder *d, const struct ptx_operand *o, unsigned nr, unsigned bytes,
     bool dest, uint32_t *rows)
 {
@@ -42,7 +37,7 @@ static bool vector_rows(struct decoder *d, const struct ptx_operand *o, unsigned
     for (unsigned i = 0; i < nr; i++) {
         if (!dest)
             rows[i] = decode_source(d, &vec[i], bytes);
-        else if (is_sink(&vec[i]))
+        else if (decode_is_sink(&vec[i]))
             rows[i] = NO_ROW;
         else if ((decode_reg_bytes(d, &vec[i]) > 4) != (bytes == 8))
             return decode_fail(d, "a texel in a register of another width");
@@ -52,7 +47,7 @@ static bool vector_rows(struct decoder *d, const struct ptx_operand *o, unsigned
     return true;
 }
 
-/* What may follow the address of a fetch: a level or two steps, then an offset. */
+/* Reads what may follow the address of a fetch: a level or two steps, then an offset. */
 static bool fetch_operands(struct decoder *d, struct texture_inst *t, unsigned at)
 {
     const struct ptx_inst *p = d->ptx;
@@ -134,7 +129,7 @@ bool decode_texture(struct decoder *d)
     t.formatted = surface && p->frag == 'p';
     t.component = p->op == PTX_OP_TLD4 ? component(p->frag) : 0;
     if (!known(d, &t))
-        return decode_fail(d, "not known to the emulator");
+        return decode_unknown(d);
     if (where->kind != PTX_OPERAND_ADDRESS || where->reg < 0)
         return decode_fail(d, "a texture that is no object");
     struct ptx_operand handle = {.kind = PTX_OPERAND_REG, .reg = where->reg};
@@ -150,16 +145,12 @@ bool decode_texture(struct decoder *d)
         !vector_rows(d, value, t.nr_values, t.value_bytes, !store, t.value) ||
         (!surface && !query && !fetch_operands(d, &t, at + 1)))
         return false;
-    if (p->nr_dests > 1 && !is_sink(&p->operand[1]))
+    if (p->nr_dests > 1 && !decode_is_sink(&p->operand[1]))
         t.resident = decode_pred(d, &p->operand[1]);
     struct inst *in = decode_emit(d, false);
 
     in->kind = INST_TEXTURE;
     in->texture = decode_copy(d, &t, sizeof(t));
-    struct inst_info *info = decode_info(d);
-
-    info->class = PTX_CLASS_MEMORY;
-    info->unit = UNIT_LSU;
-    info->latency = LATENCY_GLOBAL;
+    decode_info(d)->class = PTX_CLASS_MEMORY; /* sured too */
     return true;
 }

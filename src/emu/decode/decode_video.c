@@ -1,15 +1,38 @@
 /* Owns the decoding of video instructions: parts of registers and modifiers become inst->imm, see
  * video.h. */
 #include "emu/decode/decode.h"
-#include "emu/sem/sem.h"
 #include "emu/state/video.h"
+
+/* What ptx/ops.def says of video instructions. */
+struct video_row {
+    enum video what;
+    unsigned parts; /* 1: scalar */
+};
+#define NO                                                                                         \
+    {                                                                                              \
+        VIDEO_ADD, 0                                                                               \
+    }
+#define VIDEO(what, parts)                                                                         \
+    {                                                                                              \
+        VIDEO_##what, parts                                                                        \
+    }
+#define BY_TYPE(...) NO
+#define LOOP(name) NO
+#define TOGETHER(name) NO
+#define NO_LOOP NO
+static const struct video_row rows[NR_PTX_OPS] = {
+#define OP(id, name, class, takes, costs, decoder, meaning) [PTX_OP_##id] = meaning,
+#include "ptx/ops.def"
+#undef OP
+};
 
 static uint64_t part_code(const struct ptx_part *part)
 {
     return part->unit == 'b' ? 1u + part->digit[0] : part->unit == 'h' ? 5u + part->digit[0] : 0;
 }
 
-/* Which of the parts of a and b, in this order, each part is; written from the highest down. */
+/* For each part of an operand, which of the parts of a and then b it is; digits are written from
+ * the highest part down. */
 static uint64_t picks(const struct ptx_part *part, unsigned nr, unsigned first)
 {
     uint64_t code = 0;
@@ -34,10 +57,10 @@ static uint64_t second(enum ptx_atom atom)
                                   : VIDEO_THEN_NOTHING;
 }
 
-static uint64_t encode(const struct ptx_inst *p, const struct video_op *op)
+static uint64_t encode(const struct ptx_inst *p, const struct video_row *op)
 {
     const struct ptx_operand *o = p->operand;
-    /* of a comparison, a's and b's types are all that is given, and the result is unsigned */
+    /* vset names the types of a and b only; its result is unsigned */
     const bool set = op->what == VIDEO_SET;
     const enum ptx_type a = set ? p->type : p->type2, b = set ? p->type2 : p->type3;
     uint64_t code = (ptx_type_is_signed(a) ? VIDEO_SIGNED_A : 0) |
@@ -60,7 +83,7 @@ static uint64_t encode(const struct ptx_inst *p, const struct video_op *op)
 bool decode_video(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
-    const struct video_op *op = video_op(p->op);
+    const struct video_row *op = &rows[p->op];
     uint32_t source[3];
     for (unsigned i = 0; i < 3; i++) {
         struct ptx_operand o = {.kind = PTX_OPERAND_IMM};
@@ -75,7 +98,7 @@ bool decode_video(struct decoder *d)
     in->a = source[0], in->b = source[1], in->c = source[2];
     in->flags |= p->sat ? INST_SAT : 0;
     in->sub = (uint8_t)op->what;
+    in->elem_bytes = (uint8_t)(4 / op->parts);
     in->imm = (int64_t)encode(p, op);
-    in->run = sem_find(p, in);
-    return in->run || decode_fail(d, "not known to the emulator");
+    return decode_run(d, in, p);
 }

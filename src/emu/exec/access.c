@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void thread_name(const struct worker *k, const struct warp *w, unsigned lane, char text[96])
+static void thread_name(
+    const struct block_worker *k, const struct warp *w, unsigned lane, char text[96])
 {
     unsigned thread = w->index * WARP_LANES + lane;
     const uint32_t *block = k->exec->run.launch->block, *at = k->block.ctaid;
@@ -15,13 +16,13 @@ static void thread_name(const struct worker *k, const struct warp *w, unsigned l
         thread / block[0] % block[1], thread / block[0] / block[1], at[0], at[1], at[2]);
 }
 
-static const char *verb(const struct spot *s)
+static const char *verb(const struct access_spot *s)
 {
     return s->atomic ? "atomic" : s->write ? "write" : "read";
 }
 
-static bool stray_global(
-    struct worker *k, const struct warp *w, const struct spot *s, uint32_t pc, unsigned lane)
+static bool stray_global(struct block_worker *k, const struct warp *w, const struct access_spot *s,
+    uint32_t pc, unsigned lane)
 {
     char who[96];
     uint64_t address = s->address[lane];
@@ -51,7 +52,8 @@ static bool stray_global(
         verb(s), address, who);
 }
 
-static bool misaligned(struct worker *k, const struct warp *w, const struct spot *s, uint32_t pc)
+static bool misaligned(
+    struct block_worker *k, const struct warp *w, const struct access_spot *s, uint32_t pc)
 {
     char who[96];
     unsigned lane = (unsigned)__builtin_ctz(s->mask);
@@ -70,10 +72,10 @@ static bool misaligned(struct worker *k, const struct warp *w, const struct spot
         who);
 }
 
-/* True when no lane is: a pattern learned where addresses wrapped around gives the wrong extent
- * elsewhere, and that is put right. */
-static bool stray_inside(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc,
-    uint64_t size, const char *name)
+/* True when no lane is outside. A pattern that was learned where addresses wrapped around has the
+ * wrong extent elsewhere; this function corrects the extent. */
+static bool stray_inside(struct block_worker *k, const struct warp *w, struct access_spot *s,
+    uint32_t pc, uint64_t size, const char *name)
 {
     char who[96];
     unsigned lane = 0;
@@ -97,7 +99,7 @@ static bool stray_inside(struct worker *k, const struct warp *w, struct spot *s,
 }
 
 /* Lanes whose words lie in one row of words, for loads that need no addresses. */
-static void learn_index(struct pattern *p)
+static void learn_index(struct access_pattern *p)
 {
     p->indexed = p->low % 4 == 0 && p->hi_rel - p->lo_rel < ROW_BYTES;
     for (unsigned l = 0; l < WARP_LANES; l++)
@@ -105,7 +107,7 @@ static void learn_index(struct pattern *p)
 }
 
 static inline void learn_lanes(
-    struct pattern *p, const struct spot *s, uint64_t start, const uint32_t mask)
+    struct access_pattern *p, const struct access_spot *s, uint64_t start, const uint32_t mask)
 {
     unsigned first = (unsigned)__builtin_ctz(mask), shift = (unsigned)__builtin_ctz(s->bytes);
     const uint64_t *address = s->address, origin = start - ((uint64_t)first << shift);
@@ -126,7 +128,7 @@ static inline void learn_lanes(
     p->kind = low == 0 ? ACCESS_UNIFORM : stray == 0 ? ACCESS_CONTIGUOUS : ACCESS_OTHER;
 }
 
-static void learn(struct pattern *p, const struct spot *s, uint64_t start)
+static void learn(struct access_pattern *p, const struct access_spot *s, uint64_t start)
 {
     if (s->mask == ~0u)
         learn_lanes(p, s, start, ~0u);
@@ -141,7 +143,7 @@ static void learn(struct pattern *p, const struct spot *s, uint64_t start)
     p->ready = 0;
 }
 
-static bool alike(const struct pattern *p, const struct spot *s, uint64_t start)
+static bool alike(const struct access_pattern *p, const struct access_spot *s, uint64_t start)
 {
     const uint64_t *address = s->address;
     const uint32_t mask = s->mask;
@@ -157,8 +159,8 @@ static bool alike(const struct pattern *p, const struct spot *s, uint64_t start)
 }
 
 /* Range, shape and alignment of the active lanes' addresses. *again: as in the last access. */
-static bool measure(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc,
-    struct pattern *p, bool *again)
+static bool measure(struct block_worker *k, const struct warp *w, struct access_spot *s,
+    uint32_t pc, struct access_pattern *p, bool *again)
 {
     const uint64_t start = s->address[__builtin_ctz(s->mask)];
     *again = alike(p, s, start);
@@ -176,7 +178,7 @@ static bool measure(struct worker *k, const struct warp *w, struct spot *s, uint
 
 /* What the cost of an access depends on: these bits of its first address. Shared memory looks the
  * same from every start that is a whole word: banks rotate. */
-static uint32_t shape_bits(const struct pattern *p)
+static uint32_t shape_bits(const struct access_pattern *p)
 {
     if (p->kind == ACCESS_UNIFORM || p->space == PTX_LOCAL ||
         (p->kind == ACCESS_OTHER && p->space != PTX_SHARED && p->low % 128 == 0))
@@ -184,26 +186,27 @@ static uint32_t shape_bits(const struct pattern *p)
     return p->space == PTX_SHARED ? 3 : 127;
 }
 
-static void reshape(struct worker *k, uint32_t pc, struct pattern *p, uint64_t start, bool write)
+static void reshape(
+    struct block_worker *k, uint32_t pc, struct access_pattern *p, uint64_t start, bool write)
 {
     const uint32_t mod = (uint32_t)start & shape_bits(p);
     if (p->shape_mod == mod)
         return;
     count_hits(&k->counts[pc], p);
-    /* of stores and atomics only the time model wants to know */
+    /* only the time model wants to know the sectors of stores and atomics */
     shape_find(p, start, p->space == PTX_GLOBAL && !write);
     p->shape_mod = mod;
 }
 
-/* A sector is touched. Most were before, and a line that nobody writes is in all workers' caches.
- */
+/* Notes that a sector is touched. Most sectors were touched before; a line that nobody writes stays
+ * in the caches of all workers. */
 static inline void note(uint8_t *touched)
 {
     if (!__atomic_load_n(touched, __ATOMIC_RELAXED))
         __atomic_store_n(touched, 1, __ATOMIC_RELAXED);
 }
 
-/* The same of nr in a row: four are what 32 lanes touch that have a word each. */
+/* Notes nr sectors in a row: 32 lanes with a word each touch four. */
 static inline void note_row(uint8_t *touched, uint64_t nr)
 {
     const uint32_t ones = 0x01010101;
@@ -217,8 +220,9 @@ static inline void note_row(uint8_t *touched, uint64_t nr)
         note(touched++);
 }
 
-/* Lanes in different buffers: each finds its own. */
-static bool place_scattered(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc)
+/* The lanes are in different buffers, so each finds its own. */
+static bool place_scattered(
+    struct block_worker *k, const struct warp *w, struct access_spot *s, uint32_t pc)
 {
     for (unsigned l = 0; l < WARP_LANES; l++) {
         if (!(s->mask >> l & 1))
@@ -239,7 +243,7 @@ static bool place_scattered(struct worker *k, const struct warp *w, struct spot 
 
 /* Notes the sectors that an access touches; `touched` is where the first sector of all addresses
  * would be noted, start the address of its first active lane. */
-static inline void touch(uintptr_t touched, const struct pattern *p, uint64_t start)
+static inline void touch(uintptr_t touched, const struct access_pattern *p, uint64_t start)
 {
     if (p->kind != ACCESS_OTHER) {
         const uint64_t from = (start + p->lo_rel) / 32,
@@ -259,7 +263,8 @@ static uintptr_t touched_from(const struct mem_buffer *b)
     return (uintptr_t)b->touched - b->base / 32;
 }
 
-static bool place_global(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc)
+static bool place_global(
+    struct block_worker *k, const struct warp *w, struct access_spot *s, uint32_t pc)
 {
     struct pc_cache *cache = &k->caches[pc];
     if (s->lo < cache->first || s->hi + s->bytes > cache->end || s->hi + s->bytes < s->lo) {
@@ -283,7 +288,8 @@ static bool place_global(struct worker *k, const struct warp *w, struct spot *s,
     return true;
 }
 
-static bool place_local(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc)
+static bool place_local(
+    struct block_worker *k, const struct warp *w, struct access_spot *s, uint32_t pc)
 {
     uint64_t size = k->program->local_bytes;
     if ((s->lo > s->hi || s->hi > size || s->bytes > size - s->hi) &&
@@ -297,7 +303,8 @@ static bool place_local(struct worker *k, const struct warp *w, struct spot *s, 
     return true;
 }
 
-static bool tell_access(struct worker *k, const struct warp *w, const struct spot *s, uint32_t pc)
+static bool tell_access(
+    struct block_worker *k, const struct warp *w, const struct access_spot *s, uint32_t pc)
 {
     const struct access_shape shape = k->counting ? s->pattern->shape : (struct access_shape){0};
     struct emu_access access = {.warp = w->index,
@@ -321,10 +328,10 @@ static bool tell_access(struct worker *k, const struct warp *w, const struct spo
     return exec_tell_access(k, &access);
 }
 
-/* The access was like the last one: what is to be looked at should the next be so too. */
-static void make_ready(const struct worker *k, const struct spot *s, uint32_t pc)
+/* The access was like the last one: keeps what to look at if the next one is like it too. */
+static void make_ready(const struct block_worker *k, const struct access_spot *s, uint32_t pc)
 {
-    struct pattern *p = s->pattern;
+    struct access_pattern *p = s->pattern;
     const struct mem_buffer *b = s->space == PTX_SHARED ? NULL : k->caches[pc].buffer;
     const uint64_t from = b ? b->base : 0, bytes = b ? b->bytes : k->shared_bytes;
     if (!p->indexed)
@@ -339,9 +346,9 @@ static void make_ready(const struct worker *k, const struct spot *s, uint32_t pc
 }
 
 /* Checks, counts, tells listeners, and finds the host memory of a request within one space. */
-static bool place(struct worker *k, const struct warp *w, struct spot *s, uint32_t pc)
+static bool place(struct block_worker *k, const struct warp *w, struct access_spot *s, uint32_t pc)
 {
-    struct pattern *pattern = &k->patterns[pc];
+    struct access_pattern *pattern = &k->patterns[pc];
     bool param = s->space == PTX_PARAM, again;
     s->pattern = pattern;
     if (!measure(k, w, s, pc, pattern, &again))
@@ -385,8 +392,8 @@ static void addresses(const uint8_t *file, uint32_t row, bool is32, int64_t imm,
         out[l] = a[l] + (uint64_t)imm;
 }
 
-static void move_data(
-    struct worker *k, const struct warp *w, const struct inst *in, const struct spot *s)
+static void move_data(struct block_worker *k, const struct warp *w, const struct inst *in,
+    const struct access_spot *s)
 {
     if (in->kind == INST_LOAD)
         data_load(w, in, s);
@@ -396,9 +403,9 @@ static void move_data(
         data_atomic(k, w, in, s);
 }
 
-/* Generic addresses: each space's lanes are a request of their own. */
-static bool access_generic(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, const struct spot *s)
+/* Generic addresses: the lanes of each space make a request of their own. */
+static bool access_generic(struct block_worker *k, struct warp *w, const struct inst *in,
+    uint32_t pc, const struct access_spot *s)
 {
     uint32_t shared = 0, local = 0, all = s->mask;
     for (unsigned l = 0; l < WARP_LANES; l++) {
@@ -413,7 +420,7 @@ static bool access_generic(
         {PTX_SHARED, all & shared, WINDOW_SHARED}, {PTX_LOCAL, all & local, WINDOW_LOCAL}};
     uint64_t address[WARP_LANES];
     for (unsigned i = 0; i < 3; i++) {
-        struct spot part = *s;
+        struct access_spot part = *s;
         if (!parts[i].mask)
             continue;
         part.space = parts[i].space;
@@ -428,10 +435,10 @@ static bool access_generic(
     return true;
 }
 
-/* Are the lanes where they were in the last access, seen from the first of them? *start: where
- * that is. */
+/* Are the lanes where they were in the last access, relative to the first of them? *start: the
+ * first lane's address. */
 static inline bool recall(
-    const uint8_t *file, const struct inst *in, const struct pattern *p, uint64_t *start)
+    const uint8_t *file, const struct inst *in, const struct access_pattern *p, uint64_t *start)
 {
     const unsigned first = (unsigned)__builtin_ctz(p->mask);
     const uint32_t mask = p->mask;
@@ -455,8 +462,8 @@ static inline bool recall(
     return differ == 0;
 }
 
-/* What a loop walks over is far apart in memory where a whole grid walks in step: the host's cache
- * is told where the next access will be, if the step is the last one's. */
+/* A grid that walks over memory in step takes strides that the host's prefetcher does not see. The
+ * host's cache is told where the next access will be if its step is as long as the last one. */
 static inline void look_ahead(uintptr_t now, uint64_t step, uint64_t span)
 {
     if (step + 64 <= 128) /* close by */
@@ -465,10 +472,10 @@ static inline void look_ahead(uintptr_t now, uint64_t step, uint64_t span)
         __builtin_prefetch((const void *)(now + step + at));
 }
 
-/* Most accesses: like the instruction's last one, in the same buffer. False: nothing was done, and
- * what is to be done about it, access_anew() finds out, with what was seen here. */
-static inline bool again(
-    struct pattern *p, const struct warp *w, const struct inst *in, uint32_t mask, struct spot *s)
+/* Serves most accesses: those like the instruction's last one, in the same buffer. False: nothing
+ * was done yet; access_anew() goes on with what this function has seen. */
+static inline bool again(struct access_pattern *p, const struct warp *w, const struct inst *in,
+    uint32_t mask, struct access_spot *s)
 {
     uint64_t start;
     s->differs = s->moves = false;
@@ -496,11 +503,11 @@ static inline bool again(
     return true;
 }
 
-static bool access_anew(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc,
-    uint32_t mask, const struct spot *seen)
+static bool access_anew(struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc,
+    uint32_t mask, const struct access_spot *seen)
 {
     uint64_t address[WARP_LANES], moved[WARP_LANES];
-    struct spot s = {.mask = mask,
+    struct access_spot s = {.mask = mask,
         .space = (enum ptx_space)in->space,
         .bytes = (unsigned)in->vec * in->elem_bytes,
         .write = in->kind != INST_LOAD,
@@ -517,11 +524,11 @@ static bool access_anew(struct worker *k, struct warp *w, const struct inst *in,
     return true;
 }
 
-/* As before, but at another place of a line: only the cost is another. */
-static __attribute__((noinline)) bool access_moved(struct worker *k, struct warp *w,
-    const struct inst *in, uint32_t pc, uint32_t mask, struct spot *s)
+/* As before, but at another place of a line: only the cost differs. */
+static __attribute__((noinline)) bool access_moved(struct block_worker *k, struct warp *w,
+    const struct inst *in, uint32_t pc, uint32_t mask, struct access_spot *s)
 {
-    struct pattern *p = &k->patterns[pc];
+    struct access_pattern *p = &k->patterns[pc];
     if (!s->moves || s->start & (p->bytes - 1))
         return access_anew(k, w, in, pc, mask, s);
     reshape(k, pc, p, s->start, in->kind != INST_LOAD);
@@ -532,9 +539,9 @@ static __attribute__((noinline)) bool access_moved(struct worker *k, struct warp
 }
 
 bool access_memory(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
-    struct spot s;
+    struct access_spot s;
     k->contacts += in->kind == INST_ATOM || in->flags & INST_VOLATILE;
     if (k->wants_access || in->space == PTX_GENERIC)
         return access_anew(k, w, in, pc, mask, NULL);
@@ -544,11 +551,11 @@ bool access_memory(
     return true;
 }
 
-bool access_lanes(struct worker *k, struct warp *w, uint32_t pc, enum ptx_space space,
+bool access_lanes(struct block_worker *k, struct warp *w, uint32_t pc, enum ptx_space space,
     uint32_t mask, unsigned bytes, bool write, const uint64_t *address, uint8_t **at)
 {
     uint64_t own[WARP_LANES], moved[WARP_LANES];
-    struct spot s = {.mask = mask,
+    struct access_spot s = {.mask = mask,
         .space = space,
         .bytes = bytes,
         .write = write,
@@ -575,22 +582,22 @@ bool access_lanes(struct worker *k, struct warp *w, uint32_t pc, enum ptx_space 
     return true;
 }
 
-/* The copy is done at once: a kernel that waits properly cannot tell. Bytes past the source size
- * are zeros. */
+/* The copy is done at once: a kernel that waits properly cannot tell the difference. Bytes past the
+ * source size are zeros. */
 bool access_cp_async(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     uint64_t address[2][WARP_LANES], moved[2][WARP_LANES];
     uint32_t reading = mask;
     const uint32_t *sizes = in->c == NO_ROW ? NULL : (const uint32_t *)(w->file + in->c);
     for (unsigned l = 0; sizes && l < WARP_LANES; l++)
         reading &= sizes[l] ? ~0u : ~(1u << l);
-    struct spot from = {.mask = reading,
+    struct access_spot from = {.mask = reading,
         .space = PTX_GLOBAL,
         .bytes = in->elem_bytes,
         .address = address[0],
         .moved = moved[0]};
-    struct spot to = {.mask = mask,
+    struct access_spot to = {.mask = mask,
         .space = PTX_SHARED,
         .bytes = in->elem_bytes,
         .write = true,
@@ -616,7 +623,7 @@ bool access_cp_async(
     return true;
 }
 
-void access_copy_frame(struct worker *k, struct warp *w, const struct inst *in, uint32_t mask)
+void access_copy_frame(struct block_worker *k, struct warp *w, const struct inst *in, uint32_t mask)
 {
     for (uint32_t m = mask; m; m &= m - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(m);

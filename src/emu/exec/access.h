@@ -5,26 +5,26 @@
 
 #include "emu/exec/exec.h"
 
-struct spot {
+struct access_spot {
     uint8_t *base; /* host address of lane l: base + at[l] */
     const uint64_t *at;
-    struct pattern *pattern;
+    struct access_pattern *pattern;
     enum access_kind kind;
     uint32_t mask;
     enum ptx_space space;
     unsigned bytes; /* per lane */
     bool write, atomic;
-    bool matrices; /* see struct pattern */
+    bool matrices; /* see struct access_pattern */
     bool differs;  /* from the pattern, for sure */
     bool moves;    /* as in the pattern, from `start` on, which is elsewhere in its line */
-    /* set by those who look at the addresses */
+    /* set by those functions that look at the addresses */
     uint64_t *address; /* 32, within the space, or global */
     uint64_t *moved;   /* 32, room for `at` */
     uint64_t start;    /* of the first active lane */
     uint64_t lo, hi;   /* of active lanes */
 };
 
-static inline uint8_t *spot_host(const struct spot *s, unsigned lane)
+static inline uint8_t *spot_host(const struct access_spot *s, unsigned lane)
 {
     return (uint8_t *)((uintptr_t)s->base + s->at[lane]);
 }
@@ -33,9 +33,9 @@ static inline uint8_t *spot_host(const struct spot *s, unsigned lane)
 #define data_load EXEC_NAME(data_load)
 #define data_store EXEC_NAME(data_store)
 #define data_atomic EXEC_NAME(data_atomic)
-void data_load(const struct warp *w, const struct inst *in, const struct spot *s);
-void data_store(const struct warp *w, const struct inst *in, const struct spot *s);
-void data_atomic(
-    struct worker *k, const struct warp *w, const struct inst *in, const struct spot *s);
+void data_load(const struct warp *w, const struct inst *in, const struct access_spot *s);
+void data_store(const struct warp *w, const struct inst *in, const struct access_spot *s);
+void data_atomic(struct block_worker *k, const struct warp *w, const struct inst *in,
+    const struct access_spot *s);
 
 #endif

@@ -1,4 +1,5 @@
-/* Owns what an atomic does to one lane's memory; atomic across the worker threads too. */
+/* Owns what an atomic does to the memory of one lane. The operation is atomic across the worker
+ * threads too. */
 #include "emu/exec/exec.h"
 
 #include "emu/sem/half.h"

@@ -1,6 +1,6 @@
 /* Owns bulk copies (cp.async.bulk): one thread moves many bytes between global and shared memory.
- * Like other asynchronous copies they are done at once; an mbarrier that is to be told is an
- * instruction of its own behind (decode_mem.c). */
+ * Like the other asynchronous copies, bulk copies are done at once. When a copy tells an mbarrier,
+ * an instruction of its own behind the copy does that (decode_mem.c). */
 #include "emu/exec/exec.h"
 #include "emu/state/windows.h"
 #include "emu/watch/where.h"
@@ -12,7 +12,7 @@
 enum { ALIGN = 16, SECTOR = 32, LINE = 128 };
 
 /* One of a copy's two sides. */
-struct side {
+struct copy_side {
     enum ptx_space space;
     bool is_write;
     uint64_t address; /* global, or from the start of shared memory */
@@ -21,14 +21,14 @@ struct side {
 };
 
 struct copy {
-    struct worker *k;
+    struct block_worker *k;
     const struct warp *w;
     uint32_t pc;
     unsigned lane;
     uint32_t bytes;
 };
 
-static bool wrong(const struct copy *c, const struct side *s, const char *what)
+static bool wrong(const struct copy *c, const struct copy_side *s, const char *what)
 {
     const struct mem_buffer *b =
         s->space == PTX_GLOBAL ? memory_nearest(c->k->memory, s->address) : NULL;
@@ -46,9 +46,9 @@ static bool wrong(const struct copy *c, const struct side *s, const char *what)
         who);
 }
 
-static bool find(const struct copy *c, struct side *s)
+static bool find(const struct copy *c, struct copy_side *s)
 {
-    struct worker *k = c->k;
+    struct block_worker *k = c->k;
 
     if ((s->address | c->bytes) % ALIGN)
         return wrong(c, s, "misaligned");
@@ -66,7 +66,7 @@ static bool find(const struct copy *c, struct side *s)
     return true;
 }
 
-static void count(const struct copy *c, const struct side *s)
+static void count(const struct copy *c, const struct copy_side *s)
 {
     struct pc_count *n = &c->k->counts[c->pc];
     const uint64_t end = s->address + c->bytes - 1;
@@ -91,8 +91,8 @@ static void count(const struct copy *c, const struct side *s)
         __atomic_store_n(&s->buffer->touched[i], 1, __ATOMIC_RELAXED);
 }
 
-/* To listeners it is an access of one lane. */
-static bool tell(const struct copy *c, const struct side *s)
+/* Listeners hear of an access by one lane. */
+static bool tell(const struct copy *c, const struct copy_side *s)
 {
     uint64_t address[WARP_LANES] = {0};
     const uint64_t end = s->address + c->bytes - 1;
@@ -117,9 +117,9 @@ static bool tell(const struct copy *c, const struct side *s)
     return exec_tell_access(c->k, &access);
 }
 
-static bool copy_one(const struct copy *c, struct side *from, struct side *to)
+static bool copy_one(const struct copy *c, struct copy_side *from, struct copy_side *to)
 {
-    struct worker *k = c->k;
+    struct block_worker *k = c->k;
 
     if (!find(c, from) || !find(c, to))
         return false;
@@ -145,14 +145,15 @@ static uint64_t address_of(
     return space == PTX_SHARED && at - WINDOW_SHARED < WINDOW_BYTES ? at - WINDOW_SHARED : at;
 }
 
-bool bulk_copy(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+bool bulk_copy(
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     const bool loads = in->space == PTX_GLOBAL;
     const enum ptx_space to_space = loads ? PTX_SHARED : PTX_GLOBAL;
 
     for (uint32_t m = mask; m; m &= m - 1) {
         struct copy c = {.k = k, .w = w, .pc = pc, .lane = (unsigned)__builtin_ctz(m)};
-        struct side from = {.space = (enum ptx_space)in->space}, to = {.space = to_space};
+        struct copy_side from = {.space = (enum ptx_space)in->space}, to = {.space = to_space};
 
         c.bytes = ((const uint32_t *)(w->file + in->c))[c.lane];
         to.is_write = true;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void count_some_hits(struct pc_count *c, struct pattern *p)
+void count_some_hits(struct pc_count *c, struct access_pattern *p)
 {
     const uint64_t nr = p->hits, asked = nr * p->bytes * (unsigned)__builtin_popcount(p->mask);
     p->hits = 0;
@@ -92,7 +92,7 @@ static void add_memory(
     if (!store)
         s->m[METRIC_GLOBAL_LD_WAVEFRONTS] += (double)c->data_wavefronts * by;
     s->m[store ? METRIC_GLOBAL_ST_BYTES : METRIC_GLOBAL_LD_BYTES] += (double)c->global_bytes * by;
-    bool shared_store = store != info->is_copy; /* a copy does the other thing there */
+    bool shared_store = store != info->is_copy; /* the global side of a copy is the other one */
     s->m[shared_store ? METRIC_SHARED_ST_REQUESTS : METRIC_SHARED_LD_REQUESTS] +=
         (double)c->shared * by;
     s->m[shared_store ? METRIC_SHARED_ST_WAVEFRONTS : METRIC_SHARED_LD_WAVEFRONTS] +=

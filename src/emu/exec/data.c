@@ -1,40 +1,41 @@
-/* Owns what loads, stores and atomics do to registers and memory, once it is known where. Loops
- * over all lanes are for the accesses that most kernels make: one address, neighbours, all lanes.
- */
+/* Owns what loads, stores and atomics do to registers and memory, once the place is known. The
+ * loops over all lanes serve the accesses that most kernels make: one address, neighbours, all
+ * lanes. */
 #include "emu/exec/access.h"
 #include "emu/sem/lanes.h"
 
 #include <string.h>
 
 /* Memory of any type at an aligned address; this file is compiled without strict aliasing. */
-static inline uint8_t *host(const struct spot *s, unsigned lane, unsigned offset)
+static inline uint8_t *host(const struct access_spot *s, unsigned lane, unsigned offset)
 {
     return spot_host(s, lane) + offset;
 }
 
-static inline bool all_contiguous(const struct spot *s)
+static inline bool all_contiguous(const struct access_spot *s)
 {
     return s->kind == ACCESS_CONTIGUOUS && s->mask == ~0u;
 }
 
 /* --- loads of whole registers --- */
 
-static void gather4(const struct spot *s, uint32_t *d, unsigned offset)
+static void gather4(const struct access_spot *s, uint32_t *d, unsigned offset)
 {
     const uintptr_t base = (uintptr_t)s->base + offset;
-    const struct pattern *p = s->pattern;
+    const struct access_pattern *p = s->pattern;
     const uint64_t *at = s->at;
     if (at == p->rel && p->indexed) {
         lanes_pick(d, (const void *)(base + p->lo_rel), p->index);
         return;
     }
-    uint32_t v[WARP_LANES]; /* the compiler cannot know that rows and addresses are apart */
+    uint32_t v[WARP_LANES]; /* a copy, as the compiler cannot know that rows and addresses do not
+                               overlap */
     for (unsigned l = 0; l < WARP_LANES; l++)
         v[l] = *(const uint32_t *)(base + at[l]);
     memcpy(d, v, sizeof(v));
 }
 
-static void gather8(const struct spot *s, uint64_t *d, unsigned offset)
+static void gather8(const struct access_spot *s, uint64_t *d, unsigned offset)
 {
     uint64_t v[WARP_LANES];
     const uintptr_t base = (uintptr_t)s->base + offset;
@@ -57,7 +58,7 @@ static inline void unzip4(uint32_t *d, const uint32_t *from, unsigned vec)
     memcpy(d, v, sizeof(v));
 }
 
-static void load4(const struct spot *s, uint32_t *d, unsigned offset, unsigned vec)
+static void load4(const struct access_spot *s, uint32_t *d, unsigned offset, unsigned vec)
 {
     const uint32_t mask = s->mask;
     if (s->kind == ACCESS_UNIFORM) {
@@ -86,7 +87,7 @@ static void load4(const struct spot *s, uint32_t *d, unsigned offset, unsigned v
     }
 }
 
-static void load8(const struct spot *s, uint64_t *d, unsigned offset, unsigned vec)
+static void load8(const struct access_spot *s, uint64_t *d, unsigned offset, unsigned vec)
 {
     const uint32_t mask = s->mask;
     if (s->kind == ACCESS_UNIFORM) {
@@ -119,9 +120,10 @@ static inline void widen2(uint32_t *v, const uint16_t *from, unsigned vec)
         v[l] = from[l * vec];
 }
 
-/* The bytes as they are in memory, zero-extended; idle lanes keep what they are given. */
+/* Reads the bytes as they are in memory, zero-extended; idle lanes keep the values that the caller
+ * gave them. */
 static void load_raw(
-    const struct spot *s, uint32_t *v, unsigned offset, unsigned bytes, unsigned vec)
+    const struct access_spot *s, uint32_t *v, unsigned offset, unsigned bytes, unsigned vec)
 {
     if (all_contiguous(s) && bytes == 1 && vec == 1)
         widen1(v, host(s, 0, offset), 1);
@@ -143,7 +145,7 @@ static void load_raw(
 }
 
 static void load_extended(
-    const struct inst *in, const struct spot *s, uint8_t *row, unsigned offset)
+    const struct inst *in, const struct access_spot *s, uint8_t *row, unsigned offset)
 {
     uint32_t v[WARP_LANES] = {0};
     const uint32_t mask = s->mask, keep = in->reg_bytes == 2 ? 0xffffu : ~0u;
@@ -167,7 +169,7 @@ static void load_extended(
         d[l] = (mask >> l & 1) ? v[l] & keep : d[l];
 }
 
-void data_load(const struct warp *w, const struct inst *in, const struct spot *s)
+void data_load(const struct warp *w, const struct inst *in, const struct access_spot *s)
 {
     if (in->vec == 1 && in->elem_bytes == 4 && in->reg_bytes == 4 && in->rows[0] != NO_ROW) {
         load4(s, (uint32_t *)(w->file + in->rows[0]), 0, 1);
@@ -189,8 +191,9 @@ void data_load(const struct warp *w, const struct inst *in, const struct spot *s
 
 /* --- stores --- */
 
-/* Where lanes write one address, the highest lane's value stays: lanes go up. */
-static void scatter1(const struct spot *s, const uint8_t *row, unsigned stride, unsigned offset)
+/* When several lanes write one address, the value of the highest lane stays: the loop goes up. */
+static void scatter1(
+    const struct access_spot *s, const uint8_t *row, unsigned stride, unsigned offset)
 {
     for (uint32_t m = s->mask; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
@@ -198,7 +201,8 @@ static void scatter1(const struct spot *s, const uint8_t *row, unsigned stride, 
     }
 }
 
-static void scatter2(const struct spot *s, const uint8_t *row, unsigned stride, unsigned offset)
+static void scatter2(
+    const struct access_spot *s, const uint8_t *row, unsigned stride, unsigned offset)
 {
     for (uint32_t m = s->mask; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
@@ -206,7 +210,8 @@ static void scatter2(const struct spot *s, const uint8_t *row, unsigned stride, 
     }
 }
 
-static void scatter4(const struct spot *s, const uint8_t *row, unsigned stride, unsigned offset)
+static void scatter4(
+    const struct access_spot *s, const uint8_t *row, unsigned stride, unsigned offset)
 {
     if (s->mask == ~0u && stride == 4) {
         const uintptr_t base = (uintptr_t)s->base + offset;
@@ -220,7 +225,7 @@ static void scatter4(const struct spot *s, const uint8_t *row, unsigned stride, 
     }
 }
 
-static void scatter8(const struct spot *s, const uint64_t *row, unsigned offset)
+static void scatter8(const struct access_spot *s, const uint64_t *row, unsigned offset)
 {
     for (uint32_t m = s->mask; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
@@ -251,7 +256,7 @@ static inline void zip4(uint32_t *to, const uint32_t *row, unsigned vec)
 }
 
 /* All lanes, one after another in memory. False: not one of these. */
-static bool store_contiguous(const struct inst *in, const struct spot *s, const uint8_t *row,
+static bool store_contiguous(const struct inst *in, const struct access_spot *s, const uint8_t *row,
     unsigned stride, unsigned offset)
 {
     uint8_t *to = host(s, 0, offset);
@@ -270,7 +275,7 @@ static bool store_contiguous(const struct inst *in, const struct spot *s, const 
     return true;
 }
 
-void data_store(const struct warp *w, const struct inst *in, const struct spot *s)
+void data_store(const struct warp *w, const struct inst *in, const struct access_spot *s)
 {
     const unsigned stride = in->reg_bytes == 8 ? 8 : 4;
     for (unsigned e = 0; e < in->vec; e++) {
@@ -297,7 +302,7 @@ void data_store(const struct warp *w, const struct inst *in, const struct spot *
 /* --- atomics --- */
 
 /* No other thread is at this memory, and nobody wants to know what was there. */
-static void sum4(const uint32_t *b, const struct spot *s)
+static void sum4(const uint32_t *b, const struct access_spot *s)
 {
     for (uint32_t m = s->mask; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
@@ -305,7 +310,8 @@ static void sum4(const uint32_t *b, const struct spot *s)
     }
 }
 
-static void add4(const struct warp *w, const struct inst *in, const struct spot *s, bool alone)
+static void add4(
+    const struct warp *w, const struct inst *in, const struct access_spot *s, bool alone)
 {
     const uint32_t *b = (const uint32_t *)(w->file + in->b);
     uint32_t *d = (uint32_t *)(w->file + in->d);
@@ -328,7 +334,7 @@ static void add4(const struct warp *w, const struct inst *in, const struct spot 
 }
 
 /* One element of each lane: operand b, result d. */
-static void any_atomic(const struct warp *w, const struct inst *in, const struct spot *s,
+static void any_atomic(const struct warp *w, const struct inst *in, const struct access_spot *s,
     unsigned how, unsigned element, uint32_t b, uint32_t d)
 {
     const unsigned stride = in->reg_bytes == 8 ? 8 : 4;
@@ -344,8 +350,8 @@ static void any_atomic(const struct warp *w, const struct inst *in, const struct
     }
 }
 
-/* 128 bits, exchanged or compared and exchanged; no other thread runs: launch.c. */
-static void wide_atomic(const struct warp *w, const struct inst *in, const struct spot *s)
+/* Exchanges 128 bits, or compares and exchanges them. No other thread runs then: launch.c. */
+static void wide_atomic(const struct warp *w, const struct inst *in, const struct access_spot *s)
 {
     enum { HALF = 8 * WARP_LANES };
     for (uint32_t m = s->mask; m; m &= m - 1) {
@@ -365,8 +371,8 @@ static void wide_atomic(const struct warp *w, const struct inst *in, const struc
     }
 }
 
-void data_atomic(
-    struct worker *k, const struct warp *w, const struct inst *in, const struct spot *s)
+void data_atomic(struct block_worker *k, const struct warp *w, const struct inst *in,
+    const struct access_spot *s)
 {
     const bool is_float = ptx_type_is_float((enum ptx_type)in->type);
     /* shared memory is the block's own */

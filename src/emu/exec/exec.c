@@ -9,11 +9,11 @@
 #include <string.h>
 #include <time.h>
 
-/* Warp instructions before another side, or another warp, gets its turn: spin locks then make
- * progress whichever lane holds the lock. */
+/* How many warp instructions a side, and a warp, may execute before it gives way. Spin locks then
+ * make progress whichever lane holds the lock. */
 enum { SIDE_QUANTUM = 2000, WARP_QUANTUM = 50000, STEPS_PER_CHECK = 1 << 16, SPINS_TO_PART = 8 };
 
-static bool trap(struct worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
+static bool trap(struct block_worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
 {
     unsigned thread = w->index * WARP_LANES + (unsigned)__builtin_ctz(mask);
     const uint32_t *block = k->exec->run.launch->block;
@@ -22,7 +22,7 @@ static bool trap(struct worker *k, const struct warp *w, uint32_t pc, uint32_t m
         k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
 }
 
-static bool stray_call(struct worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
+static bool stray_call(struct block_worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
 {
     const unsigned lane = (unsigned)__builtin_ctz(mask), thread = w->index * WARP_LANES + lane;
     const uint64_t *at = (const uint64_t *)(w->file + k->program->insts[pc].a);
@@ -34,9 +34,10 @@ static bool stray_call(struct worker *k, const struct warp *w, uint32_t pc, uint
         k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
 }
 
-/* brx: each lane's index must be among the labels; do lanes go to different places? */
+/* brx: the index of each lane must be below the number of labels. Counts a divergent branch when
+ * lanes go to different places. */
 static bool check_index(
-    struct worker *k, const struct warp *w, uint32_t pc, uint32_t mask, bool all)
+    struct block_worker *k, const struct warp *w, uint32_t pc, uint32_t mask, bool all)
 {
     const struct inst *in = &k->program->insts[pc];
     const uint32_t *index = (const uint32_t *)(w->file + in->a);
@@ -58,7 +59,7 @@ static bool check_index(
     return true;
 }
 
-/* Lanes that go where the first one goes do; the others go through this again. */
+/* The lanes that go where the first one goes take the branch; the others come here again. */
 static void branch_indexed(
     struct warp *w, uint16_t s, const struct inst *in, uint32_t pc, uint32_t mask)
 {
@@ -74,9 +75,9 @@ static void branch_indexed(
         warp_diverge(w, s, taken, target, pc, in->reconverge);
 }
 
-static void read_clock(struct worker *k, uint8_t *file, const struct inst *in, uint32_t mask)
+static void read_clock(struct block_worker *k, uint8_t *file, const struct inst *in, uint32_t mask)
 {
-    /* one cycle a warp instruction: monotonic, and the same in every run */
+    /* one cycle for each warp instruction: monotonic, and the same in every run */
     uint64_t now = in->sub == PTX_SR_GLOBALTIMER ? k->steps * 1000 : k->steps;
     for (unsigned l = 0; l < WARP_LANES; l++) {
         if (!(mask >> l & 1))
@@ -89,7 +90,7 @@ static void read_clock(struct worker *k, uint8_t *file, const struct inst *in, u
     }
 }
 
-static void tell_inst(struct worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
+static void tell_inst(struct block_worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
 {
     if (k->program->insts[pc].flags & INST_HIDDEN)
         return;
@@ -99,7 +100,7 @@ static void tell_inst(struct worker *k, const struct warp *w, uint32_t pc, uint3
     }
 }
 
-static void tell_group(struct worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
+static void tell_group(struct block_worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
 {
     for (unsigned i = 0; i < k->nr_listeners; i++) {
         if (k->listeners[i]->class->copy_group)
@@ -107,7 +108,7 @@ static void tell_group(struct worker *k, const struct warp *w, uint32_t pc, uint
     }
 }
 
-static bool over_limit(struct worker *k, uint32_t pc)
+static bool over_limit(struct block_worker *k, uint32_t pc)
 {
     struct exec *x = k->exec;
     uint64_t add = k->steps - k->steps_checked;
@@ -122,30 +123,28 @@ static bool over_limit(struct worker *k, uint32_t pc)
     return false;
 }
 
-/* Everything but ALU operations, memory and branches. The split may be gone after. False: fault. */
-static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
+/* The part of step_other that happens only where lanes take part. */
+static bool step_lanes(
+    struct block_worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
 {
     const struct inst *in = &k->program->insts[pc];
-    struct split *split = &w->splits[s];
-    split->pc = pc + 1;
     switch (in->kind) {
     case INST_CP_ASYNC:
-        return !mask || access_cp_async(k, w, in, pc, mask) || exec_note(k);
+        return access_cp_async(k, w, in, pc, mask) || exec_note(k);
     case INST_BULK_COPY:
-        return !mask || bulk_copy(k, w, in, pc, mask) || exec_note(k);
+        return bulk_copy(k, w, in, pc, mask) || exec_note(k);
     case INST_MATRIX:
-        return !mask || matrix_step(k, w, in, pc, mask) || exec_note(k);
+        return matrix_step(k, w, in, pc, mask) || exec_note(k);
     case INST_COPY_FRAME:
         access_copy_frame(k, w, in, mask);
         return true;
     case INST_INDEX:
-        return !mask || check_index(k, w, pc, mask, mask == split->mask);
+        return check_index(k, w, pc, mask, mask == w->splits[s].mask);
     case INST_BRANCH_INDEXED:
-        if (mask)
-            branch_indexed(w, s, in, pc, mask);
+        branch_indexed(w, s, in, pc, mask);
         return true;
     case INST_STRAY_CALL:
-        return !mask || stray_call(k, w, pc, mask);
+        return stray_call(k, w, pc, mask);
     case INST_SAVE:
         stack_save(w, in, mask);
         return true;
@@ -153,15 +152,48 @@ static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc
         stack_restore(w, in, mask);
         return true;
     case INST_ALLOCA:
-        return !mask || stack_alloca(k, w, in, pc, mask);
+        return stack_alloca(k, w, in, pc, mask);
     case INST_STACK_BACK:
-        return !mask || stack_back(k, w, in, pc, mask);
+        return stack_back(k, w, in, pc, mask);
     case INST_CALL:
-        if (mask && in->imm && !stack_call(k, w, in, pc, mask))
+        if (in->imm && !stack_call(k, w, in, pc, mask))
             return false;
-        if (mask)
-            warp_call(w, s, mask, in->target, pc + 1);
+        warp_call(w, s, mask, in->target, pc + 1);
         return true;
+    case INST_BARRIER:
+        return sync_barrier(k, w, s, pc, mask);
+    case INST_WARP_SYNC:
+    case INST_COLLECTIVE:
+        return sync_collective(k, w, s, pc, mask);
+    case INST_MBARRIER:
+        return mbarrier_step(k, w, pc, mask);
+    case INST_CLOCK:
+        read_clock(k, w->file, in, mask);
+        return true;
+    case INST_TRAP:
+        return trap(k, w, pc, mask);
+    case INST_ASSERT:
+        return service_assert(k, w, in, pc, mask);
+    case INST_PRINT:
+        return service_print(k, w, in, pc, mask);
+    case INST_TEXTURE:
+        return texture_step(k, w, in, pc, mask);
+    case INST_MALLOC:
+        return service_malloc(k, w, in, pc, mask);
+    case INST_FREE:
+        return service_free(k, w, in, pc, mask) || exec_note(k);
+    default:
+        return true;
+    }
+}
+
+/* Everything but ALU operations, memory and branches. The split may be gone after. False: fault. */
+static bool step_other(
+    struct block_worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
+{
+    const struct inst *in = &k->program->insts[pc];
+    w->splits[s].pc = pc + 1;
+    switch (in->kind) {
     case INST_RET:
         if (mask && in->imm)
             stack_return(k, w, in, mask);
@@ -174,40 +206,21 @@ static bool step_other(struct worker *k, struct warp *w, uint16_t s, uint32_t pc
             warp_exit(w, s, mask);
         sync_lanes_left(k, w, pc);
         return true;
-    case INST_BARRIER:
-        return !mask || sync_barrier(k, w, s, pc, mask);
-    case INST_WARP_SYNC:
-    case INST_COLLECTIVE:
-        return !mask || sync_collective(k, w, s, pc, mask);
-    case INST_MBARRIER:
-        if (in->sub == PTX_SUB_MBARRIER_ARRIVE)
-            tell_group(k, w, pc, mask);
-        return !mask || mbarrier_step(k, w, pc, mask);
-    case INST_CLOCK:
-        read_clock(k, w->file, in, mask);
-        return true;
-    case INST_TRAP:
-        return !mask || trap(k, w, pc, mask);
-    case INST_ASSERT:
-        return !mask || service_assert(k, w, in, pc, mask);
-    case INST_PRINT:
-        return !mask || service_print(k, w, in, pc, mask);
-    case INST_TEXTURE:
-        return !mask || texture_step(k, w, in, pc, mask);
-    case INST_MALLOC:
-        return !mask || service_malloc(k, w, in, pc, mask);
     case INST_COPY_GROUP:
         tell_group(k, w, pc, mask);
         return true;
-    case INST_FREE:
-        return !mask || service_free(k, w, in, pc, mask) || exec_note(k);
+    case INST_MBARRIER:
+        if (in->sub == PTX_SUB_MBARRIER_ARRIVE)
+            tell_group(k, w, pc, mask);
+        break;
     default:
-        return true;
+        break;
     }
+    return !mask || step_lanes(k, w, s, pc, mask);
 }
 
-/* Lanes `mask` went through the instructions from `start` up to `end`. */
-static void went(struct worker *k, uint32_t start, uint32_t end, uint32_t mask)
+/* Counts that the lanes `mask` went through the instructions from `start` up to `end`. */
+static void went(struct block_worker *k, uint32_t start, uint32_t end, uint32_t mask)
 {
     const unsigned lanes = (unsigned)__builtin_popcount(mask);
     k->flow[start].warps++;
@@ -218,7 +231,7 @@ static void went(struct worker *k, uint32_t start, uint32_t end, uint32_t mask)
 }
 
 /* A branch whose lanes agree. False: the split has had its turn, or starts over at its new pc. */
-static bool jump(struct worker *k, struct split *split, uint32_t *start, uint32_t *pc,
+static bool jump(struct block_worker *k, struct warp_split *split, uint32_t *start, uint32_t *pc,
     uint32_t target, uint64_t end)
 {
     const uint32_t next = *pc + 1;
@@ -232,7 +245,7 @@ static bool jump(struct worker *k, struct split *split, uint32_t *start, uint32_
 }
 
 /* Runs one ready split until it waits, ends, splits or has had its turn. */
-static bool run_split(struct worker *k, struct warp *w, uint16_t s, unsigned quantum)
+static bool run_split(struct block_worker *k, struct warp *w, uint16_t s, unsigned quantum)
 {
     const struct inst *insts = k->program->insts;
     uint8_t *file = w->file;
@@ -299,9 +312,9 @@ static bool run_split(struct worker *k, struct warp *w, uint16_t s, unsigned qua
     }
 }
 
-/* After a whole turn: another side runs. When there is none, and turn after turn was spent touching
- * memory as locks do, lanes that wait at the meeting point go on alone, since one may hold the
- * lock. */
+/* After a whole turn another side runs. Without another side, and when turn after turn touched
+ * memory as spin locks do, the lanes that wait at the meeting point go on alone: one of them may
+ * hold the lock. */
 static void give_way(struct warp *w, bool contacts)
 {
     if (w->splits[w->current].state != SPLIT_READY)
@@ -318,9 +331,9 @@ static void give_way(struct warp *w, bool contacts)
     }
 }
 
-/* After an mbarrier that was not ready: another side is next, if there is one; if not, and again
- * and again, lanes that wait for this side go on alone, since they may be those that must arrive.
- */
+/* After a question to an mbarrier that was not ready another side runs. Without another side, and
+ * after several such questions, the lanes that wait for this side go on alone: they may be those
+ * that must arrive. */
 static void poll_again(struct warp *w)
 {
     const uint16_t other = warp_ready(w, w->current);
@@ -333,9 +346,9 @@ static void poll_again(struct warp *w)
     }
 }
 
-/* Until every leaf waits, the warp is done, or it has had its turn: *idle, an early end because an
- * mbarrier is not ready. */
-static bool run_warp(struct worker *k, struct warp *w, bool *idle)
+/* Runs a warp until every leaf waits, the warp is done, or the warp has had its turn. *idle: the
+ * turn ended early because an mbarrier was not ready, or no leaf was ready. */
+static bool run_warp(struct block_worker *k, struct warp *w, bool *idle)
 {
     *idle = false;
     uint64_t end = k->steps + (k->one_round ? SIDE_QUANTUM : WARP_QUANTUM);
@@ -369,7 +382,7 @@ static bool run_warp(struct worker *k, struct warp *w, bool *idle)
     return true;
 }
 
-bool exec_block_here(struct worker *k)
+bool exec_block_here(struct block_worker *k)
 {
     unsigned done = 0;
     while (done < k->nr_warps) {

@@ -13,8 +13,8 @@
 #include <stdalign.h>
 #include <stdatomic.h>
 
-/* exec.c, access.c and shape.c are compiled once per instruction set, like the sem files: what they
- * export has the set's name at its end. variants.c chooses. */
+/* exec.c, access.c, data.c, matrix.c and shape.c are compiled once per instruction set, like the
+ * sem files: the names of what they export end in that of the set. variants.c chooses. */
 #ifndef KEET_LANES
 #define KEET_LANES base
 #endif
@@ -31,9 +31,9 @@
 #define NO_SPLIT 0xffffu
 enum { MAX_BARRIERS = 16 };
 
-/* A warp's lanes form a tree of splits. Leaves execute; a split whose lanes diverged waits at the
- * pc where its sides meet again, or, for a call, at the return, until no side is left; then it goes
- * on with the lanes that came. Lanes that exit never come, so they hold nobody up. */
+/* The lanes of a warp form a tree of splits. Leaves execute. A split whose lanes diverged waits at
+ * the pc where its sides meet again, or, for a call, at the return. When no side is left, the split
+ * goes on with the lanes that came. Lanes that exit never come, so they hold nobody up. */
 enum split_state {
     SPLIT_FREE,
     SPLIT_READY,
@@ -42,7 +42,7 @@ enum split_state {
     SPLIT_PARENT   /* mask: the lanes that have come */
 };
 
-struct split {
+struct warp_split {
     uint32_t pc, rpc, mask, need;
     uint16_t parent, nr_sides;
     uint8_t state, barrier;
@@ -53,16 +53,16 @@ struct split {
 struct warp {
     uint8_t *file, *local;
     struct saved *saved; /* by lane, of programs with recursive functions; stack.c */
-    struct split *splits;
+    struct warp_split *splits;
     size_t cap_splits;
     uint16_t nr_splits; /* those from here on are free */
     unsigned index;     /* in the block */
     uint32_t live;      /* lanes not exited */
     uint32_t counted;   /* lanes that the live threads of the block include */
     uint16_t current;
-    uint16_t spins;    /* turns in a row that look like waiting for another lane */
+    uint16_t spins;    /* turns in a row in which the warp seemed to wait for another lane */
     uint32_t asked_at; /* pc of the last question to an mbarrier, 0: none */
-    bool polled;       /* whose answer was that the phase is not over: the turn ends */
+    bool polled;       /* the mbarrier answered that the phase is not over: the turn ends */
     bool done;
     bool parted; /* lanes went on alone (warp_part) and may not have met since */
 };
@@ -78,25 +78,25 @@ struct access_shape {
     uint16_t data; /* 0: not asked for */
 };
 
-enum { ROW_BYTES = 4 * WARP_LANES }; /* so much past the end of any memory may be read */
+enum { ROW_BYTES = 4 * WARP_LANES }; /* so many bytes past the end of any memory may be read */
 
-/* What an instruction's last access looked like: a loop's accesses mostly look alike, and then
+/* What an instruction's last access looked like. The accesses of a loop mostly look alike, and then
  * neither their extent nor their cost has to be found again. */
-struct pattern {
-    uint64_t rel[WARP_LANES];  /* from the first active lane's address; 0 for idle lanes */
+struct access_pattern {
+    uint64_t rel[WARP_LANES];  /* addresses relative to the first active lane's; 0 for idle lanes */
     uint64_t low;              /* all rel or-ed: their common alignment */
-    uint64_t lo_rel, hi_rel;   /* the least and the greatest, from the first (modulo 2^64) */
+    uint64_t lo_rel, hi_rel;   /* the least and the greatest of them, modulo 2^64 */
     uint32_t mask, bytes;      /* mask 0: nothing yet */
     uint8_t kind, space;       /* enum access_kind, enum ptx_space */
     bool matrices;             /* rows of 8x8 matrices, each matrix served by itself */
     bool indexed;              /* index is set */
-    int32_t index[WARP_LANES]; /* words from the lowest lane's, if all are within ROW_BYTES */
+    int32_t index[WARP_LANES]; /* in words, from the lowest lane's */
     /* what it costs, which depends on the first address modulo 128 at most */
-    uint32_t shape_mod; /* that the shape was found for; NO_SHAPE: none */
+    uint32_t shape_mod; /* the address modulo 128 for which the shape was found; NO_SHAPE: none */
     struct access_shape shape;
     uint32_t heads; /* lanes whose sector is not that of the active lane before */
     uint64_t hits;  /* accesses of this shape that the counts do not have yet: count_hits */
-    /* where the next access like this needs no look at anything: access.c, again() */
+    /* the conditions under which the next access needs no look at anything: again() in access.c */
     uint32_t ready;          /* lanes, 0: none */
     uint64_t first, room;    /* the first active lane's address is at most room above first ... */
     uint64_t last, mod;      /* ... and like the last one in these bits */
@@ -110,8 +110,8 @@ struct pc_cache { /* the buffer that this instruction used last: addresses withi
     uint8_t *host; /* its first byte, or what stands for it: sums_host */
 };
 
-/* How often each instruction is executed follows from where execution was led: a stretch of
- * instructions that some lanes went through adds to its first and takes away after its last. */
+/* How often each instruction is executed follows from the stretches of instructions that lanes went
+ * through: a stretch adds to its first instruction and subtracts behind its last. */
 struct flow {
     uint64_t warps, lanes; /* sums up to and including this pc; modulo 2^64 */
 };
@@ -124,7 +124,7 @@ struct exec { /* one launch, shared by its workers */
     const uint64_t *block_list; /* sampled block numbers, NULL: all */
     uint64_t nr_run;
     unsigned nr_workers;
-    /* on a line of their own: the rest is read all the time */
+    /* on a cache line of their own: the rest of the struct is read all the time */
     alignas(64) atomic_uint_fast64_t next_block;
     atomic_uint_fast64_t steps;
     atomic_bool stop;
@@ -133,8 +133,8 @@ struct exec { /* one launch, shared by its workers */
 
 enum { MAX_LISTENERS = 6 };
 
-/* What a worker's blocks printed. A worker's blocks rise, so that the first EMU_PRINT_BYTES of all
- * are among the first of each. */
+/* What a worker's blocks printed. The numbers of a worker's blocks rise, so the first
+ * EMU_PRINT_BYTES of all output are among the first EMU_PRINT_BYTES of each worker's. */
 struct print_log {
     struct str text;
     struct print_entry {
@@ -145,7 +145,7 @@ struct print_log {
     bool cut;
 };
 
-struct worker {
+struct block_worker {
     struct exec *exec;
     const struct program *program;
     struct emu_memory *memory;
@@ -158,17 +158,17 @@ struct worker {
     uint8_t *files, *locals, *shared;
     uint32_t shared_bytes;
     struct barrier barriers[MAX_BARRIERS];
-    struct pc_count *counts; /* warps and lanes: less what flow tells, until the end */
+    struct pc_count *counts; /* without what `flow` tells, until the end */
     struct flow *flow;       /* nr_insts + 1 */
     struct pc_cache *caches;
-    struct pattern *patterns;
+    struct access_pattern *patterns;
     bool
         one_round; /* exec_block returns when each warp has had a turn; nr_done says how many are */
     uint64_t steps, steps_checked;
-    uint64_t contacts; /* atomics and volatile accesses: what a lane that waits for another does */
-    uint64_t moves;    /* what was done to mbarriers, and barriers that opened */
+    uint64_t contacts; /* atomics and volatile accesses: those by which a lane waits for another */
+    uint64_t moves;    /* operations on mbarriers, and barriers that opened */
     uint64_t polls;    /* lanes whose mbarrier was not ready */
-    unsigned idle_rounds; /* in a row in which all warps only asked or waited */
+    unsigned idle_rounds; /* rounds in a row in which all warps only asked or waited */
     bool alone;           /* no other worker runs blocks of this launch */
     bool counting, wants_insts, wants_access, float_atomics;
     struct emu_listener *listeners[MAX_LISTENERS];
@@ -180,29 +180,30 @@ struct worker {
     struct own_sums sums;
 };
 
-/* sums.h; between any two instructions */
-static inline void sums_settle(struct worker *k)
+/* sums.h. Any time between two instructions. */
+static inline void sums_settle(struct block_worker *k)
 {
     if (k->sums.waiting)
         sums_settle_now(k);
 }
 
 /* exec.c */
-bool exec_block_here(struct worker *k); /* false: k->fault says why */
+bool exec_block_here(struct block_worker *k); /* false: k->fault says why */
 
 /* variants.c; shape_data is in event.h */
-bool exec_block(struct worker *k);
+bool exec_block(struct block_worker *k);
 
 /* fault.c */
-bool exec_fault(struct worker *k, enum verdict verdict, uint32_t pc, const char *format, ...)
+bool exec_fault(struct block_worker *k, enum verdict verdict, uint32_t pc, const char *format, ...)
     __attribute__((format(printf, 4, 5))); /* always false */
 
-/* After a fault, when all faults are wanted: it is noted, and the instruction (or the rest of the
- * block) is left out. False: the fault stands. */
-bool exec_note(struct worker *k);
+/* After a fault, when the launch wants all faults: the fault is noted, and the instruction (or the
+ * rest of the block) is left out. False: the fault stands. */
+bool exec_note(struct block_worker *k);
 
-/* Every listener that wants to hears of an access. False: one found a fault, and it stands. */
-bool exec_tell_access(struct worker *k, const struct emu_access *access);
+/* Tells an access to every listener that wants accesses. False: a listener found a fault, and the
+ * fault stands. */
+bool exec_tell_access(struct block_worker *k, const struct emu_access *access);
 
 /* warp.c */
 void warp_start(struct warp *w, uint32_t live, uint32_t entry);
@@ -214,26 +215,27 @@ void warp_arrive(struct warp *w, uint16_t s); /* s is at its rpc */
 void warp_call(struct warp *w, uint16_t s, uint32_t mask, uint32_t target, uint32_t back);
 void warp_return(struct warp *w, uint16_t s, uint32_t mask); /* to the nearest call */
 void warp_exit(struct warp *w, uint16_t s, uint32_t mask);
-/* Lanes that wait for split s to meet them go on without it: one of them may hold what s waits for.
- */
+/* The lanes that wait for split s to meet them go on without s: one of them may hold what s waits
+ * for. */
 void warp_part(struct warp *w, uint16_t s);
 uint16_t warp_ready(const struct warp *w, uint16_t after); /* a ready leaf, NO_SPLIT when none */
 
 /* access.c: loads, stores, atomics; copies */
 bool access_memory(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 bool access_cp_async(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
-/* One request of a matrix instruction, host memory of each lane in at; the caller moves the data.
- * In shared memory 8 lanes are served at a time when each asks for 16 bytes. */
-bool access_lanes(struct worker *k, struct warp *w, uint32_t pc, enum ptx_space space,
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+/* One request of a matrix instruction: gives the host memory of each lane in `at`; the caller moves
+ * the data. In shared memory 8 lanes are served at a time when each asks for 16 bytes. */
+bool access_lanes(struct block_worker *k, struct warp *w, uint32_t pc, enum ptx_space space,
     uint32_t mask, unsigned bytes, bool write, const uint64_t *address, uint8_t **at);
-void access_copy_frame(struct worker *k, struct warp *w, const struct inst *in, uint32_t mask);
+void access_copy_frame(
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t mask);
 
-/* Host memory of an offset in one lane's frame: from the top of its stack if a row of tops is
- * given, else from where its local memory begins. */
-static inline uint8_t *frame_at(
-    const struct worker *k, const struct warp *w, unsigned lane, uint32_t row, uint32_t offset)
+/* Host memory of an offset in one lane's frame. The offset counts from the top of the lane's stack
+ * when `row` holds such tops, else from the beginning of the lane's local memory. */
+static inline uint8_t *frame_at(const struct block_worker *k, const struct warp *w, unsigned lane,
+    uint32_t row, uint32_t offset)
 {
     uint64_t top = 0;
     if (row != NO_ROW)
@@ -241,42 +243,42 @@ static inline uint8_t *frame_at(
     return w->local + (size_t)lane * k->program->local_bytes + top + (int32_t)offset;
 }
 
-/* stack.c: what functions that call themselves need */
-void stack_init(struct worker *k);
-void stack_finish(struct worker *k);
-void stack_start(struct worker *k); /* of a block */
+/* stack.c: the stacks of functions that call themselves */
+void stack_init(struct block_worker *k);
+void stack_finish(struct block_worker *k);
+void stack_start(struct block_worker *k); /* of a block */
 bool stack_call(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
-void stack_return(struct worker *k, struct warp *w, const struct inst *in, uint32_t mask);
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+void stack_return(struct block_worker *k, struct warp *w, const struct inst *in, uint32_t mask);
 bool stack_alloca(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 bool stack_back(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 void stack_save(struct warp *w, const struct inst *in, uint32_t mask);
 void stack_restore(struct warp *w, const struct inst *in, uint32_t mask);
 
-/* services.c: what device code calls */
+/* services.c: the functions of the system that device code calls */
 bool service_assert(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 bool service_print(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 bool service_malloc(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 bool service_free(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 /* All workers' logs into the result. */
 void service_printed(
-    struct worker *workers, unsigned nr, struct arena *arena, struct emu_result *result);
+    struct block_worker *workers, unsigned nr, struct arena *arena, struct emu_result *result);
 
 /* mbarrier.c */
 enum { MBARRIER_IDLE_ROUNDS = 4096 };
-bool mbarrier_step(struct worker *k, struct warp *w, uint32_t pc, uint32_t mask);
-bool mbarrier_deadlock(struct worker *k); /* always false */
+bool mbarrier_step(struct block_worker *k, struct warp *w, uint32_t pc, uint32_t mask);
+bool mbarrier_deadlock(struct block_worker *k); /* always false */
 
 /* matrix.c */
 #define matrix_step EXEC_NAME(matrix_step)
 bool matrix_step(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 
 /* atom.c */
 enum {
@@ -286,17 +288,17 @@ enum {
 void atom_lane(
     const struct inst *in, uint8_t *at, const uint64_t operand[2], uint64_t *old, unsigned how);
 
-/* shape.c: the shape of an access like the pattern, whose first active lane is at `start`; with
- * `data` also the wavefronts of the data stage. */
+/* shape.c: finds the shape of an access like the pattern, whose first active lane is at `start`.
+ * With `data` it also finds the wavefronts of the data stage. */
 #define shape_find EXEC_NAME(shape_find)
 #define shape_data_here EXEC_NAME(shape_data)
-void shape_find(struct pattern *p, uint64_t start, bool data);
+void shape_find(struct access_pattern *p, uint64_t start, bool data);
 unsigned shape_data_here(
     enum access_kind kind, uint32_t mask, unsigned bytes, const uint64_t *address);
 
 /* count.c: adds p->hits, which become 0. */
-void count_some_hits(struct pc_count *count, struct pattern *p);
-static inline void count_hits(struct pc_count *count, struct pattern *p)
+void count_some_hits(struct pc_count *count, struct access_pattern *p);
+static inline void count_hits(struct pc_count *count, struct access_pattern *p)
 {
     if (p->hits)
         count_some_hits(count, p);
@@ -305,14 +307,16 @@ bool count_fill(const struct exec *x, const struct pc_count *counts, double scal
     struct arena *arena, struct emu_result *result);
 
 /* bulk.c */
-bool bulk_copy(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+bool bulk_copy(
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 
 /* sync.c */
 /* Each returns with the split ready (done, go on) or waiting; false: fault. */
-bool sync_barrier(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask);
-bool sync_collective(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask);
-void sync_lanes_left(struct worker *k, struct warp *w, uint32_t pc); /* after an exit */
-bool sync_deadlock(struct worker *k);
+bool sync_barrier(struct block_worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask);
+bool sync_collective(
+    struct block_worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask);
+void sync_lanes_left(struct block_worker *k, struct warp *w, uint32_t pc); /* after an exit */
+bool sync_deadlock(struct block_worker *k);
 sem_fn *sync_find(const struct ptx_inst *ptx, struct inst *in);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-bool exec_fault(struct worker *k, enum verdict verdict, uint32_t pc, const char *format, ...)
+bool exec_fault(struct block_worker *k, enum verdict verdict, uint32_t pc, const char *format, ...)
 {
     struct emu_fault *fault = &k->fault;
     *fault = (struct emu_fault){.verdict = verdict, .line = fault->line};
@@ -19,7 +19,7 @@ bool exec_fault(struct worker *k, enum verdict verdict, uint32_t pc, const char 
     return false;
 }
 
-bool exec_note(struct worker *k)
+bool exec_note(struct block_worker *k)
 {
     if (!k->reports || (k->fault.verdict != VERDICT_FAULT && k->fault.verdict != VERDICT_RACE))
         return false;
@@ -28,7 +28,7 @@ bool exec_note(struct worker *k)
     return true;
 }
 
-bool exec_tell_access(struct worker *k, const struct emu_access *access)
+bool exec_tell_access(struct block_worker *k, const struct emu_access *access)
 {
     for (unsigned i = 0; i < k->nr_listeners; i++) {
         struct emu_listener *l = k->listeners[i];

@@ -16,8 +16,7 @@
 static bool refuse(struct emu_result *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The launch fails as a verdict; always true, for bool functions whose false is for the
- * environment. */
+/* Makes the launch fail with a verdict. Always true: false is for the environment. */
 static bool refuse(struct emu_result *result, const char *format, ...)
 {
     va_list ap;
@@ -155,13 +154,32 @@ static uint32_t lane_mask(enum ptx_special special, unsigned lane)
     }
 }
 
-/* Specials that depend on the block or on nothing; lanes differ only in tid, laneid and lane masks.
- */
-static uint64_t special_value(
-    const struct worker *k, enum ptx_special special, unsigned warp, unsigned lane)
+/* Specials of three axes, each axis after the one before. NULL: the special is none of them. */
+static const uint32_t *axis_value(const struct block_worker *k, enum ptx_special special)
 {
     const struct emu_launch *l = k->exec->run.launch;
-    unsigned thread = warp * WARP_LANES + lane;
+    const struct {
+        enum ptx_special x;
+        const uint32_t *value;
+    } axes[] = {{PTX_SR_NTID_X, l->block}, {PTX_SR_CTAID_X, k->block.ctaid},
+        {PTX_SR_NCTAID_X, l->grid}, {PTX_SR_CLUSTERID_X, k->block.ctaid},
+        {PTX_SR_NCLUSTERID_X, l->grid}};
+    for (size_t i = 0; i < ARRAY_SIZE(axes); i++) {
+        if (special >= axes[i].x && special < axes[i].x + 3)
+            return &axes[i].value[special - axes[i].x];
+    }
+    return NULL;
+}
+
+/* Lanes differ only in tid, laneid and lane masks. */
+static uint64_t special_value(
+    const struct block_worker *k, enum ptx_special special, unsigned warp, unsigned lane)
+{
+    const struct emu_launch *l = k->exec->run.launch;
+    const unsigned thread = warp * WARP_LANES + lane;
+    const uint32_t *axis = axis_value(k, special);
+    if (axis)
+        return *axis;
     switch (special) {
     case PTX_SR_TID_X:
         return thread % l->block[0];
@@ -169,26 +187,6 @@ static uint64_t special_value(
         return thread / l->block[0] % l->block[1];
     case PTX_SR_TID_Z:
         return thread / l->block[0] / l->block[1];
-    case PTX_SR_NTID_X:
-    case PTX_SR_NTID_Y:
-    case PTX_SR_NTID_Z:
-        return l->block[special - PTX_SR_NTID_X];
-    case PTX_SR_CTAID_X:
-    case PTX_SR_CTAID_Y:
-    case PTX_SR_CTAID_Z:
-        return k->block.ctaid[special - PTX_SR_CTAID_X];
-    case PTX_SR_NCTAID_X:
-    case PTX_SR_NCTAID_Y:
-    case PTX_SR_NCTAID_Z:
-        return l->grid[special - PTX_SR_NCTAID_X];
-    case PTX_SR_CLUSTERID_X:
-    case PTX_SR_CLUSTERID_Y:
-    case PTX_SR_CLUSTERID_Z:
-        return k->block.ctaid[special - PTX_SR_CLUSTERID_X];
-    case PTX_SR_NCLUSTERID_X:
-    case PTX_SR_NCLUSTERID_Y:
-    case PTX_SR_NCLUSTERID_Z:
-        return l->grid[special - PTX_SR_NCLUSTERID_X];
     case PTX_SR_CLUSTER_NCTARANK:
     case PTX_SR_CLUSTER_NCTAID_X:
     case PTX_SR_CLUSTER_NCTAID_Y:
@@ -236,7 +234,7 @@ static bool differs_by_lane(enum ptx_special special)
            (special >= PTX_SR_LANEMASK_EQ && special <= PTX_SR_LANEMASK_GT);
 }
 
-static void fill_specials(const struct worker *k, unsigned warp, bool first)
+static void fill_specials(const struct block_worker *k, unsigned warp, bool first)
 {
     const struct program *p = k->program;
     uint8_t *file = k->warps[warp].file;
@@ -258,7 +256,7 @@ static void fill_specials(const struct worker *k, unsigned warp, bool first)
     }
 }
 
-static void make_listeners(const struct exec *x, struct worker *k)
+static void make_listeners(const struct exec *x, struct block_worker *k)
 {
     const struct emu_launch *l = x->run.launch;
     const struct emu_listener_class *classes[] = {l->find_races ? emu_races_class() : NULL,
@@ -275,10 +273,10 @@ static void make_listeners(const struct exec *x, struct worker *k)
     }
 }
 
-static void worker_init(struct worker *k, struct exec *x)
+static void worker_init(struct block_worker *k, struct exec *x)
 {
     const struct program *p = x->run.program;
-    *k = (struct worker){.exec = x, .program = p, .memory = x->run.memory};
+    *k = (struct block_worker){.exec = x, .program = p, .memory = x->run.memory};
     k->nr_threads = x->run.nr_threads;
     k->nr_warps = x->run.nr_warps;
     k->shared_bytes = x->run.shared_bytes;
@@ -309,7 +307,7 @@ static void worker_init(struct worker *k, struct exec *x)
     make_listeners(x, k);
 }
 
-static void worker_finish(struct worker *k)
+static void worker_finish(struct block_worker *k)
 {
     stack_finish(k);
     for (unsigned i = 0; i < k->nr_warps; i++)
@@ -330,7 +328,7 @@ static void worker_finish(struct worker *k)
     free(k->reports);
 }
 
-static void block_start(struct worker *k)
+static void block_start(struct block_worker *k)
 {
     const struct program *p = k->program;
     k->live_threads = k->nr_threads;
@@ -352,7 +350,7 @@ static void block_start(struct worker *k)
     }
 }
 
-static void tell_begin(struct worker *k)
+static void tell_begin(struct block_worker *k)
 {
     k->wants_insts = k->wants_access = false;
     for (unsigned i = 0; i < k->nr_listeners; i++) {
@@ -365,7 +363,7 @@ static void tell_begin(struct worker *k)
     }
 }
 
-static void tell_end(struct worker *k)
+static void tell_end(struct block_worker *k)
 {
     for (unsigned i = 0; i < k->nr_listeners; i++) {
         if (k->listeners[i]->class->block_end)
@@ -375,7 +373,7 @@ static void tell_end(struct worker *k)
 
 /* Hardware promises no order of warps, so runs with other seeds take other orders, and a kernel
  * whose result depends on it gives itself away. Seed 0 and counted runs keep the plain order. */
-static void order_warps(struct worker *k)
+static void order_warps(struct block_worker *k)
 {
     uint64_t seed = k->counting ? 0 : k->exec->run.launch->seed;
     uint64_t bits = seed ? rng_mix(seed, k->block.index) : 0;
@@ -383,7 +381,7 @@ static void order_warps(struct worker *k)
     k->backwards = bits & 1;
 }
 
-static void begin_block(struct worker *k, uint64_t i)
+static void begin_block(struct block_worker *k, uint64_t i)
 {
     struct exec *x = k->exec;
     const uint32_t *grid = x->run.launch->grid;
@@ -400,7 +398,7 @@ static void begin_block(struct worker *k, uint64_t i)
     block_start(k);
 }
 
-static void end_block(struct worker *k, uint64_t i, bool ok)
+static void end_block(struct block_worker *k, uint64_t i, bool ok)
 {
     struct exec *x = k->exec;
     tell_end(k);
@@ -410,7 +408,7 @@ static void end_block(struct worker *k, uint64_t i, bool ok)
         return;
     if (k->first.verdict == VERDICT_OK || k->fault.block < k->first.block)
         k->first = k->fault;
-    /* blocks below the lowest fault still run, so that the fault reported is always the same one */
+    /* blocks below the lowest fault still run, so that the launch always reports the same fault */
     uint64_t lowest = atomic_load(&x->fault_block);
     while (i < lowest && !atomic_compare_exchange_weak(&x->fault_block, &lowest, i)) {
     }
@@ -418,7 +416,7 @@ static void end_block(struct worker *k, uint64_t i, bool ok)
         atomic_store(&x->stop, true);
 }
 
-static void run_block(struct worker *k, uint64_t i)
+static void run_block(struct block_worker *k, uint64_t i)
 {
     begin_block(k, i);
     const bool ok = exec_block(k);
@@ -427,7 +425,7 @@ static void run_block(struct worker *k, uint64_t i)
 }
 
 /* Brings a worker's counts up to date. */
-static void settle_counts(struct worker *k)
+static void settle_counts(struct block_worker *k)
 {
     struct flow sum = {0, 0};
     for (uint32_t pc = 0; pc < k->program->nr_insts; pc++) {
@@ -438,9 +436,9 @@ static void settle_counts(struct worker *k)
     }
 }
 
-/* A cooperative grid: all blocks at once, a worker's state each, in turns on one thread; so what
- * comes out does not depend on the number of threads here either. */
-static void run_grid(struct worker *blocks, uint64_t nr, struct exec *x)
+/* Runs a cooperative grid: all blocks side by side, each with a worker's state of its own, in turns
+ * on one thread. So here too the result does not depend on the number of threads. */
+static void run_grid(struct block_worker *blocks, uint64_t nr, struct exec *x)
 {
     uint64_t nr_done = 0;
     bool moved = true, ok = true;
@@ -468,10 +466,10 @@ static void run_grid(struct worker *blocks, uint64_t nr, struct exec *x)
     }
 }
 
-/* How many blocks to take at once: neighbours in the grid are mostly neighbours in memory, which
- * two threads had better not share, least of all the notes of what is touched. One by one where
- * blocks may wait for lower ones, and towards the end. */
-static uint64_t blocks_at_once(const struct worker *k, uint64_t next)
+/* How many blocks a worker takes at once. Neighbours in the grid are mostly neighbours in memory,
+ * which two threads had better not share, least of all the notes of touched sectors. Blocks are
+ * taken one by one towards the end, and where blocks may wait for lower ones. */
+static uint64_t blocks_at_once(const struct block_worker *k, uint64_t next)
 {
     enum { MOST = 16, SHARES = 8 };
     const struct exec *x = k->exec;
@@ -480,7 +478,7 @@ static uint64_t blocks_at_once(const struct worker *k, uint64_t next)
     return k->contacts || share < 1 ? 1 : share < MOST ? share : MOST;
 }
 
-static void run_blocks(struct worker *k)
+static void run_blocks(struct block_worker *k)
 {
     struct exec *x = k->exec;
     for (;;) {
@@ -494,20 +492,20 @@ static void run_blocks(struct worker *k)
     }
 }
 
-/* What is a worker's own is made where it is used, and by all at the same time. */
+/* Each worker makes its own state where it is used, and all workers do so at the same time. */
 static void *worker_run(void *argument)
 {
-    struct worker *k = argument;
+    struct block_worker *k = argument;
     worker_init(k, k->exec);
     run_blocks(k);
     settle_counts(k);
     return NULL;
 }
 
-/* Starts a worker on the processor `steps` after this one; from there it may go where it likes.
- * Left to itself a guest's scheduler takes a processor that its host has put to sleep for a busy
- * one, and starts every thread beside its maker, where it stays for many milliseconds. */
-static bool start_apart(pthread_t *thread, struct worker *k, unsigned steps)
+/* Starts a worker on the processor `steps` after this one; afterwards the worker may move. Without
+ * this a guest's scheduler starts every thread beside its maker, where the thread stays for many
+ * milliseconds: it takes a processor that the host has put to sleep for a busy one. */
+static bool start_apart(pthread_t *thread, struct block_worker *k, unsigned steps)
 {
     cpu_set_t allowed, one;
     int cpu = sched_getcpu();
@@ -528,7 +526,7 @@ static bool start_apart(pthread_t *thread, struct worker *k, unsigned steps)
     return true;
 }
 
-static void run_threads(struct worker *workers, unsigned nr, struct exec *x)
+static void run_threads(struct block_worker *workers, unsigned nr, struct exec *x)
 {
     pthread_t threads[256];
     bool started[256] = {false};
@@ -546,7 +544,7 @@ static void run_threads(struct worker *workers, unsigned nr, struct exec *x)
 }
 
 /* Device memory that nobody freed before the launch was over. */
-static void find_leaks(struct exec *x, struct worker *k, struct emu_result *result)
+static void find_leaks(struct exec *x, struct block_worker *k, struct emu_result *result)
 {
     const struct emu_memory *memory = x->run.memory;
     for (size_t i = 0; i < memory->nr; i++) {
@@ -570,18 +568,18 @@ static void find_leaks(struct exec *x, struct worker *k, struct emu_result *resu
 
 static void add_counts(struct pc_count *into, const struct pc_count *from, uint32_t nr)
 {
-    /* a pc_count is a row of uint64_t */
+    /* the sum takes a pc_count as a row of uint64_t */
     uint64_t *a = (uint64_t *)into;
     const uint64_t *b = (const uint64_t *)from;
     for (size_t i = 0; i < nr * (sizeof(*into) / sizeof(*a)); i++)
         a[i] += b[i];
 }
 
-static void merge(struct worker *workers, unsigned nr, struct emu_result *result)
+static void merge(struct block_worker *workers, unsigned nr, struct emu_result *result)
 {
-    struct worker *k = &workers[0];
+    struct block_worker *k = &workers[0];
     for (unsigned i = 1; i < nr; i++) {
-        struct worker *o = &workers[i];
+        struct block_worker *o = &workers[i];
         add_counts(k->counts, o->counts, k->program->nr_insts);
         k->float_atomics |= o->float_atomics;
         if (k->reports)
@@ -605,7 +603,8 @@ static void merge(struct worker *workers, unsigned nr, struct emu_result *result
     }
 }
 
-static void report(struct exec *x, struct worker *k, struct arena *arena, struct emu_result *result)
+static void report(
+    struct exec *x, struct block_worker *k, struct arena *arena, struct emu_result *result)
 {
     struct emu_listener *timed = NULL;
     const uint64_t sectors = x->counting ? memory_count_touched(x->run.memory) : 0;
@@ -655,12 +654,12 @@ void launch_run(
         memory_assume_init(run->memory);
     unsigned nr = nr_threads < x.nr_run ? nr_threads : (unsigned)x.nr_run;
     if (run->program->uses_heap || run->program->uses_wide)
-        nr = 1; /* so that addresses, and who gets the last bytes, do not depend on threads */
+        nr = 1; /* so that neither addresses nor who gets the last bytes depend on threads */
     if (run->program->cooperative)
         nr = (unsigned)x.nr_run; /* at most what the chip holds at once: fits_at_once */
     x.nr_workers = nr;
     sums_launch(run->program, run->memory);
-    struct worker *workers = xcalloc(nr, sizeof(*workers));
+    struct block_worker *workers = xcalloc(nr, sizeof(*workers));
     if (run->program->cooperative)
         run_grid(workers, nr, &x);
     else

@@ -12,17 +12,17 @@ bool launch_check(const struct chip *chip, const struct program *program,
 void launch_run(
     const struct emu_run *run, unsigned nr_threads, struct arena *arena, struct emu_result *result);
 
-/* Rising block numbers, about launch->sample_blocks of them, each standing for nr_blocks / *nr;
- * free() them. One from each of equally long stretches of the grid, so that edges count as often as
- * they occur; the same for the same seed. */
+/* Gives rising block numbers, about launch->sample_blocks of them, each standing for nr_blocks /
+ * *nr; the caller frees them. One block comes from each of equally long stretches of the grid, so
+ * that edges count as often as they occur. The same seed gives the same numbers. */
 uint64_t *launch_sample(const struct emu_launch *launch, uint64_t nr_blocks, uint64_t *nr);
 
-/* Is the i-th of the nr blocks run one for the time model? At most EMU_TRACED_BLOCKS, evenly
- * spread. */
+/* Is the i-th of the nr blocks that run one for the time model? At most EMU_TRACED_BLOCKS are,
+ * evenly spread. */
 bool launch_traced(uint64_t i, uint64_t nr);
 
-/* Is it one of two that run at the same time as a traced one, beside it and further away? Where not
- * all blocks run, launch_sample chose these two to be so. */
+/* Is the block one of the two that run at the same time as a traced one, one beside it and one
+ * further away? Where not all blocks run, launch_sample chose these two for that. */
 bool launch_nearby(uint64_t i, uint64_t nr, bool sampled);
 
 #endif

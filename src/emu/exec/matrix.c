@@ -17,7 +17,7 @@ static void addresses_of(const struct warp *w, const struct inst *in, uint64_t *
 
 /* 8x8 matrices of 16-bit elements in nr registers: lane 8 i + r has the address of row r of matrix
  * i; a lane holds two neighbours of row lane / 4, of the transpose if asked. */
-static bool move_8x8(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc,
+static bool move_8x8(struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc,
     const uint64_t *address, const uint32_t *regs, unsigned nr, bool trans)
 {
     const enum tensor_kind kind = in->tensor->kind;
@@ -57,7 +57,7 @@ static void repeat_registers(struct warp *w, const struct tensor *t)
 
 /* 16-bit operands in shared memory: the assembler loads their 8x8 parts as ldmatrix does, up to
  * four at a time, transposed where the layout runs across the registers' pairs. */
-static bool load_by_8x8(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc)
+static bool load_by_8x8(struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc)
 {
     const struct tensor *t = in->tensor;
     const uint32_t *stride = (const uint32_t *)(w->file + t->stride_row);
@@ -80,7 +80,8 @@ static bool load_by_8x8(struct worker *k, struct warp *w, const struct inst *in,
 }
 
 /* Each lane moves its own elements, neighbours in memory in one access. */
-static bool move_fragment(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc)
+static bool move_fragment(
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc)
 {
     const struct tensor *t = in->tensor;
     const struct fragment *f = &t->d;
@@ -118,7 +119,7 @@ static bool is_shared(const struct warp *w, const struct inst *in)
 }
 
 bool matrix_step(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     const struct tensor *t = in->tensor;
     uint64_t address[WARP_LANES];

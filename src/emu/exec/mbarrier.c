@@ -1,9 +1,10 @@
-/* Owns mbarriers: objects in shared memory that count arrivals, and bytes expected of copies, and
- * go from phase to phase.
+/* Owns mbarriers: objects in shared memory that count arrivals and the bytes that copies are to
+ * bring, and that go from phase to phase.
  *
- * Threads never stop at one: a wait that finds its phase not over says so (PTX ISA 9.0, 9.7.13.15:
- * try_wait too may) and the warp gives its turn away, so that those it waits for come. When for
- * MBARRIER_IDLE_ROUNDS rounds every warp of the block only asked or waited, nobody will come. */
+ * Threads never stop at an mbarrier. A wait that finds its phase not over says so, as try_wait may
+ * (PTX ISA 9.0, 9.7.13.15), and the warp gives its turn away so that the threads it waits for come.
+ * When every warp of the block only asked or waited for MBARRIER_IDLE_ROUNDS rounds, nobody will
+ * come. */
 #include "emu/exec/exec.h"
 #include "emu/state/windows.h"
 #include "emu/watch/where.h"
@@ -12,27 +13,27 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The object's 64 bits, of which programs know nothing: phase, bytes not yet come, arrivals of a
- * phase, arrivals still pending. Zero: not initialised. */
+/* The object's 64 bits, whose meaning programs do not know: phase, bytes not yet come, arrivals of
+ * a phase, arrivals still pending. Zero: not initialised. */
 enum { COUNT_BITS = 20, TX_BITS = 21, EXPECTED_AT = 20, TX_AT = 40, PHASE_AT = 61 };
 #define NEVER_WRITTEN UINT64_C(0xaaaaaaaaaaaaaaaa) /* what launch.c fills shared memory with */
 enum { MOST_COUNT = (1 << COUNT_BITS) - 1 };
 
-struct object {
+struct mbarrier_state {
     uint32_t pending, expected, phase;
     int32_t tx;
 };
 
-static struct object unpack(uint64_t bits)
+static struct mbarrier_state unpack(uint64_t bits)
 {
     const uint64_t tx = bits >> TX_AT & ((1u << TX_BITS) - 1);
-    return (struct object){.pending = (uint32_t)bits & MOST_COUNT,
+    return (struct mbarrier_state){.pending = (uint32_t)bits & MOST_COUNT,
         .expected = (uint32_t)(bits >> EXPECTED_AT) & MOST_COUNT,
         .phase = (uint32_t)(bits >> PHASE_AT),
         .tx = (int32_t)((uint32_t)tx << (32 - TX_BITS)) >> (32 - TX_BITS)};
 }
 
-static uint64_t pack(const struct object *o)
+static uint64_t pack(const struct mbarrier_state *o)
 {
     const uint64_t tx = (uint32_t)o->tx & ((1u << TX_BITS) - 1);
     return (uint64_t)o->pending | (uint64_t)o->expected << EXPECTED_AT | tx << TX_AT |
@@ -41,13 +42,13 @@ static uint64_t pack(const struct object *o)
 
 /* One instruction of one warp, lane after lane. */
 struct step {
-    struct worker *k;
+    struct block_worker *k;
     const struct warp *w;
     const struct inst *in;
     uint32_t pc;
     unsigned lane;
     uint64_t address; /* of the lane's object, in the block's shared memory */
-    uint64_t told;    /* the last one that listeners were told of an arrival at; ~0 none */
+    uint64_t told;    /* the last object at which an arrival was told to listeners; ~0: none */
 };
 
 static bool wrong(const struct step *s, const char *what, ...)
@@ -98,7 +99,7 @@ static uint32_t word(const struct step *s, uint32_t row, uint32_t otherwise)
     return row == NO_ROW ? otherwise : ((const uint32_t *)(s->w->file + row))[s->lane];
 }
 
-static void settle(struct step *s, struct object *o)
+static void settle(struct step *s, struct mbarrier_state *o)
 {
     if (o->pending == 0 && o->tx == 0) {
         o->phase++;
@@ -113,7 +114,7 @@ static bool initialise(struct step *s, uint64_t *object)
     const uint32_t count = word(s, s->in->b, 0);
     if (count == 0 || count > MOST_COUNT)
         return wrong(s, "mbarrier for %u arrivals: 1 to %d are allowed", count, MOST_COUNT);
-    *object = pack(&(struct object){.pending = count, .expected = count});
+    *object = pack(&(struct mbarrier_state){.pending = count, .expected = count});
     return true;
 }
 
@@ -121,7 +122,7 @@ static bool initialise(struct step *s, uint64_t *object)
 static bool arrive(struct step *s, uint64_t *object, bool copies_done)
 {
     const struct ptx_inst *ptx = s->k->program->info[s->pc].ptx;
-    struct object o = unpack(*object);
+    struct mbarrier_state o = unpack(*object);
     const uint32_t count = ptx->expect_tx || copies_done ? 1 : word(s, s->in->b, 1);
     if (s->in->d != NO_ROW)
         ((uint64_t *)(s->w->file + s->in->d))[s->lane] = *object;
@@ -129,7 +130,8 @@ static bool arrive(struct step *s, uint64_t *object, bool copies_done)
         tell(s, MBARRIER_ARRIVE);
     s->told = s->address;
     if (copies_done && !ptx->noinc)
-        return true; /* one more is expected, and has come: copies are done at once */
+        return true; /* the copy counts as one more arrival, which has come: copies are done at once
+                      */
     if (ptx->expect_tx)
         o.tx += (int32_t)word(s, s->in->b, 0);
     if (count > o.pending)
@@ -146,17 +148,17 @@ static bool arrive(struct step *s, uint64_t *object, bool copies_done)
 
 static void transfer(struct step *s, uint64_t *object, bool complete)
 {
-    struct object o = unpack(*object);
+    struct mbarrier_state o = unpack(*object);
     const int32_t bytes = (int32_t)word(s, s->in->b, 0);
     o.tx += complete ? -bytes : bytes;
-    if (complete) { /* the bytes are there for whoever sees the phase end */
+    if (complete) { /* whoever sees the phase end finds the bytes there */
         tell(s, MBARRIER_ARRIVE);
         settle(s, &o);
     }
     *object = pack(&o);
 }
 
-/* Is the phase over that the state, or the parity, tells of? */
+/* Is the phase that the state, or the parity, names over? */
 static bool is_over(const struct step *s, uint64_t object)
 {
     const struct ptx_inst *ptx = s->k->program->info[s->pc].ptx;
@@ -210,7 +212,7 @@ static bool one(struct step *s)
     }
 }
 
-bool mbarrier_step(struct worker *k, struct warp *w, uint32_t pc, uint32_t mask)
+bool mbarrier_step(struct block_worker *k, struct warp *w, uint32_t pc, uint32_t mask)
 {
     const struct inst *in = &k->program->insts[pc];
     struct step s = {.k = k, .w = w, .in = in, .pc = pc, .told = ~UINT64_C(0)};
@@ -229,7 +231,7 @@ bool mbarrier_step(struct worker *k, struct warp *w, uint32_t pc, uint32_t mask)
     return true;
 }
 
-bool mbarrier_deadlock(struct worker *k)
+bool mbarrier_deadlock(struct block_worker *k)
 {
     for (unsigned i = 0; i < k->nr_warps; i++) {
         const struct warp *w = &k->warps[i];
@@ -240,7 +242,7 @@ bool mbarrier_deadlock(struct worker *k)
         uint64_t *object;
         if (!find(&s, &object))
             return false;
-        const struct object o = unpack(*object);
+        const struct mbarrier_state o = unpack(*object);
         exec_fault(k, VERDICT_FAULT, s.pc,
             "deadlock: warp %u of block (%u,%u,%u) waits for a phase of the mbarrier at byte "
             "%" PRIu64 " of shared memory that never ends: %u of %u arrivals%s are missing, and no "

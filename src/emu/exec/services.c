@@ -1,5 +1,5 @@
-/* Owns what device code calls the system for: printf, assert, malloc and free. Arguments lie in the
- * caller's frame, in the thread's local memory. */
+/* Owns the functions of the system that device code calls: printf, assert, malloc and free.
+ * Arguments lie in the caller's frame, in the thread's local memory. */
 #include "emu/exec/exec.h"
 
 #include "base/mem.h"
@@ -12,8 +12,8 @@
 #include <string.h>
 
 /* Host memory of `nr` bytes at a generic address of one lane; NULL: not there. */
-static const uint8_t *bytes_at(
-    const struct worker *k, const struct warp *w, unsigned lane, uint64_t address, uint64_t nr)
+static const uint8_t *bytes_at(const struct block_worker *k, const struct warp *w, unsigned lane,
+    uint64_t address, uint64_t nr)
 {
     const uint64_t local = address - WINDOW_LOCAL, shared = address - WINDOW_SHARED;
     if (local < WINDOW_BYTES)
@@ -26,8 +26,8 @@ static const uint8_t *bytes_at(
     return b ? b->host + (address - b->base) : NULL;
 }
 
-static void string_at(const struct worker *k, const struct warp *w, unsigned lane, uint64_t address,
-    char *text, size_t bytes)
+static void string_at(const struct block_worker *k, const struct warp *w, unsigned lane,
+    uint64_t address, char *text, size_t bytes)
 {
     size_t i = 0;
     for (; i + 1 < bytes; i++) {
@@ -41,7 +41,7 @@ static void string_at(const struct worker *k, const struct warp *w, unsigned lan
     text[i] = 0;
 }
 
-static uint64_t argument(const struct worker *k, const struct warp *w, const struct inst *in,
+static uint64_t argument(const struct block_worker *k, const struct warp *w, const struct inst *in,
     unsigned lane, unsigned which, unsigned bytes)
 {
     uint64_t value = 0;
@@ -49,21 +49,21 @@ static uint64_t argument(const struct worker *k, const struct warp *w, const str
     return value;
 }
 
-static void give(const struct worker *k, const struct warp *w, const struct inst *in, unsigned lane,
-    uint64_t value, unsigned bytes)
+static void give(const struct block_worker *k, const struct warp *w, const struct inst *in,
+    unsigned lane, uint64_t value, unsigned bytes)
 {
     if (in->target != NO_ROW)
         memcpy(frame_at(k, w, lane, in->a, in->target), &value, bytes);
 }
 
-static void name_of(const struct worker *k, const struct warp *w, unsigned lane, char *who)
+static void name_of(const struct block_worker *k, const struct warp *w, unsigned lane, char *who)
 {
     where_thread(&k->exec->run, k->block.index, w->index * WARP_LANES + lane, who);
 }
 
 /* __assertfail(message, file, line, function, char_size) */
 bool service_assert(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     unsigned lane = (unsigned)__builtin_ctz(mask);
     uint32_t line = (uint32_t)argument(k, w, in, lane, 2, 4);
@@ -81,7 +81,7 @@ bool service_assert(
 enum { SPEC_BYTES = 32, STRING_BYTES = 512 };
 
 struct printing {
-    const struct worker *k;
+    const struct block_worker *k;
     const struct warp *w;
     unsigned lane;
     uint64_t args; /* generic address of the next argument */
@@ -176,8 +176,8 @@ static const char *conversion(struct printing *p, const char *at)
     return at + 1;
 }
 
-static int32_t print_lane(
-    struct worker *k, const struct warp *w, const struct inst *in, unsigned lane, struct str *out)
+static int32_t print_lane(struct block_worker *k, const struct warp *w, const struct inst *in,
+    unsigned lane, struct str *out)
 {
     char format[2 * STRING_BYTES];
     struct printing p = {
@@ -194,7 +194,7 @@ static int32_t print_lane(
 
 /* vprintf(format, arguments) */
 bool service_print(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     struct print_log *log = &k->log;
     struct str text = {0};
@@ -217,7 +217,7 @@ bool service_print(
 }
 
 void service_printed(
-    struct worker *workers, unsigned nr, struct arena *arena, struct emu_result *result)
+    struct block_worker *workers, unsigned nr, struct arena *arena, struct emu_result *result)
 {
     size_t *at = xcalloc(nr, sizeof(*at));
     struct str all = {0};
@@ -244,7 +244,7 @@ void service_printed(
 /* --- malloc and free --- */
 
 bool service_malloc(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     for (uint32_t m = mask; m; m &= m - 1) {
         unsigned lane = (unsigned)__builtin_ctz(m);
@@ -268,8 +268,8 @@ bool service_malloc(
     return true;
 }
 
-/* What instructions remember of buffers may be the one that is gone. */
-static void forget_buffers(struct worker *k)
+/* Instructions forget the buffers that they used last: one of these may be the freed one. */
+static void forget_buffers(struct block_worker *k)
 {
     for (uint32_t pc = 0; pc < k->program->nr_insts; pc++) {
         k->caches[pc] = (struct pc_cache){0};
@@ -278,7 +278,7 @@ static void forget_buffers(struct worker *k)
 }
 
 bool service_free(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     char who[WHERE_BYTES];
     for (uint32_t m = mask; m; m &= m - 1) {

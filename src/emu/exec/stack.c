@@ -1,7 +1,7 @@
-/* Owns the stacks in threads' local memory. From one end grow the calls of functions that can call
- * themselves: the room of each call, and the registers that its caller wants back. From the other
- * end, downward as the manual has it, what alloca gives. Lanes of a warp may be at different
- * depths, so that each has its own. */
+/* Owns the stacks in threads' local memory. The calls of functions that can call themselves grow
+ * from one end: the room of each call, and the registers that its caller wants back. The memory
+ * that alloca gives grows from the other end, downward as the manual says. The lanes of a warp may
+ * be at different depths, so each lane has stacks of its own. */
 #include "emu/exec/exec.h"
 
 #include "base/mem.h"
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each call that is under way is a split of the warp's tree; their numbers are 16-bit, and within
- * one call there are a few more. */
+/* Each call that is under way is a split of the warp's tree. The numbers of splits have 16 bits,
+ * and within one call there are a few more splits. */
 enum { MAX_SPLITS = 0xf000 };
 
 struct saved {
@@ -21,13 +21,13 @@ struct saved {
     size_t nr, cap;
 };
 
-void stack_init(struct worker *k)
+void stack_init(struct block_worker *k)
 {
     for (unsigned i = 0; k->program->stack_row != NO_ROW && i < k->nr_warps; i++)
         k->warps[i].saved = xcalloc(WARP_LANES, sizeof(struct saved));
 }
 
-void stack_finish(struct worker *k)
+void stack_finish(struct block_worker *k)
 {
     for (unsigned i = 0; i < k->nr_warps; i++) {
         for (unsigned l = 0; k->warps[i].saved && l < WARP_LANES; l++)
@@ -36,17 +36,17 @@ void stack_finish(struct worker *k)
     }
 }
 
-static uint64_t *tops(const struct worker *k, const struct warp *w)
+static uint64_t *tops(const struct block_worker *k, const struct warp *w)
 {
     return (uint64_t *)(void *)(w->file + k->program->stack_row);
 }
 
-static uint64_t *floors(const struct worker *k, const struct warp *w)
+static uint64_t *floors(const struct block_worker *k, const struct warp *w)
 {
     return (uint64_t *)(void *)(w->file + k->program->floor_row);
 }
 
-void stack_start(struct worker *k)
+void stack_start(struct block_worker *k)
 {
     const struct program *p = k->program;
     for (unsigned i = 0; i < k->nr_warps; i++) {
@@ -61,7 +61,7 @@ void stack_start(struct worker *k)
 }
 
 static bool overflow(
-    struct worker *k, const struct warp *w, const struct inst *in, uint32_t pc, unsigned lane)
+    struct block_worker *k, const struct warp *w, const struct inst *in, uint32_t pc, unsigned lane)
 {
     char who[WHERE_BYTES];
     where_thread(&k->exec->run, k->block.index, w->index * WARP_LANES + lane, who);
@@ -77,8 +77,9 @@ static bool overflow(
         EMU_STACK_BYTES, k->program->info[in->target].func, who);
 }
 
-/* Room for one call, behind its arguments empty: nothing may depend on what ran before. */
-bool stack_call(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+/* Clears the room of one call behind its arguments: nothing may depend on what ran before. */
+bool stack_call(
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     const uint32_t bytes = (uint32_t)in->imm;
     for (uint32_t m = mask; m; m &= m - 1) {
@@ -95,7 +96,7 @@ bool stack_call(struct worker *k, struct warp *w, const struct inst *in, uint32_
     return true;
 }
 
-void stack_return(struct worker *k, struct warp *w, const struct inst *in, uint32_t mask)
+void stack_return(struct block_worker *k, struct warp *w, const struct inst *in, uint32_t mask)
 {
     for (uint32_t m = mask; m; m &= m - 1)
         tops(k, w)[__builtin_ctz(m)] -= (uint64_t)in->imm;
@@ -103,7 +104,7 @@ void stack_return(struct worker *k, struct warp *w, const struct inst *in, uint3
 
 /* Empty too. */
 bool stack_alloca(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     for (uint32_t m = mask; m; m &= m - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(m);
@@ -122,9 +123,10 @@ bool stack_alloca(
     return true;
 }
 
-/* The manual leaves open what becomes of a stack pointer that stacksave did not give, or that was
- * given up: a fault here. */
-bool stack_back(struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+/* The manual leaves open what happens with a stack pointer that stacksave did not give, or that is
+ * no longer valid. Here such a pointer is a fault. */
+bool stack_back(
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     const uint64_t *to = (const uint64_t *)(const void *)(w->file + in->a);
     char who[WHERE_BYTES];

@@ -1,4 +1,4 @@
-/* Owns the sums that a worker thread keeps to itself for a while. */
+/* Owns the sums that a worker thread keeps in memory of its own before it adds them to a buffer. */
 #include "emu/exec/sums.h"
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@ static bool is_sum(const struct inst *in)
            in->elem_bytes <= 8 && in->flags & INST_NO_DEST;
 }
 
-/* Orders memory between blocks, or reads it without a look at access.c. */
+/* Does the instruction order memory between blocks, or read it without passing access.c? */
 static bool could_tell(const struct inst *in, const struct ptx_inst *ptx)
 {
     return in->kind == INST_TEXTURE || in->kind == INST_PRINT ||
@@ -42,7 +42,7 @@ void sums_launch(const struct program *program, struct emu_memory *memory)
         memory->buffers[i]->not_only_sums = false;
 }
 
-uint8_t *sums_host(struct worker *k, struct mem_buffer *buffer)
+uint8_t *sums_host(struct block_worker *k, struct mem_buffer *buffer)
 {
     struct own_sums *s = &k->sums;
     if (!k->program->sum_bytes || k->alone ||
@@ -63,7 +63,7 @@ uint8_t *sums_host(struct worker *k, struct mem_buffer *buffer)
     return s->memory + at;
 }
 
-void sums_end(struct worker *k, struct mem_buffer *buffer)
+void sums_end(struct block_worker *k, struct mem_buffer *buffer)
 {
     struct own_sums *s = &k->sums;
     if (!k->program->sum_bytes)
@@ -84,8 +84,8 @@ void sums_end(struct worker *k, struct mem_buffer *buffer)
     }
 }
 
-/* Memory here ends with zeros that round it up to whole lines: what is past the buffer's end is
- * never added. */
+/* Memory of sums ends with zeros that round it up to whole lines; they lie past the buffer's end
+ * and are never added. */
 static void settle(uint8_t *sums, uint8_t *host, uint64_t bytes, unsigned width)
 {
     for (uint64_t at = 0; at < bytes; at += 8) {
@@ -103,7 +103,7 @@ static void settle(uint8_t *sums, uint8_t *host, uint64_t bytes, unsigned width)
     }
 }
 
-void sums_settle_now(struct worker *k)
+void sums_settle_now(struct block_worker *k)
 {
     struct own_sums *s = &k->sums;
     for (unsigned i = 0; i < s->nr; i++) {

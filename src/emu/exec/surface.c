@@ -50,7 +50,7 @@ static uint32_t formatted(const struct emu_texture *t, uint32_t bits)
     return bits;
 }
 
-static void reduce(const struct worker *k, const struct texture_inst *ti,
+static void reduce(const struct block_worker *k, const struct texture_inst *ti,
     const struct emu_texture *t, uint8_t *host, uint64_t value)
 {
     const bool is_signed = ti->type == PTX_S32 || ti->type == PTX_S64 ||
@@ -65,7 +65,7 @@ static void reduce(const struct worker *k, const struct texture_inst *ti,
     atom_lane(&as, host, operand, &old, k->alone ? ATOM_ALONE : 0);
 }
 
-bool surface_lane(struct worker *k, struct warp *w, const struct texture_inst *ti,
+bool surface_lane(struct block_worker *k, struct warp *w, const struct texture_inst *ti,
     const struct emu_texture *t, unsigned lane, uint32_t pc, uint64_t handle)
 {
     const bool texels = ti->formatted && ti->op == PTX_OP_SUST;

@@ -1,5 +1,5 @@
-/* Owns what lanes do together: barriers of a block, syncs of a warp, matches, reductions; and the
- * verdict when some of them can never come. */
+/* Owns what lanes do together: barriers of a block, syncs of a warp, matches, reductions. Also the
+ * verdict when some lanes can never come. */
 #include "emu/exec/exec.h"
 #include "emu/sem/sem.h"
 #include "emu/watch/where.h"
@@ -9,7 +9,7 @@
 
 /* --- barriers --- */
 
-static unsigned expected(const struct worker *k, const struct barrier *b)
+static unsigned expected(const struct block_worker *k, const struct barrier *b)
 {
     return b->expected ? b->expected : k->live_threads;
 }
@@ -29,7 +29,7 @@ static void finish_reduction(
     *d = yes ? *d | mask : *d & ~mask;
 }
 
-static void tell_barrier(struct worker *k, unsigned id, const uint32_t *lanes, uint32_t pc)
+static void tell_barrier(struct block_worker *k, unsigned id, const uint32_t *lanes, uint32_t pc)
 {
     struct emu_barrier event = {.id = id, .lanes = lanes, .pc = pc};
     for (unsigned i = 0; i < k->nr_listeners; i++) {
@@ -38,14 +38,14 @@ static void tell_barrier(struct worker *k, unsigned id, const uint32_t *lanes, u
     }
 }
 
-static void release(struct worker *k, unsigned id)
+static void release(struct block_worker *k, unsigned id)
 {
     struct barrier *b = &k->barriers[id];
     uint32_t lanes[WARP_LANES] = {0}, pc = 0; /* a block has at most 32 warps */
     for (unsigned i = 0; i < k->nr_warps; i++) {
         struct warp *w = &k->warps[i];
         for (size_t s = 0; s < w->nr_splits; s++) {
-            struct split *split = &w->splits[s];
+            struct warp_split *split = &w->splits[s];
             if (split->state != SPLIT_AT_BARRIER || split->barrier != id)
                 continue;
             pc = split->pc;
@@ -60,7 +60,8 @@ static void release(struct worker *k, unsigned id)
     tell_barrier(k, id, lanes, pc);
 }
 
-static bool sync_fault(struct worker *k, uint32_t pc, const char *format, uint32_t a, uint32_t b)
+static bool sync_fault(
+    struct block_worker *k, uint32_t pc, const char *format, uint32_t a, uint32_t b)
 {
     char what[200], who[WHERE_BYTES];
     snprintf(what, sizeof(what), format, a, b);
@@ -71,7 +72,7 @@ static bool sync_fault(struct worker *k, uint32_t pc, const char *format, uint32
 }
 
 /* bar.sync and barrier.aligned are for whole warps. */
-static bool whole_warp(struct worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
+static bool whole_warp(struct block_worker *k, const struct warp *w, uint32_t pc, uint32_t mask)
 {
     const struct ptx_inst *ptx = k->program->info[pc].ptx;
     if (mask == w->live || w->parted || !(ptx->op == PTX_OP_BAR || ptx->aligned))
@@ -81,10 +82,10 @@ static bool whole_warp(struct worker *k, const struct warp *w, uint32_t pc, uint
         w->live & ~mask);
 }
 
-bool sync_barrier(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
+bool sync_barrier(struct block_worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
 {
     const struct inst *in = &k->program->insts[pc];
-    struct split *split = &w->splits[s];
+    struct warp_split *split = &w->splits[s];
     unsigned lane = (unsigned)__builtin_ctz(mask);
     if (k->exec->find_sync && !whole_warp(k, w, pc, mask))
         return false;
@@ -103,7 +104,8 @@ bool sync_barrier(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uin
         b->true_threads += (unsigned)__builtin_popcount(p & mask);
         b->red_threads += (unsigned)__builtin_popcount(mask);
     }
-    /* with a count, a warp's arrival is that of 32 threads, the exited ones too */
+    /* a barrier with a count takes a warp's arrival for 32 threads, those that have exited included
+     */
     bool whole = mask == w->live;
     b->arrived += count && whole ? WARP_LANES : (unsigned)__builtin_popcount(mask);
     if (in->sub != PTX_SUB_ARRIVE) {
@@ -118,7 +120,7 @@ bool sync_barrier(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uin
     return true;
 }
 
-static void check_barriers(struct worker *k)
+static void check_barriers(struct block_worker *k)
 {
     for (unsigned id = 0; id < MAX_BARRIERS; id++) {
         struct barrier *b = &k->barriers[id];
@@ -138,9 +140,9 @@ static uint32_t wanted(const struct warp *w, const struct inst *in, uint32_t mas
     return all & w->live;
 }
 
-/* Each lane must be one of those that it names. */
+/* Each lane must be among those that its own mask names. */
 static bool in_own_masks(
-    struct worker *k, const struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+    struct block_worker *k, const struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     const uint32_t *row = (const uint32_t *)(w->file + in->e);
     for (uint32_t m = mask; m; m &= m - 1) {
@@ -152,7 +154,7 @@ static bool in_own_masks(
     return true;
 }
 
-static void tell_sync(struct worker *k, const struct warp *w, uint32_t mask)
+static void tell_sync(struct block_worker *k, const struct warp *w, uint32_t mask)
 {
     for (unsigned i = 0; i < k->nr_listeners; i++) {
         if (k->listeners[i]->class->warp_sync)
@@ -160,25 +162,28 @@ static void tell_sync(struct worker *k, const struct warp *w, uint32_t mask)
     }
 }
 
-/* Can these two waiting splits meet? The same instruction, or both plain syncs. */
-static bool compatible(const struct worker *k, const struct split *a, const struct split *b)
+/* Can these two waiting splits meet? They can at the same instruction, or when both are plain
+ * syncs. */
+static bool compatible(
+    const struct block_worker *k, const struct warp_split *a, const struct warp_split *b)
 {
     const struct inst *insts = k->program->insts;
     return a->pc == b->pc ||
            (insts[a->pc].kind == INST_WARP_SYNC && insts[b->pc].kind == INST_WARP_SYNC);
 }
 
-/* If all lanes that split s waits for have come, they do it together and go on. */
-static bool try_meet(struct worker *k, struct warp *w, const struct split *s)
+/* If all lanes for which split s waits have come, they execute the instruction together and go on.
+ */
+static bool try_meet(struct block_worker *k, struct warp *w, const struct warp_split *s)
 {
     uint32_t need = s->need & w->live, here = 0, before = 0;
-    const struct split like = *s;
-    /* others that came may name further lanes */
+    const struct warp_split like = *s;
+    /* those that came may name further lanes */
     while (need != before) {
         before = need;
         here = 0;
         for (size_t i = 0; i < w->nr_splits; i++) {
-            const struct split *o = &w->splits[i];
+            const struct warp_split *o = &w->splits[i];
             if (o->state != SPLIT_AT_SYNC || !compatible(k, &like, o) || !(o->mask & need))
                 continue;
             here |= o->mask;
@@ -188,13 +193,13 @@ static bool try_meet(struct worker *k, struct warp *w, const struct split *s)
     if (need & ~here)
         return false;
     const struct inst *in = &k->program->insts[like.pc];
-    /* predicated-off lanes of a waiting split do not take part */
+    /* lanes of a waiting split whose predicate is off do not take part */
     uint32_t guard = *(const uint32_t *)(w->file + in->guard);
     uint32_t doing = here & (in->guard_negated ? ~guard : guard);
     if (in->kind == INST_COLLECTIVE)
         in->run(w->file, in, doing);
     for (size_t i = 0; i < w->nr_splits; i++) {
-        struct split *o = &w->splits[i];
+        struct warp_split *o = &w->splits[i];
         if (o->state == SPLIT_AT_SYNC && compatible(k, &like, o) && o->mask & here) {
             o->state = SPLIT_READY;
             o->pc++;
@@ -204,10 +209,10 @@ static bool try_meet(struct worker *k, struct warp *w, const struct split *s)
     return true;
 }
 
-bool sync_collective(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
+bool sync_collective(struct block_worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask)
 {
     const struct inst *in = &k->program->insts[pc];
-    struct split *split = &w->splits[s];
+    struct warp_split *split = &w->splits[s];
     uint32_t need = wanted(w, in, mask);
     if (k->exec->find_sync && !in_own_masks(k, w, in, pc, mask))
         return false;
@@ -225,7 +230,7 @@ bool sync_collective(struct worker *k, struct warp *w, uint16_t s, uint32_t pc, 
     return true;
 }
 
-void sync_lanes_left(struct worker *k, struct warp *w, uint32_t pc)
+void sync_lanes_left(struct block_worker *k, struct warp *w, uint32_t pc)
 {
     const unsigned gone = (unsigned)__builtin_popcount(w->counted & ~w->live);
     if (gone == 0)
@@ -240,12 +245,12 @@ void sync_lanes_left(struct worker *k, struct warp *w, uint32_t pc)
     }
 }
 
-static bool deadlock(struct worker *k)
+static bool deadlock(struct block_worker *k)
 {
     for (unsigned i = 0; i < k->nr_warps; i++) {
         const struct warp *w = &k->warps[i];
         for (size_t s = 0; s < w->nr_splits; s++) {
-            const struct split *split = &w->splits[s];
+            const struct warp_split *split = &w->splits[s];
             if (split->state == SPLIT_AT_BARRIER) {
                 const struct barrier *b = &k->barriers[split->barrier];
                 return exec_fault(k, VERDICT_FAULT, split->pc,
@@ -259,7 +264,7 @@ static bool deadlock(struct worker *k)
     for (unsigned i = 0; i < k->nr_warps; i++) {
         const struct warp *w = &k->warps[i];
         for (size_t s = 0; s < w->nr_splits; s++) {
-            const struct split *split = &w->splits[s];
+            const struct warp_split *split = &w->splits[s];
             if (split->state == SPLIT_AT_SYNC)
                 return exec_fault(k, VERDICT_FAULT, split->pc,
                     "warp synchronisation in divergent code: lanes 0x%08x wait for lanes 0x%08x, "
@@ -271,7 +276,7 @@ static bool deadlock(struct worker *k)
     return exec_fault(k, VERDICT_FAULT, NO_PC, "no warp can go on");
 }
 
-bool sync_deadlock(struct worker *k)
+bool sync_deadlock(struct block_worker *k)
 {
     deadlock(k);
     k->fault.check = EMU_CHECK_SYNC;
@@ -365,19 +370,35 @@ static void elect(uint8_t *file, const struct inst *in, uint32_t mask)
     }
 }
 
+static sem_fn *pick_match(const struct ptx_inst *p, struct inst *in)
+{
+    in->sub = p->vote == PTX_VOTE_ALL;
+    in->reg_bytes = ptx_type_bytes(p->type) == 8 ? 8 : 4;
+    return match;
+}
+
+static sem_fn *pick_redux(const struct ptx_inst *p, struct inst *in)
+{
+    in->sub = (uint8_t)p->atom;
+    return ptx_type_is_float(p->type) ? NULL : redux;
+}
+
+static sem_fn *pick_elect(const struct ptx_inst *p, struct inst *in)
+{
+    return elect;
+}
+
 sem_fn *sync_find(const struct ptx_inst *p, struct inst *in)
 {
-    switch (p->op) {
-    case PTX_OP_MATCH:
-        in->sub = p->vote == PTX_VOTE_ALL;
-        in->reg_bytes = ptx_type_bytes(p->type) == 8 ? 8 : 4;
-        return match;
-    case PTX_OP_REDUX:
-        in->sub = (uint8_t)p->atom;
-        return ptx_type_is_float(p->type) ? NULL : redux;
-    case PTX_OP_ELECT:
-        return elect;
-    default:
-        return sem_find(p, in);
-    }
+#define TOGETHER(name) pick_##name
+#define BY_TYPE(...) NULL
+#define LOOP(name) NULL
+#define VIDEO(what, parts) NULL
+#define NO_LOOP NULL
+    static sem_fn *(*const picks[NR_PTX_OPS])(const struct ptx_inst *, struct inst *) = {
+#define OP(id, name, class, takes, costs, decoder, meaning) [PTX_OP_##id] = meaning,
+#include "ptx/ops.def"
+#undef OP
+    };
+    return picks[p->op] ? picks[p->op](p, in) : sem_find(p, in);
 }

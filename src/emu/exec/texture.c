@@ -1,4 +1,5 @@
-/* Owns textures: their table, sampling, and the instructions that fetch and ask. */
+/* Owns textures: their table, sampling, the instructions that fetch, and those that ask for sizes.
+ */
 #include "emu/exec/texture.h"
 
 #include "base/mem.h"
@@ -73,7 +74,8 @@ static struct level level_of(const struct emu_texture *t, unsigned nr)
 }
 
 /* Host memory of the texel at whole coordinates that lie inside; NULL: the buffer has gone. */
-static uint8_t *texel_at(const struct worker *k, const struct level *level, const int64_t at[3])
+static uint8_t *texel_at(
+    const struct block_worker *k, const struct level *level, const int64_t at[3])
 {
     const unsigned bytes = texture_texel_bytes(level->texture);
     const uint64_t address = level->address + (uint64_t)at[0] * bytes +
@@ -85,7 +87,7 @@ static uint8_t *texel_at(const struct worker *k, const struct level *level, cons
 }
 
 static bool read_texel(
-    const struct worker *k, const struct level *level, const int64_t at[3], struct texel *out)
+    const struct block_worker *k, const struct level *level, const int64_t at[3], struct texel *out)
 {
     const struct emu_texture *t = level->texture;
     const uint8_t *from = texel_at(k, level, at);
@@ -151,8 +153,8 @@ static bool wrap(enum emu_address_mode mode, int64_t size, int64_t *at)
     }
 }
 
-static bool sample(
-    const struct worker *k, const struct level *level, const int64_t whole[3], struct texel *out)
+static bool sample(const struct block_worker *k, const struct level *level, const int64_t whole[3],
+    struct texel *out)
 {
     const struct emu_texture *t = level->texture;
     int64_t at[3] = {0, 0, 0};
@@ -176,17 +178,17 @@ static bool sample(
 
 /* ---- one fetch ---- */
 
-struct place {
+struct texel_place {
     double x[3];
     int64_t layer;
     int32_t offset[3]; /* texels */
     double lod;
 };
 
-/* Between which texels, and how far: 9-bit fixed point with 8 bits of fraction (programming guide).
- */
-static void between(const struct level *level, const struct place *p, bool linear, int64_t base[3],
-    double fraction[3])
+/* Finds between which texels a coordinate lies, and how far: 9-bit fixed point with 8 bits of
+ * fraction (programming guide). */
+static void between(const struct level *level, const struct texel_place *p, bool linear,
+    int64_t base[3], double fraction[3])
 {
     const struct emu_texture *t = level->texture;
 
@@ -207,9 +209,9 @@ static void between(const struct level *level, const struct place *p, bool linea
     }
 }
 
-/* The mean of the texels around a place, of one level. */
-static bool filter(
-    const struct worker *k, const struct level *level, const struct place *p, double sum[4])
+/* The weighted mean of the texels around a place, in one level. */
+static bool filter(const struct block_worker *k, const struct level *level,
+    const struct texel_place *p, double sum[4])
 {
     const unsigned nr_dims = level->texture->nr_dims;
     int64_t base[3];
@@ -236,8 +238,8 @@ static bool filter(
     return true;
 }
 
-static bool nearest(
-    const struct worker *k, const struct level *level, const struct place *p, struct texel *texel)
+static bool nearest(const struct block_worker *k, const struct level *level,
+    const struct texel_place *p, struct texel *texel)
 {
     int64_t base[3];
     double fraction[3];
@@ -256,8 +258,8 @@ static void to_bits(const double v[4], uint32_t out[4])
 }
 
 /* One level, as numbers; for a mean of two. */
-static bool of_level(const struct worker *k, const struct emu_texture *t, unsigned nr,
-    const struct place *p, double v[4])
+static bool of_level(const struct block_worker *k, const struct emu_texture *t, unsigned nr,
+    const struct texel_place *p, double v[4])
 {
     const struct level level = level_of(t, nr);
     struct texel texel;
@@ -270,7 +272,8 @@ static bool of_level(const struct worker *k, const struct emu_texture *t, unsign
     return true;
 }
 
-/* Which levels a detail lies between; *fraction: how far it is to the second. */
+/* Finds the two levels between which a level of detail lies; *fraction: how far it is to the
+ * second. */
 static unsigned pick_level(const struct emu_texture *t, double lod, double *fraction)
 {
     const double last = t->nr_levels > 1 ? t->nr_levels - 1 : 0;
@@ -285,8 +288,8 @@ static unsigned pick_level(const struct emu_texture *t, double lod, double *frac
     return (unsigned)lod;
 }
 
-static bool fetch(
-    const struct worker *k, const struct emu_texture *t, const struct place *p, uint32_t out[4])
+static bool fetch(const struct block_worker *k, const struct emu_texture *t,
+    const struct texel_place *p, uint32_t out[4])
 {
     double fraction = 0, v[4], next[4];
     const unsigned nr = t->nr_levels > 1 && p->lod == p->lod ? pick_level(t, p->lod, &fraction) : 0;
@@ -314,8 +317,8 @@ static bool fetch(
 
 /* tld4: one component of the four texels that a linear filter looks at, counter-clockwise from the
  * lower left. */
-static bool gather(const struct worker *k, const struct emu_texture *t, const struct place *p,
-    unsigned component, uint32_t out[4])
+static bool gather(const struct block_worker *k, const struct emu_texture *t,
+    const struct texel_place *p, unsigned component, uint32_t out[4])
 {
     static const unsigned corner[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
     const struct level level = level_of(t, 0);
@@ -353,7 +356,7 @@ static unsigned major_axis(const double x[3])
 
 /* A direction becomes a place on a face; steps along it, by the quotient rule, steps on the face.
  */
-static void onto_face(struct place *p, double dx[3], double dy[3])
+static void onto_face(struct texel_place *p, double dx[3], double dy[3])
 {
     const unsigned axis = major_axis(p->x), face = 2 * axis + (p->x[axis] < 0);
     const double m = fabs(p->x[axis]), direction = p->x[axis] < 0 ? -1 : 1;
@@ -378,8 +381,8 @@ static void onto_face(struct place *p, double dx[3], double dy[3])
 
 /* ---- instructions ---- */
 
-bool texture_fault(
-    struct worker *k, struct warp *w, uint32_t pc, unsigned lane, uint64_t handle, const char *what)
+bool texture_fault(struct block_worker *k, struct warp *w, uint32_t pc, unsigned lane,
+    uint64_t handle, const char *what)
 {
     char who[WHERE_BYTES];
 
@@ -404,12 +407,12 @@ static double level_of_steps(const struct emu_texture *t, const double dx[3], co
     return log2(fmax(x, y)) / 2;
 }
 
-static struct place read_place(
+static struct texel_place read_place(
     const struct warp *w, const struct texture_inst *ti, const struct emu_texture *t, unsigned lane)
 {
     const bool layered = texture_layered(ti->geom);
     const int64_t per_layer = t->cube ? 6 : 1, layers = t->size[2] / per_layer;
-    struct place p = {.lod = 0};
+    struct texel_place p = {.lod = 0};
     double dx[3], dy[3];
 
     for (unsigned c = 0; c < ti->nr_coordinates; c++) {
@@ -438,7 +441,7 @@ static struct place read_place(
     return p;
 }
 
-/* Into registers: as they are, as one f16 each, or as two f16 in each. */
+/* Writes values to registers: as they are, as one f16 each, or as two f16 in each. */
 static void put(const struct warp *w, const struct texture_inst *ti, unsigned lane, uint32_t out[4])
 {
     for (unsigned c = 0; c < 4 && ti->type == PTX_F16X2; c += 2)
@@ -455,11 +458,11 @@ static void put(const struct warp *w, const struct texture_inst *ti, unsigned la
     }
 }
 
-static bool fetch_lane(struct worker *k, struct warp *w, const struct texture_inst *ti,
+static bool fetch_lane(struct block_worker *k, struct warp *w, const struct texture_inst *ti,
     const struct emu_texture *t, unsigned lane, uint32_t pc, uint64_t handle)
 {
     const bool cube = ti->geom == PTX_GEOM_CUBE || ti->geom == PTX_GEOM_ACUBE;
-    const struct place p = read_place(w, ti, t, lane);
+    const struct texel_place p = read_place(w, ti, t, lane);
     uint32_t out[4];
 
     if (cube != t->cube)
@@ -474,7 +477,7 @@ static bool fetch_lane(struct worker *k, struct warp *w, const struct texture_in
 
 /* txq, suq. Sizes are 0 in dimensions that the texture does not have (CUDA driver API,
  * CUDA_ARRAY3D_DESCRIPTOR). */
-static bool answer(struct worker *k, struct warp *w, const struct texture_inst *ti,
+static bool answer(struct block_worker *k, struct warp *w, const struct texture_inst *ti,
     const struct emu_texture *t, unsigned lane, uint32_t pc, uint64_t handle)
 {
     uint32_t nr = ti->level == NO_ROW ? 0 : texture_word(w, ti->level, lane), value = 0;
@@ -509,7 +512,7 @@ static bool answer(struct worker *k, struct warp *w, const struct texture_inst *
 }
 
 bool texture_step(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
     const struct texture_inst *ti = in->texture;
 

@@ -1,8 +1,8 @@
 /* Private to emu/: textures and surfaces. A fetch follows the CUDA programming guide's appendix on
  * texture fetching: nearest-point sampling, linear filtering with 8 bits of fraction, the address
- * modes, layers and cube maps; how a level of a mipmap is chosen, the OpenGL 4.6
- * specification, 8.14. Counters see a fetch as an instruction only: there is no texture cache
- * model. */
+ * modes, layers and cube maps. The OpenGL 4.6 specification, 8.14, says how the level of a mipmap
+ * is chosen. Counters see a fetch as an instruction only: there is no model of the texture cache.
+ */
 #ifndef KEET_EMU_EXEC_TEXTURE_H
 #define KEET_EMU_EXEC_TEXTURE_H
 
@@ -34,12 +34,12 @@ struct texture_table {
 uint64_t texture_add(struct texture_table *table, const struct emu_texture *texture);
 void texture_remove(struct texture_table *table, uint64_t handle);
 
-/* The address of a handle's texture; NULL: it is none. */
+/* The address of a handle's texture; NULL: the handle is none. */
 const struct emu_texture *texture_find(const struct texture_table *table, uint64_t handle);
 
 /* One fetch, load, store, reduction or question by the lanes of mask. False: fault. */
 bool texture_step(
-    struct worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 
 /* --- between texture.c and surface.c --- */
 
@@ -61,11 +61,11 @@ static inline uint32_t texture_word(const struct warp *w, uint32_t row, unsigned
 }
 
 /* A fault; always false. */
-bool texture_fault(struct worker *k, struct warp *w, uint32_t pc, unsigned lane, uint64_t handle,
-    const char *what);
+bool texture_fault(struct block_worker *k, struct warp *w, uint32_t pc, unsigned lane,
+    uint64_t handle, const char *what);
 
 /* suld, sust, sured by one lane */
-bool surface_lane(struct worker *k, struct warp *w, const struct texture_inst *ti,
+bool surface_lane(struct block_worker *k, struct warp *w, const struct texture_inst *ti,
     const struct emu_texture *t, unsigned lane, uint32_t pc, uint64_t handle);
 
 #endif

@@ -1,56 +1,40 @@
-/* Owns the choice of instruction set for the sem_*.c loops, and of the sem file for an operation.
- */
+/* Owns the choice of instruction set: best for this machine, or what sem_use() asks for.
+ *
+ * The sem_*.c files and the hot files of the interpreter are compiled once for each instruction set
+ * (CMakeLists.txt). A struct isa_variant holds the entry points of one such copy. The functions at
+ * the end are those that the rest of emu/ calls; each goes on to the chosen copy. */
 #include "emu/exec/exec.h"
 #include "emu/sem/sem.h"
 
-#define DECLARE(name)                                                                              \
-    sem_fn *name##_base(const struct ptx_inst *, struct inst *);                                   \
-    sem_fn *name##_avx2(const struct ptx_inst *, struct inst *);                                   \
-    sem_fn *name##_avx512(const struct ptx_inst *, struct inst *);
-DECLARE(sem_int)
-DECLARE(sem_float)
-DECLARE(sem_half)
-DECLARE(sem_choose)
-DECLARE(sem_cvt)
-DECLARE(sem_pack)
-DECLARE(sem_video)
-DECLARE(sem_tensor)
-DECLARE(sem_shuffle)
-bool exec_block_base(struct worker *k);
-bool exec_block_avx2(struct worker *k);
-bool exec_block_avx512(struct worker *k);
-typedef unsigned shape_data_fn(enum access_kind, uint32_t, unsigned, const uint64_t *);
-shape_data_fn shape_data_base, shape_data_avx2, shape_data_avx512;
-sem_fn *sem_moves_base(enum sem_move move);
-sem_fn *sem_moves_avx2(enum sem_move move);
-sem_fn *sem_moves_avx512(enum sem_move move);
-
-typedef sem_fn *sem_pick(const struct ptx_inst *, struct inst *);
-
-enum { NR_PICKS = 9 };
-
-struct variant {
-    sem_pick *pick[NR_PICKS];
+struct isa_variant {
+    sem_fn *(*find)(const struct ptx_inst *, struct inst *);
     sem_fn *(*move)(enum sem_move);
-    bool (*block)(struct worker *k);
-    shape_data_fn *data;
+    bool (*block)(struct block_worker *k);
+    unsigned (*data)(enum access_kind, uint32_t, unsigned, const uint64_t *);
 };
+
+#define DECLARE(isa)                                                                               \
+    sem_fn *sem_find_##isa(const struct ptx_inst *, struct inst *);                                \
+    sem_fn *sem_moves_##isa(enum sem_move);                                                        \
+    bool exec_block_##isa(struct block_worker *k);                                                 \
+    unsigned shape_data_##isa(enum access_kind, uint32_t, unsigned, const uint64_t *);
+DECLARE(base)
+DECLARE(avx2)
+DECLARE(avx512)
 
 #define VARIANT(isa)                                                                               \
     {                                                                                              \
-        {sem_int_##isa, sem_float_##isa, sem_half_##isa, sem_choose_##isa, sem_cvt_##isa,          \
-            sem_pack_##isa, sem_video_##isa, sem_tensor_##isa, sem_shuffle_##isa},                 \
-            sem_moves_##isa, exec_block_##isa, shape_data_##isa                                    \
+        sem_find_##isa, sem_moves_##isa, exec_block_##isa, shape_data_##isa                        \
     }
-static const struct variant base = VARIANT(base);
+static const struct isa_variant base = VARIANT(base);
 #ifdef KEET_X86
-static const struct variant avx2 = VARIANT(avx2);
-static const struct variant avx512 = VARIANT(avx512);
+static const struct isa_variant avx2 = VARIANT(avx2);
+static const struct isa_variant avx512 = VARIANT(avx512);
 #endif
 
-static const struct variant *limited; /* by sem_use */
+static const struct isa_variant *limited; /* by sem_use */
 
-static const struct variant *variant_of(enum sem_isa isa)
+static const struct isa_variant *variant_of(enum sem_isa isa)
 {
 #ifdef KEET_X86
     if (isa == SEM_AVX512)
@@ -64,31 +48,25 @@ static const struct variant *variant_of(enum sem_isa isa)
     return isa == SEM_BASE ? &base : NULL;
 }
 
-static const struct variant *best(void)
+static const struct isa_variant *best(void)
 {
     if (limited)
         return limited;
-    const struct variant *v = variant_of(SEM_AVX512);
+    const struct isa_variant *v = variant_of(SEM_AVX512);
     v = v ? v : variant_of(SEM_AVX2);
     return v ? v : &base;
 }
 
 bool sem_use(enum sem_isa isa)
 {
-    const struct variant *v = variant_of(isa);
+    const struct isa_variant *v = variant_of(isa);
     limited = v ? v : limited;
     return v != NULL;
 }
 
 sem_fn *sem_find(const struct ptx_inst *ptx, struct inst *in)
 {
-    const struct variant *v = best();
-    for (int i = 0; i < NR_PICKS; i++) {
-        sem_fn *run = v->pick[i](ptx, in);
-        if (run)
-            return run;
-    }
-    return NULL;
+    return best()->find(ptx, in);
 }
 
 sem_fn *sem_move(enum sem_move move)
@@ -96,7 +74,7 @@ sem_fn *sem_move(enum sem_move move)
     return best()->move(move);
 }
 
-bool exec_block(struct worker *k)
+bool exec_block(struct block_worker *k)
 {
     return best()->block(k);
 }

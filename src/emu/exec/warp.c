@@ -14,13 +14,14 @@ uint16_t warp_new_split(struct warp *w)
     if (w->nr_splits == w->cap_splits)
         w->splits =
             grow(w->splits, &w->cap_splits, w->nr_splits + SPLITS_FIRST, sizeof(*w->splits));
-    w->splits[w->nr_splits] = (struct split){.state = SPLIT_FREE};
+    w->splits[w->nr_splits] = (struct warp_split){.state = SPLIT_FREE};
     return w->nr_splits++;
 }
 
-/* Member by member: a copy of a whole struct that was just written by members waits for them. */
+/* Sets member by member: a copy of a whole struct would wait for the stores that have just written
+ * its members. */
 static void set_split(
-    struct split *split, uint32_t pc, uint32_t rpc, uint32_t mask, uint16_t parent)
+    struct warp_split *split, uint32_t pc, uint32_t rpc, uint32_t mask, uint16_t parent)
 {
     split->pc = pc;
     split->rpc = rpc;
@@ -45,16 +46,17 @@ void warp_start(struct warp *w, uint32_t live, uint32_t entry)
     w->asked_at = 0;
 }
 
-/* A split without lanes or sides goes; its parent goes on when it was the last side. */
+/* Removes a split that has neither lanes nor sides. Its parent goes on if this was the last side.
+ */
 static void side_gone(struct warp *w, uint16_t s)
 {
     while (s != NO_SPLIT) {
-        struct split *split = &w->splits[s];
+        struct warp_split *split = &w->splits[s];
         uint16_t parent = split->parent;
         split->state = SPLIT_FREE;
         if (parent == NO_SPLIT)
             return;
-        struct split *up = &w->splits[parent];
+        struct warp_split *up = &w->splits[parent];
         if (--up->nr_sides > 0)
             return;
         if (up->mask) {
@@ -75,11 +77,11 @@ static void add_side(struct warp *w, uint16_t parent, uint32_t pc, uint32_t rpc,
     w->current = s;
 }
 
-/* The sides meet where s itself is expected: they become sides of its parent. */
+/* The sides meet where s itself is expected, so they become sides of its parent. */
 static void diverge_within(
     struct warp *w, uint16_t s, uint32_t taken, uint32_t target, uint32_t fall)
 {
-    struct split *split = &w->splits[s];
+    struct warp_split *split = &w->splits[s];
     uint32_t rest = split->mask & ~taken, meet = split->rpc;
     uint16_t parent = split->parent;
     if (target == meet || fall == meet) {
@@ -97,7 +99,7 @@ static void diverge_within(
 void warp_diverge(
     struct warp *w, uint16_t s, uint32_t taken, uint32_t target, uint32_t fall, uint32_t meet)
 {
-    struct split *split = &w->splits[s];
+    struct warp_split *split = &w->splits[s];
     uint32_t rest = split->mask & ~taken;
     if (meet == split->rpc && split->parent != NO_SPLIT) {
         diverge_within(w, s, taken, target, fall);
@@ -120,7 +122,7 @@ void warp_arrive(struct warp *w, uint16_t s)
 
 void warp_call(struct warp *w, uint16_t s, uint32_t mask, uint32_t target, uint32_t back)
 {
-    struct split *split = &w->splits[s];
+    struct warp_split *split = &w->splits[s];
     split->state = SPLIT_PARENT;
     split->is_call = true;
     split->pc = back;
@@ -164,8 +166,8 @@ void warp_part(struct warp *w, uint16_t s)
         return;
     uint16_t made = warp_new_split(w);
     w->parted = true;
-    struct split *from = &w->splits[up];
-    w->splits[made] = (struct split){.pc = from->pc,
+    struct warp_split *from = &w->splits[up];
+    w->splits[made] = (struct warp_split){.pc = from->pc,
         .rpc = from->rpc,
         .mask = from->mask,
         .parent = from->parent,

@@ -1,12 +1,13 @@
-/* Functions of f32 by polynomials in f64, for loops over lanes: the right f32 but for a case in
- * millions, and the same on every machine and with every instruction set. Coefficients are those of
- * the Taylor series, whose remainders are below 2^-44 in the ranges used. */
+/* Functions of f32 by polynomials in f64, for loops over lanes. A result is the correctly rounded
+ * f32 but for one case in millions, and is the same on every machine and with every instruction
+ * set. The coefficients are those of the Taylor series, whose remainders are below 2^-44 in the
+ * ranges used. */
 #ifndef KEET_EMU_SEM_APPROX_H
 #define KEET_EMU_SEM_APPROX_H
 
 #include "emu/sem/lanes.h"
 
-/* Adding it rounds to an integer, which is then in the low bits. */
+/* Adding this constant rounds to an integer, which then stands in the low bits. */
 #define APPROX_ROUND 0x1.8p52
 
 /* 2^x = 2^n * e^(r ln 2), |r| <= 1/2. */

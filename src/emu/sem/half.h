@@ -1,5 +1,5 @@
-/* Conversions between f16, bf16, f32 and f64 bits, written so that loops over them vectorise. For
- * the sem_*.c files and atomics. Bit-exact; NaN results are the chip's canonical ones. */
+/* Conversions between f16, bf16, f32 and f64 bits, for the sem_*.c files and atomics, written so
+ * that loops over them vectorise. They are bit-exact; NaN results are the chip's canonical ones. */
 #ifndef KEET_EMU_SEM_HALF_H
 #define KEET_EMU_SEM_HALF_H
 
@@ -37,7 +37,7 @@ static inline uint32_t bf16_from_f32(float f)
     return (bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : r;
 }
 
-/* Rounded to odd, so that a second rounding to fewer bits is as if done at once. */
+/* v rounded to odd: a second rounding to fewer bits then gives what one rounding of v gives. */
 static inline float odd_f32(double v)
 {
     float f = (float)v;

@@ -1,15 +1,17 @@
 /* For the sem_*.c files: what an operation does to 32 lanes, written as plain loops that compilers
  * vectorise. Each sem file is compiled several times, once per instruction set (CMakeLists.txt
- * defines KEET_LANES), and exports one function per variant, LANES(sem_x), that picks the loop for
- * a PTX instruction or says NULL. variants.c chooses the variant at run time.
+ * defines KEET_LANES), and exports functions that pick the loop for a PTX instruction,
+ * LANES(sem_x). sem_find.c asks the one that the operation's row in ptx/ops.def names;
+ * exec/variants.c chooses the instruction set at run time.
  *
  * Aliasing: a destination row may be a source row, element by element, never shifted: IVDEP says
  * so. */
 #ifndef KEET_EMU_SEM_LANES_H
 #define KEET_EMU_SEM_LANES_H
 
-#include "emu/state/inst.h"
+#include "emu/sem/sem.h"
 
+#include <fenv.h>
 #include <math.h>
 #include <string.h>
 #ifdef __AVX2__
@@ -31,9 +33,27 @@
 
 #define FULL_MASK 0xffffffffu
 
-/* What expressions may ask of an instruction, in a copy that no row can overlap: the loops
- * vectorise.
- */
+/* Picks the loop; NULL: there is none. May set in->sub and in->imm. */
+typedef sem_fn *sem_pick(const struct ptx_inst *p, struct inst *in);
+sem_pick LANES(sem_find); /* sem_find.c: any operation */
+sem_pick LANES(sem_int), LANES(sem_pred), LANES(sem_float), LANES(sem_half), LANES(sem_pairs);
+sem_pick LANES(sem_set), LANES(sem_setp), LANES(sem_selp), LANES(sem_slct), LANES(sem_isspacep),
+    LANES(sem_activemask), LANES(sem_cvt), LANES(sem_pack), LANES(sem_fp8), LANES(sem_video),
+    LANES(sem_product), LANES(sem_movmatrix), LANES(sem_shfl), LANES(sem_vote);
+sem_fn *LANES(sem_moves)(enum sem_move move);
+
+/* The columns of ops.def that say nothing to the files whose tables go by type. */
+#define NO                                                                                         \
+    {                                                                                              \
+        0                                                                                          \
+    }
+#define LOOP(name) NO
+#define VIDEO(what, parts) NO
+#define TOGETHER(name) NO
+#define NO_LOOP NO
+
+/* What expressions may ask of an instruction, in a copy that no row can overlap, so that the loops
+ * vectorise. */
 static inline struct inst lanes_own(const struct inst *in)
 {
     return (struct inst){.flags = in->flags,
@@ -173,8 +193,8 @@ static inline uint64_t lanes_bits64(double f)
     return bits;
 }
 
-/* d[l] = from[index[l] & 31], whatever overlaps. No compiler makes the one instruction that this is
- * of a loop. */
+/* d[l] = from[index[l] & 31], whatever overlaps. No compiler makes one instruction of a loop that
+ * does this, so the instruction is written out. */
 static inline void lanes_pick(uint32_t *d, const void *from, const int32_t *index)
 {
 #ifdef __AVX512F__
@@ -192,8 +212,8 @@ static inline void lanes_pick(uint32_t *d, const void *from, const int32_t *inde
 #endif
 }
 
-/* The same for values of 8 bytes, of which a row of as many bytes holds 16; index is still in
- * words. */
+/* The same for values of 8 bytes, of which a row of 128 bytes holds 16; index still counts words.
+ */
 static inline void lanes_pick8(uint64_t *d, const void *from, const int32_t *index)
 {
 #ifdef __AVX512F__
@@ -211,6 +231,24 @@ static inline void lanes_pick8(uint64_t *d, const void *from, const int32_t *ind
         v[l] = row[(index[l] >> 1) & 15];
     memcpy(d, v, sizeof(v));
 #endif
+}
+
+/* The host's rounding mode, for fesetround. */
+static inline int lanes_rounding(enum ptx_round round)
+{
+    switch (round) {
+    case PTX_RZ:
+    case PTX_RZI:
+        return FE_TOWARDZERO;
+    case PTX_RM:
+    case PTX_RMI:
+        return FE_DOWNWARD;
+    case PTX_RP:
+    case PTX_RPI:
+        return FE_UPWARD;
+    default:
+        return FE_TONEAREST;
+    }
 }
 
 /* A subnormal becomes a zero of its sign. */

@@ -5,10 +5,10 @@
 
 #include "emu/state/inst.h"
 
-/* NULL: not known here. May set in->sub, in->imm, in->flags. */
+/* NULL: there is no loop. May set in->sub, in->imm. */
 sem_fn *sem_find(const struct ptx_inst *ptx, struct inst *in);
 
-/* For tests: use this set from now on instead of the best; false when the machine lacks it. Not
+/* For tests: use this set from now on instead of the best. False: the machine lacks the set. Not
  * while launches run; modules decoded before keep their loops. */
 enum sem_isa { SEM_BASE, SEM_AVX2, SEM_AVX512 };
 bool sem_use(enum sem_isa isa);

@@ -5,8 +5,6 @@
  * as narrow integers are extended to it. */
 #include "emu/sem/half.h"
 
-#include <fenv.h>
-
 static inline enum ptx_type source_type(const struct inst *in)
 {
     return (enum ptx_type)(in->imm & 0xff);
@@ -77,16 +75,16 @@ LANE_OP1(f32_f32_rzi, uint32_t, uint32_t, uint32_t, uint32_t, lanes_nan32(truncf
 
 /* --- the general case, one lane at a time --- */
 
-struct value {
+struct cvt_value {
     bool is_float, is_signed;
     double f;
     int64_t s;
     uint64_t u;
 };
 
-static struct value load(enum ptx_type type, uint64_t bits, bool ftz)
+static struct cvt_value load(enum ptx_type type, uint64_t bits, bool ftz)
 {
-    struct value v = {.is_float = true};
+    struct cvt_value v = {.is_float = true};
     switch (type) {
     case PTX_F32:
         v.f = lanes_f32(ftz ? lanes_ftz((uint32_t)bits) : (uint32_t)bits);
@@ -109,23 +107,6 @@ static struct value load(enum ptx_type type, uint64_t bits, bool ftz)
     v.s = (int64_t)(bits << shift) >> shift;
     v.u = bits << shift >> shift;
     return v;
-}
-
-static int host_mode(enum ptx_round round)
-{
-    switch (round) {
-    case PTX_RZ:
-    case PTX_RZI:
-        return FE_TOWARDZERO;
-    case PTX_RM:
-    case PTX_RMI:
-        return FE_DOWNWARD;
-    case PTX_RP:
-    case PTX_RPI:
-        return FE_UPWARD;
-    default:
-        return FE_TONEAREST;
-    }
 }
 
 static double to_integral(double v, enum ptx_round round)
@@ -162,7 +143,7 @@ static uint64_t clamp_float(double v, enum ptx_type type, enum ptx_type from)
     return v >= end ? top : v <= 0 ? 0 : (uint64_t)v;
 }
 
-static uint64_t clamp_int(const struct value *v, enum ptx_type type)
+static uint64_t clamp_int(const struct cvt_value *v, enum ptx_type type)
 {
     unsigned bits = 8 * ptx_type_bytes(type);
     bool negative = v->is_signed && v->s < 0;
@@ -208,7 +189,7 @@ static double limit(const struct inst *in, double v, double largest, enum ptx_ro
 static uint32_t f32_rounded(double v, enum ptx_round round)
 {
     volatile double from = v;
-    fesetround(host_mode(round));
+    fesetround(lanes_rounding(round));
     volatile float f = (float)from;
     fesetround(FE_TONEAREST);
     return lanes_nan32(f);
@@ -216,32 +197,23 @@ static uint32_t f32_rounded(double v, enum ptx_round round)
 
 /* Zero is left out: some compilers convert by a difference of two constants, which is -0 when
  * rounding is downward. */
-static uint32_t f32_of_int(const struct value *v, enum ptx_round round)
-{
-    if (v->u == 0)
-        return 0;
-    volatile int64_t s = v->s;
-    volatile uint64_t u = v->u;
-    fesetround(host_mode(round));
-    volatile float f = v->is_signed ? (float)s : (float)u;
-    fesetround(FE_TONEAREST);
-    return lanes_bits(f);
-}
+#define FLOAT_OF_INT(name, U, F, bits_of)                                                          \
+    static U name(const struct cvt_value *v, enum ptx_round round)                                 \
+    {                                                                                              \
+        if (v->u == 0)                                                                             \
+            return 0;                                                                              \
+        volatile int64_t s = v->s;                                                                 \
+        volatile uint64_t u = v->u;                                                                \
+        fesetround(lanes_rounding(round));                                                         \
+        volatile F f = v->is_signed ? (F)s : (F)u;                                                 \
+        fesetround(FE_TONEAREST);                                                                  \
+        return bits_of(f);                                                                         \
+    }
+FLOAT_OF_INT(f32_of_int, uint32_t, float, lanes_bits)
+FLOAT_OF_INT(f64_of_int, uint64_t, double, lanes_bits64)
 
-static uint64_t f64_of_int(const struct value *v, enum ptx_round round)
-{
-    if (v->u == 0)
-        return 0;
-    volatile int64_t s = v->s;
-    volatile uint64_t u = v->u;
-    fesetround(host_mode(round));
-    volatile double f = v->is_signed ? (double)s : (double)u;
-    fesetround(FE_TONEAREST);
-    return lanes_bits64(f);
-}
-
-/* 64-bit integers to double with the lost bits kept as an odd last bit. */
-static double int_odd(const struct value *v)
+/* A 64-bit integer as a double that keeps the lost bits as an odd last bit. */
+static double int_odd(const struct cvt_value *v)
 {
     bool negative = v->is_signed && v->s < 0;
     uint64_t m = negative ? 0 - (uint64_t)v->s : v->u;
@@ -250,13 +222,13 @@ static double int_odd(const struct value *v)
     return negative ? -(double)m : (double)m;
 }
 
-static uint64_t store_float(const struct inst *in, const struct value *v, enum ptx_round round)
+static uint64_t store_float(const struct inst *in, const struct cvt_value *v, enum ptx_round round)
 {
     enum ptx_type type = (enum ptx_type)in->type;
     bool integral = round >= PTX_RNI;
     double f = v->is_float ? (integral ? to_integral(v->f, round) : v->f) : 0;
     const bool above = v->is_signed ? v->s > 0 : v->u > 0;
-    const struct value unit = {.is_float = false, .s = above, .u = above};
+    const struct cvt_value unit = {.is_float = false, .s = above, .u = above};
     if (in->flags & INST_SAT && v->is_float)
         f = f > 0 ? (f < 1 ? f : 1) : 0;
     else if (in->flags & INST_SAT)
@@ -298,7 +270,7 @@ static uint64_t convert(const struct inst *in, uint64_t bits)
 {
     enum ptx_round round = (enum ptx_round)(in->imm >> 8 & 0xff);
     enum ptx_type type = (enum ptx_type)in->type;
-    struct value v = load(source_type(in), bits, in->flags & INST_FTZ);
+    struct cvt_value v = load(source_type(in), bits, in->flags & INST_FTZ);
     if (is_float_type(type))
         return store_float(in, &v, round);
     uint64_t r;
@@ -361,40 +333,44 @@ static sem_fn *pick_int(const struct ptx_inst *p)
     return to_signed ? narrow_us : narrow_uu;
 }
 
+#define ROUND(round) (1u << PTX_##round)
+#define NEAREST (ROUND(RN) | ROUND(RND_NONE))
+
+/* The conversions that have a loop of their own. They take no .relu and no .satfinite. */
+static const struct fast {
+    enum ptx_type to, from;
+    unsigned rounds; /* the roundings, ROUND() of each */
+    bool sat, ftz;   /* whether .sat must be given; whether .ftz may be */
+    sem_fn *run;
+} fast[] = {
+    {PTX_F32, PTX_F32, NEAREST, true, false, f32_f32_sat},
+    {PTX_F32, PTX_F32, ROUND(RNI), false, false, f32_f32_rni},
+    {PTX_F32, PTX_F32, ROUND(RMI), false, false, f32_f32_rmi},
+    {PTX_F32, PTX_F32, ROUND(RPI), false, false, f32_f32_rpi},
+    {PTX_F32, PTX_F32, ROUND(RZI), false, false, f32_f32_rzi},
+    {PTX_F64, PTX_F32, ~0u, false, true, f64_f32},
+    {PTX_F64, PTX_S32, NEAREST, false, true, f64_s32},
+    {PTX_F64, PTX_U32, NEAREST, false, true, f64_u32},
+    {PTX_F32, PTX_S32, NEAREST, false, false, f32_s32},
+    {PTX_F32, PTX_U32, NEAREST, false, false, f32_u32},
+    {PTX_F32, PTX_F16, NEAREST, false, false, f32_f16},
+    {PTX_F32, PTX_BF16, NEAREST, false, false, f32_bf16},
+    {PTX_F16, PTX_F32, ROUND(RN), false, false, f16_f32},
+    {PTX_BF16, PTX_F32, ROUND(RN), false, false, bf16_f32_rn},
+    {PTX_S32, PTX_F32, ROUND(RZI), false, false, s32_f32_rz},
+    {PTX_U32, PTX_F32, ROUND(RZI), false, false, u32_f32_rz},
+};
+
 static sem_fn *pick_fast(const struct ptx_inst *p)
 {
-    bool nearest = p->round == PTX_RN || p->round == PTX_RND_NONE;
-    enum ptx_type to = p->type, from = p->type2;
-    if (to == PTX_F32 && from == PTX_F32 && nearest && p->sat && !p->ftz && !p->relu)
-        return f32_f32_sat;
-    if (p->sat || p->relu || p->satfinite)
+    if (p->relu || p->satfinite)
         return NULL;
-    if (to == PTX_F64 && from == PTX_F32)
-        return f64_f32;
-    if (to == PTX_F64 && nearest)
-        return from == PTX_S32 ? f64_s32 : from == PTX_U32 ? f64_u32 : NULL;
-    if (p->ftz)
-        return NULL;
-    if (to == PTX_F32 && from == PTX_F32)
-        return p->round == PTX_RNI   ? f32_f32_rni
-               : p->round == PTX_RMI ? f32_f32_rmi
-               : p->round == PTX_RPI ? f32_f32_rpi
-               : p->round == PTX_RZI ? f32_f32_rzi
-                                     : NULL;
-    if (to == PTX_F32 && nearest && from == PTX_S32)
-        return f32_s32;
-    if (to == PTX_F32 && nearest && from == PTX_U32)
-        return f32_u32;
-    if (to == PTX_F32 && nearest && from == PTX_F16)
-        return f32_f16;
-    if (to == PTX_F32 && nearest && from == PTX_BF16)
-        return f32_bf16;
-    if (to == PTX_F16 && from == PTX_F32 && p->round == PTX_RN)
-        return f16_f32;
-    if (to == PTX_BF16 && from == PTX_F32 && p->round == PTX_RN)
-        return bf16_f32_rn;
-    if (from == PTX_F32 && p->round == PTX_RZI)
-        return to == PTX_S32 ? s32_f32_rz : to == PTX_U32 ? u32_f32_rz : NULL;
+    for (size_t i = 0; i < sizeof(fast) / sizeof(*fast); i++) {
+        const struct fast *f = &fast[i];
+        if (f->to == p->type && f->from == p->type2 && f->rounds >> p->round & 1 &&
+            f->sat == p->sat && (f->ftz || !p->ftz))
+            return f->run;
+    }
     return NULL;
 }
 
@@ -404,11 +380,10 @@ static bool known(enum ptx_type type)
            (type >= PTX_B8 && type <= PTX_B64);
 }
 
-sem_fn *LANES(sem_cvt)(const struct ptx_inst *p, struct inst *in);
 sem_fn *LANES(sem_cvt)(const struct ptx_inst *p, struct inst *in)
 {
-    if (p->op != PTX_OP_CVT || p->sub == PTX_SUB_PACK)
-        return NULL;
+    if (p->sub == PTX_SUB_PACK)
+        return LANES(sem_pack)(p, in);
     in->type = (uint8_t)p->type;
     in->imm = (int64_t)p->type2 | (int64_t)p->round << 8;
     in->sub = (uint8_t)((p->relu ? CVT_RELU : 0) | (p->satfinite ? CVT_SATFINITE : 0));
@@ -418,7 +393,7 @@ sem_fn *LANES(sem_cvt)(const struct ptx_inst *p, struct inst *in)
         return convert_pair;
     }
     if (!known(p->type) || !known(p->type2) || p->type2 == PTX_TF32)
-        return NULL;
+        return LANES(sem_fp8)(p, in);
     if (is_float_type(p->type) || is_float_type(p->type2)) {
         sem_fn *run = pick_fast(p);
         return run ? run : convert_general;

@@ -8,8 +8,6 @@
 #include "emu/sem/approx.h"
 #include "emu/sem/lanes.h"
 
-#include <fenv.h>
-
 static inline uint32_t in32(const struct inst *in, uint32_t bits)
 {
     return in->flags & INST_FTZ ? lanes_ftz(bits) : bits;
@@ -134,7 +132,7 @@ F32_OP1(tanh_f32, tanhf(F(x)), tanhf(G(x)))
 F64_OP1(rcp_f64, 1.0 / D(x))
 F64_OP1(sqrt_f64, sqrt(D(x)))
 
-/* sin and cos: odd 0, 1. Arguments that are too large for the short way are few. */
+/* sin (odd 0) and cos (odd 1). Few arguments are too large for the short way. */
 static void sin_cos(uint8_t *file, const struct inst *in, uint32_t mask, unsigned odd)
 {
     uint32_t *d = (uint32_t *)(file + in->d), r[WARP_LANES], far = 0;
@@ -176,111 +174,61 @@ F64_OP1(rcp_approx_f64, upper(1.0 / ftz64(x)))
 F64_OP1(rsqrt_f64, 1.0 / sqrt(D(x)))
 F64_OP1(rsqrt_ftz_f64, upper(1.0 / sqrt(ftz64(x))))
 
-/* Roundings other than to nearest: one lane at a time under fesetround. The volatiles keep the
- * operation between the two mode changes. */
-enum { ROUND_ADD, ROUND_SUB, ROUND_MUL, ROUND_DIV, ROUND_FMA, ROUND_RCP, ROUND_SQRT };
+/* Roundings other than to nearest: one lane at a time under fesetround. The volatile variables keep
+ * the operation between the two changes of mode. */
+enum { ROUND_ADD = 1, ROUND_SUB, ROUND_MUL, ROUND_DIV, ROUND_FMA, ROUND_RCP, ROUND_SQRT };
 
-static int host_mode(enum ptx_round round)
-{
-    switch (round) {
-    case PTX_RZ:
-        return FE_TOWARDZERO;
-    case PTX_RM:
-        return FE_DOWNWARD;
-    case PTX_RP:
-        return FE_UPWARD;
-    default:
-        return FE_TONEAREST;
+#define ROUNDED_OP(name, T, fma_of, sqrt_of)                                                       \
+    static T name(int op, T x, T y, T z)                                                           \
+    {                                                                                              \
+        volatile T a = x, b = y, c = z, r = 0;                                                     \
+        switch (op) {                                                                              \
+        case ROUND_ADD:                                                                            \
+            r = a + b;                                                                             \
+            break;                                                                                 \
+        case ROUND_SUB:                                                                            \
+            r = a - b;                                                                             \
+            break;                                                                                 \
+        case ROUND_MUL:                                                                            \
+            r = a * b;                                                                             \
+            break;                                                                                 \
+        case ROUND_DIV:                                                                            \
+            r = a / b;                                                                             \
+            break;                                                                                 \
+        case ROUND_FMA:                                                                            \
+            r = fma_of(a, b, c);                                                                   \
+            break;                                                                                 \
+        case ROUND_RCP:                                                                            \
+            r = 1 / a;                                                                             \
+            break;                                                                                 \
+        default:                                                                                   \
+            r = sqrt_of(a);                                                                        \
+        }                                                                                          \
+        return r;                                                                                  \
     }
-}
-
-static float rounded32(int op, float x, float y, float z)
-{
-    volatile float a = x, b = y, c = z, r = 0;
-    switch (op) {
-    case ROUND_ADD:
-        r = a + b;
-        break;
-    case ROUND_SUB:
-        r = a - b;
-        break;
-    case ROUND_MUL:
-        r = a * b;
-        break;
-    case ROUND_DIV:
-        r = a / b;
-        break;
-    case ROUND_FMA:
-        r = fmaf(a, b, c);
-        break;
-    case ROUND_RCP:
-        r = 1.0f / a;
-        break;
-    default:
-        r = sqrtf(a);
-    }
-    return r;
-}
-
-static double rounded64(int op, double x, double y, double z)
-{
-    volatile double a = x, b = y, c = z, r = 0;
-    switch (op) {
-    case ROUND_ADD:
-        r = a + b;
-        break;
-    case ROUND_SUB:
-        r = a - b;
-        break;
-    case ROUND_MUL:
-        r = a * b;
-        break;
-    case ROUND_DIV:
-        r = a / b;
-        break;
-    case ROUND_FMA:
-        r = fma(a, b, c);
-        break;
-    case ROUND_RCP:
-        r = 1.0 / a;
-        break;
-    default:
-        r = sqrt(a);
-    }
-    return r;
-}
+ROUNDED_OP(rounded32, float, fmaf, sqrtf)
+ROUNDED_OP(rounded64, double, fma, sqrt)
 
 /* sub: ROUND_*, imm: enum ptx_round */
-static void directed_f32(uint8_t *file, const struct inst *in, uint32_t mask)
-{
-    uint32_t *d = (uint32_t *)(file + in->d);
-    const uint32_t *a = (const uint32_t *)(file + in->a);
-    const uint32_t *b = in->b == NO_ROW ? a : (const uint32_t *)(file + in->b);
-    const uint32_t *c = in->c == NO_ROW ? a : (const uint32_t *)(file + in->c);
-    fesetround(host_mode((enum ptx_round)in->imm));
-    for (unsigned l = 0; l < 32; l++) {
-        if (mask >> l & 1)
-            d[l] = out32(in, rounded32(in->sub, G(a[l]), G(b[l]), G(c[l])));
+#define DIRECTED_OP(name, U, result)                                                               \
+    static void name(uint8_t *file, const struct inst *in, uint32_t mask)                          \
+    {                                                                                              \
+        U *d = (U *)(file + in->d);                                                                \
+        const U *a = (const U *)(file + in->a);                                                    \
+        const U *b = in->b == NO_ROW ? a : (const U *)(file + in->b);                              \
+        const U *c = in->c == NO_ROW ? a : (const U *)(file + in->c);                              \
+        fesetround(lanes_rounding((enum ptx_round)in->imm));                                       \
+        for (unsigned l = 0; l < 32; l++) {                                                        \
+            if (mask >> l & 1)                                                                     \
+                d[l] = result;                                                                     \
+        }                                                                                          \
+        fesetround(FE_TONEAREST);                                                                  \
     }
-    fesetround(FE_TONEAREST);
-}
+DIRECTED_OP(directed_f32, uint32_t, out32(in, rounded32(in->sub, G(a[l]), G(b[l]), G(c[l]))))
+DIRECTED_OP(directed_f64, uint64_t, lanes_bits64(rounded64(in->sub, D(a[l]), D(b[l]), D(c[l]))))
 
-static void directed_f64(uint8_t *file, const struct inst *in, uint32_t mask)
-{
-    uint64_t *d = (uint64_t *)(file + in->d);
-    const uint64_t *a = (const uint64_t *)(file + in->a);
-    const uint64_t *b = in->b == NO_ROW ? a : (const uint64_t *)(file + in->b);
-    const uint64_t *c = in->c == NO_ROW ? a : (const uint64_t *)(file + in->c);
-    fesetround(host_mode((enum ptx_round)in->imm));
-    for (unsigned l = 0; l < 32; l++) {
-        if (mask >> l & 1)
-            d[l] = lanes_bits64(rounded64(in->sub, D(a[l]), D(b[l]), D(c[l])));
-    }
-    fesetround(FE_TONEAREST);
-}
-
-/* f32 sums, products and fma in these roundings, of which f64 and what it lost tell everything.
- * a + b is 1 * a + b, a * b is a * b with nothing added. */
+/* f32 sums, products and fma in these roundings: the f64 result and what it lost say in which
+ * direction to go. a + b is 1 * a + b; a * b is a * b with nothing added. */
 static inline uint32_t directed_fma(
     const struct inst *in, float x, float y, float z, enum ptx_round round, bool sum)
 {
@@ -392,124 +340,98 @@ static void testp(uint8_t *file, const struct inst *in, uint32_t mask)
     *d = (*d & ~mask) | (r & mask);
 }
 
-static sem_fn *pick_f32(const struct ptx_inst *p, struct inst *in)
+/* --- which loop --- */
+
+static sem_fn *pick_testp(const struct ptx_inst *p, struct inst *in)
 {
-    bool flags = p->ftz || p->sat;
-    switch (p->op) {
-    case PTX_OP_ADD:
-        return flags ? add_f32_flags : add_f32;
-    case PTX_OP_SUB:
-        return flags ? sub_f32_flags : sub_f32;
-    case PTX_OP_MUL:
-        return flags ? mul_f32_flags : mul_f32;
-    case PTX_OP_FMA:
-    case PTX_OP_MAD:
-        return flags ? fma_f32_flags : fma_f32;
-    case PTX_OP_DIV:
-        if (p->approx)
-            return flags ? div_approx_f32_flags : div_approx_f32;
-        return flags ? div_f32_flags : div_f32;
-    case PTX_OP_MIN:
-    case PTX_OP_MAX:
-        if (p->nan || p->xorsign) {
-            in->sub =
-                (uint8_t)((p->op == PTX_OP_MAX ? 1 : 0) | (p->nan ? 2 : 0) | (p->xorsign ? 4 : 0));
-            return minmax_f32_odd;
-        }
-        if (p->op == PTX_OP_MIN)
-            return p->ftz ? min_f32_ftz : min_f32;
+    in->sub = (uint8_t)p->sub;
+    return testp;
+}
+
+static sem_fn *pick_minmax(const struct ptx_inst *p, struct inst *in)
+{
+    const bool max = p->op == PTX_OP_MAX;
+    if (p->type == PTX_F64)
+        return max ? max_f64 : min_f64;
+    if (p->nan || p->xorsign) {
+        in->sub = (uint8_t)(max | (p->nan ? 2 : 0) | (p->xorsign ? 4 : 0));
+        return minmax_f32_odd;
+    }
+    if (max)
         return p->ftz ? max_f32_ftz : max_f32;
-    case PTX_OP_NEG:
-        return neg_f32;
-    case PTX_OP_ABS:
-        return abs_f32;
-    case PTX_OP_COPYSIGN:
-        return copysign_f32;
-    default:
-        return NULL;
-    }
+    return p->ftz ? min_f32_ftz : min_f32;
 }
 
-static sem_fn *pick_special(const struct ptx_inst *p)
+static sem_fn *pick_div(const struct ptx_inst *p, struct inst *in)
 {
-    bool flags = p->ftz || p->sat;
-    switch (p->op) {
-    case PTX_OP_RCP:
-        return flags ? rcp_f32_flags : rcp_f32;
-    case PTX_OP_SQRT:
-        return flags ? sqrt_f32_flags : sqrt_f32;
-    case PTX_OP_RSQRT:
-        return flags ? rsqrt_f32_flags : rsqrt_f32;
-    case PTX_OP_EX2:
-        return flags ? ex2_f32_flags : ex2_f32;
-    case PTX_OP_LG2:
-        return flags ? lg2_f32_flags : lg2_f32;
-    case PTX_OP_SIN:
-        return sin_f32;
-    case PTX_OP_COS:
-        return cos_f32;
-    case PTX_OP_TANH:
-        return flags ? tanh_f32_flags : tanh_f32;
-    default:
-        return NULL;
-    }
-}
-
-static sem_fn *pick_f64(const struct ptx_inst *p)
-{
-    switch (p->op) {
-    case PTX_OP_ADD:
-        return add_f64;
-    case PTX_OP_SUB:
-        return sub_f64;
-    case PTX_OP_MUL:
-        return mul_f64;
-    case PTX_OP_FMA:
-    case PTX_OP_MAD:
-        return fma_f64;
-    case PTX_OP_DIV:
+    if (p->type == PTX_F64)
         return div_f64;
-    case PTX_OP_MIN:
-        return min_f64;
-    case PTX_OP_MAX:
-        return max_f64;
-    case PTX_OP_NEG:
-        return neg_f64;
-    case PTX_OP_ABS:
-        return abs_f64;
-    case PTX_OP_COPYSIGN:
-        return copysign_f64;
-    case PTX_OP_RCP:
-        return p->approx ? rcp_approx_f64 : rcp_f64;
-    case PTX_OP_SQRT:
-        return sqrt_f64;
-    case PTX_OP_RSQRT:
-        return p->ftz ? rsqrt_ftz_f64 : rsqrt_f64;
-    default:
-        return NULL;
-    }
+    if (p->approx)
+        return p->ftz ? div_approx_f32_flags : div_approx_f32;
+    return p->ftz ? div_f32_flags : div_f32;
 }
 
-sem_fn *LANES(sem_float)(const struct ptx_inst *p, struct inst *in);
+static sem_fn *pick_rcp(const struct ptx_inst *p, struct inst *in)
+{
+    if (p->type == PTX_F64)
+        return p->approx ? rcp_approx_f64 : rcp_f64;
+    return p->ftz ? rcp_f32_flags : rcp_f32;
+}
+
+static sem_fn *pick_rsqrt(const struct ptx_inst *p, struct inst *in)
+{
+    if (p->type == PTX_F64)
+        return p->ftz ? rsqrt_ftz_f64 : rsqrt_f64;
+    return p->ftz ? rsqrt_f32_flags : rsqrt_f32;
+}
+
+/* The words of ops.def for f32 and f64. PICK(name): pick_name() chooses the loop.
+ * PICK_ROUNDED(name, OP): pick_name() chooses when the rounding is to nearest, else ROUND_OP is
+ * done. ROUNDED(name, OP): loops of f32 without and with flags and of f64, else ROUND_OP. SINGLES:
+ * f32 without and with flags. SINGLE: one loop of f32. BITS: f32 and f64, whatever the flags. */
+#define PICK(name)                                                                                 \
+    {                                                                                              \
+        .pick = pick_##name                                                                        \
+    }
+#define PICK_ROUNDED(name, op)                                                                     \
+    {                                                                                              \
+        .pick = pick_##name, .directed = ROUND_##op                                                \
+    }
+#define ROUNDED(name, op)                                                                          \
+    {                                                                                              \
+        .f32 = name##_f32, .f32_flags = name##_f32_flags, .f64 = name##_f64,                       \
+        .directed = ROUND_##op                                                                     \
+    }
+#define SINGLES(name)                                                                              \
+    {                                                                                              \
+        .f32 = name##_f32, .f32_flags = name##_f32_flags                                           \
+    }
+#define SINGLE(name)                                                                               \
+    {                                                                                              \
+        .f32 = name##_f32, .f32_flags = name##_f32                                                 \
+    }
+#define BITS(name)                                                                                 \
+    {                                                                                              \
+        .f32 = name##_f32, .f32_flags = name##_f32, .f64 = name##_f64                              \
+    }
+#define BY_TYPE(integers, floats, halves, pairs) floats
+
 sem_fn *LANES(sem_float)(const struct ptx_inst *p, struct inst *in)
 {
-    if (p->type != PTX_F32 && p->type != PTX_F64)
-        return NULL;
-    if (p->op == PTX_OP_TESTP) {
-        in->sub = (uint8_t)p->sub;
-        return testp;
-    }
-    if (p->round == PTX_RZ || p->round == PTX_RM || p->round == PTX_RP) {
-        static const enum ptx_op ops[] = {
-            PTX_OP_ADD, PTX_OP_SUB, PTX_OP_MUL, PTX_OP_DIV, PTX_OP_FMA, PTX_OP_RCP, PTX_OP_SQRT};
-        for (int i = 0; i < 7; i++) {
-            if (p->op == ops[i] || (ops[i] == PTX_OP_FMA && p->op == PTX_OP_MAD))
-                return directed(p, in, i);
-        }
-        return NULL;
-    }
+    static const struct {
+        sem_pick *pick;
+        sem_fn *f32, *f32_flags, *f64;
+        int directed; /* ROUND_*; 0: never rounded in another direction */
+    } meanings[NR_PTX_OPS] = {
+#define OP(id, name, class, takes, costs, decoder, meaning) [PTX_OP_##id] = meaning,
+#include "ptx/ops.def"
+#undef OP
+    };
+    if (p->round == PTX_RZ || p->round == PTX_RM || p->round == PTX_RP)
+        return meanings[p->op].directed ? directed(p, in, meanings[p->op].directed) : NULL;
+    if (meanings[p->op].pick)
+        return meanings[p->op].pick(p, in);
     if (p->type == PTX_F64)
-        return pick_f64(p);
-    sem_fn *run = pick_f32(p, in);
-    return run ? run : pick_special(p);
+        return meanings[p->op].f64;
+    return p->ftz || p->sat ? meanings[p->op].f32_flags : meanings[p->op].f32;
 }

@@ -218,59 +218,44 @@ HALF_FAST(sub_h, _mm256_sub_ps(x, y))
 HALF_FAST(mul_h, _mm256_mul_ps(x, y))
 HALF_FAST(fma_h, odd_sum_8(_mm256_mul_ps(x, y), half_8(c, at)))
 
-static sem_fn *fast(const struct ptx_inst *p, const struct inst *in)
-{
-    if (p->type != PTX_F16X2 || in->sub & 8 || in->flags & (INST_FTZ | INST_SAT))
-        return NULL;
-    return p->op == PTX_OP_ADD   ? add_h_fast
-           : p->op == PTX_OP_SUB ? sub_h_fast
-           : p->op == PTX_OP_MUL ? mul_h_fast
-           : p->op == PTX_OP_FMA ? fma_h_fast
-                                 : NULL;
-}
+#define FAST_LOOP(name) name##_h_fast
 #else
-static sem_fn *fast(const struct ptx_inst *p, const struct inst *in)
-{
-    (void)p, (void)in;
-    return NULL;
-}
+#define FAST_LOOP(name) NULL
 #endif
 
-sem_fn *LANES(sem_half)(const struct ptx_inst *p, struct inst *in);
+/* The words of ops.def for f16, f16x2, bf16, bf16x2. HALVES: a loop for each type. FAST: the same,
+ * and a faster loop for f16x2 without modifiers. SIGN_BITS: the operation changes the sign bit
+ * only, so that bf16 shares the loops of f16. */
+#define LOOPS(fast, h, b)                                                                          \
+    {                                                                                              \
+        fast, h##_1, h##_2, b##_1, b##_2                                                           \
+    }
+#define HALVES(name) LOOPS(NULL, name##_h, name##_b)
+#define FAST(name) LOOPS(FAST_LOOP(name), name##_h, name##_b)
+#define SIGN_BITS(name) LOOPS(NULL, name##_h, name##_h)
+#define BY_TYPE(integers, floats, halves, pairs) halves
+
 sem_fn *LANES(sem_half)(const struct ptx_inst *p, struct inst *in)
 {
-    bool b = p->type == PTX_BF16 || p->type == PTX_BF16X2;
-    bool two = p->type == PTX_F16X2 || p->type == PTX_BF16X2;
-    if (!b && p->type != PTX_F16 && p->type != PTX_F16X2)
-        return NULL;
+    static const struct {
+        sem_fn *fast, *f16, *f16x2, *bf16, *bf16x2;
+    } meanings[NR_PTX_OPS] = {
+#define OP(id, name, class, takes, costs, decoder, meaning) [PTX_OP_##id] = meaning,
+#include "ptx/ops.def"
+#undef OP
+    };
     in->sub = (uint8_t)((p->op == PTX_OP_MAX ? 1 : 0) | (p->nan ? 2 : 0) | (p->xorsign ? 4 : 0) |
                         (p->relu ? 8 : 0));
-    sem_fn *run = fast(p, in);
-    if (run)
-        return run;
-#define PICK(h, bf) (b ? (two ? bf##_2 : bf##_1) : (two ? h##_2 : h##_1))
-    switch (p->op) {
-    case PTX_OP_ADD:
-        return PICK(add_h, add_b);
-    case PTX_OP_SUB:
-        return PICK(sub_h, sub_b);
-    case PTX_OP_MUL:
-        return PICK(mul_h, mul_b);
-    case PTX_OP_FMA:
-        return PICK(fma_h, fma_b);
-    case PTX_OP_MIN:
-    case PTX_OP_MAX:
-        return PICK(minmax_h, minmax_b);
-    case PTX_OP_NEG:
-        return two ? neg_h_2 : neg_h_1;
-    case PTX_OP_ABS:
-        return two ? abs_h_2 : abs_h_1;
-    case PTX_OP_EX2:
-        return PICK(ex2_h, ex2_b);
-    case PTX_OP_TANH:
-        return PICK(tanh_h, tanh_b);
+    switch (p->type) {
+    case PTX_F16:
+        return meanings[p->op].f16;
+    case PTX_BF16:
+        return meanings[p->op].bf16;
+    case PTX_BF16X2:
+        return meanings[p->op].bf16x2;
     default:
-        return NULL;
+        break;
     }
-#undef PICK
+    const bool modified = p->relu || in->flags & (INST_FTZ | INST_SAT);
+    return meanings[p->op].fast && !modified ? meanings[p->op].fast : meanings[p->op].f16x2;
 }

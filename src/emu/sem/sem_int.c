@@ -78,6 +78,10 @@ INT_UNSIGNED(LANE_OP1, cnot, x == 0)
 INT_UNSIGNED(LANE_OP1, neg, 0 - x)
 INT_SIGNED_UNSIGNED(LANE_OP2, min, x < y ? x : y)
 INT_SIGNED_UNSIGNED(LANE_OP2, max, x > y ? x : y)
+LANE_OP2(
+    min_relu_s32, uint32_t, uint32_t, uint32_t, int32_t, (x < y ? x : y) > 0 ? (x < y ? x : y) : 0)
+LANE_OP2(
+    max_relu_s32, uint32_t, uint32_t, uint32_t, int32_t, (x > y ? x : y) > 0 ? (x > y ? x : y) : 0)
 LANE_OP1(abs_s16, uint32_t, uint16_t, uint32_t, int16_t, x < 0 ? -x : x)
 LANE_OP1(abs_s32, uint32_t, uint32_t, uint32_t, uint32_t, (int32_t)x < 0 ? 0 - x : x)
 LANE_OP1(abs_s64, uint64_t, uint64_t, uint64_t, uint64_t, (int64_t)x < 0 ? 0 - x : x)
@@ -166,7 +170,8 @@ LANE_OP3(sad_u64, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, (x > y ? x -
 LANE_OP3(sad_s64, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
     ((int64_t)x > (int64_t)y ? x - y : y - x) + z)
 
-/* Shifts: the amount is a 32-bit row whatever the width, and clamps. */
+/* Shifts: the amount is a 32-bit row whatever the width. A larger amount than the width counts as
+ * the width. */
 #define SHIFT_OP(name, D, U, C, WIDTH, inside, outside)                                            \
     static void name(uint8_t *file, const struct inst *in, uint32_t mask)                          \
     {                                                                                              \
@@ -181,9 +186,9 @@ LANE_OP3(sad_s64, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
             d[l] = (mask >> l & 1) ? r : d[l];                                                     \
         }                                                                                          \
     }
-SHIFT_OP(shl_b16, uint32_t, uint16_t, uint32_t, 16, x << n, 0)
-SHIFT_OP(shl_b32, uint32_t, uint32_t, uint32_t, 32, x << n, 0)
-SHIFT_OP(shl_b64, uint64_t, uint64_t, uint64_t, 64, x << n, 0)
+SHIFT_OP(shl_u16, uint32_t, uint16_t, uint32_t, 16, x << n, 0)
+SHIFT_OP(shl_u32, uint32_t, uint32_t, uint32_t, 32, x << n, 0)
+SHIFT_OP(shl_u64, uint64_t, uint64_t, uint64_t, 64, x << n, 0)
 SHIFT_OP(shr_u16, uint32_t, uint16_t, uint16_t, 16, x >> n, 0)
 SHIFT_OP(shr_s16, uint32_t, uint16_t, int16_t, 16, x >> n, x >> n)
 SHIFT_OP(shr_u32, uint32_t, uint32_t, uint32_t, 32, x >> n, 0)
@@ -471,6 +476,14 @@ static void pred_op(uint8_t *file, const struct inst *in, uint32_t mask)
     *d = (*d & ~mask) | (r & mask);
 }
 
+sem_fn *LANES(sem_pred)(const struct ptx_inst *p, struct inst *in)
+{
+    in->sub = (uint8_t)p->op;
+    return pred_op;
+}
+
+/* --- which loop --- */
+
 static sem_fn *from(sem_fn *const table[6], enum ptx_type type)
 {
     int i = lanes_int_index(type);
@@ -491,7 +504,18 @@ static sem_fn *pick_carry(const struct ptx_inst *p, struct inst *in)
     return wide ? carry_64 : carry_32;
 }
 
-static sem_fn *pick_mul(const struct ptx_inst *p)
+static sem_fn *pick_sum(const struct ptx_inst *p, struct inst *in)
+{
+    static sem_fn *const add[6] = TABLE3(add), *const sub[6] = TABLE3(sub);
+    const bool adds = p->op == PTX_OP_ADD;
+    if (p->cc)
+        return pick_carry(p, in);
+    if (p->sat)
+        return p->type != PTX_S32 ? NULL : adds ? add_sat_s32 : sub_sat_s32;
+    return from(adds ? add : sub, p->type);
+}
+
+static sem_fn *pick_mul(const struct ptx_inst *p, struct inst *in)
 {
     static sem_fn *const lo[6] = TABLE3(mul), *const hi[6] = TABLE6(mul_hi);
     static sem_fn *const wide[6] = {
@@ -501,11 +525,13 @@ static sem_fn *pick_mul(const struct ptx_inst *p)
     return from(p->mul == PTX_MUL_HI ? hi : lo, p->type);
 }
 
-static sem_fn *pick_mad(const struct ptx_inst *p)
+static sem_fn *pick_mad(const struct ptx_inst *p, struct inst *in)
 {
     static sem_fn *const lo[6] = TABLE3(mad), *const hi[6] = TABLE6(mad_hi);
     static sem_fn *const wide[6] = {
         mad_wide_u16, mad_wide_s16, mad_wide_u32, mad_wide_s32, NULL, NULL};
+    if (p->cc)
+        return pick_carry(p, in);
     if (p->sat)
         return p->type == PTX_S32 && p->mul == PTX_MUL_HI ? mad_hi_sat_s32 : NULL;
     if (p->mul == PTX_MUL_WIDE)
@@ -521,7 +547,7 @@ static uint32_t mad24_sat(uint32_t x, uint32_t y, uint32_t z)
 }
 LANE_OP3(mad24_hi_sat_s32, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, mad24_sat(x, y, z))
 
-static sem_fn *pick_24(const struct ptx_inst *p)
+static sem_fn *pick_24(const struct ptx_inst *p, struct inst *in)
 {
     static sem_fn *const table[2][2][2] = {{{mul24_u32, mul24_s32}, {mul24_hi_u32, mul24_hi_s32}},
         {{mad24_u32, mad24_s32}, {mad24_hi_u32, mad24_hi_s32}}};
@@ -532,143 +558,98 @@ static sem_fn *pick_24(const struct ptx_inst *p)
     return table[p->op == PTX_OP_MAD24][p->mul == PTX_MUL_HI][p->type == PTX_S32];
 }
 
-static sem_fn *pick_arithmetic(const struct ptx_inst *p, struct inst *in)
+static sem_fn *pick_minmax(const struct ptx_inst *p, struct inst *in)
 {
-    static sem_fn *const add[6] = TABLE3(add), *const sub[6] = TABLE3(sub),
-                         *const neg[6] = TABLE3(neg), *const min[6] = TABLE6(min),
-                         *const max[6] = TABLE6(max), *const div[6] = TABLE6(div_op),
-                         *const rem[6] = TABLE6(rem_op), *const sad[6] = TABLE6(sad);
-    static sem_fn *const abs[6] = {NULL, abs_s16, NULL, abs_s32, NULL, abs_s64};
-    if (p->cc || p->op == PTX_OP_ADDC || p->op == PTX_OP_SUBC || p->op == PTX_OP_MADC)
-        return pick_carry(p, in);
-    if (p->sat && (p->op == PTX_OP_ADD || p->op == PTX_OP_SUB))
-        return p->type != PTX_S32 ? NULL : p->op == PTX_OP_ADD ? add_sat_s32 : sub_sat_s32;
+    static sem_fn *const min[6] = TABLE6(min), *const max[6] = TABLE6(max);
+    const bool least = p->op == PTX_OP_MIN;
     if (p->relu)
-        return NULL;
-    switch (p->op) {
-    case PTX_OP_ADD:
-        return from(add, p->type);
-    case PTX_OP_SUB:
-        return from(sub, p->type);
-    case PTX_OP_MUL:
-        return pick_mul(p);
-    case PTX_OP_MAD:
-        return pick_mad(p);
-    case PTX_OP_MUL24:
-    case PTX_OP_MAD24:
-        return pick_24(p);
-    case PTX_OP_NEG:
-        return from(neg, p->type);
-    case PTX_OP_ABS:
-        return from(abs, p->type);
-    case PTX_OP_MIN:
-        return from(min, p->type);
-    case PTX_OP_MAX:
-        return from(max, p->type);
-    case PTX_OP_DIV:
-        return from(div, p->type);
-    case PTX_OP_REM:
-        return from(rem, p->type);
-    case PTX_OP_SAD:
-        return from(sad, p->type);
-    default:
-        return NULL;
-    }
+        return p->type != PTX_S32 ? NULL : least ? min_relu_s32 : max_relu_s32;
+    return from(least ? min : max, p->type);
 }
 
-static sem_fn *pick_logic(const struct ptx_inst *p, struct inst *in)
+static sem_fn *pick_dot(const struct ptx_inst *p, struct inst *in)
 {
-    static sem_fn *const and[6] = TABLE3(and), *const or [6] = TABLE3(or),
-                         *const xor [6] = TABLE3(xor), *const not [6] = TABLE3(not ),
-                         *const cnot[6] = TABLE3(cnot);
-    if (p->type == PTX_PRED) {
-        in->sub = (uint8_t)p->op;
-        return p->op == PTX_OP_CNOT ? NULL : pred_op;
-    }
-    switch (p->op) {
-    case PTX_OP_AND:
-        return from(and, p->type);
-    case PTX_OP_OR:
-        return from(or, p->type);
-    case PTX_OP_XOR:
-        return from(xor, p->type);
-    case PTX_OP_NOT:
-        return from(not, p->type);
-    default:
-        return from(cnot, p->type);
-    }
+    in->imm = (ptx_type_is_signed(p->type) ? 1 : 0) | (ptx_type_is_signed(p->type2) ? 2 : 0) |
+              (p->mul == PTX_MUL_HI ? 4 : 0);
+    return p->op == PTX_OP_DP4A ? dp4a_op : dp2a_op;
 }
 
-static sem_fn *pick_shift(const struct ptx_inst *p)
+static sem_fn *pick_shf(const struct ptx_inst *p, struct inst *in)
 {
-    static sem_fn *const shl[6] = {shl_b16, shl_b16, shl_b32, shl_b32, shl_b64, shl_b64};
-    static sem_fn *const shr[6] = TABLE6(shr);
-    if (p->op == PTX_OP_SHF) {
-        bool left = p->shfl == PTX_SHFL_UP;
-        return p->clamp ? (left ? shf_l_clamp : shf_r_clamp) : (left ? shf_l_wrap : shf_r_wrap);
-    }
-    return from(p->op == PTX_OP_SHL ? shl : shr, p->type);
+    const bool left = p->shfl == PTX_SHFL_UP;
+    return p->clamp ? (left ? shf_l_clamp : shf_r_clamp) : (left ? shf_l_wrap : shf_r_wrap);
 }
 
-static sem_fn *pick_bits(const struct ptx_inst *p, struct inst *in)
+static sem_fn *pick_bfind(const struct ptx_inst *p, struct inst *in)
 {
-    bool wide = ptx_type_bytes(p->type) == 8, is_signed = ptx_type_is_signed(p->type);
-    switch (p->op) {
-    case PTX_OP_BFE:
-        return wide ? (is_signed ? bfe_s64 : bfe_u64) : (is_signed ? bfe_s32 : bfe_u32);
-    case PTX_OP_BFI:
-        return wide ? bfi_b64 : bfi_b32;
-    case PTX_OP_BFIND:
-        in->sub = (uint8_t)p->sub;
-        return wide ? (is_signed ? bfind_s64 : bfind_u64) : (is_signed ? bfind_s32 : bfind_u32);
-    case PTX_OP_BREV:
-        return wide ? brev_b64 : brev_b32;
-    case PTX_OP_CLZ:
-        return wide ? clz_b64 : clz_b32;
-    case PTX_OP_POPC:
-        return wide ? popc_b64 : popc_b32;
-    case PTX_OP_BMSK:
-        return p->clamp ? bmsk_clamp : bmsk_wrap;
-    case PTX_OP_SZEXT:
-        if (is_signed)
-            return p->clamp ? szext_s32_clamp : szext_s32_wrap;
-        return p->clamp ? szext_u32_clamp : szext_u32_wrap;
-    case PTX_OP_FNS:
-        return fns_b32;
-    case PTX_OP_PRMT:
-        in->sub = (uint8_t)p->prmt;
-        return p->prmt == PTX_PRMT_NONE ? prmt_b32 : prmt_mode_b32;
-    default:
-        return NULL;
-    }
+    static sem_fn *const bfind[6] = {NULL, NULL, bfind_u32, bfind_s32, bfind_u64, bfind_s64};
+    in->sub = (uint8_t)p->sub;
+    return from(bfind, p->type);
 }
 
-sem_fn *LANES(sem_int)(const struct ptx_inst *p, struct inst *in);
+static sem_fn *pick_bmsk(const struct ptx_inst *p, struct inst *in)
+{
+    return p->clamp ? bmsk_clamp : bmsk_wrap;
+}
+
+static sem_fn *pick_szext(const struct ptx_inst *p, struct inst *in)
+{
+    if (ptx_type_is_signed(p->type))
+        return p->clamp ? szext_s32_clamp : szext_s32_wrap;
+    return p->clamp ? szext_u32_clamp : szext_u32_wrap;
+}
+
+static sem_fn *pick_prmt(const struct ptx_inst *p, struct inst *in)
+{
+    in->sub = (uint8_t)p->prmt;
+    return p->prmt == PTX_PRMT_NONE ? prmt_b32 : prmt_mode_b32;
+}
+
+/* The words of ops.def for integers. PICK(name): pick_name() chooses the loop. The others name a
+ * loop for each of these types: EACH: u16, s16, u32, s32, u64, s64. SIZES: 16, 32, 64 bits. SIGNED:
+ * s16, s32, s64. WIDE_EACH: u32, s32, u64, s64. WIDE_SIZES: 32, 64 bits. B32: 32 bits. */
+#define PICK(name)                                                                                 \
+    {                                                                                              \
+        .pick = pick_##name                                                                        \
+    }
+#define EACH(name)                                                                                 \
+    {                                                                                              \
+        .loop = TABLE6(name)                                                                       \
+    }
+#define SIZES(name)                                                                                \
+    {                                                                                              \
+        .loop = TABLE3(name)                                                                       \
+    }
+#define SIGNED(name)                                                                               \
+    {                                                                                              \
+        .loop = { NULL, name##_s16, NULL, name##_s32, NULL, name##_s64 }                           \
+    }
+#define WIDE_EACH(name)                                                                            \
+    {                                                                                              \
+        .loop = { NULL, NULL, name##_u32, name##_s32, name##_u64, name##_s64 }                     \
+    }
+#define WIDE_SIZES(name)                                                                           \
+    {                                                                                              \
+        .loop = { NULL, NULL, name##_b32, name##_b32, name##_b64, name##_b64 }                     \
+    }
+#define B32(name)                                                                                  \
+    {                                                                                              \
+        .loop = { NULL, NULL, name##_b32, NULL, NULL, NULL }                                       \
+    }
+#define BY_TYPE(integers, floats, halves, pairs) integers
+
 sem_fn *LANES(sem_int)(const struct ptx_inst *p, struct inst *in)
 {
-    switch (p->op) {
-    case PTX_OP_AND:
-    case PTX_OP_OR:
-    case PTX_OP_XOR:
-    case PTX_OP_NOT:
-    case PTX_OP_CNOT:
-        return pick_logic(p, in);
-    case PTX_OP_LOP3:
-        return p->type == PTX_B32 && !p->boolop ? lop3_b32 : NULL;
-    case PTX_OP_SHL:
-    case PTX_OP_SHR:
-    case PTX_OP_SHF:
-        return pick_shift(p);
-    case PTX_OP_DP4A:
-    case PTX_OP_DP2A:
-        in->imm = (ptx_type_is_signed(p->type) ? 1 : 0) | (ptx_type_is_signed(p->type2) ? 2 : 0) |
-                  (p->mul == PTX_MUL_HI ? 4 : 0);
-        return p->op == PTX_OP_DP4A ? dp4a_op : dp2a_op;
-    default:
-        break;
-    }
-    if (lanes_int_index(p->type) < 0)
+    static const struct {
+        sem_pick *pick;
+        sem_fn *loop[6]; /* lanes_int_index */
+    } meanings[NR_PTX_OPS] = {
+#define OP(id, name, class, takes, costs, decoder, meaning) [PTX_OP_##id] = meaning,
+#include "ptx/ops.def"
+#undef OP
+    };
+    const int i = lanes_int_index(p->type);
+    if (i < 0)
         return NULL;
-    sem_fn *run = pick_bits(p, in);
-    return run ? run : pick_arithmetic(p, in);
+    return meanings[p->op].pick ? meanings[p->op].pick(p, in) : meanings[p->op].loop[i];
 }

@@ -1,7 +1,6 @@
 /* Owns what moves and chooses: copies, packs, selp, slct, comparisons into predicates, space tests.
  */
 #include "emu/sem/lanes.h"
-#include "emu/sem/sem.h"
 #include "emu/state/windows.h"
 
 LANE_OP1(copy32, uint32_t, uint32_t, uint32_t, uint32_t, x)
@@ -18,7 +17,8 @@ static void copy_pred(uint8_t *file, const struct inst *in, uint32_t mask)
     *d = (*d & ~mask) | (*(const uint32_t *)(file + in->a) & mask);
 }
 
-/* Packs: in->rows are the sources from the low end; bits each in->elem_bytes * 8. */
+/* Packs: in->rows are the sources, the lowest part first. Unpacks: in->rows are the destinations.
+ */
 #define PACK_OP(name, D, S, nr, bits)                                                              \
     static void name(uint8_t *file, const struct inst *in, uint32_t mask)                          \
     {                                                                                              \
@@ -67,7 +67,6 @@ static void select_pair(uint8_t *file, const struct inst *in, uint32_t mask)
     }
 }
 
-sem_fn *LANES(sem_moves)(enum sem_move move);
 sem_fn *LANES(sem_moves)(enum sem_move move)
 {
     static sem_fn *const table[NR_SEM_MOVES] = {
@@ -222,7 +221,8 @@ static void setp_pair(uint8_t *file, const struct inst *in, uint32_t mask)
     const uint32_t *a = (const uint32_t *)(file + in->a), *b = (const uint32_t *)(file + in->b);
     bool bf = in->type == PTX_BF16X2;
     for (unsigned i = 0; i < 2; i++) {
-        /* the predicate that combines may be one of the results: that one comes last */
+        /* the predicate with which both combine may be one of the results: that result comes last
+         */
         const unsigned half = in->d == in->c ? 1 - i : i;
         uint32_t lt = 0, eq = 0, un = 0;
         for (unsigned l = 0; l < 32; l++) {
@@ -312,26 +312,34 @@ static void activemask(uint8_t *file, const struct inst *in, uint32_t mask)
         d[l] = (mask >> l & 1) ? mask : d[l];
 }
 
-sem_fn *LANES(sem_choose)(const struct ptx_inst *p, struct inst *in);
-sem_fn *LANES(sem_choose)(const struct ptx_inst *p, struct inst *in)
+sem_fn *LANES(sem_selp)(const struct ptx_inst *p, struct inst *in)
 {
-    bool wide = ptx_type_bytes(p->type) == 8;
-    switch (p->op) {
-    case PTX_OP_SELP:
-        return wide ? select64 : select32;
-    case PTX_OP_SLCT:
-        in->sub = p->type2 == PTX_F32;
-        return wide ? slct64 : slct32;
-    case PTX_OP_SETP:
-        return pick_setp(p, in, p->type);
-    case PTX_OP_SET:
-        return pick_setp(p, in, p->type2);
-    case PTX_OP_ISSPACEP:
-        in->sub = (uint8_t)p->space;
-        return isspacep;
-    case PTX_OP_ACTIVEMASK:
-        return activemask;
-    default:
-        return NULL;
-    }
+    return ptx_type_bytes(p->type) == 8 ? select64 : select32;
+}
+
+sem_fn *LANES(sem_slct)(const struct ptx_inst *p, struct inst *in)
+{
+    in->sub = p->type2 == PTX_F32;
+    return ptx_type_bytes(p->type) == 8 ? slct64 : slct32;
+}
+
+sem_fn *LANES(sem_setp)(const struct ptx_inst *p, struct inst *in)
+{
+    return pick_setp(p, in, p->type);
+}
+
+sem_fn *LANES(sem_set)(const struct ptx_inst *p, struct inst *in)
+{
+    return pick_setp(p, in, p->type2);
+}
+
+sem_fn *LANES(sem_isspacep)(const struct ptx_inst *p, struct inst *in)
+{
+    in->sub = (uint8_t)p->space;
+    return isspacep;
+}
+
+sem_fn *LANES(sem_activemask)(const struct ptx_inst *p, struct inst *in)
+{
+    return activemask;
 }

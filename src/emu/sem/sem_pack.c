@@ -32,30 +32,38 @@ static inline int32_t greater(int32_t x, int32_t y)
 #define SUM(x, y) ((x) + (y))
 #define LESSER_RELU(x, y) greater(lesser(x, y), 0)
 #define GREATER_RELU(x, y) greater(greater(x, y), 0)
-PAIR_OP(add_16x2, false, SUM)
+PAIR_OP(add_u16x2, false, SUM)
 PAIR_OP(min_u16x2, false, lesser)
 PAIR_OP(max_u16x2, false, greater)
 PAIR_OP(min_s16x2, true, lesser)
 PAIR_OP(max_s16x2, true, greater)
 PAIR_OP(min_relu_s16x2, true, LESSER_RELU)
 PAIR_OP(max_relu_s16x2, true, GREATER_RELU)
-LANE_OP2(min_relu_s32, uint32_t, uint32_t, uint32_t, int32_t, LESSER_RELU(x, y))
-LANE_OP2(max_relu_s32, uint32_t, uint32_t, uint32_t, int32_t, GREATER_RELU(x, y))
+#define add_s16x2 add_u16x2 /* a sum that wraps has no sign ... */
+#define add_relu_s16x2 NULL /* ... and no .relu */
 
-static sem_fn *pick_pair(const struct ptx_inst *p)
+/* The word of ops.def for u16x2 and s16x2: a loop for each, and one for .relu. */
+#define PAIRS(name)                                                                                \
+    {                                                                                              \
+        name##_u16x2, name##_s16x2, name##_relu_s16x2                                              \
+    }
+#define BY_TYPE(integers, floats, halves, pairs) pairs
+
+sem_fn *LANES(sem_pairs)(const struct ptx_inst *p, struct inst *in)
 {
-    bool is_signed = p->type == PTX_S16X2;
-    if (p->op == PTX_OP_ADD && !p->sat)
-        return add_16x2;
-    if (p->op == PTX_OP_MIN && p->relu)
-        return is_signed ? min_relu_s16x2 : NULL;
-    if (p->op == PTX_OP_MAX && p->relu)
-        return is_signed ? max_relu_s16x2 : NULL;
-    if (p->op == PTX_OP_MIN)
-        return is_signed ? min_s16x2 : min_u16x2;
-    if (p->op == PTX_OP_MAX)
-        return is_signed ? max_s16x2 : max_u16x2;
-    return NULL;
+    static const struct {
+        sem_fn *u, *s, *s_relu;
+    } meanings[NR_PTX_OPS] = {
+#define OP(id, name, class, takes, costs, decoder, meaning) [PTX_OP_##id] = meaning,
+#include "ptx/ops.def"
+#undef OP
+    };
+    const bool is_signed = p->type == PTX_S16X2;
+    if (p->sat)
+        return NULL;
+    if (p->relu)
+        return is_signed ? meanings[p->op].s_relu : NULL;
+    return is_signed ? meanings[p->op].s : meanings[p->op].u;
 }
 
 /* --- 8-bit floats --- */
@@ -111,7 +119,7 @@ static uint32_t fp8_half(uint32_t bits, bool e5, bool relu)
 LANE_OP1(f16_of_fp8, uint32_t, uint32_t, uint32_t, uint32_t,
     fp8_half(x >> 8, E5, RELU) << 16 | fp8_half(x, E5, RELU))
 
-static sem_fn *pick_fp8(const struct ptx_inst *p, struct inst *in)
+sem_fn *LANES(sem_fp8)(const struct ptx_inst *p, struct inst *in)
 {
     bool to = p->type == PTX_E4M3X2 || p->type == PTX_E5M2X2;
     bool from = p->type2 == PTX_E4M3X2 || p->type2 == PTX_E5M2X2;
@@ -136,7 +144,7 @@ LANE_OP3(pack_cut, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
     (uint64_t)z << 2 * in->imm | cut(x, (unsigned)in->imm, in->sub) << in->imm |
         cut(y, (unsigned)in->imm, in->sub))
 
-static sem_fn *pick_pack(const struct ptx_inst *p, struct inst *in)
+sem_fn *LANES(sem_pack)(const struct ptx_inst *p, struct inst *in)
 {
     static const struct {
         enum ptx_type type;
@@ -152,17 +160,5 @@ static sem_fn *pick_pack(const struct ptx_inst *p, struct inst *in)
         in->sub = ptx_type_is_signed(p->type);
         return pack_cut;
     }
-    return NULL;
-}
-
-sem_fn *LANES(sem_pack)(const struct ptx_inst *p, struct inst *in);
-sem_fn *LANES(sem_pack)(const struct ptx_inst *p, struct inst *in)
-{
-    if (p->op == PTX_OP_CVT)
-        return p->sub == PTX_SUB_PACK ? pick_pack(p, in) : pick_fp8(p, in);
-    if (p->type == PTX_U16X2 || p->type == PTX_S16X2)
-        return pick_pair(p);
-    if (p->type == PTX_S32 && p->relu)
-        return p->op == PTX_OP_MIN ? min_relu_s32 : p->op == PTX_OP_MAX ? max_relu_s32 : NULL;
     return NULL;
 }

@@ -82,15 +82,14 @@ static void vote(uint8_t *file, const struct inst *in, uint32_t mask)
     *d = (*d & ~mask) | result;
 }
 
-sem_fn *LANES(sem_shuffle)(const struct ptx_inst *p, struct inst *in);
-sem_fn *LANES(sem_shuffle)(const struct ptx_inst *p, struct inst *in)
+sem_fn *LANES(sem_vote)(const struct ptx_inst *p, struct inst *in)
 {
-    if (p->op == PTX_OP_VOTE) {
-        in->sub = (uint8_t)p->vote;
-        return p->vote == PTX_VOTE_BALLOT ? ballot : vote;
-    }
-    if (p->op != PTX_OP_SHFL)
-        return NULL;
+    in->sub = (uint8_t)p->vote;
+    return p->vote == PTX_VOTE_BALLOT ? ballot : vote;
+}
+
+sem_fn *LANES(sem_shfl)(const struct ptx_inst *p, struct inst *in)
+{
     switch (p->shfl) {
     case PTX_SHFL_UP:
         return shfl_up;

@@ -19,7 +19,7 @@ static inline double float_element(enum ptx_type type, uint32_t bits)
         return (double)half_f32(bits & 0xffffu);
     case PTX_BF16:
         return (double)bf16_f32(bits & 0xffffu);
-    case PTX_TF32: /* the lower mantissa bits are not looked at */
+    case PTX_TF32: /* the chip does not look at the lower mantissa bits */
         return (double)lanes_f32(bits & 0xffffe000u);
     case PTX_E4M3:
         return (double)e4m3_f32(bits & 0xffu);
@@ -48,24 +48,17 @@ static inline __attribute__((always_inline)) void gather_type(
 static void gather(const uint8_t *file, const struct fragment *f, double *out)
 {
     switch (f->type) {
-    case PTX_F16:
-        gather_type(file, f, PTX_F16, out);
+#define GATHER(type)                                                                               \
+    case type:                                                                                     \
+        gather_type(file, f, type, out);                                                           \
         return;
-    case PTX_BF16:
-        gather_type(file, f, PTX_BF16, out);
-        return;
-    case PTX_TF32:
-        gather_type(file, f, PTX_TF32, out);
-        return;
-    case PTX_E4M3:
-        gather_type(file, f, PTX_E4M3, out);
-        return;
-    case PTX_E5M2:
-        gather_type(file, f, PTX_E5M2, out);
-        return;
-    case PTX_F32:
-        gather_type(file, f, PTX_F32, out);
-        return;
+        GATHER(PTX_F16)
+        GATHER(PTX_BF16)
+        GATHER(PTX_TF32)
+        GATHER(PTX_E4M3)
+        GATHER(PTX_E5M2)
+        GATHER(PTX_F32)
+#undef GATHER
     default: /* f64 */
         for (unsigned i = 0; i < f->nr_regs; i++) {
             for (unsigned l = 0; l < WARP_LANES; l++)
@@ -191,13 +184,13 @@ static void movmatrix(uint8_t *file, const struct inst *in, uint32_t mask)
     memcpy(file + in->tensor->d.row[0], v, sizeof(v));
 }
 
-sem_fn *LANES(sem_tensor)(const struct ptx_inst *p, struct inst *in);
-sem_fn *LANES(sem_tensor)(const struct ptx_inst *p, struct inst *in)
+sem_fn *LANES(sem_movmatrix)(const struct ptx_inst *p, struct inst *in)
 {
-    if (p->op == PTX_OP_MOVMATRIX)
-        return movmatrix;
-    if ((p->op != PTX_OP_MMA && p->op != PTX_OP_WMMA) || !in->tensor)
-        return NULL;
+    return movmatrix;
+}
+
+sem_fn *LANES(sem_product)(const struct ptx_inst *p, struct inst *in)
+{
     if (in->tensor->d.type == PTX_S32)
         return mma_int;
     return in->tensor->d.type == PTX_F64 ? mma_f64 : mma_float;

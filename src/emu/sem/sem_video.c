@@ -78,7 +78,7 @@ static int64_t pick_part(uint32_t v, unsigned part, bool is_signed)
     return extend(v >> part_at(part), part_bits(part), is_signed);
 }
 
-/* By 32 places at most; what a left shift gives beyond 33 bits only a clamp can tell. */
+/* A shift by 32 places at most. Beyond 33 bits only a clamp can tell what a left shift gave. */
 static int64_t shift(const struct inst *in, int64_t x, int64_t y)
 {
     const unsigned nr = get(in, VIDEO_WRAP, 1) ? (unsigned)y & 31 : y > 32 ? 32 : (unsigned)y;
@@ -167,15 +167,9 @@ static uint32_t simd_lane(const struct inst *in, unsigned bits, uint32_t x, uint
 LANE_OP3(video2, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, simd_lane(in, 16, x, y, z))
 LANE_OP3(video4, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, simd_lane(in, 8, x, y, z))
 
-sem_fn *LANES(sem_video)(const struct ptx_inst *p, struct inst *in);
 sem_fn *LANES(sem_video)(const struct ptx_inst *p, struct inst *in)
 {
-    const struct video_op *op = video_op(p->op);
-    (void)in;
-    if (!op)
-        return NULL;
-    return op->parts == 4          ? video4
-           : op->parts == 2        ? video2
-           : op->what == VIDEO_MAD ? video_mad
-                                   : video1;
+    if (in->sub == VIDEO_MAD)
+        return video_mad;
+    return in->elem_bytes == 1 ? video4 : in->elem_bytes == 2 ? video2 : video1;
 }

@@ -23,22 +23,24 @@
 
 enum { WARP_LANES = 32, RESERVED_SMEM_BYTES = 1024 };
 
-/* How the interpreter handles it. */
+/* How the interpreter handles the instruction. */
 enum inst_kind {
-    INST_ALU, /* inst->run on the rows; nothing else happens */
+    INST_ALU, /* runs inst->run on the rows; nothing else happens */
     INST_LOAD,
     INST_STORE,
     INST_ATOM,
     INST_CP_ASYNC,  /* access.c */
     INST_BULK_COPY, /* bulk.c; to a (+ imm), from b (+ target), c: bytes; space: of the source; sub:
  its address row is 32-bit */
-    INST_MATRIX,    /* mma, wmma, ldmatrix, ...: all lanes at once: matrix.c; in->tensor */
+    INST_MATRIX,    /* mma, wmma, ldmatrix, stmatrix, movmatrix: all lanes at once; matrix.c;
+                       in->tensor */
     INST_BRANCH,
-    INST_INDEX,          /* brx: in->a: index, imm: labels; is each lane's among them? */
+    INST_INDEX, /* brx: is the index of each lane (in->a) below the number of labels (imm)? */
     INST_BRANCH_INDEXED, /* behind it; in->rows: pcs */
-    INST_CALL,       /* to a recursive function, RET from it: in->imm: bytes of stack for it, the
-                        first in->b of them its arguments */
-    INST_STRAY_CALL, /* of lanes whose register names no function that it could call */
+    INST_CALL, /* to a recursive function, and RET from it: in->imm: bytes of stack for the call,
+                  the first in->b of them its arguments */
+    INST_STRAY_CALL, /* the call of lanes whose register names no function that the call could reach
+                      */
     INST_RET,
     INST_EXIT,       /* warp.c */
     INST_BARRIER,    /* bar, barrier: sync.c */
@@ -46,11 +48,12 @@ enum inst_kind {
     INST_MBARRIER,   /* mbarrier.c; in->sub: enum ptx_sub */
     INST_COLLECTIVE, /* shfl, vote, match, redux .sync: waits for its lanes, then inst->run */
     INST_CLOCK,      /* mov from %clock, %clock64, %globaltimer */
-    INST_COPY_FRAME, /* call parameters between frames; in->rows: (to, from, bytes) * vec; d, a:
-                        rows with the tops of stacks that they count from, or NO_ROW */
-    INST_SAVE,       /* stack.c; registers, around a call that may come back to the function; */
-    INST_RESTORE,    /* in->rows: (offset, bytes; of a predicate 1) * imm */
-    INST_ALLOCA,     /* stack.c; imm: alignment; a: sizes of 64 bits; reg_bytes of the result */
+    INST_COPY_FRAME, /* copies call parameters between frames; in->rows: (to, from, bytes) * vec; d,
+                        a: rows with the tops of the stacks from which these count, or NO_ROW */
+    INST_SAVE, /* stack.c: saves registers before a call that may come back to its function ... */
+    INST_RESTORE, /* ... and restores them behind it; in->rows: (offset, bytes; 1 for a predicate) *
+                     imm */
+    INST_ALLOCA,  /* stack.c; imm: alignment; a: sizes of 64 bits; reg_bytes: of the result */
     INST_STACK_BACK, /* stackrestore: a: 64-bit row */
     INST_PRINT,
     INST_ASSERT,
@@ -63,7 +66,7 @@ enum inst_kind {
     INST_NOP         /* counted, does nothing: fences, nanosleep, prefetch */
 };
 
-/* The functional unit that would issue it on the chip. */
+/* The functional unit that would issue the instruction on the chip. */
 enum inst_unit {
     UNIT_FMA,  /* f32 add, mul, fma; on Hopper half of the f32 lanes also do integer multiply-add */
     UNIT_ALU,  /* integer add, logic, compare, select, min, max, shifts */
@@ -77,20 +80,6 @@ enum inst_unit {
     UNIT_NONE /* parameters, moves between widths: no issue slot of its own on the chip */
 };
 
-/* Which latency of struct chip applies to the result. */
-enum inst_latency {
-    LATENCY_ALU,
-    LATENCY_FP64,
-    LATENCY_SFU,
-    LATENCY_SHARED,
-    LATENCY_GLOBAL,
-    LATENCY_LOCAL,
-    LATENCY_CONST,
-    LATENCY_ATOMIC,
-    LATENCY_SHUFFLE,
-    LATENCY_NONE
-};
-
 struct inst;
 struct tensor;
 struct texture_inst;
@@ -100,19 +89,20 @@ struct inst {
     sem_fn *run;        /* ALU, COLLECTIVE */
     uint8_t kind;       /* enum inst_kind */
     uint8_t vec;        /* memory: elements per lane */
-    uint8_t elem_bytes; /* memory: bytes of one element in memory */
+    uint8_t elem_bytes; /* memory: bytes of one element in memory; video: of one part */
     uint8_t space;      /* memory: enum ptx_space, PTX_GENERIC resolved per access */
     bool guard_negated;
-    bool address32;      /* memory: the address row is 32-bit */
-    bool sign_extend;    /* loads narrower than the register */
-    uint8_t reg_bytes;   /* memory: bytes of the registers: 2, 4 or 8 */
-    uint8_t sub;         /* kind's own: barrier flavour, atomic operation, shuffle mode ... */
-    uint8_t type;        /* enum ptx_type of the operation */
-    uint16_t flags;      /* INST_* below */
-    uint16_t plain;      /* unguarded ALU instructions from here on at none of which lanes meet, but
-                            perhaps at the first: they run one after another, come what may */
-    uint32_t guard;      /* offset of the predicate word; offset 0 is always all ones */
-    uint32_t d, d2;      /* destinations (offsets); NO_ROW when absent */
+    bool address32;    /* memory: the address row is 32-bit */
+    bool sign_extend;  /* loads narrower than the register */
+    uint8_t reg_bytes; /* memory: bytes of the registers: 2, 4 or 8 */
+    uint8_t sub;       /* kind's own: barrier flavour, atomic operation, shuffle mode ... */
+    uint8_t type;      /* enum ptx_type of the operation */
+    uint16_t flags;    /* INST_* below */
+    uint16_t plain;    /* length of the run of unguarded ALU instructions that begins here. No lanes
+                          meet inside the run, only perhaps at its first instruction, so the
+                          interpreter executes the run without a look at anything else */
+    uint32_t guard;    /* offset of the predicate word; offset 0 is always all ones */
+    uint32_t d, d2;    /* destinations (offsets); NO_ROW when absent */
     uint32_t a, b, c, e; /* sources (offsets) */
     uint32_t target;     /* pc: branch, call; immediate lookup for lop3, prmt */
     uint32_t reconverge; /* pc where the sides of a divergent branch meet */
@@ -132,7 +122,7 @@ enum {
     INST_NO_DEST = 16,   /* red, or an atom whose result is dropped */
     INST_UNGUARDED = 32, /* guard is offset 0: always taken */
     INST_NEGATE_C = 64,  /* source predicate c is negated */
-    INST_PART = 128      /* hidden, but with the guard of the instruction that it is a part of */
+    INST_PART = 128      /* hidden, with the guard of the instruction of which it is a part */
 };
 #define NO_ROW 0xffffffffu
 
@@ -140,10 +130,9 @@ enum { INST_MAX_REGS = 28 }; /* wmma.mma of f16 reads 24 */
 
 struct inst_info {
     const struct ptx_inst *ptx; /* NULL: hidden */
-    const char *func;           /* name of the function it stands in */
+    const char *func;           /* name of the function in which the instruction stands */
     enum ptx_class class;
     enum inst_unit unit;
-    enum inst_latency latency;
     bool fp32, fp64, fp16; /* arithmetic of that kind */
     uint16_t flops;        /* per lane: fma 2, f16x2 fma 4, mma 2 m n k / 32 */
     bool is_memory, is_load, is_store, is_atomic, is_copy, is_branch,
@@ -196,9 +185,10 @@ struct program {
     struct const_row *consts;
     uint32_t nr_consts;
     uint32_t local_bytes; /* per thread, all functions together, call parameters included */
-    /* With recursive functions or alloca: where stacks begin and end in a thread's local memory.
-     * Calls take from the beginning, alloca from the end, behind which is room for one more call's
-     * arguments; the 64-bit rows say up to where, and down to where. Else NO_ROW. */
+    /* With recursive functions or alloca: where the stacks lie in a thread's local memory. Calls
+     * take room from the beginning upward, alloca from the end downward; behind the end is room for
+     * the arguments of one more call. The 64-bit rows hold how far up and how far down the stacks
+     * reach. NO_ROW: no stacks. */
     uint32_t stack_row, floor_row, stack_base, stack_limit;
     uint32_t shared_static_bytes, shared_dynamic_offset;
     bool float_atomics, uses_param_address;

@@ -14,7 +14,8 @@ enum {
     POISON = 0xAA,
     LARGE_PAGE = 2 << 20
 };
-#define RED_ZONE (UINT64_C(16) << 20) /* plus the buffer's own size: addresses cost nothing */
+/* Bytes between two buffers, besides as many as the first of them has: addresses cost nothing. */
+#define RED_ZONE (UINT64_C(16) << 20)
 
 void memory_init(struct emu_memory *memory, uint64_t limit_bytes)
 {
@@ -215,8 +216,8 @@ void memory_note_touched(struct emu_memory *memory)
         memory_note_buffer(memory->buffers[i]);
 }
 
-/* How many of the bytes, each 0 or 1, are 1, and makes them 0: eight sums side by side, and then
- * their sum, which is less than 256. */
+/* Counts the bytes, each 0 or 1, that are 1, and sets them to 0: eight sums side by side, and then
+ * the sum of these, which is less than 256. */
 static uint64_t take_ones(uint8_t *bytes, uint64_t nr)
 {
     enum { RUN = 31 };

@@ -1,9 +1,10 @@
 /* Global memory: named buffers at addresses that are never used twice, far apart, so that a stray
  * access lands in none of them. Private to emu/.
  *
- * A buffer's `init` has one bit per byte: written at least once. While all_init is set the bits
- * mean nothing and every byte counts as written (after launches that did not look). `touched` has
- * one byte per 32-byte sector: 0, but for those that a running launch, counted, has touched. */
+ * The bit of a byte in `init` says that the byte was written at least once. While all_init is set
+ * the bits mean nothing and every byte counts as written: a launch that did not look may have
+ * written it. `touched` has one byte for each 32-byte sector: not 0 once a running launch that
+ * counts has touched the sector. */
 #ifndef KEET_EMU_STATE_MEMORY_H
 #define KEET_EMU_STATE_MEMORY_H
 
@@ -45,8 +46,7 @@ void memory_finish(struct emu_memory *memory);
 struct mem_buffer *memory_alloc(
     struct emu_memory *memory, uint64_t bytes, const char *name, struct err *err);
 void memory_free(struct emu_memory *memory, uint64_t address);
-/* Nothing is there any more; the buffer itself stays until memory_sweep, since listeners know it.
- */
+/* The memory is gone; the buffer itself stays until memory_sweep, since listeners know it. */
 void memory_retire(struct emu_memory *memory, struct mem_buffer *buffer);
 void memory_sweep(struct emu_memory *memory, bool all); /* all: heap buffers in use too */
 
@@ -56,11 +56,11 @@ struct mem_buffer *memory_find(const struct emu_memory *memory, uint64_t address
 struct mem_buffer *memory_nearest(const struct emu_memory *memory, uint64_t address);
 
 void memory_set_init(struct mem_buffer *buffer, uint64_t offset, uint64_t nr, bool initialised);
-/* After a launch that did not look: every byte counts as written. */
+/* After a launch that did not note its writes: every byte counts as written. */
 void memory_assume_init(struct emu_memory *memory);
 bool memory_is_init(const struct mem_buffer *buffer, uint64_t offset, uint64_t nr);
-/* Before a launch that is counted, and for a buffer that is made in one: room for the notes, all 0.
- * After it: how many were made, in all, and 0 again. */
+/* Before a launch that counts, and for a buffer that is made during one: room for the notes in
+ * `touched`, all 0. After the launch: how many sectors were noted; the notes are 0 again. */
 void memory_note_touched(struct emu_memory *memory);
 void memory_note_buffer(struct mem_buffer *buffer);
 uint64_t memory_count_touched(struct emu_memory *memory);

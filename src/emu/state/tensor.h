@@ -1,16 +1,16 @@
 /* What a tensor instruction works on: fragments of matrices spread over a warp's registers. Private
- * to emu/. decode_tensor.c lays them out, sem_tensor.c multiplies, matrix.c loads and
- * stores.
+ * to emu/. decode_tensor.c lays them out, sem_tensor.c multiplies, matrix.c loads and stores.
  *
  * A fragment is nr_regs registers per lane, each of per_reg elements, element 0 in the lowest bits.
- * Layouts of mma, ldmatrix and stmatrix: PTX ISA 9.0, 9.7.14. Those of wmma are left open there;
- * they are here what they are on the chip since sm_80: the fragments of the mma.m16n8 tiles that
- * the shape is made of, and for A and B of f16, whose fragments are larger than the matrix, the
- * same registers again.
+ * Layouts of mma, ldmatrix and stmatrix: PTX ISA 9.0, 9.7.14. The manual leaves the layouts of wmma
+ * open; here they are those of the chip since sm_80: the fragments of the mma.m16n8 tiles that make
+ * up the shape. A fragment of A or B of f16 has more registers than the matrix needs: they hold the
+ * matrix again.
  *
  * Results: products are exact; an element's products and its addend are summed in f64 and rounded
- * once, to nearest even. The manual leaves order and rounding open for all but f64, whose products
- * are fused and added in the order of k. Integers are exact, and wrap or clamp at the end. */
+ * once, to nearest even. The manual leaves order and rounding open for all types but f64, whose
+ * products are fused and added in the order of k. Integers are exact, and wrap or clamp at the end.
+ */
 #ifndef KEET_EMU_STATE_TENSOR_H
 #define KEET_EMU_STATE_TENSOR_H
 
@@ -40,16 +40,16 @@ struct tensor {
     enum tensor_kind kind;
     uint16_t m, n, k;
     struct fragment d, a, b, c; /* loads and stores: d only */
-    bool satfinite, xor_bits;   /* xor_bits: of one-bit elements, else and */
+    bool satfinite, xor_bits;   /* xor_bits: one-bit elements are combined by xor, else by and */
     bool trans;                 /* ldmatrix, stmatrix */
-    /* wmma loads and stores: elements of a lane that are neighbours in memory, and where element
-     * (row, column) lies: row * row_step + column * col_step, a step of 0 standing for the stride
-     */
+    /* wmma loads and stores. run: how many elements of a lane are neighbours in memory. Element
+     * (row, column) lies at row * row_step + column * col_step, where one step is 1 and the other
+     * is the stride. */
     uint8_t run;
     bool row_is_strided;
     uint32_t stride_row;  /* register row of the stride in elements */
     uint32_t nr_distinct; /* registers that are not repeats */
-    bool by_8x8;          /* made of what ldmatrix loads: a and b of 16 bits */
+    bool by_8x8;          /* made of 8x8 matrices as ldmatrix loads them: a and b of 16 bits */
 };
 
 #endif

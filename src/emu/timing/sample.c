@@ -3,11 +3,11 @@
 #include "base/rng.h"
 #include "emu/exec/launch.h"
 
-/* How far from a traced block a second one is looked at: fewer blocks than any chip runs at a time,
- * and no multiple of the widths that grids have. */
+/* How far from a traced block the second of its neighbours lies: fewer blocks away than any chip
+ * runs at a time, and no multiple of the widths that grids have. */
 enum { FURTHER = 61 };
 
-/* Of each of EMU_TRACED_BLOCKS equal stretches. */
+/* One block of each of EMU_TRACED_BLOCKS equal stretches. */
 static uint64_t middle(uint64_t stretch, uint64_t nr)
 {
     return (2 * stretch + 1) * nr / (2 * EMU_TRACED_BLOCKS);

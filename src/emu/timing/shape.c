@@ -26,7 +26,7 @@ struct offsets {
     uint32_t most;
 };
 
-/* Where lines are too far apart for 32 bits they are numbered: only which of them differ counts. */
+/* Lines that are too far apart for 32 bits are numbered: only which of them differ counts. */
 static void number_lines(struct offsets *o, const uint64_t *rel, uint64_t from)
 {
     uint64_t line[WARP_LANES];
@@ -43,7 +43,7 @@ static void number_lines(struct offsets *o, const uint64_t *rel, uint64_t from)
     o->most = WARP_LANES * LINE_BYTES;
 }
 
-/* rel: from an address `start`; lo, hi: the least and the greatest of them. */
+/* rel: offsets from the address `start`; lo, hi: the least and the greatest of them. */
 static void find_offsets(
     struct offsets *o, const uint64_t *rel, uint64_t start, uint64_t lo, uint64_t hi)
 {
@@ -129,7 +129,8 @@ static void sort(uint32_t *k)
     _mm256_storeu_si256((__m256i *)(k + 24), _mm256_permute2x128_si256(r2, r3, 0x31));
 }
 #else
-/* By counting, for each, those that come before it: loops over all lanes, which vectorise. */
+/* Sorts by counting, for each element, those that come before it: loops over all lanes, which
+ * vectorise. */
 static void sort(uint32_t *k)
 {
     int32_t key[WARP_LANES], rank[WARP_LANES] = {0};
@@ -173,7 +174,7 @@ static uint32_t sector_heads(uint32_t mask, const uint32_t *k)
     return mask & (fresh | ~(mask << 1));
 }
 
-static void global_shape(struct pattern *p, const struct offsets *o)
+static void global_shape(struct access_pattern *p, const struct offsets *o)
 {
     struct steps steps = {.falls = 1};
     if (p->mask == ~0u)
@@ -260,7 +261,7 @@ static unsigned data_wavefronts(
     return nr;
 }
 
-static void shared_shape(struct pattern *p, const struct offsets *o)
+static void shared_shape(struct access_pattern *p, const struct offsets *o)
 {
     for (unsigned first = 0; first < WARP_LANES; first += p->matrices ? 8 : 32) {
         const uint32_t group = p->mask & (p->matrices ? 0xffu << first : ~0u);
@@ -290,7 +291,7 @@ unsigned shape_data_here(
     return data_wavefronts(&o, kind, mask, bytes);
 }
 
-void shape_find(struct pattern *p, uint64_t start, bool data)
+void shape_find(struct access_pattern *p, uint64_t start, bool data)
 {
     const unsigned bytes = p->bytes;
     const bool shared = p->space == PTX_SHARED, full = p->mask == ~0u;

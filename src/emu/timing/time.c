@@ -19,7 +19,7 @@ static const double port_bytes_per_clk = 64;
  * and every open DRAM page (data/h100/gpu-stream, one warp per SM: 544 cycles). */
 static const double stream_latency_share = 0.85;
 
-struct model {
+struct time_model {
     const struct emu_run *run;
     const struct emu_counts *counts;
     const struct chip *chip;
@@ -30,7 +30,7 @@ struct model {
     uint64_t blocks, blocks_sm; /* of the grid; of the busiest SM */
     /* 32-byte sectors, of the whole grid */
     double unique;       /* touched at all */
-    double block_unique; /* touched by one block, on average */
+    double block_unique; /* sectors that one block touches, on average */
     double *of_buffer;   /* touched, by buffer */
     double warm;         /* share of what is touched that an earlier launch left in L2 */
     double dram_first, dram_again, dram_write;
@@ -40,7 +40,7 @@ struct model {
 
 /* --- footprint --- */
 
-/* Distinct sectors of a buffer that a traced block touches, on average. */
+/* How many distinct sectors of a buffer a traced block touches, on average. */
 static double traced_of(const struct time_listener *listener, const struct mem_buffer *buffer)
 {
     uint64_t begin = buffer->base / 32, end = (buffer->base + buffer->bytes + 31) / 32;
@@ -70,7 +70,7 @@ static double extrapolate(double one, double of_sample, double sample, double al
     return fmin(one * pow(all, fmin(fmax(power, 0), 1)), limit);
 }
 
-static void footprint(struct model *m)
+static void footprint(struct time_model *m)
 {
     const struct emu_memory *memory = m->run->memory;
     double sample = (double)m->counts->blocks_run, all = (double)m->blocks, warm = 0;
@@ -100,7 +100,7 @@ static void footprint(struct model *m)
  * c with the chance h = exp(-(1 - h) n / c). c is 0.64 of L2, what both halves need of far data
  * taken off (data/h100/gpu-l2-cache, H200: 9.7 TB/s at 28 MB, 6.5 at 53 MB, 4.2 at 70 MB: within
  * 12%). */
-static double l2_keeps(const struct model *m, double sectors)
+static double l2_keeps(const struct time_model *m, double sectors)
 {
     const double turns = sectors * 32 / (0.64 * (double)m->chip->l2_bytes);
     double kept = 0;
@@ -112,7 +112,7 @@ static double l2_keeps(const struct model *m, double sectors)
 
 /* The half of L2 that is not an SM's own answers later; data is on the near side while all of it
  * fits there (data/h100/gpu-latency: 265 cycles to 22 MB, 475 from 35 MB on). */
-static double l2_latency(const struct model *m)
+static double l2_latency(const struct time_model *m)
 {
     double share = m->unique * 32 / (double)m->chip->l2_bytes;
     double far = fmin(1, fmax(0, (share - 0.44) / (0.7 - 0.44)));
@@ -122,7 +122,7 @@ static double l2_latency(const struct model *m)
 
 /* Blocks side by side touch n^p times what one does; the least p of the pairs that ran at the same
  * time, and 0 when there are none. */
-static double power_nearby(const struct model *m, double wave)
+static double power_nearby(const struct time_model *m, double wave)
 {
     const struct time_listener *t = m->listener;
     double least = t->nr_nearby > 0 ? 1 : 0;
@@ -148,7 +148,7 @@ static double power_nearby(const struct model *m, double wave)
 
 /* DRAM delivers what nobody touched before; what an earlier wave of blocks touched, when L2 could
  * not keep all; and what the running wave touches again, when L2 cannot keep even its part. */
-static void share_with_dram(struct model *m)
+static void share_with_dram(struct time_model *m)
 {
     double wave = fmin((double)m->blocks, (double)m->resident * m->chip->nr_sms), waves, of_wave;
     double firsts = m->block_unique * (double)m->blocks;
@@ -162,8 +162,8 @@ static void share_with_dram(struct model *m)
         return;
     of_wave = fmin(m->unique, m->block_unique * pow(wave, fmin(fmax(power, nearby), 1)));
     waves = (double)m->blocks / wave;
-    /* where neighbours share nothing, whatever is shared is so by blocks as far apart as all that
-     * is touched, and it makes no difference that they are of one wave */
+    /* where neighbours share nothing, only blocks far apart share, and these are far enough apart
+     * that it makes no difference whether they are of one wave */
     again = nearby > 0.95 ? firsts : of_wave * waves;
     m->dram_first = m->unique + fmax(0, again - m->unique) * (1 - l2_keeps(m, m->unique));
     m->dram_write = fmin(1, m->dram_first / firsts);
@@ -173,7 +173,7 @@ static void share_with_dram(struct model *m)
 
 /* What this launch leaves in L2 for the next: the sectors that it touched, as far as they fit; and
  * of other buffers what they do not push out. */
-static void leave_in_l2(const struct model *m)
+static void leave_in_l2(const struct time_model *m)
 {
     const struct emu_memory *memory = m->run->memory;
 
@@ -192,7 +192,7 @@ static void leave_in_l2(const struct model *m)
 /* --- simulation --- */
 
 /* Shared memory is carved out of L1 in steps (CUDA programming guide, compute capability 9.0). */
-static double l1_left(const struct model *m)
+static double l1_left(const struct time_model *m)
 {
     static const unsigned steps_kb[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
     unsigned used = m->resident * (m->run->shared_bytes + m->chip->smem_reserved_bytes);
@@ -208,9 +208,9 @@ static double l1_left(const struct model *m)
     return (m->chip->l1_bytes - kb * 1024.0) * 0.86;
 }
 
-/* Spill accesses per executed instruction, from ptxas' static counts. Where they stand is unknown:
- * they count as executed as often as the average instruction. */
-static double spill_rate(const struct model *m)
+/* Spill accesses per executed instruction, from the static counts of ptxas. Where the spills stand
+ * is unknown: the model takes them to execute as often as the average instruction. */
+static double spill_rate(const struct time_model *m)
 {
     unsigned nr = 0;
 
@@ -219,7 +219,7 @@ static double spill_rate(const struct model *m)
     return nr == 0 ? 0 : m->run->launch->spill_bytes / 4.0 / nr;
 }
 
-static void simulate(struct model *m)
+static void simulate(struct time_model *m)
 {
     const struct chip *chip = m->chip;
     double share = (double)m->blocks_sm / (double)m->blocks;
@@ -255,7 +255,7 @@ static void simulate(struct model *m)
 /* --- bounds --- */
 
 /* Warp instructions of the grid, and of the same number of traced blocks. */
-static double work_ratio(const struct model *m)
+static double work_ratio(const struct time_model *m)
 {
     double all = 0, traced = 0;
 
@@ -271,7 +271,7 @@ static double work_ratio(const struct model *m)
 
 /* No SM issues, computes or loads faster than this, in cycles: the exact counts against the widths
  * of issue, pipes and LSU, shared out evenly. */
-static double bound_cycles(const struct model *m)
+static double bound_cycles(const struct time_model *m)
 {
     double slots = 0, pipes[NR_PIPES] = {0}, lsu = 0, most, per_sm;
 
@@ -309,9 +309,9 @@ static double hot_lanes(const struct block_trace *trace, uint64_t *address)
     return lanes;
 }
 
-/* Atomics on one address are done one after another, about one lane's a cycle; on an address that
- * several blocks use, those of the whole grid. */
-static double atomic_cycles(const struct model *m)
+/* Atomics on one address are done one after another, about one lane's a cycle. On an address that
+ * several blocks use, the atomics of the whole grid queue up. */
+static double atomic_cycles(const struct time_model *m)
 {
     double most = 0;
 
@@ -327,19 +327,20 @@ static double atomic_cycles(const struct model *m)
     return most;
 }
 
-static double grid_scale(const struct model *m)
+static double grid_scale(const struct time_model *m)
 {
     return m->sim.simulated_blocks > 0 ? (double)m->blocks / m->sim.simulated_blocks : 0;
 }
 
-static void settle_cycles(struct model *m)
+static void settle_cycles(struct time_model *m)
 {
     double dram_clk = m->chip->dram_bytes_per_s * m->chip->dram_achievable / m->chip->clock_hz;
     double l2_clk = m->chip->l2_bytes_per_s / m->chip->clock_hz, bound = bound_cycles(m);
 
     m->cycles = bound;
     if (m->listener == NULL) {
-        /* Nothing was traced: what the widths allow, and a generous share of waiting. */
+        /* Nothing was traced: the time is what the widths allow, and a generous share of waiting.
+         */
         double sectors = (double)m->counts->unique_sectors * m->counts->scale;
 
         m->cycles = 1.5 * fmax(bound, sectors * 32 / dram_clk) + m->chip->lat_dram;
@@ -371,7 +372,7 @@ static void set_known(struct counters *c, enum metric metric, double value)
     counters_set(c, metric, value, PROV_COUNTED);
 }
 
-static void fill_launch(const struct model *m, struct counters *c)
+static void fill_launch(const struct time_model *m, struct counters *c)
 {
     double warps = (double)m->occ.blocks * m->occ.warps_per_block;
 
@@ -384,7 +385,7 @@ static void fill_launch(const struct model *m, struct counters *c)
         set_known(c, METRIC_WAVES, (double)m->blocks / m->occ.blocks / m->chip->nr_sms);
 }
 
-static void fill_memory(const struct model *m, struct counters *c)
+static void fill_memory(const struct time_model *m, struct counters *c)
 {
     const struct sim_output *sim = &m->sim;
     double scale = grid_scale(m), dram_bytes = sim->dram_sectors * 32 * scale;
@@ -401,7 +402,7 @@ static void fill_memory(const struct model *m, struct counters *c)
     set_pct(c, METRIC_LSU_PCT, sim->lsu_busy * scale / m->chip->nr_sms / m->cycles);
 }
 
-static void fill_pipes(const struct model *m, struct counters *c)
+static void fill_pipes(const struct time_model *m, struct counters *c)
 {
     double per_pipe = grid_scale(m) / m->chip->nr_sms / m->chip->schedulers_per_sm / m->cycles;
     const double *busy = m->sim.pipe_busy;
@@ -418,7 +419,7 @@ static void fill_pipes(const struct model *m, struct counters *c)
 }
 
 /* Shares of the time that warps were resident. */
-static void fill_stalls(const struct model *m, struct counters *c)
+static void fill_stalls(const struct time_model *m, struct counters *c)
 {
     static const enum metric metrics[NR_STALLS] = {
         [STALL_LONG] = METRIC_STALL_LONG_PCT,
@@ -434,7 +435,7 @@ static void fill_stalls(const struct model *m, struct counters *c)
         set_pct(c, metrics[i], m->sim.stall[i] / m->sim.warp_cycles);
 }
 
-static void fill_lines(const struct model *m, struct counters *c)
+static void fill_lines(const struct time_model *m, struct counters *c)
 {
     for (uint32_t pc = 0; pc < m->run->program->nr_insts; pc++) {
         uint32_t line = m->run->program->info[pc].line;
@@ -455,7 +456,7 @@ static void fill_lines(const struct model *m, struct counters *c)
     }
 }
 
-static void fill(const struct model *m, struct counters *c)
+static void fill(const struct time_model *m, struct counters *c)
 {
     set_modelled(c, METRIC_CYCLES, m->cycles + ramp_ns * 1e-9 * m->chip->clock_hz);
     set_modelled(c, METRIC_TIME_NS, m->cycles / m->chip->clock_hz * 1e9 + ramp_ns);
@@ -471,7 +472,7 @@ static void fill(const struct model *m, struct counters *c)
 void emu_time_model(const struct emu_run *run, const struct emu_counts *counts,
     struct emu_listener *listener, struct counters *counters)
 {
-    struct model m = {
+    struct time_model m = {
         .run = run,
         .counts = counts,
         .chip = run->chip,

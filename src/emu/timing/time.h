@@ -20,7 +20,7 @@ struct trace_access {
     uint8_t space;       /* enum ptx_space */
     bool is_write, is_atomic;
     uint8_t same_address; /* atomics: the most lanes on one address */
-    bool apart;           /* its lines are no unbroken run */
+    bool apart;           /* the lines that it touches are not one unbroken run */
     bool past_l1;         /* ld.cg and its like ask L2 every time */
     uint8_t wide;         /* head of a merged load: wavefronts of the wide load, 0: not aligned */
 };
@@ -69,30 +69,30 @@ struct block_trace {
     uint64_t nr_atomic_lanes;
 };
 
-/* Neighbouring loads of shared memory that ptxas makes one wide load of: the first of them, its
+/* Neighbouring loads of shared memory of which ptxas makes one wide load: the first of them, the
  * head, stands for all. By pc. */
-struct merge {
+struct load_merge {
     uint32_t head; /* pc + 1; 0: not merged */
     uint8_t bytes; /* of the wide load: 8 or 16 */
     int8_t before; /* bytes from the wide load's start to this one */
 };
-struct merge *time_merges(const struct program *program); /* heap memory */
+struct load_merge *time_merges(const struct program *program); /* heap memory */
 
 struct time_listener {
     struct emu_listener base;
     const struct emu_run *run;
-    struct merge *merges;
+    struct load_merge *merges;
     struct block_trace **traces;
     unsigned nr_traces;
     struct block_trace *
-        *nearby; /* of blocks near traced ones; without events, only what they touch */
+        *nearby; /* traces of blocks near traced ones: no events, only what the blocks touch */
     unsigned nr_nearby;
     struct block_trace *now;  /* NULL: the block is not traced */
-    struct trace_event *last; /* of the instruction that accesses belong to */
+    struct trace_event *last; /* the event of the instruction to which accesses belong */
     size_t events_per_warp;
 };
 
-/* Sort by block, mark what the blocks share. */
+/* Sorts the traces by block, and marks the sectors that several blocks share. */
 void time_traces_finish(struct time_listener *listener);
 
 bool sector_set_has(const struct sector_set *set, uint64_t sector);
@@ -125,13 +125,13 @@ enum stall {
 
 struct pc_cost {
     uint8_t pipe; /* enum time_pipe */
-    uint8_t alt;  /* a second pipe that can do it, or PIPE_NONE */
-    bool free;    /* the compiler removes it: only passes values on */
+    uint8_t alt;  /* a second pipe that can execute the instruction, or PIPE_NONE */
+    bool free;    /* the compiler removes the instruction, which only passes values on */
     bool barrier, async_copy, async_wait;
-    bool lsu;       /* goes through the LSU without touching memory: shuffles */
-    uint8_t reason; /* enum stall of those who wait for its result */
+    bool lsu;       /* the instruction goes through the LSU without touching memory: shuffles */
+    uint8_t reason; /* enum stall: why warps stall that wait for the result */
     uint16_t pipe_cycles, slots, latency;
-    uint32_t head;       /* this load is part of the wide load at that pc; its own pc: none */
+    uint32_t head; /* the pc of the wide load of which this load is a part; its own pc: of none */
     uint16_t async_left; /* async_wait: groups that may remain in flight */
     bool async_commit;
 };
@@ -159,7 +159,8 @@ struct sim_input {
     double l2_bytes_per_clk, dram_bytes_per_clk; /* this SM's share */
     double l1_bytes;
     double lat_l2, lat_dram;
-    double dram_first; /* share of a block's first touches that no block made before */
+    double
+        dram_first; /* share of a block's first touches of sectors that no block touched before */
     double dram_again; /* share of repeated touches, missed in L1, that L2 has lost */
     double dram_write; /* share of a block's first writes that reach DRAM */
     double spill_rate; /* spill accesses per instruction */

@@ -34,15 +34,32 @@ static void set_sequence(struct pc_cost *cost, unsigned slots, double latency)
     cost->latency = (uint16_t)latency;
 }
 
-/* Operations that become several instructions. */
+/* What ptxas makes of an operation: a column of ptx/ops.def. */
+enum becomes {
+    ONE,      /* one instruction */
+    EITHER,   /* one instruction, for the ALU or the multiplier: ptxas shares them out */
+    PRODUCT,  /* one instruction; of 64-bit integers a sequence */
+    QUOTIENT, /* a sequence */
+    ROOT,     /* a sequence, except in f32 with .approx */
+    NOTHING   /* renamed registers */
+};
+
+#define COSTS(floats, integers, flops, becomes) becomes
+#define RUNS(unit) ONE
+static const uint8_t becomes[NR_PTX_OPS] = {
+#define OP(id, name, class, takes, costs, decoder, meaning) [PTX_OP_##id] = costs,
+#include "ptx/ops.def"
+#undef OP
+};
+
+/* Sets the cost of operations that become several instructions. */
 static void expand(struct pc_cost *cost, const struct ptx_inst *ptx, const struct chip *chip)
 {
     bool wide = ptx_type_bytes(ptx->type) == 8;
     double fp64 = pipe_cycles(chip, chip->fp64_per_clk);
 
-    switch (ptx->op) {
-    case PTX_OP_DIV:
-    case PTX_OP_REM:
+    switch (becomes[ptx->op]) {
+    case QUOTIENT:
         if (ptx->type == PTX_F64) {
             set_cost(cost, PIPE_FP64, 8 * fp64, 0);
             set_sequence(cost, 17, 150);
@@ -59,9 +76,7 @@ static void expand(struct pc_cost *cost, const struct ptx_inst *ptx, const struc
             set_sequence(cost, wide ? 60 : 21, wide ? 400 : 130);
         }
         break;
-    case PTX_OP_SQRT:
-    case PTX_OP_RSQRT:
-    case PTX_OP_RCP:
+    case ROOT:
         if (ptx->type == PTX_F64) {
             set_cost(cost, PIPE_FP64, 8 * fp64, 0);
             set_sequence(cost, 16, 120);
@@ -69,8 +84,7 @@ static void expand(struct pc_cost *cost, const struct ptx_inst *ptx, const struc
             set_sequence(cost, 10, chip->lat_sfu + 9 * chip->lat_alu);
         }
         break;
-    case PTX_OP_MUL:
-    case PTX_OP_MAD:
+    case PRODUCT:
         if (wide && ptx->mul != PTX_MUL_WIDE && !ptx_type_is_float(ptx->type)) {
             cost->slots = 5;
             cost->pipe_cycles *= 5;
@@ -100,12 +114,12 @@ static void cost_xu(struct pc_cost *cost, const struct inst_info *info, const st
     }
 }
 
-/* Dense rates of the whole chip are those of the datasheet; f64 on tensor cores is twice the FP64
- * pipe's, 8-bit types twice f16's. They are reached by wgmma only: mma.sync reached 62.9% of the
- * peak on average over shapes and types on H800, and takes some 33 cycles as m16n8k16 of f16 (Luo
- * et al., arXiv 2402.13499, tensor core section; both figures are quoted second-hand and have not
- * been checked against that paper's tables). Other shapes' latencies are that with their own time
- * in the pipe: an estimate. */
+/* The dense rates of the whole chip are those of the datasheet; f64 on tensor cores has twice the
+ * rate of the FP64 pipe, 8-bit types twice that of f16. Only wgmma reaches these rates: mma.sync
+ * reached 62.9% of the peak on average over shapes and types on H800, and takes some 33 cycles as
+ * m16n8k16 of f16 (Luo et al., arXiv 2402.13499, tensor core section; both figures are quoted
+ * second-hand and have not been checked against that paper's tables). The latency of another shape
+ * is that of m16n8k16 with the shape's own time in the pipe: an estimate. */
 static void cost_tensor(struct pc_cost *cost, const struct inst_info *info, const struct chip *chip)
 {
     static const double mma_share = 0.629, latency_beside_pipe = 26;
@@ -125,11 +139,6 @@ static void cost_tensor(struct pc_cost *cost, const struct inst_info *info, cons
     set_cost(cost, PIPE_TENSOR, cycles < 1 ? 1 : cycles, cycles + latency_beside_pipe);
 }
 
-static bool is_unpacking(const struct ptx_inst *ptx)
-{
-    return ptx->op == PTX_OP_MOV || ptx->op == PTX_OP_CVTA;
-}
-
 static void cost_one(struct pc_cost *cost, const struct inst *in, const struct inst_info *info,
     const struct chip *chip)
 {
@@ -139,7 +148,7 @@ static void cost_one(struct pc_cost *cost, const struct inst *in, const struct i
     cost->reason = STALL_WAIT;
     cost->latency = (uint16_t)chip->lat_alu;
     if (ptx == NULL || (in->flags & INST_HIDDEN) != 0 || info->unit == UNIT_NONE ||
-        is_unpacking(ptx) || info->space == PTX_PARAM) {
+        becomes[ptx->op] == NOTHING || info->space == PTX_PARAM) {
         cost->free = true;
         cost->latency = 0;
         return;
@@ -150,8 +159,7 @@ static void cost_one(struct pc_cost *cost, const struct inst *in, const struct i
         break;
     case UNIT_ALU:
         set_cost(cost, PIPE_ALU, pipe_cycles(chip, chip->int_per_clk), chip->lat_alu);
-        /* Additions can be done by the multiplier too, and ptxas shares them out. */
-        if (ptx->op == PTX_OP_ADD || ptx->op == PTX_OP_SUB || ptx->op == PTX_OP_SHL)
+        if (becomes[ptx->op] == EITHER)
             cost->alt = PIPE_IMUL;
         break;
     case UNIT_IMUL:
@@ -208,8 +216,8 @@ static struct trace_access *head_access(
                : NULL;
 }
 
-/* One pass over all traced heads: find those that were not aligned every time, or make the loads
- * of those narrow again. */
+/* One pass over all traced heads: finds the heads that were not aligned every time, or (narrow)
+ * makes their loads narrow again. */
 static void visit_heads(const struct time_listener *traced, bool *broken, bool narrow)
 {
     for (unsigned i = 0; i < traced->nr_traces; i++) {
@@ -277,9 +285,9 @@ struct edge {
     int32_t next; /* -1 none */
 };
 
-struct node {
+struct sched_node {
     uint32_t pc, nr_before;
-    int32_t edges; /* to the nodes that wait for this one */
+    int32_t edges; /* first edge to a node that waits for this one */
     double height, ready;
 };
 
@@ -287,7 +295,7 @@ struct scheduler {
     const struct program *program;
     const struct pc_cost *costs;
     uint32_t *rank;
-    struct node *nodes;
+    struct sched_node *nodes;
     uint32_t nr;
     int32_t *last_write, *last_read; /* node by register, -1 none */
     struct edge *edges;
@@ -296,7 +304,7 @@ struct scheduler {
 
 static void add_edge(struct scheduler *s, int32_t from, uint32_t to)
 {
-    struct node *node;
+    struct sched_node *node;
 
     if (from < 0 || (uint32_t)from == to)
         return;
@@ -347,7 +355,8 @@ static void add_dependencies(struct scheduler *s, uint32_t n)
         add_edge(s, (int32_t)(s->costs[s->nodes[n].pc].head - s->nodes[0].pc), n);
     if (!info->is_memory || info->ptx == NULL || info->space == PTX_PARAM)
         return;
-    /* Against the nearest earlier conflicting ones only: older ones are ordered through those. */
+    /* Only the nearest earlier conflicting operations matter: older ones are ordered through these.
+     */
     for (uint32_t m = n, found = 0; m-- > 0 && found < 8;) {
         const struct inst_info *other = &s->program->info[s->nodes[m].pc];
 
@@ -371,14 +380,15 @@ static void forget_registers(struct scheduler *s)
     }
 }
 
-/* Of the nodes that can go, the one that can start first; then the longest way to the end. */
+/* Picks, among the nodes that can go, the one that can start first; then the one with the longest
+ * way to the end. */
 static uint32_t pick(const struct scheduler *s, const bool *gone, double now)
 {
     uint32_t best = UINT32_MAX;
     double best_start = 0;
 
     for (uint32_t n = 0, seen = 0; n < s->nr && seen < 256; n++) {
-        const struct node *node = &s->nodes[n];
+        const struct sched_node *node = &s->nodes[n];
         double start;
 
         if (gone[n])
@@ -404,12 +414,12 @@ static void list_block(struct scheduler *s, uint32_t begin, uint32_t end)
     s->nr = end - begin;
     s->nr_edges = 0;
     for (uint32_t n = 0; n < s->nr; n++)
-        s->nodes[n] = (struct node){.pc = begin + n, .edges = -1};
+        s->nodes[n] = (struct sched_node){.pc = begin + n, .edges = -1};
     for (uint32_t n = 0; n < s->nr; n++)
         add_dependencies(s, n);
     forget_registers(s);
     for (uint32_t n = s->nr; n-- > 0;) {
-        struct node *node = &s->nodes[n];
+        struct sched_node *node = &s->nodes[n];
 
         for (int32_t e = node->edges; e >= 0; e = s->edges[e].next)
             if (s->nodes[s->edges[e].to].height > node->height)
@@ -418,14 +428,14 @@ static void list_block(struct scheduler *s, uint32_t begin, uint32_t end)
     }
     for (uint32_t place = 0; place < s->nr; place++) {
         uint32_t n = pick(s, gone, now);
-        struct node *node = &s->nodes[n];
+        struct sched_node *node = &s->nodes[n];
         double start = node->ready > now ? node->ready : now;
 
         gone[n] = true;
         s->rank[node->pc] = place;
         now = start + (s->costs[node->pc].free ? 0 : s->costs[node->pc].slots);
         for (int32_t e = node->edges; e >= 0; e = s->edges[e].next) {
-            struct node *next = &s->nodes[s->edges[e].to];
+            struct sched_node *next = &s->nodes[s->edges[e].to];
 
             next->nr_before--;
             if (start + result_latency(s, node->pc) > next->ready)
@@ -450,7 +460,7 @@ static bool *block_starts(const struct program *program)
         }
         for (int64_t t = 0; in->kind == INST_BRANCH_INDEXED && t < in->imm; t++)
             starts[in->rows[t]] = true;
-        /* Whatever orders or ends things stays where it is. */
+        /* Whatever orders memory or ends a block stays where it is: it is a block of its own. */
         if (in->kind != INST_ALU && in->kind != INST_LOAD && in->kind != INST_STORE &&
             in->kind != INST_COLLECTIVE)
             starts[pc] = starts[pc + 1] = true;
@@ -511,19 +521,20 @@ static int by_address(const void *a, const void *b)
     return (x->pc > y->pc) - (x->pc < y->pc);
 }
 
-static void merge_run(struct merge *merges, const struct shared_load *run, unsigned nr)
+static void merge_run(struct load_merge *merges, const struct shared_load *run, unsigned nr)
 {
     uint32_t head = run[0].pc;
 
     for (unsigned i = 1; i < nr; i++)
         head = run[i].pc < head ? run[i].pc : head;
     for (unsigned i = 0; i < nr; i++)
-        merges[run[i].pc] =
-            (struct merge){head + 1, (uint8_t)(nr * run[0].bytes), (int8_t)(run[i].at - run[0].at)};
+        merges[run[i].pc] = (struct load_merge){
+            head + 1, (uint8_t)(nr * run[0].bytes), (int8_t)(run[i].at - run[0].at)};
 }
 
-/* Runs of loads off one register, at successive addresses that could be aligned to 16 or 8. */
-static void merge_loads(struct merge *merges, struct shared_load *loads, unsigned nr)
+/* Finds runs of loads off one register, at successive addresses that could be aligned to 16 or 8.
+ */
+static void merge_loads(struct load_merge *merges, struct shared_load *loads, unsigned nr)
 {
     qsort(loads, nr, sizeof(*loads), by_address);
     for (unsigned i = 0, len; i < nr; i += len) {
@@ -559,9 +570,9 @@ static bool as_shared_load(const struct program *program, uint32_t pc, struct sh
     return true;
 }
 
-struct merge *time_merges(const struct program *program)
+struct load_merge *time_merges(const struct program *program)
 {
-    struct merge *merges = xcalloc(program->nr_insts + 1, sizeof(*merges));
+    struct load_merge *merges = xcalloc(program->nr_insts + 1, sizeof(*merges));
     struct shared_load *loads = xmalloc((program->nr_insts + 1) * sizeof(*loads));
     bool *starts = block_starts(program);
     unsigned nr = 0;
@@ -575,7 +586,7 @@ struct merge *time_merges(const struct program *program)
             nr = 0;
         }
         nr += as_shared_load(program, pc, &loads[nr]);
-        /* A new value in an address register: what follows is somewhere else. */
+        /* An address register gets a new value: the accesses that follow are somewhere else. */
         for (unsigned i = 0; i < nr; i++) {
             for (unsigned d = 0; d < info->nr_dests && info->ptx != NULL; d++) {
                 if (loads[i].reg >= 0 && info->ptx->operand[d].kind == PTX_OPERAND_REG &&

@@ -11,7 +11,7 @@
 enum { MAX_WARPS = 64, MAX_SCHEDULERS = 4, L1_WAYS = 8, MAX_GROUPS = 8 };
 /* Events that one simulation may cost; more work is cut short and scaled. */
 static const double max_events = 1.2e6;
-/* Figures that no vendor states. Of microbenchmarks' size, from Volta to Hopper: */
+/* Figures that no vendor states, of the size that microbenchmarks find from Volta to Hopper: */
 enum {
     BARRIER_CYCLES = 12, /* from a barrier's last arrival to the next issue */
     JUMP_CYCLES = 4,     /* to refill a warp's instructions after a jump back */
@@ -24,7 +24,7 @@ enum {
  * element per thread, which reaches some 0.9 of what streams reach. */
 enum { L1_QUEUE = 256, BLOCK_GAP = 120, BLOCK_DISPATCH = 20 };
 
-/* fmax and fmin without their care for NaN, which is what they mostly cost. */
+/* fmax and fmin without their care for NaN, which takes most of their time. */
 static inline double later(double a, double b)
 {
     return a > b ? a : b;
@@ -70,8 +70,8 @@ struct sim {
     const struct program *program;
     const struct chip *chip;
     struct sim_warp warps[MAX_WARPS]; /* warp i is scheduler i % nr_schedulers' */
-    /* by scheduler and place (i / nr_schedulers): when the next event can issue, INFINITY at a
-     * barrier and where there is no warp; when the warp last issued */
+    /* By scheduler and place (i / nr_schedulers): when the next event can issue, and when the warp
+     * last issued. INFINITY at a barrier and where there is no warp. */
     double ready[MAX_SCHEDULERS][MAX_WARPS], issued[MAX_SCHEDULERS][MAX_WARPS];
     unsigned nr_places;
     struct sim_block *blocks; /* resident slots */
@@ -128,7 +128,7 @@ static double dram_latency(const struct sim *s, double now)
     return s->in->lat_dram * (1 + 0.8 * share * share + 0.6 * share * writes);
 }
 
-/* Occupy DRAM for a sector. Writes among reads cost more, as the bus turns round: triad ends at
+/* Occupies DRAM for a sector. Writes among reads cost more, as the bus turns round: triad ends at
  * 0.91 of what reading or writing alone reaches (data/h100/gpu-stream). */
 static void use_dram(struct sim *s, double now, double cost)
 {
@@ -148,7 +148,7 @@ static bool owes(double *debt, double share)
     return true;
 }
 
-/* Ask L2 for a sector at a time; when the answer is here. */
+/* Asks L2 for one sector; gives the time of the answer. */
 static double ask_l2(struct sim *s, double now, bool from_dram)
 {
     double done;
@@ -206,7 +206,7 @@ static void store_global(
         bool hit, paired = (i > 0 && TRACE_SECTOR(sectors[i - 1]) == pair) ||
                            (i + 1 < a->nr_sectors && TRACE_SECTOR(sectors[i + 1]) == pair);
 
-        /* L2 takes 64 bytes at a time, so that a lone sector uses up the place of two. */
+        /* L2 takes 64 bytes at a time, so a lone sector uses the place of two. */
         s->l2_free = later(s->l2_free, now) + (paired ? 1 : 2) * 32 / s->in->l2_bytes_per_clk;
         s->out->l2_sectors++;
         if (a->space == PTX_LOCAL) /* written back only when evicted: stays in L1 */
@@ -216,7 +216,8 @@ static void store_global(
             use_dram(s, now, 1 + 0.2 * sooner(1, s->dram_read / s->dram_written));
         }
     }
-    /* Stores wait in queues, not in warps; when those are full, everybody behind waits. */
+    /* Stores wait in queues, not in warps. When the queues are full, every access behind them
+     * waits. */
     s->lsu_free = later(s->lsu_free, later(s->l2_free, s->dram_free) - STORE_QUEUE);
 }
 
@@ -257,19 +258,19 @@ static double lsu_enter(struct sim *s, double now, double cycles)
     return start + cycles - 1;
 }
 
-/* L1 answers global loads in the order in which they came, and holds so many that wait. */
+/* L1 answers global loads in the order in which they came. It holds L1_QUEUE loads that wait. */
 static double in_order(struct sim *s, double done)
 {
     double *oldest = &s->answers[s->nr_answers++ % L1_QUEUE];
 
     s->answered = later(s->answered, done);
-    /* The place that this load takes must have been left by the one that had it before. */
+    /* The load that had this place before must have left it. */
     s->lsu_free = later(s->lsu_free, *oldest);
     *oldest = s->answered;
     return s->answered;
 }
 
-/* One access; returns when its value is there. */
+/* Makes one access; returns the time when its value is there. */
 static double access_memory(struct sim *s, const struct sim_block *block,
     const struct trace_access *a, double now, uint8_t *reason)
 {
@@ -376,7 +377,7 @@ static void end_warp(struct sim *s, struct sim_warp *w)
         start_block(s, (unsigned)(block - s->blocks), block->end + BLOCK_GAP);
 }
 
-/* Step over what costs nothing and find when the next event can issue. */
+/* Steps over events that cost nothing, and finds when the next event can issue. */
 static void look_ahead(struct sim *s, struct sim_warp *w)
 {
     const struct inst_info *info;
@@ -475,7 +476,7 @@ static void commit_copies(struct sim_warp *w)
     w->copy = 0;
 }
 
-/* Everything that an issued instruction sets in motion. */
+/* Sets in motion everything that an issued instruction does. */
 static void execute(struct sim *s, struct sim_warp *w, const struct trace_event *event, double now)
 {
     const struct pc_cost *cost = &s->in->costs[event->pc];
@@ -521,8 +522,9 @@ static void account(struct sim *s, const struct sim_warp *w, uint32_t pc, double
     s->out->stall[STALL_OTHER] += later(0, total - later(dep, 0) - w->held[0] - w->held[1]);
 }
 
-/* The LSU takes so much and makes the rest wait, in the order in which they came. A waiting warp
- * is given a time by which those before it should be through, so that it rarely asks twice. */
+/* The LSU takes as much as its queue holds, and makes the rest wait in the order in which they
+ * came. A waiting warp gets a time by which those before it should be through, so that it rarely
+ * asks twice. */
 static bool held_by_lsu(
     struct sim *s, struct sim_warp *w, const struct trace_event *event, double now)
 {
@@ -544,7 +546,7 @@ static bool held_by_lsu(
     return true;
 }
 
-/* Wait for a pipe or the LSU when they are busy. True: not now. */
+/* Makes the warp wait for a pipe or the LSU when they are busy. True: it cannot issue now. */
 static bool held_up(struct sim *s, struct sim_warp *w, unsigned scheduler,
     const struct trace_event *event, unsigned *pipe, double now)
 {
@@ -596,7 +598,7 @@ static void issue(struct sim *s, unsigned number, double now)
         arrive(s, w, now);
 }
 
-/* Of the warps of a scheduler that can issue, the one that last did so longest ago. */
+/* Picks, among the warps of a scheduler that can issue, the one whose last issue is longest ago. */
 static unsigned pick_warp(const struct sim *s, unsigned scheduler, double now)
 {
     const double *ready = s->ready[scheduler], *issued = s->issued[scheduler];
@@ -608,7 +610,8 @@ static unsigned pick_warp(const struct sim *s, unsigned scheduler, double now)
     return best == MAX_WARPS ? MAX_WARPS : best * s->nr_schedulers + scheduler;
 }
 
-/* Barriers that only some warps reach, or traces cut at different places: let all go on. */
+/* Some barriers are reached by some warps only, or traces were cut at different places: lets all
+ * warps go on. */
 static bool unlock(struct sim *s, double now)
 {
     bool any = false;
@@ -661,7 +664,7 @@ static double mean_events(const struct sim_input *in, double *share)
     return kept / in->nr_traces;
 }
 
-/* Put the events of each visit to a basic block into the assembler's order. Scratch has room for
+/* Puts the events of each visit to a basic block into the assembler's order. Scratch has room for
  * every rank, and is zero before and after. */
 static void reorder(const struct sim_input *in, struct warp_trace *w, struct trace_event *scratch)
 {
@@ -718,8 +721,8 @@ static void plan_blocks(struct sim *s)
     s->cut = s->cut < 1e-3 ? 1e-3 : s->cut;
 }
 
-/* From the blocks simulated to all blocks of the SM: the rest at the rate at which blocks ended
- * once the first set was through. */
+/* Scales from the simulated blocks to all blocks of the SM: the others end at the rate at which
+ * blocks ended once the first set was through. */
 static double all_cycles(const struct sim *s, double kept)
 {
     double last = s->ends[s->nr_done - 1], rest, rate;

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Traces are cut at so many events and sectors per block: what the simulation could use anyway. */
+/* Traces are cut at so many events and sectors per block, as many as the simulation could use
+ * anyway. */
 enum { MAX_EVENTS = 600000, MAX_SECTORS = 3000000 };
 
 static uint64_t mix(uint64_t x)
@@ -167,9 +168,9 @@ static void trace_inst(struct emu_listener *listener, unsigned warp, uint32_t pc
     *t->last = (struct trace_event){.pc = pc, .access = (uint32_t)t->now->nr_accesses};
 }
 
-/* The wavefronts of the wide load that this one is the head of; 0 when an address is not aligned.
+/* The wavefronts of the wide load of which this load is the head; 0 when an address is not aligned.
  */
-static unsigned wide_wavefronts(const struct emu_access *a, const struct merge *merge)
+static unsigned wide_wavefronts(const struct emu_access *a, const struct load_merge *merge)
 {
     uint64_t address[WARP_LANES];
 
@@ -251,8 +252,8 @@ static void note_touched(struct block_trace *trace, const struct emu_access *a)
         *sector_set_flags(&trace->touched, a->address[__builtin_ctz(m)] / 32) = SECTOR_READ;
 }
 
-/* Local memory is laid out word by word across the lanes, so that a word of all lanes is one line
- * of four sectors. They get numbers that no global address has. */
+/* Local memory is laid out word by word across the lanes, so a word of all lanes is one line of
+ * four sectors. These sectors get numbers that no global address has. */
 static void add_local(
     struct block_trace *trace, struct trace_access *entry, const struct emu_access *a)
 {

@@ -1,11 +1,11 @@
-/* Owns the search for data of asynchronous copies (cp.async) that is used before its copy was
- * waited for. The emulator copies at once, so the result would not show it.
+/* Owns the search for data of asynchronous copies (cp.async) that a kernel uses before it has
+ * waited for the copy. The emulator copies at once, so the result would not show the mistake.
  *
- * Each cell of the block's shared memory remembers the thread whose copy wrote it last and the
- * group of that thread that the copy belongs to. A wait by that thread completes groups. Whoever
- * reads or overwrites the cell before: too early, whether or not a barrier lies between. A copy
- * whose end an mbarrier tells (cp.async.mbarrier.arrive) counts as waited for: the mbarrier is what
- * orders it. So do bulk copies, of which one side is not seen here. */
+ * Each cell of the block's shared memory remembers the thread whose copy wrote it last, and the
+ * group of that thread to which the copy belongs. A wait by that thread completes groups. Who reads
+ * or overwrites the cell earlier is too early, whether or not a barrier lies between. A copy whose
+ * end an mbarrier tells (cp.async.mbarrier.arrive) counts as waited for: the mbarrier orders it. So
+ * does a bulk copy, of which this listener does not see one side. */
 #include "emu/watch/event.h"
 #include "emu/watch/where.h"
 

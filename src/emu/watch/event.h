@@ -46,15 +46,16 @@ struct emu_run { /* what a launch has fixed before it starts */
 struct emu_block {
     uint64_t index; /* x fastest */
     uint32_t ctaid[3];
-    double weight; /* how many blocks of the grid it stands for: 1 unless sampled */
+    double weight; /* how many blocks of the grid the block stands for: 1 unless sampled */
     bool traced;   /* one of the few for the time model */
-    bool nearby;   /* near one of these: only what it touches matters to the time model */
+    bool
+        nearby; /* the block is near a traced one: only what it touches matters to the time model */
 };
 
 enum access_kind { ACCESS_UNIFORM, ACCESS_CONTIGUOUS, ACCESS_OTHER };
 
-/* One memory instruction of one warp. For cp.async two of these: the global read, the shared write.
- */
+/* One memory instruction of one warp. A cp.async makes two of these: the global read and the shared
+ * write. */
 struct emu_access {
     unsigned warp; /* within the block */
     uint32_t pc;
@@ -69,15 +70,15 @@ struct emu_access {
                                  (l - first) * bytes; neither */
     uint64_t lo, hi;          /* lowest and highest address of an active lane */
     const uint8_t *file;      /* the warp's registers: what a store is about to write */
-    /* as counted, only when the launch counts or the block is traced, else 0 */
+    /* As counted; 0 unless the launch counts or the block is traced. */
     unsigned sectors,
         lines;           /* distinct 32-byte sectors, 128-byte lines (global, local as laid out) */
     unsigned wavefronts; /* shared data wavefronts */
     unsigned data;       /* GLOBAL, SHARED: what shape_data says; only when the block is traced */
 };
 
-/* Wavefronts of the data stage for lanes `mask` at these 32 addresses, which moves as many lanes at
- * a time as 128 bytes serve. */
+/* Wavefronts of the data stage for lanes `mask` at these 32 addresses. The stage moves as many
+ * lanes at a time as 128 bytes serve. */
 unsigned shape_data(enum access_kind kind, uint32_t mask, unsigned bytes, const uint64_t *address);
 
 struct emu_barrier {
@@ -86,8 +87,8 @@ struct emu_barrier {
     uint32_t pc;           /* of one of them */
 };
 
-/* What happens at an mbarrier: threads of a warp arrive, a phase ends, threads of a warp see that
- * the one they ask for is over. */
+/* What happens at an mbarrier: threads of a warp arrive; a phase ends; threads of a warp see that
+ * the phase for which they ask is over. */
 enum emu_mbarrier { MBARRIER_ARRIVE, MBARRIER_COMPLETE, MBARRIER_PASS };
 
 struct emu_listener {
@@ -99,13 +100,13 @@ struct emu_listener {
 
 struct emu_listener_class {
     const char *name;
-    enum emu_check check; /* what its faults are reported as */
+    enum emu_check check; /* the check as which its faults are reported */
     struct emu_listener *(*create)(const struct emu_run *run);
     void (*destroy)(struct emu_listener *listener);
     void (*merge)(struct emu_listener *into, struct emu_listener *from);
     void (*block_begin)(struct emu_listener *listener, const struct emu_block *block);
-    /* one warp instruction, before it executes; mask: lanes that pass the guard (may be 0). For
-     * memory instructions the access events of the same warp and pc follow directly. */
+    /* one warp instruction, before it executes; mask: lanes that pass the guard (may be 0). The
+     * access events of a memory instruction follow directly, with the same warp and pc. */
     void (*inst)(struct emu_listener *listener, unsigned warp, uint32_t pc, uint32_t mask);
     /* false: stop the launch, *fault says why (block and line are filled in by the caller) */
     bool (*access)(

@@ -1,17 +1,18 @@
-/* Owns the search for races: two threads, one byte, nothing that orders them, and one of them
+/* Owns the search for races: two threads touch one byte, nothing orders them, and one of them
  * writes without being atomic.
  *
  * Shared memory, between warps of a block: each cell remembers its last write and two readers; each
  * warp has a vector clock that barriers join (Flanagan and Freund, "FastTrack", PLDI 2009, with
- * warps for threads). Within a warp: lanes that write different values to one place in one
- * instruction, and different lanes in different instructions with no sync of the warp between:
- * clocks also count those.
+ * warps for threads). Within a warp two things are races: lanes that write different values to one
+ * place in one instruction, and accesses by different lanes in different instructions with no sync
+ * of the warp between. The clocks count these syncs too.
  *
  * Global memory, between blocks of a launch: each cell remembers the lowest block that wrote it and
- * the two lowest that touched it; what is reported depends on who touched what only, not on the
- * order or the worker. Kernels that order blocks themselves, by fences and atomics (the last block
- * sums up), are believed: once a block has done an atomic, what it touches is not held against it.
- * The same goes for locks in shared memory. Missing waits for cp.async: copies.c. */
+ * the two lowest blocks that touched it. A report depends only on who touched what, neither on the
+ * order nor on the worker. Kernels that order blocks themselves, by fences and atomics (the last
+ * block sums up), are believed: after a block's first atomic nothing that it touches is held
+ * against it. The same goes for locks in shared memory. Missing waits for cp.async are the subject
+ * of copies.c. */
 #include "emu/watch/reports.h"
 #include "emu/watch/shadow.h"
 #include "emu/watch/where.h"
@@ -29,12 +30,13 @@ enum { MAX_WARPS = 32 };
  * (atomic or volatile, acquire and the like). */
 enum {
     TAG_PC_BITS = 20,
-    TAG_MANY = 1 << (TAG_PC_BITS + 1), /* reads: other lanes of the warp did too */
+    TAG_MANY = 1 << (TAG_PC_BITS + 1), /* reads: other lanes of the warp read the cell too */
     TAG_LANE_SHIFT = TAG_PC_BITS + 2,
     TAG_WHO_SHIFT = TAG_LANE_SHIFT + 5
 };
 
-/* An mbarrier: what those know that have arrived, and had when its last phase ended. */
+/* What an mbarrier hands on: what the threads know that have arrived, and what they knew when its
+ * last phase ended. */
 struct meeting {
     uint64_t address;
     uint32_t arrived[MAX_WARPS], over[MAX_WARPS];
@@ -52,7 +54,7 @@ struct races {
     uint64_t *write, *read1, *read2;
     uint32_t clock[MAX_WARPS][MAX_WARPS]; /* [w][o]: what w knows of o; [w][w]: its own */
     uint64_t floor[MAX_WARPS];            /* tags below are ordered before all that w does */
-    bool trusted[MAX_WARPS];              /* did something strong since the last barrier */
+    bool trusted[MAX_WARPS];              /* the warp made a strong access since the last barrier */
     struct meeting *meetings;             /* at mbarriers */
     size_t nr_meetings, cap_meetings;
     /* global memory of the launch */
@@ -120,7 +122,7 @@ static void set_floor(struct races *r, unsigned warp)
         if (o != warp && r->clock[warp][o] < low)
             low = r->clock[warp][o];
     }
-    /* its own tags since the last barrier count as news too */
+    /* the warp's own tags since the last barrier count as news too */
     low = low == UINT32_MAX ? r->clock[warp][warp] - 1 : low;
     r->floor[warp] = (uint64_t)(low + 1) << 32;
 }
@@ -142,8 +144,8 @@ static void block_begin(struct emu_listener *listener, const struct emu_block *b
     }
 }
 
-/* Barriers without a count are for all threads, those that have exited included. Of the warps that
- * bar.arrive and go on, the event does not tell: then the barrier counts for all. */
+/* A barrier without a count is for all threads, those that have exited included. The event does not
+ * name the warps that bar.arrive and go on: then the barrier counts for all warps. */
 static void barrier(struct emu_listener *listener, const struct emu_barrier *event)
 {
     struct races *r = (struct races *)listener;
@@ -154,7 +156,7 @@ static void barrier(struct emu_listener *listener, const struct emu_barrier *eve
         for (unsigned o = 0; (all || event->lanes[w]) && o < r->run->nr_warps; o++)
             joined[o] = r->clock[w][o] > joined[o] ? r->clock[w][o] : joined[o];
     }
-    if (all) { /* everybody knows all of everybody, so clocks may jump to the same */
+    if (all) { /* every warp knows all of every other, so all clocks may jump to the same value */
         uint32_t most = 0;
         for (unsigned o = 0; o < r->run->nr_warps; o++)
             most = joined[o] > most ? joined[o] : most;
@@ -171,8 +173,8 @@ static void barrier(struct emu_listener *listener, const struct emu_barrier *eve
     }
 }
 
-/* Lanes that met once since are in order, shuffles and votes included, though these promise no
- * order of memory: for them nobody was ever seen to go wrong. */
+/* Lanes that met once since are in order. Shuffles and votes count as meetings, though they promise
+ * no order of memory: no program was ever seen to go wrong by them. */
 static void warp_sync(struct emu_listener *listener, unsigned warp, uint32_t mask)
 {
     struct races *r = (struct races *)listener;
@@ -202,7 +204,8 @@ static void learn(uint32_t *clock, const uint32_t *from, unsigned nr)
         clock[o] = from[o] > clock[o] ? from[o] : clock[o];
 }
 
-/* What a warp did before it arrived comes before what those do who saw the phase end. */
+/* Whatever a warp did before its arrival comes before whatever those warps do that saw the phase
+ * end. */
 static void mbarrier(
     struct emu_listener *listener, unsigned warp, uint64_t address, enum emu_mbarrier what)
 {
@@ -234,7 +237,7 @@ static bool is_strong(uint64_t tag)
     return tag & 1;
 }
 
-/* Did what the tag tells of happen at the same time as what `warp` does now? */
+/* Did the access of the tag happen at the same time as the access that `warp` makes now? */
 static bool concurrent(const struct races *r, unsigned warp, uint64_t tag)
 {
     const unsigned other = tag_warp(tag);
@@ -242,7 +245,8 @@ static bool concurrent(const struct races *r, unsigned warp, uint64_t tag)
     return tag >= r->floor[warp] && other != warp && (uint32_t)(tag >> 32) > r->clock[warp][other];
 }
 
-/* Did another lane of the warp do it, with nothing since that both took part in? */
+/* Did another lane of the warp make the access, without a later sync in which both lanes took part?
+ */
 static bool unsynced(const struct races *r, uint64_t mine, uint64_t tag)
 {
     const unsigned warp = tag_warp(mine), lane = (unsigned)(mine >> TAG_LANE_SHIFT) & 31;
@@ -275,8 +279,8 @@ static bool report_shared(const struct races *r, const struct emu_access *access
     return false;
 }
 
-/* What the tags of one cell say against an access; 0 nothing. Only two strong accesses (atomic
- * both, or volatile) may happen at the same time. */
+/* What the tags of one cell say against an access; 0: nothing. Two accesses may happen at the same
+ * time only if both are strong (atomic or volatile). */
 static uint64_t conflict(
     const struct races *r, const struct emu_access *access, size_t cell, bool strong, uint64_t tag)
 {
@@ -301,7 +305,7 @@ static void remember(struct races *r, const struct emu_access *access, size_t ce
 {
     if (access->is_write) {
         const uint64_t last = r->write[cell];
-        /* an atomic right after the warp's own plain write does not make that one harmless */
+        /* an atomic right after a plain write by the same warp does not make that write harmless */
         if (!is_strong(tag) || is_strong(last) || (last ^ tag) >> TAG_WHO_SHIFT)
             r->write[cell] = tag;
     } else if (!concurrent(r, access->warp, r->read1[cell])) {
@@ -314,7 +318,7 @@ static void remember(struct races *r, const struct emu_access *access, size_t ce
     }
 }
 
-/* Is the read of a cell by this lane known, or that of two others? */
+/* Does the cell remember a read by this lane, or reads by two others? */
 static inline bool known_read(const struct races *r, size_t c, uint64_t tag, uint64_t floor)
 {
     const uint64_t read = r->read1[c], differ = read ^ tag;
@@ -323,9 +327,9 @@ static inline bool known_read(const struct races *r, size_t c, uint64_t tag, uin
            (((differ >> TAG_WHO_SHIFT) == 0) & ((read & TAG_MANY) != 0)) || r->read2[c] >= floor;
 }
 
-/* Reads of cells that nobody has written since the warp's last barrier, and of which it, or two
- * others, are known to read: most of them. Lane after lane reads 1 << shift cells from `cell` on;
- * shift 63: one lane reads all. */
+/* Serves most reads: those of cells that nobody has written since the warp's last barrier, and that
+ * already remember a read by the warp, or by two others. Lane after lane reads 1 << shift cells
+ * from `cell` on; shift 63: one lane reads all. */
 static bool nothing_new(
     const struct races *r, unsigned warp, size_t cell, size_t nr, unsigned shift, uint64_t tag)
 {
@@ -384,7 +388,7 @@ static bool skip_read(
     if (access->is_write)
         return false;
     if (access->kind == ACCESS_UNIFORM) {
-        /* by many lanes: known only when that is known */
+        /* a read by many lanes is known only when the cell says that many read it */
         const bool one = (access->mask & (access->mask - 1)) == 0;
         return one ? nothing_new(r, access->warp, cell, nr, 63, now | first)
                    : many_known(r, access->warp, cell, nr, now);
@@ -473,7 +477,7 @@ static bool rising(const struct emu_access *access)
     return true;
 }
 
-/* Aligned accesses of one size overlap only where they are equal. */
+/* Aligned accesses of one size overlap only where their addresses are equal. */
 static bool check_lanes(
     const struct races *r, const struct emu_access *access, struct emu_fault *fault)
 {
@@ -551,30 +555,31 @@ static void merge(struct emu_listener *into, struct emu_listener *from)
     shadow_merge(&((struct races *)into)->shadow, &((struct races *)from)->shadow, join);
 }
 
-/* The pair that a cell tells of: the lowest writer, and the lowest other block. */
-struct pair {
+/* The race that a cell shows: the lowest writer, and the lowest other block. */
+struct race_pair {
     uint64_t writer, other;
     const struct shadow_buffer *buffer;
     uint64_t offset;
 };
 
-/* Of each two places of the program the pair of the lowest blocks; `each` false: of all. */
+/* Finds for each two places of the program the pair of the lowest blocks; `each` false: one pair
+ * for the launch. */
 struct pairs {
-    struct pair *items;
+    struct race_pair *items;
     size_t nr, cap;
     bool each;
 };
 
-static struct pair *place_of(struct pairs *pairs, uint64_t writer, uint64_t other)
+static struct race_pair *place_of(struct pairs *pairs, uint64_t writer, uint64_t other)
 {
     for (size_t i = 0; i < pairs->nr; i++) {
-        struct pair *p = &pairs->items[i];
+        struct race_pair *p = &pairs->items[i];
         if (!pairs->each ||
             (shadow_pc(p->writer) == shadow_pc(writer) && shadow_pc(p->other) == shadow_pc(other)))
             return p;
     }
     pairs->items = grow(pairs->items, &pairs->cap, pairs->nr + 1, sizeof(*pairs->items));
-    pairs->items[pairs->nr] = (struct pair){0};
+    pairs->items[pairs->nr] = (struct race_pair){0};
     return &pairs->items[pairs->nr++];
 }
 
@@ -585,7 +590,7 @@ static void consider(struct pairs *pairs, const struct shadow_cell *cell,
     const uint64_t other =
         shadow_block(cell->tag[1]) == shadow_block(writer) ? cell->tag[2] : cell->tag[1];
     const uint64_t w = shadow_block(writer), o = shadow_block(other);
-    struct pair *best;
+    struct race_pair *best;
 
     if (!writer || !other)
         return;
@@ -597,7 +602,8 @@ static void consider(struct pairs *pairs, const struct shadow_cell *cell,
         if (low > best_low || (low == best_low && high >= best_high))
             return;
     }
-    *best = (struct pair){.writer = writer, .other = other, .buffer = buffer, .offset = offset};
+    *best =
+        (struct race_pair){.writer = writer, .other = other, .buffer = buffer, .offset = offset};
 }
 
 static void look_at_cells(struct races *r, struct pairs *pairs)
@@ -617,7 +623,7 @@ static void look_at_cells(struct races *r, struct pairs *pairs)
     }
 }
 
-static void describe(const struct races *r, const struct pair *pair, struct emu_fault *fault)
+static void describe(const struct races *r, const struct race_pair *pair, struct emu_fault *fault)
 {
     char writer[WHERE_BYTES], other[WHERE_BYTES];
     const struct inst_info *info = r->run->program->info;

@@ -1,10 +1,10 @@
 /* Owns the search for registers that are read before anything was written to them.
  *
- * Hardly any program can do so, and a look at its paths tells: only registers that some path leaves
- * unwritten before a read are watched, and most kernels have none. Those are followed lane by lane.
- * A mov passes on what it reads, written or not, as selp does: compilers merge values that way
- * which are never used. Registers of functions that may call themselves are not watched: each call
- * has its own. */
+ * Hardly any program can do so, and the control flow shows which can: only registers that some path
+ * leaves unwritten before a read are watched, and most kernels have none. Watched registers are
+ * followed lane by lane. A mov passes on whether its source was written, and so does selp:
+ * compilers merge values that way which are never used. Registers of functions that may call
+ * themselves are not watched, since each call has its own. */
 #include "emu/watch/reports.h"
 #include "emu/watch/where.h"
 
@@ -76,8 +76,8 @@ static bool passes_on(const struct inst_info *info)
     return info->ptx && (info->ptx->op == PTX_OP_MOV || info->ptx->op == PTX_OP_SELP);
 }
 
-/* A mov of what may have no value gives none. Its result loses bits only, as its sources do, so the
- * search still ends. */
+/* A mov from a register that may be unwritten leaves its destination unwritten too. The sets only
+ * lose bits, so the search still ends. */
 static bool gives_values(const struct paths *p, uint32_t pc)
 {
     const struct inst_info *info = &p->program->info[pc];

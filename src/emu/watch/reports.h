@@ -19,7 +19,7 @@ struct reports {
 
 void reports_add(struct reports *reports, enum emu_check check, const struct emu_fault *fault);
 void reports_merge(struct reports *into, const struct reports *from);
-/* Into the result: by block, at most max of each kind. */
+/* Puts the list into the result: by block, at most max of each kind. */
 void reports_finish(
     struct reports *reports, unsigned max, struct arena *arena, struct emu_result *result);
 void reports_destroy(struct reports *reports);

@@ -23,7 +23,7 @@ unsigned shadow_cell_bytes(const struct program *program, enum ptx_space space)
     return bytes;
 }
 
-/* Those made since the last call; addresses rise. */
+/* The buffers made since the last call; addresses rise. */
 static void add_buffers(struct shadow *shadow)
 {
     const struct emu_memory *memory = shadow->run->memory;
@@ -151,8 +151,8 @@ static void touch_run(struct shadow *shadow, const struct emu_access *access, ui
     }
 }
 
-/* Lanes from `first` on that follow each other, or repeat one address. *last: of those that count.
- */
+/* Finds the lanes from `first` on that follow each other in memory, or repeat one address. *last:
+ * the last lane that counts. */
 static unsigned end_of_run(const struct emu_access *access, unsigned first, unsigned *last)
 {
     const uint64_t address = access->address[first];

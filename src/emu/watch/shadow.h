@@ -1,10 +1,11 @@
 /* Shadow of global memory: three numbers for every cell of it, for listeners that must remember who
- * touched what. A cell is as small as the kernel's smallest access to global memory; a sector of 32
+ * touched what. A cell is as small as the kernel's smallest access to global memory. A sector of 32
  * bytes that was only touched as a whole has one set of numbers for all its cells. Each worker's
  * listener has its own shadow; shadow_merge joins them. Private to emu/.
  *
- * Tags say who: block + 1 in the upper half, then thread and pc. In a sector touched as a whole the
- * thread is that of its first byte; splitting works the others out. */
+ * A tag says who touched a cell: block + 1 in the upper half, then thread and pc. In a sector
+ * touched as a whole the tag holds the thread of its first byte; splitting the sector works out the
+ * threads of the others. */
 #ifndef KEET_EMU_WATCH_SHADOW_H
 #define KEET_EMU_WATCH_SHADOW_H
 
@@ -61,7 +62,7 @@ static inline uint32_t shadow_pc(uint64_t tag)
     return (uint32_t)tag & 0x3fffff;
 }
 
-/* The two lowest tags of different blocks, of those put in. */
+/* Keeps the two lowest tags of different blocks among those put in. */
 void shadow_keep_two(uint64_t *low, uint64_t *high, uint64_t tag);
 
 /* Calls update once for each cell, or whole sector, that the access touches. */

@@ -1,14 +1,13 @@
 /* Owns the search for reads of memory that nothing wrote.
  *
- * Global memory: each cell remembers the two lowest blocks that wrote it and the lowest that read
- * it before it had written it itself. When the launch is over, such a read is reported unless
- * another block wrote the cell: then order decides, which is for races.c to judge. So the report
- * does not depend on who ran first. An atomic reads; that others did atomics before makes no
- * initial value.
+ * Global memory: each cell remembers the two lowest blocks that wrote it, and the lowest block that
+ * read it before writing it. When the launch is over, such a read is reported unless another block
+ * wrote the cell: in that case the order decides, which is for races.c to judge. So the report does
+ * not depend on who ran first. An atomic reads; earlier atomics of others are no initial value.
  *
  * Shared and local memory: each cell of the running block (of each thread) is written or not. The
- * first such read of the lowest block is reported, after the launch, so that a race that explains
- * it comes first. */
+ * first such read of the lowest block is reported after the launch, so that a race that explains
+ * the read comes first. */
 #include "emu/watch/reports.h"
 #include "emu/watch/shadow.h"
 #include "emu/watch/where.h"
@@ -20,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whoever wrote before the launch: no block's number, but not nobody either. */
+/* Stands for a write before the launch: no block's number, but not zero either. */
 enum { TAG_HOST = 1 };
 
 struct stray {
@@ -66,7 +65,8 @@ static bool none_set(const uint8_t *bits, uint64_t nr)
     return true;
 }
 
-/* Cells that are written already are the host's. Buffers wholly written are not looked at again. */
+/* Marks the cells that the host had written before the launch. Buffers written as a whole are not
+ * looked at again. */
 static void note_host(struct uninit *u, struct shadow_buffer *buffer)
 {
     const struct mem_buffer *memory = buffer->buffer;
@@ -312,7 +312,8 @@ static void merge(struct emu_listener *into, struct emu_listener *from)
     shadow_merge(&a->shadow, &((struct uninit *)from)->shadow, join);
 }
 
-/* Reads of global memory, of each pc the one of the lowest block; `each` false: of all. */
+/* Finds reads of global memory, for each pc the one of the lowest block; `each` false: one for the
+ * launch. */
 struct found {
     uint64_t tag;
     const struct shadow_buffer *buffer;

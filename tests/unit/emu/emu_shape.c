@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-typedef void shape_fn(struct pattern *p, uint64_t start, bool data);
+typedef void shape_fn(struct access_pattern *p, uint64_t start, bool data);
 shape_fn shape_find_avx2, shape_find_avx512;
 
 /* Distinct values of (byte / unit) over the bytes that lanes `mask` touch, at one place of `places`
@@ -59,7 +59,7 @@ static unsigned in_groups(
     return nr;
 }
 
-static struct access_shape expected(const struct pattern *p, const uint64_t *address)
+static struct access_shape expected(const struct access_pattern *p, const uint64_t *address)
 {
     const unsigned bytes = p->bytes;
     unsigned ideal = 0, none = 0;
@@ -80,7 +80,7 @@ static struct access_shape expected(const struct pattern *p, const uint64_t *add
     return s;
 }
 
-static void fill_pattern(struct pattern *p, const uint64_t *address)
+static void fill_pattern(struct access_pattern *p, const uint64_t *address)
 {
     const uint64_t start = address[__builtin_ctz(p->mask)];
     int64_t lo = 0, hi = 0;
@@ -95,10 +95,10 @@ static void fill_pattern(struct pattern *p, const uint64_t *address)
     p->hi_rel = (uint64_t)hi;
 }
 
-static void compare(shape_fn *find, const struct pattern *like, const uint64_t *address)
+static void compare(shape_fn *find, const struct access_pattern *like, const uint64_t *address)
 {
     const struct access_shape want = expected(like, address);
-    struct pattern p = *like;
+    struct access_pattern p = *like;
     uint32_t heads = 0;
     fill_pattern(&p, address);
     find(&p, address[__builtin_ctz(p.mask)], p.space == PTX_GLOBAL);
@@ -133,7 +133,7 @@ static void check_set(shape_fn *find)
     struct rng r;
     rng_seed(&r, 1, 1);
     for (unsigned i = 0; i < 6000; i++) {
-        struct pattern p = {.bytes = 1u << rng_below(&r, 5)};
+        struct access_pattern p = {.bytes = 1u << rng_below(&r, 5)};
         const unsigned room = (unsigned)rng_below(&r, 8);
         uint64_t address[32];
         p.space = (uint8_t)(room < 6 && rng_below(&r, 2) ? PTX_SHARED : PTX_GLOBAL);
@@ -159,7 +159,7 @@ static void idle_lanes(void **state)
 {
     (void)state;
     uint64_t address[32];
-    struct pattern p = {.mask = 0x0000ff01, .bytes = 4, .space = PTX_GLOBAL};
+    struct access_pattern p = {.mask = 0x0000ff01, .bytes = 4, .space = PTX_GLOBAL};
     for (unsigned l = 0; l < 32; l++)
         address[l] = (31 - l) * 128;
     fill_pattern(&p, address);

@@ -235,7 +235,7 @@ static enum field field_of(const struct word *word)
  * is in one of its forms. */
 static unsigned nr_not_listed(enum ptx_op op)
 {
-    const struct form *form = form_of(op);
+    const struct op_form *form = form_of(op);
     uint64_t seen = 0;
     unsigned nr = 0;
     for (size_t w = 0; w < NR_WORDS; w++) {
