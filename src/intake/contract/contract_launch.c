@@ -266,14 +266,12 @@ void contract_note(struct launching *l, const char *why)
 /* nullptr, also as a caller passes it. */
 static bool is_null(struct resolver *resolver, struct tok_range arg, unsigned at)
 {
-    static const char *const nulls[] = {"nullptr", "NULL", "0", NULL};
-
     for (unsigned up = 0; up < MAX_TEMPLATE_DEPTH && arg.to == arg.from + 1; up++) {
         const char *name = arg.toks->tok[arg.from].text;
         const struct decl *fn = resolver_function_at(resolver, at);
         struct tok_range whole;
 
-        if (str_among(name, nulls))
+        if (spelling_is_null(name))
             return true;
         if (!fn || resolver_param(resolver, fn, name, &whole) < 0 ||
             !resolver_definition(resolver, name, at, &arg, &at))

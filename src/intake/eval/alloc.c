@@ -240,7 +240,6 @@ static const char *first_name(struct resolver *resolver, struct tok_range r)
 bool resolver_pointer(struct resolver *resolver, struct tok_range arg, unsigned at,
     const char **name, unsigned *where)
 {
-    static const char *const nulls[] = {"NULL", "nullptr", NULL};
     const char *found = first_name(resolver, arg);
 
     if (!found)
@@ -259,7 +258,7 @@ bool resolver_pointer(struct resolver *resolver, struct tok_range arg, unsigned 
             break;
         const char *outer = first_name(resolver, value);
 
-        if (!outer || str_among(outer, nulls))
+        if (!outer || spelling_is_null(outer))
             break;
         *name = strchr(*name, '.') ? arena_printf(resolver->arena, "%s.%s", outer, member_of(*name))
                                    : outer;

@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "intake/eval/memory_effects.h"
+#include "intake/syntax/spelling.h"
 
 #include <string.h>
 
@@ -64,15 +65,14 @@ static const char *indexed_by(const struct decls *decls, const struct decl *fn,
 /* if (p), !p, p == nullptr, p ? ... and their kin: token i names p. */
 static bool is_asked_for(const struct toks *toks, unsigned i)
 {
-    static const char *const before[] = {"!", "&&", "||", NULL},
-                             *const after[] = {")", "&&", "||", NULL},
-                             *const nulls[] = {"nullptr", "NULL", "0", NULL};
+    static const char *const before[] = {"!", "&&", "||", NULL}, *const after[] = {
+                                                                     ")", "&&", "||", NULL};
     const struct tok *prev = &toks->tok[i - 1], *next = &toks->tok[i + 1];
 
     if (tok_is(next, "==") || tok_is(next, "!="))
-        return str_among(next[1].text, nulls);
+        return spelling_is_null(next[1].text);
     if (tok_is(prev, "==") || tok_is(prev, "!="))
-        return str_among(toks->tok[i - 2].text, nulls);
+        return spelling_is_null(toks->tok[i - 2].text);
     if (tok_is(prev, "(") && tok_is(&toks->tok[i - 2], "if"))
         return str_among(next->text, after);
     return tok_is(prev, "!") || tok_is(next, "?") ||

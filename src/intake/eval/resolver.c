@@ -9,44 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_left_out(const struct toks *toks, unsigned i)
-{
-    return toks->tok[i].kind == TOK_DIRECTIVE || (toks->left_out && toks->left_out[i]);
-}
-
-/* Without the directives at its ends, and without what they leave out. */
-static struct tok_range trimmed(struct tok_range r)
-{
-    const struct toks *toks = r.toks;
-
-    while (r.from < r.to && is_left_out(toks, r.from))
-        r.from++;
-    while (r.from < r.to && is_left_out(toks, r.to - 1))
-        r.to--;
-    return r;
-}
-
-unsigned tok_range_split(struct tok_range range, struct tok_range *parts, unsigned max)
-{
-    unsigned nr = 0, start = range.from;
-
-    if (range.from >= range.to)
-        return 0;
-    for (unsigned i = range.from; i <= range.to && nr < max; i++) {
-        const struct tok *t = &range.toks->tok[i];
-
-        if (i < range.to && range.toks->left_out && range.toks->left_out[i]) {
-            continue;
-        } else if (i == range.to || tok_is(t, ",")) {
-            parts[nr++] = trimmed((struct tok_range){range.toks, start, i});
-            start = i + 1;
-        } else if (t->match > i && t->match < range.to) {
-            i = t->match;
-        }
-    }
-    return nr;
-}
-
 /* ---- macros ---- */
 
 static void read_macro(struct resolver *resolver, const struct tok *t, size_t *cap)

@@ -8,11 +8,6 @@
 
 #include <stdint.h>
 
-struct tok_range {
-    const struct toks *toks;
-    unsigned from, to;
-};
-
 enum {
     LAUNCH_MAX_ARGS = 64,
     MAX_TEMPLATE_ARGS = 32,
@@ -100,9 +95,6 @@ struct site *resolver_launches(struct resolver *resolver, unsigned *nr);
 
 /* The function that token `at` stands in, NULL outside of all. */
 const struct decl *resolver_function_at(const struct resolver *resolver, unsigned at);
-
-/* A range split at its outermost commas; at most max parts. */
-unsigned tok_range_split(struct tok_range range, struct tok_range *parts, unsigned max);
 
 /* Adds `more` to the resolver's mode. Returns the mode that it had, to be put back into it. */
 struct resolver_mode resolver_restrict(struct resolver *resolver, struct resolver_mode more);

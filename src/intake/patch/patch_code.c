@@ -183,25 +183,13 @@ static bool host_uses(const struct source_set *set, const char *name, unsigned *
     return false;
 }
 
-/* "#define NAME": NAME; NULL for other directives. */
-static const char *defined_name(struct arena *arena, const char *directive)
-{
-    const char *p = directive + 1 + strspn(directive + 1, " \t");
-
-    if (strncmp(p, "define", 6) != 0)
-        return NULL;
-    p += 6;
-    p += strspn(p, " \t");
-    return arena_strndup(arena, p, strcspn(p, " \t(\\\r\n"));
-}
-
 /* What a declaration or macro of that name says among decls; NULL: there is none. */
 static const char *said(struct arena *arena, const struct decls *decls, const char *name)
 {
     for (unsigned i = 0; i < decls->nr; i++) {
         const struct decl *d = &decls->decl[i];
         const char *text = decls->toks->tok[d->from].text;
-        const char *own = d->kind == DECL_DIRECTIVE ? defined_name(arena, text) : d->name;
+        const char *own = d->kind == DECL_DIRECTIVE ? decls_defined_name(arena, text) : d->name;
 
         if (own && strcmp(own, name) == 0)
             return toks_text(decls->toks, arena, d->from, d->to);
@@ -233,7 +221,7 @@ static bool keep_for_host(struct code_merge *m)
 
         if (!d->keep || d->is_kernel || (d->kind == DECL_FUNCTION && !d->is_host))
             continue;
-        if (d->kind == DECL_DIRECTIVE && !(name = defined_name(arena, text))) {
+        if (d->kind == DECL_DIRECTIVE && !(name = decls_defined_name(arena, text))) {
             keep_lines(m, d);
             continue;
         }
@@ -251,16 +239,6 @@ static bool keep_for_host(struct code_merge *m)
 }
 
 /* ---- tuning parameters ---- */
-
-static bool has_word(const char *text, const char *word)
-{
-    const size_t nr = strlen(word);
-
-    for (const char *p = text; (p = strstr(p, word)) != NULL; p += nr)
-        if ((p == text || !str_word_char(p[-1])) && !str_word_char(p[nr]))
-            return true;
-    return false;
-}
 
 /* Before the declaration that byte `at` stands in, and before the comment above it. */
 static size_t before_declaration(const struct patcher *p, size_t at)
@@ -300,12 +278,14 @@ static const char *constants(struct code_merge *m)
 
     for (unsigned t = 0; t < plan->nr_tunes; t++) {
         const char *name = plan->tunes[t].name;
-        bool used = false, condition = false, taken = has_word(m->p->set->text, name);
+        bool used = false, condition = false,
+             taken = str_find_word(
+                 m->p->set->text, m->p->set->text + strlen(m->p->set->text), name, strlen(name));
 
         for (size_t i = 0; i < m->nr_inserts; i++) {
             const char *text = m->inserts[i].text, *hash = text + strspn(text, " \t");
 
-            if (!has_word(text, name))
+            if (!str_find_word(text, text + strlen(text), name, strlen(name)))
                 continue;
             used = true;
             condition = condition || (*hash == '#' && !strstr(hash, "pragma"));

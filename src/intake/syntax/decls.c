@@ -540,8 +540,7 @@ static bool always_stays(const struct decl *d, const struct toks *toks, size_t o
     return false;
 }
 
-/* #define NAME ...: NAME; NULL: the directive is another one. */
-static const char *defined_name(struct arena *arena, const char *directive)
+const char *decls_defined_name(struct arena *arena, const char *directive)
 {
     const char *p = directive + 1 + strspn(directive + 1, " \t");
     size_t nr = 0;
@@ -625,7 +624,7 @@ static void want_first(struct decls *decls, struct wanted *w, struct arena *aren
             continue;
         }
         d->keep = directive_stays(d, toks, arena);
-        macros[i] = d->keep ? defined_name(arena, text) : NULL;
+        macros[i] = d->keep ? decls_defined_name(arena, text) : NULL;
         if (d->keep && !macros[i])
             want_words_of(w, arena, text);
     }

@@ -58,4 +58,7 @@ const struct decl *decls_at(const struct decls *decls, unsigned at);
  * after it; NULL: none. */
 const struct decl *decls_function(const struct decls *decls, const char *name);
 
+/* The name that a #define gives a meaning; NULL: the directive is another one. */
+const char *decls_defined_name(struct arena *arena, const char *directive);
+
 #endif

@@ -49,4 +49,13 @@ unsigned toks_before_angles(const struct toks *toks, unsigned end, unsigned from
 /* Tokens [from, to) as text, one blank between words. */
 const char *toks_text(const struct toks *toks, struct arena *arena, unsigned from, unsigned to);
 
+struct tok_range { /* tokens [from, to) */
+    const struct toks *toks;
+    unsigned from, to;
+};
+
+/* A range split at its outermost commas. Parts lack the directives at their ends. Returns how many
+ * there are, at most max. */
+unsigned tok_range_split(struct tok_range range, struct tok_range *parts, unsigned max);
+
 #endif
