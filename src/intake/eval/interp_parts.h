@@ -1,4 +1,5 @@
-/* Private to the interpreter's own files: how they call one another. */
+/* Private to the interpreter's own files: how these files call one another. Where a token index is
+ * passed, toks is the file's or a macro's. */
 #ifndef KEET_INTAKE_EVAL_INTERP_PARTS_H
 #define KEET_INTAKE_EVAL_INTERP_PARTS_H
 
@@ -28,11 +29,11 @@ struct interp_frame { /* a function that is being carried out */
     struct interp_value result;
 };
 
-/* An operand: its value, and the slot or the element that it stands for. */
+/* An operand: its value, and the slot or the element of memory that it stands for. */
 struct interp_operand {
     struct interp_value v;
     struct interp_slot *slot;
-    struct memory *memory; /* an element of this, at this offset */
+    struct memory *memory; /* the element of this memory at `offset` bytes */
     int64_t offset;
     const struct type *type;
 };
@@ -47,8 +48,9 @@ struct interp_operand interp_macro_call(
 /* The list of bound template parameters with one more before it. */
 struct bound *interp_bind(
     struct interp *ip, const char *name, const struct type *type, struct bound *next);
-bool interp_step(struct interp *ip); /* false: no more */
-/* Steps for a loop or a function that launches nothing: fewer each time that it took too many. */
+bool interp_step(struct interp *ip); /* counts a step; false: none are left */
+/* How many steps a loop or a function may take that launches nothing: fewer each time that it took
+ * too many. */
 unsigned interp_patience(const struct interp *ip, const struct toks *toks, unsigned body);
 void interp_give_up(struct interp *ip, const struct toks *toks, unsigned body);
 void interp_lose(struct interp *ip, const struct toks *toks, unsigned from, unsigned to);
@@ -64,22 +66,23 @@ struct interp_value interp_convert(
     struct interp *ip, struct interp_value v, const struct type *type);
 struct interp_slot *interp_field(struct interp *ip, struct interp_object *object, const char *name);
 struct interp_value interp_object(
-    struct interp *ip, const struct type *type); /* with fields' initialisers */
+    struct interp *ip, const struct type *type); /* with the initialisers of its fields */
 struct interp_value interp_copy(
-    struct interp *ip, struct interp_value v); /* of an object: its own */
+    struct interp *ip, struct interp_value v); /* of an object: a copy of it */
 struct interp_value interp_cell(struct interp *ip, struct memory *m, int64_t offset);
 void interp_set_cell(struct interp *ip, struct memory *m, int64_t offset, struct interp_value v);
 struct memory *interp_memory(struct interp *ip, int64_t bytes, bool device);
 struct interp_value interp_pointer(struct memory *m, const struct type *to, int64_t offset);
-/* So many elements on; it wraps around where the program would go astray. */
+/* The offset nr elements of `each` bytes further on. It wraps around where the program would leave
+ * all memory. */
 int64_t interp_along(int64_t offset, int64_t nr, unsigned each);
 struct interp_value interp_int(int64_t i);
-struct interp_operand interp_named(
-    struct interp *ip, const char *name); /* a variable, a constant, a macro */
+struct interp_operand interp_named(struct interp *ip,
+    const char *name); /* what a name stands for: a variable, a constant, a macro */
 void interp_facts(struct interp *ip, const struct interp_frame *frame, bool firm);
 
-/* interp_expr.c, and interp_operand.c for what operators stand between */
-struct interp_reader { /* of one expression */
+/* interp_expr.c: operators; interp_operand.c: what stands between operators */
+struct interp_reader { /* reads one expression */
     struct interp *ip;
     const struct toks *toks;
     unsigned i, to;
@@ -97,11 +100,11 @@ struct interp_value interp_real(double r, const struct type *type);
 bool interp_truth(const struct interp_value *v, bool *known);
 struct interp_value interp_evaluate(struct interp *ip, struct tok_range r);
 struct interp_operand interp_operand(struct interp *ip, struct tok_range r);
-/* T x(args), T x{args}, T x = {args}: into a slot of that type */
+/* T x(args), T x{args}, T x = {args}: sets a slot of type T */
 void interp_initialise(
     struct interp *ip, struct interp_slot *slot, struct tok_range init, bool braces);
 
-/* interp_builtin.c: functions that the file does not have. */
+/* interp_builtin.c: functions that the file calls and does not define */
 struct interp_operand interp_builtin(struct interp *ip, const char *name, struct tok_range *args,
     unsigned nr_args, const struct type *type);
 
@@ -118,8 +121,8 @@ bool interp_launch_call(
 bool interp_type_word(const struct tok *t);
 unsigned interp_sizeof(struct interp *ip, const struct type *type);
 
-/* interp_functions.c: function bodies of the file, methods included. The best one for that many
- * arguments between two tokens (0, 0: outside of types). */
+/* interp_functions.c: function bodies of the file, methods included. The best function of that name
+ * for so many arguments that stands between two tokens (0, 0: outside of types). */
 const struct decl *interp_function(
     struct interp *ip, const char *name, unsigned nr_args, unsigned from, unsigned to);
 void interp_find_functions(struct interp *ip);
