@@ -1,4 +1,4 @@
-/* Owns what the interpreter through host code remembers: variables, fields, elements of memory. */
+/* Owns what the interpreter remembers: variables, fields, elements of memory. */
 #include "intake/eval/interp_parts.h"
 
 #include "base/mem.h"
@@ -90,7 +90,7 @@ struct interp_value interp_convert(
         }
         v.type = type;
     } else if (type->kind == TYPE_POINTER && v.kind == VALUE_MEMORY) {
-        if (type->to && type->to->kind != TYPE_OTHER) /* void* keeps what it had */
+        if (type->to && type->to->kind != TYPE_OTHER) /* a void* keeps the type of its elements */
             v.type = type->to;
     } else if (type->kind == TYPE_DIM3 && number) {
         struct interp_value o = interp_object(ip, type);
@@ -397,7 +397,7 @@ bool interp_number(const struct interp *ip, const struct decl *fn, const char *n
 {
     struct str plain = {0};
 
-    for (const char *p = name; *p; p++) { /* a->b is a.b here */
+    for (const char *p = name; *p; p++) { /* a->b is known as a.b */
         bool arrow = p[0] == '-' && p[1] == '>';
 
         str_add_char(&plain, arrow ? '.' : *p);

@@ -111,7 +111,7 @@ static bool cast(struct interp_reader *r, struct interp_operand *out)
         return false;
     if (type && type->kind == TYPE_OTHER && strcmp(type->text, "void") != 0 &&
         (tok_is(after, "&") || tok_is(after, "*") || tok_is(after, "-") || tok_is(after, "(")))
-        return false; /* (x) - y of names that are not known */
+        return false; /* (x) - y, where x is not known to be a type */
     r->i = close + 1;
     *out = interp_expression(r, LEVEL_UNARY);
     bool address = out->v.kind == VALUE_ADDRESS;
@@ -172,7 +172,7 @@ static struct interp_operand make_new(struct interp_reader *r)
     return interp_plain((struct interp_value){.kind = VALUE_ADDRESS, .slot = slot});
 }
 
-/* [&](int x) { ... }: at the bracket */
+/* [&](int x) { ... }, at the bracket. */
 static struct interp_operand lambda(struct interp_reader *r)
 {
     struct decl *fn = arena_alloc(r->ip->arena, sizeof(*fn));
@@ -214,7 +214,7 @@ static unsigned evaluate_args(struct interp_reader *r, const struct tok_range *a
     return nr;
 }
 
-/* f<T, 4>(...): what the template's parameters are called with. */
+/* f<T, 4>(...): binds the template's parameters to what the call gives. */
 static struct bound *bind_angles(struct interp_reader *r, const struct decl *fn, unsigned angle)
 {
     struct interp *ip = r->ip;
@@ -307,7 +307,7 @@ static struct interp_operand call(
     return interp_builtin(ip, name, args, nr, type);
 }
 
-/* A name, with what stands before it and its template arguments: a variable, a call, a launch. */
+/* A name with its namespaces and template arguments: a variable, a call, a launch. */
 static struct interp_operand name(struct interp_reader *r)
 {
     struct interp *ip = r->ip;

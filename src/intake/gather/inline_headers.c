@@ -1,5 +1,5 @@
-/* Owns the text that is read: the user's file with its own headers in place, macros of its build
- * before it, and the program's other files behind it. */
+/* Owns the text that is read: macros of the build, then the user's file with its own headers in
+ * place, then the program's other files. */
 #include "intake/gather/source_set.h"
 
 #include "base/file.h"
@@ -17,7 +17,7 @@
 
 enum { MAX_INCLUDE_DEPTH = 16, MAX_UP = 4 };
 
-/* The first byte that is not UTF-8, or NUL; bytes when there is none. */
+/* The first byte that is NUL or no UTF-8; `bytes`: there is none. */
 static size_t bad_byte(const char *text, size_t bytes)
 {
     size_t at = 0, n;
@@ -40,7 +40,7 @@ static unsigned line_of(const char *text, size_t at)
 
 struct puller {
     struct arena *arena;
-    struct source_set *set; /* files[0] is the user's, the others were seen */
+    struct source_set *set; /* files[0] is the user's; the others were seen on the way */
     struct str out;
     struct origin *origins; /* of the lines of out */
     size_t nr_origins, cap_origins;
@@ -55,7 +55,7 @@ static void end_line(struct puller *p, unsigned file, size_t at)
     p->origins[p->nr_origins++] = (struct origin){.file = file, .at = at};
 }
 
-/* One more thing that the user should know. */
+/* Adds a line that the user should know to set->in.note. */
 __attribute__((format(printf, 2, 3))) static void note(
     struct source_set *set, const char *format, ...)
 {
@@ -96,8 +96,8 @@ static bool read_header(struct puller *p, const char *path, struct user_file *fi
     return true;
 }
 
-/* Where no one says where headers are: folders of the usual names, beside the user's file and above
- * it, up to the root of its repository. */
+/* Looks for a header whose folder no build file gives: in folders of the usual names beside the
+ * user's file and above it, up to the root of its repository. */
 static bool guess_header(struct puller *p, const char *name, struct user_file *file)
 {
     static const char *const usual[] = {
@@ -128,7 +128,7 @@ static bool find_header(
 {
     if (quoted && read_header(p, path_beside(p->arena, from, name), file))
         return true;
-    const bool own = headers_is_device(name); /* CUDA's, unless it is quoted and there */
+    const bool own = headers_is_device(name); /* CUDA's, unless it is quoted and found */
 
     if (own && !quoted)
         return false;
@@ -138,19 +138,20 @@ static bool find_header(
     return quoted && !own && *name != '/' && guess_header(p, name, file);
 }
 
-/* #include of a file that is there: its text in place. *pulled false: the line stays. */
+/* Puts the text of a file that is there in place of its #include line. *pulled false: the line
+ * stays. */
 static bool pull_include(struct puller *p, unsigned from, const char *line, size_t nr,
     unsigned depth, bool *pulled, struct err *err)
 {
     struct source_set *set = p->set;
-    const size_t at = (size_t)(line + nr - set->files[from].code); /* its newline */
+    const size_t at = (size_t)(line + nr - set->files[from].code); /* the newline of that line */
     bool quoted;
     const char *name = headers_include_name(p->arena, arena_strndup(p->arena, line, nr), &quoted);
     struct user_file file;
 
     *pulled = false;
     if (!name || !find_header(p, set->files[from].path, name, quoted, &file))
-        return true; /* what it has is not needed, or will be missed by name */
+        return true; /* what the header has is not needed, or will be missed by name */
     file.name = name;
     *pulled = true;
     for (unsigned i = 0; i < set->nr_files; i++)
@@ -171,7 +172,7 @@ static bool pull_include(struct puller *p, unsigned from, const char *line, size
     return ok;
 }
 
-/* Text that is not UTF-8 is taken for Latin-1; what is no text at all is refused. */
+/* Turns text that is not UTF-8 into UTF-8, taking it for Latin-1. False: the file is no text. */
 static bool as_utf8(struct source_set *set, struct user_file *f, struct err *err)
 {
     size_t bad = bad_byte(f->text, f->bytes);
@@ -201,7 +202,8 @@ static bool as_utf8(struct source_set *set, struct user_file *f, struct err *err
     return true;
 }
 
-/* #if of systems that are not this one, as headers for several of them have. */
+/* The condition asks for another operating system or compiler, as in headers for several of
+ * them. */
 static bool is_foreign(const char *condition, size_t nr)
 {
     static const char *const names[] = {"defined", "WIN32", "_WIN32", "WIN64", "_WIN64", "_MSC_VER",
@@ -225,7 +227,8 @@ static bool is_foreign(const char *condition, size_t nr)
     return nr_words > 1;
 }
 
-/* Which #if the text is in: *nested, and from which one on it is foreign (0: it is not). */
+/* Follows how deep the #ifs are nested, and from which depth on the text is foreign (0: it is
+ * not). */
 static void follow_condition(const char *line, size_t nr, unsigned *nested, unsigned *foreign)
 {
     const char *word = line + 1;
@@ -253,7 +256,7 @@ static bool pull(struct puller *p, unsigned file, unsigned depth, struct err *er
         return false;
     const char *text = f->code, *end = f->code + f->bytes;
 
-    if (str_starts(text, "\xef\xbb\xbf")) /* a mark of UTF-8, which would hide a first #include */
+    if (str_starts(text, "\xef\xbb\xbf")) /* a byte order mark would hide an #include */
         text += 3;
     while (text < end) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
@@ -275,7 +278,7 @@ static bool pull(struct puller *p, unsigned file, unsigned depth, struct err *er
     return true;
 }
 
-/* Of a file that only it sees: name_file. NULL: the name stays. */
+/* The new name of what only that file sees: name_file. NULL: the name stays. */
 static const char *new_name(const struct source_set *set, const char *path, const char *name)
 {
     for (unsigned i = 0; i < set->nr_renames; i++)
@@ -290,7 +293,7 @@ static const char *new_name(const struct source_set *set, const char *path, cons
     return NULL;
 }
 
-/* The file's text with those names; lines stay. NULL: there are none. */
+/* The text of a file with its new names and the same lines. NULL: it has no new names. */
 static const char *renamed(const struct source_set *set, const struct user_file *f)
 {
     struct toks toks;
@@ -318,11 +321,12 @@ static const char *renamed(const struct source_set *set, const struct user_file 
     return text;
 }
 
-/* The file again as it is on disk: its lines from `first` on are not what stands there. */
+/* Makes a file again what it is on disk, and marks its lines from `first` on, which differ from
+ * that. */
 static void unrename(struct puller *p, unsigned file, size_t first)
 {
     struct user_file *f = &p->set->files[file];
-    size_t at = 0, start = 0; /* the same line in both */
+    size_t at = 0, start = 0; /* where the same line begins in both */
 
     for (size_t i = first; i < p->nr_origins; i++) {
         if (p->origins[i].file != file)
@@ -337,7 +341,8 @@ static void unrename(struct puller *p, unsigned file, size_t first)
     f->bytes = strlen(f->text);
 }
 
-/* Another file of the program, behind what there is. False: it is there already, or too much. */
+/* Adds another file of the program behind the text. False: the file is there already, or the text
+ * would become too large. */
 static bool pull_unit(struct puller *p, const struct translation_unit *unit)
 {
     struct source_set *set = p->set;
@@ -362,7 +367,7 @@ static bool pull_unit(struct puller *p, const struct translation_unit *unit)
     f->renamed = code != NULL;
     f->text = f->code = code ? code : unit->text;
     f->bytes = strlen(f->text);
-    pull(p, file, MAX_INCLUDE_DEPTH, &ignored); /* what cannot be read is left out */
+    pull(p, file, MAX_INCLUDE_DEPTH, &ignored); /* a file that cannot be read is left out */
     if (code) {
         f->text = unit->text;
         unrename(p, file, first);
@@ -410,7 +415,7 @@ static void pull_linked(struct puller *p)
 
 /* ---- macros of the build ---- */
 
-/* Those that the text has a word for become lines before it. */
+/* Writes macros whose name is a word of the text as lines before it. */
 static void put_defines(struct puller *p)
 {
     struct source_set *set = p->set;
@@ -455,7 +460,7 @@ static void put_defines(struct puller *p)
     }
 }
 
-/* What is read, with where its lines begin. */
+/* Keeps the text, and where its lines begin. */
 static void keep_text(struct source_set *set, const struct puller *p)
 {
     const unsigned nr = (unsigned)p->nr_origins;
