@@ -34,7 +34,6 @@ static bool only_reads(const struct toks *toks, unsigned i)
                           !str_among(toks->tok[i - 1].text, taken + 4)));
 }
 
-/* Makes unknown what tokens assign, or hand to a function that may assign it. */
 void interp_lose(struct interp *ip, const struct toks *toks, unsigned from, unsigned to)
 {
     for (unsigned i = from; i < to; i++) {

@@ -414,7 +414,7 @@ static bool of_device(struct call *c, struct interp_value *out)
 
 static const char *argument(const struct interp *ip, int64_t i)
 {
-    struct interp_value v = i >= 0 && i < ip->argc ? interp_cell(NULL, ip->argv, 8 * i) : unknown();
+    struct interp_value v = i >= 0 && i < ip->argc ? interp_cell(ip->argv, 8 * i) : unknown();
 
     return v.kind == VALUE_TEXT ? v.text : NULL;
 }
@@ -576,7 +576,7 @@ static void insert_range(struct interp *ip, struct interp_operand *o, const stru
         return;
     }
     for (int64_t i = from.i; i + each <= to.i; i += each) {
-        interp_set_cell(ip, m, m->bytes, interp_cell(ip, from.memory, i));
+        interp_set_cell(ip, m, m->bytes, interp_cell(from.memory, i));
         m->bytes += each;
     }
 }
@@ -596,7 +596,7 @@ struct interp_operand interp_member_builtin(struct interp *ip, struct interp_ope
     if (is_among(member, itself)) {
         result.v = o->v;
         if (strcmp(member, "front") == 0)
-            result.v = m ? interp_cell(ip, m, 0) : unknown();
+            result.v = m ? interp_cell(m, 0) : unknown();
     } else if ((strcmp(member, "size") == 0 || strcmp(member, "length") == 0) && m) {
         result.v = each && m->bytes >= 0 ? interp_int(m->bytes / each) : unknown();
     } else if (strcmp(member, "size") == 0 && o->v.kind == VALUE_TEXT) {

@@ -131,12 +131,12 @@ static void args_behind(
     struct interp *ip, struct interp_launch *l, struct interp_value list, unsigned nr)
 {
     for (unsigned i = 0; i < nr && i < LAUNCH_MAX_ARGS && list.kind == VALUE_MEMORY; i++) {
-        struct interp_value v = interp_cell(ip, list.memory, interp_along(list.i, i, 8));
+        struct interp_value v = interp_cell(list.memory, interp_along(list.i, i, 8));
 
         if (v.kind == VALUE_ADDRESS)
             l->args[i] = interp_copy(ip, v.slot->v);
         else if (v.kind == VALUE_MEMORY)
-            l->args[i] = interp_cell(ip, v.memory, v.i);
+            l->args[i] = interp_cell(v.memory, v.i);
         else
             break;
         l->site.nr_args = i + 1;

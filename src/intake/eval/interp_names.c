@@ -275,9 +275,8 @@ static void grow_cells(struct interp *ip, struct memory *m)
         }
 }
 
-struct interp_value interp_cell(struct interp *ip, struct memory *m, int64_t offset)
+struct interp_value interp_cell(struct memory *m, int64_t offset)
 {
-    (void)ip;
     if (m->lost)
         return (struct interp_value){0};
     unsigned at = m->cap_cells ? find_cell(m, offset) : 0;

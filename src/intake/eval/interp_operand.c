@@ -386,7 +386,7 @@ static struct interp_operand element(struct interp_reader *r, struct interp_oper
         .offset = interp_along(o.v.i, i.i, each ? each : 8),
         .type = o.v.type};
 
-    e.v = interp_cell(r->ip, e.memory, e.offset);
+    e.v = interp_cell(e.memory, e.offset);
     return e;
 }
 
@@ -424,7 +424,7 @@ static struct interp_operand member(struct interp_reader *r, struct interp_opera
     if (arrow && o.v.kind == VALUE_ADDRESS)
         o = (struct interp_operand){.v = o.v.slot->v, .slot = o.v.slot};
     else if (arrow && o.v.kind == VALUE_MEMORY)
-        o = (struct interp_operand){.v = interp_cell(r->ip, o.v.memory, o.v.i),
+        o = (struct interp_operand){.v = interp_cell(o.v.memory, o.v.i),
             .memory = o.v.memory,
             .offset = o.v.i,
             .type = o.v.type};
@@ -442,7 +442,7 @@ static struct interp_operand member(struct interp_reader *r, struct interp_opera
         o.type->kind == TYPE_STRUCT && !o.memory->lost) { /* an element of an array of structs */
         o.v = interp_object(r->ip, o.type);
         interp_set_cell(r->ip, o.memory, o.offset, o.v);
-        o.v = interp_cell(r->ip, o.memory, o.offset);
+        o.v = interp_cell(o.memory, o.offset);
     } else if (o.v.kind == VALUE_UNKNOWN && o.slot && !r->ip->dry && !o.slot->type) {
         o.slot->v = interp_object(r->ip, NULL);
         o.v = o.slot->v;
@@ -557,7 +557,7 @@ struct interp_operand interp_unary(struct interp_reader *r)
         if (o.v.kind == VALUE_ADDRESS)
             return (struct interp_operand){.v = o.v.slot->v, .slot = o.v.slot};
         if (o.v.kind == VALUE_MEMORY)
-            return (struct interp_operand){.v = interp_cell(r->ip, o.v.memory, o.v.i),
+            return (struct interp_operand){.v = interp_cell(o.v.memory, o.v.i),
                 .memory = o.v.memory,
                 .offset = o.v.i,
                 .type = o.v.type};

@@ -220,7 +220,7 @@ static bool range_for(
         struct interp_slot *slot = interp_declare(ip, toks->tok[name].text, type);
 
         if (list.v.kind == VALUE_MEMORY)
-            interp_assign(ip, slot, interp_cell(ip, list.v.memory, 0));
+            interp_assign(ip, slot, interp_cell(list.v.memory, 0));
     }
     bool launches = interp_launches_in(ip, toks, l->body, l->body_to);
 

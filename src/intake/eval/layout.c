@@ -38,11 +38,11 @@ static const struct interp_value *field_value(const struct interp_object *o, con
 
 /* Element k of an array in a struct. */
 static struct interp_value element_value(
-    struct interp *ip, const struct interp_value *array, unsigned k, unsigned each)
+    const struct interp_value *array, unsigned k, unsigned each)
 {
     if (!array || array->kind != VALUE_MEMORY || !array->memory)
         return (struct interp_value){0};
-    return interp_cell(ip, array->memory, array->i + (int64_t)k * each);
+    return interp_cell(array->memory, array->i + (int64_t)k * each);
 }
 
 static void lay_field(void *context, const char *name, const struct type *type, unsigned count,
@@ -63,7 +63,7 @@ static void lay_field(void *context, const char *name, const struct type *type, 
         struct interp_value one = {0};
 
         if (count > 1 && l->out->leaves) {
-            one = element_value(l->ip, seen, k, interp_sizeof(l->ip, type));
+            one = element_value(seen, k, interp_sizeof(l->ip, type));
             path = arena_printf(arena, "%s%s[%u]", l->prefix, name, k);
         }
         if (!lay(l->ip, NULL, type, path, NULL, 0, &bytes, &align)) { /* for its alignment */

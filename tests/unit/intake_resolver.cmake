@@ -1,0 +1,1 @@
+keet_test(intake_resolver intake core base LINK m)

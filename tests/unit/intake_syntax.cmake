@@ -1,0 +1,1 @@
+keet_test(intake_syntax intake core base LINK m)
