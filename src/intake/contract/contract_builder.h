@@ -65,8 +65,7 @@ struct contract_builder {
     unsigned nr_launches;
     struct left_out left_out[MAX_LEFT_OUT];
     unsigned nr_left_out;
-    const char *end_note; /* why the contract ends before the launches of the interpreter do; NULL:
-                             it does not */
+    const char *end_note; /* why launches that the interpreter saw last are not in it; or NULL */
     struct intake *in;
     struct interp *interp; /* NULL: the interpreter reached no launch */
     struct interp *types;  /* made by contract_types when it is first asked */

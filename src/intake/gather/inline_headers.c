@@ -38,7 +38,7 @@ static unsigned line_of(const char *text, size_t at)
 
 /* ---- the user's own headers ---- */
 
-struct puller {
+struct inliner {
     struct arena *arena;
     struct source_set *set; /* files[0] is the user's; the others were seen on the way */
     struct str out;
@@ -48,7 +48,7 @@ struct puller {
     const struct build *build;
 };
 
-static void end_line(struct puller *p, unsigned file, size_t at)
+static void end_line(struct inliner *p, unsigned file, size_t at)
 {
     str_add_char(&p->out, '\n');
     p->origins = grow(p->origins, &p->cap_origins, p->nr_origins + 1, sizeof(*p->origins));
@@ -75,9 +75,9 @@ static const char *path_beside(struct arena *arena, const char *path, const char
     return slash ? arena_printf(arena, "%.*s/%s", (int)(slash - path), path, name) : name;
 }
 
-static bool pull(struct puller *p, unsigned file, unsigned depth, struct err *err);
+static bool inline_file(struct inliner *p, unsigned file, unsigned depth, struct err *err);
 
-static bool read_header(struct puller *p, const char *path, struct user_file *file)
+static bool read_header(struct inliner *p, const char *path, struct user_file *file)
 {
     struct err ignored = {0};
     char *text, *real;
@@ -98,7 +98,7 @@ static bool read_header(struct puller *p, const char *path, struct user_file *fi
 
 /* Looks for a header whose folder no build file gives: in folders of the usual names beside the
  * user's file and above it, up to the root of its repository. */
-static bool guess_header(struct puller *p, const char *name, struct user_file *file)
+static bool guess_header(struct inliner *p, const char *name, struct user_file *file)
 {
     static const char *const usual[] = {
         "", "include/", "inc/", "src/", "common/", "Common/", "utils/", "util/"};
@@ -124,7 +124,7 @@ static bool guess_header(struct puller *p, const char *name, struct user_file *f
 }
 
 static bool find_header(
-    struct puller *p, const char *from, const char *name, bool quoted, struct user_file *file)
+    struct inliner *p, const char *from, const char *name, bool quoted, struct user_file *file)
 {
     if (quoted && read_header(p, path_beside(p->arena, from, name), file))
         return true;
@@ -138,10 +138,10 @@ static bool find_header(
     return quoted && !own && *name != '/' && guess_header(p, name, file);
 }
 
-/* Puts the text of a file that is there in place of its #include line. *pulled false: the line
+/* Puts the text of a file that is there in place of its #include line. *inlined false: the line
  * stays. */
-static bool pull_include(struct puller *p, unsigned from, const char *line, size_t nr,
-    unsigned depth, bool *pulled, struct err *err)
+static bool inline_include(struct inliner *p, unsigned from, const char *line, size_t nr,
+    unsigned depth, bool *inlined, struct err *err)
 {
     struct source_set *set = p->set;
     const size_t at = (size_t)(line + nr - set->files[from].code); /* the newline of that line */
@@ -149,11 +149,11 @@ static bool pull_include(struct puller *p, unsigned from, const char *line, size
     const char *name = headers_include_name(p->arena, arena_strndup(p->arena, line, nr), &quoted);
     struct user_file file;
 
-    *pulled = false;
+    *inlined = false;
     if (!name || !find_header(p, set->files[from].path, name, quoted, &file))
         return true; /* what the header has is not needed, or will be missed by name */
     file.name = name;
-    *pulled = true;
+    *inlined = true;
     for (unsigned i = 0; i < set->nr_files; i++)
         if (set->files[i].real && strcmp(set->files[i].real, file.real) == 0) {
             end_line(p, from, at);
@@ -165,7 +165,7 @@ static bool pull_include(struct puller *p, unsigned from, const char *line, size
     set->files[set->nr_files] = file;
     p->shift += line_of(file.text, file.bytes);
     bool ok = p->out.len + file.bytes <= SOURCE_SET_MAX_BYTES
-                  ? pull(p, set->nr_files++, depth - 1, err)
+                  ? inline_file(p, set->nr_files++, depth - 1, err)
                   : err_set(err, "%s: with its headers the file is over %d MiB", set->files[0].path,
                         SOURCE_SET_MAX_BYTES >> 20);
     end_line(p, from, at);
@@ -247,7 +247,7 @@ static void follow_condition(const char *line, size_t nr, unsigned *nested, unsi
     }
 }
 
-static bool pull(struct puller *p, unsigned file, unsigned depth, struct err *err)
+static bool inline_file(struct inliner *p, unsigned file, unsigned depth, struct err *err)
 {
     unsigned nested = 0, foreign = 0;
     struct user_file *f = &p->set->files[file];
@@ -262,14 +262,14 @@ static bool pull(struct puller *p, unsigned file, unsigned depth, struct err *er
         const char *newline = memchr(text, '\n', (size_t)(end - text));
         size_t nr = newline ? (size_t)(newline - text) : (size_t)(end - text);
         const char *hash = text + strspn(text, " \t");
-        bool pulled = false;
+        bool inlined = false;
 
         if (hash < text + nr && *hash == '#')
             follow_condition(hash, nr - (size_t)(hash - text), &nested, &foreign);
         if (hash < text + nr && *hash == '#' && !foreign &&
-            !pull_include(p, file, hash, nr - (size_t)(hash - text), depth, &pulled, err))
+            !inline_include(p, file, hash, nr - (size_t)(hash - text), depth, &inlined, err))
             return false;
-        if (!pulled) {
+        if (!inlined) {
             str_add_n(&p->out, text, nr);
             end_line(p, file, (size_t)(text - f->code));
         }
@@ -323,7 +323,7 @@ static const char *renamed(const struct source_set *set, const struct user_file 
 
 /* Makes a file again what it is on disk, and marks its lines from `first` on, which differ from
  * that. */
-static void unrename(struct puller *p, unsigned file, size_t first)
+static void unrename(struct inliner *p, unsigned file, size_t first)
 {
     struct user_file *f = &p->set->files[file];
     size_t at = 0, start = 0; /* where the same line begins in both */
@@ -343,7 +343,7 @@ static void unrename(struct puller *p, unsigned file, size_t first)
 
 /* Adds another file of the program behind the text. False: the file is there already, or the text
  * would become too large. */
-static bool pull_unit(struct puller *p, const struct translation_unit *unit)
+static bool add_unit(struct inliner *p, const struct translation_unit *unit)
 {
     struct source_set *set = p->set;
     struct err ignored = {0};
@@ -367,7 +367,7 @@ static bool pull_unit(struct puller *p, const struct translation_unit *unit)
     f->renamed = code != NULL;
     f->text = f->code = code ? code : unit->text;
     f->bytes = strlen(f->text);
-    pull(p, file, MAX_INCLUDE_DEPTH, &ignored); /* a file that cannot be read is left out */
+    inline_file(p, file, MAX_INCLUDE_DEPTH, &ignored); /* a file that cannot be read is left out */
     if (code) {
         f->text = unit->text;
         unrename(p, file, first);
@@ -389,22 +389,22 @@ const struct translation_unit *source_set_around(struct source_set *set, unsigne
     return set->around;
 }
 
-static void pull_units(struct puller *p)
+static void add_units(struct inliner *p)
 {
     unsigned nr;
     const struct translation_unit *units = source_set_around(p->set, &nr);
 
     nr = translation_units_program(units, nr);
     for (unsigned i = 0; i < nr; i++)
-        p->set->has_units |= pull_unit(p, &units[i]);
+        p->set->has_units |= add_unit(p, &units[i]);
 }
 
-static void pull_linked(struct puller *p)
+static void add_linked(struct inliner *p)
 {
     const struct source_set *set = p->set;
 
     for (unsigned i = 0; i < set->nr_linked; i++)
-        if (pull_unit(p, set->linked[i].unit))
+        if (add_unit(p, set->linked[i].unit))
             note(p->set, "%s is read with this file: it defines %s, which the device code uses",
                 set->linked[i].unit->name, set->linked[i].name);
     for (unsigned i = 0; i < set->nr_renames; i++)
@@ -416,10 +416,10 @@ static void pull_linked(struct puller *p)
 /* ---- macros of the build ---- */
 
 /* Writes macros whose name is a word of the text as lines before it. */
-static void put_defines(struct puller *p)
+static void put_defines(struct inliner *p)
 {
     struct source_set *set = p->set;
-    struct puller before = {.arena = p->arena, .set = set};
+    struct inliner before = {.arena = p->arena, .set = set};
     unsigned file_of[BUILD_MAX_FILES] = {0};
 
     for (unsigned i = 0; i < p->build->nr_defines; i++) {
@@ -461,7 +461,7 @@ static void put_defines(struct puller *p)
 }
 
 /* Keeps the text, and where its lines begin. */
-static void keep_text(struct source_set *set, const struct puller *p)
+static void keep_text(struct source_set *set, const struct inliner *p)
 {
     const unsigned nr = (unsigned)p->nr_origins;
     const struct expanded whole =
@@ -486,19 +486,19 @@ bool source_set_inline_headers(
     struct source_set *set, bool with_units, const struct intake_args *args, struct err *err)
 {
     struct build *build = arena_alloc(set->arena, sizeof(*build));
-    struct puller p = {.arena = set->arena, .set = set, .build = build};
+    struct inliner p = {.arena = set->arena, .set = set, .build = build};
 
     char *real = realpath(set->files[0].path, NULL);
 
     set->files[0].real = real ? arena_strdup(set->arena, real) : NULL;
     free(real);
     buildfile_read(build, set->arena, set->files[0].path, args);
-    const bool ok = pull(&p, 0, MAX_INCLUDE_DEPTH, err);
+    const bool ok = inline_file(&p, 0, MAX_INCLUDE_DEPTH, err);
     const bool has_main = translation_units_has_main(str_text(&p.out));
     size_t own_lines = p.nr_origins, nr_lines;
 
     if (ok)
-        pull_linked(&p);
+        add_linked(&p);
     if (ok && !has_main)
         includer_defines(build, set, str_text(&p.out), p.out.len);
     nr_lines = p.nr_origins;
@@ -508,7 +508,7 @@ bool source_set_inline_headers(
     set->nr_own_files = set->nr_files;
     set->has_units = false;
     if (ok && with_units && !python_is(set->files[0].path) && !has_main)
-        pull_units(&p);
+        add_units(&p);
     keep_text(set, &p);
     set->own_bytes = set->starts[own_lines];
     set->device_bytes = set->starts[nr_lines];

@@ -8,8 +8,8 @@
 #include "intake/intake.h"
 
 struct user_file {
-    const char *path,
-        *name;        /* name: as #include spells it; path "": the text was made from macros */
+    const char *path; /* "": the text was made from macros */
+    const char *name; /* as #include spells it */
     const char *real; /* the path without links and dots; NULL: not looked up */
     const char *text;
     const char *code; /* the C++ in it: text itself, except for a Python file */
@@ -24,13 +24,14 @@ struct origin { /* where a line of the text came from */
     bool made; /* a macro made the line: the file has other text there */
 };
 
-struct linked { /* another file of the program, which defines what the device code of the user's
-                   file uses */
+/* Another file of the program, which defines what the device code of the user's file uses. */
+struct linked {
     const struct translation_unit *unit;
     const char *name; /* the name that it defines */
 };
 
-struct rename { /* a name that only one file sees, and that another file uses for something else */
+/* A name that only one file sees, and that another file uses for something else. */
+struct rename {
     const struct translation_unit *unit;
     const char *name;
 };
@@ -72,11 +73,12 @@ struct source_set {
     struct intake in;
 };
 
-/* Fills set->text and what says where its lines are from, beginning with set->files[0]. Defined in
- * inline_headers.c. False: err says why the text cannot be read. */
-/* The other sources beside the user's file, read when they are first asked for. */
+/* The other sources in the folder of the user's file, read when they are first asked for. */
 const struct translation_unit *source_set_around(struct source_set *set, unsigned *nr);
 
+/* Fills set->text, and what says where its lines are from, beginning with set->files[0]. Defined in
+ * inline_headers.c. with_units: with the program's other files. False: err says why the text cannot
+ * be read. */
 bool source_set_inline_headers(
     struct source_set *set, bool with_units, const struct intake_args *args, struct err *err);
 
