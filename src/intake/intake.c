@@ -1,4 +1,5 @@
-/* Owns the way from a CUDA file to a kernel file: device code kept, the contract put below it. */
+/* Owns the way from a CUDA file to a kernel file: it keeps the device code, and puts the contract
+ * below. */
 #include "intake/gather/source_set.h"
 
 #include "base/file.h"
@@ -19,8 +20,7 @@ bool intake_needed(const char *source, size_t bytes)
                memmem(source, bytes, "cudaLaunchCooperativeKernel", 27) != NULL);
 }
 
-/* The kernels of the contract with their template arguments, which may be named by the host only.
- */
+/* The ids of the contract's kernels, as text: only host code may name their template arguments. */
 static const char *kernel_ids(const struct source_set *set)
 {
     static const char launch[] = "#pragma keet launch ";
@@ -39,8 +39,8 @@ static const char *kernel_ids(const struct source_set *set)
     return text;
 }
 
-/* Another kernel of the same name, which the contract does not launch, would make that name say
- * nothing. */
+/* Drops kernels that the contract does not launch and that have the name of one that it launches: a
+ * name must mean one kernel. */
 static void drop_overloads(struct source_set *set)
 {
     for (unsigned i = 0; i < set->decls.nr; i++) {
@@ -57,7 +57,7 @@ static void drop_overloads(struct source_set *set)
     }
 }
 
-/* The text with what it declares, and what of that the device reaches. */
+/* Reads the text: what it declares, and what of that the device reaches. */
 static bool read_text(struct source_set *set, const char *path, const char *source, size_t bytes,
     bool with_units, const struct intake_args *args, struct err *err)
 {
@@ -85,7 +85,7 @@ static bool read_text(struct source_set *set, const char *path, const char *sour
     return true;
 }
 
-/* With the program's other files or without. */
+/* Reads a file, with or without the program's other files. */
 static bool read_once(struct source_set *set, const char *path, const char *source, size_t bytes,
     bool with_units, const struct intake_args *args, struct err *err)
 {
@@ -123,11 +123,11 @@ bool source_set_read(struct source_set *set, struct arena *arena, const char *pa
             SOURCE_SET_MAX_BYTES >> 20);
     bool ok = read_once(set, path, source, bytes, true, args, err);
 
-    if (set->has_units && !set->in.followed) { /* they do not call it: they may be other programs */
+    if (set->has_units && !set->in.followed) { /* the others do not call it: other programs */
         err->text[0] = 0;
         ok = read_once(set, path, source, bytes, false, args, err);
     }
-    if (!ok && set->in.nr_kernels && !set->in.nr_launches) { /* they may be in macros */
+    if (!ok && set->in.nr_kernels && !set->in.nr_launches) { /* launches may stand in macros */
         err->text[0] = 0;
         set->expands = true;
         ok = read_once(set, path, source, bytes, false, args, err);

@@ -1,17 +1,20 @@
-/* Any CUDA file as a task: the device code of a file with host code, and the contract that follows
- * from how the host code launches it.
+/* Any CUDA file as a task. The device code of a file is kept, and the contract is inferred from how
+ * the host code of the file launches it.
  *
  *     struct intake in;
  *     if (intake_read(&in, arena, "saxpy.cu", source, bytes, &err))
  *         ... in.text is a kernel file; in.lines say where each pragma came from ...
  *
- * The text keeps the user's line numbers (but for files that it had to pull in): what only the host
- * needs is blanked, the pragmas stand after the last line. Nothing is guessed silently: each line
- * says what it follows from, and a line that could not be inferred is `missing`, with an example
- * for the user to complete. Where some launches can be described and others cannot, the contract is
- * of those that can, and `note` says what was left out and why. Reading is by tokens, with bounded
- * memory and time, so that a file whose headers are elsewhere is read as well as one that compiles.
- * All memory is the arena's. */
+ * in.text keeps the user's line numbers, except where headers of the user were put in place. Code
+ * that only the host needs is blanked. The pragmas of the contract stand after the last line.
+ *
+ * Nothing is guessed silently. Each line of the contract says what it follows from. A line that
+ * could not be inferred is `missing`, and has an example for the user to complete. Where only some
+ * launches can be described, the contract has only these, and in.note says what was left out and
+ * why.
+ *
+ * Files are read by tokens, with bounded memory and time. A file whose headers are elsewhere is
+ * therefore read as well as one that compiles. All memory is the arena's. */
 #ifndef KEET_INTAKE_INTAKE_H
 #define KEET_INTAKE_INTAKE_H
 
@@ -23,82 +26,83 @@
 #include <stdint.h>
 
 struct intake_line {
-    const char *pragma; /* "#pragma keet in X : f32[n]"; missing: what it could look like */
-    const char *from;   /* "line 40: cudaMalloc(&x, n*sizeof(float))" */
+    const char *pragma; /* "#pragma keet in X : f32[n]"; of a missing line: an example */
+    const char *from;   /* what the line follows from: "line 40: cudaMalloc(&x, n*sizeof(float))" */
     bool missing;
-    const char *number; /* missing: all that is, is the number of this size or scalar; else NULL */
-    const char *array;  /* of an in line: what it declares; else NULL */
-    const char
-        *indexed; /* its values are indices into an array of this extent; NULL: they are not */
-    bool assumed; /* something in it was chosen: see intake_assume */
+    const char *number;  /* the size or scalar whose number is all that is missing; or NULL */
+    const char *array;   /* the array that an `in` line declares; or NULL */
+    const char *indexed; /* the extent of the array that its values index; or NULL */
+    bool assumed;        /* a part of the line was chosen by intake_assume */
 };
 
-/* A number that the program starts from, and the device does not use: `int n = 1 << 20`. */
+/* A number that the program starts from: `int n = 1 << 20`. The device code does not use it. */
 struct intake_seed {
     const char *name;
     int64_t value;
-    size_t at;        /* bytes into what was read, where */
-    const char *text; /* stands */
+    size_t at;        /* where its text stands: bytes into what was read */
+    const char *text; /* its text: "1 << 20" */
 };
 
 enum {
-    INTAKE_LEAST_SEED = 64,     /* smaller numbers are widths of filters, numbers of channels */
+    INTAKE_LEAST_SEED = 64,     /* smaller numbers are widths of filters or numbers of channels */
     INTAKE_MAX_BYTES = 16 << 20 /* of a file */
 };
 
 struct intake {
     const char *text;
-    const char *path, *code; /* text is this device code, and the lines */
+    const char *path, *code; /* text is this code with the lines behind it */
     struct intake_line *lines;
     unsigned nr_lines, nr_missing;
-    unsigned nr_kernels, nr_launches; /* in the file; in the contract */
+    unsigned nr_kernels, nr_launches; /* kernels of the file; launches of the contract */
     bool followed;                    /* the program was followed to a launch */
-    unsigned nr_left_out; /* launches that cannot be described and are not in the contract */
-    const char *note;     /* what else there is to know, line by line; NULL: nothing */
+    unsigned nr_left_out; /* launches that the contract lacks, because they cannot be described */
+    const char *note;     /* what else the user should know, line by line; NULL: nothing */
     struct intake_seed *seeds;
     unsigned nr_seeds;
-    unsigned shift; /* lines that pulled-in headers add before the user's later lines; 0: none */
+    unsigned shift; /* lines that headers put in place add before the user's later lines */
 };
 
-/* What the file itself does not say: the program's own arguments, without its name, and what the
- * compiler is told. A zeroed one: nothing was given. */
+/* What the file itself does not say: the arguments of the program, without its name, and what the
+ * compiler is told. All zero: nothing was given. */
 struct intake_args {
     const char *const *args;
     unsigned nr;
     bool given;
-    const char *const *dirs, *const *defines; /* of headers; "NAME" and "NAME=VALUE" */
+    const char *const *dirs, *const
+                                 *defines; /* folders of headers; macros: "NAME" or "NAME=VALUE" */
     unsigned nr_dirs, nr_defines;
-    const struct intake_seed *instead; /* of an earlier reading, with other values */
+    const struct intake_seed *instead; /* seeds of an earlier intake_read, with other values */
     unsigned nr_instead;
-    unsigned only; /* n > 0: the n-th launch alone of those that the contract would have */
+    unsigned only; /* n > 0: the contract has only the n-th of its launches */
 };
 
-/* False: the file has no kernel, is not text, or is too large (err says which and what to do). */
+/* Reads a file. False: the file has no kernel, is not text, or is too large. err says which of
+ * these it is, and what to do. */
 bool intake_read(struct intake *in, struct arena *arena, const char *path, const char *source,
     size_t bytes, const struct intake_args *args, struct err *err);
 
-/* Gives a number that is missing a value: a number, or an expression over the other sizes, which
- * then stands in the lines wherever the name did, and the name is gone. why is what the lines say
- * of it. intake_compose afterwards. */
+/* Gives a missing number a value: a number, or an expression over the other sizes. In all lines the
+ * value takes the place of the name. The lines show `why` as their reason. The caller calls
+ * intake_compose afterwards. */
 void intake_assume(
     struct intake *in, struct arena *arena, const char *name, const char *value, const char *why);
 
-/* The arrays that hold indices get those below the divisor's part of what they index. False: there
- * are none. intake_compose afterwards. */
+/* Makes arrays of indices use only the first 1/divisor of the array that they index. False: no
+ * array holds indices. The caller calls intake_compose afterwards. */
 bool intake_divide_indices(struct intake *in, struct arena *arena, unsigned divisor);
 
-/* Turns an `in` line into "out" or "inout". intake_compose afterwards. */
+/* Turns an `in` line into an "out" or "inout" line. The caller calls intake_compose afterwards. */
 void intake_set_role(
     struct intake *in, struct arena *arena, const char *array, const char *role, const char *why);
 
-/* A check line with the numbers of `small`, the contract of the same program where it started from
- * smaller ones: numbers that are written out, and differ there, become sizes. why is what the line
- * says of it. False: the two differ in more than numbers, or the numbers hang together in no way
- * that sizes do not show by themselves. in->lines are new ones; intake_compose afterwards. */
+/* Adds a check line with the numbers of `small`: the contract of the same program, read with
+ * smaller seeds. Numbers that differ between the two contracts become sizes. The line shows `why`
+ * as its reason. False: the contracts differ in more than numbers, or the sizes alone already give
+ * the numbers. in->lines is a new array. The caller calls intake_compose afterwards. */
 bool intake_add_check(
     struct intake *in, struct arena *arena, const struct intake *small, const char *why);
 
-/* in->text anew, from the code and the lines. */
+/* Makes in->text anew from the code and the lines. */
 void intake_compose(struct intake *in, struct arena *arena);
 
 /* True for a file that launches kernels and has no `#pragma keet` line. */

@@ -1,4 +1,4 @@
-/* Owns the kernel file's text, and numbers put into its lines afterwards. */
+/* Owns the text of the kernel file, and the numbers that are put into its lines afterwards. */
 #include "base/str.h"
 #include "intake/intake.h"
 #include "intake/syntax/spelling.h"
@@ -25,8 +25,8 @@ void intake_compose(struct intake *in, struct arena *arena)
     str_finish(&out);
 }
 
-/* "... a : f32[a_elems]" with the value for its name, in parentheses where something is beside it.
- */
+/* "... a : f32[a_elems]" with the value in place of the name: in parentheses where something stands
+ * beside it. */
 static const char *with_value(
     struct arena *arena, const char *text, const char *name, const char *value)
 {

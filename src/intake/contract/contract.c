@@ -1,4 +1,4 @@
-/* Owns the contract that is inferred: which launches it has, and which of its sizes are free. */
+/* Owns the inferred contract: which launches it has, and which of its sizes are free. */
 #include "intake/contract/contract.h"
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No memory goes in and none comes out: a warm-up. */
+/* The launch gets no memory and sets none: it is a warm-up. */
 static bool touches_nothing(struct contract_builder *b, const struct decl *kernel)
 {
     struct param params[MAX_PARAMS];
@@ -29,7 +29,8 @@ static bool touches_nothing(struct contract_builder *b, const struct decl *kerne
     return nr == 0;
 }
 
-/* The same kernel with the same words again: a warm-up, or a loop that times. */
+/* The same kernel is launched in the same words again: one of the two is a warm-up, or a loop takes
+ * times. */
 static bool repeats(struct contract_builder *b, const struct site *sites, unsigned i)
 {
     for (unsigned k = 0; k < i; k++) {
@@ -49,7 +50,7 @@ static bool repeats(struct contract_builder *b, const struct site *sites, unsign
     return false;
 }
 
-/* Between the first comma of <<<...>>> and the next. */
+/* The name stands in the block of a launch: between the first comma of <<<...>>> and the next. */
 static bool sets_block(const struct contract_builder *b, const char *name)
 {
     for (unsigned i = 0; i < b->nr_launches; i++) {
@@ -94,8 +95,8 @@ void contract_replace_size(struct contract_builder *b, unsigned size, int64_t va
     resolver->nr_sizes--;
 }
 
-/* A block as large as a size stays so large: kernels are written for it. What no block can have is
- * a size of the problem, of which the block has a part. */
+/* A size that is a block's stays as it is, because kernels are written for that block. A number
+ * that is too large for a block is a size of the problem, of which the block has a part. */
 static void fix_sizes(struct contract_builder *b)
 {
     enum { MOST_THREADS = 1024 };
@@ -107,7 +108,7 @@ static void fix_sizes(struct contract_builder *b)
             contract_replace_size(b, i, resolver->sizes[i].value);
 }
 
-/* Its kernel reads what an earlier one wrote, or writes it on. */
+/* The launch reads or writes memory that an earlier launch of the contract wrote. */
 static bool continues(const struct contract_builder *b, const struct interp_launch *l)
 {
     for (unsigned a = 0; a < b->nr_arrays; a++)
@@ -118,7 +119,7 @@ static bool continues(const struct contract_builder *b, const struct interp_laun
     return false;
 }
 
-/* What launch l does with memory; false: it does not get it. */
+/* Adds what launch l does with the memory. False: the launch does not get it. */
 static bool launch_gets(const struct interp_launch *l, const struct param *params, unsigned nr,
     const struct memory *memory, struct memory_effects *effects)
 {
@@ -133,9 +134,9 @@ static bool launch_gets(const struct interp_launch *l, const struct param *param
     return gets;
 }
 
-/* The array with which launch i of the interpreter begins another task: a launch of the contract
- * wrote it, and then the host set it anew, or took what was in it and launch i only overwrites
- * that. of: which launch of the interpreter each of the contract is. */
+/* The array with which launch i of the interpreter begins another task. A launch of the contract
+ * wrote that array. Then the host set it anew, or the host took its contents and launch i only
+ * overwrites them. of: by launch of the contract, which launch of the interpreter it is. */
 static const struct array *begins_anew(struct contract_builder *b, unsigned i, const unsigned *of)
 {
     const struct interp *ip = b->interp;
@@ -169,7 +170,7 @@ static bool is_left_out(const struct contract_builder *b, const struct site *sit
     return false;
 }
 
-/* As the program launches them, where the interpreter through it got to any. */
+/* Adds launches as the interpreter saw them. */
 static void add_seen(struct contract_builder *b)
 {
     const struct decl *first = NULL;
@@ -202,7 +203,7 @@ static void add_seen(struct contract_builder *b)
     }
 }
 
-/* As the file's text has them: those of the first function that launches. */
+/* Adds launches as the text of the file has them: those of the first function that launches. */
 static void add_written(struct contract_builder *b)
 {
     struct resolver *resolver = b->resolver;
@@ -227,8 +228,8 @@ static void add_written(struct contract_builder *b)
     free(sites);
 }
 
-/* The interpreter with these arguments; where they were not given and the program wants some, with
- * arguments of which nothing is known. NULL: no launch was reached. */
+/* Follows the program with these arguments, and where that reaches no launch, with arguments of
+ * which nothing is known. NULL: no launch was reached. */
 static struct interp *followed(struct contract_builder *b, const struct intake_args *args)
 {
     struct interp *ip = interp_create(b->arena, b->resolver);
@@ -274,7 +275,7 @@ static bool leave_out(struct contract_builder *b)
     return b->nr_left_out > before;
 }
 
-/* All launches that are not left out, in a contract begun anew. */
+/* Begins the contract anew with all launches that are not left out. */
 static void add_launches(struct contract_builder *b, struct interp *interp)
 {
     b->nr_arrays = b->nr_scalars = b->nr_launches = b->resolver->nr_sizes = b->resolver->nr_arrays =
@@ -287,7 +288,7 @@ static void add_launches(struct contract_builder *b, struct interp *interp)
         b->resolver->interp = b->interp = NULL;
         add_written(b);
     }
-    if (b->nr_launches == 0 && !b->all_idle) { /* nothing but warm-ups: they say hello */
+    if (b->nr_launches == 0 && !b->all_idle) { /* there are only warm-ups: kernels that print */
         b->all_idle = true;
         add_launches(b, interp);
         return;
@@ -295,7 +296,7 @@ static void add_launches(struct contract_builder *b, struct interp *interp)
     contract_part_arrays(b);
 }
 
-/* One launch of the contract, without the others. */
+/* Begins the contract anew with one of its launches alone. */
 static void keep_alone(struct contract_builder *b, struct interp *interp, unsigned only)
 {
     const struct left_out it = {
@@ -316,7 +317,8 @@ static void keep_alone(struct contract_builder *b, struct interp *interp, unsign
     } while (b->nr_left_out > before);
 }
 
-/* The launches that can be described; where there are none, all: the user completes them. */
+/* Adds the launches that can be described. Where none can, it adds all of them, and the user
+ * completes them. */
 static void add_describable(struct contract_builder *b, struct interp *interp, unsigned only)
 {
     struct contract_builder *all = arena_alloc(b->arena, sizeof(*all));

@@ -5,7 +5,8 @@
 #include "intake/eval/resolver.h"
 #include "intake/intake.h"
 
-/* Fills in->lines and the counts. False: nothing is launched (err says what was found instead). */
+/* Fills in->lines and the counts of in. False: the program launches nothing; err says what was
+ * found instead. */
 bool contract_infer(struct intake *in, struct resolver *resolver, const char *path,
     const struct intake_args *args, struct err *err);
 

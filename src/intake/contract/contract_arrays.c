@@ -1,5 +1,5 @@
-/* Owns the arrays of a contract: which memory an argument names, its extent, what launches do with
- * it. */
+/* Owns the arrays of a contract: which memory an argument names, how large that memory is, and what
+ * launches do with it. */
 #include "intake/contract/contract_builder.h"
 
 #include "base/mem.h"
@@ -46,7 +46,7 @@ static void note_copies(struct contract_builder *b, struct array *a)
     }
 }
 
-/* The name in the contract: s_x for s.x, and none that the task language has. */
+/* The name in the contract: s_x for s.x. It is no word of the task language. */
 static const char *id_of(struct contract_builder *b, const char *name)
 {
     char *id = arena_printf(b->arena, task_reserves(name) ? "%s_" : "%s", name);
@@ -56,7 +56,7 @@ static const char *id_of(struct contract_builder *b, const char *name)
     return id;
 }
 
-/* A name that no other array and no size has, and that no later size gets. */
+/* A name that no other array has and no size has or will get. */
 static const char *free_name(struct contract_builder *b, const char *name)
 {
     const char *free = name;
@@ -75,7 +75,8 @@ static const char *free_name(struct contract_builder *b, const char *name)
     }
 }
 
-/* The type of C that has an element type here: of the parameter, else of the memory. */
+/* The type of C of the elements: the parameter's where that has an element type, else the
+ * memory's. */
 static const char *type_of(struct contract_builder *b, const struct param *p,
     const struct interp_value *seen, unsigned where)
 {
@@ -87,7 +88,8 @@ static const char *type_of(struct contract_builder *b, const struct param *p,
     return resolver_type(b->resolver, seen->type->text, where);
 }
 
-/* What the program says of an allocation called name, where it comes to so many elements; NULL. */
+/* The extent of an allocation in the words of the program; NULL: these words do not come to
+ * `elems`. */
 static const char *said_extent(
     struct contract_builder *b, const char *name, unsigned where, int64_t elems)
 {
@@ -119,8 +121,8 @@ static unsigned token_behind(const struct toks *toks, unsigned line)
     return i;
 }
 
-/* The extent that the allocation's bytes come to: as an expression over sizes where one comes to
- * the same, else as a number. */
+/* Sets the extent that the bytes of the allocation come to: an expression over sizes where the
+ * program's words come to the same, else the number. */
 static void measured_extent(
     struct contract_builder *b, struct array *a, const struct interp_value *seen, unsigned where)
 {
@@ -270,8 +272,8 @@ struct array *contract_texel_array(struct contract_builder *b, const char *name,
     return a;
 }
 
-/* So many elements as a share of the allocation that they are in, where the text for all of it is
- * known: a third of 3*B*T*C; else the number. */
+/* A number of elements as a share of their allocation, where the text for the whole is known:
+ * (3*B*T*C)/3; else the number. */
 static const char *share_of(struct contract_builder *b, const char *whole, int64_t elems)
 {
     enum { MOST_SHARES = 16 };
@@ -283,12 +285,12 @@ static const char *share_of(struct contract_builder *b, const char *whole, int64
     return arena_printf(b->arena, "%lld", (long long)elems);
 }
 
-/* The only pointer into its allocation, a little behind its begin: what is before it belongs to it
- * too, as a halo does. The array is all of the allocation then, and launches get its address plus
- * that. */
+/* The array is the only pointer into its allocation, and points a little behind its beginning. What
+ * stands before the pointer belongs to the array too, as a halo does. The array becomes the whole
+ * allocation, and launches get its address plus the offset. False: it is not so. */
 static bool point_inside(struct contract_builder *b, struct array *a)
 {
-    enum { LEAST_PARTS = 16 }; /* the part that is before it */
+    enum { LEAST_PARTS = 16 }; /* at most one such part stands before the pointer */
     unsigned lanes = 1;
     const char *elem = a->memory && a->offset > 0 ? contract_elem(b, a->type, &lanes) : NULL;
     const unsigned each = elem ? interp_type_bytes(contract_types(b), a->type) : 0;
@@ -312,7 +314,7 @@ static bool point_inside(struct contract_builder *b, struct array *a)
     return true;
 }
 
-/* Pointers into one allocation: each ends where the next one begins. */
+/* Each pointer into an allocation ends where the next one begins. */
 void contract_part_arrays(struct contract_builder *b)
 {
     for (unsigned i = 0; i < b->nr_arrays; i++) {
@@ -338,7 +340,8 @@ void contract_part_arrays(struct contract_builder *b)
     }
 }
 
-/* The tensor that one made by empty_like(x) is like; the name itself for others. */
+/* The tensor x whose shape a tensor has that empty_like(x) made; of another tensor, its own
+ * name. */
 static const char *like(struct contract_builder *b, const char *name, unsigned at)
 {
     for (unsigned up = 0; up < 4; up++) {
@@ -365,7 +368,8 @@ static const char *like(struct contract_builder *b, const char *name, unsigned a
     return name;
 }
 
-/* torch::zeros({m, n}, options): the product of its list; false: it was not made so. */
+/* torch::zeros({m, n}, options): adds the product of the list. False: the tensor was not made
+ * so. */
 static bool made_of_list(struct contract_builder *b, const char *name, unsigned at, struct str *out)
 {
     struct tok_range value, dims[6];
@@ -391,7 +395,6 @@ static bool made_of_list(struct contract_builder *b, const char *name, unsigned 
     return false;
 }
 
-/* A tensor's extent is its number of elements, which only its caller knows. */
 void contract_tensor_extent(struct contract_builder *b, struct array *a, struct tok_range arg)
 {
     struct resolver *resolver = b->resolver;
@@ -434,7 +437,8 @@ void contract_use_array(struct array *a, const struct param *p, unsigned launch)
         a->first_launch = launch;
     a->last_launch = launch;
     a->launches |= UINT32_C(1) << launch;
-    /* a kernel that gets it twice may read through one name what it writes through the other */
+    /* a kernel that gets the array twice may read through one name what it writes through the
+     * other */
     a->read_first = a->read_first || (p->reads && (!a->written || a->first_write == launch));
     if (p->writes && !a->written)
         a->first_write = launch;

@@ -1,5 +1,5 @@
-/* Private to intake/: a contract while it is put together: arrays by contract_arrays.c, launches
- * with their arguments by contract_launch.c, lines by contract_lines.c. */
+/* Private to intake/: a contract while it is put together. contract_arrays.c adds its arrays,
+ * contract_launch.c its launches with their arguments, contract_lines.c its lines. */
 #ifndef KEET_INTAKE_CONTRACT_CONTRACT_BUILDER_H
 #define KEET_INTAKE_CONTRACT_CONTRACT_BUILDER_H
 
@@ -17,22 +17,22 @@ enum {
 };
 
 struct array {
-    const char *name;   /* in the file */
-    const char *id;     /* in the contract */
-    const char *type;   /* of C */
-    const char *extent; /* text; NULL: not known */
+    const char *name;   /* its name in the file */
+    const char *id;     /* its name in the contract */
+    const char *type;   /* the type of C */
+    const char *extent; /* the number of elements as text; NULL: not known */
     const char *why;
     unsigned line; /* of the allocation */
     bool read_first, read, written, atomics;
     bool to_host, from_host;
-    const char *filled;  /* cudaMemset's value, or NULL */
+    const char *filled;  /* the value that cudaMemset gave it, or NULL */
     const char *indexed; /* the array that its values index */
     unsigned first_launch, last_launch, first_write;
-    uint32_t launches;           /* those that take it: bit i is launch i */
-    const char *param;           /* of the first kernel, for messages */
-    const struct memory *memory; /* of the interpreter; NULL: none */
-    int64_t offset;              /* bytes from its beginning */
-    const char *whole;           /* the extent of all of it, as the program says it; or NULL */
+    uint32_t launches;           /* bit i: launch i takes it */
+    const char *param;           /* its parameter of the first kernel, for messages */
+    const struct memory *memory; /* as the interpreter saw it; NULL: not seen */
+    int64_t offset;              /* bytes from the beginning of memory */
+    const char *whole;           /* the extent of all of memory, in the program's words; or NULL */
 };
 
 struct scalar_arg {
@@ -44,13 +44,13 @@ struct scalar_arg {
 struct launch_line {
     const char *text, *why;
     unsigned line;
-    unsigned assumed;   /* see interp_launch */
-    const char *kernel; /* its name */
-    bool is_empty;      /* its grid has no blocks */
+    unsigned assumed;   /* see struct interp_launch */
+    const char *kernel; /* the kernel's name */
+    bool is_empty;      /* the grid has no blocks */
 };
 
-struct left_out { /* a launch that cannot be described, where others can */
-    unsigned at;  /* of its site */
+struct left_out { /* a launch that cannot be described, in a file where others can */
+    unsigned at;  /* the token `at` of its site */
     const char *kernel, *text;
 };
 
@@ -65,11 +65,10 @@ struct contract_builder {
     unsigned nr_launches;
     struct left_out left_out[MAX_LEFT_OUT];
     unsigned nr_left_out;
-    const char
-        *end_note; /* why the launches end before those of the interpreter do; NULL: they do not */
+    const char *end_note; /* why launches that the interpreter saw last are not in it; or NULL */
     struct intake *in;
-    struct interp *interp; /* NULL: none got to a launch */
-    struct interp *types;  /* see contract_types */
+    struct interp *interp; /* NULL: the interpreter reached no launch */
+    struct interp *types;  /* made by contract_types when it is first asked */
     bool all_idle;         /* no launch touches any memory */
     size_t cap_lines;
 };
@@ -81,108 +80,118 @@ struct launching {
     const struct interp_launch *seen;
     const struct decl *kernel;
     struct param params[MAX_PARAMS];
-    const char *declared[MAX_PARAMS]; /* the parameters' types as written */
+    const char *declared[MAX_PARAMS]; /* the types of the parameters as written */
     struct array *arrays[MAX_PARAMS];
     unsigned nr;
     const char *why; /* the first thing that is missing; NULL: nothing */
 };
 void contract_note(struct launching *l, const char *why);
 
-/* One more line of the contract. */
+/* Adds a line to the contract. `from` says what it follows from. */
 void contract_add_line(
     struct contract_builder *b, bool missing, const char *from, const char *pragma);
 
-/* The lines of the __constant__ and __device__ variables that host code sets. */
+/* Adds the lines of the __constant__ and __device__ variables that host code sets or reads. */
 void contract_symbols(struct contract_builder *b);
 
-/* "line 40: cudaMalloc(&x, n * sizeof(float))" */
+/* A line of the text as messages show it: "line 40: cudaMalloc(&x, n * sizeof(float))". */
 const char *contract_shown(const struct contract_builder *b, unsigned line);
 
-/* The array that an argument names, made where it is new; seen is what the interpreter saw there,
- * or NULL. NULL: the argument names none. */
+/* The array that an argument names; a new one where the contract has none yet. seen is the
+ * argument's value in the interpreter, or NULL. NULL: the argument names no array. */
 struct array *contract_array(struct contract_builder *b, const struct param *p,
     struct tok_range arg, unsigned at, const struct interp_value *seen);
 
-/* The array of that name in the file; NULL: there is none yet. */
+/* The array with that name in the file; NULL: the contract has none yet. */
 struct array *contract_array_named(struct contract_builder *b, const char *name);
 
-/* An array of which the file does not say how large it is; NULL: there are too many. */
+/* Adds an array whose extent the file does not say. NULL: there are too many arrays. */
 struct array *contract_unknown_array(
     struct contract_builder *b, const struct param *p, unsigned line);
 
-/* Texels of that type in so many dimensions, an array of CUDA's. NULL: there are too many. */
+/* Adds the array of texels behind a CUDA array: nr dimensions, their extents in size. NULL: there
+ * are too many arrays. */
 struct array *contract_texel_array(struct contract_builder *b, const char *name, const char *type,
     const char *const *size, unsigned nr, unsigned line);
 
-/* Adds argument i, a cudaTextureObject_t. NULL, else why not: what it is made of is not known. */
+/* Adds argument i, a cudaTextureObject_t. Returns NULL, or why what the texture is made of is not
+ * known. */
 const char *contract_texture(struct launching *l, unsigned i, struct str *args);
 
-/* Pointers into one allocation become arrays one after another. */
+/* Gives pointers into one allocation extents of their own: each array ends where the next
+ * begins. */
 void contract_part_arrays(struct contract_builder *b);
 
-/* A tensor's extent is its number of elements, which only its caller knows. */
+/* Sets the extent of an array that is a tensor: its number of elements, which only its caller
+ * knows. */
 void contract_tensor_extent(struct contract_builder *b, struct array *a, struct tok_range arg);
 
-/* What is missing of its line beyond numbers; NULL: nothing. */
+/* What the line of an array lacks beyond numbers; NULL: nothing. */
 const char *contract_array_lacks(struct contract_builder *b, const struct array *a);
 
-/* What launch number `launch` does with the array. */
+/* Notes what launch number `launch` does with the array. */
 void contract_use_array(struct array *a, const struct param *p, unsigned launch);
 
-/* Adds the launch of a kernel, with the arrays and scalars that it takes; seen is the interpreter's
- * record of it, or NULL. */
+/* Adds the launch of a kernel, with the arrays and scalars that it takes. seen is the record of the
+ * launch in the interpreter, or NULL. */
 void contract_launch(struct contract_builder *b, const struct site *site, const struct decl *kernel,
     const struct interp_launch *seen);
 
-/* A number that a launch passes, seen as value v (NULL: not known), as text of the task language:
- * an integer, which text already is, or arg comes down to; a real one as the name of a scalar. */
+/* contract_integer adds to out an integer that a launch passes, as text of the task language:
+ * `text` where it is given, else what arg comes down to. contract_scalar adds a scalar to the
+ * contract for a real number, and returns its name. v is the number in the interpreter; NULL: not
+ * known. */
 void contract_integer(struct launching *l, const char *name, struct tok_range arg,
     const struct interp_value *v, const char *text, struct str *out);
 const char *contract_scalar(struct launching *l, const char *name, const char *type,
     struct tok_range arg, const struct interp_value *v);
 
-/* Adds argument i, a struct or a vector by value: its fields in braces. NULL, else why not: what
- * its type has in memory is not known. */
+/* Adds argument i, a struct or a vector by value: its fields in braces. Returns NULL, or why the
+ * layout of its type is not known. */
 const char *contract_struct(struct launching *l, unsigned i, const char *type,
     const struct interp_value *v, struct str *args);
 
-/* Types, where the interpreter itself may have come to its end. */
+/* An interpreter for the types alone: the one that followed the program may have spent its
+ * steps. */
 struct interp *contract_types(struct contract_builder *b);
 
-/* The element type for a type of C, and how many of them one value holds: of numbers, vectors, and
- * structs whose fields are all of one type. NULL: none. */
+/* The element type for a type of C, and how many elements one value has in *lanes: of numbers, of
+ * vectors, and of structs whose fields are all of one type. NULL: there is none. */
 const char *contract_elem(struct contract_builder *b, const char *type, unsigned *lanes);
 
-/* Of other structs "{f32, i32, f64[3]}"; NULL: it is none, or has pointers. */
+/* The record for any other struct: "{f32, i32, f64[3]}". NULL: the type is no struct, or has
+ * pointers. */
 const char *contract_record(struct contract_builder *b, const char *type);
 
-/* Another launch of the contract stands in another case of one switch: not both of them run. */
+/* True: a launch of the contract stands in another case of the same switch, so that only one of the
+ * two runs. */
 bool contract_excluded(const struct contract_builder *b, unsigned at);
 
-/* Sizes that a switch decides by are what the case with the launch says. */
+/* Gives a size that a switch decides by the number of the case that holds the launch. */
 void contract_bind_cases(struct contract_builder *b);
 
-/* A size is this number wherever it stands, and no size any more. */
+/* Puts a number in place of a size everywhere, and drops the size. */
 void contract_replace_size(struct contract_builder *b, unsigned size, int64_t value);
 
-/* The only size that has this value; NULL. */
+/* The only size of this value; NULL: none or several have it. */
 const char *contract_size_of(const struct contract_builder *b, double value);
 
-/* Some launch has this name or number: of threads, or as an argument. */
+/* True: some launch has this name or number in its grid, in its block or among its arguments. */
 bool contract_launched_with(const struct contract_builder *b, const char *word);
 
-/* Large extents that are plain numbers become what sizes they are, with the arguments that are the
- * same. */
+/* Puts the sizes that they are in place of large extents that are plain numbers, and of the
+ * arguments with the same number. */
 void contract_name_numbers(struct contract_builder *b);
 
-/* What stands between <<< and >>>; *why is set where it is not known, if it was NULL. */
+/* What stands between <<< and >>> of a launch line. Where it is not known, *why is set if it was
+ * NULL. */
 const char *contract_config(struct contract_builder *b, const struct site *site,
     const struct interp_launch *seen, const char **why);
 
-/* Of that text: the grid has no blocks. */
+/* True: the text of contract_config gives a grid without blocks. */
 bool contract_is_empty(struct contract_builder *b, const char *config);
 
-/* All lines of the contract, in order. */
+/* Adds all lines of the contract, in order. */
 void contract_lines(struct contract_builder *b);
 
 #endif

@@ -1,12 +1,12 @@
-/* Owns launches in a switch, where they are read by their text: one case of each is what runs, and
- * the number that is switched on is the case's. */
+/* Owns launches in a switch, where launches are read by their text. Of each switch one case runs,
+ * and what the switch decides by has the number of that case. */
 #include "intake/contract/contract_builder.h"
 
 #include "intake/syntax/spelling.h"
 
 #include <string.h>
 
-/* The last `case` or `default` of the switch whose brace is token `open`, before token `at`; 0:
+/* The last `case` or `default` before token `at`, in the switch whose brace is token `open`; 0:
  * none. */
 static unsigned label_before(const struct toks *toks, unsigned open, unsigned at)
 {
@@ -21,7 +21,7 @@ static unsigned label_before(const struct toks *toks, unsigned open, unsigned at
     return label;
 }
 
-/* The brace of the switch at token i that is around token `at`; 0: it is not. */
+/* The brace of the switch at token i; 0: token `at` stands outside of it. */
 static unsigned around(const struct toks *toks, unsigned i, unsigned at)
 {
     const unsigned open = tok_is(&toks->tok[i + 1], "(") ? toks->tok[i + 1].match + 1 : 0;
@@ -58,7 +58,8 @@ bool contract_excluded(const struct contract_builder *b, unsigned at)
     return false;
 }
 
-/* What is switched on is a size that only the caller knows: its index; nr_sizes: it is none. */
+/* The index of the size that the switch at token `at` decides by; nr_sizes: it decides by something
+ * else, or by a size with a number. */
 static unsigned switched_size(struct resolver *resolver, unsigned at)
 {
     const unsigned nr = resolver->nr_sizes;

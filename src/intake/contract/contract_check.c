@@ -1,5 +1,6 @@
-/* Owns the check line of a contract that was read twice, from the program as it is and from smaller
- * numbers: what differs between the two hangs together. */
+/* Owns the check line of a contract that was read twice: from the program as it is, and from the
+ * program with smaller numbers. The numbers that differ between the two readings depend on each
+ * other. */
 #include "base/str.h"
 #include "core/task.h"
 #include "intake/intake.h"
@@ -14,7 +15,7 @@ enum { MAX_SIZES = 96 };
 
 static const char size_line[] = "#pragma keet size   ", head[] = "#pragma keet ";
 
-struct twin { /* a size with its value in both */
+struct twin { /* a size, with its value in both contracts */
     const char *name;
     int64_t value, small;
 };
@@ -23,8 +24,8 @@ struct twins {
     struct arena *arena;
     const struct intake *in;
     struct twin sizes[MAX_SIZES];
-    unsigned nr, nr_own;           /* those from nr_own on were numbers that are written out */
-    struct twin others[MAX_SIZES]; /* sizes of the small contract alone */
+    unsigned nr, nr_own;           /* twins from nr_own on were plain numbers */
+    struct twin others[MAX_SIZES]; /* sizes that only the small contract has */
     unsigned nr_others;
 };
 
@@ -44,7 +45,8 @@ static bool whole_number(const struct tok *t, int64_t *value)
     return t->kind == TOK_NUMBER && *end == 0;
 }
 
-/* Each NAME = NUMBER of the size lines. False: one is more than that, or there are too many. */
+/* Reads each NAME = NUMBER of the size lines. False: a line has something else, or there are too
+ * many. */
 static bool read_sizes(
     struct arena *arena, const struct intake *in, struct twin *sizes, unsigned *nr)
 {
@@ -72,7 +74,7 @@ static bool read_sizes(
     return true;
 }
 
-/* What one word of the small contract comes to there. */
+/* The number of one word of the small contract. */
 static bool small_value(struct twins *w, const struct tok *t, int64_t *value)
 {
     const struct twin *other = find(w->others, w->nr_others, t->text);
@@ -96,7 +98,7 @@ static bool is_taken(const struct twins *w, const char *name)
     return task_reserves(name);
 }
 
-/* A name for a number of this line: data_n, of the array data or the kernel data. */
+/* A name for a number of this line: data_n, after the array or the kernel `data`. */
 static const char *new_name(struct twins *w, const char *pragma)
 {
     const char *p = pragma + strlen(head), *from;
@@ -114,8 +116,8 @@ static const char *new_name(struct twins *w, const char *pragma)
     return name;
 }
 
-/* The size that is one number there and another here; made where there is none. NULL: there are too
- * many. */
+/* The size with these two numbers, which is made where there is none. NULL: there are too many
+ * sizes. */
 static const char *name_of(struct twins *w, int64_t value, int64_t small, const char *pragma)
 {
     for (unsigned i = 0; i < w->nr; i++)
@@ -127,12 +129,12 @@ static const char *name_of(struct twins *w, int64_t value, int64_t small, const 
     return w->sizes[w->nr++].name;
 }
 
-/* Another block, another kernel, another type: what the code may have been written for. */
+/* Token t may differ. What the code may be written for may not: the block, the kernel, the type. */
 static bool may_differ(const struct toks *toks, unsigned t)
 {
     const unsigned open = toks_find(toks, 0, toks->nr, "<<<");
 
-    if (open == toks->nr) { /* an array: behind its type, which may have braces */
+    if (open == toks->nr) { /* of an array: behind the type, which may have braces */
         const unsigned colon = toks_find(toks, 0, toks->nr, ":");
 
         return t > colon + 1 &&
@@ -145,7 +147,7 @@ static bool may_differ(const struct toks *toks, unsigned t)
     return t > open && (t <= grid || t >= block);
 }
 
-/* The line with names for the numbers that differ. False: more differs. */
+/* Puts names in place of the numbers of a line that differ. False: more than numbers differs. */
 static bool merge(struct twins *w, struct intake_line *line, const char *small)
 {
     const char *text = line->pragma + strlen(head);
@@ -191,7 +193,7 @@ static bool merge(struct twins *w, struct intake_line *line, const char *small)
     return ok;
 }
 
-/* Numbers that were written out and are none, or sizes that go together while others stay. */
+/* True: some twin was a plain number, or several sizes change together. */
 static bool hang_together(const struct twins *w)
 {
     unsigned nr = 0;
@@ -201,7 +203,7 @@ static bool hang_together(const struct twins *w)
     return w->nr > w->nr_own || nr > 1;
 }
 
-/* Behind the size lines: sizes of their own for the numbers, and the check line. */
+/* Adds behind the size lines the sizes that were plain numbers, and the check line. */
 static void add_lines(
     struct twins *w, struct intake *in, struct intake_line *lines, const char *why)
 {

@@ -1,5 +1,5 @@
-/* Owns grid, block and shared memory of a launch in the contract: as expressions over sizes where
- * those come to what the interpreter saw, as numbers elsewhere. */
+/* Owns grid, block and shared memory of a launch in the contract. These are expressions over sizes
+ * where the expressions come to what the interpreter saw, and numbers elsewhere. */
 #include "intake/contract/contract_builder.h"
 
 #include "base/mem.h"
@@ -68,7 +68,7 @@ static bool add_dims(struct contract_builder *b, struct tok_range r, unsigned at
     return true;
 }
 
-/* The expressions of a text such as dim3(a, b). */
+/* Splits a text such as dim3(a, b) into its expressions. Returns how many there are. */
 static unsigned parts_of(struct contract_builder *b, const char *text, const char *parts[3])
 {
     struct toks toks;
@@ -112,8 +112,8 @@ bool contract_is_empty(struct contract_builder *b, const char *config)
     return false;
 }
 
-/* The dimensions that the interpreter saw; each as text says where that comes to the same number.
- */
+/* Adds the dimensions that the interpreter saw: each as `text` has it where that comes to the same
+ * number. */
 static void seen_dims(
     struct contract_builder *b, const char *text, const int64_t dims[3], struct str *out)
 {
@@ -137,7 +137,7 @@ static void seen_dims(
     str_add(out, nr_dims > 1 ? ")" : "");
 }
 
-/* Grid (0) or block (1). */
+/* Adds the grid (which is 0) or the block (1). */
 static bool dims_text(struct contract_builder *b, const struct site *site,
     const struct interp_launch *seen, unsigned which, struct str *out)
 {
@@ -192,7 +192,7 @@ const char *contract_config(struct contract_builder *b, const struct site *site,
             *why = arena_printf(b->arena, "%s: %s", parts[c], b->resolver->why);
     }
     b->resolver->mode = before;
-    if (*why && site->nr_config) { /* as the file has it: easier to complete than half of one */
+    if (*why && site->nr_config) { /* in the file's own words: easier to complete */
         str_clear(&config);
         str_add(&config, toks_text(site->config[0].toks, b->arena, site->config[0].from,
                              site->config[site->nr_config - 1].to));

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_TEMPLATE_DEPTH = 8 }; /* of functions that hand their parameters on */
+enum { MAX_TEMPLATE_DEPTH = 8 }; /* how many functions may hand a parameter on */
 
-/* A parameter's type with the template arguments of the launch in it. */
+/* The type of a parameter, with the template arguments of the launch put in. */
 static const char *bound_type(struct contract_builder *b, const struct site *site,
     const struct interp_launch *seen, const struct decl *kernel, const char *type)
 {
@@ -32,7 +32,7 @@ static const char *bound_type(struct contract_builder *b, const struct site *sit
     return type;
 }
 
-/* traits<word>: with what `word` stands for where it is a name for a number's type. */
+/* traits<word>: the text with what `word` stands for, where that is a type of numbers. */
 static const char *spelled_out(struct contract_builder *b, struct tok_range r, unsigned at)
 {
     struct str text = {0};
@@ -52,8 +52,8 @@ static const char *spelled_out(struct contract_builder *b, struct tok_range r, u
     return spelled;
 }
 
-/* A template argument: a type of C as it is; a number or a constant; a parameter of the function
- * around, by a call that gives it. */
+/* The text of a template argument: a type of C, a number or a constant. A parameter of the function
+ * around stands for what a call gives it. */
 static const char *template_argument(
     struct contract_builder *b, struct tok_range r, unsigned at, unsigned depth)
 {
@@ -79,7 +79,7 @@ static const char *template_argument(
     return text;
 }
 
-/* A number for a parameter of an enum's type is of that type: C++ does not convert it. */
+/* A number for a parameter of an enum's type gets a cast to that type: C++ does not convert it. */
 static const char *of_enum(
     struct contract_builder *b, const struct decl *kernel, const char *name, const char *arg)
 {
@@ -98,7 +98,7 @@ static const char *of_enum(
     return arg;
 }
 
-/* The kernel's id with its namespaces and with all template arguments spelled out. */
+/* The kernel's id, with its namespaces and all template arguments. */
 static const char *kernel_id(struct launching *l)
 {
     struct contract_builder *b = l->b;
@@ -136,7 +136,7 @@ static const char *kernel_id(struct launching *l)
             break;
         str_addf(&text, "%s%s", nr_given++ ? ", " : "<", of_enum(b, kernel, names[t], arg));
     }
-    if (nr_given) /* of the rest, the template has defaults or deduces them */
+    if (nr_given) /* the template has defaults for the others, or deduces them */
         str_add_char(&text, '>');
     id = arena_strdup(b->arena, str_text(&text));
     str_finish(&text);
@@ -148,7 +148,7 @@ static bool name_taken(struct contract_builder *b, const char *name)
     return resolver_size(b->resolver, name) || contract_array_named(b, name);
 }
 
-/* A real number, shortest first; single: it is of type float. */
+/* The shortest text of a real number that reads back as the same. single: as a float. */
 static const char *real_text(struct contract_builder *b, double value, bool single)
 {
     double back;
@@ -196,7 +196,7 @@ const char *contract_scalar(struct launching *l, const char *param, const char *
     return name;
 }
 
-/* An integer expression without a number that the file does not give. */
+/* Adds an integer expression. False: the file does not give all its numbers. */
 static bool strictly(struct contract_builder *b, struct tok_range arg, unsigned at, struct str *out)
 {
     const struct resolver_mode before =
@@ -207,7 +207,7 @@ static bool strictly(struct contract_builder *b, struct tok_range arg, unsigned 
     return ok;
 }
 
-/* The type of a number as it stands there; NULL: none is there. */
+/* The type of a number literal; NULL: arg is no number literal. */
 static const char *type_of_literal(struct tok_range arg)
 {
     const struct tok *t = arg.toks ? &arg.toks->tok[arg.from] : NULL;
@@ -220,8 +220,8 @@ static const char *type_of_literal(struct tok_range arg)
     return literal_type(&literal);
 }
 
-/* T of a parameter passed by value: of the struct that is passed, where an array of T is an
- * argument too, or of the number. */
+/* What T of a parameter by value stands for: the struct that is passed, where an array of T is an
+ * argument too; else the type of the number. */
 static const char *deduced_type(struct contract_builder *b, const struct site *site,
     const struct decl *kernel, const struct param *params, unsigned nr, const char *type,
     const struct interp_launch *seen, const struct interp_value *v)
@@ -263,17 +263,15 @@ void contract_note(struct launching *l, const char *why)
     l->why = l->why ? l->why : why;
 }
 
-/* nullptr, also as a caller passes it. */
+/* The argument is a null pointer, also where a caller passes it. */
 static bool is_null(struct resolver *resolver, struct tok_range arg, unsigned at)
 {
-    static const char *const nulls[] = {"nullptr", "NULL", "0", NULL};
-
     for (unsigned up = 0; up < MAX_TEMPLATE_DEPTH && arg.to == arg.from + 1; up++) {
         const char *name = arg.toks->tok[arg.from].text;
         const struct decl *fn = resolver_function_at(resolver, at);
         struct tok_range whole;
 
-        if (str_among(name, nulls))
+        if (spelling_is_null(name))
             return true;
         if (!fn || resolver_param(resolver, fn, name, &whole) < 0 ||
             !resolver_definition(resolver, name, at, &arg, &at))
@@ -383,7 +381,7 @@ static void one_arg(struct launching *l, unsigned i, struct str *args)
     str_finish(&one);
 }
 
-/* Which arrays hold the indices of others. */
+/* Notes which arrays hold indices into other arrays. */
 static void note_indices(struct launching *l)
 {
     for (unsigned i = 0; i < l->nr && i < l->site->nr_args; i++)
@@ -393,7 +391,7 @@ static void note_indices(struct launching *l)
                 l->arrays[i]->indexed = l->arrays[k]->name;
 }
 
-/* The launch with the kernel's own default arguments where it gives none. */
+/* The launch, with the kernel's default arguments where the launch gives none. */
 static const struct site *with_defaults(struct contract_builder *b, const struct site *given,
     const struct decl *kernel, const struct param *params, unsigned nr)
 {
@@ -414,7 +412,8 @@ static const struct site *with_defaults(struct contract_builder *b, const struct
     return site;
 }
 
-/* A launch line names a kernel, not its parameters; overloads that are not launched go. */
+/* A launch line names a kernel without its parameters, so that only overloads that are launched
+ * count. */
 static bool is_overloaded(const struct contract_builder *b, const struct decl *kernel)
 {
     for (unsigned l = 0; l < b->nr_launches; l++) {

@@ -1,4 +1,4 @@
-/* Owns the lines of a contract, each with what it follows from. */
+/* Owns the lines of a contract, and what each line follows from. */
 #include "intake/contract/contract_builder.h"
 
 #include "base/mem.h"
@@ -42,7 +42,7 @@ void contract_add_line(
     b->in->nr_missing += missing;
 }
 
-/* Only the number of this size or scalar is missing. */
+/* Adds a line of which only the number of this size or scalar is missing. */
 static void add_number(
     struct contract_builder *b, const char *number, const char *from, const char *pragma)
 {
@@ -76,7 +76,7 @@ static void size_lines(struct contract_builder *b)
     str_finish(&from);
 }
 
-/* It is read by a launch behind the one that writes it, and the host does not ask for it. */
+/* A launch writes the array, a later launch reads it, and the host does not copy it back. */
 static bool is_between(const struct contract_builder *b, const struct array *a)
 {
     return a->written && !a->read_first && b->nr_launches > 1 && a->read &&
@@ -93,10 +93,10 @@ static const char *role_of(const struct contract_builder *b, const struct array 
         return "inout";
     for (unsigned i = 0; i < b->nr_arrays; i++)
         others |= b->arrays[i].written && !is_between(b, &b->arrays[i]);
-    return others && is_between(b, a) ? "temp" : "out"; /* something comes out of every task */
+    return others && is_between(b, a) ? "temp" : "out"; /* every task has an out line */
 }
 
-/* A largest index as text: that of a size where exactly one has the value. */
+/* A largest index as text: "n - 1" where exactly one size n gives it, else the number. */
 static const char *below_size(const struct contract_builder *b, double high)
 {
     const char *name = contract_size_of(b, high + 1);
@@ -104,7 +104,8 @@ static const char *below_size(const struct contract_builder *b, double high)
     return name ? arena_printf(b->arena, "%s - 1", name) : arena_printf(b->arena, "%.0f", high);
 }
 
-/* A number as text: that of a size, where exactly one has it and it is not small by chance. */
+/* A number as text: the name of a size where exactly one has it and the number is not small, else
+ * the number. */
 static const char *as_size(const struct contract_builder *b, double value)
 {
     enum { LEAST = 16 };
@@ -113,7 +114,7 @@ static const char *as_size(const struct contract_builder *b, double value)
     return name ? name : arena_printf(b->arena, "%.9g", value);
 }
 
-/* What the host fills it with, as far as the interpreter saw; NULL: not known. */
+/* What the host fills the array with, as far as the interpreter saw; NULL: not known. */
 static const char *filled_with(const struct contract_builder *b, const struct array *a)
 {
     const struct memory_contents *c = &a->memory->contents;
@@ -133,7 +134,7 @@ static const char *filled_with(const struct contract_builder *b, const struct ar
     return NULL;
 }
 
-/* An extent that only the caller knows, and launches do not say. */
+/* The extent is a size that only the caller knows and no launch has. */
 static bool is_open(const struct contract_builder *b, const char *extent)
 {
     const struct size *size = resolver_size(b->resolver, extent);
@@ -162,7 +163,7 @@ static void array_line(struct contract_builder *b, const struct array *a)
 
     if (filled)
         what = filled;
-    else if (as_indices && is_open(b, target->extent)) /* room grows with what is asked for */
+    else if (as_indices && is_open(b, target->extent)) /* the array may be of any length */
         what = " = integers(0, 63)";
     else if (as_indices)
         what = arena_printf(b->arena, " = integers(0, %s - 1)", target->extent);

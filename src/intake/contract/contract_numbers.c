@@ -1,5 +1,5 @@
-/* Owns large numbers of a contract that are a size under another name: handed on through fields and
- * copies that the text does not say. */
+/* Owns which large numbers of a contract are sizes. Host code may hand a size on through fields and
+ * copies that its text does not show; the contract then has a plain number. */
 #include "intake/contract/contract_builder.h"
 
 #include "base/str.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 
 enum {
-    LEAST_NAMED = 4096, /* smaller ones are alike by chance, */
-    LEAST_SHARE = 16384 /* and parts sooner */
+    LEAST_NAMED = 4096, /* smaller numbers are often equal by chance, */
+    LEAST_SHARE = 16384 /* and shares of a size even more so */
 };
 
 const char *contract_size_of(const struct contract_builder *b, double value)
@@ -39,8 +39,8 @@ static bool is_number(const char *text, int64_t *value)
     return *end == 0;
 }
 
-/* The variable of the host that has this number makes a size, where only one has it and the device
- * does not use it. */
+/* Makes a size of the variable of the host that has this number. NULL: none or several have it, or
+ * the device uses it. */
 static const char *variable_size(struct contract_builder *b, int64_t value, unsigned line)
 {
     struct resolver *resolver = b->resolver;
@@ -66,7 +66,8 @@ bool contract_launched_with(const struct contract_builder *b, const char *word)
     return false;
 }
 
-/* n/256, one element for each of so many, where one size alone gives it. */
+/* A number as a share of a size: n/256, where a launch has the 256. NULL: no size or several give
+ * it. */
 static const char *share_of_size(struct contract_builder *b, int64_t value)
 {
     const char *text = NULL;
@@ -85,7 +86,7 @@ static const char *share_of_size(struct contract_builder *b, int64_t value)
     return text;
 }
 
-/* The arguments of launches that are this number. */
+/* Puts a name in place of the arguments of launches that are this number. */
 static void name_arguments(struct contract_builder *b, int64_t value, const char *name)
 {
     const char *number = arena_printf(b->arena, "%" PRId64, value);

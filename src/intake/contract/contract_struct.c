@@ -1,4 +1,4 @@
-/* Owns arguments that are structs and vectors by value: their fields, in the order of memory. */
+/* Owns arguments that are structs or vectors by value: their fields, in the order of memory. */
 #include "intake/contract/contract_builder.h"
 
 #include "base/mem.h"
@@ -27,7 +27,7 @@ static const char *integer_elem(unsigned bytes, bool is_unsigned)
     return bytes < ARRAY_SIZE(elems) ? elems[bytes][is_unsigned] : NULL;
 }
 
-/* NULL: it is a pointer. */
+/* The element type of a number; NULL: the type is a pointer. */
 static const char *number_type(struct contract_builder *b, const struct type *type)
 {
     unsigned lanes;
@@ -58,11 +58,11 @@ const char *contract_elem(struct contract_builder *b, const char *type, unsigned
         if (!other || strcmp(other, elem) != 0 || l.leaves[i].offset % each != 0)
             return NULL;
     }
-    *lanes = l.bytes / each; /* with those that only fill it up */
+    *lanes = l.bytes / each; /* counts those that are only padding */
     return elem;
 }
 
-/* So many values of a type, as a part of a record's text. */
+/* Adds nr values of a type to the text of a record. */
 static void add_values(struct str *out, const char *elem, unsigned nr)
 {
     str_addf(out, nr > 1 ? "%s%s[%u]" : "%s%s", out->len > 1 ? ", " : "", elem, nr);
@@ -83,7 +83,7 @@ const char *contract_record(struct contract_builder *b, const char *type)
         const unsigned each = l.leaves[i].type->bytes;
         const char *elem = number_type(b, l.leaves[i].type);
 
-        if (!elem) { /* a pointer: no memory of the task's is behind it */
+        if (!elem) { /* a pointer, whose memory is not part of the task */
             str_finish(&out);
             return NULL;
         }
@@ -118,11 +118,11 @@ struct passing {
     struct tok_range items[4]; /* of make_float3(a, b, c), by lane */
     unsigned nr_items;
     struct layout layout;
-    unsigned offset, widest; /* of what is written */
+    unsigned offset, widest; /* of what was written so far */
     struct str *out;
 };
 
-/* make_int3(a, b, c), dim3(a, b), float2{a, b}: what stands between the brackets. */
+/* make_int3(a, b, c), dim3(a, b), float2{a, b}: finds what stands between the brackets. */
 static void find_items(struct passing *p)
 {
     const struct toks *toks = p->arg.toks;
@@ -134,7 +134,7 @@ static void find_items(struct passing *p)
     p->nr_items = tok_range_split((struct tok_range){toks, open + 1, p->arg.to - 1}, p->items, 4);
 }
 
-/* Host code of a field: p.n, where the argument is p. Empty where there is none. */
+/* The host code of a field: p.n, where the argument is p. Empty: there is none. */
 static struct tok_range field_source(struct passing *p, unsigned number, const char *path)
 {
     struct arena *arena = p->l->b->arena;
@@ -153,7 +153,8 @@ static struct tok_range field_source(struct passing *p, unsigned number, const c
     return toks_lex(toks, arena, text, strlen(text)) ? (struct tok_range){toks, 0, toks->nr} : none;
 }
 
-/* "p_n" of p.n, "p_v2" of p.v[2]; the parameter's name where the argument is no name. */
+/* The name of a field: "p_n" for p.n, "p_v2" for p.v[2]. It begins with the parameter's name where
+ * the argument is no name. */
 static const char *field_name(struct passing *p, const char *path)
 {
     const bool named =
@@ -176,7 +177,7 @@ static void add_item(struct passing *p, const char *text, const char *type, unsi
     p->offset = (unsigned)round_up(p->offset, bytes) + bytes;
 }
 
-/* Integers up to an offset that the next field, or the end, would not come to by itself. */
+/* Adds integers up to `offset`, where alignment alone does not put the next field there. */
 static void add_padding(struct passing *p, unsigned offset, unsigned align)
 {
     while (align && round_up(p->offset, align) < offset) {

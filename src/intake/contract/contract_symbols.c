@@ -1,5 +1,5 @@
-/* Owns the variables of the device that host code sets and reads: cudaMemcpyToSymbol(taps, h,
- * bytes), cudaMemcpyFromSymbol(h, total, bytes), __managed__ ones. */
+/* Owns the variables of the device that host code sets or reads: by cudaMemcpyToSymbol(taps, h,
+ * bytes), by cudaMemcpyFromSymbol(h, total, bytes), or as __managed__ variables. */
 #include "intake/contract/contract_builder.h"
 
 #include "base/mem.h"
@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-/* The variable that the first argument names, kept for the device; NULL: none. *name: its token. */
+/* The kept variable that the first argument names, and the token of its name in *name; NULL:
+ * none. */
 static const struct decl *symbol_decl(
     struct contract_builder *b, struct tok_range arg, unsigned *name)
 {
@@ -50,7 +51,7 @@ static const char *symbol_type(struct contract_builder *b, const struct decl *d,
     return resolver_type(b->resolver, toks_text(toks, b->arena, from, to), d->from);
 }
 
-/* [3][4] after the name: their product. */
+/* Adds the product of the extents behind the name: [3][4]. */
 static bool symbol_extent(struct contract_builder *b, unsigned name, struct str *out)
 {
     const struct toks *toks = b->resolver->toks;
@@ -69,8 +70,8 @@ static bool symbol_extent(struct contract_builder *b, unsigned name, struct str 
     return ok;
 }
 
-/* cudaMemcpyToSymbol(n_d, &n, sizeof(int)): all elements are that number; "" when it is not known.
- */
+/* cudaMemcpyToSymbol(n_d, &n, sizeof(int)): " = constant(...)" with the number that all elements
+ * get; "": it is not known. */
 static const char *symbol_contents(struct contract_builder *b, struct tok_range from, unsigned at)
 {
     const char *text = "";
@@ -88,7 +89,8 @@ static const char *symbol_contents(struct contract_builder *b, struct tok_range 
     return text;
 }
 
-/* = 3, = {0}, or nothing, which is 0: all elements begin with that; "" when they do not. */
+/* = 3, = {0}, or nothing, which is 0: " = constant(...)" with the number that all elements begin
+ * with; "": they differ, or it is not known. */
 static const char *symbol_beginning(struct contract_builder *b, unsigned name)
 {
     const struct toks *toks = b->resolver->toks;
@@ -107,11 +109,11 @@ static const char *symbol_beginning(struct contract_builder *b, unsigned name)
     if (value.from < value.to && !resolver_real(b->resolver, value, name, &number))
         return "";
     if (list && number != 0)
-        return ""; /* those behind it are 0 */
+        return ""; /* the elements behind it are 0 */
     return number != 0 ? arena_printf(b->arena, " = constant(%.9g)", number) : text;
 }
 
-/* Some device code of the contract assigns it, or hands on its address. */
+/* The function assigns the variable, or hands on its address. */
 static bool is_written_in(const struct contract_builder *b, const struct decl *fn, const char *name)
 {
     const struct toks *toks = b->resolver->toks;
@@ -150,12 +152,12 @@ static bool is_written(const struct contract_builder *b, const char *name)
     return false;
 }
 
-/* What the host does with one variable. */
+/* What the host does with one variable of the device. */
 struct symbol_access {
     const struct decl *decl;
-    unsigned name, at; /* tokens: its name there, and the first that says so */
+    unsigned name, at; /* tokens: its name in the declaration; where the host first uses it */
     bool set, taken;
-    struct tok_range contents; /* set: what it is copied from */
+    struct tok_range contents; /* of one that is set: what it is copied from */
 };
 
 enum { MAX_SYMBOLS = 64 };
@@ -215,7 +217,7 @@ static void symbol_line(struct contract_builder *b, const struct symbol_access *
     str_finish(&extent);
 }
 
-/* __managed__ variables: the host sets and reads them by their name. */
+/* Adds __managed__ variables, which the host sets and reads by name. */
 static void add_managed(struct contract_builder *b, struct symbol_accesses *symbols)
 {
     const struct toks *toks = b->resolver->toks;

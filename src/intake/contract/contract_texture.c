@@ -1,4 +1,4 @@
-/* Owns textures as arguments: what kernels fetch through them, and how host code made them. */
+/* Owns textures as arguments: what a kernel fetches through them, and how host code made them. */
 #include "intake/contract/contract_builder.h"
 
 #include "base/mem.h"
@@ -8,18 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* tex2D<float>(t, x, y): how texels are addressed, and what one is read as. */
+/* tex2D<float>(t, x, y): how texels are addressed, and as which type one is read. */
 struct fetch {
-    unsigned nr_dims; /* with layers and faces */
+    unsigned nr_dims; /* layers and faces count as one */
     bool layered, cube;
     const char *type;
 };
 
-/* What host code says of the object. */
+/* What host code says of a texture object. */
 struct texture_making {
     struct tok_range resource,
-        settings; /* their variables in cudaCreateTextureObject; empty: none */
-    unsigned at;  /* its token */
+        settings; /* the variables that cudaCreateTextureObject gets; empty: none */
+    unsigned at;  /* the token of that call */
 };
 
 static bool read_fetch_name(const char *name, struct fetch *fetch)
@@ -39,7 +39,7 @@ static bool read_fetch_name(const char *name, struct fetch *fetch)
     return false;
 }
 
-/* The first fetch of fn through that parameter (NULL: through any). */
+/* Finds the first fetch of fn through that parameter (NULL: through any). */
 static bool fetch_in(
     const struct contract_builder *b, const struct decl *fn, const char *param, struct fetch *fetch)
 {
@@ -74,7 +74,7 @@ static bool find_fetch(const struct launching *l, const char *param, struct fetc
     return false;
 }
 
-/* The last name of a range: tex of &tex, obj of &plan->obj; "" none. */
+/* The last name of a range: tex of &tex, obj of &plan->obj; "": there is none. */
 static const char *last_name(struct tok_range r)
 {
     for (unsigned i = r.to; i-- > r.from;)
@@ -83,8 +83,8 @@ static const char *last_name(struct tok_range r)
     return "";
 }
 
-/* The first call of a function whose first argument is the address of that name (NULL: of any);
- * *nr arguments. 0: there is none. */
+/* The first call of a function whose first argument is the address of that name (NULL: of any), and
+ * its *nr arguments. 0: there is none. */
 static unsigned call_for(const struct contract_builder *b, const char *function, const char *name,
     struct tok_range args[5], unsigned *nr)
 {
@@ -101,8 +101,8 @@ static unsigned call_for(const struct contract_builder *b, const char *function,
     return 0;
 }
 
-/* cudaCreateTextureObject(&tex, &resource, &settings, NULL); where none names the argument, the
- * first of the file. */
+/* cudaCreateTextureObject(&tex, &resource, &settings, NULL): the call that names the argument;
+ * where none does, the first one of the file. */
 static struct texture_making find_making(const struct contract_builder *b, struct tok_range arg)
 {
     static const char create[] = "cudaCreateTextureObject";
@@ -114,7 +114,8 @@ static struct texture_making find_making(const struct contract_builder *b, struc
     return at ? (struct texture_making){args[1], args[2], at} : (struct texture_making){0};
 }
 
-/* desc.field = value, desc.res.array.array = value: the last before the object is made. */
+/* Finds desc.field = value or desc.res.array.array = value: the last one before the object is
+ * made. */
 static bool assigned(const struct texture_making *m, struct tok_range object, const char *field,
     struct tok_range *value)
 {
@@ -169,8 +170,8 @@ static const char *settings_text(
         *floats ? ", floats" : "");
 }
 
-/* cudaCreateChannelDesc<uchar4>(), or (8, 8, 8, 8, cudaChannelFormatKindUnsigned). NULL: neither is
- * there. */
+/* The type of cudaCreateChannelDesc<uchar4>() or cudaCreateChannelDesc(8, 8, 8, 8,
+ * cudaChannelFormatKindUnsigned). NULL: arg is neither. */
 static const char *channel_type(struct contract_builder *b, struct tok_range r)
 {
     static const char *const kinds[] = {"Unsigned", "Signed", "Float"};
@@ -208,7 +209,8 @@ static const char *channel_type(struct contract_builder *b, struct tok_range r)
     return NULL;
 }
 
-/* Its number as text over sizes; one that the file does not give becomes a size that is missing. */
+/* Adds an extent as text over sizes. An extent that the file does not give becomes a missing
+ * size. */
 static bool add_extent(
     struct contract_builder *b, struct tok_range r, unsigned at, const char *texts[3], unsigned *nr)
 {
@@ -221,7 +223,7 @@ static bool add_extent(
     return ok;
 }
 
-/* make_cudaExtent(w, h, d), or a variable that was set so. */
+/* The call make_cudaExtent(w, h, d), also where a variable was set by it. */
 static struct tok_range extent_call(struct contract_builder *b, struct tok_range r, unsigned *at)
 {
     struct tok_range value = r;
@@ -235,7 +237,7 @@ static struct tok_range extent_call(struct contract_builder *b, struct tok_range
                : (struct tok_range){value.toks, 0, 0};
 }
 
-/* What the texels lie in: an array of CUDA's, with its extents. */
+/* The CUDA array with the texels, and its extents. */
 struct texels {
     const char *name, *type, *size[3];
     unsigned nr, line;
@@ -271,7 +273,7 @@ static void read_array(
             break;
 }
 
-/* pitch2D: as if dense, which kernels cannot tell. */
+/* pitch2D: read as a dense array, which kernels cannot tell from one with a pitch. */
 static void read_pitched(
     struct contract_builder *b, const struct texture_making *m, struct texels *texels)
 {
@@ -286,7 +288,7 @@ static void read_pitched(
         add_extent(b, height, m->at, texels->size, &texels->nr);
 }
 
-/* linear: a pointer, which may be another argument too. */
+/* linear: the array behind a pointer, which may be another argument too. */
 static struct array *linear_array(
     struct launching *l, const struct param *p, const struct texture_making *m)
 {

@@ -1,5 +1,5 @@
-/* Owns how much memory a pointer has: allocations found in host code, followed through function
- * parameters. */
+/* Owns how much memory a pointer has: finds its allocation in host code, also through the
+ * parameters of functions. */
 #include "intake/eval/resolver.h"
 
 #include "base/mem.h"
@@ -9,7 +9,7 @@
 
 enum { MAX_CALLS_UP = 8 };
 
-/* The last word of a name such as cfg.d_x. */
+/* The last word of a name: d_x of cfg.d_x. */
 static const char *member_of(const char *name)
 {
     const char *dot = strrchr(name, '.');
@@ -17,7 +17,7 @@ static const char *member_of(const char *name)
     return dot ? dot + 1 : name;
 }
 
-/* Of a member, its object too. */
+/* The range names the variable; of a member, the range names its object too. */
 static bool range_names(struct tok_range r, const char *name)
 {
     const char *member = member_of(name);
@@ -36,7 +36,7 @@ static bool range_names(struct tok_range r, const char *name)
     return false;
 }
 
-/* cudaMalloc(&p, bytes) and its kin in tokens [from, to): the bytes. */
+/* Finds the bytes of cudaMalloc(&p, bytes) and its kin in tokens [from, to). */
 static bool allocation_in(const struct resolver *resolver, const char *name, unsigned from,
     unsigned to, struct tok_range *bytes)
 {
@@ -67,7 +67,8 @@ static bool allocation_in(const struct resolver *resolver, const char *name, uns
     return false;
 }
 
-/* thrust::device_vector<float> v(n), std::vector<int> v(n): the count, and the element's type. */
+/* thrust::device_vector<float> v(n), std::vector<int> v(n): finds the number of elements and their
+ * type. */
 static bool vector_in(struct resolver *resolver, const char *name, unsigned from, unsigned to,
     struct tok_range *count, const char **type)
 {
@@ -108,7 +109,8 @@ static bool vector_in(struct resolver *resolver, const char *name, unsigned from
     return false;
 }
 
-/* The element type in a pointer's declaration: `float *d_a, *d_b;`. "" when it is not there. */
+/* The element type in the declaration of a pointer, `float *d_a, *d_b;`. "": the declaration is not
+ * there. */
 static const char *declared_type(
     struct resolver *resolver, const char *path, unsigned from, unsigned to)
 {
@@ -130,7 +132,7 @@ static const char *declared_type(
 
         while (star < i && !tok_is(&toks->tok[star], "*"))
             star++;
-        for (unsigned k = start; k < star; k++) /* f(int n, float *p: the last of them */
+        for (unsigned k = start; k < star; k++) /* f(int n, float *p: the last parameter */
             if (tok_is(&toks->tok[k], ","))
                 start = k + 1;
         bool is_type = true;
@@ -150,7 +152,8 @@ static const char *declared_type(
     return "";
 }
 
-/* A product with sizeof(...) as a factor counts elements when the sizeof is left out. */
+/* The type of the sizeof(...) that is a factor of a product; without that factor the product counts
+ * elements. "": there is none. */
 static const char *size_type(struct resolver *resolver, struct tok_range bytes)
 {
     for (unsigned i = bytes.from; i + 2 < bytes.to; i++)
@@ -159,7 +162,7 @@ static const char *size_type(struct resolver *resolver, struct tok_range bytes)
     return "";
 }
 
-/* Where a name for bytes stands for a product with a sizeof: bytes = n * sizeof(float). */
+/* The same where a name stands for such a product: bytes = n * sizeof(float). */
 static const char *type_behind(
     struct resolver *resolver, struct tok_range bytes, unsigned at, unsigned depth)
 {
@@ -185,8 +188,8 @@ bool resolver_bytes(struct resolver *resolver, const char *name, unsigned at)
            *type_behind(resolver, value, where, 4);
 }
 
-/* Behind token i, a variable: the member of it that is meant, also of an element; i: it is meant.
- */
+/* The token of the member that is meant of the variable at token i, also of an element of it; i:
+ * the variable itself is meant. */
 static unsigned member_behind(struct tok_range r, unsigned i)
 {
     const struct toks *toks = r.toks;
@@ -208,8 +211,8 @@ static unsigned member_behind(struct tok_range r, unsigned i)
     return i;
 }
 
-/* The variable that an expression begins with, casts left out: (T *)x, reinterpret_cast<T *>(x);
- * "s.x" for a member. */
+/* The variable that an expression begins with, without casts such as (T *)x or reinterpret_cast<T
+ * *>(x). "s.x" for a member. */
 static const char *first_name(struct resolver *resolver, struct tok_range r)
 {
     static const char *const skipped[] = {"thrust", "raw_pointer_cast", "reinterpret_cast",
@@ -240,7 +243,6 @@ static const char *first_name(struct resolver *resolver, struct tok_range r)
 bool resolver_pointer(struct resolver *resolver, struct tok_range arg, unsigned at,
     const char **name, unsigned *where)
 {
-    static const char *const nulls[] = {"NULL", "nullptr", NULL};
     const char *found = first_name(resolver, arg);
 
     if (!found)
@@ -259,7 +261,7 @@ bool resolver_pointer(struct resolver *resolver, struct tok_range arg, unsigned 
             break;
         const char *outer = first_name(resolver, value);
 
-        if (!outer || str_among(outer, nulls))
+        if (!outer || spelling_is_null(outer))
             break;
         *name = strchr(*name, '.') ? arena_printf(resolver->arena, "%s.%s", outer, member_of(*name))
                                    : outer;
@@ -268,8 +270,8 @@ bool resolver_pointer(struct resolver *resolver, struct tok_range arg, unsigned 
     return true;
 }
 
-/* float *x = alloc(n), alloc(&x, n): the file's own function that allocates it; the bytes are as
- * that function has them, and resolver->bound says for which call. */
+/* float *x = alloc(n), alloc(&x, n): a function of the file allocates the memory. The bytes are in
+ * the words of that function, and resolver->bound says for which call. */
 static bool helper_allocation(struct resolver *resolver, const char *name, unsigned from,
     unsigned to, struct tok_range *bytes)
 {

@@ -1,4 +1,4 @@
-/* Owns how a macro that makes functions is written out: parameters, # and ##. */
+/* Owns how macros that make functions are written out, with parameters, # and ##. */
 #include "intake/eval/expand.h"
 
 #include "base/mem.h"
@@ -10,8 +10,8 @@
 
 enum { MAX_WRITTEN = 64, MAX_WRITTEN_BYTES = 1 << 20, MAX_ARGUMENTS = 8, MAX_LEVELS = 3 };
 
-/* A macro that launches, itself or by another; at file scope, in a function of its own, or one that
- * makes device code. */
+/* The macro is to be written out: it makes a function that launches a kernel, or device code. With
+ * anywhere, it is enough that the macro launches a kernel, itself or by another macro. */
 static bool makes_code(
     const struct resolver *resolver, const struct macro *m, bool anywhere, unsigned depth)
 {
@@ -48,7 +48,8 @@ static const char *argument(
     return NULL;
 }
 
-/* The body on one line with arguments for parameters; comments and line ends are blanks. */
+/* Adds the body on one line, with the arguments in place of the parameters. Comments and ends of
+ * lines become blanks. */
 static void write_body(
     struct str *out, const struct macro *m, const struct tok_range *args, unsigned nr)
 {
@@ -104,7 +105,7 @@ static void write_call(struct expand_writer *w, const struct toks *toks, unsigne
 
     str_add_n(&w->out, toks->source + w->copied, from - w->copied);
     write_body(&w->out, m, args, nr_args);
-    for (size_t i = from; i < to; i++) /* lines stay */
+    for (size_t i = from; i < to; i++) /* line breaks stay */
         if (toks->source[i] == '\n')
             str_add_char(&w->out, '\n');
     for (unsigned l = toks->tok[at].line; l <= toks->tok[close].line && l <= w->nr_lines; l++)

@@ -1,5 +1,6 @@
-/* Private to intake/: functions that a macro makes at file scope, `BINDING(f32, float, 4)`, written
- * out in place, so that their launches and kernels are read as those of others. */
+/* Private to intake/: macros that make functions at file scope, such as `BINDING(f32, float, 4)`.
+ * They are written out in place, so that their launches and kernels are read as those of any
+ * function. */
 #ifndef KEET_INTAKE_EVAL_EXPAND_H
 #define KEET_INTAKE_EVAL_EXPAND_H
 
@@ -9,14 +10,14 @@
 #include <stddef.h>
 
 struct expanded {
-    const char *text; /* the same lines; NULL: nothing was written out */
+    const char *text; /* has the same number of lines; NULL: nothing was written out */
     size_t bytes;
-    bool *line; /* from 0: this one was changed */
+    bool *line; /* by line, from 0: the line was changed */
 };
 
-/* The text of nr_lines lines with the macros written out that make device code at file scope or
- * launch a kernel: at file scope, or
- * anywhere, for a file whose main does not lead to them: those are found by their text. */
+/* The text with those macros written out that make device code at file scope or launch a kernel.
+ * Calls at file scope are written out. With anywhere, calls in functions are too: that is for a
+ * file whose launches are found by text, because main does not lead to them. */
 struct expanded expand_macros(
     struct arena *arena, const char *text, size_t bytes, unsigned nr_lines, bool anywhere);
 

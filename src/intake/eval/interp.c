@@ -1,5 +1,5 @@
-/* Owns the interpreter through host code: main, calls of the file's functions and macros, the
- * bounds. */
+/* Owns the interpreter: main, calls of the file's functions and macros, and the bounds of the
+ * work. */
 #include "intake/eval/interp_parts.h"
 
 #include "base/mem.h"
@@ -17,7 +17,8 @@ bool interp_step(struct interp *ip)
     return !ip->stopped;
 }
 
-/* Token i names memory, and p[i] there is a part of a sum, not assigned and not handed on. */
+/* Token i names memory that is only read there: p[i] is part of an expression, and is neither
+ * assigned nor handed on. */
 static bool only_reads(const struct toks *toks, unsigned i)
 {
     static const char *const taken[] = {"&", "++", "--", ">", "(", ",", NULL};
@@ -33,7 +34,6 @@ static bool only_reads(const struct toks *toks, unsigned i)
                           !str_among(toks->tok[i - 1].text, taken + 4)));
 }
 
-/* What tokens assign, or hand to someone who may, is not known any more. */
 void interp_lose(struct interp *ip, const struct toks *toks, unsigned from, unsigned to)
 {
     for (unsigned i = from; i < to; i++) {
@@ -82,7 +82,7 @@ static void bind(struct interp *ip, struct bound **list, const char *name, const
     *list = interp_bind(ip, name, type, *list);
 }
 
-/* T of a template whose parameter has T, T* or such for its type, from what is passed. */
+/* Binds T of a template to the type of what is passed for a parameter of type T, T* or similar. */
 static void deduce(struct interp *ip, const struct decl *fn, struct tok_range param,
     const struct interp_value *v, struct bound **list)
 {
@@ -146,7 +146,7 @@ static void pass_all(
     }
 }
 
-/* x(1), y(2) between a constructor's parameters and its body */
+/* Carries out x(1), y(2) between the parameters and the body of a constructor. */
 static void initialise_members(struct interp *ip, const struct decl *fn)
 {
     const struct toks *toks = ip->resolver->toks;
@@ -160,7 +160,7 @@ static void initialise_members(struct interp *ip, const struct decl *fn)
             tok_is(&toks->tok[i + 1], "{"));
 }
 
-/* fn has its parameter only as p[i], and assigns none of them. */
+/* The function only reads elements of its parameter, as p[i]. */
 static bool param_is_read(const struct toks *toks, const struct decl *fn, const struct param *p)
 {
     for (unsigned i = fn->body + 1; i < fn->to && !p->is_const; i++)
@@ -170,7 +170,7 @@ static bool param_is_read(const struct toks *toks, const struct decl *fn, const 
     return true;
 }
 
-/* A call that took too long: what it can change is not known. */
+/* Makes unknown what a call that took too long can change. */
 static void lose_args(
     struct interp *ip, const struct decl *fn, struct interp_operand *args, unsigned nr_args)
 {
@@ -233,7 +233,7 @@ struct interp_value interp_call(struct interp *ip, const struct decl *fn,
 
 /* ---- macros ---- */
 
-struct expansion { /* of a macro's call; the same text is expanded once */
+struct expansion { /* of a call of a macro; equal texts are expanded once */
     const char *text;
     struct toks toks;
     struct expansion *next;
@@ -253,14 +253,14 @@ static const struct toks *expanded(struct interp *ip, const char *text)
     e->text = arena_strdup(ip->arena, text);
     if (!toks_lex(&e->toks, ip->arena, e->text, strlen(text)))
         return NULL;
-    for (unsigned i = 0; i <= e->toks.nr; i++) /* as if it stood where the macro is called */
+    for (unsigned i = 0; i <= e->toks.nr; i++) /* placed at the macro's call */
         e->toks.tok[i].line = ip->resolver->toks->tok[ip->at].line;
     e->next = ip->expansions;
     ip->expansions = e;
     return &e->toks;
 }
 
-/* The body with the arguments in place of the parameters, # and ## included. */
+/* The body of a macro with the arguments in place of the parameters. Knows # and ##. */
 static const char *substituted(
     struct interp *ip, const struct macro *m, const struct tok_range *args, unsigned nr_args)
 {

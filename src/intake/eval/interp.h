@@ -1,14 +1,18 @@
-/* Private to intake/: host code followed as the program would run with given arguments.
+/* Private to intake/: the interpreter, which follows host code as the program would run with given
+ * arguments.
  *
- *     struct interp *interp = interp_create(arena, host);
+ *     struct interp *interp = interp_create(arena, resolver);
  *     interp_main(interp, args, nr_args, true);
  *     ... interp->launches: what was launched, with the numbers and the memory it got ...
  *
- * From main on, statement by statement: numbers are known where the file, the arguments and C's own
- * functions give them, and unknown elsewhere (files, random numbers, headers that are not there).
- * An if whose condition is unknown is passed by where it only leaves the function, else the side
- * with a launch is taken and said (interp_launch.assumed). Work is bounded: a loop without a launch
- * that takes too long leaves what it assigns unknown. No memory of the process is read or written.
+ * The interpreter begins at main and carries out one statement after another. A number is known
+ * where the file, the arguments or C's own functions give it. A number is unknown where it comes
+ * from a file, a random generator, or a header that is not there.
+ *
+ * Where the condition of an if is unknown, a side that only leaves the function is passed by. Else
+ * the side with a launch is taken, and interp_launch.assumed says so. Work is bounded: a loop
+ * without a launch that takes too long leaves unknown what it assigns. No memory of this process is
+ * read or written for the program.
  */
 #ifndef KEET_INTAKE_EVAL_INTERP_H
 #define KEET_INTAKE_EVAL_INTERP_H
@@ -20,25 +24,25 @@ enum value_kind {
     VALUE_UNKNOWN,
     VALUE_INT,
     VALUE_REAL,
-    VALUE_RANGE, /* some number from r to high: of a random generator */
+    VALUE_RANGE, /* a number of a random generator, from r to high */
     VALUE_TEXT,
-    VALUE_MEMORY,  /* a pointer into memory, or memory itself (an array, a vector) */
+    VALUE_MEMORY,  /* a pointer into memory, or memory itself: an array, a vector */
     VALUE_OBJECT,  /* a struct */
-    VALUE_ADDRESS, /* of a variable */
+    VALUE_ADDRESS, /* the address of a variable */
     VALUE_CODE     /* a function, a kernel, a lambda */
 };
 
 struct interp_value {
     enum value_kind kind;
-    const struct type *type; /* of a number; of what memory has; NULL: not known */
-    int64_t i;               /* VALUE_INT; VALUE_MEMORY: bytes from its beginning */
+    const struct type *type; /* of the number, or of the elements of memory; NULL: not known */
+    int64_t i;               /* VALUE_INT: the number; VALUE_MEMORY: bytes from its beginning */
     double r, high;
     const char *text;
     struct memory *memory;
     struct interp_object *object;
     struct interp_slot *slot;
     const struct decl *code;
-    struct var *scope; /* of a lambda */
+    struct var *scope; /* the variables that a lambda sees */
 };
 
 struct interp_slot { /* what holds a value: a variable, a field, an element */
@@ -55,39 +59,40 @@ struct interp_object {
     } * fields;
 };
 
-/* What the elements that were assigned have in common. */
+/* What the assigned elements of a memory have in common. */
 struct memory_contents {
-    unsigned nr;      /* how many were */
-    bool random;      /* some by a generator */
-    bool unknown;     /* some are not known */
-    bool straight;    /* element k is first + k * step */
-    double low, high; /* of all */
+    unsigned nr;      /* how many elements were assigned */
+    bool random;      /* a random generator gave some of them */
+    bool unknown;     /* some values are not known */
+    bool straight;    /* element k has the value first + k * step */
+    double low, high; /* of all values */
     double first, step;
 };
 
 struct memory {
-    const char *name; /* of the first variable that held it */
+    const char *name; /* of the first variable that pointed to it */
     int64_t bytes;    /* -1: not known */
-    unsigned line;    /* of the allocation, in the file */
+    unsigned line;    /* of the allocation, in the text that was read */
     bool device, to_host, from_host, zeroed;
-    struct interp_slot **cells; /* by hash of their offset: elements that are known */
+    struct interp_slot **cells; /* the known elements, by hash of their offset */
     int64_t *offsets;
     unsigned nr_cells, cap_cells;
-    bool lost;                /* its contents are not known any more */
-    bool foreign;             /* someone who is not known had it */
-    struct interp_value fill; /* of elements that no one has assigned */
+    bool lost;                /* its contents are no longer known */
+    bool foreign;             /* an unknown function had a pointer to it */
+    struct interp_value fill; /* the value of elements that were not assigned */
     struct memory_contents contents;
 };
 
 struct interp_launch {
     struct site site;
     const struct decl *kernel;
-    const struct decl *from; /* the function that it stands in; NULL: a method */
+    const struct decl *from; /* the function around it; NULL: a method */
     struct interp_value args[LAUNCH_MAX_ARGS];
-    const char *template_args[MAX_TEMPLATE_ARGS]; /* text; NULL: not known */
+    const char *template_args[MAX_TEMPLATE_ARGS]; /* as text; NULL: not known */
     int64_t grid[3], block[3], smem;
     bool grid_known, block_known, smem_known;
-    unsigned assumed; /* the line of an if that was taken without being known; 0: none */
+    unsigned assumed; /* the line of an if with an unknown condition that was taken to get here; 0:
+                         none */
 };
 
 enum { INTERP_MAX_LAUNCHES = 64, INTERP_MAX_TRANSFERS = 256 };
@@ -96,7 +101,7 @@ enum { INTERP_MAX_LAUNCHES = 64, INTERP_MAX_TRANSFERS = 256 };
 struct interp_transfer {
     const struct memory *memory;
     bool taken;
-    unsigned before; /* it came after so many launches */
+    unsigned before; /* how many launches came before it */
 };
 
 struct interp {
@@ -106,9 +111,9 @@ struct interp {
     unsigned nr_launches;
     struct interp_transfer transfers[INTERP_MAX_TRANSFERS];
     unsigned nr_transfers;
-    unsigned end_line; /* where the program ended before it launched anything; 0: it did not */
-    bool spent;        /* it did not end there: the steps did */
-    bool chip_asked;   /* some number is that of core/chip.h's default */
+    unsigned end_line; /* the line where the program ended before any launch; 0: it did not */
+    bool spent;        /* the steps were used up at end_line; the program had not ended */
+    bool chip_asked;   /* a number came from the default chip of core/chip.h */
 
     /* private to interp*.c */
     struct interp_frame *frame;
@@ -116,16 +121,16 @@ struct interp {
     struct type *types;
     struct fact *facts;
     unsigned nr_facts;
-    unsigned steps, limit; /* tokens looked at, and when to stop: a loop's bound */
-    unsigned dry;          /* > 0: parsed, not carried out */
-    unsigned nested;       /* structs whose fields are being read */
-    unsigned depth;        /* of calls, macros and nested statements */
-    unsigned assumed;      /* see interp_launch */
+    unsigned steps, limit; /* tokens looked at so far; where to stop */
+    unsigned dry;          /* > 0: code is parsed and not carried out */
+    unsigned nested;       /* how many structs are having their fields read */
+    unsigned depth;        /* how deep calls, macros and statements are nested */
+    unsigned assumed;      /* see struct interp_launch */
     unsigned char *tired;  /* by token: how often the loop or function there was given up */
-    unsigned at;           /* token of the file's that is being carried out */
-    unsigned last;         /* token of the last statement */
-    bool stopped;          /* the budget is spent, or ended */
-    bool ended;            /* exit() */
+    unsigned at;           /* the token of the file that is being carried out */
+    unsigned last;         /* the first token of the last statement */
+    bool stopped;          /* nothing more is carried out: ended, or the steps are used up */
+    bool ended;            /* the program called exit() */
     int leaving;           /* enum leaving */
 
     struct functions *functions;
@@ -139,18 +144,19 @@ struct interp {
 
 struct interp *interp_create(struct arena *arena, struct resolver *resolver);
 
-/* Walks through main with these arguments (without the program's name); known false: with arguments
- * of which nothing is known. False: there is no main, or nothing was launched. */
+/* Follows main with these arguments, which lack the program's name. known false: nothing is known
+ * of the arguments. False: there is no main, or nothing was launched. */
 bool interp_main(struct interp *interp, const char *const *args, unsigned nr_args, bool known);
 
-bool interp_number_of(const struct interp_value *v, double *out); /* false: it is none */
-bool interp_whole(const struct interp_value *v, int64_t *i);      /* the same as an integer */
+bool interp_number_of(const struct interp_value *v, double *out); /* false: v is no number */
+bool interp_whole(const struct interp_value *v, int64_t *i);      /* false: v is no whole number */
 
-/* The only name of a variable, no field, that had this number then; NULL. */
+/* The name of the only variable that had this number at the first launch; NULL: none or several had
+ * it. Fields do not count. */
 const char *interp_name(const struct interp *interp, double value);
 
-/* The number that a variable of fn (NULL: a global one), "n" or "cfg.n", had at the first launch,
- * or when fn returned. */
+/* The number that a variable, "n" or "cfg.n", had at the first launch, or when fn returned. fn is
+ * the function that has the variable; NULL: it is global. False: no number is known. */
 bool interp_number(
     const struct interp *interp, const struct decl *fn, const char *name, double *value);
 

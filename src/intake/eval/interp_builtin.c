@@ -1,5 +1,5 @@
-/* Owns functions that a file calls and does not have: C's, CUDA's, those of the samples' helpers.
- */
+/* Owns functions that a file calls and does not define: those of C, of CUDA, and of the helpers of
+ * CUDA's samples. */
 #include "intake/eval/interp_parts.h"
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct call { /* of a function outside of the file */
+struct call { /* of a function that the file does not define */
     struct interp *ip;
     const char *name;
     struct interp_operand *args;
@@ -176,7 +176,7 @@ static bool of_two(struct call *c, struct interp_value *out)
     return true;
 }
 
-/* rand() and its kin */
+/* rand() and its kin give a VALUE_RANGE. */
 static bool random_number(struct call *c, struct interp_value *out)
 {
     static const char *const whole[] = {"rand", "random", "lrand48", NULL};
@@ -207,7 +207,7 @@ static int64_t product(const struct call *c, unsigned first, unsigned nr)
     return bytes;
 }
 
-/* The last name of an argument such as (void **)&s.d_a: what the memory is called. */
+/* The name of the memory behind an argument: the last name of (void **)&s.d_a. */
 static const char *last_name(const struct call *c, unsigned arg)
 {
     const struct tok_range r = c->ranges[arg];
@@ -222,7 +222,7 @@ static const char *last_name(const struct call *c, unsigned arg)
     return name;
 }
 
-/* cudaMalloc(&p, bytes): into the pointer whose address is passed. */
+/* cudaMalloc(&p, bytes): sets the pointer whose address is passed. */
 static struct interp_value into_pointer(struct call *c, int64_t bytes, bool device)
 {
     struct interp_operand *to = &c->args[0];
@@ -238,7 +238,7 @@ static struct interp_value into_pointer(struct call *c, int64_t bytes, bool devi
         pointer = to->v.type;
         interp_set_cell(c->ip, to->v.memory, to->v.i,
             interp_pointer(m, pointer && pointer->kind == TYPE_POINTER ? pointer->to : NULL, 0));
-    } else if (to->slot) { /* cudaMalloc(p, n) of a reference */
+    } else if (to->slot) { /* cudaMalloc(p, n), where p is a reference */
         to->slot->v = interp_pointer(m, to->slot->type ? to->slot->type->to : NULL, 0);
     }
     return interp_int(0);
@@ -327,7 +327,7 @@ static bool copies(struct call *c, struct interp_value *out)
 
 static const struct {
     const char *name;
-    int value; /* 0: of the chip */
+    int value; /* the first row: of the default chip */
 } properties[] = {{"multiProcessorCount", 0}, {"maxThreadsPerBlock", 1024}, {"warpSize", 32},
     {"major", 9}, {"minor", 0}, {"cooperativeLaunch", 1}, {"concurrentKernels", 1},
     {"managedMemory", 1}, {"concurrentManagedAccess", 1}, {"unifiedAddressing", 1},
@@ -356,12 +356,12 @@ static void set_properties(struct interp *ip, struct interp_slot *slot)
     ip->chip_asked = true;
 }
 
-/* What cudaDeviceGetAttribute says of one of its names. */
+/* Sets what cudaDeviceGetAttribute answers for one of its names. */
 static void set_attribute(struct interp *ip, struct interp_slot *to, const char *what)
 {
     static const struct {
         const char *name;
-        int value; /* 0: of the chip */
+        int value; /* the first row: of the default chip */
     } known[] = {{"MultiProcessorCount", 0}, {"WarpSize", 32}, {"ComputeCapabilityMajor", 9},
         {"ComputeCapabilityMinor", 0}, {"MaxThreadsPerBlock", 1024}, {"CooperativeLaunch", 1},
         {"MaxSharedMemoryPerBlock", 49152}, {"ManagedMemory", 1}};
@@ -400,7 +400,7 @@ static bool of_device(struct call *c, struct interp_value *out)
                strstr(c->name, "Name")) {
         return false;
     } else if (strstr(c->name, "Occupancy") || strstr(c->name, "Get")) {
-        for (unsigned a = 0; a < c->nr; a++) /* each address is for an answer */
+        for (unsigned a = 0; a < c->nr; a++) /* each address gets an answer */
             if (c->args[a].v.kind == VALUE_ADDRESS)
                 c->args[a].v.slot->v = unknown();
     } else if (to) {
@@ -414,12 +414,12 @@ static bool of_device(struct call *c, struct interp_value *out)
 
 static const char *argument(const struct interp *ip, int64_t i)
 {
-    struct interp_value v = i >= 0 && i < ip->argc ? interp_cell(NULL, ip->argv, 8 * i) : unknown();
+    struct interp_value v = i >= 0 && i < ip->argc ? interp_cell(ip->argv, 8 * i) : unknown();
 
     return v.kind == VALUE_TEXT ? v.text : NULL;
 }
 
-/* getopt(argc, argv, "n:b:") */
+/* getopt(argc, argv, "n:b:"): the next option. */
 static struct interp_value next_option(struct interp *ip, const char *letters)
 {
     const char *arg = argument(ip, ip->optind);
@@ -441,7 +441,7 @@ static struct interp_value next_option(struct interp *ip, const char *letters)
     return interp_int(arg[1]);
 }
 
-/* The samples' -name=value; NULL: it is not given. */
+/* The value of -name=value, as CUDA's samples take it; NULL: the argument is not given. */
 static const char *flag_value(struct interp *ip, const char *flag, bool *given)
 {
     *given = false;
@@ -516,7 +516,7 @@ static bool of_language(struct call *c, struct interp_value *out)
     return false;
 }
 
-/* Who is not known may change what addresses he gets. */
+/* A function that is not known may change what it gets the address of. */
 static void lose_args(struct call *c)
 {
     static const char *const harmless[] = {
@@ -555,7 +555,7 @@ struct interp_operand interp_builtin(struct interp *ip, const char *name, struct
 }
 
 /* v.size(), s.c_str() and their kin */
-/* v.insert(v.end(), other.begin(), other.end()); what is inserted elsewhere leaves v unknown. */
+/* v.insert(v.end(), other.begin(), other.end()). An insertion at another place leaves v unknown. */
 static void insert_range(struct interp *ip, struct interp_operand *o, const struct interp_value *at,
     struct tok_range *args, unsigned nr_args)
 {
@@ -576,7 +576,7 @@ static void insert_range(struct interp *ip, struct interp_operand *o, const stru
         return;
     }
     for (int64_t i = from.i; i + each <= to.i; i += each) {
-        interp_set_cell(ip, m, m->bytes, interp_cell(ip, from.memory, i));
+        interp_set_cell(ip, m, m->bytes, interp_cell(from.memory, i));
         m->bytes += each;
     }
 }
@@ -596,7 +596,7 @@ struct interp_operand interp_member_builtin(struct interp *ip, struct interp_ope
     if (is_among(member, itself)) {
         result.v = o->v;
         if (strcmp(member, "front") == 0)
-            result.v = m ? interp_cell(ip, m, 0) : unknown();
+            result.v = m ? interp_cell(m, 0) : unknown();
     } else if ((strcmp(member, "size") == 0 || strcmp(member, "length") == 0) && m) {
         result.v = each && m->bytes >= 0 ? interp_int(m->bytes / each) : unknown();
     } else if (strcmp(member, "size") == 0 && o->v.kind == VALUE_TEXT) {

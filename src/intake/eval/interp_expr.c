@@ -35,7 +35,8 @@ static const struct {
     {">", 9}, {"<=", 9}, {">=", 9}, {"<<", 10}, {"+", 11}, {"-", 11}, {"*", 12}, {"/", 12},
     {"%", 12}};
 
-/* The binary operator that stands here, its level in *level; NULL: none. `>` `>` is a shift. */
+/* The binary operator that stands here, and its level in *level; NULL: there is none. `>` `>` is a
+ * shift. */
 static const char *operator_at(const struct interp_reader *r, int *level, unsigned *nr_toks)
 {
     const struct tok *t = interp_now(r);
@@ -133,7 +134,8 @@ static struct interp_value on_reals(const char *op, double a, double b, const st
     }
 }
 
-/* The type of a sum or product: the wider one's, unsigned before signed. */
+/* The type of a sum or a product: that of the wider operand, and of equally wide ones the unsigned
+ * type. */
 static const struct type *common_type(const struct interp_value *a, const struct interp_value *b)
 {
     const struct type *x = a->type, *y = b->type;
@@ -156,7 +158,7 @@ static struct interp_value on_pointers(
         return on_pointers(ip, op, b, a);
     if (a.kind == VALUE_MEMORY && b.kind == VALUE_INT) {
         each = interp_sizeof(ip, a.type);
-        if (op[0] == '=' || op[0] == '!') /* against NULL */
+        if (op[0] == '=' || op[0] == '!') /* a comparison with NULL */
             return interp_int(op[0] == '!');
         if (!each || (op[0] != '+' && op[0] != '-'))
             return (struct interp_value){0};
@@ -187,7 +189,7 @@ static double within(double x, double low, double high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* Sums, products, quotients and rests of what lies in a range. */
+/* Sums, products, quotients and remainders of numbers that lie in a range. */
 static struct interp_value on_ranges(
     struct interp *ip, const char *op, struct interp_value a, struct interp_value b)
 {
@@ -250,7 +252,7 @@ struct interp_value interp_operate(
 
     if (!known)
         return v;
-    if (!compares && type) { /* int overflows as int does, narrow types as int */
+    if (!compares && type) { /* an int overflows as in C; narrow types are computed as int */
         v = interp_convert(ip, v, type->bytes >= 4 ? type : interp_type_named(ip, "int"));
     }
     return v;
@@ -262,7 +264,7 @@ bool interp_truth(const struct interp_value *v, bool *known)
     return v->kind == VALUE_INT ? v->i != 0 : v->kind == VALUE_REAL ? v->r != 0 : true;
 }
 
-/* && and ||: the right side only where the left one leaves it open. */
+/* && and ||: the right side is evaluated only where the left one does not decide. */
 static struct interp_operand logical(
     struct interp_reader *r, struct interp_operand left, bool is_and)
 {
@@ -325,7 +327,7 @@ static const char *assigns(const struct tok *t)
     return NULL;
 }
 
-/* in >> n: a stream of the program's, which gives what is not known. */
+/* in >> n: a stream of the program, whose contents are not known. */
 static bool is_stream(const struct interp_reader *r, const struct interp_operand *left)
 {
     const struct interp_slot *slot = left->slot;
@@ -391,8 +393,7 @@ struct interp_operand interp_operand(struct interp *ip, struct tok_range range)
         unsigned before = r.i;
 
         o = interp_expression(&r, LEVEL_ASSIGN);
-        if (r.i == before ||
-            (r.i < r.to && !tok_is(interp_now(&r), ","))) { /* not an expression of ours */
+        if (r.i == before || (r.i < r.to && !tok_is(interp_now(&r), ","))) { /* it cannot be read */
             if (r.i < r.to)
                 o = interp_plain((struct interp_value){0});
             r.i += r.i == before;

@@ -1,5 +1,4 @@
-/* Owns where the functions of a file are, methods included, and which of them launch or allocate.
- */
+/* Owns where the functions and methods of a file are, and which of them launch or allocate. */
 #include "intake/eval/interp_parts.h"
 
 #include "base/mem.h"
@@ -16,7 +15,8 @@ struct functions {
     unsigned *hot; /* hot[i]: how many of the first i tokens launch or allocate */
 };
 
-/* The function whose body is the brace at token i; false: it is another brace. */
+/* Finds the function whose body begins with the brace at token i. False: the brace is another
+ * one. */
 static bool function_of(const struct toks *toks, unsigned i, struct decl *fn)
 {
     static const char *const never[] = {"if", "for", "while", "switch", "catch", "return", NULL};
@@ -57,7 +57,7 @@ static bool is_hot(const struct tok *t)
                                                            str_starts(t->text, "cudaHostAlloc")));
 }
 
-/* It launches or allocates, or is a name that does. */
+/* The token launches or allocates, or names a function that does. */
 static bool leads_there(const struct tok *t, const char **names, unsigned nr)
 {
     for (unsigned n = 0; n < nr && t->kind == TOK_NAME; n++)
@@ -152,7 +152,7 @@ bool interp_launches_in(struct interp *ip, const struct toks *toks, unsigned fro
     return false;
 }
 
-/* How many arguments it takes at most, and at least. */
+/* The function can be called with so many arguments. */
 static bool takes(const struct toks *toks, const struct decl *fn, unsigned nr_args)
 {
     struct tok_range params[LAUNCH_MAX_ARGS];
@@ -182,7 +182,7 @@ const struct decl *interp_function(
             continue;
         const struct decl *whole = resolver_function_at(ip->resolver, fn->body);
 
-        if (!to && !whole) /* a method, called by its name alone: only from inside of its type */
+        if (!to && !whole) /* a method is called by its name alone only inside of its type */
             continue;
         return whole && strcmp(whole->name, name) == 0 ? whole : fn;
     }

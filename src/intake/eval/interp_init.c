@@ -38,7 +38,7 @@ static void init_vector(struct interp *ip, struct interp_slot *slot, const struc
         m->bytes = first.i * each;
         m->fill = nr > 1 ? interp_convert(ip, interp_evaluate(ip, args[1]), to)
                          : interp_convert(ip, interp_int(0), to);
-    } else if (first.kind == VALUE_MEMORY) { /* of another's elements */
+    } else if (first.kind == VALUE_MEMORY) { /* the elements of another vector */
         m->bytes = first.memory->bytes;
         m->lost = true;
     }

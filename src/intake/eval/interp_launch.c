@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The launch's record, new; NULL: this place has launched this kernel before. */
+/* A new record for a launch; NULL: the same place has launched the same kernel before. */
 static struct interp_launch *record(
     struct interp *ip, const struct toks *toks, unsigned at, const struct decl *kernel)
 {
@@ -14,7 +14,7 @@ static struct interp_launch *record(
         if (ip->launches[i].kernel != kernel || ip->launches[i].site.place != &toks->tok[at])
             continue;
         while (ip->nr_transfers && ip->transfers[ip->nr_transfers - 1].before == ip->nr_launches)
-            ip->nr_transfers--; /* for another round of the same */
+            ip->nr_transfers--; /* they belong to another round of the same launch */
         return NULL;
     }
     if (ip->nr_launches == INTERP_MAX_LAUNCHES || ip->dry || !kernel || !kernel->body)
@@ -41,7 +41,7 @@ static bool dims_of(struct interp *ip, struct interp_value v, int64_t dims[3])
     bool known = true;
 
     dims[0] = dims[1] = dims[2] = 1;
-    if (interp_whole(&v, &dims[0])) /* a real one: <<<ceil(n / 256.0), 256>>> */
+    if (interp_whole(&v, &dims[0])) /* a real number converts: <<<ceil(n / 256.0), 256>>> */
         return true;
     dims[0] = 1;
     if (v.kind != VALUE_OBJECT)
@@ -64,7 +64,7 @@ static void set_config(
     l->smem = nr < 3 ? 0 : config[2].i;
 }
 
-/* What the kernel's template parameters are: numbers and types as text. */
+/* Sets what the kernel's template parameters stand for: numbers and types as text. */
 static void set_template_args(
     struct interp *ip, struct interp_launch *l, const struct toks *toks, unsigned angle)
 {
@@ -126,17 +126,17 @@ void interp_launch_chevrons(struct interp *ip, const struct toks *toks, unsigned
     }
 }
 
-/* void *args[] = {&a, &b}: what stands behind each address. */
+/* void *args[] = {&a, &b}: sets the arguments to what stands behind each address. */
 static void args_behind(
     struct interp *ip, struct interp_launch *l, struct interp_value list, unsigned nr)
 {
     for (unsigned i = 0; i < nr && i < LAUNCH_MAX_ARGS && list.kind == VALUE_MEMORY; i++) {
-        struct interp_value v = interp_cell(ip, list.memory, interp_along(list.i, i, 8));
+        struct interp_value v = interp_cell(list.memory, interp_along(list.i, i, 8));
 
         if (v.kind == VALUE_ADDRESS)
             l->args[i] = interp_copy(ip, v.slot->v);
         else if (v.kind == VALUE_MEMORY)
-            l->args[i] = interp_cell(ip, v.memory, v.i);
+            l->args[i] = interp_cell(v.memory, v.i);
         else
             break;
         l->site.nr_args = i + 1;
@@ -153,7 +153,7 @@ static unsigned nr_params(const struct interp *ip, const struct decl *kernel)
         LAUNCH_MAX_ARGS);
 }
 
-/* The kernel that an argument such as (void *)kernel<float, 4> names; the token of its `<`. */
+/* The kernel that an argument such as (void *)kernel<float, 4> names, and the token of its `<`. */
 static const struct decl *kernel_in(struct interp *ip, struct tok_range r, unsigned *angle)
 {
     *angle = 0;
@@ -171,7 +171,7 @@ static const struct decl *kernel_in(struct interp *ip, struct tok_range r, unsig
     return NULL;
 }
 
-/* The initialiser's items, as ranges: for expressions over sizes. */
+/* Sets the ranges of the arguments to the items of the initialiser, for expressions over sizes. */
 static void arg_ranges(struct interp *ip, struct interp_launch *l, struct tok_range list)
 {
     struct tok_range value, items[LAUNCH_MAX_ARGS];

@@ -1,4 +1,4 @@
-/* Owns what the interpreter through host code remembers: variables, fields, elements of memory. */
+/* Owns what the interpreter remembers: variables, fields, elements of memory. */
 #include "intake/eval/interp_parts.h"
 
 #include "base/mem.h"
@@ -90,7 +90,7 @@ struct interp_value interp_convert(
         }
         v.type = type;
     } else if (type->kind == TYPE_POINTER && v.kind == VALUE_MEMORY) {
-        if (type->to && type->to->kind != TYPE_OTHER) /* void* keeps what it had */
+        if (type->to && type->to->kind != TYPE_OTHER) /* a void* keeps the type of its elements */
             v.type = type->to;
     } else if (type->kind == TYPE_DIM3 && number) {
         struct interp_value o = interp_object(ip, type);
@@ -275,9 +275,8 @@ static void grow_cells(struct interp *ip, struct memory *m)
         }
 }
 
-struct interp_value interp_cell(struct interp *ip, struct memory *m, int64_t offset)
+struct interp_value interp_cell(struct memory *m, int64_t offset)
 {
-    (void)ip;
     if (m->lost)
         return (struct interp_value){0};
     unsigned at = m->cap_cells ? find_cell(m, offset) : 0;
@@ -397,7 +396,7 @@ bool interp_number(const struct interp *ip, const struct decl *fn, const char *n
 {
     struct str plain = {0};
 
-    for (const char *p = name; *p; p++) { /* a->b is a.b here */
+    for (const char *p = name; *p; p++) { /* a->b is known as a.b */
         bool arrow = p[0] == '-' && p[1] == '>';
 
         str_add_char(&plain, arrow ? '.' : *p);

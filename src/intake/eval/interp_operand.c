@@ -111,7 +111,7 @@ static bool cast(struct interp_reader *r, struct interp_operand *out)
         return false;
     if (type && type->kind == TYPE_OTHER && strcmp(type->text, "void") != 0 &&
         (tok_is(after, "&") || tok_is(after, "*") || tok_is(after, "-") || tok_is(after, "(")))
-        return false; /* (x) - y of names that are not known */
+        return false; /* (x) - y, where x is not known to be a type */
     r->i = close + 1;
     *out = interp_expression(r, LEVEL_UNARY);
     bool address = out->v.kind == VALUE_ADDRESS;
@@ -172,7 +172,7 @@ static struct interp_operand make_new(struct interp_reader *r)
     return interp_plain((struct interp_value){.kind = VALUE_ADDRESS, .slot = slot});
 }
 
-/* [&](int x) { ... }: at the bracket */
+/* [&](int x) { ... }, at the bracket. */
 static struct interp_operand lambda(struct interp_reader *r)
 {
     struct decl *fn = arena_alloc(r->ip->arena, sizeof(*fn));
@@ -214,7 +214,7 @@ static unsigned evaluate_args(struct interp_reader *r, const struct tok_range *a
     return nr;
 }
 
-/* f<T, 4>(...): what the template's parameters are called with. */
+/* f<T, 4>(...): binds the template's parameters to what the call gives. */
 static struct bound *bind_angles(struct interp_reader *r, const struct decl *fn, unsigned angle)
 {
     struct interp *ip = r->ip;
@@ -307,7 +307,7 @@ static struct interp_operand call(
     return interp_builtin(ip, name, args, nr, type);
 }
 
-/* A name, with what stands before it and its template arguments: a variable, a call, a launch. */
+/* A name with its namespaces and template arguments: a variable, a call, a launch. */
 static struct interp_operand name(struct interp_reader *r)
 {
     struct interp *ip = r->ip;
@@ -386,7 +386,7 @@ static struct interp_operand element(struct interp_reader *r, struct interp_oper
         .offset = interp_along(o.v.i, i.i, each ? each : 8),
         .type = o.v.type};
 
-    e.v = interp_cell(r->ip, e.memory, e.offset);
+    e.v = interp_cell(e.memory, e.offset);
     return e;
 }
 
@@ -424,7 +424,7 @@ static struct interp_operand member(struct interp_reader *r, struct interp_opera
     if (arrow && o.v.kind == VALUE_ADDRESS)
         o = (struct interp_operand){.v = o.v.slot->v, .slot = o.v.slot};
     else if (arrow && o.v.kind == VALUE_MEMORY)
-        o = (struct interp_operand){.v = interp_cell(r->ip, o.v.memory, o.v.i),
+        o = (struct interp_operand){.v = interp_cell(o.v.memory, o.v.i),
             .memory = o.v.memory,
             .offset = o.v.i,
             .type = o.v.type};
@@ -442,7 +442,7 @@ static struct interp_operand member(struct interp_reader *r, struct interp_opera
         o.type->kind == TYPE_STRUCT && !o.memory->lost) { /* an element of an array of structs */
         o.v = interp_object(r->ip, o.type);
         interp_set_cell(r->ip, o.memory, o.offset, o.v);
-        o.v = interp_cell(r->ip, o.memory, o.offset);
+        o.v = interp_cell(o.memory, o.offset);
     } else if (o.v.kind == VALUE_UNKNOWN && o.slot && !r->ip->dry && !o.slot->type) {
         o.slot->v = interp_object(r->ip, NULL);
         o.v = o.slot->v;
@@ -557,7 +557,7 @@ struct interp_operand interp_unary(struct interp_reader *r)
         if (o.v.kind == VALUE_ADDRESS)
             return (struct interp_operand){.v = o.v.slot->v, .slot = o.v.slot};
         if (o.v.kind == VALUE_MEMORY)
-            return (struct interp_operand){.v = interp_cell(r->ip, o.v.memory, o.v.i),
+            return (struct interp_operand){.v = interp_cell(o.v.memory, o.v.i),
                 .memory = o.v.memory,
                 .offset = o.v.i,
                 .type = o.v.type};

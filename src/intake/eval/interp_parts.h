@@ -1,10 +1,13 @@
-/* Private to the interpreter's own files: how they call one another. */
+/* Private to the interpreter's own files: how these files call one another. Where a token index is
+ * passed, toks is the file's or a macro's. */
 #ifndef KEET_INTAKE_EVAL_INTERP_PARTS_H
 #define KEET_INTAKE_EVAL_INTERP_PARTS_H
 
 #include "intake/eval/interp.h"
 
 enum { INTERP_MAX_DEPTH = 200, INTERP_MAX_STEPS = 600000, INTERP_LOOP_STEPS = 20000 };
+
+/* What is being left: nothing, a loop, a round of it, a function. */
 enum leaving { LEAVING_NOT, LEAVING_LOOP, LEAVING_ROUND, LEAVING_FUNCTION };
 
 struct var {
@@ -13,9 +16,9 @@ struct var {
     struct var *next;
 };
 
-struct bound { /* a template parameter */
+struct bound { /* a template parameter, and what it stands for */
     const char *name;
-    const struct type *type;
+    const struct type *type; /* of a number, its text: "64" */
     struct bound *next;
 };
 
@@ -24,104 +27,166 @@ struct interp_frame { /* a function that is being carried out */
     struct interp_frame *up;
     struct var *vars;
     struct bound *bound;
-    struct interp_object *self;
+    struct interp_object *self; /* of a method; NULL: none */
     struct interp_value result;
 };
 
-/* An operand: its value, and the slot or the element that it stands for. */
+/* An operand: its value, and the slot or the element of memory that it stands for. */
 struct interp_operand {
     struct interp_value v;
     struct interp_slot *slot;
-    struct memory *memory; /* an element of this, at this offset */
+    struct memory *memory; /* the element of this memory at `offset` bytes */
     int64_t offset;
     const struct type *type;
 };
 
-/* interp.c: statements and calls */
-void interp_statements(struct interp *ip, const struct toks *toks, unsigned from, unsigned to);
+/* ---- interp.c: calls and steps ---- */
+
+/* Calls a function of the file. scope: the variables that a lambda sees. bound: the template
+ * parameters that the call names. */
 struct interp_value interp_call(struct interp *ip, const struct decl *fn,
     struct interp_operand *args, unsigned nr_args, struct interp_object *self, struct var *scope,
     struct bound *bound);
+
 struct interp_operand interp_macro_call(
     struct interp *ip, const struct macro *macro, const struct tok_range *args, unsigned nr_args);
+
 /* The list of bound template parameters with one more before it. */
 struct bound *interp_bind(
     struct interp *ip, const char *name, const struct type *type, struct bound *next);
-bool interp_step(struct interp *ip); /* false: no more */
-/* Steps for a loop or a function that launches nothing: fewer each time that it took too many. */
+
+/* Counts a step. False: none are left. */
+bool interp_step(struct interp *ip);
+
+/* How many steps a loop or a function may take that launches nothing. After interp_give_up, which
+ * is called when it took too many, it gets half as many. */
 unsigned interp_patience(const struct interp *ip, const struct toks *toks, unsigned body);
 void interp_give_up(struct interp *ip, const struct toks *toks, unsigned body);
-void interp_lose(struct interp *ip, const struct toks *toks, unsigned from, unsigned to);
-bool interp_launches_in(struct interp *ip, const struct toks *toks, unsigned from, unsigned to);
 
-/* interp_names.c: variables, fields, elements */
+/* Makes unknown what tokens [from, to) assign, or hand to a function that may assign it. */
+void interp_lose(struct interp *ip, const struct toks *toks, unsigned from, unsigned to);
+
+/* ---- interp_statements.c ---- */
+
+void interp_statements(struct interp *ip, const struct toks *toks, unsigned from, unsigned to);
+
+/* ---- interp_names.c: variables, fields, elements ---- */
+
 struct interp_slot *interp_declare(struct interp *ip, const char *name, const struct type *type);
 struct interp_slot *interp_variable(struct interp *ip, const char *name); /* NULL: none */
+
+/* What a template parameter stands for; NULL: the name is none. */
 const struct type *interp_bound_type(struct interp *ip, const char *name);
+
+/* Both convert the value to the type of where it goes. */
 void interp_assign(struct interp *ip, struct interp_slot *slot, struct interp_value v);
 void interp_store(struct interp *ip, struct interp_operand *to, struct interp_value v);
 struct interp_value interp_convert(
     struct interp *ip, struct interp_value v, const struct type *type);
+
+/* The field of that name, made where the object has none. */
 struct interp_slot *interp_field(struct interp *ip, struct interp_object *object, const char *name);
-struct interp_value interp_object(
-    struct interp *ip, const struct type *type); /* with fields' initialisers */
-struct interp_value interp_copy(
-    struct interp *ip, struct interp_value v); /* of an object: its own */
-struct interp_value interp_cell(struct interp *ip, struct memory *m, int64_t offset);
+
+/* A new object of a struct, with the initialisers of its fields; type NULL: without fields. */
+struct interp_value interp_object(struct interp *ip, const struct type *type);
+
+/* The value itself; of an object, a copy of the object. */
+struct interp_value interp_copy(struct interp *ip, struct interp_value v);
+
+/* Elements of memory, by their offset in bytes. */
+struct interp_value interp_cell(struct memory *m, int64_t offset);
 void interp_set_cell(struct interp *ip, struct memory *m, int64_t offset, struct interp_value v);
+
 struct memory *interp_memory(struct interp *ip, int64_t bytes, bool device);
 struct interp_value interp_pointer(struct memory *m, const struct type *to, int64_t offset);
-/* So many elements on; it wraps around where the program would go astray. */
-int64_t interp_along(int64_t offset, int64_t nr, unsigned each);
 struct interp_value interp_int(int64_t i);
-struct interp_operand interp_named(
-    struct interp *ip, const char *name); /* a variable, a constant, a macro */
+
+/* The offset nr elements of `each` bytes further on. It wraps around where the program would leave
+ * all memory. */
+int64_t interp_along(int64_t offset, int64_t nr, unsigned each);
+
+/* Notes the numbers of the variables of a frame (NULL: of the global ones), for interp_number.
+ * firm: at the first launch. */
 void interp_facts(struct interp *ip, const struct interp_frame *frame, bool firm);
 
-/* interp_expr.c, and interp_operand.c for what operators stand between */
-struct interp_reader { /* of one expression */
+/* ---- interp_init.c ---- */
+
+/* What a name stands for: a variable, a constant, a macro, a function. */
+struct interp_operand interp_named(struct interp *ip, const char *name);
+
+/* T x(args), T x{args}, T x = {args}: sets a slot of type T. */
+void interp_initialise(
+    struct interp *ip, struct interp_slot *slot, struct tok_range init, bool braces);
+
+/* ---- interp_expr.c: operators; interp_operand.c: what stands between operators ---- */
+
+struct interp_reader { /* reads one expression */
     struct interp *ip;
     const struct toks *toks;
     unsigned i, to;
 };
+
+/* How tightly operators bind. */
 enum { LEVEL_ASSIGN = 1, LEVEL_CHOICE, LEVEL_OR, LEVEL_AND, LEVEL_UNARY = 13 };
 
+/* Reads on as long as operators bind at least as tightly as `level`. */
 struct interp_operand interp_expression(struct interp_reader *r, int level);
 struct interp_operand interp_unary(struct interp_reader *r);
-struct interp_operand interp_plain(struct interp_value v);
+
+/* The token that comes next; TOK_END at the end of the expression. */
 const struct tok *interp_now(const struct interp_reader *r);
+
+/* Takes the next token if it is this text. */
 bool interp_accept(struct interp_reader *r, const char *text);
+
 struct interp_value interp_operate(
     struct interp *ip, const char *op, struct interp_value a, struct interp_value b);
 struct interp_value interp_real(double r, const struct type *type);
 bool interp_truth(const struct interp_value *v, bool *known);
-struct interp_value interp_evaluate(struct interp *ip, struct tok_range r);
-struct interp_operand interp_operand(struct interp *ip, struct tok_range r);
-/* T x(args), T x{args}, T x = {args}: into a slot of that type */
-void interp_initialise(
-    struct interp *ip, struct interp_slot *slot, struct tok_range init, bool braces);
 
-/* interp_builtin.c: functions that the file does not have. */
+/* An operand that stands for no slot and no element. */
+struct interp_operand interp_plain(struct interp_value v);
+
+/* A whole expression: as an operand, and its value alone. */
+struct interp_operand interp_operand(struct interp *ip, struct tok_range r);
+struct interp_value interp_evaluate(struct interp *ip, struct tok_range r);
+
+/* ---- interp_builtin.c: functions that the file calls and does not define ---- */
+
+/* type: of f<type>(...), or NULL. */
 struct interp_operand interp_builtin(struct interp *ip, const char *name, struct tok_range *args,
     unsigned nr_args, const struct type *type);
-
 struct interp_operand interp_member_builtin(struct interp *ip, struct interp_operand *object,
     const char *member, struct tok_range *args, unsigned nr_args);
 
-/* interp_launch.c */
+/* ---- interp_launch.c ---- */
+
+/* kernel<T><<<...>>>(...): id is the token of the kernel, angle that of its `<` (0: none), chevrons
+ * that of <<<. *past becomes the token behind the launch. */
 void interp_launch_chevrons(struct interp *ip, const struct toks *toks, unsigned id, unsigned angle,
     unsigned chevrons, unsigned to, unsigned *past);
+
+/* cudaLaunchKernel and its kin. False: the function is none of these. */
 bool interp_launch_call(
     struct interp *ip, const char *name, struct tok_range *args, unsigned nr_args);
 
-/* interp_type.c */
+/* ---- interp_type.c ---- */
+
+/* A word beside a type that does not change it: const, static, struct, ... */
 bool interp_type_word(const struct tok *t);
+
+/* Bytes of one value; 0: not known. */
 unsigned interp_sizeof(struct interp *ip, const struct type *type);
 
-/* interp_functions.c: function bodies of the file, methods included. The best one for that many
- * arguments between two tokens (0, 0: outside of types). */
+/* ---- interp_functions.c: function bodies of the file, methods included ---- */
+
+/* The best function of that name for so many arguments that stands between two tokens (0, 0:
+ * outside of types); NULL: none. */
 const struct decl *interp_function(
     struct interp *ip, const char *name, unsigned nr_args, unsigned from, unsigned to);
 void interp_find_functions(struct interp *ip);
+
+/* Tokens [from, to) launch or allocate, by themselves or by a function that they name. */
+bool interp_launches_in(struct interp *ip, const struct toks *toks, unsigned from, unsigned to);
 
 #endif

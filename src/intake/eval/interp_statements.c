@@ -10,7 +10,7 @@ static unsigned statement(struct interp *ip, const struct toks *toks, unsigned i
 
 /* ---- conditional compilation inside of functions ---- */
 
-/* Past the lines that a directive at token i leaves out. */
+/* The token behind the lines that the directive at token i leaves out. */
 static unsigned skip_lines(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
     const char *rest, *word = resolver_directive(&toks->tok[i], &rest);
@@ -56,7 +56,7 @@ static enum truth truth_of(const struct interp_value *v)
     }
 }
 
-/* The end of the statement at token i, without carrying it out. */
+/* The end of the statement at token i, which is not carried out. */
 static unsigned skip_statement(struct interp *ip, const struct toks *toks, unsigned i, unsigned to)
 {
     ip->dry++;
@@ -71,7 +71,8 @@ static unsigned run_statement(struct interp *ip, const struct toks *toks, unsign
                                       : statement(ip, toks, i, to);
 }
 
-/* It has return, exit, break and their like, not inside of a further block: an error's way out. */
+/* The tokens return, exit, break or the like, outside of further blocks: they are an error's way
+ * out. */
 static bool leaves(const struct toks *toks, unsigned from, unsigned to)
 {
     static const char *const words[] = {"return", "exit", "abort", "throw", "break", "continue",
@@ -86,7 +87,8 @@ static bool leaves(const struct toks *toks, unsigned from, unsigned to)
     return false;
 }
 
-/* Neither side is known: an error's way out is passed by, else the side with a launch is taken. */
+/* An if with an unknown condition: an error's way out is passed by; else the side with a launch is
+ * taken. */
 static unsigned unknown_branch(
     struct interp *ip, const struct toks *toks, unsigned body, unsigned other, unsigned end)
 {
@@ -200,7 +202,7 @@ static void run_loop(struct interp *ip, const struct toks *toks, const struct in
     }
 }
 
-/* for (T x : list): its first element. */
+/* for (T x : list): runs the body for the first element. */
 static bool range_for(
     struct interp *ip, const struct toks *toks, unsigned open, struct interp_loop *l)
 {
@@ -218,7 +220,7 @@ static bool range_for(
         struct interp_slot *slot = interp_declare(ip, toks->tok[name].text, type);
 
         if (list.v.kind == VALUE_MEMORY)
-            interp_assign(ip, slot, interp_cell(ip, list.v.memory, 0));
+            interp_assign(ip, slot, interp_cell(list.v.memory, 0));
     }
     bool launches = interp_launches_in(ip, toks, l->body, l->body_to);
 
@@ -286,7 +288,7 @@ static unsigned do_statement(struct interp *ip, const struct toks *toks, unsigne
     return end;
 }
 
-/* To the label of the value, its default, or past the end. */
+/* The label of the value, else the default, else the end of the switch. */
 static unsigned find_case(
     struct interp *ip, const struct toks *toks, unsigned open, struct interp_value v)
 {
@@ -334,7 +336,7 @@ static unsigned switch_statement(
 
 /* ---- declarations ---- */
 
-/* T name[2][n] = ...: memory of its own. */
+/* T name[2][n] = ...: declares memory of its own. */
 static unsigned declare_array(
     struct interp *ip, const struct toks *toks, unsigned name, const struct type *type, unsigned to)
 {
@@ -412,7 +414,7 @@ static unsigned declarator(struct interp *ip, const struct toks *toks, unsigned 
     return comma;
 }
 
-/* `type name ...;` at token i: past the type; i when it is none. */
+/* `type name ...;` at token i: the token behind the type; i: no declaration begins there. */
 static unsigned declaration(struct interp *ip, const struct toks *toks, unsigned i, unsigned end,
     const struct type **type, bool *is_ref)
 {
@@ -461,7 +463,7 @@ static unsigned plain_statement(struct interp *ip, const struct toks *toks, unsi
     const struct type *type;
     bool is_ref;
 
-    for (unsigned k = i; k < end; k++) /* a directive ends it as well: lists over #if are rare */
+    for (unsigned k = i; k < end; k++) /* a directive ends it too: lists across an #if are rare */
         if (toks->tok[k].kind == TOK_DIRECTIVE)
             return ip->dry ? end + 1 : (interp_lose(ip, toks, i, end), end + 1);
     if (ip->dry || i == end)

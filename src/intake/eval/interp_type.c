@@ -1,4 +1,4 @@
-/* Owns types as the interpreter through host code needs them: read from tokens, with sizes and
+/* Owns types as the interpreter needs them: reads them from tokens, and knows their sizes and
  * fields. */
 #include "intake/eval/interp_type.h"
 
@@ -36,7 +36,7 @@ static const struct decl *struct_named(struct interp *ip, const char *name)
     return NULL;
 }
 
-/* What stands between the outermost < >; NULL: none. */
+/* The first argument between the outermost < and >; NULL: there is none. */
 static const char *inner_text(struct interp *ip, const char *text)
 {
     const char *open = strchr(text, '<'), *close = strrchr(text, '>');
@@ -46,7 +46,7 @@ static const char *inner_text(struct interp *ip, const char *text)
     int depth = 0;
     const char *end = close;
 
-    for (const char *p = open + 1; p < close; p++) { /* the first of them */
+    for (const char *p = open + 1; p < close; p++) { /* the first argument ends at a comma */
         depth += (*p == '<' || *p == '(') - (*p == '>' || *p == ')');
         if (*p == ',' && depth == 0) {
             end = p;
@@ -137,7 +137,7 @@ bool interp_type_word(const struct tok *t)
     return t->kind == TOK_NAME && str_among(t->text, skipped);
 }
 
-/* A template argument that is a type of the frame, put in place of its parameter. */
+/* Adds tokens as text, with what the frame binds in place of template parameters. */
 static void add_words(
     struct interp *ip, const struct toks *toks, unsigned from, unsigned to, struct str *out)
 {
@@ -225,7 +225,7 @@ struct fields {
     void *context;
 };
 
-/* One field's declaration, up to its `;`. False: it is none that can be read. */
+/* Reads the declaration of fields up to its `;`. False: the declaration cannot be read. */
 static bool read_field(struct fields *f, unsigned i, unsigned end)
 {
     const struct toks *toks = f->ip->resolver->toks;

@@ -1,4 +1,5 @@
-/* Private to intake/: types of C and C++ as far as sizes, conversions and fields need them. */
+/* Private to intake/: types of C and C++, as far as the interpreter needs their sizes, conversions
+ * and fields. */
 #ifndef KEET_INTAKE_EVAL_INTERP_TYPE_H
 #define KEET_INTAKE_EVAL_INTERP_TYPE_H
 
@@ -7,51 +8,51 @@
 struct interp;
 
 enum type_kind {
-    TYPE_OTHER, /* auto, files, streams, what is not known */
+    TYPE_OTHER, /* auto, files, streams, and what is not known */
     TYPE_INT,
     TYPE_REAL,
     TYPE_POINTER,
-    TYPE_STRUCT, /* of the file, or a short vector such as float4 */
+    TYPE_STRUCT, /* a struct of the file, or a short vector such as float4 */
     TYPE_DIM3,
-    TYPE_VECTOR, /* std::vector, thrust's vectors: memory of its own */
+    TYPE_VECTOR, /* std::vector and thrust's vectors: they own memory */
     TYPE_TEXT    /* std::string */
 };
 
 struct type {
     const char *text; /* "unsigned int", "float*" */
     enum type_kind kind;
-    unsigned bytes; /* of one; 0: not known */
+    unsigned bytes; /* bytes of one value; 0: not known */
     bool is_unsigned;
-    const struct type *to;   /* of a pointer, of a vector: its elements */
-    const struct decl *decl; /* of a struct of the file */
+    const struct type *to;   /* the elements of a pointer or a vector */
+    const struct decl *decl; /* a struct of the file */
     struct type *next;
 };
 
-/* The type that a name or a type-id stands for where the interpreter is; one object for one text.
- */
+/* The type that a text stands for at ip->at. Equal texts give the same object. */
 const struct type *interp_type_named(struct interp *interp, const char *text);
 const struct type *interp_type_pointer(struct interp *interp, const struct type *to);
 
-/* A type at token i: its end, or i when none is there. *is_ref is set for a reference. */
+/* Reads a type at token i, and sets *is_ref for a reference. Returns the token behind the type; i:
+ * there is none. */
 unsigned interp_type_read(struct interp *interp, const struct toks *toks, unsigned i, unsigned to,
     const struct type **type, bool *is_ref);
 
-/* The type that further declarators begin with: in `float *a, b`, interp_type_read has taken the
- * star of the first one along, up to token `past`. */
+/* The type that further declarators begin with. In `float *a, b`, interp_type_read has read the
+ * star of the first declarator too; `past` is the token behind what it read. */
 const struct type *interp_type_of_next(
     const struct toks *toks, unsigned past, const struct type *type);
 
 /* Bytes of one; 0: not known. */
 unsigned interp_type_bytes(struct interp *interp, const char *type);
 
-/* What stands in a struct: calls back for each field, in order, with the tokens of its initialiser
- * (from == to: none). False: it has fields that cannot be read. */
+/* Calls `field` for each field of a struct, in order, with the tokens of its initialiser (from ==
+ * to: none). False: the struct has fields that cannot be read. */
 bool interp_type_fields(struct interp *interp, const struct type *type,
     void (*field)(void *context, const char *name, const struct type *type, unsigned count,
         unsigned init_from, unsigned init_to),
     void *context);
 
-/* The method of that name and number of arguments; NULL: none with a body. */
+/* The method of that name with a body, for that number of arguments; NULL: there is none. */
 const struct decl *interp_type_method(
     struct interp *interp, const struct type *type, const char *name, unsigned nr_args);
 

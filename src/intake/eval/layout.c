@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One struct while its fields are put one after another; of a field inside of it, another. */
+/* One struct while its fields are laid one after another. A field that is a struct gets its own. */
 struct laying {
     struct interp *ip;
     struct layout *out;
-    const char *prefix;                 /* of its fields' paths */
-    const struct interp_object *object; /* its value; NULL: not known */
-    unsigned start, offset, align;      /* from the outermost struct's beginning */
+    const char *prefix;                 /* begins the paths of its fields */
+    const struct interp_object *object; /* the value of the struct; NULL: not known */
+    unsigned start, offset, align;      /* in bytes from the beginning of the outermost struct */
 };
 
 static bool lay(struct interp *ip, struct layout *out, const struct type *type, const char *path,
@@ -38,11 +38,11 @@ static const struct interp_value *field_value(const struct interp_object *o, con
 
 /* Element k of an array in a struct. */
 static struct interp_value element_value(
-    struct interp *ip, const struct interp_value *array, unsigned k, unsigned each)
+    const struct interp_value *array, unsigned k, unsigned each)
 {
     if (!array || array->kind != VALUE_MEMORY || !array->memory)
         return (struct interp_value){0};
-    return interp_cell(ip, array->memory, array->i + (int64_t)k * each);
+    return interp_cell(array->memory, array->i + (int64_t)k * each);
 }
 
 static void lay_field(void *context, const char *name, const struct type *type, unsigned count,
@@ -63,10 +63,10 @@ static void lay_field(void *context, const char *name, const struct type *type, 
         struct interp_value one = {0};
 
         if (count > 1 && l->out->leaves) {
-            one = element_value(l->ip, seen, k, interp_sizeof(l->ip, type));
+            one = element_value(seen, k, interp_sizeof(l->ip, type));
             path = arena_printf(arena, "%s%s[%u]", l->prefix, name, k);
         }
-        if (!lay(l->ip, NULL, type, path, NULL, 0, &bytes, &align)) { /* where it begins */
+        if (!lay(l->ip, NULL, type, path, NULL, 0, &bytes, &align)) { /* for its alignment */
             no_layout(l->out, arena_printf(arena, "field %s is of type %s", name,
                                   type ? type->text : "that is not known"));
             return;
@@ -82,7 +82,8 @@ static void lay_field(void *context, const char *name, const struct type *type, 
     }
 }
 
-/* alignas(16), __align__(16), __attribute__((aligned(16))) before the fields. */
+/* The alignment of alignas(16), __align__(16) or __attribute__((aligned(16))) before the fields; 1:
+ * there is none. */
 static unsigned written_align(const struct toks *toks, unsigned from, unsigned open)
 {
     for (unsigned i = from; i + 2 < open; i++)
@@ -92,7 +93,7 @@ static unsigned written_align(const struct toks *toks, unsigned from, unsigned o
     return 1;
 }
 
-/* struct A : B, C { */
+/* Lays the bases of struct A : B, C {. */
 static bool lay_bases(struct laying *l, unsigned from, unsigned open)
 {
     const struct toks *toks = l->ip->resolver->toks;
@@ -110,7 +111,7 @@ static bool lay_bases(struct laying *l, unsigned from, unsigned open)
                (tok_is(&toks->tok[i], "public") || tok_is(&toks->tok[i], "private")))
             i++;
         interp_type_read(l->ip, toks, i, bases[b].to, &type, &is_ref);
-        if (type && strstr(type->text, "nary_function")) /* std's: it has nothing */
+        if (type && strstr(type->text, "nary_function")) /* std's: it is empty */
             continue;
         if (!type || !lay(l->ip, NULL, type, "", NULL, 0, &bytes, &align))
             return no_layout(l->out, "what it derives from is not known");
@@ -129,7 +130,8 @@ static bool lay_bases(struct laying *l, unsigned from, unsigned open)
     return true;
 }
 
-/* T of a template is what stands between < and > after the struct's name. */
+/* Binds the parameters of a struct template to what stands between < and > behind the struct's
+ * name. */
 static struct bound *bound_of(struct interp *ip, const struct type *type)
 {
     const char *names[8], *open = strchr(type->text, '<'), *close = strrchr(type->text, '>');
@@ -173,7 +175,7 @@ static bool lay_struct(struct laying *l, const struct type *type)
     return (ok && !l->out->why) || no_layout(l->out, "it has fields that cannot be read");
 }
 
-/* float3, half2, dim3: x, y, z, w */
+/* Lays x, y, z, w of float3, half2 or dim3. */
 static bool lay_vector(struct laying *l, const struct type *type)
 {
     static const char *const parts[] = {"x", "y", "z", "w"};
@@ -206,7 +208,8 @@ static bool add_leaf(struct interp *ip, struct layout *out, struct leaf leaf)
     return true;
 }
 
-/* One value at an offset; out NULL: only its size and its alignment are wanted. */
+/* Lays one value at an offset. out NULL: only its size and alignment are wanted. False: its layout
+ * is not known. */
 static bool lay(struct interp *ip, struct layout *out, const struct type *type, const char *path,
     const struct interp_value *seen, unsigned offset, unsigned *bytes, unsigned *align)
 {

@@ -1,6 +1,6 @@
-/* Owns what is done with the memory behind a pointer, by tokens: from the pointer's name outward
- * through the expression around it, with it into calls, macros and other names. What is not
- * understood may read and write. */
+/* Owns what code does with the memory behind a pointer. By tokens, it goes from the pointer's name
+ * outward through the expression around it, and follows the pointer into calls, macros and other
+ * names. Code that is not understood may read and write. */
 #include "intake/eval/memory_effects.h"
 
 #include "base/mem.h"
@@ -17,7 +17,7 @@ enum kind { ADDRESS, ELEMENT };
 struct effect_code {
     const struct toks *toks;
     unsigned from, to;
-    bool is_macro; /* its whole text is a value */
+    bool is_macro; /* the whole text is a value */
     bool returns_reference;
 };
 
@@ -25,7 +25,7 @@ struct effect_name {
     const char *text;
     enum kind kind;
     bool is_const;
-    unsigned made; /* the token where it is declared or set to this */
+    unsigned made; /* the token where the name is declared, or becomes this pointer */
 };
 
 /* Following names through one piece of code. */
@@ -36,7 +36,7 @@ struct effect_look {
     unsigned nr_names, depth;
     unsigned *steps; /* of all looks */
     struct memory_effects *effects;
-    bool gives[2]; /* by kind: its value is one */
+    bool gives[2]; /* by kind: the value of the code is one */
 };
 
 /* The expression [from, to) of a look's code. */
@@ -68,11 +68,11 @@ static void add_unknown(struct effect_look *l)
 
 /* ---- names and calls ---- */
 
-/* `const T *q`, `const auto &r`: where the name at token i is declared. */
+/* The name at token i is declared as pointing to const: `const T *q`, `const auto &r`. */
 static bool points_to_const(const struct effect_look *l, unsigned i)
 {
     static const char *const ends[] = {";", "{", "}", "(", ")", ",", "=", "", NULL};
-    bool inside = false; /* left of * or & */
+    bool inside = false; /* left of `*` or `&` */
 
     while (!str_among(token(l, --i)->text, ends)) {
         inside = inside || tok_is(token(l, i), "*") || tok_is(token(l, i), "&");
@@ -95,7 +95,7 @@ static void add_name(struct effect_look *l, unsigned i, enum kind kind)
         l->names[l->nr_names++] = made;
 }
 
-/* Follows a name into other code; the value of that code may be of the memory again. */
+/* Follows a name into other code. The value of that code may be an address in the memory again. */
 static void enter(struct effect_look *l, struct effect_code code, const char *name, enum kind kind,
     bool is_const, struct effect_part call)
 {
@@ -115,7 +115,7 @@ static void enter(struct effect_look *l, struct effect_code code, const char *na
             climb(l, (struct effect_part){call.from, call.to, k});
 }
 
-/* Into all macros of that name, as their parameter number n; false: there is none. */
+/* Follows argument n into all macros of that name. False: there is none. */
 static bool enter_macros(
     struct effect_look *l, const char *name, unsigned n, enum kind kind, struct effect_part call)
 {
@@ -136,7 +136,8 @@ static bool enter_macros(
     return found;
 }
 
-/* Into all functions of that name that have such a parameter; false: there is none. */
+/* Follows the argument into all functions of that name that have such a parameter. False: there is
+ * none. */
 static bool enter_functions(
     struct effect_look *l, const char *name, unsigned n, enum kind kind, struct effect_part call)
 {
@@ -166,12 +167,12 @@ static bool enter_functions(
     return found;
 }
 
-/* What functions that are not in the file do: the first whose name has the word. */
+/* What functions do that are not in the file. The first row whose word is in the name counts. */
 static const struct {
     const char *word;
-    bool anywhere;      /* in the name; else it begins so */
-    bool reads, writes; /* by their first argument */
-    bool others_too;    /* else the others are read */
+    bool anywhere;      /* the word is anywhere in the name; else the name begins with it */
+    bool reads, writes; /* through the first argument */
+    bool others_too;    /* through the other arguments too; else these are read */
 } known[] = {{"__ld", false, true, false, true}, {"load", true, true, false, true},
     {"Load", true, true, false, true}, {"printf", true, false, false, true},
     {"assert", false, false, false, true}, {"prefetch", true, false, false, true},
@@ -181,14 +182,14 @@ static const struct {
 
 static void unknown_call(struct effect_look *l, const char *name, unsigned n, enum kind kind)
 {
-    if (kind == ELEMENT) { /* by value, with few exceptions */
+    if (kind == ELEMENT) { /* passed by value, with few exceptions */
         const bool both = strstr(name, "swap") || strstr(name, "atomic");
 
         add(l->effects, true, both);
         l->effects->atomics |= strstr(name, "atomic") != NULL;
         return;
     }
-    if (str_starts(name, "curand")) { /* a generator steps on */
+    if (str_starts(name, "curand")) { /* a random generator changes its state */
         add(l->effects, strcmp(name, "curand_init") != 0, true);
         return;
     }
@@ -203,7 +204,7 @@ static void unknown_call(struct effect_look *l, const char *name, unsigned n, en
     add_unknown(l);
 }
 
-/* Which argument of the call with its `(` at open token i stands in. */
+/* Which argument of the call whose `(` is token `open` has token i. */
 static unsigned argument_of(const struct effect_look *l, unsigned open, unsigned i)
 {
     unsigned n = 0;
@@ -220,7 +221,8 @@ static unsigned argument_of(const struct effect_look *l, unsigned open, unsigned
     return n;
 }
 
-/* The part is argument of the function whose name is token i, with its `(` at open. */
+/* Follows a part that is an argument of the function whose name is token i and whose `(` is token
+ * `open`. */
 static void argument(struct effect_look *l, struct effect_part p, unsigned i, unsigned open)
 {
     static const char *const unevaluated[] = {"sizeof", "decltype", "alignof", "alignas", NULL},
@@ -244,7 +246,7 @@ static void argument(struct effect_look *l, struct effect_part p, unsigned i, un
 
 /* ---- from a name outward ---- */
 
-/* The bracket that token i stands in; code.to: none in its statement. */
+/* The opening bracket around token i; code.to: its statement has none. */
 static unsigned opening(const struct effect_look *l, unsigned i)
 {
     while (i > l->code.from) {
@@ -260,7 +262,7 @@ static unsigned opening(const struct effect_look *l, unsigned i)
     return l->code.to;
 }
 
-/* Ends an operand of `? :`, and one of + before that. */
+/* Token i ends an expression; without choice, it also ends a sum in an expression. */
 static bool ends_operand(const struct effect_look *l, unsigned i, bool choice)
 {
     static const char *const always[] = {",", ";", "(", ")", "[", "]", "{", "}", "=", "return", "",
@@ -271,7 +273,7 @@ static bool ends_operand(const struct effect_look *l, unsigned i, bool choice)
     return str_among(token(l, i)->text, always) || (!choice && str_among(token(l, i)->text, sums));
 }
 
-/* To the ends of the operands that a pointer is added to, or chosen among. */
+/* The part, widened to the whole sum or choice in which the pointer is an operand. */
 static struct effect_part widened(const struct effect_look *l, struct effect_part p, bool choice)
 {
     for (unsigned match; (match = token(l, p.to)->match) > p.to || !ends_operand(l, p.to, choice);)
@@ -288,7 +290,8 @@ static struct effect_part widened(const struct effect_look *l, struct effect_par
     return p;
 }
 
-/* [..], .x, ->x, ++ behind the part. False: what is done with it is settled. */
+/* Takes [..], .x, ->x and ++ behind the part into it. False: what is done with the part is
+ * settled. */
 static bool behind(struct effect_look *l, struct effect_part *p)
 {
     for (;;) {
@@ -323,8 +326,8 @@ static bool behind(struct effect_look *l, struct effect_part *p)
     }
 }
 
-/* The `(` of a cast to a pointer or a reference that ends with the `)` at token i; 0: it is none.
- */
+/* The `(` of a cast to a pointer or a reference whose `)` is token i; 0: token i ends no such
+ * cast. */
 static unsigned cast_before(const struct effect_look *l, unsigned i, enum kind kind)
 {
     const unsigned open = token(l, i)->match;
@@ -339,7 +342,7 @@ static unsigned cast_before(const struct effect_look *l, unsigned i, enum kind k
     return 0;
 }
 
-/* A `&` at token i takes an address, and is no operator between two numbers. */
+/* The `&` at token i takes an address: it is no operator between two numbers. */
 static bool takes_address(const struct effect_look *l, unsigned i)
 {
     const struct tok *t = token(l, i - 1);
@@ -348,7 +351,8 @@ static bool takes_address(const struct effect_look *l, unsigned i)
            (t->kind == TOK_PUNCT && !tok_is(t, ")") && !tok_is(t, "]")) || t->kind == TOK_END;
 }
 
-/* *, &, ++, casts before the part. False: what is done with it is settled. */
+/* Takes *, &, ++ and casts before the part into it. False: what is done with the part is
+ * settled. */
 static bool ahead(struct effect_look *l, struct effect_part *p)
 {
     for (;;) {
@@ -360,7 +364,7 @@ static bool ahead(struct effect_look *l, struct effect_part *p)
             const struct tok *type = token(l, i - 1);
 
             if ((type->kind == TOK_NAME && !tok_is(type, "return")) || tok_is(type, ">"))
-                return false; /* T *p: it is declared */
+                return false; /* T *p declares the name */
             p->kind = ELEMENT;
             p->from = i;
         } else if (p->kind == ELEMENT && tok_is(t, "&") && takes_address(l, i)) {
@@ -380,7 +384,7 @@ static bool ahead(struct effect_look *l, struct effect_part *p)
     }
 }
 
-/* `q = ` before the part: q is of the memory from there on. */
+/* `q = ` stands before the part: from there on, q is an address in the memory too. */
 static void assigned(struct effect_look *l, struct effect_part *p)
 {
     const unsigned i = p->from - 2;
@@ -393,7 +397,7 @@ static void assigned(struct effect_look *l, struct effect_part *p)
             add(l->effects, true, false);
     } else if (t->kind == TOK_NAME && !tok_is(before, ".") && !tok_is(before, "->")) {
         add_name(l, i, ADDRESS);
-    } else { /* into a struct or an array of pointers */
+    } else { /* assigned to a member or to an element of an array of pointers */
         add_unknown(l);
     }
 }
@@ -425,8 +429,8 @@ static void asm_operand(struct effect_look *l, struct effect_part p, unsigned op
     add(l->effects, reads || !writes, writes || !reads);
 }
 
-/* The part is all that stands between brackets, or one of several between commas. True: it goes on
- * as *p, wider. */
+/* The part is all that stands between brackets, or between commas there. True: the part was
+ * widened, and is to be followed on. */
 static bool enclosed(struct effect_look *l, struct effect_part *p)
 {
     const unsigned open = opening(l, p->from), close = token(l, open)->match;
@@ -434,7 +438,7 @@ static bool enclosed(struct effect_look *l, struct effect_part *p)
     const struct tok *before = token(l, open - 1);
     unsigned name = open;
 
-    if (tok_is(token(l, open), "[")) { /* an index; [p](...) {...}: captured */
+    if (tok_is(token(l, open), "[")) { /* an index, or the capture of a lambda: [p](...) {...} */
         const bool lambda = tok_is(token(l, close + 1), "(") || tok_is(token(l, close + 1), "{");
 
         if (!(lambda && p->kind == ADDRESS))
@@ -471,7 +475,8 @@ static bool enclosed(struct effect_look *l, struct effect_part *p)
     return false;
 }
 
-/* An element with nothing more to its left or right: what is done with it. True: see enclosed. */
+/* Settles what is done with an element that nothing left or right of it belongs to. True: see
+ * enclosed. */
 static bool element_used(struct effect_look *l, struct effect_part *p)
 {
     static const char *const updates[] = {
@@ -522,7 +527,7 @@ static bool address_used(struct effect_look *l, struct effect_part *p)
         add_unknown(l);
     } else if (tok_is(left, "return")) {
         l->gives[ADDRESS] = true;
-    } else if (!tok_is(left, ";") && !tok_is(right, ";")) { /* else it only steps on */
+    } else if (!tok_is(left, ";") && !tok_is(right, ";")) { /* else the pointer only moves */
         return enclosed(l, p);
     }
     return false;
@@ -551,7 +556,7 @@ static bool is_member(const struct effect_look *l, unsigned i)
     return tok_is(token(l, i - 1), ".") || tok_is(token(l, i - 1), "->");
 }
 
-/* Macros that name it themselves: #define u(i, j) u[(i) * n + (j)]. */
+/* Follows the name in macros that have it in their text: #define u(i, j) u[(i) * n + (j)]. */
 static void follow_in_macros(struct effect_look *l, const struct effect_name *name)
 {
     for (unsigned k = 0; k < l->resolver->nr_macros && l->depth > 0; k++) {
@@ -575,7 +580,7 @@ static void follow_in_macros(struct effect_look *l, const struct effect_name *na
     }
 }
 
-/* The token is the name of a macro that is called here. */
+/* Token i is the name of a macro in a call of that macro. */
 static bool calls_macro(const struct effect_look *l, unsigned i)
 {
     const struct macro *m =
@@ -629,8 +634,8 @@ void memory_effects_of_pointer(const struct resolver *resolver, const struct dec
 
 /* ---- members ---- */
 
-/* Which parameter of which function of the file the object at token i is handed to as it is; NULL:
- * to none. */
+/* The function of the file that gets the object at token i as an argument, and as which parameter;
+ * NULL: there is none. */
 static const struct decl *handed_to(const struct effect_look *l, unsigned i, const char **param)
 {
     struct param params[MAX_PARAMS];

@@ -1,8 +1,10 @@
-/* Owns what a kernel does with its parameters: memory read, written, updated; values that index. */
+/* Owns what a kernel does with its parameters: whether it reads, writes or updates their memory,
+ * and which values are indices. */
 #include "intake/eval/param_access.h"
 
 #include "base/str.h"
 #include "intake/eval/memory_effects.h"
+#include "intake/syntax/spelling.h"
 
 #include <string.h>
 
@@ -30,7 +32,7 @@ void param_access_member(struct param *p, const struct resolver *resolver, const
     p->atomics = effects.atomics;
 }
 
-/* Values that stand inside the subscript of another pointer: b[idx[i]], or j = idx[i]; b[j]. */
+/* The parameter that the values of another one index: b in b[idx[i]], or in j = idx[i]; b[j]. */
 static const char *indexed_by(const struct decls *decls, const struct decl *fn,
     const struct param *params, unsigned nr, const char *name)
 {
@@ -61,18 +63,17 @@ static const char *indexed_by(const struct decls *decls, const struct decl *fn,
     return NULL;
 }
 
-/* if (p), !p, p == nullptr, p ? ... and their kin: token i names p. */
+/* Token i, which names p, stands in a comparison with null: if (p), !p, p == nullptr, p ? ... */
 static bool is_asked_for(const struct toks *toks, unsigned i)
 {
-    static const char *const before[] = {"!", "&&", "||", NULL},
-                             *const after[] = {")", "&&", "||", NULL},
-                             *const nulls[] = {"nullptr", "NULL", "0", NULL};
+    static const char *const before[] = {"!", "&&", "||", NULL}, *const after[] = {
+                                                                     ")", "&&", "||", NULL};
     const struct tok *prev = &toks->tok[i - 1], *next = &toks->tok[i + 1];
 
     if (tok_is(next, "==") || tok_is(next, "!="))
-        return str_among(next[1].text, nulls);
+        return spelling_is_null(next[1].text);
     if (tok_is(prev, "==") || tok_is(prev, "!="))
-        return str_among(toks->tok[i - 2].text, nulls);
+        return spelling_is_null(toks->tok[i - 2].text);
     if (tok_is(prev, "(") && tok_is(&toks->tok[i - 2], "if"))
         return str_among(next->text, after);
     return tok_is(prev, "!") || tok_is(next, "?") ||
@@ -82,7 +83,7 @@ static bool is_asked_for(const struct toks *toks, unsigned i)
 static bool asks_for(
     const struct resolver *resolver, const struct decl *fn, const char *name, unsigned depth);
 
-/* The function that is called around argument i asks for it. */
+/* The function that gets token i as an argument compares that parameter with null. */
 static bool callee_asks(
     const struct resolver *resolver, const struct decl *fn, unsigned i, unsigned depth)
 {

@@ -1,4 +1,4 @@
-/* Owns the parameters of a function and of a template as they are declared. */
+/* Owns how the parameters of functions and templates are declared. */
 #include "intake/eval/params.h"
 
 #include "base/str.h"
@@ -64,7 +64,7 @@ static void read_param(
     str_finish(&type);
 }
 
-/* Parts that a comma between < and > has split. */
+/* Joins parts that a comma between < and > has split. Returns how many parts there are. */
 static unsigned join_angles(struct tok_range *parts, unsigned nr)
 {
     unsigned out = 0;

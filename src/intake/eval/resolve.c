@@ -1,4 +1,4 @@
-/* Owns what host expressions come down to: integer expressions of the task language, over sizes. */
+/* Owns what host expressions come down to: integer expressions of the task language over sizes. */
 #include "intake/eval/resolve_parts.h"
 
 #include "base/mem.h"
@@ -11,8 +11,8 @@
 
 enum { MAX_STEPS = 20000 };
 
-/* (IdxType)n: between a name in parentheses and an operand there is no operator, so it is a type.
- */
+/* The parentheses at token `open` are a cast. In (IdxType)n no operator stands between the name and
+ * the operand, so the name is a type. */
 static bool is_cast(const struct toks *toks, unsigned open, unsigned to)
 {
     const unsigned close = toks->tok[open].match, behind = close + 1;
@@ -227,8 +227,8 @@ static bool resolve_word(struct resolver *resolver, struct tok_range r, unsigned
     return resolve_name(resolver, t->text, at, depth, out);
 }
 
-/* *p and &n with nothing before them: a number is handed on by its address, and both stand for it.
- */
+/* The * or & at token i has no operand before it: *p and &n hand a number on by its address, and
+ * both stand for the number. */
 static bool is_indirection(struct tok_range r, unsigned i)
 {
     const struct tok *before = i > r.from ? &r.toks->tok[i - 1] : NULL;
@@ -269,7 +269,7 @@ bool resolve_expression(
         } else if (is_indirection(r, i)) {
             continue;
         } else if (tok_is(t, "(") && is_cast(r.toks, i, r.to)) {
-            i = t->match; /* a cast */
+            i = t->match; /* skips the cast */
         } else {
             if (!tok_among(t, operators))
                 return resolve_refuse(resolver, "not an integer expression:", t->text);

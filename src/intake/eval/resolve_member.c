@@ -94,7 +94,7 @@ static bool size_call(struct resolver *resolver, struct member *m, struct str *o
     return name != NULL || resolve_refuse(resolver, "too many sizes, at", m->object);
 }
 
-/* By the text of the file. */
+/* What the member comes down to by the text of the file. */
 static bool static_member(struct resolver *resolver, struct member *m, struct str *out)
 {
     const struct toks *toks = m->r.toks;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The line that gives a variable its value; of its use where none is found. */
+/* The line that gives a variable its value; where none is found, the line of its use. */
 static unsigned line_defined(struct resolver *resolver, const char *name, unsigned at)
 {
     struct tok_range value;
@@ -37,13 +37,13 @@ bool resolve_as_seen(struct resolver *resolver, const char *name, unsigned at, s
         value == (int64_t)seen)
         return true;
     if (out->len > mark && resolver->drop_sizeof &&
-        resolver_bytes(resolver, name, at)) /* elements here */
+        resolver_bytes(resolver, name, at)) /* without its sizeof, the text counts elements */
         return true;
     value = (int64_t)seen;
     const bool fixed = resolver->mode.fixed || resolver_template_param(resolver, name, at) >= 0;
     const char *clean = resolve_clean_name(resolver, name), *size = NULL;
 
-    resolver->nr_sizes = nr_sizes; /* what the text came to by itself is wrong here */
+    resolver->nr_sizes = nr_sizes; /* drops the sizes of the text, which came to another number */
     if (value >= 1 && !fixed)
         size = resolve_as_size(resolver, clean, value, true, line_defined(resolver, name, at));
     const struct size *old = resolver->mode.fixed ? resolver_size(resolver, clean) : NULL;
@@ -120,8 +120,8 @@ bool resolve_constant(struct resolver *resolver, const char *name, struct tok_ra
     return true;
 }
 
-/* Something else that stays at the top level has the name: a table, a type, a macro. The values of
- * an enum go together. */
+/* Something else that is kept at the top level has the name: a table, a type, a macro. The values
+ * of an enum are kept together. */
 static bool kept_beside(const struct resolver *resolver, const struct decl *self, const char *name)
 {
     for (unsigned i = 0; i < resolver->decls->nr; i++) {
@@ -141,8 +141,9 @@ static bool kept_beside(const struct resolver *resolver, const struct decl *self
     return false;
 }
 
-/* At the top level, and the device code needs it: an enum, a constant. A parameter or a variable of
- * a kernel that has the same name keeps it too, and does not. */
+/* The name is a constant or a value of an enum that stands at the top level and that device code
+ * needs. Where a kernel only has a parameter or a variable of that name, the constant is kept too,
+ * but not needed. */
 static bool stands_kept(const struct resolver *resolver, const char *name, unsigned at)
 {
     const struct decl *d = decls_at(resolver->decls, at);
@@ -151,7 +152,7 @@ static bool stands_kept(const struct resolver *resolver, const char *name, unsig
            (resolver_device_uses(resolver, name) || kept_beside(resolver, d, name));
 }
 
-/* int n = sizes[s]: the number found is a size by that name. */
+/* int n = sizes[s]: puts a size of that name in place of the number "(number)" that was found. */
 static void name_number(
     struct resolver *resolver, const char *name, unsigned line, struct str *out, size_t mark)
 {
@@ -167,8 +168,8 @@ static void name_number(
     str_add(out, size);
 }
 
-/* int n = -1; ... n = atoi(optarg); or ... n *= x.size(i): what it starts with is not its number.
- */
+/* The number that a variable starts with is not its number: int n = -1; ... n = atoi(optarg); or
+ * ... n *= x.size(i). */
 static bool given_later(struct resolver *resolver, const char *name, unsigned where, unsigned at,
     struct tok_range value)
 {
@@ -259,7 +260,7 @@ static bool macro_name(struct resolver *resolver, const struct macro *macro, uns
                                       : resolve_in_parentheses(resolver, body, at, depth - 1, out);
 }
 
-/* By the text of the file. */
+/* What the name comes down to by the text of the file. */
 static bool static_name(
     struct resolver *resolver, const char *name, unsigned at, unsigned depth, struct str *out)
 {
@@ -283,7 +284,8 @@ static bool static_name(
            resolve_refuse(resolver, "nothing in this file gives", name);
 }
 
-/* As the file's text says, where that agrees with what the interpreter saw. */
+/* By the text of the file where that agrees with what the interpreter saw; else the number that it
+ * saw. */
 bool resolve_name(
     struct resolver *resolver, const char *name, unsigned at, unsigned depth, struct str *out)
 {

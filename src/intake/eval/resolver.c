@@ -1,4 +1,5 @@
-/* Owns what host code says: macros, launches, where names are defined. */
+/* Owns what the text of host code says: macros, conditional compilation, launches, definitions of
+ * names. */
 #include "intake/eval/resolver.h"
 
 #include "base/mem.h"
@@ -8,44 +9,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool is_left_out(const struct toks *toks, unsigned i)
-{
-    return toks->tok[i].kind == TOK_DIRECTIVE || (toks->left_out && toks->left_out[i]);
-}
-
-/* Without the directives at its ends, and without what they leave out. */
-static struct tok_range trimmed(struct tok_range r)
-{
-    const struct toks *toks = r.toks;
-
-    while (r.from < r.to && is_left_out(toks, r.from))
-        r.from++;
-    while (r.from < r.to && is_left_out(toks, r.to - 1))
-        r.to--;
-    return r;
-}
-
-unsigned tok_range_split(struct tok_range range, struct tok_range *parts, unsigned max)
-{
-    unsigned nr = 0, start = range.from;
-
-    if (range.from >= range.to)
-        return 0;
-    for (unsigned i = range.from; i <= range.to && nr < max; i++) {
-        const struct tok *t = &range.toks->tok[i];
-
-        if (i < range.to && range.toks->left_out && range.toks->left_out[i]) {
-            continue;
-        } else if (i == range.to || tok_is(t, ",")) {
-            parts[nr++] = trimmed((struct tok_range){range.toks, start, i});
-            start = i + 1;
-        } else if (t->match > i && t->match < range.to) {
-            i = t->match;
-        }
-    }
-    return nr;
-}
 
 /* ---- macros ---- */
 
@@ -122,7 +85,7 @@ bool resolver_holds(const struct resolver *resolver, const struct tok *t, bool *
     return defined != negated;
 }
 
-/* One #if with its #elif and #else while the tokens are gone through. */
+/* One #if with its #elif and #else, while the tokens are read. */
 struct branch {
     bool taken, left_out, unsure;
 };
@@ -139,8 +102,8 @@ static void enter_branch(struct branch *b, const struct resolver *resolver, cons
     b->taken |= holds;
 }
 
-/* Marks the tokens that do not count, and reads the macros that do, as far as each condition asks
- * for those before it. */
+/* Marks the tokens that do not count, and reads the macros that do. Both in one pass, because a
+ * condition asks for the macros before it. */
 static void read_directives(struct resolver *resolver, struct toks *toks)
 {
     enum { MAX_DEPTH = 32 };
@@ -192,7 +155,7 @@ const struct macro *resolver_macro(const struct resolver *resolver, const char *
 
 /* ---- launches ---- */
 
-/* The first token of the kernel's id that ends before <<<; false: none is there. */
+/* Reads the kernel's id that ends before the <<< at token `at`. False: there is none. */
 static bool read_kernel_id(struct resolver *resolver, struct site *site, unsigned at)
 {
     const struct toks *toks = resolver->toks;
@@ -257,7 +220,7 @@ const struct decl *resolver_function_at(const struct resolver *resolver, unsigne
     return d && d->kind == DECL_FUNCTION && d->body && at >= d->body ? d : NULL;
 }
 
-/* Whether the condition is known to be false (or true, for an else). */
+/* The condition is known to have this value. */
 static bool condition_is(
     struct resolver *resolver, struct tok_range condition, unsigned at, bool value)
 {
@@ -294,7 +257,7 @@ bool resolver_unreached(struct resolver *resolver, unsigned at)
 
 /* ---- definitions ---- */
 
-/* The end of an initialiser: its `;` or outermost `,`. */
+/* The end of an initialiser: its `;`, or its outermost `,`. */
 static unsigned value_end(const struct toks *toks, unsigned from, unsigned to)
 {
     for (unsigned i = from; i < to; i++) {
@@ -308,7 +271,8 @@ static unsigned value_end(const struct toks *toks, unsigned from, unsigned to)
     return to;
 }
 
-/* What stands before a declared name: a type's last word, `*`, `&`, `>`, or the comma of a list. */
+/* The token may stand before a declared name: the last word of a type, `*`, `&`, `>`, or the comma
+ * of a list. */
 static bool may_declare(const struct tok *before)
 {
     static const char *const never[] = {
@@ -321,7 +285,7 @@ static bool may_declare(const struct tok *before)
            tok_is(before, ">") || tok_is(before, ",");
 }
 
-/* The comma before token i separates what one statement declares: dim3 grid(4), block(32). */
+/* The comma before token i separates two variables of one declaration: dim3 grid(4), block(32). */
 static bool in_list_of_declarators(const struct toks *toks, unsigned i)
 {
     while (i-- > 0) {
@@ -394,7 +358,7 @@ int resolver_param(const struct resolver *resolver, const struct decl *fn, const
     return -1;
 }
 
-/* A call of fn elsewhere: its argument of that number. */
+/* Finds the argument number `param` of a call of fn outside of fn. */
 static bool call_argument(const struct resolver *resolver, const struct decl *fn, unsigned param,
     struct tok_range *value, unsigned *at)
 {
@@ -481,7 +445,7 @@ bool resolver_template_argument(const struct resolver *resolver, const char *nam
     return false;
 }
 
-/* n = n / 2, constexpr int N = config::N: the name stands in its own value. */
+/* The name stands in its own value: n = n / 2, constexpr int N = config::N. */
 static bool names_itself(struct tok_range value, const char *name)
 {
     for (unsigned i = value.from; i < value.to; i++)
@@ -491,7 +455,8 @@ static bool names_itself(struct tok_range value, const char *name)
     return false;
 }
 
-/* Whatever runs on from token i to `to` has run this statement: it stands in no block that ends. */
+/* The statement at token i has run wherever token `to` is reached: it stands in no block that ends
+ * before. */
 static bool stands_before(const struct toks *toks, unsigned i, unsigned to)
 {
     for (; i < to; i++) {
@@ -503,8 +468,7 @@ static bool stands_before(const struct toks *toks, unsigned i, unsigned to)
     return true;
 }
 
-/* blocks = (n + 255) / 256; at the head of a statement: the last such before the use is its value.
- */
+/* Finds the last blocks = (n + 255) / 256; before the use, where the name begins the statement. */
 static bool last_assigned(const struct toks *toks, const char *name, unsigned before,
     struct tok_range *value, unsigned *at)
 {
@@ -600,7 +564,8 @@ bool resolver_member(struct resolver *resolver, const char *object, const char *
             *value = (struct tok_range){init.toks, parts[i].from + 3, parts[i].to};
             return value->from < value->to;
         }
-    /* by order, of what has no constructor: the type stands before the object's name */
+    /* {1024, 32} by the order of the fields, for a struct without a constructor: the type stands
+     * before the object's name */
     if (init.toks != toks || tok_is(&toks->tok[init.from - 1], "(") || *where == 0 ||
         toks->tok[*where - 1].kind != TOK_NAME)
         return false;
@@ -626,7 +591,6 @@ bool resolver_member(struct resolver *resolver, const char *object, const char *
     return false;
 }
 
-/* dim3 grid; grid.x = ...; grid.y = ...: each member's last value before the launch. */
 bool resolver_dim3_members(
     const struct resolver *resolver, const char *name, unsigned at, struct tok_range members[3])
 {

@@ -1,4 +1,5 @@
-/* Owns what the names of types stand for: typedefs, using, macros, template parameters. */
+/* Owns what the names of types stand for, through typedefs, using, macros and template
+ * parameters. */
 #include "intake/eval/resolver.h"
 
 #include "base/mem.h"
@@ -9,8 +10,8 @@
 
 enum { MAX_TYPE_STEPS = 8 };
 
-/* using NAME = ...; typedef ... NAME; anywhere, the one before `at` first. NULL: there is none.
- * *where: the token of its name. */
+/* What using NAME = ...; or typedef ... NAME; says, before token `at` where it can be. *where: the
+ * token of NAME there. NULL: there is no such line. */
 static const char *alias_of(
     struct resolver *resolver, const char *name, unsigned at, unsigned *where)
 {
@@ -48,7 +49,7 @@ static const char *argument_type(struct resolver *resolver, struct tok_range arg
     const char *name, *type = "";
     unsigned where, line;
     struct str ignored = {0};
-    struct resolver quiet = *resolver; /* sizes made on the way are not wanted */
+    struct resolver quiet = *resolver; /* a copy: sizes that it makes are dropped */
 
     if (!resolver_pointer(&quiet, arg, at, &name, &where))
         return NULL;
@@ -57,7 +58,8 @@ static const char *argument_type(struct resolver *resolver, struct tok_range arg
     return *type ? type : NULL;
 }
 
-/* Where `vector<T> &v` and `const vector<float> &x` have the same words: what stands for T. */
+/* What stands for T where `vector<T> &v` and `const vector<float> &x` have the same words else;
+ * NULL: they differ. */
 static const char *stands_for(
     struct resolver *resolver, struct tok_range a, struct tok_range b, const char *name)
 {
@@ -87,7 +89,8 @@ static const char *stands_for(
     return NULL;
 }
 
-/* The declaration of a variable that is an argument of a call, up to its name. */
+/* Finds the declaration, up to the name, of the variable that is an argument. False: there is
+ * none. */
 static bool declared(struct resolver *resolver, struct tok_range arg, struct tok_range *whole)
 {
     const struct toks *toks = resolver->toks;
@@ -112,8 +115,8 @@ static bool declared(struct resolver *resolver, struct tok_range arg, struct tok
     return false;
 }
 
-/* template class solver<float>; or template void solve(vector<float> &x): what parameter n of the
- * template stands for there. NULL: no such line. */
+/* What parameter n of a template stands for in template class solver<float>; or template void
+ * solve(vector<float> &x). NULL: there is no such line. */
 static const char *explicit_instance(
     struct resolver *resolver, const struct decl *fn, unsigned n, const char *name, unsigned *where)
 {
@@ -147,8 +150,8 @@ static const char *explicit_instance(
     return NULL;
 }
 
-/* What a template parameter of the function around is where the function is called, or where it is
- * made for one type. */
+/* What a template parameter of the function around token `at` stands for: where the function is
+ * called, or where an explicit instantiation names it. NULL: neither is found. */
 static const char *instance_of(
     struct resolver *resolver, const char *name, unsigned at, unsigned *call)
 {
@@ -205,7 +208,7 @@ static const char *instance_of(
     return n < nr ? explicit_instance(resolver, fn, n, name, call) : NULL;
 }
 
-/* `unsigned long int` and its like in one spelling. */
+/* One spelling for `unsigned long int` and its like. */
 static const char *plain_type(const char *type)
 {
     unsigned nr_long = 0, nr_other = 0;
@@ -244,8 +247,7 @@ static const char *plain_type(const char *type)
     return is_unsigned ? "unsigned int" : "int";
 }
 
-/* using NAME = ...; or typedef in the function that token `at` stands in: kernels do not know it.
- */
+/* The name is an alias of the function around token `at`, which kernels do not know. */
 static bool is_local_alias(struct resolver *resolver, const char *name, unsigned at)
 {
     const struct decl *fn = resolver_function_at(resolver, at);
@@ -255,7 +257,7 @@ static bool is_local_alias(struct resolver *resolver, const char *name, unsigned
            resolver_function_at(resolver, where) == fn;
 }
 
-/* option<T> with what T stands for in its place. */
+/* option<T> with what T stands for in place of T. */
 static const char *with_instances(struct resolver *resolver, const char *type, unsigned at)
 {
     const char *angle = strchr(type, '<');
@@ -299,7 +301,7 @@ const char *resolver_type(struct resolver *resolver, const char *type, unsigned 
         if (spelling_elem(type, &lanes))
             return type;
         next = instance_of(resolver, type, at, &call);
-        const bool called = next && call != at; /* T of a caller may be called T as well */
+        const bool called = next && call != at; /* a caller may have a T too */
 
         if (next) {
             at = call;
@@ -308,7 +310,7 @@ const char *resolver_type(struct resolver *resolver, const char *type, unsigned 
             unsigned where;
 
             next = alias_of(resolver, type, at, &where);
-            at = next ? where : at; /* its words are of that place */
+            at = next ? where : at; /* the alias is read where it stands */
             if (!next && macro && !macro->is_function)
                 next = toks_text(&macro->toks, resolver->arena, 0, macro->toks.nr);
         }

@@ -1,4 +1,4 @@
-/* Owns what host code says of real numbers: constant arithmetic over literals and names. */
+/* Owns which real numbers host code gives: constant arithmetic over literals and names. */
 #include "intake/eval/resolver.h"
 
 #include "base/mem.h"

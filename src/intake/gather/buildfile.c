@@ -1,5 +1,5 @@
-/* Owns what Makefiles and CMakeLists.txt say of folders and macros: as much of their languages as
- * assignments, conditions and lists take. */
+/* Owns what Makefiles and CMakeLists.txt say of folders and macros. Knows as much of their
+ * languages as assignments, conditions and lists need. */
 #include "intake/gather/buildfile.h"
 
 #include "base/file.h"
@@ -24,22 +24,22 @@ struct variable {
 struct build_reader {
     struct build *build;
     struct arena *arena;
-    const char *folder; /* of the file that is read; "" is this one */
+    const char *folder; /* the folder of the file that is read; "": the current one */
     const char *source; /* the name of the user's file */
-    bool compiled;      /* a recipe that names it was read */
+    bool compiled;      /* a recipe that names source was read */
     unsigned file;
-    size_t at; /* of the line that is read */
+    size_t at; /* the byte of the line that is read */
     struct variable variables[MAX_VARIABLES];
     unsigned nr_variables;
     struct {
-        bool now, before; /* taken; an earlier branch was */
+        bool now, before; /* now: this branch is taken; before: an earlier one was */
     } branch[MAX_NESTING];
     unsigned nested;
 };
 
 /* ---- what is found ---- */
 
-/* The toolkit's own folders are not the program's: what they have, the compiler finds. */
+/* The folder belongs to the CUDA toolkit: the compiler finds what is in it. */
 static bool is_toolkit(struct arena *arena, const char *dir)
 {
     return file_exists(arena_printf(arena, "%s/cuda_runtime_api.h", dir));
@@ -67,7 +67,7 @@ static void add_define(struct build_reader *r, const char *text)
     if (nr == 0 || (text[nr] && text[nr] != '=') || (*text >= '0' && *text <= '9') ||
         strpbrk(text, "$\n"))
         return;
-    for (const char *p = text[nr] ? text + nr + 1 : "1"; *p; p++) /* \"x\" of a shell is "x" */
+    for (const char *p = text[nr] ? text + nr + 1 : "1"; *p; p++) /* \"x\" in a shell is "x" */
         if (*p != '\\' && *p != '\'' && !(*p == '"' && p[-1] != '\\'))
             str_add_char(&value, *p);
     const char *name = arena_strndup(r->arena, text, nr);
@@ -81,7 +81,7 @@ static void add_define(struct build_reader *r, const char *text)
     str_finish(&value);
 }
 
-/* The next word of *p, without quotes around it; NULL: there is none. */
+/* The next word of *p, without the quotes around it; NULL: there is none. */
 static const char *next_word(struct arena *arena, const char **p)
 {
     *p += strspn(*p, " \t\r\n");
@@ -94,7 +94,7 @@ static const char *next_word(struct arena *arena, const char **p)
     return nr ? word : NULL;
 }
 
-/* -I DIR, -IDIR, -D NAME=VALUE, -DNAME among words. */
+/* Adds -I DIR, -IDIR, -D NAME=VALUE and -DNAME among the words of a text. */
 static void add_flags(struct build_reader *r, const char *text)
 {
     for (const char *p = text, *word; (word = next_word(r->arena, &p)) != NULL;) {
@@ -122,7 +122,7 @@ static struct variable *variable(struct build_reader *r, const char *name, size_
     return NULL;
 }
 
-/* $(NAME) and ${NAME} by their values as far as they are known, else by nothing. */
+/* Adds a text with the values of $(NAME) and ${NAME}; a variable that is not known is empty. */
 static void expand(struct build_reader *r, const char *text, unsigned depth, struct str *out)
 {
     while (*text && out->len < MAX_EXPANDED) {
@@ -167,7 +167,7 @@ static const char *trimmed(struct arena *arena, const char *text, size_t nr)
     return arena_strndup(arena, text, nr);
 }
 
-/* ifeq (a,b), ifeq "a" "b", ifdef NAME: whether it holds. */
+/* The condition of ifeq (a,b), ifeq "a" "b" or ifdef NAME holds. */
 static bool holds(struct build_reader *r, const char *line, bool defined)
 {
     const char *rest = line + strcspn(line, " \t(");
@@ -191,7 +191,7 @@ static bool holds(struct build_reader *r, const char *line, bool defined)
     return a && b && strcmp(expanded(r, a), expanded(r, b)) == 0;
 }
 
-/* Conditions; true when the line was one. */
+/* Takes a line with a condition. False: the line is another one. */
 static bool make_condition(struct build_reader *r, const char *line)
 {
     const bool equal = str_starts(line, "ifeq"), unequal = str_starts(line, "ifneq"),
@@ -212,7 +212,7 @@ static bool make_condition(struct build_reader *r, const char *line)
         const char *rest = line + 4 + strspn(line + 4, " \t");
         const unsigned at = r->nested - 1;
 
-        if (str_starts(rest, "if")) { /* else ifeq ...: a branch of the same */
+        if (str_starts(rest, "if")) { /* else ifeq ...: another branch of the same condition */
             const bool before = r->branch[at].before;
 
             r->nested--;
@@ -252,7 +252,7 @@ static void make_assignment(struct build_reader *r, const char *line, const char
     }
 }
 
-/* A recipe that compiles other files, or this one once more with other macros. */
+/* The recipe compiles other files, or this file once more with other macros. */
 static bool is_of_others(struct build_reader *r, const char *recipe)
 {
     const char *p = recipe, *word;
@@ -280,7 +280,7 @@ static void make_line(struct build_reader *r, const char *line)
         return;
     const char *equals = recipe ? NULL : strchr(line, '=');
 
-    add_flags(r, expanded(r, line)); /* where it is written, so that the line can be shown */
+    add_flags(r, expanded(r, line)); /* where the flag is written, so that its line can be shown */
     if (equals && equals > line)
         make_assignment(r, line, equals);
 }
@@ -289,7 +289,7 @@ static void make_line(struct build_reader *r, const char *line)
 
 enum listing { LIST_NONE, LIST_DIRS, LIST_DEFINES };
 
-/* A command with its arguments in parentheses. */
+/* Carries out a command with its arguments. */
 static void cmake_command(struct build_reader *r, const char *name, const char *arguments)
 {
     static const char *const ends[] = {"SOURCES", "CATEGORIES", "COMPILE_OPTIONS", "NAME", "MODEL",
@@ -323,7 +323,7 @@ static void cmake_command(struct build_reader *r, const char *name, const char *
         else if (str_among(word, ends))
             list = LIST_NONE;
         if (first && str_starts(name, "target_"))
-            continue; /* the target */
+            continue; /* the first argument is the target */
         if (list == LIST_DIRS)
             add_dir(r, word);
         else if (list == LIST_DEFINES && !str_starts(word, "-") && !str_among(word, scopes))

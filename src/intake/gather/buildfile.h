@@ -1,6 +1,7 @@
-/* Private to intake/: what a compiler is told beside the file itself: folders of headers and
- * macros, from the command line (-I, -D), the Makefile and the CMakeLists.txt of its folder, or of
- * the nearest folder above that has one, in the same repository. */
+/* Private to intake/: the folders of headers and the macros that a compiler is told. They come
+ * from the command line (-I, -D) and from the Makefile and the CMakeLists.txt of the file's
+ * folder. Where that folder has neither, those of the nearest folder above it in the same
+ * repository count. */
 #ifndef KEET_INTAKE_GATHER_BUILDFILE_H
 #define KEET_INTAKE_GATHER_BUILDFILE_H
 
@@ -15,14 +16,14 @@ struct build_file {
 
 struct build_define {
     const char *name, *value;
-    unsigned file; /* of build.files */
-    size_t at;     /* byte of the line in it that says so */
+    unsigned file; /* index into build.files */
+    size_t at;     /* the byte of that file where the line begins */
 };
 
 struct build {
     const char *dirs[BUILD_MAX_DIRS];
     unsigned nr_dirs;
-    struct build_define defines[BUILD_MAX_DEFINES]; /* of one name, the first that says it */
+    struct build_define defines[BUILD_MAX_DEFINES]; /* the first one of each name */
     unsigned nr_defines;
     struct build_file files[BUILD_MAX_FILES];
     unsigned nr_files;

@@ -1,4 +1,4 @@
-/* Owns the macros that stand before a file in the one that includes it. */
+/* Owns the macros that a file has from the source that includes it. */
 #include "intake/gather/includer.h"
 
 #include "base/file.h"
@@ -16,8 +16,8 @@ enum { MAX_HEADER_BYTES = 1 << 20, MAX_DEPTH = 3 };
 struct collector {
     struct build *build;
     struct arena *arena;
-    const char *user, *folder; /* the file that is included, by its name; where it is */
-    struct toks text;          /* its tokens */
+    const char *user, *folder; /* the name of the included file; its folder */
+    struct toks text;          /* the tokens of the included file */
 };
 
 static const char *in_folder(const struct collector *c, const char *name)
@@ -54,7 +54,7 @@ static bool is_wanted(const struct collector *c, const char *name)
     return false;
 }
 
-/* #define NAME VALUE, once of each name. */
+/* Adds a #define NAME VALUE, the first one of each name. */
 static void add_define(struct collector *c, const struct tok *t, const char *rest, unsigned file)
 {
     struct build *b = c->build;
@@ -82,8 +82,9 @@ static void add_define(struct collector *c, const struct tok *t, const char *res
             (struct build_define){name, arena_strndup(c->arena, value, len), file, t->at};
 }
 
-/* The macros of one file, up to where it includes the user's; those under an #if, but for a guard
- * around the whole file, are of some builds only. True: it includes it. */
+/* Adds the macros of one file, up to where it includes the user's. Macros under an #if are of some
+ * builds only, and do not count, unless the #if guards the whole file. True: the file includes the
+ * user's. */
 static bool collect(struct collector *c, const char *path, const char *text, unsigned depth)
 {
     struct build *b = c->build;

@@ -1,5 +1,5 @@
-/* Owns the text that is read: the user's file with its own headers in place, macros of its build
- * before it, and the program's other files behind it. */
+/* Owns the text that is read: macros of the build, then the user's file with its own headers in
+ * place, then the program's other files. */
 #include "intake/gather/source_set.h"
 
 #include "base/file.h"
@@ -17,7 +17,7 @@
 
 enum { MAX_INCLUDE_DEPTH = 16, MAX_UP = 4 };
 
-/* The first byte that is not UTF-8, or NUL; bytes when there is none. */
+/* The first byte that is NUL or no UTF-8; `bytes`: there is none. */
 static size_t bad_byte(const char *text, size_t bytes)
 {
     size_t at = 0, n;
@@ -38,9 +38,9 @@ static unsigned line_of(const char *text, size_t at)
 
 /* ---- the user's own headers ---- */
 
-struct puller {
+struct inliner {
     struct arena *arena;
-    struct source_set *set; /* files[0] is the user's, the others were seen */
+    struct source_set *set; /* files[0] is the user's; the others were seen on the way */
     struct str out;
     struct origin *origins; /* of the lines of out */
     size_t nr_origins, cap_origins;
@@ -48,14 +48,14 @@ struct puller {
     const struct build *build;
 };
 
-static void end_line(struct puller *p, unsigned file, size_t at)
+static void end_line(struct inliner *p, unsigned file, size_t at)
 {
     str_add_char(&p->out, '\n');
     p->origins = grow(p->origins, &p->cap_origins, p->nr_origins + 1, sizeof(*p->origins));
     p->origins[p->nr_origins++] = (struct origin){.file = file, .at = at};
 }
 
-/* One more thing that the user should know. */
+/* Adds a line that the user should know to set->in.note. */
 __attribute__((format(printf, 2, 3))) static void note(
     struct source_set *set, const char *format, ...)
 {
@@ -75,9 +75,9 @@ static const char *path_beside(struct arena *arena, const char *path, const char
     return slash ? arena_printf(arena, "%.*s/%s", (int)(slash - path), path, name) : name;
 }
 
-static bool pull(struct puller *p, unsigned file, unsigned depth, struct err *err);
+static bool inline_file(struct inliner *p, unsigned file, unsigned depth, struct err *err);
 
-static bool read_header(struct puller *p, const char *path, struct user_file *file)
+static bool read_header(struct inliner *p, const char *path, struct user_file *file)
 {
     struct err ignored = {0};
     char *text, *real;
@@ -96,9 +96,9 @@ static bool read_header(struct puller *p, const char *path, struct user_file *fi
     return true;
 }
 
-/* Where no one says where headers are: folders of the usual names, beside the user's file and above
- * it, up to the root of its repository. */
-static bool guess_header(struct puller *p, const char *name, struct user_file *file)
+/* Looks for a header whose folder no build file gives: in folders of the usual names beside the
+ * user's file and above it, up to the root of its repository. */
+static bool guess_header(struct inliner *p, const char *name, struct user_file *file)
 {
     static const char *const usual[] = {
         "", "include/", "inc/", "src/", "common/", "Common/", "utils/", "util/"};
@@ -124,11 +124,11 @@ static bool guess_header(struct puller *p, const char *name, struct user_file *f
 }
 
 static bool find_header(
-    struct puller *p, const char *from, const char *name, bool quoted, struct user_file *file)
+    struct inliner *p, const char *from, const char *name, bool quoted, struct user_file *file)
 {
     if (quoted && read_header(p, path_beside(p->arena, from, name), file))
         return true;
-    const bool own = headers_is_device(name); /* CUDA's, unless it is quoted and there */
+    const bool own = headers_is_device(name); /* CUDA's, unless it is quoted and found */
 
     if (own && !quoted)
         return false;
@@ -138,21 +138,22 @@ static bool find_header(
     return quoted && !own && *name != '/' && guess_header(p, name, file);
 }
 
-/* #include of a file that is there: its text in place. *pulled false: the line stays. */
-static bool pull_include(struct puller *p, unsigned from, const char *line, size_t nr,
-    unsigned depth, bool *pulled, struct err *err)
+/* Puts the text of a file that is there in place of its #include line. *inlined false: the line
+ * stays. */
+static bool inline_include(struct inliner *p, unsigned from, const char *line, size_t nr,
+    unsigned depth, bool *inlined, struct err *err)
 {
     struct source_set *set = p->set;
-    const size_t at = (size_t)(line + nr - set->files[from].code); /* its newline */
+    const size_t at = (size_t)(line + nr - set->files[from].code); /* the newline of that line */
     bool quoted;
     const char *name = headers_include_name(p->arena, arena_strndup(p->arena, line, nr), &quoted);
     struct user_file file;
 
-    *pulled = false;
+    *inlined = false;
     if (!name || !find_header(p, set->files[from].path, name, quoted, &file))
-        return true; /* what it has is not needed, or will be missed by name */
+        return true; /* what the header has is not needed, or will be missed by name */
     file.name = name;
-    *pulled = true;
+    *inlined = true;
     for (unsigned i = 0; i < set->nr_files; i++)
         if (set->files[i].real && strcmp(set->files[i].real, file.real) == 0) {
             end_line(p, from, at);
@@ -164,14 +165,14 @@ static bool pull_include(struct puller *p, unsigned from, const char *line, size
     set->files[set->nr_files] = file;
     p->shift += line_of(file.text, file.bytes);
     bool ok = p->out.len + file.bytes <= SOURCE_SET_MAX_BYTES
-                  ? pull(p, set->nr_files++, depth - 1, err)
+                  ? inline_file(p, set->nr_files++, depth - 1, err)
                   : err_set(err, "%s: with its headers the file is over %d MiB", set->files[0].path,
                         SOURCE_SET_MAX_BYTES >> 20);
     end_line(p, from, at);
     return ok;
 }
 
-/* Text that is not UTF-8 is taken for Latin-1; what is no text at all is refused. */
+/* Turns text that is not UTF-8 into UTF-8, taking it for Latin-1. False: the file is no text. */
 static bool as_utf8(struct source_set *set, struct user_file *f, struct err *err)
 {
     size_t bad = bad_byte(f->text, f->bytes);
@@ -201,7 +202,8 @@ static bool as_utf8(struct source_set *set, struct user_file *f, struct err *err
     return true;
 }
 
-/* #if of systems that are not this one, as headers for several of them have. */
+/* The condition asks for another operating system or compiler, as in headers for several of
+ * them. */
 static bool is_foreign(const char *condition, size_t nr)
 {
     static const char *const names[] = {"defined", "WIN32", "_WIN32", "WIN64", "_WIN64", "_MSC_VER",
@@ -225,7 +227,8 @@ static bool is_foreign(const char *condition, size_t nr)
     return nr_words > 1;
 }
 
-/* Which #if the text is in: *nested, and from which one on it is foreign (0: it is not). */
+/* Follows how deep the #ifs are nested, and from which depth on the text is foreign (0: it is
+ * not). */
 static void follow_condition(const char *line, size_t nr, unsigned *nested, unsigned *foreign)
 {
     const char *word = line + 1;
@@ -244,7 +247,7 @@ static void follow_condition(const char *line, size_t nr, unsigned *nested, unsi
     }
 }
 
-static bool pull(struct puller *p, unsigned file, unsigned depth, struct err *err)
+static bool inline_file(struct inliner *p, unsigned file, unsigned depth, struct err *err)
 {
     unsigned nested = 0, foreign = 0;
     struct user_file *f = &p->set->files[file];
@@ -253,20 +256,20 @@ static bool pull(struct puller *p, unsigned file, unsigned depth, struct err *er
         return false;
     const char *text = f->code, *end = f->code + f->bytes;
 
-    if (str_starts(text, "\xef\xbb\xbf")) /* a mark of UTF-8, which would hide a first #include */
+    if (str_starts(text, "\xef\xbb\xbf")) /* a byte order mark would hide an #include */
         text += 3;
     while (text < end) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
         size_t nr = newline ? (size_t)(newline - text) : (size_t)(end - text);
         const char *hash = text + strspn(text, " \t");
-        bool pulled = false;
+        bool inlined = false;
 
         if (hash < text + nr && *hash == '#')
             follow_condition(hash, nr - (size_t)(hash - text), &nested, &foreign);
         if (hash < text + nr && *hash == '#' && !foreign &&
-            !pull_include(p, file, hash, nr - (size_t)(hash - text), depth, &pulled, err))
+            !inline_include(p, file, hash, nr - (size_t)(hash - text), depth, &inlined, err))
             return false;
-        if (!pulled) {
+        if (!inlined) {
             str_add_n(&p->out, text, nr);
             end_line(p, file, (size_t)(text - f->code));
         }
@@ -275,7 +278,7 @@ static bool pull(struct puller *p, unsigned file, unsigned depth, struct err *er
     return true;
 }
 
-/* Of a file that only it sees: name_file. NULL: the name stays. */
+/* The new name of what only that file sees: name_file. NULL: the name stays. */
 static const char *new_name(const struct source_set *set, const char *path, const char *name)
 {
     for (unsigned i = 0; i < set->nr_renames; i++)
@@ -290,7 +293,7 @@ static const char *new_name(const struct source_set *set, const char *path, cons
     return NULL;
 }
 
-/* The file's text with those names; lines stay. NULL: there are none. */
+/* The text of a file with its new names and the same lines. NULL: it has no new names. */
 static const char *renamed(const struct source_set *set, const struct user_file *f)
 {
     struct toks toks;
@@ -318,11 +321,12 @@ static const char *renamed(const struct source_set *set, const struct user_file 
     return text;
 }
 
-/* The file again as it is on disk: its lines from `first` on are not what stands there. */
-static void unrename(struct puller *p, unsigned file, size_t first)
+/* Makes a file again what it is on disk, and marks its lines from `first` on, which differ from
+ * that. */
+static void unrename(struct inliner *p, unsigned file, size_t first)
 {
     struct user_file *f = &p->set->files[file];
-    size_t at = 0, start = 0; /* the same line in both */
+    size_t at = 0, start = 0; /* where the same line begins in both */
 
     for (size_t i = first; i < p->nr_origins; i++) {
         if (p->origins[i].file != file)
@@ -337,8 +341,9 @@ static void unrename(struct puller *p, unsigned file, size_t first)
     f->bytes = strlen(f->text);
 }
 
-/* Another file of the program, behind what there is. False: it is there already, or too much. */
-static bool pull_unit(struct puller *p, const struct translation_unit *unit)
+/* Adds another file of the program behind the text. False: the file is there already, or the text
+ * would become too large. */
+static bool add_unit(struct inliner *p, const struct translation_unit *unit)
 {
     struct source_set *set = p->set;
     struct err ignored = {0};
@@ -362,7 +367,7 @@ static bool pull_unit(struct puller *p, const struct translation_unit *unit)
     f->renamed = code != NULL;
     f->text = f->code = code ? code : unit->text;
     f->bytes = strlen(f->text);
-    pull(p, file, MAX_INCLUDE_DEPTH, &ignored); /* what cannot be read is left out */
+    inline_file(p, file, MAX_INCLUDE_DEPTH, &ignored); /* a file that cannot be read is left out */
     if (code) {
         f->text = unit->text;
         unrename(p, file, first);
@@ -384,22 +389,22 @@ const struct translation_unit *source_set_around(struct source_set *set, unsigne
     return set->around;
 }
 
-static void pull_units(struct puller *p)
+static void add_units(struct inliner *p)
 {
     unsigned nr;
     const struct translation_unit *units = source_set_around(p->set, &nr);
 
     nr = translation_units_program(units, nr);
     for (unsigned i = 0; i < nr; i++)
-        p->set->has_units |= pull_unit(p, &units[i]);
+        p->set->has_units |= add_unit(p, &units[i]);
 }
 
-static void pull_linked(struct puller *p)
+static void add_linked(struct inliner *p)
 {
     const struct source_set *set = p->set;
 
     for (unsigned i = 0; i < set->nr_linked; i++)
-        if (pull_unit(p, set->linked[i].unit))
+        if (add_unit(p, set->linked[i].unit))
             note(p->set, "%s is read with this file: it defines %s, which the device code uses",
                 set->linked[i].unit->name, set->linked[i].name);
     for (unsigned i = 0; i < set->nr_renames; i++)
@@ -410,11 +415,11 @@ static void pull_linked(struct puller *p)
 
 /* ---- macros of the build ---- */
 
-/* Those that the text has a word for become lines before it. */
-static void put_defines(struct puller *p)
+/* Writes macros whose name is a word of the text as lines before it. */
+static void put_defines(struct inliner *p)
 {
     struct source_set *set = p->set;
-    struct puller before = {.arena = p->arena, .set = set};
+    struct inliner before = {.arena = p->arena, .set = set};
     unsigned file_of[BUILD_MAX_FILES] = {0};
 
     for (unsigned i = 0; i < p->build->nr_defines; i++) {
@@ -455,8 +460,8 @@ static void put_defines(struct puller *p)
     }
 }
 
-/* What is read, with where its lines begin. */
-static void keep_text(struct source_set *set, const struct puller *p)
+/* Keeps the text, and where its lines begin. */
+static void keep_text(struct source_set *set, const struct inliner *p)
 {
     const unsigned nr = (unsigned)p->nr_origins;
     const struct expanded whole =
@@ -481,19 +486,19 @@ bool source_set_inline_headers(
     struct source_set *set, bool with_units, const struct intake_args *args, struct err *err)
 {
     struct build *build = arena_alloc(set->arena, sizeof(*build));
-    struct puller p = {.arena = set->arena, .set = set, .build = build};
+    struct inliner p = {.arena = set->arena, .set = set, .build = build};
 
     char *real = realpath(set->files[0].path, NULL);
 
     set->files[0].real = real ? arena_strdup(set->arena, real) : NULL;
     free(real);
     buildfile_read(build, set->arena, set->files[0].path, args);
-    const bool ok = pull(&p, 0, MAX_INCLUDE_DEPTH, err);
+    const bool ok = inline_file(&p, 0, MAX_INCLUDE_DEPTH, err);
     const bool has_main = translation_units_has_main(str_text(&p.out));
     size_t own_lines = p.nr_origins, nr_lines;
 
     if (ok)
-        pull_linked(&p);
+        add_linked(&p);
     if (ok && !has_main)
         includer_defines(build, set, str_text(&p.out), p.out.len);
     nr_lines = p.nr_origins;
@@ -503,7 +508,7 @@ bool source_set_inline_headers(
     set->nr_own_files = set->nr_files;
     set->has_units = false;
     if (ok && with_units && !python_is(set->files[0].path) && !has_main)
-        pull_units(&p);
+        add_units(&p);
     keep_text(set, &p);
     set->own_bytes = set->starts[own_lines];
     set->device_bytes = set->starts[nr_lines];

@@ -1,4 +1,4 @@
-/* Owns the strings of a Python file that hold CUDA. */
+/* Owns which strings of a Python file have CUDA. */
 #include "intake/gather/python.h"
 
 #include "base/str.h"
@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct literal {
-    size_t from, to; /* what stands between the quotes */
+    size_t from, to; /* the bytes between the quotes */
     bool raw, formatted;
 };
 
@@ -15,7 +15,8 @@ bool python_is(const char *path)
     return str_ends(path, ".py");
 }
 
-/* The string whose quote stands at *i; *i moves past it. False: it is not closed. */
+/* Reads the string whose quote stands at *i, and moves *i behind it. False: the string is not
+ * closed. */
 static bool read_literal(const char *text, size_t bytes, size_t *i, struct literal *s)
 {
     const char quote = text[*i];
@@ -42,7 +43,7 @@ static bool read_literal(const char *text, size_t bytes, size_t *i, struct liter
     return s->to < bytes && text[s->to] == quote;
 }
 
-/* The next string at or after *i. */
+/* Finds the next string at or after *i. */
 static bool next_literal(const char *text, size_t bytes, size_t *i, struct literal *s)
 {
     for (; *i < bytes; ++*i) {

@@ -9,11 +9,11 @@
 
 bool python_is(const char *path);
 
-/* The file with only its strings of CUDA and C++, each byte where it stands in the file; a doubled
- * backslash is a blank and a backslash. NULL: no string has a kernel. */
+/* The CUDA and C++ strings of a file; all else is blank, so that each byte stands where it does in
+ * the file. A doubled backslash becomes a blank and a backslash. NULL: no string has a kernel. */
 char *python_cuda(struct arena *arena, const char *text, size_t bytes);
 
-/* A text as it must stand in the string around byte `at`. */
+/* The text as it must be written in the string around byte `at`. */
 const char *python_quoted(struct arena *arena, const char *file, size_t at, const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* Owns which other files define device functions and variables that a file only declares. */
+/* Owns which other files define the device functions and variables that a file only declares. */
 #include "intake/gather/resolve_externs.h"
 
 #include "base/mem.h"
@@ -26,7 +26,7 @@ static bool is_extern(const struct decls *decls, const struct decl *d)
     return has_word(decls, d, "extern") && !has_word(decls, d, "__shared__");
 }
 
-/* Among the first nr declarations. */
+/* One of the first nr declarations defines it. */
 static bool is_defined(const struct decls *decls, const struct decl *what, unsigned nr)
 {
     const struct decl *first = nr ? decls_function(decls, what->name) : NULL;
@@ -40,7 +40,7 @@ static bool is_defined(const struct decls *decls, const struct decl *what, unsig
     return false;
 }
 
-/* What is kept and has no definition here, one of each name. */
+/* Finds kept declarations without a definition, one of each name. Returns how many there are. */
 static unsigned missing(const struct decls *decls, const struct decl **found)
 {
     unsigned nr = 0, nr_looked = 0;
@@ -94,7 +94,7 @@ static bool neighbour_defines(struct source_set *set, struct neighbour *n, const
     return is_defined(&n->decls, what, n->decls.nr);
 }
 
-/* The one neighbour that defines it; NULL: none, or which of several is not known. */
+/* The only neighbour that defines it; NULL: none does, or several do. */
 static struct neighbour *definer(struct source_set *set, const struct decl *what)
 {
     struct neighbour *found = NULL;
@@ -148,7 +148,7 @@ static bool same_place(const struct decls *decls, unsigned a, unsigned b)
     return true;
 }
 
-/* Both cannot stand in one text. */
+/* The two declarations cannot stand in one text. */
 static bool clash(const struct decls *decls, const struct decl *a, const struct decl *b)
 {
     const struct toks *toks = decls->toks;
@@ -165,7 +165,7 @@ static bool clash(const struct decls *decls, const struct decl *a, const struct 
            toks_find(toks, b->from, b->to, "{") < b->to;
 }
 
-/* No other file sees it: `static`, or in a namespace without a name. */
+/* No other file sees the declaration: it is `static`, or in a namespace without a name. */
 static bool is_private(const struct decls *decls, const struct decl *d)
 {
     for (unsigned c = d->container; c; c = decls->container[c].parent)
@@ -174,7 +174,8 @@ static bool is_private(const struct decls *decls, const struct decl *d)
     return has_word(decls, d, "static");
 }
 
-/* One of a file that is linked gets another name; one of each name at a time, from `since` on. */
+/* Gives a declaration of a linked file another name. Of one name, only one gets another at a time:
+ * renames from `since` on are of this time. */
 static bool give_name(struct source_set *set, const struct decl *d, unsigned since)
 {
     for (; since < set->nr_renames; since++)
@@ -191,8 +192,8 @@ static bool give_name(struct source_set *set, const struct decl *d, unsigned sin
     return false;
 }
 
-/* Drops what both files say in the same words, and gives other names to what only one file sees.
- * False: both cannot be read together. */
+/* Drops what two files say in the same words, and gives other names to what only one file sees.
+ * False: the files cannot be read together. */
 static bool part_twins(struct source_set *set)
 {
     struct decls *decls = &set->decls;
@@ -231,7 +232,7 @@ static bool unlink_all(struct source_set *set)
     return true;
 }
 
-/* True: there is more than before. */
+/* Links the neighbours that define what is missing. True: there are more than before. */
 static bool link_definers(struct source_set *set, const struct decl *const *wanted, unsigned nr)
 {
     const unsigned before = set->nr_linked;
@@ -258,7 +259,7 @@ bool resolve_externs(struct source_set *set)
     for (unsigned i = 0; i < nr; i++)
         for (unsigned l = 0; l < set->nr_linked; l++)
             if (strcmp(set->linked[l].name, wanted[i]->name) == 0)
-                return unlink_all(set); /* it does not help */
+                return unlink_all(set); /* linking does not help */
     if (set->nr_linked && !part_twins(set))
         return unlink_all(set);
     return link_definers(set, wanted, nr) || set->nr_renames > renamed;

@@ -1,4 +1,4 @@
-/* Owns the numbers that a program starts from: where they stand in its text, and others in their
+/* Owns the numbers that a program starts from: finds them in its text, and puts others in their
  * place. */
 #include "intake/gather/seed_constants.h"
 
@@ -27,7 +27,7 @@ static bool is_punct_of_number(const struct tok *t)
     return false;
 }
 
-/* Numbers and what joins them, no names: its value is nobody else's. */
+/* The tokens are numbers and operators, without a name: no other value depends on theirs. */
 static bool is_plain(const struct toks *toks, unsigned from, unsigned to)
 {
     bool any = false;
@@ -56,7 +56,7 @@ static void add(struct seed_finder *s, const char *name, struct tok_range range,
         .text = arena_strndup(s->arena, s->set->text + from, to - from)};
 }
 
-/* name = 1 << 20; name = argc > 1 ? atoi(argv[1]) : 1024; */
+/* Adds the number of name = 1 << 20; or of name = argc > 1 ? atoi(argv[1]) : 1024; */
 static void add_assigned(struct seed_finder *s, unsigned at)
 {
     const struct toks *toks = s->resolver->toks;
@@ -73,7 +73,7 @@ static void add_assigned(struct seed_finder *s, unsigned at)
             toks->tok[to - 1].end);
 }
 
-/* Another macro that the device uses is made of it. */
+/* A macro that the device uses has the name in its body. */
 static bool feeds_device(const struct resolver *resolver, const char *name)
 {
     for (unsigned m = 0; m < resolver->nr_macros; m++)
@@ -83,7 +83,7 @@ static bool feeds_device(const struct resolver *resolver, const char *name)
     return false;
 }
 
-/* #define NAME (1 << 20) */
+/* Adds the number of #define NAME (1 << 20). */
 static void add_macro(struct seed_finder *s, const struct macro *m, unsigned at)
 {
     const struct tok *t = &s->resolver->toks->tok[at];

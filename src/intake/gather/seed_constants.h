@@ -4,10 +4,10 @@
 
 #include "intake/gather/source_set.h"
 
-/* Those of a file whose contract is there, as in.seeds. */
+/* Finds the seeds of a file whose contract is known, and sets them in set->in. */
 void seed_constants_find(struct source_set *set);
 
-/* Those of args->instead put into r->text, which then gets its tokens. */
+/* Writes the values of args->instead into set->text, before its tokens are read. */
 void seed_constants_put(struct source_set *set, const struct intake_args *args);
 
 #endif

@@ -1,4 +1,5 @@
-/* Private to intake/: a file as it was read, with where each of its lines came from. */
+/* Private to intake/: all source text that one reading of a file takes in, and where each line of
+ * that text came from. */
 #ifndef KEET_INTAKE_GATHER_SOURCE_SET_H
 #define KEET_INTAKE_GATHER_SOURCE_SET_H
 
@@ -7,32 +8,35 @@
 #include "intake/intake.h"
 
 struct user_file {
-    const char *path, *name; /* name: as the user's file includes it; path "": macros made it */
-    const char *real;        /* path without links and dots; NULL: not looked up */
+    const char *path; /* "": the text was made from macros */
+    const char *name; /* as #include spells it */
+    const char *real; /* the path without links and dots; NULL: not looked up */
     const char *text;
-    const char *code; /* what of it is C++: text, but for Python's */
+    const char *code; /* the C++ in it: text itself, except for a Python file */
     size_t bytes;
-    bool macros_only; /* macros were taken from it, and it is no part of the text by that */
-    bool renamed;     /* read with other names for what only this file sees */
+    bool macros_only; /* its macros were taken, but its text was not */
+    bool renamed;     /* what only this file sees got other names */
 };
 
-struct origin { /* of a line of the text that was read */
+struct origin { /* where a line of the text came from */
     unsigned file;
-    size_t at; /* byte in that file */
-    bool made; /* written out from a macro: not what stands there */
+    size_t at; /* its first byte in that file */
+    bool made; /* a macro made the line: the file has other text there */
 };
 
-struct linked { /* another file of the program that defines what this one's device code uses */
+/* Another file of the program, which defines what the device code of the user's file uses. */
+struct linked {
     const struct translation_unit *unit;
-    const char *name; /* what it was looked for */
+    const char *name; /* the name that it defines */
 };
 
-struct rename { /* in that file, of what no other file sees and another has under the same name */
+/* A name that only one file sees, and that another file uses for something else. */
+struct rename {
     const struct translation_unit *unit;
     const char *name;
 };
 
-struct neighbour; /* of resolve_externs.c */
+struct neighbour; /* defined in resolve_externs.c */
 
 enum {
     SOURCE_SET_MAX_FILES = 257,
@@ -44,24 +48,23 @@ enum {
 
 struct source_set {
     struct arena *arena;
-    struct user_file
-        files[SOURCE_SET_MAX_FILES]; /* [0] is the user's; then headers of the user's */
+    struct user_file files[SOURCE_SET_MAX_FILES]; /* [0] is the user's file; its headers follow */
     unsigned nr_files;
-    const char *text;        /* with its headers in place */
-    size_t bytes, own_bytes; /* of the user's file with its headers */
-    size_t device_bytes;     /* and what is linked; behind it, the program's other files */
+    const char *text;        /* of all files, with headers in place */
+    size_t bytes, own_bytes; /* own_bytes: of the user's file with its headers */
+    size_t device_bytes; /* of these and of the linked files; the program's other files follow */
     struct linked linked[SOURCE_SET_MAX_LINKED];
-    unsigned nr_linked, nr_own_files; /* files that device_bytes are of */
+    unsigned nr_linked, nr_own_files; /* nr_own_files: the files that device_bytes count */
     struct rename renames[SOURCE_SET_MAX_RENAMES];
     unsigned nr_renames;
-    bool unlinked;                   /* it did not help: not again */
-    struct neighbour *neighbours;    /* NULL: not looked for yet; nr_around of them */
-    struct translation_unit *around; /* source_set_around's */
+    bool unlinked;                   /* linking did not help, and is not tried again */
+    struct neighbour *neighbours;    /* nr_around of them; NULL: not looked for yet */
+    struct translation_unit *around; /* what source_set_around returns */
     unsigned nr_around;
     bool has_units;
-    bool expands;           /* macros that launch are written out in functions too */
-    struct origin *origins; /* of its lines, from 0 */
-    size_t *starts;         /* where they begin in text */
+    bool expands;           /* expand_macros is called with anywhere */
+    struct origin *origins; /* by line, from 0 */
+    size_t *starts;         /* where each line begins in text */
     unsigned nr_lines;
     struct toks toks;
     struct decls decls;
@@ -70,19 +73,21 @@ struct source_set {
     struct intake in;
 };
 
-/* Fills r->text and what says where its lines are from, for r->files[0]; in inline_headers.c. */
-/* The other sources beside the user's file, read when they are first asked for. */
+/* The other sources in the folder of the user's file, read when they are first asked for. */
 const struct translation_unit *source_set_around(struct source_set *set, unsigned *nr);
 
+/* Fills set->text, and what says where its lines are from, beginning with set->files[0]. Defined in
+ * inline_headers.c. with_units: with the program's other files. False: err says why the text cannot
+ * be read. */
 bool source_set_inline_headers(
     struct source_set *set, bool with_units, const struct intake_args *args, struct err *err);
 
-/* False as intake_read. */
+/* Reads a file and infers its contract into set->in. False: see intake_read. */
 bool source_set_read(struct source_set *set, struct arena *arena, const char *path,
     const char *source, size_t bytes, const struct intake_args *args, struct err *err);
 
-/* The line of r->text (from 0) that line `line` (from 0) of the kernel file is; SOURCE_SET_NO_LINE:
- * it is ours. */
+/* Which line of set->text is line `line` of the kernel file, both from 0. SOURCE_SET_NO_LINE: that
+ * line is not the user's. */
 unsigned source_set_line(const struct source_set *set, unsigned line);
 
 #endif

@@ -1,4 +1,4 @@
-/* Owns which other source files of a folder go with a file that has no main. */
+/* Owns which other source files of its folder make a program with a file that has no main. */
 #include "intake/gather/translation_units.h"
 
 #include "base/file.h"
@@ -83,5 +83,5 @@ unsigned translation_units_program(const struct translation_unit *units, unsigne
     nr = nr < MAX_UNITS ? nr : MAX_UNITS;
     for (unsigned i = 0; i < nr; i++)
         nr_mains += translation_units_has_main(units[i].text);
-    return nr_mains == 1 ? nr : 0; /* else which program it is part of is not known */
+    return nr_mains == 1 ? nr : 0; /* else it is not known which program the file is part of */
 }

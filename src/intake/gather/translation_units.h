@@ -1,5 +1,5 @@
-/* Private to intake/: a program of several source files. A file without main is read with the
- * others of its folder behind it, so that the interpreter finds who calls it. */
+/* Private to intake/: a program of several source files. A file without main is read with the other
+ * files of its folder behind it, so that the interpreter finds who calls it. */
 #ifndef KEET_INTAKE_GATHER_TRANSLATION_UNITS_H
 #define KEET_INTAKE_GATHER_TRANSLATION_UNITS_H
 
@@ -15,12 +15,13 @@ struct translation_unit {
 
 bool translation_units_has_main(const char *text);
 
-/* All other sources beside a file, by name. */
+/* Fills units with the other sources in the folder of a file, in the order of their names. Returns
+ * how many there are, at most max. */
 unsigned translation_units_around(
     struct arena *arena, const char *path, struct translation_unit *units, unsigned max);
 
-/* How many of these, from the first, are one program with it; 0: not exactly one of them has main.
- */
+/* How many of the units, from the first, are one program with the file. 0: none of the units has
+ * main, or several have. */
 unsigned translation_units_program(const struct translation_unit *units, unsigned nr);
 
 #endif

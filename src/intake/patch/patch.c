@@ -1,4 +1,4 @@
-/* Owns the way back from a winner to the user's files. */
+/* Owns the way back from a winner to the files of the user. */
 #include "intake/patch/patch.h"
 
 #include "base/mem.h"
@@ -40,7 +40,7 @@ const char *patcher_where(const struct patcher *p, unsigned line)
                       : arena_printf(p->arena, "line %u", number);
 }
 
-/* The line (from 0) that a byte stands in. */
+/* The line (from 0) of a byte of set->text. */
 static unsigned line_at(const struct source_set *set, size_t at)
 {
     unsigned low = 0, high = set->nr_lines;
@@ -59,7 +59,7 @@ static unsigned line_at(const struct source_set *set, size_t at)
 bool patcher_replace(struct patcher *p, size_t from, size_t to, const char *text)
 {
     const struct source_set *set = p->set;
-    /* the end of a range belongs to its last byte's line; an insertion, to the line before */
+    /* the end of a range belongs to the line of its last byte, an insertion to the line before */
     const bool at_start = from > 0 && set->text[from - 1] == '\n' && from == to;
     const unsigned first = line_at(set, at_start ? from - 1 : from),
                    last = line_at(set, to > from ? to - 1 : from - at_start);
@@ -79,7 +79,7 @@ bool patcher_replace(struct patcher *p, size_t from, size_t to, const char *text
     const size_t bytes = set->files[a->file].bytes;
     size_t start = a->at + (from - set->starts[first]), end = b->at + (to - set->starts[last]);
 
-    start = start < bytes ? start : bytes; /* a last line without its newline */
+    start = start < bytes ? start : bytes; /* the last line may lack its newline */
     end = end < bytes ? end : bytes;
     if (from == to && start == bytes && bytes > 0 && set->files[a->file].text[bytes - 1] != '\n')
         text = arena_printf(p->arena, "\n%s", text);
@@ -107,7 +107,7 @@ static bool apply(struct patch *patch, struct patcher *p)
     return true;
 }
 
-/* The contract has the arrays of the task, and no others. */
+/* The contract has the arrays of the task and no others. */
 static bool is_of_task(const struct intake *in, const struct task *task)
 {
     static const char *const heads[] = {"in", "out", "inout", "symbol"};
@@ -131,7 +131,8 @@ static bool is_of_task(const struct intake *in, const struct task *task)
     return nr == task->nr_arrays;
 }
 
-/* The contract that the task was made from: all launches, or one alone (see intake_args). */
+/* Reads the contract that the task was made from: with all launches, or with one alone (see
+ * intake_args.only). */
 static bool read_as_task(struct source_set *set, struct arena *arena, const char *path,
     const char *source, size_t bytes, const struct intake_args *given, const struct task *task,
     struct err *err)

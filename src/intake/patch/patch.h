@@ -1,15 +1,15 @@
-/* The way back: the winner of a run as changes to the files that the task was read from.
+/* The way back: the winner of a run, as changes to the files that its task was read from.
  *
  *     struct patch patch;
  *     if (patch_make(&patch, arena, "saxpy.cu", source, bytes, &task, best, best_bytes, &err))
  *         if (patch.why) ... it cannot be written back, and why says what stands in the way ...
  *         else ... patch.files have the old and the new text of each file that changed ...
  *
- * Device code is merged line by line: what the winner has in place of the device code that was
- * read. Launches change only in the parts that differ, in the words of the place where they stand:
- * each size, array and scalar of the contract by what the host code there calls it. Tuning
- * parameters become constants, scratch memory is taken from the launch's stream and given back to
- * it. */
+ * Device code is merged line by line: the winner's lines take the place of the device code that was
+ * read. A launch changes only in the parts that differ. Its new parts are in the words of the place
+ * where it stands: each size, array and scalar of the contract by the name that it has there.
+ * Tuning parameters become constants. Scratch memory is allocated and freed in the stream of the
+ * launch. */
 #ifndef KEET_INTAKE_PATCH_PATCH_H
 #define KEET_INTAKE_PATCH_PATCH_H
 
@@ -22,19 +22,21 @@
 #include <stddef.h>
 
 struct patched_file {
-    const char *path; /* as it was found: the user's file, or a header beside it */
-    const char *name; /* as the user's file includes it; the user's file: its last component */
+    const char *path; /* of the user's file, or of a header beside it */
+    const char
+        *name; /* as #include spells it; of the user's file: the last component of its path */
     const char *old, *text;
 };
 
 struct patch {
-    struct patched_file *files; /* those that change; none: the winner is the original */
+    struct patched_file *files; /* the files that change; none: the winner is the original */
     unsigned nr_files;
-    const char *why;  /* it cannot be written back, a sentence; NULL */
-    const char *note; /* what the user should look at, a sentence; NULL */
+    const char *why;  /* a sentence that says why the winner cannot be written back; or NULL */
+    const char *note; /* a sentence that says what the user should look at; or NULL */
 };
 
-/* source is the user's file, best a candidate of the task that was read from it. */
+/* source is the user's file; best is the source of a candidate of the task that was read from it.
+ * False: the file cannot be read as that task; err says why. */
 bool patch_make(struct patch *patch, struct arena *arena, const char *path, const char *source,
     size_t bytes, const struct intake_args *args, const struct task *task, const char *best,
     size_t best_bytes, struct err *err);

@@ -1,4 +1,4 @@
-/* Owns the device code of a patch: the winner's lines in place of the user's. */
+/* Owns the device code of a patch: puts the winner's lines in place of the user's. */
 #include "intake/patch/patch_parts.h"
 
 #include "base/linediff.h"
@@ -9,20 +9,20 @@
 #include <string.h>
 
 struct insert {
-    size_t at; /* of the text that was read */
+    size_t at; /* byte of the text that was read */
     const char *text;
 };
 
 struct code_merge {
     struct patcher *p;
-    struct text_lines old, new_; /* of the device code that was read, of the winner's */
-    unsigned nr_device;          /* lines of old; what follows is the contract */
+    struct text_lines old, new_; /* old: of the device code that was read; new_: of the winner's */
+    unsigned nr_device;          /* lines of old that are device code; the contract follows */
     struct insert *inserts;
     size_t nr_inserts, cap_inserts;
-    size_t anchor;         /* after the last line of the user's that was passed */
-    bool anchored, spaced; /* spaced: an empty line stood between it and what comes now */
-    bool *is_kept;         /* of the user's lines: host code needs it, whatever the winner has */
-    struct str head;       /* new lines before the first of them */
+    size_t anchor;         /* behind the last line of the user that was passed */
+    bool anchored, spaced; /* spaced: an empty line stands between it and what comes next */
+    bool *is_kept;         /* by line of the user: host code needs it, whatever the winner has */
+    struct str head;       /* new lines before the first line of the user */
 };
 
 static bool is_blank(const char *text, size_t len)
@@ -34,7 +34,7 @@ static bool is_blank(const char *text, size_t len)
     return i == len;
 }
 
-/* [*from, *to) without blanks at both ends. */
+/* Takes the blanks at both ends from [*from, *to). */
 static void trim(const char **from, const char **to)
 {
     while (*from < *to && strchr(" \t\r\n", **from))
@@ -49,8 +49,8 @@ static void insert(struct code_merge *m, size_t at, const char *text)
     m->inserts[m->nr_inserts++] = (struct insert){at, text};
 }
 
-/* The line of the user's text, from 0, that an old line that is not blank is; SOURCE_SET_NO_LINE.
- */
+/* Which line of the user's text, from 0, an old line is. SOURCE_SET_NO_LINE: the line is blank, or
+ * not the user's. */
 static unsigned user_line(const struct code_merge *m, size_t old)
 {
     if (old >= m->nr_device || is_blank(m->old.at[old], lines_len(&m->old, old)))
@@ -69,7 +69,7 @@ static void pass_line(struct code_merge *m, unsigned line)
     m->anchor = patcher_line_at(m->p, line + 1);
 }
 
-/* What the device has of a line goes; the rest of it, host code or a comment, stays. */
+/* Removes the device code of a line. The rest of the line stays: host code, or a comment. */
 static bool remove_line(struct code_merge *m, size_t old, unsigned line)
 {
     const struct source_set *set = m->p->set;
@@ -90,13 +90,13 @@ static bool remove_line(struct code_merge *m, size_t old, unsigned line)
     const char *rest = found + (to - from);
 
     rest += strspn(rest, " \t");
-    if (found == user && rest[0] == '/' && rest[1] == '/') /* the comment was on what goes */
+    if (found == user && rest[0] == '/' && rest[1] == '/') /* the comment was on the removed code */
         return patcher_replace(m->p, at, end, "");
 
     return patcher_replace(m->p, start, start + (size_t)(to - from), "");
 }
 
-/* Between two lines of the same declaration that the device keeps. */
+/* The line stands between two lines of one declaration that the device keeps. */
 static bool inside_device(const struct code_merge *m, unsigned line)
 {
     const struct source_set *set = m->p->set;
@@ -111,14 +111,14 @@ static bool inside_device(const struct code_merge *m, unsigned line)
     return false;
 }
 
-/* The user's line that an empty old line within device code is. */
+/* Which line of the user an empty old line inside of device code is; SOURCE_SET_NO_LINE: none. */
 static unsigned empty_line(struct code_merge *m, size_t old)
 {
     const unsigned line =
         old < m->nr_device ? source_set_line(m->p->set, (unsigned)old) : SOURCE_SET_NO_LINE;
 
     if (!is_blank(m->old.at[old], lines_len(&m->old, old)))
-        return SOURCE_SET_NO_LINE; /* one of ours */
+        return SOURCE_SET_NO_LINE; /* the line is not the user's */
     m->spaced = true;
     return line != SOURCE_SET_NO_LINE && inside_device(m, line)
                ? line
@@ -155,7 +155,7 @@ static void add_new(struct code_merge *m, size_t old, size_t new_)
     bool comment = to - from >= 2 && memcmp(from, "//", 2) == 0;
 
     if (old >= m->nr_device && (from == to || comment))
-        return; /* around the contract's lines */
+        return; /* empty lines around the contract */
     if (!strchr(line, '\n'))
         line = arena_printf(m->p->arena, "%s\n", line);
     if (m->anchored && m->spaced && from < to)
@@ -183,25 +183,13 @@ static bool host_uses(const struct source_set *set, const char *name, unsigned *
     return false;
 }
 
-/* "#define NAME": NAME; NULL for other directives. */
-static const char *defined_name(struct arena *arena, const char *directive)
-{
-    const char *p = directive + 1 + strspn(directive + 1, " \t");
-
-    if (strncmp(p, "define", 6) != 0)
-        return NULL;
-    p += 6;
-    p += strspn(p, " \t");
-    return arena_strndup(arena, p, strcspn(p, " \t(\\\r\n"));
-}
-
-/* What a declaration or macro of that name says among decls; NULL: there is none. */
+/* The text of the declaration or macro of that name; NULL: there is none. */
 static const char *said(struct arena *arena, const struct decls *decls, const char *name)
 {
     for (unsigned i = 0; i < decls->nr; i++) {
         const struct decl *d = &decls->decl[i];
         const char *text = decls->toks->tok[d->from].text;
-        const char *own = d->kind == DECL_DIRECTIVE ? defined_name(arena, text) : d->name;
+        const char *own = d->kind == DECL_DIRECTIVE ? decls_defined_name(arena, text) : d->name;
 
         if (own && strcmp(own, name) == 0)
             return toks_text(decls->toks, arena, d->from, d->to);
@@ -219,7 +207,8 @@ static void keep_lines(struct code_merge *m, const struct decl *d)
         m->is_kept[line] = true;
 }
 
-/* Directives stand for both sides; so do constants, types and functions that host code uses too. */
+/* Finds the lines that stay for host code: directives, and constants, types and functions that host
+ * code uses too. False: p->why. */
 static bool keep_for_host(struct code_merge *m)
 {
     const struct source_set *set = m->p->set;
@@ -233,7 +222,7 @@ static bool keep_for_host(struct code_merge *m)
 
         if (!d->keep || d->is_kernel || (d->kind == DECL_FUNCTION && !d->is_host))
             continue;
-        if (d->kind == DECL_DIRECTIVE && !(name = defined_name(arena, text))) {
+        if (d->kind == DECL_DIRECTIVE && !(name = decls_defined_name(arena, text))) {
             keep_lines(m, d);
             continue;
         }
@@ -252,17 +241,8 @@ static bool keep_for_host(struct code_merge *m)
 
 /* ---- tuning parameters ---- */
 
-static bool has_word(const char *text, const char *word)
-{
-    const size_t nr = strlen(word);
-
-    for (const char *p = text; (p = strstr(p, word)) != NULL; p += nr)
-        if ((p == text || !str_word_char(p[-1])) && !str_word_char(p[nr]))
-            return true;
-    return false;
-}
-
-/* Before the declaration that byte `at` stands in, and before the comment above it. */
+/* The byte before the declaration around byte `at`, and before the comment above that
+ * declaration. */
 static size_t before_declaration(const struct patcher *p, size_t at)
 {
     const struct source_set *set = p->set;
@@ -290,8 +270,8 @@ static size_t before_declaration(const struct patcher *p, size_t at)
     return at;
 }
 
-/* Constants for the parameters that the new lines use; where the user's text has the name already,
- * the number takes its place. */
+/* Constants for the tuning parameters that the new lines use. Where the user's text has such a name
+ * already, the number is written in place of the name. */
 static const char *constants(struct code_merge *m)
 {
     const struct plan *plan = m->p->plan;
@@ -300,12 +280,14 @@ static const char *constants(struct code_merge *m)
 
     for (unsigned t = 0; t < plan->nr_tunes; t++) {
         const char *name = plan->tunes[t].name;
-        bool used = false, condition = false, taken = has_word(m->p->set->text, name);
+        bool used = false, condition = false,
+             taken = str_find_word(
+                 m->p->set->text, m->p->set->text + strlen(m->p->set->text), name, strlen(name));
 
         for (size_t i = 0; i < m->nr_inserts; i++) {
             const char *text = m->inserts[i].text, *hash = text + strspn(text, " \t");
 
-            if (!has_word(text, name))
+            if (!str_find_word(text, text + strlen(text), name, strlen(name)))
                 continue;
             used = true;
             condition = condition || (*hash == '#' && !strstr(hash, "pragma"));

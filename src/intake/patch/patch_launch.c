@@ -1,5 +1,5 @@
-/* Owns the launches of a patch: which of the user's change, and whether part by part or as a whole.
- */
+/* Owns the launches of a patch: which launches of the user change, and whether part by part or as a
+ * whole. */
 #include "intake/patch/patch_launch.h"
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@ enum { MAX_SITES = 64 };
 struct sites {
     struct site *all;
     unsigned nr;
-    const struct site *of[INTAKE_MAX_LAUNCHES]; /* the contract's launches */
+    const struct site *of[INTAKE_MAX_LAUNCHES]; /* the site of each launch of the contract */
 };
 
 static bool same_range(const struct relaunch *l, struct tok_range a, struct tok_range b)
@@ -23,7 +23,8 @@ static bool same_range(const struct relaunch *l, struct tok_range a, struct tok_
            0;
 }
 
-/* The same launch in the same words: a warm-up, or once more in a loop that is timed. */
+/* Two sites have the same launch in the same words: one is a warm-up, or stands in a loop that
+ * takes times. */
 static bool same_words(const struct relaunch *l, const struct site *a, const struct site *b)
 {
     bool same =
@@ -36,7 +37,7 @@ static bool same_words(const struct relaunch *l, const struct site *a, const str
     return same;
 }
 
-/* Which launch of the contract a site is; nr_old: none. */
+/* Which launch of the contract a site is; nr_old: it is none. */
 static unsigned which(const struct relaunch *l, const struct sites *s, const struct site *site)
 {
     unsigned i = 0;
@@ -61,7 +62,8 @@ static bool find_sites(struct relaunch *l, struct sites *s)
     return true;
 }
 
-/* Launches of a kernel that changes, but not those that the task was read from. */
+/* False: a kernel that changes is launched elsewhere too, in a way that the task does not have;
+ * p->why says where. */
 static bool others_are_safe(struct relaunch *l, const struct sites *s)
 {
     for (unsigned k = 0; k < s->nr; k++)
@@ -83,7 +85,7 @@ static bool others_are_safe(struct relaunch *l, const struct sites *s)
     return true;
 }
 
-/* Each launch where it stands. */
+/* Changes each launch where it stands. */
 static bool part_by_part(struct relaunch *l, const struct sites *s)
 {
     bool ok = true;
@@ -97,7 +99,7 @@ static bool part_by_part(struct relaunch *l, const struct sites *s)
     return ok;
 }
 
-/* Runs of the task's launches in order, each run as a whole. */
+/* Changes runs of the task's launches, each run as a whole. */
 static bool run_by_run(struct relaunch *l, const struct sites *s)
 {
     const struct site *run[INTAKE_MAX_LAUNCHES];

@@ -1,21 +1,21 @@
-/* Private to intake/: launches of a winner, and the user's that they take the place of. */
+/* Private to intake/: the launches of a winner, and the user's launches that they replace. */
 #ifndef KEET_INTAKE_PATCH_PATCH_LAUNCH_H
 #define KEET_INTAKE_PATCH_PATCH_LAUNCH_H
 
 #include "intake/patch/patch_parts.h"
 
-/* A launch of the task; expressions as the contract has them, numbers put together. */
+/* A launch of the task. Its expressions are text of the contract, with constants folded. */
 struct launch_words {
     const char *id;
-    const char *dims[2][3]; /* grid, block */
+    const char *dims[2][3]; /* of the grid, of the block */
     const char *smem;
     const char *args[LAUNCH_MAX_ARGS];
     unsigned nr_args;
-    const struct decls *decls; /* where its kernel is */
+    const struct decls *decls; /* where the kernel is declared */
     const struct decl *kernel;
 };
 
-struct scratch { /* that the winner adds */
+struct scratch { /* an array that the winner adds */
     const char *name, *variable, *type;
     const struct task_array *array;
 };
@@ -32,9 +32,9 @@ struct relaunch {
 /* False: p->why. */
 bool relaunch_read(struct relaunch *l);
 bool relaunch_same(const struct launch_words *a, const struct launch_words *b);
-/* Launch i in place of its site, by the parts that differ. */
+/* Writes launch i at its site: only the parts that differ change. */
 bool relaunch_parts(struct relaunch *l, unsigned i, const struct site *site);
-/* All new launches in place of a run of nr_old sites. */
+/* Writes all new launches in place of a run of nr_old sites. */
 bool relaunch_run(struct relaunch *l, const struct site *const *run);
 
 #endif

@@ -9,30 +9,32 @@
 struct patcher {
     struct arena *arena;
     struct source_set *set;
-    const struct plan *plan; /* the winner's */
-    struct toks toks;        /* the winner's code, without pragmas */
+    const struct plan *plan; /* of the winner */
+    struct toks toks;        /* of the winner's code without pragmas */
     struct decls decls;
     struct edits edits[SOURCE_SET_MAX_FILES];
     const char *why, *note;
 };
 
-/* False, and p->why is set. */
+/* Sets p->why, and returns false. */
 bool patcher_refuse(struct patcher *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Bytes [from, to) of p->r->text become text; both ends must lie in one file. */
+/* Replaces bytes [from, to) of p->set->text by text. False: the two ends are not in one file;
+ * p->why says so. */
 bool patcher_replace(struct patcher *p, size_t from, size_t to, const char *text);
 
-/* "line 12" of the user's file, or "x.cuh:12": what line (from 1) of p->r->text is. */
+/* Where line `line` (from 1) of p->set->text comes from: "line 12" of the user's file, or
+ * "x.cuh:12". */
 const char *patcher_where(const struct patcher *p, unsigned line);
 
-/* Where a line (from 0) of p->r->text begins. */
+/* The byte of p->set->text where a line (from 0) begins. */
 size_t patcher_line_at(const struct patcher *p, unsigned line);
 
-/* The winner's device code in place of the user's; false: p->why. */
+/* Puts the winner's device code in place of the user's. False: p->why. */
 bool patch_code(struct patcher *p, const char *code);
 
-/* The winner's launches in place of the user's; false: p->why. */
+/* Puts the winner's launches in place of the user's. False: p->why. */
 bool patch_launches(struct patcher *p);
 
 /* ---- what a contract's expressions are called at a place in host code ---- */
@@ -41,8 +43,8 @@ enum { SCOPE_NAMES_MAX = 256 };
 
 struct name_map {
     const char *text;   /* of the contract, without blanks */
-    const char *source; /* C++ there */
-    const char *type;   /* of the kernel's parameter that it was passed to; NULL: none */
+    const char *source; /* what host code calls it there, in C++ */
+    const char *type;   /* of the kernel's parameter that gets it; NULL: none does */
 };
 
 struct scope_names {
@@ -50,7 +52,7 @@ struct scope_names {
     unsigned at; /* the token of the launch */
     struct name_map maps[SCOPE_NAMES_MAX];
     unsigned nr_maps;
-    bool contract; /* no C++: the task language itself, with tuning parameters put in */
+    bool contract; /* expressions become text of the contract, not C++ */
 };
 
 void scope_names_init(struct scope_names *scope, struct patcher *p, unsigned at);
@@ -58,11 +60,11 @@ void scope_names_add(
     struct scope_names *scope, const char *text, const char *source, const char *type);
 const struct name_map *scope_names_find(const struct scope_names *scope, const char *text);
 
-/* An expression of the winner as C++ at the place; NULL: it needs a size that has no name there,
- * and p->why says which. Numbers are put together. */
+/* An expression of the winner as C++ at the place of the launch, with constants folded. NULL: it
+ * needs a size that has no name there; p->why says which. */
 const char *scope_names_expr(struct scope_names *scope, const char *text);
 
-/* A text without blanks. */
+/* The text without its blanks. */
 const char *spelling_dense(struct arena *arena, const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* Owns reading the launches of a winner and of the contract in one form. */
+/* Owns the launches of a winner and of the contract, read into one form. */
 #include "intake/patch/patch_launch.h"
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 
 static const char launch_pragma[] = "#pragma keet launch ";
 
-/* An expression in one form; what cannot be read stays as it is. */
+/* An expression in one form; an expression that cannot be read stays as it is. */
 static const char *plain(struct relaunch *l, const char *text)
 {
     const char *done = scope_names_expr(&l->scope, text);
@@ -18,7 +18,7 @@ static const char *plain(struct relaunch *l, const char *text)
     return spelling_dense(l->p->arena, done ? done : text);
 }
 
-/* The kernel of an id, without its namespaces and template arguments. */
+/* The kernel that an id names with its namespaces and template arguments. */
 static const struct decl *kernel_of(const struct decls *decls, struct arena *arena, const char *id)
 {
     const char *name = arena_strndup(arena, id, strcspn(id, "<"));
@@ -43,7 +43,7 @@ static void read_dims(struct relaunch *l, struct tok_range r, const char *dims[3
         dims[i] = plain(l, toks_text(toks, l->p->arena, parts[i].from, parts[i].to));
 }
 
-/* A launch of the contract, from its line. */
+/* Reads a launch of the contract from its line. */
 static bool read_old(struct relaunch *l, struct launch_words *w, const char *text)
 {
     struct arena *arena = l->p->arena;
@@ -116,7 +116,7 @@ static bool read_new(struct relaunch *l, struct launch_words *w, const struct la
 
 /* ---- scratch memory ---- */
 
-/* The contract has it, as large: the user's own memory. */
+/* The scratch array is the user's own memory: the contract has it, with the same extents. */
 static bool is_users(struct relaunch *l, const struct task_array *temp)
 {
     const struct intake *in = &l->p->set->in;

@@ -1,4 +1,4 @@
-/* Owns the text of launches at a place in host code. */
+/* Owns the text of launches at their place in host code. */
 #include "intake/patch/patch_launch.h"
 
 #include "base/mem.h"
@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FREE_SMEM_BYTES = 48 << 10 }; /* what a launch may have without being asked for */
+enum { FREE_SMEM_BYTES = 48 << 10 }; /* what a launch may have without cudaFuncSetAttribute */
 
 /* ---- arguments ---- */
 
-/* The type of a kernel's parameter without __restrict__; NULL: a template's parameter is in it. */
+/* The type of a kernel's parameter, without __restrict__; NULL: the type has a template
+ * parameter. */
 static const char *param_type(struct arena *arena, const struct launch_words *w, unsigned number)
 {
     const struct toks *toks = w->decls->toks;
@@ -53,7 +54,7 @@ static const char *param_type(struct arena *arena, const struct launch_words *w,
     return text;
 }
 
-/* Without const, for a comparison. */
+/* The type without const, for a comparison. */
 static const char *bare_type(struct arena *arena, const char *type)
 {
     while (strncmp(type, "const ", 6) == 0)
@@ -125,7 +126,7 @@ static const char *range_source(const struct relaunch *l, struct tok_range r)
         toks->tok[r.to - 1].end - toks->tok[r.from].at);
 }
 
-/* What the launch i of the contract has as text is what its site has there. */
+/* Adds what the texts of launch i of the contract are called at its site. */
 static void add_pairs(struct relaunch *l, unsigned i, const struct site *site)
 {
     const struct launch_words *w = &l->old[i];
@@ -144,7 +145,8 @@ static bool replace_range(struct relaunch *l, struct tok_range r, const char *te
     return text && patcher_replace(l->p, toks->tok[r.from].at, toks->tok[r.to - 1].end, text);
 }
 
-/* The kernel's id there: as it stands where it is the same; else with the arguments that differ. */
+/* The kernel's id in host code: as it stands there, where it is the same; else with the arguments
+ * that differ. */
 static const char *id_text(
     struct relaunch *l, unsigned i, const struct launch_words *w, const struct site *site)
 {
@@ -269,7 +271,8 @@ bool relaunch_parts(struct relaunch *l, unsigned i, const struct site *site)
 
 /* ---- as a whole ---- */
 
-/* The launch is a statement of its own: [*from, *to) with its semicolon. */
+/* Finds the statement that is the launch: [*from, *to), with its semicolon. False: the launch is
+ * part of another statement. */
 static bool statement(struct relaunch *l, const struct site *site, unsigned *to, bool alone)
 {
     static const char *const before[] = {";", "{", "}", "else", ":", NULL};
@@ -294,7 +297,8 @@ static bool statement(struct relaunch *l, const struct site *site, unsigned *to,
         patcher_where(l->p, site->line));
 }
 
-/* Between two launches nothing may look at what the first one wrote. */
+/* Between two launches stand only checks for errors: nothing that may look at what the first one
+ * wrote. */
 static bool only_checks(struct relaunch *l, unsigned from, unsigned to)
 {
     static const char *const harmless[] = {"cudaGetLastError", "cudaPeekAtLastError",
@@ -382,7 +386,7 @@ static void add_launch_text(struct relaunch *l, struct str *out, unsigned i,
     str_addf(out, ">>>(%s);\n", args);
 }
 
-/* The blanks before the line's first word. */
+/* The blanks at the beginning of the line of byte `at`. */
 static const char *indent_of(const struct relaunch *l, size_t at)
 {
     const char *source = l->p->set->text;
@@ -412,7 +416,7 @@ static bool check_run(struct relaunch *l, const struct site *const *run)
     return true;
 }
 
-/* One statement as it is, several in braces. */
+/* One statement as it is, or several in braces. */
 static const char *as_statement(struct relaunch *l, const char *lines, const char *indent)
 {
     const size_t len = strlen(lines);
@@ -424,7 +428,7 @@ static const char *as_statement(struct relaunch *l, const char *lines, const cha
     return arena_printf(l->p->arena, "{\n%s%s}", lines, indent);
 }
 
-/* With its line, where nothing else is on it. */
+/* Removes a text, together with its line where nothing else stands there. */
 static bool remove_text(struct relaunch *l, size_t from, size_t to)
 {
     const char *source = l->p->set->text;

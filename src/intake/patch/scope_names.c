@@ -1,4 +1,4 @@
-/* Owns what expressions of a contract are called at a place in host code. */
+/* Owns what the expressions of a contract are called at a place in host code. */
 #include "intake/patch/patch_parts.h"
 
 #include "base/mem.h"
@@ -50,8 +50,8 @@ const struct name_map *scope_names_find(const struct scope_names *scope, const c
 
 /* ---- names in scope ---- */
 
-/* Host code of one word or member, as text of the contract; NULL: it comes down to something else.
- */
+/* The text of the contract for one word or member of host code; NULL: that comes down to something
+ * else. */
 static const char *meaning(struct scope_names *scope, const char *source)
 {
     struct resolver *resolver = &scope->p->set->resolver;
@@ -68,7 +68,7 @@ static const char *meaning(struct scope_names *scope, const char *source)
     return text;
 }
 
-/* What stands at token i can be used at token `at` of the same function. */
+/* The name at token i can be used at token `at` of the same function. */
 static bool in_scope(const struct toks *toks, const struct decl *fn, unsigned i, unsigned at)
 {
     if (i > fn->open && i < toks->tok[fn->open].match)
@@ -79,7 +79,7 @@ static bool in_scope(const struct toks *toks, const struct decl *fn, unsigned i,
         const struct tok *t = &toks->tok[k];
 
         if (t->match && t->match < k)
-            k = t->match; /* past what is closed */
+            k = t->match; /* skips a block that has ended */
         else if (tok_is(t, "(") && t->match > i && tok_is(&toks->tok[k - 1], "for"))
             return false;
         else if (tok_is(t, "{") && t->match > i)
@@ -88,7 +88,7 @@ static bool in_scope(const struct toks *toks, const struct decl *fn, unsigned i,
     return true;
 }
 
-/* The word or member at token i: n, cfg.n, x.size(0); past it. */
+/* The token behind the word or member at token i: n, cfg.n, x.size(0). */
 static unsigned word_end(const struct toks *toks, unsigned i)
 {
     unsigned end = i + 1;
@@ -109,7 +109,7 @@ static const char *source_of(const struct scope_names *scope, unsigned from, uns
         toks->tok[to - 1].end - toks->tok[from].at);
 }
 
-/* A name of the function around whose meaning is that size; its own name is looked at first. */
+/* A name in the function around that means the size. The size's own name is looked at first. */
 static const char *local_name(struct scope_names *scope, const char *size, bool own)
 {
     const struct source_set *set = scope->p->set;
@@ -142,7 +142,7 @@ static const char *local_name(struct scope_names *scope, const char *size, bool 
     return NULL;
 }
 
-/* A constant or macro of the file. */
+/* A constant or macro of the file that means the size. */
 static const char *file_name_of(struct scope_names *scope, const char *size)
 {
     const struct source_set *set = scope->p->set;
@@ -188,7 +188,7 @@ static const char *size_source(struct scope_names *scope, const char *size)
 
 /* ---- expressions ---- */
 
-/* A number, when only numbers and tuning parameters are in it. */
+/* The number of an expression that has only numbers and tuning parameters; else NULL. */
 static const char *folded(struct scope_names *scope, const char *text)
 {
     const struct plan *plan = scope->p->plan;
@@ -207,7 +207,7 @@ static const char *folded(struct scope_names *scope, const char *text)
 
 static const char *range_expr(struct scope_names *scope, struct tok_range r, bool alone);
 
-/* C++ that binds as one operand. */
+/* The C++ text as one operand: in parentheses where it needs them. */
 static const char *operand(struct arena *arena, const char *text)
 {
     for (const char *p = text; *p; p++)
@@ -216,7 +216,7 @@ static const char *operand(struct arena *arena, const char *text)
     return text;
 }
 
-/* C++ that may stand beside a plus. */
+/* The C++ text as an operand of `+`: in parentheses where it needs them. */
 static const char *summand(struct arena *arena, const char *text)
 {
     int depth = 0;
@@ -229,7 +229,7 @@ static const char *summand(struct arena *arena, const char *text)
     return text;
 }
 
-/* ceil_div, min, max in C++. */
+/* The C++ for ceil_div, min and max. */
 static const char *call_expr(struct scope_names *scope, const char *name, struct tok_range args)
 {
     struct arena *arena = scope->p->arena;
@@ -257,7 +257,8 @@ static const char *call_expr(struct scope_names *scope, const char *name, struct
         arena, "%s %c %s ? %s : %s", a, strcmp(name, "min") == 0 ? '<' : '>', b, a, b);
 }
 
-/* One operand of the range: a number, a name, a call, a parenthesis. *i moves to its last token. */
+/* The C++ for one operand of a range: a number, a name, a call, a parenthesis. *i moves to the last
+ * token of the operand. */
 static const char *term(struct scope_names *scope, struct tok_range r, unsigned *i, bool alone)
 {
     const struct toks *toks = r.toks;

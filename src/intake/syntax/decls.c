@@ -1,4 +1,4 @@
-/* Owns the top level of a file: declarations, and what the device reaches of them. */
+/* Owns the top level of a file: its declarations, and which of them device code reaches. */
 #include "intake/syntax/decls.h"
 
 #include "base/mem.h"
@@ -12,7 +12,8 @@
 
 enum { MAX_NESTED_TYPES = 4 };
 
-/* Where a declaration lives, in CUDA's own words or by a macro that stands for some of them. */
+/* Which side a declaration is for, in CUDA's own words or by a macro that stands for some of
+ * them. */
 struct decl_side {
     const char *name;
     bool kernel, device, host;
@@ -27,7 +28,7 @@ struct decls_reader {
     unsigned nr_macros;
 };
 
-/* Past what an attribute-like word takes in parentheses. */
+/* The token behind an attribute-like word and its parentheses. */
 static unsigned skip_attribute(const struct toks *toks, unsigned i)
 {
     static const char *const words[] = {"__launch_bounds__", "__attribute__", "__align__",
@@ -41,7 +42,7 @@ static unsigned skip_attribute(const struct toks *toks, unsigned i)
     return i;
 }
 
-/* Past `template <...>`, heads of several lists included. */
+/* The token behind `template <...>`; there may be several such lists. */
 static unsigned skip_template_head(const struct toks *toks, unsigned i, unsigned to)
 {
     while (i < to && tok_is(&toks->tok[i], "template") && tok_is(&toks->tok[i + 1], "<")) {
@@ -61,7 +62,7 @@ static unsigned skip_template_head(const struct toks *toks, unsigned i, unsigned
     return i < to ? i : to;
 }
 
-/* The end of the declaration that begins at `from`: past its `;`, or past its body. */
+/* The end of the declaration that begins at `from`: the token behind its `;` or its body. */
 static unsigned decl_end(const struct toks *toks, unsigned from, unsigned to)
 {
     static const char *const aggregates[] = {"struct", "class", "union", "enum", NULL};
@@ -84,7 +85,7 @@ static unsigned decl_end(const struct toks *toks, unsigned from, unsigned to)
             if (parens && !assigned && !aggregate)
                 return tok_is(&toks->tok[i + 1], ";") ? i + 2 : i + 1;
         } else if (tok_is(t, "}")) {
-            return i; /* closes what we stand in */
+            return i; /* closes what the declaration stands in */
         } else {
             aggregate = aggregate || (!parens && tok_among(t, aggregates));
             assigned = assigned ||
@@ -239,8 +240,9 @@ static void describe(const struct decls_reader *r, struct decl *d)
     d->name = name ? toks->tok[name].text : "";
 }
 
-/* A member function of a type that is no device's: it may name what only the host has. Fields of
- * function types, virtual functions (they shape the type) and what a macro makes stay. */
+/* A member function that only the host can call: it may name what only the host has. Fields of
+ * function types stay, and so do virtual functions, which shape the type, and what a macro
+ * makes. */
 static bool is_host_member(const struct toks *toks, const struct decl *m, const char *type)
 {
     static const char *const stay[] = {"constexpr", "consteval", "virtual", "override", "using",
@@ -295,7 +297,7 @@ static void add(struct decls_reader *r, struct decl d)
     r->out->decl[r->out->nr++] = d;
 }
 
-/* namespace a::b { and extern "C" {: the token of the brace, or 0. */
+/* namespace a::b { or extern "C" {: the token of the brace; 0: token i begins neither. */
 static unsigned container_open(const struct toks *toks, unsigned i)
 {
     unsigned at = i + tok_is(&toks->tok[i], "inline");
@@ -399,8 +401,8 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The names in a macro's definition or in any other directive are wanted too: it stays. Words of
- * its comments are not. */
+/* The names in a directive are wanted too, because directives stay. Words of its comments are
+ * not. */
 static void want_words_of(struct wanted *w, struct arena *arena, const char *text)
 {
     for (const char *p = text; *p;) {
@@ -423,7 +425,7 @@ static void want_words_of(struct wanted *w, struct arena *arena, const char *tex
     }
 }
 
-/* x.name, p->name: something of a type, and nothing of the file but where that is defined. */
+/* x.name, p->name: the name belongs to a type, and is none of the file's. */
 static bool is_member(const struct toks *toks, unsigned i)
 {
     return (tok_is(&toks->tok[i - 1], ".") || tok_is(&toks->tok[i - 1], "->")) &&
@@ -436,7 +438,7 @@ static void want_tokens(
     const struct toks *toks = decls->toks;
 
     for (unsigned i = from; i < to; i++)
-        if (toks->tok[i].kind == TOK_DIRECTIVE && i > from) { /* a macro for one function */
+        if (toks->tok[i].kind == TOK_DIRECTIVE && i > from) { /* a macro inside of one function */
             want_words_of(w, arena, toks->tok[i].text);
         } else if (toks->tok[i].kind == TOK_NAME && !decls->host[i]) {
             const char *name = toks->tok[i].text;
@@ -512,7 +514,7 @@ static bool any_name_wanted(const struct wanted *w, const struct decl *d, const 
 
     for (unsigned i = d->from; i + 1 < d->to; i++) {
         if (tok_is(&toks->tok[i], "{") && toks->tok[i].match && !values)
-            i = toks->tok[i].match; /* fields are no names of the file */
+            i = toks->tok[i].match; /* names of fields are none of the file's */
         const struct tok *t = &toks->tok[i], *next = &toks->tok[i + 1];
 
         if (t->kind == TOK_NAME &&
@@ -540,8 +542,7 @@ static bool always_stays(const struct decl *d, const struct toks *toks, size_t o
     return false;
 }
 
-/* #define NAME ...: NAME; NULL: the directive is another one. */
-static const char *defined_name(struct arena *arena, const char *directive)
+const char *decls_defined_name(struct arena *arena, const char *directive)
 {
     const char *p = directive + 1 + strspn(directive + 1, " \t");
     size_t nr = 0;
@@ -554,7 +555,7 @@ static const char *defined_name(struct arena *arena, const char *directive)
     return arena_strndup(arena, p, nr);
 }
 
-/* `using namespace x;` of anyone says x without its name. */
+/* `using namespace x;` stands somewhere: names of x are used without x. */
 static bool namespace_used(const struct decls *decls, const char *name)
 {
     const struct toks *toks = decls->toks;
@@ -566,7 +567,7 @@ static bool namespace_used(const struct decls *decls, const char *name)
     return false;
 }
 
-/* Something is kept of a namespace of that name: it may be opened in several places. */
+/* Something is kept of a namespace of that name, which may be opened in several places. */
 static bool namespace_kept(const struct decls *decls, const char *name)
 {
     for (unsigned c = 1; c < decls->nr_containers; c++)
@@ -577,7 +578,8 @@ static bool namespace_kept(const struct decls *decls, const char *name)
     return false;
 }
 
-/* What stands in a namespace is reached by its name, or from what is kept of it. */
+/* What stands in a namespace is reached by the name of the namespace, or from what is kept of
+ * it. */
 static bool namespace_reached(
     const struct decls *decls, const struct wanted *w, const struct decl *d)
 {
@@ -606,8 +608,8 @@ static void keep(struct decls *decls, struct decl *d)
         decls->container[c].keep = true;
 }
 
-/* Kernels and what stays of itself. All directives stay but for host headers; what a macro's body
- * names is wanted only where the macro is. */
+/* Wants what kernels name, and what stays in any case. All directives stay but headers of the host.
+ * The names in a macro's body are wanted only where the macro is. */
 static void want_first(struct decls *decls, struct wanted *w, struct arena *arena, size_t own_bytes,
     const char **macros)
 {
@@ -625,13 +627,13 @@ static void want_first(struct decls *decls, struct wanted *w, struct arena *aren
             continue;
         }
         d->keep = directive_stays(d, toks, arena);
-        macros[i] = d->keep ? defined_name(arena, text) : NULL;
+        macros[i] = d->keep ? decls_defined_name(arena, text) : NULL;
         if (d->keep && !macros[i])
             want_words_of(w, arena, text);
     }
 }
 
-/* using namespace x; of which something is kept. */
+/* Keeps `using namespace x;` where something of x is kept. */
 static void keep_using(struct decls *decls)
 {
     const struct toks *toks = decls->toks;

@@ -9,16 +9,16 @@ enum decl_kind { DECL_FUNCTION, DECL_VARIABLE, DECL_TYPE, DECL_USING, DECL_DIREC
 struct decl {
     enum decl_kind kind;
     unsigned from, to;   /* tokens [from, to) */
-    unsigned container;  /* the namespace or extern "C" that it stands in; 0: none */
+    unsigned container;  /* index of the namespace or extern "C" around it; 0: none */
     const char *name;    /* "" when it has none */
-    unsigned open, body; /* functions: tokens `(` of the parameters and `{` (0: no body) */
+    unsigned open, body; /* of a function: the tokens `(` and `{`; body 0: none */
     bool is_kernel, is_device, is_host; /* as written */
     bool keep;
-    bool is_twin; /* the same stands in the text already: never kept */
+    bool is_twin; /* the text has the same declaration already: it is never kept */
 };
 
 struct container {
-    unsigned from, open, close; /* tokens: its first, `{`, `}` */
+    unsigned from, open, close; /* tokens: the first, `{`, `}` */
     unsigned parent;
     bool keep;
 };
@@ -26,25 +26,26 @@ struct container {
 struct decls {
     const struct toks *toks;
     struct decl *decl;
-    unsigned nr, nr_own;           /* decls_reach looked at the first nr_own */
+    unsigned nr, nr_own;           /* decls_reach has looked at the first nr_own */
     const struct decl **functions; /* by name; of one name, those with a body first */
     unsigned nr_functions;
     struct container *container; /* [0] is the file */
     unsigned nr_containers;
-    bool *host; /* by token: of a member function that only the host can call, in a type */
+    bool *host; /* by token: it is in a member function that only the host can call */
 };
 
 void decls_read(struct decls *decls, struct arena *arena, const struct toks *toks);
 
-/* Sets keep: kernels of the first own_bytes, and by name all that they and `also` reach; directives
- * but for host headers. Nothing from byte device_bytes on is kept. Called again, it adds to what is
- * kept. */
+/* Sets keep for kernels in the first own_bytes, for all that they and the text `also` reach by
+ * name, and for directives other than headers of the host. Nothing from byte device_bytes on is
+ * kept. A second call adds to what is kept. */
 void decls_reach(struct decls *decls, struct arena *arena, size_t own_bytes, size_t device_bytes,
     const char *also);
 
-/* The source with only what is kept; line breaks stay. Headers that the device code needs and that
- * a dropped one brought along are put on empty lines at the top: its first nr_in_place lines; where
- * there was no room, nr_added lines more stand before what was line added_at (from 0). */
+/* The source with only the kept declarations; its line breaks stay. Headers that the device code
+ * needs and a dropped header brought along are added: the first nr_in_place lines, which were
+ * empty, name some of them. Where there was no room, nr_added further lines stand before line
+ * added_at (from 0). */
 struct device_text {
     char *text;
     unsigned nr_in_place, nr_added, added_at;
@@ -54,8 +55,10 @@ struct device_text decls_device_text(const struct decls *decls, struct arena *ar
 /* The declaration that token `at` stands in; NULL: none. */
 const struct decl *decls_at(const struct decls *decls, unsigned at);
 
-/* The function with a body that is called name and the last one before token `before`, or the first
- * after it; NULL: none. */
+/* The function of that name; one with a body comes first. NULL: none. */
 const struct decl *decls_function(const struct decls *decls, const char *name);
+
+/* The name that a #define gives a meaning; NULL: the directive is another one. */
+const char *decls_defined_name(struct arena *arena, const char *directive);
 
 #endif

@@ -1,4 +1,4 @@
-/* Owns the text that is left of a file when what the device does not reach is blanked. */
+/* Owns the text of a file in which all that the device does not reach is blank. */
 #include "intake/syntax/decls.h"
 
 #include "base/mem.h"
@@ -12,8 +12,8 @@ static void copy(char *out, const char *source, unsigned from, unsigned to)
     memcpy(out + from, source + from, to - from);
 }
 
-/* #if, #else and #endif that a dropped declaration has only a part of stay: the rest is elsewhere.
- */
+/* Keeps an #if, #else or #endif in a dropped declaration where the rest of that condition stands
+ * elsewhere. */
 static void keep_conditionals(char *out, const struct toks *toks, unsigned from, unsigned to)
 {
     unsigned open[32], nr = 0;
@@ -51,7 +51,8 @@ static void blank_host_members(char *out, const struct decls *decls, const struc
     }
 }
 
-/* C++17 gives the word no meaning, and NVRTC takes it for an error where nvcc does not. */
+/* Drops `register`: C++17 gives the word no meaning, and NVRTC, unlike nvcc, reports it as an
+ * error. */
 static void drop_register(char *out, const struct toks *toks, const struct decl *d)
 {
     for (unsigned t = d->from; t < d->to; t++)
@@ -59,7 +60,8 @@ static void drop_register(char *out, const struct toks *toks, const struct decl 
             memset(out + toks->tok[t].at, 0, toks->tok[t].end - toks->tok[t].at);
 }
 
-/* const float a = 1; of the file: where the word const ends; 0: it is none. */
+/* const float a = 1; of the file: the byte where the word const ends; 0: the declaration is another
+ * one. */
 static unsigned real_constant(const struct toks *toks, const struct decl *d, bool *computed)
 {
     unsigned i = d->from;
@@ -76,8 +78,8 @@ static unsigned real_constant(const struct toks *toks, const struct decl *d, boo
     return toks->tok[i].end;
 }
 
-/* NVRTC takes none that is computed, const float b = -a;, where nvcc does: all become constexpr.
- * After which bytes the rest of that word goes. */
+/* NVRTC, unlike nvcc, does not take a computed constant such as const float b = -a; so all
+ * constants become constexpr. By byte: the rest of that word is added behind it. */
 static bool *real_constants(const struct decls *decls, struct arena *arena, size_t bytes)
 {
     bool *ends = arena_array(arena, bytes + 1, sizeof(*ends)), computed = false;
@@ -103,7 +105,7 @@ struct device_text decls_device_text(const struct decls *decls, struct arena *ar
         out[i] = toks->source[i] == '\n' ? '\n' : 0;
     for (unsigned i = 0; i < decls->nr_own; i++) {
         const struct decl *d = &decls->decl[i];
-        /* the comment above belongs to what follows it */
+        /* the comment above belongs to what follows the comment */
         unsigned before = d->from ? toks->tok[d->from - 1].end : 0;
 
         if (d->keep)
@@ -123,14 +125,14 @@ struct device_text decls_device_text(const struct decls *decls, struct arena *ar
             copy(out, toks->source, toks->tok[decls->container[c].close].at,
                 toks->tok[decls->container[c].close].end);
         }
-    /* An added header takes the place of an empty line, as long as there are some at the top. */
+    /* An added header takes the place of an empty line at the top, as long as there are any. */
     for (size_t i = 0; i < bytes; i++) {
         bool empty = out[i] == '\n' && (packed.len == 0 || packed.text[packed.len - 1] == '\n');
 
         if (*headers && (empty || (out[i] && out[i] != '\n'))) {
             size_t nr = strcspn(headers, "\n");
 
-            if (!empty) { /* no room left: the rest moves down */
+            if (!empty) { /* there is no room left: the other lines move down */
                 str_addf(&packed, "%s\n", headers);
                 for (const char *p = headers; *p; p++)
                     device.nr_added += *p == '\n';

@@ -1,4 +1,5 @@
-/* Owns which headers the device code keeps, and which ones it needs that others had brought. */
+/* Owns which headers the device code keeps, and which headers it needs that a dropped one brought
+ * along. */
 #include "intake/syntax/headers.h"
 
 #include "base/mem.h"
@@ -32,7 +33,7 @@ bool headers_is_device(const char *name)
     static const char *const prefixes[] = {
         "cub/", "cuda/", "cooperative_groups/", "cute/", "cutlass/", NULL};
 
-    /* all of cub has host code: what is used of it comes by name */
+    /* cub.cuh has host code: headers for what is used of it are added by name */
     if (strcmp(name, "cub/cub.cuh") == 0)
         return false;
     if (str_among(name, known))
@@ -43,7 +44,7 @@ bool headers_is_device(const char *name)
     return false;
 }
 
-/* Token t is that word; of "std::x", x with its namespace before it. */
+/* Token t is that word. Of "std::x", token t is x with `std::` before it. */
 static bool is_word(const struct toks *toks, unsigned t, const char *word)
 {
     const char *colons = strstr(word, "::");
@@ -55,7 +56,7 @@ static bool is_word(const struct toks *toks, unsigned t, const char *word)
            toks->tok[t - 2].text[colons - word] == 0;
 }
 
-/* Headers, and words of device code that want them. */
+/* Headers, and the words of device code that want each. */
 static const struct {
     const char *header, *words[64];
 } providers[] = {

@@ -1,4 +1,4 @@
-/* Owns small matters of text: tidied expressions, and C's types as element types. */
+/* Owns how expressions are tidied, and which element type stands for a type of C. */
 #include "intake/syntax/spelling.h"
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* One pass of: (x) -> x for a word x, *1 and 1* away. True when something changed. */
+/* One pass: (x) becomes x for a word x; *1 and 1* go away. True: something changed. */
 static bool tidy_once(char *s)
 {
     size_t nr = strlen(s);
@@ -33,7 +33,7 @@ static bool tidy_once(char *s)
             return true;
         }
     }
-    if (nr > 1 && s[0] == '(') { /* parentheses around all of it, or doubled ones */
+    if (nr > 1 && s[0] == '(') { /* parentheses around the whole text, or doubled ones */
         int depth = 0;
 
         for (size_t i = 0; i < nr; i++) {
@@ -57,7 +57,6 @@ const char *spelling_tidy(struct arena *arena, const char *text)
     return s;
 }
 
-/* The task language's element type, and how many of them one C value holds; NULL: none. */
 const char *spelling_elem(const char *type, unsigned *lanes)
 {
     static const struct {
@@ -87,7 +86,7 @@ const char *spelling_elem(const char *type, unsigned *lanes)
         {"complex<double>", "f64", 2}, {"half_t", "f16", 1}, {"Half", "f16", 1},
         {"bfloat16_t", "bf16", 1}, {"BFloat16", "bf16", 1}, {"float_e4m3_t", "e4m3", 1},
         {"float_e5m2_t", "e5m2", 1},
-        /* of cuRAND, as they lie in memory */
+        /* states of cuRAND, as they lie in memory */
         {"curandState", "u32", 12}, {"curandState_t", "u32", 12},
         {"curandStateXORWOW_t", "u32", 12}, {"curandStateXORWOW", "u32", 12},
         {"curandStatePhilox4_32_10_t", "u32", 16}, {"curandStatePhilox4_32_10", "u32", 16},
@@ -133,6 +132,11 @@ unsigned spelling_bytes(const char *type)
     return name && elem_parse(name, strlen(name), &elem) ? (unsigned)elem_bytes(elem) * lanes : 0;
 }
 
+bool spelling_is_null(const char *word)
+{
+    return strcmp(word, "nullptr") == 0 || strcmp(word, "NULL") == 0 || strcmp(word, "0") == 0;
+}
+
 bool spelling_is_real(const char *type)
 {
     unsigned lanes;
@@ -149,8 +153,6 @@ bool spelling_is_integer(const char *type)
     return elem && lanes == 1 && (elem[0] == 'i' || elem[0] == 'u' || strcmp(elem, "bool") == 0);
 }
 
-/* A size that sets a block's shape or a template argument may not change: its number is written out
- * everywhere. */
 const char *spelling_with_number(
     struct arena *arena, const char *text, const char *name, long long value)
 {

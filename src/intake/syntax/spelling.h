@@ -1,4 +1,4 @@
-/* Private to intake/: small matters of text. */
+/* Private to intake/: how expressions and types are spelled. */
 #ifndef KEET_INTAKE_SYNTAX_SPELLING_H
 #define KEET_INTAKE_SYNTAX_SPELLING_H
 
@@ -9,21 +9,22 @@
 /* An expression without needless parentheses and factors of one. */
 const char *spelling_tidy(struct arena *arena, const char *text);
 
-/* A text with a number wherever a name stood as a word. */
+/* The text with a number in place of each word `name`. */
 const char *spelling_with_number(
     struct arena *arena, const char *text, const char *name, long long value);
 
-const char *spelling_with_text(
-    struct arena *arena, const char *text, const char *name, const char *other); /* another text */
+const char *spelling_with_text(struct arena *arena, const char *text, const char *name,
+    const char *other); /* in place of each word `name` */
 
-/* The task language's element type for a type of C, and how many of them one value holds; NULL:
- * none. */
+/* The element type of the task language for a type of C, and how many elements one value has in
+ * *lanes. NULL: there is none. */
 const char *spelling_elem(const char *type, unsigned *lanes);
 
 /* The type of C for an element type of the task language, by its name; NULL: there is none. */
 const char *spelling_c_type(const char *elem);
 
-unsigned spelling_bytes(const char *type); /* of one value; 0: unknown */
+unsigned spelling_bytes(const char *type); /* bytes of one value; 0: not known */
+bool spelling_is_null(const char *word);   /* nullptr, NULL, 0 */
 bool spelling_is_real(const char *type);
 bool spelling_is_integer(const char *type);
 

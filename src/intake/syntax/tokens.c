@@ -48,7 +48,7 @@ static void skip_comment(struct tok_lexer *l)
         step(l);
 }
 
-/* Past a backslash at the end of a line, with the line's end: \n, or \r\n. */
+/* Skips a backslash at the end of a line, together with the line's \n or \r\n. */
 static bool skip_splice(struct tok_lexer *l)
 {
     const unsigned nr = starts(l, "\\\n") ? 2 : starts(l, "\\\r\n") ? 3 : 0;
@@ -58,7 +58,7 @@ static bool skip_splice(struct tok_lexer *l)
     return nr > 0;
 }
 
-/* To the end of the logical line; comments that span lines belong to it. */
+/* Skips to the end of the logical line. A comment that spans lines belongs to the line. */
 static void skip_directive(struct tok_lexer *l)
 {
     while (l->p < l->end && *l->p != '\n') {
@@ -154,14 +154,15 @@ static enum tok_kind next(struct tok_lexer *l)
 
 enum { MAX_BRANCHES = 64, MAX_ANGLE_TOKENS = 256 };
 
-/* Brackets while they are matched. Branches of one #if often open the same bracket each, and one
- * closes it: the alternatives of an open bracket are chained, and all get that partner. */
+/* Brackets while they are matched. Each branch of an #if often opens the same bracket, and one
+ * token closes them all. These alternatives of an open bracket are chained, and all get that
+ * partner. */
 struct matcher {
     struct toks *toks;
-    unsigned *open, *other; /* by depth; by token: 1 + another branch's, 0: none */
+    unsigned *open, *other; /* by depth; by token: 1 + the alternative of another branch, 0: none */
     unsigned depth;
     struct {
-        unsigned depth, most; /* where it began; what its branches so far left open */
+        unsigned depth, most; /* at its #if; the most that its branches so far have left open */
     } branch[MAX_BRANCHES];
     unsigned nr_branches;
 };
@@ -181,21 +182,22 @@ static void match_directive(struct matcher *m, const char *text)
         m->depth = m->branch[at].depth;
     } else if (str_starts(word, "endif")) {
         m->nr_branches--;
-        if (m->depth == m->branch[at].depth) /* no later branch opened what an earlier one did */
+        if (m->depth == m->branch[at].depth) /* this branch did not open what an earlier one did */
             m->depth = m->branch[at].most;
     }
 }
 
 static void push(struct matcher *m, unsigned i)
 {
-    /* what stands there yet was opened by an earlier branch */
+    /* a bracket that stands there already was opened by an earlier branch */
     for (unsigned b = 0; b < m->nr_branches && b < MAX_BRANCHES; b++)
         if (m->depth >= m->branch[b].depth && m->depth < m->branch[b].most)
             m->other[i] = 1 + m->open[m->depth];
     m->open[m->depth++] = i;
 }
 
-/* Partners of brackets, each kind closing only its own; what does not fit stays without one. */
+/* Finds the partners of brackets. Each kind closes only its own kind; a bracket that does not fit
+ * gets no partner. */
 static void match_brackets(struct toks *toks)
 {
     struct matcher m = {.toks = toks,
@@ -238,8 +240,8 @@ static unsigned name_hash(const char *name)
     return h;
 }
 
-/* Names of one text are chained in order. Where two texts share a hash, the second is found by
- * going on to the next place. */
+/* Chains the tokens of each name in order. Where two names share a hash, the second one takes the
+ * next free place. */
 static void chain_names(struct toks *toks, struct arena *arena)
 {
     unsigned size = 64;
@@ -405,4 +407,43 @@ const char *toks_text(const struct toks *toks, struct arena *arena, unsigned fro
     const char *text = arena_strdup(arena, str_text(&s));
     str_finish(&s);
     return text;
+}
+
+static bool is_left_out(const struct toks *toks, unsigned i)
+{
+    return toks->tok[i].kind == TOK_DIRECTIVE || (toks->left_out && toks->left_out[i]);
+}
+
+/* The range without the directives at its ends, and without the tokens there that they leave
+ * out. */
+static struct tok_range trimmed(struct tok_range r)
+{
+    const struct toks *toks = r.toks;
+
+    while (r.from < r.to && is_left_out(toks, r.from))
+        r.from++;
+    while (r.from < r.to && is_left_out(toks, r.to - 1))
+        r.to--;
+    return r;
+}
+
+unsigned tok_range_split(struct tok_range range, struct tok_range *parts, unsigned max)
+{
+    unsigned nr = 0, start = range.from;
+
+    if (range.from >= range.to)
+        return 0;
+    for (unsigned i = range.from; i <= range.to && nr < max; i++) {
+        const struct tok *t = &range.toks->tok[i];
+
+        if (i < range.to && range.toks->left_out && range.toks->left_out[i]) {
+            continue;
+        } else if (i == range.to || tok_is(t, ",")) {
+            parts[nr++] = trimmed((struct tok_range){range.toks, start, i});
+            start = i + 1;
+        } else if (t->match > i && t->match < range.to) {
+            i = t->match;
+        }
+    }
+    return nr;
 }

@@ -1,5 +1,5 @@
-/* Private to intake/: C++ with CUDA as tokens. Comments are gone; a preprocessor line,
- * continuations included, is one token. */
+/* Private to intake/: CUDA C++ as tokens. Comments are dropped. A preprocessor line with its
+ * continuations is one token. */
 #ifndef KEET_INTAKE_SYNTAX_TOKENS_H
 #define KEET_INTAKE_SYNTAX_TOKENS_H
 
@@ -15,17 +15,17 @@ struct tok {
     unsigned at, end; /* bytes of the source */
     unsigned line;    /* from 1 */
     const char *text; /* NUL-terminated */
-    unsigned match;   /* of a bracket: the index of its partner; 0: none */
-    unsigned again;   /* of a name: the index of the next token of that text; 0: none */
+    unsigned match;   /* of a bracket: index of its partner; 0: none */
+    unsigned again;   /* of a name: index of the next token of the same text; 0: none */
 };
 
 struct toks {
     const char *source;
     struct tok *tok; /* the last one is TOK_END */
-    unsigned nr;     /* without it */
-    unsigned *heads; /* by hash: 1 + the index of the first name; 0: none */
+    unsigned nr;     /* without TOK_END */
+    unsigned *heads; /* by hash of a name: 1 + index of its first token; 0: none */
     unsigned nr_heads;
-    const bool *left_out; /* of each token: some #if leaves it out for sure; NULL: not known */
+    const bool *left_out; /* by token: an #if surely leaves it out; NULL: not known */
 };
 
 enum { TOKS_MAX = 4 << 20 };
@@ -36,17 +36,27 @@ bool toks_lex(struct toks *toks, struct arena *arena, const char *source, size_t
 bool tok_is(const struct tok *t, const char *text);
 bool tok_among(const struct tok *t, const char *const *words); /* NULL stands after the last */
 bool tok_assigns(const struct tok *t);                         /* =, += and its kin, ++, -- */
-/* The first token from `from` on that is this name; nr: none. The next one is tok.again. */
+/* The first token from `from` on that is this name; toks->nr: none. tok.again leads to the next
+ * one. */
 unsigned toks_name(const struct toks *toks, const char *name, unsigned from);
-/* Of a range without its end: the index of the first token that reads text outside of all brackets;
- * `to` when there is none. */
+/* The first token of [from, to) that is `text` and stands in no bracket of the range; `to`:
+ * none. */
 unsigned toks_find(const struct toks *toks, unsigned from, unsigned to, const char *text);
-/* The `>` that closes the `<` at token i; 0: it is no list of template arguments. */
+/* The `>` that closes the `<` at token i; 0: token i begins no list of template arguments. */
 unsigned toks_angle(const struct toks *toks, unsigned i, unsigned to);
-/* template <> int f<3>(...): with `end` at the (, the token behind f; `end` where no such list is
- * before it. */
+/* template <> int f<3>(...): `end` is the token `(`, and the token behind f is returned. Where no
+ * list of template arguments stands before `end`, that is `end` itself. */
 unsigned toks_before_angles(const struct toks *toks, unsigned end, unsigned from);
-/* Tokens [from, to) as text, one blank between words. */
+/* Tokens [from, to) as text, with one blank between words. */
 const char *toks_text(const struct toks *toks, struct arena *arena, unsigned from, unsigned to);
+
+struct tok_range { /* tokens [from, to) */
+    const struct toks *toks;
+    unsigned from, to;
+};
+
+/* A range split at its outermost commas. Parts lack the directives at their ends. Returns how many
+ * there are, at most max. */
+unsigned tok_range_split(struct tok_range range, struct tok_range *parts, unsigned max);
 
 #endif
