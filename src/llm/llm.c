@@ -198,7 +198,7 @@ static const char *copy(struct arena *arena, const char *text)
     return text ? arena_strdup(arena, text) : NULL;
 }
 
-static struct llm_tool_call *copy_calls(
+struct llm_tool_call *llm_copy_calls(
     struct arena *arena, const struct llm_tool_call *calls, unsigned nr)
 {
     struct llm_tool_call *out = arena_array(arena, nr + 1, sizeof(*out));
@@ -220,7 +220,7 @@ static void copy_request(struct arena *arena, struct llm_request *out, const str
         messages[i].role = copy(arena, in->messages[i].role);
         messages[i].text = copy(arena, in->messages[i].text);
         messages[i].tool_call_id = copy(arena, in->messages[i].tool_call_id);
-        messages[i].calls = copy_calls(arena, in->messages[i].calls, in->messages[i].nr_calls);
+        messages[i].calls = llm_copy_calls(arena, in->messages[i].calls, in->messages[i].nr_calls);
     }
     for (unsigned i = 0; i < in->nr_tools; i++)
         tools[i] = (struct llm_tool){.name = copy(arena, in->tools[i].name),
@@ -357,7 +357,7 @@ static void complete(struct llm_call *call)
 {
     const struct secrets *secrets = &call->llm->secrets;
     struct llm_reply *reply = &call->reply;
-    struct llm_tool_call *calls = copy_calls(call->arena, reply->calls, reply->nr_calls);
+    struct llm_tool_call *calls = llm_copy_calls(call->arena, reply->calls, reply->nr_calls);
 
     for (unsigned i = 0; i < reply->nr_calls; i++) {
         calls[i].id = secrets_hide(secrets, call->arena, calls[i].id);
