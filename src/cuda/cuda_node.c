@@ -454,6 +454,11 @@ bool node_invariant(const struct node *n, const struct node *root, bool all_rest
 
 /* --- loops --- */
 
+bool node_is_loop(const struct node *n)
+{
+    return n->kind == NODE_FOR || n->kind == NODE_WHILE || n->kind == NODE_DO;
+}
+
 static bool leaves_early(const struct node *body)
 {
     for (const struct node *n = body; n; n = node_next(body, n)) {
@@ -461,8 +466,7 @@ static bool leaves_early(const struct node *body)
             return true;
         if (n->kind == NODE_BREAK) {
             const struct node *up = n->parent;
-            while (up != body->parent && up->kind != NODE_FOR && up->kind != NODE_WHILE &&
-                   up->kind != NODE_DO && up->kind != NODE_SWITCH)
+            while (up != body->parent && !node_is_loop(up) && up->kind != NODE_SWITCH)
                 up = up->parent;
             if (up == body->parent)
                 return true;
@@ -526,10 +530,16 @@ bool node_loop(const struct node *n, struct for_loop *loop)
     return true;
 }
 
+bool node_loop_up(const struct node *n, struct for_loop *loop)
+{
+    return node_loop(n, loop) && loop->counted && loop->declares && !loop->down &&
+           loop->compare[0] == '<';
+}
+
 bool node_innermost(const struct node *loop)
 {
     for (const struct node *n = node_next(loop, loop); n; n = node_next(loop, n))
-        if (n->kind == NODE_FOR || n->kind == NODE_WHILE || n->kind == NODE_DO)
+        if (node_is_loop(n))
             return false;
     return true;
 }

@@ -200,6 +200,9 @@ struct for_loop {
 };
 /* Take apart `for (counter = start; counter < bound; counter += step)`. False: another shape. */
 bool node_loop(const struct node *n, struct for_loop *loop);
+/* The same, for loops that declare their counter, are counted, and count up to the bound. */
+bool node_loop_up(const struct node *n, struct for_loop *loop);
+bool node_is_loop(const struct node *n);      /* for, while, do */
 bool node_innermost(const struct node *loop); /* it has no loop inside */
 
 #endif

@@ -26,7 +26,7 @@ struct http {
     atomic_bool is_stopping, is_ending;
     pthread_mutex_t lock; /* over `sent` */
     struct http_exchange *sent;
-    /* the thread's own */
+    /* the thread's own, without the lock */
     struct http_exchange *waiting, *running;
     struct rng rng;
 };
@@ -40,7 +40,7 @@ struct http_attempt {
 
 static pthread_once_t global_once = PTHREAD_ONCE_INIT;
 
-/* Headers with a key in them pass through libcurl's own memory: children must not inherit that. */
+/* Headers with a key in them pass through libcurl's own memory. Children must not inherit it. */
 static void global_init(void)
 {
     curl_global_init_mem(CURL_GLOBAL_DEFAULT, secret_alloc, secret_free, secret_realloc,
@@ -79,10 +79,10 @@ static size_t on_body(char *bytes, size_t size, size_t nr, void *userdata)
     if (x->owner->take(x, bytes, len))
         return len;
     x->is_cut_by_us = true;
-    return len + 1; /* libcurl takes any other number as the wish to end */
+    return len + 1; /* any number but len tells libcurl to end */
 }
 
-/* The value of a header line, when it is that header. */
+/* The value of a header line. False: it is another header. */
 static bool header_value(
     const char *line, size_t len, const char *name, char *value, size_t value_bytes)
 {
@@ -100,7 +100,7 @@ static bool header_value(
     return true;
 }
 
-/* RFC 9110, 10.2.3: seconds, or the date from which on. */
+/* Seconds to wait, by RFC 9110, 10.2.3: a number, or a date. */
 static double read_retry_after(const char *value)
 {
     char *end;
@@ -108,7 +108,7 @@ static double read_retry_after(const char *value)
     const time_t at = end != value && !*end ? -1 : curl_getdate(value, NULL);
 
     if (end != value && !*end)
-        return s >= 0 ? s : -1; /* not-a-number included */
+        return s >= 0 ? s : -1; /* NaN gives -1 too */
     if (at < 0)
         return -1;
     return at > time(NULL) ? (double)(at - time(NULL)) : 0;
@@ -165,8 +165,8 @@ static void set_options(struct http_exchange *x)
     set_protocols(easy);
     set_authorities(easy);
     curl_easy_setopt(easy, CURLOPT_URL, x->url);
-    /* Nothing is gained by streams within one connection, and the library for HTTP/2 would keep
-     * the headers in memory of its own. */
+    /* HTTP/2 would gain nothing here, and its library would keep the headers in memory of its own.
+     */
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, attempt->headers);
@@ -241,8 +241,8 @@ bool http_is_transient(const struct http_exchange *x)
            x->status >= 500;
 }
 
-/* The server's wish, a little spread so that those who were sent away together do not come back
- * together; else exponential back-off. */
+/* Seconds until the next attempt: what the server asked for, spread a little, so that clients that
+ * were sent away together do not come back together; else exponential back-off. */
 static double wait_s(struct http *http, const struct http_exchange *x)
 {
     const double half = 0.5 + 0.5 * rng_unit(&http->rng);
@@ -302,7 +302,7 @@ static void take_finished(struct http *http)
 
 /* ---- deadlines ---- */
 
-/* When the attempt has to be broken off, and what is to be said then. */
+/* When to break off the attempt, and what to say then. */
 static uint64_t attempt_deadline(const struct http_exchange *x, const char **what, double *limit_s)
 {
     const struct http_attempt *attempt = x->attempt;
@@ -316,7 +316,7 @@ static uint64_t attempt_deadline(const struct http_exchange *x, const char **wha
         *what = "no answer came";
         *limit_s = x->limits->first_byte_s;
         at = attempt->sent_ns + from_s(*limit_s);
-    } else { /* libcurl watches this one itself; a margin */
+    } else { /* libcurl watches this deadline itself: a margin of a second */
         *what = "no connection came about";
         *limit_s = x->limits->connect_s;
         at = attempt->start_ns + from_s(*limit_s + 1);

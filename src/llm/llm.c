@@ -198,7 +198,7 @@ static const char *copy(struct arena *arena, const char *text)
     return text ? arena_strdup(arena, text) : NULL;
 }
 
-static struct llm_tool_call *copy_calls(
+struct llm_tool_call *llm_copy_calls(
     struct arena *arena, const struct llm_tool_call *calls, unsigned nr)
 {
     struct llm_tool_call *out = arena_array(arena, nr + 1, sizeof(*out));
@@ -220,7 +220,7 @@ static void copy_request(struct arena *arena, struct llm_request *out, const str
         messages[i].role = copy(arena, in->messages[i].role);
         messages[i].text = copy(arena, in->messages[i].text);
         messages[i].tool_call_id = copy(arena, in->messages[i].tool_call_id);
-        messages[i].calls = copy_calls(arena, in->messages[i].calls, in->messages[i].nr_calls);
+        messages[i].calls = llm_copy_calls(arena, in->messages[i].calls, in->messages[i].nr_calls);
     }
     for (unsigned i = 0; i < in->nr_tools; i++)
         tools[i] = (struct llm_tool){.name = copy(arena, in->tools[i].name),
@@ -236,7 +236,7 @@ void llm_prompt_text(const struct llm_request *request, struct str *out)
 {
     for (unsigned i = 0; i < request->nr_messages; i++) {
         const struct llm_message *message = &request->messages[i];
-        /* One prompt, perhaps with what comes before all prompts, needs no headings. */
+        /* One message, perhaps after a system's, needs no headings. */
         const bool plain =
             request->nr_messages == 1 ||
             (request->nr_messages == 2 && !strcmp(request->messages[0].role, "system"));
@@ -274,7 +274,7 @@ static void append(struct llm_call **queue, struct llm_call *call)
     *queue = call;
 }
 
-/* Hand queued calls to the kind as far as there is room. Without the lock. */
+/* Hand queued calls to the kind as far as there is room. The caller does not hold the lock. */
 static void run_queued(struct llm *llm)
 {
     struct llm_call *call;
@@ -352,12 +352,12 @@ static uint64_t estimate_out(const struct llm_reply *reply)
     return (bytes + 3) / 4;
 }
 
-/* What is true of a reply of any kind. */
+/* Complete a reply of any kind: keys hidden, outcome, tokens, times. */
 static void complete(struct llm_call *call)
 {
     const struct secrets *secrets = &call->llm->secrets;
     struct llm_reply *reply = &call->reply;
-    struct llm_tool_call *calls = copy_calls(call->arena, reply->calls, reply->nr_calls);
+    struct llm_tool_call *calls = llm_copy_calls(call->arena, reply->calls, reply->nr_calls);
 
     for (unsigned i = 0; i < reply->nr_calls; i++) {
         calls[i].id = secrets_hide(secrets, call->arena, calls[i].id);
@@ -388,7 +388,7 @@ void llm_call_finish(struct llm_call *call)
 
     if (!call->order)
         complete(call);
-    /* The next one first: once this one is done, the caller may destroy the llm. */
+    /* The next call starts first: once this one is done, the caller may destroy the llm. */
     pthread_mutex_lock(&llm->lock);
     llm->nr_running--;
     pthread_mutex_unlock(&llm->lock);
@@ -410,7 +410,7 @@ static void *thread_main(void *argument)
     struct llm_call *call = body->call;
     sigset_t all;
 
-    sigfillset(&all); /* they are for the main thread */
+    sigfillset(&all); /* signals are for the main thread */
     pthread_sigmask(SIG_BLOCK, &all, NULL);
     body->run(call);
     llm_call_finish(call);
@@ -432,7 +432,7 @@ void llm_call_thread(struct llm_call *call, void (*run)(struct llm_call *call))
     llm_call_finish(call);
 }
 
-/* A recorded reply comes at its place; any other as soon as it is there. */
+/* A recorded reply is given at its place, any other as soon as it is there. */
 static bool may_give(const struct llm *llm, const struct llm_call *call)
 {
     return call->after_started <= llm->nr_started && call->after_moment <= llm->moment;
@@ -490,7 +490,7 @@ void llm_abandon(struct llm *llm)
 {
     struct llm_call *call;
 
-    /* What is in flight ends; the threads look at this from time to time, or are woken. */
+    /* Threads of kinds look at `stopping` from time to time, or are woken by it. */
     pthread_mutex_lock(&llm->lock);
     atomic_store(&llm->stopping, true);
     for (call = llm->done; call; call = call->next)

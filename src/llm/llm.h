@@ -35,6 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
 struct llm;
 struct str;
 
@@ -58,6 +59,10 @@ struct llm_tool_call {
     const char *id, *name;
     const char *arguments_json; /* as the model wrote it: may be no JSON at all */
 };
+
+/* A copy of calls, whose strings may be NULL, in the arena. */
+struct llm_tool_call *llm_copy_calls(
+    struct arena *arena, const struct llm_tool_call *calls, unsigned nr);
 
 /* The role is "system" (first, if at all), "user", "assistant" or "tool". An assistant's message
  * holds the tool calls that it made. A message of role "tool" with the id of the call answers each

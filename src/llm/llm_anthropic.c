@@ -48,8 +48,8 @@ static void append_result(json_t *blocks, const struct llm_message *message)
     json_array_append_new(blocks, block);
 }
 
-/* The blocks that a message goes to: those of the last one if its role is the same, since the roles
- * have to alternate. Results of tools come from the user. */
+/* The blocks that a message is added to. Roles have to alternate, so that a message of the last
+ * one's role joins the last one. Results of tools come from the user. */
 static json_t *blocks_for(json_t *messages, const char *role)
 {
     json_t *last = json_array_get(messages, json_array_size(messages) - 1), *blocks;
@@ -142,8 +142,8 @@ static void read_stop(struct reading *reading, const char *reason)
         reading->finish = FINISH_DONE;
 }
 
-/* Each figure as last told: those of the input come first, that of the output grows. The input's
- * three parts are disjoint here. */
+/* Take each figure as it was told last: figures of the input come first, that of the output grows.
+ * The three figures of the input count different tokens in this protocol. */
 static void read_usage(struct reading *reading, const json_t *usage)
 {
     uint64_t fresh = reading->tokens_in - reading->tokens_cached - reading->tokens_cache_written;

@@ -1,4 +1,4 @@
-/* Owns cmd: endpoints, programs on pipes: coding agents on the command line, and wrappers. */
+/* Owns cmd: endpoints: programs that read a prompt from a pipe and write the reply to one. */
 #include "base/mem.h"
 #include "base/proc.h"
 #include "llm/llm_call.h"
@@ -15,7 +15,7 @@ static bool cmd_open(struct llm *llm, const char *rest, struct err *err)
     if (rest[strspn(rest, " ")] == '\0')
         return err_set(err, "expected a command, as in cmd:'agent --print'");
     llm->command = xstrdup(rest);
-    /* None is needed, but none that the program prints may get out. */
+    /* The program needs no key from here, but no key that it prints may get out. */
     return secrets_read(&llm->secrets, VENDOR_NONE, &unused, err);
 }
 
@@ -24,7 +24,7 @@ static void cmd_close(struct llm *llm)
     free(llm->command);
 }
 
-/* The last line that says something. */
+/* The last line that is not blank. */
 static const char *last_line(struct arena *arena, const char *errors)
 {
     size_t end = strlen(errors), start;
@@ -68,7 +68,7 @@ static void judge(struct llm_call *call, const struct proc_result *result)
     }
 }
 
-/* The program is the user's own, and may need the keys that were taken out of the environment. */
+/* The user chose the program. It may need the keys that were taken out of the environment. */
 static void ask(struct llm_call *call)
 {
     const char *const argv[] = {"/bin/sh", "-c", call->llm->command, NULL};

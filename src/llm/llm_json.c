@@ -60,7 +60,7 @@ static bool is_low(int value)
     return value >= 0xDC00 && value < 0xE000;
 }
 
-/* One pass that makes escapes sound, and measures depth. False: too deep. */
+/* Make the escapes sound and measure the depth, in one pass. False: too deep. */
 static bool make_sound(struct str *out, const char *s, size_t len)
 {
     unsigned depth = 0;

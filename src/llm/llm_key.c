@@ -17,7 +17,8 @@ enum { KEY_FILE_BYTES = 4096, KEY_HIDDEN_FROM = 8 };
 static const char *const prefix_of[NR_VENDORS] = {
     [VENDOR_NONE] = "KEET", [VENDOR_ANTHROPIC] = "ANTHROPIC", [VENDOR_OPENAI] = "OPENAI"};
 
-/* Blanks around a key come with files and copying. What is left goes into a header line. */
+/* Take away the blanks around a key, which come with files and copying. What is left must be able
+ * to stand in a header line. */
 static bool clean(char *key, const char *from, struct err *err)
 {
     size_t len = strlen(key), skip = strspn(key, " \t\r\n");
@@ -48,7 +49,7 @@ static struct key_names names_of(enum vendor vendor)
     return names;
 }
 
-/* Taken out of the environment by keys_hide. */
+/* The keys that keys_hide took out of the environment. */
 static char *hidden[NR_VENDORS];
 
 void keys_hide(void)
@@ -83,7 +84,7 @@ int keys_env_file(struct err *err)
     return -1;
 }
 
-/* Straight into memory for secrets: no buffer between. */
+/* Read straight into memory for secrets, without a buffer. */
 static char *read_file(const char *path, struct err *err)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -109,7 +110,7 @@ static char *read_file(const char *path, struct err *err)
     return key;
 }
 
-/* NULL: err. "": there is none. */
+/* The key of a variable or its file; "": there is none; NULL: err. */
 static char *read_one(enum vendor vendor, struct err *err)
 {
     const struct key_names names = names_of(vendor);

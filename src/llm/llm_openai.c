@@ -29,7 +29,7 @@ static bool is_role(const struct llm_message *message, const char *role)
     return !strcmp(message->role, role);
 }
 
-/* name, description, parameters: the same in both, at different depths. */
+/* Add name, description and parameters, which both protocols have, at different depths. */
 static json_t *function_json(const struct llm_tool *tool)
 {
     json_t *out = json_object();
@@ -88,7 +88,7 @@ static json_t *chat_body(const struct wire_request *in)
     set(body, "messages", messages);
     set(body, in->flags & WITH_MAX_COMPLETION_TOKENS ? "max_completion_tokens" : "max_tokens",
         json_integer(request->max_tokens));
-    /* Kept within what every JSON reader takes for an integer. */
+    /* Every JSON reader takes a number of this size for an integer. */
     if (request->seed && !(in->flags & WITHOUT_SEED))
         set(body, "seed", json_integer((json_int_t)(request->seed & 0x7FFFFFFF)));
     if (in->stream && !(in->flags & WITHOUT_STREAM_OPTIONS))
@@ -127,7 +127,8 @@ static void chat_usage(struct reading *reading, const json_t *usage)
         json_uint(json_object_get(usage, "prompt_tokens_details"), "cached_tokens");
 }
 
-/* Which call a piece belongs to: by its index; servers that give none begin each with its id. */
+/* The call that a piece belongs to, by its index. Servers without indices begin each call with its
+ * id. */
 static uint64_t call_index(const struct reading *reading, const json_t *item)
 {
     const json_t *index = json_object_get(item, "index");
@@ -248,7 +249,7 @@ static json_t *responses_body(const struct wire_request *in)
         add_input(input, &request->messages[i]);
     set(body, "input", input);
     set(body, "max_output_tokens", json_integer(request->max_tokens));
-    if (!(in->flags & WITHOUT_STORE)) /* nothing of the user's is to be kept there */
+    if (!(in->flags & WITHOUT_STORE)) /* the endpoint is to keep nothing of the user's */
         set(body, "store", json_false());
     for (unsigned i = 0; i < request->nr_tools; i++) {
         json_t *tool = function_json(&request->tools[i]);
@@ -325,7 +326,7 @@ static void responses_whole(struct reading *reading, const json_t *root)
         reading_set_error(reading, json_object_get(root, "error"));
         return;
     }
-    if (json_array_size(output)) { /* what came in pieces is in here again */
+    if (json_array_size(output)) { /* the whole answer, which came in pieces before */
         reading_clear_calls(reading);
         str_clear(&reading->text);
         responses_output(reading, output);

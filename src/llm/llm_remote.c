@@ -1,4 +1,4 @@
-/* Owns endpoints over HTTP: addresses, headers, and what is made of each answer. */
+/* Owns endpoints over HTTP: their addresses and headers, and what becomes of each answer. */
 #include "base/mem.h"
 #include "base/secret.h"
 #include "llm/http.h"
@@ -16,20 +16,20 @@ enum { ERROR_BODY_BYTES = 64 << 10, SAID_BYTES = 300, WHOLE_FACTOR = 8, STREAM_F
 struct remote {
     const struct wire *wire;
     char *url, *model;
-    char *headers[HTTP_MAX_HEADERS]; /* secret_alloc */
+    char *headers[HTTP_MAX_HEADERS]; /* by secret_alloc */
     unsigned nr_headers;
-    atomic_uint flags; /* WITHOUT_...: what the endpoint was found to refuse */
+    atomic_uint flags; /* WITHOUT_...: what the endpoint has refused so far */
     struct http *http;
 };
 
-/* One call on its way through HTTP. The exchange comes first: the one is cast to the other. */
+/* One call on its way through HTTP. The exchange is the first member, so that `of` can cast it. */
 struct remote_call {
     struct http_exchange x;
     struct llm_call *call;
     char *body;
-    unsigned flags; /* that the body was made with */
+    unsigned flags; /* which the body was made with */
     struct reading reading;
-    struct str raw; /* an answer in one piece, or an error's */
+    struct str raw; /* the body of an answer in one piece, or of an error */
     struct sse sse;
     bool is_stream, is_over;
 };
@@ -43,7 +43,8 @@ static struct remote_call *of(struct http_exchange *x)
 
 static const struct wire *const wires[] = {&wire_chat, &wire_responses, &wire_messages};
 
-/* base: up to the fragment. The path's end says which protocol; without one it is added. */
+/* The address of a base, which ends before the #. The path's end says which protocol it is; a path
+ * without such an end gets that of *wire. */
 static char *make_url(const char *base, const struct wire **wire)
 {
     const size_t path_len = strcspn(base, "?");
@@ -135,7 +136,7 @@ static bool anthropic_open(struct llm *llm, const char *rest, struct err *err)
     struct str url = {0};
     bool ok;
 
-    /* The variable is without /v1, as Anthropic's own programs have it. */
+    /* Anthropic's own programs take the variable without /v1. */
     str_add(&url, base);
     while (url.len && url.text[url.len - 1] == '/')
         url.text[--url.len] = '\0';
@@ -201,7 +202,7 @@ static bool is_success(const struct http_exchange *x)
     return x->status >= 200 && x->status < 300;
 }
 
-/* Servers behind gateways name their streams in many ways; the first bytes do not lie. */
+/* Servers behind gateways give streams many content types. The first bytes tell. */
 static bool looks_like_stream(const struct http_exchange *x, const char *bytes, size_t len)
 {
     if (str_starts(x->content_type, "text/event-stream"))
@@ -296,7 +297,7 @@ static void on_begin(struct http_exchange *x)
 
 /* ---- judging ---- */
 
-/* What an error's body says, in one line; "" if nothing. */
+/* What the body of an error says, in one line; "": nothing. */
 static const char *what_it_said(struct remote_call *rc)
 {
     struct arena *arena = rc->call->arena;
@@ -304,7 +305,7 @@ static const char *what_it_said(struct remote_call *rc)
     json_t *root, *detail;
     char *copy;
 
-    if (str_starts(raw, "data:")) /* asked for a stream, some refuse in one */
+    if (str_starts(raw, "data:")) /* some refuse a stream in a stream */
         raw += strlen("data:");
     root = json_from_bytes(raw, strcspn(raw, "\n"), &why);
     if (!root)
@@ -339,7 +340,7 @@ static const char *hint(long status)
     }
 }
 
-/* An endpoint that refuses a parameter names it. What was left out stays out for this llm. */
+/* The flag of the parameter that the endpoint names as it refuses it; 0: none. */
 static unsigned refused_parameter(const struct remote_call *rc, const char *said)
 {
     static const struct {
@@ -372,7 +373,7 @@ static enum http_next judge_status(struct remote_call *rc)
             atomic_fetch_or(&rc->call->llm->remote->flags, flag);
             return HTTP_RETRY_NOW;
         }
-        return HTTP_DONE; /* this request only: too long, perhaps */
+        return HTTP_DONE; /* another request may pass: this one may be too long */
     }
     if (http_is_transient(x) && !no_money)
         return HTTP_RETRY;
@@ -406,7 +407,7 @@ static enum http_next judge_error(struct remote_call *rc)
     return is_transient ? HTTP_RETRY : HTTP_DONE;
 }
 
-/* A whole reply, or all of it that will come. */
+/* The reply is whole, or no more of it will come. */
 static enum http_next accept(struct remote_call *rc)
 {
     static const enum llm_outcome outcomes[] = {[FINISH_NONE] = LLM_OK,
@@ -416,7 +417,8 @@ static enum http_next accept(struct remote_call *rc)
 
     rc->call->reply.outcome = outcomes[rc->reading.finish];
     rc->call->reply.error = "";
-    /* Some servers (llama.cpp's responses) call an answer complete that the limit has cut. */
+    /* Some servers (llama.cpp's responses) say that an answer is complete when the limit has cut
+     * it. */
     if (rc->reading.finish == FINISH_DONE && rc->reading.tokens_out == rc->call->request.max_tokens)
         rc->call->reply.outcome = LLM_TRUNCATED;
     if (rc->is_over || reading_bytes(&rc->reading) > rc->call->llm->limits.reply_bytes)

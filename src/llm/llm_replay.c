@@ -141,7 +141,7 @@ static bool read_line(
     return true;
 }
 
-/* A last line without its end was being written when the recorded run was killed. */
+/* A last line without its end is skipped: the run was killed while it wrote the line. */
 static bool read_lines(struct replay *replay, const char *path, const char *text, struct err *err)
 {
     const char *end;
@@ -164,7 +164,7 @@ static bool replay_open(struct llm *llm, const char *rest, struct err *err)
     llm->replay = xcalloc(1, sizeof(*llm->replay));
     ok = read_lines(llm->replay, rest, text, err) &&
          secrets_read(&llm->secrets, VENDOR_NONE, &unused, err);
-    if (llm->replay->nr) /* prompts differ by this */
+    if (llm->replay->nr) /* prompts differ with and without tools */
         llm->has_tools = json_is_true(json_object_get(llm->replay->entries[0].root, "has_tools"));
     free(text);
     return ok;
@@ -194,7 +194,7 @@ static void show_line(struct str *out, const char *text)
     str_finish(&shown);
 }
 
-/* The first line at which two texts differ; false when they are the same. */
+/* The first line at which two texts differ. False: they are the same. */
 static bool differing_line(struct str *out, const char *what, const char *recorded, const char *now)
 {
     const char *a = recorded, *b = now;
@@ -280,7 +280,8 @@ static void fail_changed(struct llm_call *call, json_t *now)
 
 /* ---- giving replies ---- */
 
-/* The same request; of several, the one at the same place, else the first not yet given. */
+/* The recorded line with the same request. Of several, the one at the same place; else the first
+ * that was not given yet. */
 static struct record_line *find(struct replay *replay, const char *hash, uint64_t started)
 {
     struct record_line *found = NULL;

@@ -1,4 +1,4 @@
-/* Owns script: endpoints, whose replies were written beforehand. */
+/* Owns script: endpoints, whose replies are files. */
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -96,7 +96,7 @@ static void read_json(struct llm_call *call, const char *path, const char *text)
     json_decref(root);
 }
 
-/* Until the reply is due, or the run has ended. */
+/* Wait until the reply is due, or the run has ended. */
 static void wait_until_due(struct llm_call *call, double delay_ms)
 {
     const uint64_t due_ns = call->run_ns + (uint64_t)(delay_ms * 1e6);

@@ -1,4 +1,4 @@
-/* Owns readings: what has been understood of an answer so far. */
+/* Owns readings: what an answer has said so far. */
 #include "llm/llm_wire.h"
 
 #include "llm/llm_json.h"

@@ -1,4 +1,4 @@
-/* Owns the price table. */
+/* Owns the table of prices: reads it, looks models up in it. */
 #include "llm/price.h"
 
 #include "base/file.h"
@@ -21,7 +21,7 @@ struct price_table {
     size_t nr, cap;
 };
 
-/* 2026-01-31 */
+/* Whether the text reads like 2026-01-31. */
 static bool is_date(const char *text)
 {
     static const char form[] = "dddd-dd-dd";
@@ -102,7 +102,7 @@ static bool find(const struct price_table *table, const char *name, struct price
     return false;
 }
 
-/* "openai:gpt-x" and "http://host/v1#name" without what comes before the name. */
+/* The name in a spec: of "openai:gpt-x", or of "http://host/v1#name". */
 static const char *name_of(const char *spec)
 {
     const char *hash = strrchr(spec, '#'), *colon = strchr(spec, ':');

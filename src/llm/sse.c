@@ -5,7 +5,7 @@
 
 void sse_push(struct sse *sse, const char *bytes, size_t len)
 {
-    if (sse->at) { /* what was read goes first, so that little is ever held */
+    if (sse->at) { /* drop what was read already, so that little is held */
         memmove(sse->input.text, sse->input.text + sse->at, sse->input.len - sse->at);
         sse->input.len -= sse->at;
         sse->at = 0;
@@ -40,7 +40,7 @@ static void take_field(struct sse *sse, const char *line, size_t len)
     }
 }
 
-/* The next whole line within the input; false when its end has not come yet. */
+/* The next whole line of the input. False: its end has not come yet. */
 static bool next_line(struct sse *sse, const char **line, size_t *len)
 {
     const char *start, *end;
@@ -74,7 +74,7 @@ static bool skip_mark(struct sse *sse)
     if (sse->has_begun)
         return true;
     if (left < 3 && left && !memcmp(sse->input.text + sse->at, mark, left))
-        return false; /* perhaps the first bytes of one */
+        return false; /* these may be the first bytes of a byte order mark */
     if (left >= 3 && !memcmp(sse->input.text + sse->at, mark, 3))
         sse->at += 3;
     sse->has_begun = left > 0;

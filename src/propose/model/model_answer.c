@@ -68,18 +68,6 @@ static struct llm_message *add_turns(struct model_job *job, unsigned nr)
     return &turns[job->nr_turns - nr];
 }
 
-static struct llm_tool_call *copy_tool_calls(
-    struct arena *arena, const struct llm_tool_call *calls, unsigned nr)
-{
-    struct llm_tool_call *copies = arena_array(arena, nr, sizeof(*copies));
-
-    for (unsigned i = 0; i < nr; i++)
-        copies[i] = (struct llm_tool_call){.id = arena_strdup(arena, calls[i].id),
-            .name = arena_strdup(arena, calls[i].name),
-            .arguments_json = arena_strdup(arena, calls[i].arguments_json)};
-    return copies;
-}
-
 /* The answers to look-ups, in the room that the prompt's budget leaves. */
 static const char **answer_calls(
     struct model *m, struct model_job *job, const struct llm_tool_call *calls, unsigned nr)
@@ -120,7 +108,7 @@ static bool look_up(struct model *m, struct model_job *job, const struct llm_rep
     if (nr == 0)
         return false;
     job->nr_rounds++;
-    calls = copy_tool_calls(arena, calls, nr);
+    calls = llm_copy_calls(arena, calls, nr);
     answers = answer_calls(m, job, calls, nr);
     turns = add_turns(job, job->with_functions ? nr + 1 : 2);
     turns[0] = (struct llm_message){.role = "assistant", .text = arena_strdup(arena, reply->text)};

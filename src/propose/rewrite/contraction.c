@@ -47,8 +47,7 @@ static bool find_loop(struct contraction *c, const char **why)
     if (nr != 1)
         return say(why, "not exactly one loop");
     struct node *loop = c->form.work[c->loop_at];
-    if (!node_loop(loop, &c->loop) || !c->loop.counted || c->loop.down || c->loop.step ||
-        !c->loop.declares || strcmp(c->loop.compare, "<") != 0)
+    if (!node_loop_up(loop, &c->loop) || c->loop.step || strcmp(c->loop.compare, "<") != 0)
         return say(why, "the loop does not count up by one");
     if (!node_innermost(loop))
         return say(why, "loops inside the loop");

@@ -53,7 +53,7 @@ static bool evaluate(const struct rewrite_in *in, const char *text, int64_t *val
     return expr_eval(expr, &env, value, &err);
 }
 
-static bool is_literal(const char *text)
+bool extent_is_literal(const char *text)
 {
     return text[0] && strspn(text, "0123456789") == strlen(text);
 }
@@ -63,7 +63,7 @@ bool extent_whole_warps(const struct rewrite_in *in, const char *text, struct re
     int64_t value;
     if (!evaluate(in, text, &value) || value % 32 != 0)
         return rewrite_refuse(in, out, "the block size %s is no multiple of 32", text);
-    if (is_literal(text))
+    if (extent_is_literal(text))
         return true;
     const struct tune *tune = pragma_find_tune(in, text);
     bool all = tune != NULL;

@@ -23,6 +23,8 @@ const struct form_cond *extent_cond(const struct kernel_form *form, const struct
  * by a new `where` line if need be. False, with out->why, when it is none now. */
 bool extent_whole_warps(const struct rewrite_in *in, const char *text, struct rewrite_out *out);
 
+bool extent_is_literal(const char *text); /* decimal digits alone */
+
 /* Whether the expression has tuning parameters and literals only, so that device code may use it as
  * a constant. */
 bool extent_is_constant(const struct rewrite_in *in, const char *text);

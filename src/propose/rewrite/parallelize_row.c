@@ -438,8 +438,7 @@ static bool starts_neutral(
             return false;
     /* in a loop around, the variable would keep the value of the round before */
     for (const struct node *up = loop->parent; up && up != lanes->function; up = up->parent)
-        if ((up->kind == NODE_FOR || up->kind == NODE_WHILE || up->kind == NODE_DO) &&
-            !declared_in(var, up))
+        if (node_is_loop(up) && !declared_in(var, up))
             return false;
     return true;
 }
@@ -503,8 +502,7 @@ static bool try_parallel(struct spread *s, struct node *stmt, bool *done)
     struct reduction list[MAX_REDUCTIONS];
     unsigned nr;
     *done = false;
-    if (!node_loop(stmt, &loop) || !loop.counted || loop.down || loop.step || !loop.declares ||
-        (strcmp(loop.compare, "<") && strcmp(loop.compare, "<=")))
+    if (!node_loop_up(stmt, &loop) || loop.step)
         return refuse(lanes, "a loop that does not count up by one", stmt);
     if (!node_is_pure(loop.start) || !node_is_pure(loop.bound) ||
         !node_invariant(loop.bound, stmt, true))

@@ -35,11 +35,6 @@ static bool place_before(const struct rewrite_in *in, const struct node *stmt, u
     return true;
 }
 
-static bool is_loop(const struct node *n)
-{
-    return n->kind == NODE_FOR || n->kind == NODE_WHILE || n->kind == NODE_DO;
-}
-
 /* --- divisions --- */
 
 struct inverse {
@@ -52,7 +47,7 @@ static const struct node *loop_of(const struct node *n, const struct node *expre
 {
     const struct node *best = NULL;
     for (const struct node *up = n->parent; up && up->kind != NODE_FUNCTION; up = up->parent)
-        if (is_loop(up)) {
+        if (node_is_loop(up)) {
             if (!node_invariant(expression, up, false))
                 break;
             best = up;
@@ -136,7 +131,7 @@ static bool same_text(const struct rewrite_in *in, const struct node *a, const s
 static bool unconditional(const struct node *n, const struct node *loop)
 {
     for (const struct node *up = n->parent; up != loop; up = up->parent)
-        if (up->kind == NODE_IF || is_loop(up) || up->kind == NODE_COND ||
+        if (up->kind == NODE_IF || node_is_loop(up) || up->kind == NODE_COND ||
             up->kind == NODE_SWITCH || (up->kind == NODE_BINARY && strchr("&|", up->op[0])))
             return false;
     return true;
@@ -177,7 +172,7 @@ static bool is_sum(
         return false;
     const struct node *loop = NULL;
     for (const struct node *up = n->parent; up && up != function; up = up->parent)
-        if (is_loop(up)) {
+        if (node_is_loop(up)) {
             if (!node_invariant(element->child->next, up, false) || !unconditional(n, up) ||
                 !alone_in_loop(in, up, element, array))
                 break;

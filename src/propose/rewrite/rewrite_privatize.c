@@ -49,11 +49,6 @@ static bool can_add(enum scalar s)
     return s == SCALAR_I32 || s == SCALAR_U32 || s == SCALAR_F32 || s == SCALAR_U64;
 }
 
-static bool is_digits(const char *text)
-{
-    return *text && strspn(text, "0123456789") == strlen(text);
-}
-
 static const char *elements_text(struct arena *arena, const struct task_array *array)
 {
     const char *text = "1";
@@ -81,7 +76,7 @@ static bool find_size(const struct rewrite_in *in, struct target *t, struct rewr
         if (!array_elems(array, &env, &nr, &err) || nr * elem_bytes(array->elem) > MAX_SHARED_BYTES)
             return rewrite_refuse(in, out, "%s is too large for shared memory", array->name);
         const char *elements = elements_text(in->arena, array), *size = NULL;
-        if (is_digits(elements))
+        if (extent_is_literal(elements))
             size = elements;
         for (unsigned i = 0; i < line->nr_args && !size; i++)
             if (!strcmp(line->args[i], elements) && function_param(t->function, i) &&
@@ -91,7 +86,7 @@ static bool find_size(const struct rewrite_in *in, struct target *t, struct rewr
             return rewrite_refuse(
                 in, out, "%s does not know how long %s is", t->function->name, array->name);
         t->size = size;
-        if (!is_digits(size))
+        if (!extent_is_literal(size))
             t->smem = arena_printf(
                 in->arena, "%zu*%s", elem_bytes(array->elem), text_operand(in->arena, elements));
     }

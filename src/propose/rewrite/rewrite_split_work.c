@@ -89,8 +89,7 @@ static bool read_work(struct split_loop *s)
         if (!can_declare(f->prologue[k]) || loads(f->prologue[k]))
             return false;
     s->loop_at = i;
-    if (i >= f->nr_work || !node_loop(f->work[i], &s->loop) || !s->loop.counted || s->loop.down ||
-        !s->loop.declares || s->loop.compare[0] != '<' || node_has_macro(f->work[i]))
+    if (i >= f->nr_work || !node_loop_up(f->work[i], &s->loop) || node_has_macro(f->work[i]))
         return false;
     if (!node_is_pure(s->loop.start) || !node_is_pure(s->loop.bound) ||
         !node_invariant(s->loop.bound, s->loop.node, true))

@@ -29,8 +29,7 @@ static const struct node *only_child(const struct node *body)
 static bool read_loop(struct nest *n, const struct node *stmt)
 {
     struct for_loop loop;
-    if (n->nr_loops == MAX_NEST || !node_loop(stmt, &loop) || !loop.counted || loop.down ||
-        loop.step || !loop.declares || loop.compare[0] != '<' ||
+    if (n->nr_loops == MAX_NEST || !node_loop_up(stmt, &loop) || loop.step ||
         loop.var->type.scalar != SCALAR_I32 || node_has_macro(stmt))
         return false;
     n->loops[n->nr_loops++] = loop;

@@ -113,8 +113,7 @@ static bool read_own(struct scan *s)
 
 static bool read_scan(struct scan *s, struct node *stmt)
 {
-    if (!node_loop(stmt, &s->loop) || !s->loop.counted || s->loop.down || s->loop.step ||
-        !s->loop.declares || s->loop.compare[0] != '<' || stmt->body->kind != NODE_BLOCK)
+    if (!node_loop_up(stmt, &s->loop) || s->loop.step || stmt->body->kind != NODE_BLOCK)
         return false;
     if (!node_is_pure(s->loop.start) || !node_invariant(s->loop.bound, stmt, true))
         return false;

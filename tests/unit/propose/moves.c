@@ -448,7 +448,7 @@ static const char turn_load[] = TURN_TASK
     "        Y[y * r + x] = X[x * c + y] + x;\n"
     "}\n";
 
-static void test_turned_tiles(void **state)
+static void test_transpose_tile(void **state)
 {
     (void)state;
     struct bench *b = begin(turn_store);
@@ -474,7 +474,7 @@ int main(void)
         cmocka_unit_test(test_differences),
         cmocka_unit_test(test_product_refused),
         cmocka_unit_test(test_planes),
-        cmocka_unit_test(test_turned_tiles),
+        cmocka_unit_test(test_transpose_tile),
     };
     return cmocka_run_group_tests(tests, open_world, close_world);
 }
