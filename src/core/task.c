@@ -676,7 +676,7 @@ static bool shape_valid(const struct task *task, const struct shape *shape, stru
     return true;
 }
 
-/* The text of launch_resolve without its "line N: ", since the full place stands before it. */
+/* The text of launch_resolve without its "line N: ": the full place stands before it. */
 static const char *cause(const struct err *why)
 {
     const char *colon = strstr(why->text, ": ");
