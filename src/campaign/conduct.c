@@ -47,7 +47,7 @@ static bool out_of_time(const struct conductor *k)
     return k->options->time_s > 0 && elapsed_s(k) >= k->options->time_s;
 }
 
-/* ---- what is started ---- */
+/* ---- starting slices ---- */
 
 static const char *number_text(struct arena *arena, double value, bool timed)
 {
@@ -149,7 +149,7 @@ static void make_batch(const struct conductor *k, struct batch *b)
     }
 }
 
-/* ---- what is noted ---- */
+/* ---- noting slices ---- */
 
 /* The last line that the process wrote on its standard error, without our name. */
 static const char *last_words(struct conductor *k, const struct exec_item *item)

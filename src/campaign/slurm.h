@@ -79,11 +79,11 @@ bool slurm_cancel(const char *const *names, unsigned nr, struct err *err);
 /* End the one task of a row. */
 bool slurm_cancel_task(const struct slurm_row *row, struct err *err);
 
-/* ---- what they print ---- */
+/* ---- the output of the commands ---- */
 
-/* Of sbatch --parsable: "123" or "123;cluster", perhaps after lines of a site's own. */
+/* Reads the output of sbatch --parsable: "123" or "123;cluster", perhaps behind lines of a site. */
 bool slurm_parse_job(const char *text, uint64_t *job, struct err *err);
-/* Lines "name|job|index|STATE|reason", index a number or N/A; adds to rows. */
+/* Adds the rows of lines "name|job|index|STATE|reason", where index is a number or N/A. */
 bool slurm_parse_queue(const char *text, struct slurm_rows *rows, struct err *err);
 
 #endif

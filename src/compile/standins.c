@@ -375,7 +375,7 @@ static const char functional_h[] =
           "#undef KEET_FUNCTION\n"
           "}\n";
 
-/* What the C library defines beside the standard's names. */
+/* Names that the C library defines beside those of the standard. */
 static const char sys_types_h[] = GUARD
     "typedef unsigned int uint; typedef unsigned short ushort; typedef unsigned long ulong;\n";
 

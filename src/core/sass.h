@@ -1,6 +1,6 @@
-/* What the machine code of a kernel is made of, by source line: how often each kind of instruction
- * stands in it. These are counts of the text, not of what runs: an instruction in a loop counts
- * once. Read from the cubin by nv/sass_read.h; kept in core/candidate.h. */
+/* The kinds of instructions in the machine code of a kernel, counted by source line. The text is
+ * counted, not the execution: an instruction in a loop counts once. nv/sass_read.h reads the counts
+ * from the cubin; core/candidate.h keeps them. */
 #ifndef KEET_CORE_SASS_H
 #define KEET_CORE_SASS_H
 

@@ -144,8 +144,7 @@ static bool read_comma(struct cursor *c, bool *more)
            (!cursor_done(c) || cursor_fail(c, c->p, "nothing after ','; expected another item"));
 }
 
-/* A size keeps its expression: a check line that does not name the size takes that
- * expression under its own sizes. */
+/* A size keeps its expression: a check line without the size evaluates it under its own sizes. */
 struct size_expr {
     const struct expr *expr;
 };
@@ -676,7 +675,7 @@ static bool shape_valid(const struct task *task, const struct shape *shape, stru
     return true;
 }
 
-/* The text of launch_resolve without its "line N: ", since the full place stands before it. */
+/* The text of launch_resolve without its "line N: ": the full place stands before it. */
 static const char *cause(const struct err *why)
 {
     const char *colon = strstr(why->text, ": ");

@@ -154,7 +154,7 @@ struct tune {
     unsigned line;
 };
 
-/* What belongs to the candidate. */
+/* The plan, which belongs to the candidate. */
 struct plan {
     struct launch *launches;
     unsigned nr_launches;

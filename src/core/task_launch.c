@@ -52,7 +52,7 @@ bool array_elems(
     return true;
 }
 
-/* Of all arrays; UINT64_MAX where one has no number of elements. */
+/* The elements of all arrays; UINT64_MAX where array_elems fails for one. */
 static uint64_t total_of(const struct task *task, const struct env *env, bool bytes)
 {
     struct err ignored;

@@ -14,10 +14,6 @@ struct device_emu {
     struct emu *emu;
 };
 
-struct device_module {
-    struct emu_module *module;
-};
-
 /* Thread instructions that the measurement of one launch should cost, about; and a larger limit, up
  * to which more blocks may run so that neighbours meet in the caches. */
 enum {
@@ -31,6 +27,12 @@ static const uint64_t measure_step_limit = UINT64_C(1) << 33;
 static struct emu *emu_of(struct device *device)
 {
     return ((struct device_emu *)device)->emu;
+}
+
+/* A module of this device is the emulator's module. */
+static struct emu_module *module_of(const struct device_module *module)
+{
+    return (struct emu_module *)(uintptr_t)module;
 }
 
 static void take_result(struct device_result *result, const struct emu_result *from)
@@ -52,23 +54,19 @@ static bool emu_device_load(struct device *device, const struct compilation *com
     struct device_module **module, struct device_result *result, struct err *err)
 {
     struct emu_result loaded = {0};
-    struct emu_module *emu_module = NULL;
+    struct emu_module *code = NULL;
 
-    if (!emu_load(
-            emu_of(device), compilation->ptx, compilation->ptx_bytes, &emu_module, &loaded, err))
+    if (!emu_load(emu_of(device), compilation->ptx, compilation->ptx_bytes, &code, &loaded, err))
         return false;
     take_result(result, &loaded);
-    if (emu_module == NULL)
-        return true;
-    *module = xmalloc(sizeof(**module));
-    (*module)->module = emu_module;
+    if (code != NULL)
+        *module = (struct device_module *)code;
     return true;
 }
 
 static void emu_device_unload(struct device *device, struct device_module *module)
 {
-    emu_unload(emu_of(device), module->module);
-    free(module);
+    emu_unload(emu_of(device), module_of(module));
 }
 
 static uint64_t emu_device_alloc(
@@ -150,7 +148,7 @@ static bool find_global(
 {
     unsigned nr = 0;
 
-    while (emu_global(module->module, nr, global))
+    while (emu_global(module_of(module), nr, global))
         if (strcmp(global->name, s->name) == 0)
             return global->bytes >= s->bytes;
         else
@@ -268,7 +266,7 @@ static bool prepare(struct device *device, const struct device_module *module,
     if (!launch_fits(device->chip, launch, result))
         return false;
     if (!emu_params(
-            module->module, launch->facts->lowered, &nr_params, &bytes_each, &offsets, &total))
+            module_of(module), launch->facts->lowered, &nr_params, &bytes_each, &offsets, &total))
         return refuse(result, launch, "the compiled code has no such kernel");
     packed = arena_alloc(arena, total + 8);
     const struct device_launch with = with_textures(device, launch, arena, textures);
@@ -337,7 +335,7 @@ static bool emu_device_launch(struct device *device, struct device_module *modul
         prepared.find_races = prepared.find_uninit = prepared.find_sync = launch->sanitize;
         if (launch->findings)
             want_findings(launch, &prepared);
-        ok = emu_launch(emu_of(device), module->module, &prepared, arena, &ran, err);
+        ok = emu_launch(emu_of(device), module_of(module), &prepared, arena, &ran, err);
         drop_textures(device, &textures);
         if (ok)
             take_result(result, &ran);
@@ -392,7 +390,7 @@ static bool probe(struct device *device, struct device_module *module, struct em
 {
     launch->sample_blocks = nr;
     memset(ran, 0, sizeof(*ran));
-    return emu_launch(emu_of(device), module->module, launch, arena, ran, err);
+    return emu_launch(emu_of(device), module_of(module), launch, arena, ran, err);
 }
 
 /* Runs one launch with counters on. Small grids run whole. Of larger grids one block and then a few
@@ -426,7 +424,7 @@ static bool measure_launch(struct device *device, struct device_module *module,
         launch->sample_blocks = 0;
     launch->count = true;
     memset(ran, 0, sizeof(*ran));
-    return emu_launch(emu, module->module, launch, arena, ran, err);
+    return emu_launch(emu, module_of(module), launch, arena, ran, err);
 }
 
 static bool emu_device_measure(struct device *device, struct device_module *module,

@@ -29,15 +29,15 @@ struct ground_checker {
     size_t nr_said;
     size_t cap;
     int metric;         /* named last in this sentence; -1 none */
-    int metric_before;  /* the one before; -1 none */
-    bool metric_is_new; /* no number has followed it */
+    int metric_before;  /* named before `metric`; -1 none */
+    bool metric_is_new; /* no number has followed `metric` */
     int metric_last;    /* of the sentence before, for "It is ..." */
     bool starts;        /* no word of this sentence has been read */
     bool advice;        /* in a line that begins with "Next:" */
     bool in_lines;      /* "lines 3, 5": the next number may be a line, too */
     unsigned line;      /* named last in this sentence; 0 none */
     char word[12];      /* the word before, lower case */
-    char word2[12];     /* the one before that */
+    char word2[12];     /* the word before `word` */
 };
 
 static void add(
@@ -229,7 +229,7 @@ static const char *judge_against(
     return arena_printf(k->arena, "%s is %.6g", metric_name(metric), value);
 }
 
-/* ---- what is known without a metric's name ---- */
+/* ---- numbers without a metric's name ---- */
 
 static bool some_metric_has(const struct ground_checker *k, const struct said_number *n)
 {
@@ -416,7 +416,7 @@ static size_t check_quoted(struct ground_checker *k, size_t at)
     return at + len + 2;
 }
 
-/* A sentence that begins with "It" goes on about the metric of the one before. */
+/* A sentence that begins with "It" speaks of the metric of the sentence before. */
 static void take_up(struct ground_checker *k, const char *word)
 {
     if (k->starts && (strcasecmp(word, "it") == 0 || strcasecmp(word, "this") == 0)) {
@@ -512,7 +512,7 @@ static void end_sentence(struct ground_checker *k)
     k->in_lines = false;
 }
 
-/* What stands between words and numbers. */
+/* Reads the characters between words and numbers. */
 static void pass(struct ground_checker *k, size_t at)
 {
     char c = k->text[at], after = k->text[at + 1];

@@ -8,7 +8,7 @@
 
 enum { MOST = 6, MAX_LINES = 3 };
 
-/* What a fact about the code makes one expect. The likeliest to matter come first. */
+/* The limit that a fact about the code suggests. The facts most likely to matter come first. */
 struct expectation {
     enum code_kind kind;
     const char *tools[3];
@@ -104,7 +104,7 @@ static const char *cite_finding(const struct maker *m, const struct finding *f)
     return text;
 }
 
-/* What the tools looked at and found in order. */
+/* The metrics that the tools looked at and found in order. */
 static const char *cite_needs(const struct maker *m, const struct tool *tool)
 {
     struct str out = {0};
@@ -239,7 +239,7 @@ static unsigned nr_small_inputs(const struct task *task)
     return nr;
 }
 
-/* What the task and its launches alone make one expect. */
+/* Adds the limits that the task and its launches alone suggest. */
 static void expect_of_launch(struct maker *m)
 {
     static const char *const few[3] = {"few_blocks"};

@@ -98,7 +98,7 @@ static bool read_record(struct csv_reader *r, struct record *record)
         r->at++;
     }
     str_finish(&text);
-    skip_line(r); /* over the newline, and over what is left of an absurdly long row */
+    skip_line(r); /* over the newline, and over the rest of an absurdly long row */
     return true;
 }
 
@@ -218,7 +218,7 @@ static bool read_number(const struct csv_reader *r, const char *text, double *va
            !strpbrk(plain, "xXpP");
 }
 
-/* What a unit is of our base unit: 1000 for Kbyte where bytes are meant. */
+/* The factor from a unit to our base unit: 1000 for Kbyte where the base unit is bytes. */
 static double unit_scale(const char *unit)
 {
     static const struct {
@@ -334,8 +334,8 @@ static void add_value(const struct csv_reader *r, struct building *b, const char
     counters_set(&b->kernel.counters, metric, value, PROV_MEASURED);
 }
 
-/* Nsight Compute gives stalls as warps per issued instruction, times 100; we keep the share of all
- * of them, so that they add up to 100. */
+/* Nsight Compute gives a stall as warps per issued instruction, times 100. We keep its share of all
+ * stalls, so that the stalls add up to 100. */
 static void share_stalls(struct building *b)
 {
     for (int m = METRIC_STALL_LONG_PCT; m <= METRIC_STALL_OTHER_PCT; m++) {
@@ -472,7 +472,7 @@ static void read_table(struct csv_reader *r, struct list *list, struct columns *
     free(units.fields);
 }
 
-/* Look at all values once to learn what a comma means here. */
+/* Looks at all values once, to learn the meaning of a comma in this file. */
 static bool has_decimal_commas(const char *text, size_t len)
 {
     struct arena *arena = arena_create();

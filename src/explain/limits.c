@@ -40,7 +40,7 @@ static void find_pipes(const struct counters *n, struct limits *limits)
     }
 }
 
-/* Warps that an SM holds: what fits, and no more than there are. */
+/* The warps that an SM holds: as many as fit, and no more than there are. */
 static double resident_warps(const struct chip *chip, const struct counters *n)
 {
     enum metric metric = counters_has(n, METRIC_OCCUPANCY_ACHIEVED_PCT)
@@ -100,8 +100,7 @@ static void write_little(const struct limits *l, struct str *out)
 
     str_addf(out,
         "Little's law: full DRAM bandwidth needs %.3g KB in flight per SM. %.3g resident warps "
-        "with "
-        "one access of %.0f bytes each are %.3g KB",
+        "with one access of %.0f bytes each are %.3g KB",
         l->needed_bytes / 1e3, l->warps, l->request_bytes, l->one_each / 1e3);
     if (each > 1) {
         str_addf(out, ": each needs %.1f at a time", each);

@@ -1,4 +1,4 @@
-/* Owns the tools that users bring: what they are given, and what of their answers is taken. */
+/* Owns the tools that users bring: their input, and the reading of their answers. */
 #include "explain/plugin.h"
 
 #include "base/mem.h"
@@ -19,7 +19,7 @@ static const double MOST_SHARE = 0.97;
 static const double MOST_WEIGHT = 10;
 static const uint64_t MEMORY_BYTES = 2ull << 30;
 
-/* ---- what a tool is given ---- */
+/* ---- the input of a tool ---- */
 
 static json_t *metrics_of(const struct counters *n)
 {
@@ -91,7 +91,7 @@ static char *question(const struct candidate *c)
     return text;
 }
 
-/* ---- what is taken of its answer ---- */
+/* ---- the answer of a tool ---- */
 
 static unsigned nr_lines(const char *source)
 {
@@ -148,7 +148,7 @@ static const char *weigh(struct finding *f, const json_t *weights)
     return NULL;
 }
 
-/* What is wrong with a finding, or NULL and *f is filled. */
+/* Fills *f from a finding of the answer. Returns the fault of the finding; NULL: there is none. */
 static const char *take(struct finding *f, const struct candidate *c, const json_t *json)
 {
     const char *text = json_string_value(json_object_get(json, "text"));

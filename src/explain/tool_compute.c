@@ -115,8 +115,8 @@ void examine_fp64(const struct tool_input *in, struct finding_list *out)
     }
     finding_say(f,
         "%s double-precision instructions (%s), %.0f%% of all, in a task that has no f64 data. "
-        "They "
-        "run at half rate on another pipe: write constants as 1.0f, and call expf, sqrtf, fmaxf.",
+        "They run at half rate on another pipe: write constants as 1.0f, and call expf, sqrtf, "
+        "fmaxf.",
         count_text(fp64).text, from(in, METRIC_INST_FP64), 100 * ratio);
     finding_cite(f, in, METRIC_INST_FP64, METRIC_THREAD_INST, METRIC_FP64_PCT);
     finding_weigh(f, {ACTION_FAST_MATH, 5}, {ACTION_HOIST, 1.5});
@@ -264,8 +264,7 @@ void examine_tensor(const struct tool_input *in, struct finding_list *out)
     finding_say(f,
         "%s flops (%s) on 16-bit or smaller operands, %.0f per byte of the task's data, and none "
         "of them on the tensor cores, which are over ten times as fast as the vector pipes. Use "
-        "mma "
-        "instructions on tiles of 16 by 16%s.",
+        "mma instructions on tiles of 16 by 16%s.",
         count_text(value(in, METRIC_FLOPS)).text, from(in, METRIC_FLOPS), r.flops / r.bytes,
         has(in, METRIC_SASS_TENSOR) && value(in, METRIC_SASS_TENSOR) == 0
             ? "; the machine code has none"

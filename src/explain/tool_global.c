@@ -113,9 +113,8 @@ void examine_serial_rows(const struct tool_input *in, struct finding_list *out)
     }
     finding_say(f,
         "%s threads each walk a row alone: %.0f loads per thread, %.1f sectors per access (%s), "
-        "and "
-        "%.0f%% of the chip's %.0f warp slots ever used. Let a warp or a block work on each row "
-        "with neighbouring lanes on neighbouring elements, then reduce.",
+        "and %.0f%% of the chip's %.0f warp slots ever used. Let a warp or a block work on each "
+        "row with neighbouring lanes on neighbouring elements, then reduce.",
         count_text(32 * warps).text, requests / warps, per_request,
         from(in, METRIC_GLOBAL_LD_SECTORS), 100 * warps / room, room);
     finding_cite(f, in, METRIC_WARPS_LAUNCHED, METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_LD_SECTORS);
@@ -141,7 +140,7 @@ void examine_narrow_access(const struct tool_input *in, struct finding_list *out
         (line && line->global_sectors > 6 * line->global_requests)) {
         return; /* wide already, or reused, or scattered: other tools speak */
     }
-    /* What wider accesses bring is fewer instructions and more bytes in flight: some third of the
+    /* Wider accesses bring fewer instructions and more bytes in flight: some third of the
      * time that goes with memory, more where accesses are of single bytes, and no more than the
      * busiest path has left. */
     double most = per_lane <= 1.5 ? 0.6 : per_lane <= 2.5 ? 0.45 : 0.3;

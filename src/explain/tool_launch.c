@@ -216,9 +216,8 @@ void examine_few_blocks(const struct tool_input *in, struct finding_list *out)
     }
     finding_say(f,
         "%s%.0f block%s of %.0f thread%s (%s) for %.0f SMs: %.0f SMs have nothing to do. Use "
-        "smaller "
-        "blocks, or split the work of a thread over more threads: one block per row, or a long "
-        "loop over several blocks.",
+        "smaller blocks, or split the work of a thread over more threads: one block per row, or a "
+        "long loop over several blocks.",
         which_launch(in), blocks, blocks == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
         from(in, METRIC_GRID_BLOCKS), sms, sms - blocks);
     finding_cite(f, in, METRIC_GRID_BLOCKS, METRIC_BLOCK_THREADS);

@@ -68,8 +68,7 @@ void examine_shared_traffic(const struct tool_input *in, struct finding_list *ou
     finding_say(f,
         "%.1f loads from shared memory per arithmetic instruction (%s) keep the load/store unit "
         "%.0f%% busy (%s). Let each thread make a patch of outputs in registers, so that an "
-        "operand "
-        "once loaded is used several times.",
+        "operand once loaded is used several times.",
         loads / math, from(in, METRIC_SHARED_LD_REQUESTS), busy, from(in, METRIC_LSU_PCT));
     finding_cite(f, in, METRIC_SHARED_LD_REQUESTS, METRIC_INST_FP32, METRIC_LSU_PCT);
     finding_weigh(f, {ACTION_REGISTER_TILE, 6}, {ACTION_COARSEN, 3}, {ACTION_VECTORIZE, 1.5},

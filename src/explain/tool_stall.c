@@ -201,8 +201,7 @@ void examine_clock(const struct tool_input *in, struct finding_list *out)
     finding_say(f,
         "the SMs ran at %.0f MHz (%s), and the chip can do %.0f: throttled, capped, or locked to "
         "the base clock, as Nsight Compute does unless told --clock-control none. Look at "
-        "nvidia-smi "
-        "-q -d PERFORMANCE before comparing times.",
+        "nvidia-smi -q -d PERFORMANCE before comparing times.",
         hz / 1e6, from(in, METRIC_CYCLES), in->chip->clock_hz / 1e6);
     finding_cite(f, in, METRIC_CYCLES, METRIC_TIME_NS);
 }
