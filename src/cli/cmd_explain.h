@@ -20,10 +20,6 @@ bool explain_profiles(const struct options *options, struct err *err);
  * N=256,512,...: one kernel with other values of a size or tuning parameter. */
 bool explain_kernels(const struct options *options, struct err *err);
 
-/* One explanation, as text for a terminal or as Markdown. */
-void explain_print(struct str *out, const char *name, const struct chip *chip,
-    const struct candidate *c, bool markdown);
-
 /* Speed of light and Little's law. */
 struct json_t *explain_limits_json(const struct chip *chip, const struct candidate *c);
 

@@ -80,7 +80,7 @@ struct view {
 };
 void view_show(struct many *many, const struct view *view, bool json, bool markdown);
 
-/* One explanation: explain_verb's. */
+/* One explanation, as text for a terminal or as Markdown. */
 void explain_print(struct str *out, const char *name, const struct chip *chip,
     const struct candidate *c, bool markdown);
 
