@@ -25,7 +25,7 @@ packages=(
 )
 test_packages=(
     'clang-14|clang' 'clang-format-14|clang-format' 'libclang-rt-14-dev|libclang-rt-dev'
-    python3-numpy
+    'clang-tidy-14|clang-tidy' python3-numpy
 )
 cuda_oldest=12080
 cuda_wheels=(
@@ -199,24 +199,27 @@ install_cutlass()
     trap - EXIT
 }
 
-llama_wheel='xllamacpp==2026.10.11549' # llama.cpp and its server, which one test drives
+# For tests alone: without these the tests that need them are skipped, and say so.
+llama_wheel='xllamacpp==2026.10.11549' # llama.cpp and its server, which one test drives; 34 MB
+lizard_wheel='lizard==1.24.3'          # counts the ways through functions, for lint; 12 MB on the disk
 
-# For a test alone: without it that test is skipped, and says so.
-install_llama()
+# install_test_wheel NAME WHEEL TEST [OPTION...]: into .deps/NAME
+install_test_wheel()
 {
-    local temp
-    [ ! -f .deps/llama/wheel ] || [ "$(cat .deps/llama/wheel)" != "$llama_wheel" ] || return 0
-    echo "setup.sh: getting llama.cpp's server (xllamacpp, 34 MB) into .deps/llama, for a test"
+    local name=$1 wheel=$2 test=$3 temp
+    shift 3
+    [ ! -f ".deps/$name/wheel" ] || [ "$(cat ".deps/$name/wheel")" != "$wheel" ] || return 0
+    echo "setup.sh: getting $wheel into .deps/$name, for a test"
     mkdir -p .deps
     temp=$(mktemp -d .deps/new.XXXXXX)
-    if quietly python3 -m pip install --disable-pip-version-check --no-deps --only-binary :all: \
-        --target "$temp" "$llama_wheel"; then
-        printf '%s\n' "$llama_wheel" >"$temp/wheel"
-        rm -rf .deps/llama
-        mv "$temp" .deps/llama
+    if quietly python3 -m pip install --disable-pip-version-check --only-binary :all: "$@" \
+        --target "$temp" "$wheel"; then
+        printf '%s\n' "$wheel" >"$temp/wheel"
+        rm -rf ".deps/$name"
+        mv "$temp" ".deps/$name"
     else
         rm -rf "$temp"
-        echo "setup.sh: could not get it; the test model_conformance_llama will be skipped" >&2
+        echo "setup.sh: could not get it; the test $test will be skipped" >&2
     fi
 }
 
@@ -308,7 +311,8 @@ fi
 need_packages "${packages[@]}"
 [ -z "$need_wheels" ] || install_wheels
 [ -z "$want_cutlass" ] || install_cutlass
-[ -z "$want_tests" ] || install_llama
+[ -z "$want_tests" ] || install_test_wheel llama "$llama_wheel" model_conformance_llama --no-deps
+[ -z "$want_tests" ] || install_test_wheel lizard "$lizard_wheel" lint_complexity
 [ -z "$want_tests" ] || install_browser
 [ -z "$want_tests" ] || install_slurm
 [ -z "$want_tests" ] || [ -n "$want_cutlass" ] || (install_cutlass) ||

@@ -1,4 +1,5 @@
 /* Owns the stand-in for CUPTI: fake_cupti.h says what for. */
+#include "beside.h"
 #include "fake/fake_cupti.h"
 
 #include "nv/metrics_map.h"
@@ -791,20 +792,10 @@ CUptiResult CUPTIAPI cuptiGetSassToSourceCorrelation(CUpti_GetSassToSourceCorrel
 
 static void read_file_beside(void)
 {
-    char path[4096], word[16], text[512];
-    Dl_info info;
+    FILE *file = open_beside("fake.txt");
+    char word[16], text[512];
     int code;
-    char *slash;
-    FILE *file;
 
-    if (!dladdr((void *)(uintptr_t)read_file_beside, &info))
-        return;
-    snprintf(path, sizeof(path), "%s", info.dli_fname);
-    slash = strrchr(path, '/');
-    if (!slash)
-        return;
-    snprintf(slash, sizeof(path) - (size_t)(slash - path), "/fake.txt");
-    file = fopen(path, "re");
     if (!file)
         return;
     while (fscanf(file, "%15s %500s", word, text) == 2) {

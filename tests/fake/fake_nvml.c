@@ -3,7 +3,8 @@
  * when the library starts: `watts N`, `step_ms N`, `no_energy 1`, `mhz N`, `mig 1`, `swing N`
  * (every other look at the SM clock finds it so much higher), `throttle N` (the reasons' bits),
  * `init N` (the code that starting the library gives). */
-#include <dlfcn.h>
+#include "beside.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,20 +33,10 @@ static uint64_t now_ns(void)
 
 static void read_file_beside(void)
 {
-    char path[4096], word[32];
+    FILE *file = open_beside("fake.txt");
+    char word[32];
     double value;
-    Dl_info info;
-    char *slash;
-    FILE *file;
 
-    if (!dladdr((void *)(uintptr_t)read_file_beside, &info))
-        return;
-    snprintf(path, sizeof(path), "%s", info.dli_fname);
-    slash = strrchr(path, '/');
-    if (!slash)
-        return;
-    snprintf(slash, sizeof(path) - (size_t)(slash - path), "/fake.txt");
-    file = fopen(path, "re");
     if (!file)
         return;
     while (fscanf(file, "%31s %lf", word, &value) == 2) {

@@ -2,28 +2,19 @@
  * "driver.txt" lies beside it, that is read: `version N` (as cuDriverGetVersion: 11040 is 11.4),
  * `init N` (the code that cuInit gives). All other functions are the software driver's, which it is
  * linked to. */
+#include "beside.h"
+
 #include <cuda.h>
-#include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 static int read_beside(const char *wanted, int otherwise)
 {
-    char path[4096], word[32];
-    Dl_info info;
-    char *slash;
-    FILE *file;
+    FILE *file = open_beside("driver.txt");
+    char word[32];
     int value;
 
-    if (!dladdr((void *)(uintptr_t)read_beside, &info))
-        return otherwise;
-    snprintf(path, sizeof(path), "%s", info.dli_fname);
-    slash = strrchr(path, '/');
-    if (!slash)
-        return otherwise;
-    snprintf(slash, sizeof(path) - (size_t)(slash - path), "/driver.txt");
-    file = fopen(path, "re");
     while (file && fscanf(file, "%31s %d", word, &value) == 2)
         if (strcmp(word, wanted) == 0)
             otherwise = value;

@@ -1,6 +1,7 @@
 /* Owns the hammering of the cubin reader: any bytes must give kernels or a problem, nothing else,
- * and what it gives lies within the bytes. Seeds: tests/fuzz/cubin, tests/fuzz/cubin/corpus, with
- * -max_len=20000. */
+ * and what it gives lies within the bytes.
+ * For hours, see hammer.h:
+ *     build/fuzz/fuzz_cubin -max_len=20000 build/corpus tests/fuzz/cubin tests/fuzz/cubin/corpus */
 #include "nv/cubin.h"
 #include "nv/sass_read.h"
 

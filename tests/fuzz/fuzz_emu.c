@@ -1,6 +1,8 @@
 /* Owns the hammering of the emulator: any text must load or be refused, and any kernel of it run to
  * a verdict with a reason, within its limits. Mutants keep to the words of their text, so that many
- * of them still parse. Seeds: tests/ptx, tests/fuzz/emu, with -max_len=20000. */
+ * of them still parse.
+ * For hours, see hammer.h:
+ *     build/fuzz/fuzz_emu -max_len=20000 build/corpus tests/ptx tests/fuzz/emu */
 #include "emu/emu.h"
 
 #include "hammer.h"

@@ -1,6 +1,8 @@
 /* Owns the hammering of the grounding checker: whatever a model writes, claims lie inside the text,
  * in order, and the marked text is the text with marks. The input is the text; what was said before
- * is behind the first NUL byte. Seeds: tests/fuzz/seeds/ground, with -max_len=4096. */
+ * is behind the first NUL byte.
+ * For hours, see hammer.h:
+ *     build/fuzz/fuzz_ground -max_len=4096 build/corpus tests/fuzz/seeds/ground */
 #include "explain/ground.h"
 
 #include "hammer.h"

@@ -1,5 +1,7 @@
 /* Owns the hammering of the Nsight Compute reader: no bytes may crash it, and all that it hands out
- * is a number. Seeds: tests/explain/ncu, with -max_len=8192. */
+ * is a number.
+ * For hours, see hammer.h:
+ *     build/fuzz/fuzz_import -max_len=8192 build/corpus tests/explain/ncu */
 #include "explain/import_ncu.h"
 
 #include "hammer.h"

@@ -1,6 +1,8 @@
 /* Owns the hammering of intake: any file must become a kernel file or one clear error, and where
- * that is a task, writing back its own original must change nothing. Seeds: tests/fuzz/intake,
- * tests/corpus, with -max_len=4096 -timeout=20. */
+ * that is a task, writing back its own original must change nothing.
+ * For hours, see hammer.h:
+ *     build/fuzz/fuzz_intake -max_len=4096 -timeout=20 build/corpus tests/fuzz/intake tests/corpus
+ */
 #include "base/str.h"
 #include "intake/intake.h"
 #include "intake/patch/patch.h"

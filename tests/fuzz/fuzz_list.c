@@ -1,5 +1,7 @@
 /* Owns the hammering of campaigns' lists and folders: no bytes may crash a reader, and the names
- * that a list gives are file names. Seeds: tests/fuzz/seeds/list, with -max_len=4096. */
+ * that a list gives are file names.
+ * For hours, see hammer.h:
+ *     build/fuzz/fuzz_list -max_len=4096 build/corpus tests/fuzz/seeds/list */
 #include "base/arena.h"
 #include "base/file.h"
 #include "campaign/campaign.h"

@@ -1,6 +1,8 @@
 /* Owns the hammering of what endpoints answer: no bytes may crash a reader, what comes out is
  * UTF-8, and events do not depend on how the bytes were cut. The first byte chooses protocol, way
- * and cut. Seeds: tests/fuzz/seeds/llm, with -max_len=4096. */
+ * and cut.
+ * For hours, see hammer.h:
+ *     build/fuzz/fuzz_llm -max_len=4096 build/corpus tests/fuzz/seeds/llm */
 #include "llm/llm_json.h"
 #include "llm/llm_wire.h"
 #include "llm/sse.h"

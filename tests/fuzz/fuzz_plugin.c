@@ -1,6 +1,7 @@
 /* Owns the hammering of what user tools answer: whatever they say, each finding taken has a text, a
- * line of the source, a gain and weights that are numbers, and each left out has a reason. Seeds:
- * tests/fuzz/seeds/plugin, with -max_len=4096. */
+ * line of the source, a gain and weights that are numbers, and each left out has a reason.
+ * For hours, see hammer.h:
+ *     build/fuzz/fuzz_plugin -max_len=4096 build/corpus tests/fuzz/seeds/plugin */
 #include "explain/plugin.h"
 
 #include "hammer.h"

@@ -1,5 +1,6 @@
 /* Owns the hammering of the PTX parser: any bytes must give a module or a problem, nothing else.
- * Seeds: tests/ptx, tests/fuzz/ptx, with -max_len=20000. */
+ * For hours, see hammer.h:
+ *     build/fuzz/fuzz_ptx -max_len=20000 build/corpus tests/ptx tests/fuzz/ptx */
 #include "ptx/ptx.h"
 
 #include "hammer.h"

@@ -1,5 +1,6 @@
-/* Owns the hammering of replies: whatever a model writes must give a source or a sentence. Seeds:
- * tests/model/matmul, with -max_len=4096. */
+/* Owns the hammering of replies: whatever a model writes must give a source or a sentence.
+ * For hours, see hammer.h:
+ *     build/fuzz/fuzz_reply -max_len=4096 build/corpus tests/model/matmul */
 #include "propose/model/reply.h"
 
 #include "hammer.h"

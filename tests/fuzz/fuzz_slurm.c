@@ -1,5 +1,6 @@
-/* Owns the hammering of what Slurm's commands print: no bytes may crash the reader. Seeds:
- * tests/fuzz/seeds/slurm, with -max_len=4096. */
+/* Owns the hammering of what Slurm's commands print: no bytes may crash the reader.
+ * For hours, see hammer.h:
+ *     build/fuzz/fuzz_slurm -max_len=4096 build/corpus tests/fuzz/seeds/slurm */
 #include "base/str.h"
 #include "campaign/slurm.h"
 

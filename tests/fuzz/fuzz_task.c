@@ -1,5 +1,7 @@
 /* Owns the hammering of the task language: no bytes may crash a reader, and what was read once must
- * be read the same as a candidate. Seeds: kernels, with -max_len=4096. */
+ * be read the same as a candidate.
+ * For hours, see hammer.h:
+ *     build/fuzz/fuzz_task -max_len=4096 build/corpus kernels */
 #include "base/arena.h"
 #include "core/inputs.h"
 #include "core/task.h"

@@ -1,11 +1,11 @@
 /* What a fuzzer is. Each fuzz_*.c defines `fuzzer`; hammer.c is the program around it. The tests
  * fuzz_* hammer: each seed as it is, cut short at many places, and changed at random, always in the
- * same way. For hours, with what libFuzzer learns from coverage:
+ * same way. For hours, with what libFuzzer learns from coverage, all are built by
  *
- *     cmake --preset fuzz && cmake --build --preset fuzz
- *     mkdir -p build/corpus && build/fuzz/fuzz_ptx -max_len=20000 build/corpus tests/ptx
+ *     cmake --preset fuzz && cmake --build --preset fuzz && mkdir -p build/corpus
  *
- * New inputs go to the first folder; the head of each fuzz_*.c names its seeds. */
+ * and run as the head of each says. New inputs go to build/corpus; -max_total_time=S ends after S
+ * seconds. An input that breaks something is kept as a seed. */
 #ifndef KEET_TESTS_FUZZ_HAMMER_H
 #define KEET_TESTS_FUZZ_HAMMER_H
 

@@ -6,11 +6,8 @@ set -euo pipefail
 program=$1
 driver=$2
 nvml=$3
-source=$(cd "$(dirname "$0")/../.." && pwd)
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+. "$(dirname "$0")/scratch.sh"
 cd "$folder"
-export KEET_LOCK_DIR=$folder
 sed 's/N = 8388608/N = 65536/' "$source/kernels/saxpy.cu" >saxpy.cu
 
 refused()

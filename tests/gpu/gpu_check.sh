@@ -7,10 +7,8 @@ set -euo pipefail
 export KEET_PROGRAM=$1
 driver=$2
 fake=$3
-source=$(cd "$(dirname "$0")/../.." && pwd)
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-export KEET_LOCK_DIR=$folder TMPDIR=$folder
+. "$(dirname "$0")/scratch.sh"
+export TMPDIR=$folder
 sed 's/N = 8388608/N = 65536/' "$source/kernels/saxpy.cu" >"$folder/saxpy.cu"
 sed 's/size   M = 1024, N = 1024, K = 1024/size   M = 128, N = 128, K = 128/' \
     "$source/kernels/matmul.cu" >"$folder/matmul.cu"

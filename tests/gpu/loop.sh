@@ -5,9 +5,7 @@
 set -euo pipefail
 program=$1
 driver=$2
-source=$(cd "$(dirname "$0")/../.." && pwd)
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+. "$(dirname "$0")/scratch.sh"
 cd "$folder"
 
 # The timed size is made small: each variant runs whole here, where the emulator samples.
@@ -17,7 +15,7 @@ run()
     "$program" saxpy.cu --device "$1" --budget 6 --seed 3 --cache cache --json --db "$2.db" \
         --output "$2.cu" >"$2.json"
 }
-KEET_LOCK_DIR=$folder KEET_CUDA_DRIVER=$driver run gpu gpu
+KEET_CUDA_DRIVER=$driver run gpu gpu
 run emu emu
 
 python3 - <<'PYTHON'

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""Checks the rules of the house that a compiler cannot: usage: layers.py [ROOT].
+"""Checks the rules of the house that a compiler cannot: usage: layers.py [ROOT] [--fix].
 
-Reads tests/lint/layers.txt, prints one line per violation, exits 1 when there is any.
+Reads tests/lint/layers.txt, prints one line per violation, exits 1 when there is any. Names of structs
+that known.txt lists may stand twice; --fix takes those out of it that no longer do.
 """
 import fnmatch
 import os
 import re
 import sys
 
+import known
+
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]')
+STRUCT = re.compile(r"^struct (\w+) \{", re.M)
 # Spelled so that this file does not find itself.
 MARKERS = re.compile(r"\b(" + "TO" + "DO|FIX" + "ME|XX" + r"X)\b")
 # What ISO C and POSIX bring; search/ may include nothing else.
@@ -173,18 +177,34 @@ def check_names(table, root):
         seen.setdefault(name, path)
 
 
-def violations(root):
+def check_structs(table, root, fix):
+    """Two structs of one name are mistaken for each other by readers and by debuggers."""
+    seen, twice = {}, {}
+    for path in files_below(root, table.checked):
+        if not path.endswith((".c", ".h")):
+            continue
+        text = read_text(root, path)
+        for match in STRUCT.finditer(text):
+            name, line = match.group(1), text.count("\n", 0, match.start()) + 1
+            if name in seen:
+                twice.setdefault(name, f"{path}:{line}: struct {name} is also in {seen[name]}; names of structs are unique")
+            seen.setdefault(name, path)
+    yield from known.judge(root, "struct", twice, fix)
+
+
+def violations(root, fix=False):
     table = Table(os.path.join(root, "tests/lint/layers.txt"))
     found = {}
     for path in files_below(root, table.read):
         if path.endswith((".c", ".h", ".def", ".py", ".sh", ".txt", ".cmake", ".md", ".cu")):
             yield from check_file(table, root, path, found)
     yield from check_names(table, root)
+    yield from check_structs(table, root, fix)
 
 
 def main():
-    root = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "../..")
-    bad = list(violations(os.path.abspath(root)))
+    roots = [a for a in sys.argv[1:] if a != "--fix"] or [os.path.join(os.path.dirname(__file__), "../..")]
+    bad = list(violations(os.path.abspath(roots[0]), "--fix" in sys.argv))
     for line in bad:
         print(line)
     sys.exit(1 if bad else 0)

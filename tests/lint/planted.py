@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Plants each kind of violation in a small tree of its own and asks layers.py for it, so that a
-check that has gone blind is noticed. usage: planted.py"""
+"""Plants each kind of violation in a small tree of its own and asks the script that must find it, so
+that a check that has gone blind is noticed. usage: planted.py"""
+import json
 import os
 import shutil
 import subprocess
@@ -52,31 +53,78 @@ PLANTED = [
     ("bench/x.sh", "# FIX" + "ME\n", "bench/x.sh:1: ", "finish it"),
     ("src/store/x.c", "int x;\n", "src/store/x.c:1: ", "what the file owns"),
     ("src/store/x.c", OK + "\tint x;\n", "src/store/x.c:2: ", "a tab"),
+    ("src/store/x.c", OK + "struct a {\n};\nstruct a {\n};\n", "src/store/x.c:4: ", "struct a is also in src/store/x.c"),
+    ("tests/lint/known.txt", "struct a\n", "tests/lint/known.txt:1: ", "struct a is no longer needed"),
+]
+# The same for complexity.py.
+FUNCTION = "int f(int x)\n{\n%s    return x;\n}\n"
+COMPLEX = [
+    ("src/store/x.c", FUNCTION % ("    x++;\n" * 77), "src/store/x.c:1: ", "f has 81 lines"),
+    ("search/x.c", FUNCTION % "".join("    %s\n" % ("x += x ? 1 : 2; " * 10) for _ in range(4)), "search/x.c:1: ",
+     "complexity of 41"),
+    ("tests/lint/known.txt", "function f\n", "tests/lint/known.txt:1: ", "function f is no longer needed"),
+]
+# Mistakes that clang-tidy must see, and its names for them.
+MISTAKES = [
+    ("int f(int x) { return x == 1 && x == 1; }", "misc-redundant-expression"),
+    ("#include <stdlib.h>\nvoid f(void) { malloc(4); }", "bugprone-unused-return-value"),
+    ("#include <string.h>\nvoid f(int *p) { memset(p, '0', 8); }", "bugprone-suspicious-memset-usage"),
+    ("int f(int n) { int i = 0; while (i < n) { n; } return i; }", "bugprone-infinite-loop"),
+    ("void f(int n) { if (n > 0); n = 0; }", "bugprone-suspicious-semicolon"),
+    ("int f(void);\nint f(void);", "readability-redundant-declaration"),
+    ("int f(int n) { if (n)\n    n++;\n    n--;\n    return n; }", "readability-misleading-indentation"),
 ]
 
 
-def lint(files):
+def script(name, root, *arguments):
+    done = subprocess.run([os.path.join(HERE, name), root, *arguments], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def lint(name, files):
     with tempfile.TemporaryDirectory() as root:
-        for path, text in files.items():
+        for path, text in {"tests/lint/known.txt": "", "search/none.c": "/* */", **files}.items():
             os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
             with open(os.path.join(root, path), "w", encoding="utf-8") as file:
                 file.write(text)
-        os.makedirs(os.path.join(root, "tests/lint"))
         shutil.copy(os.path.join(HERE, "layers.txt"), os.path.join(root, "tests/lint"))
-        done = subprocess.run([sys.executable, os.path.join(HERE, "layers.py"), root],
-                              capture_output=True, text=True, check=False)
-        return done.returncode, done.stdout + done.stderr
+        return script(name, root)
+
+
+def not_found(name, clean, planted):
+    status, said = lint(name, clean)
+    if status == 77:
+        return
+    if status:
+        yield f"{name} refuses a clean tree: {said}"
+    for path, text, where, what in planted:
+        status, said = lint(name, {**clean, path: text})
+        lines = said.splitlines()
+        if status != 1 or len(lines) != 1 or not lines[0].startswith(where) or what not in lines[0]:
+            yield f"planted in {path}: wanted '{where}...{what}', got {status}: {said}"
+
+
+def mistakes_not_found():
+    with tempfile.TemporaryDirectory() as root:
+        commands, files = [], []
+        for number, (text, _) in enumerate([("int f(int x) { return x; }", "")] + MISTAKES):
+            files.append(os.path.join(root, f"{number}.c"))
+            commands.append({"directory": root, "file": files[-1], "command": f"cc -w -c {files[-1]}"})
+            with open(files[-1], "w", encoding="utf-8") as file:
+                file.write(text + "\n")
+        with open(os.path.join(root, "compile_commands.json"), "w", encoding="utf-8") as file:
+            json.dump(commands, file)
+        for path, (_, what) in zip(files, [(None, None)] + MISTAKES):
+            status, said = script("tidy.sh", root, path)
+            if status == 77:
+                return
+            if (status == 0) != (what is None) or (what and f"[{what}" not in said):
+                yield f"clang-tidy: wanted {what or 'nothing'}, got {status}: {said}"
 
 
 def main():
-    status, said = lint(CLEAN)
-    bad = [f"a clean tree is refused: {said}"] if status or said else []
-    for path, text, where, what in PLANTED:
-        status, said = lint({**CLEAN, path: text})
-        lines = said.splitlines()
-        if status != 1 or len(lines) != 1 or not lines[0].startswith(where) or what not in lines[0]:
-            bad.append(f"planted in {path}: wanted '{where}...{what}', got {status}: {said}")
-    print("\n".join(bad) if bad else f"{len(PLANTED)} planted violations found")
+    bad = [*not_found("layers.py", CLEAN, PLANTED), *not_found("complexity.py", CLEAN, COMPLEX), *mistakes_not_found()]
+    print("\n".join(bad) if bad else f"{len(PLANTED) + len(COMPLEX) + len(MISTAKES)} planted violations found")
     sys.exit(1 if bad else 0)
 
 

@@ -429,8 +429,8 @@ static void test_overlap(void **state)
 static void test_rates(void **state)
 {
     static const char *const options[] = {"--slow-s", "4", "--retry-after-s", "0", "--deck",
-        "429*3,429_after*3,500*3,503*3,slow*2,stall*2,cut*3,truncated*3,wrong_type*3,huge,empty*3,"
-        "refusal*3,bad_utf8*3,unknown_tool*3,ok*22",
+        ("429*3,429_after*3,500*3,503*3,slow*2,stall*2,cut*3,truncated*3,wrong_type*3,huge,empty*3,"
+         "refusal*3,bad_utf8*3,unknown_tool*3,ok*22"),
         NULL};
     enum { NR = 60 };
     struct llm_limits limits = quick_limits();

@@ -407,8 +407,9 @@ static const char *note_of(struct arena *arena, struct span before)
         if (s.text[len] == '.' && (len + 1 >= s.len || isspace((unsigned char)s.text[len + 1])))
             break;
     }
-    while (len > 0 && len == NOTE_BYTES && ((unsigned char)s.text[len] & 0xc0) == 0x80)
-        len--, s.len = len; /* not in the middle of a character */
+    if (len == NOTE_BYTES) /* the cut is not in the middle of a character */
+        while (len > 0 && ((unsigned char)s.text[len] & 0xc0) == 0x80)
+            len--;
     char *note = arena_strndup(arena, s.text, len);
     for (char *p = note; *p; p++)
         *p = *p == '\n' ? ' ' : *p;

@@ -392,12 +392,7 @@ static const struct op_case cases[] = {
 static void operations_match_references(void **state)
 {
     (void)state;
-    for (enum sem_isa isa = SEM_BASE; isa <= SEM_AVX512; isa++) {
-        if (!sem_use(isa))
-            continue;
-        for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-            run_op(&cases[i]);
-    }
+    run_ops(cases, sizeof(cases) / sizeof(*cases));
 }
 
 int main(void)

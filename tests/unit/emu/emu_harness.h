@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "emu/emu.h"
+#include "emu/sem/sem.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -214,6 +215,15 @@ static inline void run_op(const struct op_case *c)
                 (unsigned long long)got, (unsigned long long)want);
     }
     bench_finish(&b);
+}
+
+/* Each of them by each instruction set that this machine has. */
+static inline void run_ops(const struct op_case *cases, size_t nr)
+{
+    for (enum sem_isa isa = SEM_BASE; isa <= SEM_AVX512; isa++)
+        if (sem_use(isa))
+            for (size_t i = 0; i < nr; i++)
+                run_op(&cases[i]);
 }
 
 #endif

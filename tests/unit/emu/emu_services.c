@@ -305,6 +305,7 @@ static void results_do_not_depend_on_threads(void **state)
         assert_memory_equal(out, first, sizeof(out));
         for (int m = 0; m < NR_METRICS; m++) {
             const struct counter *c = &b.result.counters.metric[m];
+            /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): the same bits are meant */
             if (c->from != metric[m].from || memcmp(&c->value, &metric[m].value, 8) != 0)
                 fail_msg("%s differs with %u threads", metric_name((enum metric)m), threads);
         }

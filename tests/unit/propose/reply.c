@@ -77,6 +77,21 @@ static void test_blocks(void **state)
     expect_source("Here it is:\n" FILE_TEXT, FILE_TEXT);
 }
 
+/* A note is cut at 200 bytes, before the character that would not fit. */
+static void test_long_note(void **state)
+{
+    char text[512], expected[256] = "";
+
+    for (int i = 0; i < 66; i++)
+        strcat(expected, "\xe2\x82\xac"); /* a euro sign: 3 bytes, so that 198 fit */
+    snprintf(text, sizeof(text), "%s\xe2\x82\xac more\n```\n" FILE_TEXT "```", expected);
+    assert_string_equal(reply_read(arena, text, base, false).note, expected);
+    snprintf(text, sizeof(text), "a%s\xe2\x82\xac more\n```\n" FILE_TEXT "```", expected);
+    assert_int_equal(strlen(reply_read(arena, text, base, false).note), 199);
+    snprintf(text, sizeof(text), "ab%s\xe2\x82\xac more\n```\n" FILE_TEXT "```", expected);
+    assert_int_equal(strlen(reply_read(arena, text, base, false).note), 200);
+}
+
 static void test_line_ends_and_numbers(void **state)
 {
     expect_source(
@@ -138,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_blocks, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_long_note, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_line_ends_and_numbers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_failures, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_edits, set_up, tear_down),
