@@ -49,15 +49,12 @@ static void add_state(const struct run_info *run, long holder, struct str *out)
 
 static void add_counts(const struct store_digest *d, struct str *out)
 {
-    str_addf(out, "%lld variants evaluated, %llu right", (long long)d->nr_evaluated,
-        (unsigned long long)d->verdicts[VERDICT_OK]);
-    for (int v = 1; v < NR_VERDICTS; v++)
-        if (d->verdicts[v])
-            str_addf(out, ", %llu %s", (unsigned long long)d->verdicts[v],
-                verdict_name((enum verdict)v));
-    if (d->nr_calls)
-        str_addf(out, "; %llu calls to models, %llu tokens", (unsigned long long)d->nr_calls,
-            (unsigned long long)d->tokens);
+    report_counts(out, (uint64_t)d->nr_evaluated, d->verdicts, d->recalled);
+    if (d->nr_calls) {
+        str_add(out, "; ");
+        str_add_count(out, d->nr_calls, "call");
+        str_addf(out, " to models, %llu tokens", (unsigned long long)d->tokens);
+    }
     str_add_char(out, '\n');
 }
 
