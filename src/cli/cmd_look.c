@@ -64,12 +64,13 @@ static bool view(struct looked *l, const struct options *o, struct str *out, str
         return l->is_campaign
                    ? results_campaign(&l->campaign, o->campaign.top ? o->campaign.top : UINT32_MAX,
                          o->json, out, err)
-                   : results_run(l->path, o->campaign.top, o->json, out, err);
+                   : results_run(l->path, (int64_t)o->run, o->campaign.top, o->json, out, err);
     if (o->verb == VERB_STATUS)
-        return l->is_campaign ? watch_campaign_status(&l->campaign, holder, o->json, out, err)
-                              : watch_run_status(l->path, holder, o->json, out, err);
+        return l->is_campaign
+                   ? watch_campaign_status(&l->campaign, holder, o->json, out, err)
+                   : watch_run_status(l->path, (int64_t)o->run, holder, o->json, out, err);
     return l->is_campaign ? watch_campaign(&l->campaign, holder, out, err)
-                          : watch_run(l->path, holder, out, err);
+                          : watch_run(l->path, (int64_t)o->run, holder, out, err);
 }
 
 static bool look_once(const struct options *o, bool *running, struct str *out, struct err *err)
@@ -238,15 +239,13 @@ static bool look_at_nodes(const struct options *o, struct str *out, struct err *
     struct arena *arena = arena_create();
     struct store *store = NULL;
     struct run_info run;
-    bool found = false;
     bool ok = file_exists(path) || err_set(err, "%s: there is no such file", path);
 
     ok = ok && !campaign_is_folder(path) ? true
          : ok ? err_set(err, "%s is a campaign; expected one of its databases, NAME.keet.db", path)
               : false;
     store = ok ? store_open(path, err) : NULL;
-    ok = store && store_find_run(store, arena, &run, &found, err) &&
-         (found || err_set(err, "%s: it holds no run", path));
+    ok = store && store_take_run(store, arena, (int64_t)o->run, &run, err);
     ok = ok && (o->verb == VERB_SHOW ? show(store, &run, o, arena, out, err)
                                      : diff(store, o, arena, out, err));
     store_close(store);

@@ -66,6 +66,8 @@ enum {
     OPT_ONCE,
     OPT_TOP,
     OPT_ARGS,
+    OPT_RUN,
+    OPT_FORCE,
     OPT_VERSION
 };
 
@@ -126,6 +128,8 @@ static const struct option long_options[] = {
     {"retry", no_argument, NULL, OPT_RETRY},
     {"once", no_argument, NULL, OPT_ONCE},
     {"top", required_argument, NULL, OPT_TOP},
+    {"run", required_argument, NULL, OPT_RUN},
+    {"force", no_argument, NULL, OPT_FORCE},
     {"quiet", no_argument, NULL, 'q'},
     {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
@@ -567,6 +571,16 @@ static bool parse_one(struct options *options, int opt, const char *arg, struct 
         return parse_checks(options, arg, err);
     case OPT_DUMP:
         options->dump_dir = arg;
+        return true;
+    case OPT_RUN:
+        return (parse_u64("--run", arg, &options->run, err) && options->run > 0 &&
+                   options->run <= INT64_MAX) ||
+               err_set(err,
+                   "--run %s: expected the number of a run; `keet-opt runs RUN.db` lists "
+                   "them",
+                   arg);
+    case OPT_FORCE:
+        options->force = true;
         return true;
     case OPT_NO_FAST_MATH:
         options->forbid_fast_math = true;
