@@ -1,5 +1,5 @@
 /* Owns the list of a run's calls. */
-#include "cli/cmd_calls.h"
+#include "cli/commands.h"
 
 #include "base/file.h"
 #include "report/json_text.h"
@@ -93,7 +93,7 @@ static void print_table(const struct store_call *rows, unsigned nr)
             nr_unpriced);
 }
 
-bool calls_list(const struct options *options, struct err *err)
+bool cmd_calls(const struct options *options, int *status, struct err *err)
 {
     const char *path = options->kernel_path;
     struct arena *arena = arena_create();

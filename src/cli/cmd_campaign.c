@@ -1,5 +1,5 @@
 /* Owns `keet-opt campaign`: command line to campaign, and what stands in a line of its list. */
-#include "cli/cmd_campaign.h"
+#include "cli/commands.h"
 
 #include "base/file.h"
 #include "base/proc.h"
@@ -196,7 +196,7 @@ static bool run(struct campaign *c, const struct options *o, const char *gpus, s
     return ok;
 }
 
-bool campaign_verb(const struct options *options, bool *complete, struct err *err)
+bool cmd_campaign(const struct options *options, int *status, struct err *err)
 {
     struct campaign c;
     struct str text = {0};
@@ -213,7 +213,7 @@ bool campaign_verb(const struct options *options, bool *complete, struct err *er
     ok = ok && run(&c, options, gpus, err) && results_campaign(&c, 0, options->json, &text, err);
     if (ok)
         fputs(str_text(&text), stdout);
-    *complete = ok && strcmp(c.ended, "complete") == 0;
+    *status = ok && strcmp(c.ended, "complete") == 0 ? EXIT_DONE : EXIT_FAILED;
     str_finish(&text);
     campaign_finish(&c);
     return ok;

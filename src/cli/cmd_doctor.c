@@ -1,5 +1,5 @@
 /* Owns the rows of `keet-opt doctor`: one question each, and how the answers are printed. */
-#include "cli/cmd_doctor.h"
+#include "cli/commands.h"
 
 #include "base/arena.h"
 #include "base/file.h"
@@ -671,7 +671,7 @@ static bool print_json(const struct doctor *d, struct err *err)
     return true;
 }
 
-bool doctor(const struct options *options, bool *works, struct err *err)
+bool cmd_doctor(const struct options *options, int *status, struct err *err)
 {
     struct doctor *d = xcalloc(1, sizeof(*d));
     bool ok = true;
@@ -688,7 +688,7 @@ bool doctor(const struct options *options, bool *works, struct err *err)
     see_nvml(d);
     see_cupti(d);
     see_permission(d);
-    *works = d->runs;
+    *status = d->runs ? EXIT_DONE : EXIT_FAILED;
     if (options->json)
         ok = print_json(d, err);
     else

@@ -1,13 +1,16 @@
-/* Owns the explaining of profiles from elsewhere, one or many. */
-#include "cli/cmd_explain.h"
-
-#include "explain/views/views.h"
-
+/* Owns `keet-opt explain`: what is explained, and the explaining of profiles from elsewhere (Nsight
+ * Compute's CSV or reports). One kernel: its explanation. Two files: what changed between two
+ * versions, and what paid. Three and more files of one kernel whose names differ in a number, or
+ * --sweep NAME: the kernel over that parameter. Anything else: an application's kernels. */
+#include "base/str.h"
+#include "cli/commands.h"
+#include "cli/explain_kernels.h"
+#include "cli/explain_text.h"
 #include "core/chip.h"
 #include "explain/explain.h"
 #include "explain/import_ncu.h"
-#include "explain/limits.h"
 #include "explain/plugin.h"
+#include "explain/views/views.h"
 #include "report/json_text.h"
 #include "report/report.h"
 
@@ -92,72 +95,6 @@ static bool read_all(struct many *many, const struct options *options, struct er
         }
     }
     return true;
-}
-
-/* ---- one ---- */
-
-static void print_limits(
-    struct str *out, const struct chip *chip, const struct candidate *c, bool markdown)
-{
-    const struct limits limits = explain_limits(chip, c);
-
-    limits_write(&limits, out);
-    if (markdown && (limits.nr_pipes > 0 || limits.needed_bytes > 0)) {
-        str_add_char(out, '\n');
-    }
-}
-
-json_t *explain_limits_json(const struct chip *chip, const struct candidate *c)
-{
-    const struct limits limits = explain_limits(chip, c);
-    json_t *busy = json_object();
-
-    for (unsigned i = 0; i < limits.nr_pipes; i++) {
-        json_object_set_new(
-            busy, metric_name(limits.pipes[i].metric), json_real(limits.pipes[i].pct));
-    }
-    return json_pack("{s:f, s:f, s:o, s:f, s:f, s:f, s:f}", "roofline_memory_pct",
-        limits.memory_pct, "roofline_compute_pct", limits.compute_pct, "busy_pct", busy,
-        "in_flight_needed_bytes", limits.needed_bytes, "in_flight_one_each_bytes", limits.one_each,
-        "in_flight_moved_bytes", limits.moved_bytes, "resident_warps", limits.warps);
-}
-
-void explain_print(struct str *out, const char *name, const struct chip *chip,
-    const struct candidate *c, bool markdown)
-{
-    const struct explanation *e = &c->explanation;
-
-    str_addf(out, markdown ? "## %s\n\n" : "%s\n", name);
-    if (c->profiled && c->profile.time_ns > 0) {
-        str_add(out, "time ");
-        report_time(out, c->profile.time_ns);
-        str_addf(out, " (%s)\n%s", provenance_name(c->profile.time_from), markdown ? "\n" : "");
-    }
-    str_addf(out, "%s", e->summary ? e->summary : "");
-    if (e->confidence > 0) {
-        str_addf(out, " Confidence %.0f%%.", 100 * e->confidence);
-    }
-    str_add(out, markdown ? "\n\n" : "\n");
-    print_limits(out, chip, c, markdown);
-    for (unsigned i = 0; i < e->nr_findings; i++) {
-        const struct finding *f = &e->findings[i];
-
-        str_addf(out,
-            markdown ? "%u. **%s** (at most %.2fx) %s\n" : "  %u. [%s, at most %.2fx] %s\n", i + 1,
-            f->tool, f->max_gain, f->text);
-        for (unsigned k = 0; k < f->nr_evidence; k++) {
-            str_addf(out, markdown ? "   - `%s` = %.6g %s (%s)\n" : "       %s = %.6g %s (%s)\n",
-                metric_name(f->evidence[k].metric), f->evidence[k].value,
-                metric_unit(f->evidence[k].metric), provenance_name(f->evidence[k].from));
-        }
-    }
-    if (e->nr_findings == 0) {
-        str_add(out, "No finding.\n");
-    }
-    if (e->unexamined && *e->unexamined) {
-        str_addf(out, "%sNot examined for lack of metrics: %s.\n", markdown ? "\n" : "  ",
-            e->unexamined);
-    }
 }
 
 const char *explained_bottleneck(const struct explained *e)
@@ -297,7 +234,7 @@ void view_show(struct many *many, const struct view *view, bool json, bool markd
     str_finish(&out);
 }
 
-bool explain_profiles(const struct options *options, struct err *err)
+static bool explain_profiles(const struct options *options, struct err *err)
 {
     struct many many = {.arena = arena_create(), .chip = chip_of(options)};
     struct view view;
@@ -308,4 +245,15 @@ bool explain_profiles(const struct options *options, struct err *err)
     }
     arena_destroy(many.arena);
     return ok;
+}
+
+/* One kernel file is run as `run` does it, which says more then. */
+bool cmd_explain(const struct options *options, int *status, struct err *err)
+{
+    const char *path = options->kernel_path;
+
+    if (str_ends(path, ".csv") || str_ends(path, ".ncu-rep"))
+        return explain_profiles(options, err);
+    return options->nr_paths > 1 || options->sweep ? explain_kernels(options, err)
+                                                   : cmd_run(options, status, err);
 }

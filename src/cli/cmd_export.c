@@ -1,5 +1,5 @@
 /* Owns `keet-opt export`. */
-#include "cli/cmd_export.h"
+#include "cli/commands.h"
 
 #include "base/arena.h"
 #include "base/file.h"
@@ -45,7 +45,7 @@ static bool write_all(
     return true;
 }
 
-bool export_verb(const struct options *options, struct err *err)
+bool cmd_export(const struct options *options, int *status, struct err *err)
 {
     const char *path = options->kernel_path;
     struct arena *arena = arena_create();

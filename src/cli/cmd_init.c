@@ -1,5 +1,5 @@
 /* Owns `keet-opt init`. */
-#include "cli/cmd_init.h"
+#include "cli/commands.h"
 
 #include "base/file.h"
 #include "cli/load_task.h"
@@ -29,7 +29,7 @@ static bool print_json(const struct intake *in)
     return true;
 }
 
-bool init_verb(const struct options *o, struct err *err)
+bool cmd_init(const struct options *o, int *status, struct err *err)
 {
     struct arena *arena = arena_create();
     struct intake in;

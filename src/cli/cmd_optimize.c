@@ -1,5 +1,5 @@
 /* Owns `keet-opt KERNEL.cu`. */
-#include "cli/cmd_optimize.h"
+#include "cli/commands.h"
 
 #include "base/clock.h"
 #include "base/str.h"
@@ -160,7 +160,7 @@ static bool search(struct parts *p, struct err *err)
     return ok && finish(p, why, err);
 }
 
-bool cmd_optimize(const struct options *options, struct err *err)
+bool cmd_optimize(const struct options *options, int *status, struct err *err)
 {
     struct parts parts;
     const bool ok = open_parts(&parts, options, err) &&

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
+#include "cli/commands.h"
 #include "cli/load_task.h"
 #include "intake/intake.h"
 #include "intake/patch/patch.h"
@@ -108,7 +109,7 @@ bool writeback(struct report_patch *done, struct arena *arena, const struct opti
     return ok;
 }
 
-bool patch_verb(const struct options *o, struct err *err)
+bool cmd_patch(const struct options *o, int *status, struct err *err)
 {
     struct arena *arena = arena_create();
     const char *output = o->output_path ? o->output_path : file_name(o->kernel_path);

@@ -21,7 +21,4 @@ bool writeback(struct report_patch *done, struct arena *arena, const struct opti
     const struct task *task, const char *best, size_t best_bytes, const char *output,
     struct err *err);
 
-/* keet-opt patch SOME.cu BEST.cu */
-bool patch_verb(const struct options *options, struct err *err);
-
 #endif

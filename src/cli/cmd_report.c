@@ -1,5 +1,5 @@
 /* Owns `keet-opt report`. */
-#include "cli/cmd_report.h"
+#include "cli/commands.h"
 
 #include "base/file.h"
 #include "campaign/campaign.h"
@@ -65,7 +65,7 @@ static bool of_campaign(
     return ok;
 }
 
-bool report_verb(const struct options *options, struct err *err)
+bool cmd_report(const struct options *options, int *status, struct err *err)
 {
     const char *path = options->kernel_path, *output = options->output_path;
     const bool html =
@@ -75,6 +75,11 @@ bool report_verb(const struct options *options, struct err *err)
     struct str text = {0};
     bool ok;
 
+    if (campaign && options->run > 0) {
+        err_set(err, "%s is a campaign; --run goes with one of its databases, NAME.keet.db", path);
+        arena_destroy(arena);
+        return false;
+    }
     if (!output)
         output = !html      ? "-"
                  : campaign ? arena_printf(arena, "%s/report.html", path)

@@ -1,10 +1,10 @@
 /* Owns the single run: no search, no database. */
-#include "cli/cmd_run.h"
+#include "cli/commands.h"
 
 #include "base/file.h"
 #include "base/str.h"
-#include "cli/cmd_explain.h"
-#include "cli/cmd_sanitize.h"
+#include "cli/explain_text.h"
+#include "cli/run_sanitize.h"
 #include "cli/load_task.h"
 #include "cli/parts.h"
 #include "core/inputs.h"
@@ -276,7 +276,7 @@ static void print(struct str *out, const struct single *one)
     }
 }
 
-bool run_once(const struct options *options, bool *clean, struct err *err)
+bool cmd_run(const struct options *options, int *status, struct err *err)
 {
     struct single one = {.options = options};
     struct str text = {0};
@@ -284,7 +284,8 @@ bool run_once(const struct options *options, bool *clean, struct err *err)
                     ask_model(&one, err);
 
     if (ok) {
-        *clean = one.c.verdict == VERDICT_OK && one.findings.nr == 0;
+        if (one.c.verdict != VERDICT_OK || one.findings.nr > 0)
+            *status = EXIT_KERNEL;
         if (options->verb == VERB_EXPLAIN && one.c.verdict == VERDICT_OK)
             one.expected = explain_hypotheses(one.device->chip, &one.c);
         if (options->sanitize && one.c.verdict == VERDICT_OK)

@@ -1,5 +1,5 @@
 /* Owns `keet-opt runs`. */
-#include "cli/cmd_runs.h"
+#include "cli/commands.h"
 
 #include "base/arena.h"
 #include "base/file.h"
@@ -28,7 +28,7 @@ static bool list(const struct options *o, struct arena *arena, struct str *out, 
     return ok;
 }
 
-bool cmd_runs(const struct options *options, struct err *err)
+bool cmd_runs(const struct options *options, int *status, struct err *err)
 {
     const char *path = options->kernel_path;
     struct arena *arena = arena_create();

@@ -1,5 +1,5 @@
 /* Owns `keet-opt write`: the conversation that ends with a task's first kernel. */
-#include "cli/cmd_write.h"
+#include "cli/commands.h"
 
 #include "base/file.h"
 #include "base/share.h"
@@ -182,7 +182,7 @@ static bool open_ask(struct first *f, struct err *err)
     return f->ask != NULL;
 }
 
-bool first_verb(const struct options *options, struct err *err)
+bool cmd_write(const struct options *options, int *status, struct err *err)
 {
     const char *path = options->kernel_path;
     struct first f = {.options = options, .arena = arena_create()};

@@ -1,26 +1,12 @@
 /* Owns the process: argv in, exit status out, and everything that is printed. */
 #include "base/log.h"
-#include "base/str.h"
-#include "cli/cmd_calls.h"
-#include "cli/cmd_campaign.h"
-#include "cli/cmd_doctor.h"
-#include "cli/cmd_explain.h"
-#include "cli/cmd_export.h"
-#include "cli/cmd_optimize.h"
-#include "cli/cmd_init.h"
-#include "cli/cmd_look.h"
-#include "cli/cmd_patch.h"
-#include "cli/cmd_report.h"
-#include "cli/cmd_run.h"
-#include "cli/cmd_write.h"
+#include "cli/commands.h"
 #include "cli/options.h"
 #include "propose/propose.h"
 #include "run/loop.h"
 
 #include <signal.h>
 #include <stdio.h>
-
-enum { EXIT_OK = 0, EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_BROKEN_KERNEL = 3 };
 
 static void on_signal(int number)
 {
@@ -29,66 +15,51 @@ static void on_signal(int number)
     signal(number, SIG_DFL); /* a second one ends the process */
 }
 
-/* What a verb came to beside its error: a kernel that is broken, a campaign that is not complete.
- */
-struct outcome {
-    bool clean, complete;
-};
-
-static bool run_verb(const struct options *o, struct outcome *outcome, struct err *err)
+static bool cmd_help(const struct options *options, int *status, struct err *err)
 {
-    switch (o->verb) {
-    case VERB_HELP:
-        options_help();
-        return true;
-    case VERB_VERSION:
-        puts("keet-opt " KEET_VERSION);
-        return true;
-    case VERB_DOCTOR:
-        return doctor(o, &outcome->complete, err);
-    case VERB_EXPLAIN:
-        if (str_ends(o->kernel_path, ".csv") || str_ends(o->kernel_path, ".ncu-rep"))
-            return explain_profiles(o, err);
-        return o->nr_paths > 1 || o->sweep ? explain_kernels(o, err)
-                                           : run_once(o, &outcome->clean, err);
-    case VERB_RUN:
-        return run_once(o, &outcome->clean, err);
-    case VERB_INIT:
-        return init_verb(o, err);
-    case VERB_PATCH:
-        return patch_verb(o, err);
-    case VERB_CAMPAIGN:
-        return campaign_verb(o, &outcome->complete, err);
-    case VERB_STATUS:
-    case VERB_STOP:
-    case VERB_RESULTS:
-    case VERB_SHOW:
-    case VERB_DIFF:
-    case VERB_WATCH:
-        return look_verb(o, err);
-    case VERB_REPORT:
-        return report_verb(o, err);
-    case VERB_WRITE:
-        return first_verb(o, err);
-    case VERB_EXPORT:
-        return export_verb(o, err);
-    case VERB_CALLS:
-        return calls_list(o, err);
-    default:
-        return cmd_optimize(o, err);
-    }
+    options_help();
+    return true;
 }
+
+static bool cmd_version(const struct options *options, int *status, struct err *err)
+{
+    puts("keet-opt " KEET_VERSION);
+    return true;
+}
+
+static bool (*const commands[])(const struct options *, int *, struct err *) = {
+    [VERB_OPTIMIZE] = cmd_optimize,
+    [VERB_RUN] = cmd_run,
+    [VERB_CALLS] = cmd_calls,
+    [VERB_REPORT] = cmd_report,
+    [VERB_EXPORT] = cmd_export,
+    [VERB_DOCTOR] = cmd_doctor,
+    [VERB_EXPLAIN] = cmd_explain,
+    [VERB_WRITE] = cmd_write,
+    [VERB_INIT] = cmd_init,
+    [VERB_PATCH] = cmd_patch,
+    [VERB_CAMPAIGN] = cmd_campaign,
+    [VERB_RUNS] = cmd_runs,
+    [VERB_STATUS] = cmd_status,
+    [VERB_STOP] = cmd_stop,
+    [VERB_RESULTS] = cmd_results,
+    [VERB_SHOW] = cmd_show,
+    [VERB_DIFF] = cmd_diff,
+    [VERB_WATCH] = cmd_watch,
+    [VERB_HELP] = cmd_help,
+    [VERB_VERSION] = cmd_version,
+};
 
 int main(int argc, char **argv)
 {
     struct options options;
     struct err err;
-    struct outcome outcome = {true, true};
+    int status = EXIT_DONE;
 
     propose_hide_keys();
     if (!options_parse(&options, argc, argv, &err)) {
         fprintf(stderr, "keet-opt: %s\n", err.text);
-        return EXIT_USAGE;
+        return EXIT_ARGUMENTS;
     }
     log_set_level(options.verbosity > 1   ? LOG_DETAIL
                   : options.verbosity > 0 ? LOG_NOTE
@@ -96,11 +67,9 @@ int main(int argc, char **argv)
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     signal(SIGPIPE, SIG_IGN);
-    if (!run_verb(&options, &outcome, &err)) {
+    if (!commands[options.verb](&options, &status, &err)) {
         fprintf(stderr, "keet-opt: %s\n", err.text);
-        return EXIT_ERROR;
+        return EXIT_FAILED;
     }
-    if (!outcome.complete)
-        return EXIT_ERROR;
-    return outcome.clean ? EXIT_OK : EXIT_BROKEN_KERNEL;
+    return status;
 }

@@ -156,6 +156,8 @@ void options_help(void)
         "  keet-opt report RUN.db [-o FILE]    a page of it for the browser; --as md, --as json\n"
         "  keet-opt campaign LIST|DIR          many kernels, to the end; then report FOLDER\n"
         "  keet-opt status|results|watch|stop FOLDER|RUN.db   how far, what is best, live, end it\n"
+        "  keet-opt runs RUN.db [--json]       the runs that it holds; --run N looks at one of "
+        "them\n"
         "  keet-opt show RUN.db NODE;  diff RUN.db A B        one variant; what two differ in\n"
         "  keet-opt export RUN.db --as FORMAT  the best kernel for other programs: kernelbench,\n"
         "                                      pytorch, header, flashinfer-bench; or tuning "
@@ -226,6 +228,8 @@ void options_help(void)
         "cluster)\n"
         "  --gres gpu:1       slurm: what a job asks for (none: tasks run on the emulator)\n"
         "  --slurm OPTIONS    slurm: further options of sbatch: '-p fast -A lab -t 2:00:00'\n"
+        "  --run N            of a database that holds several runs: that one (default: newest)\n"
+        "  --force            init: overwrite the file\n"
         "  --top N            results: so many;   --once  watch: look once\n"
         "Output\n"
         "  --json             one JSON document on stdout\n"
@@ -637,6 +641,7 @@ static const struct verb_row {
     {"init", VERB_INIT, 1, 1, "init some.cu"},
     {"patch", VERB_PATCH, 2, 2, "patch some.cu task.keet.cu"},
     {"campaign", VERB_CAMPAIGN, 1, 1, "campaign kernels --budget 50"},
+    {"runs", VERB_RUNS, 1, 1, "runs matmul.keet.db"},
     {"status", VERB_STATUS, 1, 1, "status kernels.campaign"},
     {"stop", VERB_STOP, 1, 1, "stop kernels.campaign"},
     {"results", VERB_RESULTS, 1, 1, "results matmul.keet.db --top 5"},
@@ -726,6 +731,13 @@ static bool check_executor(const struct options *options, struct err *err)
     return true;
 }
 
+static bool looks_at_run(enum verb verb)
+{
+    return verb == VERB_CALLS || verb == VERB_REPORT || verb == VERB_EXPORT ||
+           verb == VERB_STATUS || verb == VERB_RESULTS || verb == VERB_SHOW || verb == VERB_DIFF ||
+           verb == VERB_WATCH;
+}
+
 static bool check_campaign(const struct options *options, struct err *err)
 {
     static const char *const own[] = {"out", "executor", "gres", "slurm", "jobs", "rounds", "time",
@@ -736,6 +748,11 @@ static bool check_campaign(const struct options *options, struct err *err)
 
         if (str_among(name, own) && options->verb != VERB_CAMPAIGN)
             return err_set(err, "--%s goes with `keet-opt campaign`", name);
+        if (strcmp(name, "force") == 0 && options->verb != VERB_INIT)
+            return err_set(err, "--force goes with `keet-opt init`");
+        if (strcmp(name, "run") == 0 && !looks_at_run(options->verb))
+            return err_set(err, "--run goes with the verbs that look at a database: results, show, "
+                                "diff, status, watch, report, export, calls");
         if (strcmp(name, "once") == 0 && options->verb != VERB_WATCH)
             return err_set(err, "--once goes with `keet-opt watch`");
         if (strcmp(name, "top") == 0 && options->verb != VERB_RESULTS)

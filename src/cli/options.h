@@ -20,6 +20,7 @@ enum verb {
     VERB_INIT,     /* keet-opt init some.cu: a kernel file from a file with host code */
     VERB_PATCH,    /* keet-opt patch some.cu best.cu: the winner back in some.cu */
     VERB_CAMPAIGN, /* keet-opt campaign list.txt: many kernels */
+    VERB_RUNS,     /* keet-opt runs RUN.db: the runs that it holds */
     VERB_STATUS,   /* keet-opt status FOLDER|RUN.db: how far it is */
     VERB_STOP,     /* keet-opt stop FOLDER|RUN.db: end it neatly */
     VERB_RESULTS,  /* keet-opt results FOLDER|RUN.db: the best of it */

@@ -1,7 +1,7 @@
 /* keet-opt run --sanitize: a kernel's launches on the emulator with sanitizers on, and all that
  * they find. */
-#ifndef KEET_CLI_CMD_SANITIZE_H
-#define KEET_CLI_CMD_SANITIZE_H
+#ifndef KEET_CLI_RUN_SANITIZE_H
+#define KEET_CLI_RUN_SANITIZE_H
 
 #include "base/str.h"
 #include "core/candidate.h"

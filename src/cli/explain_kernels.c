@@ -1,6 +1,6 @@
 /* Owns the profiling of several kernel files, or of one over a size or tuning parameter, for the
  * views of explain. */
-#include "cli/cmd_explain.h"
+#include "cli/explain_kernels.h"
 
 #include "base/str.h"
 #include "cli/load_task.h"

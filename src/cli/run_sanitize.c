@@ -1,5 +1,5 @@
 /* Owns the sanitizer run: a compute-sanitizer without a card. */
-#include "cli/cmd_sanitize.h"
+#include "cli/run_sanitize.h"
 
 #include "base/mem.h"
 #include "device/run.h"

@@ -1,0 +1,46 @@
+/* Owns `keet-opt watch`: a run or a campaign while it is at work. */
+#include "base/str.h"
+#include "campaign/watch.h"
+#include "cli/commands.h"
+#include "cli/look.h"
+
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+static bool look_once(const struct options *o, bool *running, struct str *out, struct err *err)
+{
+    struct looked l;
+    bool ok = look_open(&l, o->kernel_path, o->run, err);
+    const long holder = ok ? look_holder(&l) : 0;
+
+    *running = holder != 0;
+    ok = ok && (l.is_campaign ? watch_campaign(&l.campaign, holder, out, err)
+                              : watch_run(l.path, (int64_t)o->run, holder, out, err));
+    look_close(&l);
+    return ok;
+}
+
+/* Once a second, until what is watched has ended. */
+bool cmd_watch(const struct options *o, int *status, struct err *err)
+{
+    const struct timespec second = {1, 0};
+    const bool once = o->campaign.once, live = isatty(STDOUT_FILENO) && !once;
+    bool running, ok;
+
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    do {
+        struct str text = {0};
+
+        ok = look_once(o, &running, &text, err);
+        if (ok && live)
+            look_print("\033[H\033[2J");
+        if (ok)
+            look_print(str_text(&text));
+        str_finish(&text);
+        if (ok && running && !once)
+            nanosleep(&second, NULL);
+    } while (ok && running && !once);
+    return ok;
+}
