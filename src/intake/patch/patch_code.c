@@ -328,9 +328,13 @@ static const char *constants(struct merge *m)
 static void flush_inserts(struct merge *m)
 {
     const char *first = constants(m);
+    size_t code = 0; /* the first insert that is no pragma of the task */
 
-    if (m->nr_inserts && *first) {
-        const size_t at = before_declaration(m->p, m->inserts[0].at);
+    while (code < m->nr_inserts && (str_starts(m->inserts[code].text, PATCH_KEPT) ||
+                                       strcmp(m->inserts[code].text, "\n") == 0))
+        code++;
+    if (code < m->nr_inserts && *first) {
+        const size_t at = before_declaration(m->p, m->inserts[code].at);
 
         patcher_replace(m->p, at, at, first);
     }

@@ -11,7 +11,6 @@
 #include "intake/patch/patch_parts.h"
 #include "intake/syntax/spelling.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +26,7 @@ struct own {
     struct task read;                                /* the contract of the host code */
     const char *users[MAX_NAMES], *hosts[MAX_NAMES]; /* what the one calls the other */
     unsigned nr_names;
+    const char *code; /* the user's file without our pragmas */
     const char *why;
 };
 
@@ -133,37 +133,75 @@ static const struct tune *own_tune(const struct own *o, const char *name)
     return NULL;
 }
 
-/* The user's code says what a parameter of the user's is where no one else does. */
-static bool tunes_fit(struct own *o, const char *source, size_t bytes)
+static bool has_name(const char *text, const char *name)
 {
-    char *code = task_code(source, bytes);
-    bool ok = true;
-
-    for (unsigned i = 0; ok && i < o->plan->nr_tunes; i++) {
-        const struct tune *now = &o->plan->tunes[i], *was = own_tune(o, now->name);
-
-        if (was && was->value != now->value &&
-            str_find_word(code, code + strlen(code), now->name, strlen(now->name)))
-            ok = refuse(o,
-                "the winner has %s = %lld instead of %lld, which the code uses: set it in the "
-                "file, "
-                "and write back again",
-                now->name, (long long)now->value, (long long)was->value);
-    }
-    free(code);
-    return ok;
+    return str_find_word(text, text + strlen(text), name, strlen(name)) != NULL;
 }
 
-/* A line of the winner's plan with the parameters that it brought along as numbers. */
+/* A parameter becomes a number where the winner brought it along. So does one of the user's that
+ * the winner sets to another value and the user's code uses: the code has a value of its own for
+ * when no one else says it. */
+static bool is_frozen(const struct own *o, const struct tune *now)
+{
+    const struct tune *was = own_tune(o, now->name);
+
+    return !was || (was->value != now->value && has_name(o->code, now->name));
+}
+
 static const char *frozen(const struct own *o, const char *line)
+{
+    for (unsigned i = 0; i < o->plan->nr_tunes; i++)
+        if (is_frozen(o, &o->plan->tunes[i]))
+            line = with_number(
+                o->arena, line, o->plan->tunes[i].name, (long long)o->plan->tunes[i].value);
+    return line;
+}
+
+/* A line of the winner's code. What the winner brought along becomes constants: see patch_code.c.
+ */
+static const char *frozen_code(const struct own *o, const char *line)
 {
     for (unsigned i = 0; i < o->plan->nr_tunes; i++) {
         const struct tune *t = &o->plan->tunes[i];
 
-        if (!own_tune(o, t->name))
+        if (own_tune(o, t->name) && is_frozen(o, t))
             line = with_number(o->arena, line, t->name, (long long)t->value);
     }
     return line;
+}
+
+/* #define and #ifndef say the value of the user's code, and stay. A condition would be of another
+ * value than the winner's. */
+static bool is_condition(const char *line)
+{
+    const char *at = line + strspn(line, " \t");
+
+    if (*at++ != '#')
+        return false;
+    at += strspn(at, " \t");
+    return (str_starts(at, "if") && !str_starts(at, "ifn") && !str_starts(at, "ifd")) ||
+           str_starts(at, "elif");
+}
+
+static bool is_directive(const char *line)
+{
+    const char *at = line + strspn(line, " \t");
+
+    return *at == '#' && !strstr(at, "pragma");
+}
+
+static bool conditions_hold(struct own *o, const char *best)
+{
+    for (const char *at = best; *at; at = str_next_line(at)) {
+        const char *line = arena_strndup(o->arena, at, strcspn(at, "\n"));
+
+        if (is_condition(line) && strcmp(frozen_code(o, line), line) != 0)
+            return refuse(o,
+                "the winner has another value of a tuning parameter than the file, and `%s` "
+                "depends on it",
+                line);
+    }
+    return true;
 }
 
 /* ---- the winner as the patcher takes it ---- */
@@ -176,17 +214,15 @@ static bool has_keyword(const char *line, const char *keyword)
     return str_starts(at, keyword) && !str_word_char(at[strlen(keyword)]);
 }
 
-/* The user's file keeps its own tune and where lines, and has no new ones: their numbers are put
- * in. */
+/* Without the tune and where lines of what becomes a number. */
 static bool stays(const struct own *o, const char *line)
 {
-    char name[64];
-
-    if (has_keyword(line, "where"))
-        return strstr(o->task.source, line) != NULL;
-    if (!has_keyword(line, "tune"))
+    if (!has_keyword(line, "where") && !has_keyword(line, "tune"))
         return true;
-    return sscanf(strstr(line, "tune") + 4, " %63[A-Za-z0-9_]", name) == 1 && own_tune(o, name);
+    for (unsigned i = 0; i < o->plan->nr_tunes; i++)
+        if (is_frozen(o, &o->plan->tunes[i]) && has_name(line, o->plan->tunes[i].name))
+            return false;
+    return true;
 }
 
 static void add_contract(const struct own *o, const struct intake *in, struct str *out)
@@ -215,7 +251,10 @@ static const char *disguised(const struct own *o, const struct intake *in, const
             str_addf(&plan, "%s\n", translated(o, frozen(o, line)));
         if (is_plan && !stays(o, line))
             continue;
-        str_addf(&out, "%s\n", is_plan && !has_keyword(line, "tune") ? frozen(o, line) : line);
+        str_addf(&out, "%s\n",
+            is_plan                                                    ? frozen(o, line)
+            : task_line(line) == TASK_LINE_CODE && !is_directive(line) ? frozen_code(o, line)
+                                                                       : line);
     }
     while (out.len > 0 && out.text[out.len - 1] == '\n')
         out.text[--out.len] = '\0';
@@ -264,6 +303,7 @@ static bool tie_and_patch(struct own *o, struct patch *patch, const char *path, 
 {
     struct arena *arena = o->arena;
     const char *file = renamed(arena, source, bytes, ours, theirs), *winner;
+    char *heap;
     struct intake in;
     struct plan plan;
     enum verdict verdict;
@@ -278,9 +318,13 @@ static bool tie_and_patch(struct own *o, struct patch *patch, const char *path, 
                err_wrap(err,
                    "the launches of its host code cannot be read, or not all of what they "
                    "pass is known");
-    if (!tunes_fit(o, source, bytes))
+    heap = task_code(source, bytes);
+    o->code = arena_strdup(arena, heap);
+    free(heap);
+    winner = arena_strndup(arena, best, best_bytes);
+    if (!conditions_hold(o, winner))
         return true;
-    winner = disguised(o, &in, arena_strndup(arena, best, best_bytes));
+    winner = disguised(o, &in, winner);
     return patch_make(
                patch, arena, path, file, bytes, args, &o->read, winner, strlen(winner), err) ||
            err_wrap(err, "the winner's launch needs what the host code passes to no launch");
