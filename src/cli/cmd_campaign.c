@@ -8,6 +8,7 @@
 #include "campaign/campaign.h"
 #include "campaign/conduct.h"
 #include "campaign/results.h"
+#include "cli/option_table.h"
 #include "nv/gpus.h"
 
 #include <signal.h>
@@ -45,12 +46,6 @@ static bool find_gpus(struct arena *arena, const char **list, struct err *err)
 
 /* ---- a line of the list ---- */
 
-/* The options of a search that mean the same in a campaign. */
-static const char *const for_tasks[] = {"budget", "policy", "objective", "device", "seed", "reuse",
-    "feedback", "tools", "threads", "window", "cache", "no-fast-math", "model", "in-flight",
-    "prompt-tokens", "max-tokens", "max-cost", "memory", "no-memory", "no-plan", "model-only",
-    "cutlass", "screen", "no-screen", "no-sandbox", "deadline", "worker-memory", NULL};
-
 struct parse_user {
     const char *gpus; /* "": none */
 };
@@ -58,9 +53,9 @@ struct parse_user {
 static bool check_options(const struct options *o, struct err *err)
 {
     for (unsigned i = 0; i < o->nr_given; i++)
-        if (!str_among(o->given[i].name, for_tasks))
-            return err_set(err, "--%s is not an option of a task", o->given[i].name);
-    if (o->verb != VERB_OPTIMIZE || o->verbosity != 0 || o->output_path)
+        if (!(o->given[i].row->verbs & TASK_LINE))
+            return err_set(err, "--%s is not an option of a task", o->given[i].row->name);
+    if (o->verb != VERB_OPTIMIZE)
         return err_set(err, "a line is a kernel file and options of a search, such as --budget 50");
     if (str_starts(o->device, "gpu:"))
         return err_set(err,
@@ -104,9 +99,9 @@ static const char *const *common_words(const struct options *o, struct arena *ar
 
     *nr = 0;
     for (unsigned i = 0; i < o->nr_given; i++) {
-        if (!str_among(o->given[i].name, for_tasks))
+        if (!(o->given[i].row->verbs & TASK_LINE))
             continue;
-        words[(*nr)++] = arena_printf(arena, "--%s", o->given[i].name);
+        words[(*nr)++] = arena_printf(arena, "--%s", o->given[i].row->name);
         if (o->given[i].value)
             words[(*nr)++] = o->given[i].value;
     }

@@ -8,6 +8,7 @@
 #include "base/sandbox.h"
 #include "base/share.h"
 #include "base/str.h"
+#include "cli/fold.h"
 #include "compile/compile.h"
 #include "device/device.h"
 #include "nv/cupti.h"
@@ -605,45 +606,26 @@ static const char *summary_of(const struct doctor *d)
     return "keet-opt works here on the emulator; see above for the GPU.";
 }
 
-/* Words at a width, later lines under the first. */
-static void print_folded(const char *text, unsigned indent)
-{
-    const unsigned width = 100;
-    unsigned column = indent;
-
-    while (*text) {
-        const size_t word = strcspn(text, " ");
-
-        if (column > indent && column + 1 + word > width) {
-            printf("\n%*s", (int)indent, "");
-            column = indent;
-        }
-        if (column > indent) {
-            putchar(' ');
-            column++;
-        }
-        fwrite(text, 1, word, stdout);
-        column += (unsigned)word;
-        text += word;
-        text += strspn(text, " ");
-    }
-    putchar('\n');
-}
+enum { WIDTH = 100 };
 
 static void print_text(const struct doctor *d)
 {
+    struct str text = {0};
+
     for (unsigned i = 0; i < d->nr_rows; i++) {
         const struct row *row = &d->rows[i];
 
-        printf("%-7s %-13s ", state_names[row->state], row->name);
-        print_folded(row->text, 22);
+        str_addf(&text, "%-7s %-13s ", state_names[row->state], row->name);
+        fold_text(&text, row->text, 22, WIDTH);
         if (row->advice[0]) {
-            printf("%19s-> ", "");
-            print_folded(row->advice, 22);
+            str_addf(&text, "%19s-> ", "");
+            fold_text(&text, row->advice, 22, WIDTH);
         }
     }
-    putchar('\n');
-    print_folded(summary_of(d), 0);
+    str_add_char(&text, '\n');
+    fold_text(&text, summary_of(d), 0, WIDTH);
+    fputs(str_text(&text), stdout);
+    str_finish(&text);
 }
 
 static bool print_json(const struct doctor *d, struct err *err)

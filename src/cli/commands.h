@@ -16,6 +16,39 @@ enum exit_status {
     EXIT_KERNEL     /* the kernel that was looked at is broken */
 };
 
+/* What `keet-opt --help` shows together. */
+enum command_group {
+    GROUP_KERNEL,
+    GROUP_HOST_CODE,
+    GROUP_RUN,
+    GROUP_CAMPAIGN,
+    GROUP_PROGRAM,
+    NR_GROUPS
+};
+
+enum command_takes { TAKES_NOTHING, TAKES_FILES, TAKES_VERB, TAKES_SHELL }; /* for completion */
+
+/* A verb. From the table come dispatch, --help, the man page and completions. */
+struct command {
+    const char *name;
+    enum command_group group;
+    bool hidden; /* from `keet-opt --help` */
+    enum command_takes takes;
+    int least, most;     /* arguments after the verb */
+    const char *usage;   /* a line for each way to call it, without the program's name */
+    const char *summary; /* what it does, in a few words */
+    const char *text;    /* more, in paragraphs; NULL: nothing to add */
+    const char *example; /* a line that works, and what errors suggest */
+    const char *further; /* more examples, a line each; NULL: none */
+    bool (*run)(const struct options *options, int *status, struct err *err);
+};
+
+extern const struct command command_table[NR_VERBS];
+extern const char *const command_groups[NR_GROUPS]; /* headings */
+
+/* NULL: there is no such verb. */
+const struct command *command_named(const char *name);
+
 bool cmd_optimize(const struct options *options, int *status, struct err *err);
 bool cmd_run(const struct options *options, int *status, struct err *err);
 bool cmd_explain(const struct options *options, int *status, struct err *err);
@@ -34,6 +67,10 @@ bool cmd_stop(const struct options *options, int *status, struct err *err);
 bool cmd_show(const struct options *options, int *status, struct err *err);
 bool cmd_diff(const struct options *options, int *status, struct err *err);
 bool cmd_doctor(const struct options *options, int *status, struct err *err);
+bool cmd_completion(const struct options *options, int *status, struct err *err);
+bool cmd_help(const struct options *options, int *status, struct err *err);
+bool cmd_man(const struct options *options, int *status, struct err *err);
+bool cmd_version(const struct options *options, int *status, struct err *err);
 
 /* Asks a running campaign to end neatly. Safe in a signal handler. */
 void campaign_interrupt(void);

@@ -8,34 +8,39 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* In the order of command_table.c, which says what each does. */
 enum verb {
-    VERB_OPTIMIZE, /* keet-opt kernel.cu */
-    VERB_RUN,      /* keet-opt run kernel.cu: once, print what is known, dump arrays */
-    VERB_CALLS,    /* keet-opt calls run.db: what models were asked */
-    VERB_REPORT,   /* keet-opt report run.db: a page to open */
-    VERB_EXPORT,   /* keet-opt export run.db --as FORMAT: for other programs */
-    VERB_DOCTOR,   /* keet-opt doctor: what is there, what is not, what to do */
-    VERB_EXPLAIN,  /* keet-opt explain kernel.cu, or profiles from elsewhere */
-    VERB_WRITE,    /* keet-opt write task.cu: a model writes the first kernel of a contract */
-    VERB_INIT,     /* keet-opt init some.cu: a kernel file from a file with host code */
-    VERB_PATCH,    /* keet-opt patch some.cu best.cu: the winner back in some.cu */
-    VERB_CAMPAIGN, /* keet-opt campaign list.txt: many kernels */
-    VERB_RUNS,     /* keet-opt runs RUN.db: the runs that it holds */
-    VERB_STATUS,   /* keet-opt status FOLDER|RUN.db: how far it is */
-    VERB_STOP,     /* keet-opt stop FOLDER|RUN.db: end it neatly */
-    VERB_RESULTS,  /* keet-opt results FOLDER|RUN.db: the best of it */
-    VERB_SHOW,     /* keet-opt show RUN.db NODE */
-    VERB_DIFF,     /* keet-opt diff RUN.db A B */
-    VERB_WATCH,    /* keet-opt watch FOLDER|RUN.db */
+    VERB_OPTIMIZE,
+    VERB_RUN,
+    VERB_EXPLAIN,
+    VERB_INIT,
+    VERB_PATCH,
+    VERB_WRITE,
+    VERB_RUNS,
+    VERB_STATUS,
+    VERB_WATCH,
+    VERB_STOP,
+    VERB_RESULTS,
+    VERB_SHOW,
+    VERB_DIFF,
+    VERB_CALLS,
+    VERB_REPORT,
+    VERB_EXPORT,
+    VERB_CAMPAIGN,
+    VERB_DOCTOR,
+    VERB_COMPLETION,
     VERB_HELP,
-    VERB_VERSION
+    VERB_MAN,
+    VERB_VERSION,
+    NR_VERBS
 };
 
-enum { OPTIONS_MAX_MODELS = 8, OPTIONS_MAX_FLAGS = 32, OPTIONS_MOST_GIVEN = 64 };
+enum { OPTIONS_MAX_MODELS = 8, OPTIONS_MAX_FLAGS = 32, OPTIONS_MOST_GIVEN = 128 };
 
-/* A long option as it was given, for those who pass it on. */
+/* An option as it was given, for those who pass it on. */
 struct given {
-    const char *name, *value; /* value NULL: it takes none */
+    const struct option_row *row;
+    const char *value; /* NULL: it takes none */
 };
 
 /* Of `keet-opt campaign` and the verbs that look at one. */
@@ -54,8 +59,8 @@ struct campaign_options {
 
 struct options {
     enum verb verb;
-    const char *kernel_path;
-    const char *const *paths; /* explain: all that were named, borrowed from argv */
+    const char *kernel_path;  /* the first argument of the verb; NULL: none */
+    const char *const *paths; /* all arguments of the verb, borrowed from argv */
     unsigned nr_paths;
     const char *budget_text; /* as given */
     uint64_t budget_nodes;   /* 0: no limit */
@@ -70,7 +75,7 @@ struct options {
     bool no_sandbox;         /* GPU: its worker keeps all rights */
     const char *reuse_path;  /* evaluations shared by runs; NULL: none */
     const char *feedback;    /* what steers the search; NULL: our explanation */
-    uint64_t run;            /* of the database that is looked at; 0: the newest */
+    unsigned run;            /* of the database that is looked at, by its number; 0: the newest */
     bool force;              /* init: overwrite */
     const char *db_path;     /* NULL: <kernel>.keet.db */
     const char *output_path; /* NULL: <kernel>.keet.cu */
@@ -101,13 +106,13 @@ struct options {
     bool no_memory, no_plan, show_prompt;
     bool model_only; /* neither rewriter nor tuner: for comparisons */
     struct campaign_options campaign;
-    struct given given[OPTIONS_MOST_GIVEN]; /* all long options, in their order */
+    bool help, version;                     /* --help, --version */
+    struct given given[OPTIONS_MOST_GIVEN]; /* all options, in their order */
     unsigned nr_given;
 };
 
-/* Strings point into argv. The error says which argument, and what was expected. */
+/* Strings point into argv. The error says which argument, and what was expected. --help makes the
+ * verb VERB_HELP, with the name of the verb that was asked about as its argument. */
 bool options_parse(struct options *options, int argc, char **argv, struct err *err);
-
-void options_help(void); /* prints --help to stdout */
 
 #endif

@@ -236,18 +236,43 @@ static void add_contract(const struct own *o, const struct intake *in, struct st
             (long long)o->plan->tunes[i].value, (long long)o->plan->tunes[i].value);
 }
 
+/* A launch with all tuning parameters as numbers. */
+static const char *said(const struct own *o, const struct plan *plan, unsigned launch)
+{
+    const char *text = plan->launches[launch].text;
+
+    for (unsigned i = 0; i < plan->nr_tunes; i++)
+        text = with_number(o->arena, text, plan->tunes[i].name, (long long)plan->tunes[i].value);
+    return dense(o->arena, text);
+}
+
+/* The winner's launches for the host code. One that the winner did not change stays in the host
+ * code's own words. */
+static const char *launch_line(const struct own *o, unsigned launch, const char *line)
+{
+    const struct plan *was = &o->task.plan, *now = o->plan;
+
+    if (was->nr_launches == now->nr_launches &&
+        strcmp(said(o, was, launch), said(o, now, launch)) == 0)
+        return arena_printf(o->arena, "%s launch %s", ours, o->read.plan.launches[launch].text);
+    return translated(o, frozen(o, line));
+}
+
 /* Its code and pragmas as they are to stand in the user's file, and below them its plan in the
  * names of the host code's contract. */
 static const char *disguised(const struct own *o, const struct intake *in, const char *best)
 {
     struct str out = {0}, plan = {0};
+    unsigned nr_launches = 0;
 
     for (const char *at = best; *at; at = str_next_line(at)) {
         const size_t len = strcspn(at, "\n");
         const char *line = arena_strndup(o->arena, at, len);
         const bool is_plan = task_line(line) == TASK_LINE_PLAN;
 
-        if (is_plan && (has_keyword(line, "launch") || has_keyword(line, "temp")))
+        if (is_plan && has_keyword(line, "launch"))
+            str_addf(&plan, "%s\n", launch_line(o, nr_launches++, line));
+        else if (is_plan && has_keyword(line, "temp"))
             str_addf(&plan, "%s\n", translated(o, frozen(o, line)));
         if (is_plan && !stays(o, line))
             continue;

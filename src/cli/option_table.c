@@ -1,0 +1,187 @@
+/* Owns the table of options: what each is called, which verbs take it, what its help says. */
+#include "cli/option_table.h"
+
+#include "base/mem.h"
+#include "cli/option_values.h"
+
+#define V(verb) (UINT32_C(1) << VERB_##verb)
+#define EVERY_VERB ((UINT32_C(1) << NR_VERBS) - 1)
+#define SEARCH (V(OPTIMIZE) | V(CAMPAIGN) | TASK_LINE) /* options of a search */
+#define ASKS_MODELS (SEARCH | V(EXPLAIN) | V(WRITE))
+#define READS_HOST_CODE (SEARCH | V(RUN) | V(EXPLAIN) | V(INIT) | V(PATCH))
+#define USES_DEVICE (SEARCH | V(RUN) | V(EXPLAIN) | V(INIT) | V(WRITE))
+#define LOOKS_AT_RUN                                                                               \
+    (V(STATUS) | V(WATCH) | V(RESULTS) | V(SHOW) | V(DIFF) | V(CALLS) | V(REPORT) | V(EXPORT))
+#define PRINTS_JSON                                                                                \
+    (V(OPTIMIZE) | V(RUN) | V(EXPLAIN) | V(INIT) | V(STATUS) | V(WATCH) | V(STOP) | V(RESULTS) |   \
+        V(SHOW) | V(DIFF) | V(CALLS) | V(REPORT) | V(CAMPAIGN) | V(DOCTOR) | V(RUNS))
+
+#define FIELD(name) .field = offsetof(struct options, name)
+#define SET(name) .kind = OPTION_SET, FIELD(name)
+#define CLEAR(name) .kind = OPTION_CLEAR, FIELD(name)
+#define TEXT(name) .kind = OPTION_TEXT, FIELD(name)
+#define NUMBER(name) .kind = OPTION_NUMBER, FIELD(name)
+#define COUNT(name, from, to) .kind = OPTION_COUNT, FIELD(name), .least = from, .most = to
+#define DOLLARS(name) .kind = OPTION_DOLLARS, FIELD(name)
+#define OWN(function) .kind = OPTION_OWN, .parse = function
+
+const char *const option_sections[NR_SECTIONS] = {
+    [SECTION_SEARCH] = "Search",
+    [SECTION_HOST_CODE] = "Files with host code",
+    [SECTION_MODEL] = "Language models",
+    [SECTION_DEVICE] = "Devices",
+    [SECTION_FILES] = "Files",
+    [SECTION_CAMPAIGN] = "Campaigns",
+    [SECTION_OUTPUT] = "Output",
+};
+
+const struct option_row option_table[] = {
+    {"budget", 0, "N|TIME", SEARCH, SECTION_SEARCH, OWN(option_budget), .common = true,
+        .help = "stop after N evaluated variants, or after a time: 90s, 10m, 2h (default 50)"},
+    {"policy", 0, "NAME", SEARCH, SECTION_SEARCH, OWN(option_policy),
+        .words = "mcts random greedy beam evolution",
+        .help = "what is extended next: mcts (default), random, greedy, beam, evolution"},
+    {"objective", 0, "NAME", SEARCH | V(RUN), SECTION_SEARCH, OWN(option_objective),
+        .words = "time energy edp",
+        .help = "time (default), energy or edp: joules measured by the GPU, and less of them "
+                "preferred among variants that are equally fast"},
+    {"seed", 0, "N", SEARCH | V(RUN) | V(EXPLAIN) | V(WRITE), SECTION_SEARCH, NUMBER(seed),
+        .common = true, .help = "everything random follows from it (default 1)"},
+    {"window", 0, "N", SEARCH, SECTION_SEARCH, COUNT(window, 1, 1000000),
+        .help = "stop when N variants in a row brought less than 1% (default 64)"},
+    {"feedback", 0, "WHAT", SEARCH, SECTION_SEARCH, TEXT(feedback), .rare = true,
+        .words = "findings none counters generic",
+        .help = "what steers the search: findings (default), none, counters, generic, or "
+                "other:RUN.db, which takes another kernel's findings; to compare them"},
+    {"no-fast-math", 0, NULL, SEARCH, SECTION_SEARCH, SET(forbid_fast_math),
+        .help = "forbid intrinsics of lower accuracy"},
+    {"tools", 0, "DIR", SEARCH | V(RUN) | V(EXPLAIN), SECTION_SEARCH, TEXT(tools_dir),
+        .words = "DIR",
+        .help = "your own tools, executables that read JSON; their advice joins the program's"},
+    {"sweep", 0, "NAME", V(EXPLAIN), SECTION_SEARCH, TEXT(sweep),
+        .help = "NAME=256,512,1024: one kernel over these values of a size or a tuning parameter; "
+                "NAME: profiles of one kernel over a parameter, by their file names"},
+    {"sanitize", 0, "LIST", V(RUN), SECTION_SEARCH, OWN(option_sanitize),
+        .words = "all memory init race sync leak",
+        .help = "all, or some of memory,init,race,sync,leak: list what is wrong, by line, as "
+                "compute-sanitizer does"},
+    {"profile", 0, NULL, V(RUN), SECTION_SEARCH, SET(profile),
+        .help = "counters and advice beside what --sanitize lists"},
+
+    {"args", 0, "\"N M...\"", READS_HOST_CODE, SECTION_HOST_CODE, TEXT(args),
+        .help = "the arguments that its main is read with"},
+    {"include", 'I', "DIR", READS_HOST_CODE, SECTION_HOST_CODE, OWN(option_include), .words = "DIR",
+        .help = "a folder of its headers, beside those that its Makefile names"},
+    {"define", 'D', "NAME=VALUE", READS_HOST_CODE, SECTION_HOST_CODE, OWN(option_define),
+        .help = "a macro, beside those that its Makefile defines"},
+
+    {"model", 0, "SPEC", ASKS_MODELS, SECTION_MODEL, OWN(option_model), .common = true,
+        .words = "anthropic: openai: http:// cmd: script: replay: none",
+        .help = "anthropic:NAME, openai:NAME, http://host:port/v1#NAME, cmd:'PROGRAM ARGS', "
+                "script:DIR, replay:FILE, none (default); may be given several times: the run "
+                "learns which one pays"},
+    {"in-flight", 0, "N", SEARCH, SECTION_MODEL, COUNT(in_flight, 1, 32),
+        .help = "requests at once, while the device works (default 4)"},
+    {"max-tokens", 0, "N", ASKS_MODELS, SECTION_MODEL, NUMBER(max_tokens),
+        .help = "stop after so many tokens, in and out"},
+    {"max-cost", 0, "USD", ASKS_MODELS, SECTION_MODEL, DOLLARS(max_cost),
+        .help = "stop at this sum, by the table prompts/prices.txt"},
+    {"prompt-tokens", 0, "N", SEARCH, SECTION_MODEL, COUNT(prompt_tokens, 1, 10000000),
+        .rare = true, .help = "the longest prompt, in tokens of four bytes (default 24000)"},
+    {"model-only", 0, NULL, SEARCH, SECTION_MODEL, SET(model_only), .rare = true,
+        .help = "neither rewriter nor tuner"},
+    {"no-plan", 0, NULL, SEARCH, SECTION_MODEL, SET(no_plan), .rare = true,
+        .help = "ask for code right away, without a plan first"},
+    {"memory", 0, "FILE", SEARCH, SECTION_MODEL, TEXT(memory_path), .words = "FILE",
+        .help = "keep lessons over runs"},
+    {"no-memory", 0, NULL, SEARCH, SECTION_MODEL, SET(no_memory), .rare = true,
+        .help = "use no lessons, not even those of this run"},
+    {"record", 0, "FILE", V(OPTIMIZE) | V(EXPLAIN) | V(WRITE), SECTION_MODEL, TEXT(record_path),
+        .words = "FILE", .help = "write all replies, for --model replay:FILE"},
+    {"show-prompt", 0, NULL, V(OPTIMIZE), SECTION_MODEL, SET(show_prompt),
+        .help = "print what would be sent first; send nothing, need no key"},
+
+    {"device", 0, "NAME", USES_DEVICE, SECTION_DEVICE, TEXT(device), .common = true,
+        .words = "auto gpu emu emu:h100 emu:h200",
+        .help = "auto (default), gpu, gpu:N, emu, emu:h100, emu:h200"},
+    {"gpus", 0, "0,1", V(OPTIMIZE) | V(CAMPAIGN) | V(WRITE), SECTION_DEVICE, OWN(option_gpus),
+        .help = "several GPUs, one worker process each, evaluations in parallel"},
+    {"threads", 0, "N", USES_DEVICE | V(DOCTOR), SECTION_DEVICE, COUNT(nr_threads, 0, 1024),
+        .help = "host threads of the emulator (default: one per core)"},
+    {"no-screen", 0, NULL, USES_DEVICE, SECTION_DEVICE, SET(no_screen),
+        .help = "on a GPU: do not look for stray accesses and races on the emulator before a "
+                "candidate runs on the card"},
+    {"screen", 0, NULL, USES_DEVICE, SECTION_DEVICE, CLEAR(no_screen), .rare = true,
+        .help = "the opposite of --no-screen, and the default"},
+    {"deadline", 0, "S", USES_DEVICE, SECTION_DEVICE, OWN(option_deadline),
+        .help = "on a GPU: a launch that takes longer, in seconds, hangs (default 10)"},
+    {"worker-memory", 0, "MB", USES_DEVICE, SECTION_DEVICE, OWN(option_worker_memory), .rare = true,
+        .help = "host memory of a GPU's worker process (default: 3/4 of all)"},
+    {"no-sandbox", 0, NULL, USES_DEVICE, SECTION_DEVICE, SET(no_sandbox),
+        .help = "on a GPU: the worker process keeps its rights; see `keet-opt doctor`"},
+
+    {"output", 'o', "FILE", V(OPTIMIZE) | V(INIT) | V(PATCH) | V(WRITE) | V(REPORT) | V(EXPORT),
+        SECTION_FILES, TEXT(output_path), .words = "FILE", .common = true,
+        .help = "where the result goes; of a search the best kernel (default: <kernel>.keet.cu)"},
+    {"db", 0, "FILE", V(OPTIMIZE) | V(EXPLAIN), SECTION_FILES, TEXT(db_path), .words = "FILE",
+        .help = "database of the run (default of a search: <kernel>.keet.db)"},
+    {"force", 0, NULL, V(INIT), SECTION_FILES, SET(force), .help = "overwrite the file of -o"},
+    {"run", 0, "N", LOOKS_AT_RUN, SECTION_FILES, COUNT(run, 1, 1000000000),
+        .help = "of a database with several runs: that one, as `keet-opt runs` numbers them "
+                "(default: the newest)"},
+    {"resume", 0, NULL, V(OPTIMIZE) | V(CAMPAIGN), SECTION_FILES, SET(resume), .common = true,
+        .help = "go on with the newest run in the database, or with the campaign in the folder"},
+    {"reuse", 0, "FILE", SEARCH, SECTION_FILES, TEXT(reuse_path), .words = "FILE",
+        .help = "keep evaluations in FILE and take equal ones from there (emulator)"},
+    {"cache", 0, "DIR", USES_DEVICE | V(DOCTOR), SECTION_FILES, TEXT(cache_dir), .words = "DIR",
+        .help = "compiled kernels (default: ~/.cache/keet-opt; '' for none)"},
+    {"cutlass", 0, "DIR", USES_DEVICE | V(DOCTOR), SECTION_FILES, TEXT(cutlass_dir), .words = "DIR",
+        .help = "CUTLASS, for variants to include and models to read (default: $KEET_CUTLASS, "
+                "else what setup.sh --cutlass got; none: without)"},
+    {"dump", 0, "DIR", V(RUN), SECTION_FILES, TEXT(dump_dir), .words = "DIR",
+        .help = "write inputs and outputs of the first check shape as .npy"},
+    {"as", 0, "FORMAT", V(REPORT) | V(EXPORT), SECTION_FILES, TEXT(as),
+        .words = "html md json kernelbench pytorch header flashinfer-bench t4 kernel-tuner",
+        .help = "report: html (default), md, json; export: kernelbench, pytorch, header, "
+                "flashinfer-bench, t4, kernel-tuner"},
+
+    {"out", 0, "FOLDER", V(CAMPAIGN), SECTION_CAMPAIGN, TEXT(campaign.folder), .words = "DIR",
+        .help = "databases, kernels and state (default: <list>.campaign)"},
+    {"retry", 0, NULL, V(CAMPAIGN), SECTION_CAMPAIGN, SET(campaign.retry),
+        .help = "with --resume: try what failed again"},
+    {"time", 0, "TIME", V(CAMPAIGN), SECTION_CAMPAIGN, OWN(option_campaign_time),
+        .help = "wall time of the whole: 90s, 10m, 8h"},
+    {"task-time", 0, "TIME", V(CAMPAIGN), SECTION_CAMPAIGN, OWN(option_task_time),
+        .help = "a task's process that takes longer in a round is ended (default 6h)"},
+    {"tokens", 0, "N", V(CAMPAIGN), SECTION_CAMPAIGN, OWN(option_tokens),
+        .help = "tokens of all models together"},
+    {"cost", 0, "USD", V(CAMPAIGN), SECTION_CAMPAIGN, DOLLARS(campaign.cost),
+        .help = "cost of all models together"},
+    {"jobs", 0, "N", V(CAMPAIGN), SECTION_CAMPAIGN, COUNT(campaign.jobs, 1, 1024),
+        .help = "processes at once (default: one per GPU or core)"},
+    {"rounds", 0, "N", V(CAMPAIGN), SECTION_CAMPAIGN, COUNT(campaign.rounds, 1, 32),
+        .help = "slices of a task's budget; what converged tasks leave moves to those that gain "
+                "(default 4; 1: every task gets exactly its budget)"},
+    {"executor", 0, "NAME", V(CAMPAIGN), SECTION_CAMPAIGN, TEXT(campaign.executor),
+        .words = "local slurm",
+        .help = "where the processes run: local (default), slurm (jobs of a cluster)"},
+    {"gres", 0, "gpu:1", V(CAMPAIGN), SECTION_CAMPAIGN, OWN(option_gres),
+        .help = "slurm: what a job asks for (none: tasks run on the emulator)"},
+    {"slurm", 0, "OPTIONS", V(CAMPAIGN), SECTION_CAMPAIGN, TEXT(campaign.slurm),
+        .help = "slurm: further options of sbatch: '-p fast -A lab -t 2:00:00'"},
+    {"top", 0, "N", V(RESULTS), SECTION_CAMPAIGN, COUNT(campaign.top, 1, 1000000),
+        .help = "so many of them"},
+    {"once", 0, NULL, V(WATCH), SECTION_CAMPAIGN, SET(campaign.once), .help = "look once"},
+
+    {"json", 0, NULL, PRINTS_JSON, SECTION_OUTPUT, SET(json), .common = true,
+        .help = "one JSON document on stdout"},
+    {"md", 0, NULL, V(EXPLAIN) | V(REPORT), SECTION_OUTPUT, SET(markdown), .help = "Markdown"},
+    {"quiet", 'q', NULL, EVERY_VERB, SECTION_OUTPUT, OWN(option_quiet), .common = true,
+        .help = "only the result"},
+    {"verbose", 'v', NULL, EVERY_VERB, SECTION_OUTPUT, OWN(option_verbose),
+        .help = "more detail on stderr; -vv: still more"},
+    {"help", 'h', NULL, EVERY_VERB, SECTION_OUTPUT, SET(help), .help = "what the verb takes"},
+    {"version", 0, NULL, EVERY_VERB, SECTION_OUTPUT, SET(version), .rare = true,
+        .help = "the version of the program"},
+};
+const unsigned option_table_nr = ARRAY_SIZE(option_table);

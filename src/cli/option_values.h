@@ -1,0 +1,24 @@
+/* How values are read that need more than their kind says; for the table of options alone. */
+#ifndef KEET_CLI_OPTION_VALUES_H
+#define KEET_CLI_OPTION_VALUES_H
+
+#include "cli/option_table.h"
+
+bool option_budget(struct options *options, const char *value, struct err *err);
+bool option_policy(struct options *options, const char *value, struct err *err);
+bool option_objective(struct options *options, const char *value, struct err *err);
+bool option_sanitize(struct options *options, const char *value, struct err *err);
+bool option_include(struct options *options, const char *value, struct err *err);
+bool option_define(struct options *options, const char *value, struct err *err);
+bool option_model(struct options *options, const char *value, struct err *err);
+bool option_gpus(struct options *options, const char *value, struct err *err);
+bool option_deadline(struct options *options, const char *value, struct err *err);
+bool option_worker_memory(struct options *options, const char *value, struct err *err);
+bool option_campaign_time(struct options *options, const char *value, struct err *err);
+bool option_task_time(struct options *options, const char *value, struct err *err);
+bool option_tokens(struct options *options, const char *value, struct err *err);
+bool option_gres(struct options *options, const char *value, struct err *err);
+bool option_quiet(struct options *options, const char *value, struct err *err);
+bool option_verbose(struct options *options, const char *value, struct err *err);
+
+#endif
