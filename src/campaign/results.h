@@ -13,7 +13,9 @@
 bool results_campaign(
     const struct campaign *c, unsigned top, bool json, struct str *out, struct err *err);
 
-/* Adds the best nodes of a run; nodes of equal speedup stand in the order of their numbers. */
-bool results_run(const char *db_path, unsigned top, bool json, struct str *out, struct err *err);
+/* Adds the best nodes of a run (run 0: of the newest); nodes of equal speedup stand in the order of
+ * their numbers. */
+bool results_run(
+    const char *db_path, int64_t run, unsigned top, bool json, struct str *out, struct err *err);
 
 #endif

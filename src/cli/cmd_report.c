@@ -15,16 +15,17 @@ static bool is_format(const struct options *o, const char *name)
     return o->as && strcmp(o->as, name) == 0;
 }
 
-/* matmul.keet.db -> matmul.report.html */
-static const char *default_output(struct arena *arena, const char *db_path)
+/* matmul.keet.db -> matmul.report.html; of its run 2, matmul.run2.report.html */
+static const char *default_output(struct arena *arena, const char *db_path, unsigned run)
 {
+    const char *which = run > 0 ? arena_printf(arena, ".run%u", run) : "";
     size_t len = strlen(db_path);
 
     if (str_ends(db_path, ".keet.db"))
         len -= strlen(".keet.db");
     else if (str_ends(db_path, ".db"))
         len -= strlen(".db");
-    return arena_printf(arena, "%.*s.report.html", (int)len, db_path);
+    return arena_printf(arena, "%.*s%s.report.html", (int)len, db_path, which);
 }
 
 static bool of_run(const struct options *o, const char *path, struct str *text, struct err *err)
@@ -35,7 +36,7 @@ static bool of_run(const struct options *o, const char *path, struct str *text, 
     bool ok = file_exists(path) || err_set(err, "%s: there is no such file", path);
 
     store = ok ? store_open(path, err) : NULL;
-    ok = store && page_load(&page, arena, store, path, err);
+    ok = store && page_load(&page, arena, store, path, (int64_t)o->run, err);
     if (ok && (is_format(o, "json") || o->json))
         ok = page_json(&page, text, err);
     else if (ok && (is_format(o, "md") || o->markdown))
@@ -75,10 +76,15 @@ bool cmd_report(const struct options *options, int *status, struct err *err)
     struct str text = {0};
     bool ok;
 
+    if (campaign && options->run > 0) {
+        err_set(err, "%s is a campaign; --run goes with one of its databases, NAME.keet.db", path);
+        arena_destroy(arena);
+        return false;
+    }
     if (!output)
         output = !html      ? "-"
                  : campaign ? arena_printf(arena, "%s/report.html", path)
-                            : default_output(arena, path);
+                            : default_output(arena, path, options->run);
     ok = campaign ? of_campaign(options, path, &text, err) : of_run(options, path, &text, err);
     if (ok && strcmp(output, "-") == 0)
         fwrite(str_text(&text), 1, text.len, stdout);

@@ -59,6 +59,7 @@ bool cmd_calls(const struct options *options, int *status, struct err *err);
 bool cmd_report(const struct options *options, int *status, struct err *err);
 bool cmd_export(const struct options *options, int *status, struct err *err);
 bool cmd_campaign(const struct options *options, int *status, struct err *err);
+bool cmd_runs(const struct options *options, int *status, struct err *err);
 bool cmd_status(const struct options *options, int *status, struct err *err);
 bool cmd_results(const struct options *options, int *status, struct err *err);
 bool cmd_watch(const struct options *options, int *status, struct err *err);

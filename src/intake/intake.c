@@ -20,6 +20,39 @@ bool intake_needed(const char *source, size_t bytes)
                memmem(source, bytes, "cudaLaunchCooperativeKernel", 27) != NULL);
 }
 
+bool intake_has_both(struct arena *arena, const char *source, size_t bytes)
+{
+    struct toks toks;
+    bool task = false, host = false;
+
+    if (!memmem(source, bytes, "#pragma keet", 12) || !toks_lex(&toks, arena, source, bytes))
+        return false;
+    for (unsigned i = 0; i < toks.nr; i++) {
+        const struct tok *t = &toks.tok[i];
+
+        task |= t->kind == TOK_DIRECTIVE && str_starts(t->text, "#pragma keet");
+        host |= tok_is(t, "<<<") || (tok_is(t, "main") && tok_is(&toks.tok[i + 1], "(")) ||
+                (t->kind == TOK_NAME && (str_starts(t->text, "cudaLaunchKernel") ||
+                                            str_starts(t->text, "cudaLaunchCooperativeKernel")));
+    }
+    return task && host;
+}
+
+/* All directives of a text: pragmas name kernels with their template arguments. */
+static const char *directives(struct source_set *set)
+{
+    struct str all = {0};
+
+    for (unsigned i = 0; i < set->toks.nr; i++)
+        if (set->toks.tok[i].kind == TOK_DIRECTIVE &&
+            str_starts(set->toks.tok[i].text, "#pragma keet"))
+            str_addf(&all, "%s ", set->toks.tok[i].text + strlen("#pragma keet"));
+    const char *text = arena_strdup(set->arena, str_text(&all));
+
+    str_finish(&all);
+    return text;
+}
+
 /* The ids of the contract's kernels, as text: only host code may name their template arguments. */
 static const char *kernel_ids(const struct source_set *set)
 {
@@ -101,16 +134,22 @@ static bool read_once(struct source_set *set, const char *path, const char *sour
     while (set->resolver.own_tokens < set->toks.nr &&
            set->toks.tok[set->resolver.own_tokens].at < set->own_bytes)
         set->resolver.own_tokens++;
-    if (!contract_infer(&set->in, &set->resolver, path, args, err))
+    if (!set->own_task && !contract_infer(&set->in, &set->resolver, path, args, err))
         return false;
-    decls_reach(&set->decls, arena, set->own_bytes, set->device_bytes, kernel_ids(set));
-    drop_overloads(set);
-    seed_constants_find(set);
+    decls_reach(&set->decls, arena, set->own_bytes, set->device_bytes,
+        set->own_task ? directives(set) : kernel_ids(set));
+    if (!set->own_task) {
+        drop_overloads(set);
+        seed_constants_find(set);
+    }
     set->device = decls_device_text(&set->decls, arena, set->bytes);
     set->in.shift += set->device.nr_added;
     set->in.path = path;
     set->in.code = set->device.text;
-    intake_compose(&set->in, arena);
+    if (set->own_task)
+        set->in.text = set->in.code;
+    else
+        intake_compose(&set->in, arena);
     return true;
 }
 
@@ -121,8 +160,10 @@ bool source_set_read(struct source_set *set, struct arena *arena, const char *pa
     if (bytes > SOURCE_SET_MAX_BYTES)
         return err_set(err, "%s: %zu MiB; a kernel file has at most %d MiB", path, bytes >> 20,
             SOURCE_SET_MAX_BYTES >> 20);
-    bool ok = read_once(set, path, source, bytes, true, args, err);
+    bool ok = read_once(set, path, source, bytes, !set->own_task, args, err);
 
+    if (set->own_task)
+        return ok;
     if (set->has_units && !set->in.followed) { /* the others do not call it: other programs */
         err->text[0] = 0;
         ok = read_once(set, path, source, bytes, false, args, err);
@@ -152,6 +193,18 @@ bool intake_read(struct intake *in, struct arena *arena, const char *path, const
     struct source_set *set = arena_alloc(arena, sizeof(*set));
     const bool ok = source_set_read(set, arena, path, source, bytes, args, err);
 
+    *in = set->in;
+    return ok;
+}
+
+bool intake_split(struct intake *in, struct arena *arena, const char *path, const char *source,
+    size_t bytes, const struct intake_args *args, struct err *err)
+{
+    struct source_set *set = arena_alloc(arena, sizeof(*set));
+    bool ok;
+
+    set->own_task = true;
+    ok = source_set_read(set, arena, path, source, bytes, args, err);
     *in = set->in;
     return ok;
 }

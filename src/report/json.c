@@ -107,25 +107,13 @@ static json_t *candidate_of(const struct candidate *c, bool whole)
     return node;
 }
 
-/* The models of the run, one a line, as an array. */
-static json_t *models_of(const char *lines)
-{
-    json_t *all = json_array();
-
-    for (const char *at = lines ? lines : ""; *at;) {
-        json_array_append_new(all, json_stringn(at, strcspn(at, "\n")));
-        at = str_next_line(at);
-    }
-    return all;
-}
-
 /* cost is null when no call has a known price; what has none is counted beside it. */
 static json_t *spent_of(const struct model_spent *spent, const char *models)
 {
     const bool has_cost = spent->nr_unpriced < spent->nr_calls;
 
     return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:o, s:o}", "models",
-        models_of(models), "calls", (json_int_t)spent->nr_calls, "failed",
+        json_lines(models), "calls", (json_int_t)spent->nr_calls, "failed",
         (json_int_t)spent->nr_failed, "attempts", (json_int_t)spent->nr_attempts, "tokens_in",
         (json_int_t)spent->tokens_in, "tokens_cached", (json_int_t)spent->tokens_cached,
         "tokens_out", (json_int_t)spent->tokens_out, "lost_in", (json_int_t)spent->lost_in,

@@ -46,8 +46,6 @@ static void note_node(struct page *page, const struct candidate *c)
     page->nr_recalled += c->recalled;
     if (c->node > 0)
         page->verdicts[c->verdict]++;
-    if (node->speedup > page->nodes[page->best].speedup)
-        page->best = page->nr_nodes - 1;
     for (unsigned i = 0; i < c->nr_calls; i++)
         model_spent_add(&page->spent, &c->calls[i]);
     node->tokens = (double)page->spent.tokens;
@@ -59,6 +57,7 @@ static bool load_nodes(struct page *page, struct err *err)
 {
     enum { MOST_MISSING = 100000 };
     struct arena *scratch = arena_create();
+    struct store_digest digest;
     int64_t nr, missing = 0;
     bool ok = store_nr_nodes(page->store, &nr, err);
 
@@ -78,8 +77,11 @@ static bool load_nodes(struct page *page, struct err *err)
         arena_reset(scratch);
     }
     arena_destroy(scratch);
-    return ok && (page->nodes[0].parent < 0 ||
-                     err_set(err, "%s: the original is not in it", page->db_path));
+    if (!ok || !store_digest(page->store, &digest, err))
+        return false;
+    page->best = digest.best >= 0 ? page_find(page, digest.best) : 0;
+    return page->nodes[0].parent < 0 ||
+           err_set(err, "%s: the original is not in it", page->db_path);
 }
 
 static bool load_path(struct page *page, struct err *err)
@@ -103,16 +105,13 @@ static bool load_path(struct page *page, struct err *err)
 }
 
 bool page_load(struct page *page, struct arena *arena, struct store *store, const char *db_path,
-    struct err *err)
+    int64_t run, struct err *err)
 {
     const char *key;
-    bool found;
 
     *page = (struct page){.arena = arena, .store = store, .db_path = db_path, .prefix = ""};
-    if (!store_find_run(store, arena, &page->run, &found, err))
+    if (!store_take_run(store, arena, run, &page->run, err))
         return false;
-    if (!found)
-        return err_set(err, "%s: it holds no run", db_path);
     key = strchr(page->run.device, ':');
     page->chip = key ? chip_find(key + 1) : NULL;
     page->device_name = page->chip ? page->chip->name : page->run.device;

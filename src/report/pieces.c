@@ -79,7 +79,7 @@ void report_metric(struct str *out, enum metric metric, const struct counters *c
 
 unsigned report_columns(FILE *out)
 {
-    enum { UNKNOWN = 80, LEAST = 40 };
+    enum { UNKNOWN = 80, LEAST = 20 };
     struct winsize size;
 
     if (!isatty(fileno(out)))

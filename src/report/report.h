@@ -96,6 +96,13 @@ void report_spent(struct str *out, const struct model_spent *spent);
 /* Lines that say it; nothing where there is nothing to say. */
 void report_patch_text(struct str *out, const struct report_patch *patch);
 
+/* ---- the runs of a database ---- */
+
+/* A line for each, and for its models another; holder: the process at work on the newest, 0: none
+ * (base/lock.h). */
+void report_runs(struct str *out, const struct store_run *runs, unsigned nr, long holder);
+void report_runs_json(struct str *out, const struct store_run *runs, unsigned nr, long holder);
+
 /* ---- one candidate, and two ---- */
 
 /* One candidate: what is known of it, counters and advice (keet-opt run). */

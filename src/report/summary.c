@@ -218,12 +218,13 @@ static void add_verb(struct places *places, const struct report_run *run, const 
 static void print_places(struct str *out, const struct report_run *run, struct places *places)
 {
     enum { MOST = 46 };
+    const size_t most = width_of(run) / 2 < MOST ? width_of(run) / 2 : MOST;
     size_t column = 0;
 
     for (unsigned i = 0; i < places->nr; i++) {
         const size_t len = strlen(places->list[i].where);
 
-        column = len > column && len <= MOST ? len : column;
+        column = len > column && len <= most ? len : column;
     }
     for (unsigned i = 0; i < places->nr; i++) {
         struct place *place = &places->list[i];

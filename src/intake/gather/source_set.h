@@ -62,6 +62,7 @@ struct source_set {
     struct translation_unit *around; /* what source_set_around returns */
     unsigned nr_around;
     bool has_units;
+    bool own_task;          /* the file says its task itself: none is inferred */
     bool expands;           /* expand_macros is called with anywhere */
     struct origin *origins; /* by line, from 0 */
     size_t *starts;         /* where each line begins in text */

@@ -3,6 +3,7 @@
 
 #include "base/linediff.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "intake/syntax/spelling.h"
 
 #include <stdlib.h>
@@ -220,7 +221,8 @@ static bool keep_for_host(struct code_merge *m)
         const char *text = set->toks.tok[d->from].text, *name = d->name;
         unsigned line;
 
-        if (!d->keep || d->is_kernel || (d->kind == DECL_FUNCTION && !d->is_host))
+        if (!d->keep || d->is_kernel || str_starts(text, PATCH_KEPT) ||
+            (d->kind == DECL_FUNCTION && !d->is_host))
             continue;
         if (d->kind == DECL_DIRECTIVE && !(name = decls_defined_name(arena, text))) {
             keep_lines(m, d);
@@ -287,7 +289,8 @@ static const char *constants(struct code_merge *m)
         for (size_t i = 0; i < m->nr_inserts; i++) {
             const char *text = m->inserts[i].text, *hash = text + strspn(text, " \t");
 
-            if (!str_find_word(text, text + strlen(text), name, strlen(name)))
+            if (!str_find_word(text, text + strlen(text), name, strlen(name)) ||
+                str_starts(hash, PATCH_KEPT))
                 continue;
             used = true;
             condition = condition || (*hash == '#' && !strstr(hash, "pragma"));
@@ -310,9 +313,13 @@ static const char *constants(struct code_merge *m)
 static void flush_inserts(struct code_merge *m)
 {
     const char *first = constants(m);
+    size_t code = 0; /* the first insert that is no pragma of the task */
 
-    if (m->nr_inserts && *first) {
-        const size_t at = before_declaration(m->p, m->inserts[0].at);
+    while (code < m->nr_inserts && (str_starts(m->inserts[code].text, PATCH_KEPT) ||
+                                       strcmp(m->inserts[code].text, "\n") == 0))
+        code++;
+    if (code < m->nr_inserts && *first) {
+        const size_t at = before_declaration(m->p, m->inserts[code].at);
 
         patcher_replace(m->p, at, at, first);
     }
