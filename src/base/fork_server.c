@@ -48,12 +48,12 @@ struct request {
 /* A message of one byte with room for a descriptor beside it. */
 struct parcel {
     char byte;
+    struct iovec iov;
+    struct msghdr message;
     union {
         struct cmsghdr head;
         char bytes[CMSG_SPACE(sizeof(int))];
     } ancillary;
-    struct iovec iov;
-    struct msghdr message;
 };
 
 static void parcel_init(struct parcel *parcel)
