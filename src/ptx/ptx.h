@@ -228,10 +228,10 @@ struct ptx_inst {
     uint8_t nr_operands, nr_dests;
     uint32_t line; /* source line by .loc (of the outermost inlining site's file 1), 0 unknown */
     uint32_t text_line; /* line in the PTX text */
-    uint32_t
-        reconverge; /* for bra and brx: index of the first instruction of the immediate
-                       post-dominator; nr_insts: the function's end. Paths that only leave (ret,
-                       exit, trap) do not count: lanes that leave hold nobody up, as on the chip */
+    /* bra and brx: index of the first instruction of the immediate post-dominator; nr_insts: the
+     * function's end. Paths that only leave (ret, exit, trap) do not count: lanes that leave hold
+     * nobody up, as on the chip. */
+    uint32_t reconverge;
 };
 
 /* Bytes of the value that operand 0 or a source is, by the letters of its row; 0: not a value. */

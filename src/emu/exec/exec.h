@@ -162,8 +162,7 @@ struct block_worker {
     struct flow *flow;       /* nr_insts + 1 */
     struct pc_cache *caches;
     struct access_pattern *patterns;
-    bool
-        one_round; /* exec_block returns when each warp has had a turn; nr_done says how many are */
+    bool one_round; /* exec_block returns when each warp has had a turn; nr_done: warps done */
     uint64_t steps, steps_checked;
     uint64_t contacts; /* atomics and volatile accesses: those by which a lane waits for another */
     uint64_t moves;    /* operations on mbarriers, and barriers that opened */

@@ -159,8 +159,7 @@ struct sim_input {
     double l2_bytes_per_clk, dram_bytes_per_clk; /* this SM's share */
     double l1_bytes;
     double lat_l2, lat_dram;
-    double
-        dram_first; /* share of a block's first touches of sectors that no block touched before */
+    double dram_first; /* share of a block's first touches that are those of the whole grid */
     double dram_again; /* share of repeated touches, missed in L1, that L2 has lost */
     double dram_write; /* share of a block's first writes that reach DRAM */
     double spill_rate; /* spill accesses per instruction */

@@ -216,8 +216,7 @@ static void store_global(
             use_dram(s, now, 1 + 0.2 * sooner(1, s->dram_read / s->dram_written));
         }
     }
-    /* Stores wait in queues, not in warps. When the queues are full, every access behind them
-     * waits. */
+    /* Stores wait in queues, not in warps. When the queues are full, later accesses wait. */
     s->lsu_free = later(s->lsu_free, later(s->l2_free, s->dram_free) - STORE_QUEUE);
 }
 
@@ -258,7 +257,7 @@ static double lsu_enter(struct sim *s, double now, double cycles)
     return start + cycles - 1;
 }
 
-/* L1 answers global loads in the order in which they came. It holds L1_QUEUE loads that wait. */
+/* L1 answers global loads in the order in which they came, and holds L1_QUEUE that wait. */
 static double in_order(struct sim *s, double done)
 {
     double *oldest = &s->answers[s->nr_answers++ % L1_QUEUE];
@@ -522,9 +521,8 @@ static void account(struct sim *s, const struct sim_warp *w, uint32_t pc, double
     s->out->stall[STALL_OTHER] += later(0, total - later(dep, 0) - w->held[0] - w->held[1]);
 }
 
-/* The LSU takes as much as its queue holds, and makes the rest wait in the order in which they
- * came. A waiting warp gets a time by which those before it should be through, so that it rarely
- * asks twice. */
+/* The LSU takes what its queue holds; the rest waits, in the order in which it came. A waiting warp
+ * gets a time by which those before it should be through, so that it rarely asks twice. */
 static bool held_by_lsu(
     struct sim *s, struct sim_warp *w, const struct trace_event *event, double now)
 {
@@ -610,8 +608,7 @@ static unsigned pick_warp(const struct sim *s, unsigned scheduler, double now)
     return best == MAX_WARPS ? MAX_WARPS : best * s->nr_schedulers + scheduler;
 }
 
-/* Some barriers are reached by some warps only, or traces were cut at different places: lets all
- * warps go on. */
+/* Lets all warps go on: only some reach the barrier, or traces were cut at different places. */
 static bool unlock(struct sim *s, double now)
 {
     bool any = false;

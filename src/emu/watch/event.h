@@ -48,8 +48,7 @@ struct emu_block {
     uint32_t ctaid[3];
     double weight; /* how many blocks of the grid the block stands for: 1 unless sampled */
     bool traced;   /* one of the few for the time model */
-    bool
-        nearby; /* the block is near a traced one: only what it touches matters to the time model */
+    bool nearby;   /* near a traced block: only what it touches matters to the time model */
 };
 
 enum access_kind { ACCESS_UNIFORM, ACCESS_CONTIGUOUS, ACCESS_OTHER };
