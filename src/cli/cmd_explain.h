@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "core/candidate.h"
 #include "core/chip.h"
+#include "explain/views/views.h" /* explain_print, for one run too */
 
 #include <stdbool.h>
 

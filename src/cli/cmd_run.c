@@ -15,7 +15,6 @@
 #include "explain/hypotheses.h"
 #include "explain/plugin.h"
 #include "explain/views/model_explanation.h"
-#include "explain/views/views.h"
 #include "profile/profile.h"
 #include "report/json_text.h"
 #include "report/report.h"
