@@ -28,6 +28,13 @@ failed=()
 logs=build/logs
 mkdir -p "$logs"
 
+# The tests that a run of ctest spent most time on, from its JUnit file: those to give a COST.
+longest()
+{
+    sed -n 's/.*<testcase name="\([^"]*\)".* time="\([0-9]*\)[.0-9]*".*/\1 \2 s/p' "$1" |
+        sort -k2,2nr | head -n 8 | paste -sd, | sed 's/,/, /g'
+}
+
 run_preset()
 {
     local preset=$1 start=$SECONDS
@@ -40,7 +47,9 @@ run_preset()
     fi
     echo "built in $((SECONDS - start)) s"
     ctest --test-dir "build/$preset" -j "$((jobs + 1))" --output-on-failure --no-tests=error \
-        -LE "^($left_out)\$" </dev/null || failed+=("$preset (tests)")
+        --output-junit "$PWD/$logs/$preset.xml" -LE "^($left_out)\$" </dev/null ||
+        failed+=("$preset (tests)")
+    echo "longest: $(longest "$logs/$preset.xml")"
     echo "$preset took $((SECONDS - start)) s"
 }
 
