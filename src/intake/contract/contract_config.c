@@ -100,7 +100,8 @@ bool contract_is_empty(struct contract_builder *b, const char *config)
     int64_t value;
 
     if (!toks_lex(&toks, b->arena, config, strlen(config)) ||
-        tok_range_split((struct tok_range){&toks, 0, toks.nr}, both, 2) == 0)
+        tok_range_split((struct tok_range){&toks, 0, toks.nr}, both, 2) == 0 ||
+        both[0].from >= both[0].to)
         return false;
     const unsigned nr = parts_of(b,
         arena_strndup(b->arena, config, toks.tok[both[0].to - 1].end - toks.tok[both[0].from].at),
