@@ -61,6 +61,11 @@ void str_addf(struct str *s, const char *format, ...)
     va_end(ap);
 }
 
+void str_add_count(struct str *s, uint64_t nr, const char *noun)
+{
+    str_addf(s, "%llu %s%s", (unsigned long long)nr, noun, nr == 1 ? "" : "s");
+}
+
 void str_add_shell(struct str *s, const char *word)
 {
     static const char plain[] =

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct str {
     char *text; /* NULL while empty and never added to; use str_text */
@@ -19,6 +20,7 @@ void str_add_n(struct str *s, const char *bytes, size_t len);
 void str_add_char(struct str *s, char c);
 void str_addf(struct str *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void str_vaddf(struct str *s, const char *format, va_list ap);
+void str_add_count(struct str *s, uint64_t nr, const char *noun); /* "1 shape", "2 shapes" */
 void str_add_shell(struct str *s, const char *word); /* quoted where a shell needs it */
 const char *str_text(const struct str *s);           /* never NULL */
 char *str_take(struct str *s);                       /* the heap text; s is empty afterwards */

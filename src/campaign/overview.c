@@ -210,7 +210,7 @@ static bool add_run(const char *db, unsigned i, struct str *out, struct err *err
     struct arena *arena = arena_create();
     struct store *store = store_open(db, err);
     struct page page;
-    const bool ok = store && page_load(&page, arena, store, db, err);
+    const bool ok = store && page_load(&page, arena, store, db, 0, err);
 
     if (ok) {
         page.prefix = arena_printf(arena, "t%u-", i + 1);

@@ -186,18 +186,17 @@ static void add_nodes(const struct store_speed *speeds, const struct ranked *ord
     json_decref(list);
 }
 
-bool results_run(const char *db_path, unsigned top, bool json, struct str *out, struct err *err)
+bool results_run(
+    const char *db_path, int64_t run, unsigned top, bool json, struct str *out, struct err *err)
 {
     struct arena *arena = arena_create();
     struct store *store = store_open(db_path, err);
     struct store_speed *speeds = NULL;
     struct store_digest digest;
-    struct run_info run;
+    struct run_info info;
     struct ranked *order;
     unsigned nr = 0, nr_right = 0;
-    bool found = false;
-    bool ok = store && store_find_run(store, arena, &run, &found, err) &&
-              (found || err_set(err, "%s: it holds no run", db_path)) &&
+    bool ok = store && store_take_run(store, arena, run, &info, err) &&
               store_digest(store, &digest, err) &&
               store_list_speeds(store, arena, &speeds, &nr, err);
 

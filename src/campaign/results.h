@@ -13,7 +13,8 @@
 bool results_campaign(
     const struct campaign *c, unsigned top, bool json, struct str *out, struct err *err);
 
-/* The best nodes of a run, equal ones in the order of their numbers. */
-bool results_run(const char *db_path, unsigned top, bool json, struct str *out, struct err *err);
+/* The best nodes of a run (run 0: of the newest), equal ones in the order of their numbers. */
+bool results_run(
+    const char *db_path, int64_t run, unsigned top, bool json, struct str *out, struct err *err);
 
 #endif

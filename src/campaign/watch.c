@@ -22,15 +22,18 @@ struct seen {
     unsigned nr_nodes;
 };
 
-static bool look(struct seen *s, const char *db_path, struct err *err)
+/* A process that holds the database is at work on the newest run. */
+static bool look(struct seen *s, const char *db_path, int64_t run, long *holder, struct err *err)
 {
     struct store *store = store_open(db_path, err);
-    bool found = false;
-    const bool ok = store && store_find_run(store, s->arena, &s->run, &found, err) &&
-                    (found || err_set(err, "%s: it holds no run", db_path)) &&
+    struct run_info newest = {0};
+    const bool ok = store && store_take_run(store, s->arena, 0, &newest, err) &&
+                    store_take_run(store, s->arena, run, &s->run, err) &&
                     store_digest(store, &s->digest, err) &&
                     store_list_speeds(store, s->arena, &s->nodes, &s->nr_nodes, err);
 
+    if (ok && s->run.id != newest.id)
+        *holder = 0;
     store_close(store);
     return ok;
 }
@@ -49,15 +52,12 @@ static void add_state(const struct run_info *run, long holder, struct str *out)
 
 static void add_counts(const struct store_digest *d, struct str *out)
 {
-    str_addf(out, "%lld variants evaluated, %llu right", (long long)d->nr_evaluated,
-        (unsigned long long)d->verdicts[VERDICT_OK]);
-    for (int v = 1; v < NR_VERDICTS; v++)
-        if (d->verdicts[v])
-            str_addf(out, ", %llu %s", (unsigned long long)d->verdicts[v],
-                verdict_name((enum verdict)v));
-    if (d->nr_calls)
-        str_addf(out, "; %llu calls to models, %llu tokens", (unsigned long long)d->nr_calls,
-            (unsigned long long)d->tokens);
+    report_counts(out, (uint64_t)d->nr_evaluated, d->verdicts, d->recalled);
+    if (d->nr_calls) {
+        str_add(out, "; ");
+        str_add_count(out, d->nr_calls, "call");
+        str_addf(out, " to models, %llu tokens", (unsigned long long)d->tokens);
+    }
     str_add_char(out, '\n');
 }
 
@@ -104,6 +104,7 @@ static void add_run_json(const struct seen *s, long holder, struct str *out)
     const struct store_digest *d = &s->digest;
 
     add_holder(out, holder);
+    str_addf(out, ", \"run\": %lld", (long long)s->run.id);
     add_text(out, "kernel", s->run.kernel_path);
     add_text(out, "device", s->run.device);
     add_text(out, "policy", s->run.policy);
@@ -127,10 +128,11 @@ static void add_run_json(const struct seen *s, long holder, struct str *out)
     str_add(out, "}}\n");
 }
 
-bool watch_run_status(const char *db_path, long holder, bool json, struct str *out, struct err *err)
+bool watch_run_status(
+    const char *db_path, int64_t run, long holder, bool json, struct str *out, struct err *err)
 {
     struct seen s = {.arena = arena_create()};
-    const bool ok = look(&s, db_path, err);
+    const bool ok = look(&s, db_path, run, &holder, err);
 
     if (ok && json)
         add_run_json(&s, holder, out);
@@ -214,10 +216,10 @@ static void add_way(const struct seen *s, struct str *out)
         add_node(s, &s->nodes[way[nr]], 0, out);
 }
 
-bool watch_run(const char *db_path, long holder, struct str *out, struct err *err)
+bool watch_run(const char *db_path, int64_t run, long holder, struct str *out, struct err *err)
 {
     struct seen s = {.arena = arena_create()};
-    const bool ok = look(&s, db_path, err);
+    const bool ok = look(&s, db_path, run, &holder, err);
 
     if (ok) {
         add_run_text(&s, holder, out);

@@ -100,15 +100,13 @@ bool cmd_calls(const struct options *options, int *status, struct err *err)
     struct store *store = NULL;
     struct store_call *rows;
     struct run_info run;
-    bool ok, found = false;
     unsigned nr = 0;
+    bool ok;
 
     ok = file_exists(path) || err_set(err, "%s: there is no such file", path);
     store = ok ? store_open(path, err) : NULL;
-    ok = store && store_find_run(store, arena, &run, &found, err);
-    if (ok && !found)
-        ok = err_set(err, "%s: it holds no run", path);
-    ok = ok && store_list_calls(store, arena, &rows, &nr, err);
+    ok = store && store_take_run(store, arena, (int64_t)options->run, &run, err) &&
+         store_list_calls(store, arena, &rows, &nr, err);
     if (ok && options->json)
         print_json(rows, nr);
     else if (ok)

@@ -26,7 +26,7 @@ static void print(const struct options *o, struct arena *arena, const struct can
 bool cmd_diff(const struct options *o, int *status, struct err *err)
 {
     struct looked_run l;
-    bool ok = look_open_run(&l, o->kernel_path, err);
+    bool ok = look_open_run(&l, o->kernel_path, o->run, err);
     struct candidate a = {.arena = l.arena}, b = {.arena = l.arena};
 
     ok = ok && look_load(&l, o->paths[1], &a, err) && look_load(&l, o->paths[2], &b, err);

@@ -56,7 +56,7 @@ bool cmd_export(const struct options *options, int *status, struct err *err)
 
     ok = file_exists(path) || err_set(err, "%s: there is no such file", path);
     store = ok ? store_open(path, err) : NULL;
-    ok = store && page_load(&page, arena, store, path, err) &&
+    ok = store && page_load(&page, arena, store, path, (int64_t)options->run, err) &&
          export_make(options->as, &page, &files, err) && write_all(options, arena, &files, err);
     export_finish(&files);
     store_close(store);

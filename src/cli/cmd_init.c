@@ -2,12 +2,15 @@
 #include "cli/commands.h"
 
 #include "base/file.h"
+#include "base/str.h"
 #include "cli/load_task.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static bool print_json(const struct intake *in)
 {
@@ -29,26 +32,61 @@ static bool print_json(const struct intake *in)
     return true;
 }
 
+/* A file that is there is overwritten only when the user says so: by --force, or on a terminal. */
+static bool may_write(const struct options *o, struct err *err)
+{
+    struct stat is;
+    int answer, c;
+
+    if (!o->output_path || o->force || stat(o->output_path, &is) != 0 || !S_ISREG(is.st_mode))
+        return true;
+    if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+        return err_set(err,
+            "%s is there already; --force overwrites it, or name another file with -o",
+            o->output_path);
+    fprintf(stderr, "%s is there already. Overwrite it? [y/N] ", o->output_path);
+    answer = c = getchar();
+    while (c != '\n' && c != EOF)
+        c = getchar();
+    return answer == 'y' || answer == 'Y' || err_set(err, "%s stays as it is", o->output_path);
+}
+
+static void show(const struct options *o, const struct intake *in)
+{
+    struct str text = {0};
+
+    str_addf(&text, "%s: ", o->kernel_path);
+    str_add_count(&text, in->nr_kernels, "kernel");
+    str_add(&text, ", ");
+    fprintf(stderr, "%s%u %s\n", str_text(&text), in->nr_launches,
+        in->nr_launches == 1 ? "launch" : "launches");
+    str_clear(&text);
+    load_task_show(in);
+    if (in->nr_missing) {
+        str_add_count(&text, in->nr_missing, "line");
+        fprintf(stderr, "%s to complete before it can be run\n", str_text(&text));
+        str_clear(&text);
+    }
+    if (in->shift) {
+        str_add_count(&text, in->shift, "line");
+        fprintf(stderr, "headers pulled in: later lines stand up to %s further down\n",
+            str_text(&text));
+    }
+    str_finish(&text);
+}
+
 bool cmd_init(const struct options *o, int *status, struct err *err)
 {
     struct arena *arena = arena_create();
     struct intake in;
     const struct infer_options infer = load_task_options(arena, o);
-    bool ok = infer_contract(&in, arena, &infer, err);
+    bool ok = (o->json || may_write(o, err)) && infer_contract(&in, arena, &infer, err);
 
     if (ok && o->json) {
         ok = print_json(&in);
     } else if (ok) {
-        if (o->verbosity >= 0) {
-            fprintf(stderr, "%s: %u kernel(s), %u launch(es)\n", o->kernel_path, in.nr_kernels,
-                in.nr_launches);
-            load_task_show(&in);
-            if (in.nr_missing)
-                fprintf(stderr, "%u line(s) to complete before it can be run\n", in.nr_missing);
-            if (in.shift)
-                fprintf(stderr,
-                    "headers pulled in: later lines stand up to %u lines further down\n", in.shift);
-        }
+        if (o->verbosity >= 0)
+            show(o, &in);
         if (o->output_path)
             ok = file_write(o->output_path, in.text, strlen(in.text), err);
         else

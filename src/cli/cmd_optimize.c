@@ -2,7 +2,6 @@
 #include "cli/commands.h"
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/str.h"
 #include "cli/cmd_patch.h"
 #include "cli/load_task.h"
@@ -89,13 +88,15 @@ static bool finish(struct parts *p, const char *why, struct err *err)
 {
     const struct options *o = p->options;
     struct session_result result;
+    struct session_output output;
     struct report_run run;
     struct str text = {0};
     const struct candidate *best;
 
-    if (!session_result(p->session, &result, err))
+    if (!session_result(p->session, &result, err) ||
+        !session_write_output(p->session, &result, &output, err))
         return false;
-    best = &result.path[result.nr_path - 1];
+    best = result.kept ? &result.kept->winner : &result.path[result.nr_path - 1];
     run = (struct report_run){
         .task = &p->task,
         .run = result.run,
@@ -109,20 +110,25 @@ static bool finish(struct parts *p, const char *why, struct err *err)
         .nr_ok = result.state.nr_ok,
         .nr_reused = result.state.nr_reused,
         .verdicts = result.state.verdicts,
+        .recalled = result.state.recalled,
         .tree_hash = result.tree_hash,
         .spent = result.spent,
         .path = result.path,
         .nr_path = result.nr_path,
+        .kept = result.kept ? best : NULL,
+        .kept_run = result.kept ? result.kept->run : 0,
+        .moved_to = output.moved_to,
+        .unchanged = output.unchanged,
+        .columns = report_columns(stdout),
+        .tables = o->verbosity > 0,
     };
-    if (!file_write(result.output_path, best->source, best->source_bytes, err) ||
-        !writeback(&run.patch, p->arena, o, &p->task, best->source, best->source_bytes,
+    if (!writeback(&run.patch, p->arena, o, &p->task, best->source, best->source_bytes,
             result.output_path, err))
         return false;
     if (o->json)
         report_json(&text, &run);
     else if (o->verbosity < 0)
-        str_addf(&text, "%.2fx %s  %s\n", best->speedup,
-            report_speedup_word(best->profile.time_from), result.output_path);
+        report_short(&text, &run);
     else
         report_summary(&text, &run);
     fputs(str_text(&text), stdout);

@@ -35,7 +35,7 @@ static bool of_run(const struct options *o, const char *path, struct str *text, 
     bool ok = file_exists(path) || err_set(err, "%s: there is no such file", path);
 
     store = ok ? store_open(path, err) : NULL;
-    ok = store && page_load(&page, arena, store, path, err);
+    ok = store && page_load(&page, arena, store, path, (int64_t)o->run, err);
     if (ok && (is_format(o, "json") || o->json))
         ok = page_json(&page, text, err);
     else if (ok && (is_format(o, "md") || o->markdown))
@@ -75,6 +75,11 @@ bool cmd_report(const struct options *options, int *status, struct err *err)
     struct str text = {0};
     bool ok;
 
+    if (campaign && options->run > 0) {
+        err_set(err, "%s is a campaign; --run goes with one of its databases, NAME.keet.db", path);
+        arena_destroy(arena);
+        return false;
+    }
     if (!output)
         output = !html      ? "-"
                  : campaign ? arena_printf(arena, "%s/report.html", path)

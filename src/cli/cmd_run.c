@@ -201,7 +201,7 @@ static bool keep_calls(struct single *one, struct err *err)
         .budget = "0"};
     struct store *store = store_open(o->db_path, err);
     bool ok = store && store_begin_run(store, &run, err) && store_kernel(store, &one->c, err) &&
-              store_end_run(store, "explained", err);
+              store_end_run(store, "explained", 0, err);
 
     store_close(store);
     return ok;
@@ -293,6 +293,8 @@ bool cmd_run(const struct options *options, int *status, struct err *err)
         if (!options->sanitize || options->profile || one.c.verdict != VERDICT_OK)
             print(&text, &one);
         fputs(str_text(&text), stdout);
+    } else if (err->original) {
+        *status = EXIT_KERNEL;
     }
     str_finish(&text);
     device_findings_finish(&one.findings);

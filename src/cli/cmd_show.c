@@ -30,7 +30,7 @@ bool cmd_show(const struct options *o, int *status, struct err *err)
     struct looked_run l;
     struct str text = {0};
     struct task task = {0};
-    bool ok = look_open_run(&l, o->kernel_path, err);
+    bool ok = look_open_run(&l, o->kernel_path, o->run, err);
     struct candidate c = {.arena = l.arena};
 
     ok = ok && look_load(&l, o->paths[1], &c, err);

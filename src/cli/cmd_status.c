@@ -8,11 +8,12 @@ bool cmd_status(const struct options *o, int *status, struct err *err)
 {
     struct looked l;
     struct str text = {0};
-    bool ok = look_open(&l, o->kernel_path, err);
+    bool ok = look_open(&l, o->kernel_path, o->run, err);
     const long holder = ok ? look_holder(&l) : 0;
 
-    ok = ok && (l.is_campaign ? watch_campaign_status(&l.campaign, holder, o->json, &text, err)
-                              : watch_run_status(l.path, holder, o->json, &text, err));
+    ok = ok &&
+         (l.is_campaign ? watch_campaign_status(&l.campaign, holder, o->json, &text, err)
+                        : watch_run_status(l.path, (int64_t)o->run, holder, o->json, &text, err));
     if (ok)
         look_print(str_text(&text));
     str_finish(&text);

@@ -50,7 +50,7 @@ static void print(const struct options *o, long process, bool ended)
 bool cmd_stop(const struct options *o, int *status, struct err *err)
 {
     struct looked l;
-    bool ok = look_open(&l, o->kernel_path, err);
+    bool ok = look_open(&l, o->kernel_path, o->run, err);
     const long holder = ok ? look_holder(&l) : 0;
 
     ok = ok && ask_to_end(&l, holder, err);

@@ -11,12 +11,12 @@
 static bool look_once(const struct options *o, bool *running, struct str *out, struct err *err)
 {
     struct looked l;
-    bool ok = look_open(&l, o->kernel_path, err);
+    bool ok = look_open(&l, o->kernel_path, o->run, err);
     const long holder = ok ? look_holder(&l) : 0;
 
     *running = holder != 0;
     ok = ok && (l.is_campaign ? watch_campaign(&l.campaign, holder, out, err)
-                              : watch_run(l.path, holder, out, err));
+                              : watch_run(l.path, (int64_t)o->run, holder, out, err));
     look_close(&l);
     return ok;
 }

@@ -1,6 +1,6 @@
 /* Every verb of the command line as a function. Each prints to stdout, returns false with err when
- * something outside of the kernel failed, and sets *status, which is EXIT_DONE before, when the
- * program is to end otherwise. */
+ * something failed, and sets *status, which is EXIT_DONE before, when the program is to end with
+ * another one (EXIT_FAILED, after false). */
 #ifndef KEET_CLI_COMMANDS_H
 #define KEET_CLI_COMMANDS_H
 
@@ -59,6 +59,7 @@ bool cmd_calls(const struct options *options, int *status, struct err *err);
 bool cmd_report(const struct options *options, int *status, struct err *err);
 bool cmd_export(const struct options *options, int *status, struct err *err);
 bool cmd_campaign(const struct options *options, int *status, struct err *err);
+bool cmd_runs(const struct options *options, int *status, struct err *err);
 bool cmd_status(const struct options *options, int *status, struct err *err);
 bool cmd_results(const struct options *options, int *status, struct err *err);
 bool cmd_watch(const struct options *options, int *status, struct err *err);

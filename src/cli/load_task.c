@@ -79,9 +79,15 @@ bool load_task(struct task *task, struct arena *arena, const struct options *o, 
 
     if (!file_read(o->kernel_path, INTAKE_MAX_BYTES, &source, &bytes, err))
         return false;
-    bool needed = intake_needed(source, bytes);
+    const bool needed = intake_needed(source, bytes);
+    const bool both =
+        !needed && (o->nr_include_dirs || o->nr_defines || intake_has_both(arena, source, bytes));
+    const bool ok =
+        !both || intake_split(&in, arena, o->kernel_path, source, bytes, &infer.args, err);
 
     free(source);
+    if (both)
+        return ok && task_parse(task, arena, o->kernel_path, in.text, strlen(in.text), err);
     if (!needed)
         return task_load(task, arena, o->kernel_path, err);
     if (!infer_contract(&in, arena, &infer, err))
@@ -92,9 +98,8 @@ bool load_task(struct task *task, struct arena *arena, const struct options *o, 
     }
     if (in.nr_missing)
         return err_set(err,
-            "%s: %u line(s) of the task cannot be read from the file (marked ? above); write them "
-            "with "
+            "%s: %u %s of the task cannot be read from the file (marked ? above); write them with "
             "`keet-opt init %s -o task.cu`, complete them there, and run that",
-            o->kernel_path, in.nr_missing, o->kernel_path);
+            o->kernel_path, in.nr_missing, in.nr_missing == 1 ? "line" : "lines", o->kernel_path);
     return task_parse(task, arena, o->kernel_path, in.text, strlen(in.text), err);
 }

@@ -8,12 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool look_open(struct looked *l, const char *path, struct err *err)
+bool look_open(struct looked *l, const char *path, uint64_t run, struct err *err)
 {
     *l = (struct looked){.is_campaign = campaign_is_folder(path), .path = path};
     campaign_init(&l->campaign);
     if (l->is_campaign) {
         l->lock_path = arena_printf(l->campaign.arena, "%s/campaign.lock", path);
+        if (run > 0)
+            return err_set(
+                err, "%s is a campaign; --run goes with one of its databases, NAME.keet.db", path);
         return campaign_open(&l->campaign, path, err);
     }
     l->lock_path = arena_printf(l->campaign.arena, "%s-lock", path);
@@ -30,18 +33,15 @@ long look_holder(const struct looked *l)
     return lock_holder(l->lock_path);
 }
 
-bool look_open_run(struct looked_run *l, const char *path, struct err *err)
+bool look_open_run(struct looked_run *l, const char *path, uint64_t run, struct err *err)
 {
-    bool found;
-
     *l = (struct looked_run){.arena = arena_create()};
     if (!file_exists(path))
         return err_set(err, "%s: there is no such file", path);
     if (campaign_is_folder(path))
         return err_set(err, "%s is a campaign; expected one of its databases, NAME.keet.db", path);
     l->store = store_open(path, err);
-    return l->store && store_find_run(l->store, l->arena, &l->run, &found, err) &&
-           (found || err_set(err, "%s: it holds no run", path));
+    return l->store && store_take_run(l->store, l->arena, (int64_t)run, &l->run, err);
 }
 
 void look_close_run(struct looked_run *l)

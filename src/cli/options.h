@@ -22,6 +22,7 @@ enum verb {
     VERB_RESULTS,
     VERB_SHOW,
     VERB_DIFF,
+    VERB_RUNS,
     VERB_CALLS,
     VERB_REPORT,
     VERB_EXPORT,
@@ -74,6 +75,8 @@ struct options {
     bool no_sandbox;         /* GPU: its worker keeps all rights */
     const char *reuse_path;  /* evaluations shared by runs; NULL: none */
     const char *feedback;    /* what steers the search; NULL: our explanation */
+    uint64_t run;            /* of the database that is looked at; 0: the newest */
+    bool force;              /* init: overwrite */
     const char *db_path;     /* NULL: <kernel>.keet.db */
     const char *output_path; /* NULL: <kernel>.keet.cu */
     const char *cache_dir;   /* NULL: the compiler's default */

@@ -19,6 +19,38 @@ bool intake_needed(const char *source, size_t bytes)
                memmem(source, bytes, "cudaLaunchCooperativeKernel", 27) != NULL);
 }
 
+bool intake_has_both(struct arena *arena, const char *source, size_t bytes)
+{
+    struct toks toks;
+    bool task = false, host = false;
+
+    if (!memmem(source, bytes, "#pragma keet", 12) || !lex(&toks, arena, source, bytes))
+        return false;
+    for (unsigned i = 0; i < toks.nr; i++) {
+        const struct tok *t = &toks.tok[i];
+
+        task |= t->kind == TOK_DIRECTIVE && str_starts(t->text, "#pragma keet");
+        host |= tok_is(t, "<<<") || (tok_is(t, "main") && tok_is(&toks.tok[i + 1], "(")) ||
+                (t->kind == TOK_NAME && (str_starts(t->text, "cudaLaunchKernel") ||
+                                            str_starts(t->text, "cudaLaunchCooperativeKernel")));
+    }
+    return task && host;
+}
+
+/* All directives of a text: pragmas name kernels with their template arguments. */
+static const char *directives(struct reading *r)
+{
+    struct str all = {0};
+
+    for (unsigned i = 0; i < r->toks.nr; i++)
+        if (r->toks.tok[i].kind == TOK_DIRECTIVE && str_starts(r->toks.tok[i].text, "#pragma keet"))
+            str_addf(&all, "%s ", r->toks.tok[i].text + strlen("#pragma keet"));
+    const char *text = arena_strdup(r->arena, str_text(&all));
+
+    str_finish(&all);
+    return text;
+}
+
 /* The kernels of the contract with their template arguments, which may be named by the host only.
  */
 static const char *kernel_ids(const struct reading *r)
@@ -100,16 +132,22 @@ static bool read_once(struct reading *r, const char *path, const char *source, s
     r->host.reading = r;
     while (r->host.own_tokens < r->toks.nr && r->toks.tok[r->host.own_tokens].at < r->own_bytes)
         r->host.own_tokens++;
-    if (!contract_infer(&r->in, &r->host, path, args, err))
+    if (!r->own_task && !contract_infer(&r->in, &r->host, path, args, err))
         return false;
-    decls_reach(&r->decls, arena, r->own_bytes, r->device_bytes, kernel_ids(r));
-    drop_overloads(r);
-    starts_find(r);
+    decls_reach(&r->decls, arena, r->own_bytes, r->device_bytes,
+        r->own_task ? directives(r) : kernel_ids(r));
+    if (!r->own_task) {
+        drop_overloads(r);
+        starts_find(r);
+    }
     r->device = decls_device_text(&r->decls, arena, r->bytes);
     r->in.shift += r->device.nr_added;
     r->in.path = path;
     r->in.code = r->device.text;
-    intake_compose(&r->in, arena);
+    if (r->own_task)
+        r->in.text = r->in.code;
+    else
+        intake_compose(&r->in, arena);
     return true;
 }
 
@@ -120,8 +158,10 @@ bool reading_make(struct reading *r, struct arena *arena, const char *path, cons
     if (bytes > READING_MAX_BYTES)
         return err_set(err, "%s: %zu MiB; a kernel file has at most %d MiB", path, bytes >> 20,
             READING_MAX_BYTES >> 20);
-    bool ok = read_once(r, path, source, bytes, true, args, err);
+    bool ok = read_once(r, path, source, bytes, !r->own_task, args, err);
 
+    if (r->own_task)
+        return ok;
     if (r->has_units && !r->in.walked) { /* they do not call it: they may be other programs */
         err->text[0] = 0;
         ok = read_once(r, path, source, bytes, false, args, err);
@@ -151,6 +191,18 @@ bool intake_read(struct intake *in, struct arena *arena, const char *path, const
     struct reading *r = arena_alloc(arena, sizeof(*r));
     const bool ok = reading_make(r, arena, path, source, bytes, args, err);
 
+    *in = r->in;
+    return ok;
+}
+
+bool intake_split(struct intake *in, struct arena *arena, const char *path, const char *source,
+    size_t bytes, const struct intake_args *args, struct err *err)
+{
+    struct reading *r = arena_alloc(arena, sizeof(*r));
+    bool ok;
+
+    r->own_task = true;
+    ok = reading_make(r, arena, path, source, bytes, args, err);
     *in = r->in;
     return ok;
 }

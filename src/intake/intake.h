@@ -104,4 +104,14 @@ void intake_compose(struct intake *in, struct arena *arena);
 /* True for a file that launches kernels and has no `#pragma keet` line. */
 bool intake_needed(const char *source, size_t bytes);
 
+/* True for a file that says its task itself, by `#pragma keet` lines, and has host code as well: a
+ * launch, or main. */
+bool intake_has_both(struct arena *arena, const char *source, size_t bytes);
+
+/* The kernel file in such a file: what only the host needs is blanked, the user's own pragmas stay
+ * where they stand, and nothing is inferred. Fills text, path, code and shift. False as
+ * intake_read. */
+bool intake_split(struct intake *in, struct arena *arena, const char *path, const char *source,
+    size_t bytes, const struct intake_args *args, struct err *err);
+
 #endif

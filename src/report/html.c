@@ -102,8 +102,8 @@ static void add_metrics(const struct page *page, struct str *out)
     add_heading(out, "metrics", "Before and after");
     str_add(out, "<div class=\"wide\"><table>\n<thead><tr><th>metric</th><th>original</th>"
                  "<th>best</th><th>is</th></tr></thead>\n<tbody>\n");
-    for (size_t i = 0; i < nr_page_metrics; i++) {
-        const enum metric m = page_metrics[i];
+    for (size_t i = 0; i < nr_report_metrics; i++) {
+        const enum metric m = report_metrics[i];
         const bool has_after = counters_has(after, m);
 
         if (!has_after && !counters_has(before, m))
@@ -111,9 +111,9 @@ static void add_metrics(const struct page *page, struct str *out)
         str_add(out, "<tr><td><code>");
         add_metric_name(m, out);
         str_add(out, "</code></td><td class=\"n\">");
-        page_value(out, m, before);
+        report_metric(out, m, before);
         str_add(out, "</td><td class=\"n\">");
-        page_value(out, m, after);
+        report_metric(out, m, after);
         str_addf(out, "</td><td>%s</td></tr>\n",
             provenance_name((has_after ? after : before)->metric[m].from));
     }
@@ -263,19 +263,9 @@ static void add_spent(const struct model_spent *spent, struct str *out)
         str_add(out, "<p>No language model was asked: no tokens, no money.</p>\n");
         return;
     }
-    str_addf(out,
-        "<p>%u calls to language models (%u without an answer), %llu tokens in (%llu "
-        "cached), %llu out, ",
-        spent->nr_calls, spent->nr_failed, (unsigned long long)(spent->tokens_in + spent->lost_in),
-        (unsigned long long)spent->tokens_cached,
-        (unsigned long long)(spent->tokens_out + spent->lost_out));
-    if (spent->nr_unpriced == spent->nr_calls)
-        str_add(out, "cost unknown (no price on record)");
-    else
-        str_addf(out, "%.4f dollars", spent->cost);
-    if (spent->nr_unpriced > 0 && spent->nr_unpriced < spent->nr_calls)
-        str_addf(out, " and %u calls without a price", spent->nr_unpriced);
-    str_addf(out, ", %.1f s of waiting for answers.</p>\n", spent->latency_ms * 1e-3);
+    str_add(out, "<p>");
+    report_spent(out, spent);
+    str_add(out, ".</p>\n");
 }
 
 static void add_row(struct str *out, const char *what, const char *value)

@@ -107,25 +107,13 @@ static json_t *candidate_of(const struct candidate *c, bool whole)
     return node;
 }
 
-/* The models of the run, one a line, as an array. */
-static json_t *models_of(const char *lines)
-{
-    json_t *all = json_array();
-
-    for (const char *at = lines ? lines : ""; *at;) {
-        json_array_append_new(all, json_stringn(at, strcspn(at, "\n")));
-        at = str_next_line(at);
-    }
-    return all;
-}
-
 /* cost is null when no call has a known price; what has none is counted beside it. */
 static json_t *spent_of(const struct model_spent *spent, const char *models)
 {
     const bool has_cost = spent->nr_unpriced < spent->nr_calls;
 
     return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:o, s:o}", "models",
-        models_of(models), "calls", (json_int_t)spent->nr_calls, "failed",
+        json_lines(models), "calls", (json_int_t)spent->nr_calls, "failed",
         (json_int_t)spent->nr_failed, "attempts", (json_int_t)spent->nr_attempts, "tokens_in",
         (json_int_t)spent->tokens_in, "tokens_cached", (json_int_t)spent->tokens_cached,
         "tokens_out", (json_int_t)spent->tokens_out, "lost_in", (json_int_t)spent->lost_in,
@@ -138,11 +126,14 @@ static json_t *spent_of(const struct model_spent *spent, const char *models)
 void report_json(struct str *out, const struct report_run *run)
 {
     const struct candidate *root = &run->path[0], *best = &run->path[run->nr_path - 1];
-    json_t *verdicts = json_object(), *path = json_array(), *all;
+    json_t *verdicts = json_object(), *recalled = json_object(), *path = json_array(), *all;
 
-    for (int v = 0; v < NR_VERDICTS; v++)
+    for (int v = 0; v < NR_VERDICTS; v++) {
         json_object_set_new(
             verdicts, verdict_name((enum verdict)v), json_integer((json_int_t)run->verdicts[v]));
+        json_object_set_new(
+            recalled, verdict_name((enum verdict)v), json_integer((json_int_t)run->recalled[v]));
+    }
     for (unsigned i = 0; i < run->nr_path; i++)
         json_array_append_new(path, candidate_of(&run->path[i], false));
     all = json_pack("{s:s, s:s, s:s, s:I, s:s, s:s, s:o, s:o}", "kernel", run->task->path, "device",
@@ -154,10 +145,19 @@ void report_json(struct str *out, const struct report_run *run)
     json_object_set_new(all, "evaluated", json_integer((json_int_t)run->nr_evaluated));
     json_object_set_new(all, "reused", json_integer((json_int_t)run->nr_reused));
     json_object_set_new(all, "verdicts", verdicts);
+    json_object_set_new(all, "recalled", recalled);
     json_object_set_new(all, "path", path);
     json_object_set_new(all, "original", candidate_of(root, true));
     json_object_set_new(all, "best", candidate_of(best, true));
     json_object_set_new(all, "output", json_text_or_null(run->output_path));
+    json_object_set_new(all, "run", json_integer((json_int_t)run->run->id));
+    json_object_set_new(all, "kept",
+        run->kept
+            ? json_pack("{s:I, s:I, s:o}", "run", (json_int_t)run->kept_run, "node",
+                  (json_int_t)run->kept->node, "speedup", json_real_or_null(run->kept->speedup))
+            : json_null());
+    if (run->moved_to)
+        json_object_set_new(all, "moved_to", json_string(run->moved_to));
     if (run->patch.patched_path)
         json_object_set_new(all, "patched", json_string(run->patch.patched_path));
     if (run->patch.patch_path)

@@ -2,6 +2,7 @@
 #include "report/json_text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 json_t *json_text_or_null(const char *text)
 {
@@ -15,6 +16,17 @@ json_t *json_real_or_null(double value)
     json_t *number = json_real(value);
 
     return number ? number : json_null();
+}
+
+json_t *json_lines(const char *text)
+{
+    json_t *all = json_array();
+
+    for (const char *at = text ? text : ""; *at;) {
+        json_array_append_new(all, json_stringn(at, strcspn(at, "\n")));
+        at = str_next_line(at);
+    }
+    return all;
 }
 
 void json_add(struct str *out, json_t *root, size_t flags)

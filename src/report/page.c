@@ -4,61 +4,7 @@
 #include "base/file.h"
 #include "report/report.h"
 
-#include <math.h>
 #include <string.h>
-
-const enum metric page_metrics[] = {
-    METRIC_TIME_NS,
-    METRIC_ENERGY_J,
-    METRIC_POWER_W,
-    METRIC_WARP_INST,
-    METRIC_FLOPS,
-    METRIC_GLOBAL_LD_REQUESTS,
-    METRIC_GLOBAL_LD_SECTORS,
-    METRIC_GLOBAL_ST_SECTORS,
-    METRIC_SHARED_LD_WAVEFRONTS,
-    METRIC_SHARED_LD_CONFLICTS,
-    METRIC_BRANCHES_DIVERGENT,
-    METRIC_BARRIERS,
-    METRIC_REGISTERS,
-    METRIC_SPILL_BYTES,
-    METRIC_BLOCK_THREADS,
-    METRIC_GRID_BLOCKS,
-    METRIC_OCCUPANCY_PCT,
-    METRIC_L1_HIT_PCT,
-    METRIC_L2_HIT_PCT,
-    METRIC_DRAM_BYTES,
-    METRIC_DRAM_PCT,
-    METRIC_FMA_PCT,
-    METRIC_LSU_PCT,
-    METRIC_ISSUE_PCT,
-    METRIC_STALL_LONG_PCT,
-    METRIC_STALL_BARRIER_PCT,
-    METRIC_STALL_MIO_PCT,
-};
-const size_t nr_page_metrics = sizeof(page_metrics) / sizeof(page_metrics[0]);
-
-void page_value(struct str *out, enum metric metric, const struct counters *c)
-{
-    static const char *const units[] = {"", " k", " M", " G", " T"};
-    double value = counters_get(c, metric);
-    const bool whole = fabs(value - rint(value)) < 1e-9 && fabs(value) < 99999.5;
-    unsigned unit = 0;
-
-    if (!counters_has(c, metric)) {
-        str_add(out, "-");
-        return;
-    }
-    if (metric == METRIC_TIME_NS) {
-        report_time(out, value);
-        return;
-    }
-    while (!whole && fabs(value) >= 9999.5 && unit < 4) {
-        value /= 1000;
-        unit++;
-    }
-    str_addf(out, whole ? "%.0f%s" : "%.4g%s", value, units[unit]);
-}
 
 size_t page_find(const struct page *page, int64_t number)
 {
@@ -100,8 +46,6 @@ static void note_node(struct page *page, const struct candidate *c)
     page->nr_recalled += c->recalled;
     if (c->node > 0)
         page->verdicts[c->verdict]++;
-    if (node->speedup > page->nodes[page->best].speedup)
-        page->best = page->nr_nodes - 1;
     for (unsigned i = 0; i < c->nr_calls; i++)
         model_spent_add(&page->spent, &c->calls[i]);
     node->tokens = (double)page->spent.tokens;
@@ -113,6 +57,7 @@ static bool load_nodes(struct page *page, struct err *err)
 {
     enum { MOST_MISSING = 100000 };
     struct arena *scratch = arena_create();
+    struct store_digest digest;
     int64_t nr, missing = 0;
     bool ok = store_nr_nodes(page->store, &nr, err);
 
@@ -132,8 +77,11 @@ static bool load_nodes(struct page *page, struct err *err)
         arena_reset(scratch);
     }
     arena_destroy(scratch);
-    return ok && (page->nodes[0].parent < 0 ||
-                     err_set(err, "%s: the original is not in it", page->db_path));
+    if (!ok || !store_digest(page->store, &digest, err))
+        return false;
+    page->best = digest.best >= 0 ? page_find(page, digest.best) : 0;
+    return page->nodes[0].parent < 0 ||
+           err_set(err, "%s: the original is not in it", page->db_path);
 }
 
 static bool load_path(struct page *page, struct err *err)
@@ -157,16 +105,13 @@ static bool load_path(struct page *page, struct err *err)
 }
 
 bool page_load(struct page *page, struct arena *arena, struct store *store, const char *db_path,
-    struct err *err)
+    int64_t run, struct err *err)
 {
     const char *key;
-    bool found;
 
     *page = (struct page){.arena = arena, .store = store, .db_path = db_path, .prefix = ""};
-    if (!store_find_run(store, arena, &page->run, &found, err))
+    if (!store_take_run(store, arena, run, &page->run, err))
         return false;
-    if (!found)
-        return err_set(err, "%s: it holds no run", db_path);
     key = strchr(page->run.device, ':');
     page->chip = key ? chip_find(key + 1) : NULL;
     page->device_name = page->chip ? page->chip->name : page->run.device;
@@ -205,25 +150,12 @@ void page_asked(const struct page *page, struct str *out)
 void page_result(const struct page *page, struct str *out)
 {
     const struct candidate *root = &page->path[0], *best = &page->path[page->nr_path - 1];
-    const uint64_t tried = page->nr_nodes - 1;
 
-    if (best == root) {
-        str_add(out, "No variant beat the original");
-        if (root->profiled) {
-            str_add(out, " (");
-            report_time(out, root->profile.time_ns);
-            str_addf(out, ", %s)", provenance_name(root->profile.time_from));
-        }
-    } else {
-        str_addf(out, "%.2fx %s: ", best->speedup, report_speedup_word(best->profile.time_from));
-        report_time(out, root->profile.time_ns);
-        str_add(out, " to ");
-        report_time(out, best->profile.time_ns);
-        str_addf(out, " (%s), verified on %u shapes in %u runs",
-            provenance_name(best->profile.time_from), best->check.nr_shapes, best->check.nr_runs);
-    }
-    str_addf(out, "; of %llu variants, %llu were right", (unsigned long long)tried,
-        (unsigned long long)page->verdicts[VERDICT_OK]);
+    report_result(out, root, best, NULL);
+    str_add(out, "; of ");
+    str_add_count(out, page->nr_nodes - 1, "variant");
+    str_addf(out, ", %llu %s right", (unsigned long long)page->verdicts[VERDICT_OK],
+        page->verdicts[VERDICT_OK] == 1 ? "was" : "were");
     if (page->nr_recalled > 0)
         str_addf(out, " (%llu compiled to the same as an earlier one)",
             (unsigned long long)page->nr_recalled);

@@ -1,7 +1,7 @@
 /* The report of a run, from its database alone: a page to open, Markdown, or JSON.
  *
  *     struct page page;
- *     ok = page_load(&page, arena, store, path, &err);    // a run must be there
+ *     ok = page_load(&page, arena, store, path, 0, &err);    // 0: the newest run
  *     page_html(&page, &text, &err);
  *
  * A pure function of the database: the same file gives the same bytes. */
@@ -40,7 +40,7 @@ struct page {
     const char *device_name;
     struct page_node *nodes; /* by rising number; the root first */
     size_t nr_nodes;
-    size_t best;            /* index: the fastest that is right, the first of equals */
+    size_t best;            /* index: the node that store_digest calls the best */
     struct candidate *path; /* from the root to the best, whole */
     unsigned nr_path;
     uint64_t verdicts[NR_VERDICTS]; /* the root is not counted */
@@ -49,10 +49,10 @@ struct page {
     char tree_hash[33];
 };
 
-/* The newest run in the store; an error when there is none. Arena and store must outlive the page.
- */
+/* The run of this number in the store, 0: the newest; an error when there is none. Arena and store
+ * must outlive the page. */
 bool page_load(struct page *page, struct arena *arena, struct store *store, const char *db_path,
-    struct err *err);
+    int64_t run, struct err *err);
 
 /* The node's index, or nr_nodes. */
 size_t page_find(const struct page *page, int64_t number);
@@ -66,12 +66,6 @@ void page_command(const struct page *page, struct str *out);
 bool page_html(const struct page *page, struct str *out, struct err *err);
 void page_markdown(const struct page *page, struct str *out);
 bool page_json(const struct page *page, struct str *out, struct err *err);
-
-/* The metrics that before and after are compared by. */
-extern const enum metric page_metrics[];
-extern const size_t nr_page_metrics;
-/* "562.4 us", "67.11 M", "-" where absent. */
-void page_value(struct str *out, enum metric metric, const struct counters *c);
 
 /* Parts of a page with several runs: everything up to </head>; and a run in short, its heading and
  * the element around it being the caller's. */

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "report/escape.h"
 #include "report/page.h"
+#include "report/report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -153,8 +154,8 @@ static void add_metrics(struct str *out, const struct candidate *c)
     static const char letters[NR_PROVENANCES + 1] = "-mcsM";
 
     str_add(out, ",\"m\":[");
-    for (size_t i = 0; i < nr_page_metrics; i++) {
-        const enum metric m = page_metrics[i];
+    for (size_t i = 0; i < nr_report_metrics; i++) {
+        const enum metric m = report_metrics[i];
 
         str_add(out, i ? "," : "");
         if (counters_has(&c->profile.total, m))
@@ -163,8 +164,8 @@ static void add_metrics(struct str *out, const struct candidate *c)
             str_add(out, "null");
     }
     str_add(out, "],\"f\":\"");
-    for (size_t i = 0; i < nr_page_metrics; i++)
-        str_add_char(out, letters[c->profile.total.metric[page_metrics[i]].from]);
+    for (size_t i = 0; i < nr_report_metrics; i++)
+        str_add_char(out, letters[c->profile.total.metric[report_metrics[i]].from]);
     str_add_char(out, '"');
 }
 
@@ -320,9 +321,9 @@ bool page_data(const struct page *page, struct str *out, struct err *err)
         add_text(&lines, &unused, page->path[i].source, MOST_SOURCES);
     ok = add_nodes(page, &nodes, &lines, err) && add_all_calls(page, &calls, &lines, err);
     str_add(out, "{\"metrics\":[");
-    for (size_t i = 0; i < nr_page_metrics; i++) {
+    for (size_t i = 0; i < nr_report_metrics; i++) {
         str_add(out, i ? "," : "");
-        escape_json(out, metric_name(page_metrics[i]));
+        escape_json(out, metric_name(report_metrics[i]));
     }
     str_addf(out, "],\"nodes\":[%s],\n\"calls\":{%s},\n", str_text(&nodes), str_text(&calls));
     str_addf(out, "\"lines\":[%s]}", str_text(&lines.json));

@@ -49,16 +49,16 @@ static void add_metrics(const struct page *page, struct str *out)
     const struct counters *after = &page->path[page->nr_path - 1].profile.total;
 
     str_add(out, "## Before and after\n\n| metric | original | best | is |\n|---|---:|---:|---|\n");
-    for (size_t i = 0; i < nr_page_metrics; i++) {
-        const enum metric m = page_metrics[i];
+    for (size_t i = 0; i < nr_report_metrics; i++) {
+        const enum metric m = report_metrics[i];
         const bool has_after = counters_has(after, m);
 
         if (!has_after && !counters_has(before, m))
             continue;
         str_addf(out, "| `%s` | ", metric_name(m));
-        page_value(out, m, before);
+        report_metric(out, m, before);
         str_add(out, " | ");
-        page_value(out, m, after);
+        report_metric(out, m, after);
         str_addf(out, " | %s |\n", provenance_name((has_after ? after : before)->metric[m].from));
     }
     str_add_char(out, '\n');
@@ -123,11 +123,9 @@ void page_markdown(const struct page *page, struct str *out)
         add_fenced(out, "diff", str_text(&text));
         str_finish(&text);
     }
-    str_addf(out, "## Tokens and money\n\n%u calls to language models, %llu tokens in, %llu out, ",
-        page->spent.nr_calls, (unsigned long long)(page->spent.tokens_in + page->spent.lost_in),
-        (unsigned long long)(page->spent.tokens_out + page->spent.lost_out));
-    str_addf(out, "%.4f dollars (%u calls without a price).\n\n", page->spent.cost,
-        page->spent.nr_unpriced);
+    str_add(out, "## Tokens and money\n\n");
+    report_spent(out, &page->spent);
+    str_add(out, ".\n\n");
     str_add(out, "## How to do it again\n\n");
     page_command(page, &text);
     add_fenced(out, "", str_text(&text));

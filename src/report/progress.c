@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 static const uint64_t REDRAW_NS = 50000000;
@@ -20,11 +19,29 @@ void progress_init(struct progress *p, FILE *out, bool quiet, bool verbose, uint
     };
 }
 
-static int columns(const struct progress *p)
+/* What a model wrote may hold anything, and stands in one line. */
+static void add_what(struct str *line, const struct candidate *c)
 {
-    struct winsize size;
+    const size_t start = line->len;
 
-    return ioctl(fileno(p->out), TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 100;
+    str_add(line, c->option.what ? c->option.what : action_name(c->option.action));
+    for (size_t i = start; i < line->len; i++)
+        if ((unsigned char)line->text[i] < ' ' || line->text[i] == 127)
+            line->text[i] = ' ';
+}
+
+/* As much of a line as fits into so many columns; no character is cut in two. */
+static void cut(struct str *line, unsigned columns)
+{
+    size_t at = 0;
+
+    for (unsigned nr = 0; at < line->len && nr < columns; nr++) {
+        const size_t bytes = str_utf8_bytes(line->text + at, line->len - at);
+
+        at += bytes ? bytes : 1;
+    }
+    line->len = at < line->len ? at : line->len;
+    line->text[line->len] = '\0';
 }
 
 static void wipe(struct progress *p)
@@ -56,10 +73,11 @@ void progress_trying(
         state->from == PROV_MEASURED ? "" : "(modelled) ");
     if (state->nr_failed)
         str_addf(&line, "| %llu failed ", (unsigned long long)state->nr_failed);
-    str_addf(&line, "| %.0f s | trying on node %lld: %s", state->elapsed_s, (long long)c->parent,
-        c->option.what ? c->option.what : action_name(c->option.action));
+    str_addf(&line, "| %.0f s | trying on node %lld: ", state->elapsed_s, (long long)c->parent);
+    add_what(&line, c);
+    cut(&line, report_columns(p->out) - 1);
     wipe(p);
-    fprintf(p->out, "%.*s", columns(p) - 1, str_text(&line));
+    fputs(str_text(&line), p->out);
     fflush(p->out);
     p->dirty = true;
     str_finish(&line);
@@ -86,8 +104,8 @@ void progress_done(
         str_addf(&line, "(same as node %lld) ", (long long)c->recalled_from);
     if (c->reused)
         str_add(&line, "(evaluated in an earlier run) ");
-    str_addf(&line, "<- node %lld: %s", (long long)c->parent,
-        c->option.what ? c->option.what : action_name(c->option.action));
+    str_addf(&line, "<- node %lld: ", (long long)c->parent);
+    add_what(&line, c);
     if (c->verdict != VERDICT_OK && c->verdict_text)
         str_addf(&line, "\n        %s", c->verdict_text);
     wipe(p);

@@ -1,99 +1,296 @@
 /* Owns the summary that a run ends with. */
 #include "report/report.h"
 
-#include <math.h>
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-const char *report_speedup_word(enum provenance from)
+static unsigned width_of(const struct report_run *run)
 {
-    return from == PROV_MEASURED ? "speedup" : "modelled speedup";
+    return run->columns > 0 && run->columns < REPORT_WIDTH ? run->columns : REPORT_WIDTH;
 }
 
-void report_time(struct str *out, double ns)
+/* A paragraph; the text is used up. */
+static void add_lines(
+    struct str *out, const struct report_run *run, const char *first, struct str *text)
 {
-    if (ns < 1e3)
-        str_addf(out, "%.4g ns", ns);
-    else if (ns < 1e6)
-        str_addf(out, "%.4g us", ns / 1e3);
+    report_wrap(out, width_of(run), first, str_text(text));
+    str_finish(text);
+}
+
+/* ---- the result ---- */
+
+/* How the best one's time was taken, where that is known. */
+static void add_timing(
+    struct str *out, const struct report_run *run, const struct profile_timing *t)
+{
+    struct str text = {0};
+
+    if (t->ratio > 0 && t->nr_samples > 1) {
+        str_addf(&text, "original / best, timed in turn: %.3fx, 95%% interval %.3f to %.3f (",
+            t->ratio, t->ratio_low, t->ratio_high);
+        str_add_count(&text, t->nr_samples, "pair");
+        str_add_char(&text, ')');
+        add_lines(out, run, "  ", &text);
+    }
+    if (t->clock_high_mhz > 0) {
+        str_addf(&text, "SM clock %.0f to %.0f MHz (original %.0f to %.0f), %.0f to %.0f C",
+            t->clock_low_mhz, t->clock_high_mhz, t->baseline_clock_low_mhz,
+            t->baseline_clock_high_mhz, t->temperature_low_c, t->temperature_high_c);
+        add_lines(out, run, "  ", &text);
+    }
+    if (t->throttle & ~UINT64_C(1)) /* bit 0 is idleness */
+        str_addf(out, "  clocks were held back: NVML's reasons 0x%llx\n",
+            (unsigned long long)t->throttle);
+}
+
+/* Joules are of one run of all launches, over which the card's whole power is drawn. */
+static void add_energy(struct str *out, const struct report_run *run, const struct candidate *root,
+    const struct candidate *best)
+{
+    const struct counters *before = &root->profile.total, *after = &best->profile.total;
+    const double joules = counters_get(after, METRIC_ENERGY_J);
+    struct str text = {0};
+
+    if (!counters_has(before, METRIC_ENERGY_J) || !counters_has(after, METRIC_ENERGY_J))
+        return;
+    str_addf(&text, "%.4g J -> %.4g J per run (%s; interval %.4g to %.4g), %+.1f%%",
+        counters_get(before, METRIC_ENERGY_J), joules,
+        provenance_name(after->metric[METRIC_ENERGY_J].from),
+        counters_get(after, METRIC_ENERGY_LOW_J), counters_get(after, METRIC_ENERGY_HIGH_J),
+        100 * (joules / counters_get(before, METRIC_ENERGY_J) - 1));
+    add_lines(out, run, "  ", &text);
+}
+
+/* What stays in the output file, where that is not this run's best. */
+static void add_kept(struct str *out, const struct report_run *run)
+{
+    struct str text = {0};
+
+    if (!run->kept)
+        return;
+    str_addf(&text, "this run: %.2fx; kept: %.2fx of run %lld, node %lld; %s %s",
+        run->path[run->nr_path - 1].speedup, run->kept->speedup, (long long)run->kept_run,
+        (long long)run->kept->node, run->output_path,
+        run->unchanged ? "is unchanged" : "holds that one again");
+    add_lines(out, run, "  ", &text);
+}
+
+static void add_result(struct str *out, const struct report_run *run)
+{
+    const struct candidate *root = &run->path[0], *best = &run->path[run->nr_path - 1];
+    struct str text = {0};
+
+    str_addf(&text, "%s: ", run->task->path);
+    report_result(&text, root, best, run->device_name);
+    add_lines(out, run, "", &text);
+    add_kept(out, run);
+    if (report_is_gain(root, best)) {
+        add_timing(out, run, &best->profile.timing);
+        add_energy(out, run, root, best);
+        if (best->check.note && *best->check.note)
+            report_wrap(out, width_of(run), "  ", best->check.note);
+        if (best->explanation.roofline_ns > 0)
+            str_addf(out, "  at %.0f%% of the roofline of the stated work\n",
+                100 * best->explanation.roofline_share);
+    }
+}
+
+/* The moves from the original to the best that gained more than 1%; the others in one line. */
+static void add_path(struct str *out, const struct report_run *run)
+{
+    struct str idle = {0}, text = {0};
+    unsigned nr_idle = 0;
+
+    str_add(out, "\nThe moves that led there\n");
+    for (unsigned i = 1; i < run->nr_path; i++) {
+        const struct candidate *c = &run->path[i];
+        char first[64];
+
+        if (!report_is_gain(&run->path[i - 1], c)) {
+            str_addf(&idle, "%s%lld", nr_idle++ ? ", " : "", (long long)c->node);
+            continue;
+        }
+        snprintf(first, sizeof(first), "  node %-4lld %8.2fx  %-15s ", (long long)c->node,
+            c->speedup, action_name(c->option.action));
+        report_wrap(out, width_of(run), first, c->option.what ? c->option.what : "");
+    }
+    if (nr_idle > 0) {
+        str_add_count(&text, nr_idle, "move");
+        str_addf(&text, " on the way brought no more than 1%% by %s: %s %s",
+            nr_idle == 1 ? "itself" : "themselves", nr_idle == 1 ? "node" : "nodes",
+            str_text(&idle));
+        add_lines(out, run, "  ", &text);
+    }
+    str_finish(&idle);
+}
+
+/* ---- what to try ---- */
+
+static bool is_number(const char *text)
+{
+    return *text && strspn(text, "0123456789") == strlen(text);
+}
+
+static void add_budget(struct str *out, const struct report_run *run)
+{
+    const char *budget = run->run->budget ? run->run->budget : "";
+
+    if (is_number(budget))
+        str_addf(out,
+            "The budget of %s is spent. The same command with --resume --budget %llu goes on from "
+            "here.",
+            budget, 2 * strtoull(budget, NULL, 10));
     else
-        str_addf(out, "%.4g ms", ns / 1e6);
+        str_addf(out, "The time is over (%s). The same command with --resume goes on from here.",
+            budget);
 }
 
-/* The metrics that a reader compares first. */
-static const enum metric shown[] = {
-    METRIC_TIME_NS,
-    METRIC_ENERGY_J,
-    METRIC_POWER_W,
-    METRIC_WARP_INST,
-    METRIC_GLOBAL_LD_REQUESTS,
-    METRIC_GLOBAL_LD_SECTORS,
-    METRIC_GLOBAL_ST_SECTORS,
-    METRIC_SHARED_LD_WAVEFRONTS,
-    METRIC_SHARED_LD_CONFLICTS,
-    METRIC_BRANCHES_DIVERGENT,
-    METRIC_BARRIERS,
-    METRIC_REGISTERS,
-    METRIC_SPILL_BYTES,
-    METRIC_BLOCK_THREADS,
-    METRIC_GRID_BLOCKS,
-    METRIC_OCCUPANCY_PCT,
-    METRIC_L1_HIT_PCT,
-    METRIC_DRAM_BYTES,
-    METRIC_DRAM_PCT,
-    METRIC_FMA_PCT,
-    METRIC_LSU_PCT,
-    METRIC_ISSUE_PCT,
+static void add_advice(struct str *out, const struct report_run *run)
+{
+    const bool model = run->run->models && *run->run->models;
+    const char *why = run->why;
+
+    if (strcmp(why, "budget") == 0)
+        add_budget(out, run);
+    else if (strcmp(why, "tokens") == 0 || strcmp(why, "cost") == 0)
+        str_addf(out,
+            "The models' %s are spent. The same command with --resume and more of them goes "
+            "on from here.",
+            strcmp(why, "cost") == 0 ? "dollars" : "tokens");
+    else if (strcmp(why, "roofline") == 0)
+        str_add(out,
+            "The kernel is within 5% of the roofline of the stated work: only less work, or "
+            "a type of fewer bytes, makes it faster.");
+    else if (strcmp(why, "converged") == 0 || strcmp(why, "exhausted") == 0)
+        str_addf(out, "%s Another --seed or --policy goes other ways; %s.",
+            strcmp(why, "converged") == 0 ? "The last variants brought no gain."
+                                          : "All moves that are known for this kernel are tried.",
+            model ? "another --model has other ideas"
+                  : "a language model (--model) writes variants that no rewriter knows");
+    else
+        str_add(out, "The run was interrupted. The same command with --resume goes on from here.");
+}
+
+/* ---- where things are ---- */
+
+struct place {
+    char *where, *what; /* heap memory */
 };
 
-/* 1234, 17.4 k, 33.55 M */
-static void add_value(struct str *out, double value)
-{
-    static const char *const units[] = {"", " k", " M", " G", " T"};
-    const bool whole = fabs(value - rint(value)) < 1e-9 && fabs(value) < 99999.5;
-    unsigned unit = 0;
+struct places {
+    struct place list[8];
+    unsigned nr;
+};
 
-    while (!whole && fabs(value) >= 9999.5 && unit < 4) {
-        value /= 1000;
-        unit++;
+__attribute__((format(printf, 3, 4))) static void add_place(
+    struct places *places, const char *where, const char *format, ...)
+{
+    struct str what = {0};
+    va_list ap;
+
+    va_start(ap, format);
+    str_vaddf(&what, format, ap);
+    va_end(ap);
+    places->list[places->nr++] = (struct place){xstrdup(where), str_take(&what)};
+}
+
+/* A verb on the database; ", run 2" where it is not about the newest run. */
+static void add_verb(struct places *places, const struct report_run *run, const char *verb,
+    const char *nodes, const char *what)
+{
+    struct str command = {0};
+
+    str_addf(&command, "keet-opt %s ", verb);
+    str_add_shell(&command, run->db_path);
+    str_add(&command, nodes);
+    if (run->kept)
+        str_addf(&command, " --run %lld", (long long)run->kept_run);
+    add_place(places, str_text(&command), "%s", what);
+    str_finish(&command);
+}
+
+/* Two columns; what is too long for the first has a line of its own. */
+static void print_places(struct str *out, const struct report_run *run, struct places *places)
+{
+    enum { MOST = 46 };
+    const size_t most = width_of(run) / 2 < MOST ? width_of(run) / 2 : MOST;
+    size_t column = 0;
+
+    for (unsigned i = 0; i < places->nr; i++) {
+        const size_t len = strlen(places->list[i].where);
+
+        column = len > column && len <= most ? len : column;
     }
-    str_addf(out, whole ? "%.0f%s" : "%.4g%s", value, units[unit]);
-}
+    for (unsigned i = 0; i < places->nr; i++) {
+        struct place *place = &places->list[i];
+        char first[MOST + 8];
 
-static void add_metric(struct str *out, enum metric m, const struct counters *c)
-{
-    if (!counters_has(c, m))
-        str_add(out, "-");
-    else if (m == METRIC_TIME_NS)
-        report_time(out, counters_get(c, m));
-    else
-        add_value(out, counters_get(c, m));
-}
-
-/* Lines of at most 98 columns, broken between words; the first starts with `first`, the others with
- * as many blanks. */
-static void add_wrapped(struct str *out, const char *first, const char *text)
-{
-    enum { WIDTH = 98 };
-    const int indent = (int)strlen(first);
-    int at = indent;
-
-    str_add(out, first);
-    while (*text) {
-        const int len = (int)strcspn(text, " ");
-        if (at > indent && at + 1 + len > WIDTH) {
-            str_addf(out, "\n%*s", indent, "");
-            at = indent;
-        } else if (at > indent) {
-            str_add_char(out, ' ');
-            at++;
+        if (strlen(place->where) > column) {
+            str_addf(out, "  %s\n", place->where);
+            snprintf(first, sizeof(first), "  %*s  ", (int)column, "");
+        } else {
+            snprintf(first, sizeof(first), "  %-*s  ", (int)column, place->where);
         }
-        str_add_n(out, text, (size_t)len);
-        at += len;
-        text += len + (text[len] == ' ');
+        report_wrap(out, width_of(run), first, place->what);
+        free(place->where);
+        free(place->what);
     }
-    str_add_char(out, '\n');
 }
+
+static void add_places(struct str *out, const struct report_run *run)
+{
+    const long long number = (long long)run->run->id;
+    struct places places = {0};
+    struct str text = {0};
+
+    add_place(&places, run->output_path, "the best kernel");
+    if (run->moved_to)
+        add_place(&places, run->moved_to, "what %s held before: no kernel of this database",
+            file_name(run->output_path));
+    if (run->patch.patched_path)
+        add_place(&places, run->patch.patched_path, "your file with it");
+    if (run->patch.patch_path)
+        add_place(&places, run->patch.patch_path, "the same as a diff");
+    add_place(&places, run->db_path,
+        number > 1 ? "every variant of this run, number %lld, and of the runs before"
+                   : "every variant of this run, number %lld",
+        number);
+    add_verb(&places, run, "show", " best", "counters (also: -v)");
+    add_verb(&places, run, "diff", " original best", "what changed (also: -v)");
+    add_verb(&places, run, "report", "", "a page for the browser");
+    print_places(out, run, &places);
+    if (run->patch.note) {
+        str_addf(&text, "Look at this: %s", run->patch.note);
+        add_lines(out, run, "", &text);
+    }
+    if (run->patch.why) {
+        str_addf(&text, "Not written back to your file: %s", run->patch.why);
+        add_lines(out, run, "", &text);
+    }
+}
+
+static void add_counts(struct str *out, const struct report_run *run)
+{
+    struct str text = {0};
+
+    report_counts(&text, run->nr_evaluated, run->verdicts, run->recalled);
+    if (run->nr_reused > 0)
+        str_addf(&text, "; %llu taken over from earlier runs", (unsigned long long)run->nr_reused);
+    str_addf(&text, "; %.1f s, policy %s, seed %llu, stopped by: %s", run->elapsed_s,
+        run->run->policy, (unsigned long long)run->run->seed, run->why);
+    add_lines(out, run, "", &text);
+    if (run->spent && run->spent->nr_calls > 0) {
+        report_spent(&text, run->spent);
+        add_lines(out, run, "", &text);
+    }
+}
+
+/* ---- tables ---- */
 
 static void add_metric_row(
     struct str *out, enum metric m, const struct counters *before, const struct counters *after)
@@ -107,245 +304,57 @@ static void add_metric_row(
     str_addf(out, "  %-66s", metric_name(m));
     for (int i = 0; i < 2; i++) {
         struct str cell = {0};
-        add_metric(&cell, m, sides[i]);
+
+        report_metric(&cell, m, sides[i]);
         str_addf(out, "%11s", str_text(&cell));
         str_finish(&cell);
     }
     str_addf(out, " %s\n", provenance_name(from));
 }
 
-static void add_metrics(
-    struct str *out, const struct counters *before, const struct counters *after)
-{
-    str_addf(out, "  %-66s%11s%11s %s\n", "metric", "original", "best", "is");
-    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
-        add_metric_row(out, shown[i], before, after);
-}
-
-static void add_explanation(struct str *out, const struct explanation *e)
-{
-    if (e->summary)
-        add_wrapped(out, "  ", e->summary);
-    for (unsigned i = 0; i < e->nr_findings; i++)
-        add_wrapped(out, "  - ", e->findings[i].text);
-}
-
-static void add_path(struct str *out, const struct report_run *run)
-{
-    for (unsigned i = 1; i < run->nr_path; i++) {
-        const struct candidate *c = &run->path[i];
-        str_addf(out, "  node %-4lld %8.2fx  %-15s %s\n", (long long)c->node, c->speedup,
-            action_name(c->option.action), c->option.what ? c->option.what : "");
-    }
-}
-
-static void add_failures(struct str *out, const struct report_run *run)
-{
-    bool any = false;
-
-    for (int v = 1; v < NR_VERDICTS; v++) {
-        if (!run->verdicts[v])
-            continue;
-        str_addf(out, "%s%llu %s", any ? ", " : "; refused: ", (unsigned long long)run->verdicts[v],
-            verdict_name((enum verdict)v));
-        any = true;
-    }
-}
-
-/* How the best one's time was taken, where that is known. */
-static void add_timing(struct str *out, const struct profile_timing *t)
-{
-    if (t->ratio > 0 && t->nr_samples > 1)
-        str_addf(out,
-            "  original / best, timed in turn: %.3fx, 95%% interval %.3f to %.3f (%u pairs)\n",
-            t->ratio, t->ratio_low, t->ratio_high, t->nr_samples);
-    if (t->clock_high_mhz > 0)
-        str_addf(out, "  SM clock %.0f to %.0f MHz (original %.0f to %.0f), %.0f to %.0f C\n",
-            t->clock_low_mhz, t->clock_high_mhz, t->baseline_clock_low_mhz,
-            t->baseline_clock_high_mhz, t->temperature_low_c, t->temperature_high_c);
-    if (t->throttle & ~UINT64_C(1)) /* bit 0 is idleness */
-        str_addf(out, "  clocks were held back: NVML's reasons 0x%llx\n",
-            (unsigned long long)t->throttle);
-}
-
-/* Joules are of one run of all launches, over which the card's whole power is drawn. */
-static void add_energy(struct str *out, const struct candidate *root, const struct candidate *best)
-{
-    const struct counters *before = &root->profile.total, *after = &best->profile.total;
-    const double joules = counters_get(after, METRIC_ENERGY_J);
-
-    if (!counters_has(before, METRIC_ENERGY_J) || !counters_has(after, METRIC_ENERGY_J))
-        return;
-    str_addf(out, "  %.4g J -> %.4g J per run (%s; interval %.4g to %.4g), %+.1f%%\n",
-        counters_get(before, METRIC_ENERGY_J), joules,
-        provenance_name(after->metric[METRIC_ENERGY_J].from),
-        counters_get(after, METRIC_ENERGY_LOW_J), counters_get(after, METRIC_ENERGY_HIGH_J),
-        100 * (joules / counters_get(before, METRIC_ENERGY_J) - 1));
-}
-
-static void add_result(struct str *out, const struct report_run *run)
+static void add_tables(struct str *out, const struct report_run *run)
 {
     const struct candidate *root = &run->path[0], *best = &run->path[run->nr_path - 1];
-    const enum provenance from = best->profile.time_from;
 
-    if (best == root) {
-        str_addf(out, "No variant beat the original (");
-        report_time(out, root->profile.time_ns);
-        str_addf(out, ", %s).\n", provenance_name(root->profile.time_from));
+    if (!run->tables || best == root)
         return;
-    }
-    str_addf(out, "%.2fx %s: ", best->speedup, report_speedup_word(from));
-    report_time(out, root->profile.time_ns);
-    str_add(out, " -> ");
-    report_time(out, best->profile.time_ns);
-    str_addf(out, " (%s, %s), verified on %u shapes, %u runs\n", provenance_name(from),
-        run->device_name, best->check.nr_shapes, best->check.nr_runs);
-    add_timing(out, &best->profile.timing);
-    add_energy(out, root, best);
-    if (best->check.note && *best->check.note)
-        str_addf(out, "  %s\n", best->check.note);
-    if (best->explanation.roofline_ns > 0)
-        str_addf(out, "  at %.0f%% of the roofline of the stated work\n",
-            100 * best->explanation.roofline_share);
-}
-
-/* 12 calls to m (2 without an answer), 31000 tokens in (20000 cached), 8000 out, 0.2154 dollars */
-static void add_spent(struct str *out, const struct model_spent *spent)
-{
-    str_addf(out,
-        "Language model: %u calls (%u without an answer), %llu tokens in (%llu cached), "
-        "%llu out, ",
-        spent->nr_calls, spent->nr_failed, (unsigned long long)(spent->tokens_in + spent->lost_in),
-        (unsigned long long)spent->tokens_cached,
-        (unsigned long long)(spent->tokens_out + spent->lost_out));
-    if (spent->nr_unpriced == spent->nr_calls)
-        str_add(out, "cost unknown (no price in prompts/prices.txt)");
-    else if (spent->nr_unpriced > 0)
-        str_addf(out, "%.4f dollars and %u calls without a price", spent->cost, spent->nr_unpriced);
-    else
-        str_addf(out, "%.4f dollars", spent->cost);
-    str_addf(out, ", %.1f s of waiting for answers\n", spent->latency_ms * 1e-3);
-}
-
-void report_patch_text(struct str *out, const struct report_patch *patch)
-{
-    if (patch->patched_path)
-        str_addf(out, "Your file with it: %s\n", patch->patched_path);
-    if (patch->patch_path)
-        str_addf(out, "The same as a diff: %s\n", patch->patch_path);
-    if (patch->note)
-        str_addf(out, "Look at this: %s\n", patch->note);
-    if (patch->why)
-        str_addf(out, "Not written back to your file: %s\n", patch->why);
+    str_addf(out, "\nWhat changed\n  %-66s%11s%11s %s\n", "metric", "original", "best", "is");
+    for (size_t i = 0; i < nr_report_metrics; i++)
+        add_metric_row(out, report_metrics[i], &root->profile.total, &best->profile.total);
+    str_add_char(out, '\n');
+    report_diff(out, run->task->path, root->source, run->output_path, best->source);
 }
 
 void report_summary(struct str *out, const struct report_run *run)
 {
     const struct candidate *root = &run->path[0], *best = &run->path[run->nr_path - 1];
+    const struct candidate *limited = run->kept ? run->kept : best;
+    struct str advice = {0};
 
-    str_addf(out, "%s on %s, seed %llu, policy %s\n", run->task->path, run->device_name,
-        (unsigned long long)run->run->seed, run->run->policy);
-    str_addf(out, "%llu variants evaluated (%llu right) in %.1f s, stopped by: %s",
-        (unsigned long long)run->nr_evaluated, (unsigned long long)run->nr_ok, run->elapsed_s,
-        run->why);
-    if (run->nr_reused > 0)
-        str_addf(out, "; %llu taken over from earlier runs", (unsigned long long)run->nr_reused);
-    add_failures(out, run);
-    str_add(out, "\n\n");
     add_result(out, run);
-    if (best != root) {
-        str_add(out, "\nThe moves that led there\n");
+    if (report_is_gain(root, best))
         add_path(out, run);
-        str_add(out, "\nWhat changed\n");
-        add_metrics(out, &root->profile.total, &best->profile.total);
-        str_add(out, "\n");
-        report_diff(out, run->task->path, root->source, run->output_path, best->source);
-    }
-    if (best->profile.no_counters)
-        str_addf(out, "\nNo hardware counters: %s\n", best->profile.no_counters);
-    str_add(out, "\nWhat limits the best now\n");
-    add_explanation(out, &best->explanation);
-    str_addf(out, "\nBest kernel: %s\n", run->output_path);
-    report_patch_text(out, &run->patch);
-    str_addf(out, "Everything else: %s\n", run->db_path);
-    if (run->spent && run->spent->nr_calls > 0)
-        add_spent(out, run->spent);
-}
-
-/* The kinds of instructions that a line of machine code has: "fp32 8, special function 2". */
-static void add_mix(struct str *out, const struct sass_mix *mix)
-{
-    bool any = false;
-
-    for (int i = 0; i < NR_SASS_CLASSES; i++) {
-        if (mix->of[i] == 0)
-            continue;
-        str_addf(out, "%s%s %u", any ? ", " : "", sass_class_name((enum sass_class)i), mix->of[i]);
-        if (i == SASS_GLOBAL_LOAD && mix->wide_loads > 0)
-            str_addf(out, " (%u wide)", mix->wide_loads);
-        if (i == SASS_GLOBAL_STORE && mix->wide_stores > 0)
-            str_addf(out, " (%u wide)", mix->wide_stores);
-        any = true;
-    }
-}
-
-static void add_sass(struct str *out, const struct candidate *c)
-{
-    unsigned nr;
-    const struct sass_line *lines = candidate_sass_lines(c, &nr);
-
-    if (nr == 0)
-        return;
-    str_addf(
-        out, "\n  %5s %5s  in the machine code, each instruction once (counted)\n", "line", "inst");
-    for (unsigned i = 0; i < nr; i++) {
-        struct str mix = {0};
-        char first[32];
-
-        snprintf(first, sizeof(first), "  %5u %5u  ", lines[i].line, lines[i].mix.nr);
-        add_mix(&mix, &lines[i].mix);
-        add_wrapped(out, first, str_text(&mix));
-        str_finish(&mix);
-    }
-}
-
-void report_candidate(struct str *out, const struct candidate *c)
-{
-    const struct counters *t = &c->profile.total;
-
-    str_addf(out, "%s: %s\n", c->task->path, verdict_name(c->verdict));
-    if (c->verdict_text)
-        str_addf(out, "%s\n", c->verdict_text);
-    if (!c->profiled)
-        return;
-    str_add(out, "time ");
-    report_time(out, c->profile.time_ns);
-    str_addf(out, " (%s)\n\n", provenance_name(c->profile.time_from));
-    if (c->profile.no_counters)
-        str_addf(out, "No hardware counters: %s\n\n", c->profile.no_counters);
-    if (c->profile.no_energy)
-        str_addf(out, "Energy not known: %s\n\n", c->profile.no_energy);
-    for (int m = 0; m < NR_METRICS; m++) {
-        struct str cell = {0};
-        if (!counters_has(t, (enum metric)m))
-            continue;
-        add_metric(&cell, (enum metric)m, t);
-        str_addf(out, "  %-76s%12s  %-8s %s\n", metric_name((enum metric)m), str_text(&cell),
-            metric_unit((enum metric)m), provenance_name(t->metric[m].from));
-        str_finish(&cell);
-    }
-    str_addf(out, "\n  %5s %14s %14s %14s %12s\n", "line", "warp inst", "global sectors",
-        "shared wavefr.", "stall cycles");
-    for (unsigned i = 0; i < t->nr_lines; i++) {
-        const struct line_cost *l = &t->lines[i];
-        enum wait_reason most;
-
-        str_addf(out, "  %5u %14.0f %14.0f %14.0f %12.0f", l->line, l->warp_inst, l->global_sectors,
-            l->shared_wavefronts, l->stall_cycles);
-        str_addf(out, "%s%s\n", line_waits_for(l, &most) ? "  mostly for " : "",
-            line_waits_for(l, &most) ? wait_reason_name(most) : "");
-    }
-    add_sass(out, c);
+    add_tables(out, run);
+    str_addf(out, "\nWhat limits %s now\n", run->kept ? "the kept kernel" : "it");
+    if (limited->profile.no_counters)
+        str_addf(out, "  No hardware counters: %s\n", limited->profile.no_counters);
+    report_explanation(out, width_of(run), &limited->explanation);
+    str_add(out, "\nWhat to try\n");
+    add_advice(&advice, run);
+    add_lines(out, run, "  ", &advice);
+    str_add(out, "\nWhere things are\n");
+    add_places(out, run);
     str_add_char(out, '\n');
-    add_explanation(out, &c->explanation);
+    add_counts(out, run);
+}
+
+void report_short(struct str *out, const struct report_run *run)
+{
+    const struct candidate *best = &run->path[run->nr_path - 1];
+
+    str_addf(out, "%.2fx %s  %s", best->speedup, report_speedup_word(best->profile.time_from),
+        run->output_path);
+    if (run->kept)
+        str_addf(out, " (kept: %.2fx of run %lld)", run->kept->speedup, (long long)run->kept_run);
+    str_add_char(out, '\n');
 }

@@ -172,5 +172,6 @@ bool loop_run(struct session *s, struct loop_watcher *watcher, const char **why,
     const bool ok = turn(s, watcher, why, err);
 
     evaluator_drain(s->evaluator);
-    return ok && propose_abandon(s->propose, err) && store_end_run(s->store, *why, err);
+    return ok && propose_abandon(s->propose, err) &&
+           store_end_run(s->store, *why, s->state.best, err);
 }

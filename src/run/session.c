@@ -78,6 +78,7 @@ void session_tell(struct session *s, const struct search_pick *pick, const struc
     s->state.nr_ok += outcome.ok;
     s->state.nr_reused += c->reused;
     s->state.verdicts[c->verdict]++;
+    s->state.recalled[c->verdict] += c->recalled;
     if (outcome.ok && objective_take(s->options->objective, &s->standing, &c->profile, c->speedup,
                           is_surely_faster(c))) {
         s->state.best_speedup = c->speedup;
@@ -146,6 +147,7 @@ static bool open_propose(struct session *s, struct err *err)
         .no_plan = o->no_plan,
         .model_only = o->model_only,
         .need_prices = o->max_cost > 0,
+        .show_only = o->show_prompt,
         .seed = o->seed,
     };
     char *prompts = share_find("prompts");
@@ -494,7 +496,8 @@ bool session_result(struct session *s, struct session_result *result, struct err
     s->spent = propose_spent(s->propose);
     if (propose_has_model(s->propose) || s->spent.nr_calls > 0)
         result->spent = &s->spent;
-    return load_path(s, result, err) && store_tree_hash(s->store, result->tree_hash, err);
+    return load_path(s, result, err) && output_find_kept(s, result, err) &&
+           store_tree_hash(s->store, result->tree_hash, err);
 }
 
 /* The most promising of the model's moves on the original; all of them when there is no model. */

@@ -64,12 +64,19 @@ struct session_state {
                               node, and repairs */
     uint64_t nr_ok, nr_reused;
     uint64_t verdicts[NR_VERDICTS];
-    int64_t best;        /* node number */
-    double best_speedup; /* of the best; >= 1 by time alone: the original is 1 */
+    uint64_t recalled[NR_VERDICTS]; /* of verdicts: of nodes recalled from an equal one */
+    int64_t best;                   /* node number */
+    double best_speedup;            /* of the best; >= 1 by time alone: the original is 1 */
     double elapsed_s;
     enum provenance from; /* where times come from */
 };
 struct session_state session_state(const struct session *s);
+
+/* The winner of an earlier run in the same database. */
+struct session_kept {
+    int64_t run;
+    struct candidate winner;
+};
 
 struct session_result {
     struct session_state state;
@@ -79,9 +86,23 @@ struct session_result {
     unsigned nr_path;
     char tree_hash[33];              /* of the store */
     const struct model_spent *spent; /* NULL: no model was asked */
+    /* The best of the earlier runs of the same text on the same kind of device with the same
+     * objective, where it is better than this run's best; else NULL. */
+    const struct session_kept *kept;
 };
 /* At any time between two nodes. Memory is the session's. */
 bool session_result(struct session *s, struct session_result *result, struct err *err);
+
+/* What became of the output file. */
+struct session_output {
+    const char *moved_to; /* where the file that stood there is now; NULL: it is not needed */
+    bool unchanged;       /* it held the best kernel already */
+};
+/* The best kernel of all those runs goes to the output file. A file there that is no kernel of the
+ * database, or is the user's own kernel file, is somebody's work: it is renamed to the first free
+ * of <output>.1, <output>.2, ... and not overwritten. */
+bool session_write_output(struct session *s, const struct session_result *result,
+    struct session_output *done, struct err *err);
 
 /* Write what a model would be sent for the original's most promising move. */
 bool session_show_prompt(struct session *s, struct str *out, struct err *err);

@@ -65,6 +65,9 @@ bool loop_check_and_profile(struct station *station, struct candidate *c, struct
  * was asked but never told. */
 bool session_replay(struct session *s, struct err *err);
 
+/* output.c: the winner of an earlier run, where it is better than this run's. */
+bool output_find_kept(struct session *s, struct session_result *result, struct err *err);
+
 /* steering.c: --feedback. What the user's tools, feedback other than our own, models and lessons do
  * to the priors of a candidate's moves. */
 bool steering_open(struct session *s, struct err *err);

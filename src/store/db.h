@@ -7,7 +7,7 @@
 
 #include <sqlite3.h>
 
-enum { SCHEMA_VERSION = 6 };
+enum { SCHEMA_VERSION = 7 };
 enum { DB_BUSY_MS = 5000 };
 enum { DB_APPLICATION_ID = 0x6b656574 }; /* "keet" */
 
@@ -18,6 +18,7 @@ enum sql {
     SQL_ROLLBACK,
     SQL_ADD_RUN,
     SQL_FIND_RUN,
+    SQL_LIST_RUNS,
     SQL_FIND_EQUAL_RUN,
     SQL_GO_ON,
     SQL_END_RUN,
@@ -52,6 +53,7 @@ enum sql {
     SQL_GET_OPTIONS,
     SQL_NR_NODES,
     SQL_NODE_BY_KEY,
+    SQL_HAS_SOURCE,
     SQL_SOURCE_OF_NODE,
     SQL_TREE,
     SQL_ADD_CALL,
@@ -71,8 +73,8 @@ enum sql {
 };
 
 extern const char *const sql_text[NR_SQL];
-extern const char schema_v1[], schema_v2[], schema_v3[], schema_v4[], schema_v5[],
-    schema_v6[]; /* several statements */
+extern const char schema_v1[], schema_v2[], schema_v3[], schema_v4[], schema_v5[], schema_v6[],
+    schema_v7[]; /* several statements */
 
 struct store {
     sqlite3 *db;

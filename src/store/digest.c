@@ -15,13 +15,15 @@ static bool add_verdicts(struct store *store, struct store_digest *digest, struc
     put_int(&q, store->run);
     while ((ok = query_next(&q, &row, "counting verdicts", err)) && row) {
         const char *name = get_text(&q, arena);
-        const int64_t nr = get_int(&q);
+        const int64_t nr = get_int(&q), nr_evaluated = get_int(&q);
         enum verdict verdict;
 
-        if (name && verdict_parse(name, &verdict))
+        if (name && verdict_parse(name, &verdict)) {
             digest->verdicts[verdict] = (uint64_t)nr;
+            digest->recalled[verdict] = (uint64_t)(nr - nr_evaluated);
+        }
         digest->nr_nodes += nr;
-        digest->nr_evaluated += get_int(&q);
+        digest->nr_evaluated += nr_evaluated;
     }
     arena_destroy(arena);
     return ok;

@@ -161,6 +161,9 @@ const char schema_v6[] = "ALTER TABLE line_cost ADD COLUMN stall_long REAL NOT N
                          "ALTER TABLE line_cost ADD COLUMN stall_math REAL NOT NULL DEFAULT 0;"
                          "ALTER TABLE line_cost ADD COLUMN stall_other REAL NOT NULL DEFAULT 0;";
 
+/* Version 7: the node that a run ended with as its best, by its own objective. */
+const char schema_v7[] = "ALTER TABLE run ADD COLUMN best INTEGER;";
+
 const char *const sql_text[NR_SQL] = {
     [SQL_BEGIN] = "BEGIN IMMEDIATE",
     [SQL_COMMIT] = "COMMIT",
@@ -168,11 +171,14 @@ const char *const sql_text[NR_SQL] = {
     [SQL_ADD_RUN] = "INSERT INTO run (kernel_path, original, device, policy, version, seed, budget,"
                     " started, models, done) VALUES (?,?,?,?,?,?,?,?,?,0)",
     [SQL_FIND_RUN] = "SELECT id, kernel_path, original, device, policy, version, seed, budget,"
-                     " started, done, models, ended, why_stopped FROM run ORDER BY id DESC LIMIT 1",
+                     " started, done, models, ended, why_stopped FROM run WHERE ?1 = 0 OR id = ?1"
+                     " ORDER BY id DESC LIMIT 1",
+    [SQL_LIST_RUNS] = "SELECT id, kernel_path, original, device, policy, version, seed, budget,"
+                      " started, done, models, ended, why_stopped FROM run ORDER BY id",
     [SQL_FIND_EQUAL_RUN] = "SELECT id FROM run WHERE original = ? AND device = ? AND policy = ?"
                            " AND version = ? ORDER BY id DESC LIMIT 1",
-    [SQL_GO_ON] = "UPDATE run SET models = ?, budget = ? WHERE id = ?",
-    [SQL_END_RUN] = "UPDATE run SET done = 1, why_stopped = ?, ended = ? WHERE id = ?",
+    [SQL_GO_ON] = "UPDATE run SET models = ?, budget = ?, best = NULL WHERE id = ?",
+    [SQL_END_RUN] = "UPDATE run SET done = 1, why_stopped = ?, ended = ?, best = ? WHERE id = ?",
     [SQL_ADD_SOURCE] = "INSERT OR IGNORE INTO source (hash, text) VALUES (?,?)",
     [SQL_ADD_NODE] = "INSERT INTO node (run, number, parent, seed, action, proposer, variant,"
                      " prior, what, source, proposal_note, verdict, verdict_text, verdict_line,"
@@ -239,6 +245,7 @@ const char *const sql_text[NR_SQL] = {
                         " LEFT JOIN source ON source.hash = node.source"
                         " WHERE run = ? AND key = ? AND recalled_from IS NULL"
                         " ORDER BY number LIMIT 1",
+    [SQL_HAS_SOURCE] = "SELECT count(*) FROM source WHERE hash = ?",
     [SQL_SOURCE_OF_NODE] = "SELECT text FROM node JOIN source ON source.hash = node.source"
                            " WHERE run = ? AND number = ?",
     [SQL_TREE] = "SELECT number, parent, action, proposer, variant, verdict, speedup, source"
@@ -279,12 +286,14 @@ const char *const sql_text[NR_SQL] = {
                       " speedup FROM node WHERE run = ? AND parent = ? ORDER BY number",
     [SQL_DIGEST_VERDICTS] = "SELECT verdict, count(*), count(*) - count(recalled_from) FROM node"
                             " WHERE run = ? AND number > 0 GROUP BY verdict",
-    /* Where an interval is known, it must exclude 1. */
+    /* The node that the run ended with; before the end the fastest, whose interval must exclude 1
+     * where an interval is known. */
     [SQL_DIGEST_BEST] =
-        "SELECT number, speedup, time_ns, time_from FROM node"
+        "SELECT number, speedup, time_ns, time_from FROM node JOIN run ON run.id = node.run"
         " JOIN measurement ON measurement.node = node.id LEFT JOIN timing ON timing.node = node.id"
-        " WHERE run = ? AND verdict = 'ok' AND (number = 0 OR ratio IS NULL OR ratio <= 0"
-        " OR ratio_low > 1) ORDER BY speedup DESC, number LIMIT 1",
+        " WHERE run = ? AND verdict = 'ok' AND (number = 0 OR number IS best OR ratio IS NULL"
+        " OR ratio <= 0 OR ratio_low > 1)"
+        " ORDER BY number IS best DESC, speedup DESC, number LIMIT 1",
     [SQL_DIGEST_CALLS] =
         "SELECT count(*), total(tokens_in + lost_in), total(tokens_out + lost_out),"
         " total(cost), count(*) - count(cost), total(purpose = 'repair'"

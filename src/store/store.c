@@ -39,7 +39,7 @@ static bool make_schema(struct store *store, struct err *err)
     static const char *const doing = "making the tables";
     int64_t version = 0;
 
-    _Static_assert(SCHEMA_VERSION == 6, "as written below");
+    _Static_assert(SCHEMA_VERSION == 7, "as written below");
     if (!execute(store, sql_text[SQL_BEGIN], doing, err)) {
         return false;
     }
@@ -50,7 +50,8 @@ static bool make_schema(struct store *store, struct err *err)
         (version >= 4 || execute(store, schema_v4, doing, err)) &&
         (version >= 5 || execute(store, schema_v5, doing, err)) &&
         (version >= 6 || execute(store, schema_v6, doing, err)) &&
-        execute(store, "PRAGMA application_id = 1801807220; PRAGMA user_version = 6", doing, err) &&
+        (version >= 7 || execute(store, schema_v7, doing, err)) &&
+        execute(store, "PRAGMA application_id = 1801807220; PRAGMA user_version = 7", doing, err) &&
         execute(store, sql_text[SQL_COMMIT], doing, err)) {
         return true;
     }
@@ -152,30 +153,109 @@ bool store_begin_run(struct store *store, struct run_info *run, struct err *err)
     return true;
 }
 
-bool store_find_run(
-    struct store *store, struct arena *arena, struct run_info *run, bool *found, struct err *err)
+static void read_run(struct query *q, struct arena *arena, struct run_info *run)
+{
+    run->id = get_int(q);
+    run->kernel_path = get_text(q, arena);
+    run->original = get_text(q, arena);
+    run->device = get_text(q, arena);
+    run->policy = get_text(q, arena);
+    run->version = get_text(q, arena);
+    run->seed = (uint64_t)get_int(q);
+    run->budget = get_text(q, arena);
+    run->started = get_text(q, arena);
+    run->done = get_int(q) != 0;
+    run->models = get_text(q, arena);
+    run->ended = get_text(q, arena);
+    run->why_stopped = get_text(q, arena);
+}
+
+static bool find_run(struct store *store, struct arena *arena, int64_t number, struct run_info *run,
+    bool *found, struct err *err)
 {
     struct query q = query_start(store, SQL_FIND_RUN);
 
-    if (!query_next(&q, found, "looking for the last run", err)) {
+    put_int(&q, number);
+    if (!query_next(&q, found, "looking for a run", err)) {
         return false;
     }
     if (*found) {
-        run->id = store->run = get_int(&q);
-        run->kernel_path = get_text(&q, arena);
-        run->original = get_text(&q, arena);
-        run->device = get_text(&q, arena);
-        run->policy = get_text(&q, arena);
-        run->version = get_text(&q, arena);
-        run->seed = (uint64_t)get_int(&q);
-        run->budget = get_text(&q, arena);
-        run->started = get_text(&q, arena);
-        run->done = get_int(&q) != 0;
-        run->models = get_text(&q, arena);
-        run->ended = get_text(&q, arena);
-        run->why_stopped = get_text(&q, arena);
+        read_run(&q, arena, run);
+        store->run = run->id;
         query_end(&q);
     }
+    return true;
+}
+
+bool store_find_run(
+    struct store *store, struct arena *arena, struct run_info *run, bool *found, struct err *err)
+{
+    return find_run(store, arena, 0, run, found, err);
+}
+
+bool store_take_run(
+    struct store *store, struct arena *arena, int64_t number, struct run_info *run, struct err *err)
+{
+    bool found;
+
+    if (!find_run(store, arena, number, run, &found, err)) {
+        return false;
+    }
+    if (!found && number > 0) {
+        return err_set(err, "%s: there is no run %" PRId64 "; `keet-opt runs %s` lists its runs",
+            store->path, number, store->path);
+    }
+    return found || err_set(err, "%s: it holds no run", store->path);
+}
+
+static bool list_infos(struct store *store, struct arena *arena, struct store_run **runs,
+    unsigned *nr, struct err *err)
+{
+    struct query q = query_start(store, SQL_LIST_RUNS);
+    struct store_run *list = NULL;
+    size_t cap = 0;
+    bool ok, row;
+
+    *nr = 0;
+    while ((ok = query_next(&q, &row, "listing runs", err)) && row) {
+        list = grow(list, &cap, *nr + 1, sizeof(*list));
+        list[*nr] = (struct store_run){.digest.best = -1};
+        read_run(&q, arena, &list[(*nr)++].info);
+    }
+    *runs = arena_array(arena, *nr + 1u, sizeof(**runs));
+    if (*nr > 0) {
+        memcpy(*runs, list, *nr * sizeof(*list));
+    }
+    free(list);
+    return ok;
+}
+
+bool store_list_runs(struct store *store, struct arena *arena, struct store_run **runs,
+    unsigned *nr, struct err *err)
+{
+    const int64_t current = store->run;
+    bool ok = list_infos(store, arena, runs, nr, err);
+
+    for (unsigned i = 0; ok && i < *nr; i++) {
+        store->run = (*runs)[i].info.id;
+        ok = store_digest(store, &(*runs)[i].digest, err);
+    }
+    store->run = current;
+    return ok;
+}
+
+bool store_has_source(
+    struct store *store, const char *source, size_t bytes, bool *has, struct err *err)
+{
+    struct query q = query_start(store, SQL_HAS_SOURCE);
+    bool row;
+
+    put_hash(&q, db_source_hash(source, bytes));
+    if (!query_next(&q, &row, "looking for a source", err)) {
+        return false;
+    }
+    *has = row && get_int(&q) > 0;
+    query_end(&q);
     return true;
 }
 
@@ -242,7 +322,7 @@ bool store_same_run(const struct run_info *stored, const struct run_info *wanted
     return true;
 }
 
-bool store_end_run(struct store *store, const char *why_stopped, struct err *err)
+bool store_end_run(struct store *store, const char *why_stopped, int64_t best, struct err *err)
 {
     char now[32];
 
@@ -254,6 +334,7 @@ bool store_end_run(struct store *store, const char *why_stopped, struct err *err
     clock_utc(now);
     put_text(&q, why_stopped);
     put_text(&q, now);
+    put_int(&q, best);
     put_int(&q, store->run);
     return query_run(&q, "ending the run", err);
 }

@@ -35,6 +35,9 @@ bool store_begin_run(struct store *store, struct run_info *run, struct err *err)
 /* The newest run in the file; strings in the arena. *found false when there is none. */
 bool store_find_run(
     struct store *store, struct arena *arena, struct run_info *run, bool *found, struct err *err);
+/* The run of this number becomes the current one; 0: the newest. An error when there is none. */
+bool store_take_run(struct store *store, struct arena *arena, int64_t number, struct run_info *run,
+    struct err *err);
 /* The newest run with the same original, device, policy and version becomes the current one. */
 bool store_find_equal_run(
     struct store *store, const struct run_info *wanted, bool *found, struct err *err);
@@ -43,8 +46,9 @@ bool store_find_equal_run(
 bool store_same_run(const struct run_info *stored, const struct run_info *wanted, struct err *err);
 /* The models and the budget of a run that is resumed. */
 bool store_go_on(struct store *store, const char *models, const char *budget, struct err *err);
-/* Mark the run done, with the reason; resuming a done run with a larger budget is fine. */
-bool store_end_run(struct store *store, const char *why_stopped, struct err *err);
+/* Mark the run done, with the reason and with the node that is its best by its own objective.
+ * Resuming a done run with a larger budget is fine. */
+bool store_end_run(struct store *store, const char *why_stopped, int64_t best, struct err *err);
 
 /* Save the node and all its parts (source, compilation facts, check, measurement, counters,
  * findings, options with priors): one transaction. */
@@ -68,13 +72,18 @@ bool store_nr_nodes(struct store *store, int64_t *nr, struct err *err);
 bool store_load_source(struct store *store, struct arena *arena, int64_t node, const char **source,
     size_t *bytes, struct err *err);
 
+/* Is this text, byte for byte, the source of a node of any run in the file? */
+bool store_has_source(
+    struct store *store, const char *source, size_t bytes, bool *has, struct err *err);
+
 /* --- a run in figures, without reading its nodes: for those who only look --- */
 
 struct store_digest {
     int64_t nr_nodes;     /* the original excluded */
     int64_t nr_evaluated; /* what a budget counts: not recalled from an equal one, and repairs */
     uint64_t verdicts[NR_VERDICTS];
-    int64_t best; /* -1: not even the original is measured */
+    uint64_t recalled[NR_VERDICTS]; /* of verdicts: of nodes recalled from an equal one */
+    int64_t best;                   /* -1: not even the original is measured */
     double speedup, best_ns;
     enum provenance from;
     uint64_t nr_calls, nr_unpriced, tokens; /* of language models; tokens in and out */
@@ -82,6 +91,15 @@ struct store_digest {
 };
 /* Of the run begun or found. */
 bool store_digest(struct store *store, struct store_digest *digest, struct err *err);
+
+/* One line of a list of runs. */
+struct store_run {
+    struct run_info info;
+    struct store_digest digest;
+};
+/* All runs in the file, by rising number; arena memory. The current run stays the current one. */
+bool store_list_runs(struct store *store, struct arena *arena, struct store_run **runs,
+    unsigned *nr, struct err *err);
 
 /* One line of a list of nodes. */
 struct store_speed {

@@ -58,6 +58,7 @@ struct reading {
     struct unit *around;          /* reading_around's */
     unsigned nr_around;
     bool has_units;
+    bool own_task;          /* the file says its task itself: none is inferred */
     bool expands;           /* macros that launch are written out in functions too */
     struct origin *origins; /* of its lines, from 0 */
     size_t *starts;         /* where they begin in text */
