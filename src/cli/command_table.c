@@ -86,7 +86,7 @@ const struct command command_table[NR_VERBS] = {
         .usage = "status RUN.db|FOLDER [--json]", .summary = "how far it is",
         .example = "keet-opt status kernels.campaign", .run = cmd_status},
     [VERB_WATCH] = {"watch", GROUP_RUN, .takes = TAKES_FILES, .least = 1, .most = 1,
-        .usage = "watch RUN.db|FOLDER [--once]",
+        .usage = "watch RUN.db|FOLDER [--once] [--json]",
         .summary = "look at it once a second until it ends",
         .example = "keet-opt watch kernels.campaign", .run = cmd_watch},
     [VERB_STOP] = {"stop", GROUP_RUN, .takes = TAKES_FILES, .least = 1, .most = 1,
