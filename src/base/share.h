@@ -11,4 +11,8 @@ char *share_binary(void);
  * inside the source tree). NULL when there is none. */
 char *share_find(const char *folder);
 
+/* The path of a folder in the folder of the binary or in one above it, as heap memory; NULL when
+ * there is none. For what setup.sh puts into the source tree: .deps/... */
+char *share_above(const char *folder);
+
 #endif

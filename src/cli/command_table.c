@@ -84,11 +84,6 @@ const struct command command_table[NR_VERBS] = {
             "Writes SOME.patched.cu, host code kept, and the diff SOME.patch, for a kernel file "
             "that was written by init and completed by hand. A search does this by itself.",
         .example = "keet-opt patch some.cu task.keet.cu", .run = cmd_patch},
-    [VERB_RUNS] = {"runs", GROUP_RUN, .takes = TAKES_FILES, .least = 1, .most = 1,
-        .usage = "runs RUN.db [--json]", .summary = "the runs that a database holds",
-        .text =
-            "--run N of the other verbs looks at one of them; without it they look at the newest.",
-        .example = "keet-opt runs matmul.keet.db", .run = cmd_runs},
     [VERB_STATUS] = {"status", GROUP_RUN, .takes = TAKES_FILES, .least = 1, .most = 1,
         .usage = "status RUN.db|FOLDER [--json]", .summary = "how far it is",
         .example = "keet-opt status kernels.campaign", .run = cmd_status},
@@ -112,6 +107,11 @@ const struct command command_table[NR_VERBS] = {
         .usage = "diff RUN.db A B [--json]", .summary = "what two variants differ in",
         .text = "A and B are numbers of nodes, best or original.",
         .example = "keet-opt diff matmul.keet.db original best", .run = cmd_diff},
+    [VERB_RUNS] = {"runs", GROUP_RUN, .takes = TAKES_FILES, .least = 1, .most = 1,
+        .usage = "runs RUN.db [--json]", .summary = "the runs that a database holds",
+        .text =
+            "--run N of the other verbs looks at one of them; without it they look at the newest.",
+        .example = "keet-opt runs matmul.keet.db", .run = cmd_runs},
     [VERB_CALLS] = {"calls", GROUP_RUN, .takes = TAKES_FILES, .least = 1, .most = 1,
         .usage = "calls RUN.db [--json]", .summary = "what models were asked, and what it cost",
         .example = "keet-opt calls matmul.keet.db", .run = cmd_calls},

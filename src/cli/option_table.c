@@ -14,7 +14,7 @@
     (V(STATUS) | V(WATCH) | V(RESULTS) | V(SHOW) | V(DIFF) | V(CALLS) | V(REPORT) | V(EXPORT))
 #define PRINTS_JSON                                                                                \
     (V(OPTIMIZE) | V(RUN) | V(EXPLAIN) | V(INIT) | V(STATUS) | V(WATCH) | V(STOP) | V(RESULTS) |   \
-        V(SHOW) | V(DIFF) | V(CALLS) | V(REPORT) | V(CAMPAIGN) | V(DOCTOR) | V(RUNS))
+        V(SHOW) | V(DIFF) | V(RUNS) | V(CALLS) | V(REPORT) | V(CAMPAIGN) | V(DOCTOR))
 
 #define FIELD(name) .field = offsetof(struct options, name)
 #define SET(name) .kind = OPTION_SET, FIELD(name)
@@ -123,12 +123,11 @@ const struct option_row option_table[] = {
     {"output", 'o', "FILE", V(OPTIMIZE) | V(INIT) | V(PATCH) | V(WRITE) | V(REPORT) | V(EXPORT),
         SECTION_FILES, TEXT(output_path), .words = "FILE", .common = true,
         .help = "where the result goes; of a search the best kernel (default: <kernel>.keet.cu)"},
+    {"force", 0, NULL, V(INIT), SECTION_FILES, SET(force), .help = "overwrite the file of -o"},
     {"db", 0, "FILE", V(OPTIMIZE) | V(EXPLAIN), SECTION_FILES, TEXT(db_path), .words = "FILE",
         .help = "database of the run (default of a search: <kernel>.keet.db)"},
-    {"force", 0, NULL, V(INIT), SECTION_FILES, SET(force), .help = "overwrite the file of -o"},
-    {"run", 0, "N", LOOKS_AT_RUN, SECTION_FILES, COUNT(run, 1, 1000000000),
-        .help = "of a database with several runs: that one, as `keet-opt runs` numbers them "
-                "(default: the newest)"},
+    {"run", 0, "N", LOOKS_AT_RUN, SECTION_FILES, OWN(option_run),
+        .help = "of a database that holds several runs: that one (default: the newest)"},
     {"resume", 0, NULL, V(OPTIMIZE) | V(CAMPAIGN), SECTION_FILES, SET(resume), .common = true,
         .help = "go on with the newest run in the database, or with the campaign in the folder"},
     {"reuse", 0, "FILE", SEARCH, SECTION_FILES, TEXT(reuse_path), .words = "FILE",

@@ -20,11 +20,11 @@ struct compiler_options {
     const char *cutlass_dir; /* CUTLASS's, with include/ in it: candidates may include it; NULL */
 };
 
-/* Finds and loads NVRTC (KEET_CUDA, CUDA_HOME, /usr/local/cuda, .deps/cuda beside the binary or the
- * source tree, the loader's path); the error says where it looked and how to install it. Kernels
- * may include CUDA's and CCCL's headers, CUTLASS's where cutlass_dir is given, and small stand-ins
- * for the standard headers that make sense on a device. To be called before the program has
- * threads; compile_source may then be called from any of them, side by side. */
+/* Finds and loads NVRTC (KEET_CUDA, CUDA_HOME, /usr/local/cuda, .deps/cuda beside the binary,
+ * NVIDIA's wheels, the loader's path); the error says where it looked and how to install it.
+ * Kernels may include CUDA's and CCCL's headers, CUTLASS's where cutlass_dir is given, and small
+ * stand-ins for the standard headers that make sense on a device. To be called before the program
+ * has threads; compile_source may then be called from any of them, side by side. */
 struct compiler *compiler_create(const struct compiler_options *options, struct err *err);
 void compiler_destroy(struct compiler *compiler);
 const char *compiler_version(const struct compiler *compiler); /* "NVRTC 13.0" */

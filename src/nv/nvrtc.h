@@ -13,7 +13,8 @@
 struct nvrtc;
 
 /* Looks in $KEET_CUDA (alone, when it is set), $CUDA_HOME, /usr/local/cuda, .deps/cuda beside the
- * binary or above it and in the source tree, then asks the loader. */
+ * binary or above it, NVIDIA's wheels of CUDA 13 in the user's Python ($VIRTUAL_ENV, $CONDA_PREFIX,
+ * ~/.local), then asks the loader. */
 struct nvrtc *nvrtc_open(struct err *err);
 void nvrtc_close(struct nvrtc *nvrtc);
 const char *nvrtc_version(const struct nvrtc *nvrtc);     /* "NVRTC 13.0" */
