@@ -75,17 +75,37 @@ static void show(const struct options *o, const struct intake *in)
     str_finish(&text);
 }
 
+/* A file that says its task itself keeps it, without the host code; any other gets one. */
+static bool read_file(
+    struct intake *in, struct arena *arena, const struct options *o, bool *own, struct err *err)
+{
+    const struct infer_options infer = load_task_options(arena, o);
+    const char *path = o->kernel_path;
+    char *source;
+    size_t bytes;
+    bool ok;
+
+    if (!file_read(path, INTAKE_MAX_BYTES, &source, &bytes, err))
+        return false;
+    *own = intake_has_both(arena, source, bytes);
+    ok = !*own || intake_split(in, arena, path, source, bytes, &infer.args, err);
+    free(source);
+    return ok && (*own || infer_contract(in, arena, &infer, err));
+}
+
 bool cmd_init(const struct options *o, int *status, struct err *err)
 {
     struct arena *arena = arena_create();
     struct intake in;
-    const struct infer_options infer = load_task_options(arena, o);
-    bool ok = (o->json || may_write(o, err)) && infer_contract(&in, arena, &infer, err);
+    bool own = false;
+    bool ok = (o->json || may_write(o, err)) && read_file(&in, arena, o, &own, err);
 
     if (ok && o->json) {
         ok = print_json(&in);
     } else if (ok) {
-        if (o->verbosity >= 0)
+        if (own && o->verbosity >= 0)
+            fprintf(stderr, "%s says its task itself; its host code is left out\n", o->kernel_path);
+        else if (o->verbosity >= 0)
             show(o, &in);
         if (o->output_path)
             ok = file_write(o->output_path, in.text, strlen(in.text), err);

@@ -95,11 +95,15 @@ bool writeback(struct report_patch *done, struct arena *arena, const struct opti
     *done = (struct report_patch){0};
     if (!file_read(path, INTAKE_MAX_BYTES, &source, &bytes, err))
         return false;
+    const bool both = intake_has_both(arena, source, bytes);
     bool ok = true;
 
-    if (intake_needed(source, bytes)) {
-        ok = patch_make(
-            &patch, arena, path, source, bytes, &infer.args, task, best, best_bytes, err);
+    if (both || intake_needed(source, bytes)) {
+        if (both)
+            patch_make_own(&patch, arena, path, source, bytes, &infer.args, best, best_bytes);
+        else
+            ok = patch_make(
+                &patch, arena, path, source, bytes, &infer.args, task, best, best_bytes, err);
         done->why = ok ? patch.why : NULL;
         done->note = ok ? patch.note : NULL;
         if (ok && patch.nr_files)
@@ -109,14 +113,38 @@ bool writeback(struct report_patch *done, struct arena *arena, const struct opti
     return ok;
 }
 
+/* A kernel file is not written back into: the winner takes its place. */
+static bool has_host_code(struct arena *arena, const struct options *o, struct err *err)
+{
+    const char *path = o->kernel_path, *best = o->paths[1];
+    char *source;
+    size_t bytes;
+    bool has;
+
+    if (!file_read(path, INTAKE_MAX_BYTES, &source, &bytes, err))
+        return false;
+    has = intake_needed(source, bytes) || intake_has_both(arena, source, bytes);
+    free(source);
+    return has ||
+           err_set(err,
+               "%s has no host code that launches its kernel, so nothing can be written back "
+               "into it: %s is a whole kernel file itself; take that one in its place (cp %s "
+               "%s), or make a header of the run for a host program (keet-opt export RUN.db "
+               "--as header)",
+               path, best, best, path);
+}
+
 bool cmd_patch(const struct options *o, int *status, struct err *err)
 {
     struct arena *arena = arena_create();
     const char *output = o->output_path ? o->output_path : file_name(o->kernel_path);
     struct report_patch done;
     struct str text = {0};
+    struct options winner = *o;
     struct task task;
-    bool ok = task_load(&task, arena, o->paths[1], err) &&
+
+    winner.kernel_path = o->paths[1];
+    bool ok = has_host_code(arena, o, err) && load_task(&task, arena, &winner, err) &&
               writeback(&done, arena, o, &task, task.source, task.source_bytes, output, err);
 
     if (ok && done.why) {

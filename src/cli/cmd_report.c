@@ -15,16 +15,17 @@ static bool is_format(const struct options *o, const char *name)
     return o->as && strcmp(o->as, name) == 0;
 }
 
-/* matmul.keet.db -> matmul.report.html */
-static const char *default_output(struct arena *arena, const char *db_path)
+/* matmul.keet.db -> matmul.report.html; of its run 2, matmul.run2.report.html */
+static const char *default_output(struct arena *arena, const char *db_path, uint64_t run)
 {
+    const char *which = run > 0 ? arena_printf(arena, ".run%llu", (unsigned long long)run) : "";
     size_t len = strlen(db_path);
 
     if (str_ends(db_path, ".keet.db"))
         len -= strlen(".keet.db");
     else if (str_ends(db_path, ".db"))
         len -= strlen(".db");
-    return arena_printf(arena, "%.*s.report.html", (int)len, db_path);
+    return arena_printf(arena, "%.*s%s.report.html", (int)len, db_path, which);
 }
 
 static bool of_run(const struct options *o, const char *path, struct str *text, struct err *err)
@@ -83,7 +84,7 @@ bool cmd_report(const struct options *options, int *status, struct err *err)
     if (!output)
         output = !html      ? "-"
                  : campaign ? arena_printf(arena, "%s/report.html", path)
-                            : default_output(arena, path);
+                            : default_output(arena, path, options->run);
     ok = campaign ? of_campaign(options, path, &text, err) : of_run(options, path, &text, err);
     if (ok && strcmp(output, "-") == 0)
         fwrite(str_text(&text), 1, text.len, stdout);

@@ -25,8 +25,9 @@ const struct command command_table[NR_VERBS] = {
             "search which one is extended next. Ends when the budget is spent or nothing is gained "
             "any more; Ctrl-C ends it neatly, and --resume goes on.\n"
             "\n"
-            "The best kernel goes to <kernel>.keet.cu, everything else to the database "
-            "<kernel>.keet.db. A file with host code gets its winner back as "
+            "The best kernel of all runs of the same file goes to <kernel>.keet.cu, everything "
+            "else "
+            "to the database <kernel>.keet.db. A file with host code gets its winner back as "
             "<kernel>.patched.cu and <kernel>.patch as well.",
         .example = "keet-opt kernels/matmul.cu",
         .further = "keet-opt kernels/matmul.cu --budget 10m --seed 3\n"
@@ -70,7 +71,8 @@ const struct command command_table[NR_VERBS] = {
         .summary = "a kernel file from a CUDA file with host code",
         .text = "Reads sizes, arrays and launches from the host code, and writes them down as "
                 "#pragma keet lines, each with where it comes from. Lines marked ~ were chosen and "
-                "tried, lines marked ? are left to complete.",
+                "tried, lines marked ? are left to complete. A FILE that is there already is "
+                "overwritten only with --force, or after a question on a terminal.",
         .example = "keet-opt init some.cu",
         .further = "keet-opt init some.cu --args \"1024 10\" -o task.cu\n"
                    "keet-opt init some.cu -I include -D TILE=32 -o task.cu",
@@ -107,7 +109,8 @@ const struct command command_table[NR_VERBS] = {
         .example = "keet-opt diff matmul.keet.db original best", .run = cmd_diff},
     [VERB_RUNS] = {"runs", GROUP_RUN, .takes = TAKES_FILES, .least = 1, .most = 1,
         .usage = "runs RUN.db [--json]", .summary = "the runs that a database holds",
-        .text = "--run N of the other verbs looks at one of them.",
+        .text =
+            "--run N of the other verbs looks at one of them; without it they look at the newest.",
         .example = "keet-opt runs matmul.keet.db", .run = cmd_runs},
     [VERB_CALLS] = {"calls", GROUP_RUN, .takes = TAKES_FILES, .least = 1, .most = 1,
         .usage = "calls RUN.db [--json]", .summary = "what models were asked, and what it cost",

@@ -53,7 +53,7 @@ static void add_models(struct str *out, const char *models)
 {
     if (!models || !*models)
         return;
-    str_add(out, "       with ");
+    str_add(out, "     with ");
     for (const char *at = models; *at; at++) {
         if (*at == '\n')
             str_add(out, ", ");
@@ -71,15 +71,15 @@ static void add_run(struct str *out, const struct store_run *run, struct widths 
 
     if (d->best >= 0)
         snprintf(speedup, sizeof(speedup), "%.2fx", d->speedup);
-    str_addf(out, "%5lld", (long long)info->id);
+    str_addf(out, "%3lld", (long long)info->id);
     add_time(out, info->started);
-    str_addf(out, "  %-*s  %-*s  %-*s  %4llu  %*s  %5lld  %8s  ", w.kernel,
+    str_addf(out, "  %-*s  %-*s  %-*s  %4llu  %*s  %5lld  %7s  ", w.kernel,
         file_name(info->kernel_path), w.device, info->device, w.policy, info->policy,
         (unsigned long long)info->seed, w.budget, info->budget, (long long)d->nr_nodes, speedup);
     if (running || !info->done)
         str_addf(out, "%s\n", state_of(run, running));
     else
-        str_addf(out, "stopped by: %s\n", info->why_stopped ? info->why_stopped : "?");
+        str_addf(out, "%s\n", info->why_stopped ? info->why_stopped : "?");
     add_models(out, info->models);
 }
 
@@ -87,9 +87,9 @@ void report_runs(struct str *out, const struct store_run *runs, unsigned nr, lon
 {
     const struct widths w = widths_of(runs, nr);
 
-    str_addf(out, "%5s  %-16s  %-*s  %-*s  %-*s  %4s  %*s  %5s  %8s  %s\n", "run", "started (UTC)",
+    str_addf(out, "%3s  %-16s  %-*s  %-*s  %-*s  %4s  %*s  %5s  %7s  %s\n", "run", "started (UTC)",
         w.kernel, "kernel", w.device, "device", w.policy, "policy", "seed", w.budget, "budget",
-        "nodes", "best", "state");
+        "nodes", "best", "ended by");
     for (unsigned i = 0; i < nr; i++)
         add_run(out, &runs[i], w, holder != 0 && i + 1 == nr);
 }

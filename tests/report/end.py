@@ -171,4 +171,5 @@ def main():
         narrow(keet, cwd)
 
 
-main()
+if __name__ == "__main__":
+    main()

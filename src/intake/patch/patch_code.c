@@ -3,6 +3,7 @@
 
 #include "base/linediff.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "intake/syntax/spelling.h"
 
 #include <stdlib.h>
@@ -229,7 +230,8 @@ static bool keep_for_host(struct merge *m)
         const char *text = r->toks.tok[d->from].text, *name = d->name;
         unsigned line;
 
-        if (!d->keep || d->is_kernel || (d->kind == DECL_FUNCTION && !d->is_host))
+        if (!d->keep || d->is_kernel || str_starts(text, PATCH_KEPT) ||
+            (d->kind == DECL_FUNCTION && !d->is_host))
             continue;
         if (d->kind == DECL_DIRECTIVE && !(name = defined_name(arena, text))) {
             keep_lines(m, d);
@@ -303,7 +305,7 @@ static const char *constants(struct merge *m)
         for (size_t i = 0; i < m->nr_inserts; i++) {
             const char *text = m->inserts[i].text, *hash = text + strspn(text, " \t");
 
-            if (!has_word(text, name))
+            if (!has_word(text, name) || str_starts(hash, PATCH_KEPT))
                 continue;
             used = true;
             condition = condition || (*hash == '#' && !strstr(hash, "pragma"));
@@ -326,9 +328,13 @@ static const char *constants(struct merge *m)
 static void flush_inserts(struct merge *m)
 {
     const char *first = constants(m);
+    size_t code = 0; /* the first insert that is no pragma of the task */
 
-    if (m->nr_inserts && *first) {
-        const size_t at = before_declaration(m->p, m->inserts[0].at);
+    while (code < m->nr_inserts && (str_starts(m->inserts[code].text, PATCH_KEPT) ||
+                                       strcmp(m->inserts[code].text, "\n") == 0))
+        code++;
+    if (code < m->nr_inserts && *first) {
+        const size_t at = before_declaration(m->p, m->inserts[code].at);
 
         patcher_replace(m->p, at, at, first);
     }

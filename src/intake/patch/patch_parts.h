@@ -6,6 +6,9 @@
 #include "core/task.h"
 #include "intake/gather/source_set.h"
 
+/* The pragmas of a file that says its task itself, while it is patched: see patch_own.c. */
+#define PATCH_KEPT "#pragma kept"
+
 struct patcher {
     struct arena *arena;
     struct reading *r;
