@@ -12,6 +12,18 @@ bool err_set(struct err *err, const char *format, ...)
     va_start(ap, format);
     vsnprintf(err->text, sizeof(err->text), format, ap);
     va_end(ap);
+    err->original = false;
+    return false;
+}
+
+bool err_original(struct err *err, const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(err->text, sizeof(err->text), format, ap);
+    va_end(ap);
+    err->original = true;
     return false;
 }
 
@@ -44,6 +56,7 @@ bool err_errno(struct err *err, const char *format, ...)
     va_start(ap, format);
     used = vsnprintf(err->text, sizeof(err->text), format, ap);
     va_end(ap);
+    err->original = false;
     if (used >= 0 && (size_t)used < sizeof(err->text))
         snprintf(err->text + used, sizeof(err->text) - (size_t)used, ": %s", strerror(saved));
     return false;

@@ -33,24 +33,37 @@ char *share_binary(void)
     return xstrdup(path);
 }
 
+/* The binary's folder; NULL as share_binary. */
+static char *binary_folder(void)
+{
+    char *path = share_binary();
+
+    if (path)
+        *strrchr(path, '/') = '\0';
+    return path;
+}
+
+char *share_above(const char *folder)
+{
+    char *root = binary_folder(), *found = NULL;
+
+    while (root && !found && root[0]) {
+        found = folder_at(root, "", folder);
+        *strrchr(root, '/') = '\0';
+    }
+    free(root);
+    return found;
+}
+
 char *share_find(const char *folder)
 {
     const char *chosen = getenv("KEET_SHARE");
-    char *exe, *found, *slash;
+    char *root, *found;
 
     if (chosen && chosen[0])
         return folder_at(chosen, "", folder);
-    exe = share_binary();
-    if (!exe)
-        return NULL;
-    slash = strrchr(exe, '/');
-    *slash = '\0';
-    found = folder_at(exe, "/../share/keet-opt", folder);
-    while (!found && exe[0]) {
-        found = folder_at(exe, "", folder);
-        slash = strrchr(exe, '/');
-        *slash = '\0';
-    }
-    free(exe);
-    return found;
+    root = binary_folder();
+    found = root ? folder_at(root, "/../share/keet-opt", folder) : NULL;
+    free(root);
+    return found ? found : share_above(folder);
 }

@@ -11,4 +11,8 @@ char *share_binary(void);
  * installed), or in a folder above the binary (build/release is inside the source tree). */
 char *share_find(const char *folder);
 
+/* The path of a folder in the folder of the binary or in one above it, as heap memory; NULL when
+ * there is none. For what setup.sh puts into the source tree: .deps/... */
+char *share_above(const char *folder);
+
 #endif

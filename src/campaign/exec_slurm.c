@@ -359,7 +359,7 @@ static bool look(struct slurm *s, struct slurm_rows *rows)
 {
     const char **names;
     const unsigned nr = live_names(s, &names);
-    struct err why = {{0}};
+    struct err why = {0};
 
     s->looked_ns = clock_ns();
     if (nr > 0)

@@ -168,7 +168,7 @@ static bool use_expected(struct checker *k, unsigned shape, struct reference *r,
     if (ok) {
         compare_outputs(k->task, &r->outputs, &expected, POISON_FIRST, POISON_FIRST, 1, errors, &m);
         if (m.array)
-            ok = err_set(err,
+            ok = err_original(err,
                 "%s:%u: the original does not compute what `expect` says%s%s: %s = %s, expected %s",
                 k->task->path, m.array->line, k->shapes[shape].folder ? " in case " : "",
                 k->shapes[shape].folder ? k->shapes[shape].folder : "",
@@ -383,7 +383,7 @@ static bool none_kept(
     const struct checker *k, const char *own, unsigned line, const char *why, struct err *err)
 {
     if (own)
-        return err_set(err, "%s:%u: the original does not run cleanly at its own sizes %s",
+        return err_original(err, "%s:%u: the original does not run cleanly at its own sizes %s",
             k->task->path, line, own);
     return err_set(err,
         "%s: no sizes at which the original runs cleanly were found; add a `check` line with "

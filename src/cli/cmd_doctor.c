@@ -502,7 +502,7 @@ static int body_cupti(int fd, const void *input)
     const char *names[METRICS_MAP_NAMES], *unknown = NULL;
     const unsigned nr = metrics_map_names(names);
     struct cupti_config *config;
-    struct err err = {""};
+    struct err err = {.text = ""};
     struct cupti *cupti = cupti_open(&err);
     bool ok;
 

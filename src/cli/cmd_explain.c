@@ -168,6 +168,10 @@ bool cmd_explain(const struct options *options, int *status, struct err *err)
 
     if (str_ends(path, ".csv") || str_ends(path, ".ncu-rep"))
         return explain_profiles(options, err);
-    return options->nr_paths > 1 || options->sweep ? explain_kernels(options, err)
-                                                   : cmd_run(options, status, err);
+    if (options->nr_paths == 1 && !options->sweep)
+        return cmd_run(options, status, err);
+    if (explain_kernels(options, err))
+        return true;
+    *status = err->original ? EXIT_KERNEL : EXIT_FAILED;
+    return false;
 }

@@ -51,7 +51,7 @@ static void watch_done(
 /* ---- a run ---- */
 
 /* What a run needs, opened in this order. */
-struct parts {
+struct search_parts {
     const struct options *options;
     struct session_options session_options;
     struct arena *arena;
@@ -60,11 +60,11 @@ struct parts {
     struct session *session;
 };
 
-static bool open_parts(struct parts *p, const struct options *options, struct err *err)
+static bool open_parts(struct search_parts *p, const struct options *options, struct err *err)
 {
     const struct workbench_options bench = options_bench(options);
 
-    *p = (struct parts){
+    *p = (struct search_parts){
         .options = options, .session_options = options_session(options), .arena = arena_create()};
     p->session_options.started_ns = clock_ns();
     if (!load_task(&p->task, p->arena, options, err))
@@ -75,7 +75,7 @@ static bool open_parts(struct parts *p, const struct options *options, struct er
     return p->session != NULL;
 }
 
-static void close_parts(struct parts *p)
+static void close_parts(struct search_parts *p)
 {
     session_close(p->session);
     workbench_close(p->bench);
@@ -84,7 +84,7 @@ static void close_parts(struct parts *p)
 
 /* The best kernel goes to its file and, where it came from host code, back into that; then what the
  * run came to is printed. */
-static bool finish(struct parts *p, const char *why, struct err *err)
+static bool finish(struct search_parts *p, const char *why, struct err *err)
 {
     const struct options *o = p->options;
     struct session_result result;
@@ -136,7 +136,7 @@ static bool finish(struct parts *p, const char *why, struct err *err)
     return true;
 }
 
-static bool show_prompt(struct parts *p, struct err *err)
+static bool show_prompt(struct search_parts *p, struct err *err)
 {
     struct str text = {0};
     const bool ok = session_show_prompt(p->session, &text, err);
@@ -147,7 +147,7 @@ static bool show_prompt(struct parts *p, struct err *err)
     return ok;
 }
 
-static bool search(struct parts *p, struct err *err)
+static bool search(struct search_parts *p, struct err *err)
 {
     struct watcher watcher = {.base = {watch_trying, watch_done}};
     const char *why;
@@ -162,7 +162,7 @@ static bool search(struct parts *p, struct err *err)
 
 bool cmd_optimize(const struct options *options, int *status, struct err *err)
 {
-    struct parts parts;
+    struct search_parts parts;
     const bool ok = open_parts(&parts, options, err) &&
                     (options->show_prompt ? show_prompt(&parts, err) : search(&parts, err));
 

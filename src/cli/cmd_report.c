@@ -16,9 +16,9 @@ static bool is_format(const struct options *o, const char *name)
 }
 
 /* matmul.keet.db -> matmul.report.html; of its run 2, matmul.run2.report.html */
-static const char *default_output(struct arena *arena, const char *db_path, unsigned run)
+static const char *default_output(struct arena *arena, const char *db_path, uint64_t run)
 {
-    const char *which = run > 0 ? arena_printf(arena, ".run%u", run) : "";
+    const char *which = run > 0 ? arena_printf(arena, ".run%llu", (unsigned long long)run) : "";
     size_t len = strlen(db_path);
 
     if (str_ends(db_path, ".keet.db"))

@@ -293,6 +293,8 @@ bool cmd_run(const struct options *options, int *status, struct err *err)
         if (!options->sanitize || options->profile || one.c.verdict != VERDICT_OK)
             print(&text, &one);
         fputs(str_text(&text), stdout);
+    } else if (err->original) {
+        *status = EXIT_KERNEL;
     }
     str_finish(&text);
     device_findings_finish(&one.findings);

@@ -8,6 +8,19 @@
 #include <time.h>
 #include <unistd.h>
 
+/* --json: a document, as `keet-opt status` has it. */
+static bool view(
+    const struct looked *l, const struct options *o, long holder, struct str *out, struct err *err)
+{
+    const int64_t run = (int64_t)o->run;
+
+    if (l->is_campaign)
+        return o->json ? watch_campaign_status(&l->campaign, holder, true, out, err)
+                       : watch_campaign(&l->campaign, holder, out, err);
+    return o->json ? watch_run_status(l->path, run, holder, true, out, err)
+                   : watch_run(l->path, run, holder, out, err);
+}
+
 static bool look_once(const struct options *o, bool *running, struct str *out, struct err *err)
 {
     struct looked l;
@@ -15,8 +28,7 @@ static bool look_once(const struct options *o, bool *running, struct str *out, s
     const long holder = ok ? look_holder(&l) : 0;
 
     *running = holder != 0;
-    ok = ok && (l.is_campaign ? watch_campaign(&l.campaign, holder, out, err)
-                              : watch_run(l.path, (int64_t)o->run, holder, out, err));
+    ok = ok && view(&l, o, holder, out, err);
     look_close(&l);
     return ok;
 }
@@ -25,7 +37,7 @@ static bool look_once(const struct options *o, bool *running, struct str *out, s
 bool cmd_watch(const struct options *o, int *status, struct err *err)
 {
     const struct timespec second = {1, 0};
-    const bool once = o->campaign.once, live = isatty(STDOUT_FILENO) && !once;
+    const bool once = o->campaign.once, live = isatty(STDOUT_FILENO) && !once && !o->json;
     bool running, ok;
 
     signal(SIGINT, SIG_DFL);

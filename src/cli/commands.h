@@ -1,6 +1,6 @@
 /* Every verb of the command line as a function. Each prints to stdout, returns false with err when
- * something outside of the kernel failed, and sets *status, which is EXIT_DONE before, when the
- * program is to end otherwise. */
+ * something failed, and sets *status, which is EXIT_DONE before, when the program is to end with
+ * another one (EXIT_FAILED, after false). */
 #ifndef KEET_CLI_COMMANDS_H
 #define KEET_CLI_COMMANDS_H
 

@@ -29,7 +29,7 @@ static bool profile_one(
     workbench_original(c, many->arena, task, p->options->seed);
     ok = workbench_evaluate(p->bench, task, c, err);
     if (ok && c->verdict != VERDICT_OK)
-        ok = err_set(err, "%s: %s: %s", e->file, verdict_name(c->verdict),
+        ok = err_original(err, "%s: %s: %s", e->file, verdict_name(c->verdict),
             c->verdict_text ? c->verdict_text : "");
     if (!ok)
         return false;

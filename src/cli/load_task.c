@@ -80,7 +80,8 @@ bool load_task(struct task *task, struct arena *arena, const struct options *o, 
     if (!file_read(o->kernel_path, INTAKE_MAX_BYTES, &source, &bytes, err))
         return false;
     const bool needed = intake_needed(source, bytes);
-    const bool both = !needed && intake_has_both(arena, source, bytes);
+    const bool both =
+        !needed && (o->nr_include_dirs || o->nr_defines || intake_has_both(arena, source, bytes));
     const bool ok =
         !both || intake_split(&in, arena, o->kernel_path, source, bytes, &infer.args, err);
 

@@ -34,7 +34,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     if (!command_table[options.verb].run(&options, &status, &err)) {
         fprintf(stderr, "keet-opt: %s\n", err.text);
-        return EXIT_FAILED;
+        return status ? status : EXIT_FAILED;
     }
     return status;
 }

@@ -14,7 +14,7 @@
     (V(STATUS) | V(WATCH) | V(RESULTS) | V(SHOW) | V(DIFF) | V(CALLS) | V(REPORT) | V(EXPORT))
 #define PRINTS_JSON                                                                                \
     (V(OPTIMIZE) | V(RUN) | V(EXPLAIN) | V(INIT) | V(STATUS) | V(WATCH) | V(STOP) | V(RESULTS) |   \
-        V(SHOW) | V(DIFF) | V(CALLS) | V(REPORT) | V(CAMPAIGN) | V(DOCTOR) | V(RUNS))
+        V(SHOW) | V(DIFF) | V(RUNS) | V(CALLS) | V(REPORT) | V(CAMPAIGN) | V(DOCTOR))
 
 #define FIELD(name) .field = offsetof(struct options, name)
 #define SET(name) .kind = OPTION_SET, FIELD(name)
@@ -41,7 +41,7 @@ const struct option_row option_table[] = {
     {"policy", 0, "NAME", SEARCH, SECTION_SEARCH, OWN(option_policy),
         .words = "mcts random greedy beam evolution",
         .help = "what is extended next: mcts (default), random, greedy, beam, evolution"},
-    {"objective", 0, "NAME", SEARCH | V(RUN), SECTION_SEARCH, OWN(option_objective),
+    {"objective", 0, "NAME", SEARCH | V(RUN) | V(EXPLAIN), SECTION_SEARCH, OWN(option_objective),
         .words = "time energy edp",
         .help = "time (default), energy or edp: joules measured by the GPU, and less of them "
                 "preferred among variants that are equally fast"},
@@ -104,8 +104,8 @@ const struct option_row option_table[] = {
     {"device", 0, "NAME", USES_DEVICE, SECTION_DEVICE, TEXT(device), .common = true,
         .words = "auto gpu emu emu:h100 emu:h200",
         .help = "auto (default), gpu, gpu:N, emu, emu:h100, emu:h200"},
-    {"gpus", 0, "0,1", V(OPTIMIZE) | V(CAMPAIGN) | V(WRITE), SECTION_DEVICE, OWN(option_gpus),
-        .help = "several GPUs, one worker process each, evaluations in parallel"},
+    {"gpus", 0, "0,1", V(OPTIMIZE) | V(CAMPAIGN) | V(INIT) | V(WRITE), SECTION_DEVICE,
+        OWN(option_gpus), .help = "several GPUs, one worker process each, evaluations in parallel"},
     {"threads", 0, "N", USES_DEVICE | V(DOCTOR), SECTION_DEVICE, COUNT(nr_threads, 0, 1024),
         .help = "host threads of the emulator (default: one per core)"},
     {"no-screen", 0, NULL, USES_DEVICE, SECTION_DEVICE, SET(no_screen),
@@ -123,12 +123,11 @@ const struct option_row option_table[] = {
     {"output", 'o', "FILE", V(OPTIMIZE) | V(INIT) | V(PATCH) | V(WRITE) | V(REPORT) | V(EXPORT),
         SECTION_FILES, TEXT(output_path), .words = "FILE", .common = true,
         .help = "where the result goes; of a search the best kernel (default: <kernel>.keet.cu)"},
+    {"force", 0, NULL, V(INIT), SECTION_FILES, SET(force), .help = "overwrite the file of -o"},
     {"db", 0, "FILE", V(OPTIMIZE) | V(EXPLAIN), SECTION_FILES, TEXT(db_path), .words = "FILE",
         .help = "database of the run (default of a search: <kernel>.keet.db)"},
-    {"force", 0, NULL, V(INIT), SECTION_FILES, SET(force), .help = "overwrite the file of -o"},
-    {"run", 0, "N", LOOKS_AT_RUN, SECTION_FILES, COUNT(run, 1, 1000000000),
-        .help = "of a database with several runs: that one, as `keet-opt runs` numbers them "
-                "(default: the newest)"},
+    {"run", 0, "N", LOOKS_AT_RUN, SECTION_FILES, OWN(option_run),
+        .help = "of a database that holds several runs: that one (default: the newest)"},
     {"resume", 0, NULL, V(OPTIMIZE) | V(CAMPAIGN), SECTION_FILES, SET(resume), .common = true,
         .help = "go on with the newest run in the database, or with the campaign in the folder"},
     {"reuse", 0, "FILE", SEARCH, SECTION_FILES, TEXT(reuse_path), .words = "FILE",

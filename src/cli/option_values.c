@@ -193,6 +193,14 @@ bool option_gres(struct options *options, const char *text, struct err *err)
     return *text || err_set(err, "--gres: expected what a job asks for, such as gpu:1");
 }
 
+bool option_run(struct options *options, const char *text, struct err *err)
+{
+    return (parse_u64("run", text, &options->run, err) && options->run > 0 &&
+               options->run <= INT64_MAX) ||
+           err_set(err, "--run %s: expected the number of a run; `keet-opt runs RUN.db` lists them",
+               text);
+}
+
 bool option_quiet(struct options *options, const char *value, struct err *err)
 {
     options->verbosity = -1;

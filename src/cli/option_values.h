@@ -18,6 +18,7 @@ bool option_campaign_time(struct options *options, const char *value, struct err
 bool option_task_time(struct options *options, const char *value, struct err *err);
 bool option_tokens(struct options *options, const char *value, struct err *err);
 bool option_gres(struct options *options, const char *value, struct err *err);
+bool option_run(struct options *options, const char *value, struct err *err);
 bool option_quiet(struct options *options, const char *value, struct err *err);
 bool option_verbose(struct options *options, const char *value, struct err *err);
 

@@ -16,13 +16,13 @@ enum verb {
     VERB_INIT,
     VERB_PATCH,
     VERB_WRITE,
-    VERB_RUNS,
     VERB_STATUS,
     VERB_WATCH,
     VERB_STOP,
     VERB_RESULTS,
     VERB_SHOW,
     VERB_DIFF,
+    VERB_RUNS,
     VERB_CALLS,
     VERB_REPORT,
     VERB_EXPORT,
@@ -75,7 +75,7 @@ struct options {
     bool no_sandbox;         /* GPU: its worker keeps all rights */
     const char *reuse_path;  /* evaluations shared by runs; NULL: none */
     const char *feedback;    /* what steers the search; NULL: our explanation */
-    unsigned run;            /* of the database that is looked at, by its number; 0: the newest */
+    uint64_t run;            /* of the database that is looked at; 0: the newest */
     bool force;              /* init: overwrite */
     const char *db_path;     /* NULL: <kernel>.keet.db */
     const char *output_path; /* NULL: <kernel>.keet.cu */

@@ -17,15 +17,14 @@ struct compiler_options {
     const char *cache_dir;
     uint64_t memory_limit_bytes; /* of the child; 0: 4 GiB */
     double time_limit_s;         /* 0: 60 */
-    const char
-        *cutlass_dir; /* of CUTLASS, with include/ in it, which candidates may include; NULL */
+    const char *cutlass_dir; /* CUTLASS's folder, with include/ in it, for candidates; NULL: none */
 };
 
-/* Finds and loads NVRTC (KEET_CUDA, CUDA_HOME, /usr/local/cuda, .deps/cuda beside the binary or the
- * source tree, the loader's path); the error says where it looked and how to install it. Kernels
- * may include CUDA's and CCCL's headers, CUTLASS's where cutlass_dir is given, and small stand-ins
- * for the standard headers that make sense on a device. Call it before the program has threads; any
- * thread may then call compile_source, side by side with others. */
+/* Finds and loads NVRTC (KEET_CUDA, CUDA_HOME, /usr/local/cuda, .deps/cuda beside the binary,
+ * NVIDIA's wheels, the loader's path); the error says where it looked and how to install it.
+ * Kernels may include CUDA's and CCCL's headers, CUTLASS's where cutlass_dir is given, and small
+ * stand-ins for the standard headers that make sense on a device. Call it before the program has
+ * threads; any thread may then call compile_source, side by side with others. */
 struct compiler *compiler_create(const struct compiler_options *options, struct err *err);
 void compiler_destroy(struct compiler *compiler);
 const char *compiler_version(const struct compiler *compiler); /* "NVRTC 13.0" */

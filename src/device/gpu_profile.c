@@ -145,7 +145,7 @@ static bool count(
     const double launch_s = gpu->info.software ? gpu->launch_s : save_s + 10 * time_ns * 1e-9;
     const double deadline_s = setup_s + PASSES * (double)job->nr_launches * launch_s;
     struct device_result result = {0};
-    struct err err = {""};
+    struct err err = {.text = ""};
     const bool ran = gpu_run(&p->shadow, job, &request, deadline_s, &result, &err);
 
     if (!ran || result.verdict != VERDICT_OK || p->shadow.worker == NULL) {

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/share.h"
 #include "base/str.h"
 
 #include <dlfcn.h>
@@ -44,6 +45,16 @@ static bool open_below(struct cupti *cupti, const char *root, struct str *looked
     return false;
 }
 
+/* .deps/cuda, which setup.sh makes in the source tree. */
+static bool open_deps(struct cupti *cupti, struct str *looked)
+{
+    char *root = share_above(".deps/cuda");
+    const bool found = open_below(cupti, root, looked);
+
+    free(root);
+    return found;
+}
+
 static bool open_by_loader(struct cupti *cupti, struct str *looked)
 {
     str_add(looked, ", the loader's path");
@@ -67,8 +78,8 @@ static bool find(struct cupti *cupti, struct err *err)
         found = open_below(cupti, chosen, &looked);
     } else {
         found = open_below(cupti, getenv("CUDA_HOME"), &looked) ||
-                open_below(cupti, "/usr/local/cuda", &looked) ||
-                open_below(cupti, KEET_DEPS_DIR "/cuda", &looked) || open_by_loader(cupti, &looked);
+                open_below(cupti, "/usr/local/cuda", &looked) || open_deps(cupti, &looked) ||
+                open_by_loader(cupti, &looked);
     }
     if (!found)
         err_set(err, "cannot find CUPTI, the library for hardware counters (libcupti.so), in: %s",

@@ -8,6 +8,7 @@
 #include "base/str.h"
 
 #include <dlfcn.h>
+#include <glob.h>
 #include <limits.h>
 #include <nvrtc.h>
 #include <stdio.h>
@@ -35,6 +36,9 @@ struct nvrtc {
     __typeof__(&nvrtcGetProgramLogSize) log_size;
     __typeof__(&nvrtcGetProgramLog) log;
 };
+
+/* The compiler and the headers that kernels include. */
+#define NVRTC_WHEELS "nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl"
 
 static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
 static const char *const lib_dirs[] = {"lib64", "lib", "targets/x86_64-linux/lib", "."};
@@ -80,22 +84,36 @@ static bool open_below(struct nvrtc *nvrtc, const char *root, struct str *looked
     return false;
 }
 
-/* .deps/cuda in the folder of the binary and in those above it: build/release is inside the
- * source tree, bin is inside the installed one. */
-static bool open_beside_binary(struct nvrtc *nvrtc, struct str *looked)
+/* .deps/cuda, which setup.sh makes in the source tree. */
+static bool open_deps(struct nvrtc *nvrtc, struct str *looked)
 {
-    char *path = share_binary();
-    char *slash = path ? strrchr(path, '/') : NULL;
+    char *root = share_above(".deps/cuda");
+    const bool found = open_below(nvrtc, root, looked);
+
+    free(root);
+    return found;
+}
+
+/* NVIDIA's wheels of CUDA 13, as pip installs them, in the user's Python. */
+static bool open_wheels(struct nvrtc *nvrtc, struct str *looked)
+{
+    const char *const prefixes[] = {getenv("VIRTUAL_ENV"), getenv("CONDA_PREFIX"), getenv("HOME")};
+    static const char *const below[] = {"", "", "/.local"};
     bool found = false;
 
-    for (; !found && slash && slash != path; slash = strrchr(path, '/')) {
-        char root[PATH_MAX];
+    for (size_t i = 0; !found && i < ARRAY_SIZE(prefixes); i++) {
+        char pattern[PATH_MAX];
+        glob_t all = {0};
 
-        *slash = '\0';
-        found = snprintf(root, sizeof(root), "%s/.deps/cuda", path) < (int)sizeof(root) &&
-                file_exists(root) && open_below(nvrtc, root, looked);
+        if (!prefixes[i] || prefixes[i][0] != '/')
+            continue;
+        snprintf(pattern, sizeof(pattern), "%s%s/lib/python3*/site-packages/nvidia/cu13",
+            prefixes[i], below[i]);
+        if (glob(pattern, 0, NULL, &all) == 0)
+            for (size_t k = 0; !found && k < all.gl_pathc; k++)
+                found = open_below(nvrtc, all.gl_pathv[k], looked);
+        globfree(&all);
     }
-    free(path);
     return found;
 }
 
@@ -117,14 +135,14 @@ static bool find(struct nvrtc *nvrtc, struct err *err)
         found = open_below(nvrtc, chosen, &looked);
     else
         found = open_below(nvrtc, getenv("CUDA_HOME"), &looked) ||
-                open_below(nvrtc, "/usr/local/cuda", &looked) ||
-                open_beside_binary(nvrtc, &looked) ||
-                open_below(nvrtc, KEET_DEPS_DIR "/cuda", &looked) || open_by_loader(nvrtc, &looked);
+                open_below(nvrtc, "/usr/local/cuda", &looked) || open_deps(nvrtc, &looked) ||
+                open_wheels(nvrtc, &looked) || open_by_loader(nvrtc, &looked);
     if (!found)
         err_set(err,
-            "cannot find NVRTC, the CUDA compiler library (libnvrtc.so), in: %s. Run setup.sh, "
-            "which installs it without root, or set KEET_CUDA to the folder of a CUDA toolkit "
-            "(12.8 or newer)",
+            "cannot find NVRTC, the CUDA compiler library (libnvrtc.so), in: %s. In a checkout run "
+            "setup.sh, which installs it without root. Elsewhere set KEET_CUDA to the folder of a "
+            "CUDA toolkit (12.8 or newer), or let `pip install " NVRTC_WHEELS "` get "
+            "NVIDIA's wheels into the Python environment that is active",
             str_text(&looked));
     str_finish(&looked);
     return found;

@@ -12,8 +12,9 @@
 
 struct nvrtc;
 
-/* Looks in $KEET_CUDA (nowhere else, when that is set), $CUDA_HOME, /usr/local/cuda, and .deps/cuda
- * beside the binary, above it and in the source tree; then asks the loader. */
+/* Looks in $KEET_CUDA (nowhere else, when that is set), $CUDA_HOME, /usr/local/cuda, .deps/cuda
+ * beside the binary or above it, NVIDIA's wheels of CUDA 13 in the user's Python ($VIRTUAL_ENV,
+ * $CONDA_PREFIX, ~/.local); then asks the loader. */
 struct nvrtc *nvrtc_open(struct err *err);
 void nvrtc_close(struct nvrtc *nvrtc);
 const char *nvrtc_version(const struct nvrtc *nvrtc);     /* "NVRTC 13.0" */

@@ -65,6 +65,7 @@ struct propose_options {
     bool model_only;                       /* no rewriter, no tuner */
     bool no_plan;                          /* ask for code right away */
     bool need_prices;                      /* a model without a price is an error */
+    bool show_only; /* propose_show alone will be called: no model is opened, no key is needed */
     uint64_t seed;
 };
 

@@ -47,14 +47,14 @@ static void add_point(
 }
 
 /* Where a node's point stands in a chart of WIDTH by HEIGHT, if it has one. */
-struct spot {
+struct chart_spot {
     double x, y;
     bool there;
 };
 
 /* Of points on one pixel the last is seen; among thousands the others are not worth their elements.
  */
-static void leave_out_covered(const struct page *page, struct spot *spots)
+static void leave_out_covered(const struct page *page, struct chart_spot *spots)
 {
     bool *taken = xcalloc((size_t)WIDTH * HEIGHT, sizeof(*taken));
 
@@ -69,7 +69,7 @@ static void leave_out_covered(const struct page *page, struct spot *spots)
     free(taken);
 }
 
-static void add_points(struct str *out, const struct page *page, struct spot *spots)
+static void add_points(struct str *out, const struct page *page, struct chart_spot *spots)
 {
     if (page->nr_nodes > MOST_LINKED)
         leave_out_covered(page, spots);
@@ -190,14 +190,14 @@ static void add_speedups(const struct page *page, struct str *out, const struct 
 {
     const double top = fmax(1.2, 1.08 * page->nodes[page->best].speedup);
     const double high = HEIGHT - TOP - BOTTOM;
-    struct spot *spots = xcalloc(page->nr_nodes, sizeof(*spots));
+    struct chart_spot *spots = xcalloc(page->nr_nodes, sizeof(*spots));
 
     begin_svg(out, page->prefix, axis->id, true, WIDTH, HEIGHT, axis->says);
     add_axes(out, axis, top, report_speedup_word(page->path[page->nr_path - 1].profile.time_from));
     add_steps(out, page, axis, top);
     for (size_t i = 0; i < page->nr_nodes; i++) {
         const struct page_node *n = &page->nodes[i];
-        spots[i] = (struct spot){axis_x(axis, n), TOP + high * (1 - n->speedup / top), true};
+        spots[i] = (struct chart_spot){axis_x(axis, n), TOP + high * (1 - n->speedup / top), true};
     }
     add_points(out, page, spots);
     end_svg(out);
@@ -235,12 +235,12 @@ void page_chart_cost(const struct page *page, struct str *out)
 
 /* Leaves side by side in the order of the children's numbers, a parent over the middle of its
  * children. Parents have smaller numbers than their children. */
-struct placed {
+struct tree_spot {
     double x, next; /* of the leftmost free leaf below it */
     unsigned nr_leaves;
 };
 
-static void place(const struct page *page, struct placed *at, size_t *parents)
+static void place(const struct page *page, struct tree_spot *at, size_t *parents)
 {
     for (size_t i = 0; i < page->nr_nodes; i++)
         parents[i] = i > 0 ? page_find(page, page->nodes[i].parent) : page->nr_nodes;
@@ -267,7 +267,7 @@ static double level_y(const struct page_node *n)
 
 void page_chart_tree(const struct page *page, struct str *out)
 {
-    struct placed *at = xcalloc(page->nr_nodes, sizeof(*at));
+    struct tree_spot *at = xcalloc(page->nr_nodes, sizeof(*at));
     size_t *parents = xcalloc(page->nr_nodes, sizeof(*parents));
     unsigned depth = 0;
     double wide;
@@ -389,7 +389,7 @@ static void add_roof_axes(struct str *out, const struct window *w)
 void page_chart_roofline(const struct page *page, struct str *out)
 {
     struct window w;
-    struct spot *spots;
+    struct chart_spot *spots;
     size_t nr = 0;
 
     for (size_t i = 0; i < page->nr_nodes; i++)
@@ -409,7 +409,7 @@ void page_chart_roofline(const struct page *page, struct str *out)
     for (size_t i = 0; i < page->nr_nodes; i++) {
         const struct page_node *n = &page->nodes[i];
         if (in_roofline(n))
-            spots[i] = (struct spot){roof_x(&w, n->flops / n->dram_bytes),
+            spots[i] = (struct chart_spot){roof_x(&w, n->flops / n->dram_bytes),
                 roof_y(&w, n->flops / n->time_ns * 1e9), true};
     }
     add_points(out, page, spots);

@@ -29,7 +29,7 @@ struct line {
     int64_t earlier; /* with the same bucket; -1: none */
 };
 
-struct lines {
+struct line_pool {
     struct line *lines;
     size_t nr, cap;
     int64_t *last; /* by bucket */
@@ -38,14 +38,14 @@ struct lines {
     size_t encoded;  /* bytes of all texts' pairs */
 };
 
-static void lines_init(struct lines *l)
+static void lines_init(struct line_pool *l)
 {
-    *l = (struct lines){.arena = arena_create()};
+    *l = (struct line_pool){.arena = arena_create()};
     l->last = xmalloc(sizeof(*l->last) << TABLE_BITS);
     memset(l->last, 0xff, sizeof(*l->last) << TABLE_BITS);
 }
 
-static void lines_finish(struct lines *l)
+static void lines_finish(struct line_pool *l)
 {
     free(l->lines);
     free(l->last);
@@ -53,7 +53,7 @@ static void lines_finish(struct lines *l)
     str_finish(&l->json);
 }
 
-static size_t lines_add(struct lines *l, const char *text, size_t len, struct hash hash)
+static size_t lines_add(struct line_pool *l, const char *text, size_t len, struct hash hash)
 {
     int64_t *last = &l->last[hash.low & ((UINT64_C(1) << TABLE_BITS) - 1)];
 
@@ -72,7 +72,7 @@ static bool same_line(const struct line *line, const char *text, size_t len)
 }
 
 /* How many lines from `text` on stand in the list from `from` on; *bytes of them. */
-static size_t match_at(const struct lines *l, size_t from, const char *text, size_t *bytes)
+static size_t match_at(const struct line_pool *l, size_t from, const char *text, size_t *bytes)
 {
     size_t nr = 0;
 
@@ -89,7 +89,7 @@ static size_t match_at(const struct lines *l, size_t from, const char *text, siz
 }
 
 /* The text as JSON: [first,number,first,number,...]. A newline at the end is not kept. */
-static void lines_encode(struct lines *l, struct str *out, const char *text)
+static void lines_encode(struct line_pool *l, struct str *out, const char *text)
 {
     bool any = false, literal = false;
     size_t start = 0, nr = 0;
@@ -136,7 +136,7 @@ static void lines_encode(struct lines *l, struct str *out, const char *text)
 }
 
 /* As lines_encode, or null beyond the limit. */
-static void add_text(struct lines *l, struct str *out, const char *text, size_t limit)
+static void add_text(struct line_pool *l, struct str *out, const char *text, size_t limit)
 {
     const size_t before = out->len;
 
@@ -197,7 +197,8 @@ static void add_check(struct str *out, const struct candidate *c)
         str_addf(out, ",\"same\":%lld", (long long)c->recalled_from);
 }
 
-static void add_node(struct str *out, struct lines *l, const struct candidate *c, size_t *findings)
+static void add_node(
+    struct str *out, struct line_pool *l, const struct candidate *c, size_t *findings)
 {
     const size_t before = out->len;
 
@@ -223,7 +224,7 @@ static void add_node(struct str *out, struct lines *l, const struct candidate *c
     str_add(out, "}");
 }
 
-static void add_call(struct str *out, struct lines *l, const struct model_call *call)
+static void add_call(struct str *out, struct line_pool *l, const struct model_call *call)
 {
     str_add(out, "{\"purpose\":");
     escape_json(out, call->purpose);
@@ -247,7 +248,7 @@ static void add_call(struct str *out, struct lines *l, const struct model_call *
 
 /* The calls of a node; those of nodes on the way to the best come first. */
 static bool add_calls(
-    const struct page *page, struct str *out, struct lines *l, int64_t number, struct err *err)
+    const struct page *page, struct str *out, struct line_pool *l, int64_t number, struct err *err)
 {
     struct arena *scratch = arena_create();
     struct candidate c = {.arena = scratch, .node = number};
@@ -274,7 +275,7 @@ static bool on_path(const struct page *page, int64_t number)
 }
 
 static bool add_all_calls(
-    const struct page *page, struct str *out, struct lines *l, struct err *err)
+    const struct page *page, struct str *out, struct line_pool *l, struct err *err)
 {
     bool ok = true;
 
@@ -288,7 +289,8 @@ static bool add_all_calls(
     return ok;
 }
 
-static bool add_nodes(const struct page *page, struct str *out, struct lines *l, struct err *err)
+static bool add_nodes(
+    const struct page *page, struct str *out, struct line_pool *l, struct err *err)
 {
     struct arena *scratch = arena_create();
     size_t findings = 0;
@@ -311,7 +313,7 @@ static bool add_nodes(const struct page *page, struct str *out, struct lines *l,
 
 bool page_data(const struct page *page, struct str *out, struct err *err)
 {
-    struct lines lines;
+    struct line_pool lines;
     struct str nodes = {0}, calls = {0}, unused = {0};
     bool ok;
 

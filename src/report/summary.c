@@ -178,17 +178,17 @@ static void add_advice(struct str *out, const struct report_run *run)
 
 /* ---- where things are ---- */
 
-struct place {
+struct listed_place {
     char *where, *what; /* heap memory */
 };
 
-struct places {
-    struct place list[8];
+struct place_list {
+    struct listed_place list[8];
     unsigned nr;
 };
 
 __attribute__((format(printf, 3, 4))) static void add_place(
-    struct places *places, const char *where, const char *format, ...)
+    struct place_list *places, const char *where, const char *format, ...)
 {
     struct str what = {0};
     va_list ap;
@@ -196,11 +196,11 @@ __attribute__((format(printf, 3, 4))) static void add_place(
     va_start(ap, format);
     str_vaddf(&what, format, ap);
     va_end(ap);
-    places->list[places->nr++] = (struct place){xstrdup(where), str_take(&what)};
+    places->list[places->nr++] = (struct listed_place){xstrdup(where), str_take(&what)};
 }
 
 /* A verb on the database; ", run 2" where it is not about the newest run. */
-static void add_verb(struct places *places, const struct report_run *run, const char *verb,
+static void add_verb(struct place_list *places, const struct report_run *run, const char *verb,
     const char *nodes, const char *what)
 {
     struct str command = {0};
@@ -215,7 +215,7 @@ static void add_verb(struct places *places, const struct report_run *run, const 
 }
 
 /* Two columns; what is too long for the first has a line of its own. */
-static void print_places(struct str *out, const struct report_run *run, struct places *places)
+static void print_places(struct str *out, const struct report_run *run, struct place_list *places)
 {
     enum { MOST = 46 };
     const size_t most = width_of(run) / 2 < MOST ? width_of(run) / 2 : MOST;
@@ -227,7 +227,7 @@ static void print_places(struct str *out, const struct report_run *run, struct p
         column = len > column && len <= most ? len : column;
     }
     for (unsigned i = 0; i < places->nr; i++) {
-        struct place *place = &places->list[i];
+        struct listed_place *place = &places->list[i];
         char first[MOST + 8];
 
         if (strlen(place->where) > column) {
@@ -245,7 +245,7 @@ static void print_places(struct str *out, const struct report_run *run, struct p
 static void add_places(struct str *out, const struct report_run *run)
 {
     const long long number = (long long)run->run->id;
-    struct places places = {0};
+    struct place_list places = {0};
     struct str text = {0};
 
     add_place(&places, run->output_path, "the best kernel");

@@ -147,6 +147,7 @@ static bool open_propose(struct session *s, struct err *err)
         .no_plan = o->no_plan,
         .model_only = o->model_only,
         .need_prices = o->max_cost > 0,
+        .show_only = o->show_prompt,
         .seed = o->seed,
     };
     char *prompts = share_find("prompts");

@@ -51,13 +51,13 @@ static bool fail(const struct library *l, const char *doing, struct err *err)
 
 /* ---- making it ---- */
 
-struct writer {
+struct library_writer {
     sqlite3_stmt *place, *piece;
     int64_t id;
 };
 
 static bool write_piece(
-    struct writer *w, const char *path, unsigned line, const char *text, size_t len)
+    struct library_writer *w, const char *path, unsigned line, const char *text, size_t len)
 {
     bool ok;
 
@@ -74,7 +74,7 @@ static bool write_piece(
     return ok;
 }
 
-static bool index_file(struct library *l, struct writer *w, const char *path)
+static bool index_file(struct library *l, struct library_writer *w, const char *path)
 {
     char *text;
     size_t len;
@@ -97,7 +97,7 @@ static bool index_file(struct library *l, struct writer *w, const char *path)
 
 static bool make_index(struct library *l, const char *path, struct err *err)
 {
-    struct writer w = {0};
+    struct library_writer w = {0};
     struct str end = {0};
     bool ok;
 
@@ -248,14 +248,14 @@ unsigned library_nr_indexed(const struct library *l)
 
 /* ---- searching ---- */
 
-struct words {
+struct query_words {
     char *text[MAX_WORDS];
     unsigned nr;
 };
 
-static void split(const char *query, struct words *words)
+static void split(const char *query, struct query_words *words)
 {
-    *words = (struct words){0};
+    *words = (struct query_words){0};
     for (const char *p = query; *p && words->nr < MAX_WORDS;) {
         size_t len = 0;
 
@@ -271,14 +271,14 @@ static void split(const char *query, struct words *words)
     }
 }
 
-static void words_finish(struct words *words)
+static void words_finish(struct query_words *words)
 {
     for (unsigned i = 0; i < words->nr; i++)
         free(words->text[i]);
 }
 
 /* The line of a piece that most of the words are in; the first of these. */
-static const char *best_line(const char *piece, const struct words *words, unsigned *offset)
+static const char *best_line(const char *piece, const struct query_words *words, unsigned *offset)
 {
     const char *best = piece, *p = piece;
     unsigned most = 0;
@@ -301,8 +301,8 @@ static const char *best_line(const char *piece, const struct words *words, unsig
     return best;
 }
 
-static void show_hit(
-    struct library *l, const char *path, unsigned first, const struct words *words, struct str *out)
+static void show_hit(struct library *l, const char *path, unsigned first,
+    const struct query_words *words, struct str *out)
 {
     char *text;
     size_t len;
@@ -334,7 +334,7 @@ static unsigned seen(char *const *paths, unsigned nr, const char *path)
     return same;
 }
 
-static bool run_query(struct library *l, const struct words *words, const char *between,
+static bool run_query(struct library *l, const struct query_words *words, const char *between,
     unsigned limit, struct str *out, unsigned *nr, struct err *err)
 {
     char *paths[LIBRARY_MAX_HITS];
@@ -370,7 +370,7 @@ static bool run_query(struct library *l, const struct words *words, const char *
 bool library_search(
     struct library *l, const char *query, unsigned limit, struct str *out, struct err *err)
 {
-    struct words words;
+    struct query_words words;
     unsigned nr = 0;
     bool ok;
 

@@ -14,7 +14,7 @@
 static const char *const ends[] = {
     ".h", ".hpp", ".cuh", ".cu", ".inl", ".cpp", ".cc", ".md", ".rst"};
 
-struct walk {
+struct tree_walk {
     struct tree *tree;
     struct str facts; /* one line per file */
     char **lines;
@@ -29,7 +29,7 @@ static bool is_text_name(const char *name)
     return false;
 }
 
-static void note_file(struct walk *w, const char *path, const struct stat *st)
+static void note_file(struct tree_walk *w, const char *path, const struct stat *st)
 {
     struct tree *tree = w->tree;
     struct str line = {0};
@@ -45,7 +45,7 @@ static void note_file(struct walk *w, const char *path, const struct stat *st)
 }
 
 /* below: "" or "include/cute/". Folders that cannot be read are as good as not there. */
-static void walk_folder(struct walk *w, const char *below, unsigned depth)
+static void walk_folder(struct tree_walk *w, const char *below, unsigned depth)
 {
     struct str path = {0};
     struct dirent *entry;
@@ -80,7 +80,7 @@ static int by_text(const void *a, const void *b)
 
 bool tree_list(struct tree *tree, const char *dir, struct err *err)
 {
-    struct walk w = {.tree = tree};
+    struct tree_walk w = {.tree = tree};
 
     *tree = (struct tree){.root = realpath(dir, NULL)};
     if (!tree->root)

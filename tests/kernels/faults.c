@@ -105,7 +105,7 @@ static struct candidate *read_candidate(
 static void evaluate(struct original *o, struct candidate *c)
 {
     enum verdict verdict;
-    struct err err = {""};
+    struct err err = {.text = ""};
 
     if (!plan_parse(&c->plan, c->task, c->arena, c->source, c->source_bytes, &verdict, &err)) {
         candidate_fail(c, verdict, 0, "%s", err.text);
@@ -118,7 +118,7 @@ static void evaluate(struct original *o, struct candidate *c)
 
 static void prepare(struct original *o, const char *name, const char *good)
 {
-    struct err err = {""};
+    struct err err = {.text = ""};
     char *path = arena_printf(bench.arena, FOLDER "%s.cu", name);
 
     if (!task_load(&o->task, bench.arena, path, &err))
@@ -138,7 +138,7 @@ static int setup(void **state)
 {
     const struct compiler_options compiler = {.arch = "sm_90a", .cache_dir = ""};
     const struct device_options device = {.name = "emu"};
-    struct err err = {""};
+    struct err err = {.text = ""};
 
     bench.arena = arena_create();
     bench.compiler = compiler_create(&compiler, &err);

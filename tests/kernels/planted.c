@@ -234,7 +234,7 @@ static void every_missing_barrier_is_found(void **state)
 static int setup(void **state)
 {
     const struct compiler_options options = {.arch = "sm_90a", .cache_dir = ""};
-    struct err err = {""};
+    struct err err = {.text = ""};
 
     (void)state;
     bench.arena = arena_create();

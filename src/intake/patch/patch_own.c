@@ -19,7 +19,7 @@ _Static_assert(sizeof(ours) == sizeof(theirs), "renamed in place");
 
 enum { MAX_NAMES = 256 };
 
-struct own {
+struct own_patch {
     struct arena *arena;
     struct task task;                                /* the user's */
     const struct plan *plan;                         /* the winner's, in the user's names */
@@ -30,9 +30,10 @@ struct own {
     const char *why;
 };
 
-static bool refuse(struct own *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool refuse(struct own_patch *o, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-static bool refuse(struct own *o, const char *format, ...)
+static bool refuse(struct own_patch *o, const char *format, ...)
 {
     va_list ap;
 
@@ -55,7 +56,7 @@ static char *renamed(
 
 /* ---- names ---- */
 
-static const char *passed(struct own *o, const struct launch_arg *arg)
+static const char *passed(struct own_patch *o, const struct launch_arg *arg)
 {
     const char *value = arg->value ? expr_text(arg->value) : NULL;
 
@@ -73,7 +74,7 @@ static bool is_word(const char *text)
     return len > 0 && !text[len] && !(text[0] >= '0' && text[0] <= '9');
 }
 
-static void tie(struct own *o, const char *user, const char *host)
+static void tie(struct own_patch *o, const char *user, const char *host)
 {
     for (unsigned i = 0; i < o->nr_names; i++)
         if (strcmp(o->users[i], user) == 0)
@@ -84,7 +85,7 @@ static void tie(struct own *o, const char *user, const char *host)
     o->hosts[o->nr_names++] = host;
 }
 
-static bool tie_launch(struct own *o, const struct launch *user, const struct launch *host)
+static bool tie_launch(struct own_patch *o, const struct launch *user, const struct launch *host)
 {
     if (strcmp(spelling_dense(o->arena, user->kernel), spelling_dense(o->arena, host->kernel)) !=
             0 ||
@@ -101,7 +102,7 @@ static bool tie_launch(struct own *o, const struct launch *user, const struct la
     return true;
 }
 
-static bool tie_names(struct own *o)
+static bool tie_names(struct own_patch *o)
 {
     const struct plan *user = &o->task.plan, *host = &o->read.plan;
 
@@ -115,7 +116,7 @@ static bool tie_names(struct own *o)
 }
 
 /* All at once: a name of the one may be another's of the other. */
-static const char *translated(const struct own *o, const char *text)
+static const char *translated(const struct own_patch *o, const char *text)
 {
     for (unsigned i = 0; i < o->nr_names; i++)
         text = spelling_with_text(
@@ -128,7 +129,7 @@ static const char *translated(const struct own *o, const char *text)
 
 /* ---- tuning parameters ---- */
 
-static const struct tune *own_tune(const struct own *o, const char *name)
+static const struct tune *own_tune(const struct own_patch *o, const char *name)
 {
     for (unsigned i = 0; i < o->task.plan.nr_tunes; i++)
         if (strcmp(o->task.plan.tunes[i].name, name) == 0)
@@ -144,14 +145,14 @@ static bool has_name(const char *text, const char *name)
 /* A parameter becomes a number where the winner brought it along. So does one of the user's that
  * the winner sets to another value and the user's code uses: the code has a value of its own for
  * when no one else says it. */
-static bool is_frozen(const struct own *o, const struct tune *now)
+static bool is_frozen(const struct own_patch *o, const struct tune *now)
 {
     const struct tune *was = own_tune(o, now->name);
 
     return !was || (was->value != now->value && has_name(o->code, now->name));
 }
 
-static const char *frozen(const struct own *o, const char *line)
+static const char *frozen(const struct own_patch *o, const char *line)
 {
     for (unsigned i = 0; i < o->plan->nr_tunes; i++)
         if (is_frozen(o, &o->plan->tunes[i]))
@@ -162,7 +163,7 @@ static const char *frozen(const struct own *o, const char *line)
 
 /* A line of the winner's code. What the winner brought along becomes constants: see patch_code.c.
  */
-static const char *frozen_code(const struct own *o, const char *line)
+static const char *frozen_code(const struct own_patch *o, const char *line)
 {
     for (unsigned i = 0; i < o->plan->nr_tunes; i++) {
         const struct tune *t = &o->plan->tunes[i];
@@ -193,7 +194,7 @@ static bool is_directive(const char *line)
     return *at == '#' && !strstr(at, "pragma");
 }
 
-static bool conditions_hold(struct own *o, const char *best)
+static bool conditions_hold(struct own_patch *o, const char *best)
 {
     for (const char *at = best; *at; at = str_next_line(at)) {
         const char *line = arena_strndup(o->arena, at, strcspn(at, "\n"));
@@ -218,7 +219,7 @@ static bool has_keyword(const char *line, const char *keyword)
 }
 
 /* Without the tune and where lines of what becomes a number. */
-static bool stays(const struct own *o, const char *line)
+static bool stays(const struct own_patch *o, const char *line)
 {
     if (!has_keyword(line, "where") && !has_keyword(line, "tune"))
         return true;
@@ -228,7 +229,7 @@ static bool stays(const struct own *o, const char *line)
     return true;
 }
 
-static void add_contract(const struct own *o, const struct intake *in, struct str *out)
+static void add_contract(const struct own_patch *o, const struct intake *in, struct str *out)
 {
     str_add(out, "\n\n");
     for (unsigned i = 0; i < in->nr_lines; i++)
@@ -240,7 +241,7 @@ static void add_contract(const struct own *o, const struct intake *in, struct st
 }
 
 /* A launch with all tuning parameters as numbers. */
-static const char *said(const struct own *o, const struct plan *plan, unsigned launch)
+static const char *said(const struct own_patch *o, const struct plan *plan, unsigned launch)
 {
     const char *text = plan->launches[launch].text;
 
@@ -252,7 +253,7 @@ static const char *said(const struct own *o, const struct plan *plan, unsigned l
 
 /* The winner's launches for the host code. One that the winner did not change stays in the host
  * code's own words. */
-static const char *launch_line(const struct own *o, unsigned launch, const char *line)
+static const char *launch_line(const struct own_patch *o, unsigned launch, const char *line)
 {
     const struct plan *was = &o->task.plan, *now = o->plan;
 
@@ -264,7 +265,7 @@ static const char *launch_line(const struct own *o, unsigned launch, const char 
 
 /* Its code and pragmas as they are to stand in the user's file, and below them its plan in the
  * names of the host code's contract. */
-static const char *disguised(const struct own *o, const struct intake *in, const char *best)
+static const char *disguised(const struct own_patch *o, const struct intake *in, const char *best)
 {
     struct str out = {0}, plan = {0};
     unsigned nr_launches = 0;
@@ -302,8 +303,8 @@ static const char *disguised(const struct own *o, const struct intake *in, const
 
 /* False: o->why, or err. The contract of the host code, of all launches or of one alone, that has
  * the task's launches. */
-static bool read_contract(struct own *o, struct intake *in, const char *path, const char *source,
-    size_t bytes, const struct intake_args *given, struct err *err)
+static bool read_contract(struct own_patch *o, struct intake *in, const char *path,
+    const char *source, size_t bytes, const struct intake_args *given, struct err *err)
 {
     struct intake_args args = *given;
     unsigned nr = 1;
@@ -326,9 +327,9 @@ static bool read_contract(struct own *o, struct intake *in, const char *path, co
 }
 
 /* Everything that can go wrong here is that the file and the winner cannot be tied. */
-static bool tie_and_patch(struct own *o, struct patch *patch, const char *path, const char *source,
-    size_t bytes, const struct intake_args *args, const char *best, size_t best_bytes,
-    struct err *err)
+static bool tie_and_patch(struct own_patch *o, struct patch *patch, const char *path,
+    const char *source, size_t bytes, const struct intake_args *args, const char *best,
+    size_t best_bytes, struct err *err)
 {
     struct arena *arena = o->arena;
     const char *file = renamed(arena, source, bytes, ours, theirs), *winner;
@@ -362,7 +363,7 @@ static bool tie_and_patch(struct own *o, struct patch *patch, const char *path, 
 void patch_make_own(struct patch *patch, struct arena *arena, const char *path, const char *source,
     size_t bytes, const struct intake_args *args, const char *best, size_t best_bytes)
 {
-    struct own *o = arena_alloc(arena, sizeof(*o));
+    struct own_patch *o = arena_alloc(arena, sizeof(*o));
     struct err err;
 
     *patch = (struct patch){0};

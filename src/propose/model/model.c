@@ -51,7 +51,7 @@ struct model *model_create(const struct propose_options *options, const struct p
     ok = m->prices != NULL;
     if (ok && options->nr_models > PROPOSE_MAX_MODELS)
         ok = err_set(err, "at most %d models in one run", PROPOSE_MAX_MODELS);
-    for (unsigned i = 0; ok && i < options->nr_models; i++)
+    for (unsigned i = 0; ok && !options->show_only && i < options->nr_models; i++)
         ok = open_endpoint(m, options->models[i], err);
     if (ok) {
         model_write_system(m);

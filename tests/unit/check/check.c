@@ -299,7 +299,7 @@ static struct compilation compiled(struct arena *arena, const char *kernel, cons
 static int setup(void **state)
 {
     struct bench *b = xcalloc(1, sizeof(*b));
-    struct err err = {""};
+    struct err err = {.text = ""};
 
     b->fake.base.ops = &fake_ops;
     b->arena = arena_create();
@@ -323,7 +323,7 @@ static int teardown(void **state)
 static struct candidate *check(struct bench *b, const char *does)
 {
     struct candidate *c = arena_alloc(b->arena, sizeof(*c));
-    struct err err = {""};
+    struct err err = {.text = ""};
 
     if (!b->checker)
         b->checker = checker_create(&b->fake.base, &b->task, &b->original, NULL, &err);
@@ -461,7 +461,7 @@ static void test_deterministic(void **state)
 static void test_broken_original(void **state)
 {
     struct bench *b = *state;
-    struct err err = {""};
+    struct err err = {.text = ""};
 
     b->original = compiled(b->arena, "right", "past");
     assert_null(checker_create(&b->fake.base, &b->task, &b->original, NULL, &err));
@@ -673,7 +673,7 @@ static void test_files(void **state)
     static const float wrong[] = {1, 3, 5, 7, 9, 12, 13, 15};
     struct bench *b = *state;
     char folder[] = "/tmp/keet-check-XXXXXX";
-    struct err err = {""};
+    struct err err = {.text = ""};
     struct candidate *c;
 
     assert_non_null(mkdtemp(folder));

@@ -27,7 +27,7 @@ static int teardown(void **state)
 
 static int64_t value_of(struct arena *arena, const char *text)
 {
-    struct err err = {""};
+    struct err err = {.text = ""};
     const struct expr *expr = expr_parse(arena, text, strlen(text), &err);
     int64_t value = 0;
 
@@ -137,7 +137,7 @@ static void test_functions(void **state)
 
 static void refuse(struct arena *arena, const char *text, const char *said)
 {
-    struct err err = {""};
+    struct err err = {.text = ""};
     const struct expr *expr = expr_parse(arena, text, strlen(text), &err);
     int64_t value;
 

@@ -105,7 +105,7 @@ static void test_round_trip(void **state)
 static void refuse(enum elem elem, uint64_t nr, const char *said)
 {
     char room[4096];
-    struct err err = {""};
+    struct err err = {.text = ""};
 
     assert_false(npy_read(path, elem, room, nr, &err));
     if (!strstr(err.text, said))

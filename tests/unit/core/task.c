@@ -57,7 +57,7 @@ static const char whole[] =
 static void test_whole(void **state)
 {
     struct task t;
-    struct err err = {""};
+    struct err err = {.text = ""};
 
     if (!task_parse(&t, *state, "k.cu", whole, strlen(whole), &err))
         fail_msg("%s", err.text);
@@ -120,7 +120,7 @@ static void test_structs(void **state)
         {ELEM_U16, offsetof(struct mixed, count)}, {ELEM_F32, offsetof(struct mixed, y)},
         {ELEM_F32, offsetof(struct mixed, y[1])}, {ELEM_F32, offsetof(struct mixed, y[2])}};
     struct task t;
-    struct err err = {""};
+    struct err err = {.text = ""};
     uint64_t nr;
 
     if (!task_parse(&t, *state, "k.cu", text, strlen(text), &err))
@@ -154,7 +154,7 @@ static void test_struct_arguments(void **state)
         "__global__ void f() {}\n";
     static const char *const leaves[] = {"A", NULL, "alpha", "C", NULL};
     struct task t;
-    struct err err = {""};
+    struct err err = {.text = ""};
 
     if (!task_parse(&t, *state, "k.cu", text, strlen(text), &err))
         fail_msg("%s", err.text);
@@ -189,7 +189,7 @@ static void test_views(void **state)
                                "linear, h, mirror , normalized), "
                                "texture(A, w*h, layered, floats))\n__global__ void f() {}\n";
     struct task t;
-    struct err err = {""};
+    struct err err = {.text = ""};
 
     if (!task_parse(&t, *state, "k.cu", text, strlen(text), &err))
         fail_msg("%s", err.text);
@@ -284,7 +284,7 @@ static void test_code(void **state)
 static void refuse(struct arena *arena, const char *source, const char *said)
 {
     struct task t;
-    struct err err = {""};
+    struct err err = {.text = ""};
 
     if (task_parse(&t, arena, "k.cu", source, strlen(source), &err))
         fail_msg("taken: %s", source);
@@ -489,7 +489,7 @@ static bool candidate(struct arena *arena, const char *source, struct plan *plan
 static void accept(struct arena *arena, const char *source, struct plan *plan)
 {
     enum verdict verdict;
-    struct err why = {""};
+    struct err why = {.text = ""};
 
     if (!candidate(arena, source, plan, &verdict, &why))
         fail_msg("%s: %s", verdict_name(verdict), why.text);
@@ -500,7 +500,7 @@ static void reject(struct arena *arena, const char *source, enum verdict want, c
 {
     enum verdict verdict;
     struct plan plan;
-    struct err why = {""};
+    struct err why = {.text = ""};
 
     if (candidate(arena, source, &plan, &verdict, &why))
         fail_msg("taken: %s", source);
@@ -582,7 +582,7 @@ static void test_tolerance_parts(void **state)
 static void test_line_ends(void **state)
 {
     struct task t;
-    struct err err = {""};
+    struct err err = {.text = ""};
     const char *source =
         "int x; // \\\n#pragma keet nonsense in a comment that goes on\r\n"
         "#pragma keet size M = 64, \\\r\n N = 4\r\n"

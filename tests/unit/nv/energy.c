@@ -150,7 +150,7 @@ static void test_throttle_text(void **state)
 /* With a driver it answers, without one it says what is missing. */
 static void test_open(void **state)
 {
-    struct err err = {""};
+    struct err err = {.text = ""};
     struct nvml *nvml = nvml_open(&err);
     struct nvml_reading reading;
     struct nvml_info info;
