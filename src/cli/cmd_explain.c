@@ -53,7 +53,7 @@ static bool explain_imported(struct many *many, const struct options *options,
     e->name = kernel->name;
     e->file = options->paths[file];
     e->file_number = file;
-    *c = (struct candidate){.arena = many->arena, .parent = -1, .recalled_from = -1};
+    candidate_init(c, many->arena, NULL);
     c->profile.launches = launch;
     c->profile.configs = config;
     c->profile.nr_launches = 1;

@@ -162,7 +162,7 @@ static bool evaluate(struct single *one, struct err *err)
     const struct options *o = one->options;
     struct candidate *c = &one->c;
 
-    workbench_original(c, one->arena, &one->task, o->seed);
+    candidate_begin(c, one->arena, &one->task, o->seed);
     if (!compile_kernel(workbench_compiler(one->bench), c, err))
         return false;
     if (o->sanitize && c->verdict == VERDICT_OK &&

@@ -26,7 +26,7 @@ static bool profile_one(
     struct candidate *c = &e->c;
     bool ok;
 
-    workbench_original(c, many->arena, task, p->options->seed);
+    candidate_begin(c, many->arena, task, p->options->seed);
     ok = workbench_evaluate(p->bench, task, c, err);
     if (ok && c->verdict != VERDICT_OK)
         ok = err_original(err, "%s: %s: %s", e->file, verdict_name(c->verdict),

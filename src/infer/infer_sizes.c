@@ -518,7 +518,7 @@ bool infer_open(struct inference *s, struct err *err)
         return false;
     }
     s->device = workbench_device(s->bench, 0);
-    workbench_original(&s->c, s->arena, &s->task, 0);
+    candidate_begin(&s->c, s->arena, &s->task, 0);
     if (!compile_kernel(workbench_compiler(s->bench), &s->c, err))
         return false;
     s->hopeless = s->c.verdict != VERDICT_OK;

@@ -28,15 +28,11 @@ uint32_t session_move_id(const struct option *option)
 void session_candidate(struct session *s, struct arena *arena, struct candidate *c, int64_t node,
     int64_t parent, struct option option)
 {
-    *c = (struct candidate){
-        .arena = arena,
-        .task = s->task,
-        .node = node,
-        .parent = parent,
-        .seed = rng_mix(s->run.seed, (uint64_t)node),
-        .option = option,
-        .recalled_from = -1,
-    };
+    candidate_init(c, arena, s->task);
+    c->node = node;
+    c->parent = parent;
+    c->seed = rng_mix(s->run.seed, (uint64_t)node);
+    c->option = option;
 }
 
 /* What the search is told: the reward, and the moves that the new node offers. A node that was

@@ -119,20 +119,6 @@ const char *workbench_cutlass(const struct workbench *bench)
 
 /* ---- one kernel ---- */
 
-void workbench_original(
-    struct candidate *c, struct arena *arena, const struct task *task, uint64_t seed)
-{
-    *c = (struct candidate){.arena = arena,
-        .task = task,
-        .parent = -1,
-        .seed = seed,
-        .option = {.action = ACTION_NONE},
-        .source = task->source,
-        .source_bytes = task->source_bytes,
-        .plan = task->plan,
-        .recalled_from = -1};
-}
-
 bool workbench_measure(
     struct workbench *bench, const struct task *task, struct candidate *c, struct err *err)
 {

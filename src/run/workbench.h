@@ -41,10 +41,6 @@ const struct chip *workbench_chip(const struct workbench *bench);
 struct compiler *workbench_compiler(const struct workbench *bench);
 const char *workbench_cutlass(const struct workbench *bench); /* its folder; NULL: there is none */
 
-/* The task's own kernel as a candidate that has gone through no stage yet, node 0. */
-void workbench_original(
-    struct candidate *c, struct arena *arena, const struct task *task, uint64_t seed);
-
 /* A kernel by itself, on the first device: compile, then check against itself, profile and explain.
  * A broken kernel gets a verdict; false means that the environment is broken. */
 bool workbench_evaluate(

@@ -264,7 +264,7 @@ static bool leave_out(struct contract_builder *b)
     const unsigned before = b->nr_left_out;
 
     for (unsigned i = 0; i < b->nr_launches && b->nr_left_out < MAX_LEFT_OUT; i++) {
-        const struct launch_line *l = &b->launches[i];
+        const struct contract_launch *l = &b->launches[i];
         const char *why = lacks(b, i);
 
         if (why)

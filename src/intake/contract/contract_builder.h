@@ -41,7 +41,7 @@ struct scalar_arg {
     unsigned line;
 };
 
-struct launch_line {
+struct contract_launch {
     const char *text, *why;
     unsigned line;
     unsigned assumed;   /* see struct interp_launch */
@@ -61,7 +61,7 @@ struct contract_builder {
     unsigned nr_arrays;
     struct scalar_arg scalars[MAX_SCALARS];
     unsigned nr_scalars;
-    struct launch_line launches[MAX_LAUNCHES];
+    struct contract_launch launches[MAX_LAUNCHES];
     unsigned nr_launches;
     struct left_out left_out[MAX_LEFT_OUT];
     unsigned nr_left_out;

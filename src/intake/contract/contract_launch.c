@@ -455,7 +455,7 @@ void contract_launch(struct contract_builder *b, const struct site *site, const 
                              l->nr, site->nr_args));
     const char *config = contract_config(b, site, seen, &l->why), *id = kernel_id(l);
 
-    b->launches[b->nr_launches++] = (struct launch_line){
+    b->launches[b->nr_launches++] = (struct contract_launch){
         arena_printf(b->arena, "#pragma keet launch %s<<<%s>>>(%s)", id, config, str_text(&args)),
         l->why, site->line, seen ? seen->assumed : 0, site->kernel, contract_is_empty(b, config)};
     str_finish(&args);

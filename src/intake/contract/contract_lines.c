@@ -207,7 +207,7 @@ static void scalar_lines(struct contract_builder *b)
     }
 }
 
-static const char *launch_from(const struct contract_builder *b, const struct launch_line *l)
+static const char *launch_from(const struct contract_builder *b, const struct contract_launch *l)
 {
     const char *from = l->why ? l->why : contract_shown(b, l->line);
 
