@@ -97,11 +97,11 @@ static void add_verbs(struct str *out, const struct option_row *row)
     for (unsigned v = 0; v < NR_VERBS; v++) {
         if (!option_goes_with(row, v))
             continue;
-        str_addf(out, "%s\\fB%s\\fR", begun ? ", " : "Goes with ", command_table[v].name);
+        str_addf(out, "%s\\fB%s\\fR", begun ? ", " : "With ", command_table[v].name);
         begun = true;
     }
     if (row->verbs & TASK_LINE)
-        str_add(out, ", and with a line of a campaign\\(aqs list");
+        str_add(out, ", and in lists of campaigns");
     str_add(out, ".\n");
 }
 

@@ -131,12 +131,13 @@ const struct command command_table[NR_VERBS] = {
         .example = "keet-opt export matmul.keet.db --as header", .run = cmd_export},
     [VERB_CAMPAIGN] = {"campaign", GROUP_CAMPAIGN, .takes = TAKES_FILES, .least = 1, .most = 1,
         .usage = "campaign LIST.txt|DIR|FOLDER [options]",
-        .summary = "optimise many kernels, to the end of a budget",
+        .summary = "search over many kernels, to the end of a budget",
         .text =
             "A list has a kernel file per line, and options of a search behind it; a folder of "
             "kernels stands for all its .cu files. Each kernel is a process of its own with a "
             "database of its own in <list>.campaign. Options of a search on the command line hold "
-            "for all lines.",
+            "for all lines. A line may have --name NAME, --seeds 1-3 (a task for each) and "
+            "--level N as well.",
         .example = "keet-opt campaign kernels --budget 50",
         .further = "keet-opt campaign night.txt --time 8h --jobs 4\n"
                    "keet-opt campaign night.campaign --resume",

@@ -169,7 +169,7 @@ const struct option_row option_table[] = {
     {"slurm", 0, "OPTIONS", V(CAMPAIGN), SECTION_CAMPAIGN, TEXT(campaign.slurm),
         .help = "slurm: further options of sbatch: '-p fast -A lab -t 2:00:00'"},
     {"top", 0, "N", V(RESULTS), SECTION_CAMPAIGN, COUNT(campaign.top, 1, 1000000),
-        .help = "so many of them"},
+        .help = "the best N of them"},
     {"once", 0, NULL, V(WATCH), SECTION_CAMPAIGN, SET(campaign.once), .help = "look once"},
 
     {"json", 0, NULL, PRINTS_JSON, SECTION_OUTPUT, SET(json), .common = true,

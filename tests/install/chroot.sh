@@ -56,7 +56,7 @@ for cuda in "${KEET_CUDA:-}" "${CUDA_HOME:-}" /usr/local/cuda "$source/.deps/cud
     [ -z "$cuda" ] || [ ! -e "$cuda/include/nvrtc.h" ] || break
 done
 cuda=$(realpath "$cuda")
-[ -d "$root/opt/cuda/include" ] || for folder in include lib64 lib targets nvvm; do
+[ -f "$root/opt/cuda/include/nvrtc.h" ] || for folder in include lib64 lib targets nvvm; do
     [ ! -d "$cuda/$folder" ] || show "$(realpath "$cuda/$folder")" "/opt/cuda/$folder"
 done
 
