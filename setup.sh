@@ -24,7 +24,7 @@ packages=(
     libsqlite3-dev libxxhash-dev libjansson-dev libseccomp-dev libcurl4-openssl-dev libcmocka-dev
 )
 test_packages=(
-    'clang-14|clang' 'clang-format-14|clang-format' 'libclang-rt-14-dev|libclang-rt-dev'
+    clang 'clang-format-14|clang-format' 'libclang-rt-14-dev|libclang-rt-dev'
     'clang-tidy-14|clang-tidy' python3-numpy
 )
 cuda_oldest=12080

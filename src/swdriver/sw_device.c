@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 
-#include <cudaProfiler.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -274,6 +273,10 @@ CUresult CUDAAPI cuDeviceGetByPCIBusId(CUdevice *dev, const char *id)
 }
 
 /* There is no profiler to start and stop, which is no error on a card either. */
+/* NVIDIA's wheels of the compiler lack cudaProfiler.h, which declares these two. */
+CUresult CUDAAPI cuProfilerStart(void);
+CUresult CUDAAPI cuProfilerStop(void);
+
 CUresult CUDAAPI cuProfilerStart(void)
 {
     CUcontext ctx;
