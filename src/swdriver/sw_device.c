@@ -272,11 +272,11 @@ CUresult CUDAAPI cuDeviceGetByPCIBusId(CUdevice *dev, const char *id)
     return sw_end(code);
 }
 
-/* There is no profiler to start and stop, which is no error on a card either. */
-/* NVIDIA's wheels of the compiler lack cudaProfiler.h, which declares these two. */
+/* cudaProfiler.h declares these two; NVIDIA's wheels of the compiler do not hold that header. */
 CUresult CUDAAPI cuProfilerStart(void);
 CUresult CUDAAPI cuProfilerStop(void);
 
+/* There is no profiler to start and stop, which is no error on a card either. */
 CUresult CUDAAPI cuProfilerStart(void)
 {
     CUcontext ctx;
