@@ -44,7 +44,7 @@ def run_block(text, folder, env):
 def stale(lines, printed):
     """The lines of a `text` block that were not printed; ... stands for what is left out."""
     def alike(line):
-        return re.sub(r"in [\d.]+ s\b", "in _ s", line.rstrip())
+        return re.sub(r"(in|;) [\d.]+ s\b", r"\1 _ s", line.rstrip())
     there = {alike(line) for line in printed.split("\n")} | {"...", ""}
     return [line for line in lines if alike(line) not in there]
 

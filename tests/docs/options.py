@@ -2,7 +2,7 @@
 """The options in docs/reference/options.md are those of the program, both ways; its verbs too.
 
 The program says what it has: `keet-opt --help` names verbs and options, `keet-opt VERB --help` the
-options of a verb. The page lists options in the first column of its tables, between backquotes. An
+options of a verb, `keet-opt man` also those for experiments. The page lists options in the first column of its tables, between backquotes. An
 option of the page that no help names (a long form of a short one) must at least be one that the
 program takes.
 
@@ -74,6 +74,7 @@ def compare(page_text, program):
     verbs = verbs_of(text)
     for verb in sorted(verbs):
         text += help_of(program, verb)
+    text += re.sub(r"\\f[BIR]", " ", run(program, "man").stdout).replace("\\-", "-")
     options = options_in(text)
     page_options, page_verbs = of_page(page_text)
     # A help text may quote options of other programs, such as sbatch's.

@@ -59,6 +59,8 @@ def main(program):
     problems, _, _ = options.compare(page.replace("`--budget ", "`--bugdet "), program)
     assert any("--budget: in --help" in p for p in problems), problems
     assert any("--bugdet: in the page" in p for p in problems), problems
+    problems, _, _ = options.compare(page.replace("`--feedback ", "`"), program)
+    assert any("--feedback: in --help" in p for p in problems), problems
     print("all that was planted was found")
 
 
