@@ -18,6 +18,14 @@ install(TARGETS keet-opt RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY prompts kernels DESTINATION ${CMAKE_INSTALL_DATADIR}/keet-opt)
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+# The CUDA that setup.sh got, where it got one: a link, and none in a package.
+install(CODE "
+    if(EXISTS \"${PROJECT_SOURCE_DIR}/.deps/cuda\" AND NOT
+            \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}\" MATCHES _CPack_Packages)
+        file(CREATE_LINK \"${PROJECT_SOURCE_DIR}/.deps/cuda\"
+            \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/keet-opt/cuda\" SYMBOLIC)
+    endif()")
+
 # The software driver, and the names under which other programs look for a driver.
 install(TARGETS keet-cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/keet-opt)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/swdriver DESTINATION ${CMAKE_INSTALL_LIBDIR}/keet-opt)

@@ -15,8 +15,8 @@
 
 /* The user's file is options->kernel_path, read with options->args. Writes <output without
  * .keet.cu>.patched.cu and .patch, or, where a header of the user's changes as well, the folder
- * .patched/ with all that changed under its own name. Nothing is written for a file that has its
- * task already, or when nothing changed. */
+ * .patched/ with all that changed under its own name. Nothing is written for a file without host
+ * code, or when nothing changed. */
 bool writeback(struct report_patch *done, struct arena *arena, const struct options *options,
     const struct task *task, const char *best, size_t best_bytes, const char *output,
     struct err *err);

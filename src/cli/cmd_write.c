@@ -87,10 +87,7 @@ static bool try_it(const struct first *f, const char *path, struct err *why)
     session = session_open(&options, bench, &task, why);
     session_close(session);
     workbench_close(bench);
-    unlink(o.db_path);
-    unlink(arena_printf(f->arena, "%s-wal", o.db_path));
-    unlink(arena_printf(f->arena, "%s-shm", o.db_path));
-    unlink(arena_printf(f->arena, "%s-lock", o.db_path));
+    store_remove(o.db_path);
     return session != NULL;
 }
 

@@ -27,6 +27,7 @@
 
 const char *const option_sections[NR_SECTIONS] = {
     [SECTION_SEARCH] = "Search",
+    [SECTION_EVALUATION] = "What is looked at",
     [SECTION_HOST_CODE] = "Files with host code",
     [SECTION_MODEL] = "Language models",
     [SECTION_DEVICE] = "Devices",
@@ -55,17 +56,17 @@ const struct option_row option_table[] = {
                 "other:RUN.db, which takes another kernel's findings; to compare them"},
     {"no-fast-math", 0, NULL, SEARCH, SECTION_SEARCH, SET(forbid_fast_math),
         .help = "forbid intrinsics of lower accuracy"},
-    {"tools", 0, "DIR", SEARCH | V(RUN) | V(EXPLAIN), SECTION_SEARCH, TEXT(tools_dir),
+    {"tools", 0, "DIR", SEARCH | V(RUN) | V(EXPLAIN), SECTION_EVALUATION, TEXT(tools_dir),
         .words = "DIR",
         .help = "your own tools, executables that read JSON; their advice joins the program's"},
-    {"sweep", 0, "NAME", V(EXPLAIN), SECTION_SEARCH, TEXT(sweep),
+    {"sweep", 0, "NAME", V(EXPLAIN), SECTION_EVALUATION, TEXT(sweep),
         .help = "NAME=256,512,1024: one kernel over these values of a size or a tuning parameter; "
                 "NAME: profiles of one kernel over a parameter, by their file names"},
-    {"sanitize", 0, "LIST", V(RUN), SECTION_SEARCH, OWN(option_sanitize),
+    {"sanitize", 0, "LIST", V(RUN), SECTION_EVALUATION, OWN(option_sanitize),
         .words = "all memory init race sync leak",
         .help = "all, or some of memory,init,race,sync,leak: list what is wrong, by line, as "
                 "compute-sanitizer does"},
-    {"profile", 0, NULL, V(RUN), SECTION_SEARCH, SET(profile),
+    {"profile", 0, NULL, V(RUN), SECTION_EVALUATION, SET(profile),
         .help = "counters and advice beside what --sanitize lists"},
 
     {"args", 0, "\"N M...\"", READS_HOST_CODE, SECTION_HOST_CODE, TEXT(args),

@@ -13,6 +13,7 @@
 /* Where help shows an option. */
 enum option_section {
     SECTION_SEARCH,
+    SECTION_EVALUATION,
     SECTION_HOST_CODE,
     SECTION_MODEL,
     SECTION_DEVICE,

@@ -5,8 +5,8 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/share.h"
 #include "base/str.h"
+#include "nv/toolkit.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -19,8 +19,22 @@ static const char *const lib_dirs[] = {
 
 /* ---- finding it ---- */
 
+/* CUPTI asks the loader for these by name. Those beside CUPTI must be there already: NVIDIA's
+ * wheels are in no folder that the loader searches. */
+static void open_beside(const char *path)
+{
+    static const char *const needed[] = {"libnvperf_host.so", "libnvperf_target.so"};
+    const int len = (int)(file_name(path) - path);
+    char beside[PATH_MAX];
+
+    for (size_t i = 0; len > 0 && i < ARRAY_SIZE(needed); i++)
+        if (snprintf(beside, sizeof(beside), "%.*s%s", len, path, needed[i]) < (int)sizeof(beside))
+            (void)dlopen(beside, RTLD_NOW | RTLD_LOCAL); /* for the life of the process */
+}
+
 static bool try_open(struct cupti *cupti, const char *path, struct str *looked)
 {
+    open_beside(path);
     cupti->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!cupti->handle)
         str_addf(looked, " (%s)", dlerror());
@@ -45,10 +59,10 @@ static bool open_below(struct cupti *cupti, const char *root, struct str *looked
     return false;
 }
 
-/* .deps/cuda, which setup.sh makes in the source tree. */
+/* What setup.sh got. */
 static bool open_deps(struct cupti *cupti, struct str *looked)
 {
-    char *root = share_above(".deps/cuda");
+    char *root = toolkit_of_setup();
     const bool found = open_below(cupti, root, looked);
 
     free(root);

@@ -4,8 +4,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/share.h"
 #include "base/str.h"
+#include "nv/toolkit.h"
 
 #include <dlfcn.h>
 #include <glob.h>
@@ -84,10 +84,10 @@ static bool open_below(struct nvrtc *nvrtc, const char *root, struct str *looked
     return false;
 }
 
-/* .deps/cuda, which setup.sh makes in the source tree. */
+/* What setup.sh got. */
 static bool open_deps(struct nvrtc *nvrtc, struct str *looked)
 {
-    char *root = share_above(".deps/cuda");
+    char *root = toolkit_of_setup();
     const bool found = open_below(nvrtc, root, looked);
 
     free(root);

@@ -6,8 +6,11 @@
 #include "base/str.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool execute(struct store *store, const char *sql, const char *doing, struct err *err)
 {
@@ -122,6 +125,18 @@ void store_close(struct store *store)
     sqlite3_close(store->db);
     free(store->path);
     free(store);
+}
+
+void store_remove(const char *path)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-lock"};
+
+    for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
+        char file[PATH_MAX];
+
+        if (snprintf(file, sizeof(file), "%s%s", path, suffixes[i]) < (int)sizeof(file))
+            unlink(file);
+    }
 }
 
 bool db_has_run(const struct store *store, struct err *err)

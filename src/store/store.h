@@ -30,6 +30,8 @@ struct run_info {
 
 struct store *store_open(const char *path, struct err *err); /* makes and migrates */
 void store_close(struct store *store);
+/* Deletes a database that is closed, with all files beside it. */
+void store_remove(const char *path);
 
 bool store_begin_run(struct store *store, struct run_info *run, struct err *err);
 /* The newest run in the file; strings in the arena. *found false when there is none. */

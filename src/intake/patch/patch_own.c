@@ -43,14 +43,15 @@ static bool refuse(struct own_patch *o, const char *format, ...)
     return false;
 }
 
-/* With all pragmas of ours renamed, or those back. */
+/* A copy with each `from` replaced by `to`, which has the same length. */
 static char *renamed(
     struct arena *arena, const char *text, size_t bytes, const char *from, const char *to)
 {
     char *copy = arena_strndup(arena, text, bytes);
 
-    for (char *at = copy; (at = strstr(at, from)) != NULL; at += strlen(to))
-        memcpy(at, to, strlen(to));
+    for (char *at = copy; (at = strstr(at, from)) != NULL;)
+        for (const char *c = to; *c; c++)
+            *at++ = *c;
     return copy;
 }
 
