@@ -11,8 +11,9 @@ struct str;
 
 /* The folder that holds include/cute/tensor.hpp, as heap memory: below `given` (--cutlass) when
  * that is not NULL, else below $KEET_CUTLASS, else .deps/cutlass beside the program (setup.sh
- * --cutlass). NVIDIA's wheel `nvidia-cutlass` counts, unpacked as it is. "none" is none. *root is
- * NULL without one; only a folder that was named and has none is an error. */
+ * --cutlass). NVIDIA's unpacked wheel `nvidia-cutlass` counts, too. "none" means no CUTLASS. *root
+ * is NULL when there is no CUTLASS. Only a folder that was named and holds no CUTLASS is an
+ * error. */
 bool cutlass_find(const char *given, char **root, struct err *err);
 
 /* The library over a folder that cutlass_find gave. The library is opened, and indexed if need be,

@@ -29,7 +29,7 @@ enum { LESSONS_SHOWN = 6 };
 /* The lessons that say most about the candidate's kernel, best first. */
 unsigned lessons_recall(
     struct lessons *memory, const struct candidate *c, const struct lesson *found[LESSONS_SHOWN]);
-/* Scale the priors of c's moves by what they did elsewhere: at most doubled or halved. */
+/* Scale the priors of c's moves by what the same moves did elsewhere: at most doubled or halved. */
 void lessons_priors(const struct lessons *memory, struct candidate *c);
 
 #endif

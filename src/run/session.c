@@ -290,7 +290,7 @@ bool session_recall(struct session *s, struct candidate *c, struct err *err)
            (candidate_settled(c) || reuse_find(s->reuse, c, &found, err));
 }
 
-/* Refuse an objective that cannot be measured at once, not at the end of the run. */
+/* Can the objective be measured? A run refuses an objective at its beginning, not at its end. */
 static bool has_energy(const struct session *s, struct err *err)
 {
     const struct profile *profile = &s->root.profile;
@@ -365,7 +365,7 @@ static bool open_memory(struct session *s, struct err *err)
     return s->memory != NULL;
 }
 
-/* Only the emulator's evaluations are the same every time. */
+/* Open the file of --reuse. Only the emulator's evaluations are the same every time. */
 static bool open_reuse(struct session *s, struct err *err)
 {
     const struct session_options *o = s->options;
