@@ -225,7 +225,8 @@ static bool is_blank(const char *line)
     return line[strspn(line, " \t\r")] == '\n' || line[strspn(line, " \t\r")] == '\0';
 }
 
-/* Past a text in triple quotes that begins on this line as a statement; else the line itself. */
+/* Skips a text in triple quotes that begins on this line as a statement; any other line is returned
+ * itself. */
 static const char *skip_docstring(const char *line)
 {
     const char *at = line + indent_of(line), *end;
@@ -236,8 +237,8 @@ static const char *skip_docstring(const char *line)
     return end ? str_next_line(end) : line;
 }
 
-/* Past a method forward: up to the next line that is indented no deeper, the `)` that closes its
- * arguments not counted. */
+/* Skips a method forward, up to the next line that is indented no deeper. A `)` that closes the
+ * arguments of forward is skipped, too. */
 static const char *skip_forward(const char *line)
 {
     const size_t indent = indent_of(line);
