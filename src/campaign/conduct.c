@@ -17,7 +17,7 @@
 
 enum { POLL_MS = 100, TRIES = 3, MOST_PROBLEM = 600 };
 
-/* A batch under way: the tasks of a round that are not ended. */
+/* A batch under way: the tasks of a round that have not ended. */
 struct batch {
     struct arena *arena;
     struct round round;
@@ -174,7 +174,7 @@ static const char *last_words(struct conductor *k, const struct exec_item *item)
     return found;
 }
 
-/* Why an end is a failure; NULL: it is none. */
+/* Why the end of an item is a failure; NULL: the end is no failure. */
 static const char *problem_of(struct conductor *k, const struct exec_item *item)
 {
     struct arena *arena = k->c->arena;
