@@ -1,4 +1,4 @@
-/* Owns one candidate as text: `keet-opt run` and `keet-opt show`. */
+/* Owns one candidate as text, for `keet-opt run` and `keet-opt show`. */
 #include "report/report.h"
 
 #include <stdio.h>

@@ -128,7 +128,7 @@ struct progress {
     double best_shown;
 };
 
-/* Where the run stands. */
+/* How far the run is. */
 struct progress_state {
     uint64_t nr_evaluated, nr_failed;
     double best_speedup, elapsed_s;
