@@ -208,7 +208,7 @@ bool store_load_order(
     }
     order->asked = arena_array(arena, (size_t)order->nr_asked + 1, sizeof(*order->asked));
     for (int64_t n = 1; n <= order->nr_asked; n++) {
-        order->asked[n - 1] = n - 1; /* one after the other, unless a pick says otherwise */
+        order->asked[n - 1] = n - 1; /* in turn, unless a pick says otherwise */
     }
     for (size_t i = 0; i < nr; i++) {
         if (picks[i].number >= 1) {
