@@ -1,4 +1,4 @@
-/* Owns --help: of the program, and of a verb. */
+/* Owns --help of the program and of each verb. */
 #include "base/str.h"
 #include "cli/commands.h"
 #include "cli/fold.h"

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 /* A task from options->kernel_path. For a file with host code the inferred contract is shown on
- * stderr first (unless quiet), and an error lists what the user must complete. */
+ * stderr first (unless quiet), and an error lists the lines that the user must complete. */
 bool load_task(
     struct task *task, struct arena *arena, const struct options *options, struct err *err);
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In the order of command_table.c, which says what each does. */
+/* The verbs, in the order of command_table.c, which says what each verb does. */
 enum verb {
     VERB_OPTIMIZE,
     VERB_RUN,
@@ -40,7 +40,7 @@ enum { OPTIONS_MAX_MODELS = 8, OPTIONS_MAX_FLAGS = 32, OPTIONS_MOST_GIVEN = 128 
 /* An option as given; a campaign passes the option on to its tasks. */
 struct given {
     const struct option_row *row;
-    const char *value; /* NULL: it takes none */
+    const char *value; /* NULL: the option takes none */
 };
 
 /* The options of `keet-opt campaign` and of the verbs that look at a campaign. */
