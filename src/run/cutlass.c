@@ -1,4 +1,4 @@
-/* Owns the way to CUTLASS: its folder, and the library over it that models ask. */
+/* Owns the way to CUTLASS: its folder, and the library over the folder that models ask. */
 #include "run/cutlass.h"
 
 #include "base/file.h"

@@ -1,4 +1,4 @@
-/* CUTLASS, where there is one: which folder it is in, and what a model may look up there. */
+/* CUTLASS, where there is one: finds its folder, and lets models look things up in the folder. */
 #ifndef KEET_RUN_CUTLASS_H
 #define KEET_RUN_CUTLASS_H
 

@@ -43,7 +43,8 @@ bool in_flight_collect(struct session *s, bool wait, struct err *err);
 struct trial *in_flight_first_ready(struct session *s);
 /* The first of the trials that are under way or evaluated: the next to be told. NULL: none. */
 struct trial *in_flight_first_taken(struct session *s);
-/* Another trial that computes the same is being evaluated: c may be recalled from it soon. */
+/* Is another trial that computes the same being evaluated? c may be recalled from that trial
+ * soon. */
 bool in_flight_has_equal(const struct session *s, const struct candidate *c);
 /* Have a model repair a trial that failed, where one may. *again: a model was asked, and the trial
  * is no longer ready. */

@@ -1,4 +1,4 @@
-/* Owns the lessons of a run: noting, finding, and what they do to priors. */
+/* Owns the lessons of a run: notes them, finds them, and scales priors by them. */
 #include "run/lessons.h"
 
 #include "base/mem.h"

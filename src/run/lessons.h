@@ -1,4 +1,4 @@
-/* Search memory: what moves did to which kernels, within a run and, with --memory FILE, across
+/* Search memory: the effects of moves on kernels, within a run and, with --memory FILE, across
  * runs. A lesson is noted after each node, shown to the model, and folded into the priors. The
  * memory is off with --no-memory, and also where neither a model nor a memory file is given. */
 #ifndef KEET_RUN_LESSONS_H

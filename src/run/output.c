@@ -1,4 +1,5 @@
-/* Owns the output file of a run, and what may stand in it: see session_write_output. */
+/* Owns the output file of a run, and the choice of the kernel in the file: see
+ * session_write_output. */
 #include "run/session_parts.h"
 
 #include "base/file.h"

@@ -190,7 +190,8 @@ static const char *models_of(struct session *s, const char *so_far)
     return all;
 }
 
-/* The policy as the run records it: settings that are not the default follow the policy's name. */
+/* The policy in the record of a run: settings that are not the default follow the policy's
+ * name. */
 static const char *policy_text(const struct session *s)
 {
     const struct session_options *o = s->options;
@@ -442,7 +443,7 @@ void session_close(struct session *s)
     free(s);
 }
 
-/* ---- what the run came to ---- */
+/* ---- the result of the run ---- */
 
 double session_elapsed_s(const struct session *s)
 {

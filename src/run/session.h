@@ -1,5 +1,5 @@
 /* The session: the parts of one run, made and unmade together. A session measures the original,
- * plants the original as the root of the tree, and on --resume replays what the database holds.
+ * plants the original as the root of the tree, and on --resume replays the nodes in the database.
  *
  *     struct session *s = session_open(&options, bench, &task, err);
  *     ... loop_run(s, &watcher, &why, err) && session_result(s, &result, err) ...

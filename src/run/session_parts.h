@@ -44,7 +44,7 @@ struct session {
 void session_candidate(struct session *s, struct arena *arena, struct candidate *c, int64_t node,
     int64_t parent, struct option option);
 
-/* A move as the search knows it. */
+/* The number by which the search knows a move. */
 uint32_t session_move_id(const struct option *option);
 
 double session_elapsed_s(const struct session *s);
