@@ -63,7 +63,8 @@ static void torch_declare(const struct export_input *in, struct str *out)
     str_add_char(out, ')');
 }
 
-/* A size is read from the first input that has it as a dimension of its own; else it is fixed. */
+/* Adds the size as read from the first input that has the size as a dimension of its own; else the
+ * size is fixed. */
 static void add_size(const struct export_input *in, const struct binding *size, struct str *out)
 {
     for (unsigned i = 0; i < in->task.nr_arrays; i++) {
