@@ -210,8 +210,8 @@ static void fill_slice(struct campaign_slice *s, const struct campaign_task *t,
         s->used = to_target ? fmax(s->target, (double)d->nr_evaluated) : (double)d->nr_evaluated;
 }
 
-/* A slice that was cut off is not noted, so it is done again. A slice whose process ended by a
- * signal that nobody here sent is done again, too, twice at most. */
+/* Notes the end of a slice. A slice that was cut off is not noted, and is done again. A slice whose
+ * process ended by a signal that nobody here sent is done again, too, twice at most. */
 static bool note_end(struct conductor *k, struct batch *b, unsigned i, struct err *err)
 {
     const struct exec_item *item = &b->items[i];

@@ -44,10 +44,10 @@ struct slurm {
     struct slurm_task *tasks;
     unsigned nr_tasks;
     uint64_t looked_ns, exits_ns;
-    struct err why;      /* the last look failed; "" when it did not */
+    struct err why;      /* why the last look failed; "" when the look succeeded */
     bool accepted;       /* sbatch took an array of this campaign before */
-    uint64_t refused_ns; /* since when sbatch refuses arrays; 0: it does not */
-    struct err refusal;  /* the last one */
+    uint64_t refused_ns; /* since when sbatch refuses arrays; 0: sbatch takes them */
+    struct err refusal;  /* the last refusal */
     struct err held;     /* tasks that do not start by themselves; "" when there are none */
     struct err trouble;  /* what base.trouble shows */
 };
@@ -300,7 +300,8 @@ static void say_held(struct slurm *s, const struct slurm_row *row, enum slurm_ho
             job, row->index, row->reason, TRIES - 1);
 }
 
-/* A job that Slurm put aside is lost, too, as soon as it surely cannot begin any more. */
+/* Notes a row of squeue. A job that Slurm put aside is lost, too, as soon as the job surely cannot
+ * begin any more. */
 static void note_row(struct slurm *s, struct slurm_task *task, const struct slurm_row *row)
 {
     const bool live = row && (row->state == SLURM_WAITING || row->state == SLURM_RUNNING);

@@ -69,7 +69,7 @@ struct executor_ops {
     void (*destroy)(struct executor *e); /* kills what still runs */
 };
 
-/* NULL: there is no executor of this name, or it cannot be used here. */
+/* NULL: there is no executor of this name, or the executor cannot be used here. */
 struct executor *executor_create(
     const char *name, const struct executor_options *options, struct err *err);
 bool executor_all_ended(const struct exec_item *items, unsigned nr);

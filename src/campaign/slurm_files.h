@@ -29,7 +29,8 @@ struct slurm_lists {
 };
 void slurm_lists_finish(struct slurm_lists *lists);
 
-/* Makes FOLDER/slurm/ when it is not there, and reads all lists in it. Strings are in the arena. */
+/* Makes FOLDER/slurm/ when the folder is not there, and reads all lists in the folder. Strings are
+ * in the arena. */
 bool slurm_lists_read(
     const char *folder, struct arena *arena, struct slurm_lists *lists, struct err *err);
 

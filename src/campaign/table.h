@@ -26,7 +26,7 @@ struct table {
 void table_init(struct table *table, FILE *out);
 void table_tick(struct table *table, const struct campaign *c, unsigned round);
 void table_ended(struct table *table, const struct campaign *c, const struct campaign_task *t);
-/* Says why the campaign cannot go on, whenever the reason changes; NULL: it can. */
+/* Says why the campaign cannot go on, whenever the reason changes; NULL: the campaign can go on. */
 void table_trouble(struct table *table, const char *trouble);
 void table_finish(struct table *table, const struct campaign *c);
 
