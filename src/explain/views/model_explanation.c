@@ -1,4 +1,4 @@
-/* Owns the conversation with a model about one profile, and the checking of what it says. */
+/* Owns the conversation with a model about one profile, and the checking of the model's text. */
 #include "explain/views/model_explanation.h"
 
 #include "base/share.h"
@@ -133,7 +133,7 @@ static bool put(struct talk *t, unsigned model, enum ask_prompt prompt, const ch
 
 /* ---- the answer ---- */
 
-/* "H2 refuted: ...": a judgement, whatever marks of emphasis surround it. */
+/* Counts the judgements such as "H2 refuted: ...", whatever marks of emphasis surround them. */
 static void count_judgements(struct model_explanation *said, const char *text)
 {
     static const struct {
