@@ -1,4 +1,4 @@
-/* Campaigns: many kernels, each brought to its end, whatever happens to others.
+/* Campaigns: many kernels, each brought to its end, whatever happens to the others.
  *
  * A campaign is a folder, which holds all that is known of it:
  *
@@ -73,7 +73,7 @@ struct campaign {
     struct campaign_task *tasks;
     unsigned nr_tasks;
     size_t cap_tasks;
-    unsigned nr_rounds; /* over these rounds the tasks' own budgets are given out */
+    unsigned nr_rounds; /* rounds that give out the tasks' own budgets */
     double elapsed_s;   /* of conducting, over all resumes */
     const char *ended;  /* "complete", "time", "tokens", "cost", "interrupted"; NULL: going on */
 };
@@ -97,14 +97,14 @@ typedef bool campaign_parse(void *user, struct campaign *c, struct campaign_task
  *     kernels/softmax.cu --seeds 1,2,3      one task per seed: softmax-1, softmax-2, softmax-3
  *     "a b.cu" --name ab --level 2          quotes as in a shell; a name; a label for scores
  *
- * Errors begin with "PATH:LINE: ". `parse` is called for each task. `common` are options that stand
- * before all others, as from the command line. */
+ * Errors begin with "PATH:LINE: ". `parse` is called for each task. `common` are the options of the
+ * command line, which stand before all others. */
 bool campaign_read(struct campaign *c, const char *path, const char *const *common,
     unsigned nr_common, campaign_parse *parse, void *user, struct err *err);
 
 /* ---- the folder ---- */
 
-bool campaign_is_folder(const char *path); /* there is a manifest in it */
+bool campaign_is_folder(const char *path); /* the folder holds a manifest */
 /* Makes the folder and writes the manifest of a campaign that was read. An error: the folder has a
  * manifest. */
 bool campaign_create(struct campaign *c, const char *folder, struct err *err);

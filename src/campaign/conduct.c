@@ -17,7 +17,7 @@
 
 enum { POLL_MS = 100, TRIES = 3, MOST_PROBLEM = 600 };
 
-/* A batch under way: the tasks of a round that are not ended. */
+/* A batch under way: the tasks of a round that have not ended. */
 struct batch {
     struct arena *arena;
     struct round round;
@@ -174,7 +174,7 @@ static const char *last_words(struct conductor *k, const struct exec_item *item)
     return found;
 }
 
-/* Why an end is a failure; NULL: it is none. */
+/* Why the end of an item is a failure; NULL: the end is no failure. */
 static const char *problem_of(struct conductor *k, const struct exec_item *item)
 {
     struct arena *arena = k->c->arena;
@@ -210,8 +210,8 @@ static void fill_slice(struct campaign_slice *s, const struct campaign_task *t,
         s->used = to_target ? fmax(s->target, (double)d->nr_evaluated) : (double)d->nr_evaluated;
 }
 
-/* A slice that was cut off is not noted, so it is done again. A slice whose process ended by a
- * signal that nobody here sent is done again, too, twice at most. */
+/* Notes the end of a slice. A slice that was cut off is not noted, and is done again. A slice whose
+ * process ended by a signal that nobody here sent is done again, too, twice at most. */
 static bool note_end(struct conductor *k, struct batch *b, unsigned i, struct err *err)
 {
     const struct exec_item *item = &b->items[i];

@@ -12,7 +12,7 @@ struct conduct_options {
     unsigned jobs;            /* at once; 0: as many as there are cores, or as the cluster likes */
     const char *gpus;         /* numbers, "0,1"; NULL: none */
     const char *gres, *slurm; /* see executor.h */
-    /* limits of the whole; 0: none */
+    /* limits of the whole campaign; 0: none */
     double time_s; /* on the wall, over all resumes */
     uint64_t tokens;
     double cost;

@@ -107,7 +107,7 @@ static bool begin(
     free(argv);
     if (place->pid < 0)
         return err_errno(err, "starting %s", item->name);
-    setpgid(place->pid, place->pid); /* both sides, whoever is first */
+    setpgid(place->pid, place->pid); /* parent and child both call setpgid, whoever is first */
     place->pidfd = (int)syscall(SYS_pidfd_open, place->pid, 0);
     place->item = item;
     place->start_ns = clock_ns();
@@ -116,7 +116,7 @@ static bool begin(
     return true;
 }
 
-/* The processes that the item started end with it. */
+/* Notes the end of an item. The processes that the item started end with the item. */
 static void reap(struct local_place *place, int status)
 {
     struct exec_item *item = place->item;

@@ -44,10 +44,10 @@ struct slurm {
     struct slurm_task *tasks;
     unsigned nr_tasks;
     uint64_t looked_ns, exits_ns;
-    struct err why;      /* the last look failed; "" when it did not */
+    struct err why;      /* why the last look failed; "" when the look succeeded */
     bool accepted;       /* sbatch took an array of this campaign before */
-    uint64_t refused_ns; /* since when sbatch refuses arrays; 0: it does not */
-    struct err refusal;  /* the last one */
+    uint64_t refused_ns; /* since when sbatch refuses arrays; 0: sbatch takes them */
+    struct err refusal;  /* the last refusal */
     struct err held;     /* tasks that do not start by themselves; "" when there are none */
     struct err trouble;  /* what base.trouble shows */
 };
@@ -207,7 +207,8 @@ static void take_exits(struct slurm *s)
             slurm_take_exit(s->folder, s->tasks[i].key, s->tasks[i].item);
 }
 
-/* The newest list that the item is in, left by a process that was killed. */
+/* Finds the newest list that holds the item, as a process that was killed left the list. Counts all
+ * such lists. */
 static void find_task(const struct slurm *s, struct slurm_task *task)
 {
     for (size_t l = 0; l < s->lists.nr; l++) {
@@ -251,7 +252,8 @@ static bool slurm_start(struct executor *e, struct exec_item *items, unsigned nr
     return submit_or_wait(s, err);
 }
 
-/* The item has no end, and Slurm has no live job of it. */
+/* Submits an item once more, or gives the item up, when Slurm has no live job of the item and no
+ * file tells its end. */
 static void lose(struct slurm *s, struct slurm_task *task, bool cancelled)
 {
     const char *log = slurm_list_path(s->folder, s->arena, &s->lists.at[task->list], "");
@@ -298,7 +300,8 @@ static void say_held(struct slurm *s, const struct slurm_row *row, enum slurm_ho
             job, row->index, row->reason, TRIES - 1);
 }
 
-/* A job that Slurm put aside is lost, too, as soon as it surely cannot begin any more. */
+/* Notes a row of squeue. A job that Slurm put aside is lost, too, as soon as the job surely cannot
+ * begin any more. */
 static void note_row(struct slurm *s, struct slurm_task *task, const struct slurm_row *row)
 {
     const bool live = row && (row->state == SLURM_WAITING || row->state == SLURM_RUNNING);
@@ -328,7 +331,7 @@ static int by_place(const void *a, const void *b)
     return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-/* rows: ordered by place; NULL: there is none. */
+/* The row of a task; NULL: there is none. rows are ordered by place. */
 static const struct slurm_row *row_of(
     const struct slurm *s, const struct slurm_rows *rows, const struct slurm_task *task)
 {
@@ -368,7 +371,7 @@ static bool look(struct slurm *s, struct slurm_rows *rows)
     return !*why.text;
 }
 
-/* The worst first. */
+/* Sets base.trouble to the worst trouble that is known. */
 static void say_trouble(struct slurm *s)
 {
     if (s->refused_ns)

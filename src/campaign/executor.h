@@ -1,18 +1,19 @@
 /* Executors: the places where a campaign's tasks run. An executor starts a batch of items, looks at
- * them now and then, and may cancel them; nothing else. To add an executor: a struct executor_ops
- * and its row in executor.c.
+ * the items now and then, and may cancel them; nothing else. To add an executor, write a struct
+ * executor_ops and add its row in executor.c.
  *
  *     struct executor *e = executor_create("local", &options, &err);
  *     e->ops->start(e, items, nr, &err);
  *     while (!executor_all_ended(items, nr) && !stopped)
- *         e->ops->poll(e, 200, &err);            // waits at most so long; updates items
+ *         e->ops->poll(e, 200, &err);            // waits at most 200 ms; updates items
  *     if (stopped) e->ops->cancel(e, &err);      // neatly; returns when nothing runs any longer
  *     e->ops->destroy(e);
  *
  * An item is a program with arguments, whose standard output and error go to files. It is safe to
  * run an item again after any end: the program goes on from its database. So an executor may run an
  * item that it lost (a node went down) once more by itself. No item still runs when cancel or
- * destroy has returned; nor, where the executor can prevent it, when this process is killed. */
+ * destroy has returned. Where an executor can ensure it, no item outlives this process either, even
+ * when this process is killed. */
 #ifndef KEET_CAMPAIGN_EXECUTOR_H
 #define KEET_CAMPAIGN_EXECUTOR_H
 
@@ -33,9 +34,9 @@ struct exec_item {
     /* set by the executor */
     enum exec_state { EXEC_WAITING, EXEC_RUNNING, EXEC_ENDED } state;
     int status;       /* ended: the exit code; -1: see signal */
-    int signal;       /* that ended the item; 0: it exited */
-    bool late;        /* the deadline was over */
-    const char *lost; /* ended without a status: why ("its node failed 3 times"); else NULL */
+    int signal;       /* that ended the item; 0: the item exited */
+    bool late;        /* the item ran past its deadline */
+    const char *lost; /* why there is no status ("its node failed 3 times"); else NULL */
     double wall_s;
 };
 
@@ -68,7 +69,7 @@ struct executor_ops {
     void (*destroy)(struct executor *e); /* kills what still runs */
 };
 
-/* NULL: there is no executor of this name, or it cannot be used here. */
+/* NULL: there is no executor of this name, or the executor cannot be used here. */
 struct executor *executor_create(
     const char *name, const struct executor_options *options, struct err *err);
 bool executor_all_ended(const struct exec_item *items, unsigned nr);

@@ -66,7 +66,7 @@ static bool write_json(const char *path, json_t *root, struct err *err)
     return ok;
 }
 
-/* NULL: a text in it is not UTF-8. */
+/* The JSON of a task; NULL: a text of the task is not UTF-8. */
 static json_t *task_json(const struct campaign_task *t)
 {
     json_t *words = json_array();

@@ -1,5 +1,5 @@
 /* Owns the report of a campaign, made of parts of the report of a run. Texts from sources, models
- * and tasks are escaped, as there. */
+ * and tasks are escaped, as in the report of a run. */
 #include "campaign/overview.h"
 
 #include "report/escape.h"
@@ -170,7 +170,7 @@ static void add_speedups(const struct overview *o, struct str *out)
     page_bars(out, "chart-speedups", "Speedup of each task's best variant", bars, o->c->nr_tasks);
 }
 
-/* Tokens where there are any, else the time of the processes. */
+/* Adds the chart of costs: tokens where there are any, else the time of the processes. */
 static void add_costs(const struct overview *o, struct str *out)
 {
     struct page_bar *bars = arena_array(o->arena, o->c->nr_tasks, sizeof(*bars));

@@ -91,7 +91,7 @@ struct own {
     const char *name, *seeds, *level;
 };
 
-/* Move our own options out of the words; the last of a kind counts. */
+/* Move the list's own options out of the words; the last option of a kind counts. */
 static bool take_own(struct option_words *words, struct own *own, struct err *err)
 {
     static const char *const names[] = {"--name", "--seeds", "--level"};

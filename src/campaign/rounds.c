@@ -9,7 +9,7 @@ static const double GAIN = 1.01;
 
 /* A task as of the end of a round. */
 struct standing {
-    const struct campaign_slice *last, *before, *before2; /* NULL: not so many */
+    const struct campaign_slice *last, *before, *before2; /* NULL: fewer slices */
     bool over;    /* the task failed, or its run says that nothing is left to gain */
     bool gaining; /* its last slice gained */
     bool resting;
@@ -60,7 +60,7 @@ static double slice_of(const struct campaign *c, const struct campaign_task *t)
     return ceil(t->budget / c->nr_rounds);
 }
 
-/* The rounds in which everyone has a slice. */
+/* Sets the targets of a round in which every task has a slice. */
 static void share_evenly(const struct campaign *c, unsigned number, double *targets)
 {
     for (unsigned i = 0; i < c->nr_tasks; i++) {
@@ -73,7 +73,7 @@ static void share_evenly(const struct campaign *c, unsigned number, double *targ
     }
 }
 
-/* A budget that was cut off still belongs to its task, so it is in no pool. */
+/* A budget that was cut off still belongs to its task, so that budget is in no pool. */
 static void share_owed(const struct campaign *c, unsigned number, double *targets)
 {
     for (unsigned i = 0; i < c->nr_tasks; i++) {
@@ -84,7 +84,8 @@ static void share_owed(const struct campaign *c, unsigned number, double *target
     }
 }
 
-/* The pool of one unit goes to the tasks that gain; when there are none, to those that rest. */
+/* Does a task share the pool? The pool of one unit goes to the tasks that gain; when no task gains,
+ * to the tasks that rest. */
 static bool wants_more(const struct campaign_task *t, const struct standing *st, bool for_gain)
 {
     if (st->owed > 0)

@@ -24,7 +24,7 @@ struct round {
     double *targets;        /* [nr_tasks], arena memory: task i goes on up to this budget; 0: it has
                                no part in the round, or has ended it */
     uint64_t tokens;        /* spent by the ends of earlier rounds */
-    double cost;            /* likewise */
+    double cost;            /* spent by the ends of earlier rounds */
 };
 struct round rounds_next(const struct campaign *c, struct arena *arena);
 

@@ -16,7 +16,7 @@ static const double deadline_s = 60; /* sbatch itself waits for a controller tha
 
 /* ---- running one ---- */
 
-/* The output of a command that failed, on one line. */
+/* Sets the error to the output of a command that failed, on one line. */
 static void say_failure(const char *name, const struct proc_result *result, struct err *err)
 {
     const char *said = result->errors_bytes > 0 ? result->errors : result->output;
@@ -200,7 +200,8 @@ enum slurm_state slurm_state_of(const char *word)
     return SLURM_RUNNING;
 }
 
-/* squeue's words for the reason why a job waits; some have blanks, some underscores in their place.
+/* Is `said`, in squeue's words, the reason why a job waits? squeue may print an underscore for a
+ * blank.
  */
 static bool is_reason(const char *said, const char *reason)
 {
@@ -236,7 +237,7 @@ void slurm_rows_finish(struct slurm_rows *rows)
     *rows = (struct slurm_rows){0};
 }
 
-/* Digits up to `end`, which follows them; moves on behind it. */
+/* Reads a number of digits up to the character `end`, and moves *at behind `end`. */
 static bool take_number(const char **at, char end, uint64_t most, uint64_t *value)
 {
     char *stop;

@@ -43,7 +43,7 @@ enum slurm_hold slurm_hold_of(const struct slurm_row *row);
 struct slurm_row {
     char name[SLURM_NAME_BYTES]; /* of the array */
     uint64_t job;                /* of the array */
-    uint32_t index;              /* in it, or SLURM_REST */
+    uint32_t index;              /* in the array, or SLURM_REST */
     enum slurm_state state;
     char word[SLURM_WORD_BYTES]; /* as Slurm says it: "NODE_FAIL" */
     char reason[SLURM_REASON_BYTES];

@@ -188,7 +188,7 @@ static void write_script(struct str *out, const char *folder, struct exec_item *
     str_add(out, script_end);
 }
 
-/* A name that no other array has, whoever made that. */
+/* Gives a list a name that no other array has, whichever process made the array. */
 static void name_list(struct slurm_list *list, const char *folder)
 {
     char hex[HASH_HEX_BYTES], stamp[32];

@@ -1,10 +1,10 @@
 /* Files in FOLDER/slurm/, on a file system that the nodes see, too. An executor that was killed
  * finds its jobs again by these files, and jobs on other machines report through them.
  *
- *     0001.list    an array of jobs: its name, and the key of each task; written before it is
- *                  submitted, so that a job is never without one
- *     0001.sh      its script
- *     0001_5.log   what Slurm and the script said of task 5
+ *     0001.list    an array of jobs: its name, and the key of each task; written before the
+ *                  array is submitted, so that a job is never without a list
+ *     0001.sh      the script of the array
+ *     0001_5.log   the output of Slurm and of the script for task 5
  *     KEY.exit     the end of an item: its status and seconds; written by the script, last of all
  *     NAME.lock    held by the script while it works on the database of task NAME
  *
@@ -29,7 +29,8 @@ struct slurm_lists {
 };
 void slurm_lists_finish(struct slurm_lists *lists);
 
-/* Makes FOLDER/slurm/ when it is not there, and reads all lists in it. Strings are in the arena. */
+/* Makes FOLDER/slurm/ when the folder is not there, and reads all lists in the folder. Strings are
+ * in the arena. */
 bool slurm_lists_read(
     const char *folder, struct arena *arena, struct slurm_lists *lists, struct err *err);
 
@@ -47,10 +48,10 @@ const char *slurm_list_path(
 const char *slurm_path(
     const char *folder, struct arena *arena, const char *name, const char *suffix);
 
-/* Puts the end of an item into it. False: this machine sees no end of it. */
+/* Puts the end of an item into *item. False: this machine sees no end of the item. */
 bool slurm_take_exit(const char *folder, const char *key, struct exec_item *item);
 
-/* Takes the newest list back, of which nothing was submitted. */
+/* Takes back the newest list, when nothing of the list was submitted. */
 void slurm_list_drop(const char *folder, struct slurm_lists *lists);
 
 /* Forgets all lists and the ends of their items; logs stay. */

@@ -1,4 +1,4 @@
-/* Owns the looks of a campaign in a terminal. */
+/* Owns the table of a campaign on a terminal. */
 #include "campaign/table.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* The table of a campaign: its rows as text, and the live one on a terminal. */
+/* The table of a campaign: its rows as text, and the live table on a terminal. */
 #ifndef KEET_CAMPAIGN_TABLE_H
 #define KEET_CAMPAIGN_TABLE_H
 
@@ -12,7 +12,8 @@ void table_summary(const struct campaign *c, const struct campaign_figures *all,
 void table_head(struct str *out);
 void table_row(const struct campaign_task *t, const struct campaign_figures *f, struct str *out);
 
-/* Rewritten in place on a terminal; elsewhere a line per ended slice. out NULL: silent. */
+/* The live table. On a terminal the table is rewritten in place; any other file gets a line per
+ * ended slice. out NULL: silent. */
 struct table {
     FILE *out;
     bool live;
@@ -25,7 +26,7 @@ struct table {
 void table_init(struct table *table, FILE *out);
 void table_tick(struct table *table, const struct campaign *c, unsigned round);
 void table_ended(struct table *table, const struct campaign *c, const struct campaign_task *t);
-/* Says why the campaign cannot go on, whenever the reason changes; NULL: it can. */
+/* Says why the campaign cannot go on, whenever the reason changes; NULL: the campaign can go on. */
 void table_trouble(struct table *table, const char *trouble);
 void table_finish(struct table *table, const struct campaign *c);
 

@@ -9,13 +9,14 @@
 
 #include <stdbool.h>
 
-/* The progress of a campaign, of a run. */
+/* Each adds the progress of a campaign or of a run. */
 bool watch_campaign_status(
     const struct campaign *c, long holder, bool json, struct str *out, struct err *err);
 bool watch_run_status(
     const char *db_path, int64_t run, long holder, bool json, struct str *out, struct err *err);
 
-/* A screen: of a campaign the table; of a run the way to the best node, the tree, the newest nodes.
+/* Each adds a screen. A campaign shows its table. A run shows the path to the best node, the tree
+ * and the newest nodes.
  */
 bool watch_campaign(const struct campaign *c, long holder, struct str *out, struct err *err);
 bool watch_run(const char *db_path, int64_t run, long holder, struct str *out, struct err *err);

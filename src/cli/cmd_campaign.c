@@ -1,4 +1,5 @@
-/* Owns `keet-opt campaign`: command line to campaign, and what stands in a line of its list. */
+/* Owns `keet-opt campaign`: makes a campaign from the command line, and reads the options in a line
+ * of its list. */
 #include "cli/commands.h"
 
 #include "base/file.h"
@@ -25,8 +26,8 @@ void campaign_interrupt(void)
 
 /* ---- which GPUs ---- */
 
-/* "0,1": those that the driver sees; "" when there is none that works. In a child, since the driver
- * must not be initialised in a process that forks. */
+/* *list: the GPUs that the driver sees, as "0,1"; "" when no GPU works. A child asks the driver,
+ * because a process that forks must not initialise the driver. */
 static bool find_gpus(struct arena *arena, const char **list, struct err *err)
 {
     const struct proc_limits limits = {.time_s = 60};
@@ -65,7 +66,7 @@ static bool check_options(const struct options *o, struct err *err)
     return true;
 }
 
-/* Words as one line of an option file: the campaign's reader splits, keet-opt's reader judges. */
+/* Reads the words of a line with keet-opt's own reader of options. */
 static bool parse_task(void *user, struct campaign *c, struct campaign_task *task,
     const char *const *words, unsigned nr, struct err *err)
 {
@@ -92,7 +93,7 @@ static bool parse_task(void *user, struct campaign *c, struct campaign_task *tas
     return true;
 }
 
-/* The command line's options of a search, as words that every line begins with. */
+/* The command line's options of a search, as words that begin every line. */
 static const char *const *common_words(const struct options *o, struct arena *arena, unsigned *nr)
 {
     const char **words = arena_array(arena, 2 * o->nr_given + 1, sizeof(*words));
@@ -126,7 +127,7 @@ static const char *folder_of(const struct options *o, struct arena *arena)
     return arena_printf(arena, "%.*s.campaign", (int)len, name);
 }
 
-/* What failed goes on from the slice before. */
+/* Forgets the failed slice of each task, so that the task goes on from the slice before. */
 static void forget_failures(struct campaign *c)
 {
     for (unsigned i = 0; i < c->nr_tasks; i++) {
@@ -136,8 +137,9 @@ static void forget_failures(struct campaign *c)
     }
 }
 
-/* A list or a directory makes a campaign, or must agree with the one to be resumed; the folder of a
- * campaign stands for itself. */
+/* Opens the campaign of the command line. A list or a directory makes a campaign; with --resume the
+ * list must agree with the campaign in the folder. The folder of a campaign is resumed as it
+ * stands. */
 static bool open_campaign(
     struct campaign *c, const struct options *o, const char *gpus, struct err *err)
 {

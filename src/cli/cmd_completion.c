@@ -11,7 +11,7 @@ static bool is_words(const struct option_row *row, const char *words)
     return row->words && strcmp(row->words, words) == 0;
 }
 
-/* The verbs that are shown, with something between. */
+/* Adds the verbs that are not hidden, with `between` between them. */
 static void add_verbs(struct str *out, const char *between)
 {
     bool begun = false;
@@ -26,7 +26,7 @@ static void add_verbs(struct str *out, const char *between)
 
 /* ---- bash ---- */
 
-/* A case for the value of each kind of option: those with words of their own, files, folders. */
+/* Adds a case for each kind of value: words of the option's own, files, folders. */
 static void add_bash_values(struct str *out)
 {
     struct str files = {0}, folders = {0}, others = {0};
@@ -111,7 +111,8 @@ static void add_bash(struct str *out)
 
 /* ---- zsh ---- */
 
-/* Text inside of single quotes, where also the marks in no set are escaped. */
+/* Adds text inside single quotes. `quote` stands for a single quote; a backslash escapes each of
+ * `marks`. */
 static void add_quoted(struct str *out, const char *text, const char *marks, const char *quote)
 {
     for (const char *p = text; *p; p++) {

@@ -1,4 +1,4 @@
-/* Owns `keet-opt diff`: what two variants of a run differ in. */
+/* Owns `keet-opt diff`: the differences between two variants of a run. */
 #include "base/str.h"
 #include "cli/commands.h"
 #include "cli/look.h"

@@ -31,7 +31,7 @@
 
 enum state {
     STATE_OK,
-    STATE_ABSENT, /* something cannot be done here; the emulator does not need it */
+    STATE_ABSENT, /* something cannot be done here; the emulator works */
     STATE_BROKEN  /* the emulator needs it */
 };
 static const char *const state_names[] = {"ok", "absent", "broken"};
@@ -41,7 +41,7 @@ enum { NR_ROWS = 24 };
 struct row {
     const char *name;
     enum state state;
-    char text[4608]; /* what is there, or why it is not */
+    char text[4608]; /* what is there, or why something is absent */
     char advice[800];
 };
 
@@ -76,8 +76,8 @@ __attribute__((format(printf, 2, 3))) static void advise(struct row *row, const 
 
 /* ---- asking in a child ---- */
 
-/* The answer is plain data of a known size. False: the child did not get that far; why says how it
- * ended. */
+/* Runs `body` in a child, whose answer is plain data of `bytes` bytes. False: the child ended
+ * without an answer, and why says how the child ended. */
 static bool ask(int (*body)(int fd, const void *input), const void *input, void *answer,
     size_t bytes, char why[300])
 {
@@ -161,7 +161,7 @@ static bool run_probe(struct device *device, const struct compilation *compilati
     return ok;
 }
 
-/* Compiled without a cache, so that it is really tried. */
+/* Compiles without a cache, so that the compiler really runs. */
 static bool try_emulator(const struct options *o, struct arena *arena, struct err *err)
 {
     const char *const kernels[] = {"probe"};
@@ -217,7 +217,8 @@ static void see_libclang(struct doctor *d)
             "run setup.sh");
 }
 
-/* 0: enforced; 1: no Landlock; 2: it says yes and does not enforce. */
+/* Answers 0: Landlock is enforced; 1: there is no Landlock; 2: Landlock agrees but does not
+ * enforce. */
 static int body_sandbox(int fd, const void *input)
 {
     const char *const readable[] = {"/proc/self", NULL};
@@ -284,7 +285,7 @@ static void see_share(struct doctor *d)
 
 /* ---- what models need ---- */
 
-/* Which keys are there; never what they are. */
+/* Says which keys are there, and never prints a key. */
 static void see_keys(struct doctor *d)
 {
     struct propose_key keys[PROPOSE_NR_KEYS];
@@ -338,7 +339,8 @@ static void see_cutlass(struct doctor *d, const struct options *o)
 
 /* ---- what a GPU needs ---- */
 
-/* Display controllers (class 0x03) of NVIDIA (vendor 0x10de) on the PCI bus, driver or not. */
+/* The number of display controllers (class 0x03) of NVIDIA (vendor 0x10de) on the PCI bus, with or
+ * without a driver. */
 static unsigned nr_on_bus(void)
 {
     DIR *dir = opendir("/sys/bus/pci/devices");
@@ -408,7 +410,7 @@ static int body_worker(int fd, const void *input)
     return fd_write(fd, &answer, 1) ? 0 : 1;
 }
 
-/* What candidates run in, on a card. */
+/* Adds the row of the process in which candidates run on a GPU. */
 static void see_worker(struct doctor *d)
 {
     unsigned char answer = 0;
@@ -564,14 +566,14 @@ static bool is_admin(void)
     return admin;
 }
 
-/* The kernel module tells who may count. */
+/* The parameters of NVIDIA's kernel module tell who may read counters. */
 static void see_permission(struct doctor *d)
 {
     char *text = NULL;
     size_t len;
     struct err err;
     const char *line;
-    const char *params = getenv("KEET_NVIDIA_PARAMS"); /* for tests: there is one such file */
+    const char *params = getenv("KEET_NVIDIA_PARAMS"); /* tests name a file of their own */
     bool restricted;
 
     if (!d->gpu_loaded) {

@@ -1,7 +1,8 @@
-/* Owns `keet-opt explain`: what is explained, and the explaining of profiles from elsewhere (Nsight
- * Compute's CSV or reports). One kernel: its explanation. Two files: what changed between two
- * versions, and what paid. Three and more files of one kernel whose names differ in a number, or
- * --sweep NAME: the kernel over that parameter. Anything else: an application's kernels. */
+/* Owns `keet-opt explain`: chooses the view, and explains profiles of Nsight Compute (CSV or
+ * reports). For one kernel the view is its explanation. Two files are two versions: the view shows
+ * what changed, and which change paid. Three or more files of one kernel whose names differ in a
+ * number, or --sweep NAME, give the view of the kernel over that parameter. All other profiles are
+ * an application's kernels. */
 #include "base/str.h"
 #include "cli/commands.h"
 #include "cli/explain_kernels.h"
@@ -96,7 +97,8 @@ static bool read_all(struct many *many, const struct options *options, struct er
 
 /* ---- which view ---- */
 
-/* The kernel of the second file that goes with the longest of the first. */
+/* *a: the longest launch of the first file. *b: the longest launch of the same kernel in the second
+ * file, or of any kernel when the second file does not have that kernel. */
 static bool find_versions(
     const struct many *many, const struct explained **a, const struct explained **b)
 {
@@ -161,7 +163,7 @@ static bool explain_profiles(const struct options *options, struct err *err)
     return ok;
 }
 
-/* One kernel file is run as `run` does it, which says more then. */
+/* One kernel file goes to cmd_run, which prints more for `explain`. */
 bool cmd_explain(const struct options *options, int *status, struct err *err)
 {
     const char *path = options->kernel_path;

@@ -1,4 +1,4 @@
-/* Owns --help: of the program, and of a verb. */
+/* Owns --help of the program and of each verb. */
 #include "base/str.h"
 #include "cli/commands.h"
 #include "cli/fold.h"
@@ -9,7 +9,7 @@
 
 enum { WIDTH = 100, COLUMN = 26, VERB_COLUMN = 14 };
 
-/* "  -o, --output FILE", then its help from COLUMN on. */
+/* Adds "  -o, --output FILE", and the option's help from COLUMN on. */
 static void add_option(struct str *out, const struct option_row *row)
 {
     const size_t begin = out->len;
@@ -45,7 +45,7 @@ static void add_paragraphs(struct str *out, const char *text)
     }
 }
 
-/* Each line of text, after a prefix. */
+/* Adds each line of text after a prefix. */
 static void add_lines(struct str *out, const char *prefix, const char *text)
 {
     while (text && *text) {

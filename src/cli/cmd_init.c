@@ -32,7 +32,7 @@ static bool print_json(const struct intake *in)
     return true;
 }
 
-/* A file that is there is overwritten only when the user says so: by --force, or on a terminal. */
+/* An existing file is overwritten only when the user agrees: with --force, or on a terminal. */
 static bool may_write(const struct options *o, struct err *err)
 {
     struct stat is;
@@ -75,7 +75,8 @@ static void show(const struct options *o, const struct intake *in)
     str_finish(&text);
 }
 
-/* A file that says its task itself keeps it, without the host code; any other gets one. */
+/* Reads the user's file. A file with a task keeps its task and loses its host code. Any other file
+ * gets an inferred task. */
 static bool read_file(
     struct intake *in, struct arena *arena, const struct options *o, bool *own, struct err *err)
 {

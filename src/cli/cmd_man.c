@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Text, with what roff would read as its own escaped. */
+/* Adds text; characters that roff would read as its own are escaped. */
 static void add_plain(struct str *out, const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -48,7 +48,7 @@ static void add_paragraphs(struct str *out, const char *text)
     }
 }
 
-/* The tags of one paragraph: each line after the program's name. */
+/* Adds the tags of one paragraph. Each tag is the program's name and a line of `usage`. */
 static void add_usage(struct str *out, const char *usage)
 {
     const char *tag = ".TP";
@@ -86,7 +86,7 @@ static void add_commands(struct str *out)
     }
 }
 
-/* "With run, explain." or nothing for an option that goes with every verb. */
+/* Adds "With run, explain."; adds nothing for an option that goes with every verb. */
 static void add_verbs(struct str *out, const struct option_row *row)
 {
     const uint32_t every = (UINT32_C(1) << NR_VERBS) - 1;
@@ -152,7 +152,7 @@ static void add_examples(struct str *out)
     str_add(out, ".fi\n");
 }
 
-/* Rows of a list: what, then what it means. */
+/* Adds a list. Each row is a term and its meaning. */
 static void add_list(struct str *out, const char *heading, const char *const (*rows)[2], size_t nr)
 {
     str_addf(out, ".SH %s\n", heading);

@@ -52,7 +52,7 @@ static void watch_done(
 
 /* ---- a run ---- */
 
-/* What a run needs, opened in this order. */
+/* The parts of a run, opened in this order. */
 struct search_parts {
     const struct options *options;
     struct session_options session_options;
@@ -89,8 +89,8 @@ static void close_parts(struct search_parts *p)
     arena_destroy(p->arena);
 }
 
-/* The best kernel goes to its file and, where it came from host code, back into that; then what the
- * run came to is printed. */
+/* Writes the best kernel to the output file, and back into the user's file where that has host
+ * code. Then prints the outcome of the run. */
 static bool finish(struct search_parts *p, const char *why, struct err *err)
 {
     const struct options *o = p->options;

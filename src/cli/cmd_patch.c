@@ -24,7 +24,8 @@ static const char *stem_of(struct arena *arena, const char *output)
     return arena_strndup(arena, output, len - cut);
 }
 
-/* A header that lies elsewhere than beside the file cannot be copied under its own name. */
+/* Do all changed headers lie beside the file? A header elsewhere cannot be copied under its own
+ * name. */
 static bool all_beside(const struct patch *patch)
 {
     for (unsigned i = 0; i < patch->nr_files; i++)
@@ -42,7 +43,7 @@ static bool write_under(
            file_write(path, text, strlen(text), err);
 }
 
-/* The user's file comes along even where only a header changes. */
+/* The folder holds the user's file even when only a header changes. */
 static bool write_folder(struct report_patch *done, struct arena *arena, const struct patch *patch,
     const char *path, const char *source, const char *stem, struct err *err)
 {
@@ -113,7 +114,8 @@ bool writeback(struct report_patch *done, struct arena *arena, const struct opti
     return ok;
 }
 
-/* A kernel file is not written back into: the winner takes its place. */
+/* Does the user's file have host code? A file without host code is not patched: the winner takes
+ * its place. */
 static bool has_host_code(struct arena *arena, const struct options *o, struct err *err)
 {
     const char *path = o->kernel_path, *best = o->paths[1];

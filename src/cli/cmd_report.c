@@ -15,7 +15,7 @@ static bool is_format(const struct options *o, const char *name)
     return o->as && strcmp(o->as, name) == 0;
 }
 
-/* matmul.keet.db -> matmul.report.html; of its run 2, matmul.run2.report.html */
+/* matmul.keet.db -> matmul.report.html; with run 2, matmul.run2.report.html */
 static const char *default_output(struct arena *arena, const char *db_path, uint64_t run)
 {
     const char *which = run > 0 ? arena_printf(arena, ".run%llu", (unsigned long long)run) : "";

@@ -174,7 +174,7 @@ static bool evaluate(struct single *one, struct err *err)
            (!o->dump_dir || c->verdict != VERDICT_OK || dump(one, err));
 }
 
-/* The user's own tools; what went wrong with them is said and harms nothing. */
+/* Runs the user's own tools. A tool's failure is printed and harms nothing. */
 static bool run_tools(struct single *one, struct err *err)
 {
     struct str notes = {0};
@@ -188,7 +188,7 @@ static bool run_tools(struct single *one, struct err *err)
     return ok;
 }
 
-/* --db: what was asked and answered is on record, for keet-opt calls. */
+/* --db: records the calls of models, for `keet-opt calls`. */
 static bool keep_calls(struct single *one, struct err *err)
 {
     const struct options *o = one->options;
@@ -240,7 +240,7 @@ static void print_hypotheses(struct str *out, const struct single *one)
     str_finish(&text);
 }
 
-/* What run prints, and what only explain knows. */
+/* Prints the JSON of `run`, with the members that only `explain` adds. */
 static void print_json(struct str *out, const struct single *one)
 {
     struct str known = {0};

@@ -1,4 +1,4 @@
-/* Owns `keet-opt stop`: a run or a campaign is asked to end, and waited for. */
+/* Owns `keet-opt stop`: asks a run or a campaign to end, and waits for the end. */
 #include "base/str.h"
 #include "cli/commands.h"
 #include "cli/look.h"

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* --json: a document, as `keet-opt status` has it. */
+/* Adds the screen; with --json the document of `keet-opt status`. */
 static bool view(
     const struct looked *l, const struct options *o, long holder, struct str *out, struct err *err)
 {
@@ -33,7 +33,7 @@ static bool look_once(const struct options *o, bool *running, struct str *out, s
     return ok;
 }
 
-/* Once a second, until what is watched has ended. */
+/* Shows the view once a second, until the run or campaign has ended. */
 bool cmd_watch(const struct options *o, int *status, struct err *err)
 {
     const struct timespec second = {1, 0};

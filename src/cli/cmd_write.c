@@ -34,7 +34,7 @@ struct first {
 static const char stub[] = "\n#pragma keet launch keet_none<<<1, 1>>>()\n"
                            "__global__ void keet_none() {}\n";
 
-/* The contract must hold by itself, before a model is paid to find out. */
+/* The contract must be valid by itself, before a model is paid for an answer. */
 static bool check_contract(struct first *f, const char *text, size_t len, struct err *err)
 {
     const char *path = f->options->kernel_path;
@@ -51,7 +51,7 @@ static bool check_contract(struct first *f, const char *text, size_t len, struct
     return true;
 }
 
-/* The task as it stands, then what of the answer is not contract. */
+/* Adds the task as it stands, then the code and plan lines of the answer. */
 static void compose(const struct first *f, const char *code, struct str *out)
 {
     str_add(out, f->task.source);
@@ -65,8 +65,9 @@ static void compose(const struct first *f, const char *code, struct str *out)
     }
 }
 
-/* As a run begins: parse, compile, run, compare with what the contract expects. False with *why
- * set: the kernel is to blame, as far as one can tell. */
+/* Tries the kernel as a run begins: parses, compiles and runs the kernel, and compares the results
+ * with those that the contract expects. False with *why set: as far as one can tell, the kernel is
+ * to blame. */
 static bool try_it(const struct first *f, const char *path, struct err *why)
 {
     struct options o = *f->options;
@@ -107,7 +108,7 @@ static bool may_ask(const struct first *f, struct err *err)
     return true;
 }
 
-/* One question and its answer; the answer's code in *code, or what is wrong with it in *why. */
+/* Asks one question. *code is the answer's code, or *why says what is wrong with the answer. */
 static bool put(
     struct first *f, enum ask_prompt prompt, const char **code, const char **why, struct err *err)
 {

@@ -1,4 +1,4 @@
-/* Owns the table of verbs: what each is called, what its help says, which function carries it out.
+/* Owns the table of verbs: each verb's name, its help, and the function that carries the verb out.
  */
 #include "cli/commands.h"
 

@@ -1,6 +1,6 @@
-/* Every verb of the command line as a function. Each prints to stdout, returns false with err when
- * something failed, and sets *status, which is EXIT_DONE before, when the program is to end with
- * another one (EXIT_FAILED, after false). */
+/* Every verb of the command line as a function. Each function prints to stdout, and returns false
+ * with err when something failed. *status is EXIT_DONE before the call. A function sets *status
+ * when the program is to end with another status; after false the default is EXIT_FAILED. */
 #ifndef KEET_CLI_COMMANDS_H
 #define KEET_CLI_COMMANDS_H
 
@@ -16,7 +16,7 @@ enum exit_status {
     EXIT_KERNEL     /* the kernel that was looked at is broken */
 };
 
-/* What `keet-opt --help` shows together. */
+/* The groups of verbs that `keet-opt --help` shows. */
 enum command_group {
     GROUP_KERNEL,
     GROUP_HOST_CODE,
@@ -28,7 +28,7 @@ enum command_group {
 
 enum command_takes { TAKES_NOTHING, TAKES_FILES, TAKES_VERB, TAKES_SHELL }; /* for completion */
 
-/* A verb. From the table come dispatch, --help, the man page and completions. */
+/* A verb. Dispatch, --help, the man page and completions all read the table. */
 struct command {
     const char *name;
     enum command_group group;
@@ -36,9 +36,9 @@ struct command {
     enum command_takes takes;
     int least, most;     /* arguments after the verb */
     const char *usage;   /* a line for each way to call it, without the program's name */
-    const char *summary; /* what it does, in a few words */
+    const char *summary; /* what the verb does, in a few words */
     const char *text;    /* more, in paragraphs; NULL: nothing to add */
-    const char *example; /* a line that works, and what errors suggest */
+    const char *example; /* a command that works; errors suggest the command */
     const char *further; /* more examples, a line each; NULL: none */
     bool (*run)(const struct options *options, int *status, struct err *err);
 };

@@ -1,5 +1,5 @@
-/* `keet-opt explain OLD.cu NEW.cu`: both are checked and profiled, and compared. With --sweep
- * N=256,512,...: one kernel with other values of a size or tuning parameter. */
+/* `keet-opt explain OLD.cu NEW.cu`: checks, profiles and compares both kernels. With --sweep
+ * N=256,512,...: profiles one kernel with each value of a size or tuning parameter. */
 #ifndef KEET_CLI_EXPLAIN_KERNELS_H
 #define KEET_CLI_EXPLAIN_KERNELS_H
 

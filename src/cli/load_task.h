@@ -11,14 +11,15 @@
 #include <stdbool.h>
 
 /* A task from options->kernel_path. For a file with host code the inferred contract is shown on
- * stderr first (unless quiet), and an error lists what the user must complete. */
+ * stderr first (unless quiet), and an error lists the lines that the user must complete. */
 bool load_task(
     struct task *task, struct arena *arena, const struct options *options, struct err *err);
 
-/* What was inferred and what is missing, to stderr: each line with where it comes from. */
+/* Prints to stderr what was inferred and what is missing, each line with its origin. */
 void load_task_show(const struct intake *in);
 
-/* --args, split at blanks, where parts in quotes stay together; -I, -D, and the workbench. */
+/* The options for inferring a task: --args, split at blanks outside of quotes; -I, -D, and the
+ * workbench's options. */
 struct infer_options load_task_options(struct arena *arena, const struct options *options);
 
 #endif

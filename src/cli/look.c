@@ -1,4 +1,4 @@
-/* Owns the way to what is looked at. */
+/* Owns the opening of the run or campaign that a verb looks at. */
 #include "cli/look.h"
 
 #include "base/file.h"

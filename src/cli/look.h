@@ -1,5 +1,5 @@
-/* What status, results, watch, stop, show and diff look at: a campaign's folder, or the database of
- * a run; while it runs or afterwards. */
+/* Opens what status, results, watch, stop, show and diff look at: the folder of a campaign, or the
+ * database of a run, while the run is at work or afterwards. */
 #ifndef KEET_CLI_LOOK_H
 #define KEET_CLI_LOOK_H
 
@@ -14,18 +14,19 @@
 struct looked {
     bool is_campaign;
     const char *path, *lock_path;
-    struct campaign campaign; /* a folder's; its arena is there for a run too */
+    struct campaign campaign; /* of a folder; a run uses its arena only */
 };
 
-/* run is the number of a run in a database, 0: none was named; a folder has none. look_close also
- * after an error. */
+/* run: the number of a run in a database; 0: the user named none. A number is an error for a
+ * folder. Call look_close after an error, too. */
 bool look_open(struct looked *looked, const char *path, uint64_t run, struct err *err);
 void look_close(struct looked *looked);
 
-/* The process that is at work there, as lock_holder says it. */
+/* The process at work on the folder or database, as lock_holder says. */
 long look_holder(const struct looked *looked);
 
-/* A run's database and one of its runs; strings in the arena. look_close_run also after an error.
+/* A database and one of its runs. Strings are in the arena. Call look_close_run after an error,
+ * too.
  */
 struct looked_run {
     struct arena *arena;
@@ -33,15 +34,15 @@ struct looked_run {
     struct run_info run;
 };
 
-/* run is its number; 0: the newest. */
+/* run: the number of the run; 0: the newest. */
 bool look_open_run(struct looked_run *looked, const char *path, uint64_t run, struct err *err);
 void look_close_run(struct looked_run *looked);
 
-/* A node by what the user wrote: "best", "original" or a number. */
+/* Loads the node that the user named: "best", "original" or a number. */
 bool look_load(
     const struct looked_run *looked, const char *text, struct candidate *c, struct err *err);
 
-/* To stdout, and at once. */
+/* Prints a text to stdout, and flushes stdout. */
 void look_print(const char *text);
 
 #endif

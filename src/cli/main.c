@@ -12,7 +12,7 @@ static void on_signal(int number)
 {
     loop_interrupt();
     campaign_interrupt();
-    signal(number, SIG_DFL); /* a second one ends the process */
+    signal(number, SIG_DFL); /* a second signal ends the process */
 }
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* Owns the table of options: what each is called, which verbs take it, what its help says. */
+/* Owns the table of options: each option's name, the verbs that take the option, and its help. */
 #include "cli/option_table.h"
 
 #include "base/mem.h"

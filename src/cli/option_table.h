@@ -1,5 +1,6 @@
-/* The one table of options: each stands once, with its help, the verbs that take it and how its
- * value is read. From the table come the reader of argv, --help, the man page and completions. */
+/* The one table of options. Each option stands once, with its help, the verbs that take the option,
+ * and the way to read its value. The reader of argv, --help, the man page and completions all read
+ * the table. */
 #ifndef KEET_CLI_OPTION_TABLE_H
 #define KEET_CLI_OPTION_TABLE_H
 
@@ -29,17 +30,18 @@ enum option_kind {
     OPTION_TEXT,    /* const char *: the value as it stands */
     OPTION_NUMBER,  /* uint64_t, as strtoull reads it */
     OPTION_COUNT,   /* unsigned, from least to most */
-    OPTION_DOLLARS, /* double, above 0 */
-    OPTION_OWN      /* parse reads it */
+    OPTION_DOLLARS, /* double above 0 */
+    OPTION_OWN      /* parse reads the value */
 };
 
-/* A line of a campaign's list takes the option, too; the campaign passes it on to its tasks. */
+/* A line of a campaign's list takes the option, too; the campaign passes the option on to its
+ * tasks. */
 #define TASK_LINE (UINT32_C(1) << NR_VERBS)
 
 struct option_row {
     const char *name;  /* without -- */
     char letter;       /* 0: it has none */
-    const char *value; /* what help calls the value; NULL: it takes none */
+    const char *value; /* what help calls the value; NULL: the option takes none */
     uint32_t verbs;    /* bits, 1 << enum verb, and TASK_LINE */
     enum option_section section;
     enum option_kind kind;
@@ -65,7 +67,7 @@ static inline bool option_goes_with(const struct option_row *row, enum verb verb
 bool option_read(
     const struct option_row *row, struct options *options, const char *value, struct err *err);
 
-/* The error for a name that is none of those; false. */
+/* Sets the error for a name that is not among `names`; returns false. */
 bool option_one_of(struct err *err, const char *option, const char *name, const char *const *names);
 
 /* "90s", "10m", "2h" */

@@ -37,7 +37,7 @@ bool option_time(const char *text, double *seconds)
     return *seconds > 0 && *seconds < 1e9;
 }
 
-/* "50" is nodes; a time is wall time. */
+/* "50" is a number of nodes; "10m" is wall time. */
 bool option_budget(struct options *options, const char *text, struct err *err)
 {
     options->budget_text = text;
@@ -127,7 +127,7 @@ bool option_sanitize(struct options *options, const char *arg, struct err *err)
            err_set(err, "--sanitize: expected all, or memory,init,race,sync,leak");
 }
 
-/* -I and -D: one more of a list. */
+/* -I and -D: adds a value to a list. */
 static bool add_flag(
     const char **list, unsigned *nr, const char *what, const char *arg, struct err *err)
 {

@@ -1,4 +1,4 @@
-/* How values are read that need more than their kind says; for the table of options alone. */
+/* Readers of the values of OPTION_OWN. Only the table of options calls these functions. */
 #ifndef KEET_CLI_OPTION_VALUES_H
 #define KEET_CLI_OPTION_VALUES_H
 

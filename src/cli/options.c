@@ -138,7 +138,7 @@ static bool check_given(const struct options *options, struct err *err)
     return true;
 }
 
-/* Profiles may be many; a kernel stands alone, or beside its other version. */
+/* explain takes any number of profiles, one kernel file, or two versions of a kernel. */
 static bool explain_paths(struct options *options, struct err *err)
 {
     unsigned nr_kernels = 0;
@@ -157,7 +157,7 @@ static bool explain_paths(struct options *options, struct err *err)
 
 static const char *const report_formats[] = {"html", "md", "json", NULL};
 
-/* What --as may say is the verb's. */
+/* Each verb has its own values of --as. */
 static bool check_as(const struct options *options, struct err *err)
 {
     const bool export = options->verb == VERB_EXPORT;

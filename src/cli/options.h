@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In the order of command_table.c, which says what each does. */
+/* The verbs, in the order of command_table.c, which says what each verb does. */
 enum verb {
     VERB_OPTIMIZE,
     VERB_RUN,
@@ -37,17 +37,17 @@ enum verb {
 
 enum { OPTIONS_MAX_MODELS = 8, OPTIONS_MAX_FLAGS = 32, OPTIONS_MOST_GIVEN = 128 };
 
-/* An option as it was given, for those who pass it on. */
+/* An option as given; a campaign passes the option on to its tasks. */
 struct given {
     const struct option_row *row;
-    const char *value; /* NULL: it takes none */
+    const char *value; /* NULL: the option takes none */
 };
 
-/* Of `keet-opt campaign` and the verbs that look at one. */
+/* The options of `keet-opt campaign` and of the verbs that look at a campaign. */
 struct campaign_options {
     const char *folder; /* NULL: <list>.campaign */
     const char *executor;
-    const char *gres, *slurm;   /* slurm: what each job asks for; further options of sbatch's */
+    const char *gres, *slurm;   /* slurm: what each job asks for; further options of sbatch */
     unsigned jobs, rounds;      /* 0: the default */
     double time_s, task_time_s; /* 0: no limit */
     const char *task_time;      /* as given */
@@ -68,9 +68,9 @@ struct options {
     unsigned window;         /* nodes without a gain of 1% after which the run has converged */
     const char *device, *policy;
     enum objective objective;
-    const char *gpus;        /* "0,1": several at once; NULL: the device's one */
+    const char *gpus;        /* "0,1": several at once; NULL: the GPU of `device` */
     double deadline_s;       /* GPU: of one launch; 0: the device's default */
-    uint64_t worker_bytes;   /* GPU: of host memory that its worker may take; 0: three quarters */
+    uint64_t worker_bytes;   /* GPU: host memory that its worker may take; 0: three quarters */
     bool no_screen;          /* GPU: candidates go to the card unseen */
     bool no_sandbox;         /* GPU: its worker keeps all rights */
     const char *reuse_path;  /* evaluations shared by runs; NULL: none */
@@ -84,7 +84,7 @@ struct options {
     const char *sweep;       /* explain: the parameter's name, as given; NULL: found out */
     const char *as;          /* report: "html", "md", "json", NULL: html; export: its format */
     const char *args;        /* of a file with host code: "1024 100"; NULL: none given */
-    const char *include_dirs[OPTIONS_MAX_FLAGS], *defines[OPTIONS_MAX_FLAGS]; /* -I, -D: of one */
+    const char *include_dirs[OPTIONS_MAX_FLAGS], *defines[OPTIONS_MAX_FLAGS]; /* -I, -D */
     unsigned nr_include_dirs, nr_defines;
     const char *dump_dir; /* run: where arrays go as .npy; NULL: nowhere */
     uint64_t seed;
@@ -111,8 +111,8 @@ struct options {
     unsigned nr_given;
 };
 
-/* Strings point into argv. The error says which argument, and what was expected. --help makes the
- * verb VERB_HELP, with the name of the verb that was asked about as its argument. */
+/* Strings point into argv. The error names the argument, and says what was expected. --help makes
+ * the verb VERB_HELP, with the name of the verb that was asked about as its argument. */
 bool options_parse(struct options *options, int argc, char **argv, struct err *err);
 
 #endif

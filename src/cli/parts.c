@@ -1,4 +1,4 @@
-/* Owns the way from options to the parts' own. */
+/* Owns the translation of the command line into the options of each part. */
 #include "cli/parts.h"
 
 struct workbench_options options_bench(const struct options *o)

@@ -1,4 +1,4 @@
-/* What each part of the program takes of the command line. */
+/* The options that each part of the program takes from the command line. */
 #ifndef KEET_CLI_PARTS_H
 #define KEET_CLI_PARTS_H
 

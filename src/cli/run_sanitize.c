@@ -1,4 +1,4 @@
-/* Owns the sanitizer run: a compute-sanitizer without a card. */
+/* Owns the sanitizer run: the checks of compute-sanitizer, without a GPU. */
 #include "cli/run_sanitize.h"
 
 #include "base/mem.h"
@@ -22,7 +22,8 @@ struct sanitizing {
     bool float_atomics;
 };
 
-/* With another order of the warps the same must come out. */
+/* Compares the outputs with those of the first order: every order of the warps must give the
+ * same. */
 static bool compare(struct sanitizing *s, const struct run_buffers *buffers, struct err *err)
 {
     for (unsigned i = 0; i < s->c->task->nr_arrays; i++) {
@@ -81,7 +82,7 @@ static bool run_order(struct sanitizing *s, const struct env *env, uint64_t orde
             if (result.verdict == VERDICT_LAUNCH_FAILED || result.verdict == VERDICT_UNSUPPORTED ||
                 result.verdict == VERDICT_TIMEOUT)
                 break;
-            result.verdict = VERDICT_OK; /* it is among the findings */
+            result.verdict = VERDICT_OK; /* the findings hold the fault */
         }
     }
     if (ok && result.verdict != VERDICT_OK)
@@ -91,7 +92,7 @@ static bool run_order(struct sanitizing *s, const struct env *env, uint64_t orde
     return ok;
 }
 
-/* The first order's is kept: the others print the same again. */
+/* Keeps the printed text of the first order; the other orders print the same again. */
 static bool keep_printed(struct sanitizing *s, uint64_t order, struct str *printed)
 {
     if (order == 0) {
@@ -144,7 +145,7 @@ bool sanitize_run(struct device *device, struct candidate *c, unsigned checks,
     return ok;
 }
 
-/* ---- what is said of it ---- */
+/* ---- printing the findings ---- */
 
 static void print_json(struct str *out, const struct device_findings *findings)
 {

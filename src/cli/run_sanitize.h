@@ -1,5 +1,5 @@
-/* keet-opt run --sanitize: a kernel's launches on the emulator with sanitizers on, and all that
- * they find. */
+/* keet-opt run --sanitize: runs a kernel's launches on the emulator with sanitizers, and prints all
+ * findings. */
 #ifndef KEET_CLI_RUN_SANITIZE_H
 #define KEET_CLI_RUN_SANITIZE_H
 
@@ -8,8 +8,8 @@
 #include "device/device.h"
 
 /* Runs the launches on each check shape (the timed one when there is none) with three orders of the
- * warps. checks: bits, 1 << enum device_check. The candidate is compiled. What cannot be launched
- * at all is the candidate's verdict. */
+ * warps. checks: bits, 1 << enum device_check. The candidate must be compiled. A launch that cannot
+ * run at all becomes the candidate's verdict. */
 bool sanitize_run(struct device *device, struct candidate *c, unsigned checks,
     struct device_findings *findings, struct err *err);
 

@@ -11,9 +11,10 @@
  * flashinfer-bench  Definition, Solution and Trace, in the folders that flashinfer-bench looks in
  * t4              tuning results, T4 1.0.0, of all variants that differ from the best in values of
  *                 tuning parameters only
- * kernel-tuner    the same as a cache file of Kernel Tuner
+ * kernel-tuner    the same results as a cache file of Kernel Tuner
  *
- * A pure function of the database. Times keep their provenance: a modelled time is called so. */
+ * An export is a pure function of the database. Times keep their provenance: a modelled time is
+ * called modelled. */
 #ifndef KEET_EXPORT_EXPORT_H
 #define KEET_EXPORT_EXPORT_H
 

@@ -1,4 +1,4 @@
-/* Owns the input of the exports as read back from the run, and expressions in other languages. */
+/* Owns the reading of the exports' input from the run, and expressions in other languages. */
 #include "export/export_input.h"
 
 #include "base/file.h"

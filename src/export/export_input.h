@@ -38,7 +38,8 @@ const char *export_ctype(enum elem elem); /* "float", "__half" */
  * in the order of the contract. */
 void export_code(const struct export_input *in, struct str *out);
 
-/* How many arrays the kernel reads, how many it writes; inout counts as both. */
+/* How many arrays the kernel reads, and how many the kernel writes. An inout array counts as
+ * both. */
 unsigned export_nr_in(const struct export_input *in);
 unsigned export_nr_out(const struct export_input *in);
 

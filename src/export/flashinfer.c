@@ -115,7 +115,7 @@ static bool add_arrays(const struct export_input *in, json_t *axes, json_t *inpu
     return true;
 }
 
-/* The arguments by name, arrays first. */
+/* Adds the arguments by name, arrays first. */
 static void add_names(const struct export_input *in, struct str *out)
 {
     const char *comma = "";
@@ -157,7 +157,7 @@ static void add_pytorch_run(const struct export_input *in, struct str *out)
         "    return torch.func.functional_call(model, weights, tuple(given[n] for n in names))\n");
 }
 
-/* Without PyTorch text the reference is the original kernel. */
+/* Adds `run` for a task without PyTorch text: the reference is then the original kernel. */
 static bool add_original_run(const struct export_input *in, struct str *out, struct err *err)
 {
     struct export_input original = *in;
@@ -244,7 +244,7 @@ static json_t *evaluation(const struct export_input *in)
         "reference_latency_ms", root->profile.time_ns * 1e-6, "speedup_factor", best->speedup);
 }
 
-/* One line: a workload; with its evaluation, a trace. */
+/* Adds one line: a workload; with a solution and its evaluation, a trace. */
 static void trace(const struct export_input *in, const char *definition_name,
     const char *solution_name, json_t *axes, json_t *random, struct str *out)
 {

@@ -63,7 +63,8 @@ static void torch_declare(const struct export_input *in, struct str *out)
     str_add_char(out, ')');
 }
 
-/* A size is read from the first input that has it as a dimension of its own; else it is fixed. */
+/* Adds the size as read from the first input that has the size as a dimension of its own; else the
+ * size is fixed. */
 static void add_size(const struct export_input *in, const struct binding *size, struct str *out)
 {
     for (unsigned i = 0; i < in->task.nr_arrays; i++) {
@@ -225,7 +226,8 @@ static bool is_blank(const char *line)
     return line[strspn(line, " \t\r")] == '\n' || line[strspn(line, " \t\r")] == '\0';
 }
 
-/* Past a text in triple quotes that begins on this line as a statement; else the line itself. */
+/* Skips a text in triple quotes that begins on this line as a statement; any other line is returned
+ * itself. */
 static const char *skip_docstring(const char *line)
 {
     const char *at = line + indent_of(line), *end;
@@ -236,8 +238,8 @@ static const char *skip_docstring(const char *line)
     return end ? str_next_line(end) : line;
 }
 
-/* Past a method forward: up to the next line that is indented no deeper, the `)` that closes its
- * arguments not counted. */
+/* Skips a method forward, up to the next line that is indented no deeper. A `)` that closes the
+ * arguments of forward is skipped, too. */
 static const char *skip_forward(const char *line)
 {
     const size_t indent = indent_of(line);

@@ -13,7 +13,7 @@ struct tuned_variant {
     enum verdict verdict;
     const char *why;
     double time_ns, compile_ms; /* time 0: not profiled */
-    const int64_t *values;      /* of the best variant's parameters, in its order */
+    const int64_t *values;      /* of the best variant's parameters, in the order of its plan */
 };
 
 struct variants {
@@ -32,7 +32,7 @@ static bool same_launches(const struct plan *a, const struct plan *b)
     return true;
 }
 
-/* The values in this plan of the best variant's parameters; NULL: the plan has other parameters. */
+/* The plan's values for the best variant's parameters; NULL: the plan has other parameters. */
 static const int64_t *values_of(const struct export_input *in, const struct plan *plan)
 {
     int64_t *values = arena_array(in->arena, in->plan.nr_tunes + 1, sizeof(*values));

@@ -1,4 +1,4 @@
-/* The report's style and script, as cmake/embed.cmake makes them of assets/. */
+/* The report's style and script. cmake/embed.cmake makes these arrays from the files in assets/. */
 #ifndef KEET_REPORT_ASSETS_H
 #define KEET_REPORT_ASSETS_H
 

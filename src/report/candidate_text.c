@@ -1,9 +1,9 @@
-/* Owns one candidate as text: `keet-opt run` and `keet-opt show`. */
+/* Owns one candidate as text, for `keet-opt run` and `keet-opt show`. */
 #include "report/report.h"
 
 #include <stdio.h>
 
-/* The kinds of instructions that a line of machine code has: "fp32 8, special function 2". */
+/* Adds the kinds of machine instructions at a source line: "fp32 8, special function 2". */
 static void add_mix(struct str *out, const struct sass_mix *mix)
 {
     bool any = false;

@@ -7,8 +7,8 @@
 
 enum { CONTEXT = 3 };
 
-/* The end of the hunk that starts with the change at `from`: changes closer than two contexts
- * belong together. */
+/* The end of the hunk that starts with the change at `from`. Two changes share a hunk when fewer
+ * lines than two contexts lie between them. */
 static size_t hunk_end(const struct line_step *script, size_t nr, size_t from)
 {
     size_t last = from;

@@ -1,4 +1,4 @@
-/* Owns what keeps a model's text from becoming markup. */
+/* Owns the escaping that keeps a model's text from becoming markup. */
 #include "report/escape.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ void escape_html(struct str *out, const char *text)
         escape_html_n(out, text, strlen(text));
 }
 
-/* The character of so many bytes of UTF-8. */
+/* The code point of a character that takes `bytes` bytes in UTF-8. */
 static uint32_t code_point(const char *text, size_t bytes)
 {
     uint32_t c = (unsigned char)text[0] & (bytes == 1 ? 0x7Fu : 0x7Fu >> bytes);

@@ -1,6 +1,6 @@
-/* Owns the page that a run becomes: one file, nothing loaded from elsewhere. What models and
- * sources say goes through escape_html or escape_json, without exception; the policy in the head
- * lets nothing run but the page's own script, by its hash. */
+/* Owns the HTML page of a run: one file, which loads nothing from elsewhere. All text of models and
+ * sources goes through escape_html or escape_json, without exception. The Content-Security-Policy
+ * in the head lets only the page's own script run, by the script's hash. */
 #include "base/file.h"
 #include "report/assets.h"
 #include "report/escape.h"
@@ -84,7 +84,7 @@ static void add_moves(const struct page *page, struct str *out)
     str_add(out, "</ol>\n");
 }
 
-/* A long name may break behind its underlines and dots. */
+/* Adds a metric's name. A long name may break after its underscores and dots. */
 static void add_metric_name(enum metric m, struct str *out)
 {
     for (const char *at = metric_name(m); *at; at++) {

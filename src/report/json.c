@@ -1,4 +1,4 @@
-/* Owns the JSON that programs read. Every value carries where it comes from. */
+/* Owns the JSON that programs read. Every value carries its provenance. */
 #include "report/json_text.h"
 #include "report/report.h"
 
@@ -59,7 +59,7 @@ static json_t *timing_of(const struct profile_timing *t)
     return timing;
 }
 
-/* The machine code by source line: how many instructions of each kind it has. */
+/* The machine code by source line: the number of instructions of each kind. */
 static json_t *sass_of(const struct candidate *c)
 {
     unsigned nr;
@@ -107,7 +107,7 @@ static json_t *candidate_of(const struct candidate *c, bool whole)
     return node;
 }
 
-/* cost is null when no call has a known price; what has none is counted beside it. */
+/* cost is null when no call has a known price. calls_without_price counts the calls without one. */
 static json_t *spent_of(const struct model_spent *spent, const char *models)
 {
     const bool has_cost = spent->nr_unpriced < spent->nr_calls;

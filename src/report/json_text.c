@@ -1,4 +1,4 @@
-/* Owns nothing: missing values, and documents to text. */
+/* Owns the JSON of missing values, and the printing of documents. */
 #include "report/json_text.h"
 
 #include <stdlib.h>

@@ -6,15 +6,16 @@
 
 #include <jansson.h>
 
-/* Values that may be missing: null for NULL, for what is not UTF-8, and for what is not finite. */
+/* Values that may be missing: null for NULL, for a text that is not UTF-8, and for a number that is
+ * not finite. */
 json_t *json_text_or_null(const char *text);
 json_t *json_real_or_null(double value);
 
-/* The lines of a text as an array; NULL: an empty one. */
+/* The lines of a text as an array; NULL gives an empty array. */
 json_t *json_lines(const char *text);
 
-/* The document and a newline, `null` when it could not be made. flags: json_dumps's. The document
- * is given away. */
+/* Adds the document and a newline; adds `null` when json_dumps fails. flags: those of json_dumps.
+ * json_add releases the document. */
 void json_add(struct str *out, json_t *root, size_t flags);
 
 #endif

@@ -52,7 +52,7 @@ static void note_node(struct page *page, const struct candidate *c)
     node->cost = page->spent.cost;
 }
 
-/* Numbers may have gaps where a run was killed, and are not dense then. */
+/* Loads all nodes by rising number. The numbers have gaps where a run was killed. */
 static bool load_nodes(struct page *page, struct err *err)
 {
     enum { MOST_MISSING = 100000 };
@@ -172,7 +172,7 @@ void page_command(const struct page *page, struct str *out)
     str_add(out, "keet-opt ");
     str_add_shell(out, run->kernel_path);
     str_add(out, " --device ");
-    /* A GPU is recorded by its kind, and asked for by its number. */
+    /* The run records a GPU's kind; --device takes a GPU's number. */
     str_add_shell(out, str_starts(run->device, "gpu") ? "gpu" : run->device);
     str_addf(out, " --policy %s --seed %llu --budget ", run->policy, (unsigned long long)run->seed);
     str_add_shell(out, run->budget && *run->budget ? run->budget : "50");

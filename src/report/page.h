@@ -1,10 +1,10 @@
-/* The report of a run, from its database alone: a page to open, Markdown, or JSON.
+/* The report of a run, made from the run's database alone: an HTML page, Markdown or JSON.
  *
  *     struct page page;
  *     ok = page_load(&page, arena, store, path, 0, &err);    // 0: the newest run
  *     page_html(&page, &text, &err);
  *
- * A pure function of the database: the same file gives the same bytes. */
+ * The report is a pure function of the database: the same file gives the same bytes. */
 #ifndef KEET_REPORT_PAGE_H
 #define KEET_REPORT_PAGE_H
 
@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What charts and lists need of a node; strings in the page's arena. */
+/* The facts of a node that charts and lists show. Strings are in the page's arena. */
 struct page_node {
     int64_t number, parent; /* -1: the root */
     enum verdict verdict;
@@ -26,7 +26,7 @@ struct page_node {
     bool profiled;
     double speedup, time_ns;  /* 0 when dead */
     double flops, dram_bytes; /* 0 when not known */
-    double tokens, cost; /* that models took up to and with this node, in the order of numbers */
+    double tokens, cost;      /* spent on models up to and including this node, by rising number */
     unsigned depth;
 };
 
@@ -34,9 +34,9 @@ struct page {
     struct arena *arena; /* borrowed */
     struct store *store; /* borrowed */
     const char *db_path;
-    const char *prefix; /* of all ids, where several runs share a page; "" */
+    const char *prefix; /* of all ids where several runs share a page; else "" */
     struct run_info run;
-    const struct chip *chip; /* NULL: not one that we know */
+    const struct chip *chip; /* NULL: an unknown chip */
     const char *device_name;
     struct page_node *nodes; /* by rising number; the root first */
     size_t nr_nodes;
@@ -44,38 +44,38 @@ struct page {
     struct candidate *path; /* from the root to the best, whole */
     unsigned nr_path;
     uint64_t verdicts[NR_VERDICTS]; /* the root is not counted */
-    uint64_t nr_recalled; /* compiled to the same as an earlier node: not evaluated again */
+    uint64_t nr_recalled; /* nodes with the compiled code of an earlier node: not evaluated again */
     struct model_spent spent;
     char tree_hash[33];
 };
 
-/* The run of this number in the store, 0: the newest; an error when there is none. Arena and store
- * must outlive the page. */
+/* Reads the run of this number; 0: the newest run. An error when the store has no such run. Arena
+ * and store must outlive the page. */
 bool page_load(struct page *page, struct arena *arena, struct store *store, const char *db_path,
     int64_t run, struct err *err);
 
-/* The node's index, or nr_nodes. */
+/* The index of the node with this number; nr_nodes when no node has the number. */
 size_t page_find(const struct page *page, int64_t number);
 
-/* Two sentences: what was asked, what came out. Plain text. */
+/* Each adds a sentence of plain text: what the run was asked for, and the outcome of the run. */
 void page_asked(const struct page *page, struct str *out);
 void page_result(const struct page *page, struct str *out);
-/* The command that does it again. */
+/* Adds the command that repeats the run. */
 void page_command(const struct page *page, struct str *out);
 
 bool page_html(const struct page *page, struct str *out, struct err *err);
 void page_markdown(const struct page *page, struct str *out);
 bool page_json(const struct page *page, struct str *out, struct err *err);
 
-/* Parts of a page with several runs: everything up to </head>; and a run in short, its heading and
- * the element around it being the caller's. */
+/* Parts of a page with several runs. page_begin adds everything up to </head>. page_section adds a
+ * short report of one run; the caller adds the heading and the element around the section. */
 void page_begin(const char *title, struct str *out);
 void page_section(const struct page *page, struct str *out);
 
-/* Text that others wrote, in a line or a table's cell of Markdown. */
+/* Adds text that others wrote to a line of Markdown or to a cell of a Markdown table. */
 void page_plain(struct str *out, const char *text);
 
-/* Horizontal bars, the longest as wide as there is room; strings borrowed. */
+/* Horizontal bars. The longest bar takes the whole width. Strings are borrowed. */
 struct page_bar {
     const char *label, *href, *text; /* href NULL: no link; text stands behind the bar */
     double value;

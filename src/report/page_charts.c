@@ -1,5 +1,5 @@
-/* Owns the report's charts: SVG with classes that the style colours, one link per node. Links are
- * left out of the order of the Tab key, since the list of nodes has them all. */
+/* Owns the report's charts: SVG with classes that the style colours, and one link per node. The Tab
+ * key skips these links, because the list of nodes has all of them. */
 #include "base/mem.h"
 #include "report/escape.h"
 #include "report/page.h"
@@ -20,8 +20,8 @@ static void add_title(struct str *out, const struct page_node *n)
     str_addf(out, "%s</title>", verdict_name(n->verdict));
 }
 
-/* A point that leads to its node: by itself, or where there are many of them by the script, since
- * each link is three elements to build. */
+/* Adds a point that leads to its node. The point is a link; on a page with many nodes the page's
+ * script follows the point instead, because each link takes three elements. */
 static void add_point(
     struct str *out, const struct page *page, const struct page_node *n, double x, double y)
 {
@@ -46,13 +46,13 @@ static void add_point(
     str_add(out, "</circle></a>\n");
 }
 
-/* Where a node's point stands in a chart of WIDTH by HEIGHT, if it has one. */
+/* The place of a node's point in a chart of WIDTH by HEIGHT. there: the node has a point. */
 struct chart_spot {
     double x, y;
     bool there;
 };
 
-/* Of points on one pixel the last is seen; among thousands the others are not worth their elements.
+/* Leaves out each point that a later point on the same pixel covers. The best node keeps its point.
  */
 static void leave_out_covered(const struct page *page, struct chart_spot *spots)
 {
@@ -78,7 +78,7 @@ static void add_points(struct str *out, const struct page *page, struct chart_sp
             add_point(out, page, &page->nodes[i], spots[i].x, spots[i].y);
 }
 
-/* fit: shrinks with the screen; else it scrolls. */
+/* fit: the chart shrinks with the screen; else the chart scrolls. */
 static void begin_svg(struct str *out, const char *prefix, const char *id, bool fit, double width,
     double height, const char *says)
 {
@@ -108,7 +108,7 @@ static void add_line(struct str *out, const char *kind, double x1, double y1, do
         x1, y1, x2, y2);
 }
 
-/* 1, 2 or 5 times a power of ten, so that at most `most` steps reach `span`. */
+/* A step of 1, 2 or 5 times a power of ten, so that at most `most` steps reach `span`. */
 static double step_for(double span, unsigned most)
 {
     double step = pow(10, floor(log10(span / most)));
@@ -122,13 +122,14 @@ static double step_for(double span, unsigned most)
 
 /* ---- speedup over nodes ---- */
 
-/* What stands on the horizontal axis: the node's number, or what had been spent by then. */
+/* The quantity on the horizontal axis: the node's number, or the tokens or dollars spent up to the
+ * node. */
 enum spent { SPENT_NODES, SPENT_TOKENS, SPENT_DOLLARS };
 
 struct axis {
     const char *id, *says, *under;
     enum spent spent;
-    double last; /* at the right end */
+    double last; /* the value at the right end */
 };
 
 static double axis_x(const struct axis *axis, const struct page_node *n)
@@ -162,7 +163,7 @@ static void add_axes(struct str *out, const struct axis *axis, double top, const
     add_label(out, LEFT + wide / 2, HEIGHT - 6, "middle", text);
 }
 
-/* The best so far, as steps. */
+/* Adds the best speedup so far, as steps. */
 static void add_steps(struct str *out, const struct page *page, const struct axis *axis, double top)
 {
     const double high = HEIGHT - TOP - BOTTOM;
@@ -233,10 +234,10 @@ void page_chart_cost(const struct page *page, struct str *out)
 
 /* ---- the tree ---- */
 
-/* Leaves side by side in the order of the children's numbers, a parent over the middle of its
- * children. Parents have smaller numbers than their children. */
+/* Leaves stand side by side, in the order of the children's numbers. A parent stands over the
+ * middle of its leaves. A parent's number is smaller than the numbers of its children. */
 struct tree_spot {
-    double x, next; /* of the leftmost free leaf below it */
+    double x, next; /* next: of the leftmost free leaf below the node */
     unsigned nr_leaves;
 };
 
@@ -322,7 +323,7 @@ static double roof_y(const struct window *w, double y)
     return TOP + (HEIGHT - TOP - BOTTOM) * (w->y_high - log10(y)) / (w->y_high - w->y_low);
 }
 
-/* Single precision on the ordinary pipe: a fused multiply-add counts two. */
+/* The peak of the FP32 pipe, flop/s. A fused multiply-add counts as two operations. */
 static double peak_of(const struct chip *chip)
 {
     return 2 * chip->fp32_per_clk * chip->nr_sms * chip->clock_hz;

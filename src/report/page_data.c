@@ -1,8 +1,8 @@
 /* Owns the data that the page's script shows: every node, compactly.
  *
- * Sources, prompts and replies repeat each other, so there is one list of lines, and a text is
- * pairs of numbers: first line in the list, how many. Texts are added as long as the page keeps a
- * size that opens at once; what is left out says so. */
+ * Sources, prompts and replies repeat each other's lines. So the data hold one list of lines, and a
+ * text is a list of number pairs: the first line in the list, and the number of lines. Texts are
+ * added while the page stays small enough to open at once. A text beyond that size is null. */
 #include "base/hash.h"
 #include "base/mem.h"
 #include "report/escape.h"
@@ -26,7 +26,7 @@ struct line {
     const char *text; /* in the list's own memory */
     size_t len;
     struct hash hash;
-    int64_t earlier; /* with the same bucket; -1: none */
+    int64_t earlier; /* the line before with the same bucket; -1: none */
 };
 
 struct line_pool {
@@ -71,7 +71,8 @@ static bool same_line(const struct line *line, const char *text, size_t len)
     return line->len == len && memcmp(line->text, text, len) == 0;
 }
 
-/* How many lines from `text` on stand in the list from `from` on; *bytes of them. */
+/* The number of lines at the start of `text` that stand in the list from line `from` on. *bytes:
+ * their length. */
 static size_t match_at(const struct line_pool *l, size_t from, const char *text, size_t *bytes)
 {
     size_t nr = 0;
@@ -88,7 +89,8 @@ static size_t match_at(const struct line_pool *l, size_t from, const char *text,
     return nr;
 }
 
-/* The text as JSON: [first,number,first,number,...]. A newline at the end is not kept. */
+/* Adds the text as JSON: [first,number,first,number,...]. A newline at the end of the text is
+ * dropped. */
 static void lines_encode(struct line_pool *l, struct str *out, const char *text)
 {
     bool any = false, literal = false;
@@ -135,7 +137,7 @@ static void lines_encode(struct line_pool *l, struct str *out, const char *text)
     str_add_char(out, ']');
 }
 
-/* As lines_encode, or null beyond the limit. */
+/* Adds the text as lines_encode does; adds null when lines and texts would exceed `limit` bytes. */
 static void add_text(struct line_pool *l, struct str *out, const char *text, size_t limit)
 {
     const size_t before = out->len;
@@ -246,7 +248,7 @@ static void add_call(struct str *out, struct line_pool *l, const struct model_ca
     str_add_char(out, '}');
 }
 
-/* The calls of a node; those of nodes on the way to the best come first. */
+/* Adds the calls of a node. */
 static bool add_calls(
     const struct page *page, struct str *out, struct line_pool *l, int64_t number, struct err *err)
 {
@@ -318,7 +320,7 @@ bool page_data(const struct page *page, struct str *out, struct err *err)
     bool ok;
 
     lines_init(&lines);
-    /* The sources on the way to the best are there whatever becomes of the rest. */
+    /* The sources on the path to the best come first, so that the limit cuts off other sources. */
     for (unsigned i = 0; i < page->nr_path; i++)
         add_text(&lines, &unused, page->path[i].source, MOST_SOURCES);
     ok = add_nodes(page, &nodes, &lines, err) && add_all_calls(page, &calls, &lines, err);

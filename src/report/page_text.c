@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* Text in a line of Markdown: what could begin markup or end a table's cell is escaped. */
+/* Adds text to a line of Markdown. Characters that could begin markup or end a table's cell are
+ * escaped. */
 void page_plain(struct str *out, const char *text)
 {
     for (; text && *text; text++) {
@@ -26,7 +27,7 @@ static void add_said(
     str_finish(&text);
 }
 
-/* Between fences that are longer than any run of backquotes in the text. */
+/* Adds the text between fences that are longer than any run of backquotes in the text. */
 static void add_fenced(struct str *out, const char *language, const char *text)
 {
     size_t longest = 2, run = 0;

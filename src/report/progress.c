@@ -19,7 +19,7 @@ void progress_init(struct progress *p, FILE *out, bool quiet, bool verbose, uint
     };
 }
 
-/* What a model wrote may hold anything, and stands in one line. */
+/* Adds the move in words. A model's text may hold anything, so control characters become blanks. */
 static void add_what(struct str *line, const struct candidate *c)
 {
     const size_t start = line->len;
@@ -30,7 +30,7 @@ static void add_what(struct str *line, const struct candidate *c)
             line->text[i] = ' ';
 }
 
-/* As much of a line as fits into so many columns; no character is cut in two. */
+/* Cuts a line after `columns` characters. */
 static void cut(struct str *line, unsigned columns)
 {
     size_t at = 0;

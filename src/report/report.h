@@ -1,5 +1,6 @@
-/* What people look at: the live line, the summary at the end, the same as JSON, diffs. A pure
- * function of what is handed in: nothing is measured or decided here. */
+/* Texts that people read: the live line, the summary at the end of a run, lists and diffs. Programs
+ * read the same facts as JSON. Each text is a pure function of the arguments: nothing is measured
+ * or decided here. */
 #ifndef KEET_REPORT_REPORT_H
 #define KEET_REPORT_REPORT_H
 
@@ -11,61 +12,62 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Where the winner went back into the user's own file; all NULL: it had none to go back to. */
+/* How the winner was written back into the user's own file. All NULL: the user has no file with
+ * host code. */
 struct report_patch {
     const char *patched_path; /* the whole file, patched */
     const char *patch_path;   /* the diff */
-    const char *why;          /* it could not be written back */
-    const char *note;         /* what to look at */
+    const char *why;          /* why the winner could not be written back */
+    const char *note;         /* what the user should look at */
 };
 
-/* A finished (or interrupted) run. Everything borrowed. */
+/* A finished (or interrupted) run. Everything is borrowed. */
 struct report_run {
     const struct task *task;
     const struct run_info *run;
     const char *db_path, *output_path;
     const char *device_name; /* of the chip */
-    const char *why;         /* it stopped */
+    const char *why;         /* why the run stopped */
     const char *tree_hash;   /* of the store, for comparing runs */
     double elapsed_s;
     uint64_t nr_nodes, nr_evaluated, nr_ok;
-    uint64_t nr_reused;       /* of all, the original included: taken over from earlier runs */
-    const uint64_t *verdicts; /* [NR_VERDICTS] */
-    const uint64_t *recalled; /* [NR_VERDICTS]: of verdicts, of nodes equal to an evaluated one */
-    const struct model_spent *spent; /* on language models; NULL: none was to be asked */
+    uint64_t nr_reused;              /* nodes taken over from earlier runs, the original included */
+    const uint64_t *verdicts;        /* [NR_VERDICTS] */
+    const uint64_t *recalled;        /* [NR_VERDICTS]: of verdicts, those of recalled nodes */
+    const struct model_spent *spent; /* on language models; NULL: the run asks no model */
     const struct candidate *path;    /* from the root to the best node, both included */
     unsigned nr_path;
     struct report_patch patch;
-    /* The winner of an earlier run, where it is better than this run's and stays in the output
-     * file; NULL: this run's best is there. */
+    /* The winner of an earlier run that is better than this run's best, and so stays in the output
+     * file. NULL: the output file holds this run's best. */
     const struct candidate *kept;
     int64_t kept_run;
-    const char *moved_to; /* what stood in the output file's place is there now; NULL: nothing */
+    const char *moved_to; /* the new place of the file that stood at output_path; NULL: none did */
     bool unchanged;       /* the output file held the best kernel already */
     unsigned columns;     /* of the terminal; 0: REPORT_WIDTH */
-    bool tables;          /* counters and diff as well */
+    bool tables;          /* print counters and diff as well */
 };
 
 /* ---- the end of a run ---- */
 
-/* First the result, then what limits it and what to try, then where things are. With run->tables
- * also the counters before and after, and the diff. */
+/* Adds the result, then the limits of the best kernel and what to try, then the places of all
+ * files. With run->tables also adds the counters before and after, and the diff. */
 void report_summary(struct str *out, const struct report_run *run);
-/* One line: how fast, and where the best kernel is. */
+/* One line: how fast the best kernel is, and which file holds the kernel. */
 void report_short(struct str *out, const struct report_run *run);
 
-/* The same for programs: one JSON document with a newline. */
+/* The summary for programs: one JSON document with a newline. */
 void report_json(struct str *out, const struct report_run *run);
 
 /* ---- pieces ---- */
 
-enum { REPORT_WIDTH = 98 }; /* columns of a text where nothing says how wide it may be */
+enum { REPORT_WIDTH = 98 }; /* columns of a text whose width nothing else sets */
 
-/* The columns of the terminal that a file is; REPORT_WIDTH where it is none. */
+/* The columns of the terminal behind `out`; REPORT_WIDTH when `out` is no terminal. */
 unsigned report_columns(FILE *out);
 
-/* The words of a text in lines of at most `width` columns; the first line starts with `first`, the
- * others with as many blanks. */
+/* Adds the words of a text in lines of at most `width` columns. The first line starts with `first`,
+ * each other line with as many blanks. */
 void report_wrap(struct str *out, unsigned width, const char *first, const char *text);
 
 /* "speedup" for measured times, "modelled speedup" for all others. */
@@ -74,46 +76,49 @@ const char *report_speedup_word(enum provenance from);
 /* 1.23 ms, 45.6 us: four digits at most. */
 void report_time(struct str *out, double ns);
 
-/* The metrics that before and after are compared by. */
+/* The metrics by which a report compares two kernels. */
 extern const enum metric report_metrics[];
 extern const size_t nr_report_metrics;
 /* "562.4 us", "67.11 M", "-" where absent. */
 void report_metric(struct str *out, enum metric metric, const struct counters *c);
 
-/* Is `to` faster than `from` by more than 1%, or does it take less of its energy by as much? */
+/* Is `to` faster than `from` by more than 1%, or does `from` take more energy than `to` by more
+ * than 1%? */
 bool report_is_gain(const struct candidate *from, const struct candidate *to);
-/* What a run came to, without a full stop; device_name NULL: it is not named. */
+/* The outcome of a run, without a full stop. device_name NULL: the text names no device. */
 void report_result(struct str *out, const struct candidate *root, const struct candidate *best,
     const char *device_name);
 /* "30 variants evaluated: 28 right, 2 race; 4 more compiled to the same as one of them" */
 void report_counts(struct str *out, uint64_t nr_evaluated, const uint64_t verdicts[NR_VERDICTS],
     const uint64_t recalled[NR_VERDICTS]);
-/* What limits a kernel: the summary and the findings, each a paragraph. */
+/* The limits of a kernel: the summary and each finding of `e` as a paragraph. */
 void report_explanation(struct str *out, unsigned width, const struct explanation *e);
-/* What language models took, without a full stop. */
+/* The calls, tokens, cost and waiting time of language models, without a full stop. */
 void report_spent(struct str *out, const struct model_spent *spent);
 
-/* Lines that say it; nothing where there is nothing to say. */
+/* Adds a line for each field of `patch` that is not NULL. */
 void report_patch_text(struct str *out, const struct report_patch *patch);
 
 /* ---- the runs of a database ---- */
 
-/* A line for each, and for its models another; holder: the process at work on the newest, 0: none
- * (base/lock.h). */
+/* Adds a line for each run, and a second line for the run's models. holder: the process at work on
+ * the newest run (base/lock.h); 0: none. */
 void report_runs(struct str *out, const struct store_run *runs, unsigned nr, long holder);
 void report_runs_json(struct str *out, const struct store_run *runs, unsigned nr, long holder);
 
 /* ---- one candidate, and two ---- */
 
-/* One candidate: what is known of it, counters and advice (keet-opt run). */
+/* Adds all that is known of a candidate, with counters and advice (keet-opt run). */
 void report_candidate(struct str *out, const struct candidate *c);
 void report_candidate_json(struct str *out, const struct candidate *c);
 
-/* Unified diff of two texts with three lines of context; empty when equal. */
+/* Adds the unified diff of two texts, with three lines of context; adds nothing when they are
+ * equal. */
 void report_diff(
     struct str *out, const char *old_name, const char *old, const char *new_name, const char *new_);
 
-/* The live line: rewritten in place on a terminal, a line per gain elsewhere. */
+/* The live line. On a terminal the line is rewritten in place; any other file gets a line per
+ * gain. */
 struct progress {
     FILE *out;
     bool live, quiet, verbose;
@@ -123,7 +128,7 @@ struct progress {
     double best_shown;
 };
 
-/* Where the run stands. */
+/* How far the run is. */
 struct progress_state {
     uint64_t nr_evaluated, nr_failed;
     double best_speedup, elapsed_s;

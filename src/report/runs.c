@@ -24,7 +24,7 @@ static const char *state_of(const struct store_run *run, bool running)
     return running ? "running" : run->info.done ? "done" : "cut off";
 }
 
-/* *widths: of the columns whose cells have no usual width. */
+/* The widths of the columns whose cells have no usual width. */
 struct widths {
     int kernel, device, policy, budget;
 };

@@ -14,7 +14,7 @@ static unsigned width_of(const struct report_run *run)
     return run->columns > 0 && run->columns < REPORT_WIDTH ? run->columns : REPORT_WIDTH;
 }
 
-/* A paragraph; the text is used up. */
+/* Adds the text as a paragraph, and frees the text. */
 static void add_lines(
     struct str *out, const struct report_run *run, const char *first, struct str *text)
 {
@@ -24,7 +24,7 @@ static void add_lines(
 
 /* ---- the result ---- */
 
-/* How the best one's time was taken, where that is known. */
+/* Adds the known facts of how the best kernel was timed. */
 static void add_timing(
     struct str *out, const struct report_run *run, const struct profile_timing *t)
 {
@@ -48,7 +48,7 @@ static void add_timing(
             (unsigned long long)t->throttle);
 }
 
-/* Joules are of one run of all launches, over which the card's whole power is drawn. */
+/* Joules are the energy of one run of all launches, and include everything that the card draws. */
 static void add_energy(struct str *out, const struct report_run *run, const struct candidate *root,
     const struct candidate *best)
 {
@@ -66,7 +66,7 @@ static void add_energy(struct str *out, const struct report_run *run, const stru
     add_lines(out, run, "  ", &text);
 }
 
-/* What stays in the output file, where that is not this run's best. */
+/* Adds the winner of an earlier run that stays in the output file. */
 static void add_kept(struct str *out, const struct report_run *run)
 {
     struct str text = {0};
@@ -100,7 +100,8 @@ static void add_result(struct str *out, const struct report_run *run)
     }
 }
 
-/* The moves from the original to the best that gained more than 1%; the others in one line. */
+/* Adds a line for each move on the path to the best that gained more than 1%, and one line for all
+ * other moves. */
 static void add_path(struct str *out, const struct report_run *run)
 {
     struct str idle = {0}, text = {0};
@@ -199,7 +200,7 @@ __attribute__((format(printf, 3, 4))) static void add_place(
     places->list[places->nr++] = (struct listed_place){xstrdup(where), str_take(&what)};
 }
 
-/* A verb on the database; ", run 2" where it is not about the newest run. */
+/* Adds a command on the database; the command names the run when an earlier run has the winner. */
 static void add_verb(struct place_list *places, const struct report_run *run, const char *verb,
     const char *nodes, const char *what)
 {
@@ -214,7 +215,7 @@ static void add_verb(struct place_list *places, const struct report_run *run, co
     str_finish(&command);
 }
 
-/* Two columns; what is too long for the first has a line of its own. */
+/* Prints two columns. A place that is too long for the first column has a line of its own. */
 static void print_places(struct str *out, const struct report_run *run, struct place_list *places)
 {
     enum { MOST = 46 };

@@ -1,4 +1,4 @@
-/* Owns the way to CUTLASS: its folder, and the library over it that models ask. */
+/* Owns the way to CUTLASS: its folder, and the library over the folder that models ask. */
 #include "run/cutlass.h"
 
 #include "base/file.h"
@@ -15,7 +15,7 @@ enum { HITS = 8 };
 struct cutlass {
     char *root, *cache;
     struct library *library; /* NULL: not opened yet */
-    struct err why;          /* it could not be opened */
+    struct err why;          /* why the library could not be opened */
     bool failed;
 };
 

@@ -1,4 +1,4 @@
-/* CUTLASS, where there is one: which folder it is in, and what a model may look up there. */
+/* CUTLASS, where there is one: finds its folder, and lets models look things up in the folder. */
 #ifndef KEET_RUN_CUTLASS_H
 #define KEET_RUN_CUTLASS_H
 
@@ -11,8 +11,9 @@ struct str;
 
 /* The folder that holds include/cute/tensor.hpp, as heap memory: below `given` (--cutlass) when
  * that is not NULL, else below $KEET_CUTLASS, else .deps/cutlass beside the program (setup.sh
- * --cutlass). NVIDIA's wheel `nvidia-cutlass` counts, unpacked as it is. "none" is none. *root is
- * NULL without one; only a folder that was named and has none is an error. */
+ * --cutlass). NVIDIA's unpacked wheel `nvidia-cutlass` counts, too. "none" means no CUTLASS. *root
+ * is NULL when there is no CUTLASS. Only a folder that was named and holds no CUTLASS is an
+ * error. */
 bool cutlass_find(const char *given, char **root, struct err *err);
 
 /* The library over a folder that cutlass_find gave. The library is opened, and indexed if need be,

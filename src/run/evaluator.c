@@ -27,7 +27,7 @@ struct evaluator {
     pthread_cond_t changed;
 };
 
-/* ---- several: a thread each ---- */
+/* ---- several devices: a thread each ---- */
 
 /* The thread lives as long as its device: a worker process dies with the thread that forked it. */
 static void *run_slot(void *argument)
@@ -57,7 +57,7 @@ static bool start_threads(struct evaluator *e, struct err *err)
         const int failed = pthread_create(&e->slots[i].thread, NULL, run_slot, &e->slots[i]);
 
         if (failed != 0) {
-            e->nr = i; /* those that run are ended as usual */
+            e->nr = i; /* the threads that run are ended as usual */
             return err_set(err, "no thread for a GPU: %s", strerror(failed));
         }
         e->threaded = true;

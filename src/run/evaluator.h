@@ -1,6 +1,5 @@
-/* Where candidates are checked and profiled: a station for each device of the workbench; with
- * several devices each station works in a thread of its own, and so with a worker process of its
- * own.
+/* Checks and profiles candidates at stations, one for each device of the workbench. With several
+ * devices each station works in a thread of its own, and so with a worker process of its own.
  *
  *     evaluator_begin(e, c);                     // while evaluator_idle(e)
  *     ... evaluator_wait(e, c, 50, &done, err)   // done: verdict, check and profile are there
@@ -17,25 +16,26 @@
 
 struct evaluator;
 
-/* What is done with a candidate at a station, on whichever thread the station works. */
+/* The work on a candidate at a station. The thread on which the station works calls the
+ * function. */
 typedef bool evaluator_work_f(struct station *station, struct candidate *c, struct err *err);
 
 /* A station for each device. Workbench and task are borrowed. NULL: err. */
 struct evaluator *evaluator_create(const struct workbench *bench, const struct task *task,
     evaluator_work_f *work, struct err *err);
-void evaluator_destroy(struct evaluator *e); /* waits for what is under way; NULL is fine */
+void evaluator_destroy(struct evaluator *e); /* waits for candidates under way; NULL is fine */
 
-/* As station_original, for all stations; before anything is begun. */
+/* Calls station_original for all stations. Call before the first evaluator_begin. */
 void evaluator_set_original(
     struct evaluator *e, const struct candidate *original, const struct compilation *reference);
 
-bool evaluator_idle(const struct evaluator *e); /* one more may be begun */
+bool evaluator_idle(const struct evaluator *e); /* one more candidate may be begun */
 void evaluator_begin(struct evaluator *e, struct candidate *c);
 bool evaluator_wait(
     struct evaluator *e, const struct candidate *c, double timeout_ms, bool *done, struct err *err);
-/* Begin, and wait to the end. */
+/* Begin the candidate, and wait until the candidate is done. */
 bool evaluator_run(struct evaluator *e, struct candidate *c, struct err *err);
-/* Wait for all that is under way, and forget what came of it. */
+/* Wait for all candidates under way, and forget their results. */
 void evaluator_drain(struct evaluator *e);
 
 #endif

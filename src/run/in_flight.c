@@ -3,7 +3,8 @@
 
 #include "run/session_parts.h"
 
-/* How long in_flight_collect waits for a model before it looks at the clock and signals again. */
+/* How long in_flight_collect waits for a model before the loop looks at the clock and signals
+ * again. */
 enum { WAIT_MS = 200 };
 
 void in_flight_init(struct in_flight *f)

@@ -1,5 +1,5 @@
-/* Private to run/: picks of the search on their way from asking to telling, several at once where a
- * model writes while a device works, or where there are several devices. */
+/* Private to run/: picks of the search on their way from asking to telling. Several picks are under
+ * way at once where a model writes while a device works, or where there are several devices. */
 #ifndef KEET_RUN_IN_FLIGHT_H
 #define KEET_RUN_IN_FLIGHT_H
 
@@ -32,22 +32,25 @@ void in_flight_init(struct in_flight *f);
 void in_flight_finish(struct in_flight *f);
 
 unsigned in_flight_nr(const struct session *s);
-/* Ask the search for picks until all slots are taken. None beyond the budget. */
+/* Ask the search for picks until all slots are taken, the budget is spent, or
+ * the search has no pick. */
 bool in_flight_fill(struct session *s, struct err *err);
 /* Begin a pick: its parent is loaded and its proposer asked. */
 bool in_flight_begin(struct session *s, const struct search_pick *pick, struct err *err);
-/* See what has come from models; wait a while for an answer when nothing else is to be done. */
+/* Take up the answers of models. With `wait`, wait a while for an answer when no trial is ready. */
 bool in_flight_collect(struct session *s, bool wait, struct err *err);
 /* The first ready trial; NULL: none. */
 struct trial *in_flight_first_ready(struct session *s);
 /* The first of the trials that are under way or evaluated: the next to be told. NULL: none. */
 struct trial *in_flight_first_taken(struct session *s);
-/* Another trial that computes the same is being evaluated: c may be recalled from it soon. */
+/* Is another trial that computes the same being evaluated? c may be recalled from that trial
+ * soon. */
 bool in_flight_has_equal(const struct session *s, const struct candidate *c);
-/* A trial that failed may be asked for once more; *again: the trial is not ready any longer. */
+/* Have a model repair a trial that failed, where one may. *again: a model was asked, and the trial
+ * is no longer ready. */
 bool in_flight_repair(struct session *s, struct trial *trial, bool *again, struct err *err);
 
-/* What a model is told beside the parent itself. */
+/* Collect what a model is told beside the parent: siblings and lessons. */
 bool in_flight_surround(struct session *s, const struct candidate *parent, struct arena *arena,
     struct propose_context *context, struct err *err);
 

@@ -1,4 +1,4 @@
-/* Owns the lessons of a run: noting, finding, and what they do to priors. */
+/* Owns the lessons of a run: notes them, finds them, and scales priors by them. */
 #include "run/lessons.h"
 
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 
 /* Below this, a lesson says too little about another kernel to be shown. */
 static const double FIT_SHOWN = 0.3;
-/* What a failure counts, as log2 of a speedup. */
+/* The gain of a failure, as log2 of a speedup. */
 static const double FAILED = -0.5;
 
 struct lessons {
@@ -97,7 +97,7 @@ unsigned lessons_recall(
     double worth[LESSONS_SHOWN];
     unsigned nr = 0;
 
-    for (size_t i = m ? m->nr : 0; i-- > 0;) { /* newest first: it wins among equals */
+    for (size_t i = m ? m->nr : 0; i-- > 0;) { /* newest first: the newest wins among equals */
         const struct lesson *l = &m->items[i];
         const double fit = fit_of(m, l, c);
         double score = fit * (0.2 + (l->verdict == VERDICT_OK ? fabs(l->gain) : -FAILED));

@@ -1,4 +1,4 @@
-/* Search memory: what moves did to which kernels, within a run and, with --memory FILE, across
+/* Search memory: the effects of moves on kernels, within a run and, with --memory FILE, across
  * runs. A lesson is noted after each node, shown to the model, and folded into the priors. The
  * memory is off with --no-memory, and also where neither a model nor a memory file is given. */
 #ifndef KEET_RUN_LESSONS_H
@@ -29,7 +29,7 @@ enum { LESSONS_SHOWN = 6 };
 /* The lessons that say most about the candidate's kernel, best first. */
 unsigned lessons_recall(
     struct lessons *memory, const struct candidate *c, const struct lesson *found[LESSONS_SHOWN]);
-/* Scale the priors of c's moves by what they did elsewhere: at most doubled or halved. */
+/* Scale the priors of c's moves by what the same moves did elsewhere: at most doubled or halved. */
 void lessons_priors(const struct lessons *memory, struct candidate *c);
 
 #endif

@@ -53,7 +53,8 @@ static bool profile(struct station *station, struct candidate *c, struct err *er
     return station_profile(station, c, err);
 }
 
-/* What limits the variant, in sentences; which moves it offers, and how promising each move is. */
+/* Says in sentences what limits the variant. Lists the moves that the variant offers, and how
+ * promising each move is. */
 static bool explain(struct session *s, struct candidate *c, struct err *err)
 {
     return propose_options(s->propose, c, err) &&
@@ -82,8 +83,8 @@ bool loop_check_and_profile(struct station *station, struct candidate *c, struct
     return check(station, c, err) && profile(station, c, err);
 }
 
-/* Compile what is proposed, in turn, and hand it to the devices. What needs no device is told
- * before anything later is begun. */
+/* Compile the proposed variants, in turn, and hand them to the devices. A variant that needs no
+ * device is told before anything later is begun. */
 static bool begin(struct session *s, struct loop_watcher *watcher, struct err *err)
 {
     struct trial *trial;
@@ -104,8 +105,9 @@ static bool begin(struct session *s, struct loop_watcher *watcher, struct err *e
     return true;
 }
 
-/* Take up what was checked and profiled, in the order in which it was begun, whichever device was
- * faster. A model may be asked to repair a broken variant: then the variant goes round again. */
+/* Take up the checked and profiled variants in the order in which they were begun, whichever device
+ * was faster. A model may be asked to repair a broken variant: then the variant goes round
+ * again. */
 static bool end(struct session *s, struct loop_watcher *watcher, struct err *err)
 {
     enum { WAIT_MS = 50 };

@@ -1,4 +1,5 @@
-/* Owns the output file of a run, and what may stand in it: see session_write_output. */
+/* Owns the output file of a run, and the choice of the kernel in the file: see
+ * session_write_output. */
 #include "run/session_parts.h"
 
 #include "base/file.h"
@@ -11,7 +12,8 @@
 
 /* ---- the best of all runs ---- */
 
-/* ", objective energy" follows the policy; time has no name there. */
+/* The objective in the text of a policy, as ", objective energy". The text names no objective for
+ * time. */
 static const char *objective_text(const char *policy)
 {
     const char *at = strstr(policy, ", objective ");
@@ -26,7 +28,8 @@ static bool is_rival(const struct session *s, const struct run_info *run)
            strcmp(objective_text(run->policy), objective_text(s->run.policy)) == 0;
 }
 
-/* How good the winner is by the objective; 0: its run has none. */
+/* Loads the winner of a run. *gain: the winner's gain by the objective; 0: the run has no
+ * winner. */
 static bool weigh(struct session *s, const struct store_run *run, struct candidate *winner,
     double *gain, struct err *err)
 {
@@ -94,7 +97,7 @@ static bool same_file(const char *a, const char *b)
            one.st_ino == other.st_ino;
 }
 
-/* Devices and pipes are written into, and hold nothing that could be lost. */
+/* A device or a pipe is no regular file, and holds nothing that could be lost. */
 static bool is_regular(const char *path)
 {
     struct stat is;
@@ -119,7 +122,8 @@ static bool move_aside(struct session *s, const char **moved_to, struct err *err
         err, "%s: %d files of this name with a number; remove some", s->output_path, MOST);
 }
 
-/* *own: the file holds a kernel of the database, which can be had from there again. */
+/* *own: the output file holds a kernel of the database, and is not the user's own kernel file.
+ * *same: the output file holds `wanted`. */
 static bool read_output(struct session *s, const char *wanted, size_t wanted_bytes, bool *own,
     bool *same, struct err *err)
 {
@@ -128,7 +132,7 @@ static bool read_output(struct session *s, const char *wanted, size_t wanted_byt
     bool ok;
 
     if (!file_read(s->output_path, TASK_MAX_BYTES, &text, &bytes, err)) {
-        err->text[0] = '\0'; /* too large to be a kernel of ours, or not ours to read */
+        err->text[0] = '\0'; /* the file is too large to be a kernel of ours, or may not be read */
         *own = *same = false;
         return true;
     }

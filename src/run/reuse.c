@@ -77,8 +77,8 @@ static bool is_kept(struct reuse *r, int64_t number, bool *found, struct err *er
     return store_load_node(r->store, number, &known, found, err);
 }
 
-/* Keep the node unless another process has kept it in the meantime. Of two texts with one number,
- * one is kept. */
+/* Keep the node unless another process has kept the node in the meantime. Of two texts with one
+ * number, one is kept. */
 static bool keep(struct reuse *r, const struct candidate *c, struct err *err)
 {
     struct err ignored;

@@ -190,7 +190,8 @@ static const char *models_of(struct session *s, const char *so_far)
     return all;
 }
 
-/* The policy as the run records it: settings that are not the default follow the policy's name. */
+/* The policy in the record of a run: settings that are not the default follow the policy's
+ * name. */
 static const char *policy_text(const struct session *s)
 {
     const struct session_options *o = s->options;
@@ -290,7 +291,7 @@ bool session_recall(struct session *s, struct candidate *c, struct err *err)
            (candidate_settled(c) || reuse_find(s->reuse, c, &found, err));
 }
 
-/* Refuse an objective that cannot be measured at once, not at the end of the run. */
+/* Can the objective be measured? A run refuses an objective at its beginning, not at its end. */
 static bool has_energy(const struct session *s, struct err *err)
 {
     const struct profile *profile = &s->root.profile;
@@ -365,7 +366,7 @@ static bool open_memory(struct session *s, struct err *err)
     return s->memory != NULL;
 }
 
-/* Only the emulator's evaluations are the same every time. */
+/* Open the file of --reuse. Only the emulator's evaluations are the same every time. */
 static bool open_reuse(struct session *s, struct err *err)
 {
     const struct session_options *o = s->options;
@@ -442,7 +443,7 @@ void session_close(struct session *s)
     free(s);
 }
 
-/* ---- what the run came to ---- */
+/* ---- the result of the run ---- */
 
 double session_elapsed_s(const struct session *s)
 {

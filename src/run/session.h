@@ -1,5 +1,5 @@
 /* The session: the parts of one run, made and unmade together. A session measures the original,
- * plants the original as the root of the tree, and on --resume replays what the database holds.
+ * plants the original as the root of the tree, and on --resume replays the nodes in the database.
  *
  *     struct session *s = session_open(&options, bench, &task, err);
  *     ... loop_run(s, &watcher, &why, err) && session_result(s, &result, err) ...
@@ -64,7 +64,7 @@ struct session_state {
                               node, and repairs */
     uint64_t nr_ok, nr_reused;
     uint64_t verdicts[NR_VERDICTS];
-    uint64_t recalled[NR_VERDICTS]; /* of verdicts: of nodes recalled from an equal one */
+    uint64_t recalled[NR_VERDICTS]; /* of verdicts: those of nodes recalled from an equal node */
     int64_t best;                   /* node number */
     double best_speedup;            /* of the best; >= 1 by time alone: the original is 1 */
     double elapsed_s;
@@ -90,21 +90,21 @@ struct session_result {
      * objective, where it is better than this run's best; else NULL. */
     const struct session_kept *kept;
 };
-/* At any time between two nodes. Memory is the session's. */
+/* May be called at any time between two nodes. The session owns the memory. */
 bool session_result(struct session *s, struct session_result *result, struct err *err);
 
 /* What became of the output file. */
 struct session_output {
-    const char *moved_to; /* where the file that stood there is now; NULL: it is not needed */
-    bool unchanged;       /* it held the best kernel already */
+    const char *moved_to; /* the new place of the file that stood at output_path; NULL: none did */
+    bool unchanged;       /* the output file held the best kernel already */
 };
-/* The best kernel of all those runs goes to the output file. A file there that is no kernel of the
- * database, or is the user's own kernel file, is somebody's work: it is renamed to the first free
- * of <output>.1, <output>.2, ... and not overwritten. */
+/* Write the best kernel, of this run or the kept one, to the output file. A file there that is no
+ * kernel of the database, or is the user's own kernel file, is somebody's work: that file is
+ * renamed to the first free of <output>.1, <output>.2, ... and not overwritten. */
 bool session_write_output(struct session *s, const struct session_result *result,
     struct session_output *done, struct err *err);
 
-/* Write what a model would be sent for the original's most promising move. */
+/* Add the prompt that a model would be sent for the original's most promising move. */
 bool session_show_prompt(struct session *s, struct str *out, struct err *err);
 
 #endif

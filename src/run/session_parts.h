@@ -1,4 +1,4 @@
-/* Private to run/: the inside of a session, for the loop and for what the loop stands on. */
+/* Private to run/: the inside of a session, for the loop and for the files below the loop. */
 #ifndef KEET_RUN_SESSION_PARTS_H
 #define KEET_RUN_SESSION_PARTS_H
 
@@ -44,12 +44,12 @@ struct session {
 void session_candidate(struct session *s, struct arena *arena, struct candidate *c, int64_t node,
     int64_t parent, struct option option);
 
-/* A move as the search knows it. */
+/* The number by which the search knows a move. */
 uint32_t session_move_id(const struct option *option);
 
 double session_elapsed_s(const struct session *s);
 
-/* Take over what an equal node of this run, or an equal text of an earlier run, is known to do. */
+/* Take over the results of an equal node of this run, or of an equal text of an earlier run. */
 bool session_recall(struct session *s, struct candidate *c, struct err *err);
 
 /* Tell search and tallies of a node. */
@@ -61,15 +61,15 @@ double session_gain(const struct candidate *parent, const struct candidate *c);
 /* loop.c: the stages check and profile of a candidate, in that order; the evaluator's work. */
 bool loop_check_and_profile(struct station *station, struct candidate *c, struct err *err);
 
-/* resume.c: ask and tell the search again in the order in which it was done, and begin anew what
- * was asked but never told. */
+/* resume.c: ask and tell the search again in the recorded order, and begin anew each node that was
+ * asked but never told. */
 bool session_replay(struct session *s, struct err *err);
 
-/* output.c: the winner of an earlier run, where it is better than this run's. */
+/* output.c: find the winner of an earlier run that is better than this run's best. */
 bool output_find_kept(struct session *s, struct session_result *result, struct err *err);
 
-/* steering.c: --feedback. What the user's tools, feedback other than our own, models and lessons do
- * to the priors of a candidate's moves. */
+/* steering.c: open --feedback, and set the priors of a candidate's moves by the user's tools, the
+ * feedback, models and lessons. */
 bool steering_open(struct session *s, struct err *err);
 bool steering_priors(struct session *s, struct candidate *c, struct err *err);
 

@@ -1,5 +1,5 @@
-/* A station: one device of the workbench with the checker and the profiler of one task. What is not
- * needed is not made: to fill the inputs of a large task takes a while. */
+/* A station: one device of the workbench with the checker and the profiler of one task. Checker and
+ * profiler are made when first needed: filling the inputs of a large task takes a while. */
 #ifndef KEET_RUN_STATION_H
 #define KEET_RUN_STATION_H
 
@@ -16,8 +16,8 @@ struct station {
     const struct candidate *original;
     const struct compilation *reference;
     struct checker *checker;   /* NULL: not needed yet */
-    struct profiler *profiler; /* likewise */
-    bool knows_original;       /* the profiler does */
+    struct profiler *profiler; /* NULL: not needed yet */
+    bool knows_original;       /* the profiler knows the original */
 };
 
 /* All borrowed. */
@@ -25,8 +25,9 @@ struct station station_at(
     struct device *device, const struct workbench_options *options, const struct task *task);
 void station_finish(struct station *station); /* fine on a station of zeros */
 
-/* The compilation that candidates are checked against, and the original that candidates are timed
- * beside; the original counts once it has a time. Both borrowed; before the first check. */
+/* Set the compilation against which candidates are checked, and the original beside which
+ * candidates are timed. The original counts once it has a time. Both are borrowed. Call before the
+ * first check. */
 void station_original(
     struct station *station, const struct candidate *original, const struct compilation *reference);
 

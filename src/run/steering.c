@@ -1,4 +1,4 @@
-/* Owns what steers the search beside the counters' own findings: --feedback, the user's tools,
+/* Owns the steering of the search beside the counters' own findings: --feedback, the user's tools,
  * models and lessons. */
 #include "base/log.h"
 #include "base/str.h"

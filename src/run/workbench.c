@@ -43,7 +43,7 @@ static bool add_devices(struct workbench *bench, struct err *err)
 
     if (!at)
         return add_device(bench, bench->options.device.name, err);
-    for (;; at++) { /* digits and commas: the command line was checked */
+    for (;; at++) { /* digits and commas only: the command line was checked */
         snprintf(name, sizeof(name), "gpu:%lu", strtoul(at, (char **)(uintptr_t)&at, 10));
         if (!add_device(bench, name, err))
             return false;

@@ -1,5 +1,5 @@
-/* The workbench: what it takes to evaluate a kernel. The devices, the compiler for their chip, and
- * CUTLASS where there is one are opened here and nowhere else.
+/* The workbench: all that is needed to evaluate a kernel. The devices, the compiler for their chip,
+ * and CUTLASS where there is one are opened here and nowhere else.
  *
  *     struct workbench *bench = workbench_open(&options, err);
  *     ... workbench_evaluate(bench, &task, &c, err) ...   // a kernel by itself

@@ -1,5 +1,5 @@
-/* Private to store/: the connection, its prepared statements, and short ways to bind and read in
- * order. All SQL text is in schema.c; nothing is ever pasted into it. */
+/* Private to store/: the connection, its prepared statements, and short functions that bind and
+ * read in order. All SQL text is in schema.c; no value is ever pasted into SQL text. */
 #ifndef KEET_STORE_DB_H
 #define KEET_STORE_DB_H
 
@@ -86,7 +86,7 @@ struct store {
 /* Turn SQLite's last error into a sentence that names the file and what to do; returns false. */
 bool db_fail(struct store *store, const char *doing, struct err *err);
 
-/* A statement about to run, parameters bound in order, columns read in order. */
+/* A statement about to run. Parameters are bound in order; columns are read in order. */
 struct query {
     struct store *store;
     sqlite3_stmt *stmt; /* NULL: could not be prepared */
@@ -101,11 +101,11 @@ void put_text(struct query *q, const char *text); /* NULL is NULL */
 void put_text_n(struct query *q, const char *text, size_t len);
 void put_null(struct query *q);
 void put_hash(struct query *q, struct hash hash); /* all zero is NULL */
-/* Run to its end, for statements that return no rows. */
+/* Run a statement that returns no rows to its end. */
 bool query_run(struct query *q, const char *doing, struct err *err);
-/* The next row: *row false at the end. Resets the column to read. */
+/* Step to the next row and to its first column. *row is false after the last row. */
 bool query_next(struct query *q, bool *row, const char *doing, struct err *err);
-void query_end(struct query *q); /* needed after a query left before its end */
+void query_end(struct query *q); /* for a query that is left before its end */
 
 int64_t get_int(struct query *q);
 unsigned get_unsigned(struct query *q);
@@ -113,14 +113,14 @@ double get_real(struct query *q);
 const char *get_text(struct query *q, struct arena *arena); /* NULL for NULL */
 struct hash get_hash(struct query *q);
 
-/* A run must have been begun or found. */
+/* An error unless a run was begun or found. */
 bool db_has_run(const struct store *store, struct err *err);
 struct hash db_source_hash(const char *source, size_t bytes);
 
-/* A node's questions to models; id is that of its row, 0: it has none yet. */
+/* Save a node's calls of models. id: of the node's row; 0: the node has no row yet. */
 bool calls_save(struct store *store, int64_t id, const struct candidate *c, struct err *err);
 
-/* Names as stored back to enums; the error tells what to do. */
+/* Turn stored names back into enums. The error tells what to do. */
 bool db_parse_action(struct store *store, const char *name, enum action *action, struct err *err);
 bool db_parse_proposer(
     struct store *store, const char *name, enum proposer *proposer, struct err *err);
@@ -129,7 +129,8 @@ bool db_parse_provenance(
 bool db_parse_bound(struct store *store, const char *name, enum bound *bound, struct err *err);
 bool db_strange(struct store *store, const char *what, const char *name, struct err *err);
 
-/* The doubles of a line_cost in the order of their columns, for saving and loading alike. */
+/* The offsets of the doubles in struct line_cost, in the order of their columns. Saving and loading
+ * both use these offsets. */
 extern const size_t line_cost_fields[];
 extern const size_t nr_line_cost_fields;
 

@@ -1,4 +1,4 @@
-/* Owns the index of a library: making it, finding it again, and what is shown of its hits. */
+/* Owns the index of a library: makes the index, finds the index again, and shows the hits. */
 #include "store/library.h"
 
 #include "base/file.h"
@@ -49,7 +49,7 @@ static bool fail(const struct library *l, const char *doing, struct err *err)
     return err_set(err, "%s the index of %s: %s", doing, l->tree.root, sqlite3_errmsg(l->db));
 }
 
-/* ---- making it ---- */
+/* ---- making the index ---- */
 
 struct library_writer {
     sqlite3_stmt *place, *piece;
@@ -83,7 +83,7 @@ static bool index_file(struct library *l, struct library_writer *w, const char *
     unsigned line = 1;
 
     if (!tree_read(&l->tree, path, &text, &len, &err))
-        return true; /* it went away, or holds other than text */
+        return true; /* the file went away, or is no text */
     l->nr_indexed++;
     for (const char *p = text, *end; ok && *p; p = end, line += PIECE_LINES) {
         end = p;
@@ -124,7 +124,7 @@ static void shut(struct library *l)
     l->db = NULL;
 }
 
-/* ---- finding it again ---- */
+/* ---- finding the index again ---- */
 
 static bool is_whole(sqlite3 *db)
 {
@@ -164,8 +164,8 @@ static bool cache_folder(const char *cache, struct str *dir)
     return dir->len > 0 && file_mkdirs(str_text(dir), &err);
 }
 
-/* Indexes of trees that have changed since, or are gone, are of no use: those that nobody has
- * opened for a long time go when a new one is made. Opening one marks it (open_index). */
+/* Removes the indexes that nobody opened for KEPT_DAYS days: their trees have changed or are gone.
+ * open_index marks each index that it opens. */
 static void remove_old(const char *dir)
 {
     DIR *folder = opendir(dir);
@@ -182,7 +182,8 @@ static void remove_old(const char *dir)
         closedir(folder);
 }
 
-/* Made beside its place and moved there whole: another process may be doing the same. */
+/* The index is made beside its place and moved there whole, because another process may make the
+ * same index. */
 static bool keep_index(struct library *l, const char *path, struct err *err)
 {
     struct str temp = {0};
@@ -277,7 +278,7 @@ static void words_finish(struct query_words *words)
         free(words->text[i]);
 }
 
-/* The line of a piece that most of the words are in; the first of these. */
+/* The line of a piece that holds the most words of the query; the first line among equals. */
 static const char *best_line(const char *piece, const struct query_words *words, unsigned *offset)
 {
     const char *best = piece, *p = piece;
@@ -324,7 +325,7 @@ static void show_hit(struct library *l, const char *path, unsigned first,
     free(text);
 }
 
-/* How many of the hits so far are in that file. */
+/* The number of hits so far in the file `path`. */
 static unsigned seen(char *const *paths, unsigned nr, const char *path)
 {
     unsigned same = 0;

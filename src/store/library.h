@@ -5,15 +5,16 @@
  *     library_read(l, "include/cute/tensor.hpp", 1, 60, &text, err);
  *     library_close(l);
  *
- * The text of headers, sources, examples and pages (by their names' ends; hidden folders, links and
- * files over 4 MiB are skipped) is indexed once with SQLite's FTS5, in pieces of 32 lines, into a
- * file of the cache that is named after the folder and the paths, sizes and times of its files: a
- * tree that changed is indexed anew, and indexes that were not opened for 30 days are then removed.
- * The index holds no text; what is shown is read from the tree.
+ * SQLite's FTS5 indexes the text of headers, sources, examples and pages once, in pieces of 32
+ * lines. The endings of their names select the files. Hidden folders, links and files over 4 MiB
+ * are skipped. The index is a file in the cache, named by a hash of the folder and of the paths,
+ * sizes and times of its files. So a tree that changed is indexed anew. Making an index removes the
+ * indexes that nobody opened for 30 days. The index holds no text: a search shows lines of the
+ * tree.
  *
- * False with err: the query or path is not one that can be served; the sentence is fit for the
- * model too. Nothing outside the folder is ever read: paths are resolved, links included, and must
- * stay below it. */
+ * False: the query or path cannot be served, and the sentence in err is fit for the model, too.
+ * Nothing outside the folder is ever read: a path must stay below the folder after all links are
+ * resolved. */
 #ifndef KEET_STORE_LIBRARY_H
 #define KEET_STORE_LIBRARY_H
 
@@ -27,20 +28,21 @@ struct str;
 enum { LIBRARY_MAX_LINES = 200, LIBRARY_MAX_HITS = 20, LIBRARY_TEXT_BYTES = 12 << 10 };
 
 /* cache: the folder for the index; NULL: $XDG_CACHE_HOME/keet-opt/library, else
- * ~/.cache/keet-opt/library; "" or one that cannot be written: a temporary file. Indexing CUTLASS
- * takes a second or two. */
+ * ~/.cache/keet-opt/library. For "" or a folder that cannot be written the index is a temporary
+ * file. Indexing CUTLASS takes a second or two. */
 struct library *library_open(const char *dir, const char *cache, struct err *err);
 void library_close(struct library *library);
 unsigned library_nr_indexed(const struct library *library); /* files; 0: the index was there */
 
-/* Append the best `limit` places, at most two of a file, each as "path:line" lines of source. Words
- * with underscores are looked for as they are. All words at once, else any of them. Appends
- * "nothing found..." where there is none. */
+/* Append the best `limit` places, at most two per file, each as lines "path:line: source". A word
+ * with underscores stays one word. A place must hold all words of the query; when no place does,
+ * any of the words is enough. Appends "nothing found..." when there is no such place either. */
 bool library_search(
     struct library *library, const char *query, unsigned limit, struct str *out, struct err *err);
 
-/* Append the lines, each after its number, at most LIBRARY_MAX_LINES and LIBRARY_TEXT_BYTES of
- * them; the first line of the text says which of how many. path is relative to the folder. */
+/* Append lines of a file, each after its number: at most LIBRARY_MAX_LINES lines and
+ * LIBRARY_TEXT_BYTES bytes. A heading says which lines follow, and how many lines the file has.
+ * path is relative to the folder. */
 bool library_read(struct library *library, const char *path, unsigned first_line, unsigned nr_lines,
     struct str *out, struct err *err);
 

@@ -44,7 +44,7 @@ static void note_file(struct tree_walk *w, const char *path, const struct stat *
     w->lines[w->nr_lines++] = str_take(&line);
 }
 
-/* below: "" or "include/cute/". Folders that cannot be read are as good as not there. */
+/* below: "" or "include/cute/". A folder that cannot be read counts as absent. */
 static void walk_folder(struct tree_walk *w, const char *below, unsigned depth)
 {
     struct str path = {0};
@@ -110,7 +110,7 @@ void tree_finish(struct tree *tree)
     *tree = (struct tree){0};
 }
 
-/* The path with all links resolved, when it is below the root; else NULL. */
+/* The path with all links resolved; NULL when the resolved path is not below the root. */
 static char *resolve(const struct tree *tree, const char *path)
 {
     const size_t len = strlen(tree->root);
@@ -141,7 +141,7 @@ bool tree_read(const struct tree *tree, const char *path, char **text, size_t *l
     struct stat st;
     bool ok;
 
-    /* One sentence for all: that something else is there is nobody's business. */
+    /* All reasons give one sentence, so that the sentence does not tell which other files exist. */
     ok = real && stat(real, &st) == 0 && S_ISREG(st.st_mode) &&
          file_read(real, LIBRARY_FILE_BYTES, text, len, err);
     free(real);

@@ -1,4 +1,4 @@
-/* Private to store/: the files of a library: which there are, and the way to their text. */
+/* Private to store/: lists the files of a library, and reads their text. */
 #ifndef KEET_STORE_LIBRARY_TREE_H
 #define KEET_STORE_LIBRARY_TREE_H
 
@@ -20,7 +20,8 @@ struct tree {
 bool tree_list(struct tree *tree, const char *dir, struct err *err);
 void tree_finish(struct tree *tree);
 
-/* The text of a file below the root; free() it. False: there is none, or it is not below. */
+/* Reads a file below the root; the caller frees *text. False: there is no such text file below the
+ * root. */
 bool tree_read(
     const struct tree *tree, const char *path, char **text, size_t *len, struct err *err);
 

@@ -90,7 +90,7 @@ const char schema_v1[] =
     " proposer TEXT NOT NULL, variant INTEGER NOT NULL, prior REAL NOT NULL, what TEXT,"
     " PRIMARY KEY (node, seq)) WITHOUT ROWID;"
 
-    /* Filled once a language model proposes, and once lessons are drawn across runs. */
+    /* Language models fill model_call; lessons across runs fill lesson. */
     "CREATE TABLE model_call ("
     " id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES run(id),"
     " node INTEGER REFERENCES node(id), model TEXT NOT NULL, prompt TEXT NOT NULL, answer TEXT,"
@@ -99,11 +99,11 @@ const char schema_v1[] =
     " id INTEGER PRIMARY KEY, run INTEGER REFERENCES run(id), action TEXT, device TEXT,"
     " text TEXT NOT NULL, support INTEGER NOT NULL DEFAULT 1, learned TEXT NOT NULL);";
 
-/* Version 2: what models were asked and said, in full; the order in which picks were asked, when
- * several are under way at once; lessons by circumstances. */
+/* Version 2: questions to models and their answers, in full; the order of asking, for picks of
+ * which several are under way at once; the circumstances of lessons. */
 const char schema_v2[] =
-    /* number is the node's; node itself is NULL until that one is stored, and stays so where the
-     * run ended before. */
+    /* number is the node's number. node is NULL until the node is stored, and stays NULL when the
+     * run ended before that. */
     "ALTER TABLE model_call ADD COLUMN number INTEGER NOT NULL DEFAULT -1;"
     "ALTER TABLE model_call ADD COLUMN seq INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE model_call ADD COLUMN purpose TEXT NOT NULL DEFAULT 'write';"
@@ -115,7 +115,7 @@ const char schema_v2[] =
     "UPDATE model_call SET seq = id;"
     "CREATE UNIQUE INDEX model_call_number ON model_call (run, number, seq);"
 
-    /* nr_told: how many nodes had been told to the search when this one was asked. */
+    /* nr_told: how many nodes had been told to the search when this node was asked. */
     "CREATE TABLE pick ("
     " run INTEGER NOT NULL REFERENCES run(id), number INTEGER NOT NULL, nr_told INTEGER NOT NULL,"
     " PRIMARY KEY (run, number)) WITHOUT ROWID;"
@@ -127,7 +127,8 @@ const char schema_v2[] =
     "ALTER TABLE lesson ADD COLUMN verdict TEXT NOT NULL DEFAULT 'ok';"
     "ALTER TABLE lesson ADD COLUMN gain REAL NOT NULL DEFAULT 0;";
 
-/* Version 3: a call is on record from its beginning; what its attempts took; a run's models. */
+/* Version 3: a call is on record from its beginning, with the cost of its attempts; a run records
+ * its models. */
 const char schema_v3[] = "ALTER TABLE model_call ADD COLUMN outcome TEXT NOT NULL DEFAULT 'ok';"
                          "UPDATE model_call SET outcome = 'failed' WHERE answer IS NULL;"
                          "ALTER TABLE model_call ADD COLUMN attempts INTEGER NOT NULL DEFAULT 1;"
@@ -136,7 +137,7 @@ const char schema_v3[] = "ALTER TABLE model_call ADD COLUMN outcome TEXT NOT NUL
                          "ALTER TABLE model_call ADD COLUMN waited_ms REAL NOT NULL DEFAULT 0;"
                          "ALTER TABLE model_call ADD COLUMN queued_ms REAL NOT NULL DEFAULT 0;"
 
-                         /* As given, one a line; those that a resumed run adds follow. */
+                         /* Models as given, one a line; models that a resumed run adds follow. */
                          "ALTER TABLE run ADD COLUMN models TEXT NOT NULL DEFAULT '';";
 
 /* Version 4: how times were taken on a GPU. */
@@ -250,7 +251,8 @@ const char *const sql_text[NR_SQL] = {
                            " WHERE run = ? AND number = ?",
     [SQL_TREE] = "SELECT number, parent, action, proposer, variant, verdict, speedup, source"
                  " FROM node WHERE run = ? ORDER BY number",
-    /* In the order in which they were asked, however often they are written. */
+    /* A call keeps its row, and so its place in the order of asking, however often the call is
+     * saved. */
     [SQL_ADD_CALL] =
         "INSERT INTO model_call (run, number, node, seq, purpose, model, prompt, answer, error,"
         " outcome, tokens_in, tokens_out, tokens_cached, tokens_estimated, lost_in, lost_out,"
@@ -286,8 +288,8 @@ const char *const sql_text[NR_SQL] = {
                       " speedup FROM node WHERE run = ? AND parent = ? ORDER BY number",
     [SQL_DIGEST_VERDICTS] = "SELECT verdict, count(*), count(*) - count(recalled_from) FROM node"
                             " WHERE run = ? AND number > 0 GROUP BY verdict",
-    /* The node that the run ended with; before the end the fastest, whose interval must exclude 1
-     * where an interval is known. */
+    /* The node that the run ended with. Before the end: the fastest node; the interval of its
+     * speedup must exclude 1 where an interval is known. */
     [SQL_DIGEST_BEST] =
         "SELECT number, speedup, time_ns, time_from FROM node JOIN run ON run.id = node.run"
         " JOIN measurement ON measurement.node = node.id LEFT JOIN timing ON timing.node = node.id"

@@ -35,8 +35,9 @@ static bool read_number(struct store *store, const char *sql, int64_t *value, st
     return ok;
 }
 
-/* From whatever version to this one, in one transaction: two processes that open a new file at once
- * both end up with a whole schema, since the second finds it made once it has the lock. */
+/* Brings any version to this one, in one transaction. Two processes that open a new file at once
+ * both end up with a whole schema, because the second process finds the schema made once it has the
+ * lock. */
 static bool make_schema(struct store *store, struct err *err)
 {
     static const char *const doing = "making the tables";
@@ -100,8 +101,9 @@ struct store *store_open(const char *path, struct err *err)
         db_fail(store, "opening", err);
     } else {
         sqlite3_busy_timeout(store->db, DB_BUSY_MS);
-        /* Another program's file must not be changed, so migrate looks before the journal mode is
-         * set. NORMAL is safe when the process is killed: only a power cut may lose the last rows.
+        /* migrate looks at the file before the journal mode is set, because another program's file
+         * must not be changed. NORMAL is safe when the process is killed: only a power cut may lose
+         * the last rows.
          */
         if (migrate(store, err) &&
             execute(store,
@@ -391,8 +393,8 @@ bool store_tree_hash(struct store *store, char hex[33], struct err *err)
         if (!row) {
             break;
         }
-        /* Every column as SQLite holds it, except that a real goes in by its bits: printed decimals
-         * could hide a difference. */
+        /* Every column enters the hash as SQLite holds the column, except that a real enters by its
+         * bits: printed decimals could hide a difference. */
         for (int i = 0; i < sqlite3_column_count(q.stmt); i++) {
             if (sqlite3_column_type(q.stmt, i) == SQLITE_FLOAT) {
                 double value = sqlite3_column_double(q.stmt, i);

@@ -1,6 +1,6 @@
-/* Store: every node, with all that led to it, in one SQLite file (WAL, foreign keys, migrations by
- * user_version). The database is the log of record: a run killed anywhere resumes from it. One
- * transaction per node. */
+/* Store: every node, with everything that led to the node, in one SQLite file (WAL, foreign keys,
+ * migrations by user_version). The database is the log of record: a run that was killed at any
+ * point resumes from the database. Each node is one transaction. */
 #ifndef KEET_STORE_STORE_H
 #define KEET_STORE_STORE_H
 
@@ -14,7 +14,8 @@
 
 struct store;
 
-/* What identifies a run: resuming with other values is an error that names the difference. */
+/* The values that identify a run. Resuming with other values is an error, which names the
+ * difference. */
 struct run_info {
     int64_t id; /* filled by the store */
     const char *kernel_path;
@@ -34,10 +35,12 @@ void store_close(struct store *store);
 void store_remove(const char *path);
 
 bool store_begin_run(struct store *store, struct run_info *run, struct err *err);
-/* The newest run in the file; strings in the arena. *found false when there is none. */
+/* The newest run in the file; strings are in the arena. *found is false when the file has no
+ * run. */
 bool store_find_run(
     struct store *store, struct arena *arena, struct run_info *run, bool *found, struct err *err);
-/* The run of this number becomes the current one; 0: the newest. An error when there is none. */
+/* The run of this number becomes the current one; 0: the newest. An error when the file has no such
+ * run. */
 bool store_take_run(struct store *store, struct arena *arena, int64_t number, struct run_info *run,
     struct err *err);
 /* The newest run with the same original, device, policy and version becomes the current one. */
@@ -46,26 +49,27 @@ bool store_find_equal_run(
 /* May a run with the stored values be resumed as the wanted one? The error names the difference.
  * Budget and kernel path may differ: a longer budget is the usual reason to resume. */
 bool store_same_run(const struct run_info *stored, const struct run_info *wanted, struct err *err);
-/* The models and the budget of a run that is resumed. */
+/* Records the models and the budget of a run that is resumed. */
 bool store_go_on(struct store *store, const char *models, const char *budget, struct err *err);
 /* Mark the run done, with the reason and with the node that is its best by its own objective.
  * Resuming a done run with a larger budget is fine. */
 bool store_end_run(struct store *store, const char *why_stopped, int64_t best, struct err *err);
 
 /* Save the node and all its parts (source, compilation facts, check, measurement, counters,
- * findings, options with priors): one transaction. */
+ * findings, options with priors) in one transaction. */
 bool store_kernel(struct store *store, const struct candidate *c, struct err *err);
 
 /* If a node of this run has the same compilation key, copy its check, profile, speedup and verdict
- * into c and set c->recalled_from; else leave c as it is. Costs of lines and the verdict's line are
- * left out when the two sources have different numbers of lines, where they would name the wrong
- * ones.
+ * into c and set c->recalled_from; else leave c as it is. When the two sources have different
+ * numbers of lines, the costs of lines and the verdict's line are left out, because they would name
+ * wrong lines.
  */
 bool store_recall(struct store *store, struct candidate *c, struct err *err);
 
-/* Read node back, everything that store_kernel saved (PTX and cubin excepted), into c (c->arena and
- * c->task set by the caller). The plan is not stored: it is parsed anew from the source when
- * c->task is set and the verdict says that there is one. *found false when there is no such node.
+/* Read everything that store_kernel saved of a node, except PTX and cubin, into c. The caller sets
+ * c->arena and c->task. The plan is not stored: the plan is parsed anew from the source when
+ * c->task is set and the verdict says that the source has a plan. *found is false when there is no
+ * such node.
  */
 bool store_load_node(
     struct store *store, int64_t node, struct candidate *c, bool *found, struct err *err);
@@ -78,20 +82,21 @@ bool store_load_source(struct store *store, struct arena *arena, int64_t node, c
 bool store_has_source(
     struct store *store, const char *source, size_t bytes, bool *has, struct err *err);
 
-/* --- a run in figures, without reading its nodes: for those who only look --- */
+/* --- a run in figures, read without its nodes --- */
 
 struct store_digest {
     int64_t nr_nodes;     /* the original excluded */
-    int64_t nr_evaluated; /* what a budget counts: not recalled from an equal one, and repairs */
+    int64_t nr_evaluated; /* what a budget counts: nodes that were not recalled from an equal node,
+                             and repairs */
     uint64_t verdicts[NR_VERDICTS];
-    uint64_t recalled[NR_VERDICTS]; /* of verdicts: of nodes recalled from an equal one */
+    uint64_t recalled[NR_VERDICTS]; /* of verdicts: those of nodes recalled from an equal node */
     int64_t best;                   /* -1: not even the original is measured */
     double speedup, best_ns;
     enum provenance from;
     uint64_t nr_calls, nr_unpriced, tokens; /* of language models; tokens in and out */
     double cost;
 };
-/* Of the run begun or found. */
+/* The digest of the run that was begun or found. */
 bool store_digest(struct store *store, struct store_digest *digest, struct err *err);
 
 /* One line of a list of runs. */
@@ -109,16 +114,16 @@ struct store_speed {
     const char *action, *what, *verdict, *verdict_text;
     double speedup, time_ns; /* NaN: not measured */
 };
-/* By rising number; arena memory. */
+/* All nodes of the run, by rising number; arena memory. */
 bool store_list_speeds(struct store *store, struct arena *arena, struct store_speed **speeds,
     unsigned *nr, struct err *err);
 
 /* --- the order of asking and telling, where several nodes are under way at once --- */
 
-/* Note that node `number` was asked when nr_told nodes had been told. Not needed where each was
- * asked after the one before was told. */
+/* Note that node `number` was asked when nr_told nodes had been told. A node that was asked after
+ * the node before was told needs no note. */
 bool store_add_pick(struct store *store, int64_t number, int64_t nr_told, struct err *err);
-/* What a resumed run replays. Arena memory. */
+/* The order that a resumed run replays. Arena memory. */
 struct store_order {
     int64_t *told; /* node numbers in the order of telling */
     int64_t nr_told;
@@ -130,9 +135,9 @@ bool store_load_order(
 
 /* --- what models were asked --- */
 
-/* One call, as it stands: when it begins and when it has ended, so that a process that is killed
- * leaves on record what was asked, whatever became of the node. store_kernel saves all of a node's
- * calls once more, with what their answers led to. */
+/* Save one call as it stands, once when the call begins and once when the call has ended. So a
+ * process that is killed leaves the question on record, whatever became of the node. store_kernel
+ * saves all calls of a node once more, with the verdicts on their answers. */
 bool store_save_call(
     struct store *store, const struct candidate *c, unsigned number, struct err *err);
 bool store_load_calls(struct store *store, struct candidate *c, struct err *err); /* by c->node */
@@ -142,23 +147,25 @@ struct store_call {
     const char *action; /* NULL: the node was not finished */
     struct model_call call;
 };
-/* All of the run, in order; arena memory. */
+/* All calls of the run, in order; arena memory. */
 bool store_list_calls(struct store *store, struct arena *arena, struct store_call **calls,
     unsigned *nr, struct err *err);
 
 /* --- lessons --- */
 
-/* own: of this run (a run must have been begun); else of no run, as in a --memory file. */
+/* own: the lesson belongs to this run, which must have begun; else the lesson belongs to no run, as
+ * in a --memory file. */
 bool store_add_lesson(struct store *store, const struct lesson *lesson, bool own, struct err *err);
 bool store_list_lessons(struct store *store, struct arena *arena, bool own, struct lesson **lessons,
     unsigned *nr, struct err *err);
 
-/* The children of a node that were told: option, verdict, verdict_text, speedup and number only. */
+/* The children of a node that were told. Only option, verdict, verdict_text, speedup and number are
+ * set. */
 bool store_list_children(struct store *store, struct arena *arena, int64_t node,
     struct candidate **children, unsigned *nr, struct err *err);
 
-/* A hash over the tree as the search sees it (parents, moves, verdicts, rewards, source hashes; no
- * wall times), for comparing runs. */
+/* A hash over the tree as the search sees the tree (parents, moves, verdicts, rewards, source
+ * hashes; no wall times), for comparing runs. */
 bool store_tree_hash(struct store *store, char hex[33], struct err *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* Owns what goes beyond single nodes: calls of models, the order of asking, lessons, siblings. */
+/* Owns the rows that go beyond single nodes: calls of models, the order of asking, lessons,
+ * siblings. */
 #include "store/db.h"
 
 #include "base/clock.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* id: of the node's row; 0: it has none yet. */
+/* id: of the node's row; 0: the node has no row yet. */
 static bool save_call(
     struct store *store, int64_t id, const struct candidate *c, unsigned number, struct err *err)
 {
@@ -84,7 +85,7 @@ static bool read_call(
            db_strange(q->store, "verdict", verdict, err);
 }
 
-/* A heap array of rows becomes the arena's. */
+/* Moves a heap array of rows into the arena. */
 static void *keep(struct arena *arena, void *rows, size_t nr, size_t bytes_each)
 {
     void *kept = nr > 0 ? arena_array(arena, nr, bytes_each) : NULL;
@@ -207,7 +208,7 @@ bool store_load_order(
     }
     order->asked = arena_array(arena, (size_t)order->nr_asked + 1, sizeof(*order->asked));
     for (int64_t n = 1; n <= order->nr_asked; n++) {
-        order->asked[n - 1] = n - 1; /* one after the other, unless a pick says otherwise */
+        order->asked[n - 1] = n - 1; /* in turn, unless a pick says otherwise */
     }
     for (size_t i = 0; i < nr; i++) {
         if (picks[i].number >= 1) {

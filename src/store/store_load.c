@@ -1,4 +1,4 @@
-/* Owns reading nodes back: load for resuming, recall of a twin. */
+/* Owns reading nodes back: to resume a run, and to recall an equal node. */
 #include "store/db.h"
 
 #include "base/mem.h"
@@ -133,7 +133,7 @@ static bool load_check(struct store *store, int64_t id, struct candidate *c, str
     return true;
 }
 
-/* Rows of launches: -1 is the total. NULL for a number that the measurement does not have. */
+/* The counters of a launch; launch -1 is the total. NULL: the measurement has no such launch. */
 static struct counters *counters_of(struct profile *profile, int64_t launch)
 {
     if (launch == -1) {
@@ -219,7 +219,7 @@ static bool load_lines(struct store *store, int64_t id, struct candidate *c, str
         }
         nr++;
     }
-    /* The rows come in runs of one launch each. */
+    /* The rows of a launch stand together. */
     for (size_t i = 0, end; i < nr; i = end) {
         struct counters *counters = counters_of(&c->profile, owners[i]);
 
@@ -432,7 +432,7 @@ static bool load_options(struct store *store, int64_t id, struct candidate *c, s
     return ok;
 }
 
-/* The node's own row; *id 0 when there is none. */
+/* Reads the node's own row. *id is 0 when there is no such row. */
 static bool load_row(
     struct store *store, int64_t node, struct candidate *c, int64_t *id, struct err *err)
 {
@@ -472,7 +472,7 @@ static bool load_row(
            db_strange(store, "verdict", verdict, err);
 }
 
-/* The plan is a function of the source. A candidate that had none stays without. */
+/* Parses the plan anew from the source. A candidate that had no plan stays without a plan. */
 static void parse_plan(struct candidate *c)
 {
     struct plan plan;

@@ -132,7 +132,7 @@ static bool save_line(
     return query_run(&q, "storing the costs of lines", err);
 }
 
-/* One launch; config NULL and launch -1 for the sum of all. */
+/* Saves the counters of one launch. The sum of all launches has config NULL and launch -1. */
 static bool save_counters(struct store *store, int64_t id, int64_t launch,
     const struct launch_config *config, const struct counters *counters, struct err *err)
 {
@@ -178,7 +178,7 @@ static bool save_counters(struct store *store, int64_t id, int64_t launch,
     return true;
 }
 
-/* No row where nothing is known of it: the emulator's times are not taken, but made. */
+/* Saves no row when no time was sampled or refused: the emulator's times are modelled. */
 static bool save_timing(
     struct store *store, int64_t id, const struct profile_timing *t, struct err *err)
 {
@@ -352,7 +352,8 @@ bool store_kernel(struct store *store, const struct candidate *c, struct err *er
             return true;
         }
     }
-    /* Only when SQLite has not rolled back by itself, as it does when the disk is full. */
+    /* SQLite may have rolled back by itself, as on a full disk. Only an open transaction is rolled
+     * back here. */
     if (!sqlite3_get_autocommit(store->db)) {
         struct err ignored;
 

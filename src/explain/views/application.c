@@ -1,5 +1,5 @@
-/* Owns the view of an application's kernels: launches of one kernel together, kernels by what they
- * take and could save, bottlenecks by how many kernels they hold back. */
+/* Owns the view of an application's kernels: all launches of a kernel in one row, kernels with
+ * their time and possible saving, and bottlenecks with the kernels that they hold back. */
 #include "explain/views/views.h"
 
 #include "report/report.h"
@@ -10,7 +10,7 @@
 
 enum { ROWS = 25, EXPLAINED = 3 };
 
-/* Shorter launches than this many launch overheads are mostly launch. */
+/* A launch that is shorter than this many launch overheads is mostly overhead. */
 static const double TINY = 3;
 
 /* All launches of one kernel with one bottleneck, or all kernels with one bottleneck. */
@@ -24,7 +24,7 @@ struct group {
 struct app {
     struct group *kernels, *clusters;
     unsigned nr_kernels, nr_clusters, nr_tiny;
-    double tiny_ns, overhead_ns; /* time in tiny launches; what starting them costs */
+    double tiny_ns, overhead_ns; /* time in tiny launches; cost of starting these */
 };
 
 static int by_name(const void *a, const void *b)
@@ -176,7 +176,7 @@ static void print_clusters(
     }
 }
 
-/* What no single kernel shows. */
+/* Prints the facts that no single kernel shows. */
 static void print_system(struct str *out, const struct many *many, const struct app *app)
 {
     if (app->nr_tiny < 8 || app->overhead_ns < 0.05 * many->time_ns)

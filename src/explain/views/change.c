@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whatever a kernel can be busy with, or wait for. */
+/* The resources that a kernel can keep busy, and the reasons for which a kernel can wait. */
 static const struct {
     enum metric metric;
     const char *what;
@@ -65,7 +65,7 @@ struct version_changes view_changes(
     return v;
 }
 
-/* Tools that speak of one version and not of the other. */
+/* The tools that have a finding on one version and none on the other. */
 static const char *only_in(
     struct arena *arena, const struct explanation *here, const struct explanation *there)
 {

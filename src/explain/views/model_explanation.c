@@ -1,4 +1,4 @@
-/* Owns the conversation with a model about one profile, and the checking of what it says. */
+/* Owns the conversation with a model about one profile, and the checking of the model's text. */
 #include "explain/views/model_explanation.h"
 
 #include "base/share.h"
@@ -93,7 +93,7 @@ static void start_over(struct talk *t)
     say(t, "system", ask_prompt(t->ask, ASK_SYSTEM, &t->values, t->c->arena));
 }
 
-/* Why not to ask any further; NULL: go on. */
+/* Why no further question may be asked; NULL: go on. */
 static const char *limit(const struct talk *t)
 {
     if (t->options->max_tokens && t->said->tokens >= t->options->max_tokens)
@@ -103,7 +103,7 @@ static const char *limit(const struct talk *t)
     return NULL;
 }
 
-/* One question; *reply is NULL when none came, and said->why_not says why. */
+/* Asks one question. *reply is NULL when no reply came, and said->why_not says why. */
 static bool put(struct talk *t, unsigned model, enum ask_prompt prompt, const char *purpose,
     const char **reply, struct err *err)
 {
@@ -133,7 +133,7 @@ static bool put(struct talk *t, unsigned model, enum ask_prompt prompt, const ch
 
 /* ---- the answer ---- */
 
-/* "H2 refuted: ...": a judgement, whatever marks of emphasis surround it. */
+/* Counts the judgements such as "H2 refuted: ...", whatever marks of emphasis surround them. */
 static void count_judgements(struct model_explanation *said, const char *text)
 {
     static const struct {
@@ -178,7 +178,7 @@ static unsigned nr_false(const struct ground *ground)
     return ground->nr_claims - ground->nr_grounded;
 }
 
-/* What does not hold goes back, once; the better of the two texts stays. */
+/* Sends the claims that do not hold back to the model, once. The better of the two texts stays. */
 static bool correct(struct talk *t, unsigned model, struct err *err)
 {
     struct ground ground;
@@ -208,7 +208,7 @@ static bool review(struct talk *t, unsigned model, const char *draft, struct err
     if (!put(t, model, ASK_REVIEW, "review", &reply, err))
         return false;
     t->said->why_not = NULL;
-    draft = reply ? reply : draft; /* unreviewed rather than nothing */
+    draft = reply ? reply : draft; /* an unreviewed draft is better than none */
     check(t, draft, &ground);
     take(t, draft, &ground);
     t->said->nr_claims_first = ground.nr_claims;

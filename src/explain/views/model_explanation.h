@@ -1,8 +1,9 @@
 /* keet-opt explain KERNEL.cu --model SPEC: an explanation in a model's words, none of which is
- * taken on trust. The model states hypotheses from the source before any counter is shown, judges
- * each by the counters, a reviewer (the second --model, else the same) goes over it, and the
- * grounding checker (explain/ground.h) looks up each number, metric, line and identifier. What does
- * not hold is marked and sent back once; what still does not hold stays marked in what is printed.
+ * taken on trust. First the model states hypotheses from the source, before any counter is shown.
+ * Then the model judges each hypothesis by the counters. A reviewer (the second --model, else the
+ * same model) corrects the explanation. The grounding checker (explain/ground.h) looks up each
+ * number, metric, line and identifier. Claims that do not hold are marked, and the explanation goes
+ * back to the model once. Claims that still do not hold stay marked in the printed explanation.
  *
  * Calls are counted and priced as in a search; with --db they are on record for `keet-opt calls`.
  */
@@ -31,25 +32,25 @@ struct model_explanation_options {
 struct model_explanation {
     const char *why_not;    /* NULL, or why there is no explanation */
     const char *hypotheses; /* before any counter was shown */
-    const char *text;       /* the explanation; what does not hold is marked */
+    const char *text;       /* the explanation; claims that do not hold are marked */
     unsigned nr_confirmed, nr_refuted, nr_open;
     unsigned nr_claims, nr_grounded; /* of text */
     unsigned nr_claims_first,
-        nr_grounded_first; /* before it was sent back; equal when it was not */
+        nr_grounded_first; /* before text was sent back; equal when it was not sent back */
     bool sent_back;
     unsigned nr_calls;
     uint64_t tokens;
     double cost; /* dollars, of the calls with a known price */
 };
 
-/* c is alive, profiled and explained; its calls are added to c->calls. Strings live in the arena of
- * c. False: the options are at fault (an unknown spec, no price). */
+/* c must be alive, profiled and explained. The calls of models are added to c->calls. Strings live
+ * in the arena of c. False: the options are at fault (an unknown spec, no price). */
 bool model_explain(const struct model_explanation_options *options, const struct chip *chip,
     struct candidate *c, struct model_explanation *explanation, struct err *err);
 
 void model_explanation_print(
     struct str *out, const struct model_explanation *explanation, bool markdown);
-/* Each line of the text, empty ones left out, behind an indent. */
+/* Adds each line of the text after an indent. Empty lines are left out. */
 void text_indent(struct str *out, const char *text, const char *indent);
 struct json_t *model_explanation_json(const struct model_explanation *explanation);
 

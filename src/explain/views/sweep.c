@@ -39,7 +39,7 @@ static size_t common_prefix(const char *a, const char *b)
     return n;
 }
 
-/* Where the files' names differ there must be a number; what stands before it is its name. */
+/* Finds the number in which the files' names differ, and the parameter's name before the number. */
 static bool differing_number(struct many *many, const char **found)
 {
     const char *first = file_name(many->all[0].file);
@@ -182,11 +182,12 @@ static struct curve curve_of(const struct many *many, enum metric metric)
 
 struct knee {
     bool found;
-    unsigned at; /* the point where it turns */
+    unsigned at; /* the point where the curve turns */
     double before, after;
 };
 
-/* Two lines that meet in a point must fit far better than one, with different slopes. */
+/* Finds two lines that meet in a point. Their slopes must differ, and the two lines must fit far
+ * better than one line. */
 static struct knee find_knee(const struct curve *c, unsigned nr)
 {
     struct knee knee = {0};
@@ -232,7 +233,8 @@ static bool is_monotonic(const double *y, unsigned nr)
     return up == 0 || down == 0 || up > 5 * down || down > 5 * up;
 }
 
-/* How busy what is says more than how much there is. */
+/* Utilisations and stalls come first: these say more than counts. Then steeper slopes come
+ * first. */
 static int by_slope(const void *a, const void *b)
 {
     const struct mover *x = a, *y = b;
@@ -266,7 +268,7 @@ static void find_movers(const struct many *many, const struct knee *knee, struct
     qsort(movers->all, movers->nr, sizeof(movers->all[0]), by_slope);
 }
 
-/* The utilisation or stall whose slope changes most where the time's does. */
+/* The utilisation or stall whose slope changes most where the slope of the time changes. */
 static const struct mover *what_turns(const struct movers *movers)
 {
     const struct mover *most = NULL;

@@ -12,7 +12,7 @@
 
 struct json_t; /* jansson's */
 
-/* A launch of a file, explained. Strings are borrowed. */
+/* An explained launch of a file. Strings are borrowed. */
 struct explained {
     const char *name, *file;
     unsigned file_number;
@@ -35,7 +35,7 @@ void view_one_print(struct str *out, const char *name, const struct chip *chip,
     const struct candidate *c, bool markdown);
 /* Speed of light and Little's law. */
 struct json_t *view_limits_json(const struct chip *chip, const struct candidate *c);
-/* The first finding's tool; else why there is no finding. */
+/* The tool of the first finding; without findings, "too few metrics" or "none". */
 const char *view_bottleneck(const struct explained *e);
 
 /* ---- two versions: what changed, and which change paid ----
@@ -63,10 +63,10 @@ struct json_t *view_change_json(const struct version_changes *v);
 
 /* ---- one kernel over a parameter: which metrics move with it, where is the knee ---- */
 
-/* Set x of all from the files' names, or from the launches for "grid" and "block"; one launch per
- * file, the longest, is kept. name: of the parameter, as in "N" for gemm_N256.csv; NULL: the number
- * in which the names differ. *found: it, else an empty string. False: there are no such numbers, or
- * the files do not hold one kernel. */
+/* Set x of all launches from the files' names, or for "grid" and "block" from the launches. Only
+ * the longest launch of each file is kept. name: the parameter's name, as "N" for gemm_N256.csv;
+ * NULL: the parameter is the number in which the names differ. *found: the parameter's name, or an
+ * empty string. False: there are no such numbers, or the files do not hold one kernel. */
 bool view_sweep_read(struct many *many, const char *name, const char **found);
 void view_sweep_print(struct str *out, const struct many *many, const char *name, bool markdown);
 struct json_t *view_sweep_json(const struct many *many, const char *name);
