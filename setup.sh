@@ -19,7 +19,7 @@ cd "$(dirname "$0")"
 
 # Alternatives are separated by |: any of them will do, the first that apt knows is installed.
 packages=(
-    gcc libc6-dev git cmake ninja-build pkg-config python3
+    gcc libc6-dev git cmake ninja-build pkg-config python3 file dpkg-dev # the last two: cpack
     'libclang-14-dev|libclang-dev'
     libsqlite3-dev libxxhash-dev libjansson-dev libseccomp-dev libcurl4-openssl-dev libcmocka-dev
 )
