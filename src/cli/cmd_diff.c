@@ -18,6 +18,9 @@ static void print(const struct options *o, struct arena *arena, const struct can
             json_pack("{s:I, s:I, s:s}", "a", (json_int_t)a->node, "b", (json_int_t)b->node, "diff",
                 str_text(&diff)),
             JSON_INDENT(1));
+    if (diff.len == 0)
+        str_addf(&diff, "nodes %lld and %lld have the same text\n", (long long)a->node,
+            (long long)b->node);
     look_print(str_text(o->json ? &json : &diff));
     str_finish(&json);
     str_finish(&diff);

@@ -126,6 +126,7 @@ static bool finish(struct search_parts *p, const char *why, struct err *err)
         .kept_run = result.kept ? result.kept->run : 0,
         .moved_to = output.moved_to,
         .unchanged = output.unchanged,
+        .replaced = output.replaced,
         .columns = report_columns(stdout),
         .tables = o->verbosity > 0,
     };

@@ -58,6 +58,12 @@ static bool write_folder(struct report_patch *done, struct arena *arena, const s
     return true;
 }
 
+static const char *patched_name(struct arena *arena, const char *path, const char *output)
+{
+    return arena_printf(
+        arena, "%s.patched.%s", stem_of(arena, output), str_ends(path, ".py") ? "py" : "cu");
+}
+
 static bool write_files(struct report_patch *done, struct arena *arena, const struct patch *patch,
     const char *path, const char *source, const char *output, struct err *err)
 {
@@ -71,8 +77,7 @@ static bool write_files(struct report_patch *done, struct arena *arena, const st
             patch->files[i].text); /* for `patch -p0` in the file's folder */
     done->patch_path = arena_printf(arena, "%s.patch", stem);
     if (alone) {
-        done->patched_path =
-            arena_printf(arena, "%s.patched.%s", stem, str_ends(path, ".py") ? "py" : "cu");
+        done->patched_path = patched_name(arena, path, output);
         ok =
             file_write(done->patched_path, patch->files[0].text, strlen(patch->files[0].text), err);
     } else if (all_beside(patch)) {
@@ -81,6 +86,15 @@ static bool write_files(struct report_patch *done, struct arena *arena, const st
     ok = ok && file_write(done->patch_path, str_text(&diff), diff.len, err);
     str_finish(&diff);
     return ok;
+}
+
+/* The user's file may have changed since an earlier run patched it. */
+static void find_stale(
+    struct report_patch *done, struct arena *arena, const char *path, const char *output)
+{
+    const char *patched = patched_name(arena, path, output);
+
+    done->stale = file_exists(patched) ? patched : NULL;
 }
 
 bool writeback(struct report_patch *done, struct arena *arena, const struct options *o,
@@ -109,6 +123,8 @@ bool writeback(struct report_patch *done, struct arena *arena, const struct opti
         done->note = ok ? patch.note : NULL;
         if (ok && patch.nr_files)
             ok = write_files(done, arena, &patch, path, source, output, err);
+        else if (ok)
+            find_stale(done, arena, path, output);
     }
     free(source);
     return ok;

@@ -19,6 +19,7 @@ struct report_patch {
     const char *patch_path;   /* the diff */
     const char *why;          /* why the winner could not be written back */
     const char *note;         /* what the user should look at */
+    const char *stale;        /* a patched file of an earlier run; this run wrote none */
 };
 
 /* A finished (or interrupted) run. Everything is borrowed. */
@@ -44,6 +45,7 @@ struct report_run {
     int64_t kept_run;
     const char *moved_to; /* the new place of the file that stood at output_path; NULL: none did */
     bool unchanged;       /* the output file held the best kernel already */
+    bool replaced;        /* the output file held another kernel of the database */
     unsigned columns;     /* of the terminal; 0: REPORT_WIDTH */
     bool tables;          /* print counters and diff as well */
 };

@@ -249,7 +249,9 @@ static void add_places(struct str *out, const struct report_run *run)
     struct place_list places = {0};
     struct str text = {0};
 
-    add_place(&places, run->output_path, "the best kernel");
+    add_place(&places, run->output_path,
+        run->replaced ? "the best kernel; the kernel before stays in the database: keet-opt runs"
+                      : "the best kernel");
     if (run->moved_to)
         add_place(&places, run->moved_to, "what %s held before: no kernel of this database",
             file_name(run->output_path));
@@ -257,6 +259,8 @@ static void add_places(struct str *out, const struct report_run *run)
         add_place(&places, run->patch.patched_path, "your file with it");
     if (run->patch.patch_path)
         add_place(&places, run->patch.patch_path, "the same as a diff");
+    if (run->patch.stale)
+        add_place(&places, run->patch.stale, "of an earlier run; this run found nothing to write");
     add_place(&places, run->db_path,
         number > 1 ? "every variant of this run, number %lld, and of the runs before"
                    : "every variant of this run, number %lld",

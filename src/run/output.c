@@ -156,6 +156,7 @@ bool session_write_output(struct session *s, const struct session_result *result
         return false;
     if (done->unchanged)
         return true;
+    done->replaced = own && is_regular(s->output_path);
     return (own || move_aside(s, &done->moved_to, err)) &&
            file_write(s->output_path, best->source, best->source_bytes, err);
 }

@@ -97,6 +97,7 @@ bool session_result(struct session *s, struct session_result *result, struct err
 struct session_output {
     const char *moved_to; /* the new place of the file that stood at output_path; NULL: none did */
     bool unchanged;       /* the output file held the best kernel already */
+    bool replaced;        /* the output file held another kernel of the database */
 };
 /* Write the best kernel, of this run or the kept one, to the output file. A file there that is no
  * kernel of the database, or is the user's own kernel file, is somebody's work: that file is

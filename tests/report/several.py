@@ -84,12 +84,53 @@ def verbs(keet, cwd, runs):
     check("no such file" in run(keet, "runs", "nowhere.db", cwd=cwd, code=1).stderr, "nowhere")
 
 
+HOST = """#include <cuda_runtime.h>
+__global__ void rows(const float *x, float *y, int n, int m) {
+    int r = blockIdx.x * blockDim.x + threadIdx.x;
+    if (r >= n) return;
+    float s = 0;
+    for (int i = 0; i < m; i++) s += x[r * m + i];
+    y[r] = s;
+}
+int main() {
+    int n = 1024, m = 512;
+    float *x, *y;
+    cudaMalloc(&x, n * m * sizeof(float));
+    cudaMalloc(&y, n * sizeof(float));
+    rows<<<(n + 127) / 128, 128>>>(x, y, n, m);
+}
+"""
+
+
+def edited(keet, cwd):
+    """The user's file changes between two runs, and the second finds nothing better: what the first wrote is told apart."""
+    path = os.path.join(cwd, "e.cu")
+    with open(path, "w") as file:
+        file.write(HOST)
+    first = run(keet, "e.cu", "--device", "emu", "--cache", "cache", "--budget", "6", cwd=cwd).stdout
+    check("your file with it" in first and "stays in the database" not in first, first)
+    with open(path, "w") as file:
+        file.write(HOST.replace("float s = 0", "float s = 1"))
+    os.mkdir(os.path.join(cwd, "replies"))
+    for name in ("write-1.md", "repair-1.md", "repair-2.md"):
+        with open(os.path.join(cwd, "replies", name), "w") as file:
+            file.write("I have nothing.\n")
+    second = run(keet, "e.cu", "--device", "emu", "--cache", "cache", "--budget", "1", "--no-plan", "--model",
+                 "script:replies", "--model-only", cwd=cwd).stdout
+    flat = " ".join(second.split())
+    check("No variant was faster" in flat and "stays in the database" in flat, second)
+    check("e.patched.cu of an earlier run; this run found nothing to write" in flat, second)
+    same = run(keet, "diff", "e.keet.db", "original", "0", cwd=cwd).stdout
+    check(same == "nodes 0 and 0 have the same text\n", same)
+
+
 def main():
     keet, root = sys.argv[1:3]
     with tempfile.TemporaryDirectory() as cwd:
         shutil.copy(f"{root}/tests/kernels/row_sum.cu", cwd)
         begin(keet, cwd)
         verbs(keet, cwd, lists(keet, cwd))
+        edited(keet, cwd)
 
 
 main()
