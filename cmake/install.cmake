@@ -16,7 +16,8 @@ add_custom_target(printed ALL DEPENDS ${printed}/keet-opt.1)
 
 install(TARGETS keet-opt RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY prompts kernels DESTINATION ${CMAKE_INSTALL_DATADIR}/keet-opt)
-install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # The CUDA that setup.sh got, where it got one: a link, and none in a package.
 install(CODE "
