@@ -123,6 +123,14 @@ bool file_mkdirs(const char *path, struct err *err)
     return ok;
 }
 
+bool file_same(const char *a, const char *b)
+{
+    struct stat one, other;
+
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
 bool file_exists(const char *path)
 {
     return access(path, F_OK) == 0;

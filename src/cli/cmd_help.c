@@ -87,7 +87,7 @@ static void add_program(struct str *out)
         "A kernel file is plain CUDA plus `#pragma keet` lines that say what goes in, what comes\n"
         "out and how to launch; of a file with host code they are read from there.\n"
         "\n"
-        "Try:  keet-opt kernels/matmul.cu --budget 50\n");
+        "Try:  keet-opt YOUR.cu --budget 50\n");
 }
 
 static void add_verb(struct str *out, enum verb verb)

@@ -38,6 +38,9 @@ static bool may_write(const struct options *o, struct err *err)
     struct stat is;
     int answer, c;
 
+    if (o->output_path && file_same(o->output_path, o->kernel_path))
+        return err_set(
+            err, "%s is the file that is read; name another file with -o", o->output_path);
     if (!o->output_path || o->force || stat(o->output_path, &is) != 0 || !S_ISREG(is.st_mode))
         return true;
     if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))

@@ -130,26 +130,35 @@ bool writeback(struct report_patch *done, struct arena *arena, const struct opti
     return ok;
 }
 
-/* Does the user's file have host code? A file without host code is not patched: the winner takes
- * its place. */
-static bool has_host_code(struct arena *arena, const struct options *o, struct err *err)
+static bool reads_host_code(struct arena *arena, const char *path, bool *has, struct err *err)
 {
-    const char *path = o->kernel_path, *best = o->paths[1];
     char *source;
     size_t bytes;
-    bool has;
 
     if (!file_read(path, INTAKE_MAX_BYTES, &source, &bytes, err))
         return false;
-    has = intake_needed(source, bytes) || intake_has_both(arena, source, bytes);
+    *has = intake_needed(source, bytes) || intake_has_both(arena, source, bytes);
     free(source);
-    return has ||
-           err_set(err,
-               "%s has no host code that launches its kernel, so nothing can be written back "
-               "into it: %s is a whole kernel file itself; take that one in its place (cp %s "
-               "%s), or make a header of the run for a host program (keet-opt export RUN.db "
-               "--as header)",
-               path, best, best, path);
+    return true;
+}
+
+/* A file without host code is not patched: the winner takes its place. */
+static bool has_host_code(struct arena *arena, const struct options *o, struct err *err)
+{
+    const char *path = o->kernel_path, *best = o->paths[1];
+    bool has, best_has;
+
+    if (!reads_host_code(arena, path, &has, err) || !reads_host_code(arena, best, &best_has, err))
+        return false;
+    if (has)
+        return true;
+    if (best_has)
+        return err_set(err, "the arguments are swapped; try: keet-opt patch %s %s", best, path);
+    return err_set(err,
+        "%s has no host code that launches its kernel, so nothing can be written back into it: %s "
+        "is a whole kernel file itself; take that one in its place (cp %s %s), or make a header of "
+        "the run for a host program (keet-opt export RUN.db --as header)",
+        path, best, best, path);
 }
 
 bool cmd_patch(const struct options *o, int *status, struct err *err)

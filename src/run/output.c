@@ -89,14 +89,6 @@ bool output_find_kept(struct session *s, struct session_result *result, struct e
 
 /* ---- the file ---- */
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat one, other;
-
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino;
-}
-
 /* A device or a pipe is no regular file, and holds nothing that could be lost. */
 static bool is_regular(const char *path)
 {
@@ -138,7 +130,7 @@ static bool read_output(struct session *s, const char *wanted, size_t wanted_byt
     }
     *same = bytes == wanted_bytes && memcmp(text, wanted, bytes) == 0;
     ok = store_has_source(s->store, text, bytes, own, err);
-    *own = *own && !same_file(s->output_path, s->task->path);
+    *own = *own && !file_same(s->output_path, s->task->path);
     free(text);
     return ok;
 }

@@ -54,6 +54,11 @@ def overwriting(program, cwd):
     said = run(program, "init", "matvec.cu", "-o", "task.cu", cwd=cwd, code=1).stderr
     check("task.cu is there already" in said and "--force" in said, said)
     check(task.read_text() == "// mine\n", "overwritten")
+    said = run(program, "init", "matvec.cu", "-o", "./matvec.cu", "--force", cwd=cwd, code=1).stderr
+    check("is the file that is read" in said and (cwd / "matvec.cu").read_text() == (HERE / "matvec.cu").read_text(), said)
+    said = run(program, "patch", "task.keet.cu", "matvec.cu", cwd=cwd, code=1).stderr if (
+        shutil.copy(HERE.parents[1] / "kernels/saxpy.cu", cwd / "task.keet.cu")) else ""
+    check("swapped" in said and "keet-opt patch matvec.cu task.keet.cu" in said, said)
     code, said = asked(program, b"\n", cwd)
     check(code == 1 and "stays as it is" in said and task.read_text() == "// mine\n", code, said)
     code, said = asked(program, b"y\n", cwd)
