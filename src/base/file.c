@@ -123,6 +123,13 @@ bool file_mkdirs(const char *path, struct err *err)
     return ok;
 }
 
+bool file_is_regular(const char *path)
+{
+    struct stat is;
+
+    return stat(path, &is) == 0 && S_ISREG(is.st_mode);
+}
+
 bool file_same(const char *a, const char *b)
 {
     struct stat one, other;

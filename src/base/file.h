@@ -16,6 +16,7 @@ bool file_read(const char *path, size_t max_bytes, char **text, size_t *len, str
 bool file_write(const char *path, const void *bytes, size_t len, struct err *err);
 
 bool file_mkdirs(const char *path, struct err *err); /* as mkdir -p */
+bool file_is_regular(const char *path);              /* there, and no folder, device or pipe */
 bool file_same(const char *a, const char *b);        /* both are there, and are one file */
 bool file_exists(const char *path);
 

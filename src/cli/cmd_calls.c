@@ -1,7 +1,6 @@
 /* Owns the list of a run's calls. */
 #include "cli/commands.h"
-
-#include "base/file.h"
+#include "cli/look.h"
 #include "report/json_text.h"
 #include "store/store.h"
 
@@ -95,23 +94,16 @@ static void print_table(const struct store_call *rows, unsigned nr)
 
 bool cmd_calls(const struct options *options, int *status, struct err *err)
 {
-    const char *path = options->kernel_path;
-    struct arena *arena = arena_create();
-    struct store *store = NULL;
     struct store_call *rows;
-    struct run_info run;
+    struct looked_run l;
     unsigned nr = 0;
-    bool ok;
+    const bool ok = look_open_run(&l, options->kernel_path, options->run, err) &&
+                    store_list_calls(l.store, l.arena, &rows, &nr, err);
 
-    ok = file_exists(path) || err_set(err, "%s: there is no such file", path);
-    store = ok ? store_open(path, err) : NULL;
-    ok = store && store_take_run(store, arena, (int64_t)options->run, &run, err) &&
-         store_list_calls(store, arena, &rows, &nr, err);
     if (ok && options->json)
         print_json(rows, nr);
     else if (ok)
         print_table(rows, nr);
-    store_close(store);
-    arena_destroy(arena);
+    look_close_run(&l);
     return ok;
 }

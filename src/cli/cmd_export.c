@@ -1,5 +1,6 @@
 /* Owns `keet-opt export`. */
 #include "cli/commands.h"
+#include "cli/look.h"
 
 #include "base/arena.h"
 #include "base/file.h"
@@ -50,14 +51,11 @@ bool cmd_export(const struct options *options, int *status, struct err *err)
     const char *path = options->kernel_path;
     struct arena *arena = arena_create();
     struct export_files files = {0};
-    struct store *store = NULL;
+    struct store *store = look_database(path, err);
     struct page page;
-    bool ok;
-
-    ok = file_exists(path) || err_set(err, "%s: there is no such file", path);
-    store = ok ? store_open(path, err) : NULL;
-    ok = store && page_load(&page, arena, store, path, (int64_t)options->run, err) &&
-         export_make(options->as, &page, &files, err) && write_all(options, arena, &files, err);
+    const bool ok = store && page_load(&page, arena, store, path, (int64_t)options->run, err) &&
+                    export_make(options->as, &page, &files, err) &&
+                    write_all(options, arena, &files, err);
     export_finish(&files);
     store_close(store);
     arena_destroy(arena);

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static bool print_json(const struct intake *in)
@@ -35,13 +34,12 @@ static bool print_json(const struct intake *in)
 /* An existing file is overwritten only when the user agrees: with --force, or on a terminal. */
 static bool may_write(const struct options *o, struct err *err)
 {
-    struct stat is;
     int answer, c;
 
     if (o->output_path && file_same(o->output_path, o->kernel_path))
         return err_set(
             err, "%s is the file that is read; name another file with -o", o->output_path);
-    if (!o->output_path || o->force || stat(o->output_path, &is) != 0 || !S_ISREG(is.st_mode))
+    if (!o->output_path || o->force || !file_is_regular(o->output_path))
         return true;
     if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
         return err_set(err,

@@ -10,8 +10,6 @@
 #include "run/loop.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 /* ---- watching the loop ---- */
 
@@ -69,9 +67,6 @@ static bool open_parts(struct search_parts *p, const struct options *options, st
     *p = (struct search_parts){
         .options = options, .session_options = options_session(options), .arena = arena_create()};
     p->session_options.started_ns = clock_ns();
-    if (options->show_prompt)
-        p->session_options.db_path = arena_printf(p->arena, "%s/keet-opt-prompt-%ld.db",
-            getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", (long)getpid());
     if (!load_task(&p->task, p->arena, options, err))
         return false;
     p->bench = workbench_open(&bench, err);
@@ -84,8 +79,6 @@ static void close_parts(struct search_parts *p)
 {
     session_close(p->session);
     workbench_close(p->bench);
-    if (p->options->show_prompt)
-        store_remove(p->session_options.db_path); /* a prompt is no run */
     arena_destroy(p->arena);
 }
 

@@ -1,5 +1,6 @@
 /* Owns `keet-opt report`. */
 #include "cli/commands.h"
+#include "cli/look.h"
 
 #include "base/file.h"
 #include "campaign/campaign.h"
@@ -31,12 +32,9 @@ static const char *default_output(struct arena *arena, const char *db_path, uint
 static bool of_run(const struct options *o, const char *path, struct str *text, struct err *err)
 {
     struct arena *arena = arena_create();
-    struct store *store = NULL;
+    struct store *store = look_database(path, err);
     struct page page;
-    bool ok = file_exists(path) || err_set(err, "%s: there is no such file", path);
-
-    store = ok ? store_open(path, err) : NULL;
-    ok = store && page_load(&page, arena, store, path, (int64_t)o->run, err);
+    bool ok = store && page_load(&page, arena, store, path, (int64_t)o->run, err);
     if (ok && (is_format(o, "json") || o->json))
         ok = page_json(&page, text, err);
     else if (ok && (is_format(o, "md") || o->markdown))

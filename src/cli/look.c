@@ -33,14 +33,21 @@ long look_holder(const struct looked *l)
     return lock_holder(l->lock_path);
 }
 
+struct store *look_database(const char *path, struct err *err)
+{
+    if (!file_exists(path))
+        err_set(err, "%s: there is no such file", path);
+    else if (campaign_is_folder(path))
+        err_set(err, "%s is a campaign; expected one of its databases, NAME.keet.db", path);
+    else
+        return store_open(path, err);
+    return NULL;
+}
+
 bool look_open_run(struct looked_run *l, const char *path, uint64_t run, struct err *err)
 {
     *l = (struct looked_run){.arena = arena_create()};
-    if (!file_exists(path))
-        return err_set(err, "%s: there is no such file", path);
-    if (campaign_is_folder(path))
-        return err_set(err, "%s is a campaign; expected one of its databases, NAME.keet.db", path);
-    l->store = store_open(path, err);
+    l->store = look_database(path, err);
     return l->store && store_take_run(l->store, l->arena, (int64_t)run, &l->run, err);
 }
 

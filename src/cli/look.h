@@ -25,6 +25,10 @@ void look_close(struct looked *looked);
 /* The process at work on the folder or database, as lock_holder says. */
 long look_holder(const struct looked *looked);
 
+/* Opens the database that the user named. Neither a missing file nor a campaign is one. NULL: err.
+ */
+struct store *look_database(const char *path, struct err *err);
+
 /* A database and one of its runs. Strings are in the arena. Call look_close_run after an error,
  * too.
  */

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- the best of all runs ---- */
 
@@ -89,14 +88,6 @@ bool output_find_kept(struct session *s, struct session_result *result, struct e
 
 /* ---- the file ---- */
 
-/* A device or a pipe is no regular file, and holds nothing that could be lost. */
-static bool is_regular(const char *path)
-{
-    struct stat is;
-
-    return stat(path, &is) == 0 && S_ISREG(is.st_mode);
-}
-
 static bool move_aside(struct session *s, const char **moved_to, struct err *err)
 {
     enum { MOST = 10000 };
@@ -143,12 +134,12 @@ bool session_write_output(struct session *s, const struct session_result *result
     bool own = true;
 
     *done = (struct session_output){0};
-    if (is_regular(s->output_path) &&
+    if (file_is_regular(s->output_path) &&
         !read_output(s, best->source, best->source_bytes, &own, &done->unchanged, err))
         return false;
     if (done->unchanged)
         return true;
-    done->replaced = own && is_regular(s->output_path);
+    done->replaced = own && file_is_regular(s->output_path);
     return (own || move_aside(s, &done->moved_to, err)) &&
            file_write(s->output_path, best->source, best->source_bytes, err);
 }

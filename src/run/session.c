@@ -2,6 +2,7 @@
 #include "run/session_parts.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -15,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "base/file.h"
 
 enum { DEFAULT_IN_FLIGHT = 4 };
 
@@ -399,8 +398,11 @@ static bool open_session(struct session *s, struct err *err)
     s->db_path = o->db_path ? o->db_path : with_suffix(s->arena, s->task->path, ".keet.db");
     s->output_path =
         o->output_path ? o->output_path : with_suffix(s->arena, s->task->path, ".keet.cu");
-    return (lock_take(lock_path(s), &s->lock, err) || err_wrap(err, "--db %s", s->db_path)) &&
-           open_parts(s, err) && open_run(s, &resumed, err) &&
+    if (o->show_prompt) /* a prompt is no run: nothing is kept, nobody is in the way */
+        s->db_path = STORE_IN_MEMORY;
+    else if (!lock_take(lock_path(s), &s->lock, err))
+        return err_wrap(err, "--db %s", s->db_path);
+    return open_parts(s, err) && open_run(s, &resumed, err) &&
            (!resumed || store_nr_nodes(s->store, &nr_stored, err)) && open_memory(s, err) &&
            open_reuse(s, err) && steering_open(s, err) && measure_original(s, nr_stored > 0, err) &&
            plant(s, err) && (nr_stored == 0 || session_replay(s, err));

@@ -26,7 +26,11 @@ struct run_info {
     const char *models;  /* language models, one a line; "" or NULL: none */
     const char *started; /* UTC; filled by the store */
     bool done;
-    const char *ended, *why_stopped; /* filled by store_find_run; NULL while it goes on */
+    const char *ended,
+        *why_stopped; /* A path for store_open: a database of its own that no file holds. */
+#define STORE_IN_MEMORY ":memory:"
+
+    /* filled by store_find_run; NULL while it goes on */
 };
 
 struct store *store_open(const char *path, struct err *err); /* makes and migrates */
