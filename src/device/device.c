@@ -100,6 +100,18 @@ bool device_read(struct device *device, uint64_t address, void *bytes, uint64_t 
     return nr == 0 || device->ops->read(device, address, bytes, nr, err);
 }
 
+bool device_repeat(struct device *device, uint64_t address, uint64_t nr, const void *bytes,
+    uint64_t period, struct err *err)
+{
+    bool ok = true;
+
+    if (nr > 0 && device->ops->repeat != NULL)
+        return device->ops->repeat(device, address, nr, bytes, period, err);
+    for (uint64_t at = 0; ok && at < nr; at += period)
+        ok = device_write(device, address + at, bytes, nr - at < period ? nr - at : period, err);
+    return ok;
+}
+
 bool device_fill(struct device *device, uint64_t address, uint8_t byte, uint64_t nr,
     bool initialised, struct err *err)
 {

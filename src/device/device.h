@@ -115,6 +115,9 @@ struct device_ops {
         struct device *device, uint64_t address, void *bytes, uint64_t nr, struct err *err);
     bool (*fill)(struct device *device, uint64_t address, uint8_t byte, uint64_t nr,
         bool initialised, struct err *err);
+    /* NULL: device_repeat writes the copies */
+    bool (*repeat)(struct device *device, uint64_t address, uint64_t nr, const void *bytes,
+        uint64_t period, struct err *err);
     bool (*launch)(struct device *device, struct device_module *module,
         const struct device_launch *launch, struct device_result *result, struct err *err);
     /* Takes time and counters of all launches in order, fills profile (arena memory), and calls
@@ -148,6 +151,10 @@ bool device_write(
     struct device *device, uint64_t address, const void *bytes, uint64_t nr, struct err *err);
 bool device_read(
     struct device *device, uint64_t address, void *bytes, uint64_t nr, struct err *err);
+/* The bytes become copies of one period; a buffer that is filled whole this way may be larger than
+ * the host's memory. */
+bool device_repeat(struct device *device, uint64_t address, uint64_t nr, const void *bytes,
+    uint64_t period, struct err *err);
 bool device_fill(struct device *device, uint64_t address, uint8_t byte, uint64_t nr,
     bool initialised, struct err *err);
 bool device_launch(struct device *device, struct device_module *module,

@@ -92,6 +92,12 @@ static bool emu_device_read(
     return emu_read(emu_of(device), address, bytes, nr, err);
 }
 
+static bool emu_device_repeat(struct device *device, uint64_t address, uint64_t nr,
+    const void *bytes, uint64_t period, struct err *err)
+{
+    return emu_repeat(emu_of(device), address, nr, bytes, period, err);
+}
+
 static bool emu_device_fill(struct device *device, uint64_t address, uint8_t byte, uint64_t nr,
     bool initialised, struct err *err)
 {
@@ -483,6 +489,7 @@ static const struct device_ops ops = {
     .write = emu_device_write,
     .read = emu_device_read,
     .fill = emu_device_fill,
+    .repeat = emu_device_repeat,
     .launch = emu_device_launch,
     .measure = emu_device_measure,
 };

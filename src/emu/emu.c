@@ -106,6 +106,16 @@ bool emu_write(struct emu *emu, uint64_t address, const void *bytes, uint64_t nr
     return true;
 }
 
+bool emu_repeat(struct emu *emu, uint64_t address, uint64_t nr, const void *bytes, uint64_t period,
+    struct err *err)
+{
+    struct mem_buffer *buffer = range(emu, address, nr, "repeat", err);
+    if (!buffer)
+        return false;
+    memory_repeat(buffer, address - buffer->base, nr, bytes, period);
+    return true;
+}
+
 bool emu_read(struct emu *emu, uint64_t address, void *bytes, uint64_t nr, struct err *err)
 {
     struct mem_buffer *buffer = range(emu, address, nr, "read", err);
@@ -120,7 +130,7 @@ bool emu_fill(
     struct mem_buffer *buffer = range(emu, address, nr, "fill", err);
     if (!buffer)
         return false;
-    memset(buffer->host + (address - buffer->base), byte, nr);
+    memory_fill(buffer, address - buffer->base, nr, byte);
     memory_set_init(buffer, address - buffer->base, nr, initialised);
     return true;
 }

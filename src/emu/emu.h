@@ -33,6 +33,10 @@ void emu_destroy(struct emu *emu);
 uint64_t emu_alloc(struct emu *emu, uint64_t bytes, const char *name, struct err *err);
 void emu_free(struct emu *emu, uint64_t address);
 bool emu_write(struct emu *emu, uint64_t address, const void *bytes, uint64_t nr, struct err *err);
+/* The bytes become copies of one period. A large buffer that is filled whole this way takes the
+ * host's memory for one period, and for what launches write. */
+bool emu_repeat(struct emu *emu, uint64_t address, uint64_t nr, const void *bytes, uint64_t period,
+    struct err *err);
 bool emu_read(struct emu *emu, uint64_t address, void *bytes, uint64_t nr, struct err *err);
 /* Fill with a byte; `initialised` false marks the bytes as never written. */
 bool emu_fill(struct emu *emu, uint64_t address, uint8_t byte, uint64_t nr, bool initialised,

@@ -120,15 +120,8 @@ static void fill_plausible(const struct task_array *array, void *elems, uint64_t
 static bool write_periods(struct profiler *p, const struct run_buffer *buffer,
     const struct initial_bytes *contents, struct err *err)
 {
-    bool ok = true;
-
-    for (uint64_t at = 0; ok && at < buffer->bytes; at += contents->period) {
-        const uint64_t left = buffer->bytes - at;
-
-        ok = device_write(p->device, buffer->address + at, contents->bytes,
-            left < contents->period ? left : contents->period, err);
-    }
-    return ok;
+    return device_repeat(
+        p->device, buffer->address, buffer->bytes, contents->bytes, contents->period, err);
 }
 
 static bool make_initial(struct profiler *p, unsigned nr_array, const char *folder, struct err *err)

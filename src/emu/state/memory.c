@@ -4,16 +4,23 @@
 #include "base/mem.h"
 #include "emu/state/windows.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum {
     SLACK = 256 /* rows are read whole */,
     BUFFER_ALIGN = 512,
     POISON = 0xAA,
-    LARGE_PAGE = 2 << 20
+    LARGE_PAGE = 2 << 20,
+    VIEW_UNIT = 1 << 20 /* a process may have 65530 views */,
+    FILL_PERIOD = 4 * VIEW_UNIT
 };
+/* From this size on, the pages of a buffer may be views of one period. Smaller buffers have large
+ * pages, which are faster where a launch touches all of them. */
+#define VIEWS_FROM (UINT64_C(256) << 20)
 /* Bytes between two buffers, besides as many as the first of them has: addresses cost nothing. */
 #define RED_ZONE (UINT64_C(16) << 20)
 
@@ -24,7 +31,10 @@ void memory_init(struct emu_memory *memory, uint64_t limit_bytes)
 
 static void buffer_destroy(struct mem_buffer *buffer)
 {
-    free(buffer->host);
+    if (buffer->mapped_bytes)
+        munmap(buffer->host, buffer->mapped_bytes);
+    else
+        free(buffer->host);
     free(buffer->init);
     free(buffer->touched);
     free(buffer);
@@ -51,6 +61,77 @@ static void *host_memory(uint64_t bytes)
     return memory;
 }
 
+/* Maps the pages of a buffer as private views of one period. A page gets memory of its own when it
+ * is written. */
+static bool map_views(struct mem_buffer *buffer, const void *bytes, uint64_t period)
+{
+    const int fd = memfd_create("period", MFD_CLOEXEC);
+    bool ok = fd >= 0 && ftruncate(fd, (off_t)period) == 0;
+
+    for (uint64_t done = 0; ok && done < period;) {
+        const ssize_t nr = write(fd, (const uint8_t *)bytes + done, period - done);
+        ok = nr > 0 || (nr < 0 && errno == EINTR);
+        done += nr > 0 ? (uint64_t)nr : 0;
+    }
+    for (uint64_t at = 0; ok && at < buffer->mapped_bytes; at += period) {
+        const uint64_t left = buffer->mapped_bytes - at;
+        ok = mmap(buffer->host + at, left < period ? left : period, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, fd, 0) != MAP_FAILED;
+    }
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+/* Views where the buffer and the period are large, copies elsewhere and where the system has no
+ * more views to give. */
+static void put_periods(
+    struct mem_buffer *buffer, uint64_t offset, uint64_t nr, const void *bytes, uint64_t period)
+{
+    uint8_t *host = buffer->host + offset;
+
+    if (buffer->mapped_bytes && nr == buffer->bytes && period < nr && period % VIEW_UNIT == 0 &&
+        map_views(buffer, bytes, period))
+        return;
+    for (uint64_t at = 0; at < nr; at += period)
+        memcpy(host + at, bytes, nr - at < period ? nr - at : period);
+}
+
+void memory_repeat(
+    struct mem_buffer *buffer, uint64_t offset, uint64_t nr, const void *bytes, uint64_t period)
+{
+    put_periods(buffer, offset, nr, bytes, period);
+    memory_set_init(buffer, offset, nr, true);
+}
+
+void memory_fill(struct mem_buffer *buffer, uint64_t offset, uint64_t nr, uint8_t byte)
+{
+    if (!buffer->mapped_bytes) {
+        memset(buffer->host + offset, byte, nr);
+        return;
+    }
+    uint8_t *bytes = xmalloc(FILL_PERIOD);
+    memset(bytes, byte, FILL_PERIOD);
+    put_periods(buffer, offset, nr, bytes, FILL_PERIOD);
+    free(bytes);
+}
+
+static bool get_host(struct mem_buffer *buffer)
+{
+    if (buffer->bytes < VIEWS_FROM) {
+        buffer->host = host_memory(buffer->bytes + SLACK);
+        return buffer->host != NULL;
+    }
+    const uint64_t bytes = (buffer->bytes + SLACK + VIEW_UNIT - 1) / VIEW_UNIT * VIEW_UNIT;
+    void *host = mmap(
+        NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (host == MAP_FAILED)
+        return false;
+    buffer->host = host;
+    buffer->mapped_bytes = bytes;
+    return true;
+}
+
 struct mem_buffer *memory_alloc(
     struct emu_memory *memory, uint64_t bytes, const char *name, struct err *err)
 {
@@ -63,14 +144,14 @@ struct mem_buffer *memory_alloc(
     struct mem_buffer *buffer = xcalloc(1, sizeof(*buffer));
     buffer->bytes = bytes;
     buffer->base = memory->next;
-    buffer->host = host_memory(bytes + SLACK);
     buffer->init = calloc(bytes / 8 + 1, 1);
-    if (!buffer->host || !buffer->init) {
+    if (!buffer->init || !get_host(buffer)) {
         err_set(err, "out of host memory: %llu bytes for %s", (unsigned long long)bytes, name);
         buffer_destroy(buffer);
         return NULL;
     }
-    memset(buffer->host, POISON, bytes + SLACK);
+    memory_fill(buffer, 0, bytes, POISON);
+    memset(buffer->host + bytes, POISON, SLACK);
     size_t len = strlen(name);
     len = len < sizeof(buffer->name) ? len : sizeof(buffer->name) - 1;
     memcpy(buffer->name, name, len);
@@ -158,9 +239,11 @@ struct mem_buffer *memory_nearest(const struct emu_memory *memory, uint64_t addr
 
 void memory_set_init(struct mem_buffer *buffer, uint64_t offset, uint64_t nr, bool initialised)
 {
+    if (initialised && (buffer->all_init || nr == buffer->bytes)) {
+        buffer->all_init = true;
+        return;
+    }
     if (buffer->all_init) {
-        if (initialised)
-            return;
         memset(buffer->init, 0xff, buffer->bytes / 8 + 1);
         buffer->all_init = false;
     }

@@ -17,6 +17,7 @@
 struct mem_buffer {
     uint64_t base, bytes;
     uint8_t *host;
+    uint64_t mapped_bytes; /* of host, where that is a mapping; else 0 */
     uint8_t *init;
     uint8_t *touched;
     uint64_t nr_touched; /* sectors, by the last launch that was counted */
@@ -55,6 +56,12 @@ struct mem_buffer *memory_find(const struct emu_memory *memory, uint64_t address
 /* The buffer nearest to an address, for messages; NULL when there are no buffers. */
 struct mem_buffer *memory_nearest(const struct emu_memory *memory, uint64_t address);
 
+/* The bytes become copies of one period, and count as written. A large buffer that is filled whole
+ * holds the period once, and further pages as launches write them, so that arrays of gigabytes cost
+ * what a sample of the blocks touches. */
+void memory_repeat(
+    struct mem_buffer *buffer, uint64_t offset, uint64_t nr, const void *bytes, uint64_t period);
+void memory_fill(struct mem_buffer *buffer, uint64_t offset, uint64_t nr, uint8_t byte);
 void memory_set_init(struct mem_buffer *buffer, uint64_t offset, uint64_t nr, bool initialised);
 /* After a launch that did not note its writes: every byte counts as written. */
 void memory_assume_init(struct emu_memory *memory);
