@@ -1,0 +1,60 @@
+"""Puts the points of points.txt into two halves by lot, once.
+
+    split.py            fills the halves that are still "-"
+    split.py --check    status 1 when a half is not what the lot gives
+
+points.txt says how its rows are drawn. Rows that come later get a lot of their own."""
+
+import argparse
+import itertools
+import random
+import sys
+
+import points
+
+
+def draw_families(rows, seed):
+    """{name: half}, each family by itself. Of one with an odd number, the halves get one more in turn."""
+    lot = random.Random(seed)
+    halves, extra = {}, itertools.cycle(lot.sample(["fit", "test"], 2))
+    for family in sorted({row["family"] for row in rows}):
+        names = sorted(row["name"] for row in rows if row["family"] == family)
+        lot.shuffle(names)
+        nr_fit = len(names) // 2 + (len(names) % 2 and next(extra) == "fit")
+        halves.update({name: "fit" if i < nr_fit else "test" for i, name in enumerate(names)})
+    return halves
+
+
+def draw_together(rows, seed):
+    """{name: half}. Of an odd number, `fit` gets one more."""
+    names = sorted(row["name"] for row in rows)
+    random.Random(seed).shuffle(names)
+    return {name: "fit" if i < (len(names) + 1) // 2 else "test" for i, name in enumerate(names)}
+
+
+def draw(rows):
+    """{name: half}. The first lot was drawn over all rows of the time. Those that are drawn together had their times from
+    another table then; their draw came after it, and counts for them."""
+    together = [row for row in rows if row["lot"][0] == "together"]
+    halves = {}
+    for nr, lot in enumerate(dict.fromkeys(row["lot"] for row in rows if row["lot"][0] == "lot")):
+        halves.update(draw_families([row for row in rows if row["lot"] == lot or (nr == 0 and row in together)], lot[1]))
+    halves.update(draw_together(together, together[0]["lot"][1]))
+    return halves
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    args = parser.parse_args()
+    rows = points.read()
+    drawn = draw(rows)
+    wrong = [row["name"] for row in rows if row["half"] != drawn[row["name"]] and (args.check or row["half"] != "-")]
+    if wrong:
+        sys.exit("not in the half that the lot gave: " + ", ".join(wrong))
+    if not args.check:
+        points.set_halves(drawn)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,172 @@
+"""The model of time against times that others measured: runs the points of points.txt.
+
+    time.py --keet-opt PROGRAM [--half fit|test|all] [--only NAME]... [-j JOBS] [--out DIR]
+    time.py --keet-opt PROGRAM --small [--only NAME]...
+
+The model may be fitted to the half `fit`; the half `test` is for the model as it is released. --small runs all
+kernels at the sizes of their checks and says whether they are right, and no times. --out writes time.md, time.json
+and time.svg."""
+
+import argparse
+import concurrent.futures
+import json
+import math
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time as clock
+
+import plot
+import points
+
+sys.path.insert(0, str(points.HERE.parent))
+import stamp  # noqa: E402
+
+
+def with_sizes(line, values):
+    """A line of sizes with other values for some names."""
+    return re.sub(r"(\w+) = [^,]+", lambda m: f"{m[1]} = {values.get(m[1], m[0].partition(' = ')[2])}", line)
+
+
+def text_of(row, small=False):
+    """The kernel file with the point's sizes, and its macros before everything."""
+    text = (points.HERE / row["file"]).read_text()
+    size, check = (re.search(rf"^#pragma keet {word} .*$", text, re.M)[0] for word in ("size", "check"))
+    names = re.findall(r"(\w+) =", size)
+    sizes = {name: value for name, value in row["settings"].items() if name in names}
+    if small:
+        sizes = dict(re.findall(r"(\w+) = ([^,\n]+)", check))
+        if "SMALL" in row["settings"]:  # a tile that the code fixes
+            sizes.update((name, row["settings"][name]) for name in ("TILE", "STAGES"))
+    text = text.replace(size, with_sizes(size, sizes))
+    fixed = {name: value for name, value in row["settings"].items() if name in ("TILE", "STAGES", "MEAN", "VALUES")}
+    text = text.replace(check, with_sizes(check, fixed))
+    macros = "".join(f"#define {name} {value}\n" for name, value in row["settings"].items() if name not in names)
+    return macros + text
+
+
+def run(program, row, folder, threads, small=False):
+    """What `keet-opt run --json` says of a point; "seconds" is how long that took."""
+    file = folder / f"{row['name']}.cu"
+    file.write_text(text_of(row, small))
+    begin = clock.monotonic()
+    done = subprocess.run([program, "run", str(file), "--json", "--device", "emu:h100", "--threads", str(threads)],
+                          capture_output=True, text=True, check=False)
+    try:
+        node = json.loads(done.stdout)
+    except ValueError:
+        node = {"verdict": "none", "verdict_text": done.stderr.strip()}
+    return dict(node, seconds=clock.monotonic() - begin)
+
+
+def ranks(values):
+    order = sorted(range(len(values)), key=lambda i: values[i])
+    return [order.index(i) for i in range(len(values))]
+
+
+def spearman(a, b):
+    """Without ties, which measured times hardly have: equal ones are ranked in the table's order."""
+    n = len(a)
+    return 1 - 6 * sum((x - y) ** 2 for x, y in zip(ranks(a), ranks(b))) / (n * (n * n - 1)) if n > 1 else 1.0
+
+
+def summary(results):
+    logs = [math.log(r["modelled_us"] / r["measured_us"]) for r in results]
+    worst = max(results, key=lambda r: abs(math.log(r["modelled_us"] / r["measured_us"])))
+    return {
+        "points": len(results),
+        "geometric_mean_error": math.exp(sum(map(abs, logs)) / len(logs)),
+        "spearman": spearman([r["measured_us"] for r in results], [r["modelled_us"] for r in results]),
+        "worst": worst["name"],
+        "worst_ratio": worst["modelled_us"] / worst["measured_us"],
+        "over_1.5": sum(abs(x) > math.log(1.5) for x in logs),
+    }
+
+
+def sentence(what):
+    return (f"{what['points']} points: geometric mean error {what['geometric_mean_error']:.3f}, Spearman "
+            f"{what['spearman']:.3f}, {what['over_1.5']} off by more than 1.5, worst {what['worst']} at "
+            f"{what['worst_ratio']:.2f}")
+
+
+def write(out, half, results, failed):
+    out.mkdir(parents=True, exist_ok=True)
+    halves = {h: [r for r in results if r["half"] == h] for h in ("fit", "test")}
+    lines = [
+        "# The model of time against measured times", "",
+        f"`python3 bench/time/time.py --keet-opt build/release/keet-opt --half {half} --out {out}` at commit "
+        f"{stamp.commit('src', 'bench/time')}. Measured: by others, on an H100 SXM; the sources are in "
+        "[points.txt](../../bench/time/points.txt). Modelled: emu:h100, by kernels of ours with the same structure. "
+        "The model may be fitted to the half `fit` only.", ""]
+    lines += [f"- {h}: {sentence(summary(rows))}." for h, rows in halves.items() if rows]
+    lines += [f"- no time: {name}: {why}" for name, why in failed]
+    lines += ["", "| point | half | launches | measured us | modelled us | modelled / measured |", "|---|---|---:|---:|---:|---:|"]
+    lines += [f"| {r['name']} | {r['half']} | {r['launches']} | {r['measured_us']:.5g} | {r['modelled_us']:.5g} | "
+              f"{r['modelled_us'] / r['measured_us']:.2f} |" for r in results]
+    (out / "time.md").write_text("\n".join(lines) + "\n")
+    (out / "time.json").write_text(json.dumps({
+        "commit": stamp.commit("src", "bench/time"), "half": half,
+        "summary": {h: summary(rows) for h, rows in halves.items() if rows}, "points": results}, indent=1) + "\n")
+    (out / "time.svg").write_text(plot.svg(results))
+
+
+def run_all(args, rows):
+    """(results of points that ran, [(name, why)] of the others). Prints each as it comes."""
+    results, failed = {}, []
+    with tempfile.TemporaryDirectory(prefix="keet-time-") as name, \
+            concurrent.futures.ThreadPoolExecutor(args.j) as pool:
+        folder = pathlib.Path(name)
+        for header in points.HERE.glob("*.cuh"):
+            shutil.copy(header, folder)
+        threads = max(1, (os.cpu_count() or 1) // args.j)
+        under_way = {pool.submit(run, args.keet_opt, row, folder, threads, args.small): row for row in rows}
+        for done in concurrent.futures.as_completed(under_way):
+            row, node = under_way[done], done.result()
+            if node["verdict"] != "ok":
+                failed.append((row["name"], f"{node['verdict']}: {node['verdict_text']}"))
+                print(f"{row['name']:24} {failed[-1][1]}", flush=True)
+                continue
+            if args.small:
+                print(f"{row['name']:24} ok", flush=True)
+                continue
+            us = node["time_ns"] / 1e3
+            dram = node["metrics"].get("dram__bytes.sum", {}).get("value", 0)
+            results[row["name"]] = {
+                "name": row["name"], "family": row["family"], "half": row["half"], "launches": row["launches"],
+                "measured_us": row["measured_us"], "modelled_us": us, "modelled_dram_bytes": dram}
+            print(f"{row['name']:24} {row['half']:4} measured {row['measured_us']:9.5g} us  modelled {us:9.5g} us  "
+                  f"ratio {us / row['measured_us']:5.2f}  DRAM {dram / 1e9:7.3f} GB  ({node['seconds']:.0f} s)", flush=True)
+    return [results[row["name"]] for row in rows if row["name"] in results], failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--keet-opt", required=True)
+    parser.add_argument("--half", choices=("fit", "test", "all"), default="fit")
+    parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("-j", type=int, default=2)
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--out", type=pathlib.Path)
+    args = parser.parse_args()
+    rows = [row for row in points.read() if args.small or args.half in ("all", row["half"])]
+    unknown = set(args.only) - {row["name"] for row in rows}
+    if unknown:
+        sys.exit(f"not a point of this half: {', '.join(sorted(unknown))}")
+    rows = [row for row in rows if not args.only or row["name"] in args.only]
+    results, failed = run_all(args, rows)
+    if results:
+        for half in ("fit", "test"):
+            of_half = [r for r in results if r["half"] == half]
+            if of_half:
+                print(f"{half}: {sentence(summary(of_half))}")
+        if args.out:
+            write(args.out, args.half, results, failed)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
