@@ -23,6 +23,7 @@ struct trace_access {
     bool apart;           /* the lines that it touches are not one unbroken run */
     bool past_l1;         /* ld.cg and its like ask L2 every time */
     uint8_t wide;         /* head of a merged load: wavefronts of the wide load, 0: not aligned */
+    uint16_t traffic;     /* into reuse.of, plus 1; 0: none. Filled in before the simulation */
 };
 
 struct trace_event {
@@ -40,7 +41,7 @@ struct warp_trace {
 /* A sector of a trace: its number (address / 32), and whether this access is the first of the block
  * to it (reads) or the first write of the block to it (writes). */
 #define TRACE_FIRST (UINT64_C(1) << 63)
-#define TRACE_SHARED (UINT64_C(1) << 62) /* other traced blocks touch it too */
+#define TRACE_SHARED (UINT64_C(1) << 62) /* other blocks of the SM touch it too */
 #define TRACE_SECTOR(s) ((s) & ~(TRACE_FIRST | TRACE_SHARED))
 
 struct sector_set { /* open addressing; key 0 is an empty slot (sector + 1 is stored) */
@@ -92,8 +93,8 @@ struct time_listener {
     size_t events_per_warp;
 };
 
-/* Sorts the traces by block, and marks the sectors that several blocks share. */
-void time_traces_finish(struct time_listener *listener);
+/* Sorts the traces by block. */
+void time_traces_sort(struct time_listener *listener);
 
 bool sector_set_has(const struct sector_set *set, uint64_t sector);
 
@@ -146,6 +147,44 @@ struct pc_cost *time_costs(
 void time_schedule(
     const struct program *program, const struct pc_cost *costs, uint32_t **rank, uint32_t **block);
 
+/* --- behind L1 --- */
+
+/* What L2 and DRAM see of a buffer. Shares are of 0..1. */
+struct buffer_traffic {
+    uint64_t begin, end;       /* sectors (address / 32) */
+    unsigned buffer;           /* into the memory's buffers */
+    double one, read, written; /* sectors that a block touches, on average */
+    double all;                /* that the grid touches */
+    double far;   /* share of a block's that the next block on its SM touches too; -1 unknown */
+    double first; /* of a block's first reads: for these DRAM delivers a sector */
+    double late;  /* of the same: these wait for DRAM, first included */
+    double again; /* of a block's later reads that miss L1: L2 has lost the sector */
+    double write; /* of a block's first writes: these reach DRAM */
+};
+
+struct reuse {
+    const struct chip *chip;
+    struct buffer_traffic *of; /* by address; the caller frees */
+    unsigned nr;
+    double blocks, drawn; /* of the grid; those of them that ran */
+    double wave;          /* blocks on the chip at a time */
+    double usable;        /* sectors that L2 can hold of a working set */
+    double of_wave, unique; /* sectors that a wave touches, that the grid touches */
+    double reads, writes;   /* sectors from and to DRAM, whole launch */
+};
+
+/* The buffer with a sector; NULL: none that the launch touched. */
+struct buffer_traffic *time_traffic_at(const struct reuse *reuse, uint64_t sector);
+/* Gives accesses their buffers. Blocks of one SM lie nr_sms apart in the grid, the traced ones
+ * further: where those on one SM touch the same part of a buffer, all traces get the part of the
+ * first one; and TRACE_SHARED marks the sectors that they share. */
+void time_traces_share(struct time_listener *listener, const struct reuse *reuse);
+
+struct reuse time_reuse(const struct time_listener *listener, double drawn, double resident);
+/* What this launch leaves in L2 for the next: the sectors that it touched, as far as they fit; and
+ * of other buffers what they do not push out. */
+void time_leave_in_l2(const struct reuse *reuse, const struct emu_run *run);
+
 /* --- the SM --- */
 
 struct sim_input {
@@ -159,9 +198,7 @@ struct sim_input {
     double l2_bytes_per_clk, dram_bytes_per_clk; /* this SM's share */
     double l1_bytes;
     double lat_l2, lat_dram;
-    double dram_first; /* share of a block's first touches that are those of the whole grid */
-    double dram_again; /* share of repeated touches, missed in L1, that L2 has lost */
-    double dram_write; /* share of a block's first writes that reach DRAM */
+    const struct reuse *reuse;
     double spill_rate; /* spill accesses per instruction */
 };
 

@@ -348,6 +348,16 @@ static int by_block(const void *a, const void *b)
     return (x->block > y->block) - (x->block < y->block);
 }
 
+void time_traces_sort(struct time_listener *t)
+{
+    if (t->nr_nearby > 1)
+        qsort(t->nearby, t->nr_nearby, sizeof(struct block_trace *), by_block);
+    if (t->nr_traces > 1)
+        qsort(t->traces, t->nr_traces, sizeof(struct block_trace *), by_block);
+}
+
+/* --- what blocks of one SM share --- */
+
 static bool others_touch(const struct time_listener *t, unsigned self, uint64_t sector)
 {
     for (unsigned i = 0; i < t->nr_traces; i++)
@@ -356,17 +366,67 @@ static bool others_touch(const struct time_listener *t, unsigned self, uint64_t 
     return false;
 }
 
-void time_traces_finish(struct time_listener *t)
+/* The lowest sector of each buffer that a trace touches. */
+static void find_lowest(const struct block_trace *trace, const struct reuse *r, uint64_t *lowest)
 {
-    if (t->nr_nearby > 1)
-        qsort(t->nearby, t->nr_nearby, sizeof(struct block_trace *), by_block);
-    if (t->nr_traces > 1)
-        qsort(t->traces, t->nr_traces, sizeof(struct block_trace *), by_block);
+    for (unsigned b = 0; b < r->nr; b++)
+        lowest[b] = UINT64_MAX;
+    for (size_t a = 0; a < trace->nr_accesses; a++) {
+        const struct trace_access *access = &trace->accesses[a];
+
+        for (unsigned i = 0; access->traffic > 0 && i < access->nr_sectors; i++) {
+            const uint64_t sector = TRACE_SECTOR(trace->sectors[access->first + i]);
+
+            if (sector < lowest[access->traffic - 1])
+                lowest[access->traffic - 1] = sector;
+        }
+    }
+}
+
+static void share_sectors(struct time_listener *t, unsigned self, const struct reuse *r,
+    const uint64_t *lowest, const uint64_t *of_first)
+{
+    struct block_trace *trace = t->traces[self];
+
+    for (size_t a = 0; a < trace->nr_accesses; a++) {
+        const struct trace_access *access = &trace->accesses[a];
+        const struct buffer_traffic *of =
+            access->traffic > 0 ? &r->of[access->traffic - 1] : NULL;
+
+        for (unsigned i = 0; of != NULL && i < access->nr_sectors; i++) {
+            uint64_t *entry = &trace->sectors[access->first + i];
+
+            if (of->far >= 0.95 && of_first[of - r->of] != UINT64_MAX)
+                *entry += of_first[of - r->of] - lowest[of - r->of];
+            if (of->far >= 0.95 || ((of->far < 0 || of->far > 0.05) &&
+                                       others_touch(t, self, TRACE_SECTOR(*entry))))
+                *entry |= TRACE_SHARED;
+        }
+    }
+}
+
+void time_traces_share(struct time_listener *t, const struct reuse *r)
+{
+    uint64_t *lowest = xcalloc(r->nr + 1, sizeof(*lowest));
+    uint64_t *of_first = xcalloc(r->nr + 1, sizeof(*of_first));
+
     for (unsigned i = 0; i < t->nr_traces; i++) {
         struct block_trace *trace = t->traces[i];
 
-        for (size_t s = 0; s < trace->nr_sectors; s++)
-            if (others_touch(t, i, TRACE_SECTOR(trace->sectors[s])))
-                trace->sectors[s] |= TRACE_SHARED;
+        for (size_t a = 0; a < trace->nr_accesses; a++) {
+            struct trace_access *access = &trace->accesses[a];
+            const struct buffer_traffic *of =
+                access->nr_sectors > 0 && access->space != PTX_LOCAL
+                    ? time_traffic_at(r, TRACE_SECTOR(trace->sectors[access->first]))
+                    : NULL;
+
+            access->traffic = of != NULL ? (uint16_t)(of - r->of + 1) : 0;
+        }
+        find_lowest(trace, r, lowest);
+        if (i == 0)
+            memcpy(of_first, lowest, r->nr * sizeof(*of_first));
+        share_sectors(t, i, r, lowest, of_first);
     }
+    free(lowest);
+    free(of_first);
 }
