@@ -15,8 +15,8 @@ void launch_run(
 /* Which blocks of a launch run, and at which the time model looks. Where the launch asks for a
  * sample, rising block numbers, about launch->sample_blocks of them, each standing for nr_blocks /
  * nr; the caller frees them. The same seed gives the same numbers. Traced blocks are evenly spread.
- * The nearby ones lie beside a traced one: the next along x, along y, along z, and the next that the
- * same SM gets. */
+ * The nearby ones lie beside a traced one: the next along x, along y, along z, and the next that
+ * the same SM gets. */
 enum { MOST_NEARBY_BLOCKS = 4 };
 struct block_choice {
     uint64_t *list; /* NULL: all */

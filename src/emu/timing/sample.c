@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A grid of which fewer blocks run gets no neighbours: they would be too large a part of it. */
-enum { LEAST_FOR_NEARBY = 4 * EMU_TRACED_BLOCKS };
+enum { LARGE_SAMPLE = 4 * EMU_TRACED_BLOCKS };
 
 static bool is_one_of(const uint64_t *list, unsigned nr, uint64_t block)
 {
@@ -91,8 +90,9 @@ struct block_choice launch_choose(const struct emu_run *run)
     struct block_choice c = {.nr = run->nr_blocks};
     uint64_t drawn;
 
+    /* Neighbours are a part of a small sample, half of it at most. */
     if (sample > 0 && sample < run->nr_blocks && !run->program->cooperative)
-        draw(&c, run, sample);
+        draw(&c, run, sample >= LARGE_SAMPLE ? sample : (sample + 1) / 2);
     drawn = c.nr;
     c.nr_traced = drawn < EMU_TRACED_BLOCKS ? (unsigned)drawn : EMU_TRACED_BLOCKS;
     for (uint64_t t = 0; t < c.nr_traced; t++) {
@@ -101,7 +101,7 @@ struct block_choice launch_choose(const struct emu_run *run)
 
         c.traced[t] = c.list ? c.list[middle] : middle;
     }
-    if (drawn >= LEAST_FOR_NEARBY)
+    if (drawn > 1)
         choose_nearby(&c, run);
     if (c.list)
         add_to_list(&c);

@@ -27,7 +27,7 @@ struct time_model {
     struct occupancy occ;
     unsigned resident;
     uint64_t blocks, blocks_sm; /* of the grid; of the busiest SM */
-    struct reuse reuse;
+    struct traffic traffic;
     struct sim_output sim;
     double cycles;
 };
@@ -36,7 +36,7 @@ struct time_model {
  * fits there (data/h100/gpu-latency: 265 cycles to 22 MB, 475 from 35 MB on). */
 static double l2_latency(const struct time_model *m)
 {
-    double share = m->reuse.unique * 32 / (double)m->chip->l2_bytes;
+    double share = m->traffic.unique * 32 / (double)m->chip->l2_bytes;
     double far = fmin(1, fmax(0, (share - 0.44) / (0.7 - 0.44)));
 
     return m->chip->lat_l2 * (1 + 0.8 * far);
@@ -91,7 +91,7 @@ static void simulate(struct time_model *m)
         .l1_bytes = l1_left(m),
         .lat_l2 = l2_latency(m),
         .lat_dram = chip->lat_dram * stream_latency_share,
-        .reuse = &m->reuse,
+        .traffic = &m->traffic,
         .spill_rate = spill_rate(m),
     };
 
@@ -199,7 +199,7 @@ static void settle_cycles(struct time_model *m)
     }
     m->cycles = fmax(m->cycles, m->sim.cycles * work_ratio(m));
     m->cycles = fmax(m->cycles, m->sim.dram_sectors * grid_scale(m) * 32 / dram_clk);
-    m->cycles = fmax(m->cycles, (m->reuse.reads + m->reuse.writes) * 32 / dram_clk);
+    m->cycles = fmax(m->cycles, (m->traffic.reads + m->traffic.writes) * 32 / dram_clk);
     m->cycles = fmax(m->cycles, m->sim.l2_sectors * grid_scale(m) * 32 / l2_clk);
     m->cycles = fmax(m->cycles, atomic_cycles(m));
     if (!(m->cycles >= m->chip->lat_l1))
@@ -343,14 +343,14 @@ void emu_time_model(const struct emu_run *run, const struct emu_counts *counts,
     m.costs = time_costs(run->program, run->chip, m.listener);
     if (m.listener != NULL) {
         time_traces_sort(m.listener);
-        m.reuse = time_reuse(m.listener, (double)counts->blocks_run, m.resident);
-        time_traces_share(m.listener, &m.reuse);
+        m.traffic = time_traffic(m.listener, (double)counts->blocks_run, m.resident);
+        time_traces_share(m.listener, &m.traffic);
         simulate(&m);
-        time_leave_in_l2(&m.reuse, run);
+        time_leave_in_l2(&m.traffic, run);
     }
     settle_cycles(&m);
     fill(&m, counters);
-    free(m.reuse.of);
+    free(m.traffic.of);
     free(m.sim.stall_pc);
     free(m.costs);
 }

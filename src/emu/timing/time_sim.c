@@ -22,7 +22,7 @@ enum {
  * naive f32 matrix product (1.5 times, siboehm's SGEMM tutorial on GA102). Cycles from a block's
  * end to its successor's start, and between two blocks that an SM is given: to saxpy with one
  * element per thread, which reaches some 0.9 of what streams reach. */
-enum { L1_QUEUE = 256, BLOCK_GAP = 120, BLOCK_DISPATCH = 20 };
+enum { L1_QUEUE = 512, BLOCK_GAP = 120, BLOCK_DISPATCH = 20 };
 
 /* fmax and fmin without their care for NaN, which takes most of their time. */
 static inline double later(double a, double b)
@@ -90,7 +90,7 @@ struct sim {
     struct l1_line *l1;
     size_t l1_sets;
     struct debt *debts; /* by buffer */
-    double cut;                 /* share of each trace that is played */
+    double cut;         /* share of each trace that is played */
     uint64_t nr_started, nr_done, nr_blocks;
     double *ends; /* of blocks, in the order in which they ended */
     double next_dispatch;
@@ -187,7 +187,7 @@ static double load_global(
     struct sim *s, const struct sim_block *block, const struct trace_access *a, double now)
 {
     const struct buffer_traffic none = {0},
-                                *of = a->traffic ? &s->in->reuse->of[a->traffic - 1] : &none;
+                                *of = a->traffic ? &s->in->traffic->of[a->traffic - 1] : &none;
     struct debt *debt = &s->debts[a->traffic];
     double done = now + s->chip->lat_l1;
     uint64_t line = UINT64_MAX;
@@ -207,7 +207,9 @@ static double load_global(
         if (hit) {
             s->out->l1_hits++;
         } else {
-            debt->again += first ? 0 : of->again;
+            debt->again += first || a->space == PTX_LOCAL
+                               ? 0
+                               : s->in->traffic->again[TRACE_DISTANCE_OF(entry)];
             debt->late += first ? of->late - of->first : 0;
             if (sector / 4 != line)
                 answer = decide(debt, first);
@@ -234,7 +236,7 @@ static void write_dram(struct sim *s, struct debt *debt, double share, double no
 static void store_global(
     struct sim *s, const struct sim_block *block, const struct trace_access *a, double now)
 {
-    const double share = a->traffic ? s->in->reuse->of[a->traffic - 1].write : 0;
+    const double share = a->traffic ? s->in->traffic->of[a->traffic - 1].write : 0;
 
     for (unsigned i = 0; i < a->nr_sectors; i++) {
         const uint64_t *sectors = &block->trace->sectors[a->first];
@@ -258,7 +260,7 @@ static double atomic_global(
     struct sim *s, const struct sim_block *block, const struct trace_access *a, double now)
 {
     const struct buffer_traffic none = {0},
-                                *of = a->traffic ? &s->in->reuse->of[a->traffic - 1] : &none;
+                                *of = a->traffic ? &s->in->traffic->of[a->traffic - 1] : &none;
     struct debt *debt = &s->debts[a->traffic];
     double done = now;
 
@@ -693,71 +695,19 @@ static void run(struct sim *s)
 
 /* --- the whole --- */
 
-static double mean_events(const struct sim_input *in, double *share)
-{
-    double kept = 0, all = 0;
-
-    for (unsigned i = 0; i < in->nr_traces; i++) {
-        for (unsigned w = 0; w < in->traces[i]->nr_warps; w++) {
-            kept += (double)in->traces[i]->warps[w].nr;
-            all += (double)in->traces[i]->warps[w].nr_all;
-        }
-    }
-    *share = all > 0 ? kept / all : 1;
-    return kept / in->nr_traces;
-}
-
-/* Puts the events of each visit to a basic block into the assembler's order. Scratch has room for
- * every rank, and is zero before and after. */
-static void reorder(const struct sim_input *in, struct warp_trace *w, struct trace_event *scratch)
-{
-    for (size_t begin = 0, end; begin < w->nr; begin = end) {
-        uint32_t most = 0;
-        size_t to = begin;
-
-        for (end = begin; end < w->nr && in->bb[w->events[end].pc] == in->bb[w->events[begin].pc] &&
-                          (end == begin || w->events[end].pc > w->events[end - 1].pc);
-             end++)
-            ;
-        /* w->events[begin..end) still stands in order of pc here. */
-        for (size_t i = begin; i < end; i++) {
-            uint32_t rank = in->rank[w->events[i].pc];
-
-            scratch[rank] = w->events[i];
-            scratch[rank].pc++; /* 0: nothing here */
-            most = rank > most ? rank : most;
-        }
-        for (uint32_t rank = 0; rank <= most; rank++) {
-            if (scratch[rank].pc == 0)
-                continue;
-            w->events[to] = scratch[rank];
-            w->events[to++].pc--;
-            scratch[rank].pc = 0;
-        }
-    }
-}
-
-static void reorder_all(const struct sim_input *in)
-{
-    struct trace_event *scratch = xcalloc(in->run->program->nr_insts + 1, sizeof(*scratch));
-
-    for (unsigned i = 0; i < in->nr_traces; i++)
-        for (unsigned w = 0; w < in->traces[i]->nr_warps; w++)
-            reorder(in, &in->traces[i]->warps[w], scratch);
-    free(scratch);
-}
-
 static void plan_blocks(struct sim *s)
 {
     const struct sim_input *in = s->in;
-    double kept, events = mean_events(in, &kept), nr;
+    double kept, events = time_traces_mean(in->traces, in->nr_traces, &kept), nr;
 
     if (events < 1)
         events = 1;
     s->cut = 1;
     nr = sooner((double)in->nr_blocks, 3.0 * s->nr_slots);
+    /* Blocks end together, and a set that is not full would run faster, each block for itself. */
     if (events * nr > max_events)
-        nr = later(sooner(s->nr_slots, nr), floor(max_events / events));
+        nr = s->nr_slots * later(1, floor(max_events / events / s->nr_slots));
+    nr = sooner(nr, (double)in->nr_blocks);
     if (events * nr > max_events)
         s->cut = max_events / (events * nr);
     s->nr_blocks = (uint64_t)nr;
@@ -807,7 +757,7 @@ static void sim_init(struct sim *s)
     nr_warps = s->nr_slots * s->warps_per_block;
     s->nr_places = (nr_warps + s->nr_schedulers - 1) / s->nr_schedulers;
     s->blocks = xcalloc(s->nr_slots, sizeof(*s->blocks));
-    s->debts = xcalloc(s->in->reuse->nr + 1, sizeof(*s->debts));
+    s->debts = xcalloc(s->in->traffic->nr + 1, sizeof(*s->debts));
     s->l1_sets = (size_t)(s->in->l1_bytes / 128 / L1_WAYS);
     s->l1_sets = s->l1_sets > 0 ? s->l1_sets : 1;
     s->l1 = xcalloc(s->l1_sets * L1_WAYS, sizeof(*s->l1));
@@ -831,8 +781,8 @@ void time_simulate(const struct sim_input *in, struct sim_output *out)
 
     memset(out, 0, sizeof(*out));
     out->stall_pc = xcalloc(in->run->program->nr_insts + 1, sizeof(*out->stall_pc));
-    reorder_all(in);
-    mean_events(in, &kept);
+    time_traces_reorder(in);
+    time_traces_mean(in->traces, in->nr_traces, &kept);
     sim_init(&s);
     kept *= s.cut;
     for (unsigned slot = 0; slot < s.nr_slots && s.nr_started < s.nr_blocks; slot++)

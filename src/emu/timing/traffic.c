@@ -2,11 +2,11 @@
  * neighbouring blocks grows, and which reads and writes L2 cannot serve.
  *
  * U(w), the sectors of a buffer that w successive blocks touch, follows from pairs of blocks that
- * lie one step apart along an axis of the grid (event.h), from what one block touches, and from what
- * the grid touches. A wave is the W blocks that the chip holds at a time, and F(w) the sum of U(w)
- * over the buffers. Each wave reads U(W); of that, L2 still has what the m-th wave before it left,
- * if it keeps F(mW) sectors. That misses are differences of footprints is the theory of Xiang, Ding,
- * Luo and Bao, "HOTL: a higher order theory of locality", ASPLOS 2013.
+ * lie one step apart along an axis of the grid (event.h), from what one block touches, and from
+ * what the grid touches. A wave is the W blocks that the chip holds at a time, and F(w) the sum of
+ * U(w) over the buffers. Each wave reads U(W); of that, L2 still has what the m-th wave before it
+ * left, if it keeps F(mW) sectors. That misses are differences of footprints is the theory of
+ * Xiang, Ding, Luo and Bao, "HOTL: a higher order theory of locality", ASPLOS 2013.
  *
  * Where a wave's own footprint exceeds L2, blocks that share a sector find it there only if they
  * come to it at about the same time. The blocks of the first wave do. Later they drift apart: n
@@ -30,8 +30,8 @@ enum { MOST_WAVES_BACK = 4096, MOST_NEARBY = 8 };
 struct footprint {
     double one, all; /* sectors: of a block, on average; of the grid */
     double blocks;
-    double extent[3];   /* blocks along x, y, z */
-    double overlap[3];  /* share of a block's sectors that the next block along the axis has too */
+    double extent[3];  /* blocks along x, y, z */
+    double overlap[3]; /* share of a block's sectors that the next block along the axis has too */
 };
 
 /* How much of a working set that is gone through again and again L2 still serves. With replacement
@@ -56,19 +56,27 @@ static double clamp(double value, double low, double high)
     return fmin(fmax(value, low), high);
 }
 
-/* The sectors that w successive blocks touch. The grid's total is the limit. New sectors come at
- * least at the mean rate of the grid: rows of tiles in a grid of one dimension show only there. */
-static double touched_by(const struct footprint *f, double w)
+/* The sectors that w successive blocks touch, by what neighbours have in common. */
+static double grown(const struct footprint *f, double w)
 {
-    double grown = f->one, along = 1, least = f->all;
+    double sectors = f->one, along = 1;
 
     for (int axis = 0; axis < 3; axis++) {
-        grown *= 1 + (clamp(w / along, 1, f->extent[axis]) - 1) * (1 - f->overlap[axis]);
+        sectors *= 1 + (clamp(w / along, 1, f->extent[axis]) - 1) * (1 - f->overlap[axis]);
         along *= f->extent[axis];
     }
+    return sectors;
+}
+
+/* The grid's total is the limit. New sectors come at least at the mean rate of the grid: rows of
+ * tiles in a grid of one dimension show only there. */
+static double touched_by(const struct footprint *f, double w)
+{
+    double least = f->all;
+
     if (f->blocks > 1)
         least = f->one + (f->all - f->one) * (fmin(w, f->blocks) - 1) / (f->blocks - 1);
-    return fmin(fmax(grown, least), f->all);
+    return fmin(fmax(grown(f, w), least), f->all);
 }
 
 /* What a traced block touches of a buffer. */
@@ -77,7 +85,7 @@ struct tally {
     double with[MOST_NEARBY];  /* of them, those that this nearby block touches too */
 };
 
-struct buffer_traffic *time_traffic_at(const struct reuse *r, uint64_t sector)
+struct buffer_traffic *time_traffic_at(const struct traffic *r, uint64_t sector)
 {
     unsigned low = 0, high = r->nr;
 
@@ -98,7 +106,7 @@ static unsigned nr_nearby(const struct time_listener *listener)
 }
 
 /* By trace, then buffer; heap memory. */
-static struct tally *count_sectors(const struct reuse *r, const struct time_listener *listener)
+static struct tally *count_sectors(const struct traffic *r, const struct time_listener *listener)
 {
     struct tally *tallies = xcalloc((size_t)listener->nr_traces * r->nr + 1, sizeof(*tallies));
 
@@ -145,7 +153,7 @@ static double extrapolate(double one, double touched, double drawn, double all)
 
 /* The share of a traced block's sectors of a buffer that the block `step` further on, or before,
  * touches too; -1: no such pair was traced. */
-static double overlap_at(const struct reuse *r, const struct time_listener *listener,
+static double overlap_at(const struct traffic *r, const struct time_listener *listener,
     const struct tally *tallies, unsigned which, uint64_t step)
 {
     double of = 0, both = 0;
@@ -166,13 +174,13 @@ static double overlap_at(const struct reuse *r, const struct time_listener *list
     return of > 0 ? both / of : -1;
 }
 
-static struct footprint footprint_of(const struct reuse *r, const struct time_listener *listener,
+static struct footprint footprint_of(const struct traffic *r, const struct time_listener *listener,
     const struct tally *tallies, unsigned which)
 {
     const struct mem_buffer *buffer = listener->run->memory->buffers[r->of[which].buffer];
     const uint32_t *grid = listener->run->launch->grid;
     struct footprint f = {.one = r->of[which].one, .blocks = r->blocks};
-    double touched = (double)buffer->nr_touched;
+    double touched = (double)buffer->nr_touched, limit;
     uint64_t step = 1;
 
     for (int axis = 0; axis < 3; axis++) {
@@ -189,12 +197,16 @@ static struct footprint footprint_of(const struct reuse *r, const struct time_li
             most = fmax(most, tallies[(size_t)i * r->nr + which].with[n]);
         touched += most;
     }
-    f.all = extrapolate(f.one, touched, r->drawn, r->blocks);
-    f.all = clamp(f.all, f.one, (double)((buffer->bytes + 31) / 32));
+    limit = fmax(f.one, (double)((buffer->bytes + 31) / 32));
+    /* Blocks of the sample rarely meet: the pairs of neighbours say more. */
+    f.all = r->drawn < r->blocks && touched > 0.7 * r->drawn * f.one
+                ? grown(&f, r->blocks)
+                : extrapolate(f.one, touched, r->drawn, r->blocks);
+    f.all = clamp(f.all, f.one, limit);
     return f;
 }
 
-static double all_touched_by(const struct reuse *r, const struct footprint *of, double w)
+static double all_touched_by(const struct traffic *r, const struct footprint *of, double w)
 {
     double sum = 0;
 
@@ -207,7 +219,7 @@ static double all_touched_by(const struct reuse *r, const struct footprint *of, 
 
 /* How often the blocks of a wave fetch a sector that all of them need once; the mean over the
  * sectors. */
-static double fetches(const struct reuse *r, const struct footprint *f)
+static double fetches(const struct traffic *r, const struct footprint *f)
 {
     const double sharers = r->wave * f->one / fmax(touched_by(f, r->wave), 1);
     const double waves = r->blocks / r->wave, drift = 1 - 1 / fmax(waves, 1);
@@ -218,18 +230,29 @@ static double fetches(const struct reuse *r, const struct footprint *f)
     return 1 + (sharers - 1) * pow(1 - held / drift, sharers);
 }
 
+/* The blocks after which the blocks begin anew with the same sectors, without an axis of the grid
+ * that says so (`blockIdx.x % n`); the wave where that is less. Such blocks are far apart in time,
+ * too: gpu-l2-cache reads 70 MB as if no two blocks of a wave shared anything. */
+static double period(const struct traffic *r, const struct footprint *f)
+{
+    if (grown(f, r->blocks) <= 1.05 * f->all)
+        return r->wave;
+    return fmin(r->wave, fmax(1, f->all / f->one));
+}
+
 /* Sectors that all waves together fetch. */
-static double fetched(const struct reuse *r, const struct footprint *of, unsigned which)
+static double fetched(const struct traffic *r, const struct footprint *of, unsigned which)
 {
     const struct footprint *f = &of[which];
-    const double wave = touched_by(f, r->wave), waves = r->blocks / r->wave;
-    double sum = waves * wave * fetches(r, f), last = 0, now = wave;
+    const double wave = period(r, f), waves = r->blocks / wave;
+    double last = 0, now = touched_by(f, wave);
+    double sum = waves * now * (wave < r->wave ? 1 : fetches(r, f));
 
     if (all_touched_by(r, of, r->blocks) <= r->usable)
         return f->all;
     for (unsigned m = 1; m < waves && m < MOST_WAVES_BACK; m++) {
-        const double kept = l2_keeps(r->chip, all_touched_by(r, of, m * r->wave));
-        const double next = touched_by(f, (m + 1) * r->wave);
+        const double kept = l2_keeps(r->chip, all_touched_by(r, of, m * wave));
+        const double next = touched_by(f, (m + 1) * wave);
 
         if (kept < 1e-3)
             break;
@@ -240,7 +263,7 @@ static double fetched(const struct reuse *r, const struct footprint *of, unsigne
     return clamp(sum, f->all, fmax(f->one * r->blocks, f->all));
 }
 
-static void settle(struct reuse *r, const struct footprint *of, unsigned which, double warm)
+static void settle(struct traffic *r, const struct footprint *of, unsigned which, double warm)
 {
     struct buffer_traffic *t = &r->of[which];
     const double all = fetched(r, of, which), blocks = r->blocks, firsts = t->one * blocks;
@@ -256,12 +279,11 @@ static void settle(struct reuse *r, const struct footprint *of, unsigned which, 
     /* Sharers in step wait together for what one of them fetches. */
     t->late = t->first + fmax(0, fmin(1, all / of_wave) * cold - t->first) / waves;
     t->write = share;
-    t->again = 1 - l2_keeps(r->chip, r->of_wave);
     r->reads += t->first * t->read * blocks;
     r->writes += t->write * t->written * blocks;
 }
 
-static void list_buffers(struct reuse *r, const struct emu_memory *memory)
+static void list_buffers(struct traffic *r, const struct emu_memory *memory)
 {
     const size_t nr = memory != NULL ? memory->nr : 0;
 
@@ -276,10 +298,10 @@ static void list_buffers(struct reuse *r, const struct emu_memory *memory)
     }
 }
 
-struct reuse time_reuse(const struct time_listener *listener, double drawn, double resident)
+struct traffic time_traffic(const struct time_listener *listener, double drawn, double resident)
 {
     const struct emu_run *run = listener->run;
-    struct reuse r = {.chip = run->chip,
+    struct traffic r = {.chip = run->chip,
         .blocks = fmax(1, (double)run->nr_blocks),
         .drawn = drawn,
         .usable = usable_l2 * (double)run->chip->l2_bytes / 32};
@@ -307,6 +329,9 @@ struct reuse time_reuse(const struct time_listener *listener, double drawn, doub
     }
     r.of_wave = all_touched_by(&r, of, r.wave);
     r.unique = fmax(all_touched_by(&r, of, r.blocks), one);
+    for (unsigned bits = 0; bits < TRACE_DISTANCES; bits++)
+        r.again[bits] =
+            1 - l2_keeps(r.chip, r.of_wave * fmin(1, ldexp(1, (int)bits) / fmax(one, 1)));
     for (unsigned b = 0; b < r.nr; b++)
         settle(&r, of, b, run->launch->warm ? run->memory->buffers[r.of[b].buffer]->in_l2 : 0);
     free(of);
@@ -314,7 +339,7 @@ struct reuse time_reuse(const struct time_listener *listener, double drawn, doub
     return r;
 }
 
-void time_leave_in_l2(const struct reuse *r, const struct emu_run *run)
+void time_leave_in_l2(const struct traffic *r, const struct emu_run *run)
 {
     const double kept = l2_keeps(r->chip, r->unique);
 
@@ -323,8 +348,8 @@ void time_leave_in_l2(const struct reuse *r, const struct emu_run *run)
     for (unsigned i = 0; i < r->nr; i++) {
         struct mem_buffer *buffer = run->memory->buffers[r->of[i].buffer];
 
-        buffer->in_l2 = fmax(buffer->in_l2,
-            fmin(1, r->of[i].all / (double)(r->of[i].end - r->of[i].begin)));
+        buffer->in_l2 =
+            fmax(buffer->in_l2, fmin(1, r->of[i].all / (double)(r->of[i].end - r->of[i].begin)));
     }
     for (size_t i = 0; run->memory != NULL && i < run->memory->nr; i++)
         run->memory->buffers[i]->in_l2 *= kept;
