@@ -121,7 +121,7 @@ struct exec { /* one launch, shared by its workers */
     const uint8_t *params;
     bool counting, listening, find_sync;
     uint64_t step_limit;
-    const uint64_t *block_list; /* sampled block numbers, NULL: all */
+    const struct block_choice *choice; /* the blocks that run */
     uint64_t nr_run;
     unsigned nr_workers;
     /* on a cache line of their own: the rest of the struct is read all the time */

@@ -385,13 +385,13 @@ static void begin_block(struct block_worker *k, uint64_t i)
 {
     struct exec *x = k->exec;
     const uint32_t *grid = x->run.launch->grid;
-    uint64_t index = x->block_list ? x->block_list[i] : i;
+    const uint64_t index = x->choice->list ? x->choice->list[i] : i;
     k->block = (struct emu_block){.index = index,
         .ctaid = {(uint32_t)(index % grid[0]), (uint32_t)(index / grid[0] % grid[1]),
             (uint32_t)(index / grid[0] / grid[1])},
         .weight = (double)x->run.nr_blocks / (double)x->nr_run,
-        .traced = launch_traced(i, x->nr_run)};
-    k->block.nearby = !k->block.traced && launch_nearby(i, x->nr_run, x->block_list != NULL);
+        .traced = launch_traced(x->choice, index),
+        .nearby = launch_nearby(x->choice, index)};
     k->fault = (struct emu_fault){.verdict = VERDICT_OK};
     order_warps(k);
     tell_begin(k);
@@ -642,11 +642,9 @@ void launch_run(
     x.listening = l->find_races || l->find_uninit || l->find_sync;
     x.find_sync = l->find_sync;
     x.step_limit = l->step_limit ? l->step_limit : UINT64_C(1) << 36;
-    x.nr_run = run->nr_blocks;
-    uint64_t *list = NULL;
-    if (l->sample_blocks && l->sample_blocks < run->nr_blocks && !run->program->cooperative)
-        list = launch_sample(l, run->nr_blocks, &x.nr_run);
-    x.block_list = list;
+    const struct block_choice choice = launch_choose(run);
+    x.choice = &choice;
+    x.nr_run = choice.nr;
     atomic_init(&x.fault_block, UINT64_MAX);
     if (x.counting)
         memory_note_touched(run->memory);
@@ -673,7 +671,7 @@ void launch_run(
     for (unsigned i = 0; i < nr; i++)
         worker_finish(&workers[i]);
     free(workers);
-    free(list);
+    free(choice.list);
 }
 
 bool launch_check(const struct chip *chip, const struct program *program,

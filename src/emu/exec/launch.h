@@ -12,17 +12,20 @@ bool launch_check(const struct chip *chip, const struct program *program,
 void launch_run(
     const struct emu_run *run, unsigned nr_threads, struct arena *arena, struct emu_result *result);
 
-/* Gives rising block numbers, about launch->sample_blocks of them, each standing for nr_blocks /
- * *nr; the caller frees them. One block comes from each of equally long stretches of the grid, so
- * that edges count as often as they occur. The same seed gives the same numbers. */
-uint64_t *launch_sample(const struct emu_launch *launch, uint64_t nr_blocks, uint64_t *nr);
-
-/* Is the i-th of the nr blocks that run one for the time model? At most EMU_TRACED_BLOCKS are,
- * evenly spread. */
-bool launch_traced(uint64_t i, uint64_t nr);
-
-/* Is the block one of the two that run at the same time as a traced one, one beside it and one
- * further away? Where not all blocks run, launch_sample chose these two for that. */
-bool launch_nearby(uint64_t i, uint64_t nr, bool sampled);
+/* Which blocks of a launch run, and at which the time model looks. Where the launch asks for a
+ * sample, rising block numbers, about launch->sample_blocks of them, each standing for nr_blocks /
+ * nr; the caller frees them. The same seed gives the same numbers. Traced blocks are evenly spread.
+ * The nearby ones lie beside a traced one: the next along x, along y, along z, and the next that
+ * the same SM gets. */
+enum { MOST_NEARBY_BLOCKS = 4 };
+struct block_choice {
+    uint64_t *list; /* NULL: all */
+    uint64_t nr;
+    uint64_t traced[EMU_TRACED_BLOCKS], nearby[MOST_NEARBY_BLOCKS];
+    unsigned nr_traced, nr_nearby;
+};
+struct block_choice launch_choose(const struct emu_run *run);
+bool launch_traced(const struct block_choice *choice, uint64_t block);
+bool launch_nearby(const struct block_choice *choice, uint64_t block);
 
 #endif

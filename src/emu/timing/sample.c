@@ -1,60 +1,119 @@
-/* Owns the choice of blocks: which to run when not all run, which to trace for the time model. */
+/* Owns the choice of blocks: which to run when not all run, which the time model looks at. */
 #include "base/mem.h"
 #include "base/rng.h"
 #include "emu/exec/launch.h"
 
-/* How far from a traced block the second of its neighbours lies: fewer blocks away than any chip
- * runs at a time, and no multiple of the widths that grids have. */
-enum { FURTHER = 61 };
+#include <stdlib.h>
+#include <string.h>
 
-/* One block of each of EMU_TRACED_BLOCKS equal stretches. */
-static uint64_t middle(uint64_t stretch, uint64_t nr)
-{
-    return (2 * stretch + 1) * nr / (2 * EMU_TRACED_BLOCKS);
-}
+enum { LARGE_SAMPLE = 4 * EMU_TRACED_BLOCKS };
 
-/* Block `near` of the sample becomes one that runs at the same time as the one before it. */
-static void move_near(uint64_t *list, uint64_t nr, uint64_t near, uint64_t distance)
+static bool is_one_of(const uint64_t *list, unsigned nr, uint64_t block)
 {
-    if (near + 1 >= nr || list[near - 1] + 1 >= list[near + 1])
-        return;
-    list[near] = list[near - 1] + distance;
-    if (list[near] >= list[near + 1])
-        list[near] = list[near + 1] - 1;
-}
-
-uint64_t *launch_sample(const struct emu_launch *launch, uint64_t nr_blocks, uint64_t *nr)
-{
-    uint64_t want = launch->sample_blocks < nr_blocks ? launch->sample_blocks : nr_blocks;
-    uint64_t *list = xcalloc(want, sizeof(*list));
-    for (uint64_t i = 0; i < want; i++) {
-        uint64_t from = (uint64_t)((double)i * (double)nr_blocks / (double)want);
-        uint64_t to = (uint64_t)((double)(i + 1) * (double)nr_blocks / (double)want);
-        to = to > nr_blocks ? nr_blocks : to;
-        list[i] = from + rng_mix(launch->seed, i) % (to > from ? to - from : 1);
-    }
-    if (want >= 4 * EMU_TRACED_BLOCKS) {
-        move_near(list, want, middle(1, want) + 1, 1);
-        move_near(list, want, middle(2, want) + 1, FURTHER);
-    }
-    *nr = want;
-    return list;
-}
-
-bool launch_traced(uint64_t i, uint64_t nr)
-{
-    if (nr <= EMU_TRACED_BLOCKS)
-        return true;
-    for (uint64_t t = 0; t < EMU_TRACED_BLOCKS; t++) {
-        if (i == middle(t, nr))
+    for (unsigned i = 0; i < nr; i++)
+        if (list[i] == block)
             return true;
-    }
     return false;
 }
 
-bool launch_nearby(uint64_t i, uint64_t nr, bool sampled)
+/* Takes the block `step` after the traced one, or before it where there is none after it: where the
+ * next would be outside of [begin, begin + length), a row or a plane of the grid. */
+static void add_nearby(
+    struct block_choice *c, uint64_t traced, uint64_t step, uint64_t begin, uint64_t length)
 {
-    if (nr < 4 * EMU_TRACED_BLOCKS)
-        return false;
-    return i == middle(1, nr) + 1 || i == middle(2, nr) + (sampled ? 1 : FURTHER);
+    uint64_t near;
+
+    if (step >= length)
+        return;
+    if (traced + step < begin + length)
+        near = traced + step;
+    else if (traced >= begin + step)
+        near = traced - step;
+    else
+        return;
+    if (!is_one_of(c->traced, c->nr_traced, near) && !is_one_of(c->nearby, c->nr_nearby, near))
+        c->nearby[c->nr_nearby++] = near;
+}
+
+static void choose_nearby(struct block_choice *c, const struct emu_run *run)
+{
+    const uint32_t *grid = run->launch->grid;
+    const uint64_t x = grid[0], y = grid[1], plane = x * y;
+    const uint64_t a = c->traced[c->nr_traced / 2], b = c->traced[(c->nr_traced - 1) / 2];
+
+    add_nearby(c, a, 1, a / x * x, x);
+    add_nearby(c, b, x, b / plane * plane, plane);
+    add_nearby(c, a, plane, 0, run->nr_blocks);
+    add_nearby(c, b, run->chip->nr_sms, 0, run->nr_blocks);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* One block of each of `want` equally long stretches of the grid, so that edges count as often as
+ * they occur. */
+static void draw(struct block_choice *c, const struct emu_run *run, uint64_t want)
+{
+    const uint64_t nr = run->nr_blocks;
+
+    c->list = xcalloc(want + MOST_NEARBY_BLOCKS, sizeof(*c->list));
+    for (uint64_t i = 0; i < want; i++) {
+        uint64_t from = (uint64_t)((double)i * (double)nr / (double)want);
+        uint64_t to = (uint64_t)((double)(i + 1) * (double)nr / (double)want);
+
+        to = to > nr ? nr : to;
+        c->list[i] = from + rng_mix(run->launch->seed, i) % (to > from ? to - from : 1);
+    }
+    c->nr = want;
+}
+
+static void add_to_list(struct block_choice *c)
+{
+    uint64_t kept = 0;
+
+    memcpy(&c->list[c->nr], c->nearby, c->nr_nearby * sizeof(*c->list));
+    c->nr += c->nr_nearby;
+    qsort(c->list, c->nr, sizeof(*c->list), by_number);
+    for (uint64_t i = 0; i < c->nr; i++)
+        if (i == 0 || c->list[i] != c->list[i - 1])
+            c->list[kept++] = c->list[i];
+    c->nr = kept;
+}
+
+struct block_choice launch_choose(const struct emu_run *run)
+{
+    const uint64_t sample = run->launch->sample_blocks;
+    struct block_choice c = {.nr = run->nr_blocks};
+    uint64_t drawn;
+
+    /* Neighbours are a part of a small sample, half of it at most. */
+    if (sample > 0 && sample < run->nr_blocks && !run->program->cooperative)
+        draw(&c, run, sample >= LARGE_SAMPLE ? sample : (sample + 1) / 2);
+    drawn = c.nr;
+    c.nr_traced = drawn < EMU_TRACED_BLOCKS ? (unsigned)drawn : EMU_TRACED_BLOCKS;
+    for (uint64_t t = 0; t < c.nr_traced; t++) {
+        /* one of each of equal stretches */
+        const uint64_t middle = (2 * t + 1) * drawn / (2 * c.nr_traced);
+
+        c.traced[t] = c.list ? c.list[middle] : middle;
+    }
+    if (drawn > 1)
+        choose_nearby(&c, run);
+    if (c.list)
+        add_to_list(&c);
+    return c;
+}
+
+bool launch_traced(const struct block_choice *choice, uint64_t block)
+{
+    return is_one_of(choice->traced, choice->nr_traced, block);
+}
+
+bool launch_nearby(const struct block_choice *choice, uint64_t block)
+{
+    return is_one_of(choice->nearby, choice->nr_nearby, block);
 }

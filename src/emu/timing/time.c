@@ -3,7 +3,6 @@
 #include "emu/timing/time.h"
 
 #include "base/mem.h"
-#include "emu/state/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,165 +27,19 @@ struct time_model {
     struct occupancy occ;
     unsigned resident;
     uint64_t blocks, blocks_sm; /* of the grid; of the busiest SM */
-    /* 32-byte sectors, of the whole grid */
-    double unique;       /* touched at all */
-    double block_unique; /* sectors that one block touches, on average */
-    double *of_buffer;   /* touched, by buffer */
-    double warm;         /* share of what is touched that an earlier launch left in L2 */
-    double dram_first, dram_again, dram_write;
+    struct traffic traffic;
     struct sim_output sim;
     double cycles;
 };
-
-/* --- footprint --- */
-
-/* How many distinct sectors of a buffer a traced block touches, on average. */
-static double traced_of(const struct time_listener *listener, const struct mem_buffer *buffer)
-{
-    uint64_t begin = buffer->base / 32, end = (buffer->base + buffer->bytes + 31) / 32;
-    double nr = 0;
-
-    for (unsigned i = 0; i < listener->nr_traces; i++) {
-        const struct sector_set *set = &listener->traces[i]->touched;
-
-        for (size_t k = 0; k < set->cap; k++)
-            nr += set->keys[k] != 0 && set->keys[k] - 1 >= begin && set->keys[k] - 1 < end;
-    }
-    return nr / listener->nr_traces;
-}
-
-/* Blocks of a sample that share nothing touch n times as much as one; blocks that share all touch
- * no more than one. In between, touched(n) = touched(1) * n^a; two points give a, the buffer's size
- * is the limit. */
-static double extrapolate(double one, double of_sample, double sample, double all, double limit)
-{
-    double power;
-
-    if (one <= 0 || sample >= all || sample <= 1)
-        return sample >= all ? of_sample : fmin(fmax(one, of_sample) * all, limit);
-    if (of_sample < one)
-        of_sample = one;
-    power = log(of_sample / one) / log(sample);
-    return fmin(one * pow(all, fmin(fmax(power, 0), 1)), limit);
-}
-
-static void footprint(struct time_model *m)
-{
-    const struct emu_memory *memory = m->run->memory;
-    double sample = (double)m->counts->blocks_run, all = (double)m->blocks, warm = 0;
-
-    m->of_buffer = xcalloc(memory != NULL ? memory->nr + 1 : 1, sizeof(*m->of_buffer));
-    for (size_t i = 0; memory != NULL && i < memory->nr; i++) {
-        const struct mem_buffer *buffer = memory->buffers[i];
-        const double touched = (double)buffer->nr_touched;
-        double one;
-
-        if (touched == 0 || buffer->constant)
-            continue;
-        one = traced_of(m->listener, buffer);
-        m->block_unique += one;
-        m->of_buffer[i] =
-            extrapolate(one, touched, sample, all, (double)((buffer->bytes + 31) / 32));
-        m->unique += m->of_buffer[i];
-        if (m->run->launch->warm)
-            warm += m->of_buffer[i] * buffer->in_l2;
-    }
-    m->warm = m->unique > 0 ? fmin(1, warm / m->unique) : 0;
-    m->unique = fmax(m->unique, m->block_unique);
-}
-
-/* How much of a working set that is gone through again and again L2 still serves. With replacement
- * at random, as hashed sets look like, a sector of n survives the misses of one turn in a cache of
- * c with the chance h = exp(-(1 - h) n / c). c is 0.64 of L2, what both halves need of far data
- * taken off (data/h100/gpu-l2-cache, H200: 9.7 TB/s at 28 MB, 6.5 at 53 MB, 4.2 at 70 MB: within
- * 12%). */
-static double l2_keeps(const struct time_model *m, double sectors)
-{
-    const double turns = sectors * 32 / (0.64 * (double)m->chip->l2_bytes);
-    double kept = 0;
-
-    for (int i = 0; i < 100 && turns > 1; i++)
-        kept = exp(-turns * (1 - kept));
-    return turns > 1 ? kept : 1;
-}
 
 /* The half of L2 that is not an SM's own answers later; data is on the near side while all of it
  * fits there (data/h100/gpu-latency: 265 cycles to 22 MB, 475 from 35 MB on). */
 static double l2_latency(const struct time_model *m)
 {
-    double share = m->unique * 32 / (double)m->chip->l2_bytes;
+    double share = m->traffic.unique * 32 / (double)m->chip->l2_bytes;
     double far = fmin(1, fmax(0, (share - 0.44) / (0.7 - 0.44)));
 
     return m->chip->lat_l2 * (1 + 0.8 * far);
-}
-
-/* Blocks side by side touch n^p times what one does; the least p of the pairs that ran at the same
- * time, and 0 when there are none. */
-static double power_nearby(const struct time_model *m, double wave)
-{
-    const struct time_listener *t = m->listener;
-    double least = t->nr_nearby > 0 ? 1 : 0;
-    bool found = false;
-
-    for (unsigned i = 0; i < t->nr_nearby; i++) {
-        for (unsigned k = 0; k < t->nr_traces; k++) {
-            const struct sector_set *set = &t->traces[k]->touched;
-            const uint64_t a = t->traces[k]->block, b = t->nearby[i]->block;
-            double both = 0;
-
-            if (b <= a || (double)(b - a) >= wave || set->nr == 0)
-                continue;
-            found = true;
-            for (size_t s = 0; s < set->cap; s++)
-                both +=
-                    set->keys[s] != 0 && sector_set_has(&t->nearby[i]->touched, set->keys[s] - 1);
-            least = fmin(least, log(2 - both / (double)set->nr) / log(2));
-        }
-    }
-    return found ? least : 0;
-}
-
-/* DRAM delivers what nobody touched before; what an earlier wave of blocks touched, when L2 could
- * not keep all; and what the running wave touches again, when L2 cannot keep even its part. */
-static void share_with_dram(struct time_model *m)
-{
-    double wave = fmin((double)m->blocks, (double)m->resident * m->chip->nr_sms), waves, of_wave;
-    double firsts = m->block_unique * (double)m->blocks;
-    double power = m->blocks > 1 && m->block_unique > 0
-                       ? log(fmax(1, m->unique / m->block_unique)) / log((double)m->blocks)
-                       : 1;
-    double nearby = power_nearby(m, wave), again;
-
-    m->dram_first = m->dram_write = 1;
-    if (firsts <= 0)
-        return;
-    of_wave = fmin(m->unique, m->block_unique * pow(wave, fmin(fmax(power, nearby), 1)));
-    waves = (double)m->blocks / wave;
-    /* where neighbours share nothing, only blocks far apart share, and these are far enough apart
-     * that it makes no difference whether they are of one wave */
-    again = nearby > 0.95 ? firsts : of_wave * waves;
-    m->dram_first = m->unique + fmax(0, again - m->unique) * (1 - l2_keeps(m, m->unique));
-    m->dram_write = fmin(1, m->dram_first / firsts);
-    m->dram_first = m->dram_write * (1 - m->warm);
-    m->dram_again = 1 - l2_keeps(m, of_wave);
-}
-
-/* What this launch leaves in L2 for the next: the sectors that it touched, as far as they fit; and
- * of other buffers what they do not push out. */
-static void leave_in_l2(const struct time_model *m)
-{
-    const struct emu_memory *memory = m->run->memory;
-
-    for (size_t i = 0; memory != NULL && i < memory->nr; i++) {
-        struct mem_buffer *buffer = memory->buffers[i];
-        double sectors = (double)((buffer->bytes + 31) / 32);
-
-        if (!m->run->launch->warm)
-            buffer->in_l2 = 0;
-        if (sectors > 0)
-            buffer->in_l2 = fmax(buffer->in_l2, fmin(1, m->of_buffer[i] / sectors));
-        buffer->in_l2 *= l2_keeps(m, m->unique);
-    }
 }
 
 /* --- simulation --- */
@@ -238,9 +91,7 @@ static void simulate(struct time_model *m)
         .l1_bytes = l1_left(m),
         .lat_l2 = l2_latency(m),
         .lat_dram = chip->lat_dram * stream_latency_share,
-        .dram_first = m->dram_first,
-        .dram_again = m->dram_again,
-        .dram_write = m->dram_write,
+        .traffic = &m->traffic,
         .spill_rate = spill_rate(m),
     };
 
@@ -348,6 +199,7 @@ static void settle_cycles(struct time_model *m)
     }
     m->cycles = fmax(m->cycles, m->sim.cycles * work_ratio(m));
     m->cycles = fmax(m->cycles, m->sim.dram_sectors * grid_scale(m) * 32 / dram_clk);
+    m->cycles = fmax(m->cycles, (m->traffic.reads + m->traffic.writes) * 32 / dram_clk);
     m->cycles = fmax(m->cycles, m->sim.l2_sectors * grid_scale(m) * 32 / l2_clk);
     m->cycles = fmax(m->cycles, atomic_cycles(m));
     if (!(m->cycles >= m->chip->lat_l1))
@@ -490,15 +342,15 @@ void emu_time_model(const struct emu_run *run, const struct emu_counts *counts,
         m.listener = NULL;
     m.costs = time_costs(run->program, run->chip, m.listener);
     if (m.listener != NULL) {
-        time_traces_finish(m.listener);
-        footprint(&m);
-        share_with_dram(&m);
+        time_traces_sort(m.listener);
+        m.traffic = time_traffic(m.listener, (double)counts->blocks_run, m.resident);
+        time_traces_share(m.listener, &m.traffic);
         simulate(&m);
-        leave_in_l2(&m);
+        time_leave_in_l2(&m.traffic, run);
     }
     settle_cycles(&m);
     fill(&m, counters);
-    free(m.of_buffer);
+    free(m.traffic.of);
     free(m.sim.stall_pc);
     free(m.costs);
 }

@@ -23,6 +23,7 @@ struct trace_access {
     bool apart;           /* the lines that it touches are not one unbroken run */
     bool past_l1;         /* ld.cg and its like ask L2 every time */
     uint8_t wide;         /* head of a merged load: wavefronts of the wide load, 0: not aligned */
+    uint16_t traffic;     /* into traffic.of, plus 1; 0: none. Filled in before the simulation */
 };
 
 struct trace_event {
@@ -40,12 +41,18 @@ struct warp_trace {
 /* A sector of a trace: its number (address / 32), and whether this access is the first of the block
  * to it (reads) or the first write of the block to it (writes). */
 #define TRACE_FIRST (UINT64_C(1) << 63)
-#define TRACE_SHARED (UINT64_C(1) << 62) /* other traced blocks touch it too */
-#define TRACE_SECTOR(s) ((s) & ~(TRACE_FIRST | TRACE_SHARED))
+#define TRACE_SHARED (UINT64_C(1) << 62) /* other blocks of the SM touch it too */
+/* Of a repeated read: the binary logarithm of the number of sectors that the block touched since,
+ * repeats and those of other buffers included. */
+#define TRACE_DISTANCE(bits) ((uint64_t)(bits) << 57)
+#define TRACE_DISTANCE_OF(s) ((unsigned)((s) >> 57) & 31)
+#define TRACE_SECTOR(s) ((s) & (TRACE_DISTANCE(1) - 1))
+enum { TRACE_DISTANCES = 32 };
 
 struct sector_set { /* open addressing; key 0 is an empty slot (sector + 1 is stored) */
     uint64_t *keys;
     uint8_t *flags;
+    uint32_t *last; /* when the block touched it last, in touches */
     size_t nr, cap;
 };
 enum { SECTOR_READ = 1, SECTOR_WRITTEN = 2, SECTOR_ATOMIC = 4 };
@@ -65,6 +72,7 @@ struct block_trace {
     size_t nr_sectors, cap_sectors;
     struct sector_set touched;
     uint64_t nr_read, nr_written; /* distinct sectors */
+    uint32_t nr_touches;          /* of sectors of global memory */
     struct hot_address *hot; /* HOT_SLOTS candidates for the most used address of global atomics */
     uint64_t nr_atomic_lanes;
 };
@@ -92,8 +100,8 @@ struct time_listener {
     size_t events_per_warp;
 };
 
-/* Sorts the traces by block, and marks the sectors that several blocks share. */
-void time_traces_finish(struct time_listener *listener);
+/* Sorts the traces by block. */
+void time_traces_sort(struct time_listener *listener);
 
 bool sector_set_has(const struct sector_set *set, uint64_t sector);
 
@@ -146,6 +154,45 @@ struct pc_cost *time_costs(
 void time_schedule(
     const struct program *program, const struct pc_cost *costs, uint32_t **rank, uint32_t **block);
 
+/* --- behind L1 --- */
+
+/* What L2 and DRAM see of a buffer. Shares are of 0..1. */
+struct buffer_traffic {
+    uint64_t begin, end;       /* sectors (address / 32) */
+    unsigned buffer;           /* into the memory's buffers */
+    double one, read, written; /* sectors that a block touches, on average */
+    double all;                /* that the grid touches */
+    double far;   /* share of a block's that the next block on its SM touches too; -1 unknown */
+    double first; /* of a block's first reads: for these DRAM delivers a sector */
+    double late;  /* of the same: these wait for DRAM, first included */
+    double write; /* of a block's first writes: these reach DRAM */
+};
+
+struct traffic {
+    const struct chip *chip;
+    struct buffer_traffic *of; /* by address; the caller frees */
+    unsigned nr;
+    double blocks, drawn;   /* of the grid; those of them that ran */
+    double wave;            /* blocks on the chip at a time */
+    double usable;          /* sectors that L2 can hold of a working set */
+    double of_wave, unique; /* sectors that a wave touches, that the grid touches */
+    double reads, writes;   /* sectors from and to DRAM, whole launch */
+    /* by TRACE_DISTANCE: of a block's later reads that miss L1, L2 has lost so many */
+    double again[TRACE_DISTANCES];
+};
+
+/* The buffer with a sector; NULL: none that the launch touched. */
+struct buffer_traffic *time_traffic_at(const struct traffic *traffic, uint64_t sector);
+/* Gives accesses their buffers. Blocks of one SM lie nr_sms apart in the grid, the traced ones
+ * further: where those on one SM touch the same part of a buffer, all traces get the part of the
+ * first one; and TRACE_SHARED marks the sectors that they share. */
+void time_traces_share(struct time_listener *listener, const struct traffic *traffic);
+
+struct traffic time_traffic(const struct time_listener *listener, double drawn, double resident);
+/* What this launch leaves in L2 for the next: the sectors that it touched, as far as they fit; and
+ * of other buffers what they do not push out. */
+void time_leave_in_l2(const struct traffic *traffic, const struct emu_run *run);
+
 /* --- the SM --- */
 
 struct sim_input {
@@ -159,9 +206,7 @@ struct sim_input {
     double l2_bytes_per_clk, dram_bytes_per_clk; /* this SM's share */
     double l1_bytes;
     double lat_l2, lat_dram;
-    double dram_first; /* share of a block's first touches that are those of the whole grid */
-    double dram_again; /* share of repeated touches, missed in L1, that L2 has lost */
-    double dram_write; /* share of a block's first writes that reach DRAM */
+    const struct traffic *traffic;
     double spill_rate; /* spill accesses per instruction */
 };
 
@@ -178,6 +223,10 @@ struct sim_output {
     double resident_warps;                /* mean while anything ran */
 };
 
+/* Puts the events of all traces into the assembler's order. */
+void time_traces_reorder(const struct sim_input *in);
+/* The events that a block's trace has on average; *share: of those that the block had. */
+double time_traces_mean(struct block_trace *const *traces, unsigned nr, double *share);
 void time_simulate(const struct sim_input *input, struct sim_output *output);
 
 #endif

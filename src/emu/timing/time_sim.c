@@ -22,7 +22,7 @@ enum {
  * naive f32 matrix product (1.5 times, siboehm's SGEMM tutorial on GA102). Cycles from a block's
  * end to its successor's start, and between two blocks that an SM is given: to saxpy with one
  * element per thread, which reaches some 0.9 of what streams reach. */
-enum { L1_QUEUE = 256, BLOCK_GAP = 120, BLOCK_DISPATCH = 20 };
+enum { L1_QUEUE = 512, BLOCK_GAP = 120, BLOCK_DISPATCH = 20 };
 
 /* fmax and fmin without their care for NaN, which takes most of their time. */
 static inline double later(double a, double b)
@@ -39,6 +39,11 @@ struct l1_line {
     uint64_t tag; /* line number + 1; 0 empty */
     double ready[4], used;
     uint8_t valid;
+};
+
+/* Fractions of a sector that the accesses to a buffer owe to DRAM. */
+struct debt {
+    double first, late, again, write;
 };
 
 struct sim_block {
@@ -84,8 +89,8 @@ struct sim {
     uint64_t nr_answers;
     struct l1_line *l1;
     size_t l1_sets;
-    double first, again, write; /* fractions of a line owed to DRAM */
-    double cut;                 /* share of each trace that is played */
+    struct debt *debts; /* by buffer */
+    double cut;         /* share of each trace that is played */
     uint64_t nr_started, nr_done, nr_blocks;
     double *ends; /* of blocks, in the order in which they ended */
     double next_dispatch;
@@ -139,36 +144,54 @@ static void use_dram(struct sim *s, double now, double cost)
     s->out->dram_sectors++;
 }
 
-static bool owes(double *debt, double share)
-{
-    *debt += share;
-    if (*debt < 1)
-        return false;
-    *debt -= 1;
-    return true;
-}
+/* How L2 answers: from its own, from DRAM, or when another block's sector has come from there. */
+enum answer { FROM_L2, FROM_DRAM, WITH_ANOTHER };
 
 /* Asks L2 for one sector; gives the time of the answer. */
-static double ask_l2(struct sim *s, double now, bool from_dram)
+static double ask_l2(struct sim *s, double now, enum answer answer)
 {
     double done;
 
     s->l2_free = later(s->l2_free, now) + 32 / s->in->l2_bytes_per_clk;
     s->out->l2_sectors++;
     done = s->l2_free + s->in->lat_l2;
-    if (!from_dram)
+    if (answer == FROM_L2)
         return done;
-    s->dram_read++;
-    use_dram(s, now, 1);
-    return later(done, s->dram_free + dram_latency(s, now));
+    if (answer == FROM_DRAM) {
+        s->dram_read++;
+        use_dram(s, now, 1);
+    }
+    return later(done, later(s->dram_free, now) + dram_latency(s, now));
+}
+
+/* Sectors of a line travel together, so the first of them decides for all. What first reads owe is
+ * owed when L1 has the sector, too: then the others pay. */
+static enum answer decide(struct debt *debt, bool first)
+{
+    if (!first)
+        return debt->again >= 1 ? FROM_DRAM : FROM_L2;
+    return debt->first >= 1 ? FROM_DRAM : debt->late >= 1 ? WITH_ANOTHER : FROM_L2;
+}
+
+static void settle_debt(struct debt *debt, bool first, enum answer answer)
+{
+    if (answer == FROM_DRAM && !first)
+        debt->again--;
+    else if (answer == FROM_DRAM)
+        debt->first--;
+    else if (answer == WITH_ANOTHER)
+        debt->late--;
 }
 
 static double load_global(
     struct sim *s, const struct sim_block *block, const struct trace_access *a, double now)
 {
+    const struct buffer_traffic none = {0},
+                                *of = a->traffic ? &s->in->traffic->of[a->traffic - 1] : &none;
+    struct debt *debt = &s->debts[a->traffic];
     double done = now + s->chip->lat_l1;
     uint64_t line = UINT64_MAX;
-    bool from_dram = false;
+    enum answer answer = FROM_L2;
 
     for (unsigned i = 0; i < a->nr_sectors; i++) {
         uint64_t entry = block->trace->sectors[a->first + i], sector = TRACE_SECTOR(entry);
@@ -180,16 +203,19 @@ static double load_global(
         if (!a->past_l1)
             ready = l1_sector(s, sector, now, true, &hit);
         s->out->l1_lookups++;
+        debt->first += first ? of->first : 0;
         if (hit) {
             s->out->l1_hits++;
         } else {
-            /* Sectors of a line travel together: one decision for all of them. */
-            if (sector / 4 != line) {
-                line = sector / 4;
-                from_dram = first ? owes(&s->first, s->in->dram_first)
-                                  : a->space != PTX_LOCAL && owes(&s->again, s->in->dram_again);
-            }
-            *ready = ask_l2(s, now, from_dram && a->space != PTX_LOCAL);
+            debt->again += first || a->space == PTX_LOCAL
+                               ? 0
+                               : s->in->traffic->again[TRACE_DISTANCE_OF(entry)];
+            debt->late += first ? of->late - of->first : 0;
+            if (sector / 4 != line)
+                answer = decide(debt, first);
+            line = sector / 4;
+            settle_debt(debt, first, answer);
+            *ready = ask_l2(s, now, answer);
             s->out->l2_read_sectors++;
         }
         done = later(done, *ready);
@@ -197,9 +223,21 @@ static double load_global(
     return done;
 }
 
+static void write_dram(struct sim *s, struct debt *debt, double share, double now)
+{
+    debt->write += share;
+    if (debt->write < 1)
+        return;
+    debt->write--;
+    s->dram_written++;
+    use_dram(s, now, 1 + 0.2 * sooner(1, s->dram_read / s->dram_written));
+}
+
 static void store_global(
     struct sim *s, const struct sim_block *block, const struct trace_access *a, double now)
 {
+    const double share = a->traffic ? s->in->traffic->of[a->traffic - 1].write : 0;
+
     for (unsigned i = 0; i < a->nr_sectors; i++) {
         const uint64_t *sectors = &block->trace->sectors[a->first];
         uint64_t entry = sectors[i], pair = TRACE_SECTOR(entry) ^ 1;
@@ -211,24 +249,34 @@ static void store_global(
         s->out->l2_sectors++;
         if (a->space == PTX_LOCAL) /* written back only when evicted: stays in L1 */
             *l1_sector(s, TRACE_SECTOR(entry) + block->space, now, true, &hit) = now;
-        else if ((entry & TRACE_FIRST) != 0 && owes(&s->write, s->in->dram_write)) {
-            s->dram_written++;
-            use_dram(s, now, 1 + 0.2 * sooner(1, s->dram_read / s->dram_written));
-        }
+        else if ((entry & TRACE_FIRST) != 0)
+            write_dram(s, &s->debts[a->traffic], share, now);
     }
     /* Stores wait in queues, not in warps. When the queues are full, later accesses wait. */
     s->lsu_free = later(s->lsu_free, later(s->l2_free, s->dram_free) - STORE_QUEUE);
 }
 
-static double atomic_global(struct sim *s, const struct trace_access *a, double now)
+static double atomic_global(
+    struct sim *s, const struct sim_block *block, const struct trace_access *a, double now)
 {
+    const struct buffer_traffic none = {0},
+                                *of = a->traffic ? &s->in->traffic->of[a->traffic - 1] : &none;
+    struct debt *debt = &s->debts[a->traffic];
     double done = now;
 
     /* An atomic occupies its sector twice: to read and to write. */
     for (unsigned i = 0; i < a->nr_sectors; i++) {
-        s->l2_free = later(s->l2_free, now) + 2 * 32 / s->in->l2_bytes_per_clk;
+        const bool first = (block->trace->sectors[a->first + i] & TRACE_FIRST) != 0;
+        enum answer answer;
+
+        debt->first += first ? of->first : 0;
+        answer = first && debt->first >= 1 ? FROM_DRAM : FROM_L2;
+        settle_debt(debt, true, answer);
+        done = ask_l2(s, now, answer) - s->in->lat_l2;
+        s->l2_free += 32 / s->in->l2_bytes_per_clk;
         s->out->l2_sectors++;
-        done = s->l2_free;
+        if (first)
+            write_dram(s, debt, of->write, now);
     }
     s->lsu_free = later(s->lsu_free, s->l2_free - STORE_QUEUE);
     return done + s->chip->lat_atomic;
@@ -284,7 +332,7 @@ static double access_memory(struct sim *s, const struct sim_block *block,
     }
     *reason = STALL_LONG;
     if (a->is_atomic)
-        return atomic_global(s, a, start);
+        return atomic_global(s, block, a, start);
     if (a->is_write) {
         store_global(s, block, a, start);
         return start;
@@ -647,71 +695,19 @@ static void run(struct sim *s)
 
 /* --- the whole --- */
 
-static double mean_events(const struct sim_input *in, double *share)
-{
-    double kept = 0, all = 0;
-
-    for (unsigned i = 0; i < in->nr_traces; i++) {
-        for (unsigned w = 0; w < in->traces[i]->nr_warps; w++) {
-            kept += (double)in->traces[i]->warps[w].nr;
-            all += (double)in->traces[i]->warps[w].nr_all;
-        }
-    }
-    *share = all > 0 ? kept / all : 1;
-    return kept / in->nr_traces;
-}
-
-/* Puts the events of each visit to a basic block into the assembler's order. Scratch has room for
- * every rank, and is zero before and after. */
-static void reorder(const struct sim_input *in, struct warp_trace *w, struct trace_event *scratch)
-{
-    for (size_t begin = 0, end; begin < w->nr; begin = end) {
-        uint32_t most = 0;
-        size_t to = begin;
-
-        for (end = begin; end < w->nr && in->bb[w->events[end].pc] == in->bb[w->events[begin].pc] &&
-                          (end == begin || w->events[end].pc > w->events[end - 1].pc);
-             end++)
-            ;
-        /* w->events[begin..end) still stands in order of pc here. */
-        for (size_t i = begin; i < end; i++) {
-            uint32_t rank = in->rank[w->events[i].pc];
-
-            scratch[rank] = w->events[i];
-            scratch[rank].pc++; /* 0: nothing here */
-            most = rank > most ? rank : most;
-        }
-        for (uint32_t rank = 0; rank <= most; rank++) {
-            if (scratch[rank].pc == 0)
-                continue;
-            w->events[to] = scratch[rank];
-            w->events[to++].pc--;
-            scratch[rank].pc = 0;
-        }
-    }
-}
-
-static void reorder_all(const struct sim_input *in)
-{
-    struct trace_event *scratch = xcalloc(in->run->program->nr_insts + 1, sizeof(*scratch));
-
-    for (unsigned i = 0; i < in->nr_traces; i++)
-        for (unsigned w = 0; w < in->traces[i]->nr_warps; w++)
-            reorder(in, &in->traces[i]->warps[w], scratch);
-    free(scratch);
-}
-
 static void plan_blocks(struct sim *s)
 {
     const struct sim_input *in = s->in;
-    double kept, events = mean_events(in, &kept), nr;
+    double kept, events = time_traces_mean(in->traces, in->nr_traces, &kept), nr;
 
     if (events < 1)
         events = 1;
     s->cut = 1;
     nr = sooner((double)in->nr_blocks, 3.0 * s->nr_slots);
+    /* Blocks end together, and a set that is not full would run faster, each block for itself. */
     if (events * nr > max_events)
-        nr = later(sooner(s->nr_slots, nr), floor(max_events / events));
+        nr = s->nr_slots * later(1, floor(max_events / events / s->nr_slots));
+    nr = sooner(nr, (double)in->nr_blocks);
     if (events * nr > max_events)
         s->cut = max_events / (events * nr);
     s->nr_blocks = (uint64_t)nr;
@@ -742,6 +738,7 @@ static void sim_finish(struct sim *s)
     }
     free(s->blocks);
     free(s->l1);
+    free(s->debts);
     free(s->ends);
 }
 
@@ -760,6 +757,7 @@ static void sim_init(struct sim *s)
     nr_warps = s->nr_slots * s->warps_per_block;
     s->nr_places = (nr_warps + s->nr_schedulers - 1) / s->nr_schedulers;
     s->blocks = xcalloc(s->nr_slots, sizeof(*s->blocks));
+    s->debts = xcalloc(s->in->traffic->nr + 1, sizeof(*s->debts));
     s->l1_sets = (size_t)(s->in->l1_bytes / 128 / L1_WAYS);
     s->l1_sets = s->l1_sets > 0 ? s->l1_sets : 1;
     s->l1 = xcalloc(s->l1_sets * L1_WAYS, sizeof(*s->l1));
@@ -783,8 +781,8 @@ void time_simulate(const struct sim_input *in, struct sim_output *out)
 
     memset(out, 0, sizeof(*out));
     out->stall_pc = xcalloc(in->run->program->nr_insts + 1, sizeof(*out->stall_pc));
-    reorder_all(in);
-    mean_events(in, &kept);
+    time_traces_reorder(in);
+    time_traces_mean(in->traces, in->nr_traces, &kept);
     sim_init(&s);
     kept *= s.cut;
     for (unsigned slot = 0; slot < s.nr_slots && s.nr_started < s.nr_blocks; slot++)

@@ -34,20 +34,23 @@ static void sector_set_grow(struct sector_set *set)
     set->cap = old.cap == 0 ? 1024 : old.cap * 2;
     set->keys = xcalloc(set->cap, sizeof(*set->keys));
     set->flags = xcalloc(set->cap, sizeof(*set->flags));
+    set->last = xcalloc(set->cap, sizeof(*set->last));
     for (size_t i = 0; i < old.cap; i++) {
         if (old.keys[i] != 0) {
             size_t slot = sector_slot(set, old.keys[i] - 1);
 
             set->keys[slot] = old.keys[i];
             set->flags[slot] = old.flags[i];
+            set->last[slot] = old.last[i];
         }
     }
     free(old.keys);
     free(old.flags);
+    free(old.last);
 }
 
-/* The flags of a sector, made empty when it is new. */
-static uint8_t *sector_set_flags(struct sector_set *set, uint64_t sector)
+/* The slot of a sector, made empty when it is new. */
+static size_t sector_set_add(struct sector_set *set, uint64_t sector)
 {
     size_t slot;
 
@@ -58,7 +61,7 @@ static uint8_t *sector_set_flags(struct sector_set *set, uint64_t sector)
         set->keys[slot] = sector + 1;
         set->nr++;
     }
-    return &set->flags[slot];
+    return slot;
 }
 
 bool sector_set_has(const struct sector_set *set, uint64_t sector)
@@ -77,6 +80,7 @@ static void block_trace_destroy(struct block_trace *trace)
     free(trace->sectors);
     free(trace->touched.keys);
     free(trace->touched.flags);
+    free(trace->touched.last);
     free(trace->hot);
     free(trace);
 }
@@ -168,6 +172,14 @@ static void trace_inst(struct emu_listener *listener, unsigned warp, uint32_t pc
     *t->last = (struct trace_event){.pc = pc, .access = (uint32_t)t->now->nr_accesses};
 }
 
+/* A wide load of one address by all lanes takes half as long as one of as many bytes by each lane.
+ * Fitted: a tiled f32 product on H100, whose inner loop has one such load to four plain ones, takes
+ * 7.3 cycles for them (waynehacking8/blackwell-tensorcore-kernels, bench_sm90a.csv, 2048 cubed). */
+static unsigned uniform_wavefronts(unsigned bytes)
+{
+    return (bytes + 7) / 8;
+}
+
 /* The wavefronts of the wide load of which this load is the head; 0 when an address is not aligned.
  */
 static unsigned wide_wavefronts(const struct emu_access *a, const struct load_merge *merge)
@@ -179,8 +191,9 @@ static unsigned wide_wavefronts(const struct emu_access *a, const struct load_me
         if ((a->mask >> lane & 1) != 0 && address[lane] % merge->bytes != 0)
             return 0;
     }
-    return shape_data(
-        a->kind == ACCESS_UNIFORM ? ACCESS_UNIFORM : ACCESS_OTHER, a->mask, merge->bytes, address);
+    if (a->kind == ACCESS_UNIFORM)
+        return uniform_wavefronts(merge->bytes);
+    return shape_data(ACCESS_OTHER, a->mask, merge->bytes, address);
 }
 
 static void count_atomics(
@@ -211,9 +224,23 @@ static void count_atomics(
     entry->same_address = (uint8_t)most;
 }
 
+/* The distance of TRACE_DISTANCE; the block has not touched more sectors than there are in all. */
+static unsigned distance(const struct block_trace *trace, uint32_t last)
+{
+    uint64_t between = trace->nr_touches - last;
+    unsigned bits = 0;
+
+    between = between < trace->touched.nr ? between : trace->touched.nr;
+    while (between >> bits > 1)
+        bits++;
+    return bits < TRACE_DISTANCES ? bits : TRACE_DISTANCES - 1;
+}
+
 static void add_sector(struct block_trace *trace, struct trace_access *entry, uint64_t sector)
 {
-    uint8_t *flags = sector_set_flags(&trace->touched, sector);
+    struct sector_set *set = &trace->touched;
+    const size_t slot = sector_set_add(set, sector);
+    uint64_t note;
     bool first;
 
     /* Sectors of one access stand in order of lanes; repeats are neighbours or rare. */
@@ -221,17 +248,19 @@ static void add_sector(struct block_trace *trace, struct trace_access *entry, ui
         if (TRACE_SECTOR(trace->sectors[i]) == sector)
             return;
     if (entry->is_write) {
-        first = (*flags & SECTOR_WRITTEN) == 0;
+        first = (set->flags[slot] & SECTOR_WRITTEN) == 0;
         trace->nr_written += first;
-        *flags |= SECTOR_WRITTEN;
+        set->flags[slot] |= SECTOR_WRITTEN;
     } else {
-        first = *flags == 0;
+        first = set->flags[slot] == 0;
         trace->nr_read += first;
-        *flags |= SECTOR_READ;
+        set->flags[slot] |= SECTOR_READ;
     }
+    note = first ? TRACE_FIRST : TRACE_DISTANCE(distance(trace, set->last[slot]));
+    set->last[slot] = trace->nr_touches++;
     trace->sectors =
         grow(trace->sectors, &trace->cap_sectors, trace->nr_sectors + 1, sizeof(*trace->sectors));
-    trace->sectors[trace->nr_sectors++] = sector | (first ? TRACE_FIRST : 0);
+    trace->sectors[trace->nr_sectors++] = sector | note;
     entry->nr_sectors++;
 }
 
@@ -249,7 +278,7 @@ static void add_global(
 static void note_touched(struct block_trace *trace, const struct emu_access *a)
 {
     for (uint32_t m = a->space == PTX_GLOBAL ? a->mask : 0; m != 0; m &= m - 1)
-        *sector_set_flags(&trace->touched, a->address[__builtin_ctz(m)] / 32) = SECTOR_READ;
+        sector_set_add(&trace->touched, a->address[__builtin_ctz(m)] / 32);
 }
 
 /* Local memory is laid out word by word across the lanes, so a word of all lanes is one line of
@@ -310,7 +339,9 @@ static bool trace_access(
     t->last->nr_accesses++;
     if (a->space == PTX_SHARED || a->space == PTX_GLOBAL)
         entry->wavefronts = (uint16_t)a->data;
-    if (a->space == PTX_SHARED && a->wavefronts > entry->wavefronts)
+    if (a->space == PTX_SHARED && a->kind == ACCESS_UNIFORM)
+        entry->wavefronts = (uint16_t)uniform_wavefronts(a->bytes);
+    else if (a->space == PTX_SHARED && a->wavefronts > entry->wavefronts)
         entry->wavefronts = (uint16_t)a->wavefronts;
     if (t->merges[a->pc].head == a->pc + 1)
         entry->wide = (uint8_t)wide_wavefronts(a, &t->merges[a->pc]);
@@ -348,6 +379,16 @@ static int by_block(const void *a, const void *b)
     return (x->block > y->block) - (x->block < y->block);
 }
 
+void time_traces_sort(struct time_listener *t)
+{
+    if (t->nr_nearby > 1)
+        qsort(t->nearby, t->nr_nearby, sizeof(struct block_trace *), by_block);
+    if (t->nr_traces > 1)
+        qsort(t->traces, t->nr_traces, sizeof(struct block_trace *), by_block);
+}
+
+/* --- what blocks of one SM share --- */
+
 static bool others_touch(const struct time_listener *t, unsigned self, uint64_t sector)
 {
     for (unsigned i = 0; i < t->nr_traces; i++)
@@ -356,17 +397,120 @@ static bool others_touch(const struct time_listener *t, unsigned self, uint64_t 
     return false;
 }
 
-void time_traces_finish(struct time_listener *t)
+/* The lowest sector of each buffer that a trace touches. */
+static void find_lowest(const struct block_trace *trace, const struct traffic *r, uint64_t *lowest)
 {
-    if (t->nr_nearby > 1)
-        qsort(t->nearby, t->nr_nearby, sizeof(struct block_trace *), by_block);
-    if (t->nr_traces > 1)
-        qsort(t->traces, t->nr_traces, sizeof(struct block_trace *), by_block);
+    for (unsigned b = 0; b < r->nr; b++)
+        lowest[b] = UINT64_MAX;
+    for (size_t a = 0; a < trace->nr_accesses; a++) {
+        const struct trace_access *access = &trace->accesses[a];
+
+        for (unsigned i = 0; access->traffic > 0 && i < access->nr_sectors; i++) {
+            const uint64_t sector = TRACE_SECTOR(trace->sectors[access->first + i]);
+
+            if (sector < lowest[access->traffic - 1])
+                lowest[access->traffic - 1] = sector;
+        }
+    }
+}
+
+static void share_sectors(struct time_listener *t, unsigned self, const struct traffic *r,
+    const uint64_t *lowest, const uint64_t *of_first)
+{
+    struct block_trace *trace = t->traces[self];
+
+    for (size_t a = 0; a < trace->nr_accesses; a++) {
+        const struct trace_access *access = &trace->accesses[a];
+        const struct buffer_traffic *of = access->traffic > 0 ? &r->of[access->traffic - 1] : NULL;
+
+        for (unsigned i = 0; of != NULL && i < access->nr_sectors; i++) {
+            uint64_t *entry = &trace->sectors[access->first + i];
+
+            if (of->far >= 0.95 && of_first[of - r->of] != UINT64_MAX)
+                *entry += of_first[of - r->of] - lowest[of - r->of];
+            if (of->far >= 0.95 ||
+                ((of->far < 0 || of->far > 0.05) && others_touch(t, self, TRACE_SECTOR(*entry))))
+                *entry |= TRACE_SHARED;
+        }
+    }
+}
+
+void time_traces_share(struct time_listener *t, const struct traffic *r)
+{
+    uint64_t *lowest = xcalloc(r->nr + 1, sizeof(*lowest));
+    uint64_t *of_first = xcalloc(r->nr + 1, sizeof(*of_first));
+
     for (unsigned i = 0; i < t->nr_traces; i++) {
         struct block_trace *trace = t->traces[i];
 
-        for (size_t s = 0; s < trace->nr_sectors; s++)
-            if (others_touch(t, i, TRACE_SECTOR(trace->sectors[s])))
-                trace->sectors[s] |= TRACE_SHARED;
+        for (size_t a = 0; a < trace->nr_accesses; a++) {
+            struct trace_access *access = &trace->accesses[a];
+            const struct buffer_traffic *of =
+                access->nr_sectors > 0 && access->space != PTX_LOCAL
+                    ? time_traffic_at(r, TRACE_SECTOR(trace->sectors[access->first]))
+                    : NULL;
+
+            access->traffic = of != NULL ? (uint16_t)(of - r->of + 1) : 0;
+        }
+        find_lowest(trace, r, lowest);
+        if (i == 0)
+            memcpy(of_first, lowest, r->nr * sizeof(*of_first));
+        share_sectors(t, i, r, lowest, of_first);
     }
+    free(lowest);
+    free(of_first);
+}
+
+double time_traces_mean(struct block_trace *const *traces, unsigned nr, double *share)
+{
+    double kept = 0, all = 0;
+
+    for (unsigned i = 0; i < nr; i++) {
+        for (unsigned w = 0; w < traces[i]->nr_warps; w++) {
+            kept += (double)traces[i]->warps[w].nr;
+            all += (double)traces[i]->warps[w].nr_all;
+        }
+    }
+    *share = all > 0 ? kept / all : 1;
+    return kept / nr;
+}
+
+/* Puts the events of each visit to a basic block into the assembler's order. Scratch has room for
+ * every rank, and is zero before and after. */
+static void reorder(const struct sim_input *in, struct warp_trace *w, struct trace_event *scratch)
+{
+    for (size_t begin = 0, end; begin < w->nr; begin = end) {
+        uint32_t most = 0;
+        size_t to = begin;
+
+        for (end = begin; end < w->nr && in->bb[w->events[end].pc] == in->bb[w->events[begin].pc] &&
+                          (end == begin || w->events[end].pc > w->events[end - 1].pc);
+             end++)
+            ;
+        /* w->events[begin..end) still stands in order of pc here. */
+        for (size_t i = begin; i < end; i++) {
+            uint32_t rank = in->rank[w->events[i].pc];
+
+            scratch[rank] = w->events[i];
+            scratch[rank].pc++; /* 0: nothing here */
+            most = rank > most ? rank : most;
+        }
+        for (uint32_t rank = 0; rank <= most; rank++) {
+            if (scratch[rank].pc == 0)
+                continue;
+            w->events[to] = scratch[rank];
+            w->events[to++].pc--;
+            scratch[rank].pc = 0;
+        }
+    }
+}
+
+void time_traces_reorder(const struct sim_input *in)
+{
+    struct trace_event *scratch = xcalloc(in->run->program->nr_insts + 1, sizeof(*scratch));
+
+    for (unsigned i = 0; i < in->nr_traces; i++)
+        for (unsigned w = 0; w < in->traces[i]->nr_warps; w++)
+            reorder(in, &in->traces[i]->warps[w], scratch);
+    free(scratch);
 }

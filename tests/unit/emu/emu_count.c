@@ -161,7 +161,8 @@ static void samples_are_scaled(void **state)
     struct bench b;
     run(&b, ptx, 1000, 64, 50);
     assert_int_equal(b.result.counters.blocks_all, 1000);
-    assert_int_equal(b.result.counters.blocks_run, 50);
+    /* and the neighbours of traced ones */
+    assert_in_range(b.result.counters.blocks_run, 50, 54);
     want(&b, METRIC_GLOBAL_ST_SECTORS, 8000);
     want(&b, METRIC_WARP_INST, 2000 * (HEAD_INSTS + 4));
     assert_int_equal(b.result.counters.metric[METRIC_GLOBAL_ST_SECTORS].from, PROV_SAMPLED);

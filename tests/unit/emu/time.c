@@ -22,8 +22,8 @@ struct bench {
     struct inst_info info[MAX_INSTS];
     struct program program;
     struct emu_launch launch;
-    struct mem_buffer buffer;
-    struct mem_buffer *buffers[1];
+    struct mem_buffer buffer, shared; /* the second: a test that uses it sets memory.nr */
+    struct mem_buffer *buffers[2];
     struct emu_memory memory;
     struct emu_run run;
     struct pc_count pc[MAX_INSTS];
@@ -41,7 +41,10 @@ static struct bench *bench_create(const char *chip, uint64_t blocks, unsigned th
     b->program.info = b->info;
     b->program.nr_regs = 256;
     b->launch.registers = 32;
+    b->launch.grid[0] = (uint32_t)blocks;
+    b->launch.grid[1] = b->launch.grid[2] = 1;
     b->buffers[0] = &b->buffer;
+    b->buffers[1] = &b->shared;
     b->memory.buffers = b->buffers;
     b->memory.nr = 1;
     b->run = (struct emu_run){.chip = chip_find(chip),
@@ -435,7 +438,7 @@ static void the_next_launch_finds_l2_warm(void **state)
  * DRAM in what was read: next to nothing where all chunks fit in L2, nearly all where they are
  * three times as much, although most of what a block reads another one of its wave has read before.
  */
-static double share_of_dram(uint64_t period, bool with_nearby)
+static double share_of_dram(uint64_t period)
 {
     enum { CHUNK = 32768, BLOCKS = 12672 };
     struct bench *b = bench_create("h200", BLOCKS, 32);
@@ -444,12 +447,10 @@ static double share_of_dram(uint64_t period, bool with_nearby)
 
     bench_buffer(b, period * CHUNK);
     for (unsigned t = 0; t < 6; t++) {
-        const uint64_t at[] = {1584, 4752, 7920, 11088, 4753, 7920 + 61};
+        const uint64_t at[] = {1584, 4752, 7920, 11088, 4753, 7920 + 132};
         const struct emu_block block = {
             .index = at[t], .weight = 1, .traced = t < 4, .nearby = t >= 4};
 
-        if (t >= 4 && !with_nearby)
-            break;
         if (t == 0)
             b->listener = emu_time_class()->create(&b->run);
         b->listener->class->block_begin(b->listener, &block);
@@ -467,9 +468,51 @@ static double share_of_dram(uint64_t period, bool with_nearby)
 static void sharing_far_apart_needs_room_in_l2(void **state)
 {
     (void)state;
-    assert_true(share_of_dram(900, true) < 0.15);  /* 29 MB */
-    assert_true(share_of_dram(4700, true) > 0.95); /* 154 MB */
-    assert_true(share_of_dram(4700, false) < 0.8); /* so much it takes to see it */
+    assert_true(share_of_dram(900) < 0.15);  /* 29 MB */
+    assert_true(share_of_dram(4700) > 0.95); /* 154 MB */
+}
+
+/* 1,024 blocks that each read a row of 32 kB, and vectors of 4 kB that all blocks share: the rows
+ * come from DRAM, whatever else there is to read, and more reading never takes less time. */
+static void what_is_shared_saves_no_row(void **state)
+{
+    enum { BLOCKS = 1024, ROW = 32768, VECTOR = 4096, SHARED_AT = BUFFER_AT + (1 << 26) };
+    static const uint64_t traced[] = {128, 384, 640, 896, 641, 385};
+    double before = 0;
+
+    (void)state;
+    for (unsigned vectors = 0; vectors <= 4; vectors++) {
+        struct bench *b = bench_create("h100", BLOCKS, 32);
+        uint32_t row = add_memory(b, false, PTX_GLOBAL, 4, 1, 2);
+        uint32_t vector = add_memory(b, false, PTX_GLOBAL, 4, 3, 2);
+        double cycles;
+
+        bench_buffer(b, (uint64_t)BLOCKS * ROW);
+        b->shared.base = SHARED_AT;
+        b->shared.bytes = 4 * VECTOR;
+        b->shared.nr_touched = vectors * VECTOR / 32;
+        b->memory.nr = 2;
+        b->listener = emu_time_class()->create(&b->run);
+        for (unsigned t = 0; t < ARRAY_SIZE(traced); t++) {
+            const struct emu_block block = {
+                .index = traced[t], .weight = 1, .traced = t < 4, .nearby = t >= 4};
+
+            b->listener->class->block_begin(b->listener, &block);
+            for (unsigned i = 0; i < ROW / 128; i++) {
+                play_access(b, 0, row, BUFFER_AT + traced[t] * ROW + i * 128, 4);
+                for (unsigned v = 0; v < vectors; v++)
+                    play_access(b, 0, vector, SHARED_AT + v * VECTOR + i % (VECTOR / 128) * 128, 4);
+            }
+            end(b);
+        }
+        b->nr_played = ARRAY_SIZE(traced);
+        cycles = finish(b);
+        assert_true(cycles >= before);
+        assert_in_range(
+            (uint64_t)counters_get(&b->out, METRIC_DRAM_BYTES), BLOCKS * ROW, BLOCKS * ROW * 1.02);
+        before = cycles;
+        bench_destroy(b);
+    }
 }
 
 static void nothing_to_trace_is_survived(void **state)
@@ -500,6 +543,7 @@ int main(void)
         cmocka_unit_test(idle_sms_cost_time),
         cmocka_unit_test(the_next_launch_finds_l2_warm),
         cmocka_unit_test(sharing_far_apart_needs_room_in_l2),
+        cmocka_unit_test(what_is_shared_saves_no_row),
         cmocka_unit_test(nothing_to_trace_is_survived),
     };
 
