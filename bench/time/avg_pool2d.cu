@@ -1,9 +1,9 @@
 // Mean over windows, a result a thread; places are found by dividing. One dimension is H = KH = 1.
-#pragma keet size   P = 1024, H = 2048, W = 2048, OH = 186, OW = 186, KH = 11, KW = 11, SH = 11, SW = 11, PW = 0
-#pragma keet check  P = 3, H = 13, W = 40, OH = 6, OW = 19, KH = 3, KW = 3, SH = 2, SW = 2, PW = 0
+#pragma keet size   P = 1024, H = 2048, W = 2048, OH = 186, OW = 186, KH = 11, KW = 11, SH = 11, SW = 11
+#pragma keet check  P = 3, H = 13, W = 40, OH = 6, OW = 19, KH = 3, KW = 3, SH = 2, SW = 2
 #pragma keet in     X : f32[P][H][W] = uniform(0, 1)
 #pragma keet out    Y : f32[P][OH][OW]
-#pragma keet launch avg_pool<<<ceil_div(P*OH*OW, 1024), 1024>>>(X, Y, P*OH*OW, P, H, W, OH, OW, KH, KW, SH, SW, 0, PW)
+#pragma keet launch avg_pool<<<ceil_div(P*OH*OW, 1024), 1024>>>(X, Y, P*OH*OW, P, H, W, OH, OW, KH, KW, SH, SW, 0, max(0, ((OW-1)*SW + KW - W) / 2))
 
 __global__ void avg_pool(const float *x, float *y, int nr, int channels, int height, int width, int out_height, int out_width,
     int kernel_h, int kernel_w, int stride_h, int stride_w, int pad_h, int pad_w)

@@ -1,29 +1,24 @@
 // C = A B, f16 in and f32 out, on tensor cores: 16 warps a block share a TILE x TILE patch, slabs of 32 arrive by
 // cp.async in STAGES buffers.
-#pragma keet size   N = 2048, TILE = 128, STAGES = 3
-#pragma keet check  N = 256, TILE = 128, STAGES = 3
+#pragma keet size   N = 2048
+#pragma keet check  N = 256
 #pragma keet in     A : f16[N][N] = uniform(-1, 1)
 #pragma keet in     B : f16[N][N] = uniform(-1, 1)
 #pragma keet out    C : f32[N][N]
 #pragma keet tolerance rel = 1e-2, abs = 1e-2
-#pragma keet launch gemm<Tile, Stages><<<dim3(N / TILE, N / TILE), 512, 128*STAGES*TILE>>>(A, B, C, N, N, N)
+#pragma keet tune   TILE = 128 in {64, 128}
+#pragma keet tune   STAGES = 3 in {2, 3}
+#pragma keet launch gemm<<<dim3(N / TILE, N / TILE), 512, 128*STAGES*TILE>>>(A, B, C, N, N, N)
 
 #include <cuda_fp16.h>
 #include <cuda_pipeline.h>
 #include <mma.h>
 
-#ifndef SMALL
-constexpr int Tile = 128, Stages = 3;
-#else
-constexpr int Tile = 64, Stages = 2;
-#endif
-
 using namespace nvcuda;
 
-template <int tile, int stages>
 __global__ void __launch_bounds__(512) gemm(const half *a, const half *b, float *c, int m, int n, int k)
 {
-    constexpr int slab = 32, each = tile / 64, bytes16 = tile * slab / 8;
+    constexpr int tile = TILE, stages = STAGES, slab = 32, each = tile / 64, bytes16 = tile * slab / 8;
     extern __shared__ half shared[];
     const int t = threadIdx.x, warp_row = t / 32 / 4, warp_col = t / 32 % 4;
     const int row0 = blockIdx.y * tile, col0 = blockIdx.x * tile;

@@ -1,10 +1,10 @@
 // Maximum over windows and its place, a result a thread; places are found by dividing. One dimension is H = KH = 1.
-#pragma keet size   P = 2048, H = 512, W = 512, OH = 511, OW = 511, KH = 4, KW = 4, PH = 1, PW = 1, DIL = 1
-#pragma keet check  P = 3, H = 20, W = 24, OH = 19, OW = 23, KH = 4, KW = 4, PH = 1, PW = 1, DIL = 1
+#pragma keet size   P = 2048, H = 512, W = 512, OH = 511, OW = 511, KH = 4, KW = 4, DIL = 1
+#pragma keet check  P = 3, H = 20, W = 24, OH = 19, OW = 23, KH = 4, KW = 4, DIL = 1
 #pragma keet in     X : f32[P][H][W] = uniform(0, 1)
 #pragma keet out    Y : f32[P][OH][OW]
 #pragma keet out    AT : i64[P][OH][OW]
-#pragma keet launch max_pool<<<ceil_div(P*OH*OW, 256), 256>>>(X, Y, AT, P*OH*OW, P, H, W, OH, OW, KH, KW, 1, 1, PH, PW, DIL, DIL)
+#pragma keet launch max_pool<<<ceil_div(P*OH*OW, 256), 256>>>(X, Y, AT, P*OH*OW, P, H, W, OH, OW, KH, KW, 1, 1, (OH-1 + (KH-1)*DIL + 1 - H) / 2, (OW-1 + (KW-1)*DIL + 1 - W) / 2, DIL, DIL)
 
 __global__ void max_pool(const float *x, float *y, long long *at, int nr, int channels, int height, int width, int out_height,
     int out_width, int kernel_h, int kernel_w, int stride_h, int stride_w, int pad_h, int pad_w, int dilation_h, int dilation_w)

@@ -1,6 +1,7 @@
-"""The table of points: points.txt."""
+"""The table of points, points.txt, and the kernel file of a point."""
 
 import pathlib
+import re
 
 HERE = pathlib.Path(__file__).resolve().parent
 FILE = HERE / "points.txt"
@@ -25,6 +26,32 @@ def read():
             kind, seed = line.split()
             lot = (kind, int(seed))
     return rows
+
+
+def without_includes(text):
+    """With the files of this folder in the place of their #include, because a task is one file."""
+    return re.sub(r'^#include "(\w+\.cuh)"$', lambda m: (HERE / m[1]).read_text(), text, flags=re.M)
+
+
+def text_of(row, small=False):
+    """The kernel file with a point's settings as sizes, as chosen parameters, and else as macros before everything;
+    `small` leaves the timed sizes at those of the check."""
+    text, macros = without_includes((HERE / row["file"]).read_text()), ""
+    size = re.search(r"^#pragma keet size .*$", text, re.M)[0]
+    sizes = dict(re.findall(r"(\w+) = ([^,\n]+)", size))
+    for name, value in row["settings"].items():
+        tune = re.compile(rf"^(#pragma keet tune +{name} = )\d+", re.M)
+        if name in sizes:
+            sizes[name] = value
+        elif tune.search(text):
+            text = tune.sub(rf"\g<1>{value}", text)
+        else:
+            macros += f"#define {name} {value}\n"
+    if small:
+        check = re.search(r"^#pragma keet check .*$", text, re.M)[0]
+        sizes.update(re.findall(r"(\w+) = ([^,\n]+)", check))
+    line = "#pragma keet size   " + ", ".join(f"{name} = {value}" for name, value in sizes.items())
+    return macros + text.replace(size, line)
 
 
 def set_halves(halves):

@@ -1,11 +1,14 @@
 // The largest or smallest value over the middle of three dimensions and where it stands, launched as sums are.
-#pragma keet size   B = 128, R = 4096, C = 4095, VALUES = 1
-#pragma keet check  B = 2, R = 129, C = 33, VALUES = 1
+#pragma keet size   B = 128, R = 4096, C = 4095
+#pragma keet check  B = 2, R = 129, C = 33
 #pragma keet in     X : f32[B][R][C] = uniform(0, 1)
 #pragma keet out    Y : f32[B][C]
 #pragma keet out    AT : i64[B][C]
-#pragma keet launch reduce<<<ceil_div(B*C, 32), dim3(32, 16)>>>(X, Y, AT, R, C, B*C, VALUES)
+#pragma keet launch reduce<<<ceil_div(B*C, 32), dim3(32, 16)>>>(X, Y, AT, R, C, B*C)
 
+#ifndef VALUES
+#define VALUES 1
+#endif
 #ifndef SIGN
 #define SIGN 1
 #endif
@@ -21,7 +24,7 @@ __device__ Found better(Found a, Found b)
     return first ? a : b;
 }
 
-__global__ void reduce(const float *x, float *y, long long *at, int rows, int cols, int nr, int values)
+__global__ void reduce(const float *x, float *y, long long *at, int rows, int cols, int nr)
 {
     __shared__ Found part[16][32];
     int out = blockIdx.x * 32 + threadIdx.x;
@@ -52,8 +55,9 @@ __global__ void reduce(const float *x, float *y, long long *at, int rows, int co
                 better(part[threadIdx.y][threadIdx.x], part[threadIdx.y + s][threadIdx.x]);
     }
     if (threadIdx.y == 0 && out < nr) {
-        if (values)
-            y[out] = part[0][threadIdx.x].value;
+#if VALUES
+        y[out] = part[0][threadIdx.x].value;
+#endif
         at[out] = part[0][threadIdx.x].at;
     }
 }

@@ -1,12 +1,16 @@
 // Sum or mean over the middle of three dimensions: 32 neighbouring results a block, 16 rows at a time, four
 // loads under way in each thread.
-#pragma keet size   B = 128, R = 4096, C = 4095, MEAN = 0
-#pragma keet check  B = 2, R = 129, C = 33, MEAN = 1
+#pragma keet size   B = 128, R = 4096, C = 4095
+#pragma keet check  B = 2, R = 129, C = 33
 #pragma keet in     X : f32[B][R][C] = uniform(0, 1)
 #pragma keet out    Y : f32[B][C]
-#pragma keet launch reduce<<<ceil_div(B*C, 32), dim3(32, 16)>>>(X, Y, R, C, B*C, MEAN ? R : 1)
+#pragma keet launch reduce<<<ceil_div(B*C, 32), dim3(32, 16)>>>(X, Y, R, C, B*C)
 
-__global__ void reduce(const float *x, float *y, int rows, int cols, int nr, int divisor)
+#ifndef MEAN
+#define MEAN 0
+#endif
+
+__global__ void reduce(const float *x, float *y, int rows, int cols, int nr)
 {
     __shared__ float part[16][32];
     int out = blockIdx.x * 32 + threadIdx.x;
@@ -33,5 +37,5 @@ __global__ void reduce(const float *x, float *y, int rows, int cols, int nr, int
             part[threadIdx.y][threadIdx.x] += part[threadIdx.y + s][threadIdx.x];
     }
     if (threadIdx.y == 0 && out < nr)
-        y[out] = part[0][threadIdx.x] / (float)divisor;
+        y[out] = part[0][threadIdx.x] / (MEAN ? (float)rows : 1.0f);
 }

@@ -12,7 +12,7 @@
 #pragma keet launch mean<<<B*HW/128, dim3(32, 4)>>>(Q, M, C, HW)
 #pragma keet launch unary<AddEps><<<ceil_div(B*HW, 512), 128>>>(M, E, B*HW)
 #pragma keet launch unary<Sqrt><<<ceil_div(B*HW, 512), 128>>>(E, R, B*HW)
-#pragma keet launch with_outer<Div><<<ceil_div(B*C*HW, 512), 128>>>(X, R, Y, B*C*HW, {HW : u32, 1 : u32, SHIFT : u32, C : u32, 1 : u32, CSHIFT : u32})
+#pragma keet launch with_outer<Div><<<ceil_div(B*C*HW, 512), 128>>>(X, R, Y, B*C*HW, {HW : u32, 1 : u32, SHIFT : u32}, {C : u32, 1 : u32, CSHIFT : u32})
 
 #include "parts.cuh"
 
