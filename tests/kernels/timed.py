@@ -200,6 +200,8 @@ OTHERS = {
 def reference_of(name):
     if name in UNARY:
         return lambda a, s: {"Y": UNARY[name](f64(a["X"]))}
+    if name.startswith("vector_sum_"):
+        return lambda a, s: {"Y": a["X"].sum(keepdims=True)}
     return OTHERS.get(name) or (product if name.startswith("gemm_") else None)
 
 # Points whose shape is another than that of their file's check.
@@ -234,13 +236,13 @@ def check(program, row, folder):
         return [done.stdout + done.stderr]
     arrays, sizes = oracle.load(dump)
     expected = reference_of(row["name"])(arrays, sizes)
-    messages = [oracle.compare(name, arrays[name], want, *(rounding(text) if name != "AT" else (0, 0)))
+    messages = [oracle.compare(name, arrays[name], want, *(rounding(text) if arrays[name].dtype.kind == "f" else (0, 0)))
                 for name, want in expected.items()]
     return [message for message in messages if message]
 
 
 def main(program, names):
-    rows = [row for row in points.read() if not row["file"].startswith("..")]  # bench/ladders has a test of its own
+    rows = points.read()
     unknown = set(names) - {row["name"] for row in rows}
     if unknown:
         sys.exit(f"no such point: {', '.join(sorted(unknown))}")
