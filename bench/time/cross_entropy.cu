@@ -1,5 +1,5 @@
-// Mean of -log softmax at the label: log softmax of a row a block with the row in shared memory, then one warp that
-// gathers and sums.
+// Mean of -log softmax at the label: log softmax of a row a block with the row in registers, then one warp that gathers
+// and sums.
 #pragma keet size   ROWS = 32768, COLS = 4096
 #pragma keet check  ROWS = 40, COLS = 4096
 #pragma keet in     X : f32[ROWS][COLS] = uniform(0, 1)
@@ -7,7 +7,7 @@
 #pragma keet out    L : f32[ROWS][COLS]
 #pragma keet out    Y : f32[1]
 #pragma keet tolerance rel = 1e-3, abs = 1e-4
-#pragma keet launch log_softmax<<<ROWS, 1024, 4*COLS + 128>>>(X, L, COLS)
+#pragma keet launch log_softmax<<<ROWS, 1024, 128>>>(X, L)
 #pragma keet launch pick<<<1, 32>>>(L, T, Y, ROWS, COLS)
 
 template <bool is_max> __device__ float block_reduce(float v, float *shared)
@@ -28,27 +28,24 @@ template <bool is_max> __device__ float block_reduce(float v, float *shared)
     return v;
 }
 
-__global__ void log_softmax(const float *x, float *y, int cols)
+__global__ void log_softmax(const float *x, float *y)
 {
     extern __shared__ float shared[];
-    const float4 *row = (const float4 *)(x + (size_t)blockIdx.x * cols);
-    float4 *out = (float4 *)(y + (size_t)blockIdx.x * cols), *kept = (float4 *)shared;
-    float *reduced = shared + cols, largest = -3.4e38f, sum = 0;
-    for (int i = threadIdx.x; i < cols / 4; i += blockDim.x) {
-        float4 v = row[i];
-        kept[i] = v;
-        largest = fmaxf(largest, fmaxf(fmaxf(v.x, v.y), fmaxf(v.z, v.w)));
+    const float *row = x + (size_t)blockIdx.x * 4096;
+    float *out = y + (size_t)blockIdx.x * 4096, kept[4], largest = -3.4e38f, sum = 0;
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        kept[k] = row[k * 1024 + threadIdx.x];
+        largest = fmaxf(largest, kept[k]);
     }
-    largest = block_reduce<true>(largest, reduced);
-    for (int i = threadIdx.x; i < cols / 4; i += blockDim.x) {
-        float4 v = kept[i];
-        sum += expf(v.x - largest) + expf(v.y - largest) + expf(v.z - largest) + expf(v.w - largest);
-    }
-    sum = logf(block_reduce<false>(sum, reduced));
-    for (int i = threadIdx.x; i < cols / 4; i += blockDim.x) {
-        float4 v = kept[i];
-        out[i] = make_float4(v.x - largest - sum, v.y - largest - sum, v.z - largest - sum, v.w - largest - sum);
-    }
+    largest = block_reduce<true>(largest, shared);
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        sum += expf(kept[k] - largest);
+    sum = logf(block_reduce<false>(sum, shared));
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        out[k * 1024 + threadIdx.x] = kept[k] - largest - sum;
 }
 
 __global__ void pick(const float *l, const long long *t, float *y, int rows, int cols)

@@ -3,7 +3,7 @@
 #pragma keet check  N = 5002
 #pragma keet in     X : f32[N] = uniform(-3, 3)
 #pragma keet out    Y : f32[N]
-#pragma keet launch unary<Op><<<ceil_div(N, 512), 128>>>(X, Y, N)
+#pragma keet launch unary<Op><<<ceil_div(N, 1024), 128>>>(X, Y, N)
 
 #include "parts.cuh"
 

@@ -8,6 +8,6 @@
 #pragma keet tolerance rel = 1e-4
 #pragma keet launch partial_sums<Square><<<ceil_div(N, 131072), 512>>>(X, P, N)
 #pragma keet launch total<Root><<<1, 512>>>(P, NORM, ceil_div(N, 131072), N)
-#pragma keet launch with_one<Div><<<ceil_div(N, 512), 128>>>(X, NORM, Y, N)
+#pragma keet launch with_one<Div><<<ceil_div(N, 256), 128>>>(X, NORM, Y, N)
 
 #include "parts.cuh"

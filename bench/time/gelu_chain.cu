@@ -10,14 +10,14 @@
 #pragma keet out    F : f32[N]
 #pragma keet out    H : f32[N]
 #pragma keet out    Y : f32[N]
-#pragma keet launch unary<Half><<<ceil_div(N, 512), 128>>>(X, H, N)
-#pragma keet launch unary<Cube><<<ceil_div(N, 512), 128>>>(X, A, N)
-#pragma keet launch unary<Small><<<ceil_div(N, 512), 128>>>(A, B, N)
-#pragma keet launch binary<Add><<<ceil_div(N, 512), 128>>>(X, B, C, N)
-#pragma keet launch unary<Scaled><<<ceil_div(N, 512), 128>>>(C, D, N)
-#pragma keet launch unary<Tanh><<<ceil_div(N, 512), 128>>>(D, E, N)
-#pragma keet launch unary<AddOne><<<ceil_div(N, 512), 128>>>(E, F, N)
-#pragma keet launch binary<Mul><<<ceil_div(N, 512), 128>>>(H, F, Y, N)
+#pragma keet launch unary<Half><<<ceil_div(N, 1024), 128>>>(X, H, N)
+#pragma keet launch unary<Cube><<<ceil_div(N, 1024), 128>>>(X, A, N)
+#pragma keet launch unary<Small><<<ceil_div(N, 1024), 128>>>(A, B, N)
+#pragma keet launch binary<Add><<<ceil_div(N, 1024), 128>>>(X, B, C, N)
+#pragma keet launch unary<Scaled><<<ceil_div(N, 1024), 128>>>(C, D, N)
+#pragma keet launch unary<Tanh><<<ceil_div(N, 1024), 128>>>(D, E, N)
+#pragma keet launch unary<AddOne><<<ceil_div(N, 1024), 128>>>(E, F, N)
+#pragma keet launch binary<Mul><<<ceil_div(N, 1024), 128>>>(H, F, Y, N)
 
 #include "parts.cuh"
 

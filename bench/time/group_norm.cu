@@ -12,7 +12,7 @@
 #pragma keet tolerance rel = 1e-3, abs = 1e-4
 #pragma keet launch moments<<<B*G, 512>>>(X, MEAN, RSTD, D*HW)
 #pragma keet launch factors<<<ceil_div(B*G*D, 256), 256>>>(MEAN, RSTD, GAIN, BIAS, P, Q, B*G*D, G*D, D)
-#pragma keet launch apply<<<ceil_div(B*G*D*HW, 512), 128>>>(X, P, Q, Y, B*G*D*HW, {HW : u32, 1 : u32, SHIFT : u32})
+#pragma keet launch apply<<<ceil_div(B*G*D*HW, 256), 128>>>(X, P, Q, Y, B*G*D*HW, {HW : u32, 1 : u32, SHIFT : u32})
 
 #include "parts.cuh"
 
@@ -77,9 +77,9 @@ __global__ void factors(const float *means, const float *rstds, const float *gai
 
 __global__ void apply(const float *x, const float *p, const float *q, float *y, unsigned n, Divisor plane)
 {
-    unsigned first = blockIdx.x * 512 + threadIdx.x;
+    unsigned first = blockIdx.x * 256 + threadIdx.x;
 #pragma unroll
-    for (unsigned k = 0; k < 4; k++) {
+    for (unsigned k = 0; k < 2; k++) {
         unsigned i = first + k * 128;
         if (i < n) {
             unsigned channel = quotient(i, plane.magic, plane.shift);

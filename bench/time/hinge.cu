@@ -9,9 +9,9 @@
 #pragma keet out    P : f32[ceil_div(N, 131072)]
 #pragma keet out    Y : f32[1]
 #pragma keet tolerance rel = 1e-3
-#pragma keet launch with_column<Mul><<<ceil_div(N, 512), 128>>>(X, T, A, N, {COLS : u32, 1 : u32, SHIFT : u32})
-#pragma keet launch unary<FromOne><<<ceil_div(N, 512), 128>>>(A, B, N)
-#pragma keet launch unary<Clamp><<<ceil_div(N, 512), 128>>>(B, C, N)
+#pragma keet launch with_column<Mul><<<ceil_div(N, 256), 128>>>(X, T, A, N, {COLS : u32, 1 : u32, SHIFT : u32})
+#pragma keet launch unary<FromOne><<<ceil_div(N, 1024), 128>>>(A, B, N)
+#pragma keet launch unary<Clamp><<<ceil_div(N, 1024), 128>>>(B, C, N)
 #pragma keet launch partial_sums<Same><<<ceil_div(N, 131072), 512>>>(C, P, N)
 #pragma keet launch total<Mean><<<1, 512>>>(P, Y, ceil_div(N, 131072), N)
 

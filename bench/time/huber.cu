@@ -7,7 +7,7 @@
 #pragma keet out    P : f32[ceil_div(N, 131072)]
 #pragma keet out    Y : f32[1]
 #pragma keet tolerance rel = 1e-3
-#pragma keet launch binary<Smooth><<<ceil_div(N, 512), 128>>>(X, T, L, N)
+#pragma keet launch binary<Smooth><<<ceil_div(N, 1024), 128>>>(X, T, L, N)
 #pragma keet launch partial_sums<Same><<<ceil_div(N, 131072), 512>>>(L, P, N)
 #pragma keet launch total<Mean><<<1, 512>>>(P, Y, ceil_div(N, 131072), N)
 

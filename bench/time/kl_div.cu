@@ -11,10 +11,10 @@
 #pragma keet out    S : f32[1]
 #pragma keet out    Y : f32[1]
 #pragma keet tolerance rel = 1e-2
-#pragma keet launch unary<Log><<<ceil_div(N, 512), 128>>>(X, L, N)
-#pragma keet launch binary<TimesLog><<<ceil_div(N, 512), 128>>>(T, T, A, N)
-#pragma keet launch binary<Mul><<<ceil_div(N, 512), 128>>>(T, L, B, N)
-#pragma keet launch binary<Sub><<<ceil_div(N, 512), 128>>>(A, B, C, N)
+#pragma keet launch unary<Log><<<ceil_div(N, 1024), 128>>>(X, L, N)
+#pragma keet launch binary<TimesLog><<<ceil_div(N, 1024), 128>>>(T, T, A, N)
+#pragma keet launch binary<Mul><<<ceil_div(N, 1024), 128>>>(T, L, B, N)
+#pragma keet launch binary<Sub><<<ceil_div(N, 1024), 128>>>(A, B, C, N)
 #pragma keet launch partial_sums<Same><<<ceil_div(N, 131072), 512>>>(C, P, N)
 #pragma keet launch total<Sum><<<1, 512>>>(P, S, ceil_div(N, 131072), N)
 #pragma keet launch by_rows<<<1, 128>>>(S, Y, ROWS)

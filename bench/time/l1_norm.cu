@@ -6,8 +6,8 @@
 #pragma keet out    MEAN : f32[ROWS]
 #pragma keet out    Y : f32[ROWS][COLS]
 #pragma keet tolerance rel = 1e-4
-#pragma keet launch unary<Abs><<<ceil_div(ROWS*COLS, 512), 128>>>(X, A, ROWS*COLS)
+#pragma keet launch unary<Abs><<<ceil_div(ROWS*COLS, 1024), 128>>>(X, A, ROWS*COLS)
 #pragma keet launch row_sums<Same, Mean><<<ROWS, dim3(32, 16)>>>(A, MEAN, COLS)
-#pragma keet launch with_row<Div><<<ceil_div(ROWS*COLS, 512), 128>>>(X, MEAN, Y, ROWS*COLS, {COLS : u32, MAGIC : u32, SHIFT : u32})
+#pragma keet launch with_row<Div><<<ceil_div(ROWS*COLS, 256), 128>>>(X, MEAN, Y, ROWS*COLS, {COLS : u32, MAGIC : u32, SHIFT : u32})
 
 #include "parts.cuh"

@@ -6,6 +6,6 @@
 #pragma keet out    Y : f32[ROWS][COLS]
 #pragma keet tolerance rel = 1e-4
 #pragma keet launch row_sums<Square, Root><<<ROWS, dim3(32, 16)>>>(X, NORM, COLS)
-#pragma keet launch with_row<Div><<<ceil_div(ROWS*COLS, 512), 128>>>(X, NORM, Y, ROWS*COLS, {COLS : u32, MAGIC : u32, SHIFT : u32})
+#pragma keet launch with_row<Div><<<ceil_div(ROWS*COLS, 256), 128>>>(X, NORM, Y, ROWS*COLS, {COLS : u32, MAGIC : u32, SHIFT : u32})
 
 #include "parts.cuh"

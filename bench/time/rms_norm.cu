@@ -8,11 +8,11 @@
 #pragma keet out    R : f32[B][HW]
 #pragma keet out    Y : f32[B][C][HW]
 #pragma keet tolerance rel = 1e-4
-#pragma keet launch unary<Square><<<ceil_div(B*C*HW, 512), 128>>>(X, Q, B*C*HW)
+#pragma keet launch unary<Square><<<ceil_div(B*C*HW, 1024), 128>>>(X, Q, B*C*HW)
 #pragma keet launch mean<<<B*HW/128, dim3(32, 4)>>>(Q, M, C, HW)
-#pragma keet launch unary<AddEps><<<ceil_div(B*HW, 512), 128>>>(M, E, B*HW)
-#pragma keet launch unary<Sqrt><<<ceil_div(B*HW, 512), 128>>>(E, R, B*HW)
-#pragma keet launch with_outer<Div><<<ceil_div(B*C*HW, 512), 128>>>(X, R, Y, B*C*HW, {HW : u32, 1 : u32, SHIFT : u32}, {C : u32, 1 : u32, CSHIFT : u32})
+#pragma keet launch unary<AddEps><<<ceil_div(B*HW, 1024), 128>>>(M, E, B*HW)
+#pragma keet launch unary<Sqrt><<<ceil_div(B*HW, 1024), 128>>>(E, R, B*HW)
+#pragma keet launch with_outer<Div><<<ceil_div(B*C*HW, 256), 128>>>(X, R, Y, B*C*HW, {HW : u32, 1 : u32, SHIFT : u32}, {C : u32, 1 : u32, CSHIFT : u32})
 
 #include "parts.cuh"
 

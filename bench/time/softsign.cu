@@ -5,9 +5,9 @@
 #pragma keet out    A : f32[N]
 #pragma keet out    B : f32[N]
 #pragma keet out    Y : f32[N]
-#pragma keet launch unary<Abs><<<ceil_div(N, 512), 128>>>(X, A, N)
-#pragma keet launch unary<AddOne><<<ceil_div(N, 512), 128>>>(A, B, N)
-#pragma keet launch binary<Div><<<ceil_div(N, 512), 128>>>(X, B, Y, N)
+#pragma keet launch unary<Abs><<<ceil_div(N, 1024), 128>>>(X, A, N)
+#pragma keet launch unary<AddOne><<<ceil_div(N, 1024), 128>>>(A, B, N)
+#pragma keet launch binary<Div><<<ceil_div(N, 1024), 128>>>(X, B, Y, N)
 
 #include "parts.cuh"
 

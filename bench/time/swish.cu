@@ -4,8 +4,8 @@
 #pragma keet in     X : f32[N] = uniform(-3, 3)
 #pragma keet out    S : f32[N]
 #pragma keet out    Y : f32[N]
-#pragma keet launch unary<Sigmoid><<<ceil_div(N, 512), 128>>>(X, S, N)
-#pragma keet launch binary<Mul><<<ceil_div(N, 512), 128>>>(X, S, Y, N)
+#pragma keet launch unary<Sigmoid><<<ceil_div(N, 1024), 128>>>(X, S, N)
+#pragma keet launch binary<Mul><<<ceil_div(N, 1024), 128>>>(X, S, Y, N)
 
 #include "parts.cuh"
 

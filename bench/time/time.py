@@ -12,6 +12,7 @@ import json
 import math
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -39,14 +40,13 @@ def run(program, row, folder, threads):
 
 
 def ranks(values):
-    order = sorted(range(len(values)), key=lambda i: values[i])
-    return [order.index(i) for i in range(len(values))]
+    """From 1; equal values share the mean of their ranks."""
+    order = sorted(values)
+    return [(order.index(v) + 1 + len(order) - order[::-1].index(v)) / 2 for v in values]
 
 
 def spearman(a, b):
-    """Without ties, which measured times hardly have: equal ones are ranked in the table's order."""
-    n = len(a)
-    return 1 - 6 * sum((x - y) ** 2 for x, y in zip(ranks(a), ranks(b))) / (n * (n * n - 1)) if n > 1 else 1.0
+    return statistics.correlation(ranks(a), ranks(b)) if len(a) > 1 else 1.0
 
 
 def summary(results):

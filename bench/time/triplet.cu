@@ -15,15 +15,15 @@
 #pragma keet out    L : f32[ROWS]
 #pragma keet out    Y : f32[1]
 #pragma keet tolerance rel = 1e-3, abs = 1e-4
-#pragma keet launch binary<Sub><<<ceil_div(ROWS*COLS, 512), 128>>>(A, B, AB, ROWS*COLS)
-#pragma keet launch unary<AddEps><<<ceil_div(ROWS*COLS, 512), 128>>>(AB, ABE, ROWS*COLS)
+#pragma keet launch binary<Sub><<<ceil_div(ROWS*COLS, 1024), 128>>>(A, B, AB, ROWS*COLS)
+#pragma keet launch unary<AddEps><<<ceil_div(ROWS*COLS, 1024), 128>>>(AB, ABE, ROWS*COLS)
 #pragma keet launch row_sums<Square, Root><<<ROWS, dim3(32, 16)>>>(ABE, DB, COLS)
-#pragma keet launch binary<Sub><<<ceil_div(ROWS*COLS, 512), 128>>>(A, C, AC, ROWS*COLS)
-#pragma keet launch unary<AddEps><<<ceil_div(ROWS*COLS, 512), 128>>>(AC, ACE, ROWS*COLS)
+#pragma keet launch binary<Sub><<<ceil_div(ROWS*COLS, 1024), 128>>>(A, C, AC, ROWS*COLS)
+#pragma keet launch unary<AddEps><<<ceil_div(ROWS*COLS, 1024), 128>>>(AC, ACE, ROWS*COLS)
 #pragma keet launch row_sums<Square, Root><<<ROWS, dim3(32, 16)>>>(ACE, DC, COLS)
-#pragma keet launch unary<AddOne><<<ceil_div(ROWS, 512), 128>>>(DB, M, ROWS)
-#pragma keet launch binary<Sub><<<ceil_div(ROWS, 512), 128>>>(M, DC, S, ROWS)
-#pragma keet launch unary<Clamp><<<ceil_div(ROWS, 512), 128>>>(S, L, ROWS)
+#pragma keet launch unary<AddOne><<<ceil_div(ROWS, 1024), 128>>>(DB, M, ROWS)
+#pragma keet launch binary<Sub><<<ceil_div(ROWS, 1024), 128>>>(M, DC, S, ROWS)
+#pragma keet launch unary<Clamp><<<ceil_div(ROWS, 1024), 128>>>(S, L, ROWS)
 #pragma keet launch total<Mean><<<1, 512>>>(L, Y, ROWS, ROWS)
 
 #include "parts.cuh"
