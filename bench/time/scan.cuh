@@ -34,7 +34,8 @@ __global__ void scan(const float *x, float *y, unsigned rows, unsigned cols, uns
             if (col2 < cols)
                 to[col2] = part[threads + threadIdx.x];
         }
-        before = part[2 * threads - 1];
+        if (exists)
+            before = part[2 * threads - 1];
         __syncthreads();
     }
 }
