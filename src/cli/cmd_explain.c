@@ -67,7 +67,7 @@ static bool explain_imported(struct many *many, const struct options *options,
         return false;
     }
     if (c->explanation.nr_findings > 0) {
-        e->saving_ns = c->profile.time_ns * (1 - 1 / c->explanation.findings[0].max_gain);
+        e->saving_ns = c->profile.time_ns * (1 - 1 / finding_expected(&c->explanation.findings[0]));
     }
     many->time_ns += c->profile.time_ns;
     return true;
@@ -152,7 +152,8 @@ static bool choose_view(
 
 static bool explain_profiles(const struct options *options, struct err *err)
 {
-    struct many many = {.arena = arena_create(), .chip = chip_of(options)};
+    struct many many = {
+        .arena = arena_create(), .chip = chip_of(options), .verbose = options->verbosity > 0};
     struct view view;
     const bool ok = read_all(&many, options, err) && choose_view(&many, options, &view, err);
 

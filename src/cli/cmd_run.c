@@ -268,7 +268,8 @@ static void print(struct str *out, const struct single *one)
     } else if (o->json) {
         print_json(out, one);
     } else {
-        view_one_print(out, o->kernel_path, one->device->chip, &one->c, o->markdown);
+        view_one_print(
+            out, o->kernel_path, one->device->chip, &one->c, o->markdown, o->verbosity > 0);
         if (one->expected.nr > 0)
             print_hypotheses(out, one);
         if (one->has_said)

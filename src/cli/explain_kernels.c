@@ -35,7 +35,7 @@ static bool profile_one(
         return false;
     e->name = task->plan.launches[0].kernel;
     if (c->explanation.nr_findings > 0)
-        e->saving_ns = c->profile.time_ns * (1 - 1 / c->explanation.findings[0].max_gain);
+        e->saving_ns = c->profile.time_ns * (1 - 1 / finding_expected(&c->explanation.findings[0]));
     many->time_ns += c->profile.time_ns;
     many->nr++;
     return true;
@@ -137,7 +137,7 @@ static bool profile_sweep(struct parts *p, struct many *many, const char **name,
 bool explain_kernels(const struct options *options, struct err *err)
 {
     struct parts parts = {.options = options};
-    struct many many = {.arena = arena_create()};
+    struct many many = {.arena = arena_create(), .verbose = options->verbosity > 0};
     struct view view = {.kind = VIEW_SWEEP, .parameter = ""};
     struct workbench_options bench = options_bench(options);
     bool ok;

@@ -36,6 +36,13 @@ bool candidate_fail(
     return true;
 }
 
+double finding_expected(const struct finding *finding)
+{
+    const double gain = 1 / (1 - finding->share);
+
+    return finding->max_gain > 0 ? fmin(gain, finding->max_gain) : gain;
+}
+
 const char *proposer_name(enum proposer proposer)
 {
     static const char *const names[NR_PROPOSERS] = {"none", "rewriter", "tuner", "model"};

@@ -64,7 +64,7 @@ struct check_result {
 
 enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL };
 
-enum { FINDING_MAX_EVIDENCE = 6, FINDING_MAX_WEIGHTS = 6, FINDING_TEXT_BYTES = 361 };
+enum { FINDING_MAX_EVIDENCE = 6, FINDING_MAX_WEIGHTS = 6, FINDING_TEXT_BYTES = 421 };
 
 struct evidence {
     enum metric metric;
@@ -83,13 +83,18 @@ struct finding {
     enum severity severity;
     unsigned line; /* of the candidate's source; 0 when it concerns the whole kernel */
     char text[FINDING_TEXT_BYTES];
-    double share;    /* of the time at stake, 0..1 */
-    double max_gain; /* upper bound, >= 1 */
+    double share;       /* of the time that is expected to be won, 0..0.97: for ranking */
+    double max_gain;    /* upper bound of the gain, >= 1; 0: nothing bounds it */
+    const char *launch; /* concerned: "f", "each of 3 f"; NULL: the whole profile. Not stored */
     struct evidence evidence[FINDING_MAX_EVIDENCE];
     unsigned nr_evidence;
     struct weight weights[FINDING_MAX_WEIGHTS];
     unsigned nr_weights;
+    bool from_user; /* found by a tool of the user's. Not stored */
 };
+
+/* The gain to expect: that of the finding's share, and no more than its bound. */
+double finding_expected(const struct finding *finding);
 
 enum bound { BOUND_UNKNOWN, BOUND_COMPUTE, BOUND_MEMORY, BOUND_LATENCY, BOUND_MIXED };
 const char *bound_name(enum bound bound);

@@ -12,7 +12,7 @@ static const double MOST_PULL = 2;
 /* The gain that a finding promises, in log2, bounded below and above. */
 static double worth_of(const struct finding *finding)
 {
-    return fmin(fmax(log2(finding->max_gain), 0.05), 3);
+    return fmin(fmax(log2(finding_expected(finding)), 0.05), 3);
 }
 
 static bool is_tool(const struct finding *finding, const char *name)

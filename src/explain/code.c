@@ -8,7 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LOOPS = 512, SHORT_LOOP = 32, WIDE_BYTES = 4, BANK_BYTES = 4, NR_DEFS = 4, FAR = 200 };
+enum {
+    MAX_LOOPS = 512,
+    SHORT_LOOP = 32,
+    WIDE_BYTES = 4,
+    BANK_BYTES = 4,
+    NR_DEFS = 4,
+    FAR = 200,
+    DATA_DEPTH = 6
+};
 
 struct code_loop {
     uint32_t first, last; /* instructions */
@@ -372,6 +380,46 @@ static void read_branch(struct code_reader *r, uint32_t at)
     f->nr = inst->reconverge > at ? inst->reconverge - at : at - inst->operand[0].target;
 }
 
+/* Is the value loaded from memory, or made of such a value by conversions, shifts and moves? */
+static bool is_data(const struct code_reader *r, const struct ptx_operand *o, unsigned depth)
+{
+    const struct uses *u = o->kind == PTX_OPERAND_REG && o->reg >= 0 ? &r->uses[o->reg] : NULL;
+
+    for (unsigned i = 0; depth > 0 && u && i < u->nr_defs && i < NR_DEFS; i++) {
+        const struct ptx_inst *def = &r->func->insts[u->defs[i]];
+        const enum ptx_class class = ptx_op_class(def->op);
+        const bool passes = class == PTX_CLASS_CONVERT || class == PTX_CLASS_MOVE ||
+                            def->op == PTX_OP_SHR || def->op == PTX_OP_SHL ||
+                            def->op == PTX_OP_AND || def->op == PTX_OP_BFE;
+
+        if (def->op == PTX_OP_LD && def->space != PTX_PARAM && def->space != PTX_LOCAL) {
+            return true;
+        }
+        if (passes && def->nr_operands > def->nr_dests &&
+            is_data(r, &def->operand[def->nr_dests], depth - 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Products of data are the task's own work; products of indices are not. */
+static void read_integer(struct code_reader *r, uint32_t at)
+{
+    const struct ptx_inst *inst = &r->func->insts[at];
+    const bool multiplies = inst->op == PTX_OP_MAD || inst->op == PTX_OP_MUL ||
+                            inst->op == PTX_OP_DP4A || inst->op == PTX_OP_DP2A;
+    struct code_fact *f;
+
+    if (ptx_type_is_float(inst->type) || !loop_of(r, at)) {
+        return;
+    }
+    f = add(r, CODE_INTEGER, at);
+    f->nr_steering++;
+    f->nr += multiplies && is_data(r, &inst->operand[1], DATA_DEPTH) &&
+             is_data(r, &inst->operand[2], DATA_DEPTH);
+}
+
 static void read_inst(struct code_reader *r, uint32_t at)
 {
     const struct ptx_inst *inst = &r->func->insts[at];
@@ -391,6 +439,9 @@ static void read_inst(struct code_reader *r, uint32_t at)
         read_branch(r, at);
     }
     switch (ptx_op_class(inst->op)) {
+    case PTX_CLASS_INT:
+        read_integer(r, at);
+        break;
     case PTX_CLASS_ATOMIC:
         if (inst->space != PTX_SHARED) {
             add(r, CODE_ATOMIC, at);
@@ -410,6 +461,7 @@ static void read_inst(struct code_reader *r, uint32_t at)
         }
         break;
     case PTX_CLASS_FP:
+        read_integer(r, at);
         if (inst->type == PTX_F64) {
             add(r, CODE_FP64, at);
         }

@@ -14,16 +14,22 @@ struct ranked_finding {
     unsigned rank, order;
 };
 
+/* For the order of findings, the share is of the time that the bound leaves to win: many findings
+ * have one bound, which does not tell them apart. */
+static double gain_of(const struct finding *finding)
+{
+    const double most = finding->max_gain > 0 ? 1 - 1 / finding->max_gain : 1;
+
+    return 1 / (1 - finding->share * most);
+}
+
 /* The table's order decides last, so that the result does not depend on qsort. */
 static int by_gain(const void *a, const void *b)
 {
     const struct ranked_finding *x = a, *y = b;
 
-    if (x->finding->max_gain != y->finding->max_gain) {
-        return x->finding->max_gain > y->finding->max_gain ? -1 : 1;
-    }
-    if (x->finding->share != y->finding->share) {
-        return x->finding->share > y->finding->share ? -1 : 1;
+    if (gain_of(x->finding) != gain_of(y->finding)) {
+        return gain_of(x->finding) > gain_of(y->finding) ? -1 : 1;
     }
     return (x->order > y->order) - (x->order < y->order);
 }
@@ -35,7 +41,7 @@ static double promise(const struct ranked_finding *r)
 {
     static const double likely[] = {0, 1.5, 1, 0.75};
 
-    return log2(r->finding->max_gain) * likely[r->rank];
+    return log2(gain_of(r->finding)) * likely[r->rank];
 }
 
 static int by_promise(const void *a, const void *b)
@@ -69,34 +75,6 @@ static void choose_findings(struct candidate *c, const struct finding_list *list
     for (unsigned i = 0; i < nr; i++) {
         e->findings[i] = *ranked[i].finding;
     }
-}
-
-static double longest_share(const struct profile *profile)
-{
-    double longest = 0, all = 0;
-
-    for (unsigned i = 0; i < profile->nr_launches; i++) {
-        double time = counters_get(&profile->launches[i], METRIC_TIME_NS);
-
-        longest = i == profile->longest ? time : longest;
-        all += time;
-    }
-    return all > 0 ? longest / all : 1;
-}
-
-struct tool_input tool_input_of(const struct chip *chip, const struct candidate *c)
-{
-    struct tool_input in = {.chip = chip, .c = c, .n = &c->profile.total};
-
-    in.roofline_share = c->explanation.roofline_share;
-    if (c->profile.nr_launches > 0 && c->profile.configs) {
-        in.config = &c->profile.configs[c->profile.longest];
-    }
-    in.code = code_read(&c->compilation, c->arena);
-    in.longest_share = longest_share(&c->profile);
-    in.unique_bytes = tools_unique_bytes(c);
-    tools_weigh_paths(&in);
-    return in;
 }
 
 static void explain_living(const struct chip *chip, struct candidate *c)
@@ -136,8 +114,8 @@ void explain_dead(struct candidate *c)
     int room = (int)(sizeof(f->text) - 1 - strlen(name) - 2 - strlen(cure) - 5);
     bool cut = (int)strlen(text) > room;
 
-    *f = (struct finding){
-        .tool = "verdict", .severity = SEVERITY_CRITICAL, .line = c->verdict_line, .max_gain = 1};
+    *f =
+        (struct finding){.tool = "verdict", .severity = SEVERITY_CRITICAL, .line = c->verdict_line};
     snprintf(f->text, sizeof(f->text), "%s: %.*s%s %s", name, room, text,
         cut                                        ? "..."
         : text[0] && text[strlen(text) - 1] == '.' ? ""

@@ -24,6 +24,7 @@ struct ground_checker {
     struct arena *arena;
     const char *text;
     const struct counters *counters;
+    const struct profile *profile;
     const char *source;
     struct said_number *said; /* arena memory */
     size_t nr_said;
@@ -214,6 +215,24 @@ static int direction(const struct ground_checker *k)
     return 0;
 }
 
+static bool agrees(int way, const struct said_number *n, double value)
+{
+    return way == 0 ? is_value(n, value) : way > 0 ? value >= n->value : value <= n->value;
+}
+
+static bool some_launch_agrees(
+    const struct ground_checker *k, int way, const struct said_number *n, enum metric metric)
+{
+    for (unsigned i = 0; k->profile && i < k->profile->nr_launches; i++) {
+        const struct counters *launch = &k->profile->launches[i];
+
+        if (counters_has(launch, metric) && agrees(way, n, counters_get(launch, metric))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static const char *judge_against(
     struct ground_checker *k, const struct said_number *n, enum metric metric)
 {
@@ -223,7 +242,7 @@ static const char *judge_against(
     if (!unit_fits(n, metric)) {
         return arena_printf(k->arena, "%s is in %s", metric_name(metric), metric_unit(metric));
     }
-    if (way == 0 ? is_value(n, value) : way > 0 ? value >= n->value : value <= n->value) {
+    if (agrees(way, n, value) || some_launch_agrees(k, way, n, metric)) {
         return NULL;
     }
     return arena_printf(k->arena, "%s is %.6g", metric_name(metric), value);
@@ -235,7 +254,8 @@ static bool some_metric_has(const struct ground_checker *k, const struct said_nu
 {
     for (int m = 0; m < NR_METRICS; m++) {
         if (counters_has(k->counters, (enum metric)m) && unit_fits(n, (enum metric)m) &&
-            is_value(n, counters_get(k->counters, (enum metric)m))) {
+            (is_value(n, counters_get(k->counters, (enum metric)m)) ||
+                some_launch_agrees(k, 0, n, (enum metric)m))) {
             return true;
         }
     }
@@ -533,6 +553,7 @@ void ground_check(
         .arena = arena,
         .text = text,
         .counters = facts->counters,
+        .profile = facts->profile,
         .source = facts->source ? facts->source : "",
         .metric = -1,
         .metric_before = -1,

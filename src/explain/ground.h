@@ -9,10 +9,10 @@
  * These are claims, and hold under these conditions:
  * - a metric's name (two underscores, or in backquotes): core/metrics.def has the name, and the
  *   metric is present;
- * - the first number after a metric's name in the same sentence: it is that metric's value, at the
- *   precision it is written in (at least 0.5%), in its unit or a multiple of it (k, M, G; us, ms;
- *   KB, MB); later numbers may also be the ratio of the last two metrics named, or known from
- *   elsewhere as below;
+ * - the first number after a metric's name in the same sentence: it is that metric's value, of all
+ *   launches or of one, at the precision it is written in (at least 0.5%), in its unit or a
+ * multiple of it (k, M, G; us, ms; KB, MB); later numbers may also be the ratio of the last two
+ * metrics named, or known from elsewhere as below;
  * - "above", "over", "more than", "below", "under", "less than" before a number: the direction
  *   holds. Without a metric there is nothing to compare with, and it does not hold;
  * - "line N", "lines N, M and K": the source has them; with a quoted piece of code after it in the
@@ -52,8 +52,9 @@ struct ground {
 /* The knowledge against which a text is checked; all borrowed. */
 struct ground_facts {
     const struct counters *counters;
-    const char *source; /* NULL: there is none, as with profiles from elsewhere */
-    const char *said;   /* another text whose numbers hold; NULL: none */
+    const char *source;            /* NULL: there is none, as with profiles from elsewhere */
+    const char *said;              /* another text whose numbers hold; NULL: none */
+    const struct profile *profile; /* a value of one of its launches holds, too; NULL: none */
 };
 
 void ground_check(

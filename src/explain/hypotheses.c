@@ -98,7 +98,9 @@ static const char *cite_finding(const struct maker *m, const struct finding *f)
             f->evidence[i].value, metric_unit(f->evidence[i].metric),
             provenance_name(f->evidence[i].from));
     }
-    str_addf(&out, "; at most %.2fx to gain", f->max_gain);
+    if (f->max_gain > 0) {
+        str_addf(&out, "; at most %.2fx to gain", f->max_gain);
+    }
     text = arena_strdup(m->arena, str_text(&out));
     str_finish(&out);
     return text;

@@ -16,6 +16,7 @@
 enum { SCHEMA = 1, MOST_PER_TOOL = 2, MAX_OUTPUT_BYTES = 1 << 20, MAX_TOOLS = 64 };
 
 static const double MOST_SHARE = 0.97;
+enum { MOST_TEXT_BYTES = 360 };
 static const double MOST_WEIGHT = 10;
 static const uint64_t MEMORY_BYTES = 2ull << 30;
 
@@ -157,7 +158,7 @@ static const char *take(struct finding *f, const struct candidate *c, const json
     const json_t *weights = json_object_get(json, "weights");
     const char *wrong;
 
-    if (!text || !*text || strlen(text) >= sizeof(f->text)) {
+    if (!text || !*text || strlen(text) > MOST_TEXT_BYTES) {
         return "a text that is missing, empty or over 360 bytes";
     }
     if (line && (!json_is_integer(line) || json_integer_value(line) < 0 ||
@@ -175,13 +176,10 @@ static const char *take(struct finding *f, const struct candidate *c, const json
         return "weights that are not an object";
     }
     *f = (struct finding){.severity = SEVERITY_WARNING,
+        .from_user = true,
         .line = line ? (unsigned)json_integer_value(line) : 0,
         .share = share ? json_number_value(share) : 0.1};
     memcpy(f->text, text, strlen(text) + 1);
-    f->max_gain = 1 / (1 - f->share);
-    if (c->explanation.roofline_share > 0) {
-        f->max_gain = fmin(f->max_gain, 1 / c->explanation.roofline_share);
-    }
     wrong = weigh(f, weights);
     return wrong ? wrong : cite(f, c, evidence);
 }

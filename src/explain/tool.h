@@ -8,6 +8,8 @@
 #include "base/mem.h"
 #include "explain/code.h"
 #include "explain/explain.h"
+#include "explain/launch_groups.h"
+#include "explain/remains.h"
 
 enum {
     IN_COMPUTE = 1 << BOUND_COMPUTE,
@@ -29,11 +31,14 @@ void roofline_classify(const struct chip *chip, struct candidate *c);
 struct tool_input {
     const struct chip *chip;
     const struct candidate *c;
-    const struct counters *n;           /* the total of the profile */
-    const struct code *code;            /* facts of the PTX; NULL: there is no PTX */
-    const struct launch_config *config; /* of the longest launch; NULL unknown */
-    double roofline_share;              /* 0 unknown */
-    double longest_share;    /* of the time, of the longest launch; launch metrics belong to it */
+    /* The launch that is examined: the longest of its group; for a tool that examines the whole
+     * profile, and where all launches are of one group, the total of one run. */
+    const struct counters *n;
+    const struct launch_config *config; /* NULL unknown */
+    struct launch_group group;
+    bool whole;              /* all launches at once */
+    const struct code *code; /* facts of the PTX; NULL: there is no PTX */
+    double roofline_share;   /* 0 unknown */
     double memory_weight;    /* how much of the time goes with the memory path, 0..1 */
     double global_weight;    /* the part of memory_weight that global memory answers for */
     double compute_weight;   /* the same for issue and arithmetic */
@@ -58,20 +63,28 @@ struct tool {
     enum metric needs[TOOLS_MAX_NEEDS];
     unsigned nr_needs;
     void (*examine)(const struct tool_input *in, struct finding_list *out);
+    remains_rule *remains; /* what is left when a finding of the tool is cured; NULL: unknown */
+    bool whole;            /* examines the whole profile, not one launch after the other */
 };
 
 extern const struct tool tools[];
 extern const unsigned nr_tools;
 
-/* The input of the tools, for a candidate that stage 1 has classified. */
+/* The input of the tools, for a candidate that stage 1 has classified: the whole profile. */
 struct tool_input tool_input_of(const struct chip *chip, const struct candidate *c);
-/* Runs all tools that fit. Returns the names of those that could not run (arena memory). */
-const char *tools_run(const struct tool_input *in, struct finding_list *out);
-/* Sets the weights of the paths in the input, from the utilisations and stalls that are known. */
-void tools_weigh_paths(struct tool_input *in);
+/* Runs all tools that fit: on the whole profile, or on each group of launches that takes a part of
+ * the time. Returns the names of those that could not run (arena memory). */
+const char *tools_run(const struct tool_input *whole, struct finding_list *out);
+
 /* The distinct bytes of global memory that each launch touches, summed over the launches. */
 double tools_unique_bytes(const struct candidate *c);
-
+/* The same of one launch; of a sample of its blocks scaled up. 0 unknown. */
+double launch_unique_bytes(const struct candidate *c, unsigned launch);
+/* The size of the task's arrays, which enter or leave the chip; 0 unknown. */
+double outside_bytes(const struct candidate *c);
+/* The size of the arrays and temporaries from which a launch may load, outputs left out; 0 unknown.
+ */
+double source_bytes(const struct candidate *c);
 /* The advice from which the priors of c->options are made, beside the general usefulness of moves.
  */
 struct advice {
@@ -127,15 +140,19 @@ static inline unsigned line_of(const struct line_cost *line)
     return line ? line->line : 0;
 }
 
-/* Adds a finding; `share` is the share of the time at stake, 0..1. NULL: there is too little to
- * win, or the tool has made enough findings. */
+/* Adds a finding; `share` is the share of the launch's time that its cure is expected to win, 0..1.
+ * Its bound is that of the tool's rule (remains.h). NULL: there is too little to win, or the tool
+ * has made enough findings. */
 struct finding *finding_add(const struct tool_input *in, struct finding_list *out,
     enum severity severity, unsigned line, double share);
 /* The same for warps that wait pct of their time for results: hiding the latency wins 0.6 of that
  * share, and no more than tool_headroom. */
 struct finding *finding_add_wait(
     const struct tool_input *in, struct finding_list *out, unsigned line, double pct);
-/* Sets the sentence, and puts the line before it, when there is one. */
+/* Puts another bound in place of the tool's: remains_ns is the least time of the whole profile
+ * after the cure; 0: nothing bounds it. */
+void finding_bound(const struct tool_input *in, struct finding *finding, double remains_ns);
+/* Sets the sentence, and puts the line and the launch before it, where there are such. */
 void finding_say(struct finding *finding, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -163,6 +180,10 @@ struct count_text {
     char text[16];
 };
 struct count_text count_text(double count);
+
+/* Integer instructions that multiply data and add the products up: the work of a task on integers.
+ */
+double integer_work(const struct tool_input *in);
 
 bool is_small_float(enum elem elem); /* that the tensor cores take */
 

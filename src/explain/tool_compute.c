@@ -45,11 +45,35 @@ static double line_integer(const struct line_cost *line)
     return line->integer_inst;
 }
 
+double integer_work(const struct tool_input *in)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < in->n->nr_lines; i++) {
+        const struct code_fact *f = code_find(in->code, CODE_INTEGER, in->n->lines[i].line);
+
+        sum += f && f->nr > 0 ? in->n->lines[i].integer_inst * f->nr / f->nr_steering : 0;
+    }
+    return sum;
+}
+
+/* The weight of instructions that are issued to no pipe of the task's own work: a tensor pipe that
+ * is busy does not make them dearer. */
+static double issue_weight(const struct tool_input *in)
+{
+    double pct = fmax(value(in, METRIC_ISSUE_PCT), value(in, METRIC_ALU_PCT));
+
+    return has(in, METRIC_INST_TENSOR) && value(in, METRIC_INST_TENSOR) > 0
+               ? fmin(in->compute_weight, pct / 100)
+               : in->compute_weight;
+}
+
 /* Address arithmetic and loop control against all instructions. */
 void examine_overhead(const struct tool_input *in, struct finding_list *out)
 {
     double all = value(in, METRIC_THREAD_INST);
-    double overhead = value(in, METRIC_INST_INTEGER) + value(in, METRIC_INST_CONTROL);
+    double overhead =
+        value(in, METRIC_INST_INTEGER) + value(in, METRIC_INST_CONTROL) - integer_work(in);
     double share = all > 0 ? overhead / all : 0;
     const struct line_cost *line = worst_line(in, line_integer);
 
@@ -58,7 +82,7 @@ void examine_overhead(const struct tool_input *in, struct finding_list *out)
     }
     /* A fifth is what well-unrolled code keeps. */
     struct finding *f = finding_add(in, out, share > 0.6 ? SEVERITY_WARNING : SEVERITY_INFO,
-        line_of(line), (share - 0.2) * in->compute_weight);
+        line_of(line), (share - 0.2) * issue_weight(in));
 
     if (!f) {
         return;
@@ -261,6 +285,7 @@ void examine_tensor(const struct tool_input *in, struct finding_list *out)
     if (!f) {
         return;
     }
+    finding_bound(in, f, remains_tensor_ns(in->chip, &in->c->profile, r.flops));
     finding_say(f,
         "%s flops (%s) on 16-bit or smaller operands, %.0f per byte of the task's data, and none "
         "of them on the tensor cores, which are over ten times as fast as the vector pipes. Use "

@@ -23,6 +23,12 @@ static bool one_dimensional(const struct tool_input *in)
     return in->config && in->config->block[1] <= 1 && in->config->grid[1] <= 1;
 }
 
+/* Only a sample of the blocks was counted, and the distinct bytes are scaled up. */
+static bool is_scaled(const struct tool_input *in)
+{
+    return in->unique_bytes > 1.001 * value(in, METRIC_GLOBAL_UNIQUE_BYTES);
+}
+
 static bool uses_shared(const struct tool_input *in)
 {
     return has(in, METRIC_SHARED_LD_REQUESTS) && value(in, METRIC_SHARED_LD_REQUESTS) > 0;
@@ -105,6 +111,8 @@ void examine_serial_rows(const struct tool_input *in, struct finding_list *out)
         return;
     }
     double idle = 1 - warps / room, scattered = 1 - 4 / per_request;
+    /* A line may have other accesses, which make its mean smaller. */
+    bool alone = per_request >= 24 || code_find(in->code, CODE_SCATTERED, line_of(line));
     struct finding *f = finding_add(in, out, SEVERITY_CRITICAL, line_of(line),
         fmax(idle, scattered) * fmax(in->global_weight, 0.6));
 
@@ -112,11 +120,14 @@ void examine_serial_rows(const struct tool_input *in, struct finding_list *out)
         return;
     }
     finding_say(f,
-        "%s threads each walk a row alone: %.0f loads per thread, %.1f sectors per access (%s), "
+        "%s threads%s: %.0f loads per thread, %.1f sectors per access (%s), "
         "and %.0f%% of the chip's %.0f warp slots ever used. Let a warp or a block work on each "
         "row with neighbouring lanes on neighbouring elements, then reduce.",
-        count_text(32 * warps).text, requests / warps, per_request,
-        from(in, METRIC_GLOBAL_LD_SECTORS), 100 * warps / room, room);
+        count_text(32 * warps).text,
+        alone ? " each walk a row, or a part of a row, alone"
+              : " walk rows, neighbouring lanes far apart in memory",
+        requests / warps, per_request, from(in, METRIC_GLOBAL_LD_SECTORS), 100 * warps / room,
+        room);
     finding_cite(f, in, METRIC_WARPS_LAUNCHED, METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_LD_SECTORS);
     finding_weigh(
         f, {ACTION_PARALLEL_REDUCE, 8}, {ACTION_SHUFFLE_REDUCE, 1}, {ACTION_SHARED_TILE, 0.5});
@@ -172,6 +183,14 @@ static double line_bytes(const struct line_cost *line)
     return line->global_bytes;
 }
 
+/* The distinct bytes that can be loaded: no more than the arrays hold that are not only results. */
+static double loaded_bytes(const struct tool_input *in)
+{
+    const double most = source_bytes(in->c);
+
+    return most > 0 ? fmin(in->unique_bytes, most) : in->unique_bytes;
+}
+
 /* How often the same bytes come through the load/store unit. Scattered accesses ask for few bytes
  * and move many sectors; broadcasts ask for many bytes and move few sectors. The smaller of the two
  * ratios is real reuse. */
@@ -179,7 +198,7 @@ void examine_reuse(const struct tool_input *in, struct finding_list *out)
 {
     double moved =
         fmin(value(in, METRIC_GLOBAL_LD_BYTES), SECTOR_BYTES * value(in, METRIC_GLOBAL_LD_SECTORS));
-    double unique = in->unique_bytes;
+    double unique = in->unique_bytes, loaded = loaded_bytes(in);
     bool tiled = uses_shared(in);
     const struct line_cost *line = worst_line(in, line_bytes);
     double times = unique > 0 ? moved / unique : 0;
@@ -195,14 +214,17 @@ void examine_reuse(const struct tool_input *in, struct finding_list *out)
     }
     finding_say(f,
         "%s bytes are loaded from global memory to use %s distinct ones, %.0f times each (%s). %s",
-        count_text(moved).text, count_text(unique).text, times,
-        from(in, METRIC_GLOBAL_UNIQUE_BYTES),
+        count_text(moved).text, count_text(loaded).text, moved / loaded,
+        is_scaled(in) ? "estimated from a sample of the blocks"
+                      : from(in, METRIC_GLOBAL_UNIQUE_BYTES),
         tiled ? "Reuse each tile for more outputs: a patch of outputs per thread in "
                 "registers, or larger tiles."
               : "Stage tiles in shared memory and let each thread make several outputs, so "
                 "that each byte fetched is used many times.");
-    finding_cite(
-        f, in, METRIC_GLOBAL_LD_BYTES, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_UNIQUE_BYTES);
+    finding_cite(f, in, METRIC_GLOBAL_LD_BYTES, METRIC_GLOBAL_LD_SECTORS);
+    if (!is_scaled(in)) { /* the count of a sample is another number than the text's */
+        finding_cite(f, in, METRIC_GLOBAL_UNIQUE_BYTES);
+    }
     /* A register tile is a shared tile and more, where the code allows one. */
     finding_weigh(f, {ACTION_REGISTER_TILE, 6}, {ACTION_SHARED_TILE, tiled ? 2 : 4},
         {ACTION_COARSEN, 2.5}, {ACTION_TUNE, tiled ? 2.5 : 0.5});
@@ -248,6 +270,9 @@ void examine_bandwidth(const struct tool_input *in, struct finding_list *out)
     if (!f) {
         return;
     }
+    if (in->c->profile.nr_launches > 1) {
+        finding_bound(in, f, remains_fused_ns(in->chip, &in->c->profile, needed));
+    }
     finding_say(f,
         "DRAM is %.0f%% busy (%s) moving %s bytes, and the task's work states %s: only fewer bytes "
         "help now. %s",
@@ -262,9 +287,20 @@ void examine_bandwidth(const struct tool_input *in, struct finding_list *out)
     }
 }
 
-static double line_atomics(const struct line_cost *line)
+/* The line with most atomics on global memory: a line's count has those on shared memory, too. */
+static const struct line_cost *atomics_line(const struct tool_input *in)
 {
-    return line->atomics;
+    const struct line_cost *worst = NULL;
+
+    for (unsigned i = 0; i < in->n->nr_lines; i++) {
+        const struct line_cost *line = &in->n->lines[i];
+
+        if (line->atomics > (worst ? worst->atomics : 0) &&
+            (!in->code || code_find(in->code, CODE_ATOMIC, line->line))) {
+            worst = line;
+        }
+    }
+    return worst;
 }
 
 /* The share of waiting at lines with atomics where it is known; else by the share of requests. */
@@ -284,8 +320,9 @@ void examine_atomics(const struct tool_input *in, struct finding_list *out)
     double atomics = value(in, METRIC_GLOBAL_ATOMICS);
     double requests =
         atomics + value(in, METRIC_GLOBAL_LD_REQUESTS) + value(in, METRIC_GLOBAL_ST_REQUESTS);
-    const struct line_cost *line = worst_line(in, line_atomics);
+    const struct line_cost *line = atomics_line(in);
     double ratio = requests > 0 ? atomics / requests : 0;
+    bool combined = has(in, METRIC_SHARED_ATOMICS) && value(in, METRIC_SHARED_ATOMICS) > 0;
 
     if (ratio < 0.02) {
         return;
@@ -298,10 +335,13 @@ void examine_atomics(const struct tool_input *in, struct finding_list *out)
     }
     finding_say(f,
         "%s of %s global requests are atomics (%s), and those on one address wait for each other. "
-        "Combine within the warp by shuffles or within the block in shared memory first, and issue "
-        "one global atomic per block.",
-        count_text(atomics).text, count_text(requests).text, from(in, METRIC_GLOBAL_ATOMICS));
+        "%s",
+        count_text(atomics).text, count_text(requests).text, from(in, METRIC_GLOBAL_ATOMICS),
+        combined ? "Blocks combine in shared memory first as it is: let each block take more of "
+                   "the input, so that fewer blocks add their results."
+                 : "Combine within the warp by shuffles or within the block in shared memory "
+                   "first, and issue one global atomic per block.");
     finding_cite(f, in, METRIC_GLOBAL_ATOMICS, METRIC_GLOBAL_LD_REQUESTS);
-    finding_weigh(f, {ACTION_PRIVATIZE, 6}, {ACTION_SHUFFLE_REDUCE, 3}, {ACTION_PARALLEL_REDUCE, 2},
-        {ACTION_COARSEN, 1.5}, {ACTION_GRID_STRIDE, 1.5});
+    finding_weigh(f, {ACTION_PRIVATIZE, combined ? 0 : 6}, {ACTION_SHUFFLE_REDUCE, 3},
+        {ACTION_PARALLEL_REDUCE, 2}, {ACTION_COARSEN, 1.5}, {ACTION_GRID_STRIDE, 1.5});
 }

@@ -46,7 +46,7 @@ void examine_occupancy(const struct tool_input *in, struct finding_list *out)
         return;
     }
     struct finding *f = finding_add(in, out, pct < 25 ? SEVERITY_CRITICAL : SEVERITY_WARNING, 0,
-        0.6 * waiting * (1 - pct / ENOUGH_OCCUPANCY_PCT) * in->longest_share);
+        0.6 * waiting * (1 - pct / ENOUGH_OCCUPANCY_PCT));
 
     if (!f) {
         return;
@@ -130,15 +130,6 @@ void examine_spills(const struct tool_input *in, struct finding_list *out)
         METRIC_REGISTERS, METRIC_SASS_LOCAL_LD, METRIC_SASS_LOCAL_ST);
 }
 
-/* "launch of f, the longest: " when there are several. */
-static const char *which_launch(const struct tool_input *in)
-{
-    if (in->c->profile.nr_launches < 2 || !in->config || !in->config->kernel) {
-        return "";
-    }
-    return arena_printf(in->c->arena, "the longest launch, %.40s: ", in->config->kernel);
-}
-
 void examine_tail(const struct tool_input *in, struct finding_list *out)
 {
     double waves = value(in, METRIC_WAVES);
@@ -147,8 +138,8 @@ void examine_tail(const struct tool_input *in, struct finding_list *out)
     if (waves <= 1 || idle < 0.1) {
         return;
     }
-    struct finding *f = finding_add(
-        in, out, idle > 0.3 ? SEVERITY_WARNING : SEVERITY_INFO, 0, idle * in->longest_share);
+    struct finding *f =
+        finding_add(in, out, idle > 0.3 ? SEVERITY_WARNING : SEVERITY_INFO, 0, idle);
 
     if (!f) {
         return;
@@ -180,17 +171,16 @@ static void examine_thin_grid(const struct tool_input *in, struct finding_list *
     if (!has(in, METRIC_WAVES) || waves <= 0 || waves >= 0.5 || busy >= SATURATED_PCT / 100) {
         return;
     }
-    struct finding *f = finding_add(
-        in, out, SEVERITY_WARNING, 0, (1 - fmax(waves / 0.5, busy)) * in->longest_share);
+    struct finding *f = finding_add(in, out, SEVERITY_WARNING, 0, (1 - fmax(waves / 0.5, busy)));
 
     if (!f) {
         return;
     }
     finding_say(f,
-        "%s%.0f blocks of %.0f threads (%s) fill %.0f%% of the places that the chip has for such "
+        "%.0f blocks of %.0f threads (%s) fill %.0f%% of the places that the chip has for such "
         "blocks: too few warps to hide latency. Split the work of a thread over more threads: a "
         "warp per row, or a long loop over several threads.",
-        which_launch(in), blocks, threads, from(in, METRIC_GRID_BLOCKS), 100 * waves);
+        blocks, threads, from(in, METRIC_GRID_BLOCKS), 100 * waves);
     finding_cite(f, in, METRIC_WAVES, METRIC_GRID_BLOCKS, METRIC_BLOCK_THREADS);
     weigh_for_threads(f, threads);
 }
@@ -207,18 +197,17 @@ void examine_few_blocks(const struct tool_input *in, struct finding_list *out)
     if (blocks <= 0) {
         return;
     }
-    struct finding *f =
-        finding_add(in, out, blocks < sms / 2 ? SEVERITY_CRITICAL : SEVERITY_WARNING, 0,
-            (1 - blocks / sms) * in->longest_share);
+    struct finding *f = finding_add(
+        in, out, blocks < sms / 2 ? SEVERITY_CRITICAL : SEVERITY_WARNING, 0, (1 - blocks / sms));
 
     if (!f) {
         return;
     }
     finding_say(f,
-        "%s%.0f block%s of %.0f thread%s (%s) for %.0f SMs: %.0f SMs have nothing to do. Use "
+        "%.0f block%s of %.0f thread%s (%s) for %.0f SMs: %.0f SMs have nothing to do. Use "
         "smaller blocks, or split the work of a thread over more threads: one block per row, or a "
         "long loop over several blocks.",
-        which_launch(in), blocks, blocks == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
+        blocks, blocks == 1 ? "" : "s", threads, threads == 1 ? "" : "s",
         from(in, METRIC_GRID_BLOCKS), sms, sms - blocks);
     finding_cite(f, in, METRIC_GRID_BLOCKS, METRIC_BLOCK_THREADS);
     weigh_for_threads(f, threads);
@@ -244,6 +233,7 @@ void examine_launches(const struct tool_input *in, struct finding_list *out)
     if (!f) {
         return;
     }
+    finding_bound(in, f, remains_fused_ns(in->chip, &in->c->profile, outside_bytes(in->c)));
     if (measured) {
         finding_say(f,
             "From the start of the first of %u launches to the end of the last it takes %.3g us, "
@@ -286,6 +276,7 @@ void examine_tiny_launches(const struct tool_input *in, struct finding_list *out
     if (!f) {
         return;
     }
+    finding_bound(in, f, remains_fused_ns(in->chip, &in->c->profile, outside_bytes(in->c)));
     finding_say(f,
         "%u of %u launches are shorter than %.1f us (%s), %.1f us on average, and starting one "
         "costs about %.1f us (modelled). Make them one launch that loops, or record them as a "

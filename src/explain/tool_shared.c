@@ -8,6 +8,17 @@ static double line_conflicts(const struct line_cost *line)
     return line->shared_wavefronts - line->shared_wavefronts_ideal;
 }
 
+/* The share of shared memory's wavefronts that are conflicts. */
+static double conflicting(const struct tool_input *in)
+{
+    double wavefronts = counters_get(in->n, METRIC_SHARED_LD_WAVEFRONTS) +
+                        counters_get(in->n, METRIC_SHARED_ST_WAVEFRONTS);
+    double conflicts = counters_get(in->n, METRIC_SHARED_LD_CONFLICTS) +
+                       counters_get(in->n, METRIC_SHARED_ST_CONFLICTS);
+
+    return wavefronts > 0 ? fmin(conflicts / wavefronts, 1) : 0;
+}
+
 void examine_bank_conflicts(const struct tool_input *in, struct finding_list *out)
 {
     double wavefronts =
@@ -36,13 +47,51 @@ void examine_bank_conflicts(const struct tool_input *in, struct finding_list *ou
         from(in, METRIC_SHARED_LD_CONFLICTS));
     finding_cite(f, in, METRIC_SHARED_LD_CONFLICTS, METRIC_SHARED_ST_CONFLICTS,
         METRIC_SHARED_LD_WAVEFRONTS, METRIC_SHARED_ST_WAVEFRONTS);
-    finding_weigh(f, {ACTION_PAD_SHARED, 6}, {ACTION_SWAP_XY, 1}, {ACTION_SHUFFLE_REDUCE, 1},
-        {ACTION_REGISTER_TILE, 0.5});
+    finding_weigh(f, {ACTION_PAD_SHARED, 6}, {ACTION_SWAP_XY, 1});
 }
 
 static double line_shared(const struct line_cost *line)
 {
     return line->shared_wavefronts;
+}
+
+/* How busy the load/store unit is with what it must do: what conflicts take is not the loads'
+ * fault, and a unit that idles while warps stand at barriers is not the limit. */
+static double busy_with_loads(const struct tool_input *in)
+{
+    double busy = value(in, METRIC_LSU_PCT) * (1 - conflicting(in));
+    double barrier = has(in, METRIC_STALL_BARRIER_PCT) ? value(in, METRIC_STALL_BARRIER_PCT) : 0;
+
+    return busy < 80 && barrier >= 30 ? busy * (1 - fmin(barrier / 100, 1)) : busy;
+}
+
+/* Instructions of the matrix units, each fed by loads of fragments. A warp that makes 64 by 64
+ * outputs of 16-bit operands loads 8 fragments, of four 8 by 8 matrices each, for 32 instructions
+ * of 16 by 8 by 16. */
+static void examine_fragments(const struct tool_input *in, struct finding_list *out, double busy)
+{
+    const double needed = 0.25;
+    double loads = value(in, METRIC_SHARED_LD_REQUESTS) / value(in, METRIC_INST_TENSOR);
+    const struct line_cost *line = worst_line(in, line_shared);
+
+    if (loads < 3 * needed || busy < 40) {
+        return;
+    }
+    struct finding *f = finding_add(in, out, busy >= 80 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
+        line_of(line), (1 - needed / loads) * busy / 100);
+
+    if (!f) {
+        return;
+    }
+    finding_say(f,
+        "%.1f loads of a warp from shared memory per tensor instruction (%s) keep the load/store "
+        "unit %.0f%% busy (%s). Let each warp make a larger patch of outputs, so that a fragment "
+        "once loaded is used several times, and load fragments by ldmatrix.",
+        loads, from(in, METRIC_SHARED_LD_REQUESTS), value(in, METRIC_LSU_PCT),
+        from(in, METRIC_LSU_PCT));
+    finding_cite(f, in, METRIC_SHARED_LD_REQUESTS, METRIC_INST_TENSOR, METRIC_LSU_PCT);
+    finding_weigh(f, {ACTION_TENSOR_CORES, 3}, {ACTION_REGISTER_TILE, 3}, {ACTION_COARSEN, 2},
+        {ACTION_TUNE, 2});
 }
 
 /* The load/store unit is the limit and feeds on shared memory: more arithmetic per load is needed.
@@ -52,9 +101,14 @@ void examine_shared_traffic(const struct tool_input *in, struct finding_list *ou
     double loads = 32 * value(in, METRIC_SHARED_LD_REQUESTS);
     double math =
         value(in, METRIC_INST_FP32) + (has(in, METRIC_INST_FP16) ? value(in, METRIC_INST_FP16) : 0);
-    double busy = value(in, METRIC_LSU_PCT);
+    double busy = busy_with_loads(in);
     const struct line_cost *line = worst_line(in, line_shared);
 
+    if (has(in, METRIC_INST_TENSOR) && value(in, METRIC_INST_TENSOR) > 0) {
+        examine_fragments(in, out, busy);
+        return;
+    }
+    math += integer_work(in);
     if (math <= 0 || loads < 0.4 * math || busy < 40) {
         return;
     }
@@ -69,7 +123,8 @@ void examine_shared_traffic(const struct tool_input *in, struct finding_list *ou
         "%.1f loads from shared memory per arithmetic instruction (%s) keep the load/store unit "
         "%.0f%% busy (%s). Let each thread make a patch of outputs in registers, so that an "
         "operand once loaded is used several times.",
-        loads / math, from(in, METRIC_SHARED_LD_REQUESTS), busy, from(in, METRIC_LSU_PCT));
+        loads / math, from(in, METRIC_SHARED_LD_REQUESTS), value(in, METRIC_LSU_PCT),
+        from(in, METRIC_LSU_PCT));
     finding_cite(f, in, METRIC_SHARED_LD_REQUESTS, METRIC_INST_FP32, METRIC_LSU_PCT);
     finding_weigh(f, {ACTION_REGISTER_TILE, 6}, {ACTION_COARSEN, 3}, {ACTION_VECTORIZE, 1.5},
         {ACTION_UNROLL, 1});

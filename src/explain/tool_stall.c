@@ -3,6 +3,7 @@
 #include "explain/tool.h"
 
 #include <math.h>
+#include <string.h>
 
 static double line_shared_stall(const struct line_cost *line)
 {
@@ -38,6 +39,46 @@ static double line_mio(const struct line_cost *line)
     return line->shared_requests + line->special_inst / 32;
 }
 
+/* What the queue holds: "shared memory and shuffles". */
+static const char *queued(
+    const struct tool_input *in, double shared, double special, double shuffle)
+{
+    const double most = fmax(shared, fmax(special, shuffle));
+    const bool of[] = {shared > 0.1 * most, special > 0.1 * most, shuffle > 0.1 * most};
+    static const char *const names[] = {"shared memory", "special functions", "shuffles"};
+    const unsigned nr = of[0] + of[1] + of[2];
+    const char *text = "";
+    unsigned nth = 0;
+
+    for (unsigned i = 0; i < 3; i++) {
+        if (of[i]) {
+            text = arena_printf(in->c->arena, "%s%s%s", text,
+                nth == 0        ? ""
+                : nth + 1 == nr ? " and "
+                                : ", ",
+                names[i]);
+            nth++;
+        }
+    }
+    return text;
+}
+
+/* Does a finding of the same launch name the cause already? */
+static bool named_before(const struct tool_input *in, const struct finding_list *out)
+{
+    static const char *const causes[] = {"bank_conflicts", "shared_traffic", "special_functions"};
+
+    for (unsigned i = 0; i < out->nr; i++) {
+        for (unsigned k = 0; k < ARRAY_SIZE(causes); k++) {
+            if (out->findings[i].launch == in->group.name &&
+                strcmp(out->findings[i].tool, causes[k]) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* The queue to shared memory, special functions and shuffles is full. */
 void examine_mio(const struct tool_input *in, struct finding_list *out)
 {
@@ -45,13 +86,14 @@ void examine_mio(const struct tool_input *in, struct finding_list *out)
     const struct line_cost *line = worst_line(in, line_mio);
     double global = counters_get(in->n, METRIC_GLOBAL_LD_REQUESTS) +
                     counters_get(in->n, METRIC_GLOBAL_ST_REQUESTS);
-    double others =
-        counters_get(in->n, METRIC_SHARED_LD_REQUESTS) +
-        counters_get(in->n, METRIC_SHARED_ST_REQUESTS) +
-        (counters_get(in->n, METRIC_INST_SPECIAL) + counters_get(in->n, METRIC_INST_SHUFFLE)) / 32;
+    double shared = counters_get(in->n, METRIC_SHARED_LD_REQUESTS) +
+                    counters_get(in->n, METRIC_SHARED_ST_REQUESTS);
+    double special = counters_get(in->n, METRIC_INST_SPECIAL) / 32;
+    double shuffle = counters_get(in->n, METRIC_INST_SHUFFLE) / 32;
+    double others = shared + special + shuffle;
 
     /* For a queue that is full of accesses to global memory, the memory tools speak. */
-    if (pct < 40 || others < 2 * global) {
+    if (pct < 40 || others < 2 * global || others <= 0 || named_before(in, out)) {
         return;
     }
     struct finding *f = finding_add(in, out, pct >= 60 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
@@ -61,12 +103,20 @@ void examine_mio(const struct tool_input *in, struct finding_list *out)
         return;
     }
     finding_say(f,
-        "warps spend %.0f%% of their time waiting for a place in the queue to shared memory, "
-        "special functions and shuffles (%s). Fewer and wider requests help: 16-byte accesses to "
-        "shared memory, operands kept in registers.",
-        pct, from(in, METRIC_STALL_MIO_PCT));
+        "warps spend %.0f%% of their time waiting for a place in the queue to %s (%s). %s", pct,
+        queued(in, shared, special, shuffle), from(in, METRIC_STALL_MIO_PCT),
+        shared >= fmax(special, shuffle)
+            ? "Fewer and wider requests help: 16-byte accesses to shared memory, operands kept in "
+              "registers."
+        : special >= shuffle
+            ? "Fewer requests help: fast intrinsics, and each value computed once."
+            : "Fewer requests help: several rows or elements per lane before lanes are combined.");
     finding_cite(f, in, METRIC_STALL_MIO_PCT, METRIC_LSU_PCT, METRIC_XU_PCT);
-    finding_weigh(f, {ACTION_REGISTER_TILE, 4}, {ACTION_VECTORIZE, 2}, {ACTION_FAST_MATH, 1});
+    if (shared >= fmax(special, shuffle)) {
+        finding_weigh(f, {ACTION_REGISTER_TILE, 4}, {ACTION_VECTORIZE, 2});
+    } else {
+        finding_weigh(f, {ACTION_COARSEN, 2}, {ACTION_FAST_MATH, special >= shuffle ? 3 : 0});
+    }
 }
 
 struct pipe {

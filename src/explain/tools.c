@@ -7,11 +7,12 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 /* A smaller share of the time is not worth a finding. */
 static const double LEAST_SHARE = 0.04;
 static const double MOST_SHARE = 0.97;
-enum { MOST_PER_TOOL = 2 };
+enum { MOST_PER_TOOL = 2, MOST_GROUPS = 8 };
 
 #define NEEDS(...)                                                                                 \
     .needs = {__VA_ARGS__}, .nr_needs = ARRAY_SIZE(((const enum metric[]){__VA_ARGS__}))
@@ -19,76 +20,43 @@ enum { MOST_PER_TOOL = 2 };
 /* Rank 1 names one cause with one cure, 2 a cause with several, 3 a state of the whole kernel. */
 // clang-format off
 const struct tool tools[] = {
-    {"register_spills", 1, IN_ALL, NEEDS(METRIC_SPILL_BYTES, METRIC_LOCAL_LD_REQUESTS, METRIC_LOCAL_ST_REQUESTS), examine_spills},
-    {"bank_conflicts", 1, IN_ALL, NEEDS(METRIC_SHARED_LD_WAVEFRONTS, METRIC_SHARED_ST_WAVEFRONTS, METRIC_SHARED_LD_CONFLICTS, METRIC_SHARED_ST_CONFLICTS), examine_bank_conflicts},
-    {"serial_rows", 1, IN_ALL, NEEDS(METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_LD_SECTORS, METRIC_WARPS_LAUNCHED), examine_serial_rows},
-    {"atomics", 1, IN_ALL, NEEDS(METRIC_GLOBAL_ATOMICS, METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS), examine_atomics},
-    {"fp64", 1, IN_ALL, NEEDS(METRIC_INST_FP64, METRIC_THREAD_INST), examine_fp64},
-    {"tensor_cores", 1, IN_COMPUTE | IN_MIXED | IN_LATENCY, NEEDS(METRIC_INST_TENSOR, METRIC_FLOPS), examine_tensor},
-    {"launch_overhead", 1, IN_ALL, NEEDS(METRIC_TIME_NS), examine_launches},
-    {"dead_stores", 1, IN_ALL, NEEDS(METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS, METRIC_WARPS_LAUNCHED), examine_dead_stores},
-    {"aliasing", 1, IN_ALL, NEEDS(METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS, METRIC_WARPS_LAUNCHED), examine_aliasing},
-    {"recomputation", 1, IN_ALL, NEEDS(METRIC_INST_SPECIAL), examine_recomputation},
-    {"async_copy", 1, IN_ALL, NEEDS(METRIC_STALL_LONG_PCT, METRIC_SHARED_ST_REQUESTS, METRIC_GLOBAL_LD_REQUESTS, METRIC_WARPS_LAUNCHED), examine_async_copy},
-    {"tiny_launches", 1, IN_ALL, NEEDS(METRIC_TIME_NS), examine_tiny_launches},
-    {"coalescing", 2, IN_ALL, NEEDS(METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_ST_SECTORS, METRIC_GLOBAL_LD_SECTORS_IDEAL, METRIC_GLOBAL_ST_SECTORS_IDEAL), examine_coalescing},
-    {"redundant_loads", 2, IN_ALL, NEEDS(METRIC_GLOBAL_LD_BYTES, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_UNIQUE_BYTES), examine_reuse},
-    {"shared_traffic", 2, IN_ALL, NEEDS(METRIC_SHARED_LD_REQUESTS, METRIC_INST_FP32, METRIC_LSU_PCT), examine_shared_traffic},
-    {"barriers", 2, IN_ALL, NEEDS(METRIC_BARRIERS, METRIC_STALL_BARRIER_PCT), examine_barriers},
-    {"divergence", 2, IN_ALL, NEEDS(METRIC_THREAD_INST, METRIC_WARP_INST), examine_divergence},
-    {"narrow_access", 2, IN_MEMORY | IN_LATENCY | IN_MIXED, NEEDS(METRIC_GLOBAL_LD_BYTES, METRIC_GLOBAL_ST_BYTES, METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS, METRIC_GLOBAL_UNIQUE_BYTES), examine_narrow_access},
-    {"special_functions", 2, IN_ALL, NEEDS(METRIC_INST_SPECIAL, METRIC_THREAD_INST), examine_special},
-    {"conversions", 2, IN_ALL, NEEDS(METRIC_INST_CONVERSION, METRIC_THREAD_INST), examine_conversions},
-    {"few_blocks", 2, IN_ALL, NEEDS(METRIC_GRID_BLOCKS, METRIC_BLOCK_THREADS), examine_few_blocks},
-    {"tail_effect", 2, IN_ALL, NEEDS(METRIC_WAVES), examine_tail},
-    {"occupancy", 2, IN_ALL, NEEDS(METRIC_OCCUPANCY_PCT, METRIC_OCC_LIMIT_BLOCKS, METRIC_OCC_LIMIT_REGISTERS, METRIC_OCC_LIMIT_SMEM, METRIC_OCC_LIMIT_WARPS), examine_occupancy},
-    {"unrolling", 2, IN_ALL, NEEDS(METRIC_WARP_INST, METRIC_INST_CONTROL), examine_unrolling},
-    {"short_scoreboard", 2, IN_ALL, NEEDS(METRIC_STALL_SHORT_PCT), examine_short_scoreboard},
-    {"mio_queue", 3, IN_ALL, NEEDS(METRIC_STALL_MIO_PCT), examine_mio},
-    {"pipe_throttle", 3, IN_ALL, NEEDS(METRIC_STALL_MATH_PCT), examine_pipe_throttle},
-    {"misalignment", 1, IN_ALL, NEEDS(METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_ST_SECTORS, METRIC_GLOBAL_LD_SECTORS_IDEAL), examine_misaligned},
-    {"l2_reuse", 3, IN_ALL, NEEDS(METRIC_DRAM_BYTES, METRIC_DRAM_PCT, METRIC_L2_HIT_PCT, METRIC_GLOBAL_UNIQUE_BYTES), examine_l2_reuse},
-    {"clock", 3, IN_ALL, NEEDS(METRIC_CYCLES, METRIC_TIME_NS), examine_clock},
-    {"instruction_overhead", 3, IN_ALL, NEEDS(METRIC_THREAD_INST, METRIC_INST_INTEGER, METRIC_INST_CONTROL), examine_overhead},
-    {"latency", 3, IN_ALL, NEEDS(METRIC_STALL_LONG_PCT), examine_latency},
-    {"cache_misses", 3, IN_ALL, NEEDS(METRIC_L1_HIT_PCT, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_UNIQUE_BYTES), examine_cache},
-    {"bandwidth", 3, IN_MEMORY | IN_MIXED, NEEDS(METRIC_DRAM_PCT, METRIC_DRAM_BYTES), examine_bandwidth},
+    {"register_spills", 1, IN_ALL, NEEDS(METRIC_SPILL_BYTES, METRIC_LOCAL_LD_REQUESTS, METRIC_LOCAL_ST_REQUESTS), examine_spills, remains_work, false},
+    {"bank_conflicts", 1, IN_ALL, NEEDS(METRIC_SHARED_LD_WAVEFRONTS, METRIC_SHARED_ST_WAVEFRONTS, METRIC_SHARED_LD_CONFLICTS, METRIC_SHARED_ST_CONFLICTS), examine_bank_conflicts, remains_conflict_free, false},
+    {"serial_rows", 1, IN_ALL, NEEDS(METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_LD_SECTORS, METRIC_WARPS_LAUNCHED), examine_serial_rows, remains_work, false},
+    {"atomics", 1, IN_ALL, NEEDS(METRIC_GLOBAL_ATOMICS, METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS), examine_atomics, remains_work, false},
+    {"fp64", 1, IN_ALL, NEEDS(METRIC_INST_FP64, METRIC_THREAD_INST), examine_fp64, remains_loads, false},
+    {"tensor_cores", 1, IN_COMPUTE | IN_MIXED | IN_LATENCY, NEEDS(METRIC_INST_TENSOR, METRIC_FLOPS), examine_tensor, NULL, true},
+    {"launch_overhead", 1, IN_ALL, NEEDS(METRIC_TIME_NS), examine_launches, NULL, true},
+    {"dead_stores", 1, IN_ALL, NEEDS(METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS, METRIC_WARPS_LAUNCHED), examine_dead_stores, remains_bytes, false},
+    {"aliasing", 1, IN_ALL, NEEDS(METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS, METRIC_WARPS_LAUNCHED), examine_aliasing, remains_bytes, false},
+    {"recomputation", 1, IN_ALL, NEEDS(METRIC_INST_SPECIAL), examine_recomputation, remains_bytes, false},
+    {"async_copy", 1, IN_ALL, NEEDS(METRIC_STALL_LONG_PCT, METRIC_SHARED_ST_REQUESTS, METRIC_GLOBAL_LD_REQUESTS, METRIC_WARPS_LAUNCHED), examine_async_copy, remains_work, false},
+    {"tiny_launches", 1, IN_ALL, NEEDS(METRIC_TIME_NS), examine_tiny_launches, NULL, true},
+    {"coalescing", 2, IN_ALL, NEEDS(METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_ST_SECTORS, METRIC_GLOBAL_LD_SECTORS_IDEAL, METRIC_GLOBAL_ST_SECTORS_IDEAL), examine_coalescing, remains_work, false},
+    {"redundant_loads", 2, IN_ALL, NEEDS(METRIC_GLOBAL_LD_BYTES, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_UNIQUE_BYTES), examine_reuse, remains_work, false},
+    {"shared_traffic", 2, IN_ALL, NEEDS(METRIC_SHARED_LD_REQUESTS, METRIC_INST_FP32, METRIC_LSU_PCT), examine_shared_traffic, remains_work, false},
+    {"barriers", 2, IN_ALL, NEEDS(METRIC_BARRIERS, METRIC_STALL_BARRIER_PCT), examine_barriers, remains_work, false},
+    {"divergence", 2, IN_ALL, NEEDS(METRIC_THREAD_INST, METRIC_WARP_INST), examine_divergence, remains_work, false},
+    {"narrow_access", 2, IN_MEMORY | IN_LATENCY | IN_MIXED, NEEDS(METRIC_GLOBAL_LD_BYTES, METRIC_GLOBAL_ST_BYTES, METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS, METRIC_GLOBAL_UNIQUE_BYTES), examine_narrow_access, remains_work, false},
+    {"special_functions", 2, IN_ALL, NEEDS(METRIC_INST_SPECIAL, METRIC_THREAD_INST), examine_special, remains_loads, false},
+    {"conversions", 2, IN_ALL, NEEDS(METRIC_INST_CONVERSION, METRIC_THREAD_INST), examine_conversions, remains_work, false},
+    {"few_blocks", 2, IN_ALL, NEEDS(METRIC_GRID_BLOCKS, METRIC_BLOCK_THREADS), examine_few_blocks, remains_work, false},
+    {"tail_effect", 2, IN_ALL, NEEDS(METRIC_WAVES), examine_tail, remains_work, false},
+    {"occupancy", 2, IN_ALL, NEEDS(METRIC_OCCUPANCY_PCT, METRIC_OCC_LIMIT_BLOCKS, METRIC_OCC_LIMIT_REGISTERS, METRIC_OCC_LIMIT_SMEM, METRIC_OCC_LIMIT_WARPS), examine_occupancy, remains_work, false},
+    {"unrolling", 2, IN_ALL, NEEDS(METRIC_WARP_INST, METRIC_INST_CONTROL), examine_unrolling, remains_work, false},
+    {"short_scoreboard", 2, IN_ALL, NEEDS(METRIC_STALL_SHORT_PCT), examine_short_scoreboard, remains_work, false},
+    {"mio_queue", 3, IN_ALL, NEEDS(METRIC_STALL_MIO_PCT), examine_mio, remains_bytes, false},
+    {"pipe_throttle", 3, IN_ALL, NEEDS(METRIC_STALL_MATH_PCT), examine_pipe_throttle, remains_loads, false},
+    {"misalignment", 1, IN_ALL, NEEDS(METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_ST_SECTORS, METRIC_GLOBAL_LD_SECTORS_IDEAL), examine_misaligned, remains_work, false},
+    {"l2_reuse", 3, IN_ALL, NEEDS(METRIC_DRAM_BYTES, METRIC_DRAM_PCT, METRIC_L2_HIT_PCT, METRIC_GLOBAL_UNIQUE_BYTES), examine_l2_reuse, remains_work, false},
+    {"clock", 3, IN_ALL, NEEDS(METRIC_CYCLES, METRIC_TIME_NS), examine_clock, NULL, true},
+    {"instruction_overhead", 3, IN_ALL, NEEDS(METRIC_THREAD_INST, METRIC_INST_INTEGER, METRIC_INST_CONTROL), examine_overhead, remains_work, false},
+    {"latency", 3, IN_ALL, NEEDS(METRIC_STALL_LONG_PCT), examine_latency, remains_work, false},
+    {"cache_misses", 3, IN_ALL, NEEDS(METRIC_L1_HIT_PCT, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_UNIQUE_BYTES), examine_cache, remains_work, false},
+    {"bandwidth", 3, IN_MEMORY | IN_MIXED, NEEDS(METRIC_DRAM_PCT, METRIC_DRAM_BYTES), examine_bandwidth, remains_bytes, true},
 };
 // clang-format on
 const unsigned nr_tools = ARRAY_SIZE(tools);
-
-static bool has_needs(const struct tool *tool, const struct tool_input *in)
-{
-    for (unsigned i = 0; i < tool->nr_needs; i++) {
-        if (!has(in, tool->needs[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-const char *tools_run(const struct tool_input *in, struct finding_list *out)
-{
-    enum bound bound = in->c->explanation.bound;
-    struct str unexamined = {0};
-
-    for (unsigned i = 0; i < nr_tools; i++) {
-        if (bound != BOUND_UNKNOWN && !(tools[i].classes & 1u << bound)) {
-            continue;
-        }
-        if (!has_needs(&tools[i], in)) {
-            str_addf(&unexamined, "%s%s", unexamined.len > 0 ? ", " : "", tools[i].name);
-            continue;
-        }
-        out->tool = &tools[i];
-        out->nr_of_tool = 0;
-        tools[i].examine(in, out);
-    }
-    const char *names = arena_strdup(in->c->arena, str_text(&unexamined));
-
-    str_finish(&unexamined);
-    return names;
-}
 
 static double largest(const struct tool_input *in, const enum metric *metrics, unsigned nr)
 {
@@ -123,7 +91,7 @@ static double global_weight(const struct tool_input *in)
     return fmin(fmax(pct / 100, 0.1), in->memory_weight);
 }
 
-void tools_weigh_paths(struct tool_input *in)
+static void weigh_paths(struct tool_input *in)
 {
     static const enum metric memory[] = {METRIC_DRAM_PCT, METRIC_L2_PCT, METRIC_LSU_PCT};
     static const enum metric waiting[] = {
@@ -143,6 +111,92 @@ void tools_weigh_paths(struct tool_input *in)
     in->compute_weight = pipes < 0 ? 0.5 : fmin(fmax(pipes / 100, 0.1), 0.95);
 }
 
+static bool has_needs(const struct tool *tool, const struct tool_input *in)
+{
+    for (unsigned i = 0; i < tool->nr_needs; i++) {
+        if (!has(in, tool->needs[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool run_one(const struct tool *tool, const struct tool_input *in, struct finding_list *out)
+{
+    if (!has_needs(tool, in)) {
+        return false;
+    }
+    out->tool = tool;
+    out->nr_of_tool = 0;
+    tool->examine(in, out);
+    return true;
+}
+
+static double launch_time(const struct candidate *c, unsigned launch)
+{
+    return counters_get(&c->profile.launches[launch], METRIC_TIME_NS);
+}
+
+/* A launch's counters, and the counts in the machine code, which only the total has. */
+static const struct counters *with_sass(const struct candidate *c, const struct counters *launch)
+{
+    struct counters *n = arena_alloc(c->arena, sizeof(*n));
+
+    *n = *launch;
+    for (int m = METRIC_SASS_INST; m <= METRIC_SASS_TENSOR; m++) {
+        n->metric[m] = c->profile.total.metric[m];
+    }
+    return n;
+}
+
+/* The input of one group of launches. */
+static struct tool_input input_of_group(
+    const struct tool_input *whole, const struct launch_group *group)
+{
+    struct tool_input in = *whole;
+
+    in.whole = false;
+    in.group = *group;
+    in.config = &whole->c->profile.configs[group->longest];
+    in.n = with_sass(whole->c, &whole->c->profile.launches[group->longest]);
+    in.unique_bytes = launch_unique_bytes(whole->c, group->longest);
+    weigh_paths(&in);
+    return in;
+}
+
+const char *tools_run(const struct tool_input *whole, struct finding_list *out)
+{
+    const enum bound bound = whole->c->explanation.bound;
+    struct launch_group groups[MOST_GROUPS];
+    const unsigned nr =
+        launch_groups(&whole->c->profile, whole->c->arena, groups, MOST_GROUPS, LEAST_SHARE);
+    struct str unexamined = {0};
+
+    for (unsigned i = 0; i < nr_tools; i++) {
+        const bool together = tools[i].whole || nr == 0 || !groups[0].name;
+        bool ran = false;
+
+        if (bound != BOUND_UNKNOWN && !(tools[i].classes & 1u << bound)) {
+            continue;
+        }
+        for (unsigned k = 0; !together && k < nr; k++) {
+            const struct tool_input in = input_of_group(whole, &groups[k]);
+
+            ran = run_one(&tools[i], &in, out) || ran;
+        }
+        if (together) {
+            ran = run_one(&tools[i], whole, out);
+        }
+        if (!ran) {
+            str_addf(&unexamined, "%s%s", unexamined.len > 0 ? ", " : "", tools[i].name);
+        }
+    }
+    const char *names = arena_strdup(whole->c->arena, str_text(&unexamined));
+
+    str_finish(&unexamined);
+    return names;
+}
+
 static double arrays_bytes(const struct task_array *arrays, unsigned nr, const struct env *env)
 {
     double sum = 0;
@@ -158,33 +212,91 @@ static double arrays_bytes(const struct task_array *arrays, unsigned nr, const s
     return sum;
 }
 
-/* A sample of the blocks touches fewer bytes than the whole grid. The count is scaled up by the
- * number of blocks, as if blocks shared nothing, but not above the size of all arrays. */
-double tools_unique_bytes(const struct candidate *c)
+double outside_bytes(const struct candidate *c)
 {
-    double sum = 0, all = INFINITY;
+    struct env env;
 
-    if (c->task && c->task->nr_arrays > 0) {
-        struct env env = plan_env(c->arena, &c->plan, &c->task->timed);
-
-        all = arrays_bytes(c->task->arrays, c->task->nr_arrays, &env) +
-              arrays_bytes(c->plan.temps, c->plan.nr_temps, &env);
+    if (!c->task || c->task->nr_arrays == 0) {
+        return 0;
     }
-    for (unsigned i = 0; i < c->profile.nr_launches; i++) {
-        const struct counters *n = &c->profile.launches[i];
-        double unique = counters_get(n, METRIC_GLOBAL_UNIQUE_BYTES);
+    env = plan_env(c->arena, &c->plan, &c->task->timed);
+    return arrays_bytes(c->task->arrays, c->task->nr_arrays, &env);
+}
 
-        if (!counters_has(n, METRIC_GLOBAL_UNIQUE_BYTES)) {
-            return counters_get(&c->profile.total, METRIC_GLOBAL_UNIQUE_BYTES);
-        }
-        if (n->blocks_run > 0 && n->blocks_run < n->blocks_all) {
-            double scaled = unique * ((double)n->blocks_all / (double)n->blocks_run);
+double source_bytes(const struct candidate *c)
+{
+    struct env env;
+    double sum;
 
-            unique = fmax(unique, fmin(scaled, all));
-        }
-        sum += unique;
+    if (!c->task || c->task->nr_arrays == 0) {
+        return 0;
+    }
+    env = plan_env(c->arena, &c->plan, &c->task->timed);
+    sum = arrays_bytes(c->plan.temps, c->plan.nr_temps, &env);
+    for (unsigned i = 0; i < c->task->nr_arrays; i++) {
+        sum += c->task->arrays[i].role == ROLE_OUT ? 0 : arrays_bytes(&c->task->arrays[i], 1, &env);
     }
     return sum;
+}
+
+/* A sample of the blocks touches fewer bytes than the whole grid. The count is scaled up by the
+ * number of blocks, as if blocks shared nothing, but not above the size of all arrays. */
+static double scaled_bytes(const struct candidate *c, const struct counters *n)
+{
+    const double unique = counters_get(n, METRIC_GLOBAL_UNIQUE_BYTES);
+    double all = outside_bytes(c);
+
+    if (n->blocks_run == 0 || n->blocks_run >= n->blocks_all) {
+        return unique;
+    }
+    if (all > 0) {
+        struct env env = plan_env(c->arena, &c->plan, &c->task->timed);
+
+        all += arrays_bytes(c->plan.temps, c->plan.nr_temps, &env);
+    }
+    const double scaled = unique * ((double)n->blocks_all / (double)n->blocks_run);
+
+    return fmax(unique, all > 0 ? fmin(scaled, all) : scaled);
+}
+
+double launch_unique_bytes(const struct candidate *c, unsigned launch)
+{
+    const struct counters *n = &c->profile.launches[launch];
+
+    if (!counters_has(n, METRIC_GLOBAL_UNIQUE_BYTES) && c->profile.nr_launches == 1) {
+        return scaled_bytes(c, &c->profile.total);
+    }
+    return scaled_bytes(c, n);
+}
+
+double tools_unique_bytes(const struct candidate *c)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < c->profile.nr_launches; i++) {
+        if (!counters_has(&c->profile.launches[i], METRIC_GLOBAL_UNIQUE_BYTES)) {
+            return counters_get(&c->profile.total, METRIC_GLOBAL_UNIQUE_BYTES);
+        }
+        sum += launch_unique_bytes(c, i);
+    }
+    return sum;
+}
+
+struct tool_input tool_input_of(const struct chip *chip, const struct candidate *c)
+{
+    struct tool_input in = {
+        .chip = chip, .c = c, .n = &c->profile.total, .whole = true, .group = {.share = 1}};
+
+    in.roofline_share = c->explanation.roofline_share;
+    if (c->profile.nr_launches > 0 && c->profile.configs) {
+        in.config = &c->profile.configs[c->profile.longest];
+    }
+    in.group.longest = c->profile.longest;
+    in.group.nr = c->profile.nr_launches;
+    in.code = code_read(&c->compilation, c->arena);
+    in.unique_bytes = tools_unique_bytes(c);
+    weigh_paths(&in);
+    return in;
 }
 
 const char *from(const struct tool_input *in, enum metric metric)
@@ -225,30 +337,91 @@ unsigned worst_sass_line(const struct tool_input *in, enum sass_class a, enum sa
     return worst;
 }
 
+/* The least time of a launch after the cure; 0: not known. */
+static double least_ns(const struct tool_input *in, remains_rule *remains, unsigned launch)
+{
+    const struct profile *profile = &in->c->profile;
+    const bool single = profile->nr_launches == 1;
+    const struct counters *n = single ? &profile->total : &profile->launches[launch];
+    const struct demands left = remains(in->chip, n, launch_unique_bytes(in->c, launch));
+
+    return fmin(demands_ns(&left), counters_get(n, METRIC_TIME_NS));
+}
+
+/* A cure changes the kernel's code: in all launches, whatever their grid. */
+static bool same_kernel(const struct tool_input *in, unsigned launch)
+{
+    const struct launch_config *configs = in->c->profile.configs;
+
+    return strcmp(configs[in->group.longest].kernel, configs[launch].kernel) == 0;
+}
+
+/* The least time of the profile when the finding is cured in all launches of its kernel; 0: not
+ * known. Other launches, and the time between launches, stay. */
+static double least_of_profile(const struct tool_input *in, remains_rule *remains)
+{
+    const struct profile *profile = &in->c->profile;
+    double left = profile->time_ns;
+
+    for (unsigned i = 0; i < profile->nr_launches; i++) {
+        const bool single = profile->nr_launches == 1;
+        const double least =
+            in->whole || same_kernel(in, i) ? least_ns(in, remains, i) : launch_time(in->c, i);
+
+        if (least <= 0) {
+            return 0;
+        }
+        left -= (single ? counters_get(&profile->total, METRIC_TIME_NS) : launch_time(in->c, i)) -
+                least;
+    }
+    return left;
+}
+
+void finding_bound(const struct tool_input *in, struct finding *finding, double remains_ns)
+{
+    const double now = in->c->profile.time_ns;
+
+    finding->max_gain = remains_ns > 0 && now > 0 ? fmax(now / remains_ns, 1) : 0;
+}
+
+/* The tool's finding at the same line, from launches of the kernel with another grid. */
+static struct finding *at_line(struct finding_list *out, unsigned line)
+{
+    for (unsigned i = 0; line > 0 && i < out->nr; i++) {
+        if (out->findings[i].line == line && out->findings[i].tool == out->tool->name) {
+            return &out->findings[i];
+        }
+    }
+    return NULL;
+}
+
 struct finding *finding_add(const struct tool_input *in, struct finding_list *out,
     enum severity severity, unsigned line, double share)
 {
-    double gain;
+    struct finding *finding = &out->findings[out->nr], *same = at_line(out, line);
 
+    if (same && share >= LEAST_SHARE && !in->whole) {
+        same->share = fmin(same->share + share * in->group.share, MOST_SHARE);
+        return NULL;
+    }
     if (!(share >= LEAST_SHARE) || out->nr == TOOLS_MAX_FINDINGS ||
         out->nr_of_tool == MOST_PER_TOOL) {
         return NULL;
     }
-    share = fmin(share, MOST_SHARE);
-    gain = 1 / (1 - share);
-    if (in->roofline_share > 0) {
-        gain = fmin(gain, 1 / in->roofline_share);
-    }
-    if (gain < 1 + LEAST_SHARE) {
-        return NULL; /* at the roofline: there is nothing left to win */
-    }
-    struct finding *finding = &out->findings[out->nr];
-
     *finding = (struct finding){.tool = out->tool->name,
         .severity = severity,
         .line = line,
-        .share = share,
-        .max_gain = gain};
+        .share = fmin(share * in->group.share, MOST_SHARE),
+        .launch = in->group.name};
+    if (in->roofline_share > 0) {
+        finding->share = fmin(finding->share, 1 - in->roofline_share);
+    }
+    if (out->tool->remains) {
+        finding_bound(in, finding, least_of_profile(in, out->tool->remains));
+    }
+    if (finding_expected(finding) < 1 + LEAST_SHARE) {
+        return NULL; /* nothing worth the work is left to win */
+    }
     out->ranks[out->nr++] = out->tool->rank;
     out->nr_of_tool++;
     return finding;
@@ -268,6 +441,10 @@ void finding_say(struct finding *finding, const char *format, ...)
 
     if (finding->line > 0) {
         len = (size_t)snprintf(finding->text, sizeof(finding->text), "Line %u: ", finding->line);
+    }
+    if (finding->launch) {
+        len += (size_t)snprintf(
+            finding->text + len, sizeof(finding->text) - len, "%s: ", finding->launch);
     }
     va_start(ap, format);
     vsnprintf(finding->text + len, sizeof(finding->text) - len, format, ap);

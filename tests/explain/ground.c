@@ -52,7 +52,7 @@ static bool holds(const char *text)
 {
     struct ground ground;
 
-    ground_check(&ground, arena, text, &(struct ground_facts){&counters, source, NULL});
+    ground_check(&ground, arena, text, &(struct ground_facts){&counters, source, NULL, NULL});
     return ground.nr_claims > 0 && ground.nr_grounded == ground.nr_claims;
 }
 
@@ -196,7 +196,7 @@ static void test_share_and_mark(void **state)
     ground_check(&ground, arena,
         "It takes 25.6 us with DRAM at 81%. Line 7 reads `X[index * 128 + step]`, but 93.1% is "
         "wrong.",
-        &(struct ground_facts){&few, source, NULL});
+        &(struct ground_facts){&few, source, NULL, NULL});
     assert_int_equal(ground.nr_claims, 5);
     assert_int_equal(ground.nr_grounded, 4);
     assert_false(ground.claims[4].grounded);

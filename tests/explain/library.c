@@ -142,7 +142,7 @@ static void check_grounded(const struct planted *p, const struct candidate *c)
         str_addf(
             &said, " %s", strstr(all.items[i].why, "; at") ? strstr(all.items[i].why, "; at") : "");
     ground_check(&ground, c->arena, str_text(&text),
-        &(struct ground_facts){&c->profile.total, c->source, str_text(&said)});
+        &(struct ground_facts){&c->profile.total, c->source, str_text(&said), &c->profile});
     if (ground.nr_grounded < ground.nr_claims)
         fail_msg("%s: %s", p->kernel, ground_mark(&ground, c->arena, str_text(&text)));
     assert_true(all.nr == 0 || ground.nr_claims >= all.nr);

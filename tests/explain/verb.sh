@@ -17,6 +17,21 @@ expect "Little's law: full DRAM bandwidth needs 8.33 KB in flight per SM."
 expect "1. [serial_rows"
 expect "Line 17:"
 expect "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum = "
+# Several launches: where the time goes comes first, then three findings; -v shows the rest.
+out=$("$keet" explain --threads 2 ../../kernels/attention.cu)
+expect "  of the launches' time  launches        each  kernel"
+expect "scores, 32 x 32 x 8 blocks of 16 x 16 x 1"
+grep -qE '^  [0-9]+ more findings? with less to gain: -v shows' <<<"$out" || { echo "$out"; exit 1; }
+[ "$(grep -cE '^  [0-9]\. \[' <<<"$out")" = 3 ] || { echo "not three findings: $out"; exit 1; }
+[ "$(grep -n "of the launches' time" <<<"$out" | cut -d: -f1)" -lt "$(grep -n '1\. \[' <<<"$out" | cut -d: -f1)" ]
+out=$("$keet" explain -v --threads 2 ../../kernels/attention.cu 2>/dev/null)
+[ "$(grep -cE '^  [0-9]\. \[' <<<"$out")" -gt 3 ] || { echo "not all findings: $out"; exit 1; }
+# Figures are of one launch: 4.1k threads walk rows, not the sum over launches.
+expect "softmax: 4.1k threads"
+# Nothing bounds a finding from a profile that knows no distinct bytes: no figure.
+out=$("$keet" explain ncu/raw_stalls.csv)
+expect "1. [latency] "
+! grep -q "at most" <<<"$out" || { echo "a bound from nothing: $out"; exit 1; }
 out=$("$keet" explain --md ncu/raw_several.csv)
 expect '| `first` | 2 | 100.0% |'
 expect '| `second` |'

@@ -40,7 +40,7 @@ static void read_once(const uint8_t *data, size_t size)
     struct line_cost line = {.line = 3, .global_requests = 77, .stall_cycles = 1e9};
     struct counters counters = {.lines = &line, .nr_lines = 1};
     char *text = malloc(size + 2);
-    struct ground_facts facts = {&counters, source, NULL};
+    struct ground_facts facts = {&counters, source, NULL, NULL};
     struct ground ground;
 
     counters_set(&counters, METRIC_TIME_NS, 25600, PROV_MEASURED);

@@ -130,9 +130,9 @@ static void print_kernels(
     double time = 0, saving = 0;
 
     str_add(out, markdown
-                     ? "\n| kernel | launches | of the time | bottleneck | saves at most |\n"
+                     ? "\n| kernel | launches | of the time | bottleneck | may save |\n"
                        "|---|---|---|---|---|\n"
-                     : "  of the time  saves at most  launches  bottleneck               kernel\n");
+                     : "  of the time       may save  launches  bottleneck               kernel\n");
     for (unsigned i = 0; i < app->nr_kernels; i++) {
         const struct group *g = &app->kernels[i];
 
@@ -152,19 +152,18 @@ static void print_kernels(
     }
     if (app->nr_kernels > ROWS)
         str_addf(out,
-            markdown ? "\n%u more kernels: %.1f%% of the time, %.1f%% to save at most.\n"
-                     : "  and %u more: %.1f%% of the time, %.1f%% to save at most\n",
+            markdown ? "\n%u more kernels: %.1f%% of the time, %.1f%% that may be saved.\n"
+                     : "  and %u more: %.1f%% of the time, %.1f%% that may be saved\n",
             app->nr_kernels - ROWS, percent(time, many->time_ns), percent(saving, many->time_ns));
 }
 
 static void print_clusters(
     struct str *out, const struct many *many, const struct app *app, bool markdown)
 {
-    str_add(out, markdown
-                     ? "\n| bottleneck | kernels | launches | of the time | saves at most |\n"
-                       "|---|---|---|---|---|\n"
-                     : "\n  bottleneck                kernels  launches  of the time  saves at "
-                       "most\n");
+    str_add(out,
+        markdown ? "\n| bottleneck | kernels | launches | of the time | may save |\n"
+                   "|---|---|---|---|---|\n"
+                 : "\n  bottleneck                kernels  launches  of the time       may save\n");
     for (unsigned i = 0; i < app->nr_clusters; i++) {
         const struct group *g = &app->clusters[i];
 
@@ -202,7 +201,8 @@ void view_app_print(struct str *out, struct many *many, bool markdown)
     print_system(out, many, &app);
     for (unsigned i = 0; i < app.nr_kernels && i < EXPLAINED; i++) {
         str_add_char(out, '\n');
-        view_one_print(out, app.kernels[i].name, many->chip, &app.kernels[i].longest->c, markdown);
+        view_one_print(out, app.kernels[i].name, many->chip, &app.kernels[i].longest->c, markdown,
+            many->verbose);
     }
 }
 

@@ -16,7 +16,7 @@ static const struct {
     {METRIC_STALL_LONG_PCT, "waiting for global memory"},
     {METRIC_STALL_BARRIER_PCT, "waiting at barriers"},
     {METRIC_STALL_SHORT_PCT, "waiting for shared memory"},
-    {METRIC_STALL_MIO_PCT, "waiting for the queue to shared memory"},
+    {METRIC_STALL_MIO_PCT, "waiting for the queue of memory and special instructions"},
     {METRIC_STALL_MATH_PCT, "waiting for an arithmetic pipe"},
     {METRIC_DRAM_PCT, "DRAM busy"},
     {METRIC_L2_PCT, "L2 busy"},
@@ -124,7 +124,7 @@ static void print_findings(struct str *out, const struct version_changes *v, boo
         str_addf(out, "%sNo longer a finding: %s.\n", item, gone);
     if (*added)
         str_addf(out, "%sA finding only now: %s.\n", item, added);
-    if (b->nr_findings > 0)
+    if (b->nr_findings > 0 && b->findings[0].max_gain > 0)
         str_addf(out, "%sLeft to gain: at most %.2fx, by %s.\n", item, b->findings[0].max_gain,
             b->findings[0].tool);
 }
@@ -166,9 +166,9 @@ void view_change_print(struct str *out, const struct version_changes *v, bool ma
     print_findings(out, v, markdown);
     print_metrics(out, v, markdown);
     str_add_char(out, '\n');
-    view_one_print(out, "Before", v->chip, &v->before->c, markdown);
+    view_one_print(out, "Before", v->chip, &v->before->c, markdown, false);
     str_add_char(out, '\n');
-    view_one_print(out, "After", v->chip, &v->after->c, markdown);
+    view_one_print(out, "After", v->chip, &v->after->c, markdown, false);
 }
 
 json_t *view_change_json(const struct version_changes *v)

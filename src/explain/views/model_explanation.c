@@ -254,7 +254,8 @@ bool model_explain(const struct model_explanation_options *options, const struct
     if (ok) {
         t.facts = (struct ground_facts){.counters = &c->profile.total,
             .source = arena_strndup(c->arena, c->source, c->source_bytes),
-            .said = arena_printf(c->arena, "%s\n%s", ask_known(&t.values, c->arena), by_heart)};
+            .said = arena_printf(c->arena, "%s\n%s", ask_known(&t.values, c->arena), by_heart),
+            .profile = &c->profile};
         ok = converse(&t, err);
     }
     ask_destroy(t.ask);

@@ -1,5 +1,6 @@
 /* Owns the view of one explained kernel. */
 #include "explain/explain.h"
+#include "explain/launch_groups.h"
 #include "explain/limits.h"
 #include "explain/views/views.h"
 #include "report/report.h"
@@ -32,8 +33,81 @@ json_t *view_limits_json(const struct chip *chip, const struct candidate *c)
         "in_flight_moved_bytes", limits.moved_bytes, "resident_warps", limits.warps);
 }
 
+enum { SHOWN = 3, MOST_GROUPS = 32 };
+
+/* Where the time goes, when there are several launches. */
+static void print_launches(struct str *out, const struct candidate *c, bool markdown)
+{
+    struct launch_group groups[MOST_GROUPS];
+    const struct profile *profile = &c->profile;
+    const unsigned nr =
+        profile->nr_launches > 1 ? launch_groups(profile, c->arena, groups, MOST_GROUPS, 0) : 0;
+
+    if (nr > 0) {
+        str_add(out,
+            markdown ? "| of the launches' time | launches | each | kernel |\n|---|---|---|---|\n"
+                     : "  of the launches' time  launches        each  kernel\n");
+    }
+    for (unsigned i = 0; i < nr; i++) {
+        const struct launch_config *config = &profile->configs[groups[i].longest];
+        const double time_ns = counters_get(&profile->launches[groups[i].longest], METRIC_TIME_NS);
+        struct str each = {0};
+
+        report_time(&each, time_ns);
+        str_addf(out,
+            markdown ? "| %.1f%% | %u | %s | `%s`, %u x %u x %u blocks of %u x %u x %u |\n"
+                     : "  %20.1f%%  %8u  %10s  %s, %u x %u x %u blocks of %u x %u x %u\n",
+            100 * groups[i].share, groups[i].nr, str_text(&each), config->kernel, config->grid[0],
+            config->grid[1], config->grid[2], config->block[0], config->block[1], config->block[2]);
+        str_finish(&each);
+    }
+    if (nr > 0 && markdown) {
+        str_add_char(out, '\n');
+    }
+}
+
+static void print_head(struct str *out, unsigned nr, const struct finding *f, bool markdown)
+{
+    str_addf(out, markdown ? "%u. **%s**" : "  %u. [%s", nr, f->tool);
+    if (f->max_gain > 0) {
+        str_addf(out, markdown ? " (at most %.2fx)" : ", at most %.2fx", f->max_gain);
+    }
+    str_addf(out, markdown ? " %s\n" : "] %s\n", f->text);
+}
+
+static void print_finding(struct str *out, unsigned nr, const struct finding *f, bool markdown)
+{
+    print_head(out, nr, f, markdown);
+    for (unsigned k = 0; k < f->nr_evidence; k++) {
+        str_addf(out, markdown ? "   - `%s` = %.6g %s (%s)\n" : "       %s = %.6g %s (%s)\n",
+            metric_name(f->evidence[k].metric), f->evidence[k].value,
+            metric_unit(f->evidence[k].metric), provenance_name(f->evidence[k].from));
+    }
+}
+
+static void print_findings(struct str *out, const struct explanation *e, bool markdown, bool all)
+{
+    unsigned nr_left_out = 0;
+
+    for (unsigned i = 0; i < e->nr_findings; i++) {
+        if (all || i < SHOWN || e->findings[i].from_user) {
+            print_finding(out, i + 1, &e->findings[i], markdown);
+        } else {
+            nr_left_out++;
+        }
+    }
+    if (nr_left_out > 0) {
+        str_addf(out, "%s%u more finding%s with less to gain: -v shows %s.\n",
+            markdown ? "\n" : "  ", nr_left_out, nr_left_out == 1 ? "" : "s",
+            nr_left_out == 1 ? "it" : "them");
+    }
+    if (e->nr_findings == 0) {
+        str_add(out, "No finding.\n");
+    }
+}
+
 void view_one_print(struct str *out, const char *name, const struct chip *chip,
-    const struct candidate *c, bool markdown)
+    const struct candidate *c, bool markdown, bool all)
 {
     const struct explanation *e = &c->explanation;
 
@@ -43,27 +117,14 @@ void view_one_print(struct str *out, const char *name, const struct chip *chip,
         report_time(out, c->profile.time_ns);
         str_addf(out, " (%s)\n%s", provenance_name(c->profile.time_from), markdown ? "\n" : "");
     }
+    print_launches(out, c, markdown);
     str_addf(out, "%s", e->summary ? e->summary : "");
     if (e->confidence > 0) {
         str_addf(out, " Confidence %.0f%%.", 100 * e->confidence);
     }
     str_add(out, markdown ? "\n\n" : "\n");
     print_limits(out, chip, c, markdown);
-    for (unsigned i = 0; i < e->nr_findings; i++) {
-        const struct finding *f = &e->findings[i];
-
-        str_addf(out,
-            markdown ? "%u. **%s** (at most %.2fx) %s\n" : "  %u. [%s, at most %.2fx] %s\n", i + 1,
-            f->tool, f->max_gain, f->text);
-        for (unsigned k = 0; k < f->nr_evidence; k++) {
-            str_addf(out, markdown ? "   - `%s` = %.6g %s (%s)\n" : "       %s = %.6g %s (%s)\n",
-                metric_name(f->evidence[k].metric), f->evidence[k].value,
-                metric_unit(f->evidence[k].metric), provenance_name(f->evidence[k].from));
-        }
-    }
-    if (e->nr_findings == 0) {
-        str_add(out, "No finding.\n");
-    }
+    print_findings(out, e, markdown, all);
     if (e->unexamined && *e->unexamined) {
         str_addf(out, "%sNot examined for lack of metrics: %s.\n", markdown ? "\n" : "  ",
             e->unexamined);

@@ -17,9 +17,10 @@ static json_t *kernels_json(const struct many *many)
         for (unsigned k = 0; k < e->c.explanation.nr_findings; k++) {
             const struct finding *f = &e->c.explanation.findings[k];
 
-            json_array_append_new(
-                findings, json_pack("{s:s, s:I, s:f, s:s}", "tool", f->tool, "line",
-                              (json_int_t)f->line, "max_gain", f->max_gain, "text", f->text));
+            json_array_append_new(findings,
+                json_pack("{s:s, s:I, s:o, s:f, s:s}", "tool", f->tool, "line", (json_int_t)f->line,
+                    "max_gain", f->max_gain > 0 ? json_real(f->max_gain) : json_null(),
+                    "expected_gain", finding_expected(f), "text", f->text));
         }
         json_array_append_new(
             all, json_pack("{s:o, s:s, s:s, s:f, s:f, s:s, s:s, s:o}", "limits",
@@ -50,7 +51,8 @@ static void print(struct str *out, struct many *many, const struct view *view, b
 {
     switch (view->kind) {
     case VIEW_ONE:
-        view_one_print(out, many->all[0].name, many->chip, &many->all[0].c, markdown);
+        view_one_print(
+            out, many->all[0].name, many->chip, &many->all[0].c, markdown, many->verbose);
         break;
     case VIEW_CHANGE:
         view_change_print(out, &view->changes, markdown);

@@ -17,7 +17,7 @@ struct explained {
     const char *name, *file;
     unsigned file_number;
     struct candidate c;
-    double saving_ns; /* at most, by its first finding */
+    double saving_ns; /* expected of its first finding */
     double x;         /* of a sweep: the parameter's value */
 };
 
@@ -27,12 +27,15 @@ struct many {
     struct explained *all;
     unsigned nr;
     double time_ns; /* of all */
+    bool verbose;   /* all findings */
 };
 
 /* ---- one kernel ---- */
 
+/* Time first, of each launch where there are several; then the first three findings and those of
+ * the user's tools, or all of them. */
 void view_one_print(struct str *out, const char *name, const struct chip *chip,
-    const struct candidate *c, bool markdown);
+    const struct candidate *c, bool markdown, bool all);
 /* Speed of light and Little's law. */
 struct json_t *view_limits_json(const struct chip *chip, const struct candidate *c);
 /* The tool of the first finding; without findings, "too few metrics" or "none". */
