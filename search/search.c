@@ -151,6 +151,19 @@ static int64_t add_node(struct search *search, int64_t parent, float prior)
     return number;
 }
 
+/* A seed changes each prior by up to this share of it. Priors are estimates: what they hardly tell
+ * apart, the seed decides, so that runs of different seeds are different runs. The noise at the
+ * root of Silver et al. has the same purpose. */
+static const double PRIOR_NOISE = 0.25;
+
+/* 1 - PRIOR_NOISE .. 1 + PRIOR_NOISE */
+static double noise(uint64_t *state)
+{
+    const double unit = (double)(next_random(state) >> 11) / (double)(UINT64_C(1) << 53);
+
+    return 1 + PRIOR_NOISE * (2 * unit - 1);
+}
+
 /* Shuffle, then order by prior with a stable sort, so that equal priors come in the shuffled order:
  * the order in which a rewriter lists its moves must not decide. */
 static void take_moves(struct search *search, int64_t number, const struct search_outcome *outcome)
@@ -171,6 +184,9 @@ static void take_moves(struct search *search, int64_t number, const struct searc
 
         node->moves[i] = node->moves[j];
         node->moves[j] = swap;
+    }
+    for (unsigned i = 0; i < node->nr_moves; i++) {
+        node->moves[i].prior = (float)((double)node->moves[i].prior * noise(&state));
     }
     for (unsigned i = 1; i < node->nr_moves;
          i++) { /* insertion sort: stable, and lists are short */

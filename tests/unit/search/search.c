@@ -504,6 +504,26 @@ static void test_seed_breaks_ties(void **state)
     assert_true(distinct >= 4);
 }
 
+/* Priors that a seed may turn about: one tenth apart. Priors that no seed may: twice as large. */
+static void test_seed_decides_between_near_priors(void **state)
+{
+    unsigned nr_second = 0;
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        struct search *search = search_create(&(struct search_options){.seed = seed});
+        const struct search_move moves[] = {{0, 0.22f}, {1, 0.2f}, {2, 0.1f}};
+        struct search_pick pick;
+
+        search_add_root(search, &(struct search_outcome){true, 0, moves, 3});
+        assert_true(search_ask(search, &pick));
+        assert_in_range(pick.move, 0, 1);
+        nr_second += pick.move == 1;
+        search_destroy(search);
+    }
+    assert_in_range(nr_second, 40, 100); /* often, and less often than the larger prior */
+}
+
 /* Uniform over (node, move) pairs: a child with 90 moves left beside a root with 9 left gets ten in
  * eleven of the next picks. 400 seeds: expected 363.6, deviation 5.7. */
 static void test_random_is_uniform_over_pairs(void **state)
@@ -589,6 +609,7 @@ int main(void)
         cmocka_unit_test(test_replay),
         cmocka_unit_test(test_small_gains_after_a_large_jump),
         cmocka_unit_test(test_seed_breaks_ties),
+        cmocka_unit_test(test_seed_decides_between_near_priors),
         cmocka_unit_test(test_random_is_uniform_over_pairs),
         cmocka_unit_test(test_best_and_convergence),
         cmocka_unit_test(test_strange_rewards),
