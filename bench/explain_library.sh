@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Explains every kernel of tests/explain/ on the emulator, and the held-out ones of tests/explain/heldout/, and writes
-# both confusion tables to results/explain/confusion.md.
+# Explains every kernel of tests/explain/ on the emulator, the held-out ones of tests/explain/heldout/, and the blind ones
+# of tests/explain/blind/, and writes the three confusion tables to results/explain/confusion.md.
 #
 #   bench/explain_library.sh [PRESET]
 set -euo pipefail
@@ -13,6 +13,7 @@ cmake --build --preset "$preset" --target test_library >/dev/null
 test=$(find "build/$preset" -name test_library -type f)
 KEET_CONFUSION=$tables/own "$test" >&2
 KEET_CONFUSION=$tables/heldout KEET_LIBRARY=$PWD/tests/explain/heldout "$test" | tee "$tables/said" >&2
+KEET_CONFUSION=$tables/blind KEET_LIBRARY=$PWD/tests/explain/blind "$test" | tee "$tables/blind_said" >&2
 mkdir -p results/explain
 cat >results/explain/confusion.md <<EOF
 # Planted bottlenecks: what was planted, and what the explanation names first
@@ -38,4 +39,14 @@ These kernels were looked at, and some of them rewritten or relabelled, while th
 a regression test with known answers (\`ctest -R library\`), not an estimate for unseen kernels.
 
 $(cat "$tables/own")
+
+## Blind: made without a look at the tools' code, run once
+
+The cures, and what each gains by the model of time: [tests/explain/blind](../../tests/explain/blind/README.md).
+
+$(cat "$tables/blind")
+
+Not as planted: what was found instead, in order (tool:line, at most so much faster).
+
+$(grep ': planted ' "$tables/blind_said" | sed 's/^/- /')
 EOF
