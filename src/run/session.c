@@ -241,37 +241,6 @@ static bool open_run(struct session *s, bool *resumed, struct err *err)
     return store_go_on(s->store, s->run.models, s->run.budget, err);
 }
 
-/* Compile the oracle: the file's `reference` kernel if there is one, else the original itself. */
-static bool compile_oracle(struct session *s, struct err *err)
-{
-    const struct launch *oracle = s->task->reference;
-    struct compile_input input;
-    enum verdict verdict = VERDICT_OK;
-    unsigned line = 0;
-    const char *text = NULL;
-    char *code;
-    bool ok;
-
-    s->reference = s->root.compilation;
-    if (!oracle)
-        return true;
-    code = task_code(s->task->source, s->task->source_bytes);
-    input = (struct compile_input){
-        .source = code,
-        .name = file_name(s->task->path),
-        .kernels = &oracle->kernel,
-        .nr_kernels = 1,
-        .tunes = s->task->plan.tunes,
-        .nr_tunes = s->task->plan.nr_tunes,
-    };
-    ok = compile_source(
-        workbench_compiler(s->bench), &input, s->arena, &s->reference, &verdict, &line, &text, err);
-    free(code);
-    if (ok && verdict != VERDICT_OK)
-        return err_set(err, "the reference kernel does not compile: %s", text);
-    return ok;
-}
-
 static bool must_live(const struct candidate *c, struct err *err)
 {
     if (c->verdict == VERDICT_OK)
@@ -310,7 +279,7 @@ static bool measure_original(struct session *s, bool stored, struct err *err)
     session_candidate(s, s->arena, c, 0, -1, (struct option){.action = ACTION_NONE});
     if (!propose_kernel(s->propose, s->task->source, s->task->source_bytes, c, err) ||
         !compile_kernel(workbench_compiler(s->bench), c, err) || !must_live(c, err) ||
-        !compile_oracle(s, err))
+        !workbench_oracle(s->bench, s->task, &c->compilation, s->arena, &s->reference, err))
         return false;
     evaluator_set_original(s->evaluator, c, &s->reference);
     if (stored) {

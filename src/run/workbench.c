@@ -1,6 +1,7 @@
 /* Owns the devices, the compiler and CUTLASS of a process, and the evaluation of one kernel. */
 #include "run/workbench.h"
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "explain/explain.h"
 #include "run/cutlass.h"
@@ -119,14 +120,44 @@ const char *workbench_cutlass(const struct workbench *bench)
 
 /* ---- one kernel ---- */
 
+bool workbench_oracle(struct workbench *bench, const struct task *task,
+    const struct compilation *original, struct arena *arena, struct compilation *oracle,
+    struct err *err)
+{
+    const struct launch *launch = task->reference;
+    struct compile_input input = {.name = file_name(task->path),
+        .tunes = task->plan.tunes,
+        .nr_tunes = task->plan.nr_tunes,
+        .nr_kernels = 1};
+    enum verdict verdict = VERDICT_OK;
+    unsigned line = 0;
+    const char *text = NULL;
+    char *code;
+    bool ok;
+
+    *oracle = *original;
+    if (!launch)
+        return true;
+    code = task_code(task->source, task->source_bytes);
+    input.source = code;
+    input.kernels = &launch->kernel;
+    ok = compile_source(bench->compiler, &input, arena, oracle, &verdict, &line, &text, err);
+    free(code);
+    if (ok && verdict != VERDICT_OK)
+        return err_set(err, "the reference kernel does not compile: %s", text);
+    return ok;
+}
+
 bool workbench_measure(
     struct workbench *bench, const struct task *task, struct candidate *c, struct err *err)
 {
     struct station station = station_at(bench->devices[0], &bench->options, task);
-    bool ok;
+    struct compilation oracle = c->compilation;
+    bool ok = c->verdict != VERDICT_OK ||
+              workbench_oracle(bench, task, &c->compilation, c->arena, &oracle, err);
 
-    station_original(&station, c, &c->compilation);
-    ok = station_check(&station, c, err) && station_profile(&station, c, err) &&
+    station_original(&station, c, &oracle);
+    ok = ok && station_check(&station, c, err) && station_profile(&station, c, err) &&
          explain_kernel(workbench_chip(bench), c, err);
     station_finish(&station);
     return ok;

@@ -41,8 +41,14 @@ const struct chip *workbench_chip(const struct workbench *bench);
 struct compiler *workbench_compiler(const struct workbench *bench);
 const char *workbench_cutlass(const struct workbench *bench); /* its folder; NULL: there is none */
 
-/* A kernel by itself, on the first device: compile, then check against itself, profile and explain.
- * A broken kernel gets a verdict; false means that the environment is broken. */
+/* What candidates are compared with: the file's `reference` kernel, compiled, where there is one;
+ * else the original itself. Arena memory. */
+bool workbench_oracle(struct workbench *bench, const struct task *task,
+    const struct compilation *original, struct arena *arena, struct compilation *oracle,
+    struct err *err);
+
+/* A kernel by itself, on the first device: compile, then check against the oracle, profile and
+ * explain. A broken kernel gets a verdict; false means that the environment is broken. */
 bool workbench_evaluate(
     struct workbench *bench, const struct task *task, struct candidate *c, struct err *err);
 /* The same for a candidate that is compiled already. */
