@@ -262,6 +262,7 @@ static void make_listeners(const struct exec *x, struct block_worker *k)
     const struct emu_listener_class *classes[] = {l->find_races ? emu_races_class() : NULL,
         l->find_uninit ? emu_uninit_class() : NULL, l->find_uninit ? emu_registers_class() : NULL,
         l->find_sync && emu_copies_wanted(x->run.program) ? emu_copies_class() : NULL,
+        l->find_sync && emu_barriers_wanted(x->run.program) ? emu_barriers_class() : NULL,
         x->counting && !l->untimed ? emu_time_class() : NULL};
     for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
         if (!classes[i])
@@ -401,6 +402,7 @@ static void begin_block(struct block_worker *k, uint64_t i)
 static void end_block(struct block_worker *k, uint64_t i, bool ok)
 {
     struct exec *x = k->exec;
+    k->block.ended = ok && k->fault.verdict == VERDICT_OK;
     tell_end(k);
     if (ok || k->fault.verdict == VERDICT_OK)
         return;
@@ -557,7 +559,7 @@ static void find_leaks(struct exec *x, struct block_worker *k, struct emu_result
         if (!x->run.launch->find_leaks || !k->reports)
             continue;
         struct emu_fault fault = {.verdict = VERDICT_OK, .block = b->block, .pc = b->pc};
-        fault.line = k->program->info[b->pc].line;
+        fault.line = k->program->info[b->pc].near;
         snprintf(fault.text, sizeof(fault.text),
             "leak: %" PRIu64 " bytes that block %" PRIu64 " got by malloc were not freed", b->bytes,
             b->block);
