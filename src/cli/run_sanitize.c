@@ -60,7 +60,8 @@ static void find_unwritten(struct sanitizing *s, const struct run_buffers *buffe
         return;
     for (unsigned i = 0; i < s->c->task->nr_arrays; i++) {
         const struct run_buffer *b = &buffers->buffers[i];
-        const unsigned each = b->array->record ? b->array->record->bytes : elem_bytes(b->array->elem);
+        const unsigned each =
+            b->array->record ? b->array->record->bytes : elem_bytes(b->array->elem);
         const uint64_t nr = b->bytes / each;
         uint64_t first = 0;
         if (b->array->role != ROLE_OUT)

@@ -43,8 +43,8 @@ bool emu_fill(struct emu *emu, uint64_t address, uint8_t byte, uint64_t nr, bool
     struct err *err);
 
 /* How many of nr elements of `each` bytes from `address` on have no byte that the host or a launch
- * with find_uninit wrote; *first: the number of the first one. Launches without find_uninit count as
- * having written everything. */
+ * with find_uninit wrote; *first: the number of the first one. Launches without find_uninit count
+ * as having written everything. */
 uint64_t emu_unwritten(
     struct emu *emu, uint64_t address, uint64_t nr, unsigned each, uint64_t *first);
 

@@ -97,8 +97,7 @@ static bool is_varying_branch(const struct sight *s, uint32_t pc)
     const struct inst *in = &s->program->insts[pc];
     const struct inst_info *info = &s->program->info[pc];
 
-    if (in->kind != INST_BRANCH_INDEXED &&
-        (in->kind != INST_BRANCH || in->flags & INST_UNGUARDED))
+    if (in->kind != INST_BRANCH_INDEXED && (in->kind != INST_BRANCH || in->flags & INST_UNGUARDED))
         return false;
     for (unsigned i = 0; i < info->nr_sources; i++) {
         if (s->varies[info->source[i]])
@@ -322,7 +321,8 @@ static void report(
         .pc = round->barrier,
         .line = b->run->program->info[round->barrier].near};
     snprintf(f->text, sizeof(f->text),
-        "barrier in divergent code: %u of %u warps go past it, that of %s first; the warp of %s waits "
+        "barrier in divergent code: %u of %u warps go past it, that of %s first; the warp of %s "
+        "waits "
         "at it",
         nr, b->run->nr_warps, who, other);
 }

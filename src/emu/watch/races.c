@@ -286,9 +286,8 @@ static bool report_shared(const struct races *r, const struct emu_access *access
     fault->other = pc;
     snprintf(fault->text, sizeof(fault->text),
         "race on %s: %s by %s%s and %s by %s%s, %s between them", place,
-        where_verb(r->run, access->pc, PTX_SHARED), mine,
-        where_line(r->run, access->pc, my_line), where_verb(r->run, pc, PTX_SHARED), theirs,
-        where_line(r->run, pc, their_line),
+        where_verb(r->run, access->pc, PTX_SHARED), mine, where_line(r->run, access->pc, my_line),
+        where_verb(r->run, pc, PTX_SHARED), theirs, where_line(r->run, pc, their_line),
         tag_warp(tag) == access->warp ? "both of one warp and no __syncwarp()" : "no barrier");
     return false;
 }
@@ -323,9 +322,7 @@ static void remember_read(struct races *r, size_t cell, uint64_t tag, uint64_t m
     const bool same_warp = (before ^ tag) >> TAG_WHO_SHIFT == 0; /* and no sync between */
 
     if (!mate && same_warp)
-        mate = tag_lane(before) != tag_lane(tag) ? before
-               : (before & TAG_MANY)             ? r->mate[cell]
-                                                 : 0;
+        mate = tag_lane(before) != tag_lane(tag) ? before : (before & TAG_MANY) ? r->mate[cell] : 0;
     r->mate[cell] = mate;
     r->read1[cell] = mate ? tag | TAG_MANY : tag;
 }
@@ -665,8 +662,8 @@ static void describe(const struct races *r, const struct race_pair *pair, struct
     snprintf(fault->text, sizeof(fault->text),
         "race on byte %" PRIu64 " of %s: write by %s%s and %s by %s%s, nothing "
         "orders the blocks of one launch",
-        pair->offset, pair->buffer->buffer->name, writer,
-        where_line(r->run, fault->pc, line), where_verb(r->run, fault->other, PTX_GLOBAL), other,
+        pair->offset, pair->buffer->buffer->name, writer, where_line(r->run, fault->pc, line),
+        where_verb(r->run, fault->other, PTX_GLOBAL), other,
         where_line(r->run, fault->other, other_line));
 }
 

@@ -385,8 +385,7 @@ static void describe(const struct uninit *u, uint64_t block, unsigned thread, ui
         .verdict = VERDICT_FAULT, .block = block, .pc = pc, .line = u->run->program->info[pc].near};
     snprintf(fault->text, sizeof(fault->text),
         "uninitialised: %s of %s, which nothing wrote before, by %s%s",
-        where_verb(u->run, pc, PTX_GLOBAL), place, who,
-        where_line(u->run, pc, line));
+        where_verb(u->run, pc, PTX_GLOBAL), place, who, where_line(u->run, pc, line));
 }
 
 static void describe_global(

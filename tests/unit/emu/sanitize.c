@@ -229,10 +229,10 @@ static void test_both_sides_of_a_warp(void **state)
     assert_clean(races(STORE_OWN "ld.shared.f32 %f2, [%r7]; ld.shared.f32 %f3, [%r7];\n"
                                  "st.shared.f32 [%r7], %f3;\n" STORE_RESULT,
         1, 64));
-    assert_clean(
-        races(STORE_OWN SYNC "ld.shared.f32 %f2, [%r6]; bar.warp.sync -1;\n"
-                             "setp.ne.s32 %p1, %r1, 0; @!%p1 st.shared.f32 [%r6], %f2;\n" STORE_RESULT,
-            1, 32));
+    assert_clean(races(STORE_OWN SYNC
+        "ld.shared.f32 %f2, [%r6]; bar.warp.sync -1;\n"
+        "setp.ne.s32 %p1, %r1, 0; @!%p1 st.shared.f32 [%r6], %f2;\n" STORE_RESULT,
+        1, 32));
 }
 
 /* Between warps: threads and lines of both sides, whichever wrote. */
@@ -246,14 +246,14 @@ static void test_both_sides_of_a_block(void **state)
         VERDICT_RACE, 29,
         "byte 8 of tile (shared memory): write by thread (101,0,0) (line 29) and write by thread "
         "(37,0,0) of block (0,0,0) (line 28), no barrier");
-    assert_says(
-        races("st.shared.f32 [%r7], %f1; bar.sync 0;\n"
-              "setp.eq.s32 %p1, %r1, 37; setp.eq.s32 %p2, %r1, 101;\n"
-              ".loc 1 28 0\n@%p1 ld.shared.f32 %f2, [%r6+8];\n"
-              ".loc 1 29 0\n@%p2 st.shared.f32 [%r6+8], %f1;\nret;\n",
-            1, 128),
+    assert_says(races("st.shared.f32 [%r7], %f1; bar.sync 0;\n"
+                      "setp.eq.s32 %p1, %r1, 37; setp.eq.s32 %p2, %r1, 101;\n"
+                      ".loc 1 28 0\n@%p1 ld.shared.f32 %f2, [%r6+8];\n"
+                      ".loc 1 29 0\n@%p2 st.shared.f32 [%r6+8], %f1;\nret;\n",
+                    1, 128),
         VERDICT_RACE, 28,
-        "read by thread (37,0,0) (line 28) and write by thread (101,0,0) of block (0,0,0) (line 29)");
+        "read by thread (37,0,0) (line 28) and write by thread (101,0,0) of block (0,0,0) (line "
+        "29)");
 }
 
 /* Barriers for all threads of the block that some warps go round. */
@@ -271,16 +271,18 @@ static void test_barriers_gone_past(void **state)
     assert_says(races("setp.lt.u32 %p1, %r1, 64; @%p1 bra ROUND; .loc 1 32 0\nbar.sync 0;\n"
                       "ROUND: .loc 1 33 0\nbar.sync 0; st.global.f32 [%rd5], %f1; ret;\n",
                     2, 96),
-        VERDICT_FAULT, 32, "2 of 3 warps go past it, that of thread (0,0,0) first; the warp of "
-                           "thread (64,0,0) of block (0,0,0)");
+        VERDICT_FAULT, 32,
+        "2 of 3 warps go past it, that of thread (0,0,0) first; the warp of "
+        "thread (64,0,0) of block (0,0,0)");
     assert_says(races("setp.lt.u32 %p1, %r1, 64; .loc 1 34 0\n@%p1 bar.sync 0;\n"
                       "st.global.f32 [%rd5], %f1; ret;\n",
                     2, 96),
         VERDICT_FAULT, 34, "1 of 3 warps go past it, that of thread (64,0,0) first");
     /* one round more for the upper warps */
-    assert_says(races("shr.u32 %r8, %r1, 6; LOOP: .loc 1 35 0\nbar.sync 0; setp.eq.s32 %p1, %r8, 0;\n"
-                      "sub.s32 %r8, %r8, 1; @!%p1 bra LOOP; st.global.f32 [%rd5], %f1; ret;\n",
-                    2, 128),
+    assert_says(
+        races("shr.u32 %r8, %r1, 6; LOOP: .loc 1 35 0\nbar.sync 0; setp.eq.s32 %p1, %r8, 0;\n"
+              "sub.s32 %r8, %r8, 1; @!%p1 bra LOOP; st.global.f32 [%rd5], %f1; ret;\n",
+            2, 128),
         VERDICT_FAULT, 35, "2 of 4 warps go past it, that of thread (0,0,0) first");
     /* some lanes of a warp */
     assert_says(races("and.b32 %r8, %r1, 31; setp.gt.u32 %p1, %r8, 15; @%p1 bra ROUND;\n"
@@ -465,8 +467,9 @@ static void test_blocks(void **state)
               ".loc 1 75 0\n@%p3 st.global.v4.f32 [%rd6], {%f1,%f1,%f1,%f1};\n"
               ".loc 1 76 0\n@!%p3 ld.global.f32 %f2, [%rd4+-112];\nret;\n",
             2, 64),
-        VERDICT_RACE, 75, "write by thread (9,0,0) of block (0,0,0) (line 75) and read by thread "
-                          "(0,0,0) of block (1,0,0) (line 76)");
+        VERDICT_RACE, 75,
+        "write by thread (9,0,0) of block (0,0,0) (line 75) and read by thread "
+        "(0,0,0) of block (1,0,0) (line 76)");
     assert_clean(races("red.global.add.u32 [%rd1], %r2; ret;\n", 6, 64));
     assert_clean(races("ld.global.u32 %r9, [%rd1]; st.global.u32 [%rd5], %r9; ret;\n", 6, 64));
     /* in place: a[i] = a[i + 1]; only the last thread of a block reads another block's word */
