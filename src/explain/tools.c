@@ -93,12 +93,14 @@ static double global_weight(const struct tool_input *in)
 
 static void weigh_paths(struct tool_input *in)
 {
-    static const enum metric memory[] = {METRIC_DRAM_PCT, METRIC_L2_PCT, METRIC_LSU_PCT};
+    static const enum metric memory[] = {
+        METRIC_DRAM_PCT, METRIC_L2_PCT, METRIC_LSU_PCT, METRIC_MEMORY_PCT};
     static const enum metric waiting[] = {
         METRIC_STALL_LONG_PCT, METRIC_STALL_SHORT_PCT, METRIC_STALL_MIO_PCT};
     static const enum metric compute[] = {METRIC_FMA_PCT, METRIC_ALU_PCT, METRIC_FP64_PCT,
-        METRIC_XU_PCT, METRIC_TENSOR_PCT, METRIC_ISSUE_PCT};
-    double paths = largest(in, memory, 3), pipes = largest(in, compute, 6), waits = 0;
+        METRIC_XU_PCT, METRIC_TENSOR_PCT, METRIC_ISSUE_PCT, METRIC_SM_PCT};
+    double paths = largest(in, memory, ARRAY_SIZE(memory)),
+           pipes = largest(in, compute, ARRAY_SIZE(compute)), waits = 0;
 
     in->busiest_pipe_pct = fmax(fmax(paths, pipes), 0);
     for (unsigned i = 0; i < 3; i++) {

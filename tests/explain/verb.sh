@@ -41,6 +41,12 @@ expect "dram__bytes.sum"
 out=$("$keet" explain --json ncu/details_plain.csv)
 expect '"kernel": "gemm"'
 expect '"time_ns": 25600.0'
+# The details page says how busy memory and compute were, without a name of the part.
+out=$("$keet" explain ncu/details_busy.csv)
+expect "mixed: the task states no work, so no roofline; memory 92% and compute 92% busy (measured)."
+out=$(sed 's/"Compute (SM) Throughput","%","92.10"/"Compute (SM) Throughput","%","31.00"/' ncu/details_busy.csv \
+    >"$folder/memory.csv" && "$keet" explain "$folder/memory.csv")
+expect "memory-bound: the task states no work, so no roofline; memory 92% and compute 31% busy (measured)."
 out=$("$keet" explain ncu/none.csv 2>&1) && exit 1
 expect "no Nsight Compute table"
 out=$("$keet" explain ncu/raw_plain.csv kernels/atomic_sum.cu 2>&1) && exit 1
