@@ -8,15 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MAX_LOOPS = 512,
-    SHORT_LOOP = 32,
-    WIDE_BYTES = 4,
-    BANK_BYTES = 4,
-    NR_DEFS = 4,
-    FAR = 200,
-    DATA_DEPTH = 6
-};
+enum { MAX_LOOPS = 512, SHORT_LOOP = 32, WIDE_BYTES = 4, BANK_BYTES = 4, NR_DEFS = 4, FAR = 200 };
 
 struct code_loop {
     uint32_t first, last; /* instructions */
@@ -37,6 +29,7 @@ struct code_reader {
     const struct ptx_func *func;
     const struct lane_pattern *patterns;
     struct uses *uses;
+    uint8_t *data; /* by register: loaded from memory, or computed from such values */
     struct code_loop loops[MAX_LOOPS];
     unsigned nr_loops;
     struct code_fact *facts;
@@ -380,27 +373,58 @@ static void read_branch(struct code_reader *r, uint32_t at)
     f->nr = inst->reconverge > at ? inst->reconverge - at : at - inst->operand[0].target;
 }
 
-/* Is the value loaded from memory, or made of such a value by conversions, shifts and moves? */
-static bool is_data(const struct code_reader *r, const struct ptx_operand *o, unsigned depth)
+static bool is_data(const struct code_reader *r, const struct ptx_operand *o)
 {
-    const struct uses *u = o->kind == PTX_OPERAND_REG && o->reg >= 0 ? &r->uses[o->reg] : NULL;
+    return o->kind == PTX_OPERAND_REG && o->reg >= 0 && r->data[o->reg];
+}
 
-    for (unsigned i = 0; depth > 0 && u && i < u->nr_defs && i < NR_DEFS; i++) {
-        const struct ptx_inst *def = &r->func->insts[u->defs[i]];
-        const enum ptx_class class = ptx_op_class(def->op);
-        const bool passes = class == PTX_CLASS_CONVERT || class == PTX_CLASS_MOVE ||
-                            def->op == PTX_OP_SHR || def->op == PTX_OP_SHL ||
-                            def->op == PTX_OP_AND || def->op == PTX_OP_BFE;
+static bool comes_from_data(const struct code_reader *r, const struct ptx_inst *inst)
+{
+    const enum ptx_class class = ptx_op_class(inst->op);
 
-        if (def->op == PTX_OP_LD && def->space != PTX_PARAM && def->space != PTX_LOCAL) {
-            return true;
-        }
-        if (passes && def->nr_operands > def->nr_dests &&
-            is_data(r, &def->operand[def->nr_dests], depth - 1)) {
+    if (inst->op == PTX_OP_LD) {
+        return inst->space != PTX_PARAM && inst->space != PTX_LOCAL;
+    }
+    for (unsigned i = inst->nr_dests; i < inst->nr_operands; i++) {
+        if ((class == PTX_CLASS_INT || class == PTX_CLASS_FP || class == PTX_CLASS_CONVERT ||
+                class == PTX_CLASS_MOVE) &&
+            is_data(r, &inst->operand[i])) {
             return true;
         }
     }
     return false;
+}
+
+/* True when the operand was not known to be data. */
+static bool mark_data(struct code_reader *r, const struct ptx_operand *o)
+{
+    bool news = false;
+
+    for (unsigned v = 0; o->kind == PTX_OPERAND_VECTOR && v < o->nr; v++) {
+        news |= mark_data(r, &o->vec[v]);
+    }
+    if (o->kind == PTX_OPERAND_REG && o->reg >= 0 && !r->data[o->reg]) {
+        r->data[o->reg] = 1;
+        news = true;
+    }
+    return news;
+}
+
+static void find_data(struct code_reader *r)
+{
+    bool news = true;
+
+    r->data = arena_array(r->arena, r->func->nr_regs + 1u, sizeof(*r->data));
+    while (news) {
+        news = false;
+        for (uint32_t i = 0; i < r->func->nr_insts; i++) {
+            const struct ptx_inst *inst = &r->func->insts[i];
+
+            for (unsigned d = 0; d < inst->nr_dests && comes_from_data(r, inst); d++) {
+                news |= mark_data(r, &inst->operand[d]);
+            }
+        }
+    }
 }
 
 /* Products of data are the task's own work; products of indices are not. */
@@ -411,13 +435,12 @@ static void read_integer(struct code_reader *r, uint32_t at)
                             inst->op == PTX_OP_DP4A || inst->op == PTX_OP_DP2A;
     struct code_fact *f;
 
-    if (ptx_type_is_float(inst->type) || !loop_of(r, at)) {
+    if (ptx_type_is_float(inst->type)) {
         return;
     }
     f = add(r, CODE_INTEGER, at);
     f->nr_steering++;
-    f->nr += multiplies && is_data(r, &inst->operand[1], DATA_DEPTH) &&
-             is_data(r, &inst->operand[2], DATA_DEPTH);
+    f->nr += multiplies && is_data(r, &inst->operand[1]) && is_data(r, &inst->operand[2]);
 }
 
 static void read_inst(struct code_reader *r, uint32_t at)
@@ -529,6 +552,7 @@ static void read_func(struct code_reader *r, const struct ptx_func *func)
     r->patterns = lane_patterns(func, r->arena);
     find_loops(r);
     find_uses(r);
+    find_data(r);
     for (uint32_t i = 0; i < func->nr_insts; i++) {
         if (func->insts[i].line > 0) {
             read_inst(r, i);

@@ -38,8 +38,8 @@ enum code_kind {
     CODE_SPECIAL,   /* a special function, of other values than CODE_UNIFORM's; in a loop */
     CODE_CONVERT,   /* in a loop */
     CODE_BRANCH,    /* a branch that can differ from lane to lane, guarding nr instructions */
-    CODE_INTEGER, /* integer arithmetic in a loop: nr instructions that multiply data (both factors
-                     were loaded) and add the product up, nr_steering all on the line */
+    CODE_INTEGER,   /* integer arithmetic: nr instructions that multiply data (both factors were
+                       loaded, or computed from what was loaded), nr_steering all on the line */
     NR_CODE_KINDS
 };
 

@@ -183,11 +183,19 @@ static double line_bytes(const struct line_cost *line)
     return line->global_bytes;
 }
 
-/* The distinct bytes that can be loaded: no more than the arrays hold that are not only results. */
+/* The distinct bytes of what is loaded; results that are only stored do not count. Of a sample of
+ * the blocks it is the most that they can be: as if blocks shared nothing. Without the count, no
+ * more than the arrays hold that are not only results. */
 static double loaded_bytes(const struct tool_input *in)
 {
-    const double most = source_bytes(in->c);
+    const double counted = value(in, METRIC_GLOBAL_LOADED_BYTES), most = source_bytes(in->c);
+    const double scale = in->n->blocks_run > 0 && in->n->blocks_run < in->n->blocks_all
+                             ? (double)in->n->blocks_all / (double)in->n->blocks_run
+                             : 1;
 
+    if (counted > 0) {
+        return fmin(counted * scale, in->unique_bytes);
+    }
     return most > 0 ? fmin(in->unique_bytes, most) : in->unique_bytes;
 }
 
@@ -213,8 +221,10 @@ void examine_reuse(const struct tool_input *in, struct finding_list *out)
         return;
     }
     finding_say(f,
-        "%s bytes are loaded from global memory to use %s distinct ones, %.0f times each (%s). %s",
-        count_text(moved).text, count_text(loaded).text, moved / loaded,
+        "%s bytes are loaded from global memory to use %s%s distinct ones, %s%.0f times each (%s). "
+        "%s",
+        count_text(moved).text, is_scaled(in) ? "at most " : "", count_text(loaded).text,
+        is_scaled(in) ? "at least " : "", moved / loaded,
         is_scaled(in) ? "estimated from a sample of the blocks"
                       : from(in, METRIC_GLOBAL_UNIQUE_BYTES),
         tiled ? "Reuse each tile for more outputs: a patch of outputs per thread in "
@@ -223,7 +233,9 @@ void examine_reuse(const struct tool_input *in, struct finding_list *out)
                 "that each byte fetched is used many times.");
     finding_cite(f, in, METRIC_GLOBAL_LD_BYTES, METRIC_GLOBAL_LD_SECTORS);
     if (!is_scaled(in)) { /* the count of a sample is another number than the text's */
-        finding_cite(f, in, METRIC_GLOBAL_UNIQUE_BYTES);
+        finding_cite(f, in,
+            has(in, METRIC_GLOBAL_LOADED_BYTES) ? METRIC_GLOBAL_LOADED_BYTES
+                                                : METRIC_GLOBAL_UNIQUE_BYTES);
     }
     /* A register tile is a shared tile and more, where the code allows one. */
     finding_weigh(f, {ACTION_REGISTER_TILE, 6}, {ACTION_SHARED_TILE, tiled ? 2 : 4},

@@ -609,7 +609,8 @@ static void report(
     struct exec *x, struct block_worker *k, struct arena *arena, struct emu_result *result)
 {
     struct emu_listener *timed = NULL;
-    const uint64_t sectors = x->counting ? memory_count_touched(x->run.memory) : 0;
+    uint64_t loaded = 0;
+    const uint64_t sectors = x->counting ? memory_count_touched(x->run.memory, &loaded) : 0;
     for (unsigned j = 0; j < k->nr_listeners; j++) {
         if (k->listeners[j]->class == emu_time_class())
             timed = k->listeners[j];
@@ -624,6 +625,8 @@ static void report(
         count_fill(x, k->counts, scale, arena, result);
         counters_set(&result->counters, METRIC_GLOBAL_UNIQUE_BYTES,
             32.0 * (double)counts.unique_sectors,
+            x->nr_run < x->run.nr_blocks ? PROV_SAMPLED : PROV_COUNTED);
+        counters_set(&result->counters, METRIC_GLOBAL_LOADED_BYTES, 32.0 * (double)loaded,
             x->nr_run < x->run.nr_blocks ? PROV_SAMPLED : PROV_COUNTED);
         if (!x->run.launch->untimed)
             emu_time_model(&x->run, &counts, timed, &result->counters);
