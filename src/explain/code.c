@@ -8,7 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LOOPS = 512, SHORT_LOOP = 32, WIDE_BYTES = 4, BANK_BYTES = 4, NR_DEFS = 4, FAR = 200 };
+enum {
+    MAX_LOOPS = 512,
+    SHORT_LOOP = 32,
+    WIDE_BYTES = 4,
+    BANK_BYTES = 4,
+    NR_DEFS = 4,
+    FAR = 200,
+    MOST_SOURCES = 48
+};
 
 struct code_loop {
     uint32_t first, last; /* instructions */
@@ -224,6 +232,60 @@ static void read_stride(struct code_reader *r, uint32_t at)
     }
 }
 
+static bool is_value(const struct ptx_operand *o)
+{
+    return (o->kind == PTX_OPERAND_REG || o->kind == PTX_OPERAND_ADDRESS) && o->reg >= 0;
+}
+
+static void look_into(const struct ptx_operand *o, int32_t *regs, unsigned *nr)
+{
+    for (unsigned i = 0; i < *nr; i++) {
+        if (is_value(o) && regs[i] == o->reg) {
+            return;
+        }
+    }
+    if (is_value(o) && *nr < MOST_SOURCES) {
+        regs[(*nr)++] = o->reg;
+    }
+}
+
+/* A load from global memory on the same line, from whose value the address of a load is made;
+ * UINT32_MAX: there is none within the nearest instructions. */
+static uint32_t load_before(const struct code_reader *r, uint32_t at)
+{
+    const unsigned line = r->func->insts[at].line;
+    int32_t regs[MOST_SOURCES];
+    unsigned nr = 0;
+
+    look_into(&r->func->insts[at].operand[1], regs, &nr);
+    for (unsigned i = 0; i < nr; i++) {
+        const struct uses *u = &r->uses[regs[i]];
+
+        for (unsigned d = 0; d < u->nr_defs && d < NR_DEFS; d++) {
+            const struct ptx_inst *def = &r->func->insts[u->defs[d]];
+
+            if (def->op == PTX_OP_LD && is_global(def) && def->line == line) {
+                return u->defs[d];
+            }
+            for (unsigned k = def->nr_dests; def->op != PTX_OP_LD && k < def->nr_operands; k++) {
+                look_into(&def->operand[k], regs, &nr);
+            }
+        }
+    }
+    return UINT32_MAX;
+}
+
+/* A chain of loads: no load knows its address before the one before it is there. Three of them on a
+ * line, or one that depends on itself from round to round; A[B[i]] is none. */
+static void read_chase(struct code_reader *r, uint32_t at)
+{
+    const uint32_t before = load_before(r, at);
+
+    if (before != UINT32_MAX && load_before(r, before) != UINT32_MAX) {
+        add(r, CODE_CHASED, at);
+    }
+}
+
 /* A store in the loop that might change the value that `load` reads. */
 static uint32_t store_in(const struct code_reader *r, const struct code_loop *loop)
 {
@@ -285,6 +347,7 @@ static void read_load(struct code_reader *r, uint32_t at)
     if (!is_global(inst)) {
         return;
     }
+    read_chase(r, at);
     if (dest->kind == PTX_OPERAND_VECTOR && dest->nr > 0) {
         dest = &dest->vec[0];
     }

@@ -30,6 +30,7 @@ enum code_kind {
                        0 when only known at run time */
     CODE_NARROW,    /* a global access of neighbouring elements, of at most 4 bytes (width) */
     CODE_LOOKED_UP, /* a global load in a loop whose address was loaded from global memory */
+    CODE_CHASED,    /* one of a chain of global loads, each of which gives the next its address */
     CODE_BANKS,     /* a shared access whose lanes are a multiple of 8 banks apart (stride) */
     CODE_ATOMIC,    /* on global memory */
     CODE_BARRIER,   /* in a loop */

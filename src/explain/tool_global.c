@@ -50,8 +50,8 @@ void examine_coalescing(const struct tool_input *in, struct finding_list *out)
     double line_ideal =
         line ? least_sectors(line->global_sectors_ideal, line->global_requests) : ideal;
 
-    if (line_requests <= 0 || sectors <= 0 || line_sectors < 1.2 * line_ideal ||
-        line_sectors - line_ideal < 2 * line_requests) {
+    if (line_requests <= 0 || sectors <= 0 || follows_chain(in, line_of(line)) ||
+        line_sectors < 1.2 * line_ideal || line_sectors - line_ideal < 2 * line_requests) {
         return;
     }
     double wasted = line ? wasted_sectors(line) / sectors : 1 - ideal / sectors;
@@ -103,7 +103,8 @@ void examine_serial_rows(const struct tool_input *in, struct finding_list *out)
                         : 4;
     double room = (double)in->chip->nr_sms * in->chip->max_warps_per_sm;
 
-    if (per_request < 2 * needed) {
+    /* Rows whose addresses are looked up one after the other are no rows. */
+    if (per_request < 2 * needed || follows_chain(in, line_of(line))) {
         return;
     }
     if (!one_dimensional(in) || warps <= 0 || requests < 16 * warps || per_request < 8 ||
@@ -113,6 +114,12 @@ void examine_serial_rows(const struct tool_input *in, struct finding_list *out)
     double idle = 1 - warps / room, scattered = 1 - 4 / per_request;
     /* A line may have other accesses, which make its mean smaller. */
     bool alone = per_request >= 24 || code_find(in->code, CODE_SCATTERED, line_of(line));
+
+    /* Lanes that share sectors are neighbours on a row: short rows or rows out of step with sectors
+     * are for other tools. */
+    if (!alone && per_request < 16) {
+        return;
+    }
     struct finding *f = finding_add(in, out, SEVERITY_CRITICAL, line_of(line),
         fmax(idle, scattered) * fmax(in->global_weight, 0.6));
 
@@ -125,7 +132,7 @@ void examine_serial_rows(const struct tool_input *in, struct finding_list *out)
         "row with neighbouring lanes on neighbouring elements, then reduce.",
         count_text(32 * warps).text,
         alone ? " each walk a row, or a part of a row, alone"
-              : " walk rows, neighbouring lanes far apart in memory",
+              : " walk rows, and a warp's lanes are on several rows at a time",
         requests / warps, per_request, from(in, METRIC_GLOBAL_LD_SECTORS), 100 * warps / room,
         room);
     finding_cite(f, in, METRIC_WARPS_LAUNCHED, METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_LD_SECTORS);
@@ -211,7 +218,7 @@ void examine_reuse(const struct tool_input *in, struct finding_list *out)
     const struct line_cost *line = worst_line(in, line_bytes);
     double times = unique > 0 ? moved / unique : 0;
 
-    if (times < 4) {
+    if (times < 4 || follows_chain(in, line_of(line))) {
         return;
     }
     struct finding *f = finding_add(in, out, times >= 16 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
@@ -245,8 +252,8 @@ void examine_reuse(const struct tool_input *in, struct finding_list *out)
 void examine_cache(const struct tool_input *in, struct finding_list *out)
 {
     double hit = value(in, METRIC_L1_HIT_PCT);
-    double unique = in->unique_bytes;
-    double times = unique > 0 ? SECTOR_BYTES * value(in, METRIC_GLOBAL_LD_SECTORS) / unique : 0;
+    double loaded = loaded_bytes(in);
+    double times = loaded > 0 ? SECTOR_BYTES * value(in, METRIC_GLOBAL_LD_SECTORS) / loaded : 0;
     const struct line_cost *line = worst_line(in, line_sectors);
 
     if (hit >= 30 || times < 2) {
@@ -259,10 +266,13 @@ void examine_cache(const struct tool_input *in, struct finding_list *out)
         return;
     }
     finding_say(f,
-        "sectors are loaded %.1f times each, but L1 serves only %.0f%% of them (%s). Keep what is "
+        "sectors are loaded %s%.1f times each, but L1 serves only %.0f%% of them (%s). Keep what "
+        "is "
         "used again close: shared memory, or blocks shaped so that neighbours share lines.",
-        times, hit, from(in, METRIC_L1_HIT_PCT));
-    finding_cite(f, in, METRIC_L1_HIT_PCT, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_UNIQUE_BYTES);
+        is_scaled(in) ? "at least " : "", times, hit, from(in, METRIC_L1_HIT_PCT));
+    finding_cite(f, in, METRIC_L1_HIT_PCT, METRIC_GLOBAL_LD_SECTORS,
+        has(in, METRIC_GLOBAL_LOADED_BYTES) ? METRIC_GLOBAL_LOADED_BYTES
+                                            : METRIC_GLOBAL_UNIQUE_BYTES);
     finding_weigh(f, {ACTION_SHARED_TILE, 2}, {ACTION_BLOCK_SHAPE, 2}, {ACTION_TUNE, 1},
         {ACTION_READ_ONLY, 0.5});
 }

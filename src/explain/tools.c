@@ -25,7 +25,7 @@ const struct tool tools[] = {
     {"serial_rows", 1, IN_ALL, NEEDS(METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_LD_SECTORS, METRIC_WARPS_LAUNCHED), examine_serial_rows, remains_work, false},
     {"atomics", 1, IN_ALL, NEEDS(METRIC_GLOBAL_ATOMICS, METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS), examine_atomics, remains_work, false},
     {"fp64", 1, IN_ALL, NEEDS(METRIC_INST_FP64, METRIC_THREAD_INST), examine_fp64, remains_loads, false},
-    {"tensor_cores", 1, IN_COMPUTE | IN_MIXED | IN_LATENCY, NEEDS(METRIC_INST_TENSOR, METRIC_FLOPS), examine_tensor, NULL, true},
+    {"tensor_cores", 1, IN_ALL, NEEDS(METRIC_INST_TENSOR, METRIC_FLOPS), examine_tensor, NULL, true},
     {"launch_overhead", 1, IN_ALL, NEEDS(METRIC_TIME_NS), examine_launches, NULL, true},
     {"dead_stores", 1, IN_ALL, NEEDS(METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS, METRIC_WARPS_LAUNCHED), examine_dead_stores, remains_bytes, false},
     {"aliasing", 1, IN_ALL, NEEDS(METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS, METRIC_WARPS_LAUNCHED), examine_aliasing, remains_bytes, false},
@@ -284,12 +284,24 @@ double tools_unique_bytes(const struct candidate *c)
     return sum;
 }
 
+/* The share of the time that the task's work needs at the least. A task may state more bytes than
+ * its original touches. */
+static double attained(const struct chip *chip, const struct candidate *c, double unique_bytes)
+{
+    const struct roofline r = roofline_of(chip, c->task);
+    const double touched_ns = unique_bytes / chip->dram_bytes_per_s * 1e9;
+    const double memory_ns = unique_bytes > 0 ? fmin(r.memory_ns, touched_ns) : r.memory_ns;
+
+    return r.least_ns > 0
+               ? c->explanation.roofline_share * fmax(r.compute_ns, memory_ns) / r.least_ns
+               : 0;
+}
+
 struct tool_input tool_input_of(const struct chip *chip, const struct candidate *c)
 {
     struct tool_input in = {
         .chip = chip, .c = c, .n = &c->profile.total, .whole = true, .group = {.share = 1}};
 
-    in.roofline_share = c->explanation.roofline_share;
     if (c->profile.nr_launches > 0 && c->profile.configs) {
         in.config = &c->profile.configs[c->profile.longest];
     }
@@ -297,6 +309,7 @@ struct tool_input tool_input_of(const struct chip *chip, const struct candidate 
     in.group.nr = c->profile.nr_launches;
     in.code = code_read(&c->compilation, c->arena);
     in.unique_bytes = tools_unique_bytes(c);
+    in.roofline_share = attained(chip, c, in.unique_bytes);
     weigh_paths(&in);
     return in;
 }
