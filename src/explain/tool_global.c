@@ -34,6 +34,13 @@ static bool uses_shared(const struct tool_input *in)
     return has(in, METRIC_SHARED_LD_REQUESTS) && value(in, METRIC_SHARED_LD_REQUESTS) > 0;
 }
 
+/* Is each lane of an access far from the next? Lanes that touch fewer sectors than this share them,
+ * unless the line has other accesses, which make its mean smaller. */
+static bool lanes_apart(const struct tool_input *in, unsigned line, double per_request)
+{
+    return per_request >= 24 || code_find(in->code, CODE_SCATTERED, line);
+}
+
 /* The ratio of sectors to the fewest possible. The tool fires above 1.2, the trigger that others
  * use, and at two sectors too many per request, which misaligned rows and half-broadcasts do not
  * reach. */
@@ -64,10 +71,13 @@ void examine_coalescing(const struct tool_input *in, struct finding_list *out)
     }
     finding_say(f,
         "each global access of a warp touches %.1f sectors of 32 bytes where %.1f would do (%s): "
-        "neighbouring lanes are far apart in memory. Let threadIdx.x run along the contiguous "
+        "%s. Let threadIdx.x run along the contiguous "
         "dimension, give each row to a block, or stage the data through shared memory.",
         line_sectors / line_requests, line_ideal / line_requests,
-        from(in, METRIC_GLOBAL_LD_SECTORS));
+        from(in, METRIC_GLOBAL_LD_SECTORS),
+        lanes_apart(in, line_of(line), line_sectors / line_requests)
+            ? "neighbouring lanes are far apart in memory"
+            : "a warp's lanes are at several places in memory, some side by side");
     finding_cite(f, in, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_LD_SECTORS_IDEAL,
         METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_SECTORS);
     if (one_dimensional(in)) {
@@ -112,8 +122,7 @@ void examine_serial_rows(const struct tool_input *in, struct finding_list *out)
         return;
     }
     double idle = 1 - warps / room, scattered = 1 - 4 / per_request;
-    /* A line may have other accesses, which make its mean smaller. */
-    bool alone = per_request >= 24 || code_find(in->code, CODE_SCATTERED, line_of(line));
+    bool alone = lanes_apart(in, line_of(line), per_request);
 
     /* Lanes that share sectors are neighbours on a row: short rows or rows out of step with sectors
      * are for other tools. */

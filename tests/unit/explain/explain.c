@@ -399,6 +399,35 @@ static void test_full_queue(void **state)
     }
 }
 
+static const char *text_of(const struct fixture *f, const char *tool)
+{
+    for (unsigned i = 0; i < f->c.explanation.nr_findings; i++) {
+        if (strcmp(f->c.explanation.findings[i].tool, tool) == 0)
+            return f->c.explanation.findings[i].text;
+    }
+    return "";
+}
+
+/* The same reason to wait, and what each kernel waits for. */
+static void test_short_waits_name_what_there_is(void **state)
+{
+    struct fixture *f = *state;
+
+    set(f, METRIC_STALL_SHORT_PCT, 70);
+    set(f, METRIC_INST_SHUFFLE, 3e8);
+    explain(f);
+    assert_non_null(strstr(text_of(f, "short_scoreboard"), "waiting for shuffles (measured)"));
+    set(f, METRIC_INST_SPECIAL, 2e8);
+    explain(f);
+    assert_non_null(
+        strstr(text_of(f, "short_scoreboard"), "waiting for special functions or shuffles ("));
+    set(f, METRIC_SHARED_LD_REQUESTS, 8e6);
+    set(f, METRIC_INST_SHUFFLE, 0);
+    set(f, METRIC_INST_SPECIAL, 0);
+    explain(f);
+    assert_non_null(strstr(text_of(f, "short_scoreboard"), "waiting for shared memory ("));
+}
+
 static void test_full_pipe(void **state)
 {
     struct fixture *f = *state;
@@ -916,6 +945,7 @@ int main(void)
         TEST(test_conversions),
         TEST(test_latency),
         TEST(test_full_queue),
+        TEST(test_short_waits_name_what_there_is),
         TEST(test_full_pipe),
         TEST(test_l2_does_not_keep),
         TEST(test_clock),
