@@ -205,8 +205,11 @@ static double line_bytes(const struct line_cost *line)
 static double loaded_bytes(const struct tool_input *in)
 {
     const double counted = value(in, METRIC_GLOBAL_LOADED_BYTES), most = source_bytes(in->c);
-    const double scale = in->n->blocks_run > 0 && in->n->blocks_run < in->n->blocks_all
-                             ? (double)in->n->blocks_all / (double)in->n->blocks_run
+    const struct profile *profile = &in->c->profile;
+    const struct counters *n =
+        profile->nr_launches > 0 ? &profile->launches[in->group.longest] : in->n;
+    const double scale = n->blocks_run > 0 && n->blocks_run < n->blocks_all
+                             ? (double)n->blocks_all / (double)n->blocks_run
                              : 1;
 
     if (counted > 0) {

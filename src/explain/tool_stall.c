@@ -66,6 +66,7 @@ void examine_short_scoreboard(const struct tool_input *in, struct finding_list *
 {
     double pct = value(in, METRIC_STALL_SHORT_PCT);
     const struct queue q = queue_of(in);
+    const bool for_shared = q.shared > fmax(q.special, q.shuffle);
     const struct line_cost *line = worst_line(in, line_short_stall);
 
     if (pct < 35 || in->busiest_pipe_pct >= 60) {
@@ -78,12 +79,12 @@ void examine_short_scoreboard(const struct tool_input *in, struct finding_list *
     }
     finding_say(f,
         "warps spend %.0f%% of their time waiting for %s (%s), each result needed for the next "
-        "step. Do several independent steps at a time: unroll, "
-        "several outputs per thread, or pass values between lanes by shuffles.",
-        pct, queued(in, &q, " or "), from(in, METRIC_STALL_SHORT_PCT));
+        "step. Do several independent steps at a time: unroll, several outputs per thread%s.",
+        pct, queued(in, &q, " or "), from(in, METRIC_STALL_SHORT_PCT),
+        for_shared ? "; or pass values between lanes by shuffles" : "");
     finding_cite(f, in, METRIC_STALL_SHORT_PCT, METRIC_OCCUPANCY_PCT, METRIC_ISSUE_PCT);
-    finding_weigh(f, {ACTION_COARSEN, 3}, {ACTION_UNROLL, 2}, {ACTION_SHUFFLE_REDUCE, 2},
-        {ACTION_REGISTER_TILE, 2});
+    finding_weigh(f, {ACTION_COARSEN, 3}, {ACTION_UNROLL, 2},
+        {ACTION_SHUFFLE_REDUCE, for_shared ? 2 : 0}, {ACTION_REGISTER_TILE, 2});
 }
 
 /* Does a finding of the same launch name the cause already? */

@@ -22,7 +22,7 @@
 
 enum { MAX_WARPS = 32 };
 
-struct round {
+struct way_round {
     uint32_t barrier, meet; /* pcs: of a barrier, and of where those are who go round it */
 };
 
@@ -30,7 +30,7 @@ struct barriers {
     struct emu_listener base;
     const struct emu_run *run;
     const struct emu_block *block;
-    struct round *rounds;
+    struct way_round *rounds;
     size_t nr_rounds, cap_rounds;
     uint32_t *slot;   /* per pc: 0, or where its counts begin, in warps, plus one */
     uint32_t *counts; /* executions by slot and warp */
@@ -164,7 +164,7 @@ static void add_round(struct barriers *b, uint32_t barrier, uint32_t meet)
     if (meet >= b->run->program->nr_insts || is_end(b->run->program, meet))
         return;
     b->rounds = grow(b->rounds, &b->cap_rounds, b->nr_rounds + 1, sizeof(*b->rounds));
-    b->rounds[b->nr_rounds++] = (struct round){barrier, meet};
+    b->rounds[b->nr_rounds++] = (struct way_round){barrier, meet};
 }
 
 /* Which registers differ between warps: those that come from what differs, and those that are set
@@ -288,7 +288,7 @@ static void on_inst(struct emu_listener *listener, unsigned warp, uint32_t pc, u
 
 /* The warps that went past the barrier of a round, while the warp `most` was at it more often. */
 static unsigned went_past(
-    const struct barriers *b, const struct round *round, const uint32_t *all, unsigned *first)
+    const struct barriers *b, const struct way_round *round, const uint32_t *all, unsigned *first)
 {
     const uint32_t *at = b->counts + b->slot[round->barrier] - 1,
                    *met = b->counts + b->slot[round->meet] - 1;
@@ -306,7 +306,7 @@ static unsigned went_past(
 }
 
 static void report(
-    struct barriers *b, const struct round *round, unsigned nr, unsigned first, unsigned waits)
+    struct barriers *b, const struct way_round *round, unsigned nr, unsigned first, unsigned waits)
 {
     struct emu_fault *f = &b->found[round->barrier];
     char who[WHERE_BYTES], other[WHERE_BYTES];

@@ -19,7 +19,10 @@ const char *where_line(const struct emu_run *run, uint32_t pc, char text[WHERE_B
 {
     const uint32_t line = run->program->info[pc].near;
 
-    snprintf(text, WHERE_BYTES, line ? " (line %u)" : "", line);
+    if (line)
+        snprintf(text, WHERE_BYTES, " (line %u)", line);
+    else
+        text[0] = '\0';
     return text;
 }
 

@@ -247,9 +247,16 @@ static void test_redundant_loads_when_sampled(void **state)
     expect_first(
         f, "redundant_loads", 5, METRIC_GLOBAL_LD_BYTES, 8 * pow(1024, 3), ACTION_REGISTER_TILE);
     /* 4 * 2^25 sectors, of the 8 MiB of the two inputs; what the sample touched is no evidence. */
-    assert_non_null(strstr(f->c.explanation.findings[0].text, "8.39M distinct ones, 512 times"));
+    assert_non_null(strstr(f->c.explanation.findings[0].text,
+        "use at most 8.39M distinct ones, at least 512 times each"));
     assert_non_null(strstr(f->c.explanation.findings[0].text, "estimated from a sample"));
     assert_false(cites(&f->c.explanation.findings[0], METRIC_GLOBAL_UNIQUE_BYTES, 8e6));
+    /* Each block in the sample loaded others of these bytes, at the most. */
+    counters_set(&f->launches[0], METRIC_GLOBAL_LOADED_BYTES, 1e5, PROV_SAMPLED);
+    set(f, METRIC_GLOBAL_LOADED_BYTES, 1e5);
+    explain(f);
+    assert_non_null(
+        strstr(f->c.explanation.findings[0].text, "use at most 6.4M distinct ones, at least 671"));
 }
 
 /* A streaming kernel stays one when one block in ten ran. */
@@ -413,10 +420,12 @@ static void test_short_waits_name_what_there_is(void **state)
 {
     struct fixture *f = *state;
 
+    set(f, METRIC_DRAM_PCT, 25);
+    set(f, METRIC_L2_PCT, 15);
     set(f, METRIC_STALL_SHORT_PCT, 70);
     set(f, METRIC_INST_SHUFFLE, 3e8);
     explain(f);
-    assert_non_null(strstr(text_of(f, "short_scoreboard"), "waiting for shuffles (measured)"));
+    assert_non_null(strstr(text_of(f, "short_scoreboard"), "waiting for shuffles ("));
     set(f, METRIC_INST_SPECIAL, 2e8);
     explain(f);
     assert_non_null(
