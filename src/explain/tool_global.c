@@ -200,20 +200,14 @@ static double line_bytes(const struct line_cost *line)
 }
 
 /* The distinct bytes of what is loaded; results that are only stored do not count. Of a sample of
- * the blocks it is the most that they can be: as if blocks shared nothing. Without the count, no
- * more than the arrays hold that are not only results. */
+ * the blocks it is the most that they can be. Without the count, no more than the arrays hold that
+ * are not only results. */
 static double loaded_bytes(const struct tool_input *in)
 {
     const double counted = value(in, METRIC_GLOBAL_LOADED_BYTES), most = source_bytes(in->c);
-    const struct profile *profile = &in->c->profile;
-    const struct counters *n =
-        profile->nr_launches > 0 ? &profile->launches[in->group.longest] : in->n;
-    const double scale = n->blocks_run > 0 && n->blocks_run < n->blocks_all
-                             ? (double)n->blocks_all / (double)n->blocks_run
-                             : 1;
 
     if (counted > 0) {
-        return fmin(counted * scale, in->unique_bytes);
+        return fmin(counted, in->unique_bytes);
     }
     return most > 0 ? fmin(in->unique_bytes, most) : in->unique_bytes;
 }

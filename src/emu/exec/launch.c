@@ -609,14 +609,15 @@ static void report(
     struct exec *x, struct block_worker *k, struct arena *arena, struct emu_result *result)
 {
     struct emu_listener *timed = NULL;
-    uint64_t loaded = 0;
-    const uint64_t sectors = x->counting ? memory_count_touched(x->run.memory, &loaded) : 0;
+    const double scale = (double)x->run.nr_blocks / (double)x->nr_run;
+    double loaded_bytes = 0;
+    const uint64_t sectors =
+        x->counting ? memory_count_touched(x->run.memory, scale, &loaded_bytes) : 0;
     for (unsigned j = 0; j < k->nr_listeners; j++) {
         if (k->listeners[j]->class == emu_time_class())
             timed = k->listeners[j];
     }
     if (x->counting && result->verdict == VERDICT_OK) {
-        double scale = (double)x->run.nr_blocks / (double)x->nr_run;
         struct emu_counts counts = {.pc = k->counts,
             .blocks_run = x->nr_run,
             .blocks_all = x->run.nr_blocks,
@@ -626,7 +627,7 @@ static void report(
         counters_set(&result->counters, METRIC_GLOBAL_UNIQUE_BYTES,
             32.0 * (double)counts.unique_sectors,
             x->nr_run < x->run.nr_blocks ? PROV_SAMPLED : PROV_COUNTED);
-        counters_set(&result->counters, METRIC_GLOBAL_LOADED_BYTES, 32.0 * (double)loaded,
+        counters_set(&result->counters, METRIC_GLOBAL_LOADED_BYTES, loaded_bytes,
             x->nr_run < x->run.nr_blocks ? PROV_SAMPLED : PROV_COUNTED);
         if (!x->run.launch->untimed)
             emu_time_model(&x->run, &counts, timed, &result->counters);

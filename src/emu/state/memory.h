@@ -68,11 +68,12 @@ void memory_set_init(struct mem_buffer *buffer, uint64_t offset, uint64_t nr, bo
 void memory_assume_init(struct emu_memory *memory);
 bool memory_is_init(const struct mem_buffer *buffer, uint64_t offset, uint64_t nr);
 /* Before a launch that counts, and for a buffer that is made during one: room for the notes in
- * `touched`, all 0. After the launch: how many sectors were noted, and how many of them are of
- * buffers from which the launch loads; the notes are 0 again. */
+ * `touched`, all 0. After the launch: how many sectors were noted; the notes are 0 again.
+ * *loaded_bytes: 32 for each of those in buffers from which the launch loads, times `scale`, and
+ * for each buffer no more than it has. */
 void memory_note_touched(struct emu_memory *memory);
 void memory_note_buffer(struct mem_buffer *buffer);
-uint64_t memory_count_touched(struct emu_memory *memory, uint64_t *nr_loaded);
+uint64_t memory_count_touched(struct emu_memory *memory, double scale, double *loaded_bytes);
 static inline void memory_note_load(struct mem_buffer *buffer)
 {
     __atomic_store_n(&buffer->loaded, true, __ATOMIC_RELAXED);

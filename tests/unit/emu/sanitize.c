@@ -553,6 +553,48 @@ static void test_nearest_lines(void **state)
         VERDICT_RACE, 95, "in one instruction (line 95)");
 }
 
+/* A function of another file has no line of the kernel's: its faults are at the call. Without any
+ * line, the message has none. */
+static void test_lines_of_functions(void **state)
+{
+    static const char head[] =
+        ".version 9.0\n.target sm_90a\n.address_size 64\n"
+        ".func f() {\n.shared .align 4 .b8 s[4];\n.reg .b32 %r<3>;\n%s"
+        "mov.u32 %r1, %tid.x;\nst.shared.u32 [s], %r1;\nret;\n}\n"
+        ".visible .entry k(.param .u64 a, .param .u64 b) {\n%scall f;\nret;\n}\n";
+    struct bench bench;
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        const uint64_t params[2] = {0};
+        const struct emu_launch how = {.kernel = "k",
+            .grid = {1, 1, 1},
+            .block = {32, 1, 1},
+            .params = params,
+            .params_bytes = sizeof(params),
+            .find_races = true};
+        struct emu_result result;
+        struct emu_module *module;
+        char ptx[1024];
+        const char *at = strstr(head, "%s"), *next = strstr(at + 2, "%s");
+
+        snprintf(ptx, sizeof(ptx), "%.*s%s%.*s%s%s", (int)(at - head), head,
+            i ? "" : ".loc 2 300 0\n", (int)(next - at - 2), at + 2, i ? "" : ".loc 1 96 0\n",
+            next + 2);
+        bench_init(&bench, 1);
+        if (!emu_load(bench.emu, ptx, strlen(ptx), &module, &result, &bench.err) || !module)
+            fail_msg("%s", result.text);
+        assert_true(emu_launch(bench.emu, module, &how, bench.arena, &result, &bench.err));
+        assert_int_equal(result.verdict, VERDICT_RACE);
+        assert_int_equal(result.line, i ? 0 : 96);
+        assert_non_null(
+            strstr(result.text, i ? "in one instruction" : "in one instruction (line 96)"));
+        assert_null(strstr(result.text, "line 0"));
+        emu_unload(bench.emu, module);
+        bench_finish(&bench);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -570,6 +612,7 @@ int main(void)
         cmocka_unit_test(test_named_barriers),
         cmocka_unit_test(test_lanes_of_one_instruction),
         cmocka_unit_test(test_nearest_lines),
+        cmocka_unit_test(test_lines_of_functions),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_last_block_sums_up),
         cmocka_unit_test(test_uninitialised_global),

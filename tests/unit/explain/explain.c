@@ -251,9 +251,9 @@ static void test_redundant_loads_when_sampled(void **state)
         "use at most 8.39M distinct ones, at least 512 times each"));
     assert_non_null(strstr(f->c.explanation.findings[0].text, "estimated from a sample"));
     assert_false(cites(&f->c.explanation.findings[0], METRIC_GLOBAL_UNIQUE_BYTES, 8e6));
-    /* Each block in the sample loaded others of these bytes, at the most. */
-    counters_set(&f->launches[0], METRIC_GLOBAL_LOADED_BYTES, 1e5, PROV_SAMPLED);
-    set(f, METRIC_GLOBAL_LOADED_BYTES, 1e5);
+    /* where the loads were counted apart */
+    counters_set(&f->launches[0], METRIC_GLOBAL_LOADED_BYTES, 6.4e6, PROV_SAMPLED);
+    set(f, METRIC_GLOBAL_LOADED_BYTES, 6.4e6);
     explain(f);
     assert_non_null(
         strstr(f->c.explanation.findings[0].text, "use at most 6.4M distinct ones, at least 671"));
