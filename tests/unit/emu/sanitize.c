@@ -440,6 +440,13 @@ static void test_lanes_of_one_instruction(void **state)
     assert_says(races(".loc 1 60 0\nst.shared.u32 [%r6], %r1; ret;\n", 1, 32), VERDICT_RACE, 60,
         "thread (0,0,0) and thread (1,0,0) of block (0,0,0) write different values");
     assert_clean(races("st.shared.u32 [%r6], %r3; ret;\n", 1, 32));
+    assert_says(
+        races("shr.u32 %r8, %r1, 1; mul.wide.u32 %rd6, %r8, 4; add.s64 %rd6, %rd1, %rd6;\n"
+              "setp.gt.u32 %p1, %r1, 37; .loc 1 61 0\n@%p1 st.global.u32 [%rd6], %r1; ret;\n",
+            1, 64),
+        VERDICT_RACE, 61,
+        "thread (38,0,0) and thread (39,0,0) of block (0,0,0) write different values to one place "
+        "of global memory in one instruction (line 61)");
 }
 
 static void test_blocks(void **state)

@@ -626,6 +626,11 @@ static void test_tensor_cores(void **state)
     expect_first(f, "tensor_cores", 0, METRIC_INST_TENSOR, 0, ACTION_TENSOR_CORES);
     assert_non_null(strstr(f->c.explanation.findings[0].text, "the machine code has none"));
     assert_int_equal(f->c.explanation.bound, BOUND_COMPUTE);
+    /* 28 flops a byte keep the vector pipes longer than DRAM, 16 do not. */
+    give_work(f, "28*8*4096*4096", "8*4096*4096");
+    assert_true(found(explain(f), "tensor_cores"));
+    give_work(f, "16*8*4096*4096", "8*4096*4096");
+    assert_false(found(explain(f), "tensor_cores"));
 }
 
 /* What is not known is named, and what is known is still used. */
@@ -704,6 +709,21 @@ static void test_class_and_conflict(void **state)
     assert_non_null(strstr(e->summary, "(counted)"));
     assert_non_null(strstr(e->summary, "700 us (modelled)"));
     assert_string_equal(e->findings[0].tool, "redundant_loads"); /* and still the right advice */
+}
+
+/* Bytes that the task states and that no launch touches leave nothing less to gain. */
+static void test_stated_bytes_are_not_touched(void **state)
+{
+    struct fixture *f = *state;
+
+    give_work(f, NULL, "2*512*1000*1000");
+    f->c.profile.time_ns = explain_roofline_ns(chip_default(), &f->task);
+    set(f, METRIC_TIME_NS, f->c.profile.time_ns);
+    set(f, METRIC_GLOBAL_UNIQUE_BYTES, 1024e6 / 6);
+    set(f, METRIC_L1_HIT_PCT, 5);
+    assert_true(found(explain(f), "cache_misses"));
+    set(f, METRIC_GLOBAL_UNIQUE_BYTES, 1024e6);
+    assert_false(found(explain(f), "cache_misses"));
 }
 
 /* The gain cannot exceed what the roofline leaves. */
@@ -972,6 +992,7 @@ int main(void)
         TEST(test_without_lines),
         TEST(test_roofline),
         TEST(test_class_and_conflict),
+        TEST(test_stated_bytes_are_not_touched),
         TEST(test_gain_is_clipped_by_the_roofline),
         TEST(test_at_most_five),
         TEST(test_priors_follow_the_findings),
