@@ -22,6 +22,66 @@ struct sanitizing {
     bool float_atomics;
 };
 
+static bool has_argument(const struct launch *launch, const char *name)
+{
+    for (unsigned i = 0; i < launch->nr_args; i++) {
+        if (launch->args[i].kind == ARG_ARRAY && strcmp(launch->args[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The last kernel that gets the array. */
+static const char *kernel_with(const struct plan *plan, const char *name)
+{
+    for (unsigned i = plan->nr_launches; i-- > 0;) {
+        if (has_argument(&plan->launches[i], name))
+            return plan->launches[i].kernel;
+    }
+    return plan->launches[0].kernel;
+}
+
+static bool was_cut_short(const struct device_findings *findings)
+{
+    for (size_t i = 0; i < findings->nr; i++) {
+        if (findings->items[i].check == DEVICE_CHECK_MEMORY ||
+            findings->items[i].check == DEVICE_CHECK_SYNC)
+            return true;
+    }
+    return false;
+}
+
+/* Looks for elements of outputs that no launch wrote. After a fault that ended threads early there
+ * is nothing to learn from them. */
+static void find_unwritten(struct sanitizing *s, const struct run_buffers *buffers)
+{
+    if (!(s->checks >> DEVICE_CHECK_INIT & 1) || !s->device->ops->unwritten ||
+        was_cut_short(s->findings))
+        return;
+    for (unsigned i = 0; i < s->c->task->nr_arrays; i++) {
+        const struct run_buffer *b = &buffers->buffers[i];
+        const unsigned each =
+            b->array->record ? b->array->record->bytes : elem_bytes(b->array->elem);
+        const uint64_t nr = b->bytes / each;
+        uint64_t first = 0;
+        if (b->array->role != ROLE_OUT)
+            continue;
+        const uint64_t missing = s->device->ops->unwritten(s->device, b->address, nr, each, &first);
+        if (!missing)
+            continue;
+        struct device_finding f = {.check = DEVICE_CHECK_INIT,
+            .line = b->array->line,
+            .times = 1,
+            .kernel = kernel_with(&s->c->plan, b->array->name)};
+        snprintf(f.text, sizeof(f.text),
+            "unwritten output: %s has %llu of %llu elements that no launch writes, element %llu "
+            "first",
+            b->array->name, (unsigned long long)missing, (unsigned long long)nr,
+            (unsigned long long)first);
+        device_findings_add(s->findings, &f);
+    }
+}
+
 /* Compares the outputs with those of the first order: every order of the warps must give the
  * same. */
 static bool compare(struct sanitizing *s, const struct run_buffers *buffers, struct err *err)
@@ -87,6 +147,8 @@ static bool run_order(struct sanitizing *s, const struct env *env, uint64_t orde
     }
     if (ok && result.verdict != VERDICT_OK)
         candidate_fail(c, result.verdict, result.line, "%s", result.text);
+    if (ok && c->verdict == VERDICT_OK && order == 0)
+        find_unwritten(s, &buffers);
     ok = ok && (c->verdict != VERDICT_OK || compare(s, &buffers, err));
     run_free(s->device, &buffers);
     return ok;
@@ -174,8 +236,10 @@ void sanitize_print(
             str_text(&findings->printed));
     for (size_t i = 0; i < findings->nr; i++) {
         const struct device_finding *f = &findings->items[i];
-        str_addf(
-            out, "%-6s  line %u, %s: %s", device_check_name(f->check), f->line, f->kernel, f->text);
+        str_addf(out, "%-6s  ", device_check_name(f->check));
+        if (f->line)
+            str_addf(out, "line %u, ", f->line);
+        str_addf(out, "%s: %s", f->kernel, f->text);
         str_addf(out, f->times > 1 ? " (%llu times)\n" : "\n", (unsigned long long)f->times);
     }
     if (findings->nr_more)

@@ -43,8 +43,9 @@ const char *provenance_name(enum provenance from)
 
 const char *wait_reason_name(enum wait_reason stall)
 {
-    static const char *const names[NR_WAITS] = {"memory", "shared memory", "a barrier",
-        "results of fixed delay", "the memory queue", "a busy math pipe", "other reasons"};
+    static const char *const names[NR_WAITS] = {"memory", "shared memory or special functions",
+        "a barrier", "results of fixed delay", "the queue of memory and special instructions",
+        "a busy math pipe", "other reasons"};
 
     return names[stall];
 }

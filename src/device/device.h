@@ -118,6 +118,11 @@ struct device_ops {
     /* NULL: device_repeat writes the copies */
     bool (*repeat)(struct device *device, uint64_t address, uint64_t nr, const void *bytes,
         uint64_t period, struct err *err);
+    /* How many of nr elements of `each` bytes have no byte that anybody wrote, and the first of
+     * them; known after launches that looked for DEVICE_CHECK_INIT. NULL: the device cannot tell.
+     */
+    uint64_t (*unwritten)(
+        struct device *device, uint64_t address, uint64_t nr, unsigned each, uint64_t *first);
     bool (*launch)(struct device *device, struct device_module *module,
         const struct device_launch *launch, struct device_result *result, struct err *err);
     /* Takes time and counters of all launches in order, fills profile (arena memory), and calls

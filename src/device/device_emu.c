@@ -92,6 +92,12 @@ static bool emu_device_read(
     return emu_read(emu_of(device), address, bytes, nr, err);
 }
 
+static uint64_t emu_device_unwritten(
+    struct device *device, uint64_t address, uint64_t nr, unsigned each, uint64_t *first)
+{
+    return emu_unwritten(emu_of(device), address, nr, each, first);
+}
+
 static bool emu_device_repeat(struct device *device, uint64_t address, uint64_t nr,
     const void *bytes, uint64_t period, struct err *err)
 {
@@ -490,6 +496,7 @@ static const struct device_ops ops = {
     .read = emu_device_read,
     .fill = emu_device_fill,
     .repeat = emu_device_repeat,
+    .unwritten = emu_device_unwritten,
     .launch = emu_device_launch,
     .measure = emu_device_measure,
 };

@@ -135,6 +135,23 @@ bool emu_fill(
     return true;
 }
 
+uint64_t emu_unwritten(
+    struct emu *emu, uint64_t address, uint64_t nr, unsigned each, uint64_t *first)
+{
+    const struct mem_buffer *buffer = memory_find(&emu->memory, address, nr * each);
+    uint64_t nr_unwritten = 0;
+
+    for (uint64_t i = 0; buffer && !buffer->all_init && i < nr; i++) {
+        const uint64_t at = address - buffer->base + i * each;
+        unsigned written = 0;
+        for (unsigned b = 0; b < each && !written; b++)
+            written = memory_is_init(buffer, at + b, 1);
+        if (!written && nr_unwritten++ == 0)
+            *first = i;
+    }
+    return nr_unwritten;
+}
+
 /* --- modules --- */
 
 static bool place_globals(struct emu *emu, struct emu_module *m, struct err *err)

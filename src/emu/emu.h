@@ -42,6 +42,12 @@ bool emu_read(struct emu *emu, uint64_t address, void *bytes, uint64_t nr, struc
 bool emu_fill(struct emu *emu, uint64_t address, uint8_t byte, uint64_t nr, bool initialised,
     struct err *err);
 
+/* How many of nr elements of `each` bytes from `address` on have no byte that the host or a launch
+ * with find_uninit wrote; *first: the number of the first one. Launches without find_uninit count
+ * as having written everything. */
+uint64_t emu_unwritten(
+    struct emu *emu, uint64_t address, uint64_t nr, unsigned each, uint64_t *first);
+
 /* What sanitizers look for. Accesses out of bounds or misaligned are always found. */
 enum emu_check {
     EMU_CHECK_MEMORY, /* out of bounds, misaligned, bad free, traps and assertions */

@@ -15,7 +15,7 @@ enum {
     BANK_BYTES = 4,
     NR_DEFS = 4,
     FAR = 200,
-    DATA_DEPTH = 6
+    MOST_SOURCES = 48
 };
 
 struct code_loop {
@@ -37,6 +37,7 @@ struct code_reader {
     const struct ptx_func *func;
     const struct lane_pattern *patterns;
     struct uses *uses;
+    uint8_t *data; /* by register: loaded from memory, or computed from such values */
     struct code_loop loops[MAX_LOOPS];
     unsigned nr_loops;
     struct code_fact *facts;
@@ -231,6 +232,60 @@ static void read_stride(struct code_reader *r, uint32_t at)
     }
 }
 
+static bool is_value(const struct ptx_operand *o)
+{
+    return (o->kind == PTX_OPERAND_REG || o->kind == PTX_OPERAND_ADDRESS) && o->reg >= 0;
+}
+
+static void look_into(const struct ptx_operand *o, int32_t *regs, unsigned *nr)
+{
+    for (unsigned i = 0; i < *nr; i++) {
+        if (is_value(o) && regs[i] == o->reg) {
+            return;
+        }
+    }
+    if (is_value(o) && *nr < MOST_SOURCES) {
+        regs[(*nr)++] = o->reg;
+    }
+}
+
+/* A load from global memory on the same line, from whose value the address of a load is made;
+ * UINT32_MAX: there is none within the nearest instructions. */
+static uint32_t load_before(const struct code_reader *r, uint32_t at)
+{
+    const unsigned line = r->func->insts[at].line;
+    int32_t regs[MOST_SOURCES];
+    unsigned nr = 0;
+
+    look_into(&r->func->insts[at].operand[1], regs, &nr);
+    for (unsigned i = 0; i < nr; i++) {
+        const struct uses *u = &r->uses[regs[i]];
+
+        for (unsigned d = 0; d < u->nr_defs && d < NR_DEFS; d++) {
+            const struct ptx_inst *def = &r->func->insts[u->defs[d]];
+
+            if (def->op == PTX_OP_LD && is_global(def) && def->line == line) {
+                return u->defs[d];
+            }
+            for (unsigned k = def->nr_dests; def->op != PTX_OP_LD && k < def->nr_operands; k++) {
+                look_into(&def->operand[k], regs, &nr);
+            }
+        }
+    }
+    return UINT32_MAX;
+}
+
+/* A chain of loads: no load knows its address before the one before it is there. Three of them on a
+ * line, or one that depends on itself from round to round; A[B[i]] is none. */
+static void read_chase(struct code_reader *r, uint32_t at)
+{
+    const uint32_t before = load_before(r, at);
+
+    if (before != UINT32_MAX && load_before(r, before) != UINT32_MAX) {
+        add(r, CODE_CHASED, at);
+    }
+}
+
 /* A store in the loop that might change the value that `load` reads. */
 static uint32_t store_in(const struct code_reader *r, const struct code_loop *loop)
 {
@@ -292,6 +347,7 @@ static void read_load(struct code_reader *r, uint32_t at)
     if (!is_global(inst)) {
         return;
     }
+    read_chase(r, at);
     if (dest->kind == PTX_OPERAND_VECTOR && dest->nr > 0) {
         dest = &dest->vec[0];
     }
@@ -380,27 +436,58 @@ static void read_branch(struct code_reader *r, uint32_t at)
     f->nr = inst->reconverge > at ? inst->reconverge - at : at - inst->operand[0].target;
 }
 
-/* Is the value loaded from memory, or made of such a value by conversions, shifts and moves? */
-static bool is_data(const struct code_reader *r, const struct ptx_operand *o, unsigned depth)
+static bool is_data(const struct code_reader *r, const struct ptx_operand *o)
 {
-    const struct uses *u = o->kind == PTX_OPERAND_REG && o->reg >= 0 ? &r->uses[o->reg] : NULL;
+    return o->kind == PTX_OPERAND_REG && o->reg >= 0 && r->data[o->reg];
+}
 
-    for (unsigned i = 0; depth > 0 && u && i < u->nr_defs && i < NR_DEFS; i++) {
-        const struct ptx_inst *def = &r->func->insts[u->defs[i]];
-        const enum ptx_class class = ptx_op_class(def->op);
-        const bool passes = class == PTX_CLASS_CONVERT || class == PTX_CLASS_MOVE ||
-                            def->op == PTX_OP_SHR || def->op == PTX_OP_SHL ||
-                            def->op == PTX_OP_AND || def->op == PTX_OP_BFE;
+static bool comes_from_data(const struct code_reader *r, const struct ptx_inst *inst)
+{
+    const enum ptx_class class = ptx_op_class(inst->op);
 
-        if (def->op == PTX_OP_LD && def->space != PTX_PARAM && def->space != PTX_LOCAL) {
-            return true;
-        }
-        if (passes && def->nr_operands > def->nr_dests &&
-            is_data(r, &def->operand[def->nr_dests], depth - 1)) {
+    if (inst->op == PTX_OP_LD) {
+        return inst->space != PTX_PARAM && inst->space != PTX_LOCAL;
+    }
+    for (unsigned i = inst->nr_dests; i < inst->nr_operands; i++) {
+        if ((class == PTX_CLASS_INT || class == PTX_CLASS_FP || class == PTX_CLASS_CONVERT ||
+                class == PTX_CLASS_MOVE) &&
+            is_data(r, &inst->operand[i])) {
             return true;
         }
     }
     return false;
+}
+
+/* True when the operand was not known to be data. */
+static bool mark_data(struct code_reader *r, const struct ptx_operand *o)
+{
+    bool news = false;
+
+    for (unsigned v = 0; o->kind == PTX_OPERAND_VECTOR && v < o->nr; v++) {
+        news |= mark_data(r, &o->vec[v]);
+    }
+    if (o->kind == PTX_OPERAND_REG && o->reg >= 0 && !r->data[o->reg]) {
+        r->data[o->reg] = 1;
+        news = true;
+    }
+    return news;
+}
+
+static void find_data(struct code_reader *r)
+{
+    bool news = true;
+
+    r->data = arena_array(r->arena, r->func->nr_regs + 1u, sizeof(*r->data));
+    while (news) {
+        news = false;
+        for (uint32_t i = 0; i < r->func->nr_insts; i++) {
+            const struct ptx_inst *inst = &r->func->insts[i];
+
+            for (unsigned d = 0; d < inst->nr_dests && comes_from_data(r, inst); d++) {
+                news |= mark_data(r, &inst->operand[d]);
+            }
+        }
+    }
 }
 
 /* Products of data are the task's own work; products of indices are not. */
@@ -411,13 +498,12 @@ static void read_integer(struct code_reader *r, uint32_t at)
                             inst->op == PTX_OP_DP4A || inst->op == PTX_OP_DP2A;
     struct code_fact *f;
 
-    if (ptx_type_is_float(inst->type) || !loop_of(r, at)) {
+    if (ptx_type_is_float(inst->type)) {
         return;
     }
     f = add(r, CODE_INTEGER, at);
     f->nr_steering++;
-    f->nr += multiplies && is_data(r, &inst->operand[1], DATA_DEPTH) &&
-             is_data(r, &inst->operand[2], DATA_DEPTH);
+    f->nr += multiplies && is_data(r, &inst->operand[1]) && is_data(r, &inst->operand[2]);
 }
 
 static void read_inst(struct code_reader *r, uint32_t at)
@@ -529,6 +615,7 @@ static void read_func(struct code_reader *r, const struct ptx_func *func)
     r->patterns = lane_patterns(func, r->arena);
     find_loops(r);
     find_uses(r);
+    find_data(r);
     for (uint32_t i = 0; i < func->nr_insts; i++) {
         if (func->insts[i].line > 0) {
             read_inst(r, i);

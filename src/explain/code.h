@@ -30,6 +30,7 @@ enum code_kind {
                        0 when only known at run time */
     CODE_NARROW,    /* a global access of neighbouring elements, of at most 4 bytes (width) */
     CODE_LOOKED_UP, /* a global load in a loop whose address was loaded from global memory */
+    CODE_CHASED,    /* one of a chain of global loads, each of which gives the next its address */
     CODE_BANKS,     /* a shared access whose lanes are a multiple of 8 banks apart (stride) */
     CODE_ATOMIC,    /* on global memory */
     CODE_BARRIER,   /* in a loop */
@@ -38,8 +39,8 @@ enum code_kind {
     CODE_SPECIAL,   /* a special function, of other values than CODE_UNIFORM's; in a loop */
     CODE_CONVERT,   /* in a loop */
     CODE_BRANCH,    /* a branch that can differ from lane to lane, guarding nr instructions */
-    CODE_INTEGER, /* integer arithmetic in a loop: nr instructions that multiply data (both factors
-                     were loaded) and add the product up, nr_steering all on the line */
+    CODE_INTEGER,   /* integer arithmetic: nr instructions that multiply data (both factors were
+                       loaded, or computed from what was loaded), nr_steering all on the line */
     NR_CODE_KINDS
 };
 

@@ -261,6 +261,12 @@ static const struct {
     {"Duration", METRIC_TIME_NS},
     {"Elapsed Cycles", METRIC_CYCLES},
     {"DRAM Throughput", METRIC_DRAM_PCT},
+    {"Memory Throughput", METRIC_MEMORY_PCT}, /* with another unit: bytes a second, of DRAM */
+    {"SOL Memory", METRIC_MEMORY_PCT},        /* before 2022 */
+    {"Memory [%]", METRIC_MEMORY_PCT},
+    {"Compute (SM) Throughput", METRIC_SM_PCT},
+    {"SOL SM", METRIC_SM_PCT},
+    {"SM [%]", METRIC_SM_PCT},
     {"L1/TEX Hit Rate", METRIC_L1_HIT_PCT},
     {"L2 Hit Rate", METRIC_L2_HIT_PCT},
     {"Executed Instructions", METRIC_WARP_INST},
@@ -315,6 +321,8 @@ static void add_value(const struct csv_reader *r, struct building *b, const char
     if (!*text || !*name) {
         return;
     }
+    /* One label may stand for a share and for a rate. */
+    known = known && (strcmp(metric_unit(metric), "%") != 0 || !*unit || strcmp(unit, "%") == 0);
     if (!read_number(r, text, &value)) {
         b->kernel.nr_unreadable += known;
         b->kernel.nr_other += !known;

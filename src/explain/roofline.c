@@ -109,12 +109,13 @@ static struct busy_unit busiest(const struct counters *n, const enum metric *met
 static enum bound by_counts(
     const struct counters *n, struct busy_unit *memory, struct busy_unit *compute)
 {
-    static const enum metric memory_side[] = {METRIC_DRAM_PCT, METRIC_L2_PCT, METRIC_LSU_PCT};
+    static const enum metric memory_side[] = {
+        METRIC_DRAM_PCT, METRIC_L2_PCT, METRIC_LSU_PCT, METRIC_MEMORY_PCT};
     static const enum metric compute_side[] = {METRIC_FMA_PCT, METRIC_ALU_PCT, METRIC_FP64_PCT,
-        METRIC_XU_PCT, METRIC_TENSOR_PCT, METRIC_ISSUE_PCT};
+        METRIC_XU_PCT, METRIC_TENSOR_PCT, METRIC_ISSUE_PCT, METRIC_SM_PCT};
 
-    *memory = busiest(n, memory_side, 3);
-    *compute = busiest(n, compute_side, 6);
+    *memory = busiest(n, memory_side, ARRAY_SIZE(memory_side));
+    *compute = busiest(n, compute_side, ARRAY_SIZE(compute_side));
     if (memory->pct < 0 || compute->pct < 0) {
         return BOUND_UNKNOWN;
     }
@@ -146,6 +147,10 @@ static const char *short_name(enum metric metric)
         return "special-function pipe";
     case METRIC_TENSOR_PCT:
         return "tensor pipe";
+    case METRIC_MEMORY_PCT:
+        return "memory";
+    case METRIC_SM_PCT:
+        return "compute";
     default:
         return "issue slots";
     }

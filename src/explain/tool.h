@@ -185,6 +185,13 @@ struct count_text count_text(double count);
  */
 double integer_work(const struct tool_input *in);
 
+/* Does the line follow a chain of loads? Neither tiles nor another order of lanes help there: no
+ * address is known before the load before it is done. */
+static inline bool follows_chain(const struct tool_input *in, unsigned line)
+{
+    return line > 0 && code_find(in->code, CODE_CHASED, line);
+}
+
 bool is_small_float(enum elem elem); /* that the tensor cores take */
 
 /* The tools, by family. */

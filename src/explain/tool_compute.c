@@ -264,6 +264,12 @@ bool is_small_float(enum elem elem)
            elem == ELEM_TF32;
 }
 
+/* Work with more flops per byte takes the vector pipes longer than DRAM, however it is written. */
+static double vector_flops_per_byte(const struct chip *chip)
+{
+    return 2 * chip->fp32_per_clk * chip->nr_sms * chip->clock_hz / chip->dram_bytes_per_s;
+}
+
 /* Matrix-like work on operands that the tensor cores take, and none of it there. */
 void examine_tensor(const struct tool_input *in, struct finding_list *out)
 {
@@ -271,7 +277,8 @@ void examine_tensor(const struct tool_input *in, struct finding_list *out)
     struct roofline r = roofline_of(in->chip, task);
     unsigned nr_operands = 0;
 
-    if (!task || value(in, METRIC_INST_TENSOR) > 0 || r.bytes <= 0 || r.flops < 60 * r.bytes) {
+    if (!task || value(in, METRIC_INST_TENSOR) > 0 || r.bytes <= 0 ||
+        r.flops < vector_flops_per_byte(in->chip) * r.bytes) {
         return;
     }
     for (unsigned i = 0; i < task->nr_arrays; i++) {

@@ -34,6 +34,13 @@ static bool uses_shared(const struct tool_input *in)
     return has(in, METRIC_SHARED_LD_REQUESTS) && value(in, METRIC_SHARED_LD_REQUESTS) > 0;
 }
 
+/* Is each lane of an access far from the next? Lanes that touch fewer sectors than this share them,
+ * unless the line has other accesses, which make its mean smaller. */
+static bool lanes_apart(const struct tool_input *in, unsigned line, double per_request)
+{
+    return per_request >= 24 || code_find(in->code, CODE_SCATTERED, line);
+}
+
 /* The ratio of sectors to the fewest possible. The tool fires above 1.2, the trigger that others
  * use, and at two sectors too many per request, which misaligned rows and half-broadcasts do not
  * reach. */
@@ -50,8 +57,8 @@ void examine_coalescing(const struct tool_input *in, struct finding_list *out)
     double line_ideal =
         line ? least_sectors(line->global_sectors_ideal, line->global_requests) : ideal;
 
-    if (line_requests <= 0 || sectors <= 0 || line_sectors < 1.2 * line_ideal ||
-        line_sectors - line_ideal < 2 * line_requests) {
+    if (line_requests <= 0 || sectors <= 0 || follows_chain(in, line_of(line)) ||
+        line_sectors < 1.2 * line_ideal || line_sectors - line_ideal < 2 * line_requests) {
         return;
     }
     double wasted = line ? wasted_sectors(line) / sectors : 1 - ideal / sectors;
@@ -64,10 +71,13 @@ void examine_coalescing(const struct tool_input *in, struct finding_list *out)
     }
     finding_say(f,
         "each global access of a warp touches %.1f sectors of 32 bytes where %.1f would do (%s): "
-        "neighbouring lanes are far apart in memory. Let threadIdx.x run along the contiguous "
+        "%s. Let threadIdx.x run along the contiguous "
         "dimension, give each row to a block, or stage the data through shared memory.",
         line_sectors / line_requests, line_ideal / line_requests,
-        from(in, METRIC_GLOBAL_LD_SECTORS));
+        from(in, METRIC_GLOBAL_LD_SECTORS),
+        lanes_apart(in, line_of(line), line_sectors / line_requests)
+            ? "neighbouring lanes are far apart in memory"
+            : "a warp's lanes are at several places in memory, some side by side");
     finding_cite(f, in, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_LD_SECTORS_IDEAL,
         METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_SECTORS);
     if (one_dimensional(in)) {
@@ -103,7 +113,8 @@ void examine_serial_rows(const struct tool_input *in, struct finding_list *out)
                         : 4;
     double room = (double)in->chip->nr_sms * in->chip->max_warps_per_sm;
 
-    if (per_request < 2 * needed) {
+    /* Rows whose addresses are looked up one after the other are no rows. */
+    if (per_request < 2 * needed || follows_chain(in, line_of(line))) {
         return;
     }
     if (!one_dimensional(in) || warps <= 0 || requests < 16 * warps || per_request < 8 ||
@@ -111,8 +122,13 @@ void examine_serial_rows(const struct tool_input *in, struct finding_list *out)
         return;
     }
     double idle = 1 - warps / room, scattered = 1 - 4 / per_request;
-    /* A line may have other accesses, which make its mean smaller. */
-    bool alone = per_request >= 24 || code_find(in->code, CODE_SCATTERED, line_of(line));
+    bool alone = lanes_apart(in, line_of(line), per_request);
+
+    /* Lanes that share sectors are neighbours on a row: short rows or rows out of step with sectors
+     * are for other tools. */
+    if (!alone && per_request < 16) {
+        return;
+    }
     struct finding *f = finding_add(in, out, SEVERITY_CRITICAL, line_of(line),
         fmax(idle, scattered) * fmax(in->global_weight, 0.6));
 
@@ -125,7 +141,7 @@ void examine_serial_rows(const struct tool_input *in, struct finding_list *out)
         "row with neighbouring lanes on neighbouring elements, then reduce.",
         count_text(32 * warps).text,
         alone ? " each walk a row, or a part of a row, alone"
-              : " walk rows, neighbouring lanes far apart in memory",
+              : " walk rows, and a warp's lanes are on several rows at a time",
         requests / warps, per_request, from(in, METRIC_GLOBAL_LD_SECTORS), 100 * warps / room,
         room);
     finding_cite(f, in, METRIC_WARPS_LAUNCHED, METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_LD_SECTORS);
@@ -183,11 +199,16 @@ static double line_bytes(const struct line_cost *line)
     return line->global_bytes;
 }
 
-/* The distinct bytes that can be loaded: no more than the arrays hold that are not only results. */
+/* The distinct bytes of what is loaded; results that are only stored do not count. Of a sample of
+ * the blocks it is the most that they can be. Without the count, no more than the arrays hold that
+ * are not only results. */
 static double loaded_bytes(const struct tool_input *in)
 {
-    const double most = source_bytes(in->c);
+    const double counted = value(in, METRIC_GLOBAL_LOADED_BYTES), most = source_bytes(in->c);
 
+    if (counted > 0) {
+        return fmin(counted, in->unique_bytes);
+    }
     return most > 0 ? fmin(in->unique_bytes, most) : in->unique_bytes;
 }
 
@@ -203,7 +224,7 @@ void examine_reuse(const struct tool_input *in, struct finding_list *out)
     const struct line_cost *line = worst_line(in, line_bytes);
     double times = unique > 0 ? moved / unique : 0;
 
-    if (times < 4) {
+    if (times < 4 || follows_chain(in, line_of(line))) {
         return;
     }
     struct finding *f = finding_add(in, out, times >= 16 ? SEVERITY_CRITICAL : SEVERITY_WARNING,
@@ -213,8 +234,10 @@ void examine_reuse(const struct tool_input *in, struct finding_list *out)
         return;
     }
     finding_say(f,
-        "%s bytes are loaded from global memory to use %s distinct ones, %.0f times each (%s). %s",
-        count_text(moved).text, count_text(loaded).text, moved / loaded,
+        "%s bytes are loaded from global memory to use %s%s distinct ones, %s%.0f times each (%s). "
+        "%s",
+        count_text(moved).text, is_scaled(in) ? "at most " : "", count_text(loaded).text,
+        is_scaled(in) ? "at least " : "", moved / loaded,
         is_scaled(in) ? "estimated from a sample of the blocks"
                       : from(in, METRIC_GLOBAL_UNIQUE_BYTES),
         tiled ? "Reuse each tile for more outputs: a patch of outputs per thread in "
@@ -223,7 +246,9 @@ void examine_reuse(const struct tool_input *in, struct finding_list *out)
                 "that each byte fetched is used many times.");
     finding_cite(f, in, METRIC_GLOBAL_LD_BYTES, METRIC_GLOBAL_LD_SECTORS);
     if (!is_scaled(in)) { /* the count of a sample is another number than the text's */
-        finding_cite(f, in, METRIC_GLOBAL_UNIQUE_BYTES);
+        finding_cite(f, in,
+            has(in, METRIC_GLOBAL_LOADED_BYTES) ? METRIC_GLOBAL_LOADED_BYTES
+                                                : METRIC_GLOBAL_UNIQUE_BYTES);
     }
     /* A register tile is a shared tile and more, where the code allows one. */
     finding_weigh(f, {ACTION_REGISTER_TILE, 6}, {ACTION_SHARED_TILE, tiled ? 2 : 4},
@@ -233,8 +258,8 @@ void examine_reuse(const struct tool_input *in, struct finding_list *out)
 void examine_cache(const struct tool_input *in, struct finding_list *out)
 {
     double hit = value(in, METRIC_L1_HIT_PCT);
-    double unique = in->unique_bytes;
-    double times = unique > 0 ? SECTOR_BYTES * value(in, METRIC_GLOBAL_LD_SECTORS) / unique : 0;
+    double loaded = loaded_bytes(in);
+    double times = loaded > 0 ? SECTOR_BYTES * value(in, METRIC_GLOBAL_LD_SECTORS) / loaded : 0;
     const struct line_cost *line = worst_line(in, line_sectors);
 
     if (hit >= 30 || times < 2) {
@@ -247,10 +272,13 @@ void examine_cache(const struct tool_input *in, struct finding_list *out)
         return;
     }
     finding_say(f,
-        "sectors are loaded %.1f times each, but L1 serves only %.0f%% of them (%s). Keep what is "
+        "sectors are loaded %s%.1f times each, but L1 serves only %.0f%% of them (%s). Keep what "
+        "is "
         "used again close: shared memory, or blocks shaped so that neighbours share lines.",
-        times, hit, from(in, METRIC_L1_HIT_PCT));
-    finding_cite(f, in, METRIC_L1_HIT_PCT, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_UNIQUE_BYTES);
+        is_scaled(in) ? "at least " : "", times, hit, from(in, METRIC_L1_HIT_PCT));
+    finding_cite(f, in, METRIC_L1_HIT_PCT, METRIC_GLOBAL_LD_SECTORS,
+        has(in, METRIC_GLOBAL_LOADED_BYTES) ? METRIC_GLOBAL_LOADED_BYTES
+                                            : METRIC_GLOBAL_UNIQUE_BYTES);
     finding_weigh(f, {ACTION_SHARED_TILE, 2}, {ACTION_BLOCK_SHAPE, 2}, {ACTION_TUNE, 1},
         {ACTION_READ_ONLY, 0.5});
 }

@@ -161,6 +161,21 @@ static void weigh_for_threads(struct finding *f, double block_threads)
         {ACTION_SHUFFLE_REDUCE, block_threads < 32 ? 5 : 0});
 }
 
+/* The share of the time that warps wait for results; 1 when it is not known. */
+static double waiting(const struct tool_input *in)
+{
+    static const enum metric stalls[] = {
+        METRIC_STALL_LONG_PCT, METRIC_STALL_SHORT_PCT, METRIC_STALL_WAIT_PCT};
+    double pct = 0;
+    bool known = false;
+
+    for (unsigned i = 0; i < ARRAY_SIZE(stalls); i++) {
+        known = known || has(in, stalls[i]);
+        pct += counters_get(in->n, stalls[i]);
+    }
+    return known ? fmin(pct / 100, 1) : 1;
+}
+
 /* All multiprocessors have something to do, but the whole grid fills less than half of the places
  * for warps, and no pipe is busy meanwhile: there is nothing to hide latency behind. */
 static void examine_thin_grid(const struct tool_input *in, struct finding_list *out)
@@ -171,11 +186,14 @@ static void examine_thin_grid(const struct tool_input *in, struct finding_list *
     if (!has(in, METRIC_WAVES) || waves <= 0 || waves >= 0.5 || busy >= SATURATED_PCT / 100) {
         return;
     }
-    struct finding *f = finding_add(in, out, SEVERITY_WARNING, 0, (1 - fmax(waves / 0.5, busy)));
+    /* More warps hide waiting, as other loads in flight do: 0.6 of it, as for finding_add_wait. */
+    struct finding *f = finding_add(
+        in, out, SEVERITY_WARNING, 0, 0.6 * waiting(in) * (1 - fmax(waves / 0.5, busy)));
 
     if (!f) {
         return;
     }
+    out->ranks[out->nr - 1] = 3; /* a state of the whole kernel, which may have other causes */
     finding_say(f,
         "%.0f blocks of %.0f threads (%s) fill %.0f%% of the places that the chip has for such "
         "blocks: too few warps to hide latency. Split the work of a thread over more threads: a "
@@ -213,6 +231,27 @@ void examine_few_blocks(const struct tool_input *in, struct finding_list *out)
     weigh_for_threads(f, threads);
 }
 
+enum { MANY_LAUNCHES = 12 };
+
+struct tiny_launches {
+    unsigned nr;
+    double limit_ns, inside_ns; /* each is shorter than the limit; their time together */
+};
+
+static struct tiny_launches count_tiny(const struct tool_input *in)
+{
+    const struct profile *profile = &in->c->profile;
+    struct tiny_launches tiny = {.limit_ns = 3 * in->chip->launch_overhead_ns};
+
+    for (unsigned i = 0; i < profile->nr_launches; i++) {
+        double time = counters_get(&profile->launches[i], METRIC_TIME_NS);
+
+        tiny.nr += time > 0 && time < tiny.limit_ns;
+        tiny.inside_ns += time < tiny.limit_ns ? time : 0;
+    }
+    return tiny;
+}
+
 /* The time between launches against the whole time: measured gaps where there are any, else the
  * gaps that are usual on the chip. */
 void examine_launches(const struct tool_input *in, struct finding_list *out)
@@ -224,7 +263,8 @@ void examine_launches(const struct tool_input *in, struct finding_list *out)
                       : nr > 1 ? (nr - 1) * in->chip->launch_overhead_ns
                                : 0;
 
-    if (time <= 0 || overhead < 0.2 * time) {
+    /* Of many tiny launches tiny_launches says the same, and more. */
+    if (time <= 0 || overhead < 0.2 * time || (!measured && count_tiny(in).nr >= MANY_LAUNCHES)) {
         return;
     }
     struct finding *f = finding_add(
@@ -255,16 +295,11 @@ void examine_launches(const struct tool_input *in, struct finding_list *out)
 void examine_tiny_launches(const struct tool_input *in, struct finding_list *out)
 {
     const struct profile *profile = &in->c->profile;
-    double tiny_ns = 3 * in->chip->launch_overhead_ns, inside = 0;
-    unsigned nr = 0;
+    const struct tiny_launches tiny = count_tiny(in);
+    const double tiny_ns = tiny.limit_ns, inside = tiny.inside_ns;
+    const unsigned nr = tiny.nr;
 
-    for (unsigned i = 0; i < profile->nr_launches; i++) {
-        double time = counters_get(&profile->launches[i], METRIC_TIME_NS);
-
-        nr += time > 0 && time < tiny_ns;
-        inside += time < tiny_ns ? time : 0;
-    }
-    if (nr < 12 || profile->time_ns <= 0) {
+    if (nr < MANY_LAUNCHES || profile->time_ns <= 0) {
         return;
     }
     /* One launch instead of all of them; a quarter of what runs inside is starting and ending, too.

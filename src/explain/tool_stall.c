@@ -5,16 +5,69 @@
 #include <math.h>
 #include <string.h>
 
-static double line_shared_stall(const struct line_cost *line)
+/* Where lines tell why warps wait, the wait counts; a value may be used on another line than it is
+ * made on. */
+static double line_short_stall(const struct line_cost *line)
 {
-    return line->shared_requests > 0 ? line->stall_cycles + line->shared_requests * 1e-9 : 0;
+    const double requests = line->shared_requests + line->special_inst / 32;
+    enum wait_reason most;
+
+    if (line_waits_for(line, &most)) {
+        return line->stalls[WAIT_SHORT];
+    }
+    return requests > 0 ? line->stall_cycles + requests * 1e-9 : 0;
+}
+
+static double line_mio(const struct line_cost *line)
+{
+    return line->shared_requests + line->special_inst / 32;
+}
+
+/* What a launch sends through the queue to memory and special units, in instructions of a warp;
+ * accesses to global memory left out. */
+struct queue {
+    double shared, special, shuffle;
+};
+
+static struct queue queue_of(const struct tool_input *in)
+{
+    return (struct queue){.shared = counters_get(in->n, METRIC_SHARED_LD_REQUESTS) +
+                                    counters_get(in->n, METRIC_SHARED_ST_REQUESTS) +
+                                    counters_get(in->n, METRIC_SHARED_ATOMICS),
+        .special = counters_get(in->n, METRIC_INST_SPECIAL) / 32,
+        .shuffle = counters_get(in->n, METRIC_INST_SHUFFLE) / 32};
+}
+
+/* What most of them are: "shared memory and shuffles"; `joint` stands before the last one. */
+static const char *queued(const struct tool_input *in, const struct queue *q, const char *joint)
+{
+    const double most = fmax(q->shared, fmax(q->special, q->shuffle));
+    const bool of[] = {q->shared > 0.1 * most, q->special > 0.1 * most, q->shuffle > 0.1 * most};
+    static const char *const names[] = {"shared memory", "special functions", "shuffles"};
+    const unsigned nr = of[0] + of[1] + of[2];
+    const char *text = "";
+    unsigned nth = 0;
+
+    for (unsigned i = 0; i < 3; i++) {
+        if (of[i]) {
+            text = arena_printf(in->c->arena, "%s%s%s", text,
+                nth == 0        ? ""
+                : nth + 1 == nr ? joint
+                                : ", ",
+                names[i]);
+            nth++;
+        }
+    }
+    return nr > 0 ? text : "shared memory, special functions or shuffles";
 }
 
 /* Waiting for shared memory or special functions, one result after the other. */
 void examine_short_scoreboard(const struct tool_input *in, struct finding_list *out)
 {
     double pct = value(in, METRIC_STALL_SHORT_PCT);
-    const struct line_cost *line = worst_line(in, line_shared_stall);
+    const struct queue q = queue_of(in);
+    const bool for_shared = q.shared > fmax(q.special, q.shuffle);
+    const struct line_cost *line = worst_line(in, line_short_stall);
 
     if (pct < 35 || in->busiest_pipe_pct >= 60) {
         return;
@@ -25,42 +78,13 @@ void examine_short_scoreboard(const struct tool_input *in, struct finding_list *
         return;
     }
     finding_say(f,
-        "warps spend %.0f%% of their time waiting for shared memory or special functions (%s), "
-        "each result needed for the next step. Do several independent steps at a time: unroll, "
-        "several outputs per thread, or pass values between lanes by shuffles.",
-        pct, from(in, METRIC_STALL_SHORT_PCT));
+        "warps spend %.0f%% of their time waiting for %s (%s), each result needed for the next "
+        "step. Do several independent steps at a time: unroll, several outputs per thread%s.",
+        pct, queued(in, &q, " or "), from(in, METRIC_STALL_SHORT_PCT),
+        for_shared ? "; or pass values between lanes by shuffles" : "");
     finding_cite(f, in, METRIC_STALL_SHORT_PCT, METRIC_OCCUPANCY_PCT, METRIC_ISSUE_PCT);
-    finding_weigh(f, {ACTION_COARSEN, 3}, {ACTION_UNROLL, 2}, {ACTION_SHUFFLE_REDUCE, 2},
-        {ACTION_REGISTER_TILE, 2});
-}
-
-static double line_mio(const struct line_cost *line)
-{
-    return line->shared_requests + line->special_inst / 32;
-}
-
-/* What the queue holds: "shared memory and shuffles". */
-static const char *queued(
-    const struct tool_input *in, double shared, double special, double shuffle)
-{
-    const double most = fmax(shared, fmax(special, shuffle));
-    const bool of[] = {shared > 0.1 * most, special > 0.1 * most, shuffle > 0.1 * most};
-    static const char *const names[] = {"shared memory", "special functions", "shuffles"};
-    const unsigned nr = of[0] + of[1] + of[2];
-    const char *text = "";
-    unsigned nth = 0;
-
-    for (unsigned i = 0; i < 3; i++) {
-        if (of[i]) {
-            text = arena_printf(in->c->arena, "%s%s%s", text,
-                nth == 0        ? ""
-                : nth + 1 == nr ? " and "
-                                : ", ",
-                names[i]);
-            nth++;
-        }
-    }
-    return text;
+    finding_weigh(f, {ACTION_COARSEN, 3}, {ACTION_UNROLL, 2},
+        {ACTION_SHUFFLE_REDUCE, for_shared ? 2 : 0}, {ACTION_REGISTER_TILE, 2});
 }
 
 /* Does a finding of the same launch name the cause already? */
@@ -86,11 +110,9 @@ void examine_mio(const struct tool_input *in, struct finding_list *out)
     const struct line_cost *line = worst_line(in, line_mio);
     double global = counters_get(in->n, METRIC_GLOBAL_LD_REQUESTS) +
                     counters_get(in->n, METRIC_GLOBAL_ST_REQUESTS);
-    double shared = counters_get(in->n, METRIC_SHARED_LD_REQUESTS) +
-                    counters_get(in->n, METRIC_SHARED_ST_REQUESTS);
-    double special = counters_get(in->n, METRIC_INST_SPECIAL) / 32;
-    double shuffle = counters_get(in->n, METRIC_INST_SHUFFLE) / 32;
-    double others = shared + special + shuffle;
+    const struct queue q = queue_of(in);
+    double others = q.shared + q.special + q.shuffle;
+    bool for_shared = q.shared >= fmax(q.special, q.shuffle);
 
     /* For a queue that is full of accesses to global memory, the memory tools speak. */
     if (pct < 40 || others < 2 * global || others <= 0 || named_before(in, out)) {
@@ -104,18 +126,18 @@ void examine_mio(const struct tool_input *in, struct finding_list *out)
     }
     finding_say(f,
         "warps spend %.0f%% of their time waiting for a place in the queue to %s (%s). %s", pct,
-        queued(in, shared, special, shuffle), from(in, METRIC_STALL_MIO_PCT),
-        shared >= fmax(special, shuffle)
+        queued(in, &q, " and "), from(in, METRIC_STALL_MIO_PCT),
+        for_shared
             ? "Fewer and wider requests help: 16-byte accesses to shared memory, operands kept in "
               "registers."
-        : special >= shuffle
+        : q.special >= q.shuffle
             ? "Fewer requests help: fast intrinsics, and each value computed once."
             : "Fewer requests help: several rows or elements per lane before lanes are combined.");
     finding_cite(f, in, METRIC_STALL_MIO_PCT, METRIC_LSU_PCT, METRIC_XU_PCT);
-    if (shared >= fmax(special, shuffle)) {
+    if (for_shared) {
         finding_weigh(f, {ACTION_REGISTER_TILE, 4}, {ACTION_VECTORIZE, 2});
     } else {
-        finding_weigh(f, {ACTION_COARSEN, 2}, {ACTION_FAST_MATH, special >= shuffle ? 3 : 0});
+        finding_weigh(f, {ACTION_COARSEN, 2}, {ACTION_FAST_MATH, q.special >= q.shuffle ? 3 : 0});
     }
 }
 

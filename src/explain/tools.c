@@ -25,7 +25,7 @@ const struct tool tools[] = {
     {"serial_rows", 1, IN_ALL, NEEDS(METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_LD_SECTORS, METRIC_WARPS_LAUNCHED), examine_serial_rows, remains_work, false},
     {"atomics", 1, IN_ALL, NEEDS(METRIC_GLOBAL_ATOMICS, METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS), examine_atomics, remains_work, false},
     {"fp64", 1, IN_ALL, NEEDS(METRIC_INST_FP64, METRIC_THREAD_INST), examine_fp64, remains_loads, false},
-    {"tensor_cores", 1, IN_COMPUTE | IN_MIXED | IN_LATENCY, NEEDS(METRIC_INST_TENSOR, METRIC_FLOPS), examine_tensor, NULL, true},
+    {"tensor_cores", 1, IN_ALL, NEEDS(METRIC_INST_TENSOR, METRIC_FLOPS), examine_tensor, NULL, true},
     {"launch_overhead", 1, IN_ALL, NEEDS(METRIC_TIME_NS), examine_launches, NULL, true},
     {"dead_stores", 1, IN_ALL, NEEDS(METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS, METRIC_WARPS_LAUNCHED), examine_dead_stores, remains_bytes, false},
     {"aliasing", 1, IN_ALL, NEEDS(METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS, METRIC_WARPS_LAUNCHED), examine_aliasing, remains_bytes, false},
@@ -93,12 +93,14 @@ static double global_weight(const struct tool_input *in)
 
 static void weigh_paths(struct tool_input *in)
 {
-    static const enum metric memory[] = {METRIC_DRAM_PCT, METRIC_L2_PCT, METRIC_LSU_PCT};
+    static const enum metric memory[] = {
+        METRIC_DRAM_PCT, METRIC_L2_PCT, METRIC_LSU_PCT, METRIC_MEMORY_PCT};
     static const enum metric waiting[] = {
         METRIC_STALL_LONG_PCT, METRIC_STALL_SHORT_PCT, METRIC_STALL_MIO_PCT};
     static const enum metric compute[] = {METRIC_FMA_PCT, METRIC_ALU_PCT, METRIC_FP64_PCT,
-        METRIC_XU_PCT, METRIC_TENSOR_PCT, METRIC_ISSUE_PCT};
-    double paths = largest(in, memory, 3), pipes = largest(in, compute, 6), waits = 0;
+        METRIC_XU_PCT, METRIC_TENSOR_PCT, METRIC_ISSUE_PCT, METRIC_SM_PCT};
+    double paths = largest(in, memory, ARRAY_SIZE(memory)),
+           pipes = largest(in, compute, ARRAY_SIZE(compute)), waits = 0;
 
     in->busiest_pipe_pct = fmax(fmax(paths, pipes), 0);
     for (unsigned i = 0; i < 3; i++) {
@@ -282,12 +284,24 @@ double tools_unique_bytes(const struct candidate *c)
     return sum;
 }
 
+/* The share of the time that the task's work needs at the least. A task may state more bytes than
+ * its original touches. */
+static double attained(const struct chip *chip, const struct candidate *c, double unique_bytes)
+{
+    const struct roofline r = roofline_of(chip, c->task);
+    const double touched_ns = unique_bytes / chip->dram_bytes_per_s * 1e9;
+    const double memory_ns = unique_bytes > 0 ? fmin(r.memory_ns, touched_ns) : r.memory_ns;
+
+    return r.least_ns > 0
+               ? c->explanation.roofline_share * fmax(r.compute_ns, memory_ns) / r.least_ns
+               : 0;
+}
+
 struct tool_input tool_input_of(const struct chip *chip, const struct candidate *c)
 {
     struct tool_input in = {
         .chip = chip, .c = c, .n = &c->profile.total, .whole = true, .group = {.share = 1}};
 
-    in.roofline_share = c->explanation.roofline_share;
     if (c->profile.nr_launches > 0 && c->profile.configs) {
         in.config = &c->profile.configs[c->profile.longest];
     }
@@ -295,6 +309,7 @@ struct tool_input tool_input_of(const struct chip *chip, const struct candidate 
     in.group.nr = c->profile.nr_launches;
     in.code = code_read(&c->compilation, c->arena);
     in.unique_bytes = tools_unique_bytes(c);
+    in.roofline_share = attained(chip, c, in.unique_bytes);
     weigh_paths(&in);
     return in;
 }

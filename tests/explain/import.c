@@ -96,6 +96,8 @@ static void test_details(void **state)
         {2, METRIC_TIME_NS, 2e6});
     CHECK("details_metrics.csv", 1, {0, METRIC_TIME_NS, 3140}, {0, METRIC_DRAM_BYTES, 512500},
         {0, METRIC_WARP_INST, -1});
+    CHECK("details_busy.csv", 1, {0, METRIC_MEMORY_PCT, 92.1}, {0, METRIC_SM_PCT, 92.1},
+        {0, METRIC_DRAM_PCT, 11.4}, {0, METRIC_DRAM_BYTES, -1});
     CHECK("details_older.csv", 1, {0, METRIC_TIME_NS, 7200}, {0, METRIC_BLOCK_THREADS, 128});
 }
 

@@ -106,15 +106,28 @@ static void explain_one(struct arena *arena, const struct planted *p, struct can
         fail_msg("%s: %s: %s", p->kernel, verdict_name(c->verdict), c->verdict_text);
 }
 
+/* Answers that name one cause: many launches that are shorter than what starting them costs. */
+static const char *const same_cause[][2] = {{"launch_overhead", "tiny_launches"}};
+
+static bool names(const char *found, const char *tool)
+{
+    for (size_t i = 0; i < sizeof(same_cause) / sizeof(same_cause[0]); i++) {
+        if ((!strcmp(tool, same_cause[i][0]) && !strcmp(found, same_cause[i][1])) ||
+            (!strcmp(tool, same_cause[i][1]) && !strcmp(found, same_cause[i][0])))
+            return true;
+    }
+    return strcmp(found, tool) == 0;
+}
+
 static void judge(struct planted *p, const struct explanation *e)
 {
     snprintf(p->first, sizeof(p->first), "%s", e->nr_findings ? e->findings[0].tool : "none");
-    p->is_first = strcmp(p->first, p->tool) == 0;
+    p->is_first = names(p->first, p->tool);
     p->is_among_three = p->is_first;
     for (unsigned i = 0; i < e->nr_findings && i < 3; i++) {
         const struct finding *f = &e->findings[i];
 
-        if (strcmp(f->tool, p->tool) != 0)
+        if (!names(f->tool, p->tool))
             continue;
         p->is_among_three = true;
         p->is_on_line = p->is_on_line || is_guilty(p->lines, f->line);

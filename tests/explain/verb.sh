@@ -9,6 +9,10 @@ expect()
 {
     grep -qF -- "$1" <<<"$out" || { echo "missing: $1"; echo "$out"; exit 1; }
 }
+refuse()
+{
+    ! grep -qF -- "$1" <<<"$out" || { echo "not wanted: $1"; echo "$out"; exit 1; }
+}
 out=$("$keet" explain --threads 2 kernels/serial_row_sum.cu)
 expect "latency-bound"
 expect "Confidence 75%."
@@ -28,6 +32,26 @@ out=$("$keet" explain -v --threads 2 ../../kernels/attention.cu 2>/dev/null)
 [ "$(grep -cE '^  [0-9]\. \[' <<<"$out")" -gt 3 ] || { echo "not all findings: $out"; exit 1; }
 # Figures are of one launch: 4.1k threads walk rows, not the sum over launches.
 expect "softmax: 4.1k threads"
+# A sentence is true of the kernel that it is about: loads of fragments are held against tensor instructions; distinct
+# bytes are those of the loads; lanes that share a row do not walk it alone; block sums are not told to be block sums.
+out=$("$keet" explain -v --threads 2 kernels/shared_fragments.cu)
+expect "2.0 loads of a warp from shared memory per tensor instruction (counted)"
+refuse "per arithmetic instruction"
+out=$("$keet" explain -v --threads 2 kernels/reload_small_table.cu)
+expect "to use 16.4k distinct ones, 1024 times each (counted)"
+expect "keet__global_loaded_bytes.sum = 16384 byte (counted)"
+out=$("$keet" explain -v --threads 2 kernels/rows_of_four_lanes.cu)
+expect "where 4.0 would do (counted): a warp's lanes are at several places in memory, some side by side."
+refuse "serial_rows"
+refuse "far apart"
+out=$("$keet" explain -v --threads 2 kernels/latency_unrolled_chase.cu)
+expect "1. [latency, "
+refuse "coalescing"
+out=$("$keet" explain -v --threads 2 kernels/atomic_after_shared.cu)
+expect "Line 15:"
+expect "Blocks combine in shared memory first as it is"
+out=$("$keet" explain -v --threads 2 kernels/clean_dot_bytes.cu)
+expect "No finding."
 # Nothing bounds a finding from a profile that knows no distinct bytes: no figure.
 out=$("$keet" explain ncu/raw_stalls.csv)
 expect "1. [latency] "
@@ -41,6 +65,12 @@ expect "dram__bytes.sum"
 out=$("$keet" explain --json ncu/details_plain.csv)
 expect '"kernel": "gemm"'
 expect '"time_ns": 25600.0'
+# The details page says how busy memory and compute were, without a name of the part.
+out=$("$keet" explain ncu/details_busy.csv)
+expect "mixed: the task states no work, so no roofline; memory 92% and compute 92% busy (measured)."
+out=$(sed 's/"Compute (SM) Throughput","%","92.10"/"Compute (SM) Throughput","%","31.00"/' ncu/details_busy.csv \
+    >"$folder/memory.csv" && "$keet" explain "$folder/memory.csv")
+expect "memory-bound: the task states no work, so no roofline; memory 92% and compute 31% busy (measured)."
 out=$("$keet" explain ncu/none.csv 2>&1) && exit 1
 expect "no Nsight Compute table"
 out=$("$keet" explain ncu/raw_plain.csv kernels/atomic_sum.cu 2>&1) && exit 1

@@ -308,6 +308,29 @@ KERNEL barrier_for_some_warps(ARGS) {
         asm volatile("bar.sync 1;"); // ALSO sync
 }
 
+KERNEL barrier_for_half_the_block(ARGS) {
+    __shared__ float t[128];
+    t[T] = a[I];
+    if (T < 64)
+        __syncthreads(); // FAULT sync
+    b[I] = t[T] * 2;
+}
+
+KERNEL barriers_by_warp(ARGS) {
+    float sum = a[I];
+    for (int i = 0; i < (int)(T / 32) + 1; i++) {
+        __syncthreads(); // FAULT sync
+        sum *= 2;
+    }
+    b[I] = sum;
+}
+
+KERNEL barrier_by_data(ARGS) {
+    if (a[blockIdx.x * 128 + T / 32] > 0)
+        __syncthreads(); // FAULT sync
+    b[I] = a[I];
+}
+
 KERNEL barrier_in_a_loop_of_each(ARGS) {
     float sum = 0;
     for (int i = 0; i < (int)(T & 3); i++) {
@@ -424,6 +447,40 @@ KERNEL clean_reduction(ARGS) {
         v += __shfl_down_sync(0xffffffff, v, s);
     if (T == 0)
         b[blockIdx.x] = v;
+}
+
+KERNEL clean_early_warps(ARGS) {
+    __shared__ float t[128];
+    t[T] = a[I];
+    __syncthreads();
+    if (T >= 64)
+        return;
+    float v = t[T] + t[T + 64];
+    __syncthreads();
+    t[T] = v;
+    __syncthreads();
+    b[I] = t[63 - T];
+}
+
+KERNEL clean_rounds_by_warp(ARGS) {
+    float sum = 0;
+    for (int i = T / 32; i < (int)(T / 32) + 3; i++) {
+        sum += a[i];
+        __syncthreads();
+    }
+    b[I] = sum;
+}
+
+KERNEL clean_barrier_on_each_side(ARGS) {
+    __shared__ float t[128];
+    t[T] = a[I];
+    if (T < 64) {
+        __syncthreads();
+        b[I] = t[T + 64];
+    } else {
+        __syncthreads();
+        b[I] = t[T - 64] + 1;
+    }
 }
 
 KERNEL clean_warp_reduction(ARGS) {

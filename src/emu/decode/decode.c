@@ -699,6 +699,7 @@ struct program *decode_kernel(const struct ptx_func *kernel, const struct decode
         resolve(&d);
     if (ok) {
         find_plain(&d);
+        decode_near(&d);
         decode_live(&d);
         p->sum_bytes = (uint8_t)sums_width(p);
     }

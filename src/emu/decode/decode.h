@@ -110,6 +110,9 @@ bool decode_run(struct decoder *d, struct inst *in, const struct ptx_inst *p);
 /* decode_live.c: fills p->zero and the lists of what calls save, sets INST_NO_DEST. */
 void decode_live(struct decoder *d);
 
+/* decode_near.c: fills info.near of all instructions. */
+void decode_near(struct decoder *d);
+
 /* decode_row.c: the rows of ptx/ops.def. */
 bool decode_inst(struct decoder *d); /* d->ptx, by its row's decoder */
 void decode_describe(struct inst_info *info, const struct ptx_inst *p); /* class, unit, flops */

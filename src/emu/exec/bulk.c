@@ -86,6 +86,8 @@ static void count(const struct copy *c, const struct copy_side *s)
     n->sectors_ideal += (c->bytes + SECTOR - 1) / SECTOR;
     n->lines += end / LINE - s->address / LINE + 1;
     n->data_wavefronts += (c->bytes + LINE - 1) / LINE;
+    if (!s->is_write)
+        memory_note_load(s->buffer);
     for (uint64_t i = (s->address - s->buffer->base) / SECTOR;
          i <= (end - s->buffer->base) / SECTOR; i++)
         __atomic_store_n(&s->buffer->touched[i], 1, __ATOMIC_RELAXED);

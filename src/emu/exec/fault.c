@@ -11,7 +11,7 @@ bool exec_fault(struct block_worker *k, enum verdict verdict, uint32_t pc, const
     fault->block = k->block.index;
     fault->pc = pc;
     if (pc != NO_PC)
-        fault->line = k->program->info[pc].line;
+        fault->line = k->program->info[pc].near;
     va_list ap;
     va_start(ap, format);
     vsnprintf(fault->text, sizeof(fault->text), format, ap);
@@ -35,7 +35,7 @@ bool exec_tell_access(struct block_worker *k, const struct emu_access *access)
         if (!l->wants_access || l->class->access(l, access, &k->fault))
             continue;
         k->fault.block = k->block.index;
-        k->fault.line = k->program->info[access->pc].line;
+        k->fault.line = k->program->info[access->pc].near;
         k->fault.pc = access->pc;
         if (!k->reports)
             return false;

@@ -262,6 +262,7 @@ static void make_listeners(const struct exec *x, struct block_worker *k)
     const struct emu_listener_class *classes[] = {l->find_races ? emu_races_class() : NULL,
         l->find_uninit ? emu_uninit_class() : NULL, l->find_uninit ? emu_registers_class() : NULL,
         l->find_sync && emu_copies_wanted(x->run.program) ? emu_copies_class() : NULL,
+        l->find_sync && emu_barriers_wanted(x->run.program) ? emu_barriers_class() : NULL,
         x->counting && !l->untimed ? emu_time_class() : NULL};
     for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
         if (!classes[i])
@@ -401,6 +402,7 @@ static void begin_block(struct block_worker *k, uint64_t i)
 static void end_block(struct block_worker *k, uint64_t i, bool ok)
 {
     struct exec *x = k->exec;
+    k->block.ended = ok && k->fault.verdict == VERDICT_OK;
     tell_end(k);
     if (ok || k->fault.verdict == VERDICT_OK)
         return;
@@ -557,7 +559,7 @@ static void find_leaks(struct exec *x, struct block_worker *k, struct emu_result
         if (!x->run.launch->find_leaks || !k->reports)
             continue;
         struct emu_fault fault = {.verdict = VERDICT_OK, .block = b->block, .pc = b->pc};
-        fault.line = k->program->info[b->pc].line;
+        fault.line = k->program->info[b->pc].near;
         snprintf(fault.text, sizeof(fault.text),
             "leak: %" PRIu64 " bytes that block %" PRIu64 " got by malloc were not freed", b->bytes,
             b->block);
@@ -607,13 +609,15 @@ static void report(
     struct exec *x, struct block_worker *k, struct arena *arena, struct emu_result *result)
 {
     struct emu_listener *timed = NULL;
-    const uint64_t sectors = x->counting ? memory_count_touched(x->run.memory) : 0;
+    const double scale = (double)x->run.nr_blocks / (double)x->nr_run;
+    double loaded_bytes = 0;
+    const uint64_t sectors =
+        x->counting ? memory_count_touched(x->run.memory, scale, &loaded_bytes) : 0;
     for (unsigned j = 0; j < k->nr_listeners; j++) {
         if (k->listeners[j]->class == emu_time_class())
             timed = k->listeners[j];
     }
     if (x->counting && result->verdict == VERDICT_OK) {
-        double scale = (double)x->run.nr_blocks / (double)x->nr_run;
         struct emu_counts counts = {.pc = k->counts,
             .blocks_run = x->nr_run,
             .blocks_all = x->run.nr_blocks,
@@ -622,6 +626,8 @@ static void report(
         count_fill(x, k->counts, scale, arena, result);
         counters_set(&result->counters, METRIC_GLOBAL_UNIQUE_BYTES,
             32.0 * (double)counts.unique_sectors,
+            x->nr_run < x->run.nr_blocks ? PROV_SAMPLED : PROV_COUNTED);
+        counters_set(&result->counters, METRIC_GLOBAL_LOADED_BYTES, loaded_bytes,
             x->nr_run < x->run.nr_blocks ? PROV_SAMPLED : PROV_COUNTED);
         if (!x->run.launch->untimed)
             emu_time_model(&x->run, &counts, timed, &result->counters);

@@ -71,7 +71,7 @@ bool service_assert(
     string_at(k, w, lane, argument(k, w, in, lane, 0, 8), message, sizeof(message));
     name_of(k, w, lane, who);
     exec_fault(k, VERDICT_FAULT, pc, "assertion failed: %s (line %u) by %s", message, line, who);
-    if (k->fault.line == 0)
+    if (k->program->info[pc].line == 0)
         k->fault.line = line;
     return false;
 }
@@ -252,7 +252,7 @@ bool service_malloc(
         struct mem_buffer *b = NULL;
         char name[64];
         struct err err;
-        snprintf(name, sizeof(name), "malloc of line %u", k->program->info[pc].line);
+        snprintf(name, sizeof(name), "malloc of line %u", k->program->info[pc].near);
         if (bytes && bytes <= EMU_HEAP_BYTES - k->memory->heap_used)
             b = memory_alloc(k->memory, bytes, name, &err);
         if (b) {

@@ -141,6 +141,8 @@ struct inst_info {
     unsigned access_bytes; /* per lane, memory operations */
     bool recursive;        /* in a function that may call itself */
     uint32_t line;         /* source line, 0 unknown */
+    uint32_t near; /* for messages: the line, else the nearest known line of the function, else the
+                      line of a call of the function; 0 none */
     /* registers for scoreboards: ids below program->nr_regs; predicates are registers too */
     uint16_t nr_dests, nr_sources;
     uint32_t dest[INST_MAX_REGS], source[INST_MAX_REGS];

@@ -322,9 +322,10 @@ static uint64_t take_ones(uint8_t *bytes, uint64_t nr)
     return ones;
 }
 
-uint64_t memory_count_touched(struct emu_memory *memory)
+uint64_t memory_count_touched(struct emu_memory *memory, double scale, double *loaded_bytes)
 {
     uint64_t nr = 0;
+    *loaded_bytes = 0;
     for (size_t i = 0; i < memory->nr; i++) {
         struct mem_buffer *buffer = memory->buffers[i];
         const uint64_t sectors = (buffer->bytes + 31) / 32;
@@ -332,6 +333,11 @@ uint64_t memory_count_touched(struct emu_memory *memory)
         if (buffer->touched) /* past the end: whole requests */
             memset(buffer->touched + sectors, 0, note_bytes(buffer) - sectors);
         nr += buffer->nr_touched;
+        const double most = 32.0 * (double)sectors,
+                     bytes = 32.0 * scale * (double)buffer->nr_touched;
+        if (buffer->loaded)
+            *loaded_bytes += bytes < most ? bytes : most;
+        buffer->loaded = false;
     }
     return nr;
 }

@@ -27,6 +27,7 @@ struct mem_buffer {
     bool freed;       /* on the device: 0 bytes now, gone when the launch is over */
     uint32_t pc;      /* ... this instruction */
     uint64_t block;
+    bool loaded;        /* a running launch that counts loads from it; atomics do not count */
     bool not_only_sums; /* sums.h: the running launch loads or stores it */
     double in_l2;       /* share of its sectors that L2 holds after the last modelled launch */
     char name[64];
@@ -67,9 +68,15 @@ void memory_set_init(struct mem_buffer *buffer, uint64_t offset, uint64_t nr, bo
 void memory_assume_init(struct emu_memory *memory);
 bool memory_is_init(const struct mem_buffer *buffer, uint64_t offset, uint64_t nr);
 /* Before a launch that counts, and for a buffer that is made during one: room for the notes in
- * `touched`, all 0. After the launch: how many sectors were noted; the notes are 0 again. */
+ * `touched`, all 0. After the launch: how many sectors were noted; the notes are 0 again.
+ * *loaded_bytes: 32 for each of those in buffers from which the launch loads, times `scale`, and
+ * for each buffer no more than it has. */
 void memory_note_touched(struct emu_memory *memory);
 void memory_note_buffer(struct mem_buffer *buffer);
-uint64_t memory_count_touched(struct emu_memory *memory);
+uint64_t memory_count_touched(struct emu_memory *memory, double scale, double *loaded_bytes);
+static inline void memory_note_load(struct mem_buffer *buffer)
+{
+    __atomic_store_n(&buffer->loaded, true, __ATOMIC_RELAXED);
+}
 
 #endif

@@ -90,8 +90,8 @@ static bool report(const struct copies *c, const struct emu_access *access, unsi
 {
     const uint64_t tag = c->cells[cell];
     const unsigned thread = (unsigned)(tag >> PC_BITS) & ((1u << THREAD_BITS) - 1);
-    const struct inst_info *info = c->run->program->info;
     char mine[WHERE_BYTES], theirs[WHERE_BYTES], place[WHERE_BYTES];
+    char my_line[WHERE_BYTES], their_line[WHERE_BYTES];
 
     fault->verdict = VERDICT_RACE;
     fault->other = (uint32_t)tag & ((1u << PC_BITS) - 1);
@@ -100,9 +100,10 @@ static bool report(const struct copies *c, const struct emu_access *access, unsi
     where_shared(c->run, cell << CELL_SHIFT, place);
     *strstr(mine, " of block") = '\0';
     snprintf(fault->text, sizeof(fault->text),
-        "%s of %s by %s (line %u) before the asynchronous copy by %s (line %u) was waited for",
-        where_verb(c->run, access->pc, PTX_SHARED), place, mine, info[access->pc].line, theirs,
-        info[fault->other].line);
+        "%s of %s by %s%s before the asynchronous copy by %s%s was waited for",
+        where_verb(c->run, access->pc, PTX_SHARED), place, mine,
+        where_line(c->run, access->pc, my_line), theirs,
+        where_line(c->run, fault->other, their_line));
     return false;
 }
 

@@ -48,6 +48,7 @@ struct emu_block {
     uint32_t ctaid[3];
     double weight; /* how many blocks of the grid the block stands for: 1 unless sampled */
     bool traced;   /* one of the few for the time model */
+    bool ended;    /* at block_end: all threads ran to their end */
     bool nearby;   /* near a traced block: only what it touches matters to the time model */
 };
 
@@ -103,6 +104,7 @@ struct emu_listener_class {
     struct emu_listener *(*create)(const struct emu_run *run);
     void (*destroy)(struct emu_listener *listener);
     void (*merge)(struct emu_listener *into, struct emu_listener *from);
+    /* the block stays where it is until block_end */
     void (*block_begin)(struct emu_listener *listener, const struct emu_block *block);
     /* one warp instruction, before it executes; mask: lanes that pass the guard (may be 0). The
      * access events of a memory instruction follow directly, with the same warp and pc. */
@@ -129,6 +131,9 @@ const struct emu_listener_class *emu_uninit_class(void);
 const struct emu_listener_class *emu_registers_class(void);
 const struct emu_listener_class *emu_copies_class(void);
 bool emu_copies_wanted(const struct program *program);
+/* barriers.c: when launch->find_sync, and the program has barriers for all threads. */
+const struct emu_listener_class *emu_barriers_class(void);
+bool emu_barriers_wanted(const struct program *program);
 
 /* --- counts: filled by the interpreter itself, per pc (count.c) --- */
 struct pc_count {

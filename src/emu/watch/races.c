@@ -30,7 +30,7 @@ enum { MAX_WARPS = 32 };
  * (atomic or volatile, acquire and the like). */
 enum {
     TAG_PC_BITS = 20,
-    TAG_MANY = 1 << (TAG_PC_BITS + 1), /* reads: other lanes of the warp read the cell too */
+    TAG_MANY = 1 << (TAG_PC_BITS + 1), /* reads: another lane of the warp read the cell too */
     TAG_LANE_SHIFT = TAG_PC_BITS + 2,
     TAG_WHO_SHIFT = TAG_LANE_SHIFT + 5
 };
@@ -52,6 +52,7 @@ struct races {
     unsigned cell_shift;
     size_t nr_cells;
     uint64_t *write, *read1, *read2;
+    uint64_t *mate; /* of read1 with TAG_MANY: the last read by another lane of its warp */
     uint32_t clock[MAX_WARPS][MAX_WARPS]; /* [w][o]: what w knows of o; [w][w]: its own */
     uint64_t floor[MAX_WARPS];            /* tags below are ordered before all that w does */
     bool trusted[MAX_WARPS];              /* the warp made a strong access since the last barrier */
@@ -94,9 +95,10 @@ static struct emu_listener *create(const struct emu_run *run)
     look_at_program(r);
     r->cell_shift = bytes == 1 ? 0 : bytes == 2 ? 1 : 2;
     r->nr_cells = (run->shared_bytes >> r->cell_shift) + 1;
-    r->write = xcalloc(3 * r->nr_cells, sizeof(*r->write));
+    r->write = xcalloc(4 * r->nr_cells, sizeof(*r->write));
     r->read1 = r->write + r->nr_cells;
     r->read2 = r->read1 + r->nr_cells;
+    r->mate = r->read2 + r->nr_cells;
     shadow_init(&r->shadow, run);
     return &r->base;
 }
@@ -135,7 +137,7 @@ static void block_begin(struct emu_listener *listener, const struct emu_block *b
     r->block = *block;
     r->block_trusted = false;
     r->nr_meetings = 0;
-    memset(r->write, 0, 3 * r->nr_cells * sizeof(*r->write));
+    memset(r->write, 0, 4 * r->nr_cells * sizeof(*r->write));
     memset(r->clock, 0, sizeof(r->clock));
     memset(r->trusted, 0, sizeof(r->trusted));
     for (unsigned w = 0; w < r->run->nr_warps; w++) {
@@ -232,6 +234,16 @@ static unsigned tag_warp(uint64_t tag)
     return (unsigned)(tag >> TAG_WHO_SHIFT) & 31;
 }
 
+static unsigned tag_lane(uint64_t tag)
+{
+    return (unsigned)(tag >> TAG_LANE_SHIFT) & 31;
+}
+
+static uint32_t tag_pc(uint64_t tag)
+{
+    return (uint32_t)(tag >> 1) & ((1u << TAG_PC_BITS) - 1);
+}
+
 static bool is_strong(uint64_t tag)
 {
     return tag & 1;
@@ -249,11 +261,11 @@ static bool concurrent(const struct races *r, unsigned warp, uint64_t tag)
  */
 static bool unsynced(const struct races *r, uint64_t mine, uint64_t tag)
 {
-    const unsigned warp = tag_warp(mine), lane = (unsigned)(mine >> TAG_LANE_SHIFT) & 31;
+    const unsigned warp = tag_warp(mine);
 
     return tag && tag_warp(tag) == warp && (tag >> 32) == r->clock[warp][warp] &&
-           (((unsigned)(tag >> TAG_LANE_SHIFT) & 31) != lane || (tag & TAG_MANY)) &&
-           ((tag ^ mine) >> 1 & ((1u << TAG_PC_BITS) - 1)) && !is_strong(tag) && !is_strong(mine);
+           tag_lane(tag) != tag_lane(mine) && tag_pc(tag) != tag_pc(mine) && !is_strong(tag) &&
+           !is_strong(mine);
 }
 
 /* ---- shared memory ---- */
@@ -261,9 +273,10 @@ static bool unsynced(const struct races *r, uint64_t mine, uint64_t tag)
 static bool report_shared(const struct races *r, const struct emu_access *access, unsigned lane,
     uint64_t cell, uint64_t tag, struct emu_fault *fault)
 {
-    const uint32_t pc = (uint32_t)(tag >> 1) & ((1u << TAG_PC_BITS) - 1);
-    const unsigned other = tag_warp(tag) * WARP_LANES + ((unsigned)(tag >> TAG_LANE_SHIFT) & 31);
+    const uint32_t pc = tag_pc(tag);
+    const unsigned other = tag_warp(tag) * WARP_LANES + tag_lane(tag);
     char mine[WHERE_BYTES], theirs[WHERE_BYTES], place[WHERE_BYTES];
+    char my_line[WHERE_BYTES], their_line[WHERE_BYTES];
 
     where_thread(r->run, r->block.index, access->warp * WARP_LANES + lane, mine);
     where_thread(r->run, r->block.index, other, theirs);
@@ -272,9 +285,9 @@ static bool report_shared(const struct races *r, const struct emu_access *access
     fault->verdict = VERDICT_RACE;
     fault->other = pc;
     snprintf(fault->text, sizeof(fault->text),
-        "race on %s: %s by %s (line %u) and %s by %s (line %u), %s between them", place,
-        where_verb(r->run, access->pc, PTX_SHARED), mine, r->run->program->info[access->pc].line,
-        where_verb(r->run, pc, PTX_SHARED), theirs, r->run->program->info[pc].line,
+        "race on %s: %s by %s%s and %s by %s%s, %s between them", place,
+        where_verb(r->run, access->pc, PTX_SHARED), mine, where_line(r->run, access->pc, my_line),
+        where_verb(r->run, pc, PTX_SHARED), theirs, where_line(r->run, pc, their_line),
         tag_warp(tag) == access->warp ? "both of one warp and no __syncwarp()" : "no barrier");
     return false;
 }
@@ -298,10 +311,25 @@ static uint64_t conflict(
         if (unsynced(r, tag, read))
             return read;
     }
+    if (access->is_write && (r->read1[cell] & TAG_MANY) && unsynced(r, tag, r->mate[cell]))
+        return r->mate[cell];
     return 0;
 }
 
-static void remember(struct races *r, const struct emu_access *access, size_t cell, uint64_t tag)
+static void remember_read(struct races *r, size_t cell, uint64_t tag, uint64_t mate)
+{
+    const uint64_t before = r->read1[cell];
+    const bool same_warp = (before ^ tag) >> TAG_WHO_SHIFT == 0; /* and no sync between */
+
+    if (!mate && same_warp)
+        mate = tag_lane(before) != tag_lane(tag) ? before : (before & TAG_MANY) ? r->mate[cell] : 0;
+    r->mate[cell] = mate;
+    r->read1[cell] = mate ? tag | TAG_MANY : tag;
+}
+
+/* mate: another lane's read of the cell in the same instruction; 0: none. */
+static void remember(
+    struct races *r, const struct emu_access *access, size_t cell, uint64_t tag, uint64_t mate)
 {
     if (access->is_write) {
         const uint64_t last = r->write[cell];
@@ -309,10 +337,7 @@ static void remember(struct races *r, const struct emu_access *access, size_t ce
         if (!is_strong(tag) || is_strong(last) || (last ^ tag) >> TAG_WHO_SHIFT)
             r->write[cell] = tag;
     } else if (!concurrent(r, access->warp, r->read1[cell])) {
-        const uint64_t differ = r->read1[cell] ^ tag;
-        if (differ >> TAG_WHO_SHIFT == 0 && (differ >> TAG_LANE_SHIFT || (differ & TAG_MANY)))
-            tag |= TAG_MANY;
-        r->read1[cell] = tag;
+        remember_read(r, cell, tag, mate);
     } else if (!concurrent(r, access->warp, r->read2[cell])) {
         r->read2[cell] = tag;
     }
@@ -417,11 +442,11 @@ static bool access_shared(struct races *r, const struct emu_access *access, stru
     for (uint32_t mask = access->mask; mask; mask &= mask - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(mask);
         const size_t cell = access->address[lane] >> r->cell_shift;
-        const uint64_t next = (mask & (mask - 1))
-                                  ? access->address[__builtin_ctz(mask & (mask - 1))]
-                                  : access->address[lane] + 1;
-        const uint64_t many = !access->is_write && next == access->address[lane] ? TAG_MANY : 0;
-        const uint64_t tag = now | (uint64_t)lane << TAG_LANE_SHIFT | many;
+        const uint32_t rest = mask & (mask - 1);
+        const unsigned next = rest ? (unsigned)__builtin_ctz(rest) : lane;
+        const bool many = next != lane && access->address[next] == access->address[lane];
+        const uint64_t tag = now | (uint64_t)lane << TAG_LANE_SHIFT;
+        const uint64_t mate = many ? now | (uint64_t)next << TAG_LANE_SHIFT : 0;
         if (access->address[lane] == before)
             continue;
         before = access->address[lane];
@@ -431,7 +456,7 @@ static bool access_shared(struct races *r, const struct emu_access *access, stru
                 clean = report_shared(r, access, lane, c, against, fault);
             if (!clean && !r->base.reports)
                 return false;
-            remember(r, access, c, tag);
+            remember(r, access, c, tag, mate);
         }
         if (access->kind == ACCESS_UNIFORM)
             break;
@@ -481,7 +506,7 @@ static bool rising(const struct emu_access *access)
 static bool check_lanes(
     const struct races *r, const struct emu_access *access, struct emu_fault *fault)
 {
-    char mine[WHERE_BYTES], theirs[WHERE_BYTES];
+    char mine[WHERE_BYTES], theirs[WHERE_BYTES], line[WHERE_BYTES];
 
     if (r->run->program->insts[access->pc].kind != INST_STORE ||
         access->kind == ACCESS_CONTIGUOUS || rising(access))
@@ -498,9 +523,9 @@ static bool check_lanes(
             fault->verdict = VERDICT_RACE;
             snprintf(fault->text, sizeof(fault->text),
                 "race: %s and %s write different values to one place of %s memory in one "
-                "instruction (line %u)",
+                "instruction%s",
                 mine, theirs, access->space == PTX_SHARED ? "shared" : "global",
-                r->run->program->info[access->pc].line);
+                where_line(r->run, access->pc, line));
             return false;
         }
     }
@@ -625,8 +650,7 @@ static void look_at_cells(struct races *r, struct pairs *pairs)
 
 static void describe(const struct races *r, const struct race_pair *pair, struct emu_fault *fault)
 {
-    char writer[WHERE_BYTES], other[WHERE_BYTES];
-    const struct inst_info *info = r->run->program->info;
+    char writer[WHERE_BYTES], other[WHERE_BYTES], line[WHERE_BYTES], other_line[WHERE_BYTES];
 
     where_thread(r->run, shadow_block(pair->writer) - 1, shadow_thread(pair->writer), writer);
     where_thread(r->run, shadow_block(pair->other) - 1, shadow_thread(pair->other), other);
@@ -634,12 +658,13 @@ static void describe(const struct races *r, const struct race_pair *pair, struct
         .block = shadow_block(pair->writer) - 1,
         .pc = shadow_pc(pair->writer),
         .other = shadow_pc(pair->other),
-        .line = info[shadow_pc(pair->writer)].line};
+        .line = r->run->program->info[shadow_pc(pair->writer)].near};
     snprintf(fault->text, sizeof(fault->text),
-        "race on byte %" PRIu64 " of %s: write by %s (line %u) and %s by %s (line %u), nothing "
+        "race on byte %" PRIu64 " of %s: write by %s%s and %s by %s%s, nothing "
         "orders the blocks of one launch",
-        pair->offset, pair->buffer->buffer->name, writer, fault->line,
-        where_verb(r->run, fault->other, PTX_GLOBAL), other, info[fault->other].line);
+        pair->offset, pair->buffer->buffer->name, writer, where_line(r->run, fault->pc, line),
+        where_verb(r->run, fault->other, PTX_GLOBAL), other,
+        where_line(r->run, fault->other, other_line));
 }
 
 static void finish(struct emu_listener *listener, struct emu_result *result)

@@ -202,16 +202,16 @@ static void report(struct registers *r, unsigned warp, uint32_t pc, uint32_t mis
 {
     struct emu_fault *f = &r->found[pc];
     const struct inst_info *info = &r->run->program->info[pc];
-    char who[WHERE_BYTES];
+    char who[WHERE_BYTES], line[WHERE_BYTES];
 
     if (f->verdict != VERDICT_OK && f->block <= r->block)
         return;
     where_thread(r->run, r->block, warp * WARP_LANES + (unsigned)__builtin_ctz(missing), who);
     *f = (struct emu_fault){
-        .verdict = VERDICT_FAULT, .block = r->block, .pc = pc, .line = info->line};
+        .verdict = VERDICT_FAULT, .block = r->block, .pc = pc, .line = info->near};
     snprintf(f->text, sizeof(f->text),
-        "uninitialised: a register that %s reads has no value yet, by %s (line %u)",
-        ptx_op_name(info->ptx->op), who, info->line);
+        "uninitialised: a register that %s reads has no value yet, by %s%s",
+        ptx_op_name(info->ptx->op), who, where_line(r->run, pc, line));
 }
 
 static void on_inst(struct emu_listener *listener, unsigned warp, uint32_t pc, uint32_t mask)
@@ -240,32 +240,15 @@ static void merge(struct emu_listener *into, struct emu_listener *from)
     struct registers *a = (struct registers *)into;
     const struct registers *b = (struct registers *)from;
 
-    for (uint32_t pc = 0; a->found && pc < a->run->program->nr_insts; pc++) {
-        if (b->found[pc].verdict != VERDICT_OK &&
-            (a->found[pc].verdict == VERDICT_OK || b->found[pc].block < a->found[pc].block))
-            a->found[pc] = b->found[pc];
-    }
+    reports_lowest(a->found, b->found, a->found ? a->run->program->nr_insts : 0);
 }
 
 static void finish(struct emu_listener *listener, struct emu_result *result)
 {
     struct registers *r = (struct registers *)listener;
-    const struct emu_fault *first = NULL;
 
-    for (uint32_t pc = 0; r->found && pc < r->run->program->nr_insts; pc++) {
-        const struct emu_fault *f = &r->found[pc];
-        if (f->verdict == VERDICT_OK)
-            continue;
-        if (r->base.reports)
-            reports_add(r->base.reports, EMU_CHECK_INIT, f);
-        if (!first || f->block < first->block)
-            first = f;
-    }
-    if (!first || r->base.reports || result->verdict != VERDICT_OK)
-        return;
-    result->verdict = first->verdict;
-    result->line = first->line;
-    memcpy(result->text, first->text, sizeof(result->text));
+    reports_found(r->base.reports, EMU_CHECK_INIT, r->found,
+        r->found ? r->run->program->nr_insts : 0, result);
 }
 
 const struct emu_listener_class *emu_registers_class(void)

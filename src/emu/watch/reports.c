@@ -43,6 +43,35 @@ void reports_add(struct reports *reports, enum emu_check check, const struct emu
     add(reports, &noted);
 }
 
+void reports_lowest(struct emu_fault *into, const struct emu_fault *from, size_t nr)
+{
+    for (size_t i = 0; i < nr; i++) {
+        if (from[i].verdict != VERDICT_OK &&
+            (into[i].verdict == VERDICT_OK || from[i].block < into[i].block))
+            into[i] = from[i];
+    }
+}
+
+void reports_found(struct reports *reports, enum emu_check check, const struct emu_fault *found,
+    size_t nr, struct emu_result *result)
+{
+    const struct emu_fault *first = NULL;
+
+    for (size_t i = 0; i < nr; i++) {
+        if (found[i].verdict == VERDICT_OK)
+            continue;
+        if (reports)
+            reports_add(reports, check, &found[i]);
+        if (!first || found[i].block < first->block)
+            first = &found[i];
+    }
+    if (!first || reports || result->verdict != VERDICT_OK)
+        return;
+    result->verdict = first->verdict;
+    result->line = first->line;
+    memcpy(result->text, first->text, sizeof(result->text));
+}
+
 void reports_merge(struct reports *into, const struct reports *from)
 {
     for (size_t i = 0; i < from->nr; i++)

@@ -18,6 +18,12 @@ struct reports {
 };
 
 void reports_add(struct reports *reports, enum emu_check check, const struct emu_fault *fault);
+/* For listeners that keep one fault for each pc, VERDICT_OK: none. `lowest`: that of the lower
+ * block wins. `found`: all go on the list; without a list, the one of the lowest block becomes the
+ * result unless there is a verdict already. */
+void reports_lowest(struct emu_fault *into, const struct emu_fault *from, size_t nr);
+void reports_found(struct reports *reports, enum emu_check check, const struct emu_fault *found,
+    size_t nr, struct emu_result *result);
 void reports_merge(struct reports *into, const struct reports *from);
 /* Puts the list into the result: by block, at most max of each kind. */
 void reports_finish(

@@ -378,14 +378,14 @@ static void settle(struct uninit *u, struct finds *finds)
 static void describe(const struct uninit *u, uint64_t block, unsigned thread, uint32_t pc,
     const char *place, struct emu_fault *fault)
 {
-    char who[WHERE_BYTES];
+    char who[WHERE_BYTES], line[WHERE_BYTES];
 
     where_thread(u->run, block, thread, who);
     *fault = (struct emu_fault){
-        .verdict = VERDICT_FAULT, .block = block, .pc = pc, .line = u->run->program->info[pc].line};
+        .verdict = VERDICT_FAULT, .block = block, .pc = pc, .line = u->run->program->info[pc].near};
     snprintf(fault->text, sizeof(fault->text),
-        "uninitialised: %s of %s, which nothing wrote before, by %s (line %u)",
-        where_verb(u->run, pc, PTX_GLOBAL), place, who, fault->line);
+        "uninitialised: %s of %s, which nothing wrote before, by %s%s",
+        where_verb(u->run, pc, PTX_GLOBAL), place, who, where_line(u->run, pc, line));
 }
 
 static void describe_global(

@@ -15,6 +15,17 @@ void where_thread(
         block / g[0] % g[1], block / g[0] / g[1]);
 }
 
+const char *where_line(const struct emu_run *run, uint32_t pc, char text[WHERE_BYTES])
+{
+    const uint32_t line = run->program->info[pc].near;
+
+    if (line)
+        snprintf(text, WHERE_BYTES, " (line %u)", line);
+    else
+        text[0] = '\0';
+    return text;
+}
+
 const char *where_verb(const struct emu_run *run, uint32_t pc, enum ptx_space space)
 {
     const struct inst_info *info = &run->program->info[pc];

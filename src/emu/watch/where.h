@@ -10,6 +10,9 @@ enum { WHERE_BYTES = 128 };
 void where_thread(
     const struct emu_run *run, uint64_t block, unsigned thread, char text[WHERE_BYTES]);
 
+/* " (line 12)": the instruction's, or the nearest known; "" when there is none. */
+const char *where_line(const struct emu_run *run, uint32_t pc, char text[WHERE_BYTES]);
+
 /* "byte 12 of tile (shared memory)", or "byte 140 of shared memory" when no variable is there */
 void where_shared(const struct emu_run *run, uint64_t offset, char text[WHERE_BYTES]);
 

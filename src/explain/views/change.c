@@ -15,7 +15,7 @@ static const struct {
 } resources[] = {
     {METRIC_STALL_LONG_PCT, "waiting for global memory"},
     {METRIC_STALL_BARRIER_PCT, "waiting at barriers"},
-    {METRIC_STALL_SHORT_PCT, "waiting for shared memory"},
+    {METRIC_STALL_SHORT_PCT, "waiting for shared memory or special functions"},
     {METRIC_STALL_MIO_PCT, "waiting for the queue of memory and special instructions"},
     {METRIC_STALL_MATH_PCT, "waiting for an arithmetic pipe"},
     {METRIC_DRAM_PCT, "DRAM busy"},

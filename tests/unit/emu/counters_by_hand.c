@@ -30,7 +30,7 @@
     "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\n"                        \
     "mul.lo.s32 %r5, %r2, %r3;\nadd.s32 %r1, %r5, %r4;\nmul.wide.s32 %rd3, %r1, 1;\n"
 
-enum { MAX_EXPECT = 16 };
+enum { MAX_EXPECT = 20 };
 
 struct expect {
     enum metric metric;
@@ -63,6 +63,7 @@ static const struct example examples[] = {
             {METRIC_GLOBAL_LD_BYTES, 512},
             {METRIC_GLOBAL_ST_BYTES, 512},
             {METRIC_GLOBAL_UNIQUE_BYTES, 1024}, /* 512 read, 512 written */
+            {METRIC_GLOBAL_LOADED_BYTES, 512},
             {METRIC_FLOPS, 0},
             {METRIC_BLOCK_THREADS, 64},
             {METRIC_GRID_BLOCKS, 2},
@@ -84,6 +85,7 @@ static const struct example examples[] = {
             {METRIC_GLOBAL_LD_SECTORS_IDEAL, 2 * 4}, /* 128 distinct bytes would fit in 4 */
             {METRIC_GLOBAL_LD_BYTES, 256},
             {METRIC_GLOBAL_UNIQUE_BYTES, 64 * 32}, /* the stores hit the sectors just read */
+            {METRIC_GLOBAL_LOADED_BYTES, 64 * 32},
             {METRIC_INST_FP32, 64},
             {METRIC_FLOPS, 64},
             {METRIC_TIME_NS, -1},
@@ -195,6 +197,7 @@ static const struct example examples[] = {
             {METRIC_GLOBAL_ATOMICS, 4},
             {METRIC_INST_SHUFFLE, 48},
             {METRIC_GLOBAL_UNIQUE_BYTES, 64}, /* a sector of a, a sector of b */
+            {METRIC_GLOBAL_LOADED_BYTES, 0},  /* atomics and stores only */
             {METRIC_TIME_NS, -1},
         },
     },

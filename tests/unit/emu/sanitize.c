@@ -189,6 +189,135 @@ static void test_missing_syncwarp(void **state)
         VERDICT_RACE, 12, "no barrier between them");
 }
 
+/* Thread (0,0,0) reads a word that all lanes read, or that another lane reads elsewhere, and then
+ * writes the word: the other side of the race is the other lane, at its own line. */
+static void test_both_sides_of_a_warp(void **state)
+{
+    (void)state;
+    assert_says(races(STORE_OWN SYNC ".loc 1 21 0\nld.shared.f32 %f2, [%r6];\n"
+                                     "setp.ne.s32 %p1, %r1, 0; .loc 1 22 0\n"
+                                     "@!%p1 st.shared.f32 [%r6], %f2;\n" STORE_RESULT,
+                    1, 32),
+        VERDICT_RACE, 22,
+        "byte 0 of tile (shared memory): write by thread (0,0,0) (line 22) and read by thread "
+        "(1,0,0) of block (0,0,0) (line 21), both of one warp");
+    /* lane 7 reads word 0 at line 23, lane 0 reads it at line 24 and writes it at line 25 */
+    assert_says(races(STORE_OWN SYNC "setp.eq.s32 %p1, %r1, 7; setp.eq.s32 %p2, %r1, 0;\n"
+                                     ".loc 1 23 0\n@%p1 ld.shared.f32 %f2, [%r6];\n"
+                                     ".loc 1 24 0\n@%p2 ld.shared.f32 %f2, [%r6];\n"
+                                     ".loc 1 25 0\n@%p2 st.shared.f32 [%r6], %f1;\nret;\n",
+                    1, 64),
+        VERDICT_RACE, 25,
+        "write by thread (0,0,0) (line 25) and read by thread (7,0,0) of block (0,0,0) (line 23)");
+    /* lane 7 reads once more after lane 0: still lane 7's read */
+    assert_says(races(STORE_OWN SYNC "setp.eq.s32 %p1, %r1, 7; setp.eq.s32 %p2, %r1, 0;\n"
+                                     ".loc 1 23 0\n@%p2 ld.shared.f32 %f2, [%r6];\n"
+                                     ".loc 1 24 0\n@%p1 ld.shared.f32 %f2, [%r6];\n"
+                                     ".loc 1 25 0\n@%p2 st.shared.f32 [%r6], %f1;\nret;\n",
+                    1, 64),
+        VERDICT_RACE, 25,
+        "write by thread (0,0,0) (line 25) and read by thread (7,0,0) of block (0,0,0) (line 24)");
+    /* write and write */
+    assert_says(races("setp.eq.s32 %p1, %r1, 9; setp.eq.s32 %p2, %r1, 4;\n"
+                      ".loc 1 26 0\n@%p1 st.shared.f32 [%r6+8], %f1;\n"
+                      ".loc 1 27 0\n@%p2 st.shared.f32 [%r6+8], %f1;\nret;\n",
+                    1, 64),
+        VERDICT_RACE, 27,
+        "byte 8 of tile (shared memory): write by thread (4,0,0) (line 27) and write by thread "
+        "(9,0,0) of block (0,0,0) (line 26), both of one warp");
+    /* a lane's own reads and writes, and one lane that reads for all */
+    assert_clean(races(STORE_OWN "ld.shared.f32 %f2, [%r7]; ld.shared.f32 %f3, [%r7];\n"
+                                 "st.shared.f32 [%r7], %f3;\n" STORE_RESULT,
+        1, 64));
+    assert_clean(races(STORE_OWN SYNC
+        "ld.shared.f32 %f2, [%r6]; bar.warp.sync -1;\n"
+        "setp.ne.s32 %p1, %r1, 0; @!%p1 st.shared.f32 [%r6], %f2;\n" STORE_RESULT,
+        1, 32));
+}
+
+/* Between warps: threads and lines of both sides, whichever wrote. */
+static void test_both_sides_of_a_block(void **state)
+{
+    (void)state;
+    assert_says(races("setp.eq.s32 %p1, %r1, 37; setp.eq.s32 %p2, %r1, 101;\n"
+                      ".loc 1 28 0\n@%p1 st.shared.f32 [%r6+8], %f1;\n"
+                      ".loc 1 29 0\n@%p2 st.shared.f32 [%r6+8], %f1;\nret;\n",
+                    1, 128),
+        VERDICT_RACE, 29,
+        "byte 8 of tile (shared memory): write by thread (101,0,0) (line 29) and write by thread "
+        "(37,0,0) of block (0,0,0) (line 28), no barrier");
+    assert_says(races("st.shared.f32 [%r7], %f1; bar.sync 0;\n"
+                      "setp.eq.s32 %p1, %r1, 37; setp.eq.s32 %p2, %r1, 101;\n"
+                      ".loc 1 28 0\n@%p1 ld.shared.f32 %f2, [%r6+8];\n"
+                      ".loc 1 29 0\n@%p2 st.shared.f32 [%r6+8], %f1;\nret;\n",
+                    1, 128),
+        VERDICT_RACE, 28,
+        "read by thread (37,0,0) (line 28) and write by thread (101,0,0) of block (0,0,0) (line "
+        "29)");
+}
+
+/* Barriers for all threads of the block that some warps go round. */
+static void test_barriers_gone_past(void **state)
+{
+    (void)state;
+    /* the others are freed only when these exit */
+    assert_says(races("setp.gt.u32 %p1, %r1, 127; @%p1 bra ROUND; .loc 1 31 0\nbar.sync 0;\n"
+                      "ROUND: st.global.f32 [%rd5], %f1; ret;\n",
+                    2, 256),
+        VERDICT_FAULT, 31,
+        "barrier in divergent code: 4 of 8 warps go past it, that of thread (128,0,0) first; the "
+        "warp of thread (0,0,0) of block (0,0,0) waits at it");
+    /* they meet the others at the next barrier, and are one behind */
+    assert_says(races("setp.lt.u32 %p1, %r1, 64; @%p1 bra ROUND; .loc 1 32 0\nbar.sync 0;\n"
+                      "ROUND: .loc 1 33 0\nbar.sync 0; st.global.f32 [%rd5], %f1; ret;\n",
+                    2, 96),
+        VERDICT_FAULT, 32,
+        "2 of 3 warps go past it, that of thread (0,0,0) first; the warp of "
+        "thread (64,0,0) of block (0,0,0)");
+    assert_says(races("setp.lt.u32 %p1, %r1, 64; .loc 1 34 0\n@%p1 bar.sync 0;\n"
+                      "st.global.f32 [%rd5], %f1; ret;\n",
+                    2, 96),
+        VERDICT_FAULT, 34, "1 of 3 warps go past it, that of thread (64,0,0) first");
+    /* one round more for the upper warps */
+    assert_says(
+        races("shr.u32 %r8, %r1, 6; LOOP: .loc 1 35 0\nbar.sync 0; setp.eq.s32 %p1, %r8, 0;\n"
+              "sub.s32 %r8, %r8, 1; @!%p1 bra LOOP; st.global.f32 [%rd5], %f1; ret;\n",
+            2, 128),
+        VERDICT_FAULT, 35, "2 of 4 warps go past it, that of thread (0,0,0) first");
+    /* some lanes of a warp */
+    assert_says(races("and.b32 %r8, %r1, 31; setp.gt.u32 %p1, %r8, 15; @%p1 bra ROUND;\n"
+                      ".loc 1 36 0\nbar.sync 0;\nROUND: st.global.f32 [%rd5], %f1; ret;\n",
+                    2, 64),
+        VERDICT_FAULT, 36, "lanes 0x0000ffff of a warp are at it, lanes 0xffff0000 are not");
+}
+
+static void test_barriers_in_order(void **state)
+{
+    (void)state;
+    /* whole warps return early, before a barrier and between two */
+    assert_clean(races("setp.gt.u32 %p1, %r1, 127; @%p1 bra END; bar.sync 0;\n"
+                       "st.global.f32 [%rd5], %f1;\nEND: ret;\n",
+        2, 256));
+    assert_clean(races("bar.sync 0; setp.gt.u32 %p1, %r1, 31; @%p1 ret; bar.sync 0;\n"
+                       "st.global.f32 [%rd5], %f1; ret;\n",
+        2, 256));
+    /* both sides have one; as many rounds for all, though the register comes from the thread */
+    assert_clean(races("setp.gt.u32 %p1, %r1, 31; @%p1 bra A; bar.sync 0; bra B;\nA: bar.sync 0;\n"
+                       "B: st.global.f32 [%rd5], %f1; ret;\n",
+        2, 96));
+    assert_clean(races("shr.u32 %r8, %r1, 10; LOOP: bar.sync 0; setp.eq.s32 %p1, %r8, 3;\n"
+                       "add.s32 %r8, %r8, 1; @!%p1 bra LOOP; st.global.f32 [%rd5], %f1; ret;\n",
+        2, 128));
+    /* a barrier with a count is for those who come */
+    assert_clean(races("setp.gt.u32 %p1, %r1, 63; @%p1 bra ROUND; bar.sync 1, 64;\n"
+                       "ROUND: bar.sync 0; st.global.f32 [%rd5], %f1; ret;\n",
+        2, 128));
+    /* a sync of a warp is no barrier of the block */
+    assert_clean(races("setp.gt.u32 %p1, %r1, 63; @%p1 bra ROUND; bar.warp.sync -1;\n"
+                       "ROUND: st.global.f32 [%rd5], %f1; ret;\n",
+        2, 128));
+}
+
 #define COPY ".loc 1 70 0\ncp.async.ca.shared.global [%r7], [%rd4], 4;\n"
 #define COMMIT "cp.async.commit_group;\n"
 #define LOAD_OWN ".loc 1 72 0\nld.shared.f32 %f2, [%r7];\n"
@@ -311,6 +440,13 @@ static void test_lanes_of_one_instruction(void **state)
     assert_says(races(".loc 1 60 0\nst.shared.u32 [%r6], %r1; ret;\n", 1, 32), VERDICT_RACE, 60,
         "thread (0,0,0) and thread (1,0,0) of block (0,0,0) write different values");
     assert_clean(races("st.shared.u32 [%r6], %r3; ret;\n", 1, 32));
+    assert_says(
+        races("shr.u32 %r8, %r1, 1; mul.wide.u32 %rd6, %r8, 4; add.s64 %rd6, %rd1, %rd6;\n"
+              "setp.gt.u32 %p1, %r1, 37; .loc 1 61 0\n@%p1 st.global.u32 [%rd6], %r1; ret;\n",
+            1, 64),
+        VERDICT_RACE, 61,
+        "thread (38,0,0) and thread (39,0,0) of block (0,0,0) write different values to one place "
+        "of global memory in one instruction (line 61)");
 }
 
 static void test_blocks(void **state)
@@ -322,6 +458,25 @@ static void test_blocks(void **state)
         VERDICT_RACE, 70,
         "byte 0 of a: write by thread (5,0,0) of block (0,0,0) (line 70) and write by thread "
         "(5,0,0) of block (1,0,0) (line 70)");
+    /* block 0 writes at line 73 by thread 40, block 1 at line 74 by thread 3 */
+    assert_says(
+        races("setp.eq.s32 %p1, %r1, 40; setp.eq.s32 %p2, %r1, 3; setp.eq.s32 %p3, %r2, 0;\n"
+              "and.pred %p1, %p1, %p3; not.pred %p3, %p3; and.pred %p2, %p2, %p3;\n"
+              ".loc 1 73 0\n@%p1 st.global.u32 [%rd1+8], %r2;\n"
+              ".loc 1 74 0\n@%p2 st.global.u32 [%rd1+8], %r2;\nret;\n",
+            2, 64),
+        VERDICT_RACE, 73,
+        "byte 8 of a: write by thread (40,0,0) of block (0,0,0) (line 73) and write by thread "
+        "(3,0,0) of block (1,0,0) (line 74)");
+    /* vectors: lane 9 of block 0 has written what lane 1 of block 1 reads */
+    assert_says(
+        races("setp.eq.s32 %p3, %r2, 0; mul.wide.s32 %rd6, %r1, 16; add.s64 %rd6, %rd1, %rd6;\n"
+              ".loc 1 75 0\n@%p3 st.global.v4.f32 [%rd6], {%f1,%f1,%f1,%f1};\n"
+              ".loc 1 76 0\n@!%p3 ld.global.f32 %f2, [%rd4+-112];\nret;\n",
+            2, 64),
+        VERDICT_RACE, 75,
+        "write by thread (9,0,0) of block (0,0,0) (line 75) and read by thread "
+        "(0,0,0) of block (1,0,0) (line 76)");
     assert_clean(races("red.global.add.u32 [%rd1], %r2; ret;\n", 6, 64));
     assert_clean(races("ld.global.u32 %r9, [%rd1]; st.global.u32 [%rd5], %r9; ret;\n", 6, 64));
     /* in place: a[i] = a[i + 1]; only the last thread of a block reads another block's word */
@@ -394,11 +549,68 @@ static void test_uninitialised_inside(void **state)
         run(STORE_OWN LOAD_MIRRORED STORE_RESULT, 2, 256, true, true).verdict, VERDICT_RACE);
 }
 
+/* Instructions of other files have the line of what comes before them, or of the call; and what
+ * has no line at all is named without one. */
+static void test_nearest_lines(void **state)
+{
+    (void)state;
+    assert_says(races(".loc 1 95 0\nadd.s32 %r8, %r6, 4;\n.loc 2 300 0\n"
+                      "st.shared.u32 [%r8], %r1;\nret;\n",
+                    1, 32),
+        VERDICT_RACE, 95, "in one instruction (line 95)");
+}
+
+/* A function of another file has no line of the kernel's: its faults are at the call. Without any
+ * line, the message has none. */
+static void test_lines_of_functions(void **state)
+{
+    static const char head[] =
+        ".version 9.0\n.target sm_90a\n.address_size 64\n"
+        ".func f() {\n.shared .align 4 .b8 s[4];\n.reg .b32 %r<3>;\n%s"
+        "mov.u32 %r1, %tid.x;\nst.shared.u32 [s], %r1;\nret;\n}\n"
+        ".visible .entry k(.param .u64 a, .param .u64 b) {\n%scall f;\nret;\n}\n";
+    struct bench bench;
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        const uint64_t params[2] = {0};
+        const struct emu_launch how = {.kernel = "k",
+            .grid = {1, 1, 1},
+            .block = {32, 1, 1},
+            .params = params,
+            .params_bytes = sizeof(params),
+            .find_races = true};
+        struct emu_result result;
+        struct emu_module *module;
+        char ptx[1024];
+        const char *at = strstr(head, "%s"), *next = strstr(at + 2, "%s");
+
+        snprintf(ptx, sizeof(ptx), "%.*s%s%.*s%s%s", (int)(at - head), head,
+            i ? "" : ".loc 2 300 0\n", (int)(next - at - 2), at + 2, i ? "" : ".loc 1 96 0\n",
+            next + 2);
+        bench_init(&bench, 1);
+        if (!emu_load(bench.emu, ptx, strlen(ptx), &module, &result, &bench.err) || !module)
+            fail_msg("%s", result.text);
+        assert_true(emu_launch(bench.emu, module, &how, bench.arena, &result, &bench.err));
+        assert_int_equal(result.verdict, VERDICT_RACE);
+        assert_int_equal(result.line, i ? 0 : 96);
+        assert_non_null(
+            strstr(result.text, i ? "in one instruction" : "in one instruction (line 96)"));
+        assert_null(strstr(result.text, "line 0"));
+        emu_unload(bench.emu, module);
+        bench_finish(&bench);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_missing_barrier),
         cmocka_unit_test(test_missing_syncwarp),
+        cmocka_unit_test(test_both_sides_of_a_warp),
+        cmocka_unit_test(test_both_sides_of_a_block),
+        cmocka_unit_test(test_barriers_gone_past),
+        cmocka_unit_test(test_barriers_in_order),
         cmocka_unit_test(test_missing_wait),
         cmocka_unit_test(test_bad_masks),
         cmocka_unit_test(test_uninitialised_registers),
@@ -406,6 +618,8 @@ int main(void)
         cmocka_unit_test(test_atomics),
         cmocka_unit_test(test_named_barriers),
         cmocka_unit_test(test_lanes_of_one_instruction),
+        cmocka_unit_test(test_nearest_lines),
+        cmocka_unit_test(test_lines_of_functions),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_last_block_sums_up),
         cmocka_unit_test(test_uninitialised_global),

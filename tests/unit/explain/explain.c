@@ -247,9 +247,16 @@ static void test_redundant_loads_when_sampled(void **state)
     expect_first(
         f, "redundant_loads", 5, METRIC_GLOBAL_LD_BYTES, 8 * pow(1024, 3), ACTION_REGISTER_TILE);
     /* 4 * 2^25 sectors, of the 8 MiB of the two inputs; what the sample touched is no evidence. */
-    assert_non_null(strstr(f->c.explanation.findings[0].text, "8.39M distinct ones, 512 times"));
+    assert_non_null(strstr(f->c.explanation.findings[0].text,
+        "use at most 8.39M distinct ones, at least 512 times each"));
     assert_non_null(strstr(f->c.explanation.findings[0].text, "estimated from a sample"));
     assert_false(cites(&f->c.explanation.findings[0], METRIC_GLOBAL_UNIQUE_BYTES, 8e6));
+    /* where the loads were counted apart */
+    counters_set(&f->launches[0], METRIC_GLOBAL_LOADED_BYTES, 6.4e6, PROV_SAMPLED);
+    set(f, METRIC_GLOBAL_LOADED_BYTES, 6.4e6);
+    explain(f);
+    assert_non_null(
+        strstr(f->c.explanation.findings[0].text, "use at most 6.4M distinct ones, at least 671"));
 }
 
 /* A streaming kernel stays one when one block in ten ran. */
@@ -397,6 +404,37 @@ static void test_full_queue(void **state)
             assert_null(strstr(f->c.explanation.findings[i].text, "shared memory"));
         }
     }
+}
+
+static const char *text_of(const struct fixture *f, const char *tool)
+{
+    for (unsigned i = 0; i < f->c.explanation.nr_findings; i++) {
+        if (strcmp(f->c.explanation.findings[i].tool, tool) == 0)
+            return f->c.explanation.findings[i].text;
+    }
+    return "";
+}
+
+/* The same reason to wait, and what each kernel waits for. */
+static void test_short_waits_name_what_there_is(void **state)
+{
+    struct fixture *f = *state;
+
+    set(f, METRIC_DRAM_PCT, 25);
+    set(f, METRIC_L2_PCT, 15);
+    set(f, METRIC_STALL_SHORT_PCT, 70);
+    set(f, METRIC_INST_SHUFFLE, 3e8);
+    explain(f);
+    assert_non_null(strstr(text_of(f, "short_scoreboard"), "waiting for shuffles ("));
+    set(f, METRIC_INST_SPECIAL, 2e8);
+    explain(f);
+    assert_non_null(
+        strstr(text_of(f, "short_scoreboard"), "waiting for special functions or shuffles ("));
+    set(f, METRIC_SHARED_LD_REQUESTS, 8e6);
+    set(f, METRIC_INST_SHUFFLE, 0);
+    set(f, METRIC_INST_SPECIAL, 0);
+    explain(f);
+    assert_non_null(strstr(text_of(f, "short_scoreboard"), "waiting for shared memory ("));
 }
 
 static void test_full_pipe(void **state)
@@ -588,6 +626,11 @@ static void test_tensor_cores(void **state)
     expect_first(f, "tensor_cores", 0, METRIC_INST_TENSOR, 0, ACTION_TENSOR_CORES);
     assert_non_null(strstr(f->c.explanation.findings[0].text, "the machine code has none"));
     assert_int_equal(f->c.explanation.bound, BOUND_COMPUTE);
+    /* 28 flops a byte keep the vector pipes longer than DRAM, 16 do not. */
+    give_work(f, "28*8*4096*4096", "8*4096*4096");
+    assert_true(found(explain(f), "tensor_cores"));
+    give_work(f, "16*8*4096*4096", "8*4096*4096");
+    assert_false(found(explain(f), "tensor_cores"));
 }
 
 /* What is not known is named, and what is known is still used. */
@@ -666,6 +709,21 @@ static void test_class_and_conflict(void **state)
     assert_non_null(strstr(e->summary, "(counted)"));
     assert_non_null(strstr(e->summary, "700 us (modelled)"));
     assert_string_equal(e->findings[0].tool, "redundant_loads"); /* and still the right advice */
+}
+
+/* Bytes that the task states and that no launch touches leave nothing less to gain. */
+static void test_stated_bytes_are_not_touched(void **state)
+{
+    struct fixture *f = *state;
+
+    give_work(f, NULL, "2*512*1000*1000");
+    f->c.profile.time_ns = explain_roofline_ns(chip_default(), &f->task);
+    set(f, METRIC_TIME_NS, f->c.profile.time_ns);
+    set(f, METRIC_GLOBAL_UNIQUE_BYTES, 1024e6 / 6);
+    set(f, METRIC_L1_HIT_PCT, 5);
+    assert_true(found(explain(f), "cache_misses"));
+    set(f, METRIC_GLOBAL_UNIQUE_BYTES, 1024e6);
+    assert_false(found(explain(f), "cache_misses"));
 }
 
 /* The gain cannot exceed what the roofline leaves. */
@@ -916,6 +974,7 @@ int main(void)
         TEST(test_conversions),
         TEST(test_latency),
         TEST(test_full_queue),
+        TEST(test_short_waits_name_what_there_is),
         TEST(test_full_pipe),
         TEST(test_l2_does_not_keep),
         TEST(test_clock),
@@ -933,6 +992,7 @@ int main(void)
         TEST(test_without_lines),
         TEST(test_roofline),
         TEST(test_class_and_conflict),
+        TEST(test_stated_bytes_are_not_touched),
         TEST(test_gain_is_clipped_by_the_roofline),
         TEST(test_at_most_five),
         TEST(test_priors_follow_the_findings),
