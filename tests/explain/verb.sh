@@ -11,7 +11,8 @@ expect()
 }
 out=$("$keet" explain --threads 2 kernels/serial_row_sum.cu)
 expect "latency-bound"
-expect "Confidence 75%."
+expect "The task is memory-bound (0.25 flops per byte), but this kernel is latency-bound: its warps wait"
+! grep -qE "Confidence|theory goes first|FP64 pipe" <<<"$out" || { echo "noise: $out"; exit 1; }
 expect "Speed of light: load/store unit"
 expect "Little's law: full DRAM bandwidth needs 8.33 KB in flight per SM."
 expect "1. [serial_rows"
