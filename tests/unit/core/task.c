@@ -365,8 +365,7 @@ static void test_error_positions(void **state)
     refuse_line(
         *state, "tolerance eps = 1", "k.cu:6:24: unknown tolerance 'eps'; expected rel or abs");
     refuse_line(*state, "work flop = 1",
-        "k.cu:6:19: unknown work 'flop'; expected bytes, flops, or one type's as f16_flops, "
-        "int8_ops");
+        "k.cu:6:19: unknown work 'flop'; expected bytes, flops, or as f16_flops, int8_ops");
     refuse_line(*state, "work flops = M/0", "k.cu:6:27: 64 divided by zero");
     refuse_line(*state, "tune T = 16 in {8, 32}",
         "k.cu:6:23: T = 16 is not among the choices; expected one of them");
