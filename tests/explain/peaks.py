@@ -63,6 +63,19 @@ def test_integer_product_on_tensor_cores():
     assert search(HERE / "peaks/int8_mma.cu", 2)[2] != "roofline"
 
 
+def test_page_has_the_roof_of_tensor_cores():
+    for kernel, above in ((HERE / "peaks/f16_mma.cu", True), (KERNELS / "saxpy.cu", False)):
+        with tempfile.TemporaryDirectory() as folder:
+            run = [sys.argv[1], str(kernel), "--budget", "1", "-q"]
+            subprocess.run(run, cwd=folder, check=True, capture_output=True)
+            base = next(Path(folder).glob("*.keet.db"))
+            subprocess.run([sys.argv[1], "report", str(base)], cwd=folder, check=True,
+                           capture_output=True)
+            page = next(Path(folder).glob("*.html")).read_text()
+        assert "FP32 66.9 TFLOP/s" in page
+        assert ("tensor cores, f16 989 TFLOP/s" in page) == above, kernel
+
+
 def test_integer_product_by_dp4a():
     n = 512
     limits, time_ns = limits_of(HERE / "peaks/int8_dp4a.cu")
