@@ -57,7 +57,7 @@ struct roofline {
 struct roofline task_roofline(
     const struct chip *chip, const struct task *task, const struct profile *profile);
 
-/* "at least 32.1 us by f32 FMA, 3.76 us where tensor cores do it within the tolerance": least
+/* "at least 32.1 us by f32 FMA, 4.08 us where tensor cores do it within the tolerance": least
  * times, by the units for the work, or by the bytes where these take longer. */
 void roofline_say(const struct roofline *r, struct str *out);
 
