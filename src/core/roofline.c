@@ -342,20 +342,27 @@ struct roofline task_roofline(
     return r;
 }
 
+void roofline_say_time(double ns, struct str *out)
+{
+    str_addf(out, "%.3g %s", ns < 1e6 ? ns / 1e3 : ns / 1e6, ns < 1e6 ? "us" : "ms");
+}
+
 void roofline_say(const struct roofline *r, struct str *out)
 {
     const bool other_type = r->type == WORK_F64 || r->type == WORK_F32 || r->type == WORK_INT32;
 
     str_add(out, "at least ");
     if (r->vector_ns <= r->memory_ns || r->vector_ns < 1.01 * r->tensor_ns) {
-        str_addf(out, "%.3g us", r->least_ns / 1e3);
+        roofline_say_time(r->least_ns, out);
         return;
     }
-    str_addf(out, "%.3g us by %s", r->vector_ns / 1e3, roofline_vector_name(r->type));
+    roofline_say_time(r->vector_ns, out);
+    str_addf(out, " by %s", roofline_vector_name(r->type));
     if (r->tensor_ns > 0) {
-        str_addf(out, ", %.3g us %s", r->least_ns / 1e3,
-            !other_type             ? "on tensor cores"
-            : r->type == WORK_INT32 ? "where tensor cores do it, on values of 8 bits"
-                                    : "where tensor cores do it within the tolerance");
+        str_add(out, ", ");
+        roofline_say_time(r->least_ns, out);
+        str_add(out, !other_type             ? " on tensor cores"
+                     : r->type == WORK_INT32 ? " where tensor cores do it, on values of 8 bits"
+                                             : " where tensor cores do it within the tolerance");
     }
 }

@@ -57,6 +57,9 @@ struct roofline {
 struct roofline task_roofline(
     const struct chip *chip, const struct task *task, const struct profile *profile);
 
+/* "32.1 us", "1.15 ms" */
+void roofline_say_time(double ns, struct str *out);
+
 /* "at least 32.1 us by f32 FMA, 4.08 us where tensor cores do it within the tolerance": least
  * times, by the units for the work, or by the bytes where these take longer. */
 void roofline_say(const struct roofline *r, struct str *out);

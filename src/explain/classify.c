@@ -117,34 +117,33 @@ static void say_theory(struct str *out, const struct roofline *r, enum bound the
         str_addf(out, "The task is %s-bound", bound_name(theory));
     }
     if (r->flops > 0 && r->bytes > 0) {
-        str_addf(out, " (%.3g %s per byte)", r->flops / r->bytes,
-            whole_numbers ? "operations" : "flops");
+        str_addf(out, r->flops < 1000 * r->bytes ? " (%.3g %s per byte)" : " (%.0f %s per byte)",
+            r->flops / r->bytes, whole_numbers ? "operations" : "flops");
     }
 }
 
+/* " It took 417 us (modelled); the task needs at least 10 us." */
 static void say_times(struct str *out, const struct candidate *c, const struct roofline *r)
 {
     const bool timed = c->profiled && c->profile.time_ns > 0;
+    const char *the = timed ? "; the" : " The";
 
     if (timed) {
-        str_addf(out, "%s took %.3g us (%s)", c->profile.nr_launches > 1 ? "All launches" : "It",
-            c->profile.time_ns / 1e3, provenance_name(c->profile.time_from));
+        str_add(out, c->profile.nr_launches > 1 ? " All launches took " : " It took ");
+        roofline_say_time(c->profile.time_ns, out);
+        str_addf(out, " (%s)", provenance_name(c->profile.time_from));
     }
     if (r->source == ROOFLINE_NONE) {
-        str_addf(out, "%s task states no work, so no roofline.", timed ? "; the" : "The");
-        return;
-    }
-    if (r->source == ROOFLINE_COUNTED) {
-        str_addf(out, "%s bytes that it moved at least (%.3g MB, %s) need %.3g us.",
-            timed ? "; the" : "The", r->bytes / 1e6, provenance_name(r->counted),
-            r->least_ns / 1e3);
-        return;
-    }
-    if (r->least_ns > 0) {
-        str_addf(out, "%s task needs ", timed ? "; the" : "The");
+        str_addf(out, "%s task states no work, so no roofline", the);
+    } else if (r->source == ROOFLINE_COUNTED) {
+        str_addf(out, "%s bytes that it moved at least (%.3g MB, %s) need ", the, r->bytes / 1e6,
+            provenance_name(r->counted));
+        roofline_say_time(r->least_ns, out);
+    } else if (r->least_ns > 0) {
+        str_addf(out, "%s task needs ", the);
         roofline_say(r, out);
     }
-    str_add(out, ".");
+    str_add(out, timed || r->source != ROOFLINE_STATED || r->least_ns > 0 ? "." : "");
 }
 
 static void add_summary(struct str *out, const struct candidate *c, const struct roofline *r,
@@ -162,7 +161,7 @@ static void add_summary(struct str *out, const struct candidate *c, const struct
                                              : ", but this kernel ");
         say_counts(out, c, counts, theory == BOUND_UNKNOWN, memory, compute);
     }
-    str_add(out, ". ");
+    str_add_char(out, '.');
     say_times(out, c, r);
 }
 
