@@ -36,6 +36,20 @@
     .cvt_per_clk = 64, .cvt64_per_clk = 16, .shuffle_per_clk = 32, /* [CPG] */ \
     .shared_bytes_per_clk = 128, /* [CPG] 32 banks of 4 bytes */ \
     .tensor_fp16_flops = 989e12, .tensor_tf32_flops = 495e12, /* [DS] dense */ \
+    /* Vector: two operations for each multiply-add of [CPG]; [WP] has the same as 33.5, 66.9, \
+       133.8, 133.8 and 33.5 T/s. dp4a, which [CPG] does not list, is taken to be as fast as other \
+       32-bit multiply-adds: four products and four sums. Tensor: [WP], peak rates, dense. */ \
+    .peak = { \
+        [WORK_F64] = {2 * 64, 66.9e12}, \
+        [WORK_F32] = {2 * 128, 0}, \
+        [WORK_TF32] = {0, 495e12}, \
+        [WORK_F16] = {2 * 256, 989e12}, \
+        [WORK_BF16] = {2 * 256, 989e12}, \
+        [WORK_FP8] = {0, 1979e12}, \
+        [WORK_INT8] = {8 * 64, 1979e12}, \
+        [WORK_INT32] = {2 * 64, 0}, \
+        [WORK_SPECIAL] = {16, 0}, \
+    }, \
     .lat_alu = 4, .lat_fp64 = 8, .lat_sfu = 23, .lat_shared = 29, /* [LUO] */ \
     /* [BEN] gpu-latency: the plateaus at 100 KB, at 10 MB and over 100 MB */ \
     .lat_l1 = 34, .lat_l2 = 265, .lat_dram = 650, \

@@ -2,7 +2,15 @@
 #ifndef KEET_CORE_CHIP_H
 #define KEET_CORE_CHIP_H
 
+#include "core/work.h"
+
 #include <stdint.h>
+
+/* Peak rates of one kind of operation; 0: the unit has no instruction for it. */
+struct peak {
+    double vector_per_clk_sm; /* operations per clock and SM of the vector pipe */
+    double tensor_per_s;      /* of the whole chip's tensor cores, dense */
+};
 
 struct chip {
     const char *name; /* "NVIDIA H100 SXM5 (emulated)" */
@@ -22,6 +30,7 @@ struct chip {
     double fp32_per_clk, fp64_per_clk, half2_per_clk, int_per_clk, imul_per_clk, sfu_per_clk,
         cvt_per_clk, cvt64_per_clk, shuffle_per_clk, shared_bytes_per_clk;
     double tensor_fp16_flops, tensor_tf32_flops; /* dense, per second */
+    struct peak peak[NR_WORKS];                  /* by kind of operation; that of WORK_FLOPS is 0 */
     /* latencies in cycles */
     double lat_alu, lat_fp64, lat_sfu, lat_shared, lat_l1, lat_l2, lat_dram, lat_atomic;
     double launch_overhead_ns; /* between dependent kernels of one stream */

@@ -1,6 +1,8 @@
 /* Owns what a lesson says about another kernel. */
 #include "core/lesson.h"
 
+#include "core/roofline.h"
+
 #include <string.h>
 
 static bool mentions(const struct candidate *c, const char *word)
@@ -30,12 +32,9 @@ static unsigned array_features(const struct task_array *array)
 
 static bool reuses(const struct task *task)
 {
-    const struct env *sizes = &task->timed.sizes;
-    int64_t flops, bytes;
-    struct err ignored;
+    const struct roofline r = task_roofline(chip_default(), task, NULL);
 
-    return task->flops && task->bytes && expr_eval(task->flops, sizes, &flops, &ignored) &&
-           expr_eval(task->bytes, sizes, &bytes, &ignored) && flops / 4 > bytes;
+    return r.source == ROOFLINE_STATED && r.bytes > 0 && r.flops / 4 > r.bytes;
 }
 
 unsigned lesson_features(const struct candidate *c)

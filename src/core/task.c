@@ -489,19 +489,19 @@ static bool read_work(struct task_reader *r, const struct pragma *pragma)
     while (more) {
         const char *at = c.p, *name;
         const struct expr **where;
-        struct cursor value;
+        enum work work;
 
         if (!read_name_is(&c, &name, "flops = or bytes ="))
             return false;
-        where = strcmp(name, "flops") == 0   ? &r->task->flops
+        where = work_find(name, &work)       ? &r->task->work[work]
                 : strcmp(name, "bytes") == 0 ? &r->task->bytes
                                              : NULL;
         if (!where)
-            return cursor_fail(&c, at, "unknown work '%s'; expected flops or bytes", name);
+            return cursor_fail(&c, at,
+                "unknown work '%s'; expected bytes, flops, or as f16_flops, int8_ops", name);
         if (*where)
             return cursor_fail(&c, at, "'%s' is given twice; expected it once", name);
-        value = cursor_until(&c, ",");
-        struct cursor copy = value;
+        struct cursor value = cursor_until(&c, ","), copy = value;
         int64_t number;
         if (!cursor_expr(&value, &r->task->timed.sizes, where) ||
             !cursor_value(&copy, &r->task->timed.sizes, &number))

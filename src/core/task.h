@@ -15,6 +15,7 @@
 #include "core/elem.h"
 #include "core/expr.h"
 #include "core/verdict.h"
+#include "core/work.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -182,9 +183,9 @@ struct task {
     const char *pytorch;        /* the texts of `pytorch` lines, a line each; NULL: none */
     struct tolerance tolerance; /* a negative part was not given: elem_tolerance has it */
     bool has_tolerance;
-    const struct expr *flops, *bytes; /* `work`; NULL when not given */
-    const struct launch *reference;   /* oracle kernel in the same file, or NULL */
-    struct plan plan;                 /* the original's own */
+    const struct expr *work[NR_WORKS], *bytes; /* `work`; NULL when not given */
+    const struct launch *reference;            /* oracle kernel in the same file, or NULL */
+    struct plan plan;                          /* the original's own */
 };
 
 /* Reads a kernel file. Everything lives in the arena, a copy of `source` included. Errors have the

@@ -36,7 +36,4 @@ bool feedback_parse(const char *name, enum feedback *feedback); /* "none", ...; 
  * FEEDBACK_OTHER, else NULL: its explanation is copied into c's arena. */
 void explain_instead(enum feedback feedback, const struct candidate *other, struct candidate *c);
 
-/* The least time the chip needs for the task's `work` at the timed size; 0 when not stated. */
-double explain_roofline_ns(const struct chip *chip, const struct task *task);
-
 #endif

@@ -19,7 +19,19 @@ static const struct {
     {METRIC_XU_PCT, "special-function pipe"},
     {METRIC_TENSOR_PCT, "tensor pipe"},
     {METRIC_ISSUE_PCT, "issue slots"},
+    {METRIC_MEMORY_PCT, "memory"},
+    {METRIC_SM_PCT, "compute"},
 };
+
+const char *limits_unit_name(enum metric metric)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(pipes); i++) {
+        if (pipes[i].metric == metric) {
+            return pipes[i].name;
+        }
+    }
+    return "";
+}
 
 static void find_pipes(const struct counters *n, struct limits *limits)
 {
@@ -79,16 +91,13 @@ static void apply_little(const struct chip *chip, const struct candidate *c, str
 
 struct limits explain_limits(const struct chip *chip, const struct candidate *c)
 {
-    const struct roofline r = roofline_of(chip, c->task);
     struct limits limits = {0};
 
     if (!c->profiled) {
         return limits;
     }
-    if (c->profile.time_ns > 0) {
-        limits.memory_pct = 100 * r.memory_ns / c->profile.time_ns;
-        limits.compute_pct = 100 * r.compute_ns / c->profile.time_ns;
-    }
+    limits.roofline = task_roofline(chip, c->task, &c->profile);
+    limits.time_ns = c->profile.time_ns;
     find_pipes(&c->profile.total, &limits);
     apply_little(chip, c, &limits);
     return limits;
@@ -113,14 +122,44 @@ static void write_little(const struct limits *l, struct str *out)
     str_add(out, ".\n");
 }
 
+double limits_pct(const struct limits *l, double least_ns)
+{
+    return l->time_ns > 0 ? 100 * least_ns / l->time_ns : 0;
+}
+
+/* A unit that would have needed more than the time is not the one that did the work. */
+static void write_roofline(const struct limits *l, struct str *out)
+{
+    const struct roofline *r = &l->roofline;
+    const double vector = limits_pct(l, r->vector_ns), tensor = limits_pct(l, r->tensor_ns);
+    const char *before = ", its arithmetic ";
+
+    if (l->time_ns <= 0 || r->least_ns <= 0) {
+        return;
+    }
+    if (r->source == ROOFLINE_COUNTED) {
+        str_addf(out,
+            "Roofline of the bytes that it moved at least (%.3g MB, %s): they need %.3g%% of the "
+            "time.\n",
+            r->bytes / 1e6, provenance_name(r->counted), limits_pct(l, r->memory_ns));
+        return;
+    }
+    str_addf(out, "Roofline: of the time, moving the task's bytes needs %.3g%%",
+        limits_pct(l, r->memory_ns));
+    if (vector > 0 && vector <= 100) {
+        str_addf(out, "%s%.3g%% by %s", before, vector, roofline_vector_name(r->type));
+        before = ", ";
+    }
+    if (tensor > 0 && (vector <= 0 || r->vector_ns > r->memory_ns)) {
+        str_addf(out, "%s%.3g%% on tensor cores", before, tensor);
+    }
+    str_add(out, ".\n");
+}
+
 void limits_write(const struct limits *l, struct str *out)
 {
-    if (l->memory_pct > 0 || l->compute_pct > 0) {
-        str_addf(out,
-            "Roofline: of the time, moving the task's bytes needs %.3g%%, its arithmetic %.3g%%.\n",
-            l->memory_pct, l->compute_pct);
-    }
-    for (unsigned i = 0; i < l->nr_pipes; i++) {
+    write_roofline(l, out);
+    for (unsigned i = 0; i < l->nr_pipes && (i == 0 || l->pipes[i].pct >= LIMITS_LEAST_PCT); i++) {
         str_addf(
             out, "%s%s %.3g%%", i ? ", " : "Speed of light: ", l->pipes[i].name, l->pipes[i].pct);
     }

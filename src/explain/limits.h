@@ -1,5 +1,5 @@
 /* The distance of a profiled kernel from the limits of the chip, in three ways: by the roofline of
- * its task (memory, arithmetic), pipe by pipe, and by Little's law: the bytes in flight against the
+ * its task (core/roofline.h), pipe by pipe, and by Little's law: the bytes in flight against the
  * bytes that full DRAM bandwidth needs (bandwidth * latency; J. D. C. Little, Operations Research
  * 9(3), 1961).
  *
@@ -11,11 +11,16 @@
 #include "base/str.h"
 #include "core/candidate.h"
 #include "core/chip.h"
+#include "core/roofline.h"
 
-enum { LIMITS_MAX_PIPES = 10 };
+enum { LIMITS_MAX_PIPES = 12 };
+
+/* Below this, in percent, a unit counts as idle, and texts leave it out. */
+#define LIMITS_LEAST_PCT 0.5
 
 struct limits {
-    double memory_pct, compute_pct; /* share of the time that `work` needs; 0: no `work` stated */
+    struct roofline roofline; /* of `work`, or of the counted bytes */
+    double time_ns;           /* that the kernel took; 0 unknown */
     struct {
         enum metric metric;
         const char *name;
@@ -32,6 +37,12 @@ struct limits {
 };
 
 struct limits explain_limits(const struct chip *chip, const struct candidate *c);
+
+/* least_ns as a share of the time, in percent; 0 where the time is unknown. */
+double limits_pct(const struct limits *limits, double least_ns);
+
+/* "load/store unit": what a percentage is of. */
+const char *limits_unit_name(enum metric metric);
 
 /* Adds lines of text; none where nothing is known. */
 void limits_write(const struct limits *limits, struct str *out);

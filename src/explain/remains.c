@@ -136,7 +136,7 @@ double remains_tensor_ns(const struct chip *chip, const struct profile *profile,
     const double unique = get(&profile->total, METRIC_GLOBAL_UNIQUE_BYTES);
     struct demands left = remains_bytes(chip, &profile->total, unique);
 
-    left.ns[DEMAND_TENSOR] = flops / (2 * chip->tensor_fp16_flops) * 1e9;
+    left.ns[DEMAND_TENSOR] = flops / chip->peak[WORK_FP8].tensor_per_s * 1e9;
     return demands_ns(&left);
 }
 

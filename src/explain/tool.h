@@ -6,6 +6,7 @@
 #define KEET_EXPLAIN_TOOL_H
 
 #include "base/mem.h"
+#include "core/roofline.h"
 #include "explain/code.h"
 #include "explain/explain.h"
 #include "explain/launch_groups.h"
@@ -19,11 +20,7 @@ enum {
     IN_ALL = IN_COMPUTE | IN_MEMORY | IN_LATENCY | IN_MIXED
 };
 
-/* The roofline of the task at the timed size; zeros where `work` is silent. */
-struct roofline {
-    double flops, bytes;
-    double compute_ns, memory_ns, least_ns;
-};
+/* The roofline of the task's `work`, whatever this kernel did; zeros where `work` is silent. */
 struct roofline roofline_of(const struct chip *chip, const struct task *task);
 /* Stage 1: class, confidence, roofline and summary of c->explanation. */
 void roofline_classify(const struct chip *chip, struct candidate *c);

@@ -1,5 +1,5 @@
 /* Owns the profile stage: one set of inputs of the timed shape for all candidates of a run, the
- * measurement of each candidate, and the roofline that no kernel can beat. */
+ * measurement of each candidate, and the verdict on times below the roofline. */
 #include "profile/profile.h"
 
 #include "base/file.h"
@@ -8,6 +8,7 @@
 #include "core/elem.h"
 #include "core/inputs.h"
 #include "core/objective.h"
+#include "core/roofline.h"
 #include "device/run.h"
 
 #include <stdlib.h>
@@ -31,8 +32,6 @@ struct profiler {
     struct run_buffers buffers;    /* the task's arrays, at the timed shape; temps come and go */
     struct initial_bytes *initial; /* of each array, before a run */
     bool untouched;                /* nothing has run since the arrays were filled */
-    double flops, bytes;           /* of the task's `work`; 0 unknown */
-    uint64_t bytes_out;            /* of all arrays that a candidate writes */
     uint64_t *restore;             /* addresses of arrays that are both read and written */
     unsigned nr_restore;
     struct device_module *original; /* NULL: candidates are not compared with it */
@@ -138,28 +137,12 @@ static bool make_initial(struct profiler *p, unsigned nr_array, const char *fold
     else if (!inputs_fill(array, &p->task->timed.sizes, folder, rng_mix(inputs_seed, nr_array), 1.0,
                  contents->bytes, nr, err))
         return err_wrap(err, "inputs of the timed size");
-    if (array->role != ROLE_IN)
-        p->bytes_out += buffer->bytes;
     if (!write_periods(p, buffer, contents, err))
         return false;
     if (array->role == ROLE_IN) {
         free(contents->bytes);
         contents->bytes = NULL;
     }
-    return true;
-}
-
-static bool eval_work(
-    const struct profiler *p, const struct expr *expr, double *value, struct err *err)
-{
-    int64_t integer;
-
-    *value = 0;
-    if (expr == NULL)
-        return true;
-    if (!expr_eval(expr, &p->task->timed.sizes, &integer, err))
-        return err_wrap(err, "the task's work");
-    *value = (double)integer;
     return true;
 }
 
@@ -183,8 +166,7 @@ static bool profiler_init(struct profiler *p, struct err *err)
         ok = make_initial(p, i, folder, err);
     p->untouched = ok;
     free(folder);
-    return ok && eval_work(p, p->task->flops, &p->flops, err) &&
-           eval_work(p, p->task->bytes, &p->bytes, err);
+    return ok;
 }
 
 struct profiler *profiler_create(struct device *device, const struct task *task,
@@ -222,56 +204,6 @@ void profiler_baseline(struct profiler *p, double time_ns)
     p->baseline_ns = time_ns;
     if (p->fastest_ns <= 0)
         p->fastest_ns = time_ns;
-}
-
-/* The fastest rate at which the chip could do the task's flops, whatever the code. For element
- * types that tensor cores take, that is the tensor cores' rate, since a candidate within tolerance
- * may use them. */
-static double peak_flops(const struct chip *chip, const struct task *task)
-{
-    double fp32 = chip->fp32_per_clk * 2 * chip->nr_sms * chip->clock_hz;
-    double fp64 = chip->fp64_per_clk * 2 * chip->nr_sms * chip->clock_hz;
-    double peak = 0;
-
-    for (unsigned i = 0; i < task->nr_arrays; i++) {
-        double of_type = fp32;
-
-        switch (task->arrays[i].elem) {
-        case ELEM_F64:
-            of_type = 2 * fp64; /* the tensor cores' FP64 rate is twice that of the FP64 pipe */
-            break;
-        case ELEM_F32:
-        case ELEM_TF32:
-            of_type = chip->tensor_tf32_flops;
-            break;
-        case ELEM_F16:
-        case ELEM_BF16:
-            of_type = chip->tensor_fp16_flops;
-            break;
-        case ELEM_E4M3:
-        case ELEM_E5M2:
-        case ELEM_I8:
-        case ELEM_U8:
-            of_type = 2 * chip->tensor_fp16_flops;
-            break;
-        default:
-            break;
-        }
-        if (of_type > peak)
-            peak = of_type;
-    }
-    return peak > 0 ? peak : fp32;
-}
-
-/* Inputs start in DRAM; outputs may still be in L2 when the clock stops. */
-static double least_time_ns(const struct profiler *p)
-{
-    const struct chip *chip = p->device->chip;
-    double held = p->bytes_out < chip->l2_bytes ? (double)p->bytes_out : (double)chip->l2_bytes;
-    double compute = p->flops / peak_flops(chip, p->task);
-    double memory = p->bytes > held ? (p->bytes - held) / chip->dram_bytes_per_s : 0;
-
-    return (compute > memory ? compute : memory) * 1e9;
 }
 
 /* Lays out all buffers of a candidate: the profiler's own for the task's arrays, fresh ones for its
@@ -329,7 +261,9 @@ static bool fail_as(
 
 static bool judge(struct profiler *p, struct candidate *c)
 {
-    double least_ns = least_time_ns(p), time_ns = c->profile.time_ns;
+    const struct roofline roofline = task_roofline(p->device->chip, p->task, &c->profile);
+    const double least_ns = roofline.source == ROOFLINE_STATED ? roofline.least_ns : 0;
+    const double time_ns = c->profile.time_ns;
 
     c->profiled = true;
     candidate_count_sass(c);
@@ -345,7 +279,7 @@ static bool judge(struct profiler *p, struct candidate *c)
     return candidate_fail(c, VERDICT_SUSPICIOUS, 0,
         "too fast to be true: %.3g us, but the chip needs %.3g us for the task's work (%.3g flops, "
         "%.3g bytes)",
-        time_ns / 1e3, least_ns / 1e3, p->flops, p->bytes);
+        time_ns / 1e3, least_ns / 1e3, roofline.flops, roofline.bytes);
 }
 
 /* Measures up to MAX_TRIES times: by then, wandering clocks may have settled. */

@@ -101,6 +101,8 @@ static json_t *candidate_of(const struct candidate *c, bool whole)
         json_object_set_new(node, "metrics", metrics_of(&c->profile.total));
         json_object_set_new(node, "no_counters", json_text_or_null(c->profile.no_counters));
         json_object_set_new(node, "no_energy", json_text_or_null(c->profile.no_energy));
+        json_object_set_new(node, "bound", json_string(bound_name(c->explanation.bound)));
+        json_object_set_new(node, "confidence", json_real(c->explanation.confidence));
         json_object_set_new(node, "summary", json_text_or_null(c->explanation.summary));
         json_object_set_new(node, "findings", findings_of(&c->explanation));
         json_object_set_new(node, "machine_code", sass_of(c));

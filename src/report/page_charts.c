@@ -329,6 +329,21 @@ static double peak_of(const struct chip *chip)
     return 2 * chip->fp32_per_clk * chip->nr_sms * chip->clock_hz;
 }
 
+/* A variant that is above the FP32 pipe's peak worked on the tensor cores: then their peak (f16,
+ * dense) is a roof as well. 0: no variant is. */
+static double tensor_peak_of(const struct page *page)
+{
+    double fastest = 0;
+
+    for (size_t i = 0; page->chip && i < page->nr_nodes; i++) {
+        const struct page_node *n = &page->nodes[i];
+        if (in_roofline(n))
+            fastest = fmax(fastest, n->flops / n->time_ns * 1e9);
+    }
+    return page->chip && fastest > peak_of(page->chip) ? page->chip->peak[WORK_F16].tensor_per_s
+                                                       : 0;
+}
+
 static struct window window_of(const struct page *page)
 {
     struct window w = {INFINITY, -INFINITY, INFINITY, -INFINITY};
@@ -343,10 +358,10 @@ static struct window window_of(const struct page *page)
         w.y_high = fmax(w.y_high, log10(n->flops / n->time_ns * 1e9));
     }
     if (page->chip) {
-        const double ridge = log10(peak_of(page->chip) / page->chip->dram_bytes_per_s);
-        w.x_low = fmin(w.x_low, ridge);
-        w.x_high = fmax(w.x_high, ridge);
-        w.y_high = fmax(w.y_high, log10(peak_of(page->chip)));
+        const double peak = peak_of(page->chip), highest = fmax(peak, tensor_peak_of(page));
+        w.x_low = fmin(w.x_low, log10(peak / page->chip->dram_bytes_per_s));
+        w.x_high = fmax(w.x_high, log10(highest / page->chip->dram_bytes_per_s));
+        w.y_high = fmax(w.y_high, log10(highest));
     }
     w.x_low = floor(w.x_low - 0.1);
     w.x_high = ceil(w.x_high + 0.1);
@@ -355,16 +370,18 @@ static struct window window_of(const struct page *page)
     return w;
 }
 
-static void add_roofs(struct str *out, const struct window *w, const struct chip *chip)
+/* The slope of DRAM up to the peak, and the peak from there on. */
+static void add_roof(
+    struct str *out, const struct window *w, const struct chip *chip, double peak, const char *pipe)
 {
-    const double peak = peak_of(chip), ridge = peak / chip->dram_bytes_per_s;
+    const double ridge = peak / chip->dram_bytes_per_s;
     const double left = fmax(pow(10, w->x_low), pow(10, w->y_low) / chip->dram_bytes_per_s);
     char text[64];
 
     add_line(out, "roof", roof_x(w, left), roof_y(w, left * chip->dram_bytes_per_s),
         roof_x(w, ridge), roof_y(w, peak));
     add_line(out, "roof", roof_x(w, ridge), roof_y(w, peak), WIDTH - RIGHT, roof_y(w, peak));
-    snprintf(text, sizeof(text), "FP32 %.3g TFLOP/s, DRAM %.3g TB/s", peak / 1e12,
+    snprintf(text, sizeof(text), "%s %.3g TFLOP/s, DRAM %.3g TB/s", pipe, peak / 1e12,
         chip->dram_bytes_per_s / 1e12);
     add_label(out, WIDTH - RIGHT, roof_y(w, peak) - 5, "end", text);
 }
@@ -405,7 +422,9 @@ void page_chart_roofline(const struct page *page, struct str *out)
         out, page->prefix, "chart-roofline", true, WIDTH, HEIGHT, "Roofline with every variant");
     add_roof_axes(out, &w);
     if (page->chip)
-        add_roofs(out, &w, page->chip);
+        add_roof(out, &w, page->chip, peak_of(page->chip), "FP32");
+    if (tensor_peak_of(page) > 0)
+        add_roof(out, &w, page->chip, tensor_peak_of(page), "tensor cores, f16");
     spots = xcalloc(page->nr_nodes, sizeof(*spots));
     for (size_t i = 0; i < page->nr_nodes; i++) {
         const struct page_node *n = &page->nodes[i];

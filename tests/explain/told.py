@@ -117,7 +117,7 @@ def test_without_a_model():
     assert "confirmed" not in [verdict for verdict, _ in judgements("clean_polynomials").values()]
     text = explain("--md")
     expect(text, "### From the source", "- H1 line 17: lanes of a warp", "- H1 confirmed: `l1tex__t_sec",
-           "Not foreseen from the source: ", "- Summary: latency-bound")
+           "Not foreseen from the source: ", "- Summary: The task is memory-bound (0.25 flops per byte), but this kernel is latency-bound")
 
 
 def test_by_http():

@@ -15,7 +15,8 @@ refuse()
 }
 out=$("$keet" explain --threads 2 kernels/serial_row_sum.cu)
 expect "latency-bound"
-expect "Confidence 75%."
+expect "The task is memory-bound (0.25 flops per byte), but this kernel is latency-bound: its warps wait"
+! grep -qE "Confidence|theory goes first|FP64 pipe" <<<"$out" || { echo "noise: $out"; exit 1; }
 expect "Speed of light: load/store unit"
 expect "Little's law: full DRAM bandwidth needs 8.33 KB in flight per SM."
 expect "1. [serial_rows"
@@ -67,10 +68,10 @@ expect '"kernel": "gemm"'
 expect '"time_ns": 25600.0'
 # The details page says how busy memory and compute were, without a name of the part.
 out=$("$keet" explain ncu/details_busy.csv)
-expect "mixed: the task states no work, so no roofline; memory 92% and compute 92% busy (measured)."
+expect "This kernel keeps memory and pipes busy alike: memory is 92% busy, compute 92% (measured)."
 out=$(sed 's/"Compute (SM) Throughput","%","92.10"/"Compute (SM) Throughput","%","31.00"/' ncu/details_busy.csv \
     >"$folder/memory.csv" && "$keet" explain "$folder/memory.csv")
-expect "memory-bound: the task states no work, so no roofline; memory 92% and compute 31% busy (measured)."
+expect "This kernel is memory-bound: memory is 92% busy, compute 31% (measured)."
 out=$("$keet" explain ncu/none.csv 2>&1) && exit 1
 expect "no Nsight Compute table"
 out=$("$keet" explain ncu/raw_plain.csv kernels/atomic_sum.cu 2>&1) && exit 1

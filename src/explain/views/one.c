@@ -27,10 +27,16 @@ json_t *view_limits_json(const struct chip *chip, const struct candidate *c)
         json_object_set_new(
             busy, metric_name(limits.pipes[i].metric), json_real(limits.pipes[i].pct));
     }
-    return json_pack("{s:f, s:f, s:o, s:f, s:f, s:f, s:f}", "roofline_memory_pct",
-        limits.memory_pct, "roofline_compute_pct", limits.compute_pct, "busy_pct", busy,
-        "in_flight_needed_bytes", limits.needed_bytes, "in_flight_one_each_bytes", limits.one_each,
-        "in_flight_moved_bytes", limits.moved_bytes, "resident_warps", limits.warps);
+    return json_pack("{s:s, s:f, s:f, s:f, s:f, s:o, s:f, s:f, s:f, s:f}", "roofline_from",
+        limits.roofline.source == ROOFLINE_STATED    ? "work"
+        : limits.roofline.source == ROOFLINE_COUNTED ? "counted bytes"
+                                                     : "none",
+        "roofline_ns", limits.roofline.least_ns, "roofline_memory_pct",
+        limits_pct(&limits, limits.roofline.memory_ns), "roofline_compute_pct",
+        limits_pct(&limits, limits.roofline.fastest_ns), "roofline_vector_pct",
+        limits_pct(&limits, limits.roofline.vector_ns), "busy_pct", busy, "in_flight_needed_bytes",
+        limits.needed_bytes, "in_flight_one_each_bytes", limits.one_each, "in_flight_moved_bytes",
+        limits.moved_bytes, "resident_warps", limits.warps);
 }
 
 enum { SHOWN = 3, MOST_GROUPS = 32 };
@@ -118,11 +124,7 @@ void view_one_print(struct str *out, const char *name, const struct chip *chip,
         str_addf(out, " (%s)\n%s", provenance_name(c->profile.time_from), markdown ? "\n" : "");
     }
     print_launches(out, c, markdown);
-    str_addf(out, "%s", e->summary ? e->summary : "");
-    if (e->confidence > 0) {
-        str_addf(out, " Confidence %.0f%%.", 100 * e->confidence);
-    }
-    str_add(out, markdown ? "\n\n" : "\n");
+    str_addf(out, "%s%s", e->summary ? e->summary : "", markdown ? "\n\n" : "\n");
     print_limits(out, chip, c, markdown);
     print_findings(out, e, markdown, all);
     if (e->unexamined && *e->unexamined) {

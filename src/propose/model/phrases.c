@@ -31,13 +31,19 @@ const char *phrase_contract(struct arena *arena, const struct task *task)
 const char *phrase_hardware(struct arena *arena, const struct chip *chip)
 {
     struct str out = {0};
-    const double flops = 2 * chip->fp32_per_clk * chip->nr_sms * chip->clock_hz;
+    const double vector_tera = chip->nr_sms * chip->clock_hz / 1e12;
 
     str_addf(&out, "- %s (%s): %u multiprocessors with %u schedulers each, %.2f GHz\n", chip->name,
         chip->arch, chip->nr_sms, chip->schedulers_per_sm, chip->clock_hz / 1e9);
-    str_addf(&out, "- f32: %.1f TFLOP/s; f64: %.1f TFLOP/s; f16 tensor cores: %.0f TFLOP/s\n",
-        flops / 1e12, 2 * chip->fp64_per_clk * chip->nr_sms * chip->clock_hz / 1e12,
-        chip->tensor_fp16_flops / 1e12);
+    str_addf(&out, "- f32: %.1f TFLOP/s; f64: %.1f TFLOP/s; int32: %.1f TOP/s\n",
+        chip->peak[WORK_F32].vector_per_clk_sm * vector_tera,
+        chip->peak[WORK_F64].vector_per_clk_sm * vector_tera,
+        chip->peak[WORK_INT32].vector_per_clk_sm * vector_tera);
+    str_addf(&out,
+        "- tensor cores: f16 and bf16 %.0f TFLOP/s; tf32 %.0f TFLOP/s; f64 %.0f TFLOP/s; fp8 and "
+        "int8 %.0f TOP/s\n",
+        chip->peak[WORK_F16].tensor_per_s / 1e12, chip->peak[WORK_TF32].tensor_per_s / 1e12,
+        chip->peak[WORK_F64].tensor_per_s / 1e12, chip->peak[WORK_INT8].tensor_per_s / 1e12);
     str_addf(&out,
         "- memory: %.2f TB/s, of which the best kernels reach %.0f%%; L2: %.0f MB at %.1f TB/s; a "
         "request of a warp moves sectors of 32 bytes\n",
@@ -99,7 +105,7 @@ const char *phrase_state(struct arena *arena, const struct candidate *c)
             time_text(arena, c->profile.time_ns), provenance_name(c->profile.time_from),
             c->speedup);
     if (e->roofline_ns > 0)
-        str_addf(&out, "The least that the chip needs for this work: %s.\n",
+        str_addf(&out, "The least that any unit of the chip needs for this work: %s.\n",
             time_text(arena, e->roofline_ns));
     if (e->summary && *e->summary)
         str_addf(&out, "%s\n", e->summary);

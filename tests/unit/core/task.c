@@ -87,7 +87,7 @@ static void test_whole(void **state)
     assert_int_equal(t.nr_scalars, 2);
     assert_true(t.scalars[0].value == -0.15 && t.scalars[1].value == 3);
     assert_true(t.has_tolerance && t.tolerance.rel == 1e-3 && t.tolerance.abs == 1e-4);
-    assert_string_equal(expr_text(t.flops), "2*M*N*K");
+    assert_string_equal(expr_text(t.work[WORK_FLOPS]), "2*M*N*K");
     assert_string_equal(t.reference->kernel, "r");
     assert_int_equal(t.plan.nr_tunes, 2);
     assert_int_equal(t.plan.tunes[0].nr_choices, 3);
@@ -364,7 +364,8 @@ static void test_error_positions(void **state)
     refuse_line(*state, "tolerance rel = -1", "k.cu:6:30: not a tolerance");
     refuse_line(
         *state, "tolerance eps = 1", "k.cu:6:24: unknown tolerance 'eps'; expected rel or abs");
-    refuse_line(*state, "work flop = 1", "k.cu:6:19: unknown work 'flop'; expected flops or bytes");
+    refuse_line(*state, "work flop = 1",
+        "k.cu:6:19: unknown work 'flop'; expected bytes, flops, or as f16_flops, int8_ops");
     refuse_line(*state, "work flops = M/0", "k.cu:6:27: 64 divided by zero");
     refuse_line(*state, "tune T = 16 in {8, 32}",
         "k.cu:6:23: T = 16 is not among the choices; expected one of them");

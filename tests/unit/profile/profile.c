@@ -17,7 +17,7 @@
     "#pragma keet check N = 1000\n"                                                                \
     "#pragma keet in X : f32[N] = iota(0, 1)\n"                                                    \
     "#pragma keet out Y : f32[N]\n"                                                                \
-    "#pragma keet work flops = N, bytes = " work "\n"                                              \
+    "#pragma keet work " work "\n"                                                                 \
     "#pragma keet launch twice<<<ceil_div(N, 256), " block ">>>(X, Y, N)\n"                        \
     "__global__ void twice(const float *X, float *Y, int n)\n"                                     \
     "{\n"                                                                                          \
@@ -104,7 +104,7 @@ static void a_run_computes_between_guards(void **state)
     uint8_t guard[256];
 
     (void)state;
-    make_world(&w, TASK("8*N", "256"));
+    make_world(&w, TASK("flops = N, bytes = 8*N", "256"));
     c = make_candidate(&w);
     env = plan_env(w.arena, &w.task.plan, &w.task.checks[0]);
     assert_true(
@@ -144,7 +144,7 @@ static void a_profile_counts_and_models(void **state)
     struct candidate first, again;
 
     (void)state;
-    make_world(&w, TASK("8*N", "256"));
+    make_world(&w, TASK("flops = N, bytes = 8*N", "256"));
     profiler = profiler_create(w.device, &w.task, &options, &w.err);
     assert_non_null(profiler);
     first = make_candidate(&w);
@@ -184,8 +184,8 @@ static void launches_have_a_gap_between_them(void **state)
     struct candidate c;
 
     (void)state;
-    make_world(
-        &w, "#pragma keet launch twice<<<ceil_div(N, 256), 256>>>(X, Y, N)\n" TASK("8*N", "256"));
+    make_world(&w, "#pragma keet launch twice<<<ceil_div(N, 256), 256>>>(X, Y, N)\n" TASK(
+                       "flops = N, bytes = 8*N", "256"));
     profiler = profiler_create(w.device, &w.task, &options, &w.err);
     c = make_candidate(&w);
     assert_true(profile_kernel(profiler, &c, &w.err));
@@ -209,7 +209,7 @@ static void a_dead_candidate_passes_by(void **state)
     struct candidate c;
 
     (void)state;
-    make_world(&w, TASK("8*N", "256"));
+    make_world(&w, TASK("flops = N, bytes = 8*N", "256"));
     profiler = profiler_create(w.device, &w.task, &options, &w.err);
     c = make_candidate(&w);
     c.verdict = VERDICT_WRONG;
@@ -229,7 +229,7 @@ static void faster_than_the_roofline_is_suspicious(void **state)
     struct candidate c;
 
     (void)state;
-    make_world(&w, TASK("3350000000000", "256"));
+    make_world(&w, TASK("flops = 1000000000000000", "256"));
     profiler = profiler_create(w.device, &w.task, &options, &w.err);
     c = make_candidate(&w);
     assert_true(profile_kernel(profiler, &c, &w.err));
@@ -248,7 +248,7 @@ static void what_cannot_launch_is_a_verdict(void **state)
     struct candidate c;
 
     (void)state;
-    make_world(&w, TASK("8*N", "1024"));
+    make_world(&w, TASK("flops = N, bytes = 8*N", "1024"));
     profiler = profiler_create(w.device, &w.task, &options, &w.err);
     c = make_candidate(&w);
     w.facts.registers = 128; /* 1024 threads of 128 registers: twice what an SM has */
