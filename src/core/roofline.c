@@ -90,8 +90,13 @@ static bool is_read(const struct task_array *array)
     return array->role == ROLE_IN || array->role == ROLE_INOUT;
 }
 
-/* Which types are read, by the rules of the header; f32 where nothing is. */
-static void types_read(const struct task *task, bool types[NR_WORKS])
+static bool is_integer(enum work type)
+{
+    return type == WORK_INT8 || type == WORK_INT32;
+}
+
+/* The types of the work, by the rules of the header; f32 where nothing is read. */
+static void types_of_work(const struct task *task, bool types[NR_WORKS])
 {
     double most = 0;
     bool any = false, floats = false;
@@ -111,6 +116,11 @@ static void types_read(const struct task *task, bool types[NR_WORKS])
                 types[work_of(array->elem)] = any = true;
             }
         }
+    }
+    for (unsigned i = 0; i < task->nr_arrays && types[WORK_INT32]; i++) {
+        const enum work type = work_of(task->arrays[i].elem);
+
+        types[type] |= task->arrays[i].role != ROLE_IN && !is_integer(type);
     }
     types[WORK_F32] |= !any;
 }
@@ -213,15 +223,21 @@ static void add_flops(
     bool types[NR_WORKS] = {false};
     struct roofline slowest = {0};
     double fastest_ns = INFINITY;
+    bool floats = false;
 
-    types_read(task, types);
+    types_of_work(task, types);
+    for (enum work type = WORK_F64; type < NR_WORKS; type++) {
+        floats |= types[type] && !is_integer(type);
+    }
     for (enum work type = WORK_F64; type < NR_WORKS; type++) {
         struct roofline one = {0};
 
         if (types[type]) {
             add_work(&one, chip, type, ops, most_tolerance(task));
             fastest_ns = fmin(fastest_ns, one.fastest_ns);
-            slowest = one.compute_ns > slowest.compute_ns ? one : slowest;
+        }
+        if (one.compute_ns > slowest.compute_ns && !(floats && is_integer(type))) {
+            slowest = one;
         }
     }
     slowest.fastest_ns = fastest_ns;

@@ -77,6 +77,7 @@ static void flops_take_the_type_of_the_arrays(void **state)
         {"i8", "i32", 1979, 133.8, "dp4a"},
         {"u8", "u32", 1979, 133.8, "dp4a"},
         {"i32", "i32", 33.5, 33.5, "32-bit multiply-add"},
+        {"u32", "f32", 66.9, 66.9, "f32 FMA"},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
