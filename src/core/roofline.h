@@ -18,8 +18,8 @@
  *
  * The type of `flops` is that of the arrays that are read. Small ones (less than a 16th of the
  * largest: scales, biases) do not count, and integers beside floats are indices. Where integers
- * of 32 bits are read and floats written, the work is the floats', and may be the integers'. Of several types the
- * slowest counts for compute_ns, the fastest for fastest_ns.
+ * of 32 bits are read and floats written, the work is the floats', and may be the integers'. Of
+ * several types the slowest counts for compute_ns, the fastest for fastest_ns.
  *
  * Bytes: what a launch reads is in DRAM when the clock starts (the model begins with an empty L2; a
  * card's is flushed). The model writes all results back, and DRAM reaches the chip's achievable

@@ -236,7 +236,7 @@ static unsigned nr_small_inputs(const struct task *task)
     unsigned nr = 0;
 
     for (unsigned i = 0; task && i < task->nr_arrays; i++) {
-        nr += task->arrays[i].role == ROLE_IN && is_small_float(task->arrays[i].elem);
+        nr += task->arrays[i].role == ROLE_IN && tensor_takes(task->arrays[i].elem);
     }
     return nr;
 }

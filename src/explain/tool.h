@@ -189,7 +189,7 @@ static inline bool follows_chain(const struct tool_input *in, unsigned line)
     return line > 0 && code_find(in->code, CODE_CHASED, line);
 }
 
-bool is_small_float(enum elem elem); /* that the tensor cores take */
+bool tensor_takes(enum elem elem); /* operands of 16 bits or fewer, or tf32 */
 
 /* The tools, by family. */
 void examine_coalescing(const struct tool_input *in, struct finding_list *out);

@@ -258,10 +258,10 @@ void examine_latency(const struct tool_input *in, struct finding_list *out)
         {ACTION_BLOCK_SHAPE, few_warps ? 1.5 : 0.5});
 }
 
-bool is_small_float(enum elem elem)
+bool tensor_takes(enum elem elem)
 {
-    return elem == ELEM_F16 || elem == ELEM_BF16 || elem == ELEM_E4M3 || elem == ELEM_E5M2 ||
-           elem == ELEM_TF32;
+    return elem == ELEM_I8 || elem == ELEM_U8 || elem == ELEM_F16 || elem == ELEM_BF16 ||
+           elem == ELEM_E4M3 || elem == ELEM_E5M2 || elem == ELEM_TF32;
 }
 
 /* Work with more flops per byte takes the vector pipes longer than DRAM, however it is written. */
@@ -282,7 +282,7 @@ void examine_tensor(const struct tool_input *in, struct finding_list *out)
         return;
     }
     for (unsigned i = 0; i < task->nr_arrays; i++) {
-        nr_operands += task->arrays[i].role == ROLE_IN && is_small_float(task->arrays[i].elem);
+        nr_operands += task->arrays[i].role == ROLE_IN && tensor_takes(task->arrays[i].elem);
     }
     if (nr_operands < 2) {
         return;
@@ -294,10 +294,11 @@ void examine_tensor(const struct tool_input *in, struct finding_list *out)
     }
     finding_bound(in, f, remains_tensor_ns(in->chip, &in->c->profile, r.flops));
     finding_say(f,
-        "%s flops (%s) on 16-bit or smaller operands, %.0f per byte of the task's data, and none "
-        "of them on the tensor cores, which are over ten times as fast as the vector pipes. Use "
-        "mma instructions on tiles of 16 by 16%s.",
-        count_text(value(in, METRIC_FLOPS)).text, from(in, METRIC_FLOPS), r.flops / r.bytes,
+        "The task's %s %s on 16-bit or smaller operands are %.0f per byte of its data, and none "
+        "of them run on the tensor cores, which are over ten times as fast as the vector pipes. "
+        "Use mma instructions on tiles of 16 by 16%s.",
+        count_text(r.flops).text, r.type == WORK_INT8 ? "integer operations" : "flops",
+        r.flops / r.bytes,
         has(in, METRIC_SASS_TENSOR) && value(in, METRIC_SASS_TENSOR) == 0
             ? "; the machine code has none"
             : "");

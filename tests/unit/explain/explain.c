@@ -617,6 +617,10 @@ static void test_tensor_cores(void **state)
     struct task_array arrays[] = {{.role = ROLE_IN, .elem = ELEM_F16},
         {.role = ROLE_IN, .elem = ELEM_F16}, {.role = ROLE_OUT, .elem = ELEM_F32}};
 
+    for (unsigned i = 0; i < 3; i++) {
+        arrays[i].nr_dims = 2;
+        arrays[i].dims[0] = arrays[i].dims[1] = expr_literal(f->arena, 4096);
+    }
     f->task.arrays = arrays;
     f->task.nr_arrays = 3;
     give_work(f, "2*4096*4096*4096", "8*4096*4096");
@@ -631,6 +635,16 @@ static void test_tensor_cores(void **state)
     give_work(f, "28*8*4096*4096", "8*4096*4096");
     assert_true(found(explain(f), "tensor_cores"));
     give_work(f, "16*8*4096*4096", "8*4096*4096");
+    assert_false(found(explain(f), "tensor_cores"));
+    /* Bytes are operands of tensor cores, 32-bit integers are not. */
+    arrays[0].elem = arrays[1].elem = ELEM_I8;
+    arrays[2].elem = ELEM_I32;
+    give_work(f, "2*4096*4096*4096", "6*4096*4096");
+    assert_true(found(explain(f), "tensor_cores"));
+    assert_non_null(
+        strstr(f->c.explanation.findings[0].text, "The task's 137G integer operations on"));
+    arrays[0].elem = arrays[1].elem = ELEM_I32;
+    give_work(f, "2*4096*4096*4096", "12*4096*4096");
     assert_false(found(explain(f), "tensor_cores"));
 }
 
