@@ -159,6 +159,7 @@ void time_schedule(
 /* What L2 and DRAM see of a buffer. Shares are of 0..1. */
 struct buffer_traffic {
     uint64_t begin, end;       /* sectors (address / 32) */
+    uint64_t place;            /* the first sector's number in the model: see time_traces_share */
     unsigned buffer;           /* into the memory's buffers */
     double one, read, written; /* sectors that a block touches, on average */
     double all;                /* that the grid touches */
@@ -185,7 +186,10 @@ struct traffic {
 struct buffer_traffic *time_traffic_at(const struct traffic *traffic, uint64_t sector);
 /* Gives accesses their buffers. Blocks of one SM lie nr_sms apart in the grid, the traced ones
  * further: where those on one SM touch the same part of a buffer, all traces get the part of the
- * first one; and TRACE_SHARED marks the sectors that they share. */
+ * first one; and TRACE_SHARED marks the sectors that they share. Then sectors get the numbers that
+ * they have in the model. There the buffers that the launch touches lie one after the other, each
+ * on a boundary of 2 MiB, as cudaMalloc places large arrays: which sectors meet in a set of L1 must
+ * not depend on what the emulator allocated earlier. */
 void time_traces_share(struct time_listener *listener, const struct traffic *traffic);
 
 struct traffic time_traffic(const struct time_listener *listener, double drawn, double resident);
