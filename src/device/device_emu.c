@@ -395,13 +395,15 @@ static bool probe(struct device *device, struct device_module *module, struct em
     uint64_t nr, struct arena *arena, struct emu_result *ran, struct err *err)
 {
     launch->sample_blocks = nr;
+    launch->probe = true;
     memset(ran, 0, sizeof(*ran));
     return emu_launch(emu_of(device), module_of(module), launch, arena, ran, err);
 }
 
 /* Runs one launch with counters on. Small grids run whole. Of larger grids one block and then a few
  * run first, to learn the cost of a block. It is harmless that these blocks run twice: nobody reads
- * the outputs of a measured run on the emulator. */
+ * the outputs of a measured run on the emulator, and where blocks read what others wrote, a probe
+ * leaves nothing behind. */
 static bool measure_launch(struct device *device, struct device_module *module,
     struct emu_launch *launch, const struct kernel_facts *facts, uint64_t sample_blocks,
     struct arena *arena, struct emu_result *ran, struct err *err)
@@ -429,6 +431,7 @@ static bool measure_launch(struct device *device, struct device_module *module,
     if (launch->sample_blocks >= nr_blocks(launch))
         launch->sample_blocks = 0;
     launch->count = true;
+    launch->probe = false;
     memset(ran, 0, sizeof(*ran));
     return emu_launch(emu, module_of(module), launch, arena, ran, err);
 }
@@ -508,4 +511,9 @@ struct device *device_emu_create(const struct chip *chip, unsigned nr_threads, s
     device->base.chip = chip;
     device->emu = emu;
     return &device->base;
+}
+
+void device_emu_interrupt(void)
+{
+    emu_interrupt();
 }

@@ -296,6 +296,8 @@ bool emu_launch(struct emu *emu, const struct emu_module *module, const struct e
     if (!k)
         return err_set(err, "no kernel named %s in the module", launch->kernel);
     *result = (struct emu_result){.verdict = VERDICT_OK};
+    if (launch_interrupted())
+        return err_set(err, "interrupted");
     if (!k->program) {
         result->verdict = VERDICT_UNSUPPORTED;
         result->line = k->problem.line;
@@ -321,6 +323,16 @@ bool emu_launch(struct emu *emu, const struct emu_module *module, const struct e
     if (k->program->uses_reserved)
         run.shared_bytes = (run.shared_bytes + 15) / 16 * 16 + RESERVED_SMEM_BYTES;
     run.nr_warps = (run.nr_threads + WARP_LANES - 1) / WARP_LANES;
+    const bool undo = launch->probe && k->program->learns;
+    size_t nr_saved = 0;
+    struct saved_buffer *saved = undo ? memory_save(&emu->memory, &nr_saved) : NULL;
     launch_run(&run, emu->nr_threads, arena, result);
-    return true;
+    if (undo)
+        memory_restore(&emu->memory, saved, nr_saved);
+    return !launch_interrupted() || err_set(err, "interrupted");
+}
+
+void emu_interrupt(void)
+{
+    launch_interrupt();
 }

@@ -21,7 +21,7 @@ struct trace_access {
     bool is_write, is_atomic;
     uint8_t same_address; /* atomics: the most lanes on one address */
     bool apart;           /* the lines that it touches are not one unbroken run */
-    bool past_l1;         /* ld.cg and its like ask L2 every time */
+    bool past_l1;         /* ld.cg, volatile and ordered loads ask L2 every time */
     uint8_t wide;         /* head of a merged load: wavefronts of the wide load, 0: not aligned */
     uint16_t traffic;     /* into traffic.of, plus 1; 0: none. Filled in before the simulation */
 };
@@ -136,6 +136,7 @@ struct pc_cost {
     uint8_t alt;  /* a second pipe that can execute the instruction, or PIPE_NONE */
     bool free;    /* the compiler removes the instruction, which only passes values on */
     bool barrier, async_copy, async_wait;
+    bool release;   /* first waits until the chip has seen what the warp wrote */
     bool lsu;       /* the instruction goes through the LSU without touching memory: shuffles */
     uint8_t reason; /* enum stall: why warps stall that wait for the result */
     uint16_t pipe_cycles, slots, latency;

@@ -191,8 +191,18 @@ static void cost_one(struct pc_cost *cost, const struct inst *in, const struct i
     expand(cost, ptx, chip);
 }
 
+/* Does the instruction release at the scope of the chip? Fences of proxies do not count. */
+static bool is_release(const struct ptx_inst *ptx)
+{
+    if (ptx == NULL || ptx->scope < PTX_SCOPE_GPU)
+        return false;
+    return ptx->op == PTX_OP_MEMBAR || (ptx->op == PTX_OP_FENCE && ptx->sub == PTX_SUB_NONE) ||
+           ptx->sem >= PTX_SEM_RELEASE;
+}
+
 static void cost_kind(struct pc_cost *cost, const struct inst *in, const struct inst_info *info)
 {
+    cost->release = is_release(info->ptx);
     if (in->kind == INST_BARRIER)
         cost->barrier = true;
     if (in->kind == INST_CP_ASYNC)

@@ -327,6 +327,13 @@ static void count_lines(const struct block_trace *trace, struct trace_access *en
     entry->apart = nr > 1 && high - low >= nr;
 }
 
+/* L1 is not coherent, so loads that must see what other SMs wrote do not ask L1. */
+static bool asks_l2(const struct ptx_inst *ptx)
+{
+    return ptx->cache == PTX_CACHE_CG || ptx->cache == PTX_CACHE_CV || ptx->volatile_ ||
+           (ptx->sem > PTX_SEM_WEAK && ptx->scope > PTX_SCOPE_CTA);
+}
+
 static bool trace_access(
     struct emu_listener *listener, const struct emu_access *a, struct emu_fault *fault)
 {
@@ -347,7 +354,7 @@ static bool trace_access(
         .space = (uint8_t)a->space,
         .is_write = a->is_write || a->is_atomic,
         .is_atomic = a->is_atomic,
-        .past_l1 = t->run->program->info[a->pc].ptx->cache == PTX_CACHE_CG,
+        .past_l1 = asks_l2(t->run->program->info[a->pc].ptx),
         .wavefronts = 1,
     };
     t->last->nr_accesses++;
