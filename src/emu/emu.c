@@ -289,6 +289,24 @@ bool emu_global(const struct emu_module *module, unsigned nr, struct emu_global 
     return true;
 }
 
+/* Blocks of a cluster share memory and barriers, which the emulator does not have: a launch that ran
+ * them one by one would be silently wrong. Clusters of one block are blocks. */
+static bool has_cluster(const struct ptx_func *f, struct emu_result *result)
+{
+    uint64_t blocks = 1;
+    for (int i = 0; i < 3; i++)
+        blocks *= f->reqnctapercluster[i] ? f->reqnctapercluster[i] : 1;
+    if (blocks == 1)
+        return false;
+    result->verdict = VERDICT_UNSUPPORTED;
+    result->line = f->nr_insts ? f->insts[0].line : 0;
+    snprintf(result->text, sizeof(result->text),
+        "unsupported: %s asks for clusters of %llu blocks (__cluster_dims__); the emulator runs each "
+        "block for itself",
+        f->name, (unsigned long long)blocks);
+    return true;
+}
+
 bool emu_launch(struct emu *emu, const struct emu_module *module, const struct emu_launch *launch,
     struct arena *arena, struct emu_result *result, struct err *err)
 {
@@ -304,7 +322,7 @@ bool emu_launch(struct emu *emu, const struct emu_module *module, const struct e
         snprintf(result->text, sizeof(result->text), "unsupported: %s", k->problem.text);
         return true;
     }
-    if (!launch_check(emu->chip, k->program, launch, result))
+    if (has_cluster(k->func, result) || !launch_check(emu->chip, k->program, launch, result))
         return true;
     if (k->func->param_bytes)
         memcpy(emu->params->host, launch->params, k->func->param_bytes);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Kernels whose blocks wait for each other: their times and counters do not depend on the host. What
-waits in vain ends with a verdict, and what takes too long ends when it is told to.
+"""Kernels whose blocks or warps work together. Where they wait for each other, times and counters do
+not depend on the host; what waits in vain ends with a verdict, and what takes too long ends when it is
+told to. A race is named, and clusters are refused.
 
     waits.py KEET_OPT [REPEATS]      runs of each kernel with each number of threads (default 2)"""
 import json
@@ -60,10 +61,42 @@ def test_a_grid_barrier_costs_what_is_measured():
 
 def test_waiting_in_vain_is_a_verdict():
     for threads in ("1", "2", "4"):
-        done = subprocess.run([keet, "run", "--threads", threads, os.path.join(here, "endless.cu")],
+        done = subprocess.run([keet, "run", "--threads", threads, os.path.join(here, "in_vain.cu")],
                               capture_output=True, text=True, timeout=30, check=False)
         assert done.returncode == 3 and "line 10: waits for ever" in done.stderr, done
         assert "block (0,0,0)" in done.stderr, done.stderr
+
+
+def verdict(path):
+    done = subprocess.run([keet, "run", "--json", path], capture_output=True, text=True, timeout=60,
+                          check=False)
+    return done.returncode, (json.loads(done.stdout)["verdict_text"] or "" if done.stdout else "") + done.stderr
+
+
+def test_a_race_is_named_where_runs_differ():
+    status, text = verdict(os.path.join(here, "no_barrier.cu"))
+    assert status == 3, text
+    for part in ("in one run and", "race on", "(line 14)", "(line 15)"):
+        assert part in text, (part, text)
+
+
+def test_clusters_are_refused():
+    with open(os.path.join(here, "in_cluster.cu"), encoding="utf-8") as file:
+        text = file.read()
+    path = os.path.join(folder, "cluster.cu")
+    for new, line in ((text.replace("void count", "void __cluster_dims__(4, 1, 1) count"), None),
+                      (text.replace("256>>>(X, Y)", "256>>>(X, Y) cluster(2)"), "6"),
+                      (text.replace("void count", "void __cluster_dims__(1, 1, 1) count"), False),
+                      (text.replace("256>>>(X, Y)", "256>>>(X, Y) cluster(1)"), False)):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(new)
+        status, said = verdict(path)
+        if line is False:
+            assert status == 0, said
+            continue
+        assert status == 3 and "unsupported" in said and "clusters of" in said, said
+        assert re.search(rf"cluster\.cu:{line}\b|line {line}\b" if line else r"cluster\.cu:\d+|line \d+",
+                         said), said
 
 
 def ends_soon(number, *arguments):
