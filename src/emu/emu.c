@@ -289,8 +289,8 @@ bool emu_global(const struct emu_module *module, unsigned nr, struct emu_global 
     return true;
 }
 
-/* Blocks of a cluster share memory and barriers, which the emulator does not have: a launch that ran
- * them one by one would be silently wrong. Clusters of one block are blocks. */
+/* Blocks of a cluster share memory and barriers, which the emulator does not have: a launch that
+ * ran them one by one would be silently wrong. Clusters of one block are blocks. */
 static bool has_cluster(const struct ptx_func *f, struct emu_result *result)
 {
     uint64_t blocks = 1;
@@ -301,7 +301,8 @@ static bool has_cluster(const struct ptx_func *f, struct emu_result *result)
     result->verdict = VERDICT_UNSUPPORTED;
     result->line = f->nr_insts ? f->insts[0].line : 0;
     snprintf(result->text, sizeof(result->text),
-        "unsupported: %s asks for clusters of %llu blocks (__cluster_dims__); the emulator runs each "
+        "unsupported: %s asks for clusters of %llu blocks (__cluster_dims__); the emulator runs "
+        "each "
         "block for itself",
         f->name, (unsigned long long)blocks);
     return true;

@@ -9,7 +9,7 @@
  * kernel did wrong is a verdict in the result. One emu is used by one thread; inside a launch it
  * spreads blocks over nr_threads threads, and results do not depend on how many. Blocks that learn
  * from each other (volatile or ordered loads of global memory, atomics there whose result is used)
- * run one after the other, in their order, where a launch counts: else what they find, and how
+ * run one after the other, in their order, where a launch is timed: else what they find, and how
  * often they ask, would depend on the host. Other launches of such kernels take all threads. */
 #ifndef KEET_EMU_EMU_H
 #define KEET_EMU_EMU_H

@@ -669,7 +669,7 @@ void launch_run(
     unsigned nr = nr_threads < x.nr_run ? nr_threads : (unsigned)x.nr_run;
     if (run->program->uses_heap || run->program->uses_wide)
         nr = 1; /* so that neither addresses nor who gets the last bytes depend on threads */
-    if (run->program->learns && (l->count || l->probe))
+    if (run->program->learns && ((l->count && !l->untimed) || l->probe))
         nr = 1; /* blocks run in their order: counts and times do not depend on threads */
     if (run->program->cooperative)
         nr = (unsigned)x.nr_run; /* at most what the chip holds at once: fits_at_once */

@@ -136,9 +136,9 @@ struct pc_cost {
     uint8_t alt;  /* a second pipe that can execute the instruction, or PIPE_NONE */
     bool free;    /* the compiler removes the instruction, which only passes values on */
     bool barrier, async_copy, async_wait;
-    bool release;   /* first waits until the chip has seen what the warp wrote */
-    bool lsu;       /* the instruction goes through the LSU without touching memory: shuffles */
-    uint8_t reason; /* enum stall: why warps stall that wait for the result */
+    uint8_t release; /* round trips to L2 first, until the chip has seen what the warp wrote */
+    bool lsu;        /* the instruction goes through the LSU without touching memory: shuffles */
+    uint8_t reason;  /* enum stall: why warps stall that wait for the result */
     uint16_t pipe_cycles, slots, latency;
     uint32_t head; /* the pc of the wide load of which this load is a part; its own pc: of none */
     uint16_t async_left; /* async_wait: groups that may remain in flight */

@@ -35,14 +35,6 @@ static inline double sooner(double a, double b)
     return a < b ? a : b;
 }
 
-/* A release at the scope of the chip takes so many round trips to L2. Fitted to the grid-wide
- * barrier of cooperative groups, a release, an atomic that the blocks make one after the other, and
- * polling: on V100 1.4 us with one block an SM, more with more blocks, hardly more with more
- * threads (Zhang, Wahib, Zhang and Matsuoka, "A study of single and multi-device synchronization
- * methods in Nvidia GPUs", IPDPS 2020). On H100 the model gives 1.06 us with one block an SM
- * and 1.53 us with eight. */
-static const double release_trips = 5;
-
 struct l1_line {
     uint64_t tag; /* line number + 1; 0 empty */
     double ready[4], used;
@@ -470,13 +462,12 @@ static void look_ahead(struct sim *s, struct sim_warp *w)
             w->why = STALL_LONG;
         }
     }
-    if (cost->release) {
-        w->depends += release_trips * s->in->lat_l2;
+    if (cost->release > 0) {
+        w->depends += cost->release * s->in->lat_l2;
         w->why = STALL_OTHER;
     }
-    if (w->at > 0 && w->events[w->at].pc < w->events[w->at - 1].pc) {
+    if (w->at > 0 && w->events[w->at].pc < w->events[w->at - 1].pc)
         w->depends = later(w->depends, w->last + 1 + JUMP_CYCLES);
-    }
     *ready_of(s, w) = w->depends;
 }
 
