@@ -117,10 +117,10 @@ def ends_soon(number, *arguments):
 
 def test_signals_end_the_emulation():
     path = os.path.join(here, "long.cu")
-    for number in (signal.SIGTERM, signal.SIGINT):
-        for verb in (["run", path], ["explain", path], ["explain", path, path], [path, "--db", "x.db"]):
-            status, _, err = ends_soon(number, *verb)
-            assert status == 1 and "interrupted" in err, (verb, status, err)
+    for number, *verb in ((signal.SIGTERM, "run", path), (signal.SIGINT, "explain", path),
+                          (signal.SIGTERM, "explain", path, path), (signal.SIGINT, path, "--db", "x.db")):
+        status, _, err = ends_soon(number, *verb)
+        assert status == 1 and "interrupted" in err, (verb, status, err)
 
 
 for name, function in list(globals().items()):

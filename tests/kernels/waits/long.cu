@@ -1,5 +1,5 @@
-// A check of milliseconds, and a timed launch that takes minutes on the emulator.
-#pragma keet size   N = 32, TURNS = 100000000
+// A check of milliseconds, and a timed launch that takes a minute on the emulator.
+#pragma keet size   N = 32, TURNS = 2000000000
 #pragma keet check  N = 32, TURNS = 100
 #pragma keet in     X : u32[N] = integers(1, 9)
 #pragma keet out    Y : u32[N]
