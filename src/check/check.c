@@ -300,6 +300,42 @@ static bool run_again(struct check_state *t, struct set_state *s, struct err *er
     return true;
 }
 
+/* Where the order of warps may be why a candidate is wrong, the verdict names the race: two runs
+ * differ, or races were not looked for, since the original has some. */
+static bool name_race(struct check_state *t, const struct set_state *s, struct err *err)
+{
+    struct checker *k = t->checker;
+    struct device_findings races = {0};
+    struct device_result result;
+    const struct check_run run = {.device = k->device,
+        .task = k->task,
+        .plan = &t->c->plan,
+        .compilation = &t->c->compilation,
+        .module = t->module,
+        .shape = &k->shapes[s->shape].shape,
+        .inputs = &s->inputs,
+        .poison = POISON_FIRST,
+        .races = &races,
+        .step_limit = step_limit(k, s->shape)};
+    struct host_arrays outputs = {0};
+    bool ok = true;
+
+    if (!k->device->ops->catches_stray)
+        return true;
+    ok = host_init(&outputs, k->task, &k->shapes[s->shape].shape.sizes, err) &&
+         check_run(&run, t->c->arena, &outputs, &result, err);
+    for (unsigned i = 0; i < races.nr; i++) {
+        if (races.items[i].check != DEVICE_CHECK_RACE)
+            continue;
+        t->c->verdict_text =
+            arena_printf(t->c->arena, "%s; %s", t->c->verdict_text, races.items[i].text);
+        break;
+    }
+    host_finish(&outputs);
+    device_findings_finish(&races);
+    return ok;
+}
+
 static bool check_set(struct check_state *t, unsigned shape, unsigned set, struct err *err)
 {
     struct checker *k = t->checker;
@@ -317,6 +353,9 @@ static bool check_set(struct check_state *t, unsigned shape, unsigned set, struc
             ok = run_again(t, &s, err);
         else
             judge(t, &s, &s.first, POISON_FIRST);
+        if (ok && (t->c->verdict == VERDICT_NONDETERMINISTIC ||
+                      (t->c->verdict == VERDICT_WRONG && !k->sanitize)))
+            ok = name_race(t, &s, err);
     }
     host_finish(&s.inputs);
     host_finish(&s.first);

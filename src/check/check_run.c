@@ -210,6 +210,9 @@ static bool run_in(const struct check_run *run, struct run_buffers *buffers, con
         return true;
     for (unsigned i = 0; i < run->plan->nr_launches; i++) {
         launches[i].sanitize = run->sanitize;
+        launches[i].findings = run->races;
+        launches[i].checks = run->races ? 1u << DEVICE_CHECK_RACE : 0;
+        launches[i].max_findings = run->races ? 1 : 0;
         launches[i].step_limit = run->step_limit;
         launches[i].seed = run->seed;
     }

@@ -42,6 +42,7 @@ struct check_run {
     const struct host_arrays *inputs;
     uint8_t poison; /* fills outputs and scratch before the run */
     bool sanitize;
+    struct device_findings *races; /* NULL, or gets the first race that the emulator finds */
     uint64_t step_limit, seed;
 };
 

@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "device/device.h"
 #include "propose/propose.h"
 #include "run/loop.h"
 
@@ -10,6 +11,7 @@
 
 static void on_signal(int number)
 {
+    device_interrupt();
     loop_interrupt();
     campaign_interrupt();
     signal(number, SIG_DFL); /* a second signal ends the process */

@@ -259,3 +259,8 @@ bool device_pack(const struct device_launch *launch, unsigned nr_params, const u
     }
     return true;
 }
+
+void device_interrupt(void)
+{
+    device_emu_interrupt();
+}

@@ -168,6 +168,10 @@ bool device_measure(struct device *device, struct device_module *module,
     const struct device_measure *measure, struct arena *arena, struct profile *profile,
     struct device_result *result, struct err *err);
 
+/* Ends what runs on the emulator in this process, now and later: such calls give false, with the
+ * error "interrupted". Fine in a signal handler. */
+void device_interrupt(void);
+
 /* Puts arguments at a kernel's parameter offsets, for all backends. False, with verdict
  * launch_failed: the number of arguments is wrong, or one does not fit its parameter (a pointer in
  * 4 bytes, an integer out of range). */

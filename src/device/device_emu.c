@@ -129,6 +129,17 @@ static bool launch_fits(
     uint64_t threads = (uint64_t)c->block[0] * c->block[1] * c->block[2];
     uint64_t smem = (uint64_t)c->smem_bytes + facts->smem_static_bytes;
 
+    const uint64_t cluster = (uint64_t)c->cluster[0] * c->cluster[1] * c->cluster[2];
+
+    if (cluster > 1) {
+        result->verdict = VERDICT_UNSUPPORTED;
+        result->line = launch->line;
+        snprintf(result->text, sizeof(result->text),
+            "unsupported: %s is launched in clusters of %llu blocks; the emulator runs each block "
+            "for itself",
+            c->kernel, (unsigned long long)cluster);
+        return false;
+    }
     if (threads == 0 || c->grid[0] == 0 || c->grid[1] == 0 || c->grid[2] == 0)
         return refuse(result, launch, "an empty grid or block");
     if (threads > chip->max_threads_per_block)
@@ -401,13 +412,15 @@ static bool probe(struct device *device, struct device_module *module, struct em
     uint64_t nr, struct arena *arena, struct emu_result *ran, struct err *err)
 {
     launch->sample_blocks = nr;
+    launch->probe = true;
     memset(ran, 0, sizeof(*ran));
     return emu_launch(emu_of(device), module_of(module), launch, arena, ran, err);
 }
 
 /* Runs one launch with counters on. Small grids run whole. Of larger grids one block and then a few
  * run first, to learn the cost of a block. It is harmless that these blocks run twice: nobody reads
- * the outputs of a measured run on the emulator. */
+ * the outputs of a measured run on the emulator, and where blocks read what others wrote, a probe
+ * leaves nothing behind. */
 static bool measure_launch(struct device *device, struct device_module *module,
     struct emu_launch *launch, const struct kernel_facts *facts, uint64_t sample_blocks,
     struct arena *arena, struct emu_result *ran, struct err *err)
@@ -435,6 +448,7 @@ static bool measure_launch(struct device *device, struct device_module *module,
     if (launch->sample_blocks >= nr_blocks(launch))
         launch->sample_blocks = 0;
     launch->count = true;
+    launch->probe = false;
     memset(ran, 0, sizeof(*ran));
     return emu_launch(emu, module_of(module), launch, arena, ran, err);
 }
@@ -515,4 +529,9 @@ struct device *device_emu_create(const struct chip *chip, unsigned nr_threads, s
     device->base.chip = chip;
     device->emu = emu;
     return &device->base;
+}
+
+void device_emu_interrupt(void)
+{
+    emu_interrupt();
 }

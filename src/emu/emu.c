@@ -306,6 +306,25 @@ bool emu_global(const struct emu_module *module, unsigned nr, struct emu_global 
     return true;
 }
 
+/* Blocks of a cluster share memory and barriers, which the emulator does not have: a launch that
+ * ran them one by one would be silently wrong. Clusters of one block are blocks. */
+static bool has_cluster(const struct ptx_func *f, struct emu_result *result)
+{
+    uint64_t blocks = 1;
+    for (int i = 0; i < 3; i++)
+        blocks *= f->reqnctapercluster[i] ? f->reqnctapercluster[i] : 1;
+    if (blocks == 1)
+        return false;
+    result->verdict = VERDICT_UNSUPPORTED;
+    result->line = f->nr_insts ? f->insts[0].line : 0;
+    snprintf(result->text, sizeof(result->text),
+        "unsupported: %s asks for clusters of %llu blocks (__cluster_dims__); the emulator runs "
+        "each "
+        "block for itself",
+        f->name, (unsigned long long)blocks);
+    return true;
+}
+
 bool emu_launch(struct emu *emu, const struct emu_module *module, const struct emu_launch *launch,
     struct arena *arena, struct emu_result *result, struct err *err)
 {
@@ -313,13 +332,15 @@ bool emu_launch(struct emu *emu, const struct emu_module *module, const struct e
     if (!k)
         return err_set(err, "no kernel named %s in the module", launch->kernel);
     *result = (struct emu_result){.verdict = VERDICT_OK};
+    if (launch_interrupted())
+        return err_set(err, "interrupted");
     if (!k->program) {
         result->verdict = VERDICT_UNSUPPORTED;
         result->line = k->problem.line;
         snprintf(result->text, sizeof(result->text), "unsupported: %s", k->problem.text);
         return true;
     }
-    if (!launch_check(emu->chip, k->program, launch, result))
+    if (has_cluster(k->func, result) || !launch_check(emu->chip, k->program, launch, result))
         return true;
     if (k->func->param_bytes)
         memcpy(emu->params->host, launch->params, k->func->param_bytes);
@@ -338,6 +359,16 @@ bool emu_launch(struct emu *emu, const struct emu_module *module, const struct e
     if (k->program->uses_reserved)
         run.shared_bytes = (run.shared_bytes + 15) / 16 * 16 + RESERVED_SMEM_BYTES;
     run.nr_warps = (run.nr_threads + WARP_LANES - 1) / WARP_LANES;
+    const bool undo = launch->probe && k->program->learns;
+    size_t nr_saved = 0;
+    struct saved_buffer *saved = undo ? memory_save(&emu->memory, &nr_saved) : NULL;
     launch_run(&run, emu->nr_threads, arena, result);
-    return true;
+    if (undo)
+        memory_restore(&emu->memory, saved, nr_saved);
+    return !launch_interrupted() || err_set(err, "interrupted");
+}
+
+void emu_interrupt(void)
+{
+    launch_interrupt();
 }

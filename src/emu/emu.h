@@ -7,7 +7,10 @@
  * Memory is an arena of buffers with red zones between them; addresses are 64-bit and fresh for
  * each allocation. Functions that return bool return false for broken environments only; what the
  * kernel did wrong is a verdict in the result. One emu is used by one thread; inside a launch it
- * spreads blocks over nr_threads threads, and results do not depend on how many. */
+ * spreads blocks over nr_threads threads, and results do not depend on how many. Blocks that learn
+ * from each other (volatile or ordered loads of global memory, atomics there whose result is used)
+ * run one after the other, in their order, where a launch is timed: else what they find, and how
+ * often they ask, would depend on the host. Other launches of such kernels take all threads. */
 #ifndef KEET_EMU_EMU_H
 #define KEET_EMU_EMU_H
 
@@ -186,12 +189,20 @@ struct emu_launch {
     /* counting */
     bool count;             /* fill result->counters, time modelled included */
     bool untimed;           /* ... without time and the other modelled counters */
-    uint64_t sample_blocks; /* run only about this many blocks, stratified; 0: all */
-    bool warm;              /* the launch before this one left L2 warm; else it starts empty */
-    uint64_t seed;          /* picks sampled blocks; orders warps */
+    uint64_t sample_blocks; /* run only about this many blocks, stratified, or the first ones of a
+                               kernel whose blocks may wait for each other; 0: all */
+    /* Run only to learn what blocks cost. Where blocks learn from each other, memory is afterwards
+     * as it was before: a ticket that the probe drew would be missing in the launch that counts. */
+    bool probe;
+    bool warm;     /* the launch before this one left L2 warm; else it starts empty */
+    uint64_t seed; /* picks sampled blocks; orders warps */
 };
 
 bool emu_launch(struct emu *emu, const struct emu_module *module, const struct emu_launch *launch,
     struct arena *arena, struct emu_result *result, struct err *err);
+
+/* Ends all launches of this process, those that run and those to come, within some milliseconds:
+ * emu_launch gives false, "interrupted". Fine in a signal handler. */
+void emu_interrupt(void);
 
 #endif

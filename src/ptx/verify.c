@@ -186,6 +186,11 @@ static bool check_letter(struct ptx_parser *p, struct ptx_inst *inst, struct ptx
         return check_value(p, inst, operand,
             inst->mul == PTX_MUL_WIDE ? form_widened(inst->type) : inst->type, is_dest);
     case 'v':
+        /* A vector of one, as Triton writes it, is its element. */
+        if (inst->vec == 1 && operand->kind == PTX_OPERAND_VECTOR && operand->nr == 1) {
+            const struct ptx_operand element = operand->vec[0];
+            *operand = element;
+        }
         return inst->vec > 1 ? check_vector(p, inst, operand, inst->type, is_dest)
                              : check_value(p, inst, operand, inst->type, is_dest);
     case 'u':

@@ -162,8 +162,11 @@ static bool turn(struct session *s, struct loop_watcher *watcher, const char **w
     bool any = true;
 
     while (any && !(*why = reason_to_stop(s)))
-        if (!propose(s, &any, err) || (any && (!begin(s, watcher, err) || !end(s, watcher, err))))
-            return false;
+        if (!propose(s, &any, err) || (any && (!begin(s, watcher, err) || !end(s, watcher, err)))) {
+            /* The device was interrupted, too: what was under way is forgotten. */
+            *why = "interrupted";
+            return interrupted;
+        }
     if (!any)
         *why = "exhausted";
     return true;

@@ -226,11 +226,8 @@ static CUresult fits(CUfunction f, const CUlaunchConfig *c)
         if (a->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && a->value.cooperative)
             return CUDA_ERROR_NOT_SUPPORTED;
         if (a->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION &&
-            (uint64_t)a->value.clusterDim.x * a->value.clusterDim.y * a->value.clusterDim.z > 1 &&
-            (a->value.clusterDim.x != f->kernel.cluster[0] ||
-                a->value.clusterDim.y != f->kernel.cluster[1] ||
-                a->value.clusterDim.z != f->kernel.cluster[2]))
-            return CUDA_ERROR_NOT_SUPPORTED; /* the emulator takes clusters from the PTX only */
+            (uint64_t)a->value.clusterDim.x * a->value.clusterDim.y * a->value.clusterDim.z > 1)
+            return CUDA_ERROR_NOT_SUPPORTED; /* the emulator runs each block for itself */
     }
     return CUDA_SUCCESS;
 }

@@ -72,6 +72,35 @@ def test_two_versions():
     assert abs(change["changes"][0]["saved_ns"] - 11000) < 1
 
 
+def test_equal_versions():
+    """Times that differ by less than 1% are equal: nothing costs more, nothing was paid."""
+    old = {TIME: 20000, DRAM: 20, FMA: 10, STALL.format("long_scoreboard"): 70,
+           STALL.format("barrier"): 20, REGISTERS: 32}
+    new = {**old, TIME: 20190, STALL.format("long_scoreboard"): 20, STALL.format("barrier"): 70}
+    write("a.csv", [("f", 1024, old)])
+    write("b.csv", [("f", 1024, new)])
+    write("c.csv", [("f", 1024, {**new, TIME: 20300})])
+    for other in ("a.csv", "b.csv"):
+        text = run("a.csv", other)
+        expect(text, f"{other} against a.csv: equal within what repeats (1%), 20 us before")
+        for word in ("faster", "slower", "Costs more", "Paid"):
+            assert word not in text.splitlines()[0] + "".join(
+                line for line in text.splitlines() if line.startswith("  ")), text
+        change = json.loads(run("--json", "a.csv", other))["change"]
+        assert change["equal"] is True and change["changes"] == [], change
+    expect(run("a.csv", "c.csv"), "c.csv against a.csv: 1.01x slower", "Costs more:")
+    assert json.loads(run("--json", "a.csv", "c.csv"))["change"]["equal"] is False
+
+
+def test_an_equal_sweep():
+    for i, n in enumerate((64, 128, 256, 512, 1024)):
+        write(f"flat_N{n}.csv", [("f", 8, {**sweep_point(2048), TIME: 5000 + 10 * i})])
+    names = [f"flat_N{n}.csv" for n in (64, 128, 256, 512, 1024)]
+    expect(run(*names), "Time is equal within what repeats (1%) over the whole range.")
+    sweep = json.loads(run("--json", *names))["sweep"]
+    assert sweep["equal"] is True and sweep["knee"] is None, sweep
+
+
 def sweep_point(n):
     return {TIME: max(5000, 5000 * n / 2048), DRAM: min(88, 88 * n / 2048), FMA: 5,
             "dram__bytes.sum": 4096 * n, REGISTERS: 40}

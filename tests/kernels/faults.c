@@ -49,7 +49,7 @@ static const struct fault {
     {"shared_race", true, VERDICT_RACE, {"shared"}},
     {"missing_barrier", true, VERDICT_RACE, {"shared"}},
     {"global_race", true, VERDICT_RACE, {"Y"}},
-    {"endless", false, VERDICT_TIMEOUT, {"more than", "warp instructions"}},
+    {"endless", false, VERDICT_TIMEOUT, {"waits for ever", "again and again"}},
     {"remembers", false, VERDICT_NONDETERMINISTIC, {"in one run and", "in the next"}},
     {"order_of_arrival", true, VERDICT_NONDETERMINISTIC, {"in one run and", "in the next"}},
     {"last_one_wins", true, VERDICT_NONDETERMINISTIC, {"in one run and", "in the next"}},

@@ -658,6 +658,59 @@ static void find_plain(struct decoder *d)
     }
 }
 
+static bool is_global(const struct inst *in)
+{
+    return in->space == PTX_GLOBAL || in->space == PTX_GENERIC;
+}
+
+/* A block may learn here what another block has done. */
+static bool may_learn(const struct inst *in)
+{
+    return is_global(in) && ((in->kind == INST_LOAD && in->flags & INST_VOLATILE) ||
+                                (in->kind == INST_ATOM && !(in->flags & INST_NO_DEST)));
+}
+
+/* A loop with this does more than wait. */
+static bool is_work(const struct inst *in)
+{
+    switch (in->kind) {
+    case INST_LOAD:
+    case INST_STORE:
+    case INST_ATOM:
+        return is_global(in) && !may_learn(in);
+    case INST_CP_ASYNC:
+    case INST_BULK_COPY:
+    case INST_CALL:
+    case INST_BARRIER:
+    case INST_MALLOC:
+    case INST_FREE:
+    case INST_PRINT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Finds the branches that close a loop which may wait for another block. */
+static void find_waits(struct program *p)
+{
+    for (uint32_t pc = 0; pc < p->nr_insts; pc++) {
+        struct inst *in = &p->insts[pc];
+        bool learns = false, works = false;
+        p->learns |= may_learn(in);
+        if (in->kind != INST_BRANCH || in->target > pc)
+            continue;
+        for (uint32_t i = in->target; i < pc && !works; i++) {
+            learns |= may_learn(&p->insts[i]);
+            works = is_work(&p->insts[i]);
+        }
+        if (!learns || works)
+            continue;
+        in->flags |= INST_AGAIN;
+        p->waits = true;
+    }
+}
+
 static void to_arena(struct decoder *d)
 {
     struct program *p = d->p;
@@ -700,6 +753,7 @@ struct program *decode_kernel(const struct ptx_func *kernel, const struct decode
     if (ok) {
         find_plain(&d);
         decode_near(&d);
+        find_waits(p);
         decode_live(&d);
         p->sum_bytes = (uint8_t)sums_width(p);
     }

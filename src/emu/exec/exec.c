@@ -1,6 +1,7 @@
 /* Owns the interpreter loop: runs a block's warps until all are done or something is wrong. */
 #include "emu/exec/exec.h"
 
+#include "emu/exec/launch.h"
 #include "emu/exec/texture.h"
 #include "emu/watch/where.h"
 
@@ -118,6 +119,8 @@ static bool over_limit(struct block_worker *k, uint32_t pc)
         return !exec_fault(k, VERDICT_TIMEOUT, pc,
             "more than %" PRIu64 " warp instructions; block (%u,%u,%u) was here", x->step_limit,
             k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
+    if (launch_interrupted())
+        atomic_store(&x->stop, true);
     if (atomic_load_explicit(&x->stop, memory_order_relaxed))
         return !exec_fault(k, VERDICT_OK, pc, "stopped");
     return false;
@@ -289,6 +292,11 @@ static bool run_split(struct block_worker *k, struct warp *w, uint16_t s, unsign
         }
         if (in->kind == INST_BRANCH) {
             if (m == mask || m == 0) {
+                if (m && in->flags & INST_AGAIN && wait_round(k, w, pc, m)) {
+                    went(k, start, pc + 1, mask);
+                    w->splits[s].pc = in->target;
+                    return true;
+                }
                 if (jump(k, &w->splits[s], &start, &pc, m ? in->target : pc + 1, end))
                     continue;
                 return true;
@@ -346,6 +354,33 @@ static void poll_again(struct warp *w)
     }
 }
 
+/* Goes round a wait once more. Then the wait is over, or the warp has polled. */
+static bool run_wait(struct block_worker *k, struct warp *w, uint16_t s)
+{
+    const uint32_t end = w->round_at, begin = k->program->insts[end].target, mask = w->round_mask;
+    const struct warp_split *split;
+    bool ok;
+    wait_hush(k, w);
+    do {
+        ok = run_split(k, w, s, 1);
+        split = &w->splits[s];
+    } while (ok && !w->polled && w->waiting && w->current == s && split->state == SPLIT_READY &&
+             split->mask == mask && split->pc >= begin && split->pc <= end);
+    wait_unhush(k);
+    if (!w->polled) {
+        w->waiting = false;
+        w->round_at = NO_PC;
+    }
+    return ok;
+}
+
+/* The warp goes on with a split where it waits. */
+static bool at_wait(const struct block_worker *k, const struct warp *w, uint16_t s)
+{
+    return w->waiting && w->splits[s].mask == w->round_mask &&
+           w->splits[s].pc == k->program->insts[w->round_at].target;
+}
+
 /* Runs a warp until every leaf waits, the warp is done, or the warp has had its turn. *idle: the
  * turn ended early because an mbarrier was not ready, or no leaf was ready. */
 static bool run_warp(struct block_worker *k, struct warp *w, bool *idle)
@@ -363,7 +398,7 @@ static bool run_warp(struct block_worker *k, struct warp *w, bool *idle)
             w->current = s;
         }
         uint64_t before = k->steps, contacts = k->contacts;
-        if (!run_split(k, w, s, SIDE_QUANTUM))
+        if (at_wait(k, w, s) ? !run_wait(k, w, s) : !run_split(k, w, s, SIDE_QUANTUM))
             return false;
         if (k->steps - k->steps_checked > STEPS_PER_CHECK) {
             if (over_limit(k, w->splits[s].pc < k->program->nr_insts ? w->splits[s].pc : 0))
@@ -387,7 +422,8 @@ bool exec_block_here(struct block_worker *k)
     unsigned done = 0;
     while (done < k->nr_warps) {
         sums_settle(k);
-        uint64_t before = k->steps, moved = k->moves + k->contacts;
+        const uint64_t before = k->steps, moves = k->moves, moved = moves + k->contacts;
+        const unsigned nr_done = k->nr_done;
         bool all_idle = true, idle;
         done = 0;
         for (unsigned i = 0; i < k->nr_warps; i++) {
@@ -405,6 +441,8 @@ bool exec_block_here(struct block_worker *k)
         k->nr_done = done;
         if (k->idle_rounds > MBARRIER_IDLE_ROUNDS)
             return mbarrier_deadlock(k);
+        if (!wait_on(k, all_idle && k->moves == moves && done == nr_done))
+            return false;
         if (k->one_round)
             return true;
         if (done < k->nr_warps && k->steps == before)

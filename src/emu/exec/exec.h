@@ -10,6 +10,7 @@
 #include "emu/watch/event.h"
 #include "emu/watch/reports.h"
 
+#include <pthread.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 
@@ -62,7 +63,11 @@ struct warp {
     uint16_t current;
     uint16_t spins;    /* turns in a row in which the warp seemed to wait for another lane */
     uint32_t asked_at; /* pc of the last question to an mbarrier, 0: none */
-    bool polled;       /* the mbarrier answered that the phase is not over: the turn ends */
+    bool polled;  /* the mbarrier answered that the phase is not over, or waiting: the turn ends */
+    bool waiting; /* wait.c: the last time round a loop changed nothing */
+    uint32_t round_at,
+        round_mask;      /* wait.c: the last time round ended at this pc; NO_PC: none ... */
+    uint8_t *round_file; /* ... with these registers; NULL: never yet */
     bool done;
     bool parted; /* lanes went on alone (warp_part) and may not have met since */
 };
@@ -128,6 +133,12 @@ struct exec { /* one launch, shared by its workers */
     alignas(64) atomic_uint_fast64_t next_block;
     atomic_uint_fast64_t steps;
     atomic_bool stop;
+    struct wait_council {
+        pthread_mutex_t lock;
+        uint64_t age;                  /* grows when a worker begins to wait, goes on, or is done */
+        unsigned nr_agree, nr_workers; /* at this age: workers that wait, or are done */
+        unsigned nr_done;
+    } council;                        /* wait.c: does anybody still move? */
     atomic_uint_fast64_t fault_block; /* lowest so far */
 };
 
@@ -170,6 +181,10 @@ struct block_worker {
     unsigned idle_rounds; /* rounds in a row in which all warps only asked or waited */
     bool alone;           /* no other worker runs blocks of this launch */
     bool counting, wants_insts, wants_access, float_atomics;
+    struct hush *hush;    /* wait.c; NULL: never needed yet */
+    unsigned wait_rounds; /* rounds in a row in which all warps only waited */
+    bool agrees;          /* exec->council counts this worker */
+    uint64_t council_age; /* when the worker last looked */
     struct emu_listener *listeners[MAX_LISTENERS];
     unsigned nr_listeners;
     struct emu_fault fault;  /* of the running block */
@@ -273,6 +288,25 @@ void service_printed(
 enum { MBARRIER_IDLE_ROUNDS = 4096 };
 bool mbarrier_step(struct block_worker *k, struct warp *w, uint32_t pc, uint32_t mask);
 bool mbarrier_deadlock(struct block_worker *k); /* always false */
+
+/* wait.c: loops that wait for another block, by asking global memory again and again.
+ *
+ * How often such a loop asks in vain depends on when other blocks run here, which says nothing
+ * about the chip. So a time round such a loop (INST_AGAIN) that leaves all registers of the warp as
+ * they were is a wait, and the rule is: of a wait, the first two times round are counted and
+ * traced, and the others happen unnoticed, the one that ends the wait included. A wait so costs the
+ * model one latency of the memory asked more than no wait. Between times round other warps and
+ * blocks go on. */
+bool wait_round(
+    struct block_worker *k, struct warp *w, uint32_t pc, uint32_t mask); /* true: a wait */
+/* Between these, nothing is counted or told to the time model. */
+void wait_hush(struct block_worker *k, const struct warp *w);
+void wait_unhush(struct block_worker *k);
+void wait_finish(struct block_worker *k);
+/* After a round of the block's warps. waits: all of them only waited. False: they have done so for
+ * long, and so have the blocks of all other workers, so that nobody can end it: a verdict. */
+bool wait_on(struct block_worker *k, bool waits);
+void wait_done(struct block_worker *k); /* the worker runs no more blocks */
 
 /* matrix.c */
 #define matrix_step EXEC_NAME(matrix_step)

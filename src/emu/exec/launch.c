@@ -98,6 +98,20 @@ static bool fits_at_once(const struct chip *chip, const struct program *program,
                blocks, room, occ.blocks, chip->nr_sms);
 }
 
+/* --- interruption --- */
+
+static atomic_bool interrupted; /* lock-free, so that a signal handler may set it */
+
+void launch_interrupt(void)
+{
+    atomic_store(&interrupted, true);
+}
+
+bool launch_interrupted(void)
+{
+    return atomic_load_explicit(&interrupted, memory_order_relaxed);
+}
+
 /* --- a worker's rows and blocks --- */
 
 static void fill32(uint8_t *file, uint32_t offset, uint32_t value)
@@ -311,6 +325,7 @@ static void worker_init(struct block_worker *k, struct exec *x)
 static void worker_finish(struct block_worker *k)
 {
     stack_finish(k);
+    wait_finish(k);
     for (unsigned i = 0; i < k->nr_warps; i++)
         free(k->warps[i].splits);
     free(k->warps);
@@ -333,7 +348,7 @@ static void block_start(struct block_worker *k)
 {
     const struct program *p = k->program;
     k->live_threads = k->nr_threads;
-    k->nr_done = k->idle_rounds = 0;
+    k->nr_done = k->idle_rounds = k->wait_rounds = 0;
     memset(k->barriers, 0, sizeof(k->barriers));
     memset(k->shared, 0xAA, k->shared_bytes);
     if (p->uses_reserved)
@@ -414,7 +429,7 @@ static void end_block(struct block_worker *k, uint64_t i, bool ok)
     uint64_t lowest = atomic_load(&x->fault_block);
     while (i < lowest && !atomic_compare_exchange_weak(&x->fault_block, &lowest, i)) {
     }
-    if (k->fault.verdict == VERDICT_TIMEOUT)
+    if (k->fault.verdict == VERDICT_TIMEOUT && !k->agrees) /* all of those in vain will say so */
         atomic_store(&x->stop, true);
 }
 
@@ -500,6 +515,7 @@ static void *worker_run(void *argument)
     struct block_worker *k = argument;
     worker_init(k, k->exec);
     run_blocks(k);
+    wait_done(k);
     settle_counts(k);
     return NULL;
 }
@@ -659,9 +675,13 @@ void launch_run(
     unsigned nr = nr_threads < x.nr_run ? nr_threads : (unsigned)x.nr_run;
     if (run->program->uses_heap || run->program->uses_wide)
         nr = 1; /* so that neither addresses nor who gets the last bytes depend on threads */
+    if (run->program->learns && ((l->count && !l->untimed) || l->probe))
+        nr = 1; /* blocks run in their order: counts and times do not depend on threads */
     if (run->program->cooperative)
         nr = (unsigned)x.nr_run; /* at most what the chip holds at once: fits_at_once */
     x.nr_workers = nr;
+    x.council = (struct wait_council){.age = 1, .nr_workers = nr};
+    pthread_mutex_init(&x.council.lock, NULL);
     sums_launch(run->program, run->memory);
     struct block_worker *workers = xcalloc(nr, sizeof(*workers));
     if (run->program->cooperative)
@@ -670,12 +690,15 @@ void launch_run(
         run_threads(workers, nr, &x);
     service_printed(workers, nr, arena, result);
     merge(workers, nr, result);
+    if (launch_interrupted()) /* nothing of it counts */
+        result->verdict = VERDICT_TIMEOUT;
     report(&x, &workers[0], arena, result);
     find_leaks(&x, &workers[0], result);
     if (l->max_reports)
         reports_finish(workers[0].reports, l->max_reports, arena, result);
     for (unsigned i = 0; i < nr; i++)
         worker_finish(&workers[i]);
+    pthread_mutex_destroy(&x.council.lock);
     free(workers);
     free(choice.list);
 }

@@ -9,6 +9,8 @@ enum { LAUNCH_PARAM_BYTES = 32764 }; /* at most: CUDA 12.1 and later, sm_70 and 
 /* False: the result says LAUNCH_FAILED and why. */
 bool launch_check(const struct chip *chip, const struct program *program,
     const struct emu_launch *launch, struct emu_result *result);
+void launch_interrupt(void);
+bool launch_interrupted(void);
 void launch_run(
     const struct emu_run *run, unsigned nr_threads, struct arena *arena, struct emu_result *result);
 
@@ -23,6 +25,7 @@ struct block_choice {
     uint64_t nr;
     uint64_t traced[EMU_TRACED_BLOCKS], nearby[MOST_NEARBY_BLOCKS];
     unsigned nr_traced, nr_nearby;
+    bool only_first; /* the list has the first blocks, without gaps */
 };
 struct block_choice launch_choose(const struct emu_run *run);
 bool launch_traced(const struct block_choice *choice, uint64_t block);

@@ -44,6 +44,8 @@ void warp_start(struct warp *w, uint32_t live, uint32_t entry)
     w->done = live == 0;
     w->parted = w->polled = false;
     w->asked_at = 0;
+    w->waiting = false;
+    w->round_at = NO_PC;
 }
 
 /* Removes a split that has neither lanes nor sides. Its parent goes on if this was the last side.

@@ -122,7 +122,8 @@ enum {
     INST_NO_DEST = 16,   /* red, or an atom whose result is dropped */
     INST_UNGUARDED = 32, /* guard is offset 0: always taken */
     INST_NEGATE_C = 64,  /* source predicate c is negated */
-    INST_PART = 128      /* hidden, with the guard of the instruction of which it is a part */
+    INST_PART = 128,     /* hidden, with the guard of the instruction of which it is a part */
+    INST_AGAIN = 256     /* a branch back, in a loop that may wait for another block: exec/wait.c */
 };
 #define NO_ROW 0xffffffffu
 
@@ -199,6 +200,10 @@ struct program {
     bool uses_wide;     /* atomics of 128 bits, which hosts' threads may not have */
     bool uses_reserved; /* the shared memory that CUDA keeps, which cooperative groups work with */
     bool cooperative;   /* asks for the grid's barrier: all blocks run side by side */
+    /* Blocks learn from each other: a volatile or ordered load of global memory, an atomic there
+     * whose result is used. What such a block does may depend on the order in which blocks run. */
+    bool learns;
+    bool waits; /* ... in a loop that may wait: has an INST_AGAIN */
 };
 
 #endif

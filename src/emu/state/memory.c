@@ -261,6 +261,31 @@ void memory_set_init(struct mem_buffer *buffer, uint64_t offset, uint64_t nr, bo
     }
 }
 
+struct saved_buffer *memory_save(const struct emu_memory *memory, size_t *nr)
+{
+    struct saved_buffer *saved = xcalloc(memory->nr + 1, sizeof(*saved));
+    *nr = 0;
+    for (size_t i = 0; i < memory->nr; i++) {
+        const struct mem_buffer *b = memory->buffers[i];
+        if (b->constant || b->mapped_bytes || b->bytes == 0)
+            continue;
+        saved[*nr] = (struct saved_buffer){.base = b->base, .bytes = xmalloc(b->bytes)};
+        memcpy(saved[(*nr)++].bytes, b->host, b->bytes);
+    }
+    return saved;
+}
+
+void memory_restore(struct emu_memory *memory, struct saved_buffer *saved, size_t nr)
+{
+    for (size_t i = 0; i < nr; i++) {
+        struct mem_buffer *b = memory_find(memory, saved[i].base, 1);
+        if (b)
+            memcpy(b->host, saved[i].bytes, b->bytes);
+        free(saved[i].bytes);
+    }
+    free(saved);
+}
+
 void memory_assume_init(struct emu_memory *memory)
 {
     for (size_t i = 0; i < memory->nr; i++)

@@ -64,6 +64,14 @@ void memory_repeat(
     struct mem_buffer *buffer, uint64_t offset, uint64_t nr, const void *bytes, uint64_t period);
 void memory_fill(struct mem_buffer *buffer, uint64_t offset, uint64_t nr, uint8_t byte);
 void memory_set_init(struct mem_buffer *buffer, uint64_t offset, uint64_t nr, bool initialised);
+/* What the buffers hold, to be put back by memory_restore, which frees it. Constants, and buffers
+ * from 256 MiB on, are left out: by these no block tells another anything. */
+struct saved_buffer {
+    uint64_t base;
+    uint8_t *bytes;
+};
+struct saved_buffer *memory_save(const struct emu_memory *memory, size_t *nr);
+void memory_restore(struct emu_memory *memory, struct saved_buffer *saved, size_t nr);
 /* After a launch that did not note its writes: every byte counts as written. */
 void memory_assume_init(struct emu_memory *memory);
 bool memory_is_init(const struct mem_buffer *buffer, uint64_t offset, uint64_t nr);

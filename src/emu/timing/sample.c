@@ -31,6 +31,8 @@ static void add_nearby(
         near = traced - step;
     else
         return;
+    if (c->only_first && near >= c->nr)
+        return;
     if (!is_one_of(c->traced, c->nr_traced, near) && !is_one_of(c->nearby, c->nr_nearby, near))
         c->nearby[c->nr_nearby++] = near;
 }
@@ -55,18 +57,21 @@ static int by_number(const void *a, const void *b)
 }
 
 /* One block of each of `want` equally long stretches of the grid, so that edges count as often as
- * they occur. */
+ * they occur. Of blocks that may wait for others, the first ones: to wait for a block that is not
+ * in the sample would never end. */
 static void draw(struct block_choice *c, const struct emu_run *run, uint64_t want)
 {
     const uint64_t nr = run->nr_blocks;
 
+    c->only_first = run->program->waits;
     c->list = xcalloc(want + MOST_NEARBY_BLOCKS, sizeof(*c->list));
     for (uint64_t i = 0; i < want; i++) {
         uint64_t from = (uint64_t)((double)i * (double)nr / (double)want);
         uint64_t to = (uint64_t)((double)(i + 1) * (double)nr / (double)want);
 
         to = to > nr ? nr : to;
-        c->list[i] = from + rng_mix(run->launch->seed, i) % (to > from ? to - from : 1);
+        c->list[i] =
+            c->only_first ? i : from + rng_mix(run->launch->seed, i) % (to > from ? to - from : 1);
     }
     c->nr = want;
 }

@@ -201,6 +201,9 @@ static void settle_cycles(struct time_model *m)
     m->cycles = fmax(m->cycles, m->sim.dram_sectors * grid_scale(m) * 32 / dram_clk);
     m->cycles = fmax(m->cycles, (m->traffic.reads + m->traffic.writes) * 32 / dram_clk);
     m->cycles = fmax(m->cycles, m->sim.l2_sectors * grid_scale(m) * 32 / l2_clk);
+    /* At a grid's barrier all blocks wait until the last one has arrived. */
+    if (m->run->program->cooperative)
+        m->cycles += atomic_cycles(m);
     m->cycles = fmax(m->cycles, atomic_cycles(m));
     if (!(m->cycles >= m->chip->lat_l1))
         m->cycles = m->chip->lat_l1;

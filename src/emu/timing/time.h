@@ -21,7 +21,7 @@ struct trace_access {
     bool is_write, is_atomic;
     uint8_t same_address; /* atomics: the most lanes on one address */
     bool apart;           /* the lines that it touches are not one unbroken run */
-    bool past_l1;         /* ld.cg and its like ask L2 every time */
+    bool past_l1;         /* ld.cg, volatile and ordered loads ask L2 every time */
     uint8_t wide;         /* head of a merged load: wavefronts of the wide load, 0: not aligned */
     uint16_t traffic;     /* into traffic.of, plus 1; 0: none. Filled in before the simulation */
 };
@@ -136,8 +136,9 @@ struct pc_cost {
     uint8_t alt;  /* a second pipe that can execute the instruction, or PIPE_NONE */
     bool free;    /* the compiler removes the instruction, which only passes values on */
     bool barrier, async_copy, async_wait;
-    bool lsu;       /* the instruction goes through the LSU without touching memory: shuffles */
-    uint8_t reason; /* enum stall: why warps stall that wait for the result */
+    uint8_t release; /* round trips to L2 first, until the chip has seen what the warp wrote */
+    bool lsu;        /* the instruction goes through the LSU without touching memory: shuffles */
+    uint8_t reason;  /* enum stall: why warps stall that wait for the result */
     uint16_t pipe_cycles, slots, latency;
     uint32_t head; /* the pc of the wide load of which this load is a part; its own pc: of none */
     uint16_t async_left; /* async_wait: groups that may remain in flight */
@@ -159,6 +160,7 @@ void time_schedule(
 /* What L2 and DRAM see of a buffer. Shares are of 0..1. */
 struct buffer_traffic {
     uint64_t begin, end;       /* sectors (address / 32) */
+    uint64_t place;            /* the first sector's number in the model: see time_traces_share */
     unsigned buffer;           /* into the memory's buffers */
     double one, read, written; /* sectors that a block touches, on average */
     double all;                /* that the grid touches */
@@ -185,7 +187,10 @@ struct traffic {
 struct buffer_traffic *time_traffic_at(const struct traffic *traffic, uint64_t sector);
 /* Gives accesses their buffers. Blocks of one SM lie nr_sms apart in the grid, the traced ones
  * further: where those on one SM touch the same part of a buffer, all traces get the part of the
- * first one; and TRACE_SHARED marks the sectors that they share. */
+ * first one; and TRACE_SHARED marks the sectors that they share. Then sectors get the numbers that
+ * they have in the model. There the buffers that the launch touches lie one after the other, each
+ * on a boundary of 2 MiB, as cudaMalloc places large arrays: which sectors meet in a set of L1 must
+ * not depend on what the emulator allocated earlier. */
 void time_traces_share(struct time_listener *listener, const struct traffic *traffic);
 
 struct traffic time_traffic(const struct time_listener *listener, double drawn, double resident);

@@ -462,9 +462,12 @@ static void look_ahead(struct sim *s, struct sim_warp *w)
             w->why = STALL_LONG;
         }
     }
-    if (w->at > 0 && w->events[w->at].pc < w->events[w->at - 1].pc) {
-        w->depends = later(w->depends, w->last + 1 + JUMP_CYCLES);
+    if (cost->release > 0) {
+        w->depends += cost->release * s->in->lat_l2;
+        w->why = STALL_OTHER;
     }
+    if (w->at > 0 && w->events[w->at].pc < w->events[w->at - 1].pc)
+        w->depends = later(w->depends, w->last + 1 + JUMP_CYCLES);
     *ready_of(s, w) = w->depends;
 }
 

@@ -3,6 +3,7 @@
 #include "emu/timing/time.h"
 
 #include "base/mem.h"
+#include "emu/state/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -196,9 +197,22 @@ static unsigned wide_wavefronts(const struct emu_access *a, const struct load_me
     return shape_data(ACCESS_OTHER, a->mask, merge->bytes, address);
 }
 
-static void count_atomics(
-    struct block_trace *trace, struct trace_access *entry, const struct emu_access *a)
+/* The slot follows from the buffer's name and the place in the buffer, never from where the
+ * emulator has the buffer: the same launch gives the same votes. */
+static size_t hot_slot(const struct emu_memory *memory, uint64_t address)
 {
+    const struct mem_buffer *buffer = memory_find(memory, address, 1);
+    uint64_t bits = 0;
+
+    for (const char *c = buffer ? buffer->name : ""; *c; c++)
+        bits = mix(bits + (unsigned char)*c);
+    return mix(bits + (buffer ? address - buffer->base : address)) % HOT_SLOTS;
+}
+
+static void count_atomics(const struct emu_memory *memory, struct block_trace *trace,
+    struct trace_access *entry, const struct emu_access *a)
+{
+    static const struct emu_memory none;
     unsigned most = 0;
 
     if (trace->hot == NULL)
@@ -213,7 +227,7 @@ static void count_atomics(
         for (unsigned other = 0; other < WARP_LANES; other++)
             same += (a->mask >> other & 1) != 0 && a->address[other] == a->address[lane];
         most = same > most ? same : most;
-        hot = &trace->hot[mix(a->address[lane]) % HOT_SLOTS];
+        hot = &trace->hot[hot_slot(a->space == PTX_GLOBAL ? memory : &none, a->address[lane])];
         if (hot->address == a->address[lane])
             hot->lanes++;
         else if (hot->lanes == 0)
@@ -313,6 +327,13 @@ static void count_lines(const struct block_trace *trace, struct trace_access *en
     entry->apart = nr > 1 && high - low >= nr;
 }
 
+/* L1 is not coherent, so loads that must see what other SMs wrote do not ask L1. */
+static bool asks_l2(const struct ptx_inst *ptx)
+{
+    return ptx->cache == PTX_CACHE_CG || ptx->cache == PTX_CACHE_CV || ptx->volatile_ ||
+           (ptx->sem > PTX_SEM_WEAK && ptx->scope > PTX_SCOPE_CTA);
+}
+
 static bool trace_access(
     struct emu_listener *listener, const struct emu_access *a, struct emu_fault *fault)
 {
@@ -333,7 +354,7 @@ static bool trace_access(
         .space = (uint8_t)a->space,
         .is_write = a->is_write || a->is_atomic,
         .is_atomic = a->is_atomic,
-        .past_l1 = t->run->program->info[a->pc].ptx->cache == PTX_CACHE_CG,
+        .past_l1 = asks_l2(t->run->program->info[a->pc].ptx),
         .wavefronts = 1,
     };
     t->last->nr_accesses++;
@@ -346,7 +367,7 @@ static bool trace_access(
     if (t->merges[a->pc].head == a->pc + 1)
         entry->wide = (uint8_t)wide_wavefronts(a, &t->merges[a->pc]);
     if (a->is_atomic)
-        count_atomics(trace, entry, a);
+        count_atomics(t->run->memory, trace, entry, a);
     if (a->space == PTX_GLOBAL)
         add_global(trace, entry, a);
     else if (a->space == PTX_LOCAL)
@@ -414,6 +435,12 @@ static void find_lowest(const struct block_trace *trace, const struct traffic *r
     }
 }
 
+/* Moves a sector from where the emulator has its buffer to the buffer's place in the model. */
+static void settle_place(uint64_t *entry, const struct buffer_traffic *of)
+{
+    *entry += of->place - of->begin;
+}
+
 static void share_sectors(struct time_listener *t, unsigned self, const struct traffic *r,
     const uint64_t *lowest, const uint64_t *of_first)
 {
@@ -431,6 +458,7 @@ static void share_sectors(struct time_listener *t, unsigned self, const struct t
             if (of->far >= 0.95 ||
                 ((of->far < 0 || of->far > 0.05) && others_touch(t, self, TRACE_SECTOR(*entry))))
                 *entry |= TRACE_SHARED;
+            settle_place(entry, of);
         }
     }
 }

@@ -25,7 +25,7 @@
 /* The share of L2 that data of the whole chip can use: see l2_keeps. */
 static const double usable_l2 = 0.64;
 
-enum { MOST_WAVES_BACK = 4096, MOST_NEARBY = 8 };
+enum { MOST_WAVES_BACK = 4096, MOST_NEARBY = 8, PLACE_SECTORS = (2 << 20) / 32 };
 
 struct footprint {
     double one, all; /* sectors: of a block, on average; of the grid */
@@ -286,15 +286,21 @@ static void settle(struct traffic *r, const struct footprint *of, unsigned which
 static void list_buffers(struct traffic *r, const struct emu_memory *memory)
 {
     const size_t nr = memory != NULL ? memory->nr : 0;
+    uint64_t place = 0;
 
     r->of = xcalloc(nr + 1, sizeof(*r->of));
     for (size_t i = 0; i < nr; i++) {
         const struct mem_buffer *buffer = memory->buffers[i];
+        struct buffer_traffic *of = &r->of[r->nr];
 
-        if (buffer->nr_touched > 0 && !buffer->constant)
-            r->of[r->nr++] = (struct buffer_traffic){.begin = buffer->base / 32,
-                .end = (buffer->base + buffer->bytes + 31) / 32,
-                .buffer = (unsigned)i};
+        if (buffer->nr_touched == 0 || buffer->constant)
+            continue;
+        *of = (struct buffer_traffic){.begin = buffer->base / 32,
+            .end = (buffer->base + buffer->bytes + 31) / 32,
+            .place = place,
+            .buffer = (unsigned)i};
+        place += (of->end - of->begin + PLACE_SECTORS - 1) / PLACE_SECTORS * PLACE_SECTORS;
+        r->nr++;
     }
 }
 

@@ -38,6 +38,11 @@ static int by_saving(const void *a, const void *b)
     return (x->saved_ns < y->saved_ns) - (x->saved_ns > y->saved_ns);
 }
 
+bool view_equal(double a_ns, double b_ns)
+{
+    return a_ns > 0 && b_ns > 0 && fabs(a_ns - b_ns) <= VIEW_RESOLUTION * fmax(a_ns, b_ns);
+}
+
 struct version_changes view_changes(
     const struct chip *chip, const struct explained *before, const struct explained *after)
 {
@@ -46,7 +51,8 @@ struct version_changes view_changes(
     struct version_changes v = {
         .chip = chip, .before = before, .after = after, .saved_ns = was - is};
 
-    for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++) {
+    v.equal = view_equal(was, is);
+    for (size_t i = 0; !v.equal && i < sizeof(resources) / sizeof(resources[0]); i++) {
         const enum metric metric = resources[i].metric;
         struct change *change = &v.changes[v.nr];
 
@@ -148,14 +154,24 @@ static void print_metrics(struct str *out, const struct version_changes *v, bool
     }
 }
 
+void view_say_equal(struct str *out, enum provenance from, const char *before, const char *after)
+{
+    str_addf(out, "%sequal within %s (%.0f%%)%s", before,
+        from == PROV_MODELLED ? "the model's resolution" : "what repeats", 100 * VIEW_RESOLUTION,
+        after);
+}
+
 void view_change_print(struct str *out, const struct version_changes *v, bool markdown)
 {
     const double was = v->before->c.profile.time_ns, is = v->after->c.profile.time_ns;
 
     str_addf(out, "%s%s against %s", markdown ? "# " : "", v->after->file, v->before->file);
     if (was > 0 && is > 0) {
-        str_addf(
-            out, ": %.2fx %s, ", is < was ? was / is : is / was, is < was ? "faster" : "slower");
+        if (v->equal)
+            view_say_equal(out, v->after->c.profile.time_from, ": ", ", ");
+        else
+            str_addf(out, ": %.2fx %s, ", is < was ? was / is : is / was,
+                is < was ? "faster" : "slower");
         report_time(out, was);
         str_add(out, " before, ");
         report_time(out, is);
@@ -182,9 +198,9 @@ json_t *view_change_json(const struct version_changes *v)
                          "metric", metric_name(v->changes[i].metric), "before_pct",
                          v->changes[i].before_pct, "after_pct", v->changes[i].after_pct, "saved_ns",
                          v->changes[i].saved_ns, "paid", v->changes[i].paid));
-    return json_pack("{s:s, s:s, s:f, s:f, s:s, s:s, s:o}", "before", v->before->file, "after",
+    return json_pack("{s:s, s:s, s:f, s:f, s:b, s:s, s:s, s:o}", "before", v->before->file, "after",
         v->after->file, "before_ns", v->before->c.profile.time_ns, "after_ns",
-        v->after->c.profile.time_ns, "gone",
+        v->after->c.profile.time_ns, "equal", v->equal, "gone",
         only_in(arena, &v->before->c.explanation, &v->after->c.explanation), "new",
         only_in(arena, &v->after->c.explanation, &v->before->c.explanation), "changes", changes);
 }

@@ -279,14 +279,29 @@ static const struct mover *what_turns(const struct movers *movers)
     return most;
 }
 
+/* Are the times of all points equal? */
+static bool is_flat(const struct many *many)
+{
+    double least = INFINITY, most = 0;
+
+    for (unsigned i = 0; i < many->nr; i++) {
+        least = fmin(least, many->all[i].c.profile.time_ns);
+        most = fmax(most, many->all[i].c.profile.time_ns);
+    }
+    return view_equal(least, most);
+}
+
 /* ---- printing ---- */
 
 static void print_words(struct str *out, const struct many *many, const char *name,
-    const struct curve *time, const struct knee *knee, const struct movers *movers)
+    const struct curve *time, bool flat, const struct knee *knee, const struct movers *movers)
 {
     const struct mover *turns = what_turns(movers);
 
-    if (knee->found) {
+    if (flat) {
+        view_say_equal(
+            out, many->all[0].c.profile.time_from, "Time is ", " over the whole range.\n");
+    } else if (knee->found) {
         str_addf(out,
             "Time grows as %s^%.2f up to %s = %.10g and as %s^%.2f beyond: the knee is at %.10g.",
             name, knee->before, name, many->all[knee->at].x, name, knee->after,
@@ -357,13 +372,14 @@ void view_sweep_print(struct str *out, const struct many *many, const char *name
 {
     struct movers *movers = arena_alloc(many->arena, sizeof(*movers));
     const struct curve time = curve_of(many, METRIC_TIME_NS);
-    const struct knee knee = find_knee(&time, many->nr);
+    const bool flat = is_flat(many);
+    const struct knee knee = flat ? (struct knee){0} : find_knee(&time, many->nr);
 
     name = *name ? name : "x";
     find_movers(many, &knee, movers);
     str_addf(out, "%s%s over %s, %u values\n%s", markdown ? "# " : "", many->all[0].name, name,
         many->nr, markdown ? "\n" : "");
-    print_words(out, many, name, &time, &knee, movers);
+    print_words(out, many, name, &time, flat, &knee, movers);
     print_bottlenecks(out, many, name);
     print_movers(out, movers, name);
     print_table(out, many, name, movers, markdown);
@@ -373,10 +389,11 @@ json_t *view_sweep_json(const struct many *many, const char *name)
 {
     struct movers *movers = arena_alloc(many->arena, sizeof(*movers));
     const struct curve time = curve_of(many, METRIC_TIME_NS);
-    const struct knee knee = find_knee(&time, many->nr);
+    const bool flat = is_flat(many);
+    const struct knee knee = flat ? (struct knee){0} : find_knee(&time, many->nr);
     json_t *points = json_array(), *moving = json_array();
-    json_t *root = json_pack("{s:s, s:o, s:o, s:f}", "parameter", name, "points", points, "moves",
-        moving, "time_exponent", time.slope);
+    json_t *root = json_pack("{s:s, s:o, s:o, s:f, s:b}", "parameter", name, "points", points,
+        "moves", moving, "time_exponent", time.slope, "equal", flat);
 
     find_movers(many, &knee, movers);
     for (unsigned i = 0; i < many->nr; i++)

@@ -53,6 +53,77 @@ static void loops_diverge_and_join(void **state)
     EXPECT(ptx, 2, 96, 32000 + (i % 8) * (i % 8 + 1) / 2);
 }
 
+/* Triton writes a vector of one element in braces, under a predicate or not, in all spaces. */
+static void vectors_of_one_are_their_element(void **state)
+{
+    (void)state;
+    const char *ptx =
+        PTX_HEAD ".shared .align 16 .b8 s[4096];\n" ONE_PARAM INDEX
+                 "mov.u32 %r4, s;\nmad.lo.u32 %r4, %r1, 8, %r4;\nadd.u32 %r5, %r1, 7;\n"
+                 "setp.lt.u32 %p1, %r1, 1000;\n"
+                 "@%p1 st.shared.b32 [ %r4 + 0 ], { %r5 };\nld.shared.b32 { %r6 }, [ %r4 + 0 ];\n"
+                 "cvt.u16.u32 %h1, %r6;\nst.shared.b16 [ %r4 + 4 ], { %h1 };\n"
+                 "ld.shared.b16 { %h2 }, [ %r4 + 4 ];\ncvt.u32.u16 %r7, %h2;\n"
+                 "@%p1 st.global.b32 [ %rd2 + 0 ], { %r7 };\nmov.u32 %r8, 0;\n"
+                 "@%p1 ld.global.L1::evict_last.b32 { %r8 }, [ %rd2 + 0 ];\n"
+                 "@!%p1 ld.global.b32 { %r8 }, [ %rd2 + 0 ];\n"
+                 "mov.b64 %rd3, {%r8, %r8};\nst.shared.b64 [ %r4 + 0 ], { %rd3 };\n"
+                 "ld.shared.b64 { %rd4 }, [ %r4 + 0 ];\ncvt.u32.u64 %r9, %rd4;\n"
+                 "st.global.L1::evict_first.b32 [ %rd2 + 0 ], { %r9 };\nret;\n}\n";
+    EXPECT(ptx, 2, 96, i % 96 + 7);
+}
+
+/* A flag that another warp of the block sets, and a lock: however long who waits asks, two times
+ * round the loop count. */
+static void waits_count_twice_at_most(void **state)
+{
+    (void)state;
+    const char *ptx = PTX_HEAD ONE_PARAM INDEX
+        "setp.ge.u32 %p1, %r1, 32;\n@%p1 bra SET;\n"
+        "WAIT:\nld.acquire.gpu.global.u32 %r4, [%rd1+512];\nsetp.eq.u32 %p2, %r4, 0;\n"
+        "@%p2 bra WAIT;\nst.global.u32 [%rd2], %r4;\nret;\n"
+        "SET:\nmov.u32 %r5, 0;\nMORE:\nadd.u32 %r5, %r5, 1;\nsetp.lt.u32 %p3, %r5, %r6;\n@%p3 bra "
+        "MORE;\nst.release.gpu.global.u32 [%rd1+512], 9;\nst.global.u32 [%rd2], 9;\nret;\n}\n";
+    uint64_t insts[2];
+    for (unsigned turns = 0; turns < 2; turns++) {
+        char text[4096], *at;
+        struct bench b;
+        uint32_t out[NR];
+        snprintf(text, sizeof(text), "%s", ptx);
+        at = strstr(text, "%r5, %r6;");
+        assert_non_null(at);
+        memcpy(at, turns ? "%r5, 999;" : "%r5, 1;  ", 9);
+        bench_init(&b, text, 4);
+        bench_buffer(&b, NULL, sizeof(out));
+        assert_true(emu_fill(b.emu, b.buffer[0], 0, sizeof(out), true, &b.err));
+        const struct emu_launch launch = {.grid = {1, 1, 1}, .block = {64, 1, 1}, .count = true};
+        assert_int_equal(bench_launch(&b, launch), VERDICT_OK);
+        insts[turns] = b.result.thread_insts;
+        bench_read(&b, 0, out, sizeof(out));
+        assert_int_equal(out[5], 9);
+        bench_finish(&b);
+    }
+    /* the second warp's loop goes round 998 times more, with three instructions; the first warp's
+     * waits count alike */
+    assert_int_equal(insts[1] - insts[0], 32 * 998 * 3);
+}
+
+static void clusters_are_refused(void **state)
+{
+    (void)state;
+    static const char *const wide[] = {".reqnctapercluster 4", ".reqnctapercluster 1, 2"};
+    for (unsigned i = 0; i < 3; i++) {
+        struct bench b;
+        uint32_t out[NR];
+        char ptx[1024];
+        snprintf(ptx, sizeof(ptx), PTX_HEAD ".visible .entry k(.param .u64 p0) %s\n{\nret;\n}\n",
+            i < 2 ? wide[i] : ".reqnctapercluster 1, 1, 1");
+        assert_int_equal(run_words(&b, ptx, 4, 32, out), i < 2 ? VERDICT_UNSUPPORTED : VERDICT_OK);
+        assert_true(i == 2 || strstr(b.result.text, "cluster") != NULL);
+        bench_finish(&b);
+    }
+}
+
 static void nested_branches(void **state)
 {
     (void)state;
@@ -628,6 +699,9 @@ int main(void)
         cmocka_unit_test(barriers_that_cannot_complete),
         cmocka_unit_test(other_verdicts),
         cmocka_unit_test(only_the_kernel_that_reaches_it_is_unsupported),
+        cmocka_unit_test(vectors_of_one_are_their_element),
+        cmocka_unit_test(waits_count_twice_at_most),
+        cmocka_unit_test(clusters_are_refused),
         cmocka_unit_test(endless_loops_time_out),
         cmocka_unit_test(waits_give_way),
         cmocka_unit_test(launches_beyond_the_chip_are_refused),

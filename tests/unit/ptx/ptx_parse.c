@@ -480,6 +480,9 @@ static void test_problems_name_the_line(void **state)
     assert_body_problem("setp.s32 %p1, %r2, %r3;", false, "modifier is missing");
     assert_body_problem("div.f32 %f1, %f2, %f3;", false, "rounding");
     assert_body_problem("ld.global.v2.f32 %f1, [%rd1];", false, "vector of 2");
+    assert_body_problem("ld.global.f32 {%f1, %f2}, [%rd1];", false, "wrong kind");
+    assert_body_problem("ld.global.f32 {}, [%rd1];", false, "wrong kind");
+    assert_body_problem("ld.global.f32 {%p1}, [%rd1];", false, "%p1");
     assert_body_problem("ld.global.f32 %f1, [%r1];", false, "cannot hold this address");
     assert_body_problem("ld.global.f32 %f1, %rd1;", false, "address in []");
     assert_body_problem("bra L;", false, "label 'L'");
