@@ -13,7 +13,7 @@ __global__ void reduce(const float *x, float *sums)
     unsigned t = threadIdx.x;
     s[t] = x[blockIdx.x * 256 + t];
     __syncthreads();
-    for (unsigned d = 1; d < 256; d *= 2) {
+    for (unsigned d = 1; d < blockDim.x; d *= 2) {
         if (t % (2 * d) == 0)
             s[t] += s[t + d];
         __syncthreads();

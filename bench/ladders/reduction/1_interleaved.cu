@@ -13,9 +13,9 @@ __global__ void reduce(const float *x, float *sums)
     unsigned t = threadIdx.x;
     s[t] = x[blockIdx.x * 256 + t];
     __syncthreads();
-    for (unsigned d = 1; d < 256; d *= 2) {
+    for (unsigned d = 1; d < blockDim.x; d *= 2) {
         unsigned i = 2 * d * t;
-        if (i < 256)
+        if (i < blockDim.x)
             s[i] += s[i + d];
         __syncthreads();
     }

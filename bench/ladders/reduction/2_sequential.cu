@@ -13,7 +13,7 @@ __global__ void reduce(const float *x, float *sums)
     unsigned t = threadIdx.x;
     s[t] = x[blockIdx.x * 256 + t];
     __syncthreads();
-    for (unsigned d = 128; d > 0; d >>= 1) {
+    for (unsigned d = blockDim.x / 2; d > 0; d >>= 1) {
         if (t < d)
             s[t] += s[t + d];
         __syncthreads();

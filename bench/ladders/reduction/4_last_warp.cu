@@ -27,7 +27,7 @@ __global__ void reduce(const float *x, float *sums)
     unsigned t = threadIdx.x;
     s[t] = x[blockIdx.x * 512 + t] + x[blockIdx.x * 512 + t + 256];
     __syncthreads();
-    for (unsigned d = 128; d > 32; d >>= 1) {
+    for (unsigned d = blockDim.x / 2; d > 32; d >>= 1) {
         if (t < d)
             s[t] += s[t + d];
         __syncthreads();

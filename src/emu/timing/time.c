@@ -114,7 +114,8 @@ static double work_ratio(const struct time_model *m)
         all += (double)m->counts->pc[pc].warps;
     for (unsigned i = 0; i < m->listener->nr_traces; i++)
         for (unsigned w = 0; w < m->listener->traces[i]->nr_warps; w++)
-            traced += (double)m->listener->traces[i]->warps[w].nr_all;
+            traced += (double)(m->listener->traces[i]->warps[w].nr_all -
+                               m->listener->traces[i]->warps[w].nr_skipped);
     traced /= m->listener->nr_traces;
     all *= m->counts->scale / (double)m->blocks;
     return all > 0 && traced > 0 ? all / traced : 1;

@@ -2,9 +2,12 @@
  *
  * A few blocks of a launch are traced (time_trace.c): each warp's instructions with the sectors and
  * wavefronts of its memory accesses. What each instruction costs on the chip is a table by pc
- * (time_cost.c). One SM is then simulated running as many copies of those blocks as the busiest SM
- * would get (time_sim.c): warps issue in order behind a register scoreboard, four schedulers, pipes
- * with their widths, one LSU, a sectored L1, and the SM's share of L2 and DRAM as latency plus
+ * (time_cost.c), after what ptxas makes of the PTX: short branches become predicates (predicate.c),
+ * sums of scaled operands one instruction, neighbouring loads of shared memory one wide load, and
+ * loads move up within basic blocks. One SM is then simulated running as many copies of those
+ * blocks as the busiest SM would get (time_sim.c): warps issue in order behind a register
+ * scoreboard, four schedulers, greedy and then youngest first, pipes with their widths, one LSU, a
+ * sectored L1 whose hits pass misses (l1.c), and the SM's share of L2 and DRAM as latency plus
  * bandwidth. time.c turns the outcome and the exact counts into metrics. */
 #ifndef KEET_EMU_TIMING_TIME_H
 #define KEET_EMU_TIMING_TIME_H
@@ -35,7 +38,9 @@ struct trace_event {
 struct warp_trace {
     struct trace_event *events;
     size_t nr, cap;
-    uint64_t nr_all; /* executed; more than nr when the trace was cut short */
+    uint64_t nr_all;     /* executed or skipped; more than nr when the trace was cut short */
+    uint64_t nr_skipped; /* predicated off in all lanes (pc_cost.skip_to) */
+    uint32_t last_pc;    /* plus 1; 0: none */
 };
 
 /* A sector of a trace: its number (address / 32), and whether this access is the first of the block
@@ -86,10 +91,12 @@ struct load_merge {
 };
 struct load_merge *time_merges(const struct program *program); /* heap memory */
 
+struct pc_cost;
 struct time_listener {
     struct emu_listener base;
     const struct emu_run *run;
     struct load_merge *merges;
+    struct pc_cost *costs; /* for skip_to; as of a program that was not traced */
     struct block_trace **traces;
     unsigned nr_traces;
     struct block_trace *
@@ -143,7 +150,14 @@ struct pc_cost {
     uint32_t head; /* the pc of the wide load of which this load is a part; its own pc: of none */
     uint16_t async_left; /* async_wait: groups that may remain in flight */
     bool async_commit;
+    bool ends_block;  /* part of the instruction is a branch past a slow path */
+    uint32_t guard;   /* register id plus 1 of the predicate that stands for a branch around it */
+    uint32_t skip_to; /* of a branch that becomes the predicate of what it skips: its target */
 };
+
+/* Marks the branches for which ptxas predicates the few instructions that they skip: no branch is
+ * issued, and warps issue the skipped instructions without an effect (predicate.c). */
+void time_predicate(const struct program *program, struct pc_cost *costs);
 
 /* Per pc; heap memory. Merged loads whose traced addresses were not aligned are loads of their own;
  * traces may be NULL. */
@@ -199,6 +213,17 @@ struct traffic time_traffic(const struct time_listener *listener, double drawn, 
 void time_leave_in_l2(const struct traffic *traffic, const struct emu_run *run);
 
 /* --- the SM --- */
+
+/* Sectors in lines of four, eight ways, the line that was used least recently goes first. */
+struct l1 {
+    struct l1_line *lines;
+    size_t sets;
+};
+void l1_init(struct l1 *l1, double bytes);
+void l1_finish(struct l1 *l1);
+/* When the sector is there, for the caller to set unless *hit. A sector that L1 does not have gets
+ * a place. */
+double *l1_sector(struct l1 *l1, uint64_t sector, double now, bool *hit);
 
 struct sim_input {
     const struct emu_run *run;

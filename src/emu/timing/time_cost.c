@@ -73,7 +73,11 @@ static void expand(struct pc_cost *cost, const struct ptx_inst *ptx, const struc
                 set_sequence(cost, 10, chip->lat_sfu + 10 * chip->lat_alu);
         } else {
             set_cost(cost, PIPE_XU, pipe_cycles(chip, chip->sfu_per_clk), 0);
-            set_sequence(cost, wide ? 60 : 21, wide ? 400 : 130);
+            set_sequence(cost,
+                wide                            ? 60
+                : ptx_type_is_signed(ptx->type) ? 24
+                                                : 19,
+                wide ? 400 : 130);
         }
         break;
     case ROOT:
@@ -161,6 +165,13 @@ static void cost_one(struct pc_cost *cost, const struct inst *in, const struct i
         set_cost(cost, PIPE_ALU, pipe_cycles(chip, chip->int_per_clk), chip->lat_alu);
         if (becomes[ptx->op] == EITHER)
             cost->alt = PIPE_IMUL;
+        /* Registers have 32 bits: each half is an instruction, and the second waits for the carry.
+         */
+        if (ptx_type_bytes(ptx->type) == 8) {
+            cost->slots = 2;
+            cost->pipe_cycles *= 2;
+            cost->latency = (uint16_t)(2 * chip->lat_alu + 1); /* stall counts of ptxas: 4, 5 */
+        }
         break;
     case UNIT_IMUL:
         set_cost(cost, PIPE_IMUL, pipe_cycles(chip, chip->imul_per_clk), chip->lat_alu);
@@ -189,6 +200,12 @@ static void cost_one(struct pc_cost *cost, const struct inst *in, const struct i
         break;
     }
     expand(cost, ptx, chip);
+    /* Slow paths are functions, which the code calls behind a branch: f32 and f64 division, square
+     * root and reciprocal for denormal operands, 64-bit integer division for large ones. */
+    cost->ends_block = !ptx->approx && !ptx->full &&
+                       (becomes[ptx->op] == ROOT ||
+                           (becomes[ptx->op] == QUOTIENT &&
+                               (ptx_type_is_float(ptx->type) || ptx_type_bytes(ptx->type) == 8)));
 }
 
 /* A release at the scope of the chip takes so many round trips to L2. Fitted to the grid-wide
@@ -216,6 +233,8 @@ static void cost_kind(struct pc_cost *cost, const struct inst *in, const struct 
         cost->barrier = true;
     if (in->kind == INST_CP_ASYNC)
         cost->async_copy = true;
+    if (in->kind == INST_WARP_SYNC) /* nothing is left of it where the warp has not diverged */
+        cost->pipe = PIPE_NONE;
     if (info->ptx == NULL || info->ptx->op != PTX_OP_CP)
         return;
     cost->async_commit = info->ptx->sub == PTX_SUB_COMMIT_GROUP;
@@ -273,6 +292,122 @@ static void check_merges(
     free(broken);
 }
 
+static bool *block_starts(const struct program *program, const struct pc_cost *costs);
+
+static bool is_parameter(const struct program *program, uint32_t pc)
+{
+    const struct inst_info *info = &program->info[pc];
+
+    return info->ptx != NULL && info->ptx->op == PTX_OP_LD && info->space == PTX_PARAM &&
+           (program->insts[pc].flags & INST_HIDDEN) == 0 && info->func != NULL &&
+           info->func == program->info[program->entry].func;
+}
+
+/* Does a branch follow that leads back to where this basic block begins? */
+static bool is_loop(const struct program *program, const bool *starts, uint32_t begin)
+{
+    uint32_t end = begin + 1;
+
+    while (end < program->nr_insts && !starts[end])
+        end++;
+    return end < program->nr_insts && program->insts[end].kind == INST_BRANCH &&
+           program->insts[end].target == begin;
+}
+
+/* Constants are seldom held in registers over a branch: what uses a parameter in another basic
+ * block than the one that loaded it loads it again, but in loops of one block. In the machine code
+ * of 19 kernels of bench/ there are twice as many LDC and ULDC as parameters. */
+static void reload_parameters(const struct program *program, struct pc_cost *costs)
+{
+    uint32_t *held =
+        xcalloc(program->nr_regs + 1, sizeof(*held)); /* in this block; 0: no parameter */
+    bool *starts = block_starts(program, costs), loop = false;
+    uint32_t block = 1;
+
+    for (uint32_t pc = 0; pc < program->nr_insts; pc++) {
+        const struct inst_info *info = &program->info[pc];
+
+        if (starts[pc]) {
+            block++;
+            loop = is_loop(program, starts, pc);
+        }
+        for (unsigned i = 0; i < info->nr_sources && !costs[pc].free; i++) {
+            uint32_t *at = &held[info->source[i]];
+
+            if (*at == 0 || *at == block)
+                continue;
+            *at = block;
+            costs[pc].slots += !loop;
+        }
+        for (unsigned i = 0; i < info->nr_dests; i++)
+            held[info->dest[i]] = is_parameter(program, pc) ? block : 0;
+    }
+    free(held);
+    free(starts);
+}
+
+/* Around what lanes may skip stand two more instructions, which note where the lanes meet again and
+ * wait for them there (BSSY, BSYNC). */
+static void cost_branches(const struct program *program, struct pc_cost *costs)
+{
+    for (uint32_t pc = 0; pc < program->nr_insts; pc++) {
+        const struct inst *in = &program->insts[pc];
+
+        if (in->kind == INST_BRANCH && in->guard != 0 && !costs[pc].free && in->target > pc &&
+            in->target < program->nr_insts && program->insts[in->target].kind != INST_RET &&
+            program->insts[in->target].kind != INST_EXIT)
+            costs[pc].slots += 2;
+    }
+}
+
+/* A shift by a constant, or a product of 32-bit factors with 64 bits. */
+static bool scales(const struct inst_info *info)
+{
+    const struct ptx_inst *ptx = info->ptx;
+
+    if (ptx == NULL || info->nr_dests != 1 || info->nr_sources != 1)
+        return false;
+    return ptx->op == PTX_OP_SHL ||
+           (ptx->op == PTX_OP_MUL && ptx->mul == PTX_MUL_WIDE && ptx_type_bytes(ptx->type) == 4);
+}
+
+/* Scaling and adding is one instruction: IMAD.WIDE of a widening product and a 64-bit sum, LEA of a
+ * shift and a sum (64 bits: LEA and LEA.HI). The scaling stays where something else needs it. */
+static void fuse_sums(const struct program *program, struct pc_cost *costs)
+{
+    uint32_t *scaled = xcalloc(program->nr_regs + 1, sizeof(*scaled)); /* pc + 1 that wrote it */
+    bool *fused = xcalloc(program->nr_insts + 1, sizeof(*fused));
+
+    for (uint32_t pc = 0; pc < program->nr_insts; pc++) {
+        const struct inst_info *info = &program->info[pc];
+        bool sum = info->ptx != NULL && info->ptx->op == PTX_OP_ADD && info->unit == UNIT_ALU;
+
+        for (unsigned i = 0; i < info->nr_sources; i++) {
+            const uint32_t from = scaled[info->source[i]];
+
+            if (from == 0)
+                continue;
+            fused[from - 1] &= sum;
+            if (sum && program->info[from - 1].ptx->op == PTX_OP_MUL) {
+                costs[pc].pipe = PIPE_IMUL;
+                costs[pc].slots = 1;
+                costs[pc].latency = costs[from - 1].latency;
+            }
+            sum = false; /* one a sum */
+        }
+        for (unsigned i = 0; i < info->nr_dests; i++)
+            scaled[info->dest[i]] = 0;
+        if (scales(info) && !costs[pc].free) {
+            scaled[info->dest[0]] = pc + 1;
+            fused[pc] = true;
+        }
+    }
+    for (uint32_t pc = 0; pc < program->nr_insts; pc++)
+        costs[pc].free |= fused[pc];
+    free(scaled);
+    free(fused);
+}
+
 struct pc_cost *time_costs(
     const struct program *program, const struct chip *chip, const struct time_listener *traced)
 {
@@ -282,7 +417,14 @@ struct pc_cost *time_costs(
         costs[pc].head = pc;
         cost_one(&costs[pc], &program->insts[pc], &program->info[pc], chip);
         cost_kind(&costs[pc], &program->insts[pc], &program->info[pc]);
+        if (is_parameter(program, pc)) /* a load from the constant bank: LDC, ULDC */
+            costs[pc] =
+                (struct pc_cost){.head = pc, .slots = 1, .latency = 8, .reason = STALL_WAIT};
     }
+    fuse_sums(program, costs);
+    time_predicate(program, costs);
+    cost_branches(program, costs);
+    reload_parameters(program, costs);
     if (traced != NULL)
         check_merges(costs, program, traced);
     for (uint32_t pc = 0; pc < program->nr_insts; pc++)
@@ -360,14 +502,20 @@ static void add_dependencies(struct scheduler *s, uint32_t n)
 {
     const struct inst_info *info = &s->program->info[s->nodes[n].pc];
 
+    const uint32_t guard = s->costs[s->nodes[n].pc].guard;
+
     for (unsigned i = 0; i < info->nr_sources; i++)
         add_edge(s, s->last_write[info->source[i]], n);
+    if (guard != 0)
+        add_edge(s, s->last_write[guard - 1], n);
     for (unsigned i = 0; i < info->nr_dests; i++) {
         add_edge(s, s->last_write[info->dest[i]], n);
         add_edge(s, s->last_read[info->dest[i]], n);
     }
     for (unsigned i = 0; i < info->nr_sources; i++)
         s->last_read[info->source[i]] = (int32_t)n;
+    if (guard != 0)
+        s->last_read[guard - 1] = (int32_t)n;
     for (unsigned i = 0; i < info->nr_dests; i++)
         s->last_write[info->dest[i]] = (int32_t)n;
     if (s->costs[s->nodes[n].pc].head != s->nodes[n].pc)
@@ -394,6 +542,8 @@ static void forget_registers(struct scheduler *s)
 
         for (unsigned i = 0; i < info->nr_sources; i++)
             s->last_write[info->source[i]] = s->last_read[info->source[i]] = -1;
+        if (s->costs[s->nodes[n].pc].guard != 0)
+            s->last_read[s->costs[s->nodes[n].pc].guard - 1] = -1;
         for (unsigned i = 0; i < info->nr_dests; i++)
             s->last_write[info->dest[i]] = s->last_read[info->dest[i]] = -1;
     }
@@ -463,7 +613,8 @@ static void list_block(struct scheduler *s, uint32_t begin, uint32_t end)
     }
 }
 
-static bool *block_starts(const struct program *program)
+/* Where basic blocks of the machine code begin; costs NULL: those of the PTX. */
+static bool *block_starts(const struct program *program, const struct pc_cost *costs)
 {
     bool *starts = xcalloc(program->nr_insts + 2, sizeof(*starts));
 
@@ -471,6 +622,10 @@ static bool *block_starts(const struct program *program)
     for (uint32_t pc = 0; pc < program->nr_insts; pc++) {
         const struct inst *in = &program->insts[pc];
 
+        if (costs != NULL && costs[pc].skip_to != 0)
+            continue;
+        if (costs != NULL && costs[pc].ends_block)
+            starts[pc + 1] = true;
         if (in->kind == INST_BRANCH || in->kind == INST_CALL) {
             if (in->target < program->nr_insts)
                 starts[in->target] = true;
@@ -490,7 +645,7 @@ static bool *block_starts(const struct program *program)
 void time_schedule(
     const struct program *program, const struct pc_cost *costs, uint32_t **rank, uint32_t **block)
 {
-    bool *starts = block_starts(program);
+    bool *starts = block_starts(program, costs);
     struct scheduler s = {.program = program, .costs = costs};
     uint32_t nr_blocks = 0;
 
@@ -593,7 +748,7 @@ struct load_merge *time_merges(const struct program *program)
 {
     struct load_merge *merges = xcalloc(program->nr_insts + 1, sizeof(*merges));
     struct shared_load *loads = xmalloc((program->nr_insts + 1) * sizeof(*loads));
-    bool *starts = block_starts(program);
+    bool *starts = block_starts(program, NULL);
     unsigned nr = 0;
 
     for (uint32_t pc = 0; pc < program->nr_insts; pc++) {

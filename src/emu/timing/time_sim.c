@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_WARPS = 64, MAX_SCHEDULERS = 4, L1_WAYS = 8, MAX_GROUPS = 8 };
+enum { MAX_WARPS = 64, MAX_SCHEDULERS = 4, MAX_GROUPS = 8 };
 /* Events that one simulation may cost; more work is cut short and scaled. */
 static const double max_events = 1.2e6;
+/* Sets of resident blocks that are simulated beyond three while they cost no more than so many. */
+static const double small_events = 1.5e5;
+enum { MOST_SETS = 12 };
 /* Figures that no vendor states, of the size that microbenchmarks find from Volta to Hopper: */
 enum {
     BARRIER_CYCLES = 12, /* from a barrier's last arrival to the next issue */
@@ -20,9 +23,11 @@ enum {
 };
 /* Fitted. Global loads that L1 holds at a time: to what tiling in shared memory gains over the
  * naive f32 matrix product (1.5 times, siboehm's SGEMM tutorial on GA102). Cycles from a block's
- * end to its successor's start, and between two blocks that an SM is given: to saxpy with one
- * element per thread, which reaches some 0.9 of what streams reach. */
-enum { L1_QUEUE = 512, BLOCK_GAP = 120, BLOCK_DISPATCH = 20 };
+ * end to the first instruction of its successor: to a sum of 2^30 integers on H100 by blocks of 512
+ * threads with an element each (bench/time, vector_sum_one_pass), where the chip takes 4.7 cycles a
+ * block, a third more than the block's own instructions, barriers and wait for DRAM explain; from
+ * 800 on, element-wise kernels of 128 threads a block no longer stream as was measured. */
+enum { L1_QUEUE = 512, BLOCK_GAP = 600, BLOCK_DISPATCH = 20 };
 
 /* fmax and fmin without their care for NaN, which takes most of their time. */
 static inline double later(double a, double b)
@@ -34,12 +39,6 @@ static inline double sooner(double a, double b)
 {
     return a < b ? a : b;
 }
-
-struct l1_line {
-    uint64_t tag; /* line number + 1; 0 empty */
-    double ready[4], used;
-    uint8_t valid;
-};
 
 /* Fractions of a sector that the accesses to a buffer owe to DRAM. */
 struct debt {
@@ -65,6 +64,7 @@ struct sim_warp {
     double last, begin;              /* last cycle used, first cycle */
     double copies[MAX_GROUPS], copy; /* when groups of async copies are done; the open group */
     unsigned nr_groups;
+    uint64_t age; /* warps that started before it */
     double spills;
     bool queued; /* waits for the LSU and has been given a time */
 };
@@ -75,9 +75,9 @@ struct sim {
     const struct program *program;
     const struct chip *chip;
     struct sim_warp warps[MAX_WARPS]; /* warp i is scheduler i % nr_schedulers' */
-    /* By scheduler and place (i / nr_schedulers): when the next event can issue, and when the warp
-     * last issued. INFINITY at a barrier and where there is no warp. */
-    double ready[MAX_SCHEDULERS][MAX_WARPS], issued[MAX_SCHEDULERS][MAX_WARPS];
+    /* By scheduler and place (i / nr_schedulers): when the next event can issue; INFINITY at a
+     * barrier and where there is no warp. */
+    double ready[MAX_SCHEDULERS][MAX_WARPS];
     unsigned nr_places;
     struct sim_block *blocks; /* resident slots */
     unsigned nr_slots, warps_per_block, nr_schedulers;
@@ -87,40 +87,17 @@ struct sim {
     double dram_read, dram_written;     /* sectors */
     double answers[L1_QUEUE], answered; /* when loads under way are answered; the last of them */
     uint64_t nr_answers;
-    struct l1_line *l1;
-    size_t l1_sets;
+    struct l1 l1;
     struct debt *debts; /* by buffer */
     double cut;         /* share of each trace that is played */
     uint64_t nr_started, nr_done, nr_blocks;
     double *ends; /* of blocks, in the order in which they ended */
     double next_dispatch;
+    unsigned greedy[MAX_SCHEDULERS]; /* the place that issued last */
+    uint64_t nr_warps;               /* started */
 };
 
 /* --- memory --- */
-
-static double *l1_sector(struct sim *s, uint64_t sector, double now, bool make, bool *hit)
-{
-    uint64_t number = sector / 4, set = (number ^ number >> 9 ^ number >> 21) % s->l1_sets;
-    struct l1_line *lines = &s->l1[set * L1_WAYS], *victim = lines;
-    uint8_t bit = (uint8_t)(1 << sector % 4);
-
-    for (unsigned way = 0; way < L1_WAYS; way++) {
-        if (lines[way].tag == number + 1) {
-            *hit = (lines[way].valid & bit) != 0;
-            if (make) {
-                lines[way].valid |= bit;
-                lines[way].used = now;
-            }
-            return &lines[way].ready[sector % 4];
-        }
-        if (lines[way].used < victim->used)
-            victim = &lines[way];
-    }
-    *hit = false;
-    if (make)
-        *victim = (struct l1_line){.tag = number + 1, .used = now + 1e-9, .valid = bit};
-    return &victim->ready[sector % 4];
-}
 
 /* Loaded DRAM answers later: queues form before its bandwidth is used up, and longer ones when
  * writes are among the reads (fitted to data/h100/gpu-stream, columns `read` and `scale`: 1.4 times
@@ -201,7 +178,7 @@ static double load_global(
         if ((entry & TRACE_SHARED) == 0)
             sector += block->space;
         if (!a->past_l1)
-            ready = l1_sector(s, sector, now, true, &hit);
+            ready = l1_sector(&s->l1, sector, now, &hit);
         s->out->l1_lookups++;
         debt->first += first ? of->first : 0;
         if (hit) {
@@ -248,7 +225,7 @@ static void store_global(
         s->l2_free = later(s->l2_free, now) + (paired ? 1 : 2) * 32 / s->in->l2_bytes_per_clk;
         s->out->l2_sectors++;
         if (a->space == PTX_LOCAL) /* written back only when evicted: stays in L1 */
-            *l1_sector(s, TRACE_SECTOR(entry) + block->space, now, true, &hit) = now;
+            *l1_sector(&s->l1, TRACE_SECTOR(entry) + block->space, now, &hit) = now;
         else if ((entry & TRACE_FIRST) != 0)
             write_dram(s, &s->debts[a->traffic], share, now);
     }
@@ -305,8 +282,10 @@ static double lsu_enter(struct sim *s, double now, double cycles)
     return start + cycles - 1;
 }
 
-/* L1 answers global loads in the order in which they came, and holds L1_QUEUE that wait. */
-static double in_order(struct sim *s, double done)
+/* L1 holds L1_QUEUE global loads that wait, and gives their places free in the order in which they
+ * came. Answers come as soon as they are there: hits pass misses (as in Accel-Sim, whose L1 was
+ * validated on Volta: Khairy et al., ISCA 2020). */
+static double hold_place(struct sim *s, double done)
 {
     double *oldest = &s->answers[s->nr_answers++ % L1_QUEUE];
 
@@ -314,7 +293,7 @@ static double in_order(struct sim *s, double done)
     /* The load that had this place before must have left it. */
     s->lsu_free = later(s->lsu_free, *oldest);
     *oldest = s->answered;
-    return s->answered;
+    return done;
 }
 
 /* Makes one access; returns the time when its value is there. */
@@ -337,7 +316,7 @@ static double access_memory(struct sim *s, const struct sim_block *block,
         store_global(s, block, a, start);
         return start;
     }
-    return in_order(s, load_global(s, block, a, start));
+    return hold_place(s, load_global(s, block, a, start));
 }
 
 /* --- warps --- */
@@ -466,7 +445,12 @@ static void look_ahead(struct sim *s, struct sim_warp *w)
         w->depends += cost->release * s->in->lat_l2;
         w->why = STALL_OTHER;
     }
-    if (w->at > 0 && w->events[w->at].pc < w->events[w->at - 1].pc)
+    if (cost->guard != 0 && w->reg[cost->guard - 1] > w->depends) {
+        w->depends = w->reg[cost->guard - 1];
+        w->why = (enum stall)w->reason[cost->guard - 1];
+    }
+    if (w->at > 0 && w->events[w->at].pc < w->events[w->at - 1].pc &&
+        s->program->info[w->events[w->at - 1].pc].is_branch)
         w->depends = later(w->depends, w->last + 1 + JUMP_CYCLES);
     *ready_of(s, w) = w->depends;
 }
@@ -484,6 +468,7 @@ static void start_warp(
     memset(reg, 0, (s->program->nr_regs + 1) * sizeof(*reg));
     memset(reason, 0, s->program->nr_regs + 1);
     w->block = block;
+    w->age = s->nr_warps++;
     w->events = trace->events;
     w->nr = (size_t)((double)trace->nr * s->cut);
     if (w->nr == 0)
@@ -534,6 +519,8 @@ static void execute(struct sim *s, struct sim_warp *w, const struct trace_event 
     double done = now + cost->latency;
     uint8_t reason = cost->reason;
 
+    if (info->is_memory && event->nr_accesses == 0) /* predicated off */
+        done = now + s->chip->lat_alu;
     if (cost->lsu)
         done = lsu_enter(s, now, 1) + cost->latency;
     for (unsigned i = 0; i < event->nr_accesses; i++) {
@@ -639,7 +626,6 @@ static void issue(struct sim *s, unsigned number, double now)
     s->pipe_free[scheduler][pipe] = now + cost->pipe_cycles;
     s->out->pipe_busy[pipe] += cost->pipe_cycles;
     w->last = now + cost->slots - 1;
-    s->issued[scheduler][number / s->nr_schedulers] = now;
     execute(s, w, event, now);
     w->at++;
     look_ahead(s, w);
@@ -647,16 +633,26 @@ static void issue(struct sim *s, unsigned number, double now)
         arrive(s, w, now);
 }
 
-/* Picks, among the warps of a scheduler that can issue, the one whose last issue is longest ago. */
-static unsigned pick_warp(const struct sim *s, unsigned scheduler, double now)
+/* Picks the warp that issued last while it can go on, else the youngest that can (Huerta et al.,
+ * "Analyzing Modern NVIDIA GPU cores", arXiv 2503.20481, section 5.1.2: greedy, then youngest). */
+static unsigned pick_warp(struct sim *s, unsigned scheduler, double now)
 {
-    const double *ready = s->ready[scheduler], *issued = s->issued[scheduler];
+    const double *ready = s->ready[scheduler];
     unsigned best = MAX_WARPS;
+    uint64_t age = 0;
 
-    for (unsigned i = 0; i < s->nr_places; i++)
-        if (ready[i] <= now && (best == MAX_WARPS || issued[i] < issued[best]))
+    if (ready[s->greedy[scheduler]] <= now)
+        return s->greedy[scheduler] * s->nr_schedulers + scheduler;
+    for (unsigned i = 0; i < s->nr_places; i++) {
+        if (ready[i] <= now && s->warps[i * s->nr_schedulers + scheduler].age >= age) {
             best = i;
-    return best == MAX_WARPS ? MAX_WARPS : best * s->nr_schedulers + scheduler;
+            age = s->warps[i * s->nr_schedulers + scheduler].age;
+        }
+    }
+    if (best == MAX_WARPS)
+        return MAX_WARPS;
+    s->greedy[scheduler] = best;
+    return best * s->nr_schedulers + scheduler;
 }
 
 /* Lets all warps go on: only some reach the barrier, or traces were cut at different places. */
@@ -706,7 +702,9 @@ static void plan_blocks(struct sim *s)
     if (events < 1)
         events = 1;
     s->cut = 1;
-    nr = sooner((double)in->nr_blocks, 3.0 * s->nr_slots);
+    /* Small blocks meet in ever other ways: more sets of them have a steadier rate. */
+    nr = later(3, sooner(MOST_SETS, floor(small_events / (events * s->nr_slots))));
+    nr = sooner((double)in->nr_blocks, nr * s->nr_slots);
     /* Blocks end together, and a set that is not full would run faster, each block for itself. */
     if (events * nr > max_events)
         nr = s->nr_slots * later(1, floor(max_events / events / s->nr_slots));
@@ -740,7 +738,7 @@ static void sim_finish(struct sim *s)
         free(s->warps[i].reason);
     }
     free(s->blocks);
-    free(s->l1);
+    l1_finish(&s->l1);
     free(s->debts);
     free(s->ends);
 }
@@ -761,9 +759,7 @@ static void sim_init(struct sim *s)
     s->nr_places = (nr_warps + s->nr_schedulers - 1) / s->nr_schedulers;
     s->blocks = xcalloc(s->nr_slots, sizeof(*s->blocks));
     s->debts = xcalloc(s->in->traffic->nr + 1, sizeof(*s->debts));
-    s->l1_sets = (size_t)(s->in->l1_bytes / 128 / L1_WAYS);
-    s->l1_sets = s->l1_sets > 0 ? s->l1_sets : 1;
-    s->l1 = xcalloc(s->l1_sets * L1_WAYS, sizeof(*s->l1));
+    l1_init(&s->l1, s->in->l1_bytes);
     for (unsigned i = 0; i < MAX_WARPS; i++) {
         *ready_of(s, &s->warps[i]) = INFINITY;
         if (i < nr_warps) {

@@ -93,6 +93,7 @@ static struct emu_listener *trace_create(const struct emu_run *run)
     t->base.class = emu_time_class();
     t->run = run;
     t->merges = time_merges(run->program);
+    t->costs = time_costs(run->program, run->chip, NULL);
     t->events_per_warp = run->nr_warps > 0 ? MAX_EVENTS / run->nr_warps : MAX_EVENTS;
     return &t->base;
 }
@@ -109,6 +110,7 @@ static void trace_destroy(struct emu_listener *listener)
     free(t->traces);
     free(t->nearby);
     free(t->merges);
+    free(t->costs);
     free(t);
 }
 
@@ -156,6 +158,28 @@ static void trace_block_end(struct emu_listener *listener)
     t->base.wants_insts = t->base.wants_access = false;
 }
 
+static void add_event(struct time_listener *t, struct warp_trace *w, uint32_t pc)
+{
+    w->nr_all++;
+    t->last = NULL;
+    if (w->nr >= t->events_per_warp || t->now->nr_sectors >= MAX_SECTORS)
+        return;
+    w->events = grow(w->events, &w->cap, w->nr + 1, sizeof(*w->events));
+    t->last = &w->events[w->nr++];
+    *t->last = (struct trace_event){.pc = pc, .access = (uint32_t)t->now->nr_accesses};
+}
+
+/* The instructions from `pc` to `end` are issued, predicated off. */
+static void skip(struct time_listener *t, struct warp_trace *w, uint32_t pc, uint32_t end)
+{
+    for (; pc < end; pc++) {
+        if (t->costs[pc].free)
+            continue;
+        w->nr_skipped++;
+        add_event(t, w, pc);
+    }
+}
+
 static void trace_inst(struct emu_listener *listener, unsigned warp, uint32_t pc, uint32_t mask)
 {
     struct time_listener *t = (struct time_listener *)listener;
@@ -164,13 +188,10 @@ static void trace_inst(struct emu_listener *listener, unsigned warp, uint32_t pc
     if (t->now == NULL || warp >= t->now->nr_warps)
         return;
     w = &t->now->warps[warp];
-    w->nr_all++;
-    t->last = NULL;
-    if (w->nr >= t->events_per_warp || t->now->nr_sectors >= MAX_SECTORS)
-        return;
-    w->events = grow(w->events, &w->cap, w->nr + 1, sizeof(*w->events));
-    t->last = &w->events[w->nr++];
-    *t->last = (struct trace_event){.pc = pc, .access = (uint32_t)t->now->nr_accesses};
+    if (w->last_pc > 0 && t->costs[w->last_pc - 1].skip_to == pc && pc > 0)
+        skip(t, w, w->last_pc, pc);
+    w->last_pc = pc + 1;
+    add_event(t, w, pc);
 }
 
 /* A wide load of one address by all lanes takes half as long as one of as many bytes by each lane.

@@ -218,12 +218,15 @@ static double all_touched_by(const struct traffic *r, const struct footprint *of
 /* --- misses --- */
 
 /* How often the blocks of a wave fetch a sector that all of them need once; the mean over the
- * sectors. */
+ * sectors. Blocks start in their order, so that those that start while L2 holds what the first of
+ * them fetched are in step, and count as one. */
 static double fetches(const struct traffic *r, const struct footprint *f)
 {
-    const double sharers = r->wave * f->one / fmax(touched_by(f, r->wave), 1);
     const double waves = r->blocks / r->wave, drift = 1 - 1 / fmax(waves, 1);
     const double held = r->usable / fmax(r->of_wave, 1);
+    const double together = clamp(r->wave * held, 1, r->wave);
+    const double sharers =
+        r->wave / together * touched_by(f, together) / fmax(touched_by(f, r->wave), 1);
 
     if (held >= drift || sharers <= 1)
         return 1;

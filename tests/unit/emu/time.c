@@ -556,6 +556,121 @@ static void places_in_the_emulator_change_nothing(void **state)
         assert_true(cycles_at((1 << 20) + shift, (UINT64_C(5) << 36) + 3 * shift) == cycles);
 }
 
+/* Cycles of a warp that a hundred times comes to a branch around so many multiply-adds. */
+static double at_branches(unsigned nr_skipped, bool taken)
+{
+    struct bench *b = bench_create("h100", 1, 32);
+    uint32_t branch = add(b, PTX_OP_BRA, UNIT_BRANCH, -1, 7), last;
+    double cycles;
+
+    b->insts[branch].kind = INST_BRANCH;
+    b->insts[branch].guard = 4;
+    b->insts[branch].target = branch + 1 + nr_skipped;
+    b->info[branch].is_branch = true;
+    for (unsigned i = 0; i < nr_skipped; i++)
+        add(b, PTX_OP_FMA, UNIT_FMA, 20 + (int)i, 2);
+    last = add(b, PTX_OP_FMA, UNIT_FMA, 3, 2);
+    begin(b, 0);
+    for (unsigned i = 0; i < 100; i++) {
+        play(b, 0, branch);
+        for (uint32_t pc = branch + 1; pc < last && !taken; pc++)
+            play(b, 0, pc);
+        play(b, 0, last);
+    }
+    end(b);
+    cycles = finish(b);
+    bench_destroy(b);
+    return cycles;
+}
+
+/* Six instructions are predicated: they cost the same whether the warp skips them or not, and there
+ * is no branch. Twelve are branched around. */
+static void short_branches_become_predicates(void **state)
+{
+    (void)state;
+    assert_float_equal(at_branches(6, false), 700, 20);
+    assert_float_equal(at_branches(6, true), 700, 20);
+    assert_true(at_branches(12, true) < 900);
+    assert_true(at_branches(12, false) > 1300);
+}
+
+/* Loads move up before a division that has no slow path, but not before one that has. */
+static void slow_paths_keep_loads_apart(void **state)
+{
+    double cycles[2];
+
+    (void)state;
+    for (int full = 0; full < 2; full++) {
+        struct bench *b = bench_create("h100", 1, 32);
+        uint32_t pc[16];
+
+        bench_buffer(b, 1 << 20);
+        for (unsigned i = 0; i < 16; i += 2) {
+            pc[i] = add_memory(b, false, PTX_GLOBAL, 4, 10 + (int)i, 1);
+            pc[i + 1] = add(b, PTX_OP_DIV, UNIT_XU, 11 + (int)i, 10 + (int)i);
+            b->ptx[pc[i + 1]].full = full;
+        }
+        begin(b, 0);
+        for (unsigned i = 0; i < 16; i += 2) {
+            play_access(b, 0, pc[i], BUFFER_AT + i * 4096, 4);
+            play(b, 0, pc[i + 1]);
+        }
+        end(b);
+        cycles[full] = finish(b);
+        bench_destroy(b);
+    }
+    assert_true(cycles[0] > 6 * 500);
+    assert_true(cycles[1] < 2 * 600);
+}
+
+/* One warp misses all the time; the hundred hits of another do not wait for that. */
+static void hits_pass_misses(void **state)
+{
+    struct bench *b = bench_create("h100", 1, 64);
+    uint32_t miss = add_memory(b, false, PTX_GLOBAL, 4, 1, 1);
+    uint32_t hit = add_memory(b, false, PTX_GLOBAL, 4, 2, 2);
+
+    (void)state;
+    bench_buffer(b, 1 << 20);
+    begin(b, 0);
+    for (unsigned i = 0; i < 10; i++)
+        play_access(b, 0, miss, BUFFER_AT + 4096 * (1 + i), 4);
+    for (unsigned i = 0; i < 100; i++)
+        play_access(b, 1, hit, BUFFER_AT, 4);
+    end(b);
+    assert_true(finish(b) < 7500);
+    bench_destroy(b);
+}
+
+/* Each block reads 32 kB, half of them also read by the block after it. The blocks that the chip
+ * holds at a time read more than L2 holds, but neighbours start together: DRAM delivers all once.
+ */
+static void neighbours_share_what_one_fetches(void **state)
+{
+    enum { CHUNK = 32768, STEP = CHUNK / 2, BLOCKS = 12672 };
+    static const uint64_t traced[] = {1584, 4752, 7920, 11088, 4753, 7921};
+    struct bench *b = bench_create("h100", BLOCKS, 32);
+    uint32_t pc = add_memory(b, false, PTX_GLOBAL, 4, 1, 2);
+
+    (void)state;
+    bench_buffer(b, (uint64_t)(BLOCKS + 1) * STEP);
+    b->listener = emu_time_class()->create(&b->run);
+    for (unsigned t = 0; t < ARRAY_SIZE(traced); t++) {
+        const struct emu_block block = {
+            .index = traced[t], .weight = 1, .traced = t < 4, .nearby = t >= 4};
+
+        b->listener->class->block_begin(b->listener, &block);
+        for (unsigned i = 0; i < CHUNK / 128; i++)
+            play_access(b, 0, pc, BUFFER_AT + traced[t] * STEP + i * 128, 4);
+        end(b);
+    }
+    b->nr_played = 4;
+    finish(b);
+    assert_in_range((uint64_t)counters_get(&b->out, METRIC_DRAM_BYTES), (uint64_t)BLOCKS * STEP,
+        (uint64_t)BLOCKS * STEP * 11 / 10);
+    bench_destroy(b);
+}
+
 static void nothing_to_trace_is_survived(void **state)
 {
     struct bench *b = bench_create("h100", 1000, 128);
@@ -585,6 +700,10 @@ int main(void)
         cmocka_unit_test(the_next_launch_finds_l2_warm),
         cmocka_unit_test(sharing_far_apart_needs_room_in_l2),
         cmocka_unit_test(what_is_shared_saves_no_row),
+        cmocka_unit_test(short_branches_become_predicates),
+        cmocka_unit_test(slow_paths_keep_loads_apart),
+        cmocka_unit_test(hits_pass_misses),
+        cmocka_unit_test(neighbours_share_what_one_fetches),
         cmocka_unit_test(places_in_the_emulator_change_nothing),
         cmocka_unit_test(nothing_to_trace_is_survived),
     };
