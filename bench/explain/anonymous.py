@@ -14,7 +14,8 @@ atomicAdd atomicMax atomicMin atomicCAS atomicExch atomicOr min max abs fabsf fa
 logf log log2f log1pf sqrtf sqrt rsqrtf rsqrt sinf cosf tanhf tanh powf pow floorf ceilf roundf erff copysignf fmodf cosf sincosf
 nvcuda wmma fragment matrix_a matrix_b accumulator row_major col_major load_matrix_sync store_matrix_sync mma_sync
 fill_fragment mem_row_major num_elements cooperative_groups INFINITY FLT_MAX INT_MAX assert printf rcp
-keet size check in out inout symbol scalar tolerance work reference expect pytorch launch temp tune where flops bytes rel
+""".split())
+PRAGMA = set("""keet size check in out inout symbol scalar tolerance work reference expect pytorch launch temp tune where flops bytes rel
 ceil_div uniform normal integers sorted permutation constant iota file cluster texture
 f64 f32 tf32 f16 bf16 e4m3 e5m2 i64 i32 i16 i8 u64 u32 u16 u8""".split())
 NAME = re.compile(r"(?<![\w.\"])(?<!->)[A-Za-z_]\w*(?!\")")
@@ -77,8 +78,13 @@ class Names:
             self.of(name, "T")
         for name in re.findall(r"#pragma keet\s+(?:in|out|inout|temp|scalar|symbol(?: in| out| inout)?)\s+(\w+)\s*:", text):
             self.of(name, "P")
-        pieces = LITERAL.split(text)
-        out = "".join(p if i % 2 else NAME.sub(lambda m: self.of(m.group(), "v"), p) for i, p in enumerate(pieces))
+        out = []
+        for line in text.splitlines(keepends=True):
+            words = PRAGMA if line.startswith("#pragma keet") else ()
+            pieces = LITERAL.split(line)
+            out += [p if i % 2 else NAME.sub(lambda m: m.group() if m.group() in words else self.of(m.group(), "v"), p)
+                    for i, p in enumerate(pieces)]
+        out = "".join(out)
         self.settled = self.settled or frozenset(self.given.values())
         return out
 

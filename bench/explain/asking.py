@@ -64,7 +64,9 @@ class Program:
         return self.tidy(self.say("explain", path, "-v"), path)
 
     def compare(self, old, new):
-        return self.tidy(self.say("explain", self.place(old, {}), self.place(new, {})), None)
+        """What changed; what each version's own explanation says is left out."""
+        said = self.tidy(self.say("explain", self.place(old, {}), self.place(new, {})), None)
+        return said.partition("\nBefore\n")[0].strip()
 
     def sweep(self, text, name, values):
         path = self.place(text, {})
@@ -139,8 +141,8 @@ class Kernel:
         rows = re.findall(r"^#pragma keet\s+tune\s+(\w+)\s*=\s*(\d+)\s+in\s+\{([^}]*)\}", self.text, re.M)
         return [(n, int(v), [int(x) for x in c.split(",")]) for n, v, c in rows]
 
-    def with_tune(self, name, value):
-        return re.sub(rf"^(#pragma keet\s+tune\s+{name}\s*=\s*)\d+", rf"\g<1>{value}", self.text, count=1, flags=re.M)
+    def with_tune(self, name, value, text=None):
+        return re.sub(rf"^(#pragma keet\s+tune\s+{name}\s*=\s*)\d+", rf"\g<1>{value}", text or self.text, count=1, flags=re.M)
 
 
 def npy(values):

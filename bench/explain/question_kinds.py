@@ -15,9 +15,8 @@ TITLES = {
     "launch": "Which launch, and what share", "knee": "Where the knee lies", "data": "What other data does",
     "differs": "What differs between two versions", "resident": "What holds the occupancy",
 }
-AHEAD = 1.25    # the best edit is so much faster than the second
+AHEAD = 1.2     # the best edit is so much faster than the second
 LINES = 60      # an edit that is shown changes at most so many lines
-WORTH = 1.15    # what counts as a gain
 
 UNITS = {
     "dram__throughput.avg.pct_of_peak_sustained_elapsed": "the bandwidth of DRAM",
@@ -29,14 +28,6 @@ UNITS = {
     "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active": "the special-function pipe",
     "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active": "the tensor pipe",
     "smsp__issue_active.avg.pct_of_peak_sustained_active": "the issue slots",
-}
-STALL = "smsp__average_warps_issue_stalled_%s_per_issue_active.pct"
-STALLS = {
-    "long_scoreboard": "no unit is busy for half of the time; warps wait for global memory",
-    "short_scoreboard": "no unit is busy for half of the time; warps wait for shared memory or special functions",
-    "barrier": "no unit is busy for half of the time; warps wait at barriers",
-    "wait": "no unit is busy for half of the time; warps wait for the fixed latency of arithmetic",
-    "mio_throttle": "no unit is busy for half of the time; warps wait for the queue to shared memory and atomics",
 }
 COUNTERS = {
     "smsp__inst_executed.sum": "warp instructions executed",
@@ -102,41 +93,61 @@ def settings(kernel):
     return out
 
 
-def edit(kernel, rng):
-    """Four edits of one kernel; the best is ahead."""
-    out = []
-    edits = sorted(children(kernel) + settings(kernel), key=lambda e: -e[0])
-    for at in range(2):
+def combined(kernel, rng, nr=12):
+    """Several tuning parameters set at once: [(gain, what changes, text)] of those that keet-opt takes."""
+    tunes, out = kernel.tunes(), {}
+    for _ in range(nr if len(tunes) > 2 else 0):
+        text = kernel.text
+        for name, _, values in rng.sample(tunes, 3):
+            text = kernel.with_tune(name, rng.choice(values), text)
+        what = anonymous.change(kernel.text, text)
+        try:
+            out[text] = (kernel.base["time"] / kernel.program.profile(text)["time"], what, text)
+        except asking.Broken:
+            continue
+    return [e for e in out.values() if e[1]]
+
+
+def best_of_four(pool, large, least, rng):
+    """A question on four of these edits, the best ahead, with none or at least `least` large ones among them; or None."""
+    edits = sorted(pool, key=lambda e: -e[0])
+    for at in range(len(edits) - 3):
         rest = [e for e in edits[at + 1:] if e[0] * AHEAD < edits[at][0]]
-        if len(rest) < 3 or edits[at][0] < WORTH:
-            break
-        # The better a wrong edit is, the harder the question: the best two and one by lot.
-        wrong = rest[:2] + [rng.choice(rest[2:])]
-        right, options = chosen(rng, edits[at], wrong)
-        out.append(make("edit", "Which of these edits makes it fastest?", right, [f"\n{e[1]}" for e in options]))
-    return out
+        wrong = rest[:2] + rng.sample(rest[2:], min(1, len(rest[2:])))
+        if len(wrong) == 3 and edits[at][0] > 1 and sum(e in large for e in [edits[at], *wrong]) >= least:
+            right, options = chosen(rng, edits[at], wrong)
+            return make("edit", "Which of these edits makes it fastest?", right, [f"\n{e[1]}" for e in options])
+    return None
+
+
+def edit(kernel, rng):
+    """Four edits of one kernel, the best ahead. A large edit never stands alone among small ones: it would tell."""
+    numbers = settings(kernel) + combined(kernel, rng)
+    large = [e for e in children(kernel) if e[1].count("\n") >= 4]
+    out = [best_of_four(numbers, large, 0, rng), best_of_four(large + numbers, large, 2, rng),
+           best_of_four(numbers[::2], large, 0, rng)]
+    out = [q for q in out if q]
+    return [q for i, q in enumerate(out) if q["choices"] not in [o["choices"] for o in out[:i]]]
 
 
 def gain(kernel, rng):
+    """The gain of an edit that does something, or of a large one that does not."""
     out = []
-    for factor, what, _ in rng.sample(edits := children(kernel), len(edits)):
-        if factor > WORTH or factor < 1 / WORTH or rng.random() < 0.3:
-            right, options = brackets(rng, factor, 1.4)
+    edits = children(kernel) + (settings(kernel) if len(kernel.tunes()) > 2 else [])
+    for factor, what, _ in rng.sample(edits, len(edits)):
+        if factor > 1.25 or factor < 0.8 or what.count("\n") > 9:
+            right, options = brackets(rng, factor, 1.33)
             if options:
-                out.append(make("gain", f"This edit makes the kernel how many times as fast?\n{what}", right, options))
-    return out[:2]
+                out.append(make("gain", f"This edit makes the kernel how many times as fast?\n{what}", right, options,
+                                f"{right} {0.8 < factor < 1.25}"))
+    return out[:3]
 
 
-def limiter(profile):
-    """(what limits it, the runners-up), (None, ...) where two are close."""
-    m = profile["metrics"]
-    busy = sorted(((m.get(k) or 0, text) for k, text in UNITS.items()), reverse=True)
-    if busy[0][0] >= 55 and busy[0][0] >= 1.2 * busy[1][0]:
-        return busy[0][1], [t for v, t in busy[1:] if v > 5]
-    waits = sorted(((m.get(STALL % k) or 0, text) for k, text in STALLS.items()), reverse=True)
-    if busy[0][0] <= 42 and waits[0][0] >= 1.4 * waits[1][0] and waits[0][0] >= 35:
-        return waits[0][1], [waits[1][1], busy[0][1], busy[1][1]]
-    return None, []
+def pairs(rng, first, second, value, step, unit):
+    """Choices of one of two things and one of two values: the right one's index, and their texts."""
+    other = value * step if rng.random() < 0.5 and (unit != "%" or value * step < 97) else value / step
+    right, options = chosen(rng, (first, value), [(first, other), (second, value), (second, other)])
+    return right, [f"{text}, about {asking.short(v)}{unit}" for text, v in options]
 
 
 def resized(kernel, factors):
@@ -151,23 +162,28 @@ def resized(kernel, factors):
     return out
 
 
+def busiest(profile):
+    """[(how busy in percent, unit)], the busiest first."""
+    return sorted(((profile["metrics"].get(k) or 0, text) for k, text in UNITS.items()), reverse=True)
+
+
 def next_limiter(kernel, rng):
-    before, _ = limiter(kernel.base)
-    edits = [(what, text) for _, what, text in children(kernel)] + resized(kernel, (1 / 8, 4))
+    """Which unit comes nearest to its limit after an edit, and how near it comes."""
+    before = busiest(kernel.base)
+    edits = [(what, text) for _, what, text in children(kernel)] + resized(kernel, (1 / 16, 8))
     out = []
     for what, text in rng.sample(edits, min(len(edits), 4)):
         try:
-            after, others = limiter(kernel.program.profile(text))
+            after = busiest(kernel.program.profile(text))
         except asking.Broken:
             continue
-        if not after:
+        (first, unit), second = after[0], after[1]
+        moved = unit != before[0][1] or not 0.8 < first / before[0][0] < 1.25
+        if first < 4 or first < 1.2 * second[0] or not moved:
             continue
-        rest = [*UNITS.values(), *STALLS.values()]
-        rng.shuffle(rest)
-        wrong = [w for w in dict.fromkeys([before, *others, *rest]) if w and w != after][:3]
-        right, options = chosen(rng, after, wrong)
-        out.append(make("next", f"After this edit, what limits the kernel?\n{what}", right, options,
-                        label=f"{after} {after == before}"))
+        trap = before[0][1] if before[0][1] != unit else second[1]
+        right, options = pairs(rng, unit, trap, first, 1.6, "%")
+        out.append(make("next", f"After this edit, which unit is the busiest, and how busy is it?\n{what}", right, options, unit))
     return out
 
 
@@ -184,18 +200,13 @@ def launch(kernel, rng):
             continue
         if [s[0] for s in shares] != [s[0] for s in base] or len({s[0] for s in shares}) < len(shares):
             continue
-        top = sorted(shares, key=lambda s: -s[1])
-        if rng.random() < 0.4 and top[0][1] > 1.2 * top[1][1] and len(top) > 2:
-            right, options = chosen(rng, top[0][0], [s[0] for s in top[1:4]])
-            out.append(make("launch", f"After this edit, which launch takes the most time?\n{what}", right, options, "which"))
-            continue
-        moved = [s for s, b in zip(shares, base) if s[1] > 0.08 and not 0.85 < s[1] / b[1] < 1.18]
+        moved = [s for s, b in zip(shares, base) if 0.08 < s[1] < 0.7 and not 0.87 < s[1] / b[1] < 1.15]
         if moved:
             who, share, _ = rng.choice(moved)
-            right, options = brackets(rng, 100 * share, 1.35, "%")
+            right, options = brackets(rng, 100 * share, 1.3, "%")
             if options and max(float(x) for x in re.findall(r"[\d.]+", options[-1])) < 97:
                 out.append(make("launch", f"After this edit, what share of the launches' time does {who} take?\n{what}",
-                                right, options, "share"))
+                                right, options))
     return out
 
 
@@ -224,7 +235,7 @@ def knee(kernel, rng):
                                     first - low, [str(v) for v in options], "first", extra))
                 break
         i = rng.randrange(1, len(values) - 3)
-        right, options = brackets(rng, times[i + 2] / times[i], 1.4, " times")
+        right, options = brackets(rng, times[i + 2] / times[i], 1.33, " times")
         if options:
             out.append(make("knee", f"The time at {name} = {values[i + 2]} is how many times that at {name} = {values[i]} (the "
                             "other sizes as they are)?", right, options, "ratio", extra))
@@ -292,9 +303,11 @@ def data(kernel, rng):
                 time = kernel.program.profile(kernel.text.replace(row[0], line), packed)["time"]
             except asking.Broken:
                 continue
-            right, options = brackets(rng, time / kernel.base["time"], 1.5, " times")
+            right, options = brackets(rng, time / kernel.base["time"], 1.35, " times")
             if options:
-                label = "same" if 0.93 < time / kernel.base["time"] < 1.07 else str(right)
+                if 0.93 < time / kernel.base["time"] < 1.07 and rng.random() < 0.75:
+                    continue
+                label = str(right)
                 out.append(make("data", f"{row[1]} holds this instead of {row[4]}({row[5]}): {words}. The time becomes how "
                                 "many times what it was?", right, options, label))
     return out
@@ -312,83 +325,63 @@ def differs(kernel, rng):
         m, n = kernel.base["metrics"], new["metrics"]
         moved = sorted(((abs(math.log(n[c] / m[c])), n[c] / m[c], text_) for c, text_ in COUNTERS.items()
                         if (m.get(c) or 0) > 0 and (n.get(c) or 0) > 0), reverse=True)
-        for at in range(min(3, len(moved))):
-            rest = [t for size, _, t in moved[at + 1:] if size < 0.6 * moved[at][0] and size < moved[at][0] - math.log(1.12)]
-            if moved[at][0] > math.log(1.2) and len(rest) >= 3:
-                break
-        else:
+        if len(moved) < 2 or moved[0][0] < math.log(1.2) or moved[0][0] < 1.3 * moved[1][0]:
             continue
-        right, options = chosen(rng, moved[at][2], rest[:3])
+        right, options = pairs(rng, moved[0][2], rng.choice(moved[1:4])[2], moved[0][1], 1.5, " times what it was")
         extra = {"findings": kernel.program.compare(kernel.text, text),
                  "counters": asking.table([kernel.base, new], ["before", "after"])}
         way = "slower" if factor < 1 else "faster"
         out.append(make("differs", f"A second version is {max(factor, 1 / factor):.2f}x {way}. Which of these counters changed "
-                        f"by the largest factor, up or down?\n{what}", right, options, moved[at][2], extra))
+                        f"by the larger factor, up or down, and what did it become?\n{what}", right, options, moved[0][2], extra))
     return out
 
 
-LIMITS = {"registers": "registers", "shared_mem": "shared memory", "warps": "warps per SM (threads of a block)",
-          "blocks": "blocks per SM"}
-
-
-def occupancy(profile):
-    """({what: blocks per SM that it allows}, warps of a block), None where the program does not say."""
+def warps(profile):
+    """How many warps of it can be resident on an SM by registers, shared memory, block size and blocks; by what."""
     m = profile["metrics"]
-    limits = {text: m.get(f"launch__occupancy_limit_{key}") for key, text in LIMITS.items()}
-    if None in limits.values() or not m.get("launch__block_size"):
-        return None
-    limits["the grid (too few blocks)"] = -(-m["launch__grid_size"] // 132)
-    return limits, -(-m["launch__block_size"] // 32)
+    limits = sorted((m.get(f"launch__occupancy_limit_{key}") or 0, key) for key in ("registers", "shared_mem", "warps", "blocks"))
+    return int(min(64, limits[0][0] * -(-(m.get("launch__block_size") or 0) // 32))), limits
 
 
 def occupancy_edits(kernel, rng):
     out = []
     for name, _, values in kernel.tunes():
         out += [kernel.with_tune(name, v) for v in values]
-    plain = re.search(r"^(#pragma keet launch \w+<<<[^<>]*(?:\([^<>]*\))?[^<>]*)>>>", kernel.text, re.M)
-    if plain and not re.search(r"extern __shared__", kernel.text):
-        for size in (9000, 14000, 20000, 30000, 40000):
-            out.append(kernel.text.replace(plain.group(), f"{plain.group(1)}, {size}>>>", 1))
-    for threads in (512, 1024, 768, 96):
-        out.append(re.sub(r"^(#pragma keet launch .*, )(\d+)(>>>.*)$", rf"\g<1>{threads}\3", kernel.text, flags=re.M))
+    for threads in (512, 1024, 384, 96, 64):
         out.append(re.sub(r"(ceil_div\([^()]*, )\d+(\), )(\d+)(>>>)", rf"\g<1>{threads}\g<2>{threads}\4", kernel.text))
-    for least in (2, 3, 5, 6):
-        block = kernel.base["metrics"].get("launch__block_size") or 0
-        if block and block * least <= 2048:
+    if not re.search("extern __shared__", kernel.text):
+        out += [re.sub(r"^(#pragma keet launch .*\))>>>", rf"\g<1>, {size}>>>", kernel.text, flags=re.M) for size in (14000, 20000)]
+    block = kernel.base["metrics"].get("launch__block_size") or 0
+    for least in (2, 3, 4, 6, 8):
+        if 0 < block * least <= 2048 and "__launch_bounds__" not in kernel.text:
             out.append(re.sub(r"__global__ void (\w+)\(", rf"__global__ void __launch_bounds__({int(block)}, {least}) \1(", kernel.text))
     out = [t for t in dict.fromkeys(out) if t != kernel.text]
-    return rng.sample(out, min(len(out), 4)) + [t for _, _, t in children(kernel)[:1]]
+    return rng.sample(out, min(len(out), 4)) + [t for _, _, t in children(kernel)[:2]]
 
 
 def resident(kernel, rng):
+    """Registers are not in the source: asked of kernels that need more than the 32 that fill an SM."""
     out = []
-    if len(kernel.launches) != 1:
+    if len(kernel.launches) != 1 or (kernel.base["metrics"].get("launch__registers_per_thread") or 0) <= 32:
         return out
     for text in occupancy_edits(kernel, rng):
+        what = anonymous.change(kernel.text, text, LINES)
         try:
-            known = occupancy(kernel.program.profile(text))
+            fit, limits = warps(kernel.program.profile(text))
         except asking.Broken:
             continue
-        what = anonymous.change(kernel.text, text, LINES)
-        if not known or not what:
+        if not what or not fit or limits[0][0] == limits[1][0] or limits[0][1] in ("shared_mem", "blocks"):
             continue
-        limits, warps = known
-        ranked = sorted((v, k) for k, v in limits.items())
-        if ranked[0][0] < 1 or ranked[0][0] == ranked[1][0]:
-            continue
-        say = lambda who, n: f"{who}: {int(n)} warps"  # noqa: E731
-        truth = min(ranked[0][0] * warps, 64)
-        wrong = [say(k, min(v * warps, 64)) for v, k in ranked[1:] if v * warps <= 96]
-        for n in (truth * 2, truth - warps, truth + warps, truth / 2):
-            if 0 < n <= 64:
-                wrong.append(say(ranked[0][1], n))
-        wrong = [w for w in dict.fromkeys(wrong) if w != say(ranked[0][1], truth)]
+        block = min(64, int(fit // limits[0][0])) or 1
+        near = [n for n in (fit - block, fit + block, fit - 2 * block, fit + 2 * block, 64, fit // 2, fit * 2, fit - 3 * block,
+                            fit + 3 * block) if 0 < n <= 64 and n != fit]
+        wrong = list(dict.fromkeys(near))[:3]
         if len(wrong) < 3:
             continue
-        right, options = chosen(rng, say(ranked[0][1], truth), rng.sample(wrong, 3))
+        right, options = chosen(rng, fit, wrong)
         lines = [line for line in asking.table([kernel.base], [""]).splitlines() if re.match(r"launch__|sm__maximum", line)]
-        out.append(make("resident", "After this edit, what holds the number of warps that are resident on an SM, and how many "
-                        f"can be resident?\n{what}", right, options, ranked[0][1], {"findings": "\n".join(lines)}))
+        out.append(make("resident", "After this edit, how many warps can be resident on an SM at once, if there were blocks "
+                        f"enough?\n{what}", right, [f"{n} warps" for n in options], limits[0][1], {"findings": "\n".join(lines)}))
     return out
 
 

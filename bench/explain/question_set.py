@@ -19,7 +19,7 @@ ROOT, ARMS, OURS = arms.ROOT, arms.ARMS, arms.OURS
 QUOTA = {"edit": 24, "gain": 26, "next": 24, "launch": 24, "knee": 24, "data": 26, "differs": 22, "resident": 24}
 PLANTED = 14    # so many planted kernels join, by lot
 SEARCH = 10     # evaluations of the search whose variants are asked about
-KINDS_EACH = 3  # so many kinds are asked of a kernel, by lot
+KINDS_EACH = 3  # so many of the kinds that fit every kernel are asked of one, by lot
 DEV = 1 / 3     # this part is for looking at; the rest is not looked at
 
 INTRO = """CUDA kernels on an NVIDIA H100 SXM: 132 SMs, each with 64 warps, 65536 registers and 228 KB of shared memory at most;
@@ -44,10 +44,12 @@ def families(seed, only):
 
 def kinds_of(kernel, rng):
     """Kinds to ask: those that few kernels allow first, the rest by lot."""
+    many = (kernel.base["metrics"].get("launch__registers_per_thread") or 0) > 32
     rare = ["launch"] * (len(set(kernel.launches)) > 1) + ["data"] * bool(question_kinds.contents(kernel))
-    rest = [k for k in question_kinds.GENERATORS if k not in ("launch", "data", "edit")]
+    rare += ["edit"] * bool(kernel.tunes()) + ["resident"] * many
+    rest = ["gain", "next", "knee", "differs"]
     rng.shuffle(rest)
-    return (["edit"] + rare + rest)[:KINDS_EACH + len(rare)]
+    return rare + rest[:KINDS_EACH]
 
 
 def of_family(path, program, args):
@@ -80,7 +82,7 @@ def select(found, seed):
             pool = [(k, q) for k, q in pool if each.get(k.name, 0) < 2]
             if not pool:
                 break
-            best = min(pool, key=lambda x: (labels.get(x[1]["label"], 0), each.get(x[0].name, 0), x[0].name not in sheets))
+            best = min(pool, key=lambda x: (labels.get(x[1]["label"], 0) // 2, x[0].name not in sheets, each.get(x[0].name, 0)))
             pool.remove(best)
             labels[best[1]["label"]] = labels.get(best[1]["label"], 0) + 1
             each[best[0].name] = each.get(best[0].name, 0) + 1
