@@ -32,14 +32,16 @@ by an educated guess, with one line each: the question's number, a space, one le
 
 
 def families(seed, only):
-    """(files to ask about, in an order by lot): the suite, those in asked/, some planted ones."""
+    """Files in an order by lot: the suite, those in asked/, some planted ones; and the other planted ones."""
     rng = random.Random(seed)
     planted = [p for folder in ("tests/explain/kernels", "tests/explain/heldout/kernels")
                for p in sorted((ROOT / folder).glob("*.cu"))]
     rng.shuffle(planted)
     paths = sorted((ROOT / "bench/explain/asked").glob("*.cu")) + sorted((ROOT / "kernels").glob("*.cu")) + planted[:PLANTED]
     rng.shuffle(paths)
-    return [p for p in paths if not only or p.stem in only]
+    if only:
+        return [p for p in paths if p.stem in only], []
+    return paths, planted[PLANTED:]
 
 
 def kinds_of(kernel, rng):
@@ -71,6 +73,16 @@ def of_family(path, program, args):
     return out
 
 
+def of_rest(path, program, args):
+    """Of a planted kernel that did not join: what holds its occupancy, if registers do."""
+    try:
+        kernel = asking.Kernel.family(path, program, 0, args.seed)[0]
+    except asking.Broken:
+        return []
+    found = question_kinds.resident(kernel, random.Random(f"{args.seed} {kernel.name} resident"))
+    return [(kernel, found)] if found else []
+
+
 def select(found, seed):
     """[(kernel, question)]: each kind's number, two at most of a kernel and kind, answers of all sorts."""
     rng, out, sheets = random.Random(seed), [], set()
@@ -79,7 +91,7 @@ def select(found, seed):
         rng.shuffle(pool)
         labels, each = {}, {}
         for _ in range(quota):
-            pool = [(k, q) for k, q in pool if each.get(k.name, 0) < 2]
+            pool = [(k, q) for k, q in pool if each.get(k.name, 0) < (3 if kind == "resident" else 2)]
             if not pool:
                 break
             best = min(pool, key=lambda x: (labels.get(x[1]["label"], 0) // 2, x[0].name not in sheets, each.get(x[0].name, 0)))
@@ -117,7 +129,9 @@ def generate(args):
     """The new set."""
     program = asking.Program(args.binary, args.work / "asked")
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        found = [x for f in pool.map(lambda p: of_family(p, program, args), families(args.seed, args.only)) for x in f]
+        joined, rest = families(args.seed, args.only)
+        found = [x for f in pool.map(lambda p: of_family(p, program, args), joined) for x in f]
+        found += [x for f in pool.map(lambda p: of_rest(p, program, args), rest) for x in f]
         picked = select(found, args.seed)
         kernels = {k.name: k for k, _ in picked}
         texts = dict(zip(kernels, pool.map(lambda k: program.explain(k.text), kernels.values())))
