@@ -70,6 +70,21 @@ def of_family(path, program, args):
                 continue
         if found:
             out.append((kernel, found))
+        out += of_settings(kernel, program, args)
+    return out
+
+
+def of_settings(kernel, program, args):
+    """A kernel of many tuning parameters at the settings that gain most: what holds its occupancy."""
+    if len(kernel.tunes()) < 3 or len(kernel.launches) != 1:
+        return []
+    tried = question_kinds.combined(kernel, random.Random(f"{args.seed} {kernel.name} edit"))
+    out = []
+    for gain, _, text in sorted(tried, reverse=True)[:3]:
+        made = asking.Kernel(f"{kernel.name}{'+' * (len(out) + 1)}", text, program)
+        found = question_kinds.resident(made, random.Random(f"{args.seed} {made.name} resident"))
+        if found and gain > 1:
+            out.append((made, found))
     return out
 
 
