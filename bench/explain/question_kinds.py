@@ -143,10 +143,15 @@ def gain(kernel, rng):
 
 
 def levels(rng, first, second, value, step, unit):
-    """Choices of one thing at three values and of another at one: the right one's index, and their texts."""
-    down = unit == "%" and value * step > 97
-    others = (value / step, value / step / step) if down else (value / step, value * step)
-    right, options = chosen(rng, (first, value), [(first, others[0]), (first, others[1]), (second, value)])
+    """Choices of one thing at three values and another at one, either the right one: its index, and their texts."""
+    up = 1 if unit == "%" and value * step > 97 else 2 if unit == "%" and value * step * step > 97 else 3
+    at = rng.randrange(up)  # so many of the three values lie above the right one
+    values = [value * step ** (i - 2 + at) for i in range(3)]
+    if rng.random() < 0.25:
+        wrong = [(second, v) for v in values]
+    else:
+        wrong = [(first, v) for i, v in enumerate(values) if i != 2 - at] + [(second, value)]
+    right, options = chosen(rng, (first, value), wrong)
     return right, [f"{text}, about {asking.short(v)}{unit}" for text, v in options]
 
 
@@ -375,10 +380,10 @@ def resident(kernel, rng):
         block = min(64, int(fit // limits[0][0])) or 1
         near = [n for n in (fit - block, fit + block, fit - 2 * block, fit + 2 * block, 64, fit // 2, fit * 2, fit - 3 * block,
                             fit + 3 * block) if 0 < n <= 64 and n != fit]
-        wrong = list(dict.fromkeys(near))[:3]
+        wrong = sorted(set(near))
         if len(wrong) < 3:
             continue
-        right, options = chosen(rng, fit, wrong)
+        right, options = chosen(rng, fit, rng.sample(wrong, 3))
         lines = [line for line in asking.table([kernel.base], [""]).splitlines() if re.match(r"launch__|sm__maximum", line)]
         out.append(make("resident", "After this edit, how many warps can be resident on an SM at once, if there were blocks "
                         f"enough?\n{what}", right, [f"{n} warps" for n in options], limits[0][1], {"findings": "\n".join(lines)}))
