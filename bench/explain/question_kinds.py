@@ -150,7 +150,7 @@ def levels(rng, first, second, value, step, unit):
     if rng.random() < 0.25:
         wrong = [(second, v) for v in values]
     else:
-        wrong = [(first, v) for i, v in enumerate(values) if i != 2 - at] + [(second, value)]
+        wrong = [(first, v) for i, v in enumerate(values) if i != 2 - at] + [(second, rng.choice(values))]
     right, options = chosen(rng, (first, value), wrong)
     return right, [f"{text}, about {asking.short(v)}{unit}" for text, v in options]
 
