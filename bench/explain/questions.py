@@ -2,13 +2,18 @@
 """Multiple-choice questions from profiles with known answers, under the same five kinds of feedback as arms.py.
 
   bench/explain/questions.py [--model SPEC] [--seed N] [--jobs N] [--work DIR] [--out DIR] [--arms-work DIR]
+  bench/explain/questions.py --new|--old [--answers DIR | --model SPEC] [--split dev|test|all] [--again] [...]
 
 Questions: which bottleneck a kernel has, and on which line it is (planted kernels of tests/explain/ and its held-out
 set, labelled); and which move on a suite kernel's original gains most (known from the runs of arms.py: the moves that
 those tried on the original, at most 9 tenths as good in log2 as the best to be a wrong answer). Wrong bottlenecks are
 of the same family of metrics as the right one. SPEC: http://host:port/v1#NAME (chat completions; OPENAI_API_KEY is
 sent if set) or cmd:'PROGRAM' (prompt on stdin, answer on stdout). Without a model, fixed rules stand for a reader; see
-bench/explain/README.md. Writes OUT/questions.md and OUT/questions.json; WORK/answers.jsonl keeps a model's answers."""
+bench/explain/README.md. Writes OUT/questions.md and OUT/questions.json; WORK/answers.jsonl keeps a model's answers.
+
+--new: questions that the source does not answer (question_kinds.py), --old: those on held-out planted kernels, one file
+of prompts an arm: WORK/new/prompts/SPLIT/ARM.md. DIR/ARM.txt holds a reader's answers, lines "Q001 B"; a model gets an
+arm's file as one prompt. Writes OUT/questions_new.md and .json, and OUT/answers/new/ARM.txt."""
 
 import argparse
 import concurrent.futures
@@ -26,6 +31,8 @@ import threading
 import urllib.request
 
 import arms
+import question_kinds
+import question_set
 import stamp  # found by arms
 import stats
 
@@ -197,14 +204,39 @@ def told(arm, seen, others):
     return "\n".join([source["summary"]] + [f"- {text} At most {gain:.1f}x." for _, _, text, gain in source["findings"]])
 
 
-def prompt_of(question, arm, seen, others, source):
-    numbered = "\n".join(f"{i:4}| {line}" for i, line in enumerate(source.splitlines(), 1))
+def in_words(question):
+    """The question, and its choices."""
     ask = {"cause": "What limits this kernel most?", "line": "On which line is its bottleneck?",
            "move": "Which of these changes makes it fastest?"}[question["kind"]]
     text = {"cause": lambda c: MEANINGS[c], "line": lambda c: f"line {c}", "move": lambda c: c}[question["kind"]]
-    options = "\n".join(f"{'ABCD'[i]}. {text(c)}" for i, c in enumerate(question["choices"]))
-    return (f"A CUDA kernel on an NVIDIA H100:\n\n{numbered}\n\nWhat is known of its profile:\n\n{told(arm, seen, others)}\n\n"
-            f"{ask}\n{options}\n\nAnswer with one letter.")
+    return ask, [text(c) for c in question["choices"]]
+
+
+def numbered_lines(source):
+    return "\n".join(f"{i:4}| {line}" for i, line in enumerate(source.splitlines(), 1))
+
+
+def prompt_of(question, arm, seen, others, source):
+    ask, choices = in_words(question)
+    options = "\n".join(f"{'ABCD'[i]}. {c}" for i, c in enumerate(choices))
+    return (f"A CUDA kernel on an NVIDIA H100:\n\n{numbered_lines(source)}\n\nWhat is known of its profile:\n\n"
+            f"{told(arm, seen, others)}\n\n{ask}\n{options}\n\nAnswer with one letter.")
+
+
+def old_set(args):
+    """The questions on held-out planted kernels, as question_set.py holds a set."""
+    names = {p.stem for p, _, _ in planted() if "heldout" in p.parts}
+    args.only = sorted(names & set(args.only) if args.only else names)
+    questions, known, _ = gather(args)
+    sheets, asked = {}, []
+    for i, (q, (path, seen, others)) in enumerate(zip(questions, known), 1):
+        tells = {a: told(a, seen, others) for a in ARMS} | {"none": "", "generic": ""}
+        sheets[path.stem] = {"split": "test", "source": numbered_lines(path.read_text()), "told": tells}
+        ask, choices = in_words(q)
+        asked.append({"id": f"Q{i:03}", "kind": q["kind"], "sheet": path.stem, "split": "test", "text": ask,
+                      "choices": choices, "right": q["choices"].index(q["right"]), "extra": {}})
+    generic = told("generic", *known[0][1:])
+    return {"seed": args.seed, "commit": args.commit, "generic": generic, "sheets": sheets, "questions": asked}
 
 
 def ask(spec, prompt):
@@ -335,8 +367,17 @@ def main():
     parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "build/release/keet-opt")
     parser.add_argument("--commit", default=stamp.commit())
     parser.add_argument("--only", type=lambda text: text.split(","), help="planted kernels, by name")
+    parser.add_argument("--new", action="store_true", help="questions that the source does not answer")
+    parser.add_argument("--old", action="store_true", help="those on held-out planted kernels, a file an arm")
+    parser.add_argument("--answers", type=pathlib.Path, help="a folder of ARM.txt")
+    parser.add_argument("--split", default="test", choices=["dev", "test", "all"])
+    parser.add_argument("--again", action="store_true", help="make the set anew")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
+    if args.new or args.old:
+        question_set.run(args, "new" if args.new else "old", question_set.generate if args.new else old_set,
+                         dict(TITLE_OF, **question_kinds.TITLES, all=TITLE_OF["all"]), ask)
+        return
     questions, known, nr_kernels = gather(args)
     if not questions:
         sys.exit("no question: no kernel could be profiled")

@@ -1,0 +1,293 @@
+"""Sets of questions that readers answer from one file an arm: made, written, answered, scored.
+
+A set is {"seed", "commit", "sheets", "questions"}. A sheet is a kernel with what each arm shows of it; a question
+belongs to a sheet. WORK/NAME/set.json holds the set, WORK/NAME/prompts/SPLIT/ARM.md what a reader gets, and
+DIR/ARM.txt a reader's answers, a line "Q001 B" each (DIR: --answers)."""
+
+import concurrent.futures
+import json
+import random
+import re
+import sqlite3
+
+import arms
+import asking
+import question_kinds
+import stats
+
+ROOT, ARMS, OURS = arms.ROOT, arms.ARMS, arms.OURS
+QUOTA = {"edit": 24, "gain": 26, "next": 24, "launch": 24, "knee": 24, "data": 26, "differs": 22, "resident": 24}
+PLANTED = 14    # so many planted kernels join, by lot
+SEARCH = 10     # evaluations of the search whose variants are asked about
+KINDS_EACH = 3  # so many of the kinds that fit every kernel are asked of one, by lot
+DEV = 1 / 3     # this part is for looking at; the rest is not looked at
+
+INTRO = """CUDA kernels on an NVIDIA H100 SXM: 132 SMs, each with 64 warps, 65536 registers and 228 KB of shared memory at most;
+50 MB of L2, 3.35 TB/s of DRAM, about 1.75 GHz. `#pragma keet` lines say what a host would: sizes, arrays with their
+contents, tuning parameters (T0 = 16: macro T0 is 16) and launches, which run one after the other. Times are those of a
+simulated H100, caches cold, with 1 us between launches. An edit is shown by the line where it begins, lines that go (-)
+and lines that come (+); edits are never combined. Each question has one right answer. Answer every question, if need be
+by an educated guess, with one line each: the question's number, a space, one letter. Example: Q001 B
+"""
+
+
+def families(seed, only):
+    """Files in an order by lot: the suite, those in asked/, some planted ones; and the other planted ones."""
+    rng = random.Random(seed)
+    planted = [p for folder in ("tests/explain/kernels", "tests/explain/heldout/kernels")
+               for p in sorted((ROOT / folder).glob("*.cu"))]
+    rng.shuffle(planted)
+    paths = sorted((ROOT / "bench/explain/asked").glob("*.cu")) + sorted((ROOT / "kernels").glob("*.cu")) + planted[:PLANTED]
+    rng.shuffle(paths)
+    if only:
+        return [p for p in paths if p.stem in only], []
+    return paths, planted[PLANTED:]
+
+
+def kinds_of(kernel, rng):
+    """Kinds to ask: those that few kernels allow first, the rest by lot."""
+    many = (kernel.base["metrics"].get("launch__registers_per_thread") or 0) > 32
+    rare = ["launch"] * (len(set(kernel.launches)) > 1) + ["data"] * bool(question_kinds.contents(kernel))
+    rare += ["edit"] * bool(kernel.tunes()) + ["resident"] * many
+    rest = ["gain", "next", "knee", "differs"]
+    rng.shuffle(rest)
+    return rare + rest[:KINDS_EACH]
+
+
+def of_family(path, program, args):
+    """[(kernel, questions)] of a file and of one of its variants."""
+    out = []
+    try:
+        kernels = asking.Kernel.family(path, program, SEARCH, args.seed)
+    except asking.Broken:
+        return out
+    for kernel in kernels:
+        found = []
+        for kind in kinds_of(kernel, random.Random(f"{args.seed} {kernel.name}")):
+            try:
+                found += question_kinds.GENERATORS[kind](kernel, random.Random(f"{args.seed} {kernel.name} {kind}"))
+            except asking.Broken:
+                continue
+        if found:
+            out.append((kernel, found))
+        out += of_settings(kernel, program, args)
+    return out
+
+
+def of_settings(kernel, program, args):
+    """A kernel of many tuning parameters at the settings that gain most: what holds its occupancy."""
+    if len(kernel.tunes()) < 3 or len(kernel.launches) != 1:
+        return []
+    tried = question_kinds.combined(kernel, random.Random(f"{args.seed} {kernel.name} edit"))
+    out = []
+    for gain, _, text in sorted(tried, reverse=True)[:3]:
+        made = asking.Kernel(f"{kernel.name}{'+' * (len(out) + 1)}", text, program)
+        found = question_kinds.resident(made, random.Random(f"{args.seed} {made.name} resident"))
+        if found and gain > 1:
+            out.append((made, found))
+    return out
+
+
+def of_rest(path, program, args):
+    """Of a planted kernel that did not join: what holds its occupancy, if registers do."""
+    try:
+        kernel = asking.Kernel.family(path, program, 0, args.seed)[0]
+    except asking.Broken:
+        return []
+    found = question_kinds.resident(kernel, random.Random(f"{args.seed} {kernel.name} resident"))
+    return [(kernel, found)] if found else []
+
+
+def select(found, seed):
+    """[(kernel, question)]: each kind's number, two at most of a kernel and kind, answers of all sorts."""
+    rng, out, sheets = random.Random(seed), [], set()
+    for kind, quota in QUOTA.items():
+        pool = [(k, q) for k, questions in found for q in questions if q["kind"] == kind]
+        rng.shuffle(pool)
+        labels, each = {}, {}
+        for _ in range(quota):
+            pool = [(k, q) for k, q in pool if each.get(k.name, 0) < (3 if kind == "resident" else 2)]
+            if not pool:
+                break
+            best = min(pool, key=lambda x: (labels.get(x[1]["label"], 0) // 2, x[0].name not in sheets, each.get(x[0].name, 0)))
+            pool.remove(best)
+            labels[best[1]["label"]] = labels.get(best[1]["label"], 0) + 1
+            each[best[0].name] = each.get(best[0].name, 0) + 1
+            sheets.add(best[0].name)
+            out.append(best)
+    return out
+
+
+def generic_advice(program, text):
+    """The paragraph that is the same for every kernel."""
+    path = program.place(text, {})
+    db = path.with_name("generic.db")
+    program.say(path, "--budget", 1, "--feedback", "generic", "-q", "--db", db, "-o", path.with_name("o.cu"))
+    con = sqlite3.connect(db)
+    said = con.execute("SELECT summary FROM explanation").fetchone()[0]
+    con.close()
+    return said
+
+
+def split_of(names, picked, seed):
+    """{family: "dev" or "test"}: a family and its variant stay together."""
+    order = sorted({n.rstrip("+") for n in names})
+    random.Random(f"{seed} split").shuffle(order)
+    out, nr = {}, 0
+    for name in order:
+        out[name] = "dev" if nr < DEV * len(picked) else "test"
+        nr += sum(k.name.rstrip("+") == name for k, _ in picked)
+    return out
+
+
+def generate(args):
+    """The new set."""
+    program = asking.Program(args.binary, args.work / "asked")
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        joined, rest = families(args.seed, args.only)
+        found = [x for f in pool.map(lambda p: of_family(p, program, args), joined) for x in f]
+        found += [x for f in pool.map(lambda p: of_rest(p, program, args), rest) for x in f]
+        picked = select(found, args.seed)
+        kernels = {k.name: k for k, _ in picked}
+        texts = dict(zip(kernels, pool.map(lambda k: program.explain(k.text), kernels.values())))
+    split = split_of(kernels, picked, args.seed)
+    donors = {}
+    for part in ("dev", "test"):
+        donors.update(arms.donors([n for n in kernels if split[n.rstrip("+")] == part], args.seed))
+    sheets = {name: {"split": split[name.rstrip("+")], "source": asking.anonymous.numbered(k.text), "told": {
+        "none": "", "generic": "", "counters": asking.table([k.base], [""]), OURS: texts[name], "other": texts[donors[name]]}}
+        for name, k in kernels.items()}
+    questions = [dict(q, sheet=k.name, split=sheets[k.name]["split"]) for k, q in picked]
+    questions.sort(key=lambda q: (q["split"], list(kernels).index(q["sheet"])))
+    for i, q in enumerate(questions, 1):
+        q["id"] = f"Q{i:03}"
+    borrow(questions)
+    first = next(iter(kernels.values()))
+    return {"seed": args.seed, "commit": args.commit, "generic": generic_advice(program, first.text), "sheets": sheets,
+            "questions": questions}
+
+
+def borrow(questions):
+    """The arm `other` shows beside a question what ours shows beside the next one of its kind and split."""
+    groups = {}
+    for q in questions:
+        if q["extra"]:
+            groups.setdefault((q["kind"], q["split"]), []).append(q)
+    for group in groups.values():
+        for q in group:
+            others = [o for o in group if o["sheet"] != q["sheet"]]
+            after = [o for o in others if o["id"] > q["id"]] or others
+            if after:
+                q["extra"]["other"] = after[0]["extra"][OURS]
+
+
+def prompt(made, split, arm):
+    """What a reader under this arm gets."""
+    out = [INTRO]
+    if arm == "generic":
+        out.append("Known of all kernels:\n\n" + made["generic"] + "\n")
+    for name, sheet in made["sheets"].items():
+        asked = [q for q in made["questions"] if q["sheet"] == name and q["split"] == split]
+        if not asked:
+            continue
+        out += [f"\n# Kernel {list(made['sheets']).index(name) + 1}\n", sheet["source"]]
+        if sheet["told"][arm]:
+            out += ["\nWhat is known of its profile:\n", sheet["told"][arm]]
+        shown = None
+        for q in asked:
+            extra = q["extra"].get(arm)
+            if extra and extra != shown:
+                out += [f"\nKnown for {q['id']} and later questions:\n", extra]
+                shown = extra
+            out += [f"\n{q['id']}. {q['text']}"] + [f"{'ABCD'[i]}. {c}" for i, c in enumerate(q["choices"])]
+    return "\n".join(out) + "\n"
+
+
+def write_prompts(made, folder):
+    for split in sorted({q["split"] for q in made["questions"]}):
+        (folder / split).mkdir(parents=True, exist_ok=True)
+        for arm in ARMS:
+            (folder / split / f"{arm}.md").write_text(prompt(made, split, arm))
+
+
+def read_answers(text):
+    """{id: index} of lines "Q001 B"; the last one counts."""
+    return {i: "ABCD".index(letter) for i, letter in re.findall(r"\b(Q\d{3,})\b[\s.:)*-]*\(?([A-D])\b", text)}
+
+
+def score(made, answers, split):
+    """Per kind and over all: {arm: right, of, interval, against ours}. An unanswered question is a wrong answer."""
+    questions = [q for q in made["questions"] if split in (q["split"], "all")]
+    out = {}
+    for kind in [*dict.fromkeys(q["kind"] for q in questions), "all"]:
+        mine = [q for q in questions if kind in (q["kind"], "all")]
+        right = {a: [answers[a].get(q["id"]) == q["right"] for q in mine] for a in ARMS if a in answers}
+        out[kind] = {}
+        for a, marks in right.items():
+            low, high = stats.wilson(sum(marks), len(mine))
+            row = out[kind][a] = {"right": sum(marks), "of": len(mine), "low": low, "high": high}
+            if a != OURS and OURS in right:
+                row["only_ours"] = sum(o and not t for o, t in zip(right[OURS], marks))
+                row["only_theirs"] = sum(t and not o for o, t in zip(right[OURS], marks))
+                row["p"] = stats.mcnemar(row["only_ours"], row["only_theirs"])
+    return out
+
+
+def result_text(made, verdicts, title, who, titles):
+    lines = [f"# {title}", "", f"`bench/explain/questions.py` at commit {made['commit']}, seed {made['seed']}, emulated H100; "
+             f"{who}. {verdicts['all'][next(iter(verdicts['all']))]['of']} questions; guessing gets a quarter.", ""]
+    for kind, rows in verdicts.items():
+        lines += [f"## {titles.get(kind, 'All questions')}", "",
+                  "| feedback | right | 95% interval | only ours right : only this right | exact McNemar p |",
+                  "|---|---:|---|---|---:|"]
+        for a, r in rows.items():
+            against = f"{r['only_ours']} : {r['only_theirs']}" if "p" in r else ""
+            p = arms.p_text(r["p"]) if "p" in r else ""
+            lines.append(f"| {arms.TITLES[a]} | {r['right']} of {r['of']} ({100 * r['right'] / r['of']:.0f}%) | "
+                         f"{100 * r['low']:.0f}% to {100 * r['high']:.0f}% | {against} | {p} |")
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def run(args, name, make, titles, ask):
+    """Makes the set unless WORK/NAME/set.json holds it, writes its prompts, and scores the answers there are."""
+    folder = args.work / name
+    held = folder / "set.json"
+    made = json.loads(held.read_text()) if held.exists() and not args.again else None
+    if not made or (made["seed"], made["commit"]) != (args.seed, args.commit):
+        folder.mkdir(parents=True, exist_ok=True)
+        made = make(args)
+        held.write_text(json.dumps(made, indent=1) + "\n")
+        write_prompts(made, folder / "prompts")
+    print(f"{len(made['questions'])} questions; prompts: {folder / 'prompts' / args.split}")
+    texts = {}
+    for arm in ARMS:
+        said = args.answers / f"{arm}.txt" if args.answers else None
+        if said and said.exists():
+            texts[arm] = said.read_text()
+        elif args.model:
+            texts[arm] = ask(args.model, prompt(made, args.split, arm))
+    if not texts:
+        return
+    write_results(args, name, made, texts, titles)
+
+
+def write_results(args, name, made, texts, titles):
+    """OUT/questions_NAME.md and .json, and the answers beside them."""
+    answers = {arm: read_answers(text) for arm, text in texts.items()}
+    verdicts = score(made, answers, args.split)
+    who = f"part {args.split}; answered by {args.model or 'separate readers, one an arm, who had the prompts alone'}"
+    text = result_text(made, verdicts, f"Questions from profiles: {name}", who, titles)
+    kept = args.out / "answers" / name
+    kept.mkdir(parents=True, exist_ok=True)
+    (args.out / f"questions_{name}.md").write_text(text)
+    keys = ("id", "kind", "sheet", "split", "text", "choices", "right")
+    asked = [{k: q[k] for k in keys} | {"answers": {a: answers[a].get(q["id"]) for a in answers}}
+             for q in made["questions"] if args.split in (q["split"], "all")]
+    (args.out / f"questions_{name}.json").write_text(json.dumps(
+        {"commit": made["commit"], "seed": made["seed"], "split": args.split, "verdicts": verdicts, "questions": asked},
+        indent=1) + "\n")
+    for arm, said in answers.items():
+        lines = [f"{i} {'ABCD'[at]}" for i, at in sorted(said.items())]
+        (kept / f"{arm}.txt").write_text("\n".join(lines) + "\n")
+    print(text)
