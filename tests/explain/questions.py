@@ -60,8 +60,8 @@ class Made(unittest.TestCase):
             ids = re.findall(r"^(Q\d{3})\. ", self.prompts(arm), re.M)
             self.assertEqual(sorted(ids), [q["id"] for q in self.made["questions"]])
             self.assertNotRegex(self.prompts(arm), r"scatter|mine\b|//|tolerance")
-        self.assertIn("Confidence", self.prompts("findings"))
-        self.assertNotIn("Confidence", self.prompts("none") + self.prompts("counters") + self.prompts("generic"))
+        self.assertIn("Little's law", self.prompts("findings"))
+        self.assertNotIn("Little's law", self.prompts("none") + self.prompts("counters") + self.prompts("generic"))
         self.assertIn("dram__bytes.sum", self.prompts("counters"))
         self.assertNotIn("dram__bytes.sum", self.prompts("none"))
 
