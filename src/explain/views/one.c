@@ -41,8 +41,32 @@ json_t *view_limits_json(const struct chip *chip, const struct candidate *c)
 
 enum { SHOWN = 3, MOST_GROUPS = 32 };
 
+/* The figures of a launch need a share of the time that is worth looking at. */
+static const double LEAST_SHARE = 0.04;
+
+/* Of a group of launches; NULL: of the only launch. */
+static void print_figures(struct str *out, const struct chip *chip, const struct candidate *c,
+    const struct launch_group *group, bool markdown)
+{
+    const struct counters *n = group ? &c->profile.launches[group->longest] : &c->profile.total;
+    struct str figures = {0};
+
+    if (!group || group->share >= LEAST_SHARE) {
+        view_figures(&figures, chip, n);
+    }
+    if (figures.len > 0) {
+        str_addf(out, "%s%s: %s.\n",
+            markdown ? "\n"
+            : group  ? "  "
+                     : "",
+            group ? c->profile.configs[group->longest].kernel : "Figures", str_text(&figures));
+    }
+    str_finish(&figures);
+}
+
 /* Where the time goes, when there are several launches. */
-static void print_launches(struct str *out, const struct candidate *c, bool markdown)
+static void print_launches(
+    struct str *out, const struct chip *chip, const struct candidate *c, bool markdown)
 {
     struct launch_group groups[MOST_GROUPS];
     const struct profile *profile = &c->profile;
@@ -67,8 +91,8 @@ static void print_launches(struct str *out, const struct candidate *c, bool mark
             config->grid[1], config->grid[2], config->block[0], config->block[1], config->block[2]);
         str_finish(&each);
     }
-    if (nr > 0 && markdown) {
-        str_add_char(out, '\n');
+    for (unsigned i = 0; i < nr || i == 0; i++) {
+        print_figures(out, chip, c, nr > 0 ? &groups[i] : NULL, markdown);
     }
 }
 
@@ -123,7 +147,7 @@ void view_one_print(struct str *out, const char *name, const struct chip *chip,
         report_time(out, c->profile.time_ns);
         str_addf(out, " (%s)\n%s", provenance_name(c->profile.time_from), markdown ? "\n" : "");
     }
-    print_launches(out, c, markdown);
+    print_launches(out, chip, c, markdown);
     str_addf(out, "%s%s", e->summary ? e->summary : "", markdown ? "\n\n" : "\n");
     print_limits(out, chip, c, markdown);
     print_findings(out, e, markdown, all);

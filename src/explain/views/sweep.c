@@ -2,6 +2,7 @@
 #include "explain/views/views.h"
 
 #include "base/file.h"
+#include "explain/launch_groups.h"
 #include "report/report.h"
 
 #include <ctype.h>
@@ -10,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_MOVERS = 8, COLUMNS = 3, LEAST_FOR_KNEE = 5, MATTERS_PCT = 10 };
+enum { MOST_MOVERS = 8, COLUMNS = 3, LEAST_FOR_KNEE = 5, MATTERS_PCT = 10, MOST_LAUNCHES = 8 };
+
+static const double LINE_FITS = 0.03, LEAST_LAUNCH_SHARE = 0.02;
 
 /* ---- the parameter's values ---- */
 
@@ -315,6 +318,70 @@ static void print_words(struct str *out, const struct many *many, const char *na
     }
 }
 
+/* Over a wide range a time with a part that does not change looks like a low power. Where a
+ * straight line goes through all points, it says more. By least squares of the relative errors. */
+static bool straight_line(const struct many *many, double *fixed_ns, double *each_ns)
+{
+    double s = 0, sx = 0, sxx = 0, st = 0, stx = 0;
+
+    for (unsigned i = 0; i < many->nr; i++) {
+        const double x = many->all[i].x, t = many->all[i].c.profile.time_ns, w = 1 / (t * t);
+
+        s += w;
+        sx += w * x;
+        sxx += w * x * x;
+        st += w * t;
+        stx += w * x * t;
+    }
+    *each_ns = (s * stx - sx * st) / (s * sxx - sx * sx);
+    *fixed_ns = (st - *each_ns * sx) / s;
+    for (unsigned i = 0; i < many->nr; i++) {
+        const double t = many->all[i].c.profile.time_ns;
+
+        if (!(fabs(*fixed_ns + *each_ns * many->all[i].x - t) <= LINE_FITS * t)) {
+            return false;
+        }
+    }
+    return *fixed_ns > 0 && *each_ns > 0;
+}
+
+static void print_line(struct str *out, const struct many *many, const char *name)
+{
+    double fixed_ns, each_ns;
+
+    if (straight_line(many, &fixed_ns, &each_ns)) {
+        str_add(out, "As a line: ");
+        report_time(out, fixed_ns);
+        str_addf(out, ", and %.3g ns for each of %s; all values are within %.0f%% of it.\n",
+            each_ns, name, 100 * LINE_FITS);
+    }
+}
+
+/* Where there are several launches: the time of each of the longest, value by value. */
+static void print_launches(struct str *out, const struct many *many, const char *name)
+{
+    struct launch_group groups[MOST_LAUNCHES];
+
+    if (many->all[0].c.profile.nr_launches < 2) {
+        return;
+    }
+    for (unsigned i = 0; i < many->nr; i++) {
+        const struct profile *profile = &many->all[i].c.profile;
+        const unsigned nr =
+            launch_groups(profile, many->arena, groups, MOST_LAUNCHES, LEAST_LAUNCH_SHARE);
+
+        str_addf(out, "%s = %.10g:", name, many->all[i].x);
+        for (unsigned k = 0; k < nr; k++) {
+            str_addf(out, "%s %s ", k ? "," : "", profile->configs[groups[k].longest].kernel);
+            report_time(out, counters_get(&profile->launches[groups[k].longest], METRIC_TIME_NS));
+            if (groups[k].nr > 1) {
+                str_addf(out, " x %u", groups[k].nr);
+            }
+        }
+        str_add(out, ".\n");
+    }
+}
+
 /* "few_blocks up to 1024, bandwidth from 2048". */
 static void print_bottlenecks(struct str *out, const struct many *many, const char *name)
 {
@@ -380,6 +447,8 @@ void view_sweep_print(struct str *out, const struct many *many, const char *name
     str_addf(out, "%s%s over %s, %u values\n%s", markdown ? "# " : "", many->all[0].name, name,
         many->nr, markdown ? "\n" : "");
     print_words(out, many, name, &time, flat, &knee, movers);
+    print_line(out, many, name);
+    print_launches(out, many, name);
     print_bottlenecks(out, many, name);
     print_movers(out, movers, name);
     print_table(out, many, name, movers, markdown);

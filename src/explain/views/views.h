@@ -43,6 +43,11 @@ void view_say_equal(struct str *out, enum provenance from, const char *before, c
 
 /* ---- one kernel ---- */
 
+/* The figures of one launch in one line, without an end: how busy the two busiest units of an SM
+ * were, registers, warps that fit and what limits them, warps resident, waves, instructions a warp,
+ * sectors and wavefronts of a load, hits, bytes of DRAM. What is not known is left out. */
+void view_figures(struct str *out, const struct chip *chip, const struct counters *n);
+
 /* Time first, of each launch where there are several; then the first three findings and those of
  * the user's tools, or all of them. */
 void view_one_print(struct str *out, const char *name, const struct chip *chip,
