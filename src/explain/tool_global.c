@@ -72,7 +72,7 @@ void examine_coalescing(const struct tool_input *in, struct finding_list *out)
     finding_say(f,
         "each global access of a warp touches %.1f sectors of 32 bytes where %.1f would do (%s): "
         "%s. Let threadIdx.x run along the contiguous "
-        "dimension, give each row to a block, or stage the data through shared memory.",
+        "dimension, let the lanes of a warp share a row, or stage the data through shared memory.",
         line_sectors / line_requests, line_ideal / line_requests,
         from(in, METRIC_GLOBAL_LD_SECTORS),
         lanes_apart(in, line_of(line), line_sectors / line_requests)
@@ -98,6 +98,10 @@ static double line_sectors(const struct line_cost *line)
 
 /* One thread walks a whole row: many loads per thread, lanes a row apart, fewer threads than the
  * chip holds. */
+/* A lane wants some loads of its own to be worth its start and the sum over lanes: with four for
+ * each, rows of so many loads are for a warp, and for a block of 128 threads. */
+enum { WARP_LOADS = 128, BLOCK_LOADS = 512 };
+
 void examine_serial_rows(const struct tool_input *in, struct finding_list *out)
 {
     const struct line_cost *line = worst_line(in, line_sectors);
@@ -137,13 +141,15 @@ void examine_serial_rows(const struct tool_input *in, struct finding_list *out)
     }
     finding_say(f,
         "%s threads%s: %.0f loads per thread, %.1f sectors per access (%s), "
-        "and %.0f%% of the chip's %.0f warp slots ever used. Let a warp or a block work on each "
-        "row with neighbouring lanes on neighbouring elements, then reduce.",
+        "and %.0f%% of the chip's %.0f warp slots ever used. Let %s work on each row with "
+        "neighbouring lanes on neighbouring elements, then reduce.",
         count_text(32 * warps).text,
         alone ? " each walk a row, or a part of a row, alone"
               : " walk rows, and a warp's lanes are on several rows at a time",
-        requests / warps, per_request, from(in, METRIC_GLOBAL_LD_SECTORS), 100 * warps / room,
-        room);
+        requests / warps, per_request, from(in, METRIC_GLOBAL_LD_SECTORS), 100 * warps / room, room,
+        requests < WARP_LOADS * warps    ? "a few lanes"
+        : requests < BLOCK_LOADS * warps ? "a warp"
+                                         : "a warp or a block");
     finding_cite(f, in, METRIC_WARPS_LAUNCHED, METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_LD_SECTORS);
     finding_weigh(
         f, {ACTION_PARALLEL_REDUCE, 8}, {ACTION_SHUFFLE_REDUCE, 1}, {ACTION_SHARED_TILE, 0.5});
@@ -215,6 +221,12 @@ static double loaded_bytes(const struct tool_input *in)
 /* How often the same bytes come through the load/store unit. Scattered accesses ask for few bytes
  * and move many sectors; broadcasts ask for many bytes and move few sectors. The smaller of the two
  * ratios is real reuse. */
+/* Fewer blocks would cost more than reuse in registers saves. */
+static bool is_thin(const struct tool_input *in)
+{
+    return has(in, METRIC_WAVES) && value(in, METRIC_WAVES) < 0.5;
+}
+
 void examine_reuse(const struct tool_input *in, struct finding_list *out)
 {
     double moved =
@@ -240,10 +252,12 @@ void examine_reuse(const struct tool_input *in, struct finding_list *out)
         is_scaled(in) ? "at least " : "", moved / loaded,
         is_scaled(in) ? "estimated from a sample of the blocks"
                       : from(in, METRIC_GLOBAL_UNIQUE_BYTES),
-        tiled ? "Reuse each tile for more outputs: a patch of outputs per thread in "
-                "registers, or larger tiles."
-              : "Stage tiles in shared memory and let each thread make several outputs, so "
-                "that each byte fetched is used many times.");
+        tiled         ? "Reuse each tile for more outputs: a patch of outputs per thread in "
+                        "registers, or larger tiles."
+        : is_thin(in) ? "Stage tiles in shared memory; more outputs per thread would leave more "
+                        "multiprocessors idle."
+                      : "Stage tiles in shared memory and let each thread make several outputs, so "
+                        "that each byte fetched is used many times.");
     finding_cite(f, in, METRIC_GLOBAL_LD_BYTES, METRIC_GLOBAL_LD_SECTORS);
     if (!is_scaled(in)) { /* the count of a sample is another number than the text's */
         finding_cite(f, in,
