@@ -138,6 +138,12 @@ enum stall {
     NR_STALLS
 };
 
+/* A predicate that decides whether an instruction executes or a branch is taken must be there so
+ * many cycles earlier than one that is an operand: in 160 modules of machine code for sm_90a
+ * (ptxas 13.0), 13 cycles at least lie between ISETP or FSETP and what the predicate guards, 4
+ * between them and SEL, PLOP3 or another ISETP. */
+enum { GUARD_CYCLES = 9 };
+
 struct pc_cost {
     uint8_t pipe; /* enum time_pipe */
     uint8_t alt;  /* a second pipe that can execute the instruction, or PIPE_NONE */
@@ -151,7 +157,7 @@ struct pc_cost {
     uint16_t async_left; /* async_wait: groups that may remain in flight */
     bool async_commit;
     bool ends_block;  /* part of the instruction is a branch past a slow path */
-    uint32_t guard;   /* register id plus 1 of the predicate that stands for a branch around it */
+    uint32_t guard;   /* register id plus 1 of its predicate, also of one in place of a branch */
     uint32_t skip_to; /* of a branch that becomes the predicate of what it skips: its target */
 };
 

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -229,6 +230,8 @@ static bool is_release(const struct ptx_inst *ptx)
 static void cost_kind(struct pc_cost *cost, const struct inst *in, const struct inst_info *info)
 {
     cost->release = is_release(info->ptx) ? RELEASE_TRIPS : 0;
+    if (in->guard != 0 && info->nr_sources > 0)
+        cost->guard = info->source[info->nr_sources - 1] + 1;
     if (in->kind == INST_BARRIER)
         cost->barrier = true;
     if (in->kind == INST_CP_ASYNC)
@@ -489,6 +492,18 @@ static double result_latency(const struct scheduler *s, uint32_t pc)
     return info->space == PTX_SHARED ? 29 : 200;
 }
 
+/* From one instruction to another that waits for it. */
+static double latency_between(const struct scheduler *s, uint32_t from, uint32_t to)
+{
+    const struct inst_info *info = &s->program->info[from];
+    double latency = result_latency(s, from);
+
+    for (unsigned i = 0; i < info->nr_dests; i++)
+        if (s->costs[to].guard == info->dest[i] + 1)
+            latency += GUARD_CYCLES;
+    return latency;
+}
+
 static bool may_conflict(const struct inst_info *a, const struct inst_info *b)
 {
     if (a->is_load && b->is_load)
@@ -501,7 +516,6 @@ static bool may_conflict(const struct inst_info *a, const struct inst_info *b)
 static void add_dependencies(struct scheduler *s, uint32_t n)
 {
     const struct inst_info *info = &s->program->info[s->nodes[n].pc];
-
     const uint32_t guard = s->costs[s->nodes[n].pc].guard;
 
     for (unsigned i = 0; i < info->nr_sources; i++)
@@ -607,8 +621,7 @@ static void list_block(struct scheduler *s, uint32_t begin, uint32_t end)
             struct sched_node *next = &s->nodes[s->edges[e].to];
 
             next->nr_before--;
-            if (start + result_latency(s, node->pc) > next->ready)
-                next->ready = start + result_latency(s, node->pc);
+            next->ready = fmax(next->ready, start + latency_between(s, node->pc, next->pc));
         }
     }
 }

@@ -445,8 +445,8 @@ static void look_ahead(struct sim *s, struct sim_warp *w)
         w->depends += cost->release * s->in->lat_l2;
         w->why = STALL_OTHER;
     }
-    if (cost->guard != 0 && w->reg[cost->guard - 1] > w->depends) {
-        w->depends = w->reg[cost->guard - 1];
+    if (cost->guard != 0 && w->reg[cost->guard - 1] + GUARD_CYCLES > w->depends) {
+        w->depends = w->reg[cost->guard - 1] + GUARD_CYCLES;
         w->why = (enum stall)w->reason[cost->guard - 1];
     }
     if (w->at > 0 && w->events[w->at].pc < w->events[w->at - 1].pc &&

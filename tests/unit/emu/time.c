@@ -594,6 +594,28 @@ static void short_branches_become_predicates(void **state)
     assert_true(at_branches(12, false) > 1300);
 }
 
+/* A comparison and what it decides, time and again: as an operand it is there after 4 cycles, as
+ * the guard of an instruction after 13. */
+static void guards_come_late(void **state)
+{
+    (void)state;
+    for (int guards = 0; guards < 2; guards++) {
+        struct bench *b = bench_create("h100", 1, 32);
+        uint32_t compare = add(b, PTX_OP_SETP, UNIT_ALU, 5, 6);
+        uint32_t choose = add(b, PTX_OP_SELP, UNIT_ALU, 6, 5);
+
+        b->insts[choose].guard = guards ? 4 : 0;
+        begin(b, 0);
+        for (unsigned i = 0; i < 100; i++) {
+            play(b, 0, compare);
+            play(b, 0, choose);
+        }
+        end(b);
+        assert_float_equal(finish(b), guards ? 1700 : 800, 20);
+        bench_destroy(b);
+    }
+}
+
 /* Loads move up before a division that has no slow path, but not before one that has. */
 static void slow_paths_keep_loads_apart(void **state)
 {
@@ -701,6 +723,7 @@ int main(void)
         cmocka_unit_test(sharing_far_apart_needs_room_in_l2),
         cmocka_unit_test(what_is_shared_saves_no_row),
         cmocka_unit_test(short_branches_become_predicates),
+        cmocka_unit_test(guards_come_late),
         cmocka_unit_test(slow_paths_keep_loads_apart),
         cmocka_unit_test(hits_pass_misses),
         cmocka_unit_test(neighbours_share_what_one_fetches),
