@@ -50,7 +50,11 @@ a regression test with known answers (\`ctest -R library\`), not an estimate for
 
 $(cat "$tables/own")
 
-## Blind: made without a look at the tools' code, run once
+## Blind: made without a look at the tools' code
+
+The first run, at commit 6c11c1b, found 16 of 25 first (64%), 22 among the first three (88%), and said something of 9 of the
+16 kernels in good order. What it showed and what was mended since: bytes that are compared, not multiplied, were called operands
+of tensor cores (banded_alignment); bounds of modelled times were held against DRAM's peak, which no kernel of the model reaches.
 
 The cures, and what each gains by the model of time: [tests/explain/blind](../../tests/explain/blind/README.md).
 

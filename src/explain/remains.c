@@ -34,6 +34,14 @@ static double instructions_ns(const struct chip *chip, double thread_inst, doubl
     return thread_inst / per_clk / chip->nr_sms / chip->clock_hz * 1e9;
 }
 
+/* What DRAM gives at most: the model's kernels reach no more than the achievable share. */
+static double dram_rate(const struct chip *chip, const struct counters *n)
+{
+    const bool modelled = n->metric[METRIC_TIME_NS].from == PROV_MODELLED;
+
+    return chip->dram_bytes_per_s * (modelled ? chip->dram_achievable : 1);
+}
+
 /* No launch moves fewer bytes than its distinct ones, unless these are in L2 from a launch before:
  * then DRAM moves as few as it moves now. */
 static double dram_ns(const struct chip *chip, const struct counters *n, double unique_bytes)
@@ -41,7 +49,7 @@ static double dram_ns(const struct chip *chip, const struct counters *n, double 
     const double least =
         counters_has(n, METRIC_DRAM_BYTES) ? fmin(unique_bytes, get(n, METRIC_DRAM_BYTES)) : 0;
 
-    return least / chip->dram_bytes_per_s * 1e9;
+    return least / dram_rate(chip, n) * 1e9;
 }
 
 struct demands remains_bytes(
@@ -153,6 +161,7 @@ double remains_fused_ns(
         }
         all.fixed_ns = fmax(all.fixed_ns, one.fixed_ns);
     }
-    all.ns[DEMAND_DRAM] = fmin(all.ns[DEMAND_DRAM], outside_bytes / chip->dram_bytes_per_s * 1e9);
+    all.ns[DEMAND_DRAM] =
+        fmin(all.ns[DEMAND_DRAM], outside_bytes / dram_rate(chip, &profile->total) * 1e9);
     return demands_ns(&all);
 }

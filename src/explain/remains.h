@@ -21,7 +21,8 @@
  *   precision, values computed once).
  *
  * Where the distinct bytes are not known, none are assumed; percentages are of the time between
- * start and end. Rates are the chip's peaks (core/chip.h), which no kernel exceeds. */
+ * start and end. Rates are the chip's peaks (core/chip.h), which no kernel exceeds; a modelled time
+ * is held against the share of DRAM's peak that the model gives at most. */
 #ifndef KEET_EXPLAIN_REMAINS_H
 #define KEET_EXPLAIN_REMAINS_H
 

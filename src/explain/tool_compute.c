@@ -270,6 +270,17 @@ static double vector_flops_per_byte(const struct chip *chip)
     return 2 * chip->fp32_per_clk * chip->nr_sms * chip->clock_hz / chip->dram_bytes_per_s;
 }
 
+/* Bytes that are only compared or looked up are no operands of a product. */
+static bool multiplies_data(const struct code *code)
+{
+    for (unsigned i = 0; code && i < code->nr_facts; i++) {
+        if (code->facts[i].kind == CODE_INTEGER && code->facts[i].nr > 0) {
+            return true;
+        }
+    }
+    return !code;
+}
+
 /* Matrix-like work on operands that the tensor cores take, and none of it there. */
 void examine_tensor(const struct tool_input *in, struct finding_list *out)
 {
@@ -284,7 +295,7 @@ void examine_tensor(const struct tool_input *in, struct finding_list *out)
     for (unsigned i = 0; i < task->nr_arrays; i++) {
         nr_operands += task->arrays[i].role == ROLE_IN && tensor_takes(task->arrays[i].elem);
     }
-    if (nr_operands < 2) {
+    if (nr_operands < 2 || (r.type == WORK_INT8 && !multiplies_data(in->code))) {
         return;
     }
     struct finding *f = finding_add(in, out, SEVERITY_CRITICAL, 0, 0.8);
