@@ -49,21 +49,27 @@ def families(seed, only):
     return paths, planted[PLANTED:]
 
 
+def registers(kernel):
+    return kernel.base["metrics"].get("launch__registers_per_thread") or 0
+
+
 def kinds_of(kernel):
     """Kinds to ask of this kernel."""
-    many = (kernel.base["metrics"].get("launch__registers_per_thread") or 0) > 32
+    many = registers(kernel) > 32
     out = ["launch"] * (len(set(kernel.launches)) > 1) + ["data"] * bool(question_kinds.contents(kernel))
-    out += ["edit"] * bool(kernel.tunes()) + ["resident"] * many
-    return out + ["gain", "next", "knee", "differs"]
+    return out + ["resident"] * many + ["edit", "gain", "next", "knee", "differs"]
 
 
 def of_family(path, program, args):
-    """[(kernel, questions)] of a file or of one of its variants, by lot: one's profile would tell what the other asks."""
+    """[(kernel, questions)] of a file or of one of its variants, by lot: one's profile would tell what the other asks.
+    Variants of many registers are rare, and come first."""
     try:
         kernels = asking.Kernel.family(path, program, SEARCH, args.seed)
     except asking.Broken:
         return []
-    kernel = random.Random(f"{args.seed} {path.stem}").choice(kernels)
+    kernels += of_settings(kernels[0], program, args)
+    many = [k for k in kernels if registers(k) > 32 and len(k.launches) == 1]
+    kernel = random.Random(f"{args.seed} {path.stem}").choice(many or kernels)
     found = []
     for kind in kinds_of(kernel):
         try:
@@ -71,6 +77,13 @@ def of_family(path, program, args):
         except asking.Broken:
             continue
     return [(kernel, found)] if found else []
+
+
+def of_settings(kernel, program, args):
+    """A kernel of many tuning parameters at the settings that gain most."""
+    tried = question_kinds.combined(kernel, random.Random(f"{args.seed} {kernel.name} settings"))
+    return [asking.Kernel(f"{kernel.name}{'+' * nr}", text, program)
+            for nr, (gain, _, text) in enumerate(sorted(tried, reverse=True)[:3], 2) if gain > 1]
 
 
 def of_rest(path, program, args):
