@@ -67,7 +67,7 @@ def of_family(path, program, args):
         kernels = asking.Kernel.family(path, program, SEARCH, args.seed)
     except asking.Broken:
         return []
-    kernels += of_settings(kernels[0], program, args)
+    kernels += [made for kernel in kernels for made in of_settings(kernel, program, args)]
     many = [k for k in kernels if registers(k) > 32 and len(k.launches) == 1]
     kernel = random.Random(f"{args.seed} {path.stem}").choice(many or kernels)
     found = []
@@ -80,10 +80,10 @@ def of_family(path, program, args):
 
 
 def of_settings(kernel, program, args):
-    """A kernel of many tuning parameters at the settings that gain most."""
-    tried = question_kinds.combined(kernel, random.Random(f"{args.seed} {kernel.name} settings"))
+    """A kernel of many tuning parameters at other settings that are no slower."""
+    tried = question_kinds.combined(kernel, random.Random(f"{args.seed} {kernel.name} settings"), 16)
     return [asking.Kernel(f"{kernel.name}{'+' * nr}", text, program)
-            for nr, (gain, _, text) in enumerate(sorted(tried, reverse=True)[:3], 2) if gain > 1]
+            for nr, (gain, _, text) in enumerate(sorted(tried, reverse=True), 2) if gain > 1]
 
 
 def of_rest(path, program, args):
@@ -106,14 +106,15 @@ def split_of(kernel):
 
 
 def select(found, seed, split):
-    """[(kernel, question)]: each kind's number, two at most of a kernel and kind, answers of all sorts, no clash."""
+    """[(kernel, question)]: each kind's number, two at most of a kernel and kind (four of the rare one), answers of all
+    sorts, no clash."""
     rng, out = random.Random(f"{seed} {split}"), []
     for kind, quota in QUOTA.items():
         pool = [(k, q) for k, questions in found for q in questions if q["kind"] == kind and split_of(k) == split]
         rng.shuffle(pool)
         labels, each = {}, {}
         for _ in range(round(quota * (DEV if split == "dev" else 1 - DEV))):
-            pool = [(k, q) for k, q in pool if each.get(k.name, 0) < 2 and
+            pool = [(k, q) for k, q in pool if each.get(k.name, 0) < (4 if kind == "resident" else 2) and
                     not any(k is other and clash(q, asked) for other, asked in out)]
             if not pool:
                 break
