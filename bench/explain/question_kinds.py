@@ -6,6 +6,7 @@ texts whose runs the answer comes from, and of those whose runs the extra shows)
 without, a number, and "low" and "high" bound the numbers that count as right."""
 
 import hashlib
+import itertools
 import math
 import re
 
@@ -147,6 +148,23 @@ def plausible(kernel, best, wrong, hot):
     return hot not in touched(kernel, best[2]) or sum(hot in touched(kernel, e[2]) for e in wrong) >= 2
 
 
+def grid(kernel, rng, nr=12):
+    """Edits of the same two tuning parameters: how far to go is what the source does not tell."""
+    tunes, out = kernel.tunes(), {}
+    names = rng.sample(tunes, min(2, len(tunes)))
+    values = list(itertools.product(*[values for _, _, values in names]))
+    for row in rng.sample(values, min(nr, len(values))) if names else []:
+        text = kernel.text
+        for (name, _, _), value in zip(names, row):
+            text = kernel.with_tune(name, value, text)
+        what = anonymous.change(kernel.text, text)
+        try:
+            out[what] = (kernel.base["time"] / kernel.program.profile(text)["time"], what, text)
+        except asking.Broken:
+            continue
+    return [e for e in out.values() if e[1]]
+
+
 def best_of_four(kernel, pool, large, rng):
     """A question on four of these edits, the best ahead of others that gain as well or change numbers too; or None."""
     hot = max(kernel.program.shares(kernel.text), key=lambda s: s[1], default=("", 0))[0] or kernel.launches[0]
@@ -169,10 +187,9 @@ def best_of_four(kernel, pool, large, rng):
 
 def edit(kernel, rng):
     """Four edits of one kernel, the best ahead, and no other way to tell it than what it does."""
-    numbers = list({what: (gain_, what, text) for gain_, what, text in settings(kernel) + combined(kernel, rng, 16)}.values())
     large = children(kernel)
-    out = [best_of_four(kernel, numbers, large, rng), best_of_four(kernel, large + numbers, large, rng),
-           best_of_four(kernel, numbers[::2], large, rng)]
+    pools = [grid(kernel, rng), grid(kernel, rng), large + settings(kernel)]
+    out = [best_of_four(kernel, pool, large, rng) for pool in pools]
     best = {q["choices"][q["right"]]: q for q in out if q}
     return list(best.values())
 
@@ -216,7 +233,7 @@ def next_limiter(kernel, rng):
         except asking.Broken:
             continue
         if 15 < value < 95 and abs(value - before[unit]) > 10:
-            out.append(number("next", f"After this edit, how busy is {unit}, in percent of its peak (the mean over the launches' "
+            out.append(number("next", f"After this edit, in percent of its peak, how busy is this: {unit} (the mean over the launches' "
                               f"time)? A number, right within 8 points.\n{what}", value, 0, 8, label=unit, asks=[text]))
     return out
 
@@ -410,7 +427,7 @@ def resident(kernel, rng):
             continue
         fit, limits = warps(profile)
         same = -(-profile["metrics"].get("launch__registers_per_thread", 0) // 8) == -(-before // 8)
-        if what and fit and fit < 64 and same:
+        if what and fit and fit < 64 and same and fit not in [q["right"] for q in out]:
             label = f"registers {fit}" if limits[0][1] == "registers" else "other"
             out.append(number("resident", "After this edit, how many warps can be resident on an SM at once, if there were "
                               f"blocks enough? A whole number, which must be exact.\n{what}", fit, 0, 0.01, label=label, asks=[text]))
