@@ -147,7 +147,7 @@ def plausible(kernel, best, wrong, hot):
     return hot not in touched(kernel, best[2]) or sum(hot in touched(kernel, e[2]) for e in wrong) >= 2
 
 
-def grid(kernel, rng, nr=12):
+def grid(kernel, rng, nr=20):
     """Edits of the same two tuning parameters: how far to go is what the source does not tell."""
     tunes, out = kernel.tunes(), {}
     names = rng.sample(tunes, min(2, len(tunes)))
@@ -171,7 +171,7 @@ def best_of_four(kernel, pool, large, rng):
     for second in [e for e in edits if e[0] > 1.05]:
         above = [e for e in edits if e[0] > AHEAD * second[0]][-3:]
         below = [e for e in edits if e[0] * AHEAD < second[0]][:4]
-        for _ in range(8 if above and len(below) > 1 else 0):
+        for _ in range(16 if above and len(below) > 1 else 0):
             wrong = [rng.choice(above), *rng.sample(below, 2)]
             alone = sum(e in large for e in [second, *wrong]) == 1
             if not alone and plausible(kernel, second, wrong, hot):
