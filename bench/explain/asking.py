@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 import re
 import sqlite3
 import subprocess
@@ -64,9 +63,12 @@ class Program:
         return self.tidy(self.say("explain", path, "-v"), path)
 
     def compare(self, old, new):
-        """What changed; what each version's own explanation says is left out."""
+        """What changed, and the figures of both; what each version's own explanation says beside them is left out."""
         said = self.tidy(self.say("explain", self.place(old, {}), self.place(new, {})), None)
-        return said.partition("\nBefore\n")[0].strip()
+        moved, _, each = said.partition("\nBefore\n")
+        parts = zip(("Before", "After"), each.partition("\nAfter\n")[::2])
+        figures = [f"{head}: {line}" for head, part in parts for line in re.findall(r"^Figures: (.*)$", part, re.M)]
+        return "\n".join([moved.strip(), *figures])
 
     def sweep(self, text, name, values):
         path = self.place(text, {})
@@ -151,12 +153,6 @@ def npy(values):
     head += " " * (63 - (10 + len(head)) % 64) + "\n"
     return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode() + \
         b"".join(int(v).to_bytes(4, "little", signed=True) for v in values)
-
-
-def short(x):
-    """Two digits that count."""
-    digits = 1 - math.floor(math.log10(abs(x)))
-    return f"{round(x, digits):.{max(digits, 0)}f}"
 
 
 def table(profiles, heads):

@@ -1,9 +1,12 @@
 """Questions whose answers come from running what is asked of: eight kinds, each from a kernel without names.
 
-A generator takes (kernel, rng) and returns questions: {"kind", "text", "choices", "right" (an index), "label" (what
-kind of answer it is, for balance), "extra" ({arm: what the arm shows beside the kernel's own})}. It asks only where
-the right answer is ahead of the others by a margin, and shows no run of what it asks."""
+A generator takes (kernel, rng) and returns questions: {"kind", "text", "choices", "right", "label" (what kind of answer
+it is, for balance), "extra" ({arm: what the arm shows beside the kernel's own}), "asks", "shows" (keys of the kernel
+texts whose runs the answer comes from, and of those whose runs the extra shows)}. With choices, right is an index;
+without, a number, and "low" and "high" bound the numbers that count as right."""
 
+import hashlib
+import itertools
 import math
 import re
 
@@ -11,11 +14,11 @@ import anonymous
 import asking
 
 TITLES = {
-    "edit": "Which edit gains most", "gain": "How much an edit gains", "next": "What limits it after an edit",
-    "launch": "Which launch, and what share", "knee": "Where the knee lies", "data": "What other data does",
-    "differs": "What differs between two versions", "resident": "What holds the occupancy",
+    "edit": "Which edit gains second most", "gain": "How much an edit gains", "next": "How busy a unit is after an edit",
+    "launch": "What share a launch takes", "knee": "What other sizes do", "data": "What other data does",
+    "differs": "How much a counter differs between two versions", "resident": "How many warps fit after an edit",
 }
-AHEAD = 1.2     # the best edit is so much faster than the second
+AHEAD = 1.12    # the second best of four edits is so much faster than the third, and slower than the first
 LINES = 60      # an edit that is shown changes at most so many lines
 
 UNITS = {
@@ -44,15 +47,8 @@ COUNTERS = {
 }
 
 
-def brackets(rng, value, ratio, unit="x as fast"):
-    """Four neighbouring ranges, ratio apart, the value in the middle of one: the right index and their texts."""
-    right = rng.randrange(4)
-    shift = rng.uniform(-0.2, 0.2)
-    edges = [asking.short(value * ratio ** (i - right - 0.5 + shift)) for i in range(1, 4)]
-    texts = [f"less than {edges[0]}{unit}", f"{edges[0]} to {edges[1]}{unit}", f"{edges[1]} to {edges[2]}{unit}",
-             f"more than {edges[2]}{unit}"]
-    low, high = ([0] + [float(e) for e in edges])[right], ([float(e) for e in edges] + [math.inf])[right]
-    return (right, texts) if low * 1.05 < value < high / 1.05 else (None, None)
+def key(text):
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def chosen(rng, right, wrong):
@@ -62,9 +58,21 @@ def chosen(rng, right, wrong):
     return options.index(right), options
 
 
-def make(kind, text, right, choices, label=None, extra=None):
+def make(kind, text, right, choices, label=None, extra=None, asks=(), shows=()):
     return {"kind": kind, "text": text, "choices": choices, "right": right, "label": label or str(right),
-            "extra": extra or {}}
+            "extra": extra or {}, "asks": sorted(map(key, asks)), "shows": sorted(map(key, shows))}
+
+
+def number(kind, text, right, relative, absolute=0, **more):
+    """A question that a number answers, right within the larger of the two tolerances."""
+    low, high = min(right / (1 + relative), right - absolute), max(right * (1 + relative), right + absolute)
+    more.setdefault("label", str(round(math.log2(right))))
+    return dict(make(kind, text, right, [], **more), low=low, high=high)
+
+
+def near(value, guesses, tolerance):
+    """Whether one of the guesses that anybody makes would count as right, or nearly."""
+    return any(abs(math.log(value / g)) < 1.1 * math.log(1 + tolerance) for g in guesses)
 
 
 def children(kernel, lines=LINES):
@@ -108,51 +116,89 @@ def combined(kernel, rng, nr=8):
     return [e for e in out.values() if e[1]]
 
 
-def best_of_four(pool, large, least, rng):
-    """A question on four of these edits, the best ahead, with none or at least `least` large ones among them; or None."""
+def touched(kernel, text):
+    """The kernels that an edit changes: those whose lines or launch differ, or that name a changed parameter."""
+    def parts(source):
+        out = {}
+        for piece in re.split(r"(?=^(?:template.*\n)?(?:extern \"C\" )?__global__)", source, flags=re.M)[1:]:
+            name = next((n for n in re.findall(r"(\w+)\s*\(", piece) if n in kernel.launches), None)
+            heads = re.findall(rf"^#pragma keet launch {name}\b.*$", source, re.M)
+            body = piece + "".join(heads)
+            out[name] = body + "".join(f"{n}={v}" for n, v in re.findall(r"^#pragma keet\s+tune\s+(\w+)\s*=\s*(\d+)", source, re.M)
+                                       if re.search(rf"\b{n}\b", body))
+        return out
+    before, after = parts(kernel.text), parts(text)
+    return {name for name in before if before[name] != after.get(name)}
+
+
+def size_of(edit):
+    """What the eye goes by: how far an edit of numbers raises them, or how many lines another edit brings."""
+    values = [[float(v) for v in re.findall(rf"^  [{sign}] #pragma keet\s+tune\s+\w+\s*=\s*(\d+)", edit[1], re.M)] for sign in "-+"]
+    if values[0] and len(values[0]) == len(values[1]):
+        return sum(map(math.log, values[1])) - sum(map(math.log, values[0]))
+    return edit[1].count("\n  + ")
+
+
+def plausible(kernel, best, wrong, hot):
+    """Whether the best does not stand out: not the largest or the smallest edit, not alone at the slowest launch."""
+    sizes = [size_of(e) for e in wrong]
+    if not min(sizes) <= size_of(best) <= max(sizes):
+        return False
+    return hot not in touched(kernel, best[2]) or sum(hot in touched(kernel, e[2]) for e in wrong) >= 2
+
+
+def grid(kernel, rng, nr=20):
+    """Edits of the same two tuning parameters: how far to go is what the source does not tell."""
+    tunes, out = kernel.tunes(), {}
+    names = rng.sample(tunes, min(2, len(tunes)))
+    values = list(itertools.product(*[values for _, _, values in names]))
+    for row in rng.sample(values, min(nr, len(values))) if names else []:
+        text = kernel.text
+        for (name, _, _), value in zip(names, row):
+            text = kernel.with_tune(name, value, text)
+        what = anonymous.change(kernel.text, text)
+        try:
+            out[what] = (kernel.base["time"] / kernel.program.profile(text)["time"], what, text)
+        except asking.Broken:
+            continue
+    return [e for e in out.values() if e[1]]
+
+
+def best_of_four(kernel, pool, large, rng):
+    """A question on the second best of four edits, which asks for their order: the best alone is often plain; or None."""
+    hot = max(kernel.program.shares(kernel.text), key=lambda s: s[1], default=("", 0))[0] or kernel.launches[0]
     edits = sorted(pool, key=lambda e: -e[0])
-    for at in range(len(edits) - 3):
-        rest = [e for e in edits[at + 1:] if e[0] * AHEAD < edits[at][0]]
-        wrong = rest[:2] + rng.sample(rest[2:], min(1, len(rest[2:])))
-        if len(wrong) == 3 and edits[at][0] > 1 and sum(e in large for e in [edits[at], *wrong]) >= least:
-            right, options = chosen(rng, edits[at], wrong)
-            return make("edit", "Which of these edits makes it fastest?", right, [f"\n{e[1]}" for e in options])
+    for second in [e for e in edits if e[0] > 1.05]:
+        above = [e for e in edits if e[0] > AHEAD * second[0]][-3:]
+        below = [e for e in edits if e[0] * AHEAD < second[0]][:4]
+        for _ in range(16 if above and len(below) > 1 else 0):
+            wrong = [rng.choice(above), *rng.sample(below, 2)]
+            alone = sum(e in large for e in [second, *wrong]) == 1
+            if not alone and plausible(kernel, second, wrong, hot):
+                right, options = chosen(rng, second, wrong)
+                return make("edit", "Which of these edits is the second best: one other makes the kernel faster, two make it less "
+                            "fast?", right, [f"\n{e[1]}" for e in options], asks=[e[2] for e in options])
     return None
 
 
 def edit(kernel, rng):
-    """Four edits of one kernel, the best ahead. A large edit never stands alone among small ones: it would tell."""
-    numbers = list({what: (gain_, what, text) for gain_, what, text in settings(kernel) + combined(kernel, rng)}.values())
-    large = [e for e in children(kernel) if e[1].count("\n") >= 4]
-    out = [best_of_four(numbers, large, 0, rng), best_of_four(large + numbers, large, 2, rng),
-           best_of_four(numbers[::2], large, 0, rng)]
-    out = [q for q in out if q]
-    return [q for i, q in enumerate(out) if q["choices"] not in [o["choices"] for o in out[:i]]]
+    """Four edits of one kernel, whose gains lie apart, the second best of which does not stand out."""
+    large = children(kernel)
+    pools = [grid(kernel, rng), grid(kernel, rng), large + settings(kernel)]
+    out = [best_of_four(kernel, pool, large, rng) for pool in pools]
+    best = {q["choices"][q["right"]]: q for q in out if q}
+    return list(best.values())
 
 
 def gain(kernel, rng):
     """The gain of an edit that does something, up or down."""
     out = []
     edits = children(kernel) + (settings(kernel) if len(kernel.tunes()) > 2 else [])
-    for factor, what, _ in rng.sample(edits, len(edits)):
+    for factor, what, text in rng.sample(edits, len(edits)):
         if factor > 1.2 or factor < 0.83:
-            right, options = brackets(rng, factor, 1.33)
-            if options:
-                out.append(make("gain", f"This edit makes the kernel how many times as fast?\n{what}", right, options))
+            out.append(number("gain", "This edit makes the kernel how many times as fast (below 1: slower)? A number, right "
+                              f"within 15%.\n{what}", factor, 0.15, asks=[text]))
     return out[:3]
-
-
-def levels(rng, first, second, value, step, unit):
-    """Choices of one thing at three values and another at one, either the right one: its index, and their texts."""
-    up = 1 if unit == "%" and value * step > 97 else 2 if unit == "%" and value * step * step > 97 else 3
-    at = rng.randrange(up)  # so many of the three values lie above the right one
-    values = [value * step ** (i - 2 + at) for i in range(3)]
-    if rng.random() < 0.25:
-        wrong = [(second, v) for v in values]
-    else:
-        wrong = [(first, v) for i, v in enumerate(values) if i != 2 - at] + [(second, rng.choice(values))]
-    right, options = chosen(rng, (first, value), wrong)
-    return right, [f"{text}, about {asking.short(v)}{unit}" for text, v in options]
 
 
 def resized(kernel, factors):
@@ -173,77 +219,79 @@ def busiest(profile):
 
 
 def next_limiter(kernel, rng):
-    """Which unit comes nearest to its limit after an edit, and how near it comes."""
-    before = busiest(kernel.base)
+    """How busy the unit is that comes nearest to its limit after an edit."""
+    before = {unit: value for value, unit in busiest(kernel.base)}
     edits = [(what, text) for _, what, text in children(kernel)] + resized(kernel, (1 / 16, 8))
     out = []
-    for what, text in rng.sample(edits, min(len(edits), 4)):
+    for what, text in rng.sample(edits, min(len(edits), 5)):
         try:
-            after = busiest(kernel.program.profile(text))
+            value, unit = busiest(kernel.program.profile(text))[0]
         except asking.Broken:
             continue
-        (first, unit), second = after[0], after[1]
-        moved = unit != before[0][1] or not 0.8 < first / before[0][0] < 1.25
-        if first < 4 or first < 1.2 * second[0] or not moved:
-            continue
-        trap = before[0][1] if before[0][1] != unit else second[1]
-        right, options = levels(rng, unit, trap, first, 1.4, "%")
-        out.append(make("next", f"After this edit, which unit is the busiest, and how busy is it?\n{what}", right, options, unit))
+        if 15 < value < 95 and abs(value - before[unit]) > 10:
+            out.append(number("next", f"After this edit, in percent of its peak, how busy is this: {unit} (the mean over the launches' "
+                              f"time)? A number, right within 8 points.\n{what}", value, 0, 8, label=unit, asks=[text]))
     return out
+
+
+def swept(kernel, name, values):
+    """What the arms with runs show of a size at values that are not asked about."""
+    texts = [kernel.with_size(name, v) for v in values]
+    table = asking.table([kernel.program.profile(t) for t in texts], [f"{name} = {v}" for v in values])
+    return {"extra": {"findings": kernel.program.sweep(kernel.text, name, values), "counters": table}, "shows": texts}
 
 
 def launch(kernel, rng):
     out = []
     if len(set(kernel.launches)) < 2:
         return out
-    edits = resized(kernel, (1 / 4, 1 / 2, 2, 4)) + [(what, text) for _, what, text in children(kernel)]
+    edits = [(what, text) for _, what, text in children(kernel)] + resized(kernel, (1 / 4, 1 / 2, 2, 4))
     base = kernel.program.shares(kernel.text)
-    for what, text in rng.sample(edits, min(len(edits), 4)):
+    for what, text in rng.sample(edits, min(len(edits), 6)):
         try:
             shares = kernel.program.shares(text)
         except asking.Broken:
             continue
         if [s[0] for s in shares] != [s[0] for s in base] or len({s[0] for s in shares}) < len(shares):
             continue
-        moved = [s for s, b in zip(shares, base) if 0.08 < s[1] < 0.7 and not 0.87 < s[1] / b[1] < 1.15]
+        moved = [s for s, b in zip(shares, base) if 0.06 < s[1] < 0.8 and abs(s[1] - b[1]) > max(0.04, 0.12 * s[1])]
         if moved:
             who, share, _ = rng.choice(moved)
-            right, options = brackets(rng, 100 * share, 1.3, "%")
-            if options and max(float(x) for x in re.findall(r"[\d.]+", options[-1])) < 97:
-                out.append(make("launch", f"After this edit, what share of the launches' time does {who} take?\n{what}",
-                                right, options))
+            size = re.match(r"  (N\d+) = (\d+) instead of (\d+)$", what)
+            more = {}
+            if size and int(size[3]) >= 256:
+                try:
+                    more = swept(kernel, size[1], [int(size[3]) // 8, int(size[3]), int(size[3]) * 3])
+                except asking.Broken:
+                    more = {}
+            out.append(number("launch", f"After this edit, what share of the launches' time does {who} take, in percent? A "
+                              f"number, right within 3 points or 10%.\n{what}", 100 * share, 0.1, 3, asks=[text], **more))
     return out
 
 
 def knee(kernel, rng):
+    """Times over a size, of which the arms with runs see four others."""
     out = []
     sizes = {n: v for n, v in kernel.sizes().items() if v >= 512}
     for name in rng.sample(sorted(sizes), min(len(sizes), 1)):
-        values = [v for v in (sizes[name] * 2 ** i // 64 for i in range(0, 8)) if v >= 8]
+        values = [v for v in (sizes[name] * 2 ** i // 64 for i in range(0, 8))]
+        texts = [kernel.with_size(name, v) for v in values]
         try:
-            times = [kernel.program.profile(kernel.with_size(name, v))["time"] for v in values]
+            times = [kernel.program.profile(t)["time"] for t in texts]
+            more = swept(kernel, name, [values[i] for i in (0, 2, 4, 7)])
         except asking.Broken:
             continue
-        coarse = [values[0] // 2, values[0], values[-1]]
-        profiles = [kernel.program.profile(kernel.with_size(name, v)) for v in coarse]
-        extra = {"findings": kernel.program.sweep(kernel.text, name, coarse),
-                 "counters": asking.table(profiles, [f"{name} = {v}" for v in coarse])}
-        grown = [t / times[0] for t in times]
-        for limit in (1.5, 2, 3):
-            first = next((i for i, g in enumerate(grown) if g > limit), None)
-            if first and first < len(values) - 1 and grown[first] > 1.07 * limit and grown[first - 1] < limit / 1.07:
-                low = max(1, min(first - rng.randrange(4), len(values) - 5))
-                options = values[low:low + 4]
-                if first - low in range(4):
-                    out.append(make("knee", f"At which of these values of {name} (the other sizes as they are) is the time "
-                                    f"first more than {limit} times that at {name} = {values[0]}?",
-                                    first - low, [str(v) for v in options], "first", extra))
-                break
-        i = rng.randrange(1, len(values) - 3)
-        right, options = brackets(rng, times[i + 2] / times[i], 1.33, " times")
-        if options:
-            out.append(make("knee", f"The time at {name} = {values[i + 2]} is how many times that at {name} = {values[i]} (the "
-                            "other sizes as they are)?", right, options, "ratio", extra))
+        pairs = [(i, j) for i, j in ((1, 3), (1, 5), (3, 5), (1, 6), (3, 6))
+                 if not near(times[j] / times[i], (1, values[j] / values[i]), 0.1)]
+        if pairs:
+            i, j = rng.choice(pairs)
+            out.append(number("knee", f"The time at {name} = {values[j]} is how many times that at {name} = {values[i]} (the other "
+                              "sizes as they are)? A number, right within 10%.", times[j] / times[i], 0.1,
+                              asks=[texts[i], texts[j]], **more))
+        i = rng.choice((1, 3, 5))
+        if not near(times[i] / times[0], (1,), 0.1):
+            out.append(number("knee", f"How many microseconds do all launches take together at {name} = {values[i]} (the other "
+                              "sizes as they are)? A number, right within 10%.", times[i] / 1000, 0.1, asks=[texts[i]], **more))
     return out
 
 
@@ -298,6 +346,7 @@ def other_data(kernel, row, rng):
 
 
 def data(kernel, rng):
+    """What other contents do to the time, where neither "nothing" nor the number of instructions tells."""
     out = []
     for row in contents(kernel)[:2]:
         others = other_data(kernel, row, rng)
@@ -305,39 +354,38 @@ def data(kernel, rng):
             line = row[0][:row[0].index("= " + row[4])] + "= " + new
             packed = {name: asking.npy(values) for name, values in files.items()}
             try:
-                time = kernel.program.profile(kernel.text.replace(row[0], line), packed)["time"]
+                after = kernel.program.profile(kernel.text.replace(row[0], line), packed)
             except asking.Broken:
                 continue
-            right, options = brackets(rng, time / kernel.base["time"], 1.35, " times")
-            if options:
-                if 0.87 < time / kernel.base["time"] < 1.15 and rng.random() < 0.9:
-                    continue  # a few remain: other data need not matter
-                out.append(make("data", f"{row[1]} holds this instead of {row[4]}({row[5]}): {words}. The time becomes how "
-                                "many times what it was?", right, options))
+            ratio = after["time"] / kernel.base["time"]
+            work = after["metrics"]["smsp__inst_executed.sum"] / kernel.base["metrics"]["smsp__inst_executed.sum"]
+            if not near(ratio, (1, work), 0.12):
+                out.append(number("data", f"{row[1]} holds this instead of {row[4]}({row[5]}): {words}. The time becomes how many "
+                                  "times what it was? A number, right within 10%.", ratio, 0.1))
     return out
 
 
 def differs(kernel, rng):
+    """By what factor a counter moves from one version to another that is about as fast; ratios of small numbers are guessed."""
+    simple = [a / b for a in range(1, 9) for b in range(1, 9) if min(a, b) == 1 or a + b < 8]
     out = []
-    for factor, what, text in children(kernel):
+    edits = children(kernel) + settings(kernel)
+    for factor, what, text in rng.sample(edits, len(edits)):
         if not 0.7 < factor < 1.45 or len(out) == 2:
             continue
         try:
-            new = kernel.program.profile(text)
+            new, said = kernel.program.profile(text), kernel.program.compare(kernel.text, text)
         except asking.Broken:
             continue
         m, n = kernel.base["metrics"], new["metrics"]
-        moved = sorted(((abs(math.log(n[c] / m[c])), n[c] / m[c], text_) for c, text_ in COUNTERS.items()
-                        if (m.get(c) or 0) > 0 and (n.get(c) or 0) > 0), reverse=True)
-        moved = [x for x in moved if abs(math.log2(x[1]) - round(math.log2(x[1]))) > 0.06 or abs(math.log2(x[1])) < 0.5]
-        if len(moved) < 2 or moved[0][0] < math.log(1.15) or moved[0][0] < 1.2 * moved[1][0]:
-            continue
-        right, options = levels(rng, moved[0][2], rng.choice(moved[1:4])[2], moved[0][1], 1.4, " times what it was")
-        extra = {"findings": kernel.program.compare(kernel.text, text),
-                 "counters": asking.table([kernel.base, new], ["before", "after"])}
-        way = "slower" if factor < 1 else "faster"
-        out.append(make("differs", f"A second version is {max(factor, 1 / factor):.2f}x {way}. Which of these counters changed "
-                        f"by the larger factor, up or down, and what did it become?\n{what}", right, options, moved[0][2], extra))
+        moved = [(n[c] / m[c], words) for c, words in COUNTERS.items() if (m.get(c) or 0) > 0 and (n.get(c) or 0) > 0 and c in said]
+        moved = [x for x in moved if abs(math.log2(x[0])) > 0.2 and not near(x[0], simple, 0.04)]
+        if moved:
+            ratio, words = rng.choice(moved)
+            extra = {"findings": said, "counters": asking.table([kernel.base, new], ["before", "after"])}
+            out.append(number("differs", f"A second version is about as fast. How many times what it was does this counter become: "
+                              f"{words}? A number, right within 10%.\n{what}", ratio, 0.1, label=words, extra=extra, asks=[text],
+                              shows=[text]))
     return out
 
 
@@ -349,44 +397,36 @@ def warps(profile):
 
 
 def occupancy_edits(kernel, rng):
+    """Other block sizes, other tuning parameters, more shared memory."""
     out = []
     for name, _, values in kernel.tunes():
         out += [kernel.with_tune(name, v) for v in values]
-    for threads in (512, 1024, 384, 96, 64):
+    for threads in (1024, 768, 640, 512, 384, 320, 224, 160, 96, 64):
         out.append(re.sub(r"(ceil_div\([^()]*, )\d+(\), )(\d+)(>>>)", rf"\g<1>{threads}\g<2>{threads}\4", kernel.text))
     if not re.search("extern __shared__", kernel.text):
         out += [re.sub(r"^(#pragma keet launch .*\))>>>", rf"\g<1>, {size}>>>", kernel.text, flags=re.M) for size in (14000, 20000)]
-    block = kernel.base["metrics"].get("launch__block_size") or 0
-    for least in (2, 3, 4, 6, 8):
-        if 0 < block * least <= 2048 and "__launch_bounds__" not in kernel.text:
-            out.append(re.sub(r"__global__ void (\w+)\(", rf"__global__ void __launch_bounds__({int(block)}, {least}) \1(", kernel.text))
     out = [t for t in dict.fromkeys(out) if t != kernel.text]
-    return rng.sample(out, min(len(out), 6)) + [t for _, _, t in children(kernel)[:3]]
+    return rng.sample(out, min(len(out), 9)) + [t for _, _, t in children(kernel)[:3]]
 
 
 def resident(kernel, rng):
-    """Registers are not in the source: asked of kernels that need more than the 32 that fill an SM."""
+    """Asked of kernels that need more than the 32 registers that fill an SM, and keep them in the edit."""
+    before = kernel.base["metrics"].get("launch__registers_per_thread") or 0
     out = []
-    if len(kernel.launches) != 1 or (kernel.base["metrics"].get("launch__registers_per_thread") or 0) <= 32:
+    if len(kernel.launches) != 1 or before <= 32:
         return out
     for text in occupancy_edits(kernel, rng):
         what = anonymous.change(kernel.text, text, LINES)
         try:
-            fit, limits = warps(kernel.program.profile(text))
+            profile = kernel.program.profile(text)
         except asking.Broken:
             continue
-        if not what or not fit or limits[0][0] == limits[1][0] or limits[0][1] in ("shared_mem", "blocks"):
-            continue
-        block = min(64, int(fit // limits[0][0])) or 1
-        near = [n for n in (fit - block, fit + block, fit - 2 * block, fit + 2 * block, 64, fit // 2, fit * 2, fit - 3 * block,
-                            fit + 3 * block) if 0 < n <= 64 and n != fit]
-        wrong = sorted(set(near))
-        if len(wrong) < 3:
-            continue
-        right, options = chosen(rng, fit, rng.sample(wrong, 3))
-        lines = [line for line in asking.table([kernel.base], [""]).splitlines() if re.match(r"launch__|sm__maximum", line)]
-        out.append(make("resident", "After this edit, how many warps can be resident on an SM at once, if there were blocks "
-                        f"enough?\n{what}", right, [f"{n} warps" for n in options], limits[0][1], {"findings": "\n".join(lines)}))
+        fit, limits = warps(profile)
+        same = -(-profile["metrics"].get("launch__registers_per_thread", 0) // 8) == -(-before // 8)
+        if what and fit and fit < 64 and same and fit not in [q["right"] for q in out]:
+            label = f"registers {fit}" if limits[0][1] == "registers" else "other"
+            out.append(number("resident", "After this edit, how many warps can be resident on an SM at once, if there were "
+                              f"blocks enough? A whole number, which must be exact.\n{what}", fit, 0, 0.01, label=label, asks=[text]))
     return out
 
 

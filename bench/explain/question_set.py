@@ -2,7 +2,7 @@
 
 A set is {"seed", "commit", "sheets", "questions"}. A sheet is a kernel with what each arm shows of it; a question
 belongs to a sheet. WORK/NAME/set.json holds the set, WORK/NAME/prompts/SPLIT/ARM.md what a reader gets, and
-DIR/ARM.txt a reader's answers, a line "Q001 B" each (DIR: --answers)."""
+DIR/ARM.txt a reader's answers, a line "Q001 B" or "Q002 1.85" each (DIR: --answers)."""
 
 import concurrent.futures
 import json
@@ -17,17 +17,22 @@ import stats
 
 ROOT, ARMS, OURS = arms.ROOT, arms.ARMS, arms.OURS
 QUOTA = {"edit": 24, "gain": 26, "next": 24, "launch": 24, "knee": 24, "data": 26, "differs": 22, "resident": 24}
-PLANTED = 14    # so many planted kernels join, by lot
+PLANTED = 24    # so many planted kernels join, by lot
 SEARCH = 10     # evaluations of the search whose variants are asked about
-KINDS_EACH = 3  # so many of the kinds that fit every kernel are asked of one, by lot
-DEV = 1 / 3     # this part is for looking at; the rest is not looked at
+DEV = 1 / 3     # this part of each kind's number is for looking at; the rest is not looked at
+
+# Families whose questions were looked at in earlier sets: of these alone are the questions to look at.
+LOOKED = frozenset("""argmax attention bags batched_matmul batchnorm_relu box_blur clusters conv1d_bias_relu conv2d
+conv_bn_relu_pool distance diverge_one_lane embedding good_xor loops mlp prefix_sum probe ragged_rows ranks records
+residual_layernorm separable_conv softmax spmv_csr sum swiglu transformer_block transpose""".split())
 
 INTRO = """CUDA kernels on an NVIDIA H100 SXM: 132 SMs, each with 64 warps, 65536 registers and 228 KB of shared memory at most;
 50 MB of L2, 3.35 TB/s of DRAM, about 1.75 GHz. `#pragma keet` lines say what a host would: sizes, arrays with their
 contents, tuning parameters (T0 = 16: macro T0 is 16) and launches, which run one after the other. Times are those of a
 simulated H100, caches cold, with 1 us between launches. An edit is shown by the line where it begins, lines that go (-)
-and lines that come (+); edits are never combined. Each question has one right answer. Answer every question, if need be
-by an educated guess, with one line each: the question's number, a space, one letter. Example: Q001 B
+and lines that come (+); edits are never combined. Each question is about the kernel above it. It has one right answer, one
+of its choices or, where it has none, a number. Answer every question, if need be by an educated guess, with one line each:
+the question's number, a space, one letter or one plain number. Examples: Q001 B, and Q002 1.85
 """
 
 
@@ -44,48 +49,41 @@ def families(seed, only):
     return paths, planted[PLANTED:]
 
 
-def kinds_of(kernel, rng):
-    """Kinds to ask: those that few kernels allow first, the rest by lot."""
-    many = (kernel.base["metrics"].get("launch__registers_per_thread") or 0) > 32
-    rare = ["launch"] * (len(set(kernel.launches)) > 1) + ["data"] * bool(question_kinds.contents(kernel))
-    rare += ["edit"] * bool(kernel.tunes()) + ["resident"] * many
-    rest = ["gain", "next", "knee", "differs"]
-    rng.shuffle(rest)
-    return rare + rest[:KINDS_EACH]
+def registers(kernel):
+    return kernel.base["metrics"].get("launch__registers_per_thread") or 0
+
+
+def kinds_of(kernel):
+    """Kinds to ask of this kernel."""
+    many = registers(kernel) > 32
+    out = ["launch"] * (len(set(kernel.launches)) > 1) + ["data"] * bool(question_kinds.contents(kernel))
+    return out + ["resident"] * many + ["edit", "gain", "next", "knee", "differs"]
 
 
 def of_family(path, program, args):
-    """[(kernel, questions)] of a file and of one of its variants."""
-    out = []
+    """[(kernel, questions)] of a file or of one of its variants, by lot: one's profile would tell what the other asks.
+    Variants of many registers are rare, and come first."""
     try:
         kernels = asking.Kernel.family(path, program, SEARCH, args.seed)
     except asking.Broken:
-        return out
-    for kernel in kernels:
-        found = []
-        for kind in kinds_of(kernel, random.Random(f"{args.seed} {kernel.name}")):
-            try:
-                found += question_kinds.GENERATORS[kind](kernel, random.Random(f"{args.seed} {kernel.name} {kind}"))
-            except asking.Broken:
-                continue
-        if found:
-            out.append((kernel, found))
-        out += of_settings(kernel, program, args)
-    return out
+        return []
+    kernels += [made for kernel in kernels for made in of_settings(kernel, program, args)]
+    many = [k for k in kernels if registers(k) > 32 and len(k.launches) == 1]
+    kernel = random.Random(f"{args.seed} {path.stem}").choice(many or kernels)
+    found = []
+    for kind in kinds_of(kernel):
+        try:
+            found += question_kinds.GENERATORS[kind](kernel, random.Random(f"{args.seed} {kernel.name} {kind}"))
+        except asking.Broken:
+            continue
+    return [(kernel, found)] if found else []
 
 
 def of_settings(kernel, program, args):
-    """A kernel of many tuning parameters at the settings that gain most: what holds its occupancy."""
-    if len(kernel.tunes()) < 3 or len(kernel.launches) != 1:
-        return []
-    tried = question_kinds.combined(kernel, random.Random(f"{args.seed} {kernel.name} edit"))
-    out = []
-    for gain, _, text in sorted(tried, reverse=True)[:3]:
-        made = asking.Kernel(f"{kernel.name}{'+' * (len(out) + 1)}", text, program)
-        found = question_kinds.resident(made, random.Random(f"{args.seed} {made.name} resident"))
-        if found and gain > 1:
-            out.append((made, found))
-    return out
+    """A kernel of many tuning parameters at other settings that are no slower."""
+    tried = question_kinds.combined(kernel, random.Random(f"{args.seed} {kernel.name} settings"), 16)
+    return [asking.Kernel(f"{kernel.name}{'+' * nr}", text, program)
+            for nr, (gain, _, text) in enumerate(sorted(tried, reverse=True), 2) if gain > 1]
 
 
 def of_rest(path, program, args):
@@ -98,22 +96,32 @@ def of_rest(path, program, args):
     return [(kernel, found)] if found else []
 
 
-def select(found, seed):
-    """[(kernel, question)]: each kind's number, two at most of a kernel and kind, answers of all sorts."""
-    rng, out, sheets = random.Random(seed), [], set()
+def clash(a, b):
+    """Whether one question's extra shows a run that the other asks about."""
+    return bool(set(a["asks"]) & set(b["shows"]) or set(a["shows"]) & set(b["asks"]))
+
+
+def split_of(kernel):
+    return "dev" if kernel.name.rstrip("+") in LOOKED else "test"
+
+
+def select(found, seed, split):
+    """[(kernel, question)]: each kind's number, two at most of a kernel and kind (four of the rare one), answers of all
+    sorts, no clash."""
+    rng, out = random.Random(f"{seed} {split}"), []
     for kind, quota in QUOTA.items():
-        pool = [(k, q) for k, questions in found for q in questions if q["kind"] == kind]
+        pool = [(k, q) for k, questions in found for q in questions if q["kind"] == kind and split_of(k) == split]
         rng.shuffle(pool)
         labels, each = {}, {}
-        for _ in range(quota):
-            pool = [(k, q) for k, q in pool if each.get(k.name, 0) < (3 if kind == "resident" else 2)]
+        for _ in range(round(quota * (DEV if split == "dev" else 1 - DEV))):
+            pool = [(k, q) for k, q in pool if each.get(k.name, 0) < (4 if kind == "resident" else 2) and
+                    not any(k is other and clash(q, asked) for other, asked in out)]
             if not pool:
                 break
-            best = min(pool, key=lambda x: (labels.get(x[1]["label"], 0) // 2, x[0].name not in sheets, each.get(x[0].name, 0)))
+            best = min(pool, key=lambda x: (labels.get(x[1]["label"], 0) // 2, each.get(x[0].name, 0)))
             pool.remove(best)
             labels[best[1]["label"]] = labels.get(best[1]["label"], 0) + 1
             each[best[0].name] = each.get(best[0].name, 0) + 1
-            sheets.add(best[0].name)
             out.append(best)
     return out
 
@@ -129,17 +137,6 @@ def generic_advice(program, text):
     return said
 
 
-def split_of(names, picked, seed):
-    """{family: "dev" or "test"}: a family and its variant stay together."""
-    order = sorted({n.rstrip("+") for n in names})
-    random.Random(f"{seed} split").shuffle(order)
-    out, nr = {}, 0
-    for name in order:
-        out[name] = "dev" if nr < DEV * len(picked) else "test"
-        nr += sum(k.name.rstrip("+") == name for k, _ in picked)
-    return out
-
-
 def generate(args):
     """The new set."""
     program = asking.Program(args.binary, args.work / "asked")
@@ -147,14 +144,14 @@ def generate(args):
         joined, rest = families(args.seed, args.only)
         found = [x for f in pool.map(lambda p: of_family(p, program, args), joined) for x in f]
         found += [x for f in pool.map(lambda p: of_rest(p, program, args), rest) for x in f]
-        picked = select(found, args.seed)
+        picked = select(found, args.seed, "dev") + select(found, args.seed, "test")
         kernels = {k.name: k for k, _ in picked}
         texts = dict(zip(kernels, pool.map(lambda k: program.explain(k.text), kernels.values())))
-    split = split_of(kernels, picked, args.seed)
+    split = {name: split_of(k) for name, k in kernels.items()}
     donors = {}
     for part in ("dev", "test"):
-        donors.update(arms.donors([n for n in kernels if split[n.rstrip("+")] == part], args.seed))
-    sheets = {name: {"split": split[name.rstrip("+")], "source": asking.anonymous.numbered(k.text), "told": {
+        donors.update(arms.donors([n for n in kernels if split[n] == part], args.seed))
+    sheets = {name: {"split": split[name], "source": asking.anonymous.numbered(k.text), "told": {
         "none": "", "generic": "", "counters": asking.table([k.base], [""]), OURS: texts[name], "other": texts[donors[name]]}}
         for name, k in kernels.items()}
     questions = [dict(q, sheet=k.name, split=sheets[k.name]["split"]) for k, q in picked]
@@ -211,8 +208,18 @@ def write_prompts(made, folder):
 
 
 def read_answers(text):
-    """{id: index} of lines "Q001 B"; the last one counts."""
-    return {i: "ABCD".index(letter) for i, letter in re.findall(r"\b(Q\d{3,})\b[\s.:)*-]*\(?([A-D])\b", text)}
+    """{id: letter or number} of lines "Q001 B", "Q002: about 1.85x"; the last one counts."""
+    out = {}
+    for name, letter, digits in re.findall(
+            r"\b(Q\d{3,})\b(?:[\s:)*=~\u2248-]|\.(?!\d)|about|approx)*(?:\(?([A-D])\b|(\.?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?))", text):
+        out[name] = letter or float(digits.replace(",", ""))
+    return out
+
+
+def is_right(question, said):
+    if question["choices"]:
+        return said == "ABCD"[question["right"]]
+    return isinstance(said, float) and question["low"] <= said <= question["high"]
 
 
 def score(made, answers, split):
@@ -221,7 +228,7 @@ def score(made, answers, split):
     out = {}
     for kind in [*dict.fromkeys(q["kind"] for q in questions), "all"]:
         mine = [q for q in questions if kind in (q["kind"], "all")]
-        right = {a: [answers[a].get(q["id"]) == q["right"] for q in mine] for a in ARMS if a in answers}
+        right = {a: [is_right(q, answers[a].get(q["id"])) for q in mine] for a in ARMS if a in answers}
         out[kind] = {}
         for a, marks in right.items():
             low, high = stats.wilson(sum(marks), len(mine))
@@ -235,7 +242,7 @@ def score(made, answers, split):
 
 def result_text(made, verdicts, title, who, titles):
     lines = [f"# {title}", "", f"`bench/explain/questions.py` at commit {made['commit']}, seed {made['seed']}, emulated H100; "
-             f"{who}. {verdicts['all'][next(iter(verdicts['all']))]['of']} questions; guessing gets a quarter.", ""]
+             f"{who}. {verdicts['all'][next(iter(verdicts['all']))]['of']} questions; guessing gets a quarter of those with choices.", ""]
     for kind, rows in verdicts.items():
         lines += [f"## {titles.get(kind, 'All questions')}", "",
                   "| feedback | right | 95% interval | only ours right : only this right | exact McNemar p |",
@@ -281,13 +288,13 @@ def write_results(args, name, made, texts, titles):
     kept = args.out / "answers" / name
     kept.mkdir(parents=True, exist_ok=True)
     (args.out / f"questions_{name}.md").write_text(text)
-    keys = ("id", "kind", "sheet", "split", "text", "choices", "right")
-    asked = [{k: q[k] for k in keys} | {"answers": {a: answers[a].get(q["id"]) for a in answers}}
+    keys = ("id", "kind", "sheet", "split", "text", "choices", "right", "low", "high")
+    asked = [{k: q[k] for k in keys if k in q} | {"answers": {a: answers[a].get(q["id"]) for a in answers}}
              for q in made["questions"] if args.split in (q["split"], "all")]
     (args.out / f"questions_{name}.json").write_text(json.dumps(
         {"commit": made["commit"], "seed": made["seed"], "split": args.split, "verdicts": verdicts, "questions": asked},
         indent=1) + "\n")
     for arm, said in answers.items():
-        lines = [f"{i} {'ABCD'[at]}" for i, at in sorted(said.items())]
+        lines = [f"{i} {answer}" for i, answer in sorted(said.items())]
         (kept / f"{arm}.txt").write_text("\n".join(lines) + "\n")
     print(text)

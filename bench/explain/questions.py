@@ -12,7 +12,7 @@ sent if set) or cmd:'PROGRAM' (prompt on stdin, answer on stdout). Without a mod
 bench/explain/README.md. Writes OUT/questions.md and OUT/questions.json; WORK/answers.jsonl keeps a model's answers.
 
 --new: questions that the source does not answer (question_kinds.py), --old: those on held-out planted kernels, one file
-of prompts an arm: WORK/new/prompts/SPLIT/ARM.md. DIR/ARM.txt holds a reader's answers, lines "Q001 B"; a model gets an
+of prompts an arm: WORK/new/prompts/SPLIT/ARM.md. DIR/ARM.txt holds a reader's answers, lines "Q001 B" or "Q002 1.85"; a model gets an
 arm's file as one prompt. Writes OUT/questions_new.md and .json, and OUT/answers/new/ARM.txt."""
 
 import argparse
@@ -359,7 +359,7 @@ def answer_all(args, questions, known):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--model")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, help="by default 1, with --new 2: the questions of 1 were looked at")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "keet-out/explain-questions")
     parser.add_argument("--arms-work", type=pathlib.Path, default=ROOT / "keet-out/explain-arms")
@@ -373,6 +373,7 @@ def main():
     parser.add_argument("--split", default="test", choices=["dev", "test", "all"])
     parser.add_argument("--again", action="store_true", help="make the set anew")
     args = parser.parse_args()
+    args.seed = args.seed or (2 if args.new else 1)
     args.work.mkdir(parents=True, exist_ok=True)
     if args.new or args.old:
         question_set.run(args, "new" if args.new else "old", question_set.generate if args.new else old_set,

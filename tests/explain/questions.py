@@ -31,6 +31,13 @@ def call(*words):
         sys.argv = before
 
 
+def answer(question, shift):
+    """A line that answers it rightly, or with a shift wrongly."""
+    if question["choices"]:
+        return f"{question['id']} {'ABCD'[(question['right'] + shift) % 4]}"
+    return f"{question['id']} {question['right'] if not shift else 1.01 * question['high']}"
+
+
 class Made(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -50,10 +57,15 @@ class Made(unittest.TestCase):
         asked = self.made["questions"]
         self.assertGreaterEqual(len(asked), 6)
         self.assertGreaterEqual(len({q["kind"] for q in asked}), 3)
-        self.assertEqual({q["split"] for q in asked}, {"dev", "test"})
+        self.assertEqual({q["sheet"].rstrip("+"): q["split"] for q in asked}, {"records": "dev", "buckets": "test"})
+        self.assertEqual(len({q["sheet"] for q in asked}), 2)  # no version of a kernel beside another
         for q in asked:
-            self.assertEqual(len(set(q["choices"])), 4, q["text"])
-            self.assertIn(q["right"], range(4))
+            if q["choices"]:
+                self.assertEqual(len(set(q["choices"])), 4, q["text"])
+                self.assertIn(q["right"], range(4))
+            else:
+                self.assertTrue(0 < q["low"] < q["right"] < q["high"], q["text"])
+            self.assertFalse([o["id"] for o in asked if o is not q and o["sheet"] == q["sheet"] and question_set.clash(o, q)])
 
     def test_prompts(self):
         for arm in arms.ARMS:
@@ -74,9 +86,9 @@ class Made(unittest.TestCase):
         said.mkdir()
         asked = [q for q in self.made["questions"] if q["split"] == "test"]
         for arm, shift in (("none", 1), ("findings", 0)):
-            lines = [f"{q['id']} {'ABCD'[(q['right'] + shift) % 4]}" for q in asked]
+            lines = [answer(q, shift) for q in asked]
             (said / f"{arm}.txt").write_text("Here they are:\n" + "\n".join(lines) + "\n")
-        (said / "generic.txt").write_text(f"{asked[0]['id']}: {'ABCD'[asked[0]['right']]}\n")
+        (said / "generic.txt").write_text(answer(asked[0], 0) + "\n")
         call("--new", "--answers", said, "--only", "records,buckets", "--work", self.work, "--out", self.work / "out")
         rows = json.loads((self.work / "out/questions_new.json").read_text())["verdicts"]["all"]
         self.assertEqual({a: rows[a]["right"] for a in rows}, {"none": 0, "generic": 1, "findings": len(asked)})
@@ -84,7 +96,8 @@ class Made(unittest.TestCase):
         self.assertAlmostEqual(rows["none"]["p"], 2 / 2 ** len(asked))
         self.assertIn(f"{len(asked)} of {len(asked)} (100%)", (self.work / "out/questions_new.md").read_text())
         kept = (self.work / "out/answers/new/findings.txt").read_text()
-        self.assertEqual(question_set.read_answers(kept), {q["id"]: q["right"] for q in asked})
+        self.assertEqual(question_set.read_answers(kept), 
+                         {q["id"]: "ABCD"[q["right"]] if q["choices"] else q["right"] for q in asked})
 
 
 class Parts(unittest.TestCase):
@@ -103,19 +116,38 @@ class Parts(unittest.TestCase):
         self.assertRegex(anonymous.change(text, later), r"^  @ line \d+\n  - .*1e-5f;\n  \+ .*$")
         self.assertIsNone(anonymous.change(text, later, 1))
 
-    def test_brackets(self):
-        for seed in range(200):
-            value = 0.1 * 1.07 ** seed
-            right, texts = question_kinds.brackets(random.Random(seed), value, 1.4)
-            if right is None:
-                continue
-            edges = [float(x) for x in re.findall(r"[\d.]+", " ".join(texts[1:3]))]
-            self.assertEqual(edges, sorted(edges))
-            low, high = ([0, edges[0], edges[1], edges[3]])[right], (edges[0], edges[1], edges[3], 1e9)[right]
-            self.assertTrue(low < value < high, (value, texts, right))
+    def test_numbers(self):
+        asked = question_kinds.number("launch", "?", 20.0, 0.1, 3)
+        for said, right in ((16.9, False), (17.1, True), (22.9, True), (23.1, False), ("A", False), (None, False)):
+            self.assertEqual(question_set.is_right(asked, said), right, said)
+        asked = question_kinds.number("gain", "?", 2.0, 0.15)
+        for said, right in ((1.73, False), (1.75, True), (2.29, True), (2.31, False)):
+            self.assertEqual(question_set.is_right(asked, said), right, said)
+        self.assertFalse(question_set.is_right(question_kinds.make("edit", "?", 1, list("wxyz")), 1.0))
+
+    def test_clashes(self):
+        shown = question_kinds.make("differs", "?", 0, [], shows=["text"], asks=["text"])
+        self.assertTrue(question_set.clash(shown, question_kinds.make("gain", "?", 0, [], asks=["text"])))
+        self.assertFalse(question_set.clash(shown, question_kinds.make("gain", "?", 0, [], asks=["other text"])))
+
+    def test_edits_that_stand_out(self):
+        edits = [(1, f"  @ line 1\n  - #pragma keet tune T0 = 16 in {{8, 16}}\n  + #pragma keet tune T0 = {n} in {{8, 16}}", "")
+                 for n in (8, 16, 32, 64)]
+        kernel = type("Kernel", (), {"launches": [], "text": ""})
+        self.assertTrue(question_kinds.plausible(kernel, edits[1], [edits[0], edits[2], edits[3]], "k0"))
+        self.assertFalse(question_kinds.plausible(kernel, edits[3], edits[:3], "k0"))
+
+    def test_touched(self):
+        text = ("#pragma keet tune   T0 = 2 in {2, 4}\n#pragma keet launch k0<<<1, T0>>>(a)\n#pragma keet launch k1<<<1, 2>>>(a)\n"
+                "__global__ void k0(float *a)\n{\n    a[0] = 1;\n}\n__global__ void k1(float *a)\n{\n    a[0] = 2;\n}\n")
+        kernel = type("Kernel", (), {"launches": ["k0", "k1"], "text": text})
+        self.assertEqual(question_kinds.touched(kernel, text.replace("T0 = 2", "T0 = 4")), {"k0"})
+        self.assertEqual(question_kinds.touched(kernel, text.replace("a[0] = 2", "a[0] = 3")), {"k1"})
 
     def test_answers(self):
-        self.assertEqual(question_set.read_answers("Q001 B\nQ002: (C)\n**Q003** - A\nQ001 D\nQ4 A"), {"Q001": 3, "Q002": 2, "Q003": 0})
+        said = "Q001 B\nQ002: (C)\n**Q003** - A\nQ001 D\nQ4 A\nQ005 1.85x\nQ006: about 62%\nQ007 = ~1,250 us\nQ008 .5\nQ009 Both"
+        self.assertEqual(question_set.read_answers(said), {"Q001": "D", "Q002": "C", "Q003": "A", "Q005": 1.85, "Q006": 62,
+                                                           "Q007": 1250, "Q008": 0.5})
 
 
 if __name__ == "__main__":
