@@ -18,6 +18,10 @@ expect "latency-bound"
 expect "The task is memory-bound (0.25 flops per byte), but this kernel is latency-bound: its warps wait"
 ! grep -qE "Confidence|theory goes first|FP64 pipe" <<<"$out" || { echo "noise: $out"; exit 1; }
 expect "Speed of light: load/store unit"
+expect "Figures: load/store unit "
+expect "% (of the 32 SMs that have a block); "
+expect "31 registers; 64 of 64 warps fit (limit: "
+expect "a global load touches 32 sectors in 32 wavefronts"
 expect "Little's law: full DRAM bandwidth needs 8.33 KB in flight per SM."
 expect "1. [serial_rows"
 expect "Line 17:"
@@ -26,6 +30,7 @@ expect "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum = "
 out=$("$keet" explain --threads 2 ../../kernels/attention.cu)
 expect "  of the launches' time  launches        each  kernel"
 expect "scores, 32 x 32 x 8 blocks of 16 x 16 x 1"
+expect "  softmax: load/store unit "
 grep -qE '^  [0-9]+ more findings? with less to gain: -v shows' <<<"$out" || { echo "$out"; exit 1; }
 [ "$(grep -cE '^  [0-9]\. \[' <<<"$out")" = 3 ] || { echo "not three findings: $out"; exit 1; }
 [ "$(grep -n "of the launches' time" <<<"$out" | cut -d: -f1)" -lt "$(grep -n '1\. \[' <<<"$out" | cut -d: -f1)" ]
@@ -89,5 +94,7 @@ out=$("$keet" explain --threads 2 --sweep N=1024,8192,65536,524288,4194304 kerne
 expect "over N, 5 values"
 expect "the knee is at "
 expect "4194304"
+out=$("$keet" explain --threads 2 --sweep S=64,128,256 ../../kernels/attention.cu)
+grep -qE '^S = 128: scores [0-9.]+ us, softmax [0-9.]+ us, weigh [0-9.]+ us\.$' <<<"$out" || { echo "$out"; exit 1; }
 out=$("$keet" explain --sweep Q=1,2,3 kernels/clean_copy.cu 2>&1) && exit 1
 expect 'has no `size Q = ...` and no `tune Q = ...`'

@@ -121,6 +121,14 @@ def test_a_sweep():
     knee = sweep["knee"]
     assert knee["x"] == 2048 and abs(knee["exponent_before"]) < 0.01
     assert abs(knee["exponent_after"] - 1) < 0.01
+    assert "As a line" not in text
+    # What does not change and what grows: a straight line. A point far above: none.
+    for n in (100, 200, 400, 800):
+        write(f"line_N{n}.csv", [("f", 8, {**sweep_point(2048), TIME: 3000 + 10 * n})])
+    lines = [f"line_N{n}.csv" for n in (100, 200, 400, 800)]
+    expect(run(*lines), "As a line: 3 us, and 10 ns for each of N; all values are within 3% of it.")
+    write("line_N400.csv", [("f", 8, {**sweep_point(2048), TIME: 9000})])
+    assert "As a line" not in run(*lines)
     # Without a knee; and by the grid of several launches in one file.
     write("one.csv", [("scan", g, {**sweep_point(2048), TIME: 10 * g}) for g in (8, 64, 512, 1024, 2048)])
     expect(run("--sweep", "grid", "one.csv"), "Time goes as grid^1.00 over the whole range, without")
