@@ -82,14 +82,22 @@ static void say_unit(struct str *out, struct busy_unit unit)
 
 /* "spends its time on memory accesses: the load/store unit is 93% busy, the FMA pipe 17%
  * (modelled)"; where no class goes before, "is memory-bound: ...". */
-static void say_counts(struct str *out, const struct candidate *c, enum bound counts, bool alone,
-    struct busy_unit memory, struct busy_unit compute)
+static void say_counts(struct str *out, unsigned nr_sms, const struct candidate *c,
+    enum bound counts, bool alone, struct busy_unit memory, struct busy_unit compute)
 {
     const bool memory_first = memory.pct >= compute.pct;
+    const double blocks = counters_get(&c->profile.total, METRIC_GRID_BLOCKS);
+    const unsigned idle = c->profile.nr_launches == 1 && blocks > 0 && blocks < nr_sms
+                              ? nr_sms - (unsigned)blocks
+                              : 0;
     const struct busy_unit first = memory_first ? memory : compute;
     const struct busy_unit second = memory_first ? compute : memory;
 
-    if (counts == BOUND_LATENCY) {
+    if (counts == BOUND_LATENCY && idle > 0) {
+        str_addf(out,
+            "is latency-bound: %u of the chip's %u multiprocessors have no block; over the chip, ",
+            idle, nr_sms);
+    } else if (counts == BOUND_LATENCY) {
         str_add(out, "is latency-bound: its warps wait, and even ");
     } else if (counts == BOUND_MIXED) {
         str_add(out, "keeps memory and pipes busy alike: ");
@@ -149,8 +157,9 @@ static void say_times(struct str *out, const struct candidate *c, const struct r
     str_add(out, timed || r->source != ROOFLINE_STATED || r->least_ns > 0 ? "." : "");
 }
 
-static void add_summary(struct str *out, const struct candidate *c, const struct roofline *r,
-    enum bound theory, enum bound counts, struct busy_unit memory, struct busy_unit compute)
+static void add_summary(struct str *out, unsigned nr_sms, const struct candidate *c,
+    const struct roofline *r, enum bound theory, enum bound counts, struct busy_unit memory,
+    struct busy_unit compute)
 {
     if (theory != BOUND_UNKNOWN) {
         say_theory(out, r, theory);
@@ -162,7 +171,7 @@ static void add_summary(struct str *out, const struct candidate *c, const struct
         str_add(out, theory == BOUND_UNKNOWN ? "This kernel "
                      : theory == counts      ? ", and this kernel "
                                              : ", but this kernel ");
-        say_counts(out, c, counts, theory == BOUND_UNKNOWN, memory, compute);
+        say_counts(out, nr_sms, c, counts, theory == BOUND_UNKNOWN, memory, compute);
     }
     str_add_char(out, '.');
     say_times(out, c, r);
@@ -200,7 +209,7 @@ void roofline_classify(const struct chip *chip, struct candidate *c)
     if (c->profiled && c->profile.time_ns > 0) {
         e->roofline_share = fmin(e->roofline_ns / c->profile.time_ns, 1);
     }
-    add_summary(&summary, c, &r, theory, counts, memory, compute);
+    add_summary(&summary, chip->nr_sms, c, &r, theory, counts, memory, compute);
     e->summary = arena_strdup(c->arena, str_text(&summary));
     str_finish(&summary);
 }

@@ -15,12 +15,13 @@ refuse()
 }
 out=$("$keet" explain --threads 2 kernels/serial_row_sum.cu)
 expect "latency-bound"
-expect "The task is memory-bound (0.25 flops per byte), but this kernel is latency-bound: its warps wait"
+expect "The task is memory-bound (0.25 flops per byte), but this kernel is latency-bound: 100 of the chip's 132 multiprocessors have no block; over the chip, "
 ! grep -qE "Confidence|theory goes first|FP64 pipe" <<<"$out" || { echo "noise: $out"; exit 1; }
 expect "Speed of light: load/store unit"
 expect "Figures: load/store unit "
 expect "% (of the 32 SMs that have a block); "
 expect "31 registers; 64 of 64 warps fit (limit: "
+expect "; 2 resident; "
 expect "a global load touches 32 sectors in 32 wavefronts"
 expect "Little's law: full DRAM bandwidth needs 8.33 KB in flight per SM."
 expect "1. [serial_rows"

@@ -39,11 +39,18 @@ static enum metric next_busy(const struct counters *n, double below, enum metric
     return best;
 }
 
+/* The share of the SMs that have a block. */
+static double used_sms(const struct chip *chip, const struct counters *n)
+{
+    const double blocks = get(n, METRIC_GRID_BLOCKS);
+
+    return blocks > 0 ? fmin(blocks / chip->nr_sms, 1) : 1;
+}
+
 /* "load/store unit 92%, issue slots 11%". Where SMs have no block, of those that have one. */
 static void add_busy(struct str *out, const struct chip *chip, const struct counters *n)
 {
-    const double blocks = get(n, METRIC_GRID_BLOCKS);
-    const double used = blocks > 0 ? fmin(blocks / chip->nr_sms, 1) : 1;
+    const double used = used_sms(chip, n);
     const size_t start = out->len;
     enum metric unit = NR_METRICS;
     double below = INFINITY;
@@ -53,7 +60,7 @@ static void add_busy(struct str *out, const struct chip *chip, const struct coun
         str_addf(out, "%s%s %.0f%%", i > 0 ? ", " : "", limits_unit_name(unit), below / used);
     }
     if (out->len > start && used < 1) {
-        str_addf(out, " (of the %.0f SMs that have a block)", blocks);
+        str_addf(out, " (of the %.0f SMs that have a block)", used * chip->nr_sms);
     }
 }
 
@@ -98,7 +105,8 @@ static void add_occupancy(
     }
     if (counters_has(n, METRIC_OCCUPANCY_ACHIEVED_PCT)) {
         separate(out, start);
-        str_addf(out, "%.3g resident", get(n, METRIC_OCCUPANCY_ACHIEVED_PCT) / 100 * most);
+        str_addf(out, "%.3g resident",
+            get(n, METRIC_OCCUPANCY_ACHIEVED_PCT) / 100 * most / used_sms(chip, n));
     }
     if (counters_has(n, METRIC_WAVES)) {
         separate(out, start);
