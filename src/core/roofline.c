@@ -298,6 +298,11 @@ static bool counted_whole(const struct profile *profile)
            counters_has(&profile->total, METRIC_GLOBAL_UNIQUE_BYTES);
 }
 
+double roofline_dram_rate(const struct chip *chip, bool modelled)
+{
+    return chip->dram_bytes_per_s * (modelled ? chip->dram_achievable : 1);
+}
+
 static void add_bytes(struct roofline *r, const struct chip *chip, const struct task *task,
     const struct profile *profile)
 {
@@ -321,7 +326,7 @@ static void add_bytes(struct roofline *r, const struct chip *chip, const struct 
     }
     const bool measured = profile && profile->time_from == PROV_MEASURED;
     const double held = measured ? fmin(written, (double)chip->l2_bytes) : 0;
-    const double rate = chip->dram_bytes_per_s * (measured ? 1 : chip->dram_achievable);
+    const double rate = roofline_dram_rate(chip, !measured);
 
     r->memory_ns =
         fmax(ns_at(fmax(r->bytes - held, 0), rate), ns_at(r->bytes, chip->l2_bytes_per_s));

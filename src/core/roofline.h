@@ -58,6 +58,10 @@ struct roofline {
 struct roofline task_roofline(
     const struct chip *chip, const struct task *task, const struct profile *profile);
 
+/* Bytes per second that no kernel exceeds: of a modelled time, the achievable share of DRAM's peak.
+ */
+double roofline_dram_rate(const struct chip *chip, bool modelled);
+
 /* "32.1 us", "1.15 ms" */
 void roofline_say_time(double ns, struct str *out);
 

@@ -2,6 +2,7 @@
 #include "explain/remains.h"
 
 #include "base/mem.h"
+#include "core/roofline.h"
 
 #include <math.h>
 
@@ -34,12 +35,9 @@ static double instructions_ns(const struct chip *chip, double thread_inst, doubl
     return thread_inst / per_clk / chip->nr_sms / chip->clock_hz * 1e9;
 }
 
-/* What DRAM gives at most: the model's kernels reach no more than the achievable share. */
 static double dram_rate(const struct chip *chip, const struct counters *n)
 {
-    const bool modelled = n->metric[METRIC_TIME_NS].from == PROV_MODELLED;
-
-    return chip->dram_bytes_per_s * (modelled ? chip->dram_achievable : 1);
+    return roofline_dram_rate(chip, n->metric[METRIC_TIME_NS].from == PROV_MODELLED);
 }
 
 /* No launch moves fewer bytes than its distinct ones, unless these are in L2 from a launch before:
