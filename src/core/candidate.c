@@ -2,6 +2,7 @@
 #include "core/candidate.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 void candidate_init(struct candidate *c, struct arena *arena, const struct task *task)
@@ -41,6 +42,32 @@ double finding_expected(const struct finding *finding)
     const double gain = 1 / (1 - finding->share);
 
     return finding->max_gain > 0 ? fmin(gain, finding->max_gain) : gain;
+}
+
+bool finding_is_modelled(const struct finding *finding)
+{
+    for (unsigned i = 0; i < finding->nr_evidence; i++) {
+        if (metric_is_cure(finding->evidence[i].metric)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct gain_text finding_gain(const struct finding *finding)
+{
+    const bool bounded = finding->max_gain > 0;
+    struct gain_text gain = {""};
+    int len = 0;
+
+    if (finding_is_modelled(finding)) {
+        len = snprintf(gain.text, sizeof(gain.text), "about %.2fx", finding_expected(finding));
+    }
+    if (bounded) {
+        snprintf(gain.text + len, sizeof(gain.text) - (size_t)len, "%sat most %.2fx",
+            len > 0 ? ", " : "", finding->max_gain);
+    }
+    return gain;
 }
 
 const char *proposer_name(enum proposer proposer)

@@ -95,6 +95,14 @@ struct finding {
 
 /* The gain to expect: that of the finding's share, and no more than its bound. */
 double finding_expected(const struct finding *finding);
+/* Does that gain come from a model of time without the cause, which is among the evidence?
+ * Otherwise it is an estimate, for ranking only. */
+bool finding_is_modelled(const struct finding *finding);
+/* "about 1.90x, at most 2.30x", "at most 2.30x", or "". */
+struct gain_text {
+    char text[48];
+};
+struct gain_text finding_gain(const struct finding *finding);
 
 enum bound { BOUND_UNKNOWN, BOUND_COMPUTE, BOUND_MEMORY, BOUND_LATENCY, BOUND_MIXED };
 const char *bound_name(enum bound bound);

@@ -22,6 +22,15 @@ const char *metric_unit(enum metric metric)
     return metrics[metric].unit;
 }
 
+bool metric_is_cure(enum metric metric)
+{
+#define CURE(id, name) || metric == METRIC_WITHOUT_##id
+    return false
+#include "core/cures.def"
+        ;
+#undef CURE
+}
+
 bool metric_parse(const char *name, enum metric *metric)
 {
     for (unsigned i = 0; i < NR_METRICS; i++) {

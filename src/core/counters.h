@@ -95,6 +95,8 @@ struct profile {
 };
 
 const char *metric_name(enum metric metric);
+/* Is it a model's time without something (core/cures.def)? */
+bool metric_is_cure(enum metric metric);
 const char *metric_unit(enum metric metric);
 bool metric_parse(const char *name, enum metric *metric);
 const char *provenance_name(

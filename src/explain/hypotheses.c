@@ -98,8 +98,8 @@ static const char *cite_finding(const struct maker *m, const struct finding *f)
             f->evidence[i].value, metric_unit(f->evidence[i].metric),
             provenance_name(f->evidence[i].from));
     }
-    if (f->max_gain > 0) {
-        str_addf(&out, "; at most %.2fx to gain", f->max_gain);
+    if (finding_gain(f).text[0]) {
+        str_addf(&out, "; to gain: %s", finding_gain(f).text);
     }
     text = arena_strdup(m->arena, str_text(&out));
     str_finish(&out);
@@ -112,6 +112,10 @@ static const char *cite_needs(const struct maker *m, const struct tool *tool)
     struct str out = {0};
     const char *text;
 
+    if (tool->without != METRIC_TIME_NS && has(m->in, tool->without)) {
+        str_addf(&out, "`%s` = %.6g ns where `%s` = %.6g ns, ", metric_name(tool->without),
+            value(m->in, tool->without), metric_name(METRIC_TIME_NS), value(m->in, METRIC_TIME_NS));
+    }
     for (unsigned i = 0; i < tool->nr_needs && i < 3; i++) {
         str_addf(&out, "%s`%s` = %.6g %s", i ? ", " : "", metric_name(tool->needs[i]),
             value(m->in, tool->needs[i]), metric_unit(tool->needs[i]));

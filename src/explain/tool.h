@@ -62,6 +62,10 @@ struct tool {
     void (*examine)(const struct tool_input *in, struct finding_list *out);
     remains_rule *remains; /* what is left when a finding of the tool is cured; NULL: unknown */
     bool whole;            /* examines the whole profile, not one launch after the other */
+    /* A model's time without the cause (core/cures.def), and how much of what that would win cures
+     * win; METRIC_TIME_NS: there is no such model. */
+    enum metric without;
+    double won;
 };
 
 extern const struct tool tools[];
@@ -132,6 +136,8 @@ const struct line_cost *worst_line(
 /* The line whose machine code has most instructions of two kinds; 0: not known, or there are none.
  */
 unsigned worst_sass_line(const struct tool_input *in, enum sass_class a, enum sass_class b);
+/* The line whose results are waited for longest, from global or local memory; 0: not known. */
+unsigned line_waited_for(const struct tool_input *in);
 static inline unsigned line_of(const struct line_cost *line)
 {
     return line ? line->line : 0;
@@ -205,6 +211,7 @@ void examine_barriers(const struct tool_input *in, struct finding_list *out);
 void examine_occupancy(const struct tool_input *in, struct finding_list *out);
 void examine_spills(const struct tool_input *in, struct finding_list *out);
 void examine_tail(const struct tool_input *in, struct finding_list *out);
+void examine_thin_grid(const struct tool_input *in, struct finding_list *out);
 void examine_few_blocks(const struct tool_input *in, struct finding_list *out);
 void examine_launches(const struct tool_input *in, struct finding_list *out);
 void examine_divergence(const struct tool_input *in, struct finding_list *out);

@@ -229,6 +229,11 @@ static const struct line_cost *waited_for(const struct tool_input *in)
     return load ? load : waits;
 }
 
+unsigned line_waited_for(const struct tool_input *in)
+{
+    return line_of(waited_for(in));
+}
+
 void examine_latency(const struct tool_input *in, struct finding_list *out)
 {
     double pct = value(in, METRIC_STALL_LONG_PCT);

@@ -170,7 +170,8 @@ void examine_narrow_access(const struct tool_input *in, struct finding_list *out
     double per_lane = requests > 0 ? asked / requests / 32 : 0;
 
     if (per_lane <= 0 || per_lane > 4.5 || unique <= 0 || asked > 3 * unique ||
-        (line && line->global_sectors > 6 * line->global_requests)) {
+        (line && line->global_sectors > 6 * line->global_requests) ||
+        follows_chain(in, line_of(line))) {
         return; /* wide already, or reused, or scattered: other tools speak */
     }
     /* Wider accesses bring fewer instructions and more bytes in flight: some third of the

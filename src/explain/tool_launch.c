@@ -178,12 +178,14 @@ static double waiting(const struct tool_input *in)
 
 /* All multiprocessors have something to do, but the whole grid fills less than half of the places
  * for warps, and no pipe is busy meanwhile: there is nothing to hide latency behind. */
-static void examine_thin_grid(const struct tool_input *in, struct finding_list *out)
+void examine_thin_grid(const struct tool_input *in, struct finding_list *out)
 {
     double blocks = value(in, METRIC_GRID_BLOCKS), threads = value(in, METRIC_BLOCK_THREADS);
     double waves = value(in, METRIC_WAVES), busy = in->busiest_pipe_pct / 100;
 
-    if (!has(in, METRIC_WAVES) || waves <= 0 || waves >= 0.5 || busy >= SATURATED_PCT / 100) {
+    /* The steps of a chain cannot be split over threads. */
+    if (blocks <= 0.9 * in->chip->nr_sms || follows_chain(in, line_waited_for(in)) || waves <= 0 ||
+        waves >= 0.5 || busy >= SATURATED_PCT / 100) {
         return;
     }
     /* More warps hide waiting, as other loads in flight do: 0.6 of it, as for finding_add_wait. */
@@ -193,7 +195,6 @@ static void examine_thin_grid(const struct tool_input *in, struct finding_list *
     if (!f) {
         return;
     }
-    out->ranks[out->nr - 1] = 3; /* a state of the whole kernel, which may have other causes */
     finding_say(f,
         "%.0f blocks of %.0f threads (%s) fill %.0f%% of the places that the chip has for such "
         "blocks: too few warps to hide latency. Split the work of a thread over more threads: a "
@@ -208,11 +209,7 @@ void examine_few_blocks(const struct tool_input *in, struct finding_list *out)
     double blocks = value(in, METRIC_GRID_BLOCKS), threads = value(in, METRIC_BLOCK_THREADS);
     double sms = in->chip->nr_sms;
 
-    if (blocks > 0.9 * sms) {
-        examine_thin_grid(in, out);
-        return;
-    }
-    if (blocks <= 0) {
+    if (blocks <= 0 || blocks > 0.9 * sms) {
         return;
     }
     struct finding *f = finding_add(

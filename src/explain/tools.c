@@ -22,40 +22,41 @@ enum { MOST_PER_TOOL = 2, MOST_GROUPS = 8 };
  * (results/explain/bounds.md), has rank 3 too. */
 // clang-format off
 const struct tool tools[] = {
-    {"register_spills", 1, IN_ALL, NEEDS(METRIC_SPILL_BYTES, METRIC_LOCAL_LD_REQUESTS, METRIC_LOCAL_ST_REQUESTS), examine_spills, remains_work, false},
-    {"bank_conflicts", 1, IN_ALL, NEEDS(METRIC_SHARED_LD_WAVEFRONTS, METRIC_SHARED_ST_WAVEFRONTS, METRIC_SHARED_LD_CONFLICTS, METRIC_SHARED_ST_CONFLICTS), examine_bank_conflicts, remains_conflict_free, false},
-    {"serial_rows", 1, IN_ALL, NEEDS(METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_LD_SECTORS, METRIC_WARPS_LAUNCHED), examine_serial_rows, remains_work, false},
-    {"atomics", 1, IN_ALL, NEEDS(METRIC_GLOBAL_ATOMICS, METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS), examine_atomics, remains_work, false},
-    {"fp64", 1, IN_ALL, NEEDS(METRIC_INST_FP64, METRIC_THREAD_INST), examine_fp64, remains_loads, false},
+    {"register_spills", 1, IN_ALL, NEEDS(METRIC_SPILL_BYTES, METRIC_LOCAL_LD_REQUESTS, METRIC_LOCAL_ST_REQUESTS), examine_spills, remains_work, false, METRIC_WITHOUT_LOCAL, 1},
+    {"bank_conflicts", 1, IN_ALL, NEEDS(METRIC_SHARED_LD_WAVEFRONTS, METRIC_SHARED_ST_WAVEFRONTS, METRIC_SHARED_LD_CONFLICTS, METRIC_SHARED_ST_CONFLICTS), examine_bank_conflicts, remains_conflict_free, false, METRIC_WITHOUT_CONFLICTS, 1},
+    {"serial_rows", 1, IN_ALL, NEEDS(METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_LD_SECTORS, METRIC_WARPS_LAUNCHED), examine_serial_rows, remains_work, false, METRIC_WITHOUT_ROWS, 1},
+    {"atomics", 1, IN_ALL, NEEDS(METRIC_GLOBAL_ATOMICS, METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS), examine_atomics, remains_work, false, METRIC_WITHOUT_ATOMICS, 1},
+    {"fp64", 1, IN_ALL, NEEDS(METRIC_INST_FP64, METRIC_THREAD_INST), examine_fp64, remains_loads, false, METRIC_WITHOUT_FP64, 1},
     {"tensor_cores", 1, IN_ALL, NEEDS(METRIC_INST_TENSOR, METRIC_FLOPS), examine_tensor, NULL, true},
     {"launch_overhead", 1, IN_ALL, NEEDS(METRIC_TIME_NS), examine_launches, NULL, true},
-    {"dead_stores", 1, IN_ALL, NEEDS(METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS, METRIC_WARPS_LAUNCHED), examine_dead_stores, remains_bytes, false},
-    {"aliasing", 1, IN_ALL, NEEDS(METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS, METRIC_WARPS_LAUNCHED), examine_aliasing, remains_bytes, false},
-    {"recomputation", 1, IN_ALL, NEEDS(METRIC_INST_SPECIAL), examine_recomputation, remains_bytes, false},
-    {"async_copy", 1, IN_ALL, NEEDS(METRIC_STALL_LONG_PCT, METRIC_SHARED_ST_REQUESTS, METRIC_GLOBAL_LD_REQUESTS, METRIC_WARPS_LAUNCHED), examine_async_copy, remains_work, false},
+    {"dead_stores", 1, IN_ALL, NEEDS(METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS, METRIC_WARPS_LAUNCHED), examine_dead_stores, remains_bytes, false, METRIC_WITHOUT_HELD, 1},
+    {"aliasing", 1, IN_ALL, NEEDS(METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS, METRIC_WARPS_LAUNCHED), examine_aliasing, remains_bytes, false, METRIC_WITHOUT_HELD, 1},
+    {"recomputation", 1, IN_ALL, NEEDS(METRIC_INST_SPECIAL), examine_recomputation, remains_bytes, false, METRIC_WITHOUT_SPECIAL, 1},
+    {"async_copy", 1, IN_ALL, NEEDS(METRIC_STALL_LONG_PCT, METRIC_SHARED_ST_REQUESTS, METRIC_GLOBAL_LD_REQUESTS, METRIC_WARPS_LAUNCHED), examine_async_copy, remains_work, false, METRIC_WITHOUT_STAGING, 1},
     {"tiny_launches", 1, IN_ALL, NEEDS(METRIC_TIME_NS), examine_tiny_launches, NULL, true},
-    {"coalescing", 2, IN_ALL, NEEDS(METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_ST_SECTORS, METRIC_GLOBAL_LD_SECTORS_IDEAL, METRIC_GLOBAL_ST_SECTORS_IDEAL), examine_coalescing, remains_work, false},
-    {"redundant_loads", 2, IN_ALL, NEEDS(METRIC_GLOBAL_LD_BYTES, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_UNIQUE_BYTES), examine_reuse, remains_work, false},
-    {"shared_traffic", 3, IN_ALL, NEEDS(METRIC_SHARED_LD_REQUESTS, METRIC_INST_FP32, METRIC_LSU_PCT), examine_shared_traffic, remains_work, false},
-    {"barriers", 2, IN_ALL, NEEDS(METRIC_BARRIERS, METRIC_STALL_BARRIER_PCT), examine_barriers, remains_work, false},
-    {"divergence", 2, IN_ALL, NEEDS(METRIC_THREAD_INST, METRIC_WARP_INST), examine_divergence, remains_work, false},
-    {"narrow_access", 2, IN_MEMORY | IN_LATENCY | IN_MIXED, NEEDS(METRIC_GLOBAL_LD_BYTES, METRIC_GLOBAL_ST_BYTES, METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS, METRIC_GLOBAL_UNIQUE_BYTES), examine_narrow_access, remains_work, false},
-    {"special_functions", 2, IN_ALL, NEEDS(METRIC_INST_SPECIAL, METRIC_THREAD_INST), examine_special, remains_loads, false},
-    {"conversions", 2, IN_ALL, NEEDS(METRIC_INST_CONVERSION, METRIC_THREAD_INST), examine_conversions, remains_work, false},
-    {"few_blocks", 2, IN_ALL, NEEDS(METRIC_GRID_BLOCKS, METRIC_BLOCK_THREADS), examine_few_blocks, remains_work, false},
-    {"tail_effect", 2, IN_ALL, NEEDS(METRIC_WAVES), examine_tail, remains_work, false},
-    {"occupancy", 2, IN_ALL, NEEDS(METRIC_OCCUPANCY_PCT, METRIC_OCC_LIMIT_BLOCKS, METRIC_OCC_LIMIT_REGISTERS, METRIC_OCC_LIMIT_SMEM, METRIC_OCC_LIMIT_WARPS), examine_occupancy, remains_work, false},
-    {"unrolling", 2, IN_ALL, NEEDS(METRIC_WARP_INST, METRIC_INST_CONTROL), examine_unrolling, remains_work, false},
-    {"short_scoreboard", 2, IN_ALL, NEEDS(METRIC_STALL_SHORT_PCT), examine_short_scoreboard, remains_work, false},
-    {"mio_queue", 3, IN_ALL, NEEDS(METRIC_STALL_MIO_PCT), examine_mio, remains_bytes, false},
+    {"coalescing", 2, IN_ALL, NEEDS(METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_ST_SECTORS, METRIC_GLOBAL_LD_SECTORS_IDEAL, METRIC_GLOBAL_ST_SECTORS_IDEAL), examine_coalescing, remains_work, false, METRIC_WITHOUT_SCATTER, 1},
+    {"redundant_loads", 2, IN_ALL, NEEDS(METRIC_GLOBAL_LD_BYTES, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_UNIQUE_BYTES), examine_reuse, remains_work, false, METRIC_WITHOUT_TILED, 0.8},
+    {"shared_traffic", 3, IN_ALL, NEEDS(METRIC_SHARED_LD_REQUESTS, METRIC_INST_FP32, METRIC_LSU_PCT), examine_shared_traffic, remains_work, false, METRIC_WITHOUT_SHARED, 0.5},
+    {"barriers", 2, IN_ALL, NEEDS(METRIC_BARRIERS, METRIC_STALL_BARRIER_PCT), examine_barriers, remains_work, false, METRIC_WITHOUT_BARRIERS, 1},
+    {"divergence", 2, IN_ALL, NEEDS(METRIC_THREAD_INST, METRIC_WARP_INST), examine_divergence, remains_work, false, METRIC_WITHOUT_DIVERGENCE, 1},
+    {"narrow_access", 2, IN_MEMORY | IN_LATENCY | IN_MIXED, NEEDS(METRIC_GLOBAL_LD_BYTES, METRIC_GLOBAL_ST_BYTES, METRIC_GLOBAL_LD_REQUESTS, METRIC_GLOBAL_ST_REQUESTS, METRIC_GLOBAL_UNIQUE_BYTES), examine_narrow_access, remains_work, false, METRIC_WITHOUT_NARROW, 1},
+    {"special_functions", 2, IN_ALL, NEEDS(METRIC_INST_SPECIAL, METRIC_THREAD_INST), examine_special, remains_loads, false, METRIC_WITHOUT_SPECIAL, 1},
+    {"conversions", 2, IN_ALL, NEEDS(METRIC_INST_CONVERSION, METRIC_THREAD_INST), examine_conversions, remains_work, false, METRIC_WITHOUT_CONVERSIONS, 1},
+    {"few_blocks", 2, IN_ALL, NEEDS(METRIC_GRID_BLOCKS, METRIC_BLOCK_THREADS), examine_few_blocks, remains_work, false, METRIC_WITHOUT_IDLE, 1},
+    {"few_blocks", 3, IN_ALL, NEEDS(METRIC_GRID_BLOCKS, METRIC_BLOCK_THREADS, METRIC_WAVES), examine_thin_grid, remains_work, false, METRIC_WITHOUT_IDLE, 0.6},
+    {"tail_effect", 2, IN_ALL, NEEDS(METRIC_WAVES), examine_tail, remains_work, false, METRIC_WITHOUT_TAIL, 1},
+    {"occupancy", 2, IN_ALL, NEEDS(METRIC_OCCUPANCY_PCT, METRIC_OCC_LIMIT_BLOCKS, METRIC_OCC_LIMIT_REGISTERS, METRIC_OCC_LIMIT_SMEM, METRIC_OCC_LIMIT_WARPS), examine_occupancy, remains_work, false, METRIC_WITHOUT_LIMITS, 1},
+    {"unrolling", 2, IN_ALL, NEEDS(METRIC_WARP_INST, METRIC_INST_CONTROL), examine_unrolling, remains_work, false, METRIC_WITHOUT_LOOPS, 1},
+    {"short_scoreboard", 2, IN_ALL, NEEDS(METRIC_STALL_SHORT_PCT), examine_short_scoreboard, remains_work, false, METRIC_WITHOUT_SHORT, 0.6},
+    {"mio_queue", 3, IN_ALL, NEEDS(METRIC_STALL_MIO_PCT), examine_mio, remains_bytes, false, METRIC_WITHOUT_SHARED, 0.5},
     {"pipe_throttle", 3, IN_ALL, NEEDS(METRIC_STALL_MATH_PCT), examine_pipe_throttle, remains_loads, false},
-    {"misalignment", 1, IN_ALL, NEEDS(METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_ST_SECTORS, METRIC_GLOBAL_LD_SECTORS_IDEAL), examine_misaligned, remains_work, false},
-    {"l2_reuse", 3, IN_ALL, NEEDS(METRIC_DRAM_BYTES, METRIC_DRAM_PCT, METRIC_L2_HIT_PCT, METRIC_GLOBAL_UNIQUE_BYTES), examine_l2_reuse, remains_work, false},
+    {"misalignment", 1, IN_ALL, NEEDS(METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_ST_SECTORS, METRIC_GLOBAL_LD_SECTORS_IDEAL), examine_misaligned, remains_work, false, METRIC_WITHOUT_SCATTER, 1},
+    {"l2_reuse", 3, IN_ALL, NEEDS(METRIC_DRAM_BYTES, METRIC_DRAM_PCT, METRIC_L2_HIT_PCT, METRIC_GLOBAL_UNIQUE_BYTES), examine_l2_reuse, remains_work, false, METRIC_WITHOUT_DRAM, 0.5},
     {"clock", 3, IN_ALL, NEEDS(METRIC_CYCLES, METRIC_TIME_NS), examine_clock, NULL, true},
-    {"instruction_overhead", 3, IN_ALL, NEEDS(METRIC_THREAD_INST, METRIC_INST_INTEGER, METRIC_INST_CONTROL), examine_overhead, remains_work, false},
-    {"latency", 3, IN_ALL, NEEDS(METRIC_STALL_LONG_PCT), examine_latency, remains_work, false},
-    {"cache_misses", 3, IN_ALL, NEEDS(METRIC_L1_HIT_PCT, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_UNIQUE_BYTES), examine_cache, remains_work, false},
-    {"bandwidth", 3, IN_MEMORY | IN_MIXED, NEEDS(METRIC_DRAM_PCT, METRIC_DRAM_BYTES), examine_bandwidth, remains_bytes, true},
+    {"instruction_overhead", 3, IN_ALL, NEEDS(METRIC_THREAD_INST, METRIC_INST_INTEGER, METRIC_INST_CONTROL), examine_overhead, remains_work, false, METRIC_WITHOUT_OVERHEAD, 0.5},
+    {"latency", 3, IN_ALL, NEEDS(METRIC_STALL_LONG_PCT), examine_latency, remains_work, false, METRIC_WITHOUT_LATENCY, 0.6},
+    {"cache_misses", 3, IN_ALL, NEEDS(METRIC_L1_HIT_PCT, METRIC_GLOBAL_LD_SECTORS, METRIC_GLOBAL_UNIQUE_BYTES), examine_cache, remains_work, false, METRIC_WITHOUT_MISSES, 1},
+    {"bandwidth", 3, IN_MEMORY | IN_MIXED, NEEDS(METRIC_DRAM_PCT, METRIC_DRAM_BYTES), examine_bandwidth, remains_bytes, true, METRIC_WITHOUT_DRAM, 0.5},
 };
 // clang-format on
 const unsigned nr_tools = ARRAY_SIZE(tools);
@@ -291,7 +292,8 @@ double tools_unique_bytes(const struct candidate *c)
 static double attained(const struct chip *chip, const struct candidate *c, double unique_bytes)
 {
     const struct roofline r = roofline_of(chip, c->task);
-    const double touched_ns = unique_bytes / chip->dram_bytes_per_s * 1e9;
+    const double touched_ns =
+        unique_bytes / roofline_dram_rate(chip, c->profile.time_from == PROV_MODELLED) * 1e9;
     const double memory_ns = unique_bytes > 0 ? fmin(r.memory_ns, touched_ns) : r.memory_ns;
 
     return r.least_ns > 0
@@ -412,11 +414,30 @@ static struct finding *at_line(struct finding_list *out, unsigned line)
     return NULL;
 }
 
+static bool has_cure(const struct tool_input *in, const struct tool *tool)
+{
+    return tool->without != METRIC_TIME_NS && has(in, tool->without) &&
+           value(in, METRIC_TIME_NS) > 0;
+}
+
+/* The share of the launch's time that the tool's cure wins: by the model of time, where there is
+ * one; else by the tool's own estimate. */
+static double share_won(const struct tool_input *in, const struct tool *tool, double estimate)
+{
+    const double now = value(in, METRIC_TIME_NS);
+
+    if (!has_cure(in, tool)) {
+        return estimate;
+    }
+    return tool->won * (1 - value(in, tool->without) / now);
+}
+
 struct finding *finding_add(const struct tool_input *in, struct finding_list *out,
     enum severity severity, unsigned line, double share)
 {
     struct finding *finding = &out->findings[out->nr], *same = at_line(out, line);
 
+    share = share_won(in, out->tool, share);
     if (same && share >= LEAST_SHARE && !in->whole) {
         same->share = fmin(same->share + share * in->group.share, MOST_SHARE);
         return NULL;
@@ -432,6 +453,9 @@ struct finding *finding_add(const struct tool_input *in, struct finding_list *ou
         .launch = in->group.name};
     if (in->roofline_share > 0) {
         finding->share = fmin(finding->share, 1 - in->roofline_share);
+    }
+    if (has_cure(in, out->tool)) {
+        finding_cite(finding, in, out->tool->without);
     }
     if (out->tool->remains) {
         finding_bound(in, finding, least_of_profile(in, out->tool->remains));

@@ -135,8 +135,8 @@ static void judge(struct planted *p, const struct explanation *e)
     if (strcmp(p->tool, "none") != 0 ? !(p->is_first && p->is_on_line) : !p->is_first) {
         printf("%s: planted %s at %s:", p->kernel, p->tool, p->lines);
         for (unsigned i = 0; i < e->nr_findings; i++)
-            printf(" %s:%u (%.2fx)", e->findings[i].tool, e->findings[i].line,
-                e->findings[i].max_gain);
+            printf(" %s:%u (%s)", e->findings[i].tool, e->findings[i].line,
+                finding_gain(&e->findings[i]).text);
         printf("%s\n", e->nr_findings ? "" : " none");
     }
 }
@@ -152,8 +152,8 @@ static void check_grounded(const struct planted *p, const struct candidate *c)
     hypotheses_write(&all, c, &text);
     str_addf(&said, "%s 132", c->explanation.summary);
     for (unsigned i = 0; i < all.nr; i++)
-        str_addf(
-            &said, " %s", strstr(all.items[i].why, "; at") ? strstr(all.items[i].why, "; at") : "");
+        str_addf(&said, " %s",
+            strstr(all.items[i].why, "; to gain") ? strstr(all.items[i].why, "; to gain") : "");
     ground_check(&ground, c->arena, str_text(&text),
         &(struct ground_facts){&c->profile.total, c->source, str_text(&said), &c->profile});
     if (ground.nr_grounded < ground.nr_claims)

@@ -116,7 +116,7 @@ def test_without_a_model():
     assert judgements("bank_transpose")["bank_conflicts"] == ("confirmed", 21)
     assert "confirmed" not in [verdict for verdict, _ in judgements("clean_polynomials").values()]
     text = explain("--md")
-    expect(text, "### From the source", "- H1 line 17: lanes of a warp", "- H1 confirmed: `l1tex__t_sec",
+    expect(text, "### From the source", "- H1 line 17: lanes of a warp", "- H1 confirmed: `keet__time_without_scattered",
            "Not foreseen from the source: ", "- Summary: The task is memory-bound (0.25 flops per byte), but this kernel is latency-bound")
 
 

@@ -325,7 +325,8 @@ static bool tell_access(
         .file = w->file,
         .sectors = shape.sectors,
         .lines = shape.lines,
-        .wavefronts = shape.wavefronts};
+        .wavefronts = shape.wavefronts,
+        .ideal = shape.ideal};
     if (k->counting && k->block.traced && (s->space == PTX_GLOBAL || s->space == PTX_SHARED))
         access.data =
             shape.data ? shape.data : shape_data_here(s->kind, s->mask, s->bytes, s->address);

@@ -113,6 +113,7 @@ static bool tell(const struct copy *c, const struct copy_side *s)
         .sectors = (unsigned)(end / SECTOR - s->address / SECTOR + 1),
         .lines = (unsigned)(end / LINE - s->address / LINE + 1),
         .wavefronts = wide,
+        .ideal = s->space == PTX_SHARED ? wide : (c->bytes + SECTOR - 1) / SECTOR,
         .data = wide};
 
     address[c->lane] = s->address;

@@ -14,23 +14,11 @@
 static const double ramp_ns = 1200;
 /* What one SM can draw from L2, bytes per cycle: the width of its port. */
 static const double port_bytes_per_clk = 64;
+/* Events that one simulation may cost; more work is cut short and scaled. */
+static const double most_events = 1.2e6;
 /* Unloaded answers to streaming loads come earlier than to a pointer chase, which misses the TLB
  * and every open DRAM page (data/h100/gpu-stream, one warp per SM: 544 cycles). */
 static const double stream_latency_share = 0.85;
-
-struct time_model {
-    const struct emu_run *run;
-    const struct emu_counts *counts;
-    const struct chip *chip;
-    struct time_listener *listener; /* with at least one trace, or NULL */
-    struct pc_cost *costs;
-    struct occupancy occ;
-    unsigned resident;
-    uint64_t blocks, blocks_sm; /* of the grid; of the busiest SM */
-    struct traffic traffic;
-    struct sim_output sim;
-    double cycles;
-};
 
 /* The half of L2 that is not an SM's own answers later; data is on the near side while all of it
  * fits there (data/h100/gpu-latency: 265 cycles to 22 MB, 475 from 35 MB on). */
@@ -72,18 +60,28 @@ static double spill_rate(const struct time_model *m)
     return nr == 0 ? 0 : m->run->launch->spill_bytes / 4.0 / nr;
 }
 
+static void order_traces(struct time_model *m)
+{
+    uint32_t *rank, *block;
+
+    time_schedule(m->run->program, m->costs, &rank, &block);
+    time_traces_reorder(m->listener, rank, block);
+    free(rank);
+    free(block);
+}
+
 static void simulate(struct time_model *m)
 {
     const struct chip *chip = m->chip;
-    double share = (double)m->blocks_sm / (double)m->blocks;
-    uint32_t *rank, *bb;
+    const double share =
+        (m->rough_blocks > 0 ? m->rough_blocks : (double)m->blocks_sm) / (double)m->blocks;
     struct sim_input in = {
         .run = m->run,
         .costs = m->costs,
         .traces = m->listener->traces,
         .nr_traces = m->listener->nr_traces,
         .resident = m->resident,
-        .nr_blocks = m->blocks_sm,
+        .nr_blocks = m->blocks_sm > m->resident ? m->blocks_sm : m->resident,
         .l2_bytes_per_clk = fmin(chip->l2_bytes_per_s / chip->clock_hz * share, port_bytes_per_clk),
         .dram_bytes_per_clk =
             fmin(chip->dram_bytes_per_s * chip->dram_achievable / chip->clock_hz * share,
@@ -92,15 +90,15 @@ static void simulate(struct time_model *m)
         .lat_l2 = l2_latency(m),
         .lat_dram = chip->lat_dram * stream_latency_share,
         .traffic = &m->traffic,
-        .spill_rate = spill_rate(m),
+        .spill_rate = m->cured & SPARED(LOCAL) ? 0 : spill_rate(m),
+        .most_events = m->most_events,
+        .turnover = m->turnover,
+        .cured = m->cured,
     };
 
-    time_schedule(m->run->program, m->costs, &rank, &bb);
-    in.rank = rank;
-    in.bb = bb;
     time_simulate(&in, &m->sim);
-    free(rank);
-    free(bb);
+    if (m->rough_blocks > 0)
+        m->sim.cycles = m->sim.per_block * m->rough_blocks;
 }
 
 /* --- bounds --- */
@@ -184,30 +182,66 @@ static double grid_scale(const struct time_model *m)
     return m->sim.simulated_blocks > 0 ? (double)m->blocks / m->sim.simulated_blocks : 0;
 }
 
+/* The share of the sectors, of those that blocks touch, that hold what they ask for. */
+static double needed_share(const struct time_model *m)
+{
+    double needed = 0, touched = 0;
+
+    for (unsigned i = 0; i < m->listener->nr_traces; i++) {
+        const struct block_trace *trace = m->listener->traces[i];
+
+        touched += (double)(trace->nr_read + trace->nr_written);
+        for (size_t a = 0; a < trace->nr_accesses; a++)
+            if (trace->accesses[a].space == PTX_GLOBAL)
+                needed += trace->accesses[a].ideal;
+    }
+    return touched > 0 ? fmin(1, needed / touched) : 1;
+}
+
+/* The least time for what DRAM and L2 move, in cycles. */
+static double traffic_cycles(const struct time_model *m)
+{
+    const double dram_clk =
+        m->chip->dram_bytes_per_s * m->chip->dram_achievable / m->chip->clock_hz;
+    const double l2_clk = m->chip->l2_bytes_per_s / m->chip->clock_hz;
+    const double needed = m->cured & SPARED(SCATTER) ? needed_share(m) : 1;
+    const double dram =
+        fmax(m->sim.dram_sectors * grid_scale(m), (m->traffic.reads + m->traffic.writes) * needed);
+
+    return fmax(m->cured & SPARED(DRAM) ? 0 : dram * 32 / dram_clk,
+        m->sim.l2_sectors * grid_scale(m) * 32 / l2_clk);
+}
+
+/* Where nothing was traced, the time is what the widths allow, and a generous share of waiting. */
+static double untraced_cycles(const struct time_model *m)
+{
+    const double dram_clk =
+        m->chip->dram_bytes_per_s * m->chip->dram_achievable / m->chip->clock_hz;
+    const double sectors = (double)m->counts->unique_sectors * m->counts->scale;
+
+    return 1.5 * fmax(bound_cycles(m), sectors * 32 / dram_clk) + m->chip->lat_dram;
+}
+
+/* The exact counts know of no cure. */
 static void settle_cycles(struct time_model *m)
 {
-    double dram_clk = m->chip->dram_bytes_per_s * m->chip->dram_achievable / m->chip->clock_hz;
-    double l2_clk = m->chip->l2_bytes_per_s / m->chip->clock_hz, bound = bound_cycles(m);
+    const double atomics = m->cured & SPARED(ATOMICS) ? 0 : atomic_cycles(m);
 
-    m->cycles = bound;
-    if (m->listener == NULL) {
-        /* Nothing was traced: the time is what the widths allow, and a generous share of waiting.
-         */
-        double sectors = (double)m->counts->unique_sectors * m->counts->scale;
-
-        m->cycles = 1.5 * fmax(bound, sectors * 32 / dram_clk) + m->chip->lat_dram;
-        return;
-    }
+    m->cycles = m->rough_blocks > 0 ? 0 : bound_cycles(m);
     m->cycles = fmax(m->cycles, m->sim.cycles * work_ratio(m));
-    m->cycles = fmax(m->cycles, m->sim.dram_sectors * grid_scale(m) * 32 / dram_clk);
-    m->cycles = fmax(m->cycles, (m->traffic.reads + m->traffic.writes) * 32 / dram_clk);
-    m->cycles = fmax(m->cycles, m->sim.l2_sectors * grid_scale(m) * 32 / l2_clk);
+    m->cycles = fmax(m->cycles, traffic_cycles(m));
     /* At a grid's barrier all blocks wait until the last one has arrived. */
     if (m->run->program->cooperative)
-        m->cycles += atomic_cycles(m);
-    m->cycles = fmax(m->cycles, atomic_cycles(m));
+        m->cycles += atomics;
+    m->cycles = fmax(m->cycles, atomics);
     if (!(m->cycles >= m->chip->lat_l1))
         m->cycles = m->chip->lat_l1;
+}
+
+void time_run(struct time_model *m)
+{
+    simulate(m);
+    settle_cycles(m);
 }
 
 /* --- metrics --- */
@@ -323,6 +357,7 @@ static void fill(const struct time_model *m, struct counters *c)
     fill_pipes(m, c);
     fill_stalls(m, c);
     fill_lines(m, c);
+    time_cures(m, ramp_ns, c);
 }
 
 void emu_time_model(const struct emu_run *run, const struct emu_counts *counts,
@@ -334,6 +369,8 @@ void emu_time_model(const struct emu_run *run, const struct emu_counts *counts,
         .chip = run->chip,
         .listener = (struct time_listener *)listener,
         .blocks = run->nr_blocks > 0 ? run->nr_blocks : 1,
+        .most_events = most_events,
+        .turnover = 1,
     };
     unsigned registers = run->launch->registers != 0 ? run->launch->registers : 32;
 
@@ -349,10 +386,12 @@ void emu_time_model(const struct emu_run *run, const struct emu_counts *counts,
         time_traces_sort(m.listener);
         m.traffic = time_traffic(m.listener, (double)counts->blocks_run, m.resident);
         time_traces_share(m.listener, &m.traffic);
-        simulate(&m);
+        order_traces(&m);
+        time_run(&m);
         time_leave_in_l2(&m.traffic, run);
+    } else {
+        m.cycles = untraced_cycles(&m);
     }
-    settle_cycles(&m);
     fill(&m, counters);
     free(m.traffic.of);
     free(m.sim.stall_pc);

@@ -20,11 +20,13 @@ struct trace_access {
     uint32_t first; /* into block_trace.sectors */
     uint16_t nr_sectors, lines;
     uint16_t wavefronts; /* of the data stage */
+    uint16_t ideal;      /* sectors, of shared memory wavefronts, that the bytes need at least */
     uint8_t space;       /* enum ptx_space */
     bool is_write, is_atomic;
     uint8_t same_address; /* atomics: the most lanes on one address */
     bool apart;           /* the lines that it touches are not one unbroken run */
     bool past_l1;         /* ld.cg, volatile and ordered loads ask L2 every time */
+    uint8_t bytes;        /* of a lane */
     uint8_t wide;         /* head of a merged load: wavefronts of the wide load, 0: not aligned */
     uint16_t traffic;     /* into traffic.of, plus 1; 0: none. Filled in before the simulation */
 };
@@ -33,6 +35,7 @@ struct trace_event {
     uint32_t pc;
     uint32_t access; /* first of nr_accesses, in block_trace.accesses */
     uint16_t nr_accesses;
+    uint8_t lanes; /* past the guard */
 };
 
 struct warp_trace {
@@ -158,6 +161,7 @@ struct pc_cost {
     bool async_commit;
     bool ends_block;  /* part of the instruction is a branch past a slow path */
     uint32_t guard;   /* register id plus 1 of its predicate, also of one in place of a branch */
+    float part;       /* of the executions: these cost something. 1 but for cures */
     uint32_t skip_to; /* of a branch that becomes the predicate of what it skips: its target */
 };
 
@@ -218,6 +222,16 @@ struct traffic time_traffic(const struct time_listener *listener, double drawn, 
  * of other buffers what they do not push out. */
 void time_leave_in_l2(const struct traffic *traffic, const struct emu_run *run);
 
+/* --- what the model can take away: see time_cures.c --- */
+
+enum cure {
+#define CURE(id, name) CURE_##id,
+#include "core/cures.def"
+#undef CURE
+    NR_CURES
+};
+#define SPARED(cure) (1u << CURE_##cure)
+
 /* --- the SM --- */
 
 /* Sectors in lines of four, eight ways, the line that was used least recently goes first. */
@@ -234,7 +248,6 @@ double *l1_sector(struct l1 *l1, uint64_t sector, double now, bool *hit);
 struct sim_input {
     const struct emu_run *run;
     const struct pc_cost *costs;
-    const uint32_t *rank, *bb;
     struct block_trace **traces;
     unsigned nr_traces;
     unsigned resident;                           /* blocks at a time */
@@ -243,11 +256,15 @@ struct sim_input {
     double l1_bytes;
     double lat_l2, lat_dram;
     const struct traffic *traffic;
-    double spill_rate; /* spill accesses per instruction */
+    double spill_rate;  /* spill accesses per instruction */
+    double most_events; /* that the simulation may cost; more work is cut short and scaled */
+    double turnover; /* of the time from a block's end to the next block's start: 1 but for cures */
+    unsigned cured;  /* what is taken away: SPARED bits */
 };
 
 struct sim_output {
     double cycles;              /* for nr_blocks */
+    double per_block;           /* cycles of the simulated part, by the blocks in it */
     double warp_cycles;         /* sum over warps of the time from start to end, simulated part */
     double stall[NR_STALLS];    /* warp cycles by reason, simulated part */
     double issued;              /* instructions, simulated part */
@@ -259,10 +276,40 @@ struct sim_output {
     double resident_warps;                /* mean while anything ran */
 };
 
-/* Puts the events of all traces into the assembler's order. */
-void time_traces_reorder(const struct sim_input *in);
+/* Puts the events of all traces into the assembler's order: once, before the first simulation.
+ * rank, block: of time_schedule. */
+void time_traces_reorder(
+    const struct time_listener *listener, const uint32_t *rank, const uint32_t *block);
 /* The events that a block's trace has on average; *share: of those that the block had. */
 double time_traces_mean(struct block_trace *const *traces, unsigned nr, double *share);
 void time_simulate(const struct sim_input *input, struct sim_output *output);
+
+/* --- a launch --- */
+
+struct time_model {
+    const struct emu_run *run;
+    const struct emu_counts *counts;
+    const struct chip *chip;
+    struct time_listener *listener; /* with at least one trace, or NULL */
+    struct pc_cost *costs;
+    struct occupancy occ;
+    unsigned resident;
+    uint64_t blocks, blocks_sm; /* of the grid; of the busiest SM */
+    /* A short simulation, for the ratio to another: the time of rough_blocks at the rate of the
+     * simulated ones. 0: a whole one. */
+    double rough_blocks;
+    struct traffic traffic;
+    struct sim_output sim;
+    double cycles;
+    double most_events;
+    double turnover; /* see sim_input */
+    unsigned cured;  /* SPARED bits */
+};
+
+/* Simulates the SM, and sets m->cycles. The caller frees m->sim.stall_pc. */
+void time_run(struct time_model *m);
+/* Sets the metrics of core/cures.def: how long the launch would take without this and that. m has
+ * been run. */
+void time_cures(const struct time_model *m, double ramp_ns, struct counters *counters);
 
 #endif

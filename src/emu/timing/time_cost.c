@@ -418,11 +418,12 @@ struct pc_cost *time_costs(
 
     for (uint32_t pc = 0; pc < program->nr_insts; pc++) {
         costs[pc].head = pc;
+        costs[pc].part = 1;
         cost_one(&costs[pc], &program->insts[pc], &program->info[pc], chip);
         cost_kind(&costs[pc], &program->insts[pc], &program->info[pc]);
         if (is_parameter(program, pc)) /* a load from the constant bank: LDC, ULDC */
-            costs[pc] =
-                (struct pc_cost){.head = pc, .slots = 1, .latency = 8, .reason = STALL_WAIT};
+            costs[pc] = (struct pc_cost){
+                .head = pc, .part = 1, .slots = 1, .latency = 8, .reason = STALL_WAIT};
     }
     fuse_sums(program, costs);
     time_predicate(program, costs);

@@ -158,7 +158,7 @@ static void trace_block_end(struct emu_listener *listener)
     t->base.wants_insts = t->base.wants_access = false;
 }
 
-static void add_event(struct time_listener *t, struct warp_trace *w, uint32_t pc)
+static void add_event(struct time_listener *t, struct warp_trace *w, uint32_t pc, uint32_t mask)
 {
     w->nr_all++;
     t->last = NULL;
@@ -166,7 +166,9 @@ static void add_event(struct time_listener *t, struct warp_trace *w, uint32_t pc
         return;
     w->events = grow(w->events, &w->cap, w->nr + 1, sizeof(*w->events));
     t->last = &w->events[w->nr++];
-    *t->last = (struct trace_event){.pc = pc, .access = (uint32_t)t->now->nr_accesses};
+    *t->last = (struct trace_event){.pc = pc,
+        .access = (uint32_t)t->now->nr_accesses,
+        .lanes = (uint8_t)__builtin_popcount(mask)};
 }
 
 /* The instructions from `pc` to `end` are issued, predicated off. */
@@ -176,7 +178,7 @@ static void skip(struct time_listener *t, struct warp_trace *w, uint32_t pc, uin
         if (t->costs[pc].free)
             continue;
         w->nr_skipped++;
-        add_event(t, w, pc);
+        add_event(t, w, pc, ~0u);
     }
 }
 
@@ -191,7 +193,7 @@ static void trace_inst(struct emu_listener *listener, unsigned warp, uint32_t pc
     if (w->last_pc > 0 && t->costs[w->last_pc - 1].skip_to == pc && pc > 0)
         skip(t, w, w->last_pc, pc);
     w->last_pc = pc + 1;
-    add_event(t, w, pc);
+    add_event(t, w, pc, mask);
 }
 
 /* A wide load of one address by all lanes takes half as long as one of as many bytes by each lane.
@@ -376,7 +378,9 @@ static bool trace_access(
         .is_write = a->is_write || a->is_atomic,
         .is_atomic = a->is_atomic,
         .past_l1 = asks_l2(t->run->program->info[a->pc].ptx),
+        .bytes = (uint8_t)a->bytes,
         .wavefronts = 1,
+        .ideal = (uint16_t)a->ideal,
     };
     t->last->nr_accesses++;
     if (a->space == PTX_SHARED || a->space == PTX_GLOBAL)
@@ -526,19 +530,20 @@ double time_traces_mean(struct block_trace *const *traces, unsigned nr, double *
 
 /* Puts the events of each visit to a basic block into the assembler's order. Scratch has room for
  * every rank, and is zero before and after. */
-static void reorder(const struct sim_input *in, struct warp_trace *w, struct trace_event *scratch)
+static void reorder(
+    const uint32_t *order, const uint32_t *block, struct warp_trace *w, struct trace_event *scratch)
 {
     for (size_t begin = 0, end; begin < w->nr; begin = end) {
         uint32_t most = 0;
         size_t to = begin;
 
-        for (end = begin; end < w->nr && in->bb[w->events[end].pc] == in->bb[w->events[begin].pc] &&
+        for (end = begin; end < w->nr && block[w->events[end].pc] == block[w->events[begin].pc] &&
                           (end == begin || w->events[end].pc > w->events[end - 1].pc);
              end++)
             ;
         /* w->events[begin..end) still stands in order of pc here. */
         for (size_t i = begin; i < end; i++) {
-            uint32_t rank = in->rank[w->events[i].pc];
+            const uint32_t rank = order[w->events[i].pc];
 
             scratch[rank] = w->events[i];
             scratch[rank].pc++; /* 0: nothing here */
@@ -554,12 +559,12 @@ static void reorder(const struct sim_input *in, struct warp_trace *w, struct tra
     }
 }
 
-void time_traces_reorder(const struct sim_input *in)
+void time_traces_reorder(const struct time_listener *t, const uint32_t *rank, const uint32_t *block)
 {
-    struct trace_event *scratch = xcalloc(in->run->program->nr_insts + 1, sizeof(*scratch));
+    struct trace_event *scratch = xcalloc(t->run->program->nr_insts + 1, sizeof(*scratch));
 
-    for (unsigned i = 0; i < in->nr_traces; i++)
-        for (unsigned w = 0; w < in->traces[i]->nr_warps; w++)
-            reorder(in, &in->traces[i]->warps[w], scratch);
+    for (unsigned i = 0; i < t->nr_traces; i++)
+        for (unsigned w = 0; w < t->traces[i]->nr_warps; w++)
+            reorder(rank, block, &t->traces[i]->warps[w], scratch);
     free(scratch);
 }

@@ -74,7 +74,8 @@ struct emu_access {
     unsigned sectors,
         lines;           /* distinct 32-byte sectors, 128-byte lines (global, local as laid out) */
     unsigned wavefronts; /* shared data wavefronts */
-    unsigned data;       /* GLOBAL, SHARED: what shape_data says; only when the block is traced */
+    unsigned ideal; /* GLOBAL: the fewest sectors that hold so many bytes, SHARED: wavefronts */
+    unsigned data;  /* GLOBAL, SHARED: what shape_data says; only when the block is traced */
 };
 
 /* Wavefronts of the data stage for lanes `mask` at these 32 addresses. The stage moves as many

@@ -130,8 +130,8 @@ static void print_findings(struct str *out, const struct version_changes *v, boo
         str_addf(out, "%sNo longer a finding: %s.\n", item, gone);
     if (*added)
         str_addf(out, "%sA finding only now: %s.\n", item, added);
-    if (b->nr_findings > 0 && b->findings[0].max_gain > 0)
-        str_addf(out, "%sLeft to gain: at most %.2fx, by %s.\n", item, b->findings[0].max_gain,
+    if (b->nr_findings > 0 && finding_gain(&b->findings[0]).text[0])
+        str_addf(out, "%sLeft to gain: %s, by %s.\n", item, finding_gain(&b->findings[0]).text,
             b->findings[0].tool);
 }
 

@@ -98,9 +98,11 @@ static void print_launches(
 
 static void print_head(struct str *out, unsigned nr, const struct finding *f, bool markdown)
 {
+    const struct gain_text gain = finding_gain(f);
+
     str_addf(out, markdown ? "%u. **%s**" : "  %u. [%s", nr, f->tool);
-    if (f->max_gain > 0) {
-        str_addf(out, markdown ? " (at most %.2fx)" : ", at most %.2fx", f->max_gain);
+    if (gain.text[0]) {
+        str_addf(out, markdown ? " (%s)" : ", %s", gain.text);
     }
     str_addf(out, markdown ? " %s\n" : "] %s\n", f->text);
 }

@@ -131,7 +131,7 @@ const char *phrase_findings(struct arena *arena, const struct candidate *c)
             str_addf(&out, "line %u: ", f->line);
         str_add(&out, f->text);
         if (f->max_gain > 1.005)
-            str_addf(&out, " At most %.1fx.", f->max_gain);
+            str_addf(&out, " To gain: %s.", finding_gain(f).text);
         for (unsigned k = 0; k < f->nr_evidence && k < EVIDENCE_SHOWN; k++)
             str_addf(&out, "%s%s = %.4g %s (%s)", k ? ", " : " [",
                 metric_name(f->evidence[k].metric), f->evidence[k].value,

@@ -1,0 +1,297 @@
+/* Owns the memory path of the simulated SM. */
+#include "emu/timing/sim_memory.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+/* Cycles of stores queued towards L2 before the LSU stalls: of the size that microbenchmarks find.
+ */
+enum { STORE_QUEUE = 800 };
+
+/* Loaded DRAM answers later: queues form before its bandwidth is used up, and longer ones when
+ * writes are among the reads (fitted to data/h100/gpu-stream, columns `read` and `scale`: 1.4 times
+ * the unloaded latency at 70% of what reading reaches). */
+static double dram_latency(const struct sim_memory *s, double now)
+{
+    double share = now > 2000 ? sooner(1, s->dram_busy / now) : 0;
+    double all = s->dram_read + s->dram_written, writes = all > 0 ? s->dram_written / all : 0;
+
+    return s->in->lat_dram * (1 + 0.8 * share * share + 0.6 * share * writes);
+}
+
+/* Occupies DRAM for a sector. Writes among reads cost more, as the bus turns round: triad ends at
+ * 0.91 of what reading or writing alone reaches (data/h100/gpu-stream). */
+static void use_dram(struct sim_memory *s, double now, double cost)
+{
+    double cycles = cost * 32 / s->in->dram_bytes_per_clk;
+
+    s->dram_free = later(s->dram_free, now) + cycles;
+    s->dram_busy += cycles;
+    s->out->dram_sectors++;
+}
+
+/* How L2 answers: from its own, from DRAM, or when another block's sector has come from there. */
+enum answer { FROM_L2, FROM_DRAM, WITH_ANOTHER };
+
+/* Asks L2 for one sector; gives the time of the answer. */
+static double ask_l2(struct sim_memory *s, double now, enum answer answer)
+{
+    double done;
+
+    s->l2_free = later(s->l2_free, now) + 32 / s->in->l2_bytes_per_clk;
+    s->out->l2_sectors++;
+    done = s->l2_free + s->in->lat_l2;
+    if (answer == FROM_L2)
+        return done;
+    if (s->in->cured & SPARED(DRAM))
+        return later(done, now + s->in->lat_dram);
+    if (answer == FROM_DRAM) {
+        s->dram_read++;
+        use_dram(s, now, 1);
+    }
+    return later(done, later(s->dram_free, now) + dram_latency(s, now));
+}
+
+/* Sectors of a line travel together, so the first of them decides for all. What first reads owe is
+ * owed when L1 has the sector, too: then the others pay. */
+static enum answer decide(struct debt *debt, bool first)
+{
+    if (!first)
+        return debt->again >= 1 ? FROM_DRAM : FROM_L2;
+    return debt->first >= 1 ? FROM_DRAM : debt->late >= 1 ? WITH_ANOTHER : FROM_L2;
+}
+
+static void settle_debt(struct debt *debt, bool first, enum answer answer)
+{
+    if (answer == FROM_DRAM && !first)
+        debt->again--;
+    else if (answer == FROM_DRAM)
+        debt->first--;
+    else if (answer == WITH_ANOTHER)
+        debt->late--;
+}
+
+/* The sectors of an access that the model looks at: all, or under SCATTER the first of them. */
+static unsigned sectors_needed(const struct sim_memory *s, const struct trace_access *a)
+{
+    return s->in->cured & SPARED(SCATTER) && a->ideal > 0 && a->ideal < a->nr_sectors
+               ? a->ideal
+               : a->nr_sectors;
+}
+
+static double load_global(struct sim_memory *s, const struct sim_block *block,
+    const struct trace_access *a, bool spared, double now)
+{
+    const struct buffer_traffic none = {0},
+                                *of = a->traffic ? &s->in->traffic->of[a->traffic - 1] : &none;
+    struct debt *debt = &s->debts[a->traffic];
+    double done = now + s->chip->lat_l1;
+    uint64_t line = UINT64_MAX;
+    enum answer answer = FROM_L2;
+
+    for (unsigned i = 0; i < sectors_needed(s, a); i++) {
+        uint64_t entry = block->trace->sectors[a->first + i], sector = TRACE_SECTOR(entry);
+        bool hit = false, first = (entry & TRACE_FIRST) != 0;
+        double own, *ready = &own;
+
+        if (spared && !first && s->in->cured & SPARED(REPEATS))
+            continue;
+        if ((entry & TRACE_SHARED) == 0)
+            sector += block->space;
+        if (!a->past_l1)
+            ready = l1_sector(&s->l1, sector, now, &hit);
+        hit = hit || (s->in->cured & SPARED(MISSES) && !first);
+        s->out->l1_lookups++;
+        debt->first += first ? of->first : 0;
+        if (hit) {
+            s->out->l1_hits++;
+        } else {
+            debt->again += first || a->space == PTX_LOCAL
+                               ? 0
+                               : s->in->traffic->again[TRACE_DISTANCE_OF(entry)];
+            debt->late += first ? of->late - of->first : 0;
+            if (sector / 4 != line)
+                answer = decide(debt, first);
+            line = sector / 4;
+            settle_debt(debt, first, answer);
+            *ready = ask_l2(s, now, answer);
+            s->out->l2_read_sectors++;
+        }
+        done = later(done, *ready);
+    }
+    return done;
+}
+
+static void write_dram(struct sim_memory *s, struct debt *debt, double share, double now)
+{
+    debt->write += share;
+    if (debt->write < 1)
+        return;
+    debt->write--;
+    s->dram_written++;
+    if (s->in->cured & SPARED(DRAM))
+        return;
+    use_dram(s, now, 1 + 0.2 * sooner(1, s->dram_read / s->dram_written));
+}
+
+static void store_global(
+    struct sim_memory *s, const struct sim_block *block, const struct trace_access *a, double now)
+{
+    const double share = a->traffic ? s->in->traffic->of[a->traffic - 1].write : 0;
+
+    for (unsigned i = 0; i < sectors_needed(s, a); i++) {
+        const uint64_t *sectors = &block->trace->sectors[a->first];
+        uint64_t entry = sectors[i], pair = TRACE_SECTOR(entry) ^ 1;
+        if ((entry & TRACE_FIRST) == 0 && a->space != PTX_LOCAL && s->in->cured & SPARED(REWRITES))
+            continue;
+        bool hit, paired = (i > 0 && TRACE_SECTOR(sectors[i - 1]) == pair) ||
+                           (i + 1 < a->nr_sectors && TRACE_SECTOR(sectors[i + 1]) == pair) ||
+                           sectors_needed(s, a) < a->nr_sectors;
+
+        /* L2 takes 64 bytes at a time, so a lone sector uses the place of two. */
+        s->l2_free = later(s->l2_free, now) + (paired ? 1 : 2) * 32 / s->in->l2_bytes_per_clk;
+        s->out->l2_sectors++;
+        if (a->space == PTX_LOCAL) /* written back only when evicted: stays in L1 */
+            *l1_sector(&s->l1, TRACE_SECTOR(entry) + block->space, now, &hit) = now;
+        else if ((entry & TRACE_FIRST) != 0)
+            write_dram(s, &s->debts[a->traffic], share, now);
+    }
+    /* Stores wait in queues, not in warps. When the queues are full, later accesses wait. */
+    s->lsu_free = later(s->lsu_free, later(s->l2_free, s->dram_free) - STORE_QUEUE);
+}
+
+static double atomic_global(
+    struct sim_memory *s, const struct sim_block *block, const struct trace_access *a, double now)
+{
+    const struct buffer_traffic none = {0},
+                                *of = a->traffic ? &s->in->traffic->of[a->traffic - 1] : &none;
+    struct debt *debt = &s->debts[a->traffic];
+    double done = now;
+
+    /* An atomic occupies its sector twice: to read and to write. */
+    for (unsigned i = 0; i < a->nr_sectors; i++) {
+        const bool first = (block->trace->sectors[a->first + i] & TRACE_FIRST) != 0;
+        enum answer answer;
+
+        debt->first += first ? of->first : 0;
+        answer = first && debt->first >= 1 ? FROM_DRAM : FROM_L2;
+        settle_debt(debt, true, answer);
+        done = ask_l2(s, now, answer) - s->in->lat_l2;
+        s->l2_free += 32 / s->in->l2_bytes_per_clk;
+        s->out->l2_sectors++;
+        if (first)
+            write_dram(s, debt, of->write, now);
+    }
+    s->lsu_free = later(s->lsu_free, s->l2_free - STORE_QUEUE);
+    return done + s->chip->lat_atomic;
+}
+
+/* --- cures --- */
+
+bool sim_is_gone(const struct sim_memory *s, const struct trace_access *a)
+{
+    const unsigned cured = s->in->cured;
+
+    return (a->space == PTX_LOCAL && cured & SPARED(LOCAL)) ||
+           (a->space == PTX_SHARED && cured & SPARED(SHARED)) ||
+           (a->is_atomic && cured & SPARED(ATOMICS));
+}
+
+/* The wavefronts of the data stage; `now`: without a cure. */
+static double data_wavefronts(const struct sim_memory *s, const struct trace_access *a, double now)
+{
+    const unsigned cured = s->in->cured;
+
+    if (a->space == PTX_SHARED && cured & SPARED(CONFLICTS) && a->ideal < a->wavefronts)
+        return now * a->ideal / a->wavefronts;
+    if (a->space == PTX_GLOBAL && cured & SPARED(SCATTER) && 4 * now > a->ideal)
+        return later(1, a->ideal / 4.0);
+    return now;
+}
+
+/* The LSU takes the larger of two stages: data wavefronts, and tags at 0.55 + 0.25 per 128-byte
+ * line, 0.45 more when the lines are apart. Fitted to gpu-strides on H200 (te42kyfo/gpu-benches);
+ * executed, all 46 rows are within 10% (tests/unit/emu/strides.c). */
+double sim_lsu_cycles(const struct sim_memory *s, const struct trace_access *a)
+{
+    const unsigned cured = s->in->cured;
+    double data = a->wide > 0 ? a->wide : a->wavefronts, lines = a->lines;
+    bool apart = a->apart;
+
+    if (cured) {
+        if (cured & SPARED(SCATTER) && a->space == PTX_GLOBAL && 4 * lines > a->ideal) {
+            lines = (a->ideal + 3) / 4;
+            apart = false;
+        }
+        data = data_wavefronts(s, a, data);
+    }
+    if (a->wide > 0)
+        return data;
+    if (a->space == PTX_SHARED)
+        return a->is_atomic ? later(data, 2.0 * a->same_address) : data;
+    return later(later(data, 1), (apart ? 1.0 : 0.55) + 0.25 * lines);
+}
+
+double sim_lsu_enter(struct sim_memory *s, double now, double cycles)
+{
+    double start = later(s->lsu_free, now);
+
+    s->lsu_free = start + cycles;
+    s->out->lsu_busy += cycles;
+    return start + cycles - 1;
+}
+
+/* L1 holds L1_QUEUE global loads that wait, and gives their places free in the order in which they
+ * came. Answers come as soon as they are there: hits pass misses (as in Accel-Sim, whose L1 was
+ * validated on Volta: Khairy et al., ISCA 2020). */
+static double hold_place(struct sim_memory *s, double done)
+{
+    double *oldest = &s->answers[s->nr_answers++ % L1_QUEUE];
+
+    s->answered = later(s->answered, done);
+    /* The load that had this place before must have left it. */
+    s->lsu_free = later(s->lsu_free, *oldest);
+    *oldest = s->answered;
+    return done;
+}
+
+double sim_access(struct sim_memory *s, const struct sim_block *block, const struct trace_access *a,
+    bool spared, double now, uint8_t *reason)
+{
+    double start;
+
+    if (a->space == PTX_CONST || a->space == PTX_PARAM)
+        return now + 8; /* the constant cache, hit */
+    start = spared ? now : sim_lsu_enter(s, now, sim_lsu_cycles(s, a));
+    if (a->space == PTX_SHARED) {
+        *reason = STALL_SHORT;
+        return start + (s->in->cured & SPARED(SHORT) ? 1 : s->chip->lat_shared);
+    }
+    *reason = STALL_LONG;
+    if (a->is_atomic)
+        return atomic_global(s, block, a, start);
+    if (a->is_write) {
+        store_global(s, block, a, start);
+        return start;
+    }
+    if (spared) { /* the value came with an earlier access */
+        load_global(s, block, a, true, start);
+        return start + 1;
+    }
+    now = hold_place(s, load_global(s, block, a, false, start));
+    return s->in->cured & SPARED(LATENCY) ? start + s->chip->lat_l1 : now;
+}
+
+void sim_memory_init(struct sim_memory *s, const struct sim_input *in, struct sim_output *out)
+{
+    *s = (struct sim_memory){.in = in, .chip = in->run->chip, .out = out};
+    s->debts = xcalloc(in->traffic->nr + 1, sizeof(*s->debts));
+    l1_init(&s->l1, in->l1_bytes);
+}
+
+void sim_memory_finish(struct sim_memory *s)
+{
+    l1_finish(&s->l1);
+    free(s->debts);
+}
