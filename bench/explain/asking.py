@@ -156,9 +156,11 @@ def npy(values):
 
 
 def table(profiles, heads):
-    """Counters side by side, as a reader without theory would see them."""
+    """Counters side by side, as a reader without theory would see them: without the model's times without a cause."""
     rows = ["counter: " + ", ".join(heads)] if len(heads) > 1 else []
     for name, unit in profiles[0]["units"].items():
+        if name.startswith("keet__time_without_"):
+            continue
         values = [p["metrics"].get(name) for p in profiles]
         if any(values):
             rows.append(f"{name} ({unit}): " + ", ".join("-" if v is None else f"{v:.5g}" for v in values))

@@ -83,7 +83,8 @@ static struct advice advice_of_counters(const struct candidate *c)
         while (f < ARRAY_SIZE(families) && !strstr(name, families[f].word)) {
             f++;
         }
-        if (f == ARRAY_SIZE(families) || !counters_has(n, (enum metric)m)) {
+        if (f == ARRAY_SIZE(families) || !counters_has(n, (enum metric)m) ||
+            metric_is_cure((enum metric)m)) {
             continue;
         }
         for (unsigned i = 0; i < families[f].nr; i++) {
@@ -102,7 +103,7 @@ static const char *list_counters(const struct candidate *c)
     for (int m = 0; m < NR_METRICS; m++) {
         const struct counter *counter = &c->profile.total.metric[m];
 
-        if (counter->from != PROV_ABSENT) {
+        if (counter->from != PROV_ABSENT && !metric_is_cure((enum metric)m)) {
             str_addf(&out, "\n%s = %.6g %s (%s)", metric_name((enum metric)m), counter->value,
                 metric_unit((enum metric)m), provenance_name(counter->from));
         }
