@@ -25,10 +25,10 @@ static json_t *findings_of(const struct explanation *e)
 
     for (unsigned i = 0; i < e->nr_findings; i++) {
         const struct finding *f = &e->findings[i];
-        json_array_append_new(
-            all, json_pack("{s:s, s:I, s:o, s:o}", "tool", f->tool, "line", (json_int_t)f->line,
-                     "max_gain", f->max_gain > 0 ? json_real_or_null(f->max_gain) : json_null(),
-                     "text", json_text_or_null(f->text)));
+        json_array_append_new(all,
+            json_pack("{s:s, s:I, s:o, s:f, s:o}", "tool", f->tool, "line", (json_int_t)f->line,
+                "max_gain", f->max_gain > 0 ? json_real_or_null(f->max_gain) : json_null(),
+                "expected_gain", finding_expected(f), "text", json_text_or_null(f->text)));
     }
     return all;
 }
