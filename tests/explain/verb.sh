@@ -42,7 +42,7 @@ expect "softmax: 4.1k threads"
 # A sentence is true of the kernel that it is about: loads of fragments are held against tensor instructions; distinct
 # bytes are those of the loads; lanes that share a row do not walk it alone; block sums are not told to be block sums.
 out=$("$keet" explain -v --threads 2 kernels/shared_fragments.cu)
-expect "2.0 loads of a warp from shared memory per tensor instruction (counted)"
+expect "2.0 loads of a warp from shared memory per tensor instruction (sampled)"
 refuse "per arithmetic instruction"
 out=$("$keet" explain -v --threads 2 kernels/reload_small_table.cu)
 expect "to use 16.4k distinct ones, 1024 times each (counted)"

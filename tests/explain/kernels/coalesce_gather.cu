@@ -1,5 +1,5 @@
 // A gather by a random permutation.
-#pragma keet size   N = 2097152
+#pragma keet size   N = 8388608
 #pragma keet check  N = 1000
 #pragma keet in     X : f32[N] = uniform(-1, 1)
 #pragma keet in     P : i32[N] = permutation()

@@ -1,20 +1,21 @@
-// A table of places, then the values: two trips to memory, one after the other, few warps.
-#pragma keet size   N = 16896
-#pragma keet check  N = 1024
-#pragma keet in     P : i32[64*N] = iota(0, 1)
-#pragma keet in     X : i32[64*N] = integers(0, 100)
-#pragma keet out    Y : i32[N]
-#pragma keet work   flops = 64*N, bytes = 516*N
-#pragma keet launch sums<<<ceil_div(N, 128), 128>>>(P, X, Y, N)
+// Rows of a table that a list names: the list, then the row, two trips to memory one after the other, few warps.
+#pragma keet size   N = 1056
+#pragma keet check  N = 32
+#pragma keet in     P : i32[N][64] = permutation()
+#pragma keet in     X : f32[N*64][128] = uniform(-1, 1)
+#pragma keet out    Y : f32[N][128]
+#pragma keet tolerance rel = 1e-3, abs = 1e-3
+#pragma keet work   flops = 8192*N, bytes = 33536*N
+#pragma keet launch sums<<<N/4, 128>>>(P, X, Y)
 
-__global__ void sums(const int *__restrict__ P, const int *__restrict__ X, int *__restrict__ Y, int n)
+__global__ void sums(const int *__restrict__ P, const float4 *__restrict__ X, float4 *__restrict__ Y)
 {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n)
-        return;
-    int sum = 0;
+    int lane = threadIdx.x % 32, row = blockIdx.x * 4 + threadIdx.x / 32;
+    float4 sum = {0, 0, 0, 0};
 #pragma unroll 1
-    for (int k = 0; k < 64; k++)
-        sum += X[P[k * n + i]];
-    Y[i] = sum;
+    for (int k = 0; k < 64; k++) {
+        float4 x = X[P[row * 64 + k] * 32 + lane];
+        sum.x += x.x, sum.y += x.y, sum.z += x.z, sum.w += x.w;
+    }
+    Y[row * 32 + lane] = sum;
 }

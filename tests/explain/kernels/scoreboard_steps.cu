@@ -1,20 +1,27 @@
-// Each step of a recurrence waits for the table in shared memory.
+// An automaton over sequences of two-bit symbols, one sequence per thread: each step waits for the table.
 #pragma keet size   N = 33792
 #pragma keet check  N = 1024
-#pragma keet in     X : f32[256] = uniform(-1, 1)
-#pragma keet out    Y : f32[N]
-#pragma keet tolerance rel = 1e-3, abs = 1e-3
-#pragma keet work   flops = 512*N, bytes = 4*N
-#pragma keet launch run<<<N/128, 128>>>(X, Y)
+#pragma keet in     X : u32[16][N] = integers(0, 2147483647)
+#pragma keet in     T : i32[64] = integers(0, 15)
+#pragma keet out    Y : i32[N]
+#pragma keet work   flops = 512*N, bytes = 68*N
+#pragma keet launch run<<<N/128, 128>>>(X, T, Y, N)
 
-__global__ void run(const float *__restrict__ X, float *__restrict__ Y)
+__global__ void run(const unsigned *__restrict__ X, const int *__restrict__ T, int *__restrict__ Y, int n)
 {
-    __shared__ float table[256];
-    for (int k = threadIdx.x; k < 256; k += 128)
-        table[k] = X[k];
+    __shared__ int next[64];
+    int i = blockIdx.x * 128 + threadIdx.x, state = 0;
+    if (threadIdx.x < 64)
+        next[threadIdx.x] = T[threadIdx.x];
     __syncthreads();
-    float y = threadIdx.x;
-    for (int k = 0; k < 256; k++)
-        y = y * 0.5f + table[(int)y & 255];
-    Y[blockIdx.x * 128 + threadIdx.x] = y;
+    unsigned word[16];
+#pragma unroll
+    for (int k = 0; k < 16; k++)
+        word[k] = X[k * n + i];
+#pragma unroll
+    for (int k = 0; k < 16; k++)
+#pragma unroll
+        for (int j = 0; j < 32; j += 2)
+            state = next[state * 4 + (word[k] >> j & 3)];
+    Y[i] = state;
 }

@@ -1,23 +1,28 @@
-// Small vectors that are permuted by an index read from memory.
-#pragma keet size   N = 262144
+// A stream cipher whose quarter rounds find their words by an index that is computed.
+#pragma keet size   N = 131072
 #pragma keet check  N = 1024
-#pragma keet in     X : f32[N*8] = uniform(-1, 1)
-#pragma keet in     P : i32[N*8] = integers(0, 8)
-#pragma keet out    Y : f32[N*8]
-#pragma keet work   flops = 8*N, bytes = 96*N
-#pragma keet launch permute<<<ceil_div(N, 128), 128>>>(X, P, Y, N)
+#pragma keet in     K : u32[16] = integers(0, 1000000000)
+#pragma keet out    Y : u32[N]
+#pragma keet work   flops = 2560*N, bytes = 4*N
+#pragma keet launch stream<<<ceil_div(N, 128), 128>>>(K, Y, N)
 
-__global__ void permute(const float *__restrict__ X, const int *__restrict__ P, float *__restrict__ Y, int n)
+__device__ unsigned turn(unsigned x, int by) { return __funnelshift_l(x, x, by); }
+__global__ void stream(const unsigned *__restrict__ K, unsigned *__restrict__ Y, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n)
-        return;
-    float v[8];
-    for (int k = 0; k < 8; k++)
-        v[k] = X[k * n + i];
-    for (int r = 0; r < 4; r++)
-        for (int k = 0; k < 8; k++)
-            v[P[k * n + i] & 7] += v[(P[k * n + i] + r) & 7];
-    for (int k = 0; k < 8; k++)
-        Y[k * n + i] = v[k];
+    unsigned v[16], sum = 0;
+    for (int k = 0; k < 16; k++)
+        v[k] = k == 12 ? i : K[k];
+#pragma unroll 1
+    for (int q = 0; q < 80; q++) {
+        int d = q / 4 % 2, a = q % 4, b = 4 + (q + d) % 4, c = 8 + (q + 2 * d) % 4, e = 12 + (q + 3 * d) % 4;
+        v[a] += v[b], v[e] = turn(v[e] ^ v[a], 16);
+        v[c] += v[e], v[b] = turn(v[b] ^ v[c], 12);
+        v[a] += v[b], v[e] = turn(v[e] ^ v[a], 8);
+        v[c] += v[e], v[b] = turn(v[b] ^ v[c], 7);
+    }
+    for (int k = 0; k < 16; k++)
+        sum ^= v[k];
+    if (i < n)
+        Y[i] = sum;
 }
