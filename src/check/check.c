@@ -67,6 +67,7 @@ struct checker *checker_create(struct device *device, const struct task *task,
     k->arena = arena_create();
     k->nr_seeds = options && options->nr_seeds ? options->nr_seeds : DEFAULT_SEEDS;
     k->step_limit = options ? options->step_limit : 0;
+    k->timed_insts = options ? options->timed_insts : 0;
     k->caveat = "";
     k->sanitize = true;
     shapes_choose(task, k->arena, &k->shapes, &k->nr_shapes);
@@ -86,6 +87,7 @@ void checker_destroy(struct checker *k)
     for (size_t i = 0; i < k->nr_cache; i++)
         reference_finish(&k->cache[i]);
     free(k->cache);
+    timed_destroy(k->timed);
     screen_destroy(k->screen);
     device_unload(k->device, k->module);
     arena_destroy(k->arena);
@@ -97,11 +99,12 @@ bool checker_is_dear(const struct checker *k)
     return k->nr_shapes == 1 && k->shapes[0].kind == SHAPE_RESORT && k->costs[0] > CHECK_BUDGET;
 }
 
-/* A limit in warp instructions. A candidate may be slower than the reference, even with one lane
- * doing the work of 32; past the limit we take it to hang. */
+/* A limit in warp instructions. A candidate may be slower than the reference: with one lane doing
+ * the work of 32, or with a block of 1024 threads for each row of four elements. Past the limit we
+ * take it to hang. */
 static uint64_t step_limit(const struct checker *k, unsigned shape)
 {
-    return k->step_limit ? k->step_limit : 4000000 + 4 * k->costs[shape];
+    return k->step_limit ? k->step_limit : 24000000 + 16 * k->costs[shape];
 }
 
 static bool fail_at(struct check_state *t, enum verdict verdict, unsigned line, const char *text)
@@ -192,7 +195,7 @@ static bool run_candidate(struct check_state *t, unsigned shape, unsigned set, b
         .shape = &k->shapes[shape].shape,
         .inputs = inputs,
         .poison = again ? POISON_SECOND : POISON_FIRST,
-        .sanitize = k->sanitize && set == 0 && !again,
+        .sanitize = k->sanitize && set == 0 && !again && k->shapes[shape].kind != SHAPE_LONG,
         .step_limit = step_limit(k, shape),
         .seed = rng_mix(t->c->seed, 1000 + 4 * (uint64_t)shape + 2 * set + again)};
 
@@ -349,7 +352,7 @@ static bool check_set(struct check_state *t, unsigned shape, unsigned set, struc
               host_init(&s.second, k->task, env, err) && run_pair(t, &s, err);
 
     if (ok && !s.skip && t->c->verdict == VERDICT_OK) {
-        if (set == 0)
+        if (set == 0 && k->shapes[shape].kind != SHAPE_LONG)
             ok = run_again(t, &s, err);
         else
             judge(t, &s, &s.first, POISON_FIRST);
@@ -372,18 +375,26 @@ static unsigned nr_sets_of(const struct checker *k, unsigned shape)
     const bool costly =
         (kind == SHAPE_RESORT || kind == SHAPE_LESS) && k->costs[shape] > CHECK_BUDGET;
 
-    return costly || kind == SHAPE_TIMED ? 1 : k->nr_seeds;
+    return costly || kind == SHAPE_TIMED || kind == SHAPE_LONG ? 1 : k->nr_seeds;
 }
 
 static const char *note_text(const struct check_state *t)
 {
     const struct checker *k = t->checker;
     struct str s = {0};
-    const char *text;
+    const char *text, *separator = ", ";
 
     str_addf(&s, "%u runs at %u sizes (%u given, %u derived), %u input sets each", t->nr_runs,
         k->nr_shapes, k->nr_explicit, k->nr_shapes - k->nr_explicit,
         k->nr_shapes == 1 ? nr_sets_of(k, 0) : k->nr_seeds);
+    for (unsigned i = 0; i < k->nr_shapes; i++) {
+        if (k->shapes[i].kind != SHAPE_LONG)
+            continue;
+        str_addf(&s, "%s%s", separator, k->task->timed.sizes.bindings[k->shapes[i].size].name);
+        separator = " and ";
+    }
+    if (*separator == ' ' && separator[1] == 'a')
+        str_add(&s, " at the timed value by itself");
     if (k->sanitize && k->device->ops->catches_stray)
         str_add(&s, ", races and uninitialised reads looked for");
     if (t->differed)
@@ -435,6 +446,7 @@ bool check_kernel(struct checker *checker, struct candidate *c, struct err *err)
     if (candidate_evaluated(c))
         return true;
     t = arena_alloc(c->arena, sizeof(*t));
+    *t = (struct check_state){0};
     t->checker = checker;
     t->c = c;
     if (checker->screen && !screen_kernel(checker->screen, c, &t->screened, err))

@@ -18,7 +18,9 @@ struct checker_options {
     uint64_t step_limit;
     bool screen; /* on a GPU: candidates run on the emulator's sanitizer first, at small sizes; a
                     stray access, an uninitialised read or a race never reaches the card */
-    unsigned nr_threads; /* of that emulator; 0: one per core */
+    unsigned nr_threads;  /* of that emulator; 0: one per core */
+    uint64_t timed_insts; /* warp instructions that the original may take at the timed sizes before
+                             a sample of its blocks stands for it; 0: the default, for a search */
 };
 
 /* The compilation of the original (or of its `reference` kernel) is the oracle; the checker borrows
@@ -32,5 +34,17 @@ bool checker_is_dear(const struct checker *checker);
 
 /* Fills c->check, or sets the verdict (wrong, fault, race, nondeterministic, timeout, ...). */
 bool check_kernel(struct checker *checker, struct candidate *c, struct err *err);
+
+/* Compares the outputs at the timed sizes with the original's, which are computed once per checker
+ * and kept: on the emulator for variants that would be called best, on a card for all. Where a run
+ * of the original takes too long on the emulator, a sample of its blocks says which outputs are
+ * compared. The note of c->check says what was compared; a difference sets the verdict. Candidates
+ * with another verdict than ok pass untouched. *thread_insts: of the candidate's whole run; 0: not
+ * known. */
+bool check_timed(
+    struct checker *checker, struct candidate *c, uint64_t *thread_insts, struct err *err);
+
+/* Has check_timed looked at the candidate? By the note. */
+bool check_has_timed(const struct candidate *c);
 
 #endif

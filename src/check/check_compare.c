@@ -165,6 +165,39 @@ static void note_wrong(
         m->nr_wrong++;
 }
 
+/* Large f32 arrays without anything wrong, in a short loop that leaves out relative errors. False:
+ * look at each element. */
+static bool all_right(const struct task_array *array, const float *got, const float *want,
+    uint64_t nr, uint8_t got_poison, uint8_t want_poison, const struct tolerance *t,
+    struct errors *errors)
+{
+    const double abs = t->abs, rel = t->rel;
+    double most = 0, worst = 0;
+    float mine, theirs;
+
+    if (array->record || array->elem != ELEM_F32 || !errors->rough || !(abs > 0))
+        return false;
+    memset(&mine, got_poison, sizeof(mine));
+    memset(&theirs, want_poison, sizeof(theirs));
+    for (uint64_t i = 0; i < nr; i++) {
+        const double r = want[i], difference = fabs((double)got[i] - r),
+                     ratio = difference / (abs + rel * fabs(r));
+
+        most = difference > most ? difference : most;
+        worst = ratio > worst ? ratio : worst;
+        if (!(ratio <= 1) || memcmp(&got[i], &mine, sizeof(mine)) == 0 ||
+            memcmp(&want[i], &theirs, sizeof(theirs)) == 0)
+            return false;
+    }
+    errors->nr += nr;
+    errors->max_abs = most > errors->max_abs ? most : errors->max_abs;
+    if (worst > errors->worst) {
+        errors->worst = worst;
+        errors->worst_array = array->name;
+    }
+    return true;
+}
+
 void compare_outputs(const struct task *task, const struct host_arrays *got,
     const struct host_arrays *want, uint8_t got_poison, uint8_t want_poison, double scale,
     struct errors *errors, struct mismatch *mismatch)
@@ -175,7 +208,8 @@ void compare_outputs(const struct task *task, const struct host_arrays *got,
         struct tolerance t = compare_tolerance(task, array, scale);
         bool fresh = array->role == ROLE_OUT;
 
-        if (array->role == ROLE_IN)
+        if (array->role == ROLE_IN || all_right(array, got->bytes[a], want->bytes[a], want->nr[a],
+                                          got_poison, want_poison, &t, errors))
             continue;
         for (uint64_t i = 0; i < want->nr[a]; i++) {
             if (fresh && is_poison(array, want->bytes[a], i, want_poison))

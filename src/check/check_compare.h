@@ -9,6 +9,7 @@ enum { ERROR_BINS = 1024 };
 /* Errors of all elements compared so far. rel is |x-r| / |r|, for elements whose |r| is over the
  * absolute tolerance: for smaller ones a relative error says nothing. */
 struct errors {
+    bool rough; /* set by the caller: relative errors of large arrays are not asked for */
     uint64_t nr, nr_rel;
     double max_abs, max_rel;
     double worst; /* |x-r| over the allowed error; > 1 is wrong */

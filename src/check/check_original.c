@@ -22,7 +22,7 @@ enum {
  * costly. Sizes that we chose get little, since the check needs none of them. The file's own sizes
  * (resort_limit) get more. A card runs that many instructions in little time. */
 static const uint64_t derived_limit = UINT64_C(1) << 22, less_limit = UINT64_C(1) << 25,
-                      resort_limit = UINT64_C(1) << 28;
+                      resort_limit = UINT64_C(1) << 28, long_limit = UINT64_C(1) << 18;
 
 enum {
     LARGE_ELEMS = 1 << 20, /* a task of more elements tries smaller sizes before its own */
@@ -53,7 +53,7 @@ static struct check_run oracle_run(struct checker *k, unsigned shape, bool sanit
 static bool is_chosen(enum shape_kind kind)
 {
     return kind == SHAPE_DERIVED || kind == SHAPE_SCALED || kind == SHAPE_SHRUNK ||
-           kind == SHAPE_LESS;
+           kind == SHAPE_LESS || kind == SHAPE_LONG;
 }
 
 /* Makes the inputs. Sizes that we chose may leave no valid inputs (an index into nothing): then the
@@ -209,19 +209,20 @@ uint64_t original_seed(
 static bool run_first(struct checker *k, unsigned shape, struct reference *r,
     struct device_result *result, struct err *err)
 {
+    const bool sanitize = k->sanitize && k->shapes[shape].kind != SHAPE_LONG;
     bool ok;
 
     *r = (struct reference){.shape = shape,
         .seed = pool_seed(shape, 0),
         .asked = original_scale(k, shape, 0),
         .scale = original_scale(k, shape, 0)};
-    ok = run_reference(k, shape, r->seed, r->scale, k->sanitize, &r->outputs, result, err);
+    ok = run_reference(k, shape, r->seed, r->scale, sanitize, &r->outputs, result, err);
     if (!ok || r->scale == 1 ||
         (result->verdict == VERDICT_OK && outputs_finite(k->task, &r->outputs)))
         return ok;
     host_finish(&r->outputs);
     r->scale = 1;
-    return run_reference(k, shape, r->seed, 1, k->sanitize, &r->outputs, result, err);
+    return run_reference(k, shape, r->seed, 1, sanitize, &r->outputs, result, err);
 }
 
 bool original_is_finer(enum verdict verdict)
@@ -250,7 +251,7 @@ static bool run_first_leniently(struct checker *k, unsigned shape, struct refere
         return false;
     strict = *result;
     if (!k->sanitize || k->shapes[shape].kind == SHAPE_DERIVED ||
-        !original_is_finer(strict.verdict))
+        k->shapes[shape].kind == SHAPE_LONG || !original_is_finer(strict.verdict))
         return true;
     host_finish(&r->outputs);
     k->sanitize = false;
@@ -312,6 +313,7 @@ bool original_vet(struct checker *k, unsigned shape, uint64_t seed, double scale
 static uint64_t limit_of(enum shape_kind kind)
 {
     return kind == SHAPE_LESS     ? less_limit
+           : kind == SHAPE_LONG   ? long_limit
            : is_chosen(kind)      ? derived_limit
            : kind == SHAPE_RESORT ? resort_limit
                                   : 0;
@@ -333,7 +335,7 @@ static bool try_shape(
         return false;
     k->costs[shape] = result->thread_insts;
     *clean = result->verdict == VERDICT_OK &&
-             (kind == SHAPE_DERIVED
+             (kind == SHAPE_DERIVED || kind == SHAPE_LONG
                      ? outputs_written(k->task, &r.outputs, POISON_FIRST)
                      : !is_chosen(kind) || outputs_begun(k->task, &r.outputs, POISON_FIRST));
     if (*clean && kind == SHAPE_TIMED && !use_expected(k, shape, &r, err)) {
@@ -417,6 +419,15 @@ static void postpone_shape(struct checker *k, unsigned shape)
     k->shapes[k->nr_shapes - 1] = it;
 }
 
+/* Is there no shape but those with a long size, or one with the same size long? */
+static bool long_is_needless(const struct checker *k, unsigned shape)
+{
+    for (unsigned i = 0; i < shape; i++)
+        if (k->shapes[i].kind == SHAPE_LONG && k->shapes[i].size == k->shapes[shape].size)
+            return true;
+    return shape == 0 || k->shapes[0].kind == SHAPE_LONG;
+}
+
 /* Do the shapes so far make a shape of this kind needless? too_long: the number of shapes at which
  * the original took too long; less_too_long: those of kind SHAPE_LESS. */
 static bool is_needless(const struct checker *k, enum shape_kind kind, unsigned nr_before,
@@ -451,7 +462,8 @@ bool original_keep_shapes(struct checker *k, struct err *err)
             postpone_shape(k, shape);
             continue;
         }
-        if (is_needless(k, kind, shape, nr_scaled, too_long, less_too_long)) {
+        if (is_needless(k, kind, shape, nr_scaled, too_long, less_too_long) ||
+            (kind == SHAPE_LONG && long_is_needless(k, shape))) {
             drop_shape(k, shape);
             continue;
         }
@@ -470,13 +482,13 @@ bool original_keep_shapes(struct checker *k, struct err *err)
             if (kind != SHAPE_RESORT && !has_files(k->task))
                 return none_kept(k, own, own_line, why, err);
         }
-        if (!clean || (is_chosen(kind) && nr_derived >= LEAST_DERIVED &&
+        if (!clean || (is_chosen(kind) && kind != SHAPE_LONG && nr_derived >= LEAST_DERIVED &&
                           total + 3 * k->costs[shape] > CHECK_BUDGET)) {
             drop_shape(k, shape);
             continue;
         }
-        total += 3 * k->costs[shape];
-        nr_derived += is_chosen(kind);
+        total += (kind == SHAPE_LONG ? 1 : 3) * k->costs[shape];
+        nr_derived += is_chosen(kind) && kind != SHAPE_LONG;
         nr_scaled += kind == SHAPE_SCALED;
         k->nr_explicit += !is_chosen(kind);
         shape++;

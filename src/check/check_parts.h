@@ -6,6 +6,7 @@
 #include "check/check_run.h"
 #include "check/check_screen.h"
 #include "check/check_shapes.h"
+#include "check/check_timed.h"
 
 enum {
     POISON_FIRST = 0xAA, /* as run_alloc's */
@@ -36,6 +37,7 @@ struct checker {
     struct plan oracle; /* the original's plan, or its reference launch */
     unsigned nr_seeds;
     uint64_t step_limit;
+    uint64_t timed_insts;
     uint64_t try_limit; /* of the reference, while sizes are tried; 0: none */
     uint64_t try_seed;  /* of the reference's warp order; 0: warps run in their natural order */
     bool sanitize;      /* the finer checks are on */
@@ -46,7 +48,8 @@ struct checker {
     struct reference *cache;
     size_t nr_cache, cap_cache;
     uint64_t cache_bytes;
-    const char *caveat; /* what could not be checked, for the note; "" */
+    struct timed *timed; /* the original's outputs at the timed sizes; NULL: not needed yet */
+    const char *caveat;  /* what could not be checked, for the note; "" */
 };
 
 /* Keeps the sizes at which the original runs cleanly; of derived sizes, as many as the budget buys.

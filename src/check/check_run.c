@@ -128,6 +128,8 @@ static bool inputs_unchanged(const struct check_run *run, unsigned i, const void
     struct env env = plan_env(arena, run->plan, run->shape);
     enum elem elem;
 
+    if (memcmp(before, now, array_bytes(array, run->inputs->nr[i])) == 0)
+        return true;
     for (uint64_t at = 0; at < run->inputs->nr[i]; at++) {
         const uint64_t place = array_place(array, at, &elem);
 
@@ -215,6 +217,8 @@ static bool run_in(const struct check_run *run, struct run_buffers *buffers, con
         launches[i].max_findings = run->races ? 1 : 0;
         launches[i].step_limit = run->step_limit;
         launches[i].seed = run->seed;
+        launches[i].blocks = run->blocks ? run->blocks->blocks : NULL;
+        launches[i].nr_blocks = run->blocks ? run->blocks->nr : 0;
     }
     if (!run_launches(run->device, run->module, launches, run->plan->nr_launches, result, err))
         return false;

@@ -44,6 +44,13 @@ struct check_run {
     bool sanitize;
     struct device_findings *races; /* NULL, or gets the first race that the emulator finds */
     uint64_t step_limit, seed;
+    const struct block_list *blocks; /* of the plan's one launch; NULL: all */
+};
+
+/* Blocks of a grid, by rising numbers. */
+struct block_list {
+    uint64_t *blocks;
+    uint64_t nr;
 };
 
 /* Runs the plan and reads the outputs (out and inout) into *outputs. A changed input gives verdict

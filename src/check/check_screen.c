@@ -38,7 +38,7 @@ static bool run_once(struct screen *s, const struct plan *plan,
         .inputs = &inputs,
         .poison = POISON,
         .sanitize = true,
-        .step_limit = 4000000 + 4 * s->costs[shape], /* as the check's */
+        .step_limit = 24000000 + 16 * s->costs[shape], /* as the check's */
         .seed = seed};
     const struct env env = plan_env(arena, plan, run.shape);
     bool ok = host_init(&inputs, s->task, &env, err) && host_init(&outputs, s->task, &env, err) &&

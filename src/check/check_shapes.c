@@ -16,7 +16,10 @@ enum {
     NR_OTHERS = 14, /* shapes of which there is one each */
     DERIVED_MAX_ELEMS = 1 << 18,
     SCALED_LEAST = 64, /* smaller sizes (a filter's width) stay when others are scaled */
-    LEAST_BASE = 16    /* a degenerate check line, N = 1, has no tails worth deriving */
+    LONG_MAX_ELEMS = 1 << 16,
+    MAX_LONG = 8,   /* sizes that are tried at their timed value */
+    LONG_TRIES = 2, /* smaller and smaller others */
+    LEAST_BASE = 16 /* a degenerate check line, N = 1, has no tails worth deriving */
 };
 
 static const char *sizes_text(struct arena *arena, const struct env *sizes)
@@ -46,7 +49,8 @@ static void add(struct check_shape *shapes, unsigned *nr, struct shape shape, en
             same_sizes(&shapes[i].shape.sizes, &shape.sizes))
             return;
     }
-    shapes[(*nr)++] = (struct check_shape){shape, kind, sizes_text(arena, &shape.sizes), NULL};
+    shapes[(*nr)++] =
+        (struct check_shape){.shape = shape, .kind = kind, .text = sizes_text(arena, &shape.sizes)};
 }
 
 /* The files that the task names, and those in the folders of its cases. */
@@ -266,6 +270,92 @@ static void all_less(
     }
 }
 
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        const int64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* What all given values of a size can be divided by. */
+static int64_t divisor_of(const struct task *task, size_t which)
+{
+    int64_t divisor = task->timed.sizes.bindings[which].value;
+
+    for (unsigned i = 0; i < task->nr_checks; i++)
+        divisor = common_divisor(divisor, task->checks[i].sizes.bindings[which].value);
+    return divisor;
+}
+
+/* Half of a size, where that is a multiple of what all given values are multiples of. */
+static int64_t smaller(const struct task *task, size_t which, int64_t value)
+{
+    const int64_t divisor = task->nr_checks ? divisor_of(task, which) : 1;
+    const int64_t half = value / 2 / divisor * divisor;
+
+    return half < 1 || half < divisor ? value : half;
+}
+
+/* One size at its timed value and the others as on the base line, and then smaller and smaller: a
+ * loop that is cut short, an index that is too narrow or a grid that is capped shows where a size
+ * is long, and only there. */
+static void long_one(const struct task *task, const struct shape *base, size_t which,
+    struct check_shape *shapes, unsigned *nr, struct arena *arena)
+{
+    uint64_t most = LONG_MAX_ELEMS;
+    struct binding *sizes;
+    struct shape shape = copy_of(base, arena, &sizes);
+    const size_t n = shape.sizes.nr;
+    bool less = true;
+
+    for (size_t i = 0; task->nr_checks == 0 && i < n; i++)
+        sizes[i].value = changed(CHANGE_SMALL, sizes[i].value, i);
+    sizes[which].value = task->timed.sizes.bindings[which].value;
+    for (unsigned try = 0; try < LONG_TRIES && less; try++, most /= 16) {
+        while (less && task_elems(task, &shape.sizes) > most) {
+            less = false;
+            for (size_t i = 0; i < n; i++) {
+                const int64_t value = sizes[i].value;
+
+                if (i != which && varies(task, i) && value > 1)
+                    sizes[i].value = smaller(task, i, value);
+                less |= sizes[i].value < value;
+            }
+        }
+        if (task_elems(task, &shape.sizes) <= 16 * (uint64_t)LONG_MAX_ELEMS) {
+            const unsigned before = *nr;
+
+            add(shapes, nr, shape, SHAPE_LONG, arena);
+            if (*nr > before)
+                shapes[before].size = (unsigned)which;
+            shape = copy_of(&shape, arena, &sizes);
+        }
+    }
+}
+
+/* For each size that is larger where it is timed than anywhere else. */
+static void long_ones(const struct task *task, const struct shape *base, struct check_shape *shapes,
+    unsigned *nr, struct arena *arena)
+{
+    unsigned nr_long = 0;
+
+    for (size_t i = 0; i < task->timed.sizes.nr && nr_long < MAX_LONG; i++) {
+        const int64_t timed = task->timed.sizes.bindings[i].value;
+        bool longer = task->nr_checks == 0 || varies(task, i);
+
+        for (unsigned s = 0; longer && s < *nr; s++)
+            longer = shapes[s].shape.sizes.bindings[i].value < timed;
+        if (!longer || timed < LEAST_BASE)
+            continue;
+        long_one(task, base, i, shapes, nr, arena);
+        nr_long++;
+    }
+}
+
 static bool uses_files(const struct task *task)
 {
     for (unsigned i = 0; i < task->nr_arrays; i++) {
@@ -320,7 +410,7 @@ void shapes_choose(
     *nr = 0;
     *shapes = arena_array(arena,
         task->nr_checks + task->nr_cases + NR_OTHERS + NR_CHANGES + NR_ALONE * MAX_ALONE +
-            LESS_STEPS,
+            LESS_STEPS + MAX_LONG * LONG_TRIES,
         sizeof(**shapes));
     for (unsigned i = 0; i < task->nr_checks; i++)
         add(*shapes, nr, task->checks[i], SHAPE_EXPLICIT, arena);
@@ -349,6 +439,7 @@ void shapes_choose(
         derive(task, largest, CHANGE_MORE, *shapes, nr, arena);
     derive(task, base, CHANGE_HALF, *shapes, nr, arena);
     derive(task, base, CHANGE_LESS, *shapes, nr, arena);
+    long_ones(task, base, *shapes, nr, arena);
     if (task->nr_checks == 0)
         made_smaller(task, *shapes, nr, arena);
 }

@@ -7,6 +7,7 @@
 enum shape_kind {
     SHAPE_EXPLICIT, /* a check line */
     SHAPE_DERIVED,  /* chosen here */
+    SHAPE_LONG,     /* one size at its timed value, the others small */
     SHAPE_TIMED,    /* the timed sizes, for file("x.npy") and expect */
     SHAPE_SCALED,   /* the timed sizes, all smaller by one factor: only where the original runs at
                      * none of the above. Kernels that need multiples of a tile run at few others */
@@ -22,6 +23,7 @@ struct check_shape {
     enum shape_kind kind;
     const char *text;   /* "M = 129, N = 65" */
     const char *folder; /* of a `case` line; NULL: files lie beside the task */
+    unsigned size;      /* SHAPE_LONG: the number of the size at its timed value */
 };
 
 /* All shapes worth trying: explicit ones first, then derived ones in order of preference; none

@@ -72,6 +72,8 @@ struct device_launch {
     unsigned checks, max_findings;
     uint64_t step_limit; /* 0: the device's default */
     uint64_t seed;
+    const uint64_t *blocks; /* emulator: only these, rising; NULL: all */
+    uint64_t nr_blocks;
 };
 
 struct device_result {

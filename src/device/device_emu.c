@@ -310,6 +310,8 @@ static bool prepare(struct device *device, const struct device_module *module,
         .spill_bytes = launch->facts->spill_store_bytes + launch->facts->spill_load_bytes,
         .step_limit = launch->step_limit,
         .seed = launch->seed,
+        .blocks = launch->blocks,
+        .nr_blocks = launch->nr_blocks,
     };
     return true;
 }

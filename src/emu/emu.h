@@ -187,8 +187,12 @@ struct emu_launch {
     unsigned max_reports;
     uint64_t step_limit; /* warp instructions over the whole launch; 0: 2^36 */
     /* counting */
-    bool count;             /* fill result->counters, time modelled included */
-    bool untimed;           /* ... without time and the other modelled counters */
+    bool count;   /* fill result->counters, time modelled included */
+    bool untimed; /* ... without time and the other modelled counters */
+    /* Run only these blocks, rising numbers below the grid's; NULL: all, or a sample. Not for
+     * cooperative grids. */
+    const uint64_t *blocks;
+    uint64_t nr_blocks;
     uint64_t sample_blocks; /* run only about this many blocks, stratified, or the first ones of a
                                kernel whose blocks may wait for each other; 0: all */
     /* Run only to learn what blocks cost. Where blocks learn from each other, memory is afterwards

@@ -31,6 +31,7 @@ struct profiler {
     struct arena *arena;
     struct run_buffers buffers;    /* the task's arrays, at the timed shape; temps come and go */
     struct initial_bytes *initial; /* of each array, before a run */
+    bool whole;                    /* the profile under way runs all blocks */
     bool untouched;                /* nothing has run since the arrays were filled */
     uint64_t *restore;             /* addresses of arrays that are both read and written */
     unsigned nr_restore;
@@ -321,7 +322,7 @@ static bool measure_bound(struct profiler *p, struct candidate *c, struct device
 {
     struct run_buffers all = {0}, temps = {0};
     struct device_measure measure = {.nr_launches = c->plan.nr_launches,
-        .sample_blocks = p->options.sample_blocks,
+        .sample_blocks = p->whole ? UINT64_MAX : p->options.sample_blocks,
         .baseline_module = p->original,
         .baseline = p->original_launches,
         .nr_baseline = p->nr_original,
@@ -376,15 +377,13 @@ bool profiler_original(struct profiler *p, const struct candidate *original, str
     return true;
 }
 
-bool profile_kernel(struct profiler *p, struct candidate *c, struct err *err)
+static bool take_profile(struct profiler *p, struct candidate *c, struct err *err)
 {
     struct env env;
     struct device_module *module;
     struct device_result result;
     bool ok;
 
-    if (candidate_evaluated(c))
-        return true;
     env = plan_env(c->arena, &c->plan, &p->task->timed);
     if (!device_load(p->device, &c->compilation, &module, &result, err))
         return err_wrap(err, "profile");
@@ -395,4 +394,20 @@ bool profile_kernel(struct profiler *p, struct candidate *c, struct err *err)
     if (!ok)
         return err_wrap(err, "profile");
     return result.verdict == VERDICT_OK ? judge(p, c) : fail_as(p, c, &result);
+}
+
+bool profile_kernel(struct profiler *p, struct candidate *c, struct err *err)
+{
+    return candidate_evaluated(c) || take_profile(p, c, err);
+}
+
+bool profile_whole(struct profiler *p, struct candidate *c, struct err *err)
+{
+    bool ok;
+
+    c->profile = (struct profile){0};
+    p->whole = true;
+    ok = take_profile(p, c, err);
+    p->whole = false;
+    return ok;
 }

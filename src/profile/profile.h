@@ -24,6 +24,8 @@ void profiler_destroy(struct profiler *profiler);
  * over the candidate's. The root gets 1. A time below the roofline of the task's `work` gives
  * verdict suspicious. */
 bool profile_kernel(struct profiler *profiler, struct candidate *c, struct err *err);
+/* The same once more, for a candidate that has a profile: from all blocks of all launches. */
+bool profile_whole(struct profiler *profiler, struct candidate *c, struct err *err);
 void profiler_baseline(struct profiler *profiler, double time_ns);
 /* Gives the profiler the compiled original, which it borrows for its life. Without effect where the
  * device does not compare. */

@@ -80,7 +80,15 @@ static bool store(struct session *s, struct trial *trial, struct err *err)
 /* On the thread of a device, beside those of other devices. */
 bool loop_check_and_profile(struct station *station, struct candidate *c, struct err *err)
 {
-    return check(station, c, err) && profile(station, c, err);
+    return check(station, c, err) && profile(station, c, err) && station_confirm(station, c, err);
+}
+
+/* Are all results of a device known? What a file of evaluations holds was perhaps no best there,
+ * and was not compared at the timed sizes. */
+static bool is_done(const struct session *s, const struct candidate *c)
+{
+    return candidate_evaluated(c) &&
+           !(c->reused && c->verdict == VERDICT_OK && c->speedup > s->state.best_speedup);
 }
 
 /* Compile the proposed variants, in turn, and hand them to the devices. A variant that needs no
@@ -97,7 +105,7 @@ static bool begin(struct session *s, struct loop_watcher *watcher, struct err *e
         if (wait)
             return true;
         s->in_flight.nr_taken++;
-        trial->state = candidate_evaluated(&trial->c) ? TRIAL_DONE : TRIAL_UNDER_WAY;
+        trial->state = is_done(s, &trial->c) ? TRIAL_DONE : TRIAL_UNDER_WAY;
         if (trial->state == TRIAL_DONE)
             return true;
         evaluator_begin(s->evaluator, &trial->c);

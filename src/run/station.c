@@ -58,3 +58,40 @@ bool station_profile(struct station *station, struct candidate *c, struct err *e
     return candidate_evaluated(c) || (make_ready(station, err) && know_original(station, err) &&
                                          profile_kernel(station->profiler, c, err));
 }
+
+static bool would_be_fastest(const struct station *station, const struct candidate *c)
+{
+    const double original_ns = station->original ? station->original->profile.time_ns : 0,
+                 least_ns = station->fastest_ns > 0 ? station->fastest_ns : original_ns;
+
+    return c->node > 0 && (least_ns <= 0 || c->profile.time_ns < least_ns);
+}
+
+/* Sampled blocks may be those with little to do. */
+static bool is_off(const struct candidate *c, uint64_t thread_insts)
+{
+    const double counted = (double)thread_insts,
+                 sampled = counters_get(&c->profile.total, METRIC_THREAD_INST);
+
+    return counted > 0 && sampled > 0 && (counted > 1.25 * sampled || sampled > 1.25 * counted);
+}
+
+bool station_confirm(struct station *station, struct candidate *c, struct err *err)
+{
+    const bool modelled = station->device->ops->time_from == PROV_MODELLED;
+    uint64_t thread_insts = 0;
+
+    if (c->verdict != VERDICT_OK || c->recalled || c->node == 0 ||
+        (modelled && !would_be_fastest(station, c)))
+        return true;
+    if (!make_ready(station, err) || !know_original(station, err) ||
+        !check_timed(station->checker, c, &thread_insts, err))
+        return false;
+    if (c->verdict != VERDICT_OK)
+        c->speedup = 0;
+    else if (modelled && is_off(c, thread_insts) && !profile_whole(station->profiler, c, err))
+        return false;
+    if (c->verdict == VERDICT_OK && would_be_fastest(station, c))
+        station->fastest_ns = c->profile.time_ns;
+    return true;
+}

@@ -17,6 +17,7 @@ struct station {
     const struct compilation *reference;
     struct checker *checker;   /* NULL: not needed yet */
     struct profiler *profiler; /* NULL: not needed yet */
+    double fastest_ns;         /* of the candidates that were confirmed; 0: none yet */
     bool knows_original;       /* the profiler knows the original */
 };
 
@@ -34,5 +35,10 @@ void station_original(
 /* The stages check and profile. A candidate that is evaluated already passes untouched. */
 bool station_check(struct station *station, struct candidate *c, struct err *err);
 bool station_profile(struct station *station, struct candidate *c, struct err *err);
+
+/* After these stages: a candidate that would be the station's fastest is compared with the original
+ * at the timed sizes; on a card every candidate is. Where the comparison executes another number of
+ * instructions than the sampled profile says, the profile is taken again from all blocks. */
+bool station_confirm(struct station *station, struct candidate *c, struct err *err);
 
 #endif

@@ -95,6 +95,12 @@ struct block_choice launch_choose(const struct emu_run *run)
     struct block_choice c = {.nr = run->nr_blocks};
     uint64_t drawn;
 
+    if (run->launch->blocks && !run->program->cooperative) {
+        c.nr = run->launch->nr_blocks;
+        c.list = xcalloc(c.nr + MOST_NEARBY_BLOCKS, sizeof(*c.list));
+        memcpy(c.list, run->launch->blocks, c.nr * sizeof(*c.list));
+        return c;
+    }
     /* Neighbours are a part of a small sample, half of it at most. */
     if (sample > 0 && sample < run->nr_blocks && !run->program->cooperative)
         draw(&c, run, sample >= LARGE_SAMPLE ? sample : (sample + 1) / 2);

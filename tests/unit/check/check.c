@@ -179,7 +179,35 @@ static void run_small_root(
         y[i] = x[i] > 1.5f ? 0 : 2 * x[i] + 1;
 }
 
+/* A grid that is capped: right up to 512 rows. */
+static void run_capped(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    run_right(x, y, m < 512 ? m : 512, n, launch, result);
+}
+
+/* A loop that is cut short: right up to 512 columns. */
+static void run_cut(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    run_right(x, y, m, n, launch, result);
+    for (int64_t i = 0; i < m * n; i++)
+        y[i] += i % n < 512 ? 0 : 1;
+}
+
+/* An index of 16 bits and a sign: right where both sizes are not large. */
+static void run_narrow(
+    float *x, float *y, int64_t m, int64_t n, unsigned launch, struct device_result *result)
+{
+    run_right(x, y, m, n, launch, result);
+    for (int64_t i = 1 << 19; i < m * n; i++)
+        y[i] = 0;
+}
+
 static const struct kernel kernels[] = {
+    {"capped", run_capped},
+    {"cut", run_cut},
+    {"narrow", run_narrow},
     {"right", run_right},
     {"close", run_close},
     {"tail", run_tail},
@@ -361,7 +389,9 @@ static void test_right(void **state)
 
     assert_int_equal(c->verdict, VERDICT_OK);
     assert_true(c->check.nr_shapes >= 3);
-    assert_true(c->check.nr_runs >= 3 * c->check.nr_shapes);
+    /* three runs a shape, and one at each of the two that are long in one size */
+    assert_true(c->check.nr_runs >= 3 * (c->check.nr_shapes - 2) + 2);
+    assert_non_null(strstr(c->check.note, "M and N at the timed value by itself"));
     assert_true(c->check.max_abs == 0 && c->check.max_rel == 0 && c->check.q99_rel == 0);
     c = check(*state, "close");
     assert_int_equal(c->verdict, VERDICT_OK);
@@ -401,6 +431,44 @@ static void test_guards(void **state)
 {
     expect(*state, "past", VERDICT_FAULT, "out of bounds: a write 8 bytes past the end of Y (924");
     expect(*state, "before", VERDICT_FAULT, "out of bounds: a write 4 bytes before the start of Y");
+}
+
+/* What goes wrong only where a size is as long as the timed one. */
+static void test_long(void **state)
+{
+    expect(*state, "capped", VERDICT_WRONG, "M = 1024");
+    expect(*state, "cut", VERDICT_WRONG, "N = 1024");
+}
+
+static enum verdict timed_verdict(struct bench *b, const char *does, const char *said)
+{
+    struct candidate *c = check(b, does);
+    uint64_t insts;
+    struct err err = {.text = ""};
+
+    assert_int_equal(c->verdict, VERDICT_OK);
+    assert_false(check_has_timed(c));
+    if (!check_timed(b->checker, c, &insts, &err))
+        fail_msg("%s", err.text);
+    assert_non_null(strstr(c->verdict == VERDICT_OK ? c->check.note : c->verdict_text, said));
+    assert_true(c->verdict != VERDICT_OK || check_has_timed(c));
+    return c->verdict;
+}
+
+/* What goes wrong only at the timed sizes is found there; the original runs there once. */
+static void test_timed(void **state)
+{
+    struct bench *b = *state;
+    unsigned before;
+
+    assert_int_equal(
+        timed_verdict(b, "narrow", "Y[512][0] = 0 but the reference has "), VERDICT_WRONG);
+    before = b->fake.nr_launches;
+    assert_int_equal(
+        timed_verdict(b, "right", "all 1048576 outputs at the timed size compared"), VERDICT_OK);
+    before = b->fake.nr_launches - before;
+    assert_int_equal(timed_verdict(b, "close", "all 1048576 outputs"), VERDICT_OK);
+    assert_int_equal(check(b, "right")->check.nr_runs + 1, before);
 }
 
 static void test_device_verdict(void **state)
@@ -514,7 +582,7 @@ static void test_shapes(void **state)
     assert_int_equal(shapes[0].kind, SHAPE_EXPLICIT);
     assert_string_equal(shapes[0].text, "M = 33, N = 7");
     for (unsigned i = 1; i < nr; i++) {
-        assert_int_equal(shapes[i].kind, SHAPE_DERIVED);
+        assert_true(shapes[i].kind == SHAPE_DERIVED || shapes[i].kind == SHAPE_LONG);
         less |= strcmp(shapes[i].text, "M = 32, N = 6") == 0;
         more |= strcmp(shapes[i].text, "M = 34, N = 8") == 0;
         for (unsigned j = 0; j < i; j++)
@@ -560,9 +628,9 @@ static void test_shapes_without_checks(void **state)
 
     assert_true(nr >= 2);
     for (unsigned i = 0; i < nr; i++)
-        assert_true(
-            shapes[i].shape.sizes.bindings[0].value < 1000 ||
-            (shapes[i].kind == SHAPE_LESS && shapes[i].shape.sizes.bindings[1].value < 1000));
+        assert_true(shapes[i].shape.sizes.bindings[0].value < 1000 ||
+                    ((shapes[i].kind == SHAPE_LESS || shapes[i].kind == SHAPE_LONG) &&
+                        shapes[i].shape.sizes.bindings[1].value < 1000));
 }
 
 static bool has_shape(
@@ -874,6 +942,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_wrong, setup, teardown),
         cmocka_unit_test_setup_teardown(test_nondeterministic, setup, teardown),
         cmocka_unit_test_setup_teardown(test_guards, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_long, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_timed, setup, teardown),
         cmocka_unit_test_setup_teardown(test_device_verdict, setup, teardown),
         cmocka_unit_test_setup_teardown(test_dead, setup, teardown),
         cmocka_unit_test_setup_teardown(test_scale_falls_back, setup, teardown),

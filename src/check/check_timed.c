@@ -1,0 +1,341 @@
+/* Owns the comparison at the timed sizes: what the original computes there, whole or in a sample of
+ * its blocks, and what a candidate computes there. */
+#include "check/check_timed.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "check/check_compare.h"
+#include "check/check_line.h"
+#include "check/check_parts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Warp instructions that a run of the original may take before a sample of its blocks stands for
+ * it: a run of a second or two. A sample may take a quarter of that. */
+static uint64_t whole_limit(const struct checker *k)
+{
+    return k->timed_insts ? k->timed_insts : UINT64_C(1) << 25;
+}
+
+enum {
+    TIMED_MAX_BYTES = 384 << 20, /* the host holds five copies */
+    NR_STRETCHES = 8,            /* of consecutive blocks, in a sample */
+    MOST_TRIES = 5               /* smaller and smaller samples */
+};
+
+struct timed {
+    const char *why_not;                /* nothing can be compared; NULL: something can */
+    struct host_arrays inputs, outputs; /* the original's */
+    struct host_arrays got;             /* the last candidate's */
+    struct arena *arena;
+    uint64_t thread_insts;
+    double stretch; /* a sample: the share of the grid that each stretch has; 0: whole */
+    double at[NR_STRETCHES];
+    bool done_by_shape; /* one of the checked sizes is the timed one */
+};
+
+void timed_destroy(struct timed *t)
+{
+    if (!t)
+        return;
+    host_finish(&t->inputs);
+    host_finish(&t->outputs);
+    host_finish(&t->got);
+    arena_destroy(t->arena);
+    free(t);
+}
+
+static uint64_t timed_seed(void)
+{
+    return rng_mix(0x6b656574 /* "keet" */, UINT64_C(1) << 40);
+}
+
+/* Does the check of each candidate compare at the timed sizes anyway? */
+static bool is_covered(const struct checker *k)
+{
+    for (unsigned i = 0; i < k->nr_shapes; i++) {
+        const struct env *sizes = &k->shapes[i].shape.sizes;
+        bool same = true;
+
+        for (size_t s = 0; s < sizes->nr; s++)
+            same = same && sizes->bindings[s].value == k->task->timed.sizes.bindings[s].value;
+        if (same)
+            return true;
+    }
+    return false;
+}
+
+/* The blocks of the stretches, where the grid of the plan's one launch is cut into. Whole rows of
+ * blocks where a stretch is as long as one: blocks of other shapes in the same rows write the same
+ * outputs. */
+static bool list_blocks(const struct timed *t, const struct plan *plan, const struct env *env,
+    struct arena *arena, struct block_list *list)
+{
+    struct launch_config config;
+    struct err ignored;
+    uint64_t nr, last = 0;
+
+    if (!launch_resolve(&plan->launches[0], env, &config, &ignored))
+        return false;
+    nr = (uint64_t)config.grid[0] * config.grid[1] * config.grid[2];
+    *list = (struct block_list){arena_array(arena, nr + 1, sizeof(uint64_t)), 0};
+    for (unsigned s = 0; s < NR_STRETCHES; s++) {
+        uint64_t from = (uint64_t)(t->at[s] * (double)nr),
+                 to = (uint64_t)((t->at[s] + t->stretch) * (double)nr) + 1;
+
+        if (t->stretch * (double)nr >= (double)config.grid[0]) {
+            from -= from % config.grid[0];
+            to += config.grid[0] - 1;
+            to -= to % config.grid[0];
+        }
+        from = from < last ? last : from;
+        to = to > nr ? nr : to;
+        for (uint64_t b = from; b < to; b++)
+            list->blocks[list->nr++] = b;
+        last = to > last ? to : last;
+    }
+    return true;
+}
+
+static bool run_at(struct checker *k, const struct plan *plan, const struct compilation *code,
+    struct device_module *module, uint64_t step_limit, uint64_t seed, struct arena *arena,
+    struct host_arrays *outputs, struct device_result *result, struct err *err)
+{
+    const struct timed *t = k->timed;
+    const struct env env = plan_env(arena, plan, &k->task->timed);
+    struct block_list list;
+    struct check_run run = {.device = k->device,
+        .task = k->task,
+        .plan = plan,
+        .compilation = code,
+        .module = module,
+        .shape = &k->task->timed,
+        .inputs = &t->inputs,
+        .poison = POISON_FIRST,
+        .step_limit = step_limit,
+        .seed = seed};
+
+    if (t->stretch > 0 && list_blocks(t, plan, &env, arena, &list))
+        run.blocks = &list;
+    return check_run(&run, arena, outputs, result, err);
+}
+
+/* Runs the original whole, or where that takes too long a sample of its blocks. */
+static bool run_original(struct checker *k, struct err *err)
+{
+    struct timed *t = k->timed;
+    const bool can_sample = k->device->ops->catches_stray && k->oracle.nr_launches == 1;
+    struct device_result result;
+    struct arena *arena = arena_create();
+    bool ok;
+
+    ok = run_at(k, &k->oracle, k->original, k->module,
+        can_sample ? whole_limit(k) : 8 * whole_limit(k), 0, arena, &t->outputs, &result, err);
+    for (unsigned s = 0; s < NR_STRETCHES; s++)
+        t->at[s] = ((double)s + (double)(rng_mix(timed_seed(), s) >> 11) * 0x1p-53) / NR_STRETCHES;
+    for (unsigned try = 0;
+         ok && can_sample && result.verdict == VERDICT_TIMEOUT && try < MOST_TRIES; try++) {
+        t->stretch = t->stretch > 0 ? t->stretch / 8 : 1.0 / (16 * NR_STRETCHES);
+        for (unsigned i = 0; i < k->task->nr_arrays; i++) /* what the run before left */
+            memset(t->outputs.bytes[i], POISON_FIRST,
+                array_bytes(&k->task->arrays[i], t->outputs.nr[i]));
+        ok = run_at(k, &k->oracle, k->original, k->module, whole_limit(k) / 4, 0, arena,
+            &t->outputs, &result, err);
+    }
+    t->thread_insts = result.thread_insts;
+    if (ok && result.verdict != VERDICT_OK)
+        t->why_not = arena_printf(t->arena, "the original does not run there (%s: %.200s)",
+            verdict_name(result.verdict), result.text);
+    arena_destroy(arena);
+    return ok;
+}
+
+static bool prepare(struct checker *k, struct err *err)
+{
+    struct timed *t = k->timed = xcalloc(1, sizeof(*t));
+    const struct env *env = &k->task->timed.sizes;
+    struct err why;
+
+    t->arena = arena_create();
+    t->done_by_shape = is_covered(k);
+    if (t->done_by_shape)
+        return true;
+    if (task_bytes(k->task, env) > TIMED_MAX_BYTES) {
+        t->why_not = "the arrays are too large";
+        return true;
+    }
+    if (!host_init(&t->inputs, k->task, env, err) || !host_init(&t->outputs, k->task, env, err) ||
+        !host_init(&t->got, k->task, env, err))
+        return false;
+    if (!host_fill(&t->inputs, k->task, env, timed_seed(), 1, true, NULL, &why)) {
+        t->why_not = arena_strdup(t->arena, why.text);
+        return true;
+    }
+    return run_original(k, err);
+}
+
+/* In a sample, an output counts where both the original and the candidate have written: the others
+ * become what compare_outputs leaves out. Those of `inout` count where both have changed them. */
+static void leave_out_unwritten(
+    const struct checker *k, struct host_arrays *got, struct host_arrays *want)
+{
+    const struct timed *t = k->timed;
+
+    for (unsigned a = 0; a < k->task->nr_arrays; a++) {
+        const struct task_array *array = &k->task->arrays[a];
+
+        for (uint64_t i = 0; array->role != ROLE_IN && i < want->nr[a]; i++) {
+            enum elem elem;
+            const uint64_t at = array_place(array, i, &elem);
+            const size_t bytes = elem_bytes(elem);
+            unsigned char *g = (unsigned char *)got->bytes[a] + at,
+                          *w = (unsigned char *)want->bytes[a] + at;
+            unsigned char poison[8], *before = poison;
+
+            memset(poison, POISON_FIRST, sizeof(poison));
+            if (array->role == ROLE_INOUT)
+                before = (unsigned char *)t->inputs.bytes[a] + at;
+            if (memcmp(g, before, bytes) != 0 && memcmp(w, before, bytes) != 0)
+                continue;
+            memcpy(w, before, bytes);
+            memcpy(g, before, bytes);
+        }
+    }
+}
+
+static bool copy_arrays(const struct task *task, const struct env *env,
+    const struct host_arrays *from, struct host_arrays *to, struct err *err)
+{
+    if (!host_init(to, task, env, err))
+        return false;
+    for (unsigned a = 0; a < task->nr_arrays; a++)
+        memcpy(to->bytes[a], from->bytes[a], array_bytes(&task->arrays[a], from->nr[a]));
+    return true;
+}
+
+static void add_note(struct candidate *c, const char *text)
+{
+    c->check.note = c->check.note && *c->check.note
+                        ? arena_printf(c->arena, "%s; %s", c->check.note, text)
+                        : text;
+}
+
+static const char said[] = "the timed size";
+
+bool check_has_timed(const struct candidate *c)
+{
+    return c->check.note && strstr(c->check.note, said);
+}
+
+static void fail_timed(const struct checker *k, struct candidate *c, const struct mismatch *m,
+    const struct host_arrays *got, const struct host_arrays *want)
+{
+    const struct env *env = &k->task->timed.sizes;
+    const unsigned line = check_write_line(c, m->array->name);
+    const char *name = element_name(c->arena, m->array, env, m->index),
+               *reference = element_text(c->arena, m->array, want->bytes[m->which], m->index),
+               *mine = m->unwritten
+                           ? "is never written"
+                           : arena_printf(c->arena, "= %s",
+                                 element_text(c->arena, m->array, got->bytes[m->which], m->index));
+
+    candidate_fail(c, VERDICT_WRONG, line,
+        "%s:%u: %s %s but the reference has %s (at %s; %" PRIu64 " of %" PRIu64 " elements differ)",
+        file_name(k->task->path), line, name, mine, reference, said, m->nr_wrong, m->nr);
+}
+
+static void judge(
+    struct checker *k, struct candidate *c, struct host_arrays *got, struct host_arrays *want)
+{
+    struct errors *errors = xcalloc(1, sizeof(*errors));
+    const bool sampled = k->timed->stretch > 0;
+    struct mismatch m;
+    uint64_t all = 0;
+
+    errors->rough = true;
+    if (sampled)
+        leave_out_unwritten(k, got, want);
+    compare_outputs(&k->compared, got, want, POISON_FIRST, POISON_FIRST, 1, errors, &m);
+    for (unsigned a = 0; a < k->task->nr_arrays; a++)
+        all += k->compared.arrays[a].role != ROLE_IN ? want->nr[a] : 0;
+    if (m.array)
+        fail_timed(k, c, &m, got, want);
+    else if (sampled)
+        add_note(c,
+            arena_printf(c->arena,
+                "%" PRIu64 " of the %" PRIu64 " outputs at %s compared, by a sample of blocks: a "
+                "run of the original takes too long",
+                errors->nr, all, said));
+    else
+        add_note(
+            c, arena_printf(c->arena, "all %" PRIu64 " outputs at %s compared", errors->nr, said));
+    free(errors);
+}
+
+/* As in the check of small sizes, within what the original itself may take there. */
+static uint64_t candidate_limit(const struct checker *k)
+{
+    const uint64_t most = 16 * whole_limit(k), limit = 64000000 + 16 * k->timed->thread_insts;
+
+    return limit < most ? limit : most;
+}
+
+static bool run_candidate(struct checker *k, struct candidate *c, struct device_module *module,
+    uint64_t *thread_insts, struct err *err)
+{
+    struct timed *t = k->timed;
+    const struct env *env = &k->task->timed.sizes;
+    struct host_arrays want = {0};
+    struct device_result result;
+    const bool sampled = t->stretch > 0;
+    bool ok;
+
+    if (sampled && c->plan.nr_launches != 1) {
+        add_note(c, arena_printf(c->arena,
+                        "nothing compared at %s: a run of the original takes too long, and several "
+                        "launches cannot be sampled",
+                        said));
+        return true;
+    }
+    ok = run_at(k, &c->plan, &c->compilation, module, candidate_limit(k), rng_mix(c->seed, 77),
+             c->arena, &t->got, &result, err) &&
+         (!sampled || copy_arrays(k->task, env, &t->outputs, &want, err));
+    if (ok && result.verdict != VERDICT_OK)
+        candidate_fail(c, result.verdict, result.line, "%s:%u: %s (at %s)",
+            file_name(k->task->path), result.line, result.text, said);
+    else if (ok)
+        judge(k, c, &t->got, sampled ? &want : &t->outputs);
+    if (ok && !sampled)
+        *thread_insts = result.thread_insts;
+    host_finish(&want);
+    return ok;
+}
+
+bool check_timed(struct checker *k, struct candidate *c, uint64_t *thread_insts, struct err *err)
+{
+    struct device_module *module;
+    struct device_result result;
+    bool ok;
+
+    *thread_insts = 0;
+    if (c->verdict != VERDICT_OK || check_has_timed(c))
+        return true;
+    if (!k->timed && !prepare(k, err))
+        return err_wrap(err, "comparing at %s", said);
+    if (k->timed->done_by_shape) {
+        add_note(c, arena_printf(c->arena, "%s is one of these", said));
+        return true;
+    }
+    if (k->timed->why_not) {
+        add_note(c, arena_printf(c->arena, "nothing compared at %s: %s", said, k->timed->why_not));
+        return true;
+    }
+    if (!device_load(k->device, &c->compilation, &module, &result, err))
+        return false;
+    ok = result.verdict != VERDICT_OK || run_candidate(k, c, module, thread_insts, err);
+    device_unload(k->device, module);
+    return ok;
+}
