@@ -21,7 +21,7 @@ struct check_state {
     struct candidate *c;
     struct device_module *module;
     struct errors errors;
-    unsigned nr_runs;
+    unsigned nr_runs, nr_styles;
     bool float_atomics, differed, sets_skipped;
     const char *screened; /* the screening's sentence for the note; NULL: none */
 };
@@ -67,6 +67,8 @@ struct checker *checker_create(struct device *device, const struct task *task,
     k->arena = arena_create();
     k->nr_seeds = options && options->nr_seeds ? options->nr_seeds : DEFAULT_SEEDS;
     k->step_limit = options ? options->step_limit : 0;
+    k->widen = options ? options->widen : NULL;
+    k->owner = options ? options->owner : NULL;
     k->timed_insts = options ? options->timed_insts : 0;
     k->caveat = "";
     k->sanitize = true;
@@ -77,6 +79,7 @@ struct checker *checker_create(struct device *device, const struct task *task,
         checker_destroy(k);
         return NULL;
     }
+    sets_choose(k);
     return k;
 }
 
@@ -88,6 +91,7 @@ void checker_destroy(struct checker *k)
         reference_finish(&k->cache[i]);
     free(k->cache);
     timed_destroy(k->timed);
+    exact_destroy(k);
     screen_destroy(k->screen);
     device_unload(k->device, k->module);
     arena_destroy(k->arena);
@@ -116,16 +120,34 @@ static bool fail_at(struct check_state *t, enum verdict verdict, unsigned line, 
     return candidate_fail(t->c, verdict, 0, "%s: %s", file, text);
 }
 
-static const char *where_text(const struct check_state *t, unsigned shape, double scale)
+/* One set under way. */
+struct set_state {
+    unsigned shape;
+    bool again; /* the candidate runs a second time, in another order */
+    struct input_set set;
+    struct extra_set *extra; /* NULL: a usual one */
+    struct host_arrays inputs, first, second;
+    struct reference reference;
+    bool kept; /* the cache owns the reference */
+    bool skip; /* the reference itself is not clean on these inputs */
+};
+
+static const char *where_text(const struct check_state *t, const struct set_state *s)
 {
-    if (scale == 1)
-        return t->checker->shapes[shape].text;
-    return arena_printf(t->c->arena, "%s, inputs times %g", t->checker->shapes[shape].text, scale);
+    const char *sizes = t->checker->shapes[s->shape].text;
+
+    if (s->set.other_scalars)
+        return arena_printf(t->c->arena, "%s, with other values of the scalars", sizes);
+    if (s->set.style != INPUT_DECLARED)
+        return arena_printf(t->c->arena, "%s, inputs: %s", sizes, input_style_name(s->set.style));
+    if (s->set.scale != 1)
+        return arena_printf(t->c->arena, "%s, inputs times %g", sizes, s->set.scale);
+    return sizes;
 }
 
 /* The device's verdict becomes the candidate's. */
 static bool fail_result(
-    struct check_state *t, const struct device_result *result, unsigned shape, double scale)
+    struct check_state *t, const struct device_result *result, const struct set_state *s)
 {
     const struct task *task = t->checker->task;
     unsigned line = result->line;
@@ -143,15 +165,15 @@ static bool fail_result(
         if (strncmp(result->text, task->arrays[i].name, len) == 0 && result->text[len] == '[')
             line = check_write_line(t->c, task->arrays[i].name);
     }
-    return fail_at(t, result->verdict, line,
-        arena_printf(t->c->arena, "%s (%s)", text, where_text(t, shape, scale)));
+    return fail_at(
+        t, result->verdict, line, arena_printf(t->c->arena, "%s (%s)", text, where_text(t, s)));
 }
 
 static bool fail_wrong(struct check_state *t, const struct mismatch *m,
-    const struct host_arrays *got, const struct host_arrays *want, unsigned shape, double scale)
+    const struct host_arrays *got, const struct host_arrays *want, const struct set_state *s)
 {
     struct arena *arena = t->c->arena;
-    struct env env = t->checker->shapes[shape].shape.sizes;
+    struct env env = t->checker->shapes[s->shape].shape.sizes;
     const char *name = element_name(arena, m->array, &env, m->index);
     const char *reference = element_text(arena, m->array, want->bytes[m->which], m->index);
     const char *what =
@@ -163,14 +185,14 @@ static bool fail_wrong(struct check_state *t, const struct mismatch *m,
 
     return fail_at(t, VERDICT_WRONG, check_write_line(t->c, m->array->name),
         arena_printf(arena, "%s (%s; %" PRIu64 " of %" PRIu64 " elements differ)", what,
-            where_text(t, shape, scale), m->nr_wrong, m->nr));
+            where_text(t, s), m->nr_wrong, m->nr));
 }
 
 static bool fail_nondeterministic(struct check_state *t, const struct mismatch *m,
-    const struct host_arrays *a, const struct host_arrays *b, unsigned shape, double scale)
+    const struct host_arrays *a, const struct host_arrays *b, const struct set_state *s)
 {
     struct arena *arena = t->c->arena;
-    struct env env = t->checker->shapes[shape].shape.sizes;
+    struct env env = t->checker->shapes[s->shape].shape.sizes;
 
     return fail_at(t, VERDICT_NONDETERMINISTIC, check_write_line(t->c, m->array->name),
         arena_printf(arena,
@@ -178,43 +200,42 @@ static bool fail_nondeterministic(struct check_state *t, const struct mismatch *
             " elements differ)",
             element_name(arena, m->array, &env, m->index),
             element_text(arena, m->array, a->bytes[m->which], m->index),
-            element_text(arena, m->array, b->bytes[m->which], m->index),
-            where_text(t, shape, scale), m->nr_wrong, m->nr));
+            element_text(arena, m->array, b->bytes[m->which], m->index), where_text(t, s),
+            m->nr_wrong, m->nr));
 }
 
-static bool run_candidate(struct check_state *t, unsigned shape, unsigned set, bool again,
-    const struct host_arrays *inputs, struct host_arrays *outputs, struct device_result *result,
-    struct err *err)
+/* Runs the candidate into s->first; again: into s->second. */
+static bool run_candidate(struct check_state *t, struct set_state *s, bool again,
+    struct device_result *result, struct err *err)
 {
     struct checker *k = t->checker;
     struct check_run run = {.device = k->device,
-        .task = k->task,
+        .task = s->set.other_scalars ? &k->varied : k->task,
         .plan = &t->c->plan,
         .compilation = &t->c->compilation,
         .module = t->module,
-        .shape = &k->shapes[shape].shape,
-        .inputs = inputs,
+        .shape = &k->shapes[s->shape].shape,
+        .inputs = &s->inputs,
         .poison = again ? POISON_SECOND : POISON_FIRST,
-        .sanitize = k->sanitize && set == 0 && !again && k->shapes[shape].kind != SHAPE_LONG,
-        .step_limit = step_limit(k, shape),
-        .seed = rng_mix(t->c->seed, 1000 + 4 * (uint64_t)shape + 2 * set + again)};
+        .sanitize = k->sanitize && (s->again || s->extra) && !again,
+        .step_limit = step_limit(k, s->shape),
+        .seed = rng_mix(rng_mix(t->c->seed, 1000 + s->shape), rng_mix(s->set.seed, again))};
 
-    if (!check_run(&run, t->c->arena, outputs, result, err))
+    if (!check_run(&run, t->c->arena, again ? &s->second : &s->first, result, err))
         return false;
     t->float_atomics |= result->float_atomics;
     t->nr_runs++;
     return true;
 }
 
-struct set_state {
-    unsigned shape, set;
-    uint64_t seed;
-    double scale;
-    struct host_arrays inputs, first, second;
-    struct reference reference;
-    bool kept; /* the cache owns the reference */
-    bool skip; /* the reference itself is not clean on these inputs */
-};
+static bool fill(struct check_state *t, struct set_state *s, struct err *err)
+{
+    const struct checker *k = t->checker;
+    const struct check_shape *shape = &k->shapes[s->shape];
+
+    return host_fill(&s->inputs, k->task, &shape->shape.sizes, &s->set, shape->kind == SHAPE_TIMED,
+        shape->folder, err);
+}
 
 /* Runs the candidate first and then the reference, so that the candidate cannot find the
  * reference's results in memory. Where the reference fell back to scale 1, the candidate runs
@@ -222,85 +243,111 @@ struct set_state {
 static bool run_pair(struct check_state *t, struct set_state *s, struct err *err)
 {
     struct checker *k = t->checker;
-    const struct env *env = &k->shapes[s->shape].shape.sizes;
-    bool timed = k->shapes[s->shape].kind == SHAPE_TIMED;
-    const char *folder = k->shapes[s->shape].folder;
+    const struct input_set asked = s->set;
     struct device_result result, reference_result;
-    double scale = s->scale;
 
-    if (!host_fill(&s->inputs, k->task, env, s->seed, scale, timed, folder, err) ||
-        !run_candidate(t, s->shape, s->set, false, &s->inputs, &s->first, &result, err) ||
-        !original_reference(
-            k, s->shape, s->seed, scale, &s->reference, &s->kept, &reference_result, err))
+    if (!fill(t, s, err) || !run_candidate(t, s, false, &result, err) ||
+        !original_reference(k, s->shape, &asked, &s->reference, &s->kept, &reference_result, err))
         return false;
     if (original_is_finer(result.verdict) && k->sanitize && k->unvetted &&
-        (!original_vet(k, s->shape, s->seed, s->scale, err) ||
-            (!k->sanitize &&
-                !run_candidate(t, s->shape, s->set, false, &s->inputs, &s->first, &result, err))))
+        (!original_vet(k, s->shape, &asked, err) ||
+            (!k->sanitize && !run_candidate(t, s, false, &result, err))))
         return false;
     s->skip = reference_result.verdict != VERDICT_OK;
-    t->sets_skipped |= s->skip;
+    if (s->extra)
+        s->extra->left_out = s->skip;
+    else
+        t->sets_skipped |= s->skip;
     /* The cost of the original may depend on the inputs. */
     if (result.verdict == VERDICT_TIMEOUT && !s->skip &&
         reference_result.thread_insts > k->costs[s->shape]) {
         k->costs[s->shape] = reference_result.thread_insts;
-        if (!run_candidate(t, s->shape, s->set, false, &s->inputs, &s->first, &result, err))
+        if (!run_candidate(t, s, false, &result, err))
             return false;
     }
-    if (!s->skip && s->reference.scale != scale) {
-        s->scale = s->reference.scale;
-        if (!host_fill(&s->inputs, k->task, env, s->seed, s->scale, timed, folder, err) ||
-            !run_candidate(t, s->shape, s->set, false, &s->inputs, &s->first, &result, err))
+    if (!s->skip && s->reference.set.scale != asked.scale) {
+        s->set = s->reference.set;
+        if (!fill(t, s, err) || !run_candidate(t, s, false, &result, err))
             return false;
     }
     if (result.verdict != VERDICT_OK && !s->skip)
-        fail_result(t, &result, s->shape, s->scale);
+        fail_result(t, &result, s);
     return true;
 }
 
-static bool judge(
-    struct check_state *t, struct set_state *s, const struct host_arrays *got, uint8_t poison)
+/* Compares outputs with the reference's. Where an element differs by more than the tolerance allows
+ * and rounding may be why, the reference's own rounding decides. */
+static bool compare(struct check_state *t, struct set_state *s, const struct host_arrays *got,
+    uint8_t poison, struct errors *errors, struct mismatch *m, struct err *err)
+{
+    struct checker *k = t->checker;
+    double *room = xcalloc(k->task->nr_arrays + 1, sizeof(*room));
+    struct errors *before = xcalloc(1, sizeof(*before));
+    struct comparison how = {.task = &k->compared,
+        .scale = s->set.scale,
+        .shrink = sets_shrink(k, &s->set, &s->reference.outputs, room)};
+    bool ok = true;
+
+    *before = *errors;
+    compare_outputs(&how, got, &s->reference.outputs, poison, POISON_FIRST, errors, m);
+    if (m->array && !m->unwritten && !input_style_is_exact(s->set.style)) {
+        ok = exact_outputs(k, s->shape, &s->set, &how.exact, err);
+        if (!how.exact && !input_set_is_usual(&s->set))
+            how.slack = 16;
+        if (ok && (how.exact || how.slack > 0)) {
+            *errors = *before;
+            compare_outputs(&how, got, &s->reference.outputs, poison, POISON_FIRST, errors, m);
+        }
+    }
+    free(room);
+    free(before);
+    return ok;
+}
+
+static bool judge(struct check_state *t, struct set_state *s, const struct host_arrays *got,
+    uint8_t poison, struct err *err)
 {
     struct mismatch m;
 
-    compare_outputs(&t->checker->compared, got, &s->reference.outputs, poison, POISON_FIRST,
-        s->scale, &t->errors, &m);
+    if (!compare(t, s, got, poison, &t->errors, &m, err))
+        return false;
     if (m.array)
-        fail_wrong(t, &m, got, &s->reference.outputs, s->shape, s->scale);
-    return t->c->verdict == VERDICT_OK;
+        fail_wrong(t, &m, got, &s->reference.outputs, s);
+    return true;
 }
 
 /* Runs the same input again, at other addresses, over another poison, with the warps in another
  * order. */
 static bool run_again(struct check_state *t, struct set_state *s, struct err *err)
 {
-    const struct task *task = &t->checker->compared;
     struct device_result result;
     struct mismatch m, wrong;
     struct errors *scratch;
+    bool ok;
 
-    if (!run_candidate(t, s->shape, s->set, true, &s->inputs, &s->second, &result, err))
+    if (!run_candidate(t, s, true, &result, err))
         return false;
     if (result.verdict != VERDICT_OK) {
-        fail_result(t, &result, s->shape, s->scale);
+        fail_result(t, &result, s);
         return true;
     }
     scratch = xcalloc(1, sizeof(*scratch));
-    compare_outputs(task, &s->first, &s->reference.outputs, POISON_FIRST, POISON_FIRST, s->scale,
-        scratch, &wrong);
+    ok = compare(t, s, &s->first, POISON_FIRST, scratch, &wrong, err);
     free(scratch);
-    compare_bits(task, &s->first, &s->second, &s->reference.outputs, POISON_FIRST, &m);
+    if (!ok)
+        return false;
+    compare_bits(
+        &t->checker->compared, &s->first, &s->second, &s->reference.outputs, POISON_FIRST, &m);
     /* Elements that were never written differ because the poison does. */
     if (!wrong.array || !wrong.unwritten) {
         bool allowed = t->float_atomics && !wrong.array;
 
         if (m.array && !allowed)
-            return fail_nondeterministic(t, &m, &s->first, &s->second, s->shape, s->scale);
+            return fail_nondeterministic(t, &m, &s->first, &s->second, s);
         t->differed |= m.array != NULL;
     }
-    if (judge(t, s, &s->first, POISON_FIRST))
-        judge(t, s, &s->second, POISON_SECOND);
-    return true;
+    return judge(t, s, &s->first, POISON_FIRST, err) &&
+           (t->c->verdict != VERDICT_OK || judge(t, s, &s->second, POISON_SECOND, err));
 }
 
 /* Where the order of warps may be why a candidate is wrong, the verdict names the race: two runs
@@ -339,32 +386,27 @@ static bool name_race(struct check_state *t, const struct set_state *s, struct e
     return ok;
 }
 
-static bool check_set(struct check_state *t, unsigned shape, unsigned set, struct err *err)
+static bool check_set(struct check_state *t, struct set_state *s, struct err *err)
 {
     struct checker *k = t->checker;
-    const struct env *env = &k->shapes[shape].shape.sizes;
-    struct set_state s = {.shape = shape,
-        .set = set,
-        .seed = original_seed(k, t->c, shape, set),
-        .scale = original_scale(k, shape, set),
-        .kept = true};
-    bool ok = host_init(&s.inputs, k->task, env, err) && host_init(&s.first, k->task, env, err) &&
-              host_init(&s.second, k->task, env, err) && run_pair(t, &s, err);
+    const struct env *env = &k->shapes[s->shape].shape.sizes;
+    bool ok;
 
-    if (ok && !s.skip && t->c->verdict == VERDICT_OK) {
-        if (set == 0 && k->shapes[shape].kind != SHAPE_LONG)
-            ok = run_again(t, &s, err);
-        else
-            judge(t, &s, &s.first, POISON_FIRST);
+    s->kept = true;
+    ok = host_init(&s->inputs, k->task, env, err) && host_init(&s->first, k->task, env, err) &&
+         host_init(&s->second, k->task, env, err) && run_pair(t, s, err);
+    if (ok && !s->skip && t->c->verdict == VERDICT_OK) {
+        t->nr_styles += s->extra != NULL;
+        ok = s->again ? run_again(t, s, err) : judge(t, s, &s->first, POISON_FIRST, err);
         if (ok && (t->c->verdict == VERDICT_NONDETERMINISTIC ||
                       (t->c->verdict == VERDICT_WRONG && !k->sanitize)))
-            ok = name_race(t, &s, err);
+            ok = name_race(t, s, err);
     }
-    host_finish(&s.inputs);
-    host_finish(&s.first);
-    host_finish(&s.second);
-    if (!s.kept)
-        reference_finish(&s.reference);
+    host_finish(&s->inputs);
+    host_finish(&s->first);
+    host_finish(&s->second);
+    if (!s->kept)
+        reference_finish(&s->reference);
     return ok;
 }
 
@@ -395,6 +437,8 @@ static const char *note_text(const struct check_state *t)
     }
     if (*separator == ' ' && separator[1] == 'a')
         str_add(&s, " at the timed value by itself");
+    if (t->nr_styles > 0)
+        str_addf(&s, ", and %u sets unlike the declared ones", t->nr_styles);
     if (k->sanitize && k->device->ops->catches_stray)
         str_add(&s, ", races and uninitialised reads looked for");
     if (t->differed)
@@ -431,8 +475,21 @@ static bool check_all(struct check_state *t, struct err *err)
     for (unsigned shape = 0; ok && shape < k->nr_shapes; shape++) {
         const unsigned nr_sets = nr_sets_of(k, shape);
 
-        for (unsigned set = 0; ok && set < nr_sets && t->c->verdict == VERDICT_OK; set++)
-            ok = check_set(t, shape, set, err);
+        for (unsigned set = 0; ok && set < nr_sets && t->c->verdict == VERDICT_OK; set++) {
+            struct set_state s = {.shape = shape,
+                .again = set == 0 && k->shapes[shape].kind != SHAPE_LONG,
+                .set = sets_usual(k, t->c, shape, set)};
+
+            ok = check_set(t, &s, err);
+        }
+    }
+    for (unsigned i = 0; ok && i < k->nr_extras && t->c->verdict == VERDICT_OK; i++) {
+        struct set_state s = {.shape = k->extras[i].shape,
+            .extra = &k->extras[i],
+            .set = sets_extra(k, t->c, &k->extras[i])};
+
+        if (!k->extras[i].left_out)
+            ok = check_set(t, &s, err);
     }
     return ok;
 }

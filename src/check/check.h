@@ -13,6 +13,17 @@
 
 struct checker;
 
+/* The original with double in place of float: the measure of its rounding. */
+struct check_wide {
+    const struct task *task; /* arrays and scalars of f32 are f64 */
+    const struct plan *plan; /* of the original, or its reference launch */
+    const struct compilation *compilation;
+};
+
+/* Makes it, in arena memory. *found false: the original cannot be written that way. */
+typedef bool check_widen_f(
+    void *owner, struct arena *arena, struct check_wide *wide, bool *found, struct err *err);
+
 struct checker_options {
     unsigned nr_seeds; /* input sets per shape; 0: the default */
     uint64_t step_limit;
@@ -21,6 +32,8 @@ struct checker_options {
     unsigned nr_threads;  /* of that emulator; 0: one per core */
     uint64_t timed_insts; /* warp instructions that the original may take at the timed sizes before
                              a sample of its blocks stands for it; 0: the default, for a search */
+    check_widen_f *widen; /* NULL: tolerances alone decide */
+    void *owner;          /* its first argument */
 };
 
 /* The compilation of the original (or of its `reference` kernel) is the oracle; the checker borrows

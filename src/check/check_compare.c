@@ -198,14 +198,48 @@ static bool all_right(const struct task_array *array, const float *got, const fl
     return true;
 }
 
-void compare_outputs(const struct task *task, const struct host_arrays *got,
-    const struct host_arrays *want, uint8_t got_poison, uint8_t want_poison, double scale,
-    struct errors *errors, struct mismatch *mismatch)
+static struct tolerance tolerance_at(
+    const struct comparison *how, unsigned a, enum elem elem, double slack)
 {
+    struct tolerance t = tolerance_of(how->task, elem, how->scale);
+
+    if (!elem_is_float(elem))
+        return t;
+    t.abs *= slack * (how->shrink ? how->shrink[a] : 1);
+    t.rel *= slack;
+    return t;
+}
+
+enum { NEAR = 16, FEW = 8 };
+
+/* What the reference's own rounding allows at an element: a few times its largest error among the
+ * elements nearby; more where there are so few that all may be right by chance. */
+static double allowance(
+    const double *exact, const struct task_array *array, const void *want, uint64_t i, uint64_t nr)
+{
+    const uint64_t from = i < NEAR ? 0 : i - NEAR, to = i + NEAR + 1 < nr ? i + NEAR + 1 : nr;
+    double most = 0;
+
+    for (uint64_t j = from; j < to; j++) {
+        const double error = fabs(elem_get(array->elem, want, j) - exact[j]);
+
+        most = error > most ? error : most;
+    }
+    return (nr < FEW ? 64 : 8) * most;
+}
+
+void compare_outputs(const struct comparison *how, const struct host_arrays *got,
+    const struct host_arrays *want, uint8_t got_poison, uint8_t want_poison, struct errors *errors,
+    struct mismatch *mismatch)
+{
+    const struct task *task = how->task;
+    const double slack = how->slack > 0 ? how->slack : 1;
+
     *mismatch = (struct mismatch){0};
     for (unsigned a = 0; a < task->nr_arrays; a++) {
         const struct task_array *array = &task->arrays[a];
-        struct tolerance t = compare_tolerance(task, array, scale);
+        const double *exact = how->exact ? how->exact[a] : NULL;
+        struct tolerance t = tolerance_at(how, a, array->elem, slack);
         bool fresh = array->role == ROLE_OUT;
 
         if (array->role == ROLE_IN || all_right(array, got->bytes[a], want->bytes[a], want->nr[a],
@@ -214,14 +248,19 @@ void compare_outputs(const struct task *task, const struct host_arrays *got,
         for (uint64_t i = 0; i < want->nr[a]; i++) {
             if (fresh && is_poison(array, want->bytes[a], i, want_poison))
                 continue;
+            struct tolerance own = t;
+
             if (array->record)
-                t = tolerance_of(task, array->record->values[i % array->record->nr].elem, scale);
+                own =
+                    tolerance_at(how, a, array->record->values[i % array->record->nr].elem, slack);
+            if (exact)
+                own.abs += allowance(exact, array, want->bytes[a], i, want->nr[a]);
             /* The poison can also be the right value (0xff.. is -1), and a byte can be any: then
              * the value decides. */
             if (fresh && !is_bytes(array, i) && is_poison(array, got->bytes[a], i, got_poison) &&
                 !same_bits(array, got->bytes[a], want->bytes[a], i))
                 note_wrong(mismatch, task, a, i, true);
-            else if (!element_right(array, got->bytes[a], want->bytes[a], i, &t, errors))
+            else if (!element_right(array, got->bytes[a], want->bytes[a], i, &own, errors))
                 note_wrong(
                     mismatch, task, a, i, fresh && is_poison(array, got->bytes[a], i, got_poison));
         }
@@ -249,6 +288,25 @@ void compare_bits(const struct task *task, const struct host_arrays *a, const st
         }
         if (mismatch->array == array)
             mismatch->nr = a->nr[k];
+    }
+}
+
+void outputs_typical(const struct task *task, const struct host_arrays *outputs, double *typical)
+{
+    for (unsigned a = 0; a < task->nr_arrays; a++) {
+        const struct task_array *array = &task->arrays[a];
+        double sum = 0;
+        uint64_t nr = 0;
+
+        for (uint64_t i = 0; array->role != ROLE_IN && i < outputs->nr[a]; i++) {
+            enum elem elem;
+            const uint64_t at = array_place(array, i, &elem);
+            const double x = fabs(elem_get(elem, (const char *)outputs->bytes[a] + at, 0));
+
+            nr += isfinite(x);
+            sum += isfinite(x) ? x : 0;
+        }
+        typical[a] = nr ? sum / (double)nr : 0;
     }
 }
 

@@ -36,11 +36,26 @@ struct mismatch {
     bool unwritten;
 };
 
+/* How two sets of outputs are compared. */
+struct comparison {
+    const struct task *task;
+    double scale;         /* of the inputs */
+    const double *shrink; /* of `abs`, per array, at most 1; NULL: 1 each */
+    double slack;         /* of all tolerances; 0: 1 */
+    /* The reference's outputs without its rounding: f64 in place of each f32 array's elements, and
+     * NULL for other arrays; NULL: not known. A difference of a few of the reference's own errors
+     * nearby is allowed. */
+    double *const *exact;
+};
+
 /* Compares outputs with the reference. Elements that the reference left at its poison are not
  * compared. Elements that only the candidate left at its poison are wrong. */
-void compare_outputs(const struct task *task, const struct host_arrays *got,
-    const struct host_arrays *want, uint8_t got_poison, uint8_t want_poison, double scale,
-    struct errors *errors, struct mismatch *mismatch);
+void compare_outputs(const struct comparison *how, const struct host_arrays *got,
+    const struct host_arrays *want, uint8_t got_poison, uint8_t want_poison, struct errors *errors,
+    struct mismatch *mismatch);
+
+/* The mean magnitude of the finite elements of each array that the kernel writes; 0 for others. */
+void outputs_typical(const struct task *task, const struct host_arrays *outputs, double *typical);
 
 /* Compares bit for bit, without the elements that the reference left unwritten. */
 void compare_bits(const struct task *task, const struct host_arrays *a, const struct host_arrays *b,

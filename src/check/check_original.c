@@ -12,11 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    LEAST_DERIVED = 2,
-    NR_POOL = 3, /* seeds of an expensive shape, so few that their references recur */
-    CACHE_MAX_BYTES = 64 << 20
-};
+enum { LEAST_DERIVED = 2, CACHE_MAX_BYTES = 64 << 20 };
 
 /* Limits on the original's warp instructions while sizes are tried; past its limit, a size is too
  * costly. Sizes that we chose get little, since the check needs none of them. The file's own sizes
@@ -28,8 +24,6 @@ enum {
     LARGE_ELEMS = 1 << 20, /* a task of more elements tries smaller sizes before its own */
     MOST_TOO_LONG = 5      /* smaller sizes that may take too long before we stop to try them */
 };
-
-static const double scales[] = {1, 3, 0.01, -1};
 
 void reference_finish(struct reference *r)
 {
@@ -58,13 +52,14 @@ static bool is_chosen(enum shape_kind kind)
 
 /* Makes the inputs. Sizes that we chose may leave no valid inputs (an index into nothing): then the
  * original does not run at them, and the result is a verdict. */
-static bool make_inputs(struct checker *k, unsigned shape, const struct env *env, uint64_t seed,
-    double scale, struct host_arrays *inputs, struct device_result *result, struct err *err)
+static bool make_inputs(struct checker *k, unsigned shape, const struct env *env,
+    const struct input_set *set, struct host_arrays *inputs, struct device_result *result,
+    struct err *err)
 {
     const struct check_shape *at = &k->shapes[shape];
     struct err why;
 
-    if (host_fill(inputs, k->task, env, seed, scale, at->kind == SHAPE_TIMED, at->folder, &why))
+    if (host_fill(inputs, k->task, env, set, at->kind == SHAPE_TIMED, at->folder, &why))
         return true;
     if (!is_chosen(at->kind))
         return err_set(err, "%s", why.text);
@@ -73,9 +68,8 @@ static bool make_inputs(struct checker *k, unsigned shape, const struct env *env
     return true;
 }
 
-/* The reference's outputs for one input set; the caller owns the outputs. */
-static bool run_reference(struct checker *k, unsigned shape, uint64_t seed, double scale,
-    bool sanitize, struct host_arrays *outputs, struct device_result *result, struct err *err)
+bool original_run(struct checker *k, unsigned shape, const struct input_set *set, bool sanitize,
+    struct host_arrays *outputs, struct device_result *result, struct err *err)
 {
     struct arena *arena = arena_create();
     struct check_run run = oracle_run(k, shape, sanitize);
@@ -84,9 +78,11 @@ static bool run_reference(struct checker *k, unsigned shape, uint64_t seed, doub
     bool ok;
 
     run.inputs = &inputs;
+    if (set->other_scalars)
+        run.task = &k->varied;
     *result = (struct device_result){0};
     ok = host_init(&inputs, k->task, &env, err) && host_init(outputs, k->task, &env, err) &&
-         make_inputs(k, shape, &env, seed, scale, &inputs, result, err) &&
+         make_inputs(k, shape, &env, set, &inputs, result, err) &&
          (result->verdict != VERDICT_OK || check_run(&run, arena, outputs, result, err));
     host_finish(&inputs);
     if (!ok)
@@ -95,12 +91,13 @@ static bool run_reference(struct checker *k, unsigned shape, uint64_t seed, doub
     return ok;
 }
 
-static struct reference *cache_find(struct checker *k, unsigned shape, uint64_t seed, double asked)
+static struct reference *cache_find(
+    struct checker *k, unsigned shape, const struct input_set *asked)
 {
     for (size_t i = 0; i < k->nr_cache; i++) {
         struct reference *r = &k->cache[i];
 
-        if (r->shape == shape && r->seed == seed && r->asked == asked)
+        if (r->shape == shape && input_set_same(&r->asked, asked))
             return r;
     }
     return NULL;
@@ -120,10 +117,11 @@ static void cache_add(struct checker *k, struct reference *r, bool *kept)
     k->cache_bytes += r->bytes;
 }
 
-bool original_reference(struct checker *k, unsigned shape, uint64_t seed, double scale,
+bool original_reference(struct checker *k, unsigned shape, const struct input_set *set,
     struct reference *r, bool *kept, struct device_result *result, struct err *err)
 {
-    const struct reference *known = cache_find(k, shape, seed, scale);
+    const struct reference *known = cache_find(k, shape, set);
+    const bool usual = input_set_is_usual(set);
 
     *result = (struct device_result){0};
     *kept = true;
@@ -131,14 +129,19 @@ bool original_reference(struct checker *k, unsigned shape, uint64_t seed, double
         *r = *known;
         return true;
     }
-    *r = (struct reference){.shape = shape, .seed = seed, .asked = scale, .scale = scale};
+    *r = (struct reference){.shape = shape, .asked = *set, .set = *set};
     *kept = false;
-    if (!run_reference(k, shape, seed, scale, false, &r->outputs, result, err))
+    /* Inputs that nobody declared may make the original race where it else does not. */
+    if (!original_run(k, shape, set, !usual && k->sanitize, &r->outputs, result, err))
         return false;
-    if (scale != 1 && (result->verdict != VERDICT_OK || !outputs_finite(k->task, &r->outputs))) {
+    if (!usual && result->verdict == VERDICT_OK && set->style != INPUT_NAN &&
+        !outputs_finite(k->task, &r->outputs))
+        result->verdict = VERDICT_UNSUPPORTED;
+    if (usual && set->scale != 1 &&
+        (result->verdict != VERDICT_OK || !outputs_finite(k->task, &r->outputs))) {
         host_finish(&r->outputs);
-        r->scale = 1;
-        if (!run_reference(k, shape, seed, 1, false, &r->outputs, result, err))
+        r->set.scale = 1;
+        if (!original_run(k, shape, &r->set, false, &r->outputs, result, err))
             return false;
     }
     if (result->verdict == VERDICT_OK)
@@ -166,7 +169,8 @@ static bool use_expected(struct checker *k, unsigned shape, struct reference *r,
             array->elem, expected.bytes[i], expected.nr[i], err);
     }
     if (ok) {
-        compare_outputs(k->task, &r->outputs, &expected, POISON_FIRST, POISON_FIRST, 1, errors, &m);
+        compare_outputs(&(struct comparison){.task = k->task, .scale = 1}, &r->outputs, &expected,
+            POISON_FIRST, POISON_FIRST, errors, &m);
         if (m.array)
             ok = err_original(err,
                 "%s:%u: the original does not compute what `expect` says%s%s: %s = %s, expected %s",
@@ -184,26 +188,6 @@ static bool use_expected(struct checker *k, unsigned shape, struct reference *r,
     return ok;
 }
 
-double original_scale(const struct checker *k, unsigned shape, unsigned set)
-{
-    return k->shapes[shape].kind == SHAPE_TIMED ? 1 : scales[(2 * shape + set) % 4];
-}
-
-static uint64_t pool_seed(unsigned shape, unsigned which)
-{
-    return rng_mix(0x6b656574 /* "keet" */, 64 * (uint64_t)shape + which);
-}
-
-uint64_t original_seed(
-    const struct checker *k, const struct candidate *c, unsigned shape, unsigned set)
-{
-    if (set == 0 || k->shapes[shape].kind == SHAPE_TIMED)
-        return pool_seed(shape, 0);
-    if (k->costs[shape] > CHECK_BUDGET / 16)
-        return pool_seed(shape, 1 + (unsigned)(rng_mix(c->seed, set) % NR_POOL));
-    return rng_mix(c->seed, 64 * (uint64_t)shape + set);
-}
-
 /* Runs the reference on a shape's first input set; at scale 1 where the set's own scale gives
  * nothing to compare. */
 static bool run_first(struct checker *k, unsigned shape, struct reference *r,
@@ -213,16 +197,15 @@ static bool run_first(struct checker *k, unsigned shape, struct reference *r,
     bool ok;
 
     *r = (struct reference){.shape = shape,
-        .seed = pool_seed(shape, 0),
-        .asked = original_scale(k, shape, 0),
-        .scale = original_scale(k, shape, 0)};
-    ok = run_reference(k, shape, r->seed, r->scale, sanitize, &r->outputs, result, err);
-    if (!ok || r->scale == 1 ||
+        .asked = sets_usual(k, NULL, shape, 0),
+        .set = sets_usual(k, NULL, shape, 0)};
+    ok = original_run(k, shape, &r->set, sanitize, &r->outputs, result, err);
+    if (!ok || r->set.scale == 1 ||
         (result->verdict == VERDICT_OK && outputs_finite(k->task, &r->outputs)))
         return ok;
     host_finish(&r->outputs);
-    r->scale = 1;
-    return run_reference(k, shape, r->seed, 1, sanitize, &r->outputs, result, err);
+    r->set.scale = 1;
+    return original_run(k, shape, &r->set, sanitize, &r->outputs, result, err);
 }
 
 bool original_is_finer(enum verdict verdict)
@@ -296,13 +279,13 @@ static bool run_first_at_own(struct checker *k, unsigned shape, struct reference
     return run_first_leniently(k, shape, r, result, err);
 }
 
-bool original_vet(struct checker *k, unsigned shape, uint64_t seed, double scale, struct err *err)
+bool original_vet(struct checker *k, unsigned shape, const struct input_set *set, struct err *err)
 {
     struct host_arrays outputs = {0};
     struct device_result result;
 
     k->unvetted = false;
-    if (!run_reference(k, shape, seed, scale, true, &outputs, &result, err))
+    if (!original_run(k, shape, set, true, &outputs, &result, err))
         return false;
     host_finish(&outputs);
     if (original_is_finer(result.verdict))
@@ -342,6 +325,8 @@ static bool try_shape(
         reference_finish(&r);
         return false;
     }
+    if (*clean && shape == 0 && r.set.scale == 1)
+        sets_note_typical(k, &r.outputs);
     if (*clean)
         cache_add(k, &r, &kept);
     if (!kept)
@@ -510,6 +495,7 @@ static bool reads_clock(const struct compilation *original)
 static bool run_twice(
     struct checker *k, struct host_arrays outputs[2], bool *clean, struct err *err)
 {
+    const struct input_set set = {.scale = 1, .seed = sets_pool_seed(0, 0)};
     bool ok = true;
 
     *clean = true;
@@ -517,7 +503,7 @@ static bool run_twice(
         struct device_result result;
 
         k->try_seed = 1 + i;
-        ok = run_reference(k, 0, pool_seed(0, 0), 1, false, &outputs[i], &result, err);
+        ok = original_run(k, 0, &set, false, &outputs[i], &result, err);
         *clean = ok && result.verdict == VERDICT_OK;
     }
     k->try_seed = 0;

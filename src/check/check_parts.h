@@ -3,6 +3,7 @@
 #define KEET_CHECK_CHECK_PARTS_H
 
 #include "check/check.h"
+#include "check/check_exact.h"
 #include "check/check_run.h"
 #include "check/check_screen.h"
 #include "check/check_shapes.h"
@@ -19,9 +20,8 @@ enum {
 
 struct reference {
     unsigned shape;
-    uint64_t seed;
-    double asked, scale; /* the scale asked for, and the scale used: 1 where `asked` gave no finite
-                            numbers */
+    struct input_set asked, set; /* what was asked for, and what was used: scale 1 where the scale
+                                    asked for gave no finite numbers */
     struct host_arrays outputs;
     uint64_t bytes;
 };
@@ -49,7 +49,15 @@ struct checker {
     size_t nr_cache, cap_cache;
     uint64_t cache_bytes;
     struct timed *timed; /* the original's outputs at the timed sizes; NULL: not needed yet */
-    const char *caveat;  /* what could not be checked, for the note; "" */
+    struct extra_set *extras;
+    unsigned nr_extras;
+    bool vary_scalars;
+    struct task varied;  /* the task with other values of the scalars */
+    double *typical;     /* mean magnitudes of the outputs as declared, per array; NULL: unknown */
+    struct exact *exact; /* NULL: not needed yet */
+    check_widen_f *widen;
+    void *owner;
+    const char *caveat; /* what could not be checked, for the note; "" */
 };
 
 /* Keeps the sizes at which the original runs cleanly; of derived sizes, as many as the budget buys.
@@ -63,22 +71,38 @@ bool original_leave_out_clocks(struct checker *k, struct err *err);
 /* The outputs of the original. Where a scale leads out of the finite numbers (a root of a
  * negative), a comparison would prove nothing, so scale 1 takes its place. *kept: the cache frees
  * the reference; else call reference_finish. */
-bool original_reference(struct checker *k, unsigned shape, uint64_t seed, double scale,
+bool original_reference(struct checker *k, unsigned shape, const struct input_set *set,
     struct reference *r, bool *kept, struct device_result *result, struct err *err);
 void reference_finish(struct reference *r);
 
-/* Scale and seed of the inputs of a set. Each candidate gets new inputs at cheap shapes; at
- * expensive shapes the inputs come from a small pool, so that the reference need not run again each
- * time. The first set is always the same. */
-double original_scale(const struct checker *k, unsigned shape, unsigned set);
-uint64_t original_seed(
+/* One run of the original; the caller owns the outputs. */
+bool original_run(struct checker *k, unsigned shape, const struct input_set *set, bool sanitize,
+    struct host_arrays *outputs, struct device_result *result, struct err *err);
+
+/* The usual inputs of a shape, as declared or scaled. Each candidate gets new inputs at cheap
+ * shapes; at expensive shapes the inputs come from a small pool, so that the reference need not run
+ * again each time. The first set is always the same; without a candidate it is meant. */
+struct input_set sets_usual(
     const struct checker *k, const struct candidate *c, unsigned shape, unsigned set);
+struct input_set sets_extra(
+    const struct checker *k, const struct candidate *c, const struct extra_set *extra);
+uint64_t sets_pool_seed(unsigned shape, unsigned which);
+
+/* Chooses the extra sets, when the shapes are known. */
+void sets_choose(struct checker *k);
+
+/* Notes what outputs look like as declared; the caveat says where `abs` is larger than they are. */
+void sets_note_typical(struct checker *k, const struct host_arrays *outputs);
+
+/* By how much `abs` shrinks for each array; NULL: it does not. room: per array. */
+const double *sets_shrink(const struct checker *k, const struct input_set *set,
+    const struct host_arrays *outputs, double *room);
 
 /* Can only the finer checks have given this verdict (a race, an uninitialised read)? */
 bool original_is_finer(enum verdict verdict);
 
 /* After a candidate failed under the finer checks: runs the original under them, and leaves these
  * checks out from now on if the original fails, too. */
-bool original_vet(struct checker *k, unsigned shape, uint64_t seed, double scale, struct err *err);
+bool original_vet(struct checker *k, unsigned shape, const struct input_set *set, struct err *err);
 
 #endif

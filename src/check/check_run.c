@@ -37,10 +37,34 @@ void host_finish(struct host_arrays *host)
     *host = (struct host_arrays){0};
 }
 
+/* The largest floating-point input. */
+static unsigned lead_array(const struct task *task, const struct host_arrays *host)
+{
+    unsigned lead = UINT32_MAX;
+
+    for (unsigned i = 0; i < task->nr_arrays; i++)
+        if (task->arrays[i].role != ROLE_OUT && elem_is_float(task->arrays[i].elem) &&
+            (lead == UINT32_MAX || host->nr[i] > host->nr[lead]))
+            lead = i;
+    return lead;
+}
+
+static uint64_t row_of(const struct task_array *array, const struct env *env)
+{
+    struct err ignored;
+    int64_t row = 1;
+
+    if (array->nr_dims > 0 &&
+        (!expr_eval(array->dims[array->nr_dims - 1], env, &row, &ignored) || row < 1))
+        row = 1;
+    return (uint64_t)row;
+}
+
 bool host_fill(struct host_arrays *host, const struct task *task, const struct env *env,
-    uint64_t seed, double scale, bool timed, const char *folder, struct err *err)
+    const struct input_set *set, bool timed, const char *folder, struct err *err)
 {
     struct arena *arena = arena_create();
+    const unsigned lead = lead_array(task, host);
     bool ok = true;
 
     for (unsigned i = 0; ok && i < task->nr_arrays; i++) {
@@ -52,7 +76,10 @@ bool host_fill(struct host_arrays *host, const struct task *task, const struct e
             array.gen = gen_default(array.elem);
         if (array.gen.kind == GEN_FILE)
             array.gen.path = file_of(arena, task, array.gen.path, folder);
-        ok = inputs_fill(&array, env, "", seed, scale, host->bytes[i], host->nr[i], err);
+        ok =
+            inputs_fill(&array, env, "", set->seed, set->scale, host->bytes[i], host->nr[i], err) &&
+            inputs_restyle(&array, env, set->style, i == lead, set->seed, row_of(&array, env),
+                host->bytes[i], host->nr[i], err);
     }
     arena_destroy(arena);
     return ok;

@@ -3,6 +3,7 @@
 #ifndef KEET_CHECK_CHECK_RUN_H
 #define KEET_CHECK_CHECK_RUN_H
 
+#include "check/check_sets.h"
 #include "device/run.h"
 
 /* Host copies of arrays, one per array of the task, in order. */
@@ -17,10 +18,10 @@ bool host_init(
     struct host_arrays *host, const struct task *task, const struct env *env, struct err *err);
 void host_finish(struct host_arrays *host);
 
-/* Fills inputs. timed: reads file("x.npy") inputs, from the case's folder unless that is NULL; else
- * such inputs get the default of their type. */
+/* Fills inputs as the set says. timed: reads file("x.npy") inputs, from the case's folder unless
+ * that is NULL; else such inputs get the default of their type. */
 bool host_fill(struct host_arrays *host, const struct task *task, const struct env *env,
-    uint64_t seed, double scale, bool timed, const char *folder, struct err *err);
+    const struct input_set *set, bool timed, const char *folder, struct err *err);
 
 /* The path of a file that the task names: beside the task, or in a case's folder there. */
 const char *file_of(

@@ -29,6 +29,7 @@ static bool run_once(struct screen *s, const struct plan *plan,
 {
     struct arena *arena = arena_create();
     struct host_arrays inputs = {0}, outputs = {0};
+    const struct input_set set = {.scale = 1, .seed = seed};
     const struct check_run run = {.device = s->device,
         .task = s->task,
         .plan = plan,
@@ -42,7 +43,7 @@ static bool run_once(struct screen *s, const struct plan *plan,
         .seed = seed};
     const struct env env = plan_env(arena, plan, run.shape);
     bool ok = host_init(&inputs, s->task, &env, err) && host_init(&outputs, s->task, &env, err) &&
-              host_fill(&inputs, s->task, &env, seed, 1, false, NULL, err) &&
+              host_fill(&inputs, s->task, &env, &set, false, NULL, err) &&
               check_run(&run, arena, &outputs, result, err);
 
     host_finish(&inputs);

@@ -19,6 +19,7 @@ enum {
     LONG_MAX_ELEMS = 1 << 16,
     MAX_LONG = 8,   /* sizes that are tried at their timed value */
     LONG_TRIES = 2, /* smaller and smaller others */
+    MOST_DIVISOR = 8,
     LEAST_BASE = 16 /* a degenerate check line, N = 1, has no tails worth deriving */
 };
 
@@ -41,9 +42,11 @@ static bool same_sizes(const struct env *a, const struct env *b)
     return true;
 }
 
-static void add(struct check_shape *shapes, unsigned *nr, struct shape shape, enum shape_kind kind,
-    struct arena *arena)
+static void add(const struct task *task, struct check_shape *shapes, unsigned *nr,
+    struct shape shape, enum shape_kind kind, struct arena *arena)
 {
+    if (!task_assumes(task, &shape.sizes))
+        return;
     for (unsigned i = 0; i < *nr; i++) {
         if (kind != SHAPE_EXPLICIT && kind != SHAPE_TIMED && kind != SHAPE_RESORT &&
             same_sizes(&shapes[i].shape.sizes, &shape.sizes))
@@ -57,11 +60,11 @@ static void add(struct check_shape *shapes, unsigned *nr, struct shape shape, en
 static void add_files(
     const struct task *task, struct check_shape *shapes, unsigned *nr, struct arena *arena)
 {
-    add(shapes, nr, task->timed, SHAPE_TIMED, arena);
+    add(task, shapes, nr, task->timed, SHAPE_TIMED, arena);
     for (unsigned i = 0; i < task->nr_cases; i++) {
         struct check_shape *shape = &shapes[*nr];
 
-        add(shapes, nr, task->timed, SHAPE_TIMED, arena);
+        add(task, shapes, nr, task->timed, SHAPE_TIMED, arena);
         shape->folder = task->cases[i];
         shape->text = arena_printf(
             arena, "%s%scase %s", shape->text, *shape->text ? ", " : "", task->cases[i]);
@@ -115,6 +118,40 @@ static struct shape copy_of(const struct shape *base, struct arena *arena, struc
     return (struct shape){{*sizes, n}, base->line};
 }
 
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        const int64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* What all given values of a size can be divided by. */
+static int64_t divisor_of(const struct task *task, size_t which)
+{
+    int64_t divisor = task->timed.sizes.bindings[which].value;
+
+    for (unsigned i = 0; i < task->nr_checks; i++)
+        divisor = common_divisor(divisor, task->checks[i].sizes.bindings[which].value);
+    return divisor;
+}
+
+/* The next multiple of a small number by which all given values can be divided: vectors of two or
+ * four elements may count on that. Tails of larger tiles are still tried: many write only sizes
+ * like 64 and 1024 and mean any. With one given value nobody knows, and any number is tried. */
+static int64_t to_multiple(const struct task *task, size_t which, int64_t value)
+{
+    const int64_t shared = task->nr_checks > 0 ? divisor_of(task, which) : 1;
+    int64_t divisor = shared < MOST_DIVISOR ? shared : MOST_DIVISOR;
+
+    while (shared % divisor != 0)
+        divisor--;
+    return (value + divisor - 1) / divisor * divisor;
+}
+
 static void derive(const struct task *task, const struct shape *base, enum change change,
     struct check_shape *shapes, unsigned *nr, struct arena *arena)
 {
@@ -123,12 +160,12 @@ static void derive(const struct task *task, const struct shape *base, enum chang
 
     for (size_t i = 0; i < shape.sizes.nr; i++) {
         if (varies(task, i))
-            sizes[i].value = changed(change, sizes[i].value, i);
+            sizes[i].value = to_multiple(task, i, changed(change, sizes[i].value, i));
         if (sizes[i].value < 1)
             sizes[i].value = 1;
     }
     if (task_elems(task, &shape.sizes) <= DERIVED_MAX_ELEMS)
-        add(shapes, nr, shape, SHAPE_DERIVED, arena);
+        add(task, shapes, nr, shape, SHAPE_DERIVED, arena);
 }
 
 static bool array_uses(const struct task_array *array, const char *name)
@@ -192,7 +229,7 @@ static void scale(const struct task *task, int64_t (*halve)(int64_t value, unsig
             smaller |= halve(value, times + 1) < sizes[i].value;
         }
         if (task_elems(task, &shape.sizes) <= most_elems) {
-            add(shapes, nr, shape, kind, arena);
+            add(task, shapes, nr, shape, kind, arena);
             return;
         }
     }
@@ -209,7 +246,7 @@ static void one_of_the_first(const struct task *task, uint64_t most_elems,
     for (size_t i = 0; i + 1 < shape.sizes.nr; i++) {
         sizes[i].value = 1;
         if (task_elems(task, &shape.sizes) <= most_elems) {
-            add(shapes, nr, shape, SHAPE_SHRUNK, arena);
+            add(task, shapes, nr, shape, SHAPE_SHRUNK, arena);
             return;
         }
     }
@@ -228,7 +265,7 @@ static void alone(const struct task *task, size_t which, int64_t few, struct che
         *value /= 2;
     if (*value < task->timed.sizes.bindings[which].value &&
         task_elems(task, &shape.sizes) <= ALONE_MAX_ELEMS)
-        add(shapes, nr, shape, SHAPE_LESS, arena);
+        add(task, shapes, nr, shape, SHAPE_LESS, arena);
 }
 
 /* Makes the counts (steps, generations) small and leaves the arrays as large as they are. */
@@ -245,7 +282,7 @@ static void counts_few(const struct task *task, int64_t few, struct check_shape 
             any = true;
         }
     if (any && task_elems(task, &shape.sizes) <= ALONE_MAX_ELEMS)
-        add(shapes, nr, shape, SHAPE_LESS, arena);
+        add(task, shapes, nr, shape, SHAPE_LESS, arena);
 }
 
 /* Makes all sizes smaller, small ones too: the first shape with few enough elements, and some
@@ -265,30 +302,9 @@ static void all_less(
         }
         if (task_elems(task, &shape.sizes) > LESS_MAX_ELEMS)
             continue;
-        add(shapes, nr, shape, SHAPE_LESS, arena);
+        add(task, shapes, nr, shape, SHAPE_LESS, arena);
         steps++;
     }
-}
-
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        const int64_t rest = a % b;
-
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* What all given values of a size can be divided by. */
-static int64_t divisor_of(const struct task *task, size_t which)
-{
-    int64_t divisor = task->timed.sizes.bindings[which].value;
-
-    for (unsigned i = 0; i < task->nr_checks; i++)
-        divisor = common_divisor(divisor, task->checks[i].sizes.bindings[which].value);
-    return divisor;
 }
 
 /* Half of a size, where that is a multiple of what all given values are multiples of. */
@@ -329,7 +345,7 @@ static void long_one(const struct task *task, const struct shape *base, size_t w
         if (task_elems(task, &shape.sizes) <= 16 * (uint64_t)LONG_MAX_ELEMS) {
             const unsigned before = *nr;
 
-            add(shapes, nr, shape, SHAPE_LONG, arena);
+            add(task, shapes, nr, shape, SHAPE_LONG, arena);
             if (*nr > before)
                 shapes[before].size = (unsigned)which;
             shape = copy_of(&shape, arena, &sizes);
@@ -398,7 +414,7 @@ static void made_smaller(
             alone(task, i, few[k], shapes, nr, arena);
     all_less(task, shapes, nr, arena);
     if (task_bytes(task, &task->timed.sizes) <= RESORT_MAX_BYTES)
-        add(shapes, nr, task->timed, SHAPE_RESORT, arena);
+        add(task, shapes, nr, task->timed, SHAPE_RESORT, arena);
 }
 
 void shapes_choose(
@@ -413,7 +429,7 @@ void shapes_choose(
             LESS_STEPS + MAX_LONG * LONG_TRIES,
         sizeof(**shapes));
     for (unsigned i = 0; i < task->nr_checks; i++)
-        add(*shapes, nr, task->checks[i], SHAPE_EXPLICIT, arena);
+        add(task, *shapes, nr, task->checks[i], SHAPE_EXPLICIT, arena);
     if (uses_files(task) &&
         (task->nr_cases ? task_bytes(task, &task->timed.sizes) <= RESORT_MAX_BYTES
                         : task_elems(task, &task->timed.sizes) <= TIMED_MAX_ELEMS))

@@ -14,11 +14,14 @@
 static const struct statement statements[] = {
     {"size", true},
     {"check", true},
+    {"assume", true},
     {"in", true},
     {"out", true},
     {"inout", true},
     {"symbol", true},
     {"scalar", true},
+    {"fixed", true},
+    {"inputs", true},
     {"tolerance", true},
     {"work", true},
     {"reference", true},
@@ -596,28 +599,12 @@ static bool read_case(struct task_reader *r, const struct pragma *pragma)
     return read_quoted(&c, &task->cases[task->nr_cases++]) && cursor_end(&c, "the folder");
 }
 
-/* The PyTorch text that the task came from: each pragma holds one line of it, unchanged. */
-static void read_pytorch(struct task_reader *r)
-{
-    const char *text = NULL;
-
-    for (unsigned i = 0; i < r->lines->nr; i++) {
-        const struct pragma *p = &r->lines->pragmas[i];
-        const char *from = r->lines->source + p->text_at + p->rest, *to = r->lines->source + p->end;
-
-        if (!is(p, "pytorch"))
-            continue;
-        from += from < to && *from == ' ';
-        text = arena_printf(r->arena, "%s%.*s\n", text ? text : "", (int)(to - from), from);
-    }
-    r->task->pytorch = text;
-}
-
 static bool read_phase_rest(struct task_reader *r)
 {
     struct launch *reference = NULL;
 
-    read_pytorch(r);
+    if (!reader_check_lines(r))
+        return false;
     for (unsigned i = 0; i < r->lines->nr; i++) {
         const struct pragma *p = &r->lines->pragmas[i];
 

@@ -1,12 +1,12 @@
 /* The task: the content of the `#pragma keet` lines of a kernel file (grammar:
  * docs/reference/task-language.md).
  *
- * The contract (size, check, in, out, inout, symbol, scalar, tolerance, work, reference, expect,
- * case, pytorch) is read once, from the user's original file. The plan (launch, temp, tune, where)
- * and the code belong to each candidate. A candidate is a whole kernel file; contract lines that it
- * repeats must say the same as the original's, or it breaks the contract. A candidate's tuning
- * parameters take the values written before `in {...}`: its text alone determines everything about
- * it. */
+ * The contract (size, check, assume, in, out, inout, symbol, scalar, fixed, inputs, tolerance,
+ * work, reference, expect, case, pytorch) is read once, from the user's original file. The plan
+ * (launch, temp, tune, where) and the code belong to each candidate. A candidate is a whole kernel
+ * file; contract lines that it repeats must say the same as the original's, or it breaks the
+ * contract. A candidate's tuning parameters take the values written before `in {...}`: its text
+ * alone determines everything about it. */
 #ifndef KEET_CORE_TASK_H
 #define KEET_CORE_TASK_H
 
@@ -87,6 +87,7 @@ struct task_scalar {
     const char *name;
     enum elem elem;
     double value;
+    bool is_fixed; /* `fixed`: the check leaves the value as it is */
     unsigned line;
 };
 
@@ -183,6 +184,9 @@ struct task {
     const char *pytorch;        /* the texts of `pytorch` lines, a line each; NULL: none */
     struct tolerance tolerance; /* a negative part was not given: elem_tolerance has it */
     bool has_tolerance;
+    bool inputs_nan;             /* `inputs nan`: the check tries NaN and infinities, too */
+    const struct expr **assumes; /* `assume`: what holds for all sizes, derived ones included */
+    unsigned nr_assumes;
     const struct expr *work[NR_WORKS], *bytes; /* `work`; NULL when not given */
     const struct launch *reference;            /* oracle kernel in the same file, or NULL */
     struct plan plan;                          /* the original's own */
@@ -214,6 +218,9 @@ bool launch_uses(const struct launch *launch, const char *name);
 /* Argument i of the launch, where the fields of a struct count in place of the struct; NULL behind
  * the last one. */
 const struct launch_arg *launch_leaf(const struct launch *launch, unsigned i);
+
+/* True when every `assume` holds for the sizes. */
+bool task_assumes(const struct task *task, const struct env *sizes);
 
 /* The number of elements of an array under an environment. An error: a dimension is negative, or
  * the product is over 2^40. Zero is allowed. For an array of structs, the number of their values.

@@ -95,7 +95,8 @@ static void add_default(struct str *s, const struct pragma *pragma, const struct
 static bool is_list(const struct pragma *pragma)
 {
     return strcmp(pragma->keyword, "size") == 0 || strcmp(pragma->keyword, "check") == 0 ||
-           strcmp(pragma->keyword, "tolerance") == 0 || strcmp(pragma->keyword, "work") == 0;
+           strcmp(pragma->keyword, "tolerance") == 0 || strcmp(pragma->keyword, "work") == 0 ||
+           strcmp(pragma->keyword, "fixed") == 0;
 }
 
 static bool next_item(const struct pragma *pragma, struct cursor *c, struct str *s)

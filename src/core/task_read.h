@@ -52,6 +52,10 @@ bool reader_texture(struct task_reader *r, struct cursor *c, struct launch_arg *
 /* The type of an array of structs: "{f32, i32, f64[3]}". */
 bool reader_record(struct task_reader *r, struct cursor *c, const struct struct_type **record);
 
+/* Reads assume, fixed, inputs and pytorch lines into r->task, once the sizes and scalars are read.
+ */
+bool reader_check_lines(struct task_reader *r);
+
 /* Reads all tune, temp, where and launch lines into r->plan. */
 bool reader_plan(struct task_reader *r);
 

@@ -90,8 +90,7 @@ struct evaluator *evaluator_create(
     e->nr = workbench_nr_devices(bench);
     for (unsigned i = 0; i < e->nr; i++) {
         e->slots[i].evaluator = e;
-        e->slots[i].station =
-            station_at(workbench_device(bench, i), workbench_options(bench), task);
+        e->slots[i].station = station_at(bench, i, task);
     }
     if (e->nr == 1 || start_threads(e, err))
         return e;

@@ -2,9 +2,12 @@
 #include "run/station.h"
 
 struct station station_at(
-    struct device *device, const struct workbench_options *options, const struct task *task)
+    const struct workbench *bench, unsigned nr_device, const struct task *task)
 {
-    return (struct station){.device = device, .options = options, .task = task};
+    return (struct station){.device = workbench_device(bench, nr_device),
+        .options = workbench_options(bench),
+        .task = task,
+        .widen = {workbench_compiler(bench), task}};
 }
 
 void station_finish(struct station *station)
@@ -24,8 +27,10 @@ void station_original(
  * which arrays are allocated. */
 static bool make_ready(struct station *station, struct err *err)
 {
-    const struct checker_options checker = {
-        .screen = !station->options->no_screen, .nr_threads = station->options->device.nr_threads};
+    const struct checker_options checker = {.screen = !station->options->no_screen,
+        .nr_threads = station->options->device.nr_threads,
+        .widen = widen_original,
+        .owner = &station->widen};
     const struct profiler_options profiler = {.energy = station->options->energy};
 
     if (!station->checker)

@@ -5,6 +5,7 @@
 
 #include "check/check.h"
 #include "profile/profile.h"
+#include "run/widen.h"
 #include "run/workbench.h"
 
 #include <stdbool.h>
@@ -17,13 +18,14 @@ struct station {
     const struct compilation *reference;
     struct checker *checker;   /* NULL: not needed yet */
     struct profiler *profiler; /* NULL: not needed yet */
-    double fastest_ns;         /* of the candidates that were confirmed; 0: none yet */
-    bool knows_original;       /* the profiler knows the original */
+    struct widen widen;
+    double fastest_ns;   /* of the candidates that were confirmed; 0: none yet */
+    bool knows_original; /* the profiler knows the original */
 };
 
 /* All borrowed. */
 struct station station_at(
-    struct device *device, const struct workbench_options *options, const struct task *task);
+    const struct workbench *bench, unsigned nr_device, const struct task *task);
 void station_finish(struct station *station); /* fine on a station of zeros */
 
 /* Set the compilation against which candidates are checked, and the original beside which

@@ -151,7 +151,7 @@ bool workbench_oracle(struct workbench *bench, const struct task *task,
 bool workbench_measure(
     struct workbench *bench, const struct task *task, struct candidate *c, struct err *err)
 {
-    struct station station = station_at(bench->devices[0], &bench->options, task);
+    struct station station = station_at(bench, 0, task);
     struct compilation oracle = c->compilation;
     bool ok = c->verdict != VERDICT_OK ||
               workbench_oracle(bench, task, &c->compilation, c->arena, &oracle, err);

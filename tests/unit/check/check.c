@@ -793,7 +793,8 @@ static void test_compare_wide_integers(void **state)
     struct errors *errors = xcalloc(1, sizeof(*errors));
     struct mismatch m;
 
-    compare_outputs(&task, &a, &b, 0xaa, 0xaa, 1, errors, &m);
+    compare_outputs(
+        &(struct comparison){.task = &task, .scale = 1}, &a, &b, 0xaa, 0xaa, errors, &m);
     assert_ptr_equal(m.array, &array);
     assert_int_equal(m.nr_wrong, 1);
     assert_true(errors->max_abs == 1);
@@ -832,7 +833,8 @@ static struct mismatch compare_hits(const struct hit *got, const struct hit *wan
         mine[i].alive = got[i].alive, theirs[i].alive = want[i].alive;
         mine[i].depth = got[i].depth, theirs[i].depth = want[i].depth;
     }
-    compare_outputs(&task, &a, &b, 0xff, 0xaa, 1, errors, &m);
+    compare_outputs(
+        &(struct comparison){.task = &task, .scale = 1}, &a, &b, 0xff, 0xaa, errors, &m);
     free(errors);
     return m;
 }
@@ -879,7 +881,8 @@ static void test_poison_can_be_right(void **state)
     struct errors *errors = xcalloc(1, sizeof(*errors));
     struct mismatch m;
 
-    compare_outputs(&task, &a, &b, 0xff, 0xaa, 1, errors, &m);
+    compare_outputs(
+        &(struct comparison){.task = &task, .scale = 1}, &a, &b, 0xff, 0xaa, errors, &m);
     assert_int_equal(m.nr_wrong, 1);
     assert_int_equal(m.index, 1);
     assert_true(m.unwritten);

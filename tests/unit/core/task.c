@@ -316,13 +316,19 @@ static void test_error_positions(void **state)
     refuse(*state, "int x;\n", "k.cu:1:1: no `#pragma keet` lines; expected size");
     refuse_line(*state, "sise M = 1",
         "k.cu:6:14: unknown name 'sise'; expected one of size, check, "
-        "in, out, inout, symbol, scalar, tolerance, work, reference, expect, case, pytorch, "
+        "assume, in, out, inout, symbol, scalar, fixed, inputs, tolerance, work, reference, "
+        "expect, case, pytorch, "
         "launch, temp, tune, where (did you mean 'size'?)");
     refuse_line(*state, "",
-        "k.cu:6:14: no keyword after `#pragma keet`; expected one of size, check, in, out, inout, "
-        "symbol, scalar, tolerance, work, reference, expect, case, pytorch, launch, temp, tune, "
-        "where");
+        "k.cu:6:14: no keyword after `#pragma keet`; expected one of size, check, assume, in, "
+        "out, inout, symbol, scalar, fixed, inputs, tolerance, work, reference, expect, case, "
+        "pytorch, launch, temp, tune, where");
     refuse_line(*state, "size M = 2", "k.cu:6:19: 'M' is declared twice; expected another name");
+    refuse_line(*state, "assume M % 7 == 0",
+        "k.cu:6:21: the timed sizes do not satisfy it; expected sizes that do");
+    refuse_line(*state, "fixed alpha",
+        "k.cu:6:20: unknown scalar 'alpha'; expected the name of a scalar line");
+    refuse_line(*state, "inputs inf", "k.cu:6:21: unknown inputs 'inf'; expected nan");
     refuse_line(*state, "size Z = 0", "k.cu:6:23: the size Z is 0; expected at least 1");
     refuse_line(*state, "size Z = 4,", "k.cu:6:25: nothing after ','; expected another item");
     refuse_line(*state, "size Z 4", "k.cu:6:21: no value for the name; expected '='");
