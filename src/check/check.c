@@ -23,6 +23,7 @@ struct check_state {
     struct errors errors;
     unsigned nr_runs, nr_styles;
     bool float_atomics, differed, sets_skipped;
+    uint64_t left_behind; /* bytes of the module's variables that some launches changed for good */
     const char *screened; /* the screening's sentence for the note; NULL: none */
 };
 
@@ -209,7 +210,9 @@ static bool run_candidate(struct check_state *t, struct set_state *s, bool again
     struct device_result *result, struct err *err)
 {
     struct checker *k = t->checker;
+    uint64_t left = 0;
     struct check_run run = {.device = k->device,
+        .left_behind = &left,
         .task = s->set.other_scalars ? &k->varied : k->task,
         .plan = &t->c->plan,
         .compilation = &t->c->compilation,
@@ -224,6 +227,7 @@ static bool run_candidate(struct check_state *t, struct set_state *s, bool again
     if (!check_run(&run, t->c->arena, again ? &s->second : &s->first, result, err))
         return false;
     t->float_atomics |= result->float_atomics;
+    t->left_behind = left > t->left_behind ? left : t->left_behind;
     t->nr_runs++;
     return true;
 }
@@ -410,6 +414,113 @@ static bool check_set(struct check_state *t, struct set_state *s, struct err *er
     return ok;
 }
 
+/* Changes few elements of the inputs, so that no sample of them tells the old ones from the new
+ * ones. Numbers of an array change places: an index stays one, and a permutation, too. */
+static void change_few(
+    struct check_state *t, const struct host_arrays *from, struct host_arrays *to)
+{
+    const struct task *task = t->checker->task;
+
+    for (unsigned a = 0; a < task->nr_arrays; a++) {
+        const struct task_array *array = &task->arrays[a];
+        const uint64_t nr = from->nr[a] / (array->record ? array->record->nr : 1);
+        const size_t bytes = array->record ? array->record->bytes : elem_bytes(array->elem);
+        unsigned char *at = to->bytes[a], room[64];
+
+        memcpy(at, from->bytes[a], array_bytes(array, from->nr[a]));
+        if (array->role == ROLE_OUT || array->gen.kind == GEN_SORTED || bytes > sizeof(room))
+            continue;
+        for (unsigned i = 0; i < 3 && nr > 8; i++) {
+            unsigned char *x = at + (nr / 3 + rng_mix(t->c->seed, i) % (nr / 3)) * bytes,
+                          *y = at + (nr / 3 + rng_mix(t->c->seed, 9 + i) % (nr / 3)) * bytes;
+
+            memcpy(room, x, bytes);
+            memcpy(x, y, bytes);
+            memcpy(y, room, bytes);
+        }
+    }
+}
+
+enum { SERIES = 130 };
+
+/* A candidate that leaves something behind in its variables is launched again and again, at the
+ * same addresses, with two sets of inputs in turn that differ in few elements. */
+static bool run_series(struct check_state *t, struct set_state s[2],
+    const struct host_arrays want[2], struct host_arrays *got, struct err *err)
+{
+    struct checker *k = t->checker;
+    struct arena *arena = arena_create();
+    struct check_run run = {.device = k->device,
+        .task = k->task,
+        .plan = &t->c->plan,
+        .compilation = &t->c->compilation,
+        .module = t->module,
+        .shape = &k->shapes[s->shape].shape,
+        .inputs = &s->inputs,
+        .poison = POISON_FIRST,
+        .keep_state = true,
+        .step_limit = step_limit(k, s->shape)};
+    struct check_series series;
+    struct device_result result;
+    struct errors *scratch = xcalloc(1, sizeof(*scratch));
+    struct mismatch m = {0};
+    bool ok = check_series_open(&run, arena, &series, &result, err);
+
+    for (unsigned i = 0; ok && i < SERIES && t->c->verdict == VERDICT_OK; i++) {
+        run.inputs = &s[i % 2].inputs;
+        ok = check_series_step(&run, &series, arena, got, &result, err);
+        if (ok && result.verdict == VERDICT_OK)
+            compare_outputs(&(struct comparison){.task = &k->compared, .scale = 1, .slack = 4}, got,
+                &want[i % 2], POISON_FIRST, POISON_FIRST, scratch, &m);
+        if (ok && (m.array || result.verdict != VERDICT_OK))
+            fail_at(t, m.array ? VERDICT_WRONG : result.verdict, result.line,
+                arena_printf(t->c->arena,
+                    "launch %u of a series at the same addresses with other inputs %s (%s): the "
+                    "kernel leaves %" PRIu64
+                    " bytes of its variables changed from launch to launch",
+                    i + 1,
+                    m.array ? arena_printf(t->c->arena, "gives wrong numbers in %s", m.array->name)
+                            : result.text,
+                    k->shapes[s->shape].text, t->left_behind));
+    }
+    check_series_close(&run, &series);
+    free(scratch);
+    arena_destroy(arena);
+    return ok || result.verdict != VERDICT_OK;
+}
+
+static bool check_state(struct check_state *t, struct err *err)
+{
+    struct checker *k = t->checker;
+    struct set_state s[2] = {{.set = {.scale = 1, .seed = sets_pool_seed(0, 60)}}};
+    struct host_arrays want[2] = {{0}}, got = {0};
+    const struct env *env;
+    struct device_result result = {0};
+    bool ok = true;
+
+    for (unsigned i = 1; i < k->nr_shapes; i++)
+        if (k->costs[i] < k->costs[s->shape])
+            s->shape = i;
+    s[1].shape = s->shape;
+    env = &k->shapes[s->shape].shape.sizes;
+    ok = host_init(&got, k->task, env, err);
+    for (unsigned i = 0; ok && i < 2; i++)
+        ok = host_init(&s[i].inputs, k->task, env, err) && host_init(&want[i], k->task, env, err);
+    ok = ok && fill(t, &s[0], err);
+    if (ok)
+        change_few(t, &s[0].inputs, &s[1].inputs);
+    for (unsigned i = 0; ok && result.verdict == VERDICT_OK && i < 2; i++)
+        ok = original_outputs(k, s->shape, &s[i].inputs, &want[i], &result, err);
+    if (ok && result.verdict == VERDICT_OK)
+        ok = run_series(t, s, want, &got, err);
+    for (unsigned i = 0; i < 2; i++) {
+        host_finish(&s[i].inputs);
+        host_finish(&want[i]);
+    }
+    host_finish(&got);
+    return ok;
+}
+
 /* One set is enough where a set costs as much as a whole check should and no size is cheaper. */
 static unsigned nr_sets_of(const struct checker *k, unsigned shape)
 {
@@ -458,6 +569,7 @@ static void fill_result(struct check_state *t)
 {
     t->c->check = (struct check_result){.nr_runs = t->nr_runs,
         .nr_shapes = t->checker->nr_shapes,
+        .share = t->errors.worst,
         .max_abs = t->errors.max_abs,
         .max_rel = t->errors.max_rel,
         .q99_rel = errors_q99(&t->errors),
@@ -491,7 +603,25 @@ static bool check_all(struct check_state *t, struct err *err)
         if (!k->extras[i].left_out)
             ok = check_set(t, &s, err);
     }
-    return ok;
+    return ok && (t->left_behind == 0 || t->c->verdict != VERDICT_OK || check_state(t, err));
+}
+
+/* A kernel that looks at a clock or at its multiprocessor can behave otherwise when it is timed. */
+static bool reads_what_original_does_not(struct check_state *t)
+{
+    static const char *const registers[] = {
+        "%clock", "%globaltimer", "%smid", "%nsmid", "%warpid", "%gridid", "%pm"};
+    const struct compilation *own = &t->c->compilation, *original = t->checker->original;
+
+    for (unsigned i = 0; i < sizeof(registers) / sizeof(registers[0]); i++)
+        if (own->ptx && strstr(own->ptx, registers[i]) &&
+            !(original->ptx && strstr(original->ptx, registers[i])))
+            return fail_at(t, VERDICT_SUSPICIOUS, 0,
+                arena_printf(t->c->arena,
+                    "reads %s, which the original does not: what it computes may depend on when or "
+                    "where it runs",
+                    registers[i]));
+    return false;
 }
 
 bool check_kernel(struct checker *checker, struct candidate *c, struct err *err)
@@ -508,7 +638,7 @@ bool check_kernel(struct checker *checker, struct candidate *c, struct err *err)
     t->c = c;
     if (checker->screen && !screen_kernel(checker->screen, c, &t->screened, err))
         return false;
-    if (c->verdict != VERDICT_OK)
+    if (c->verdict != VERDICT_OK || reads_what_original_does_not(t))
         return true;
     if (!device_load(checker->device, &c->compilation, &t->module, &result, err))
         return false;

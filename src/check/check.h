@@ -57,6 +57,10 @@ bool check_kernel(struct checker *checker, struct candidate *c, struct err *err)
 bool check_timed(
     struct checker *checker, struct candidate *c, uint64_t *thread_insts, struct err *err);
 
+/* Does beforehand what check_timed and doubtful differences need once for all candidates: for a
+ * caller that goes on in several processes. */
+bool check_prepare(struct checker *checker, struct err *err);
+
 /* Has check_timed looked at the candidate? By the note. */
 bool check_has_timed(const struct candidate *c);
 

@@ -79,6 +79,10 @@ void reference_finish(struct reference *r);
 bool original_run(struct checker *k, unsigned shape, const struct input_set *set, bool sanitize,
     struct host_arrays *outputs, struct device_result *result, struct err *err);
 
+/* The same for inputs that the caller has made; the outputs are initialised. */
+bool original_outputs(struct checker *k, unsigned shape, const struct host_arrays *inputs,
+    struct host_arrays *outputs, struct device_result *result, struct err *err);
+
 /* The usual inputs of a shape, as declared or scaled. Each candidate gets new inputs at cheap
  * shapes; at expensive shapes the inputs come from a small pool, so that the reference need not run
  * again each time. The first set is always the same; without a candidate it is meant. */

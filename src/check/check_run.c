@@ -231,7 +231,10 @@ static bool run_in(const struct check_run *run, struct run_buffers *buffers, con
     struct arena *arena, struct host_arrays *outputs, struct device_result *result, struct err *err)
 {
     struct device_launch *launches;
+    uint64_t (*reset)(struct device *, struct device_module *) = run->device->ops->reset;
 
+    if (reset && !run->keep_state)
+        reset(run->device, run->module);
     if (!write_inputs(run, buffers, err) || !run_bind(run->task, run->plan, run->compilation, env,
                                                 buffers, arena, &launches, result, err))
         return false;
@@ -249,6 +252,8 @@ static bool run_in(const struct check_run *run, struct run_buffers *buffers, con
     }
     if (!run_launches(run->device, run->module, launches, run->plan->nr_launches, result, err))
         return false;
+    if (reset && run->left_behind)
+        *run->left_behind = reset(run->device, run->module);
     if (result->verdict == VERDICT_OK && !check_guards(run, buffers, result, err))
         return false;
     return result->verdict != VERDICT_OK || read_back(run, buffers, outputs, arena, result, err);
@@ -272,4 +277,29 @@ bool check_run(const struct check_run *run, struct arena *arena, struct host_arr
     ok = run_in(run, &buffers, &env, arena, outputs, result, err);
     run_free(run->device, &buffers);
     return ok;
+}
+
+bool check_series_open(const struct check_run *run, struct arena *arena,
+    struct check_series *series, struct device_result *result, struct err *err)
+{
+    memset(result, 0, sizeof(*result));
+    *series = (struct check_series){.env = plan_env(arena, run->plan, run->shape)};
+    if (run->device->ops->reset)
+        run->device->ops->reset(run->device, run->module);
+    return run_temps_fit(run->plan, &series->env, result) &&
+           run_alloc(run->device, run->task, run->plan, &series->env, 0, arena, &series->buffers,
+               result, err) &&
+           result->verdict == VERDICT_OK;
+}
+
+bool check_series_step(const struct check_run *run, struct check_series *series,
+    struct arena *arena, struct host_arrays *outputs, struct device_result *result, struct err *err)
+{
+    memset(result, 0, sizeof(*result));
+    return run_in(run, &series->buffers, &series->env, arena, outputs, result, err);
+}
+
+void check_series_close(const struct check_run *run, struct check_series *series)
+{
+    run_free(run->device, &series->buffers);
 }

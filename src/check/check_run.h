@@ -45,6 +45,8 @@ struct check_run {
     bool sanitize;
     struct device_findings *races; /* NULL, or gets the first race that the emulator finds */
     uint64_t step_limit, seed;
+    bool keep_state;       /* the module's variables stay as the launch before left them */
+    uint64_t *left_behind; /* NULL, or gets how many bytes of them the launches changed */
     const struct block_list *blocks; /* of the plan's one launch; NULL: all */
 };
 
@@ -58,5 +60,19 @@ struct block_list {
  * wrong in *result, a changed guard zone verdict fault. False: the environment is broken. */
 bool check_run(const struct check_run *run, struct arena *arena, struct host_arrays *outputs,
     struct device_result *result, struct err *err);
+
+/* The same at the same addresses again and again, each time with the inputs of run->inputs:
+ * `check_series_open` takes the memory, which check_series_close gives back. False with a verdict
+ * in *result other than ok, or with err. */
+struct check_series {
+    struct run_buffers buffers;
+    struct env env;
+};
+bool check_series_open(const struct check_run *run, struct arena *arena,
+    struct check_series *series, struct device_result *result, struct err *err);
+bool check_series_step(const struct check_run *run, struct check_series *series,
+    struct arena *arena, struct host_arrays *outputs, struct device_result *result,
+    struct err *err);
+void check_series_close(const struct check_run *run, struct check_series *series);
 
 #endif

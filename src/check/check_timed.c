@@ -270,6 +270,7 @@ static bool judge(struct checker *k, struct candidate *c, struct host_arrays *go
         *errors = (struct errors){0};
         compare_outputs(&how, got, want, POISON_FIRST, POISON_FIRST, errors, &m);
     }
+    c->check.share = errors->worst > c->check.share ? errors->worst : c->check.share;
     for (unsigned a = 0; a < k->task->nr_arrays; a++)
         all += k->compared.arrays[a].role != ROLE_IN ? want->nr[a] : 0;
     if (m.array)
@@ -350,4 +351,12 @@ bool check_timed(struct checker *k, struct candidate *c, uint64_t *thread_insts,
     ok = result.verdict != VERDICT_OK || run_candidate(k, c, module, thread_insts, err);
     device_unload(k->device, module);
     return ok;
+}
+
+bool check_prepare(struct checker *k, struct err *err)
+{
+    const struct input_set set = {.scale = 1, .seed = timed_seed()};
+    double *const *ignored;
+
+    return (k->timed || prepare(k, err)) && exact_outputs(k, 0, &set, &ignored, err);
 }

@@ -42,6 +42,17 @@ const struct command command_table[NR_VERBS] = {
         .further = "keet-opt run kernels/matmul.cu --sanitize all\n"
                    "keet-opt run kernels/matmul.cu --dump arrays",
         .run = cmd_run},
+    [VERB_CHECK] = {"check", GROUP_KERNEL, .takes = TAKES_FILES, .least = 1, .most = ANY_NUMBER,
+        .usage = "check ORIGINAL.cu CANDIDATE.cu... [options]",
+        .summary = "do these compute what the original computes?",
+        .text =
+            "Checks kernels from anywhere as the search checks its variants, over all cores, and "
+            "compares each at the timed sizes. A candidate is a kernel file with the "
+            "original's contract, or without contract lines. Each gets a verdict, the reason "
+            "with its place, and what was compared. Ends with status 0 only when all are "
+            "right, else with 3.",
+        .example = "keet-opt check kernels/matmul.cu matmul.keet.cu",
+        .further = "keet-opt check original.cu --list candidates.txt --json", .run = cmd_check},
     [VERB_EXPLAIN] = {"explain", GROUP_KERNEL, .takes = TAKES_FILES, .least = 1, .most = ANY_NUMBER,
         .usage = "explain KERNEL.cu [options]\n"
                  "explain OLD.cu NEW.cu\n"

@@ -51,6 +51,7 @@ const struct command *command_named(const char *name);
 
 bool cmd_optimize(const struct options *options, int *status, struct err *err);
 bool cmd_run(const struct options *options, int *status, struct err *err);
+bool cmd_check(const struct options *options, int *status, struct err *err);
 bool cmd_explain(const struct options *options, int *status, struct err *err);
 bool cmd_init(const struct options *options, int *status, struct err *err);
 bool cmd_patch(const struct options *options, int *status, struct err *err);

@@ -8,13 +8,13 @@
 #define EVERY_VERB ((UINT32_C(1) << NR_VERBS) - 1)
 #define SEARCH (V(OPTIMIZE) | V(CAMPAIGN) | TASK_LINE) /* options of a search */
 #define ASKS_MODELS (SEARCH | V(EXPLAIN) | V(WRITE))
-#define READS_HOST_CODE (SEARCH | V(RUN) | V(EXPLAIN) | V(INIT) | V(PATCH))
-#define USES_DEVICE (SEARCH | V(RUN) | V(EXPLAIN) | V(INIT) | V(WRITE))
+#define READS_HOST_CODE (SEARCH | V(RUN) | V(CHECK) | V(EXPLAIN) | V(INIT) | V(PATCH))
+#define USES_DEVICE (SEARCH | V(RUN) | V(CHECK) | V(EXPLAIN) | V(INIT) | V(WRITE))
 #define LOOKS_AT_RUN                                                                               \
     (V(STATUS) | V(WATCH) | V(RESULTS) | V(SHOW) | V(DIFF) | V(CALLS) | V(REPORT) | V(EXPORT))
 #define PRINTS_JSON                                                                                \
-    (V(OPTIMIZE) | V(RUN) | V(EXPLAIN) | V(INIT) | V(STATUS) | V(WATCH) | V(STOP) | V(RESULTS) |   \
-        V(SHOW) | V(DIFF) | V(RUNS) | V(CALLS) | V(REPORT) | V(CAMPAIGN) | V(DOCTOR))
+    (V(OPTIMIZE) | V(RUN) | V(CHECK) | V(EXPLAIN) | V(INIT) | V(STATUS) | V(WATCH) | V(STOP) |     \
+        V(RESULTS) | V(SHOW) | V(DIFF) | V(RUNS) | V(CALLS) | V(REPORT) | V(CAMPAIGN) | V(DOCTOR))
 
 #define FIELD(name) .field = offsetof(struct options, name)
 #define SET(name) .kind = OPTION_SET, FIELD(name)
@@ -46,8 +46,8 @@ const struct option_row option_table[] = {
         .words = "time energy edp",
         .help = "time (default), energy or edp: joules measured by the GPU, and less of them "
                 "preferred among variants that are equally fast"},
-    {"seed", 0, "N", SEARCH | V(RUN) | V(EXPLAIN) | V(WRITE), SECTION_SEARCH, NUMBER(seed),
-        .common = true, .help = "everything random follows from it (default 1)"},
+    {"seed", 0, "N", SEARCH | V(RUN) | V(CHECK) | V(EXPLAIN) | V(WRITE), SECTION_SEARCH,
+        NUMBER(seed), .common = true, .help = "everything random follows from it (default 1)"},
     {"window", 0, "N", SEARCH, SECTION_SEARCH, COUNT(window, 1, 1000000),
         .help = "stop when N variants in a row brought less than 1% (default 64)"},
     {"feedback", 0, "WHAT", SEARCH, SECTION_SEARCH, TEXT(feedback), .rare = true,
@@ -138,6 +138,8 @@ const struct option_row option_table[] = {
     {"cutlass", 0, "DIR", USES_DEVICE | V(DOCTOR), SECTION_FILES, TEXT(cutlass_dir), .words = "DIR",
         .help = "CUTLASS, for variants to include and models to read (default: $KEET_CUTLASS, "
                 "else what setup.sh --cutlass got; none: without)"},
+    {"list", 0, "FILE", V(CHECK), SECTION_FILES, TEXT(list_path), .words = "FILE",
+        .help = "check the candidates that FILE names, a path a line"},
     {"dump", 0, "DIR", V(RUN), SECTION_FILES, TEXT(dump_dir), .words = "DIR",
         .help = "write inputs and outputs of the first check shape as .npy"},
     {"as", 0, "FORMAT", V(REPORT) | V(EXPORT), SECTION_FILES, TEXT(as),

@@ -12,6 +12,7 @@
 enum verb {
     VERB_OPTIMIZE,
     VERB_RUN,
+    VERB_CHECK,
     VERB_EXPLAIN,
     VERB_INIT,
     VERB_PATCH,
@@ -81,6 +82,7 @@ struct options {
     const char *output_path; /* NULL: <kernel>.keet.cu */
     const char *cache_dir;   /* NULL: the compiler's default */
     const char *tools_dir;   /* the user's own tools; NULL: none */
+    const char *list_path;   /* check: a file of candidates; NULL: none */
     const char *sweep;       /* explain: the parameter's name, as given; NULL: found out */
     const char *as;          /* report: "html", "md", "json", NULL: html; export: its format */
     const char *args;        /* of a file with host code: "1024 100"; NULL: none given */

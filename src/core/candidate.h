@@ -55,6 +55,7 @@ struct compilation {
 struct check_result {
     unsigned nr_runs; /* candidate runs compared with the reference */
     unsigned nr_shapes;
+    double share; /* the largest error over what was allowed there; not stored */
     double max_abs, max_rel, q99_rel; /* errors over all compared elements */
     const char *worst_array;
     uint64_t worst_index;

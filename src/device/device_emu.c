@@ -69,6 +69,11 @@ static void emu_device_unload(struct device *device, struct device_module *modul
     emu_unload(emu_of(device), module_of(module));
 }
 
+static uint64_t emu_device_reset(struct device *device, struct device_module *module)
+{
+    return emu_reset(emu_of(device), module_of(module));
+}
+
 static uint64_t emu_device_alloc(
     struct device *device, uint64_t bytes, const char *name, struct err *err)
 {
@@ -506,6 +511,7 @@ static const struct device_ops ops = {
     .destroy = emu_device_destroy,
     .load = emu_device_load,
     .unload = emu_device_unload,
+    .reset = emu_device_reset,
     .alloc = emu_device_alloc,
     .free = emu_device_free,
     .write = emu_device_write,

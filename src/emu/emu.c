@@ -34,6 +34,7 @@ struct emu_module {
     struct arena *arena;
     struct ptx_module *ptx;
     uint64_t *addresses; /* of ptx->globals */
+    uint8_t **images;    /* their first contents; NULL for constants */
     struct module_kernel *kernels;
     uint32_t nr_kernels;
 };
@@ -154,6 +155,19 @@ uint64_t emu_unwritten(
 
 /* --- modules --- */
 
+static void keep_images(struct emu *emu, struct emu_module *m)
+{
+    m->images = arena_array(m->arena, m->ptx->nr_globals + 1, sizeof(*m->images));
+    for (uint32_t i = 0; i < m->ptx->nr_globals; i++) {
+        const struct mem_buffer *b = memory_find(&emu->memory, m->addresses[i], 0);
+
+        if (b->constant)
+            continue;
+        m->images[i] = arena_alloc(m->arena, b->bytes + 1);
+        memcpy(m->images[i], b->host, b->bytes);
+    }
+}
+
 static bool place_globals(struct emu *emu, struct emu_module *m, struct err *err)
 {
     const struct ptx_module *ptx = m->ptx;
@@ -184,7 +198,24 @@ static bool place_globals(struct emu *emu, struct emu_module *m, struct err *err
             }
         }
     }
+    keep_images(emu, m);
     return true;
+}
+
+uint64_t emu_reset(struct emu *emu, struct emu_module *m)
+{
+    uint64_t nr_changed = 0;
+
+    for (uint32_t i = 0; i < m->ptx->nr_globals; i++) {
+        struct mem_buffer *b = memory_find(&emu->memory, m->addresses[i], 0);
+
+        if (!m->images[i] || memcmp(b->host, m->images[i], b->bytes) == 0)
+            continue;
+        for (uint64_t at = 0; at < b->bytes; at++)
+            nr_changed += b->host[at] != m->images[i][at];
+        memcpy(b->host, m->images[i], b->bytes);
+    }
+    return nr_changed;
 }
 
 static void fill_params(struct emu_module *m, struct module_kernel *k)

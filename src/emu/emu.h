@@ -146,6 +146,10 @@ bool emu_load(struct emu *emu, const char *ptx, size_t ptx_bytes, struct emu_mod
     struct emu_result *result, struct err *err);
 void emu_unload(struct emu *emu, struct emu_module *module);
 
+/* The module's variables as they were after loading. Returns how many bytes of them launches had
+ * changed. */
+uint64_t emu_reset(struct emu *emu, struct emu_module *module);
+
 /* How many parameters a kernel takes and the bytes of each, so that callers can pack them. */
 bool emu_params(const struct emu_module *module, const char *kernel, unsigned *nr,
     const uint32_t **bytes_each, const uint32_t **offsets, uint32_t *total_bytes);
