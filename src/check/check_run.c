@@ -242,6 +242,8 @@ static bool run_in(const struct check_run *run, struct run_buffers *buffers, con
         return true;
     for (unsigned i = 0; i < run->plan->nr_launches; i++) {
         launches[i].sanitize = run->sanitize;
+        launches[i].lenient_init = run->lenient_init;
+        launches[i].poison = run->hidden_poison;
         launches[i].findings = run->races;
         launches[i].checks = run->races ? 1u << DEVICE_CHECK_RACE : 0;
         launches[i].max_findings = run->races ? 1 : 0;

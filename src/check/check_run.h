@@ -45,8 +45,11 @@ struct check_run {
     bool sanitize;
     struct device_findings *races; /* NULL, or gets the first race that the emulator finds */
     uint64_t step_limit, seed;
-    bool keep_state;       /* the module's variables stay as the launch before left them */
-    uint64_t *left_behind; /* NULL, or gets how many bytes of them the launches changed */
+    bool lenient_init; /* sanitize without uninitialised reads */
+    uint8_t
+        hidden_poison; /* emulator: what shared memory and the like hold at first; 0: as usual */
+    bool keep_state;   /* the module's variables stay as the launch before left them */
+    uint64_t *left_behind;           /* NULL, or gets how many bytes of them the launches changed */
     const struct block_list *blocks; /* of the plan's one launch; NULL: all */
 };
 

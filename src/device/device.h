@@ -72,6 +72,9 @@ struct device_launch {
     unsigned checks, max_findings;
     uint64_t step_limit; /* 0: the device's default */
     uint64_t seed;
+    bool strict_races;      /* several threads that store one value to one place race, too */
+    bool lenient_init;      /* sanitize without reads of what nothing wrote */
+    uint8_t poison;         /* emulator: as emu_launch's */
     const uint64_t *blocks; /* emulator: only these, rising; NULL: all */
     uint64_t nr_blocks;
 };

@@ -315,6 +315,8 @@ static bool prepare(struct device *device, const struct device_module *module,
         .spill_bytes = launch->facts->spill_store_bytes + launch->facts->spill_load_bytes,
         .step_limit = launch->step_limit,
         .seed = launch->seed,
+        .strict_races = launch->strict_races,
+        .poison = launch->poison,
         .blocks = launch->blocks,
         .nr_blocks = launch->nr_blocks,
     };
@@ -363,6 +365,7 @@ static bool emu_device_launch(struct device *device, struct device_module *modul
 
     if (prepare(device, module, launch, arena, &prepared, &textures, result)) {
         prepared.find_races = prepared.find_uninit = prepared.find_sync = launch->sanitize;
+        prepared.find_uninit &= !launch->lenient_init;
         if (launch->findings)
             want_findings(launch, &prepared);
         ok = emu_launch(emu_of(device), module_of(module), &prepared, arena, &ran, err);

@@ -181,10 +181,11 @@ struct emu_launch {
     unsigned registers;   /* from ptxas, for occupancy; 0: assume 32 */
     unsigned spill_bytes; /* from ptxas, per thread; for the counters */
     /* checks: out of bounds and misaligned are always on */
-    bool find_races;  /* shared memory between barriers, and global between blocks */
-    bool find_uninit; /* reads of memory or registers that nothing wrote */
-    bool find_sync;   /* barriers in divergent warps, missing waits for asynchronous copies */
-    bool find_leaks;  /* device malloc without free */
+    bool find_races;   /* shared memory between barriers, and global between blocks */
+    bool strict_races; /* several threads that store one value to one place race, too */
+    bool find_uninit;  /* reads of memory or registers that nothing wrote */
+    bool find_sync;    /* barriers in divergent warps, missing waits for asynchronous copies */
+    bool find_leaks;   /* device malloc without free */
     /* 0: the first fault ends the launch and is its verdict. Else the launch goes on past those
      * faults for which one instruction or one block can be left out; result->reports lists at most
      * so many of each kind, and the verdict is that of the first. */
@@ -202,8 +203,10 @@ struct emu_launch {
     /* Run only to learn what blocks cost. Where blocks learn from each other, memory is afterwards
      * as it was before: a ticket that the probe drew would be missing in the launch that counts. */
     bool probe;
-    bool warm;     /* the launch before this one left L2 warm; else it starts empty */
-    uint64_t seed; /* picks sampled blocks; orders warps */
+    bool warm;      /* the launch before this one left L2 warm; else it starts empty */
+    uint64_t seed;  /* picks sampled blocks; orders warps and, unless the launch counts, blocks */
+    uint8_t poison; /* what shared and local memory and registers hold that nothing has written; 0:
+                       0xAA in shared memory, zeros elsewhere */
 };
 
 bool emu_launch(struct emu *emu, const struct emu_module *module, const struct emu_launch *launch,

@@ -125,6 +125,7 @@ struct exec { /* one launch, shared by its workers */
     struct emu_run run;
     const uint8_t *params;
     bool counting, listening, find_sync;
+    bool together; /* all blocks side by side, on one thread */
     uint64_t step_limit;
     const struct block_choice *choice; /* the blocks that run */
     uint64_t nr_run;
@@ -188,7 +189,8 @@ struct block_worker {
     struct emu_listener *listeners[MAX_LISTENERS];
     unsigned nr_listeners;
     struct emu_fault fault;  /* of the running block */
-    struct emu_fault first;  /* lowest block so far */
+    struct emu_fault first;  /* of the first block in the order in which they run */
+    uint64_t first_at;       /* its place in that order */
     struct reports *reports; /* NULL: the first fault ends the launch */
     struct print_log log;
     struct own_sums sums;
@@ -297,6 +299,7 @@ bool mbarrier_deadlock(struct block_worker *k); /* always false */
  * traced, and the others happen unnoticed, the one that ends the wait included. A wait so costs the
  * model one latency of the memory asked more than no wait. Between times round other warps and
  * blocks go on. */
+bool wait_in_vain(struct block_worker *k); /* always false: a fault that says so */
 bool wait_round(
     struct block_worker *k, struct warp *w, uint32_t pc, uint32_t mask); /* true: a wait */
 /* Between these, nothing is counted or told to the time model. */

@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "emu/exec/exec.h"
 #include "emu/exec/launch.h"
+#include "emu/watch/order.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -296,7 +297,7 @@ static void worker_init(struct block_worker *k, struct exec *x)
     k->nr_warps = x->run.nr_warps;
     k->shared_bytes = x->run.shared_bytes;
     k->counting = x->counting;
-    k->alone = x->nr_workers == 1 || p->cooperative;
+    k->alone = x->nr_workers == 1 || x->together;
     k->reports = x->run.launch->max_reports ? xcalloc(1, sizeof(*k->reports)) : NULL;
     k->warps = xcalloc(k->nr_warps, sizeof(*k->warps));
     k->files = aligned_alloc(256, (size_t)k->nr_warps * p->file_bytes);
@@ -350,17 +351,18 @@ static void block_start(struct block_worker *k)
     k->live_threads = k->nr_threads;
     k->nr_done = k->idle_rounds = k->wait_rounds = 0;
     memset(k->barriers, 0, sizeof(k->barriers));
-    memset(k->shared, 0xAA, k->shared_bytes);
+    const uint8_t poison = k->exec->run.launch->poison;
+    memset(k->shared, poison ? poison : 0xAA, k->shared_bytes);
     if (p->uses_reserved)
         memset(k->shared + k->shared_bytes - RESERVED_SMEM_BYTES, 0, RESERVED_SMEM_BYTES);
     if (p->stack_row != NO_ROW)
         stack_start(k);
     else if (p->local_bytes)
-        memset(k->locals, 0, (size_t)k->nr_warps * WARP_LANES * p->local_bytes);
+        memset(k->locals, poison, (size_t)k->nr_warps * WARP_LANES * p->local_bytes);
     for (unsigned i = 0; i < k->nr_warps; i++) {
         unsigned first = i * WARP_LANES, nr = k->nr_threads - first;
         for (uint32_t z = 0; z < p->nr_zero; z++)
-            memset(k->warps[i].file + p->zero[z].offset, 0, p->zero[z].bytes);
+            memset(k->warps[i].file + p->zero[z].offset, poison, p->zero[z].bytes);
         fill_specials(k, i, false);
         warp_start(&k->warps[i], nr >= WARP_LANES ? ~0u : (1u << nr) - 1, p->entry);
     }
@@ -397,11 +399,47 @@ static void order_warps(struct block_worker *k)
     k->backwards = bits & 1;
 }
 
+/* The next number from `at` on that has no divisor in common with nr. */
+static uint64_t coprime(uint64_t at, uint64_t nr)
+{
+    for (at = at ? at : 1;; at++) {
+        uint64_t a = at, b = nr;
+        while (b) {
+            const uint64_t rest = a % b;
+            a = b;
+            b = rest;
+        }
+        if (a == 1)
+            return at;
+    }
+}
+
+/* Nor does it promise an order of blocks: with a seed they come in their order, backwards, or by
+ * steps that reach each once. Blocks that wait for lower ones keep their order. */
+static uint64_t block_at(const struct exec *x, uint64_t i)
+{
+    const uint64_t seed = x->counting ? 0 : x->run.launch->seed, nr = x->nr_run;
+    uint64_t step;
+    if (x->choice->list)
+        return x->choice->list[i];
+    if (seed == 0 || nr < 2 || x->run.program->waits || nr > UINT32_MAX)
+        return i;
+    switch (rng_mix(seed, 1) % 3) {
+    case 0:
+        return nr - 1 - i;
+    case 1:
+        step = coprime(rng_mix(seed, 2) % nr, nr);
+        return (i * step + rng_mix(seed, 3) % nr) % nr;
+    default:
+        return i;
+    }
+}
+
 static void begin_block(struct block_worker *k, uint64_t i)
 {
     struct exec *x = k->exec;
     const uint32_t *grid = x->run.launch->grid;
-    const uint64_t index = x->choice->list ? x->choice->list[i] : i;
+    const uint64_t index = block_at(x, i);
     k->block = (struct emu_block){.index = index,
         .ctaid = {(uint32_t)(index % grid[0]), (uint32_t)(index / grid[0] % grid[1]),
             (uint32_t)(index / grid[0] / grid[1])},
@@ -410,6 +448,7 @@ static void begin_block(struct block_worker *k, uint64_t i)
         .nearby = launch_nearby(x->choice, index)};
     k->fault = (struct emu_fault){.verdict = VERDICT_OK};
     order_warps(k);
+    k->block.shared = k->shared;
     tell_begin(k);
     block_start(k);
 }
@@ -423,8 +462,10 @@ static void end_block(struct block_worker *k, uint64_t i, bool ok)
         return;
     if (exec_note(k)) /* the other blocks may go on */
         return;
-    if (k->first.verdict == VERDICT_OK || k->fault.block < k->first.block)
+    if (k->first.verdict == VERDICT_OK || i < k->first_at) {
         k->first = k->fault;
+        k->first_at = i;
+    }
     /* blocks below the lowest fault still run, so that the launch always reports the same fault */
     uint64_t lowest = atomic_load(&x->fault_block);
     while (i < lowest && !atomic_compare_exchange_weak(&x->fault_block, &lowest, i)) {
@@ -453,12 +494,39 @@ static void settle_counts(struct block_worker *k)
     }
 }
 
-/* Runs a cooperative grid: all blocks side by side, each with a worker's state of its own, in turns
- * on one thread. So here too the result does not depend on the number of threads. */
+/* Has a block its turn in this round? A seed lets some blocks fall behind for a while. */
+static bool has_turn(const struct exec *x, uint64_t i, unsigned round)
+{
+    enum { LAG_ROUNDS = 64 };
+    const uint64_t seed = x->run.launch->seed;
+    return seed == 0 || x->counting || round >= LAG_ROUNDS ||
+           round % (1 + rng_mix(seed, i) % 5) == 0;
+}
+
+/* Have all blocks that are left only waited, for longer than any falls behind? Then the first of
+ * them has a fault. */
+static bool all_wait(struct block_worker *blocks, uint64_t nr)
+{
+    enum { IN_VAIN_ROUNDS = 256 };
+    struct block_worker *first = NULL;
+    for (uint64_t i = 0; i < nr; i++) {
+        if (blocks[i].nr_done == blocks[i].nr_warps)
+            continue;
+        if (blocks[i].wait_rounds < IN_VAIN_ROUNDS)
+            return false;
+        first = first ? first : &blocks[i];
+    }
+    return first && !wait_in_vain(first);
+}
+
+/* Runs a cooperative grid, or one whose blocks speak to each other: all blocks side by side, each
+ * with a worker's state of its own, in turns on one thread. So here too the result does not depend
+ * on the number of threads. */
 static void run_grid(struct block_worker *blocks, uint64_t nr, struct exec *x)
 {
     uint64_t nr_done = 0;
     bool moved = true, ok = true;
+    unsigned round = 0;
     for (uint64_t i = 0; i < nr; i++) {
         worker_init(&blocks[i], x);
         begin_block(&blocks[i], i);
@@ -469,10 +537,17 @@ static void run_grid(struct block_worker *blocks, uint64_t nr, struct exec *x)
         nr_done = 0;
         for (uint64_t i = 0; ok && i < nr; i++) {
             uint64_t before = blocks[i].steps;
+            if (!has_turn(x, i, round)) {
+                moved = true;
+                continue;
+            }
             ok = blocks[i].nr_done == blocks[i].nr_warps || exec_block(&blocks[i]);
             moved |= blocks[i].steps != before;
             nr_done += blocks[i].nr_done == blocks[i].nr_warps;
         }
+        round++;
+        if (ok && all_wait(blocks, nr))
+            ok = false;
     }
     for (uint64_t i = 0; i < nr; i++) {
         bool stuck = ok && blocks[i].nr_done < blocks[i].nr_warps;
@@ -603,8 +678,10 @@ static void merge(struct block_worker *workers, unsigned nr, struct emu_result *
         if (k->reports)
             reports_merge(k->reports, o->reports);
         if (o->first.verdict != VERDICT_OK &&
-            (k->first.verdict == VERDICT_OK || o->first.block < k->first.block))
+            (k->first.verdict == VERDICT_OK || o->first_at < k->first_at)) {
             k->first = o->first;
+            k->first_at = o->first_at;
+        }
         for (unsigned j = 0; j < k->nr_listeners; j++) {
             if (k->listeners[j]->class->merge)
                 k->listeners[j]->class->merge(k->listeners[j], o->listeners[j]);
@@ -655,6 +732,18 @@ static void report(
     }
 }
 
+/* Do the blocks run side by side on one thread? Those that speak to each other do, where the grid
+ * is small, so that whatever a block finds in memory does not depend on the host. */
+static bool run_together(const struct exec *x)
+{
+    const struct emu_run *run = &x->run;
+    return run->program->cooperative ||
+           (!x->counting && !run->launch->probe && !x->choice->list &&
+               (run->launch->find_races || run->launch->seed) && order_wanted(run->program) &&
+               run->nr_blocks * run->nr_warps <= ORDER_MOST_WARPS && !run->program->uses_heap &&
+               !run->program->uses_wide);
+}
+
 void launch_run(
     const struct emu_run *run, unsigned nr_threads, struct arena *arena, struct emu_result *result)
 {
@@ -677,14 +766,20 @@ void launch_run(
         nr = 1; /* so that neither addresses nor who gets the last bytes depend on threads */
     if (run->program->learns && ((l->count && !l->untimed) || l->probe))
         nr = 1; /* blocks run in their order: counts and times do not depend on threads */
-    if (run->program->cooperative)
+    if (l->find_races)
+        nr = 1; /* what a store finds in memory must not depend on threads */
+    const bool together = run_together(&x);
+    if (together && l->find_races && run->nr_blocks * run->nr_warps <= ORDER_MOST_WARPS)
+        x.run.order = order_create(&x.run);
+    if (together)
         nr = (unsigned)x.nr_run; /* at most what the chip holds at once: fits_at_once */
+    x.together = together;
     x.nr_workers = nr;
     x.council = (struct wait_council){.age = 1, .nr_workers = nr};
     pthread_mutex_init(&x.council.lock, NULL);
     sums_launch(run->program, run->memory);
     struct block_worker *workers = xcalloc(nr, sizeof(*workers));
-    if (run->program->cooperative)
+    if (together)
         run_grid(workers, nr, &x);
     else
         run_threads(workers, nr, &x);
@@ -699,6 +794,7 @@ void launch_run(
     for (unsigned i = 0; i < nr; i++)
         worker_finish(&workers[i]);
     pthread_mutex_destroy(&x.council.lock);
+    order_destroy(x.run.order);
     free(workers);
     free(choice.list);
 }

@@ -102,7 +102,7 @@ void wait_finish(struct block_worker *k)
     free(k->hush);
 }
 
-static bool in_vain(struct block_worker *k)
+bool wait_in_vain(struct block_worker *k)
 {
     for (unsigned i = 0; i < k->nr_warps; i++) {
         const struct warp *w = &k->warps[i];
@@ -172,5 +172,5 @@ bool wait_on(struct block_worker *k, bool waits)
         move_on(k, false);
     if (!waits || k->wait_rounds % WAIT_LOOK != 0)
         return true;
-    return !all_agree(k, before < WAIT_LOOK) || in_vain(k);
+    return !all_agree(k, before < WAIT_LOOK) || wait_in_vain(k);
 }

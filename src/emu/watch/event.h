@@ -18,6 +18,7 @@
 #include "emu/emu.h"
 #include "emu/state/inst.h"
 
+struct order;
 struct emu_memory; /* memory.h: buffers, names, initialised bits */
 
 /* What went wrong first: the fault with the lowest block number is the one reported. */
@@ -40,16 +41,18 @@ struct emu_run { /* what a launch has fixed before it starts */
     unsigned nr_threads, nr_warps; /* of one block */
     uint32_t shared_bytes;         /* of one block, static and dynamic */
     uint64_t nr_blocks;            /* of the grid */
+    struct order *order;           /* watch/order.h; NULL: blocks do not speak to each other */
     uint64_t grid_barrier;         /* address of what cooperative groups meet at */
 };
 
 struct emu_block {
     uint64_t index; /* x fastest */
     uint32_t ctaid[3];
-    double weight; /* how many blocks of the grid the block stands for: 1 unless sampled */
-    bool traced;   /* one of the few for the time model */
-    bool ended;    /* at block_end: all threads ran to their end */
-    bool nearby;   /* near a traced block: only what it touches matters to the time model */
+    const uint8_t *shared; /* its shared memory */
+    double weight;         /* how many blocks of the grid the block stands for: 1 unless sampled */
+    bool traced;           /* one of the few for the time model */
+    bool ended;            /* at block_end: all threads ran to their end */
+    bool nearby;           /* near a traced block: only what it touches matters to the time model */
 };
 
 enum access_kind { ACCESS_UNIFORM, ACCESS_CONTIGUOUS, ACCESS_OTHER };

@@ -10,9 +10,13 @@
  * Global memory, between blocks of a launch: each cell remembers the lowest block that wrote it and
  * the two lowest blocks that touched it. A report depends only on who touched what, neither on the
  * order nor on the worker. Kernels that order blocks themselves, by fences and atomics (the last
- * block sums up), are believed: after a block's first atomic nothing that it touches is held
- * against it. The same goes for locks in shared memory. Missing waits for cp.async are the subject
- * of copies.c. */
+ * block sums up), are followed by order.c. Where the grid is too large for that, they are believed:
+ * after a block's first atomic nothing that it touches is held against it. The same goes for locks
+ * in shared memory. Missing waits for cp.async are the subject of copies.c.
+ *
+ * A store that leaves every byte as it was is silent: where another has stored the same value
+ * before, the two are no race that shows. With launch->strict_races they are one. */
+#include "emu/watch/order.h"
 #include "emu/watch/reports.h"
 #include "emu/watch/shadow.h"
 #include "emu/watch/where.h"
@@ -134,6 +138,7 @@ static void block_begin(struct emu_listener *listener, const struct emu_block *b
     struct races *r = (struct races *)listener;
 
     r->base.wants_access = r->run->nr_blocks < UINT32_MAX;
+    r->base.wants_insts = r->run->order != NULL;
     r->block = *block;
     r->block_trusted = false;
     r->nr_meetings = 0;
@@ -154,6 +159,8 @@ static void barrier(struct emu_listener *listener, const struct emu_barrier *eve
     const bool all = r->arrives || r->run->program->insts[event->pc].b == NO_ROW;
     uint32_t joined[MAX_WARPS] = {0};
 
+    if (r->run->order)
+        order_barrier(r->run->order, r->block.index, event, all);
     for (unsigned w = 0; w < r->run->nr_warps; w++) {
         for (unsigned o = 0; (all || event->lanes[w]) && o < r->run->nr_warps; o++)
             joined[o] = r->clock[w][o] > joined[o] ? r->clock[w][o] : joined[o];
@@ -294,15 +301,15 @@ static bool report_shared(const struct races *r, const struct emu_access *access
 
 /* What the tags of one cell say against an access; 0: nothing. Two accesses may happen at the same
  * time only if both are strong (atomic or volatile). */
-static uint64_t conflict(
-    const struct races *r, const struct emu_access *access, size_t cell, bool strong, uint64_t tag)
+static uint64_t conflict(const struct races *r, const struct emu_access *access, size_t cell,
+    bool strong, bool silent, uint64_t tag)
 {
     const unsigned warp = access->warp;
     const uint64_t write = r->write[cell];
 
-    if (concurrent(r, warp, write) && !(strong && is_strong(write)))
+    if (!silent && concurrent(r, warp, write) && !(strong && is_strong(write)))
         return write;
-    if (unsynced(r, tag, write))
+    if (!silent && unsynced(r, tag, write))
         return write;
     for (unsigned i = 0; access->is_write && i < 2; i++) {
         const uint64_t read = i ? r->read2[cell] : r->read1[cell];
@@ -425,7 +432,8 @@ static bool skip_read(
     return nr == 1 && nothing_new_scattered(r, access, now);
 }
 
-static bool access_shared(struct races *r, const struct emu_access *access, struct emu_fault *fault)
+static bool access_shared(
+    struct races *r, const struct emu_access *access, bool silent, struct emu_fault *fault)
 {
     const bool strong = r->strong[access->pc];
     const unsigned warp = access->warp;
@@ -451,7 +459,7 @@ static bool access_shared(struct races *r, const struct emu_access *access, stru
             continue;
         before = access->address[lane];
         for (size_t c = cell; c < cell + nr; c++) {
-            const uint64_t against = conflict(r, access, c, strong, tag);
+            const uint64_t against = conflict(r, access, c, strong, silent, tag);
             if (against && clean)
                 clean = report_shared(r, access, lane, c, against, fault);
             if (!clean && !r->base.reports)
@@ -539,6 +547,10 @@ static void touch(struct shadow_cell *cell, uint64_t tag, enum shadow_how how)
 {
     const uint64_t block = shadow_block(tag);
 
+    if (how == SHADOW_SILENT && cell->tag[0])
+        return; /* another has stored the same */
+    if (how == SHADOW_SILENT)
+        how = SHADOW_WRITE;
     if (how == SHADOW_WRITE && (!cell->tag[0] || block < shadow_block(cell->tag[0])))
         cell->tag[0] = tag;
     shadow_keep_two(&cell->tag[1], &cell->tag[2], tag);
@@ -552,23 +564,65 @@ static void join(struct shadow_cell *into, const struct shadow_cell *from)
     shadow_keep_two(&into->tag[1], &into->tag[2], from->tag[2]);
 }
 
+/* Does a plain store leave memory as it is? */
+static bool is_silent(const struct races *r, const struct emu_access *access)
+{
+    const struct inst *in = &r->run->program->insts[access->pc];
+    const struct mem_buffer *buffer = NULL;
+
+    if (!access->is_write || access->is_atomic || in->kind != INST_STORE ||
+        r->run->launch->strict_races)
+        return false;
+    if (access->space == PTX_GLOBAL) {
+        buffer = memory_find(r->run->memory, access->lo, access->hi - access->lo + access->bytes);
+        if (!buffer)
+            return false;
+    }
+    for (uint32_t mask = access->mask; mask; mask &= mask - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(mask);
+        const uint8_t *at = buffer ? buffer->host + (access->address[lane] - buffer->base)
+                                   : r->block.shared + access->address[lane];
+
+        for (unsigned e = 0; e < in->vec; e++) {
+            const uint64_t value = value_of(r, access, lane, e);
+
+            if (memcmp(at + (size_t)e * in->elem_bytes, &value, in->elem_bytes) != 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+static void on_inst(struct emu_listener *listener, unsigned warp, uint32_t pc, uint32_t mask)
+{
+    struct races *r = (struct races *)listener;
+
+    if (r->run->order)
+        order_inst(r->run->order, r->block.index, warp, pc, mask);
+}
+
 static bool on_access(
     struct emu_listener *listener, const struct emu_access *access, struct emu_fault *fault)
 {
     struct races *r = (struct races *)listener;
     const bool strong = r->strong[access->pc];
+    bool silent;
 
     if (access->space != PTX_SHARED && access->space != PTX_GLOBAL)
         return true;
     if (access->is_write && !strong && !check_lanes(r, access, fault))
         return false;
+    silent = !strong && is_silent(r, access);
     if (access->space == PTX_SHARED)
-        return access_shared(r, access, fault);
+        return access_shared(r, access, silent, fault);
+    if (r->run->order)
+        return order_access(r->run->order, r->block.index, access, strong, silent, fault);
     if (strong && r->fences_chip)
         r->block_trusted = true;
     if (!r->block_trusted && r->run->nr_blocks > 1)
         shadow_access(&r->shadow, r->block.index, access,
             strong             ? SHADOW_ATOMIC
+            : silent           ? SHADOW_SILENT
             : access->is_write ? SHADOW_WRITE
                                : SHADOW_READ,
             touch);
@@ -695,6 +749,7 @@ const struct emu_listener_class *emu_races_class(void)
         .destroy = destroy,
         .merge = merge,
         .block_begin = block_begin,
+        .inst = on_inst,
         .access = on_access,
         .barrier = barrier,
         .warp_sync = warp_sync,

@@ -14,7 +14,7 @@
 
 enum { SHADOW_SECTOR_BYTES = 32 };
 
-enum shadow_how { SHADOW_READ, SHADOW_WRITE, SHADOW_ATOMIC };
+enum shadow_how { SHADOW_READ, SHADOW_WRITE, SHADOW_ATOMIC, SHADOW_SILENT };
 
 struct shadow_cell {
     uint64_t tag[3]; /* 0: nobody */

@@ -55,6 +55,8 @@ static void bench_finish(struct bench *bench)
 }
 
 /* b starts uninitialised, a as zeros. */
+static bool strict = true; /* launch->strict_races */
+
 static struct emu_result launch(
     struct bench *bench, const char *body, uint32_t grid, uint32_t block, bool races, bool uninit)
 {
@@ -68,6 +70,7 @@ static struct emu_result launch(
         .params = params,
         .params_bytes = sizeof(params),
         .find_races = races,
+        .strict_races = strict,
         .find_uninit = uninit,
         .find_sync = true};
 
@@ -233,6 +236,25 @@ static void test_both_sides_of_a_warp(void **state)
         "ld.shared.f32 %f2, [%r6]; bar.warp.sync -1;\n"
         "setp.ne.s32 %p1, %r1, 0; @!%p1 st.shared.f32 [%r6], %f2;\n" STORE_RESULT,
         1, 32));
+}
+
+/* Threads that store one value to one place are no race, unless they are to be one. */
+static void test_one_value(void **state)
+{
+    static const char same[] =
+        "setp.eq.s32 %p1, %r1, 37; setp.eq.s32 %p2, %r1, 101;\n"
+        "@%p1 st.shared.f32 [%r6+8], %f1;\n"
+        "@%p2 st.shared.f32 [%r6+8], %f1;\nst.global.f32 [%rd5], %f1;\nret;\n";
+    static const char other[] = "setp.eq.s32 %p1, %r1, 37; setp.eq.s32 %p2, %r1, 101;\n"
+                                "@%p1 st.shared.f32 [%r6+8], 1.0;\n"
+                                "@%p2 st.shared.f32 [%r6+8], 2.0;\nret;\n";
+
+    (void)state;
+    strict = false;
+    assert_clean(races(same, 2, 128));
+    assert_int_equal(races(other, 1, 128).verdict, VERDICT_RACE);
+    strict = true;
+    assert_int_equal(races(same, 1, 128).verdict, VERDICT_RACE);
 }
 
 /* Between warps: threads and lines of both sides, whichever wrote. */
@@ -609,6 +631,7 @@ int main(void)
         cmocka_unit_test(test_missing_syncwarp),
         cmocka_unit_test(test_both_sides_of_a_warp),
         cmocka_unit_test(test_both_sides_of_a_block),
+        cmocka_unit_test(test_one_value),
         cmocka_unit_test(test_barriers_gone_past),
         cmocka_unit_test(test_barriers_in_order),
         cmocka_unit_test(test_missing_wait),
