@@ -289,7 +289,9 @@ uint32_t decode_source(struct decoder *d, const struct ptx_operand *o, unsigned 
 uint32_t decode_pred(struct decoder *d, const struct ptx_operand *o)
 {
     if (o->kind == PTX_OPERAND_IMM)
-        return o->imm ? 0 : 4; /* words 0 and 4 of the file: all ones, zeros */
+        return o->imm ? 0 : 4;          /* words 0 and 4 of the file: all ones, zeros */
+    if (o->kind == PTX_OPERAND_SPECIAL) /* %is_explicit_cluster: its row's first word */
+        return decode_special(d, o->special, 4);
     if (decode_reg_bytes(d, o) != 1) {
         decode_fail(d, "a predicate was expected");
         return 0;

@@ -122,8 +122,9 @@ typedef bool decode_fn(struct decoder *d);
 decode_fn decode_unknown; /* decode_row.c; always fails */
 /* decode_op.c */
 decode_fn decode_plain, decode_logic, decode_to_pred, decode_lop3, decode_cvt, decode_mov,
-    decode_cvta, decode_selp, decode_setp, decode_set, decode_policy, decode_activemask,
-    decode_branch, decode_branch_indexed, decode_ret, decode_exit, decode_trap, decode_nop;
+    decode_cvta, decode_mapa, decode_selp, decode_setp, decode_set, decode_policy,
+    decode_activemask, decode_branch, decode_branch_indexed, decode_ret, decode_exit, decode_trap,
+    decode_nop;
 /* decode_mem.c */
 decode_fn decode_load_store, decode_atomic, decode_copy_async, decode_mbarrier, decode_barrier,
     decode_collective;

@@ -56,6 +56,23 @@ static bool load_param(struct decoder *d, const struct ptx_operand *to, uint32_t
     return true;
 }
 
+/* An asynchronous operation tells its bytes to an mbarrier: an instruction of its own behind it. */
+static bool complete_tx(struct decoder *d, const struct ptx_operand *object, uint32_t size)
+{
+    uint32_t a;
+    bool is32;
+    int64_t imm;
+    if (!decode_address(d, object, &a, &is32, &imm))
+        return false;
+    struct inst *in = decode_part(d);
+    in->kind = INST_MBARRIER;
+    in->sub = PTX_SUB_COMPLETE_TX;
+    in->a = a, in->b = size, in->c = NO_ROW, in->d = NO_ROW;
+    in->address32 = is32;
+    in->imm = imm;
+    return true;
+}
+
 bool decode_load_store(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
@@ -66,8 +83,6 @@ bool decode_load_store(struct decoder *d)
     bool is_static = at->kind == PTX_OPERAND_ADDRESS && at->reg < 0 && at->symbol;
     if (bytes == 0 || nr > 8 || (wide && value->kind == PTX_OPERAND_VECTOR))
         return decode_fail(d, "an access of this width");
-    if (p->async_)
-        return decode_unknown(d);
     if (!store && p->space == PTX_PARAM && is_static && at->symbol->role == PTX_ROLE_PARAM &&
         d->f->func->is_entry)
         return load_param(d, value, (uint32_t)(at->symbol->offset + at->imm));
@@ -108,7 +123,7 @@ bool decode_load_store(struct decoder *d)
     if (p->space == PTX_PARAM && kernel_param)
         in->space = PTX_CONST;
     memory_info(d, in);
-    return true;
+    return !p->async_ || complete_tx(d, &p->operand[2], decode_const(d, nr * bytes, 4));
 }
 
 static bool atomic_known(const struct ptx_inst *p)
@@ -171,7 +186,8 @@ bool decode_atomic(struct decoder *d)
         return decode_unknown(d);
     uint32_t *rows = atomic_rows(d, bytes, has_dest);
     uint32_t b = rows ? NO_ROW : atomic_source(d, &p->operand[n + 1], bytes);
-    uint32_t c = p->nr_operands > n + 2 ? atomic_source(d, &p->operand[n + 2], bytes) : NO_ROW;
+    uint32_t c =
+        p->nr_operands > n + 2 && !p->async_ ? atomic_source(d, &p->operand[n + 2], bytes) : NO_ROW;
     uint32_t dest = rows || !has_dest || decode_is_sink(&p->operand[0]) ? NO_ROW
                     : bytes == 16 ? decode_half(d, &p->operand[0], 0)
                                   : decode_dest(d, &p->operand[0], bytes, false);
@@ -194,7 +210,7 @@ bool decode_atomic(struct decoder *d)
     d->p->uses_wide |= bytes == 16;
     if (p->atom == PTX_ATOM_ADD && ptx_type_is_float(p->type))
         d->p->float_atomics = true;
-    return true;
+    return !p->async_ || complete_tx(d, &p->operand[2], decode_const(d, bytes, 4));
 }
 
 /* The parser takes any word of PTX behind "mbarrier". */
@@ -264,23 +280,6 @@ static uint32_t size_unless(struct decoder *d, const struct ptx_operand *ignores
     in->flags |= ignores->negated ? INST_NEGATE_C : 0;
     in->run = sem_find(&choose, in);
     return to;
-}
-
-/* A bulk copy tells its bytes to an mbarrier: an instruction of its own behind the copy. */
-static bool complete_tx(struct decoder *d, const struct ptx_operand *object, uint32_t size)
-{
-    uint32_t a;
-    bool is32;
-    int64_t imm;
-    if (!decode_address(d, object, &a, &is32, &imm))
-        return false;
-    struct inst *in = decode_part(d);
-    in->kind = INST_MBARRIER;
-    in->sub = PTX_SUB_COMPLETE_TX;
-    in->a = a, in->b = size, in->c = NO_ROW, in->d = NO_ROW;
-    in->address32 = is32;
-    in->imm = imm;
-    return true;
 }
 
 /* cp.async.bulk. A copy to shared memory tells an mbarrier when it is done. A copy to global memory
@@ -377,8 +376,15 @@ bool decode_barrier(struct decoder *d)
         in->e = mask;
         return true;
     }
-    if (p->scope == PTX_SCOPE_CLUSTER)
-        return decode_unknown(d);
+    if (p->scope == PTX_SCOPE_CLUSTER) {
+        if (p->op != PTX_OP_BARRIER || (p->sub != PTX_SUB_ARRIVE && p->sub != PTX_SUB_WAIT))
+            return decode_unknown(d);
+        struct inst *in = decode_emit(d, false);
+        in->kind = INST_CLUSTER_BARRIER;
+        in->sub = (uint8_t)p->sub;
+        decode_info(d)->is_barrier = true;
+        return true;
+    }
     bool red = p->sub == PTX_SUB_RED;
     unsigned n = red ? 1 : 0, nr = p->nr_operands - n - (red ? 1 : 0);
     uint32_t a = decode_source(d, &p->operand[n], 4);

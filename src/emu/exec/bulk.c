@@ -17,7 +17,8 @@ struct copy_side {
     bool is_write;
     uint64_t address; /* global, or from the start of shared memory */
     uint8_t *host;
-    struct mem_buffer *buffer; /* NULL: shared memory */
+    struct mem_buffer *buffer;  /* NULL: shared memory ... */
+    struct block_worker *owner; /* ... of this block */
 };
 
 struct copy {
@@ -53,9 +54,12 @@ static bool find(const struct copy *c, struct copy_side *s)
     if ((s->address | c->bytes) % ALIGN)
         return wrong(c, s, "misaligned");
     if (s->space == PTX_SHARED) {
-        if (s->address > k->shared_bytes || c->bytes > k->shared_bytes - s->address)
+        s->owner = cluster_at(k, c->w, c->lane, c->pc, s->address, &s->address);
+        if (!s->owner)
+            return false;
+        if (s->address > s->owner->shared_bytes || c->bytes > s->owner->shared_bytes - s->address)
             return wrong(c, s, "out of bounds");
-        s->host = k->shared + s->address;
+        s->host = s->owner->shared + s->address;
         return true;
     }
     s->buffer = memory_find(k->memory, s->address, c->bytes);

@@ -165,6 +165,8 @@ static bool step_lanes(
         return true;
     case INST_BARRIER:
         return sync_barrier(k, w, s, pc, mask);
+    case INST_CLUSTER_BARRIER:
+        return cluster_barrier(k, w, s, pc, mask);
     case INST_WARP_SYNC:
     case INST_COLLECTIVE:
         return sync_collective(k, w, s, pc, mask);
@@ -202,13 +204,11 @@ static bool step_other(
             stack_return(k, w, in, mask);
         if (mask)
             warp_return(w, s, mask);
-        sync_lanes_left(k, w, pc);
-        return true;
+        return sync_lanes_left(k, w, pc);
     case INST_EXIT:
         if (mask)
             warp_exit(w, s, mask);
-        sync_lanes_left(k, w, pc);
-        return true;
+        return sync_lanes_left(k, w, pc);
     case INST_COPY_GROUP:
         tell_group(k, w, pc, mask);
         return true;
@@ -439,12 +439,14 @@ bool exec_block_here(struct block_worker *k)
         else
             k->idle_rounds = 0;
         k->nr_done = done;
-        if (k->idle_rounds > MBARRIER_IDLE_ROUNDS)
-            return mbarrier_deadlock(k);
-        if (!wait_on(k, all_idle && k->moves == moves && done == nr_done))
-            return false;
+        k->idle = all_idle;
+        k->waits = all_idle && k->moves == moves && done == nr_done;
         if (k->one_round)
             return true;
+        if (k->idle_rounds > MBARRIER_IDLE_ROUNDS)
+            return mbarrier_deadlock(k);
+        if (!wait_on(k, k->waits))
+            return false;
         if (done < k->nr_warps && k->steps == before)
             return sync_deadlock(k);
     }

@@ -47,8 +47,9 @@ struct step {
     const struct inst *in;
     uint32_t pc;
     unsigned lane;
-    uint64_t address; /* of the lane's object, in the block's shared memory */
-    uint64_t told;    /* the last object at which an arrival was told to listeners; ~0: none */
+    struct block_worker *owner; /* the block whose shared memory has the lane's object ... */
+    uint64_t address;           /* ... there */
+    uint64_t told; /* the last object at which an arrival was told to listeners; ~0: none */
 };
 
 static bool wrong(const struct step *s, const char *what, ...)
@@ -69,10 +70,14 @@ static bool wrong(const struct step *s, const char *what, ...)
 
 static void tell(const struct step *s, enum emu_mbarrier what)
 {
-    for (unsigned i = 0; i < s->k->nr_listeners; i++) {
-        struct emu_listener *l = s->k->listeners[i];
+    /* what warps of other blocks know is nothing to a block's own listeners */
+    const bool own = s->owner == s->k || what == MBARRIER_COMPLETE;
+    if (what != MBARRIER_ARRIVE)
+        reach_meet(s->k, s->owner->rank, s->address, what);
+    for (unsigned i = 0; own && i < s->owner->nr_listeners; i++) {
+        struct emu_listener *l = s->owner->listeners[i];
         if (l->class->mbarrier)
-            l->class->mbarrier(l, s->w->index, s->address, what);
+            l->class->mbarrier(l, own && s->owner == s->k ? s->w->index : 0, s->address, what);
     }
 }
 
@@ -84,13 +89,18 @@ static bool find(struct step *s, uint64_t **object)
                       : ((const uint64_t *)row)[s->lane] + (uint64_t)s->in->imm;
     if (at - WINDOW_SHARED < WINDOW_BYTES)
         at -= WINDOW_SHARED;
+    s->owner = cluster_at(s->k, s->w, s->lane, s->pc, at, &at);
+    if (!s->owner)
+        return false;
     s->address = at;
-    if (at + 8 > s->k->shared_bytes || at + 8 < at)
+    if (at + 8 > s->owner->shared_bytes || at + 8 < at)
         return wrong(s, "mbarrier at 0x%" PRIx64 ", outside the %u bytes of shared memory", at,
-            s->k->shared_bytes);
+            s->owner->shared_bytes);
     if (at % 8)
         return wrong(s, "misaligned: mbarrier at byte %" PRIu64 " of shared memory", at);
-    *object = (uint64_t *)(s->k->shared + at);
+    *object = (uint64_t *)(s->owner->shared + at);
+    if (s->owner != s->k)
+        reach_access(s->k, s->owner, s->pc);
     return true;
 }
 
@@ -126,6 +136,7 @@ static bool arrive(struct step *s, uint64_t *object, bool copies_done)
     const uint32_t count = ptx->expect_tx || copies_done ? 1 : word(s, s->in->b, 1);
     if (s->in->d != NO_ROW)
         ((uint64_t *)(s->w->file + s->in->d))[s->lane] = *object;
+    reach_meet(s->k, s->owner->rank, s->address, MBARRIER_ARRIVE);
     if (s->told != s->address)
         tell(s, MBARRIER_ARRIVE);
     s->told = s->address;
@@ -152,6 +163,7 @@ static void transfer(struct step *s, uint64_t *object, bool complete)
     const int32_t bytes = (int32_t)word(s, s->in->b, 0);
     o.tx += complete ? -bytes : bytes;
     if (complete) { /* whoever sees the phase end finds the bytes there */
+        reach_meet(s->k, s->owner->rank, s->address, MBARRIER_ARRIVE);
         tell(s, MBARRIER_ARRIVE);
         settle(s, &o);
     }

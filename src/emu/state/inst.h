@@ -42,12 +42,13 @@ enum inst_kind {
     INST_STRAY_CALL, /* the call of lanes whose register names no function that the call could reach
                       */
     INST_RET,
-    INST_EXIT,       /* warp.c */
-    INST_BARRIER,    /* bar, barrier: sync.c */
-    INST_WARP_SYNC,  /* bar.warp.sync */
-    INST_MBARRIER,   /* mbarrier.c; in->sub: enum ptx_sub */
-    INST_COLLECTIVE, /* shfl, vote, match, redux .sync: waits for its lanes, then inst->run */
-    INST_CLOCK,      /* mov from %clock, %clock64, %globaltimer */
+    INST_EXIT,            /* warp.c */
+    INST_BARRIER,         /* bar, barrier: sync.c */
+    INST_CLUSTER_BARRIER, /* barrier.cluster: cluster.c; in->sub: enum ptx_sub */
+    INST_WARP_SYNC,       /* bar.warp.sync */
+    INST_MBARRIER,        /* mbarrier.c; in->sub: enum ptx_sub */
+    INST_COLLECTIVE,      /* shfl, vote, match, redux .sync: waits for its lanes, then inst->run */
+    INST_CLOCK,           /* mov from %clock, %clock64, %globaltimer */
     INST_COPY_FRAME, /* copies call parameters between frames; in->rows: (to, from, bytes) * vec; d,
                         a: rows with the tops of the stacks from which these count, or NO_ROW */
     INST_SAVE, /* stack.c: saves registers before a call that may come back to its function ... */
