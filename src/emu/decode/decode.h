@@ -129,6 +129,7 @@ decode_fn decode_plain, decode_logic, decode_to_pred, decode_lop3, decode_cvt, d
 decode_fn decode_load_store, decode_atomic, decode_copy_async, decode_mbarrier, decode_barrier,
     decode_collective;
 decode_fn decode_product, decode_wmma, decode_movmatrix, decode_matrix_access; /* decode_tensor.c */
+decode_fn decode_wgmma;                                                        /* decode_wgmma.c */
 decode_fn decode_call;                                                         /* decode_call.c */
 decode_fn decode_texture; /* decode_texture.c */
 decode_fn decode_video;   /* decode_video.c */

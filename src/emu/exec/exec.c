@@ -138,6 +138,8 @@ static bool step_lanes(
         return bulk_copy(k, w, in, pc, mask) || exec_note(k);
     case INST_MATRIX:
         return matrix_step(k, w, in, pc, mask) || exec_note(k);
+    case INST_WGMMA:
+        return wgmma_step(k, w, in, pc, mask) || exec_note(k);
     case INST_COPY_FRAME:
         access_copy_frame(k, w, in, mask);
         return true;
@@ -308,7 +310,7 @@ static bool run_split(struct block_worker *k, struct warp *w, uint16_t s, unsign
             return true;
         }
         went(k, start, pc + 1, mask);
-        bool go_on = in->kind == INST_NOP || in->kind == INST_MATRIX;
+        bool go_on = in->kind == INST_NOP || in->kind == INST_MATRIX || in->kind == INST_WGMMA;
         if (!step_other(k, w, s, pc, m))
             return false;
         if (!go_on && (w->splits[s].state != SPLIT_READY || w->current != s))

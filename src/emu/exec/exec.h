@@ -238,6 +238,9 @@ bool exec_note(struct block_worker *k);
  * fault stands. */
 bool exec_tell_access(struct block_worker *k, const struct emu_access *access);
 
+/* The same to all listeners but the time model's. */
+bool exec_tell_watchers(struct block_worker *k, const struct emu_access *access);
+
 /* warp.c */
 void warp_start(struct warp *w, uint32_t live, uint32_t entry);
 uint16_t warp_new_split(struct warp *w);
@@ -355,6 +358,11 @@ bool reach_end(struct block_worker *k, uint32_t pc); /* the last thread exits; f
 /* matrix.c */
 #define matrix_step EXEC_NAME(matrix_step)
 bool matrix_step(
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+
+/* wgmma.c */
+#define wgmma_step EXEC_NAME(wgmma_step)
+bool wgmma_step(
     struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 
 /* atom.c */

@@ -34,6 +34,8 @@ enum inst_kind {
  its address row is 32-bit */
     INST_MATRIX,    /* mma, wmma, ldmatrix, stmatrix, movmatrix: all lanes at once; matrix.c;
                        in->tensor */
+    INST_WGMMA,     /* wgmma.mma_async: wgmma.c; in->wgmma */
+    INST_WGMMA_GROUP, /* wgmma.fence, commit_group, wait_group (imm); nothing is under way here */
     INST_BRANCH,
     INST_INDEX, /* brx: is the index of each lane (in->a) below the number of labels (imm)? */
     INST_BRANCH_INDEXED, /* behind it; in->rows: pcs */
@@ -83,6 +85,7 @@ enum inst_unit {
 
 struct inst;
 struct tensor;
+struct wgmma;
 struct texture_inst;
 typedef void sem_fn(uint8_t *file, const struct inst *in, uint32_t mask);
 
@@ -111,6 +114,7 @@ struct inst {
     union {
         const uint32_t *rows;        /* vector operands: element rows; call: argument triples */
         const struct tensor *tensor; /* INST_MATRIX; vec is 0 */
+        const struct wgmma *wgmma;   /* INST_WGMMA; vec is 0 */
         const struct texture_inst *texture; /* INST_TEXTURE; vec is 0 */
     };
 };
@@ -128,7 +132,7 @@ enum {
 };
 #define NO_ROW 0xffffffffu
 
-enum { INST_MAX_REGS = 28 }; /* wmma.mma of f16 reads 24 */
+enum { INST_MAX_REGS = 160 }; /* a wgmma has 128 registers of results */
 
 struct inst_info {
     const struct ptx_inst *ptx; /* NULL: hidden */
@@ -147,7 +151,7 @@ struct inst_info {
                       line of a call of the function; 0 none */
     /* registers for scoreboards: ids below program->nr_regs; predicates are registers too */
     uint16_t nr_dests, nr_sources;
-    uint32_t dest[INST_MAX_REGS], source[INST_MAX_REGS];
+    const uint32_t *dest, *source;
 };
 
 struct special_row {

@@ -36,6 +36,21 @@ enum tensor_kind {
     TENSOR_STORE
 };
 
+/* wgmma.mma_async, PTX ISA 9.0, 9.7.15. Each of a warpgroup's four warps multiplies its 16 of the
+ * 64 rows; with D and A in registers laid out as of mma.m16n8 tiles, the warps need nothing of each
+ * other. A shared-memory operand is named by a descriptor, which wgmma.c explains. */
+struct wgmma {
+    uint16_t n, k;
+    enum ptx_type d, a, b;
+    const uint32_t *d_row; /* nr_d registers */
+    uint8_t nr_d, bits;    /* bits of an element of a and b */
+    bool a_in_regs;
+    uint32_t a_row[4];       /* registers of A */
+    uint32_t a_desc, b_desc; /* 64-bit rows */
+    uint32_t keeps;          /* predicate word: is the product added to d? */
+    bool keeps_negated, negate_a, negate_b, trans_a, trans_b, satfinite;
+};
+
 struct tensor {
     enum tensor_kind kind;
     uint16_t m, n, k;
