@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static void memory_info(struct decoder *d, const struct inst *in)
+void decode_memory_info(struct decoder *d, const struct inst *in)
 {
     struct inst_info *info = decode_info(d);
     info->space = (enum ptx_space)in->space;
@@ -122,7 +122,7 @@ bool decode_load_store(struct decoder *d)
                                   : d->f->func->is_entry;
     if (p->space == PTX_PARAM && kernel_param)
         in->space = PTX_CONST;
-    memory_info(d, in);
+    decode_memory_info(d, in);
     return !p->async_ || complete_tx(d, &p->operand[2], decode_const(d, nr * bytes, 4));
 }
 
@@ -206,7 +206,7 @@ bool decode_atomic(struct decoder *d)
     in->type = (uint8_t)p->type;
     in->space = (uint8_t)p->space;
     in->flags |= dest == NO_ROW ? INST_NO_DEST : 0;
-    memory_info(d, in);
+    decode_memory_info(d, in);
     d->p->uses_wide |= bytes == 16;
     if (p->atom == PTX_ATOM_ADD && ptx_type_is_float(p->type))
         d->p->float_atomics = true;
@@ -282,48 +282,11 @@ static uint32_t size_unless(struct decoder *d, const struct ptx_operand *ignores
     return to;
 }
 
-/* cp.async.bulk. A copy to shared memory tells an mbarrier when it is done. A copy to global memory
- * belongs to a group, for which a wait is over at once. Hints for the caches are left out. */
-static bool bulk(struct decoder *d)
-{
-    const struct ptx_inst *p = d->ptx;
-    const bool loads = p->space == PTX_SHARED && p->space2 == PTX_GLOBAL,
-               stores = p->space == PTX_GLOBAL && p->space2 == PTX_SHARED;
-    uint32_t to, from, size;
-    bool to32, from32;
-    int64_t to_imm, from_imm;
-    if (p->sub == PTX_SUB_COMMIT_GROUP || p->sub == PTX_SUB_WAIT_GROUP) {
-        decode_emit(d, false)->kind = INST_NOP;
-        return true;
-    }
-    if (p->tensor || p->multicast || p->sub != PTX_SUB_NONE || p->atom != PTX_ATOM_NONE ||
-        p->nr_operands < 3 + loads || !(loads || stores))
-        return decode_unknown(d);
-    size = decode_source(d, &p->operand[2], 4);
-    if (!decode_address(d, &p->operand[0], &to, &to32, &to_imm) ||
-        !decode_address(d, &p->operand[1], &from, &from32, &from_imm))
-        return false;
-    if (from_imm != (int32_t)from_imm)
-        return decode_fail(d, "an offset of more than 32 bits");
-    struct inst *in = decode_emit(d, false);
-    in->kind = INST_BULK_COPY;
-    in->a = to, in->b = from, in->c = size;
-    in->address32 = to32;
-    in->sub = from32;
-    in->imm = to_imm;
-    in->target = (uint32_t)(int32_t)from_imm;
-    in->vec = 1;
-    in->elem_bytes = 16;
-    in->space = (uint8_t)p->space2;
-    memory_info(d, in);
-    return stores || complete_tx(d, &p->operand[3], size);
-}
-
 bool decode_copy_async(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
     if (p->bulk)
-        return bulk(d);
+        return decode_bulk(d);
     if (p->sub == PTX_SUB_COMMIT_GROUP || p->sub == PTX_SUB_WAIT_GROUP ||
         p->sub == PTX_SUB_WAIT_ALL) {
         decode_emit(d, false)->kind = INST_COPY_GROUP;
@@ -358,7 +321,7 @@ bool decode_copy_async(struct decoder *d)
     in->vec = 1;
     in->elem_bytes = (uint8_t)bytes;
     in->space = PTX_GLOBAL;
-    memory_info(d, in);
+    decode_memory_info(d, in);
     return true;
 }
 

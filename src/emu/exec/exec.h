@@ -309,6 +309,9 @@ void service_printed(
 /* mbarrier.c */
 enum { MBARRIER_IDLE_ROUNDS = 4096 };
 bool mbarrier_step(struct block_worker *k, struct warp *w, uint32_t pc, uint32_t mask);
+/* A copy by a lane of k brought bytes for which the mbarrier at an address waits. */
+bool mbarrier_complete(struct block_worker *k, const struct warp *w, unsigned lane, uint32_t pc,
+    uint64_t address, uint32_t bytes);
 bool mbarrier_deadlock(struct block_worker *k); /* always false */
 
 /* wait.c: loops that wait for another block, by asking global memory again and again.

@@ -81,12 +81,8 @@ static void tell(const struct step *s, enum emu_mbarrier what)
     }
 }
 
-static bool find(struct step *s, uint64_t **object)
+static bool find_at(struct step *s, uint64_t at, uint64_t **object)
 {
-    const uint8_t *row = s->w->file + s->in->a;
-    uint64_t at = s->in->address32
-                      ? (uint32_t)(((const uint32_t *)row)[s->lane] + (uint32_t)s->in->imm)
-                      : ((const uint64_t *)row)[s->lane] + (uint64_t)s->in->imm;
     if (at - WINDOW_SHARED < WINDOW_BYTES)
         at -= WINDOW_SHARED;
     s->owner = cluster_at(s->k, s->w, s->lane, s->pc, at, &at);
@@ -102,6 +98,15 @@ static bool find(struct step *s, uint64_t **object)
     if (s->owner != s->k)
         reach_access(s->k, s->owner, s->pc);
     return true;
+}
+
+static bool find(struct step *s, uint64_t **object)
+{
+    const uint8_t *row = s->w->file + s->in->a;
+    return find_at(s,
+        s->in->address32 ? (uint32_t)(((const uint32_t *)row)[s->lane] + (uint32_t)s->in->imm)
+                         : ((const uint64_t *)row)[s->lane] + (uint64_t)s->in->imm,
+        object);
 }
 
 static uint32_t word(const struct step *s, uint32_t row, uint32_t otherwise)
@@ -157,10 +162,9 @@ static bool arrive(struct step *s, uint64_t *object, bool copies_done)
     return true;
 }
 
-static void transfer(struct step *s, uint64_t *object, bool complete)
+static void transfer(struct step *s, uint64_t *object, int32_t bytes, bool complete)
 {
     struct mbarrier_state o = unpack(*object);
-    const int32_t bytes = (int32_t)word(s, s->in->b, 0);
     o.tx += complete ? -bytes : bytes;
     if (complete) { /* whoever sees the phase end finds the bytes there */
         reach_meet(s->k, s->owner->rank, s->address, MBARRIER_ARRIVE);
@@ -190,6 +194,13 @@ static void test(struct step *s, uint64_t object)
     s->k->polls += !over;
 }
 
+static bool initialised(const struct step *s, uint64_t object)
+{
+    return (object != 0 && object != NEVER_WRITTEN) ||
+           wrong(s, "mbarrier at byte %" PRIu64 " of shared memory used before it was initialised",
+               s->address);
+}
+
 static bool one(struct step *s)
 {
     uint64_t *object;
@@ -202,10 +213,8 @@ static bool one(struct step *s)
         return false;
     if (s->in->sub == PTX_SUB_INIT)
         return initialise(s, object);
-    if (*object == 0 || *object == NEVER_WRITTEN)
-        return wrong(s,
-            "mbarrier at byte %" PRIu64 " of shared memory used before it was initialised",
-            s->address);
+    if (!initialised(s, *object))
+        return false;
     switch (s->in->sub) {
     case PTX_SUB_ARRIVE:
     case PTX_SUB_ARRIVE_DROP:
@@ -213,7 +222,7 @@ static bool one(struct step *s)
         return arrive(s, object, s->in->sub == PTX_SUB_MBARRIER_ARRIVE);
     case PTX_SUB_EXPECT_TX:
     case PTX_SUB_COMPLETE_TX:
-        transfer(s, object, s->in->sub == PTX_SUB_COMPLETE_TX);
+        transfer(s, object, (int32_t)word(s, s->in->b, 0), s->in->sub == PTX_SUB_COMPLETE_TX);
         return true;
     case PTX_SUB_INVAL:
         *object = 0;
@@ -240,6 +249,19 @@ bool mbarrier_step(struct block_worker *k, struct warp *w, uint32_t pc, uint32_t
         w->asked_at = pc;
     }
     k->moves += !asks;
+    return true;
+}
+
+bool mbarrier_complete(struct block_worker *k, const struct warp *w, unsigned lane, uint32_t pc,
+    uint64_t address, uint32_t bytes)
+{
+    struct step s = {
+        .k = k, .w = w, .in = &k->program->insts[pc], .pc = pc, .lane = lane, .told = ~UINT64_C(0)};
+    uint64_t *object;
+    if (!find_at(&s, address, &object) || !initialised(&s, *object))
+        return false;
+    transfer(&s, object, (int32_t)bytes, true);
+    k->moves++;
     return true;
 }
 

@@ -29,12 +29,12 @@ enum inst_kind {
     INST_LOAD,
     INST_STORE,
     INST_ATOM,
-    INST_CP_ASYNC,  /* access.c */
-    INST_BULK_COPY, /* bulk.c; to a (+ imm), from b (+ target), c: bytes; space: of the source; sub:
- its address row is 32-bit */
-    INST_MATRIX,    /* mma, wmma, ldmatrix, stmatrix, movmatrix: all lanes at once; matrix.c;
-                       in->tensor */
-    INST_WGMMA,     /* wgmma.mma_async: wgmma.c; in->wgmma */
+    INST_CP_ASYNC,    /* access.c */
+    INST_BULK_COPY,   /* bulk.c; in->bulk; to a (+ imm), from b (+ target), c: bytes; space: of the
+   source; sub: its address row is 32-bit */
+    INST_MATRIX,      /* mma, wmma, ldmatrix, stmatrix, movmatrix: all lanes at once; matrix.c;
+                         in->tensor */
+    INST_WGMMA,       /* wgmma.mma_async: wgmma.c; in->wgmma */
     INST_WGMMA_GROUP, /* wgmma.fence, commit_group, wait_group (imm); nothing is under way here */
     INST_BRANCH,
     INST_INDEX, /* brx: is the index of each lane (in->a) below the number of labels (imm)? */
@@ -65,6 +65,7 @@ enum inst_kind {
                     in->a as in COPY_FRAME */
     INST_FREE,
     INST_TEXTURE,    /* texture.c; in->texture */
+    INST_BULK_GROUP, /* cp.async.bulk.commit_group, wait_group (imm): nothing is under way here */
     INST_COPY_GROUP, /* cp.async groups: counted, and told to listeners */
     INST_NOP         /* counted, does nothing: fences, nanosleep, prefetch */
 };
@@ -86,6 +87,7 @@ enum inst_unit {
 struct inst;
 struct tensor;
 struct wgmma;
+struct bulk;
 struct texture_inst;
 typedef void sem_fn(uint8_t *file, const struct inst *in, uint32_t mask);
 
@@ -114,6 +116,7 @@ struct inst {
     union {
         const uint32_t *rows;        /* vector operands: element rows; call: argument triples */
         const struct tensor *tensor; /* INST_MATRIX; vec is 0 */
+        const struct bulk *bulk;     /* INST_BULK_COPY; vec is 0 */
         const struct wgmma *wgmma;   /* INST_WGMMA; vec is 0 */
         const struct texture_inst *texture; /* INST_TEXTURE; vec is 0 */
     };

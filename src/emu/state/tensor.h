@@ -51,6 +51,22 @@ struct wgmma {
     bool keeps_negated, negate_a, negate_b, trans_a, trans_b, satfinite;
 };
 
+/* A bulk copy (cp.async.bulk, cp.reduce.async.bulk) or tensor copy (with .tensor) by one thread:
+ * exec/bulk.c, exec/tensor_copy.c. Tensor copies have the map in in->b, plain ones the global or
+ * other shared address in in->a or in->b, and their bytes in in->c. */
+struct bulk {
+    enum ptx_space from, to;
+    bool tensor, multicast;
+    uint32_t mask; /* multicast: row of the ranks' mask */
+    uint32_t bar;  /* row of the mbarrier's address, or NO_ROW */
+    int64_t bar_imm;
+    bool bar32;
+    uint8_t nr_dims;
+    uint32_t coordinate[5]; /* rows */
+    enum ptx_atom atom;     /* reductions */
+    enum ptx_type type;
+};
+
 struct tensor {
     enum tensor_kind kind;
     uint16_t m, n, k;
