@@ -109,7 +109,7 @@ struct shape {
  * the next multiple of its size, as in C. Where an alignment asks for more padding, write that as
  * integers (0 : i32); leave out the padding behind the last field. {} is a struct without fields.
  * The fields must add up to the size of the parameter. */
-enum arg_kind { ARG_ARRAY, ARG_SCALAR, ARG_INTEGER, ARG_STRUCT, ARG_TEXTURE };
+enum arg_kind { ARG_ARRAY, ARG_SCALAR, ARG_INTEGER, ARG_STRUCT, ARG_TEXTURE, ARG_TENSOR_MAP };
 
 /* texture(x, width, height, linear, normalized, wrap): a cudaTextureObject_t with the elements of x
  * as texels, dense; a texel has as many numbers (1, 2 or 4) as x has elements for it. One to three
@@ -127,6 +127,22 @@ struct texture_view {
     const char *written;
 };
 
+/* tensor_map(A, box(64, 128), swizzle(128)): a CUtensorMap by value, 128 bytes, over the elements
+ * of A, as cuTensorMapEncodeTiled makes it. Extents stand innermost first: of bf16[M][K] they are
+ * K, M. size(K, M)    another view of the elements than the array's own extents, dense stride(K)
+ * elements from one index of a dimension to the next, for all but the innermost step(1, 2)    every
+ * second element of the box along the second dimension swizzle(b)    32, 64 or 128 bytes nan floats
+ * outside of the array are NaN; else zeros */
+enum { TENSOR_VIEW_DIMS = 5 };
+struct tensor_view {
+    const struct expr *box[TENSOR_VIEW_DIMS], *size[TENSOR_VIEW_DIMS], *stride[TENSOR_VIEW_DIMS],
+        *step[TENSOR_VIEW_DIMS];
+    unsigned nr_box, nr_size, nr_stride, nr_step; /* 0: not given */
+    const struct expr *swizzle;                   /* NULL: none */
+    bool nan;
+    const char *written;
+};
+
 struct launch_arg {
     enum arg_kind kind;
     const char *name;         /* array or scalar; ARG_STRUCT: as written */
@@ -136,6 +152,7 @@ struct launch_arg {
     const struct launch_arg *fields; /* ARG_STRUCT; of the other kinds */
     unsigned nr_fields;
     const struct texture_view *texture; /* ARG_TEXTURE; name is the array's */
+    const struct tensor_view *tensor;   /* ARG_TENSOR_MAP; name is the array's */
 };
 
 struct launch {

@@ -107,13 +107,25 @@ bool launch_config_uses(const struct launch *launch, const char *name)
     return uses;
 }
 
+static bool tensor_uses(const struct tensor_view *v, const char *name)
+{
+    bool uses = v->swizzle && expr_uses(v->swizzle, name);
+
+    for (unsigned d = 0; d < TENSOR_VIEW_DIMS; d++)
+        uses = uses || (v->box[d] && expr_uses(v->box[d], name)) ||
+               (v->size[d] && expr_uses(v->size[d], name)) ||
+               (v->stride[d] && expr_uses(v->stride[d], name)) ||
+               (v->step[d] && expr_uses(v->step[d], name));
+    return uses;
+}
+
 static bool arg_uses(const struct launch_arg *arg, const char *name)
 {
     bool uses = arg->value && expr_uses(arg->value, name);
 
     for (unsigned d = 0; arg->texture && d < arg->texture->nr_dims; d++)
         uses = uses || expr_uses(arg->texture->size[d], name);
-    return uses;
+    return uses || (arg->tensor && tensor_uses(arg->tensor, name));
 }
 
 bool launch_uses(const struct launch *launch, const char *name)

@@ -345,11 +345,15 @@ static bool read_argument(struct task_reader *r, struct cursor *c, struct launch
 {
     const char *from = c->p;
     struct cursor list;
-    bool is_texture;
+    bool is_texture, is_map;
 
     if (!reader_texture(r, c, arg, &is_texture))
         return false;
     if (is_texture)
+        return true;
+    if (!reader_tensor_map(r, c, arg, &is_map))
+        return false;
+    if (is_map)
         return true;
     if (!cursor_take(c, "{"))
         return read_arg(r, c, arg);

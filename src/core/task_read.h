@@ -49,6 +49,9 @@ bool reader_array(struct task_reader *r, struct cursor *c, const struct env *env
  * read. */
 bool reader_texture(struct task_reader *r, struct cursor *c, struct launch_arg *arg, bool *is);
 
+/* tensor_map(x, box(..), ...), likewise. */
+bool reader_tensor_map(struct task_reader *r, struct cursor *c, struct launch_arg *arg, bool *is);
+
 /* The type of an array of structs: "{f32, i32, f64[3]}". */
 bool reader_record(struct task_reader *r, struct cursor *c, const struct struct_type **record);
 

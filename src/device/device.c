@@ -1,6 +1,7 @@
 /* Owns the choice of a device, the calls through its table, and the packing of arguments. */
 #include "device/device.h"
 
+#include "core/tensor_map.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -165,6 +166,8 @@ static bool fits_integer(int64_t value, uint32_t bytes)
 static bool pack_one(
     const struct parameter *p, const struct device_arg *arg, uint32_t bytes, uint8_t *at)
 {
+    struct tensor_map map;
+
     switch (arg->kind) {
     case ARG_ARRAY:
         if (bytes != 8)
@@ -192,6 +195,13 @@ static bool pack_one(
         if (bytes != 8)
             return misfit(p, arg, "a texture, but the parameter is no cudaTextureObject_t");
         memcpy(at, &arg->address, sizeof(arg->address));
+        return true;
+    case ARG_TENSOR_MAP:
+        if (bytes != TENSOR_MAP_BYTES)
+            return misfit(p, arg, "a tensor map, but the parameter is no CUtensorMap by value");
+        map = *arg->tensor;
+        map.address = arg->address;
+        tensor_map_encode(&map, at);
         return true;
     case ARG_STRUCT:
         break;

@@ -38,12 +38,13 @@ struct device_texture {
 /* The fields of an ARG_STRUCT are the nr_fields that follow it in the list. */
 struct device_arg {
     enum arg_kind kind;
-    uint64_t address;                     /* ARG_ARRAY, ARG_TEXTURE */
+    uint64_t address;                     /* ARG_ARRAY, ARG_TEXTURE, ARG_TENSOR_MAP */
     int64_t integer;                      /* ARG_INTEGER, and ARG_SCALAR of integer type */
     double real;                          /* ARG_SCALAR of floating type */
     enum elem elem;                       /* ARG_SCALAR, and ARG_INTEGER that is a field */
     unsigned nr_fields;                   /* ARG_STRUCT */
     const struct device_texture *texture; /* ARG_TEXTURE */
+    const struct tensor_map *tensor;      /* ARG_TENSOR_MAP; its address is `address` */
     const char *name;                     /* for messages */
 };
 

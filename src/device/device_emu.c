@@ -134,17 +134,6 @@ static bool launch_fits(
     uint64_t threads = (uint64_t)c->block[0] * c->block[1] * c->block[2];
     uint64_t smem = (uint64_t)c->smem_bytes + facts->smem_static_bytes;
 
-    const uint64_t cluster = (uint64_t)c->cluster[0] * c->cluster[1] * c->cluster[2];
-
-    if (cluster > 1) {
-        result->verdict = VERDICT_UNSUPPORTED;
-        result->line = launch->line;
-        snprintf(result->text, sizeof(result->text),
-            "unsupported: %s is launched in clusters of %llu blocks; the emulator runs each block "
-            "for itself",
-            c->kernel, (unsigned long long)cluster);
-        return false;
-    }
     if (threads == 0 || c->grid[0] == 0 || c->grid[1] == 0 || c->grid[2] == 0)
         return refuse(result, launch, "an empty grid or block");
     if (threads > chip->max_threads_per_block)
@@ -320,6 +309,8 @@ static bool prepare(struct device *device, const struct device_module *module,
         .blocks = launch->blocks,
         .nr_blocks = launch->nr_blocks,
     };
+    if (c->cluster[0] * c->cluster[1] * c->cluster[2] > 1)
+        memcpy(prepared->cluster, c->cluster, sizeof(prepared->cluster));
     return true;
 }
 

@@ -131,6 +131,21 @@ static int kernel_number(const struct device_module *m, const char *lowered)
     return -1;
 }
 
+/* Where tensor maps will lie among the parameters. */
+static void note_maps(
+    const struct device_launch *launch, const struct worker_kernel *k, struct worker_launch *to)
+{
+    unsigned p = 0;
+
+    to->nr_maps = 0;
+    for (unsigned i = 0; i < launch->nr_args && p < k->nr_params;
+         i += 1 + launch->args[i].nr_fields)
+        if (launch->args[i].kind == ARG_TENSOR_MAP && to->nr_maps < WORKER_MAX_MAPS)
+            to->maps[to->nr_maps++] = k->offsets[p++];
+        else
+            p++;
+}
+
 /* Packs one launch with the real addresses of a set. False: the verdict says why not. */
 static bool pack(struct device_gpu *gpu, const struct device_module *m,
     const struct device_launch *launch, unsigned set, struct worker_launch *to,
@@ -156,7 +171,7 @@ static bool pack(struct device_gpu *gpu, const struct device_module *m,
             return say(result, VERDICT_UNSUPPORTED, launch->line,
                 "textures run on the emulator only as yet (--device emu)");
         }
-        if (args[i].kind != ARG_ARRAY)
+        if (args[i].kind != ARG_ARRAY && args[i].kind != ARG_TENSOR_MAP)
             continue;
         b = gpu_find_buffer(gpu, args[i].address, 0);
         if (b != NULL)
@@ -169,6 +184,7 @@ static bool pack(struct device_gpu *gpu, const struct device_module *m,
     memcpy(to->cluster, launch->config->cluster, sizeof(to->cluster));
     to->smem_bytes = launch->config->smem_bytes;
     to->params_bytes = k->total_bytes;
+    note_maps(&real, k, to);
     ok = device_pack(
         &real, k->nr_params, k->bytes_each, k->offsets, to->params, k->total_bytes, result);
     free(args);

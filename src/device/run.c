@@ -1,6 +1,7 @@
 /* Owns the buffers of one run and the binding of launch arguments to them. */
 #include "device/run.h"
 
+#include "core/tensor_map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "core/elem.h"
@@ -188,6 +189,104 @@ static bool bind_texture(const struct launch_arg *arg, const struct run_buffer *
     return true;
 }
 
+static bool eval_all(const struct expr *const *exprs, unsigned nr, const struct env *env,
+    int64_t *values, struct err *why)
+{
+    for (unsigned d = 0; d < nr; d++)
+        if (!expr_eval(exprs[d], env, &values[d], why))
+            return false;
+    return true;
+}
+
+static uint8_t tensor_type(enum elem elem)
+{
+    static const uint8_t types[] = {[ELEM_F64] = TENSOR_MAP_F64,
+        [ELEM_F32] = TENSOR_MAP_F32,
+        [ELEM_TF32] = TENSOR_MAP_TF32,
+        [ELEM_F16] = TENSOR_MAP_F16,
+        [ELEM_BF16] = TENSOR_MAP_BF16,
+        [ELEM_E4M3] = TENSOR_MAP_U8,
+        [ELEM_E5M2] = TENSOR_MAP_U8,
+        [ELEM_I64] = TENSOR_MAP_I64,
+        [ELEM_I32] = TENSOR_MAP_I32,
+        [ELEM_I16] = TENSOR_MAP_U16,
+        [ELEM_I8] = TENSOR_MAP_U8,
+        [ELEM_U64] = TENSOR_MAP_U64,
+        [ELEM_U32] = TENSOR_MAP_U32,
+        [ELEM_U16] = TENSOR_MAP_U16,
+        [ELEM_U8] = TENSOR_MAP_U8,
+        [ELEM_BOOL] = TENSOR_MAP_U8};
+
+    return types[elem];
+}
+
+/* The extents, innermost first: as given, or the array's own. */
+static bool tensor_extents(const struct tensor_view *view, const struct task_array *array,
+    const struct env *env, int64_t *size, unsigned *nr, struct err *why)
+{
+    *nr = view->nr_size ? view->nr_size : array->nr_dims ? array->nr_dims : 1;
+    if (view->nr_size)
+        return eval_all(view->size, view->nr_size, env, size, why);
+    if (*nr > TENSOR_MAP_DIMS)
+        return err_set(why, "%s has more than five dimensions; expected size(...)", array->name);
+    size[0] = 1;
+    for (unsigned d = 0; d < array->nr_dims; d++)
+        if (!expr_eval(array->dims[array->nr_dims - 1 - d], env, &size[d], why))
+            return false;
+    return true;
+}
+
+/* tensor_map(x, box(..), ...): the map must be one that the driver takes, and within the array. */
+static bool bind_tensor_map(const struct launch_arg *arg, const struct run_buffer *buffer,
+    const struct env *env, struct arena *arena, struct device_arg *bound, struct err *why)
+{
+    const struct tensor_view *view = arg->tensor;
+    const unsigned each = elem_bytes(buffer->array->elem);
+    int64_t size[TENSOR_MAP_DIMS], box[TENSOR_MAP_DIMS], stride[TENSOR_MAP_DIMS],
+        step[TENSOR_MAP_DIMS], swizzle = 0;
+    struct tensor_map *map = arena_alloc(arena, sizeof(*map));
+    unsigned nr;
+    uint64_t last = 0;
+
+    if (!tensor_extents(view, buffer->array, env, size, &nr, why) ||
+        !eval_all(view->box, view->nr_box, env, box, why) ||
+        !eval_all(view->stride, view->nr_stride, env, stride, why) ||
+        !eval_all(view->step, view->nr_step, env, step, why) ||
+        (view->swizzle && !expr_eval(view->swizzle, env, &swizzle, why)))
+        return false;
+    if (view->nr_box != nr || (view->nr_stride && view->nr_stride + 1 != nr) ||
+        (view->nr_step && view->nr_step != nr))
+        return err_set(why,
+            "%s has %u dimensions; expected as many extents of the box and steps, and one stride "
+            "less",
+            view->written, nr);
+    if (swizzle != 0 && swizzle != 32 && swizzle != 64 && swizzle != 128)
+        return err_set(why, "%s: swizzle is 32, 64 or 128", view->written);
+    *map = (struct tensor_map){.address = buffer->address,
+        .nr_dims = (uint8_t)nr,
+        .type = tensor_type(buffer->array->elem),
+        .swizzle = swizzle == 128 ? 3 : (uint8_t)(swizzle / 32),
+        .fill = view->nan};
+    for (unsigned d = 0; d < nr; d++) {
+        if (size[d] < 1 || box[d] < 1 || (view->nr_stride && d > 0 && stride[d - 1] < 1))
+            return err_set(why, "%s: an extent or a stride is below 1", view->written);
+        map->size[d] = (uint64_t)size[d];
+        map->box[d] = (uint32_t)box[d];
+        map->step[d] = view->nr_step ? (uint32_t)step[d] : 1;
+        map->stride_bytes[d] = d == 0            ? each
+                               : view->nr_stride ? (uint64_t)stride[d - 1] * each
+                                                 : map->stride_bytes[d - 1] * map->size[d - 1];
+        last += (map->size[d] - 1) * map->stride_bytes[d];
+    }
+    if (last + each > buffer->bytes)
+        return err_set(why, "%s is larger than %s", view->written, arg->name);
+    if (tensor_map_check(map))
+        return err_set(why, "%s: %s", view->written, tensor_map_check(map));
+    bound->address = buffer->address;
+    bound->tensor = map;
+    return true;
+}
+
 static bool bind_arg(const struct task *task, const struct launch_arg *arg, const struct env *env,
     const struct run_buffers *buffers, struct arena *arena, struct device_arg *bound,
     struct err *why)
@@ -220,6 +319,11 @@ static bool bind_arg(const struct task *task, const struct launch_arg *arg, cons
         if (buffer == NULL)
             return err_set(why, "no array or temp is called %s", arg->name);
         return bind_texture(arg, buffer, env, arena, bound, why);
+    case ARG_TENSOR_MAP:
+        buffer = find_buffer(buffers, arg->name);
+        if (buffer == NULL)
+            return err_set(why, "no array or temp is called %s", arg->name);
+        return bind_tensor_map(arg, buffer, env, arena, bound, why);
     case ARG_STRUCT:
         bound->nr_fields = arg->nr_fields;
         return true;

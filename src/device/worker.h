@@ -107,9 +107,14 @@ struct worker_load {
     _Alignas(64) uint8_t data[];
 };
 
+enum { WORKER_MAX_MAPS = 16 };
+
 struct worker_launch {
     uint32_t kernel; /* index in the module's list */
     uint32_t grid[3], block[3], cluster[3], smem_bytes, params_bytes;
+    /* Where tensor maps lie in `params`, in the emulator's form; the worker asks the driver for its
+     * own, once. */
+    uint32_t nr_maps, maps[WORKER_MAX_MAPS];
     uint8_t params[WORKER_PARAM_BYTES + 4];
 };
 

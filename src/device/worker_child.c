@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/sandbox.h"
+#include "core/tensor_map.h"
 
 #include <libgen.h>
 #include <stdio.h>
@@ -314,6 +315,34 @@ static void do_symbol(struct child *child, uint32_t slot, struct worker_reply *r
 
 /* ---- launches ---- */
 
+/* Tensor maps as the driver makes them, in the place of ours. */
+static CUresult make_maps(struct child *child, struct worker_launch *l)
+{
+    CUresult code = CUDA_SUCCESS;
+
+    for (; code == CUDA_SUCCESS && l->nr_maps > 0; l->nr_maps--) {
+        const uint32_t at = l->maps[l->nr_maps - 1];
+        struct tensor_map m;
+        cuuint64_t size[TENSOR_MAP_DIMS], stride[TENSOR_MAP_DIMS];
+        CUtensorMap made;
+
+        if (l->nr_maps > WORKER_MAX_MAPS || at > WORKER_PARAM_BYTES - sizeof(made) ||
+            !tensor_map_decode(&m, l->params + at))
+            return CUDA_ERROR_INVALID_VALUE;
+        for (unsigned d = 0; d < m.nr_dims; d++) {
+            size[d] = m.size[d];
+            if (d > 0)
+                stride[d - 1] = m.stride_bytes[d];
+        }
+        code = child->driver->tensor_map(&made, (CUtensorMapDataType)m.type, m.nr_dims,
+            (void *)(uintptr_t)m.address, size, stride, m.box, m.step,
+            CU_TENSOR_MAP_INTERLEAVE_NONE, (CUtensorMapSwizzle)m.swizzle,
+            CU_TENSOR_MAP_L2_PROMOTION_L2_256B, (CUtensorMapFloatOOBfill)m.fill);
+        memcpy(l->params + at, &made, sizeof(made));
+    }
+    return code;
+}
+
 CUresult child_enqueue(
     struct child *child, struct child_module *m, struct worker_launch *l, CUstream stream)
 {
@@ -342,6 +371,9 @@ CUresult child_enqueue(
         cluster.value.clusterDim.z = l->cluster[2];
         config.numAttrs = 1;
     }
+    code = make_maps(child, l);
+    if (code != CUDA_SUCCESS)
+        return code;
     if (l->smem_bytes > 0) {
         code = child->driver->func_set_attribute(m->functions[l->kernel],
             CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)l->smem_bytes);

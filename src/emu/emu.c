@@ -337,23 +337,17 @@ bool emu_global(const struct emu_module *module, unsigned nr, struct emu_global 
     return true;
 }
 
-/* Blocks of a cluster share memory and barriers, which the emulator does not have: a launch that
- * ran them one by one would be silently wrong. Clusters of one block are blocks. */
-static bool has_cluster(const struct ptx_func *f, struct emu_result *result)
+/* The shape of the launch's clusters. */
+static void set_cluster(
+    struct emu_run *run, const struct ptx_func *f, const struct emu_launch *launch)
 {
-    uint64_t blocks = 1;
-    for (int i = 0; i < 3; i++)
-        blocks *= f->reqnctapercluster[i] ? f->reqnctapercluster[i] : 1;
-    if (blocks == 1)
-        return false;
-    result->verdict = VERDICT_UNSUPPORTED;
-    result->line = f->nr_insts ? f->insts[0].line : 0;
-    snprintf(result->text, sizeof(result->text),
-        "unsupported: %s asks for clusters of %llu blocks (__cluster_dims__); the emulator runs "
-        "each "
-        "block for itself",
-        f->name, (unsigned long long)blocks);
-    return true;
+    run->cluster_blocks = 1;
+    for (int i = 0; i < 3; i++) {
+        const uint32_t said = launch->cluster[i] ? launch->cluster[i] : f->reqnctapercluster[i];
+        run->explicit_cluster |= said != 0;
+        run->cluster[i] = said ? said : 1;
+        run->cluster_blocks *= run->cluster[i];
+    }
 }
 
 bool emu_launch(struct emu *emu, const struct emu_module *module, const struct emu_launch *launch,
@@ -371,7 +365,7 @@ bool emu_launch(struct emu *emu, const struct emu_module *module, const struct e
         snprintf(result->text, sizeof(result->text), "unsupported: %s", k->problem.text);
         return true;
     }
-    if (has_cluster(k->func, result) || !launch_check(emu->chip, k->program, launch, result))
+    if (!launch_check(emu->chip, k->program, launch, result))
         return true;
     if (k->func->param_bytes)
         memcpy(emu->params->host, launch->params, k->func->param_bytes);
@@ -384,6 +378,7 @@ bool emu_launch(struct emu *emu, const struct emu_module *module, const struct e
         .shared_bytes = k->program->shared_dynamic_offset + launch->smem_bytes,
         .nr_blocks = (uint64_t)g[0] * g[1] * g[2],
         .grid_barrier = emu->barrier->base};
+    set_cluster(&run, k->func, launch);
     memset(emu->barrier->host, 0, BARRIER_BYTES);
     /* RESERVED_SMEM_BYTES follow the kernel's own shared memory; on the chip they precede it. Only
      * offsets show the difference. */

@@ -175,6 +175,7 @@ bool emu_global(const struct emu_module *module, unsigned nr, struct emu_global 
 struct emu_launch {
     const char *kernel; /* lowered name */
     uint32_t grid[3], block[3];
+    uint32_t cluster[3]; /* blocks of a cluster; 0: as __cluster_dims__ says, else 1 */
     uint32_t smem_bytes; /* dynamic */
     const void *params;  /* packed at the kernel's parameter offsets */
     uint32_t params_bytes;

@@ -49,6 +49,7 @@ static struct emu_launch launch_of(const struct sw_op *op)
         .kernel = f->kernel.name,
         .grid = {op->grid[0], op->grid[1], op->grid[2]},
         .block = {op->block[0], op->block[1], op->block[2]},
+        .cluster = {op->cluster[0], op->cluster[1], op->cluster[2]},
         .smem_bytes = op->smem_bytes,
         .params = op->params,
         .params_bytes = f->kernel.params_bytes,
@@ -137,7 +138,8 @@ static bool same_launch(const struct sw_time *t, const struct sw_op *op)
 {
     return t->function == op->function && t->smem_bytes == op->smem_bytes &&
            memcmp(t->grid, op->grid, sizeof(t->grid)) == 0 &&
-           memcmp(t->block, op->block, sizeof(t->block)) == 0;
+           memcmp(t->block, op->block, sizeof(t->block)) == 0 &&
+           memcmp(t->cluster, op->cluster, sizeof(t->cluster)) == 0;
 }
 
 /* The same kernel on the same grid takes the same time here, whatever its arguments. */
@@ -153,6 +155,7 @@ static double time_of(CUcontext ctx, const struct sw_op *op)
     *t = (struct sw_time){.function = op->function, .smem_bytes = op->smem_bytes};
     memcpy(t->grid, op->grid, sizeof(t->grid));
     memcpy(t->block, op->block, sizeof(t->block));
+    memcpy(t->cluster, op->cluster, sizeof(t->cluster));
     t->time_ns = model(ctx, op);
     return t->time_ns;
 }
@@ -225,11 +228,33 @@ static CUresult fits(CUfunction f, const CUlaunchConfig *c)
 
         if (a->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && a->value.cooperative)
             return CUDA_ERROR_NOT_SUPPORTED;
-        if (a->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION &&
-            (uint64_t)a->value.clusterDim.x * a->value.clusterDim.y * a->value.clusterDim.z > 1)
-            return CUDA_ERROR_NOT_SUPPORTED; /* the emulator runs each block for itself */
     }
     return CUDA_SUCCESS;
+}
+
+/* A cluster by attribute, of which the grid must hold whole ones; of over 8 blocks where the
+ * function allows it (CUDA programming guide, Thread Block Clusters). */
+static CUresult set_cluster(struct sw_op *op, const CUlaunchConfig *c)
+{
+    uint64_t blocks = 1;
+
+    for (unsigned i = 0; i < c->numAttrs; i++)
+        if (c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            memcpy(op->cluster,
+                (uint32_t[3]){c->attrs[i].value.clusterDim.x, c->attrs[i].value.clusterDim.y,
+                    c->attrs[i].value.clusterDim.z},
+                sizeof(op->cluster));
+    for (unsigned i = 0; i < 3; i++) {
+        const uint32_t own = op->function->kernel.cluster[i], said = op->cluster[i];
+
+        if (own && said && own != said)
+            return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+        blocks *= said ? said : own ? own : 1;
+        if (op->grid[i] % (said ? said : own ? own : 1))
+            return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    }
+    return blocks > (op->function->large_clusters ? 16 : 8) ? CUDA_ERROR_INVALID_CLUSTER_SIZE
+                                                            : CUDA_SUCCESS;
 }
 
 /* Parameters come as one pointer each, or packed, behind CU_LAUNCH_PARAM_BUFFER_POINTER. */
@@ -274,6 +299,9 @@ static CUresult launch(
     memcpy(op.grid, (uint32_t[3]){c->gridDimX, c->gridDimY, c->gridDimZ}, sizeof(op.grid));
     memcpy(op.block, (uint32_t[3]){c->blockDimX, c->blockDimY, c->blockDimZ}, sizeof(op.block));
     op.smem_bytes = c->sharedMemBytes;
+    code = set_cluster(&op, c);
+    if (code != CUDA_SUCCESS)
+        return code;
     op.params = xcalloc(1, f->kernel.params_bytes + 1);
     code = pack(f, params, extra, op.params);
     if (code != CUDA_SUCCESS) {

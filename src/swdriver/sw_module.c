@@ -278,10 +278,12 @@ static CUresult attribute_of(CUfunction f, CUfunction_attribute which, int *valu
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
         *value = (int)f->kernel.cluster[which - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
         return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
+        *value = f->large_clusters;
+        return CUDA_SUCCESS;
     case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
     case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA:
     case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
-    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED:
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         *value = 0;
         return CUDA_SUCCESS;
@@ -309,6 +311,8 @@ CUresult CUDAAPI cuFuncSetAttribute(CUfunction function, CUfunction_attribute wh
 
     if (code == CUDA_SUCCESS && function == NULL)
         code = CUDA_ERROR_INVALID_HANDLE;
+    if (code == CUDA_SUCCESS && which == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED)
+        function->large_clusters = value != 0;
     if (code != CUDA_SUCCESS || which != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
         return sw_end(code);
     if (value < 0 ||

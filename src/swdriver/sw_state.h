@@ -43,7 +43,8 @@ struct sw_op {
     /* launch */
     CUfunction function;
     uint32_t grid[3], block[3], smem_bytes;
-    void *params; /* heap, packed */
+    uint32_t cluster[3]; /* by launch attribute; 0: none */
+    void *params;        /* heap, packed */
     /* the others */
     uint64_t to, from, bytes;
     void *host;
@@ -54,6 +55,7 @@ struct CUfunc_st {
     CUmodule module;
     struct emu_kernel kernel;
     uint32_t max_dynamic_bytes;      /* opted in to */
+    bool large_clusters;             /* opted in to: over 8 blocks */
     unsigned registers, spill_bytes; /* told by keet_software_driver_facts; else 0 */
 };
 
@@ -95,7 +97,7 @@ struct CUgraphExec_st {
 /* A modelled time, kept because the same launch is likely to come again. */
 struct sw_time {
     CUfunction function;
-    uint32_t grid[3], block[3], smem_bytes;
+    uint32_t grid[3], block[3], cluster[3], smem_bytes;
     double time_ns;
 };
 

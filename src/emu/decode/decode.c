@@ -289,7 +289,9 @@ uint32_t decode_source(struct decoder *d, const struct ptx_operand *o, unsigned 
 uint32_t decode_pred(struct decoder *d, const struct ptx_operand *o)
 {
     if (o->kind == PTX_OPERAND_IMM)
-        return o->imm ? 0 : 4; /* words 0 and 4 of the file: all ones, zeros */
+        return o->imm ? 0 : 4;          /* words 0 and 4 of the file: all ones, zeros */
+    if (o->kind == PTX_OPERAND_SPECIAL) /* %is_explicit_cluster: its row's first word */
+        return decode_special(d, o->special, 4);
     if (decode_reg_bytes(d, o) != 1) {
         decode_fail(d, "a predicate was expected");
         return 0;
@@ -563,13 +565,16 @@ static void add_reg(struct decoder *d, const struct ptx_operand *o, uint16_t *nr
 static void fill_registers(struct decoder *d, struct inst_info *info)
 {
     const struct ptx_inst *p = d->ptx;
+    uint32_t dests[INST_MAX_REGS], sources[INST_MAX_REGS];
     for (unsigned i = 0; i < p->nr_operands; i++) {
         bool dest = i < p->nr_dests;
-        add_reg(d, &p->operand[i], dest ? &info->nr_dests : &info->nr_sources,
-            dest ? info->dest : info->source);
+        add_reg(
+            d, &p->operand[i], dest ? &info->nr_dests : &info->nr_sources, dest ? dests : sources);
     }
     if (p->guard >= 0 && info->nr_sources < INST_MAX_REGS)
-        info->source[info->nr_sources++] = d->f->reg_id[p->guard];
+        sources[info->nr_sources++] = d->f->reg_id[p->guard];
+    info->dest = decode_copy(d, dests, info->nr_dests * sizeof(*dests));
+    info->source = decode_copy(d, sources, info->nr_sources * sizeof(*sources));
 }
 
 /* Decodes one instruction, and gives its guard and registers to the instruction that counts. */

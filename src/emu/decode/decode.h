@@ -107,6 +107,8 @@ bool decode_is_sink(const struct ptx_operand *o); /* a destination that nobody w
 /* Gives the instruction its loop for p. False: there is none, and the decoder failed. */
 bool decode_run(struct decoder *d, struct inst *in, const struct ptx_inst *p);
 
+void decode_memory_info(struct decoder *d, const struct inst *in); /* decode_mem.c */
+
 /* decode_live.c: fills p->zero and the lists of what calls save, sets INST_NO_DEST. */
 void decode_live(struct decoder *d);
 
@@ -122,13 +124,16 @@ typedef bool decode_fn(struct decoder *d);
 decode_fn decode_unknown; /* decode_row.c; always fails */
 /* decode_op.c */
 decode_fn decode_plain, decode_logic, decode_to_pred, decode_lop3, decode_cvt, decode_mov,
-    decode_cvta, decode_selp, decode_setp, decode_set, decode_policy, decode_activemask,
-    decode_branch, decode_branch_indexed, decode_ret, decode_exit, decode_trap, decode_nop;
+    decode_cvta, decode_mapa, decode_selp, decode_setp, decode_set, decode_policy,
+    decode_activemask, decode_branch, decode_branch_indexed, decode_ret, decode_exit, decode_trap,
+    decode_nop;
 /* decode_mem.c */
 decode_fn decode_load_store, decode_atomic, decode_copy_async, decode_mbarrier, decode_barrier,
     decode_collective;
 decode_fn decode_product, decode_wmma, decode_movmatrix, decode_matrix_access; /* decode_tensor.c */
-decode_fn decode_call;                                                         /* decode_call.c */
+decode_fn decode_wgmma;                                                        /* decode_wgmma.c */
+decode_fn decode_bulk;    /* decode_bulk.c: cp with .bulk */
+decode_fn decode_call;    /* decode_call.c */
 decode_fn decode_texture; /* decode_texture.c */
 decode_fn decode_video;   /* decode_video.c */
 decode_fn decode_stack;   /* decode_stack.c: alloca, stacksave, stackrestore */

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static void memory_info(struct decoder *d, const struct inst *in)
+void decode_memory_info(struct decoder *d, const struct inst *in)
 {
     struct inst_info *info = decode_info(d);
     info->space = (enum ptx_space)in->space;
@@ -56,6 +56,23 @@ static bool load_param(struct decoder *d, const struct ptx_operand *to, uint32_t
     return true;
 }
 
+/* An asynchronous operation tells its bytes to an mbarrier: an instruction of its own behind it. */
+static bool complete_tx(struct decoder *d, const struct ptx_operand *object, uint32_t size)
+{
+    uint32_t a;
+    bool is32;
+    int64_t imm;
+    if (!decode_address(d, object, &a, &is32, &imm))
+        return false;
+    struct inst *in = decode_part(d);
+    in->kind = INST_MBARRIER;
+    in->sub = PTX_SUB_COMPLETE_TX;
+    in->a = a, in->b = size, in->c = NO_ROW, in->d = NO_ROW;
+    in->address32 = is32;
+    in->imm = imm;
+    return true;
+}
+
 bool decode_load_store(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
@@ -66,8 +83,6 @@ bool decode_load_store(struct decoder *d)
     bool is_static = at->kind == PTX_OPERAND_ADDRESS && at->reg < 0 && at->symbol;
     if (bytes == 0 || nr > 8 || (wide && value->kind == PTX_OPERAND_VECTOR))
         return decode_fail(d, "an access of this width");
-    if (p->async_)
-        return decode_unknown(d);
     if (!store && p->space == PTX_PARAM && is_static && at->symbol->role == PTX_ROLE_PARAM &&
         d->f->func->is_entry)
         return load_param(d, value, (uint32_t)(at->symbol->offset + at->imm));
@@ -107,8 +122,8 @@ bool decode_load_store(struct decoder *d)
                                   : d->f->func->is_entry;
     if (p->space == PTX_PARAM && kernel_param)
         in->space = PTX_CONST;
-    memory_info(d, in);
-    return true;
+    decode_memory_info(d, in);
+    return !p->async_ || complete_tx(d, &p->operand[2], decode_const(d, nr * bytes, 4));
 }
 
 static bool atomic_known(const struct ptx_inst *p)
@@ -171,7 +186,8 @@ bool decode_atomic(struct decoder *d)
         return decode_unknown(d);
     uint32_t *rows = atomic_rows(d, bytes, has_dest);
     uint32_t b = rows ? NO_ROW : atomic_source(d, &p->operand[n + 1], bytes);
-    uint32_t c = p->nr_operands > n + 2 ? atomic_source(d, &p->operand[n + 2], bytes) : NO_ROW;
+    uint32_t c =
+        p->nr_operands > n + 2 && !p->async_ ? atomic_source(d, &p->operand[n + 2], bytes) : NO_ROW;
     uint32_t dest = rows || !has_dest || decode_is_sink(&p->operand[0]) ? NO_ROW
                     : bytes == 16 ? decode_half(d, &p->operand[0], 0)
                                   : decode_dest(d, &p->operand[0], bytes, false);
@@ -190,11 +206,11 @@ bool decode_atomic(struct decoder *d)
     in->type = (uint8_t)p->type;
     in->space = (uint8_t)p->space;
     in->flags |= dest == NO_ROW ? INST_NO_DEST : 0;
-    memory_info(d, in);
+    decode_memory_info(d, in);
     d->p->uses_wide |= bytes == 16;
     if (p->atom == PTX_ATOM_ADD && ptx_type_is_float(p->type))
         d->p->float_atomics = true;
-    return true;
+    return !p->async_ || complete_tx(d, &p->operand[2], decode_const(d, bytes, 4));
 }
 
 /* The parser takes any word of PTX behind "mbarrier". */
@@ -266,65 +282,11 @@ static uint32_t size_unless(struct decoder *d, const struct ptx_operand *ignores
     return to;
 }
 
-/* A bulk copy tells its bytes to an mbarrier: an instruction of its own behind the copy. */
-static bool complete_tx(struct decoder *d, const struct ptx_operand *object, uint32_t size)
-{
-    uint32_t a;
-    bool is32;
-    int64_t imm;
-    if (!decode_address(d, object, &a, &is32, &imm))
-        return false;
-    struct inst *in = decode_part(d);
-    in->kind = INST_MBARRIER;
-    in->sub = PTX_SUB_COMPLETE_TX;
-    in->a = a, in->b = size, in->c = NO_ROW, in->d = NO_ROW;
-    in->address32 = is32;
-    in->imm = imm;
-    return true;
-}
-
-/* cp.async.bulk. A copy to shared memory tells an mbarrier when it is done. A copy to global memory
- * belongs to a group, for which a wait is over at once. Hints for the caches are left out. */
-static bool bulk(struct decoder *d)
-{
-    const struct ptx_inst *p = d->ptx;
-    const bool loads = p->space == PTX_SHARED && p->space2 == PTX_GLOBAL,
-               stores = p->space == PTX_GLOBAL && p->space2 == PTX_SHARED;
-    uint32_t to, from, size;
-    bool to32, from32;
-    int64_t to_imm, from_imm;
-    if (p->sub == PTX_SUB_COMMIT_GROUP || p->sub == PTX_SUB_WAIT_GROUP) {
-        decode_emit(d, false)->kind = INST_NOP;
-        return true;
-    }
-    if (p->tensor || p->multicast || p->sub != PTX_SUB_NONE || p->atom != PTX_ATOM_NONE ||
-        p->nr_operands < 3 + loads || !(loads || stores))
-        return decode_unknown(d);
-    size = decode_source(d, &p->operand[2], 4);
-    if (!decode_address(d, &p->operand[0], &to, &to32, &to_imm) ||
-        !decode_address(d, &p->operand[1], &from, &from32, &from_imm))
-        return false;
-    if (from_imm != (int32_t)from_imm)
-        return decode_fail(d, "an offset of more than 32 bits");
-    struct inst *in = decode_emit(d, false);
-    in->kind = INST_BULK_COPY;
-    in->a = to, in->b = from, in->c = size;
-    in->address32 = to32;
-    in->sub = from32;
-    in->imm = to_imm;
-    in->target = (uint32_t)(int32_t)from_imm;
-    in->vec = 1;
-    in->elem_bytes = 16;
-    in->space = (uint8_t)p->space2;
-    memory_info(d, in);
-    return stores || complete_tx(d, &p->operand[3], size);
-}
-
 bool decode_copy_async(struct decoder *d)
 {
     const struct ptx_inst *p = d->ptx;
     if (p->bulk)
-        return bulk(d);
+        return decode_bulk(d);
     if (p->sub == PTX_SUB_COMMIT_GROUP || p->sub == PTX_SUB_WAIT_GROUP ||
         p->sub == PTX_SUB_WAIT_ALL) {
         decode_emit(d, false)->kind = INST_COPY_GROUP;
@@ -359,7 +321,7 @@ bool decode_copy_async(struct decoder *d)
     in->vec = 1;
     in->elem_bytes = (uint8_t)bytes;
     in->space = PTX_GLOBAL;
-    memory_info(d, in);
+    decode_memory_info(d, in);
     return true;
 }
 
@@ -377,8 +339,15 @@ bool decode_barrier(struct decoder *d)
         in->e = mask;
         return true;
     }
-    if (p->scope == PTX_SCOPE_CLUSTER)
-        return decode_unknown(d);
+    if (p->scope == PTX_SCOPE_CLUSTER) {
+        if (p->op != PTX_OP_BARRIER || (p->sub != PTX_SUB_ARRIVE && p->sub != PTX_SUB_WAIT))
+            return decode_unknown(d);
+        struct inst *in = decode_emit(d, false);
+        in->kind = INST_CLUSTER_BARRIER;
+        in->sub = (uint8_t)p->sub;
+        decode_info(d)->is_barrier = true;
+        return true;
+    }
     bool red = p->sub == PTX_SUB_RED;
     unsigned n = red ? 1 : 0, nr = p->nr_operands - n - (red ? 1 : 0);
     uint32_t a = decode_source(d, &p->operand[n], 4);

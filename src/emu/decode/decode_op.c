@@ -314,6 +314,25 @@ bool decode_to_pred(struct decoder *d)
     return decode_run(d, in, p);
 }
 
+/* mapa, getctarank: a: the address, of type `type`; b: the rank; c: the block's own rank. */
+bool decode_mapa(struct decoder *d)
+{
+    const struct ptx_inst *p = d->ptx;
+    const bool maps = p->op == PTX_OP_MAPA;
+    const unsigned bytes = ptx_type_bytes(p->type);
+    if ((p->space != PTX_SHARED && p->space != PTX_GENERIC) ||
+        (p->space == PTX_GENERIC && bytes != 8))
+        return decode_fail(d, "an address outside shared memory");
+    const uint32_t a = decode_source(d, &p->operand[1], bytes),
+                   b = maps ? decode_source(d, &p->operand[2], 4) : NO_ROW,
+                   own = decode_special(d, PTX_SR_CLUSTER_CTARANK, 4),
+                   dest = decode_dest(d, &p->operand[0], maps ? bytes : 4, false);
+    struct inst *in = decode_emit(d, false);
+    in->a = a, in->b = b, in->c = own, in->d = dest;
+    in->reg_bytes = bytes == 8 ? 8 : 4;
+    return decode_run(d, in, p);
+}
+
 bool decode_logic(struct decoder *d)
 {
     return d->ptx->type == PTX_PRED ? decode_to_pred(d) : decode_plain(d);

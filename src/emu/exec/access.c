@@ -292,6 +292,35 @@ static bool place_global(
     return true;
 }
 
+/* Lanes that name blocks of the cluster, each its own. */
+static bool place_cluster(
+    struct block_worker *k, const struct warp *w, struct access_spot *s, uint32_t pc)
+{
+    for (uint32_t m = s->mask; m; m &= m - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(m);
+        uint64_t at;
+        struct block_worker *to = cluster_at(k, w, l, pc, s->address[l], &at);
+        if (!to)
+            return false;
+        if (at > to->shared_bytes || s->bytes > to->shared_bytes - at) {
+            char who[96];
+            thread_name(k, w, l, who);
+            return exec_fault(k, VERDICT_FAULT, pc,
+                "out of bounds: %u-byte %s at byte %" PRIu64 " of %u bytes of shared memory of "
+                "block %u of the cluster by %s",
+                s->bytes, verb(s), at, to->shared_bytes, to->rank, who);
+        }
+        s->moved[l] = (uintptr_t)(to->shared + at);
+        if ((k->wants_access || k->cluster->reach) &&
+            !cluster_tell(k, w, pc, l, to, at, s->bytes, s->write, s->atomic))
+            return false;
+    }
+    s->base = NULL;
+    s->at = s->moved;
+    s->kind = ACCESS_OTHER;
+    return true;
+}
+
 static bool place_local(
     struct block_worker *k, const struct warp *w, struct access_spot *s, uint32_t pc)
 {
@@ -364,9 +393,12 @@ static bool place(struct block_worker *k, const struct warp *w, struct access_sp
     }
     switch (s->space) {
     case PTX_SHARED:
-        if ((s->lo > s->hi || s->hi > k->shared_bytes || s->bytes > k->shared_bytes - s->hi) &&
-            !stray_inside(k, w, s, pc, k->shared_bytes, "shared"))
-            return false;
+        if (s->lo > s->hi || s->hi > k->shared_bytes || s->bytes > k->shared_bytes - s->hi) {
+            if (s->hi >> CLUSTER_SHIFT && s->hi >> CLUSTER_SHIFT <= MOST_CLUSTER_BLOCKS)
+                return place_cluster(k, w, s, pc); /* which tells listeners */
+            if (!stray_inside(k, w, s, pc, k->shared_bytes, "shared"))
+                return false;
+        }
         s->base = k->shared + s->start;
         s->at = pattern->rel;
         break;

@@ -1,7 +1,8 @@
-/* Owns bulk copies (cp.async.bulk): one thread moves many bytes between global and shared memory.
- * Like the other asynchronous copies, bulk copies are done at once. When a copy tells an mbarrier,
- * an instruction of its own behind the copy does that (decode_mem.c). */
-#include "emu/exec/exec.h"
+/* Owns bulk copies (cp.async.bulk): one thread moves many bytes between global and shared memory,
+ * or to the shared memory of blocks of the cluster, or adds them up there (cp.reduce.async.bulk).
+ * Like the other asynchronous copies, bulk copies are done at once. */
+#include "emu/exec/copy.h"
+#include "emu/state/tensor.h"
 #include "emu/state/windows.h"
 #include "emu/watch/where.h"
 
@@ -11,24 +12,7 @@
 
 enum { ALIGN = 16, SECTOR = 32, LINE = 128 };
 
-/* One of a copy's two sides. */
-struct copy_side {
-    enum ptx_space space;
-    bool is_write;
-    uint64_t address; /* global, or from the start of shared memory */
-    uint8_t *host;
-    struct mem_buffer *buffer; /* NULL: shared memory */
-};
-
-struct copy {
-    struct block_worker *k;
-    const struct warp *w;
-    uint32_t pc;
-    unsigned lane;
-    uint32_t bytes;
-};
-
-static bool wrong(const struct copy *c, const struct copy_side *s, const char *what)
+bool copy_wrong(const struct copy *c, const struct copy_side *s, const char *what)
 {
     const struct mem_buffer *b =
         s->space == PTX_GLOBAL ? memory_nearest(c->k->memory, s->address) : NULL;
@@ -46,21 +30,24 @@ static bool wrong(const struct copy *c, const struct copy_side *s, const char *w
         who);
 }
 
-static bool find(const struct copy *c, struct copy_side *s)
+bool copy_find(const struct copy *c, struct copy_side *s)
 {
     struct block_worker *k = c->k;
 
     if ((s->address | c->bytes) % ALIGN)
-        return wrong(c, s, "misaligned");
+        return copy_wrong(c, s, "misaligned");
     if (s->space == PTX_SHARED) {
-        if (s->address > k->shared_bytes || c->bytes > k->shared_bytes - s->address)
-            return wrong(c, s, "out of bounds");
-        s->host = k->shared + s->address;
+        s->owner = cluster_at(k, c->w, c->lane, c->pc, s->address, &s->address);
+        if (!s->owner)
+            return false;
+        if (s->address > s->owner->shared_bytes || c->bytes > s->owner->shared_bytes - s->address)
+            return copy_wrong(c, s, "out of bounds");
+        s->host = s->owner->shared + s->address;
         return true;
     }
     s->buffer = memory_find(k->memory, s->address, c->bytes);
     if (!s->buffer || (s->buffer->constant && s->is_write))
-        return wrong(c, s, "out of bounds");
+        return copy_wrong(c, s, "out of bounds");
     sums_end(k, s->buffer);
     s->host = s->buffer->host + (s->address - s->buffer->base);
     return true;
@@ -104,6 +91,7 @@ static bool tell(const struct copy *c, const struct copy_side *s)
         .mask = 1u << c->lane,
         .space = s->space,
         .is_write = s->is_write,
+        .is_atomic = s->is_atomic,
         .bytes = c->bytes,
         .address = address,
         .kind = ACCESS_UNIFORM,
@@ -120,25 +108,21 @@ static bool tell(const struct copy *c, const struct copy_side *s)
     return exec_tell_access(c->k, &access);
 }
 
-static bool copy_one(const struct copy *c, struct copy_side *from, struct copy_side *to)
+bool copy_note(const struct copy *c, const struct copy_side *s)
 {
     struct block_worker *k = c->k;
 
-    if (!find(c, from) || !find(c, to))
-        return false;
     if (c->bytes == 0)
         return true;
-    if (k->counting) {
-        count(c, from);
-        count(c, to);
-    }
-    if (k->wants_access && !(tell(c, from) && tell(c, to)))
-        return false;
-    memcpy(to->host, from->host, c->bytes);
-    return true;
+    if (k->counting)
+        count(c, s);
+    if (s->space == PTX_SHARED && s->owner != k)
+        return cluster_tell(
+            k, c->w, c->pc, c->lane, s->owner, s->address, c->bytes, s->is_write, s->is_atomic);
+    return !k->wants_access || tell(c, s);
 }
 
-static uint64_t address_of(
+uint64_t copy_address(
     const struct copy *c, uint32_t row, bool is32, int64_t imm, enum ptx_space space)
 {
     const uint8_t *file = c->w->file + row;
@@ -148,21 +132,84 @@ static uint64_t address_of(
     return space == PTX_SHARED && at - WINDOW_SHARED < WINDOW_BYTES ? at - WINDOW_SHARED : at;
 }
 
+/* The mask of a multicast names blocks by their bits. */
+bool copy_to_all(struct copy *c, struct copy_side *to,
+    bool (*each)(const struct copy *c, struct copy_side *to, void *context), void *context)
+{
+    const struct bulk *b = c->in->bulk;
+    const uint64_t bar = b->bar == NO_ROW
+                             ? 0
+                             : copy_address(c, b->bar, b->bar32, b->bar_imm, PTX_SHARED),
+                   at = to->address;
+    uint32_t ranks = 1;
+
+    if (b->multicast)
+        ranks = ((const uint32_t *)(c->w->file + b->mask))[c->lane] & 0xffff;
+    for (; ranks; ranks &= ranks - 1) {
+        const uint64_t rank = (uint64_t)__builtin_ctz(ranks) + 1;
+        const uint64_t above = b->multicast ? rank << CLUSTER_SHIFT : 0;
+
+        to->address = b->multicast ? CLUSTER_OFFSET(at) | above : at;
+        if (!copy_find(c, to) || !copy_note(c, to) || !each(c, to, context))
+            return false;
+        if (b->bar != NO_ROW && !mbarrier_complete(c->k, c->w, c->lane, c->pc,
+                                    b->multicast ? CLUSTER_OFFSET(bar) | above : bar, c->bytes))
+            return false;
+    }
+    return true;
+}
+
+/* Adds up where the bytes go. Shared memory of one thread's cluster is nobody else's now. */
+static void reduce(const struct copy *c, const struct copy_side *to, const uint8_t *from)
+{
+    const struct bulk *b = c->in->bulk;
+    const unsigned each = ptx_type_bytes(b->type);
+    const struct inst in = {
+        .sub = (uint8_t)b->atom, .type = (uint8_t)b->type, .elem_bytes = (uint8_t)each};
+
+    for (uint32_t at = 0; at < c->bytes; at += each) {
+        uint64_t operand[2] = {0}, old;
+        memcpy(operand, from + at, each);
+        atom_lane(&in, to->host + at, operand, &old,
+            c->k->alone || to->space == PTX_SHARED ? ATOM_ALONE : 0);
+    }
+}
+
+static bool move(const struct copy *c, struct copy_side *to, void *from)
+{
+    const struct copy_side *source = from;
+
+    if (c->in->bulk->atom)
+        reduce(c, to, source->host);
+    else
+        memcpy(to->host, source->host, c->bytes);
+    return true;
+}
+
+static bool plain_copy(struct copy *c)
+{
+    const struct inst *in = c->in;
+    const struct bulk *b = in->bulk;
+    struct copy_side from = {.space = b->from},
+                     to = {.space = b->to, .is_write = true, .is_atomic = b->atom != PTX_ATOM_NONE};
+
+    c->bytes = ((const uint32_t *)(c->w->file + in->c))[c->lane];
+    to.address = copy_address(c, in->a, in->address32, in->imm, to.space);
+    from.address = copy_address(c, in->b, in->sub, (int32_t)in->target, from.space);
+    if (!copy_find(c, &from) || !copy_note(c, &from))
+        return false;
+    if (b->to == PTX_SHARED)
+        return copy_to_all(c, &to, move, &from);
+    return copy_find(c, &to) && copy_note(c, &to) && move(c, &to, &from);
+}
+
 bool bulk_copy(
     struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
 {
-    const bool loads = in->space == PTX_GLOBAL;
-    const enum ptx_space to_space = loads ? PTX_SHARED : PTX_GLOBAL;
-
     for (uint32_t m = mask; m; m &= m - 1) {
-        struct copy c = {.k = k, .w = w, .pc = pc, .lane = (unsigned)__builtin_ctz(m)};
-        struct copy_side from = {.space = (enum ptx_space)in->space}, to = {.space = to_space};
+        struct copy c = {.k = k, .w = w, .in = in, .pc = pc, .lane = (unsigned)__builtin_ctz(m)};
 
-        c.bytes = ((const uint32_t *)(w->file + in->c))[c.lane];
-        to.is_write = true;
-        to.address = address_of(&c, in->a, in->address32, in->imm, to.space);
-        from.address = address_of(&c, in->b, in->sub, (int32_t)in->target, from.space);
-        if (!copy_one(&c, &from, &to))
+        if (!(in->bulk->tensor ? tensor_copy(&c) : plain_copy(&c)))
             return false;
     }
     return true;

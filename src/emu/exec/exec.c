@@ -138,6 +138,8 @@ static bool step_lanes(
         return bulk_copy(k, w, in, pc, mask) || exec_note(k);
     case INST_MATRIX:
         return matrix_step(k, w, in, pc, mask) || exec_note(k);
+    case INST_WGMMA:
+        return wgmma_step(k, w, in, pc, mask) || exec_note(k);
     case INST_COPY_FRAME:
         access_copy_frame(k, w, in, mask);
         return true;
@@ -165,6 +167,8 @@ static bool step_lanes(
         return true;
     case INST_BARRIER:
         return sync_barrier(k, w, s, pc, mask);
+    case INST_CLUSTER_BARRIER:
+        return cluster_barrier(k, w, s, pc, mask);
     case INST_WARP_SYNC:
     case INST_COLLECTIVE:
         return sync_collective(k, w, s, pc, mask);
@@ -202,13 +206,11 @@ static bool step_other(
             stack_return(k, w, in, mask);
         if (mask)
             warp_return(w, s, mask);
-        sync_lanes_left(k, w, pc);
-        return true;
+        return sync_lanes_left(k, w, pc);
     case INST_EXIT:
         if (mask)
             warp_exit(w, s, mask);
-        sync_lanes_left(k, w, pc);
-        return true;
+        return sync_lanes_left(k, w, pc);
     case INST_COPY_GROUP:
         tell_group(k, w, pc, mask);
         return true;
@@ -308,7 +310,7 @@ static bool run_split(struct block_worker *k, struct warp *w, uint16_t s, unsign
             return true;
         }
         went(k, start, pc + 1, mask);
-        bool go_on = in->kind == INST_NOP || in->kind == INST_MATRIX;
+        bool go_on = in->kind == INST_NOP || in->kind == INST_MATRIX || in->kind == INST_WGMMA;
         if (!step_other(k, w, s, pc, m))
             return false;
         if (!go_on && (w->splits[s].state != SPLIT_READY || w->current != s))
@@ -439,12 +441,14 @@ bool exec_block_here(struct block_worker *k)
         else
             k->idle_rounds = 0;
         k->nr_done = done;
-        if (k->idle_rounds > MBARRIER_IDLE_ROUNDS)
-            return mbarrier_deadlock(k);
-        if (!wait_on(k, all_idle && k->moves == moves && done == nr_done))
-            return false;
+        k->idle = all_idle;
+        k->waits = all_idle && k->moves == moves && done == nr_done;
         if (k->one_round)
             return true;
+        if (k->idle_rounds > MBARRIER_IDLE_ROUNDS)
+            return mbarrier_deadlock(k);
+        if (!wait_on(k, k->waits))
+            return false;
         if (done < k->nr_warps && k->steps == before)
             return sync_deadlock(k);
     }

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "emu/exec/sums.h"
 #include "emu/state/memory.h"
+#include "emu/state/windows.h"
 #include "emu/watch/event.h"
 #include "emu/watch/reports.h"
 
@@ -39,8 +40,9 @@ enum split_state {
     SPLIT_FREE,
     SPLIT_READY,
     SPLIT_AT_BARRIER,
-    SPLIT_AT_SYNC, /* waits for lanes of need */
-    SPLIT_PARENT   /* mask: the lanes that have come */
+    SPLIT_AT_SYNC,    /* waits for lanes of need */
+    SPLIT_AT_CLUSTER, /* barrier.cluster.wait: waits for need to have arrived everywhere */
+    SPLIT_PARENT      /* mask: the lanes that have come */
 };
 
 struct warp_split {
@@ -68,6 +70,8 @@ struct warp {
     uint32_t round_at,
         round_mask;      /* wait.c: the last time round ended at this pc; NO_PC: none ... */
     uint8_t *round_file; /* ... with these registers; NULL: never yet */
+    uint32_t at_cluster, cluster_odd; /* lanes that arrived at the cluster's barrier and have not
+                                         waited; those of them whose phase is odd */
     bool done;
     bool parted; /* lanes went on alone (warp_part) and may not have met since */
 };
@@ -157,8 +161,22 @@ struct print_log {
     bool cut;
 };
 
+/* Blocks that run side by side, in turns on one thread: cluster.c. A block without others is a
+ * cluster of its own. */
+struct cluster {
+    struct block_worker *blocks;
+    unsigned nr;
+    uint32_t phase;                    /* of barrier.cluster */
+    unsigned live, arrived;            /* threads; those that arrived in this phase */
+    unsigned idle_rounds, wait_rounds; /* in a row */
+    struct reach *reach;               /* reach.c; NULL: not looked for */
+};
+
 struct block_worker {
     struct exec *exec;
+    struct cluster *cluster, own_cluster;
+    unsigned rank;     /* in the cluster */
+    char ended_at[32]; /* " (line 12)": where the block's last thread exited */
     const struct program *program;
     struct emu_memory *memory;
     struct emu_block block;
@@ -174,7 +192,8 @@ struct block_worker {
     struct flow *flow;       /* nr_insts + 1 */
     struct pc_cache *caches;
     struct access_pattern *patterns;
-    bool one_round; /* exec_block returns when each warp has had a turn; nr_done: warps done */
+    bool one_round;   /* exec_block returns when each warp has had a turn; nr_done: warps done */
+    bool idle, waits; /* ... and in that turn all warps only asked or waited; only waited */
     uint64_t steps, steps_checked;
     uint64_t contacts; /* atomics and volatile accesses: those by which a lane waits for another */
     uint64_t moves;    /* operations on mbarriers, and barriers that opened */
@@ -220,6 +239,9 @@ bool exec_note(struct block_worker *k);
 /* Tells an access to every listener that wants accesses. False: a listener found a fault, and the
  * fault stands. */
 bool exec_tell_access(struct block_worker *k, const struct emu_access *access);
+
+/* The same to all listeners but the time model's. */
+bool exec_tell_watchers(struct block_worker *k, const struct emu_access *access);
 
 /* warp.c */
 void warp_start(struct warp *w, uint32_t live, uint32_t entry);
@@ -289,6 +311,9 @@ void service_printed(
 /* mbarrier.c */
 enum { MBARRIER_IDLE_ROUNDS = 4096 };
 bool mbarrier_step(struct block_worker *k, struct warp *w, uint32_t pc, uint32_t mask);
+/* A copy by a lane of k brought bytes for which the mbarrier at an address waits. */
+bool mbarrier_complete(struct block_worker *k, const struct warp *w, unsigned lane, uint32_t pc,
+    uint64_t address, uint32_t bytes);
 bool mbarrier_deadlock(struct block_worker *k); /* always false */
 
 /* wait.c: loops that wait for another block, by asking global memory again and again.
@@ -311,9 +336,47 @@ void wait_finish(struct block_worker *k);
 bool wait_on(struct block_worker *k, bool waits);
 void wait_done(struct block_worker *k); /* the worker runs no more blocks */
 
+/* cluster.c */
+/* Runs the blocks of a cluster to their end. False: a block has a fault, which its `fault` has, or
+ * the rest can never go on, which the fault of the first block in question says. */
+bool cluster_run(struct cluster *cluster);
+/* The number, in the grid, of a cluster's block. */
+uint64_t cluster_block(const struct emu_run *run, uint64_t cluster, unsigned rank);
+
+/* seeded.c: in which order warps, blocks and turns come, by the launch's seed. */
+void seeded_warps(struct block_worker *k); /* sets first_warp, backwards */
+uint64_t seeded_unit(
+    const struct exec *x, uint64_t i); /* the i-th cluster to run; without clusters, block */
+bool seeded_turn(const struct block_worker *k, unsigned round); /* or does the block fall behind? */
+void cluster_start(struct cluster *cluster);                    /* before its blocks start */
+bool cluster_barrier(
+    struct block_worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask);
+void cluster_lanes_left(struct block_worker *k, struct warp *w, uint32_t gone);
+bool cluster_deadlock(struct block_worker *k); /* false: k waits at no barrier of the cluster */
+/* Tells who watches of an access to the memory of block `to`, which may be k itself. */
+bool cluster_tell(struct block_worker *k, const struct warp *w, uint32_t pc, unsigned lane,
+    struct block_worker *to, uint64_t offset, unsigned bytes, bool write, bool atomic);
+/* The block to whose shared memory an address of k's thread belongs; *offset: within it. NULL:
+ * there is no such block, or it has ended, and k->fault says so. */
+struct block_worker *cluster_at(struct block_worker *k, const struct warp *w, unsigned lane,
+    uint32_t pc, uint64_t address, uint64_t *offset);
+
+/* reach.c: blocks that end too early for others of their cluster */
+void reach_start(struct cluster *cluster);
+void reach_finish(struct cluster *cluster);
+void reach_access(struct block_worker *k, const struct block_worker *to, uint32_t pc);
+/* At an mbarrier of the block `owner`, or at CLUSTER_BARRIER. */
+void reach_meet(struct block_worker *k, unsigned owner, uint64_t address, enum emu_mbarrier what);
+bool reach_end(struct block_worker *k, uint32_t pc); /* the last thread exits; false: too early */
+
 /* matrix.c */
 #define matrix_step EXEC_NAME(matrix_step)
 bool matrix_step(
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+
+/* wgmma.c */
+#define wgmma_step EXEC_NAME(wgmma_step)
+bool wgmma_step(
     struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
 
 /* atom.c */
@@ -351,7 +414,8 @@ bool bulk_copy(
 bool sync_barrier(struct block_worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask);
 bool sync_collective(
     struct block_worker *k, struct warp *w, uint16_t s, uint32_t pc, uint32_t mask);
-void sync_lanes_left(struct block_worker *k, struct warp *w, uint32_t pc); /* after an exit */
+/* After an exit. False: the block ended too early. */
+bool sync_lanes_left(struct block_worker *k, struct warp *w, uint32_t pc);
 bool sync_deadlock(struct block_worker *k);
 sem_fn *sync_find(const struct ptx_inst *ptx, struct inst *in);
 

@@ -28,11 +28,12 @@ bool exec_note(struct block_worker *k)
     return true;
 }
 
-bool exec_tell_access(struct block_worker *k, const struct emu_access *access)
+static bool tell(struct block_worker *k, const struct emu_access *access,
+    const struct emu_listener_class *not_to)
 {
     for (unsigned i = 0; i < k->nr_listeners; i++) {
         struct emu_listener *l = k->listeners[i];
-        if (!l->wants_access || l->class->access(l, access, &k->fault))
+        if (l->class == not_to || !l->wants_access || l->class->access(l, access, &k->fault))
             continue;
         k->fault.block = k->block.index;
         k->fault.line = k->program->info[access->pc].near;
@@ -43,4 +44,14 @@ bool exec_tell_access(struct block_worker *k, const struct emu_access *access)
         k->fault = (struct emu_fault){.verdict = VERDICT_OK};
     }
     return true;
+}
+
+bool exec_tell_access(struct block_worker *k, const struct emu_access *access)
+{
+    return tell(k, access, NULL);
+}
+
+bool exec_tell_watchers(struct block_worker *k, const struct emu_access *access)
+{
+    return tell(k, access, emu_time_class());
 }

@@ -2,9 +2,9 @@
 #include "emu/emu.h"
 
 #include "base/mem.h"
-#include "base/rng.h"
 #include "emu/exec/exec.h"
 #include "emu/exec/launch.h"
+#include "emu/state/windows.h"
 #include "emu/watch/order.h"
 
 #include <inttypes.h>
@@ -26,6 +26,31 @@ static bool refuse(struct emu_result *result, const char *format, ...)
     va_end(ap);
     result->verdict = VERDICT_LAUNCH_FAILED;
     return true;
+}
+
+/* Clusters of up to 16 blocks, of which a grid holds whole ones. More than 8 a kernel must allow on
+ * the chip (cudaFuncAttributeNonPortableClusterSizeAllowed), which a launch does not tell. */
+static bool clusters_fit(
+    const struct ptx_func *f, const struct emu_launch *l, struct emu_result *result)
+{
+    uint64_t blocks = 1;
+    for (int i = 0; i < 3; i++) {
+        const uint32_t said = l->cluster[i], own = f->reqnctapercluster[i];
+        const uint32_t c = said ? said : own ? own : 1;
+        if (said && f->reqnctapercluster[0] && said != (own ? own : 1))
+            return !refuse(result,
+                "clusters of (%u,%u,%u) blocks, but the kernel requires (%u,%u,%u)", l->cluster[0],
+                l->cluster[1], l->cluster[2], f->reqnctapercluster[0], f->reqnctapercluster[1],
+                f->reqnctapercluster[2]);
+        if (l->grid[i] % c)
+            return !refuse(result,
+                "grid (%u,%u,%u): dimension %c is no multiple of the cluster's %u", l->grid[0],
+                l->grid[1], l->grid[2], "xyz"[i], c);
+        blocks *= c;
+    }
+    return blocks <= MOST_CLUSTER_BLOCKS ||
+           !refuse(result, "clusters of %" PRIu64 " blocks, the limit is %d", blocks,
+               MOST_CLUSTER_BLOCKS);
 }
 
 /* The chip's limits (CUDA programming guide, compute capability 9.0). */
@@ -68,6 +93,8 @@ static bool within_limits(const struct chip *chip, const struct program *program
         return !refuse(result,
             "%" PRIu64 " bytes of shared memory (%u static + %u dynamic), the limit is %u", smem,
             program->shared_dynamic_offset, l->smem_bytes, chip->smem_per_block_max_bytes);
+    if (!clusters_fit(f, l, result))
+        return false;
     uint64_t warps = (threads + WARP_LANES - 1) / WARP_LANES;
     uint64_t unit = chip->register_alloc_unit ? chip->register_alloc_unit : 256;
     uint64_t per_warp = ((uint64_t)l->registers * WARP_LANES + unit - 1) / unit * unit;
@@ -177,8 +204,7 @@ static const uint32_t *axis_value(const struct block_worker *k, enum ptx_special
         enum ptx_special x;
         const uint32_t *value;
     } axes[] = {{PTX_SR_NTID_X, l->block}, {PTX_SR_CTAID_X, k->block.ctaid},
-        {PTX_SR_NCTAID_X, l->grid}, {PTX_SR_CLUSTERID_X, k->block.ctaid},
-        {PTX_SR_NCLUSTERID_X, l->grid}};
+        {PTX_SR_NCTAID_X, l->grid}, {PTX_SR_CLUSTER_NCTAID_X, k->exec->run.cluster}};
     for (size_t i = 0; i < ARRAY_SIZE(axes); i++) {
         if (special >= axes[i].x && special < axes[i].x + 3)
             return &axes[i].value[special - axes[i].x];
@@ -192,7 +218,7 @@ static uint64_t special_value(
 {
     const struct emu_launch *l = k->exec->run.launch;
     const unsigned thread = warp * WARP_LANES + lane;
-    const uint32_t *axis = axis_value(k, special);
+    const uint32_t *axis = axis_value(k, special), *c = k->exec->run.cluster;
     if (axis)
         return *axis;
     switch (special) {
@@ -202,11 +228,25 @@ static uint64_t special_value(
         return thread / l->block[0] % l->block[1];
     case PTX_SR_TID_Z:
         return thread / l->block[0] / l->block[1];
+    case PTX_SR_CLUSTER_CTARANK:
+        return k->rank;
     case PTX_SR_CLUSTER_NCTARANK:
-    case PTX_SR_CLUSTER_NCTAID_X:
-    case PTX_SR_CLUSTER_NCTAID_Y:
-    case PTX_SR_CLUSTER_NCTAID_Z:
-        return 1;
+        return k->exec->run.cluster_blocks;
+    case PTX_SR_CLUSTERID_X:
+    case PTX_SR_CLUSTERID_Y:
+    case PTX_SR_CLUSTERID_Z:
+        return k->block.ctaid[special - PTX_SR_CLUSTERID_X] / c[special - PTX_SR_CLUSTERID_X];
+    case PTX_SR_NCLUSTERID_X:
+    case PTX_SR_NCLUSTERID_Y:
+    case PTX_SR_NCLUSTERID_Z:
+        return l->grid[special - PTX_SR_NCLUSTERID_X] / c[special - PTX_SR_NCLUSTERID_X];
+    case PTX_SR_CLUSTER_CTAID_X:
+    case PTX_SR_CLUSTER_CTAID_Y:
+    case PTX_SR_CLUSTER_CTAID_Z:
+        return k->block.ctaid[special - PTX_SR_CLUSTER_CTAID_X] %
+               c[special - PTX_SR_CLUSTER_CTAID_X];
+    case PTX_SR_IS_EXPLICIT_CLUSTER: /* a predicate: a word of lanes */
+        return k->exec->run.explicit_cluster ? UINT32_MAX : 0;
     case PTX_SR_LANEID:
         return lane;
     case PTX_SR_WARPID:
@@ -327,6 +367,7 @@ static void worker_finish(struct block_worker *k)
 {
     stack_finish(k);
     wait_finish(k);
+    reach_finish(&k->own_cluster);
     for (unsigned i = 0; i < k->nr_warps; i++)
         free(k->warps[i].splits);
     free(k->warps);
@@ -389,65 +430,20 @@ static void tell_end(struct block_worker *k)
     }
 }
 
-/* Hardware promises no order of warps, so runs with other seeds take other orders, and a kernel
- * whose result depends on it gives itself away. Seed 0 and counted runs keep the plain order. */
-static void order_warps(struct block_worker *k)
-{
-    uint64_t seed = k->counting ? 0 : k->exec->run.launch->seed;
-    uint64_t bits = seed ? rng_mix(seed, k->block.index) : 0;
-    k->first_warp = (unsigned)(bits >> 1) % k->nr_warps;
-    k->backwards = bits & 1;
-}
-
-/* The next number from `at` on that has no divisor in common with nr. */
-static uint64_t coprime(uint64_t at, uint64_t nr)
-{
-    for (at = at ? at : 1;; at++) {
-        uint64_t a = at, b = nr;
-        while (b) {
-            const uint64_t rest = a % b;
-            a = b;
-            b = rest;
-        }
-        if (a == 1)
-            return at;
-    }
-}
-
-/* Nor does it promise an order of blocks: with a seed they come in their order, backwards, or by
- * steps that reach each once. Blocks that wait for lower ones keep their order. */
-static uint64_t block_at(const struct exec *x, uint64_t i)
-{
-    const uint64_t seed = x->counting ? 0 : x->run.launch->seed, nr = x->nr_run;
-    uint64_t step;
-    if (x->choice->list)
-        return x->choice->list[i];
-    if (seed == 0 || nr < 2 || x->run.program->waits || nr > UINT32_MAX)
-        return i;
-    switch (rng_mix(seed, 1) % 3) {
-    case 0:
-        return nr - 1 - i;
-    case 1:
-        step = coprime(rng_mix(seed, 2) % nr, nr);
-        return (i * step + rng_mix(seed, 3) % nr) % nr;
-    default:
-        return i;
-    }
-}
-
 static void begin_block(struct block_worker *k, uint64_t i)
 {
     struct exec *x = k->exec;
     const uint32_t *grid = x->run.launch->grid;
-    const uint64_t index = block_at(x, i);
+    const uint64_t unit = seeded_unit(x, i);
+    const uint64_t index = cluster_block(&x->run, unit, k->rank);
     k->block = (struct emu_block){.index = index,
         .ctaid = {(uint32_t)(index % grid[0]), (uint32_t)(index / grid[0] % grid[1]),
             (uint32_t)(index / grid[0] / grid[1])},
         .weight = (double)x->run.nr_blocks / (double)x->nr_run,
-        .traced = launch_traced(x->choice, index),
-        .nearby = launch_nearby(x->choice, index)};
+        .traced = k->rank == unit % x->run.cluster_blocks && launch_traced(x->choice, unit),
+        .nearby = k->rank == 0 && launch_nearby(x->choice, unit)};
     k->fault = (struct emu_fault){.verdict = VERDICT_OK};
-    order_warps(k);
+    seeded_warps(k);
     k->block.shared = k->shared;
     tell_begin(k);
     block_start(k);
@@ -476,10 +472,21 @@ static void end_block(struct block_worker *k, uint64_t i, bool ok)
 
 static void run_block(struct block_worker *k, uint64_t i)
 {
+    cluster_start(k->cluster);
     begin_block(k, i);
     const bool ok = exec_block(k);
     sums_settle(k);
     end_block(k, i, ok);
+}
+
+static void join_cluster(struct block_worker *blocks, unsigned first, unsigned i, bool in_turns)
+{
+    struct block_worker *head = &blocks[first];
+    head->own_cluster.blocks = head;
+    head->own_cluster.nr = head->exec->run.cluster_blocks;
+    blocks[i].cluster = &head->own_cluster;
+    blocks[i].rank = i - first;
+    blocks[i].one_round = in_turns;
 }
 
 /* Brings a worker's counts up to date. */
@@ -494,68 +501,37 @@ static void settle_counts(struct block_worker *k)
     }
 }
 
-/* Has a block its turn in this round? A seed lets some blocks fall behind for a while. */
-static bool has_turn(const struct exec *x, uint64_t i, unsigned round)
+/* Runs blocks side by side: a cluster, or all of a grid that is cooperative or whose blocks speak
+ * to each other, cluster after cluster. So here too the result does not depend on the number of
+ * threads. */
+static void run_side_by_side(struct block_worker *blocks, unsigned nr, uint64_t unit)
 {
-    enum { LAG_ROUNDS = 64 };
-    const uint64_t seed = x->run.launch->seed;
-    return seed == 0 || x->counting || round >= LAG_ROUNDS ||
-           round % (1 + rng_mix(seed, i) % 5) == 0;
-}
+    struct exec *x = blocks->exec;
+    struct cluster all = {.blocks = blocks, .nr = nr};
 
-/* Have all blocks that are left only waited, for longer than any falls behind? Then the first of
- * them has a fault. */
-static bool all_wait(struct block_worker *blocks, uint64_t nr)
-{
-    enum { IN_VAIN_ROUNDS = 256 };
-    struct block_worker *first = NULL;
-    for (uint64_t i = 0; i < nr; i++) {
-        if (blocks[i].nr_done == blocks[i].nr_warps)
-            continue;
-        if (blocks[i].wait_rounds < IN_VAIN_ROUNDS)
-            return false;
-        first = first ? first : &blocks[i];
+    for (unsigned i = 0; i < nr; i++) {
+        if (blocks[i].rank == 0)
+            cluster_start(blocks[i].cluster);
+        begin_block(&blocks[i], unit + i / x->run.cluster_blocks);
     }
-    return first && !wait_in_vain(first);
+    const bool ok = cluster_run(&all);
+    for (unsigned i = 0; i < nr; i++) {
+        const bool ended = blocks[i].nr_done == blocks[i].nr_warps;
+        end_block(&blocks[i], unit + i / x->run.cluster_blocks,
+            (ok || ended) && blocks[i].fault.verdict == VERDICT_OK);
+    }
 }
 
-/* Runs a cooperative grid, or one whose blocks speak to each other: all blocks side by side, each
- * with a worker's state of its own, in turns on one thread. So here too the result does not depend
- * on the number of threads. */
-static void run_grid(struct block_worker *blocks, uint64_t nr, struct exec *x)
+static void run_grid(struct block_worker *blocks, unsigned nr, struct exec *x)
 {
-    uint64_t nr_done = 0;
-    bool moved = true, ok = true;
-    unsigned round = 0;
-    for (uint64_t i = 0; i < nr; i++) {
+    for (unsigned i = 0; i < nr; i++)
         worker_init(&blocks[i], x);
-        begin_block(&blocks[i], i);
-        blocks[i].one_round = true;
-    }
-    while (ok && nr_done < nr && moved) {
-        moved = false;
-        nr_done = 0;
-        for (uint64_t i = 0; ok && i < nr; i++) {
-            uint64_t before = blocks[i].steps;
-            if (!has_turn(x, i, round)) {
-                moved = true;
-                continue;
-            }
-            ok = blocks[i].nr_done == blocks[i].nr_warps || exec_block(&blocks[i]);
-            moved |= blocks[i].steps != before;
-            nr_done += blocks[i].nr_done == blocks[i].nr_warps;
-        }
-        round++;
-        if (ok && all_wait(blocks, nr))
-            ok = false;
-    }
-    for (uint64_t i = 0; i < nr; i++) {
-        bool stuck = ok && blocks[i].nr_done < blocks[i].nr_warps;
-        if (stuck)
-            sync_deadlock(&blocks[i]);
-        end_block(&blocks[i], i, !stuck && blocks[i].fault.verdict == VERDICT_OK);
+    for (unsigned i = 0; i < nr; i++)
+        join_cluster(blocks, i - i % x->run.cluster_blocks, i, true);
+    run_side_by_side(blocks, nr, 0);
+    wait_done(&blocks[0]);
+    for (unsigned i = 0; i < nr; i++)
         settle_counts(&blocks[i]);
-    }
 }
 
 /* How many blocks a worker takes at once. Neighbours in the grid are mostly neighbours in memory,
@@ -565,7 +541,7 @@ static uint64_t blocks_at_once(const struct block_worker *k, uint64_t next)
 {
     enum { MOST = 16, SHARES = 8 };
     const struct exec *x = k->exec;
-    const uint64_t left = next < x->nr_run ? x->nr_run - next : 0,
+    const uint64_t left = next < x->choice->nr ? x->choice->nr - next : 0,
                    share = left / (SHARES * x->nr_workers);
     return k->contacts || share < 1 ? 1 : share < MOST ? share : MOST;
 }
@@ -577,9 +553,12 @@ static void run_blocks(struct block_worker *k)
         const uint64_t nr = blocks_at_once(k, atomic_load(&x->next_block)),
                        first = atomic_fetch_add(&x->next_block, nr);
         for (uint64_t i = first; i < first + nr; i++) {
-            if (i >= x->nr_run || i > atomic_load(&x->fault_block) || atomic_load(&x->stop))
+            if (i >= x->choice->nr || i > atomic_load(&x->fault_block) || atomic_load(&x->stop))
                 return;
-            run_block(k, i);
+            if (k->one_round)
+                run_side_by_side(k, k->cluster->nr, i);
+            else
+                run_block(k, i);
         }
     }
 }
@@ -588,10 +567,16 @@ static void run_blocks(struct block_worker *k)
 static void *worker_run(void *argument)
 {
     struct block_worker *k = argument;
-    worker_init(k, k->exec);
+    struct exec *x = k->exec;
+    const unsigned nr = x->run.cluster_blocks;
+    for (unsigned i = 0; i < nr; i++)
+        worker_init(&k[i], x);
+    for (unsigned i = 0; i < nr; i++)
+        join_cluster(k, 0, i, nr > 1);
     run_blocks(k);
     wait_done(k);
-    settle_counts(k);
+    for (unsigned i = 0; i < nr; i++)
+        settle_counts(&k[i]);
     return NULL;
 }
 
@@ -623,16 +608,17 @@ static void run_threads(struct block_worker *workers, unsigned nr, struct exec *
 {
     pthread_t threads[256];
     bool started[256] = {false};
-    for (unsigned i = 0; i < nr; i++)
+    const unsigned each = x->run.cluster_blocks;
+    for (unsigned i = 0; i < nr * each; i++)
         workers[i].exec = x;
     for (unsigned i = 1; i < nr; i++)
-        started[i] = start_apart(&threads[i], &workers[i], i);
+        started[i] = start_apart(&threads[i], &workers[(size_t)i * each], i);
     worker_run(&workers[0]);
     for (unsigned i = 1; i < nr; i++) {
         if (started[i])
             pthread_join(threads[i], NULL);
         else
-            worker_run(&workers[i]); /* nothing is left to do */
+            worker_run(&workers[(size_t)i * each]); /* nothing is left to do */
     }
 }
 
@@ -755,13 +741,13 @@ void launch_run(
     x.step_limit = l->step_limit ? l->step_limit : UINT64_C(1) << 36;
     const struct block_choice choice = launch_choose(run);
     x.choice = &choice;
-    x.nr_run = choice.nr;
+    x.nr_run = choice.nr * run->cluster_blocks;
     atomic_init(&x.fault_block, UINT64_MAX);
     if (x.counting)
         memory_note_touched(run->memory);
     if (!l->find_uninit)
         memory_assume_init(run->memory);
-    unsigned nr = nr_threads < x.nr_run ? nr_threads : (unsigned)x.nr_run;
+    unsigned nr = nr_threads < choice.nr ? nr_threads : (unsigned)choice.nr;
     if (run->program->uses_heap || run->program->uses_wide)
         nr = 1; /* so that neither addresses nor who gets the last bytes depend on threads */
     if (run->program->learns && ((l->count && !l->untimed) || l->probe))
@@ -772,17 +758,20 @@ void launch_run(
     if (together && l->find_races && run->nr_blocks * run->nr_warps <= ORDER_MOST_WARPS)
         x.run.order = order_create(&x.run);
     if (together)
-        nr = (unsigned)x.nr_run; /* at most what the chip holds at once: fits_at_once */
+        nr = 1;
     x.together = together;
     x.nr_workers = nr;
     x.council = (struct wait_council){.age = 1, .nr_workers = nr};
     pthread_mutex_init(&x.council.lock, NULL);
     sums_launch(run->program, run->memory);
+    const unsigned nr_threads_used = nr;
+    nr = together ? (unsigned)x.nr_run /* at most what fits_at_once allows */
+                  : nr * run->cluster_blocks;
     struct block_worker *workers = xcalloc(nr, sizeof(*workers));
     if (together)
         run_grid(workers, nr, &x);
     else
-        run_threads(workers, nr, &x);
+        run_threads(workers, nr_threads_used, &x);
     service_printed(workers, nr, arena, result);
     merge(workers, nr, result);
     if (launch_interrupted()) /* nothing of it counts */

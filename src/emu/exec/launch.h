@@ -14,7 +14,8 @@ bool launch_interrupted(void);
 void launch_run(
     const struct emu_run *run, unsigned nr_threads, struct arena *arena, struct emu_result *result);
 
-/* Which blocks of a launch run, and at which the time model looks. Where the launch asks for a
+/* Which blocks of a launch run, and at which the time model looks; in a grid of clusters, which
+ * clusters, x fastest (of a traced one, one block is traced). Where the launch asks for a
  * sample, rising block numbers, about launch->sample_blocks of them, each standing for nr_blocks /
  * nr; the caller frees them. The same seed gives the same numbers. Traced blocks are evenly spread.
  * The nearby ones lie beside a traced one: the next along x, along y, along z, and the next that

@@ -47,8 +47,9 @@ struct step {
     const struct inst *in;
     uint32_t pc;
     unsigned lane;
-    uint64_t address; /* of the lane's object, in the block's shared memory */
-    uint64_t told;    /* the last object at which an arrival was told to listeners; ~0: none */
+    struct block_worker *owner; /* the block whose shared memory has the lane's object ... */
+    uint64_t address;           /* ... there */
+    uint64_t told; /* the last object at which an arrival was told to listeners; ~0: none */
 };
 
 static bool wrong(const struct step *s, const char *what, ...)
@@ -69,29 +70,43 @@ static bool wrong(const struct step *s, const char *what, ...)
 
 static void tell(const struct step *s, enum emu_mbarrier what)
 {
-    for (unsigned i = 0; i < s->k->nr_listeners; i++) {
-        struct emu_listener *l = s->k->listeners[i];
+    /* what warps of other blocks know is nothing to a block's own listeners */
+    const bool own = s->owner == s->k || what == MBARRIER_COMPLETE;
+    if (what != MBARRIER_ARRIVE)
+        reach_meet(s->k, s->owner->rank, s->address, what);
+    for (unsigned i = 0; own && i < s->owner->nr_listeners; i++) {
+        struct emu_listener *l = s->owner->listeners[i];
         if (l->class->mbarrier)
-            l->class->mbarrier(l, s->w->index, s->address, what);
+            l->class->mbarrier(l, own && s->owner == s->k ? s->w->index : 0, s->address, what);
     }
+}
+
+static bool find_at(struct step *s, uint64_t at, uint64_t **object)
+{
+    if (at - WINDOW_SHARED < WINDOW_BYTES)
+        at -= WINDOW_SHARED;
+    s->owner = cluster_at(s->k, s->w, s->lane, s->pc, at, &at);
+    if (!s->owner)
+        return false;
+    s->address = at;
+    if (at + 8 > s->owner->shared_bytes || at + 8 < at)
+        return wrong(s, "mbarrier at 0x%" PRIx64 ", outside the %u bytes of shared memory", at,
+            s->owner->shared_bytes);
+    if (at % 8)
+        return wrong(s, "misaligned: mbarrier at byte %" PRIu64 " of shared memory", at);
+    *object = (uint64_t *)(s->owner->shared + at);
+    if (s->owner != s->k)
+        reach_access(s->k, s->owner, s->pc);
+    return true;
 }
 
 static bool find(struct step *s, uint64_t **object)
 {
     const uint8_t *row = s->w->file + s->in->a;
-    uint64_t at = s->in->address32
-                      ? (uint32_t)(((const uint32_t *)row)[s->lane] + (uint32_t)s->in->imm)
-                      : ((const uint64_t *)row)[s->lane] + (uint64_t)s->in->imm;
-    if (at - WINDOW_SHARED < WINDOW_BYTES)
-        at -= WINDOW_SHARED;
-    s->address = at;
-    if (at + 8 > s->k->shared_bytes || at + 8 < at)
-        return wrong(s, "mbarrier at 0x%" PRIx64 ", outside the %u bytes of shared memory", at,
-            s->k->shared_bytes);
-    if (at % 8)
-        return wrong(s, "misaligned: mbarrier at byte %" PRIu64 " of shared memory", at);
-    *object = (uint64_t *)(s->k->shared + at);
-    return true;
+    return find_at(s,
+        s->in->address32 ? (uint32_t)(((const uint32_t *)row)[s->lane] + (uint32_t)s->in->imm)
+                         : ((const uint64_t *)row)[s->lane] + (uint64_t)s->in->imm,
+        object);
 }
 
 static uint32_t word(const struct step *s, uint32_t row, uint32_t otherwise)
@@ -126,6 +141,7 @@ static bool arrive(struct step *s, uint64_t *object, bool copies_done)
     const uint32_t count = ptx->expect_tx || copies_done ? 1 : word(s, s->in->b, 1);
     if (s->in->d != NO_ROW)
         ((uint64_t *)(s->w->file + s->in->d))[s->lane] = *object;
+    reach_meet(s->k, s->owner->rank, s->address, MBARRIER_ARRIVE);
     if (s->told != s->address)
         tell(s, MBARRIER_ARRIVE);
     s->told = s->address;
@@ -146,12 +162,12 @@ static bool arrive(struct step *s, uint64_t *object, bool copies_done)
     return true;
 }
 
-static void transfer(struct step *s, uint64_t *object, bool complete)
+static void transfer(struct step *s, uint64_t *object, int32_t bytes, bool complete)
 {
     struct mbarrier_state o = unpack(*object);
-    const int32_t bytes = (int32_t)word(s, s->in->b, 0);
     o.tx += complete ? -bytes : bytes;
     if (complete) { /* whoever sees the phase end finds the bytes there */
+        reach_meet(s->k, s->owner->rank, s->address, MBARRIER_ARRIVE);
         tell(s, MBARRIER_ARRIVE);
         settle(s, &o);
     }
@@ -178,6 +194,13 @@ static void test(struct step *s, uint64_t object)
     s->k->polls += !over;
 }
 
+static bool initialised(const struct step *s, uint64_t object)
+{
+    return (object != 0 && object != NEVER_WRITTEN) ||
+           wrong(s, "mbarrier at byte %" PRIu64 " of shared memory used before it was initialised",
+               s->address);
+}
+
 static bool one(struct step *s)
 {
     uint64_t *object;
@@ -190,10 +213,8 @@ static bool one(struct step *s)
         return false;
     if (s->in->sub == PTX_SUB_INIT)
         return initialise(s, object);
-    if (*object == 0 || *object == NEVER_WRITTEN)
-        return wrong(s,
-            "mbarrier at byte %" PRIu64 " of shared memory used before it was initialised",
-            s->address);
+    if (!initialised(s, *object))
+        return false;
     switch (s->in->sub) {
     case PTX_SUB_ARRIVE:
     case PTX_SUB_ARRIVE_DROP:
@@ -201,7 +222,7 @@ static bool one(struct step *s)
         return arrive(s, object, s->in->sub == PTX_SUB_MBARRIER_ARRIVE);
     case PTX_SUB_EXPECT_TX:
     case PTX_SUB_COMPLETE_TX:
-        transfer(s, object, s->in->sub == PTX_SUB_COMPLETE_TX);
+        transfer(s, object, (int32_t)word(s, s->in->b, 0), s->in->sub == PTX_SUB_COMPLETE_TX);
         return true;
     case PTX_SUB_INVAL:
         *object = 0;
@@ -228,6 +249,19 @@ bool mbarrier_step(struct block_worker *k, struct warp *w, uint32_t pc, uint32_t
         w->asked_at = pc;
     }
     k->moves += !asks;
+    return true;
+}
+
+bool mbarrier_complete(struct block_worker *k, const struct warp *w, unsigned lane, uint32_t pc,
+    uint64_t address, uint32_t bytes)
+{
+    struct step s = {
+        .k = k, .w = w, .in = &k->program->insts[pc], .pc = pc, .lane = lane, .told = ~UINT64_C(0)};
+    uint64_t *object;
+    if (!find_at(&s, address, &object) || !initialised(&s, *object))
+        return false;
+    transfer(&s, object, (int32_t)bytes, true);
+    k->moves++;
     return true;
 }
 

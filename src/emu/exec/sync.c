@@ -230,23 +230,36 @@ bool sync_collective(struct block_worker *k, struct warp *w, uint16_t s, uint32_
     return true;
 }
 
-void sync_lanes_left(struct block_worker *k, struct warp *w, uint32_t pc)
+static void note_end(struct block_worker *k, uint32_t pc)
+{
+    char line[WHERE_BYTES];
+    snprintf(k->ended_at, sizeof(k->ended_at), "%.31s", where_line(&k->exec->run, pc, line));
+}
+
+bool sync_lanes_left(struct block_worker *k, struct warp *w, uint32_t pc)
 {
     const unsigned gone = (unsigned)__builtin_popcount(w->counted & ~w->live);
     if (gone == 0)
-        return;
+        return true;
+    const uint32_t left = w->counted & ~w->live;
     w->counted = w->live;
     k->live_threads -= gone;
     if (k->live_threads)
         check_barriers(k);
+    else
+        note_end(k, pc);
+    cluster_lanes_left(k, w, left);
     for (size_t i = 0; i < w->nr_splits; i++) {
         if (w->splits[i].state == SPLIT_AT_SYNC)
             try_meet(k, w, &w->splits[i]);
     }
+    return k->live_threads || reach_end(k, pc);
 }
 
 static bool deadlock(struct block_worker *k)
 {
+    if (cluster_deadlock(k))
+        return false;
     for (unsigned i = 0; i < k->nr_warps; i++) {
         const struct warp *w = &k->warps[i];
         for (size_t s = 0; s < w->nr_splits; s++) {

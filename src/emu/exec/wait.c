@@ -166,8 +166,6 @@ bool wait_on(struct block_worker *k, bool waits)
     const unsigned before = k->wait_rounds;
 
     k->wait_rounds = waits ? before + 1 : 0;
-    if (k->one_round) /* a cooperative grid */
-        return true;
     if (!waits && before >= WAIT_LOOK)
         move_on(k, false);
     if (!waits || k->wait_rounds % WAIT_LOOK != 0)

@@ -43,7 +43,7 @@ void warp_start(struct warp *w, uint32_t live, uint32_t entry)
     w->live = w->counted = live;
     w->done = live == 0;
     w->parted = w->polled = false;
-    w->asked_at = 0;
+    w->asked_at = w->at_cluster = 0;
     w->waiting = false;
     w->round_at = NO_PC;
 }

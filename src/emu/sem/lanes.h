@@ -38,8 +38,9 @@ typedef sem_fn *sem_pick(const struct ptx_inst *p, struct inst *in);
 sem_pick LANES(sem_find); /* sem_find.c: any operation */
 sem_pick LANES(sem_int), LANES(sem_pred), LANES(sem_float), LANES(sem_half), LANES(sem_pairs);
 sem_pick LANES(sem_set), LANES(sem_setp), LANES(sem_selp), LANES(sem_slct), LANES(sem_isspacep),
-    LANES(sem_activemask), LANES(sem_cvt), LANES(sem_pack), LANES(sem_fp8), LANES(sem_video),
-    LANES(sem_product), LANES(sem_movmatrix), LANES(sem_shfl), LANES(sem_vote);
+    LANES(sem_mapa), LANES(sem_getctarank), LANES(sem_activemask), LANES(sem_cvt), LANES(sem_pack),
+    LANES(sem_fp8), LANES(sem_video), LANES(sem_product), LANES(sem_movmatrix), LANES(sem_shfl),
+    LANES(sem_vote);
 sem_fn *LANES(sem_moves)(enum sem_move move);
 
 /* The columns of ops.def that say nothing to the files whose tables go by type. */

@@ -289,20 +289,54 @@ static sem_fn *pick_setp(const struct ptx_inst *p, struct inst *in, enum ptx_typ
     return ints[as_unsigned ? i & ~1 : i];
 }
 
-/* isspacep: imm is the window's first address, e unused; sub: enum ptx_space */
+/* isspacep: sub: enum ptx_space; imm: of shared memory, the block's own only */
 static void isspacep(uint8_t *file, const struct inst *in, uint32_t mask)
 {
     const uint64_t *a = (const uint64_t *)(file + in->a);
     uint32_t *d = (uint32_t *)(file + in->d), r = 0;
     for (unsigned l = 0; l < 32; l++) {
         bool shared = a[l] - WINDOW_SHARED < WINDOW_BYTES;
+        bool other = shared && (a[l] - WINDOW_SHARED) >> CLUSTER_SHIFT;
         bool local = a[l] - WINDOW_LOCAL < WINDOW_BYTES;
-        bool yes = in->sub == PTX_SHARED  ? shared
+        bool yes = in->sub == PTX_SHARED  ? shared && !(in->imm && other)
                    : in->sub == PTX_LOCAL ? local
                                           : in->sub == PTX_GLOBAL && !shared && !local;
         r |= (uint32_t)yes << l;
     }
     *d = (*d & ~mask) | (r & mask);
+}
+
+/* mapa: a: an address in the window of shared memory, or (reg_bytes 4) in shared memory itself; b:
+ * the rank of a block; c: the own rank. The block's own memory has plain offsets. */
+static void mapa(uint8_t *file, const struct inst *in, uint32_t mask)
+{
+    const uint32_t *rank = (const uint32_t *)(file + in->b),
+                   *own = (const uint32_t *)(file + in->c);
+    for (unsigned l = 0; l < 32; l++) {
+        const uint32_t above = rank[l] == own[l] ? 0 : (rank[l] + 1) << CLUSTER_SHIFT;
+        if (!(mask >> l & 1))
+            continue;
+        if (in->reg_bytes == 4) {
+            const uint32_t a = ((const uint32_t *)(file + in->a))[l];
+            ((uint32_t *)(file + in->d))[l] = (uint32_t)CLUSTER_OFFSET(a) | above;
+        } else {
+            const uint64_t a = ((const uint64_t *)(file + in->a))[l];
+            ((uint64_t *)(file + in->d))[l] =
+                (a & ~(uint64_t)UINT32_MAX) | CLUSTER_OFFSET(a) | above;
+        }
+    }
+}
+
+static void getctarank(uint8_t *file, const struct inst *in, uint32_t mask)
+{
+    const uint32_t *own = (const uint32_t *)(file + in->c);
+    for (unsigned l = 0; l < 32; l++) {
+        const uint32_t a = in->reg_bytes == 4 ? ((const uint32_t *)(file + in->a))[l]
+                                              : (uint32_t)((const uint64_t *)(file + in->a))[l];
+        if (mask >> l & 1)
+            ((uint32_t *)(file + in->d))[l] =
+                a >> CLUSTER_SHIFT ? (a >> CLUSTER_SHIFT) - 1 : own[l];
+    }
 }
 
 static void activemask(uint8_t *file, const struct inst *in, uint32_t mask)
@@ -336,7 +370,18 @@ sem_fn *LANES(sem_set)(const struct ptx_inst *p, struct inst *in)
 sem_fn *LANES(sem_isspacep)(const struct ptx_inst *p, struct inst *in)
 {
     in->sub = (uint8_t)p->space;
+    in->imm = !strstr(p->mods, "::cluster");
     return isspacep;
+}
+
+sem_fn *LANES(sem_mapa)(const struct ptx_inst *p, struct inst *in)
+{
+    return mapa;
+}
+
+sem_fn *LANES(sem_getctarank)(const struct ptx_inst *p, struct inst *in)
+{
+    return getctarank;
 }
 
 sem_fn *LANES(sem_activemask)(const struct ptx_inst *p, struct inst *in)

@@ -29,11 +29,13 @@ enum inst_kind {
     INST_LOAD,
     INST_STORE,
     INST_ATOM,
-    INST_CP_ASYNC,  /* access.c */
-    INST_BULK_COPY, /* bulk.c; to a (+ imm), from b (+ target), c: bytes; space: of the source; sub:
- its address row is 32-bit */
-    INST_MATRIX,    /* mma, wmma, ldmatrix, stmatrix, movmatrix: all lanes at once; matrix.c;
-                       in->tensor */
+    INST_CP_ASYNC,    /* access.c */
+    INST_BULK_COPY,   /* bulk.c; in->bulk; to a (+ imm), from b (+ target), c: bytes; space: of the
+   source; sub: its address row is 32-bit */
+    INST_MATRIX,      /* mma, wmma, ldmatrix, stmatrix, movmatrix: all lanes at once; matrix.c;
+                         in->tensor */
+    INST_WGMMA,       /* wgmma.mma_async: wgmma.c; in->wgmma */
+    INST_WGMMA_GROUP, /* wgmma.fence, commit_group, wait_group (imm); nothing is under way here */
     INST_BRANCH,
     INST_INDEX, /* brx: is the index of each lane (in->a) below the number of labels (imm)? */
     INST_BRANCH_INDEXED, /* behind it; in->rows: pcs */
@@ -42,12 +44,13 @@ enum inst_kind {
     INST_STRAY_CALL, /* the call of lanes whose register names no function that the call could reach
                       */
     INST_RET,
-    INST_EXIT,       /* warp.c */
-    INST_BARRIER,    /* bar, barrier: sync.c */
-    INST_WARP_SYNC,  /* bar.warp.sync */
-    INST_MBARRIER,   /* mbarrier.c; in->sub: enum ptx_sub */
-    INST_COLLECTIVE, /* shfl, vote, match, redux .sync: waits for its lanes, then inst->run */
-    INST_CLOCK,      /* mov from %clock, %clock64, %globaltimer */
+    INST_EXIT,            /* warp.c */
+    INST_BARRIER,         /* bar, barrier: sync.c */
+    INST_CLUSTER_BARRIER, /* barrier.cluster: cluster.c; in->sub: enum ptx_sub */
+    INST_WARP_SYNC,       /* bar.warp.sync */
+    INST_MBARRIER,        /* mbarrier.c; in->sub: enum ptx_sub */
+    INST_COLLECTIVE,      /* shfl, vote, match, redux .sync: waits for its lanes, then inst->run */
+    INST_CLOCK,           /* mov from %clock, %clock64, %globaltimer */
     INST_COPY_FRAME, /* copies call parameters between frames; in->rows: (to, from, bytes) * vec; d,
                         a: rows with the tops of the stacks from which these count, or NO_ROW */
     INST_SAVE, /* stack.c: saves registers before a call that may come back to its function ... */
@@ -62,6 +65,7 @@ enum inst_kind {
                     in->a as in COPY_FRAME */
     INST_FREE,
     INST_TEXTURE,    /* texture.c; in->texture */
+    INST_BULK_GROUP, /* cp.async.bulk.commit_group, wait_group (imm): nothing is under way here */
     INST_COPY_GROUP, /* cp.async groups: counted, and told to listeners */
     INST_NOP         /* counted, does nothing: fences, nanosleep, prefetch */
 };
@@ -82,6 +86,8 @@ enum inst_unit {
 
 struct inst;
 struct tensor;
+struct wgmma;
+struct bulk;
 struct texture_inst;
 typedef void sem_fn(uint8_t *file, const struct inst *in, uint32_t mask);
 
@@ -110,6 +116,8 @@ struct inst {
     union {
         const uint32_t *rows;        /* vector operands: element rows; call: argument triples */
         const struct tensor *tensor; /* INST_MATRIX; vec is 0 */
+        const struct bulk *bulk;     /* INST_BULK_COPY; vec is 0 */
+        const struct wgmma *wgmma;   /* INST_WGMMA; vec is 0 */
         const struct texture_inst *texture; /* INST_TEXTURE; vec is 0 */
     };
 };
@@ -127,7 +135,7 @@ enum {
 };
 #define NO_ROW 0xffffffffu
 
-enum { INST_MAX_REGS = 28 }; /* wmma.mma of f16 reads 24 */
+enum { INST_MAX_REGS = 160 }; /* a wgmma has 128 registers of results */
 
 struct inst_info {
     const struct ptx_inst *ptx; /* NULL: hidden */
@@ -146,7 +154,7 @@ struct inst_info {
                       line of a call of the function; 0 none */
     /* registers for scoreboards: ids below program->nr_regs; predicates are registers too */
     uint16_t nr_dests, nr_sources;
-    uint32_t dest[INST_MAX_REGS], source[INST_MAX_REGS];
+    const uint32_t *dest, *source;
 };
 
 struct special_row {

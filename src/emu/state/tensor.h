@@ -36,6 +36,37 @@ enum tensor_kind {
     TENSOR_STORE
 };
 
+/* wgmma.mma_async, PTX ISA 9.0, 9.7.15. Each of a warpgroup's four warps multiplies its 16 of the
+ * 64 rows; with D and A in registers laid out as of mma.m16n8 tiles, the warps need nothing of each
+ * other. A shared-memory operand is named by a descriptor, which wgmma.c explains. */
+struct wgmma {
+    uint16_t n, k;
+    enum ptx_type d, a, b;
+    const uint32_t *d_row; /* nr_d registers */
+    uint8_t nr_d, bits;    /* bits of an element of a and b */
+    bool a_in_regs;
+    uint32_t a_row[4];       /* registers of A */
+    uint32_t a_desc, b_desc; /* 64-bit rows */
+    uint32_t keeps;          /* predicate word: is the product added to d? */
+    bool keeps_negated, negate_a, negate_b, trans_a, trans_b, satfinite;
+};
+
+/* A bulk copy (cp.async.bulk, cp.reduce.async.bulk) or tensor copy (with .tensor) by one thread:
+ * exec/bulk.c, exec/tensor_copy.c. Tensor copies have the map in in->b, plain ones the global or
+ * other shared address in in->a or in->b, and their bytes in in->c. */
+struct bulk {
+    enum ptx_space from, to;
+    bool tensor, multicast;
+    uint32_t mask; /* multicast: row of the ranks' mask */
+    uint32_t bar;  /* row of the mbarrier's address, or NO_ROW */
+    int64_t bar_imm;
+    bool bar32;
+    uint8_t nr_dims;
+    uint32_t coordinate[5]; /* rows */
+    enum ptx_atom atom;     /* reductions */
+    enum ptx_type type;
+};
+
 struct tensor {
     enum tensor_kind kind;
     uint16_t m, n, k;

@@ -37,16 +37,22 @@ static void add_nearby(
         c->nearby[c->nr_nearby++] = near;
 }
 
+static uint64_t nr_clusters(const struct emu_run *run)
+{
+    return run->nr_blocks / run->cluster_blocks;
+}
+
 static void choose_nearby(struct block_choice *c, const struct emu_run *run)
 {
-    const uint32_t *grid = run->launch->grid;
-    const uint64_t x = grid[0], y = grid[1], plane = x * y;
+    const uint32_t *grid = run->launch->grid, *cluster = run->cluster;
+    const uint64_t x = grid[0] / cluster[0], y = grid[1] / cluster[1], plane = x * y;
+    const uint64_t sms = run->chip->nr_sms / run->cluster_blocks;
     const uint64_t a = c->traced[c->nr_traced / 2], b = c->traced[(c->nr_traced - 1) / 2];
 
     add_nearby(c, a, 1, a / x * x, x);
     add_nearby(c, b, x, b / plane * plane, plane);
-    add_nearby(c, a, plane, 0, run->nr_blocks);
-    add_nearby(c, b, run->chip->nr_sms, 0, run->nr_blocks);
+    add_nearby(c, a, plane, 0, nr_clusters(run));
+    add_nearby(c, b, sms ? sms : 1, 0, nr_clusters(run));
 }
 
 static int by_number(const void *a, const void *b)
@@ -61,7 +67,7 @@ static int by_number(const void *a, const void *b)
  * in the sample would never end. */
 static void draw(struct block_choice *c, const struct emu_run *run, uint64_t want)
 {
-    const uint64_t nr = run->nr_blocks;
+    const uint64_t nr = nr_clusters(run);
 
     c->only_first = run->program->waits;
     c->list = xcalloc(want + MOST_NEARBY_BLOCKS, sizeof(*c->list));
@@ -91,8 +97,9 @@ static void add_to_list(struct block_choice *c)
 
 struct block_choice launch_choose(const struct emu_run *run)
 {
-    const uint64_t sample = run->launch->sample_blocks;
-    struct block_choice c = {.nr = run->nr_blocks};
+    const unsigned each = run->cluster_blocks;
+    const uint64_t sample = (run->launch->sample_blocks + each - 1) / each;
+    struct block_choice c = {.nr = nr_clusters(run)};
     uint64_t drawn;
 
     if (run->launch->blocks && !run->program->cooperative) {
@@ -102,7 +109,7 @@ struct block_choice launch_choose(const struct emu_run *run)
         return c;
     }
     /* Neighbours are a part of a small sample, half of it at most. */
-    if (sample > 0 && sample < run->nr_blocks && !run->program->cooperative)
+    if (sample > 0 && sample < c.nr && !run->program->cooperative)
         draw(&c, run, sample >= LARGE_SAMPLE ? sample : (sample + 1) / 2);
     drawn = c.nr;
     c.nr_traced = drawn < EMU_TRACED_BLOCKS ? (unsigned)drawn : EMU_TRACED_BLOCKS;

@@ -42,6 +42,9 @@ struct emu_run { /* what a launch has fixed before it starts */
     uint32_t shared_bytes;         /* of one block, static and dynamic */
     uint64_t nr_blocks;            /* of the grid */
     struct order *order;           /* watch/order.h; NULL: blocks do not speak to each other */
+    uint32_t cluster[3];           /* blocks of a cluster along each axis */
+    unsigned cluster_blocks;       /* all of them */
+    bool explicit_cluster;         /* the kernel or the launch asked for it */
     uint64_t grid_barrier;         /* address of what cooperative groups meet at */
 };
 
@@ -94,6 +97,8 @@ struct emu_barrier {
 /* What happens at an mbarrier: threads of a warp arrive; a phase ends; threads of a warp see that
  * the phase for which they ask is over. */
 enum emu_mbarrier { MBARRIER_ARRIVE, MBARRIER_COMPLETE, MBARRIER_PASS };
+/* The address under which listeners hear of the cluster's barrier. */
+#define CLUSTER_BARRIER UINT64_MAX
 
 struct emu_listener {
     const struct emu_listener_class *class;
@@ -120,6 +125,8 @@ struct emu_listener_class {
     void (*warp_sync)(struct emu_listener *listener, unsigned warp, uint32_t mask);
     void (*mbarrier)(struct emu_listener *listener, unsigned warp, uint64_t address,
         enum emu_mbarrier what); /* address: in the block's shared memory */
+    /* another block of the cluster wrote to the block's shared memory */
+    void (*written)(struct emu_listener *listener, uint64_t offset, uint64_t bytes);
     /* cp.async.commit_group, .wait_group, .wait_all, .mbarrier.arrive */
     void (*copy_group)(struct emu_listener *listener, unsigned warp, uint32_t pc, uint32_t mask);
     void (*block_end)(struct emu_listener *listener);

@@ -261,6 +261,11 @@ static void access_shared(struct uninit *u, const struct emu_access *access)
     }
 }
 
+static void written(struct emu_listener *listener, uint64_t offset, uint64_t bytes)
+{
+    mark_written((struct uninit *)listener, offset, bytes);
+}
+
 static void access_local(struct uninit *u, const struct emu_access *access)
 {
     for (uint32_t mask = access->mask; mask; mask &= mask - 1) {
@@ -458,6 +463,7 @@ const struct emu_listener_class *emu_uninit_class(void)
         .destroy = destroy,
         .merge = merge,
         .block_begin = block_begin,
+        .written = written,
         .access = on_access,
         .finish = finish};
     return &class;

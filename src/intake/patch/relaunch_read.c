@@ -80,6 +80,8 @@ static const char *argument(struct relaunch *l, const struct launch_arg *arg)
 
     if (arg->kind == ARG_TEXTURE)
         return plain(l, arg->texture->written);
+    if (arg->kind == ARG_TENSOR_MAP)
+        return plain(l, arg->tensor->written);
     if (arg->kind == ARG_ARRAY && value) /* x + 4 */
         value = arena_printf(l->p->arena, "%s + %s", arg->name, value);
     return value ? plain(l, value) : spelling_dense(l->p->arena, arg->name);

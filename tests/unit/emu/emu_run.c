@@ -108,22 +108,6 @@ static void waits_count_twice_at_most(void **state)
     assert_int_equal(insts[1] - insts[0], 32 * 998 * 3);
 }
 
-static void clusters_are_refused(void **state)
-{
-    (void)state;
-    static const char *const wide[] = {".reqnctapercluster 4", ".reqnctapercluster 1, 2"};
-    for (unsigned i = 0; i < 3; i++) {
-        struct bench b;
-        uint32_t out[NR];
-        char ptx[1024];
-        snprintf(ptx, sizeof(ptx), PTX_HEAD ".visible .entry k(.param .u64 p0) %s\n{\nret;\n}\n",
-            i < 2 ? wide[i] : ".reqnctapercluster 1, 1, 1");
-        assert_int_equal(run_words(&b, ptx, 4, 32, out), i < 2 ? VERDICT_UNSUPPORTED : VERDICT_OK);
-        assert_true(i == 2 || strstr(b.result.text, "cluster") != NULL);
-        bench_finish(&b);
-    }
-}
-
 static void nested_branches(void **state)
 {
     (void)state;
@@ -528,8 +512,8 @@ static void only_the_kernel_that_reaches_it_is_unsupported(void **state)
     (void)state;
     const char *ptx =
         PTX_HEAD ".func odd() {\n" LINE "frobnicate.b32 %r1, {%r2, %r3};\n{ ret; }\n}\n"
-                 ".func late() {\n.reg .b32 %r<4>;\n" LINE
-                 "mapa.shared::cluster.u32 %r1, %r2, %r3;\nret;\n}\n"
+                 ".func late() {\n.reg .b32 %r<4>;\n.reg .b64 %rd1;\n" LINE
+                 "multimem.red.relaxed.sys.global.add.u32 [%rd1], %r1;\nret;\n}\n"
                  ".visible .entry bad() { call odd, (); ret; }\n"
                  ".visible .entry alsobad() { call late, (); ret; }\n" ONE_PARAM INDEX
                  "st.global.u32 [%rd2], 5;\nret;\n}\n" FILE_TABLE;
@@ -544,7 +528,7 @@ static void only_the_kernel_that_reaches_it_is_unsupported(void **state)
     launch.kernel = "alsobad";
     assert_int_equal(bench_launch(&b, launch), VERDICT_UNSUPPORTED);
     assert_int_equal(b.result.line, 7);
-    assert_non_null(strstr(b.result.text, "mapa.shared::cluster.u32"));
+    assert_non_null(strstr(b.result.text, "multimem.red.relaxed.sys.global.add.u32"));
     bench_finish(&b);
 }
 
@@ -701,7 +685,6 @@ int main(void)
         cmocka_unit_test(only_the_kernel_that_reaches_it_is_unsupported),
         cmocka_unit_test(vectors_of_one_are_their_element),
         cmocka_unit_test(waits_count_twice_at_most),
-        cmocka_unit_test(clusters_are_refused),
         cmocka_unit_test(endless_loops_time_out),
         cmocka_unit_test(waits_give_way),
         cmocka_unit_test(launches_beyond_the_chip_are_refused),

@@ -20,6 +20,9 @@ struct bench {
     struct ptx_inst ptx[MAX_INSTS];
     struct inst insts[MAX_INSTS];
     struct inst_info info[MAX_INSTS];
+    struct {
+        uint32_t dest[4], source[4];
+    } regs[MAX_INSTS];
     struct program program;
     struct emu_launch launch;
     struct mem_buffer buffer, shared; /* the second: a test that uses it sets memory.nr */
@@ -86,9 +89,11 @@ static uint32_t add(struct bench *b, enum ptx_op op, enum inst_unit unit, int de
     info->line = pc + 1;
     b->insts[pc].kind = INST_ALU;
     if (dest >= 0)
-        info->dest[info->nr_dests++] = (uint32_t)dest;
+        b->regs[pc].dest[info->nr_dests++] = (uint32_t)dest;
     if (source >= 0)
-        info->source[info->nr_sources++] = (uint32_t)source;
+        b->regs[pc].source[info->nr_sources++] = (uint32_t)source;
+    info->dest = b->regs[pc].dest;
+    info->source = b->regs[pc].source;
     return pc;
 }
 
@@ -99,7 +104,7 @@ static uint32_t add_memory(
     struct inst_info *info = &b->info[pc];
 
     if (store)
-        info->source[info->nr_sources++] = (uint32_t)reg;
+        b->regs[pc].source[info->nr_sources++] = (uint32_t)reg;
     b->insts[pc].kind = store ? INST_STORE : INST_LOAD;
     info->is_memory = true;
     info->is_load = !store;

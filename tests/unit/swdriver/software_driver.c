@@ -391,12 +391,92 @@ static void libraries_have_kernels(void **state)
 }
 
 /* What cannot be done is there to be looked up, and says so when it is called. */
+/* Each block of a cluster copies a box of the array by a tensor map, and says its rank. */
+static const char hopper_ptx[] =
+    ".version 9.0\n.target sm_90a\n.address_size 64\n"
+    ".shared .align 128 .b8 s[256];\n.shared .align 8 .b8 m[8];\n"
+    ".visible .entry copy(.param .align 64 .b8 map[128], .param .u64 p)\n{\n"
+    ".reg .b32 T, S, M, R, V;\n.reg .b64 A, B, C;\n.reg .pred P, Q;\n"
+    "mov.b64 C, map;\ncvta.param.u64 C, C;\nld.param.u64 A, [p];\nmov.u32 S, s;\nmov.u32 M, m;\n"
+    "mov.u32 T, %tid.x;\nmov.u32 R, %cluster_ctarank;\nsetp.eq.u32 P, T, 0;\n"
+    "@P mbarrier.init.shared::cta.b64 [M], 1;\nbar.sync 0;\n"
+    "@P mbarrier.arrive.expect_tx.shared::cta.b64 _, [M], 256;\n"
+    "@P cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [S], "
+    "[C, {4, R}], [M];\n"
+    "WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 Q, [M], 0;\n@!Q bra WAIT;\n"
+    "ld.shared.u32 V, [S];\nmad.lo.u32 V, R, 1000, V;\nmov.u32 T, %ctaid.x;\n"
+    "mul.wide.u32 B, T, 4;\nadd.u64 A, A, B;\n@P st.global.u32 [A], V;\nret;\n}\n";
+
+typedef CUresult encode_fn(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
+    const cuuint64_t *, const cuuint64_t *, const cuuint32_t *, const cuuint32_t *,
+    CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+
+static CUresult make_map(struct fixture *f, CUtensorMap *map, cuuint32_t inner)
+{
+    void *so = dlopen(KEET_SOFTWARE_DRIVER, RTLD_NOW);
+    encode_fn *encode = (encode_fn *)found(so, "cuTensorMapEncodeTiled");
+    const cuuint64_t size[2] = {16, 64}, stride[1] = {64};
+    const cuuint32_t box[2] = {inner, 8}, step[2] = {1, 1};
+    const CUresult code = encode(map, CU_TENSOR_MAP_DATA_TYPE_UINT32, 2, (void *)f->array, size,
+        stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+        CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+
+    dlclose(so);
+    return code;
+}
+
+static void clusters_and_tensor_maps(void **state)
+{
+    struct fixture *f = *state;
+    CUlaunchAttribute cluster = {
+        .id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {.x = 4, .y = 1, .z = 1}};
+    CUlaunchConfig config = {.gridDimX = 8,
+        .gridDimY = 1,
+        .gridDimZ = 1,
+        .blockDimX = 32,
+        .blockDimY = 1,
+        .blockDimZ = 1,
+        .attrs = &cluster,
+        .numAttrs = 1};
+    CUtensorMap map;
+    CUdeviceptr out;
+    CUmodule module;
+    CUfunction function;
+    uint32_t got[8];
+    void *params[] = {&map, &out};
+
+    assert_int_equal(make_map(f, &map, 7), CUDA_ERROR_INVALID_VALUE); /* 28 bytes */
+    assert_int_equal(make_map(f, &map, 8), CUDA_SUCCESS);
+    assert_int_equal(f->driver->module_load(&module, hopper_ptx, 0, NULL, NULL), CUDA_SUCCESS);
+    assert_int_equal(f->driver->module_function(&function, module, "copy"), CUDA_SUCCESS);
+    assert_int_equal(f->driver->mem_alloc(&out, sizeof(got)), CUDA_SUCCESS);
+    for (uint32_t i = 0; i < NR; i++)
+        assert_int_equal(f->driver->copy_to_device(f->array + i * 4, &i, 4), CUDA_SUCCESS);
+    assert_int_equal(f->driver->launch(&config, function, params, NULL), CUDA_SUCCESS);
+    assert_int_equal(f->driver->copy_to_host(got, out, sizeof(got)), CUDA_SUCCESS);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_int_equal(got[i], i % 4 * 1000 + i % 4 * 16 + 4);
+    config.gridDimX = 6;
+    assert_int_equal(
+        f->driver->launch(&config, function, params, NULL), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    config.gridDimX = 16;
+    cluster.value.clusterDim.x = 16;
+    assert_int_equal(
+        f->driver->launch(&config, function, params, NULL), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    assert_int_equal(f->driver->func_set_attribute(
+                         function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1),
+        CUDA_SUCCESS);
+    assert_int_equal(f->driver->mem_alloc(&out, 64), CUDA_SUCCESS);
+    assert_int_equal(f->driver->launch(&config, function, params, NULL), CUDA_SUCCESS);
+    assert_int_equal(f->driver->ctx_synchronize(), CUDA_SUCCESS);
+}
+
 static void the_rest_is_refused(void **state)
 {
     static const char *const names[] = {"cuMemAllocManaged", "cuTexObjectCreate",
         "cuArrayCreate_v2", "cuIpcGetMemHandle", "cuMemHostGetDevicePointer_v2",
         "cuGraphAddKernelNode_v2", "cuMemPoolCreate", "cuLaunchCooperativeKernel",
-        "cuTensorMapEncodeTiled"};
+        "cuTensorMapEncodeIm2col"};
     void *so = dlopen(KEET_SOFTWARE_DRIVER, RTLD_NOW);
     typedef CUresult any_fn(void *, void *, void *, void *, void *, void *);
 
@@ -421,6 +501,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(it_says_what_it_is, set_up, tear_down),
         cmocka_unit_test_setup_teardown(texts_are_linked, set_up, tear_down),
         cmocka_unit_test_setup_teardown(libraries_have_kernels, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(clusters_and_tensor_maps, set_up, tear_down),
         cmocka_unit_test(the_rest_is_refused),
         cmocka_unit_test(a_missing_driver_is_explained),
     };

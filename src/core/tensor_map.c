@@ -1,0 +1,123 @@
+/* Owns tensor maps: their rules and their bytes. */
+#include "core/tensor_map.h"
+
+#include <string.h>
+
+#define MAGIC 0x4b544d31u
+
+/* What the 128 bytes hold. */
+struct packed {
+    uint64_t address;
+    uint64_t stride_bytes[TENSOR_MAP_DIMS - 1];
+    uint32_t magic, size_less_one[TENSOR_MAP_DIMS];
+    uint16_t box[TENSOR_MAP_DIMS];
+    uint8_t step[TENSOR_MAP_DIMS];
+    uint8_t nr_dims, type, interleave, swizzle, l2_promotion, fill;
+};
+_Static_assert(sizeof(struct packed) <= TENSOR_MAP_BYTES, "a tensor map has 128 bytes");
+
+unsigned tensor_map_type_bytes(enum tensor_map_type type)
+{
+    static const uint8_t bytes[NR_TENSOR_MAP_TYPES] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
+    return type < NR_TENSOR_MAP_TYPES ? bytes[type] : 0;
+}
+
+static bool is_float(unsigned type)
+{
+    return type >= TENSOR_MAP_F16;
+}
+
+static const char *check_box(const struct tensor_map *m)
+{
+    const uint64_t inner = (uint64_t)m->box[0] * tensor_map_type_bytes(m->type);
+    for (unsigned d = 0; d < m->nr_dims; d++) {
+        if (m->box[d] == 0 || m->box[d] > 256)
+            return "an extent of the box is not 1 to 256";
+        if (m->step[d] == 0 || m->step[d] > 8)
+            return "an element stride is not 1 to 8";
+    }
+    if (inner % 16)
+        return "the box's inner extent is no multiple of 16 bytes";
+    if (m->swizzle && inner > 16u << m->swizzle)
+        return "the box's inner extent is wider than the swizzle";
+    return NULL;
+}
+
+const char *tensor_map_check(const struct tensor_map *m)
+{
+    if (m->nr_dims == 0 || m->nr_dims > TENSOR_MAP_DIMS)
+        return "not 1 to 5 dimensions";
+    if (m->type >= NR_TENSOR_MAP_TYPES)
+        return "no such type of elements";
+    if (m->interleave)
+        return "interleaved layouts are not known";
+    if (m->swizzle > 3)
+        return "no such swizzle";
+    if (m->fill > 1 || (m->fill && !is_float(m->type)))
+        return "no such fill for this type";
+    if (m->address % 16)
+        return "the array is not aligned to 16 bytes";
+    for (unsigned d = 0; d < m->nr_dims; d++) {
+        if (m->size[d] == 0 || m->size[d] > UINT64_C(1) << 32)
+            return "an extent of the array is not 1 to 2^32";
+        if (d > 0 && (m->stride_bytes[d] % 16 || m->stride_bytes[d] >= UINT64_C(1) << 40))
+            return "a stride is no multiple of 16 bytes, or not below 2^40";
+    }
+    return check_box(m);
+}
+
+void tensor_map_encode(const struct tensor_map *m, uint8_t bytes[TENSOR_MAP_BYTES])
+{
+    struct packed p = {.address = m->address,
+        .magic = MAGIC,
+        .nr_dims = m->nr_dims,
+        .type = m->type,
+        .interleave = m->interleave,
+        .swizzle = m->swizzle,
+        .l2_promotion = m->l2_promotion,
+        .fill = m->fill};
+    for (unsigned d = 0; d < m->nr_dims && d < TENSOR_MAP_DIMS; d++) {
+        p.size_less_one[d] = (uint32_t)(m->size[d] - 1);
+        p.box[d] = (uint16_t)m->box[d];
+        p.step[d] = d > 0 ? (uint8_t)m->step[d] : 1;
+        if (d > 0)
+            p.stride_bytes[d - 1] = m->stride_bytes[d];
+    }
+    memset(bytes, 0, TENSOR_MAP_BYTES);
+    memcpy(bytes, &p, sizeof(p));
+}
+
+bool tensor_map_decode(struct tensor_map *m, const uint8_t bytes[TENSOR_MAP_BYTES])
+{
+    struct packed p;
+    memcpy(&p, bytes, sizeof(p));
+    *m = (struct tensor_map){.address = p.address,
+        .nr_dims = p.nr_dims,
+        .type = p.type,
+        .interleave = p.interleave,
+        .swizzle = p.swizzle,
+        .l2_promotion = p.l2_promotion,
+        .fill = p.fill};
+    if (p.magic != MAGIC || p.nr_dims == 0 || p.nr_dims > TENSOR_MAP_DIMS)
+        return false;
+    for (unsigned d = 0; d < p.nr_dims; d++) {
+        m->size[d] = (uint64_t)p.size_less_one[d] + 1;
+        m->box[d] = p.box[d];
+        m->step[d] = p.step[d];
+        m->stride_bytes[d] = d > 0 ? p.stride_bytes[d - 1] : tensor_map_type_bytes(p.type);
+    }
+    return tensor_map_check(m) == NULL;
+}
+
+uint32_t tensor_map_box(const struct tensor_map *m, unsigned dim)
+{
+    return (m->box[dim] + m->step[dim] - 1) / m->step[dim];
+}
+
+uint32_t tensor_map_box_bytes(const struct tensor_map *m)
+{
+    uint32_t bytes = tensor_map_type_bytes(m->type);
+    for (unsigned d = 0; d < m->nr_dims; d++)
+        bytes *= tensor_map_box(m, d);
+    return bytes;
+}

@@ -1,0 +1,373 @@
+/* Owns wgmma.mma_async: products whose B, and A where it is not in registers, lie in shared memory.
+ * A warp multiplies its 16 rows at once when it issues; a kernel that waits properly cannot tell
+ * the difference. Sums are those of tensor.h.
+ *
+ * Operands in shared memory (PTX ISA 9.0, 9.7.15.5): a row of 32 bytes along k is two chunks of 16
+ * bytes, and a descriptor says where chunks lie. Bits 0-13: where the matrix starts; 16-29: the
+ * leading offset; 32-45: the stride offset, each in units of 16 bytes; 49-51: the base offset;
+ * 62-63: the swizzle, 0 none, 1 of 128, 2 of 64, 3 of 32 bytes. Eight rows (with the transposition:
+ * eight steps of k) of a width of W bytes, 16 where nothing is swizzled, make a brick:
+ *
+ *   k along rows      row r at r % 8 * W + r / 8 * stride, its second chunk 16 bytes on, without a
+ *                     swizzle at the leading offset
+ *   transposed        step k at k % 8 * W + k / 8 * stride, W bytes of rows; the next W bytes of
+ *                     rows at the leading offset; without a swizzle leading and stride change roles
+ *
+ * A swizzle of 2^s chunks exchanges chunks within a row of W bytes: the number of the chunk is
+ * xor-ed with the low s bits of the number of the 128 bytes in which it lies, counted from the base
+ * offset. */
+#include "emu/exec/exec.h"
+#include "emu/sem/half.h"
+#include "emu/state/tensor.h"
+
+enum { ROWS = 16, MOST_N = 256, CHUNK = 16, GROUP_ROWS = 64 };
+
+/* A matrix in shared memory. */
+struct place {
+    uint32_t start, leading, stride, base, width;
+    bool trans;
+};
+
+static struct place place_of(uint64_t desc, bool trans)
+{
+    static const uint8_t width[4] = {16, 128, 64, 32};
+    return (struct place){.start = (uint32_t)(desc & 0x3fff) << 4,
+        .leading = (uint32_t)(desc >> 16 & 0x3fff) << 4,
+        .stride = (uint32_t)(desc >> 32 & 0x3fff) << 4,
+        .base = (uint32_t)(desc >> 49 & 7),
+        .width = width[desc >> 62],
+        .trans = trans};
+}
+
+/* Where a chunk lies: of row `major` the chunk `minor` along k; transposed, of step `major` of k
+ * the chunk `minor` along the rows. */
+static inline uint32_t chunk_at(const struct place *p, uint32_t major, uint32_t minor)
+{
+    const uint32_t per = p->width / CHUNK, lines = per - 1;
+    uint32_t at = p->start + major % 8 * p->width + minor % per * CHUNK;
+    if (per > 1)
+        at += major / 8 * p->stride + minor / per * p->leading;
+    else if (p->trans)
+        at += major / 8 * p->leading + minor * p->stride;
+    else
+        at += major / 8 * p->stride + minor * p->leading;
+    return at ^ ((at / 128 - p->base) & lines) * CHUNK;
+}
+
+static bool outside(struct block_worker *k, const struct warp *w, uint32_t pc, uint32_t at)
+{
+    return exec_fault(k, VERDICT_FAULT, pc,
+        "out of bounds: wgmma reads byte %u of %u bytes of shared memory, by warp %u of block "
+        "(%u,%u,%u)",
+        at, k->shared_bytes, w->index, k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
+}
+
+/* Listeners but the time model hear of chunks as of accesses by 32 lanes. */
+static bool tell(struct block_worker *k, const struct warp *w, uint32_t pc,
+    const uint64_t address[WARP_LANES], unsigned nr)
+{
+    struct emu_access access = {.warp = w->index,
+        .pc = pc,
+        .mask = nr == WARP_LANES ? ~0u : (1u << nr) - 1,
+        .space = PTX_SHARED,
+        .bytes = CHUNK,
+        .address = address,
+        .kind = ACCESS_OTHER,
+        .lo = address[0],
+        .hi = address[0],
+        .file = w->file};
+    for (unsigned i = 1; i < nr; i++) {
+        access.lo = address[i] < access.lo ? address[i] : access.lo;
+        access.hi = address[i] > access.hi ? address[i] : access.hi;
+    }
+    return exec_tell_watchers(k, &access);
+}
+
+/* Finds the chunks of nr_major x nr_minor; `from` is the first major one. */
+static bool find_chunks(struct block_worker *k, const struct warp *w, uint32_t pc,
+    const struct place *p, unsigned nr_major, unsigned nr_minor, const uint8_t **at)
+{
+    const bool listened = k->nr_listeners > 0;
+    uint64_t address[WARP_LANES];
+    unsigned nr = 0;
+    for (unsigned i = 0; i < nr_major * nr_minor; i++) {
+        const uint32_t a = chunk_at(p, i / nr_minor, i % nr_minor);
+        if (a + CHUNK > k->shared_bytes)
+            return outside(k, w, pc, a);
+        at[i] = k->shared + a;
+        if (!listened)
+            continue;
+        address[nr++] = a;
+        if (nr == WARP_LANES || i + 1 == nr_major * nr_minor) {
+            if (!tell(k, w, pc, address, nr))
+                return false;
+            nr = 0;
+        }
+    }
+    return true;
+}
+
+/* --- elements --- */
+
+static inline float e4m3(uint32_t b)
+{
+    const float f = half_f32((b & 0x80u) << 8 | (b & 0x7fu) << 7) * 0x1p8f;
+    return (b & 0x7fu) == 0x7fu ? NAN : f;
+}
+
+/* The elements of 16 bytes as floats, which hold all of these types. */
+static inline __attribute__((always_inline)) void widen(
+    enum ptx_type type, const uint8_t *from, float *to)
+{
+    uint16_t h[8];
+    uint32_t v[4];
+    switch (type) {
+    case PTX_BF16:
+        memcpy(h, from, CHUNK);
+        for (unsigned i = 0; i < 8; i++)
+            to[i] = bf16_f32(h[i]);
+        break;
+    case PTX_F16:
+        memcpy(h, from, CHUNK);
+        for (unsigned i = 0; i < 8; i++)
+            to[i] = half_f32(h[i]);
+        break;
+    case PTX_TF32:
+        memcpy(v, from, CHUNK);
+        for (unsigned i = 0; i < 4; i++)
+            to[i] = lanes_f32(v[i] & 0xffffe000u);
+        break;
+    case PTX_E4M3:
+        for (unsigned i = 0; i < CHUNK; i++)
+            to[i] = e4m3(from[i]);
+        break;
+    case PTX_E5M2:
+        for (unsigned i = 0; i < CHUNK; i++)
+            to[i] = half_f32((uint32_t)from[i] << 8);
+        break;
+    case PTX_S8:
+        for (unsigned i = 0; i < CHUNK; i++)
+            to[i] = (float)(int8_t)from[i];
+        break;
+    default:
+        for (unsigned i = 0; i < CHUNK; i++)
+            to[i] = (float)from[i];
+    }
+}
+
+static void widen_any(enum ptx_type type, const uint8_t *from, float *to)
+{
+    switch (type) {
+#define WIDEN(t)                                                                                   \
+    case t:                                                                                        \
+        widen(t, from, to);                                                                        \
+        return;
+        WIDEN(PTX_BF16)
+        WIDEN(PTX_F16)
+        WIDEN(PTX_TF32)
+        WIDEN(PTX_E4M3)
+        WIDEN(PTX_E5M2)
+        WIDEN(PTX_S8)
+#undef WIDEN
+    default:
+        widen(PTX_U8, from, to);
+    }
+}
+
+/* A matrix of shared memory as out[k * width + row]. rows: of the warp's part. */
+static bool load_matrix(struct block_worker *k, const struct warp *w, uint32_t pc,
+    const struct wgmma *g, enum ptx_type type, const struct place *p, unsigned rows, float *out)
+{
+    const uint8_t *at[2 * MOST_N];
+    const unsigned per = CHUNK * 8u / g->bits; /* elements of a chunk */
+    const unsigned nr_major = p->trans ? g->k : rows,
+                   nr_minor = p->trans ? (rows + per - 1) / per : 2;
+    float one[CHUNK];
+    if (!find_chunks(k, w, pc, p, nr_major, nr_minor, at))
+        return false;
+    for (unsigned i = 0; i < nr_major * nr_minor; i++) {
+        const unsigned major = i / nr_minor, minor = i % nr_minor;
+        widen_any(type, at[i], one);
+        if (p->trans)
+            memcpy(out + (size_t)major * rows + minor * per, one, per * sizeof(*one));
+        else
+            for (unsigned e = 0; e < per; e++)
+                out[(size_t)(minor * per + e) * rows + major] = one[e];
+    }
+    return true;
+}
+
+/* A of registers, laid out as of mma.m16n8: register i holds rows i % 2 * 8 + lane / 4, and along k
+ * the elements of 4 bytes from i / 2 * 16 + lane % 4 * 4 bytes on. */
+static void gather_a(const struct warp *w, const struct wgmma *g, float *out)
+{
+    const unsigned per = 32u / g->bits;
+    for (unsigned i = 0; i < 4; i++) {
+        const uint32_t *row = (const uint32_t *)(w->file + g->a_row[i]);
+        for (unsigned l = 0; l < WARP_LANES; l += 4) {
+            float v[CHUNK];
+            widen_any(g->a, (const uint8_t *)(row + l), v); /* four lanes are one chunk */
+            for (unsigned e = 0; e < 4 * per; e++)
+                out[(size_t)(i / 2 * 4 * per + e) * ROWS + i % 2 * 8 + l / 4] = v[e];
+        }
+    }
+}
+
+/* --- sums --- */
+
+static inline unsigned row_of(unsigned reg_pair, unsigned lane)
+{
+    return reg_pair % 2 * 8 + lane / 4;
+}
+
+static void gather_d(const struct warp *w, const struct wgmma *g, double *d)
+{
+    const unsigned n = g->n;
+    for (unsigned r = 0; r < g->nr_d; r++) {
+        const uint32_t *row = (const uint32_t *)(w->file + g->d_row[r]);
+        for (unsigned l = 0; l < WARP_LANES; l++) {
+            if (g->d == PTX_F16) {
+                double *to = d + (size_t)row_of(r, l) * n + r / 2 * 8 + l % 4 * 2;
+                to[0] = (double)half_f32(row[l] & 0xffffu);
+                to[1] = (double)half_f32(row[l] >> 16);
+            } else {
+                d[(size_t)row_of(r / 2, l) * n + r / 4 * 8 + l % 4 * 2 + r % 2] =
+                    g->d == PTX_F32 ? (double)lanes_f32(row[l]) : (double)(int32_t)row[l];
+            }
+        }
+    }
+}
+
+static uint32_t whole(double v, bool satfinite)
+{
+    const int64_t i = (int64_t)v;
+    if (satfinite)
+        return (uint32_t)(int32_t)(i > INT32_MAX ? INT32_MAX : i < INT32_MIN ? INT32_MIN : i);
+    return (uint32_t)(uint64_t)i;
+}
+
+static void scatter_d(struct warp *w, const struct wgmma *g, const double *d)
+{
+    const unsigned n = g->n;
+    for (unsigned r = 0; r < g->nr_d; r++) {
+        uint32_t *row = (uint32_t *)(w->file + g->d_row[r]);
+        for (unsigned l = 0; l < WARP_LANES; l++) {
+            if (g->d == PTX_F16) {
+                const double *v = d + (size_t)row_of(r, l) * n + r / 2 * 8 + l % 4 * 2;
+                row[l] = half_from_f32(odd_f32(v[0])) | half_from_f32(odd_f32(v[1])) << 16;
+            } else {
+                const double v = d[(size_t)row_of(r / 2, l) * n + r / 4 * 8 + l % 4 * 2 + r % 2];
+                row[l] = g->d == PTX_F32 ? lanes_nan32((float)v) : whole(v, g->satfinite);
+            }
+        }
+    }
+}
+
+/* Whole numbers of these sizes are exact in double: 32 products of 16 bits and an addend of 32. */
+static void multiply(const struct wgmma *g, const float *a, const float *b, double *d)
+{
+    const unsigned n = g->n, depth = g->k;
+    const double sign = g->negate_a != g->negate_b ? -1 : 1;
+    for (unsigned i = 0; i < ROWS; i++) {
+        double *z = d + (size_t)i * n;
+        for (unsigned p = 0; p < depth; p += 4) {
+            const float *y = b + (size_t)p * n;
+            double x[4];
+            for (unsigned q = 0; q < 4; q++)
+                x[q] = sign * (double)a[(size_t)(p + q) * ROWS + i];
+            IVDEP
+            for (unsigned j = 0; j < n; j++) {
+                double v = z[j];
+                v += x[0] * (double)y[j];
+                v += x[1] * (double)y[j + n];
+                v += x[2] * (double)y[j + 2 * (size_t)n];
+                v += x[3] * (double)y[j + 3 * (size_t)n];
+                z[j] = v;
+            }
+        }
+    }
+}
+
+/* One-bit elements: how many pairs are both 1. */
+static bool count_bits(struct block_worker *k, struct warp *w, uint32_t pc, const struct wgmma *g,
+    const struct place *a, const struct place *b, double *d)
+{
+    const uint8_t *at[2 * MOST_N], *of_a[2 * ROWS];
+    uint32_t left[ROWS][8], right[8];
+    if (!find_chunks(k, w, pc, b, g->n, 2, at) ||
+        (!g->a_in_regs && !find_chunks(k, w, pc, a, ROWS, 2, of_a)))
+        return false;
+    for (unsigned i = 0; i < ROWS && !g->a_in_regs; i++) {
+        memcpy(left[i], of_a[2 * i], CHUNK);
+        memcpy(left[i] + 4, of_a[2 * i + 1], CHUNK);
+    }
+    for (unsigned r = 0; r < 4 && g->a_in_regs; r++) {
+        for (unsigned l = 0; l < WARP_LANES; l++)
+            left[r % 2 * 8 + l / 4][r / 2 * 4 + l % 4] =
+                ((const uint32_t *)(w->file + g->a_row[r]))[l];
+    }
+    for (unsigned j = 0; j < g->n; j++) {
+        memcpy(right, at[2 * j], CHUNK);
+        memcpy(right + 4, at[2 * j + 1], CHUNK);
+        for (unsigned i = 0; i < ROWS; i++) {
+            unsigned nr = 0;
+            for (unsigned e = 0; e < 8; e++)
+                nr += (unsigned)__builtin_popcount(left[i][e] & right[e]);
+            d[(size_t)i * g->n + j] += nr;
+        }
+    }
+    return true;
+}
+
+static uint64_t uniform(const struct warp *w, uint32_t row)
+{
+    return row == NO_ROW ? 0 : *(const uint64_t *)(w->file + row);
+}
+
+/* The warp's 16 rows of A: of a matrix along k, 16 rows on; transposed, 16 elements on. */
+static void move_rows(struct place *p, const struct wgmma *g, unsigned part)
+{
+    const unsigned per = CHUNK * 8u / g->bits, wide = p->width / CHUNK;
+    if (!p->trans)
+        p->start += part * 2 * p->stride;
+    else if (wide == 1)
+        p->start += part * (ROWS / per) * p->stride;
+    else
+        p->start += part * (ROWS / per) / wide * p->leading + part * (ROWS / per) % wide * CHUNK;
+}
+
+bool wgmma_step(
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+{
+    const struct wgmma *g = in->wgmma;
+    struct place pa = place_of(uniform(w, g->a_desc), g->trans_a),
+                 pb = place_of(uniform(w, g->b_desc), g->trans_b);
+    float a[32 * ROWS], b[32 * MOST_N];
+    double d[ROWS * MOST_N];
+    bool keeps = *(const uint32_t *)(w->file + g->keeps) & 1;
+    if (mask != ~0u)
+        return exec_fault(k, VERDICT_FAULT, pc,
+            "wgmma in divergent code: lanes 0x%08x of warp %u are there, but all 32 must be; block "
+            "(%u,%u,%u)",
+            mask, w->index, k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2]);
+    keeps ^= g->keeps_negated;
+    move_rows(&pa, g, w->index % (GROUP_ROWS / ROWS));
+    if (keeps)
+        gather_d(w, g, d);
+    else
+        memset(d, 0, (size_t)ROWS * g->n * sizeof(*d));
+    if (g->bits == 1) {
+        if (!count_bits(k, w, pc, g, &pa, &pb, d))
+            return false;
+    } else {
+        if (g->a_in_regs)
+            gather_a(w, g, a);
+        else if (!load_matrix(k, w, pc, g, g->a, &pa, ROWS, a))
+            return false;
+        if (!load_matrix(k, w, pc, g, g->b, &pb, g->n, b))
+            return false;
+        multiply(g, a, b, d);
+    }
+    scatter_d(w, g, d);
+    return true;
+}

@@ -1,0 +1,52 @@
+/* Owns tensor maps: cuTensorMapEncodeTiled and what goes with it. The bytes are those that the
+ * emulator reads (core/tensor_map.h). */
+#include "swdriver/sw_state.h"
+
+#include "core/tensor_map.h"
+
+#include <string.h>
+
+static CUresult encode(CUtensorMap *to, const struct tensor_map *map)
+{
+    _Static_assert(sizeof(*to) == TENSOR_MAP_BYTES, "CUDA's tensor maps have so many bytes");
+    if ((uintptr_t)to % 64 || tensor_map_check(map) != NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    tensor_map_encode(map, (uint8_t *)to);
+    return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI cuTensorMapEncodeTiled(CUtensorMap *to, CUtensorMapDataType type, cuuint32_t rank,
+    void *address, const cuuint64_t *size, const cuuint64_t *strides, const cuuint32_t *box,
+    const cuuint32_t *steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+    CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill)
+{
+    struct tensor_map map = {.address = (uint64_t)(uintptr_t)address,
+        .nr_dims = (uint8_t)rank,
+        .type = (uint8_t)type,
+        .interleave = (uint8_t)interleave,
+        .swizzle = (uint8_t)swizzle,
+        .l2_promotion = (uint8_t)promotion,
+        .fill = (uint8_t)fill};
+
+    if (to == NULL || rank == 0 || rank > TENSOR_MAP_DIMS || size == NULL || box == NULL ||
+        steps == NULL || (strides == NULL && rank > 1))
+        return CUDA_ERROR_INVALID_VALUE;
+    for (cuuint32_t d = 0; d < rank; d++) {
+        map.size[d] = size[d];
+        map.box[d] = box[d];
+        map.step[d] = steps[d];
+        map.stride_bytes[d] =
+            d > 0 ? strides[d - 1] : tensor_map_type_bytes((enum tensor_map_type)type);
+    }
+    return encode(to, &map);
+}
+
+CUresult CUDAAPI cuTensorMapReplaceAddress(CUtensorMap *to, void *address)
+{
+    struct tensor_map map;
+
+    if (to == NULL || !tensor_map_decode(&map, (const uint8_t *)to))
+        return CUDA_ERROR_INVALID_VALUE;
+    map.address = (uint64_t)(uintptr_t)address;
+    return encode(to, &map);
+}
