@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What planted causes are worth: each kernel against the same work with the cause cured by hand.
 
-  bench/explain/plants.py [--keet-opt PROGRAM] [--check] [--only NAME] [FOLDER]
+  bench/explain/plants.py [--keet-opt PROGRAM] [--check] [--only NAME] [FOLDER...]
 
-FOLDER (default: tests/explain) has planted.txt, kernels/, and cured/: NAME.cu there is NAME.cu of kernels/ without its
+Each FOLDER (default: tests/explain) has planted.txt, kernels/, and cured/: NAME.cu there is NAME.cu of kernels/ without its
 planted cause and otherwise as it was. The gain is the modelled time of the first over that of the second. Both compute
 the same: outputs of the first check shape are compared element by element, in order of declaration, except for kernels
 that say `// other layout` in the first line of the cure. --check fails where a cure gains less than 1.3x or computes
@@ -58,27 +58,36 @@ def differ(one, other):
     return False
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--keet-opt", default=str(ROOT / "build" / "release" / "keet-opt"))
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("folder", nargs="?", type=pathlib.Path, default=ROOT / "tests" / "explain")
-    parser.add_argument("--only", help="kernels whose names have this in them")
-    options = parser.parse_args()
-    table = [line.split() for line in (options.folder / "planted.txt").read_text(encoding="utf-8").splitlines() if line[0] != "#"]
+def judge(folder, keet_opt, part):
+    """Prints the row of each kernel that has a cure and part in its name; those that are not worth their place."""
     bad = []
-    print("| kernel | planted cause | time, us | cured, us | gain |\n|---|---|---:|---:|---:|")
+    table = [line.split() for line in (folder / "planted.txt").read_text(encoding="utf-8").splitlines() if line[0] != "#"]
+    cures = {path.stem for path in (folder / "cured").glob("*.cu")}
+    for name in sorted(cures - {row[0] for row in table}):
+        sys.exit(f"plants.py: {folder}/cured/{name}.cu is the cure of no kernel")
     for name, cause, _ in table:
-        cured = options.folder / "cured" / f"{name}.cu"
-        if not cured.exists() or options.only and options.only not in name:
+        if name not in cures or part not in name:
             continue
-        before, found = run(options.keet_opt, options.folder / "kernels" / f"{name}.cu")
-        after, expected = run(options.keet_opt, cured)
+        cured = folder / "cured" / f"{name}.cu"
+        before, found = run(keet_opt, folder / "kernels" / f"{name}.cu")
+        after, expected = run(keet_opt, cured)
         other_layout = "// other layout" in cured.read_text(encoding="utf-8").split("\n")[0]
         wrong = not other_layout and differ(found, expected)
         print(f"| {name} | {cause} | {before:.1f} | {after:.1f} | {before / after:.2f}{' other results' if wrong else ''} |", flush=True)
         if before < LEAST * after or wrong:
             bad.append(name)
+    return bad
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--keet-opt", default=str(ROOT / "build" / "release" / "keet-opt"))
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("folders", nargs="*", type=pathlib.Path, default=[ROOT / "tests" / "explain"])
+    parser.add_argument("--only", metavar="NAME", help="kernels whose names have this in them")
+    options = parser.parse_args()
+    print("| kernel | planted cause | time, us | cured, us | gain |\n|---|---|---:|---:|---:|")
+    bad = [name for folder in options.folders for name in judge(folder, options.keet_opt, options.only or "")]
     if options.check and bad:
         sys.exit(f"plants.py: less than {LEAST}x, or other results: {', '.join(bad)}")
 
