@@ -24,13 +24,14 @@ LEAST = 1.3
 FORMATS = {"<f4": "f", "<f8": "d", "<f2": "e", "<i4": "i", "<u4": "I", "<i8": "q", "<u8": "Q", "<i2": "h", "<u2": "H", "|i1": "b", "|u1": "B"}
 
 
-def elements(path):
-    """The numbers of an .npy file."""
+def elements(path, kind):
+    """The numbers of an .npy file; bf16 is stored as the upper halves of f32."""
     data = path.read_bytes()
     header = data[10:10 + struct.unpack("<H", data[8:10])[0]]
     code = FORMATS[re.search(rb"'descr': '([^']*)'", header)[1].decode()]
     body = data[10 + len(header):]
-    return struct.unpack(f"<{len(body) // struct.calcsize(code)}{code}", body)
+    numbers = struct.unpack(f"<{len(body) // struct.calcsize(code)}{code}", body)
+    return struct.unpack(f"<{len(numbers)}f", struct.pack(f"<{len(numbers)}I", *(n << 16 for n in numbers))) if kind == "bf16" else numbers
 
 
 def run(keet_opt, path):
@@ -40,12 +41,8 @@ def run(keet_opt, path):
         run = json.loads(done.stdout) if done.stdout else {"verdict": "none", "verdict_text": done.stderr}
         if run["verdict"] != "ok":
             sys.exit(f"plants.py: {path}: {run['verdict']}: {run['verdict_text']}")
-        names = re.findall(r"^#pragma keet (?:out|inout)\s+(\w+)", path.read_text(encoding="utf-8"), re.M)
-        return run["time_ns"] / 1e3, {name: read(pathlib.Path(folder), name) for name in names}
-
-
-def read(folder, name):
-    return elements(next(folder.rglob(f"{name}*.npy")))
+        outputs = re.findall(r"^#pragma keet (?:out|inout)\s+(\w+) : (\w+)", path.read_text(encoding="utf-8"), re.M)
+        return run["time_ns"] / 1e3, {name: elements(pathlib.Path(folder) / f"{name}.npy", kind) for name, kind in outputs}
 
 
 def differ(one, other):
