@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What planted causes are worth: each kernel against the same work with the cause cured by hand.
 
-  bench/explain/plants.py [--keet-opt PROGRAM] [--check] [--only NAME] [FOLDER]
+  bench/explain/plants.py [--keet-opt PROGRAM] [--check] [--only NAME] [FOLDER...]
 
-FOLDER (default: tests/explain) has planted.txt, kernels/, and cured/: NAME.cu there is NAME.cu of kernels/ without its
+Each FOLDER (default: tests/explain) has planted.txt, kernels/, and cured/: NAME.cu there is NAME.cu of kernels/ without its
 planted cause and otherwise as it was. The gain is the modelled time of the first over that of the second. Both compute
 the same: outputs of the first check shape are compared element by element, in order of declaration, except for kernels
 that say `// other layout` in the first line of the cure. --check fails where a cure gains less than 1.3x or computes
@@ -24,13 +24,14 @@ LEAST = 1.3
 FORMATS = {"<f4": "f", "<f8": "d", "<f2": "e", "<i4": "i", "<u4": "I", "<i8": "q", "<u8": "Q", "<i2": "h", "<u2": "H", "|i1": "b", "|u1": "B"}
 
 
-def elements(path):
-    """The numbers of an .npy file."""
+def elements(path, kind):
+    """The numbers of an .npy file; bf16 is stored as the upper halves of f32."""
     data = path.read_bytes()
     header = data[10:10 + struct.unpack("<H", data[8:10])[0]]
     code = FORMATS[re.search(rb"'descr': '([^']*)'", header)[1].decode()]
     body = data[10 + len(header):]
-    return struct.unpack(f"<{len(body) // struct.calcsize(code)}{code}", body)
+    numbers = struct.unpack(f"<{len(body) // struct.calcsize(code)}{code}", body)
+    return struct.unpack(f"<{len(numbers)}f", struct.pack(f"<{len(numbers)}I", *(n << 16 for n in numbers))) if kind == "bf16" else numbers
 
 
 def run(keet_opt, path):
@@ -40,12 +41,8 @@ def run(keet_opt, path):
         run = json.loads(done.stdout) if done.stdout else {"verdict": "none", "verdict_text": done.stderr}
         if run["verdict"] != "ok":
             sys.exit(f"plants.py: {path}: {run['verdict']}: {run['verdict_text']}")
-        names = re.findall(r"^#pragma keet (?:out|inout)\s+(\w+)", path.read_text(encoding="utf-8"), re.M)
-        return run["time_ns"] / 1e3, {name: read(pathlib.Path(folder), name) for name in names}
-
-
-def read(folder, name):
-    return elements(next(folder.rglob(f"{name}*.npy")))
+        outputs = re.findall(r"^#pragma keet (?:out|inout)\s+(\w+) : (\w+)", path.read_text(encoding="utf-8"), re.M)
+        return run["time_ns"] / 1e3, {name: elements(pathlib.Path(folder) / f"{name}.npy", kind) for name, kind in outputs}
 
 
 def differ(one, other):
@@ -58,27 +55,36 @@ def differ(one, other):
     return False
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--keet-opt", default=str(ROOT / "build" / "release" / "keet-opt"))
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("folder", nargs="?", type=pathlib.Path, default=ROOT / "tests" / "explain")
-    parser.add_argument("--only", help="kernels whose names have this in them")
-    options = parser.parse_args()
-    table = [line.split() for line in (options.folder / "planted.txt").read_text(encoding="utf-8").splitlines() if line[0] != "#"]
+def judge(folder, keet_opt, part):
+    """Prints the row of each kernel that has a cure and part in its name; those that are not worth their place."""
     bad = []
-    print("| kernel | planted cause | time, us | cured, us | gain |\n|---|---|---:|---:|---:|")
+    table = [line.split() for line in (folder / "planted.txt").read_text(encoding="utf-8").splitlines() if line[0] != "#"]
+    cures = {path.stem for path in (folder / "cured").glob("*.cu")}
+    for name in sorted(cures - {row[0] for row in table}):
+        sys.exit(f"plants.py: {folder}/cured/{name}.cu is the cure of no kernel")
     for name, cause, _ in table:
-        cured = options.folder / "cured" / f"{name}.cu"
-        if not cured.exists() or options.only and options.only not in name:
+        if name not in cures or part not in name:
             continue
-        before, found = run(options.keet_opt, options.folder / "kernels" / f"{name}.cu")
-        after, expected = run(options.keet_opt, cured)
+        cured = folder / "cured" / f"{name}.cu"
+        before, found = run(keet_opt, folder / "kernels" / f"{name}.cu")
+        after, expected = run(keet_opt, cured)
         other_layout = "// other layout" in cured.read_text(encoding="utf-8").split("\n")[0]
         wrong = not other_layout and differ(found, expected)
         print(f"| {name} | {cause} | {before:.1f} | {after:.1f} | {before / after:.2f}{' other results' if wrong else ''} |", flush=True)
         if before < LEAST * after or wrong:
             bad.append(name)
+    return bad
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--keet-opt", default=str(ROOT / "build" / "release" / "keet-opt"))
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("folders", nargs="*", type=pathlib.Path, default=[ROOT / "tests" / "explain"])
+    parser.add_argument("--only", metavar="NAME", help="kernels whose names have this in them")
+    options = parser.parse_args()
+    print("| kernel | planted cause | time, us | cured, us | gain |\n|---|---|---:|---:|---:|")
+    bad = [name for folder in options.folders for name in judge(folder, options.keet_opt, options.only or "")]
     if options.check and bad:
         sys.exit(f"plants.py: less than {LEAST}x, or other results: {', '.join(bad)}")
 

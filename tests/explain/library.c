@@ -1,8 +1,8 @@
 /* Owns the acceptance test of the explanations: each kernel of planted.txt is compiled, profiled on
  * the emulator and explained; the planted cause must come first, on its line, and kernels in good
  * order must get no finding. With KEET_CONFUSION set, the table is written to that file. With
- * KEET_LIBRARY naming another folder of the same form, such as heldout/, that one is examined, and
- * what is found is reported, not required. */
+ * KEET_LIBRARY naming another folder of the same form, such as heldout/, that one is examined; what
+ * is found is required where floors[] has the folder, and otherwise only reported. */
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/str.h"
@@ -36,6 +36,17 @@ static unsigned nr_planted;
 
 static const char own_folder[] = KEET_SOURCE_DIR "/tests/explain";
 static const char *folder = own_folder; /* KEET_LIBRARY's */
+
+/* Percent of the planted kernels, at least, whose cause is found first, among the first three, and
+ * on its line, and of the kernels in good order, at most, that get a finding. Of blind2/, they are
+ * what its first run gave. */
+static const struct share_floor {
+    const char *folder;
+    unsigned first, three, lines, alarms;
+} floors[] = {
+    {own_folder, 90, 98, 100, 5},
+    {KEET_SOURCE_DIR "/tests/explain/blind2", 84, 92, 92, 5},
+};
 
 static struct device *device;
 static struct compiler *compiler;
@@ -250,13 +261,17 @@ static void test_planted_causes_are_found(void **state)
     fputs(str_text(&table), stdout);
     write_table(&table);
     str_finish(&table);
-    if (folder != own_folder)
-        return;
-    assert_true(nr >= 60 && clean >= 20);
-    assert_true(first * 100 >= nr * 90);
-    assert_true(three * 100 >= nr * 98);
-    assert_int_equal(lines, nr);
-    assert_true(alarms * 100 <= clean * 5);
+    assert_true(folder != own_folder || (nr >= 60 && clean >= 20 && lines == nr));
+    for (size_t i = 0; i < sizeof(floors) / sizeof(floors[0]); i++) {
+        const struct share_floor *f = &floors[i];
+
+        if (strcmp(folder, f->folder) != 0)
+            continue;
+        assert_true(first * 100 >= nr * f->first);
+        assert_true(three * 100 >= nr * f->three);
+        assert_true(lines * 100 >= nr * f->lines);
+        assert_true(alarms * 100 <= clean * f->alarms);
+    }
 }
 
 static int setup(void **state)
