@@ -77,6 +77,17 @@ struct demands remains_work(
     return left;
 }
 
+struct demands remains_gathered(
+    const struct chip *chip, const struct counters *launch, double unique_bytes)
+{
+    const bool known = counters_has(launch, METRIC_GLOBAL_LD_BYTES) &&
+                       counters_has(launch, METRIC_GLOBAL_ST_BYTES) &&
+                       get(launch, METRIC_GLOBAL_ATOMICS) <= 0;
+    const double moved = get(launch, METRIC_GLOBAL_LD_BYTES) + get(launch, METRIC_GLOBAL_ST_BYTES);
+
+    return remains_work(chip, launch, known ? fmin(unique_bytes, moved) : unique_bytes);
+}
+
 /* The share of the load/store unit's time that goes with shared memory's conflicts: all of it is
  * wavefronts, so many a cycle as the unit's use says. */
 static double conflict_ns(const struct chip *chip, const struct counters *n)

@@ -15,6 +15,8 @@
  * - remains_work: the arithmetic in floating point, special functions and tensor instructions, all
  *   lanes at work and spread evenly over the chip, and the distinct bytes of global memory. What
  *   another order of the same work leaves (tiles, more threads, other blocks, unrolled loops).
+ * - remains_gathered: as remains_work, and of the sectors only what lanes load and store. What
+ *   another layout leaves.
  * - remains_loads: what the launch does now to memory of all kinds, and none of its arithmetic.
  * What cheaper instructions for the same values leave.
  * - remains_bytes: the distinct bytes. What other arithmetic leaves (fast intrinsics, single
@@ -50,7 +52,7 @@ struct demands {
 /* unique_bytes: the distinct bytes of global memory that the launch touches; 0 unknown. */
 typedef struct demands remains_rule(
     const struct chip *chip, const struct counters *launch, double unique_bytes);
-remains_rule remains_conflict_free, remains_work, remains_loads, remains_bytes;
+remains_rule remains_conflict_free, remains_work, remains_gathered, remains_loads, remains_bytes;
 
 /* The least time of the demands; 0 when there is none. */
 double demands_ns(const struct demands *demands);
