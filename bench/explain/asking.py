@@ -103,7 +103,9 @@ class Kernel:
         self.name, self.text, self.program = name, text, program
         self.base = program.profile(text)
         self.launches = re.findall(r"^#pragma keet launch (\w+)", text, re.M)
-        self.edits = []  # (gain, text) of what a search tried on it
+        self.edits = []    # (gain, text) of what a search tried on it
+        self.cured = None  # its text with a cure by hand, if there is one
+        self.split = None  # dev or test, where the file says so
 
     @classmethod
     def family(cls, path, program, budget, seed):

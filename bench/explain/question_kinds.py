@@ -14,9 +14,10 @@ import anonymous
 import asking
 
 TITLES = {
-    "edit": "Which edit gains second most", "gain": "How much an edit gains", "next": "How busy a unit is after an edit",
-    "launch": "What share a launch takes", "knee": "What other sizes do", "data": "What other data does",
-    "differs": "How much a counter differs between two versions", "resident": "How many warps fit after an edit",
+    "edit": "Which edit gains second most", "gain": "How much an edit gains", "cure": "How much a cure by hand gains",
+    "next": "How busy a unit is after an edit", "launch": "What share a launch takes", "knee": "What other sizes do",
+    "data": "What other data does", "differs": "How much a counter differs between two versions",
+    "resident": "How many warps fit after an edit",
 }
 AHEAD = 1.12    # the second best of four edits is so much faster than the third, and slower than the first
 LINES = 60      # an edit that is shown changes at most so many lines
@@ -199,6 +200,16 @@ def gain(kernel, rng):
             out.append(number("gain", "This edit makes the kernel how many times as fast (below 1: slower)? A number, right "
                               f"within 15%.\n{what}", factor, 0.15, asks=[text]))
     return out[:3]
+
+
+def cure(kernel, _rng):
+    """The gain of a cure by hand that the folder of planted kernels holds."""
+    factor = kernel.base["time"] / kernel.program.profile(kernel.cured)["time"]
+    what = anonymous.change(kernel.text, kernel.cured, LINES)
+    if not what or factor < 1.2:
+        return []
+    return [number("cure", "This edit makes the kernel how many times as fast? A number, right within 20%.\n" + what,
+                   factor, 0.2, asks=[kernel.cured])]
 
 
 def resized(kernel, factors):
@@ -430,5 +441,5 @@ def resident(kernel, rng):
     return out
 
 
-GENERATORS = {"edit": edit, "gain": gain, "next": next_limiter, "launch": launch, "knee": knee, "data": data,
+GENERATORS = {"edit": edit, "gain": gain, "cure": cure, "next": next_limiter, "launch": launch, "knee": knee, "data": data,
               "differs": differs, "resident": resident}
