@@ -1,6 +1,6 @@
 // Each thread owns eight neighbouring elements.
 #pragma keet size   N = 524288
-#pragma keet check  N = 1000
+#pragma keet check  N = 1024
 #pragma keet in     X : f32[8*N] = uniform(-1, 1)
 #pragma keet out    Y : f32[8*N]
 #pragma keet work   flops = 8*N, bytes = 64*N

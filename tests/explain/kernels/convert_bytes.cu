@@ -15,8 +15,8 @@ __global__ void unpack(const unsigned *__restrict__ X, float *__restrict__ Y, in
     unsigned x = X[i];
     float y = 0;
 #pragma unroll 8
-    for (int k = 0; k < 64; k++) {
-        y = y * 0.5f + (float)x;
+    for (int k = 0; k < 128; k++) {
+        y = y * 0.25f + 0.5f * (float)x;
         x = (unsigned)y;
     }
     Y[i] = y;

@@ -1,6 +1,6 @@
 // A copy of single bytes.
 #pragma keet size   N = 33554432
-#pragma keet check  N = 1000
+#pragma keet check  N = 4096
 #pragma keet in     X : u8[N] = integers(0, 255)
 #pragma keet out    Y : u8[N]
 #pragma keet work   flops = 0, bytes = 2*N

@@ -1,6 +1,6 @@
 // Halves added one by one.
 #pragma keet size   N = 16777216
-#pragma keet check  N = 1000
+#pragma keet check  N = 4096
 #pragma keet in     X : f16[N] = uniform(-1, 1)
 #pragma keet in     Z : f16[N] = uniform(-1, 1)
 #pragma keet out    Y : f16[N]
