@@ -54,8 +54,8 @@ static void test_coalescing(void **state)
     double share = 28.0 / 48 * 0.85;
 
     assert_true(fabs(f->c.explanation.findings[0].share - share) < 1e-6);
-    /* The least that must be moved: 1024 MB at 3.35 TB/s. */
-    assert_true(fabs(f->c.explanation.findings[0].max_gain - 360 / 305.672) < 1e-4);
+    /* The least that must be moved: what lanes use of the 1024 MB, 640 MB, at 3.35 TB/s. */
+    assert_true(fabs(f->c.explanation.findings[0].max_gain - 360 / 191.045) < 1e-4);
 }
 
 /* A broadcast wants 4 bytes and moves one sector: nothing to gain. */
