@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "emu/exec/exec.h"
 #include "emu/exec/launch.h"
-#include "emu/exec/turns.h"
 #include "emu/state/windows.h"
 #include "emu/watch/order.h"
 
@@ -719,6 +718,18 @@ static void report(
     }
 }
 
+/* Do the blocks run side by side on one thread? Those that speak to each other do, where the grid
+ * is small, so that whatever a block finds in memory does not depend on the host. */
+static bool run_together(const struct exec *x)
+{
+    const struct emu_run *run = &x->run;
+    return run->program->cooperative ||
+           (!x->counting && !run->launch->probe && !x->choice->list &&
+               (run->launch->find_races || run->launch->seed) && order_wanted(run->program) &&
+               run->nr_blocks * run->nr_warps <= ORDER_MOST_WARPS && !run->program->uses_heap &&
+               !run->program->uses_wide);
+}
+
 void launch_run(
     const struct emu_run *run, unsigned nr_threads, struct arena *arena, struct emu_result *result)
 {
@@ -743,7 +754,7 @@ void launch_run(
         nr = 1; /* blocks run in their order: counts and times do not depend on threads */
     if (l->find_races)
         nr = 1; /* what a store finds in memory must not depend on threads */
-    const bool together = turns_together(&x);
+    const bool together = run_together(&x);
     if (together && l->find_races && run->nr_blocks * run->nr_warps <= ORDER_MOST_WARPS)
         x.run.order = order_create(&x.run);
     if (together)
