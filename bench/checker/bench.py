@@ -50,8 +50,7 @@ def timed_blocks(original, text):
 def cases_of(operator, nr_mutants):
     """[(kind, name, text)]; kind "right" for those that compute the same."""
     cases = [("right", name, text) for name, text in operator.variants.items()]
-    for variant in operator.first.values():
-        text = operator.variants[variant]
+    for variant, text in operator.variants.items():
         cases += [("right", f"{variant}, {what}", t) for what, t in mutate.rights(text) if t != text]
     cases += operator.faults
     first = operator.variants[next(iter(operator.first.values()))]

@@ -9,6 +9,11 @@ import re
 KINDS = ("generic", "semantic", "hack", "order")
 
 
+def fit(sizes, shared):
+    """Rounds sizes up to multiples of what the given ones share."""
+    return re.sub(r"(\w+) = (\d+)", lambda m: f"{m[1]} = {-(-int(m[2]) // shared[m[1]]) * shared[m[1]]}", sizes)
+
+
 class Operator:
     def __init__(self, name, original, out, wide, variants, faults=(), parameters=None):
         self.name = name
@@ -36,8 +41,18 @@ class Operator:
                 text = text.replace(old, new)
             self.faults.append((kind, f"{variant}: {what}", text))
 
+    def shared(self):
+        """By name: the largest number up to 8 by which all given values of a size can be divided. The checker keeps these
+        divisibilities, and so does the wider contract."""
+        given = {}
+        for line in re.findall(r"#pragma keet (?:size|check) +(.*)", self.original):
+            for name, value in re.findall(r"(\w+) = (\d+)", line):
+                given.setdefault(name, []).append(int(value))
+        return {name: max(d for d in range(1, 9) if all(v % d == 0 for v in values)) for name, values in given.items()}
+
     def wider(self):
         """The original with more sizes to check."""
         lines = self.original.split("\n")
+        shared = self.shared()
         at = max(i for i, line in enumerate(lines) if line.startswith("#pragma keet check"))
-        return "\n".join(lines[:at + 1] + [f"#pragma keet check {w}" for w in self.wide] + lines[at + 1:])
+        return "\n".join(lines[:at + 1] + [f"#pragma keet check {fit(w, shared)}" for w in self.wide] + lines[at + 1:])
