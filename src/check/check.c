@@ -574,6 +574,8 @@ static const char *note_text(const struct check_state *t)
     struct str s = {0};
     const char *text, *separator = ", ";
 
+    if (k->nr_shapes < 2 || k->nr_shapes == k->nr_explicit)
+        str_add(&s, "A THIN CHECK, no sizes derived: ");
     str_addf(&s, "%u runs at %u sizes (%u given, %u derived), %u input sets each", t->nr_runs,
         k->nr_shapes, k->nr_explicit, k->nr_shapes - k->nr_explicit,
         k->nr_shapes == 1 ? nr_sets_of(k, 0) : k->nr_seeds);
@@ -589,6 +591,9 @@ static const char *note_text(const struct check_state *t)
         str_addf(&s, ", and %u sets unlike the declared ones", t->nr_styles);
     if (k->sanitize && k->device->ops->catches_stray)
         str_add(&s, ", races and uninitialised reads looked for");
+    if (t->errors.worst > 0)
+        str_addf(&s, "; the largest error is %.2g of what is allowed%s", t->errors.worst,
+            t->errors.worst > 0.5 ? ", a margin under 2x" : "");
     if (t->forgiven)
         str_add(&s, "; it reads what nothing wrote, and nothing comes of that");
     if (t->differed)

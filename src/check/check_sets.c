@@ -41,7 +41,7 @@ struct input_set sets_extra(
 
     return (struct input_set){.style = extra->style,
         .other_scalars = extra->other_scalars,
-        .scale = 1,
+        .scale = extra->scale,
         .seed = sets_pool_seed(extra->shape,
             16 + 2 * (extra->style + NR_INPUT_STYLES * extra->other_scalars) + which)};
 }
@@ -144,10 +144,11 @@ static bool is_wanted(const struct task *task, enum input_style style)
     }
 }
 
-static void add_extra(struct checker *k, enum input_style style, bool other_scalars, unsigned shape)
+static void add_extra(
+    struct checker *k, enum input_style style, bool other_scalars, double scale, unsigned shape)
 {
-    k->extras[k->nr_extras++] =
-        (struct extra_set){.style = style, .other_scalars = other_scalars, .shape = shape};
+    k->extras[k->nr_extras++] = (struct extra_set){
+        .style = style, .other_scalars = other_scalars, .scale = scale, .shape = shape};
 }
 
 void sets_choose(struct checker *k)
@@ -156,20 +157,23 @@ void sets_choose(struct checker *k)
     unsigned picked[2], nr;
 
     vary_scalars(k);
-    k->extras = arena_array(k->arena, NR_INPUT_STYLES + 2, sizeof(*k->extras));
+    k->extras = arena_array(k->arena, NR_INPUT_STYLES + 3, sizeof(*k->extras));
     if (k->nr_shapes == 0)
         return;
     nr = pick_shapes(k, picked);
     for (int style = 0; nr > 0 && style < NR_INPUT_STYLES; style++)
         if (is_wanted(k->task, (enum input_style)style))
-            add_extra(k, (enum input_style)style, false, picked[(unsigned)style % nr]);
+            add_extra(k, (enum input_style)style, false, 1, picked[(unsigned)style % nr]);
     if (nr == 0) {
         picked[0] = cheapest(k);
         for (unsigned i = 0; k->costs[picked[0]] <= CHECK_BUDGET && i < 3; i++)
-            add_extra(k, few[i], false, picked[0]);
+            add_extra(k, few[i], false, 1, picked[0]);
     }
-    if (k->vary_scalars && (nr > 0 || k->costs[picked[0]] <= CHECK_BUDGET))
-        add_extra(k, INPUT_DECLARED, true, picked[0]);
+    /* A small addend to a variance shows where the inputs are small, too. */
+    if (k->vary_scalars && (nr > 0 || k->costs[picked[0]] <= CHECK_BUDGET)) {
+        add_extra(k, INPUT_DECLARED, true, 1, picked[0]);
+        add_extra(k, INPUT_DECLARED, true, 0.01, picked[0]);
+    }
 }
 
 void sets_note_typical(struct checker *k, const struct host_arrays *outputs)

@@ -32,6 +32,7 @@ static inline bool input_set_is_usual(const struct input_set *set)
 struct extra_set {
     enum input_style style;
     bool other_scalars;
+    double scale; /* of declared inputs */
     unsigned shape;
     bool left_out; /* the original gives no finite numbers on it, or does not run cleanly */
 };

@@ -101,9 +101,10 @@ static bool list_blocks(const struct timed *t, const struct plan *plan, const st
     return true;
 }
 
+/* sampled: only the blocks of the stretches. */
 static bool run_at(struct checker *k, const struct plan *plan, const struct compilation *code,
-    struct device_module *module, uint64_t step_limit, uint64_t seed, struct arena *arena,
-    struct host_arrays *outputs, struct device_result *result, struct err *err)
+    struct device_module *module, bool sampled, uint64_t step_limit, uint64_t seed,
+    struct arena *arena, struct host_arrays *outputs, struct device_result *result, struct err *err)
 {
     const struct timed *t = k->timed;
     const struct env env = plan_env(arena, plan, &k->task->timed);
@@ -119,7 +120,7 @@ static bool run_at(struct checker *k, const struct plan *plan, const struct comp
         .step_limit = step_limit,
         .seed = seed};
 
-    if (t->stretch > 0 && list_blocks(t, plan, &env, arena, &list))
+    if (sampled && list_blocks(t, plan, &env, arena, &list))
         run.blocks = &list;
     return check_run(&run, arena, outputs, result, err);
 }
@@ -133,7 +134,7 @@ static bool run_original(struct checker *k, struct err *err)
     struct arena *arena = arena_create();
     bool ok;
 
-    ok = run_at(k, &k->oracle, k->original, k->module,
+    ok = run_at(k, &k->oracle, k->original, k->module, false,
         can_sample ? whole_limit(k) : 8 * whole_limit(k), 0, arena, &t->outputs, &result, err);
     for (unsigned s = 0; s < NR_STRETCHES; s++)
         t->at[s] = ((double)s + (double)(rng_mix(timed_seed(), s) >> 11) * 0x1p-53) / NR_STRETCHES;
@@ -143,7 +144,7 @@ static bool run_original(struct checker *k, struct err *err)
         for (unsigned i = 0; i < k->task->nr_arrays; i++) /* what the run before left */
             memset(t->outputs.bytes[i], POISON_FIRST,
                 array_bytes(&k->task->arrays[i], t->outputs.nr[i]));
-        ok = run_at(k, &k->oracle, k->original, k->module, whole_limit(k) / 4, 0, arena,
+        ok = run_at(k, &k->oracle, k->original, k->module, true, whole_limit(k) / 4, 0, arena,
             &t->outputs, &result, err);
     }
     t->thread_insts = result.thread_insts;
@@ -179,10 +180,11 @@ static bool prepare(struct checker *k, struct err *err)
     return run_original(k, err);
 }
 
-/* In a sample, an output counts where both the original and the candidate have written: the others
- * become what compare_outputs leaves out. Those of `inout` count where both have changed them. */
+/* In a sample, an output counts where the original has written, and the candidate too if it ran in
+ * a sample: the others become what compare_outputs leaves out. Those of `inout` count where both
+ * have changed them. */
 static void leave_out_unwritten(
-    const struct checker *k, struct host_arrays *got, struct host_arrays *want)
+    const struct checker *k, bool sampled, struct host_arrays *got, struct host_arrays *want)
 {
     const struct timed *t = k->timed;
 
@@ -200,7 +202,7 @@ static void leave_out_unwritten(
             memset(poison, POISON_FIRST, sizeof(poison));
             if (array->role == ROLE_INOUT)
                 before = (unsigned char *)t->inputs.bytes[a] + at;
-            if (memcmp(g, before, bytes) != 0 && memcmp(w, before, bytes) != 0)
+            if ((!sampled || memcmp(g, before, bytes) != 0) && memcmp(w, before, bytes) != 0)
                 continue;
             memcpy(w, before, bytes);
             memcpy(g, before, bytes);
@@ -249,11 +251,12 @@ static void fail_timed(const struct checker *k, struct candidate *c, const struc
         file_name(k->task->path), line, name, mine, reference, said, m->nr_wrong, m->nr);
 }
 
-static bool judge(struct checker *k, struct candidate *c, struct host_arrays *got,
-    struct host_arrays *want, struct err *err)
+/* sampled: the candidate ran in a sample, as the original did. */
+static bool judge(
+    struct checker *k, struct candidate *c, bool sampled, struct host_arrays *want, struct err *err)
 {
+    struct host_arrays *got = &k->timed->got;
     struct errors *errors = xcalloc(1, sizeof(*errors));
-    const bool sampled = k->timed->stretch > 0;
     struct comparison how = {.task = &k->compared, .scale = 1};
     const struct input_set set = {.scale = 1, .seed = timed_seed()};
     struct mismatch m;
@@ -261,8 +264,8 @@ static bool judge(struct checker *k, struct candidate *c, struct host_arrays *go
     bool ok = true;
 
     errors->rough = true;
-    if (sampled)
-        leave_out_unwritten(k, got, want);
+    if (k->timed->stretch > 0)
+        leave_out_unwritten(k, sampled, got, want);
     compare_outputs(&how, got, want, POISON_FIRST, POISON_FIRST, errors, &m);
     if (m.array && !m.unwritten) { /* long sums round more than short ones */
         ok = exact_outputs(k, UINT_MAX, &set, &how.exact, err);
@@ -275,7 +278,7 @@ static bool judge(struct checker *k, struct candidate *c, struct host_arrays *go
         all += k->compared.arrays[a].role != ROLE_IN ? want->nr[a] : 0;
     if (m.array)
         fail_timed(k, c, &m, got, want);
-    else if (sampled)
+    else if (k->timed->stretch > 0)
         add_note(c,
             arena_printf(c->arena,
                 "%" PRIu64 " of the %" PRIu64 " outputs at %s compared, by a sample of blocks: a "
@@ -296,31 +299,49 @@ static uint64_t candidate_limit(const struct checker *k)
     return limit < most ? limit : most;
 }
 
+/* Where the original has run in a sample, the candidate runs whole as long as that takes no longer
+ * than a whole run of the original may, and in the same sample else. */
+static bool run_whole_or_sample(struct checker *k, struct candidate *c,
+    struct device_module *module, bool *sampled, struct device_result *result, struct err *err)
+{
+    struct timed *t = k->timed;
+    const uint64_t seed = rng_mix(c->seed, 77);
+    const double known = counters_get(&c->profile.total, METRIC_THREAD_INST) / 32;
+
+    *sampled = t->stretch > 0 && known > (double)whole_limit(k);
+    *result = (struct device_result){.verdict = VERDICT_TIMEOUT};
+    if (!*sampled && !run_at(k, &c->plan, &c->compilation, module, false,
+                         t->stretch > 0 ? whole_limit(k) : candidate_limit(k), seed, c->arena,
+                         &t->got, result, err))
+        return false;
+    if (t->stretch <= 0 || result->verdict != VERDICT_TIMEOUT || c->plan.nr_launches != 1)
+        return true;
+    *sampled = true;
+    return run_at(k, &c->plan, &c->compilation, module, true, candidate_limit(k), seed, c->arena,
+        &t->got, result, err);
+}
+
 static bool run_candidate(struct checker *k, struct candidate *c, struct device_module *module,
     uint64_t *thread_insts, struct err *err)
 {
     struct timed *t = k->timed;
-    const struct env *env = &k->task->timed.sizes;
     struct host_arrays want = {0};
     struct device_result result;
-    const bool sampled = t->stretch > 0;
-    bool ok;
+    bool sampled, ok;
 
-    if (sampled && c->plan.nr_launches != 1) {
-        add_note(c, arena_printf(c->arena,
-                        "nothing compared at %s: a run of the original takes too long, and several "
-                        "launches cannot be sampled",
-                        said));
-        return true;
-    }
-    ok = run_at(k, &c->plan, &c->compilation, module, candidate_limit(k), rng_mix(c->seed, 77),
-             c->arena, &t->got, &result, err) &&
-         (!sampled || copy_arrays(k->task, env, &t->outputs, &want, err));
-    if (ok && result.verdict != VERDICT_OK)
+    ok = run_whole_or_sample(k, c, module, &sampled, &result, err) &&
+         (t->stretch <= 0 || copy_arrays(k->task, &k->task->timed.sizes, &t->outputs, &want, err));
+    if (ok && t->stretch > 0 && result.verdict == VERDICT_TIMEOUT)
+        add_note(
+            c, arena_printf(c->arena,
+                   "nothing compared at %s: the original takes too long there, and so does this "
+                   "kernel",
+                   said));
+    else if (ok && result.verdict != VERDICT_OK)
         candidate_fail(c, result.verdict, result.line, "%s:%u: %s (at %s)",
             file_name(k->task->path), result.line, result.text, said);
     else if (ok)
-        ok = judge(k, c, &t->got, sampled ? &want : &t->outputs, err);
+        ok = judge(k, c, sampled, t->stretch > 0 ? &want : &t->outputs, err);
     if (ok && !sampled)
         *thread_insts = result.thread_insts;
     host_finish(&want);

@@ -166,7 +166,7 @@ static bool evaluate(struct single *one, struct err *err)
     if (!compile_kernel(workbench_compiler(one->bench), c, err))
         return false;
     if (o->sanitize && c->verdict == VERDICT_OK &&
-        !sanitize_run(one->device, c, o->sanitize, &one->findings, err))
+        !sanitize_run(one->device, c, o->sanitize, o->strict_races, &one->findings, err))
         return false;
     if (o->sanitize && !o->profile && c->verdict == VERDICT_OK)
         return true;

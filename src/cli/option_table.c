@@ -63,9 +63,10 @@ const struct option_row option_table[] = {
         .help = "NAME=256,512,1024: one kernel over these values of a size or a tuning parameter; "
                 "NAME: profiles of one kernel over a parameter, by their file names"},
     {"sanitize", 0, "LIST", V(RUN), SECTION_EVALUATION, OWN(option_sanitize),
-        .words = "all memory init race sync leak",
+        .words = "all memory init race race=strict sync leak",
         .help = "all, or some of memory,init,race,sync,leak: list what is wrong, by line, as "
-                "compute-sanitizer does"},
+                "compute-sanitizer does; race=strict: threads that store one value to one place "
+                "race, too"},
     {"profile", 0, NULL, V(RUN), SECTION_EVALUATION, SET(profile),
         .help = "counters and advice beside what --sanitize lists"},
 

@@ -116,6 +116,10 @@ bool option_sanitize(struct options *options, const char *arg, struct err *err)
             const char *name = device_check_name((enum device_check)c);
             bits |= strlen(name) == len && !strncmp(at, name, len) ? 1u << c : 0;
         }
+        if (len == strlen("race=strict") && !strncmp(at, "race=strict", len)) {
+            bits |= 1u << DEVICE_CHECK_RACE;
+            options->strict_races = true;
+        }
         if (!bits)
             return err_set(err,
                 "--sanitize %s: expected all, or some of memory,init,race,sync,leak, not %.*s", arg,

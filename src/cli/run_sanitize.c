@@ -15,6 +15,7 @@ struct sanitizing {
     struct device *device;
     struct candidate *c;
     unsigned checks;
+    bool strict_races;
     struct device_findings *findings;
     struct device_module *module;
     struct arena *arena; /* of one shape */
@@ -132,6 +133,7 @@ static bool run_order(struct sanitizing *s, const struct env *env, uint64_t orde
     for (unsigned i = 0; ok && result.verdict == VERDICT_OK && i < c->plan.nr_launches; i++) {
         launches[i].findings = s->findings;
         launches[i].checks = s->checks;
+        launches[i].strict_races = s->strict_races;
         launches[i].max_findings = MAX_FINDINGS;
         launches[i].seed = order;
     }
@@ -184,10 +186,14 @@ static bool run_shape(struct sanitizing *s, const struct shape *shape, struct er
     return ok;
 }
 
-bool sanitize_run(struct device *device, struct candidate *c, unsigned checks,
+bool sanitize_run(struct device *device, struct candidate *c, unsigned checks, bool strict_races,
     struct device_findings *findings, struct err *err)
 {
-    struct sanitizing s = {.device = device, .c = c, .checks = checks, .findings = findings};
+    struct sanitizing s = {.device = device,
+        .c = c,
+        .checks = checks,
+        .strict_races = strict_races,
+        .findings = findings};
     struct device_result result = {0};
     bool ok = true;
 

@@ -9,8 +9,9 @@
 
 /* Runs the launches on each check shape (the timed one when there is none) with three orders of the
  * warps. checks: bits, 1 << enum device_check. The candidate must be compiled. A launch that cannot
- * run at all becomes the candidate's verdict. */
-bool sanitize_run(struct device *device, struct candidate *c, unsigned checks,
+ * run at all becomes the candidate's verdict. strict_races: several threads that store one value to
+ * one place race, too. */
+bool sanitize_run(struct device *device, struct candidate *c, unsigned checks, bool strict_races,
     struct device_findings *findings, struct err *err);
 
 void sanitize_print(

@@ -17,6 +17,7 @@ const char *input_style_name(enum input_style style)
         [INPUT_MIXED] = "mixed magnitudes",
         [INPUT_SPARSE] = "mostly zeros",
         [INPUT_BIG] = "sums beyond f16",
+        [INPUT_SPIKE] = "one element of a row far above the others",
         [INPUT_ROWS] = "unlike rows",
         [INPUT_RISING] = "rising",
         [INPUT_FALLING] = "falling",
@@ -78,6 +79,16 @@ static double far(const struct styled *s, uint64_t i)
     const double size = between(s, i, 900, 1100);
 
     return s->both && rng_mix(s->seed, ~(i / s->row)) & 1 ? size : s->both ? -size : size;
+}
+
+static double spike(const struct styled *s, uint64_t i, double declared)
+{
+    const uint64_t row = i / s->row, any = rng_mix(s->seed, ~row) % s->row,
+                   at = row % 3 == 0   ? s->row - 1
+                        : row % 3 == 1 ? 0
+                                       : any;
+
+    return i % s->row == at ? 1000 : declared;
 }
 
 static double in_order(const struct styled *s, uint64_t i, bool rises)
@@ -145,6 +156,8 @@ static double real(const struct styled *s, uint64_t i, double declared)
         return between(s, i, s->both ? -100 : s->a, 100);
     case INPUT_BIG:
         return between(s, i, 200, 400);
+    case INPUT_SPIKE:
+        return spike(s, i, declared);
     case INPUT_ROWS:
         return of_row(s, i, declared);
     case INPUT_RISING:

@@ -20,9 +20,9 @@ bool inputs_fill(const struct task_array *array, const struct env *env, const ch
  *   MIXED       magnitudes from 2^-8 to 2^8 of either sign
  *   SPARSE      four of five numbers zero, or the lowest
  *   BIG         the lead array between 200 and 400, so that few of them sum up beyond f16
- *   ROWS        each row of the lead array in another of these ways
- *   RISING, FALLING   in order, within each row
- *   WIDE        integers without a declared range at the ends of their type
+ *   SPIKE       one element of each row of the lead array far above the others: the last, the
+ * first, any ROWS        each row of the lead array in another of these ways RISING, FALLING   in
+ * order, within each row WIDE        integers without a declared range at the ends of their type
  *   NAN         some NaN and infinities in the lead array
  * The lead array is the task's largest floating-point input: what a kernel normalises, compares or
  * exponentiates. Arrays of constants, steps and files stay as they are; a permutation stays one. */
@@ -36,6 +36,7 @@ enum input_style {
     INPUT_MIXED,
     INPUT_SPARSE,
     INPUT_BIG,
+    INPUT_SPIKE,
     INPUT_ROWS,
     INPUT_RISING,
     INPUT_FALLING,

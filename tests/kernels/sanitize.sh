@@ -49,3 +49,8 @@ for right in output_in_two_launches warp_leaves_early; do
     expect "0 found"
     [ $status = 0 ]
 done
+# All threads store one value to one place: a race only for who wants it to be one.
+run one_value
+expect "0 found"
+run one_value race=strict
+expect "race    line 8, k: race on byte 0 of n (shared memory)"

@@ -1,0 +1,183 @@
+"""Faults that the checker once let through and right kernels that it once refused, each against its original.
+
+usage: examples.py KEET_OPT
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+keet = os.path.abspath(sys.argv[1])
+root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(root, "bench", "checker"))
+import mutate  # noqa: E402
+import tuning  # noqa: E402
+import tuning_more  # noqa: E402
+
+OPERATORS = {o.name: o for o in tuning.OPERATORS + tuning_more.OPERATORS}
+
+
+def check(original, texts, *options):
+    """The document of `keet-opt check`, and its exit status."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for name, text in [("original", original)] + [(f"c{i}", t) for i, t in enumerate(texts)]:
+            paths.append(os.path.join(folder, name + ".cu"))
+            with open(paths[-1], "w") as file:
+                file.write(text)
+        done = subprocess.run([keet, "check", *paths, "--json", "--device", "emu", *options], capture_output=True, text=True,
+                              timeout=250)
+        assert done.returncode in (0, 3), done.stderr
+        return json.loads(done.stdout), done.returncode
+
+
+def expect(name, right, faulty, hacks=(), original=None, *options):
+    """Checks variants by name, faults by name or as (verdicts, text); hacks by name, in the first variant."""
+    o = OPERATORS[name]
+    first = o.variants[next(iter(o.first.values()))]
+    by_name = {what: text for _, what, text in o.faults}
+    by_hack = dict(mutate.hacks(first, o.out))
+    cases = [(r, o.variants[o.first[r]], ("ok",)) for r in right]
+    cases += [(f, by_name[f], None) for f in faulty] + [(h, by_hack[h], None) for h in hacks]
+    document, status = check(original or o.original, [text for _, text, _ in cases], *options)
+    assert len(document["candidates"]) == len(cases)
+    for (what, _, verdicts), got in zip(cases, document["candidates"]):
+        ok = got["verdict"] in verdicts if verdicts else got["verdict"] not in ("ok", "no_compile", "contract", "unsupported")
+        assert ok, f"{name}: {what}: {got['verdict']}: {got['reason']}"
+        assert (got["verdict"] == "ok") == (got["reason"] is None)
+    assert status == (3 if faulty or hacks else 0)
+    assert document["right"] == len(right)
+    return document["candidates"]
+
+
+def test_the_timed_size_counts():
+    got = expect("gemm", ["tile", "rows"],
+                 ["tile: 256 of K", "tile: index of 16 bits", "tile: a quarter of K where M is large", "rows: grid capped",
+                  "tile: alpha folded", "tile: beta folded"])
+    for g in got[:2]:
+        assert "all 262144 outputs at the timed size compared" in g["compared"], g["compared"]
+        assert "M and N and K at the timed value by itself" in g["compared"], g["compared"]
+        assert 0 <= g["error_of_allowed"] <= 1 and g["worst_array"] == "C"
+
+
+def test_inputs_that_tell_kernels_apart():
+    expect("softmax", ["block", "warp"], ["block: maximum begins at 0", "block: maximum begins at -10", "block: no maximum subtracted"],
+           ["returns after 60 calls", "returns where the output is known", "returns by the clock"])
+    expect("argmax", ["warp", "key"], ["warp: the last of equal ones in a lane", "warp: ties between lanes go anywhere"])
+    expect("quantise", ["block", "same"], ["block: no guard for zeros"])
+    expect("segment_sum", ["block"], ["block: at most 1024 elements", "warp: empty segments not written"])
+
+
+def test_order_between_blocks():
+    for threads in "1", "2":
+        expect("total", ["last_block", "inc"],
+               ["last_block: no fence", "last_block: fence behind the atomic", "last_block: count without an atomic",
+                "last_block: part stored after the atomic", "inc: no fence", "last_block: count not put back"],
+               [], None, "--threads", threads)
+    expect("scan", ["chain", "three"], ["chain: no wait", "chain: no fence before the flag", "chain: flag before the sum",
+                                        "chain: flag without volatile"])
+
+
+def test_right_kernels_pass():
+    expect("cross_entropy", ["queue"], [])        # a ticket that one lane draws and a shuffle hands round
+    expect("transpose", ["padded"], [])           # padding that nothing wrote, left out by a select
+    assert "nothing comes of that" in expect("transpose", ["padded"], [])[0]["compared"]
+
+
+CONTRACT = """#pragma keet size  N = 4096, D = 64
+#pragma keet check N = 100, D = 16
+#pragma keet in    X : f32[N][D]
+#pragma keet out   Y : f32[N][D]
+#pragma keet scalar alpha : f32 = 0.5
+"""
+CODE = """#pragma keet launch scale<<<ceil_div(N*D,128), 128>>>(X, Y, N*D, alpha)
+__global__ void scale(const float *X, float *Y, int n, float alpha)
+{
+    int i = blockIdx.x * 128 + threadIdx.x;
+    if (i < n) Y[i] = alpha * X[i];
+}
+"""
+
+
+def verdicts(original, *texts):
+    document, _ = check(original, texts)
+    return [c["verdict"] for c in document["candidates"]], [c["compared"] or c["reason"] for c in document["candidates"]]
+
+
+def test_lines_of_the_contract():
+    folded = CODE.replace("alpha * X", "0.5f * X")
+    vector = CODE.replace("i < n) Y[i] = alpha * X[i]", "4 * i < n) ((float4 *)Y)[i] = make_float4(alpha * X[4 * i], alpha * X[4 * i + 1], "
+                          "alpha * X[4 * i + 2], alpha * X[4 * i + 3])")
+    assert verdicts(CONTRACT + CODE, folded)[0] == ["wrong"]
+    assert verdicts(CONTRACT + "#pragma keet fixed alpha\n" + CODE, folded)[0] == ["ok"]
+    assert verdicts(CONTRACT + CODE, vector)[0] == ["ok"]  # all given sizes are multiples of four
+    odd = CONTRACT.replace("check N = 100, D = 16", "check N = 101, D = 17")
+    assert verdicts(odd + CODE, vector)[0] != ["ok"]
+    dropped = CODE.replace("alpha * X[i]", "X[i] == X[i] ? alpha * X[i] : 0")
+    assert verdicts(CONTRACT + CODE, dropped)[0] == ["ok"]
+    assert verdicts(CONTRACT + "#pragma keet inputs nan\n" + CODE, dropped)[0] == ["wrong"]
+    loose = verdicts(CONTRACT + "#pragma keet tolerance abs = 3\n" + CODE, CODE)
+    assert loose[0] == ["ok"] and "exceeds what Y typically has" in loose[1][0], loose
+
+
+def test_assumptions():
+    even = """#pragma keet size  N = 4096
+#pragma keet check N = 101
+#pragma keet check N = 350
+#pragma keet in    X : f32[N]
+#pragma keet out   Y : f32[N]
+"""
+    code = """#pragma keet launch f<<<ceil_div(N,128), 128>>>(X, Y, N)
+__global__ void f(const float *X, float *Y, int n)
+{
+    int i = blockIdx.x * 128 + threadIdx.x;
+    if (i < n) Y[i] = 2 * X[i];
+}
+"""
+    without_two = code.replace("i < n)", "i < n && n % 5 != 2)")
+    assert verdicts(even + code, without_two)[0] == ["wrong"]  # a derived size leaves a rest of 2
+    assert verdicts(even + "#pragma keet assume N % 5 != 2\n" + code, without_two)[0] == ["ok"]
+
+
+def test_a_slow_variant_is_no_endless_one():
+    few = """#pragma keet size  M = 4096, N = 4
+#pragma keet check M = 1000, N = 3
+#pragma keet in    X : f32[M][N]
+#pragma keet out   Y : f32[M]
+#pragma keet tolerance rel = 1e-5, abs = 1e-6
+#pragma keet launch f<<<ceil_div(M,128), 128>>>(X, Y, M, N)
+__global__ void f(const float *X, float *Y, int M, int N)
+{
+    int r = blockIdx.x * 128 + threadIdx.x;
+    float a = 0;
+    if (r >= M) return;
+    for (int i = 0; i < N; i++) a += X[r * N + i];
+    Y[r] = a;
+}
+"""
+    wide = """#pragma keet launch f<<<M, 1024>>>(X, Y, M, N)
+__global__ void f(const float *X, float *Y, int M, int N)
+{
+    __shared__ float part[1024];
+    int t = threadIdx.x;
+    float a = 0;
+    for (int i = t; i < N; i += 1024) a += X[blockIdx.x * N + i];
+    part[t] = a;
+    __syncthreads();
+    for (int h = 512; h > 0; h /= 2) { if (t < h) part[t] += part[t + h]; __syncthreads(); }
+    if (t == 0) Y[blockIdx.x] = part[0];
+}
+"""
+    endless = wide.replace("h /= 2", "h += 0")
+    assert verdicts(few, wide, endless)[0] == ["ok", "timeout"]
+
+
+def main():
+    for name, function in list(globals().items()):
+        if name.startswith("test_"):
+            function()
+            print("ok", name, flush=True)
+
+
+main()
