@@ -24,7 +24,7 @@
 
 enum { CELL_SHIFT = 4, MAX_WARPS = 32 };
 
-struct cell {                      /* 16 bytes of shared memory */
+struct async_cell {                /* 16 bytes of shared memory */
     uint32_t wgmma_nr, wgmma_pc;   /* the last read by a wgmma: the warp's how-manieth ... */
     uint32_t bulk_group, bulk_pc;  /* by a bulk copy */
     uint32_t write_turn, write_pc; /* the last ordinary store; 0: none */
@@ -56,7 +56,7 @@ struct async {
     struct emu_listener base;
     const struct emu_run *run;
     uint64_t block;
-    struct cell *cells;
+    struct async_cell *cells;
     size_t nr_cells, nr_regs;
     uint32_t *reg_group, *reg_pc; /* by warp and register: group + 1 of the wgmma that writes it */
     uint32_t *reg_turn;           /* when an ordinary instruction wrote it last */
@@ -278,8 +278,8 @@ static void on_inst(struct emu_listener *listener, unsigned warp, uint32_t pc, u
 
 /* ---- shared memory ---- */
 
-static bool overwrites(
-    struct async *a, const struct emu_access *access, const struct cell *c, struct emu_fault *fault)
+static bool overwrites(struct async *a, const struct emu_access *access, const struct async_cell *c,
+    struct emu_fault *fault)
 {
     if (c->wgmma_nr > a->products_done[c->wgmma_warp / 4]) {
         report(a, fault, access->warp, access->pc, c->wgmma_pc, "write of shared memory",
@@ -294,8 +294,8 @@ static bool overwrites(
     return false;
 }
 
-static bool reads_past_proxy(
-    struct async *a, const struct emu_access *access, const struct cell *c, struct emu_fault *fault)
+static bool reads_past_proxy(struct async *a, const struct emu_access *access,
+    const struct async_cell *c, struct emu_fault *fault)
 {
     if (!c->write_turn || a->proxy_turn[c->write_warp] > c->write_turn ||
         a->proxy_turn[access->warp] > c->write_turn)
@@ -312,11 +312,11 @@ static bool touch(
 {
     const enum inst_kind kind = (enum inst_kind)a->run->program->insts[access->pc].kind;
     const bool unit = kind == INST_WGMMA || kind == INST_BULK_COPY;
-    struct cell *c = &a->cells[i];
+    struct async_cell *c = &a->cells[i];
 
     if (access->is_write) {
         const bool bad = overwrites(a, access, c, fault);
-        *c = (struct cell){0};
+        *c = (struct async_cell){0};
         if (!unit) {
             c->write_turn = a->turn;
             c->write_pc = access->pc;
