@@ -362,6 +362,8 @@ TENSOR = {
     "mma_tf32_k4": of_columns(),
     "mma_tf32_k8": of_columns(),
     "mma_u8_k16": of_columns(),
+    "wgmma_bf16": of_columns(bf16),
+    "wgmma_cluster": of_columns(bf16),
     "wmma_bf16": lambda a, s: gemm(a, s, bf16),
     "wmma_epilogue": gemm_epilogue,
     "wmma_f16_f32": gemm,
@@ -528,6 +530,11 @@ def check(kernel, folder):
     missing = [n for n in expected if n not in arrays]
     if missing:
         raise CannotTell(f"{folder} has no {missing[0]}.npy")
+    with open(kernel, encoding="utf-8") as file:
+        text = file.read()
+    for n in expected:
+        if re.search(rf"#pragma keet out +{n} *: *bf16", text):
+            arrays[n] = bf16(arrays[n])
     messages = [compare(n, arrays[n], want, rel, abs_) for n, want in expected.items()]
     if folder_name == "kernels":
         messages += compare_stored(name, arrays, rel + 1e-8, abs_)

@@ -105,6 +105,8 @@ static bool tell(const struct copy *c, const struct copy_side *s)
         .data = wide};
 
     address[c->lane] = s->address;
+    if (s->space == PTX_SHARED && !s->is_write && c->k->exec->listening)
+        flight_add(c->w, &access, true);
     return exec_tell_access(c->k, &access);
 }
 

@@ -6,7 +6,7 @@
 
 struct copy {
     struct block_worker *k;
-    const struct warp *w;
+    struct warp *w;
     const struct inst *in;
     uint32_t pc;
     unsigned lane;

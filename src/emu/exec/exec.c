@@ -139,7 +139,7 @@ static bool step_lanes(
     case INST_MATRIX:
         return matrix_step(k, w, in, pc, mask) || exec_note(k);
     case INST_WGMMA:
-        return wgmma_step(k, w, in, pc, mask) || exec_note(k);
+        return (wgmma_step(k, w, in, pc, mask) && flight_issue(k, w)) || exec_note(k);
     case INST_COPY_FRAME:
         access_copy_frame(k, w, in, mask);
         return true;
@@ -211,6 +211,9 @@ static bool step_other(
         if (mask)
             warp_exit(w, s, mask);
         return sync_lanes_left(k, w, pc);
+    case INST_WGMMA_GROUP:
+    case INST_BULK_GROUP:
+        return !mask || flight_group(k, w, s, in);
     case INST_COPY_GROUP:
         tell_group(k, w, pc, mask);
         return true;

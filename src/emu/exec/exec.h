@@ -41,6 +41,7 @@ enum split_state {
     SPLIT_READY,
     SPLIT_AT_BARRIER,
     SPLIT_AT_SYNC,    /* waits for lanes of need */
+    SPLIT_AT_WGMMA,   /* wgmma.wait_group: waits for the other warps of the warpgroup */
     SPLIT_AT_CLUSTER, /* barrier.cluster.wait: waits for need to have arrived everywhere */
     SPLIT_PARENT      /* mask: the lanes that have come */
 };
@@ -72,6 +73,7 @@ struct warp {
     uint8_t *round_file; /* ... with these registers; NULL: never yet */
     uint32_t at_cluster, cluster_odd; /* lanes that arrived at the cluster's barrier and have not
                                          waited; those of them whose phase is odd */
+    struct flight *flight;            /* flight.c; NULL: none yet */
     bool done;
     bool parted; /* lanes went on alone (warp_part) and may not have met since */
 };
@@ -147,7 +149,7 @@ struct exec { /* one launch, shared by its workers */
     atomic_uint_fast64_t fault_block; /* lowest so far */
 };
 
-enum { MAX_LISTENERS = 6 };
+enum { MAX_LISTENERS = 8, MOST_ANNOUNCED = 64 };
 
 /* What a worker's blocks printed. The numbers of a worker's blocks rise, so the first
  * EMU_PRINT_BYTES of all output are among the first EMU_PRINT_BYTES of each worker's. */
@@ -196,8 +198,13 @@ struct block_worker {
     bool idle, waits; /* ... and in that turn all warps only asked or waited; only waited */
     uint64_t steps, steps_checked;
     uint64_t contacts; /* atomics and volatile accesses: those by which a lane waits for another */
-    uint64_t moves;    /* operations on mbarriers, and barriers that opened */
-    uint64_t polls;    /* lanes whose mbarrier was not ready */
+    struct announced { /* bytes, at an mbarrier of the block, last by this instruction */
+        uint64_t address;
+        uint32_t pc;
+    } announced[MOST_ANNOUNCED];
+    unsigned nr_announced;
+    uint64_t moves;       /* operations on mbarriers, and barriers that opened */
+    uint64_t polls;       /* lanes whose mbarrier was not ready */
     unsigned idle_rounds; /* rounds in a row in which all warps only asked or waited */
     bool alone;           /* no other worker runs blocks of this launch */
     bool counting, wants_insts, wants_access, float_atomics;
@@ -373,6 +380,14 @@ bool reach_end(struct block_worker *k, uint32_t pc); /* the last thread exits; f
 #define matrix_step EXEC_NAME(matrix_step)
 bool matrix_step(
     struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+
+/* flight.c: what asynchronous units do that has not been waited for */
+void flight_add(struct warp *w, const struct emu_access *access, bool bulk);
+bool flight_issue(struct block_worker *k, struct warp *w); /* a wgmma, behind its reads */
+bool flight_group(struct block_worker *k, struct warp *w, uint16_t s, const struct inst *in);
+bool flight_deadlock(struct block_worker *k); /* false: no warp waits for a wgmma */
+void flight_start(struct warp *w);
+void flight_finish(struct warp *w);
 
 /* wgmma.c */
 #define wgmma_step EXEC_NAME(wgmma_step)

@@ -317,6 +317,7 @@ static void make_listeners(const struct exec *x, struct block_worker *k)
     const struct emu_listener_class *classes[] = {l->find_races ? emu_races_class() : NULL,
         l->find_uninit ? emu_uninit_class() : NULL, l->find_uninit ? emu_registers_class() : NULL,
         l->find_sync && emu_copies_wanted(x->run.program) ? emu_copies_class() : NULL,
+        l->find_sync && emu_async_wanted(x->run.program) ? emu_async_class() : NULL,
         l->find_sync && emu_barriers_wanted(x->run.program) ? emu_barriers_class() : NULL,
         x->counting && !l->untimed ? emu_time_class() : NULL};
     for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
@@ -369,7 +370,7 @@ static void worker_finish(struct block_worker *k)
     wait_finish(k);
     reach_finish(&k->own_cluster);
     for (unsigned i = 0; i < k->nr_warps; i++)
-        free(k->warps[i].splits);
+        free(k->warps[i].splits), flight_finish(&k->warps[i]);
     free(k->warps);
     free(k->files);
     free(k->locals);
@@ -390,7 +391,7 @@ static void block_start(struct block_worker *k)
 {
     const struct program *p = k->program;
     k->live_threads = k->nr_threads;
-    k->nr_done = k->idle_rounds = k->wait_rounds = 0;
+    k->nr_done = k->idle_rounds = k->wait_rounds = k->nr_announced = 0;
     memset(k->barriers, 0, sizeof(k->barriers));
     const uint8_t poison = k->exec->run.launch->poison;
     memset(k->shared, poison ? poison : 0xAA, k->shared_bytes);

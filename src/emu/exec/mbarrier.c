@@ -124,6 +124,30 @@ static void settle(struct step *s, struct mbarrier_state *o)
     }
 }
 
+/* For the message about bytes that never come. */
+static void announce(const struct step *s)
+{
+    struct block_worker *k = s->owner;
+    unsigned i = 0;
+    while (i < k->nr_announced && k->announced[i].address != s->address)
+        i++;
+    if (i == MOST_ANNOUNCED)
+        return;
+    k->nr_announced += i == k->nr_announced;
+    k->announced[i] = (struct announced){s->address, s->pc};
+}
+
+static const char *announced_at(
+    const struct block_worker *k, uint64_t address, char text[WHERE_BYTES])
+{
+    for (unsigned i = 0; i < k->nr_announced; i++) {
+        if (k->announced[i].address == address)
+            return where_line(&k->exec->run, k->announced[i].pc, text);
+    }
+    text[0] = '\0';
+    return text;
+}
+
 static bool initialise(struct step *s, uint64_t *object)
 {
     const uint32_t count = word(s, s->in->b, 0);
@@ -142,14 +166,17 @@ static bool arrive(struct step *s, uint64_t *object, bool copies_done)
     if (s->in->d != NO_ROW)
         ((uint64_t *)(s->w->file + s->in->d))[s->lane] = *object;
     reach_meet(s->k, s->owner->rank, s->address, MBARRIER_ARRIVE);
-    if (s->told != s->address)
+    if (s->told != s->address && s->owner == s->k) {
         tell(s, MBARRIER_ARRIVE);
-    s->told = s->address;
+        s->told = s->address;
+    }
     if (copies_done && !ptx->noinc)
         return true; /* the copy counts as one more arrival, which has come: copies are done at once
                       */
-    if (ptx->expect_tx)
+    if (ptx->expect_tx) {
         o.tx += (int32_t)word(s, s->in->b, 0);
+        announce(s);
+    }
     if (count > o.pending)
         return wrong(s, "mbarrier: %u arrivals, but only %u are still expected", count, o.pending);
     if (s->in->sub == PTX_SUB_ARRIVE_DROP)
@@ -166,6 +193,8 @@ static void transfer(struct step *s, uint64_t *object, int32_t bytes, bool compl
 {
     struct mbarrier_state o = unpack(*object);
     o.tx += complete ? -bytes : bytes;
+    if (!complete)
+        announce(s);
     if (complete) { /* whoever sees the phase end finds the bytes there */
         reach_meet(s->k, s->owner->rank, s->address, MBARRIER_ARRIVE);
         tell(s, MBARRIER_ARRIVE);
@@ -265,10 +294,33 @@ bool mbarrier_complete(struct block_worker *k, const struct warp *w, unsigned la
     return true;
 }
 
+/* Of the barriers at which warps wait, one whose bytes do not come explains the others. */
+static bool explains(const struct mbarrier_state *o)
+{
+    return o->pending == 0 && o->tx != 0;
+}
+
+static bool say_deadlock(const struct step *s, const struct mbarrier_state *o)
+{
+    struct block_worker *k = s->k;
+    char bytes[WHERE_BYTES + 64] = "", line[WHERE_BYTES];
+    if (o->tx)
+        snprintf(bytes, sizeof(bytes), ", and %d bytes of those announced%s,", o->tx,
+            announced_at(s->owner, s->address, line));
+    exec_fault(k, VERDICT_FAULT, s->pc,
+        "deadlock: warp %u of block (%u,%u,%u) waits for a phase of the mbarrier at byte "
+        "%" PRIu64 " of shared memory that never ends: %u of %u arrivals%s are missing, and no "
+        "thread does anything but wait",
+        s->w->index, k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2], s->address,
+        o->pending, o->expected, bytes);
+    k->fault.check = EMU_CHECK_SYNC;
+    return false;
+}
+
 bool mbarrier_deadlock(struct block_worker *k)
 {
-    for (unsigned i = 0; i < k->nr_warps; i++) {
-        const struct warp *w = &k->warps[i];
+    for (unsigned i = 0; i < 2 * k->nr_warps; i++) {
+        const struct warp *w = &k->warps[i % k->nr_warps];
         if (w->done || !w->asked_at)
             continue;
         struct step s = {.k = k, .w = w, .in = &k->program->insts[w->asked_at], .pc = w->asked_at};
@@ -277,14 +329,8 @@ bool mbarrier_deadlock(struct block_worker *k)
         if (!find(&s, &object))
             return false;
         const struct mbarrier_state o = unpack(*object);
-        exec_fault(k, VERDICT_FAULT, s.pc,
-            "deadlock: warp %u of block (%u,%u,%u) waits for a phase of the mbarrier at byte "
-            "%" PRIu64 " of shared memory that never ends: %u of %u arrivals%s are missing, and no "
-            "thread does anything but wait",
-            w->index, k->block.ctaid[0], k->block.ctaid[1], k->block.ctaid[2], s.address, o.pending,
-            o.expected, o.tx ? ", and bytes," : "");
-        k->fault.check = EMU_CHECK_SYNC;
-        return false;
+        if (i >= k->nr_warps || explains(&o))
+            return say_deadlock(&s, &o);
     }
     return sync_deadlock(k);
 }

@@ -258,7 +258,7 @@ bool sync_lanes_left(struct block_worker *k, struct warp *w, uint32_t pc)
 
 static bool deadlock(struct block_worker *k)
 {
-    if (cluster_deadlock(k))
+    if (cluster_deadlock(k) || flight_deadlock(k))
         return false;
     for (unsigned i = 0; i < k->nr_warps; i++) {
         const struct warp *w = &k->warps[i];

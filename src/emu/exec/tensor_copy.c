@@ -26,7 +26,7 @@ struct boxes {
 };
 
 /* One innermost row of the box: the elements from first to end are inside of the array. */
-struct row {
+struct box_row {
     uint64_t address; /* of element 0, which may be outside */
     uint32_t first, end;
 };
@@ -67,11 +67,11 @@ static void measure(struct copy *c, struct boxes *b)
     c->bytes = b->nr_rows * b->row_bytes;
 }
 
-static struct row row_at(const struct boxes *b, uint32_t number)
+static struct box_row row_at(const struct boxes *b, uint32_t number)
 {
     const struct tensor_map *m = &b->map;
     const int64_t x = b->origin[0], left = (int64_t)m->size[0] - x;
-    struct row r = {.address = m->address, .end = b->extent[0]};
+    struct box_row r = {.address = m->address, .end = b->extent[0]};
     for (unsigned d = 1; d < m->nr_dims; d++) {
         const int64_t at = b->origin[d] + (int64_t)(number % b->extent[d]) * m->step[d];
         number /= b->extent[d];
@@ -90,13 +90,13 @@ static struct row row_at(const struct boxes *b, uint32_t number)
 /* --- global memory: counts and listeners --- */
 
 /* The bytes of the array between a row's first and last element. */
-static uint64_t span(const struct boxes *b, const struct row *r, uint64_t *from)
+static uint64_t span(const struct boxes *b, const struct box_row *r, uint64_t *from)
 {
     *from = r->address + (uint64_t)r->first * b->each;
     return (uint64_t)(r->end - r->first) * b->each;
 }
 
-static void count(const struct copy *c, const struct boxes *b, const struct row *r)
+static void count(const struct copy *c, const struct boxes *b, const struct box_row *r)
 {
     struct pc_count *n = &c->k->counts[c->pc];
     uint64_t from;
@@ -158,7 +158,7 @@ static bool note_rows(const struct copy *c, const struct boxes *b)
         c->k->counts[c->pc].global++;
     }
     for (uint32_t i = 0; i < b->nr_rows; i++) {
-        const struct row r = row_at(b, i);
+        const struct box_row r = row_at(b, i);
         uint64_t from;
         const uint64_t bytes = span(b, &r, &from);
         if (bytes == 0)
@@ -180,7 +180,7 @@ static bool find_buffer(const struct copy *c, struct boxes *b)
 {
     uint64_t lo = UINT64_MAX, hi = 0, from;
     for (uint32_t i = 0; i < b->nr_rows; i++) {
-        const struct row r = row_at(b, i);
+        const struct box_row r = row_at(b, i);
         const uint64_t bytes = span(b, &r, &from);
         lo = bytes && from < lo ? from : lo;
         hi = bytes && from + bytes > hi ? from + bytes : hi;
@@ -219,7 +219,7 @@ static void fill(const struct boxes *b, uint8_t *dense)
         memcpy(dense + i, &nan[b->each], b->each);
 }
 
-static uint8_t *element(const struct boxes *b, const struct row *r, uint32_t i)
+static uint8_t *element(const struct boxes *b, const struct box_row *r, uint32_t i)
 {
     const uint64_t at = r->address + (uint64_t)i * b->each;
     return b->buffer->host + (at - b->buffer->base);
@@ -230,7 +230,7 @@ static bool load_box(const struct copy *c, struct copy_side *to, void *context)
     const struct boxes *b = context;
     uint8_t dense[MOST_ROW];
     for (uint32_t i = 0; i < b->nr_rows; i++) {
-        const struct row r = row_at(b, i);
+        const struct box_row r = row_at(b, i);
         if (r.end - r.first < b->extent[0])
             fill(b, dense);
         if (r.end > r.first)
@@ -257,7 +257,7 @@ static void store_box(const struct copy *c, const struct copy_side *from, const 
         .sub = (uint8_t)atom, .type = (uint8_t)type_of(b), .elem_bytes = (uint8_t)b->each};
     uint8_t dense[MOST_ROW];
     for (uint32_t i = 0; i < b->nr_rows; i++) {
-        const struct row r = row_at(b, i);
+        const struct box_row r = row_at(b, i);
         swizzle_row(b, from->host, (uint32_t)from->address, i * b->row_bytes, dense, false);
         for (uint32_t e = r.first; e < r.end; e++) {
             uint64_t operand[2] = {0}, old;

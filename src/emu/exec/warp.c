@@ -44,6 +44,7 @@ void warp_start(struct warp *w, uint32_t live, uint32_t entry)
     w->done = live == 0;
     w->parted = w->polled = false;
     w->asked_at = w->at_cluster = 0;
+    flight_start(w);
     w->waiting = false;
     w->round_at = NO_PC;
 }

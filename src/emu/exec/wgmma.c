@@ -63,7 +63,7 @@ static bool outside(struct block_worker *k, const struct warp *w, uint32_t pc, u
 }
 
 /* Listeners but the time model hear of chunks as of accesses by 32 lanes. */
-static bool tell(struct block_worker *k, const struct warp *w, uint32_t pc,
+static bool tell(struct block_worker *k, struct warp *w, uint32_t pc,
     const uint64_t address[WARP_LANES], unsigned nr)
 {
     struct emu_access access = {.warp = w->index,
@@ -80,14 +80,15 @@ static bool tell(struct block_worker *k, const struct warp *w, uint32_t pc,
         access.lo = address[i] < access.lo ? address[i] : access.lo;
         access.hi = address[i] > access.hi ? address[i] : access.hi;
     }
+    flight_add(w, &access, false);
     return exec_tell_watchers(k, &access);
 }
 
 /* Finds the chunks of nr_major x nr_minor; `from` is the first major one. */
-static bool find_chunks(struct block_worker *k, const struct warp *w, uint32_t pc,
-    const struct place *p, unsigned nr_major, unsigned nr_minor, const uint8_t **at)
+static bool find_chunks(struct block_worker *k, struct warp *w, uint32_t pc, const struct place *p,
+    unsigned nr_major, unsigned nr_minor, const uint8_t **at)
 {
-    const bool listened = k->nr_listeners > 0;
+    const bool listened = k->wants_access && k->exec->listening;
     uint64_t address[WARP_LANES];
     unsigned nr = 0;
     for (unsigned i = 0; i < nr_major * nr_minor; i++) {
@@ -175,8 +176,8 @@ static void widen_any(enum ptx_type type, const uint8_t *from, float *to)
 }
 
 /* A matrix of shared memory as out[k * width + row]. rows: of the warp's part. */
-static bool load_matrix(struct block_worker *k, const struct warp *w, uint32_t pc,
-    const struct wgmma *g, enum ptx_type type, const struct place *p, unsigned rows, float *out)
+static bool load_matrix(struct block_worker *k, struct warp *w, uint32_t pc, const struct wgmma *g,
+    enum ptx_type type, const struct place *p, unsigned rows, float *out)
 {
     const uint8_t *at[2 * MOST_N];
     const unsigned per = CHUNK * 8u / g->bits; /* elements of a chunk */

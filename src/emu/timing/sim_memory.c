@@ -219,6 +219,8 @@ double sim_lsu_cycles(const struct sim_memory *s, const struct trace_access *a)
     double data = a->wide > 0 ? a->wide : a->wavefronts, lines = a->lines;
     bool apart = a->apart;
 
+    if (a->bulk)
+        return 0;
     if (cured) {
         if (cured & SPARED(SCATTER) && a->space == PTX_GLOBAL && 4 * lines > a->ideal) {
             lines = (a->ideal + 3) / 4;
@@ -263,6 +265,10 @@ double sim_access(struct sim_memory *s, const struct sim_block *block, const str
 
     if (a->space == PTX_CONST || a->space == PTX_PARAM)
         return now + 8; /* the constant cache, hit */
+    if (a->bulk && a->space == PTX_SHARED)
+        return now;
+    if (a->bulk && !a->is_write && !a->is_atomic)
+        return load_global(s, block, a, spared, now);
     start = spared ? now : sim_lsu_enter(s, now, sim_lsu_cycles(s, a));
     if (a->space == PTX_SHARED) {
         *reason = STALL_SHORT;

@@ -25,6 +25,7 @@ struct trace_access {
     bool is_write, is_atomic;
     uint8_t same_address; /* atomics: the most lanes on one address */
     bool apart;           /* the lines that it touches are not one unbroken run */
+    bool bulk;            /* by a bulk or tensor copy: past the LSU and L1 */
     bool past_l1;         /* ld.cg, volatile and ordered loads ask L2 every time */
     uint8_t bytes;        /* of a lane */
     uint8_t wide;         /* head of a merged load: wavefronts of the wide load, 0: not aligned */
@@ -164,6 +165,11 @@ struct pc_cost {
     float part;       /* of the executions: these cost something. 1 but for cures */
     uint32_t skip_to; /* of a branch that becomes the predicate of what it skips: its target */
 };
+
+void time_set_cost(struct pc_cost *cost, enum time_pipe pipe, double cycles, double latency);
+/* time_tensor.c: of products; loads of matrices are the LSU's. */
+void time_cost_tensor(struct pc_cost *cost, const struct inst *in, const struct ptx_inst *ptx,
+    const struct chip *chip);
 
 /* Marks the branches for which ptxas predicates the few instructions that they skip: no branch is
  * issued, and warps issue the skipped instructions without an effect (predicate.c). */

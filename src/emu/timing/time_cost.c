@@ -22,7 +22,7 @@ static uint16_t pipe_cycles(const struct chip *chip, double per_clk)
     return cycles < 1 ? 1 : (uint16_t)(cycles + 0.5);
 }
 
-static void set_cost(struct pc_cost *cost, enum time_pipe pipe, double cycles, double latency)
+void time_set_cost(struct pc_cost *cost, enum time_pipe pipe, double cycles, double latency)
 {
     cost->pipe = (uint8_t)pipe;
     cost->pipe_cycles = (uint16_t)cycles;
@@ -62,10 +62,10 @@ static void expand(struct pc_cost *cost, const struct ptx_inst *ptx, const struc
     switch (becomes[ptx->op]) {
     case QUOTIENT:
         if (ptx->type == PTX_F64) {
-            set_cost(cost, PIPE_FP64, 8 * fp64, 0);
+            time_set_cost(cost, PIPE_FP64, 8 * fp64, 0);
             set_sequence(cost, 17, 150);
         } else if (ptx->type == PTX_F32) {
-            set_cost(cost, PIPE_XU, pipe_cycles(chip, chip->sfu_per_clk), 0);
+            time_set_cost(cost, PIPE_XU, pipe_cycles(chip, chip->sfu_per_clk), 0);
             if (ptx->approx)
                 set_sequence(cost, 2, chip->lat_sfu + 2 * chip->lat_alu);
             else if (ptx->full)
@@ -73,7 +73,7 @@ static void expand(struct pc_cost *cost, const struct ptx_inst *ptx, const struc
             else
                 set_sequence(cost, 10, chip->lat_sfu + 10 * chip->lat_alu);
         } else {
-            set_cost(cost, PIPE_XU, pipe_cycles(chip, chip->sfu_per_clk), 0);
+            time_set_cost(cost, PIPE_XU, pipe_cycles(chip, chip->sfu_per_clk), 0);
             set_sequence(cost,
                 wide                            ? 60
                 : ptx_type_is_signed(ptx->type) ? 24
@@ -83,7 +83,7 @@ static void expand(struct pc_cost *cost, const struct ptx_inst *ptx, const struc
         break;
     case ROOT:
         if (ptx->type == PTX_F64) {
-            set_cost(cost, PIPE_FP64, 8 * fp64, 0);
+            time_set_cost(cost, PIPE_FP64, 8 * fp64, 0);
             set_sequence(cost, 16, 120);
         } else if (!ptx->approx) {
             set_sequence(cost, 10, chip->lat_sfu + 9 * chip->lat_alu);
@@ -107,41 +107,17 @@ static void cost_xu(struct pc_cost *cost, const struct inst_info *info, const st
     bool wide = ptx_type_bytes(ptx->type) == 8 || ptx_type_bytes(ptx->type2) == 8;
 
     if (info->class != PTX_CLASS_CONVERT) {
-        set_cost(cost, PIPE_XU, pipe_cycles(chip, chip->sfu_per_clk), chip->lat_sfu);
+        time_set_cost(cost, PIPE_XU, pipe_cycles(chip, chip->sfu_per_clk), chip->lat_sfu);
         cost->reason = STALL_SHORT;
     } else if (!ptx_type_is_float(ptx->type) && !ptx_type_is_float(ptx->type2)) {
         /* from one width of integer to another: a move or a mask */
-        set_cost(cost, PIPE_ALU, pipe_cycles(chip, chip->int_per_clk), chip->lat_alu);
+        time_set_cost(cost, PIPE_ALU, pipe_cycles(chip, chip->int_per_clk), chip->lat_alu);
     } else {
-        set_cost(cost, PIPE_XU, pipe_cycles(chip, wide ? chip->cvt64_per_clk : chip->cvt_per_clk),
+        time_set_cost(cost, PIPE_XU,
+            pipe_cycles(chip, wide ? chip->cvt64_per_clk : chip->cvt_per_clk),
             wide ? chip->lat_sfu : chip->lat_sfu / 2);
         cost->reason = STALL_SHORT;
     }
-}
-
-/* The dense rates of the whole chip are those of the datasheet; f64 on tensor cores has twice the
- * rate of the FP64 pipe, 8-bit types twice that of f16. Only wgmma reaches these rates: mma.sync
- * reached 62.9% of the peak on average over shapes and types on H800, and takes some 33 cycles as
- * m16n8k16 of f16 (Luo et al., arXiv 2402.13499, tensor core section; both figures are quoted
- * second-hand and have not been checked against that paper's tables). The latency of another shape
- * is that of m16n8k16 with the shape's own time in the pipe: an estimate. */
-static void cost_tensor(struct pc_cost *cost, const struct inst_info *info, const struct chip *chip)
-{
-    static const double mma_share = 0.629, latency_beside_pipe = 26;
-    const struct ptx_inst *ptx = info->ptx;
-    enum ptx_type type = ptx->type3 == PTX_NONE ? PTX_F16 : ptx->type2;
-    double per_clk =
-        chip->tensor_fp16_flops / chip->clock_hz / chip->nr_sms / chip->schedulers_per_sm;
-    double cycles;
-
-    if (type == PTX_F64)
-        per_clk = 4.0 * chip->fp64_per_clk / chip->schedulers_per_sm / mma_share;
-    else if (type == PTX_TF32)
-        per_clk *= chip->tensor_tf32_flops / chip->tensor_fp16_flops;
-    else if (type != PTX_F16 && type != PTX_BF16)
-        per_clk *= 2;
-    cycles = 2.0 * ptx->m * ptx->n * ptx->k / (per_clk * mma_share) + 0.5;
-    set_cost(cost, PIPE_TENSOR, cycles < 1 ? 1 : cycles, cycles + latency_beside_pipe);
 }
 
 static void cost_one(struct pc_cost *cost, const struct inst *in, const struct inst_info *info,
@@ -160,10 +136,10 @@ static void cost_one(struct pc_cost *cost, const struct inst *in, const struct i
     }
     switch (info->unit) {
     case UNIT_FMA:
-        set_cost(cost, PIPE_FMA, pipe_cycles(chip, chip->fp32_per_clk), chip->lat_alu);
+        time_set_cost(cost, PIPE_FMA, pipe_cycles(chip, chip->fp32_per_clk), chip->lat_alu);
         break;
     case UNIT_ALU:
-        set_cost(cost, PIPE_ALU, pipe_cycles(chip, chip->int_per_clk), chip->lat_alu);
+        time_set_cost(cost, PIPE_ALU, pipe_cycles(chip, chip->int_per_clk), chip->lat_alu);
         if (becomes[ptx->op] == EITHER)
             cost->alt = PIPE_IMUL;
         /* Registers have 32 bits: each half is an instruction, and the second waits for the carry.
@@ -175,13 +151,13 @@ static void cost_one(struct pc_cost *cost, const struct inst *in, const struct i
         }
         break;
     case UNIT_IMUL:
-        set_cost(cost, PIPE_IMUL, pipe_cycles(chip, chip->imul_per_clk), chip->lat_alu);
+        time_set_cost(cost, PIPE_IMUL, pipe_cycles(chip, chip->imul_per_clk), chip->lat_alu);
         break;
     case UNIT_FP64:
-        set_cost(cost, PIPE_FP64, pipe_cycles(chip, chip->fp64_per_clk), chip->lat_fp64);
+        time_set_cost(cost, PIPE_FP64, pipe_cycles(chip, chip->fp64_per_clk), chip->lat_fp64);
         break;
     case UNIT_FP16:
-        set_cost(cost, PIPE_FP16, pipe_cycles(chip, chip->half2_per_clk), chip->lat_alu);
+        time_set_cost(cost, PIPE_FP16, pipe_cycles(chip, chip->half2_per_clk), chip->lat_alu);
         break;
     case UNIT_XU:
         cost_xu(cost, info, chip);
@@ -192,10 +168,10 @@ static void cost_one(struct pc_cost *cost, const struct inst *in, const struct i
         cost->reason = STALL_SHORT;
         break;
     case UNIT_TENSOR:
-        cost_tensor(cost, info, chip);
+        time_cost_tensor(cost, in, info->ptx, chip);
         break;
     case UNIT_BRANCH:
-        set_cost(cost, PIPE_BRANCH, 2, chip->lat_alu);
+        time_set_cost(cost, PIPE_BRANCH, 2, chip->lat_alu);
         break;
     case UNIT_NONE:
         break;
@@ -238,7 +214,7 @@ static void cost_kind(struct pc_cost *cost, const struct inst *in, const struct 
         cost->async_copy = true;
     if (in->kind == INST_WARP_SYNC) /* nothing is left of it where the warp has not diverged */
         cost->pipe = PIPE_NONE;
-    if (info->ptx == NULL || info->ptx->op != PTX_OP_CP)
+    if (info->ptx == NULL || (info->ptx->op != PTX_OP_CP && in->kind != INST_WGMMA_GROUP))
         return;
     cost->async_commit = info->ptx->sub == PTX_SUB_COMMIT_GROUP;
     if (info->ptx->sub == PTX_SUB_WAIT_GROUP || info->ptx->sub == PTX_SUB_WAIT_ALL)

@@ -285,6 +285,10 @@ static void execute(
         else
             done = i == 0 ? at : later(done, at);
     }
+    if (cost->async_copy && cost->pipe == PIPE_TENSOR) { /* wgmma */
+        w->copy = later(w->copy, done);
+        done = now + 1;
+    }
     if (cost->async_commit)
         commit_copies(w);
     for (unsigned i = 0; i < info->nr_dests; i++) {

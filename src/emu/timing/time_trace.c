@@ -353,8 +353,8 @@ static void count_lines(const struct block_trace *trace, struct trace_access *en
 /* L1 is not coherent, so loads that must see what other SMs wrote do not ask L1. */
 static bool asks_l2(const struct ptx_inst *ptx)
 {
-    return ptx->cache == PTX_CACHE_CG || ptx->cache == PTX_CACHE_CV || ptx->volatile_ ||
-           (ptx->sem > PTX_SEM_WEAK && ptx->scope > PTX_SCOPE_CTA);
+    return ptx->bulk || ptx->cache == PTX_CACHE_CG || ptx->cache == PTX_CACHE_CV ||
+           ptx->volatile_ || (ptx->sem > PTX_SEM_WEAK && ptx->scope > PTX_SCOPE_CTA);
 }
 
 static bool trace_access(
@@ -377,6 +377,7 @@ static bool trace_access(
         .space = (uint8_t)a->space,
         .is_write = a->is_write || a->is_atomic,
         .is_atomic = a->is_atomic,
+        .bulk = t->run->program->insts[a->pc].kind == INST_BULK_COPY,
         .past_l1 = asks_l2(t->run->program->info[a->pc].ptx),
         .bytes = (uint8_t)a->bytes,
         .wavefronts = 1,

@@ -69,6 +69,7 @@ struct emu_access {
     enum ptx_space space; /* GLOBAL, SHARED, LOCAL or CONST: never generic. One instruction whose
                              lanes go to several spaces gives one access for each */
     bool is_write, is_atomic; /* atomic: reads and writes */
+    bool again;               /* a read by an asynchronous unit, which has been waited for now */
     unsigned bytes;           /* per lane */
     const uint64_t *address;  /* 32; GLOBAL, CONST: addresses. SHARED: bytes from the start of the
                                  block's shared memory. LOCAL: bytes within the thread's own */
@@ -99,6 +100,8 @@ struct emu_barrier {
 enum emu_mbarrier { MBARRIER_ARRIVE, MBARRIER_COMPLETE, MBARRIER_PASS };
 /* The address under which listeners hear of the cluster's barrier. */
 #define CLUSTER_BARRIER UINT64_MAX
+/* ... and, less the number of the warpgroup, of the meetings of its warps at wgmma. */
+#define WARPGROUP_BARRIER (UINT64_MAX - 1)
 
 struct emu_listener {
     const struct emu_listener_class *class;
@@ -142,6 +145,9 @@ const struct emu_listener_class *emu_uninit_class(void);
 const struct emu_listener_class *emu_registers_class(void);
 const struct emu_listener_class *emu_copies_class(void);
 bool emu_copies_wanted(const struct program *program);
+/* async.c: when launch->find_sync, and the program has wgmma or bulk copies. */
+const struct emu_listener_class *emu_async_class(void);
+bool emu_async_wanted(const struct program *program);
 /* barriers.c: when launch->find_sync, and the program has barriers for all threads. */
 const struct emu_listener_class *emu_barriers_class(void);
 bool emu_barriers_wanted(const struct program *program);

@@ -1,0 +1,58 @@
+/* Owns what matrix instructions cost on the tensor cores. */
+#include "emu/state/tensor.h"
+#include "emu/timing/time.h"
+
+static double tensor_per_clk(const struct chip *chip, enum ptx_type type)
+{
+    const double f16 =
+        chip->tensor_fp16_flops / chip->clock_hz / chip->nr_sms / chip->schedulers_per_sm;
+
+    if (type == PTX_TF32)
+        return f16 * chip->tensor_tf32_flops / chip->tensor_fp16_flops;
+    return type == PTX_F16 || type == PTX_BF16 ? f16 : 2 * f16;
+}
+
+/* wgmma reaches the datasheet's rates where the operands come fast enough: the four warps of a
+ * warpgroup work on the four tensor cores side by side, and shared memory gives them B, and A that
+ * is not in registers, with 128 bytes a clock. So with A in shared memory n must be 64 at least for
+ * the full rate, as Luo et al. found (arXiv 2402.13499, section on wgmma; quoted second-hand). They
+ * also give 128 cycles for m64n256k16, which is its time in the pipe. The warp itself goes on; who
+ * waits for the group waits for the pipe, and for some cycles more, taken over from mma.sync. */
+static void cost_wgmma(struct pc_cost *cost, const struct inst *in, const struct chip *chip,
+    double latency_beside_pipe)
+{
+    static const double group_rows = 64, smem_per_clk = 128;
+    const struct wgmma *g = in->wgmma;
+    const double work = 2 * group_rows / 4 * g->n * g->k / tensor_per_clk(chip, g->a),
+                 rows = g->n + (g->a_in_regs ? 0 : group_rows), bytes = rows * g->k * g->bits / 8;
+    double cycles;
+
+    cycles = work > bytes / smem_per_clk ? work : bytes / smem_per_clk;
+    time_set_cost(cost, PIPE_TENSOR, cycles + 0.5, cycles + latency_beside_pipe);
+    cost->async_copy = true;
+}
+
+/* The dense rates of the whole chip are those of the datasheet; f64 on tensor cores has twice the
+ * rate of the FP64 pipe, 8-bit types twice that of f16. Only wgmma reaches these rates: mma.sync
+ * reached 62.9% of the peak on average over shapes and types on H800, and takes some 33 cycles as
+ * m16n8k16 of f16 (Luo et al., arXiv 2402.13499, tensor core section; both figures are quoted
+ * second-hand and have not been checked against that paper's tables). The latency of another shape
+ * is that of m16n8k16 with the shape's own time in the pipe: an estimate. */
+void time_cost_tensor(struct pc_cost *cost, const struct inst *in, const struct ptx_inst *ptx,
+    const struct chip *chip)
+{
+    static const double mma_share = 0.629, latency_beside_pipe = 26;
+    enum ptx_type type = ptx->type3 == PTX_NONE ? PTX_F16 : ptx->type2;
+    double per_clk = tensor_per_clk(chip, type), cycles;
+
+    if (in->kind == INST_WGMMA_GROUP)
+        return;
+    if (in->kind == INST_WGMMA) {
+        cost_wgmma(cost, in, chip, latency_beside_pipe);
+        return;
+    }
+    if (type == PTX_F64)
+        per_clk = 4.0 * chip->fp64_per_clk / chip->schedulers_per_sm / mma_share;
+    cycles = 2.0 * ptx->m * ptx->n * ptx->k / (per_clk * mma_share) + 0.5;
+    time_set_cost(cost, PIPE_TENSOR, cycles < 1 ? 1 : cycles, cycles + latency_beside_pipe);
+}
