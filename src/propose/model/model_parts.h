@@ -28,11 +28,14 @@ struct model_job {
     enum stage stage;
     unsigned endpoint;
     uint64_t id; /* of the call in flight */
+    double parent_speedup;
     struct prompt_values values;
     const char *base;       /* the version that edits are made on */
     const char *write_text; /* the user's part of the write prompt */
     const char *last_reply; /* to the write prompt, or to the last repair */
     unsigned nr_repairs;
+    enum verdict failed; /* before the repair under way; OK: none is */
+    const char *failed_text;
     struct llm_message *turns; /* look-ups of this stage and their answers */
     unsigned nr_turns;
     unsigned nr_rounds;  /* rounds of look-ups, in all stages */
