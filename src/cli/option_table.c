@@ -93,6 +93,8 @@ const struct option_row option_table[] = {
         .help = "neither rewriter nor tuner"},
     {"instructions", 0, "FILE", SEARCH, SECTION_MODEL, TEXT(instructions_path), .words = "FILE",
         .help = "your own word to the models, part of every prompt"},
+    {"techniques", 0, "DIR", SEARCH, SECTION_MODEL, TEXT(techniques_dir), .words = "DIR",
+        .help = "your own pages of techniques, before the program's"},
     {"call-time", 0, "SECONDS", SEARCH, SECTION_MODEL, COUNT(call_s, 1, 86400),
         .help = "the time that a call to a model may take (default 600)"},
     {"plan", 0, NULL, SEARCH, SECTION_MODEL, SET(plan), .rare = true,

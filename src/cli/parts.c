@@ -44,6 +44,7 @@ struct session_options options_session(const struct options *o)
         .max_cost = o->max_cost,
         .no_memory = o->no_memory,
         .plan = o->plan && !o->no_plan,
+        .techniques_dir = o->techniques_dir,
         .instructions_path = o->instructions_path,
         .call_s = o->call_s,
         .model_only = o->model_only,

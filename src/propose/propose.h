@@ -65,10 +65,11 @@ struct propose_options {
     bool model_only;                       /* no rewriter, no tuner */
     bool plan;                             /* ask how, before asking for code */
     bool emulated;                         /* prompts/executes.md says what the device executes */
-    const char *instructions;              /* the user's own word, for the prompts; NULL: none */
-    double call_s;    /* the time that a call may take; 0: the endpoint's default */
-    bool need_prices; /* a model without a price is an error */
-    bool show_only;   /* propose_show alone will be called: no model is opened, no key is needed */
+    const char *techniques_dir; /* pages of the user's, beside prompts/techniques; NULL: none */
+    const char *instructions;   /* the user's own word, for the prompts; NULL: none */
+    double call_s;              /* the time that a call may take; 0: the endpoint's default */
+    bool need_prices;           /* a model without a price is an error */
+    bool show_only; /* propose_show alone will be called: no model is opened, no key is needed */
     uint64_t seed;
 };
 

@@ -46,6 +46,7 @@ struct session_options {
     unsigned prompt_tokens;        /* 0: the default */
     uint64_t max_tokens;           /* 0: no limit */
     double max_cost;               /* dollars; 0: no limit */
+    const char *techniques_dir;    /* the user's own pages; NULL: none */
     const char *instructions_path; /* the user's own word to models; NULL: none */
     unsigned call_s;               /* the time that a call may take; 0: the endpoint's default */
     bool no_memory, plan;

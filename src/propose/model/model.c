@@ -51,7 +51,11 @@ struct model *model_create(const struct propose_options *options, const struct p
     m->task = task;
     m->arena = arena_create();
     m->prices = prices_load(arena_printf(m->arena, "%s/prices.txt", options->prompts_dir), err);
-    ok = m->prices != NULL;
+    if (m->prices)
+        m->techniques =
+            techniques_load(arena_printf(m->arena, "%s/techniques", options->prompts_dir),
+                options->techniques_dir, err);
+    ok = m->prices && m->techniques;
     if (ok && options->nr_models > PROPOSE_MAX_MODELS)
         ok = err_set(err, "at most %d models in one run", PROPOSE_MAX_MODELS);
     for (unsigned i = 0; ok && !options->show_only && i < options->nr_models; i++)
@@ -73,6 +77,7 @@ void model_destroy(struct model *m)
         free(m->endpoints[i].why);
     }
     prices_destroy(m->prices);
+    techniques_destroy(m->techniques);
     arena_destroy(m->arena);
     free(m);
 }

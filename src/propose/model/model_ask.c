@@ -28,19 +28,33 @@ size_t model_prompt_bytes(const struct model *m)
     return (size_t)(tokens ? tokens : PROMPT_TOKENS) * TOKEN_BYTES;
 }
 
+/* The words of executes.md's first line; of a chip, all that Hopper has. */
+static const char *executes_words(const struct model *m, const char *page)
+{
+    static const char all[] = "tensor cp_async mma wmma ldmatrix mbarrier wgmma tma cluster";
+    static const char head[] = "Executed:";
+
+    if (!m->options->emulated)
+        return all;
+    if (strncmp(page, head, strlen(head)) != 0)
+        return "tensor";
+    page += strlen(head);
+    return arena_printf(m->arena, "tensor%.*s", (int)strcspn(page, "\n"), page);
+}
+
 void model_write_system(struct model *m)
 {
     const struct prompt_values none = {0};
+    const char *executes = prompt_fill(m->prompts, PROMPT_EXECUTES, &none, m->arena);
     const struct prompt_values values = {
         .text = {
             [PLACE_CONTRACT] = phrase_contract(m->arena, m->task),
             [PLACE_HARDWARE] = phrase_hardware(m->arena, m->options->chip),
-            [PLACE_EXECUTES] = m->options->emulated
-                                   ? prompt_fill(m->prompts, PROMPT_EXECUTES, &none, m->arena)
-                                   : "All that the chip has.",
+            [PLACE_EXECUTES] = m->options->emulated ? executes : "All that the chip has.",
             [PLACE_INSTRUCTIONS] = m->options->instructions,
         }};
 
+    m->executes = executes_words(m, executes);
     m->system = m->system_by_text = prompt_fill(m->prompts, PROMPT_SYSTEM, &values, m->arena);
     if (!m->options->library)
         return;
@@ -84,6 +98,37 @@ static const char *hint_of(const struct candidate *c)
     return NULL;
 }
 
+/* How many pages of techniques a request shows. */
+static unsigned nr_techniques(enum action request)
+{
+    switch (request) {
+    case ACTION_DESIGN:
+        return 5;
+    case ACTION_PARAMETERISE:
+        return 0;
+    case ACTION_IMPROVE:
+        return 3;
+    default:
+        return 2;
+    }
+}
+
+/* The pages, and in the hint of a second or later request of a kind the page that is in front. */
+static void fill_techniques(struct model *m, const struct candidate *shown, struct candidate *c,
+    struct prompt_values *values)
+{
+    struct arena *arena = c->arena;
+    const char *hint = hint_of(c), *title;
+
+    values->text[PLACE_TECHNIQUES] =
+        techniques_choose(m->techniques, technique_facts(arena, shown, m->executes),
+            m->task->source, c->option.variant, nr_techniques(c->option.action), arena, &title);
+    values->text[PLACE_HINT] = hint;
+    if (hint && title && c->option.variant > 0)
+        values->text[PLACE_HINT] =
+            arena_printf(arena, "%s\nOne technique to consider first: %s.", hint, title);
+}
+
 void model_fill(struct model *m, const struct propose_context *context, struct candidate *c,
     struct model_job *job)
 {
@@ -115,8 +160,8 @@ void model_fill(struct model *m, const struct propose_context *context, struct c
                                                : NULL,
             [PLACE_OTHERS] = evidence_others(
                 arena, context->headlines, context->nr_headlines, shown->node, best->node),
-            [PLACE_HINT] = hint_of(c),
         }};
+    fill_techniques(m, shown, c, &job->values);
 }
 
 /* Whether the job's model looks things up by calling functions. */

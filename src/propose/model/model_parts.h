@@ -7,6 +7,7 @@
 #include "llm/llm.h"
 #include "llm/price.h"
 #include "propose/model/model.h"
+#include "propose/model/techniques.h"
 
 struct endpoint {
     struct llm *llm;
@@ -51,6 +52,8 @@ struct model {
     const struct task *task;
     struct arena *arena; /* for what is the same for the whole run */
     struct price_table *prices;
+    struct techniques *techniques;
+    const char *executes; /* words for technique_facts */
     struct endpoint endpoints[PROPOSE_MAX_MODELS];
     unsigned nr_endpoints;
     struct model_job jobs[PROPOSE_MAX_IN_FLIGHT];
