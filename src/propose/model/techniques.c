@@ -19,14 +19,14 @@ enum {
     FOUND_SCORE = 3
 };
 
-struct page {
+struct technique {
     const char *name, *title, *fits, *needs, *body;
     bool is_users;
 };
 
 struct techniques {
     struct arena *arena;
-    struct page pages[MOST_PAGES];
+    struct technique pages[MOST_PAGES];
     unsigned nr;
 };
 
@@ -39,7 +39,7 @@ static bool starts(const char *text, const char *prefix)
 
 static bool read_page(struct techniques *t, const char *path, bool is_users, struct err *err)
 {
-    struct page *page = &t->pages[t->nr];
+    struct technique *page = &t->pages[t->nr];
     const char *second, *needs;
     char *text, *fits;
     size_t len;
@@ -48,7 +48,8 @@ static bool read_page(struct techniques *t, const char *path, bool is_users, str
         return err_set(err, "%s: more than %d pages of techniques", path, MOST_PAGES);
     if (!file_read(path, PAGE_BYTES, &text, &len, err))
         return err_wrap(err, "techniques");
-    *page = (struct page){.name = arena_strdup(t->arena, file_name(path)), .is_users = is_users};
+    *page =
+        (struct technique){.name = arena_strdup(t->arena, file_name(path)), .is_users = is_users};
     second = str_next_line(text);
     if (!starts(text, "# ") || !second || !starts(second, "Fits:")) {
         free(text);
@@ -194,6 +195,11 @@ const char *technique_facts(struct arena *arena, const struct candidate *c, cons
 
 /* ---- choosing ---- */
 
+/* Words that are facts or nothing: many a source holds them. */
+static const char all_facts[] =
+    " matrix launches loop atomics shared reuse streaming product reduction compute memory latency "
+    "f64 f32 f16 bf16 tensor cp_async mma wmma ldmatrix mbarrier wgmma tma cluster ";
+
 static bool is_fact(const char *facts, const char *word, size_t len)
 {
     for (const char *at = facts; (at = strchr(at, ' ')); at++)
@@ -217,9 +223,9 @@ static size_t next_word(const char **at)
     return strcspn(*at, " \t");
 }
 
-static unsigned score_of(const struct page *page, const char *facts, const char *source)
+static unsigned score_of(const struct technique *page, const char *facts, const char *source)
 {
-    unsigned score = 0;
+    unsigned score = 0, found = 0;
     size_t len;
 
     for (const char *at = page->needs; (len = next_word(&at)) > 0; at += len)
@@ -228,14 +234,14 @@ static unsigned score_of(const struct page *page, const char *facts, const char 
     for (const char *at = page->fits; (len = next_word(&at)) > 0; at += len) {
         if (is_fact(facts, at, len))
             score += FACT_SCORE;
-        else if (holds_word(source, at, len))
-            score += FOUND_SCORE;
+        else if (!is_fact(all_facts, at, len) && holds_word(source, at, len))
+            score += found++ ? 1 : FOUND_SCORE; /* one such word says what the kernel is */
     }
     return score > 0 && page->is_users ? score + USERS_SCORE : score;
 }
 
 /* The page of the highest score that was not taken; NULL: there is none. */
-static const struct page *take_best(const struct techniques *t, unsigned scores[MOST_PAGES])
+static const struct technique *take_best(const struct techniques *t, unsigned scores[MOST_PAGES])
 {
     unsigned best = 0;
 
@@ -248,7 +254,7 @@ static const struct page *take_best(const struct techniques *t, unsigned scores[
     return &t->pages[best];
 }
 
-static void add_page(struct str *out, const struct page *page)
+static void add_page(struct str *out, const struct technique *page)
 {
     str_addf(out, "%s### %s\n%s", out->len > 0 ? "\n" : "", page->title, page->body);
 }
@@ -257,7 +263,7 @@ const char *techniques_choose(const struct techniques *t, const char *facts, con
     unsigned first, unsigned nr, struct arena *arena, const char **title)
 {
     unsigned scores[MOST_PAGES], most[MOST_PAGES];
-    const struct page *page = NULL, *foremost = NULL;
+    const struct technique *page = NULL, *foremost = NULL;
     struct str out = {0};
     char *text;
 
