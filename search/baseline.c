@@ -1,28 +1,42 @@
 /* Owns the policies that the tree search must beat at equal budget: random and greedy. */
 #include "search/policy.h"
 
+/* Moves that may be tried now. */
+static unsigned nr_open_moves(const struct search *search, const struct search_node *node)
+{
+    unsigned nr = 0;
+
+    for (unsigned m = node->nr_tried; search_node_can_grow(search, node) && m < node->nr_moves;
+         m++) {
+        nr += search_may_try(search, node, m);
+    }
+    return nr;
+}
+
 /* Uniform over all pairs of a live node and a move that it has not tried. */
 static void choose_random(struct search *search, int64_t *number, unsigned *move)
 {
     uint64_t nr_pairs = 0;
 
     for (size_t i = 0; i < search->nr_nodes; i++) {
-        const struct search_node *node = &search->nodes[i];
-
-        nr_pairs += search_node_can_grow(search, node) ? node->nr_moves - node->nr_tried : 0;
+        nr_pairs += nr_open_moves(search, &search->nodes[i]);
     }
     uint64_t pair = search_random(search, nr_pairs);
 
     for (size_t i = 0; i < search->nr_nodes; i++) {
         const struct search_node *node = &search->nodes[i];
-        uint64_t nr = search_node_can_grow(search, node) ? node->nr_moves - node->nr_tried : 0;
+        unsigned nr = nr_open_moves(search, node);
 
-        if (pair < nr) {
-            *number = (int64_t)i;
-            *move = node->nr_tried + (unsigned)pair;
-            return;
+        if (pair >= nr) {
+            pair -= nr;
+            continue;
         }
-        pair -= nr;
+        *number = (int64_t)i;
+        for (*move = node->nr_tried;; ++*move) {
+            if (search_may_try(search, node, *move) && pair-- == 0) {
+                return;
+            }
+        }
     }
 }
 
@@ -44,7 +58,7 @@ static void choose_greedy(struct search *search, int64_t *number, unsigned *move
         if (search_random(search, ++nr_ties) == 0) {
             best = node;
             *number = (int64_t)i;
-            *move = node->nr_tried;
+            *move = search_next(search, node);
         }
     }
 }

@@ -116,7 +116,7 @@ static int64_t best_child(struct search *search, const struct scale *scale,
 static double untried_score(
     const struct search *search, const struct scale *scale, const struct search_node *node)
 {
-    double prior = (double)node->moves[node->nr_tried].prior;
+    double prior = search_prior(search, &node->moves[search_next(search, node)]);
     double root_n = sqrt(node->visits + node->pending);
     double own = scaled(scale, node->reward);
 
@@ -137,7 +137,7 @@ static void choose(struct search *search, int64_t *number, unsigned *move)
         if (can_grow && (child < 0 || (may_widen(search, node) &&
                                           untried_score(search, &scale, node) >= child_score))) {
             *number = at;
-            *move = node->nr_tried;
+            *move = search_next(search, node);
             return;
         }
         at = child; /* never -1: an open node can grow or has an open child */

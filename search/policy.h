@@ -17,6 +17,8 @@ struct search_node {
     enum node_state state;
     double reward; /* own, clipped; meaningful when NODE_OK */
     float prior;   /* of the move that led here */
+    uint8_t arm;   /* of that move */
+    bool has_arms; /* a move with an arm was given out */
 
     /* The moves that the node offers, most promising first, equal priors in a seeded order.
      * moves[0..nr_tried) were given out: when a policy skips ahead, the tree moves its choice
@@ -46,12 +48,20 @@ struct search {
     int64_t best;
     double *best_after; /* the best reward after each success, for search_converged */
     size_t nr_best_after, cap_best_after;
+
+    struct {
+        unsigned nr_asked, nr_told;
+        double gain; /* sum, over the best node before */
+    } arms[SEARCH_ARMS];
+    unsigned nr_fresh;    /* SEARCH_FRESH moves given out */
+    unsigned nr_gainless; /* outcomes of arms since the last gain, or the last fresh move */
+    bool relaxed;         /* dominated nodes may be extended by arms, too */
 };
 
 struct policy {
     const char *name;
-    /* Chooses an untried move (index into moves, >= nr_tried) of a live node. Only called when
-     * there is one. */
+    /* Chooses an untried move (index into moves, >= nr_tried) that may be tried, of a live node.
+     * Only called when there is one. */
     void (*choose)(struct search *search, int64_t *node, unsigned *move);
 };
 
@@ -60,7 +70,23 @@ extern const struct policy policy_mcts, policy_random, policy_greedy, policy_bea
 /* Helpers for policies. */
 uint64_t search_random(struct search *search, uint64_t bound); /* 0..bound-1, bound > 0 */
 bool search_node_dead(const struct search *search, const struct search_node *node);
-/* True: the node is alive and offers an untried move. */
+/* True: the node is alive and offers an untried move that may be tried now. */
 bool search_node_can_grow(const struct search *search, const struct search_node *node);
+/* May the untried move be tried now? */
+bool search_may_try(const struct search *search, const struct search_node *node, unsigned move);
+/* The move's prior, scaled by what its arm brought. */
+double search_prior(const struct search *search, const struct search_move *move);
+/* The most promising of the untried moves that may be tried. Only when search_node_can_grow. */
+unsigned search_next(const struct search *search, const struct search_node *node);
+
+/* ---- arms (arms.c) ---- */
+
+/* A move was given out. */
+void search_arms_asked(
+    struct search *search, struct search_node *node, const struct search_move *move);
+/* A node was told; to be called before the node can become the best. */
+void search_arms_told(struct search *search, const struct search_node *node, bool ok);
+/* Choose a fresh move, where the run begins or has come to a plateau. False: a policy chooses. */
+bool search_arms_choose(const struct search *search, int64_t *node, unsigned *move);
 
 #endif

@@ -4,6 +4,8 @@
  * have. */
 #include "search/policy.h"
 
+#include <math.h>
+
 /* Beam: at each depth only the best BEAM_WIDTH variants are extended, each by its BEAM_BRANCH most
  * promising moves, before the next depth is looked at (Lowerre, "The Harpy speech recognition
  * system", 1976). At 3 and 3, a budget of 30 reaches depth 4. When no layer has room left, the same
@@ -87,7 +89,7 @@ static void choose_beam(struct search *search, int64_t *number, unsigned *move)
             choose_best_open(search, number);
         }
     }
-    *move = search->nodes[*number].nr_tried;
+    *move = search_next(search, &search->nodes[*number]);
 }
 
 /* Evolution, (mu + lambda) in steady state: the population is the best POPULATION variants so far;
@@ -123,25 +125,34 @@ static unsigned population(const struct search *search, int64_t *members)
     return nr;
 }
 
+static double odds(const struct search *search, const struct search_node *node, unsigned move)
+{
+    return search_may_try(search, node, move) ? fmax(search_prior(search, &node->moves[move]), 0)
+                                              : 0;
+}
+
 /* An untried move, by the odds that the priors give; all alike when no prior is above zero. */
 static unsigned draw_move(struct search *search, const struct search_node *node)
 {
     double sum = 0, at;
 
     for (unsigned m = node->nr_tried; m < node->nr_moves; m++) {
-        sum += (double)node->moves[m].prior > 0 ? (double)node->moves[m].prior : 0;
+        sum += odds(search, node, m);
     }
     if (sum <= 0) {
-        return node->nr_tried + (unsigned)search_random(search, node->nr_moves - node->nr_tried);
+        unsigned m =
+            node->nr_tried + (unsigned)search_random(search, node->nr_moves - node->nr_tried);
+
+        return search_may_try(search, node, m) ? m : search_next(search, node);
     }
     at = sum * ((double)search_random(search, UINT64_C(1) << 53) * 0x1p-53);
     for (unsigned m = node->nr_tried; m < node->nr_moves; m++) {
-        at -= (double)node->moves[m].prior > 0 ? (double)node->moves[m].prior : 0;
+        at -= odds(search, node, m);
         if (at < 0) {
             return m;
         }
     }
-    return node->nr_moves - 1;
+    return search_next(search, node);
 }
 
 static void choose_evolution(struct search *search, int64_t *number, unsigned *move)

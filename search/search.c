@@ -13,7 +13,7 @@ static const double REWARD_MIN = -3, REWARD_MAX = 7;
 
 static const double DEFAULT_C_PUCT = 1.7;
 static const double DEFAULT_BEST_SHARE = 0.6;
-enum { DEFAULT_FAILURES_TO_DIE = 5 };
+enum { DEFAULT_FAILURES_TO_DIE = 5, DEFAULT_PLATEAU = 3 };
 
 static const struct policy *const policies[] = {
     &policy_mcts, &policy_random, &policy_greedy, &policy_beam, &policy_evolution};
@@ -78,10 +78,21 @@ bool search_node_dead(const struct search *search, const struct search_node *nod
                                              node->nr_failed >= search->options.failures_to_die);
 }
 
+/* The first allowed move, by number; nr_moves: none. */
+static unsigned first_allowed(const struct search *search, const struct search_node *node)
+{
+    unsigned m = node->nr_tried;
+
+    while (m < node->nr_moves && !search_may_try(search, node, m)) {
+        m++;
+    }
+    return m;
+}
+
 bool search_node_can_grow(const struct search *search, const struct search_node *node)
 {
     return node->state == NODE_OK && node->nr_tried < node->nr_moves &&
-           !search_node_dead(search, node);
+           !search_node_dead(search, node) && first_allowed(search, node) < node->nr_moves;
 }
 
 struct search *search_create(const struct search_options *options)
@@ -111,6 +122,9 @@ struct search *search_create(const struct search_options *options)
     if (search->options.failures_to_die == 0) {
         search->options.failures_to_die = DEFAULT_FAILURES_TO_DIE;
     }
+    if (search->options.plateau == 0) {
+        search->options.plateau = DEFAULT_PLATEAU;
+    }
     return search;
 }
 
@@ -127,7 +141,7 @@ void search_destroy(struct search *search)
     free(search);
 }
 
-static int64_t add_node(struct search *search, int64_t parent, float prior)
+static int64_t add_node(struct search *search, int64_t parent, const struct search_move *move)
 {
     int64_t number = (int64_t)search->nr_nodes;
 
@@ -137,7 +151,8 @@ static int64_t add_node(struct search *search, int64_t parent, float prior)
     search->nodes[number] = (struct search_node){.parent = parent,
         .depth = parent >= 0 ? search->nodes[parent].depth + 1 : 0,
         .state = NODE_PENDING,
-        .prior = prior,
+        .prior = move->prior,
+        .arm = move->arm,
         .first_child = -1,
         .next_sibling = -1};
     if (parent >= 0) {
@@ -248,6 +263,7 @@ static void settle(struct search *search, int64_t number, const struct search_ou
         parent->nr_failed += !ok;
     }
     back_up(search, number, ok, node->reward);
+    search_arms_told(search, node, ok);
     if (ok) {
         record_best(search, number);
     }
@@ -256,7 +272,7 @@ static void settle(struct search *search, int64_t number, const struct search_ou
 void search_add_root(struct search *search, const struct search_outcome *outcome)
 {
     if (search->nr_nodes == 0) {
-        settle(search, add_node(search, -1, 1), outcome);
+        settle(search, add_node(search, -1, &(struct search_move){.prior = 1}), outcome);
     }
 }
 
@@ -280,22 +296,30 @@ bool search_ask(struct search *search, struct search_pick *pick)
     int64_t parent = 0;
     unsigned chosen = 0;
 
+    search->relaxed = false;
     if (!mark_open(search)) {
-        return false;
+        search->relaxed = true;
+        if (!mark_open(search)) {
+            return false;
+        }
     }
     search->rng = seeded(search->options.seed, 2 * search->nr_asked++);
-    search->policy->choose(search, &parent, &chosen);
+    if (!search_arms_choose(search, &parent, &chosen)) {
+        search->policy->choose(search, &parent, &chosen);
+    }
 
     /* Move the choice to the end of the tried ones, and keep the others in their order. */
     struct search_node *node = &search->nodes[parent];
     struct search_move move = node->moves[chosen];
+
+    search_arms_asked(search, node, &move);
 
     for (unsigned i = chosen; i > node->nr_tried; i--) {
         node->moves[i] = node->moves[i - 1];
     }
     node->moves[node->nr_tried++] = move;
     *pick = (struct search_pick){.parent = parent, .move = move.id};
-    pick->node = add_node(search, parent, move.prior);
+    pick->node = add_node(search, parent, &move);
     return true;
 }
 

@@ -26,12 +26,32 @@ struct search_options {
     double c_puct;     /* 0: the default */
     double best_share; /* of the best descendant in the value backed up; 0 or less: the default */
     unsigned failures_to_die; /* children without success after which a node is dead; 0: default */
+    /* of moves with an arm */
+    unsigned nr_fresh_first; /* so many SEARCH_FRESH moves are tried before anything else */
+    unsigned plateau; /* outcomes of arms without a gain, after which a SEARCH_FRESH move is tried;
+                         0: the default */
+};
+
+/* A kind of move whose worth is learned over the whole tree: its prior is scaled by the gains over
+ * the best node that this arm brought, relative to those that all arms brought. Arms are meant for
+ * moves that cost more than an evaluation. */
+enum { SEARCH_ARMS = 8 };
+
+enum {
+    /* Not for a node that is dominated: one that is over 5% slower than the best. Exceptions: a
+     * node within half of the best's speed whose arms were never tried, and all nodes once nothing
+     * else is left. */
+    SEARCH_FROM_BEST = 1,
+    SEARCH_FRESH = 2, /* a new start, for a run's beginning and for a plateau */
+    SEARCH_PAIR = 4   /* needs a second node: search_partner */
 };
 
 /* A move that a node offers. id is the caller's (unique within the node). */
 struct search_move {
     uint32_t id;
     float prior;
+    uint8_t arm;   /* 1 to SEARCH_ARMS - 1; 0: none */
+    uint8_t flags; /* SEARCH_FROM_BEST, ... */
 };
 
 struct search_pick {
@@ -61,6 +81,11 @@ void search_add_root(struct search *search, const struct search_outcome *outcome
 bool search_ask(struct search *search, struct search_pick *pick);
 void search_tell(
     struct search *search, const struct search_pick *pick, const struct search_outcome *outcome);
+
+/* The best node that came another way: neither above nor below `node`, better than the original,
+ * and no slower than a quarter of the node's speed. One from another child of the root is
+ * preferred. -1: there is none. */
+int64_t search_partner(const struct search *search, int64_t node);
 
 int64_t search_best(const struct search *search, double *reward); /* node number; 0 is the root */
 /* True when the last `window` successes brought less than min_gain (log2) over the best before.

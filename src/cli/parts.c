@@ -43,7 +43,10 @@ struct session_options options_session(const struct options *o)
         .max_tokens = o->max_tokens,
         .max_cost = o->max_cost,
         .no_memory = o->no_memory,
-        .no_plan = o->no_plan,
+        .plan = o->plan && !o->no_plan,
+        .techniques_dir = o->techniques_dir,
+        .instructions_path = o->instructions_path,
+        .call_s = o->call_s,
         .model_only = o->model_only,
         .show_prompt = o->show_prompt,
     };

@@ -28,6 +28,11 @@ bool action_parse(const char *name, enum action *action)
     return false;
 }
 
+bool action_is_request(enum action action)
+{
+    return action >= ACTION_DESIGN && action <= ACTION_PARAMETERISE;
+}
+
 bool action_rewrites(enum action action)
 {
     return action != ACTION_NONE && table[action].rewrites;

@@ -15,5 +15,7 @@ enum action {
 const char *action_name(enum action action); /* "none" for ACTION_NONE */
 bool action_parse(const char *name, enum action *action);
 bool action_rewrites(enum action action);
+/* Is it a kind of request to a model (design, improve, ...)? The other actions are moves. */
+bool action_is_request(enum action action);
 
 #endif

@@ -84,6 +84,12 @@ const char *bound_name(enum bound bound)
     return names[bound];
 }
 
+bool candidate_cost(const struct candidate *c)
+{
+    return !c->recalled && c->verdict != VERDICT_DECLINED &&
+           (c->nr_calls == 0 || c->calls[c->nr_calls - 1].verdict != VERDICT_DECLINED);
+}
+
 unsigned candidate_nr_repairs(const struct candidate *c)
 {
     unsigned nr = 0;

@@ -215,6 +215,9 @@ const struct sass_line *candidate_sass_lines(const struct candidate *c, unsigned
 
 /* How many of the candidate's calls were repairs; each repair was one more evaluation. */
 unsigned candidate_nr_repairs(const struct candidate *c);
+/* Was the candidate as it stands now evaluated, at a cost? Not when its results are those of an
+ * equal node, nor when the last answer to it was none: then a model had declined. */
+bool candidate_cost(const struct candidate *c);
 
 /* Nothing is left to find out: the candidate is dead, or its results are those of an equal node. */
 bool candidate_settled(const struct candidate *c);

@@ -16,6 +16,7 @@ static const char *const names[NR_VERDICTS] = {
     [VERDICT_NONDETERMINISTIC] = "nondeterministic",
     [VERDICT_SUSPICIOUS] = "suspicious",
     [VERDICT_UNSUPPORTED] = "unsupported",
+    [VERDICT_DECLINED] = "declined",
 };
 
 const char *verdict_name(enum verdict verdict)

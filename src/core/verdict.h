@@ -18,6 +18,7 @@ enum verdict {
     VERDICT_NONDETERMINISTIC, /* two runs on the same input differ, and nothing explains that */
     VERDICT_SUSPICIOUS,       /* too fast to be true, or caught behaving unlike a function */
     VERDICT_UNSUPPORTED,      /* the emulator lacks an instruction: nothing is known */
+    VERDICT_DECLINED,         /* a model saw nothing to do, and said why: no code, no cost */
     NR_VERDICTS
 };
 

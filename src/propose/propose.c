@@ -8,6 +8,7 @@
 #include "propose/model/prompt.h"
 #include "propose/proposer.h"
 #include "propose/rewrite/rewrite.h"
+#include "search/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -197,7 +198,7 @@ bool propose_options(struct propose *p, struct candidate *c, struct err *err)
         if (!proposers[i]->list(&in, &list, err))
             return false;
     if (propose_has_model(p))
-        model_list(p->model, &in, &list);
+        model_list(p->model, c, &list);
     for (unsigned i = 0; i < list.nr; i++)
         list.items[i].prior = 1.0f / (float)list.nr;
     c->options = list.items;
@@ -207,7 +208,7 @@ bool propose_options(struct propose *p, struct candidate *c, struct err *err)
 
 /* --- with a model --- */
 
-/* The least share of the priors that the model's moves get together. A model can do what the
+/* The share of the priors that the requests to a model get together. A model can do what the
  * rewriter cannot, but each of its answers costs. */
 static const float MODEL_SHARE = 0.5f;
 
@@ -222,14 +223,25 @@ void propose_priors(const struct propose *p, struct candidate *c)
 
     if (!propose_has_model(p))
         return;
-    for (unsigned i = 0; i < c->nr_options; i++)
-        *(c->options[i].proposer == PROPOSER_MODEL ? &mine : &others) += c->options[i].prior;
-    if (mine <= 0 || others <= 0 || mine >= MODEL_SHARE * (mine + others))
-        return;
-    for (unsigned i = 0; i < c->nr_options; i++)
-        c->options[i].prior *= c->options[i].proposer == PROPOSER_MODEL
-                                   ? MODEL_SHARE / mine
-                                   : (1 - MODEL_SHARE) / others;
+    for (unsigned i = 0; i < c->nr_options; i++) {
+        if (c->options[i].proposer == PROPOSER_MODEL)
+            mine += c->options[i].prior = model_weight(&c->options[i]);
+        else
+            others += c->options[i].prior;
+    }
+    for (unsigned i = 0; i < c->nr_options && mine > 0; i++) {
+        const bool is_mine = c->options[i].proposer == PROPOSER_MODEL;
+        const float share = others <= 0 ? 1 : is_mine ? MODEL_SHARE : 1 - MODEL_SHARE;
+
+        c->options[i].prior *= share / (is_mine ? mine : others);
+    }
+}
+
+void propose_arm(const struct option *option, struct search_move *move)
+{
+    move->arm = move->flags = 0;
+    if (option->proposer == PROPOSER_MODEL)
+        model_arm(option, move);
 }
 
 bool propose_start(struct propose *p, const struct propose_context *context, struct candidate *c,

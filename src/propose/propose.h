@@ -63,8 +63,12 @@ struct propose_options {
     const struct propose_library *library; /* NULL: nothing to look up */
     const struct propose_journal *journal; /* NULL: the candidates alone have the calls */
     bool model_only;                       /* no rewriter, no tuner */
-    bool no_plan;                          /* ask for code right away */
-    bool need_prices;                      /* a model without a price is an error */
+    bool plan;                             /* ask how, before asking for code */
+    bool emulated;                         /* prompts/executes.md says what the device executes */
+    const char *techniques_dir; /* pages of the user's, beside prompts/techniques; NULL: none */
+    const char *instructions;   /* the user's own word, for the prompts; NULL: none */
+    double call_s;              /* the time that a call may take; 0: the endpoint's default */
+    bool need_prices;           /* a model without a price is an error */
     bool show_only; /* propose_show alone will be called: no model is opened, no key is needed */
     uint64_t seed;
 };
@@ -96,7 +100,7 @@ bool propose_kernel(struct propose *propose, const char *parent_source, size_t p
 
 /* List what can be tried on c->source, whose plan is c->plan: c->options, with uniform priors. The
  * list is the same for the same source. A mechanical move that does not apply, or would not change
- * the text, is not listed. With a model, each move that has a page in prompts/actions is. */
+ * the text, is not listed. With a model, the kinds of requests to it are. */
 bool propose_options(struct propose *propose, struct candidate *c, struct err *err);
 
 /* Why moves were not listed by the last propose_options: "move: reason\n" lines, for -v. */
@@ -109,6 +113,13 @@ const char *propose_action_text(const struct propose *propose, enum action actio
 
 bool propose_has_model(const struct propose *propose);
 
+/* One line about a node. */
+struct propose_headline {
+    int64_t node, parent;
+    const char *action, *what, *verdict, *verdict_text;
+    double speedup, time_ns; /* 0: not known */
+};
+
 /* What surrounds a move. All of it is borrowed for the call only, but for the parent's plan: a
  * candidate whose move does not apply keeps it, and must not outlive the parent's arena. */
 struct propose_context {
@@ -117,9 +128,19 @@ struct propose_context {
     unsigned nr_siblings;
     const struct lesson *const *lessons;
     unsigned nr_lessons;
+    /* For requests to a model. NULL: none. */
+    const struct candidate *best;    /* the best version so far; may be the parent */
+    const struct candidate *partner; /* to combine with; of a repair: the faster version before */
+    const struct propose_headline *headlines; /* fastest first, then those that failed */
+    unsigned nr_headlines;
+    bool evidence; /* prompts may show counters */
 };
 
-/* Once explain has filled the priors: give the model's moves together at least half of the mass.
+/* What the search is to know of an option: a model's kinds of requests are arms of it. */
+struct search_move;
+void propose_arm(const struct option *option, struct search_move *move);
+
+/* Once explain has filled the priors: give the requests to a model together half of the mass.
  * Without a model, nothing. */
 void propose_priors(const struct propose *propose, struct candidate *c);
 

@@ -166,7 +166,8 @@ void report_result(struct str *out, const struct candidate *root, const struct c
     str_add_count(out, best->check.nr_runs, "run");
 }
 
-/* Each evaluation is counted once: as right, under its verdict, or as sent back for a repair. */
+/* Each evaluation is counted once: as right, under its verdict, or as sent back for a repair. What
+ * a model declined was not evaluated. */
 void report_counts(struct str *out, uint64_t nr_evaluated, const uint64_t verdicts[NR_VERDICTS],
     const uint64_t recalled[NR_VERDICTS])
 {
@@ -178,7 +179,7 @@ void report_counts(struct str *out, uint64_t nr_evaluated, const uint64_t verdic
     for (int v = 0; v < NR_VERDICTS; v++) {
         const uint64_t nr = verdicts[v] - recalled[v];
 
-        nr_repairs -= nr;
+        nr_repairs -= v == VERDICT_DECLINED ? 0 : nr;
         nr_recalled += recalled[v];
         if (v != VERDICT_OK && nr > 0)
             str_addf(out, ", %llu %s", (unsigned long long)nr, verdict_name((enum verdict)v));

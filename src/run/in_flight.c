@@ -65,28 +65,6 @@ static bool find_option(struct session *s, struct trial *t, struct err *err)
         (long long)pick->parent, pick->move);
 }
 
-/* Collect what a model is told beside the parent: siblings and lessons. */
-bool in_flight_surround(struct session *s, const struct candidate *parent, struct arena *arena,
-    struct propose_context *context, struct err *err)
-{
-    const struct lesson **lessons = arena_array(arena, LESSONS_SHOWN, sizeof(const void *));
-    const struct candidate **siblings;
-    struct candidate *children;
-    unsigned nr;
-
-    if (!store_list_children(s->store, arena, parent->node, &children, &nr, err))
-        return false;
-    siblings = arena_array(arena, nr + 1, sizeof(const void *));
-    for (unsigned i = 0; i < nr; i++)
-        siblings[i] = &children[i];
-    *context = (struct propose_context){.parent = parent,
-        .siblings = siblings,
-        .nr_siblings = nr,
-        .lessons = lessons,
-        .nr_lessons = lessons_recall(s->memory, parent, lessons)};
-    return true;
-}
-
 /* Ask the proposer, or take the variant that an earlier run proposed for an equal parent. */
 static bool start(struct session *s, const struct propose_context *context, struct trial *t,
     bool *ready, struct err *err)
@@ -110,7 +88,7 @@ bool in_flight_begin(struct session *s, const struct search_pick *pick, struct e
         return false;
     context = (struct propose_context){.parent = &t->parent};
     if (t->c.option.proposer == PROPOSER_MODEL &&
-        !in_flight_surround(s, &t->parent, t->arena, &context, err))
+        !in_flight_surround(s, &t->c, &t->parent, t->arena, &context, err))
         return false;
     if (t->c.option.proposer == PROPOSER_MODEL && !store_load_calls(s->store, &t->c, err))
         return false;
@@ -136,18 +114,26 @@ static bool ask(struct session *s, bool *asked, struct err *err)
            in_flight_begin(s, &pick, err);
 }
 
+const char *in_flight_limit(const struct session *s)
+{
+    const struct session_options *o = s->options;
+
+    if (o->budget_nodes && s->state.nr_evaluated + in_flight_nr(s) >= o->budget_nodes)
+        return "budget";
+    if (o->max_tokens && propose_spent(s->propose).tokens >= o->max_tokens)
+        return "tokens";
+    if (o->max_cost > 0 && propose_spent(s->propose).cost >= o->max_cost)
+        return "cost";
+    return NULL;
+}
+
 bool in_flight_fill(struct session *s, struct err *err)
 {
-    const uint64_t budget = s->options->budget_nodes;
-    unsigned pending = in_flight_nr(s);
     bool asked = true;
 
-    for (; asked && pending < s->in_flight.nr_slots; pending++) {
-        if (budget && s->state.nr_evaluated + pending >= budget)
-            break;
+    while (asked && in_flight_nr(s) < s->in_flight.nr_slots && !in_flight_limit(s))
         if (!ask(s, &asked, err))
             return false;
-    }
     return true;
 }
 
@@ -229,6 +215,9 @@ bool in_flight_collect(struct session *s, bool wait, struct err *err)
 
 bool in_flight_repair(struct session *s, struct trial *trial, bool *again, struct err *err)
 {
+    *again = false;
+    if (in_flight_limit(s)) /* a repair is one evaluation more than those under way */
+        return true;
     if (!propose_repair(s->propose, &trial->c, again, err))
         return false;
     if (*again) {

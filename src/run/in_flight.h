@@ -32,6 +32,9 @@ void in_flight_init(struct in_flight *f);
 void in_flight_finish(struct in_flight *f);
 
 unsigned in_flight_nr(const struct session *s);
+/* Why nothing more may be asked, with what is under way counted: "budget", "tokens", "cost"; NULL:
+ * something may. */
+const char *in_flight_limit(const struct session *s);
 /* Ask the search for picks until all slots are taken, the budget is spent, or
  * the search has no pick. */
 bool in_flight_fill(struct session *s, struct err *err);
@@ -50,8 +53,10 @@ bool in_flight_has_equal(const struct session *s, const struct candidate *c);
  * is no longer ready. */
 bool in_flight_repair(struct session *s, struct trial *trial, bool *again, struct err *err);
 
-/* Collect what a model is told beside the parent: siblings and lessons. */
-bool in_flight_surround(struct session *s, const struct candidate *parent, struct arena *arena,
-    struct propose_context *context, struct err *err);
+/* surround.c: collect what a model is told beside the parent of c, whose option says what it will
+ * be asked for: the best version, siblings, headlines, a partner, lessons. */
+bool in_flight_surround(struct session *s, const struct candidate *c,
+    const struct candidate *parent, struct arena *arena, struct propose_context *context,
+    struct err *err);
 
 #endif

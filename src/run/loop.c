@@ -150,14 +150,11 @@ static const char *reason_to_stop(const struct session *s)
 
     if (interrupted)
         return "interrupted";
-    if (o->budget_nodes && s->state.nr_evaluated >= o->budget_nodes)
-        return "budget";
     if (o->budget_s > 0 && session_elapsed_s(s) >= o->budget_s)
         return "budget";
-    if (o->max_tokens && propose_spent(s->propose).tokens >= o->max_tokens)
-        return "tokens";
-    if (o->max_cost > 0 && propose_spent(s->propose).cost >= o->max_cost)
-        return "cost";
+    /* Requests under way were counted when they began, or will be paid for: they are waited for. */
+    if (in_flight_nr(s) == 0 && in_flight_limit(s))
+        return in_flight_limit(s);
     if (roofline_ns > 0 && s->root.profile.time_ns / s->state.best_speedup * 0.95 <= roofline_ns)
         return "roofline";
     if (search_converged(s->search, o->window, log2(1.01)))

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DEFAULT_IN_FLIGHT = 4 };
+enum { DEFAULT_IN_FLIGHT = 4, FIRST_DESIGNS = 3, MOST_INSTRUCTIONS = 1 << 16 };
 
 uint32_t session_move_id(const struct option *option)
 {
@@ -50,8 +50,11 @@ static struct search_outcome outcome_of(
     if (c->recalled)
         return outcome;
     moves = arena_array(arena, c->nr_options, sizeof(*moves));
-    for (unsigned i = 0; i < c->nr_options; i++)
-        moves[i] = (struct search_move){session_move_id(&c->options[i]), c->options[i].prior};
+    for (unsigned i = 0; i < c->nr_options; i++) {
+        moves[i] = (struct search_move){
+            .id = session_move_id(&c->options[i]), .prior = c->options[i].prior};
+        propose_arm(&c->options[i], &moves[i]);
+    }
     outcome.moves = moves;
     outcome.nr_moves = c->nr_options;
     return outcome;
@@ -69,7 +72,7 @@ void session_tell(struct session *s, const struct search_pick *pick, const struc
 
     search_tell(s->search, pick, &outcome);
     s->state.nr_nodes++;
-    s->state.nr_evaluated += !c->recalled;
+    s->state.nr_evaluated += candidate_cost(c);
     s->state.nr_ok += outcome.ok;
     s->state.nr_reused += c->reused;
     s->state.verdicts[c->verdict]++;
@@ -128,6 +131,18 @@ static unsigned slots_of(const struct session *s)
     return nr < PROPOSE_MAX_IN_FLIGHT ? nr : PROPOSE_MAX_IN_FLIGHT;
 }
 
+static bool read_instructions(struct session *s, const char **text, struct err *err)
+{
+    char *read;
+    size_t len;
+
+    if (!file_read(s->options->instructions_path, MOST_INSTRUCTIONS, &read, &len, err))
+        return err_wrap(err, "--instructions");
+    *text = arena_strndup(s->arena, read, len);
+    free(read);
+    return true;
+}
+
 static bool open_propose(struct session *s, struct err *err)
 {
     const struct session_options *o = s->options;
@@ -139,7 +154,10 @@ static bool open_propose(struct session *s, struct err *err)
         .record_path = o->record_path,
         .in_flight = o->in_flight ? o->in_flight : DEFAULT_IN_FLIGHT,
         .prompt_tokens = o->prompt_tokens,
-        .no_plan = o->no_plan,
+        .plan = o->plan,
+        .techniques_dir = o->techniques_dir,
+        .emulated = strcmp(workbench_device(s->bench, 0)->ops->name, "emu") == 0,
+        .call_s = o->call_s,
         .model_only = o->model_only,
         .need_prices = o->max_cost > 0,
         .show_only = o->show_prompt,
@@ -147,6 +165,10 @@ static bool open_propose(struct session *s, struct err *err)
     };
     char *prompts = share_find("prompts");
 
+    if (o->instructions_path && !read_instructions(s, &propose_options.instructions, err)) {
+        free(prompts);
+        return false;
+    }
     if (!prompts)
         return err_set(err,
             "the folder prompts/ was not found beside the program; set KEET_SHARE to "
@@ -308,6 +330,7 @@ static bool plant(struct session *s, struct err *err)
         .policy = s->options->policy,
         .seed = s->run.seed,
         .best_share = -1,
+        .nr_fresh_first = FIRST_DESIGNS,
     };
     const struct search_outcome outcome = outcome_of(s, &s->root, s->arena);
 
@@ -469,28 +492,13 @@ bool session_result(struct session *s, struct session_result *result, struct err
            store_tree_hash(s->store, result->tree_hash, err);
 }
 
-/* The most promising of the model's moves on the original; all of them when there is no model. */
-static enum action best_move(const struct candidate *root)
-{
-    double share[NR_ACTIONS] = {0};
-    enum action best = ACTION_SHARED_TILE;
-
-    for (unsigned i = 0; i < root->nr_options; i++)
-        if (root->options[i].action != ACTION_TUNE)
-            share[root->options[i].action] += (double)root->options[i].prior;
-    for (int a = 0; a < NR_ACTIONS; a++)
-        if (share[a] > share[best])
-            best = (enum action)a;
-    return best;
-}
-
 bool session_show_prompt(struct session *s, struct str *out, struct err *err)
 {
-    const struct option option = {.action = best_move(&s->root), .proposer = PROPOSER_MODEL};
+    const struct option option = {.action = ACTION_DESIGN, .proposer = PROPOSER_MODEL};
     struct propose_context context;
     struct candidate c;
 
     session_candidate(s, s->arena, &c, 1, 0, option);
-    return in_flight_surround(s, &s->root, s->arena, &context, err) &&
+    return in_flight_surround(s, &c, &s->root, s->arena, &context, err) &&
            propose_show(s->propose, &context, &c, out, err);
 }

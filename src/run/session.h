@@ -42,11 +42,14 @@ struct session_options {
     const char *const *models; /* specs, as llm/llm.h lists them */
     unsigned nr_models;
     const char *record_path;
-    const char *memory_path; /* lessons across runs; NULL: this run's own */
-    unsigned prompt_tokens;  /* 0: the default */
-    uint64_t max_tokens;     /* 0: no limit */
-    double max_cost;         /* dollars; 0: no limit */
-    bool no_memory, no_plan;
+    const char *memory_path;       /* lessons across runs; NULL: this run's own */
+    unsigned prompt_tokens;        /* 0: the default */
+    uint64_t max_tokens;           /* 0: no limit */
+    double max_cost;               /* dollars; 0: no limit */
+    const char *techniques_dir;    /* the user's own pages; NULL: none */
+    const char *instructions_path; /* the user's own word to models; NULL: none */
+    unsigned call_s;               /* the time that a call may take; 0: the endpoint's default */
+    bool no_memory, plan;
     bool model_only;  /* neither rewriter nor tuner: for comparisons */
     bool show_prompt; /* session_show_prompt will be asked for, with or without a model */
 };
@@ -105,7 +108,7 @@ struct session_output {
 bool session_write_output(struct session *s, const struct session_result *result,
     struct session_output *done, struct err *err);
 
-/* Add the prompt that a model would be sent for the original's most promising move. */
+/* Add the prompt that a model would be sent first. */
 bool session_show_prompt(struct session *s, struct str *out, struct err *err);
 
 #endif

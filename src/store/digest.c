@@ -23,7 +23,9 @@ static bool add_verdicts(struct store *store, struct store_digest *digest, struc
             digest->recalled[verdict] = (uint64_t)(nr - nr_evaluated);
         }
         digest->nr_nodes += nr;
-        digest->nr_evaluated += nr_evaluated;
+        digest->nr_evaluated += name && strcmp(name, verdict_name(VERDICT_DECLINED)) == 0
+                                    ? 0 /* nothing was evaluated */
+                                    : nr_evaluated;
     }
     arena_destroy(arena);
     return ok;

@@ -299,7 +299,7 @@ const char *const sql_text[NR_SQL] = {
     [SQL_DIGEST_CALLS] =
         "SELECT count(*), total(tokens_in + lost_in), total(tokens_out + lost_out),"
         " total(cost), count(*) - count(cost), total(purpose = 'repair'"
-        " AND node IS NOT NULL) FROM model_call WHERE run = ?",
+        " AND verdict <> 'declined' AND node IS NOT NULL) FROM model_call WHERE run = ?",
     [SQL_LIST_SPEEDS] = "SELECT number, parent, action, what, verdict, verdict_text, speedup,"
                         " time_ns FROM node LEFT JOIN measurement ON measurement.node = node.id"
                         " WHERE run = ? ORDER BY number",

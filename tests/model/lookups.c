@@ -160,13 +160,13 @@ static void test_replayed(void **state)
         "\"arguments\": {\"query\": \"SM90_RARE_ATOM\"}}]}");
     put("s/plan-2.md", "Unroll the loop.\n");
     put_kernel("s/write-1.md");
-    optimize("script:s", "--record tape");
+    optimize("script:s", "--plan --record tape");
     assert_string_equal(ask("run.db", "SELECT count(*) FROM model_call"), "3");
     expect_in(
         ask("run.db", "SELECT prompt FROM model_call WHERE purpose = 'write'"), "Unroll the loop.");
     snprintf(text, sizeof(text), "rm %s/run.db*", folder);
     assert_int_equal(system(text), 0);
-    optimize("replay:tape", "");
+    optimize("replay:tape", "--plan");
     assert_string_equal(ask("run.db", "SELECT count(*) FROM model_call WHERE error IS NULL"), "3");
     assert_string_equal(ask("run.db", "SELECT verdict FROM node WHERE number = 1"), "ok");
 }

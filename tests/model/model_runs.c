@@ -102,7 +102,7 @@ static void hand_written_variants_reach_the_last(void **state)
     char text[8192];
 
     must_run(MATMUL " --model script:" KEET_SOURCE_DIR "/tests/model/matmul --model-only"
-                    " --in-flight 1 --budget 6 --db m.db -o m.cu -q");
+                    " --in-flight 1 --plan --budget 6 --db m.db -o m.cu -q");
     assert_int_equal(number("m.db", "SELECT count(*) FROM node"), 4);
     assert_int_equal(number("m.db", "SELECT count(*) FROM node WHERE verdict = 'ok'"), 4);
     /* Each is faster than the one before, and the last one is what was written. */
@@ -171,7 +171,7 @@ static bool run_and_kill(const char *when, const char *resume)
             !freopen("/dev/null", "w", stderr))
             _exit(126);
         execl(KEET_BINARY, KEET_BINARY, MATMUL, "--model", "script:replies", "--budget", "16",
-            "--db", "k.db", "-o", "k.cu", "-q", resume, NULL);
+            "--plan", "--db", "k.db", "-o", "k.cu", "-q", resume, NULL);
         _exit(127);
     }
     while (!held && waitpid(pid, NULL, WNOHANG) == 0) {
@@ -199,14 +199,14 @@ static void a_killed_run_resumes(void **state)
     write_script("replies", 60, 300, true);
     assert_true(run_and_kill(half_way, NULL));
     assert_true(run_and_kill("SELECT count(*) >= 6 FROM node", "--resume"));
-    must_run(MATMUL " --model script:replies --budget 16 --db k.db -o k.cu -q --resume");
+    must_run(MATMUL " --model script:replies --plan --budget 16 --db k.db -o k.cu -q --resume");
     assert_int_equal(number("k.db", "SELECT count(*) FROM run"), 1);
     assert_string_equal(ask("k.db", "SELECT why_stopped FROM run"), "budget");
     assert_int_equal(number("k.db", "SELECT count(*) - count(DISTINCT number) FROM node"), 0);
     assert_true(number("k.db", "SELECT count(*) FROM node") >= 8);
     assert_string_equal(ask("k.db", "SELECT models FROM run"), "script:replies");
     /* Once more, with the database as it is: the order of asking and telling still replays. */
-    must_run(MATMUL " --model script:replies --budget 18 --db k.db -o k.cu -q --resume");
+    must_run(MATMUL " --model script:replies --plan --budget 18 --db k.db -o k.cu -q --resume");
 }
 
 static double seconds_of(const char *db, unsigned delay_ms, unsigned budget)
@@ -216,7 +216,7 @@ static double seconds_of(const char *db, unsigned delay_ms, unsigned budget)
 
     write_script("replies", 40, delay_ms, false);
     snprintf(arguments, sizeof(arguments),
-        MATMUL " --model script:replies --model-only --no-plan --in-flight 4 --budget %u --cache ''"
+        MATMUL " --model script:replies --model-only --in-flight 4 --budget %u --cache ''"
                " --threads 1 --db %s -o o.cu -q",
         budget, db);
     must_run(arguments);
@@ -271,13 +271,13 @@ static void the_model_that_pays_is_asked(void **state)
     shell("mkdir -p good");
     for (int i = 1; i <= 40; i++) {
         snprintf(name, sizeof(name), "idle/write-%d.md", i);
-        put(name, "The move does not apply to this kernel.\n");
+        put(name, "DECLINE: nothing is to be gained here.\n");
         snprintf(name, sizeof(name), "cp %s/tests/model/matmul/write-1.md good/write-%d.md",
             KEET_SOURCE_DIR, i);
         shell(name);
     }
     snprintf(arguments, sizeof(arguments),
-        MATMUL " --model script:idle --model script:good --model-only --no-plan --in-flight 1"
+        MATMUL " --model script:idle --model script:good --model-only --in-flight 1"
                " --budget 6 --max-tokens 60000 --db b.db -o b.cu -q");
     must_run(arguments);
     const long good = number("b.db", "SELECT count(*) FROM model_call WHERE model LIKE '%good'");
@@ -303,7 +303,7 @@ static void repairs_keep_to_the_budget(void **state)
         snprintf(name, sizeof(name), i == 1 ? "replies/write-1.md" : "replies/repair-%d.md", i - 1);
         put(name, text);
     }
-    must_run(MATMUL " --model script:replies --model-only --no-plan --in-flight 1 --budget 3"
+    must_run(MATMUL " --model script:replies --model-only --in-flight 1 --budget 3"
                     " --prompt-tokens 3000 --db w.db -o w.cu -q");
     assert_int_equal(number("w.db", "SELECT count(*) FROM model_call WHERE purpose = 'repair'"), 2);
     assert_int_equal(
@@ -324,8 +324,10 @@ static void showing_sends_nothing(void **state)
     char text[65536];
 
     assert_int_equal(
-        run(text, sizeof(text), MATMUL " --model 'cmd:touch asked' --show-prompt --db s.db"), 0);
+        run(text, sizeof(text), MATMUL " --model 'cmd:touch asked' --show-prompt --plan --db s.db"),
+        0);
     expect_in(text, "===== plan, about ");
+    expect_in(text, "===== write, about ");
     expect_in(text, "  14| __global__ void matmul(");
     expect_in(text, "#pragma keet tolerance rel = 1e-3, abs = 1e-4");
     expect_in(text, "132 multiprocessors");

@@ -6,6 +6,7 @@
 #include "propose/model/model_parts.h"
 #include "propose/model/phrases.h"
 #include "propose/rewrite/rewrite.h"
+#include "search/search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,6 +22,8 @@ static bool open_endpoint(struct model *m, const char *spec, struct err *err)
 
     limits.in_flight = m->options->in_flight ? m->options->in_flight : limits.in_flight;
     limits.seed = m->options->seed;
+    if (m->options->call_s > 0)
+        limits.total_s = limits.first_byte_s = limits.idle_s = m->options->call_s;
     if (m->options->need_prices && !price_find(m->prices, "", spec, &price))
         return err_set(err, "--max-cost needs a price for %s; add a line to %s/prices.txt", spec,
             m->options->prompts_dir);
@@ -48,7 +51,11 @@ struct model *model_create(const struct propose_options *options, const struct p
     m->task = task;
     m->arena = arena_create();
     m->prices = prices_load(arena_printf(m->arena, "%s/prices.txt", options->prompts_dir), err);
-    ok = m->prices != NULL;
+    if (m->prices)
+        m->techniques =
+            techniques_load(arena_printf(m->arena, "%s/techniques", options->prompts_dir),
+                options->techniques_dir, err);
+    ok = m->prices && m->techniques;
     if (ok && options->nr_models > PROPOSE_MAX_MODELS)
         ok = err_set(err, "at most %d models in one run", PROPOSE_MAX_MODELS);
     for (unsigned i = 0; ok && !options->show_only && i < options->nr_models; i++)
@@ -70,23 +77,9 @@ void model_destroy(struct model *m)
         free(m->endpoints[i].why);
     }
     prices_destroy(m->prices);
+    techniques_destroy(m->techniques);
     arena_destroy(m->arena);
     free(m);
-}
-
-void model_list(const struct model *m, const struct rewrite_in *in, struct option_list *list)
-{
-    for (int a = 0; a < NR_ACTIONS; a++) {
-        const enum action action = (enum action)a;
-
-        /* The tuner tries values of parameters without asking anyone. */
-        if (action == ACTION_TUNE || (action == ACTION_FAST_MATH && in->forbid_fast_math))
-            continue;
-        option_add(
-            list, &(struct option){.action = action,
-                      .proposer = PROPOSER_MODEL,
-                      .what = arena_printf(list->arena, "%s, by the model", action_name(action))});
-    }
 }
 
 static struct model_job *job_of(struct model *m, const struct candidate *c)
@@ -95,6 +88,74 @@ static struct model_job *job_of(struct model *m, const struct candidate *c)
         if (m->jobs[i].c == c)
             return &m->jobs[i];
     return NULL;
+}
+
+/* --- kinds of requests --- */
+
+/* How many requests of a kind a node offers; each has a hint of its own. */
+enum { NR_DESIGNS = 8, NR_IMPROVEMENTS = 6, NR_COMBINATIONS = 2 };
+
+static const char *const request_texts[NR_ACTIONS] = {[ACTION_DESIGN] = "a design",
+    [ACTION_IMPROVE] = "an improvement",
+    [ACTION_COMBINE] = "a combination",
+    [ACTION_REPAIR] = "a repair of what made it slower",
+    [ACTION_PARAMETERISE] = "tuning parameters"};
+
+static void list_request(struct option_list *list, enum action action, unsigned nr)
+{
+    for (unsigned i = 0; i < nr; i++)
+        option_add(list,
+            &(struct option){.action = action,
+                .proposer = PROPOSER_MODEL,
+                .variant = i,
+                .what = arena_printf(list->arena, "%s, by the model", request_texts[action])});
+}
+
+/* Is c a model's version that is right but slower than its parent? Known while its job lasts. */
+static bool is_slower(const struct model *m, const struct candidate *c)
+{
+    for (unsigned i = 0; i < PROPOSE_MAX_IN_FLIGHT; i++)
+        if (m->jobs[i].c == c)
+            return c->speedup > 0 && c->speedup < m->jobs[i].parent_speedup &&
+                   c->option.action != ACTION_PARAMETERISE;
+    return false;
+}
+
+void model_list(const struct model *m, const struct candidate *c, struct option_list *list)
+{
+    if (c->node == 0)
+        list_request(list, ACTION_DESIGN, NR_DESIGNS);
+    list_request(list, ACTION_IMPROVE, NR_IMPROVEMENTS);
+    list_request(list, ACTION_COMBINE, c->node == 0 ? 0 : NR_COMBINATIONS);
+    list_request(list, ACTION_REPAIR, is_slower(m, c));
+    list_request(list, ACTION_PARAMETERISE, c->node > 0 && c->plan.nr_tunes == 0);
+}
+
+float model_weight(const struct option *option)
+{
+    static const float weights[NR_ACTIONS] = {[ACTION_DESIGN] = 1.0f,
+        [ACTION_IMPROVE] = 1.0f,
+        [ACTION_COMBINE] = 0.4f,
+        [ACTION_REPAIR] = 0.4f,
+        [ACTION_PARAMETERISE] = 0.4f};
+
+    if (!action_is_request(option->action))
+        return 0.1f;
+    return weights[option->action] / (float)(2 + option->variant);
+}
+
+void model_arm(const struct option *option, struct search_move *move)
+{
+    static const uint8_t flags[NR_ACTIONS] = {[ACTION_DESIGN] = SEARCH_FRESH,
+        [ACTION_IMPROVE] = SEARCH_FROM_BEST,
+        [ACTION_COMBINE] = SEARCH_FROM_BEST | SEARCH_FRESH | SEARCH_PAIR,
+        [ACTION_REPAIR] = 0,
+        [ACTION_PARAMETERISE] = SEARCH_FROM_BEST};
+
+    if (!action_is_request(option->action))
+        return;
+    move->arm = (uint8_t)(1 + option->action - ACTION_DESIGN);
+    move->flags = flags[option->action];
 }
 
 /* --- candidates --- */
@@ -109,12 +170,13 @@ bool model_start(
         return err_set(err, "%s", job ? "no model is left" : "too many candidates under way");
     *job = (struct model_job){.c = c,
         .endpoint = (unsigned)endpoint,
-        .stage = m->options->no_plan ? STAGE_WRITE : STAGE_PLAN};
+        .parent_speedup = context->parent->speedup,
+        .stage = m->options->plan ? STAGE_PLAN : STAGE_WRITE};
     for (unsigned i = 0; i < c->nr_calls; i++) /* calls of a run that ended before the node did */
         model_spent_add(&m->spent, &c->calls[i]);
     model_fill(m, context, c, job);
     c->source = job->base;
-    c->source_bytes = context->parent->source_bytes;
+    c->source_bytes = strlen(job->base);
     return model_ask(m, job, err);
 }
 
@@ -175,6 +237,7 @@ static bool can_repair(const struct model_job *job)
     case VERDICT_TIMEOUT:
     case VERDICT_WRONG:
     case VERDICT_NONDETERMINISTIC:
+    case VERDICT_UNSUPPORTED:
         return true;
     default:
         return false;
@@ -184,7 +247,7 @@ static bool can_repair(const struct model_job *job)
 /* The verdict of a candidate goes into the record of the call that led to it. */
 static void note_verdict(struct candidate *c)
 {
-    if (c->nr_calls > 0) {
+    if (c->nr_calls > 0 && c->calls[c->nr_calls - 1].verdict != VERDICT_DECLINED) {
         c->calls[c->nr_calls - 1].verdict = c->verdict;
         c->calls[c->nr_calls - 1].verdict_text = c->verdict_text;
     }
@@ -217,6 +280,8 @@ bool model_repair(struct model *m, struct candidate *c, bool *asked, struct err 
     if (!*asked)
         return true;
     job->nr_repairs++;
+    job->failed = c->verdict;
+    job->failed_text = c->verdict_text;
     job->stage = STAGE_REPAIR;
     job->nr_turns = 0;
     job->given = false;
@@ -286,15 +351,13 @@ struct model_spent model_spent(const struct model *m)
 bool model_show(struct model *m, const struct propose_context *context, struct candidate *c,
     struct str *out, struct err *err)
 {
-    struct model_job job = {.c = c, .stage = STAGE_PLAN};
+    struct model_job job = {.c = c, .stage = m->options->plan ? STAGE_PLAN : STAGE_WRITE};
 
     model_fill(m, context, c, &job);
     for (; job.stage <= STAGE_WRITE; job.stage++) {
         struct llm_message messages[4];
         struct llm_request request = {.messages = messages, .purpose = model_purpose(&job)};
 
-        if (job.stage == STAGE_PLAN && m->options->no_plan)
-            continue;
         if (!model_build(m, &job, messages, &request.nr_messages))
             return err_set(err, "the kernel file is longer than a prompt may be; raise "
                                 "--prompt-tokens");

@@ -8,14 +8,19 @@
 #include "propose/proposer.h"
 
 struct model;
+struct search_move;
 
 /* options, prompts and task are borrowed and must outlive the model. */
 struct model *model_create(const struct propose_options *options, const struct prompts *prompts,
     const struct task *task, struct err *err);
 void model_destroy(struct model *model);
 
-/* Add one option for each move that is not the tuner's. */
-void model_list(const struct model *model, const struct rewrite_in *in, struct option_list *list);
+/* Add the requests that can be made at c. */
+void model_list(const struct model *model, const struct candidate *c, struct option_list *list);
+/* How much a request is preferred before anything is learned: the weight in the priors. */
+float model_weight(const struct option *option);
+/* Which arm of the search it is. */
+void model_arm(const struct option *option, struct search_move *move);
 
 bool model_start(struct model *model, const struct propose_context *context, struct candidate *c,
     struct err *err);

@@ -27,6 +27,20 @@ static void account(struct model *m, const struct endpoint *e, const struct llm_
     model_spent_add(&m->spent, call);
 }
 
+/* The model sees nothing to do, and is believed. Of a version that was evaluated, a repair is
+ * declined: the version's own verdict stands. */
+static void decline(struct model_job *job, const char *reason)
+{
+    struct candidate *c = job->c;
+
+    job->hopeless = true;
+    c->proposal_note = reason;
+    if (job->failed == VERDICT_OK)
+        candidate_fail(c, VERDICT_DECLINED, 0, "%s", reason);
+    else
+        candidate_fail(c, job->failed, 0, "%s", job->failed_text);
+}
+
 /* The answer becomes the candidate's source, or its verdict. */
 static void take_code(
     struct model *m, struct model_job *job, const struct llm_reply *reply, struct model_call *call)
@@ -40,9 +54,13 @@ static void take_code(
     job->last_reply = arena_strdup(c->arena, *reply->text ? reply->text : "(empty)");
     c->proposal_note = *read.note ? read.note : read.why;
     if (reply->outcome == LLM_REFUSED && read.kind != REPLY_SOURCE)
-        read = (struct reply){.kind = REPLY_REFUSED, .why = "the model refused"};
-    if (read.kind != REPLY_SOURCE) {
-        job->hopeless = strstr(read.why, "not apply") || strstr(read.why, "not applicable");
+        read = (struct reply){
+            .kind = REPLY_REFUSED, .why = "the model refused", .move = "", .expect = ""};
+    if (*read.move)
+        c->option.what = arena_printf(c->arena, "%s: %s", action_name(c->option.action), read.move);
+    if (read.kind == REPLY_DECLINED) {
+        decline(job, read.why);
+    } else if (read.kind != REPLY_SOURCE) {
         candidate_fail(c, VERDICT_NO_KERNEL, 0, "%s", read.why);
     } else {
         c->source = read.source;
@@ -50,8 +68,8 @@ static void take_code(
         if (!plan_parse(&c->plan, m->task, c->arena, read.source, read.bytes, &verdict, &why))
             candidate_fail(c, verdict, 0, "%s", why.text);
     }
-    call->verdict = c->verdict;
-    call->verdict_text = c->verdict_text;
+    call->verdict = read.kind == REPLY_DECLINED ? VERDICT_DECLINED : c->verdict;
+    call->verdict_text = read.kind == REPLY_DECLINED ? read.why : c->verdict_text;
     job->stage = STAGE_READY;
 }
 
@@ -137,6 +155,12 @@ static bool refuses_functions(const struct model_job *job, const struct llm_repl
     return job->with_functions && reply->outcome == LLM_FAILED && strcasestr(reply->error, "tool");
 }
 
+static bool declines(const struct model_job *job, const struct llm_reply *reply)
+{
+    return reply->outcome == LLM_OK &&
+           reply_read(job->c->arena, reply->text, job->base, false).kind == REPLY_DECLINED;
+}
+
 static bool break_endpoint(struct model *m, struct endpoint *e, const char *why, struct err *err)
 {
     e->broken = true;
@@ -194,6 +218,10 @@ bool model_take(struct model *m, unsigned number, const struct llm_reply *reply,
         return false;
     if (look_up(m, job, reply))
         return model_ask(m, job, err);
+    if (job->stage == STAGE_PLAN && declines(job, reply)) {
+        take_code(m, job, reply, call);
+        return true;
+    }
     if (job->stage == STAGE_PLAN) {
         /* Code can be written without a plan, should this call have failed. */
         job->values.text[PLACE_PLAN] = call->reply;

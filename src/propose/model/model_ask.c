@@ -1,5 +1,7 @@
 /* Owns what a model is sent: the messages of each stage, within their budget. */
+#include "base/mem.h"
 #include "propose/model/call_record.h"
+#include "propose/model/evidence.h"
 #include "propose/model/lookup.h"
 #include "propose/model/model_parts.h"
 #include "propose/model/phrases.h"
@@ -26,14 +28,33 @@ size_t model_prompt_bytes(const struct model *m)
     return (size_t)(tokens ? tokens : PROMPT_TOKENS) * TOKEN_BYTES;
 }
 
+/* The words of executes.md's first line; of a chip, all that Hopper has. */
+static const char *executes_words(const struct model *m, const char *page)
+{
+    static const char all[] = "tensor cp_async mma wmma ldmatrix mbarrier wgmma tma cluster";
+    static const char head[] = "Executed:";
+
+    if (!m->options->emulated)
+        return all;
+    if (strncmp(page, head, strlen(head)) != 0)
+        return "tensor";
+    page += strlen(head);
+    return arena_printf(m->arena, "tensor%.*s", (int)strcspn(page, "\n"), page);
+}
+
 void model_write_system(struct model *m)
 {
+    const struct prompt_values none = {0};
+    const char *executes = prompt_fill(m->prompts, PROMPT_EXECUTES, &none, m->arena);
     const struct prompt_values values = {
         .text = {
             [PLACE_CONTRACT] = phrase_contract(m->arena, m->task),
             [PLACE_HARDWARE] = phrase_hardware(m->arena, m->options->chip),
+            [PLACE_EXECUTES] = m->options->emulated ? executes : "All that the chip has.",
+            [PLACE_INSTRUCTIONS] = m->options->instructions,
         }};
 
+    m->executes = executes_words(m, executes);
     m->system = m->system_by_text = prompt_fill(m->prompts, PROMPT_SYSTEM, &values, m->arena);
     if (!m->options->library)
         return;
@@ -42,24 +63,105 @@ void model_write_system(struct model *m)
     m->system_by_text = arena_printf(m->arena, "%s%s", m->system, lookup_by_text(m->arena));
 }
 
+static const char *page_of(const void *prompts, enum action action)
+{
+    return prompts_action(prompts, action);
+}
+
+/* What makes a request differ from the others of its kind: requests that follow each other, or are
+ * under way at once, shall not bring the same answer. */
+static const char *hint_of(const struct candidate *c)
+{
+    static const char *const designs[] = {"Take the way that you believe in most.",
+        "Another engineer designs at the same time. Take a way that is less obvious than the first "
+        "that comes to mind.",
+        "Aim at the highest throughput of the busiest unit: the largest tiles that registers and "
+        "shared memory allow, deep rings of asynchronous copies, few and long-lived blocks.",
+        "Aim at parallelism: let the timed size fill the whole chip at once (split the long "
+        "dimension where there are too few blocks), with small tiles and many warps.",
+        "Aim at the least traffic: every byte comes from memory once, what is used again stays in "
+        "registers, and intermediate results never leave the chip.",
+        "Think of another algorithm, or another order of the sums, that needs less work.",
+        "Do in one launch what takes several, or in two that are each simple what one does badly.",
+        "Take the best version apart and ask of each part what the chip's floor for it is."};
+    static const char *const improvements[] = {"Take the largest cost first.",
+        "Look at the second largest cost too; the largest was looked at before.",
+        "Think of the whole chip: waves, tails, blocks a multiprocessor, launches.",
+        "Think of the instructions: what is executed beside the useful work?",
+        "Think of latency: what waits for what, and what could be under way meanwhile?",
+        "Think of the layout of data in shared memory and in registers."};
+
+    if (c->option.action == ACTION_DESIGN && c->option.variant < ARRAY_SIZE(designs))
+        return designs[c->option.variant];
+    if (c->option.action == ACTION_IMPROVE && c->option.variant < ARRAY_SIZE(improvements))
+        return improvements[c->option.variant];
+    return NULL;
+}
+
+/* How many pages of techniques a request shows. */
+static unsigned nr_techniques(enum action request)
+{
+    switch (request) {
+    case ACTION_DESIGN:
+        return 5;
+    case ACTION_PARAMETERISE:
+        return 0;
+    case ACTION_IMPROVE:
+        return 3;
+    default:
+        return 2;
+    }
+}
+
+/* The pages, and in the hint of a second or later request of a kind the page that is in front. */
+static void fill_techniques(struct model *m, const struct candidate *shown, struct candidate *c,
+    struct prompt_values *values)
+{
+    struct arena *arena = c->arena;
+    const char *hint = hint_of(c), *title;
+
+    values->text[PLACE_TECHNIQUES] =
+        techniques_choose(m->techniques, technique_facts(arena, shown, m->executes),
+            m->task->source, c->option.variant, nr_techniques(c->option.action), arena, &title);
+    values->text[PLACE_HINT] = hint;
+    if (hint && title && c->option.variant > 0)
+        values->text[PLACE_HINT] =
+            arena_printf(arena, "%s\nOne technique to consider first: %s.", hint, title);
+}
+
 void model_fill(struct model *m, const struct propose_context *context, struct candidate *c,
     struct model_job *job)
 {
     const struct candidate *parent = context->parent;
+    const struct candidate *best = context->best ? context->best : parent;
+    const bool from_scratch = c->option.action == ACTION_DESIGN;
+    const struct candidate *shown = from_scratch ? best : parent;
+    const struct chip *chip = m->options->chip;
+    struct arena *arena = c->arena;
 
-    job->base = arena_strndup(c->arena, parent->source, parent->source_bytes);
+    job->base = arena_strndup(arena, shown->source, shown->source_bytes);
     job->values = (struct prompt_values){
         .text = {
-            [PLACE_CONTRACT] = phrase_contract(c->arena, m->task),
-            [PLACE_HARDWARE] = phrase_hardware(c->arena, m->options->chip),
-            [PLACE_SOURCE] = phrase_source(c->arena, job->base),
-            [PLACE_STATE] = phrase_state(c->arena, parent),
-            [PLACE_FINDINGS] = phrase_findings(c->arena, parent),
+            [PLACE_CONTRACT] = phrase_contract(arena, m->task),
+            [PLACE_HARDWARE] = phrase_hardware(arena, chip),
+            [PLACE_SOURCE] = phrase_source(arena, job->base),
+            [PLACE_STATE] = phrase_state(arena, shown),
+            [PLACE_FINDINGS] = phrase_findings(arena, shown),
+            [PLACE_EVIDENCE] = context->evidence ? evidence_text(arena, chip, shown) : NULL,
             [PLACE_SIBLINGS] =
-                phrase_siblings(c->arena, parent, context->siblings, context->nr_siblings),
-            [PLACE_LESSONS] = phrase_lessons(c->arena, context->lessons, context->nr_lessons),
-            [PLACE_MOVE] = prompts_action(m->prompts, c->option.action),
+                phrase_siblings(arena, parent, context->siblings, context->nr_siblings),
+            [PLACE_LESSONS] = phrase_lessons(arena, context->lessons, context->nr_lessons),
+            [PLACE_MOVE] = evidence_moves(arena, shown, page_of, m->prompts),
+            [PLACE_BEST] = best->node != shown->node
+                               ? evidence_version(arena, chip, best, context->evidence)
+                               : NULL,
+            [PLACE_PARTNER] = context->partner ? evidence_version(arena, chip, context->partner,
+                                                     context->evidence)
+                                               : NULL,
+            [PLACE_OTHERS] = evidence_others(
+                arena, context->headlines, context->nr_headlines, shown->node, best->node),
         }};
+    fill_techniques(m, shown, c, &job->values);
 }
 
 /* Whether the job's model looks things up by calling functions. */
@@ -74,7 +176,8 @@ static bool has_functions(const struct model *m, const struct model_job *job)
 static bool build_first(
     struct model *m, struct model_job *job, struct llm_message messages[4], size_t most_bytes)
 {
-    const enum prompt prompt = job->stage == STAGE_PLAN ? PROMPT_PLAN : PROMPT_WRITE;
+    const enum prompt prompt =
+        job->stage == STAGE_PLAN ? PROMPT_PLAN : prompt_of(job->c->option.action);
     struct prompt_values trimmed;
 
     if (!prompt_trim(
@@ -103,6 +206,7 @@ static bool build_repair(
     const char *problem = prompt_fill(m->prompts, PROMPT_REPAIR, &job->values, arena);
     const char *asked = job->write_text, *answer = job->last_reply;
     const size_t answer_bytes = strlen(answer);
+    const enum prompt kind = prompt_of(job->c->option.action);
     struct prompt_values trimmed;
     size_t left;
 
@@ -111,10 +215,10 @@ static bool build_repair(
     left = most_bytes - strlen(problem);
     if (strlen(asked) + answer_bytes > left) {
         const size_t room = answer_bytes < left ? left - answer_bytes : 0;
-        const bool fits = prompt_trim(
-            m->prompts, PROMPT_WRITE, &job->values, room / TOKEN_BYTES, arena, &trimmed);
+        const bool fits =
+            prompt_trim(m->prompts, kind, &job->values, room / TOKEN_BYTES, arena, &trimmed);
 
-        asked = prompt_fill(m->prompts, PROMPT_WRITE, &trimmed, arena);
+        asked = prompt_fill(m->prompts, kind, &trimmed, arena);
         if (!fits && strlen(asked) + sizeof(rest_left_out) >= left)
             return false;
         if (!fits)

@@ -7,6 +7,7 @@
 #include "llm/llm.h"
 #include "llm/price.h"
 #include "propose/model/model.h"
+#include "propose/model/techniques.h"
 
 struct endpoint {
     struct llm *llm;
@@ -28,11 +29,14 @@ struct model_job {
     enum stage stage;
     unsigned endpoint;
     uint64_t id; /* of the call in flight */
+    double parent_speedup;
     struct prompt_values values;
     const char *base;       /* the version that edits are made on */
     const char *write_text; /* the user's part of the write prompt */
     const char *last_reply; /* to the write prompt, or to the last repair */
     unsigned nr_repairs;
+    enum verdict failed; /* before the repair under way; OK: none is */
+    const char *failed_text;
     struct llm_message *turns; /* look-ups of this stage and their answers */
     unsigned nr_turns;
     unsigned nr_rounds;  /* rounds of look-ups, in all stages */
@@ -48,6 +52,8 @@ struct model {
     const struct task *task;
     struct arena *arena; /* for what is the same for the whole run */
     struct price_table *prices;
+    struct techniques *techniques;
+    const char *executes; /* words for technique_facts */
     struct endpoint endpoints[PROPOSE_MAX_MODELS];
     unsigned nr_endpoints;
     struct model_job jobs[PROPOSE_MAX_IN_FLIGHT];

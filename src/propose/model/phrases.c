@@ -2,11 +2,18 @@
 #include "propose/model/phrases.h"
 
 #include "base/str.h"
+#include "propose/model/evidence.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { EXCERPT_LINES = 6, EVIDENCE_SHOWN = 3, PROBLEM_BYTES = 3000, WHY_BYTES = 160 };
+enum {
+    EXCERPT_LINES = 6,
+    EVIDENCE_SHOWN = 3,
+    PROBLEM_BYTES = 3000,
+    WHY_BYTES = 160,
+    DIFF_LINES = 12
+};
 
 static const char *finish(struct arena *arena, struct str *out)
 {
@@ -88,7 +95,7 @@ const char *phrase_excerpt(struct arena *arena, const char *source, unsigned lin
         arena, source, line > EXCERPT_LINES ? line - EXCERPT_LINES : 1, line + EXCERPT_LINES);
 }
 
-static const char *time_text(struct arena *arena, double ns)
+const char *phrase_time(struct arena *arena, double ns)
 {
     if (ns >= 1e6)
         return arena_printf(arena, "%.3g ms", ns / 1e6);
@@ -102,11 +109,11 @@ const char *phrase_state(struct arena *arena, const struct candidate *c)
 
     if (c->profiled)
         str_addf(&out, "Time: %s (%s), %.2f times the original's speed.\n",
-            time_text(arena, c->profile.time_ns), provenance_name(c->profile.time_from),
+            phrase_time(arena, c->profile.time_ns), provenance_name(c->profile.time_from),
             c->speedup);
     if (e->roofline_ns > 0)
         str_addf(&out, "The least that any unit of the chip needs for this work: %s.\n",
-            time_text(arena, e->roofline_ns));
+            phrase_time(arena, e->roofline_ns));
     if (e->summary && *e->summary)
         str_addf(&out, "%s\n", e->summary);
     for (unsigned i = 0; i < c->compilation.nr_kernels; i++) {
@@ -156,6 +163,7 @@ const char *phrase_siblings(struct arena *arena, const struct candidate *parent,
 
     for (unsigned i = 0; i < nr; i++) {
         const struct candidate *s = siblings[i];
+        const char *change;
 
         str_addf(&out, "- %s: %s: ", action_name(s->option.action),
             s->option.what ? brief(arena, s->option.what) : proposer_name(s->option.proposer));
@@ -164,6 +172,10 @@ const char *phrase_siblings(struct arena *arena, const struct candidate *parent,
         else
             str_addf(
                 &out, "failed (%s): %s\n", verdict_name(s->verdict), brief(arena, s->verdict_text));
+        if (s->verdict == VERDICT_DECLINED || !s->source)
+            continue;
+        change = evidence_change(arena, parent, s, DIFF_LINES);
+        str_addf(&out, "%s%s", change, *change ? "\n" : "");
     }
     return finish(arena, &out);
 }

@@ -14,7 +14,9 @@ const char *phrase_source(struct arena *arena, const char *source); /* "  12| co
 /* The lines around one line, numbered; a remark when line is 0. */
 const char *phrase_excerpt(struct arena *arena, const char *source, unsigned line);
 const char *phrase_state(struct arena *arena, const struct candidate *c);
+const char *phrase_time(struct arena *arena, double ns); /* "8.5 us" */
 const char *phrase_findings(struct arena *arena, const struct candidate *c);
+/* Of those siblings whose source and profile were loaded also what they changed. */
 const char *phrase_siblings(struct arena *arena, const struct candidate *parent,
     const struct candidate *const *siblings, unsigned nr);
 const char *phrase_lessons(struct arena *arena, const struct lesson *const *lessons, unsigned nr);

@@ -12,13 +12,16 @@
 
 static const char *const place_names[NR_PLACES] = {"contract", "hardware", "source", "state",
     "findings", "siblings", "lessons", "move", "plan", "problem", "excerpt", "node", "metrics",
-    "hypotheses", "text"};
-static const char *const files[NR_PROMPTS] = {"system.md", "node.md", "plan.md", "write.md",
-    "repair.md", "explain.md", "cutlass.md", "hypotheses.md", "judge.md", "review.md", "correct.md",
-    "first.md", "first_again.md"};
+    "hypotheses", "text", "executes", "instructions", "evidence", "best", "others", "partner",
+    "techniques", "hint"};
+static const char *const files[NR_PROMPTS] = {"system.md", "node.md", "plan.md", "design.md",
+    "improve.md", "combine.md", "slower.md", "parameterise.md", "repair.md", "explain.md",
+    "cutlass.md", "hypotheses.md", "judge.md", "review.md", "correct.md", "first.md",
+    "first_again.md", "executes.md"};
 /* The order in which values lose lines when a prompt is too long. */
-static const enum place cut_order[] = {
-    PLACE_LESSONS, PLACE_SIBLINGS, PLACE_PLAN, PLACE_FINDINGS, PLACE_EXCERPT, PLACE_HARDWARE};
+static const enum place cut_order[] = {PLACE_LESSONS, PLACE_TECHNIQUES, PLACE_OTHERS,
+    PLACE_SIBLINGS, PLACE_PLAN, PLACE_FINDINGS, PLACE_EVIDENCE, PLACE_PARTNER, PLACE_BEST,
+    PLACE_EXCERPT, PLACE_HARDWARE};
 static const char left_out[] = "(left out: the prompt would be too long)";
 
 struct prompts {
@@ -117,6 +120,8 @@ static bool load_all(struct prompts *prompts, const char *dir, struct err *err)
         struct str name = {0};
         bool good;
 
+        if (action_is_request((enum action)a))
+            continue;
         str_addf(&name, "actions/%s.md", action_name((enum action)a));
         good = load_one(dir, str_text(&name), &prompts->actions[a], err);
         str_finish(&name);
@@ -149,7 +154,23 @@ void prompts_destroy(struct prompts *prompts)
 
 const char *prompts_action(const struct prompts *prompts, enum action action)
 {
-    return prompts->actions[action];
+    return action_is_request(action) ? prompts->texts[prompt_of(action)] : prompts->actions[action];
+}
+
+enum prompt prompt_of(enum action request)
+{
+    switch (request) {
+    case ACTION_DESIGN:
+        return PROMPT_DESIGN;
+    case ACTION_COMBINE:
+        return PROMPT_COMBINE;
+    case ACTION_REPAIR:
+        return PROMPT_SLOWER;
+    case ACTION_PARAMETERISE:
+        return PROMPT_PARAMETERISE;
+    default:
+        return PROMPT_IMPROVE;
+    }
 }
 
 char *prompt_fill(const struct prompts *prompts, enum prompt prompt,

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { MAX_BLOCKS = 64, MAX_EDITS = 64, NOTE_BYTES = 200 };
+enum { MAX_BLOCKS = 64, MAX_EDITS = 64, NOTE_BYTES = 200, LINE_BYTES = 300 };
 
 struct span {
     const char *text;
@@ -416,6 +416,36 @@ static const char *note_of(struct arena *arena, struct span before)
     return note;
 }
 
+/* What follows a word such as "MOVE:" at the beginning of a line, marks of emphasis aside, in the
+ * text before the code; "": there is no such line. */
+static const char *line_after(struct arena *arena, struct span text, const char *word)
+{
+    const char *p = text.text, *end = text.text + text.len;
+
+    while (p && p < end) {
+        const char *stop = memchr(p, '\n', (size_t)(end - p));
+        struct span line = trim((struct span){p, (size_t)((stop ? stop : end) - p)});
+
+        while (line.len > 0 && strchr("*_`>- ", line.text[0]))
+            line = (struct span){line.text + 1, line.len - 1};
+        if (starts(line, word)) {
+            const size_t len = strlen(word);
+
+            line = (struct span){line.text + len, line.len - len};
+            while (line.len > 0 && strchr("*_` ", line.text[0]))
+                line = (struct span){line.text + 1, line.len - 1};
+            while (line.len > 0 && strchr("*_` ", line.text[line.len - 1]))
+                line.len--;
+            if (line.len > LINE_BYTES) /* the cut is not in the middle of a character */
+                for (line.len = LINE_BYTES; line.len > 0 && (line.text[line.len] & 0xc0) == 0x80;)
+                    line.len--;
+            return arena_strndup(arena, line.text, line.len);
+        }
+        p = stop ? stop + 1 : NULL;
+    }
+    return "";
+}
+
 struct reply reply_read(struct arena *arena, const char *text, const char *base, bool truncated)
 {
     struct blocks blocks;
@@ -439,7 +469,15 @@ struct reply reply_read(struct arena *arena, const char *text, const char *base,
         else if (reply.kind == REPLY_NO_KERNEL && refuses(blocks.before))
             reply = (struct reply){.kind = REPLY_REFUSED, .why = "the model refused"};
     }
-    reply.note = note_of(arena, blocks.before);
+    reply.move = line_after(arena, blocks.before, "MOVE:");
+    reply.expect = line_after(arena, blocks.before, "EXPECT:");
+    if (reply.kind == REPLY_NO_KERNEL || reply.kind == REPLY_REFUSED) {
+        const char *reason = line_after(arena, (struct span){text, strlen(text)}, "DECLINE:");
+
+        if (*reason)
+            reply = (struct reply){.kind = REPLY_DECLINED, .why = reason, .move = "", .expect = ""};
+    }
+    reply.note = *reply.move ? reply.move : note_of(arena, blocks.before);
     if (reply.kind != REPLY_SOURCE && *reply.note && reply.kind <= REPLY_REFUSED)
         reply.why = arena_printf(arena, "%s: %s", reply.why, reply.note);
     return reply;

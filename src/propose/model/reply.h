@@ -17,6 +17,7 @@ enum reply_kind {
     REPLY_SOURCE,    /* source is there */
     REPLY_NO_KERNEL, /* text without code */
     REPLY_REFUSED,   /* text without code, in the words of a refusal */
+    REPLY_DECLINED,  /* text without code, with a line "DECLINE: reason"; why is the reason */
     REPLY_TRUNCATED, /* ends inside a block or an edit */
     REPLY_TWO,       /* several different files: nothing says which one is meant */
     REPLY_NO_LAUNCH, /* a kernel without a launch line */
@@ -29,6 +30,7 @@ struct reply {
     size_t bytes;
     const char *note; /* the first sentence outside code, at most 200 bytes; "" */
     const char *why;  /* other kinds: a sentence that says what is wrong, for the model too */
+    const char *move, *expect; /* what follows "MOVE:" and "EXPECT:" outside code; "": none */
 };
 
 /* base: the version that edits are made on. truncated: the endpoint said that the reply was cut

@@ -57,9 +57,10 @@ static void expect_error(const char *what)
 
 static void test_unknown_place(void **state)
 {
-    shell("printf 'one\\ntwo {{ not a place }} {{sauce}}\\n' > %s/write.md", folder);
-    expect_error("write.md:2: unknown placeholder {{sauce}}; known are {{contract}}, {{hardware}}");
-    shell("cp %s/prompts/write.md %s", KEET_SOURCE_DIR, folder);
+    shell("printf 'one\\ntwo {{ not a place }} {{sauce}}\\n' > %s/improve.md", folder);
+    expect_error(
+        "improve.md:2: unknown placeholder {{sauce}}; known are {{contract}}, {{hardware}}");
+    shell("cp %s/prompts/improve.md %s", KEET_SOURCE_DIR, folder);
     shell("printf '\\n\\n{{moves}}\\n' >> %s/actions/unroll.md", folder);
     expect_error("actions/unroll.md:");
 }
@@ -105,14 +106,14 @@ static void test_trim(void **state)
                                         }};
 
     shell("printf '{{source}}{{findings}}{{siblings}}{{lessons}}' > %s/node.md", folder);
-    shell("printf '{{node}}' > %s/write.md", folder);
+    shell("printf '{{node}}' > %s/improve.md", folder);
     prompts = prompts_load(folder, &err);
     assert_non_null(prompts);
-    assert_true(prompt_trim(prompts, PROMPT_WRITE, &values, 1000, arena, &out));
-    assert_int_equal(count(prompt_fill(prompts, PROMPT_WRITE, &out, arena), 'L'), 180);
+    assert_true(prompt_trim(prompts, PROMPT_IMPROVE, &values, 1000, arena, &out));
+    assert_int_equal(count(prompt_fill(prompts, PROMPT_IMPROVE, &out, arena), 'L'), 180);
 
-    assert_true(prompt_trim(prompts, PROMPT_WRITE, &values, 180, arena, &out));
-    const char *text = prompt_fill(prompts, PROMPT_WRITE, &out, arena);
+    assert_true(prompt_trim(prompts, PROMPT_IMPROVE, &values, 180, arena, &out));
+    const char *text = prompt_fill(prompts, PROMPT_IMPROVE, &out, arena);
     assert_true(strlen(text) <= 180 * 4);
     assert_int_equal(count(text, 'S'), 180);
     assert_int_equal(count(text, 'F'), 180);
@@ -120,13 +121,13 @@ static void test_trim(void **state)
     assert_true(count(text, 'L') < 90 && count(text, 'L') % 9 == 0);
     assert_non_null(strstr(text, "left out"));
 
-    assert_true(prompt_trim(prompts, PROMPT_WRITE, &values, 110, arena, &out));
-    text = prompt_fill(prompts, PROMPT_WRITE, &out, arena);
+    assert_true(prompt_trim(prompts, PROMPT_IMPROVE, &values, 110, arena, &out));
+    text = prompt_fill(prompts, PROMPT_IMPROVE, &out, arena);
     assert_int_equal(count(text, 'S'), 180);
     assert_int_equal(count(text, 'B'), 0);
     assert_int_equal(count(text, 'L'), 0);
 
-    assert_false(prompt_trim(prompts, PROMPT_WRITE, &values, 40, arena, &out));
+    assert_false(prompt_trim(prompts, PROMPT_IMPROVE, &values, 40, arena, &out));
     prompts_destroy(prompts);
 }
 

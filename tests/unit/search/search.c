@@ -72,7 +72,8 @@ static void ladder_offer(uint64_t seed, const struct state *state, struct search
         uint64_t place = m + 64 * (uint64_t)state->applied;
         double weight = m == next || unit(seed + 2, place) < 0.1 ? 4 : 1;
 
-        moves[m] = (struct search_move){m, (float)(weight * (0.5 + unit(seed + 3, place)))};
+        moves[m] =
+            (struct search_move){.id = m, .prior = (float)(weight * (0.5 + unit(seed + 3, place)))};
         sum += moves[m].prior;
     }
     for (unsigned m = 0; m < LADDER_MOVES; m++) {
@@ -145,12 +146,14 @@ static double trap(const char *policy, uint64_t seed, unsigned budget)
     enum { DEAD_END = 60 };
     struct search *search = search_create(&(struct search_options){.policy = policy, .seed = seed});
     static char door[MAX_NODES]; /* 'R' root, 'A' the trap, 'B' the way, 'x' elsewhere */
-    struct search_move doors[] = {{0, 0.5f}, {1, 0.3f}, {2, 0.2f}}, many[DEAD_END];
+    struct search_move doors[] = {{.id = 0, .prior = 0.5f}, {.id = 1, .prior = 0.3f},
+        {.id = 2, .prior = 0.2f}},
+                       many[DEAD_END];
     struct search_pick pick;
     double best;
 
     for (uint32_t m = 0; m < DEAD_END; m++) {
-        many[m] = (struct search_move){m, 1.0f / DEAD_END};
+        many[m] = (struct search_move){.id = m, .prior = 1.0f / DEAD_END};
     }
     door[0] = 'R';
     search_add_root(search, &(struct search_outcome){true, 0, doors, 3});
@@ -191,7 +194,7 @@ static struct search *with_root(const char *policy, struct search_move *moves, u
     struct search *search = search_create(&(struct search_options){.policy = policy, .seed = 5});
 
     for (uint32_t m = 0; m < nr; m++) {
-        moves[m] = (struct search_move){m, 1.0f / (float)nr};
+        moves[m] = (struct search_move){.id = m, .prior = 1.0f / (float)nr};
     }
     search_add_root(search, &(struct search_outcome){true, 0, moves, nr});
     return search;
@@ -257,9 +260,9 @@ static void test_a_node_dies_after_failures(void **state)
     struct search_pick pick;
 
     (void)state;
-    one[0] = (struct search_move){7, 1};
+    one[0] = (struct search_move){.id = 7, .prior = 1};
     for (uint32_t m = 0; m < 20; m++) {
-        many[m] = (struct search_move){m, 0.05f};
+        many[m] = (struct search_move){.id = m, .prior = 0.05f};
     }
     search_add_root(search, &(struct search_outcome){true, 0, one, 1});
     assert_true(search_ask(search, &pick));
@@ -285,9 +288,9 @@ static void test_one_success_keeps_a_node_alive(void **state)
     struct search_pick pick;
 
     (void)state;
-    one[0] = (struct search_move){0, 1};
+    one[0] = (struct search_move){.id = 0, .prior = 1};
     for (uint32_t m = 0; m < 20; m++) {
-        many[m] = (struct search_move){m, 0.05f};
+        many[m] = (struct search_move){.id = m, .prior = 0.05f};
     }
     search_add_root(search, &(struct search_outcome){true, 0, one, 1});
     assert_true(search_ask(search, &pick));
@@ -384,11 +387,11 @@ static void test_evolution_selects_and_mutates(void **state)
     for (uint64_t seed = 0; seed < 100; seed++) {
         struct search_options options = {.policy = "evolution", .seed = seed};
         struct search *search = search_create(&options);
-        struct search_move many[20], two[2] = {{0, 0.9f}, {1, 0.1f}};
+        struct search_move many[20], two[2] = {{.id = 0, .prior = 0.9f}, {.id = 1, .prior = 0.1f}};
         struct search_pick pick;
 
         for (uint32_t m = 0; m < 20; m++) {
-            many[m] = (struct search_move){m, 0.05f};
+            many[m] = (struct search_move){.id = m, .prior = 0.05f};
         }
         search_add_root(search, &(struct search_outcome){true, -1, many, 20});
         for (unsigned i = 0; i < 20; i++) { /* twenty picks under way, then all told */
@@ -462,7 +465,7 @@ static void test_small_gains_after_a_large_jump(void **state)
         double rewards[64] = {0};
 
         for (uint32_t m = 0; m < 12; m++) {
-            moves[m] = (struct search_move){m, 1.0f / 12};
+            moves[m] = (struct search_move){.id = m, .prior = 1.0f / 12};
         }
         search_add_root(search, &(struct search_outcome){true, 0, moves, 1});
         for (unsigned i = 1; i <= 40; i++) {
@@ -492,7 +495,7 @@ static void test_seed_breaks_ties(void **state)
         struct search_pick pick;
 
         for (uint32_t m = 0; m < 12; m++) {
-            moves[m] = (struct search_move){m, m < 6 ? 0.1f : 0.4f / 6};
+            moves[m] = (struct search_move){.id = m, .prior = m < 6 ? 0.1f : 0.4f / 6};
         }
         search_add_root(search, &(struct search_outcome){true, 0, moves, 12});
         assert_true(search_ask(search, &pick));
@@ -512,7 +515,8 @@ static void test_seed_decides_between_near_priors(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 200; seed++) {
         struct search *search = search_create(&(struct search_options){.seed = seed});
-        const struct search_move moves[] = {{0, 0.22f}, {1, 0.2f}, {2, 0.1f}};
+        const struct search_move moves[] = {
+            {.id = 0, .prior = 0.22f}, {.id = 1, .prior = 0.2f}, {.id = 2, .prior = 0.1f}};
         struct search_pick pick;
 
         search_add_root(search, &(struct search_outcome){true, 0, moves, 3});
@@ -538,7 +542,7 @@ static void test_random_is_uniform_over_pairs(void **state)
         struct search_pick pick;
 
         for (uint32_t m = 0; m < 90; m++) {
-            moves[m] = (struct search_move){m, 0.01f};
+            moves[m] = (struct search_move){.id = m, .prior = 0.01f};
         }
         search_add_root(search, &(struct search_outcome){true, 0, moves, 10});
         assert_true(search_ask(search, &pick));
@@ -593,6 +597,113 @@ static void test_strange_rewards(void **state)
     search_destroy(NULL);
 }
 
+/* ---- arms ---- */
+
+enum { ARM_FRESH = 1, ARM_BEST = 2, ARM_PAIR = 3 };
+
+/* A root with four fresh starts, one request that is for the best only, and one plain move. */
+static struct search *armed(unsigned nr_first)
+{
+    struct search *search = search_create(
+        &(struct search_options){.seed = 5, .nr_fresh_first = nr_first, .plateau = 2});
+    const struct search_move moves[] = {
+        {.id = 0, .prior = 0.01f, .arm = ARM_FRESH, .flags = SEARCH_FRESH},
+        {.id = 1, .prior = 0.01f, .arm = ARM_FRESH, .flags = SEARCH_FRESH},
+        {.id = 2, .prior = 0.01f, .arm = ARM_FRESH, .flags = SEARCH_FRESH},
+        {.id = 3, .prior = 0.01f, .arm = ARM_FRESH, .flags = SEARCH_FRESH},
+        {.id = 4, .prior = 0.5f, .arm = ARM_BEST, .flags = SEARCH_FROM_BEST},
+        {.id = 5, .prior = 0.5f}};
+
+    search_add_root(search, &(struct search_outcome){.ok = true, .moves = moves, .nr_moves = 6});
+    return search;
+}
+
+static const struct search_move below[] = {
+    {.id = 10, .prior = 0.4f, .arm = ARM_BEST, .flags = SEARCH_FROM_BEST},
+    {.id = 11, .prior = 0.4f, .arm = ARM_BEST, .flags = SEARCH_FROM_BEST},
+    {.id = 12, .prior = 0.2f, .arm = ARM_PAIR, .flags = SEARCH_FROM_BEST | SEARCH_PAIR}};
+
+static void tell(struct search *search, const struct search_pick *pick, double reward)
+{
+    search_tell(search, pick,
+        &(struct search_outcome){.ok = true, .reward = reward, .moves = below, .nr_moves = 3});
+}
+
+/* Fresh starts come first, whatever their priors; then requests go to the best node, not to those
+ * that are far behind it; a pair needs a partner. */
+static void arms_start_fresh_and_go_on_from_the_best(void **state)
+{
+    struct search *search = armed(2);
+    struct search_pick a, b, c;
+
+    (void)state;
+    assert_true(search_ask(search, &a));
+    assert_true(search_ask(search, &b));
+    assert_true(a.parent == 0 && a.move < 4);
+    assert_true(b.parent == 0 && b.move < 4 && b.move != a.move);
+    tell(search, &a, 1);
+    assert_int_equal(search_partner(search, a.node), -1);
+    tell(search, &b, 5);
+    assert_int_equal(search_partner(search, b.node), -1); /* a is 16 times slower */
+    for (int i = 0; i < 4; i++) {
+        assert_true(search_ask(search, &c));
+        assert_true(c.parent != a.node && (c.parent != 0 || c.move <= 3 || c.move == 5));
+        assert_int_not_equal(c.move, 12);
+        search_tell(search, &c, &(struct search_outcome){.ok = false});
+    }
+    search_destroy(search);
+}
+
+/* Two outcomes without a gain, and a fresh start is made. What is dominated is tried in the end. */
+static void a_plateau_brings_a_fresh_start(void **state)
+{
+    struct search *search = armed(1);
+    struct search_pick pick;
+    bool dominated = false;
+    int nr = 1;
+
+    (void)state;
+    assert_true(search_ask(search, &pick));
+    tell(search, &pick, 4);
+    for (int i = 0; i < 2;) {
+        assert_true(search_ask(search, &pick));
+        i += pick.move != 5;
+        tell(search, &pick, 3);
+    }
+    assert_true(search_ask(search, &pick));
+    assert_true(pick.move < 4 || pick.move == 12);
+    tell(search, &pick, 3);
+    for (; nr < 60 && search_ask(search, &pick); nr++) {
+        dominated |= pick.parent == 0 && pick.move == 4;
+        search_tell(search, &pick, &(struct search_outcome){.ok = true, .reward = 1});
+    }
+    assert_true(dominated && nr < 60);
+    search_destroy(search);
+}
+
+static void a_partner_comes_from_another_lineage(void **state)
+{
+    struct search *search = armed(2);
+    struct search_pick a, b, c;
+
+    (void)state;
+    assert_true(search_ask(search, &a) && search_ask(search, &b));
+    tell(search, &a, 3);
+    tell(search, &b, 3.5);
+    assert_int_equal(search_partner(search, b.node), a.node);
+    assert_int_equal(search_partner(search, a.node), b.node);
+    do {
+        assert_true(search_ask(search, &c));
+        tell(search, &c, 3.2);
+    } while (c.parent != b.node);
+    for (int64_t at = search_partner(search, c.node); at != 0;
+         at = search_node(search, at).parent) {
+        assert_true(at > 0);
+        assert_int_not_equal(at, b.node);
+    }
+    search_destroy(search);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -613,6 +724,9 @@ int main(void)
         cmocka_unit_test(test_random_is_uniform_over_pairs),
         cmocka_unit_test(test_best_and_convergence),
         cmocka_unit_test(test_strange_rewards),
+        cmocka_unit_test(arms_start_fresh_and_go_on_from_the_best),
+        cmocka_unit_test(a_plateau_brings_a_fresh_start),
+        cmocka_unit_test(a_partner_comes_from_another_lineage),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,189 @@
+/* Owns the arms: kinds of moves that cost more than an evaluation. Which nodes they may extend,
+ * what they brought, and when a fresh start is due. */
+#include "search/policy.h"
+
+#include <math.h>
+
+/* All in log2. */
+static const double LEAST_GAIN = 0.0143553; /* 1% */
+static const double NEAR = 0.0703893;       /* 5% */
+static const double IN_REACH = 1;           /* twice as slow */
+static const double PAIR_REACH = 2;         /* four times as slow */
+
+/* An arm starts with one outcome of this gain, so that a single outcome does not decide. */
+static const double GAIN_BEFORE = 0.3;
+static const double LEAST_WEIGHT = 0.25, MOST_WEIGHT = 4;
+
+static double mean_gain(double gain, unsigned nr)
+{
+    return (gain + GAIN_BEFORE) / (nr + 1);
+}
+
+static double arm_weight(const struct search *search, unsigned arm)
+{
+    double gain = 0;
+    unsigned nr = 0;
+
+    for (unsigned i = 1; i < SEARCH_ARMS; i++) {
+        gain += search->arms[i].gain;
+        nr += search->arms[i].nr_told;
+    }
+    double weight =
+        mean_gain(search->arms[arm].gain, search->arms[arm].nr_told) / mean_gain(gain, nr);
+
+    return fmin(fmax(weight, LEAST_WEIGHT), MOST_WEIGHT);
+}
+
+double search_prior(const struct search *search, const struct search_move *move)
+{
+    return move->arm == 0 ? (double)move->prior
+                          : (double)move->prior * arm_weight(search, move->arm);
+}
+
+/* ---- which nodes ---- */
+
+static bool is_dominated(const struct search *search, const struct search_node *node)
+{
+    double behind = search->best < 0 ? 0 : search->nodes[search->best].reward - node->reward;
+
+    return behind > NEAR && (behind > IN_REACH || node->has_arms);
+}
+
+static bool is_above(const struct search *search, int64_t above, int64_t node)
+{
+    while (node > above) { /* parents have lower numbers */
+        node = search->nodes[node].parent;
+    }
+    return node == above;
+}
+
+/* The child of the root that the node descends from, or is. */
+static int64_t lineage(const struct search *search, int64_t node)
+{
+    while (node > 0 && search->nodes[node].parent > 0) {
+        node = search->nodes[node].parent;
+    }
+    return node;
+}
+
+int64_t search_partner(const struct search *search, int64_t number)
+{
+    int64_t best = -1;
+    bool best_foreign = false;
+
+    if (number < 0 || (size_t)number >= search->nr_nodes) {
+        return -1;
+    }
+    for (int64_t i = 1; i < (int64_t)search->nr_nodes; i++) {
+        const struct search_node *node = &search->nodes[i];
+        bool foreign = lineage(search, i) != lineage(search, number);
+
+        if (node->state != NODE_OK || node->reward < LEAST_GAIN ||
+            node->reward < search->nodes[number].reward - PAIR_REACH ||
+            is_above(search, i, number) || is_above(search, number, i)) {
+            continue;
+        }
+        if (best < 0 || foreign > best_foreign ||
+            (foreign == best_foreign && node->reward > search->nodes[best].reward)) {
+            best = i;
+            best_foreign = foreign;
+        }
+    }
+    return best;
+}
+
+bool search_may_try(const struct search *search, const struct search_node *node, unsigned move)
+{
+    unsigned flags = node->moves[move].flags;
+
+    return !((flags & SEARCH_FROM_BEST) && !search->relaxed && is_dominated(search, node)) &&
+           !((flags & SEARCH_PAIR) && search_partner(search, node - search->nodes) < 0);
+}
+
+unsigned search_next(const struct search *search, const struct search_node *node)
+{
+    unsigned best = node->nr_moves;
+    double most = -INFINITY;
+
+    for (unsigned m = node->nr_tried; m < node->nr_moves; m++) {
+        double prior = search_prior(search, &node->moves[m]);
+
+        if (prior > most && search_may_try(search, node, m)) {
+            best = m;
+            most = prior;
+        }
+    }
+    return best;
+}
+
+/* ---- fresh starts ---- */
+
+/* Arms of fresh moves take turns, those that brought more more often. */
+static double fresh_score(const struct search *search, const struct search_node *node, unsigned m)
+{
+    unsigned arm = node->moves[m].arm;
+
+    return arm_weight(search, arm) / (1 + search->arms[arm].nr_asked);
+}
+
+bool search_arms_choose(const struct search *search, int64_t *number, unsigned *move)
+{
+    const struct search_node *best = NULL;
+    double most = -INFINITY;
+
+    if (search->nr_fresh >= search->options.nr_fresh_first &&
+        search->nr_gainless < search->options.plateau) {
+        return false;
+    }
+    for (size_t i = 0; i < search->nr_nodes; i++) {
+        const struct search_node *node = &search->nodes[i];
+
+        if (!search_node_can_grow(search, node)) {
+            continue;
+        }
+        for (unsigned m = node->nr_tried; m < node->nr_moves; m++) {
+            double score;
+
+            if (!(node->moves[m].flags & SEARCH_FRESH) || !search_may_try(search, node, m)) {
+                continue;
+            }
+            score = fresh_score(search, node, m);
+            if (score > most || (score >= most && node != best && node->reward > best->reward)) {
+                best = node;
+                most = score;
+                *number = (int64_t)i;
+                *move = m;
+            }
+        }
+    }
+    return best != NULL;
+}
+
+void search_arms_asked(
+    struct search *search, struct search_node *node, const struct search_move *move)
+{
+    if (move->arm == 0) {
+        return;
+    }
+    node->has_arms = true;
+    search->arms[move->arm].nr_asked++;
+    if (move->flags & SEARCH_FRESH) {
+        search->nr_fresh++;
+        search->nr_gainless = 0;
+    }
+}
+
+void search_arms_told(struct search *search, const struct search_node *node, bool ok)
+{
+    double gain = 0;
+
+    if (node->arm == 0) {
+        return;
+    }
+    if (ok && search->best >= 0) {
+        gain = fmax(node->reward - search->nodes[search->best].reward, 0);
+    }
+    search->arms[node->arm].nr_told++;
+    search->arms[node->arm].gain += gain;
+    search->nr_gainless = gain >= LEAST_GAIN ? 0 : search->nr_gainless + 1;
+}
