@@ -47,15 +47,15 @@ static void print_json(struct str *out, const struct options *o, const struct gr
     for (unsigned i = 0; i < nr; i++) {
         const struct grade *g = &grades[i];
 
-        json_array_append_new(
-            list, json_pack("{s:s, s:s, s:o, s:i, s:o, s:i, s:i, s:f, s:f, s:f, s:o, s:I, s:f}",
-                      "file", g->path, "verdict", verdict_name(g->verdict), "reason",
-                      json_text_or_null(g->text), "line", (int)g->line, "compared",
-                      json_text_or_null(g->compared), "runs", (int)g->nr_runs, "sizes",
-                      (int)g->nr_shapes, "error_of_allowed", g->share < 1e300 ? g->share : 1e300,
-                      "max_abs", g->max_abs < 1e300 ? g->max_abs : 1e300, "max_rel", g->max_rel,
-                      "worst_array", json_text_or_null(g->worst_array), "worst_index",
-                      (json_int_t)g->worst_index, "seconds", g->seconds));
+        json_array_append_new(list,
+            json_pack("{s:s, s:s, s:o, s:i, s:o, s:i, s:i, s:f, s:f, s:f, s:o, s:I, s:f, s:f}",
+                "file", g->path, "verdict", verdict_name(g->verdict), "reason",
+                json_text_or_null(g->text), "line", (int)g->line, "compared",
+                json_text_or_null(g->compared), "runs", (int)g->nr_runs, "sizes", (int)g->nr_shapes,
+                "error_of_allowed", g->share < 1e300 ? g->share : 1e300, "max_abs",
+                g->max_abs < 1e300 ? g->max_abs : 1e300, "max_rel", g->max_rel, "worst_array",
+                json_text_or_null(g->worst_array), "worst_index", (json_int_t)g->worst_index,
+                "seconds", g->seconds, "timed_seconds", g->timed_seconds));
     }
     json_add(out,
         json_pack("{s:s, s:i, s:i, s:o}", "original", o->kernel_path, "right", (int)nr_right,

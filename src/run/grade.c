@@ -99,8 +99,14 @@ static bool check_one(struct grading *g, unsigned i, struct err *err)
     const int64_t began = (int64_t)clock_ns();
     uint64_t insts;
 
-    if (!check_kernel(g->checker, c, err) || !check_timed(g->checker, c, &insts, err))
+    int64_t checked;
+
+    if (!check_kernel(g->checker, c, err))
         return err_wrap(err, "%s", grade->path);
+    checked = (int64_t)clock_ns();
+    if (!check_timed(g->checker, c, &insts, err))
+        return err_wrap(err, "%s", grade->path);
+    grade->timed_seconds = (double)((int64_t)clock_ns() - checked) * 1e-9;
     grade->verdict = c->verdict;
     grade->text = c->verdict_text;
     grade->line = c->verdict_line;
