@@ -415,6 +415,7 @@ REFERENCES = {
     "lstm_cell": lstm_cell,
     "masked_softmax": masked_softmax,
     "matmul": matmul,
+    "matmul_bf16": of_columns(bf16),
     "matmul_bias_relu": matmul_bias_relu,
     "matmul_f16": matmul,
     "matmul_sigmoid_sum": matmul_sigmoid_sum,
