@@ -363,6 +363,7 @@ TENSOR = {
     "mma_tf32_k8": of_columns(),
     "mma_u8_k16": of_columns(),
     "wgmma_bf16": of_columns(bf16),
+    "wgmma_cute": of_columns(bf16),
     "wgmma_cluster": of_columns(bf16),
     "wmma_bf16": lambda a, s: gemm(a, s, bf16),
     "wmma_epilogue": gemm_epilogue,
@@ -414,6 +415,7 @@ REFERENCES = {
     "lstm_cell": lstm_cell,
     "masked_softmax": masked_softmax,
     "matmul": matmul,
+    "matmul_bf16": of_columns(bf16),
     "matmul_bias_relu": matmul_bias_relu,
     "matmul_f16": matmul,
     "matmul_sigmoid_sum": matmul_sigmoid_sum,
@@ -520,7 +522,7 @@ def compare(name, got, want, rel, abs_):
 def check(kernel, folder):
     name = os.path.splitext(os.path.basename(kernel))[0]
     folder_name = os.path.basename(os.path.dirname(os.path.abspath(kernel)))
-    table = {"tensor": TENSOR, "truth": TRUTH}.get(folder_name, REFERENCES)
+    table = {"tensor": TENSOR, "cute": TENSOR, "truth": TRUTH}.get(folder_name, REFERENCES)
     reference = LADDERS.get(folder_name) or table.get(name)
     if not reference:
         raise CannotTell(f"no reference for {name}")

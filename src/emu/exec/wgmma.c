@@ -216,27 +216,11 @@ static void gather_a(const struct warp *w, const struct wgmma *g, float *out)
 
 /* --- sums --- */
 
-static inline unsigned row_of(unsigned reg_pair, unsigned lane)
+/* Of f32 and s32, register r and lane l hold row r / 2 % 2 * 8 + l / 4 and column r / 4 * 8 +
+ * l % 4 * 2 + r % 2; a register of f16 holds what two of these hold. */
+static inline size_t place_d(const struct wgmma *g, unsigned pair, unsigned lane)
 {
-    return reg_pair % 2 * 8 + lane / 4;
-}
-
-static void gather_d(const struct warp *w, const struct wgmma *g, double *d)
-{
-    const unsigned n = g->n;
-    for (unsigned r = 0; r < g->nr_d; r++) {
-        const uint32_t *row = (const uint32_t *)(w->file + g->d_row[r]);
-        for (unsigned l = 0; l < WARP_LANES; l++) {
-            if (g->d == PTX_F16) {
-                double *to = d + (size_t)row_of(r, l) * n + r / 2 * 8 + l % 4 * 2;
-                to[0] = (double)half_f32(row[l] & 0xffffu);
-                to[1] = (double)half_f32(row[l] >> 16);
-            } else {
-                d[(size_t)row_of(r / 2, l) * n + r / 4 * 8 + l % 4 * 2 + r % 2] =
-                    g->d == PTX_F32 ? (double)lanes_f32(row[l]) : (double)(int32_t)row[l];
-            }
-        }
-    }
+    return (size_t)(pair % 2 * 8 + lane / 4) * g->n + pair / 2 * 8 + lane % 4 * 2;
 }
 
 static uint32_t whole(double v, bool satfinite)
@@ -247,18 +231,55 @@ static uint32_t whole(double v, bool satfinite)
     return (uint32_t)(uint64_t)i;
 }
 
+static void gather_d(const struct warp *w, const struct wgmma *g, double *d)
+{
+    const unsigned step = g->d == PTX_F16 ? 1 : 2;
+    for (unsigned pair = 0; pair * step < g->nr_d; pair++) {
+        const uint32_t *lo = (const uint32_t *)(w->file + g->d_row[pair * step]),
+                       *hi = (const uint32_t *)(w->file + g->d_row[pair * step + step - 1]);
+        double v[2][WARP_LANES];
+        for (unsigned l = 0; l < WARP_LANES; l++) {
+            v[0][l] = (double)lanes_f32(lo[l]);
+            v[1][l] = (double)lanes_f32(hi[l]);
+        }
+        for (unsigned l = 0; g->d == PTX_F16 && l < WARP_LANES; l++) {
+            v[0][l] = (double)half_f32(lo[l] & 0xffffu);
+            v[1][l] = (double)half_f32(lo[l] >> 16);
+        }
+        for (unsigned l = 0; g->d == PTX_S32 && l < WARP_LANES; l++) {
+            v[0][l] = (double)(int32_t)lo[l];
+            v[1][l] = (double)(int32_t)hi[l];
+        }
+        for (unsigned l = 0; l < WARP_LANES; l++) {
+            d[place_d(g, pair, l)] = v[0][l];
+            d[place_d(g, pair, l) + 1] = v[1][l];
+        }
+    }
+}
+
 static void scatter_d(struct warp *w, const struct wgmma *g, const double *d)
 {
-    const unsigned n = g->n;
-    for (unsigned r = 0; r < g->nr_d; r++) {
-        uint32_t *row = (uint32_t *)(w->file + g->d_row[r]);
+    const unsigned step = g->d == PTX_F16 ? 1 : 2;
+    for (unsigned pair = 0; pair * step < g->nr_d; pair++) {
+        uint32_t *lo = (uint32_t *)(w->file + g->d_row[pair * step]),
+                 *hi = (uint32_t *)(w->file + g->d_row[pair * step + step - 1]);
+        double v[2][WARP_LANES];
         for (unsigned l = 0; l < WARP_LANES; l++) {
-            if (g->d == PTX_F16) {
-                const double *v = d + (size_t)row_of(r, l) * n + r / 2 * 8 + l % 4 * 2;
-                row[l] = half_from_f32(odd_f32(v[0])) | half_from_f32(odd_f32(v[1])) << 16;
-            } else {
-                const double v = d[(size_t)row_of(r / 2, l) * n + r / 4 * 8 + l % 4 * 2 + r % 2];
-                row[l] = g->d == PTX_F32 ? lanes_nan32((float)v) : whole(v, g->satfinite);
+            v[0][l] = d[place_d(g, pair, l)];
+            v[1][l] = d[place_d(g, pair, l) + 1];
+        }
+        if (g->d == PTX_F16) {
+            for (unsigned l = 0; l < WARP_LANES; l++)
+                lo[l] = half_from_f32(odd_f32(v[0][l])) | half_from_f32(odd_f32(v[1][l])) << 16;
+        } else if (g->d == PTX_F32) {
+            for (unsigned l = 0; l < WARP_LANES; l++) {
+                lo[l] = lanes_nan32((float)v[0][l]);
+                hi[l] = lanes_nan32((float)v[1][l]);
+            }
+        } else {
+            for (unsigned l = 0; l < WARP_LANES; l++) {
+                lo[l] = whole(v[0][l], g->satfinite);
+                hi[l] = whole(v[1][l], g->satfinite);
             }
         }
     }
