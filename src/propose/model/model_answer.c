@@ -224,6 +224,8 @@ bool model_take(struct model *m, unsigned number, const struct llm_reply *reply,
     }
     if (job->stage == STAGE_PLAN) {
         /* Code can be written without a plan, should this call have failed. */
+        if (!model_refill(m, job, err))
+            return false;
         job->values.text[PLACE_PLAN] = call->reply;
         job->stage = STAGE_WRITE;
         job->nr_turns = 0;
