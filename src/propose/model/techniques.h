@@ -3,7 +3,7 @@
  *
  * A page has a title in its first line (`# Title`) and in its second line what it fits:
  *
- *     Fits: product f16 attention latency; needs tensor cp_async
+ *     Fits: product f16 attention latency; needs tensor cp_async; moves async_copy
  *
  * A word is one of technique_facts, or is looked for in the source of the original, in small
  * letters. A page is offered when all words behind `needs` are facts and at least one word before
