@@ -67,7 +67,7 @@ static bool add_moves(struct techniques *t, const char *path, const char *moves,
 
         if (!file_read(file, PAGE_BYTES, &text, &bytes, err))
             return err_wrap(err, "%s", path);
-        page->body = arena_printf(t->arena, "%s\n#%s", page->body, text);
+        page->body = arena_printf(t->arena, "%s\n###%s", page->body, text);
         free(text);
     }
     return true;
