@@ -173,6 +173,20 @@ static void many_tune_lines(void **state)
     str_finish(&lines);
 }
 
+/* What a model says of its kernel is compared with what the kernel does. */
+static void lies_are_found_out(void **state)
+{
+    put_reply("s/write-1.md", "MOVE: a miracle\nEXPECT: time 1 us", "", 2);
+    put_reply("s/write-2.md", "MOVE: a cheat", "#pragma keet tolerance rel = 9\n", 3);
+    put_reply("s/repair-1.md", "MOVE: honest", "", 4);
+    optimize("--model script:s --budget 3" ALONE);
+    assert_string_equal(ask("r.db", "SELECT what FROM node WHERE number = 1"), "design: a miracle");
+    assert_int_equal(run(said, sizeof(said), "show r.db 1"), 0);
+    expect_in(said, "the model expected: time 1 us; came out: time ");
+    assert_string_equal(
+        ask("r.db", "SELECT verdict FROM model_call WHERE number = 2 AND seq = 0"), "contract");
+}
+
 /* What is under way when the budget is spent is waited for and counted; no call is begun for
  * nothing. */
 static void nothing_paid_is_dropped(void **state)
@@ -231,6 +245,7 @@ int main(void)
         TEST(prose_is_no_kernel),
         TEST(late_answers_end),
         TEST(many_tune_lines),
+        TEST(lies_are_found_out),
         TEST(nothing_paid_is_dropped),
         TEST(prompts_after_plans_know_what_came_meanwhile),
     };
