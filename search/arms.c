@@ -96,7 +96,8 @@ bool search_may_try(const struct search *search, const struct search_node *node,
 {
     unsigned flags = node->moves[move].flags;
 
-    return !((flags & SEARCH_FROM_BEST) && !search->relaxed && is_dominated(search, node)) &&
+    return !(node->closed_arms >> node->moves[move].arm & 1) &&
+           !((flags & SEARCH_FROM_BEST) && !search->relaxed && is_dominated(search, node)) &&
            !((flags & SEARCH_PAIR) && search_partner(search, node - search->nodes) < 0);
 }
 

@@ -15,10 +15,11 @@ struct search_node {
     int64_t parent; /* -1 for the root */
     unsigned depth; /* moves from the root */
     enum node_state state;
-    double reward; /* own, clipped; meaningful when NODE_OK */
-    float prior;   /* of the move that led here */
-    uint8_t arm;   /* of that move */
-    bool has_arms; /* a move with an arm was given out */
+    double reward;       /* own, clipped; meaningful when NODE_OK */
+    float prior;         /* of the move that led here */
+    uint8_t arm;         /* of that move */
+    bool has_arms;       /* a move with an arm was given out */
+    uint8_t closed_arms; /* bits: an outcome said that no other move of the arm is worth trying */
 
     /* The moves that the node offers, most promising first, equal priors in a seeded order.
      * moves[0..nr_tried) were given out: when a policy skips ahead, the tree moves its choice

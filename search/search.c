@@ -261,6 +261,9 @@ static void settle(struct search *search, int64_t number, const struct search_ou
         parent->nr_pending--;
         parent->nr_ok += ok;
         parent->nr_failed += !ok;
+        if (outcome->closes && node->arm > 0) {
+            parent->closed_arms |= (uint8_t)(1u << node->arm);
+        }
     }
     back_up(search, number, ok, node->reward);
     search_arms_told(search, node, ok);

@@ -67,6 +67,7 @@ struct search_outcome {
      * moves are tried there. */
     const struct search_move *moves;
     unsigned nr_moves;
+    bool closes; /* the parent's other moves of the same arm are not worth trying either */
 };
 
 /* Policies' names, NULL-terminated, for --help and errors. */

@@ -2,11 +2,14 @@
 #include "base/str.h"
 #include "cli/commands.h"
 #include "cli/look.h"
+#include "core/prediction.h"
 #include "report/json_text.h"
 #include "report/report.h"
 
 static void add_node(const struct candidate *c, struct str *out)
 {
+    const char *said;
+
     str_addf(out, "node %lld", (long long)c->node);
     if (c->parent >= 0)
         str_addf(out, ", made of %lld by %s (%s)", (long long)c->parent,
@@ -16,6 +19,9 @@ static void add_node(const struct candidate *c, struct str *out)
     str_add_char(out, '\n');
     if (c->option.what)
         str_addf(out, "%s\n", c->option.what);
+    said = prediction_compared(c->arena, c);
+    if (*said)
+        str_addf(out, "the model %s\n", said);
     if (c->recalled_from >= 0)
         str_addf(out, "it compiled to the same as node %lld\n", (long long)c->recalled_from);
     report_candidate(out, c);

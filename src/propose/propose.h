@@ -39,13 +39,19 @@ struct propose_library {
         struct str *out);
 };
 
-/* Where calls to models are put on record. `save` gets each call when it begins, and again when it
- * has ended, within propose_start, propose_wait, propose_repair and propose_abandon. */
+/* What the caller does for candidates that are asked of models.
+ * - save gets each call when it begins, and again when it has ended, within propose_start,
+ *   propose_wait, propose_repair and propose_abandon.
+ * - surround collects anew what surrounds a candidate under way: a question after a plan is built
+ *   when it is sent. NULL: what surrounded it at its start stays. */
 struct session;
+struct propose_context;
 struct propose_journal {
     struct session *session;
     bool (*save)(
         struct session *session, const struct candidate *c, unsigned call, struct err *err);
+    bool (*surround)(struct session *session, const struct candidate *c,
+        struct propose_context *context, struct err *err);
 };
 
 enum { PROPOSE_MAX_MODELS = 8, PROPOSE_MAX_IN_FLIGHT = 64, PROPOSE_REPAIRS = 2 };

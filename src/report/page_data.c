@@ -5,6 +5,7 @@
  * added while the page stays small enough to open at once. A text beyond that size is null. */
 #include "base/hash.h"
 #include "base/mem.h"
+#include "core/prediction.h"
 #include "report/escape.h"
 #include "report/page.h"
 #include "report/report.h"
@@ -203,6 +204,7 @@ static void add_node(
     struct str *out, struct line_pool *l, const struct candidate *c, size_t *findings)
 {
     const size_t before = out->len;
+    const char *said;
 
     str_addf(out, "{\"n\":%lld,\"p\":%lld,\"v\":\"%s\",\"x\":", (long long)c->node,
         (long long)c->parent, verdict_name(c->verdict));
@@ -211,6 +213,11 @@ static void add_node(
     if (c->proposal_note && *c->proposal_note) {
         str_add(out, ",\"note\":");
         escape_json(out, c->proposal_note);
+        said = prediction_compared(c->arena, c);
+        if (*said) {
+            str_add(out, ",\"said\":");
+            escape_json(out, said);
+        }
     }
     if (c->verdict_text) {
         str_add(out, ",\"vt\":");

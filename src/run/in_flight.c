@@ -145,6 +145,14 @@ static struct trial *trial_of(struct session *s, const struct candidate *c)
     return NULL;
 }
 
+bool in_flight_surround_again(
+    struct session *s, const struct candidate *c, struct propose_context *context, struct err *err)
+{
+    struct trial *t = trial_of(s, c);
+
+    return in_flight_surround(s, c, &t->parent, t->arena, context, err);
+}
+
 static struct trial *first_of(struct session *s, unsigned states)
 {
     struct trial *first = NULL;
@@ -216,7 +224,9 @@ bool in_flight_collect(struct session *s, bool wait, struct err *err)
 bool in_flight_repair(struct session *s, struct trial *trial, bool *again, struct err *err)
 {
     *again = false;
-    if (in_flight_limit(s)) /* a repair is one evaluation more than those under way */
+    /* A repair is one evaluation more than those under way. Of an equal node it is known already
+     * that it fails. */
+    if (in_flight_limit(s) || trial->c.recalled)
         return true;
     if (!propose_repair(s->propose, &trial->c, again, err))
         return false;

@@ -58,5 +58,8 @@ bool in_flight_repair(struct session *s, struct trial *trial, bool *again, struc
 bool in_flight_surround(struct session *s, const struct candidate *c,
     const struct candidate *parent, struct arena *arena, struct propose_context *context,
     struct err *err);
+/* The same for a trial under way. */
+bool in_flight_surround_again(
+    struct session *s, const struct candidate *c, struct propose_context *context, struct err *err);
 
 #endif

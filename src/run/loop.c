@@ -36,6 +36,14 @@ static bool compile(struct session *s, struct trial *trial, bool *wait, struct e
 {
     struct candidate *c = &trial->c;
 
+    *wait = false;
+    if (c->option.proposer == PROPOSER_MODEL && !trial->compiled &&
+        (c->verdict == VERDICT_OK || c->verdict == VERDICT_CONTRACT)) {
+        if (!store_recall_refusal(s->store, c, err))
+            return false;
+        if (c->recalled)
+            return true;
+    }
     if (!trial->compiled && !compile_kernel(workbench_compiler(s->bench), c, err))
         return false;
     trial->compiled = true;

@@ -43,6 +43,7 @@ static struct search_outcome outcome_of(
     struct search_move *moves;
 
     outcome.ok = c->verdict == VERDICT_OK && c->speedup > 0;
+    outcome.closes = c->verdict == VERDICT_DECLINED;
     if (!outcome.ok)
         return outcome;
     outcome.reward =
@@ -177,7 +178,7 @@ static bool open_propose(struct session *s, struct err *err)
     free(prompts);
     if (o->nr_models > 0 || o->show_prompt)
         propose_options.chip = workbench_chip(s->bench);
-    s->journal = (struct propose_journal){s, save_call};
+    s->journal = (struct propose_journal){s, save_call, in_flight_surround_again};
     propose_options.journal = &s->journal;
     if (cutlass && propose_options.chip) {
         s->cutlass = cutlass_create(cutlass, workbench_options(s->bench)->cache_dir);

@@ -246,6 +246,10 @@ const char *const sql_text[NR_SQL] = {
                         " LEFT JOIN source ON source.hash = node.source"
                         " WHERE run = ? AND key = ? AND recalled_from IS NULL"
                         " ORDER BY number LIMIT 1",
+    [SQL_REFUSAL_BY_SOURCE] =
+        "SELECT number, verdict, verdict_text, verdict_line FROM node WHERE run = ?"
+        " AND source = ? AND recalled_from IS NULL"
+        " AND verdict IN ('contract', 'no_compile') ORDER BY number LIMIT 1",
     [SQL_HAS_SOURCE] = "SELECT count(*) FROM source WHERE hash = ?",
     [SQL_SOURCE_OF_NODE] = "SELECT text FROM node JOIN source ON source.hash = node.source"
                            " WHERE run = ? AND number = ?",

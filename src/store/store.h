@@ -70,6 +70,10 @@ bool store_kernel(struct store *store, const struct candidate *c, struct err *er
  */
 bool store_recall(struct store *store, struct candidate *c, struct err *err);
 
+/* If a node of this run with the same source was refused before anything ran (contract,
+ * no_compile), copy its verdict into c and set c->recalled_from; else leave c as it is. */
+bool store_recall_refusal(struct store *store, struct candidate *c, struct err *err);
+
 /* Read everything that store_kernel saved of a node, except PTX and cubin, into c. The caller sets
  * c->arena and c->task. The plan is not stored: the plan is parsed anew from the source when
  * c->task is set and the verdict says that the source has a plan. *found is false when there is no

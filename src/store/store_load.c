@@ -598,3 +598,34 @@ bool store_recall(struct store *store, struct candidate *c, struct err *err)
     c->recalled_from = number;
     return true;
 }
+
+bool store_recall_refusal(struct store *store, struct candidate *c, struct err *err)
+{
+    bool row;
+
+    if (!db_has_run(store, err)) {
+        return false;
+    }
+    struct query q = query_start(store, SQL_REFUSAL_BY_SOURCE);
+
+    put_int(&q, store->run);
+    put_hash(&q, db_source_hash(c->source, c->source_bytes));
+    if (!query_next(&q, &row, "looking for the same text", err)) {
+        return false;
+    }
+    if (!row) {
+        return true;
+    }
+    int64_t number = get_int(&q);
+    const char *verdict = get_text(&q, c->arena);
+
+    c->verdict_text = get_text(&q, c->arena);
+    c->verdict_line = get_unsigned(&q);
+    query_end(&q);
+    if (!verdict || !verdict_parse(verdict, &c->verdict)) {
+        return db_strange(store, "verdict", verdict, err);
+    }
+    c->recalled = true;
+    c->recalled_from = number;
+    return true;
+}

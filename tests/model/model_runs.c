@@ -333,6 +333,10 @@ static void showing_sends_nothing(void **state)
     expect_in(text, "132 multiprocessors");
     assert_null(strstr(text, "{{"));
     shell("test ! -e asked");
+    unsetenv("OPENAI_API_KEY"); /* no key is needed, whatever the model */
+    assert_int_equal(
+        run(text, sizeof(text), MATMUL " --model openai:any --show-prompt --db s.db"), 0);
+    expect_in(text, "===== write, about ");
 }
 
 static void lessons_outlive_the_run(void **state)

@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "core/prediction.h"
 #include "propose/model/call_record.h"
 #include "propose/model/lookup.h"
 #include "propose/model/model_parts.h"
@@ -52,7 +53,7 @@ static void take_code(
     struct err why;
 
     job->last_reply = arena_strdup(c->arena, *reply->text ? reply->text : "(empty)");
-    c->proposal_note = *read.note ? read.note : read.why;
+    c->proposal_note = prediction_note(c->arena, *read.note ? read.note : read.why, read.expect);
     if (reply->outcome == LLM_REFUSED && read.kind != REPLY_SOURCE)
         read = (struct reply){
             .kind = REPLY_REFUSED, .why = "the model refused", .move = "", .expect = ""};
@@ -224,6 +225,8 @@ bool model_take(struct model *m, unsigned number, const struct llm_reply *reply,
     }
     if (job->stage == STAGE_PLAN) {
         /* Code can be written without a plan, should this call have failed. */
+        if (!model_refill(m, job, err))
+            return false;
         job->values.text[PLACE_PLAN] = call->reply;
         job->stage = STAGE_WRITE;
         job->nr_turns = 0;

@@ -164,6 +164,19 @@ void model_fill(struct model *m, const struct propose_context *context, struct c
     fill_techniques(m, shown, c, &job->values);
 }
 
+bool model_refill(struct model *m, struct model_job *job, struct err *err)
+{
+    const struct propose_journal *journal = m->options->journal;
+    struct propose_context context;
+
+    if (!journal || !journal->surround)
+        return true;
+    if (!journal->surround(journal->session, job->c, &context, err))
+        return false;
+    model_fill(m, &context, job->c, job);
+    return true;
+}
+
 /* Whether the job's model looks things up by calling functions. */
 static bool has_functions(const struct model *m, const struct model_job *job)
 {

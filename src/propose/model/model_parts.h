@@ -77,6 +77,8 @@ void model_write_system(struct model *m);         /* m->system, m->system_by_tex
 /* Fill job->base and job->values with what surrounds c's move. */
 void model_fill(struct model *m, const struct propose_context *context, struct candidate *c,
     struct model_job *job);
+/* The same once more, with what is known now. */
+bool model_refill(struct model *m, struct model_job *job, struct err *err);
 /* The messages of the job's stage, without look-ups. False: they do not fit the budget. */
 bool model_build(
     struct model *m, struct model_job *job, struct llm_message messages[4], unsigned *nr);

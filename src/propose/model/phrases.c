@@ -2,6 +2,7 @@
 #include "propose/model/phrases.h"
 
 #include "base/str.h"
+#include "core/prediction.h"
 #include "propose/model/evidence.h"
 
 #include <math.h>
@@ -176,6 +177,8 @@ const char *phrase_siblings(struct arena *arena, const struct candidate *parent,
             continue;
         change = evidence_change(arena, parent, s, DIFF_LINES);
         str_addf(&out, "%s%s", change, *change ? "\n" : "");
+        change = prediction_compared(arena, s);
+        str_addf(&out, "%s%s%s", *change ? "  " : "", change, *change ? "\n" : "");
     }
     return finish(arena, &out);
 }

@@ -26,6 +26,7 @@ struct technique {
 
 struct techniques {
     struct arena *arena;
+    const char *dir; /* of the program's own pages */
     struct technique pages[MOST_PAGES];
     unsigned nr;
 };
@@ -37,10 +38,45 @@ static bool starts(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
+/* The next word of a list; 0: none is left. */
+static size_t next_word(const char **at)
+{
+    *at += strspn(*at, " \t");
+    return strcspn(*at, " \t");
+}
+
+/* What follows `head` up to the next semicolon; "": nothing. */
+static const char *part_of(struct arena *arena, const char *line, const char *head)
+{
+    const char *at = strstr(line, head);
+
+    at = at ? at + strlen(head) : "";
+    return arena_strndup(arena, at, strcspn(at, ";"));
+}
+
+/* Append the pages of moves, ../../actions/<move>.md seen from the program's own pages. */
+static bool add_moves(struct techniques *t, const char *path, const char *moves, struct err *err)
+{
+    struct technique *page = &t->pages[t->nr];
+    size_t len;
+
+    for (const char *at = moves; (len = next_word(&at)) > 0; at += len) {
+        const char *file = arena_printf(t->arena, "%s/../actions/%.*s.md", t->dir, (int)len, at);
+        size_t bytes;
+        char *text;
+
+        if (!file_read(file, PAGE_BYTES, &text, &bytes, err))
+            return err_wrap(err, "%s", path);
+        page->body = arena_printf(t->arena, "%s\n###%s", page->body, text);
+        free(text);
+    }
+    return true;
+}
+
 static bool read_page(struct techniques *t, const char *path, bool is_users, struct err *err)
 {
     struct technique *page = &t->pages[t->nr];
-    const char *second, *needs;
+    const char *second, *moves;
     char *text, *fits;
     size_t len;
 
@@ -59,12 +95,16 @@ static bool read_page(struct techniques *t, const char *path, bool is_users, str
     page->title = arena_strndup(t->arena, text + 2, strcspn(text + 2, "\n"));
     second += strlen("Fits:");
     fits = arena_strndup(t->arena, second, strcspn(second, "\n"));
-    needs = strstr(fits, "; needs");
-    page->needs = needs ? needs + strlen("; needs") : "";
+    page->needs = part_of(t->arena, fits, "; needs");
+    moves = part_of(t->arena, fits, "; moves");
     fits[strcspn(fits, ";")] = '\0';
     page->fits = fits;
     second = str_next_line(second);
     page->body = arena_strdup(t->arena, second ? second : "");
+    if (!add_moves(t, path, moves, err)) {
+        free(text);
+        return false;
+    }
     free(text);
     t->nr++;
     return true;
@@ -101,6 +141,7 @@ struct techniques *techniques_load(const char *dir, const char *user_dir, struct
     struct techniques *t = xcalloc(1, sizeof(*t));
 
     t->arena = arena_create();
+    t->dir = arena_strdup(t->arena, dir);
     if (read_folder(t, dir, false, err) && (!user_dir || read_folder(t, user_dir, true, err)))
         return t;
     techniques_destroy(t);
@@ -214,13 +255,6 @@ static bool holds_word(const char *source, const char *word, size_t len)
         if (strncasecmp(source, word, len) == 0)
             return true;
     return false;
-}
-
-/* The next word of a list; 0: none is left. */
-static size_t next_word(const char **at)
-{
-    *at += strspn(*at, " \t");
-    return strcspn(*at, " \t");
 }
 
 static unsigned score_of(const struct technique *page, const char *facts, const char *source)

@@ -3,12 +3,13 @@
  *
  * A page has a title in its first line (`# Title`) and in its second line what it fits:
  *
- *     Fits: product f16 attention latency; needs tensor cp_async
+ *     Fits: product f16 attention latency; needs tensor cp_async; moves async_copy
  *
  * A word is one of technique_facts, or is looked for in the source of the original, in small
  * letters. A page is offered when all words behind `needs` are facts and at least one word before
- * is a fact or found. The more are, the earlier it comes; pages of the user's come before the
- * others. */
+ * is a fact or found. Behind `moves` stand moves whose pages,
+ * prompts/actions/<move>.md, are shown with it. The more words are, the earlier it comes; pages of
+ * the user's come before the others. */
 #ifndef KEET_PROPOSE_MODEL_TECHNIQUES_H
 #define KEET_PROPOSE_MODEL_TECHNIQUES_H
 

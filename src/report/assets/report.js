@@ -136,6 +136,7 @@
       add(from, "a", "", "node " + node.same).href = "#n" + node.same;
     }
     if (node.note) add(box, "p", "", node.note);
+    if (node.said) add(box, "p", "", "The model " + node.said);
     if (node.check) add(box, "p", "", node.check);
     if (node.why) add(box, "p", "", node.why);
     if (node.a) {

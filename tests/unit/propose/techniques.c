@@ -85,7 +85,9 @@ static void kernels_get_what_fits(void **state)
     assert_non_null(strstr(pages_for(t, "spmv_csr", EMULATED, 0), "### Sparse rows"));
     /* An instruction that the device lacks is not proposed; without tensor cores f32 stays f32. */
     assert_null(strstr(pages_for(t, "matmul_f16", EMULATED, 0), "wgmma"));
-    assert_non_null(strstr(pages_for(t, "matmul_f16", EMULATED " wgmma", 0), "wgmma"));
+    text = pages_for(t, "matmul_f16", EMULATED " wgmma tma cluster", 0);
+    assert_non_null(strstr(text, "### wgmma on tiles"));
+    assert_non_null(strstr(text, "#### tensor_copy\n")); /* the page of a move that it names */
     assert_null(strstr(pages_for(t, "matmul", "", 0), "### Products of f32 on tensor cores"));
     techniques_destroy(t);
 }

@@ -91,7 +91,8 @@ static unsigned climb(const char *policy, uint64_t seed, unsigned budget, double
 
     states[0] = (struct state){0};
     ladder_offer(seed, &states[0], moves);
-    search_add_root(search, &(struct search_outcome){true, 0, moves, LADDER_MOVES});
+    search_add_root(search, &(struct search_outcome){
+                                .ok = true, .reward = 0, .moves = moves, .nr_moves = LADDER_MOVES});
     while (asked < budget) {
         struct search_pick pick;
         struct search_outcome outcome = {0};
@@ -102,7 +103,8 @@ static unsigned climb(const char *policy, uint64_t seed, unsigned budget, double
 
         if (ladder_step(seed, &states[pick.parent], pick.move, to)) {
             ladder_offer(seed, to, moves);
-            outcome = (struct search_outcome){true, to->reward, moves, LADDER_MOVES};
+            outcome = (struct search_outcome){
+                .ok = true, .reward = to->reward, .moves = moves, .nr_moves = LADDER_MOVES};
         }
         search_tell(search, &pick, &outcome);
         search_best(search, best);
@@ -156,9 +158,11 @@ static double trap(const char *policy, uint64_t seed, unsigned budget)
         many[m] = (struct search_move){.id = m, .prior = 1.0f / DEAD_END};
     }
     door[0] = 'R';
-    search_add_root(search, &(struct search_outcome){true, 0, doors, 3});
+    search_add_root(
+        search, &(struct search_outcome){.ok = true, .reward = 0, .moves = doors, .nr_moves = 3});
     for (unsigned i = 0; i < budget && search_ask(search, &pick); i++) {
-        struct search_outcome outcome = {true, 0.9, many, DEAD_END};
+        struct search_outcome outcome = {
+            .ok = true, .reward = 0.9, .moves = many, .nr_moves = DEAD_END};
 
         door[pick.node] = 'x';
         if (door[pick.parent] == 'R') {
@@ -196,7 +200,8 @@ static struct search *with_root(const char *policy, struct search_move *moves, u
     for (uint32_t m = 0; m < nr; m++) {
         moves[m] = (struct search_move){.id = m, .prior = 1.0f / (float)nr};
     }
-    search_add_root(search, &(struct search_outcome){true, 0, moves, nr});
+    search_add_root(
+        search, &(struct search_outcome){.ok = true, .reward = 0, .moves = moves, .nr_moves = nr});
     return search;
 }
 
@@ -215,7 +220,8 @@ static void test_pending_picks_spread(void **state)
         assert_int_equal(pick[i].parent, 0);
     }
     for (unsigned i = 0; i < 4; i++) {
-        search_tell(search, &pick[i], &(struct search_outcome){true, 1, moves, 4});
+        search_tell(search, &pick[i],
+            &(struct search_outcome){.ok = true, .reward = 1, .moves = moves, .nr_moves = 4});
     }
     /* Four more without an answer: each goes under another child. */
     for (unsigned i = 0; i < 4; i++) {
@@ -244,7 +250,8 @@ static void test_many_failures_then_success(void **state)
         assert_false(search_node(search, 0).dead);
         assert_int_equal(search_node(search, 0).visits, 44);
         assert_true(search_ask(search, &pick));
-        search_tell(search, &pick, &(struct search_outcome){true, 2, moves, 50});
+        search_tell(search, &pick,
+            &(struct search_outcome){.ok = true, .reward = 2, .moves = moves, .nr_moves = 50});
         assert_int_equal(search_best(search, &best), 44);
         assert_true(fabs(best - 2) < 1e-12);
         assert_true(search_ask(search, &pick));
@@ -264,11 +271,13 @@ static void test_a_node_dies_after_failures(void **state)
     for (uint32_t m = 0; m < 20; m++) {
         many[m] = (struct search_move){.id = m, .prior = 0.05f};
     }
-    search_add_root(search, &(struct search_outcome){true, 0, one, 1});
+    search_add_root(
+        search, &(struct search_outcome){.ok = true, .reward = 0, .moves = one, .nr_moves = 1});
     assert_true(search_ask(search, &pick));
     assert_int_equal(pick.node, 1);
     assert_int_equal(pick.move, 7);
-    search_tell(search, &pick, &(struct search_outcome){true, 1, many, 20});
+    search_tell(search, &pick,
+        &(struct search_outcome){.ok = true, .reward = 1, .moves = many, .nr_moves = 20});
     for (unsigned i = 0; i < 3; i++) {
         assert_false(search_node(search, 1).dead);
         assert_true(search_ask(search, &pick));
@@ -292,9 +301,11 @@ static void test_one_success_keeps_a_node_alive(void **state)
     for (uint32_t m = 0; m < 20; m++) {
         many[m] = (struct search_move){.id = m, .prior = 0.05f};
     }
-    search_add_root(search, &(struct search_outcome){true, 0, one, 1});
+    search_add_root(
+        search, &(struct search_outcome){.ok = true, .reward = 0, .moves = one, .nr_moves = 1});
     assert_true(search_ask(search, &pick));
-    search_tell(search, &pick, &(struct search_outcome){true, 1, many, 20});
+    search_tell(search, &pick,
+        &(struct search_outcome){.ok = true, .reward = 1, .moves = many, .nr_moves = 20});
     for (unsigned i = 0; i < 20; i++) {
         assert_true(search_ask(search, &pick));
         assert_int_equal(pick.parent, 1);
@@ -322,7 +333,10 @@ static void test_every_move_once_then_exhausted(void **state)
             assert_false(tried[pick.parent][pick.move]);
             tried[pick.parent][pick.move] = true;
             search_tell(search, &pick,
-                &(struct search_outcome){true, 0.1 * pick.move, moves, pick.parent == 0 ? 6 : 0});
+                &(struct search_outcome){.ok = true,
+                    .reward = 0.1 * pick.move,
+                    .moves = moves,
+                    .nr_moves = pick.parent == 0 ? 6 : 0});
         }
         assert_int_equal(nr, 6 + 36);
         search_destroy(search);
@@ -338,7 +352,8 @@ static void test_exhausted_while_pending(void **state)
     (void)state;
     assert_true(search_ask(search, &first));
     assert_false(search_ask(search, &second));
-    search_tell(search, &first, &(struct search_outcome){true, 0, moves, 1});
+    search_tell(search, &first,
+        &(struct search_outcome){.ok = true, .reward = 0, .moves = moves, .nr_moves = 1});
     search_tell(search, &first, &(struct search_outcome){0}); /* the first word stands */
     assert_true(search_ask(search, &second));
     assert_int_equal(second.parent, 1);
@@ -363,7 +378,9 @@ static void test_beam_goes_layer_by_layer(void **state)
         } else {
             assert_in_range(pick.parent, 10, 12); /* told the highest rewards of their layer */
         }
-        search_tell(search, &pick, &(struct search_outcome){true, 0.1 * i, moves, 12});
+        search_tell(search, &pick,
+            &(struct search_outcome){
+                .ok = true, .reward = 0.1 * i, .moves = moves, .nr_moves = 12});
     }
     for (int64_t n = 1; n <= 3; n++) {
         assert_int_equal(search_node(search, n).children, 3);
@@ -393,14 +410,17 @@ static void test_evolution_selects_and_mutates(void **state)
         for (uint32_t m = 0; m < 20; m++) {
             many[m] = (struct search_move){.id = m, .prior = 0.05f};
         }
-        search_add_root(search, &(struct search_outcome){true, -1, many, 20});
+        search_add_root(search,
+            &(struct search_outcome){.ok = true, .reward = -1, .moves = many, .nr_moves = 20});
         for (unsigned i = 0; i < 20; i++) { /* twenty picks under way, then all told */
             assert_true(search_ask(search, &pick));
             assert_int_equal(pick.parent, 0);
         }
         for (unsigned i = 0; i < 20; i++) {
             pick = (struct search_pick){.node = (int64_t)i + 1};
-            search_tell(search, &pick, &(struct search_outcome){true, 0.1 * i, two, 2});
+            search_tell(search, &pick,
+                &(struct search_outcome){
+                    .ok = true, .reward = 0.1 * i, .moves = two, .nr_moves = 2});
         }
         assert_true(search_ask(search, &pick));
         assert_in_range(pick.parent, 13, 20);
@@ -443,7 +463,8 @@ static void test_replay(void **state)
                     double reward = landscape(9, &picks[k]);
 
                     search_tell(search, &picks[k],
-                        &(struct search_outcome){reward > -1, reward, moves, 12});
+                        &(struct search_outcome){
+                            .ok = reward > -1, .reward = reward, .moves = moves, .nr_moves = 12});
                 }
             }
             search_destroy(search);
@@ -467,7 +488,8 @@ static void test_small_gains_after_a_large_jump(void **state)
         for (uint32_t m = 0; m < 12; m++) {
             moves[m] = (struct search_move){.id = m, .prior = 1.0f / 12};
         }
-        search_add_root(search, &(struct search_outcome){true, 0, moves, 1});
+        search_add_root(search,
+            &(struct search_outcome){.ok = true, .reward = 0, .moves = moves, .nr_moves = 1});
         for (unsigned i = 1; i <= 40; i++) {
             struct search_pick pick;
 
@@ -475,7 +497,9 @@ static void test_small_gains_after_a_large_jump(void **state)
             rewards[i] = pick.parent == 0 ? 5 : rewards[pick.parent] + (pick.move % 2 ? 0.3 : -0.3);
             under_gain += pick.parent > 1 && rewards[pick.parent] > 5.1;
             under_loss += pick.parent > 1 && rewards[pick.parent] < 4.9;
-            search_tell(search, &pick, &(struct search_outcome){true, rewards[i], moves, 12});
+            search_tell(search, &pick,
+                &(struct search_outcome){
+                    .ok = true, .reward = rewards[i], .moves = moves, .nr_moves = 12});
         }
         search_destroy(search);
     }
@@ -497,7 +521,8 @@ static void test_seed_breaks_ties(void **state)
         for (uint32_t m = 0; m < 12; m++) {
             moves[m] = (struct search_move){.id = m, .prior = m < 6 ? 0.1f : 0.4f / 6};
         }
-        search_add_root(search, &(struct search_outcome){true, 0, moves, 12});
+        search_add_root(search,
+            &(struct search_outcome){.ok = true, .reward = 0, .moves = moves, .nr_moves = 12});
         assert_true(search_ask(search, &pick));
         assert_in_range(pick.move, 0, 5); /* never a lower prior before a higher one */
         distinct += !first[pick.move];
@@ -519,7 +544,8 @@ static void test_seed_decides_between_near_priors(void **state)
             {.id = 0, .prior = 0.22f}, {.id = 1, .prior = 0.2f}, {.id = 2, .prior = 0.1f}};
         struct search_pick pick;
 
-        search_add_root(search, &(struct search_outcome){true, 0, moves, 3});
+        search_add_root(search,
+            &(struct search_outcome){.ok = true, .reward = 0, .moves = moves, .nr_moves = 3});
         assert_true(search_ask(search, &pick));
         assert_in_range(pick.move, 0, 1);
         nr_second += pick.move == 1;
@@ -544,9 +570,11 @@ static void test_random_is_uniform_over_pairs(void **state)
         for (uint32_t m = 0; m < 90; m++) {
             moves[m] = (struct search_move){.id = m, .prior = 0.01f};
         }
-        search_add_root(search, &(struct search_outcome){true, 0, moves, 10});
+        search_add_root(search,
+            &(struct search_outcome){.ok = true, .reward = 0, .moves = moves, .nr_moves = 10});
         assert_true(search_ask(search, &pick));
-        search_tell(search, &pick, &(struct search_outcome){true, 0, moves, 90});
+        search_tell(search, &pick,
+            &(struct search_outcome){.ok = true, .reward = 0, .moves = moves, .nr_moves = 90});
         assert_true(search_ask(search, &pick));
         under_child += pick.parent == 1;
         search_destroy(search);
@@ -566,7 +594,9 @@ static void test_best_and_convergence(void **state)
     assert_int_equal(search_best(search, &best), 0);
     for (unsigned i = 0; i < 6; i++) {
         assert_true(search_ask(search, &pick));
-        search_tell(search, &pick, &(struct search_outcome){true, rewards[i], moves, 30});
+        search_tell(search, &pick,
+            &(struct search_outcome){
+                .ok = true, .reward = rewards[i], .moves = moves, .nr_moves = 30});
         /* best after each success: 0 .5 1 1.001 1.002 1.002 1.003; over four: .5 ... */
         assert_int_equal(search_converged(search, 4, 0.014), i >= 5);
     }
@@ -585,10 +615,12 @@ static void test_strange_rewards(void **state)
 
     (void)state;
     assert_true(search_ask(search, &pick));
-    search_tell(search, &pick, &(struct search_outcome){true, (double)NAN, moves, 5});
+    search_tell(search, &pick,
+        &(struct search_outcome){.ok = true, .reward = (double)NAN, .moves = moves, .nr_moves = 5});
     assert_true(search_node(search, 1).dead);
     assert_true(search_ask(search, &pick));
-    search_tell(search, &pick, &(struct search_outcome){true, 20, moves, 5});
+    search_tell(search, &pick,
+        &(struct search_outcome){.ok = true, .reward = 20, .moves = moves, .nr_moves = 5});
     assert_int_equal(search_best(search, &best), 2);
     assert_true(fabs(best - 7) < 1e-12);
     assert_null(search_create(&(struct search_options){.policy = "guess"}));
@@ -681,6 +713,22 @@ static void a_plateau_brings_a_fresh_start(void **state)
     search_destroy(search);
 }
 
+/* What is declined once is not asked again of the same node. */
+static void a_closed_arm_is_not_tried_again(void **state)
+{
+    struct search *search = armed(1);
+    struct search_pick pick;
+    int nr_fresh = 0;
+
+    (void)state;
+    while (search_ask(search, &pick)) {
+        nr_fresh += pick.move < 4;
+        search_tell(search, &pick, &(struct search_outcome){.closes = true});
+    }
+    assert_int_equal(nr_fresh, 1);
+    search_destroy(search);
+}
+
 static void a_partner_comes_from_another_lineage(void **state)
 {
     struct search *search = armed(2);
@@ -726,6 +774,7 @@ int main(void)
         cmocka_unit_test(test_strange_rewards),
         cmocka_unit_test(arms_start_fresh_and_go_on_from_the_best),
         cmocka_unit_test(a_plateau_brings_a_fresh_start),
+        cmocka_unit_test(a_closed_arm_is_not_tried_again),
         cmocka_unit_test(a_partner_comes_from_another_lineage),
     };
 
