@@ -109,6 +109,42 @@ bool tensor_map_decode(struct tensor_map *m, const uint8_t bytes[TENSOR_MAP_BYTE
     return tensor_map_check(m) == NULL;
 }
 
+bool tensor_map_replace(
+    uint8_t bytes[TENSOR_MAP_BYTES], enum tensor_map_field field, unsigned ordinal, uint64_t value)
+{
+    struct packed p;
+    memcpy(&p, bytes, sizeof(p));
+    if (p.magic != MAGIC || ordinal >= TENSOR_MAP_DIMS - (field == TENSOR_MAP_STRIDE))
+        return false;
+    switch (field) {
+    case TENSOR_MAP_ADDRESS:
+        p.address = value;
+        break;
+    case TENSOR_MAP_RANK:
+        p.nr_dims = (uint8_t)(value + 1);
+        break;
+    case TENSOR_MAP_BOX:
+        p.box[ordinal] = (uint16_t)value;
+        break;
+    case TENSOR_MAP_SIZE:
+        p.size_less_one[ordinal] = (uint32_t)(value - 1);
+        break;
+    case TENSOR_MAP_STRIDE:
+        p.stride_bytes[ordinal] = value;
+        break;
+    case TENSOR_MAP_STEP:
+        p.step[ordinal] = (uint8_t)value;
+        break;
+    case TENSOR_MAP_SWIZZLE:
+        p.swizzle = (uint8_t)value;
+        break;
+    default:
+        p.fill = (uint8_t)value;
+    }
+    memcpy(bytes, &p, sizeof(p));
+    return true;
+}
+
 uint32_t tensor_map_box(const struct tensor_map *m, unsigned dim)
 {
     return (m->box[dim] + m->step[dim] - 1) / m->step[dim];

@@ -54,6 +54,23 @@ void tensor_map_encode(const struct tensor_map *map, uint8_t bytes[TENSOR_MAP_BY
 /* False: the bytes are no tensor map. */
 bool tensor_map_decode(struct tensor_map *map, const uint8_t bytes[TENSOR_MAP_BYTES]);
 
+/* Changes one field of a map's bytes, as tensormap.replace does; `ordinal` is a dimension, of
+ * strides the dimension less one. False: the bytes are no tensor map, or there is no such
+ * dimension. The map that results is checked where it is used. */
+enum tensor_map_field {
+    TENSOR_MAP_ADDRESS,
+    TENSOR_MAP_RANK, /* dimensions less one */
+    TENSOR_MAP_BOX,
+    TENSOR_MAP_SIZE,
+    TENSOR_MAP_STRIDE, /* bytes */
+    TENSOR_MAP_STEP,
+    TENSOR_MAP_SWIZZLE,
+    TENSOR_MAP_FILL,
+    NR_TENSOR_MAP_FIELDS
+};
+bool tensor_map_replace(
+    uint8_t bytes[TENSOR_MAP_BYTES], enum tensor_map_field field, unsigned ordinal, uint64_t value);
+
 /* The elements along a dimension of a box that are copied, and the bytes of all of them. */
 uint32_t tensor_map_box(const struct tensor_map *map, unsigned dim);
 uint32_t tensor_map_box_bytes(const struct tensor_map *map);

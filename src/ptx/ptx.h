@@ -118,7 +118,7 @@ enum ptx_sub {
     PTX_SUB_TRAP, PTX_SUB_CLAMP, PTX_SUB_ZERO, /* suld, sust: what happens out of bounds */
     PTX_SUB_BASE, PTX_SUB_LEVEL, PTX_SUB_GRAD, /* tex, txq: which mipmap level */
     PTX_SUB_PREFETCH, PTX_SUB_REDUCE,   /* cp */
-    PTX_SUB_REPLACE,                    /* tensormap */
+    PTX_SUB_REPLACE, PTX_SUB_CP_FENCEPROXY, /* tensormap */
     PTX_SUB_OTHER                       /* see mods */
 };
 

@@ -132,7 +132,8 @@ decode_fn decode_load_store, decode_atomic, decode_copy_async, decode_mbarrier, 
     decode_collective;
 decode_fn decode_product, decode_wmma, decode_movmatrix, decode_matrix_access; /* decode_tensor.c */
 decode_fn decode_wgmma;                                                        /* decode_wgmma.c */
-decode_fn decode_bulk;    /* decode_bulk.c: cp with .bulk */
+decode_fn decode_bulk, decode_tensormap,
+    decode_setmaxnreg;    /* decode_bulk.c: cp with .bulk, and what goes with it */
 decode_fn decode_call;    /* decode_call.c */
 decode_fn decode_texture; /* decode_texture.c */
 decode_fn decode_video;   /* decode_video.c */

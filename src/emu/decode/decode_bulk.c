@@ -2,6 +2,7 @@
  * without, and their groups. Hints for the caches are left out. */
 #include "emu/decode/decode.h"
 
+#include "core/tensor_map.h"
 #include "emu/state/tensor.h"
 
 #include <string.h>
@@ -143,4 +144,72 @@ bool decode_bulk(struct decoder *d)
     if (p->nr_operands < 3 || !destinations(d, &b, 3))
         return decode_fail(d, "such operands");
     return finish(d, &b, &p->operand[0], &p->operand[1], &p->operand[2]);
+}
+
+/* --- tensor maps --- */
+
+static const struct {
+    const char *word;
+    enum tensor_map_field field;
+    bool of_dimension;
+    unsigned bytes;
+} fields[] = {{".global_address", TENSOR_MAP_ADDRESS, false, 8},
+    {".rank", TENSOR_MAP_RANK, false, 4}, {".box_dim", TENSOR_MAP_BOX, true, 4},
+    {".global_dim", TENSOR_MAP_SIZE, true, 4}, {".global_stride", TENSOR_MAP_STRIDE, true, 8},
+    {".element_stride", TENSOR_MAP_STEP, true, 4}, {".swizzle_mode", TENSOR_MAP_SWIZZLE, false, 4},
+    {".fill_mode", TENSOR_MAP_FILL, false, 4}};
+
+static bool emit_map(
+    struct decoder *d, const struct ptx_operand *to, uint32_t b, uint32_t c, unsigned field)
+{
+    uint32_t row;
+    bool is32;
+    int64_t imm;
+    if (!decode_address(d, to, &row, &is32, &imm))
+        return false;
+    struct inst *in = decode_emit(d, false);
+    in->kind = INST_TENSOR_MAP;
+    in->a = row, in->b = b, in->c = c;
+    in->address32 = is32;
+    in->imm = imm;
+    in->space = (uint8_t)d->ptx->space;
+    in->sub = (uint8_t)field;
+    return !d->failed;
+}
+
+/* tensormap.replace, tensormap.cp_fenceproxy: PTX ISA 9.0, 9.7.9.26. */
+bool decode_tensormap(struct decoder *d)
+{
+    const struct ptx_inst *p = d->ptx;
+    if (p->sub == PTX_SUB_CP_FENCEPROXY && p->nr_operands == 3) {
+        uint32_t from;
+        bool is32;
+        int64_t imm;
+        if (!decode_address(d, &p->operand[1], &from, &is32, &imm))
+            return false;
+        if (imm != 0)
+            return decode_fail(d, "an offset");
+        return emit_map(d, &p->operand[0], from, decode_const(d, is32, 4), NR_TENSOR_MAP_FIELDS);
+    }
+    for (size_t i = 0; p->sub == PTX_SUB_REPLACE && i < sizeof(fields) / sizeof(*fields); i++) {
+        const unsigned at = fields[i].of_dimension ? 2 : 1;
+        if (!has(p, fields[i].word))
+            continue;
+        if (p->nr_operands != at + 1)
+            return decode_fail(d, "this number of operands");
+        const uint32_t b =
+            fields[i].of_dimension ? decode_source(d, &p->operand[1], 4) : decode_const(d, 0, 4);
+        uint32_t c = decode_source(d, &p->operand[at], fields[i].bytes);
+        return emit_map(d, &p->operand[0], b, c, fields[i].field);
+    }
+    return decode_unknown(d);
+}
+
+/* The register file is not the emulator's concern; the number has to be one that the chip takes. */
+bool decode_setmaxnreg(struct decoder *d)
+{
+    const uint64_t nr = d->ptx->operand[0].imm;
+    if (nr < 24 || nr > 256 || nr % 8)
+        return decode_fail(d, "a number of registers that is no multiple of 8 from 24 to 256");
+    return decode_nop(d);
 }

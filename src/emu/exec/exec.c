@@ -138,6 +138,8 @@ static bool step_lanes(
         return bulk_copy(k, w, in, pc, mask) || exec_note(k);
     case INST_MATRIX:
         return matrix_step(k, w, in, pc, mask) || exec_note(k);
+    case INST_TENSOR_MAP:
+        return tensor_map_step(k, w, in, pc, mask) || exec_note(k);
     case INST_WGMMA:
         return (wgmma_step(k, w, in, pc, mask) && flight_issue(k, w)) || exec_note(k);
     case INST_COPY_FRAME:

@@ -420,6 +420,10 @@ static inline void count_hits(struct pc_count *count, struct access_pattern *p)
 bool count_fill(const struct exec *x, const struct pc_count *counts, double scale,
     struct arena *arena, struct emu_result *result);
 
+/* tensor_copy.c */
+bool tensor_map_step(
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);
+
 /* bulk.c */
 bool bulk_copy(
     struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask);

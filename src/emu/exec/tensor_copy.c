@@ -291,3 +291,52 @@ bool tensor_copy(struct copy *c)
     store_box(c, &smem, &b);
     return true;
 }
+
+/* --- tensor maps that kernels change --- */
+
+/* 128 bytes at the address that a row has, in global or shared memory. NULL: a fault. */
+static uint8_t *map_at(const struct copy *c, uint32_t row, bool is32, int64_t imm, bool write)
+{
+    const uint64_t at = copy_address(c, row, is32, imm, PTX_GENERIC), shared = at - WINDOW_SHARED;
+    struct copy_side side = {.space = PTX_GLOBAL, .is_write = write, .address = at};
+    if (is32 || c->in->space == PTX_SHARED || shared < WINDOW_BYTES) {
+        side.space = PTX_SHARED;
+        side.address = shared < WINDOW_BYTES ? shared : at;
+    }
+    if (!copy_find(c, &side) || !copy_note(c, &side))
+        return NULL;
+    return side.host;
+}
+
+bool tensor_map_step(
+    struct block_worker *k, struct warp *w, const struct inst *in, uint32_t pc, uint32_t mask)
+{
+    for (uint32_t m = mask; m; m &= m - 1) {
+        struct copy c = {.k = k,
+            .w = w,
+            .in = in,
+            .pc = pc,
+            .lane = (unsigned)__builtin_ctz(m),
+            .bytes = TENSOR_MAP_BYTES};
+        uint8_t *to = map_at(&c, in->a, in->address32, in->imm, true);
+        if (!to)
+            return false;
+        if (in->sub == NR_TENSOR_MAP_FIELDS) { /* the whole warp copies once */
+            struct inst from = *in;
+            from.space = PTX_GENERIC;
+            c.in = &from;
+            const uint8_t *map =
+                map_at(&c, in->b, ((const uint32_t *)(w->file + in->c))[0], 0, false);
+            if (map)
+                memcpy(to, map, TENSOR_MAP_BYTES);
+            return map != NULL;
+        }
+        const bool wide = in->sub == TENSOR_MAP_ADDRESS || in->sub == TENSOR_MAP_STRIDE;
+        const uint64_t value = wide ? ((const uint64_t *)(w->file + in->c))[c.lane]
+                                    : ((const uint32_t *)(w->file + in->c))[c.lane];
+        if (!tensor_map_replace(to, (enum tensor_map_field)in->sub,
+                ((const uint32_t *)(w->file + in->b))[c.lane], value))
+            return wrong(&c, "the 128 bytes are no tensor map, or it has no such dimension");
+    }
+    return true;
+}

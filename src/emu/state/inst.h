@@ -65,6 +65,9 @@ enum inst_kind {
                     in->a as in COPY_FRAME */
     INST_FREE,
     INST_TEXTURE,    /* texture.c; in->texture */
+    INST_TENSOR_MAP, /* tensormap.replace: tensor_copy.c; at a (+ imm) in `space`, the field sub
+                        (enum tensor_map_field) gets c, of the dimension b; cp_fenceproxy (sub
+                        NR_TENSOR_MAP_FIELDS): copies a map to a from b */
     INST_BULK_GROUP, /* cp.async.bulk.commit_group, wait_group (imm): nothing is under way here */
     INST_COPY_GROUP, /* cp.async groups: counted, and told to listeners */
     INST_NOP         /* counted, does nothing: fences, nanosleep, prefetch */

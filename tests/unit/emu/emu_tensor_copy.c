@@ -396,6 +396,78 @@ static void plain_reductions(void **state)
     bench_finish(&b);
 }
 
+/* As grouped products do: the map of the parameters goes to shared memory, gets another address,
+ * size, stride and box there, goes on to global memory, and is used from there. */
+static void changed_maps(void **state)
+{
+    static const char ptx[] = PTX_HEAD
+        ".shared .align 1024 .b8 s[2048];\n.shared .align 128 .b8 t[128];\n"
+        ".shared .align 8 .b8 m[8];\n"
+        ".visible .entry k(.param .align 64 .b8 map[128], .param .u64 p, .param .u64 q, "
+        ".param .u64 r)\n{\n"
+        ".reg .b32 T, S, M, V, W;\n.reg .b64 A, B, C, D, X;\n.reg .pred P, Q;\n"
+        "mov.b64 C, map;\ncvta.param.u64 C, C;\nld.param.u64 A, [p];\nld.param.u64 B, [q];\n"
+        "ld.param.u64 D, [r];\nmov.u32 S, s;\nmov.u32 M, m;\nmov.u32 T, %tid.x;\nmov.u32 W, t;\n"
+        "setp.eq.u32 P, T, 0;\n@P mbarrier.init.shared::cta.b64 [M], 1;\n"
+        "shl.b32 V, T, 2;\ncvt.u64.u32 X, V;\nadd.u64 C, C, X;\nld.u32 T, [C];\n"
+        "add.u32 V, W, V;\nst.shared.u32 [V], T;\nbar.warp.sync -1;\n"
+        "@P tensormap.replace.tile.global_address.shared::cta.b1024.b64 [W], A;\n"
+        "@P tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [W], 1, 6;\n"
+        "@P tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [W], 0, 256;\n"
+        "@P tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [W], 1, 8;\n"
+        "@P tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [W], 1, 1;\n"
+        "@P tensormap.replace.tile.rank.shared::cta.b1024.b32 [W], 1;\n"
+        "@P tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [W], 3;\n"
+        "@P tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [W], 0;\nbar.warp.sync -1;\n"
+        "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
+        "[B], [W], 128;\n"
+        "fence.proxy.tensormap::generic.acquire.gpu [B], 128;\n"
+        "@P mbarrier.arrive.expect_tx.shared::cta.b64 _, [M], 1024;\n"
+        "@P cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [S], "
+        "[B, {0, 0}], [M];\n"
+        "WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 Q, [M], 0;\n@!Q bra WAIT;\n"
+        "mov.u32 T, 0;\nadd.u64 D, D, X;\ncvt.u32.u64 V, X;\nadd.u32 V, V, S;\n"
+        "NEXT:\nld.shared.u32 W, [V];\nst.global.u32 [D], W;\nadd.u64 D, D, 128;\n"
+        "add.u32 V, V, 128;\nadd.u32 T, T, 1;\nsetp.lt.u32 Q, T, 8;\n@Q bra NEXT;\nret;\n}\n";
+    struct {
+        uint8_t map[TENSOR_MAP_BYTES];
+        uint64_t p[3];
+    } params;
+    struct bench b;
+    uint8_t out[1024];
+    bench_init(&b, ptx, 1);
+    shuffle(array, sizeof(array), 11);
+    bench_buffer(&b, array, sizeof(array));
+    bench_buffer(&b, got, 512);
+    bench_buffer(&b, got, 1024);
+    const struct tensor_map old = {.address = 1 << 20,
+        .nr_dims = 2,
+        .type = TENSOR_MAP_F32,
+        .size = {32, 9},
+        .stride_bytes = {4, 128},
+        .box = {32, 2},
+        .step = {1, 2}};
+    tensor_map_encode(&old, params.map);
+    memcpy(params.p, (uint64_t[3]){b.buffer[0], b.buffer[1], b.buffer[2]}, sizeof(params.p));
+    const struct emu_launch l = {.grid = {1, 1, 1},
+        .block = {32, 1, 1},
+        .params = &params,
+        .params_bytes = sizeof(params),
+        .find_races = true,
+        .find_uninit = true,
+        .find_sync = true};
+    if (bench_launch(&b, l) != VERDICT_OK)
+        fail_msg("%s", b.result.text);
+    bench_read(&b, 2, out, sizeof(out));
+    for (unsigned row = 0; row < 8; row++) {
+        for (unsigned i = 0; i < 128; i++) {
+            const unsigned at = row * 128 + ((i / 16) ^ row % 8) * 16 + i % 16;
+            assert_int_equal(out[at], row < 6 ? array[256 * row + i] : 0);
+        }
+    }
+    bench_finish(&b);
+}
+
 static void faults(void **state)
 {
     static const char load[] =
@@ -443,6 +515,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loads), cmocka_unit_test(stores),
         cmocka_unit_test(counts), cmocka_unit_test(multicast), cmocka_unit_test(plain_reductions),
-        cmocka_unit_test(faults)};
+        cmocka_unit_test(changed_maps), cmocka_unit_test(faults)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
