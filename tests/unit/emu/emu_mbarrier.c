@@ -205,11 +205,43 @@ static void order_through_an_mbarrier(void **state)
     }
 }
 
+/* One thread waits at one place for the same phase again, after an arrival for the next one.
+ * Without that arrival it does no harm. */
+static void a_phase_waited_for_twice(void **state)
+{
+    (void)state;
+    for (unsigned arrives = 0; arrives < 2; arrives++) {
+        struct bench b;
+        char ptx[2048];
+        snprintf(ptx, sizeof(ptx),
+            PTX_HEAD ".visible .entry k(.param .u64 p0)\n{\n.shared .align 16 .b8 s[64];\n"
+                     ".reg .b32 M, S, T;\n.reg .b64 A;\n.reg .pred P, Q;\nmov.u32 M, s;\n"
+                     "add.u32 S, M, 16;\nld.param.u64 A, [p0];\nsetp.eq.u64 P, A, 0;\n"
+                     "@P cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [S], "
+                     "[A], 16, [M];\n"
+                     "mbarrier.init.shared::cta.b64 [M], 2;\n"
+                     "mbarrier.arrive.shared::cta.b64 _, [M];\n"
+                     "mbarrier.arrive.shared::cta.b64 _, [M];\nmov.u32 T, 0;\n"
+                     "NEXT:\nmbarrier.try_wait.parity.shared::cta.b64 Q, [M], 0;\n%s"
+                     "add.u32 T, T, 1;\nsetp.lt.u32 Q, T, 2;\n@Q bra NEXT;\nret;\n}\n",
+            arrives ? "setp.eq.u32 P, T, 0;\n@P mbarrier.arrive.shared::cta.b64 _, [M];\n" : "");
+        bench_init(&b, ptx, 1);
+        uint32_t zero[4] = {0};
+        bench_buffer(&b, zero, sizeof(zero));
+        const struct emu_launch l = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .find_sync = true};
+        const enum verdict v = bench_launch(&b, l);
+        if (v != (arrives ? VERDICT_RACE : VERDICT_OK) ||
+            (arrives && !strstr(b.result.text, "waited for that phase before as well")))
+            fail_msg("verdict %d: %s", v, b.result.text);
+        bench_finish(&b);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(phases_and_counts),
-        cmocka_unit_test(dropped_arrivals), cmocka_unit_test(bytes_of_copies),
-        cmocka_unit_test(misuse), cmocka_unit_test(all_meet),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_phase_waited_for_twice),
+        cmocka_unit_test(phases_and_counts), cmocka_unit_test(dropped_arrivals),
+        cmocka_unit_test(bytes_of_copies), cmocka_unit_test(misuse), cmocka_unit_test(all_meet),
         cmocka_unit_test(somebody_never_comes), cmocka_unit_test(order_through_an_mbarrier)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
