@@ -63,7 +63,7 @@ static const struct fault {
     {"syntax", false, VERDICT_NO_COMPILE, {"expected a \";\""}},
     {"unknown_name", false, VERDICT_NO_COMPILE, {"\"beta\" is undefined"}},
     {"include_host", false, VERDICT_NO_COMPILE, {"/etc/passwd"}},
-    {"unsupported", false, VERDICT_UNSUPPORTED, {"wgmma"}},
+    {"unsupported", false, VERDICT_UNSUPPORTED, {"multimem"}},
     {"changed_contract", false, VERDICT_CONTRACT, {"abs = 10", "line 8 of the original"}},
     {"added_contract", false, VERDICT_CONTRACT, {"adds to the contract", "inout X"}},
     {"unknown_pragma", false, VERDICT_CONTRACT, {"'lunch'", "did you mean 'launch'?"}},
